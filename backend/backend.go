@@ -1,0 +1,176 @@
+// Package backend is the contract of what can hold panes: a terminal such as
+// tmux or iTerm2, or leadlight itself where there is none. A backend knows where
+// things are, not what they are: typing, capturing, signals and exit codes belong
+// to the host inside the pane.
+//
+// # Duties of every backend
+//
+// All methods are safe for concurrent use and bounded in time: a terminal that
+// does not answer is fault.BackendUnavailable (fault.TmuxError where tmux itself
+// refused), never a hang and never an empty list. Targets are ids that the
+// backend gave out, checked for form before use; an id that is malformed or not
+// there is fault.InvalidArgument or ErrGone, never "the current pane". Nothing a
+// program in a pane does (titles, folder names, output) may confuse an answer.
+// backendtest holds the suite that every backend passes.
+package backend
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrGone says that a pane is no longer there.
+var ErrGone = errors.New("the pane is gone")
+
+// ID is a pane's own id in its terminal, such as tmux's %5.
+type ID string
+
+// Place is where a new pane goes.
+type Place string
+
+// The places.
+const (
+	Split   Place = "split"   // beside Target, in its window
+	Window  Place = "window"  // a window of its own in Target's session
+	Session Place = "session" // a session of its own on our own server
+)
+
+// Mark is what we write on a pane to know it again. It is kept where a program
+// in the pane cannot reach it.
+type Mark struct {
+	Base  string // short hash of the base directory
+	Team  string
+	Agent string
+	Host  string // id of the host in the pane
+}
+
+// Spec asks for one pane.
+type Spec struct {
+	Argv   []string // program and arguments, at least two words; never a shell string
+	Dir    string   // an existing folder
+	Place  Place
+	Target ID // Split: the pane to split; Window: any pane of the session; Session: ignored
+	// Below stacks the pane under Target instead of beside it (Split).
+	Below bool
+	// Size is the wanted width (or height, with Below) in cells; 0: the
+	// terminal's choice.
+	Size int
+	// Chain, when not 0, takes as the target the pane that the Chain-th spec
+	// before this one in the same batch opens.
+	Chain int
+	Name  string // name of the new window or session, for people
+	Mark  Mark
+	Label Label
+}
+
+// Label is what people see on a pane.
+type Label struct {
+	Name  string
+	State string
+	Color string // one of the palette's names
+}
+
+// Result is the outcome of one Spec.
+type Result struct {
+	Pane Pane
+	Err  error // fault.NoSpace, fault.TmuxError, fault.InvalidArgument, ...
+}
+
+// Pane is one pane as the terminal shows it.
+type Pane struct {
+	ID      ID
+	Window  string
+	Session string
+	Server  string // identity of the server: its pid and start time
+	PID     int    // root process; 0: not known
+	Dead    bool   // the program ended, the pane is kept
+	Active  bool   // the active pane of its window
+	Width   int
+	Height  int
+	Mark    Mark // zero: not ours
+}
+
+// Layout asks for an arrangement of one window's panes.
+type Layout struct {
+	Window string
+	Kind   LayoutKind
+	Main   string // main-vertical: size of the main pane, such as "40%"
+}
+
+// LayoutKind names an arrangement.
+type LayoutKind string
+
+// The arrangements.
+const (
+	MainVertical LayoutKind = "main-vertical"
+	Tiled        LayoutKind = "tiled"
+	Even         LayoutKind = "even-vertical"
+	None         LayoutKind = "none"
+)
+
+// Backend is a terminal that can hold panes.
+type Backend interface {
+	// Self returns the pane this process runs in, and every pane of its window,
+	// or false when it runs in none of this backend's.
+	Self(ctx context.Context) (self Pane, window []Pane, ok bool, err error)
+	// Open makes the panes, in order, and starts the programs; focus stays where
+	// it is. It returns one result for each spec; one that failed left nothing.
+	Open(ctx context.Context, specs []Spec) []Result
+	// List returns every pane that carries a mark, on this server, dead ones
+	// included. An unreachable server is an error; only a server that is provably
+	// not running holds no panes.
+	List(ctx context.Context) ([]Pane, error)
+	// Label shows name, state and colour on a pane: ErrGone.
+	Label(ctx context.Context, id ID, l Label) error
+	// Arrange lays out one window.
+	Arrange(ctx context.Context, l Layout) error
+	// Focus takes the person's terminal to the pane, or says how to get there.
+	Focus(ctx context.Context, id ID) error
+	// Close closes the pane if it still carries the mark: whoever else has got
+	// the id since is left alone. A pane that is gone is success. When it was the
+	// last of ours in a window, that window's own options are restored.
+	Close(ctx context.Context, id ID, mark Mark) error
+}
+
+// Capturer reads a pane that holds no host of ours.
+type Capturer interface {
+	// Capture returns the pane's text, the last lines of it if lines > 0, with
+	// colours as escape sequences if ansi.
+	Capture(ctx context.Context, id ID, lines int, ansi bool) (string, error)
+}
+
+// Lister sees all panes of the terminal, strangers' too: what is needed to tell
+// whether a pane that Claude Code recorded is still there.
+type Lister interface {
+	ListAll(ctx context.Context) ([]Pane, error)
+}
+
+// Watcher hints that panes may have changed.
+type Watcher interface {
+	// Watch sends hints until ctx ends and then closes the channel. A hint may be
+	// late, doubled or about nothing: list and compare.
+	Watch(ctx context.Context) (<-chan struct{}, error)
+}
+
+// Attacher tells how a person gets to see the panes of a backend that is not in
+// front of them, as an argv to run in their terminal.
+type Attacher interface {
+	Attach(ctx context.Context, id ID) (argv []string, err error)
+}
+
+// As finds an optional power of a backend, through wrappers that offer
+// Unwrap() Backend.
+func As[T any](b Backend) (T, bool) {
+	for b != nil {
+		if t, ok := b.(T); ok {
+			return t, true
+		}
+		w, ok := b.(interface{ Unwrap() Backend })
+		if !ok {
+			break
+		}
+		b = w.Unwrap()
+	}
+	var zero T
+	return zero, false
+}

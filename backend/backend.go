@@ -87,7 +87,10 @@ type Pane struct {
 	Active  bool   // the active pane of its window
 	Width   int
 	Height  int
-	Mark    Mark // zero: not ours
+	// WindowWidth and WindowHeight are the size of the window it stands in; 0: not known.
+	WindowWidth  int
+	WindowHeight int
+	Mark         Mark // zero: not ours
 }
 
 // Layout asks for an arrangement of one window's panes.

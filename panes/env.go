@@ -1,0 +1,91 @@
+package panes
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// dropped are the variables of the lead that a teammate does not get: they
+// describe the lead's own terminal, session or identity. A pattern that ends
+// in * covers a family.
+var dropped = []string{
+	"TMUX*", "TERM", "TERM_PROGRAM*", "STY", "ITERM_*", "KITTY_*", "COLUMNS", "LINES",
+	"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_CODE_MESSAGING_SOCKET",
+	"LEADLIGHT_AGENT", "LEADLIGHT_HOST", "LEADLIGHT_TASK", "LEADLIGHT_TEAM", "LEADLIGHT_BASE_DIR",
+}
+
+// fromPane are the variables that a teammate gets from its own pane.
+var fromPane = []string{"TMUX", "TMUX_PANE", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLORTERM", "ITERM_SESSION_ID", "KITTY_WINDOW_ID"}
+
+// Identity is who a teammate is, as its programs read it from the environment.
+type Identity struct {
+	Team, Agent, Base, Host string
+}
+
+// Environment returns the complete environment of a teammate's programs, the
+// terminal's variables excepted: that of the lead without what is the lead's
+// own, with who the teammate is, with the folder of this program first on PATH,
+// and with extra (K=V) over all of it.
+func Environment(lead []string, id Identity, executable string, extra []string) []string {
+	env := map[string]string{}
+	var order []string
+	set := func(kv string) {
+		k, v, ok := strings.Cut(kv, "=")
+		if !ok || k == "" {
+			return
+		}
+		if _, seen := env[k]; !seen {
+			order = append(order, k)
+		}
+		env[k] = v
+	}
+	for _, kv := range lead {
+		if k, _, _ := strings.Cut(kv, "="); !matches(dropped, k) {
+			set(kv)
+		}
+	}
+	set("LEADLIGHT_TEAM=" + id.Team)
+	set("LEADLIGHT_AGENT=" + id.Agent)
+	set("LEADLIGHT_BASE_DIR=" + id.Base)
+	set("LEADLIGHT_HOST=" + id.Host)
+	for _, kv := range extra {
+		set(kv)
+	}
+	if dir := filepath.Dir(executable); executable != "" && !slices.Contains(filepath.SplitList(env["PATH"]), dir) {
+		set("PATH=" + strings.TrimSuffix(dir+string(filepath.ListSeparator)+env["PATH"], string(filepath.ListSeparator)))
+	}
+	out := make([]string, 0, len(order))
+	for _, k := range order {
+		out = append(out, k+"="+env[k])
+	}
+	return out
+}
+
+// WithTerminal adds to a teammate's environment what describes its own pane, as
+// the pane's terminal set it in pane (the host's own environment). What was
+// asked for already stays.
+func WithTerminal(env, pane []string) []string {
+	have := map[string]bool{}
+	for _, kv := range env {
+		k, _, _ := strings.Cut(kv, "=")
+		have[k] = true
+	}
+	out := slices.Clone(env)
+	for _, kv := range append(slices.Clone(pane), "TERM=xterm-256color") {
+		if k, _, _ := strings.Cut(kv, "="); slices.Contains(fromPane, k) && !have[k] {
+			have[k] = true
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		if family, ok := strings.CutSuffix(p, "*"); ok {
+			return strings.HasPrefix(name, family)
+		}
+		return p == name
+	})
+}

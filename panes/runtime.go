@@ -1,0 +1,83 @@
+package panes
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// maxSocketPath is what every system takes as the path of a unix socket, with
+// room to spare (Linux has 108 bytes, macOS 104, both with the final NUL).
+const maxSocketPath = 100
+
+// RuntimeDir returns the folder for sockets and for what must not outlive a
+// boot, and makes it: $XDG_RUNTIME_DIR/leadlight if that is a folder of ours,
+// else /tmp/leadlight-<uid>. It refuses a folder that is a link, belongs to
+// somebody else or is open to others: whoever owns it could answer in a host's
+// place.
+func RuntimeDir(getenv func(string) string) (string, error) {
+	uid := os.Getuid()
+	if xdg := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) && owned(xdg, uid) {
+		dir := filepath.Join(xdg, "leadlight")
+		if len(socketPath(dir, "", "", "")) <= maxSocketPath {
+			return dir, makePrivate(dir, uid)
+		}
+	}
+	dir := filepath.Join("/tmp", "leadlight-"+strconv.Itoa(uid))
+	return dir, makePrivate(dir, uid)
+}
+
+// owned tells whether path is a folder that belongs to uid.
+func owned(path string, uid int) bool {
+	fi, err := os.Stat(path)
+	if err != nil || !fi.IsDir() {
+		return false
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == uid
+}
+
+// makePrivate makes dir with mode 0700 or checks that it is such a folder.
+func makePrivate(dir string, uid int) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
+		return fault.New(fault.PermissionDenied, "make the run folder: %w", err).
+			WithHint("set XDG_RUNTIME_DIR to a folder of yours")
+	}
+	fi, err := os.Lstat(dir)
+	if err != nil {
+		return fmt.Errorf("look at the run folder: %w", err)
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !fi.IsDir() || !ok || int(st.Uid) != uid || fi.Mode().Perm()&0o077 != 0 {
+		return fault.New(fault.PermissionDenied, "the run folder %s is not a private folder of yours (%s)", dir, fi.Mode()).
+			WithHint("remove it, or set XDG_RUNTIME_DIR to a folder of yours")
+	}
+	return nil
+}
+
+// BaseKey is the short name of a base directory, for marks and paths.
+func BaseKey(base string) string {
+	if real, err := filepath.EvalSymlinks(base); err == nil {
+		base = real
+	}
+	return shortHash(base)
+}
+
+// socketPath is the control socket of one member's host.
+func socketPath(runtime, baseKey, team, agent string) string {
+	if baseKey == "" {
+		baseKey = shortHash("")
+	}
+	return filepath.Join(runtime, baseKey, shortHash(team+"\x00"+agent)+".sock")
+}
+
+func shortHash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,85 @@
+# leadlight: every chore of the house. `make` alone lists them.
+# Whatever is longer than a few lines is a script under .ci/.
+
+GO       ?= go
+BIN      := bin/leadlight
+PKG      ?= ./...
+COUNT    ?=
+FUZZTIME ?= 5s
+SOAKTIME ?= 5m
+DIR      ?= .
+
+# The race detector needs a C compiler on Linux. `make test` uses it where it can;
+# `make test RACE=` goes without, `make race` insists.
+RACE ?= $(shell .ci/can-race && echo -race)
+
+GOTEST = $(GO) test $(RACE) $(if $(COUNT),-count=$(COUNT)) -timeout 15m
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test race fuzz conformance integration cases interop \
+	bench soak lint cross man ci clean
+
+help: ## list what make can do here
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+setup: ## fetch the modules and tmux, or say the one line to run
+	@.ci/setup
+
+build: ## build bin/leadlight, one static binary
+	@mkdir -p bin
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/leadlight
+
+demo: setup build ## a team of five checks this repository (or DIR=folder) and leaves nothing behind
+	@.ci/demo "$(DIR)"
+
+test: setup ## run all tests, with the race detector where there is a C compiler
+	@$(if $(RACE),,echo "make: no C compiler: the race detector is off")
+	$(GOTEST) $(PKG)
+
+race: setup ## run all tests with the race detector, nothing from the cache
+	$(GO) test -race -count=1 -timeout 20m $(PKG)
+
+fuzz: setup ## run every fuzz target for FUZZTIME (5s) each
+	@.ci/fuzz "$(FUZZTIME)"
+
+conformance: setup ## run the suites that every store and every backend must pass
+	$(GOTEST) ./backend/... ./teams/store/...
+
+integration: setup ## run the proofs against real terminals and processes, and the house rules
+	$(GOTEST) ./integration/...
+
+cases: setup ## run the acceptance cases, one line each, then the checklist
+	@$(GO) run ./integration/cases
+
+interop: ## proof against the real Claude Code client (not there yet)
+	@echo "interop: not there yet; it will need node, npm and the claude client, whose model it replaces by a script" >&2
+	@exit 1
+
+bench: setup ## run every benchmark, floor and product in the same run
+	@.ci/bench
+
+soak: setup ## run the long tests for SOAKTIME (5m) each
+	LEADLIGHT_SOAK=$(SOAKTIME) $(GO) test -count=1 -timeout 2h -run Soak -v $(PKG)
+
+lint: ## format, vet, staticcheck, known vulnerabilities, layers and the other house rules
+	@.ci/lint
+
+cross: ## build and vet for macOS, build for linux/arm64
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./...
+	GOOS=darwin GOARCH=amd64 CGO_ENABLED=0 $(GO) build ./...
+	GOOS=darwin GOARCH=amd64 CGO_ENABLED=0 $(GO) vet ./...
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
+
+man: build ## write the man pages to dist/man
+	@mkdir -p dist/man
+	$(BIN) help --man dist/man
+
+ci: ## all that a change must pass; every test runs anew
+	@$(MAKE) --no-print-directory lint cross
+	@$(MAKE) --no-print-directory test COUNT=1
+	@$(MAKE) --no-print-directory demo cases
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=3s
+
+clean: ## remove what make made
+	rm -rf bin dist

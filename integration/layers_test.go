@@ -1,0 +1,217 @@
+package integration_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layer is how high a package stands. It may import what stands lower.
+type layer int
+
+const (
+	floor layer = iota - 1 // the words for failure: everyone may import it
+	l0                     // contracts and the ground: processes, files
+	l1                     // one implementation each, knowing no other
+	l2                     // panes: what is running
+	l3                     // teams: the verbs
+	l4                     // for the command line: settings, later daemon, MCP, dashboard
+	l5                     // who asks
+	proof                  // tests of the whole; nothing imports it
+)
+
+// rule is one row of the law: the packages it is about, where they stand, what of
+// this module they may import, and why it is so.
+type rule struct {
+	packages string // patterns below the module's path, the first matching row holds
+	at       layer
+	may      string // patterns; teams/fault need not be named
+	why      string
+}
+
+// layers is the law of imports. A new package gets a row, and a sentence why.
+func layers() []rule {
+	return []rule{
+		{"teams/fault", floor, "", "the codes are spoken by all, so they know nobody"},
+
+		{"backend", l0, "", "the contract of terminals knows no terminal"},
+		{"signals", l0, "", "processes are ended the same way whoever asks"},
+		{"teams/store", l0, "", "the contract of what is remembered knows no file"},
+		{"teams/api", l0, "", "wire structs are for programs outside, who have nothing else of ours"},
+		{"teams/store/files", l0, "", "durable files know neither teams nor locks"},
+		{"teams/store/rawjson", l0, "", "keeping unknown fields is about JSON alone"},
+		{"teams/store/lock", l0, "teams/store/files signals", "a lock lies in a folder that files opened, and names a living holder"},
+
+		{"teams/store/memory", l1, "teams/store", "the smallest store that keeps the contract"},
+		{"teams/store/claudefs", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson signals", "Claude Code's files, on the ground of L0"},
+		{"teams/store/maildir", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson", "the other mailbox, on the ground of L0"},
+		{"teams/store/storetest", l1, "teams/store", "the suite knows the contract and no store"},
+		{"backend/backendtest", l1, "backend", "the suite knows the contract and no terminal"},
+		{"backend/*", l1, "backend signals", "a terminal knows where panes are, not what they are"},
+		{"panes/host", l1, "signals", "the process inside a pane knows nothing of teams"},
+		{"panes/profiles", l1, "", "how an agent is run is a table"},
+		{"teams/observe", l1, "", "a stream is read without looking at files"},
+		{"teams/events", l0, "", "the closed set of events"},
+
+		{"panes", l2, "backend panes/host panes/profiles signals teams/store/files", "what is running: panes, hosts and their records, not what teams remember"},
+		{"hooks", l2, "signals", "programs that may object"},
+
+		{"teams", l3, "teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "the verbs bring it all together"},
+		{"teams/mate", l3, "teams/store teams/store/* panes panes/* hooks signals teams/events", "a teammate's life on its host; the verbs are its sibling"},
+
+		{"cmd/internal/config", l4, "panes panes/profiles backend teams/store", "settings name things of the lower layers and start none"},
+		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config", "who asks may ask everyone"},
+		{"cmd/leadlight", l5, "cmd/internal/cli", "main is a few lines"},
+
+		{"integration", proof, "*", "the proof looks at all"},
+		{"integration/*", proof, "*", "the proof looks at all"},
+	}
+}
+
+// level lists the imports between packages of one layer, each with its reason.
+// Everything else of one layer are siblings, which do not know each other.
+func level() map[string]string {
+	return map[string]string{
+		"teams/store/lock → teams/store/files": "a lock is a file",
+		"teams/store/lock → signals":           "a holder is a process",
+		"cmd/leadlight → cmd/internal/cli":     "main calls the command line",
+	}
+}
+
+// linkers says which packages may link a module from outside, and why only they.
+// Patterns as in layers; "tests" stands for test files and the suites.
+func linkers() map[string]struct{ who, why string } {
+	return map[string]struct{ who, why string }{
+		"github.com/GianlucaP106/gotmux":  {"backend/tmux", "its weak spots stay behind our own errors; in tests it is the second witness"},
+		"github.com/gofrs/flock":          {"teams/store/lock", "one dialect of locking"},
+		"github.com/fsnotify/fsnotify":    {"teams/store/files", "one place that knows when events do not work"},
+		"github.com/creack/pty":           {"panes/host", "one owner of terminals"},
+		"github.com/charmbracelet/x/vt":   {"panes/host", "one screen model, out of the copy path"},
+		"github.com/goccy/go-yaml":        {"cmd/internal/config", "one reader of team files"},
+		"github.com/spf13/cobra":          {"cmd/internal/cli", "the verbs only"},
+		"github.com/spf13/pflag":          {"cmd/internal/cli", "the verbs only"},
+		"github.com/google/uuid":          {"teams teams/mate teams/store/* panes panes/host", "ids"},
+		"golang.org/x/sys":                {"signals panes/host panes teams/store/files teams/store/lock teams/store/claudefs backend/tmux cmd/internal/cli", "system calls"},
+		"golang.org/x/term":               {"panes/host cmd/internal/cli", "terminals in raw mode"},
+		"golang.org/x/text":               {"teams/store", "one spelling for one name"},
+		"golang.org/x/sync":               {"panes teams teams/mate cmd/internal/cli backend/*", "groups of goroutines"},
+		"github.com/rogpeppe/go-internal": {"tests", "script tests"},
+		"github.com/google/go-cmp":        {"tests", "comparing"},
+		"go.uber.org/goleak":              {"tests", "counting goroutines"},
+		"pgregory.net/rapid":              {"tests", "properties"},
+	}
+}
+
+// suites are packages of test code that is not in _test.go files.
+const suites = "backend/backendtest teams/store/storetest integration integration/*"
+
+// witnesses may link what they check against in their tests: tmux and terminals.
+const witnesses = "integration integration/* backend/backendtest cmd/leadlight cmd/internal/cli panes teams teams/mate"
+
+func TestHouseLayers(t *testing.T) {
+	for name, p := range packages(t) {
+		own, ok := ruleOf(name)
+		if !ok {
+			t.Errorf("%s has no row in the table of layers", name)
+			continue
+		}
+		for _, imported := range p.own(p.Imports) {
+			if !mayImport(own, name, imported) {
+				t.Errorf("%s imports %s; it may import %q, because %s", name, imported, own.may, own.why)
+			}
+		}
+		for _, imported := range p.own(append(p.TestImports, p.XTestImports...)) {
+			if r, ok := ruleOf(imported); imported != name && ok && r.at > own.at {
+				t.Errorf("tests of %s import %s, which stands above it", name, imported)
+			}
+		}
+	}
+}
+
+// TestHouseTableIsSound keeps the table itself honest: no row allows an import
+// upwards, or sideways without a reason.
+func TestHouseTableIsSound(t *testing.T) {
+	all := packages(t)
+	for name := range all {
+		own, _ := ruleOf(name)
+		for other := range all {
+			r, ok := ruleOf(other)
+			if !ok || other == name || own.at == proof || !matches(own.may, other) {
+				continue
+			}
+			if r.at > own.at {
+				t.Errorf("the table lets %s import %s, which stands above it", name, other)
+			}
+		}
+	}
+	for _, r := range layers() {
+		if r.why == "" {
+			t.Errorf("the row %q gives no reason", r.packages)
+		}
+	}
+}
+
+func TestHouseLinkers(t *testing.T) {
+	for name, p := range packages(t) {
+		for _, imported := range p.foreign(p.Imports) {
+			if !mayLink(name, imported, matches(suites, name)) {
+				t.Errorf("%s links %s, which is not its business: see linkers", name, imported)
+			}
+		}
+		for _, imported := range p.foreign(append(p.TestImports, p.XTestImports...)) {
+			if !mayLink(name, imported, true) {
+				t.Errorf("tests of %s link %s: see linkers", name, imported)
+			}
+		}
+	}
+}
+
+// TestHouseBinaryLinksNoTests keeps test code out of the program.
+func TestHouseBinaryLinksNoTests(t *testing.T) {
+	deps := strings.Fields(goList(t, "-deps", "-f", "{{.ImportPath}}", "./cmd/leadlight"))
+	for _, dep := range deps {
+		short := strings.TrimPrefix(dep, module+"/")
+		if dep == "testing" || matches(suites, short) || strings.HasPrefix(dep, "github.com/google/go-cmp") {
+			t.Errorf("bin/leadlight links %s", dep)
+		}
+	}
+}
+
+func ruleOf(name string) (rule, bool) {
+	rules := layers()
+	if i := slices.IndexFunc(rules, func(r rule) bool { return matches(r.packages, name) }); i >= 0 {
+		return rules[i], true
+	}
+	return rule{}, false
+}
+
+func mayImport(own rule, name, imported string) bool {
+	r, ok := ruleOf(imported)
+	if !ok || r.at == floor {
+		return r.at == floor
+	}
+	if r.at == own.at && own.at != proof {
+		if _, excused := level()[name+" → "+imported]; !excused {
+			return false
+		}
+	}
+	return r.at <= own.at && matches(own.may, imported)
+}
+
+func mayLink(name, imported string, test bool) bool {
+	for path, l := range linkers() {
+		if imported == path || strings.HasPrefix(imported, path+"/") {
+			return matches(l.who, name) || test && (l.who == "tests" || matches(witnesses, name))
+		}
+	}
+	return false
+}
+
+// matches tells whether one of the patterns is name, or, ending in "*", a prefix
+// of it.
+func matches(patterns, name string) bool {
+	return slices.ContainsFunc(strings.Fields(patterns), func(p string) bool {
+		prefix, wild := strings.CutSuffix(p, "*")
+		return p == name || wild && strings.HasPrefix(name, prefix)
+	})
+}

@@ -1,0 +1,393 @@
+// Package files keeps durable files under one folder.
+//
+// Every access goes through an os.Root and follows no link below it: a name
+// whose folders, or which itself, turns out to be a link is refused with
+// fault.PermissionDenied. The root itself may be reached through links.
+//
+// A write is a temporary file, an fsync, a rename and an fsync of the folder, so
+// that a reader sees the old bytes or the new ones, and a nil error means that
+// the new ones survive a power failure. Temporary files have names that begin
+// with TempPrefix and end in ".tmp"; no *.json glob matches them, and watchers
+// pass over them.
+//
+// Names are slash paths relative to the root. All methods are safe for
+// concurrent use.
+package files
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+const (
+	fileMode   = 0o600
+	folderMode = 0o700
+)
+
+// Dir is a folder below which files are kept.
+type Dir struct {
+	root *os.Root
+	path string
+}
+
+// Open opens the folder at path and makes it, with mode 0700, if there is none.
+func Open(path string) (*Dir, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, Explain("open", path, err)
+	}
+	if err := os.MkdirAll(abs, folderMode); err != nil {
+		return nil, Explain("make folder", abs, err)
+	}
+	root, err := os.OpenRoot(abs)
+	if err != nil {
+		return nil, Explain("open", abs, err)
+	}
+	return &Dir{root: root, path: abs}, nil
+}
+
+// Path returns the absolute path of the folder.
+func (d *Dir) Path() string { return d.path }
+
+// Join returns the absolute path of name, for messages and for Watch.
+func (d *Dir) Join(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
+
+// Close closes the folder. Files that are open stay open.
+func (d *Dir) Close() error { return d.root.Close() }
+
+// Read returns the content of a file, in one try. A byte order mark is kept.
+func (d *Dir) Read(name string) ([]byte, error) {
+	f, err := d.OpenFile(name, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return nil, Explain("read", d.Join(name), err)
+	}
+	return data, nil
+}
+
+// How long ReadRetry waits for a writer: a file that stayed the same for quiet
+// is not being written, and no writer gets longer than patience.
+const (
+	quiet    = 300 * time.Millisecond
+	patience = time.Second
+)
+
+// ReadRetry returns the content of a file that satisfies ok. Another program may
+// be rewriting it in place, so while ok fails the file is read again: for 300 ms
+// after its last change, one second at most. Then the last error of ok is
+// returned, with the bytes that caused it. A missing file is an error at once.
+func (d *Dir) ReadRetry(ctx context.Context, name string, ok func([]byte) error) ([]byte, error) {
+	var last string
+	start := time.Now()
+	changed, pause := start, 2*time.Millisecond
+	for {
+		data, err := d.Read(name)
+		if err != nil {
+			return nil, err
+		}
+		bad := ok(data)
+		if bad == nil {
+			return data, nil
+		}
+		now := time.Now()
+		if text := string(data); text != last {
+			last, changed = text, now
+		}
+		if now.Sub(changed) >= quiet || now.Sub(start) >= patience {
+			return data, bad
+		}
+		select {
+		case <-ctx.Done():
+			return data, errors.Join(ctx.Err(), bad)
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, 25*time.Millisecond)
+	}
+}
+
+// MkdirAll makes a folder and those above it, with mode 0700.
+func (d *Dir) MkdirAll(name string) error {
+	r, err := d.enter(name, true)
+	if err != nil {
+		return err
+	}
+	return r.Close()
+}
+
+// ReadDir returns the entries of a folder, sorted by name.
+func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
+	r, err := d.enter(name, false)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	f, err := r.Open(".")
+	if err != nil {
+		return nil, Explain("list", d.Join(name), err)
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	if err != nil {
+		return nil, Explain("list", d.Join(name), err)
+	}
+	sortEntries(entries)
+	return entries, nil
+}
+
+// Lstat describes a file, a folder, or a link itself.
+func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
+	var info fs.FileInfo
+	err := d.within(name, false, "stat", func(r *os.Root, base string) (err error) {
+		info, err = r.Lstat(base)
+		return err
+	})
+	return info, err
+}
+
+// Mkdir makes one folder with mode 0700. An existing one is fs.ErrExist.
+func (d *Dir) Mkdir(name string) error {
+	return d.within(name, false, "make folder", func(r *os.Root, base string) error {
+		return r.Mkdir(base, folderMode)
+	})
+}
+
+// Remove removes a file, an empty folder, or a link itself.
+func (d *Dir) Remove(name string) error {
+	return d.within(name, false, "remove", func(r *os.Root, base string) error { return r.Remove(base) })
+}
+
+// RemoveAll removes a file or a folder with all that is in it; of a link, the
+// link. It is no error if there is nothing.
+func (d *Dir) RemoveAll(name string) error {
+	err := d.within(name, false, "remove", func(r *os.Root, base string) error { return r.RemoveAll(base) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Rename moves a file, a folder or a link. The folder of the new name is made if
+// there is none. An existing file is replaced, an existing folder is not.
+func (d *Dir) Rename(from, to string) error {
+	return d.pair("rename", from, to, func(oldname, newname string) error { return d.root.Rename(oldname, newname) })
+}
+
+// Link gives a file a second name. An existing one is fs.ErrExist.
+func (d *Dir) Link(from, to string) error {
+	return d.pair("link", from, to, func(oldname, newname string) error { return d.root.Link(oldname, newname) })
+}
+
+func (d *Dir) pair(op, from, to string, do func(oldname, newname string) error) error {
+	for _, step := range []struct {
+		name string
+		make bool
+	}{{path.Dir(from), false}, {path.Dir(to), true}} {
+		r, err := d.enter(step.name, step.make)
+		if err != nil {
+			return err
+		}
+		r.Close()
+	}
+	if err := do(from, to); err != nil {
+		return Explain(op, d.Join(from), err)
+	}
+	return nil
+}
+
+// Append writes data at the end of a file (made with mode 0600) and syncs it.
+func (d *Dir) Append(name string, data []byte) error {
+	if err := d.MkdirAll(path.Dir(name)); err != nil {
+		return err
+	}
+	f, err := d.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return Explain("append to", d.Join(name), err)
+	}
+	return nil
+}
+
+// OpenFile opens a file with the flags of os.OpenFile; a new one gets mode 0600.
+// The folder must exist.
+func (d *Dir) OpenFile(name string, flag int) (*os.File, error) {
+	var f *os.File
+	err := d.within(name, false, "open", func(r *os.Root, base string) (err error) {
+		f, err = openPlain(r, base, flag)
+		return err
+	})
+	return f, err
+}
+
+// openPlain opens a regular file, never through a link and never waiting (a
+// named pipe would make it wait for a peer).
+func openPlain(r *os.Root, base string, flag int) (*os.File, error) {
+	if isLink(r, base) {
+		return nil, errLink
+	}
+	f, err := r.OpenFile(base, flag|syscall.O_NONBLOCK, fileMode)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := f.Stat()
+	switch {
+	case err != nil:
+	case opened.IsDir():
+		err = syscall.EISDIR
+	case !opened.Mode().IsRegular():
+		err = errNotRegular
+	case isLink(r, base): // put there while we were opening
+		err = errLink
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func isLink(r *os.Root, base string) bool {
+	info, err := r.Lstat(base)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+var (
+	errLink       = errors.New("is a link, and links are not followed here")
+	errNotRegular = errors.New("is not a regular file")
+)
+
+// within runs do in the folder of name. The error is explained with name's path.
+func (d *Dir) within(name string, make bool, op string, do func(r *os.Root, base string) error) error {
+	r, err := d.enter(path.Dir(name), make)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := do(r, path.Base(name)); err != nil {
+		return Explain(op, d.Join(name), err)
+	}
+	return nil
+}
+
+// enter opens a folder step by step, so that no link is followed: each step is
+// looked at, opened, and compared with what was seen.
+func (d *Dir) enter(name string, make bool) (*os.Root, error) {
+	if !filepath.IsLocal(name) {
+		return nil, Explain("open", d.Join(name), errors.New("leads out of "+d.path))
+	}
+	current, err := d.root.OpenRoot(".")
+	if err != nil {
+		return nil, Explain("open", d.path, err)
+	}
+	name = path.Clean(name)
+	if name == "." {
+		return current, nil
+	}
+	for i, part := range strings.Split(name, "/") {
+		next, err := step(current, part, make)
+		current.Close()
+		if err != nil {
+			here := path.Join(strings.Split(name, "/")[:i+1]...)
+			return nil, Explain("open", d.Join(here), err)
+		}
+		current = next
+	}
+	return current, nil
+}
+
+func step(r *os.Root, part string, make bool) (*os.Root, error) {
+	info, err := r.Lstat(part)
+	if make && errors.Is(err, fs.ErrNotExist) {
+		if err := r.Mkdir(part, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		info, err = r.Lstat(part)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil, errLink
+	case !info.IsDir():
+		return nil, syscall.ENOTDIR
+	}
+	next, err := r.OpenRoot(part)
+	if err != nil {
+		return nil, err
+	}
+	if opened, err := next.Stat("."); err != nil || !os.SameFile(info, opened) {
+		next.Close()
+		return nil, errLink
+	}
+	return next, nil
+}
+
+// Explain makes an error of a file operation fit to be told: operation, full
+// path and cause, with the code and the way out where the cause has one.
+// errors.Is still finds the cause.
+func Explain(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	cause := bare(err)
+	for _, known := range explanations() {
+		if errors.Is(cause, known.cause) {
+			return fault.New(known.code, "%s %s: %w", op, path, cause).WithHint("%s", known.hint)
+		}
+	}
+	return &fs.PathError{Op: op, Path: path, Err: cause}
+}
+
+type explanation struct {
+	cause error
+	code  fault.Code
+	hint  string
+}
+
+func explanations() []explanation {
+	return []explanation{
+		{syscall.ENOSPC, fault.DiskFull, "free some space on that file system and try again"},
+		{syscall.EDQUOT, fault.DiskFull, "free some space below your quota and try again"},
+		{syscall.EROFS, fault.PermissionDenied, "the file system is mounted read-only"},
+		{fs.ErrPermission, fault.PermissionDenied, "check the owner and the mode of that path and of its folder"},
+		{errLink, fault.PermissionDenied, "put a real file or folder in its place"},
+	}
+}
+
+// bare takes off the wrappings that name a path relative to the root.
+func bare(err error) error {
+	for {
+		switch e := err.(type) {
+		case *fs.PathError:
+			err = e.Err
+		case *os.LinkError:
+			err = e.Err
+		case *os.SyscallError:
+			err = e.Err
+		default:
+			return err
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package files
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// TempPrefix is how the names of our temporary files begin.
+const TempPrefix = ".leadlight-"
+
+// Write replaces the content of a file, durably. A new file gets mode 0600 and
+// missing folders are made with 0700; an existing file keeps its mode. On
+// failure the old content stays and nothing is left behind.
+func (d *Dir) Write(ctx context.Context, name string, data []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p, err := d.Prepare(name, data)
+	if err != nil {
+		return err
+	}
+	return p.Commit()
+}
+
+// Pending is a file that is complete and on disk, but not yet under its name.
+// Exactly one of Commit, Swap or Discard ends it; Discard may follow any of them.
+type Pending struct {
+	dir    *Dir
+	name   string
+	temp   string
+	folder *os.Root
+}
+
+// Prepare writes and syncs the new content of a file beside it.
+func (d *Dir) Prepare(name string, data []byte) (*Pending, error) {
+	folder, err := d.enter(path.Dir(name), true)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pending{dir: d, name: name, folder: folder, temp: TempPrefix + rand.Text() + ".tmp"}
+	if err := p.fill(data); err != nil {
+		p.Discard()
+		return nil, Explain("write", d.Join(name), err)
+	}
+	return p, nil
+}
+
+func (p *Pending) fill(data []byte) error {
+	mode, err := p.mode()
+	if err != nil {
+		return err
+	}
+	f, err := p.folder.OpenFile(p.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		p.temp = ""
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil && mode != fileMode {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// mode is the one the file has, or that of a new file.
+func (p *Pending) mode() (fs.FileMode, error) {
+	info, err := p.folder.Lstat(path.Base(p.name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fileMode, nil
+	case err != nil:
+		return 0, err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return 0, errLink
+	case !info.Mode().IsRegular():
+		return 0, errNotRegular
+	}
+	return info.Mode().Perm(), nil
+}
+
+// Commit puts the file under its name and syncs the folder.
+func (p *Pending) Commit() error {
+	defer p.Discard()
+	if err := p.Swap(); err != nil {
+		return err
+	}
+	return p.Sync()
+}
+
+// Swap is the first half of Commit: the rename alone.
+func (p *Pending) Swap() error {
+	if err := p.folder.Rename(p.temp, path.Base(p.name)); err != nil {
+		return Explain("write", p.dir.Join(p.name), err)
+	}
+	p.temp = ""
+	return nil
+}
+
+// Sync is the second half of Commit: the sync of the folder.
+func (p *Pending) Sync() error {
+	f, err := p.folder.Open(".")
+	if err != nil {
+		return Explain("sync", p.dir.Join(path.Dir(p.name)), err)
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil {
+		return Explain("sync", p.dir.Join(path.Dir(p.name)), err)
+	}
+	return nil
+}
+
+// Discard gives the content up, if it is not under its name yet.
+func (p *Pending) Discard() {
+	if p.folder == nil {
+		return
+	}
+	if p.temp != "" {
+		// Nothing can be done about a failure: Sweep finds what stays.
+		_ = p.folder.Remove(p.temp)
+	}
+	_ = p.folder.Close()
+	p.folder = nil
+}
+
+// Sweep removes temporary files that a killed writer left in a folder more than
+// age ago, and returns how many there were.
+func (d *Dir) Sweep(name string, age time.Duration) (int, error) {
+	entries, err := d.ReadDir(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), TempPrefix) || !strings.HasSuffix(e.Name(), ".tmp") {
+			continue
+		}
+		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < age {
+			continue
+		}
+		if err := d.Remove(path.Join(name, e.Name())); err != nil {
+			return n, fmt.Errorf("sweep: %w", err)
+		}
+		n++
+	}
+	return n, nil
+}
+
+func sortEntries(entries []fs.DirEntry) {
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+}

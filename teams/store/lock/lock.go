@@ -1,0 +1,233 @@
+// Package lock takes bounded locks between processes and says who holds one
+// that cannot be had.
+//
+// Acquire takes our own kind: flock on a file of its own that is never deleted.
+// Folder takes Claude Code's kind: a folder beside the file it guards. Whoever
+// needs both takes ours first.
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store/files"
+)
+
+// Held is a lock that we hold.
+type Held struct{ file *flock.Flock }
+
+// Release gives the lock back. The file stays.
+func (h *Held) Release() {
+	// Unlock fails only on a descriptor that is closed, and then nothing is held.
+	_ = h.file.Unlock()
+}
+
+// Acquire locks the file name below d, and makes it if there is none. It waits
+// no longer than limit (and ctx), then fails with fault.LockTimeout, which names
+// the holder, how long it has held the lock, and the file. Verb says what the
+// lock is wanted for; it is written into the file for others to read.
+//
+// The file has a second, hidden name, from which it is restored if somebody
+// removes it: so two processes lock the same file even then.
+func Acquire(ctx context.Context, d *files.Dir, name, verb string, limit time.Duration) (*Held, error) {
+	deadline := time.Now().Add(limit)
+	for {
+		h, err := Try(d, name, verb)
+		if h != nil || err != nil {
+			return h, err
+		}
+		file := flock.New(d.Join(name), flock.SetFlag(os.O_RDWR))
+		if err := wait(ctx, file, time.Until(deadline)); err != nil {
+			if errors.Is(err, errLate) {
+				return nil, timeout(d, name, limit)
+			}
+			if gone(err) {
+				continue
+			}
+			return nil, files.Explain("lock", d.Join(name), err)
+		}
+		if h, err := settle(d, name, verb, file); h != nil || err != nil {
+			return h, err
+		}
+	}
+}
+
+// Try is Acquire without waiting: nil and no error if another holds the lock.
+func Try(d *files.Dir, name, verb string) (*Held, error) {
+	for {
+		file := flock.New(d.Join(name), flock.SetFlag(os.O_RDWR))
+		locked, err := file.TryLock()
+		switch {
+		case err != nil && gone(err):
+			if err := restore(d, name); err != nil {
+				return nil, err
+			}
+			continue
+		case err != nil:
+			return nil, files.Explain("lock", d.Join(name), err)
+		case !locked:
+			return nil, nil
+		}
+		if h, err := settle(d, name, verb, file); h != nil || err != nil {
+			return h, err
+		}
+	}
+}
+
+// settle makes sure that what was locked is what others will lock, and signs it.
+// It returns nil without an error if the file has been replaced.
+func settle(d *files.Dir, name, verb string, file *flock.Flock) (*Held, error) {
+	h := &Held{file}
+	same, err := current(d, name, file)
+	if err == nil && same {
+		if err = sign(d, name, verb); err == nil {
+			return h, nil
+		}
+	}
+	h.Release()
+	return nil, err
+}
+
+func current(d *files.Dir, name string, file *flock.Flock) (bool, error) {
+	locked, err := file.Stat()
+	if err != nil {
+		return false, files.Explain("lock", d.Join(name), err)
+	}
+	info, err := d.Lstat(name)
+	if gone(err) {
+		if err := restore(d, name); err != nil {
+			return false, err
+		}
+		info, err = d.Lstat(name)
+	}
+	switch {
+	case gone(err):
+		return false, nil
+	case err != nil:
+		return false, err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return false, fault.New(fault.PermissionDenied, "lock %s: is a link", d.Join(name)).WithHint("remove the link")
+	}
+	return os.SameFile(locked, info), nil
+}
+
+// restore brings the lock file back from its hidden name, or makes both.
+func restore(d *files.Dir, name string) error {
+	if err := d.MkdirAll(path.Dir(name)); err != nil {
+		return err
+	}
+	anchor := path.Join(path.Dir(name), "."+path.Base(name))
+	for _, file := range []string{anchor, name} {
+		err := d.Link(anchor, name)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		// No anchor yet; or, in the second round, a file system without links.
+		f, err := d.OpenFile(file, os.O_RDWR|os.O_CREATE)
+		if err != nil {
+			return err
+		}
+		f.Close()
+	}
+	return nil
+}
+
+var errLate = errors.New("not in time")
+
+// wait locks file, for limit at most. The kernel's queue is fair, polling would
+// not be; but a blocked flock cannot be called off, so a late one is abandoned
+// and unlocks itself when its turn comes.
+func wait(ctx context.Context, file *flock.Flock, limit time.Duration) error {
+	if limit <= 0 {
+		return errLate
+	}
+	var abandoned atomic.Bool
+	done := make(chan error, 1)
+	go func() {
+		err := file.Lock()
+		for errors.Is(err, syscall.EINTR) {
+			err = file.Lock()
+		}
+		done <- err
+		if abandoned.Load() {
+			_ = file.Unlock()
+		}
+	}()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	late := errLate
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
+	case <-ctx.Done():
+		late = ctx.Err()
+	}
+	abandoned.Store(true)
+	select {
+	case err := <-done: // it came in just now; the goroutine may not have seen the flag
+		_ = file.Unlock()
+		_ = err
+	default:
+	}
+	return late
+}
+
+// signature is the width of what a holder writes: always the same, so that one
+// write replaces the whole of it and a reader never sees two halves.
+const signature = 120
+
+func sign(d *files.Dir, name, verb string) error {
+	f, err := d.OpenFile(name, os.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	line := fmt.Sprintf("%d %d %.80q", os.Getpid(), time.Now().UnixMilli(), verb)
+	_, err = f.WriteAt([]byte(fmt.Sprintf("%-*s\n", signature-1, line)), 0)
+	// A full disk must not stop the one who wants to free space, and the name of
+	// the holder is for messages only.
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		err = nil
+	}
+	if err != nil {
+		return files.Explain("lock", d.Join(name), err)
+	}
+	return nil
+}
+
+func timeout(d *files.Dir, name string, limit time.Duration) error {
+	holder, hint := "another process", "see who has that file open"
+	if data, err := d.Read(name); err == nil {
+		fields := strings.SplitN(strings.TrimSpace(string(data)), " ", 3)
+		if pid, since, ok := holderOf(fields); ok {
+			age := time.Since(since).Round(100 * time.Millisecond)
+			holder = fmt.Sprintf("process %d (%s), for %s,", pid, strings.Trim(fields[2], `"`), age)
+			hint = fmt.Sprintf("look at process %d; it may be stopped or hang", pid)
+		}
+	}
+	return fault.New(fault.LockTimeout, "%s holds the lock %s; gave up after %s", holder, d.Join(name), limit).WithHint("%s", hint)
+}
+
+func holderOf(fields []string) (int, time.Time, bool) {
+	if len(fields) != 3 {
+		return 0, time.Time{}, false
+	}
+	pid, err1 := strconv.Atoi(fields[0])
+	ms, err2 := strconv.ParseInt(fields[1], 10, 64)
+	return pid, time.UnixMilli(ms), err1 == nil && err2 == nil
+}
+
+func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) }

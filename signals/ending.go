@@ -1,0 +1,301 @@
+package signals
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Ending takes processes down for good: Roots, everything that descends from
+// them, and everything marked with Host. What descends is listed before the
+// first signal is sent and again after every rung, so that neither a broken
+// parent link nor a fork in between lets one escape.
+//
+// Left alone, with everything below them, and reported are processes that carry
+// another host's mark, leadlight daemons, tmux servers, and what Spare names.
+// Roots were named by the caller and are not spared. This process and pids up to
+// 1 are never signalled: with this process among the Roots the Ending is about
+// everything below it.
+type Ending struct {
+	Host    string               // the mark; "" = none is looked for, and ours counts as own
+	Roots   []Identity           // need not run any more
+	Adopted bool                 // also orphans this process adopted (see Subreaper)
+	Term    time.Duration        // how long TERM may take; 0 = no TERM at all
+	Kill    time.Duration        // how long KILL may take
+	Spare   func(Process) string // the reason to leave one alone, "" to end it; may be nil
+}
+
+// Report is what an Ending did. Of a spared tree only the top is listed.
+type Report struct {
+	Ended     []Process // signalled, and proved gone
+	Killed    bool      // TERM was not enough for one of them
+	Leftovers []Process // left alone; Spared says why
+	Survivors []Process // still there: no permission, or stuck in the kernel
+}
+
+// Run ends the processes: TERM to all, wait, then stop and kill until none is
+// left or the time is over. Already gone is success. A context that ends cuts the
+// waits short: the rest of the ladder then has no patience but is still climbed.
+// The error is ErrUnproven if the process table could not be read.
+func (e Ending) Run(ctx context.Context) (Report, error) {
+	h := hunt{Ending: e, known: map[Identity]Process{}, told: map[Identity]bool{}, spared: map[Identity]Process{}}
+	if h.Host == "" {
+		h.own = os.Getenv(Mark)
+	} else {
+		h.own = h.Host
+	}
+	left, err := h.list()
+	if err != nil {
+		return Report{}, err
+	}
+	if len(left) > 0 && e.Term > 0 {
+		if left, err = h.terminate(ctx); err != nil {
+			return h.report(left), err
+		}
+	}
+	if len(left) > 0 {
+		h.killed = true
+		if left, err = h.kill(); err != nil {
+			return h.report(left), err
+		}
+	}
+	return h.report(left), nil
+}
+
+// hunt is one Ending at work.
+type hunt struct {
+	Ending
+	own    string // the mark that does not spare
+	known  map[Identity]Process
+	told   map[Identity]bool // has had its TERM
+	spared map[Identity]Process
+	killed bool
+}
+
+// list looks at the whole table and returns what is to be ended and still runs.
+func (h *hunt) list() ([]Process, error) {
+	t, err := Snapshot()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnproven, err)
+	}
+	tops := h.tops(t)
+	var left []Process
+	seen := map[int]bool{os.Getpid(): true, 0: true, 1: true}
+	for queue := tops; len(queue) > 0; queue = queue[1:] {
+		p := queue[0]
+		if seen[p.PID] {
+			continue
+		}
+		seen[p.PID] = true
+		if reason := h.sparing(p); reason != "" {
+			p.Spared = reason
+			h.spared[p.Identity] = p
+			for _, below := range t.Descendants(p.PID) {
+				seen[below.PID] = true
+			}
+			continue
+		}
+		h.known[p.Identity] = p
+		left = append(left, p)
+		queue = append(queue, t.below(p.PID)...)
+	}
+	return left, nil
+}
+
+// tops returns where the walk over the table begins. What would be spared comes
+// first: what lies below it must not be reached by another way, such as its mark.
+func (h *hunt) tops(t Table) []Process {
+	var tops []Process
+	add := func(id Identity) {
+		if p, ok := t.Find(id.PID); ok && p.Identity == id && !p.zombie {
+			tops = append(tops, described(p))
+		}
+	}
+	for _, id := range h.Roots {
+		if id.PID == os.Getpid() {
+			tops = append(tops, t.below(id.PID)...)
+			continue
+		}
+		add(id)
+	}
+	for id := range h.known {
+		add(id)
+	}
+	if h.Adopted {
+		tops = append(tops, t.adopted()...)
+	}
+	if h.Host != "" {
+		tops = append(tops, t.marked(h.Host)...)
+	}
+	slices.SortStableFunc(tops, func(a, b Process) int {
+		return cmp.Or(order(h.sparing(a) == "", h.sparing(b) == ""), cmp.Compare(a.PID, b.PID))
+	})
+	return tops
+}
+
+func order(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// sparing returns why p is left alone, "" if it is to be ended.
+func (h *hunt) sparing(p Process) string {
+	if slices.Contains(h.Roots, p.Identity) {
+		return ""
+	}
+	if old, ok := h.spared[p.Identity]; ok {
+		return old.Spared
+	}
+	if _, ok := h.known[p.Identity]; ok {
+		return "" // decided; a program may rename itself, its environment may go
+	}
+	if h.Spare != nil {
+		if reason := h.Spare(p); reason != "" {
+			return reason
+		}
+	}
+	switch {
+	case isTmuxServer(p):
+		return "a tmux server"
+	case isDaemon(p.Argv):
+		return "a leadlight daemon"
+	}
+	if m, ok := mark(p.PID); ok && m != "" && m != h.own {
+		return "belongs to host " + m
+	}
+	return ""
+}
+
+// isDaemon tells the command line of a leadlight daemon.
+func isDaemon(argv []string) bool {
+	return len(argv) > 1 && filepath.Base(argv[0]) == "leadlight" &&
+		slices.ContainsFunc(argv[1:], func(a string) bool { return a == "daemon" })
+}
+
+// terminate asks everything with TERM, newcomers too, and waits.
+func (h *hunt) terminate(ctx context.Context) ([]Process, error) {
+	ctx, cancel := context.WithTimeout(ctx, h.Term)
+	defer cancel()
+	left, err := h.list()
+	for ; err == nil && len(left) > 0; left, err = h.list() {
+		for _, p := range left {
+			if !h.told[p.Identity] {
+				h.told[p.Identity] = true
+				p.Signal(syscall.SIGTERM)
+				p.Signal(syscall.SIGCONT) // a stopped process cannot act on it
+			}
+		}
+		if !gather(ctx, left) {
+			return h.list()
+		}
+	}
+	return left, err
+}
+
+// killPause is how long the killed may take to go before they are looked at again.
+const killPause = 100 * time.Millisecond
+
+// kill stops everything first, so that nothing forks away from the listing, and
+// kills it; again until nothing is left.
+func (h *hunt) kill() ([]Process, error) {
+	deadline := time.Now().Add(h.Kill)
+	for {
+		left, err := h.freeze()
+		if err != nil || len(left) == 0 {
+			return left, err
+		}
+		for _, p := range left {
+			p.Signal(syscall.SIGKILL)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), killPause)
+		gather(ctx, left)
+		cancel()
+		if time.Now().After(deadline) {
+			return h.list()
+		}
+	}
+}
+
+// freezeRounds bounds the chase after a process that forks faster than the table
+// is read; the loop around it comes back.
+const freezeRounds = 10
+
+// freeze stops what is left until a look at the table shows nobody new.
+func (h *hunt) freeze() ([]Process, error) {
+	stopped := map[Identity]bool{}
+	for round := 0; ; round++ {
+		left, err := h.list()
+		if err != nil {
+			return left, err
+		}
+		fresh := false
+		for _, p := range left {
+			if !stopped[p.Identity] {
+				stopped[p.Identity], fresh = true, true
+				p.Signal(syscall.SIGSTOP)
+			}
+		}
+		if !fresh || round == freezeRounds {
+			return left, nil
+		}
+	}
+}
+
+// gather waits for all of them to go; false if the context ended first.
+func gather(ctx context.Context, all []Process) bool {
+	for _, p := range all {
+		if p.Wait(ctx) == nil {
+			continue
+		}
+		select { // it cannot be watched: look again a little later
+		case <-ctx.Done():
+			return false
+		case <-time.After(pollInterval):
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// report sorts out what became of everything that was ever listed.
+func (h *hunt) report(left []Process) Report {
+	r := Report{Killed: h.killed, Survivors: left}
+	for id, p := range h.known {
+		if !slices.ContainsFunc(left, func(l Process) bool { return l.Identity == id }) {
+			r.Ended = append(r.Ended, p)
+		}
+	}
+	r.Leftovers = slices.Collect(maps.Values(h.spared))
+	r.Leftovers = slices.DeleteFunc(r.Leftovers, func(p Process) bool { return p.Probe() == Gone })
+	for _, list := range [][]Process{r.Ended, r.Leftovers, r.Survivors} {
+		slices.SortFunc(list, func(a, b Process) int { return cmp.Compare(a.PID, b.PID) })
+	}
+	return r
+}
+
+// String is the process as it is told to a person: pid, command line, reason.
+func (p Process) String() string {
+	line := p.Command
+	if len(p.Argv) > 0 {
+		line = strings.Join(p.Argv, " ")
+	}
+	const most = 120
+	if len(line) > most {
+		line = line[:most] + "…"
+	}
+	if p.Spared != "" {
+		return fmt.Sprintf("pid %d (%s): %s", p.PID, line, p.Spared)
+	}
+	return fmt.Sprintf("pid %d (%s)", p.PID, line)
+}

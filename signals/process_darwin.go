@@ -1,0 +1,184 @@
+package signals
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// here returns an Identity with everything but pid and start time filled in. The
+// boot session's UUID changes with every boot; macOS has no pid namespaces, and
+// no name of the machine that a process may read and that never changes, so a
+// folder shared between two Macs is not told from one that saw a reboot.
+var here = sync.OnceValues(func() (Identity, error) {
+	boot, err := unix.Sysctl("kern.bootsessionuuid")
+	return Identity{Boot: boot}, err
+})
+
+// Process states and flags of sys/proc.h.
+const (
+	stateZombie = 5
+	noDevice    = -1
+)
+
+// lookup asks the kernel for one process (sysctl kern.proc.pid).
+func lookup(pid int) (Process, error) {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err == nil && int(k.Proc.P_pid) == pid {
+		return row(k), nil
+	}
+	// An empty answer for a pid that is free, or one that is hidden from us.
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return Process{}, ErrGone
+	}
+	if err == nil {
+		err = ErrUnproven
+	}
+	return Process{}, err
+}
+
+// processes reads the whole table (sysctl kern.proc.all).
+func processes() ([]Process, error) {
+	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	if err != nil {
+		return nil, err
+	}
+	table := make([]Process, 0, len(all))
+	for i := range all {
+		table = append(table, row(&all[i]))
+	}
+	return table, nil
+}
+
+func row(k *unix.KinfoProc) Process {
+	p := Process{
+		PPID:    int(k.Eproc.Ppid),
+		PGID:    int(k.Eproc.Pgid),
+		Command: unix.ByteSliceToString(k.Proc.P_comm[:]),
+		zombie:  k.Proc.P_stat == stateZombie,
+		noTTY:   k.Eproc.Tdev == noDevice,
+	}
+	p.PID = int(k.Proc.P_pid)
+	start := k.Proc.P_starttime
+	p.Start = uint64(start.Sec)*1e6 + uint64(start.Usec)
+	if sid, err := unix.Getsid(p.PID); err == nil {
+		p.SID = sid
+	}
+	return p
+}
+
+// argv returns the arguments of a process, nil where they may not be read.
+func argv(pid int) []string {
+	raw, err := unix.SysctlRaw("kern.procargs2", pid)
+	if err != nil {
+		return nil
+	}
+	args, _, err := parseProcArgs(raw)
+	if err != nil {
+		return nil
+	}
+	return args
+}
+
+// mark returns the value of Mark in the environment of a process; ok is false
+// where it may not be read (another user's, or protected by the system).
+func mark(pid int) (value string, ok bool) {
+	raw, err := unix.SysctlRaw("kern.procargs2", pid)
+	if err != nil {
+		return "", false
+	}
+	_, environ, err := parseProcArgs(raw)
+	if err != nil || len(environ) == 0 {
+		return "", false
+	}
+	return markIn(environ), true
+}
+
+// isTmuxServer tells the server from its clients: it has left its terminal.
+func isTmuxServer(p Process) bool {
+	return p.noTTY && (p.Command == "tmux" || len(p.Argv) > 0 && filepath.Base(p.Argv[0]) == "tmux")
+}
+
+func (id Identity) send(sig syscall.Signal) error {
+	if err := id.prove(); err != nil {
+		return err
+	}
+	if err := syscall.Kill(id.PID, sig); err != nil {
+		if errors.Is(err, syscall.ESRCH) {
+			return ErrGone
+		}
+		return err
+	}
+	return nil
+}
+
+// wakeEvent is the identifier of the event that ends a wait early.
+const wakeEvent = 1
+
+// await watches the process with kqueue, which also tells of processes that are
+// no children of ours.
+func (id Identity) await(ctx context.Context) error {
+	kq, err := unix.Kqueue()
+	if err != nil {
+		return id.poll(ctx)
+	}
+	defer unix.Close(kq)
+	unix.CloseOnExec(kq)
+	watch := []unix.Kevent_t{
+		{Ident: uint64(id.PID), Filter: unix.EVFILT_PROC, Flags: unix.EV_ADD | unix.EV_ONESHOT, Fflags: unix.NOTE_EXIT},
+		{Ident: wakeEvent, Filter: unix.EVFILT_USER, Flags: unix.EV_ADD | unix.EV_CLEAR},
+	}
+	if _, err := unix.Kevent(kq, watch, nil, nil); err != nil {
+		return id.poll(ctx)
+	}
+	if err := id.prove(); err != nil { // after the watch stands, so that no exit falls between
+		return err
+	}
+	var wakes sync.WaitGroup
+	wakes.Add(1)
+	stop := context.AfterFunc(ctx, func() {
+		defer wakes.Done()
+		wake := []unix.Kevent_t{{Ident: wakeEvent, Filter: unix.EVFILT_USER, Fflags: unix.NOTE_TRIGGER}}
+		unix.Kevent(kq, wake, nil, nil)
+	})
+	defer func() {
+		if !stop() {
+			wakes.Wait() // the queue must not be closed under it
+		}
+	}()
+	return next(ctx, kq)
+}
+
+func next(ctx context.Context, kq int) error {
+	events := make([]unix.Kevent_t, 1)
+	for {
+		n, err := unix.Kevent(kq, nil, events, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return err
+		case n == 1 && events[0].Filter == unix.EVFILT_PROC:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+	}
+}
+
+// Subreaper does nothing on macOS, which has none: orphans go to launchd and are
+// found by their mark.
+func Subreaper() error { return nil }
+
+// ReapOrphans waits for the end of ctx: on macOS orphans are launchd's.
+func ReapOrphans(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// adopted returns nothing on macOS.
+func (t Table) adopted() []Process { return nil }

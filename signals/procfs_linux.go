@@ -1,0 +1,163 @@
+package signals
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// here returns an Identity with everything but pid and start time filled in for
+// this machine, boot and pid namespace. None of it changes during a process's life.
+var here = sync.OnceValues(func() (Identity, error) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return Identity{}, err
+	}
+	ns, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return Identity{}, err
+	}
+	return Identity{Boot: strings.TrimSpace(string(boot)), Namespace: ns, Machine: machine()}, nil
+})
+
+// machine is /etc/machine-id (see machine-id(5)), else the name of the host.
+func machine() string {
+	if id, err := os.ReadFile("/etc/machine-id"); err == nil {
+		if s := strings.TrimSpace(string(id)); s != "" {
+			return s
+		}
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// lookup reads one process from /proc. ErrGone only if the system itself says
+// that there is no such process: /proc may be hidden (hidepid) or not mounted.
+func lookup(pid int) (Process, error) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+			if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+				return Process{}, ErrGone
+			}
+		}
+		return Process{}, err
+	}
+	return parseStat(stat)
+}
+
+// Fields of /proc/PID/stat after the command, numbered as in proc_pid_stat(5)
+// less the three that come before them.
+const (
+	statState   = 3 - 3
+	statPPID    = 4 - 3
+	statPGRP    = 5 - 3
+	statSession = 6 - 3
+	statTTY     = 7 - 3
+	statThreads = 20 - 3
+	statStart   = 22 - 3
+)
+
+// parseStat reads a line of /proc/PID/stat. The command stands in parentheses
+// and may itself hold blanks, parentheses and line breaks.
+func parseStat(stat []byte) (Process, error) {
+	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if open < 1 || end < open {
+		return Process{}, fmt.Errorf("stat line without a command: %.40q", stat)
+	}
+	f := strings.Fields(string(stat[end+1:]))
+	if len(f) <= statStart {
+		return Process{}, fmt.Errorf("stat line with %d fields after the command", len(f))
+	}
+	p := Process{Command: string(stat[open+1 : end])}
+	var tty, threads int
+	for _, n := range []struct {
+		to   *int
+		text string
+	}{
+		{&p.PID, strings.TrimSpace(string(stat[:open]))},
+		{&p.PPID, f[statPPID]}, {&p.PGID, f[statPGRP]}, {&p.SID, f[statSession]},
+		{&tty, f[statTTY]}, {&threads, f[statThreads]},
+	} {
+		v, err := strconv.Atoi(n.text)
+		if err != nil {
+			return Process{}, fmt.Errorf("stat line: %w", err)
+		}
+		*n.to = v
+	}
+	start, err := strconv.ParseUint(f[statStart], 10, 64)
+	if err != nil {
+		return Process{}, fmt.Errorf("stat line: %w", err)
+	}
+	p.Start, p.noTTY = start, tty == 0
+	// A leader that left its threads behind shows as a zombie while they run on.
+	p.zombie = (f[statState] == "Z" && threads <= 1) || f[statState] == "X"
+	return p, nil
+}
+
+// pids lists the processes there are, as far as /proc shows them.
+func pids() ([]int, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var all []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			all = append(all, pid)
+		}
+	}
+	return all, nil
+}
+
+// processes reads the whole table. A process that ends meanwhile is left out.
+func processes() ([]Process, error) {
+	all, err := pids()
+	if err != nil {
+		return nil, err
+	}
+	table := make([]Process, 0, len(all))
+	for _, pid := range all {
+		if p, err := lookup(pid); err == nil {
+			table = append(table, p)
+		}
+	}
+	return table, nil
+}
+
+// argv returns the arguments of a process as it shows them now, nil where they
+// may not be read.
+func argv(pid int) []string {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil || len(raw) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(raw), "\x00"), "\x00")
+}
+
+// mark returns the value of Mark in the environment a process was started with;
+// ok is false where it may not be read, which proves nothing.
+func mark(pid int) (value string, ok bool) {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return "", false
+	}
+	return markIn(bytes.Split(raw, []byte{0})), true
+}
+
+// isTmuxServer tells the server from its clients: it names its main thread so.
+func isTmuxServer(p Process) bool { return strings.HasPrefix(p.Command, "tmux: server") }

@@ -1,0 +1,218 @@
+// Package rawjson edits JSON documents of other programs without touching what
+// it was not asked to touch: the order of keys, unknown keys, repeated keys,
+// numbers, nulls and the spelling of strings stay as they were found.
+//
+// A byte order mark before the document is passed over, and so is any white
+// space JSON allows, CRLF included. Everything else is held to the grammar of RFC
+// 8259; an error says at which byte the document goes wrong. Values are checked
+// when a document is parsed, so what an Object or a list holds is valid JSON.
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// SyntaxError says where a document is not JSON, or not the JSON asked for.
+type SyntaxError struct {
+	Offset int // bytes before the fault, in the text that was parsed
+	Msg    string
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("at byte %d: %s", e.Offset, e.Msg) }
+
+// Object is a JSON object. The zero value is an empty one. It is not safe for
+// concurrent use.
+type Object struct {
+	keys   []string
+	values []json.RawMessage
+	spelt  []json.RawMessage // the keys as found, quotes included
+}
+
+// ParseObject reads a document that is one object.
+func ParseObject(data []byte) (*Object, error) {
+	s := scanner{data: data}
+	s.space()
+	if !s.at('{') {
+		return nil, s.unexpected("an object")
+	}
+	o := new(Object)
+	err := s.members(func(key, value []byte) error {
+		name, err := unquote(key)
+		if err != nil {
+			return s.fail("a key that cannot be read")
+		}
+		o.keys, o.spelt, o.values = append(o.keys, name), append(o.spelt, key), append(o.values, value)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o, s.end()
+}
+
+// ParseArray reads a document that is one array and returns its elements.
+func ParseArray(data []byte) ([]json.RawMessage, error) {
+	s := scanner{data: data}
+	s.space()
+	if !s.at('[') {
+		return nil, s.unexpected("an array")
+	}
+	var list []json.RawMessage
+	if err := s.elements(func(value []byte) { list = append(list, value) }); err != nil {
+		return nil, err
+	}
+	return list, s.end()
+}
+
+// Valid says whether data is one JSON document, and if not, where not.
+func Valid(data []byte) error {
+	s := scanner{data: data}
+	s.space()
+	if err := s.value(); err != nil {
+		return err
+	}
+	return s.end()
+}
+
+// Keys returns the keys in the order of the document; a repeated one repeatedly.
+func (o *Object) Keys() []string { return append([]string(nil), o.keys...) }
+
+// Len returns how many members there are.
+func (o *Object) Len() int { return len(o.keys) }
+
+// Get returns the value of key; of a repeated key the last, as JavaScript does.
+func (o *Object) Get(key string) (json.RawMessage, bool) {
+	i := o.find(key)
+	if i < 0 {
+		return nil, false
+	}
+	return o.values[i], true
+}
+
+// Set gives key a value, which must be valid JSON: in its place if there is one,
+// else at the end.
+func (o *Object) Set(key string, value json.RawMessage) {
+	if i := o.find(key); i >= 0 {
+		o.values[i] = value
+		return
+	}
+	o.keys, o.spelt, o.values = append(o.keys, key), append(o.spelt, Quote(key)), append(o.values, value)
+}
+
+// Delete removes key, each time it occurs.
+func (o *Object) Delete(key string) {
+	for i := o.find(key); i >= 0; i = o.find(key) {
+		o.keys = append(o.keys[:i:i], o.keys[i+1:]...)
+		o.spelt = append(o.spelt[:i:i], o.spelt[i+1:]...)
+		o.values = append(o.values[:i:i], o.values[i+1:]...)
+	}
+}
+
+// Clone returns a copy that shares no structure with o but the values' bytes,
+// which nobody changes.
+func (o *Object) Clone() *Object {
+	return &Object{
+		keys:   append([]string(nil), o.keys...),
+		spelt:  append([]json.RawMessage(nil), o.spelt...),
+		values: append([]json.RawMessage(nil), o.values...),
+	}
+}
+
+func (o *Object) find(key string) int {
+	for i := len(o.keys) - 1; i >= 0; i-- {
+		if o.keys[i] == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// Raw returns the object as one value.
+func (o *Object) Raw() json.RawMessage {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, key := range o.spelt {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(o.values[i])
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// Array returns the values as one value.
+func Array(values []json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, v := range values {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(v)
+	}
+	b.WriteByte(']')
+	return b.Bytes()
+}
+
+// Pretty lays a value out as JavaScript's JSON.stringify(value, null, 2) does:
+// two spaces, no newline at the end. Prefix is put before each line but the
+// first.
+func Pretty(value json.RawMessage, prefix string) []byte {
+	var b bytes.Buffer
+	b.Grow(len(value) + len(value)/4)
+	if err := json.Indent(&b, value, prefix, "  "); err != nil {
+		return value // not JSON after all: leave it as it is
+	}
+	return b.Bytes()
+}
+
+// Quote returns s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
+func Quote(s string) json.RawMessage { return Encode(s) }
+
+// Encode returns v as JSON without the escapes that only web pages need. V must
+// be of a kind that encoding/json can encode; else the result is null.
+func Encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return json.RawMessage("null")
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+// String returns the string that raw is, if it is one.
+func String(raw json.RawMessage) (string, bool) {
+	if len(raw) == 0 || raw[0] != '"' {
+		return "", false
+	}
+	s, err := unquote(raw)
+	return s, err == nil
+}
+
+func unquote(raw []byte) (string, error) {
+	if body := raw[1 : len(raw)-1]; plain(body) {
+		return string(body), nil
+	}
+	var s string
+	err := json.Unmarshal(raw, &s)
+	return s, err
+}
+
+// plain tells whether the body of a string stands for itself.
+func plain(body []byte) bool {
+	for _, c := range body {
+		if c == '\\' || c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// IsNull tells whether raw is null or nothing.
+func IsNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

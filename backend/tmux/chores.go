@@ -1,0 +1,78 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+
+	"github.com/GianlucaP106/gotmux/gotmux"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// chore runs one call of gotmux with what gotmux lacks: a time limit, our errors, and
+// a panic turned into an error. The server is named by a literal, because NewTmux takes
+// a server without sessions for an invalid one. gotmux runs the tmux on PATH. A call that
+// is still stuck at the limit is left behind until tmux answers or ends.
+func (b *Backend) chore(ctx context.Context, what string, call func(*gotmux.Tmux) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, b.timeout, errMute)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- fmt.Errorf("gotmux: %v", p)
+			}
+		}()
+		done <- call(&gotmux.Tmux{Socket: &gotmux.Socket{Path: b.socket}})
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			return fault.New(fault.TmuxError, "%s: %w", what, err)
+		}
+		return nil
+	case <-ctx.Done():
+		return b.explain(context.WithoutCancel(ctx), what, context.Cause(ctx), "", b.timeout)
+	}
+}
+
+// installed tells whether the program is there.
+func (b *Backend) installed() bool {
+	if b.program == "tmux" {
+		return gotmux.IsInstalled()
+	}
+	_, err := exec.LookPath(b.program)
+	return err == nil
+}
+
+// hasSession tells whether a session of exactly this name exists; "=" keeps tmux from
+// taking a longer name that begins like it.
+func (b *Backend) hasSession(ctx context.Context, name string) (has bool, err error) {
+	err = b.chore(ctx, "look for session "+name, func(t *gotmux.Tmux) error {
+		has = t.HasSession("=" + name)
+		return nil
+	})
+	return has, err
+}
+
+// setWindow sets a window option to a word of ours.
+func (b *Backend) setWindow(ctx context.Context, window, option, word string) error {
+	return b.chore(ctx, "set "+option+" of window "+window, func(t *gotmux.Tmux) error {
+		return t.SetOption(window, option, word, "-w")
+	})
+}
+
+// unsetWindow takes a window option back to the value the user set for all windows.
+func (b *Backend) unsetWindow(ctx context.Context, window, option string) error {
+	return b.chore(ctx, "unset "+option+" of window "+window, func(t *gotmux.Tmux) error {
+		return t.DeleteOption(window, option, "-w")
+	})
+}
+
+// switchClient shows a session, given by its id, on a client.
+func (b *Backend) switchClient(ctx context.Context, client, session string) error {
+	return b.chore(ctx, "switch the terminal "+client, func(t *gotmux.Tmux) error {
+		return t.SwitchClient(&gotmux.SwitchClientOptions{TargetClient: client, TargetSession: session})
+	})
+}

@@ -1,0 +1,177 @@
+package tmux
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Arrange lays out one window.
+func (b *Backend) Arrange(ctx context.Context, l backend.Layout) error {
+	if err := checkWindow(l.Window); err != nil {
+		return err
+	}
+	arrange := command{"select-layout", "-t", l.Window, string(l.Kind)}
+	switch l.Kind {
+	case backend.None:
+		return nil
+	case backend.Tiled, backend.Even:
+		_, err := b.run(ctx, arrange)
+		return err
+	case backend.MainVertical:
+		return b.arrangeMain(ctx, l, arrange)
+	}
+	return fault.New(fault.InvalidArgument, "tmux has no arrangement %q", string(l.Kind))
+}
+
+// arrangeMain sets the size of the main pane for the moment of the arrangement; the
+// window's own value is back when it is done.
+func (b *Backend) arrangeMain(ctx context.Context, l backend.Layout, arrange command) error {
+	if l.Main == "" {
+		_, err := b.run(ctx, arrange)
+		return err
+	}
+	if !mainForm.MatchString(l.Main) {
+		return fault.New(fault.InvalidArgument, "the size %q of the main pane is neither a number of columns nor a percentage", l.Main)
+	}
+	const option = "main-pane-width"
+	had, err := b.run(ctx, command{"show-options", "-w", "-q", "-v", "-t", l.Window, option})
+	if err != nil {
+		return err
+	}
+	back := command{"set-option", "-w", "-t", l.Window, option, strings.TrimSpace(had)}
+	if strings.TrimSpace(had) == "" {
+		back = command{"set-option", "-w", "-u", "-t", l.Window, option}
+	}
+	_, err = b.run(ctx, command{"set-option", "-w", "-t", l.Window, option, l.Main}, arrange, back)
+	return err
+}
+
+// Focus makes the pane the active one of its window and shows that window: on the
+// terminal of whoever asks, when they sit in this server, else on the terminals that
+// show the pane's session. When nobody looks at it, the error's hint is the command
+// that shows it.
+func (b *Backend) Focus(ctx context.Context, id backend.ID) error {
+	r, err := b.pane(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, err = b.run(ctx,
+		command{"select-window", "-t", r.Session + ":" + r.Window},
+		command{"select-pane", "-t", string(id)})
+	if err != nil {
+		return err
+	}
+	clients, err := b.clients(ctx)
+	if err != nil {
+		return err
+	}
+	self, _, inside, err := b.Self(ctx)
+	if err != nil {
+		return err
+	}
+	if inside && self.Session != r.Session {
+		if c, ok := latest(clients, self.Session); ok {
+			return b.switchClient(ctx, c.name, r.Session)
+		}
+	}
+	if _, ok := latest(clients, r.Session); ok {
+		return nil
+	}
+	argv, err := b.Attach(ctx, id)
+	if err != nil {
+		return err
+	}
+	return fault.New(fault.BackendUnavailable, "no terminal shows the session of pane %s", id).
+		WithHint("show it with: %s", shellWords(argv))
+}
+
+// pane returns a pane of the server.
+func (b *Backend) pane(ctx context.Context, id backend.ID) (row, error) {
+	if err := checkPane(id); err != nil {
+		return row{}, err
+	}
+	rows, err := b.rows(ctx)
+	if err != nil {
+		return row{}, err
+	}
+	r, ok := find(rows, id)
+	if !ok {
+		return row{}, fault.New(fault.TmuxError, "pane %s: %w", id, backend.ErrGone)
+	}
+	return r, nil
+}
+
+// client is a terminal attached to the server.
+type client struct {
+	name     string // its tty, which tmux takes as its name
+	session  string
+	activity int64
+}
+
+// clients lists the attached terminals. Control clients have no tty and are left out.
+func (b *Backend) clients(ctx context.Context) ([]client, error) {
+	out, err := b.run(ctx, command{"list-clients", "-F", "#{session_id} #{client_activity} #{client_control_mode} #{client_tty}"})
+	if err != nil {
+		return nil, err
+	}
+	rows, err := splitRows(out, 4)
+	if err != nil {
+		return nil, err
+	}
+	var list []client
+	for _, f := range rows {
+		at, _ := strconv.ParseInt(f[1], 10, 64)
+		if f[2] == "0" && strings.HasPrefix(f[3], "/") {
+			list = append(list, client{name: f[3], session: f[0], activity: at})
+		}
+	}
+	return list, nil
+}
+
+// latest returns the terminal that shows a session and was used last.
+func latest(list []client, session string) (best client, ok bool) {
+	for _, c := range list {
+		if c.session == session && (!ok || c.activity > best.activity) {
+			best, ok = c, true
+		}
+	}
+	return best, ok
+}
+
+// Attach returns the command that shows the pane's session in a terminal.
+func (b *Backend) Attach(ctx context.Context, id backend.ID) ([]string, error) {
+	r, err := b.pane(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	// The pane is there, so the answer is about it; the whole answer is the name.
+	name, err := b.run(ctx, command{"display-message", "-p", "-t", string(id), "#{session_name}"})
+	if err != nil {
+		return nil, err
+	}
+	name = strings.TrimSuffix(name, "\n")
+	if name == "" {
+		return nil, fault.New(fault.TmuxError, "pane %s in session %s: %w", id, r.Session, backend.ErrGone)
+	}
+	return []string{b.program, "-S", b.socket, "attach-session", "-t", "=" + name}, nil
+}
+
+// shellWords writes an argv so that it can be pasted into a shell.
+func shellWords(argv []string) string {
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		words[i] = w
+		if w == "" || strings.ContainsFunc(w, unsafeInShell) {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func unsafeInShell(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-@%+:,", r))
+}

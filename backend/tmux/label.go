@@ -1,0 +1,154 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// colors gives tmux's name for each colour of the palette. Other names are shown in
+// the terminal's default colour.
+func colors() map[string]string {
+	return map[string]string{
+		"red": "red", "green": "green", "yellow": "yellow", "blue": "blue", "cyan": "cyan",
+		"purple": "magenta", "magenta": "magenta", "orange": "colour208", "pink": "colour205",
+	}
+}
+
+// border is what a pane's border shows: the options are read each time it is drawn, so
+// neither a title that the program sets nor allow-rename can change it.
+func border(color string) string {
+	return " #[fg=" + color + ",bold]#{" + nameOption + "}#[default] #{" + stateOption + "} "
+}
+
+func setPane(id backend.ID, option, value string) command {
+	return command{"set-option", "-p", "-t", string(id), "--", option, value}
+}
+
+// labelCommands put a label on a pane. Where borders cannot be set on one pane alone
+// (before 3.3) only our own options are written. pane-border-style is left out: set
+// with -p it lands on the whole window without a word (3.3a).
+func labelCommands(id backend.ID, l backend.Label, borders bool) []command {
+	cmds := []command{
+		setPane(id, nameOption, display(l.Name)),
+		setPane(id, stateOption, display(l.State)),
+	}
+	if !borders {
+		return cmds
+	}
+	color, ok := colors()[l.Color]
+	if !ok {
+		color = "default"
+	}
+	return append(cmds, setPane(id, "pane-border-format", border(color)))
+}
+
+// showBorders turns on the border line of a window, once, and keeps what was there
+// before: "off", or "unset" where the window has no value of its own. set-option -o
+// writes only what is not set, which tells the two apart inside one command line.
+func showBorders(window string) []command {
+	set := func(option, value string) command {
+		return command{"set-option", "-w", "-t", window, option, value}
+	}
+	return []command{
+		set(borderOption, "off"),
+		{"set-option", "-w", "-o", "-q", "-t", window, "pane-border-status", "top"},
+		{"if-shell", "-F", "-t", window, "#{==:#{pane-border-status},top}",
+			"set-option -w -t " + window + " " + borderOption + " unset",
+			"set-option -w -t " + window + " pane-border-status top"},
+	}
+}
+
+// wantsBorders tells whether a window's border line is off and not ours to keep so.
+func wantsBorders(r row) bool { return r.border == "off" && r.saved == "" }
+
+// Label shows name, state and colour of a teammate on the border of its pane.
+func (b *Backend) Label(ctx context.Context, id backend.ID, l backend.Label) error {
+	if err := checkPane(id); err != nil {
+		return err
+	}
+	v, err := b.Version(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = b.run(ctx, labelCommands(id, l, v.atLeast(perBorder))...)
+	return gone(id, err)
+}
+
+// gone says of a pane whose server does not run that the pane is gone.
+func gone(id backend.ID, err error) error {
+	if !errors.Is(err, errNoServer) {
+		return err
+	}
+	return fault.New(fault.TmuxError, "pane %s: %w: %w", id, err, backend.ErrGone)
+}
+
+// mark writes marks and labels on the opened panes, all with one command line, each by
+// the id of its pane: without one, tmux would take the lead's.
+func (o *opening) mark(ctx context.Context) {
+	v, _ := o.b.Version(ctx) // known since Open began
+	borders := v.atLeast(perBorder)
+	todo := o.opened()
+	for len(todo) > 0 {
+		err := o.markLines(ctx, todo, borders)
+		if err == nil {
+			return
+		}
+		left, lerr := o.dropGone(ctx, todo)
+		if lerr != nil || len(left) == len(todo) {
+			o.undo(ctx, todo)
+			for _, i := range todo {
+				o.results[i] = backend.Result{Err: err}
+			}
+			return
+		}
+		todo = left
+	}
+}
+
+func (o *opening) markLines(ctx context.Context, todo []int, borders bool) error {
+	var groups [][]command
+	shown := map[string]bool{}
+	for _, i := range todo {
+		r := o.rows[i]
+		group := []command{setPane(r.ID, markOption, encodeMark(o.specs[i].Mark)), setPane(r.ID, "remain-on-exit", "failed")}
+		group = append(group, labelCommands(r.ID, o.specs[i].Label, borders)...)
+		if borders && wantsBorders(r) && !shown[r.Window] {
+			shown[r.Window] = true
+			group = append(group, showBorders(r.Window)...)
+		}
+		groups = append(groups, group)
+		o.results[i].Pane.Mark = o.specs[i].Mark
+	}
+	for _, l := range chunk(groups) {
+		var cmds []command
+		for _, g := range l {
+			cmds = append(cmds, g...)
+		}
+		if _, err := o.b.run(ctx, cmds...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropGone tells of the panes that ended before they were marked, and returns the rest.
+func (o *opening) dropGone(ctx context.Context, todo []int) ([]int, error) {
+	rows, err := o.b.rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var left []int
+	for _, i := range todo {
+		if r, ok := find(rows, o.rows[i].ID); ok && r.Server == o.rows[i].Server {
+			o.rows[i] = r // its window may have got its borders meanwhile
+			left = append(left, i)
+			continue
+		}
+		o.results[i] = backend.Result{Err: fault.New(fault.SpawnFailed, "%s ended at once: %w", o.specs[i].Argv[0], backend.ErrGone)}
+		o.rows[i] = row{}
+	}
+	return left, nil
+}

@@ -1,0 +1,332 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Size of a session nobody is attached to; tmux's own would be 80x24.
+const (
+	detachedCols = 200
+	detachedRows = 50
+)
+
+// Open opens all panes of a round with one command line, and marks and labels all
+// panes with another. See the contract; besides:
+//
+//   - Sizes are those of the moment of the split, as if the specs were opened one after
+//     the other. Without sizes, panes that split one pane in one direction, or one
+//     another, get equal shares of it.
+//   - A cancelled ctx undoes what was opened. When tmux stops answering in the middle
+//     of a line, the panes of that line may still appear, without a mark.
+//   - A program that has ended before its pane was marked is fault.SpawnFailed.
+func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Result {
+	o := opening{
+		b: b, specs: slices.Clone(specs), results: make([]backend.Result, len(specs)),
+		rows: make([]row, len(specs)), names: map[string]bool{},
+	}
+	if _, err := b.Version(ctx); err != nil {
+		o.failAll(err)
+		return o.results
+	}
+	for i := range o.specs {
+		o.results[i].Err = o.prepare(ctx, i)
+	}
+	// From here on a line that was begun is seen to its end, else nobody would learn
+	// the ids of the panes that were already made.
+	work := context.WithoutCancel(ctx)
+	for _, round := range waves(o.specs) {
+		o.open(ctx, work, round)
+	}
+	o.mark(work)
+	if err := ctx.Err(); err != nil {
+		o.undo(work, o.opened())
+		o.failAll(fault.New(fault.Of(err).Code, "open panes: %w", err))
+	}
+	return o.results
+}
+
+// opening is one call of Open.
+type opening struct {
+	b       *Backend
+	specs   []backend.Spec
+	results []backend.Result
+	rows    []row           // of the panes that were opened
+	names   map[string]bool // of the sessions of this batch
+
+	listed bool  // known was asked for
+	known  []row // every pane of the server, asked for when a Window spec needs it
+}
+
+func (o *opening) failAll(err error) {
+	for i := range o.results {
+		o.results[i] = backend.Result{Err: err}
+	}
+}
+
+// opened returns the indexes of the specs whose panes are there.
+func (o *opening) opened() []int {
+	var list []int
+	for i, r := range o.rows {
+		if r.ID != "" && o.results[i].Err == nil {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// prepare checks one spec and makes its program an absolute path. A spec that is
+// refused becomes a Session, so that it takes no part in any strip.
+func (o *opening) prepare(ctx context.Context, i int) error {
+	s := &o.specs[i]
+	err := o.check(ctx, i, s)
+	if err != nil {
+		*s = backend.Spec{Place: backend.Session}
+	}
+	return err
+}
+
+func (o *opening) check(ctx context.Context, i int, s *backend.Spec) error {
+	if s.Chain < 0 || s.Chain > i {
+		return fault.New(fault.InvalidArgument, "pane %d of the batch hangs on a pane %d before it, which there is not", i, s.Chain)
+	}
+	if err := checkDir(s.Dir); err != nil {
+		return err
+	}
+	if err := checkArgv(s); err != nil {
+		return err
+	}
+	switch s.Place {
+	case backend.Split:
+	case backend.Window:
+		if s.Chain == 0 {
+			return o.findSession(ctx, s.Target)
+		}
+	case backend.Session:
+		name, err := o.freeSession(ctx, objectName(s.Name))
+		s.Name, s.Chain = name, 0
+		return err
+	default:
+		return fault.New(fault.InvalidArgument, "tmux has no place %q for a pane", string(s.Place))
+	}
+	if s.Chain == 0 {
+		return checkPane(s.Target)
+	}
+	return nil
+}
+
+// checkDir refuses a folder that tmux could not enter: it would start the program
+// somewhere else and report success.
+func checkDir(dir string) error {
+	if !filepath.IsAbs(dir) {
+		return fault.New(fault.InvalidArgument, "the folder %q of a pane is not absolute", dir)
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return fault.New(fault.InvalidArgument, "the folder of a pane: %w", err)
+	} else if !info.IsDir() {
+		return fault.New(fault.InvalidArgument, "the folder of a pane, %s, is not a folder", dir)
+	}
+	if err := unix.Access(dir, unix.X_OK); err != nil {
+		return fault.New(fault.PermissionDenied, "enter the folder of a pane, %s: %w", dir, err)
+	}
+	return nil
+}
+
+// checkArgv refuses what tmux would run through a shell (one word), could not pass on,
+// or would report as started although it is not there.
+func checkArgv(s *backend.Spec) error {
+	if len(s.Argv) < 2 {
+		return fault.New(fault.InvalidArgument, "a pane's command needs a program and at least one argument, got %q", s.Argv)
+	}
+	if len(s.Argv) > maxWords-40 || command(s.Argv).bytes() > maxBytes-2048 {
+		return fault.New(fault.InvalidArgument, "a pane's command of %d words and %d bytes is more than tmux takes (%d words, %d bytes)",
+			len(s.Argv), command(s.Argv).bytes(), maxWords-40, maxBytes-2048)
+	}
+	for _, w := range s.Argv {
+		if strings.ContainsRune(w, 0) {
+			return fault.New(fault.InvalidArgument, "a word of a pane's command, %q, holds a NUL byte", w)
+		}
+	}
+	program, err := exec.LookPath(s.Argv[0])
+	if err == nil {
+		program, err = filepath.Abs(program)
+	}
+	if err != nil {
+		return fault.New(fault.ProgramNotFound, "a pane's program: %w", err)
+	}
+	s.Argv = append([]string{program}, s.Argv[1:]...)
+	return nil
+}
+
+// findSession makes sure that the session of a Window spec's target is known: a window
+// is made in a session, and tmux takes a pane there for a window's number.
+func (o *opening) findSession(ctx context.Context, target backend.ID) error {
+	if err := checkPane(target); err != nil {
+		return err
+	}
+	if !o.listed {
+		rows, err := o.b.rows(ctx)
+		if err != nil {
+			return err
+		}
+		o.known, o.listed = rows, true
+	}
+	if _, ok := find(o.known, target); !ok {
+		return fault.New(fault.TmuxError, "open a window beside pane %s: %w", target, backend.ErrGone)
+	}
+	return nil
+}
+
+// open opens the panes of one round: tmux stops a line at the first command that fails,
+// so the line goes on behind it.
+func (o *opening) open(ctx, work context.Context, round []step) {
+	var groups [][]command
+	var steps []step
+	for _, s := range round {
+		if err := o.ready(s); err != nil {
+			o.results[s.spec].Err = err
+			continue
+		}
+		steps = append(steps, s)
+		groups = append(groups, []command{o.openCommand(s)})
+	}
+	for _, l := range chunk(groups) {
+		batch := steps[:len(l)]
+		steps = steps[len(l):]
+		for len(batch) > 0 {
+			if err := ctx.Err(); err != nil {
+				o.fail(batch, fault.New(fault.Of(err).Code, "open panes: %w", err))
+				break
+			}
+			done, err := o.openLine(work, batch)
+			batch = batch[done:]
+			if err == nil {
+				break
+			}
+			if len(batch) == 0 || !errors.Is(err, fault.TmuxError) && !errors.Is(err, fault.NoSpace) {
+				o.fail(batch, err)
+				break
+			}
+			o.fail(batch[:1], err)
+			batch = batch[1:]
+		}
+	}
+}
+
+func (o *opening) fail(steps []step, err error) {
+	for _, s := range steps {
+		o.results[s.spec].Err = err
+	}
+}
+
+// ready tells why a step cannot be done.
+func (o *opening) ready(s step) error {
+	if err := o.results[s.spec].Err; err != nil {
+		return err
+	}
+	if s.parent >= 0 && o.rows[s.parent].ID == "" {
+		return fault.New(fault.Of(o.results[s.parent].Err).Code, "the pane it was to stand beside could not be opened: %w", o.results[s.parent].Err)
+	}
+	return nil
+}
+
+// openLine runs one line and returns how many of its panes were opened.
+func (o *opening) openLine(ctx context.Context, steps []step) (int, error) {
+	cmds := make([]command, len(steps))
+	for i, s := range steps {
+		cmds[i] = o.openCommand(s)
+	}
+	out, err := o.b.run(ctx, cmds...)
+	for try := 0; err != nil && out == "" && try < 4 && leaving(err); try++ {
+		pause(ctx) // the last server on this socket had not quite left
+		out, err = o.b.run(ctx, cmds...)
+	}
+	rows, perr := parseRows(out)
+	if perr != nil {
+		return 0, perr
+	}
+	for i, r := range rows[:min(len(rows), len(steps))] {
+		spec := steps[i].spec
+		o.rows[spec] = r
+		o.results[spec].Pane = r.Pane
+	}
+	if err == nil && len(rows) != len(steps) {
+		err = fault.New(fault.TmuxError, "tmux opened %d panes of %d and gave no reason", len(rows), len(steps))
+	}
+	return min(len(rows), len(steps)), err
+}
+
+// openCommand is the tmux command of one step. -d leaves the focus where it is; the
+// program and its arguments are two words or more, so no shell comes in between.
+func (o *opening) openCommand(s step) command {
+	spec := o.specs[s.spec]
+	var c command
+	switch spec.Place {
+	case backend.Session:
+		c = command{"new-session", "-d", "-x", strconv.Itoa(detachedCols), "-y", strconv.Itoa(detachedRows), "-s", literal(spec.Name)}
+	case backend.Window:
+		r, _ := find(o.known, spec.Target)
+		if s.parent >= 0 {
+			r = o.rows[s.parent]
+		}
+		c = command{"new-window", "-d", "-t", r.Session + ":", "-n", literal(objectName(spec.Name))}
+	default:
+		target, side := spec.Target, "-h"
+		if s.parent >= 0 {
+			target = o.rows[s.parent].ID
+		}
+		if spec.Below {
+			side = "-v"
+		}
+		c = command{"split-window", "-d", side, "-t", string(target)}
+		if s.size != "" {
+			c = append(c, "-l", s.size)
+		}
+	}
+	c = append(c, "-c", literal(spec.Dir), "-P", "-F", rowFormat, "--")
+	return append(c, spec.Argv...)
+}
+
+// undo closes panes by the ids just learnt.
+func (o *opening) undo(ctx context.Context, list []int) {
+	for _, i := range list {
+		if _, err := o.b.run(ctx, command{"kill-pane", "-t", string(o.rows[i].ID)}); err != nil && !errors.Is(err, backend.ErrGone) && !errors.Is(err, errNoServer) {
+			o.b.log.Warn("tmux: a pane could not be closed again", "pane", o.rows[i].ID, "error", err)
+		}
+		o.rows[i] = row{}
+	}
+}
+
+// freeSession returns name, or name-2, name-3 … if a session of that name is there or
+// about to be made.
+func (o *opening) freeSession(ctx context.Context, name string) (string, error) {
+	for n := 1; n <= 100; n++ {
+		try := name
+		if n > 1 {
+			try = name + "-" + strconv.Itoa(n)
+		}
+		if o.names[try] {
+			continue
+		}
+		taken, err := o.b.hasSession(ctx, try)
+		if err != nil {
+			return "", err
+		}
+		if !taken {
+			o.names[try] = true
+			return try, nil
+		}
+	}
+	return "", fault.New(fault.LimitReached, "there are 100 tmux sessions named %s already", name)
+}

@@ -1,0 +1,132 @@
+package tmux
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/leadlight-dev/leadlight/backend"
+)
+
+// step is one pane to open: a spec, the pane it goes next to, and its size.
+type step struct {
+	spec   int    // index of the spec
+	parent int    // index of the spec whose pane is the target; -1: the spec's own Target
+	size   string // value for split-window -l; "" leaves it to tmux
+}
+
+// A batch is to look as if its specs had been opened one after the other. Done so
+// literally, every pane that splits one of the batch would have to wait for an id. A
+// strip avoids that: a row or column that came about by splits of one pane and of its
+// parts is split off that pane alone, the last part first, each in the size that is
+// left to it in the end. A whole strip needs one id and goes into one command line.
+type strip struct {
+	head  paneRef
+	below bool
+	depth int   // the round in which it is opened
+	order []int // spec indexes, nearest to the head first
+}
+
+// paneRef names a pane before it is there: by its spec, or by its id.
+type paneRef struct {
+	spec int // -1: target
+	id   backend.ID
+}
+
+type side struct {
+	paneRef
+	below bool
+}
+
+// planner sorts specs into rounds: the targets of a round are known when the rounds
+// before it are done.
+type planner struct {
+	specs  []backend.Spec
+	depth  []int // round of each spec
+	room   []int // cells that are left to a spec's pane along its strip; 0: not known
+	strips []*strip
+	member map[int]*strip  // the strip in which a spec's pane stands
+	byHead map[side]*strip // the strip that a split of a pane adds to
+	rounds [][]step
+}
+
+// waves plans a batch of valid specs: a chain points back into the batch.
+func waves(specs []backend.Spec) [][]step {
+	p := &planner{
+		specs: specs, depth: make([]int, len(specs)), room: make([]int, len(specs)),
+		member: map[int]*strip{}, byHead: map[side]*strip{},
+	}
+	for i, s := range specs {
+		ref := paneRef{spec: -1, id: s.Target}
+		if s.Chain > 0 {
+			ref = paneRef{spec: i - s.Chain}
+			p.depth[i] = p.depth[ref.spec] + 1
+		}
+		if s.Place == backend.Split {
+			p.split(i, ref)
+			continue
+		}
+		p.put(p.depth[i], step{spec: i, parent: ref.spec})
+	}
+	for _, st := range p.strips {
+		for k, i := range slices.Backward(st.order) {
+			p.put(st.depth, step{spec: i, parent: st.head.spec, size: p.size(i, k+1, len(st.order))})
+		}
+	}
+	return p.rounds
+}
+
+func (p *planner) put(round int, s step) {
+	for len(p.rounds) <= round {
+		p.rounds = append(p.rounds, nil)
+	}
+	p.rounds[round] = append(p.rounds[round], s)
+}
+
+// split adds the split of one pane to the strip it belongs to.
+func (p *planner) split(i int, ref paneRef) {
+	below := p.specs[i].Below
+	p.room[i] = p.specs[i].Size
+	// A pane that is cut the other way is a whole to what comes after.
+	delete(p.byHead, side{ref, !below})
+	st, at := p.byHead[side{ref, below}], 0
+	if m := p.member[ref.spec]; m != nil && ref.spec >= 0 {
+		switch {
+		case m.below != below:
+			delete(p.member, ref.spec)
+		case m.head.spec >= 0 || p.room[i] > 0:
+			st, at = m, slices.Index(m.order, ref.spec)+1
+			p.take(i, ref.spec)
+		}
+	}
+	if st == nil {
+		st = &strip{head: ref, below: below, depth: p.depth[i]}
+		p.strips = append(p.strips, st)
+		p.byHead[side{ref, below}] = st
+	}
+	st.order = slices.Insert(st.order, at, i)
+	p.depth[i], p.member[i] = st.depth, st
+}
+
+// take takes the room of a part from the part of the same strip that it splits.
+func (p *planner) take(i, from int) {
+	if p.room[from] == 0 {
+		return
+	}
+	if p.room[i] == 0 {
+		p.room[i] = max((p.room[from]-1)/2, 1)
+	}
+	p.room[from] = max(p.room[from]-p.room[i]-1, 1)
+}
+
+// size is that of the k-th pane (from 1) of n in a strip: what is left to it, else an
+// equal share, for the head still holds the room of k others and its own.
+func (p *planner) size(i, k, n int) string {
+	switch {
+	case p.room[i] > 0:
+		return strconv.Itoa(p.room[i])
+	case n == 1:
+		return "" // tmux halves by itself
+	default:
+		return strconv.Itoa(max(100/(k+1), 1)) + "%"
+	}
+}

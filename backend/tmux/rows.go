@@ -1,0 +1,128 @@
+package tmux
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Forms in which tmux prints the unit separator: as the byte (with a UTF-8 client),
+// or escaped (without one, since 3.3a on some systems).
+const (
+	separator        = "\x1f"
+	escapedSeparator = `\037`
+)
+
+// splitRows reads what a tmux list printed: one row a line, n fields a row. Every row
+// has to have exactly n fields, else the whole answer is an error: rows that were
+// dropped would look like panes that ended. An empty answer has no rows.
+func splitRows(out string, n int) ([][]string, error) {
+	out = strings.TrimSuffix(out, "\n")
+	if out == "" {
+		return nil, nil
+	}
+	var rows [][]string
+	for line := range strings.SplitSeq(out, "\n") {
+		fields := strings.Split(line, fieldSeparator(line))
+		if len(fields) != n {
+			return nil, fault.New(fault.TmuxError, "tmux answered %.200q, which has %d fields instead of %d", line, len(fields), n).
+				WithHint("leadlight doctor tells which tmux this is")
+		}
+		rows = append(rows, fields)
+	}
+	return rows, nil
+}
+
+func fieldSeparator(line string) string {
+	for _, sep := range []string{separator, escapedSeparator} {
+		if strings.Contains(line, sep) {
+			return sep
+		}
+	}
+	return " "
+}
+
+// row is one pane with what we need to know about its window.
+type row struct {
+	backend.Pane
+	border string // pane-border-status in force in the window: off, top, bottom
+	saved  string // what borderOption holds: unset, off, or "" for nothing of ours
+}
+
+// rowFormat asks for ids, numbers and words from closed sets only. The regular
+// expressions keep a foreign value of our options out of the answer, so no row
+// can be broken, and no field is empty, so a space separates them safely.
+const rowFormat = "#{pane_id} #{window_id} #{session_id} #{pid} #{start_time} #{pane_pid}" +
+	" #{?pane_dead,1,0} #{?pane_active,1,0} #{pane_width} #{pane_height}" +
+	" #{window_width} #{window_height} #{pane-border-status}" +
+	" #{?#{m/r:^(unset|off)$,#{" + borderOption + "}},#{" + borderOption + "},-}" +
+	" #{?#{m/r:^[A-Za-z0-9._-]+$,#{" + markOption + "}},#{" + markOption + "},-}"
+
+const rowFields = 15
+
+func parseRows(out string) ([]row, error) {
+	lines, err := splitRows(out, rowFields)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]row, 0, len(lines))
+	for _, f := range lines {
+		r, ok := parseRow(f)
+		if !ok {
+			return nil, fault.New(fault.TmuxError, "tmux answered %.200q, which is not a pane", strings.Join(f, " "))
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+func parseRow(f []string) (row, bool) {
+	ok := paneForm.MatchString(f[0]) && windowForm.MatchString(f[1]) && strings.HasPrefix(f[2], "$")
+	number := func(s string) int {
+		n, err := strconv.Atoi(s)
+		ok = ok && err == nil && n >= 0
+		return n
+	}
+	server, start := number(f[3]), number(f[4])
+	r := row{border: f[12]}
+	r.Pane = backend.Pane{
+		ID: backend.ID(f[0]), Window: f[1], Session: f[2],
+		Server: strconv.Itoa(server) + "." + strconv.Itoa(start),
+		PID:    number(f[5]), Dead: f[6] == "1", Active: f[7] == "1",
+		Width: number(f[8]), Height: number(f[9]),
+		WindowWidth: number(f[10]), WindowHeight: number(f[11]),
+	}
+	if f[13] != "-" {
+		r.saved = f[13]
+	}
+	r.Mark, _ = decodeMark(f[14])
+	return r, ok
+}
+
+// find returns the row of a pane. A window linked into several sessions lists its
+// panes once for each; the first one serves.
+func find(rows []row, id backend.ID) (row, bool) {
+	for _, r := range rows {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return row{}, false
+}
+
+// panes returns the panes of the rows that keep wants, each once.
+func panes(rows []row, keep func(row) bool) []backend.Pane {
+	var list []backend.Pane
+	seen := map[backend.ID]bool{}
+	for _, r := range rows {
+		if !seen[r.ID] && keep(r) {
+			seen[r.ID] = true
+			list = append(list, r.Pane)
+		}
+	}
+	return list
+}
+
+func ours(r row) bool { return r.Mark != backend.Mark{} }

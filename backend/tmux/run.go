@@ -1,0 +1,179 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Limits of one command line. tmux sends it to the server in one message of at most
+// 16384 bytes with its headers, and from 3.7 on of at most 1000 words.
+const (
+	maxBytes = 15 << 10
+	maxWords = 960
+)
+
+// perCommand is added to the time limit for every command of a line: a pane to open
+// costs a server that keeps login records some 20 ms, more on a busy machine.
+const perCommand = 200 * time.Millisecond
+
+var (
+	errNoServer = errors.New("no tmux server is running")
+	errMute     = errors.New("tmux is not answering")
+)
+
+// command is one tmux command, word by word, as tmux is to see it.
+type command []string
+
+func (c command) bytes() (n int) {
+	for _, w := range c {
+		n += len(w) + 2
+	}
+	return n
+}
+
+// line joins commands into the arguments of one tmux client.
+func line(cmds []command) []string {
+	var words []string
+	for i, c := range cmds {
+		if i > 0 {
+			words = append(words, ";")
+		}
+		for _, w := range c {
+			words = append(words, escape(w))
+		}
+	}
+	return words
+}
+
+// escape protects a word that ends in ";", which tmux would take for the end of the
+// command, wherever the word stands.
+func escape(word string) string {
+	if strings.HasSuffix(word, ";") {
+		return word[:len(word)-1] + `\;`
+	}
+	return word
+}
+
+// chunk cuts groups of commands into lines that tmux takes, keeping groups together
+// and in order.
+func chunk(groups [][]command) [][][]command {
+	var lines [][][]command
+	words, size := 0, 0
+	for _, g := range groups {
+		w, s := 0, 0
+		for _, c := range g {
+			w, s = w+len(c)+1, s+c.bytes()
+		}
+		if len(lines) == 0 || words+w > maxWords || size+s > maxBytes {
+			lines, words, size = append(lines, nil), 0, 0
+		}
+		lines[len(lines)-1] = append(lines[len(lines)-1], g)
+		words, size = words+w, size+s
+	}
+	return lines
+}
+
+// run executes the commands as one line and returns what they printed, also when one
+// of them failed; those after the failed one were not executed.
+func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
+	limit := b.timeout + time.Duration(len(cmds)-1)*perCommand
+	tctx, cancel := context.WithTimeoutCause(ctx, limit, errMute)
+	defer cancel()
+	args := []string{"-u", "-S", b.socket}
+	if b.own {
+		args = append(args, "-f", os.DevNull)
+	}
+	c := exec.CommandContext(tctx, b.program, append(args, line(cmds)...)...)
+	c.Env = environ(os.Environ())
+	// A ^C at the lead's terminal goes to its whole process group: not to this.
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.WaitDelay = time.Second
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	err := c.Run()
+	b.log.Debug("tmux", "commands", len(cmds), "first", cmds[0][0], "error", err)
+	if err == nil {
+		return out.String(), nil
+	}
+	if cause := context.Cause(tctx); cause != nil {
+		err = cause
+	}
+	return out.String(), b.explain(ctx, cmds[0][0], err, errs.String(), limit)
+}
+
+// environ is env without the tmux the process may itself run in.
+func environ(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		return strings.HasPrefix(kv, "TMUX=") || strings.HasPrefix(kv, "TMUX_PANE=")
+	})
+}
+
+// refusals are the reasons of tmux that mean something to a caller. tmux does not
+// translate its messages; a text that is not here is a TmuxError as it stands.
+var refusals = []struct {
+	text string
+	code fault.Code
+	err  error
+}{
+	{"no space for new pane", fault.NoSpace, nil},
+	{"can't find ", fault.TmuxError, backend.ErrGone},
+	{"no such pane", fault.TmuxError, backend.ErrGone},
+	{"no such window", fault.TmuxError, backend.ErrGone},
+	{"no such session", fault.TmuxError, backend.ErrGone},
+}
+
+// explain turns a failed run into an error that says what happened.
+func (b *Backend) explain(ctx context.Context, verb string, err error, stderr string, limit time.Duration) error {
+	if cause := ctx.Err(); cause != nil {
+		return fault.New(fault.Of(cause).Code, "tmux %s: %w", verb, cause)
+	}
+	if errors.Is(err, errMute) {
+		return fault.New(fault.BackendUnavailable, "%w: %s took more than %v on %s", errMute, verb, limit, b.socket).
+			WithHint("if the server is stopped, send it SIGCONT; its panes were left as they are")
+	}
+	if _, ok := errors.AsType[*exec.ExitError](err); !ok {
+		return fault.New(fault.BackendUnavailable, "run %s: %w", b.program, err).
+			WithHint("install tmux %s or newer", floor)
+	}
+	text, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
+	for _, r := range refusals {
+		if strings.HasPrefix(text, r.text) {
+			if r.err != nil {
+				return fault.New(r.code, "tmux %s: %s: %w", verb, text, r.err)
+			}
+			return fault.New(r.code, "tmux %s: %s", verb, text)
+		}
+	}
+	switch dead := b.dial(); {
+	case dead == nil:
+	case errors.Is(dead, os.ErrPermission):
+		return fault.New(fault.PermissionDenied, "tmux socket %s: %w", b.socket, dead)
+	case errors.Is(dead, os.ErrNotExist), errors.Is(dead, syscall.ECONNREFUSED):
+		return fault.New(fault.BackendUnavailable, "%w on %s", errNoServer, b.socket)
+	}
+	if text == "" {
+		text = err.Error()
+	}
+	return fault.New(fault.TmuxError, "tmux %s: %s", verb, text)
+}
+
+// dial asks the system whether anybody listens on the socket, so that "the server
+// does not run" is a fact and not a reading of tmux's words.
+func (b *Backend) dial() error {
+	c, err := net.DialTimeout("unix", b.socket, time.Second)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}

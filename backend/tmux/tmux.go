@@ -1,0 +1,188 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Options say which server to use and how.
+type Options struct {
+	// Socket is the path of the server's socket, at most 100 bytes.
+	Socket string
+	// Own says that the server is ours alone: it is started when needed, with no
+	// configuration of the user's, and ends with its last pane.
+	Own bool
+	// Program is the tmux to run; "" is the tmux on PATH.
+	Program string
+	// Getenv reads TMUX and TMUX_PANE; nil is os.Getenv.
+	Getenv func(string) string
+	// Timeout is how long a tmux command may take; 0 is 5 s. A line that opens many
+	// panes gets 200 ms more for each.
+	Timeout time.Duration
+	// Log gets a debug line for every run of tmux; nil is silence.
+	Log *slog.Logger
+}
+
+// Backend holds panes in one tmux server. It keeps no state about panes, and several
+// processes may use one server at once.
+type Backend struct {
+	socket  string
+	own     bool
+	program string
+	getenv  func(string) string
+	timeout time.Duration
+	log     *slog.Logger
+
+	mu      sync.Mutex
+	version Version // zero: not asked yet
+}
+
+var (
+	_ backend.Backend  = (*Backend)(nil)
+	_ backend.Capturer = (*Backend)(nil)
+	_ backend.Lister   = (*Backend)(nil)
+	_ backend.Attacher = (*Backend)(nil)
+)
+
+// New returns a backend for the server at o.Socket, which need not run yet. It runs
+// nothing. A path that cannot be a socket's is fault.InvalidArgument, a machine
+// without tmux fault.BackendUnavailable.
+func New(o Options) (*Backend, error) {
+	socket, err := socketPath(o.Socket)
+	if err != nil {
+		return nil, err
+	}
+	b := &Backend{socket: socket, own: o.Own, program: o.Program, getenv: o.Getenv, timeout: o.Timeout, log: o.Log}
+	if b.program == "" {
+		b.program = "tmux"
+	}
+	if b.getenv == nil {
+		b.getenv = os.Getenv
+	}
+	if b.timeout == 0 {
+		b.timeout = 5 * time.Second
+	}
+	if b.log == nil {
+		b.log = slog.New(slog.DiscardHandler)
+	}
+	if !b.installed() {
+		return nil, fault.New(fault.BackendUnavailable, "the program %q is not on PATH", b.program).
+			WithHint("install tmux %s or newer, or choose another backend with --backend", floor)
+	}
+	return b, nil
+}
+
+// Socket returns the absolute path of the server's socket.
+func (b *Backend) Socket() string { return b.socket }
+
+// Version returns the version of the tmux program, asked once, and refuses one that
+// is too old.
+func (b *Backend) Version(ctx context.Context) (Version, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.version.Kind != "" {
+		return b.version, nil
+	}
+	v, err := b.askVersion(ctx)
+	if err != nil {
+		return Version{}, err
+	}
+	if err := v.check(); err != nil {
+		return v, err
+	}
+	b.version = v
+	return v, nil
+}
+
+func (b *Backend) askVersion(ctx context.Context) (Version, error) {
+	tctx, cancel := context.WithTimeoutCause(ctx, b.timeout, errMute)
+	defer cancel()
+	out, err := exec.CommandContext(tctx, b.program, "-V").CombinedOutput()
+	if cause := context.Cause(tctx); cause != nil {
+		return Version{}, b.explain(ctx, "-V", cause, "", b.timeout)
+	}
+	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
+		return Version{}, b.explain(ctx, "-V", err, "", b.timeout)
+	}
+	return ParseVersion(string(out))
+}
+
+// rows lists every pane of the server; none if it provably does not run.
+func (b *Backend) rows(ctx context.Context) ([]row, error) {
+	for try := 0; ; try++ {
+		out, err := b.run(ctx, listCommand())
+		switch {
+		case err == nil:
+			return parseRows(out)
+		case errors.Is(err, errNoServer):
+			return nil, nil
+		case try == 4 || !leaving(err):
+			return nil, err
+		}
+		pause(ctx)
+	}
+}
+
+func listCommand() command { return command{"list-panes", "-a", "-F", rowFormat} }
+
+// leaving tells that the server was on its way out when it was asked: it still held
+// the socket but did not serve. Asked again, the socket tells what became of it.
+func leaving(err error) bool {
+	for _, text := range []string{"server exited", "lost server", "no current target"} {
+		if strings.Contains(err.Error(), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// pause gives a leaving server a moment.
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(20 * time.Millisecond):
+	}
+}
+
+// Self returns the pane of this process: the one in TMUX_PANE, if TMUX names this very
+// server and the server still has it.
+func (b *Backend) Self(ctx context.Context) (backend.Pane, []backend.Pane, bool, error) {
+	id := backend.ID(b.getenv("TMUX_PANE"))
+	in, ok, err := ParseInside(b.getenv("TMUX"))
+	if err != nil || !ok || checkPane(id) != nil || !sameSocket(in.Socket, b.socket) {
+		return backend.Pane{}, nil, false, nil // inside something else, or nothing
+	}
+	rows, err := b.rows(ctx)
+	if err != nil {
+		return backend.Pane{}, nil, false, err
+	}
+	self, ok := find(rows, id)
+	// Another server may have taken over the socket since this pane was made.
+	if !ok || !strings.HasPrefix(self.Server, strconv.Itoa(in.PID)+".") {
+		return backend.Pane{}, nil, false, nil
+	}
+	window := panes(rows, func(r row) bool { return r.Window == self.Window })
+	return self.Pane, window, true, nil
+}
+
+// List returns our panes, each with its mark.
+func (b *Backend) List(ctx context.Context) ([]backend.Pane, error) {
+	rows, err := b.rows(ctx)
+	return panes(rows, ours), err
+}
+
+// ListAll returns every pane of the server.
+func (b *Backend) ListAll(ctx context.Context) ([]backend.Pane, error) {
+	rows, err := b.rows(ctx)
+	return panes(rows, func(row) bool { return true }), err
+}

@@ -1,0 +1,89 @@
+package tmux
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Kind tells what answered to "tmux -V".
+type Kind string
+
+// The kinds.
+const (
+	Release   Kind = "release"
+	Pre       Kind = "pre"        // next-3.4, 3.3-rc: counts as its number
+	Newest    Kind = "newest"     // master, openbsd-7.5: no number, taken for the newest
+	LookAlike Kind = "look-alike" // another program that takes tmux's commands
+)
+
+// Version is a tmux version.
+type Version struct {
+	Major, Minor int // 0, 0: not known (Newest)
+	Suffix       string
+	Kind         Kind
+	Text         string // as printed
+}
+
+// Versions at which something we do begins.
+var (
+	floor     = Version{Major: 3, Minor: 2, Kind: Release} // pane options, remain-on-exit failed, main-pane-width N%
+	perBorder = Version{Major: 3, Minor: 3, Kind: Release} // pane-border-format on one pane
+)
+
+// String returns the number as people write it, or the text if there is none.
+func (v Version) String() string {
+	if v.Major == 0 {
+		return strings.TrimPrefix(v.Text, "tmux ")
+	}
+	return strconv.Itoa(v.Major) + "." + strconv.Itoa(v.Minor) + v.Suffix
+}
+
+// atLeast compares numbers, so 3.10 is newer than 3.9. A build without a number is
+// the newest.
+func (v Version) atLeast(w Version) bool {
+	if v.Kind == Newest {
+		return true
+	}
+	return v.Major > w.Major || v.Major == w.Major && v.Minor >= w.Minor
+}
+
+var versionForm = regexp.MustCompile(`^(\S+) (?:(next)-)?([0-9]{1,6})\.([0-9]{1,6})(?:-?(rc[0-9]*)|([a-z]))?$`)
+
+// ParseVersion reads what "tmux -V" printed.
+func ParseVersion(out string) (Version, error) {
+	text := strings.TrimSpace(out)
+	program, rest, _ := strings.Cut(text, " ")
+	if m := versionForm.FindStringSubmatch(text); m != nil {
+		v := Version{Suffix: m[5] + m[6], Kind: Release, Text: text}
+		v.Major, _ = strconv.Atoi(m[3])
+		v.Minor, _ = strconv.Atoi(m[4])
+		switch {
+		case program != "tmux" && program != "byobu-tmux":
+			v.Kind = LookAlike
+		case m[2] != "" || m[5] != "":
+			v.Kind = Pre
+		}
+		return v, nil
+	}
+	if program == "tmux" && rest != "" && !strings.Contains(rest, " ") {
+		return Version{Kind: Newest, Text: text}, nil
+	}
+	if text == "" {
+		return Version{}, fault.New(fault.BackendUnavailable, "tmux printed no version").
+			WithHint("tmux -V should print something like tmux 3.4")
+	}
+	return Version{}, fault.New(fault.BackendUnavailable, "tmux does not tell its version: %.100q", text).
+		WithHint("it may be older than 1.5; leadlight needs tmux %s or newer", floor)
+}
+
+// check refuses what is older than the floor.
+func (v Version) check() error {
+	if v.atLeast(floor) {
+		return nil
+	}
+	return fault.New(fault.BackendUnavailable, "tmux %s is too old: %s or newer is needed", v, floor).
+		WithHint("upgrade tmux, or choose another backend with --backend")
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTablesAreSound(t *testing.T) {
+	for name, want := range map[string]int{"cases.tsv": 157, "checklist.tsv": 96} {
+		data, err := tables.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		items, err := parseTable(name, string(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(items) != want {
+			t.Errorf("%s has %d items, want %d", name, len(items), want)
+		}
+	}
+}
+
+func TestParseTableRefuses(t *testing.T) {
+	for _, text := range []string{"SP-01\tP0\tnow", "SP-1\tP0\tnow\tx", "SP-01\tP0\tnow\t", "SP-01\tP0\tnow\tx\nSP-01\tP0\tnow\ty", ""} {
+		if _, err := parseTable("t", text); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+// TestEveryNamedIdIsInATable: an id in a test's name that no table holds is a slip of
+// the pen.
+func TestEveryNamedIdIsInATable(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := discover(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, name := range []string{"cases.tsv", "checklist.tsv"} {
+		data, _ := tables.ReadFile(name)
+		items, err := parseTable(name, string(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, it := range items {
+			known[it.ID] = true
+		}
+	}
+	for id, list := range found {
+		if !known[id] {
+			t.Errorf("%s of %s is in no table", id, list[0])
+		}
+	}
+}
+
+func TestDiscover(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a/a_test.go", "package a\nfunc TestIB03_A18_Both(t T) {}\nfunc TestOther(t T) {}\nfunc TestUTF16_SP01(t T) {}\n")
+	write("a/x_plan9_test.go", "package a\nfunc TestSP02_Elsewhere(t T) {}\n")
+	write("b/s_test.go", "package b\nfunc TestScripts(t T) { for range x { testscript.Run(t, p) } }\n")
+	write("b/testdata/script/up/life.txtar", "# SH-01, SH-04: as it says\n# T-03\nexec x SP-09\n-- f --\n# SP-11\n")
+	found, err := discover(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := proof{"./b", "TestScripts", "life"}
+	want := map[string]proof{
+		"IB-03": {"./a", "TestIB03_A18_Both", ""}, "A-18": {"./a", "TestIB03_A18_Both", ""},
+		"SH-01": script, "SH-04": script, "T-03": script,
+	}
+	for id, p := range want {
+		if !slices.Equal(found[id], []proof{p}) {
+			t.Errorf("%s: found %v, want %v", id, found[id], p)
+		}
+	}
+	if len(found) != len(want) {
+		t.Errorf("found %v, want %d ids", found, len(want))
+	}
+}
+
+func TestJudge(t *testing.T) {
+	found := proofs{
+		"SP-01": {{"./a", "TestSP01", ""}, {"./b", "TestScripts", "life"}},
+		"SP-02": {{"./a", "TestSP01", ""}, {"./a", "TestSkipped", ""}},
+		"SP-03": {{"./a", "TestGone", ""}},
+	}
+	events := `{"Action":"pass","Package":"` + module + `/a","Test":"TestSP01"}
+{"Action":"output","Package":"` + module + `/a","Test":"TestBad/x","Output":"what went wrong\n"}
+{"Action":"fail","Package":"` + module + `/a","Test":"TestBad"}
+{"Action":"skip","Package":"` + module + `/a","Test":"TestSkipped"}
+{"Action":"pass","Package":"` + module + `/b","Test":"TestScripts/up/life"}
+`
+	var narration strings.Builder
+	results, err := readEvents(strings.NewReader(events), &narration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(narration.String(), "what went wrong") {
+		t.Errorf("the output of a failed test is not shown: %q", narration.String())
+	}
+	items := []item{{"SP-01", "P0", "", "a"}, {"SP-02", "P0", "", "b"}, {"SP-03", "P1", "", "c"},
+		{"SP-04", "P0", "", "d"}, {"SP-05", "P0", "needs x", "e"}}
+	want := []standing{pass, fail, fail, open, later}
+	for i, it := range items {
+		if got, _ := judge(it, found, results); got != want[i] {
+			t.Errorf("%s: %s, want %s", it.ID, got, want[i])
+		}
+	}
+	for i, ok := range []bool{true, false, false, false, true} {
+		var out strings.Builder
+		if got := report(&out, "cases.tsv", items[i:i+1], found, results); got != ok {
+			t.Errorf("report of %s: %v, want %v\n%s", items[i].ID, got, ok, out.String())
+		}
+	}
+}

@@ -43,23 +43,26 @@ func layers() []rule {
 		{"teams/store/lock", l0, "teams/store/files signals", "a lock lies in a folder that files opened, and names a living holder"},
 
 		{"teams/store/memory", l1, "teams/store", "the smallest store that keeps the contract"},
-		{"teams/store/claudefs", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson signals", "Claude Code's files, on the ground of L0"},
-		{"teams/store/maildir", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson", "the other mailbox, on the ground of L0"},
+		{"teams/store/ledger", l0, "teams/store/files teams/store/lock", "what has been handed over is remembered alike for both mailboxes"},
+		{"teams/store/mailbox", l0, "teams/store teams/store/files teams/store/lock teams/store/rawjson teams/store/ledger", "what both mailboxes share"},
+
+		{"teams/store/claudefs", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson teams/store/ledger teams/store/mailbox signals", "Claude Code's files, on the ground of L0"},
+		{"teams/store/maildir", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson teams/store/ledger teams/store/mailbox", "the other mailbox, on the ground of L0"},
 		{"teams/store/storetest", l1, "teams/store", "the suite knows the contract and no store"},
 		{"backend/backendtest", l1, "backend", "the suite knows the contract and no terminal"},
 		{"backend/*", l1, "backend signals", "a terminal knows where panes are, not what they are"},
 		{"panes/host", l1, "signals", "the process inside a pane knows nothing of teams"},
 		{"panes/profiles", l1, "", "how an agent is run is a table"},
-		{"teams/observe", l1, "", "a stream is read without looking at files"},
+		{"teams/observe", l1, "teams/events", "a stream is read without looking at files"},
 		{"teams/events", l0, "", "the closed set of events"},
 
-		{"panes", l2, "backend panes/host panes/profiles signals teams/store/files", "what is running: panes, hosts and their records, not what teams remember"},
+		{"panes", l2, "backend panes/host panes/profiles signals teams/api teams/store/files teams/store/lock", "what is running: panes, hosts and their records, not what teams remember"},
 		{"hooks", l2, "signals", "programs that may object"},
 
 		{"teams", l3, "teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "the verbs bring it all together"},
 		{"teams/mate", l3, "teams/store teams/store/* panes panes/* hooks signals teams/events", "a teammate's life on its host; the verbs are its sibling"},
 
-		{"cmd/internal/config", l4, "panes panes/profiles backend teams/store", "settings name things of the lower layers and start none"},
+		{"cmd/internal/config", l4, "panes panes/profiles backend teams teams/store", "settings name things of the lower layers and start none"},
 		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config", "who asks may ask everyone"},
 		{"cmd/leadlight", l5, "cmd/internal/cli", "main is a few lines"},
 

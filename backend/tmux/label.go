@@ -82,7 +82,7 @@ func gone(id backend.ID, err error) error {
 	if !errors.Is(err, errNoServer) {
 		return err
 	}
-	return fault.New(fault.TmuxError, "pane %s: %w: %w", id, err, backend.ErrGone)
+	return fault.New(fault.TmuxError, "pane %s: %v: %w", id, err, backend.ErrGone)
 }
 
 // mark writes marks and labels on the opened panes, all with one command line, each by

@@ -1,0 +1,197 @@
+// Package backendtest is the suite that every backend passes. An implementation's test
+// is a constructor and one call:
+//
+//	func TestBackend(t *testing.T) {
+//		backendtest.Run(t, backendtest.Opts{New: func(t testing.TB) backendtest.Terminal { … }})
+//	}
+//
+// What a backend cannot do it declares in Opts; no case skips itself. The cases put
+// real programs into real panes and look at what those programs saw.
+package backendtest
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+)
+
+// Opts names the backend and its weaknesses.
+type Opts struct {
+	// New makes a fresh terminal for one case and cleans it up with t.
+	New func(t testing.TB) Terminal
+
+	NoFocus  bool // there is no focus to keep or to take: Terminal.Focus is nil
+	NoBorder bool // labels are not visible anywhere: Terminal.Border is nil
+	NoReopen bool // panes end with the backend's process: Terminal.Other is nil
+	NoFreeze bool // there is no server that could hang: Terminal.Freeze is nil
+	NoKill   bool // there is no server that could die: Terminal.Kill is nil
+}
+
+// Terminal is one terminal: a backend, and ways to see and to break what the backend
+// works on that do not go through it.
+type Terminal struct {
+	Backend backend.Backend
+	// At says where panes go: Place and, if need be, Target. 50 have to fit.
+	At backend.Spec
+	// Focus describes what has the focus, for every viewer.
+	Focus func() string
+	// Border returns what people see written on a pane's border.
+	Border func(id backend.ID) string
+	// Other returns a second backend on the same terminal, as another process has it.
+	Other func() backend.Backend
+	// Freeze makes the terminal stop answering until thaw is called.
+	Freeze func() (thaw func())
+	// Kill ends the terminal without a goodbye.
+	Kill func()
+	// Hasty is Backend with a short time limit, to be asked while the terminal is frozen;
+	// Patience is how long a call of it may take then.
+	Hasty    backend.Backend
+	Patience time.Duration
+}
+
+// Run runs the suite.
+func Run(t *testing.T, o Opts) {
+	for _, c := range cases() {
+		if c.needs != nil && !c.needs(o) {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(t, &rig{T: t, Terminal: o.New(t), dir: t.TempDir()})
+		})
+	}
+}
+
+type testCase struct {
+	name  string
+	needs func(Opts) bool
+	run   func(*testing.T, *rig)
+}
+
+func cases() []testCase {
+	focus := func(o Opts) bool { return !o.NoFocus }
+	return slices.Concat(openCases(), []testCase{
+		{"LY04_FocusStays", focus, focusStays},
+		{"FocusTakesThere", focus, focusTakesThere},
+		{"ListByMark", nil, listByMark},
+		{"TV04_HostileTitlesAndFolders", nil, hostileTitles},
+		{"PI11_LabelSurvivesTitle", func(o Opts) bool { return !o.NoBorder }, labelSurvivesTitle},
+		{"CloseTwice", nil, closeTwice},
+		{"PI04_CloseWithAnotherMark", nil, closeWrongMark},
+		{"PI06_UnknownAndMalformedIDs", nil, unknownIDs},
+		{"TV11_Frozen", func(o Opts) bool { return !o.NoFreeze }, frozen},
+		{"CR01_Killed", func(o Opts) bool { return !o.NoKill }, killed},
+		{"ReopenFindsMarks", func(o Opts) bool { return !o.NoReopen }, reopen},
+		{"Capture", nil, capture},
+		{"Arrange", nil, arrange},
+	})
+}
+
+// rig is one case at work.
+type rig struct {
+	*testing.T
+	Terminal
+	dir string // where the programs in the panes write
+}
+
+// recorder is a program that writes down where it is and what it was given, and stays.
+const recorder = `f=$1; shift
+pwd -P > "$f.pwd"
+for a do printf '%s\0' "$a"; done > "$f.tmp"
+mv "$f.tmp" "$f.argv"
+exec sleep 1000`
+
+// spec is a pane for an agent of that name which records its arguments.
+func (r *rig) spec(agent string, args ...string) backend.Spec {
+	s := r.script(agent, recorder, append([]string{filepath.Join(r.dir, agent)}, args...)...)
+	return s
+}
+
+// script is a pane for an agent that runs a shell script.
+func (r *rig) script(agent, script string, args ...string) backend.Spec {
+	s := r.At
+	s.Argv = append([]string{"sh", "-c", script, "sh"}, args...)
+	s.Dir = r.dir
+	s.Name = agent
+	s.Mark = backend.Mark{Base: "b", Team: "team", Agent: agent, Host: "host-of-" + agent}
+	s.Label = backend.Label{Name: agent, State: "running", Color: "blue"}
+	return s
+}
+
+// open opens panes that all have to come about.
+func (r *rig) open(specs ...backend.Spec) []backend.Pane {
+	r.Helper()
+	var list []backend.Pane
+	results := r.Backend.Open(r.Context(), specs)
+	if len(results) != len(specs) {
+		r.Fatalf("%d results for %d specs", len(results), len(specs))
+	}
+	for i, res := range results {
+		if res.Err != nil {
+			r.Fatalf("open %s: %v", specs[i].Mark.Agent, res.Err)
+		}
+		list = append(list, res.Pane)
+	}
+	return list
+}
+
+// recorded waits for what an agent's program wrote down.
+func (r *rig) recorded(agent string) (args []string, dir string) {
+	r.Helper()
+	file := filepath.Join(r.dir, agent)
+	r.eventually("the program of "+agent+" runs", func() bool {
+		_, err := os.Stat(file + ".argv")
+		return err == nil
+	})
+	argv, err := os.ReadFile(file + ".argv")
+	if err != nil {
+		r.Fatal(err)
+	}
+	if len(argv) > 0 {
+		args = strings.Split(strings.TrimSuffix(string(argv), "\x00"), "\x00")
+	}
+	pwd, err := os.ReadFile(file + ".pwd")
+	if err != nil {
+		r.Fatal(err)
+	}
+	return args, strings.TrimSuffix(string(pwd), "\n")
+}
+
+// list lists and fails on an error.
+func (r *rig) list() []backend.Pane {
+	r.Helper()
+	list, err := r.Backend.List(r.Context())
+	if err != nil {
+		r.Fatal(err)
+	}
+	return list
+}
+
+func (r *rig) has(id backend.ID) bool {
+	r.Helper()
+	return slices.ContainsFunc(r.list(), func(p backend.Pane) bool { return p.ID == id })
+}
+
+func (r *rig) eventually(what string, ok func() bool) {
+	r.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.Fatalf("not within 10 s: %s", what)
+		}
+	}
+}
+
+// agents returns the sorted names of the agents whose marks panes carry.
+func agents(list []backend.Pane) []string {
+	var names []string
+	for _, p := range list {
+		names = append(names, p.Mark.Agent)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,28 @@
+package memory_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/backendtest"
+	"github.com/leadlight-dev/leadlight/backend/memory"
+)
+
+func TestBackend(t *testing.T) {
+	backendtest.Run(t, backendtest.Opts{
+		New: func(t testing.TB) backendtest.Terminal {
+			b := memory.New()
+			t.Cleanup(b.End)
+			return backendtest.Terminal{
+				Backend: b,
+				At:      backend.Spec{Place: backend.Split},
+				Border: func(id backend.ID) string {
+					l, _ := b.Labelled(id)
+					return fmt.Sprint(l.Name, " ", l.State)
+				},
+			}
+		},
+		NoFocus: true, NoReopen: true, NoFreeze: true, NoKill: true,
+	})
+}

@@ -1,0 +1,57 @@
+package memory
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/leadlight-dev/leadlight/backend"
+)
+
+// maxOutput is how many bytes of output a pane keeps.
+const maxOutput = 64 << 10
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu    sync.Mutex
+	bytes []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bytes = append(t.bytes, p...)
+	if over := len(t.bytes) - maxOutput; over > 0 {
+		t.bytes = append(t.bytes[:0], t.bytes[over:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.bytes)
+}
+
+var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)")
+
+// Capture returns the output of a pane. There is no screen: what a program overwrote is
+// still in it.
+func (b *Backend) Capture(_ context.Context, id backend.ID, lines int, ansi bool) (string, error) {
+	b.mu.Lock()
+	p, err := b.find(id)
+	b.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	text := p.output.String()
+	if !ansi {
+		text = escapes.ReplaceAllString(text, "")
+	}
+	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if lines > 0 && len(all) > lines {
+		all = all[len(all)-lines:]
+	}
+	return strings.Join(all, "\n") + "\n", nil
+}

@@ -1,0 +1,45 @@
+package tmux_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/backendtest"
+	"github.com/leadlight-dev/leadlight/backend/tmux"
+	"github.com/leadlight-dev/leadlight/backend/tmux/tmuxtest"
+)
+
+func TestBackend(t *testing.T) {
+	backendtest.Run(t, backendtest.Opts{New: func(t testing.TB) backendtest.Terminal {
+		s := tmuxtest.Server(t)
+		lead := s.NewSession("200x50")
+		open := func() backend.Backend { return newBackend(t, tmux.Options{Socket: s.Socket}) }
+		return backendtest.Terminal{
+			Backend: open(),
+			At:      backend.Spec{Place: backend.Window, Target: backend.ID(lead)},
+			Focus: func() string {
+				return s.Run("list-panes", "-s", "-f", "#{&&:#{pane_active},#{window_active}}", "-F", "#{pane_id} #{window_id}")
+			},
+			Border: func(id backend.ID) string { return shown(s, id) },
+			Other:  open,
+			Freeze: s.Stop,
+			Kill:   s.Kill,
+			Hasty:  newBackend(t, tmux.Options{Socket: s.Socket, Timeout: 200 * time.Millisecond}),
+			// The limit, and 200 ms for each further command of a line.
+			Patience: 3 * time.Second,
+		}
+	}})
+}
+
+func newBackend(t testing.TB, o tmux.Options) *tmux.Backend {
+	t.Helper()
+	if o.Getenv == nil {
+		o.Getenv = func(string) string { return "" }
+	}
+	b, err := tmux.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

@@ -1,0 +1,299 @@
+package panes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store/files"
+	"github.com/leadlight-dev/leadlight/teams/store/lock"
+)
+
+// Launch asks for one host in a pane of its own.
+type Launch struct {
+	Record LaunchRecord // Host, Team, Agent, Kind, ... ; Socket, Backend, Terminal and EnvFile are filled in
+	Env    []string     // the complete environment, terminal variables excepted
+	Label  backend.Label
+	Ready  time.Duration // how long the host may take to answer
+}
+
+// Launched is what became of a Launch.
+type Launched struct {
+	Pane   backend.Pane
+	Status host.Status
+	Err    error // nothing is left of it, if not nil
+}
+
+// Launch opens panes and starts hosts in them, all at once, and waits until each
+// answers. Whatever fails is undone: its pane is closed, its records are removed.
+func (m *Manager) Launch(ctx context.Context, layout Layout, launches []Launch) []Launched {
+	out := make([]Launched, len(launches))
+	choice, err := m.Choice(ctx)
+	if err != nil {
+		return failAll(out, err)
+	}
+	for i := range launches {
+		r := &launches[i].Record
+		r.Backend, r.Terminal = choice.Type, choice.Socket
+		out[i].Err = m.prepare(ctx, &launches[i])
+	}
+	m.open(ctx, choice, layout, launches, out)
+	each(len(launches), func(i int) {
+		if out[i].Err == nil {
+			out[i].Status, out[i].Err = m.await(ctx, choice, launches[i], out[i].Pane)
+		}
+		if out[i].Err != nil {
+			m.undo(ctx, choice, launches[i], out[i].Pane)
+		}
+	})
+	return out
+}
+
+func failAll(out []Launched, err error) []Launched {
+	for i := range out {
+		out[i].Err = err
+	}
+	return out
+}
+
+// each calls f for 0..n-1, all at once, and waits for all.
+func each(n int, f func(int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { f(i) })
+	}
+	wg.Wait()
+}
+
+// prepare writes what the host will read.
+func (m *Manager) prepare(ctx context.Context, l *Launch) error {
+	r := &l.Record
+	r.Socket = m.SocketPath(r.Team, r.Agent)
+	r.LaunchedAt = time.Now()
+	if err := os.MkdirAll(m.runDir(), 0o700); err != nil {
+		return fmt.Errorf("make the run folder: %w", err)
+	}
+	r.EnvFile = filepath.Join(m.runDir(), "env-"+r.Host)
+	for _, kv := range l.Env {
+		name, _, _ := strings.Cut(kv, "=")
+		r.EnvNames = append(r.EnvNames, name)
+	}
+	data, err := json.Marshal(l.Env)
+	if err != nil {
+		return fmt.Errorf("encode the environment: %w", err)
+	}
+	if err := writeSecret(r.EnvFile, data); err != nil {
+		return fmt.Errorf("hand over the environment: %w", err)
+	}
+	if err := m.records.WriteLaunch(ctx, *r); err != nil {
+		return fmt.Errorf("write the launch record: %w", err)
+	}
+	return nil
+}
+
+// writeSecret writes a file that nobody else can read and that was not there.
+func writeSecret(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// open places and opens the panes under the terminal's lock.
+func (m *Manager) open(ctx context.Context, c Choice, layout Layout, launches []Launch, out []Launched) {
+	release, err := m.lockTerminal(ctx, c)
+	if err != nil {
+		failPending(out, err)
+		return
+	}
+	defer release()
+	view, err := m.view(ctx, c, launches[0].Record.Team)
+	if err != nil {
+		failPending(out, fmt.Errorf("look at the terminal: %w", err))
+		return
+	}
+	var index []int
+	for i := range out {
+		if out[i].Err == nil {
+			index = append(index, i)
+		}
+	}
+	specs, arrangements := Place(layout, view, len(index))
+	for n, i := range index {
+		r := launches[i].Record
+		specs[n].Argv = []string{m.opt.Executable, "teammate", "--team", r.Team, "--agent", r.Agent, "--base-dir", m.opt.Base}
+		specs[n].Dir = r.Dir
+		specs[n].Name = r.Team
+		specs[n].Mark = m.mark(r.Team, r.Agent, r.Host)
+		specs[n].Label = launches[i].Label
+	}
+	results := c.Backend.Open(ctx, specs)
+	for n, i := range index {
+		out[i].Pane, out[i].Err = results[n].Pane, results[n].Err
+	}
+	for _, a := range arrangements {
+		if a.Window == "" {
+			a.Window = results[a.Opens].Pane.Window
+		}
+		if a.Window != "" {
+			_ = c.Backend.Arrange(ctx, a.Layout) // panes that are not evenly sized are no reason to fail
+		}
+	}
+}
+
+func failPending(out []Launched, err error) {
+	for i := range out {
+		if out[i].Err == nil {
+			out[i].Err = err
+		}
+	}
+}
+
+// view gathers what Place needs to know.
+func (m *Manager) view(ctx context.Context, c Choice, team string) (View, error) {
+	var v View
+	self, window, ok, err := c.Backend.Self(ctx)
+	if err != nil {
+		return v, err
+	}
+	if ok {
+		v.Lead, v.Window = &self, window
+	}
+	marked, err := c.Backend.List(ctx)
+	for _, p := range marked {
+		if p.Mark.Base == m.baseKey && p.Mark.Team == team {
+			v.Ours = append(v.Ours, p)
+		}
+	}
+	return v, err
+}
+
+// lockTerminal takes the lock of one terminal server.
+func (m *Manager) lockTerminal(ctx context.Context, c Choice) (release func(), err error) {
+	dir, err := files.Open(m.opt.Runtime)
+	if err != nil {
+		return nil, fmt.Errorf("open the run folder: %w", err)
+	}
+	held, err := lock.Acquire(ctx, dir, "terminal-"+shortHash(c.Type+c.Socket)+".lock", "open panes", placeLimit)
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return func() {
+		held.Release()
+		_ = dir.Close()
+	}, nil
+}
+
+// await waits until the host answers, and through the first moments of its agent.
+func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pane) (host.Status, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.Ready)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	var st host.Status
+	var since time.Time // the host has answered since
+	looked := time.Now()
+	for {
+		s, err := status(ctx, l.Record.Socket)
+		switch {
+		case err == nil && s.ID == l.Record.Host && s.State != "starting":
+			if st = s; since.IsZero() {
+				since = time.Now()
+			}
+			if l.Record.Kind == profiles.Worker || time.Since(since) >= earlyDeath {
+				return st, nil
+			}
+		case errors.Is(err, host.ErrNoHost):
+			if done, ended := m.earlyEnd(ctx, l); done {
+				return st, ended
+			}
+			if time.Since(looked) > time.Second {
+				looked = time.Now()
+				if err := paneStands(ctx, c, pane); err != nil {
+					return st, err
+				}
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return st, fault.New(fault.SpawnFailed, "teammate %s of team %s: its host did not answer within %s (pane %s)",
+				l.Record.Agent, l.Record.Team, l.Ready, pane.ID).WithHint("a slow machine may need a longer --ready-timeout")
+		case <-tick.C:
+		}
+	}
+}
+
+// earlyEnd reads from the host's record whether the agent has ended already. An
+// agent that ended well was started and is done.
+func (m *Manager) earlyEnd(ctx context.Context, l Launch) (bool, error) {
+	rec, err := m.records.Host(ctx, l.Record.Team, l.Record.Agent)
+	if err != nil || rec.Host != l.Record.Host || rec.Ended == nil {
+		return false, nil
+	}
+	e := rec.Ended
+	if e.State != "failed" {
+		return true, nil
+	}
+	code := fault.SpawnFailed
+	if e.Code != "" {
+		code = fault.Code(e.Code)
+	}
+	msg := fmt.Sprintf("teammate %s of team %s: %s %s", l.Record.Agent, l.Record.Team, commandOf(l.Record), e.Reason)
+	if len(e.Tail) > 0 {
+		msg += "; its last lines: " + strings.Join(e.Tail, " | ")
+	}
+	return true, fault.New(code, "%s", msg).WithHint("run the command by hand in %s to see why", l.Record.Dir)
+}
+
+func commandOf(r LaunchRecord) string {
+	if len(r.Argv) == 0 {
+		return r.Profile
+	}
+	s := strings.Join(r.Argv, " ")
+	if len(s) > 120 {
+		s = s[:117] + "..."
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// paneStands says why a host that never answered will not do so any more.
+func paneStands(ctx context.Context, c Choice, pane backend.Pane) error {
+	list, err := c.Backend.List(ctx)
+	if err != nil {
+		return nil // not observed: go on waiting
+	}
+	for _, p := range list {
+		if p.ID == pane.ID && !p.Dead {
+			return nil
+		}
+	}
+	return fault.New(fault.SpawnFailed, "the host in pane %s ended before it began", pane.ID).
+		WithHint("leadlight doctor looks for what may be wrong")
+}
+
+// undo removes what a failed launch left.
+func (m *Manager) undo(ctx context.Context, c Choice, l Launch, pane backend.Pane) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*terminalLimit)
+	defer cancel()
+	r := l.Record
+	_, _ = m.End(ctx, Target{Team: r.Team, Agent: r.Agent, Host: r.Host, Backend: r.Backend, Terminal: r.Terminal, Pane: pane.ID}, time.Second, 2*time.Second)
+	if r.EnvFile != "" {
+		_ = os.Remove(r.EnvFile)
+	}
+	if rec, err := m.records.Launch(ctx, r.Team, r.Agent); err == nil && rec.Host == r.Host {
+		_ = m.records.Forget(r.Team, r.Agent)
+	}
+	_ = os.Remove(m.runDir()) // succeeds only when it is empty
+}

@@ -1,0 +1,170 @@
+package panes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// Litter is one thing that belongs to no living team, and how it is removed.
+type Litter struct {
+	api.Litter
+	remove func(context.Context) error
+}
+
+// Remove removes it. What does not prove to be ours is left alone with an error.
+func (l Litter) Remove(ctx context.Context) error { return l.remove(ctx) }
+
+// envFileAge is how old a handed-over environment must be before it counts as
+// never taken.
+const envFileAge = time.Minute
+
+// Litter looks for panes, processes, sockets, files and records that carry our
+// mark and that living does not vouch for. living tells whether the roster of a
+// team names that host for that member.
+func (m *Manager) Litter(ctx context.Context, living func(team, agent, hostID string) bool) ([]Litter, error) {
+	panes, err := m.strayPanes(ctx, living)
+	records, recErr := m.strayRecords(ctx, living)
+	return append(append(panes, records...), m.strayFiles(ctx)...), errors.Join(err, recErr)
+}
+
+// strayPanes are panes of this base directory that no roster names.
+func (m *Manager) strayPanes(ctx context.Context, living func(team, agent, hostID string) bool) ([]Litter, error) {
+	c, err := m.Choice(ctx)
+	if err != nil {
+		return nil, nil // no terminal, no panes
+	}
+	ctx, cancel := context.WithTimeout(ctx, terminalLimit)
+	defer cancel()
+	all, err := c.Backend.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list panes: %w", err)
+	}
+	var out []Litter
+	for _, p := range all {
+		if p.Mark.Base != m.baseKey || living(p.Mark.Team, p.Mark.Agent, p.Mark.Host) {
+			continue
+		}
+		t := Target{Team: p.Mark.Team, Agent: p.Mark.Agent, Host: p.Mark.Host, Backend: c.Type, Terminal: c.Socket, Pane: p.ID}
+		out = append(out, Litter{
+			Litter: api.Litter{Kind: "pane", What: fmt.Sprintf("%s of %s@%s", p.ID, t.Agent, t.Team), Why: "no team names it"},
+			remove: func(ctx context.Context) error { return m.endStray(ctx, t) },
+		})
+	}
+	return out, nil
+}
+
+func (m *Manager) endStray(ctx context.Context, t Target) error {
+	e, err := m.End(ctx, t, 2*time.Second, 2*time.Second)
+	if err == nil && e.Outcome == api.UnprovenStop {
+		err = errors.New(e.Reason)
+	}
+	return err
+}
+
+// strayRecords are records of hosts that no roster names, and what hosts that
+// were killed have left running.
+func (m *Manager) strayRecords(ctx context.Context, living func(team, agent, hostID string) bool) ([]Litter, error) {
+	teams, err := m.opt.Dir.ReadDir("leadlight")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list host records: %w", err)
+	}
+	var out []Litter
+	for _, team := range teams {
+		agents := map[string]bool{}
+		for _, kind := range []string{"hosts", "launch"} {
+			entries, _ := m.opt.Dir.ReadDir(OwnPath(team.Name(), kind)) // absent: no records
+			for _, e := range entries {
+				if agent, ok := strings.CutSuffix(e.Name(), ".json"); ok {
+					agents[agent] = true
+				}
+			}
+		}
+		for _, agent := range slices.Sorted(maps.Keys(agents)) {
+			out = append(out, m.strayRecord(ctx, team.Name(), agent, living)...)
+		}
+	}
+	return out, nil
+}
+
+func (m *Manager) strayRecord(ctx context.Context, team, agent string, living func(team, agent, hostID string) bool) []Litter {
+	rec, hostErr := m.records.Host(ctx, team, agent)
+	launch, launchErr := m.records.Launch(ctx, team, agent)
+	hostID := rec.Host
+	if hostErr != nil {
+		hostID = launch.Host
+	}
+	if (hostErr != nil && launchErr != nil) || hostID == "" {
+		return nil // unreadable: doctor says so, nobody removes it
+	}
+	known := living(team, agent, hostID)
+	alive := hostErr == nil && rec.Process.Probe() != signals.Gone
+	t := Target{Team: team, Agent: agent, Host: hostID}
+	if launchErr == nil && launch.Host == hostID {
+		t.Backend, t.Terminal = launch.Backend, launch.Terminal
+	}
+	var out []Litter
+	if left, err := signals.Marked(hostID); err == nil && len(left) > 0 && (!known || !alive) {
+		out = append(out, Litter{
+			Litter: api.Litter{Kind: "process", What: fmt.Sprintf("%d processes of %s@%s, the first is pid %d %s", len(left), agent, team, left[0].PID, left[0].Command),
+				Why: whyStray(known)},
+			remove: func(ctx context.Context) error { return m.endStray(ctx, t) },
+		})
+	}
+	if !known && !alive {
+		out = append(out, Litter{
+			Litter: api.Litter{Kind: "record", What: path.Join("leadlight", team, "hosts", agent+".json"), Why: "no team names its host"},
+			remove: func(context.Context) error { return m.records.Forget(team, agent) },
+		})
+	}
+	return out
+}
+
+func whyStray(known bool) string {
+	if known {
+		return "their host was killed"
+	}
+	return "no team names their host"
+}
+
+// strayFiles are sockets that nobody listens on and environments nobody took.
+func (m *Manager) strayFiles(ctx context.Context) []Litter {
+	entries, err := os.ReadDir(m.runDir())
+	if err != nil {
+		return nil
+	}
+	var out []Litter
+	for _, e := range entries {
+		file := filepath.Join(m.runDir(), e.Name())
+		l := Litter{Litter: api.Litter{What: file}, remove: func(context.Context) error { return os.Remove(file) }}
+		switch {
+		case strings.HasSuffix(file, ".sock"):
+			if _, err := status(ctx, file); !errors.Is(err, host.ErrNoHost) {
+				continue
+			}
+			l.Kind, l.Why = "socket", "nobody listens on it"
+		case strings.HasPrefix(e.Name(), "env-"):
+			fi, err := e.Info()
+			if err != nil || time.Since(fi.ModTime()) < envFileAge {
+				continue
+			}
+			l.Kind, l.Why = "file", "no host took it"
+		default:
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package panes
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// CaptureForeign reads the pane of an agent that we do not host.
+func (m *Manager) CaptureForeign(ctx context.Context, backendType string, id backend.ID, lines int, ansi bool) (string, error) {
+	c, err := m.Choice(ctx)
+	if err != nil {
+		return "", err
+	}
+	capturer, ok := backend.As[backend.Capturer](c.Backend)
+	if !ok || c.Type != backendType {
+		return "", fault.New(fault.Unsupported, "a pane of %q cannot be read through %s", backendType, c.Type)
+	}
+	return capturer.Capture(ctx, id, lines, ansi)
+}
+
+// Transcript writes what a member's agents have written, the last lines of it if
+// lines > 0, without escape sequences, and follows it until ctx ends if asked.
+func (m *Manager) Transcript(ctx context.Context, team, agent string, lines int, follow bool, out io.Writer) error {
+	name := TranscriptPath(team, agent)
+	open := func(name string, flag int) (*os.File, error) { return m.opt.Dir.OpenFile(name, flag) }
+	if follow {
+		return host.FollowTranscript(ctx, open, name, lines, true, out)
+	}
+	data, err := host.ReadTranscript(open, name, lines, true)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(data)
+	return err
+}
+
+// Focus makes the pane the active one of its terminal.
+func (m *Manager) Focus(ctx context.Context, t Target) error {
+	b, err := m.targetBackend(ctx, t)
+	if err != nil {
+		return err
+	}
+	return b.Focus(ctx, t.Pane)
+}
+
+// Attach returns the command that shows the pane in the person's terminal.
+func (m *Manager) Attach(ctx context.Context, t Target) ([]string, error) {
+	b, err := m.targetBackend(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	a, ok := backend.As[backend.Attacher](b)
+	if !ok {
+		return nil, fault.New(fault.Unsupported, "%s has no command that shows a pane", t.Backend)
+	}
+	return a.Attach(ctx, t.Pane)
+}
+
+// targetBackend is the backend of a pane: its own terminal if that is recorded,
+// else the one in use.
+func (m *Manager) targetBackend(ctx context.Context, t Target) (backend.Backend, error) {
+	if t.Terminal != "" {
+		return m.backendOf(t.Backend, t.Terminal)
+	}
+	c, err := m.Choice(ctx)
+	return c.Backend, err
+}
+
+// Label shows a member's name, state and colour on its pane.
+func (m *Manager) Label(ctx context.Context, t Target, l backend.Label) error {
+	b, err := m.targetBackend(ctx, t)
+	if err != nil {
+		return err
+	}
+	return b.Label(ctx, t.Pane, l)
+}
+
+// leaver is a backend that has something to put back when a pane of ours goes by
+// itself.
+type leaver interface {
+	// Leave is called from within the pane id, which is about to go.
+	Leave(ctx context.Context, id backend.ID) error
+}
+
+// Leave is called by a host that is about to end: it puts back what the terminal
+// was changed for, if this is the last pane of ours in its window, and removes the
+// run folder if this is the last host.
+func (m *Manager) Leave(ctx context.Context, l LaunchRecord, pane backend.ID) {
+	_ = os.Remove(m.runDir()) // succeeds only when it is empty
+	b, err := m.backendOf(l.Backend, l.Terminal)
+	if err != nil || pane == "" {
+		return
+	}
+	if x, ok := backend.As[leaver](b); ok {
+		ctx, cancel := context.WithTimeout(ctx, terminalLimit)
+		defer cancel()
+		_ = x.Leave(ctx, pane) // a border that stays is no reason to hold up the end
+	}
+}

@@ -1,0 +1,128 @@
+// Package panes is what is running: it launches hosts into panes, says how each
+// is doing, and ends them with proof. It knows processes, panes and hosts; what a
+// team remembers of them is the business of package teams.
+//
+// A Manager is safe for concurrent use. Panes are placed and opened under one
+// lock for each terminal server, so that two spawns at the same instant do not
+// plan with the same room.
+package panes
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/teams/store/files"
+)
+
+// Limits of single steps. The verbs have their own, larger ones.
+const (
+	terminalLimit = 5 * time.Second        // one question to a terminal
+	placeLimit    = 30 * time.Second       // waiting for our turn at a terminal
+	statusLimit   = 2 * time.Second        // one question to a host
+	earlyDeath    = 200 * time.Millisecond // an agent that fails within it was not started
+)
+
+// Choice is the backend that holds new panes, and why it is this one.
+type Choice struct {
+	Type    string // "tmux", ...; what is written as backendType
+	Socket  string // the terminal's own socket, "" where there is none
+	Own     bool   // the terminal server is our own, not the person's
+	Why     string
+	Backend backend.Backend
+}
+
+// Options is what a Manager is made of.
+type Options struct {
+	Dir        *files.Dir // the base directory
+	Base       string     // its path, as teammates are given it
+	Runtime    string     // from RuntimeDir
+	Executable string     // this program, absolute
+	Environ    []string   // the lead's environment
+	// Choose decides where new panes go. It is called when the first pane is
+	// wanted, and its answer is kept.
+	Choose func(context.Context) (Choice, error)
+	// Open returns the backend of a pane that is already there.
+	Open func(backendType, socket string) (backend.Backend, error)
+}
+
+// Manager launches, observes and ends what runs in panes.
+type Manager struct {
+	opt     Options
+	baseKey string
+	records *Records
+
+	mu     sync.Mutex // guards the next
+	choice *Choice
+	opened map[string]backend.Backend
+}
+
+// NewManager returns a Manager.
+func NewManager(o Options) *Manager {
+	return &Manager{opt: o, baseKey: BaseKey(o.Base), records: NewRecords(o.Dir), opened: map[string]backend.Backend{}}
+}
+
+// Records returns the launch and host records.
+func (m *Manager) Records() *Records { return m.records }
+
+// Choice returns where new panes go.
+func (m *Manager) Choice(ctx context.Context) (Choice, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.choice != nil {
+		return *m.choice, nil
+	}
+	c, err := m.opt.Choose(ctx)
+	if err != nil {
+		return Choice{}, err
+	}
+	m.choice = &c
+	m.opened[c.Type+"\x00"+c.Socket] = c.Backend
+	return c, nil
+}
+
+// backendOf returns the backend that holds a pane which was opened before.
+func (m *Manager) backendOf(backendType, socket string) (backend.Backend, error) {
+	key := backendType + "\x00" + socket
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if b, ok := m.opened[key]; ok {
+		return b, nil
+	}
+	b, err := m.opt.Open(backendType, socket)
+	if err != nil {
+		return nil, fmt.Errorf("reach %s: %w", backendType, err)
+	}
+	m.opened[key] = b
+	return b, nil
+}
+
+// mark is what is written on the pane of one host.
+func (m *Manager) mark(team, agent, hostID string) backend.Mark {
+	return backend.Mark{Base: m.baseKey, Team: team, Agent: agent, Host: hostID}
+}
+
+// runDir is the folder of this base directory's sockets.
+func (m *Manager) runDir() string { return filepath.Join(m.opt.Runtime, m.baseKey) }
+
+// SocketPath is the control socket of a member's next host.
+func (m *Manager) SocketPath(team, agent string) string {
+	return socketPath(m.opt.Runtime, m.baseKey, team, agent)
+}
+
+// status asks a host how it is. The error is host.ErrNoHost when nobody listens.
+func status(ctx context.Context, socket string) (host.Status, error) {
+	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+	defer cancel()
+	return host.Dial(socket).Status(ctx)
+}
+
+// Environment is what a member's programs get, terminal variables excepted. See
+// the function of that name.
+func (m *Manager) Environment(team, agent, hostID string, extra []string) []string {
+	return Environment(m.opt.Environ, Identity{Team: team, Agent: agent, Base: m.opt.Base, Host: hostID}, m.opt.Executable, extra)
+}

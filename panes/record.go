@@ -1,0 +1,163 @@
+package panes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store/files"
+)
+
+// recordVersion is the version of both records that this program writes.
+const recordVersion = 1
+
+// LaunchRecord tells a host what to run. It holds no values of variables: they
+// come in EnvFile, which the host deletes when it has read it.
+type LaunchRecord struct {
+	Version    int       `json:"version"`
+	Host       string    `json:"host"` // id of the host that is to run it
+	Team       string    `json:"team"`
+	Agent      string    `json:"agent"`
+	Kind       string    `json:"kind"`
+	Profile    string    `json:"profile"`
+	Argv       []string  `json:"argv,omitempty"`
+	Run        string    `json:"run,omitempty"`     // worker: the line for tasks that bring none
+	RunTask    bool      `json:"runTask,omitempty"` // worker: obeys metadata.run of any task
+	Dir        string    `json:"dir"`
+	EnvNames   []string  `json:"envNames"` // for people; the values are elsewhere
+	EnvFile    string    `json:"envFile"`
+	Socket     string    `json:"socket"` // the host's control socket
+	Backend    string    `json:"backend"`
+	Terminal   string    `json:"terminal,omitempty"` // the terminal's own socket
+	LedByUs    bool      `json:"ledByUs"`
+	Color      string    `json:"color,omitempty"`
+	LaunchedAt time.Time `json:"launchedAt"`
+}
+
+// HostRecord is what a host writes of itself: who it is, and in the end how its
+// agent ended.
+type HostRecord struct {
+	Version   int              `json:"version"`
+	Host      string           `json:"host"`
+	Process   signals.Identity `json:"process"`
+	Socket    string           `json:"socket"`
+	Pane      string           `json:"pane,omitempty"`
+	StartedAt time.Time        `json:"startedAt"`
+	Ended     *Ended           `json:"ended,omitempty"`
+}
+
+// Ended is how an agent ended.
+type Ended struct {
+	State     string    `json:"state"` // stopped or failed
+	ExitCode  *int      `json:"exitCode,omitempty"`
+	Signal    string    `json:"signal,omitempty"`
+	Reason    string    `json:"reason,omitempty"`
+	Code      string    `json:"code,omitempty"` // error code, when the agent could not be started
+	Tail      []string  `json:"tail,omitempty"` // its last lines
+	Leftovers []string  `json:"leftovers,omitempty"`
+	At        time.Time `json:"at"`
+}
+
+// Records keeps the launch and host records of teams below one base directory.
+type Records struct{ dir *files.Dir }
+
+// NewRecords returns the records below dir, which is the base directory.
+func NewRecords(dir *files.Dir) *Records { return &Records{dir: dir} }
+
+// OwnPath is a path below the folder that leadlight keeps for a team.
+func OwnPath(team string, elem ...string) string {
+	return path.Join(append([]string{"leadlight", team}, elem...)...)
+}
+
+func launchPath(team, agent string) string { return OwnPath(team, "launch", agent+".json") }
+func hostPath(team, agent string) string   { return OwnPath(team, "hosts", agent+".json") }
+
+// TranscriptPath is where the output of a member is kept, below the base.
+func TranscriptPath(team, agent string) string { return OwnPath(team, "transcripts", agent+".log") }
+
+// HostLock is the name of the lock that a member's host holds all its life.
+func HostLock(team, agent string) string { return OwnPath(team, "locks", "host-"+agent) }
+
+// WriteLaunch stores the launch record of a member.
+func (r *Records) WriteLaunch(ctx context.Context, l LaunchRecord) error {
+	l.Version = recordVersion
+	return r.write(ctx, launchPath(l.Team, l.Agent), l)
+}
+
+// Launch returns the launch record of a member, or fs.ErrNotExist.
+func (r *Records) Launch(ctx context.Context, team, agent string) (LaunchRecord, error) {
+	return read[LaunchRecord](ctx, r.dir, launchPath(team, agent))
+}
+
+// WriteHost stores the host record of a member.
+func (r *Records) WriteHost(ctx context.Context, team, agent string, h HostRecord) error {
+	h.Version = recordVersion
+	return r.write(ctx, hostPath(team, agent), h)
+}
+
+// Host returns the host record of a member, or fs.ErrNotExist.
+func (r *Records) Host(ctx context.Context, team, agent string) (HostRecord, error) {
+	return read[HostRecord](ctx, r.dir, hostPath(team, agent))
+}
+
+// Forget removes both records of a member.
+func (r *Records) Forget(team, agent string) error {
+	var errs []error
+	for _, p := range []string{launchPath(team, agent), hostPath(team, agent)} {
+		if err := r.dir.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Records) write(ctx context.Context, name string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", name, err)
+	}
+	return r.dir.Write(ctx, name, append(data, '\n'))
+}
+
+func read[T any](ctx context.Context, dir *files.Dir, name string) (T, error) {
+	var v T
+	data, err := dir.ReadRetry(ctx, name, func(b []byte) error { return json.Unmarshal(b, new(T)) })
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return v, err
+	case err != nil:
+		return v, fault.New(fault.CorruptFile, "read %s: %w", name, err).
+			WithHint("leadlight gc --dry-run says whether it still belongs to a living teammate")
+	}
+	return v, json.Unmarshal(data, &v)
+}
+
+// trustPath holds the commands that came from a team file, by task.
+func trustPath(team string) string { return OwnPath(team, "runs.json") }
+
+// TrustRun notes that the command of a task came from the team file. Anybody who
+// can write a task can put a command into it; a worker obeys only those that are
+// noted here, outside the task list.
+func (r *Records) TrustRun(ctx context.Context, team, task, line string) error {
+	all, err := read[map[string]string](ctx, r.dir, trustPath(team))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if all == nil {
+		all = map[string]string{}
+	}
+	all[task] = line
+	return r.write(ctx, trustPath(team), all)
+}
+
+// TrustedRun tells whether line is the command that the team file gave to a task.
+func (r *Records) TrustedRun(ctx context.Context, team, task, line string) bool {
+	all, err := read[map[string]string](ctx, r.dir, trustPath(team))
+	return err == nil && line != "" && all[task] == line
+}

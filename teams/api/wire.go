@@ -1,0 +1,226 @@
+// Package api holds what leadlight says to programs: the JSON shapes that the
+// command line prints with --json and that the daemon speaks. Fields are only
+// ever added. A field that is not known is absent, never invented.
+package api
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Time is a moment as our output shows it: RFC 3339 in UTC with milliseconds.
+type Time time.Time
+
+// MarshalJSON implements json.Marshaler.
+func (t Time) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	v, err := time.Parse(time.RFC3339Nano, s)
+	*t = Time(v)
+	return err
+}
+
+// String returns the moment as text.
+func (t Time) String() string { return time.Time(t).UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// At returns a pointer to t as a Time, or nil for the zero moment.
+func At(t time.Time) *Time {
+	if t.IsZero() {
+		return nil
+	}
+	v := Time(t)
+	return &v
+}
+
+// Team is one team (team show, team create).
+type Team struct {
+	Name        string                     `json:"name"`
+	Description string                     `json:"description"`
+	CreatedAt   *Time                      `json:"createdAt,omitempty"`
+	LeadAgentID string                     `json:"leadAgentId"`
+	Members     []Member                   `json:"members"`
+	Metadata    map[string]json.RawMessage `json:"metadata"`
+	Path        string                     `json:"path"`
+	Mailbox     string                     `json:"mailbox"`
+	LedBy       string                     `json:"ledBy"` // "leadlight" or "claude"
+	Warnings    []string                   `json:"warnings,omitempty"`
+}
+
+// TeamSummary is one line of team ls.
+type TeamSummary struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	CreatedAt   *Time  `json:"createdAt,omitempty"`
+	Teammates   int    `json:"teammates"`
+	LedBy       string `json:"ledBy"`
+	Path        string `json:"path"`
+	Error       string `json:"error,omitempty"` // the roster cannot be read: why
+}
+
+// States of a member, as observed.
+const (
+	StateStarting = "starting"
+	StateActive   = "active"
+	StateWaiting  = "waiting"
+	StateIdle     = "idle"
+	StateStopping = "stopping"
+	StateStopped  = "stopped"
+	StateFailed   = "failed"
+	StateLost     = "lost"
+	StateUnknown  = "unknown"
+)
+
+// Member is one member as observed (ps, spawn, restart, team show).
+type Member struct {
+	Name           string `json:"name"`
+	AgentID        string `json:"agentId"`
+	AgentType      string `json:"agentType,omitempty"`
+	Kind           string `json:"kind,omitempty"`
+	Profile        string `json:"profile,omitempty"`
+	Model          string `json:"model,omitempty"`
+	Color          string `json:"color,omitempty"`
+	State          string `json:"state"`
+	IsActive       *bool  `json:"isActive,omitempty"`
+	BackendType    string `json:"backendType,omitempty"`
+	TmuxPaneID     string `json:"tmuxPaneId"`
+	PID            int    `json:"pid,omitempty"` // the agent's process; for a worker between tasks its host
+	ExitCode       *int   `json:"exitCode,omitempty"`
+	Signal         string `json:"signal,omitempty"`
+	StartedAt      *Time  `json:"startedAt,omitempty"`
+	LastActivityAt *Time  `json:"lastActivityAt,omitempty"`
+	Unread         int    `json:"unread"`
+	Task           string `json:"task,omitempty"` // id of the task it works on
+	Cwd            string `json:"cwd,omitempty"`
+	Reason         string `json:"reason,omitempty"`
+	Attach         string `json:"attach,omitempty"` // how a person gets to see the pane
+}
+
+// Live tells whether the state is one of a running member. Unknown counts as
+// live: what could not be observed is never treated as dead.
+func (m *Member) Live() bool {
+	switch m.State {
+	case StateStopped, StateFailed, StateLost:
+		return false
+	}
+	return true
+}
+
+// Outcomes of a shutdown, one word each.
+const (
+	Approved       = "approved"        // agreed and is gone
+	Exited         = "exited"          // ended by itself before it answered
+	Terminated     = "terminated"      // ended on SIGTERM
+	Killed         = "killed"          // it, or something it had started, needed SIGKILL
+	PaneKilled     = "pane-killed"     // only closing the pane ended it
+	RejectedStop   = "rejected"        // refused and goes on
+	AlreadyStopped = "already-stopped" // was not running
+	UnprovenStop   = "unproven"        // not proved to be gone
+)
+
+// Ending is the outcome of one member's shutdown.
+type Ending struct {
+	Name       string   `json:"name"`
+	Outcome    string   `json:"outcome"`
+	RequestID  string   `json:"requestId,omitempty"`
+	DurationMs int64    `json:"durationMs"`
+	Leftovers  []string `json:"leftovers"` // what was left alone on purpose, and why
+	Reason     string   `json:"reason,omitempty"`
+}
+
+// Endings is the answer of stop and down.
+type Endings struct {
+	Members []Ending `json:"members"`
+	OK      bool     `json:"ok"`
+}
+
+// Sent is the answer of send; broadcast answers with a list of them.
+type Sent struct {
+	ID        string `json:"id"`
+	To        string `json:"to"`
+	Timestamp Time   `json:"timestamp"`
+}
+
+// Message is one message of an inbox. Fields that we do not know are shown as
+// they were found.
+type Message struct {
+	ID        string                     `json:"id"`
+	From      string                     `json:"from"`
+	Text      string                     `json:"text"`
+	Summary   string                     `json:"summary,omitempty"`
+	Timestamp string                     `json:"timestamp"`
+	Color     string                     `json:"color,omitempty"`
+	Read      bool                       `json:"read"`
+	Type      string                     `json:"type"`           // kind of the message: message, shutdown_request, idle_notification, ...
+	Note      string                     `json:"note,omitempty"` // such as "not a member", "expired"
+	Unknown   map[string]json.RawMessage `json:"-"`
+}
+
+// MarshalJSON puts the unknown fields beside ours; ours win.
+func (m Message) MarshalJSON() ([]byte, error) {
+	type plain Message
+	own, err := json.Marshal(plain(m))
+	if err != nil || len(m.Unknown) == 0 {
+		return own, err
+	}
+	all := map[string]json.RawMessage{}
+	for k, v := range m.Unknown {
+		all[k] = v
+	}
+	if err := json.Unmarshal(own, &all); err != nil {
+		return nil, err
+	}
+	return json.Marshal(all)
+}
+
+// Task is one task.
+type Task struct {
+	ID          string                     `json:"id"`
+	Subject     string                     `json:"subject"`
+	Description string                     `json:"description"`
+	ActiveForm  string                     `json:"activeForm,omitempty"`
+	Status      string                     `json:"status"` // pending in_progress completed blocked failed
+	Owner       string                     `json:"owner,omitempty"`
+	Blocks      []string                   `json:"blocks"`
+	BlockedBy   []string                   `json:"blockedBy"`
+	Metadata    map[string]json.RawMessage `json:"metadata"`
+	Ready       bool                       `json:"ready"`
+	CreatedAt   *Time                      `json:"createdAt,omitempty"`
+	UpdatedAt   *Time                      `json:"updatedAt,omitempty"`
+	Result      string                     `json:"result,omitempty"`
+	Failure     string                     `json:"failure,omitempty"`
+}
+
+// Check is one finding of doctor.
+type Check struct {
+	Name   string `json:"name"`
+	Status string `json:"status"` // ok, warn, fail
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // what to do about it
+}
+
+// Checkup is the answer of doctor.
+type Checkup struct {
+	Checks []Check `json:"checks"`
+	OK     bool    `json:"ok"` // no check failed
+}
+
+// Litter is one thing that belongs to no living team (gc).
+type Litter struct {
+	Kind    string `json:"kind"` // pane, process, socket, record, folder, file
+	What    string `json:"what"`
+	Why     string `json:"why"`
+	Removed bool   `json:"removed"`
+	Kept    string `json:"kept,omitempty"` // why it was not removed
+}
+
+// Error is how an error is told with --json.
+type Error struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}

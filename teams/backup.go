@@ -1,0 +1,120 @@
+package teams
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// backup writes everything that is kept of a team into a .tar.gz at path, with
+// paths relative to the base directory, and reads it back. No link is followed;
+// a link is left out. The file appears at path only when it is whole.
+func (s *Service) backup(ctx context.Context, team, path string) (err error) {
+	root, err := os.OpenRoot(s.base)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.cwd, path)
+	}
+	out, err := os.CreateTemp(filepath.Dir(path), ".leadlight-backup-")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(out.Name()))
+		}
+	}()
+	wrote, err := writeTar(ctx, root, out, "teams/"+team, "tasks/"+team, "leadlight/"+team)
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return err
+	}
+	read, err := countTar(out.Name())
+	if err != nil {
+		return fmt.Errorf("read the backup back: %w", err)
+	}
+	if read != wrote {
+		return fmt.Errorf("the backup holds %d files of %d", read, wrote)
+	}
+	return os.Rename(out.Name(), path)
+}
+
+// writeTar writes the folders of root, those that exist, and returns the number
+// of files.
+func writeTar(ctx context.Context, root *os.Root, w io.Writer, folders ...string) (files int, err error) {
+	zw := gzip.NewWriter(w)
+	tw := tar.NewWriter(zw)
+	for _, folder := range folders {
+		err := fs.WalkDir(root.FS(), folder, func(name string, d fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist) && name == folder:
+				return fs.SkipDir
+			case err != nil:
+				return err
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case !d.Type().IsRegular():
+				return nil
+			}
+			files++
+			return addFile(tw, root, name)
+		})
+		if err != nil {
+			return files, err
+		}
+	}
+	return files, errors.Join(tw.Close(), zw.Close())
+}
+
+func addFile(tw *tar.Writer, root *os.Root, name string) (err error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	h, err := tar.FileInfoHeader(fi, "")
+	if err != nil {
+		return err
+	}
+	h.Name = name
+	if err := tw.WriteHeader(h); err != nil {
+		return err
+	}
+	_, err = io.CopyN(tw, f, h.Size)
+	return err
+}
+
+// countTar reads a .tar.gz to its end.
+func countTar(path string) (files int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	zr, err := gzip.NewReader(f)
+	if err != nil {
+		return 0, err
+	}
+	for tr := tar.NewReader(zr); ; files++ {
+		if _, err := tr.Next(); err == io.EOF {
+			return files, nil
+		} else if err != nil {
+			return files, err
+		}
+		if _, err := io.Copy(io.Discard, tr); err != nil {
+			return files, err
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// DeleteOptions say how a team is deleted.
+type DeleteOptions struct {
+	Backup string // path of a .tar.gz that is written and read back first; "": none
+	Force  bool   // also when a member could not be observed
+}
+
+// DeleteTeam removes a team with its mail and tasks. It refuses while a member
+// lives (fault.ActiveMembers, with the names) and then changes nothing. A ghost
+// does not block. A damaged roster is not deleted: what it holds is not known.
+func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) error {
+	if err := s.leadOnly("delete a team"); err != nil {
+		return err
+	}
+	t, err := s.get(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := s.refuseActive(ctx, t, o.Force); err != nil {
+		return err
+	}
+	if o.Backup != "" {
+		if err := s.backup(ctx, t.Name, o.Backup); err != nil {
+			return fmt.Errorf("back team %s up: %w", t.Name, err)
+		}
+	}
+	for _, m := range t.Teammates() {
+		if m.Leadlight == nil || m.Unsafe {
+			continue
+		}
+		obs := s.panes.Observe(ctx, t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))
+		if _, err := s.panes.End(ctx, s.target(t, m, obs), s.limits.Term, s.limits.Kill); err != nil {
+			return fmt.Errorf("clean up after %s: %w", m.Name, err)
+		}
+	}
+	if err := s.roster.Delete(ctx, t.Name); err != nil {
+		return fmt.Errorf("delete team %s: %w", t.Name, err)
+	}
+	return nil
+}
+
+func (s *Service) refuseActive(ctx context.Context, t store.Team, force bool) error {
+	var active, unseen []string
+	for _, m := range s.observe(ctx, t, t.Teammates()) {
+		switch {
+		case m.State == api.StateUnknown:
+			unseen = append(unseen, store.Shown(m.Name)+" ("+m.Reason+")")
+		case m.Live():
+			active = append(active, store.Shown(m.Name)+" ("+m.State+")")
+		}
+	}
+	if len(active) > 0 {
+		return fault.New(fault.ActiveMembers, "team %s has live members: %s", t.Name, strings.Join(active, ", ")).
+			WithHint("leadlight down %s stops them first", t.Name)
+	}
+	if len(unseen) > 0 && !force {
+		return fault.New(fault.ActiveMembers, "team %s has members that could not be observed: %s", t.Name, strings.Join(unseen, ", ")).
+			WithHint("--force deletes the files all the same and ends nothing")
+	}
+	return nil
+}
+
+// Down stops every teammate that leadlight started and then, unless keep is set,
+// deletes the team. If one does not end, the team stays.
+func (s *Service) Down(ctx context.Context, team string, o StopOptions, keep bool) (api.Endings, error) {
+	out, err := s.Stop(ctx, team, nil, o)
+	if err != nil || keep || !out.OK {
+		return out, err
+	}
+	return out, s.DeleteTeam(ctx, team, DeleteOptions{Force: o.Force})
+}

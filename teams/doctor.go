@@ -1,0 +1,202 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Facts are what only the composition knows and doctor reports.
+type Facts struct {
+	Version    string
+	BaseOrigin string      // where the base directory's value comes from
+	Runtime    string      // the run folder
+	OtherBases []string    // other config homes on this machine
+	Backend    []api.Check // what the backend says about itself
+}
+
+// staleAfter is the age at which a lock folder of Claude Code counts as left
+// behind.
+const staleAfter = 10 * time.Second
+
+// Doctor looks for what may be wrong, and says what to do about it. It changes
+// nothing.
+func (s *Service) Doctor(ctx context.Context, f Facts) api.Checkup {
+	checks := []api.Check{
+		{Name: "version", Status: "ok", Detail: f.Version},
+		s.checkBase(f),
+		checkRun(f.Runtime),
+		s.checkChoice(ctx),
+	}
+	checks = append(checks, f.Backend...)
+	checks = append(checks, s.checkHomes(f))
+	checks = append(checks, s.checkTeams(ctx)...)
+	out := api.Checkup{Checks: checks, OK: true}
+	for _, c := range checks {
+		if c.Status == "fail" {
+			out.OK = false
+		}
+	}
+	return out
+}
+
+func (s *Service) checkBase(f Facts) api.Check {
+	c := api.Check{Name: "base directory", Status: "ok", Detail: s.base + " (" + f.BaseOrigin + ")"}
+	probe, err := os.CreateTemp(s.base, ".leadlight-probe-")
+	if err != nil {
+		c.Status, c.Detail, c.Fix = "fail", c.Detail+": "+err.Error(), "make it writable for you, or name another one with --base-dir"
+		return c
+	}
+	_ = probe.Close()
+	_ = os.Remove(probe.Name())
+	if fi, err := os.Stat(s.base); err == nil && fi.Mode().Perm()&0o022 != 0 {
+		c.Status, c.Detail, c.Fix = "warn", c.Detail+": others can write to it ("+fi.Mode().String()+")", "chmod go-w "+s.base
+	}
+	return c
+}
+
+func checkRun(dir string) api.Check {
+	c := api.Check{Name: "run folder", Status: "ok", Detail: dir}
+	if fi, err := os.Stat(dir); err != nil {
+		c.Status, c.Detail, c.Fix = "fail", err.Error(), "set XDG_RUNTIME_DIR to a folder of yours"
+	} else if fi.Mode().Perm() != 0o700 {
+		c.Status, c.Detail, c.Fix = "warn", dir+" has mode "+fi.Mode().String(), "chmod 700 "+dir
+	}
+	return c
+}
+
+func (s *Service) checkChoice(ctx context.Context) api.Check {
+	c, err := s.panes.Choice(ctx)
+	if err != nil {
+		e := fault.Of(err)
+		return api.Check{Name: "backend", Status: "fail", Detail: e.Message, Fix: e.Hint}
+	}
+	detail := c.Type + ": " + c.Why
+	if c.Socket != "" {
+		detail += ", socket " + c.Socket
+	}
+	return api.Check{Name: "backend", Status: "ok", Detail: detail}
+}
+
+// checkHomes warns when teams live in two config homes: whoever looks into the
+// other one finds nothing.
+func (s *Service) checkHomes(f Facts) api.Check {
+	c := api.Check{Name: "config homes", Status: "ok", Detail: "only " + s.base}
+	var others []string
+	for _, other := range f.OtherBases {
+		if names, err := filepath.Glob(filepath.Join(other, "teams", "*", "config.json")); err == nil && len(names) > 0 && !sameFolder(other, s.base) {
+			others = append(others, fmt.Sprintf("%s (%d teams)", other, len(names)))
+		}
+	}
+	if len(others) > 0 {
+		c.Status, c.Detail = "warn", "teams also live in "+strings.Join(others, ", ")
+		c.Fix = "set CLAUDE_CONFIG_DIR or LEADLIGHT_BASE_DIR alike for everybody who works in one team"
+	}
+	return c
+}
+
+func sameFolder(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// checkTeams looks at every team: whether its files can be read, who is a ghost,
+// which locks were left behind.
+func (s *Service) checkTeams(ctx context.Context) []api.Check {
+	names, err := s.roster.List(ctx)
+	if err != nil {
+		return []api.Check{{Name: "teams", Status: "fail", Detail: err.Error()}}
+	}
+	if len(names) == 0 {
+		return []api.Check{{Name: "teams", Status: "ok", Detail: "there are none"}}
+	}
+	var out []api.Check
+	for _, name := range names {
+		out = append(out, s.checkTeam(ctx, name)...)
+	}
+	return append(out, s.checkLocks()...)
+}
+
+func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
+	label := "team " + store.Shown(name)
+	t, err := s.get(ctx, name)
+	if err != nil {
+		e := fault.Of(err)
+		return []api.Check{{Name: label, Status: "fail", Detail: e.Message, Fix: orDefault(e.Hint, "the file is kept as it is: mend it, or move it away")}}
+	}
+	var out []api.Check
+	warn := func(detail, fix string) {
+		out = append(out, api.Check{Name: label, Status: "warn", Detail: detail, Fix: fix})
+	}
+	for _, w := range t.Warnings {
+		warn(w, "")
+	}
+	for _, m := range s.observe(ctx, t, t.Teammates()) {
+		entry := t.Member(m.Name)
+		ghost := m.State == api.StateLost || (!m.Live() && deref(m.IsActive))
+		switch {
+		case ghost && entry.Leadlight != nil:
+			warn(fmt.Sprintf("%s is %s: %s", store.Shown(m.Name), m.State, m.Reason), "leadlight gc writes it down and frees its tasks")
+		case ghost:
+			warn(fmt.Sprintf("%s is a ghost: %s", store.Shown(m.Name), m.Reason), "its own lead lists it still; leadlight team delete removes the team")
+		case m.State == api.StateUnknown:
+			warn(fmt.Sprintf("%s could not be observed: %s", store.Shown(m.Name), m.Reason), "")
+		}
+		if entry.Unsafe {
+			continue
+		}
+		if _, err := s.mail.List(ctx, t.Name, m.Name); err != nil {
+			out = append(out, api.Check{Name: label, Status: "fail", Detail: fault.Of(err).Message, Fix: "the inbox is kept as it is: mend it, or move it away"})
+		}
+	}
+	_, warnings, err := s.tasks.List(ctx, t.Name)
+	if err != nil {
+		out = append(out, api.Check{Name: label, Status: "fail", Detail: fault.Of(err).Message})
+	}
+	for _, w := range warnings {
+		warn(w, "")
+	}
+	if out == nil {
+		out = []api.Check{{Name: label, Status: "ok", Detail: fmt.Sprintf("%d teammates, %s", len(t.Teammates()), describeLead(t))}}
+	}
+	return out
+}
+
+// checkLocks finds lock folders that a client left behind when it was killed.
+func (s *Service) checkLocks() []api.Check {
+	root, err := os.OpenRoot(s.base)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	var out []api.Check
+	for _, pattern := range []string{"teams/*/*.json.lock", "teams/*/inboxes/*.json.lock", "tasks/*/*.json.lock", "tasks/*/.lock.lock"} {
+		found, err := fs.Glob(root.FS(), pattern)
+		if err != nil {
+			continue
+		}
+		for _, name := range found {
+			fi, err := root.Lstat(name)
+			if err != nil || time.Since(fi.ModTime()) < staleAfter {
+				continue
+			}
+			out = append(out, api.Check{
+				Name: "locks", Status: "warn", Detail: fmt.Sprintf("%s was left behind %s ago", name, age(fi.ModTime())),
+				Fix: "whoever writes next takes it over; nothing needs to be done",
+			})
+		}
+	}
+	if out == nil {
+		out = []api.Check{{Name: "locks", Status: "ok", Detail: "none is left behind"}}
+	}
+	return out
+}

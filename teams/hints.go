@@ -1,0 +1,79 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Hints tells a teammate that its mail or the team's tasks may have changed, until
+// ctx ends; the channel is then closed. A hint may be late, doubled or about
+// nothing; the first one comes at once.
+func (s *Service) Hints(ctx context.Context, team string) (<-chan struct{}, error) {
+	mail, err := s.mail.Watch(ctx, team, s.caller.Name)
+	if err != nil {
+		return nil, fmt.Errorf("watch the inbox of %s: %w", s.caller.Name, err)
+	}
+	tasks, err := s.tasks.Watch(ctx, team)
+	if err != nil {
+		return nil, fmt.Errorf("watch the tasks of team %s: %w", team, err)
+	}
+	out := make(chan struct{}, 1)
+	go func() {
+		defer close(out)
+		for mail != nil || tasks != nil {
+			var ok bool
+			select {
+			case _, ok = <-mail:
+				if !ok {
+					mail = nil
+				}
+			case _, ok = <-tasks:
+				if !ok {
+					tasks = nil
+				}
+			}
+			select {
+			case out <- struct{}{}:
+			default: // one hint says as much as two
+			}
+		}
+	}()
+	return out, nil
+}
+
+// TellLead puts a message of the caller, a frame or plain text, into the lead's
+// box.
+func (s *Service) TellLead(ctx context.Context, team, text, summary string) error {
+	t, m, err := s.find(ctx, team, s.caller.Name)
+	if err != nil {
+		return err
+	}
+	_, err = s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: text, Summary: summary, Color: m.Color, Timestamp: time.Now()})
+	if err != nil {
+		return fmt.Errorf("tell the lead: %w", err)
+	}
+	return nil
+}
+
+// Asked returns the newest request to shut down that the caller has not read,
+// which was not meant for somebody who had the name before.
+func (s *Service) Asked(ctx context.Context, team string) (store.Frame, bool, error) {
+	t, m, err := s.find(ctx, team, s.caller.Name)
+	if err != nil {
+		return store.Frame{}, false, err
+	}
+	msgs, err := s.mail.List(ctx, t.Name, m.Name)
+	if err != nil {
+		return store.Frame{}, false, err
+	}
+	for i := len(msgs) - 1; i >= 0; i-- {
+		f, ok := store.ParseFrame(msgs[i].Text)
+		if ok && f.Type == store.ShutdownRequest && !msgs[i].Read && !expired(&m, msgs[i]) {
+			return f, true, nil
+		}
+	}
+	return store.Frame{}, false, nil
+}

@@ -1,0 +1,115 @@
+package teams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Capture returns the text that a teammate's pane shows now; lines > 0 only the
+// last ones. It types nothing, resizes nothing and moves no focus.
+func (s *Service) Capture(ctx context.Context, team, name string, lines int, ansi bool) (string, error) {
+	_, m, seen, err := s.member(ctx, team, name)
+	if err != nil {
+		return "", err
+	}
+	if m.Leadlight == nil {
+		return s.panes.CaptureForeign(ctx, m.BackendType, backend.ID(m.TmuxPaneID), lines, ansi)
+	}
+	if !seen.Live() {
+		return "", fault.New(fault.RecipientInactive, "teammate %s is %s: its pane shows nothing any more", m.Name, seen.State).
+			WithHint("leadlight logs %s shows what it wrote", m.Name)
+	}
+	rec, err := s.panes.Records().Host(ctx, team, m.Name)
+	if err != nil {
+		return "", fmt.Errorf("capture %s: %w", m.Name, err)
+	}
+	c, err := s.panes.Client(rec).Capture(ctx, lines, ansi)
+	if err != nil {
+		return "", fmt.Errorf("capture %s: %w", m.Name, err)
+	}
+	return c.Text, nil
+}
+
+// Logs writes a teammate's transcript, its last lines if lines > 0, and goes on
+// with what comes until ctx ends if follow is set. It is there after the pane is
+// gone.
+func (s *Service) Logs(ctx context.Context, team, name string, lines int, follow bool, out io.Writer) error {
+	t, m, err := s.find(ctx, team, name)
+	if err != nil {
+		return err
+	}
+	err = s.panes.Transcript(ctx, t.Name, m.Name, lines, follow, out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.MemberNotFound, "there is no transcript of %s", m.Name).
+			WithHint("only teammates that leadlight started have one")
+	}
+	return err
+}
+
+// Focus takes the person's terminal to a teammate's pane. Where that cannot be
+// done from here, note says how to get there.
+func (s *Service) Focus(ctx context.Context, team, name string) (note string, err error) {
+	t, m, seen, err := s.member(ctx, team, name)
+	if err != nil {
+		return "", err
+	}
+	target, err := s.liveTarget(ctx, t, m, seen)
+	if err != nil {
+		return "", err
+	}
+	if err := s.panes.Focus(ctx, target); err != nil {
+		return "", fmt.Errorf("focus %s: %w", m.Name, err)
+	}
+	argv, err := s.panes.Attach(ctx, target)
+	if err != nil {
+		return "", nil // the pane is selected; how to attach is only advice
+	}
+	return shellLine(argv), nil
+}
+
+// Attach returns the command that shows a teammate's pane, or that of the first
+// live teammate, in the person's terminal.
+func (s *Service) Attach(ctx context.Context, team, name string) ([]string, error) {
+	if name == "" {
+		members, _, err := s.Members(ctx, team, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range members {
+			if m.Live() {
+				return s.Attach(ctx, team, m.Name)
+			}
+		}
+		return nil, fault.New(fault.MemberNotFound, "team %s has no live teammate to attach to", team).WithHint("leadlight ps --all shows them")
+	}
+	t, m, seen, err := s.member(ctx, team, name)
+	if err != nil {
+		return nil, err
+	}
+	target, err := s.liveTarget(ctx, t, m, seen)
+	if err != nil {
+		return nil, err
+	}
+	return s.panes.Attach(ctx, target)
+}
+
+// liveTarget names the pane of a teammate that runs.
+func (s *Service) liveTarget(ctx context.Context, t store.Team, m store.Member, seen api.Member) (panes.Target, error) {
+	if !seen.Live() {
+		return panes.Target{}, fault.New(fault.RecipientInactive, "teammate %s is %s: %s", m.Name, seen.State, orDefault(seen.Reason, "it is gone")).
+			WithHint("leadlight restart %s starts it again", m.Name)
+	}
+	if m.Leadlight == nil {
+		return panes.Target{Team: t.Name, Agent: m.Name, Backend: m.BackendType, Pane: backend.ID(m.TmuxPaneID)}, nil
+	}
+	return s.target(t, m, s.panes.Observe(ctx, t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))), nil
+}

@@ -1,0 +1,341 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// SendSpec is one message to one member.
+type SendSpec struct {
+	To      string // a member's name, bob@team too, or the lead
+	Text    string
+	Summary string
+	Type    string // "" or "message" (also "direct"), or "shutdown_request", whose reason is Text
+}
+
+// Send puts a message into the box of a member: fault.RecipientNotFound,
+// fault.RecipientInactive, fault.InvalidType. When it returns, the message is on
+// disk. The sender is whoever calls; nobody can send in another's name.
+func (s *Service) Send(ctx context.Context, team string, spec SendSpec) (api.Sent, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return api.Sent{}, err
+	}
+	sender, err := s.sender(t)
+	if err != nil {
+		return api.Sent{}, err
+	}
+	to, err := s.recipient(ctx, t, spec.To)
+	if err != nil {
+		return api.Sent{}, err
+	}
+	msg, err := spec.message(sender, to)
+	if err != nil {
+		return api.Sent{}, err
+	}
+	return s.put(ctx, t, to, msg)
+}
+
+func (s *Service) put(ctx context.Context, t store.Team, to string, msg store.Message) (api.Sent, error) {
+	m, err := s.mail.Put(ctx, t.Name, to, msg)
+	if err != nil {
+		return api.Sent{}, fmt.Errorf("send to %s: %w", to, err)
+	}
+	return api.Sent{ID: m.ID, To: to, Timestamp: api.Time(m.Timestamp)}, nil
+}
+
+// sender is the member, or the lead, in whose name the caller writes.
+func (s *Service) sender(t store.Team) (store.Member, error) {
+	if s.caller.Name == store.Lead || s.caller.Name == leadName(t) {
+		return store.Member{Name: leadName(t)}, nil
+	}
+	if m := t.Member(s.caller.Name); m != nil && !m.Unsafe {
+		return *m, nil
+	}
+	return store.Member{}, fault.New(fault.MemberNotFound, "%q is not a member of team %s and cannot send in it", store.Shown(s.caller.Name), t.Name).
+		WithHint("its members: %s", memberNames(t))
+}
+
+// recipient returns the name of the box that is meant.
+func (s *Service) recipient(ctx context.Context, t store.Team, to string) (string, error) {
+	name := strings.TrimSuffix(to, "@"+t.Name)
+	if name == store.Lead || name == leadName(t) {
+		return leadName(t), nil
+	}
+	m := t.Member(name)
+	switch {
+	case m == nil:
+		return "", fault.New(fault.RecipientNotFound, "team %s has no member %q", t.Name, store.Shown(to)).
+			WithHint("its members: %s", memberNames(t))
+	case m.Unsafe:
+		return "", fault.New(fault.InvalidName, "the roster of team %s holds the unsafe name %q", t.Name, store.Shown(m.Name)).
+			WithHint("nothing is sent to it; mend %s", t.Path)
+	case m.Leadlight == nil && !t.LedByUs() && !s.caller.Teammate && s.caller.Name == store.Lead:
+		return "", fault.New(fault.NotLead, "teammate %s was started by Claude Code, whose own lead writes to it", m.Name).
+			WithHint("send in the name of a member: --as NAME")
+	}
+	if seen := s.observeOne(ctx, t, *m); !seen.Live() {
+		return "", fault.New(fault.RecipientInactive, "teammate %s is %s: %s", m.Name, seen.State, orDefault(seen.Reason, "it is gone")).
+			WithHint("leadlight restart %s starts it again", m.Name)
+	}
+	return m.Name, nil
+}
+
+// sendTypes are the types that send takes.
+var sendTypes = []string{"message", "direct", store.ShutdownRequest}
+
+func (spec SendSpec) message(sender store.Member, to string) (store.Message, error) {
+	now := time.Now()
+	msg := store.Message{From: sender.Name, Text: spec.Text, Summary: spec.Summary, Color: sender.Color, Timestamp: now}
+	switch spec.Type {
+	case "", "message", "direct":
+		if spec.Text == "" {
+			return msg, fault.New(fault.InvalidArgument, "the message to %s is empty", to).WithHint("say something, or give - to read it from standard input")
+		}
+	case store.ShutdownRequest:
+		msg.Text = store.Frame{Type: store.ShutdownRequest, RequestID: store.NewRequestID("shutdown", to, now), From: sender.Name, Reason: spec.Text, Timestamp: store.FormatTime(now)}.Text()
+	default:
+		return msg, fault.New(fault.InvalidType, "%q is not a type of message", store.Shown(spec.Type)).
+			WithHint("the types are: %s", strings.Join(sendTypes, ", "))
+	}
+	return msg, checkText(msg.Text)
+}
+
+func checkText(text string) error {
+	if len(text) > store.MaxMessage {
+		return fault.New(fault.InvalidArgument, "the message has %d bytes, the limit is %d", len(text), store.MaxMessage).
+			WithHint("write it into a file and send the file's name")
+	}
+	return nil
+}
+
+// Broadcast sends a copy to every live member but the sender.
+func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]api.Sent, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return nil, err
+	}
+	sender, err := s.sender(t)
+	if err != nil {
+		return nil, err
+	}
+	msg, err := SendSpec{Text: text, Summary: summary}.message(sender, "everyone")
+	if err != nil {
+		return nil, err
+	}
+	out := []api.Sent{}
+	for _, m := range s.observe(ctx, t, t.Members) {
+		isLead := m.Name == leadName(t)
+		entry := t.Member(m.Name)
+		if m.Name == sender.Name || entry.Unsafe || (!isLead && !m.Live()) {
+			continue
+		}
+		if !isLead && entry.Leadlight == nil && !t.LedByUs() && sender.Name == leadName(t) {
+			continue // another lead's teammate: only that lead may write as the lead
+		}
+		sent, err := s.put(ctx, t, m.Name, msg)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, sent)
+	}
+	return out, nil
+}
+
+// InboxFilter picks messages; the zero value picks all.
+type InboxFilter struct {
+	Unread bool
+	From   string
+	Since  time.Duration // not older than that; 0: any age
+}
+
+// Inbox returns the messages of a box, each once, in the order they came. owner
+// "" is the caller's own.
+func (s *Service) Inbox(ctx context.Context, team, owner string, f InboxFilter) ([]api.Message, error) {
+	t, owner, err := s.box(ctx, team, owner)
+	if err != nil {
+		return nil, err
+	}
+	msgs, err := s.mail.List(ctx, t.Name, owner)
+	if err != nil {
+		return nil, fmt.Errorf("read the inbox of %s: %w", owner, err)
+	}
+	out := []api.Message{}
+	seen := map[string]bool{}
+	for _, m := range msgs {
+		if !seen[m.ID] && f.takes(m) {
+			seen[m.ID] = true
+			out = append(out, shownMessage(t, owner, m))
+		}
+	}
+	return out, nil
+}
+
+func (f InboxFilter) takes(m store.Message) bool {
+	switch {
+	case f.Unread && m.Read, f.From != "" && !store.SameName(m.From, f.From):
+		return false
+	case f.Since > 0 && !m.Timestamp.IsZero():
+		return time.Since(m.Timestamp) <= f.Since
+	}
+	return true
+}
+
+// box resolves the owner of a mailbox.
+func (s *Service) box(ctx context.Context, team, owner string) (store.Team, string, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return t, "", err
+	}
+	if owner == "" {
+		owner = s.caller.Name
+	}
+	if owner == store.Lead || owner == leadName(t) {
+		return t, leadName(t), nil
+	}
+	_, m, err := s.find(ctx, team, owner)
+	return t, m.Name, err
+}
+
+func shownMessage(t store.Team, owner string, m store.Message) api.Message {
+	out := api.Message{
+		ID: m.ID, From: orDefault(m.From, "unknown"), Text: m.Text, Summary: m.Summary, Timestamp: m.Stamp,
+		Color: m.Color, Read: m.Read, Type: m.Kind(), Unknown: m.Unknown,
+	}
+	if out.Timestamp == "" && !m.Timestamp.IsZero() {
+		out.Timestamp = api.Time(m.Timestamp).String()
+	}
+	switch {
+	case m.From != store.Lead && t.Member(m.From) == nil:
+		out.Note = "not a member"
+	case expired(t.Member(owner), m):
+		out.Note = "expired"
+	}
+	return out
+}
+
+// expired tells whether m asks for the end of somebody who had the name before.
+func expired(owner *store.Member, m store.Message) bool {
+	if owner == nil || m.Timestamp.IsZero() || m.Kind() != store.ShutdownRequest {
+		return false
+	}
+	start := owner.JoinedAt
+	if owner.Leadlight != nil && owner.Leadlight.SpawnedAt != nil {
+		start = *owner.Leadlight.SpawnedAt
+	}
+	return m.Timestamp.Before(start.Truncate(time.Millisecond))
+}
+
+// MarkRead records messages as read.
+func (s *Service) MarkRead(ctx context.Context, team, owner string, ids []string) error {
+	t, owner, err := s.box(ctx, team, owner)
+	if err != nil {
+		return err
+	}
+	if s.caller.Teammate && !store.SameName(owner, s.caller.Name) {
+		return fault.New(fault.NotLead, "teammate %s may not mark the mail of %s as read", s.caller.Name, owner)
+	}
+	if err := s.mail.MarkRead(ctx, t.Name, owner, ids); err != nil {
+		return fmt.Errorf("mark as read: %w", err)
+	}
+	return nil
+}
+
+// FollowInbox emits the messages that are there and every one that comes, each
+// once, until ctx ends or emit fails.
+func (s *Service) FollowInbox(ctx context.Context, team, owner string, f InboxFilter, emit func(api.Message) error) error {
+	t, owner, err := s.box(ctx, team, owner)
+	if err != nil {
+		return err
+	}
+	hints, err := s.mail.Watch(ctx, t.Name, owner)
+	if err != nil {
+		return fmt.Errorf("watch the inbox of %s: %w", owner, err)
+	}
+	seen := map[string]bool{}
+	for range hints {
+		msgs, err := s.Inbox(ctx, team, owner, f)
+		if err != nil {
+			if fault.CodeOf(err) == fault.CorruptFile {
+				s.log.Warn("the inbox cannot be read just now", "owner", owner, "error", err)
+				continue
+			}
+			return err
+		}
+		for _, m := range msgs {
+			if seen[m.ID] {
+				continue
+			}
+			seen[m.ID] = true
+			if err := emit(m); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// PruneInbox moves the read messages of a box into the archive.
+func (s *Service) PruneInbox(ctx context.Context, team, owner string) (int, error) {
+	t, owner, err := s.box(ctx, team, owner)
+	if err != nil {
+		return 0, err
+	}
+	if !t.LedByUs() {
+		return 0, fault.New(fault.NotLead, "the mail of team %s is Claude Code's own", t.Name).WithHint("it is left as it is")
+	}
+	return s.mail.Prune(ctx, t.Name, owner, 0)
+}
+
+// AnswerShutdown answers, in the name of the caller, a request to shut down:
+// requestID, or the newest one that is open. fault.RequestNotFound.
+func (s *Service) AnswerShutdown(ctx context.Context, team, requestID string, approve bool, reason string) (string, error) {
+	t, m, err := s.find(ctx, team, s.caller.Name)
+	if err != nil {
+		return "", err
+	}
+	asked, err := s.pendingShutdown(ctx, t, m, requestID)
+	if err != nil {
+		return "", err
+	}
+	now := time.Now()
+	f := store.Frame{Type: store.ShutdownRejected, RequestID: asked.RequestID, From: m.Name, Reason: reason, Timestamp: store.FormatTime(now)}
+	if approve {
+		f = store.Frame{Type: store.ShutdownApproved, RequestID: asked.RequestID, From: m.Name, Timestamp: store.FormatTime(now), PaneID: m.TmuxPaneID, BackendType: m.BackendType}
+	}
+	if _, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: f.Text(), Color: m.Color, Timestamp: now}); err != nil {
+		return "", fmt.Errorf("answer the lead: %w", err)
+	}
+	return asked.RequestID, nil
+}
+
+// pendingShutdown finds the request that is to be answered and marks it as read.
+func (s *Service) pendingShutdown(ctx context.Context, t store.Team, m store.Member, id string) (store.Frame, error) {
+	msgs, err := s.mail.List(ctx, t.Name, m.Name)
+	if err != nil {
+		return store.Frame{}, fmt.Errorf("read the inbox of %s: %w", m.Name, err)
+	}
+	for i := len(msgs) - 1; i >= 0; i-- {
+		f, ok := store.ParseFrame(msgs[i].Text)
+		if !ok || f.Type != store.ShutdownRequest || (id != "" && f.RequestID != id) || expired(&m, msgs[i]) {
+			continue
+		}
+		if !msgs[i].Read {
+			if err := s.mail.MarkRead(ctx, t.Name, m.Name, []string{msgs[i].ID}); err != nil {
+				return f, fmt.Errorf("mark the request as read: %w", err)
+			}
+		}
+		return f, nil
+	}
+	what := "no request to shut down is open for " + m.Name
+	if id != "" {
+		what = fmt.Sprintf("%s was not asked to shut down by request %q", m.Name, store.Shown(id))
+	}
+	return store.Frame{}, fault.New(fault.RequestNotFound, "%s", what).WithHint("leadlight inbox shows what was asked")
+}

@@ -1,0 +1,254 @@
+// Package mate is a teammate's life on top of its host: it reads the launch
+// record, runs the agent (or, for a worker, one command a task), answers requests
+// to shut down, and in the end writes down how it ended and tells the lead. It
+// runs inside the pane, in the process that leadlight started there, and acts in
+// the teammate's own name.
+package mate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store/files"
+	"github.com/leadlight-dev/leadlight/teams/store/lock"
+)
+
+// Options is what a mate is made of.
+type Options struct {
+	Team, Agent string
+	Dir         *files.Dir     // the base directory
+	Service     *teams.Service // acting as this teammate
+	Panes       *panes.Manager
+	Terminal    *os.File // the pane's terminal; nil: there is none
+	Environ     []string // of this process: what the pane's terminal set
+	Log         *slog.Logger
+}
+
+// maxTranscript is the size at which a transcript is rotated, in bytes. Two files
+// of it are kept.
+const maxTranscript = 16 << 20
+
+// mate is one teammate alive.
+type mate struct {
+	o      Options
+	launch panes.LaunchRecord
+	record panes.HostRecord
+	env    []string
+	host   *host.Host
+	label  *labeller
+}
+
+// Run lives the life of a teammate and returns the exit status of its process:
+// 0 when it was stopped or its agent ended well, so that the pane closes.
+func Run(ctx context.Context, o Options) (int, error) {
+	m := &mate{o: o}
+	var err error
+	if m.launch, err = o.Panes.Records().Launch(ctx, o.Team, o.Agent); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fault.New(fault.MemberNotFound, "teammate %s of team %s was not launched", o.Agent, o.Team).
+				WithHint("this verb is run by leadlight spawn, not by hand")
+		}
+		return fault.ExitOf(err), err
+	}
+	held, err := lock.Acquire(ctx, o.Dir, panes.HostLock(o.Team, o.Agent), "teammate", 5*time.Second)
+	if err != nil {
+		return fault.ExitOf(err), fmt.Errorf("one member, one host: %w", err)
+	}
+	defer held.Release()
+	if m.env, err = takeEnvironment(m.launch.EnvFile); err != nil {
+		return m.end(ctx, failed(err))
+	}
+	m.env = panes.WithTerminal(m.env, o.Environ)
+	if err := m.open(ctx); err != nil {
+		return m.end(ctx, failed(err))
+	}
+	if m.launch.Kind == profiles.Worker {
+		return m.end(ctx, m.work(ctx))
+	}
+	return m.end(ctx, m.supervise(ctx))
+}
+
+// takeEnvironment reads the values that were handed over and removes the file.
+func takeEnvironment(path string) ([]string, error) {
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("take the environment over: %w", err)
+	}
+	var env []string
+	if err := json.Unmarshal(data, &env); err != nil {
+		return nil, fmt.Errorf("read the environment: %w", err)
+	}
+	return env, nil
+}
+
+// open starts the host and says on disk that it is there.
+func (m *mate) open(ctx context.Context) error {
+	o, l := m.o, m.launch
+	m.record = panes.HostRecord{Host: l.Host, Socket: l.Socket, StartedAt: time.Now(), Pane: paneOf(l.Backend, o.Environ)}
+	var err error
+	if m.record.Process, err = signals.Self(); err != nil {
+		return fmt.Errorf("identify the host: %w", err)
+	}
+	transcript := host.NewTranscript(
+		func(name string, flag int) (*os.File, error) { return o.Dir.OpenFile(name, flag) }, o.Dir.Rename,
+		panes.TranscriptPath(o.Team, o.Agent), maxTranscript)
+	m.host, err = host.New(host.Options{
+		ID: l.Host, Socket: l.Socket, Terminal: o.Terminal, Transcript: transcript,
+		Screen: l.Kind != profiles.Worker, Log: o.Log,
+	})
+	if err != nil {
+		return fmt.Errorf("start the host: %w", err)
+	}
+	m.label = newLabeller(o.Panes, panes.Target{
+		Team: o.Team, Agent: o.Agent, Host: l.Host, Backend: l.Backend, Terminal: l.Terminal, Pane: backend.ID(m.record.Pane),
+	}, backend.Label{Name: o.Agent, Color: l.Color})
+	return o.Panes.Records().WriteHost(ctx, o.Team, o.Agent, m.record)
+}
+
+// paneOf is the pane this process runs in, as its terminal told it.
+func paneOf(backendType string, environ []string) string {
+	name := map[string]string{"tmux": "TMUX_PANE="}[backendType]
+	for _, kv := range environ {
+		if name != "" && len(kv) > len(name) && kv[:len(name)] == name {
+			return kv[len(name):]
+		}
+	}
+	return ""
+}
+
+// show sets the state that others observe, on the socket and on the pane.
+func (m *mate) show(state, task, reason string) {
+	m.host.SetState(state, task, reason)
+	m.label.show(state)
+}
+
+// supervise runs the one program of a teammate that is not a worker.
+func (m *mate) supervise(ctx context.Context) panes.Ended {
+	stop := m.endOnClosing(ctx)
+	defer stop()
+	m.show(api.StateActive, "", "")
+	exit, err := m.host.Run(ctx, host.Command{Argv: m.launch.Argv, Dir: m.launch.Dir, Env: m.env})
+	if err != nil {
+		return failed(err)
+	}
+	return m.ended(exit)
+}
+
+// Limits of the ladder when nobody gave others: the pane was closed by hand, or
+// the host got a signal.
+const (
+	termLimit = 5 * time.Second
+	killLimit = 2 * time.Second
+)
+
+// endOnClosing takes the program down when the host has to go. After a request
+// over the socket the host does it itself, with the limits of the request.
+func (m *mate) endOnClosing(ctx context.Context) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-m.host.Closing():
+			cause := m.host.Cause()
+			m.show(api.StateStopping, "", cause)
+			if cause != host.CausePaneClosed && cause != host.CauseTerminated && cause != host.CauseInterrupted {
+				return
+			}
+			if _, err := m.host.End(context.WithoutCancel(ctx), termLimit, killLimit); err != nil {
+				m.o.Log.Error("end the program", "error", err)
+			}
+		case <-done:
+		}
+	}()
+	return func() { close(done) }
+}
+
+// closing tells whether the host has to go.
+func (m *mate) closing() bool {
+	select {
+	case <-m.host.Closing():
+		return true
+	default:
+		return false
+	}
+}
+
+// ended says how the agent ended.
+func (m *mate) ended(exit host.Exit) panes.Ended {
+	e := panes.Ended{State: api.StateStopped, ExitCode: &exit.Code, Signal: exit.Signal, Leftovers: exit.Leftovers, At: time.Now()}
+	switch {
+	case m.closing():
+		e.Reason = m.host.Cause()
+	case exit.Signal != "":
+		e.State, e.Reason = api.StateFailed, "was ended by "+exit.Signal
+	case exit.Code != 0:
+		e.State, e.Reason = api.StateFailed, fmt.Sprintf("exited with %d", exit.Code)
+	default:
+		e.Reason = "exited with 0"
+	}
+	if e.State == api.StateFailed {
+		e.Tail = lastLines(m.host.Tail(5))
+	}
+	return e
+}
+
+func failed(err error) panes.Ended {
+	f := fault.Of(err)
+	return panes.Ended{State: api.StateFailed, Reason: "did not start: " + f.Message, Code: string(f.Code), At: time.Now()}
+}
+
+// end writes down how it ended, tells the lead, and closes the host. The record
+// comes first: whoever looks from then on sees an end, not a loss.
+func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	e.At = time.Now()
+	m.record.Ended = &e
+	if m.record.Host == "" {
+		m.record.Host, m.record.Socket, m.record.StartedAt = m.launch.Host, m.launch.Socket, time.Now()
+		m.record.Process, _ = signals.Self()
+	}
+	errs := []error{m.o.Panes.Records().WriteHost(ctx, m.o.Team, m.o.Agent, m.record)}
+	errs = append(errs, m.tellEnd(ctx, e), m.o.Service.Bury(ctx, m.o.Team, m.o.Agent, m.launch.Host, e))
+	if m.host != nil {
+		m.label.close(e.State)
+		errs = append(errs, m.host.Close())
+	}
+	m.o.Panes.Leave(ctx, m.launch, backend.ID(m.record.Pane))
+	code := 0
+	if e.State == api.StateFailed {
+		if code = 1; e.ExitCode != nil && *e.ExitCode > 0 {
+			code = *e.ExitCode
+		}
+	}
+	return code, errors.Join(errs...)
+}
+
+// tellEnd tells the lead that its teammate has ended. One that failed in its first
+// moments is the spawner's to report.
+func (m *mate) tellEnd(ctx context.Context, e panes.Ended) error {
+	if e.Code != "" || (e.State == api.StateFailed && time.Since(m.record.StartedAt) < time.Second) {
+		return nil
+	}
+	text := fmt.Sprintf("%s is %s: %s.", m.o.Agent, e.State, e.Reason)
+	if len(e.Tail) > 0 {
+		text += " Its last line: " + e.Tail[len(e.Tail)-1]
+	}
+	return m.o.Service.TellLead(ctx, m.o.Team, text, m.o.Agent+" is "+e.State)
+}

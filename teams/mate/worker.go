@@ -1,0 +1,208 @@
+package mate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// maxResult is how much of a command's output becomes the task's result, in bytes.
+const maxResult = 4000
+
+// work is the life of a worker: mail first, then the next task, then wait. It
+// finishes the task at hand before it obeys a request to shut down.
+func (m *mate) work(ctx context.Context) panes.Ended {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := m.endOnClosing(ctx)
+	defer stop()
+	hints, err := m.o.Service.Hints(ctx, m.o.Team)
+	if err != nil {
+		return failed(err)
+	}
+	m.show(api.StateActive, "", "")
+	last := finished{}
+	idle := false
+	for {
+		if m.closing() {
+			return panes.Ended{State: api.StateStopped, Reason: m.host.Cause()}
+		}
+		if asked, err := m.obeyShutdown(ctx); asked {
+			return panes.Ended{State: api.StateStopped, Reason: "agreed to shut down"}
+		} else if err != nil {
+			m.say("the mail cannot be read just now: %v", err)
+		}
+		task, err := m.o.Service.ClaimNext(ctx, m.o.Team, 0)
+		if err == nil {
+			idle = false
+			last = m.run(ctx, task)
+			continue
+		}
+		if fault.CodeOf(err) != fault.NoTaskReady {
+			m.say("no task can be claimed just now: %v", err)
+		}
+		if !idle {
+			idle = true
+			m.goIdle(ctx, last)
+			last = finished{}
+		}
+		select {
+		case <-hints:
+		case <-m.host.Closing():
+		case <-time.After(time.Minute): // a hint may have been lost
+		}
+	}
+}
+
+// finished is the task that a worker worked on last.
+type finished struct{ id, status, reason string }
+
+// goIdle shows that there is nothing to do and tells the lead, once.
+func (m *mate) goIdle(ctx context.Context, last finished) {
+	m.show(api.StateIdle, "", "")
+	f := store.Frame{
+		Type: store.IdleNotification, From: m.o.Agent, IdleReason: "available", Timestamp: store.FormatTime(time.Now()),
+		CompletedTaskID: last.id, CompletedStatus: last.status, FailureReason: last.reason,
+	}
+	if err := m.o.Service.TellLead(ctx, m.o.Team, f.Text(), ""); err != nil {
+		m.say("the lead could not be told: %v", err)
+	}
+}
+
+// obeyShutdown answers a request to shut down, if there is one.
+func (m *mate) obeyShutdown(ctx context.Context) (bool, error) {
+	f, asked, err := m.o.Service.Asked(ctx, m.o.Team)
+	if err != nil || !asked {
+		return false, err
+	}
+	m.show(api.StateStopping, "", f.Reason)
+	if _, err := m.o.Service.AnswerShutdown(ctx, m.o.Team, f.RequestID, true, ""); err != nil {
+		return false, fmt.Errorf("agree to shut down: %w", err)
+	}
+	return true, nil
+}
+
+// run carries out one task and writes down what came of it.
+func (m *mate) run(ctx context.Context, task api.Task) finished {
+	m.show(api.StateActive, task.ID, "")
+	argv, shown := m.command(ctx, task)
+	m.say("task %s: %s", task.ID, task.Subject)
+	if argv == nil {
+		return m.fail(ctx, task, "it brings no command that this worker obeys, and the worker has none of its own")
+	}
+	m.say("$ %s", shown)
+	input, err := json.Marshal(task)
+	if err != nil {
+		return m.fail(ctx, task, err.Error())
+	}
+	out := &tail{limit: maxResult}
+	exit, err := m.host.Run(ctx, host.Command{
+		Argv: argv, Dir: m.launch.Dir, Env: append(m.env[:len(m.env):len(m.env)], "LEADLIGHT_TASK="+task.ID),
+		Pipes: true, Stdin: append(input, '\n'), Stdout: out,
+	})
+	switch {
+	case m.closing():
+		return finished{} // Bury gives the task back
+	case err != nil:
+		return m.fail(ctx, task, fault.Of(err).Message)
+	case exit.Code != 0:
+		return m.fail(ctx, task, m.whyFailed(exit))
+	}
+	if _, err := m.o.Service.CompleteTask(context.WithoutCancel(ctx), m.o.Team, task.ID, out.String()); err != nil {
+		m.say("task %s is done, but that could not be written down: %v", task.ID, err)
+		return finished{id: task.ID, status: "failed", reason: err.Error()}
+	}
+	m.say("task %s is completed", task.ID)
+	return finished{id: task.ID, status: "resolved"}
+}
+
+func (m *mate) whyFailed(exit host.Exit) string {
+	why := fmt.Sprintf("exited with %d", exit.Code)
+	if exit.Signal != "" {
+		why = "was ended by " + exit.Signal
+	}
+	if lines := lastLines(m.host.Tail(1)); len(lines) > 0 {
+		why = lines[len(lines)-1] + " (" + why + ")"
+	}
+	return why
+}
+
+func (m *mate) fail(ctx context.Context, task api.Task, reason string) finished {
+	m.say("task %s failed: %s", task.ID, reason)
+	if _, err := m.o.Service.FailTask(context.WithoutCancel(ctx), m.o.Team, task.ID, reason); err != nil {
+		m.say("that could not be written down: %v", err)
+	}
+	return finished{id: task.ID, status: "failed", reason: reason}
+}
+
+// command returns what a task runs: its own command if that is to be obeyed, else
+// the worker's.
+func (m *mate) command(ctx context.Context, task api.Task) (argv []string, shown string) {
+	var own string
+	if raw, ok := task.Metadata["run"]; ok && json.Unmarshal(raw, &own) == nil && own != "" {
+		if m.launch.RunTask || m.o.Panes.Records().TrustedRun(ctx, m.o.Team, task.ID, own) {
+			return []string{"sh", "-c", own}, own
+		}
+	}
+	if m.launch.Run != "" {
+		return []string{"sh", "-c", m.launch.Run}, m.launch.Run
+	}
+	if len(m.launch.Argv) > 0 {
+		return m.launch.Argv, strings.Join(m.launch.Argv, " ")
+	}
+	return nil, ""
+}
+
+// say writes a line of the host's own on the pane.
+func (m *mate) say(format string, args ...any) {
+	line := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "\r\n")
+	if _, err := fmt.Fprintf(m.host, "leadlight: %s\r\n", line); err != nil && !errors.Is(err, context.Canceled) {
+		m.o.Log.Debug("write on the pane", "error", err)
+	}
+}
+
+// tail keeps the last bytes written to it.
+type tail struct {
+	limit int
+	buf   []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.buf = append(t.buf, p...)
+	if over := len(t.buf) - t.limit; over > t.limit { // seldom, so that a long output is not moved byte by byte
+		t.buf = append(t.buf[:0], t.buf[over:]...)
+	}
+	return len(p), nil
+}
+
+// String returns the last limit bytes, cut where a character begins.
+func (t *tail) String() string {
+	b := t.buf[max(0, len(t.buf)-t.limit):]
+	for len(b) > 0 && len(b) < len(t.buf) && !utf8.RuneStart(b[0]) {
+		b = b[1:]
+	}
+	return strings.ToValidUTF8(string(b), "�")
+}
+
+// lastLines splits text into lines without the empty ones at the end.
+func lastLines(text string) []string {
+	text = strings.TrimRight(text, " \r\n\t")
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, "\r ")
+	}
+	return lines
+}

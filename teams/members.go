@@ -1,0 +1,236 @@
+package teams
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// InProcess is the backend of Claude Code's teammates that have no pane.
+const InProcess = "in-process"
+
+// Members returns the teammates as observed now; the stopped ones only if all is
+// set. The second result are warnings about what could not be observed.
+func (s *Service) Members(ctx context.Context, team string, all bool) ([]api.Member, []string, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := []api.Member{}
+	for _, m := range s.observe(ctx, t, t.Teammates()) {
+		if all || m.State != api.StateStopped {
+			out = append(out, m)
+		}
+	}
+	return out, t.Warnings, nil
+}
+
+// observe looks at each of the members, all at once.
+func (s *Service) observe(ctx context.Context, t store.Team, members []store.Member) []api.Member {
+	out := make([]api.Member, len(members))
+	var wg sync.WaitGroup
+	for i, m := range members {
+		wg.Go(func() { out[i] = s.observeOne(ctx, t, m) })
+	}
+	wg.Wait()
+	return out
+}
+
+// member observes one teammate by name: fault.MemberNotFound.
+func (s *Service) member(ctx context.Context, team, name string) (store.Team, store.Member, api.Member, error) {
+	t, m, err := s.find(ctx, team, name)
+	if err != nil {
+		return t, m, api.Member{}, err
+	}
+	return t, m, s.observeOne(ctx, t, m), nil
+}
+
+// find returns the roster's entry of a teammate. name may be given with the
+// team, as in bob@alpha.
+func (s *Service) find(ctx context.Context, team, name string) (store.Team, store.Member, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return t, store.Member{}, err
+	}
+	m := t.Member(strings.TrimSuffix(name, "@"+t.Name))
+	switch {
+	case m == nil:
+		return t, store.Member{}, fault.New(fault.MemberNotFound, "team %s has no member %q", t.Name, store.Shown(name)).
+			WithHint("its members: %s", memberNames(t))
+	case m.Unsafe:
+		return t, store.Member{}, fault.New(fault.InvalidName, "the roster of team %s holds the unsafe name %q", t.Name, store.Shown(m.Name)).
+			WithHint("nothing is done with it; mend %s", t.Path)
+	}
+	return t, *m, nil
+}
+
+func memberNames(t store.Team) string {
+	var names []string
+	for _, m := range t.Members {
+		names = append(names, store.Shown(m.Name))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (s *Service) observeOne(ctx context.Context, t store.Team, m store.Member) api.Member {
+	out := api.Member{
+		Name: m.Name, AgentID: orDefault(m.AgentID, m.Name+"@"+t.Name), AgentType: m.AgentType, Model: m.Model, Color: m.Color,
+		IsActive: m.IsActive, BackendType: m.BackendType, TmuxPaneID: m.TmuxPaneID, Cwd: m.Cwd,
+	}
+	switch {
+	case m.Unsafe:
+		out.State, out.Reason = api.StateUnknown, "its name is not safe to use"
+		return out
+	case m.Leadlight != nil:
+		s.observeHosted(ctx, t, m, &out)
+	case t.IsLead(m):
+		observeLead(t, &out)
+	default:
+		s.observeForeign(ctx, t, m, &out)
+	}
+	out.Unread = s.unread(ctx, t.Name, m.Name)
+	return out
+}
+
+// observeHosted asks the host of a member that we launched.
+func (s *Service) observeHosted(ctx context.Context, t store.Team, m store.Member, out *api.Member) {
+	b := m.Leadlight
+	out.Kind, out.Profile, out.ExitCode, out.Signal = b.Kind, b.Profile, b.ExitCode, b.Signal
+	out.StartedAt = api.At(deref(b.SpawnedAt))
+	if settled(b.State) {
+		out.State, out.Reason = b.State, b.Reason
+		return
+	}
+	o := s.panes.Observe(ctx, t.Name, m.Name, b.Host, deref(b.SpawnedAt))
+	out.State, out.Reason = o.State, o.Reason
+	out.Task, out.PID = o.Status.Task, agentPID(o.Status)
+	out.LastActivityAt = api.At(o.Status.LastActivityAt)
+	if e := o.Record.Ended; e != nil && o.Status.ID == "" {
+		out.ExitCode, out.Signal = e.ExitCode, e.Signal
+	}
+}
+
+// agentPID is the agent's process, or that of its host while no agent runs.
+func agentPID(st host.Status) int {
+	if st.Agent != nil {
+		return st.Agent.PID
+	}
+	return st.PID
+}
+
+// settled tells whether a state in the roster is the end of a member's story.
+func settled(state string) bool {
+	return state == api.StateStopped || state == api.StateFailed || state == api.StateLost
+}
+
+func observeLead(t store.Team, out *api.Member) {
+	out.State = api.StateUnknown
+	switch {
+	case t.LeadProcess == nil && t.LedByUs():
+		out.State, out.Reason = api.StateIdle, "whoever runs the verbs leads"
+	case t.LeadProcess == nil:
+		out.Reason = "its process is not recorded"
+	default:
+		out.PID = t.LeadProcess.PID
+		switch leadAlive(t) {
+		case signals.Alive:
+			out.State = api.StateActive
+		case signals.Gone:
+			out.State, out.Reason = api.StateLost, "the lead's process is gone"
+		}
+	}
+}
+
+// observeForeign looks at a member that somebody else runs. Its pane decides, not
+// its flag.
+func (s *Service) observeForeign(ctx context.Context, t store.Team, m store.Member, out *api.Member) {
+	alive := api.StateIdle
+	if m.IsActive == nil || *m.IsActive {
+		alive = api.StateActive
+	}
+	switch {
+	case m.TmuxPaneID == InProcess || m.BackendType == InProcess:
+		out.State, out.Reason = s.inProcess(ctx, t, m, alive)
+	case m.TmuxPaneID == "" && m.BackendType == "":
+		out.State, out.Reason = api.StateUnknown, "no pane is recorded"
+	case isTmuxPane(m.TmuxPaneID) && (m.BackendType == "tmux" || m.BackendType == ""):
+		there, known, why := s.panes.PaneThere(ctx, "tmux", backend.ID(m.TmuxPaneID))
+		switch {
+		case !known:
+			out.State, out.Reason = api.StateUnknown, why
+		case there:
+			out.State = alive
+		default:
+			out.State, out.Reason = api.StateLost, "its pane is gone"
+		}
+	default:
+		out.State, out.Reason = api.StateUnknown, "leadlight does not know the backend "+store.Shown(m.BackendType)
+	}
+}
+
+// inProcess judges a teammate that runs inside its lead: it lives as long as the
+// lead, unless its shutdown was agreed.
+func (s *Service) inProcess(ctx context.Context, t store.Team, m store.Member, alive string) (state, reason string) {
+	switch leadAlive(t) {
+	case signals.Gone:
+		return api.StateLost, "it ran inside the lead, whose process is gone"
+	case signals.Alive:
+		if s.agreedToStop(ctx, t, m.Name) {
+			return api.StateStopped, "agreed to shut down"
+		}
+		return alive, ""
+	}
+	if s.agreedToStop(ctx, t, m.Name) {
+		return api.StateStopped, "agreed to shut down"
+	}
+	return api.StateUnknown, "it runs inside the lead, whose process is not recorded"
+}
+
+// isTmuxPane tells a pane's id from a marker such as "leader".
+func isTmuxPane(id string) bool {
+	return len(id) > 1 && id[0] == '%' && strings.Trim(id[1:], "0123456789") == ""
+}
+
+func (s *Service) unread(ctx context.Context, team, owner string) int {
+	msgs, err := s.mail.List(ctx, team, owner)
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for _, m := range msgs {
+		if !m.Read {
+			n++
+		}
+	}
+	return n
+}
+
+// target names the host and the pane of a member that we launched.
+func (s *Service) target(t store.Team, m store.Member, o panes.Observation) panes.Target {
+	pane := m.TmuxPaneID
+	if o.Record.Pane != "" {
+		pane = o.Record.Pane
+	}
+	return panes.Target{
+		Team: t.Name, Agent: m.Name, Host: m.Leadlight.Host,
+		Backend: orDefault(o.Launch.Backend, m.BackendType), Terminal: o.Launch.Terminal, Pane: backend.ID(pane),
+	}
+}
+
+func deref[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+func ptr[T any](v T) *T { return &v }

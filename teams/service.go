@@ -1,0 +1,98 @@
+// Package teams is what can be done with a team: the verbs. A Service acts
+// itself, on the files and on the panes; it goes through no daemon. What it
+// answers was observed at the moment of the call.
+//
+// A Service is safe for concurrent use. Every method is bounded in time by its
+// own limits, besides the context's. Errors carry a code of package fault.
+package teams
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Caller is who asks.
+type Caller struct {
+	Name     string // a member's name, or store.Lead
+	Teammate bool   // it runs inside a teammate's pane: the verbs of the lead are refused
+}
+
+// Limits are the settings that bound a team's life. The zero value of each field
+// means its default.
+type Limits struct {
+	Ask          time.Duration // how long a teammate may think about a shutdown request; 30 s
+	Term         time.Duration // from SIGTERM to SIGKILL; 5 s
+	Kill         time.Duration // from SIGKILL to the closing of the pane; 2 s
+	Ready        time.Duration // how long a new host may take to answer; 20 s
+	MaxTeammates int           // live ones in a team; 64
+	OnLeadExit   string        // "keep" or "shutdown", for up
+}
+
+// Config is what a Service is made of.
+type Config struct {
+	Base     string // the base directory, for messages
+	Roster   store.Roster
+	Mail     store.Mail
+	Tasks    store.Tasks
+	Panes    *panes.Manager
+	Profiles profiles.Set
+	Caller   Caller
+	Limits   Limits
+	Cwd      string // of whoever asks
+	Log      *slog.Logger
+}
+
+// Service carries out the verbs.
+type Service struct {
+	base     string
+	roster   store.Roster
+	mail     store.Mail
+	tasks    store.Tasks
+	panes    *panes.Manager
+	profiles profiles.Set
+	caller   Caller
+	limits   Limits
+	cwd      string
+	log      *slog.Logger
+}
+
+// New returns a Service.
+func New(c Config) *Service {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Profiles == nil {
+		c.Profiles = profiles.NewSet(nil)
+	}
+	if c.Caller.Name == "" {
+		c.Caller.Name = store.Lead
+	}
+	return &Service{
+		base: c.Base, roster: c.Roster, mail: c.Mail, tasks: c.Tasks,
+		panes: c.Panes, profiles: c.Profiles, caller: c.Caller, limits: c.Limits.withDefaults(), cwd: c.Cwd, log: c.Log,
+	}
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{
+		{&l.Ask, 30 * time.Second}, {&l.Term, 5 * time.Second}, {&l.Kill, 2 * time.Second}, {&l.Ready, 20 * time.Second},
+	} {
+		if *d.field <= 0 {
+			*d.field = d.value
+		}
+	}
+	if l.MaxTeammates <= 0 {
+		l.MaxTeammates = 64
+	}
+	if l.OnLeadExit == "" {
+		l.OnLeadExit = "keep"
+	}
+	return l
+}

@@ -1,0 +1,413 @@
+package teams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// SpawnSpec describes a teammate to be started.
+type SpawnSpec struct {
+	Name      string
+	Profile   string   // "": exec when there is a command, else the default profile
+	Command   []string // what to run, for profiles that run what they are given
+	Kind      string   // "": the profile's
+	Model     string
+	AgentType string
+	Prompt    string // first message
+	Cwd       string // "": the team's, else the lead's
+	Color     string // "": the least used
+	Env       []string
+	Run       string // worker: the line for tasks that bring none
+	RunTask   bool   // worker: obeys metadata.run of any task
+	Restart   string // "", "never"
+	PlanMode  bool
+	Worktree  *string
+	Placement backend.Place
+	Layout    panes.Layout
+	Ready     time.Duration
+
+	keepMail bool // a restart: the box is not archived, the prompt not sent again
+}
+
+// Spawned is what became of a SpawnSpec.
+type Spawned struct {
+	Member api.Member
+	Err    error // nothing is left of it, if not nil
+}
+
+// newcomer is one teammate on its way.
+type newcomer struct {
+	spec    SpawnSpec
+	kind    string
+	profile string
+	dir     string
+	host    string
+	color   string
+	old     *store.Member // whose place it takes
+	err     error
+}
+
+// Spawn starts teammates, all at once: the roster first, then the first message,
+// then the panes. It returns one result for each spec, in order; what failed is
+// undone and does not keep the others from starting.
+func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []Spawned {
+	news := make([]newcomer, len(specs))
+	err := s.leadOnly("start teammates")
+	var t store.Team
+	if err == nil {
+		t, err = s.get(ctx, team)
+	}
+	for i := range specs {
+		news[i] = newcomer{spec: specs[i], host: uuid.NewString(), err: err}
+		if err == nil {
+			s.resolve(t, &news[i])
+		}
+	}
+	if err == nil {
+		s.enlist(ctx, t, news)
+		s.brief(ctx, t, news)
+		s.launch(ctx, t, news)
+	}
+	out := make([]Spawned, len(news))
+	for i, n := range news {
+		out[i].Err = n.err
+		if n.err == nil {
+			_, _, out[i].Member, out[i].Err = s.member(ctx, t.Name, n.spec.Name)
+		}
+	}
+	return out
+}
+
+// enlist writes the newcomers into the roster: the intent before the act.
+func (s *Service) enlist(ctx context.Context, t store.Team, news []newcomer) {
+	gone := s.replaceable(ctx, t, news)
+	s.settle(ctx, t, news, func(now *store.Team) error {
+		for i := range news {
+			n := &news[i]
+			if n.err != nil {
+				continue
+			}
+			n.err = s.join(now, n, gone)
+		}
+		return nil
+	})
+}
+
+// settle updates the roster; if that fails, so do all newcomers.
+func (s *Service) settle(ctx context.Context, t store.Team, news []newcomer, change func(*store.Team) error) {
+	before := make([]error, len(news))
+	for i := range news {
+		before[i] = news[i].err
+	}
+	err := s.roster.Update(ctx, t.Name, func(now *store.Team) error {
+		for i := range news {
+			news[i].err = before[i] // the change may run more than once
+		}
+		return change(now)
+	})
+	if err != nil {
+		for i := range news {
+			if news[i].err == nil {
+				news[i].err = fmt.Errorf("write the roster of team %s: %w", t.Name, err)
+			}
+		}
+	}
+}
+
+// replaceable returns the hosts of those members that are proved not to run, by
+// name, and how many teammates do run.
+func (s *Service) replaceable(ctx context.Context, t store.Team, news []newcomer) presence {
+	p := presence{states: map[string]string{}, hosts: map[string]string{}}
+	for _, m := range s.observe(ctx, t, t.Teammates()) {
+		p.states[m.Name] = m.State
+		if m.Live() {
+			p.live++
+		}
+	}
+	for _, m := range t.Members {
+		if m.Leadlight != nil {
+			p.hosts[m.Name] = m.Leadlight.Host
+		}
+	}
+	return p
+}
+
+// presence is who was seen running before newcomers join.
+type presence struct {
+	states map[string]string
+	hosts  map[string]string
+	live   int
+}
+
+// join adds one newcomer to the roster, in the place of a member of that name
+// that has ended.
+func (s *Service) join(t *store.Team, n *newcomer, seen presence) error {
+	running := seen.live
+	for _, m := range t.Members {
+		if m.Leadlight != nil && m.Leadlight.Host != seen.hosts[m.Name] {
+			running++ // joined since we looked
+		}
+	}
+	if running >= s.limits.MaxTeammates {
+		return fault.New(fault.LimitReached, "team %s has %d live teammates, the limit is %d", t.Name, running, s.limits.MaxTeammates).
+			WithHint("stop one, or raise lifecycle.maxTeammates")
+	}
+	old := t.Member(n.spec.Name)
+	if old != nil {
+		host := ""
+		if old.Leadlight != nil {
+			host = old.Leadlight.Host
+		}
+		state, known := seen.states[old.Name]
+		gone := known && host == seen.hosts[old.Name] && !(&api.Member{State: state}).Live()
+		if !gone {
+			return fault.New(fault.DuplicateName, "team %s has a teammate %s already, it is %s", t.Name, n.spec.Name, orDefault(state, api.StateStarting)).
+				WithHint("leadlight stop %s ends it; or choose another name", n.spec.Name)
+		}
+		n.old = ptr(*old)
+	}
+	n.color = n.spec.Color
+	if n.color == "" && old != nil {
+		n.color = old.Color
+	}
+	if n.color == "" {
+		n.color = pickColor(n.spec.Name, t.Members)
+	}
+	entry := s.entry(t, n)
+	if old != nil {
+		entry.Unknown, entry.Metadata = old.Unknown, old.Metadata
+		*old = entry
+		return nil
+	}
+	t.Members = append(t.Members, entry)
+	return nil
+}
+
+func (s *Service) entry(t *store.Team, n *newcomer) store.Member {
+	now := time.Now()
+	return store.Member{
+		AgentID: n.spec.Name + "@" + t.Name, Name: n.spec.Name, AgentType: n.spec.AgentType, Model: n.spec.Model,
+		Prompt: n.spec.Prompt, Color: n.color, JoinedAt: now, Cwd: n.dir, IsActive: ptr(true),
+		Leadlight: &store.Bookkeeping{
+			Host: n.host, Kind: n.kind, Profile: n.profile, State: api.StateStarting, SpawnedAt: &now,
+			Run: n.spec.Run, RunTask: n.spec.RunTask, Restart: n.spec.Restart,
+		},
+	}
+}
+
+// brief puts the first message into each newcomer's box, which was emptied
+// before: a request to its predecessor must not end the new one.
+func (s *Service) brief(ctx context.Context, t store.Team, news []newcomer) {
+	var wg sync.WaitGroup
+	for i := range news {
+		n := &news[i]
+		if n.err != nil || n.spec.keepMail {
+			continue
+		}
+		wg.Go(func() {
+			if _, err := s.mail.Archive(ctx, t.Name, n.spec.Name); err != nil {
+				n.err = fmt.Errorf("archive the inbox of %s: %w", n.spec.Name, err)
+				return
+			}
+			if n.spec.Prompt == "" {
+				return
+			}
+			if _, err := s.mail.Put(ctx, t.Name, n.spec.Name, store.Message{From: store.Lead, Text: n.spec.Prompt, Timestamp: time.Now()}); err != nil {
+				n.err = fmt.Errorf("write the first message of %s: %w", n.spec.Name, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// launch opens the panes and writes what came of it.
+func (s *Service) launch(ctx context.Context, t store.Team, news []newcomer) {
+	var launches []panes.Launch
+	var index []int
+	for i, n := range news {
+		if n.err == nil {
+			launches = append(launches, s.launchOf(t, n))
+			index = append(index, i)
+		}
+	}
+	if len(launches) == 0 {
+		s.dismiss(ctx, t, news)
+		return
+	}
+	layout := news[index[0]].spec.Layout
+	if p := news[index[0]].spec.Placement; p != "" {
+		layout.Placement = p
+	}
+	results := s.panes.Launch(ctx, layout, launches)
+	for k, i := range index {
+		news[i].err = results[k].Err
+	}
+	s.settle(ctx, t, news, func(now *store.Team) error {
+		for k, i := range index {
+			m := now.Member(news[i].spec.Name)
+			if news[i].err != nil || m == nil || m.Leadlight == nil || m.Leadlight.Host != news[i].host {
+				continue
+			}
+			m.TmuxPaneID, m.BackendType = string(results[k].Pane.ID), launches[k].Record.Backend
+			if m.Leadlight.State == api.StateStarting {
+				m.Leadlight.State = api.StateActive
+			}
+		}
+		return nil
+	})
+	s.dismiss(ctx, t, news)
+}
+
+func (s *Service) launchOf(t store.Team, n newcomer) panes.Launch {
+	ready := n.spec.Ready
+	if ready <= 0 {
+		ready = s.limits.Ready
+	}
+	return panes.Launch{
+		Record: panes.LaunchRecord{
+			Host: n.host, Team: t.Name, Agent: n.spec.Name, Kind: n.kind, Profile: n.profile, Argv: n.spec.Command,
+			Run: n.spec.Run, RunTask: n.spec.RunTask, Dir: n.dir, LedByUs: t.LedByUs(), Color: n.color,
+		},
+		Env:   s.panes.Environment(t.Name, n.spec.Name, n.host, n.spec.Env),
+		Label: backend.Label{Name: n.spec.Name, State: api.StateStarting, Color: n.color},
+		Ready: ready,
+	}
+}
+
+// dismiss takes those that failed out of the roster again, with their mail.
+func (s *Service) dismiss(ctx context.Context, t store.Team, news []newcomer) {
+	ctx = context.WithoutCancel(ctx)
+	failed := map[string]*newcomer{}
+	for i := range news {
+		if n := &news[i]; n.err != nil && n.color != "" {
+			failed[n.spec.Name] = n
+			if n.spec.keepMail {
+				continue
+			}
+			if _, err := s.mail.Archive(ctx, t.Name, n.spec.Name); err != nil {
+				n.err = errors.Join(n.err, err)
+			}
+		}
+	}
+	if len(failed) == 0 {
+		return
+	}
+	err := s.roster.Update(ctx, t.Name, func(now *store.Team) error {
+		kept := now.Members[:0:0]
+		for _, m := range now.Members {
+			n := failed[m.Name]
+			switch {
+			case n == nil || m.Leadlight == nil || m.Leadlight.Host != n.host:
+				kept = append(kept, m)
+			case n.old != nil:
+				kept = append(kept, *n.old)
+			}
+		}
+		now.Members = kept
+		return nil
+	})
+	if err != nil {
+		s.log.Error("take failed teammates out of the roster", "team", t.Name, "error", err)
+	}
+}
+
+// defaultProfile is what a spawn without a profile and a command runs.
+const defaultProfile = "claude"
+
+// resolve checks one spec and fills in what it leaves open.
+func (s *Service) resolve(t store.Team, n *newcomer) {
+	n.err = func() error {
+		name, err := store.CheckMember(n.spec.Name)
+		if err != nil {
+			return err
+		}
+		n.spec.Name = name
+		p, err := s.profileOf(n.spec)
+		if err != nil {
+			return err
+		}
+		n.profile, n.kind = p.Name, orDefault(n.spec.Kind, p.Kind)
+		if len(n.spec.Command) == 0 {
+			n.spec.Command = p.Command
+		}
+		for _, check := range []func() error{
+			func() error { return profiles.CheckKind(n.kind) },
+			func() error { return checkKindIn(t, name, n.kind) },
+			func() error { return p.CheckModel(n.spec.Model) },
+			func() error { return checkColor(n.spec.Color) },
+			func() error { return checkPrompt(name, n.spec.Prompt) },
+			func() error { return notYet(n.spec, n.kind) },
+			func() (err error) { n.dir, err = s.workingFolder(t, n.spec.Cwd); return err },
+			func() error { return s.checkProgram(n) },
+		} {
+			if err := check(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}()
+}
+
+func (s *Service) profileOf(spec SpawnSpec) (profiles.Profile, error) {
+	name := spec.Profile
+	switch {
+	case name == "" && len(spec.Command) > 0:
+		name = profiles.Exec
+	case name == "" && (spec.Run != "" || spec.RunTask):
+		name = profiles.Shell
+	case name == "":
+		name = defaultProfile
+	}
+	return s.profiles.Get(name)
+}
+
+// checkKindIn checks what a team asks of a member's kind and name.
+func checkKindIn(t store.Team, name, kind string) error {
+	if (kind == profiles.Native || !t.LedByUs()) && !store.ClaudeName(name) {
+		return fault.New(fault.InvalidName, "Claude Code does not take the name %q", name).
+			WithHint("a native teammate, and any in a team that Claude Code leads, is named with letters, digits, '_' and '-'")
+	}
+	if kind == profiles.Native && t.Ours.Mailbox == store.MailboxMaildir {
+		return fault.New(fault.InvalidArgument, "team %s keeps its mail as a maildir, which a native teammate does not read", t.Name).
+			WithHint("make the team with --mailbox claude")
+	}
+	return nil
+}
+
+func checkPrompt(name, prompt string) error {
+	if len(prompt) > store.MaxPrompt {
+		return fault.New(fault.InvalidArgument, "the prompt of %s has %d bytes, the limit is %d", name, len(prompt), store.MaxPrompt).
+			WithHint("put the text into a file and name the file in the prompt")
+	}
+	return nil
+}
+
+// notYet refuses what a spec asks for and this version does not do.
+func notYet(spec SpawnSpec, kind string) error {
+	for _, x := range []struct {
+		asked bool
+		what  string
+		hint  string
+	}{
+		{kind == profiles.Interactive, "an interactive teammate", "--kind plain runs it without typing mail into it"},
+		{spec.PlanMode, "--plan-mode", "leave it out"},
+		{spec.Worktree != nil, "--worktree", "make the worktree with git and name it with --cwd"},
+		{spec.Restart != "" && spec.Restart != "never", "--restart " + spec.Restart, "leadlight restart NAME restarts by hand"},
+	} {
+		if x.asked {
+			return fault.New(fault.Unsupported, "%s is not supported by this version", x.what).WithHint("%s", x.hint)
+		}
+	}
+	return nil
+}

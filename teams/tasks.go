@@ -1,0 +1,365 @@
+package teams
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// TaskSpec describes a task to be added.
+type TaskSpec struct {
+	Subject     string
+	Description string
+	ActiveForm  string
+	Owner       string
+	BlockedBy   []string
+	Blocks      []string
+	Metadata    map[string]json.RawMessage
+}
+
+// noteKey is where metadata says what happened to a task.
+const noteKey = "note"
+
+func setNote(t *store.Task, note string) {
+	if t.Metadata == nil {
+		t.Metadata = map[string]json.RawMessage{}
+	}
+	b, err := json.Marshal(note)
+	if err == nil {
+		t.Metadata[noteKey] = b
+	}
+}
+
+// AddTask adds a task: fault.TaskNotFound for a blocker that is not there,
+// fault.InvalidArgument for a cycle.
+func (s *Service) AddTask(ctx context.Context, team string, spec TaskSpec) (api.Task, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return api.Task{}, err
+	}
+	if strings.TrimSpace(spec.Subject) == "" {
+		return api.Task{}, fault.New(fault.InvalidArgument, "the task has no subject").WithHint("leadlight task add SUBJECT")
+	}
+	if err := checkText(spec.Subject + spec.Description); err != nil {
+		return api.Task{}, err
+	}
+	if spec.Owner, err = s.owner(t, spec.Owner); err != nil {
+		return api.Task{}, err
+	}
+	task, err := s.tasks.Create(ctx, t.Name, store.Task{
+		Subject: spec.Subject, Description: spec.Description, ActiveForm: spec.ActiveForm, Status: store.Pending, Owner: spec.Owner,
+		BlockedBy: spec.BlockedBy, Blocks: spec.Blocks, Metadata: spec.Metadata, CreatedBy: s.caller.Name,
+	})
+	if err != nil {
+		return api.Task{}, fmt.Errorf("add a task: %w", err)
+	}
+	return shownTask(task), s.assign(ctx, t, task)
+}
+
+// owner checks a task's owner: a member of the team, or nobody.
+func (s *Service) owner(t store.Team, name string) (string, error) {
+	if name == "" || name == store.Lead {
+		return name, nil
+	}
+	m := t.Member(strings.TrimSuffix(name, "@"+t.Name))
+	if m == nil {
+		return "", fault.New(fault.MemberNotFound, "team %s has no member %q to own the task", t.Name, store.Shown(name)).
+			WithHint("its members: %s", memberNames(t))
+	}
+	return m.Name, nil
+}
+
+// assign tells a new owner about its task, as Claude Code does. A worker reads
+// the list itself.
+func (s *Service) assign(ctx context.Context, t store.Team, task store.Task) error {
+	m := t.Member(task.Owner)
+	if m == nil || m.Unsafe || t.IsLead(*m) || store.SameName(m.Name, s.caller.Name) || (m.Leadlight != nil && m.Leadlight.Kind == profiles.Worker) {
+		return nil
+	}
+	f := store.Frame{Type: store.TaskAssignment, TaskID: task.ID, Subject: task.Subject, Description: task.Description, AssignedBy: s.caller.Name, Timestamp: store.FormatTime(time.Now())}
+	if _, err := s.mail.Put(ctx, t.Name, m.Name, store.Message{From: s.caller.Name, Text: f.Text(), Timestamp: time.Now()}); err != nil {
+		return fmt.Errorf("the task is written, but %s could not be told: %w", m.Name, err)
+	}
+	return nil
+}
+
+// TaskFilter picks tasks; the zero value picks all.
+type TaskFilter struct {
+	Status string // as shown: pending in_progress completed blocked failed
+	Owner  string
+	Ready  bool
+}
+
+// statusNames are the statuses people may name, with the older spellings.
+var statusNames = map[string]string{
+	store.Pending: store.Pending, store.InProgress: store.InProgress, store.Completed: store.Completed, store.Blocked: store.Blocked,
+	store.FailedTask: store.FailedTask, store.Deleted: store.Deleted, "claimed": store.InProgress, "done": store.Completed,
+}
+
+func checkStatus(status string, more ...string) (string, error) {
+	s, ok := statusNames[status]
+	if !ok || (len(more) > 0 && !slices.Contains(more, s)) {
+		return "", fault.New(fault.InvalidArgument, "%q is not a status", store.Shown(status)).
+			WithHint("the statuses are: pending, in_progress, completed, blocked, failed")
+	}
+	return s, nil
+}
+
+// TaskList returns the tasks in the order of their ids, and warnings about files
+// that could not be read.
+func (s *Service) TaskList(ctx context.Context, team string, f TaskFilter) ([]api.Task, []string, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.Status != "" {
+		if f.Status, err = checkStatus(f.Status); err != nil {
+			return nil, nil, err
+		}
+	}
+	tasks, warnings, err := s.tasks.List(ctx, t.Name)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list tasks: %w", err)
+	}
+	out := []api.Task{}
+	for _, task := range tasks {
+		shown := shownTask(task)
+		if (f.Status == "" || shown.Status == f.Status) && (f.Owner == "" || store.SameName(f.Owner, task.Owner)) && (!f.Ready || shown.Ready) {
+			out = append(out, shown)
+		}
+	}
+	return out, warnings, nil
+}
+
+// Task returns one task: fault.TaskNotFound.
+func (s *Service) Task(ctx context.Context, team, id string) (api.Task, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return api.Task{}, err
+	}
+	task, err := s.tasks.Get(ctx, t.Name, id)
+	return shownTask(task), err
+}
+
+// ClaimTask gives the caller a task: fault.TaskClaimed, fault.TaskBlocked.
+func (s *Service) ClaimTask(ctx context.Context, team, id string) (api.Task, error) {
+	return s.onTask(ctx, team, func(t store.Team) (store.Task, error) { return s.tasks.Claim(ctx, t.Name, id, s.caller.Name) })
+}
+
+// ClaimNext gives the caller the first task that is ready for it, and waits for
+// one as long as wait: fault.NoTaskReady.
+func (s *Service) ClaimNext(ctx context.Context, team string, wait time.Duration) (api.Task, error) {
+	return s.onTask(ctx, team, func(t store.Team) (store.Task, error) {
+		task, err := s.tasks.ClaimNext(ctx, t.Name, s.caller.Name)
+		if wait <= 0 || fault.CodeOf(err) != fault.NoTaskReady {
+			return task, err
+		}
+		wctx, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		hints, werr := s.tasks.Watch(wctx, t.Name)
+		if werr != nil {
+			return task, fmt.Errorf("wait for a task: %w", werr)
+		}
+		for range hints {
+			if task, err = s.tasks.ClaimNext(ctx, t.Name, s.caller.Name); fault.CodeOf(err) != fault.NoTaskReady {
+				return task, err
+			}
+		}
+		return task, err
+	})
+}
+
+func (s *Service) onTask(ctx context.Context, team string, act func(store.Team) (store.Task, error)) (api.Task, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return api.Task{}, err
+	}
+	task, err := act(t)
+	if err != nil {
+		return api.Task{}, err
+	}
+	return shownTask(task), nil
+}
+
+// TaskChange changes a task; nil and empty fields stay as they are.
+type TaskChange struct {
+	Subject, Description, ActiveForm, Status, Owner *string // Owner "" takes the owner away
+	AddBlocks, AddBlockedBy                         []string
+	RemoveBlocks, RemoveBlockedBy                   []string
+	Metadata                                        map[string]json.RawMessage // a null deletes the key
+}
+
+// UpdateTask changes a task. The status deleted removes it.
+func (s *Service) UpdateTask(ctx context.Context, team, id string, c TaskChange) (api.Task, error) {
+	if c.Status != nil {
+		status, err := checkStatus(*c.Status, store.Pending, store.InProgress, store.Completed, store.Deleted, store.FailedTask)
+		if err != nil {
+			return api.Task{}, err
+		}
+		switch status {
+		case store.Deleted:
+			task, err := s.Task(ctx, team, id)
+			if err == nil {
+				err = s.RemoveTask(ctx, team, id)
+			}
+			task.Status = store.Deleted
+			return task, err
+		case store.FailedTask:
+			return s.FailTask(ctx, team, id, "set to failed")
+		}
+		c.Status = &status
+	}
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return api.Task{}, err
+	}
+	if c.Owner != nil {
+		name, err := s.owner(t, *c.Owner)
+		if err != nil {
+			return api.Task{}, err
+		}
+		c.Owner = &name
+	}
+	before := ""
+	task, err := s.tasks.Update(ctx, t.Name, id, func(task *store.Task) error {
+		before = task.Owner
+		if err := s.mayTouch(task); err != nil {
+			return err
+		}
+		c.apply(task, s.caller.Name)
+		return nil
+	})
+	if err != nil {
+		return api.Task{}, err
+	}
+	if task.Owner != "" && task.Owner != before {
+		err = s.assign(ctx, t, task)
+	}
+	return shownTask(task), err
+}
+
+func (c TaskChange) apply(t *store.Task, caller string) {
+	for _, f := range []struct {
+		to   *string
+		from *string
+	}{{&t.Subject, c.Subject}, {&t.Description, c.Description}, {&t.ActiveForm, c.ActiveForm}, {&t.Owner, c.Owner}, {&t.Status, c.Status}} {
+		if f.from != nil {
+			*f.to = *f.from
+		}
+	}
+	if c.Status != nil {
+		t.Failure = ""
+		if t.Status == store.InProgress && t.Owner == "" {
+			t.Owner = caller
+		}
+	}
+	t.Blocks = without(append(t.Blocks, c.AddBlocks...), c.RemoveBlocks)
+	t.BlockedBy = without(append(t.BlockedBy, c.AddBlockedBy...), c.RemoveBlockedBy)
+	for k, v := range c.Metadata {
+		if t.Metadata == nil {
+			t.Metadata = map[string]json.RawMessage{}
+		}
+		if string(v) == "null" {
+			delete(t.Metadata, k)
+		} else {
+			t.Metadata[k] = v
+		}
+	}
+}
+
+// without returns list without drop and without repetitions.
+func without(list, drop []string) []string {
+	var out []string
+	for _, x := range list {
+		if !slices.Contains(drop, x) && !slices.Contains(out, x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// mayTouch refuses a teammate another's task.
+func (s *Service) mayTouch(t *store.Task) error {
+	if s.caller.Teammate && t.Owner != "" && !store.SameName(t.Owner, s.caller.Name) {
+		return fault.New(fault.TaskClaimed, "task %s is taken by %s", t.ID, t.Owner).WithHint("leadlight task claim --next takes another one")
+	}
+	return nil
+}
+
+// CompleteTask finishes a task and keeps its result.
+func (s *Service) CompleteTask(ctx context.Context, team, id, result string) (api.Task, error) {
+	if err := checkText(result); err != nil {
+		return api.Task{}, err
+	}
+	return s.change(ctx, team, id, func(t *store.Task) {
+		t.Status, t.Result, t.Failure = store.Completed, result, ""
+		if t.Owner == "" {
+			t.Owner = s.caller.Name
+		}
+	})
+}
+
+// FailTask gives a task up: it is pending again, without an owner, and is not
+// claimable until it is released.
+func (s *Service) FailTask(ctx context.Context, team, id, reason string) (api.Task, error) {
+	if reason == "" {
+		reason = "no reason given"
+	}
+	return s.change(ctx, team, id, func(t *store.Task) { t.Status, t.Owner, t.Failure = store.Pending, "", reason })
+}
+
+// ReleaseTask makes a claimed or failed task claimable again.
+func (s *Service) ReleaseTask(ctx context.Context, team, id string) (api.Task, error) {
+	return s.change(ctx, team, id, func(t *store.Task) { t.Status, t.Owner, t.Failure = store.Pending, "", "" })
+}
+
+func (s *Service) change(ctx context.Context, team, id string, f func(*store.Task)) (api.Task, error) {
+	return s.onTask(ctx, team, func(t store.Team) (store.Task, error) {
+		return s.tasks.Update(ctx, t.Name, id, func(task *store.Task) error {
+			if err := s.mayTouch(task); err != nil {
+				return err
+			}
+			f(task)
+			return nil
+		})
+	})
+}
+
+// RemoveTask deletes a task; its id is never used again.
+func (s *Service) RemoveTask(ctx context.Context, team, id string) error {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return err
+	}
+	return s.tasks.Delete(ctx, t.Name, id)
+}
+
+func shownTask(t store.Task) api.Task {
+	return api.Task{
+		ID: t.ID, Subject: t.Subject, Description: t.Description, ActiveForm: t.ActiveForm, Status: t.State(), Owner: t.Owner,
+		Blocks: orEmpty(t.Blocks), BlockedBy: orEmpty(t.BlockedBy), Metadata: orEmptyMap(t.Metadata), Ready: t.Ready(t.Owner),
+		CreatedAt: api.At(t.CreatedAt), UpdatedAt: api.At(t.UpdatedAt), Result: t.Result, Failure: t.Failure,
+	}
+}
+
+func orEmpty(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+func orEmptyMap(m map[string]json.RawMessage) map[string]json.RawMessage {
+	if m == nil {
+		return map[string]json.RawMessage{}
+	}
+	return m
+}

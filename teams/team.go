@@ -1,0 +1,245 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// TeamSpec describes a team to be made.
+type TeamSpec struct {
+	Name        string
+	Description string // 1 to 500 characters
+	Lead        string // the lead's name; store.Lead by default
+	AgentType   string // the lead's type
+	Cwd         string // default working folder of the teammates
+	Mailbox     string // store.MailboxClaude (default) or MailboxMaildir
+	LeadProcess bool   // this process leads; false: a team without a lead process
+}
+
+// maxDescription is the longest description, in characters.
+const maxDescription = 500
+
+// CreateTeam makes a team: fault.InvalidName, fault.TeamExists.
+func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, error) {
+	if err := s.leadOnly("create a team"); err != nil {
+		return api.Team{}, err
+	}
+	if err := spec.check(); err != nil {
+		return api.Team{}, err
+	}
+	if spec.Lead == "" {
+		spec.Lead = store.Lead
+	}
+	now := time.Now()
+	t := store.Team{
+		Name: spec.Name, DisplayName: spec.Name, Description: spec.Description, CreatedAt: now,
+		LeadAgentID: spec.Lead + "@" + spec.Name,
+		Ours:        store.Ours{Schema: store.Schema, Mailbox: spec.Mailbox, Cwd: spec.Cwd},
+		Members: []store.Member{{
+			AgentID: spec.Lead + "@" + spec.Name, Name: spec.Lead, AgentType: orDefault(spec.AgentType, store.Lead),
+			JoinedAt: now, Cwd: spec.Cwd,
+		}},
+	}
+	if spec.LeadProcess {
+		p, err := leadProcess(now)
+		if err != nil {
+			return api.Team{}, fmt.Errorf("create team %s: %w", spec.Name, err)
+		}
+		t.LeadProcess = p
+	}
+	if err := s.roster.Create(ctx, t); err != nil {
+		return api.Team{}, s.explainExisting(ctx, spec.Name, err)
+	}
+	return s.Team(ctx, spec.Name)
+}
+
+func (spec TeamSpec) check() error {
+	if err := store.CheckNewTeam(spec.Name); err != nil {
+		return err
+	}
+	if n := len([]rune(spec.Description)); n < 1 || n > maxDescription {
+		return fault.New(fault.InvalidArgument, "team %s: the description has %d characters", spec.Name, n).
+			WithHint("say in 1 to %d characters what the team is for: --description TEXT", maxDescription)
+	}
+	if spec.Lead != "" && spec.Lead != store.Lead {
+		if _, err := store.CheckMember(spec.Lead); err != nil {
+			return err
+		}
+	}
+	switch spec.Mailbox {
+	case "", store.MailboxClaude, store.MailboxMaildir:
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "%q is not a mailbox layout", spec.Mailbox).
+		WithHint("the layouts are %s and %s", store.MailboxClaude, store.MailboxMaildir)
+}
+
+// leadProcess is the proof of this process as a lead, in the form Claude Code
+// writes.
+func leadProcess(now time.Time) (*store.LeadProcess, error) {
+	self, err := signals.Self()
+	if err != nil {
+		return nil, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	return &store.LeadProcess{
+		PID: self.PID, PIDSpace: host + "#" + self.Namespace, ClaimedAt: now,
+		ProcStart: strconv.FormatUint(self.Start, 10),
+	}, nil
+}
+
+// leadAlive says whether the process that leads t runs.
+func leadAlive(t store.Team) signals.Liveness {
+	p := t.LeadProcess
+	if p == nil || p.PID <= 0 {
+		return signals.Unknown
+	}
+	self, err := signals.Self()
+	if err != nil {
+		return signals.Unknown
+	}
+	if host, _ := os.Hostname(); p.PIDSpace != "" && p.PIDSpace != host+"#"+self.Namespace {
+		return signals.Unknown
+	}
+	start, err := strconv.ParseUint(p.ProcStart, 10, 64)
+	if err != nil {
+		return signals.Unknown
+	}
+	return signals.Identity{PID: p.PID, Start: start, Boot: self.Boot, Namespace: self.Namespace, Machine: self.Machine}.Probe()
+}
+
+// explainExisting says of a team that is already there whose it is and the ways on.
+func (s *Service) explainExisting(ctx context.Context, name string, err error) error {
+	if fault.CodeOf(err) != fault.TeamExists {
+		return fmt.Errorf("create team %s: %w", name, err)
+	}
+	t, getErr := s.roster.Get(ctx, name)
+	if getErr != nil {
+		return fault.New(fault.TeamExists, "team %s exists, but its roster cannot be read: %w", name, getErr).
+			WithHint("mend or remove the file, or choose another name")
+	}
+	return fault.New(fault.TeamExists, "team %s exists: %s", name, describeLead(t)).
+		WithHint("leadlight down %s ends and deletes it, leadlight spawn -t %s adds to it; or choose another name", name, name)
+}
+
+// describeLead says in one line who leads a team and since when.
+func describeLead(t store.Team) string {
+	lead := "made by leadlight"
+	if !t.LedByUs() {
+		lead = "made by Claude Code"
+	}
+	if t.LeadSessionID != "" {
+		lead += ", session " + store.Shown(t.LeadSessionID)
+	}
+	if t.LeadProcess != nil {
+		lead += fmt.Sprintf(", lead process %d is %s", t.LeadProcess.PID, leadAlive(t))
+	}
+	if !t.CreatedAt.IsZero() {
+		lead += ", " + age(t.CreatedAt) + " old"
+	}
+	return lead
+}
+
+func age(t time.Time) string { return time.Since(t).Round(time.Second).String() }
+
+// Teams lists the teams, the unreadable ones with the reason.
+func (s *Service) Teams(ctx context.Context) ([]api.TeamSummary, error) {
+	names, err := s.roster.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list teams: %w", err)
+	}
+	out := make([]api.TeamSummary, 0, len(names))
+	for _, name := range names {
+		t, err := s.roster.Get(ctx, name)
+		if err != nil {
+			if fault.CodeOf(err) != fault.TeamNotFound {
+				out = append(out, api.TeamSummary{Name: name, Error: fault.Of(err).Message})
+			}
+			continue
+		}
+		out = append(out, api.TeamSummary{
+			Name: t.Name, Description: t.Description, CreatedAt: api.At(t.CreatedAt),
+			Teammates: len(t.Teammates()), LedBy: ledBy(t), Path: t.Path,
+		})
+	}
+	return out, nil
+}
+
+func ledBy(t store.Team) string {
+	if t.LedByUs() {
+		return "leadlight"
+	}
+	return "claude"
+}
+
+// Team returns one team, its members as observed now, the lead among them.
+func (s *Service) Team(ctx context.Context, name string) (api.Team, error) {
+	t, err := s.get(ctx, name)
+	if err != nil {
+		return api.Team{}, err
+	}
+	out := api.Team{
+		Name: t.Name, Description: t.Description, CreatedAt: api.At(t.CreatedAt), LeadAgentID: t.LeadAgentID,
+		Metadata: t.Metadata, Path: t.Path, Mailbox: orDefault(t.Ours.Mailbox, store.MailboxClaude), LedBy: ledBy(t), Warnings: t.Warnings,
+		Members: s.observe(ctx, t, t.Members),
+	}
+	return out, nil
+}
+
+// get reads one team by a name that may come from anywhere.
+func (s *Service) get(ctx context.Context, name string) (store.Team, error) {
+	if err := store.CheckTeam(name); err != nil {
+		return store.Team{}, err
+	}
+	t, err := s.roster.Get(ctx, name)
+	if fault.CodeOf(err) == fault.TeamNotFound {
+		return t, fault.New(fault.TeamNotFound, "team %q does not exist in %s", store.Shown(name), s.base).
+			WithHint("leadlight team ls lists the teams there are, leadlight team create makes one")
+	}
+	return t, err
+}
+
+// PickTeam returns the team that is meant: the explicit one, or the only one.
+func (s *Service) PickTeam(ctx context.Context, explicit string) (string, error) {
+	if explicit != "" {
+		return explicit, store.CheckTeam(explicit)
+	}
+	names, err := s.roster.List(ctx)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("list teams: %w", err)
+	case len(names) == 0:
+		return "", fault.New(fault.TeamNotFound, "there is no team in %s", s.base).WithHint("leadlight team create makes one, leadlight up starts the one of a leadlight.yaml")
+	case len(names) > 1:
+		return "", fault.New(fault.InvalidArgument, "there are several teams: %s", strings.Join(names, ", ")).WithHint("name one with --team, or set LEADLIGHT_TEAM")
+	}
+	return names[0], nil
+}
+
+// leadOnly refuses a verb of the lead to a teammate.
+func (s *Service) leadOnly(what string) error {
+	if !s.caller.Teammate {
+		return nil
+	}
+	return fault.New(fault.NotLead, "teammate %s may not %s: that is the lead's", s.caller.Name, what).
+		WithHint("ask the lead: leadlight send %s TEXT", store.Lead)
+}
+
+func orDefault(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

@@ -291,8 +291,8 @@ func (p Process) String() string {
 		line = strings.Join(p.Argv, " ")
 	}
 	const most = 120
-	if len(line) > most {
-		line = line[:most] + "…"
+	if letters := []rune(line); len(letters) > most {
+		line = string(letters[:most]) + "…"
 	}
 	if p.Spared != "" {
 		return fmt.Sprintf("pid %d (%s): %s", p.PID, line, p.Spared)

@@ -55,10 +55,10 @@ func lookup(pid int) (Process, error) {
 	return parseStat(stat)
 }
 
-// Fields of /proc/PID/stat after the command, numbered as in proc_pid_stat(5)
-// less the three that come before them.
+// Fields of /proc/PID/stat after the command: the numbers of proc_pid_stat(5)
+// less 3, since the state, number 3, is the first of them.
 const (
-	statState   = 3 - 3
+	statState   = 0
 	statPPID    = 4 - 3
 	statPGRP    = 5 - 3
 	statSession = 6 - 3

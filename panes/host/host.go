@@ -2,214 +2,299 @@
 // terminal of the program's own (or as a job with pipes), passes bytes both ways,
 // keeps what was said, answers on a socket, and leaves nothing running behind. It
 // is to a pane what a shim is to a container, and knows nothing of teams.
+//
+// Who may wait for whom: the program's output waits for the pane's terminal and
+// for nobody else. The screen model and the viewers read a ring of the last output
+// at their own pace; the model skips what it missed, a viewer that falls behind is
+// cut. What is typed goes through one bounded queue, one writer after the other,
+// and waits for the program; whoever types waits no longer than its context.
+//
+// Every process below carries the host's id in its environment (signals.Mark), and
+// the host is a subreaper: that and descent are the proof by which it ends them.
 package host
 
 import (
 	"context"
-	"io"
+	"errors"
 	"log/slog"
+	"maps"
 	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// How long the rungs of the ladder take unless Options say otherwise.
+const (
+	DefaultTerm = 5 * time.Second
+	DefaultKill = 2 * time.Second
 )
 
 // Options are what a Host is made of.
 type Options struct {
-	ID         string                                  // marks every process started here (signals.Mark); required
-	Socket     string                                  // path of the control socket, at most 100 bytes; "" = none
-	Terminal   *os.File                                // the pane's terminal, in and out; nil = headless
-	Transcript *Transcript                             // nil = none; the Host closes it
-	Screen     bool                                    // keep a model of the screen
-	Rows, Cols int                                     // size when headless; 0 = 24 and 80
-	Ask        func(context.Context, AskRequest) error // what to do when asked to end; nil = cannot be asked
-	Log        *slog.Logger                            // nil = none
+	ID         string        // marks every process started here (signals.Mark); required
+	Socket     string        // path of the control socket, at most 100 bytes; "" = none
+	Terminal   *os.File      // the pane's terminal, in and out; nil = headless
+	Transcript *Transcript   // nil = none; closed by Close
+	Screen     bool          // keep a model of the screen, for programs that draw one
+	Rows, Cols int           // the size when headless; 0 = 24 and 80
+	Term, Kill time.Duration // the rungs when a program leaves others behind; 0 = the defaults
+
+	// Ask is called when somebody asks the host to come to an end by itself; an
+	// error is handed back to whoever asked. nil = it cannot be asked.
+	Ask func(context.Context, AskRequest) error
+
+	Log *slog.Logger // nil = none
 }
 
 // Host is the parent of a program in a pane. Its methods may be used by several
 // goroutines at once.
-type Host struct{}
+type Host struct {
+	id       string
+	self     signals.Identity
+	ask      func(context.Context, AskRequest) error
+	log      *slog.Logger
+	term     time.Duration
+	kill     time.Duration
+	terminal *terminal // nil when headless
+	out      *output
+	screen   *screen // nil without
+	server   *server // nil without
+	started  time.Time
 
-// New takes the terminal over, listens on the socket, and becomes a subreaper.
-func New(Options) (*Host, error) { return nil, errUnfinished }
+	ending chan struct{} // one token: one ladder at a time
+	typist chan struct{} // one token: one text with its submit at a time
 
-// Run starts one program, waits for its end, and ends everything it left behind.
-func (h *Host) Run(ctx context.Context, c Command) (Exit, error) { return Exit{}, errUnfinished }
+	mu         sync.Mutex
+	state      string
+	task       string
+	reason     string
+	detail     map[string]string
+	rows, cols int
+	lastKey    time.Time
+	running    bool          // a Run is between its start and its return
+	program    *program      // what runs, nil if nothing does
+	changed    chan struct{} // closed when program or exit change
+	exit       *Exit         // how the last one ended
+	leftovers  []string
+	survivors  []string
+	cause      string
+	closing    chan struct{}
 
-// End takes down what runs: TERM, then KILL; a term of 0 kills at once.
-func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Report, error) {
-	return signals.Report{}, errUnfinished
+	closed chan struct{} // by Close
+	stop   context.CancelFunc
+	tasks  sync.WaitGroup
+	once   sync.Once
 }
 
-// Closing is closed when the host has to end; Cause says why.
-func (h *Host) Closing() <-chan struct{} { return nil }
+// New takes the terminal over, becomes a subreaper, listens on the socket and
+// takes HUP, TERM and INT of this process (see Closing). Close undoes it.
+func New(o Options) (*Host, error) {
+	if o.ID == "" || strings.ContainsAny(o.ID, "\x00\n") {
+		return nil, fault.New(fault.InvalidArgument, "a host needs an id without line breaks, not %q", o.ID)
+	}
+	self, err := signals.Self()
+	if err != nil {
+		return nil, fault.New(fault.Failed, "start the host: %w", err)
+	}
+	if err := signals.Subreaper(); err != nil {
+		return nil, fault.New(fault.Failed, "start the host: %w", err)
+	}
+	h := &Host{
+		id: o.ID, self: self, ask: o.Ask, log: o.Log, term: o.Term, kill: o.Kill, started: time.Now(),
+		ending: make(chan struct{}, 1), typist: make(chan struct{}, 1),
+		changed: make(chan struct{}), closing: make(chan struct{}), closed: make(chan struct{}),
+		out: &output{transcript: o.Transcript, ring: newRing(ringSize), modes: newModes()},
+	}
+	h.setDefaults(o)
+	if o.Terminal != nil {
+		if h.terminal, err = openTerminal(o.Terminal); err != nil {
+			return nil, err
+		}
+		h.out.terminal = h.terminal
+		if rows, cols, err := h.terminal.size(); err == nil {
+			h.rows, h.cols = plausible(rows, cols)
+		}
+	}
+	if o.Socket != "" {
+		if h.server, err = listen(h, o.Socket); err != nil {
+			h.Close()
+			return nil, err
+		}
+	}
+	if o.Screen {
+		h.screen = newScreen(h.out.ring, h.rows, h.cols, h.answers())
+	}
+	h.begin()
+	return h, nil
+}
 
-// Cause is CausePaneClosed, CauseTerminated, or the reason of a shutdown.
-func (h *Host) Cause() string { return "" }
+func (h *Host) setDefaults(o Options) {
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	if h.term <= 0 {
+		h.term = DefaultTerm
+	}
+	if h.kill <= 0 {
+		h.kill = DefaultKill
+	}
+	h.rows, h.cols = plausible(o.Rows, o.Cols)
+}
+
+// begin starts the goroutines that live as long as the Host.
+func (h *Host) begin() {
+	ctx, stop := context.WithCancel(context.Background())
+	h.stop = stop
+	h.goDo(func() { signals.ReapOrphans(ctx) })
+	h.goDo(func() { h.watchSignals(ctx) })
+	if h.screen != nil {
+		h.goDo(func() { h.screen.run(ctx) })
+	}
+	if h.server != nil {
+		h.goDo(func() { h.server.run(ctx) })
+	}
+	if h.terminal != nil {
+		h.goDo(func() { h.terminal.followSize(ctx, h.resize) })
+		go h.readPane() // a terminal that cannot be polled holds it until the process ends
+	}
+}
+
+func (h *Host) goDo(f func()) {
+	h.tasks.Add(1)
+	go func() {
+		defer h.tasks.Done()
+		f()
+	}()
+}
+
+// watchSignals turns the signals that end a process into a reason to close.
+func (h *Host) watchSignals(ctx context.Context) {
+	causes := map[os.Signal]string{
+		syscall.SIGHUP: CausePaneClosed, syscall.SIGTERM: CauseTerminated, syscall.SIGINT: CauseInterrupted,
+	}
+	arrived := make(chan os.Signal, len(causes))
+	for sig := range causes {
+		signal.Notify(arrived, sig)
+	}
+	defer signal.Stop(arrived)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case sig := <-arrived:
+			h.log.Info("signal", "signal", sig.String())
+			h.close(causes[sig])
+		}
+	}
+}
+
+// readPane hands what a person types in the pane to the program.
+func (h *Host) readPane() {
+	keys := newKeyboard()
+	buf := make([]byte, 4096)
+	for {
+		n, err := h.terminal.file.Read(buf)
+		if n > 0 {
+			human, _ := keys.read(buf[:n])
+			h.fromPerson(context.Background(), buf[:n], human)
+		}
+		if err != nil {
+			if !errors.Is(err, os.ErrClosed) { // by Close
+				h.close(CausePaneClosed)
+			}
+			return
+		}
+	}
+}
+
+// fromPerson passes keys on. A job without a terminal obeys the interrupt key
+// alone, as it would in front of a shell.
+func (h *Host) fromPerson(ctx context.Context, p []byte, human bool) {
+	h.mu.Lock()
+	prog := h.program
+	if human {
+		h.lastKey = time.Now()
+	}
+	h.mu.Unlock()
+	switch {
+	case prog == nil:
+	case prog.queue != nil:
+		prog.queue.feed(ctx, append([]byte(nil), p...))
+	case strings.IndexByte(string(p), 3) >= 0: // ctrl-c
+		prog.id.Signal(syscall.SIGINT)
+	}
+}
+
+// close gives the reason to close; only the first one counts.
+func (h *Host) close(cause string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.cause == "" {
+		h.cause = cause
+		close(h.closing)
+	}
+}
+
+// Closing is closed when the host has to end: the pane was closed, TERM or INT
+// came, or a shutdown was requested. It is for the caller to End what runs; a
+// shutdown request does so by itself.
+func (h *Host) Closing() <-chan struct{} { return h.closing }
+
+// Cause says why, "" while Closing is open: one of the Cause constants, or the
+// reason given with a shutdown.
+func (h *Host) Cause() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.cause
+}
 
 // SetState says what the status shows.
-func (h *Host) SetState(state, task, reason string) {}
+func (h *Host) SetState(state, task, reason string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.state, h.task, h.reason = state, task, reason
+}
 
 // SetDetail replaces the details of the status.
-func (h *Host) SetDetail(map[string]string) {}
-
-// Status is what is known now.
-func (h *Host) Status() Status { return Status{} }
-
-// Write puts the host's own lines on the pane and into the transcript.
-func (h *Host) Write(p []byte) (int, error) { return len(p), nil }
-
-// Tail returns the last lines of output as plain text.
-func (h *Host) Tail(lines int) string { return "" }
-
-// Capture returns the text of the screen, or without one the last lines.
-func (h *Host) Capture(ctx context.Context, lines int, ansi bool) (Capture, error) {
-	return Capture{}, errUnfinished
+func (h *Host) SetDetail(detail map[string]string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.detail = maps.Clone(detail)
 }
 
-// Inject types text and submits it.
-func (h *Host) Inject(ctx context.Context, in Input) error { return errUnfinished }
-
-// Keys presses keys by name.
-func (h *Host) Keys(ctx context.Context, names []string) error { return errUnfinished }
-
-// Signal sends a signal to the program by name.
-func (h *Host) Signal(name string) error { return errUnfinished }
-
-// Close gives the terminal back and removes the socket.
-func (h *Host) Close() error { return nil }
-
-// Command is one program to run.
-type Command struct {
-	Argv   []string
-	Dir    string    // must exist
-	Env    []string  // complete; Mark is set by the Host
-	Pipes  bool      // a job without a terminal: Stdin is its input
-	Stdin  []byte    // with Pipes
-	Stdout io.Writer // with Pipes: an extra copy of standard output; may be nil
+// Write puts the host's own lines on the pane and into the transcript. It waits
+// for a pane that takes no output for a second at most, and never fails.
+func (h *Host) Write(p []byte) (int, error) {
+	h.out.put(withReturns(p), hostWriteLimit)
+	return len(p), nil
 }
 
-// Exit is how a program ended.
-type Exit struct {
-	Code      int       `json:"code"`             // 128+n after signal n
-	Signal    string    `json:"signal,omitempty"` // such as SIGKILL
-	Leftovers []string  `json:"leftovers,omitempty"`
-	StartErr  error     `json:"-"` // it never ran
-	StartedAt time.Time `json:"startedAt"`
-	EndedAt   time.Time `json:"endedAt"`
-}
-
-// Status is what the host tells about itself and its program.
-type Status struct {
-	ID             string            `json:"id"`
-	PID            int               `json:"pid"`
-	Identity       signals.Identity  `json:"identity"`
-	Agent          *signals.Identity `json:"agent,omitempty"` // nil while nothing runs
-	State          string            `json:"state,omitempty"`
-	Task           string            `json:"task,omitempty"`
-	Reason         string            `json:"reason,omitempty"`
-	StartedAt      time.Time         `json:"startedAt"`
-	LastActivityAt time.Time         `json:"lastActivityAt"`
-	LastOutputAt   time.Time         `json:"lastOutputAt,omitzero"`
-	LastKeyAt      time.Time         `json:"lastKeyAt,omitzero"` // a person typed in the pane
-	ExitCode       *int              `json:"exitCode,omitempty"`
-	Signal         string            `json:"signal,omitempty"`
-	Leftovers      []string          `json:"leftovers,omitempty"`
-	Detail         map[string]string `json:"detail,omitempty"`
-	Cols           int               `json:"cols"`
-	Rows           int               `json:"rows"`
-	BracketedPaste bool              `json:"bracketedPaste"` // the program asked for it
-	Cooked         bool              `json:"cooked"`         // the program's terminal edits lines itself
-}
-
-// Capture is the text of the pane.
-type Capture struct {
-	Text      string `json:"text"`
-	Truncated bool   `json:"truncated,omitempty"` // output was skipped: it may be incomplete
-	Screen    bool   `json:"screen"`              // a screen, not the tail of the output
-}
-
-// Input is text to be typed into a program.
-type Input struct {
-	Text   string        `json:"text"`
-	Submit string        `json:"submit,omitempty"` // name of the key that submits; "" = enter, "none"
-	Join   bool          `json:"join,omitempty"`   // without bracketed paste: line breaks become blanks
-	Pause  time.Duration `json:"pause,omitempty"`  // between text and submit; 0 = 100 ms
-}
-
-// AskRequest asks the host to come to an end by itself.
-type AskRequest struct {
-	ID     string `json:"id"`
-	From   string `json:"from,omitempty"`
-	Reason string `json:"reason,omitempty"`
-}
-
-// ShutdownRequest takes the program down and closes the host.
-type ShutdownRequest struct {
-	Reason string        `json:"reason,omitempty"`
-	Term   time.Duration `json:"term"`
-	Kill   time.Duration `json:"kill"`
-	Force  bool          `json:"force,omitempty"` // no TERM: kill at once
-}
-
-// Report is what a shutdown did, as told over the socket.
-type Report struct {
-	Ended     int      `json:"ended"`
-	Killed    bool     `json:"killed"`
-	Leftovers []string `json:"leftovers,omitempty"`
-	Survivors []string `json:"survivors,omitempty"`
-}
-
-// AttachOptions connect a viewer.
-type AttachOptions struct {
-	Terminal *os.File // in and out, put into raw mode; or:
-	In       io.Reader
-	Out      io.Writer
-	ReadOnly bool
-}
-
-// Attached is how a viewing ended.
-type Attached struct {
-	Detached bool  // by the viewer
-	Exit     *Exit // the program ended
-}
-
-// Client talks to a Host over its socket.
-type Client struct{ socket string }
-
-// Dial returns a client for the socket; it connects anew for every request.
-func Dial(socket string) *Client { return &Client{socket: socket} }
-
-func (c *Client) Status(ctx context.Context) (Status, error) { return Status{}, errUnfinished }
-func (c *Client) Capture(ctx context.Context, lines int, ansi bool) (Capture, error) {
-	return Capture{}, errUnfinished
-}
-func (c *Client) Inject(ctx context.Context, in Input) error     { return errUnfinished }
-func (c *Client) Keys(ctx context.Context, names []string) error { return errUnfinished }
-func (c *Client) Signal(ctx context.Context, name string) error  { return errUnfinished }
-func (c *Client) Wait(ctx context.Context) (Exit, error)         { return Exit{}, errUnfinished }
-func (c *Client) Ask(ctx context.Context, r AskRequest) error    { return errUnfinished }
-func (c *Client) Attach(ctx context.Context, o AttachOptions) (Attached, error) {
-	return Attached{}, errUnfinished
-}
-func (c *Client) Shutdown(ctx context.Context, r ShutdownRequest) (Report, error) {
-	return Report{}, errUnfinished
-}
-
-// Transcript keeps output in files.
-type Transcript struct{}
-
-// NewTranscript keeps at most maxBytes in name and name.1.
-func NewTranscript(open func(name string, flag int) (*os.File, error), rename func(old, new string) error, name string, maxBytes int64) *Transcript {
-	return &Transcript{}
-}
-
-// ReadTranscript returns the last lines (0 = all), plain = without escape sequences.
-func ReadTranscript(open func(name string, flag int) (*os.File, error), name string, lines int, plain bool) ([]byte, error) {
-	return nil, errUnfinished
-}
-
-// FollowTranscript writes the last lines and everything that comes to w until ctx ends.
-func FollowTranscript(ctx context.Context, open func(name string, flag int) (*os.File, error), name string, lines int, plain bool, w io.Writer) error {
-	return errUnfinished
+// Close gives the terminal back as it was, answers no more, and closes the
+// transcript. It ends no program: see End. It may be called more than once.
+func (h *Host) Close() error {
+	var err error
+	h.once.Do(func() {
+		close(h.closed)
+		h.out.ring.close() // viewers get the rest
+		if h.server != nil {
+			h.server.close()
+		}
+		if h.stop != nil {
+			h.stop()
+		}
+		if h.terminal != nil {
+			h.terminal.close()
+		}
+		h.tasks.Wait()
+		if h.out.transcript != nil {
+			err = h.out.transcript.Close()
+		}
+	})
+	return err
 }

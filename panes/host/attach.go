@@ -1,0 +1,163 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"net"
+	"slices"
+	"time"
+)
+
+// viewer is one who looks at the pane over the socket, and may type.
+type viewer struct{ readOnly bool }
+
+// attach serves a viewer: a picture of now, then the stream, until it hangs up,
+// is too slow, or the host closes. What it types goes to the program; its size
+// counts in a headless host, if it is the one that was there first.
+func (s *server) attach(ctx context.Context, conn *net.UnixConn, r *bufio.Reader, raw json.RawMessage) {
+	var p attachParams
+	if err := decodeParams(raw, &p); err != nil {
+		s.answer(conn, nil, err)
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	v := &viewer{readOnly: p.ReadOnly}
+	s.join(v)
+	defer s.leave(v)
+	s.resizeFor(v, p.Rows, p.Cols)
+	picture, place := s.host.picture(ctx)
+	s.answer(conn, struct{}{}, nil)
+	if s.send(conn, frameOutput, picture) != nil {
+		return
+	}
+	go func() {
+		defer cancel()
+		s.obey(ctx, v, r)
+	}()
+	s.stream(ctx, conn, place)
+}
+
+// picture returns what a viewer sees first, and where the stream goes on.
+func (h *Host) picture(ctx context.Context) (picture []byte, place int64) {
+	if h.screen != nil {
+		limited, cancel := context.WithTimeout(ctx, screenLimit)
+		defer cancel()
+		if drawn, place, err := h.screen.redraw(limited); err == nil {
+			return slices.Concat(h.out.setting(), drawn), place
+		}
+	}
+	raw, place, _ := h.out.ring.tail(maxFrame / 2)
+	if at := lastReset(raw); at >= 0 {
+		raw = raw[at:]
+	}
+	return slices.Concat(h.out.setting(), raw), place
+}
+
+// stream passes on the ring. A viewer that does not take it is cut; the program
+// never waits for one.
+func (s *server) stream(ctx context.Context, conn *net.UnixConn, place int64) {
+	for {
+		p := s.host.out.ring.read(place, maxFrame)
+		switch {
+		case p.gap:
+			s.send(conn, frameCut, []byte("the viewer is too slow for the output"))
+			return
+		case p.closed:
+			s.send(conn, frameEnd, s.host.lastExit())
+			return
+		case p.wait != nil:
+			select {
+			case <-ctx.Done():
+				return
+			case <-p.wait:
+			}
+		default:
+			if s.send(conn, frameOutput, p.data) != nil {
+				return
+			}
+		}
+		place = p.next
+	}
+}
+
+func (s *server) send(conn *net.UnixConn, kind byte, payload []byte) error {
+	conn.SetWriteDeadline(time.Now().Add(viewerLimit))
+	return writeFrame(conn, kind, payload)
+}
+
+func (h *Host) lastExit() []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.exit == nil {
+		return nil
+	}
+	raw, err := json.Marshal(exitToWire(*h.exit))
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// obey reads what the viewer sends until it hangs up.
+func (s *server) obey(ctx context.Context, v *viewer, r io.Reader) {
+	keys := newKeyboard()
+	for {
+		kind, payload, err := readFrame(r)
+		if err != nil {
+			return
+		}
+		switch kind {
+		case frameInput:
+			human, without := keys.read(payload)
+			if s.host.answered() {
+				payload = without
+			}
+			if !v.readOnly && len(payload) > 0 {
+				s.host.fromPerson(ctx, payload, human)
+			}
+		case frameResize:
+			if len(payload) == 4 {
+				s.resizeFor(v, int(binary.BigEndian.Uint16(payload)), int(binary.BigEndian.Uint16(payload[2:])))
+			}
+		}
+	}
+}
+
+// answered tells whether the program's queries are answered without the viewers,
+// whose terminals would answer once more.
+func (h *Host) answered() bool { return h.terminal != nil || h.screen != nil }
+
+func (s *server) join(v *viewer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.viewers = append(s.viewers, v)
+}
+
+func (s *server) leave(v *viewer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.viewers = slices.DeleteFunc(s.viewers, func(o *viewer) bool { return o == v })
+}
+
+// controls tells whether v is the oldest viewer that may type.
+func (s *server) controls(v *viewer) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.viewers {
+		if !o.readOnly {
+			return o == v
+		}
+	}
+	return false
+}
+
+// resizeFor obeys a viewer's size where there is no pane whose size counts.
+func (s *server) resizeFor(v *viewer, rows, cols int) {
+	if s.host.terminal == nil && rows > 0 && cols > 0 && s.controls(v) {
+		s.host.resize(rows, cols)
+	}
+}

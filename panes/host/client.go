@@ -1,0 +1,154 @@
+package host
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"syscall"
+	"time"
+)
+
+// Client talks to a Host over its socket, one connection a request. It may be
+// used by several goroutines at once. Every method fails with ErrNoHost if nobody
+// listens, with the context's error if the host does not answer in time, and with
+// the fault that the host told.
+type Client struct{ socket string }
+
+// Dial returns a client for a socket. It connects for each request anew, so it
+// costs nothing and cannot fail.
+func Dial(socket string) *Client { return &Client{socket: socket} }
+
+// Status asks what is known now.
+func (c *Client) Status(ctx context.Context) (s Status, err error) {
+	err = c.call(ctx, "status", nil, &s)
+	return s, err
+}
+
+// Capture asks for the pane's text, see Host.Capture.
+func (c *Client) Capture(ctx context.Context, lines int, ansi bool) (t Capture, err error) {
+	err = c.call(ctx, "capture", captureParams{Lines: lines, ANSI: ansi}, &t)
+	return t, err
+}
+
+// Inject types text, see Host.Inject. If ctx ends first, what is not typed by
+// then is not typed at all.
+func (c *Client) Inject(ctx context.Context, in Input) error {
+	return c.call(ctx, "inject", in, nil)
+}
+
+// Keys presses keys, see Host.Keys.
+func (c *Client) Keys(ctx context.Context, names []string) error {
+	return c.call(ctx, "keys", keysParams{names}, nil)
+}
+
+// Signal sends a signal to the program, see Host.Signal.
+func (c *Client) Signal(ctx context.Context, name string) error {
+	return c.call(ctx, "signal", signalParams{name}, nil)
+}
+
+// Wait waits for the program's end, see Host.Wait.
+func (c *Client) Wait(ctx context.Context) (Exit, error) {
+	var e wireExit
+	err := c.call(ctx, "wait", nil, &e)
+	return e.exit(), err
+}
+
+// Ask asks the host to come to an end by itself; the error is its refusal.
+func (c *Client) Ask(ctx context.Context, r AskRequest) error {
+	return c.call(ctx, "ask", r, nil)
+}
+
+// Shutdown ends what runs and closes the host. It goes on when ctx ends.
+func (c *Client) Shutdown(ctx context.Context, r ShutdownRequest) (report Report, err error) {
+	err = c.call(ctx, "shutdown", r, &report)
+	return report, err
+}
+
+// call is one request and its answer.
+func (c *Client) call(ctx context.Context, op string, params, result any) error {
+	conn, r, err := c.begin(ctx, op, params)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	return c.answer(ctx, op, r, result)
+}
+
+// begin connects and sends the request.
+func (c *Client) begin(ctx context.Context, op string, params any) (net.Conn, *bufio.Reader, error) {
+	if err := checkSocketPath(c.socket); err != nil {
+		return nil, nil, err
+	}
+	q := request{V: protocolVersion, Op: op}
+	if params != nil {
+		raw, err := json.Marshal(params)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", op, err)
+		}
+		q.Params = raw
+	}
+	line, err := json.Marshal(q)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", op, err)
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", c.socket)
+	if err != nil {
+		return nil, nil, c.failure(ctx, op, err)
+	}
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if _, err := conn.Write(append(line, '\n')); err != nil {
+		// A host that refuses a request says so before it has read it all.
+		if refusal := c.answer(ctx, op, bufio.NewReader(conn), nil); refusal != nil && !errors.Is(refusal, ErrNoHost) {
+			err = refusal
+		}
+		conn.Close()
+		return nil, nil, c.failure(ctx, op, err)
+	}
+	return conn, bufio.NewReader(conn), nil
+}
+
+func (c *Client) answer(ctx context.Context, op string, r *bufio.Reader, result any) error {
+	line, err := r.ReadBytes('\n')
+	if err != nil {
+		return c.failure(ctx, op, err)
+	}
+	var a answer
+	if err := json.NewDecoder(bytes.NewReader(line)).Decode(&a); err != nil {
+		return fmt.Errorf("%s: the host's answer cannot be read: %w", op, err)
+	}
+	if a.Error != nil {
+		return a.Error.err()
+	}
+	if result == nil {
+		return nil
+	}
+	if err := json.Unmarshal(a.Result, result); err != nil {
+		return fmt.Errorf("%s: the host's answer cannot be read: %w", op, err)
+	}
+	return nil
+}
+
+// failure tells a host that is not there from one that is mute.
+func (c *Client) failure(ctx context.Context, op string, err error) error {
+	for _, absent := range []error{
+		fs.ErrNotExist, syscall.ECONNREFUSED, syscall.ENOTDIR, syscall.EPIPE, syscall.ECONNRESET, io.EOF,
+	} {
+		if ctx.Err() == nil && errors.Is(err, absent) {
+			return fmt.Errorf("%s: %w on %s: %w", op, ErrNoHost, c.socket, err)
+		}
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: the host does not answer: %w", op, ctx.Err())
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}

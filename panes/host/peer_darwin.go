@@ -1,0 +1,29 @@
+package host
+
+import (
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+// peerUID returns the user at the other end, see LOCAL_PEERCRED in unix(4).
+func peerUID(conn *net.UnixConn) (int, error) {
+	uid := -1
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return uid, err
+	}
+	var inner error
+	err = raw.Control(func(fd uintptr) {
+		cred, err := unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+		if err != nil {
+			inner = err
+			return
+		}
+		uid = int(cred.Uid)
+	})
+	if err != nil {
+		return uid, err
+	}
+	return uid, inner
+}

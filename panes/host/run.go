@@ -1,0 +1,334 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// program is what runs now.
+type program struct {
+	cmd     *exec.Cmd
+	id      signals.Identity
+	master  *os.File // our side of its terminal; nil for a job
+	queue   *queue   // what is typed; nil for a job
+	sources []*os.File
+	pumped  chan struct{} // closed when all its output was passed on
+	started time.Time
+}
+
+// Run starts one program, waits for its end, then ends every process it left
+// behind (see signals.Ending for what is spared) and passes on the rest of its
+// output. If ctx ends first, the program is ended like by End. A program that
+// could not be started is an error and also Exit.StartErr: INVALID_ARGUMENT for
+// the folder or the arguments, PROGRAM_NOT_FOUND, PERMISSION_DENIED, SPAWN_FAILED.
+// An exit code other than 0 is no error. One program runs at a time, and none is
+// started once the host is closing.
+func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
+	if err := h.claim(); err != nil {
+		return Exit{StartErr: err}, err
+	}
+	defer h.unclaim()
+	p, err := h.start(c)
+	if err != nil {
+		exit := notStarted(err)
+		h.record(exit)
+		return exit, err
+	}
+	h.setProgram(p)
+	stop := context.AfterFunc(ctx, func() { h.End(context.WithoutCancel(ctx), h.term, h.kill) })
+	defer stop()
+	select {
+	case <-h.closing: // it began between the look and the start
+		h.goDo(func() { h.End(context.Background(), h.term, h.kill) })
+	default:
+	}
+	p.cmd.Wait()
+	exit := exitOf(p.cmd.ProcessState)
+	exit.StartedAt, exit.EndedAt = p.started, time.Now()
+	h.setProgram(nil)
+	if p.queue != nil {
+		p.queue.close()
+	}
+	report, err := h.End(context.WithoutCancel(ctx), h.term, h.kill)
+	if err != nil {
+		h.log.Warn("end what was left", "error", err)
+	}
+	h.drain(p)
+	exit.Leftovers, exit.Survivors = told(report.Leftovers), told(report.Survivors)
+	h.record(exit)
+	return exit, nil
+}
+
+// notStarted has the code a shell would give.
+func notStarted(err error) Exit {
+	now := time.Now()
+	exit := Exit{Code: 126, StartErr: err, StartedAt: now, EndedAt: now}
+	if errors.Is(err, fault.ProgramNotFound) {
+		exit.Code = 127
+	}
+	return exit
+}
+
+func (h *Host) claim() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.running:
+		return fault.New(fault.LimitReached, "a program runs in this pane already")
+	case h.cause != "":
+		return fault.New(fault.RecipientInactive, "the host is closing: %s", h.cause)
+	}
+	h.running = true
+	return nil
+}
+
+func (h *Host) unclaim() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.running = false
+}
+
+func (h *Host) setProgram(p *program) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.program = p
+}
+
+// record keeps how a program ended and tells those who wait for it.
+func (h *Host) record(exit Exit) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.exit = &exit
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// start checks and starts the program.
+func (h *Host) start(c Command) (*program, error) {
+	cmd, err := c.prepare(h.id)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{cmd: cmd, pumped: make(chan struct{})}
+	if c.Pipes {
+		err = h.startJob(p, c)
+	} else {
+		err = h.startOnTerminal(p, c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// launch starts the process and takes its identity: it cannot be gone, since
+// nobody has waited for it, but it may have ended.
+func (p *program) launch(c Command) error {
+	p.started = time.Now()
+	if err := p.cmd.Start(); err != nil {
+		return startFault(c, err)
+	}
+	if id, err := signals.Identify(p.cmd.Process.Pid); err == nil {
+		p.id = id
+	}
+	return nil
+}
+
+// startOnTerminal gives the program a session and a terminal of its own.
+func (h *Host) startOnTerminal(p *program, c Command) error {
+	opened, tty, err := pty.Open()
+	if err != nil {
+		return fault.New(fault.SpawnFailed, "open a terminal: %w", err)
+	}
+	defer tty.Close()
+	if p.master, err = pollable(opened); err != nil {
+		return fault.New(fault.SpawnFailed, "open a terminal: %w", err)
+	}
+	h.mu.Lock()
+	rows, cols := h.rows, h.cols
+	h.mu.Unlock()
+	if err := setSize(p.master, rows, cols); err != nil {
+		h.log.Warn("set the terminal's size", "error", err)
+	}
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = tty, tty, tty
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := p.launch(c); err != nil {
+		p.master.Close()
+		return err
+	}
+	p.queue = newQueue(p.master)
+	p.sources = []*os.File{p.master}
+	go func() {
+		defer close(p.pumped)
+		h.out.pump(p.master, nil, false)
+	}()
+	return nil
+}
+
+// pollable makes a file whose reads and writes have deadlines, and closes the
+// one it was made from.
+func pollable(f *os.File) (*os.File, error) {
+	defer f.Close()
+	fd := -1
+	err := control(f, func(old int) (err error) {
+		fd, err = unix.FcntlInt(uintptr(old), unix.F_DUPFD_CLOEXEC, 0)
+		return err
+	})
+	if err == nil {
+		err = unix.SetNonblock(fd, true)
+	}
+	if err != nil {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), f.Name()), nil
+}
+
+// startJob gives the program pipes and a session without a terminal, so that the
+// pane's keys do not reach it.
+func (h *Host) startJob(p *program, c Command) error {
+	var ours, theirs []*os.File
+	closeAll := func(files []*os.File) {
+		for _, f := range files {
+			f.Close()
+		}
+	}
+	pipe := func() (r, w *os.File, err error) {
+		if r, w, err = os.Pipe(); err != nil {
+			err = fault.New(fault.SpawnFailed, "open a pipe: %w", err)
+		}
+		return r, w, err
+	}
+	defer func() { closeAll(theirs) }()
+	in, feed, err := pipe()
+	if err != nil {
+		return err
+	}
+	ours, theirs = append(ours, feed), append(theirs, in)
+	for _, to := range []*io.Writer{&p.cmd.Stdout, &p.cmd.Stderr} {
+		r, w, err := pipe()
+		if err != nil {
+			closeAll(ours)
+			return err
+		}
+		*to = w
+		ours, theirs = append(ours, r), append(theirs, w)
+	}
+	p.cmd.Stdin = in
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := p.launch(c); err != nil {
+		closeAll(ours)
+		return err
+	}
+	p.sources = ours
+	h.pumpJob(p, c, ours)
+	return nil
+}
+
+// pumpJob feeds a job's input and passes on both of its outputs.
+func (h *Host) pumpJob(p *program, c Command, files []*os.File) {
+	feed, stdout, stderr := files[0], files[1], files[2]
+	go func() {
+		feed.Write(c.Stdin) // a job that does not read its input gets a closed pipe in the end
+		feed.Close()
+	}()
+	var both sync.WaitGroup
+	both.Add(2)
+	go func() { defer both.Done(); h.out.pump(stdout, c.Stdout, true) }()
+	go func() { defer both.Done(); h.out.pump(stderr, nil, true) }()
+	go func() {
+		both.Wait()
+		close(p.pumped)
+	}()
+}
+
+// How long the rest of the output may take after everything has ended: first for
+// the pane to take it, then, without the pane, for what a spared process holds open.
+const (
+	drainLimit = 2 * time.Second
+	abortLimit = 500 * time.Millisecond
+)
+
+// drain waits for the rest of the output and closes what carried it.
+func (h *Host) drain(p *program) {
+	if !closedWithin(p.pumped, drainLimit) && h.terminal != nil {
+		h.terminal.abort()
+	}
+	if !closedWithin(p.pumped, abortLimit) {
+		for _, f := range p.sources {
+			f.SetDeadline(time.Unix(1, 0))
+		}
+		closedWithin(p.pumped, abortLimit)
+	}
+	for _, f := range p.sources {
+		f.Close()
+	}
+	if h.terminal != nil {
+		h.terminal.resume()
+	}
+	if p.queue != nil {
+		h.out.calm()
+	}
+}
+
+func closedWithin(ch <-chan struct{}, limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-ch:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// End takes down what runs, with everything below it and everything that carries
+// the host's id: TERM, after term KILL, for at most kill; a term of 0 kills at
+// once. Nothing running is success. Ladders are climbed one at a time. The error
+// is UNPROVEN if something may still run; the report names it.
+func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Report, error) {
+	h.ending <- struct{}{}
+	defer func() { <-h.ending }()
+	e := signals.Ending{Host: h.id, Adopted: true, Term: term, Kill: kill}
+	h.mu.Lock()
+	if h.program != nil {
+		e.Roots = append(e.Roots, h.program.id)
+	}
+	h.mu.Unlock()
+	report, err := e.Run(ctx)
+	h.mu.Lock()
+	for _, left := range told(report.Leftovers) {
+		if !slices.Contains(h.leftovers, left) {
+			h.leftovers = append(h.leftovers, left)
+		}
+	}
+	h.survivors = told(report.Survivors)
+	h.mu.Unlock()
+	if err == nil && len(report.Survivors) > 0 {
+		err = fault.New(fault.Unproven, "%d processes could not be ended: %v", len(report.Survivors), report.Survivors)
+	}
+	return report, err
+}
+
+func told(all []signals.Process) []string {
+	var lines []string
+	for _, p := range all {
+		lines = append(lines, p.String())
+	}
+	return lines
+}

@@ -1,0 +1,201 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/charmbracelet/x/vt"
+)
+
+// screen is a model of the program's screen. It reads the ring at its own pace,
+// so that a fast program never waits for it; when it falls behind it starts again
+// at the last reset and says that it is truncated. A panic of the model has the
+// same effect. A terminal in the pane answers the program's queries; without one
+// the model does, through answer.
+type screen struct {
+	ring   *ring
+	answer func([]byte) // nil = a real terminal answers; must not block
+
+	turn       chan struct{} // holds one token while the fields below are used
+	model      *vt.Emulator
+	rows, cols int
+	place      int64 // in the ring, what the model has seen
+	truncated  bool
+}
+
+// screenPiece is how much the model is fed at once: captures wait for that long.
+const screenPiece = 16 << 10
+
+func newScreen(r *ring, rows, cols int, answer func([]byte)) *screen {
+	s := &screen{ring: r, answer: answer, turn: make(chan struct{}, 1), rows: rows, cols: cols}
+	s.begin()
+	return s
+}
+
+// begin puts a fresh model in place and drains what it says to queries; a model
+// that is not drained blocks inside its Write.
+func (s *screen) begin() {
+	s.end()
+	s.model = vt.NewEmulator(s.cols, s.rows)
+	s.model.SetScrollbackSize(1)
+	go func(model *vt.Emulator) {
+		buf := make([]byte, 1024)
+		for {
+			n, err := model.Read(buf)
+			if err != nil {
+				return
+			}
+			if s.answer != nil {
+				s.answer(bytes.Clone(buf[:n]))
+			}
+		}
+	}(s.model)
+}
+
+// end lets the draining goroutine go. The model's own Close would race with it.
+func (s *screen) end() {
+	if s.model == nil {
+		return
+	}
+	if pipe, ok := s.model.InputPipe().(io.Closer); ok {
+		pipe.Close()
+	}
+}
+
+// run feeds the model until the ring is closed and read, or ctx ends.
+func (s *screen) run(ctx context.Context) {
+	defer func() {
+		s.turn <- struct{}{}
+		s.end()
+		<-s.turn
+	}()
+	for {
+		p := s.ring.read(s.place, screenPiece) // place is written by this goroutine only
+		switch {
+		case p.closed:
+			return
+		case p.wait != nil:
+			select {
+			case <-ctx.Done():
+				return
+			case <-p.wait:
+			}
+			continue
+		}
+		s.turn <- struct{}{}
+		s.take(p)
+		<-s.turn
+	}
+}
+
+func (s *screen) take(p piece) {
+	data := p.data
+	if p.gap {
+		s.begin()
+		s.truncated = true
+		data = data[max(0, len(data)-maxCatchUp):]
+		if at := lastReset(data); at >= 0 {
+			data = data[at:]
+		}
+	}
+	for len(data) > 0 {
+		n := min(len(data), screenPiece)
+		s.feed(data[:n])
+		data = data[n:]
+	}
+	s.place = p.next
+}
+
+// maxCatchUp is how much is fed after a gap: more than any screenful.
+const maxCatchUp = 256 << 10
+
+func (s *screen) feed(p []byte) {
+	defer func() {
+		if recover() != nil {
+			s.begin()
+			s.truncated = true
+		}
+	}()
+	if s.truncated && lastReset(p) >= 0 {
+		s.truncated = false
+	}
+	s.model.Write(p)
+}
+
+// resets are sequences after which nothing before them is on the screen.
+var resets = []string{"\x1bc", "\x1b[2J", "\x1b[?1049h", "\x1b[?1049l"}
+
+// lastReset returns where the last of them begins, -1 if there is none.
+func lastReset(p []byte) int {
+	last := -1
+	for _, r := range resets {
+		last = max(last, bytes.LastIndex(p, []byte(r)))
+	}
+	return last
+}
+
+// use waits for the model's turn and calls f; the error is the context's.
+func (s *screen) use(ctx context.Context, f func()) error {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("look at the screen: %w", ctx.Err())
+	}
+	defer func() { <-s.turn }()
+	f()
+	return nil
+}
+
+func (s *screen) resize(ctx context.Context, rows, cols int) error {
+	return s.use(ctx, func() {
+		defer func() {
+			if recover() != nil {
+				s.begin()
+				s.truncated = true
+			}
+		}()
+		s.rows, s.cols = rows, cols
+		s.model.Resize(cols, rows)
+	})
+}
+
+// text returns the lines of the screen without the empty ones at its end.
+func (s *screen) text(ctx context.Context, ansi bool) (text string, truncated bool, err error) {
+	err = s.use(ctx, func() {
+		truncated = s.truncated
+		defer func() {
+			if recover() != nil {
+				truncated = true
+			}
+		}()
+		if ansi {
+			text = s.model.Render()
+		} else {
+			text = s.model.String()
+		}
+	})
+	lines := strings.Split(strings.ReplaceAll(text, "\r", ""), "\n")
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	if len(lines) == 0 {
+		return "", truncated, err
+	}
+	return strings.Join(lines, "\n") + "\n", truncated, err
+}
+
+// redraw returns what brings an empty terminal to this screen, and the place in
+// the ring from which the stream goes on.
+func (s *screen) redraw(ctx context.Context) (picture []byte, place int64, err error) {
+	err = s.use(ctx, func() {
+		place = s.place
+		defer func() { recover() }()
+		at := s.model.CursorPosition()
+		lines := strings.ReplaceAll(strings.ReplaceAll(s.model.Render(), "\r", ""), "\n", "\r\n")
+		picture = fmt.Appendf(nil, "\x1b[0m\x1b[2J\x1b[H%s\x1b[0m\x1b[%d;%dH", lines, at.Y+1, at.X+1)
+	})
+	return picture, place, err
+}

@@ -1,0 +1,185 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// operation is one thing that can be asked for.
+type operation struct {
+	do      func(context.Context, *Host, json.RawMessage) (any, error)
+	abandon bool // hanging up calls it off
+}
+
+// operations is everything but attach, which is not answered with one line.
+func operations() map[string]operation {
+	return map[string]operation{
+		"status":   {do: opStatus},
+		"capture":  {do: opCapture},
+		"inject":   {do: opInject, abandon: true},
+		"keys":     {do: opKeys, abandon: true},
+		"signal":   {do: opSignal},
+		"wait":     {do: opWait, abandon: true},
+		"ask":      {do: opAsk},
+		"shutdown": {do: opShutdown},
+	}
+}
+
+const opAttach = "attach"
+
+// handle serves one connection.
+func (s *server) handle(ctx context.Context, conn *net.UnixConn) {
+	conn.SetReadDeadline(time.Now().Add(requestLimit))
+	r := bufio.NewReader(conn)
+	q, err := readRequest(r)
+	conn.SetReadDeadline(time.Time{})
+	if err != nil {
+		s.answer(conn, nil, err)
+		return
+	}
+	if q.Op == opAttach {
+		s.attach(ctx, conn, r, q.Params)
+		return
+	}
+	op, ok := operations()[q.Op]
+	if !ok {
+		known := append(slices.Collect(maps.Keys(operations())), opAttach)
+		slices.Sort(known)
+		s.answer(conn, nil, fault.New(fault.Unsupported, "this host does not know the operation %q", q.Op).
+			WithHint("it knows: %s", strings.Join(known, " ")))
+		return
+	}
+	if op.abandon {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		go func() { // ends when the connection is closed, by either side
+			io.Copy(io.Discard, r)
+			cancel()
+		}()
+	}
+	result, err := op.do(ctx, s.host, q.Params)
+	s.answer(conn, result, err)
+}
+
+func (s *server) answer(conn *net.UnixConn, result any, failure error) {
+	conn.SetWriteDeadline(time.Now().Add(answerLimit))
+	if err := writeAnswer(conn, result, failure); err != nil {
+		s.host.log.Debug("answer", "error", err)
+	}
+}
+
+func opStatus(_ context.Context, h *Host, _ json.RawMessage) (any, error) { return h.Status(), nil }
+
+func opCapture(ctx context.Context, h *Host, raw json.RawMessage) (any, error) {
+	var p captureParams
+	if err := decodeParams(raw, &p); err != nil {
+		return nil, err
+	}
+	return h.Capture(ctx, p.Lines, p.ANSI)
+}
+
+func opInject(ctx context.Context, h *Host, raw json.RawMessage) (any, error) {
+	var in Input
+	if err := decodeParams(raw, &in); err != nil {
+		return nil, err
+	}
+	return struct{}{}, h.Inject(ctx, in)
+}
+
+func opKeys(ctx context.Context, h *Host, raw json.RawMessage) (any, error) {
+	var p keysParams
+	if err := decodeParams(raw, &p); err != nil {
+		return nil, err
+	}
+	return struct{}{}, h.Keys(ctx, p.Keys)
+}
+
+func opSignal(_ context.Context, h *Host, raw json.RawMessage) (any, error) {
+	var p signalParams
+	if err := decodeParams(raw, &p); err != nil {
+		return nil, err
+	}
+	return struct{}{}, h.Signal(p.Signal)
+}
+
+func opWait(ctx context.Context, h *Host, _ json.RawMessage) (any, error) {
+	exit, err := h.Wait(ctx)
+	return exitToWire(exit), err
+}
+
+func opAsk(ctx context.Context, h *Host, raw json.RawMessage) (any, error) {
+	var r AskRequest
+	if err := decodeParams(raw, &r); err != nil {
+		return nil, err
+	}
+	if h.ask == nil {
+		return nil, fault.New(fault.Unsupported, "what runs in this pane cannot be asked to end")
+	}
+	return struct{}{}, h.ask(ctx, r)
+}
+
+func opShutdown(ctx context.Context, h *Host, raw json.RawMessage) (any, error) {
+	var r ShutdownRequest
+	if err := decodeParams(raw, &r); err != nil {
+		return nil, err
+	}
+	return h.Shutdown(context.WithoutCancel(ctx), r)
+}
+
+// Shutdown closes the host (see Closing) and ends what runs. The error is
+// UNPROVEN if something may still run.
+func (h *Host) Shutdown(ctx context.Context, r ShutdownRequest) (Report, error) {
+	h.close(firstOf(r.Reason, CauseShutdown))
+	term, kill := firstOf(r.Term, h.term), firstOf(r.Kill, h.kill)
+	if r.Force {
+		term = 0
+	}
+	ended, err := h.End(ctx, term, kill)
+	return Report{
+		Ended: len(ended.Ended), Killed: ended.Killed,
+		Leftovers: told(ended.Leftovers), Survivors: told(ended.Survivors),
+	}, err
+}
+
+// firstOf returns the first value that is not zero.
+func firstOf[T comparable](values ...T) T {
+	var zero T
+	for _, v := range values {
+		if v != zero {
+			return v
+		}
+	}
+	return zero
+}
+
+// Wait returns how the program that runs ends, with all that belongs to it; if
+// none runs, how the last one ended; before the first one it waits for that, or
+// for Close (RECIPIENT_INACTIVE).
+func (h *Host) Wait(ctx context.Context) (Exit, error) {
+	h.mu.Lock()
+	exit, running, changed := h.exit, h.running, h.changed
+	h.mu.Unlock()
+	if exit != nil && !running {
+		return *exit, nil
+	}
+	select {
+	case <-ctx.Done():
+		return Exit{}, ctx.Err()
+	case <-h.closed:
+		return Exit{}, errNothingRuns()
+	case <-changed:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return *h.exit, nil
+	}
+}

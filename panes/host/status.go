@@ -1,0 +1,161 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/signals"
+	"golang.org/x/sys/unix"
+)
+
+// Status is what the host tells about itself and its program.
+type Status struct {
+	ID             string            `json:"id"`
+	PID            int               `json:"pid"`
+	Identity       signals.Identity  `json:"identity"`        // the host
+	Agent          *signals.Identity `json:"agent,omitempty"` // the program; absent while none runs
+	State          string            `json:"state,omitempty"`
+	Task           string            `json:"task,omitempty"`
+	Reason         string            `json:"reason,omitempty"`
+	StartedAt      time.Time         `json:"startedAt"` // the program, before the first one the host
+	LastActivityAt time.Time         `json:"lastActivityAt"`
+	LastOutputAt   time.Time         `json:"lastOutputAt,omitzero"`
+	LastKeyAt      time.Time         `json:"lastKeyAt,omitzero"`  // a person typed: in the pane or as a viewer
+	ExitCode       *int              `json:"exitCode,omitempty"`  // of the last program, once it ended
+	Signal         string            `json:"signal,omitempty"`    // that ended it
+	Leftovers      []string          `json:"leftovers,omitempty"` // of all programs so far
+	Closing        string            `json:"closing,omitempty"`   // Cause
+	Detail         map[string]string `json:"detail,omitempty"`
+	Cols           int               `json:"cols"`
+	Rows           int               `json:"rows"`
+	BracketedPaste bool              `json:"bracketedPaste"` // the program takes pastes as one piece
+	Cooked         bool              `json:"cooked"`         // its terminal edits lines: long ones are refused
+	MaxLine        int               `json:"maxLine"`        // bytes a line may have then
+}
+
+// The keys of Detail that the host itself sets.
+const (
+	DetailTranscript = "transcript" // the first failure to write it
+	DetailSurvivors  = "survivors"  // processes that could not be ended
+)
+
+// Status is what is known now.
+func (h *Host) Status() Status {
+	lastOutput := h.out.lastAt()
+	bracketed := h.out.mode(modeBracketedPaste)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := Status{
+		ID: h.id, PID: h.self.PID, Identity: h.self,
+		State: h.state, Task: h.task, Reason: h.reason, Closing: h.cause,
+		StartedAt: h.started, LastOutputAt: lastOutput, LastKeyAt: h.lastKey,
+		Leftovers: slices.Clone(h.leftovers), Detail: h.details(),
+		Rows: h.rows, Cols: h.cols, MaxLine: cookedLine,
+	}
+	if h.exit != nil {
+		s.StartedAt = h.exit.StartedAt
+		code := h.exit.Code
+		s.ExitCode, s.Signal = &code, h.exit.Signal
+	}
+	if p := h.program; p != nil {
+		id := p.id
+		s.Agent, s.StartedAt, s.ExitCode, s.Signal = &id, p.started, nil, ""
+		s.BracketedPaste = bracketed && p.master != nil
+		s.Cooked = p.cooked()
+	}
+	s.LastActivityAt = latest(s.StartedAt, lastOutput, h.lastKey)
+	return s
+}
+
+func (h *Host) details() map[string]string {
+	d := maps.Clone(h.detail)
+	if d == nil {
+		d = map[string]string{}
+	}
+	if t := h.out.transcript; t != nil {
+		if lost, err := t.Err(); err != nil {
+			d[DetailTranscript] = fmt.Sprintf("%v; %d bytes lost", err, lost)
+		}
+	}
+	if len(h.survivors) > 0 {
+		d[DetailSurvivors] = fmt.Sprint(h.survivors)
+	}
+	return d
+}
+
+func latest(times ...time.Time) time.Time {
+	return slices.MaxFunc(times, time.Time.Compare)
+}
+
+// cooked tells whether the program's terminal edits lines by itself.
+func (p *program) cooked() bool {
+	if p.master == nil {
+		return false
+	}
+	t, err := termiosOf(p.master)
+	return err == nil && t.Lflag&unix.ICANON != 0
+}
+
+// Capture is the text of the pane.
+type Capture struct {
+	Text      string `json:"text"`
+	Screen    bool   `json:"screen"`              // what the screen shows, not the end of the output
+	Truncated bool   `json:"truncated,omitempty"` // something is missing: lines before it, or in the picture
+}
+
+// screenLimit bounds the wait for the screen model: after it, the tail must do.
+const screenLimit = 2 * time.Second
+
+// Capture returns the last lines (≤ 0: all) of the screen, or without a screen of
+// the output, with or without colours and other sequences. It works after the
+// program's end too.
+func (h *Host) Capture(ctx context.Context, lines int, ansi bool) (Capture, error) {
+	if h.screen != nil {
+		limited, cancel := context.WithTimeout(ctx, screenLimit)
+		defer cancel()
+		text, truncated, err := h.screen.text(limited, ansi)
+		if err == nil {
+			return Capture{Text: string(lastLines([]byte(text), lines)), Screen: true, Truncated: truncated}, nil
+		}
+		if ctx.Err() != nil {
+			return Capture{}, err
+		}
+	}
+	text, truncated := h.out.tail(lines, ansi)
+	return Capture{Text: text, Truncated: truncated || h.screen != nil}, nil
+}
+
+// Tail returns the last lines of the output as plain text: what a program said
+// before it ended.
+func (h *Host) Tail(lines int) string {
+	text, _ := h.out.tail(lines, false)
+	return text
+}
+
+// resize gives the program's terminal and the screen model a new size.
+func (h *Host) resize(rows, cols int) {
+	rows, cols = plausible(rows, cols)
+	h.mu.Lock()
+	same := rows == h.rows && cols == h.cols
+	h.rows, h.cols = rows, cols
+	prog := h.program
+	h.mu.Unlock()
+	if same {
+		return
+	}
+	if h.screen != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), screenLimit)
+		defer cancel()
+		if err := h.screen.resize(ctx, rows, cols); err != nil {
+			h.log.Warn("resize", "error", err)
+		}
+	}
+	if prog != nil && prog.master != nil {
+		if err := setSize(prog.master, rows, cols); err != nil {
+			h.log.Warn("resize", "error", err)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// terminal is a terminal of somebody else (the pane's, a viewer's) that is ours
+// for a while: raw while it is, given back as it was.
+type terminal struct {
+	given *os.File // as it came; its mode is what is changed
+	file  *os.File // where it is read and written
+	saved *unix.Termios
+	busy  chan struct{} // holds one token while somebody writes
+	dead  atomic.Bool   // a write failed: the pane is gone
+}
+
+// openTerminal takes f over. It is opened once more by its name, where that is
+// possible, so that reads and writes can be called off without touching the flags
+// of a descriptor that others share.
+func openTerminal(f *os.File) (*terminal, error) {
+	t := &terminal{given: f, file: f, busy: make(chan struct{}, 1)}
+	saved, err := termiosOf(f)
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "%s is not a terminal: %w", f.Name(), err)
+	}
+	t.saved = saved
+	if name := ttyName(f); name != "" {
+		if own, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOCTTY, 0); err == nil {
+			t.file = own
+		}
+	}
+	raw := *saved
+	makeRaw(&raw)
+	if err := setTermios(f, &raw); err != nil {
+		t.close()
+		return nil, fault.New(fault.Failed, "set the terminal %s to raw mode: %w", f.Name(), err)
+	}
+	return t, nil
+}
+
+// makeRaw passes every byte through both ways, see cfmakeraw(3).
+func makeRaw(t *unix.Termios) {
+	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
+	t.Oflag &^= unix.OPOST
+	t.Lflag &^= unix.ECHO | unix.ECHONL | unix.ICANON | unix.ISIG | unix.IEXTEN
+	t.Cflag &^= unix.CSIZE | unix.PARENB
+	t.Cflag |= unix.CS8
+	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
+}
+
+// close calls off reads and writes and restores the mode.
+func (t *terminal) close() {
+	if t.file != t.given {
+		t.file.Close()
+	}
+	setTermios(t.given, t.saved)
+}
+
+// write writes all of p unless the terminal is gone, somebody else is stuck in a
+// write, or limit passes (0 = as long as it takes). What is not written is lost:
+// a pane that does not take output must not stop what it shows.
+func (t *terminal) write(p []byte, limit time.Duration) {
+	if t.dead.Load() {
+		return
+	}
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		select {
+		case t.busy <- struct{}{}:
+		case <-timer.C:
+			return
+		}
+		t.file.SetWriteDeadline(time.Now().Add(limit))
+		defer t.file.SetWriteDeadline(time.Time{})
+	} else {
+		t.busy <- struct{}{}
+	}
+	defer func() { <-t.busy }()
+	if _, err := t.file.Write(p); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.dead.Store(true)
+	}
+}
+
+// abort makes a write that is stuck return, where the system can do that.
+func (t *terminal) abort() { t.file.SetWriteDeadline(time.Unix(1, 0)) }
+
+// resume ends an abort.
+func (t *terminal) resume() { t.file.SetWriteDeadline(time.Time{}) }
+
+// size returns rows and columns.
+func (t *terminal) size() (rows, cols int, err error) { return sizeOf(t.given) }
+
+// followSize calls resized with the size now and after every change, until ctx ends.
+func (t *terminal) followSize(ctx context.Context, resized func(rows, cols int)) {
+	changed := make(chan os.Signal, 1)
+	signal.Notify(changed, syscall.SIGWINCH)
+	defer signal.Stop(changed)
+	for {
+		if rows, cols, err := t.size(); err == nil {
+			resized(rows, cols)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		}
+	}
+}
+
+// control runs f on the descriptor without changing its blocking mode, as
+// File.Fd would.
+func control(file *os.File, f func(fd int) error) error {
+	conn, err := file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var inner error
+	if err := conn.Control(func(fd uintptr) { inner = f(int(fd)) }); err != nil {
+		return err
+	}
+	return inner
+}
+
+func termiosOf(f *os.File) (t *unix.Termios, err error) {
+	err = control(f, func(fd int) (err error) {
+		t, err = unix.IoctlGetTermios(fd, getTermiosRequest)
+		return err
+	})
+	return t, err
+}
+
+func setTermios(f *os.File, t *unix.Termios) error {
+	return control(f, func(fd int) error { return unix.IoctlSetTermios(fd, setTermiosRequest, t) })
+}
+
+func sizeOf(f *os.File) (rows, cols int, err error) {
+	err = control(f, func(fd int) error {
+		size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+		if err == nil {
+			rows, cols = int(size.Row), int(size.Col)
+		}
+		return err
+	})
+	return rows, cols, err
+}
+
+func setSize(f *os.File, rows, cols int) error {
+	return control(f, func(fd int) error {
+		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(rows), Col: uint16(cols)})
+	})
+}
+
+// The largest size that is believed: a screen model costs memory by the cell.
+const (
+	mostRows = 500
+	mostCols = 1000
+)
+
+// plausible brings a size into bounds; what is missing gets the classic value.
+func plausible(rows, cols int) (int, int) {
+	if rows <= 0 {
+		rows = 24
+	}
+	if cols <= 0 {
+		cols = 80
+	}
+	return min(rows, mostRows), min(cols, mostCols)
+}

@@ -1,0 +1,129 @@
+package host
+
+import (
+	"bytes"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Input is text to be typed into a program.
+type Input struct {
+	Text   string        `json:"text"`
+	Submit string        `json:"submit,omitempty"` // name of the key that submits it; "" = enter, SubmitNone = none
+	Join   bool          `json:"join,omitempty"`   // without bracketed paste: line breaks become blanks, else each line is entered
+	Pause  time.Duration `json:"pause,omitempty"`  // between text and submit; 0 = DefaultPause
+}
+
+// SubmitNone leaves the text in the program's input.
+const SubmitNone = "none"
+
+// DefaultPause separates text and submit, so that a program that takes a quick
+// return key for a part of a paste still sees it.
+const DefaultPause = 100 * time.Millisecond
+
+// typed returns the text as bytes that are never anything but text: every control
+// character but line break and tab is left out (of both sets, C0 and C1, so that
+// nothing ends a paste or moves a cursor), line breaks are one kind, and what is
+// no UTF-8 becomes the replacement character.
+func typed(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r':
+			return '\n'
+		case r == '\n', r == '\t':
+			return r
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, string(utf8.RuneError)))
+}
+
+// The ends of a bracketed paste (DECSET 2004).
+const (
+	pasteBegin = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+)
+
+// encode returns what a terminal would send for the text: one paste if the
+// program asked for that, else lines, each ended by the return key.
+func (in Input) encode(bracketed bool) []byte {
+	text := typed(in.Text)
+	switch {
+	case text == "":
+		return nil
+	case bracketed:
+		return []byte(pasteBegin + text + pasteEnd)
+	case in.Join:
+		return []byte(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), " "))
+	}
+	return []byte(strings.ReplaceAll(text, "\n", "\r"))
+}
+
+// longestLine returns the length in bytes of the longest line of encoded input.
+func longestLine(p []byte) int {
+	longest := 0
+	for line := range bytes.SplitSeq(p, []byte{'\r'}) {
+		longest = max(longest, len(line))
+	}
+	return longest
+}
+
+// reader of what a person's terminal sends: keys, but also answers to queries,
+// focus and mouse events, which nobody typed.
+type keyboard struct {
+	scan scanner
+}
+
+func newKeyboard() *keyboard { return &keyboard{scan: scanner{input: true}} }
+
+// read tells whether somebody typed, and returns p without the terminal's answers
+// to queries (keys, pastes, focus and mouse events stay).
+func (k *keyboard) read(p []byte) (human bool, without []byte) {
+	k.scan.scan(p, func(t token) {
+		human = human || !isEvent(t) && !isAnswer(t)
+		if !isAnswer(t) {
+			without = append(without, t.raw...)
+		}
+	})
+	if k.scan.pendingEscape() { // the key; its sequence would have come along
+		human, without = true, append(without, esc)
+		k.scan.state = ground
+	}
+	return human, without
+}
+
+// isEvent tells focus and mouse events.
+func isEvent(t token) bool {
+	if t.kind != csiToken {
+		return false
+	}
+	body := string(t.raw[2:])
+	return body == "I" || body == "O" || strings.HasPrefix(body, "<") || strings.HasPrefix(body, "M")
+}
+
+// isAnswer tells what a terminal says when a program asks it: device attributes
+// and status, cursor position, modes, sizes, colours, version.
+func isAnswer(t token) bool {
+	switch t.kind {
+	case stringToken:
+		return true
+	case csiToken:
+	default:
+		return false
+	}
+	body := string(t.raw[2:])
+	final := body[len(body)-1]
+	switch final {
+	case 'c', 'n', 't', 'x', 'y':
+		return true
+	case 'R': // also F3 with a modifier, which xterm sends as CSI 1 ; m R
+		return !strings.HasPrefix(body, "1;") || len(body) > len("1;2R")
+	case 'u':
+		return strings.HasPrefix(body, "?")
+	}
+	return false
+}

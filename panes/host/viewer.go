@@ -1,0 +1,201 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// AttachOptions connect a viewer: either a Terminal, which is put into raw mode
+// and followed in size, or In and Out.
+type AttachOptions struct {
+	Terminal *os.File
+	In       io.Reader // nil = nothing is typed; its end detaches
+	Out      io.Writer
+	ReadOnly bool // nothing is typed; the detach keys work
+}
+
+// Attached is how a viewing ended.
+type Attached struct {
+	Detached bool  // by the viewer
+	Exit     *Exit // the host closed; how its last program ended, if one ran
+}
+
+// The keys that detach: ctrl-\ and then d. A ctrl-\ for the program itself is
+// typed twice.
+const (
+	detachPrefix = 0x1c
+	detachKey    = 'd'
+)
+
+// Attach shows the pane and types into it until the viewer detaches, the host
+// closes, or ctx ends (its error). A viewer that falls too far behind is cut:
+// LIMIT_REACHED.
+func (c *Client) Attach(ctx context.Context, o AttachOptions) (Attached, error) {
+	v := viewing{in: o.In, out: o.Out, readOnly: o.ReadOnly, modes: newModes()}
+	params := attachParams{ReadOnly: o.ReadOnly}
+	if o.Terminal != nil {
+		t, err := openTerminal(o.Terminal)
+		if err != nil {
+			return Attached{}, err
+		}
+		defer t.close()
+		v.terminal, v.in, v.out = t, t.file, t.file
+		params.Rows, params.Cols, _ = t.size()
+	}
+	conn, r, err := c.begin(ctx, opAttach, params)
+	if err != nil {
+		return Attached{}, err
+	}
+	defer conn.Close()
+	v.conn = conn
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if err := c.answer(ctx, opAttach, r, nil); err != nil {
+		return Attached{}, err
+	}
+	end, err := v.show(ctx, r)
+	if err != nil && !v.detached.is() {
+		return Attached{}, c.failure(ctx, opAttach, err)
+	}
+	end.Detached = v.detached.is()
+	return end, nil
+}
+
+// viewing is one Attach.
+type viewing struct {
+	conn     net.Conn
+	terminal *terminal // nil with In and Out
+	in       io.Reader
+	out      io.Writer
+	readOnly bool
+	modes    *modes // as the output has set them, to be taken back
+
+	send     sync.Mutex
+	detached flag
+}
+
+// flag is a bool for two goroutines.
+type flag struct {
+	mu sync.Mutex
+	on bool
+}
+
+func (f *flag) set() { f.mu.Lock(); f.on = true; f.mu.Unlock() }
+
+func (f *flag) is() bool { f.mu.Lock(); defer f.mu.Unlock(); return f.on }
+
+// show copies both ways until one of them ends.
+func (v *viewing) show(ctx context.Context, r *bufio.Reader) (Attached, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if v.terminal != nil {
+		go v.terminal.followSize(ctx, v.resized)
+	}
+	if v.in != nil {
+		go v.type_()
+	}
+	defer func() {
+		if undo := v.modes.undoing(); len(undo) > 0 {
+			v.out.Write(undo)
+		}
+	}()
+	for {
+		kind, payload, err := readFrame(r)
+		if err != nil {
+			return Attached{}, err
+		}
+		switch kind {
+		case frameOutput:
+			v.modes.write(payload)
+			if _, err := v.out.Write(payload); err != nil {
+				return Attached{}, fmt.Errorf("show the pane: %w", err)
+			}
+		case frameCut:
+			return Attached{}, fault.New(fault.LimitReached, "%s", payload).WithHint("attach again")
+		case frameEnd:
+			return ended(payload)
+		}
+	}
+}
+
+func ended(payload []byte) (Attached, error) {
+	if len(payload) == 0 {
+		return Attached{}, nil
+	}
+	var w wireExit
+	if err := json.Unmarshal(payload, &w); err != nil {
+		return Attached{}, err
+	}
+	exit := w.exit()
+	return Attached{Exit: &exit}, nil
+}
+
+func (v *viewing) frame(kind byte, payload []byte) error {
+	v.send.Lock()
+	defer v.send.Unlock()
+	return writeFrame(v.conn, kind, payload)
+}
+
+func (v *viewing) resized(rows, cols int) {
+	size := binary.BigEndian.AppendUint16(nil, uint16(rows))
+	v.frame(frameResize, binary.BigEndian.AppendUint16(size, uint16(cols)))
+}
+
+// type_ sends what is typed, until the detach keys or the end of input.
+func (v *viewing) type_() {
+	keys := detacher{}
+	buf := make([]byte, 4096)
+	for {
+		n, err := v.in.Read(buf)
+		through, detach := keys.read(buf[:n])
+		if len(through) > 0 && !v.readOnly {
+			if v.frame(frameInput, through) != nil {
+				return
+			}
+		}
+		if detach || errors.Is(err, io.EOF) {
+			v.detached.set()
+			v.conn.Close()
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// detacher looks for the detach keys in what is typed, also across reads.
+type detacher struct{ prefix bool }
+
+// read returns what is meant for the program; detach if the keys were there,
+// which drops what follows them.
+func (d *detacher) read(p []byte) (through []byte, detach bool) {
+	for _, b := range p {
+		switch {
+		case d.prefix && b == detachKey:
+			return through, true
+		case d.prefix && b == detachPrefix:
+			d.prefix = false
+			through = append(through, b)
+		case d.prefix:
+			d.prefix = false
+			through = append(through, detachPrefix, b)
+		case b == detachPrefix:
+			d.prefix = true
+		default:
+			through = append(through, b)
+		}
+	}
+	return through, false
+}

@@ -17,10 +17,10 @@ import (
 // free again with a note who had them. It does nothing if the roster names
 // another host than hostID for it or if the end is written down already, so it
 // can be called by whoever comes first: the host itself, stop, or who finds the
-// member lost.
-func (s *Service) Bury(ctx context.Context, team, name, hostID string, o panes.Ended) error {
+// member lost. It reports whether it was the one that wrote it down.
+func (s *Service) Bury(ctx context.Context, team, name, hostID string, o panes.Ended) (first bool, err error) {
 	ctx = context.WithoutCancel(ctx)
-	err := s.roster.Update(ctx, team, func(t *store.Team) error {
+	err = s.roster.Update(ctx, team, func(t *store.Team) error {
 		m := t.Member(name)
 		if m == nil || m.Leadlight == nil || m.Leadlight.Host != hostID {
 			return errNoEntry
@@ -49,11 +49,11 @@ func (s *Service) Bury(ctx context.Context, team, name, hostID string, o panes.E
 	})
 	switch {
 	case errors.Is(err, errNoEntry) || fault.CodeOf(err) == fault.TeamNotFound:
-		return nil
+		return false, nil
 	case err != nil:
-		return fmt.Errorf("write down the end of %s: %w", name, err)
+		return false, fmt.Errorf("write down the end of %s: %w", name, err)
 	}
-	return s.freeTasks(ctx, team, name, o)
+	return true, s.freeTasks(ctx, team, name, o)
 }
 
 // freeTasks gives back what a member had in progress.
@@ -95,8 +95,12 @@ func (s *Service) Reconcile(ctx context.Context, team string) ([]string, error) 
 		if entry == nil || entry.Leadlight == nil || settled(entry.Leadlight.State) || m.Live() {
 			continue
 		}
-		if err := s.Bury(ctx, team, m.Name, entry.Leadlight.Host, panes.Ended{State: m.State, ExitCode: m.ExitCode, Signal: m.Signal, Reason: m.Reason}); err != nil {
+		first, err := s.Bury(ctx, team, m.Name, entry.Leadlight.Host, panes.Ended{State: m.State, ExitCode: m.ExitCode, Signal: m.Signal, Reason: m.Reason})
+		if err != nil {
 			return lost, err
+		}
+		if !first {
+			continue
 		}
 		lost = append(lost, m.Name)
 		if m.State == api.StateLost && t.LedByUs() {

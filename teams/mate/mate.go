@@ -225,7 +225,9 @@ func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
 		m.record.Process, _ = signals.Self()
 	}
 	errs := []error{m.o.Panes.Records().WriteHost(ctx, m.o.Team, m.o.Agent, m.record)}
-	errs = append(errs, m.tellEnd(ctx, e), m.o.Service.Bury(ctx, m.o.Team, m.o.Agent, m.launch.Host, e))
+	errs = append(errs, m.tellEnd(ctx, e)) // while the roster, which may forget us, still names us
+	_, err := m.o.Service.Bury(ctx, m.o.Team, m.o.Agent, m.launch.Host, e)
+	errs = append(errs, err)
 	if m.host != nil {
 		m.label.close(e.State)
 		errs = append(errs, m.host.Close())

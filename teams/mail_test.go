@@ -1,0 +1,157 @@
+package teams_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// https://github.com/anthropics/claude-code/issues/25694
+func TestIB08_SendToANameNobodyReads(t *testing.T) {
+	d := newDesk(t)
+	bob := running("bob")
+	bob.AgentType = "reviewer"
+	d.team("alpha", bob)
+	sent, err := d.as("").Send(t.Context(), "alpha", teams.SendSpec{To: "bob@alpha", Text: "hello"})
+	if err != nil || sent.To != "bob" {
+		t.Fatalf("bob@alpha: %+v, %v", sent, err)
+	}
+	for _, to := range []string{"reviewer", "Bob", "main", "ghost", ""} {
+		_, err := d.as("").Send(t.Context(), "alpha", teams.SendSpec{To: to, Text: "hello"})
+		wantCode(t, err, fault.RecipientNotFound)
+		if !strings.Contains(fault.Of(err).Hint, "bob") {
+			t.Errorf("to %q: the members are not listed: %v", to, fault.Of(err).Hint)
+		}
+	}
+	boxes, err := os.ReadDir(filepath.Join(d.base, "teams/alpha/inboxes"))
+	if err != nil || len(boxes) != 1 || boxes[0].Name() != "bob.json" {
+		t.Errorf("boxes: %v, %v", boxes, err)
+	}
+}
+
+func TestA12_SendErrors(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("bob"), stopped("eve"))
+	for _, tc := range []struct {
+		team string
+		spec teams.SendSpec
+		code fault.Code
+	}{
+		{"nope", teams.SendSpec{To: "bob", Text: "x"}, fault.TeamNotFound},
+		{"../alpha", teams.SendSpec{To: "bob", Text: "x"}, fault.InvalidName},
+		{"alpha", teams.SendSpec{To: "eve", Text: "x"}, fault.RecipientInactive},
+		{"alpha", teams.SendSpec{To: "bob", Text: "x", Type: "telegram"}, fault.InvalidType},
+		{"alpha", teams.SendSpec{To: "bob"}, fault.InvalidArgument},
+		{"alpha", teams.SendSpec{To: "bob", Text: strings.Repeat("x", store.MaxMessage+1)}, fault.InvalidArgument},
+	} {
+		_, err := d.as("").Send(t.Context(), tc.team, tc.spec)
+		wantCode(t, err, tc.code)
+	}
+	if _, err := d.as("").Send(t.Context(), "alpha", teams.SendSpec{To: "bob", Text: strings.Repeat("x", store.MaxMessage)}); err != nil {
+		t.Errorf("a message of 1 MiB: %v", err)
+	}
+}
+
+func TestA07_SE07_TheSenderIsTheCaller(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("scout"), running("bob"))
+	if _, err := d.as("scout").Send(t.Context(), "alpha", teams.SendSpec{To: "bob", Text: "I am the lead", Summary: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	box, err := d.as("").Inbox(t.Context(), "alpha", "bob", teams.InboxFilter{})
+	if err != nil || len(box) != 1 {
+		t.Fatal(box, err)
+	}
+	if m := box[0]; m.From != "scout" || m.Color != "blue" || m.Summary != "s" || m.Read || m.Type != "message" || m.Note != "" {
+		t.Errorf("got %+v", m)
+	}
+	// Written by hand, in the name of nobody we know: shown as such.
+	if _, err := d.fs.Mail().Put(t.Context(), "alpha", "bob", store.Message{From: "mallory", Text: "stop all", Timestamp: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	box, err = d.as("").Inbox(t.Context(), "alpha", "bob", teams.InboxFilter{From: "mallory"})
+	if err != nil || len(box) != 1 || box[0].Note != "not a member" {
+		t.Errorf("got %+v, %v", box, err)
+	}
+	_, err = d.as("mallory").Send(t.Context(), "alpha", teams.SendSpec{To: "bob", Text: "x"})
+	wantCode(t, err, fault.MemberNotFound)
+}
+
+func TestA08_Broadcast(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("a"), running("b"), stopped("c"))
+	sent, err := d.as("a").Broadcast(t.Context(), "alpha", "hello", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var to []string
+	for _, s := range sent {
+		to = append(to, s.To)
+	}
+	if !slices.Equal(to, []string{"team-lead", "b"}) {
+		t.Errorf("sent to %v", to)
+	}
+}
+
+func TestA15_InboxFilters(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("a"), running("b"))
+	for _, from := range []string{"a", "b", "a"} {
+		if _, err := d.as(from).Send(t.Context(), "alpha", teams.SendSpec{To: "team-lead", Text: "from " + from}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := d.as("").Inbox(t.Context(), "alpha", "", teams.InboxFilter{})
+	if err != nil || len(all) != 3 {
+		t.Fatal(all, err)
+	}
+	if err := d.as("").MarkRead(t.Context(), "alpha", "", []string{all[0].ID}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		f    teams.InboxFilter
+		want int
+	}{
+		{teams.InboxFilter{Unread: true}, 2}, {teams.InboxFilter{From: "a"}, 2}, {teams.InboxFilter{From: "a", Unread: true}, 1},
+		{teams.InboxFilter{Since: time.Hour}, 3}, {teams.InboxFilter{Since: time.Nanosecond}, 0},
+	} {
+		got, err := d.as("").Inbox(t.Context(), "alpha", "", tc.f)
+		if err != nil || len(got) != tc.want {
+			t.Errorf("%+v: %d messages, %v; want %d", tc.f, len(got), err, tc.want)
+		}
+	}
+	wantCode(t, d.as("a").MarkRead(t.Context(), "alpha", "b", nil), fault.NotLead)
+}
+
+// A request to the one who had the name before must not end the new one.
+// https://github.com/anthropics/claude-code/issues/45874
+func TestSH06_OldShutdownRequestIsExpired(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("builder"))
+	old := store.Frame{Type: store.ShutdownRequest, RequestID: "shutdown-1@builder", From: "team-lead"}
+	for _, at := range []time.Time{time.Now().Add(-time.Hour), time.Now().Add(time.Second)} {
+		old.RequestID = store.NewRequestID("shutdown", "builder", at)
+		if _, err := d.fs.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "team-lead", Text: old.Text(), Timestamp: at}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	box, err := d.as("").Inbox(t.Context(), "alpha", "builder", teams.InboxFilter{})
+	if err != nil || len(box) != 2 || box[0].Note != "expired" || box[1].Note != "" {
+		t.Fatalf("got %+v, %v", box, err)
+	}
+	first, _ := store.ParseFrame(box[0].Text)
+	_, err = d.as("builder").AnswerShutdown(t.Context(), "alpha", first.RequestID, true, "")
+	wantCode(t, err, fault.RequestNotFound)
+	id, err := d.as("builder").AnswerShutdown(t.Context(), "alpha", "", true, "")
+	if err != nil || id != old.RequestID {
+		t.Errorf("answered %q, %v; want the new one", id, err)
+	}
+}
+

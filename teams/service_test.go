@@ -1,0 +1,216 @@
+package teams_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
+)
+
+// desk is a base directory with real files and no terminal: what can be done
+// without a pane.
+type desk struct {
+	t    *testing.T
+	base string
+	fs   *claudefs.FS
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	base := t.TempDir()
+	fs, err := claudefs.Open(base, claudefs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := fs.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &desk{t: t, base: base, fs: fs}
+}
+
+// as returns the verbs as somebody uses them: "" is the lead in a shell.
+func (d *desk) as(name string) *teams.Service {
+	noTerminal := func(context.Context) (panes.Choice, error) {
+		return panes.Choice{}, fault.New(fault.BackendUnavailable, "no terminal here")
+	}
+	return teams.New(teams.Config{
+		Base: d.base, Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks(), Cwd: d.base,
+		Panes: panes.NewManager(panes.Options{Dir: d.fs.Dir(), Base: d.base, Runtime: d.t.TempDir(), Environ: os.Environ(), Choose: noTerminal,
+			Open: func(string, string) (backend.Backend, error) {
+				return nil, fault.New(fault.BackendUnavailable, "no terminal here")
+			}}),
+		Caller: teams.Caller{Name: name, Teammate: name != "" && name != store.Lead},
+	})
+}
+
+// team makes a team of ours whose members are said to run in this process.
+func (d *desk) team(name string, members ...store.Member) {
+	d.t.Helper()
+	if _, err := d.as("").CreateTeam(d.t.Context(), teams.TeamSpec{Name: name, Description: "for a test"}); err != nil {
+		d.t.Fatal(err)
+	}
+	err := d.fs.Roster().Update(d.t.Context(), name, func(t *store.Team) error {
+		t.Members = append(t.Members, members...)
+		return nil
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// running is a member on its way: it counts as live.
+func running(name string) store.Member {
+	now := time.Now()
+	return store.Member{Name: name, AgentID: name + "@alpha", Color: "blue", JoinedAt: now, Leadlight: &store.Bookkeeping{Host: "h-" + name, Kind: "plain", State: api.StateStarting, SpawnedAt: &now}}
+}
+
+func stopped(name string) store.Member {
+	m := running(name)
+	m.Leadlight.State, m.Leadlight.Reason = api.StateStopped, "pane closed"
+	return m
+}
+
+func wantCode(t *testing.T, err error, code fault.Code) {
+	t.Helper()
+	if got := fault.CodeOf(err); got != code {
+		t.Errorf("got %q (%v), want %s", got, err, code)
+	}
+}
+
+func TestA01_A02_CreateTeam(t *testing.T) {
+	d := newDesk(t)
+	got, err := d.as("").CreateTeam(t.Context(), teams.TeamSpec{Name: "code-review", Description: "Look at it"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.LeadAgentID != "team-lead@code-review" || got.Mailbox != "claude" || got.LedBy != "leadlight" || len(got.Members) != 1 {
+		t.Errorf("got %+v", got)
+	}
+	for _, p := range []string{"teams/code-review/config.json", "teams/code-review/inboxes", "tasks/code-review"} {
+		if _, err := os.Stat(filepath.Join(d.base, p)); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err = d.as("").CreateTeam(t.Context(), teams.TeamSpec{Name: "code-review", Description: "Again"})
+	wantCode(t, err, fault.TeamExists)
+	if f := fault.Of(err); !strings.Contains(f.Message, "made by leadlight") || !strings.Contains(f.Hint, "leadlight down code-review") {
+		t.Errorf("UX-04: who has it and the ways on are not said: %q, hint %q", f.Message, f.Hint)
+	}
+	for name, code := range map[string]fault.Code{"ab": fault.InvalidName, "Upper": fault.InvalidName, "../x": fault.InvalidName, "a--b": fault.InvalidName} {
+		_, err := d.as("").CreateTeam(t.Context(), teams.TeamSpec{Name: name, Description: "x"})
+		wantCode(t, err, code)
+	}
+	_, err = d.as("").CreateTeam(t.Context(), teams.TeamSpec{Name: "abc", Description: ""})
+	wantCode(t, err, fault.InvalidArgument)
+}
+
+func TestM06_M22_TheLeadsVerbsAreTheLeads(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("a"))
+	s := d.as("a")
+	_, err := s.CreateTeam(t.Context(), teams.TeamSpec{Name: "nested", Description: "x"})
+	wantCode(t, err, fault.NotLead)
+	wantCode(t, s.DeleteTeam(t.Context(), "alpha", teams.DeleteOptions{}), fault.NotLead)
+	_, err = s.Stop(t.Context(), "alpha", nil, teams.StopOptions{})
+	wantCode(t, err, fault.NotLead)
+	wantCode(t, s.Spawn(t.Context(), "alpha", []teams.SpawnSpec{{Name: "b", Command: []string{"true"}}})[0].Err, fault.NotLead)
+}
+
+func TestSpawnRefusals(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("a"))
+	if err := os.WriteFile(filepath.Join(d.base, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ok := []string{"true"}
+	before, _ := os.ReadFile(filepath.Join(d.base, "teams/alpha/config.json"))
+	for _, tc := range []struct {
+		name string
+		spec teams.SpawnSpec
+		code fault.Code
+	}{
+		{"SE10 reserved", teams.SpawnSpec{Name: "Team-Lead", Command: ok}, fault.InvalidName},
+		{"SE10 everyone", teams.SpawnSpec{Name: "*", Command: ok}, fault.InvalidName},
+		{"A06 taken", teams.SpawnSpec{Name: "a", Command: ok}, fault.DuplicateName},
+		{"SP13 no folder", teams.SpawnSpec{Name: "b", Command: ok, Cwd: "/srv/gone"}, fault.InvalidArgument},
+		{"SP13 a file", teams.SpawnSpec{Name: "b", Command: ok, Cwd: "file"}, fault.InvalidArgument},
+		{"SP11 no program", teams.SpawnSpec{Name: "b", Command: []string{"no-such-program"}}, fault.ProgramNotFound},
+		{"no profile", teams.SpawnSpec{Name: "b", Profile: "nobody"}, fault.ProfileNotFound},
+		{"A06 model", teams.SpawnSpec{Name: "b", Command: ok, Model: "gpt-0"}, fault.InvalidModel},
+		{"kind", teams.SpawnSpec{Name: "b", Command: ok, Kind: "odd"}, fault.InvalidArgument},
+		{"colour", teams.SpawnSpec{Name: "b", Command: ok, Color: "beige"}, fault.InvalidArgument},
+		{"UX06 native", teams.SpawnSpec{Name: "研究員", Command: ok, Kind: "native"}, fault.InvalidName},
+		{"prompt", teams.SpawnSpec{Name: "b", Command: ok, Prompt: strings.Repeat("x", store.MaxPrompt+1)}, fault.InvalidArgument},
+		{"no command", teams.SpawnSpec{Name: "b", Profile: "exec"}, fault.InvalidArgument},
+		{"SP04 no terminal", teams.SpawnSpec{Name: "b", Command: ok}, fault.BackendUnavailable},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			wantCode(t, d.as("").Spawn(t.Context(), "alpha", []teams.SpawnSpec{tc.spec})[0].Err, tc.code)
+		})
+	}
+	after, _ := os.ReadFile(filepath.Join(d.base, "teams/alpha/config.json"))
+	if string(before) != string(after) {
+		t.Errorf("SP04: something half-made is left:\n%s", after)
+	}
+}
+
+// https://github.com/anthropics/claude-code/issues/55821
+func TestTD01_TD03_TD06_Delete(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("busy"), stopped("done"))
+	_, err := os.Stat(filepath.Join(d.base, "teams/alpha"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = d.as("").DeleteTeam(t.Context(), "alpha", teams.DeleteOptions{})
+	wantCode(t, err, fault.ActiveMembers)
+	if !strings.Contains(err.Error(), "busy") || strings.Contains(err.Error(), "done") {
+		t.Errorf("names: %v", err)
+	}
+	d.team("beta", stopped("done"))
+	backup := filepath.Join(t.TempDir(), "beta.tar.gz")
+	if err := d.as("").DeleteTeam(t.Context(), "beta", teams.DeleteOptions{Backup: backup}); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{"teams/beta", "tasks/beta"} {
+		if _, err := os.Lstat(filepath.Join(d.base, p)); !os.IsNotExist(err) {
+			t.Errorf("%s is still there: %v", p, err)
+		}
+	}
+	if fi, err := os.Stat(backup); err != nil || fi.Size() == 0 {
+		t.Errorf("A13: no backup: %v", err)
+	}
+	wantCode(t, d.as("").DeleteTeam(t.Context(), "beta", teams.DeleteOptions{}), fault.TeamNotFound)
+}
+
+func TestPickTeam(t *testing.T) {
+	d := newDesk(t)
+	s := d.as("")
+	_, err := s.PickTeam(t.Context(), "")
+	wantCode(t, err, fault.TeamNotFound)
+	d.team("alpha")
+	if got, err := s.PickTeam(t.Context(), ""); err != nil || got != "alpha" {
+		t.Errorf("%q, %v", got, err)
+	}
+	d.team("beta")
+	_, err = s.PickTeam(t.Context(), "")
+	wantCode(t, err, fault.InvalidArgument)
+	if !strings.Contains(err.Error(), "alpha, beta") {
+		t.Errorf("the teams are not listed: %v", err)
+	}
+	if got, err := s.PickTeam(t.Context(), "beta"); err != nil || got != "beta" {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -1,0 +1,132 @@
+package teams_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+func TestTasks(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("a"), running("b"))
+	lead := d.as("")
+	one, err := lead.AddTask(t.Context(), "alpha", teams.TaskSpec{Subject: "one", Owner: "a"})
+	if err != nil || one.ID != "1" || !one.Ready || one.Status != "pending" {
+		t.Fatalf("%+v, %v", one, err)
+	}
+	two, err := lead.AddTask(t.Context(), "alpha", teams.TaskSpec{Subject: "two", BlockedBy: []string{"1"}})
+	if err != nil || two.Status != "blocked" || two.Ready {
+		t.Fatalf("%+v, %v", two, err)
+	}
+	t.Run("TC11_meant for somebody", func(t *testing.T) {
+		_, err := d.as("b").ClaimNext(t.Context(), "alpha", 0)
+		wantCode(t, err, fault.NoTaskReady)
+		_, err = d.as("b").ClaimTask(t.Context(), "alpha", "1")
+		wantCode(t, err, fault.TaskClaimed)
+		box, err := lead.Inbox(t.Context(), "alpha", "a", teams.InboxFilter{})
+		if err != nil || len(box) != 1 || box[0].Type != "task_assignment" {
+			t.Errorf("its owner was not told: %+v, %v", box, err)
+		}
+	})
+	t.Run("DP03_blocked", func(t *testing.T) {
+		for _, status := range []string{"in_progress", "completed"} {
+			_, err := lead.UpdateTask(t.Context(), "alpha", "2", teams.TaskChange{Status: &status})
+			wantCode(t, err, fault.TaskBlocked)
+		}
+		_, err := d.as("b").ClaimTask(t.Context(), "alpha", "2")
+		wantCode(t, err, fault.TaskBlocked)
+	})
+	t.Run("M08_completion unblocks", func(t *testing.T) {
+		if _, err := d.as("a").ClaimNext(t.Context(), "alpha", 0); err != nil {
+			t.Fatal(err)
+		}
+		_, err := d.as("b").CompleteTask(t.Context(), "alpha", "1", "")
+		wantCode(t, err, fault.TaskClaimed)
+		done, err := d.as("a").CompleteTask(t.Context(), "alpha", "1", "it works")
+		if err != nil || done.Status != "completed" || done.Result != "it works" {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		got, err := d.as("b").ClaimNext(t.Context(), "alpha", 0)
+		if err != nil || got.ID != "2" || got.Owner != "b" || got.Status != "in_progress" {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+	t.Run("D2_failed is not claimable until released", func(t *testing.T) {
+		failed, err := d.as("b").FailTask(t.Context(), "alpha", "2", "no luck")
+		if err != nil || failed.Status != "failed" || failed.Owner != "" || failed.Failure != "no luck" {
+			t.Fatalf("%+v, %v", failed, err)
+		}
+		_, err = d.as("a").ClaimNext(t.Context(), "alpha", 0)
+		wantCode(t, err, fault.NoTaskReady)
+		back, err := lead.ReleaseTask(t.Context(), "alpha", "2")
+		if err != nil || back.Status != "pending" || back.Failure != "" || !back.Ready {
+			t.Errorf("%+v, %v", back, err)
+		}
+	})
+	t.Run("metadata", func(t *testing.T) {
+		got, err := lead.UpdateTask(t.Context(), "alpha", "2", teams.TaskChange{Metadata: map[string]json.RawMessage{"k": json.RawMessage(`{"n":1}`)}})
+		if err != nil || string(got.Metadata["k"]) == "" {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		got, err = lead.UpdateTask(t.Context(), "alpha", "2", teams.TaskChange{Metadata: map[string]json.RawMessage{"k": json.RawMessage(`null`)}})
+		if _, still := got.Metadata["k"]; err != nil || still {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+	t.Run("deleted", func(t *testing.T) {
+		gone := "deleted"
+		if _, err := lead.UpdateTask(t.Context(), "alpha", "2", teams.TaskChange{Status: &gone}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := lead.Task(t.Context(), "alpha", "2")
+		wantCode(t, err, fault.TaskNotFound)
+	})
+	bad := "sideways"
+	_, err = lead.UpdateTask(t.Context(), "alpha", "1", teams.TaskChange{Status: &bad})
+	wantCode(t, err, fault.InvalidArgument)
+}
+
+// What a dead owner had in progress is free again, with a note who had it.
+// https://github.com/win4r/ClawTeam-OpenClaw/pull/39
+func TestTC09_SH19_TheDeadHoldNoTask(t *testing.T) {
+	d := newDesk(t)
+	dead := running("builder")
+	long := time.Now().Add(-time.Hour)
+	dead.Leadlight.SpawnedAt, dead.Leadlight.State = &long, api.StateActive // no host record, long ago: lost
+	d.team("alpha", dead, running("slow"))
+	for range 2 {
+		if _, err := d.as("").AddTask(t.Context(), "alpha", teams.TaskSpec{Subject: "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, who := range []string{"builder", "slow"} {
+		if _, err := d.as(who).ClaimTask(t.Context(), "alpha", []string{"1", "2"}[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lost, err := d.as("").Reconcile(t.Context(), "alpha")
+	if err != nil || !slices.Equal(lost, []string{"builder"}) {
+		t.Fatalf("lost %v, %v", lost, err)
+	}
+	one, _ := d.as("").Task(t.Context(), "alpha", "1")
+	if one.Status != "pending" || one.Owner != "" || !strings.Contains(string(one.Metadata["note"]), "builder had it") {
+		t.Errorf("task of the dead: %+v", one)
+	}
+	if two, _ := d.as("").Task(t.Context(), "alpha", "2"); two.Owner != "slow" {
+		t.Errorf("who is only slow lost its task: %+v", two)
+	}
+	if again, err := d.as("").Reconcile(t.Context(), "alpha"); err != nil || len(again) != 0 {
+		t.Errorf("told twice: %v, %v", again, err)
+	}
+	box, _ := d.as("").Inbox(t.Context(), "alpha", "", teams.InboxFilter{From: "builder"})
+	if len(box) != 1 || !strings.Contains(box[0].Text, "lost") {
+		t.Errorf("the lead was told %d times: %+v", len(box), box)
+	}
+}
+

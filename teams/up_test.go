@@ -1,0 +1,62 @@
+package teams
+
+import (
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+func TestSettled(t *testing.T) {
+	live := api.Member{Name: "w", Kind: "worker", State: api.StateIdle}
+	dead := api.Member{Name: "w", Kind: "worker", State: api.StateStopped}
+	for _, tc := range []struct {
+		name    string
+		members []api.Member
+		tasks   []api.Task
+		want    bool
+	}{
+		{"no tasks, somebody runs", []api.Member{live}, nil, false},
+		{"no tasks, nobody runs", []api.Member{dead}, nil, true},
+		{"all completed", []api.Member{live}, []api.Task{{ID: "1", Status: store.Completed}}, true},
+		{"one runs", []api.Member{live}, []api.Task{{ID: "1", Status: store.InProgress, Owner: "w"}}, false},
+		{"one is ready", []api.Member{live}, []api.Task{{ID: "1", Status: store.Pending}}, false},
+		{"one is ready and nobody is there", []api.Member{dead}, []api.Task{{ID: "1", Status: store.Pending}}, true},
+		{"owned by somebody who is gone", []api.Member{dead}, []api.Task{{ID: "1", Status: store.Pending, Owner: "w"}}, true},
+		{"failed, and what waits for it", []api.Member{live}, []api.Task{
+			{ID: "1", Status: store.FailedTask}, {ID: "2", Status: store.Blocked, BlockedBy: []string{"1"}}, {ID: "3", Status: store.Blocked, BlockedBy: []string{"2"}},
+		}, true},
+		{"failed, but another goes on", []api.Member{live}, []api.Task{
+			{ID: "1", Status: store.FailedTask}, {ID: "2", Status: store.Pending},
+		}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			snap := Snapshot{Members: tc.members, Tasks: tc.tasks, Unclaimed: unclaimed(tc.tasks, tc.members)}
+			if got := snap.Settled(); got != tc.want {
+				t.Errorf("settled = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestColorsAreSpreadAndStable(t *testing.T) {
+	var members []store.Member
+	seen := map[string]int{}
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		c := pickColor(name, members)
+		if again := pickColor(name, members); again != c {
+			t.Errorf("%s: %s, then %s", name, c, again)
+		}
+		members = append(members, store.Member{Name: name, Color: c})
+		seen[c]++
+	}
+	if len(seen) != len(assigned) {
+		t.Errorf("six members share %d colours: %v", len(seen), seen)
+	}
+}
+
+func TestShellLine(t *testing.T) {
+	if got := shellLine([]string{"tmux", "-S", "/tmp/my dir/s", "a'b", ""}); got != `tmux -S '/tmp/my dir/s' 'a'\''b' ''` {
+		t.Errorf("got %s", got)
+	}
+}

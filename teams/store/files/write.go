@@ -108,17 +108,7 @@ func (p *Pending) Swap() error {
 }
 
 // Sync is the second half of Commit: the sync of the folder.
-func (p *Pending) Sync() error {
-	f, err := p.folder.Open(".")
-	if err != nil {
-		return Explain("sync", p.dir.Join(path.Dir(p.name)), err)
-	}
-	defer f.Close()
-	if err := f.Sync(); err != nil {
-		return Explain("sync", p.dir.Join(path.Dir(p.name)), err)
-	}
-	return nil
-}
+func (p *Pending) Sync() error { return syncFolder(p.folder, p.dir.Join(path.Dir(p.name))) }
 
 // Discard gives the content up, if it is not under its name yet.
 func (p *Pending) Discard() {
@@ -161,4 +151,23 @@ func (d *Dir) Sweep(name string, age time.Duration) (int, error) {
 
 func sortEntries(entries []fs.DirEntry) {
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+}
+
+// Sync makes what was renamed or removed in a folder durable.
+func (d *Dir) Sync(name string) error {
+	r, err := d.enter(name, false)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return syncFolder(r, d.Join(name))
+}
+
+func syncFolder(r *os.Root, path string) error {
+	f, err := r.Open(".")
+	if err != nil {
+		return Explain("sync", path, err)
+	}
+	defer f.Close()
+	return Explain("sync", path, f.Sync())
 }

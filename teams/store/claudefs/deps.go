@@ -1,0 +1,234 @@
+package claudefs
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/lock"
+)
+
+// Create stores a task under a new id.
+func (t tasks) Create(ctx context.Context, team string, task store.Task) (store.Task, error) {
+	p, err := t.open(team)
+	if err != nil {
+		return store.Task{}, err
+	}
+	task, err = store.CheckNew(task, stampNow())
+	if err != nil {
+		return store.Task{}, err
+	}
+	held, err := t.f.lock(ctx, team, tasksLock, "create task")
+	if err != nil {
+		return store.Task{}, err
+	}
+	defer held.Release()
+	s, err := t.f.scan(ctx, p)
+	if err != nil {
+		return store.Task{}, err
+	}
+	if err := checkEdges(p, s, "new", store.Edges(&store.Task{}, &task)); err != nil {
+		return store.Task{}, err
+	}
+	if err := t.allocate(ctx, p, &task); err != nil {
+		return store.Task{}, err
+	}
+	if err := t.mirror(ctx, p, task.ID, store.Edges(&store.Task{}, &task)); err != nil {
+		return store.Task{}, t.undoCreate(ctx, p, task.ID, err)
+	}
+	task.Open = store.OpenBlockers(task.BlockedBy, t.f.status(ctx, p))
+	return task, nil
+}
+
+func (t tasks) undoCreate(ctx context.Context, p *place, id string, cause error) error {
+	// The cause is the news; a task that cannot be removed either is seen in the list.
+	_ = t.unlink(context.WithoutCancel(ctx), p, id)
+	return cause
+}
+
+// allocate gives a task the next id and writes its file. The high-water mark is
+// raised first, so that an id is used up even if the file vanishes again.
+func (t tasks) allocate(ctx context.Context, p *place, task *store.Task) error {
+	if err := t.f.dir.MkdirAll(listDir(p)); err != nil {
+		return err
+	}
+	for {
+		highest, _, err := t.f.highWater(p)
+		if err != nil {
+			return err
+		}
+		if highest >= maxID {
+			return fault.New(fault.LimitReached, "team %s has used up all ids of tasks", p.team)
+		}
+		task.ID = strconv.FormatInt(highest+1, 10)
+		done, err := t.publish(ctx, p, task, highest)
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// publish puts a new task under its id, unless the client has used the id
+// meanwhile.
+func (t tasks) publish(ctx context.Context, p *place, task *store.Task, highest int64) (bool, error) {
+	file, err := t.f.dir.Prepare(taskFile(p, task.ID).name, document(compose(task, taskFields())))
+	if err != nil {
+		return false, err
+	}
+	defer file.Discard()
+	mark, err := t.f.dir.Prepare(path.Join(listDir(p), highWaterFile), []byte(task.ID))
+	if err != nil {
+		return false, err
+	}
+	defer mark.Discard()
+	folder, err := lock.Folder(ctx, t.f.dir, path.Join(listDir(p), ".lock"), t.f.opts.LockTimeout)
+	if err != nil {
+		return false, err
+	}
+	now, _, err := t.f.highWater(p)
+	same := err == nil && now == highest
+	if same {
+		if err = mark.Swap(); err == nil {
+			err = file.Swap()
+		}
+	}
+	folder.Release()
+	if !same || err != nil {
+		return false, err
+	}
+	return true, file.Sync()
+}
+
+// relink applies a change that concerns the dependencies, or deletes a task. The
+// caller holds the lock of the list.
+func (t tasks) relink(ctx context.Context, p *place, id string, revise func(store.Task) (store.Task, error)) (store.Task, error) {
+	s, err := t.f.scan(ctx, p)
+	if err != nil {
+		return store.Task{}, err
+	}
+	var was store.Task
+	task, err := t.change(ctx, p, id, "update task", func(old store.Task) (store.Task, error) {
+		now, err := revise(old)
+		if err == nil && now.Status == store.Deleted {
+			err = errWhole
+		}
+		if err == nil {
+			err = checkEdges(p, s, id, store.Edges(&old, &now))
+		}
+		was = old
+		return now, err
+	})
+	if errors.Is(err, errWhole) {
+		task = was
+		task.Status, task.Open = store.Deleted, nil
+		return task, t.deleteHeld(ctx, p, id)
+	}
+	if err != nil {
+		return store.Task{}, err
+	}
+	if err := t.mirror(ctx, p, id, store.Edges(&was, &task)); err != nil {
+		_, _ = t.change(context.WithoutCancel(ctx), p, id, "undo update", func(now store.Task) (store.Task, error) {
+			now.Blocks, now.BlockedBy = was.Blocks, was.BlockedBy
+			return now, nil
+		})
+		return store.Task{}, err
+	}
+	return task, nil
+}
+
+// checkEdges refuses new dependencies on tasks that do not exist, and such that
+// would close a cycle.
+func checkEdges(p *place, s *snapshot, id string, edges []store.Edge) error {
+	return s.graph().CheckEdges(p.team, id, edges, func(other string) bool {
+		_, ok := s.tasks[other]
+		return ok || other == id
+	})
+}
+
+// mirror writes the other halves of changed dependencies. If one cannot be
+// written, those that were are taken back.
+func (t tasks) mirror(ctx context.Context, p *place, id string, changes []store.Edge) error {
+	for i, e := range changes {
+		err := t.mirrorOne(ctx, p, id, e)
+		if err == nil {
+			continue
+		}
+		for _, done := range changes[:i] {
+			done.Add = !done.Add
+			_ = t.mirrorOne(context.WithoutCancel(ctx), p, id, done) // the first error is the news
+		}
+		return err
+	}
+	return nil
+}
+
+func (t tasks) mirrorOne(ctx context.Context, p *place, id string, e store.Edge) error {
+	_, err := t.change(ctx, p, e.Other, "link tasks", func(task store.Task) (store.Task, error) {
+		e.Mirror(&task, id)
+		return task, nil
+	})
+	if code := fault.CodeOf(err); !e.Add && (code == fault.TaskNotFound || code == fault.CorruptFile) {
+		return nil // nothing to take away from
+	}
+	return err
+}
+
+// Delete removes a task.
+func (t tasks) Delete(ctx context.Context, team, id string) error {
+	p, err := t.open(team)
+	if err != nil {
+		return err
+	}
+	if link, err := t.isLink(p, id); link || err != nil {
+		if err == nil {
+			err = t.f.dir.Remove(taskFile(p, id).name)
+		}
+		return err
+	}
+	if _, err := t.get(ctx, p, id); err != nil {
+		return err
+	}
+	held, err := t.f.lock(ctx, team, tasksLock, "delete task")
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	return t.deleteHeld(ctx, p, id)
+}
+
+// deleteHeld removes a task and its traces in the others, as the client does. The
+// caller holds the lock of the list.
+func (t tasks) deleteHeld(ctx context.Context, p *place, id string) error {
+	s, err := t.f.scan(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := t.raise(ctx, p, store.IDNumber(id)); err != nil {
+		return err
+	}
+	if err := t.unlink(ctx, p, id); err != nil {
+		return err
+	}
+	for _, other := range s.ids {
+		c := s.tasks[other]
+		if c.bad != nil || other == id {
+			continue
+		}
+		for _, e := range []store.Edge{{Other: other, Before: true}, {Other: other}} {
+			list := c.task.BlockedBy
+			if e.Before {
+				list = c.task.Blocks
+			}
+			if slices.Contains(list, id) {
+				if err := t.mirrorOne(ctx, p, id, e); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

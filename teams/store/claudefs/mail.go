@@ -1,0 +1,276 @@
+package claudefs
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+type mail struct{ f *FS }
+
+// box names one mailbox: its team's place, its owner, its file.
+type box struct {
+	*place
+	owner string
+	file
+}
+
+func (b box) lockName() string { return "inbox-" + b.stem(b.owner) }
+
+// open finds a mailbox, which need not exist yet.
+func (m mail) open(team, owner string) (box, error) {
+	owner, err := store.CheckAddress(owner)
+	if err != nil {
+		return box{}, err
+	}
+	p, err := m.f.where(team)
+	if err != nil {
+		return box{}, err
+	}
+	return box{p, owner, file{name: p.box(owner), check: checkBox}}, nil
+}
+
+// Put appends a message.
+func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (store.Message, error) {
+	b, err := m.open(team, to)
+	if err != nil {
+		return msg, err
+	}
+	if err := store.CheckMessage(&msg); err != nil {
+		return msg, err
+	}
+	if msg.ID == "" {
+		msg.ID = uuid.NewString()
+	}
+	if msg.Timestamp.IsZero() {
+		msg.Timestamp = stampNow()
+	}
+	msg.To, msg.Type, msg.Stamp, msg.Read, msg.Unknown = b.owner, "message", "", false, nil
+	raw := compose(&msg, messageFields()).Raw()
+	held, err := m.f.lock(ctx, team, b.lockName(), "send")
+	if err != nil {
+		return msg, err
+	}
+	defer held.Release()
+	if err := m.f.dir.MkdirAll("teams/" + b.mail + "/inboxes"); err != nil {
+		return msg, err
+	}
+	return msg, m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
+		if len(msg.Text) > store.MaxMessage && !blank(old) && string(old) != "[]" {
+			return nil, store.TooLong(len(msg.Text))
+		}
+		return appended(old, raw), nil
+	})
+}
+
+// List returns the messages of a box. One that stands in it several times, as
+// some clients leave it, is one message: unread only if no copy was read.
+func (m mail) List(ctx context.Context, team, owner string) ([]store.Message, error) {
+	b, err := m.open(team, owner)
+	if err != nil {
+		return nil, err
+	}
+	data, err := m.f.read(ctx, b.file)
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	entries, err := parseBox(data, b.owner)
+	if err != nil {
+		return nil, m.f.corrupt(b.file, data, err)
+	}
+	out := make([]store.Message, 0, len(entries))
+	at := make(map[string]int, len(entries))
+	for _, e := range entries {
+		if !e.ok {
+			continue
+		}
+		if i, again := at[e.msg.ID]; again {
+			out[i].Read = out[i].Read || e.msg.Read
+			continue
+		}
+		at[e.msg.ID] = len(out)
+		out = append(out, e.msg)
+	}
+	return out, nil
+}
+
+// MarkRead records messages as handed over and sets their read flags. In a team
+// we lead, a box that has grown too large loses its read messages to the archive
+// on the same occasion.
+func (m mail) MarkRead(ctx context.Context, team, owner string, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	b, err := m.open(team, owner)
+	if err != nil {
+		return err
+	}
+	held, err := m.f.lock(ctx, team, b.lockName(), "mark read")
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	if err := m.f.ledger.Add(team, b.owner, ids); err != nil {
+		return err
+	}
+	if !m.f.exists(b.name) {
+		return nil
+	}
+	err = m.flag(ctx, b, ids)
+	if err != nil || m.f.opts.ArchiveAbove <= 0 || b.ours.Schema == 0 {
+		return err
+	}
+	_, err = m.prune(ctx, b, m.f.opts.ArchiveAbove, m.f.opts.ArchiveAbove/2)
+	return err
+}
+
+// HandedOver asks the ledger.
+func (m mail) HandedOver(_ context.Context, team, owner string, ids []string) (map[string]bool, error) {
+	b, err := m.open(team, owner)
+	if err != nil {
+		return nil, err
+	}
+	return m.f.ledger.Has(team, b.owner, ids)
+}
+
+// Prune moves read messages, all but the newest keep, into the archive.
+func (m mail) Prune(ctx context.Context, team, owner string, keep int) (int, error) {
+	b, err := m.open(team, owner)
+	if err != nil || !m.f.exists(b.name) {
+		return 0, err
+	}
+	held, err := m.f.lock(ctx, team, b.lockName(), "prune inbox")
+	if err != nil {
+		return 0, err
+	}
+	defer held.Release()
+	return m.prune(ctx, b, 0, max(keep, 0))
+}
+
+// Archive moves the whole box into the archive.
+func (m mail) Archive(ctx context.Context, team, owner string) (int, error) {
+	b, err := m.open(team, owner)
+	if err != nil || !m.f.exists(b.name) {
+		return 0, err
+	}
+	held, err := m.f.lock(ctx, team, b.lockName(), "archive inbox")
+	if err != nil {
+		return 0, err
+	}
+	defer held.Release()
+	n, archived := 0, map[string]bool{}
+	err = m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
+		entries, err := parseBox(old, b.owner)
+		if err != nil {
+			return nil, m.f.corrupt(b.file, old, err)
+		}
+		if len(entries) == 0 {
+			return old, nil
+		}
+		if err := m.toArchive(b, entries, archived); err != nil {
+			return nil, err
+		}
+		n = len(entries)
+		return []byte("[]"), nil
+	})
+	return n, err
+}
+
+// prune archives the read messages of a box with more than above entries, but
+// for the newest keep of them. The caller holds the lock.
+func (m mail) prune(ctx context.Context, b box, above, keep int) (int, error) {
+	n, archived := 0, map[string]bool{}
+	err := m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
+		entries, err := parseBox(old, b.owner)
+		if err != nil {
+			return nil, m.f.corrupt(b.file, old, err)
+		}
+		leave := readOnes(entries) - keep
+		if len(entries) <= above || leave <= 0 {
+			n = 0
+			return old, nil
+		}
+		var kept []json.RawMessage
+		var left []entry
+		for _, e := range entries {
+			if e.ok && e.msg.Read && len(left) < leave {
+				left = append(left, e)
+			} else {
+				kept = append(kept, e.raw)
+			}
+		}
+		if err := m.toArchive(b, left, archived); err != nil {
+			return nil, err
+		}
+		n = len(left)
+		return boxDocument(kept), nil
+	})
+	return n, err
+}
+
+func readOnes(entries []entry) int {
+	n := 0
+	for _, e := range entries {
+		if e.ok && e.msg.Read {
+			n++
+		}
+	}
+	return n
+}
+
+// toArchive archives the entries that an earlier try of the same edit, which done
+// remembers, has not archived yet.
+func (m mail) toArchive(b box, entries []entry, done map[string]bool) error {
+	var raws []json.RawMessage
+	for _, e := range entries {
+		if !done[string(e.raw)] {
+			raws = append(raws, e.raw)
+		}
+	}
+	if err := m.f.ledger.Archive(b.team, b.owner, raws); err != nil {
+		return err
+	}
+	for _, raw := range raws {
+		done[string(raw)] = true
+	}
+	return nil
+}
+
+// flag sets the read flags of messages. The caller holds the lock.
+func (m mail) flag(ctx context.Context, b box, ids []string) error {
+	return m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
+		entries, err := parseBox(old, b.owner)
+		if err != nil {
+			return nil, m.f.corrupt(b.file, old, err)
+		}
+		changed := false
+		list := make([]json.RawMessage, len(entries))
+		for i, e := range entries {
+			list[i] = e.raw
+			if e.ok && slices.Contains(ids, e.msg.ID) {
+				list[i] = markedRead(e.raw)
+				changed = changed || !e.msg.Read
+			}
+		}
+		if !changed {
+			return old, nil
+		}
+		return boxDocument(list), nil
+	})
+}
+
+// Watch hints at changes of a box.
+func (m mail) Watch(ctx context.Context, team, owner string) (<-chan struct{}, error) {
+	b, err := m.open(team, owner)
+	if err != nil {
+		return nil, err
+	}
+	return m.f.watcher.Watch(ctx, []string{m.f.dir.Join("teams/" + b.mail + "/inboxes")}, func() string { return m.f.stat(b.name) })
+}

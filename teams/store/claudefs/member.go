@@ -1,0 +1,125 @@
+package claudefs
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
+)
+
+func memberFields() []field[store.Member] {
+	return []field[store.Member]{
+		text("agentId", func(m *store.Member) *string { return &m.AgentID }),
+		text("name", func(m *store.Member) *string { return &m.Name }),
+		text("agentType", func(m *store.Member) *string { return &m.AgentType }),
+		text("model", func(m *store.Member) *string { return &m.Model }),
+		text("prompt", func(m *store.Member) *string { return &m.Prompt }),
+		text("color", func(m *store.Member) *string { return &m.Color }),
+		always(scalar("planModeRequired", func(m *store.Member) *bool { return &m.PlanModeRequired }), "false"),
+		millis("joinedAt", func(m *store.Member) *time.Time { return &m.JoinedAt }),
+		always(text("tmuxPaneId", func(m *store.Member) *string { return &m.TmuxPaneID }), `""`),
+		always(text("cwd", func(m *store.Member) *string { return &m.Cwd }), `""`),
+		{key: "subscriptions", fresh: "[]", // always empty so far, and never ours
+			load: func(*store.Member, json.RawMessage) {},
+			save: func(*store.Member, json.RawMessage) json.RawMessage { return nil }},
+		text("backendType", func(m *store.Member) *string { return &m.BackendType }),
+		optional("isActive", func(m *store.Member) **bool { return &m.IsActive }),
+		text("mode", func(m *store.Member) *string { return &m.Mode }),
+		text("worktreePath", func(m *store.Member) *string { return &m.WorktreePath }),
+		metadata(func(m *store.Member) *map[string]json.RawMessage { return &m.Metadata }),
+		nested("leadlight", func(m *store.Member) **store.Bookkeeping { return &m.Leadlight }, bookkeepingFields()),
+	}
+}
+
+func bookkeepingFields() []field[store.Bookkeeping] {
+	type b = store.Bookkeeping
+	return []field[b]{
+		text("host", func(x *b) *string { return &x.Host }),
+		text("kind", func(x *b) *string { return &x.Kind }),
+		text("profile", func(x *b) *string { return &x.Profile }),
+		text("state", func(x *b) *string { return &x.State }),
+		optional("exitCode", func(x *b) **int { return &x.ExitCode }),
+		text("signal", func(x *b) *string { return &x.Signal }),
+		text("reason", func(x *b) *string { return &x.Reason }),
+		scalar("runTask", func(x *b) *bool { return &x.RunTask }),
+		text("run", func(x *b) *string { return &x.Run }),
+		text("restart", func(x *b) *string { return &x.Restart }),
+		optional("spawnedAt", func(x *b) **time.Time { return &x.SpawnedAt }),
+		optional("stoppedAt", func(x *b) **time.Time { return &x.StoppedAt }),
+	}
+}
+
+// parseMember reads one element of members. What is no object with a name is not
+// a member; it is kept as it is.
+func parseMember(raw json.RawMessage) (store.Member, *rawjson.Object, bool) {
+	o, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return store.Member{}, nil, false
+	}
+	var m store.Member
+	m.Unknown = decode(o, &m, memberFields())
+	return m, o, m.Name != ""
+}
+
+func membersField() field[draft] {
+	return field[draft]{key: "members",
+		load: func(d *draft, raw json.RawMessage) {
+			list, err := rawjson.ParseArray(raw)
+			if err != nil {
+				d.Warnings = append(d.Warnings, "members is not a list and was passed over")
+				return
+			}
+			for _, item := range list {
+				if m, _, ok := parseMember(item); ok {
+					d.Members = append(d.Members, m)
+				} else {
+					d.Warnings = append(d.Warnings, "an entry of members without a name was passed over")
+				}
+			}
+		},
+		save: func(d *draft, found json.RawMessage) json.RawMessage {
+			list, err := rawjson.ParseArray(found)
+			if err != nil && len(d.Members) == 0 {
+				return nil
+			}
+			return rawjson.Array(mergeMembers(list, d.Members))
+		},
+		fresh: "[]"}
+}
+
+// mergeMembers writes members over the list the file has: in its order, with all
+// that is not ours; those that are gone are left out, new ones follow.
+func mergeMembers(list []json.RawMessage, members []store.Member) []json.RawMessage {
+	out := make([]json.RawMessage, 0, len(members))
+	written := make([]bool, len(members))
+	for _, raw := range list {
+		was, o, ok := parseMember(raw)
+		if !ok {
+			out = append(out, raw)
+			continue
+		}
+		for i := range members {
+			if !written[i] && members[i].Name == was.Name {
+				written[i] = true
+				now := members[i]
+				if was.AgentID == "" && derived(now.AgentID, now.Name) {
+					now.AgentID = "" // derived for addressing, not asked for
+				}
+				amend(o, &was, &now, memberFields())
+				out = append(out, o.Raw())
+				break
+			}
+		}
+	}
+	for i := range members {
+		if !written[i] {
+			out = append(out, compose(&members[i], memberFields()).Raw())
+		}
+	}
+	return out
+}
+
+func derived(agentID, name string) bool {
+	return len(agentID) > len(name) && agentID[:len(name)+1] == name+"@"
+}

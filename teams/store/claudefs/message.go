@@ -1,0 +1,153 @@
+package claudefs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
+)
+
+// messageFields lists the fields in the order in which new entries have them.
+// Every version of the client takes entries of this form.
+func messageFields() []field[store.Message] {
+	type m = store.Message
+	return []field[m]{
+		always(text("from", func(x *m) *string { return &x.From }), `""`),
+		always(text("text", func(x *m) *string { return &x.Text }), `""`),
+		{key: "timestamp",
+			load: func(x *m, raw json.RawMessage) {
+				x.Timestamp = store.ParseTime(raw)
+				if s, ok := rawjson.String(raw); !ok || s != store.FormatTime(x.Timestamp) {
+					x.Stamp = unquoted(raw)
+				}
+			},
+			save: func(x *m, _ json.RawMessage) json.RawMessage { return rawjson.Quote(store.FormatTime(x.Timestamp)) }},
+		text("summary", func(x *m) *string { return &x.Summary }),
+		text("color", func(x *m) *string { return &x.Color }),
+		constant[m]("msgV", "1"),
+		text("msg_id", func(x *m) *string { return &x.ID }),
+		always(text("type", func(x *m) *string { return &x.Type }), `"message"`),
+		always(scalar("read", func(x *m) *bool { return &x.Read }), "false"),
+	}
+}
+
+func unquoted(raw json.RawMessage) string {
+	if s, ok := rawjson.String(raw); ok {
+		return s
+	}
+	return string(raw)
+}
+
+// constant is a field that we only ever write.
+func constant[T any](key, value string) field[T] {
+	return field[T]{key: key, fresh: value,
+		load: func(*T, json.RawMessage) {},
+		save: func(*T, json.RawMessage) json.RawMessage { return nil }}
+}
+
+// entry is one element of a mailbox. One that is no object is nobody's message;
+// it is kept as it is.
+type entry struct {
+	raw json.RawMessage
+	msg store.Message
+	ok  bool
+}
+
+// parseBox reads a mailbox. A file without content, and null, is an empty box.
+func parseBox(data []byte, owner string) ([]entry, error) {
+	if blank(data) {
+		return nil, nil
+	}
+	list, err := rawjson.ParseArray(data)
+	if err != nil {
+		return nil, err
+	}
+	box := make([]entry, len(list))
+	for i, raw := range list {
+		box[i] = parseEntry(raw, owner)
+	}
+	return box, nil
+}
+
+func parseEntry(raw json.RawMessage, owner string) entry {
+	o, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return entry{raw: raw}
+	}
+	e := entry{raw: raw, ok: true}
+	e.msg.Unknown = decode(o, &e.msg, messageFields())
+	e.msg.To = owner
+	if e.msg.Type == "" {
+		e.msg.Type = "message"
+	}
+	if e.msg.ID == "" {
+		stamp, _ := o.Get("timestamp")
+		e.msg.ID = derivedID(e.msg.From, unquoted(stamp), e.msg.Text)
+	}
+	return e
+}
+
+// derivedID stands in for the id of an entry of a client that writes none: what
+// has the same sender, time and text is the same message.
+func derivedID(from, stamp, text string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", from, stamp, text))
+	return "derived-" + hex.EncodeToString(sum[:16])
+}
+
+func checkBox(data []byte) error {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return errBlank
+	}
+	if blank(data) {
+		return nil
+	}
+	_, err := rawjson.ParseArray(data)
+	return err
+}
+
+func blank(data []byte) bool {
+	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
+	return len(data) == 0 || string(data) == "null"
+}
+
+// appended returns the box with one entry more. The others keep their bytes.
+func appended(data []byte, entry json.RawMessage) []byte {
+	pretty := rawjson.Pretty(entry, "  ")
+	out := make([]byte, 0, len(data)+len(pretty)+8)
+	body := []byte("[")
+	if !blank(data) {
+		body = bytes.TrimRight(bytes.TrimPrefix(data, []byte("\ufeff")), " \t\r\n")
+		body = bytes.TrimRight(body[:len(body)-1], " \t\r\n")
+	}
+	out = append(out, body...)
+	if !bytes.Equal(bytes.TrimSpace(body), []byte("[")) {
+		out = append(out, ',')
+	}
+	out = append(out, "\n  "...)
+	out = append(out, pretty...)
+	return append(out, "\n]"...)
+}
+
+// boxDocument lays a box out as the client does.
+func boxDocument(list []json.RawMessage) []byte { return rawjson.Pretty(rawjson.Array(list), "") }
+
+// markedRead returns an entry with its read flag set and all else as it was.
+func markedRead(raw json.RawMessage) json.RawMessage {
+	o, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return raw
+	}
+	if r, _ := o.Get("read"); string(r) == "true" {
+		return raw
+	}
+	o.Set("read", json.RawMessage("true"))
+	return o.Raw()
+}
+
+// stampNow is the time of a new message. The client knows milliseconds only.
+func stampNow() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

@@ -1,0 +1,149 @@
+package claudefs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// place says where the files of a team are.
+//
+// Claude Code makes folder names from a team's name in two ways: the roster's
+// has only lower-case letters, digits and '-'; that of mail and tasks keeps
+// upper case and '_'. So a team whose name is not plain has two folders below
+// teams/. Teams we make have names on which both agree.
+type place struct {
+	team string
+	mail string // folder of the mail, below teams/
+	list string // folder of the tasks, below tasks/
+	ours store.Ours
+
+	sig signature // of the roster file from which this was read
+}
+
+func configFile(team string) string { return "teams/" + team + "/config.json" }
+
+func (p *place) box(owner string) string {
+	return "teams/" + p.mail + "/inboxes/" + p.stem(owner) + ".json"
+}
+
+// stem is the file name of a member. The client replaces what is not a letter,
+// digit, '_' or '-'. It does so to letters of other scripts as well, which would
+// put all such members into one box: their names are kept.
+func (p *place) stem(owner string) string {
+	if p.ours.Schema > 0 || strings.ContainsFunc(owner, func(r rune) bool { return r > 0x7f }) {
+		return owner
+	}
+	return keepCase(owner)
+}
+
+// where finds the place of a team: fault.InvalidName, fault.TeamNotFound. A
+// roster that cannot be read leaves the place known before, or the plain one.
+func (f *FS) where(team string) (*place, error) {
+	if err := store.CheckTeam(team); err != nil {
+		return nil, err
+	}
+	info, err := f.dir.Lstat(configFile(team))
+	if missing(err) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, noTeam(team)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	known := f.places[team]
+	f.mu.Unlock()
+	sig := signatureOf(info)
+	if known != nil && known.sig == sig {
+		return known, nil
+	}
+	p := &place{team: team, mail: team, list: team, sig: sig}
+	data, err := f.dir.Read(configFile(team))
+	if err != nil {
+		return nil, err
+	}
+	t, err := parseTeam(team, data)
+	switch {
+	case err == nil:
+		p.ours = t.Ours
+		if t.DisplayName != "" && lowerCase(t.DisplayName) == team && !f.exists(configFile(keepCase(t.DisplayName))) {
+			p.mail, p.list = keepCase(t.DisplayName), keepCase(t.DisplayName)
+		}
+	case known != nil:
+		return known, nil
+	default:
+		return p, nil // not remembered: the file may be whole in a moment
+	}
+	f.mu.Lock()
+	f.places[team] = p
+	f.mu.Unlock()
+	return p, nil
+}
+
+func noTeam(team string) error {
+	return fault.New(fault.TeamNotFound, "team %q does not exist", store.Shown(team)).WithHint("leadlight team ls lists the teams there are")
+}
+
+func (f *FS) exists(name string) bool {
+	_, err := f.dir.Lstat(name)
+	return err == nil
+}
+
+// MailboxOf returns the layout of a team's mailboxes: store.MailboxClaude,
+// store.MailboxMaildir, or what else its roster says.
+func (f *FS) MailboxOf(team string) (string, error) {
+	p, err := f.where(team)
+	if err != nil {
+		return "", err
+	}
+	if p.ours.Mailbox == "" {
+		return store.MailboxClaude, nil
+	}
+	return p.ours.Mailbox, nil
+}
+
+// lowerCase is the client's folder name for a roster.
+func lowerCase(name string) string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if letterOrDigit(r) {
+			return r
+		}
+		return '-'
+	}, name))
+}
+
+// keepCase is the client's folder name for mail and tasks.
+func keepCase(name string) string {
+	return strings.Map(func(r rune) rune {
+		if letterOrDigit(r) || r == '_' || r == '-' {
+			return r
+		}
+		return '-'
+	}, name)
+}
+
+func letterOrDigit(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+}
+
+// signature tells versions of a file apart without reading it.
+type signature struct {
+	inode uint64
+	size  int64
+	mtime int64
+	ctime int64
+	mode  fs.FileMode
+}
+
+func signatureOf(info os.FileInfo) signature {
+	s := signature{size: info.Size(), mtime: info.ModTime().UnixNano(), mode: info.Mode()}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		s.inode, s.ctime = st.Ino, changeTime(st)
+	}
+	return s
+}

@@ -1,0 +1,251 @@
+package claudefs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/lock"
+	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
+)
+
+type roster struct{ f *FS }
+
+const rosterLock = "roster"
+
+func rosterFile(team string) file { return file{name: configFile(team), check: checkTeam} }
+
+// Create makes teams/<team> with a roster and an empty folder for mail, and
+// tasks/<team>. Folders that are there already are used as they are.
+func (r roster) Create(ctx context.Context, t store.Team) error {
+	if err := store.CheckNewTeam(t.Name); err != nil {
+		return err
+	}
+	if err := store.CheckMembers(nil, t.Members); err != nil {
+		return err
+	}
+	if r.f.exists(configFile(t.Name)) {
+		return teamExists(t.Name)
+	}
+	held, err := r.f.lock(ctx, t.Name, rosterLock, "create team")
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	inbox := "inboxes"
+	if t.Ours.Mailbox == store.MailboxMaildir {
+		inbox = "inbox"
+	}
+	for _, dir := range []string{path.Join("teams", t.Name, inbox), path.Join("tasks", t.Name)} {
+		if err := r.f.dir.MkdirAll(dir); err != nil {
+			return err
+		}
+	}
+	data := newTeam(t)
+	return r.f.edit(ctx, rosterFile(t.Name), func(old []byte) ([]byte, error) {
+		if old != nil {
+			return nil, teamExists(t.Name)
+		}
+		return data, nil
+	})
+}
+
+func teamExists(team string) error {
+	return fault.New(fault.TeamExists, "team %q exists already", team).
+		WithHint("choose another name, or delete it with: leadlight team delete %s", team)
+}
+
+func newTeam(t store.Team) []byte {
+	t.Ours.Schema = store.Schema
+	if t.CreatedAt.IsZero() {
+		t.CreatedAt = time.Now()
+	}
+	if t.LeadAgentID == "" {
+		t.LeadAgentID = store.Lead + "@" + t.Name
+	}
+	o := compose(&draft{Team: t, name: t.Name, ours: &t.Ours}, teamFields())
+	o.Set("schemaVersion", rawjson.Encode(1))
+	return document(o)
+}
+
+// Get reads one roster.
+func (r roster) Get(ctx context.Context, team string) (store.Team, error) {
+	if err := store.CheckTeam(team); err != nil {
+		return store.Team{}, err
+	}
+	data, err := r.f.read(ctx, rosterFile(team))
+	if absent(err) {
+		return store.Team{}, noTeam(team)
+	}
+	if err != nil {
+		return r.lastGood(team, err)
+	}
+	t, err := parseTeam(team, data)
+	if err != nil {
+		return store.Team{}, err
+	}
+	t.Path = r.f.dir.Join(configFile(team))
+	if r.f.opts.KeepLastGood {
+		r.f.mu.Lock()
+		r.f.good[team] = t.Clone()
+		r.f.mu.Unlock()
+	}
+	return t, nil
+}
+
+// lastGood answers for a damaged roster if a long-lived reader has seen it whole.
+func (r roster) lastGood(team string, err error) (store.Team, error) {
+	r.f.mu.Lock()
+	defer r.f.mu.Unlock()
+	t, ok := r.f.good[team]
+	if !ok || !errors.Is(err, fault.CorruptFile) {
+		return store.Team{}, err
+	}
+	t = t.Clone()
+	t.Warnings = append(t.Warnings, fmt.Sprintf("going on with the last good copy: %v", err))
+	return t, nil
+}
+
+func absent(err error) bool { return missing(err) || errors.Is(err, syscall.ENOTDIR) }
+
+// List returns the folders below teams/ that have a roster, whole or not. Folders
+// that a client is about to remove are passed over.
+func (r roster) List(ctx context.Context) ([]string, error) {
+	entries, err := r.f.dir.ReadDir("teams")
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		if store.CheckTeam(name) != nil || strings.Contains(name, deletedMark) {
+			continue
+		}
+		if _, err := r.f.dir.Lstat(configFile(name)); err == nil || !absent(err) {
+			names = append(names, name)
+		}
+	}
+	return names, ctx.Err()
+}
+
+// Update changes one roster.
+func (r roster) Update(ctx context.Context, team string, change func(*store.Team) error) error {
+	if _, err := r.f.where(team); err != nil {
+		return err
+	}
+	held, err := r.f.lock(ctx, team, rosterLock, "change team")
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	return r.f.edit(ctx, rosterFile(team), func(old []byte) ([]byte, error) {
+		if old == nil {
+			return nil, noTeam(team)
+		}
+		d, o, err := openTeam(team, old)
+		if err != nil {
+			return nil, err
+		}
+		before := o.Raw()
+		if err := d.edit(o, team, change); err != nil {
+			return nil, err
+		}
+		if bytes.Equal(before, o.Raw()) {
+			return old, nil
+		}
+		return document(o), nil
+	})
+}
+
+// Watch hints at changes of one roster, or of all.
+func (r roster) Watch(ctx context.Context, team string) (<-chan struct{}, error) {
+	if team != "" {
+		if err := store.CheckTeam(team); err != nil {
+			return nil, err
+		}
+		name := configFile(team)
+		return r.f.watcher.Watch(ctx, []string{r.f.dir.Join("teams/" + team)}, func() string { return r.f.stat(name) })
+	}
+	all := func() []string {
+		names, _ := r.List(ctx) // what cannot be listed now is looked for again at the next event
+		dirs := []string{r.f.dir.Join("teams")}
+		for _, n := range names {
+			dirs = append(dirs, r.f.dir.Join("teams/"+n))
+		}
+		return dirs
+	}
+	return r.f.watcher.WatchSet(ctx, all, func() string {
+		names, _ := r.List(ctx)
+		var b strings.Builder
+		for _, n := range names {
+			b.WriteString(n + r.f.stat(configFile(n)) + "\n")
+		}
+		return b.String()
+	})
+}
+
+// stat describes a version of a file for polling.
+func (f *FS) stat(name string) string {
+	info, err := f.dir.Lstat(name)
+	if err != nil {
+		return "none"
+	}
+	return fmt.Sprint(signatureOf(info))
+}
+
+// Delete removes a team. All its folders are first renamed, which can be taken
+// back, and then removed.
+func (r roster) Delete(ctx context.Context, team string) error {
+	if err := store.CheckTeam(team); err != nil {
+		return err
+	}
+	if info, err := r.f.dir.Lstat("teams/" + team); err == nil && !info.IsDir() {
+		return r.f.dir.Remove("teams/" + team)
+	}
+	p, err := r.f.where(team)
+	if err != nil {
+		return err
+	}
+	held, err := r.f.lock(ctx, team, rosterLock, "delete team")
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	data, err := r.f.read(ctx, rosterFile(team))
+	if absent(err) {
+		return noTeam(team)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := parseTeam(team, data); err != nil {
+		return err
+	}
+	// The lock of the client keeps it from writing into what is moved away.
+	folder, err := lock.Folder(ctx, r.f.dir, configFile(team), r.f.opts.LockTimeout)
+	if err != nil {
+		return err
+	}
+	moved, err := r.f.moveAway(p)
+	if err != nil {
+		folder.Release()
+		return err
+	}
+	r.f.forget(p)
+	for _, name := range moved {
+		if err := r.f.dir.RemoveAll(name); err != nil {
+			return fmt.Errorf("team %s is deleted, but not all of its files: %w", team, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package claudefs
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+func listDir(p *place) string { return "tasks/" + p.list }
+
+func taskFile(p *place, id string) file {
+	return file{name: listDir(p) + "/" + id + ".json", check: checkTask}
+}
+
+// taskCache remembers the parsed files of one list. A file is read again when its
+// signature changes; what is claimed or changed is always read under its lock.
+type taskCache struct {
+	mu    sync.Mutex
+	files map[string]cached // by id
+}
+
+type cached struct {
+	sig  signature
+	task store.Task // Open is not filled
+	bad  error      // why it cannot be used
+}
+
+func (f *FS) cacheOf(p *place) *taskCache {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.lists[p.team]
+	if c == nil {
+		c = &taskCache{files: map[string]cached{}}
+		f.lists[p.team] = c
+	}
+	return c
+}
+
+// look returns a task as it is now: from memory, if its file has not changed.
+// fs.ErrNotExist if there is none.
+func (c *taskCache) look(ctx context.Context, f *FS, p *place, id string, info fs.FileInfo) (cached, error) {
+	sig := signatureOf(info)
+	c.mu.Lock()
+	known, ok := c.files[id]
+	c.mu.Unlock()
+	if ok && known.sig == sig {
+		return known, nil
+	}
+	now := cached{sig: sig}
+	data, err := f.read(ctx, taskFile(p, id))
+	switch {
+	case missing(err):
+		return now, err
+	case ctx.Err() != nil:
+		return now, ctx.Err()
+	case err == nil:
+		now.task, _, err = openTask(id, data)
+	}
+	now.bad = err
+	if now.task.UpdatedAt.IsZero() {
+		now.task.UpdatedAt = info.ModTime()
+	}
+	c.mu.Lock()
+	c.files[id] = now
+	c.mu.Unlock()
+	return now, nil
+}
+
+// status tells what is known of a task, for its dependants.
+func (f *FS) status(ctx context.Context, p *place) func(id string) (string, bool) {
+	c := f.cacheOf(p)
+	return func(id string) (string, bool) {
+		if store.IDNumber(id) < 0 {
+			return "", false
+		}
+		info, err := f.dir.Lstat(taskFile(p, id).name)
+		if err != nil {
+			return "", false
+		}
+		now, err := c.look(ctx, f, p, id, info)
+		if err != nil || now.bad != nil {
+			return "", false
+		}
+		return now.task.Status, true
+	}
+}
+
+// snapshot is a list as it was found.
+type snapshot struct {
+	ids      []string // in numeric order, the unreadable ones included
+	tasks    map[string]cached
+	warnings []string
+}
+
+func (s *snapshot) status(id string) (string, bool) {
+	c, ok := s.tasks[id]
+	if !ok || c.bad != nil {
+		return "", false
+	}
+	return c.task.Status, true
+}
+
+// task returns one task with Open filled, nil if it cannot be read.
+func (s *snapshot) task(id string) *store.Task {
+	c, ok := s.tasks[id]
+	if !ok || c.bad != nil {
+		return nil
+	}
+	t := c.task.Clone()
+	t.Open = store.OpenBlockers(t.BlockedBy, s.status)
+	return &t
+}
+
+// graph returns the dependencies: blockedBy is the truth for them.
+func (s *snapshot) graph() store.Graph {
+	g := store.Graph{}
+	for id, c := range s.tasks {
+		if c.bad == nil {
+			g[id] = slices.Clone(c.task.BlockedBy)
+		}
+	}
+	return g
+}
+
+// scan reads a list.
+func (f *FS) scan(ctx context.Context, p *place) (*snapshot, error) {
+	s := &snapshot{tasks: map[string]cached{}}
+	entries, err := f.dir.ReadDir(listDir(p))
+	if missing(err) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := f.cacheOf(p)
+	for _, e := range entries {
+		id, ok := taskID(e.Name())
+		if !ok {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			continue // gone meanwhile
+		}
+		now, err := c.look(ctx, f, p, id, info)
+		if missing(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if now.bad != nil {
+			s.warnings = append(s.warnings, fmt.Sprintf("%s.json was passed over: %v", id, now.bad))
+		}
+		s.ids = append(s.ids, id)
+		s.tasks[id] = now
+	}
+	c.keep(s.tasks)
+	slices.SortFunc(s.ids, store.CompareIDs)
+	return s, nil
+}
+
+// keep forgets the files that are gone.
+func (c *taskCache) keep(there map[string]cached) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id := range c.files {
+		if _, ok := there[id]; !ok {
+			delete(c.files, id)
+		}
+	}
+}
+
+// taskID returns the id that a file name stands for.
+func taskID(name string) (string, bool) {
+	id, ok := strings.CutSuffix(name, ".json")
+	return id, ok && store.IDNumber(id) >= 0
+}
+
+const highWaterFile = ".highwatermark"
+
+// highWater returns the highest id that was ever used: by a file, whether it can
+// be read or not, or as the client's .highwatermark says. One that is no number
+// is passed over, with a warning if it is not empty.
+func (f *FS) highWater(p *place) (int64, string, error) {
+	entries, err := f.dir.ReadDir(listDir(p))
+	if err != nil && !missing(err) {
+		return 0, "", err
+	}
+	var highest int64
+	for _, e := range entries {
+		if id, ok := taskID(e.Name()); ok {
+			highest = max(highest, store.IDNumber(id))
+		}
+	}
+	mark, warning, err := f.waterMark(p)
+	return max(highest, mark), warning, err
+}
+
+func (f *FS) waterMark(p *place) (int64, string, error) {
+	data, err := f.dir.Read(path.Join(listDir(p), highWaterFile))
+	if missing(err) {
+		return 0, "", nil
+	}
+	if err != nil {
+		return 0, "", err
+	}
+	text := strings.TrimSpace(string(data))
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || n > maxID {
+		if text == "" {
+			return 0, "", nil
+		}
+		return 0, fmt.Sprintf("%s holds %q, which is no id, and was passed over", highWaterFile, store.Shown(text)), nil
+	}
+	return n, "", nil
+}
+
+// maxID is below the greatest number that JavaScript counts exactly.
+const maxID = 999_999_999_999_999

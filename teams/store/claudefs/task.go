@@ -1,0 +1,103 @@
+package claudefs
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
+)
+
+func taskFields() []field[store.Task] {
+	type t = store.Task
+	return []field[t]{
+		{key: "id",
+			load: func(x *t, raw json.RawMessage) { x.ID, _ = idText(raw) },
+			save: func(x *t, _ json.RawMessage) json.RawMessage { return rawjson.Quote(x.ID) }},
+		text("subject", func(x *t) *string { return &x.Subject }),
+		always(text("description", func(x *t) *string { return &x.Description }), `""`),
+		text("activeForm", func(x *t) *string { return &x.ActiveForm }),
+		text("status", func(x *t) *string { return &x.Status }),
+		always(stringList("blocks", func(x *t) *[]string { return &x.Blocks }), "[]"),
+		always(stringList("blockedBy", func(x *t) *[]string { return &x.BlockedBy }), "[]"),
+		text("owner", func(x *t) *string { return &x.Owner }),
+		metadata(func(x *t) *map[string]json.RawMessage { return &x.Metadata }),
+	}
+}
+
+// alias is a key under which other task lists keep a field of ours. It is read
+// where ours is absent, and removed when the field changes.
+type alias struct {
+	key   string
+	field field[store.Task]
+	empty func(*store.Task) bool
+}
+
+func aliases() []alias {
+	type t = store.Task
+	var out []alias
+	for _, key := range []string{"claimedBy", "claimed_by", "assignedTo", "assigned_to"} {
+		out = append(out, alias{key, text(key, func(x *t) *string { return &x.Owner }), func(x *t) bool { return x.Owner == "" }})
+	}
+	for _, key := range []string{"dependsOn", "depends_on"} {
+		out = append(out, alias{key, stringList(key, func(x *t) *[]string { return &x.BlockedBy }), func(x *t) bool { return x.BlockedBy == nil }})
+	}
+	for _, key := range []string{"createdBy", "created_by"} {
+		out = append(out, alias{key, text(key, func(x *t) *string { return &x.CreatedBy }), func(x *t) bool { return x.CreatedBy == "" }})
+	}
+	for _, key := range []string{"createdAt", "created_at"} {
+		out = append(out, alias{key, millis(key, func(x *t) *time.Time { return &x.CreatedAt }), func(x *t) bool { return x.CreatedAt.IsZero() }})
+	}
+	for _, key := range []string{"updatedAt", "updated_at", "completed_at"} {
+		out = append(out, alias{key, millis(key, func(x *t) *time.Time { return &x.UpdatedAt }), func(x *t) bool { return x.UpdatedAt.IsZero() }})
+	}
+	return append(out, alias{"result", text("result", func(x *t) *string { return &x.Result }), func(x *t) bool { return x.Result == "" }})
+}
+
+// checkTask tells a whole task file from a torn one.
+func checkTask(data []byte) error {
+	_, err := rawjson.ParseObject(data)
+	return err
+}
+
+// openTask reads a task file for editing. The file's name is the id.
+func openTask(id string, data []byte) (store.Task, *rawjson.Object, error) {
+	o, err := rawjson.ParseObject(data)
+	if err != nil {
+		return store.Task{}, nil, err
+	}
+	var t store.Task
+	t.Unknown = decode(o, &t, taskFields())
+	t.ID = id
+	t.Unpack()
+	for _, a := range aliases() {
+		if raw, ok := o.Get(a.key); ok && a.empty(&t) {
+			a.field.load(&t, raw)
+		}
+	}
+	status, failed := store.StatusOf(t.Status)
+	if t.Status = status; failed && t.Failure == "" {
+		t.Failure = "failed"
+	}
+	return t, o, nil
+}
+
+// saveTask writes the differences between two states of a task into o.
+func saveTask(o *rawjson.Object, was, now *store.Task) {
+	for _, a := range aliases() {
+		if _, ok := o.Get(a.key); ok && !bytes.Equal(a.field.save(was, nil), a.field.save(now, nil)) && !inMetadata(a.key) {
+			o.Delete(a.key)
+		}
+	}
+	amend(o, was, now, taskFields())
+}
+
+// inMetadata tells the keys whose field we keep in metadata, which is read first.
+func inMetadata(key string) bool {
+	switch key {
+	case "createdBy", "createdAt", "updatedAt", "result":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,215 @@
+package claudefs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+type tasks struct{ f *FS }
+
+const tasksLock = "tasks"
+
+func taskLock(id string) string { return "task-" + id }
+
+// open finds a task list. It need not belong to a team: a client without a team
+// has one, too.
+func (t tasks) open(team string) (*place, error) {
+	p, err := t.f.where(team)
+	if errors.Is(err, fault.TeamNotFound) && t.f.exists("tasks/"+team) {
+		return &place{team: team, mail: team, list: team}, nil
+	}
+	return p, err
+}
+
+// Get reads one task.
+func (t tasks) Get(ctx context.Context, team, id string) (store.Task, error) {
+	p, err := t.open(team)
+	if err != nil {
+		return store.Task{}, err
+	}
+	return t.get(ctx, p, id)
+}
+
+func (t tasks) get(ctx context.Context, p *place, id string) (store.Task, error) {
+	if store.IDNumber(id) < 0 {
+		return store.Task{}, store.NoTask(p.team, id)
+	}
+	info, err := t.f.dir.Lstat(taskFile(p, id).name)
+	if missing(err) {
+		return store.Task{}, store.NoTask(p.team, id)
+	}
+	if err != nil {
+		return store.Task{}, err
+	}
+	now, err := t.f.cacheOf(p).look(ctx, t.f, p, id, info)
+	switch {
+	case missing(err):
+		return store.Task{}, store.NoTask(p.team, id)
+	case err != nil:
+		return store.Task{}, err
+	case now.bad != nil:
+		return store.Task{}, now.bad
+	case now.task.Status == store.Deleted || now.task.Internal:
+		return store.Task{}, store.NoTask(p.team, id)
+	}
+	task := now.task.Clone()
+	task.Open = store.OpenBlockers(task.BlockedBy, t.f.status(ctx, p))
+	return task, nil
+}
+
+// List reads the list.
+func (t tasks) List(ctx context.Context, team string) ([]store.Task, []string, error) {
+	p, err := t.open(team)
+	if errors.Is(err, fault.TeamNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := t.f.scan(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, warning, err := t.f.waterMark(p)
+	if err != nil {
+		warning = err.Error()
+	}
+	warnings := append(s.warnings, s.graph().Cycles()...)
+	if warning != "" {
+		warnings = append(warnings, warning)
+	}
+	var list []store.Task
+	for _, id := range s.ids {
+		if task := s.task(id); task != nil && !task.Internal && task.Status != store.Deleted {
+			list = append(list, *task)
+		}
+	}
+	return list, warnings, nil
+}
+
+// Update changes one task. A change of dependencies, or a deletion, concerns
+// other files too and is done under the lock of the whole list.
+func (t tasks) Update(ctx context.Context, team, id string, change func(*store.Task) error) (store.Task, error) {
+	p, err := t.there(ctx, team, id)
+	if err != nil {
+		return store.Task{}, err
+	}
+	revise := func(old store.Task) (store.Task, error) { return store.Revise(old, stampNow(), change) }
+	task, err := t.change(ctx, p, id, "update task", func(old store.Task) (store.Task, error) {
+		now, err := revise(old)
+		if err == nil && (now.Status == store.Deleted || !sameEdges(&old, &now)) {
+			err = errWhole
+		}
+		return now, err
+	})
+	if !errors.Is(err, errWhole) {
+		return task, err
+	}
+	held, err := t.f.lock(ctx, team, tasksLock, "update task")
+	if err != nil {
+		return store.Task{}, err
+	}
+	defer held.Release()
+	return t.relink(ctx, p, id, revise)
+}
+
+// errWhole says that a change needs the lock of the whole list.
+var errWhole = errors.New("concerns the whole list")
+
+func sameEdges(a, b *store.Task) bool {
+	return slices.Equal(a.Blocks, b.Blocks) && slices.Equal(a.BlockedBy, b.BlockedBy)
+}
+
+// there finds the list and makes sure that it has the task, so that no lock is
+// made for one that does not exist.
+func (t tasks) there(ctx context.Context, team, id string) (*place, error) {
+	p, err := t.open(team)
+	if err != nil {
+		return nil, err
+	}
+	_, err = t.get(ctx, p, id)
+	return p, err
+}
+
+// Claim makes who the owner of a task.
+func (t tasks) Claim(ctx context.Context, team, id, who string) (store.Task, error) {
+	who, err := store.CheckAddress(who)
+	if err != nil {
+		return store.Task{}, err
+	}
+	p, err := t.there(ctx, team, id)
+	if err != nil {
+		return store.Task{}, err
+	}
+	return t.change(ctx, p, id, "claim task", claimFor(who))
+}
+
+func claimFor(who string) func(store.Task) (store.Task, error) {
+	return func(old store.Task) (store.Task, error) {
+		if err := store.Claimable(&old, who); err != nil {
+			return old, err
+		}
+		return store.Revise(old, stampNow(), func(t *store.Task) error {
+			t.Owner, t.Status = who, store.InProgress
+			return nil
+		})
+	}
+}
+
+// change edits the file of one task under the task's lock.
+func (t tasks) change(ctx context.Context, p *place, id, verb string, next func(store.Task) (store.Task, error)) (store.Task, error) {
+	held, err := t.f.lock(ctx, p.team, taskLock(id), verb)
+	if err != nil {
+		return store.Task{}, err
+	}
+	defer held.Release()
+	return t.changeHeld(ctx, p, id, next)
+}
+
+// changeHeld is change for a caller that holds the lock. What next gets is read
+// under it, and has Open filled.
+func (t tasks) changeHeld(ctx context.Context, p *place, id string, next func(store.Task) (store.Task, error)) (store.Task, error) {
+	var result store.Task
+	err := t.f.edit(ctx, taskFile(p, id), func(data []byte) ([]byte, error) {
+		if data == nil {
+			return nil, store.NoTask(p.team, id)
+		}
+		old, o, err := openTask(id, data)
+		if err != nil {
+			return nil, err
+		}
+		old.Open = store.OpenBlockers(old.BlockedBy, t.f.status(ctx, p))
+		now, err := next(old)
+		if err != nil {
+			return nil, err
+		}
+		before := o.Raw()
+		saveTask(o, &old, &now)
+		if result = now; slices.Equal(before, o.Raw()) {
+			return data, nil
+		}
+		return document(o), nil
+	})
+	if err != nil {
+		return store.Task{}, err
+	}
+	result.Open = store.OpenBlockers(result.BlockedBy, t.f.status(ctx, p))
+	if result.UpdatedAt.IsZero() {
+		result.UpdatedAt = time.Now()
+	}
+	return result, nil
+}
+
+// Watch hints at changes of the list.
+func (t tasks) Watch(ctx context.Context, team string) (<-chan struct{}, error) {
+	p, err := t.open(team)
+	if err != nil {
+		return nil, err
+	}
+	return t.f.watcher.Watch(ctx, []string{t.f.dir.Join(listDir(p))}, nil)
+}

@@ -1,0 +1,335 @@
+// Package maildir keeps mail as one file a message:
+//
+//	teams/<team>/inbox/<agent>/msg-<nanoseconds>-<id>.json
+//
+// A message is put there by temporary file and rename, so that sending costs the
+// same whatever the box holds and takes no lock. The name gives the order: the
+// time of sending, which never goes back within one sender. What has been handed
+// over goes into the archive and leaves the folder. The fields are id, from, to,
+// type, content, timestamp, and, where there are any, summary and color; text is
+// read in the place of content, too.
+package maildir
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/files"
+	"github.com/leadlight-dev/leadlight/teams/store/ledger"
+	"github.com/leadlight-dev/leadlight/teams/store/lock"
+	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
+)
+
+// Options are the settings of a store. The zero value works.
+type Options struct {
+	LockTimeout time.Duration  // longest wait for a lock; 0: 15 s
+	Watcher     *files.Watcher // nil: one of its own
+}
+
+// Mail is a store.Mail below one base folder. It is safe for concurrent use.
+type Mail struct {
+	dir    *files.Dir
+	opts   Options
+	ledger *ledger.Ledger
+
+	mu   sync.Mutex
+	last int64 // nanoseconds of the newest message we sent
+}
+
+var _ store.Mail = (*Mail)(nil)
+
+// New returns the mail below d, the base folder.
+func New(d *files.Dir, opts Options) *Mail {
+	if opts.LockTimeout <= 0 {
+		opts.LockTimeout = 15 * time.Second
+	}
+	if opts.Watcher == nil {
+		opts.Watcher = new(files.Watcher)
+	}
+	return &Mail{dir: d, opts: opts, ledger: ledger.New(d)}
+}
+
+// letter is the file of a message.
+type letter struct {
+	ID        string `json:"id"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+	Type      string `json:"type"`
+	Content   string `json:"content"`
+	Timestamp string `json:"timestamp"`
+	Summary   string `json:"summary,omitempty"`
+	Color     string `json:"color,omitempty"`
+}
+
+// names of message files; the id ends the name.
+var letterName = regexp.MustCompile(`^msg-(.+)\.json$`)
+
+// check finds the folder of a box, which need not exist yet. The team must.
+func (m *Mail) check(team, owner string) (dir, canonical string, err error) {
+	if err := store.CheckTeam(team); err != nil {
+		return "", "", err
+	}
+	owner, err = store.CheckAddress(owner)
+	if err != nil {
+		return "", "", err
+	}
+	if _, err := m.dir.Lstat("teams/" + team); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fault.New(fault.TeamNotFound, "team %q does not exist", store.Shown(team)).WithHint("leadlight team ls lists the teams there are")
+		}
+		return "", "", err
+	}
+	return "teams/" + team + "/inbox/" + owner, owner, nil
+}
+
+// Put stores a message.
+func (m *Mail) Put(ctx context.Context, team, to string, msg store.Message) (store.Message, error) {
+	dir, to, err := m.check(team, to)
+	if err != nil {
+		return msg, err
+	}
+	if err := store.CheckMessage(&msg); err != nil {
+		return msg, err
+	}
+	if len(msg.Text) > store.MaxMessage {
+		if names, err := m.names(dir); err != nil || len(names) > 0 {
+			return msg, errors.Join(err, store.TooLong(len(msg.Text)))
+		}
+	}
+	if msg.ID == "" {
+		msg.ID = uuid.NewString()
+	}
+	if msg.Timestamp.IsZero() {
+		msg.Timestamp = time.Now().UTC().Truncate(time.Millisecond)
+	}
+	msg.To, msg.Type, msg.Stamp, msg.Read, msg.Unknown = to, "message", "", false, nil
+	data := rawjson.Pretty(rawjson.Encode(letter{
+		ID: msg.ID, From: msg.From, To: to, Type: "direct", Content: msg.Text, Timestamp: store.FormatTime(msg.Timestamp),
+		Summary: msg.Summary, Color: msg.Color,
+	}), "")
+	name := fmt.Sprintf("msg-%019d-%s.json", m.tick(), uuid.NewString())
+	return msg, m.dir.Write(ctx, path.Join(dir, name), data)
+}
+
+// tick returns the time in nanoseconds, later than any it returned before.
+func (m *Mail) tick() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.last = max(m.last+1, time.Now().UnixNano())
+	return m.last
+}
+
+// names lists the messages of a box in their order.
+func (m *Mail) names(dir string) ([]string, error) {
+	entries, err := m.dir.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if letterName.MatchString(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// item is one message in a box, and its file.
+type item struct {
+	name string
+	raw  []byte
+	msg  store.Message
+	bad  error
+}
+
+func (m *Mail) items(ctx context.Context, dir, owner string) ([]item, error) {
+	names, err := m.names(dir)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]item, 0, len(names))
+	for _, name := range names {
+		file := path.Join(dir, name)
+		raw, err := m.dir.ReadRetry(ctx, file, rawjson.Valid)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // handed over meanwhile
+		}
+		it := item{name: name, raw: raw}
+		if err == nil {
+			it.msg, err = parse(raw, name, owner)
+		}
+		if err != nil {
+			it.bad = fault.New(fault.CorruptFile, "%s is damaged %w", m.dir.Join(file), err).
+				WithHint("its bytes are kept; repair it or move it away")
+		}
+		out = append(out, it)
+	}
+	return out, ctx.Err()
+}
+
+// parse reads one message, in our form or that of other programs with this
+// layout.
+func parse(raw []byte, name, owner string) (store.Message, error) {
+	o, err := rawjson.ParseObject(raw)
+	if err != nil {
+		return store.Message{}, err
+	}
+	msg := store.Message{To: owner, Unknown: map[string]json.RawMessage{}}
+	text := func(into *string) func(json.RawMessage) {
+		return func(raw json.RawMessage) { *into, _ = rawjson.String(raw) }
+	}
+	fields := map[string]func(json.RawMessage){
+		"id": text(&msg.ID), "from": text(&msg.From), "to": func(json.RawMessage) {}, "type": text(&msg.Type),
+		"content": text(&msg.Text), "text": text(&msg.Text), "summary": text(&msg.Summary), "color": text(&msg.Color),
+		"timestamp": func(raw json.RawMessage) {
+			msg.Timestamp = store.ParseTime(raw)
+			if s, ok := rawjson.String(raw); !ok || s != store.FormatTime(msg.Timestamp) {
+				msg.Stamp = s
+			}
+		},
+	}
+	for _, key := range o.Keys() {
+		value, _ := o.Get(key)
+		if load, ok := fields[key]; ok {
+			load(value)
+		} else {
+			msg.Unknown[key] = value
+		}
+	}
+	if msg.ID == "" {
+		msg.ID = letterName.FindStringSubmatch(name)[1]
+	}
+	if msg.Type == "direct" || msg.Type == "broadcast" || msg.Type == "" {
+		msg.Type = "message"
+	}
+	if len(msg.Unknown) == 0 {
+		msg.Unknown = nil
+	}
+	return msg, nil
+}
+
+// List returns the messages that have not been handed over. A damaged one fails
+// it only if no whole one is there: the others go on.
+func (m *Mail) List(ctx context.Context, team, owner string) ([]store.Message, error) {
+	dir, owner, err := m.check(team, owner)
+	if err != nil {
+		return nil, err
+	}
+	items, err := m.items(ctx, dir, owner)
+	if err != nil {
+		return nil, err
+	}
+	var bad error
+	seen := map[string]bool{}
+	out := make([]store.Message, 0, len(items))
+	for _, it := range items {
+		switch {
+		case it.bad != nil:
+			bad = it.bad
+		case !seen[it.msg.ID]:
+			seen[it.msg.ID] = true
+			out = append(out, it.msg)
+		}
+	}
+	if len(out) == 0 && bad != nil {
+		return nil, bad
+	}
+	return out, nil
+}
+
+// MarkRead records messages as handed over and moves them into the archive.
+func (m *Mail) MarkRead(ctx context.Context, team, owner string, ids []string) error {
+	dir, owner, err := m.check(team, owner)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	handed := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		handed[id] = true
+	}
+	_, err = m.clear(ctx, team, owner, dir, "mark read", ids, func(msg store.Message) bool { return handed[msg.ID] })
+	return err
+}
+
+// HandedOver asks the ledger.
+func (m *Mail) HandedOver(_ context.Context, team, owner string, ids []string) (map[string]bool, error) {
+	_, owner, err := m.check(team, owner)
+	if err != nil {
+		return nil, err
+	}
+	return m.ledger.Has(team, owner, ids)
+}
+
+// Prune does nothing: messages that were read are in the archive already.
+func (m *Mail) Prune(_ context.Context, team, owner string, _ int) (int, error) {
+	_, _, err := m.check(team, owner)
+	return 0, err
+}
+
+// Archive moves the whole box into the archive.
+func (m *Mail) Archive(ctx context.Context, team, owner string) (int, error) {
+	dir, owner, err := m.check(team, owner)
+	if err != nil {
+		return 0, err
+	}
+	return m.clear(ctx, team, owner, dir, "archive inbox", nil, func(store.Message) bool { return true })
+}
+
+// clear moves messages into the archive, under the lock of the box. The ids are
+// entered in the ledger first.
+func (m *Mail) clear(ctx context.Context, team, owner, dir, verb string, ids []string, which func(store.Message) bool) (int, error) {
+	held, err := lock.Acquire(ctx, m.dir, ledger.Folder(team)+"/locks/inbox-"+owner, verb, m.opts.LockTimeout)
+	if err != nil {
+		return 0, err
+	}
+	defer held.Release()
+	if len(ids) > 0 {
+		if err := m.ledger.Add(team, owner, ids); err != nil {
+			return 0, err
+		}
+	}
+	items, err := m.items(ctx, dir, owner)
+	if err != nil {
+		return 0, err
+	}
+	var raws []json.RawMessage
+	var names []string
+	for _, it := range items {
+		if it.bad == nil && which(it.msg) {
+			raws, names = append(raws, bytes.TrimPrefix(it.raw, []byte("\ufeff"))), append(names, it.name)
+		}
+	}
+	if err := m.ledger.Archive(team, owner, raws); err != nil {
+		return 0, err
+	}
+	for i, name := range names {
+		if err := m.dir.Remove(path.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return i, err
+		}
+	}
+	return len(names), nil
+}
+
+// Watch hints at changes of a box.
+func (m *Mail) Watch(ctx context.Context, team, owner string) (<-chan struct{}, error) {
+	dir, _, err := m.check(team, owner)
+	if err != nil {
+		return nil, err
+	}
+	return m.opts.Watcher.Watch(ctx, []string{m.dir.Join(dir)}, nil)
+}

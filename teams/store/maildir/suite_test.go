@@ -1,0 +1,26 @@
+package maildir_test
+
+import (
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
+	"github.com/leadlight-dev/leadlight/teams/store/mailbox"
+	"github.com/leadlight-dev/leadlight/teams/store/maildir"
+	"github.com/leadlight-dev/leadlight/teams/store/storetest"
+)
+
+func open(base string) (storetest.Stores, error) {
+	fs, err := claudefs.Open(base, claudefs.Options{})
+	if err != nil {
+		return storetest.Stores{}, err
+	}
+	mail := maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()})
+	both := mailbox.Mail{
+		LayoutOf: func(string) (string, error) { return store.MailboxMaildir, nil },
+		Layouts:  map[string]store.Mail{store.MailboxClaude: fs.Mail(), store.MailboxMaildir: mail},
+	}
+	return storetest.Stores{Roster: fs.Roster(), Mail: both, Close: fs.Close}, nil
+}
+
+func TestMail(t *testing.T) { storetest.TestMail(t, open) }

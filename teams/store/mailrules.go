@@ -1,0 +1,28 @@
+package store
+
+import (
+	"unicode/utf8"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// CheckMessage holds a message that is to be sent to the limits: UTF-8, and no
+// longer than the first message of a teammate may be. That later ones stay below
+// MaxMessage is for the store to see, which knows the box.
+func CheckMessage(m *Message) error {
+	if len(m.Text) > MaxPrompt {
+		return TooLong(len(m.Text))
+	}
+	for _, s := range []string{m.Text, m.Summary, m.From, m.Color, m.ID} {
+		if !utf8.ValidString(s) {
+			return fault.New(fault.InvalidArgument, "the message is not UTF-8 text").WithHint("send a reference to a file instead")
+		}
+	}
+	return nil
+}
+
+// TooLong is the error for a message of n bytes.
+func TooLong(n int) error {
+	return fault.New(fault.InvalidArgument, "the message has %d bytes, %d are allowed", n, MaxMessage).
+		WithHint("put the text into a file and send its name")
+}

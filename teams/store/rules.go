@@ -1,0 +1,186 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// The rules of tasks that hold in every store are here, so that no two stores
+// can differ in them.
+
+// StatusOf translates the names that other task lists use for a status: claimed,
+// done, failed. Failed is pending with a failure.
+func StatusOf(name string) (status string, failed bool) {
+	switch strings.ToLower(name) {
+	case "claimed", "in-progress":
+		return InProgress, false
+	case "done":
+		return Completed, false
+	case FailedTask:
+		return Pending, true
+	case "open", Blocked:
+		return Pending, false
+	}
+	return name, false
+}
+
+// Revise applies change to a copy of old, whose Open must be filled, and holds
+// the result to the rules: a status that exists, none but pending while a blocker
+// is open, a failed task pending and unowned, an unfailed one without failure. It
+// stamps UpdatedAt on tasks that carry CreatedAt.
+func Revise(old Task, now time.Time, change func(*Task) error) (Task, error) {
+	t := old.Clone()
+	if err := change(&t); err != nil {
+		return old, err
+	}
+	t.ID, t.Internal = old.ID, old.Internal
+	if err := settleStatus(&t, &old); err != nil {
+		return old, err
+	}
+	if strings.TrimSpace(t.Subject) == "" && t.Subject != old.Subject {
+		return old, fault.New(fault.InvalidArgument, "task %s needs a subject", old.ID)
+	}
+	if t.Status != old.Status && old.Status == Pending && t.Status != Deleted && len(old.Open) > 0 {
+		return old, fault.New(fault.TaskBlocked, "task %s waits for %s", old.ID, tasksNamed(old.Open)).
+			WithHint("complete what it waits for, or take it out of blockedBy")
+	}
+	t.Blocks, t.BlockedBy = unique(t.Blocks), unique(t.BlockedBy)
+	t.pack(&old)
+	if !t.CreatedAt.IsZero() && !same(&t, &old) {
+		t.UpdatedAt = now
+		t.pack(&old)
+	}
+	return t, nil
+}
+
+func settleStatus(t, old *Task) error {
+	if t.Status != old.Status {
+		status, failed := StatusOf(t.Status)
+		if t.Status = status; failed && t.Failure == "" {
+			t.Failure = "failed"
+		}
+		if !slices.Contains([]string{Pending, InProgress, Completed, Deleted}, status) {
+			return fault.New(fault.InvalidArgument, "%q is not a status of a task", Shown(status)).
+				WithHint("pending, in_progress, completed")
+		}
+	}
+	switch {
+	case t.Failure != "" && t.Failure != old.Failure:
+		t.Status, t.Owner = Pending, ""
+	case t.Status != Pending:
+		t.Failure = ""
+	}
+	return nil
+}
+
+// CheckNew holds a task that is to be created to the rules and completes it.
+func CheckNew(t Task, now time.Time) (Task, error) {
+	t = t.Clone()
+	if strings.TrimSpace(t.Subject) == "" {
+		return t, fault.New(fault.InvalidArgument, "a task needs a subject")
+	}
+	if t.Status == "" {
+		t.Status = Pending
+	}
+	if err := settleStatus(&t, &Task{}); err != nil {
+		return t, err
+	}
+	if t.Status == Deleted {
+		return t, fault.New(fault.InvalidArgument, "a new task cannot be deleted")
+	}
+	if t.CreatedAt.IsZero() {
+		t.CreatedAt = now
+	}
+	t.UpdatedAt, t.Internal, t.Open = t.CreatedAt, false, nil
+	t.Blocks, t.BlockedBy = unique(t.Blocks), unique(t.BlockedBy)
+	t.pack(&Task{})
+	return t, nil
+}
+
+// Claimable says why who may not claim t now, whose Open must be filled; nil if
+// it may.
+func Claimable(t *Task, who string) error {
+	switch {
+	case t.Ready(who):
+		return nil
+	case t.Internal || t.Status == Deleted:
+		return fault.New(fault.TaskNotFound, "there is no task %s", t.ID)
+	case t.Status == Completed:
+		return fault.New(fault.TaskClaimed, "task %s is completed already", t.ID)
+	case t.Status == Pending && t.Failure != "":
+		return fault.New(fault.TaskBlocked, "task %s has failed: %s", t.ID, Shown(t.Failure)).
+			WithHint("leadlight task release %s makes it pending again", t.ID)
+	case t.Owner != "" && t.Owner != who:
+		return fault.New(fault.TaskClaimed, "task %s is taken by %s", t.ID, Shown(t.Owner))
+	case t.Status == Pending:
+		return fault.New(fault.TaskBlocked, "task %s waits for %s", t.ID, tasksNamed(t.Open))
+	case t.Owner == who:
+		return fault.New(fault.TaskClaimed, "task %s is taken by %s already", t.ID, Shown(who))
+	}
+	return fault.New(fault.TaskClaimed, "task %s is %s", t.ID, Shown(t.Status))
+}
+
+// OpenBlockers returns the blockers of a task that are open, in their order.
+// Status tells what is known of a task; one that is not known is open if its id
+// is a number, and no task at all if not.
+func OpenBlockers(blockedBy []string, status func(id string) (string, bool)) []string {
+	var open []string
+	for _, id := range unique(blockedBy) {
+		s, known := status(id)
+		if s, _ = StatusOf(s); known && (s == Completed || s == Deleted) || !known && IDNumber(id) < 0 {
+			continue
+		}
+		open = append(open, id)
+	}
+	return open
+}
+
+// IDNumber returns the number that a task's id is, or -1.
+func IDNumber(id string) int64 {
+	if id == "" || len(id) > 15 || (id[0] == '0' && id != "0") {
+		return -1
+	}
+	var n int64
+	for _, c := range []byte(id) {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n
+}
+
+// NotReady is the error of a ClaimNext that found nothing.
+func NotReady(team, who string) error {
+	return fault.New(fault.NoTaskReady, "no task of team %s is ready for %s", team, Shown(who)).
+		WithHint("leadlight task ls shows what each task waits for")
+}
+
+// NoTask is the error for an id without a task.
+func NoTask(team, id string) error {
+	return fault.New(fault.TaskNotFound, "team %s has no task %s", team, Shown(id)).
+		WithHint("leadlight task ls lists the tasks there are")
+}
+
+func tasksNamed(ids []string) string {
+	if len(ids) == 1 {
+		return "task " + ids[0]
+	}
+	return "tasks " + strings.Join(ids, ", ")
+}
+
+func unique(ids []string) []string {
+	if len(ids) == 0 {
+		return ids
+	}
+	out := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}

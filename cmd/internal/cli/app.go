@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+)
+
+// app is one run of leadlight: where it reads and writes, how it is set, and
+// what it has put together so far.
+type app struct {
+	in      io.Reader
+	out     *sink
+	err     io.Writer
+	environ []string
+
+	json    bool
+	noColor bool
+	verbose bool
+	flags   map[string]string // global flags that were given
+
+	mu       sync.Mutex // guards held, and lines on stderr against each other
+	held     []string   // narration kept back until all went well
+	settings *config.Settings
+	built    *composition
+}
+
+func newApp(std Stdio, environ []string) *app {
+	return &app{in: std.In, out: &sink{w: std.Out}, err: std.Err, environ: environ, flags: map[string]string{}}
+}
+
+// run parses the command line and runs the verb.
+func (a *app) run(ctx context.Context, args []string) error {
+	defer a.close()
+	root := rootCommand(a)
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	return root.ExecuteContext(ctx)
+}
+
+func (a *app) getenv(name string) string {
+	for i := len(a.environ) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(a.environ[i], "="); ok && k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+// globalFlags adds the flags that every verb takes.
+func (a *app) globalFlags(fs *pflag.FlagSet) {
+	text := func(name, short, usage string) {
+		fs.VarP(&globalFlag{a: a, name: name}, name, short, usage)
+	}
+	text("base-dir", "", "`DIR` of the teams' files (LEADLIGHT_BASE_DIR, CLAUDE_CONFIG_DIR; ~/.claude)")
+	text("team", "t", "`NAME` of the team (LEADLIGHT_TEAM; the only one there is)")
+	text("as", "", "`NAME` of who asks (LEADLIGHT_AGENT; the lead)")
+	text("backend", "", "terminal that holds the panes: auto, tmux or another `NAME` (LEADLIGHT_BACKEND)")
+	text("tmux-socket", "", "`PATH` of the tmux server's socket (LEADLIGHT_TMUX_SOCKET)")
+	fs.BoolVar(&a.json, "json", false, "answer with JSON, errors too")
+	fs.BoolVar(&a.noColor, "no-color", false, "no colours (NO_COLOR)")
+	fs.BoolVarP(&a.verbose, "verbose", "v", false, "tell on stderr what is done (LEADLIGHT_DEBUG=1)")
+}
+
+// globalFlag is a text flag that remembers that it was given. An empty value is
+// refused: a script whose variable is empty must not mean the only team there is.
+type globalFlag struct {
+	a    *app
+	name string
+}
+
+func (f *globalFlag) String() string { return "" }
+func (f *globalFlag) Type() string   { return "text" }
+func (f *globalFlag) Set(v string) error {
+	if v == "" {
+		return fmt.Errorf("it is empty")
+	}
+	f.a.flags[f.name] = v
+	return nil
+}
+
+// set returns the settings, those of a team file among them.
+func (a *app) set(file *config.TeamFile) (*config.Settings, error) {
+	if a.settings != nil {
+		return a.settings, nil
+	}
+	s, err := config.Load(config.Sources{Getenv: a.getenv, Flags: a.flags, Team: file})
+	a.settings = s
+	return s, err
+}
+
+// caller is who asks: inside a teammate, that teammate and nobody else.
+func (a *app) caller(s *config.Settings) (teams.Caller, error) {
+	agent, as := a.getenv("LEADLIGHT_AGENT"), s.As.V
+	name := as
+	if agent != "" {
+		name = agent
+		if as != "" && !store.SameName(as, agent) {
+			return teams.Caller{}, fault.New(fault.NotLead, "teammate %s cannot act as %s", store.Shown(agent), store.Shown(as)).
+				WithHint("leave --as out: inside a teammate every verb acts as that teammate")
+		}
+	}
+	if name == "" {
+		return teams.Caller{Name: store.Lead}, nil
+	}
+	name, err := store.CheckAddress(name)
+	if err != nil {
+		return teams.Caller{}, fmt.Errorf("who asks: %w", err)
+	}
+	return teams.Caller{Name: name, Teammate: agent != "" && name != store.Lead}, nil
+}
+
+// team is the team that a verb is about. positional is what the command line
+// says besides --team.
+func (a *app) team(ctx context.Context, svc *teams.Service, positional ...string) (string, error) {
+	s, err := a.set(nil)
+	if err != nil {
+		return "", err
+	}
+	explicit := s.Team.V
+	if len(positional) > 0 {
+		if given, ok := a.flags["team"]; ok && given != positional[0] {
+			return "", usage("two teams: %q and --team %q", positional[0], given)
+		}
+		if explicit = positional[0]; explicit == "" {
+			return "", usage("the name of the team is empty")
+		}
+	}
+	return svc.PickTeam(ctx, explicit)
+}
+
+// serve returns the Service and the team that the verb is about.
+func (a *app) serve(ctx context.Context, positional ...string) (*teams.Service, string, error) {
+	svc, err := a.service(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	team, err := a.team(ctx, svc, positional...)
+	return svc, team, err
+}
+
+// say narrates on stderr. With --json it waits until all went well, so that an
+// error is the only thing on stderr.
+func (a *app) say(format string, args ...any) {
+	line := printable(fmt.Sprintf(format, args...))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.json {
+		a.held = append(a.held, line)
+		return
+	}
+	fmt.Fprintln(a.err, line)
+}
+
+// warn says each of the warnings.
+func (a *app) warn(warnings []string) {
+	for _, w := range warnings {
+		a.say("leadlight: warning: %s", w)
+	}
+}
+
+func (a *app) tellHeld() {
+	for _, line := range a.held {
+		fmt.Fprintln(a.err, line)
+	}
+	a.held = nil
+}
+
+// answer prints v with --json, else what text prints.
+func (a *app) answer(v any, text func(w io.Writer)) error {
+	if a.json {
+		return a.printJSON(v)
+	}
+	text(a.out)
+	return a.out.err
+}
+
+// printJSON prints one document: indented for a person, one line otherwise.
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	if isTerminal(a.out.w) {
+		enc.SetIndent("", "  ")
+	}
+	return enc.Encode(v)
+}
+
+func (a *app) logger() *slog.Logger {
+	if !a.verbose && a.getenv("LEADLIGHT_DEBUG") == "" {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// colors tells whether what is written to w is coloured.
+func (a *app) colors(w io.Writer) bool {
+	return isTerminal(w) && !a.noColor && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
+}
+
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// size is how many columns and rows w has, 0 if it is no terminal.
+func size(w io.Writer) (cols, rows int) {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0, 0
+	}
+	cols, rows, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0, 0
+	}
+	return cols, rows
+}
+
+func width(w io.Writer) int {
+	cols, _ := size(w)
+	return cols
+}
+
+func height(w io.Writer) int {
+	_, rows := size(w)
+	return rows
+}

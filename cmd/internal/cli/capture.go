@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// paneText is the answer of capture and logs.
+type paneText struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+type captureOptions struct {
+	Name  string
+	Lines int
+	ANSI  bool
+}
+
+func captureCommand(a *app, run func(context.Context, *app, captureOptions) error) *cobra.Command {
+	var o captureOptions
+	c := &cobra.Command{
+		Use: "capture NAME", Short: "Print what a teammate's pane shows now",
+		Long: "Print the text that a teammate's pane shows now. Nothing is typed, resized or focused. The pane is\n" +
+			"an ordinary one: `tmux capture-pane -p -t PANE` works, too.",
+		Example: "  leadlight capture bob --lines 20", Args: takes(1, 1), ValidArgsFunction: completeMembers(a, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Name = args[0]
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Flags().Var(count{&o.Lines}, "lines", "only the last `N` lines")
+	c.Flags().BoolVar(&o.ANSI, "ansi", false, "keep colours, as escape sequences")
+	return c
+}
+
+func runCapture(ctx context.Context, a *app, o captureOptions) error {
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	text, err := svc.Capture(ctx, team, o.Name, o.Lines, o.ANSI)
+	if err != nil {
+		return err
+	}
+	return a.answer(paneText{o.Name, text}, func(w io.Writer) {
+		io.WriteString(w, text)
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			io.WriteString(w, "\n")
+		}
+	})
+}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/spf13/cobra"
+)
+
+// completionLimit is how long a completion may take. It reads files only.
+const completionLimit = time.Second
+
+// words is a source of completions.
+type words = func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective)
+
+func noFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// complete offers fixed words as the value of a flag.
+func complete(c *cobra.Command, flag string, offers ...string) {
+	_ = c.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return offers, cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// completionTeam opens what completion reads, without terminals and without making
+// anything.
+func (a *app) completionTeam() (*composition, string, error) {
+	s, err := a.set(nil)
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := os.Stat(s.BaseDir.V); err != nil {
+		return nil, "", err
+	}
+	who, err := a.caller(s)
+	if err != nil {
+		return nil, "", err
+	}
+	built, err := a.compose(s, who)
+	return built, s.Team.V, err
+}
+
+// offer runs a source within the limit.
+func (a *app) offer(source func(ctx context.Context, built *composition, team string) []string) words {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(context.Background(), completionLimit)
+		defer cancel()
+		built, team, err := a.completionTeam()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return source(ctx, built, team), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// upTo offers words for the first n arguments only; -1: for all.
+func upTo(n int, next words) words {
+	return func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		if n >= 0 && len(args) >= n {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return next(c, args, toComplete)
+	}
+}
+
+func completeTeams(a *app) words {
+	return upTo(1, a.offer(func(ctx context.Context, built *composition, _ string) []string {
+		names, _ := built.files.Roster().List(ctx)
+		return names
+	}))
+}
+
+func completeMembers(a *app, n int) words {
+	return upTo(n, a.offer(func(ctx context.Context, built *composition, team string) []string {
+		team, err := built.service.PickTeam(ctx, team)
+		if err != nil {
+			return nil
+		}
+		t, err := built.files.Roster().Get(ctx, team)
+		if err != nil {
+			return nil
+		}
+		var names []string
+		for _, m := range t.Members {
+			if !m.Unsafe {
+				names = append(names, m.Name)
+			}
+		}
+		return names
+	}))
+}
+
+func completeTasks(a *app) words {
+	return upTo(1, a.offer(func(ctx context.Context, built *composition, team string) []string {
+		team, err := built.service.PickTeam(ctx, team)
+		if err != nil {
+			return nil
+		}
+		tasks, _, err := built.files.Tasks().List(ctx, team)
+		if err != nil {
+			return nil
+		}
+		var out []string
+		for _, t := range tasks {
+			out = append(out, t.ID+"\t"+store.Shown(oneLine(t.Subject)))
+		}
+		return out
+	}))
+}
+
+func completeTaskFlags(a *app, c *cobra.Command) {
+	for _, name := range []string{"owner", "blocked-by", "blocks", "remove-blocked-by", "remove-blocks"} {
+		source := completeTasks(a)
+		if name == "owner" {
+			source = completeMembers(a, -1)
+		}
+		if c.Flags().Lookup(name) != nil {
+			_ = c.RegisterFlagCompletionFunc(name, upTo(-1, source))
+		}
+	}
+}
+
+// completeSpawn completes the command after --, from PATH and files.
+func completeSpawn(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if c.ArgsLenAtDash() >= 0 || len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+func completeSpawnFlags(a *app, c *cobra.Command) {
+	_ = c.RegisterFlagCompletionFunc("agent", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		s, err := a.set(nil)
+		if err != nil {
+			return profiles.NewSet(nil).Names(), cobra.ShellCompDirectiveNoFileComp
+		}
+		return profiles.NewSet(s.Profiles).Names(), cobra.ShellCompDirectiveNoFileComp
+	})
+	complete(c, "kind", profiles.Kinds()...)
+	complete(c, "placement", "split", "window", "session")
+	complete(c, "restart", "never", "on-failure")
+	complete(c, "color", "blue", "green", "yellow", "magenta", "cyan", "red", "purple", "orange", "pink")
+	_ = c.MarkFlagDirname("cwd")
+}
+
+// globalCompletions completes the flags of every verb.
+func globalCompletions(a *app, root *cobra.Command) {
+	_ = root.RegisterFlagCompletionFunc("team", upTo(-1, completeAnyTeam(a)))
+	_ = root.RegisterFlagCompletionFunc("as", completeMembers(a, -1))
+	complete(root, "backend", "auto", "tmux")
+	_ = root.MarkPersistentFlagDirname("base-dir")
+}
+
+func completeAnyTeam(a *app) words {
+	return func(c *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		return completeTeams(a)(c, nil, toComplete)
+	}
+}
+
+func completionCommand(a *app) *cobra.Command {
+	shells := []string{"bash", "zsh", "fish"}
+	return &cobra.Command{
+		Use: "completion bash|zsh|fish", Short: "Print a script that completes verbs, teams, teammates and tasks",
+		Long: "Print a script for your shell that completes verbs, flags, teams, teammates and the ids of tasks.",
+		Example: "  source <(leadlight completion bash)\n  leadlight completion zsh > \"${fpath[1]}/_leadlight\"\n" +
+			"  leadlight completion fish > ~/.config/fish/completions/leadlight.fish",
+		Args: takes(1, 1), ValidArgs: shells,
+		RunE: func(c *cobra.Command, args []string) error {
+			switch args[0] {
+			case "bash":
+				return c.Root().GenBashCompletionV2(a.out, true)
+			case "zsh":
+				return c.Root().GenZshCompletion(a.out)
+			case "fish":
+				return c.Root().GenFishCompletion(a.out, true)
+			}
+			return fault.New(fault.InvalidArgument, "no completion for %q%s", store.Shown(args[0]), meant(args[0], shells)).
+				WithHint("it is there for bash, zsh and fish")
+		},
+	}
+}

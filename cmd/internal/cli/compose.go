@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/tmux"
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
+	"github.com/leadlight-dev/leadlight/teams/store/mailbox"
+	"github.com/leadlight-dev/leadlight/teams/store/maildir"
+)
+
+// composition is what one run of leadlight has put together.
+type composition struct {
+	settings *config.Settings
+	runtime  string
+	files    *claudefs.FS
+	panes    *panes.Manager
+	service  *teams.Service
+	choice   *panes.Choice // nil: nobody has asked yet
+}
+
+// service returns the Service, put together at the first call.
+func (a *app) service(context.Context) (*teams.Service, error) {
+	s, err := a.set(nil)
+	if err != nil {
+		return nil, err
+	}
+	who, err := a.caller(s)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.compose(s, who)
+	if err != nil {
+		return nil, err
+	}
+	return c.service, nil
+}
+
+// compose is the one place where stores, panes and the Service are put together.
+func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error) {
+	if a.built != nil {
+		return a.built, nil
+	}
+	log := a.logger()
+	fs, err := claudefs.Open(s.BaseDir.V, claudefs.Options{Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("open the base directory: %w", err)
+	}
+	c := &composition{settings: s, files: fs}
+	a.built = c
+	if c.runtime, err = panes.RuntimeDir(a.getenv); err != nil {
+		return nil, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, fault.New(fault.Failed, "the working folder is not there: %w", err).WithHint("cd to a folder that exists")
+	}
+	c.panes = panes.NewManager(panes.Options{
+		Dir: fs.Dir(), Base: s.BaseDir.V, Runtime: c.runtime, Executable: program, Environ: a.environ,
+		Choose: func(context.Context) (panes.Choice, error) { return a.choose(c) },
+		Open:   func(kind, socket string) (backend.Backend, error) { return a.openBackend(c, kind, socket) },
+	})
+	c.service = teams.New(teams.Config{
+		Base: s.BaseDir.V, Roster: fs.Roster(), Tasks: fs.Tasks(), Panes: c.panes, Profiles: profiles.NewSet(s.Profiles),
+		Mail: mailbox.Mail{LayoutOf: fs.MailboxOf, Layouts: map[string]store.Mail{
+			store.MailboxClaude:  fs.Mail(),
+			store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
+		}},
+		Caller: who, Limits: s.Limits(), Cwd: cwd, Log: log,
+	})
+	return c, nil
+}
+
+func (a *app) close() {
+	if a.built != nil {
+		_ = a.built.files.Close()
+	}
+}
+
+// ownSocket is the socket of the tmux server that is ours alone.
+func (c *composition) ownSocket() string { return filepath.Join(c.runtime, "tmux") }
+
+// openBackend returns the backend of a kind: the explicit list of those there are.
+func (a *app) openBackend(c *composition, kind, socket string) (backend.Backend, error) {
+	switch kind {
+	case "tmux":
+		if socket == "" {
+			where, err := a.socket(c)
+			if err != nil {
+				return nil, err
+			}
+			socket = where.path
+		}
+		return tmux.New(tmux.Options{Socket: socket, Own: socket == c.ownSocket(), Getenv: a.getenv, Log: a.logger()})
+	case "iterm2", "headless":
+		return nil, fault.New(fault.BackendUnavailable, "the backend %s is not part of this leadlight yet", kind).
+			WithHint("install tmux and use --backend tmux")
+	}
+	return nil, fault.New(fault.BackendUnavailable, "there is no backend %q%s", store.Shown(kind), meant(kind, []string{"auto", "tmux"})).
+		WithHint("the backends are: auto, tmux")
+}
+
+// choose decides where new panes go, and says why.
+func (a *app) choose(c *composition) (panes.Choice, error) {
+	kind, why := a.wantedBackend(c.settings)
+	if kind != "auto" && kind != "tmux" {
+		_, err := a.openBackend(c, kind, "")
+		return panes.Choice{}, err
+	}
+	where, err := a.socket(c)
+	if err != nil {
+		return panes.Choice{}, err
+	}
+	b, err := a.openBackend(c, "tmux", where.path)
+	if err != nil {
+		return panes.Choice{}, noTmux(err, kind)
+	}
+	if why != "" {
+		why += ", "
+	}
+	choice := panes.Choice{Type: "tmux", Socket: where.path, Own: where.path == c.ownSocket(), Why: why + where.why, Backend: b}
+	c.choice = &choice
+	return choice, nil
+}
+
+// wantedBackend is the backend that is asked for, auto if none is, and by what.
+func (a *app) wantedBackend(s *config.Settings) (kind, why string) {
+	if s.Backend.Origin.Layer != config.Default {
+		return s.Backend.V, "asked for by " + s.Backend.Origin.String()
+	}
+	mode, file := config.ClaudeMode(a.getenv)
+	switch mode {
+	case "tmux":
+		return "tmux", "teammateMode in " + file
+	case "", "auto":
+		return "auto", ""
+	}
+	return "auto", fmt.Sprintf("teammateMode %q in %s is not possible yet", mode, file)
+}
+
+// noTmux adds, where nothing else can hold panes, what to do about it.
+func noTmux(err error, kind string) error {
+	e := fault.Of(err)
+	if kind == "auto" && errors.Is(err, fault.BackendUnavailable) {
+		return fault.New(fault.BackendUnavailable, "no terminal that can hold panes: %w", err).
+			WithHint("install tmux (apt-get install tmux, brew install tmux); iTerm2 and a headless mode come later")
+	}
+	return e
+}
+
+// A server is a tmux server's socket and why it is that one.
+type server struct{ path, why string }
+
+// socket picks the tmux server: the one that is named, the one we are in, our own.
+func (a *app) socket(c *composition) (server, error) {
+	if s := c.settings.TmuxSocket; s.V != "" {
+		path, err := filepath.Abs(s.V)
+		return server{path, "the server named by " + s.Origin.String()}, err
+	}
+	in, inside, err := tmux.ParseInside(a.getenv("TMUX"))
+	switch {
+	case err != nil:
+		return server{}, err
+	case inside:
+		return server{in.Socket, "inside tmux"}, nil
+	}
+	return server{c.ownSocket(), "not inside tmux: a session of our own"}, nil
+}
+
+// sayChoice tells where panes went, and why.
+func (a *app) sayChoice() {
+	if a.built == nil || a.built.choice == nil {
+		return
+	}
+	c := a.built.choice
+	a.say("backend %s: %s (socket %s)", c.Type, c.Why, c.Socket)
+}
+
+// sayAttach tells a person who is not in the terminal that holds the panes how to
+// get to see them.
+func (a *app) sayAttach(ctx context.Context, svc *teams.Service, team, name string) (argv string) {
+	c := a.built
+	where, err := a.socket(c)
+	if in, inside, bad := tmux.ParseInside(a.getenv("TMUX")); err != nil || bad != nil || (inside && in.Socket == where.path) {
+		return ""
+	}
+	words, err := svc.Attach(ctx, team, name)
+	if err != nil {
+		return "" // advice only: whoever asks for attach is told why
+	}
+	line := shellLine(words)
+	a.say("see it with: %s", line)
+	return line
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/leadlight-dev/leadlight/backend/tmux"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/spf13/cobra"
+)
+
+type doctorOptions struct{ Fix bool }
+
+func doctorCommand(a *app, run func(context.Context, *app, doctorOptions) error) *cobra.Command {
+	var o doctorOptions
+	c := &cobra.Command{
+		Use: "doctor", Short: "Look for what may be wrong",
+		Long: "Look for what may be wrong, and say what to do about it: the base directory, the run folder, tmux\n" +
+			"and its traps, the backend chosen and why, every team, ghosts, stale locks. With -v also every\n" +
+			"setting and where it comes from. Exit status 1 if a check failed.",
+		Example: "  leadlight doctor\n  leadlight doctor --fix", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
+	}
+	c.Flags().BoolVar(&o.Fix, "fix", false, "remove first what belongs to no living team (as gc does)")
+	return c
+}
+
+func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
+	svc, err := a.service(ctx)
+	if err != nil {
+		return err
+	}
+	if o.Fix {
+		found, err := svc.GC(ctx, false)
+		if err != nil {
+			return err
+		}
+		for _, l := range found {
+			a.say("%s", litterLine(l))
+		}
+	}
+	res := svc.Doctor(ctx, a.facts(ctx))
+	if a.verbose {
+		for _, l := range a.built.settings.Lines() {
+			res.Checks = append(res.Checks, api.Check{Name: "setting " + l.Name, Status: "ok", Detail: l.Value + " (" + l.Origin + ")"})
+		}
+	}
+	err = a.answer(res, func(w io.Writer) { a.showChecks(w, res.Checks) })
+	if err != nil || res.OK {
+		return err
+	}
+	failed := 0
+	for _, c := range res.Checks {
+		if c.Status == "fail" {
+			failed++
+		}
+	}
+	return fault.New(fault.Failed, "checks that failed: %d", failed).WithHint("each of them says what to do")
+}
+
+// facts is what doctor cannot know by itself.
+func (a *app) facts(ctx context.Context) teams.Facts {
+	s := a.built.settings
+	f := teams.Facts{Version: version().String(), BaseOrigin: s.BaseDir.Origin.String(), Runtime: a.built.runtime, Backend: a.probeTmux(ctx)}
+	for _, home := range []string{a.getenv("CLAUDE_CONFIG_DIR"), a.getenv("LEADLIGHT_BASE_DIR")} {
+		if home != "" {
+			f.OtherBases = append(f.OtherBases, home)
+		}
+	}
+	if home := a.getenv("HOME"); home != "" {
+		f.OtherBases = append(f.OtherBases, filepath.Join(home, ".claude"))
+	}
+	return f
+}
+
+// probeTmux says what tmux is like here.
+func (a *app) probeTmux(ctx context.Context) []api.Check {
+	check := api.Check{Name: "tmux", Status: "ok"}
+	fail := func(err error) []api.Check {
+		e := fault.Of(err)
+		check.Status, check.Detail, check.Fix = "fail", e.Message, e.Hint
+		return []api.Check{check}
+	}
+	b, err := a.openBackend(a.built, "tmux", "")
+	if err != nil {
+		return fail(err)
+	}
+	t, ok := b.(*tmux.Backend)
+	if !ok {
+		return nil
+	}
+	r, err := t.Probe(ctx)
+	if err = errors.Join(r.Usable, err); err != nil {
+		return fail(err)
+	}
+	check.Detail = fmt.Sprintf("%s, version %s, socket %s", r.Program, r.Version.Text, r.Socket)
+	if r.Running {
+		check.Detail += fmt.Sprintf(" (running: %d panes, %d of them ours)", r.Panes, r.Ours)
+	}
+	out := []api.Check{check}
+	for _, trap := range r.Traps {
+		out = append(out, api.Check{Name: "tmux trap " + trap.Name, Status: "warn", Detail: trap.Text, Fix: "a newer tmux does not have it"})
+	}
+	return out
+}
+
+func (a *app) showChecks(w io.Writer, checks []api.Check) {
+	colors := a.colors(a.out.w)
+	for _, c := range checks {
+		color := map[string]string{"ok": "green", "warn": "yellow", "fail": "red"}[c.Status]
+		fmt.Fprintf(w, "%s  %s: %s\n", paint(fmt.Sprintf("%-4s", c.Status), color, colors), oneLine(c.Name), oneLine(c.Detail))
+		if c.Fix != "" {
+			fmt.Fprintf(w, "      → %s\n", oneLine(c.Fix))
+		}
+	}
+}

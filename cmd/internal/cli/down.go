@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/spf13/cobra"
+)
+
+type downOptions struct {
+	Team   []string
+	Keep   bool
+	ladder ladderOptions
+}
+
+func downCommand(a *app, run func(context.Context, *app, downOptions) error) *cobra.Command {
+	var o downOptions
+	c := &cobra.Command{
+		Use: "down [TEAM]", Short: "End every teammate and delete the team",
+		Long: "End every teammate of a team, all at once, then delete the team, unless one refused or is not\n" +
+			"proved to be gone.",
+		Example: "  leadlight down review --timeout 10s\n  leadlight down --keep      # the files stay",
+		Args:    takes(0, 1), ValidArgsFunction: completeTeams(a),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Team, o.ladder.Given = args, c.Flags().Changed("timeout")
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Flags().BoolVar(&o.Keep, "keep", false, "keep the team, its mail and its tasks")
+	o.ladder.flags(c)
+	return c
+}
+
+func runDown(ctx context.Context, a *app, o downOptions) error {
+	svc, team, err := a.serve(ctx, o.Team...)
+	if err != nil {
+		return err
+	}
+	e, err := svc.Down(ctx, team, teams.StopOptions{Ask: o.ladder.ask(), Force: o.ladder.Force, Progress: a.progress}, o.Keep)
+	if err != nil {
+		return err
+	}
+	if err := a.endings(e); err != nil {
+		return err
+	}
+	if o.Keep {
+		a.say("team %s is down, its files are kept", team)
+	} else {
+		a.say("team %s is down and deleted", team)
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// whereabouts is the answer of focus.
+type whereabouts struct {
+	Name string `json:"name"`
+	Note string `json:"note,omitempty"`
+}
+
+func focusCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: "focus NAME", Short: "Take me to a teammate's pane",
+		Long: "Take this terminal to a teammate's pane, or say how to get there.", Example: "  leadlight focus bob",
+		Args: takes(1, 1), ValidArgsFunction: completeMembers(a, 1),
+		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args[0]) },
+	}
+}
+
+func runFocus(ctx context.Context, a *app, name string) error {
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	note, err := svc.Focus(ctx, team, name)
+	if err != nil {
+		return err
+	}
+	return a.answer(whereabouts{name, note}, func(io.Writer) {
+		if note != "" {
+			a.say("see it with: %s", note)
+		}
+	})
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/spf13/cobra"
+)
+
+type gcOptions struct{ DryRun bool }
+
+func gcCommand(a *app, run func(context.Context, *app, gcOptions) error) *cobra.Command {
+	var o gcOptions
+	c := &cobra.Command{
+		Use: "gc", Short: "Remove what belongs to no living team",
+		Long: "Remove panes, processes, sockets and records of ours that belong to no living team. What is not\n" +
+			"proved to be ours is left alone.",
+		Example: "  leadlight gc --dry-run", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
+	}
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would be removed")
+	return c
+}
+
+func runGC(ctx context.Context, a *app, o gcOptions) error {
+	svc, err := a.service(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := svc.GC(ctx, o.DryRun)
+	if err != nil {
+		return err
+	}
+	if found == nil {
+		found = []api.Litter{}
+	}
+	return a.answer(found, func(w io.Writer) {
+		if len(found) == 0 {
+			a.say("nothing to remove")
+		}
+		for _, l := range found {
+			fmt.Fprintln(w, litterLine(l))
+		}
+	})
+}
+
+func litterLine(l api.Litter) string {
+	verb := "would remove"
+	switch {
+	case l.Removed:
+		verb = "removed"
+	case l.Kept != "":
+		verb = "kept"
+	}
+	line := fmt.Sprintf("%s %s %s: %s", verb, l.Kind, oneLine(l.What), oneLine(l.Why))
+	if l.Kept != "" {
+		line += " (" + oneLine(l.Kept) + ")"
+	}
+	return line
+}

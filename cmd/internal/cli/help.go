@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// writeHelp describes one command.
+func writeHelp(w io.Writer, c *cobra.Command) {
+	text := c.Long
+	if text == "" {
+		text = c.Short
+	}
+	fmt.Fprintf(w, "%s\n\nUsage:\n  %s\n", strings.TrimSpace(text), usageLine(c))
+	if c.Example != "" {
+		fmt.Fprintf(w, "\nExamples:\n%s\n", strings.TrimRight(c.Example, "\n"))
+	}
+	writeCommands(w, c)
+	if !c.HasParent() {
+		fmt.Fprintf(w, "\nTopics (leadlight help TOPIC):\n")
+		for _, t := range topics() {
+			fmt.Fprintf(w, "  %-12s %s\n", t.name, t.short)
+		}
+	}
+	writeFlags(w, "Flags:", c.LocalNonPersistentFlags())
+	title := "Global flags:"
+	if c.HasParent() {
+		writeFlags(w, title, c.InheritedFlags())
+	} else {
+		writeFlags(w, title, c.PersistentFlags())
+	}
+}
+
+// usageLine is how a command is called.
+func usageLine(c *cobra.Command) string {
+	line := c.UseLine()
+	if c.HasAvailableSubCommands() && !strings.Contains(c.Use, " ") {
+		return c.CommandPath() + " COMMAND"
+	}
+	if !c.HasAvailableLocalFlags() {
+		return line
+	}
+	if before, after, dash := strings.Cut(line, " [-- "); dash {
+		return before + " [flags] [-- " + after
+	}
+	return line + " [flags]"
+}
+
+func writeCommands(w io.Writer, c *cobra.Command) {
+	if !c.HasAvailableSubCommands() {
+		return
+	}
+	groups := c.Groups()
+	if len(groups) == 0 {
+		groups = []*cobra.Group{{Title: "Commands"}}
+	}
+	for _, g := range groups {
+		fmt.Fprintf(w, "\n%s:\n", g.Title)
+		for _, sub := range c.Commands() {
+			if sub.GroupID == g.ID && !sub.Hidden {
+				fmt.Fprintf(w, "  %-12s %s\n", sub.Name(), sub.Short)
+			}
+		}
+	}
+}
+
+func writeFlags(w io.Writer, title string, fs *pflag.FlagSet) {
+	var lines [][2]string
+	widest := 0
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		left, usage := flagSynopsis(f)
+		lines = append(lines, [2]string{left, usage})
+		widest = max(widest, len(left))
+	})
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", title)
+	for _, l := range lines {
+		fmt.Fprintf(w, "  %-*s  %s\n", widest, l[0], l[1])
+	}
+}
+
+// flagSynopsis is a flag as help shows it, such as "-t, --team NAME", and what it
+// means.
+func flagSynopsis(f *pflag.Flag) (synopsis, usage string) {
+	name, usage := pflag.UnquoteUsage(f)
+	synopsis = "    --" + f.Name
+	if f.Shorthand != "" {
+		synopsis = "-" + f.Shorthand + ", --" + f.Name
+	}
+	if name != "" && f.Value.Type() != "bool" {
+		synopsis += " " + name
+	}
+	return synopsis, usage
+}
+
+// helpCommand shows a command or a topic.
+func helpCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND…|TOPIC]",
+		Short: "Describe a command or a topic",
+		Long: "Describe a command, or one of the topics: what the environment, the exit statuses, the\n" +
+			"files, the team file, the agents and the JSON answers are.",
+		Example: "  leadlight help spawn\n  leadlight help task add\n  leadlight help exit-codes",
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return helpWords(c.Root(), args), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if t, ok := topic(args[0]); ok {
+					t.write(a.out)
+					return nil
+				}
+			}
+			target := c.Root()
+			for _, word := range args {
+				next := subcommand(target, word)
+				if next == nil {
+					return unknownHelp(target, word)
+				}
+				target = next
+			}
+			writeHelp(a.out, target)
+			return nil
+		},
+	}
+}
+
+func subcommand(c *cobra.Command, name string) *cobra.Command {
+	for _, sub := range c.Commands() {
+		if sub.Name() == name {
+			return sub
+		}
+	}
+	return nil
+}
+
+// unknownHelp refuses a word that is neither a command nor a topic.
+func unknownHelp(c *cobra.Command, word string) error {
+	if c.HasParent() {
+		return unknownVerb(c, word)
+	}
+	return usage("there is no command or topic %q%s", word, meant(word, helpWords(c, nil))).
+		WithHint("leadlight help lists both")
+}
+
+// helpWords are the words that can come after help and args.
+func helpWords(root *cobra.Command, args []string) []string {
+	c := root
+	for _, word := range args {
+		if c = subcommand(c, word); c == nil {
+			return nil
+		}
+	}
+	var words []string
+	for _, sub := range c.Commands() {
+		if !sub.Hidden {
+			words = append(words, sub.Name())
+		}
+	}
+	if c == root {
+		for _, t := range topics() {
+			words = append(words, t.name)
+		}
+	}
+	return words
+}

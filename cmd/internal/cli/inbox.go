@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/spf13/cobra"
+)
+
+type inboxOptions struct {
+	Owner            string
+	Unread           bool
+	From             string
+	Since            time.Duration
+	Follow, MarkRead bool
+}
+
+// pruned is the answer of inbox prune.
+type pruned struct {
+	Archived int `json:"archived"`
+}
+
+func inboxCommand(a *app, run func(context.Context, *app, inboxOptions) error, prune func(context.Context, *app, string) error) *cobra.Command {
+	var o inboxOptions
+	c := &cobra.Command{
+		Use: "inbox [NAME]", Short: "Read a mailbox",
+		Long: "Read the mailbox of whoever calls, or another member's. Reading marks nothing as read unless\n" +
+			"--mark-read says so, and then only what has been printed.",
+		Example: "  leadlight inbox --unread --mark-read\n  leadlight inbox bob --from ann --since 10m\n  leadlight inbox --follow --json",
+		Args:    takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.Owner = first(args); len(args) > 0 && o.Owner == "" {
+				return usage("the name of the member is empty")
+			}
+			return run(c.Context(), a, o)
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&o.Unread, "unread", false, "only what is unread")
+	f.StringVar(&o.From, "from", "", "only what `NAME` sent")
+	f.Var(span{&o.Since}, "since", "only what came within the time `D`, such as 10m")
+	f.BoolVarP(&o.Follow, "follow", "f", false, "go on with what comes, until ^C")
+	f.BoolVar(&o.MarkRead, "mark-read", false, "mark as read what is printed")
+	_ = c.RegisterFlagCompletionFunc("from", completeMembers(a, -1))
+	c.AddCommand(&cobra.Command{
+		Use: "prune [NAME]", Short: "Move read messages to the archive",
+		Long:    "Move the read messages of a mailbox to the archive. Unread ones always stay.",
+		Example: "  leadlight inbox prune bob", Args: takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
+		RunE: func(c *cobra.Command, args []string) error { return prune(c.Context(), a, first(args)) },
+	})
+	return c
+}
+
+func runInbox(ctx context.Context, a *app, o inboxOptions) error {
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	filter := teams.InboxFilter{Unread: o.Unread, From: o.From, Since: o.Since}
+	if o.Follow {
+		return svc.FollowInbox(ctx, team, o.Owner, filter, func(m api.Message) error {
+			if err := a.answer(m, func(w io.Writer) { a.message(w, m) }); err != nil {
+				return err
+			}
+			return a.markRead(ctx, svc, team, o, []api.Message{m})
+		})
+	}
+	list, err := svc.Inbox(ctx, team, o.Owner, filter)
+	if err != nil {
+		return err
+	}
+	if list == nil {
+		list = []api.Message{}
+	}
+	err = a.answer(list, func(w io.Writer) {
+		if len(list) == 0 {
+			a.say("no messages")
+		}
+		for _, m := range list {
+			a.message(w, m)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return a.markRead(ctx, svc, team, o, list)
+}
+
+// markRead marks what has been printed, if that was asked for.
+func (a *app) markRead(ctx context.Context, svc *teams.Service, team string, o inboxOptions, list []api.Message) error {
+	var ids []string
+	for _, m := range list {
+		if !m.Read {
+			ids = append(ids, m.ID)
+		}
+	}
+	if !o.MarkRead || len(ids) == 0 {
+		return nil
+	}
+	return svc.MarkRead(ctx, team, o.Owner, ids)
+}
+
+// message prints one message: a head line and the text, indented.
+func (a *app) message(w io.Writer, m api.Message) {
+	colors := a.colors(a.out.w)
+	mark := " "
+	if !m.Read {
+		mark = "*"
+	}
+	head := fmt.Sprintf("%s %s  %s", mark, paint(oneLine(m.From), m.Color, colors), oneLine(m.Timestamp))
+	if m.Type != "" && m.Type != "message" {
+		head += "  [" + oneLine(m.Type) + "]"
+	}
+	if m.Summary != "" {
+		head += "  " + oneLine(m.Summary)
+	}
+	if m.Note != "" {
+		head += "  (" + oneLine(m.Note) + ")"
+	}
+	fmt.Fprintln(w, head)
+	for line := range strings.Lines(printable(m.Text)) {
+		fmt.Fprintln(w, "    "+strings.TrimRight(line, "\n"))
+	}
+}
+
+func runPrune(ctx context.Context, a *app, owner string) error {
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := svc.PruneInbox(ctx, team, owner)
+	if err != nil {
+		return err
+	}
+	return a.answer(pruned{n}, func(io.Writer) { a.say("%d messages moved to the archive", n) })
+}

@@ -1,0 +1,120 @@
+// Package cli is the command line: one file a verb, each an options struct that
+// the flags fill and a function that does the work through teams.Service, so that
+// parsing and doing are tested apart.
+//
+// Results go to stdout, everything else to stderr. Main is the one place where
+// errors become messages and exit statuses, and compose.go the one place where a
+// Service is put together.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Stdio is where a verb reads and writes.
+type Stdio struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Main runs leadlight with the arguments after its own name and returns the exit
+// status. The first interrupt asks the verb to come to an end, the second one
+// does not wait for it.
+func Main(args []string, std Stdio, environ []string) int {
+	a := newApp(std, environ)
+	if len(args) > 0 && args[0] == teammateVerb {
+		return a.finish(a.teammate(args[1:]))
+	}
+	ctx, force, stop := signals.Interrupts(context.Background())
+	defer stop()
+	a.json = asksForJSON(args)
+	done := make(chan error, 1)
+	go func() { done <- a.run(ctx, args) }()
+	select {
+	case err := <-done:
+		return a.finish(err)
+	case <-force:
+		return fault.ExitInterrupted
+	}
+}
+
+// exitStatus is an error that is an exit status only: everything has been said.
+type exitStatus int
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// finish tells what went wrong and returns the exit status.
+func (a *app) finish(err error) int {
+	if status, only := errors.AsType[exitStatus](err); only {
+		return int(status)
+	}
+	if err == nil && a.out.err != nil && !errors.Is(a.out.err, syscall.EPIPE) {
+		err = fmt.Errorf("write to standard output: %w", a.out.err)
+	}
+	switch {
+	case err == nil:
+		a.tellHeld()
+		return fault.ExitOK
+	case err == context.Canceled || isInterrupt(err): // nothing went wrong: it was asked to end
+		return fault.ExitInterrupted
+	}
+	a.report(fault.Of(err))
+	return fault.ExitOf(err)
+}
+
+func isInterrupt(err error) bool {
+	_, bare := err.(signals.Interrupted)
+	return bare
+}
+
+// report writes an error to stderr, as text or, with --json, as JSON.
+func (a *app) report(e *fault.Error) {
+	if !a.json {
+		fmt.Fprintf(a.err, "leadlight: error: %s (%s)\n", printable(e.Message), e.Code)
+		if e.Hint != "" {
+			fmt.Fprintf(a.err, "leadlight: hint: %s\n", printable(e.Hint))
+		}
+		return
+	}
+	enc := json.NewEncoder(a.err)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(map[string]api.Error{"error": {Code: string(e.Code), Message: e.Message, Hint: e.Hint}})
+}
+
+// asksForJSON tells whether errors are to be JSON, before the flags are parsed:
+// a mistake in the flags is told in that form, too.
+func asksForJSON(args []string) bool {
+	for _, arg := range args {
+		switch arg {
+		case "--":
+			return false
+		case "--json", "--json=true":
+			return true
+		}
+	}
+	return false
+}
+
+// sink remembers that a write failed: a verb that could not tell its result has
+// not done its job.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams"
+)
+
+// progressView shows a team on stderr: on a terminal as a table that changes, else
+// a line for each change.
+type progressView struct {
+	a     *app
+	live  bool
+	lines int // of the table that is on the screen
+	block string
+	last  map[string]string
+}
+
+func newProgressView(a *app) *progressView {
+	return &progressView{a: a, live: isTerminal(a.err) && !a.json, last: map[string]string{}}
+}
+
+// show takes a new picture.
+func (v *progressView) show(snap teams.Snapshot) {
+	if !v.live {
+		v.changes(snap)
+		return
+	}
+	var b strings.Builder
+	colors := v.a.colors(v.a.err)
+	rows, limit := taskRows(snap.Tasks), max(height(v.a.err)-3-len(snap.Members), 3)
+	done := 0
+	for _, t := range snap.Tasks {
+		if t.Status == "completed" {
+			done++
+		}
+	}
+	if extra := len(rows.rows) - limit; extra > 0 {
+		rows.rows = rows.rows[extra:]
+	}
+	fmt.Fprintf(&b, "%d of %d tasks completed\n", done, len(snap.Tasks))
+	rows.write(&b, width(v.a.err), colors)
+	for _, m := range snap.Members {
+		fmt.Fprintf(&b, "%s %s", paint(oneLine(m.Name), m.Color, colors), paint(m.State, stateColor(m.State), colors))
+		if m.Task != "" {
+			fmt.Fprintf(&b, " (task %s)", m.Task)
+		}
+		fmt.Fprintln(&b)
+	}
+	v.a.mu.Lock()
+	defer v.a.mu.Unlock()
+	v.erase()
+	v.block = b.String()
+	v.draw()
+}
+
+func (v *progressView) erase() {
+	if v.lines > 0 {
+		fmt.Fprintf(v.a.err, "\x1b[%dA\x1b[J", v.lines)
+	}
+	v.lines = 0
+}
+
+func (v *progressView) draw() {
+	io.WriteString(v.a.err, v.block)
+	v.lines = strings.Count(v.block, "\n")
+}
+
+// say prints a line above the table.
+func (v *progressView) say(line string) {
+	if !v.live {
+		v.a.say("%s", line)
+		return
+	}
+	v.a.mu.Lock()
+	defer v.a.mu.Unlock()
+	v.erase()
+	fmt.Fprintln(v.a.err, line)
+	v.draw()
+}
+
+// done leaves the last table standing.
+func (v *progressView) done() {
+	v.a.mu.Lock()
+	defer v.a.mu.Unlock()
+	v.lines, v.block = 0, ""
+}
+
+// changes prints a line for everything that is not as it was.
+func (v *progressView) changes(snap teams.Snapshot) {
+	for _, t := range snap.Tasks {
+		line := t.Status
+		if t.Owner != "" {
+			line += " (" + oneLine(t.Owner) + ")"
+		}
+		if t.Failure != "" {
+			line += ": " + oneLine(t.Failure)
+		}
+		v.change("task "+t.ID+" "+oneLine(t.Subject), line)
+	}
+	for _, m := range snap.Members {
+		line := m.State
+		if m.Reason != "" {
+			line += ": " + oneLine(m.Reason)
+		}
+		v.change(oneLine(m.Name), line)
+	}
+}
+
+func (v *progressView) change(what, now string) {
+	if v.last[what] != now {
+		v.last[what] = now
+		v.a.say("%s: %s", what, now)
+	}
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/spf13/cobra"
+)
+
+type psOptions struct {
+	All, Watch bool
+	Format     string
+}
+
+// watchEvery is how often ps --watch looks again.
+const watchEvery = time.Second
+
+func psCommand(a *app, run func(context.Context, *app, psOptions) error) *cobra.Command {
+	o := psOptions{Format: "table"}
+	c := &cobra.Command{
+		Use: "ps", Short: "List the teammates, each as observed now",
+		Long: "List the teammates, each as observed now: what its host, its pane and its process say, not what\n" +
+			"was hoped. unknown means that it could not be observed, never that it is dead.",
+		Example: "  leadlight ps --watch\n  leadlight ps --json | jq -r '.[].tmuxPaneId'\n" +
+			"  tmux set -g status-right '#(leadlight ps --format tmux)'",
+		Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
+	}
+	c.Flags().BoolVar(&o.All, "all", false, "the stopped ones too")
+	c.Flags().BoolVar(&o.Watch, "watch", false, "go on, and print again when something changes, until ^C")
+	c.Flags().Var(choice{&o.Format, []string{"table", "tmux"}}, "format", "`table|tmux`; tmux is one line for a status bar")
+	return c
+}
+
+func runPs(ctx context.Context, a *app, o psOptions) error {
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	show := func() ([]byte, error) {
+		members, warnings, err := svc.Members(ctx, team, o.All)
+		if err != nil {
+			return nil, err
+		}
+		if !o.Watch {
+			a.warn(warnings)
+		}
+		return a.showMembers(members, o)
+	}
+	if !o.Watch {
+		out, err := show()
+		if err == nil {
+			_, err = a.out.Write(out)
+		}
+		if err == nil && isTerminal(a.out.w) && o.Format == "table" {
+			a.sayAttach(ctx, svc, team, "")
+		}
+		return err
+	}
+	return a.watch(ctx, show)
+}
+
+// showMembers renders members as the options say.
+func (a *app) showMembers(members []api.Member, o psOptions) ([]byte, error) {
+	var b bytes.Buffer
+	if members == nil {
+		members = []api.Member{}
+	}
+	switch {
+	case a.json:
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if isTerminal(a.out.w) && !o.Watch {
+			enc.SetIndent("", "  ")
+		}
+		err := enc.Encode(members)
+		return b.Bytes(), err
+	case o.Format == "tmux":
+		fmt.Fprintln(&b, statusLine(members))
+	case len(members) == 0 && !o.Watch:
+		a.say("no teammates")
+	default:
+		memberRows(members).write(&b, width(a.out.w), a.colors(a.out.w))
+	}
+	return b.Bytes(), nil
+}
+
+// watch prints what show renders, again whenever it has changed. On a terminal
+// the new one takes the place of the old one.
+func (a *app) watch(ctx context.Context, show func() ([]byte, error)) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	var last []byte
+	for {
+		out, err := show()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(out, last) {
+			if isTerminal(a.out.w) && !a.json {
+				io.WriteString(a.out, "\x1b[H\x1b[2J")
+			}
+			if _, err := a.out.Write(out); err != nil {
+				return err
+			}
+			last = out
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+// statusLine is one line for tmux's status bar. A # in a name is doubled, so that
+// tmux reads nothing into it.
+func statusLine(members []api.Member) string {
+	var parts []string
+	for _, m := range members {
+		name := strings.ReplaceAll(oneLine(m.Name), "#", "##")
+		if color := tmuxColor(m.Color); color != "" {
+			name = "#[fg=" + color + "]" + name + "#[default]"
+		}
+		mark := stateMark(m.State)
+		if m.Unread > 0 {
+			mark += fmt.Sprintf("(%d)", m.Unread)
+		}
+		parts = append(parts, name+" "+mark)
+	}
+	return strings.Join(parts, "  ")
+}
+
+func stateMark(state string) string {
+	switch state {
+	case api.StateActive:
+		return "▶"
+	case api.StateIdle:
+		return "·"
+	case api.StateWaiting:
+		return "?"
+	case api.StateStarting, api.StateStopping:
+		return "…"
+	case api.StateStopped:
+		return "■"
+	case api.StateFailed, api.StateLost:
+		return "✗"
+	}
+	return "~"
+}
+
+// tmuxColor is a teammate's colour in tmux's words, "" for one it does not have.
+func tmuxColor(color string) string {
+	switch color {
+	case "pink":
+		return "magenta"
+	case "purple":
+		return "colour141"
+	case "orange":
+		return "colour208"
+	case "red", "green", "yellow", "blue", "magenta", "cyan":
+		return color
+	}
+	return ""
+}

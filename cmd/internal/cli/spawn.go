@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/spf13/cobra"
+)
+
+type spawnOptions struct {
+	Name, Agent, Model, AgentType, Prompt, Cwd, Color, Kind, Placement, Restart string
+	Env                                                                         []string
+	EnvFrom                                                                     string
+	PlanMode                                                                    bool
+	Worktree                                                                    *string // nil: none; "": a branch named by us
+	Ready                                                                       time.Duration
+	Command                                                                     []string
+}
+
+func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *cobra.Command {
+	var o spawnOptions
+	var worktree string
+	c := &cobra.Command{
+		Use:   "spawn NAME [-- COMMAND ARG…]",
+		Short: "Start a teammate in a pane of its own",
+		Long: "Start a teammate in a pane of its own and wait until it is there. It runs the command after --\n" +
+			"as it is, or the agent of a profile. A stopped teammate's name can be taken again.",
+		Example: "  leadlight spawn bob -- tail -f build.log\n" +
+			"  leadlight spawn ann --agent shell --prompt @brief.md --cwd ../api\n" +
+			"  leadlight spawn eve --env LEVEL=2 --placement window -- ./agent --fast",
+		Args:              spawnArgs,
+		ValidArgsFunction: completeSpawn,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Name, o.Command = args[0], args[1:]
+			if c.Flags().Changed("worktree") {
+				o.Worktree = &worktree
+			}
+			return run(c.Context(), a, o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.Agent, "agent", "", "`PROFILE` of the agent (leadlight help agents)")
+	f.StringVar(&o.Model, "model", "", "`MODEL` of the agent")
+	f.StringVar(&o.AgentType, "agent-type", "", "`TYPE` of the agent, for people and for Claude Code")
+	f.StringVar(&o.Prompt, "prompt", "", "its first message: `TEXT`, @FILE, or - for standard input")
+	f.StringVar(&o.Cwd, "cwd", "", "working `DIR`, if not the team's")
+	f.StringArrayVar(&o.Env, "env", nil, "`K=V` over the variables it inherits; can be repeated")
+	f.StringVar(&o.EnvFrom, "env-from", "", "`FILE` with lines of K=V")
+	f.StringVar(&o.Color, "color", "", "`COLOR` of its name and border, if not the least used")
+	f.Var(choice{&o.Kind, profiles.Kinds()}, "kind", "`KIND` of agent, if not the profile's")
+	f.Var(choice{&o.Placement, []string{string(backend.Split), string(backend.Window), string(backend.Session)}}, "placement", "where the pane goes: `split|window|session`")
+	f.BoolVar(&o.PlanMode, "plan-mode", false, "it plans first and asks before it acts")
+	f.StringVar(&worktree, "worktree", "", "a git worktree of its own, on `BRANCH` if one is given (--worktree=BRANCH)")
+	f.Lookup("worktree").NoOptDefVal = " "
+	f.Var(choice{&o.Restart, []string{"never", "on-failure"}}, "restart", "what to do when it ends by itself: `never|on-failure`")
+	f.Var(span{&o.Ready}, "ready-timeout", "how long it may take to be there, as a time `D` such as 30s")
+	completeSpawnFlags(a, c)
+	return c
+}
+
+// spawnArgs takes one NAME, and after -- a command.
+func spawnArgs(c *cobra.Command, args []string) error {
+	dash := c.ArgsLenAtDash()
+	if dash < 0 {
+		dash = len(args)
+	}
+	switch {
+	case dash < 1:
+		return usage("leadlight spawn needs the NAME of the teammate").WithHint("leadlight spawn NAME -- COMMAND ARG…")
+	case dash > 1:
+		return usage("leadlight spawn takes one NAME, not %q", store.Shown(args[1])).WithHint("a command comes after --: leadlight spawn NAME -- COMMAND ARG…")
+	case len(args) == 1 && c.ArgsLenAtDash() >= 0:
+		return usage("there is no command after --")
+	}
+	return nil
+}
+
+func runSpawn(ctx context.Context, a *app, o spawnOptions) error {
+	spec, err := o.spec(a)
+	if err != nil {
+		return err
+	}
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	res := svc.Spawn(ctx, team, []teams.SpawnSpec{spec})[0]
+	a.sayChoice()
+	if res.Err != nil {
+		return res.Err
+	}
+	if line := a.sayAttach(ctx, svc, team, res.Member.Name); res.Member.Attach == "" {
+		res.Member.Attach = line
+	}
+	return a.answer(res.Member, func(w io.Writer) { a.memberTable(w, []api.Member{res.Member}) })
+}
+
+// spec reads what the options name: files, standard input, folders.
+func (o spawnOptions) spec(a *app) (teams.SpawnSpec, error) {
+	s, err := a.set(nil)
+	if err != nil {
+		return teams.SpawnSpec{}, err
+	}
+	spec := teams.SpawnSpec{
+		Name: o.Name, Profile: o.Agent, Model: o.Model, AgentType: o.AgentType, Color: o.Color, Kind: o.Kind,
+		Restart: o.Restart, Command: o.Command, PlanMode: o.PlanMode, Worktree: o.Worktree, Ready: o.Ready,
+		Placement: backend.Place(o.Placement), Layout: s.Layout(),
+	}
+	if spec.Profile == "" && len(spec.Command) == 0 {
+		spec.Profile = s.Agent.V
+	}
+	if spec.Model == "" && spec.Profile == s.Agent.V {
+		spec.Model = s.Model.V
+	}
+	if spec.Cwd, err = folder(o.Cwd); err != nil {
+		return spec, err
+	}
+	if spec.Env, err = variables(o.EnvFrom, o.Env); err != nil {
+		return spec, err
+	}
+	spec.Prompt, err = a.textOrFile(o.Prompt, "prompt", store.MaxPrompt)
+	return spec, err
+}
+
+// folder makes a folder's name absolute; "" stays "".
+func folder(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if fi, err := os.Stat(abs); err != nil || !fi.IsDir() {
+		return "", fault.New(fault.InvalidArgument, "the working folder %s does not exist", abs).WithHint("make it, or name another with --cwd")
+	}
+	return abs, nil
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/spf13/cobra"
+)
+
+type stopOptions struct {
+	Names  []string
+	All    bool
+	Reason string
+	ladder ladderOptions
+}
+
+// ladderOptions bound the ladder of a shutdown.
+type ladderOptions struct {
+	Timeout time.Duration
+	Given   bool // --timeout was given: 0 means no time to answer
+	Force   bool
+}
+
+func (l *ladderOptions) flags(c *cobra.Command) {
+	c.Flags().Var(span{&l.Timeout}, "timeout", "how long each may think about it before SIGTERM, as a time `D` such as 30s")
+	c.Flags().BoolVar(&l.Force, "force", false, "end it although it refuses")
+}
+
+func (l ladderOptions) ask() time.Duration {
+	if l.Given && l.Timeout == 0 {
+		return time.Millisecond
+	}
+	return l.Timeout
+}
+
+func stopCommand(a *app, run func(context.Context, *app, stopOptions) error) *cobra.Command {
+	var o stopOptions
+	c := &cobra.Command{
+		Use: "stop NAME… | --all", Short: "End teammates, with proof",
+		Long: "End teammates: ask, then SIGTERM, then SIGKILL, then close the pane, then look whether anything\n" +
+			"is left. All are ended at the same time. Exit status 0 when every one ended, 4 when one refused,\n" +
+			"7 when one is not proved to be gone.",
+		Example: "  leadlight stop bob --reason 'the work is done'\n  leadlight stop --all --timeout 5s --force",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 && !o.All {
+				return usage("leadlight stop needs the NAME of a teammate, or --all")
+			}
+			if len(args) > 0 && o.All {
+				return usage("leadlight stop takes names or --all, not both")
+			}
+			return nil
+		},
+		ValidArgsFunction: completeMembers(a, -1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Names, o.ladder.Given = args, c.Flags().Changed("timeout")
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Flags().BoolVar(&o.All, "all", false, "every teammate")
+	c.Flags().StringVar(&o.Reason, "reason", "", "`TEXT` that the teammate is told")
+	o.ladder.flags(c)
+	return c
+}
+
+func runStop(ctx context.Context, a *app, o stopOptions) error {
+	reason, err := checkText(o.Reason, "reason", store.MaxMessage)
+	if err != nil {
+		return err
+	}
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	names := o.Names
+	if o.All {
+		names = nil
+	}
+	e, err := svc.Stop(ctx, team, names, teams.StopOptions{Ask: o.ladder.ask(), Reason: reason, Force: o.ladder.Force, Progress: a.progress})
+	if err != nil {
+		return err
+	}
+	return a.endings(e)
+}
+
+// progress says what happens to a teammate. It is called concurrently.
+func (a *app) progress(name, what string) { a.say("%s: %s", name, what) }
+
+// endings prints how the teammates ended, and returns the verdict.
+func (a *app) endings(e api.Endings) error {
+	if e.Members == nil {
+		e.Members = []api.Ending{}
+	}
+	err := a.answer(e, func(w io.Writer) {
+		if len(e.Members) == 0 {
+			a.say("no teammates to stop")
+			return
+		}
+		t := table{head: []string{"NAME", "OUTCOME", "TIME", "LEFT ALONE"}}
+		for _, m := range e.Members {
+			rest := strings.Join(m.Leftovers, ", ")
+			if m.Reason != "" {
+				rest = strings.Trim(m.Reason+"; "+rest, "; ")
+			}
+			took := time.Duration(m.DurationMs) * time.Millisecond
+			t.add(plain("%s", m.Name), cell{m.Outcome, outcomeColor(m.Outcome)}, plain("%s", took.Round(10*time.Millisecond)), plain("%s", rest))
+		}
+		t.write(w, width(a.out.w), a.colors(a.out.w))
+	})
+	if err != nil {
+		return err
+	}
+	return teams.Verdict(e)
+}
+
+func outcomeColor(outcome string) string {
+	switch outcome {
+	case api.RejectedStop, api.UnprovenStop:
+		return "red"
+	case api.Killed, api.PaneKilled:
+		return "yellow"
+	}
+	return "green"
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/clipperhouse/displaywidth"
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// A cell of a table: text, and the colour it has where there are colours.
+type cell struct{ text, color string }
+
+// table prints rows in aligned columns.
+type table struct {
+	head []string
+	rows [][]cell
+}
+
+func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }
+
+// plain makes a cell without a colour.
+func plain(format string, args ...any) cell { return cell{text: fmt.Sprintf(format, args...)} }
+
+// write prints the table. cols, if not 0, is how wide it may be: the last column
+// is cut. No cell holds a control character afterwards: names, titles and reasons
+// come from other programs.
+func (t *table) write(w io.Writer, cols int, colors bool) {
+	widths := make([]int, len(t.head))
+	for i, h := range t.head {
+		widths[i] = displaywidth.String(h)
+	}
+	for _, row := range t.rows {
+		for i := range row {
+			row[i].text = oneLine(row[i].text)
+			widths[i] = max(widths[i], displaywidth.String(row[i].text))
+		}
+	}
+	head := make([]cell, len(t.head))
+	for i, h := range t.head {
+		head[i] = cell{h, "bold"}
+	}
+	for _, row := range append([][]cell{head}, t.rows...) {
+		var line strings.Builder
+		used := 0
+		for i, c := range row {
+			text := c.text
+			if i == len(row)-1 && cols > 0 {
+				text = displaywidth.TruncateString(text, max(cols-used, 1), "…")
+			}
+			pad := strings.Repeat(" ", max(widths[i]-displaywidth.String(text), 0)+2)
+			if i == len(row)-1 {
+				pad = ""
+			}
+			line.WriteString(paint(text, c.color, colors) + pad)
+			used += widths[i] + 2
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+}
+
+// oneLine makes text fit for one line of a terminal.
+func oneLine(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case hidden(r):
+			return '�'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "�")))
+}
+
+// printable makes text fit for a terminal: line breaks and tabs stay, what could
+// move the cursor or change colours does not.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && hidden(r) {
+			return '�'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "�"))
+}
+
+// hidden are control characters and those that turn the reading direction.
+func hidden(r rune) bool {
+	return unicode.IsControl(r) || (r >= '\u202a' && r <= '\u202e') || (r >= '\u2066' && r <= '\u2069')
+}
+
+// ansi is the palette: the colours teammates have, and our own uses.
+func ansi(color string) string {
+	switch color {
+	case "bold":
+		return "1"
+	case "dim":
+		return "2"
+	case "red":
+		return "31"
+	case "green":
+		return "32"
+	case "yellow":
+		return "33"
+	case "blue":
+		return "34"
+	case "magenta", "pink":
+		return "35"
+	case "purple":
+		return "38;5;141"
+	case "cyan":
+		return "36"
+	case "orange":
+		return "38;5;208"
+	}
+	return ""
+}
+
+func paint(text, color string, colors bool) string {
+	code := ansi(color)
+	if !colors || code == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// stateColor is how a state looks.
+func stateColor(state string) string {
+	switch state {
+	case api.StateActive, "completed", "in_progress":
+		return "green"
+	case api.StateWaiting, api.StateStarting, api.StateStopping:
+		return "yellow"
+	case api.StateFailed, api.StateLost: // "failed" is a task's state, too
+		return "red"
+	case api.StateUnknown, "blocked":
+		return "magenta"
+	case api.StateStopped:
+		return "dim"
+	}
+	return ""
+}
+
+// since says how long ago a moment was.
+func since(t *api.Time) string {
+	if t == nil {
+		return ""
+	}
+	d := time.Since(time.Time(*t))
+	switch {
+	case d < time.Second:
+		return "now"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// meant is the end of a sentence that asks whether another word was meant.
+func meant(word string, words []string) string {
+	if near := config.Nearest(word, words); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}

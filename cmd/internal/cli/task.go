@@ -1,0 +1,273 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/spf13/cobra"
+)
+
+func taskCommand(a *app) *cobra.Command {
+	return group("task", "The team's shared list of tasks",
+		"The team's shared list of tasks. A task can be claimed when it is pending, nothing blocks it, and\nnobody else owns it.",
+		taskAddCommand(a, runTaskAdd), taskListCommand(a, runTaskList), taskShowCommand(a, runTaskShow),
+		taskClaimCommand(a, runTaskClaim), taskUpdateCommand(a, runTaskUpdate), taskDoneCommand(a, runTaskDone),
+		taskFailCommand(a, runTaskFail), taskReleaseCommand(a, runTaskRelease), taskRemoveCommand(a, runTaskRemove))
+}
+
+type taskAddOptions struct {
+	Subject, Description, ActiveForm, Owner string
+	BlockedBy, Blocks, Meta                 []string
+}
+
+func taskAddCommand(a *app, run func(context.Context, *app, taskAddOptions) error) *cobra.Command {
+	var o taskAddOptions
+	c := &cobra.Command{
+		Use: "add SUBJECT", Short: "Add a task",
+		Long: "Add a task. An owner is the only one who may claim it; without one, whoever comes first does.",
+		Example: "  leadlight task add 'Read the authentication code' --owner bob\n" +
+			"  leadlight task add 'Write the summary' --blocked-by 1,2 -d 'one page'",
+		Args: takes(1, 1), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Subject = args[0]
+			return run(c.Context(), a, o)
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&o.Description, "description", "d", "", "`TEXT` of the whole task; - is standard input")
+	f.StringVar(&o.ActiveForm, "active-form", "", "`TEXT` for it while it is done, such as 'Reading the code'")
+	f.StringVar(&o.Owner, "owner", "", "`NAME` of the only member that may claim it")
+	f.StringArrayVar(&o.BlockedBy, "blocked-by", nil, "`ID,…` of the tasks that come before")
+	f.StringArrayVar(&o.Blocks, "blocks", nil, "`ID,…` of the tasks that come after")
+	f.StringArrayVar(&o.Meta, "meta", nil, "`K=V` kept with the task, V as JSON if it is JSON; can be repeated")
+	completeTaskFlags(a, c)
+	return c
+}
+
+func runTaskAdd(ctx context.Context, a *app, o taskAddOptions) error {
+	spec, err := o.spec(a)
+	if err != nil {
+		return err
+	}
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := svc.AddTask(ctx, team, spec)
+	return a.task(t, err, "%s")
+}
+
+func (o taskAddOptions) spec(a *app) (teams.TaskSpec, error) {
+	spec := teams.TaskSpec{Subject: o.Subject, ActiveForm: o.ActiveForm, Owner: o.Owner}
+	var err error
+	if strings.TrimSpace(o.Subject) == "" {
+		return spec, usage("the subject of the task is empty")
+	}
+	if _, err = checkText(o.Subject+o.ActiveForm, "subject", store.MaxMessage); err != nil {
+		return spec, err
+	}
+	if spec.Description, err = a.text(o.Description, "description", store.MaxMessage); err != nil {
+		return spec, err
+	}
+	if spec.BlockedBy, err = ids(o.BlockedBy); err != nil {
+		return spec, err
+	}
+	if spec.Blocks, err = ids(o.Blocks); err != nil {
+		return spec, err
+	}
+	spec.Metadata, err = metadata(o.Meta)
+	return spec, err
+}
+
+type taskListOptions struct {
+	Status, Owner string
+	Ready         bool
+}
+
+func taskListCommand(a *app, run func(context.Context, *app, taskListOptions) error) *cobra.Command {
+	var o taskListOptions
+	c := &cobra.Command{
+		Use: "ls", Short: "List the tasks", Long: "List the tasks in the order of their ids.",
+		Example: "  leadlight task ls --ready\n  leadlight task ls --status failed --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
+	}
+	c.Flags().StringVar(&o.Status, "status", "", "only those of status `S`: "+strings.Join(statusWords(), ", "))
+	c.Flags().StringVar(&o.Owner, "owner", "", "only those of `NAME`")
+	c.Flags().BoolVar(&o.Ready, "ready", false, "only those that can be claimed now")
+	complete(c, "status", statusWords()...)
+	completeTaskFlags(a, c)
+	return c
+}
+
+func statusWords() []string {
+	return []string{store.Pending, store.InProgress, store.Completed, store.Blocked, store.FailedTask}
+}
+
+func runTaskList(ctx context.Context, a *app, o taskListOptions) error {
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	list, warnings, err := svc.TaskList(ctx, team, teams.TaskFilter{Status: o.Status, Owner: o.Owner, Ready: o.Ready})
+	if err != nil {
+		return err
+	}
+	a.warn(warnings)
+	for i := range list {
+		list[i] = whole(list[i])
+	}
+	if list == nil {
+		list = []api.Task{}
+	}
+	return a.answer(list, func(w io.Writer) {
+		if len(list) == 0 {
+			a.say("no tasks")
+			return
+		}
+		taskRows(list).write(w, width(a.out.w), a.colors(a.out.w))
+	})
+}
+
+func taskRows(list []api.Task) *table {
+	t := &table{head: []string{"ID", "STATUS", "OWNER", "BLOCKED BY", "SUBJECT"}}
+	for _, task := range list {
+		t.add(plain("%s", task.ID), cell{task.Status, stateColor(task.Status)}, plain("%s", task.Owner),
+			plain("%s", strings.Join(task.BlockedBy, ",")), plain("%s", task.Subject))
+	}
+	return t
+}
+
+// whole gives a task empty lists where it has none.
+func whole(t api.Task) api.Task {
+	if t.Blocks == nil {
+		t.Blocks = []string{}
+	}
+	if t.BlockedBy == nil {
+		t.BlockedBy = []string{}
+	}
+	if t.Metadata == nil {
+		t.Metadata = noMetadata()
+	}
+	return t
+}
+
+func noMetadata() map[string]json.RawMessage { return map[string]json.RawMessage{} }
+
+// task answers with a task: with format and its id for a person.
+func (a *app) task(t api.Task, err error, format string) error {
+	if err != nil {
+		return err
+	}
+	return a.answer(whole(t), func(w io.Writer) { fmt.Fprintf(w, format+"\n", t.ID) })
+}
+
+func taskShowCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
+	return taskVerb(a, &cobra.Command{
+		Use: "show ID", Short: "Show a task", Long: "Show a task with all that is known of it.", Example: "  leadlight task show 3",
+	}, run)
+}
+
+// taskVerb completes a verb that takes the id of one task.
+func taskVerb(a *app, c *cobra.Command, run func(context.Context, *app, string) error) *cobra.Command {
+	c.Args, c.ValidArgsFunction = takes(1, 1), completeTasks(a)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		id, err := taskID(args[0])
+		if err != nil {
+			return err
+		}
+		return run(c.Context(), a, id)
+	}
+	return c
+}
+
+func runTaskShow(ctx context.Context, a *app, id string) error {
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := svc.Task(ctx, team, id)
+	if err != nil {
+		return err
+	}
+	return a.answer(whole(t), func(w io.Writer) { showTask(w, t) })
+}
+
+func showTask(w io.Writer, t api.Task) {
+	fmt.Fprintf(w, "%s  %s\n", t.ID, oneLine(t.Subject))
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "  %-12s %s\n", name, oneLine(value))
+		}
+	}
+	row("status", t.Status)
+	row("owner", t.Owner)
+	row("active form", t.ActiveForm)
+	row("blocked by", strings.Join(t.BlockedBy, ", "))
+	row("blocks", strings.Join(t.Blocks, ", "))
+	for _, at := range []struct {
+		name string
+		t    *api.Time
+	}{{"created", t.CreatedAt}, {"updated", t.UpdatedAt}} {
+		if at.t != nil {
+			row(at.name, at.t.String())
+		}
+	}
+	row("failure", t.Failure)
+	for _, text := range []struct{ name, value string }{{"description", t.Description}, {"result", t.Result}} {
+		if text.value != "" {
+			fmt.Fprintf(w, "\n%s:\n%s\n", text.name, strings.TrimRight(printable(text.value), "\n"))
+		}
+	}
+}
+
+type taskClaimOptions struct {
+	ID   string // "": the next one that is ready
+	Wait time.Duration
+}
+
+func taskClaimCommand(a *app, run func(context.Context, *app, taskClaimOptions) error) *cobra.Command {
+	var o taskClaimOptions
+	var next bool
+	c := &cobra.Command{
+		Use: "claim [ID]", Short: "Take a task, or the next one that is ready",
+		Long: "Take a task: become its owner and set it in progress, as one step, so that of many who try exactly\n" +
+			"one succeeds. Without an ID the first one that is ready; if none is, NO_TASK_READY.",
+		Example: "  leadlight task claim 3 --as bob\n  leadlight task claim --next --wait 30s",
+		Args:    takes(0, 1), ValidArgsFunction: completeTasks(a),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if len(args) > 0 {
+				if next || c.Flags().Changed("wait") {
+					return usage("%s takes an ID, or --next and --wait", c.CommandPath())
+				}
+				if o.ID, err = taskID(args[0]); err != nil {
+					return err
+				}
+			}
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Flags().BoolVar(&next, "next", false, "the first one that is ready (as without an ID)")
+	c.Flags().Var(span{&o.Wait}, "wait", "wait up to the time `D` for one to become ready")
+	return c
+}
+
+func runTaskClaim(ctx context.Context, a *app, o taskClaimOptions) error {
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	var t api.Task
+	if o.ID != "" {
+		t, err = svc.ClaimTask(ctx, team, o.ID)
+	} else {
+		t, err = svc.ClaimNext(ctx, team, o.Wait)
+	}
+	return a.task(t, err, "%s")
+}

@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+type taskUpdateOptions struct {
+	ID                                              string
+	Subject, Description, ActiveForm, Status, Owner *string // nil: as it is
+	AddBlockedBy, AddBlocks                         []string
+	RemoveBlockedBy, RemoveBlocks                   []string
+	Meta                                            []string
+}
+
+func taskUpdateCommand(a *app, run func(context.Context, *app, taskUpdateOptions) error) *cobra.Command {
+	var o taskUpdateOptions
+	c := &cobra.Command{
+		Use: "update ID", Short: "Change a task",
+		Long: "Change a task. A dependency that would close a circle is refused, and so is a status that the\n" +
+			"blockers do not allow.",
+		Example: "  leadlight task update 3 --status in_progress --owner bob\n  leadlight task update 3 --blocked-by 1,2 --meta priority=2\n" +
+			"  leadlight task update 3 --owner '' --remove-blocked-by 2",
+		Args: takes(1, 1), ValidArgsFunction: completeTasks(a),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if o.ID, err = taskID(args[0]); err != nil {
+				return err
+			}
+			given := 0
+			c.LocalFlags().Visit(func(f *pflag.Flag) { given++ })
+			if given == 0 {
+				return usage("%s: nothing to change", c.CommandPath()).WithHint("%s --help shows its flags", c.CommandPath())
+			}
+			return run(c.Context(), a, o)
+		},
+	}
+	f := c.Flags()
+	f.Var(maybe{&o.Subject}, "subject", "new subject `TEXT`")
+	f.VarP(maybe{&o.Description}, "description", "d", "new description `TEXT`; - is standard input")
+	f.Var(maybe{&o.ActiveForm}, "active-form", "new `TEXT` for it while it is done")
+	f.Var(maybe{&o.Status}, "status", "new status `S`: pending, in_progress, completed, deleted")
+	f.Var(maybe{&o.Owner}, "owner", "new owner `NAME`; '' for nobody")
+	f.StringArrayVar(&o.AddBlockedBy, "blocked-by", nil, "`ID,…` of more tasks that come before (also --add-blocked-by)")
+	f.StringArrayVar(&o.AddBlocks, "blocks", nil, "`ID,…` of more tasks that come after (also --add-blocks)")
+	f.StringArrayVar(&o.RemoveBlockedBy, "remove-blocked-by", nil, "`ID,…` of tasks that need not come before")
+	f.StringArrayVar(&o.RemoveBlocks, "remove-blocks", nil, "`ID,…` of tasks that need not come after")
+	f.StringArrayVar(&o.Meta, "meta", nil, "`K=V` kept with the task; K=null removes K; can be repeated")
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(strings.TrimPrefix(name, "add-"))
+	})
+	complete(c, "status", append(statusWords()[:3], store.Deleted)...)
+	completeTaskFlags(a, c)
+	return c
+}
+
+func runTaskUpdate(ctx context.Context, a *app, o taskUpdateOptions) error {
+	change, err := o.change(a)
+	if err != nil {
+		return err
+	}
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := svc.UpdateTask(ctx, team, o.ID, change)
+	return a.task(t, err, "%s")
+}
+
+func (o taskUpdateOptions) change(a *app) (teams.TaskChange, error) {
+	c := teams.TaskChange{Subject: o.Subject, ActiveForm: o.ActiveForm, Status: o.Status, Owner: o.Owner}
+	if o.Description != nil {
+		text, err := a.text(*o.Description, "description", store.MaxMessage)
+		if err != nil {
+			return c, err
+		}
+		c.Description = &text
+	}
+	for _, text := range []*string{o.Subject, o.ActiveForm} {
+		if text != nil {
+			if _, err := checkText(*text, "subject", store.MaxMessage); err != nil {
+				return c, err
+			}
+		}
+	}
+	for _, l := range []struct {
+		from []string
+		to   *[]string
+	}{{o.AddBlockedBy, &c.AddBlockedBy}, {o.AddBlocks, &c.AddBlocks}, {o.RemoveBlockedBy, &c.RemoveBlockedBy}, {o.RemoveBlocks, &c.RemoveBlocks}} {
+		list, err := ids(l.from)
+		if err != nil {
+			return c, err
+		}
+		*l.to = list
+	}
+	var err error
+	c.Metadata, err = metadata(o.Meta)
+	return c, err
+}
+
+type taskEndOptions struct{ ID, Text string }
+
+func taskDoneCommand(a *app, run func(context.Context, *app, taskEndOptions) error) *cobra.Command {
+	var o taskEndOptions
+	c := &cobra.Command{
+		Use: "done ID", Short: "Complete a task", Long: "Complete a task; what it blocked becomes ready.",
+		Example: "  leadlight task done 3 --result 'nothing found'", Args: takes(1, 1), ValidArgsFunction: completeTasks(a),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if o.ID, err = taskID(args[0]); err != nil {
+				return err
+			}
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Flags().StringVar(&o.Text, "result", "", "`TEXT` that came out of it; - is standard input")
+	return c
+}
+
+func runTaskDone(ctx context.Context, a *app, o taskEndOptions) error {
+	text, err := a.text(o.Text, "result", store.MaxMessage)
+	if err != nil {
+		return err
+	}
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := svc.CompleteTask(ctx, team, o.ID, text)
+	return a.task(t, err, "%s")
+}
+
+func taskFailCommand(a *app, run func(context.Context, *app, taskEndOptions) error) *cobra.Command {
+	var o taskEndOptions
+	c := &cobra.Command{
+		Use: "fail ID --reason TEXT", Short: "Say that a task failed",
+		Long:    "Say that a task failed. Nobody can claim it until it is released.",
+		Example: "  leadlight task fail 3 --reason 'the test needs a network'", Args: takes(1, 1), ValidArgsFunction: completeTasks(a),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if o.ID, err = taskID(args[0]); err != nil {
+				return err
+			}
+			if o.Text == "" {
+				return usage("%s needs --reason TEXT", c.CommandPath())
+			}
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Flags().StringVar(&o.Text, "reason", "", "`TEXT` that says why (needed); - is standard input")
+	return c
+}
+
+func runTaskFail(ctx context.Context, a *app, o taskEndOptions) error {
+	text, err := a.text(o.Text, "reason", store.MaxMessage)
+	if err != nil {
+		return err
+	}
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := svc.FailTask(ctx, team, o.ID, text)
+	return a.task(t, err, "%s")
+}
+
+func taskReleaseCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
+	return taskVerb(a, &cobra.Command{
+		Use: "release ID", Short: "Give a task back, or make a failed one claimable again",
+		Long:    "Give a task back: pending again and without an owner. A failed one becomes claimable again.",
+		Example: "  leadlight task release 3",
+	}, run)
+}
+
+func runTaskRelease(ctx context.Context, a *app, id string) error {
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := svc.ReleaseTask(ctx, team, id)
+	return a.task(t, err, "%s")
+}
+
+// removedTask is the answer of task rm.
+type removedTask struct {
+	ID      string `json:"id"`
+	Removed bool   `json:"removed"`
+}
+
+func taskRemoveCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
+	return taskVerb(a, &cobra.Command{
+		Use: "rm ID", Short: "Remove a task", Long: "Remove a task. Its id is never used again; others no longer wait for it.",
+		Example: "  leadlight task rm 3",
+	}, run)
+}
+
+func runTaskRemove(ctx context.Context, a *app, id string) error {
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	if err := svc.RemoveTask(ctx, team, id); err != nil {
+		return err
+	}
+	return a.answer(removedTask{id, true}, func(io.Writer) { a.say("task %s is removed", id) })
+}

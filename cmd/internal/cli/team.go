@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/spf13/cobra"
+)
+
+func teamCommand(a *app) *cobra.Command {
+	return group("team", "Create, list, show and delete teams", "Create, list, show and delete teams.",
+		teamCreateCommand(a, runTeamCreate), teamListCommand(a, runTeamList), teamShowCommand(a, runTeamShow), teamDeleteCommand(a, runTeamDelete))
+}
+
+type teamCreateOptions struct {
+	Name, Description, Lead, AgentType, Cwd, Mailbox string
+}
+
+func teamCreateCommand(a *app, run func(context.Context, *app, teamCreateOptions) error) *cobra.Command {
+	o := teamCreateOptions{}
+	c := &cobra.Command{
+		Use:   "create NAME --description TEXT",
+		Short: "Make a team without teammates",
+		Long: "Make a team without teammates. Whoever runs the verbs afterwards acts as its lead.\n" +
+			"NAME is 3 to 64 lower-case letters and digits, in words joined by hyphens.",
+		Example: "  leadlight team create review --description 'Check this repository before a release'",
+		Args:    takes(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Name = args[0]
+			return run(c.Context(), a, o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.Description, "description", "", "`TEXT` that says what the team is for, 1 to 500 characters (needed)")
+	f.StringVar(&o.Lead, "lead", "", "`NAME` of the lead, if not team-lead")
+	f.StringVar(&o.AgentType, "agent-type", "", "`TYPE` of the lead's agent")
+	f.StringVar(&o.Cwd, "cwd", "", "working `DIR` of the teammates, if not this one")
+	f.Var(choice{&o.Mailbox, []string{store.MailboxClaude, store.MailboxMaildir}}, "mailbox", "layout of the mailboxes: `claude|maildir`")
+	c.ValidArgsFunction = noFiles
+	return c
+}
+
+func runTeamCreate(ctx context.Context, a *app, o teamCreateOptions) error {
+	svc, err := a.service(ctx)
+	if err != nil {
+		return err
+	}
+	cwd, err := folder(o.Cwd)
+	if err != nil {
+		return err
+	}
+	t, err := svc.CreateTeam(ctx, teams.TeamSpec{
+		Name: o.Name, Description: o.Description, Lead: o.Lead, AgentType: o.AgentType, Cwd: cwd, Mailbox: o.Mailbox,
+	})
+	if err != nil {
+		return err
+	}
+	return a.answer(t, func(w io.Writer) { fmt.Fprintf(w, "%s\n", t.Name) })
+}
+
+func teamListCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
+	return &cobra.Command{
+		Use: "ls", Short: "List the teams", Long: "List the teams, those that Claude Code made among them.",
+		Example: "  leadlight team ls --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
+	}
+}
+
+func runTeamList(ctx context.Context, a *app) error {
+	svc, err := a.service(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := svc.Teams(ctx)
+	if err != nil {
+		return err
+	}
+	if list == nil {
+		list = []api.TeamSummary{}
+	}
+	return a.answer(list, func(w io.Writer) {
+		if len(list) == 0 {
+			a.say("no teams")
+			return
+		}
+		t := table{head: []string{"NAME", "TEAMMATES", "LED BY", "AGE", "DESCRIPTION"}}
+		for _, s := range list {
+			if s.Error != "" {
+				t.add(plain("%s", s.Name), plain(""), plain(""), plain(""), cell{s.Error, "red"})
+				continue
+			}
+			t.add(plain("%s", s.Name), plain("%d", s.Teammates), plain("%s", s.LedBy), plain("%s", since(s.CreatedAt)), plain("%s", s.Description))
+		}
+		t.write(w, width(a.out.w), a.colors(a.out.w))
+	})
+}
+
+func teamShowCommand(a *app, run func(context.Context, *app, []string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: "show [NAME]", Short: "Show a team and its members as observed", Long: "Show a team and all of its members, each as observed now.",
+		Example: "  leadlight team show review", Args: takes(0, 1), ValidArgsFunction: completeTeams(a),
+		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args) },
+	}
+}
+
+func runTeamShow(ctx context.Context, a *app, name []string) error {
+	svc, team, err := a.serve(ctx, name...)
+	if err != nil {
+		return err
+	}
+	t, err := svc.Team(ctx, team)
+	if err != nil {
+		return err
+	}
+	if t.Members == nil {
+		t.Members = []api.Member{}
+	}
+	if t.Metadata == nil {
+		t.Metadata = noMetadata()
+	}
+	a.warn(t.Warnings)
+	return a.answer(t, func(w io.Writer) {
+		fmt.Fprintf(w, "%s: %s\n", oneLine(t.Name), oneLine(t.Description))
+		fmt.Fprintf(w, "led by %s (%s), mailboxes of the form %s\n%s\n\n", oneLine(t.LeadAgentID), t.LedBy, t.Mailbox, oneLine(t.Path))
+		a.memberTable(w, t.Members)
+	})
+}
+
+type teamDeleteOptions struct {
+	Name   []string
+	Backup string
+	Force  bool
+}
+
+func teamDeleteCommand(a *app, run func(context.Context, *app, teamDeleteOptions) error) *cobra.Command {
+	var o teamDeleteOptions
+	c := &cobra.Command{
+		Use: "delete [NAME]", Short: "Delete a team that has no live teammate",
+		Long: "Delete a team with its mail and tasks. It is refused while a teammate lives; what is only a\n" +
+			"name in the roster does not count. `leadlight down` ends the teammates first.",
+		Example: "  leadlight team delete review --backup review.tar.gz",
+		Args:    takes(0, 1), ValidArgsFunction: completeTeams(a),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Name = args
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Flags().StringVar(&o.Backup, "backup", "", "keep everything in `FILE.tar.gz`, checked before anything is deleted")
+	c.Flags().BoolVar(&o.Force, "force", false, "delete it although a teammate could not be observed")
+	return c
+}
+
+// deletedTeam is the answer of team delete.
+type deletedTeam struct {
+	Name    string `json:"name"`
+	Deleted bool   `json:"deleted"`
+	Backup  string `json:"backup,omitempty"`
+}
+
+func runTeamDelete(ctx context.Context, a *app, o teamDeleteOptions) error {
+	svc, team, err := a.serve(ctx, o.Name...)
+	if err != nil {
+		return err
+	}
+	if err := svc.DeleteTeam(ctx, team, teams.DeleteOptions{Backup: o.Backup, Force: o.Force}); err != nil {
+		return err
+	}
+	return a.answer(deletedTeam{team, true, o.Backup}, func(io.Writer) { a.say("team %s is deleted", team) })
+}
+
+// memberTable prints members as ps does.
+func (a *app) memberTable(w io.Writer, members []api.Member) {
+	t := memberRows(members)
+	t.write(w, width(a.out.w), a.colors(a.out.w))
+}
+
+func memberRows(members []api.Member) *table {
+	t := &table{head: []string{"NAME", "STATE", "KIND", "PROFILE", "TASK", "UNREAD", "PANE", "PID", "ACTIVE", "REASON"}}
+	for _, m := range members {
+		state := m.State
+		switch {
+		case m.Signal != "":
+			state += "(" + m.Signal + ")"
+		case m.ExitCode != nil && *m.ExitCode != 0:
+			state += "(" + strconv.Itoa(*m.ExitCode) + ")"
+		}
+		unread, pid := "", ""
+		if m.Unread > 0 {
+			unread = strconv.Itoa(m.Unread)
+		}
+		if m.PID > 0 {
+			pid = strconv.Itoa(m.PID)
+		}
+		t.add(cell{m.Name, m.Color}, cell{state, stateColor(m.State)}, plain("%s", m.Kind), plain("%s", m.Profile), plain("%s", m.Task),
+			cell{unread, "yellow"}, plain("%s", m.TmuxPaneID), plain("%s", pid), plain("%s", since(m.LastActivityAt)), plain("%s", m.Reason))
+	}
+	return t
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/mate"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// teammateVerb is how this program starts itself in a teammate's pane.
+const teammateVerb = "teammate"
+
+func teammateCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: teammateVerb + " --team T --agent A --base-dir D", Hidden: true, DisableFlagParsing: true,
+		Short:   "Be a teammate: what spawn starts in a pane",
+		Long:    "Be the host of a teammate. spawn starts this in the teammate's pane; it is not run by hand.",
+		Example: "  leadlight teammate --team review --agent bob --base-dir ~/.claude",
+		RunE:    func(_ *cobra.Command, args []string) error { return a.teammate(args) },
+	}
+}
+
+// teammate lives a teammate's life. It is on the way of every spawn, so the tree
+// of commands is not built for it.
+func (a *app) teammate(args []string) error {
+	var team, agent, base string
+	fs := pflag.NewFlagSet(teammateVerb, pflag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.StringVar(&team, "team", "", "")
+	fs.StringVar(&agent, "agent", "", "")
+	fs.StringVar(&base, "base-dir", "", "")
+	if err := fs.Parse(args); err != nil {
+		return usage("leadlight %s: %v", teammateVerb, err)
+	}
+	if team == "" || agent == "" || base == "" || fs.NArg() > 0 {
+		return usage("leadlight %s takes --team, --agent and --base-dir", teammateVerb).WithHint("it is run by leadlight spawn, not by hand")
+	}
+	c, err := a.compose(config.Bare(base), teams.Caller{Name: agent, Teammate: true})
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	var terminal *os.File
+	if isTerminal(a.in) {
+		terminal, _ = a.in.(*os.File)
+	}
+	status, err := mate.Run(context.Background(), mate.Options{
+		Team: team, Agent: agent, Dir: c.files.Dir(), Service: c.service, Panes: c.panes, Terminal: terminal,
+		Environ: a.environ, Log: a.logger(),
+	})
+	if err != nil {
+		return err
+	}
+	return exitStatus(status)
+}

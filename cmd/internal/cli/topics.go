@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// A helpTopic is a page of help that is no command's, printed from the tables
+// that the code itself goes by.
+type helpTopic struct {
+	name, short string
+	write       func(io.Writer)
+}
+
+func topics() []helpTopic {
+	return []helpTopic{
+		{"environment", "the variables that are read", writeEnvironment},
+		{"exit-codes", "exit statuses and error codes", writeExitCodes},
+		{"files", "where everything is kept", writeFiles},
+		{"team-file", "the keys of leadlight.yaml", writeTeamFile},
+		{"agents", "how agents are run", writeAgents},
+		{"json", "the fields of the answers with --json", writeJSONTopic},
+	}
+}
+
+func topic(name string) (helpTopic, bool) {
+	for _, t := range topics() {
+		if t.name == name {
+			return t, true
+		}
+	}
+	return helpTopic{}, false
+}
+
+func writeEnvironment(w io.Writer) {
+	fmt.Fprintf(w, "A setting is taken from the strongest of: flag, environment, team file, user file, default.\n"+
+		"`leadlight doctor -v` shows each with its origin.\n\n")
+	for _, v := range config.Variables() {
+		if v.Name == "" {
+			continue
+		}
+		doc := v.Doc
+		if v.Flag != "" {
+			doc += " (--" + v.Flag + ")"
+		}
+		fmt.Fprintf(w, "  %-22s %s\n", v.Name, doc)
+	}
+	fmt.Fprintf(w, "\nA teammate gets the lead's environment without what describes the lead's own terminal and\n"+
+		"session, and LEADLIGHT_TEAM, LEADLIGHT_AGENT, LEADLIGHT_BASE_DIR and LEADLIGHT_HOST of its own.\n")
+}
+
+func writeExitCodes(w io.Writer) {
+	fmt.Fprintf(w, "Errors end with a code in brackets; with --json they are {\"error\":{\"code\",\"message\",\"hint\"}} on\nstandard error.\n\n")
+	fmt.Fprintf(w, "  %-4d %s\n", fault.ExitOK, "done")
+	for _, g := range fault.Table() {
+		fmt.Fprintf(w, "  %-4d %s\n", g.Exit, g.Meaning)
+		line := "      "
+		for _, c := range g.Codes {
+			if len(line)+len(c) > 96 {
+				fmt.Fprintln(w, line)
+				line = "      "
+			}
+			line += " " + string(c)
+		}
+		fmt.Fprintln(w, line)
+	}
+	fmt.Fprintf(w, "  %-4d %s\n", fault.ExitInterrupted, "interrupted")
+}
+
+// filesTable is where everything is kept, for the topic files.
+func filesTable() [][2]string {
+	return [][2]string{
+		{"BASE", "--base-dir, LEADLIGHT_BASE_DIR, CLAUDE_CONFIG_DIR or ~/.claude"},
+		{"BASE/teams/TEAM/config.json", "the roster, in Claude Code's form"},
+		{"BASE/teams/TEAM/inboxes/NAME.json", "a mailbox, in Claude Code's form"},
+		{"BASE/teams/TEAM/inbox/NAME/", "a mailbox of the form maildir: one file a message"},
+		{"BASE/tasks/TEAM/ID.json", "a task, in Claude Code's form"},
+		{"BASE/leadlight/TEAM/", "our own: hosts, launch, ledger, transcripts, archive, locks"},
+		{"RUN", "$XDG_RUNTIME_DIR/leadlight if it is ours, else /tmp/leadlight-UID"},
+		{"RUN/tmux", "socket of our own tmux server, while there are panes in it"},
+		{"RUN/…/….sock", "a teammate's control socket"},
+		{"leadlight.yaml", "a team file (leadlight help team-file)"},
+		{"$XDG_CONFIG_HOME/leadlight/config.yaml", "the user's settings (else ~/.config/leadlight/config.yaml)"},
+	}
+}
+
+func writeFiles(w io.Writer) {
+	for _, f := range filesTable() {
+		fmt.Fprintf(w, "  %-40s %s\n", f[0], f[1])
+	}
+	fmt.Fprintf(w, "\nFolders are 0700 and files 0600. Claude Code's files are changed under its own locks, and what\nleadlight does not know in them stays as it is.\n")
+}
+
+func writeTeamFile(w io.Writer) {
+	fmt.Fprintf(w, "leadlight up reads %s, or the file it is given. Folders in it count from its own. Unknown\n"+
+		"keys, wrong types and references to nothing are errors, each with file, line and column.\n", config.TeamFileName)
+	for _, s := range config.TeamFileSections() {
+		writeSection(w, s)
+	}
+	fmt.Fprintf(w, "\nThe user's settings have a file of the same form ($XDG_CONFIG_HOME/leadlight/config.yaml):\n")
+	writeSection(w, config.UserFileSection())
+	fmt.Fprintf(w, "\n`leadlight init` writes one to begin with:\n\n")
+	for line := range strings.Lines(config.Starter) {
+		fmt.Fprint(w, strings.TrimRight("  "+line, " \n")+"\n")
+	}
+}
+
+func writeSection(w io.Writer, s config.Section) {
+	fmt.Fprintf(w, "\n%s:\n", s.Title)
+	for _, k := range s.Keys {
+		fmt.Fprintf(w, "  %-13s %-44s %s\n", k.Name, k.Form, k.Doc)
+	}
+}
+
+func writeAgents(w io.Writer) {
+	fmt.Fprintf(w, "A profile says how one kind of agent is run. With a command after -- the profile is exec; with\n"+
+		"neither --agent nor a command it is the setting defaults.agent, else claude.\n\nProfiles:\n")
+	set := profiles.NewSet(nil)
+	for _, name := range set.Names() {
+		fmt.Fprintf(w, "  %-12s %-12s %s\n", name, set[name].Kind, set[name].Summary)
+	}
+	fmt.Fprintf(w, "\nA team file or the user's settings add profiles or change these (key profiles).\n\nKinds:\n")
+	for _, k := range kindsTable() {
+		fmt.Fprintf(w, "  %-12s %s\n", k[0], k[1])
+	}
+	fmt.Fprintf(w, "\nA worker's command gets its task as JSON on standard input and the id in LEADLIGHT_TASK; exit 0\n"+
+		"completes the task, and the end of its standard output becomes the result.\n")
+}
+
+func kindsTable() [][2]string {
+	return [][2]string{
+		{profiles.Native, "speaks the team's files itself and is only supervised"},
+		{profiles.Interactive, "a program at a prompt: mail is typed into it"},
+		{profiles.Worker, "no conversation: one command for each task"},
+		{profiles.Plain, "runs and is supervised; mail waits until it is read"},
+	}
+}
+
+// jsonAnswers names what each verb answers with --json.
+func jsonAnswers() []struct {
+	verbs string
+	list  bool
+	of    any
+} {
+	type row = struct {
+		verbs string
+		list  bool
+		of    any
+	}
+	return []row{
+		{"team show, team create", false, api.Team{}},
+		{"team ls", true, api.TeamSummary{}},
+		{"team delete", false, deletedTeam{}},
+		{"up", false, upResult{}},
+		{"ps", true, api.Member{}},
+		{"spawn, restart", false, api.Member{}},
+		{"stop, down", false, api.Endings{}},
+		{"  members, each", false, api.Ending{}},
+		{"capture, logs", false, paneText{}},
+		{"focus", false, whereabouts{}},
+		{"attach", false, attachment{}},
+		{"shutdown approve, shutdown refuse", false, shutdownAnswer{}},
+		{"send", false, api.Sent{}},
+		{"broadcast", true, api.Sent{}},
+		{"inbox", true, api.Message{}},
+		{"inbox prune", false, pruned{}},
+		{"task add, show, claim, update, done, fail, release", false, api.Task{}},
+		{"task ls", true, api.Task{}},
+		{"task rm", false, removedTask{}},
+		{"doctor", false, api.Checkup{}},
+		{"  checks, each", false, api.Check{}},
+		{"gc", true, api.Litter{}},
+		{"version", false, versionInfo{}},
+		{"init", false, written{}},
+		{"errors, on standard error: {\"error\": …}", false, api.Error{}},
+	}
+}
+
+func writeJSONTopic(w io.Writer) {
+	fmt.Fprintf(w, "One document a verb, one a line with --follow and --watch. Fields are only ever added; what is not\n"+
+		"known is absent. Times are RFC 3339 in UTC with milliseconds.\n\n")
+	for _, a := range jsonAnswers() {
+		list := ""
+		if a.list {
+			list = " (a list)"
+		}
+		fmt.Fprintf(w, "  %s%s\n", a.verbs, list)
+		line := "     "
+		for _, f := range jsonFields(reflect.TypeOf(a.of)) {
+			if len(line)+len(f) > 96 {
+				fmt.Fprintln(w, line)
+				line = "     "
+			}
+			line += " " + f
+		}
+		fmt.Fprintln(w, line)
+	}
+}
+
+// jsonFields lists the JSON names of a struct's fields.
+func jsonFields(t reflect.Type) []string {
+	var out []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name != "" && name != "-" {
+			out = append(out, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/spf13/cobra"
+)
+
+type upOptions struct {
+	File   string
+	Detach bool
+}
+
+// upResult is the answer of up.
+type upResult struct {
+	Team    string       `json:"team"`
+	Members []api.Member `json:"members"`
+	Tasks   []api.Task   `json:"tasks"`
+	Endings []api.Ending `json:"endings,omitempty"` // absent with --detach
+	OK      bool         `json:"ok"`
+}
+
+func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.Command {
+	var o upOptions
+	c := &cobra.Command{
+		Use: "up [FILE]", Short: "Run the team of a team file until its tasks are done",
+		Long: "Make the team of " + config.TeamFileName + " (or FILE), its tasks and its teammates, and follow them on standard\n" +
+			"error until every task is completed, failed, or blocked by a failed one. Then shut the teammates\n" +
+			"down and print the result. When every task is completed the team is removed; else it stays to be\n" +
+			"looked at, without its teammates, and the exit status is 1.\n\n" +
+			"After ^C the teammates go on or are shut down, as lifecycle.onLeadExit says.",
+		Example: "  leadlight up\n  leadlight up review.yaml --detach",
+		Args:    takes(0, 1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			o.File = config.TeamFileName
+			if len(args) > 0 {
+				o.File = args[0]
+			}
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Flags().BoolVar(&o.Detach, "detach", false, "return when the teammates are started; nobody supervises them then")
+	return c
+}
+
+func runUp(ctx context.Context, a *app, o upOptions) error {
+	file, err := config.ReadTeamFile(o.File)
+	if err != nil {
+		return err
+	}
+	plan := file.Plan
+	if t, given := a.flags["team"]; given && t != plan.Team.Name {
+		return usage("two teams: %q in %s and --team %q", plan.Team.Name, o.File, t)
+	}
+	s, err := a.set(file)
+	if err != nil {
+		return err
+	}
+	s.Complete(&plan)
+	plan.Team.LeadProcess = !o.Detach
+	svc, err := a.service(ctx)
+	if err != nil {
+		return err
+	}
+	snap, err := svc.Start(ctx, plan, func(line string) { a.say("%s", line) })
+	a.sayChoice()
+	if err != nil {
+		return err
+	}
+	u := &upRun{a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V}
+	u.opening(ctx, snap)
+	if o.Detach {
+		return a.answer(u.result(snap, nil), func(w io.Writer) { a.memberTable(w, snap.Members) })
+	}
+	return u.lead(ctx)
+}
+
+// upRun is one team that this process leads.
+type upRun struct {
+	a          *app
+	svc        *teams.Service
+	team       string
+	onLeadExit string
+	view       *progressView
+	mailSeen   map[string]bool
+}
+
+// opening says what a person wants to know at the start.
+func (u *upRun) opening(ctx context.Context, snap teams.Snapshot) {
+	u.a.sayAttach(ctx, u.svc, u.team, "")
+	for _, id := range snap.Unclaimed {
+		for _, t := range snap.Tasks {
+			if t.ID == id {
+				u.a.say("leadlight: warning: nobody will take task %s: %s", id, oneLine(t.Subject))
+			}
+		}
+	}
+}
+
+// lead follows the team to its end.
+func (u *upRun) lead(ctx context.Context) error {
+	u.view = newProgressView(u.a)
+	u.mailSeen = map[string]bool{}
+	mctx, stopMail := context.WithCancel(ctx)
+	mail := make(chan struct{})
+	go func() {
+		defer close(mail)
+		_ = u.svc.FollowInbox(mctx, u.team, "", teams.InboxFilter{Unread: true}, u.mail) // what it misses is shown at the end
+	}()
+	snap, err := u.svc.Follow(ctx, u.team, u.view.show)
+	stopMail()
+	<-mail
+	u.view.done()
+	switch {
+	case ctx.Err() != nil:
+		return u.interrupted(ctx)
+	case err != nil:
+		return err
+	}
+	return u.end(ctx, snap)
+}
+
+// mail shows a message to the lead: this process is the lead.
+func (u *upRun) mail(m api.Message) error {
+	if u.mailSeen[m.ID] || m.Type != "message" {
+		return nil
+	}
+	u.mailSeen[m.ID] = true
+	u.view.say("mail from " + oneLine(m.From) + ": " + strings.TrimRight(printable(m.Text), "\n"))
+	return nil
+}
+
+// interrupted ends as lifecycle.onLeadExit says.
+func (u *upRun) interrupted(ctx context.Context) error {
+	if u.onLeadExit != "shutdown" {
+		u.a.say("interrupted: the teammates go on; leadlight down %s ends them", u.team)
+		return context.Cause(ctx)
+	}
+	u.a.say("interrupted: shutting the teammates down; again ^C does not wait for them")
+	if _, err := u.svc.Down(context.WithoutCancel(ctx), u.team, u.stopOptions("the lead was interrupted"), true); err != nil {
+		u.a.report(fault.Of(err))
+	}
+	u.a.say("the team stays to be looked at; leadlight down %s removes it", u.team)
+	return context.Cause(ctx)
+}
+
+func (u *upRun) stopOptions(reason string) teams.StopOptions {
+	return teams.StopOptions{Reason: reason, Force: true, Progress: u.a.progress}
+}
+
+// end shuts the teammates down, prints the result, and removes the team if every
+// task is completed.
+func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
+	e, err := u.svc.Down(ctx, u.team, u.stopOptions("the tasks are done"), true)
+	if err != nil {
+		return err
+	}
+	if left, err := u.svc.Inbox(ctx, u.team, "", teams.InboxFilter{Unread: true}); err == nil {
+		for _, m := range left {
+			_ = u.mail(m)
+		}
+	}
+	if last, err := u.svc.Snapshot(ctx, u.team); err == nil {
+		snap.Members = last.Members
+	}
+	verdict := teams.Verdict(e)
+	if snap.Completed() && verdict == nil {
+		if err := u.svc.DeleteTeam(ctx, u.team, teams.DeleteOptions{}); err != nil {
+			return err
+		}
+	}
+	res := u.result(snap, e.Members)
+	res.OK = res.OK && e.OK
+	if err := u.a.answer(res, func(w io.Writer) { resultRows(res.Tasks).write(w, width(u.a.out.w), u.a.colors(u.a.out.w)) }); err != nil {
+		return err
+	}
+	if !snap.Completed() {
+		return u.incomplete(snap)
+	}
+	return verdict
+}
+
+func (u *upRun) incomplete(snap teams.Snapshot) error {
+	open := 0
+	for _, t := range snap.Tasks {
+		if t.Status != "completed" {
+			open++
+		}
+	}
+	return fault.New(fault.Failed, "%d of %d tasks are not completed", open, len(snap.Tasks)).
+		WithHint("leadlight task ls -t %s and leadlight logs -t %s NAME show why; leadlight down %s removes the team", u.team, u.team, u.team)
+}
+
+func (u *upRun) result(snap teams.Snapshot, endings []api.Ending) upResult {
+	res := upResult{Team: u.team, Members: snap.Members, Tasks: []api.Task{}, Endings: endings, OK: snap.Completed()}
+	for _, t := range snap.Tasks {
+		res.Tasks = append(res.Tasks, whole(t))
+	}
+	if res.Members == nil {
+		res.Members = []api.Member{}
+	}
+	return res
+}
+
+// resultRows is the table that up ends with.
+func resultRows(tasks []api.Task) *table {
+	t := &table{head: []string{"ID", "TASK", "OWNER", "STATUS", "RESULT"}}
+	for _, task := range tasks {
+		result := lastLine(task.Result)
+		if task.Failure != "" {
+			result = task.Failure
+		}
+		t.add(plain("%s", task.ID), plain("%s", task.Subject), plain("%s", task.Owner), cell{task.Status, stateColor(task.Status)},
+			plain("%s", result))
+	}
+	return t
+}
+
+// lastLine is the last line of a text that says something.
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}

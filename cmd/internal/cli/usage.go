@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// usage is a mistake in the command line.
+func usage(format string, args ...any) *fault.Error {
+	return fault.New(fault.InvalidArgument, format, args...)
+}
+
+// flagError explains a flag that cannot be taken.
+func flagError(c *cobra.Command, err error) error {
+	hint := func(e *fault.Error) error {
+		return e.WithHint("%s --help shows its flags; text that begins with - wants -- before it", c.CommandPath())
+	}
+	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		name := e.GetSpecifiedName()
+		if e.GetSpecifiedShortnames() != "" {
+			return hint(usage("%s has no flag -%s", c.CommandPath(), name))
+		}
+		return hint(usage("%s has no flag --%s%s", c.CommandPath(), name, flagMeant(c, name)))
+	}
+	if e, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return hint(usage("the flag --%s needs a value", e.GetFlag().Name))
+	}
+	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		cause := e.Unwrap()
+		if coded, ok := errors.AsType[*fault.Error](cause); ok {
+			return fault.New(coded.Code, "--%s: %s", e.GetFlag().Name, coded.Message).WithHint("%s", coded.Hint)
+		}
+		return hint(usage("--%s %s: %v", e.GetFlag().Name, store.Shown(e.GetValue()), cause))
+	}
+	return hint(usage("%v", err))
+}
+
+func flagMeant(c *cobra.Command, name string) string {
+	var names []string
+	collect := func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	}
+	c.Flags().VisitAll(collect)
+	c.InheritedFlags().VisitAll(collect)
+	if near := config.Nearest(name, names); near != "" {
+		return "; did you mean --" + near + "?"
+	}
+	return ""
+}
+
+// unknownVerb refuses what is no command of c.
+func unknownVerb(c *cobra.Command, word string) error {
+	var names []string
+	for _, sub := range c.Commands() {
+		if !sub.Hidden {
+			names = append(names, sub.Name())
+		}
+	}
+	text := fmt.Sprintf("%s has no command %q", c.CommandPath(), store.Shown(word))
+	if near := config.Nearest(word, names); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", c.CommandPath()+" "+near)
+	}
+	return usage("%s", text).WithHint("%s --help lists its commands", c.CommandPath())
+}
+
+// takes checks the number of arguments; most -1 means any number.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		synopsis := strings.TrimSpace(strings.TrimPrefix(c.Use, c.Name()))
+		switch {
+		case len(args) < least:
+			return usage("%s needs %s", c.CommandPath(), synopsis).WithHint("%s --help shows how it is called", c.CommandPath())
+		case most >= 0 && len(args) > most:
+			want := "no arguments"
+			if synopsis != "" {
+				want = synopsis + " and no more"
+			}
+			return usage("%s takes %s, not %q", c.CommandPath(), want, store.Shown(args[most])).
+				WithHint("%s --help shows how it is called; text of several words wants quotes", c.CommandPath())
+		}
+		return nil
+	}
+}
+
+// choice is a flag that takes one of a few words.
+type choice struct {
+	to    *string
+	words []string
+}
+
+func (c choice) String() string {
+	if c.to == nil {
+		return ""
+	}
+	return *c.to
+}
+func (c choice) Type() string { return strings.Join(c.words, "|") }
+func (c choice) Set(v string) error {
+	if !slices.Contains(c.words, v) {
+		text := "it takes " + strings.Join(c.words, ", ")
+		if near := config.Nearest(v, c.words); near != "" {
+			text += fmt.Sprintf("; did you mean %q?", near)
+		}
+		return errors.New(text)
+	}
+	*c.to = v
+	return nil
+}
+
+// span is a flag that takes a time, such as 30s.
+type span struct{ to *time.Duration }
+
+func (s span) String() string {
+	if s.to == nil || *s.to == 0 {
+		return ""
+	}
+	return s.to.String()
+}
+func (s span) Type() string { return "D" }
+func (s span) Set(v string) (err error) {
+	*s.to, err = config.ParseDuration(v)
+	return err
+}
+
+// count is a flag that takes a number that is not negative.
+type count struct{ to *int }
+
+func (n count) String() string { return "" }
+func (n count) Type() string   { return "N" }
+func (n count) Set(v string) error {
+	x, err := parseCount(v)
+	if err != nil {
+		return err
+	}
+	*n.to = x
+	return nil
+}
+
+func parseCount(v string) (int, error) {
+	var x int
+	if v == "" || len(v) > 9 {
+		return 0, errors.New("it takes a number that is not negative")
+	}
+	for _, r := range v {
+		if r < '0' || r > '9' {
+			return 0, errors.New("it takes a number that is not negative")
+		}
+		x = x*10 + int(r-'0')
+	}
+	return x, nil
+}
+
+// maybe is a text flag that tells "not given" (nil) from "empty".
+type maybe struct{ to **string }
+
+func (m maybe) String() string { return "" }
+func (m maybe) Type() string   { return "text" }
+func (m maybe) Set(v string) error {
+	*m.to = &v
+	return nil
+}

@@ -1,0 +1,288 @@
+// Package config knows how leadlight is set: the settings, each from the
+// strongest of flag, environment, team file, user file and default, and each
+// knowing its origin; and the team file itself, which it turns into a plan.
+//
+// A file with a mistake is refused as a whole, every mistake with file, line and
+// column: a setting that is silently ignored is worse than none.
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Layer is where a setting can come from, the weakest first.
+type Layer int
+
+// The layers.
+const (
+	Default     Layer = iota
+	ClaudeFile        // Claude Code's own settings, for the one setting we share
+	UserFile          // $XDG_CONFIG_HOME/leadlight/config.yaml
+	FromTeam          // the team file
+	Environment       // a variable
+	Flag              // the command line
+)
+
+// Origin says where a value comes from.
+type Origin struct {
+	Layer Layer
+	Where string // the flag, the variable, or file:line:col
+}
+
+// String returns the origin for people.
+func (o Origin) String() string {
+	if o.Layer == Default {
+		return "default"
+	}
+	return o.Where
+}
+
+// Value is a setting with its origin.
+type Value[T any] struct {
+	V      T
+	Origin Origin
+}
+
+func (v *Value[T]) set(x T, layer Layer, where string) { *v = Value[T]{x, Origin{layer, where}} }
+
+// Settings are all settings.
+type Settings struct {
+	BaseDir, Team, As, Backend, TmuxSocket, Agent, Model Value[string]
+	Placement, Arrange, Main, OnLeadExit                 Value[string]
+	MinCols, MinRows, MaxPanes, MaxTeammates             Value[int]
+	Ask, Term, Kill, Ready                               Value[time.Duration]
+
+	Profiles map[string]profiles.Profile
+	UserFile string // the user file's path, whether it exists or not
+}
+
+// Sources is what settings are made from.
+type Sources struct {
+	Getenv func(string) string
+	Flags  map[string]string // global flags that were given, by name
+	Team   *TeamFile         // nil: none
+}
+
+// Load returns the settings, or the mistakes in the user file.
+func Load(src Sources) (*Settings, error) {
+	s := &Settings{Profiles: map[string]profiles.Profile{}}
+	s.defaults()
+	if err := s.readUserFile(src.Getenv); err != nil {
+		return nil, err
+	}
+	if src.Team != nil {
+		f := src.Team.settings
+		s.apply(FromTeam, src.Team.Path, f.layout, f.defaults, f.lifecycle)
+		for name, p := range src.Team.Profiles {
+			s.Profiles[name] = p
+		}
+	}
+	for _, v := range Variables() {
+		if text := src.Getenv(v.Name); text != "" && v.setting != nil {
+			v.setting(s).set(text, Environment, v.Name)
+		}
+	}
+	for _, v := range Variables() {
+		if text, given := src.Flags[v.Flag]; given && v.Flag != "" && v.setting != nil {
+			v.setting(s).set(text, Flag, "--"+v.Flag)
+		}
+	}
+	return s, s.findBase(src.Getenv)
+}
+
+func (s *Settings) defaults() {
+	s.Backend.V = "auto"
+	s.Agent.V = "claude"
+	s.OnLeadExit.V = "keep"
+	s.Arrange.V = string(backend.MainVertical)
+	s.Main.V = "40%"
+	s.MaxTeammates.V = 64
+	s.Ask.V, s.Term.V, s.Kill.V, s.Ready.V = 30*time.Second, 5*time.Second, 2*time.Second, 20*time.Second
+}
+
+// apply puts the settings of a file over those there are.
+func (s *Settings) apply(layer Layer, file string, l layoutPart, d defaultsPart, c lifecyclePart) {
+	where := func(p Pos) string { return fmt.Sprintf("%s:%d:%d", file, p.Line, p.Col) }
+	for _, x := range []struct {
+		from scalar[string]
+		to   *Value[string]
+	}{
+		{l.placement, &s.Placement}, {l.arrange, &s.Arrange}, {l.main, &s.Main},
+		{d.agent, &s.Agent}, {d.model, &s.Model}, {c.onLeadExit, &s.OnLeadExit},
+	} {
+		if x.from.Set {
+			x.to.set(x.from.V, layer, where(x.from.Pos))
+		}
+	}
+	for _, x := range []struct {
+		from scalar[int]
+		to   *Value[int]
+	}{{l.cols, &s.MinCols}, {l.rows, &s.MinRows}, {l.maxPanes, &s.MaxPanes}, {c.maxTeammates, &s.MaxTeammates}} {
+		if x.from.Set {
+			x.to.set(x.from.V, layer, where(x.from.Pos))
+		}
+	}
+	for _, x := range []struct {
+		from scalar[time.Duration]
+		to   *Value[time.Duration]
+	}{{c.ask, &s.Ask}, {c.term, &s.Term}, {c.kill, &s.Kill}, {c.ready, &s.Ready}} {
+		if x.from.Set {
+			x.to.set(x.from.V, layer, where(x.from.Pos))
+		}
+	}
+}
+
+// findBase settles the base directory: the flag, LEADLIGHT_BASE_DIR, Claude
+// Code's own variable, its default; absolute in any case.
+func (s *Settings) findBase(getenv func(string) string) error {
+	if s.BaseDir.V == "" {
+		if home := getenv("CLAUDE_CONFIG_DIR"); home != "" {
+			s.BaseDir.set(home, Environment, "CLAUDE_CONFIG_DIR")
+		} else if home := getenv("HOME"); home != "" {
+			s.BaseDir.set(filepath.Join(home, ".claude"), Default, "")
+		} else {
+			return fault.New(fault.InvalidArgument, "no base directory: HOME is not set").
+				WithHint("set HOME, or name a folder with --base-dir")
+		}
+	}
+	abs, err := filepath.Abs(s.BaseDir.V)
+	if err != nil {
+		return fmt.Errorf("find the base directory: %w", err)
+	}
+	s.BaseDir.V = abs
+	return nil
+}
+
+// Layout returns how panes are arranged.
+func (s *Settings) Layout() panes.Layout {
+	return panes.Layout{
+		Placement: backend.Place(s.Placement.V), Arrange: backend.LayoutKind(s.Arrange.V), Main: s.Main.V,
+		MinCols: s.MinCols.V, MinRows: s.MinRows.V, MaxPanes: s.MaxPanes.V,
+	}
+}
+
+// Limits returns what bounds a team's life.
+func (s *Settings) Limits() teams.Limits {
+	return teams.Limits{
+		Ask: s.Ask.V, Term: s.Term.V, Kill: s.Kill.V, Ready: s.Ready.V,
+		MaxTeammates: s.MaxTeammates.V, OnLeadExit: s.OnLeadExit.V,
+	}
+}
+
+func (l layoutPart) layout() panes.Layout {
+	return panes.Layout{
+		Placement: backend.Place(l.placement.V), Arrange: backend.LayoutKind(l.arrange.V), Main: l.main.V,
+		MinCols: l.cols.V, MinRows: l.rows.V, MaxPanes: l.maxPanes.V,
+	}
+}
+
+// Complete fills what the team file leaves open from the other settings.
+func (s *Settings) Complete(p *teams.Plan) {
+	p.Layout, p.Limits = s.Layout(), s.Limits()
+	for i := range p.Members {
+		m := &p.Members[i]
+		m.Layout = p.Layout
+		if m.Profile == "" && len(m.Command) == 0 {
+			m.Profile = s.Agent.V
+		}
+	}
+}
+
+// Line is one setting for people.
+type Line struct{ Name, Value, Origin string }
+
+// Lines returns every setting that has a value, with its origin.
+func (s *Settings) Lines() []Line {
+	var out []Line
+	add := func(name, value string, o Origin) {
+		if value != "" && value != "0" {
+			out = append(out, Line{name, value, o.String()})
+		}
+	}
+	text := func(name string, v Value[string]) { add(name, v.V, v.Origin) }
+	number := func(name string, v Value[int]) { add(name, strconv.Itoa(v.V), v.Origin) }
+	span := func(name string, v Value[time.Duration]) { add(name, v.V.String(), v.Origin) }
+	text("base-dir", s.BaseDir)
+	text("team", s.Team)
+	text("as", s.As)
+	text("backend", s.Backend)
+	text("tmux-socket", s.TmuxSocket)
+	text("defaults.agent", s.Agent)
+	text("defaults.model", s.Model)
+	text("layout.placement", s.Placement)
+	text("layout.arrange", s.Arrange)
+	text("layout.main", s.Main)
+	number("layout.min columns", s.MinCols)
+	number("layout.min rows", s.MinRows)
+	number("layout.maxPanes", s.MaxPanes)
+	text("lifecycle.onLeadExit", s.OnLeadExit)
+	span("lifecycle.ask", s.Ask)
+	span("lifecycle.term", s.Term)
+	span("lifecycle.kill", s.Kill)
+	span("lifecycle.ready", s.Ready)
+	number("lifecycle.maxTeammates", s.MaxTeammates)
+	return out
+}
+
+// readUserFile applies $XDG_CONFIG_HOME/leadlight/config.yaml, if there is one.
+func (s *Settings) readUserFile(getenv func(string) string) error {
+	s.UserFile = userFile(getenv)
+	if s.UserFile == "" {
+		return nil
+	}
+	data, err := readLimited(s.UserFile)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the user's settings: %w", err)
+	}
+	f, err := parseUserFile(s.UserFile, data)
+	if err != nil {
+		return err
+	}
+	s.apply(UserFile, s.UserFile, f.layout, f.defaults, f.lifecycle)
+	for _, x := range []struct {
+		from scalar[string]
+		to   *Value[string]
+	}{{f.backend, &s.Backend}, {f.tmuxSocket, &s.TmuxSocket}} {
+		if x.from.Set {
+			x.to.set(x.from.V, UserFile, fmt.Sprintf("%s:%d:%d", s.UserFile, x.from.Pos.Line, x.from.Pos.Col))
+		}
+	}
+	for _, p := range f.profiles {
+		s.Profiles[p.name.V] = p.profile
+	}
+	return nil
+}
+
+func userFile(getenv func(string) string) string {
+	dir := getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		home := getenv("HOME")
+		if home == "" {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "leadlight", "config.yaml")
+}
+
+// Bare returns the default settings with a base directory, without reading
+// anything: a teammate is told all it needs.
+func Bare(base string) *Settings {
+	s := &Settings{Profiles: map[string]profiles.Profile{}}
+	s.defaults()
+	s.BaseDir.set(base, Flag, "--base-dir")
+	return s
+}

@@ -1,0 +1,353 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+)
+
+// The shape of a team file, with the place of everything that is checked later.
+type (
+	teamFile struct {
+		team, description, lead, mailbox scalar[string]
+		layout                           layoutPart
+		defaults                         defaultsPart
+		lifecycle                        lifecyclePart
+		members                          []memberPart
+		tasks                            []taskPart
+		profiles                         []profilePart
+		hooks                            Pos // where hooks stand; zero: nowhere
+	}
+	layoutPart struct {
+		placement, arrange, main scalar[string]
+		cols, rows, maxPanes     scalar[int]
+	}
+	defaultsPart  struct{ agent, model, cwd scalar[string] }
+	lifecyclePart struct {
+		onLeadExit             scalar[string]
+		ask, term, kill, ready scalar[time.Duration]
+		maxTeammates           scalar[int]
+	}
+	memberPart struct {
+		pos                                            Pos
+		name, agent, model, agentType, prompt, cwd     scalar[string]
+		color, kind, placement, worktree, restart, run scalar[string]
+		planMode                                       scalar[bool]
+		ready                                          scalar[time.Duration]
+		env, command                                   []string
+	}
+	taskPart struct {
+		pos                                          Pos
+		subject, description, activeForm, owner, run scalar[string]
+		blockedBy                                    []blocker
+		metadata                                     map[string]json.RawMessage
+	}
+	blocker struct {
+		scalar[string]
+		number bool // written as a number
+	}
+	profilePart struct {
+		name    scalar[string]
+		profile profiles.Profile
+	}
+)
+
+// Words that settings take.
+func placements() []string {
+	return []string{string(backend.Split), string(backend.Window), string(backend.Session)}
+}
+
+func arrangements() []string {
+	return []string{string(backend.MainVertical), string(backend.Tiled), string(backend.Even), string(backend.None)}
+}
+
+// Restarts returns the restart policies.
+func Restarts() []string { return []string{"never", "on-failure"} }
+
+func teamKeys() []key[teamFile] {
+	return []key[teamFile]{
+		{"team", "name", "name of the team (needed)", func(d *decoder, n ast.Node, f *teamFile) { f.team = d.text(n, "team") }},
+		{"description", "text", "what the team is for", func(d *decoder, n ast.Node, f *teamFile) { f.description = d.text(n, "description") }},
+		{"lead", "name", "name of the lead, if not team-lead", func(d *decoder, n ast.Node, f *teamFile) { f.lead = d.text(n, "lead") }},
+		{"mailbox", "claude|maildir", "layout of the mailboxes; claude", func(d *decoder, n ast.Node, f *teamFile) {
+			f.mailbox = d.oneOf(n, "mailbox", "claude", "maildir")
+		}},
+		{"layout", "keys", "where the panes go", func(d *decoder, n ast.Node, f *teamFile) { readMap(d, n, "layout", layoutKeys(), &f.layout) }},
+		{"defaults", "keys", "for members that do not say it themselves", func(d *decoder, n ast.Node, f *teamFile) {
+			readMap(d, n, "defaults", defaultsKeys(), &f.defaults)
+		}},
+		{"members", "list", "the teammates", func(d *decoder, n ast.Node, f *teamFile) {
+			f.members = readList(d, n, "members", "a member", memberKeys(), func(m *memberPart, p Pos) { m.pos = p })
+		}},
+		{"tasks", "list", "the tasks, numbered from 1 in their order", func(d *decoder, n ast.Node, f *teamFile) {
+			f.tasks = readList(d, n, "tasks", "a task", taskKeys(), func(t *taskPart, p Pos) { t.pos = p })
+		}},
+		{"profiles", "keys", "how an agent is run, by the agent's name", readProfiles},
+		{"hooks", "keys", "programs that may object (not supported yet: refused)", readHooks},
+		{"lifecycle", "keys", "limits and the end", func(d *decoder, n ast.Node, f *teamFile) {
+			readMap(d, n, "lifecycle", lifecycleKeys(), &f.lifecycle)
+		}},
+	}
+}
+
+func layoutKeys() []key[layoutPart] {
+	return []key[layoutPart]{
+		{"placement", strings.Join(placements(), "|"), "beside the lead, a window, or a session of our own", func(d *decoder, n ast.Node, l *layoutPart) {
+			l.placement = d.oneOf(n, "placement", placements()...)
+		}},
+		{"arrange", strings.Join(arrangements(), "|"), "arrangement of the lead's window; main-vertical", func(d *decoder, n ast.Node, l *layoutPart) {
+			l.arrange = d.oneOf(n, "arrange", arrangements()...)
+		}},
+		{"main", "40%|100", "size of the lead's pane with main-vertical; 40%", func(d *decoder, n ast.Node, l *layoutPart) {
+			l.main = d.word(n, "main")
+			if l.main.Set && !mainSize(l.main.V) {
+				d.fail(l.main.Pos, "main takes a share such as 40%% or a number of columns, not %q", l.main.V)
+			}
+		}},
+		{"min", "COLSxROWS", "smallest pane; 40x10 beside the lead, 80x20 in our own session", readMin},
+		{"maxPanes", "number", "most panes of ours in one window", func(d *decoder, n ast.Node, l *layoutPart) {
+			l.maxPanes = d.integer(n, "maxPanes", 1, 1000)
+		}},
+	}
+}
+
+func mainSize(s string) bool {
+	digits, share := strings.CutSuffix(s, "%")
+	v, err := strconv.ParseUint(digits, 10, 16)
+	return err == nil && v > 0 && (!share || v < 100)
+}
+
+func readMin(d *decoder, n ast.Node, l *layoutPart) {
+	s := d.word(n, "min")
+	if !s.Set {
+		return
+	}
+	cols, rows, _ := strings.Cut(s.V, "x")
+	c, err1 := strconv.ParseUint(cols, 10, 12)
+	r, err2 := strconv.ParseUint(rows, 10, 12)
+	if err1 != nil || err2 != nil || c == 0 || r == 0 {
+		d.fail(s.Pos, "min takes columns and rows such as 40x10, not %q", s.V)
+		return
+	}
+	l.cols, l.rows = scalar[int]{int(c), s.Pos, true}, scalar[int]{int(r), s.Pos, true}
+}
+
+func defaultsKeys() []key[defaultsPart] {
+	return []key[defaultsPart]{
+		{"agent", "profile", "profile of the members", func(d *decoder, n ast.Node, p *defaultsPart) { p.agent = d.text(n, "agent") }},
+		{"model", "text", "model of the members", func(d *decoder, n ast.Node, p *defaultsPart) { p.model = d.text(n, "model") }},
+		{"cwd", "folder", "working folder, counted from the file's own", func(d *decoder, n ast.Node, p *defaultsPart) { p.cwd = d.text(n, "cwd") }},
+	}
+}
+
+func lifecycleKeys() []key[lifecyclePart] {
+	return []key[lifecyclePart]{
+		{"onLeadExit", "keep|shutdown", "what happens to the teammates when up is interrupted; keep", func(d *decoder, n ast.Node, l *lifecyclePart) {
+			l.onLeadExit = d.oneOf(n, "onLeadExit", "keep", "shutdown")
+		}},
+		{"ask", "time", "how long a teammate may think about a shutdown; 30s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.ask = d.duration(n, "ask") }},
+		{"term", "time", "from SIGTERM to SIGKILL; 5s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.term = d.duration(n, "term") }},
+		{"kill", "time", "from SIGKILL to closing the pane; 2s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.kill = d.duration(n, "kill") }},
+		{"ready", "time", "how long a new teammate may take to be there; 20s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.ready = d.duration(n, "ready") }},
+		{"maxTeammates", "number", "most live teammates; 64", func(d *decoder, n ast.Node, l *lifecyclePart) {
+			l.maxTeammates = d.integer(n, "maxTeammates", 1, 10_000)
+		}},
+	}
+}
+
+func memberKeys() []key[memberPart] {
+	type m = memberPart
+	return []key[m]{
+		{"name", "name", "name of the teammate (needed)", func(d *decoder, n ast.Node, p *m) { p.name = d.text(n, "name") }},
+		{"agent", "profile", "how it is run", func(d *decoder, n ast.Node, p *m) { p.agent = d.text(n, "agent") }},
+		{"model", "text", "model of the agent", func(d *decoder, n ast.Node, p *m) { p.model = d.text(n, "model") }},
+		{"agentType", "text", "type of the agent, for people and for Claude Code", func(d *decoder, n ast.Node, p *m) { p.agentType = d.text(n, "agentType") }},
+		{"prompt", "text", "its first message", func(d *decoder, n ast.Node, p *m) { p.prompt = d.text(n, "prompt") }},
+		{"cwd", "folder", "working folder, counted from the file's own", func(d *decoder, n ast.Node, p *m) { p.cwd = d.text(n, "cwd") }},
+		{"env", "keys", "variables over those of the lead", readEnv},
+		{"color", "colour", "colour of its name and border", func(d *decoder, n ast.Node, p *m) { p.color = d.text(n, "color") }},
+		{"kind", strings.Join(profiles.Kinds(), "|"), "kind of agent, if not the profile's", func(d *decoder, n ast.Node, p *m) { p.kind = d.oneOf(n, "kind", profiles.Kinds()...) }},
+		{"placement", strings.Join(placements(), "|"), "where its pane goes, if not where the layout says", func(d *decoder, n ast.Node, p *m) {
+			p.placement = d.oneOf(n, "placement", placements()...)
+		}},
+		{"planMode", "true|false", "it plans first and asks", func(d *decoder, n ast.Node, p *m) { p.planMode = d.boolean(n, "planMode") }},
+		{"worktree", "branch", "a git worktree of its own", func(d *decoder, n ast.Node, p *m) { p.worktree = d.text(n, "worktree") }},
+		{"restart", strings.Join(Restarts(), "|"), "what to do when it ends by itself", func(d *decoder, n ast.Node, p *m) { p.restart = d.oneOf(n, "restart", Restarts()...) }},
+		{"readyTimeout", "time", "how long it may take to be there", func(d *decoder, n ast.Node, p *m) { p.ready = d.duration(n, "readyTimeout") }},
+		{"run", "command|task", "a worker's command for each task (sh -c); task: each task brings its own", func(d *decoder, n ast.Node, p *m) { p.run = d.text(n, "run") }},
+		{"command", "list", "program and arguments, run as they are", func(d *decoder, n ast.Node, p *m) { p.command = readCommand(d, n) }},
+	}
+}
+
+func taskKeys() []key[taskPart] {
+	return []key[taskPart]{
+		{"subject", "text", "what is to be done (needed)", func(d *decoder, n ast.Node, t *taskPart) { t.subject = d.text(n, "subject") }},
+		{"description", "text", "the whole of it", func(d *decoder, n ast.Node, t *taskPart) { t.description = d.text(n, "description") }},
+		{"activeForm", "text", "how it is called while it is done", func(d *decoder, n ast.Node, t *taskPart) { t.activeForm = d.text(n, "activeForm") }},
+		{"owner", "name", "the only member that may take it", func(d *decoder, n ast.Node, t *taskPart) { t.owner = d.text(n, "owner") }},
+		{"blockedBy", "list", "tasks to be done before, by number or subject", readBlockers},
+		{"run", "command", "a worker's command for this task (sh -c)", func(d *decoder, n ast.Node, t *taskPart) { t.run = d.text(n, "run") }},
+		{"metadata", "keys", "anything else, kept with the task", readMetadata},
+	}
+}
+
+// readList reads a list of mappings.
+func readList[T any](d *decoder, n ast.Node, what, item string, keys []key[T], place func(*T, Pos)) []T {
+	var out []T
+	d.eachItem(n, what, func(v ast.Node) {
+		var t T
+		place(&t, at(v))
+		if isNull(v) {
+			d.fail(at(v), "%s takes keys and values, not nothing", item)
+			return
+		}
+		readMap(d, v, item, keys, &t)
+		out = append(out, t)
+	})
+	return out
+}
+
+func readEnv(d *decoder, n ast.Node, m *memberPart) {
+	d.eachKey(n, "env", func(name string, pos Pos, v ast.Node) {
+		if err := CheckVariable(name); err != nil {
+			d.fail(pos, "%v", err)
+			return
+		}
+		if isNull(v) {
+			m.env = append(m.env, name+"=")
+			return
+		}
+		if s := d.word(v, "a variable"); s.Set {
+			m.env = append(m.env, name+"="+s.V)
+		}
+	})
+}
+
+// CheckVariable says whether name can be that of an environment variable.
+func CheckVariable(name string) error {
+	if name == "" || strings.ContainsAny(name, "= \t\n\x00") {
+		return fmt.Errorf("%q cannot be the name of a variable", name)
+	}
+	return nil
+}
+
+func readCommand(d *decoder, n ast.Node) []string {
+	var argv []string
+	d.eachItem(n, "command", func(v ast.Node) {
+		if s := d.word(v, "an argument"); s.Set {
+			argv = append(argv, s.V)
+		}
+	})
+	if _, list := n.(*ast.SequenceNode); list && (len(argv) == 0 || argv[0] == "") {
+		d.fail(at(n), "command takes a program and its arguments")
+	}
+	return argv
+}
+
+func readBlockers(d *decoder, n ast.Node, t *taskPart) {
+	one := func(v ast.Node) {
+		s := d.word(v, "blockedBy")
+		if s.Set {
+			_, number := v.(*ast.IntegerNode)
+			t.blockedBy = append(t.blockedBy, blocker{s, number})
+		}
+	}
+	switch n.(type) {
+	case *ast.IntegerNode, *ast.StringNode:
+		one(n)
+	default:
+		d.eachItem(n, "blockedBy", one)
+	}
+}
+
+func readMetadata(d *decoder, n ast.Node, t *taskPart) {
+	t.metadata = map[string]json.RawMessage{}
+	d.eachKey(n, "metadata", func(name string, pos Pos, v ast.Node) {
+		b, err := json.Marshal(d.anything(v))
+		if err != nil {
+			d.fail(pos, "metadata %q cannot be written as JSON", name)
+			return
+		}
+		t.metadata[name] = b
+	})
+}
+
+// anything reads a value of any shape.
+func (d *decoder) anything(n ast.Node) any {
+	v, done := d.value(n)
+	defer done()
+	switch t := v.(type) {
+	case nil, *ast.NullNode:
+		return nil
+	case *ast.BoolNode:
+		return t.Value
+	case *ast.IntegerNode:
+		return t.Value
+	case *ast.FloatNode:
+		return t.Value
+	case *ast.SequenceNode:
+		list := []any{}
+		d.eachItem(t, "", func(v ast.Node) { list = append(list, d.anything(v)) })
+		return list
+	case *ast.MappingNode, *ast.MappingValueNode:
+		m := map[string]any{}
+		d.eachKey(t, "", func(name string, _ Pos, v ast.Node) { m[name] = d.anything(v) })
+		return m
+	}
+	return d.text(v, "metadata").V
+}
+
+func profileKeys() []key[profiles.Profile] {
+	type p = profiles.Profile
+	return []key[p]{
+		{"kind", strings.Join(profiles.Kinds(), "|"), "kind of agent", func(d *decoder, n ast.Node, p *p) {
+			p.Kind = d.oneOf(n, "kind", profiles.Kinds()...).V
+		}},
+		{"command", "list", "program and arguments", func(d *decoder, n ast.Node, p *p) { p.Command = readCommand(d, n) }},
+		{"models", "list", "the models it can be told to use", func(d *decoder, n ast.Node, p *p) {
+			d.eachItem(n, "models", func(v ast.Node) { p.Models = append(p.Models, d.text(v, "a model").V) })
+		}},
+		{"submit", "key", "the key that submits what was typed; enter", func(d *decoder, n ast.Node, p *p) { p.Submit = d.text(n, "submit").V }},
+		{"quiet", "time", "how long its screen rests before it is typed to", func(d *decoder, n ast.Node, p *p) { p.Quiet = d.duration(n, "quiet").V }},
+		{"quit", "text", "what is typed to ask it to end", func(d *decoder, n ast.Node, p *p) { p.Quit = d.text(n, "quit").V }},
+	}
+}
+
+func readProfiles(d *decoder, n ast.Node, f *teamFile) {
+	d.eachKey(n, "profiles", func(name string, pos Pos, v ast.Node) {
+		p := profilePart{name: scalar[string]{name, pos, true}}
+		if isNull(v) {
+			d.fail(pos, "the profile %q is empty", name)
+			return
+		}
+		readMap(d, v, "a profile", profileKeys(), &p.profile)
+		f.profiles = append(f.profiles, p)
+	})
+}
+
+// HookEvents returns the events that a hook can be set on.
+func HookEvents() []string { return []string{"TeammateIdle", "TaskCompleted", "TaskCreated"} }
+
+func readHooks(d *decoder, n ast.Node, f *teamFile) {
+	f.hooks = at(n)
+	d.eachKey(n, "hooks", func(name string, pos Pos, v ast.Node) {
+		if !slices.Contains(HookEvents(), name) {
+			d.fail(pos, "unknown event %q in hooks%s", name, didYouMean(name, HookEvents()))
+		}
+		type hook struct{ kind, command scalar[string] }
+		d.eachItem(v, name, func(v ast.Node) {
+			readMap(d, v, "a hook", []key[hook]{
+				{"type", "command", "", func(d *decoder, n ast.Node, h *hook) { h.kind = d.oneOf(n, "type", "command") }},
+				{"command", "command", "", func(d *decoder, n ast.Node, h *hook) { h.command = d.text(n, "command") }},
+				{"timeout", "time", "", func(d *decoder, n ast.Node, h *hook) { d.duration(n, "timeout") }},
+			}, &hook{})
+		})
+	})
+}

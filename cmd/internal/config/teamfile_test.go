@@ -1,0 +1,191 @@
+package config
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestTeamFilesThatAreRight(t *testing.T) {
+	for _, path := range samples(t, "good") {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := ParseTeamFile(filepath.Base(path), "/here", data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, path, said(t, map[string]any{"plan": f.Plan, "profiles": f.Profiles}))
+		})
+	}
+}
+
+// said writes what v holds besides zero values, in the order of the names.
+func said(t *testing.T, v any) string {
+	t.Helper()
+	var tree any
+	b, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(b, &tree)
+	}
+	if err == nil {
+		b, err = json.MarshalIndent(withoutZeros(tree), "", "  ")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b) + "\n"
+}
+
+func withoutZeros(v any) any {
+	switch x := v.(type) {
+	case map[string]any:
+		for k, e := range x {
+			if e = withoutZeros(e); e == nil {
+				delete(x, k)
+			} else {
+				x[k] = e
+			}
+		}
+		if len(x) == 0 {
+			return nil
+		}
+	case []any:
+		for i := range x {
+			x[i] = withoutZeros(x[i])
+		}
+	case string, float64, bool:
+		if x == "" || x == 0.0 || x == false {
+			return nil
+		}
+	}
+	return v
+}
+
+func TestTeamFilesThatAreWrong(t *testing.T) {
+	for _, path := range samples(t, "bad") {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = ParseTeamFile(filepath.Base(path), "/here", data)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if code := fault.CodeOf(err); code != fault.TeamFile && code != fault.Unsupported {
+				t.Errorf("code %s", code)
+			}
+			golden(t, path, string(fault.CodeOf(err))+"\n"+err.Error()+"\n")
+		})
+	}
+}
+
+func samples(t *testing.T, dir string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("testdata", dir, "*.yaml"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no samples in %s: %v", dir, err)
+	}
+	return paths
+}
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	path = strings.TrimSuffix(path, ".yaml") + ".golden"
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestTheStarterIsATeamFile(t *testing.T) {
+	f, err := ParseTeamFile("leadlight.yaml", "/here", []byte(Starter))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Plan.Members) != 2 || len(f.Plan.Tasks) != 3 {
+		t.Errorf("%d members, %d tasks", len(f.Plan.Members), len(f.Plan.Tasks))
+	}
+}
+
+func TestAFileThatIsNotThere(t *testing.T) {
+	for _, path := range []string{filepath.Join(t.TempDir(), "no.yaml"), t.TempDir()} {
+		_, err := ReadTeamFile(path)
+		if fault.CodeOf(err) != fault.TeamFile || !strings.Contains(err.Error(), path) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// A file at the limit is refused or read in reasonable time, never hung on.
+func TestALargeTeamFile(t *testing.T) {
+	prompt := strings.Repeat("  Look at every line of it.\n", 1<<20/28)
+	start := time.Now()
+	f, err := ParseTeamFile("x.yaml", "/", []byte("team: abc\nmembers:\n- name: a\n  command: [ls]\n  prompt: |\n    x\n"+strings.ReplaceAll(prompt, "  Look", "    Look")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(f.Plan.Members[0].Prompt); n < 1<<19 {
+		t.Errorf("prompt of %d bytes", n)
+	}
+	if _, err := ParseTeamFile("x.yaml", "/", make([]byte, maxFile+1)); fault.CodeOf(err) != fault.TeamFile {
+		t.Errorf("too large: %v", err)
+	}
+	if d := time.Since(start); d > 20*time.Second {
+		t.Errorf("took %s", d)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	words := []string{"members", "team", "tasks", "up", "down", "stop"}
+	for word, want := range map[string]string{
+		"memebrs": "members", "taem": "team", "task": "tasks", "xyz": "", "Tasks": "tasks", "dwon": "down",
+		"stpo": "stop", "q": "", strings.Repeat("x", 10_000): "",
+	} {
+		if got := Nearest(word, words); got != want {
+			t.Errorf("Nearest(%.20q) = %q, want %q", word, got, want)
+		}
+	}
+}
+
+func FuzzTeamFile(f *testing.F) {
+	for _, dir := range []string{"good", "bad"} {
+		paths, _ := filepath.Glob(filepath.Join("testdata", dir, "*.yaml"))
+		for _, p := range paths {
+			if data, err := os.ReadFile(p); err == nil {
+				f.Add(data)
+			}
+		}
+	}
+	f.Add([]byte(Starter))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := ParseTeamFile("f.yaml", "/here", data)
+		if (got == nil) == (err == nil) {
+			t.Fatalf("%v, %v", got, err)
+		}
+		if err != nil && !strings.HasPrefix(err.Error(), "f.yaml:") {
+			t.Errorf("an error without a place: %v", err)
+		}
+		_, _ = parseUserFile("u.yaml", data)
+	})
+}

@@ -192,11 +192,12 @@ func badSpecs(t *testing.T, r *rig) {
 		f(&s)
 		return s
 	}
-	bad := []struct {
+	type refusal struct {
 		spec backend.Spec
 		code fault.Code
 		says string
-	}{
+	}
+	bad := []refusal{
 		{change("gone", func(s *backend.Spec) { s.Dir = gone }), fault.InvalidArgument, gone},
 		{change("file", func(s *backend.Spec) { s.Dir = file }), fault.InvalidArgument, file},
 		{change("relative", func(s *backend.Spec) { s.Dir = "some/where" }), fault.InvalidArgument, "some/where"},
@@ -207,6 +208,12 @@ func badSpecs(t *testing.T, r *rig) {
 		{change("nul", func(s *backend.Spec) { s.Argv = []string{"sleep", "1000\x00"} }), fault.InvalidArgument, "NUL"},
 		{change("chain", func(s *backend.Spec) { s.Place, s.Chain = backend.Split, 99 }), fault.InvalidArgument, "99"},
 		{change("place", func(s *backend.Spec) { s.Place = "moon" }), fault.InvalidArgument, "moon"},
+	}
+	if closed := filepath.Join(r.dir, "closed"); os.Geteuid() != 0 { // root enters every folder
+		if err := os.Mkdir(closed, 0); err != nil {
+			t.Fatal(err)
+		}
+		bad = append(bad, refusal{change("closed", func(s *backend.Spec) { s.Dir = closed }), fault.PermissionDenied, closed})
 	}
 	specs := []backend.Spec{r.spec("first")}
 	for _, b := range bad {

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 )
@@ -91,6 +93,9 @@ func check(i int, s backend.Spec) error {
 		return fault.New(fault.InvalidArgument, "the folder of a pane: %w", err)
 	} else if !info.IsDir() {
 		return fault.New(fault.InvalidArgument, "the folder of a pane, %s, is not a folder", s.Dir)
+	}
+	if err := unix.Access(s.Dir, unix.X_OK); err != nil {
+		return fault.New(fault.PermissionDenied, "enter the folder of a pane, %s: %w", s.Dir, err)
 	}
 	if _, err := exec.LookPath(s.Argv[0]); err != nil {
 		return fault.New(fault.ProgramNotFound, "a pane's program: %w", err)

@@ -86,15 +86,34 @@ func (o *opening) opened() []int {
 	return list
 }
 
-// prepare checks one spec and makes its program an absolute path. A spec that is
-// refused becomes a Session, so that it takes no part in any strip.
+// prepare checks one spec and makes its program an absolute path.
 func (o *opening) prepare(ctx context.Context, i int) error {
-	s := &o.specs[i]
-	err := o.check(ctx, i, s)
+	err := o.check(ctx, i, &o.specs[i])
 	if err != nil {
-		*s = backend.Spec{Place: backend.Session}
+		o.leaveOut(i)
 	}
 	return err
+}
+
+// leaveOut takes a refused spec out of the batch. The first spec that hangs on its pane
+// gets its place, the others hang on that one.
+func (o *opening) leaveOut(i int) {
+	refused, heir := o.specs[i], -1
+	o.specs[i] = backend.Spec{Place: backend.Session} // takes no part in any strip
+	for k := i + 1; k < len(o.specs); k++ {
+		s := &o.specs[k]
+		switch {
+		case s.Chain != k-i:
+		case heir >= 0:
+			s.Chain = k - heir
+		default:
+			heir = k
+			s.Place, s.Target, s.Below, s.Size, s.Name = refused.Place, refused.Target, refused.Below, refused.Size, refused.Name
+			if s.Chain = 0; refused.Chain > 0 {
+				s.Chain = k - (i - refused.Chain)
+			}
+		}
+	}
 }
 
 func (o *opening) check(ctx context.Context, i int, s *backend.Spec) error {
@@ -235,8 +254,8 @@ func (o *opening) ready(s step) error {
 	if err := o.results[s.spec].Err; err != nil {
 		return err
 	}
-	if s.parent >= 0 && o.rows[s.parent].ID == "" {
-		return fault.New(fault.Of(o.results[s.parent].Err).Code, "the pane it was to stand beside could not be opened: %w", o.results[s.parent].Err)
+	if p := s.target.spec; p >= 0 && o.rows[p].ID == "" {
+		return fault.New(fault.Of(o.results[p].Err).Code, "the pane it was to stand beside could not be opened: %w", o.results[p].Err)
 	}
 	return nil
 }
@@ -276,26 +295,31 @@ func (o *opening) openCommand(s step) command {
 	case backend.Session:
 		c = command{"new-session", "-d", "-x", strconv.Itoa(detachedCols), "-y", strconv.Itoa(detachedRows), "-s", literal(spec.Name)}
 	case backend.Window:
-		r, _ := find(o.known, spec.Target)
-		if s.parent >= 0 {
-			r = o.rows[s.parent]
-		}
-		c = command{"new-window", "-d", "-t", r.Session + ":", "-n", literal(objectName(spec.Name))}
+		c = command{"new-window", "-d", "-t", o.target(s).Session + ":", "-n", literal(objectName(spec.Name))}
 	default:
-		target, side := spec.Target, "-h"
-		if s.parent >= 0 {
-			target = o.rows[s.parent].ID
-		}
+		side := "-h"
 		if spec.Below {
 			side = "-v"
 		}
-		c = command{"split-window", "-d", side, "-t", string(target)}
+		c = command{"split-window", "-d", side, "-t", string(o.target(s).ID)}
 		if s.size != "" {
 			c = append(c, "-l", s.size)
 		}
 	}
 	c = append(c, "-c", literal(spec.Dir), "-P", "-F", rowFormat, "--")
 	return append(c, spec.Argv...)
+}
+
+// target is the pane a step refers to: one just opened, one listed, or at least its id,
+// which is all that a split needs.
+func (o *opening) target(s step) row {
+	if s.target.spec >= 0 {
+		return o.rows[s.target.spec]
+	}
+	if r, ok := find(o.known, s.target.id); ok {
+		return r
+	}
+	return row{Pane: backend.Pane{ID: s.target.id}}
 }
 
 // undo closes panes by the ids just learnt.

@@ -9,9 +9,9 @@ import (
 
 // step is one pane to open: a spec, the pane it goes next to, and its size.
 type step struct {
-	spec   int    // index of the spec
-	parent int    // index of the spec whose pane is the target; -1: the spec's own Target
-	size   string // value for split-window -l; "" leaves it to tmux
+	spec   int     // index of the spec
+	target paneRef // the pane that is split, or whose session gets a window
+	size   string  // value for split-window -l; "" leaves it to tmux
 }
 
 // A batch is to look as if its specs had been opened one after the other. Done so
@@ -28,7 +28,7 @@ type strip struct {
 
 // paneRef names a pane before it is there: by its spec, or by its id.
 type paneRef struct {
-	spec int // -1: target
+	spec int // -1: the pane has the id
 	id   backend.ID
 }
 
@@ -65,11 +65,11 @@ func waves(specs []backend.Spec) [][]step {
 			p.split(i, ref)
 			continue
 		}
-		p.put(p.depth[i], step{spec: i, parent: ref.spec})
+		p.put(p.depth[i], step{spec: i, target: ref})
 	}
 	for _, st := range p.strips {
 		for k, i := range slices.Backward(st.order) {
-			p.put(st.depth, step{spec: i, parent: st.head.spec, size: p.size(i, k+1, len(st.order))})
+			p.put(st.depth, step{spec: i, target: st.head, size: p.size(i, k+1, len(st.order))})
 		}
 	}
 	return p.rounds

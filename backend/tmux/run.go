@@ -101,8 +101,9 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 	c.WaitDelay = time.Second
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
+	start := time.Now()
 	err := c.Run()
-	b.log.Debug("tmux", "commands", len(cmds), "first", cmds[0][0], "error", err)
+	b.log.Debug("tmux", "commands", len(cmds), "first", cmds[0][0], "took", time.Since(start), "error", err)
 	if err == nil {
 		return out.String(), nil
 	}

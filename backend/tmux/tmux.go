@@ -100,6 +100,11 @@ func (b *Backend) Version(ctx context.Context) (Version, error) {
 	if err := v.check(); err != nil {
 		return v, err
 	}
+	if v.Kind == LookAlike {
+		if err := b.capable(ctx, v); err != nil {
+			return v, err
+		}
+	}
 	b.version = v
 	return v, nil
 }
@@ -178,6 +183,7 @@ func (b *Backend) Self(ctx context.Context) (backend.Pane, []backend.Pane, bool,
 // List returns our panes, each with its mark.
 func (b *Backend) List(ctx context.Context) ([]backend.Pane, error) {
 	rows, err := b.rows(ctx)
+	b.notice(rows)
 	return panes(rows, ours), err
 }
 

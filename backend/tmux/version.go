@@ -21,8 +21,9 @@ const (
 
 // Version is a tmux version.
 type Version struct {
-	Major, Minor int // 0, 0: not known (Newest)
-	Suffix       string
+	Major, Minor int    // 0, 0: not known (Newest)
+	Patch        int    // of look-alikes only; tmux has none
+	Suffix       string // a, rc2, ...
 	Kind         Kind
 	Text         string // as printed
 }
@@ -38,7 +39,11 @@ func (v Version) String() string {
 	if v.Major == 0 {
 		return strings.TrimPrefix(v.Text, "tmux ")
 	}
-	return strconv.Itoa(v.Major) + "." + strconv.Itoa(v.Minor) + v.Suffix
+	number := strconv.Itoa(v.Major) + "." + strconv.Itoa(v.Minor)
+	if v.Patch > 0 {
+		number += "." + strconv.Itoa(v.Patch)
+	}
+	return number + v.Suffix
 }
 
 // atLeast compares numbers, so 3.10 is newer than 3.9. A build without a number is
@@ -50,20 +55,21 @@ func (v Version) atLeast(w Version) bool {
 	return v.Major > w.Major || v.Major == w.Major && v.Minor >= w.Minor
 }
 
-var versionForm = regexp.MustCompile(`^(\S+) (?:(next)-)?([0-9]{1,6})\.([0-9]{1,6})(?:-?(rc[0-9]*)|([a-z]))?$`)
+var versionForm = regexp.MustCompile(`^(\S+) (?:(next)-)?([0-9]{1,6})\.([0-9]{1,6})(?:\.([0-9]{1,6}))?(?:-?(rc[0-9]*)|([a-z]))?$`)
 
 // ParseVersion reads what "tmux -V" printed.
 func ParseVersion(out string) (Version, error) {
 	text := strings.TrimSpace(out)
 	program, rest, _ := strings.Cut(text, " ")
 	if m := versionForm.FindStringSubmatch(text); m != nil {
-		v := Version{Suffix: m[5] + m[6], Kind: Release, Text: text}
+		v := Version{Suffix: m[6] + m[7], Kind: Release, Text: text}
 		v.Major, _ = strconv.Atoi(m[3])
 		v.Minor, _ = strconv.Atoi(m[4])
+		v.Patch, _ = strconv.Atoi(m[5])
 		switch {
 		case program != "tmux" && program != "byobu-tmux":
 			v.Kind = LookAlike
-		case m[2] != "" || m[5] != "":
+		case m[2] != "" || m[6] != "":
 			v.Kind = Pre
 		}
 		return v, nil

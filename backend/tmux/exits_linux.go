@@ -1,0 +1,46 @@
+package tmux
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// notice marks panes of ours as dead whose program has ended without tmux knowing: built
+// with utempter, tmux up to 3.5a loses the signal that tells it, when it comes at the
+// wrong moment. Sent again, that signal makes tmux look.
+func (b *Backend) notice(rows []row) {
+	nudged := false
+	for i, r := range rows {
+		if !ours(r) || r.Dead || !zombie(r.PID) {
+			continue
+		}
+		rows[i].Dead = true
+		pid, _, _ := strings.Cut(r.Server, ".")
+		server, err := strconv.Atoi(pid)
+		if nudged || err != nil || !strings.HasPrefix(processName(server), "tmux") {
+			continue
+		}
+		nudged = true
+		if err := syscall.Kill(server, syscall.SIGCHLD); err != nil {
+			b.log.Debug("tmux: the server could not be told of an ended program", "error", err)
+		}
+	}
+}
+
+// zombie tells whether a process has ended and its parent has not asked how.
+func zombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	i := strings.LastIndex(string(stat), ") ") // the name before it may hold anything
+	return i >= 0 && strings.HasPrefix(string(stat[i+2:]), "Z")
+}
+
+func processName(pid int) string {
+	name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	return string(name)
+}

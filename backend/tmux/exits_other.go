@@ -1,0 +1,6 @@
+//go:build !linux
+
+package tmux
+
+// notice does nothing: tmux is built with utempter on Linux only.
+func (b *Backend) notice([]row) {}

@@ -1,0 +1,307 @@
+package tmux
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// table reads a tab separated file of testdata without its first line.
+func table(t testing.TB, name string, columns int) [][]string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]string
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(data), "\n"), "\n") {
+		f := strings.Split(line, "\t")
+		for len(f) < columns {
+			f = append(f, "")
+		}
+		rows = append(rows, f)
+	}
+	return rows[1:]
+}
+
+// https://github.com/jimeh/tmuxifier/issues/94 https://github.com/tmux/tmux/issues/1712
+func TestTV01_VersionStrings(t *testing.T) {
+	for _, f := range table(t, "versions.tsv", 4) {
+		out, number, suffix, kind := f[0], f[1], f[2], f[3]
+		v, err := ParseVersion(out + "\n")
+		if strings.HasPrefix(kind, "error") {
+			if !errors.Is(err, fault.BackendUnavailable) {
+				t.Errorf("%q: version %v, error %v", out, v, err)
+			}
+			continue
+		}
+		want := map[string]Kind{"release": Release, "pre": Pre, "newest": Newest, "not": LookAlike, "accept": Release}[strings.Fields(kind)[0]]
+		if err != nil || v.Kind != want || v.Suffix != suffix {
+			t.Errorf("%q: %+v, %v; want kind %s, suffix %q", out, v, err, want, suffix)
+		}
+		if number != "unknown" && strings.TrimSuffix(v.String(), v.Suffix) != number {
+			t.Errorf("%q: number %s, want %s", out, v, number)
+		}
+		if old := strings.Contains(kind, "too old") || number == "3.1"; (v.check() != nil) != old {
+			t.Errorf("%q: %v", out, v.check())
+		} else if old && !strings.Contains(v.check().Error(), v.String()) {
+			t.Errorf("%q: the refusal does not name the version: %v", out, v.check())
+		}
+	}
+}
+
+func TestVersionsCompareByNumber(t *testing.T) {
+	order := []string{"tmux 1.8", "tmux 2.9a", "tmux 3.2", "tmux 3.3a", "tmux 3.9", "tmux 3.10", "tmux 10.0", "tmux master"}
+	for i := 1; i < len(order); i++ {
+		a, _ := ParseVersion(order[i-1])
+		b, _ := ParseVersion(order[i])
+		if !b.atLeast(a) || a.Major > 0 && b.Major > 0 && a.atLeast(b) {
+			t.Errorf("%s and %s are in the wrong order", a, b)
+		}
+	}
+}
+
+// https://github.com/tmuxinator/tmuxinator/issues/109
+func TestEN06_InsideIsReadFromTheRight(t *testing.T) {
+	for _, f := range table(t, "tmux-env.tsv", 4) {
+		in, ok, err := ParseInside(f[0])
+		switch {
+		case f[0] == "":
+			if ok || err != nil {
+				t.Errorf("no TMUX: %v, %v", ok, err)
+			}
+		case strings.HasPrefix(f[1], "/"):
+			if want := (Inside{f[1], atoi(t, f[2]), f[3]}); !ok || err != nil || in != want {
+				t.Errorf("%q: %+v, %v, want %+v", f[0], in, err, want)
+			}
+		default:
+			if ok || !errors.Is(err, fault.InvalidArgument) || fault.Of(err).Hint == "" {
+				t.Errorf("%q: %+v, %v", f[0], in, err)
+			}
+		}
+	}
+}
+
+func atoi(t *testing.T, s string) (n int) {
+	t.Helper()
+	if _, err := fmt.Sscan(s, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestEN06_SocketPaths(t *testing.T) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cwd) < 90 {
+		if got, err := socketPath("s"); err != nil || got != cwd+"/s" {
+			t.Errorf("relative: %q, %v", got, err)
+		}
+	}
+	long := "/tmp/" + strings.Repeat("x", 115)
+	if _, err := socketPath(long); !errors.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), "120") {
+		t.Errorf("120 bytes: %v", err)
+	}
+	if _, err := socketPath(long[:100]); err != nil {
+		t.Errorf("100 bytes: %v", err)
+	}
+	if _, err := socketPath(""); err == nil {
+		t.Error("an empty path was taken")
+	}
+}
+
+// https://github.com/ms-jpq/coq_nvim/pull/618 https://github.com/Yeachan-Heo/oh-my-codex/pull/2642
+func TestTV02_SampleLists(t *testing.T) {
+	for _, c := range []struct {
+		file         string
+		fields, rows int // 0 rows: refused
+	}{
+		{"list-raw-1f.txt", 5, 2}, {"list-escaped-037.txt", 5, 2}, {"list-dead.txt", 5, 4}, {"list-locale-c.txt", 2, 2},
+		{"list-raw-1f.txt", 4, 0}, {"list-title-has-separator.txt", 5, 0},
+	} {
+		data, err := os.ReadFile("testdata/" + c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := splitRows(string(data), c.fields)
+		if len(rows) != c.rows || (err != nil) != (c.rows == 0) {
+			t.Errorf("%s by %d: %q, %v", c.file, c.fields, rows, err)
+		}
+		for _, r := range rows {
+			if !paneForm.MatchString(r[0]) {
+				t.Errorf("%s: %q is not a pane", c.file, r[0])
+			}
+		}
+		if rows, err := parseRows(string(data)); err == nil {
+			t.Errorf("%s passes for a list of ours: %v", c.file, rows)
+		}
+	}
+	if rows, err := parseRows(""); rows == nil || len(rows) != 0 || err != nil {
+		t.Errorf("an empty answer: %v, %v", rows, err)
+	}
+}
+
+const goodRow = "%5 @1 $0 4242 1795822567 77 0 1 100 50 200 50 off - 1.Yg.dA.YQ.aA"
+
+func TestRowsAreReadWhole(t *testing.T) {
+	rows, err := parseRows(goodRow + "\n" + strings.Replace(goodRow, "off - 1.Yg.dA.YQ.aA", "top unset -", 1) + "\n")
+	if err != nil || len(rows) != 2 {
+		t.Fatal(rows, err)
+	}
+	want := backend.Pane{ID: "%5", Window: "@1", Session: "$0", Server: "4242.1795822567", PID: 77, Active: true,
+		Width: 100, Height: 50, WindowWidth: 200, WindowHeight: 50, Mark: backend.Mark{Base: "b", Team: "t", Agent: "a", Host: "h"}}
+	if rows[0].Pane != want || rows[0].saved != "" || rows[1].saved != "unset" || rows[1].border != "top" || ours(rows[1]) {
+		t.Errorf("read %+v", rows)
+	}
+	for i := range rowFields {
+		f := strings.Fields(goodRow)
+		f[i] = "x y"
+		if _, err := parseRows(strings.Join(f, " ")); err == nil {
+			t.Errorf("field %d with a space in it was read", i)
+		}
+	}
+}
+
+// https://github.com/tmux/tmux/issues/1849
+func TestQU01_LastSemicolon(t *testing.T) {
+	for in, want := range map[string]string{"": "", ";": `\;`, "go;": `go\;`, "a;b": "a;b", `x\;`: `x\\;`, ";;": `;\;`} {
+		if got := escape(in); got != want {
+			t.Errorf("escape(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// https://github.com/brizzai/fleet/pull/289
+func TestEN04_EnvironmentOfTmux(t *testing.T) {
+	got := environ([]string{"PATH=/bin", "TMUX=/tmp/x,1,0", "TMUX_TMPDIR=/tmp", "TMUX_PANE=%1", "X=TMUX=1"})
+	if want := "PATH=/bin TMUX_TMPDIR=/tmp X=TMUX=1"; strings.Join(got, " ") != want {
+		t.Errorf("tmux is started with %q", got)
+	}
+}
+
+func TestLinesStayWithinTheLimits(t *testing.T) {
+	var groups [][]command
+	for i := range 300 {
+		groups = append(groups, []command{{"split-window", "-t", "%1"}, make(command, i%30), {strings.Repeat("x", i*20%5000)}})
+	}
+	n := 0
+	for _, l := range chunk(groups) {
+		var cmds []command
+		for _, g := range l {
+			if g[2][0] != groups[n][2][0] {
+				t.Fatal("the order changed")
+			}
+			n++
+			cmds = append(cmds, g...)
+		}
+		size := 0
+		for _, w := range line(cmds) {
+			size += len(w) + 1
+		}
+		if len(line(cmds)) > 1000 || size > 16300 {
+			t.Errorf("a line of %d words and %d bytes", len(line(cmds)), size)
+		}
+	}
+	if n != len(groups) || len(chunk(nil)) != 0 {
+		t.Errorf("%d groups came out of %d", n, len(groups))
+	}
+}
+
+func TestPI09_NamesThatTmuxTakesUnchanged(t *testing.T) {
+	for in, want := range map[string]string{
+		"builder": "builder", "v1.2.3": "v1_2_3", "v1.2:rc": "v1_2_rc", "研究員": "研究員", "#(id)": "__id_", "": "leadlight",
+		"-rf": "rf", "=x": "_x", "$3": "_3", "a\nb": "a_b", "\xff": "_", "--": "leadlight", strings.Repeat("é", 100): strings.Repeat("é", 64),
+	} {
+		if got := objectName(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestTrapsByVersion(t *testing.T) {
+	for _, c := range []struct{ version, system, want string }{
+		{"tmux 3.2", "linux", "no-own-border paste-crash lost-exit"}, {"tmux 3.3a", "linux", "paste-crash lost-exit"},
+		{"tmux 3.3a", "darwin", "paste-crash"}, {"tmux 3.5a", "linux", "lost-exit"}, {"tmux 3.6", "linux", ""}, {"tmux master", "linux", ""},
+	} {
+		v, err := ParseVersion(c.version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, trap := range traps(v, c.system) {
+			names = append(names, trap.Name)
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%s on %s: %s, want %s", c.version, c.system, got, c.want)
+		}
+	}
+}
+
+func FuzzParseVersion(f *testing.F) {
+	for _, row := range table(f, "versions.tsv", 4) {
+		f.Add(row[0])
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if v, err := ParseVersion(s); err == nil && (v.Kind == "" || v.Major < 0 || v.Minor < 0) {
+			t.Errorf("%q: %+v", s, v)
+		}
+	})
+}
+
+func FuzzParseInside(f *testing.F) {
+	for _, row := range table(f, "tmux-env.tsv", 4) {
+		f.Add(row[0])
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		in, ok, err := ParseInside(s)
+		if ok && (err != nil || in.PID <= 0 || !strings.HasPrefix(s, in.Socket+",") || !strings.HasSuffix(s, ","+in.Session)) {
+			t.Errorf("%q: %+v, %v", s, in, err)
+		}
+	})
+}
+
+func FuzzParseRows(f *testing.F) {
+	f.Add(goodRow)
+	for _, name := range []string{"list-raw-1f.txt", "list-escaped-037.txt", "list-dead.txt", "list-title-has-separator.txt"} {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		rows, err := parseRows(s)
+		if err == nil && len(rows) == 0 && strings.TrimSuffix(s, "\n") != "" {
+			t.Errorf("%q is taken for an empty list", s)
+		}
+		for _, r := range rows {
+			if checkPane(r.ID) != nil || checkWindow(r.Window) != nil {
+				t.Errorf("%q: %+v", s, r)
+			}
+		}
+	})
+}
+
+func FuzzMark(f *testing.F) {
+	f.Add("b", "team", "研究員", "h\n1", "1.Yg.dA.YQ.aA")
+	f.Fuzz(func(t *testing.T, base, team, agent, host, raw string) {
+		m := backend.Mark{Base: base, Team: team, Agent: agent, Host: host}
+		text := encodeMark(m)
+		if strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") != "" {
+			t.Errorf("%q leaves the alphabet", text)
+		}
+		if back, ok := decodeMark(text); back != m || ok != (m != backend.Mark{}) {
+			t.Errorf("%q came back as %q", m, back)
+		}
+		if m, ok := decodeMark(raw); ok && encodeMark(m) != raw {
+			t.Errorf("%q was read as %q", raw, m)
+		}
+	})
+}

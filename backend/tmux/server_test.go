@@ -1,0 +1,276 @@
+package tmux_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/tmux"
+	"github.com/leadlight-dev/leadlight/backend/tmux/tmuxtest"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// env is an environment of these variables only.
+func env(kv ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i+1 < len(kv); i += 2 {
+			if kv[i] == name {
+				return kv[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+// https://github.com/dotdevdotdev/agentwire-dev/pull/903
+func TestPI06_SelfIsTheExactPane(t *testing.T) {
+	s := tmuxtest.Server(t)
+	lead := s.NewSession("200x50")
+	s.Run("split-window", "-t", lead, "--", "sleep", "1000") // now this one is active
+	pid := s.PID()
+	inside := fmt.Sprintf("%s,%d,0", s.Socket, pid)
+	link := filepath.Join(filepath.Dir(s.Socket), "l")
+	if err := os.Symlink(s.Socket, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, tmux, pane string
+		ok               bool
+	}{
+		{"inside", inside, lead, true},
+		{"through a link", fmt.Sprintf("%s,%d,0", link, pid), lead, true},
+		{"another server", "/tmp/other/default,77,0", lead, false},
+		{"an earlier server on this socket", s.Socket + ",1,0", lead, false},
+		{"no TMUX", "", lead, false},
+		{"no TMUX_PANE", inside, "", false},
+		{"a pane that is gone", inside, "%99", false},
+		{"not a pane", inside, "lead:9.9", false},
+		{"not a value of TMUX", "claude-swarm-321", lead, false},
+	} {
+		b := newBackend(t, tmux.Options{Socket: s.Socket, Getenv: env("TMUX", c.tmux, "TMUX_PANE", c.pane)})
+		self, window, ok, err := b.Self(t.Context())
+		if ok != c.ok || err != nil || ok && (string(self.ID) != lead || len(window) != 2) {
+			t.Errorf("%s: %+v, window of %d, %v, %v", c.name, self, len(window), ok, err)
+		}
+	}
+}
+
+// https://github.com/mertkayacs/reevesagents/issues/17 https://github.com/Thurbeen/thurbox/pull/971
+func TestPI04_RestartedServer(t *testing.T) {
+	s := tmuxtest.Server(t)
+	lead := s.NewSession("200x50")
+	b := newBackend(t, tmux.Options{Socket: s.Socket})
+	pane := open(t, b, spec("builder", lead))[0]
+	s.Kill()
+	s.NewSession("200x50")
+	if got := s.Run("split-window", "-P", "-F", "#{pane_id}", "--", "sleep", "1000"); got != string(pane.ID) {
+		t.Fatalf("the editor got %s", got)
+	}
+	if err := b.Close(t.Context(), pane.ID, pane.Mark); !errors.Is(err, fault.Unproven) {
+		t.Errorf("close: %v", err)
+	}
+	if list, err := b.List(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("listed are %v, %v", list, err)
+	}
+	if all, err := b.ListAll(t.Context()); err != nil || len(all) != 2 || all[0].Server == pane.Server {
+		t.Errorf("all: %+v, %v", all, err)
+	}
+	if len(s.Panes()) != 2 {
+		t.Errorf("left are %v", s.Panes())
+	}
+}
+
+// https://github.com/Yeachan-Heo/oh-my-claudecode/pull/726
+func TestSH14_TheLeadsPaneIsNoTarget(t *testing.T) {
+	s := tmuxtest.Server(t)
+	lead := s.NewSession("200x50")
+	b := newBackend(t, tmux.Options{Socket: s.Socket})
+	mark := open(t, b, spec("builder", lead))[0].Mark
+	if err := b.Close(t.Context(), backend.ID(lead), mark); !errors.Is(err, fault.Unproven) || fault.Of(err).Hint == "" {
+		t.Errorf("close of the lead's pane: %v", err)
+	}
+	if len(s.Panes()) != 2 {
+		t.Errorf("left are %v", s.Panes())
+	}
+}
+
+// https://github.com/JKHeadley/instar/pull/1271 https://github.com/gastownhall/gastown/issues/3146
+func TestSH11_DeadPanes(t *testing.T) {
+	for _, conf := range []string{"off", "on", "failed"} {
+		s := tmuxtest.Server(t)
+		s.Config("set -g remain-on-exit " + conf)
+		lead := s.NewSession("200x50")
+		b := newBackend(t, tmux.Options{Socket: s.Socket})
+		failing, fine := spec("failing", lead), spec("fine", lead)
+		wait := `read line < "$1"; exit $2`
+		fifo := filepath.Join(t.TempDir(), "go")
+		s.Run("run-shell", "mkfifo "+fifo)
+		failing.Argv = []string{"sh", "-c", wait, "sh", fifo, "3"}
+		fine.Argv = []string{"sh", "-c", wait, "sh", fifo, "0"}
+		opened := open(t, b, failing, fine)
+		s.Run("run-shell", "printf 'x\\nx\\n' > "+fifo)
+		s.Run("run-shell", "-b", "printf 'x\\nx\\n' > "+fifo) // whoever was late
+		tmuxtest.Eventually(t, "the failed one is dead, the other gone", func() bool {
+			list, err := b.List(t.Context())
+			return err == nil && len(list) == 1 && list[0].Dead && list[0].Mark.Agent == "failing"
+		})
+		for _, p := range opened {
+			if err := b.Close(t.Context(), p.ID, p.Mark); err != nil {
+				t.Errorf("remain-on-exit %s: close %s: %v", conf, p.Mark.Agent, err)
+			}
+		}
+		if got := s.Panes(); !slices.Equal(got, []string{lead}) {
+			t.Errorf("remain-on-exit %s: left are %v", conf, got)
+		}
+	}
+}
+
+// https://github.com/brizzai/fleet/pull/289 https://github.com/vybestack/llxprt-code/issues/2469
+func TestEN04_TheUsersServerHearsNothing(t *testing.T) {
+	user := tmuxtest.Server(t)
+	theirs := user.NewSession("200x50")
+	for _, verb := range []string{"list-panes", "split-window", "new-session", "new-window", "kill-pane", "select-window", "select-pane", "select-layout", "list-clients", "capture-pane"} {
+		user.Run("set-hook", "-g", "after-"+verb, "set-option -g -a @heard ' "+verb+"'")
+	}
+	heard := func() string { return user.Run("show-options", "-g", "-q", "-v", "@heard") }
+	if user.Run("list-panes"); heard() == "" {
+		t.Fatal("the user's server does not tell what it hears")
+	}
+	user.Run("set-option", "-g", "@heard", "")
+	before := user.Run("show-options", "-g")
+	t.Setenv("TMUX", fmt.Sprintf("%s,%d,0", user.Socket, user.PID()))
+	t.Setenv("TMUX_PANE", theirs)
+	s := tmuxtest.Server(t)
+	b, err := tmux.New(tmux.Options{Socket: s.Socket, Own: true}) // reads the real environment
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := spec("one", "")
+	first.Place = backend.Session
+	pane := open(t, b, first)[0]
+	if _, _, ok, err := b.Self(t.Context()); ok || err != nil {
+		t.Errorf("self on a private server: %v, %v", ok, err)
+	}
+	if err := b.Focus(t.Context(), pane.ID); fault.Of(err).Hint == "" {
+		t.Errorf("focus: %v", err)
+	}
+	if err := b.Close(t.Context(), pane.ID, pane.Mark); err != nil {
+		t.Error(err)
+	}
+	if got := heard(); got != "" {
+		t.Errorf("the user's server was asked to%s", got)
+	}
+	if after := user.Run("show-options", "-g"); after != before {
+		t.Error("the user's options changed")
+	}
+}
+
+func TestEN06_OddSocketPath(t *testing.T) {
+	s := tmuxtest.Server(t)
+	dir := filepath.Join(filepath.Dir(s.Socket), "my dir", "a,b")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.Socket = filepath.Join(dir, "s")
+	lead := s.NewSession("200x50")
+	value := fmt.Sprintf("%s,%d,0", s.Socket, s.PID())
+	b := newBackend(t, tmux.Options{Socket: s.Socket, Getenv: env("TMUX", value, "TMUX_PANE", lead)})
+	if self, _, ok, err := b.Self(t.Context()); !ok || err != nil || string(self.ID) != lead {
+		t.Errorf("self: %v, %v, %v", self, ok, err)
+	}
+	open(t, b, spec("a", lead))
+}
+
+func TestTV01_ProgramsThatAreNotUsable(t *testing.T) {
+	s := tmuxtest.Server(t)
+	s.NewSession("80x24")
+	answer := func(v string) string { return `[ "$1" = -V ] && echo "` + v + `" && exit` }
+	for _, c := range []struct {
+		name, lines, says string
+	}{
+		{"too old", answer("tmux 2.9a"), "2.9a"},
+		{"much too old", `[ "$1" = -V ] && echo "tmux: unknown option -- V" && exit 1`, "version"},
+		{"silent", `[ "$1" = -V ] && exit`, "no version"},
+		{"incapable look-alike", answer("psmux 3.3.8") + "\necho split-window; exit", "kill-pane"},
+		{"hangs", "exec sleep 1000", "not answering"},
+	} {
+		b := newBackend(t, tmux.Options{Socket: s.Socket, Program: wrapper(t, c.lines), Timeout: 500 * time.Millisecond})
+		res := b.Open(t.Context(), []backend.Spec{spec("a", "%0")})[0]
+		if !errors.Is(res.Err, fault.BackendUnavailable) || !strings.Contains(fmt.Sprint(res.Err), c.says) {
+			t.Errorf("%s: %v, want %q in it", c.name, res.Err, c.says)
+		}
+	}
+	capable := newBackend(t, tmux.Options{Socket: s.Socket, Program: wrapper(t, answer("psmux 3.3.8"))})
+	open(t, capable, spec("a", "%0"))
+	if _, err := tmux.New(tmux.Options{Socket: s.Socket, Program: "/no/such/tmux"}); !errors.Is(err, fault.BackendUnavailable) {
+		t.Errorf("no tmux: %v", err)
+	}
+}
+
+func TestProbe(t *testing.T) {
+	s := tmuxtest.Server(t)
+	b := newBackend(t, tmux.Options{Socket: s.Socket})
+	r, err := b.Probe(t.Context())
+	if err != nil || r.Running || r.Usable != nil || !filepath.IsAbs(r.Program) || r.Version.Text == "" || r.Socket != s.Socket {
+		t.Errorf("without a server: %+v, %v", r, err)
+	}
+	if _, err := os.Stat(s.Socket); err == nil {
+		t.Error("the probe started a server")
+	}
+	open(t, b, spec("a", s.NewSession("80x24")))
+	if r, err := b.Probe(t.Context()); err != nil || !r.Running || r.Panes != 2 || r.Ours != 1 || !strings.HasPrefix(r.Server, fmt.Sprint(s.PID())) {
+		t.Errorf("with a server: %+v, %v", r, err)
+	}
+	s.Stop()
+	hasty := newBackend(t, tmux.Options{Socket: s.Socket, Timeout: 200 * time.Millisecond})
+	if r, err := hasty.Probe(t.Context()); !errors.Is(err, fault.BackendUnavailable) || r.Usable != nil || !r.Running {
+		t.Errorf("with a stopped server: %+v, %v", r, err)
+	}
+}
+
+// A real person's client: an outer server shows the inner one.
+// https://github.com/anthropics/claude-code/issues/41114 https://github.com/manaflow-ai/cmux/issues/2118
+func TestIT03_LY04_FocusWithAPersonLooking(t *testing.T) {
+	s, outer := tmuxtest.Server(t), tmuxtest.Server(t)
+	lead := s.NewSession("200x50")
+	own := spec("own", "")
+	own.Place = backend.Session
+	inside := env("TMUX", fmt.Sprintf("%s,%d,0", s.Socket, s.PID()), "TMUX_PANE", lead)
+	b := newBackend(t, tmux.Options{Socket: s.Socket, Getenv: inside})
+	window := spec("window", lead)
+	window.Place = backend.Window
+	opened := open(t, b, spec("split", lead), window, own)
+
+	err := b.Focus(t.Context(), opened[0].ID)
+	if hint := fault.Of(err).Hint; !strings.Contains(hint, "tmux -S "+s.Socket+" attach-session -t") {
+		t.Errorf("nobody looks: %v, hint %q", err, hint)
+	}
+	s.Run("select-pane", "-t", lead)
+	outer.NewSession("100x30", "env", "-u", "TMUX", "-u", "TMUX_PANE", "tmux", "-u", "-S", s.Socket, "attach-session", "-t", s.Format(lead, "#{session_id}"))
+	looking := func() string { out, _ := s.Try("list-clients", "-F", "#{session_id}"); return out }
+	tmuxtest.Eventually(t, "the client is attached", func() bool { return looking() != "" })
+
+	active := func() string { return looking() + " " + s.Format(looking(), "#{window_id} #{pane_id}") }
+	before := active()
+	more := spec("more", lead)
+	more.Place = backend.Window
+	open(t, b, spec("split2", lead), more)
+	if after := active(); after != before {
+		t.Errorf("opening moved the person from %s to %s", before, after)
+	}
+	for _, p := range opened {
+		if err := b.Focus(context.Background(), p.ID); err != nil {
+			t.Errorf("focus %s: %v", p.Mark.Agent, err)
+		}
+		if got := active(); got != fmt.Sprint(p.Session, " ", p.Window, " ", p.ID) {
+			t.Errorf("focus %s: the person sees %s", p.Mark.Agent, got)
+		}
+	}
+}

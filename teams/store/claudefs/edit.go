@@ -128,7 +128,7 @@ func (f *FS) read(ctx context.Context, x file) ([]byte, error) {
 	}
 	// Whoever writes in place holds the folder lock. If it cannot be had, what was
 	// read so far decides.
-	if folder, lerr := lock.Folder(ctx, f.dir, x.guarded(), lastLook); lerr == nil {
+	if folder, lerr := lock.FolderAlone(ctx, f.dir, x.guarded(), lastLook); lerr == nil {
 		data, err = f.dir.Read(x.name)
 		folder.Release()
 		if err != nil {

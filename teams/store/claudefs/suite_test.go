@@ -1,6 +1,7 @@
 package claudefs_test
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
@@ -15,6 +16,18 @@ func open(base string) (storetest.Stores, error) {
 	return storetest.Stores{Roster: fs.Roster(), Mail: fs.Mail(), Tasks: fs.Tasks(), Close: fs.Close}, nil
 }
 
+func TestMain(m *testing.M) { storetest.Main(m, open) }
+
 func TestRoster(t *testing.T) { storetest.TestRoster(t, open) }
 func TestMail(t *testing.T)   { storetest.TestMail(t, open) }
 func TestTasks(t *testing.T)  { storetest.TestTasks(t, open) }
+
+func TestDisk(t *testing.T) {
+	storetest.TestDisk(t, storetest.Disk{
+		Open:   open,
+		Mail:   true,
+		Tasks:  true,
+		Box:    func(base string) string { return filepath.Join(base, "teams/alpha/inboxes/builder.json") },
+		Roster: func(base string) string { return filepath.Join(base, "teams/alpha/config.json") },
+	})
+}

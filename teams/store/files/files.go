@@ -158,10 +158,10 @@ func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// Mkdir makes one folder with mode 0700. An existing one is fs.ErrExist.
-func (d *Dir) Mkdir(name string) error {
+// Mkdir makes one folder. An existing one is fs.ErrExist.
+func (d *Dir) Mkdir(name string, mode fs.FileMode) error {
 	return d.within(name, false, "make folder", func(r *os.Root, base string) error {
-		return r.Mkdir(base, folderMode)
+		return r.Mkdir(base, mode)
 	})
 }
 

@@ -24,31 +24,45 @@ type FolderLock struct {
 	made fs.FileInfo
 }
 
+// mark is the mode of the lock folders we make, by which we know them: the client
+// makes its own with the mode of any folder. A mode is there from the first
+// moment on, whenever the maker is killed.
+const mark fs.FileMode = 0o500
+
 // Folder takes Claude Code's lock on the file target: it makes the folder
 // "<target>.lock" beside it. One that has not been renewed for Stale is taken
 // over. It waits no longer than limit (and ctx), then fails with
 // fault.LockTimeout. The folder of target must exist.
 //
+// The caller holds our own lock of that file. So a lock folder that one of
+// us made was left by a process that died, and is taken over at once.
+//
 // Hold it for a few milliseconds: older clients give up a write silently when
 // they find it.
 func Folder(ctx context.Context, d *files.Dir, target string, limit time.Duration) (*FolderLock, error) {
+	return folder(ctx, d, target, limit, true)
+}
+
+// FolderAlone is Folder for a caller that does not hold our own lock of the file.
+func FolderAlone(ctx context.Context, d *files.Dir, target string, limit time.Duration) (*FolderLock, error) {
+	return folder(ctx, d, target, limit, false)
+}
+
+func folder(ctx context.Context, d *files.Dir, target string, limit time.Duration, owner bool) (*FolderLock, error) {
 	name := target + ".lock"
 	start := time.Now()
 	var seen sighting
 	for pause := time.Millisecond; ; pause = min(pause*3/2, 20*time.Millisecond) {
-		err := d.Mkdir(name)
+		err := d.Mkdir(name, mark)
 		if err == nil {
-			made, err := d.Lstat(name)
-			if err != nil {
-				return nil, err
-			}
-			return &FolderLock{d, name, made}, nil
+			info, err := d.Lstat(name)
+			return &FolderLock{d, name, info}, err
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
 		info, err := d.Lstat(name)
-		if err == nil && seen.stale(info) {
+		if err == nil && (seen.stale(info) || owner && info.Mode().Perm() == mark) {
 			if err := steal(d, name, info); err != nil {
 				return nil, err
 			}

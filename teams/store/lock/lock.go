@@ -35,23 +35,24 @@ func (h *Held) Release() {
 }
 
 // Acquire locks the file name below d, and makes it if there is none. It waits
-// no longer than limit (and ctx), then fails with fault.LockTimeout, which names
-// the holder, how long it has held the lock, and the file. Verb says what the
+// no longer than limit (or the deadline of ctx), then fails with
+// fault.LockTimeout, which names the holder, how long it has held the lock, and
+// the file. Verb says what the
 // lock is wanted for; it is written into the file for others to read.
 //
 // The file has a second, hidden name, from which it is restored if somebody
 // removes it: so two processes lock the same file even then.
 func Acquire(ctx context.Context, d *files.Dir, name, verb string, limit time.Duration) (*Held, error) {
-	deadline := time.Now().Add(limit)
+	start := time.Now()
 	for {
 		h, err := Try(d, name, verb)
 		if h != nil || err != nil {
 			return h, err
 		}
 		file := flock.New(d.Join(name), flock.SetFlag(os.O_RDWR))
-		if err := wait(ctx, file, time.Until(deadline)); err != nil {
+		if err := wait(ctx, file, limit-time.Since(start)); err != nil {
 			if errors.Is(err, errLate) {
-				return nil, timeout(d, name, limit)
+				return nil, timeout(d, name, time.Since(start))
 			}
 			if gone(err) {
 				continue
@@ -173,7 +174,9 @@ func wait(ctx context.Context, file *flock.Flock, limit time.Duration) error {
 		return err
 	case <-timer.C:
 	case <-ctx.Done():
-		late = ctx.Err()
+		if errors.Is(ctx.Err(), context.Canceled) {
+			late = ctx.Err()
+		}
 	}
 	abandoned.Store(true)
 	select {
@@ -208,7 +211,7 @@ func sign(d *files.Dir, name, verb string) error {
 	return nil
 }
 
-func timeout(d *files.Dir, name string, limit time.Duration) error {
+func timeout(d *files.Dir, name string, waited time.Duration) error {
 	holder, hint := "another process", "see who has that file open"
 	if data, err := d.Read(name); err == nil {
 		fields := strings.SplitN(strings.TrimSpace(string(data)), " ", 3)
@@ -218,7 +221,7 @@ func timeout(d *files.Dir, name string, limit time.Duration) error {
 			hint = fmt.Sprintf("look at process %d; it may be stopped or hang", pid)
 		}
 	}
-	return fault.New(fault.LockTimeout, "%s holds the lock %s; gave up after %s", holder, d.Join(name), limit).WithHint("%s", hint)
+	return fault.New(fault.LockTimeout, "%s holds the lock %s; gave up after %s", holder, d.Join(name), waited.Round(10*time.Millisecond)).WithHint("%s", hint)
 }
 
 func holderOf(fields []string) (int, time.Time, bool) {

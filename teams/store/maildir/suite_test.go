@@ -24,3 +24,7 @@ func open(base string) (storetest.Stores, error) {
 }
 
 func TestMail(t *testing.T) { storetest.TestMail(t, open) }
+
+func TestMain(m *testing.M) { storetest.Main(m, open) }
+
+func TestDisk(t *testing.T) { storetest.TestDisk(t, storetest.Disk{Open: open, Mail: true}) }

@@ -62,9 +62,24 @@ func Run(t *testing.T, o Opts) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.run(t, &rig{T: t, Terminal: o.New(t), dir: t.TempDir()})
+			dir := scratch(t) // first, to be removed last
+			c.run(t, &rig{T: t, Terminal: o.New(t), dir: dir})
 		})
 	}
+}
+
+// scratch makes a folder for the programs in the panes. They may still be writing when
+// their terminal has ended, so removing it may take a moment.
+func scratch(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "backendtest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		r := &rig{T: t}
+		r.eventually("the folder of the programs is removed", func() bool { return os.RemoveAll(dir) == nil })
+	})
+	return dir
 }
 
 type testCase struct {

@@ -267,8 +267,10 @@ func (o *opening) openLine(ctx context.Context, steps []step) (int, error) {
 		cmds[i] = o.openCommand(s)
 	}
 	out, err := o.b.run(ctx, cmds...)
-	for try := 0; err != nil && out == "" && try < 4 && leaving(err); try++ {
-		pause(ctx) // the last server on this socket had not quite left
+	// A session starts the server, unless the last one on this socket has not quite left.
+	starts := o.specs[steps[0].spec].Place == backend.Session
+	for try := 0; starts && err != nil && out == "" && try < 5 && (leaving(err) || errors.Is(err, errNoServer)); try++ {
+		pause(ctx)
 		out, err = o.b.run(ctx, cmds...)
 	}
 	rows, perr := parseRows(out)

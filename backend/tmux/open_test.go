@@ -218,7 +218,7 @@ func TestLY02_OwnSession(t *testing.T) {
 	b := newBackend(t, tmux.Options{Socket: s.Socket, Own: true})
 	var pid int
 	// Many times over: a server that is just leaving must not spoil the next start.
-	for range 15 {
+	for range 5 {
 		first := spec("one", "")
 		first.Place, first.Name = backend.Session, "v1.2:#(touch x)"
 		second, third := spec("two", ""), spec("three", "")
@@ -240,6 +240,19 @@ func TestLY02_OwnSession(t *testing.T) {
 		}
 	}
 	tmuxtest.Eventually(t, "the server ended with its last pane", func() bool { return !tmuxtest.Alive(pid) })
+}
+
+// A server that is just leaving takes the next client down with it.
+func TestStartRightAfterAnEnd(t *testing.T) {
+	s := tmuxtest.Server(t)
+	b := newBackend(t, tmux.Options{Socket: s.Socket, Own: true})
+	own := spec("own", "")
+	own.Place = backend.Session
+	for range 30 {
+		open(t, b, own)
+		s.PID() // to be waited for
+		s.Run("kill-server")
+	}
 }
 
 // https://github.com/Kewton/CommandMate/issues/1158

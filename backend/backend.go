@@ -52,8 +52,9 @@ type Spec struct {
 	Target ID // Split: the pane to split; Window: any pane of the session; Session: ignored
 	// Below stacks the pane under Target instead of beside it (Split).
 	Below bool
-	// Size is the wanted width (or height, with Below) in cells; 0: the
-	// terminal's choice.
+	// Size is the wanted width (or height, with Below) in cells, at the moment of
+	// the split, as if the specs were opened one after the other; 0: the terminal's
+	// choice.
 	Size int
 	// Chain, when not 0, takes as the target the pane that the Chain-th spec
 	// before this one in the same batch opens.
@@ -130,8 +131,9 @@ type Backend interface {
 	// Focus takes the person's terminal to the pane, or says how to get there.
 	Focus(ctx context.Context, id ID) error
 	// Close closes the pane if it still carries the mark: whoever else has got
-	// the id since is left alone. A pane that is gone is success. When it was the
-	// last of ours in a window, that window's own options are restored.
+	// the id since is left alone: fault.Unproven. A pane that is gone is success.
+	// When no pane of ours is left in a window, its own options are restored, also
+	// when the pane had gone by itself before.
 	Close(ctx context.Context, id ID, mark Mark) error
 }
 

@@ -32,6 +32,13 @@
 // (seconds since 1970): it comes in the same answer as the rest and means the same
 // on every system.
 //
+// # What it does not do
+//
+// Nothing is typed or pasted, no hook is set and no control client is held: hosts take
+// text and report exits by their own sockets. So tmux's limits on keys, its crash on a
+// paste into a dead pane, its lossy exit hooks and its 1 Hz subscriptions cannot touch a
+// team. Programs get their environment from the host, not from tmux's.
+//
 // # gotmux
 //
 // github.com/GianlucaP106/gotmux does the chores around the panes (chores.go): is

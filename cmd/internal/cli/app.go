@@ -44,7 +44,7 @@ func newApp(std Stdio, environ []string) *app {
 // run parses the command line and runs the verb.
 func (a *app) run(ctx context.Context, args []string) error {
 	defer a.close()
-	root := rootCommand(a)
+	root := rootCommand(a, first(args))
 	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)

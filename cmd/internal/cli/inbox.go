@@ -25,6 +25,8 @@ type pruned struct {
 	Archived int `json:"archived"`
 }
 
+func inboxCommands(a *app) *cobra.Command { return inboxCommand(a, runInbox, runPrune) }
+
 func inboxCommand(a *app, run func(context.Context, *app, inboxOptions) error, prune func(context.Context, *app, string) error) *cobra.Command {
 	var o inboxOptions
 	c := &cobra.Command{

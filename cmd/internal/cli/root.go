@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 )
 
@@ -13,8 +15,9 @@ const (
 	groupHouse     = "house"
 )
 
-// rootCommand returns the whole tree of commands.
-func rootCommand(a *app) *cobra.Command {
+// rootCommand returns the tree of commands, for a command line that begins with
+// the word called.
+func rootCommand(a *app, called string) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use:   "leadlight",
@@ -42,13 +45,54 @@ func rootCommand(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.out, c) })
 	root.SetUsageFunc(func(c *cobra.Command) error { writeHelp(a.err, c); return nil })
-	addVerbs(a, root)
+	addVerbs(a, root, called)
 	globalCompletions(a, root)
 	return root
 }
 
-// addVerbs adds every verb, by group.
-func addVerbs(a *app, root *cobra.Command) {
+// A verb is one command below the root.
+type verb struct {
+	group, name string
+	command     func(a *app) *cobra.Command
+}
+
+// with makes a verb's constructor of a command and the function that runs it.
+func with[R any](command func(*app, R) *cobra.Command, run R) func(*app) *cobra.Command {
+	return func(a *app) *cobra.Command { return command(a, run) }
+}
+
+// verbs is the list of all verbs.
+func verbs() []verb {
+	return []verb{
+		{groupTeams, "up", with(upCommand, runUp)},
+		{groupTeams, "down", with(downCommand, runDown)},
+		{groupTeams, "init", with(initCommand, runInit)},
+		{groupTeams, "team", teamCommand},
+		{groupTeammates, "spawn", with(spawnCommand, runSpawn)},
+		{groupTeammates, "ps", with(psCommand, runPs)},
+		{groupTeammates, "stop", with(stopCommand, runStop)},
+		{groupTeammates, "restart", with(restartCommand, runRestart)},
+		{groupTeammates, "capture", with(captureCommand, runCapture)},
+		{groupTeammates, "logs", with(logsCommand, runLogs)},
+		{groupTeammates, "focus", with(focusCommand, runFocus)},
+		{groupTeammates, "attach", with(attachCommand, runAttach)},
+		{groupTeammates, "shutdown", with(shutdownCommand, runAnswer)},
+		{groupMail, "send", with(sendCommand, runSend)},
+		{groupMail, "broadcast", with(broadcastCommand, runBroadcast)},
+		{groupMail, "inbox", inboxCommands},
+		{groupTasks, "task", taskCommand},
+		{groupHouse, "doctor", with(doctorCommand, runDoctor)},
+		{groupHouse, "gc", with(gcCommand, runGC)},
+		{groupHouse, "version", versionCommand},
+		{groupHouse, "completion", completionCommand},
+		{"", teammateVerb, teammateCommand},
+		{"", "man", manCommand},
+	}
+}
+
+// addVerbs adds the verbs: the one that is called if its name is known, else all
+// of them. The whole tree costs a millisecond, which a short verb would notice.
+func addVerbs(a *app, root *cobra.Command, called string) {
 	root.AddGroup(
 		&cobra.Group{ID: groupTeams, Title: "Teams"},
 		&cobra.Group{ID: groupTeammates, Title: "Teammates"},
@@ -56,23 +100,18 @@ func addVerbs(a *app, root *cobra.Command) {
 		&cobra.Group{ID: groupTasks, Title: "Tasks"},
 		&cobra.Group{ID: groupHouse, Title: "House"},
 	)
-	add := func(group string, commands ...*cobra.Command) {
-		for _, c := range commands {
-			c.GroupID = group
-			root.AddCommand(c)
-		}
+	list := verbs()
+	if i := slices.IndexFunc(list, func(v verb) bool { return v.name == called && called != "man" }); i >= 0 {
+		list = list[i : i+1]
 	}
-	add(groupTeams, upCommand(a, runUp), downCommand(a, runDown), initCommand(a, runInit), teamCommand(a))
-	add(groupTeammates, spawnCommand(a, runSpawn), psCommand(a, runPs), stopCommand(a, runStop), restartCommand(a, runRestart),
-		captureCommand(a, runCapture), logsCommand(a, runLogs), focusCommand(a, runFocus), attachCommand(a, runAttach),
-		shutdownCommand(a, runAnswer))
-	add(groupMail, sendCommand(a, runSend), broadcastCommand(a, runBroadcast), inboxCommand(a, runInbox, runPrune))
-	add(groupTasks, taskCommand(a))
-	add(groupHouse, doctorCommand(a, runDoctor), gcCommand(a, runGC), versionCommand(a), completionCommand(a))
+	for _, v := range list {
+		c := v.command(a)
+		c.GroupID = v.group
+		root.AddCommand(c)
+	}
 	help := helpCommand(a)
 	help.GroupID = groupHouse
 	root.SetHelpCommand(help)
-	root.AddCommand(teammateCommand(a), manCommand(a))
 }
 
 // group is a command that only holds others.

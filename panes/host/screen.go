@@ -21,6 +21,7 @@ type screen struct {
 
 	turn       chan struct{} // holds one token while the fields below are used
 	model      *vt.Emulator
+	guard      guard
 	rows, cols int
 	place      int64 // in the ring, what the model has seen
 	truncated  bool
@@ -39,6 +40,7 @@ func newScreen(r *ring, rows, cols int, answer func([]byte)) *screen {
 // that is not drained blocks inside its Write.
 func (s *screen) begin() {
 	s.end()
+	s.guard = guard{}
 	s.model = vt.NewEmulator(s.cols, s.rows)
 	s.model.SetScrollbackSize(1)
 	go func(model *vt.Emulator) {
@@ -86,12 +88,12 @@ func (s *screen) run(ctx context.Context) {
 			continue
 		}
 		s.turn <- struct{}{}
-		s.take(p)
+		s.take(ctx, p)
 		<-s.turn
 	}
 }
 
-func (s *screen) take(p piece) {
+func (s *screen) take(ctx context.Context, p piece) {
 	data := p.data
 	if p.gap {
 		s.begin()
@@ -101,7 +103,7 @@ func (s *screen) take(p piece) {
 			data = data[at:]
 		}
 	}
-	for len(data) > 0 {
+	for len(data) > 0 && ctx.Err() == nil {
 		n := min(len(data), screenPiece)
 		s.feed(data[:n])
 		data = data[n:]
@@ -122,7 +124,7 @@ func (s *screen) feed(p []byte) {
 	if s.truncated && lastReset(p) >= 0 {
 		s.truncated = false
 	}
-	s.model.Write(p)
+	s.model.Write(s.guard.pass(p, s.cols))
 }
 
 // resets are sequences after which nothing before them is on the screen.

@@ -120,8 +120,8 @@ func isAnswer(t token) bool {
 	switch final {
 	case 'c', 'n', 't', 'x', 'y':
 		return true
-	case 'R': // also F3 with a modifier, which xterm sends as CSI 1 ; m R
-		return !strings.HasPrefix(body, "1;") || len(body) > len("1;2R")
+	case 'R': // also F3 with a modifier, which xterm sends as CSI 1 ; 2 R to CSI 1 ; 8 R
+		return !(len(body) == len("1;2R") && strings.HasPrefix(body, "1;") && body[2] >= '2' && body[2] <= '8')
 	case 'u':
 		return strings.HasPrefix(body, "?")
 	}

@@ -1,0 +1,449 @@
+package host
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+func listening(t *testing.T, o Options) (*Host, *Client) {
+	t.Helper()
+	o.Socket = filepath.Join(shortDir(t), "h", "s")
+	return newHost(t, o), Dial(o.Socket)
+}
+
+func TestControl(t *testing.T) {
+	asked := make(chan AskRequest, 1)
+	h, c := listening(t, Options{Ask: func(_ context.Context, r AskRequest) error {
+		asked <- r
+		if r.Reason == "no" {
+			return fault.New(fault.Rejected, "not now").WithHint("later")
+		}
+		return nil
+	}})
+	ctx := limited(t)
+	done := background(t, h, shell("echo up; read x; echo got $x; sleep 0.1; exit 6"))
+	eventuallyTail(t, h, "up")
+	h.SetState("active", "7", "busy")
+	h.SetDetail(map[string]string{"k": "v"})
+	s, err := c.Status(ctx)
+	if err != nil || s.ID != h.id || s.PID != os.Getpid() || s.Agent == nil || s.State != "active" || s.Task != "7" ||
+		s.Reason != "busy" || s.Detail["k"] != "v" || s.Cols != 80 || s.Rows != 24 || s.ExitCode != nil {
+		t.Errorf("%+v, %v", s, err)
+	}
+	waited := make(chan Exit, 1)
+	go func() {
+		exit, err := c.Wait(ctx)
+		if err != nil {
+			t.Error(err)
+		}
+		waited <- exit
+	}()
+	if err := c.Ask(ctx, AskRequest{ID: "r1", From: "lead", Reason: "done"}); err != nil || (<-asked).ID != "r1" {
+		t.Errorf("ask: %v", err)
+	}
+	err = c.Ask(ctx, AskRequest{Reason: "no"})
+	if fault.CodeOf(err) != fault.Rejected || fault.Of(err).Hint != "later" {
+		t.Errorf("refused: %v", err)
+	}
+	if err := c.Keys(ctx, []string{"nokey"}); fault.CodeOf(err) != fault.InvalidArgument {
+		t.Errorf("keys: %v", err)
+	}
+	if err := c.Signal(ctx, "WINCH"); err != nil {
+		t.Error(err)
+	}
+	if err := c.Inject(ctx, Input{Text: "hello"}); err != nil {
+		t.Error(err)
+	}
+	if exit := endOf(t, waited); exit.Code != 6 || exit.StartedAt.IsZero() {
+		t.Errorf("wait: %+v", exit)
+	}
+	endOf(t, done)
+	text, err := c.Capture(ctx, 1, false)
+	if err != nil || text.Text != "got hello\n" || !text.Truncated == (text.Screen) {
+		t.Errorf("%+v, %v", text, err)
+	}
+	if exit, err := c.Wait(ctx); err != nil || exit.Code != 6 { // after the end, at once
+		t.Errorf("%+v, %v", exit, err)
+	}
+	h.Run(ctx, Command{Argv: []string{"no-such"}, Dir: "/"})
+	if exit, err := c.Wait(ctx); err != nil || fault.CodeOf(exit.StartErr) != fault.ProgramNotFound {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
+func TestShutdownOverTheSocket(t *testing.T) {
+	h, c := listening(t, Options{})
+	done := background(t, h, shell("trap '' TERM; setsid sleep 60 & echo up; while :; do sleep 0.05; done"))
+	eventuallyTail(t, h, "up")
+	report, err := c.Shutdown(limited(t), ShutdownRequest{Reason: "team is done", Term: 100 * time.Millisecond, Kill: 5 * time.Second})
+	if err != nil || !report.Killed || report.Ended < 2 || len(report.Survivors) > 0 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	<-h.Closing()
+	if h.Cause() != "team is done" {
+		t.Errorf("cause %q", h.Cause())
+	}
+	endOf(t, done)
+	if report, err = c.Shutdown(limited(t), ShutdownRequest{}); err != nil || report.Ended != 0 {
+		t.Errorf("once more: %+v, %v", report, err)
+	}
+	h.Close()
+	if _, err := c.Status(limited(t)); !errors.Is(err, ErrNoHost) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+func TestNobodyThereAndMute(t *testing.T) {
+	dir := shortDir(t)
+	mute := filepath.Join(dir, "mute")
+	l, err := net.Listen("unix", mute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	dead := filepath.Join(dir, "dead")
+	d, err := net.ListenUnix("unix", &net.UnixAddr{Name: dead, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.SetUnlinkOnClose(false)
+	d.Close()
+	for _, tc := range []struct {
+		path string
+		want error
+	}{
+		{filepath.Join(dir, "none"), ErrNoHost}, {filepath.Join(dir, "no", "folder"), ErrNoHost}, {dead, ErrNoHost},
+		{mute, context.DeadlineExceeded}, {filepath.Join(dir, strings.Repeat("x", 100)), fault.InvalidArgument},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		_, err := Dial(tc.path).Status(ctx)
+		cancel()
+		if !errors.Is(err, tc.want) || errors.Is(err, ErrNoHost) != (tc.want == ErrNoHost) {
+			t.Errorf("%s: %v, want %v", tc.path, err, tc.want)
+		}
+	}
+}
+
+// talk sends raw bytes and returns the answer.
+func talk(t *testing.T, path string, raw []byte) string {
+	t.Helper()
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(15 * time.Second))
+	go func() {
+		conn.Write(raw)
+		conn.(*net.UnixConn).CloseWrite()
+	}()
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%.40q: %v", raw, err)
+	}
+	return line
+}
+
+func TestBadRequestsAreExplained(t *testing.T) {
+	h, c := listening(t, Options{})
+	for _, tc := range []struct{ request, code, says string }{
+		{"hello\n", "INVALID_ARGUMENT", "no JSON"},
+		{"[]\n", "INVALID_ARGUMENT", "no JSON"},
+		{`{"v":1,"op":"explode"}` + "\n", "UNSUPPORTED", "explode"},
+		{`{"v":2,"op":"status"}` + "\n", "VERSION_TOO_NEW", "version 2"},
+		{`{"op":"status"}` + "\n", "VERSION_TOO_NEW", "version 0"},
+		{`{"v":1,"op":"capture","params":{"lines":"many"}}` + "\n", "INVALID_ARGUMENT", "parameters"},
+		{`{"v":1,"op":"attach","params":[]}` + "\n", "INVALID_ARGUMENT", "parameters"},
+		{`{"v":1,"op":"inject","params":{}}` + "\n", "RECIPIENT_INACTIVE", "nothing runs"},
+		{`{"v":1,"op":"ask"}` + "\n", "UNSUPPORTED", "asked"},
+		{`{"v":1,"op":"status","later":{"a":1}}`, `"id"`, h.id}, // unknown fields, no line break at the end
+		{strings.Repeat("x", maxRequest+10), "LIMIT_REACHED", "longer"},
+	} {
+		got := talk(t, c.socket, []byte(tc.request))
+		if !strings.Contains(got, tc.code) || !strings.Contains(got, tc.says) {
+			t.Errorf("%.60q: %s", tc.request, got)
+		}
+	}
+	if err := c.Inject(limited(t), Input{Text: strings.Repeat("x", maxRequest)}); fault.CodeOf(err) != fault.LimitReached {
+		t.Errorf("too long a text: %.200v", err)
+	}
+}
+
+func TestSocketModesAndPlace(t *testing.T) {
+	h, c := listening(t, Options{})
+	for path, mode := range map[string]os.FileMode{c.socket: 0o600, filepath.Dir(c.socket): 0o700} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	if _, err := New(Options{ID: "second", Socket: c.socket}); fault.CodeOf(err) != fault.DuplicateName {
+		t.Errorf("over a live host: %v", err)
+	}
+	if _, err := c.Status(limited(t)); err != nil {
+		t.Errorf("the first host was disturbed: %v", err)
+	}
+	dir := shortDir(t)
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("keep"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open := filepath.Join(dir, "open")
+	if err := os.Mkdir(open, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(open, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{file, filepath.Join(open, "s"), filepath.Join(link, "s")} {
+		if _, err := New(Options{ID: "x", Socket: path}); fault.CodeOf(err) != fault.PermissionDenied {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	h.Close()
+	if _, err := os.Lstat(c.socket); !os.IsNotExist(err) {
+		t.Errorf("the socket is left behind: %v", err)
+	}
+}
+
+func TestSocketIsMadeAgain(t *testing.T) {
+	_, c := listening(t, Options{})
+	for range 2 {
+		if err := os.RemoveAll(filepath.Dir(c.socket)); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the socket is back", func() bool { _, err := c.Status(limited(t)); return err == nil })
+	}
+}
+
+// A host that closes leaves a successor's socket alone.
+func TestSuccessorsSocketStays(t *testing.T) {
+	h, c := listening(t, Options{})
+	if err := os.Remove(c.socket); err != nil {
+		t.Fatal(err)
+	}
+	next := newHost(t, Options{Socket: c.socket})
+	h.Close()
+	if s, err := c.Status(limited(t)); err != nil || s.ID != next.id {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestWaitIsCalledOff(t *testing.T) {
+	h, c := listening(t, Options{})
+	done := background(t, h, shell("sleep 60"))
+	eventually(t, "the program", func() bool { return h.Status().Agent != nil })
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := c.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	eventually(t, "nobody is served", func() bool { return len(h.server.slots) == 0 })
+	h.End(limited(t), 0, 5*time.Second)
+	endOf(t, done)
+}
+
+// attached is a viewer of a test.
+type attached struct {
+	in   *io.PipeWriter
+	out  *safeBuffer
+	done chan error
+	end  Attached
+}
+
+func attach(t *testing.T, c *Client, o AttachOptions) *attached {
+	t.Helper()
+	r, w := io.Pipe()
+	a := &attached{in: w, out: &safeBuffer{}, done: make(chan error, 1)}
+	o.In, o.Out = r, a.out
+	go func() {
+		var err error
+		a.end, err = c.Attach(context.Background(), o)
+		a.done <- err
+	}()
+	t.Cleanup(func() { w.Close() })
+	return a
+}
+
+func (a *attached) result(t *testing.T) error {
+	t.Helper()
+	select {
+	case err := <-a.done:
+		return err
+	case <-time.After(15 * time.Second):
+		t.Fatal("the viewer stays")
+		return nil
+	}
+}
+
+func TestSeveralViewers(t *testing.T) {
+	h, c := listening(t, Options{Screen: true})
+	done := background(t, h, shell(`printf '\033[?2004h'; echo up; while read x; do echo "got $x"; done; exit 3`))
+	eventuallyTail(t, h, "up")
+	one, two, reader := attach(t, c, AttachOptions{}), attach(t, c, AttachOptions{}), attach(t, c, AttachOptions{ReadOnly: true})
+	for i, a := range []*attached{one, two, reader} {
+		eventually(t, fmt.Sprintf("picture %d", i), func() bool {
+			return strings.Contains(a.out.String(), "up") && strings.Contains(a.out.String(), "\x1b[?2004h")
+		})
+	}
+	reader.in.Write([]byte("not to be\r"))
+	one.in.Write([]byte("hello\r"))
+	eventually(t, "all see it", func() bool {
+		return strings.Contains(one.out.String(), "got hello") && strings.Contains(two.out.String(), "got hello") &&
+			strings.Contains(reader.out.String(), "got hello")
+	})
+	if strings.Contains(h.Tail(0), "not to be") {
+		t.Error("a reader typed")
+	}
+	if h.Status().LastKeyAt.IsZero() {
+		t.Error("nobody typed, says the status")
+	}
+	two.in.Write([]byte("\x1c"))
+	two.in.Write([]byte("d"))
+	if err := two.result(t); err != nil || !two.end.Detached {
+		t.Errorf("%+v, %v", two.end, err)
+	}
+	if !strings.HasSuffix(two.out.String(), "\x1b[?2004l") {
+		t.Errorf("the viewer's terminal is left in the program's modes: %q", two.out.String())
+	}
+	reader.in.Close() // the end of input detaches
+	if err := reader.result(t); err != nil || !reader.end.Detached {
+		t.Errorf("%+v, %v", reader.end, err)
+	}
+	one.in.Write([]byte("\x04"))
+	endOf(t, done)
+	h.Close()
+	if err := one.result(t); err != nil || one.end.Detached || one.end.Exit == nil || one.end.Exit.Code != 3 {
+		t.Errorf("%+v, %v", one.end, err)
+	}
+}
+
+func TestViewerOnATerminal(t *testing.T) {
+	h, c := listening(t, Options{})
+	done := background(t, h, programIn(t, "sizes"))
+	eventuallyTail(t, h, "size 24x80")
+	p := newPane(t, 40, 100)
+	p.watch(t)
+	before, err := termiosOf(p.tty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := make(chan error, 1)
+	go func() {
+		end, err := c.Attach(context.Background(), AttachOptions{Terminal: p.tty})
+		if err == nil && !end.Detached {
+			err = fmt.Errorf("%+v", end)
+		}
+		result <- err
+	}()
+	eventually(t, "the viewer's size", func() bool { return strings.Contains(p.out.String(), "size 40x100") })
+	other := attach(t, c, AttachOptions{})
+	eventually(t, "the second viewer", func() bool { return strings.Contains(other.out.String(), "size 40x100") })
+	p.press(t, "\x1cd")
+	if err := <-result; err != nil {
+		t.Error(err)
+	}
+	if after, err := termiosOf(p.tty); err != nil || *after != *before {
+		t.Errorf("the terminal is not given back: %v", err)
+	}
+	h.End(limited(t), 0, 5*time.Second)
+	endOf(t, done)
+}
+
+// A viewer that takes nothing is cut; the program goes on.
+func TestSlowViewerIsCut(t *testing.T) {
+	h, c := listening(t, Options{})
+	conn, _, err := c.begin(limited(t), opAttach, attachParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	eventually(t, "the viewer", func() bool { h.server.mu.Lock(); defer h.server.mu.Unlock(); return len(h.server.viewers) == 1 })
+	exit := endOf(t, background(t, h, programIn(t, "burst")))
+	if exit.Code != 0 || !strings.Contains(h.Tail(1), "sum ") {
+		t.Errorf("%+v, %q", exit, h.Tail(1))
+	}
+	eventually(t, "the cut", func() bool { return len(h.server.slots) == 0 })
+}
+
+func TestDetacher(t *testing.T) {
+	for _, tc := range []struct {
+		pieces  []string
+		through string
+		detach  bool
+	}{
+		{[]string{"ab"}, "ab", false},
+		{[]string{"a\x1cd", "never"}, "a", true},
+		{[]string{"\x1c", "d"}, "", true},
+		{[]string{"\x1c\x1cd"}, "\x1cd", false},
+		{[]string{"\x1cx"}, "\x1cx", false},
+	} {
+		var d detacher
+		var through []byte
+		detach := false
+		for _, p := range tc.pieces {
+			var part []byte
+			if part, detach = d.read([]byte(p)); !detach {
+				through = append(through, part...)
+				continue
+			}
+			through = append(through, part...)
+			break
+		}
+		if string(through) != tc.through || detach != tc.detach {
+			t.Errorf("%q: %q %v", tc.pieces, through, detach)
+		}
+	}
+}
+
+func FuzzReadRequest(f *testing.F) {
+	for _, seed := range []string{`{"v":1,"op":"status"}`, `{"v":1,"op":"inject","params":{"text":"x"}}`, "{}", "[1]", "\n", `{"v":1e99}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		q, err := readRequest(bufio.NewReaderSize(bytes.NewReader(raw), 16))
+		if err != nil {
+			return
+		}
+		var in Input
+		decodeParams(q.Params, &in)
+		var p captureParams
+		decodeParams(q.Params, &p)
+	})
+}
+
+func FuzzFrames(f *testing.F) {
+	var seed bytes.Buffer
+	writeFrame(&seed, frameInput, []byte("hello"))
+	f.Add(seed.Bytes())
+	f.Add([]byte{'o', 0xff, 0xff, 0xff, 0xff})
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		r := bytes.NewReader(raw)
+		for {
+			kind, payload, err := readFrame(r)
+			if err != nil {
+				return
+			}
+			var again bytes.Buffer
+			writeFrame(&again, kind, payload)
+			if k, p, err := readFrame(&again); err != nil || k != kind || !bytes.Equal(p, payload) {
+				t.Errorf("frame %c does not come back", kind)
+			}
+		}
+	})
+}

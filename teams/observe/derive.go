@@ -1,0 +1,161 @@
+package observe
+
+import "github.com/leadlight-dev/leadlight/teams/events"
+
+// notice is an event before it gets its number and its time.
+type notice struct {
+	what   events.Type
+	member string
+	data   events.Data
+}
+
+// changes returns what happened between two states of the team, told in the order
+// in which it makes sense: the team, its members, its tasks. doneTask is the task
+// a member completed before it fell idle, if one did.
+func changes(old, now *Team, session, doneTask string) []notice {
+	var out []notice
+	if !now.known() {
+		if old.known() {
+			out = append(out, notice{events.TeamDeleted, "", &events.Team{
+				Type: events.KindTeamDeleted, SessionID: session, TeamName: old.Name, Role: old.Role}})
+		}
+		return out // what happens to tasks without a team is nobody's business yet
+	}
+	if !old.known() || !sameTeam(old.Name, now.Name) {
+		old = nil
+		out = append(out, notice{events.TeamCreated, "", &events.Team{
+			Type: events.KindTeamCreated, SessionID: session, TeamName: now.Name, Role: now.Role}})
+	}
+	for _, m := range now.Members {
+		if n, ok := memberChange(old.Member(m.Name), m, session, doneTask); ok {
+			out = append(out, n)
+		}
+	}
+	return append(out, taskChanges(old, now, session)...)
+}
+
+func memberChange(old *Member, m Member, session, doneTask string) (notice, bool) {
+	data := &events.Member{SessionID: session, Member: m.MemberInfo}
+	switch {
+	case old != nil && old.Status == m.Status:
+		return notice{}, false
+	case m.Status == events.StatusShutdown:
+		data.Type = events.KindMemberLeft
+		return notice{events.MemberShutdown, m.Name, data}, true
+	case m.Status == events.StatusIdle:
+		return notice{events.MemberIdle, m.Name, &events.Idle{
+			Type: events.KindIdle, SessionID: session, From: m.Name, CompletedTaskID: doneTask, Member: m.MemberInfo}}, true
+	case old == nil || old.Status == events.StatusShutdown:
+		data.Type = events.KindMemberJoined
+		return notice{events.MemberJoined, m.Name, data}, true
+	}
+	data.Type = events.KindMemberActive
+	return notice{events.MemberActive, m.Name, data}, true
+}
+
+func taskChanges(old, now *Team, session string) []notice {
+	var gone, out []notice
+	tell := func(what events.Type, kind string, k Task) notice {
+		return notice{what, k.Owner, &events.Task{Type: kind, SessionID: session, Task: k}}
+	}
+	kept := 0
+	for i, k := range now.Tasks {
+		was := old.taskNear(i, k.ID)
+		if was != nil {
+			kept++
+		}
+		switch {
+		case was == nil:
+			out = append(out, tell(events.TaskCreated, events.KindTaskCreated, k))
+		case sameTask(*was, k):
+		case k.Status == completed && was.Status != completed:
+			out = append(out, tell(events.TaskCompleted, events.KindTaskCompleted, k))
+		case k.Status == inProgress && (was.Status != inProgress || k.Owner != was.Owner && k.Owner != ""):
+			out = append(out, tell(events.TaskClaimed, events.KindTaskClaimed, k))
+		default:
+			out = append(out, tell(events.TaskUpdated, events.KindTaskUpdated, k))
+		}
+	}
+	if old == nil || kept == len(old.Tasks) {
+		return out
+	}
+	for _, k := range old.Tasks {
+		if now.Task(k.ID) == nil {
+			k.Status = deleted
+			gone = append(gone, tell(events.TaskUpdated, events.KindTaskUpdated, k))
+		}
+	}
+	return append(gone, out...) // first what left, then whom that freed
+}
+
+// spoken returns the event of a SendMessage that was not refused. t is the team
+// before it.
+func spoken(t *Team, c Correlated, session string) []notice {
+	if c.ToolName != "SendMessage" || !t.known() {
+		return nil
+	}
+	m := readMail(c)
+	from := first(c.Result.sender(), actor(t, c.ToolUse), leadName)
+	id := first(c.Result.field("request_id", "requestId"), m.requestID)
+	switch m.kind {
+	case "message":
+		return []notice{{events.MessageSent, from, &events.Message{
+			Type: events.KindMessage, SessionID: session, From: from, To: m.to, Content: m.content, Summary: m.summary}}}
+	case "shutdown_request":
+		return []notice{{events.ShutdownRequested, m.to, &events.ShutdownAsk{
+			Type: events.KindShutdownAsk, SessionID: session, From: from, To: m.to, RequestID: id, Reason: m.content}}}
+	case "shutdown_response":
+		from = first(responder(t, c.ToolUse, m), from)
+		return []notice{{events.ShutdownResponse, from, &events.ShutdownAnswer{
+			Type: events.KindShutdownAnswer, SessionID: session, From: from, Member: from, RequestID: id, Approved: m.approve, Reason: m.content}}}
+	case "plan_approval_request":
+		return []notice{{events.PlanRequested, from, &events.PlanAsk{
+			Type: events.KindPlanAsk, SessionID: session, From: from, To: first(m.to, leadName), RequestID: id, Plan: m.content}}}
+	case "plan_approval_response":
+		return []notice{{events.PlanResolved, m.to, &events.PlanAnswer{
+			Type: events.KindPlanAnswer, SessionID: session, From: from, To: m.to, RequestID: id, Approved: m.approve, Feedback: m.content}}}
+	}
+	return nil
+}
+
+// sender returns who the client says has sent a message.
+func (r Result) sender() string { return scalar(r.object("routing")["sender"]) }
+
+// heard returns the event of a mail that was shown to self. t is the team before
+// it.
+func heard(t *Team, m mail, self, session string) []notice {
+	if !t.known() || m.from == "" {
+		return nil
+	}
+	self = first(self, leadName)
+	id := m.field("requestId", "request_id")
+	switch kind := m.field("type"); kind {
+	case "idle_notification", "task_assignment", "teammate_terminated":
+		return nil // told by the state, if it changed
+	case "shutdown_request":
+		return []notice{{events.ShutdownRequested, self, &events.ShutdownAsk{
+			Type: events.KindShutdownAsk, SessionID: session, From: m.from, To: self, RequestID: id, Reason: m.field("reason")}}}
+	case "shutdown_approved", "shutdown_rejected":
+		if !answers(t, m) {
+			break // an answer to nothing that was asked is only words
+		}
+		return []notice{{events.ShutdownResponse, m.from, &events.ShutdownAnswer{
+			Type: events.KindShutdownAnswer, SessionID: session, From: m.from, Member: m.from, RequestID: id,
+			Approved: kind == "shutdown_approved", Reason: m.field("reason")}}}
+	case "plan_approval_request":
+		return []notice{{events.PlanRequested, m.from, &events.PlanAsk{
+			Type: events.KindPlanAsk, SessionID: session, From: m.from, To: self, RequestID: id, Plan: m.field("planContent", "plan")}}}
+	case "plan_approval_response":
+		return []notice{{events.PlanResolved, self, &events.PlanAnswer{
+			Type: events.KindPlanAnswer, SessionID: session, From: m.from, To: self, RequestID: id,
+			Approved: yes(m.frame["approved"]), Feedback: m.field("feedback")}}}
+	case "permission_request":
+		if member := t.Member(m.from); member != nil {
+			return []notice{{events.MemberWaiting, m.from, &events.Member{
+				Type: events.KindMemberWaiting, SessionID: session, Member: member.MemberInfo, Reason: m.field("description"),
+				ToolName: m.field("tool_name"), ToolUseID: m.field("tool_use_id")}}}
+		}
+	}
+	return []notice{{events.MessageReceived, m.from, &events.Message{
+		Type: events.KindMessage, SessionID: session, From: m.from, To: self, Content: m.text, Summary: m.summary}}}
+}

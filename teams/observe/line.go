@@ -1,0 +1,251 @@
+package observe
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// Line is one decoded line of a stream or a transcript, as far as teams are
+// concerned. Both spellings are read: stream-json (session_id,
+// parent_tool_use_id, tool_use_result) and the transcripts under projects/
+// (sessionId, toolUseResult, teamName, agentName).
+type Line struct {
+	Type      string
+	Subtype   string
+	SessionID string
+	ParentID  string // tool_use id of the spawn whose agent speaks here; "" for the main agent
+	UUID      string
+	At        time.Time // zero: the stream has no time
+	TeamName  string    // transcripts of teammates
+	AgentName string
+	Agents    []string // of system/init
+	Texts     []string // plain text of the message
+	Uses      []Use
+	Results   []Result
+}
+
+// Use is a tool_use block as found.
+type Use struct {
+	ID    string
+	Name  string
+	Input json.RawMessage
+}
+
+// Result is a tool_result block with the structured result beside it.
+type Result struct {
+	ToolUseID  string
+	IsError    bool
+	Text       string                     // all its text, joined
+	Fields     map[string]json.RawMessage // of the structured result, completed from Text if that is a JSON object
+	Block      json.RawMessage            // as found
+	Structured json.RawMessage            // as found; nil if there is none
+}
+
+// errNotObject says that a line is something else than a JSON object.
+var errNotObject = errors.New("not a JSON object")
+
+// lax is a string where other types are taken as absent, numbers as their text:
+// no odd field may cost the rest of the line.
+type lax string
+
+func (s *lax) UnmarshalJSON(b []byte) error {
+	*s = lax(scalar(b))
+	return nil
+}
+
+// scalar returns a JSON string's value or a number's text, else "".
+func scalar(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	switch c := raw[0]; {
+	case c == '"':
+		var s string
+		if json.Unmarshal(raw, &s) == nil {
+			return s
+		}
+	case c == '-', '0' <= c && c <= '9':
+		return string(raw)
+	}
+	return ""
+}
+
+type wireLine struct {
+	Type            lax             `json:"type"`
+	Subtype         lax             `json:"subtype"`
+	SessionID       lax             `json:"session_id"`
+	SessionIDCamel  lax             `json:"sessionId"`
+	ParentToolUseID lax             `json:"parent_tool_use_id"`
+	UUID            lax             `json:"uuid"`
+	Timestamp       lax             `json:"timestamp"`
+	TeamName        lax             `json:"teamName"`
+	AgentName       lax             `json:"agentName"`
+	Agents          json.RawMessage `json:"agents"`
+	Message         json.RawMessage `json:"message"`
+	Structured      json.RawMessage `json:"tool_use_result"`
+	StructuredCamel json.RawMessage `json:"toolUseResult"`
+}
+
+type wireBlock struct {
+	Type      lax             `json:"type"`
+	ID        lax             `json:"id"`
+	Name      lax             `json:"name"`
+	Text      lax             `json:"text"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID lax             `json:"tool_use_id"`
+	Content   json.RawMessage `json:"content"`
+	IsError   json.RawMessage `json:"is_error"`
+}
+
+// Decode reads one line, with or without its line end and byte order mark. It
+// fails only if the line is no JSON object; whatever it does not know is left
+// out. The result shares no memory with b.
+func Decode(b []byte) (Line, error) {
+	b = trim(b)
+	if len(b) == 0 || b[0] != '{' {
+		return Line{}, errNotObject
+	}
+	var w wireLine
+	if err := json.Unmarshal(b, &w); err != nil {
+		return Line{}, err
+	}
+	l := Line{
+		Type: string(w.Type), Subtype: string(w.Subtype), SessionID: string(w.SessionID), ParentID: string(w.ParentToolUseID),
+		UUID: string(w.UUID), TeamName: string(w.TeamName), AgentName: string(w.AgentName), Agents: names(w.Agents),
+	}
+	if l.SessionID == "" {
+		l.SessionID = string(w.SessionIDCamel)
+	}
+	if at, err := time.Parse(time.RFC3339Nano, string(w.Timestamp)); err == nil {
+		l.At = at
+	}
+	structured := w.Structured
+	if structured == nil {
+		structured = w.StructuredCamel
+	}
+	var message struct {
+		Content json.RawMessage `json:"content"`
+	}
+	if isObject(w.Message) && json.Unmarshal(w.Message, &message) == nil {
+		l.content(message.Content, structured)
+	}
+	return l, nil
+}
+
+// content reads a message's content: a string, blocks, or null.
+func (l *Line) content(raw, structured json.RawMessage) {
+	if text := scalar(raw); text != "" {
+		l.Texts = append(l.Texts, text)
+		return
+	}
+	var blocks []json.RawMessage
+	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &blocks) != nil {
+		return
+	}
+	for _, raw := range blocks {
+		var b wireBlock
+		if !isObject(raw) || json.Unmarshal(raw, &b) != nil {
+			continue
+		}
+		switch b.Type {
+		case "text":
+			l.Texts = append(l.Texts, string(b.Text))
+		case "tool_use":
+			l.Uses = append(l.Uses, Use{ID: string(b.ID), Name: string(b.Name), Input: b.Input})
+		case "tool_result":
+			l.Results = append(l.Results, Result{
+				ToolUseID: string(b.ToolUseID), IsError: string(b.IsError) == "true", Text: flatten(b.Content), Block: raw,
+			})
+		}
+	}
+	l.structure(structured)
+}
+
+// structure gives each result its structured part. One line has one such part:
+// with several results it belongs to none of them, unless it is a list of them.
+func (l *Line) structure(raw json.RawMessage) {
+	parts := []json.RawMessage{raw}
+	if len(l.Results) > 1 {
+		parts = nil
+		if len(raw) > 0 && raw[0] == '[' {
+			_ = json.Unmarshal(raw, &parts)
+		}
+	}
+	for i := range l.Results {
+		r := &l.Results[i]
+		if len(parts) == len(l.Results) {
+			r.Structured = parts[i]
+		}
+		r.Fields = fields(r.Structured)
+		for name, value := range fields(json.RawMessage(r.Text)) {
+			if r.Fields == nil {
+				r.Fields = map[string]json.RawMessage{}
+			}
+			if _, ok := r.Fields[name]; !ok {
+				r.Fields[name] = value
+			}
+		}
+	}
+}
+
+// flatten returns all text of a tool_result's content.
+func flatten(raw json.RawMessage) string {
+	if text := scalar(raw); text != "" {
+		return text
+	}
+	var blocks []wireBlock
+	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &blocks) != nil {
+		return ""
+	}
+	var text []byte
+	for _, b := range blocks {
+		if len(text) > 0 && b.Text != "" {
+			text = append(text, '\n')
+		}
+		text = append(text, b.Text...)
+	}
+	return string(text)
+}
+
+// fields returns the members of a JSON object, or nil for anything else.
+func fields(raw json.RawMessage) map[string]json.RawMessage {
+	raw = bytes.TrimSpace(raw)
+	if !isObject(raw) {
+		return nil
+	}
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// names reads a list of names, or of objects that have one.
+func names(raw json.RawMessage) []string {
+	var list []json.RawMessage
+	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	out := []string{}
+	for _, item := range list {
+		name := scalar(item)
+		if name == "" {
+			name = scalar(fields(item)["name"])
+		}
+		if name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// trim takes off the byte order mark and white space around a line.
+func trim(b []byte) []byte {
+	return bytes.TrimSpace(bytes.TrimPrefix(b, bom))
+}
+
+var bom = []byte("\xef\xbb\xbf")

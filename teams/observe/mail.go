@@ -1,0 +1,143 @@
+package observe
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams/events"
+)
+
+// mail is one message that was shown to the observed agent. The client puts each
+// into a user's text between <teammate-message …> tags.
+type mail struct {
+	from    string
+	summary string
+	forged  bool // marked verified="false": worth its words, not a frame
+	text    string
+	frame   map[string]json.RawMessage // of a structured message; nil for words
+}
+
+func (m mail) field(names ...string) string {
+	for _, name := range names {
+		if s := scalar(m.frame[name]); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// readMails returns the mails in a user's text.
+func readMails(text string) []mail {
+	const opening, closing = "<teammate-message ", "</teammate-message>"
+	var mails []mail
+	for {
+		_, rest, ok := strings.Cut(text, opening)
+		if !ok {
+			return mails
+		}
+		tag, rest, ok := strings.Cut(rest, ">")
+		if !ok {
+			return mails
+		}
+		body, after, ok := strings.Cut(rest, closing)
+		if !ok {
+			return mails
+		}
+		text = after
+		m := mail{
+			from: attribute(tag, "teammate_id"), summary: attribute(tag, "summary"), forged: attribute(tag, "verified") == "false",
+			text: strings.TrimSpace(body),
+		}
+		if !m.forged {
+			m.frame = frame(m)
+		}
+		mails = append(mails, m)
+	}
+}
+
+// attribute returns the value of name="…" in a tag.
+func attribute(tag, name string) string {
+	_, rest, ok := strings.Cut(" "+tag, " "+name+`="`)
+	if !ok {
+		return ""
+	}
+	value, _, _ := strings.Cut(rest, `"`)
+	return value
+}
+
+// frame reads a structured message; newer clients add advice behind it. One that
+// speaks for somebody else than its sender is only words.
+func frame(m mail) map[string]json.RawMessage {
+	if !strings.HasPrefix(m.text, "{") {
+		return nil
+	}
+	var f map[string]json.RawMessage
+	if json.NewDecoder(strings.NewReader(m.text)).Decode(&f) != nil || scalar(f["type"]) == "" {
+		return nil
+	}
+	if from := scalar(f["from"]); from != "" && from != m.from {
+		return nil
+	}
+	return f
+}
+
+// receive returns what the team is after a mail was shown to self ("" is the
+// lead). Like Reduce it is pure.
+func receive(t *Team, m mail, self string) *Team {
+	switch m.field("type") {
+	case "idle_notification":
+		return t.withMember(m.from, func(member *Member) {
+			if member.Status == events.StatusActive {
+				member.Status = events.StatusIdle
+			}
+		})
+	case "shutdown_request":
+		return t.withMember(self, func(member *Member) {
+			member.Shutdown, member.ShutdownRequestID = shutdownAsked, m.field("requestId", "request_id")
+		})
+	case "shutdown_approved":
+		return answered(t, m, shutdownApproved)
+	case "shutdown_rejected":
+		return answered(t, m, shutdownRejected)
+	case "teammate_terminated":
+		return terminated(t, m)
+	}
+	return t
+}
+
+// answered notes an answer to the request that is open. An approval is a claim:
+// the member counts until its end was observed.
+func answered(t *Team, m mail, answer string) *Team {
+	if !answers(t, m) {
+		return t
+	}
+	return t.withMember(m.from, func(member *Member) { member.Shutdown = answer })
+}
+
+// answers tells whether m answers the member's open request, or one that was
+// made where we did not see it.
+func answers(t *Team, m mail) bool {
+	member := t.Member(m.from)
+	return member != nil && (member.ShutdownRequestID == "" || member.ShutdownRequestID == m.field("requestId", "request_id"))
+}
+
+// terminated notes an end that the client itself observed, and the tasks that it
+// says became free.
+func terminated(t *Team, m mail) *Team {
+	words := m.field("message")
+	name, rest, ok := strings.Cut(words, " has shut down")
+	if m.from != "system" || !ok {
+		return t
+	}
+	t = t.withMember(name, func(member *Member) { member.Status = events.StatusShutdown })
+	for _, part := range strings.Split(rest, "#")[1:] {
+		k := t.Task(digits(part))
+		if k == nil || k.Owner != name || k.Status == completed {
+			continue
+		}
+		t = t.clone()
+		free := t.Task(digits(part))
+		free.Owner, free.Status = "", pending
+	}
+	return t
+}

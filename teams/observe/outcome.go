@@ -1,0 +1,178 @@
+package observe
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// What a result says. The client reports many failures without the error flag:
+// as success:false, or as nothing but a sentence. And it reports success where
+// nothing was done. So a result is judged by all it says.
+
+// refusalOpenings are the openings of sentences that report a failure, in lower
+// case. They count only where the result has no success field.
+var refusalOpenings = []string{
+	"<tool_use_error>", "error:", "error ", "failed", "cannot ", "can't ", "could not ", "unable ", "no such ",
+	"task not found", "team not found", "already leading", "permission denied",
+	"taskcompleted hook", "taskcreated hook", "hook feedback", "blocked by hook",
+}
+
+// refused tells whether the tool did nothing, and in which words it said so.
+func (r Result) refused() (string, bool) {
+	success, has := r.Fields["success"]
+	switch {
+	case r.IsError:
+	case has && string(success) == "false":
+	case !has && r.opensLikeRefusal():
+	default:
+		return "", false
+	}
+	return r.words(), true
+}
+
+func (r Result) opensLikeRefusal() bool {
+	text := strings.ToLower(strings.TrimSpace(r.Text))
+	for _, opening := range refusalOpenings {
+		if strings.HasPrefix(text, opening) {
+			return true
+		}
+	}
+	return false
+}
+
+// words returns the sentence of a result, at most a few hundred bytes of it.
+func (r Result) words() string {
+	words := r.field("message")
+	if words == "" {
+		words = r.field("error")
+	}
+	if words == "" {
+		words = r.Text
+	}
+	words = strings.TrimSpace(strings.NewReplacer("<tool_use_error>", "", "</tool_use_error>", "").Replace(words))
+	const most = 500
+	if len(words) > most {
+		words = strings.ToValidUTF8(words[:most], "") + "…"
+	}
+	return words
+}
+
+// field returns the first of the named scalar fields that is there.
+func (r Result) field(names ...string) string {
+	for _, name := range names {
+		if s := scalar(r.Fields[name]); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// object returns the fields of a nested object.
+func (r Result) object(name string) map[string]json.RawMessage { return fields(r.Fields[name]) }
+
+// line returns what follows "name: " at the start of one of the text's lines.
+func (r Result) line(name string) string {
+	for l := range strings.Lines(r.Text) {
+		if value, ok := strings.CutPrefix(l, name+": "); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// taskID returns the id of the task that was created, or "".
+func (r Result) taskID() string {
+	if id := scalar(r.object("task")["id"]); id != "" {
+		return id
+	}
+	if id := r.field("taskId", "task_id", "id"); id != "" {
+		return id
+	}
+	if _, rest, ok := strings.Cut(r.Text, "#"); ok && digits(rest) != "" {
+		return digits(rest)
+	}
+	if text := strings.TrimSpace(r.Text); digits(text) == text {
+		return text
+	}
+	return ""
+}
+
+// digits returns the digits s begins with.
+func digits(s string) string {
+	end := strings.IndexFunc(s, func(c rune) bool { return c < '0' || c > '9' })
+	if end < 0 {
+		return s
+	}
+	return s[:end]
+}
+
+// spawned returns the team a spawn's result names. It is not ok if no teammate
+// was started: a plain subagent ran, or nothing did.
+func (c Correlated) spawned() (team string, ok bool) {
+	status := c.Result.field("status")
+	if status != "" && status != "teammate_spawned" {
+		return "", false
+	}
+	team = c.Result.field("team_name")
+	if team == "" {
+		team = c.Result.line("team_name")
+	}
+	if team == "" {
+		_, team, _ = strings.Cut(c.agentID(), "@")
+	}
+	if team == "" && c.ToolName == "Task" {
+		team = scalar(c.input()["team_name"]) // older clients: what was asked for is what was done
+	}
+	return team, team != ""
+}
+
+func (c Correlated) agentID() string {
+	if id := c.Result.field("agent_id", "teammate_id", "agentId"); id != "" {
+		return id
+	}
+	return c.Result.line("agent_id")
+}
+
+// deletes tells whether a TeamDelete that was not refused ended the team called
+// name: a result that is an object must name it, a bare sentence must not say
+// that there was nothing to do.
+func (c Correlated) deletes(name string) bool {
+	if team := c.Result.field("team_name"); team != "" {
+		return sameTeam(team, name)
+	}
+	if len(c.Result.Fields) > 0 {
+		return strings.Contains(c.Result.field("message")+" "+plainText(c.Result), `"`+name+`"`)
+	}
+	text := strings.ToLower(c.Result.Text)
+	return !strings.Contains(text, "nothing to") && !strings.Contains(text, "no team")
+}
+
+// plainText is a result's text if that is a sentence, not JSON.
+func plainText(r Result) string {
+	if isObject(json.RawMessage(strings.TrimSpace(r.Text))) {
+		return ""
+	}
+	return r.Text
+}
+
+// sameTeam compares names the way the client makes a folder of them.
+func sameTeam(a, b string) bool { return folder(a) == folder(b) }
+
+func folder(name string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+			return c
+		case 'A' <= c && c <= 'Z':
+			return c + 'a' - 'A'
+		}
+		return '-'
+	}, name)
+}
+
+// implied tells whether name is that of a session's implicit team: session- and
+// the first eight hex digits of the session's id.
+func implied(name string) bool {
+	rest, ok := strings.CutPrefix(name, "session-")
+	return ok && len(rest) == 8 && strings.Trim(rest, "0123456789abcdef") == ""
+}

@@ -1,0 +1,207 @@
+package observe
+
+import "bytes"
+
+// The scan decides, without decoding, whether a line can matter. It may say yes
+// too often (a text that quotes a tool's name), never no where it matters.
+
+// verdict is what the scan says of a line.
+type verdict uint8
+
+const (
+	blank   verdict = iota // nothing but white space
+	noise                  // not a JSON object
+	foreign                // an object of a type we do not know
+	plain                  // a message, but nothing of a team in it
+	other                  // any other known type
+	wanted                 // decode it
+)
+
+// kind is the type of a line as far as the scan needs it.
+type kind uint8
+
+const (
+	kindUnknown kind = iota
+	kindAssistant
+	kindUser
+	kindSystem
+	kindResult // ends a turn
+	kindOther
+)
+
+// kinds lists the types of stream-json and of transcripts.
+var kinds = map[string]kind{
+	"assistant": kindAssistant, "user": kindUser, "system": kindSystem, "result": kindResult,
+	"stream_event": kindOther, "control_request": kindOther, "control_response": kindOther,
+	"control_cancel_request": kindOther, "keep_alive": kindOther, "tool_progress": kindOther, "auth_status": kindOther,
+	"summary": kindOther, "progress": kindOther, "attachment": kindOther, "queue-operation": kindOther,
+	"file-history-snapshot": kindOther, "custom-title": kindOther, "agent-name": kindOther, "last-prompt": kindOther,
+}
+
+var initMark = []byte(`"init"`)
+
+// scan looks at a line; a user's line matters if it may answer an open use.
+func scan(line []byte, open *Buffer) (verdict, kind) {
+	b := trimStart(line)
+	if len(b) == 0 {
+		return blank, kindUnknown
+	}
+	if b[0] != '{' {
+		return noise, kindUnknown
+	}
+	k := kinds[string(lineType(b))]
+	switch k {
+	case kindUnknown:
+		return foreign, k
+	case kindAssistant:
+		if hasTool(b) {
+			return wanted, k
+		}
+		return plain, k
+	case kindUser:
+		if open.mayAnswer(b) || hasMail(b) {
+			return wanted, k
+		}
+		return plain, k
+	case kindSystem:
+		if bytes.Contains(b, initMark) {
+			return wanted, k
+		}
+	case kindResult:
+		return plain, k
+	}
+	return other, k
+}
+
+// hasTool looks for the opening quote and the first letters of a team tool's
+// name: Team…, Task…, SendMessage, Agent. It goes from capital to capital, since
+// those are rare where quotes are not.
+func hasTool(b []byte) bool {
+	for i, c := range b {
+		if !capital[c] || i == 0 || b[i-1] != '"' {
+			continue
+		}
+		switch rest := b[i:]; c {
+		case 'T':
+			if bytes.HasPrefix(rest, []byte("Tea")) || bytes.HasPrefix(rest, []byte("Tas")) {
+				return true
+			}
+		case 'S':
+			if bytes.HasPrefix(rest, []byte(`SendMessage"`)) {
+				return true
+			}
+		case 'A':
+			if bytes.HasPrefix(rest, []byte(`Agent"`)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var capital = [256]bool{'T': true, 'S': true, 'A': true}
+
+// hasMail looks for the tag that mail is shown in, from dash to dash, since the
+// letters in it are frequent.
+func hasMail(b []byte) bool {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(b[i:], '-')
+		if n < 0 {
+			return false
+		}
+		if i += n; bytes.HasSuffix(b[:i], []byte("teammate")) && bytes.HasPrefix(b[i:], []byte("-message")) {
+			return true
+		}
+	}
+}
+
+// lineType returns the value of the object's own "type", or nil. In a stream it
+// is nearly always the first member; else the members before it are passed over.
+func lineType(b []byte) []byte {
+	for i := 1; i < len(b); {
+		i = skipSpace(b, i)
+		if i >= len(b) || b[i] != '"' {
+			return nil
+		}
+		end := skipString(b, i)
+		key := b[i:min(end, len(b))]
+		i = skipSpace(b, end)
+		if i >= len(b) || b[i] != ':' {
+			return nil
+		}
+		i = skipSpace(b, i+1)
+		end = skipValue(b, i)
+		if string(key) == `"type"` {
+			if end > len(b) || end-i < 2 || b[i] != '"' {
+				return nil
+			}
+			return b[i+1 : end-1]
+		}
+		i = skipSpace(b, end)
+		if i >= len(b) || b[i] != ',' {
+			return nil
+		}
+		i++
+	}
+	return nil
+}
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// skipString returns the index behind the string that opens at i; behind the
+// end of b if it does not close.
+func skipString(b []byte, i int) int {
+	for i++; i < len(b); {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			break
+		}
+		i += n + 1
+		slashes := 0
+		for j := i - 2; j >= 0 && b[j] == '\\'; j-- {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return i
+		}
+	}
+	return len(b) + 1
+}
+
+// skipValue returns the index behind the value at i.
+func skipValue(b []byte, i int) int {
+	for depth := 0; i < len(b); {
+		switch b[i] {
+		case '"':
+			if i = skipString(b, i); depth == 0 {
+				return i
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			} else if depth < 0 {
+				return i
+			}
+		case ',':
+			if depth == 0 {
+				return i
+			}
+		}
+		i++
+	}
+	return i
+}
+
+// trimStart takes off the byte order mark and white space before a line.
+func trimStart(b []byte) []byte {
+	b = bytes.TrimPrefix(b, bom)
+	return b[skipSpace(b, 0):]
+}

@@ -1,0 +1,233 @@
+package observe
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// stateVersion is the version of the state's form that this program writes.
+const stateVersion = 1
+
+// maxApplied bounds how many tool uses are remembered as applied. A replay that
+// goes further back than that is not recognised as one.
+const maxApplied = 1 << 14
+
+// State is all an observer knows: what a restart needs to go on as if nothing
+// had happened. Its JSON form is what --state FILE holds. The zero State is that
+// of a session not yet seen.
+type State struct {
+	SessionID string
+	Self      string // the observed session's own name if it is a teammate's transcript
+	Seq       uint64 // of the last event
+	Team      *Team  // see Team; one without a name is no team yet
+	Agents    []string
+	Ended     bool    // a team was deleted: the session's own agents are not listed again
+	Done      []Done  // members that completed a task and took no new one so far
+	Open      []Open  // uses whose result has not come
+	Applied   Applied // ids of the uses that are in here already
+}
+
+// Done is a member that may turn out to be idle.
+type Done struct {
+	Member string `json:"member"`
+	TaskID string `json:"taskId"`
+}
+
+// View is the state as it is shown: the team and, in step with its members, the
+// names of its agents.
+type View struct {
+	*Team
+	Agents []string `json:"agents"`
+}
+
+// View returns what is to be shown, nil if there is no team.
+func (s *State) View() *View {
+	if !s.Team.known() {
+		return nil
+	}
+	return &View{Team: s.Team, Agents: s.Agents}
+}
+
+type wireState struct {
+	Version   int             `json:"version"`
+	SessionID string          `json:"sessionId,omitempty"`
+	Self      string          `json:"self,omitempty"`
+	Seq       uint64          `json:"seq"`
+	Team      json.RawMessage `json:"team"`
+	Agents    []string        `json:"agents"`
+	Ended     bool            `json:"ended,omitempty"`
+	Done      []Done          `json:"done,omitempty"`
+	Open      []Open          `json:"open,omitempty"`
+	Applied   []string        `json:"applied"`
+}
+
+// MarshalJSON writes the form of --state FILE.
+func (s State) MarshalJSON() ([]byte, error) {
+	team, err := json.Marshal(s.Team)
+	if err != nil {
+		return nil, err
+	}
+	w := wireState{
+		Version: stateVersion, SessionID: s.SessionID, Self: s.Self, Seq: s.Seq, Team: team,
+		Agents: s.Agents, Ended: s.Ended, Done: s.Done, Open: s.Open, Applied: s.Applied.list(),
+	}
+	if w.Agents == nil {
+		w.Agents = []string{}
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON reads that form and checks it. A newer form is
+// fault.VersionTooNew.
+func (s *State) UnmarshalJSON(b []byte) error {
+	var w wireState
+	if err := json.Unmarshal(b, &w); err != nil {
+		return err
+	}
+	if w.Version > stateVersion {
+		return fault.New(fault.VersionTooNew, "state has version %d, this program knows %d", w.Version, stateVersion).
+			WithHint("use the leadlight that wrote it, or begin with a new state file")
+	}
+	if w.Version < 1 {
+		return errors.New("not a state: it has no version")
+	}
+	next := State{
+		SessionID: w.SessionID, Self: w.Self, Seq: w.Seq, Agents: w.Agents, Ended: w.Ended, Done: w.Done, Open: w.Open, Applied: NewApplied(w.Applied...),
+	}
+	if len(w.Team) > 0 && string(w.Team) != "null" {
+		if err := CheckTeam(w.Team); err != nil {
+			return err
+		}
+		next.Team = new(Team)
+		if err := json.Unmarshal(w.Team, next.Team); err != nil {
+			return err
+		}
+	}
+	*s = next
+	return nil
+}
+
+// Applied is a bounded set of ids; the oldest go first. Its zero value is empty.
+type Applied struct {
+	ids  []string // oldest first
+	have map[string]struct{}
+}
+
+// NewApplied returns a set of the given ids, oldest first.
+func NewApplied(ids ...string) Applied {
+	var a Applied
+	for _, id := range ids {
+		a.add(id)
+	}
+	return a
+}
+
+// Has tells whether id is in the set.
+func (a *Applied) Has(id string) bool {
+	_, ok := a.have[id]
+	return ok
+}
+
+func (a *Applied) add(id string) {
+	if a.Has(id) {
+		return
+	}
+	if a.have == nil {
+		a.have = map[string]struct{}{}
+	}
+	a.have[id] = struct{}{}
+	a.ids = append(a.ids, id)
+	if len(a.ids) > maxApplied {
+		delete(a.have, a.ids[0])
+		a.ids = a.ids[1:]
+	}
+}
+
+func (a *Applied) list() []string {
+	if a.ids == nil {
+		return []string{}
+	}
+	return a.ids
+}
+
+// LoadState reads a state file. One that does not exist is the zero State. One
+// that is damaged is fault.CorruptFile; it is left as it is.
+func LoadState(path string) (State, error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return State{}, nil
+	}
+	if err != nil {
+		return State{}, fmt.Errorf("read state: %w", err)
+	}
+	var s State
+	if err := json.Unmarshal(b, &s); err != nil {
+		if errors.Is(err, fault.VersionTooNew) {
+			return State{}, fmt.Errorf("%s: %w", path, err)
+		}
+		return State{}, fault.New(fault.CorruptFile, "state file %s is damaged%s: %w", path, offset(err), err).
+			WithHint("move it away; the state is made again from the stream")
+	}
+	return s, nil
+}
+
+func offset(err error) string {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Sprintf(" at byte %d", syntax.Offset)
+	}
+	return ""
+}
+
+// SaveState writes a state file so that a reader, or a crash, finds either the
+// old state or the new one: temporary file, fsync, rename, fsync of the folder.
+// Its mode is 0600. A link is followed, not replaced.
+func SaveState(path string, s State) error {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("write state %s: %w", path, err)
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if err := replace(path, append(b, '\n')); err != nil {
+		return fmt.Errorf("write state %s: %w", path, err)
+	}
+	return nil
+}
+
+func replace(path string, b []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(b); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }()
+	return dir.Sync()
+}

@@ -1,0 +1,372 @@
+package observe
+
+import (
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/events"
+)
+
+// Step is what one line led to. Most lines lead to nothing: the zero Step.
+type Step struct {
+	Messages []Message
+	Events   []events.Event
+	Changed  bool // the view of the team is another one
+	Dirty    bool // the state is another one, if only in its bookkeeping
+	Warnings []Warning
+}
+
+// Stats counts what went by.
+type Stats struct {
+	Lines   int64
+	Decoded int64 // lines the scan could not pass over
+	Skipped int64 // lines that are not JSON objects; blank ones do not count
+	Foreign int64 // objects of a type we do not know
+	Expired int64 // uses that never got a result in time
+}
+
+// Tracker turns the lines of one session into team state, events and
+// supplementary messages. It reads nothing and writes nothing. Not safe for
+// concurrent use.
+type Tracker struct {
+	state  State
+	open   *Buffer
+	clock  func() time.Time
+	stats  Stats
+	step   Step
+	at     time.Time // of the current line
+	last   []byte    // the last message line, for Quiet; valid until hold or the next line
+	lastBy kind
+	waits  string // the member last said to be waiting
+}
+
+// NewTracker goes on from a state, the zero one for a new session. Uses wait that
+// long for their results; 0 is Life.
+func NewTracker(s State, life time.Duration) *Tracker {
+	return newTracker(s, life, time.Now)
+}
+
+func newTracker(s State, life time.Duration, clock func() time.Time) *Tracker {
+	t := &Tracker{state: s, open: NewBuffer(life), clock: clock}
+	for _, o := range s.Open {
+		t.open.Use(o.ToolUse, clock())
+	}
+	t.state.Open = nil // from here on they are the buffer's
+	return t
+}
+
+// State returns the state after the last line. Nothing in it changes later.
+func (t *Tracker) State() State {
+	s := t.current()
+	s.Open = slices.Clone(s.Open)
+	s.Applied = NewApplied(s.Applied.ids...)
+	return s
+}
+
+// current is State without copies: good until the next line.
+func (t *Tracker) current() State {
+	s := t.state
+	s.Open = t.open.open
+	return s
+}
+
+// Stats returns the counts so far.
+func (t *Tracker) Stats() Stats { return t.stats }
+
+// Line takes the next line, with or without its end. The line must stay as it is
+// until the next call if that may be to Quiet.
+func (t *Tracker) Line(line []byte) Step {
+	t.stats.Lines++
+	if t.open.Pending() > 0 {
+		t.expire()
+	}
+	v, k := scan(line, t.open)
+	if k == kindAssistant || k == kindUser || k == kindResult {
+		t.last, t.lastBy = line, k
+	}
+	switch v {
+	case noise:
+		t.stats.Skipped++
+	case foreign:
+		t.stats.Foreign++
+	case plain:
+		if len(t.state.Done) > 0 || t.waits != "" {
+			l, _ := Decode(line) // for its time
+			t.at = l.At
+			t.turn()
+			t.at = time.Time{}
+		}
+	case wanted:
+		t.decode(line, k)
+	}
+	return t.take()
+}
+
+// take hands out the step that has gathered.
+func (t *Tracker) take() Step {
+	s := t.step
+	t.step = Step{}
+	return s
+}
+
+func (t *Tracker) decode(line []byte, k kind) {
+	t.stats.Decoded++
+	l, err := Decode(line)
+	if err != nil {
+		t.stats.Skipped++
+		t.warn(slog.LevelWarn, "a line is not complete JSON and was skipped: %v", err)
+		return
+	}
+	t.at = l.At
+	t.session(l)
+	uses, warnings := Recognize(l)
+	t.step.Warnings = append(t.step.Warnings, warnings...)
+	for _, u := range uses {
+		t.use(l, u)
+	}
+	if k != kindSystem {
+		t.turn()
+	}
+	for _, r := range l.Results {
+		if c, ok := t.open.Result(r); ok {
+			t.step.Dirty = true
+			t.step.Messages = append(t.step.Messages, supplementResult(l, c))
+			t.apply(c)
+		}
+	}
+	if l.Type == "user" {
+		t.mails(l, line)
+	}
+	t.at = time.Time{}
+}
+
+// session takes what a line says of the session itself: its id, its agents, and,
+// in a teammate's transcript, who it is.
+func (t *Tracker) session(l Line) {
+	if l.SessionID != "" && l.SessionID != t.state.SessionID {
+		t.state.SessionID, t.step.Dirty = l.SessionID, true
+	}
+	if l.Type == "system" && l.Agents != nil && !t.state.Team.known() && !t.state.Ended && !slices.Equal(l.Agents, t.state.Agents) {
+		t.state.Agents, t.step.Dirty = l.Agents, true
+	}
+	if l.TeamName == "" || l.AgentName == "" || t.state.Team.known() {
+		return
+	}
+	t.state.Self = l.AgentName
+	team := newTeam(l.TeamName, RoleTeammate, t.state.Team.clone().Tasks)
+	team.Members = append(team.Members, Member{MemberInfo: events.MemberInfo{
+		Name: l.AgentName, AgentID: l.AgentName + "@" + l.TeamName, Status: events.StatusActive}})
+	t.become(team, "")
+}
+
+func (t *Tracker) use(l Line, u ToolUse) {
+	t.step.Messages = append(t.step.Messages, supplement(l, u))
+	t.step.Dirty = true
+	if n := t.open.Use(u, t.clock()); n > 0 {
+		t.stats.Expired += int64(n)
+		t.warn(slog.LevelWarn, "too many tool uses wait for a result; %d forgotten", n)
+	}
+}
+
+// expire forgets the uses whose time is up.
+func (t *Tracker) expire() {
+	if n := t.open.Flush(t.clock()); n > 0 {
+		t.stats.Expired += int64(n)
+		t.step.Dirty = true
+		t.warn(slog.LevelWarn, "%d uses of team tools got no result within %s; what they did is not known", n, t.open.life)
+	}
+}
+
+// apply brings a use with its result into the state, once.
+func (t *Tracker) apply(c Correlated) {
+	if t.state.Applied.Has(c.ToolUseID) {
+		return
+	}
+	t.state.Applied.add(c.ToolUseID)
+	old := t.state.Team
+	if words, refused := c.Result.refused(); refused {
+		t.refuse(c, words)
+		return
+	}
+	t.tell(spoken(old, c, t.state.SessionID))
+	now := Reduce(old, c)
+	if now == old && c.ToolName == "TeamDelete" {
+		t.refuse(c, c.Result.words())
+		return
+	}
+	if c.ToolName == "TaskCreate" && c.Result.taskID() == "" {
+		t.warn(slog.LevelWarn, "TaskCreate %s: the result names no task; skipped", c.ToolUseID)
+	}
+	t.become(now, "")
+	if c.ToolName == "TaskUpdate" {
+		t.note(old, now, c)
+	}
+}
+
+// refuse records a use that did nothing.
+func (t *Tracker) refuse(c Correlated, words string) {
+	level := slog.LevelWarn
+	if !t.state.Team.known() {
+		level = slog.LevelDebug // a session without a team has its tasks, too
+	}
+	t.warn(level, "%s %s did nothing: %s", c.ToolName, c.ToolUseID, words)
+	if t.state.Team.known() {
+		t.become(t.state.Team.withRefusal(Refusal{ToolName: c.ToolName, ToolUseID: c.ToolUseID, Message: words}), "")
+	}
+}
+
+// become makes now the team and tells what is different.
+func (t *Tracker) become(now *Team, doneTask string) {
+	old := t.state.Team
+	if now == old {
+		return
+	}
+	t.state.Team = now
+	t.step.Dirty = true
+	t.tell(changes(old, now, t.state.SessionID, doneTask))
+	if old.known() || now.known() {
+		t.step.Changed = true
+		t.state.Agents = now.Names()
+	}
+	if old.known() && !now.known() {
+		t.state.Done, t.state.Ended = nil, true
+	}
+}
+
+func (t *Tracker) tell(notices []notice) {
+	for _, n := range notices {
+		t.state.Seq++
+		e := events.Event{Seq: t.state.Seq, At: t.at, Type: n.what, Member: n.member, Data: n.data}
+		switch d := n.data.(type) {
+		case *events.Team:
+			e.Team = d.TeamName
+		default:
+			e.Team = t.teamName()
+		}
+		t.step.Events = append(t.step.Events, e)
+		t.step.Dirty = true
+	}
+}
+
+// note remembers who completed a task, and forgets it when they take another.
+func (t *Tracker) note(old, now *Team, c Correlated) {
+	id := scalar(c.input()["taskId"])
+	was, is := old.Task(id), now.Task(id)
+	if was == nil || is == nil || was.Status == is.Status {
+		return
+	}
+	name := first(is.Owner, actor(now, c.ToolUse))
+	forget := func(d Done) bool { return d.Member == name }
+	switch is.Status {
+	case inProgress:
+		t.state.Done = slices.DeleteFunc(slices.Clone(t.state.Done), forget)
+	case completed:
+		if m := now.Member(name); m != nil && m.Status == events.StatusActive {
+			t.state.Done = append(slices.DeleteFunc(slices.Clone(t.state.Done), forget), Done{Member: name, TaskID: id})
+		}
+	}
+}
+
+// turn is called for every message: a member that completed a task and does not
+// take another one in it is idle.
+func (t *Tracker) turn() {
+	t.resume()
+	var still []Done
+	for _, d := range t.state.Done {
+		if t.taking(d.Member) {
+			still = append(still, d)
+			continue
+		}
+		t.idle(d)
+	}
+	if len(still) != len(t.state.Done) {
+		t.state.Done, t.step.Dirty = still, true
+	}
+}
+
+func (t *Tracker) idle(d Done) {
+	t.become(t.state.Team.withMember(d.Member, func(m *Member) {
+		if m.Status == events.StatusActive {
+			m.Status = events.StatusIdle
+		}
+	}), d.TaskID)
+}
+
+// taking tells whether an open use has the member start a task.
+func (t *Tracker) taking(member string) bool {
+	for _, o := range t.open.open {
+		if o.ToolName != "TaskUpdate" || t.state.Applied.Has(o.ToolUseID) {
+			continue
+		}
+		in := o.input()
+		if scalar(in["status"]) != inProgress {
+			continue
+		}
+		owner := scalar(in["owner"])
+		if k := t.state.Team.Task(scalar(in["taskId"])); owner == "" && k != nil {
+			owner = k.Owner
+		}
+		if first(owner, actor(t.state.Team, o.ToolUse)) == member {
+			return true
+		}
+	}
+	return false
+}
+
+// mails takes the mail that was shown to the session in a user's line.
+func (t *Tracker) mails(l Line, line []byte) {
+	var list []mail
+	for _, text := range l.Texts {
+		list = append(list, readMails(text)...)
+	}
+	if len(list) == 0 {
+		return
+	}
+	id := mailID(l, line)
+	if t.state.Applied.Has(id) {
+		return
+	}
+	t.state.Applied.add(id)
+	t.step.Dirty = true
+	for _, m := range list {
+		now := receive(t.state.Team, m, t.state.Self)
+		t.tell(heard(t.state.Team, m, t.state.Self, t.state.SessionID))
+		t.become(now, m.field("completedTaskId"))
+	}
+}
+
+// mailID names a line of mail, which has no tool_use id to know a replay by: its
+// uuid serves, or else its content.
+func mailID(l Line, line []byte) string {
+	if l.UUID != "" {
+		return "mail:" + l.UUID
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(trim(line))
+	return fmt.Sprintf("mail:%016x", h.Sum64())
+}
+
+// Close ends the stream: who completed a task and took no new one is idle.
+func (t *Tracker) Close() Step {
+	t.last = nil
+	for _, d := range t.state.Done {
+		t.idle(d)
+		t.step.Dirty = true
+	}
+	t.state.Done = nil
+	return t.take()
+}
+
+func (t *Tracker) teamName() string {
+	if t.state.Team == nil {
+		return ""
+	}
+	return t.state.Team.Name
+}
+
+func (t *Tracker) warn(level slog.Level, format string, args ...any) {
+	t.step.Warnings = append(t.step.Warnings, Warning{level, fmt.Sprintf(format, args...)})
+}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -80,9 +81,6 @@ func (m *Manager) prepare(ctx context.Context, l *Launch) error {
 	r := &l.Record
 	r.Socket = m.SocketPath(r.Team, r.Agent)
 	r.LaunchedAt = time.Now()
-	if err := os.MkdirAll(m.runDir(), 0o700); err != nil {
-		return fmt.Errorf("make the run folder: %w", err)
-	}
 	r.EnvFile = filepath.Join(m.runDir(), "env-"+r.Host)
 	for _, kv := range l.Env {
 		name, _, _ := strings.Cut(kv, "=")
@@ -92,7 +90,7 @@ func (m *Manager) prepare(ctx context.Context, l *Launch) error {
 	if err != nil {
 		return fmt.Errorf("encode the environment: %w", err)
 	}
-	if err := writeSecret(r.EnvFile, data); err != nil {
+	if err := m.writeSecret(r.EnvFile, data); err != nil {
 		return fmt.Errorf("hand over the environment: %w", err)
 	}
 	if err := m.records.WriteLaunch(ctx, *r); err != nil {
@@ -101,9 +99,18 @@ func (m *Manager) prepare(ctx context.Context, l *Launch) error {
 	return nil
 }
 
-// writeSecret writes a file that nobody else can read and that was not there.
-func writeSecret(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// writeSecret writes a file in the run folder that nobody else can read and that
+// was not there. Who tidies up may remove the empty folder between its making and
+// its use: then it is made again.
+func (m *Manager) writeSecret(path string, data []byte) error {
+	var f *os.File
+	err := error(syscall.ENOENT)
+	for try := 0; try < 5 && errors.Is(err, syscall.ENOENT); try++ {
+		if err := os.MkdirAll(m.runDir(), 0o700); err != nil {
+			return err
+		}
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	}
 	if err != nil {
 		return err
 	}
@@ -295,5 +302,5 @@ func (m *Manager) undo(ctx context.Context, c Choice, l Launch, pane backend.Pan
 	if rec, err := m.records.Launch(ctx, r.Team, r.Agent); err == nil && rec.Host == r.Host {
 		_ = m.records.Forget(r.Team, r.Agent)
 	}
-	_ = os.Remove(m.runDir()) // succeeds only when it is empty
+	m.TidyRun(ctx)
 }

@@ -88,8 +88,7 @@ type leaver interface {
 }
 
 // Leave is called by a host that is about to end: it puts back what the terminal
-// was changed for, if this is the last pane of ours in its window, and removes the
-// run folder if this is the last host.
+// was changed for, if this is the last pane of ours in its window.
 func (m *Manager) Leave(ctx context.Context, l LaunchRecord, pane backend.ID) {
 	_ = os.Remove(m.runDir()) // succeeds only when it is empty
 	b, err := m.backendOf(l.Backend, l.Terminal)

@@ -115,10 +115,13 @@ func (m *Manager) closePane(ctx context.Context, t Target) (bool, error) {
 	defer cancel()
 	mark := m.mark(t.Team, t.Agent, t.Host)
 	there, err := holds(ctx, b, t.Pane, mark)
-	if err != nil || !there {
-		return false, ignoreGone(err)
+	if err != nil {
+		return false, err
 	}
-	if err := b.Close(ctx, t.Pane, mark); err != nil {
+	// Also of a pane that went by itself: Close puts the window's options back.
+	if err := b.Close(ctx, t.Pane, mark); !there {
+		return false, ignoreForeign(err)
+	} else if err != nil {
 		return false, ignoreGone(err)
 	}
 	still, err := holds(ctx, b, t.Pane, mark)
@@ -140,6 +143,15 @@ func holds(ctx context.Context, b backend.Backend, id backend.ID, mark backend.M
 		}
 	}
 	return false, nil
+}
+
+// ignoreForeign forgives that the id of a pane that is gone belongs to somebody
+// else now.
+func ignoreForeign(err error) error {
+	if errors.Is(err, fault.Unproven) {
+		return nil
+	}
+	return ignoreGone(err)
 }
 
 func ignoreGone(err error) error {
@@ -171,7 +183,6 @@ func (m *Manager) sweep(ctx context.Context, t Target) {
 		_ = os.Remove(rec.Socket)
 	}
 	_ = os.Remove(filepath.Join(m.runDir(), "env-"+t.Host))
-	_ = os.Remove(m.runDir()) // succeeds only when it is empty
 }
 
 func lines(ps []signals.Process) []string {

@@ -44,6 +44,7 @@ func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) 
 			return fmt.Errorf("clean up after %s: %w", m.Name, err)
 		}
 	}
+	s.panes.TidyRun(ctx)
 	if err := s.roster.Delete(ctx, t.Name); err != nil {
 		return fmt.Errorf("delete team %s: %w", t.Name, err)
 	}

@@ -154,4 +154,3 @@ func TestSH06_OldShutdownRequestIsExpired(t *testing.T) {
 		t.Errorf("answered %q, %v; want the new one", id, err)
 	}
 }
-

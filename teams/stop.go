@@ -63,6 +63,7 @@ func (s *Service) Stop(ctx context.Context, team string, names []string, o StopO
 		})
 	}
 	wg.Wait()
+	s.panes.TidyRun(ctx)
 	for _, e := range out.Members {
 		if e.Outcome == api.RejectedStop || e.Outcome == api.UnprovenStop {
 			out.OK = false

@@ -129,4 +129,3 @@ func TestTC09_SH19_TheDeadHoldNoTask(t *testing.T) {
 		t.Errorf("the lead was told %d times: %+v", len(box), box)
 	}
 }
-

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -35,8 +36,14 @@ type Snapshot struct {
 const runKey = "run"
 
 // Start makes the team of a plan, its tasks and its teammates. If the team or a
-// task cannot be made, or a teammate does not start, everything is undone.
+// task cannot be made, or a teammate does not start, everything is undone. A
+// finished team of that name, left by an earlier run, makes room.
 func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Snapshot, error) {
+	if cleared, err := s.clearFinished(ctx, p.Team.Name); err != nil {
+		return Snapshot{}, err
+	} else if cleared {
+		progress(fmt.Sprintf("the finished team %s of an earlier run is removed", p.Team.Name))
+	}
 	if _, err := s.CreateTeam(ctx, p.Team); err != nil {
 		return Snapshot{}, err
 	}
@@ -67,6 +74,25 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 		progress(fmt.Sprintf("%d teammates are started", len(p.Members)))
 	}
 	return s.Snapshot(ctx, name)
+}
+
+// clearFinished removes a team that a process of ours has led to its end: that
+// process is gone, no teammate runs, and every task is completed. Any other team
+// of the name stays, and making ours is refused.
+func (s *Service) clearFinished(ctx context.Context, name string) (bool, error) {
+	if s.leadOnly("start a team") != nil || store.CheckNewTeam(name) != nil {
+		return false, nil // making the team says so
+	}
+	t, err := s.roster.Get(ctx, name)
+	if err != nil || !t.LedByUs() || t.LeadProcess == nil || leadAlive(t) != signals.Gone {
+		return false, nil
+	}
+	snap, err := s.Snapshot(ctx, name)
+	live := slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Live() })
+	if err != nil || live || !snap.Completed() {
+		return false, nil
+	}
+	return true, s.DeleteTeam(ctx, name, DeleteOptions{})
 }
 
 // addPlanned adds the tasks of a plan. Their owners join later, so that no worker

@@ -61,6 +61,21 @@ func (b *Backend) Tidy(ctx context.Context) error {
 	return b.tidy(ctx, rows)
 }
 
+// Leave does for one pane what Tidy does, ahead of its end: it is called from within
+// the pane, which is about to go.
+func (b *Backend) Leave(ctx context.Context, id backend.ID) error {
+	rows, err := b.rows(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		if rows[i].ID == id {
+			rows[i].Mark = backend.Mark{}
+		}
+	}
+	return b.tidy(ctx, rows)
+}
+
 func (b *Backend) tidy(ctx context.Context, rows []row) error {
 	inUse := map[string]bool{}
 	for _, r := range rows {

@@ -69,11 +69,13 @@ func Run(ctx context.Context, o Options) (int, error) {
 		return fault.ExitOf(err), fmt.Errorf("one member, one host: %w", err)
 	}
 	defer held.Release()
-	if m.env, err = takeEnvironment(m.launch.EnvFile); err != nil {
+	if m.env, err = readEnvironment(m.launch.EnvFile); err != nil {
 		return m.end(ctx, failed(err))
 	}
 	m.env = panes.WithTerminal(m.env, o.Environ)
-	if err := m.open(ctx); err != nil {
+	err = m.open(ctx)
+	// Only now, with our socket beside it: who tidies up removes an empty folder.
+	if err = errors.Join(err, os.Remove(m.launch.EnvFile)); err != nil {
 		return m.end(ctx, failed(err))
 	}
 	if m.launch.Kind == profiles.Worker {
@@ -82,12 +84,9 @@ func Run(ctx context.Context, o Options) (int, error) {
 	return m.end(ctx, m.supervise(ctx))
 }
 
-// takeEnvironment reads the values that were handed over and removes the file.
-func takeEnvironment(path string) ([]string, error) {
+// readEnvironment reads the values that were handed over.
+func readEnvironment(path string) ([]string, error) {
 	data, err := os.ReadFile(path)
-	if err == nil {
-		err = os.Remove(path)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("take the environment over: %w", err)
 	}
@@ -232,7 +231,9 @@ func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
 		m.label.close(e.State)
 		errs = append(errs, m.host.Close())
 	}
-	m.o.Panes.Leave(ctx, m.launch, backend.ID(m.record.Pane))
+	if e.State != api.StateFailed { // the pane of one that failed stays, to be read
+		m.o.Panes.Leave(ctx, m.launch, backend.ID(m.record.Pane))
+	}
 	code := 0
 	if e.State == api.StateFailed {
 		if code = 1; e.ExitCode != nil && *e.ExitCode > 0 {

@@ -32,8 +32,8 @@ func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.
 		Use: "up [FILE]", Short: "Run the team of a team file until its tasks are done",
 		Long: "Make the team of " + config.TeamFileName + " (or FILE), its tasks and its teammates, and follow them on standard\n" +
 			"error until every task is completed, failed, or blocked by a failed one. Then shut the teammates\n" +
-			"down and print the result. When every task is completed the team is removed; else it stays to be\n" +
-			"looked at, without its teammates, and the exit status is 1.\n\n" +
+			"down and print the result. The team stays to be looked at (task ls, logs) until leadlight down, or\n" +
+			"until the next up if every task was completed. If one was not, the exit status is 1.\n\n" +
 			"After ^C the teammates go on or are shut down, as lifecycle.onLeadExit says.",
 		Example: "  leadlight up\n  leadlight up review.yaml --detach",
 		Args:    takes(0, 1),
@@ -157,8 +157,8 @@ func (u *upRun) stopOptions(reason string) teams.StopOptions {
 	return teams.StopOptions{Reason: reason, Force: true, Progress: u.a.progress}
 }
 
-// end shuts the teammates down, prints the result, and removes the team if every
-// task is completed.
+// end shuts the teammates down and prints the result. The team stays: its
+// transcripts and results are somebody's work.
 func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
 	e, err := u.svc.Down(ctx, u.team, u.stopOptions("the tasks are done"), true)
 	if err != nil {
@@ -172,12 +172,6 @@ func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
 	if last, err := u.svc.Snapshot(ctx, u.team); err == nil {
 		snap.Members = last.Members
 	}
-	verdict := teams.Verdict(e)
-	if snap.Completed() && verdict == nil {
-		if err := u.svc.DeleteTeam(ctx, u.team, teams.DeleteOptions{}); err != nil {
-			return err
-		}
-	}
 	res := u.result(snap, e.Members)
 	res.OK = res.OK && e.OK
 	if err := u.a.answer(res, func(w io.Writer) { resultRows(res.Tasks).write(w, width(u.a.out.w), u.a.colors(u.a.out.w)) }); err != nil {
@@ -186,7 +180,7 @@ func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
 	if !snap.Completed() {
 		return u.incomplete(snap)
 	}
-	return verdict
+	return teams.Verdict(e)
 }
 
 func (u *upRun) incomplete(snap teams.Snapshot) error {

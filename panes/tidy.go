@@ -1,0 +1,101 @@
+package panes
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/store/files"
+	"github.com/leadlight-dev/leadlight/teams/store/lock"
+)
+
+// serverLeaves is how long a terminal server of our own may take to end after its
+// last pane.
+const serverLeaves = time.Second
+
+// TidyRun removes what the run folder holds when no host is left: the socket of a
+// terminal server of ours that has ended (tmux leaves it behind), the locks, and
+// the folder itself. While a host of any base directory is there, it does nothing.
+// What somebody is just taking into use stays.
+func (m *Manager) TidyRun(ctx context.Context) {
+	_ = os.Remove(m.runDir()) // succeeds only when it is empty
+	if m.hostsLeft() {
+		return
+	}
+	dir, err := files.Open(m.opt.Runtime)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(".")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !strings.HasPrefix(name, "terminal-") {
+			continue
+		}
+		held, err := lock.Try(dir, name, "tidy up")
+		if err != nil || held == nil {
+			return // somebody opens panes
+		}
+		defer held.Release()
+	}
+	if m.hostsLeft() || !m.serverGone(ctx) {
+		return
+	}
+	for _, e := range entries {
+		if name := e.Name(); strings.HasPrefix(strings.TrimPrefix(name, "."), "terminal-") {
+			_ = dir.Remove(name)
+		}
+	}
+	_ = os.Remove(m.opt.Runtime) // succeeds only when it is empty
+}
+
+// hostsLeft tells whether the run folder holds the folder of any base directory.
+func (m *Manager) hostsLeft() bool {
+	entries, err := os.ReadDir(m.opt.Runtime)
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
+// OwnSocket is the socket of the terminal server that is ours alone.
+func (m *Manager) OwnSocket() string { return filepath.Join(m.opt.Runtime, "tmux") }
+
+// serverGone waits a moment for our own terminal server to end and removes its
+// socket.
+func (m *Manager) serverGone(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, serverLeaves)
+	defer cancel()
+	for {
+		conn, err := net.Dial("unix", m.OwnSocket())
+		switch {
+		case err == nil:
+			_ = conn.Close()
+		case errors.Is(err, syscall.ENOENT):
+			return true
+		case errors.Is(err, syscall.ECONNREFUSED):
+			return os.Remove(m.OwnSocket()) == nil
+		default:
+			return false
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

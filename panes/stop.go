@@ -46,7 +46,7 @@ func (m *Manager) End(ctx context.Context, t Target, term, kill time.Duration) (
 		e.Outcome, e.Reason = api.UnprovenStop, fault.Of(err).Message
 		return e, nil
 	}
-	if left := survivors(t.Host, e.Leftovers); left != "" {
+	if left := survivors(t.Host); left != "" {
 		e.Outcome, e.Reason = api.UnprovenStop, left
 	}
 	m.sweep(ctx, t)
@@ -161,15 +161,14 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// survivors looks again: what still carries the host's mark and was not left
-// alone on purpose.
-func survivors(hostID string, leftovers []string) string {
-	left, err := signals.Marked(hostID)
+// survivors looks again: what still carries the host's mark and would be ended.
+func survivors(hostID string) string {
+	left, err := signals.Ending{Host: hostID}.Left()
 	if err != nil {
 		return err.Error()
 	}
-	if n := len(left) - len(leftovers); n > 0 {
-		return fmt.Sprintf("%d processes of it are still there", n)
+	if len(left) > 0 {
+		return fmt.Sprintf("%d processes of it are still there, the first is %s", len(left), left[0])
 	}
 	return ""
 }
@@ -188,7 +187,7 @@ func (m *Manager) sweep(ctx context.Context, t Target) {
 func lines(ps []signals.Process) []string {
 	out := make([]string, 0, len(ps))
 	for _, p := range ps {
-		out = append(out, fmt.Sprintf("pid %d %s: %s", p.PID, p.Command, p.Spared))
+		out = append(out, p.String())
 	}
 	return out
 }

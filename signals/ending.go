@@ -28,6 +28,7 @@ type Ending struct {
 	Roots   []Identity           // need not run any more
 	Adopted bool                 // also orphans this process adopted (see Subreaper)
 	Term    time.Duration        // how long TERM may take; 0 = no TERM at all
+	Asked   func(Process) bool   // who gets the TERM; the rest is killed once they are gone; nil = all
 	Kill    time.Duration        // how long KILL may take
 	Spare   func(Process) string // the reason to leave one alone, "" to end it; may be nil
 }
@@ -45,12 +46,7 @@ type Report struct {
 // waits short: the rest of the ladder then has no patience but is still climbed.
 // The error is ErrUnproven if the process table could not be read.
 func (e Ending) Run(ctx context.Context) (Report, error) {
-	h := hunt{Ending: e, known: map[Identity]Process{}, told: map[Identity]bool{}, spared: map[Identity]Process{}}
-	if h.Host == "" {
-		h.own = os.Getenv(Mark)
-	} else {
-		h.own = h.Host
-	}
+	h := e.hunt()
 	left, err := h.list()
 	if err != nil {
 		return Report{}, err
@@ -67,6 +63,18 @@ func (e Ending) Run(ctx context.Context) (Report, error) {
 		}
 	}
 	return h.report(left), nil
+}
+
+// Left returns what Run would end, and signals nothing: after an Ending, the look
+// again. The error is ErrUnproven if the process table could not be read.
+func (e Ending) Left() ([]Process, error) { return e.hunt().list() }
+
+func (e Ending) hunt() *hunt {
+	h := &hunt{Ending: e, own: e.Host, known: map[Identity]Process{}, told: map[Identity]bool{}, spared: map[Identity]Process{}}
+	if e.Host == "" {
+		h.own = os.Getenv(Mark)
+	}
+	return h
 }
 
 // hunt is one Ending at work.
@@ -189,19 +197,37 @@ func (h *hunt) terminate(ctx context.Context) ([]Process, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Term)
 	defer cancel()
 	left, err := h.list()
-	for ; err == nil && len(left) > 0; left, err = h.list() {
-		for _, p := range left {
+	for ; err == nil; left, err = h.list() {
+		asked := h.asked(left)
+		if len(asked) == 0 {
+			return left, nil
+		}
+		for _, p := range asked {
 			if !h.told[p.Identity] {
 				h.told[p.Identity] = true
 				p.Signal(syscall.SIGTERM)
 				p.Signal(syscall.SIGCONT) // a stopped process cannot act on it
 			}
 		}
-		if !gather(ctx, left) {
+		if !gather(ctx, asked) {
 			return h.list()
 		}
 	}
 	return left, err
+}
+
+// asked returns those that are to get the TERM.
+func (h *hunt) asked(left []Process) []Process {
+	if h.Asked == nil {
+		return left
+	}
+	var out []Process
+	for _, p := range left {
+		if h.Asked(p) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // killPause is how long the killed may take to go before they are looked at again.

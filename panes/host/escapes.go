@@ -102,6 +102,7 @@ func (s *scanner) pendingEscape() bool { return s.state == escape }
 func (s *scanner) step(b byte, emit func(token)) {
 	if s.state != legacyMouse && (b == can || b == sub) { // breaks any sequence off
 		s.finish(escapeToken, emit)
+		emit(token{controlToken, []byte{b}})
 		return
 	}
 	if b == esc && s.state != controlString && s.state != controlStringEscape && s.state != legacyMouse {

@@ -42,7 +42,7 @@ func TestScanner(t *testing.T) {
 		{"BEL inside a DCS", "\x1bPa\ab\x1b\\", false, `4:"\x1bPa\ab\x1b\\"`},
 		{"two-byte and charset", "\x1bc\x1b(Bx", false, `2:"\x1bc" 2:"\x1b(B" 0:"x"`},
 		{"broken off by another", "\x1b[1\x1b[2Jx", false, `2:"\x1b[1" 3:"\x1b[2J" 0:"x"`},
-		{"broken off by CAN", "\x1b[1\x18x", false, `2:"\x1b[1" 0:"x"`},
+		{"broken off by CAN", "\x1b[1\x18x", false, `2:"\x1b[1" 1:"\x18" 0:"x"`},
 		{"a string broken off", "\x1b]0;t\x1b[2Jx", false, `4:"\x1b]0;t" 3:"\x1b[2J" 0:"x"`},
 		{"delete lines is no mouse in output", "\x1b[Mabc", false, `3:"\x1b[M" 0:"abc"`},
 		{"legacy mouse in input", "\x1b[M \x1b!x", true, `3:"\x1b[M \x1b!" 0:"x"`},

@@ -299,7 +299,9 @@ func closedWithin(ch <-chan struct{}, limit time.Duration) bool {
 
 // End takes down what runs, with everything below it and everything that carries
 // the host's id: TERM, after term KILL, for at most kill; a term of 0 kills at
-// once. Nothing running is success. Ladders are climbed one at a time. The error
+// once. While the program runs, TERM goes to its session alone: to pass it on is
+// the program's business, and what has left its session (setsid) did so to outlive
+// it and is killed once the session is gone. Nothing running is success. Ladders are climbed one at a time. The error
 // is UNPROVEN if something may still run; the report names it.
 func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Report, error) {
 	h.ending <- struct{}{}
@@ -307,7 +309,9 @@ func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Repor
 	e := signals.Ending{Host: h.id, Adopted: true, Term: term, Kill: kill}
 	h.mu.Lock()
 	if h.program != nil {
+		leader := h.program.id.PID
 		e.Roots = append(e.Roots, h.program.id)
+		e.Asked = func(p signals.Process) bool { return p.SID == leader }
 	}
 	h.mu.Unlock()
 	report, err := e.Run(ctx)

@@ -112,7 +112,7 @@ func (s *screen) take(ctx context.Context, p piece) {
 }
 
 // maxCatchUp is how much is fed after a gap: more than any screenful.
-const maxCatchUp = 256 << 10
+const maxCatchUp = 64 << 10
 
 func (s *screen) feed(p []byte) {
 	defer func() {

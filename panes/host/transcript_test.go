@@ -94,7 +94,7 @@ func TestFollowTranscript(t *testing.T) {
 		line := fmt.Sprintf("line %d", i)
 		want.WriteString(line + "\n")
 		tr.Write([]byte("\x1b[1m" + line + "\x1b[0m\r\n"))
-		eventually(t, line, func() bool { return i%5 != 0 || strings.HasSuffix(got.String(), line+"\n") })
+		eventually(t, line, func() bool { return i%12 != 0 || strings.HasSuffix(got.String(), line+"\n") })
 	}
 	eventually(t, "the last line", func() bool { return got.String() == want.String() })
 	tr.Write([]byte("begun"))

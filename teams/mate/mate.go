@@ -105,6 +105,9 @@ func (m *mate) open(ctx context.Context) error {
 	if m.record.Process, err = signals.Self(); err != nil {
 		return fmt.Errorf("identify the host: %w", err)
 	}
+	if err := o.Dir.MkdirAll(panes.OwnPath(o.Team, "transcripts")); err != nil {
+		return fmt.Errorf("make the folder of transcripts: %w", err)
+	}
 	transcript := host.NewTranscript(
 		func(name string, flag int) (*os.File, error) { return o.Dir.OpenFile(name, flag) }, o.Dir.Rename,
 		panes.TranscriptPath(o.Team, o.Agent), maxTranscript)
@@ -228,6 +231,9 @@ func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
 	_, err := m.o.Service.Bury(ctx, m.o.Team, m.o.Agent, m.launch.Host, e)
 	errs = append(errs, err)
 	if m.host != nil {
+		if e.State == api.StateFailed {
+			m.say("%s %s; leadlight logs %s shows all of it", m.o.Agent, e.Reason, m.o.Agent)
+		}
 		m.label.close(e.State)
 		errs = append(errs, m.host.Close())
 	}

@@ -1,0 +1,193 @@
+package integration_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// TestSH01_SH03_SH04_SH05_SH07_StopAll: every kind of agent, all at once. The
+// ladder of each is its own: the whole takes as long as the slowest.
+// https://github.com/anthropics/claude-code/issues/69808
+func TestSH01_SH03_SH04_SH05_SH07_StopAll(t *testing.T) {
+	r := newRig(t, "220x60")
+	r.team("alpha")
+	stranger := r.tmux.Run("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", r.lead, "--", "sleep", "1000")
+	own := r.path("t")
+	want := map[string]string{
+		"a": api.Approved, "b": api.Terminated, "c": api.Killed, "d": api.Killed, "e": api.RejectedStop, "f": api.Terminated,
+	}
+	hosts := map[string]string{}
+	for name, argv := range map[string][]string{
+		"a": r.stub("approve"), "b": r.stub("mute"), "c": r.stub("noterm"), "d": r.stub("forker"), "e": r.stub("refuse"), "f": r.stub("tmux", own),
+	} {
+		r.spawn(name, []string{"--kind", "native"}, argv...)
+		hosts[name] = hostOf(r, name)
+	}
+	defer func() { _ = exec.Command("tmux", "-S", own, "kill-server").Run() }()
+	for name := range want {
+		if name != "b" {
+			r.eventually(name+" is ready", func() bool { return strings.Contains(r.must("capture", name), "ready") })
+		}
+	}
+	began := time.Now()
+	res := r.run("stop", "--all", "--timeout", "2s", "--json")
+	took := time.Since(began)
+	if res.exit != 4 {
+		t.Errorf("exit %d, want 4: one refused\n%s", res.exit, res.err)
+	}
+	var ends api.Endings
+	if err := json.Unmarshal([]byte(res.out), &ends); err != nil {
+		t.Fatal(err, res.out)
+	}
+	var sum, slowest time.Duration
+	for _, e := range ends.Members {
+		if e.Outcome != want[e.Name] {
+			t.Errorf("%s: %s (%s), want %s", e.Name, e.Outcome, e.Reason, want[e.Name])
+		}
+		d := time.Duration(e.DurationMs) * time.Millisecond
+		sum, slowest = sum+d, max(slowest, d)
+		if e.Name == "e" {
+			continue
+		}
+		left, err := signals.Marked(hosts[e.Name])
+		if err != nil {
+			t.Error(err)
+		}
+		left = slices.DeleteFunc(left, func(p signals.Process) bool {
+			return e.Name == "f" && (p.Command == "tmux: server" || p.Command == "sleep")
+		})
+		if len(left) > 0 {
+			t.Errorf("%s: survivors %v", e.Name, left)
+		}
+		if e.Name == "f" && (len(e.Leftovers) != 1 || !strings.Contains(e.Leftovers[0], "tmux")) {
+			t.Errorf("the tmux server of an agent is not reported: %v", e.Leftovers)
+		}
+	}
+	if ends.OK || took > slowest+5*time.Second || took > sum {
+		t.Errorf("took %s; the slowest %s, the sum %s", took, slowest, sum)
+	}
+	refuser := r.member("e")
+	if got := r.tmux.Panes(); !slices.Equal(got, []string{r.lead, stranger, refuser.TmuxPaneID}) && len(got) != 3 {
+		t.Errorf("panes left: %v", got)
+	}
+	if out, err := exec.Command("tmux", "-S", own, "list-panes", "-a").CombinedOutput(); err != nil {
+		t.Errorf("the agent's own tmux server is gone: %s", out)
+	}
+	if refuser.State != api.StateActive {
+		t.Errorf("who refused is %s", refuser.State)
+	}
+	if got := into1[api.Endings](r, "stop", "e", "--timeout", "1s", "--force", "--json"); got.Members[0].Outcome != api.Terminated {
+		t.Errorf("forced: %+v", got)
+	}
+	if got := into[api.Endings](r, "stop", "a"); got.Members[0].Outcome != api.AlreadyStopped {
+		t.Errorf("again: %+v", got)
+	}
+}
+
+// hostOf is the host id of a member, as the roster has it.
+func hostOf(r *rig, name string) string {
+	r.t.Helper()
+	for _, m := range rosterOf(r, "alpha").Members {
+		if m.Name == name && m.Leadlight != nil {
+			return m.Leadlight.Host
+		}
+	}
+	r.t.Fatalf("no host of %s", name)
+	return ""
+}
+
+// TestSH02_ApprovedButStillThere: an approval is a claim.
+func TestSH02_ApprovedButStillThere(t *testing.T) {
+	r := newRig(t, "220x60")
+	r.team("alpha")
+	a := r.spawn("a", []string{"--kind", "native"}, r.stub("agree")...)
+	began := time.Now()
+	got := into[api.Endings](r, "stop", "a")
+	if e := got.Members[0]; e.Outcome != api.Approved || !got.OK {
+		t.Errorf("got %+v", e)
+	}
+	if took := time.Since(began); took > 9*time.Second {
+		t.Errorf("took %s", took)
+	}
+	if slices.Contains(r.tmux.Panes(), a.TmuxPaneID) {
+		t.Error("its pane is still there")
+	}
+}
+
+// TestSH11_DeadPaneStaysToBeRead: what failed can be read, and stop removes it.
+func TestSH11_DeadPaneStaysToBeRead(t *testing.T) {
+	r := newRig(t, "220x60")
+	r.team("alpha")
+	m := r.spawn("a", nil, "sh", "-c", "sleep 0.5; echo going down; exit 3")
+	r.eventually("it failed", func() bool { return r.member("a").State == api.StateFailed })
+	if got := r.member("a"); got.ExitCode == nil || *got.ExitCode != 3 || !strings.Contains(got.Reason, "3") {
+		t.Errorf("got %+v", got)
+	}
+	if !slices.Contains(r.tmux.Panes(), m.TmuxPaneID) || !strings.Contains(r.tmux.Run("capture-pane", "-p", "-S", "-", "-t", m.TmuxPaneID), "going down") {
+		t.Error("the pane of one that failed does not stay to be read")
+	}
+	if !strings.Contains(r.must("logs", "a"), "going down") {
+		t.Error("no transcript")
+	}
+	if got := into[api.Endings](r, "stop", "a"); got.Members[0].Outcome != api.AlreadyStopped {
+		t.Errorf("got %+v", got)
+	}
+	if slices.Contains(r.tmux.Panes(), m.TmuxPaneID) {
+		t.Error("stop leaves the dead pane")
+	}
+}
+
+// TestUX01_TD03_PI03_PaneClosedByHand: what people do with their own terminal.
+// https://github.com/anthropics/claude-code/issues/77559
+func TestUX01_TD03_PI03_PaneClosedByHand(t *testing.T) {
+	r := newRig(t, "220x60")
+	r.team("alpha")
+	host := ""
+	for _, name := range []string{"builder", "other"} {
+		r.spawn(name, nil, r.stub("mute")...)
+	}
+	host = hostOf(r, "builder")
+	r.tmux.Run("kill-pane", "-t", r.member("builder").TmuxPaneID)
+	r.eventually("builder is stopped", func() bool { return r.member("builder").State == api.StateStopped })
+	if got := r.member("builder"); got.Reason != "pane closed" {
+		t.Errorf("reason %q", got.Reason)
+	}
+	if left, err := signals.Marked(host); err != nil || len(left) > 0 {
+		t.Errorf("survivors: %v, %v", left, err)
+	}
+	if res := r.run("send", "builder", "hello"); res.exit != 4 || !strings.Contains(res.err, "RECIPIENT_INACTIVE") || !strings.Contains(res.err, "pane closed") {
+		t.Errorf("send: exit %d, %s", res.exit, res.err)
+	}
+	r.spawn("scout", nil, r.stub("mute")...)
+	if got := into[api.Member](r, "restart", "builder"); got.State != api.StateActive {
+		t.Errorf("restart: %+v", got)
+	}
+	r.must("stop", "--all", "--timeout", "1s")
+	r.must("team", "delete", "alpha")
+}
+
+// TestSH14_NeverTheLeadsOwnPane: somebody wrote the lead's pane into the roster.
+// https://github.com/Yeachan-Heo/oh-my-claudecode/pull/726
+func TestSH14_NeverTheLeadsOwnPane(t *testing.T) {
+	r := newRig(t, "220x60")
+	r.team("alpha")
+	m := r.spawn("builder", nil, r.stub("mute")...)
+	rewrite(r, "teams/alpha/config.json", `"tmuxPaneId": "`+m.TmuxPaneID+`"`, `"tmuxPaneId": "`+r.lead+`"`)
+	for _, force := range [][]string{nil, {"--force"}} {
+		res := r.run(append([]string{"stop", "builder", "--timeout", "1s"}, force...)...)
+		if res.exit == 0 || !strings.Contains(res.err+res.out, r.lead) {
+			t.Errorf("force %v: exit %d\n%s%s", force, res.exit, res.out, res.err)
+		}
+	}
+	if !slices.Contains(r.tmux.Panes(), r.lead) {
+		t.Fatal("the lead's pane is gone")
+	}
+	rewrite(r, "teams/alpha/config.json", `"tmuxPaneId": "`+r.lead+`"`, `"tmuxPaneId": "`+m.TmuxPaneID+`"`)
+}

@@ -1,0 +1,111 @@
+package integration_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// record is what a stub agent saw when it was started.
+type record struct {
+	Argv []string
+	Dir  string
+	Env  []string
+	TTY  [3]bool
+}
+
+// stub is an agent: it does one thing, as mode says.
+func stub(mode string, args []string) {
+	modes := map[string]func([]string){
+		"record":  stubRecord,  // FILE ARG...: writes down what it sees, then stays
+		"approve": stubApprove, // agrees to every request to shut down and goes
+		"agree":   stubAgree,   // agrees and stays
+		"refuse":  stubRefuse,  // refuses every request
+		"mute":    func([]string) { stay() },
+		"noterm":  func([]string) { signal.Ignore(syscall.SIGTERM, syscall.SIGHUP); say("ready"); stay() },
+		"forker":  stubForker, // leaves grandchildren in sessions of their own
+		"tmux":    stubTmux,   // SOCKET: starts a tmux server
+		"crash":   func(a []string) { fmt.Println("going down"); fmt.Sscan(a[0], new(int)); os.Exit(3) },
+	}
+	f, ok := modes[mode]
+	if !ok {
+		fmt.Fprintln(os.Stderr, "no such mode:", mode)
+		os.Exit(2)
+	}
+	f(args)
+}
+
+func say(s string) { fmt.Println("stub:", s) }
+
+// stay runs until it is ended.
+func stay() {
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
+func stubRecord(args []string) {
+	dir, _ := os.Getwd()
+	rec := record{Argv: args[1:], Dir: dir, Env: os.Environ()}
+	for i, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
+		fi, err := f.Stat()
+		rec.TTY[i] = err == nil && fi.Mode()&os.ModeCharDevice != 0
+	}
+	b, _ := json.Marshal(rec)
+	if err := os.WriteFile(args[0]+".tmp", b, 0o600); err == nil {
+		_ = os.Rename(args[0]+".tmp", args[0])
+	}
+	say("recorded " + os.Getenv("LEADLIGHT_AGENT"))
+	stay()
+}
+
+// onRequest waits for a request to shut down and calls act for each.
+func onRequest(act func() bool) {
+	for {
+		out, err := exec.Command("leadlight", "inbox", "--unread", "--json").Output()
+		if err == nil && strings.Contains(string(out), "shutdown_request") && act() {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func answer(args ...string) bool {
+	return exec.Command("leadlight", append([]string{"shutdown"}, args...)...).Run() == nil
+}
+
+func stubApprove([]string) { say("ready"); onRequest(func() bool { return answer("approve") }) }
+
+func stubAgree([]string) {
+	say("ready")
+	onRequest(func() bool { return answer("approve") })
+	stay()
+}
+
+func stubRefuse([]string) {
+	say("ready")
+	onRequest(func() bool { answer("refuse", "--reason", "not finished"); return false })
+}
+
+func stubForker([]string) {
+	for _, line := range []string{"exec sleep 1000", "trap '' HUP; exec sleep 1000", "(setsid sleep 1000 &) ; exec sleep 1000"} {
+		c := exec.Command("setsid", "sh", "-c", line)
+		_ = c.Start()
+	}
+	say("ready")
+	stay()
+}
+
+func stubTmux(args []string) {
+	c := exec.Command("tmux", "-S", args[0], "-f", "/dev/null", "new-session", "-d", "sleep 1000")
+	if out, err := c.CombinedOutput(); err != nil {
+		say(string(out) + err.Error())
+	}
+	say("ready")
+	stay()
+}

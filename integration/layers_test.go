@@ -61,7 +61,7 @@ func layers() []rule {
 		{"hooks", l2, "signals", "programs that may object"},
 
 		{"teams", l3, "teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "the verbs bring it all together"},
-		{"teams/mate", l3, "teams/store teams/store/* teams/api panes panes/* hooks signals teams/events", "a teammate's life on its host; the verbs are its sibling"},
+		{"teams/mate", l3, "teams teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "a teammate's life on its host, lived by the verbs"},
 
 		{"cmd/internal/config", l4, "panes panes/profiles backend teams teams/store", "settings name things of the lower layers and start none"},
 		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config", "who asks may ask everyone"},
@@ -79,6 +79,7 @@ func level() map[string]string {
 		"teams/store/ledger → teams/store/lock":    "a ledger has one writer at a time",
 		"teams/store/mailbox → teams/store/lock":   "a box has one writer at a time",
 		"teams/store/mailbox → teams/store/ledger": "handing over is part of keeping mail",
+		"teams/mate → teams":                       "a mate claims, answers and reports by the same verbs as everybody, in the teammate's name",
 		"cmd/leadlight → cmd/internal/cli":         "main calls the command line",
 	}
 }
@@ -87,23 +88,24 @@ func level() map[string]string {
 // Patterns as in layers; "tests" stands for test files and the suites.
 func linkers() map[string]struct{ who, why string } {
 	return map[string]struct{ who, why string }{
-		"github.com/GianlucaP106/gotmux":  {"backend/tmux", "its weak spots stay behind our own errors; in tests it is the second witness"},
-		"github.com/gofrs/flock":          {"teams/store/lock", "one dialect of locking"},
-		"github.com/fsnotify/fsnotify":    {"teams/store/files", "one place that knows when events do not work"},
-		"github.com/creack/pty":           {"panes/host", "one owner of terminals"},
-		"github.com/charmbracelet/x/vt":   {"panes/host", "one screen model, out of the copy path"},
-		"github.com/goccy/go-yaml":        {"cmd/internal/config", "one reader of team files"},
-		"github.com/spf13/cobra":          {"cmd/internal/cli", "the verbs only"},
-		"github.com/spf13/pflag":          {"cmd/internal/cli", "the verbs only"},
-		"github.com/google/uuid":          {"teams teams/mate teams/store/* panes panes/host", "ids"},
-		"golang.org/x/sys":                {"signals panes/host panes teams/store/files teams/store/lock teams/store/claudefs backend/tmux cmd/internal/cli", "system calls"},
-		"golang.org/x/term":               {"panes/host cmd/internal/cli", "terminals in raw mode"},
-		"golang.org/x/text":               {"teams/store", "one spelling for one name"},
-		"golang.org/x/sync":               {"panes teams teams/mate cmd/internal/cli backend/*", "groups of goroutines"},
-		"github.com/rogpeppe/go-internal": {"tests", "script tests"},
-		"github.com/google/go-cmp":        {"tests", "comparing"},
-		"go.uber.org/goleak":              {"tests", "counting goroutines"},
-		"pgregory.net/rapid":              {"tests", "properties"},
+		"github.com/GianlucaP106/gotmux":       {"backend/tmux", "its weak spots stay behind our own errors; in tests it is the second witness"},
+		"github.com/gofrs/flock":               {"teams/store/lock", "one dialect of locking"},
+		"github.com/fsnotify/fsnotify":         {"teams/store/files", "one place that knows when events do not work"},
+		"github.com/creack/pty":                {"panes/host", "one owner of terminals"},
+		"github.com/charmbracelet/x/vt":        {"panes/host", "one screen model, out of the copy path"},
+		"github.com/goccy/go-yaml":             {"cmd/internal/config", "one reader of team files"},
+		"github.com/spf13/cobra":               {"cmd/internal/cli", "the verbs only"},
+		"github.com/spf13/pflag":               {"cmd/internal/cli", "the verbs only"},
+		"github.com/google/uuid":               {"teams teams/mate teams/store/* panes panes/host", "ids"},
+		"golang.org/x/sys":                     {"signals panes/host panes teams/store/files teams/store/lock teams/store/claudefs backend/* cmd/internal/cli", "system calls"},
+		"github.com/clipperhouse/displaywidth": {"cmd/internal/cli", "tables line up in every script"},
+		"golang.org/x/term":                    {"panes/host cmd/internal/cli", "terminals in raw mode"},
+		"golang.org/x/text":                    {"teams/store", "one spelling for one name"},
+		"golang.org/x/sync":                    {"panes teams teams/mate cmd/internal/cli backend/*", "groups of goroutines"},
+		"github.com/rogpeppe/go-internal":      {"tests", "script tests"},
+		"github.com/google/go-cmp":             {"tests", "comparing"},
+		"go.uber.org/goleak":                   {"tests", "counting goroutines"},
+		"pgregory.net/rapid":                   {"tests", "properties"},
 	}
 }
 
@@ -111,7 +113,7 @@ func linkers() map[string]struct{ who, why string } {
 const suites = "backend/backendtest teams/store/storetest integration integration/*"
 
 // witnesses may link what they check against in their tests: tmux and terminals.
-const witnesses = "integration integration/* backend/backendtest cmd/leadlight cmd/internal/cli panes teams teams/mate"
+const witnesses = "integration integration/* backend/backendtest teams/store/claudefs cmd/leadlight cmd/internal/cli panes teams teams/mate"
 
 func TestHouseLayers(t *testing.T) {
 	for name, p := range packages(t) {

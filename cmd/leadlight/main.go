@@ -1,4 +1,5 @@
-// Command leadlight runs teams of agents in terminal panes.
+// Command leadlight runs teams of agents in terminal panes. What it can do is in
+// package cli; here it only meets the system.
 package main
 
 import (

@@ -215,7 +215,7 @@ func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pa
 	for {
 		s, err := status(ctx, l.Record.Socket)
 		switch {
-		case err == nil && s.ID == l.Record.Host && s.State != "starting":
+		case err == nil && s.ID == l.Record.Host && s.State != "" && s.State != "starting":
 			if st = s; since.IsZero() {
 				since = time.Now()
 			}

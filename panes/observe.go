@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -48,7 +49,7 @@ func (m *Manager) Observe(ctx context.Context, team, agent, hostID string, spawn
 	o.Record = rec
 	st, err := status(ctx, rec.Socket)
 	if err == nil && st.ID == hostID {
-		o.Status, o.State, o.Reason = st, st.State, st.Reason
+		o.Status, o.State, o.Reason = st, cmp.Or(st.State, api.StateStarting), st.Reason
 		return o
 	}
 	if late, lateErr := m.records.Host(ctx, team, agent); lateErr == nil && late.Host == hostID {

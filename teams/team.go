@@ -46,7 +46,7 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 		Ours:        store.Ours{Schema: store.Schema, Mailbox: spec.Mailbox, Cwd: spec.Cwd},
 		Members: []store.Member{{
 			AgentID: spec.Lead + "@" + spec.Name, Name: spec.Lead, AgentType: orDefault(spec.AgentType, store.Lead),
-			JoinedAt: now, Cwd: spec.Cwd,
+			JoinedAt: now, Cwd: orDefault(spec.Cwd, s.cwd),
 		}},
 	}
 	if spec.LeadProcess {

@@ -111,7 +111,8 @@ func (q *queue) write(p queued) error {
 	called := make(chan struct{})
 	stop := context.AfterFunc(p.ctx, func() {
 		defer close(called)
-		})
+		q.to.SetWriteDeadline(time.Unix(1, 0))
+	})
 	n, err := q.to.Write(p.data)
 	if !stop() {
 		<-called

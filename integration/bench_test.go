@@ -1,0 +1,263 @@
+package integration_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/tmux"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
+	"github.com/leadlight-dev/leadlight/teams/store/mailbox"
+	"github.com/leadlight-dev/leadlight/teams/store/maildir"
+)
+
+// The benchmarks do a floor's work and the product's by turns, so that a busy moment
+// meets both, and report the medians and their ratio. The limits stand beside the
+// ratios in the table that `make bench` ends with.
+
+// duel runs two works by turns, at least least times, and reports their medians.
+// Each says how long it took, so that it can clear up outside the clock.
+func duel(b *testing.B, least int, floor, product func(i int) time.Duration) {
+	b.Helper()
+	var floors, products []time.Duration
+	i := 0
+	for b.Loop() {
+		for range least {
+			floors, products = append(floors, floor(i)), append(products, product(i))
+			i++
+		}
+	}
+	f, p := median(floors), median(products)
+	b.ReportMetric(0, "ns/op") // it would count what lies between the works
+	b.ReportMetric(f.Seconds()*1e3, "floor-ms")
+	b.ReportMetric(p.Seconds()*1e3, "product-ms")
+	b.ReportMetric(p.Seconds()/f.Seconds(), "ratio")
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+// clocked is a work of which all counts.
+func clocked(work func(i int)) func(int) time.Duration {
+	return func(i int) time.Duration {
+		start := time.Now()
+		work(i)
+		return time.Since(start)
+	}
+}
+
+func ensure(b *testing.B, err error) {
+	if err != nil {
+		b.Helper()
+		b.Fatal(err)
+	}
+}
+
+// perWindow is how many panes stand in one window, in benchmarks; windowSize leaves
+// each of them, in a column, the smallest size of a pane.
+const (
+	perWindow  = 10
+	windowSize = "250x120"
+)
+
+// BenchmarkSpawn measures from the call until all agents run. An agent is a shell that
+// writes a file and stays. Everything else that the product does in that time is
+// measured with it: the roster, the records, one host a pane, a terminal for the agent.
+func BenchmarkSpawn(b *testing.B) {
+	for _, n := range []int{1, 10, 50} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			r := newRig(b, windowSize)
+			svc := r.service(b)
+			agents := newAgents(b, r.path("work"))
+			duel(b, 7, func(i int) time.Duration {
+				took := agents.started(n, func() { rawSpawn(r, agents, n) })
+				r.clear()
+				return took
+			}, func(i int) time.Duration {
+				team := fmt.Sprintf("bench-%d", i)
+				ensure(b, createTeam(b, svc, team, ""))
+				var specs []teams.SpawnSpec
+				for k := range n {
+					specs = append(specs, teams.SpawnSpec{
+						Name: fmt.Sprintf("a%02d", k), Command: agents.argv(k), Layout: panes.Layout{MaxPanes: perWindow},
+					})
+				}
+				took := agents.started(n, func() {
+					for _, s := range svc.Spawn(b.Context(), team, specs) {
+						ensure(b, s.Err)
+					}
+				})
+				_, err := svc.Down(b.Context(), team, teams.StopOptions{Force: true, Ask: time.Millisecond}, false)
+				ensure(b, err)
+				r.clear()
+				return took
+			})
+		})
+	}
+}
+
+// clear leaves the lead's pane alone in the server.
+func (r *rig) clear() {
+	r.tmux.Run("kill-window", "-a", "-t", r.lead, ";", "kill-pane", "-a", "-t", r.lead)
+	r.eventually("only the lead is left", func() bool { return len(r.tmux.Panes()) == 1 })
+}
+
+// rawSpawn opens n panes beside the lead and in further windows, sets the options that
+// the product sets, and lays the windows out: one tmux command line a window, since tmux
+// takes 16 KB.
+func rawSpawn(r *rig, a *agents, n int) {
+	for from := 0; from < n; from += perWindow {
+		line := []string{"split-window", "-h", "-t", r.lead}
+		layout := "main-vertical"
+		if from > 0 {
+			line, layout = []string{"new-window", "-t", "$0:", "-n", "team"}, "tiled"
+		}
+		add := func(words ...string) { line = append(append(line, words...), ";") }
+		for i := from; i < min(from+perWindow, n); i++ {
+			if i > from {
+				add("select-layout", "even-vertical") // halves would not leave room for ten
+				line = append(line, "split-window", "-v")
+			}
+			add(append([]string{"-c", a.dir, "-P", "-F", "#{pane_id}", "--"}, a.argv(i)...)...)
+			for _, o := range [][2]string{
+				{"@leadlight", strings.Repeat("m", 80)}, {"remain-on-exit", "failed"},
+				{"@leadlight-name", fmt.Sprintf("a%02d", i)}, {"@leadlight-state", "starting"},
+				{"pane-border-format", " #[fg=red,bold]#{@leadlight-name}#[default] #{@leadlight-state} "},
+			} {
+				add("set-option", "-p", o[0], o[1])
+			}
+		}
+		add("set-option", "-w", "pane-border-status", "top")
+		add("select-layout", layout)
+		r.tmux.Run(append(line, "select-window", "-t", r.lead, ";", "select-pane", "-t", r.lead)...)
+	}
+}
+
+// agents are shells that write a file and stay.
+type agents struct {
+	b     *testing.B
+	dir   string
+	watch *fsnotify.Watcher
+}
+
+func newAgents(b *testing.B, dir string) *agents {
+	w, err := fsnotify.NewWatcher()
+	ensure(b, err)
+	b.Cleanup(func() { _ = w.Close() })
+	ensure(b, w.Add(dir))
+	return &agents{b: b, dir: dir, watch: w}
+}
+
+func (a *agents) argv(i int) []string {
+	return []string{"sh", "-c", `: >"$0"; exec sleep 1000`, filepath.Join(a.dir, "here"+strconv.Itoa(i))}
+}
+
+// started tells how long it took from the call of start until n agents have written
+// their files; start may take longer than that.
+func (a *agents) started(n int, start func()) time.Duration {
+	a.b.Helper()
+	began := time.Now()
+	done := make(chan time.Duration, 1)
+	go func() {
+		here := map[string]bool{}
+		for len(here) < n {
+			if e := <-a.watch.Events; e.Has(fsnotify.Create) {
+				here[e.Name] = true
+			}
+		}
+		done <- time.Since(began)
+	}()
+	start()
+	select {
+	case took := <-done:
+		for i := range n {
+			ensure(a.b, os.Remove(filepath.Join(a.dir, "here"+strconv.Itoa(i))))
+		}
+		return took
+	case <-time.After(time.Minute):
+		a.b.Fatalf("%d agents did not start within a minute", n)
+		return 0
+	}
+}
+
+// service is the Service of the rig's lead, in this process; the hosts are the built
+// program.
+func (r *rig) service(b *testing.B) *teams.Service {
+	base := r.path("base")
+	fs, err := claudefs.Open(base, claudefs.Options{})
+	ensure(b, err)
+	b.Cleanup(func() { _ = fs.Close() })
+	getenv := func(name string) string {
+		for _, kv := range slices.Backward(r.env) {
+			if v, ok := strings.CutPrefix(kv, name+"="); ok {
+				return v
+			}
+		}
+		return ""
+	}
+	runtime, err := panes.RuntimeDir(getenv)
+	ensure(b, err)
+	open := func(string, string) (backend.Backend, error) {
+		return tmux.New(tmux.Options{Socket: r.tmux.Socket, Getenv: getenv})
+	}
+	return teams.New(teams.Config{
+		Base: base, Roster: fs.Roster(), Tasks: fs.Tasks(), Cwd: r.path("work"),
+		Mail: mailbox.Mail{LayoutOf: fs.MailboxOf, Layouts: map[string]store.Mail{
+			store.MailboxClaude:  fs.Mail(),
+			store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
+		}},
+		Panes: panes.NewManager(panes.Options{
+			Dir: fs.Dir(), Base: base, Runtime: runtime, Executable: r.bin, Environ: r.env,
+			Choose: func(context.Context) (panes.Choice, error) {
+				t, err := open("", "")
+				return panes.Choice{Type: "tmux", Socket: r.tmux.Socket, Backend: t}, err
+			},
+			Open: open,
+		}),
+	})
+}
+
+func createTeam(b *testing.B, svc *teams.Service, name, mailbox string) error {
+	_, err := svc.CreateTeam(b.Context(), teams.TeamSpec{Name: name, Description: "for a benchmark", Mailbox: mailbox})
+	return err
+}
+
+// BenchmarkVersion measures the shortest run of the program against a program that only
+// prints a line.
+func BenchmarkVersion(b *testing.B) {
+	dir := b.TempDir()
+	source, hello, product := filepath.Join(dir, "hello.go"), filepath.Join(dir, "hello"), filepath.Join(dir, "leadlight")
+	ensure(b, os.WriteFile(source, []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello, world\") }\n"), 0o600))
+	for bin, what := range map[string]string{hello: source, product: "github.com/leadlight-dev/leadlight/cmd/leadlight"} {
+		c := exec.Command("go", "build", "-trimpath", "-o", bin, what)
+		c.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := c.CombinedOutput(); err != nil {
+			b.Fatalf("build: %v\n%s", err, out)
+		}
+	}
+	run := func(argv ...string) func(int) time.Duration {
+		return clocked(func(int) {
+			c := exec.Command(argv[0], argv[1:]...)
+			out, err := c.Output()
+			if err != nil || len(out) == 0 {
+				b.Fatalf("%q: %v, printed %q", argv, err, out)
+			}
+		})
+	}
+	duel(b, 50, run(hello), run(product, "version"))
+}

@@ -1,0 +1,143 @@
+package panes
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store/files"
+)
+
+// short makes a folder with a short path: sockets live below it.
+func short(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "llp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func getenv(xdg string) func(string) string {
+	return func(name string) string {
+		if name == "XDG_RUNTIME_DIR" {
+			return xdg
+		}
+		return ""
+	}
+}
+
+func TestRuntimeDirIsPrivate(t *testing.T) {
+	xdg := short(t)
+	dir, err := RuntimeDir(getenv(xdg))
+	if err != nil || dir != filepath.Join(xdg, "leadlight") {
+		t.Fatalf("%q, %v", dir, err)
+	}
+	if fi, err := os.Lstat(dir); err != nil || fi.Mode().Perm() != 0o700 {
+		t.Errorf("mode %v, %v", fi.Mode(), err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := RuntimeDir(getenv(xdg)); !errors.Is(err, fault.PermissionDenied) {
+		t.Errorf("a folder open to others is taken: %v", err)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(t.TempDir(), dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := RuntimeDir(getenv(xdg)); !errors.Is(err, fault.PermissionDenied) {
+		t.Errorf("a link is followed: %v", err)
+	}
+}
+
+func TestEN06_SocketPathsAreShort(t *testing.T) {
+	long := filepath.Join(short(t), strings.Repeat("x", 80))
+	if err := os.Mkdir(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := RuntimeDir(getenv(long))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := socketPath(dir, BaseKey("/some/base"), strings.Repeat("t", 64), strings.Repeat("研", 64)); len(got) > maxSocketPath {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+	_ = os.Remove(dir) // the shared one below /tmp, if nobody uses it
+}
+
+func TestBaseKeyFollowsLinks(t *testing.T) {
+	real := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	if BaseKey(real) != BaseKey(link) {
+		t.Error("one base directory has two keys")
+	}
+}
+
+func TestRecords(t *testing.T) {
+	dir, err := files.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	r, ctx := NewRecords(dir), t.Context()
+	if _, err := r.Host(ctx, "alpha", "bob"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no record: %v", err)
+	}
+	if err := r.WriteHost(ctx, "alpha", "bob", HostRecord{Host: "h"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Host(ctx, "alpha", "bob"); err != nil || got.Host != "h" || got.Version != recordVersion {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := os.WriteFile(dir.Join("leadlight/alpha/hosts/bob.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Host(ctx, "alpha", "bob"); !errors.Is(err, fault.CorruptFile) {
+		t.Errorf("a damaged record: %v", err)
+	}
+	if err := r.Forget("alpha", "bob"); err != nil {
+		t.Error(err)
+	}
+	if err := r.Forget("alpha", "bob"); err != nil {
+		t.Errorf("twice: %v", err)
+	}
+}
+
+// Whoever can write a task must not thereby run a shell.
+func TestOnlyCommandsFromTheTeamFileAreTrusted(t *testing.T) {
+	dir, err := files.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	r, ctx := NewRecords(dir), t.Context()
+	if r.TrustedRun(ctx, "alpha", "1", "rm -rf x") {
+		t.Error("trusted without any record")
+	}
+	if err := r.TrustRun(ctx, "alpha", "1", "go vet"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		task, line string
+		want       bool
+	}{{"1", "go vet", true}, {"1", "go vet; rm x", false}, {"2", "go vet", false}, {"1", "", false}} {
+		if got := r.TrustedRun(ctx, "alpha", tc.task, tc.line); got != tc.want {
+			t.Errorf("%+v: %v", tc, got)
+		}
+	}
+}

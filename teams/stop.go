@@ -185,6 +185,9 @@ func (s *Service) guardLead(ctx context.Context, m store.Member, o panes.Observa
 	if o.Record.Pane != "" && m.TmuxPaneID != "" && o.Record.Pane != m.TmuxPaneID {
 		return fault.New(fault.Rejected, "the roster says pane %s, the host of %s says %s", store.Shown(m.TmuxPaneID), m.Name, o.Record.Pane)
 	}
+	if o.Record.Pane != "" {
+		return nil // its host stands in it: no need to ask a terminal that may be mute
+	}
 	if self, ok := s.panes.Self(ctx); ok && string(self) == m.TmuxPaneID {
 		return fault.New(fault.Rejected, "the roster gives %s the pane %s, which is the lead's own", m.Name, m.TmuxPaneID)
 	}

@@ -73,7 +73,7 @@ type rig struct {
 	env  []string
 }
 
-func newRig(t testing.TB, size string) *rig {
+func newRig(t testing.TB, size string, conf ...string) *rig {
 	t.Helper()
 	bin, err := built()
 	if err != nil {
@@ -85,6 +85,9 @@ func newRig(t testing.TB, size string) *rig {
 	}
 	r := &rig{t: t, bin: bin, dir: dir, tmux: tmuxtest.Server(t)}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if len(conf) > 0 {
+		r.tmux.Config(conf...)
+	}
 	for _, d := range []string{"base", "run", "home", "work"} {
 		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
 			t.Fatal(err)
@@ -112,15 +115,38 @@ type result struct {
 // run runs leadlight, at most a minute.
 func (r *rig) run(args ...string) result { return r.runEnv(nil, args...) }
 
-func (r *rig) runEnv(env []string, args ...string) result {
+func (r *rig) runEnv(env []string, args ...string) result { return r.start(env, args...).wait() }
+
+// running is a run of leadlight that goes on.
+type running struct {
+	cmd       *exec.Cmd
+	out, errs bytes.Buffer
+	cancel    func()
+}
+
+// start begins a run of leadlight, which ends after a minute at the latest. env
+// comes over the rig's own.
+func (r *rig) start(env []string, args ...string) *running {
+	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	c := exec.CommandContext(ctx, r.bin, args...)
-	c.Dir, c.Env = r.path("work"), append(append([]string{}, r.env...), env...)
-	var out, errs bytes.Buffer
-	c.Stdout, c.Stderr = &out, &errs
-	err := c.Run()
-	res := result{out: out.String(), err: errs.String(), exit: c.ProcessState.ExitCode()}
+	run := &running{cmd: exec.CommandContext(ctx, r.bin, args...), cancel: cancel}
+	run.cmd.Dir, run.cmd.Env = r.path("work"), append(append([]string{}, r.env...), env...)
+	run.cmd.Stdout, run.cmd.Stderr = &run.out, &run.errs
+	if err := run.cmd.Start(); err != nil {
+		cancel()
+		r.t.Fatal(err)
+	}
+	return run
+}
+
+// signal sends the run a signal.
+func (r *running) signal(sig os.Signal) { _ = r.cmd.Process.Signal(sig) }
+
+// wait waits for its end.
+func (r *running) wait() result {
+	defer r.cancel()
+	err := r.cmd.Wait()
+	res := result{out: r.out.String(), err: r.errs.String(), exit: r.cmd.ProcessState.ExitCode()}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		res.err += err.Error()
 	}
@@ -200,14 +226,10 @@ func (r *rig) eventually(what string, ok func() bool) {
 // proveNothingLeft fails the test if a process of this rig's base directory still
 // runs, or a socket lies in its run folder, after everything was stopped.
 func (r *rig) proveNothingLeft() {
-	for _, t := range []string{"down", "team"} {
-		if t == "down" {
-			var teams []api.TeamSummary
-			if json.Unmarshal([]byte(r.run("team", "ls", "--json").out), &teams) == nil {
-				for _, team := range teams {
-					r.run("down", team.Name, "--force", "--timeout", "1s")
-				}
-			}
+	var teams []api.TeamSummary
+	if json.Unmarshal([]byte(r.run("team", "ls", "--json").out), &teams) == nil {
+		for _, team := range teams {
+			r.run("down", team.Name, "--force", "--timeout", "1s")
 		}
 	}
 	mark := "LEADLIGHT_BASE_DIR=" + r.path("base")

@@ -302,6 +302,7 @@ func TestSeveralViewers(t *testing.T) {
 		})
 	}
 	reader.in.Write([]byte("not to be\r"))
+	one.in.Write([]byte("\x1b[9;9R")) // its terminal answers what the screen has answered
 	one.in.Write([]byte("hello\r"))
 	eventually(t, "all see it", func() bool {
 		return strings.Contains(one.out.String(), "got hello") && strings.Contains(two.out.String(), "got hello") &&
@@ -309,6 +310,9 @@ func TestSeveralViewers(t *testing.T) {
 	})
 	if strings.Contains(h.Tail(0), "not to be") {
 		t.Error("a reader typed")
+	}
+	if strings.Contains(h.Tail(0), "9;9R") {
+		t.Error("a viewer's terminal answered")
 	}
 	if h.Status().LastKeyAt.IsZero() {
 		t.Error("nobody typed, says the status")

@@ -35,6 +35,12 @@ func TestPaneBothWays(t *testing.T) {
 	eventually(t, "the program's modes are taken back", func() bool {
 		return strings.HasSuffix(p.out.String(), "\x1b[?1049l\x1b[?2004l\x1b[0m")
 	})
+	done = background(t, h, shell("exec 3<>/dev/tty; echo own terminal; exec sleep 60"))
+	eventuallyTail(t, h, "own terminal") // else the interrupt key reaches nobody
+	p.press(t, "\x03")
+	if exit := endOf(t, done); exit.Signal != "SIGINT" {
+		t.Errorf("%+v", exit)
+	}
 	h.Write([]byte("own line\n"))
 	eventually(t, "the host's own line", func() bool { return strings.Contains(p.out.String(), "own line\r\n") })
 	h.Close()
@@ -122,12 +128,19 @@ func TestStuckPane(t *testing.T) {
 	p := newPane(t, 24, 80)
 	h := newHost(t, Options{Terminal: p.tty})
 	done := background(t, h, programIn(t, "burst"))
-	eventually(t, "output", func() bool { return !h.Status().LastOutputAt.IsZero() })
+	eventually(t, "the pane takes no more", func() bool {
+		at := h.Status().LastOutputAt
+		return !at.IsZero() && time.Since(at) > 300*time.Millisecond
+	})
+	_, before, _ := h.out.ring.tail(0)
 	began := time.Now()
 	if _, err := h.End(limited(t), 0, 5*time.Second); err != nil {
 		t.Error(err)
 	}
 	endOf(t, done)
+	if _, after, _ := h.out.ring.tail(0); after == before {
+		t.Error("what the program still had in its terminal is lost")
+	}
 	h.Close()
 	if took := time.Since(began); took > 8*time.Second {
 		t.Errorf("took %v", took)

@@ -301,8 +301,9 @@ func closedWithin(ch <-chan struct{}, limit time.Duration) bool {
 // the host's id: TERM, after term KILL, for at most kill; a term of 0 kills at
 // once. While the program runs, TERM goes to its session alone: to pass it on is
 // the program's business, and what has left its session (setsid) did so to outlive
-// it and is killed once the session is gone. Nothing running is success. Ladders are climbed one at a time. The error
-// is UNPROVEN if something may still run; the report names it.
+// it and is killed once the session is gone. Nothing running is success. Ladders
+// are climbed one at a time. The error is UNPROVEN if something may still run; the
+// report names it.
 func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Report, error) {
 	h.ending <- struct{}{}
 	defer func() { <-h.ending }()

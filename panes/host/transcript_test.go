@@ -116,6 +116,25 @@ func TestFollowTranscript(t *testing.T) {
 	}
 }
 
+// Two rotations between two looks lose nothing.
+func TestFollowerFindsTheFileBetween(t *testing.T) {
+	open, rename := files(t.TempDir())
+	tr := NewTranscript(open, rename, "t", 20) // ten bytes a file
+	defer tr.Close()
+	var got safeBuffer
+	f := follower{open: open, name: "t", to: &got}
+	defer func() { closeIf(f.file) }()
+	for _, piece := range []string{"0123", "456789abcdefghijXY", "Z"} {
+		tr.Write([]byte(piece))
+		if err := f.step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got.String() != "0123456789abcdefghijXYZ" {
+		t.Errorf("%q", got.String())
+	}
+}
+
 // A full disk costs the transcript, never the program, and is told.
 func TestTranscriptOnAFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)

@@ -127,6 +127,9 @@ func Claimable(t *Task, who string) error {
 // Status tells what is known of a task; one that is not known is open if its id
 // is a number, and no task at all if not.
 func OpenBlockers(blockedBy []string, status func(id string) (string, bool)) []string {
+	if len(blockedBy) == 0 {
+		return nil
+	}
 	var open []string
 	for _, id := range unique(blockedBy) {
 		s, known := status(id)

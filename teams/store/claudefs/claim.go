@@ -3,11 +3,81 @@ package claudefs
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/files"
+	"github.com/leadlight-dev/leadlight/teams/store/ledger"
 	"github.com/leadlight-dev/leadlight/teams/store/lock"
 )
+
+// A claim makes tasks only less ready, so a process that claims one task after
+// another need not look at the whole list each time: it goes on with the pending
+// ones of its last look. It looks anew when one of us has changed a task
+// otherwise, which is counted in a file, and after a short time in any case, because
+// Claude Code does not count. Each task is still judged by its file, under its
+// lock, and that nothing is ready is said after a new look only.
+type view struct {
+	snap    *snapshot
+	pending []*cached // not yet found taken
+	until   time.Time
+	changes int64
+}
+
+// lifeOf is how long a look is good that took so long: a quarter of a second, or
+// as long as keeps looking below a twentieth of the time, but two seconds at most.
+func lifeOf(took time.Duration) time.Duration {
+	return min(max(250*time.Millisecond, 20*took), 2*time.Second)
+}
+
+func changesFile(p *place) string { return ledger.Folder(p.team) + "/locks/tasks-changed" }
+
+// changes counts the changes of a list by us, other than claims.
+func (f *FS) changes(p *place) int64 {
+	info, err := f.dir.Lstat(changesFile(p))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// count counts one change more: by a byte, because sizes are exact and times are
+// not. The change has been made already; that it cannot be counted costs others
+// a moment.
+func (f *FS) count(p *place) {
+	if file, err := f.dir.OpenFile(changesFile(p), files.AppendFlags); err == nil {
+		_, _ = file.WriteString(".")
+		_ = file.Close()
+	}
+}
+
+// view returns the last look at a list, or a new one.
+func (f *FS) view(ctx context.Context, p *place, anew bool) (*view, bool, error) {
+	c := f.cacheOf(p)
+	now, changes := time.Now(), f.changes(p)
+	c.mu.Lock()
+	last := c.view
+	c.mu.Unlock()
+	if !anew && last != nil && last.changes == changes && now.Before(last.until) {
+		return last, false, nil
+	}
+	s, err := f.scan(ctx, p)
+	if err != nil {
+		return nil, false, err
+	}
+	v := &view{snap: s, until: time.Now().Add(lifeOf(time.Since(now))), changes: changes}
+	for _, x := range s.list {
+		if x.bad == nil && x.task.Status == store.Pending {
+			v.pending = append(v.pending, x)
+		}
+	}
+	c.mu.Lock()
+	c.view = v
+	c.mu.Unlock()
+	return v, true, nil
+}
 
 // ClaimNext claims the first task that is ready for who. A task that another is
 // busy with is passed over at first: most likely it is being claimed.
@@ -20,70 +90,109 @@ func (t tasks) ClaimNext(ctx context.Context, team, who string) (store.Task, err
 	if err != nil {
 		return store.Task{}, err
 	}
-	for {
+	for anew := false; ; anew = true {
 		if err := ctx.Err(); err != nil {
 			return store.Task{}, err
 		}
-		s, err := t.f.scan(ctx, p)
+		v, fresh, err := t.f.view(ctx, p, anew)
 		if err != nil {
 			return store.Task{}, err
 		}
-		var ready []string
-		for _, id := range s.ids {
-			if task := s.peek(id); task != nil && task.Ready(who) {
-				ready = append(ready, id)
-			}
-		}
-		if len(ready) == 0 {
-			return store.Task{}, store.NotReady(team, who)
-		}
 		for _, take := range []taker{t.tryLock, t.waitLock} {
-			task, err := t.claimFirst(ctx, p, ready, who, take)
+			task, tried, err := t.claimFirst(ctx, p, v, who, take)
 			if err == nil || !errors.Is(err, fault.NoTaskReady) {
 				return task, err
+			}
+			if !tried && fresh {
+				return store.Task{}, err
 			}
 		}
 		// All of them went to others. Each round like this is somebody's success.
 	}
 }
 
-// peek is task without the copy, for reading only.
-func (s *snapshot) peek(id string) *store.Task {
-	c, ok := s.tasks[id]
-	if !ok || c.bad != nil || c.task.Status != store.Pending {
-		return nil
-	}
-	c.task.Open = store.OpenBlockers(c.task.BlockedBy, s.status)
-	return &c.task
-}
-
 // taker takes the lock of a task; nil without an error: not now.
 type taker func(ctx context.Context, p *place, id string) (*lock.Held, error)
 
 func (t tasks) tryLock(_ context.Context, p *place, id string) (*lock.Held, error) {
-	return lock.Try(t.f.dir, lockFile(p.team, taskLock(id)), "claim task")
+	dir, err := t.f.locks(p.team)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return lock.Try(dir, taskLock(id), "claim task")
 }
 
 func (t tasks) waitLock(ctx context.Context, p *place, id string) (*lock.Held, error) {
 	return t.f.lock(ctx, p.team, taskLock(id), "claim task")
 }
 
-func (t tasks) claimFirst(ctx context.Context, p *place, ids []string, who string, take taker) (store.Task, error) {
-	for _, id := range ids {
-		held, err := take(ctx, p, id)
+// claimFirst claims the first task of a view that is ready for who, and says
+// whether there was any to try.
+func (t tasks) claimFirst(ctx context.Context, p *place, v *view, who string, take taker) (store.Task, bool, error) {
+	dir, err := t.f.dir.Sub(listDir(p))
+	if missing(err) {
+		return store.Task{}, false, store.NotReady(p.team, who)
+	}
+	if err != nil {
+		return store.Task{}, false, err
+	}
+	defer dir.Close()
+	tried := false
+	for c := t.f.candidate(p, v, who, -1); c != nil; c = t.f.candidate(p, v, who, c.num) {
+		if !t.stillPending(ctx, p, dir, c) {
+			t.f.drop(p, v, c)
+			continue
+		}
+		tried = true
+		held, err := take(ctx, p, c.task.ID)
 		if err != nil {
-			return store.Task{}, err
+			return store.Task{}, true, err
 		}
 		if held == nil {
 			continue
 		}
-		task, err := t.changeHeld(ctx, p, id, claimFor(who))
+		task, err := t.claimHeld(ctx, p, c.task.ID, who)
 		held.Release()
+		t.f.drop(p, v, c)
 		switch fault.CodeOf(err) {
 		case fault.TaskClaimed, fault.TaskBlocked, fault.TaskNotFound, fault.CorruptFile:
-			continue // as good as taken: the next scan shows why
+			continue // as good as taken: the next look shows why
 		}
-		return task, err
+		return task, true, err
 	}
-	return store.Task{}, store.NotReady(p.team, who)
+	return store.Task{}, tried, store.NotReady(p.team, who)
+}
+
+// candidate returns the first task of a view, after the one with the number
+// after, that was ready for who.
+func (f *FS) candidate(p *place, v *view, who string, after int64) *cached {
+	c := f.cacheOf(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, x := range v.pending {
+		if x.num > after && x.task.Ready(who) && len(store.OpenBlockers(x.task.BlockedBy, v.snap.status)) == 0 {
+			return x
+		}
+	}
+	return nil
+}
+
+// stillPending looks at a task's file before its lock is taken: in a busy list
+// most were claimed meanwhile.
+func (t tasks) stillPending(ctx context.Context, p *place, dir *files.Dir, c *cached) bool {
+	info, err := dir.Lstat(c.task.ID + ".json")
+	if err != nil {
+		return false
+	}
+	now, err := t.f.cacheOf(p).look(ctx, t.f, p, c.task.ID, info)
+	return err == nil && now.bad == nil && now.task.Status == store.Pending
+}
+
+// drop takes a task out of a view.
+func (f *FS) drop(p *place, v *view, x *cached) {
+	c := f.cacheOf(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v.pending = slices.DeleteFunc(v.pending, func(y *cached) bool { return x == y })
 }

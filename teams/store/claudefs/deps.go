@@ -40,6 +40,7 @@ func (t tasks) Create(ctx context.Context, team string, task store.Task) (store.
 	if err := t.mirror(ctx, p, task.ID, store.Edges(&store.Task{}, &task)); err != nil {
 		return store.Task{}, t.undoCreate(ctx, p, task.ID, err)
 	}
+	t.f.count(p)
 	task.Open = store.OpenBlockers(task.BlockedBy, t.f.status(ctx, p))
 	return task, nil
 }
@@ -137,6 +138,7 @@ func (t tasks) relink(ctx context.Context, p *place, id string, revise func(stor
 		})
 		return store.Task{}, err
 	}
+	t.f.count(p)
 	return task, nil
 }
 
@@ -203,6 +205,7 @@ func (t tasks) Delete(ctx context.Context, team, id string) error {
 // deleteHeld removes a task and its traces in the others, as the client does. The
 // caller holds the lock of the list.
 func (t tasks) deleteHeld(ctx context.Context, p *place, id string) error {
+	defer t.f.count(p)
 	s, err := t.f.scan(ctx, p)
 	if err != nil {
 		return err
@@ -213,8 +216,8 @@ func (t tasks) deleteHeld(ctx context.Context, p *place, id string) error {
 	if err := t.unlink(ctx, p, id); err != nil {
 		return err
 	}
-	for _, other := range s.ids {
-		c := s.tasks[other]
+	for _, c := range s.list {
+		other := c.task.ID
 		if c.bad != nil || other == id {
 			continue
 		}

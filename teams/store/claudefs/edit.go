@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -17,19 +18,34 @@ import (
 // lock takes one of our locks of a team. Its folder is made, so the caller checks
 // first that the team exists.
 func (f *FS) lock(ctx context.Context, team, name, verb string) (*lock.Held, error) {
-	return lock.Acquire(ctx, f.dir, lockFile(team, name), verb, f.opts.LockTimeout)
+	dir, err := f.locks(team)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return lock.Acquire(ctx, dir, name, verb, f.opts.LockTimeout)
 }
 
-func lockFile(team, name string) string { return ledger.Folder(team) + "/locks/" + name }
+func (f *FS) locks(team string) (*files.Dir, error) {
+	name := ledger.Folder(team) + "/locks"
+	dir, err := f.dir.Sub(name)
+	if missing(err) {
+		if err = f.dir.MkdirAll(name); err == nil {
+			dir, err = f.dir.Sub(name)
+		}
+	}
+	return dir, err
+}
 
 // optimism is how many times an edit is tried outside the folder lock.
-const optimism = 5
+const optimism = 3
 
 // file is one file that Claude Code may write too.
 type file struct {
 	name  string             // below the base folder
 	check func([]byte) error // tells a whole file from a torn one
 	guard string             // whose folder lock to take; "" is name's own
+	soft  bool               // a power failure may bring the old content back
 }
 
 func (x file) guarded() string {
@@ -41,10 +57,16 @@ func (x file) guarded() string {
 
 // edit changes a file durably. Change gets its content (nil if there is no file)
 // and returns the new one; it may run several times. If it returns the same
-// bytes, or nil, nothing is written. The caller holds our lock of the file.
+// bytes, or nil, nothing is written. The caller holds our lock of the file; the
+// file's folder exists.
 func (f *FS) edit(ctx context.Context, x file, change func([]byte) ([]byte, error)) error {
+	w, err := f.work(x)
+	if err != nil {
+		return err
+	}
+	defer w.dir.Close()
 	for range optimism {
-		old, err := f.read(ctx, x)
+		old, err := w.read(ctx)
 		if err != nil && !missing(err) {
 			return err
 		}
@@ -52,33 +74,44 @@ func (f *FS) edit(ctx context.Context, x file, change func([]byte) ([]byte, erro
 		if err != nil || data == nil || old != nil && bytes.Equal(data, old) {
 			return err
 		}
-		p, err := f.dir.Prepare(x.name, data)
+		p, err := w.dir.Prepare(w.name, data)
 		if err != nil {
 			return err
 		}
-		done, err := f.swap(ctx, x, p, old)
+		done, err := w.swap(ctx, p, old)
 		p.Discard()
 		if done || err != nil {
 			return err
 		}
 	}
-	return f.editInside(ctx, x, change)
+	return w.editInside(ctx, change)
+}
+
+// work is the work on one file: its folder, opened once, and its name in there.
+type work struct {
+	dir   *files.Dir
+	name  string
+	guard string
+	check func([]byte) error
+	limit time.Duration
+	soft  bool
+}
+
+func (f *FS) work(x file) (*work, error) {
+	dir, err := f.dir.Sub(path.Dir(x.name))
+	if err != nil {
+		return nil, err
+	}
+	return &work{dir, path.Base(x.name), path.Base(x.guarded()), x.check, f.opts.LockTimeout, x.soft}, nil
 }
 
 // swap renames the prepared file into place if the old content is still there.
-func (f *FS) swap(ctx context.Context, x file, p *files.Pending, old []byte) (bool, error) {
-	folder, err := lock.Folder(ctx, f.dir, x.guarded(), f.opts.LockTimeout)
+func (w *work) swap(ctx context.Context, p *files.Pending, old []byte) (bool, error) {
+	folder, err := lock.Folder(ctx, w.dir, w.guard, w.limit)
 	if err != nil {
 		return false, err
 	}
-	now, err := f.dir.Read(x.name)
-	switch {
-	case missing(err):
-		err, now = nil, nil
-	case err == nil && now == nil:
-		now = []byte{}
-	}
-	same := err == nil && (now == nil) == (old == nil) && bytes.Equal(now, old)
+	same, err := w.dir.Holds(w.name, old)
 	if same {
 		err = p.Swap()
 	}
@@ -86,19 +119,22 @@ func (f *FS) swap(ctx context.Context, x file, p *files.Pending, old []byte) (bo
 	if !same || err != nil {
 		return false, err
 	}
+	if w.soft {
+		return true, nil
+	}
 	return true, p.Sync()
 }
 
 // editInside is edit under the folder lock from beginning to end.
-func (f *FS) editInside(ctx context.Context, x file, change func([]byte) ([]byte, error)) error {
-	folder, err := lock.Folder(ctx, f.dir, x.guarded(), f.opts.LockTimeout)
+func (w *work) editInside(ctx context.Context, change func([]byte) ([]byte, error)) error {
+	folder, err := lock.Folder(ctx, w.dir, w.guard, w.limit)
 	if err != nil {
 		return err
 	}
 	defer folder.Release()
-	old, err := f.dir.Read(x.name)
+	old, err := w.dir.Read(w.name)
 	if err == nil {
-		err = f.corrupt(x, old, x.check(old))
+		err = w.corrupt(old, w.check(old))
 	} else if missing(err) {
 		err = nil
 	}
@@ -109,7 +145,7 @@ func (f *FS) editInside(ctx context.Context, x file, change func([]byte) ([]byte
 	if err != nil || data == nil || old != nil && bytes.Equal(data, old) {
 		return err
 	}
-	return f.dir.Write(ctx, x.name, data)
+	return w.dir.Write(ctx, w.name, data)
 }
 
 // lastLook is how long a reader waits for the folder lock of a damaged file.
@@ -118,37 +154,41 @@ const lastLook = 500 * time.Millisecond
 // read returns a file's content, which is whole and never nil: fs.ErrNotExist,
 // fault.CorruptFile.
 func (f *FS) read(ctx context.Context, x file) ([]byte, error) {
-	data, err := f.dir.ReadRetry(ctx, x.name, x.check)
-	if err == nil {
-		return data, nil
-	}
-	bad := x.check(data)
-	if data == nil || bad == nil || ctx.Err() != nil {
+	w, err := f.work(x)
+	if err != nil {
 		return nil, err
 	}
+	defer w.dir.Close()
+	return w.read(ctx)
+}
+
+func (w *work) read(ctx context.Context) ([]byte, error) {
+	data, err := w.dir.ReadRetry(ctx, w.name, w.check)
+	if err == nil || data == nil || ctx.Err() != nil {
+		return data, err
+	}
+	bad := w.check(data)
 	// Whoever writes in place holds the folder lock. If it cannot be had, what was
 	// read so far decides.
-	if folder, lerr := lock.FolderAlone(ctx, f.dir, x.guarded(), lastLook); lerr == nil {
-		data, err = f.dir.Read(x.name)
+	if folder, lerr := lock.FolderAlone(ctx, w.dir, w.guard, lastLook); lerr == nil {
+		data, err = w.dir.Read(w.name)
 		folder.Release()
 		if err != nil {
 			return nil, err
 		}
-		bad = x.check(data)
+		bad = w.check(data)
 	}
-	if err := f.corrupt(x, data, bad); err != nil {
-		return nil, err
-	}
-	return data, nil
+	return data, w.corrupt(data, bad)
 }
 
 // corrupt explains why a file cannot be used; nil if bad is nil, or if it only
 // says that the file is empty where that is allowed.
-func (f *FS) corrupt(x file, data []byte, bad error) error {
+func (w *work) corrupt(data []byte, bad error) error { return damaged(w.dir.Join(w.name), data, bad) }
+
+func damaged(path string, data []byte, bad error) error {
 	if bad == nil || errors.Is(bad, errBlank) {
 		return nil
 	}
-	path := f.dir.Join(x.name)
 	why := bad.Error()
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		why = "at byte 0: the text is UTF-16, want UTF-8"

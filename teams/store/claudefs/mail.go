@@ -83,7 +83,7 @@ func (m mail) List(ctx context.Context, team, owner string) ([]store.Message, er
 	}
 	entries, err := parseBox(data, b.owner)
 	if err != nil {
-		return nil, m.f.corrupt(b.file, data, err)
+		return nil, damaged(m.f.dir.Join(b.name), data, err)
 	}
 	out := make([]store.Message, 0, len(entries))
 	at := make(map[string]int, len(entries))
@@ -169,7 +169,7 @@ func (m mail) Archive(ctx context.Context, team, owner string) (int, error) {
 	err = m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
 		entries, err := parseBox(old, b.owner)
 		if err != nil {
-			return nil, m.f.corrupt(b.file, old, err)
+			return nil, damaged(m.f.dir.Join(b.name), old, err)
 		}
 		if len(entries) == 0 {
 			return old, nil
@@ -190,7 +190,7 @@ func (m mail) prune(ctx context.Context, b box, above, keep int) (int, error) {
 	err := m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
 		entries, err := parseBox(old, b.owner)
 		if err != nil {
-			return nil, m.f.corrupt(b.file, old, err)
+			return nil, damaged(m.f.dir.Join(b.name), old, err)
 		}
 		leave := readOnes(entries) - keep
 		if len(entries) <= above || leave <= 0 {
@@ -248,7 +248,7 @@ func (m mail) flag(ctx context.Context, b box, ids []string) error {
 	return m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
 		entries, err := parseBox(old, b.owner)
 		if err != nil {
-			return nil, m.f.corrupt(b.file, old, err)
+			return nil, damaged(m.f.dir.Join(b.name), old, err)
 		}
 		changed := false
 		list := make([]json.RawMessage, len(entries))

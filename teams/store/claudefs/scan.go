@@ -1,6 +1,7 @@
 package claudefs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -23,10 +24,14 @@ func taskFile(p *place, id string) file {
 // signature changes; what is claimed or changed is always read under its lock.
 type taskCache struct {
 	mu    sync.Mutex
-	files map[string]cached // by id
+	files map[string]*cached // by id
+	view  *view              // the last look, for claims
 }
 
+// cached is one file as it was read. It is never changed, so that lists can share
+// it.
 type cached struct {
+	num  int64 // the id
 	sig  signature
 	task store.Task // Open is not filled
 	bad  error      // why it cannot be used
@@ -37,7 +42,7 @@ func (f *FS) cacheOf(p *place) *taskCache {
 	defer f.mu.Unlock()
 	c := f.lists[p.team]
 	if c == nil {
-		c = &taskCache{files: map[string]cached{}}
+		c = &taskCache{files: map[string]*cached{}}
 		f.lists[p.team] = c
 	}
 	return c
@@ -45,7 +50,7 @@ func (f *FS) cacheOf(p *place) *taskCache {
 
 // look returns a task as it is now: from memory, if its file has not changed.
 // fs.ErrNotExist if there is none.
-func (c *taskCache) look(ctx context.Context, f *FS, p *place, id string, info fs.FileInfo) (cached, error) {
+func (c *taskCache) look(ctx context.Context, f *FS, p *place, id string, info fs.FileInfo) (*cached, error) {
 	sig := signatureOf(info)
 	c.mu.Lock()
 	known, ok := c.files[id]
@@ -53,17 +58,17 @@ func (c *taskCache) look(ctx context.Context, f *FS, p *place, id string, info f
 	if ok && known.sig == sig {
 		return known, nil
 	}
-	now := cached{sig: sig}
+	now := &cached{num: store.IDNumber(id), sig: sig}
 	data, err := f.read(ctx, taskFile(p, id))
 	switch {
 	case missing(err):
-		return now, err
+		return nil, err
 	case ctx.Err() != nil:
-		return now, ctx.Err()
+		return nil, ctx.Err()
 	case err == nil:
 		now.task, _, err = openTask(id, data)
 	}
-	now.bad = err
+	now.bad, now.task.ID = err, id
 	if now.task.UpdatedAt.IsZero() {
 		now.task.UpdatedAt = info.ModTime()
 	}
@@ -94,8 +99,8 @@ func (f *FS) status(ctx context.Context, p *place) func(id string) (string, bool
 
 // snapshot is a list as it was found.
 type snapshot struct {
-	ids      []string // in numeric order, the unreadable ones included
-	tasks    map[string]cached
+	list     []*cached // in numeric order, the unreadable ones included
+	tasks    map[string]*cached
 	warnings []string
 }
 
@@ -107,23 +112,19 @@ func (s *snapshot) status(id string) (string, bool) {
 	return c.task.Status, true
 }
 
-// task returns one task with Open filled, nil if it cannot be read.
-func (s *snapshot) task(id string) *store.Task {
-	c, ok := s.tasks[id]
-	if !ok || c.bad != nil {
-		return nil
-	}
+// open returns a copy of a task with Open filled.
+func (s *snapshot) open(c *cached) store.Task {
 	t := c.task.Clone()
 	t.Open = store.OpenBlockers(t.BlockedBy, s.status)
-	return &t
+	return t
 }
 
 // graph returns the dependencies: blockedBy is the truth for them.
 func (s *snapshot) graph() store.Graph {
 	g := store.Graph{}
-	for id, c := range s.tasks {
+	for _, c := range s.list {
 		if c.bad == nil {
-			g[id] = slices.Clone(c.task.BlockedBy)
+			g[c.task.ID] = slices.Clone(c.task.BlockedBy)
 		}
 	}
 	return g
@@ -131,14 +132,11 @@ func (s *snapshot) graph() store.Graph {
 
 // scan reads a list.
 func (f *FS) scan(ctx context.Context, p *place) (*snapshot, error) {
-	s := &snapshot{tasks: map[string]cached{}}
 	entries, err := f.dir.ReadDir(listDir(p))
-	if missing(err) {
-		return s, nil
-	}
-	if err != nil {
+	if err != nil && !missing(err) {
 		return nil, err
 	}
+	s := &snapshot{list: make([]*cached, 0, len(entries)), tasks: make(map[string]*cached, len(entries))}
 	c := f.cacheOf(p)
 	for _, e := range entries {
 		id, ok := taskID(e.Name())
@@ -159,18 +157,21 @@ func (f *FS) scan(ctx context.Context, p *place) (*snapshot, error) {
 		if now.bad != nil {
 			s.warnings = append(s.warnings, fmt.Sprintf("%s.json was passed over: %v", id, now.bad))
 		}
-		s.ids = append(s.ids, id)
+		s.list = append(s.list, now)
 		s.tasks[id] = now
 	}
 	c.keep(s.tasks)
-	slices.SortFunc(s.ids, store.CompareIDs)
+	slices.SortFunc(s.list, func(a, b *cached) int { return cmp.Compare(a.num, b.num) })
 	return s, nil
 }
 
 // keep forgets the files that are gone.
-func (c *taskCache) keep(there map[string]cached) {
+func (c *taskCache) keep(there map[string]*cached) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if len(c.files) == len(there) {
+		return
+	}
 	for id := range c.files {
 		if _, ok := there[id]; !ok {
 			delete(c.files, id)

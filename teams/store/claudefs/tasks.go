@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -14,7 +15,13 @@ type tasks struct{ f *FS }
 
 const tasksLock = "tasks"
 
-func taskLock(id string) string { return "task-" + id }
+// taskLocks bounds the number of lock files of a list, which are never deleted:
+// tasks whose numbers are that far apart share one.
+const taskLocks = 64
+
+func taskLock(id string) string {
+	return "task-" + strconv.FormatInt(store.IDNumber(id)%taskLocks, 10)
+}
 
 // open finds a task list. It need not belong to a team: a client without a team
 // has one, too.
@@ -84,9 +91,9 @@ func (t tasks) List(ctx context.Context, team string) ([]store.Task, []string, e
 		warnings = append(warnings, warning)
 	}
 	var list []store.Task
-	for _, id := range s.ids {
-		if task := s.task(id); task != nil && !task.Internal && task.Status != store.Deleted {
-			list = append(list, *task)
+	for _, c := range s.list {
+		if c.bad == nil && !c.task.Internal && c.task.Status != store.Deleted {
+			list = append(list, s.open(c))
 		}
 	}
 	return list, warnings, nil
@@ -107,6 +114,9 @@ func (t tasks) Update(ctx context.Context, team, id string, change func(*store.T
 		}
 		return now, err
 	})
+	if err == nil {
+		t.f.count(p)
+	}
 	if !errors.Is(err, errWhole) {
 		return task, err
 	}
@@ -146,7 +156,21 @@ func (t tasks) Claim(ctx context.Context, team, id, who string) (store.Task, err
 	if err != nil {
 		return store.Task{}, err
 	}
-	return t.change(ctx, p, id, "claim task", claimFor(who))
+	held, err := t.f.lock(ctx, p.team, taskLock(id), "claim task")
+	if err != nil {
+		return store.Task{}, err
+	}
+	defer held.Release()
+	return t.claimHeld(ctx, p, id, who)
+}
+
+// claimHeld claims a task for a caller that holds its lock. The folder is not
+// synced: after a power failure the task may be pending again, which is right,
+// because whoever claimed it has not survived that either.
+func (t tasks) claimHeld(ctx context.Context, p *place, id, who string) (store.Task, error) {
+	x := taskFile(p, id)
+	x.soft = true
+	return t.changeHeld(ctx, p, id, x, claimFor(who))
 }
 
 func claimFor(who string) func(store.Task) (store.Task, error) {
@@ -168,14 +192,14 @@ func (t tasks) change(ctx context.Context, p *place, id, verb string, next func(
 		return store.Task{}, err
 	}
 	defer held.Release()
-	return t.changeHeld(ctx, p, id, next)
+	return t.changeHeld(ctx, p, id, taskFile(p, id), next)
 }
 
 // changeHeld is change for a caller that holds the lock. What next gets is read
 // under it, and has Open filled.
-func (t tasks) changeHeld(ctx context.Context, p *place, id string, next func(store.Task) (store.Task, error)) (store.Task, error) {
+func (t tasks) changeHeld(ctx context.Context, p *place, id string, x file, next func(store.Task) (store.Task, error)) (store.Task, error) {
 	var result store.Task
-	err := t.f.edit(ctx, taskFile(p, id), func(data []byte) ([]byte, error) {
+	err := t.f.edit(ctx, x, func(data []byte) ([]byte, error) {
 		if data == nil {
 			return nil, store.NoTask(p.team, id)
 		}

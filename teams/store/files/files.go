@@ -15,6 +15,7 @@
 package files
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -33,6 +34,10 @@ const (
 	fileMode   = 0o600
 	folderMode = 0o700
 )
+
+// AppendFlags are the flags of OpenFile that open a file, made if there is none,
+// for writing at its end.
+const AppendFlags = os.O_WRONLY | os.O_APPEND | os.O_CREATE
 
 // Dir is a folder below which files are kept.
 type Dir struct {
@@ -62,6 +67,28 @@ func (d *Dir) Path() string { return d.path }
 // Join returns the absolute path of name, for messages and for Watch.
 func (d *Dir) Join(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
 
+// Sub returns a folder below d as a Dir of its own, for several works in it. It
+// must exist.
+func (d *Dir) Sub(name string) (*Dir, error) {
+	r, err := d.enter(name, false)
+	if err != nil {
+		return nil, err
+	}
+	if r == d.root {
+		if r, err = d.root.OpenRoot("."); err != nil {
+			return nil, Explain("open", d.path, err)
+		}
+	}
+	return &Dir{root: r, path: d.Join(name)}, nil
+}
+
+// leave closes what enter opened.
+func (d *Dir) leave(r *os.Root) {
+	if r != d.root {
+		r.Close()
+	}
+}
+
 // Close closes the folder. Files that are open stay open.
 func (d *Dir) Close() error { return d.root.Close() }
 
@@ -72,11 +99,43 @@ func (d *Dir) Read(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(f)
-	if err != nil {
+	var b bytes.Buffer
+	if info, err := f.Stat(); err == nil {
+		b.Grow(int(min(info.Size(), 1<<30)) + bytes.MinRead)
+	}
+	if _, err := b.ReadFrom(f); err != nil {
 		return nil, Explain("read", d.Join(name), err)
 	}
-	return data, nil
+	if b.Len() == 0 {
+		return []byte{}, nil
+	}
+	return b.Bytes(), nil
+}
+
+// Holds tells whether a file has exactly that content; nil is no file.
+func (d *Dir) Holds(name string, data []byte) (bool, error) {
+	f, err := d.OpenFile(name, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return data == nil, nil
+	}
+	if err != nil || data == nil {
+		return false, err
+	}
+	defer f.Close()
+	chunk := make([]byte, min(len(data)+1, 64<<10))
+	for {
+		n, err := f.Read(chunk)
+		if !bytes.HasPrefix(data, chunk[:n]) {
+			return false, nil
+		}
+		data = data[n:]
+		if err == io.EOF {
+			return len(data) == 0, nil
+		}
+		if err != nil {
+			return false, Explain("read", d.Join(name), err)
+		}
+	}
 }
 
 // How long ReadRetry waits for a writer: a file that stayed the same for quiet
@@ -125,7 +184,8 @@ func (d *Dir) MkdirAll(name string) error {
 	if err != nil {
 		return err
 	}
-	return r.Close()
+	d.leave(r)
+	return nil
 }
 
 // ReadDir returns the entries of a folder, sorted by name.
@@ -134,7 +194,7 @@ func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
+	defer d.leave(r)
 	f, err := r.Open(".")
 	if err != nil {
 		return nil, Explain("list", d.Join(name), err)
@@ -158,11 +218,17 @@ func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// Mkdir makes one folder. An existing one is fs.ErrExist.
-func (d *Dir) Mkdir(name string, mode fs.FileMode) error {
-	return d.within(name, false, "make folder", func(r *os.Root, base string) error {
-		return r.Mkdir(base, mode)
+// Mkdir makes one folder and describes it. An existing one is fs.ErrExist.
+func (d *Dir) Mkdir(name string, mode fs.FileMode) (fs.FileInfo, error) {
+	var made fs.FileInfo
+	err := d.within(name, false, "make folder", func(r *os.Root, base string) error {
+		err := r.Mkdir(base, mode)
+		if err == nil {
+			made, err = r.Lstat(base)
+		}
+		return err
 	})
+	return made, err
 }
 
 // Remove removes a file, an empty folder, or a link itself.
@@ -200,7 +266,7 @@ func (d *Dir) pair(op, from, to string, do func(oldname, newname string) error) 
 		if err != nil {
 			return err
 		}
-		r.Close()
+		d.leave(r)
 	}
 	if err := do(from, to); err != nil {
 		return Explain(op, d.Join(from), err)
@@ -213,7 +279,7 @@ func (d *Dir) Append(name string, data []byte) error {
 	if err := d.MkdirAll(path.Dir(name)); err != nil {
 		return err
 	}
-	f, err := d.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
+	f, err := d.OpenFile(name, AppendFlags)
 	if err != nil {
 		return err
 	}
@@ -284,7 +350,7 @@ func (d *Dir) within(name string, make bool, op string, do func(r *os.Root, base
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer d.leave(r)
 	if err := do(r, path.Base(name)); err != nil {
 		return Explain(op, d.Join(name), err)
 	}
@@ -292,22 +358,19 @@ func (d *Dir) within(name string, make bool, op string, do func(r *os.Root, base
 }
 
 // enter opens a folder step by step, so that no link is followed: each step is
-// looked at, opened, and compared with what was seen.
+// looked at, opened, and compared with what was seen. To be ended by leave.
 func (d *Dir) enter(name string, make bool) (*os.Root, error) {
 	if !filepath.IsLocal(name) {
 		return nil, Explain("open", d.Join(name), errors.New("leads out of "+d.path))
 	}
-	current, err := d.root.OpenRoot(".")
-	if err != nil {
-		return nil, Explain("open", d.path, err)
-	}
+	current := d.root
 	name = path.Clean(name)
 	if name == "." {
 		return current, nil
 	}
 	for i, part := range strings.Split(name, "/") {
 		next, err := step(current, part, make)
-		current.Close()
+		d.leave(current)
 		if err != nil {
 			here := path.Join(strings.Split(name, "/")[:i+1]...)
 			return nil, Explain("open", d.Join(here), err)

@@ -45,6 +45,11 @@ func (d *Dir) Prepare(name string, data []byte) (*Pending, error) {
 	if err != nil {
 		return nil, err
 	}
+	if folder == d.root { // which may be closed before the write is over
+		if folder, err = d.root.OpenRoot("."); err != nil {
+			return nil, Explain("open", d.path, err)
+		}
+	}
 	p := &Pending{dir: d, name: name, folder: folder, temp: TempPrefix + rand.Text() + ".tmp"}
 	if err := p.fill(data); err != nil {
 		p.Discard()
@@ -159,7 +164,7 @@ func (d *Dir) Sync(name string) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer d.leave(r)
 	return syncFolder(r, d.Join(name))
 }
 

@@ -24,6 +24,13 @@ type FolderLock struct {
 	made fs.FileInfo
 }
 
+// Pauses between two tries. The first are short, because the client holds its
+// locks for a few milliseconds and gives no place in a queue.
+const (
+	firstPause = 100 * time.Microsecond
+	lastPause  = 10 * time.Millisecond
+)
+
 // mark is the mode of the lock folders we make, by which we know them: the client
 // makes its own with the mode of any folder. A mode is there from the first
 // moment on, whenever the maker is killed.
@@ -52,11 +59,10 @@ func folder(ctx context.Context, d *files.Dir, target string, limit time.Duratio
 	name := target + ".lock"
 	start := time.Now()
 	var seen sighting
-	for pause := time.Millisecond; ; pause = min(pause*3/2, 20*time.Millisecond) {
-		err := d.Mkdir(name, mark)
+	for pause := firstPause; ; pause = min(pause*5/4, lastPause) {
+		made, err := d.Mkdir(name, mark)
 		if err == nil {
-			info, err := d.Lstat(name)
-			return &FolderLock{d, name, info}, err
+			return &FolderLock{d, name, made}, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, err

@@ -91,37 +91,20 @@ func Try(d *files.Dir, name, verb string) (*Held, error) {
 // It returns nil without an error if the file has been replaced.
 func settle(d *files.Dir, name, verb string, file *flock.Flock) (*Held, error) {
 	h := &Held{file}
-	same, err := current(d, name, file)
-	if err == nil && same {
-		if err = sign(d, name, verb); err == nil {
-			return h, nil
+	same, err := sign(d, name, verb, file)
+	if gone(err) {
+		if err = restore(d, name); err == nil {
+			same, err = sign(d, name, verb, file)
 		}
+	}
+	if same && err == nil {
+		return h, nil
 	}
 	h.Release()
-	return nil, err
-}
-
-func current(d *files.Dir, name string, file *flock.Flock) (bool, error) {
-	locked, err := file.Stat()
-	if err != nil {
-		return false, files.Explain("lock", d.Join(name), err)
-	}
-	info, err := d.Lstat(name)
 	if gone(err) {
-		if err := restore(d, name); err != nil {
-			return false, err
-		}
-		info, err = d.Lstat(name)
+		err = nil
 	}
-	switch {
-	case gone(err):
-		return false, nil
-	case err != nil:
-		return false, err
-	case info.Mode()&fs.ModeSymlink != 0:
-		return false, fault.New(fault.PermissionDenied, "lock %s: is a link", d.Join(name)).WithHint("remove the link")
-	}
-	return os.SameFile(locked, info), nil
+	return nil, err
 }
 
 // restore brings the lock file back from its hidden name, or makes both.
@@ -192,23 +175,30 @@ func wait(ctx context.Context, file *flock.Flock, limit time.Duration) error {
 // write replaces the whole of it and a reader never sees two halves.
 const signature = 120
 
-func sign(d *files.Dir, name, verb string) error {
+// sign writes who we are into the file that has the lock's name, if that is the
+// one that we have locked.
+func sign(d *files.Dir, name, verb string, locked *flock.Flock) (bool, error) {
 	f, err := d.OpenFile(name, os.O_WRONLY)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer f.Close()
+	named, err1 := f.Stat()
+	ours, err2 := locked.Stat()
+	if err := errors.Join(err1, err2); err != nil {
+		return false, files.Explain("lock", d.Join(name), err)
+	}
+	if !os.SameFile(named, ours) {
+		return false, nil
+	}
 	line := fmt.Sprintf("%d %d %.80q", os.Getpid(), time.Now().UnixMilli(), verb)
-	_, err = f.WriteAt([]byte(fmt.Sprintf("%-*s\n", signature-1, line)), 0)
+	_, err = fmt.Fprintf(f, "%-*s\n", signature-1, line)
 	// A full disk must not stop the one who wants to free space, and the name of
 	// the holder is for messages only.
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		err = nil
 	}
-	if err != nil {
-		return files.Explain("lock", d.Join(name), err)
-	}
-	return nil
+	return true, files.Explain("lock", d.Join(name), err)
 }
 
 func timeout(d *files.Dir, name string, waited time.Duration) error {

@@ -177,7 +177,7 @@ type child struct {
 	name  string
 	cmd   *exec.Cmd
 	in    io.WriteCloser
-	lines *bufio.Scanner
+	lines chan string // read as they come, so that no child ever waits for its parent
 }
 
 // start starts a child and waits until it is ready.
@@ -191,9 +191,14 @@ func start(t testing.TB, base, role string, args ...string) *child {
 	out, err := cmd.StdoutPipe()
 	ok(t, err)
 	ok(t, cmd.Start())
-	c := &child{t: t, name: role + " " + strings.Join(args, " "), cmd: cmd, in: in, lines: bufio.NewScanner(out)}
-	c.lines.Buffer(nil, 1<<20)
-	t.Cleanup(c.kill)
+	c := &child{t: t, name: role + " " + strings.Join(args, " "), cmd: cmd, in: in, lines: make(chan string, 1<<16)}
+	go func() {
+		defer close(c.lines)
+		for scanner := bufio.NewScanner(out); scanner.Scan(); {
+			c.lines <- scanner.Text()
+		}
+	}()
+	t.Cleanup(func() { c.kill() })
 	if line, _ := c.line(); line != "ready" {
 		t.Fatalf("%s: %q instead of ready", c.name, line)
 	}
@@ -217,10 +222,8 @@ func act(children ...*child) {
 }
 
 func (c *child) line() (string, bool) {
-	if c.lines.Scan() {
-		return c.lines.Text(), true
-	}
-	return "", false
+	line, more := <-c.lines
+	return line, more
 }
 
 // rest reads what the child says until its end, and wants it to end well.
@@ -232,15 +235,13 @@ func (c *child) rest() []string {
 		all = append(all, line)
 	}
 	if err := c.cmd.Wait(); err != nil {
-		c.t.Errorf("%s: %v: %q", c.name, err, all)
+		c.t.Errorf("%s: %v, after %d lines: %.300q", c.name, err, len(all), all[max(0, len(all)-3):])
 	}
 	return all
 }
 
 // kill ends the child by SIGKILL, whatever it does, and returns what it had said.
-func (c *child) kill() { c.killed() }
-
-func (c *child) killed() []string {
+func (c *child) kill() []string {
 	if c.cmd.ProcessState != nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,21 +38,18 @@ func underClaudesLock(path string, do func() error) error {
 	return errors.Join(err, os.Remove(lock))
 }
 
-// rewrite changes a JSON file as the stand-in does.
-func rewrite[T any](path, style string, change func(*T)) error {
+// rewrite changes a file as the stand-in does. It works on the text, so that it
+// holds the lock no longer than the client would.
+func rewrite(path, style string, change func(text []byte) []byte) error {
 	return underClaudesLock(path, func() error {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		var v T
-		if err := json.Unmarshal(data, &v); err != nil {
-			return fmt.Errorf("read %s under the lock: %w", path, err)
+		if len(data) == 0 || data[len(data)-1] != ']' && data[len(data)-1] != '}' {
+			return fmt.Errorf("%s is torn under the lock: it ends in %.40q", path, data[max(0, len(data)-40):])
 		}
-		change(&v)
-		if data, err = json.MarshalIndent(v, "", "  "); err != nil {
-			return err
-		}
+		data = change(data)
 		if style == truncating {
 			return os.WriteFile(path, data, 0o644)
 		}
@@ -63,38 +61,66 @@ func rewrite[T any](path, style string, change func(*T)) error {
 	})
 }
 
-type letters = []map[string]any
+// turn is the pause between two rewrites of a stand-in. The client's turns are a
+// second apart.
+const turn = 10 * time.Millisecond
 
-// standInBox marks the messages of the box args[0] as read, again and again, in
-// the style args[1], until its input ends. It says how often.
-func (a actor) standInBox() error {
+// repeat runs do again and again until the child's input ends, and says how
+// often.
+func (a actor) repeat(do func(n int) error) error {
 	n := 0
 	for end := a.curtain(); ; n++ {
 		select {
 		case <-end:
 			a.say("%d", n)
 			return nil
-		case <-time.After(3 * time.Millisecond): // the client's turns are a second apart
+		case <-time.After(turn):
 		}
-		err := rewrite(a.args[0], a.args[1], func(box *letters) {
-			for _, m := range *box {
-				m["read"] = true
-			}
+		if err := do(n); err != nil {
+			return err
+		}
+	}
+}
+
+// standInBox treats the box args[0] by turns as an older client does, which marks
+// messages as read, and as a newer one, which takes them out. It says what it took.
+func (a actor) standInBox() error {
+	return a.repeat(func(n int) error {
+		if n%2 == 0 {
+			return rewrite(a.args[0], truncating, func(text []byte) []byte {
+				return bytes.ReplaceAll(text, []byte(`"read": false`), []byte(`"read": true`))
+			})
+		}
+		var taken []byte
+		err := rewrite(a.args[0], renaming, func(text []byte) []byte {
+			taken = text
+			return []byte("[]")
 		})
 		if err != nil {
 			return err
 		}
-	}
+		var box []struct{ From, Text string }
+		if err := json.Unmarshal(taken, &box); err != nil {
+			return err
+		}
+		for _, m := range box {
+			a.say("took %s %s", m.From, m.Text)
+		}
+		return nil
+	})
 }
 
 // standInSend puts args[2] numbered messages from args[1] into the box args[0],
 // in the style args[3].
 func (a actor) standInSend() error {
 	for i := range number(a.args[2]) {
-		err := rewrite(a.args[0], a.args[3], func(box *letters) {
-			*box = append(*box, map[string]any{
-				"from": a.args[1], "text": fmt.Sprint(i), "timestamp": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "read": false,
-			})
+		entry := fmt.Sprintf("{\n    \"from\": %q,\n    \"text\": \"%d\",\n    \"timestamp\": %q,\n    \"read\": false\n  }\n]",
+			a.args[1], i, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"))
+		err := rewrite(a.args[0], a.args[3], func(text []byte) []byte {
+			if string(text) == "[]" {
+				return []byte("[\n  " + entry)
+			}
+			return append(bytes.TrimRight(text[:len(text)-1], "\n"), ",\n  "+entry...)
 		})
 		if err != nil {
 			return err
@@ -104,22 +130,18 @@ func (a actor) standInSend() error {
 	return nil
 }
 
-// standInRoster counts up a field of the roster args[0], in the style args[1],
-// until its input ends. It says the last number.
+// standInRoster counts up the field "counter" of the roster args[0], in the style
+// args[1].
 func (a actor) standInRoster() error {
-	n := 0
-	for end := a.curtain(); ; n++ {
-		select {
-		case <-end:
-			a.say("%d", n)
-			return nil
-		case <-time.After(3 * time.Millisecond):
-		}
-		err := rewrite(a.args[0], a.args[1], func(t *map[string]any) { (*t)["counter"] = n + 1 })
-		if err != nil {
-			return err
-		}
-	}
+	return a.repeat(func(n int) error {
+		return rewrite(a.args[0], a.args[1], func(text []byte) []byte {
+			field := func(n int) []byte { return fmt.Appendf(nil, `"counter": %d,`, n) }
+			if n == 0 {
+				return append(append([]byte("{\n  "), field(1)...), text[1:]...)
+			}
+			return bytes.Replace(text, field(n), field(n+1), 1)
+		})
+	})
 }
 
 // litterBelow lists temporary files and lock folders below a folder.

@@ -41,7 +41,11 @@ func Main(args []string, std Stdio, environ []string) int {
 	go func() { done <- a.run(ctx, args) }()
 	select {
 	case err := <-done:
-		return a.finish(err)
+		status := a.finish(err)
+		if err != nil && ctx.Err() != nil {
+			return fault.ExitInterrupted // whatever came of it: that was why
+		}
+		return status
 	case <-force:
 		return fault.ExitInterrupted
 	}

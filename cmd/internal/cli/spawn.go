@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -42,6 +43,7 @@ func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Name, o.Command = args[0], args[1:]
 			if c.Flags().Changed("worktree") {
+				worktree = strings.TrimSpace(worktree)
 				o.Worktree = &worktree
 			}
 			return run(c.Context(), a, o)
@@ -97,6 +99,10 @@ func runSpawn(ctx context.Context, a *app, o spawnOptions) error {
 	a.sayChoice()
 	if res.Err != nil {
 		return res.Err
+	}
+	if m := res.Member; m.State == api.StateFailed { // after the first moments, but before anybody was told that it runs
+		return fault.New(fault.SpawnFailed, "teammate %s of team %s: %s", m.Name, team, m.Reason).
+			WithHint("leadlight logs %s shows what it wrote", m.Name)
 	}
 	if line := a.sayAttach(ctx, svc, team, res.Member.Name); res.Member.Attach == "" {
 		res.Member.Attach = line

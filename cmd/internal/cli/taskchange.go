@@ -32,9 +32,9 @@ func taskUpdateCommand(a *app, run func(context.Context, *app, taskUpdateOptions
 			if o.ID, err = taskID(args[0]); err != nil {
 				return err
 			}
-			given := 0
-			c.LocalFlags().Visit(func(f *pflag.Flag) { given++ })
-			if given == 0 {
+			change := false
+			c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { change = change || f.Changed })
+			if !change {
 				return usage("%s: nothing to change", c.CommandPath()).WithHint("%s --help shows its flags", c.CommandPath())
 			}
 			return run(c.Context(), a, o)

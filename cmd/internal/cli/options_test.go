@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+)
+
+// parsed returns what the options of a verb are after parsing.
+func parsed[O any](t *testing.T, command func(*app, func(context.Context, *app, O) error) *cobra.Command, line ...string) O {
+	t.Helper()
+	var got O
+	called := false
+	a := newApp(Stdio{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, nil)
+	c := command(a, func(_ context.Context, _ *app, o O) error {
+		got, called = o, true
+		return nil
+	})
+	root := &cobra.Command{Use: "leadlight", SilenceErrors: true, SilenceUsage: true}
+	root.SetFlagErrorFunc(flagError)
+	a.globalFlags(root.PersistentFlags())
+	root.AddCommand(c)
+	root.SetArgs(append([]string{c.Name()}, line...))
+	if err := root.ExecuteContext(t.Context()); err != nil {
+		t.Fatalf("%q: %v", line, err)
+	}
+	if !called {
+		t.Fatalf("%q: not run", line)
+	}
+	return got
+}
+
+func same[O any](t *testing.T, got, want O) {
+	t.Helper()
+	if d := cmp.Diff(want, got, cmp.AllowUnexported(stopOptions{}, downOptions{})); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestOptionsOfTheVerbs(t *testing.T) {
+	text := func(s string) *string { return &s }
+	same(t, parsed(t, spawnCommand, "bob", "--agent", "shell", "--model", "big", "--agent-type", "tester", "--prompt", "@x", "--cwd", "/d", "--env", "A=1", "--env", "B=x,y",
+		"--env-from", "f", "--color", "red", "--kind", "plain", "--placement", "window", "--plan-mode", "--worktree=topic", "--restart", "on-failure", "--ready-timeout", "30s",
+		"--", "cmd", "--flag", "-x", "a b"),
+		spawnOptions{Name: "bob", Agent: "shell", Model: "big", AgentType: "tester", Prompt: "@x", Cwd: "/d", Env: []string{"A=1", "B=x,y"}, EnvFrom: "f", Color: "red",
+			Kind: "plain", Placement: "window", PlanMode: true, Worktree: text("topic"), Restart: "on-failure", Ready: 30 * time.Second, Command: []string{"cmd", "--flag", "-x", "a b"}})
+	same(t, parsed(t, spawnCommand, "bob", "--worktree"), spawnOptions{Name: "bob", Worktree: text(""), Command: []string{}})
+	same(t, parsed(t, stopCommand, "a", "b", "--timeout", "3s", "--reason", "r", "--force"),
+		stopOptions{Names: []string{"a", "b"}, Reason: "r", ladder: ladderOptions{Timeout: 3 * time.Second, Given: true, Force: true}})
+	same(t, parsed(t, downCommand, "abc", "--keep"), downOptions{Team: []string{"abc"}, Keep: true})
+	same(t, parsed(t, upCommand), upOptions{File: "leadlight.yaml"})
+	same(t, parsed(t, upCommand, "x.yaml", "--detach"), upOptions{File: "x.yaml", Detach: true})
+	same(t, parsed(t, psCommand, "--all", "--watch", "--format", "tmux"), psOptions{All: true, Watch: true, Format: "tmux"})
+	same(t, parsed(t, captureCommand, "bob", "--lines", "7", "--ansi"), captureOptions{"bob", 7, true})
+	same(t, parsed(t, logsCommand, "bob", "-f", "--lines", "7"), logsOptions{"bob", true, 7})
+	same(t, parsed(t, sendCommand, "bob", "hi", "--summary", "s", "--type", "message"), sendOptions{"bob", "hi", "s", "message"})
+	same(t, parsed(t, sendCommand, "bob", "--", "-----BEGIN"), sendOptions{To: "bob", Text: "-----BEGIN"})
+	same(t, parsed(t, sendCommand, "bob", "-"), sendOptions{To: "bob", Text: "-"})
+	same(t, parsed(t, broadcastCommand, "hi"), broadcastOptions{Text: "hi"})
+	same(t, parsed(t, taskAddCommand, "s", "-d", "d", "--active-form", "f", "--owner", "o", "--blocked-by", "1,2", "--blocks", "3", "--meta", "a=b,c"),
+		taskAddOptions{Subject: "s", Description: "d", ActiveForm: "f", Owner: "o", BlockedBy: []string{"1,2"}, Blocks: []string{"3"}, Meta: []string{"a=b,c"}})
+	same(t, parsed(t, taskListCommand, "--status", "done", "--owner", "o", "--ready"), taskListOptions{"done", "o", true})
+	same(t, parsed(t, taskClaimCommand, "#7"), taskClaimOptions{ID: "7"})
+	same(t, parsed(t, taskClaimCommand, "--next", "--wait", "2m"), taskClaimOptions{Wait: 2 * time.Minute})
+	same(t, parsed(t, taskUpdateCommand, "7", "--owner", "", "--status", "claimed", "--add-blocked-by", "1", "--blocked-by", "2", "--remove-blocks", "3"),
+		taskUpdateOptions{ID: "7", Owner: text(""), Status: text("claimed"), AddBlockedBy: []string{"1", "2"}, RemoveBlocks: []string{"3"}})
+	same(t, parsed(t, taskDoneCommand, "7", "--result", "r"), taskEndOptions{"7", "r"})
+	same(t, parsed(t, taskFailCommand, "7", "--reason", "r"), taskEndOptions{"7", "r"})
+	same(t, parsed(t, doctorCommand, "--fix"), doctorOptions{true})
+	same(t, parsed(t, gcCommand, "--dry-run"), gcOptions{true})
+	same(t, parsed(t, teamCreateCommand, "abc", "--description", "d", "--lead", "l", "--agent-type", "t", "--cwd", "/", "--mailbox", "maildir"),
+		teamCreateOptions{"abc", "d", "l", "t", "/", "maildir"})
+	same(t, parsed(t, teamDeleteCommand, "abc", "--backup", "f", "--force"), teamDeleteOptions{[]string{"abc"}, "f", true})
+}
+
+func TestATimeoutOfZeroLeavesNoTime(t *testing.T) {
+	if d := (ladderOptions{Given: true}).ask(); d <= 0 || d > 10*time.Millisecond {
+		t.Errorf("--timeout 0: %s", d)
+	}
+	if d := (ladderOptions{}).ask(); d != 0 {
+		t.Errorf("without --timeout: %s", d)
+	}
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestMistakesInTheCommandLine(t *testing.T) {
+	env := []string{"HOME=" + t.TempDir()}
+	for _, tc := range []struct {
+		line string
+		want string
+	}{
+		{"spwan bob", `leadlight has no command "spwan"; did you mean "leadlight spawn"?`},
+		{"team crate x", `leadlight team has no command "crate"; did you mean "leadlight team create"?`},
+		{"task", ""},
+		{"help spwan", `there is no command or topic "spwan"; did you mean "spawn"?`},
+		{"help task ad", `leadlight task has no command "ad"; did you mean "leadlight task add"?`},
+		{"ps --wach", `leadlight ps has no flag --wach; did you mean --watch?`},
+		{"ps -x", `leadlight ps has no flag -x`},
+		{"ps extra", `leadlight ps takes no arguments, not "extra"`},
+		{"ps --format xml", `--format xml: it takes table, tmux`},
+		{"ps --format tabel", `did you mean "table"?`},
+		{"ps --team=", `--team`},
+		{"down --timeout soon", `--timeout: "soon" is not a time such as 500ms, 30s or 2m`},
+		{"stop --all --timeout -5s", `is not a time`},
+		{"stop", `leadlight stop needs the NAME of a teammate, or --all`},
+		{"stop bob --all", `takes names or --all, not both`},
+		{"spawn", `leadlight spawn needs the NAME`},
+		{"spawn bob ls", `leadlight spawn takes one NAME, not "ls"`},
+		{"spawn bob --", `there is no command after --`},
+		{"spawn bob --kind robot -- ls", `--kind robot: it takes native, interactive, worker, plain`},
+		{"spawn bob --env NOVALUE -- ls", `--env NOVALUE: it takes K=V`},
+		{"spawn bob --env =x -- ls", `cannot be the name of a variable`},
+		{"spawn bob --env-from /no/such -- ls", `--env-from`},
+		{"spawn bob --cwd /srv/gone -- ls", `the working folder /srv/gone does not exist`},
+		{"spawn bob --prompt @/no/such -- ls", `read the prompt`},
+		{"send bob", `leadlight send needs TO TEXT|-`},
+		{"send bob hello there", `takes TO TEXT|- and no more, not "there"`},
+		{"send bob -----BEGIN", `bad flag syntax: -----BEGIN`},
+		{"capture bob --lines -1", `--lines -1: it takes a number that is not negative`},
+		{"task claim 1 --next", `takes an ID, or --next and --wait`},
+		{"task show x1", `"x1" is not the id of a task`},
+		{"task add ", `the subject of the task is empty`},
+		{"task add x --blocked-by 1,,2", `"" is not the id of a task`},
+		{"task add x --meta novalue", `--meta novalue: it takes K=V`},
+		{"task fail 1", `leadlight task fail needs --reason TEXT`},
+		{"task update 1", `nothing to change`},
+		{"shutdown refuse", `leadlight shutdown refuse needs --reason TEXT`},
+		{"completion fihs", `no completion for "fihs"; did you mean "fish"?`},
+		{"team show one --team two", `two teams: "one" and --team "two"`},
+		{"teammate --team x", `leadlight teammate takes --team, --agent and --base-dir`},
+		{"up no.yaml", `there is no team file no.yaml`},
+		// verbs of later versions are no commands yet
+		{"claude", `has no command "claude"`}, {"takeover x", `no command`}, {"plan ls", `no command`}, {"permission ls", `no command`},
+		{"delegate on", `no command`}, {"run ls", `no command`}, {"item ls", `no command`}, {"events", `no command`}, {"observe", `no command`},
+		{"top", `no command`}, {"mcp", `no command`}, {"daemon run", `no command`}, {"api schema", `no command`}, {"backend-test", `no command`},
+		{"tmux-shim", `no command`},
+	} {
+		args := strings.Split(tc.line, " ")
+		status, out, errs := run(t, "", env, args...)
+		if tc.want == "" { // a group alone shows its help
+			if status != 0 || out == "" {
+				t.Errorf("%s: %d %q", tc.line, status, errs)
+			}
+			continue
+		}
+		if status != 2 || out != "" || !strings.Contains(errs, tc.want) || !strings.HasPrefix(errs, "leadlight: error: ") {
+			t.Errorf("%s: %d %q %q, want 2 and %s", tc.line, status, out, errs, tc.want)
+		}
+		if n := strings.Count(errs, "\n"); n > 2 {
+			t.Errorf("%s: %d lines on stderr", tc.line, n)
+		}
+		checkJSONError(t, env, args, errs)
+	}
+}
+
+// checkJSONError asks again with --json: the same error, and nothing else.
+func checkJSONError(t *testing.T, env, args []string, text string) {
+	t.Helper()
+	if args[0] == "teammate" { // answers no one
+		return
+	}
+	status, out, errs := run(t, "", env, append([]string{"--json"}, args...)...)
+	var e struct {
+		Error struct{ Code, Message, Hint string } `json:"error"`
+	}
+	if err := json.Unmarshal([]byte(errs), &e); err != nil || status != 2 || out != "" {
+		t.Errorf("--json %v: %d %q %q: %v", args, status, out, errs, err)
+		return
+	}
+	if !strings.Contains(text, "("+e.Error.Code+")") {
+		t.Errorf("--json %v: code %s, as text %s", args, e.Error.Code, text)
+	}
+}
+
+func TestJSONOfAProgramAfterTheDashesIsNotOurs(t *testing.T) {
+	for _, tc := range []struct {
+		args string
+		want bool
+	}{{"ps --json", true}, {"--json=true ps", true}, {"spawn x -- y --json", false}, {"ps", false}} {
+		if got := asksForJSON(strings.Fields(tc.args)); got != tc.want {
+			t.Errorf("%s: %v", tc.args, got)
+		}
+	}
+}
+
+func TestIB08_QU03_TextThatBeginsWithADash(t *testing.T) {
+	_, _, errs := run(t, "", nil, "send", "bob", "-----BEGIN")
+	if !strings.Contains(errs, "wants -- before it") {
+		t.Errorf("no way out: %s", errs)
+	}
+}

@@ -147,6 +147,44 @@ func TestFollowReplaced(t *testing.T) {
 	}
 }
 
+// What was written to the old file between our last read and its replacement is
+// read before the new one.
+func TestFollowReplacedLate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "stream.jsonl")
+	appendTo(t, path, "one")
+	f, err := openFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.follow, f.poll, f.cut = true, time.Millisecond, func(string) {}
+	defer func() { f.close() }()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	next := func() string {
+		b := make([]byte, 16)
+		n, err := f.read(ctx, b, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b[:n])
+	}
+	got := next()
+	appendTo(t, path, "two")
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	appendTo(t, path, "three")
+	if again, err := f.renew(); err != nil || !again {
+		t.Fatalf("renew: %v, %v", again, err)
+	}
+	if got += next(); got != "onetwo" {
+		t.Errorf("read %q", got)
+	}
+	if got += next(); got != "onetwothree" {
+		t.Errorf("read %q", got)
+	}
+}
+
 func TestPipe(t *testing.T) {
 	in, w := io.Pipe()
 	path := filepath.Join(t.TempDir(), "state.json")

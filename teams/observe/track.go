@@ -132,7 +132,6 @@ func (t *Tracker) decode(line []byte, k kind) {
 	}
 	for _, r := range l.Results {
 		if c, ok := t.open.Result(r); ok {
-			t.step.Dirty = true
 			t.step.Messages = append(t.step.Messages, supplementResult(l, c))
 			t.apply(c)
 		}
@@ -164,7 +163,9 @@ func (t *Tracker) session(l Line) {
 
 func (t *Tracker) use(l Line, u ToolUse) {
 	t.step.Messages = append(t.step.Messages, supplement(l, u))
-	t.step.Dirty = true
+	if !t.state.Applied.Has(u.ToolUseID) {
+		t.step.Dirty = true // a replay is nothing to save
+	}
 	if n := t.open.Use(u, t.clock()); n > 0 {
 		t.stats.Expired += int64(n)
 		t.warn(slog.LevelWarn, "too many tool uses wait for a result; %d forgotten", n)
@@ -186,6 +187,7 @@ func (t *Tracker) apply(c Correlated) {
 		return
 	}
 	t.state.Applied.add(c.ToolUseID)
+	t.step.Dirty = true
 	old := t.state.Team
 	if words, refused := c.Result.refused(); refused {
 		t.refuse(c, words)

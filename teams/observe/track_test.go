@@ -183,6 +183,15 @@ func TestO15_Idle(t *testing.T) {
 	}
 }
 
+// A replayed start of a task does not keep its member from being idle.
+func TestO15_ReplayedStart(t *testing.T) {
+	started := update("u1", "1", object{"status": inProgress, "owner": "ann"})
+	w := seen(join(create("c", "a"), spawn("s", "a", "ann"), task("t", "1"), started, update("u2", "1", object{"status": completed}))...)
+	if w.feed(started[0]); !strings.HasSuffix(w.names(), "member:idle(ann)") {
+		t.Errorf("events %s", w.names())
+	}
+}
+
 func TestO18_PlanAndShutdown(t *testing.T) {
 	w := seen(join(create("c", "a"), spawn("s", "a", "ann"),
 		send("m1", object{"type": "plan_approval_request", "recipient": "team-lead", "request_id": "p1", "content": "the plan"}, object{"success": true}),
@@ -226,6 +235,18 @@ func TestO18_ByMail(t *testing.T) {
 		"member:idle(ann) shutdown:response(ann) member:shutdown(ann) task:updated message:received(bob) message:received(ann) "+
 		"message:received(ann) message:received(eve)")
 	w.is(t, "a/lead ann:shutdown(approved) #1:pending")
+}
+
+// An answer to another request than the open one, and a mail the client itself
+// does not believe, are only words.
+func TestO18_AnswersThatAreNone(t *testing.T) {
+	w := seen(join(create("c", "a"), spawn("s", "a", "ann"),
+		send("m", object{"type": "shutdown_request", "recipient": "ann"}, object{"request_id": "r2"}))...)
+	approved := `{"type":"shutdown_approved","from":"ann","requestId":"r1"}`
+	w.feed(mailed("1", "ann", approved), strings.Replace(mailed("2", "ann", strings.Replace(approved, "r1", "r2", 1)), `\u003e\n`, ` verified=\"false\"\u003e\n`, 1))
+	w.is(t, "a/lead ann:active(requested)")
+	w.told(t, "created member:joined(ann) shutdown:requested(ann) message:received(ann) message:received(ann)")
+	w.feed(mailed("3", "ann", strings.Replace(approved, "r1", "r2", 1))).is(t, "a/lead ann:active(approved)")
 }
 
 // A teammate's own transcript: it is asked, and answers.

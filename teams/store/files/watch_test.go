@@ -1,0 +1,149 @@
+package files_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/store/files"
+)
+
+func hint(t *testing.T, what string, c <-chan struct{}, within time.Duration) {
+	t.Helper()
+	select {
+	case _, open := <-c:
+		if !open {
+			t.Fatalf("%s: the watch has ended", what)
+		}
+	case <-time.After(within):
+		t.Fatalf("%s: no hint within %v", what, within)
+	}
+}
+
+func quiet(t *testing.T, what string, c <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-c:
+		t.Errorf("%s: a hint", what)
+	case <-time.After(200 * time.Millisecond):
+	}
+}
+
+// drain takes hints until none comes for a while.
+func drain(c <-chan struct{}) {
+	for {
+		select {
+		case <-c:
+		case <-time.After(100 * time.Millisecond):
+			return
+		}
+	}
+}
+
+func TestDL05_WatchSeesSavesOfEveryKind(t *testing.T) {
+	d, base := open(t)
+	c, err := files.Watch(t.Context(), []string{base}, nil)
+	ok(t, err)
+	hint(t, "first", c, time.Second)
+	for i := range 50 {
+		ok(t, d.Write(t.Context(), "f.json", fmt.Append(nil, i)))
+		hint(t, "rename", c, 2*time.Second)
+	}
+	drain(c)
+	ok(t, os.WriteFile(filepath.Join(base, "f.json"), []byte("in place"), 0o600))
+	hint(t, "write in place", c, 2*time.Second)
+	drain(c)
+	ok(t, os.Remove(filepath.Join(base, "f.json")))
+	hint(t, "removal", c, 2*time.Second)
+	drain(c)
+	ok(t, os.Mkdir(filepath.Join(base, "f.json.lock"), 0o700))
+	ok(t, os.WriteFile(filepath.Join(base, "f.json.tmp.0a1b2c3d"), nil, 0o600))
+	ok(t, os.WriteFile(filepath.Join(base, files.TempPrefix+"x.tmp"), nil, 0o600))
+	quiet(t, "locks and temporary files", c)
+}
+
+func TestDL04_WatchOfFoldersThatAppearLater(t *testing.T) {
+	_, base := open(t)
+	dir := filepath.Join(base, "teams", "alpha", "inboxes")
+	c, err := files.Watch(t.Context(), []string{dir}, nil)
+	ok(t, err)
+	hint(t, "first", c, time.Second)
+	for range 3 {
+		ok(t, os.MkdirAll(dir, 0o700))
+		ok(t, os.WriteFile(filepath.Join(dir, "a.json"), []byte("[]"), 0o600))
+		hint(t, "the folder with its file", c, 2*time.Second)
+		drain(c)
+		ok(t, os.WriteFile(filepath.Join(dir, "b.json"), []byte("[]"), 0o600))
+		hint(t, "a file in the new folder", c, 2*time.Second)
+		ok(t, os.RemoveAll(filepath.Join(base, "teams")))
+		hint(t, "removal", c, 2*time.Second)
+		drain(c)
+	}
+}
+
+func TestWatchersShareAndEnd(t *testing.T) {
+	_, base := open(t)
+	var w files.Watcher
+	for _, dir := range []string{"a", "b"} {
+		ok(t, os.Mkdir(filepath.Join(base, dir), 0o700))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	a, err := w.Watch(ctx, []string{filepath.Join(base, "a")}, nil)
+	ok(t, err)
+	short, end := context.WithCancel(t.Context())
+	b, err := w.Watch(short, []string{filepath.Join(base, "a"), filepath.Join(base, "b")}, nil)
+	ok(t, err)
+	drain(a)
+	drain(b)
+	ok(t, os.WriteFile(filepath.Join(base, "b", "x"), nil, 0o600))
+	hint(t, "b", b, 2*time.Second)
+	quiet(t, "a", a)
+	end()
+	deadline := time.After(5 * time.Second)
+	for open := true; open; {
+		select {
+		case _, open = <-b:
+		case <-deadline:
+			t.Fatal("the channel is not closed")
+		}
+	}
+	ok(t, os.WriteFile(filepath.Join(base, "a", "x"), nil, 0o600))
+	hint(t, "a after the other has ended", a, 2*time.Second)
+	if _, err := w.Watch(ctx, []string{"relative"}, nil); err == nil {
+		t.Error("a relative path is watched")
+	}
+}
+
+// pollAlone watches in a process that gets no events: see the children in
+// limits_linux_test.go.
+func pollAlone(base string, log *bytes.Buffer) error {
+	var mu sync.Mutex
+	state := "before"
+	poll := func() string { mu.Lock(); defer mu.Unlock(); return state }
+	w := files.Watcher{Log: slog.New(slog.NewTextHandler(log, nil))}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	c, err := w.Watch(ctx, []string{base}, poll)
+	if err != nil {
+		return err
+	}
+	<-c
+	for _, next := range []string{"changed", "changed again"} {
+		mu.Lock()
+		state = next
+		mu.Unlock()
+		select {
+		case <-c:
+		case <-time.After(5 * time.Second):
+			return fmt.Errorf("%s: no hint within 5 s", next)
+		}
+	}
+	return nil
+}

@@ -74,6 +74,10 @@ func (s *Service) owner(t store.Team, name string) (string, error) {
 		return "", fault.New(fault.MemberNotFound, "team %s has no member %q to own the task", t.Name, store.Shown(name)).
 			WithHint("its members: %s", memberNames(t))
 	}
+	if m.Unsafe {
+		return "", fault.New(fault.InvalidName, "the roster of team %s holds the unsafe name %q, which owns nothing", t.Name, store.Shown(m.Name)).
+			WithHint("mend %s", t.Path)
+	}
 	return m.Name, nil
 }
 

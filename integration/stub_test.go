@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,6 +10,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
 )
 
 // record is what a stub agent saw when it was started.
@@ -30,6 +34,7 @@ func stub(mode string, args []string) {
 		"noterm":  func([]string) { signal.Ignore(syscall.SIGTERM, syscall.SIGHUP); say("ready"); stay() },
 		"forker":  stubForker, // leaves grandchildren in sessions of their own
 		"tmux":    stubTmux,   // SOCKET: starts a tmux server
+		"join":    stubJoin,   // BASE TEAM NAME: joins a team through the store
 		"crash":   func(a []string) { fmt.Println("going down"); fmt.Sscan(a[0], new(int)); os.Exit(3) },
 	}
 	f, ok := modes[mode]
@@ -108,4 +113,18 @@ func stubTmux(args []string) {
 	}
 	say("ready")
 	stay()
+}
+
+func stubJoin(args []string) {
+	fs, err := claudefs.Open(args[0], claudefs.Options{})
+	if err == nil {
+		err = fs.Roster().Update(context.Background(), args[1], func(t *store.Team) error {
+			t.Members = append(t.Members, store.Member{Name: args[2], AgentID: args[2] + "@" + args[1]})
+			return nil
+		})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }

@@ -20,7 +20,7 @@ type screen struct {
 	answer func([]byte) // nil = a real terminal answers; must not block
 
 	turn       chan struct{} // holds one token while the fields below are used
-	model      *vt.Emulator
+	model      *vt.Emulator  // nil until there is something to show
 	guard      guard
 	rows, cols int
 	place      int64 // in the ring, what the model has seen
@@ -31,9 +31,15 @@ type screen struct {
 const screenPiece = 16 << 10
 
 func newScreen(r *ring, rows, cols int, answer func([]byte)) *screen {
-	s := &screen{ring: r, answer: answer, turn: make(chan struct{}, 1), rows: rows, cols: cols}
-	s.begin()
-	return s
+	return &screen{ring: r, answer: answer, turn: make(chan struct{}, 1), rows: rows, cols: cols}
+}
+
+// need makes the model at its first use: it costs several megabytes, which the start
+// of a program need not wait for.
+func (s *screen) need() {
+	if s.model == nil {
+		s.begin()
+	}
 }
 
 // begin puts a fresh model in place and drains what it says to queries; a model
@@ -124,6 +130,7 @@ func (s *screen) feed(p []byte) {
 	if s.truncated && lastReset(p) >= 0 {
 		s.truncated = false
 	}
+	s.need()
 	s.model.Write(s.guard.pass(p, s.cols))
 }
 
@@ -160,7 +167,9 @@ func (s *screen) resize(ctx context.Context, rows, cols int) error {
 			}
 		}()
 		s.rows, s.cols = rows, cols
-		s.model.Resize(cols, rows)
+		if s.model != nil {
+			s.model.Resize(cols, rows)
+		}
 	})
 }
 
@@ -168,6 +177,7 @@ func (s *screen) resize(ctx context.Context, rows, cols int) error {
 func (s *screen) text(ctx context.Context, ansi bool) (text string, truncated bool, err error) {
 	err = s.use(ctx, func() {
 		truncated = s.truncated
+		s.need()
 		defer func() {
 			if recover() != nil {
 				truncated = true
@@ -194,6 +204,7 @@ func (s *screen) text(ctx context.Context, ansi bool) (text string, truncated bo
 func (s *screen) redraw(ctx context.Context) (picture []byte, place int64, err error) {
 	err = s.use(ctx, func() {
 		place = s.place
+		s.need()
 		defer func() { recover() }()
 		at := s.model.CursorPosition()
 		lines := strings.ReplaceAll(strings.ReplaceAll(s.model.Render(), "\r", ""), "\n", "\r\n")

@@ -95,6 +95,11 @@ func (s *server) bind() error {
 	if err := privateFolder(filepath.Dir(s.path)); err != nil {
 		return err
 	}
+	s.mu.Lock() // against close: a socket made after it would stay
+	defer s.mu.Unlock()
+	if s.closed {
+		return failed(net.ErrClosed)
+	}
 	temp := s.path + "~"
 	os.Remove(temp)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: temp, Net: "unix"})
@@ -115,13 +120,10 @@ func (s *server) bind() error {
 		os.Remove(temp)
 		return failed(err)
 	}
-	s.mu.Lock()
-	old := s.listener
-	s.listener, s.file = l, info
-	s.mu.Unlock()
-	if old != nil {
-		old.Close()
+	if s.listener != nil {
+		s.listener.Close()
 	}
+	s.listener, s.file = l, info
 	return nil
 }
 
@@ -162,10 +164,12 @@ func (s *server) run(ctx context.Context) {
 }
 
 func (s *server) mend(ctx context.Context) {
-	if _, err := os.Lstat(s.path); !errors.Is(err, fs.ErrNotExist) || s.isClosed() {
+	if _, err := os.Lstat(s.path); !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	if err := s.bind(); err != nil {
+	if err := s.bind(); errors.Is(err, net.ErrClosed) {
+		return
+	} else if err != nil {
 		s.host.log.Warn("make the socket again", "error", err)
 		return
 	}
@@ -173,17 +177,14 @@ func (s *server) mend(ctx context.Context) {
 	s.serve(ctx)
 }
 
-func (s *server) isClosed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed
-}
-
 // serve accepts on the listener of now until it is closed.
 func (s *server) serve(ctx context.Context) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
 	l := s.listener
-	s.mu.Unlock()
 	s.accepts.Add(1)
 	go func() {
 		defer s.accepts.Done()

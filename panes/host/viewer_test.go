@@ -1,0 +1,167 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+)
+
+// attached is a viewer of a test.
+type attached struct {
+	in   *io.PipeWriter
+	out  *safeBuffer
+	done chan error
+	end  Attached
+}
+
+func attach(t *testing.T, c *Client, o AttachOptions) *attached {
+	t.Helper()
+	r, w := io.Pipe()
+	a := &attached{in: w, out: &safeBuffer{}, done: make(chan error, 1)}
+	o.In, o.Out = r, a.out
+	go func() {
+		var err error
+		a.end, err = c.Attach(context.Background(), o)
+		a.done <- err
+	}()
+	t.Cleanup(func() { w.Close() })
+	return a
+}
+
+func (a *attached) result(t *testing.T) error {
+	t.Helper()
+	select {
+	case err := <-a.done:
+		return err
+	case <-time.After(15 * time.Second):
+		t.Fatal("the viewer stays")
+		return nil
+	}
+}
+
+func TestSeveralViewers(t *testing.T) {
+	h, c := listening(t, Options{Screen: true})
+	done := background(t, h, shell(`printf '\033[?2004h'; echo up; while read x; do echo "got $x"; done; exit 3`))
+	eventuallyTail(t, h, "up")
+	one, two, reader := attach(t, c, AttachOptions{}), attach(t, c, AttachOptions{}), attach(t, c, AttachOptions{ReadOnly: true})
+	for i, a := range []*attached{one, two, reader} {
+		eventually(t, fmt.Sprintf("picture %d", i), func() bool {
+			return strings.Contains(a.out.String(), "up") && strings.Contains(a.out.String(), "\x1b[?2004h")
+		})
+	}
+	reader.in.Write([]byte("not to be\r"))
+	one.in.Write([]byte("\x1b[9;9R")) // its terminal answers what the screen has answered
+	one.in.Write([]byte("hello\r"))
+	eventually(t, "all see it", func() bool {
+		return strings.Contains(one.out.String(), "got hello") && strings.Contains(two.out.String(), "got hello") &&
+			strings.Contains(reader.out.String(), "got hello")
+	})
+	if strings.Contains(h.Tail(0), "not to be") {
+		t.Error("a reader typed")
+	}
+	if strings.Contains(h.Tail(0), "9;9R") {
+		t.Error("a viewer's terminal answered")
+	}
+	if h.Status().LastKeyAt.IsZero() {
+		t.Error("nobody typed, says the status")
+	}
+	two.in.Write([]byte("\x1c"))
+	two.in.Write([]byte("d"))
+	if err := two.result(t); err != nil || !two.end.Detached {
+		t.Errorf("%+v, %v", two.end, err)
+	}
+	if !strings.HasSuffix(two.out.String(), "\x1b[?2004l") {
+		t.Errorf("the viewer's terminal is left in the program's modes: %q", two.out.String())
+	}
+	reader.in.Close() // the end of input detaches
+	if err := reader.result(t); err != nil || !reader.end.Detached {
+		t.Errorf("%+v, %v", reader.end, err)
+	}
+	one.in.Write([]byte("\x04"))
+	endOf(t, done)
+	h.Close()
+	if err := one.result(t); err != nil || one.end.Detached || one.end.Exit == nil || one.end.Exit.Code != 3 {
+		t.Errorf("%+v, %v", one.end, err)
+	}
+}
+
+func TestViewerOnATerminal(t *testing.T) {
+	h, c := listening(t, Options{})
+	done := background(t, h, programIn(t, "sizes"))
+	eventuallyTail(t, h, "size 24x80")
+	p := newPane(t, 40, 100)
+	p.watch(t)
+	before, err := termiosOf(p.tty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := make(chan error, 1)
+	go func() {
+		end, err := c.Attach(context.Background(), AttachOptions{Terminal: p.tty})
+		if err == nil && !end.Detached {
+			err = fmt.Errorf("%+v", end)
+		}
+		result <- err
+	}()
+	eventually(t, "the viewer's size", func() bool { return strings.Contains(p.out.String(), "size 40x100") })
+	other := attach(t, c, AttachOptions{})
+	eventually(t, "the second viewer", func() bool { return strings.Contains(other.out.String(), "size 40x100") })
+	p.press(t, "\x1cd")
+	if err := <-result; err != nil {
+		t.Error(err)
+	}
+	if after, err := termiosOf(p.tty); err != nil || *after != *before {
+		t.Errorf("the terminal is not given back: %v", err)
+	}
+	h.End(limited(t), 0, 5*time.Second)
+	endOf(t, done)
+}
+
+// A viewer that takes nothing is cut; the program goes on.
+func TestSlowViewerIsCut(t *testing.T) {
+	h, c := listening(t, Options{})
+	conn, _, err := c.begin(limited(t), opAttach, attachParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	eventually(t, "the viewer", func() bool { h.server.mu.Lock(); defer h.server.mu.Unlock(); return len(h.server.viewers) == 1 })
+	exit := endOf(t, background(t, h, programIn(t, "burst")))
+	if exit.Code != 0 || !strings.Contains(h.Tail(1), "sum ") {
+		t.Errorf("%+v, %q", exit, h.Tail(1))
+	}
+	eventually(t, "the cut", func() bool { return len(h.server.slots) == 0 })
+}
+
+func TestDetacher(t *testing.T) {
+	for _, tc := range []struct {
+		pieces  []string
+		through string
+		detach  bool
+	}{
+		{[]string{"ab"}, "ab", false},
+		{[]string{"a\x1cd", "never"}, "a", true},
+		{[]string{"\x1c", "d"}, "", true},
+		{[]string{"\x1c\x1cd"}, "\x1cd", false},
+		{[]string{"\x1cx"}, "\x1cx", false},
+	} {
+		var d detacher
+		var through []byte
+		detach := false
+		for _, p := range tc.pieces {
+			var part []byte
+			if part, detach = d.read([]byte(p)); !detach {
+				through = append(through, part...)
+				continue
+			}
+			through = append(through, part...)
+			break
+		}
+		if string(through) != tc.through || detach != tc.detach {
+			t.Errorf("%q: %q %v", tc.pieces, through, detach)
+		}
+	}
+}

@@ -17,13 +17,19 @@ type labeller struct {
 	label  backend.Label
 
 	wanted chan string
+	last   chan struct{} // closed when no state follows
 	done   sync.WaitGroup
 }
 
 const labelLimit = 2 * time.Second
 
+// labelPause is how long a state has to last to be shown. A label is a program to
+// run and a question to the terminal: when a whole team starts, that waits until the
+// agents have started, and states that pass at once cost nothing.
+const labelPause = 500 * time.Millisecond
+
 func newLabeller(p *panes.Manager, t panes.Target, l backend.Label) *labeller {
-	b := &labeller{panes: p, target: t, label: l, wanted: make(chan string, 1)}
+	b := &labeller{panes: p, target: t, label: l, wanted: make(chan string, 1), last: make(chan struct{})}
 	b.done.Go(b.loop)
 	return b
 }
@@ -46,6 +52,7 @@ func (b *labeller) show(state string) {
 func (b *labeller) loop() {
 	shown := ""
 	for state := range b.wanted {
+		state = b.lasting(state)
 		if state == shown || b.target.Pane == "" {
 			continue
 		}
@@ -58,9 +65,28 @@ func (b *labeller) loop() {
 	}
 }
 
+// lasting waits a moment and returns the state of then.
+func (b *labeller) lasting(state string) string {
+	pause := time.NewTimer(labelPause)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-b.last:
+	}
+	select {
+	case newer, ok := <-b.wanted:
+		if ok {
+			return newer
+		}
+	default:
+	}
+	return state
+}
+
 // close shows a last state and ends.
 func (b *labeller) close(state string) {
 	b.show(state)
+	close(b.last)
 	close(b.wanted)
 	b.done.Wait()
 }

@@ -82,7 +82,7 @@ func BenchmarkSpawn(b *testing.B) {
 	for _, n := range []int{1, 10, 50} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			r := newRig(b, windowSize)
-			svc := r.service(b)
+			o := r.office(b)
 			agents := newAgents(b, r.path("work"))
 			duel(b, 7, func(i int) time.Duration {
 				took := agents.started(n, func() { rawSpawn(r, agents, n) })
@@ -90,7 +90,7 @@ func BenchmarkSpawn(b *testing.B) {
 				return took
 			}, func(i int) time.Duration {
 				team := fmt.Sprintf("bench-%d", i)
-				ensure(b, createTeam(b, svc, team, ""))
+				ensure(b, o.createTeam(team, ""))
 				var specs []teams.SpawnSpec
 				for k := range n {
 					specs = append(specs, teams.SpawnSpec{
@@ -98,11 +98,11 @@ func BenchmarkSpawn(b *testing.B) {
 					})
 				}
 				took := agents.started(n, func() {
-					for _, s := range svc.Spawn(b.Context(), team, specs) {
+					for _, s := range o.svc.Spawn(b.Context(), team, specs) {
 						ensure(b, s.Err)
 					}
 				})
-				_, err := svc.Down(b.Context(), team, teams.StopOptions{Force: true, Ask: time.Millisecond}, false)
+				_, err := o.svc.Down(b.Context(), team, teams.StopOptions{Force: true, Ask: time.Millisecond}, false)
 				ensure(b, err)
 				r.clear()
 				return took
@@ -195,11 +195,18 @@ func (a *agents) started(n int, start func()) time.Duration {
 	}
 }
 
-// service is the Service of the rig's lead, in this process; the hosts are the built
-// program.
-func (r *rig) service(b *testing.B) *teams.Service {
-	base := r.path("base")
-	fs, err := claudefs.Open(base, claudefs.Options{})
+// office is the rig's lead in this process: the verbs, and the mail below them. The
+// hosts it starts are the built program.
+type office struct {
+	b    *testing.B
+	base string
+	svc  *teams.Service
+	mail store.Mail
+}
+
+func (r *rig) office(b *testing.B) *office {
+	o := &office{b: b, base: r.path("base")}
+	fs, err := claudefs.Open(o.base, claudefs.Options{})
 	ensure(b, err)
 	b.Cleanup(func() { _ = fs.Close() })
 	getenv := func(name string) string {
@@ -210,19 +217,18 @@ func (r *rig) service(b *testing.B) *teams.Service {
 		}
 		return ""
 	}
-	runtime, err := panes.RuntimeDir(getenv)
-	ensure(b, err)
+	runtime := panes.RuntimeDir(getenv)
 	open := func(string, string) (backend.Backend, error) {
 		return tmux.New(tmux.Options{Socket: r.tmux.Socket, Getenv: getenv})
 	}
-	return teams.New(teams.Config{
-		Base: base, Roster: fs.Roster(), Tasks: fs.Tasks(), Cwd: r.path("work"),
-		Mail: mailbox.Mail{LayoutOf: fs.MailboxOf, Layouts: map[string]store.Mail{
-			store.MailboxClaude:  fs.Mail(),
-			store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
-		}},
+	o.mail = mailbox.Mail{LayoutOf: fs.MailboxOf, Layouts: map[string]store.Mail{
+		store.MailboxClaude:  fs.Mail(),
+		store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
+	}}
+	o.svc = teams.New(teams.Config{
+		Base: o.base, Roster: fs.Roster(), Tasks: fs.Tasks(), Mail: o.mail, Cwd: r.path("work"),
 		Panes: panes.NewManager(panes.Options{
-			Dir: fs.Dir(), Base: base, Runtime: runtime, Executable: r.bin, Environ: r.env,
+			Dir: fs.Dir(), Base: o.base, Runtime: runtime, Executable: r.bin, Environ: r.env,
 			Choose: func(context.Context) (panes.Choice, error) {
 				t, err := open("", "")
 				return panes.Choice{Type: "tmux", Socket: r.tmux.Socket, Backend: t}, err
@@ -230,10 +236,11 @@ func (r *rig) service(b *testing.B) *teams.Service {
 			Open: open,
 		}),
 	})
+	return o
 }
 
-func createTeam(b *testing.B, svc *teams.Service, name, mailbox string) error {
-	_, err := svc.CreateTeam(b.Context(), teams.TeamSpec{Name: name, Description: "for a benchmark", Mailbox: mailbox})
+func (o *office) createTeam(name, mailbox string) error {
+	_, err := o.svc.CreateTeam(o.b.Context(), teams.TeamSpec{Name: name, Description: "for a benchmark", Mailbox: mailbox})
 	return err
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +26,7 @@ const limit = 15 * time.Second
 
 // TestScripts runs every script of testdata/script with the real program, in a
 // home, a base directory and tmux servers of its own. After each one nothing may
-// be left: no process, no tmux server, no socket.
+// be left: no process, no tmux server, no socket, no temporary file.
 func TestScripts(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Fatal("these tests need tmux: apt-get install tmux, or brew install tmux")
@@ -40,7 +39,8 @@ func TestScripts(t *testing.T) {
 		testscript.Run(t, testscript.Params{
 			Dir: dir, Setup: setup, RequireExplicitExec: true, RequireUniqueNames: true,
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
-				"eventually": eventually, "lead": lead, "json": checkJSON, "let": let, "gone": gone, "big": big,
+				"eventually": eventually, "lead": lead, "json": checkJSON, "let": let, "big": big,
+				"stopserver": stopServer, "contserver": contServer,
 			},
 		})
 	}
@@ -100,20 +100,12 @@ func look(root string) string {
 		fmt.Fprintf(&b, "process %d %q\n", pid, line)
 	}
 	_ = filepath.WalkDir(filepath.Join(root, "run"), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type()&fs.ModeSocket != 0 && listens(path) {
-			fmt.Fprintf(&b, "socket %s\n", path)
+		if err == nil && !d.IsDir() {
+			fmt.Fprintf(&b, "in the run folder: %s\n", path)
 		}
 		return nil
 	})
 	return b.String()
-}
-
-func listens(socket string) bool {
-	c, err := net.Dial("unix", socket)
-	if err == nil {
-		c.Close()
-	}
-	return err == nil
 }
 
 // processes are those whose environment names root (on Linux).
@@ -228,31 +220,15 @@ func value(ts *testscript.TestScript, path string) string {
 	return string(b)
 }
 
-// gone PID… waits until the processes are not there any more; ! gone checks that
-// they are.
-func gone(ts *testscript.TestScript, neg bool, args []string) {
-	for _, arg := range args {
-		for _, word := range strings.Fields(arg) {
-			pid, err := strconv.Atoi(word)
-			ts.Check(err)
-			deadline := time.Now().Add(limit)
-			for alive(pid) && !neg && time.Now().Before(deadline) {
-				time.Sleep(20 * time.Millisecond)
-			}
-			if alive(pid) != neg {
-				ts.Fatalf("process %d alive: %v", pid, !neg)
-			}
-		}
-	}
-}
+// stopServer makes lead's tmux server answer nobody, contServer ends that.
+func stopServer(ts *testscript.TestScript, _ bool, _ []string) { signalServer(ts, syscall.SIGSTOP) }
+func contServer(ts *testscript.TestScript, _ bool, _ []string) { signalServer(ts, syscall.SIGCONT) }
 
-func alive(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return !os.IsNotExist(err) && syscall.Kill(pid, 0) == nil
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(rest, "Z")
+func signalServer(ts *testscript.TestScript, sig syscall.Signal) {
+	pid, err := strconv.Atoi(strings.Split(ts.Getenv("TMUX"), ",")[1])
+	ts.Check(err)
+	ts.Check(syscall.Kill(pid, sig))
+	ts.Defer(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
 }
 
 // big FILE BYTES writes a file of that size.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/leadlight-dev/leadlight/teams"
 )
 
@@ -13,8 +14,7 @@ import (
 type progressView struct {
 	a     *app
 	live  bool
-	lines int // of the table that is on the screen
-	block string
+	block string // the table that is on the screen
 	last  map[string]string
 }
 
@@ -41,7 +41,7 @@ func (v *progressView) show(snap teams.Snapshot) {
 		rows.rows = rows.rows[extra:]
 	}
 	fmt.Fprintf(&b, "%d of %d tasks completed\n", done, len(snap.Tasks))
-	rows.write(&b, width(v.a.err), colors)
+	rows.write(&b, width(v.a.err)-1, colors) // a full line is kept apart from the next one by not every terminal
 	for _, m := range snap.Members {
 		fmt.Fprintf(&b, "%s %s", paint(oneLine(m.Name), m.Color, colors), paint(m.State, stateColor(m.State), colors))
 		if m.Task != "" {
@@ -56,17 +56,23 @@ func (v *progressView) show(snap teams.Snapshot) {
 	v.draw()
 }
 
+// erase takes the table off the screen. The terminal may have become narrower
+// since, as panes were opened beside it, and have broken its lines.
 func (v *progressView) erase() {
-	if v.lines > 0 {
-		fmt.Fprintf(v.a.err, "\x1b[%dA\x1b[J", v.lines)
+	up, cols := 0, width(v.a.err)
+	if cols <= 0 {
+		cols = 80 // a terminal that does not know its size
 	}
-	v.lines = 0
+	measure := displaywidth.Options{ControlSequences: true}
+	for line := range strings.Lines(v.block) {
+		up += max(1, (measure.String(strings.TrimSuffix(line, "\n"))+cols-1)/cols)
+	}
+	if up > 0 {
+		fmt.Fprintf(v.a.err, "\x1b[%dA\r\x1b[J", up)
+	}
 }
 
-func (v *progressView) draw() {
-	io.WriteString(v.a.err, v.block)
-	v.lines = strings.Count(v.block, "\n")
-}
+func (v *progressView) draw() { io.WriteString(v.a.err, v.block) }
 
 // say prints a line above the table.
 func (v *progressView) say(line string) {
@@ -85,7 +91,7 @@ func (v *progressView) say(line string) {
 func (v *progressView) done() {
 	v.a.mu.Lock()
 	defer v.a.mu.Unlock()
-	v.lines, v.block = 0, ""
+	v.block = ""
 }
 
 // changes prints a line for everything that is not as it was.

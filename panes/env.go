@@ -25,8 +25,8 @@ type Identity struct {
 
 // Environment returns the complete environment of a teammate's programs, the
 // terminal's variables excepted: that of the lead without what is the lead's
-// own, with who the teammate is, with the folder of this program first on PATH,
-// and with extra (K=V) over all of it.
+// own, with who the teammate is, with the folder of this program on PATH, and with
+// extra (K=V) over all of it.
 func Environment(lead []string, id Identity, executable string, extra []string) []string {
 	env := map[string]string{}
 	var order []string

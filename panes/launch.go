@@ -26,6 +26,8 @@ type Launch struct {
 	Env    []string     // the complete environment, terminal variables excepted
 	Label  backend.Label
 	Ready  time.Duration // how long the host may take to answer
+
+	before *LaunchRecord // of the one who had the name before
 }
 
 // Launched is what became of a Launch.
@@ -40,6 +42,9 @@ type Launched struct {
 func (m *Manager) Launch(ctx context.Context, layout Layout, launches []Launch) []Launched {
 	out := make([]Launched, len(launches))
 	choice, err := m.Choice(ctx)
+	if err == nil {
+		err = MakePrivate(m.opt.Runtime)
+	}
 	if err != nil {
 		return failAll(out, err)
 	}
@@ -54,7 +59,7 @@ func (m *Manager) Launch(ctx context.Context, layout Layout, launches []Launch) 
 			out[i].Status, out[i].Err = m.await(ctx, choice, launches[i], out[i].Pane)
 		}
 		if out[i].Err != nil {
-			m.undo(ctx, choice, launches[i], out[i].Pane)
+			m.undo(ctx, launches[i], out[i].Pane)
 		}
 	})
 	return out
@@ -81,6 +86,10 @@ func (m *Manager) prepare(ctx context.Context, l *Launch) error {
 	r := &l.Record
 	r.Socket = m.SocketPath(r.Team, r.Agent)
 	r.LaunchedAt = time.Now()
+	r.Deadline = r.LaunchedAt.Add(placeLimit + l.Ready + launchGrace)
+	if before, err := m.records.Launch(ctx, r.Team, r.Agent); err == nil {
+		l.before = &before
+	}
 	r.EnvFile = filepath.Join(m.runDir(), "env-"+r.Host)
 	for _, kv := range l.Env {
 		name, _, _ := strings.Cut(kv, "=")
@@ -215,6 +224,7 @@ const (
 
 // await waits until the host answers, and through the first moments of its agent.
 func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pane) (host.Status, error) {
+	asked := ctx
 	ctx, cancel := context.WithTimeout(ctx, l.Ready)
 	defer cancel()
 	var st host.Status
@@ -247,6 +257,8 @@ func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pa
 			}
 		}
 		select {
+		case <-asked.Done():
+			return st, fmt.Errorf("start teammate %s: %w", l.Record.Agent, asked.Err())
 		case <-ctx.Done():
 			return st, fault.New(fault.SpawnFailed, "teammate %s of team %s: its host did not answer within %s (pane %s)",
 				l.Record.Agent, l.Record.Team, l.Ready, pane.ID).WithHint("a slow machine may need a longer --ready-timeout")
@@ -303,17 +315,26 @@ func paneStands(ctx context.Context, c Choice, pane backend.Pane) error {
 		WithHint("leadlight doctor looks for what may be wrong")
 }
 
-// undo removes what a failed launch left.
-func (m *Manager) undo(ctx context.Context, c Choice, l Launch, pane backend.Pane) {
+// Undo ends a host that was launched after all, when what comes after the launch
+// has failed.
+func (m *Manager) Undo(ctx context.Context, l Launch, pane backend.Pane) {
+	m.undo(ctx, l, pane)
+}
+
+// undo removes what a failed launch left, and puts back the record of whoever had
+// the name before.
+func (m *Manager) undo(ctx context.Context, l Launch, pane backend.Pane) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*terminalLimit)
 	defer cancel()
 	r := l.Record
-	_, _ = m.End(ctx, Target{Team: r.Team, Agent: r.Agent, Host: r.Host, Backend: r.Backend, Terminal: r.Terminal, Pane: pane.ID}, time.Second, 2*time.Second)
+	m.End(ctx, Target{Team: r.Team, Agent: r.Agent, Host: r.Host, Backend: r.Backend, Terminal: r.Terminal, Pane: pane.ID}, time.Second, 2*time.Second)
 	if r.EnvFile != "" {
 		_ = os.Remove(r.EnvFile)
 	}
 	if rec, err := m.records.Launch(ctx, r.Team, r.Agent); err == nil && rec.Host == r.Host {
-		_ = m.records.Forget(r.Team, r.Agent)
+		if err := m.records.Forget(r.Team, r.Agent); err == nil && l.before != nil {
+			_ = m.records.WriteLaunch(ctx, *l.before) // only a later restart would miss it
+		}
 	}
 	m.TidyRun(ctx)
 }

@@ -60,18 +60,30 @@ func (m *Manager) strayPanes(ctx context.Context, living func(team, agent, hostI
 		t := Target{Team: p.Mark.Team, Agent: p.Mark.Agent, Host: p.Mark.Host, Backend: c.Type, Terminal: c.Socket, Pane: p.ID}
 		out = append(out, Litter{
 			Litter: api.Litter{Kind: "pane", What: fmt.Sprintf("%s of %s@%s", p.ID, t.Agent, t.Team), Why: "no team names it"},
-			remove: func(ctx context.Context) error { return m.endStray(ctx, t) },
+			remove: unless(living, t, m.endStray),
 		})
 	}
 	return out, nil
 }
 
-func (m *Manager) endStray(ctx context.Context, t Target) error {
-	e, err := m.End(ctx, t, 2*time.Second, 2*time.Second)
-	if err == nil && e.Outcome == api.UnprovenStop {
-		err = errors.New(e.Reason)
+// errNamed says that a roster has come to name what was litter a moment ago.
+var errNamed = errors.New("a team names it now")
+
+// unless looks once more whether a team names the host before it is ended.
+func unless(living func(team, agent, hostID string) bool, t Target, end func(context.Context, Target) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if living(t.Team, t.Agent, t.Host) {
+			return errNamed
+		}
+		return end(ctx, t)
 	}
-	return err
+}
+
+func (m *Manager) endStray(ctx context.Context, t Target) error {
+	if e := m.End(ctx, t, 2*time.Second, 2*time.Second); e.Outcome == api.UnprovenStop {
+		return errors.New(e.Reason)
+	}
+	return nil
 }
 
 // strayRecords are records of hosts that no roster names, and what hosts that
@@ -120,7 +132,12 @@ func (m *Manager) strayRecord(ctx context.Context, team, agent string, living fu
 		out = append(out, Litter{
 			Litter: api.Litter{Kind: "process", What: fmt.Sprintf("%d processes of %s@%s, the first is pid %d %s", len(left), agent, team, left[0].PID, left[0].Command),
 				Why: whyStray(known)},
-			remove: func(ctx context.Context) error { return m.endStray(ctx, t) },
+			remove: func(ctx context.Context) error {
+				if alive {
+					return unless(living, t, m.endStray)(ctx)
+				}
+				return m.endStray(ctx, t)
+			},
 		})
 	}
 	if !known && !alive {

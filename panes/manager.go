@@ -17,6 +17,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams/store/files"
+	"github.com/leadlight-dev/leadlight/teams/store/lock"
 )
 
 // Limits of single steps. The verbs have their own, larger ones.
@@ -24,6 +25,7 @@ const (
 	terminalLimit = 5 * time.Second        // one question to a terminal
 	placeLimit    = 30 * time.Second       // waiting for our turn at a terminal
 	statusLimit   = 2 * time.Second        // one question to a host
+	guardLimit    = 10 * time.Second       // waiting for somebody who starts the same team
 	earlyDeath    = 200 * time.Millisecond // an agent that fails within it was not started
 )
 
@@ -40,7 +42,7 @@ type Choice struct {
 type Options struct {
 	Dir        *files.Dir // the base directory
 	Base       string     // its path, as teammates are given it
-	Runtime    string     // from RuntimeDir
+	Runtime    string     // from RuntimeDir; need not be there
 	Executable string     // this program, absolute
 	Environ    []string   // the lead's environment
 	// Choose decides where new panes go. It is called when the first pane is
@@ -104,6 +106,15 @@ func (m *Manager) backendOf(backendType, socket string) (backend.Backend, error)
 // mark is what is written on the pane of one host.
 func (m *Manager) mark(team, agent, hostID string) backend.Mark {
 	return backend.Mark{Base: m.baseKey, Team: team, Agent: agent, Host: hostID}
+}
+
+// Guard lets one at a time make the team of a name. release gives it free.
+func (m *Manager) Guard(ctx context.Context, team, verb string) (release func(), err error) {
+	held, err := lock.Acquire(ctx, m.opt.Dir, OwnPath(team, "locks", "start"), verb, guardLimit)
+	if err != nil {
+		return nil, err
+	}
+	return held.Release, nil
 }
 
 // runDir is the folder of this base directory's sockets.

@@ -38,7 +38,7 @@ func (m *Manager) Observe(ctx context.Context, team, agent, hostID string, spawn
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || (err == nil && rec.Host != hostID):
 		o.State, o.Reason = api.StateLost, "its host left no record"
-		if time.Since(spawnedAt) < launchGrace {
+		if deadline := spawnedAt.Add(launchGrace); time.Now().Before(deadline) || time.Now().Before(o.Launch.Deadline) {
 			o.State, o.Reason = api.StateStarting, ""
 		}
 		return o
@@ -77,8 +77,10 @@ func silent(rec HostRecord, err error) (state, reason string) {
 }
 
 // PaneThere tells whether a pane that is not ours is still in the terminal that
-// new panes would go to. known is false when that could not be observed.
-func (m *Manager) PaneThere(ctx context.Context, backendType string, id backend.ID) (there, known bool, why string) {
+// new panes would go to. known is false when that could not be observed. A lead
+// that runs (leadPID > 0) has to run in that terminal, too: the same id in another
+// one is another pane.
+func (m *Manager) PaneThere(ctx context.Context, backendType string, id backend.ID, leadPID int) (there, known bool, why string) {
 	c, err := m.Choice(ctx)
 	if err != nil {
 		return false, false, err.Error()
@@ -96,12 +98,39 @@ func (m *Manager) PaneThere(ctx context.Context, backendType string, id backend.
 	if err != nil {
 		return false, false, fault.Of(err).Message
 	}
+	if leadPID > 0 && !runsIn(leadPID, all) {
+		return false, false, "its lead runs in another terminal; name that one with --tmux-socket"
+	}
 	for _, p := range all {
 		if p.ID == id {
 			return !p.Dead, true, ""
 		}
 	}
 	return false, true, ""
+}
+
+// runsIn tells whether a process is, or descends from, the program of one of the
+// panes.
+func runsIn(pid int, all []backend.Pane) bool {
+	table, err := signals.Snapshot()
+	if err != nil {
+		return false
+	}
+	roots := map[int]bool{}
+	for _, p := range all {
+		roots[p.PID] = true
+	}
+	for range 1000 { // deeper than any tree, should the table hold a loop
+		if roots[pid] {
+			return true
+		}
+		p, ok := table.Find(pid)
+		if !ok || p.PPID <= 1 {
+			return false
+		}
+		pid = p.PPID
+	}
+	return false
 }
 
 // Client returns the way to a member's host that is known to be running.

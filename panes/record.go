@@ -38,6 +38,7 @@ type LaunchRecord struct {
 	LedByUs    bool      `json:"ledByUs"`
 	Color      string    `json:"color,omitempty"`
 	LaunchedAt time.Time `json:"launchedAt"`
+	Deadline   time.Time `json:"deadline"` // until then a host that has not come is not lost
 }
 
 // HostRecord is what a host writes of itself: who it is, and in the end how its
@@ -139,7 +140,7 @@ func read[T any](ctx context.Context, dir *files.Dir, name string) (T, error) {
 }
 
 // trustPath holds the commands that came from a team file, by task.
-func trustPath(team string) string { return OwnPath(team, "runs.json") }
+func trustPath(team string) string { return OwnPath(team, "launch", ".runs.json") }
 
 // TrustRun notes that the command of a task came from the team file. Anybody who
 // can write a task can put a command into it; a worker obeys only those that are

@@ -17,21 +17,23 @@ import (
 const maxSocketPath = 100
 
 // RuntimeDir returns the folder for sockets and for what must not outlive a
-// boot, and makes it: $XDG_RUNTIME_DIR/leadlight if that is a folder of ours,
-// else /tmp/leadlight-<uid>. It refuses a folder that is a link, belongs to
-// somebody else or is open to others: whoever owns it could answer in a host's
-// place.
-func RuntimeDir(getenv func(string) string) (string, error) {
+// boot: $XDG_RUNTIME_DIR/leadlight if $XDG_RUNTIME_DIR is a folder of ours, else
+// /tmp/leadlight-<uid>. It makes nothing: the first spawn does.
+func RuntimeDir(getenv func(string) string) string {
 	uid := os.Getuid()
 	if xdg := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(xdg) && owned(xdg, uid) {
 		dir := filepath.Join(xdg, "leadlight")
 		if len(socketPath(dir, "", "", "")) <= maxSocketPath {
-			return dir, makePrivate(dir, uid)
+			return dir
 		}
 	}
-	dir := filepath.Join("/tmp", "leadlight-"+strconv.Itoa(uid))
-	return dir, makePrivate(dir, uid)
+	return filepath.Join("/tmp", "leadlight-"+strconv.Itoa(uid))
 }
+
+// MakePrivate makes dir with mode 0700, or checks that it is such a folder of
+// ours. It refuses one that is a link, belongs to somebody else or is open to
+// others: whoever owns it could answer in a host's place.
+func MakePrivate(dir string) error { return makePrivate(dir, os.Getuid()) }
 
 // owned tells whether path is a folder that belongs to uid.
 func owned(path string, uid int) bool {
@@ -43,7 +45,6 @@ func owned(path string, uid int) bool {
 	return ok && int(st.Uid) == uid
 }
 
-// makePrivate makes dir with mode 0700 or checks that it is such a folder.
 func makePrivate(dir string, uid int) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
 		return fault.New(fault.PermissionDenied, "make the run folder: %w", err).

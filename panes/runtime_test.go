@@ -38,9 +38,17 @@ func getenv(xdg string) func(string) string {
 
 func TestRuntimeDirIsPrivate(t *testing.T) {
 	xdg := short(t)
-	dir, err := RuntimeDir(getenv(xdg))
-	if err != nil || dir != filepath.Join(xdg, "leadlight") {
-		t.Fatalf("%q, %v", dir, err)
+	dir := RuntimeDir(getenv(xdg))
+	if dir != filepath.Join(xdg, "leadlight") {
+		t.Fatalf("%q", dir)
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("looking made it: %v", err)
+	}
+	for range 2 {
+		if err := MakePrivate(dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if fi, err := os.Lstat(dir); err != nil || fi.Mode().Perm() != 0o700 {
 		t.Errorf("mode %v, %v", fi.Mode(), err)
@@ -48,7 +56,7 @@ func TestRuntimeDirIsPrivate(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := RuntimeDir(getenv(xdg)); !errors.Is(err, fault.PermissionDenied) {
+	if err := MakePrivate(dir); !errors.Is(err, fault.PermissionDenied) {
 		t.Errorf("a folder open to others is taken: %v", err)
 	}
 	if err := os.Remove(dir); err != nil {
@@ -57,7 +65,7 @@ func TestRuntimeDirIsPrivate(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := RuntimeDir(getenv(xdg)); !errors.Is(err, fault.PermissionDenied) {
+	if err := MakePrivate(dir); !errors.Is(err, fault.PermissionDenied) {
 		t.Errorf("a link is followed: %v", err)
 	}
 }
@@ -67,14 +75,10 @@ func TestEN06_SocketPathsAreShort(t *testing.T) {
 	if err := os.Mkdir(long, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := RuntimeDir(getenv(long))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := RuntimeDir(getenv(long))
 	if got := socketPath(dir, BaseKey("/some/base"), strings.Repeat("t", 64), strings.Repeat("研", 64)); len(got) > maxSocketPath {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
-	_ = os.Remove(dir) // the shared one below /tmp, if nobody uses it
 }
 
 func TestBaseKeyFollowsLinks(t *testing.T) {

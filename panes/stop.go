@@ -36,7 +36,7 @@ type Ending struct {
 // after term, and after kill more the host itself from outside. Then the pane is
 // closed, and then it is looked whether anything is left. It never touches a
 // process or a pane that does not prove to be this host's.
-func (m *Manager) End(ctx context.Context, t Target, term, kill time.Duration) (Ending, error) {
+func (m *Manager) End(ctx context.Context, t Target, term, kill time.Duration) Ending {
 	e := m.endHost(ctx, t, term, kill)
 	closed, err := m.closePane(ctx, t)
 	if e.Outcome == api.AlreadyStopped && closed {
@@ -44,13 +44,13 @@ func (m *Manager) End(ctx context.Context, t Target, term, kill time.Duration) (
 	}
 	if err != nil {
 		e.Outcome, e.Reason = api.UnprovenStop, fault.Of(err).Message
-		return e, nil
+		return e
 	}
 	if left := survivors(t.Host); left != "" {
 		e.Outcome, e.Reason = api.UnprovenStop, left
 	}
 	m.sweep(ctx, t)
-	return e, nil
+	return e
 }
 
 // endHost asks the host to end its tree, or ends the tree itself if the host is

@@ -24,7 +24,7 @@ const serverLeaves = time.Second
 // What somebody is just taking into use stays.
 func (m *Manager) TidyRun(ctx context.Context) {
 	_ = os.Remove(m.runDir()) // succeeds only when it is empty
-	if m.hostsLeft() {
+	if _, err := os.Lstat(m.opt.Runtime); err != nil || m.hostsLeft() {
 		return
 	}
 	dir, err := files.Open(m.opt.Runtime)

@@ -92,7 +92,13 @@ func (s *Service) Reconcile(ctx context.Context, team string) ([]string, error) 
 	var lost []string
 	for _, m := range s.observe(ctx, t, t.Teammates()) {
 		entry := t.Member(m.Name)
-		if entry == nil || entry.Leadlight == nil || settled(entry.Leadlight.State) || m.Live() {
+		if entry == nil || entry.Leadlight == nil || m.Live() {
+			continue
+		}
+		if settled(entry.Leadlight.State) { // who wrote that down may not have come to the tasks
+			if err := s.freeTasks(ctx, team, m.Name, panes.Ended{State: m.State}); err != nil {
+				return lost, err
+			}
 			continue
 		}
 		first, err := s.Bury(ctx, team, m.Name, entry.Leadlight.Host, panes.Ended{State: m.State, ExitCode: m.ExitCode, Signal: m.Signal, Reason: m.Reason})

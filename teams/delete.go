@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -27,7 +28,12 @@ func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) 
 	if err != nil {
 		return err
 	}
-	if err := s.refuseActive(ctx, t, o.Force); err != nil {
+	if !t.LedByUs() && leadAlive(t) == signals.Alive {
+		return fault.New(fault.NotLead, "team %s is led by Claude Code, whose process %d runs", t.Name, t.LeadProcess.PID).
+			WithHint("end that session; it removes its team itself")
+	}
+	seen := s.observe(ctx, t, t.Teammates())
+	if err := refuseActive(t, seen, o.Force); err != nil {
 		return err
 	}
 	if o.Backup != "" {
@@ -35,13 +41,14 @@ func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) 
 			return fmt.Errorf("back team %s up: %w", t.Name, err)
 		}
 	}
-	for _, m := range t.Teammates() {
-		if m.Leadlight == nil || m.Unsafe {
-			continue
+	for i, m := range t.Teammates() {
+		if m.Leadlight == nil || m.Unsafe || seen[i].State == api.StateUnknown {
+			continue // not ours, or not observed: nothing of it is ended
 		}
 		obs := s.panes.Observe(ctx, t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))
-		if _, err := s.panes.End(ctx, s.target(t, m, obs), s.limits.Term, s.limits.Kill); err != nil {
-			return fmt.Errorf("clean up after %s: %w", m.Name, err)
+		if e := s.panes.End(ctx, s.target(t, m, obs), s.limits.Term, s.limits.Kill); e.Outcome == api.UnprovenStop && !o.Force {
+			return fault.New(fault.Unproven, "%s is not proved to be gone: %s", m.Name, e.Reason).
+				WithHint("--force deletes the files all the same")
 		}
 	}
 	s.panes.TidyRun(ctx)
@@ -51,9 +58,9 @@ func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) 
 	return nil
 }
 
-func (s *Service) refuseActive(ctx context.Context, t store.Team, force bool) error {
+func refuseActive(t store.Team, seen []api.Member, force bool) error {
 	var active, unseen []string
-	for _, m := range s.observe(ctx, t, t.Teammates()) {
+	for _, m := range seen {
 		switch {
 		case m.State == api.StateUnknown:
 			unseen = append(unseen, store.Shown(m.Name)+" ("+m.Reason+")")
@@ -73,11 +80,11 @@ func (s *Service) refuseActive(ctx context.Context, t store.Team, force bool) er
 }
 
 // Down stops every teammate that leadlight started and then, unless keep is set,
-// deletes the team. If one does not end, the team stays.
+// deletes the team. If one does not end, or the team's own lead runs, it stays.
 func (s *Service) Down(ctx context.Context, team string, o StopOptions, keep bool) (api.Endings, error) {
 	out, err := s.Stop(ctx, team, nil, o)
 	if err != nil || keep || !out.OK {
 		return out, err
 	}
-	return out, s.DeleteTeam(ctx, team, DeleteOptions{Force: o.Force})
+	return out, s.DeleteTeam(ctx, team, DeleteOptions{})
 }

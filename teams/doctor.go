@@ -2,6 +2,7 @@ package teams
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -28,7 +30,7 @@ type Facts struct {
 const staleAfter = 10 * time.Second
 
 // Doctor looks for what may be wrong, and says what to do about it. It changes
-// nothing.
+// nothing but for a file that it writes and removes to see whether it can.
 func (s *Service) Doctor(ctx context.Context, f Facts) api.Checkup {
 	checks := []api.Check{
 		{Name: "version", Status: "ok", Detail: f.Version},
@@ -64,13 +66,14 @@ func (s *Service) checkBase(f Facts) api.Check {
 }
 
 func checkRun(dir string) api.Check {
-	c := api.Check{Name: "run folder", Status: "ok", Detail: dir}
-	if fi, err := os.Stat(dir); err != nil {
-		c.Status, c.Detail, c.Fix = "fail", err.Error(), "set XDG_RUNTIME_DIR to a folder of yours"
-	} else if fi.Mode().Perm() != 0o700 {
-		c.Status, c.Detail, c.Fix = "warn", dir+" has mode "+fi.Mode().String(), "chmod 700 "+dir
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return api.Check{Name: "run folder", Status: "ok", Detail: dir + " (made when it is needed)"}
 	}
-	return c
+	if err := panes.MakePrivate(dir); err != nil {
+		e := fault.Of(err)
+		return api.Check{Name: "run folder", Status: "fail", Detail: e.Message, Fix: e.Hint}
+	}
+	return api.Check{Name: "run folder", Status: "ok", Detail: dir}
 }
 
 func (s *Service) checkChoice(ctx context.Context) api.Check {

@@ -20,28 +20,17 @@ func (s *Service) GC(ctx context.Context, dryRun bool) ([]api.Litter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list teams: %w", err)
 	}
-	hosts := map[[3]string]bool{}
-	unreadable := map[string]bool{}
 	for _, name := range names {
-		if !dryRun {
-			if _, err := s.Reconcile(ctx, name); err != nil {
-				s.log.Warn("write down who is lost", "team", name, "error", err)
-			}
+		if dryRun {
+			break
 		}
-		t, err := s.roster.Get(ctx, name)
-		if err != nil {
-			unreadable[name] = fault.CodeOf(err) != fault.TeamNotFound
-			continue
-		}
-		for _, m := range t.Members {
-			if m.Leadlight != nil {
-				hosts[[3]string{name, m.Name, m.Leadlight.Host}] = true
-			}
+		if _, err := s.Reconcile(ctx, name); err != nil {
+			s.log.Warn("write down who is lost", "team", name, "error", err)
 		}
 	}
-	found, err := s.panes.Litter(ctx, func(team, agent, host string) bool {
-		return unreadable[team] || hosts[[3]string{team, agent, host}]
-	})
+	// The rosters are read after the panes and records, and again before each
+	// removal: a newcomer is in its roster before it has a pane.
+	found, err := s.panes.Litter(ctx, func(team, agent, host string) bool { return s.names(ctx, team, agent, host) })
 	out := []api.Litter{}
 	for _, l := range found {
 		if !dryRun {
@@ -54,4 +43,16 @@ func (s *Service) GC(ctx context.Context, dryRun bool) ([]api.Litter, error) {
 		out = append(out, l.Litter)
 	}
 	return out, err
+}
+
+// names tells whether the roster of a team names that host for that member. A
+// roster that cannot be read names everybody.
+func (s *Service) names(ctx context.Context, team, agent, host string) bool {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		code := fault.CodeOf(err)
+		return code != fault.TeamNotFound && code != fault.InvalidName
+	}
+	m := t.Member(agent)
+	return m != nil && m.Leadlight != nil && m.Leadlight.Host == host
 }

@@ -71,7 +71,7 @@ func (s *Service) Asked(ctx context.Context, team string) (store.Frame, bool, er
 	}
 	for i := len(msgs) - 1; i >= 0; i-- {
 		f, ok := store.ParseFrame(msgs[i].Text)
-		if ok && f.Type == store.ShutdownRequest && !msgs[i].Read && !expired(&m, msgs[i]) {
+		if ok && f.Type == store.ShutdownRequest && !msgs[i].Read && fromLead(t, msgs[i]) && !expired(&m, msgs[i]) {
 			return f, true, nil
 		}
 	}

@@ -2,6 +2,7 @@ package teams
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ type SendSpec struct {
 
 // Send puts a message into the box of a member: fault.RecipientNotFound,
 // fault.RecipientInactive, fault.InvalidType. When it returns, the message is on
-// disk. The sender is whoever calls; nobody can send in another's name.
+// disk. The sender is whoever calls; a teammate cannot send in another's name.
 func (s *Service) Send(ctx context.Context, team string, spec SendSpec) (api.Sent, error) {
 	t, err := s.get(ctx, team)
 	if err != nil {
@@ -34,6 +35,11 @@ func (s *Service) Send(ctx context.Context, team string, spec SendSpec) (api.Sen
 	to, err := s.recipient(ctx, t, spec.To)
 	if err != nil {
 		return api.Sent{}, err
+	}
+	if spec.Type == store.ShutdownRequest {
+		if err := s.leadOnly("ask others to shut down"); err != nil {
+			return api.Sent{}, err
+		}
 	}
 	msg, err := spec.message(sender, to)
 	if err != nil {
@@ -76,7 +82,7 @@ func (s *Service) recipient(ctx context.Context, t store.Team, to string) (strin
 	case m.Unsafe:
 		return "", fault.New(fault.InvalidName, "the roster of team %s holds the unsafe name %q", t.Name, store.Shown(m.Name)).
 			WithHint("nothing is sent to it; mend %s", t.Path)
-	case m.Leadlight == nil && !t.LedByUs() && !s.caller.Teammate && s.caller.Name == store.Lead:
+	case s.forges(t, *m):
 		return "", fault.New(fault.NotLead, "teammate %s was started by Claude Code, whose own lead writes to it", m.Name).
 			WithHint("send in the name of a member: --as NAME")
 	}
@@ -130,22 +136,33 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 		return nil, err
 	}
 	out := []api.Sent{}
+	var missed []error
 	for _, m := range s.observe(ctx, t, t.Members) {
 		isLead := m.Name == leadName(t)
 		entry := t.Member(m.Name)
 		if m.Name == sender.Name || entry.Unsafe || (!isLead && !m.Live()) {
 			continue
 		}
-		if !isLead && entry.Leadlight == nil && !t.LedByUs() && sender.Name == leadName(t) {
-			continue // another lead's teammate: only that lead may write as the lead
+		if !isLead && s.forges(t, *entry) {
+			continue
 		}
 		sent, err := s.put(ctx, t, m.Name, msg)
 		if err != nil {
-			return out, err
+			missed = append(missed, err) // one damaged box keeps the mail from nobody else
+			continue
 		}
 		out = append(out, sent)
 	}
+	if len(missed) > 0 {
+		return out, fmt.Errorf("%d of %d got the message: %w", len(out), len(out)+len(missed), errors.Join(missed...))
+	}
 	return out, nil
+}
+
+// forges tells whether a message of the caller to m would pass for one of another
+// lead: only the lead that launched a teammate writes to it as the lead.
+func (s *Service) forges(t store.Team, m store.Member) bool {
+	return m.Leadlight == nil && !t.LedByUs() && !s.caller.Teammate && (s.caller.Name == store.Lead || s.caller.Name == leadName(t))
 }
 
 // InboxFilter picks messages; the zero value picks all.
@@ -287,6 +304,9 @@ func (s *Service) PruneInbox(ctx context.Context, team, owner string) (int, erro
 	if err != nil {
 		return 0, err
 	}
+	if s.caller.Teammate && !store.SameName(owner, s.caller.Name) {
+		return 0, fault.New(fault.NotLead, "teammate %s may not prune the mail of %s", s.caller.Name, owner)
+	}
 	if !t.LedByUs() {
 		return 0, fault.New(fault.NotLead, "the mail of team %s is Claude Code's own", t.Name).WithHint("it is left as it is")
 	}
@@ -300,7 +320,7 @@ func (s *Service) AnswerShutdown(ctx context.Context, team, requestID string, ap
 	if err != nil {
 		return "", err
 	}
-	asked, err := s.pendingShutdown(ctx, t, m, requestID)
+	asked, msgID, err := s.pendingShutdown(ctx, t, m, requestID)
 	if err != nil {
 		return "", err
 	}
@@ -312,30 +332,37 @@ func (s *Service) AnswerShutdown(ctx context.Context, team, requestID string, ap
 	if _, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: f.Text(), Color: m.Color, Timestamp: now}); err != nil {
 		return "", fmt.Errorf("answer the lead: %w", err)
 	}
+	if err := s.mail.MarkRead(ctx, t.Name, m.Name, []string{msgID}); err != nil {
+		return "", fmt.Errorf("the lead has the answer, but the request could not be marked as read: %w", err)
+	}
 	return asked.RequestID, nil
 }
 
-// pendingShutdown finds the request that is to be answered and marks it as read.
-func (s *Service) pendingShutdown(ctx context.Context, t store.Team, m store.Member, id string) (store.Frame, error) {
+// pendingShutdown finds the newest request of the lead that is not answered, or the
+// one of that id, and its message.
+func (s *Service) pendingShutdown(ctx context.Context, t store.Team, m store.Member, id string) (store.Frame, string, error) {
 	msgs, err := s.mail.List(ctx, t.Name, m.Name)
 	if err != nil {
-		return store.Frame{}, fmt.Errorf("read the inbox of %s: %w", m.Name, err)
+		return store.Frame{}, "", fmt.Errorf("read the inbox of %s: %w", m.Name, err)
 	}
 	for i := len(msgs) - 1; i >= 0; i-- {
 		f, ok := store.ParseFrame(msgs[i].Text)
-		if !ok || f.Type != store.ShutdownRequest || (id != "" && f.RequestID != id) || expired(&m, msgs[i]) {
+		if !ok || f.Type != store.ShutdownRequest || (id != "" && f.RequestID != id) || !fromLead(t, msgs[i]) || expired(&m, msgs[i]) {
 			continue
 		}
-		if !msgs[i].Read {
-			if err := s.mail.MarkRead(ctx, t.Name, m.Name, []string{msgs[i].ID}); err != nil {
-				return f, fmt.Errorf("mark the request as read: %w", err)
-			}
+		if _, _, answered := s.answer(ctx, t, m.Name, f.RequestID); answered {
+			continue
 		}
-		return f, nil
+		return f, msgs[i].ID, nil
 	}
 	what := "no request to shut down is open for " + m.Name
 	if id != "" {
 		what = fmt.Sprintf("%s was not asked to shut down by request %q", m.Name, store.Shown(id))
 	}
-	return store.Frame{}, fault.New(fault.RequestNotFound, "%s", what).WithHint("leadlight inbox shows what was asked")
+	return store.Frame{}, "", fault.New(fault.RequestNotFound, "%s", what).WithHint("leadlight inbox shows what was asked")
+}
+
+// fromLead tells whether a message carries the lead's name.
+func fromLead(t store.Team, m store.Message) bool {
+	return m.From == store.Lead || m.From == leadName(t)
 }

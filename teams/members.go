@@ -162,7 +162,11 @@ func (s *Service) observeForeign(ctx context.Context, t store.Team, m store.Memb
 	case m.TmuxPaneID == "" && m.BackendType == "":
 		out.State, out.Reason = api.StateUnknown, "no pane is recorded"
 	case isTmuxPane(m.TmuxPaneID) && (m.BackendType == "tmux" || m.BackendType == ""):
-		there, known, why := s.panes.PaneThere(ctx, "tmux", backend.ID(m.TmuxPaneID))
+		lead := 0
+		if leadAlive(t) == signals.Alive {
+			lead = t.LeadProcess.PID
+		}
+		there, known, why := s.panes.PaneThere(ctx, "tmux", backend.ID(m.TmuxPaneID), lead)
 		switch {
 		case !known:
 			out.State, out.Reason = api.StateUnknown, why
@@ -199,10 +203,11 @@ func isTmuxPane(id string) bool {
 	return len(id) > 1 && id[0] == '%' && strings.Trim(id[1:], "0123456789") == ""
 }
 
-func (s *Service) unread(ctx context.Context, team, owner string) int {
+// unread counts the unread mail of a member, nil if its box cannot be read.
+func (s *Service) unread(ctx context.Context, team, owner string) *int {
 	msgs, err := s.mail.List(ctx, team, owner)
 	if err != nil {
-		return 0
+		return nil
 	}
 	n := 0
 	for _, m := range msgs {
@@ -210,7 +215,7 @@ func (s *Service) unread(ctx context.Context, team, owner string) int {
 			n++
 		}
 	}
-	return n
+	return &n
 }
 
 // target names the host and the pane of a member that we launched.

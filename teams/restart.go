@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/leadlight-dev/leadlight/panes"
-	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
-// Restart stops a teammate, if it runs, and starts it again as it was started,
-// with the environment of whoever calls. Its mail stays.
+// Restart stops a teammate, if it runs, and starts it again with the same command
+// in the same folder, with the environment of whoever calls: values that were given
+// with --env are kept nowhere. Its mail stays.
 func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, error) {
 	if err := s.leadOnly("restart teammates"); err != nil {
 		return api.Member{}, err
@@ -28,6 +27,14 @@ func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, e
 		return api.Member{}, fault.New(fault.Failed, "how %s was started is not known any more: %w", m.Name, err).
 			WithHint("leadlight spawn %s starts it anew", m.Name)
 	}
+	spec := SpawnSpec{
+		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Command: rec.Argv,
+		Cwd: rec.Dir, Color: m.Color, Run: rec.Run, RunTask: rec.RunTask, again: &rec,
+	}
+	check := newcomer{spec: spec}
+	if s.resolve(t, &check); check.err != nil {
+		return api.Member{}, check.err // before anything is stopped
+	}
 	if seen.Live() {
 		ends, err := s.Stop(ctx, team, []string{m.Name}, StopOptions{Reason: "restart"})
 		if err == nil {
@@ -36,13 +43,6 @@ func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, e
 		if err != nil {
 			return api.Member{}, fmt.Errorf("restart %s: %w", m.Name, err)
 		}
-	}
-	spec := SpawnSpec{
-		Name: m.Name, Profile: m.Leadlight.Profile, Kind: m.Leadlight.Kind, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt,
-		Cwd: rec.Dir, Color: m.Color, Run: rec.Run, RunTask: rec.RunTask, Layout: panes.Layout{}, keepMail: true,
-	}
-	if p, err := s.profiles.Get(spec.Profile); err == nil && (len(p.Command) == 0 || spec.Kind == profiles.Worker) {
-		spec.Command = rec.Argv
 	}
 	res := s.Spawn(ctx, team, []SpawnSpec{spec})
 	return res[0].Member, res[0].Err

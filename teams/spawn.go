@@ -37,7 +37,7 @@ type SpawnSpec struct {
 	Layout    panes.Layout
 	Ready     time.Duration
 
-	keepMail bool // a restart: the box is not archived, the prompt not sent again
+	again *panes.LaunchRecord // a restart: as recorded; the mail stays, the prompt is not sent again
 }
 
 // Spawned is what became of a SpawnSpec.
@@ -55,6 +55,7 @@ type newcomer struct {
 	host    string
 	color   string
 	old     *store.Member // whose place it takes
+	joined  bool          // it stands in the roster
 	err     error
 }
 
@@ -85,13 +86,17 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 		if n.err == nil {
 			_, _, out[i].Member, out[i].Err = s.member(ctx, t.Name, n.spec.Name)
 		}
+		if n.err == nil && fault.CodeOf(out[i].Err) == fault.MemberNotFound && !t.LedByUs() {
+			// It has ended well already; in a team that Claude leads its entry goes with it.
+			out[i].Member, out[i].Err = api.Member{Name: n.spec.Name, AgentID: n.spec.Name + "@" + t.Name, Kind: n.kind, Profile: n.profile, State: api.StateStopped, Cwd: n.dir}, nil
+		}
 	}
 	return out
 }
 
 // enlist writes the newcomers into the roster: the intent before the act.
 func (s *Service) enlist(ctx context.Context, t store.Team, news []newcomer) {
-	gone := s.replaceable(ctx, t, news)
+	gone := s.replaceable(ctx, t)
 	s.settle(ctx, t, news, func(now *store.Team) error {
 		for i := range news {
 			n := &news[i]
@@ -102,6 +107,9 @@ func (s *Service) enlist(ctx context.Context, t store.Team, news []newcomer) {
 		}
 		return nil
 	})
+	for i := range news {
+		news[i].joined = news[i].err == nil
+	}
 }
 
 // settle updates the roster; if that fails, so do all newcomers.
@@ -127,7 +135,7 @@ func (s *Service) settle(ctx context.Context, t store.Team, news []newcomer, cha
 
 // replaceable returns the hosts of those members that are proved not to run, by
 // name, and how many teammates do run.
-func (s *Service) replaceable(ctx context.Context, t store.Team, news []newcomer) presence {
+func (s *Service) replaceable(ctx context.Context, t store.Team) presence {
 	p := presence{states: map[string]string{}, hosts: map[string]string{}}
 	for _, m := range s.observe(ctx, t, t.Teammates()) {
 		p.states[m.Name] = m.State
@@ -153,6 +161,7 @@ type presence struct {
 // join adds one newcomer to the roster, in the place of a member of that name
 // that has ended.
 func (s *Service) join(t *store.Team, n *newcomer, seen presence) error {
+	n.old, n.color = nil, "" // the change may run more than once
 	running := seen.live
 	for _, m := range t.Members {
 		if m.Leadlight != nil && m.Leadlight.Host != seen.hosts[m.Name] {
@@ -212,7 +221,7 @@ func (s *Service) brief(ctx context.Context, t store.Team, news []newcomer) {
 	var wg sync.WaitGroup
 	for i := range news {
 		n := &news[i]
-		if n.err != nil || n.spec.keepMail {
+		if n.err != nil || n.spec.again != nil {
 			continue
 		}
 		wg.Go(func() {
@@ -245,11 +254,8 @@ func (s *Service) launch(ctx context.Context, t store.Team, news []newcomer) {
 		s.dismiss(ctx, t, news)
 		return
 	}
-	layout := news[index[0]].spec.Layout
-	if p := news[index[0]].spec.Placement; p != "" {
-		layout.Placement = p
-	}
-	results := s.panes.Launch(ctx, layout, launches)
+	s.clearOld(ctx, t, news)
+	results := s.launchAll(ctx, news, index, launches)
 	for k, i := range index {
 		news[i].err = results[k].Err
 	}
@@ -260,13 +266,65 @@ func (s *Service) launch(ctx context.Context, t store.Team, news []newcomer) {
 				continue
 			}
 			m.TmuxPaneID, m.BackendType = string(results[k].Pane.ID), launches[k].Record.Backend
-			if m.Leadlight.State == api.StateStarting {
+			if m.Leadlight.State == api.StateStarting || m.Leadlight.State == api.StateLost {
 				m.Leadlight.State = api.StateActive
 			}
 		}
 		return nil
 	})
+	for k, i := range index {
+		if news[i].err != nil && results[k].Err == nil { // it runs, but that could not be written
+			s.panes.Undo(context.WithoutCancel(ctx), launches[k], results[k].Pane)
+		}
+	}
 	s.dismiss(ctx, t, news)
+}
+
+// clearOld closes the panes that those who had the names before have left.
+func (s *Service) clearOld(ctx context.Context, t store.Team, news []newcomer) {
+	var wg sync.WaitGroup
+	for _, n := range news {
+		if n.err != nil || n.old == nil || n.old.Leadlight == nil {
+			continue
+		}
+		wg.Go(func() {
+			obs := s.panes.Observe(ctx, t.Name, n.old.Name, n.old.Leadlight.Host, deref(n.old.Leadlight.SpawnedAt))
+			s.panes.End(ctx, s.target(t, *n.old, obs), s.limits.Term, s.limits.Kill)
+		})
+	}
+	wg.Wait()
+}
+
+// launchAll launches those of the same placement together.
+func (s *Service) launchAll(ctx context.Context, news []newcomer, index []int, launches []panes.Launch) []panes.Launched {
+	out := make([]panes.Launched, len(launches))
+	done := make([]bool, len(launches))
+	for k := range launches {
+		if done[k] {
+			continue
+		}
+		layout := news[index[k]].layout()
+		var group []panes.Launch
+		var at []int
+		for j := k; j < len(launches); j++ {
+			if !done[j] && news[index[j]].layout() == layout {
+				done[j] = true
+				group, at = append(group, launches[j]), append(at, j)
+			}
+		}
+		for n, r := range s.panes.Launch(ctx, layout, group) {
+			out[at[n]], launches[at[n]] = r, group[n] // Launch fills the record in
+		}
+	}
+	return out
+}
+
+func (n newcomer) layout() panes.Layout {
+	l := n.spec.Layout
+	if n.spec.Placement != "" {
+		l.Placement = n.spec.Placement
+	}
+	return l
 }
 
 func (s *Service) launchOf(t store.Team, n newcomer) panes.Launch {
@@ -290,9 +348,9 @@ func (s *Service) dismiss(ctx context.Context, t store.Team, news []newcomer) {
 	ctx = context.WithoutCancel(ctx)
 	failed := map[string]*newcomer{}
 	for i := range news {
-		if n := &news[i]; n.err != nil && n.color != "" {
+		if n := &news[i]; n.err != nil && n.joined {
 			failed[n.spec.Name] = n
-			if n.spec.keepMail {
+			if n.spec.again != nil {
 				continue
 			}
 			if _, err := s.mail.Archive(ctx, t.Name, n.spec.Name); err != nil {
@@ -318,7 +376,9 @@ func (s *Service) dismiss(ctx context.Context, t store.Team, news []newcomer) {
 		return nil
 	})
 	if err != nil {
-		s.log.Error("take failed teammates out of the roster", "team", t.Name, "error", err)
+		for _, n := range failed {
+			n.err = fmt.Errorf("%w; and the roster still names it: %w", n.err, err)
+		}
 	}
 }
 
@@ -338,7 +398,7 @@ func (s *Service) resolve(t store.Team, n *newcomer) {
 			return err
 		}
 		n.profile, n.kind = p.Name, orDefault(n.spec.Kind, p.Kind)
-		if len(n.spec.Command) == 0 {
+		if len(n.spec.Command) == 0 && n.spec.again == nil {
 			n.spec.Command = p.Command
 		}
 		for _, check := range []func() error{
@@ -360,6 +420,9 @@ func (s *Service) resolve(t store.Team, n *newcomer) {
 }
 
 func (s *Service) profileOf(spec SpawnSpec) (profiles.Profile, error) {
+	if r := spec.again; r != nil { // its profile may have come from a team file
+		return profiles.Profile{Name: r.Profile, Kind: r.Kind, Models: []string{spec.Model}}, nil
+	}
 	name := spec.Profile
 	switch {
 	case name == "" && len(spec.Command) > 0:

@@ -145,29 +145,30 @@ func (s *Service) stopOne(ctx context.Context, t store.Team, m store.Member, o *
 		o.say(m.Name, "asked to stop")
 		var err error
 		if out.RequestID, answered, out.Reason, err = s.ask(ctx, t, m, o); err != nil {
-			out.Outcome, out.Reason = api.UnprovenStop, err.Error()
-			return out
+			o.say(m.Name, "could not be asked: "+fault.Of(err).Message) // a damaged inbox keeps nobody alive
 		}
 		if answered == api.RejectedStop && !o.Force {
 			out.Outcome = api.RejectedStop
 			return out
 		}
 	}
+	if ctx.Err() != nil && answered == "" {
+		return api.Ending{Outcome: api.UnprovenStop, RequestID: out.RequestID, Reason: "interrupted; it runs on"}
+	}
+	// From here on an interrupt would leave half of it: each rung has its own limit.
+	ctx = context.WithoutCancel(ctx)
 	if answered == api.Approved {
 		s.awaitLeaving(ctx, t, m, leaveGrace)
 	}
-	e, err := s.panes.End(ctx, s.target(t, m, obs), s.limits.Term, s.limits.Kill)
-	if err != nil {
-		e.Outcome, e.Reason = api.UnprovenStop, err.Error()
-	}
+	e := s.panes.End(ctx, s.target(t, m, obs), s.limits.Term, s.limits.Kill)
 	out.Outcome, out.Leftovers = e.Outcome, e.Leftovers
 	switch {
 	case e.Outcome == api.UnprovenStop:
 		out.Reason = e.Reason
-	case answered == api.Approved, answered == api.Exited:
+	case answered == api.Approved, answered == api.Exited && s.endedByItself(ctx, t, m):
 		out.Outcome = answered
-	case !seen.Live():
-		out.Outcome = api.AlreadyStopped
+	case e.Outcome == api.PaneKilled && !seen.Live():
+		out.Outcome = api.AlreadyStopped // only its dead pane was left
 	}
 	if out.Outcome != api.UnprovenStop {
 		if _, err := s.Bury(ctx, t.Name, m.Name, m.Leadlight.Host, panes.Ended{State: api.StateStopped, Reason: orDefault(o.Reason, "stopped")}); err != nil {
@@ -175,6 +176,13 @@ func (s *Service) stopOne(ctx context.Context, t store.Team, m store.Member, o *
 		}
 	}
 	return out
+}
+
+// endedByItself tells whether the host has written down the end of its agent: one
+// that was killed could not.
+func (s *Service) endedByItself(ctx context.Context, t store.Team, m store.Member) bool {
+	rec, err := s.panes.Records().Host(ctx, t.Name, m.Name)
+	return err == nil && rec.Host == m.Leadlight.Host && rec.Ended != nil
 }
 
 func asksByMail(kind string) bool { return kind == profiles.Worker || kind == profiles.Native }
@@ -208,13 +216,17 @@ func (s *Service) ask(ctx context.Context, t store.Team, m store.Member, o *Stop
 	if err != nil {
 		return id, "", "", fmt.Errorf("watch for the answer of %s: %w", m.Name, err)
 	}
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for {
-		if answer, reason, found := s.answer(ctx, t, m.Name, id); found {
-			return id, answer, reason, nil
+	look := time.NewTicker(time.Second) // a hint may have been lost
+	defer look.Stop()
+	for read := true; ; {
+		if read {
+			if answer, reason, found := s.answer(ctx, t, m.Name, id); found {
+				return id, answer, reason, nil
+			}
 		}
-		if !s.running(ctx, t, m) {
+		if read = false; !s.running(ctx, t, m) {
 			if answer, reason, found := s.answer(ctx, t, m.Name, id); found {
 				return id, answer, reason, nil
 			}
@@ -224,8 +236,10 @@ func (s *Service) ask(ctx context.Context, t store.Team, m store.Member, o *Stop
 		case <-ctx.Done():
 			return id, "", "", nil
 		case <-tick.C:
+		case <-look.C:
+			read = true
 		case _, ok := <-hints:
-			if !ok {
+			if read = true; !ok {
 				hints = nil
 			}
 		}
@@ -251,8 +265,8 @@ func (s *Service) answer(ctx context.Context, t store.Team, name, id string) (an
 			answer, reason, found = api.RejectedStop, f.Reason, true
 		}
 		if found {
-			if t.LedByUs() {
-				_ = s.mail.MarkRead(ctx, t.Name, leadName(t), []string{msg.ID})
+			if t.LedByUs() && !s.caller.Teammate {
+				_ = s.mail.MarkRead(ctx, t.Name, leadName(t), []string{msg.ID}) // unread, it would only be seen twice
 			}
 			return answer, reason, true
 		}

@@ -85,7 +85,7 @@ func (s *Service) owner(t store.Team, name string) (string, error) {
 // the list itself.
 func (s *Service) assign(ctx context.Context, t store.Team, task store.Task) error {
 	m := t.Member(task.Owner)
-	if m == nil || m.Unsafe || t.IsLead(*m) || store.SameName(m.Name, s.caller.Name) || (m.Leadlight != nil && m.Leadlight.Kind == profiles.Worker) {
+	if m == nil || m.Unsafe || t.IsLead(*m) || s.forges(t, *m) || store.SameName(m.Name, s.caller.Name) || (m.Leadlight != nil && m.Leadlight.Kind == profiles.Worker) {
 		return nil
 	}
 	f := store.Frame{Type: store.TaskAssignment, TaskID: task.ID, Subject: task.Subject, Description: task.Description, AssignedBy: s.caller.Name, Timestamp: store.FormatTime(time.Now())}
@@ -204,6 +204,9 @@ type TaskChange struct {
 // UpdateTask changes a task. The status deleted removes it.
 func (s *Service) UpdateTask(ctx context.Context, team, id string, c TaskChange) (api.Task, error) {
 	if c.Status != nil {
+		if err := c.alone(id); err != nil {
+			return api.Task{}, err
+		}
 		status, err := checkStatus(*c.Status, store.Pending, store.InProgress, store.Completed, store.Deleted, store.FailedTask)
 		if err != nil {
 			return api.Task{}, err
@@ -248,6 +251,19 @@ func (s *Service) UpdateTask(ctx context.Context, team, id string, c TaskChange)
 		err = s.assign(ctx, t, task)
 	}
 	return shownTask(task), err
+}
+
+// alone refuses other changes beside a status that ends the task's life: they would
+// be lost.
+func (c TaskChange) alone(id string) error {
+	ends := *c.Status == store.Deleted || *c.Status == store.FailedTask
+	more := c.Subject != nil || c.Description != nil || c.ActiveForm != nil || c.Owner != nil || len(c.Metadata) > 0 ||
+		len(c.AddBlocks)+len(c.AddBlockedBy)+len(c.RemoveBlocks)+len(c.RemoveBlockedBy) > 0
+	if ends && more {
+		return fault.New(fault.InvalidArgument, "task %s: the status %s goes with no other change", id, *c.Status).
+			WithHint("make the other changes first")
+	}
+	return nil
 }
 
 func (c TaskChange) apply(t *store.Task, caller string) {
@@ -342,6 +358,15 @@ func (s *Service) RemoveTask(ctx context.Context, team, id string) error {
 	t, err := s.get(ctx, team)
 	if err != nil {
 		return err
+	}
+	if s.caller.Teammate {
+		task, err := s.tasks.Get(ctx, t.Name, id)
+		if err == nil {
+			err = s.mayTouch(&task)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return s.tasks.Delete(ctx, t.Name, id)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -30,6 +31,8 @@ type Snapshot struct {
 	// Unclaimed are the ids of tasks that no member of the team will take by
 	// itself.
 	Unclaimed []string
+	// Warnings say what could not be read just now.
+	Warnings []string
 }
 
 // runKey is the metadata field that holds a task's own command.
@@ -39,19 +42,18 @@ const runKey = "run"
 // task cannot be made, or a teammate does not start, everything is undone. A
 // finished team of that name, left by an earlier run, makes room.
 func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Snapshot, error) {
-	if cleared, err := s.clearFinished(ctx, p.Team.Name); err != nil {
-		return Snapshot{}, err
-	} else if cleared {
-		progress(fmt.Sprintf("the finished team %s of an earlier run is removed", p.Team.Name))
-	}
-	if _, err := s.CreateTeam(ctx, p.Team); err != nil {
+	if err := s.makeRoom(ctx, p.Team, progress); err != nil {
 		return Snapshot{}, err
 	}
 	name := p.Team.Name
 	undo := func(err error) (Snapshot, error) {
 		ctx := context.WithoutCancel(ctx)
-		if _, downErr := s.Down(ctx, name, StopOptions{Ask: time.Second, Force: true, Reason: "the team did not start"}, false); downErr != nil {
-			s.log.Error("undo the start of a team", "team", name, "error", downErr)
+		ends, downErr := s.Down(ctx, name, StopOptions{Ask: time.Second, Force: true, Reason: "the team did not start"}, false)
+		if downErr == nil {
+			downErr = Verdict(ends)
+		}
+		if downErr != nil {
+			err = fmt.Errorf("%w; and it could not be undone: %w", err, downErr)
 		}
 		return Snapshot{}, err
 	}
@@ -76,11 +78,31 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 	return s.Snapshot(ctx, name)
 }
 
+// makeRoom makes the team, in the place of a finished one. Two that start the same
+// team at once do it one after the other: the second one finds the first one's.
+func (s *Service) makeRoom(ctx context.Context, spec TeamSpec, progress func(string)) error {
+	if err := spec.check(); err != nil {
+		return err
+	}
+	release, err := s.panes.Guard(ctx, spec.Name, "start the team")
+	if err != nil {
+		return fmt.Errorf("start team %s: %w", spec.Name, err)
+	}
+	defer release()
+	if cleared, err := s.clearFinished(ctx, spec.Name); err != nil {
+		return err
+	} else if cleared {
+		progress(fmt.Sprintf("the finished team %s of an earlier run is removed", spec.Name))
+	}
+	_, err = s.CreateTeam(ctx, spec)
+	return err
+}
+
 // clearFinished removes a team that a process of ours has led to its end: that
 // process is gone, no teammate runs, and every task is completed. Any other team
 // of the name stays, and making ours is refused.
 func (s *Service) clearFinished(ctx context.Context, name string) (bool, error) {
-	if s.leadOnly("start a team") != nil || store.CheckNewTeam(name) != nil {
+	if s.leadOnly("start a team") != nil {
 		return false, nil // making the team says so
 	}
 	t, err := s.roster.Get(ctx, name)
@@ -169,8 +191,8 @@ func (s *Service) Snapshot(ctx context.Context, team string) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	members := s.observe(ctx, t, t.Teammates())
-	tasks, _, err := s.TaskList(ctx, team, TaskFilter{})
-	return Snapshot{Members: members, Tasks: tasks, Unclaimed: unclaimed(tasks, members)}, err
+	tasks, warnings, err := s.TaskList(ctx, team, TaskFilter{})
+	return Snapshot{Members: members, Tasks: tasks, Unclaimed: unclaimed(tasks, members), Warnings: warnings}, err
 }
 
 // unclaimed finds the tasks that nobody will take: owned by somebody who does not
@@ -204,13 +226,20 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 	}
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
+	var last Snapshot
 	for {
 		if _, err := s.Reconcile(ctx, team); err != nil && ctx.Err() == nil {
 			s.log.Warn("write down who is lost", "team", team, "error", err)
 		}
 		snap, err := s.Snapshot(ctx, team)
-		if err != nil {
-			return snap, err
+		switch {
+		case passing(err): // go on with the last good picture, and say so
+			snap = last
+			snap.Warnings = append(slices.Clone(last.Warnings), fault.Of(err).Message)
+		case err != nil:
+			return last, err
+		default:
+			last = snap
 		}
 		onChange(snap)
 		if snap.Settled() {
@@ -228,11 +257,18 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 	}
 }
 
+// passing tells whether an error may be gone in a moment: somebody is writing, or
+// mending, the file.
+func passing(err error) bool {
+	code := fault.CodeOf(err)
+	return code == fault.CorruptFile || code == fault.LockTimeout
+}
+
 // Settled tells whether nothing more will happen by itself: no task runs, and
 // each that is open waits for one that failed or that nobody takes. A team without
 // tasks is settled when no teammate runs.
 func (snap Snapshot) Settled() bool {
-	if len(snap.Tasks) == 0 {
+	if len(snap.Tasks) == 0 && len(snap.Warnings) == 0 {
 		return !slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Live() })
 	}
 	stuck := map[string]bool{}
@@ -247,13 +283,8 @@ func (snap Snapshot) Settled() bool {
 	for grew := true; grew; {
 		grew = false
 		for _, t := range snap.Tasks {
-			if t.Status != store.Blocked || stuck[t.ID] {
-				continue
-			}
-			for _, b := range t.BlockedBy {
-				if stuck[b] {
-					stuck[t.ID], grew = true, true
-				}
+			if t.Status == store.Blocked && !stuck[t.ID] && snap.waitsInVain(t, stuck) {
+				stuck[t.ID], grew = true, true
 			}
 		}
 	}
@@ -262,11 +293,31 @@ func (snap Snapshot) Settled() bool {
 			return false
 		}
 	}
-	return true
+	return len(snap.Tasks) > 0
 }
 
-// Completed tells whether every task is completed.
+// waitsInVain tells whether a blocked task waits for one that is stuck, or only for
+// ones that are not in the list because their files cannot be read.
+func (snap Snapshot) waitsInVain(t api.Task, stuck map[string]bool) bool {
+	open := false
+	for _, other := range snap.Tasks {
+		if !slices.Contains(t.BlockedBy, other.ID) || other.Status == store.Completed {
+			continue
+		}
+		if stuck[other.ID] {
+			return true
+		}
+		open = true
+	}
+	return !open
+}
+
+// Completed tells whether every task is completed. A task that cannot be read is
+// not known to be.
 func (snap Snapshot) Completed() bool {
+	if len(snap.Warnings) > 0 {
+		return false
+	}
 	for _, t := range snap.Tasks {
 		if t.Status != store.Completed {
 			return false

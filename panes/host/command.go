@@ -25,6 +25,7 @@ type Command struct {
 	Env    []string  // complete; signals.Mark is set by the Host, whatever it says here
 	Pipes  bool      // a job without a terminal: input from Stdin, output to the pane
 	Stdin  []byte    // with Pipes
+	Stderr io.Writer // with Pipes: an extra copy of standard error; may be nil
 	Stdout io.Writer // with Pipes: gets a copy of standard output, as it is; may be nil
 }
 

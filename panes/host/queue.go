@@ -21,7 +21,7 @@ type queue struct {
 	pieces chan queued
 	stop   chan struct{}
 	once   sync.Once
-	idle   sync.WaitGroup
+	ended  chan struct{} // by run
 }
 
 type queued struct {
@@ -31,8 +31,7 @@ type queued struct {
 }
 
 func newQueue(to *os.File) *queue {
-	q := &queue{to: to, pieces: make(chan queued, queueLength), stop: make(chan struct{})}
-	q.idle.Add(1)
+	q := &queue{to: to, pieces: make(chan queued, queueLength), stop: make(chan struct{}), ended: make(chan struct{})}
 	go q.run()
 	return q
 }
@@ -53,7 +52,12 @@ func (q *queue) put(ctx context.Context, data []byte) error {
 	select {
 	case err := <-done:
 		return err
-	case <-q.stop:
+	case <-q.ended:
+	}
+	select {
+	case err := <-done: // the program ended when it had it all
+		return err
+	default:
 		return errNothingRuns()
 	}
 }
@@ -85,7 +89,7 @@ func (q *queue) close() {
 }
 
 func (q *queue) run() {
-	defer q.idle.Done()
+	defer close(q.ended)
 	for {
 		select {
 		case <-q.stop:
@@ -118,18 +122,18 @@ func (q *queue) write(p queued) error {
 		<-called
 		q.to.SetWriteDeadline(time.Time{})
 	}
+	if err == nil {
+		return nil
+	}
 	select {
-	case <-q.stop: // close may have set its deadline before ours was taken back
+	case <-q.stop:
 		return errNothingRuns()
 	default:
 	}
-	if err != nil && p.ctx.Err() != nil {
+	if p.ctx.Err() != nil {
 		return fmt.Errorf("type: the program took %d of %d bytes: %w", n, len(p.data), p.ctx.Err())
 	}
-	if err != nil {
-		return fmt.Errorf("type: %w", err)
-	}
-	return nil
+	return fmt.Errorf("type: %w", err)
 }
 
 // errNothingRuns says that there is no program to type to or to signal.

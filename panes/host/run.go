@@ -250,7 +250,7 @@ func (h *Host) pumpJob(p *program, c Command, files []*os.File) {
 	var both sync.WaitGroup
 	both.Add(2)
 	go func() { defer both.Done(); h.out.pump(stdout, c.Stdout, true) }()
-	go func() { defer both.Done(); h.out.pump(stderr, nil, true) }()
+	go func() { defer both.Done(); h.out.pump(stderr, c.Stderr, true) }()
 	go func() {
 		both.Wait()
 		close(p.pumped)

@@ -80,8 +80,16 @@ func (p Profile) over(base Profile) Profile {
 	if len(p.Models) == 0 {
 		p.Models = base.Models
 	}
-	if p.Summary == "" {
-		p.Summary = base.Summary
+	for _, f := range []struct {
+		to   *string
+		from string
+	}{{&p.Summary, base.Summary}, {&p.Submit, base.Submit}, {&p.Quit, base.Quit}} {
+		if *f.to == "" {
+			*f.to = f.from
+		}
+	}
+	if p.Quiet == 0 {
+		p.Quiet = base.Quiet
 	}
 	return p
 }

@@ -93,7 +93,7 @@ type Member struct {
 	Signal         string `json:"signal,omitempty"`
 	StartedAt      *Time  `json:"startedAt,omitempty"`
 	LastActivityAt *Time  `json:"lastActivityAt,omitempty"`
-	Unread         int    `json:"unread"`
+	Unread         *int   `json:"unread,omitempty"` // absent: the inbox cannot be read
 	Task           string `json:"task,omitempty"` // id of the task it works on
 	Cwd            string `json:"cwd,omitempty"`
 	Reason         string `json:"reason,omitempty"`

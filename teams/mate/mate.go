@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -164,7 +165,8 @@ const (
 // over the socket the host does it itself, with the limits of the request.
 func (m *mate) endOnClosing(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
-	go func() {
+	var ended sync.WaitGroup
+	ended.Go(func() {
 		select {
 		case <-m.host.Closing():
 			cause := m.host.Cause()
@@ -177,8 +179,11 @@ func (m *mate) endOnClosing(ctx context.Context) (stop func()) {
 			}
 		case <-done:
 		}
-	}()
-	return func() { close(done) }
+	})
+	return func() {
+		close(done)
+		ended.Wait()
+	}
 }
 
 // closing tells whether the host has to go.
@@ -241,7 +246,7 @@ func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
 		m.o.Panes.Leave(ctx, m.launch, backend.ID(m.record.Pane))
 	}
 	code := 0
-	if e.State == api.StateFailed {
+	if e.State == api.StateFailed && m.launch.LedByUs { // another lead's roster forgets it, so its pane goes, too
 		if code = 1; e.ExitCode != nil && *e.ExitCode > 0 {
 			code = *e.ExitCode
 		}

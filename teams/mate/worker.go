@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -105,18 +107,19 @@ func (m *mate) run(ctx context.Context, task api.Task) finished {
 	if err != nil {
 		return m.fail(ctx, task, err.Error())
 	}
-	out := &tail{limit: maxResult}
+	out, said := &tail{limit: maxResult}, &tail{limit: maxResult}
 	exit, err := m.host.Run(ctx, host.Command{
 		Argv: argv, Dir: m.launch.Dir, Env: append(m.env[:len(m.env):len(m.env)], "LEADLIGHT_TASK="+task.ID),
-		Pipes: true, Stdin: append(input, '\n'), Stdout: out,
+		Pipes: true, Stdin: append(input, '\n'), Stdout: io.MultiWriter(out, said), Stderr: said,
 	})
 	switch {
+	case err == nil && exit.Code == 0: // it is done, also if the host has to go now
 	case m.closing():
 		return finished{} // Bury gives the task back
 	case err != nil:
 		return m.fail(ctx, task, fault.Of(err).Message)
-	case exit.Code != 0:
-		return m.fail(ctx, task, m.whyFailed(exit))
+	default:
+		return m.fail(ctx, task, whyFailed(exit, said))
 	}
 	if _, err := m.o.Service.CompleteTask(context.WithoutCancel(ctx), m.o.Team, task.ID, out.String()); err != nil {
 		m.say("task %s is done, but that could not be written down: %v", task.ID, err)
@@ -126,12 +129,13 @@ func (m *mate) run(ctx context.Context, task api.Task) finished {
 	return finished{id: task.ID, status: "resolved"}
 }
 
-func (m *mate) whyFailed(exit host.Exit) string {
+// whyFailed is the last line of what the command said, and how it ended.
+func whyFailed(exit host.Exit, said *tail) string {
 	why := fmt.Sprintf("exited with %d", exit.Code)
 	if exit.Signal != "" {
 		why = "was ended by " + exit.Signal
 	}
-	if lines := lastLines(m.host.Tail(1)); len(lines) > 0 {
+	if lines := lastLines(said.String()); len(lines) > 0 {
 		why = lines[len(lines)-1] + " (" + why + ")"
 	}
 	return why
@@ -171,13 +175,17 @@ func (m *mate) say(format string, args ...any) {
 	}
 }
 
-// tail keeps the last bytes written to it.
+// tail keeps the last bytes written to it, by several writers if need be.
 type tail struct {
 	limit int
-	buf   []byte
+
+	mu  sync.Mutex
+	buf []byte
 }
 
 func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.buf = append(t.buf, p...)
 	if over := len(t.buf) - t.limit; over > t.limit { // seldom, so that a long output is not moved byte by byte
 		t.buf = append(t.buf[:0], t.buf[over:]...)
@@ -187,6 +195,8 @@ func (t *tail) Write(p []byte) (int, error) {
 
 // String returns the last limit bytes, cut where a character begins.
 func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	b := t.buf[max(0, len(t.buf)-t.limit):]
 	for len(b) > 0 && len(b) < len(t.buf) && !utf8.RuneStart(b[0]) {
 		b = b[1:]

@@ -59,9 +59,7 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	}
 	c := &composition{settings: s, files: fs}
 	a.built = c
-	if c.runtime, err = panes.RuntimeDir(a.getenv); err != nil {
-		return nil, err
-	}
+	c.runtime = panes.RuntimeDir(a.getenv)
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)

@@ -132,8 +132,8 @@ func statusLine(members []api.Member) string {
 			name = "#[fg=" + color + "]" + name + "#[default]"
 		}
 		mark := stateMark(m.State)
-		if m.Unread > 0 {
-			mark += fmt.Sprintf("(%d)", m.Unread)
+		if m.Unread != nil && *m.Unread > 0 {
+			mark += fmt.Sprintf("(%d)", *m.Unread)
 		}
 		parts = append(parts, name+" "+mark)
 	}

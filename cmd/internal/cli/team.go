@@ -190,8 +190,11 @@ func memberRows(members []api.Member) *table {
 			state += "(" + strconv.Itoa(*m.ExitCode) + ")"
 		}
 		unread, pid := "", ""
-		if m.Unread > 0 {
-			unread = strconv.Itoa(m.Unread)
+		switch {
+		case m.Unread == nil:
+			unread = "?"
+		case *m.Unread > 0:
+			unread = strconv.Itoa(*m.Unread)
 		}
 		if m.PID > 0 {
 			pid = strconv.Itoa(m.PID)

@@ -109,7 +109,16 @@ func TestTV11_MuteServer(t *testing.T) {
 	r.team("alpha")
 	r.spawn("a", nil, r.stub("mute")...)
 	r.spawn("b", nil, r.stub("mute")...)
+	own := []string{"TMUX=", "TMUX_PANE="} // a team in a server of our own
+	r.team("beta")
+	if res := r.runEnv(own, append([]string{"spawn", "c", "-t", "beta", "--"}, r.stub("mute")...)...); res.exit != 0 {
+		t.Fatal(res.err)
+	}
 	resume := r.tmux.Stop()
+	if res := r.runEnv(own, "stop", "c", "-t", "beta", "--timeout", "1s"); res.exit != 0 {
+		t.Errorf("a team on another server: exit %d %s", res.exit, res.err)
+	}
+	r.env = append(r.env, "LEADLIGHT_TEAM=alpha")
 	for _, c := range []struct {
 		args   []string
 		exit   []int

@@ -1,0 +1,112 @@
+package integration_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend/tmux/tmuxtest"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// TestSH05_StrangersOfTheSameName: programs called claude that a person runs, in a
+// pane, in another session and without a terminal, outlive every verb that ends or
+// cleans.
+// https://github.com/gastownhall/gastown/issues/923
+func TestSH05_StrangersOfTheSameName(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "220x60")
+	claude := r.path("claude")
+	sleep, err := exec.LookPath("sleep")
+	if err == nil {
+		err = copyFile(sleep, claude)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	pane := r.tmux.Run("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", r.lead, "--", claude, "1000")
+	session := r.tmux.Run("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", "alpha", "--", claude, "1000")
+	alone := exec.Command(claude, "1000")
+	if err := alone.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = alone.Process.Kill(); _ = alone.Wait() }()
+	r.team("alpha")
+	r.spawn("one", nil, claude, "1000")
+	r.spawn("two", nil, claude, "1000")
+	before := r.tmux.Format(pane, "#{pane_pid}") + " " + r.tmux.Format(session, "#{pane_pid}")
+	for _, args := range [][]string{{"stop", "one", "--timeout", "1s"}, {"gc"}, {"doctor", "--fix"}, {"down", "alpha", "--timeout", "1s"}, {"gc"}} {
+		r.must(args...)
+		if after := r.tmux.Format(pane, "#{pane_pid}") + " " + r.tmux.Format(session, "#{pane_pid}"); after != before {
+			t.Errorf("%v: a stranger's pane is %s, was %s", args, after, before)
+		}
+		if !tmuxtest.Alive(alone.Process.Pid) {
+			t.Fatalf("%v ended a stranger without a terminal", args)
+		}
+	}
+	if got := r.tmux.Panes(); len(got) != 3 || !slices.Contains(got, pane) || !slices.Contains(got, session) {
+		t.Errorf("panes: %v", got)
+	}
+}
+
+// copyFile makes an executable copy.
+func copyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o700)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// TestSC01_LongInbox: an inbox of 1200 messages and 1.8 MB that belongs to a lead of
+// Claude Code. It is read and written quickly, and nothing leaves it unasked.
+// https://github.com/anthropics/claude-code/issues/63684
+func TestSC01_LongInbox(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "220x60")
+	plant(r, "teams/alpha/config.json", foreignTeam(r, os.Getpid()))
+	r.spawn("bob", nil, r.stub("mute")...)
+	var box []map[string]any
+	for i := range 1200 {
+		box = append(box, map[string]any{"from": "bob", "text": fmt.Sprintf("%d %s", i, strings.Repeat("x", 1400)), "read": i < 1190,
+			"timestamp": store.FormatTime(time.UnixMilli(1790000000000 + int64(i)*1000)), "extra": i})
+	}
+	data, err := json.MarshalIndent(box, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plant(r, "teams/alpha/inboxes/team-lead.json", data)
+	began := time.Now()
+	unread := into[[]api.Message](r, "inbox", "team-lead", "--unread")
+	if took := time.Since(began); len(unread) != 10 || took > time.Second {
+		t.Errorf("%d of 10 unread after %s", len(unread), took)
+	}
+	var took []time.Duration
+	for i := range 20 {
+		began := time.Now()
+		r.must("send", "team-lead", fmt.Sprintf("new %d", i), "--as", "bob")
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	if median := took[len(took)/2]; median > 200*time.Millisecond {
+		t.Errorf("a send takes %s", median)
+	}
+	after := boxOf(r, "alpha", "team-lead")
+	if len(after) != 1220 || !strings.HasPrefix(after[0].Text, "0 ") || after[1219].Text != "new 19" {
+		t.Errorf("%d messages of 1220", len(after))
+	}
+}

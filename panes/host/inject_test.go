@@ -148,6 +148,12 @@ func TestMuteProgram(t *testing.T) {
 		})
 	}
 	all.Wait() // each comes back
+	h.fromPerson(t.Context(), make([]byte, 256<<10), true) // stands in front for good
+	ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := h.Inject(ctx, Input{Text: "behind it"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("behind what a person typed: %v", err)
+	}
 	if h.Status().Agent == nil {
 		t.Error("no status")
 	}

@@ -53,12 +53,29 @@ func (q *queue) put(ctx context.Context, data []byte) error {
 	case err := <-done:
 		return err
 	case <-q.ended:
+		select {
+		case err := <-done: // the program ended when it had it all
+			return err
+		default:
+			return errNothingRuns()
+		}
+	case <-ctx.Done():
+		return q.calledOff(ctx, done)
 	}
+}
+
+// calledOffLimit is how long a write that is called off may take to say how far
+// it came; one that waits behind another says nothing, and will not be done.
+const calledOffLimit = 200 * time.Millisecond
+
+func (q *queue) calledOff(ctx context.Context, done <-chan error) error {
+	timer := time.NewTimer(calledOffLimit)
+	defer timer.Stop()
 	select {
-	case err := <-done: // the program ended when it had it all
+	case err := <-done:
 		return err
-	default:
-		return errNothingRuns()
+	case <-timer.C:
+		return fmt.Errorf("type: the program reads nothing: %w", ctx.Err())
 	}
 }
 

@@ -30,7 +30,7 @@ func StatusOf(name string) (status string, failed bool) {
 // Revise applies change to a copy of old, whose Open must be filled, and holds
 // the result to the rules: a status that exists, none but pending while a blocker
 // is open, a failed task pending and unowned, an unfailed one without failure. It
-// stamps UpdatedAt on tasks that carry CreatedAt.
+// stamps UpdatedAt on tasks that we made.
 func Revise(old Task, now time.Time, change func(*Task) error) (Task, error) {
 	t := old.Clone()
 	if err := change(&t); err != nil {
@@ -49,7 +49,7 @@ func Revise(old Task, now time.Time, change func(*Task) error) (Task, error) {
 	}
 	t.Blocks, t.BlockedBy = unique(t.Blocks), unique(t.BlockedBy)
 	t.pack(&old)
-	if !t.CreatedAt.IsZero() && !same(&t, &old) {
+	if _, ours := old.Metadata[metaCreatedAt]; ours && !same(&t, &old) {
 		t.UpdatedAt = now
 		t.pack(&old)
 	}

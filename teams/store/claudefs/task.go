@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
 )
@@ -75,6 +76,9 @@ func openTask(id string, data []byte) (store.Task, *rawjson.Object, error) {
 		if raw, ok := o.Get(a.key); ok && a.empty(&t) {
 			a.field.load(&t, raw)
 		}
+	}
+	if t.Status == "" { // the client lists no such task, either
+		return t, nil, fault.New(fault.CorruptFile, "task %s has no status", id).WithHint("give it one in its file, or move the file away")
 	}
 	status, failed := store.StatusOf(t.Status)
 	if t.Status = status; failed && t.Failure == "" {

@@ -1,0 +1,90 @@
+package claudefs
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// seed adds the sample files of one kind.
+func seed(f *testing.F, pattern string) {
+	f.Helper()
+	names, err := filepath.Glob(pattern)
+	if err != nil || len(names) == 0 {
+		f.Fatalf("%s: %q %v", pattern, names, err)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if len(data) < 10_000 {
+			f.Add(data)
+		}
+	}
+}
+
+func FuzzTeam(f *testing.F) {
+	seed(f, "testdata/cases/config/*.json")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, o, err := openTeam("alpha", data)
+		if err != nil {
+			return
+		}
+		err = d.edit(o, "alpha", func(x *store.Team) error {
+			x.Description += "x"
+			for i := range x.Members {
+				x.Members[i].Color += "x"
+			}
+			x.Members = append(x.Members, store.Member{Name: "fuzz-is-new"})
+			return nil
+		})
+		if err != nil {
+			return // the name is taken
+		}
+		again, err := parseTeam("alpha", document(o))
+		if err != nil || !json.Valid(document(o)) || again.Member("fuzz-is-new") == nil {
+			t.Fatalf("%q became %q: %v", data, document(o), err)
+		}
+	})
+}
+
+func FuzzBox(f *testing.F) {
+	seed(f, "testdata/cases/inbox/*.json")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		entries, err := parseBox(data, "builder")
+		if err != nil {
+			return
+		}
+		more := appended(data, json.RawMessage(`{"from":"x","text":"y"}`))
+		after, err := parseBox(more, "builder")
+		if err != nil || len(after) != len(entries)+1 || after[len(entries)].msg.Text != "y" {
+			t.Fatalf("%q became %q: %v", data, more, err)
+		}
+		for i, e := range entries {
+			if string(after[i].raw) != string(e.raw) || !json.Valid(markedRead(e.raw)) {
+				t.Fatalf("entry %d of %q was changed", i, data)
+			}
+		}
+	})
+}
+
+func FuzzTask(f *testing.F) {
+	seed(f, "testdata/cases/tasks/*/*.json")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		task, o, err := openTask("7", data)
+		if err != nil {
+			return
+		}
+		now := task.Clone()
+		now.Owner, now.BlockedBy, now.Result = "someone", append(now.BlockedBy, "5"), "done"
+		saveTask(o, &task, &now)
+		again, _, err := openTask("7", document(o))
+		if err != nil || again.Owner != "someone" || len(again.BlockedBy) != len(now.BlockedBy) {
+			t.Fatalf("%q became %q: %+v %v", data, document(o), again, err)
+		}
+	})
+}

@@ -1,0 +1,165 @@
+package claudefs_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
+)
+
+// Claude Code keeps mail and tasks of a team with an odd name in folders of other
+// names than the roster's.
+func TestFoldersOfAnOddName(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	b.put("teams/my-team-x/config.json", strings.ReplaceAll(claudeTeam, `"name": "alpha"`, `"name": "My_Team.x"`))
+	b.put("teams/My_Team-x/inboxes/v1-2.json", `[{"from":"a","text":"here","timestamp":"2026-03-02T10:00:00.000Z","read":false}]`)
+	b.put("tasks/My_Team-x/4.json", `{"id":"4","subject":"x","status":"pending","blocks":[],"blockedBy":[]}`)
+	box, err := b.Mail().List(t.Context(), "my-team-x", "v1.2")
+	if err != nil || len(box) != 1 {
+		t.Errorf("box %+v, %v", box, err)
+	}
+	_, err = b.Mail().Put(t.Context(), "my-team-x", "builder", store.Message{From: "a", Text: "x"})
+	b.ok(err)
+	made, err := b.Tasks().Create(t.Context(), "my-team-x", store.Task{Subject: "y"})
+	if err != nil || made.ID != "5" || !b.exists("tasks/My_Team-x/5.json") || !b.exists("teams/My_Team-x/inboxes/builder.json") {
+		t.Errorf("made %s, %v", made.ID, err)
+	}
+	if names, err := b.Roster().List(t.Context()); err != nil || strings.Join(names, " ") != "my-team-x" {
+		t.Errorf("teams %q, %v", names, err)
+	}
+}
+
+// https://github.com/anthropics/claude-code/issues/59169
+func TestTD08_DeleteTakesTheOrphanedSibling(t *testing.T) {
+	for name, other := range map[string]bool{"orphan": false, "another team": true} {
+		t.Run(name, func(t *testing.T) {
+			b := newBase(t, claudefs.Options{})
+			b.put("teams/alpha-team/config.json", sample(t, "config/c23-name-differs-from-dir/alpha-team/config.json"))
+			b.put("teams/Alpha_Team/inboxes/builder.json", sample(t, "config/c23-name-differs-from-dir/Alpha_Team/inboxes/builder.json"))
+			b.put("tasks/Alpha_Team/1.json", sample(t, "tasks/t18-order/1.json"))
+			if other {
+				b.put("teams/Alpha_Team/config.json", claudeTeam)
+			}
+			x, err := b.Roster().Get(t.Context(), "alpha-team")
+			if err != nil || len(x.Warnings) != 1 || !strings.Contains(x.Warnings[0], "Alpha_Team") {
+				t.Errorf("warnings %q, %v", x.Warnings, err)
+			}
+			b.ok(b.Roster().Delete(t.Context(), "alpha-team"))
+			if b.exists("teams/alpha-team") || b.exists("teams/Alpha_Team/inboxes/builder.json") != other || b.exists("tasks/Alpha_Team") != other {
+				t.Errorf("left: own folder %t, sibling %t, tasks %t", b.exists("teams/alpha-team"), b.exists("teams/Alpha_Team"), b.exists("tasks/Alpha_Team"))
+			}
+		})
+	}
+}
+
+func TestDeleteKeepsTheLocksAndNothingElse(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha"}))
+	m, err := b.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "x"})
+	b.ok(err)
+	b.ok(b.Mail().MarkRead(t.Context(), "alpha", "builder", []string{m.ID}))
+	b.put("leadlight/alpha/transcripts/builder.log", "x")
+	b.ok(b.Roster().Delete(t.Context(), "alpha"))
+	for name, want := range map[string]int{"teams": 0, "tasks": 0, "leadlight/alpha": 1} {
+		entries, err := os.ReadDir(b.path(name))
+		if err != nil || len(entries) != want {
+			t.Errorf("%s: %v %v", name, entries, err)
+		}
+	}
+	if !b.exists("leadlight/alpha/locks/roster") {
+		t.Error("the locks are gone")
+	}
+}
+
+// https://github.com/anthropics/claude-code/issues/27860
+func TestSP06_FoldersThatAreThere(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	for _, dir := range []string{"tasks/alpha", "teams/alpha/inboxes"} {
+		b.ok(os.MkdirAll(b.path(dir), 0o700))
+	}
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha"}))
+	text := b.text("teams/alpha/config.json")
+	b.want("create again", b.Roster().Create(t.Context(), store.Team{Name: "alpha", Description: "other"}), fault.TeamExists)
+	if b.text("teams/alpha/config.json") != text {
+		t.Error("the roster was overwritten")
+	}
+}
+
+// https://github.com/code-yeongyu/oh-my-openagent/pull/1638
+func TestSE01_SE02_NothingOutsideIsTouched(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	b.put("teams/alpha/config.json", sample(t, "config/c27-traversal-member.json"))
+	for _, name := range []string{"../../../outside", "../x", "a/../../b", "/etc/x"} {
+		_, err := b.Mail().Put(t.Context(), "alpha", name, store.Message{From: "a", Text: "x"})
+		b.want("send to "+name, err, fault.InvalidName)
+		_, err = b.Mail().Archive(t.Context(), "alpha", name)
+		b.want("archive of "+name, err, fault.InvalidName)
+		b.want("delete of "+name, b.Roster().Delete(t.Context(), name), fault.InvalidName)
+	}
+	b.ok(b.Roster().Update(t.Context(), "alpha", func(x *store.Team) error { x.Description = "others are served"; return nil }))
+	if !strings.Contains(b.text("teams/alpha/config.json"), `"../../../outside"`) {
+		t.Error("the odd member was dropped")
+	}
+}
+
+// A team that is being removed by a client, and folders that are no teams.
+func TestListPassesOverWhatIsNoTeam(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	b.put("teams/alpha/config.json", claudeTeam)
+	b.put("teams/beta.deleted-0a1b2c3d-0000-4000-8000-000000000000/config.json", claudeTeam)
+	b.put("teams/default/inboxes/team-lead.json", "[]")
+	b.put("teams/.hidden/config.json", claudeTeam)
+	b.put("teams/file", "x")
+	b.put("teams/torn/config.json", claudeTeam[:50])
+	if names, err := b.Roster().List(t.Context()); err != nil || strings.Join(names, " ") != "alpha torn" {
+		t.Errorf("teams %q, %v", names, err)
+	}
+	_, err := b.Roster().Get(t.Context(), "file")
+	b.want("a file", err, fault.TeamNotFound)
+	_, err = b.Mail().Put(t.Context(), "default", "bob", store.Message{From: "a", Text: "x"})
+	b.want("mail to no team", err, fault.TeamNotFound)
+}
+
+func TestA19_Schemas(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha", Description: "d"}))
+	text := b.text("teams/alpha/config.json")
+	for _, want := range []string{`"schemaVersion": 1`, `"schema": 1`, `"metadata": {`, `"leadAgentId": "team-lead@alpha"`, `"members": []`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("a new roster lacks %s:\n%s", want, text)
+		}
+	}
+	newer := replaced(t, text, `"schema": 1`, `"schema": 2`)
+	b.put("teams/alpha/config.json", newer)
+	_, err := b.Roster().Get(t.Context(), "alpha")
+	b.want("get", err, fault.VersionTooNew)
+	b.want("update", b.Roster().Update(t.Context(), "alpha", func(*store.Team) error { return nil }), fault.VersionTooNew)
+	b.want("delete", b.Roster().Delete(t.Context(), "alpha"), fault.VersionTooNew)
+	if b.text("teams/alpha/config.json") != newer {
+		t.Error("a newer roster was touched")
+	}
+	b.put("teams/alpha/config.json", replaced(t, text, `"schemaVersion": 1`, `"schemaVersion": "9.0.0"`))
+	b.ok(b.Roster().Update(t.Context(), "alpha", func(x *store.Team) error { x.Description = "new"; return nil }))
+	if !strings.Contains(b.text("teams/alpha/config.json"), `"schemaVersion": "9.0.0"`) {
+		t.Error("a foreign schemaVersion was judged")
+	}
+}
+
+func TestD1_Mailbox(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha", Ours: store.Ours{Mailbox: store.MailboxMaildir}}))
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "beta"}))
+	for team, want := range map[string]string{"alpha": store.MailboxMaildir, "beta": store.MailboxClaude} {
+		if got, err := b.MailboxOf(team); err != nil || got != want {
+			t.Errorf("%s: %s %v, want %s", team, got, err, want)
+		}
+	}
+	_, err := b.MailboxOf("nobody")
+	b.want("no team", err, fault.TeamNotFound)
+	if !b.exists("teams/alpha/inbox") || b.exists("teams/alpha/inboxes") || !b.exists("teams/beta/inboxes") {
+		t.Error("folders of the other layout")
+	}
+}

@@ -1,0 +1,127 @@
+package maildir_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/files"
+	"github.com/leadlight-dev/leadlight/teams/store/maildir"
+)
+
+func newMail(t testing.TB) (*maildir.Mail, string) {
+	t.Helper()
+	base := t.TempDir()
+	d, err := files.Open(base)
+	ok(t, err)
+	t.Cleanup(func() { d.Close() })
+	ok(t, os.MkdirAll(filepath.Join(base, "teams/alpha"), 0o700))
+	return maildir.New(d, maildir.Options{}), filepath.Join(base, "teams/alpha/inbox/builder")
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestR02_D1_OneFileAMessage(t *testing.T) {
+	m, box := newMail(t)
+	at := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+	sent, err := m.Put(t.Context(), "alpha", "builder", store.Message{ID: "id-1", From: "team-lead", Text: "hi", Timestamp: at})
+	ok(t, err)
+	entries, err := os.ReadDir(box)
+	ok(t, err)
+	if len(entries) != 1 || !regexp.MustCompile(`^msg-\d{19}-[0-9a-f-]{36}\.json$`).MatchString(entries[0].Name()) {
+		t.Fatalf("files: %v", entries)
+	}
+	data, err := os.ReadFile(filepath.Join(box, entries[0].Name()))
+	ok(t, err)
+	want := `{
+  "id": "id-1",
+  "from": "team-lead",
+  "to": "builder",
+  "type": "direct",
+  "content": "hi",
+  "timestamp": "2026-03-02T10:00:00.000Z"
+}`
+	if string(data) != want {
+		t.Errorf("got\n%s\nwant\n%s", data, want)
+	}
+	ok(t, m.MarkRead(t.Context(), "alpha", "builder", []string{sent.ID}))
+	if entries, _ = os.ReadDir(box); len(entries) != 0 {
+		t.Errorf("after the hand-over: %v", entries)
+	}
+	archive, err := os.ReadFile(filepath.Join(box, "../../../../leadlight/alpha/archive/builder.jsonl"))
+	if err != nil || !strings.Contains(string(archive), `"id":"id-1"`) {
+		t.Errorf("archive %q, %v", archive, err)
+	}
+}
+
+func TestMessagesOfOtherPrograms(t *testing.T) {
+	m, box := newMail(t)
+	ok(t, os.MkdirAll(box, 0o700))
+	for name, text := range map[string]string{
+		"msg-001.json":     `{"id":"msg-001","from":"lead","to":"builder","type":"direct","content":"one","timestamp":"2026-02-09T10:00:00Z"}`,
+		"msg-002.json":     "\ufeff{\"from\":\"lead\",\"type\":\"shutdown_request\",\"text\":\"two\",\"priority\":1}\r\n",
+		"msg-003.json":     `{"from":"le`,
+		"msg-004.json.tmp": `{}`,
+		"notes.txt":        `x`,
+	} {
+		ok(t, os.WriteFile(filepath.Join(box, name), []byte(text), 0o600))
+	}
+	list, err := m.List(t.Context(), "alpha", "builder")
+	ok(t, err)
+	if len(list) != 2 || list[0].ID != "msg-001" || list[0].Text != "one" || list[0].Type != "message" || list[0].Stamp == "" ||
+		list[1].ID != "002" || list[1].Text != "two" || list[1].Type != "shutdown_request" || string(list[1].Unknown["priority"]) != "1" {
+		t.Errorf("%+v", list)
+	}
+	n, err := m.Archive(t.Context(), "alpha", "builder")
+	if err != nil || n != 2 {
+		t.Errorf("archived %d, %v", n, err)
+	}
+	_, err = m.List(t.Context(), "alpha", "builder")
+	if fault.CodeOf(err) != fault.CorruptFile || !strings.Contains(err.Error(), "msg-003.json") || !strings.Contains(err.Error(), "at byte 11") {
+		t.Errorf("only a damaged message: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(box, "msg-003.json")); err != nil {
+		t.Errorf("the damaged message: %v", err)
+	}
+}
+
+// BenchmarkPut compares a message into a box of 10,000 with one into a box of 10,
+// by turns.
+func BenchmarkPut(b *testing.B) {
+	var boxes [2]*maildir.Mail
+	for i, n := range []int{10, 10_000} {
+		m, dir := newMail(b)
+		ok(b, os.MkdirAll(dir, 0o700))
+		for j := range n {
+			ok(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("msg-%019d-x.json", j)), []byte(`{"id":"x"}`), 0o600))
+		}
+		boxes[i] = m
+	}
+	var times [2][]time.Duration
+	for b.Loop() {
+		for i, m := range boxes {
+			start := time.Now()
+			_, err := m.Put(b.Context(), "alpha", "builder", store.Message{From: "a", Text: "hello"})
+			ok(b, err)
+			times[i] = append(times[i], time.Since(start))
+		}
+	}
+	slices.Sort(times[0])
+	slices.Sort(times[1])
+	small, large := times[0][len(times[0])/2], times[1][len(times[1])/2]
+	b.ReportMetric(float64(small.Microseconds()), "box-of-10-p50-µs")
+	b.ReportMetric(float64(large.Microseconds()), "box-of-10000-p50-µs")
+	b.ReportMetric(float64(large)/float64(small), "times-small")
+}

@@ -13,38 +13,33 @@ import (
 // Observer is one session's team as a typed sequence: what a program wants that
 // holds a stream and neither files nor JSON of ours. It only watches; to say
 // something to the team, write to the session itself.
-type Observer interface {
-	// TeamName is the name of the team, "" while there is none. Safe for concurrent
-	// use.
-	TeamName() string
-	// Events yields what happens: *events.Message, *events.Idle,
-	// *events.ShutdownAsk, *events.ShutdownAnswer, *events.PlanAsk,
-	// *events.PlanAnswer, *events.Member and *events.Task. It ends with the stream,
-	// or with the error that ended it. It may be ranged over once.
-	Events(ctx context.Context) iter.Seq2[events.Data, error]
-}
-
-// NewObserver observes the stream r from a state, the zero one for a new session.
-func NewObserver(r io.Reader, s State) Observer {
-	o := &observer{r: r, track: NewTracker(s, 0)}
-	o.name.Store(s.Team)
-	return o
-}
-
-type observer struct {
+type Observer struct {
 	r     io.Reader
 	track *Tracker
 	name  atomic.Pointer[Team]
 }
 
-func (o *observer) TeamName() string {
+// NewObserver observes the stream r from a state, the zero one for a new session.
+func NewObserver(r io.Reader, s State) *Observer {
+	o := &Observer{r: r, track: NewTracker(s, 0)}
+	o.name.Store(s.Team)
+	return o
+}
+
+// TeamName is the name of the team, "" while there is none. Safe for concurrent
+// use.
+func (o *Observer) TeamName() string {
 	if t := o.name.Load(); t != nil {
 		return t.Name
 	}
 	return ""
 }
 
-func (o *observer) Events(ctx context.Context) iter.Seq2[events.Data, error] {
+// Events yields what happens: *events.Message, *events.Idle, *events.ShutdownAsk,
+// *events.ShutdownAnswer, *events.PlanAsk, *events.PlanAnswer, *events.Member and
+// *events.Task. It ends with the stream, or with the error that ended it. It may be
+// ranged over once.
+func (o *Observer) Events(ctx context.Context) iter.Seq2[events.Data, error] {
 	return func(yield func(events.Data, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -76,7 +71,7 @@ func (o *observer) Events(ctx context.Context) iter.Seq2[events.Data, error] {
 }
 
 // yield hands out a step's events and tells whether more are wanted.
-func (o *observer) yield(s Step, yield func(events.Data, error) bool) bool {
+func (o *Observer) yield(s Step, yield func(events.Data, error) bool) bool {
 	o.name.Store(o.track.state.Team)
 	for _, e := range s.Events {
 		for _, d := range typed(e) {

@@ -12,6 +12,7 @@ const (
 	groupTeammates = "teammates"
 	groupMail      = "mail"
 	groupTasks     = "tasks"
+	groupWatch     = "watch"
 	groupHouse     = "house"
 )
 
@@ -81,6 +82,7 @@ func verbs() []verb {
 		{groupMail, "broadcast", with(broadcastCommand, runBroadcast)},
 		{groupMail, "inbox", inboxCommands},
 		{groupTasks, "task", taskCommand},
+		{groupWatch, "observe", with(observeCommand, runObserve)},
 		{groupHouse, "doctor", with(doctorCommand, runDoctor)},
 		{groupHouse, "gc", with(gcCommand, runGC)},
 		{groupHouse, "version", versionCommand},
@@ -98,6 +100,7 @@ func addVerbs(a *app, root *cobra.Command, called string) {
 		&cobra.Group{ID: groupTeammates, Title: "Teammates"},
 		&cobra.Group{ID: groupMail, Title: "Mail"},
 		&cobra.Group{ID: groupTasks, Title: "Tasks"},
+		&cobra.Group{ID: groupWatch, Title: "Watch"},
 		&cobra.Group{ID: groupHouse, Title: "House"},
 	)
 	list := verbs()

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/observe"
+	"github.com/spf13/cobra"
+)
+
+type observeOptions struct {
+	File   string
+	Follow bool
+	State  string
+	Emit   string
+}
+
+func observeCommand(a *app, run func(context.Context, *app, observeOptions) error) *cobra.Command {
+	var o observeOptions
+	c := &cobra.Command{
+		Use: "observe [FILE|-]", Short: "Derive team state and events from an agent's stream",
+		Long: "Read the stream of a Claude Code session (--output-format stream-json, or a saved transcript)\n" +
+			"from FILE or standard input, and print what happens to its team, one JSON document a line. Only\n" +
+			"the stream is read, never the team's files.",
+		Example: "  claude -p \"…\" --output-format stream-json --verbose | leadlight observe\n" +
+			"  leadlight observe session.jsonl --follow --emit state --state team-state.json",
+		Args: takes(0, 1), ValidArgsFunction: anyFile,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.File = strings.Join(args, "")
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on at the end of FILE, until ^C")
+	c.Flags().StringVar(&o.State, "state", "", "go on from the state in `FILE`, and keep it there after each change")
+	c.Flags().StringVar(&o.Emit, "emit", string(observe.EmitEvents), "what to print: "+strings.Join(emits(), ", "))
+	_ = c.RegisterFlagCompletionFunc("emit", cobra.FixedCompletions(emits(), cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that is not there
+	return c
+}
+
+func emits() []string {
+	var names []string
+	for _, e := range observe.Emits() {
+		names = append(names, string(e))
+	}
+	return names
+}
+
+func runObserve(ctx context.Context, a *app, o observeOptions) error {
+	err := observe.Run(ctx, observe.Options{
+		File: o.File, In: a.in, Out: a.out, Warn: a.err, Emit: observe.Emit(o.Emit), Follow: o.Follow, StateFile: o.State, Debug: a.verbose,
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.InvalidArgument, "read the stream: %w", err).WithHint("name a file that is there, or - for standard input")
+	}
+	return err
+}
+
+// anyFile lets the shell complete the names of files.
+func anyFile(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}

@@ -37,7 +37,10 @@ func writeHelp(w io.Writer, c *cobra.Command) {
 
 // usageLine is how a command is called.
 func usageLine(c *cobra.Command) string {
-	line := c.UseLine()
+	line := c.Use
+	if c.HasParent() {
+		line = c.Parent().CommandPath() + " " + c.Use
+	}
 	if c.HasAvailableSubCommands() && !strings.Contains(c.Use, " ") {
 		return c.CommandPath() + " COMMAND"
 	}

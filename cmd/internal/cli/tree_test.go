@@ -166,7 +166,7 @@ func TestTheSurface(t *testing.T) {
 		if c.Hidden {
 			return
 		}
-		fmt.Fprintf(&b, "%s\n", c.UseLine())
+		fmt.Fprintf(&b, "%s\n", usageLine(c))
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if f.Name != "help" {
 				synopsis, _ := flagSynopsis(f)

@@ -86,10 +86,11 @@ type Host struct {
 	cause      string
 	closing    chan struct{}
 
-	closed chan struct{} // by Close
-	stop   context.CancelFunc
-	tasks  sync.WaitGroup
-	once   sync.Once
+	closed  chan struct{}  // by Close
+	arrived chan os.Signal // what endings names
+	stop    context.CancelFunc
+	tasks   sync.WaitGroup
+	once    sync.Once
 }
 
 // New takes the terminal over, becomes a subreaper, listens on the socket and
@@ -112,8 +113,10 @@ func New(o Options) (*Host, error) {
 		out: &output{transcript: o.Transcript, ring: newRing(ringSize), modes: newModes()},
 	}
 	h.setDefaults(o)
+	h.arrived = takeSignals()
 	if o.Terminal != nil {
 		if h.terminal, err = openTerminal(o.Terminal); err != nil {
+			h.Close()
 			return nil, err
 		}
 		h.out.terminal = h.terminal
@@ -152,7 +155,7 @@ func (h *Host) begin() {
 	ctx, stop := context.WithCancel(context.Background())
 	h.stop = stop
 	h.goDo(func() { signals.ReapOrphans(ctx) })
-	h.goDo(func() { h.watchSignals(ctx) })
+	h.goDo(func() { h.watchSignals(ctx, h.arrived) })
 	if h.screen != nil {
 		h.goDo(func() { h.screen.run(ctx) })
 	}
@@ -173,23 +176,32 @@ func (h *Host) goDo(f func()) {
 	}()
 }
 
-// watchSignals turns the signals that end a process into a reason to close.
-func (h *Host) watchSignals(ctx context.Context) {
-	causes := map[os.Signal]string{
+// endings are the signals that end a process, each with the cause it stands for.
+func endings() map[os.Signal]string {
+	return map[os.Signal]string{
 		syscall.SIGHUP: CausePaneClosed, syscall.SIGTERM: CauseTerminated, syscall.SIGINT: CauseInterrupted,
 	}
-	arrived := make(chan os.Signal, len(causes))
-	for sig := range causes {
+}
+
+// takeSignals begins to catch them. That is done before anybody can know of the
+// host: one that came earlier would end it and leave its program running.
+func takeSignals() chan os.Signal {
+	arrived := make(chan os.Signal, len(endings()))
+	for sig := range endings() {
 		signal.Notify(arrived, sig)
 	}
-	defer signal.Stop(arrived)
+	return arrived
+}
+
+// watchSignals turns them into a reason to close.
+func (h *Host) watchSignals(ctx context.Context, arrived <-chan os.Signal) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case sig := <-arrived:
 			h.log.Info("signal", "signal", sig.String())
-			h.close(causes[sig])
+			h.close(endings()[sig])
 		}
 	}
 }
@@ -292,6 +304,7 @@ func (h *Host) Close() error {
 			h.terminal.close()
 		}
 		h.tasks.Wait()
+		signal.Stop(h.arrived)
 		if h.out.transcript != nil {
 			err = h.out.transcript.Close()
 		}

@@ -253,7 +253,7 @@ func TestSP06_SP08_FortyJoinAtOnce(t *testing.T) {
 // rewriteField counts in a field of its own, as Claude Code saves: under the folder
 // lock, the whole file, by rename.
 func rewriteField(config string, stop <-chan struct{}) (n int) {
-	pace := time.NewTicker(10 * time.Millisecond)
+	pace := time.NewTicker(100 * time.Millisecond)
 	defer pace.Stop()
 	for {
 		select {

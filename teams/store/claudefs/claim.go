@@ -9,7 +9,6 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/files"
-	"github.com/leadlight-dev/leadlight/teams/store/ledger"
 	"github.com/leadlight-dev/leadlight/teams/store/lock"
 )
 
@@ -32,11 +31,11 @@ func lifeOf(took time.Duration) time.Duration {
 	return min(max(250*time.Millisecond, 20*took), 2*time.Second)
 }
 
-func changesFile(p *place) string { return ledger.Folder(p.team) + "/locks/tasks-changed" }
+const changesFile = "tasks-changed"
 
 // changes counts the changes of a list by us, other than claims.
-func (f *FS) changes(p *place) int64 {
-	info, err := f.dir.Lstat(changesFile(p))
+func changes(locks *files.Dir) int64 {
+	info, err := locks.Lstat(changesFile)
 	if err != nil {
 		return 0
 	}
@@ -47,16 +46,16 @@ func (f *FS) changes(p *place) int64 {
 // not. The change has been made already; that it cannot be counted costs others
 // a moment.
 func (f *FS) count(p *place) {
-	if file, err := f.dir.OpenFile(changesFile(p), files.AppendFlags); err == nil {
+	if file, err := f.dir.OpenFile(locksFolder(p.team)+"/"+changesFile, files.AppendFlags); err == nil {
 		_, _ = file.WriteString(".")
 		_ = file.Close()
 	}
 }
 
 // view returns the last look at a list, or a new one.
-func (f *FS) view(ctx context.Context, p *place, anew bool) (*view, bool, error) {
+func (f *FS) view(ctx context.Context, p *place, locks *files.Dir, anew bool) (*view, bool, error) {
 	c := f.cacheOf(p)
-	now, changes := time.Now(), f.changes(p)
+	now, changes := time.Now(), changes(locks)
 	c.mu.Lock()
 	last := c.view
 	c.mu.Unlock()
@@ -90,16 +89,21 @@ func (t tasks) ClaimNext(ctx context.Context, team, who string) (store.Task, err
 	if err != nil {
 		return store.Task{}, err
 	}
+	locks, err := t.f.locks(team)
+	if err != nil {
+		return store.Task{}, err
+	}
+	defer locks.Close()
 	for anew := false; ; anew = true {
 		if err := ctx.Err(); err != nil {
 			return store.Task{}, err
 		}
-		v, fresh, err := t.f.view(ctx, p, anew)
+		v, fresh, err := t.f.view(ctx, p, locks, anew)
 		if err != nil {
 			return store.Task{}, err
 		}
 		for _, take := range []taker{t.tryLock, t.waitLock} {
-			task, tried, err := t.claimFirst(ctx, p, v, who, take)
+			task, tried, err := t.claimFirst(ctx, p, v, who, locks, take)
 			if err == nil || !errors.Is(err, fault.NoTaskReady) {
 				return task, err
 			}
@@ -112,24 +116,19 @@ func (t tasks) ClaimNext(ctx context.Context, team, who string) (store.Task, err
 }
 
 // taker takes the lock of a task; nil without an error: not now.
-type taker func(ctx context.Context, p *place, id string) (*lock.Held, error)
+type taker func(ctx context.Context, locks *files.Dir, id string) (*lock.Held, error)
 
-func (t tasks) tryLock(_ context.Context, p *place, id string) (*lock.Held, error) {
-	dir, err := t.f.locks(p.team)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return lock.Try(dir, taskLock(id), "claim task")
+func (t tasks) tryLock(_ context.Context, locks *files.Dir, id string) (*lock.Held, error) {
+	return lock.Try(locks, taskLock(id), claimVerb)
 }
 
-func (t tasks) waitLock(ctx context.Context, p *place, id string) (*lock.Held, error) {
-	return t.f.lock(ctx, p.team, taskLock(id), "claim task")
+func (t tasks) waitLock(ctx context.Context, locks *files.Dir, id string) (*lock.Held, error) {
+	return lock.Acquire(ctx, locks, taskLock(id), claimVerb, t.f.opts.LockTimeout)
 }
 
 // claimFirst claims the first task of a view that is ready for who, and says
 // whether there was any to try.
-func (t tasks) claimFirst(ctx context.Context, p *place, v *view, who string, take taker) (store.Task, bool, error) {
+func (t tasks) claimFirst(ctx context.Context, p *place, v *view, who string, locks *files.Dir, take taker) (store.Task, bool, error) {
 	dir, err := t.f.dir.Sub(listDir(p))
 	if missing(err) {
 		return store.Task{}, false, store.NotReady(p.team, who)
@@ -145,14 +144,14 @@ func (t tasks) claimFirst(ctx context.Context, p *place, v *view, who string, ta
 			continue
 		}
 		tried = true
-		held, err := take(ctx, p, c.task.ID)
+		held, err := take(ctx, locks, c.task.ID)
 		if err != nil {
 			return store.Task{}, true, err
 		}
 		if held == nil {
 			continue
 		}
-		task, err := t.claimHeld(ctx, p, c.task.ID, who)
+		task, err := t.claimHeld(ctx, p, dir, c.task.ID, who)
 		held.Release()
 		t.f.drop(p, v, c)
 		switch fault.CodeOf(err) {

@@ -1,6 +1,8 @@
 package claudefs
 
 import (
+	"time"
+
 	"github.com/google/uuid"
 
 	"github.com/leadlight-dev/leadlight/teams/store/ledger"
@@ -45,6 +47,23 @@ func (f *FS) moveAway(p *place) ([]string, error) {
 		moved = append(moved, name+mark)
 	}
 	return moved, nil
+}
+
+// Sweep removes temporary files that killed writers left more than age ago in the
+// folders of a team, and returns how many there were.
+func (f *FS) Sweep(team string, age time.Duration) (int, error) {
+	p, err := f.where(team)
+	if err != nil {
+		return 0, err
+	}
+	total := 0
+	for _, name := range []string{"teams/" + p.team, "teams/" + p.mail + "/inboxes", listDir(p), ledger.Folder(p.team) + "/ledger"} {
+		n, err := f.dir.Sweep(name, age)
+		if total += n; err != nil {
+			return total, err
+		}
+	}
+	return total, nil
 }
 
 // forget drops what is remembered of a team.

@@ -26,8 +26,10 @@ func (f *FS) lock(ctx context.Context, team, name, verb string) (*lock.Held, err
 	return lock.Acquire(ctx, dir, name, verb, f.opts.LockTimeout)
 }
 
+func locksFolder(team string) string { return ledger.Folder(team) + "/locks" }
+
 func (f *FS) locks(team string) (*files.Dir, error) {
-	name := ledger.Folder(team) + "/locks"
+	name := locksFolder(team)
 	dir, err := f.dir.Sub(name)
 	if missing(err) {
 		if err = f.dir.MkdirAll(name); err == nil {
@@ -60,11 +62,17 @@ func (x file) guarded() string {
 // bytes, or nil, nothing is written. The caller holds our lock of the file; the
 // file's folder exists.
 func (f *FS) edit(ctx context.Context, x file, change func([]byte) ([]byte, error)) error {
-	w, err := f.work(x)
+	dir, err := f.dir.Sub(path.Dir(x.name))
 	if err != nil {
 		return err
 	}
-	defer w.dir.Close()
+	defer dir.Close()
+	return f.editIn(ctx, dir, x, change)
+}
+
+// editIn is edit for a caller that has the file's folder open.
+func (f *FS) editIn(ctx context.Context, dir *files.Dir, x file, change func([]byte) ([]byte, error)) error {
+	w := f.work(dir, x)
 	for range optimism {
 		old, err := w.read(ctx)
 		if err != nil && !missing(err) {
@@ -97,12 +105,8 @@ type work struct {
 	soft  bool
 }
 
-func (f *FS) work(x file) (*work, error) {
-	dir, err := f.dir.Sub(path.Dir(x.name))
-	if err != nil {
-		return nil, err
-	}
-	return &work{dir, path.Base(x.name), path.Base(x.guarded()), x.check, f.opts.LockTimeout, x.soft}, nil
+func (f *FS) work(dir *files.Dir, x file) *work {
+	return &work{dir, path.Base(x.name), path.Base(x.guarded()), x.check, f.opts.LockTimeout, x.soft}
 }
 
 // swap renames the prepared file into place if the old content is still there.
@@ -154,12 +158,12 @@ const lastLook = 500 * time.Millisecond
 // read returns a file's content, which is whole and never nil: fs.ErrNotExist,
 // fault.CorruptFile.
 func (f *FS) read(ctx context.Context, x file) ([]byte, error) {
-	w, err := f.work(x)
+	dir, err := f.dir.Sub(path.Dir(x.name))
 	if err != nil {
 		return nil, err
 	}
-	defer w.dir.Close()
-	return w.read(ctx)
+	defer dir.Close()
+	return f.work(dir, x).read(ctx)
 }
 
 func (w *work) read(ctx context.Context) ([]byte, error) {

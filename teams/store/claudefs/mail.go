@@ -3,6 +3,7 @@ package claudefs
 import (
 	"context"
 	"encoding/json"
+	"path"
 	"slices"
 
 	"github.com/google/uuid"
@@ -56,15 +57,21 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 		return msg, err
 	}
 	defer held.Release()
-	if err := m.f.dir.MkdirAll("teams/" + b.mail + "/inboxes"); err != nil {
-		return msg, err
+	put := func() error {
+		return m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
+			if len(msg.Text) > store.MaxMessage && !blank(old) && string(old) != "[]" {
+				return nil, store.TooLong(len(msg.Text))
+			}
+			return appended(old, raw), nil
+		})
 	}
-	return msg, m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
-		if len(msg.Text) > store.MaxMessage && !blank(old) && string(old) != "[]" {
-			return nil, store.TooLong(len(msg.Text))
+	err = put()
+	if missing(err) { // the first message of the team
+		if err = m.f.dir.MkdirAll(path.Dir(b.name)); err == nil {
+			err = put()
 		}
-		return appended(old, raw), nil
-	})
+	}
+	return msg, err
 }
 
 // List returns the messages of a box. One that stands in it several times, as

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -161,5 +162,19 @@ func TestD1_Mailbox(t *testing.T) {
 	b.want("no team", err, fault.TeamNotFound)
 	if !b.exists("teams/alpha/inbox") || b.exists("teams/alpha/inboxes") || !b.exists("teams/beta/inboxes") {
 		t.Error("folders of the other layout")
+	}
+}
+
+func TestSweep(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha"}))
+	old := time.Now().Add(-time.Hour)
+	for _, name := range []string{"teams/alpha/", "teams/alpha/inboxes/", "tasks/alpha/"} {
+		b.put(name+".leadlight-X.tmp", "x")
+		b.ok(os.Chtimes(b.path(name+".leadlight-X.tmp"), old, old))
+		b.put(name+".leadlight-Y.tmp", "x")
+	}
+	if n, err := b.Sweep("alpha", time.Minute); n != 3 || err != nil || !b.exists("tasks/alpha/.leadlight-Y.tmp") {
+		t.Errorf("swept %d, %v", n, err)
 	}
 }

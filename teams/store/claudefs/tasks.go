@@ -9,6 +9,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/files"
 )
 
 type tasks struct{ f *FS }
@@ -156,21 +157,28 @@ func (t tasks) Claim(ctx context.Context, team, id, who string) (store.Task, err
 	if err != nil {
 		return store.Task{}, err
 	}
-	held, err := t.f.lock(ctx, p.team, taskLock(id), "claim task")
+	held, err := t.f.lock(ctx, p.team, taskLock(id), claimVerb)
 	if err != nil {
 		return store.Task{}, err
 	}
 	defer held.Release()
-	return t.claimHeld(ctx, p, id, who)
+	dir, err := t.f.dir.Sub(listDir(p))
+	if err != nil {
+		return store.Task{}, err
+	}
+	defer dir.Close()
+	return t.claimHeld(ctx, p, dir, id, who)
 }
+
+const claimVerb = "claim task"
 
 // claimHeld claims a task for a caller that holds its lock. The folder is not
 // synced: after a power failure the task may be pending again, which is right,
 // because whoever claimed it has not survived that either.
-func (t tasks) claimHeld(ctx context.Context, p *place, id, who string) (store.Task, error) {
+func (t tasks) claimHeld(ctx context.Context, p *place, dir *files.Dir, id, who string) (store.Task, error) {
 	x := taskFile(p, id)
 	x.soft = true
-	return t.changeHeld(ctx, p, id, x, claimFor(who))
+	return t.changeHeld(ctx, p, dir, id, x, claimFor(who))
 }
 
 func claimFor(who string) func(store.Task) (store.Task, error) {
@@ -192,14 +200,19 @@ func (t tasks) change(ctx context.Context, p *place, id, verb string, next func(
 		return store.Task{}, err
 	}
 	defer held.Release()
-	return t.changeHeld(ctx, p, id, taskFile(p, id), next)
+	dir, err := t.f.dir.Sub(listDir(p))
+	if err != nil {
+		return store.Task{}, err
+	}
+	defer dir.Close()
+	return t.changeHeld(ctx, p, dir, id, taskFile(p, id), next)
 }
 
 // changeHeld is change for a caller that holds the lock. What next gets is read
 // under it, and has Open filled.
-func (t tasks) changeHeld(ctx context.Context, p *place, id string, x file, next func(store.Task) (store.Task, error)) (store.Task, error) {
+func (t tasks) changeHeld(ctx context.Context, p *place, dir *files.Dir, id string, x file, next func(store.Task) (store.Task, error)) (store.Task, error) {
 	var result store.Task
-	err := t.f.edit(ctx, x, func(data []byte) ([]byte, error) {
+	err := t.f.editIn(ctx, dir, x, func(data []byte) ([]byte, error) {
 		if data == nil {
 			return nil, store.NoTask(p.team, id)
 		}

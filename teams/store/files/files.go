@@ -324,8 +324,6 @@ func openPlain(r *os.Root, base string, flag int) (*os.File, error) {
 		err = syscall.EISDIR
 	case !opened.Mode().IsRegular():
 		err = errNotRegular
-	case isLink(r, base): // put there while we were opening
-		err = errLink
 	}
 	if err != nil {
 		f.Close()
@@ -357,8 +355,9 @@ func (d *Dir) within(name string, make bool, op string, do func(r *os.Root, base
 	return nil
 }
 
-// enter opens a folder step by step, so that no link is followed: each step is
-// looked at, opened, and compared with what was seen. To be ended by leave.
+// enter opens a folder step by step and looks at each step first, so that no link
+// is followed. (One that is put there between the look and the step can lead to
+// another place below the same root at most.) To be ended by leave.
 func (d *Dir) enter(name string, make bool) (*os.Root, error) {
 	if !filepath.IsLocal(name) {
 		return nil, Explain("open", d.Join(name), errors.New("leads out of "+d.path))
@@ -396,15 +395,7 @@ func step(r *os.Root, part string, make bool) (*os.Root, error) {
 	case !info.IsDir():
 		return nil, syscall.ENOTDIR
 	}
-	next, err := r.OpenRoot(part)
-	if err != nil {
-		return nil, err
-	}
-	if opened, err := next.Stat("."); err != nil || !os.SameFile(info, opened) {
-		next.Close()
-		return nil, errLink
-	}
-	return next, nil
+	return r.OpenRoot(part)
 }
 
 // Explain makes an error of a file operation fit to be told: operation, full

@@ -31,7 +31,8 @@ func (d *Dir) Write(ctx context.Context, name string, data []byte) error {
 }
 
 // Pending is a file that is complete and on disk, but not yet under its name.
-// Exactly one of Commit, Swap or Discard ends it; Discard may follow any of them.
+// Commit or Discard ends it; Discard may follow anything. Its Dir stays open until
+// then.
 type Pending struct {
 	dir    *Dir
 	name   string
@@ -44,11 +45,6 @@ func (d *Dir) Prepare(name string, data []byte) (*Pending, error) {
 	folder, err := d.enter(path.Dir(name), true)
 	if err != nil {
 		return nil, err
-	}
-	if folder == d.root { // which may be closed before the write is over
-		if folder, err = d.root.OpenRoot("."); err != nil {
-			return nil, Explain("open", d.path, err)
-		}
 	}
 	p := &Pending{dir: d, name: name, folder: folder, temp: TempPrefix + rand.Text() + ".tmp"}
 	if err := p.fill(data); err != nil {
@@ -124,7 +120,7 @@ func (p *Pending) Discard() {
 		// Nothing can be done about a failure: Sweep finds what stays.
 		_ = p.folder.Remove(p.temp)
 	}
-	_ = p.folder.Close()
+	p.dir.leave(p.folder)
 	p.folder = nil
 }
 

@@ -34,7 +34,7 @@ func (b *Backend) arrangeMain(ctx context.Context, l backend.Layout, arrange com
 		_, err := b.run(ctx, arrange)
 		return err
 	}
-	if !mainForm.MatchString(l.Main) {
+	if !isMain(l.Main) {
 		return fault.New(fault.InvalidArgument, "the size %q of the main pane is neither a number of columns nor a percentage", l.Main)
 	}
 	const option = "main-pane-width"

@@ -135,7 +135,7 @@ func TestTV02_SampleLists(t *testing.T) {
 			t.Errorf("%s by %d: %q, %v", c.file, c.fields, rows, err)
 		}
 		for _, r := range rows {
-			if !paneForm.MatchString(r[0]) {
+			if !isPane(r[0]) {
 				t.Errorf("%s: %q is not a pane", c.file, r[0])
 			}
 		}
@@ -304,4 +304,28 @@ func FuzzMark(f *testing.F) {
 			t.Errorf("%q was read as %q", raw, m)
 		}
 	})
+}
+
+func TestIDsAndSizes(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		is   func(string) bool
+		yes  []string
+		no   []string
+	}{
+		{"pane", isPane, []string{"%0", "%123"}, []string{"", "%", "5", "@5", "%5x", "% 5", "%5\n", "%-1", "%٣"}},
+		{"window", isWindow, []string{"@0", "@99"}, []string{"", "@", "%1", "@1:", "@a"}},
+		{"main size", isMain, []string{"1", "9999", "40%", "100%"}, []string{"", "%", "10000", "40%%", "-1", "4 0", "1.5"}},
+	} {
+		for _, s := range c.yes {
+			if !c.is(s) {
+				t.Errorf("%q is no %s", s, c.what)
+			}
+		}
+		for _, s := range c.no {
+			if c.is(s) {
+				t.Errorf("%q is a %s", s, c.what)
+			}
+		}
+	}
 }

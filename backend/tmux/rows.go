@@ -79,7 +79,7 @@ func parseRows(out string) ([]row, error) {
 }
 
 func parseRow(f []string) (row, bool) {
-	ok := paneForm.MatchString(f[0]) && windowForm.MatchString(f[1]) && strings.HasPrefix(f[2], "$")
+	ok := isPane(f[0]) && isWindow(f[1]) && strings.HasPrefix(f[2], "$")
 	number := func(s string) int {
 		n, err := strconv.Atoi(s)
 		ok = ok && err == nil && n >= 0

@@ -3,7 +3,6 @@ package tmux
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,23 +16,34 @@ import (
 // macOS and 108 on Linux, including a final NUL; tmux adds ".lock" for its lock.
 const maxSocket = 100
 
-var (
-	paneForm   = regexp.MustCompile(`^%[0-9]+$`)
-	windowForm = regexp.MustCompile(`^@[0-9]+$`)
-	mainForm   = regexp.MustCompile(`^[0-9]{1,4}%?$`)
-)
+// isPane and isWindow tell an id that tmux gave from everything else.
+func isPane(s string) bool   { return numbered(s, "%") }
+func isWindow(s string) bool { return numbered(s, "@") }
+
+// numbered tells whether s is the mark and a decimal number. It is asked of every row
+// of every list, and costs nothing at the start of the program.
+func numbered(s, mark string) bool {
+	digits, ok := strings.CutPrefix(s, mark)
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// isMain tells whether s is a size for main-pane-width: cells or a share, up to 9999.
+func isMain(s string) bool {
+	digits := strings.TrimSuffix(s, "%")
+	return len(digits) <= 4 && numbered(digits, "")
+}
 
 // checkPane refuses what is not a pane id: tmux would take "" or an unknown name
 // for the current pane.
 func checkPane(id backend.ID) error {
-	if !paneForm.MatchString(string(id)) {
+	if !isPane(string(id)) {
 		return fault.New(fault.InvalidArgument, "%q is not a tmux pane id such as %%5", string(id))
 	}
 	return nil
 }
 
 func checkWindow(id string) error {
-	if !windowForm.MatchString(id) {
+	if !isWindow(id) {
 		return fault.New(fault.InvalidArgument, "%q is not a tmux window id such as @5", id)
 	}
 	return nil

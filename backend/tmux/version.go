@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/leadlight-dev/leadlight/teams/fault"
 )
@@ -55,13 +56,16 @@ func (v Version) atLeast(w Version) bool {
 	return v.Major > w.Major || v.Major == w.Major && v.Minor >= w.Minor
 }
 
-var versionForm = regexp.MustCompile(`^(\S+) (?:(next)-)?([0-9]{1,6})\.([0-9]{1,6})(?:\.([0-9]{1,6}))?(?:-?(rc[0-9]*)|([a-z]))?$`)
+// versionForm is compiled when it is needed, once in a run at most.
+var versionForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\S+) (?:(next)-)?([0-9]{1,6})\.([0-9]{1,6})(?:\.([0-9]{1,6}))?(?:-?(rc[0-9]*)|([a-z]))?$`)
+})
 
 // ParseVersion reads what "tmux -V" printed.
 func ParseVersion(out string) (Version, error) {
 	text := strings.TrimSpace(out)
 	program, rest, _ := strings.Cut(text, " ")
-	if m := versionForm.FindStringSubmatch(text); m != nil {
+	if m := versionForm().FindStringSubmatch(text); m != nil {
 		v := Version{Suffix: m[6] + m[7], Kind: Release, Text: text}
 		v.Major, _ = strconv.Atoi(m[3])
 		v.Minor, _ = strconv.Atoi(m[4])

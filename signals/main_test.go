@@ -41,7 +41,10 @@ func play(role string) {
 	case "fork": // leaves a child in a session of its own behind and says its pid
 		c := part("deaf")
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		out, err := c.StdoutPipe()
+		must(err)
 		must(c.Start())
+		bufio.NewReader(out).ReadString('\n') // it is deaf now
 		fmt.Println(c.Process.Pid)
 	case "forkstorm": // a new process before the old one ends, TERM ignored
 		signal.Ignore(syscall.SIGTERM)

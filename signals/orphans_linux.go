@@ -89,7 +89,7 @@ func children() []int {
 	if list, err := childrenOfThreads(); err == nil {
 		return list
 	}
-	all, err := processes() // a kernel without CONFIG_PROC_CHILDREN
+	all, _, err := processes() // a kernel without CONFIG_PROC_CHILDREN
 	if err != nil {
 		return nil
 	}

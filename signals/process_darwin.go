@@ -41,17 +41,17 @@ func lookup(pid int) (Process, error) {
 	return Process{}, err
 }
 
-// processes reads the whole table (sysctl kern.proc.all).
-func processes() ([]Process, error) {
+// processes reads the whole table (sysctl kern.proc.all), all of it at once.
+func processes() (table []Process, vanished bool, err error) {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	table := make([]Process, 0, len(all))
+	table = make([]Process, 0, len(all))
 	for i := range all {
 		table = append(table, row(&all[i]))
 	}
-	return table, nil
+	return table, false, nil
 }
 
 func row(k *unix.KinfoProc) Process {

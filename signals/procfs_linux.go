@@ -124,19 +124,23 @@ func pids() ([]int, error) {
 	return all, nil
 }
 
-// processes reads the whole table. A process that ends meanwhile is left out.
-func processes() ([]Process, error) {
+// processes reads the whole table; vanished if one that was listed had ended
+// before it was read.
+func processes() (table []Process, vanished bool, err error) {
 	all, err := pids()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	table := make([]Process, 0, len(all))
+	table = make([]Process, 0, len(all))
 	for _, pid := range all {
-		if p, err := lookup(pid); err == nil {
-			table = append(table, p)
+		p, err := lookup(pid)
+		if err != nil {
+			vanished = vanished || errors.Is(err, ErrGone)
+			continue
 		}
+		table = append(table, p)
 	}
-	return table, nil
+	return table, vanished, nil
 }
 
 // argv returns the arguments of a process as it shows them now, nil where they
@@ -150,10 +154,10 @@ func argv(pid int) []string {
 }
 
 // mark returns the value of Mark in the environment a process was started with;
-// ok is false where it may not be read, which proves nothing.
+// ok is false where it may not be read or is gone already, which proves nothing.
 func mark(pid int) (value string, ok bool) {
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil {
+	if err != nil || len(raw) == 0 {
 		return "", false
 	}
 	return markIn(bytes.Split(raw, []byte{0})), true

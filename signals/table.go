@@ -11,6 +11,7 @@ import (
 type Table struct {
 	byPID    map[int]Process
 	children map[int][]int
+	vanished bool // one ended between being listed and being read
 }
 
 // Snapshot reads the process table. Processes that start or end meanwhile may be
@@ -20,11 +21,11 @@ func Snapshot() (Table, error) {
 	if err != nil {
 		return Table{}, fmt.Errorf("read the process table: %w", err)
 	}
-	all, err := processes()
+	all, vanished, err := processes()
 	if err != nil {
 		return Table{}, fmt.Errorf("read the process table: %w", err)
 	}
-	t := Table{byPID: make(map[int]Process, len(all)), children: map[int][]int{}}
+	t := Table{byPID: make(map[int]Process, len(all)), children: map[int][]int{}, vanished: vanished}
 	for _, p := range all {
 		p.Boot, p.Namespace, p.Machine = base.Boot, base.Namespace, base.Machine
 		t.byPID[p.PID] = p
@@ -71,21 +72,28 @@ func Marked(host string) ([]Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.marked(host), nil
+	found, _ := t.marked(host)
+	return found, nil
 }
 
-func (t Table) marked(host string) []Process {
-	var found []Process
+// marked is Marked on a table; vanished if one ended before its environment was
+// read, so that it is not known whether it belonged here.
+func (t Table) marked(host string) (found []Process, vanished bool) {
 	for _, p := range t.byPID {
 		if p.zombie {
 			continue
 		}
-		if m, ok := mark(p.PID); ok && m == host {
+		m, ok := mark(p.PID)
+		if !ok {
+			now, err := lookup(p.PID)
+			vanished = vanished || err != nil || now.zombie || now.Start != p.Start
+		}
+		if ok && m == host {
 			found = append(found, described(p))
 		}
 	}
 	slices.SortFunc(found, func(a, b Process) int { return cmp.Compare(a.PID, b.PID) })
-	return found
+	return found, vanished
 }
 
 // below returns the children of pid that run.

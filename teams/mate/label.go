@@ -7,6 +7,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // labeller keeps the pane's border true to the state. The terminal may be slow:
@@ -18,6 +19,7 @@ type labeller struct {
 
 	wanted chan string
 	last   chan struct{} // closed when no state follows
+	silent bool          // read once last is closed: the pane goes, nobody will look at it
 	done   sync.WaitGroup
 }
 
@@ -53,7 +55,7 @@ func (b *labeller) loop() {
 	shown := ""
 	for state := range b.wanted {
 		state = b.lasting(state)
-		if state == shown || b.target.Pane == "" {
+		if state == "" || state == shown || b.target.Pane == "" {
 			continue
 		}
 		b.label.State = state
@@ -72,6 +74,9 @@ func (b *labeller) lasting(state string) string {
 	select {
 	case <-pause.C:
 	case <-b.last:
+		if b.silent {
+			return ""
+		}
 	}
 	select {
 	case newer, ok := <-b.wanted:
@@ -83,9 +88,11 @@ func (b *labeller) lasting(state string) string {
 	return state
 }
 
-// close shows a last state and ends.
+// close ends, and shows the last state of a teammate whose pane stays to be read.
 func (b *labeller) close(state string) {
-	b.show(state)
+	if b.silent = state != api.StateFailed; !b.silent {
+		b.show(state)
+	}
 	close(b.last)
 	close(b.wanted)
 	b.done.Wait()

@@ -45,7 +45,7 @@ func layers() []rule {
 		{"teams/store/lock", l0, "teams/store/files signals", "a lock lies in a folder that files opened, and names a living holder"},
 
 		{"teams/store/ledger", l0, "teams/store/files teams/store/lock", "what has been handed over is remembered alike for both mailboxes"},
-		{"teams/store/mailbox", l0, "teams/store teams/store/files teams/store/lock teams/store/rawjson teams/store/ledger", "what both mailboxes share"},
+		{"teams/store/mailbox", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson teams/store/ledger", "each team's mail in the layout it chose"},
 
 		{"teams/store/memory", l1, "teams/store", "the smallest store that keeps the contract"},
 		{"teams/store/claudefs", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson teams/store/ledger teams/store/mailbox signals", "Claude Code's files, on the ground of L0"},

@@ -48,7 +48,10 @@ func (s *Service) Logs(ctx context.Context, team, name string, lines int, follow
 		return err
 	}
 	err = s.panes.Transcript(ctx, t.Name, m.Name, lines, follow, out)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && m.Leadlight != nil:
+		return nil // it has written nothing
+	case errors.Is(err, fs.ErrNotExist):
 		return fault.New(fault.MemberNotFound, "there is no transcript of %s", m.Name).
 			WithHint("only teammates that leadlight started have one")
 	}

@@ -94,7 +94,7 @@ type Member struct {
 	StartedAt      *Time  `json:"startedAt,omitempty"`
 	LastActivityAt *Time  `json:"lastActivityAt,omitempty"`
 	Unread         *int   `json:"unread,omitempty"` // absent: the inbox cannot be read
-	Task           string `json:"task,omitempty"` // id of the task it works on
+	Task           string `json:"task,omitempty"`   // id of the task it works on
 	Cwd            string `json:"cwd,omitempty"`
 	Reason         string `json:"reason,omitempty"`
 	Attach         string `json:"attach,omitempty"` // how a person gets to see the pane

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,17 +9,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-var (
-	teamName   = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	claudeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
-)
-
 // reserved member names, compared without regard to case.
 const reserved = " team-lead main user system * "
 
 // CheckNewTeam says whether leadlight may create a team of that name.
 func CheckNewTeam(name string) error {
-	if len(name) < 3 || len(name) > 64 || !teamName.MatchString(name) {
+	if len(name) < 3 || len(name) > 64 || !kebab(name) {
 		return fault.New(fault.InvalidName, "%q is not a team name", Shown(name)).
 			WithHint("3 to 64 lower-case letters and digits, in words joined by single hyphens, such as code-review")
 	}
@@ -65,8 +59,27 @@ func CheckAddress(name string) (string, error) {
 	return CheckMember(name)
 }
 
-// ClaudeName tells whether Claude Code takes name as an agent's name.
-func ClaudeName(name string) bool { return claudeName.MatchString(name) }
+// kebab tells whether name is words of lower-case letters and digits, joined by
+// single hyphens: ^[a-z0-9]+(-[a-z0-9]+)*$.
+func kebab(name string) bool {
+	for word := range strings.SplitSeq(name, "-") {
+		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+			return false
+		}
+	}
+	return true
+}
+
+// ClaudeName tells whether Claude Code takes name as an agent's name:
+// ^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$.
+func ClaudeName(name string) bool {
+	if len(name) < 1 || len(name) > 64 || name[0] == '_' || name[0] == '-' {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	})
+}
 
 // SameName tells whether two names mean one member.
 func SameName(a, b string) bool { return norm.NFC.String(a) == norm.NFC.String(b) }

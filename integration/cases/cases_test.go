@@ -76,14 +76,17 @@ func TestDiscover(t *testing.T) {
 	write("a/x_plan9_test.go", "package a\nfunc TestSP02_Elsewhere(t T) {}\n")
 	write("b/s_test.go", "package b\nfunc TestScripts(t T) { for range x { testscript.Run(t, p) } }\n")
 	write("b/testdata/script/up/life.txtar", "# SH-01, SH-04: as it says\n# T-03\nexec x SP-09\n-- f --\n# SP-11\n")
+	write("teams/store/storetest/mail.go", "package storetest\nvar cases = []string{\"IB01_Many\", \"no id\"}\n")
+	write("c/suite_test.go", "package c\nfunc TestMail(t *testing.T) { storetest.TestMail(t) }\n")
 	found, err := discover(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := proof{"./b", "TestScripts", "life"}
+	script := proof{"./b", "TestScripts", "life", false}
 	want := map[string]proof{
-		"IB-03": {"./a", "TestIB03_A18_Both", ""}, "A-18": {"./a", "TestIB03_A18_Both", ""},
+		"IB-03": {"./a", "TestIB03_A18_Both", "", false}, "A-18": {"./a", "TestIB03_A18_Both", "", false},
 		"SH-01": script, "SH-04": script, "T-03": script,
+		"IB-01": {"./c", "TestMail", "IB01_Many", true},
 	}
 	for id, p := range want {
 		if !slices.Equal(found[id], []proof{p}) {
@@ -97,9 +100,9 @@ func TestDiscover(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	found := proofs{
-		"SP-01": {{"./a", "TestSP01", ""}, {"./b", "TestScripts", "life"}},
-		"SP-02": {{"./a", "TestSP01", ""}, {"./a", "TestSkipped", ""}},
-		"SP-03": {{"./a", "TestGone", ""}},
+		"SP-01": {{"./a", "TestSP01", "", false}, {"./b", "TestScripts", "life", false}},
+		"SP-02": {{"./a", "TestSP01", "", false}, {"./a", "TestSkipped", "", false}},
+		"SP-03": {{"./a", "TestGone", "", false}},
 	}
 	events := `{"Action":"pass","Package":"` + module + `/a","Test":"TestSP01"}
 {"Action":"output","Package":"` + module + `/a","Test":"TestBad/x","Output":"what went wrong\n"}

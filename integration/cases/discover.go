@@ -10,14 +10,17 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
-// proof is one test function, or one script and the test function that runs it.
+// proof is one test function, or one script or case of a suite and the test
+// function that runs it.
 type proof struct {
 	Dir    string // of its package, slash path below the module's root, such as "./panes/host"
 	Test   string // name of the test function
-	Script string // name of the script without its ending; "" for a plain test
+	Script string // name of the script without its ending, or of the suite's case; "" for a plain test
+	Suite  bool   // a case of a suite: not every test that runs the suite runs all of it
 }
 
 func (p proof) String() string {
@@ -34,7 +37,14 @@ var (
 	idInName   = regexp.MustCompile(`^([A-Z]{1,2})([0-9]{2})$`)
 	idsInNote  = regexp.MustCompile(`^#\s*((?:[A-Z]{1,2}-[0-9]{2}[\s,;:.]*)+)`)
 	idInScript = regexp.MustCompile(`[A-Z]{1,2}-[0-9]{2}`)
+	caseName   = regexp.MustCompile(`^[A-Z]{1,2}[0-9]{2}_`)
 )
+
+// suites are the packages of cases that several implementations run, by the name
+// under which they are called.
+func suites() map[string]string {
+	return map[string]string{"storetest": "teams/store/storetest", "backendtest": "backend/backendtest"}
+}
 
 // discover looks through every package below root.
 func discover(root string) (proofs, error) {
@@ -72,6 +82,10 @@ func (found proofs) addFile(root, path string) error {
 		return err
 	}
 	dir := "./" + filepath.ToSlash(rel)
+	called, err := suiteCases(root)
+	if err != nil {
+		return err
+	}
 	for _, d := range file.Decls {
 		f, ok := d.(*ast.FuncDecl)
 		if !ok || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Test") {
@@ -80,7 +94,17 @@ func (found proofs) addFile(root, path string) error {
 		for _, id := range idsOfName(f.Name.Name) {
 			found[id] = append(found[id], proof{Dir: dir, Test: f.Name.Name})
 		}
-		if runsScripts(f) {
+		for suite, cases := range called {
+			if !calls(f, suite) {
+				continue
+			}
+			for _, c := range cases {
+				for _, id := range idsOfName("Test" + c) {
+					found[id] = append(found[id], proof{Dir: dir, Test: f.Name.Name, Script: c, Suite: true})
+				}
+			}
+		}
+		if calls(f, "testscript") {
 			if err := found.addScripts(filepath.Dir(path), dir, f.Name.Name); err != nil {
 				return err
 			}
@@ -102,17 +126,44 @@ func idsOfName(test string) []string {
 	return ids
 }
 
-// runsScripts tells whether the test calls testscript.Run.
-func runsScripts(f *ast.FuncDecl) bool {
-	runs := false
+// calls tells whether the test calls a function Run… or Test… of a package.
+func calls(f *ast.FuncDecl, pkg string) bool {
+	found := false
 	ast.Inspect(f, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
 			x, isIdent := s.X.(*ast.Ident)
-			runs = runs || isIdent && x.Name == "testscript" && strings.HasPrefix(s.Sel.Name, "Run")
+			found = found || isIdent && x.Name == pkg && (strings.HasPrefix(s.Sel.Name, "Run") || strings.HasPrefix(s.Sel.Name, "Test"))
 		}
-		return !runs
+		return !found
 	})
-	return runs
+	return found
+}
+
+// suiteCases finds the names of cases in the suites: string literals that begin
+// with an id.
+func suiteCases(root string) (map[string][]string, error) {
+	out := map[string][]string{}
+	for name, folder := range suites() {
+		files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return nil, err
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+					if text, err := strconv.Unquote(lit.Value); err == nil && caseName.MatchString(text) {
+						out[name] = append(out[name], text)
+					}
+				}
+				return true
+			})
+		}
+	}
+	return out, nil
 }
 
 // addScripts looks for ids in the comments of a package's scripts.

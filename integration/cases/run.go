@@ -118,10 +118,21 @@ func (o outcomes) of(p proof) outcome {
 	if p.Script == "" {
 		return tests[p.Test]
 	}
+	var worst outcome // a case may run in several places
 	for name, out := range tests {
-		if strings.HasPrefix(name, p.Test+"/") && strings.HasSuffix(name, "/"+p.Script) {
-			return out
+		if !strings.HasPrefix(name, p.Test+"/") || !strings.HasSuffix(name, "/"+p.Script) {
+			continue
+		}
+		if out == "fail" || worst == "" || (out == "skip" && worst == "pass") {
+			worst = out
 		}
 	}
-	return ""
+	return worst
+}
+
+// drop takes the cases of suites that did not run out of the proofs.
+func (found proofs) drop(results outcomes) {
+	for id, list := range found {
+		found[id] = slices.DeleteFunc(list, func(p proof) bool { return p.Suite && results.of(p) == "" })
+	}
 }

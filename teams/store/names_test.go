@@ -9,9 +9,9 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// TestSE01_UX06_UX07_Names holds CheckMember to the table of names: a row is ok,
+// TestSE01_UX06_Names holds CheckMember to the table of names: a row is ok,
 // ok with a word on what it is the same as, or refused.
-func TestSE01_UX06_UX07_Names(t *testing.T) {
+func TestSE01_UX06_Names(t *testing.T) {
 	data, err := os.ReadFile("testdata/names.tsv")
 	if err != nil {
 		t.Fatal(err)

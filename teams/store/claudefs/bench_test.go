@@ -36,16 +36,15 @@ func benchStore(b *testing.B) (string, *claudefs.FS) {
 	return base, fs
 }
 
-// duel runs two works by turns and reports their medians and the ratio.
-func duel(b *testing.B, floor, product func(i int)) {
+// duel runs two works by turns and reports their medians and the ratio. A work
+// returns how long it took.
+func duel(b *testing.B, floor, product func(i int) time.Duration) {
 	b.Helper()
 	var times [2][]time.Duration
 	i := 0
 	for b.Loop() {
-		for n, work := range []func(int){floor, product} {
-			start := time.Now()
-			work(i)
-			times[n] = append(times[n], time.Since(start))
+		for n, work := range []func(int) time.Duration{floor, product} {
+			times[n] = append(times[n], work(i))
 		}
 		i++
 	}
@@ -65,35 +64,56 @@ func check(b testing.TB, err error) {
 	}
 }
 
-// BenchmarkSend measures from Put to the moment when a reader that watches has
-// the message, against flock, mkdir, read, write, fsync, rename, rmdir and an
-// inotify event.
+// BenchmarkSend measures from the call of Put to the moment when a reader that
+// watches has the message, against flock, mkdir, read, write, fsync, rename,
+// rmdir and an inotify event.
 func BenchmarkSend(b *testing.B) {
 	base, fs := benchStore(b)
 	floor := floorSend(b)
 	mail := fs.Mail()
 	ctx, cancel := context.WithCancel(b.Context())
-	defer cancel()
 	hints, err := mail.Watch(ctx, "alpha", "builder")
 	check(b, err)
-	<-hints
+	type sight struct {
+		id string
+		at time.Time
+	}
+	seen := make(chan sight, 1000)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		last := ""
+		for range hints {
+			list, err := mail.List(b.Context(), "alpha", "builder")
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			if n := len(list); n > 0 && list[n-1].ID != last {
+				last = list[n-1].ID
+				seen <- sight{last, time.Now()}
+			}
+		}
+	}()
 	box := filepath.Join(base, "teams/alpha/inboxes/builder.json")
-	duel(b, floor, func(i int) {
-		m, err := mail.Put(ctx, "alpha", "builder", store.Message{From: "a", Text: "hello"})
+	duel(b, floor, func(i int) time.Duration {
+		start := time.Now()
+		m, err := mail.Put(b.Context(), "alpha", "builder", store.Message{From: "a", Text: "hello"})
 		check(b, err)
-		for seen := false; !seen; {
-			<-hints
-			list, err := mail.List(ctx, "alpha", "builder")
-			check(b, err)
-			seen = len(list) > 0 && list[len(list)-1].ID == m.ID
+		s := <-seen
+		for s.id != m.ID {
+			s = <-seen
 		}
 		if i%50 == 49 { // the reader takes its mail, as readers do
 			check(b, os.WriteFile(box, []byte("[]"), 0o600))
 		}
+		return s.at.Sub(start)
 	})
+	cancel()
+	<-done
 }
 
-func floorSend(b *testing.B) func(int) {
+func floorSend(b *testing.B) func(int) time.Duration {
 	dir := b.TempDir()
 	box, lockPath := filepath.Join(dir, "box.json"), filepath.Join(dir, "lock")
 	check(b, os.WriteFile(box, make([]byte, 4000), 0o600))
@@ -101,7 +121,8 @@ func floorSend(b *testing.B) func(int) {
 	check(b, err)
 	b.Cleanup(func() { w.Close() })
 	check(b, w.Add(dir))
-	return func(int) {
+	return func(int) time.Duration {
+		start := time.Now()
 		unlock := flock(b, lockPath)
 		check(b, os.Mkdir(box+".lock", 0o700))
 		data, err := os.ReadFile(box)
@@ -113,9 +134,11 @@ func floorSend(b *testing.B) func(int) {
 			e := <-w.Events
 			seen = e.Name == box && e.Has(fsnotify.Create)
 		}
+		took := time.Since(start)
 		for len(w.Events) > 0 {
 			<-w.Events
 		}
+		return took
 	}
 }
 
@@ -137,21 +160,25 @@ func BenchmarkClaim(b *testing.B) {
 		check(b, err)
 	}
 	refill()
-	duel(b, func(i int) {
+	duel(b, func(i int) time.Duration {
+		start := time.Now()
 		unlock := flock(b, filepath.Join(dir, "lock-"+strconv.Itoa(i%total+1)))
 		name := filepath.Join(dir, strconv.Itoa(i%total+1)+".json")
 		data, err := os.ReadFile(name)
 		check(b, err)
 		replace(b, name, data)
 		unlock()
-	}, func(i int) {
+		return time.Since(start)
+	}, func(i int) time.Duration {
 		if i > 0 && i%total == 0 {
 			b.StopTimer()
 			refill()
 			b.StartTimer()
 		}
+		start := time.Now()
 		_, err := fs.Tasks().ClaimNext(b.Context(), "alpha", "builder")
 		check(b, err)
+		return time.Since(start)
 	})
 }
 
@@ -162,7 +189,7 @@ func flock(b *testing.B, path string) func() {
 	return func() { f.Close() }
 }
 
-func replace(b *testing.B, path string, data []byte) {
+func replace(b testing.TB, path string, data []byte) {
 	f, err := os.CreateTemp(filepath.Dir(path), "t*.tmp")
 	check(b, err)
 	_, err = f.Write(data)

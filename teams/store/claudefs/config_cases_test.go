@@ -120,7 +120,7 @@ func (c configCase) team() string {
 
 // TestIF_SampleRosters loads every sample that is to be accepted, touches it
 // without a change, and then changes one field.
-func TestIF_SampleRosters(t *testing.T) {
+func TestIF01_IF02_IF03_IF04_IF05_IF07_IT07_SC05_UX06_SampleRosters(t *testing.T) {
 	for _, c := range configCases() {
 		t.Run(filepath.Base(c.file), func(t *testing.T) {
 			b := newBase(t, claudefs.Options{})

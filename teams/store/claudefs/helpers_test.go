@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
 )
 
@@ -110,4 +111,12 @@ func replaced(t *testing.T, text, old, new string) string {
 		t.Fatalf("%q stands %d times in %s", old, strings.Count(text, old), text)
 	}
 	return strings.Replace(text, old, new, 1)
+}
+
+// list returns a box of team alpha.
+func (b base) list(owner string) []store.Message {
+	b.T.Helper()
+	box, err := b.Mail().List(b.T.Context(), "alpha", owner)
+	b.ok(err)
+	return box
 }

@@ -2,6 +2,7 @@ package claudefs_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -16,7 +17,7 @@ import (
 const builderBox = "teams/alpha/inboxes/builder.json"
 
 // TestIF09_IB_SampleBoxes loads every sample box that is to be accepted.
-func TestIF09_IB_SampleBoxes(t *testing.T) {
+func TestIF09_IF10_IF11_IB04_IB06_IB16_SampleBoxes(t *testing.T) {
 	for _, c := range []struct {
 		file             string
 		messages, unread int
@@ -236,35 +237,60 @@ func TestIB09_IB10_TheLedgerOutlivesTheBox(t *testing.T) {
 }
 
 // https://github.com/anthropics/claude-code/issues/63684
+//
+// The limits are a second for reading and 200 ms for a send. A machine that is
+// too slow for them, or runs the race detector, is asked for no more than a few
+// times what the bare work takes on it.
 func TestSC01_LargeBox(t *testing.T) {
 	b := newBase(t, claudefs.Options{})
 	b.put("teams/alpha/config.json", claudeTeam)
 	b.ok(os.MkdirAll(b.path("teams/alpha/inboxes"), 0o700))
 	writeLargeBox(t, b.path(builderBox))
-	start := time.Now()
-	box, err := b.Mail().List(t.Context(), "alpha", "builder")
-	b.ok(err)
+	var box []store.Message
+	read := timed(func() { box = b.list("builder") })
+	bare := timed(func() {
+		var v []map[string]any
+		b.ok(json.Unmarshal([]byte(b.text(builderBox)), &v))
+	})
 	unread := 0
 	for _, m := range box {
 		if !m.Read {
 			unread++
 		}
 	}
-	if took := time.Since(start); len(box) != 1200 || unread != 10 || took > time.Second {
-		t.Errorf("%d messages, %d unread after %v", len(box), unread, took)
+	if len(box) != 1200 || unread != 10 {
+		t.Errorf("%d messages, %d unread", len(box), unread)
 	}
-	const sends = 20
-	start = time.Now()
+	if read > time.Second && read > 5*bare {
+		t.Errorf("reading takes %v, bare decoding %v", read, bare)
+	}
+	const sends = 10
+	var send, floor time.Duration
 	for range sends {
-		_, err := b.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "one more"})
-		b.ok(err)
+		send += timed(func() {
+			_, err := b.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "one more"})
+			b.ok(err)
+		}) / sends
+		floor += timed(func() {
+			text := b.text(builderBox)
+			if !json.Valid([]byte(text)) {
+				t.Error("the box is damaged")
+			}
+			replace(t, b.path("copy"), []byte(text))
+		}) / sends
 	}
-	if each := time.Since(start) / sends; each > 200*time.Millisecond {
-		t.Errorf("a send takes %v", each)
+	if send > 200*time.Millisecond && send > 5*floor {
+		t.Errorf("a send takes %v, the bare work %v", send, floor)
 	}
-	if box, err = b.Mail().List(t.Context(), "alpha", "builder"); err != nil || len(box) != 1200+sends {
-		t.Errorf("%d messages, %v: something was pruned", len(box), err)
+	if n := len(b.list("builder")); n != 1200+sends {
+		t.Errorf("%d messages: something was pruned", n)
 	}
+}
+
+func timed(do func()) time.Duration {
+	start := time.Now()
+	do()
+	return time.Since(start)
 }
 
 // Read messages go to the archive in a team that we lead, and only there.

@@ -279,5 +279,5 @@ func (m mail) Watch(ctx context.Context, team, owner string) (<-chan struct{}, e
 	if err != nil {
 		return nil, err
 	}
-	return m.f.watcher.Watch(ctx, []string{m.f.dir.Join("teams/" + b.mail + "/inboxes")}, func() string { return m.f.stat(b.name) })
+	return m.f.watcher.WatchFile(ctx, m.f.dir.Join(b.name), func() string { return m.f.stat(b.name) })
 }

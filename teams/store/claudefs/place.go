@@ -1,6 +1,7 @@
 package claudefs
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -23,7 +24,8 @@ type place struct {
 	list string // folder of the tasks, below tasks/
 	ours store.Ours
 
-	sig signature // of the roster file from which this was read
+	damaged bool      // the roster cannot be read: nothing is known but the folder
+	sig     signature // of the roster file from which this was read
 }
 
 func configFile(team string) string { return "teams/" + team + "/config.json" }
@@ -36,14 +38,14 @@ func (p *place) box(owner string) string {
 // digit, '_' or '-'. It does so to letters of other scripts as well, which would
 // put all such members into one box: their names are kept.
 func (p *place) stem(owner string) string {
-	if p.ours.Schema > 0 || strings.ContainsFunc(owner, func(r rune) bool { return r > 0x7f }) {
+	if p.damaged || p.ours.Schema > 0 || strings.ContainsFunc(owner, func(r rune) bool { return r > 0x7f }) {
 		return owner
 	}
 	return keepCase(owner)
 }
 
-// where finds the place of a team: fault.InvalidName, fault.TeamNotFound. A
-// roster that cannot be read leaves the place known before, or the plain one.
+// where finds the place of a team: fault.InvalidName, fault.TeamNotFound. For a
+// roster that cannot be read it is the place known before, or the plain one.
 func (f *FS) where(team string) (*place, error) {
 	if err := store.CheckTeam(team); err != nil {
 		return nil, err
@@ -63,26 +65,40 @@ func (f *FS) where(team string) (*place, error) {
 		return known, nil
 	}
 	p := &place{team: team, mail: team, list: team, sig: sig}
-	data, err := f.dir.Read(configFile(team))
-	if err != nil {
-		return nil, err
-	}
-	t, err := parseTeam(team, data)
+	t, err := f.parsed(team)
 	switch {
 	case err == nil:
 		p.ours = t.Ours
 		if t.DisplayName != "" && lowerCase(t.DisplayName) == team && !f.exists(configFile(keepCase(t.DisplayName))) {
 			p.mail, p.list = keepCase(t.DisplayName), keepCase(t.DisplayName)
 		}
+	case absent(err):
+		return nil, noTeam(team)
+	case fault.CodeOf(err) != fault.CorruptFile && fault.CodeOf(err) != fault.VersionTooNew:
+		return nil, err
 	case known != nil:
-		return known, nil
+		*p = *known
+		p.sig = sig
 	default:
-		return p, nil // not remembered: the file may be whole in a moment
+		p.damaged = true
+		if f.exists("teams/"+team+"/inbox") && !f.exists("teams/"+team+"/inboxes") {
+			p.ours.Mailbox = store.MailboxMaildir
+		}
 	}
 	f.mu.Lock()
 	f.places[team] = p
 	f.mu.Unlock()
 	return p, nil
+}
+
+// parsed reads a roster. It waits for one that is just being written: where mail
+// goes must not depend on the moment.
+func (f *FS) parsed(team string) (store.Team, error) {
+	data, err := f.read(context.Background(), rosterFile(team)) // bounded by itself
+	if err != nil {
+		return store.Team{}, err
+	}
+	return parseTeam(team, data)
 }
 
 func noTeam(team string) error {

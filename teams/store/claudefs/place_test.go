@@ -178,3 +178,31 @@ func TestSweep(t *testing.T) {
 		t.Errorf("swept %d, %v", n, err)
 	}
 }
+
+// Where mail goes does not depend on whether the roster can be read.
+func TestADamagedRosterLeadsNoMailAstray(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha"}))
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "beta", Ours: store.Ours{Mailbox: store.MailboxMaildir}}))
+	text := b.text("teams/alpha/config.json")
+	for _, team := range []string{"alpha", "beta"} {
+		b.put("teams/"+team+"/config.json", text[:40])
+	}
+	fresh, err := claudefs.Open(b.dir, claudefs.Options{})
+	b.ok(err)
+	defer fresh.Close()
+	_, err = fresh.Mail().Put(t.Context(), "alpha", "api.v2", store.Message{From: "a", Text: "x"})
+	b.ok(err)
+	if !b.exists("teams/alpha/inboxes/api.v2.json") {
+		t.Error("the message went to another box")
+	}
+	if layout, err := fresh.MailboxOf("beta"); err != nil || layout != store.MailboxMaildir {
+		t.Errorf("layout %s, %v", layout, err)
+	}
+	b.put("teams/alpha/config.json", claudeTeam) // whole again, and Claude Code's
+	_, err = fresh.Mail().Put(t.Context(), "alpha", "api.v2", store.Message{From: "a", Text: "x"})
+	b.ok(err)
+	if !b.exists("teams/alpha/inboxes/api-v2.json") {
+		t.Error("the client would not find the message")
+	}
+}

@@ -174,7 +174,7 @@ func (r roster) Watch(ctx context.Context, team string) (<-chan struct{}, error)
 			return nil, err
 		}
 		name := configFile(team)
-		return r.f.watcher.Watch(ctx, []string{r.f.dir.Join("teams/" + team)}, func() string { return r.f.stat(name) })
+		return r.f.watcher.WatchFile(ctx, r.f.dir.Join(name), func() string { return r.f.stat(name) })
 	}
 	all := func() []string {
 		names, _ := r.List(ctx) // what cannot be listed now is looked for again at the next event

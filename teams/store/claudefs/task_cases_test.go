@@ -37,7 +37,7 @@ func ids(tasks []store.Task) string {
 }
 
 // TestTC_SampleLists loads every sample list.
-func TestTC_SampleLists(t *testing.T) {
+func TestTC04_TC06_TC07_TC08_DP01_DP04_DP07_LK02_SampleLists(t *testing.T) {
 	for _, c := range []struct {
 		folder   string
 		listed   string

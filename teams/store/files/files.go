@@ -26,8 +26,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 const (
@@ -178,102 +176,6 @@ func (d *Dir) ReadRetry(ctx context.Context, name string, ok func([]byte) error)
 	}
 }
 
-// MkdirAll makes a folder and those above it, with mode 0700.
-func (d *Dir) MkdirAll(name string) error {
-	r, err := d.enter(name, true)
-	if err != nil {
-		return err
-	}
-	d.leave(r)
-	return nil
-}
-
-// ReadDir returns the entries of a folder, sorted by name.
-func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
-	r, err := d.enter(name, false)
-	if err != nil {
-		return nil, err
-	}
-	defer d.leave(r)
-	f, err := r.Open(".")
-	if err != nil {
-		return nil, Explain("list", d.Join(name), err)
-	}
-	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	if err != nil {
-		return nil, Explain("list", d.Join(name), err)
-	}
-	sortEntries(entries)
-	return entries, nil
-}
-
-// Lstat describes a file, a folder, or a link itself.
-func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
-	var info fs.FileInfo
-	err := d.within(name, false, "stat", func(r *os.Root, base string) (err error) {
-		info, err = r.Lstat(base)
-		return err
-	})
-	return info, err
-}
-
-// Mkdir makes one folder and describes it. An existing one is fs.ErrExist.
-func (d *Dir) Mkdir(name string, mode fs.FileMode) (fs.FileInfo, error) {
-	var made fs.FileInfo
-	err := d.within(name, false, "make folder", func(r *os.Root, base string) error {
-		err := r.Mkdir(base, mode)
-		if err == nil {
-			made, err = r.Lstat(base)
-		}
-		return err
-	})
-	return made, err
-}
-
-// Remove removes a file, an empty folder, or a link itself.
-func (d *Dir) Remove(name string) error {
-	return d.within(name, false, "remove", func(r *os.Root, base string) error { return r.Remove(base) })
-}
-
-// RemoveAll removes a file or a folder with all that is in it; of a link, the
-// link. It is no error if there is nothing.
-func (d *Dir) RemoveAll(name string) error {
-	err := d.within(name, false, "remove", func(r *os.Root, base string) error { return r.RemoveAll(base) })
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// Rename moves a file, a folder or a link. The folder of the new name is made if
-// there is none. An existing file is replaced, an existing folder is not.
-func (d *Dir) Rename(from, to string) error {
-	return d.pair("rename", from, to, func(oldname, newname string) error { return d.root.Rename(oldname, newname) })
-}
-
-// Link gives a file a second name. An existing one is fs.ErrExist.
-func (d *Dir) Link(from, to string) error {
-	return d.pair("link", from, to, func(oldname, newname string) error { return d.root.Link(oldname, newname) })
-}
-
-func (d *Dir) pair(op, from, to string, do func(oldname, newname string) error) error {
-	for _, step := range []struct {
-		name string
-		make bool
-	}{{path.Dir(from), false}, {path.Dir(to), true}} {
-		r, err := d.enter(step.name, step.make)
-		if err != nil {
-			return err
-		}
-		d.leave(r)
-	}
-	if err := do(from, to); err != nil {
-		return Explain(op, d.Join(from), err)
-	}
-	return nil
-}
-
 // Append writes data at the end of a file (made with mode 0600) and syncs it.
 func (d *Dir) Append(name string, data []byte) error {
 	if err := d.MkdirAll(path.Dir(name)); err != nil {
@@ -396,52 +298,4 @@ func step(r *os.Root, part string, make bool) (*os.Root, error) {
 		return nil, syscall.ENOTDIR
 	}
 	return r.OpenRoot(part)
-}
-
-// Explain makes an error of a file operation fit to be told: operation, full
-// path and cause, with the code and the way out where the cause has one.
-// errors.Is still finds the cause.
-func Explain(op, path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	cause := bare(err)
-	for _, known := range explanations() {
-		if errors.Is(cause, known.cause) {
-			return fault.New(known.code, "%s %s: %w", op, path, cause).WithHint("%s", known.hint)
-		}
-	}
-	return &fs.PathError{Op: op, Path: path, Err: cause}
-}
-
-type explanation struct {
-	cause error
-	code  fault.Code
-	hint  string
-}
-
-func explanations() []explanation {
-	return []explanation{
-		{syscall.ENOSPC, fault.DiskFull, "free some space on that file system and try again"},
-		{syscall.EDQUOT, fault.DiskFull, "free some space below your quota and try again"},
-		{syscall.EROFS, fault.PermissionDenied, "the file system is mounted read-only"},
-		{fs.ErrPermission, fault.PermissionDenied, "check the owner and the mode of that path and of its folder"},
-		{errLink, fault.PermissionDenied, "put a real file or folder in its place"},
-	}
-}
-
-// bare takes off the wrappings that name a path relative to the root.
-func bare(err error) error {
-	for {
-		switch e := err.(type) {
-		case *fs.PathError:
-			err = e.Err
-		case *os.LinkError:
-			err = e.Err
-		case *os.SyscallError:
-			err = e.Err
-		default:
-			return err
-		}
-	}
 }

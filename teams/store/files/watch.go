@@ -40,6 +40,7 @@ type Watcher struct {
 }
 
 type subscription struct {
+	file     string // if not "", only events of this file in its folder matter
 	folders  func() []string
 	poll     func() string
 	hints    chan struct{}
@@ -64,15 +65,25 @@ func (w *Watcher) Watch(ctx context.Context, dirs []string, poll func() string) 
 	return w.WatchSet(ctx, func() []string { return dirs }, poll)
 }
 
+// WatchFile hints at changes of one file, which need not exist yet, nor its
+// folder. What happens to its neighbours is passed over.
+func (w *Watcher) WatchFile(ctx context.Context, path string, poll func() string) (<-chan struct{}, error) {
+	return w.watchSet(ctx, path, func() []string { return []string{filepath.Dir(path)} }, poll)
+}
+
 // WatchSet is Watch for a set of folders that changes: it is asked again after
 // every event.
 func (w *Watcher) WatchSet(ctx context.Context, dirs func() []string, poll func() string) (<-chan struct{}, error) {
+	return w.watchSet(ctx, "", dirs, poll)
+}
+
+func (w *Watcher) watchSet(ctx context.Context, file string, dirs func() []string, poll func() string) (<-chan struct{}, error) {
 	for _, dir := range dirs() {
 		if !filepath.IsAbs(dir) {
 			return nil, fmt.Errorf("watch %s: not an absolute path", dir)
 		}
 	}
-	s := &subscription{folders: dirs, poll: poll, hints: make(chan struct{}, 1), wake: make(chan struct{}, 1), watched: map[string]bool{}}
+	s := &subscription{file: file, folders: dirs, poll: poll, hints: make(chan struct{}, 1), wake: make(chan struct{}, 1), watched: map[string]bool{}}
 	if s.poll == nil {
 		s.poll = func() string { return entriesOf(dirs()) }
 	}
@@ -249,7 +260,8 @@ func (w *Watcher) wakeUp(dir, name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for s := range w.subs {
-		if dir == "" || s.watched[dir] || s.watched[name] {
+		neighbour := s.file != "" && name != s.file && dir == filepath.Dir(s.file)
+		if dir == "" || s.watched[name] || s.watched[dir] && !neighbour {
 			notify(s.wake)
 		}
 	}

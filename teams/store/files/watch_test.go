@@ -121,6 +121,26 @@ func TestWatchersShareAndEnd(t *testing.T) {
 	}
 }
 
+func TestWatchFilePassesNeighboursOver(t *testing.T) {
+	_, base := open(t)
+	var w files.Watcher
+	path := filepath.Join(base, "inboxes", "a.json")
+	c, err := w.WatchFile(t.Context(), path, func() string { return "" })
+	ok(t, err)
+	drain(c)
+	ok(t, os.Mkdir(filepath.Join(base, "inboxes"), 0o700))
+	ok(t, os.WriteFile(path, []byte("[]"), 0o600))
+	hint(t, "the file in its new folder", c, 2*time.Second)
+	drain(c)
+	ok(t, os.WriteFile(filepath.Join(base, "inboxes", "b.json"), []byte("[]"), 0o600))
+	quiet(t, "a neighbour", c)
+	ok(t, os.WriteFile(path, []byte("[1]"), 0o600))
+	hint(t, "the file", c, 2*time.Second)
+	drain(c)
+	ok(t, os.RemoveAll(filepath.Join(base, "inboxes")))
+	hint(t, "the removal", c, 2*time.Second)
+}
+
 // pollAlone watches in a process that gets no events: see the children in
 // limits_linux_test.go.
 func pollAlone(base string, log *bytes.Buffer) error {

@@ -1,0 +1,58 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Explain makes an error of a file operation fit to be told: operation, full
+// path and cause, with the code and the way out where the cause has one.
+// errors.Is still finds the cause.
+func Explain(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	cause := bare(err)
+	for _, known := range explanations() {
+		if errors.Is(cause, known.cause) {
+			return fault.New(known.code, "%s %s: %w", op, path, cause).WithHint("%s", known.hint)
+		}
+	}
+	return &fs.PathError{Op: op, Path: path, Err: cause}
+}
+
+type explanation struct {
+	cause error
+	code  fault.Code
+	hint  string
+}
+
+func explanations() []explanation {
+	return []explanation{
+		{syscall.ENOSPC, fault.DiskFull, "free some space on that file system and try again"},
+		{syscall.EDQUOT, fault.DiskFull, "free some space below your quota and try again"},
+		{syscall.EROFS, fault.PermissionDenied, "the file system is mounted read-only"},
+		{fs.ErrPermission, fault.PermissionDenied, "check the owner and the mode of that path and of its folder"},
+		{errLink, fault.PermissionDenied, "put a real file or folder in its place"},
+	}
+}
+
+// bare takes off the wrappings that name a path relative to the root.
+func bare(err error) error {
+	for {
+		switch e := err.(type) {
+		case *fs.PathError:
+			err = e.Err
+		case *os.LinkError:
+			err = e.Err
+		case *os.SyscallError:
+			err = e.Err
+		default:
+			return err
+		}
+	}
+}

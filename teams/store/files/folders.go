@@ -1,0 +1,104 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// MkdirAll makes a folder and those above it, with mode 0700.
+func (d *Dir) MkdirAll(name string) error {
+	r, err := d.enter(name, true)
+	if err != nil {
+		return err
+	}
+	d.leave(r)
+	return nil
+}
+
+// ReadDir returns the entries of a folder, sorted by name.
+func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
+	r, err := d.enter(name, false)
+	if err != nil {
+		return nil, err
+	}
+	defer d.leave(r)
+	f, err := r.Open(".")
+	if err != nil {
+		return nil, Explain("list", d.Join(name), err)
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	if err != nil {
+		return nil, Explain("list", d.Join(name), err)
+	}
+	sortEntries(entries)
+	return entries, nil
+}
+
+// Lstat describes a file, a folder, or a link itself.
+func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
+	var info fs.FileInfo
+	err := d.within(name, false, "stat", func(r *os.Root, base string) (err error) {
+		info, err = r.Lstat(base)
+		return err
+	})
+	return info, err
+}
+
+// Mkdir makes one folder and describes it. An existing one is fs.ErrExist.
+func (d *Dir) Mkdir(name string, mode fs.FileMode) (fs.FileInfo, error) {
+	var made fs.FileInfo
+	err := d.within(name, false, "make folder", func(r *os.Root, base string) error {
+		err := r.Mkdir(base, mode)
+		if err == nil {
+			made, err = r.Lstat(base)
+		}
+		return err
+	})
+	return made, err
+}
+
+// Remove removes a file, an empty folder, or a link itself.
+func (d *Dir) Remove(name string) error {
+	return d.within(name, false, "remove", func(r *os.Root, base string) error { return r.Remove(base) })
+}
+
+// RemoveAll removes a file or a folder with all that is in it; of a link, the
+// link. It is no error if there is nothing.
+func (d *Dir) RemoveAll(name string) error {
+	err := d.within(name, false, "remove", func(r *os.Root, base string) error { return r.RemoveAll(base) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Rename moves a file, a folder or a link. The folder of the new name is made if
+// there is none. An existing file is replaced, an existing folder is not.
+func (d *Dir) Rename(from, to string) error {
+	return d.pair("rename", from, to, func(oldname, newname string) error { return d.root.Rename(oldname, newname) })
+}
+
+// Link gives a file a second name. An existing one is fs.ErrExist.
+func (d *Dir) Link(from, to string) error {
+	return d.pair("link", from, to, func(oldname, newname string) error { return d.root.Link(oldname, newname) })
+}
+
+func (d *Dir) pair(op, from, to string, do func(oldname, newname string) error) error {
+	for _, step := range []struct {
+		name string
+		make bool
+	}{{path.Dir(from), false}, {path.Dir(to), true}} {
+		r, err := d.enter(step.name, step.make)
+		if err != nil {
+			return err
+		}
+		d.leave(r)
+	}
+	if err := do(from, to); err != nil {
+		return Explain(op, d.Join(from), err)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+func testUnblocking(t *testing.T, open Opener) {
+	s := open.team(t)
+	add(t, s)
+	add(t, s)
+	blocked := add(t, s, "1", "2")
+	if blocked.State() != store.Blocked || !cmp.Equal(blocked.Open, []string{"1", "2"}) {
+		t.Errorf("state %s, open %q", blocked.State(), blocked.Open)
+	}
+	_, err := s.Tasks.Claim(ctx(t), team, "3", "builder")
+	wantCode(t, "claim while blocked", err, fault.TaskBlocked)
+	for _, id := range []string{"1", "2"} {
+		_, err := set(s, t, id, func(x *store.Task) { x.Status = store.Completed })
+		ok(t, err)
+	}
+	got := must[store.Task](t)(s.Tasks.Get(ctx(t), team, "3"))
+	if !got.Ready("builder") || !cmp.Equal(got.BlockedBy, []string{"1", "2"}) {
+		t.Errorf("after its blockers are completed: %+v", got)
+	}
+	if x := must[store.Task](t)(s.Tasks.ClaimNext(ctx(t), team, "builder")); x.ID != "3" {
+		t.Errorf("claimed %s", x.ID)
+	}
+}
+
+func testBlockedStart(t *testing.T, open Opener) {
+	s := open.team(t)
+	add(t, s)
+	before := add(t, s, "1")
+	for _, status := range []string{store.InProgress, store.Completed, "done"} {
+		_, err := set(s, t, "2", func(x *store.Task) { x.Status = status })
+		wantCode(t, status+" while blocked", err, fault.TaskBlocked)
+	}
+	if after := must[store.Task](t)(s.Tasks.Get(ctx(t), team, "2")); !cmp.Equal(before, after, alike()) {
+		t.Error(cmp.Diff(before, after, alike()))
+	}
+	_, err := set(s, t, "2", func(x *store.Task) { x.Owner = "builder" })
+	ok(t, err)
+}
+
+func testCycles(t *testing.T, open Opener) {
+	s := open.team(t)
+	for range 3 {
+		add(t, s)
+	}
+	edge := func(id, by string) error {
+		_, err := set(s, t, id, func(x *store.Task) { x.BlockedBy = append(x.BlockedBy, by) })
+		return err
+	}
+	ok(t, edge("2", "1"))
+	ok(t, edge("3", "2"))
+	wantCode(t, "1 after 3", edge("1", "3"), fault.InvalidArgument)
+	wantCode(t, "1 after 2", edge("1", "2"), fault.InvalidArgument)
+	wantCode(t, "1 after itself", edge("1", "1"), fault.InvalidArgument)
+	wantCode(t, "1 after nothing", edge("1", "44"), fault.TaskNotFound)
+	_, err := set(s, t, "3", func(x *store.Task) { x.Blocks = append(x.Blocks, "1") })
+	wantCode(t, "3 before 1", err, fault.InvalidArgument)
+	_, err = s.Tasks.Create(ctx(t), team, store.Task{Subject: "x", BlockedBy: []string{"3"}, Blocks: []string{"1"}})
+	wantCode(t, "a new one between 3 and 1", err, fault.InvalidArgument)
+	got := must[store.Task](t)(s.Tasks.Get(ctx(t), team, "1"))
+	if len(got.BlockedBy) != 0 || !cmp.Equal(got.Blocks, []string{"2"}) {
+		t.Errorf("task 1 was changed: %+v", got)
+	}
+}
+
+func testMutual(t *testing.T, open Opener) {
+	s := open.team(t)
+	add(t, s)
+	add(t, s)
+	_ = must[store.Task](t)(s.Tasks.Create(ctx(t), team, store.Task{Subject: "between", BlockedBy: []string{"1"}, Blocks: []string{"2"}}))
+	edges := func() string {
+		var b strings.Builder
+		list, _, err := s.Tasks.List(ctx(t), team)
+		ok(t, err)
+		for _, x := range list {
+			fmt.Fprintf(&b, "%s%v%v ", x.ID, x.Blocks, x.BlockedBy)
+		}
+		return b.String()
+	}
+	if got := edges(); got != "1[3][] 2[][3] 3[2][1] " {
+		t.Errorf("after create: %s", got)
+	}
+	_, err := set(s, t, "3", func(x *store.Task) { x.BlockedBy, x.Blocks = nil, nil })
+	ok(t, err)
+	if got := edges(); got != "1[][] 2[][] 3[][] " {
+		t.Errorf("after removal: %s", got)
+	}
+	_, err = set(s, t, "1", func(x *store.Task) { x.Blocks = []string{"2", "3", "2"} })
+	ok(t, err)
+	if got := edges(); got != "1[2 3][] 2[][1] 3[][1] " {
+		t.Errorf("after addition: %s", got)
+	}
+}
+
+func testDeleteTask(t *testing.T, open Opener) {
+	s := open.team(t)
+	add(t, s)
+	add(t, s, "1")
+	got, err := set(s, t, "1", func(x *store.Task) { x.Status = store.Deleted })
+	ok(t, err)
+	if got.Status != store.Deleted {
+		t.Errorf("status %s", got.Status)
+	}
+	_, err = s.Tasks.Get(ctx(t), team, "1")
+	wantCode(t, "get", err, fault.TaskNotFound)
+	if x := must[store.Task](t)(s.Tasks.Get(ctx(t), team, "2")); len(x.BlockedBy) != 0 || !x.Ready("") {
+		t.Errorf("its dependant: %+v", x)
+	}
+	wantCode(t, "delete again", s.Tasks.Delete(ctx(t), team, "1"), fault.TaskNotFound)
+}

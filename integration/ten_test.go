@@ -187,7 +187,7 @@ func (r *rig) alive(team string) (n int) {
 	var all []api.Member
 	_ = json.Unmarshal([]byte(r.run("ps", "-t", team, "--json").out), &all)
 	for _, m := range all {
-		if m.State == api.StateActive {
+		if m.State == api.StateActive && m.TmuxPaneID != "" { // the roster names its pane last
 			n++
 		}
 	}

@@ -30,6 +30,20 @@ func (d *Dir) Write(ctx context.Context, name string, data []byte) error {
 	return p.Commit()
 }
 
+// WriteVolatile is Write for what says nothing any more after a crash of the
+// machine: as whole for every reader, but nothing is synced.
+func (d *Dir) WriteVolatile(ctx context.Context, name string, data []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p, err := d.prepare(name, data, false)
+	if err != nil {
+		return err
+	}
+	defer p.Discard()
+	return p.Swap()
+}
+
 // Pending is a file that is complete and on disk, but not yet under its name.
 // Commit or Discard ends it; Discard may follow anything. Its Dir stays open until
 // then.
@@ -41,20 +55,22 @@ type Pending struct {
 }
 
 // Prepare writes and syncs the new content of a file beside it.
-func (d *Dir) Prepare(name string, data []byte) (*Pending, error) {
+func (d *Dir) Prepare(name string, data []byte) (*Pending, error) { return d.prepare(name, data, true) }
+
+func (d *Dir) prepare(name string, data []byte, sync bool) (*Pending, error) {
 	folder, err := d.enter(path.Dir(name), true)
 	if err != nil {
 		return nil, err
 	}
 	p := &Pending{dir: d, name: name, folder: folder, temp: TempPrefix + rand.Text() + ".tmp"}
-	if err := p.fill(data); err != nil {
+	if err := p.fill(data, sync); err != nil {
 		p.Discard()
 		return nil, Explain("write", d.Join(name), err)
 	}
 	return p, nil
 }
 
-func (p *Pending) fill(data []byte) error {
+func (p *Pending) fill(data []byte, sync bool) error {
 	mode, err := p.mode()
 	if err != nil {
 		return err
@@ -68,7 +84,7 @@ func (p *Pending) fill(data []byte) error {
 	if err == nil && mode != fileMode {
 		err = f.Chmod(mode)
 	}
-	if err == nil {
+	if err == nil && sync {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())

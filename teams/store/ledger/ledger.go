@@ -57,8 +57,10 @@ func (l *Ledger) Add(team, owner string, ids []string) error {
 		return err
 	}
 	var b bytes.Buffer
+	added := map[string]bool{}
 	for _, id := range ids {
-		if id = line(id); !k.ids[id] {
+		if id = line(id); !k.ids[id] && !added[id] {
+			added[id] = true
 			b.WriteString(id + "\n")
 		}
 	}

@@ -73,7 +73,7 @@ cross: ## build and vet for macOS, build for linux/arm64
 
 man: build ## write the man pages to dist/man
 	@mkdir -p dist/man
-	$(BIN) help --man dist/man
+	$(BIN) man dist/man
 
 ci: ## all that a change must pass; every test runs anew
 	@$(MAKE) --no-print-directory lint cross

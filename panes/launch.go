@@ -48,12 +48,16 @@ func (m *Manager) Launch(ctx context.Context, layout Layout, launches []Launch) 
 	if err != nil {
 		return failAll(out, err)
 	}
-	each(len(launches), func(i int) { // together, their syncs cost the disk little more than one
-		r := &launches[i].Record
-		r.Backend, r.Terminal = choice.Type, choice.Socket
-		out[i].Err = m.prepare(ctx, &launches[i])
-	})
-	m.open(ctx, choice, layout, launches, out)
+	prepared := make(chan struct{})
+	go func() { // while the terminal is asked what is there
+		defer close(prepared)
+		each(len(launches), func(i int) { // together, their syncs cost the disk little more than one
+			r := &launches[i].Record
+			r.Backend, r.Terminal = choice.Type, choice.Socket
+			out[i].Err = m.prepare(ctx, &launches[i])
+		})
+	}()
+	m.open(ctx, choice, layout, launches, out, prepared)
 	each(len(launches), func(i int) {
 		if out[i].Err == nil {
 			out[i].Status, out[i].Err = m.await(ctx, choice, launches[i], out[i].Pane)
@@ -127,16 +131,19 @@ func (m *Manager) writeSecret(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// open places and opens the panes under the terminal's lock.
-func (m *Manager) open(ctx context.Context, c Choice, layout Layout, launches []Launch, out []Launched) {
+// open places and opens the panes under the terminal's lock, those that are
+// prepared by then.
+func (m *Manager) open(ctx context.Context, c Choice, layout Layout, launches []Launch, out []Launched, prepared <-chan struct{}) {
+	team := launches[0].Record.Team
 	release, err := m.lockTerminal(ctx, c)
 	if err != nil {
+		<-prepared
 		failPending(out, err)
 		return
 	}
 	defer release()
-	view, err := m.view(ctx, c, launches[0].Record.Team)
-	if err != nil {
+	view, err := m.view(ctx, c, team)
+	if <-prepared; err != nil {
 		failPending(out, fmt.Errorf("look at the terminal: %w", err))
 		return
 	}

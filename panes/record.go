@@ -99,7 +99,16 @@ func (r *Records) Launch(ctx context.Context, team, agent string) (LaunchRecord,
 // WriteHost stores the host record of a member.
 func (r *Records) WriteHost(ctx context.Context, team, agent string, h HostRecord) error {
 	h.Version = recordVersion
-	return r.write(ctx, hostPath(team, agent), h)
+	if h.Ended != nil {
+		return r.write(ctx, hostPath(team, agent), h)
+	}
+	// After a crash of the machine there is no host that it could speak of; and an
+	// agent's start does not wait for the disk.
+	data, err := encode(hostPath(team, agent), h)
+	if err != nil {
+		return err
+	}
+	return r.dir.WriteVolatile(ctx, hostPath(team, agent), data)
 }
 
 // Host returns the host record of a member, or fs.ErrNotExist.
@@ -119,11 +128,19 @@ func (r *Records) Forget(team, agent string) error {
 }
 
 func (r *Records) write(ctx context.Context, name string, v any) error {
+	data, err := encode(name, v)
+	if err != nil {
+		return err
+	}
+	return r.dir.Write(ctx, name, data)
+}
+
+func encode(name string, v any) ([]byte, error) {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", name, err)
+		return nil, fmt.Errorf("encode %s: %w", name, err)
 	}
-	return r.dir.Write(ctx, name, append(data, '\n'))
+	return append(data, '\n'), nil
 }
 
 func read[T any](ctx context.Context, dir *files.Dir, name string) (T, error) {

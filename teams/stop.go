@@ -153,12 +153,15 @@ func (s *Service) stopOne(ctx context.Context, t store.Team, m store.Member, o *
 		}
 	}
 	if ctx.Err() != nil && answered == "" {
-		return api.Ending{Outcome: api.UnprovenStop, RequestID: out.RequestID, Reason: "interrupted; it runs on"}
+		return api.Ending{Outcome: api.UnprovenStop, RequestID: out.RequestID, Reason: "interrupted: " + asked(out.RequestID)}
 	}
 	// From here on an interrupt would leave half of it: each rung has its own limit.
 	ctx = context.WithoutCancel(ctx)
 	if answered == api.Approved {
 		s.awaitLeaving(ctx, t, m, leaveGrace)
+	}
+	if seen.Live() && answered == "" {
+		o.say(m.Name, fmt.Sprintf("gets SIGTERM, and SIGKILL after %s", s.limits.Term))
 	}
 	e := s.panes.End(ctx, s.target(t, m, obs), s.limits.Term, s.limits.Kill)
 	out.Outcome, out.Leftovers = e.Outcome, e.Leftovers
@@ -176,6 +179,14 @@ func (s *Service) stopOne(ctx context.Context, t store.Team, m store.Member, o *
 		}
 	}
 	return out
+}
+
+// asked says where an interrupted stop has got to with a teammate.
+func asked(requestID string) string {
+	if requestID == "" {
+		return "it runs on"
+	}
+	return "it was asked, and may still stop by itself"
 }
 
 // endedByItself tells whether the host has written down the end of its agent: one

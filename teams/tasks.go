@@ -1,9 +1,11 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -54,14 +56,21 @@ func (s *Service) AddTask(ctx context.Context, team string, spec TaskSpec) (api.
 	if spec.Owner, err = s.owner(t, spec.Owner); err != nil {
 		return api.Task{}, err
 	}
-	task, err := s.tasks.Create(ctx, t.Name, store.Task{
-		Subject: spec.Subject, Description: spec.Description, ActiveForm: spec.ActiveForm, Status: store.Pending, Owner: spec.Owner,
-		BlockedBy: spec.BlockedBy, Blocks: spec.Blocks, Metadata: spec.Metadata, CreatedBy: s.caller.Name,
-	})
+	task, err := s.tasks.Create(ctx, t.Name, s.fresh(spec))
 	if err != nil {
 		return api.Task{}, fmt.Errorf("add a task: %w", err)
 	}
 	return shownTask(task), s.assign(ctx, t, task)
+}
+
+// fresh is a new task as described, meant for its owner.
+func (s *Service) fresh(spec TaskSpec) store.Task {
+	t := store.Task{
+		Subject: spec.Subject, Description: spec.Description, ActiveForm: spec.ActiveForm, Status: store.Pending,
+		BlockedBy: spec.BlockedBy, Blocks: spec.Blocks, Metadata: maps.Clone(spec.Metadata), CreatedBy: s.caller.Name,
+	}
+	t.Assign(spec.Owner)
+	return t
 }
 
 // owner checks a task's owner: a member of the team, or nobody.
@@ -270,10 +279,13 @@ func (c TaskChange) apply(t *store.Task, caller string) {
 	for _, f := range []struct {
 		to   *string
 		from *string
-	}{{&t.Subject, c.Subject}, {&t.Description, c.Description}, {&t.ActiveForm, c.ActiveForm}, {&t.Owner, c.Owner}, {&t.Status, c.Status}} {
+	}{{&t.Subject, c.Subject}, {&t.Description, c.Description}, {&t.ActiveForm, c.ActiveForm}, {&t.Status, c.Status}} {
 		if f.from != nil {
 			*f.to = *f.from
 		}
+	}
+	if c.Owner != nil {
+		t.Assign(*c.Owner)
 	}
 	if c.Status != nil {
 		t.Failure = ""
@@ -336,7 +348,8 @@ func (s *Service) FailTask(ctx context.Context, team, id, reason string) (api.Ta
 	return s.change(ctx, team, id, func(t *store.Task) { t.Status, t.Owner, t.Failure = store.Pending, "", reason })
 }
 
-// ReleaseTask makes a claimed or failed task claimable again.
+// ReleaseTask makes a claimed or failed task claimable again, by the one it is
+// meant for if it is meant for one.
 func (s *Service) ReleaseTask(ctx context.Context, team, id string) (api.Task, error) {
 	return s.change(ctx, team, id, func(t *store.Task) { t.Status, t.Owner, t.Failure = store.Pending, "", "" })
 }
@@ -374,7 +387,7 @@ func (s *Service) RemoveTask(ctx context.Context, team, id string) error {
 func shownTask(t store.Task) api.Task {
 	return api.Task{
 		ID: t.ID, Subject: t.Subject, Description: t.Description, ActiveForm: t.ActiveForm, Status: t.State(), Owner: t.Owner,
-		Blocks: orEmpty(t.Blocks), BlockedBy: orEmpty(t.BlockedBy), Metadata: orEmptyMap(t.Metadata), Ready: t.Ready(t.Owner),
+		Blocks: orEmpty(t.Blocks), BlockedBy: orEmpty(t.BlockedBy), Metadata: orEmptyMap(t.Metadata), Ready: t.Ready(cmp.Or(t.Owner, t.AssignedTo())),
 		CreatedAt: api.At(t.CreatedAt), UpdatedAt: api.At(t.UpdatedAt), Result: t.Result, Failure: t.Failure,
 	}
 }

@@ -129,3 +129,40 @@ func TestTC09_SH19_TheDeadHoldNoTask(t *testing.T) {
 		t.Errorf("the lead was told %d times: %+v", len(box), box)
 	}
 }
+
+// Work that was given to one is not done by another, whatever becomes of the one.
+func TestTC11_AssignedWorkStaysAssigned(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("deploy"), running("check"))
+	lead := d.as("")
+	if _, err := lead.AddTask(t.Context(), "alpha", teams.TaskSpec{Subject: "check it", Owner: "check"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.as("check").ClaimTask(t.Context(), "alpha", "1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.as("check").FailTask(t.Context(), "alpha", "1", "no"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := lead.ReleaseTask(t.Context(), "alpha", "1")
+	if err != nil || got.Owner != "" || !got.Ready {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	_, err = d.as("deploy").ClaimNext(t.Context(), "alpha", 0)
+	wantCode(t, err, fault.NoTaskReady)
+	_, err = d.as("deploy").ClaimTask(t.Context(), "alpha", "1")
+	wantCode(t, err, fault.TaskClaimed)
+	if got, err := d.as("check").ClaimNext(t.Context(), "alpha", 0); err != nil || got.ID != "1" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := lead.ReleaseTask(t.Context(), "alpha", "1"); err != nil {
+		t.Fatal(err)
+	}
+	other := "deploy"
+	if _, err := lead.UpdateTask(t.Context(), "alpha", "1", teams.TaskChange{Owner: &other}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.as("deploy").ClaimNext(t.Context(), "alpha", 0); err != nil || got.Owner != "deploy" {
+		t.Errorf("given to another: %+v, %v", got, err)
+	}
+}

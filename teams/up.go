@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -52,7 +53,9 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 		if downErr == nil {
 			downErr = Verdict(ends)
 		}
-		if downErr != nil {
+		if downErr == nil {
+			progress("nothing of the team is left")
+		} else {
 			err = fmt.Errorf("%w; and it could not be undone: %w", err, downErr)
 		}
 		return Snapshot{}, err
@@ -122,10 +125,8 @@ func (s *Service) clearFinished(ctx context.Context, name string) (bool, error) 
 func (s *Service) addPlanned(ctx context.Context, p Plan) error {
 	ids := make([]string, len(p.Tasks))
 	for i, spec := range p.Tasks {
-		t := store.Task{
-			Subject: spec.Subject, Description: spec.Description, ActiveForm: spec.ActiveForm, Status: store.Pending,
-			Owner: spec.Owner, Metadata: spec.Metadata, CreatedBy: s.caller.Name,
-		}
+		t := s.fresh(spec)
+		t.BlockedBy, t.Blocks = nil, nil // once all are there
 		if err := checkText(spec.Subject + spec.Description); err != nil {
 			return err
 		}
@@ -207,7 +208,8 @@ func unclaimed(tasks []api.Task, members []api.Member) []string {
 	var out []string
 	for _, t := range tasks {
 		open := t.Status == store.Pending || t.Status == store.Blocked
-		if open && ((t.Owner == "" && len(live) == 0) || (t.Owner != "" && !live[t.Owner])) {
+		meant := cmp.Or(t.Owner, (&store.Task{Metadata: t.Metadata}).AssignedTo())
+		if open && ((meant == "" && len(live) == 0) || (meant != "" && !live[meant])) {
 			out = append(out, t.ID)
 		}
 	}

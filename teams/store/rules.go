@@ -115,6 +115,9 @@ func Claimable(t *Task, who string) error {
 			WithHint("leadlight task release %s makes it pending again", t.ID)
 	case t.Owner != "" && t.Owner != who:
 		return fault.New(fault.TaskClaimed, "task %s is taken by %s", t.ID, Shown(t.Owner))
+	case t.Status == Pending && len(t.Open) == 0:
+		return fault.New(fault.TaskClaimed, "task %s is meant for %s", t.ID, Shown(t.AssignedTo())).
+			WithHint("leadlight task update %s --owner NAME gives it to another", t.ID)
 	case t.Status == Pending:
 		return fault.New(fault.TaskBlocked, "task %s waits for %s", t.ID, tasksNamed(t.Open))
 	case t.Owner == who:

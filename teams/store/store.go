@@ -205,10 +205,43 @@ func (t *Task) State() string {
 	return t.Status
 }
 
+// metaAssignedTo names, in a task's metadata, the one it is meant for. It stays
+// when the owner goes: work that was given to one is not done by another.
+const metaAssignedTo = "assignedTo"
+
+// AssignedTo is the one t is meant for, "" for anybody.
+func (t *Task) AssignedTo() string {
+	var name string
+	if raw, ok := t.Metadata[metaAssignedTo]; ok && json.Unmarshal(raw, &name) != nil {
+		return ""
+	}
+	return name
+}
+
+// Assign makes name the owner of t and the only one who may claim it; "" gives it
+// free for anybody.
+func (t *Task) Assign(name string) {
+	t.Owner = name
+	if name == "" {
+		delete(t.Metadata, metaAssignedTo)
+		return
+	}
+	raw, err := json.Marshal(name)
+	if err != nil {
+		return // strings always encode
+	}
+	if t.Metadata == nil {
+		t.Metadata = map[string]json.RawMessage{}
+	}
+	t.Metadata[metaAssignedTo] = raw
+}
+
 // Ready tells whether who may claim t now: pending, not failed, no open
-// blocker, and owned by nobody or by who. With who "", only unowned ones count.
+// blocker, owned by and meant for nobody or who. With who "", only those that are
+// free for anybody count.
 func (t *Task) Ready(who string) bool {
-	return t.State() == Pending && !t.Internal && (t.Owner == "" || t.Owner == who)
+	meant := t.AssignedTo()
+	return t.State() == Pending && !t.Internal && (t.Owner == "" || t.Owner == who) && (meant == "" || meant == who)
 }
 
 // Roster keeps the teams and their members.

@@ -58,25 +58,20 @@ func (s *Service) Logs(ctx context.Context, team, name string, lines int, follow
 	return err
 }
 
-// Focus takes the person's terminal to a teammate's pane. Where that cannot be
-// done from here, note says how to get there.
-func (s *Service) Focus(ctx context.Context, team, name string) (note string, err error) {
+// Focus takes the person's terminal to a teammate's pane.
+func (s *Service) Focus(ctx context.Context, team, name string) error {
 	t, m, seen, err := s.member(ctx, team, name)
 	if err != nil {
-		return "", err
+		return err
 	}
 	target, err := s.liveTarget(ctx, t, m, seen)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if err := s.panes.Focus(ctx, target); err != nil {
-		return "", fmt.Errorf("focus %s: %w", m.Name, err)
+		return fmt.Errorf("focus %s: %w", m.Name, err)
 	}
-	argv, err := s.panes.Attach(ctx, target)
-	if err != nil {
-		return "", nil // the pane is selected; how to attach is only advice
-	}
-	return shellLine(argv), nil
+	return nil
 }
 
 // Attach returns the command that shows a teammate's pane, or that of the first

@@ -54,9 +54,3 @@ func TestColorsAreSpreadAndStable(t *testing.T) {
 		t.Errorf("six members share %d colours: %v", len(seen), seen)
 	}
 }
-
-func TestShellLine(t *testing.T) {
-	if got := shellLine([]string{"tmux", "-S", "/tmp/my dir/s", "a'b", ""}); got != `tmux -S '/tmp/my dir/s' 'a'\''b' ''` {
-		t.Errorf("got %s", got)
-	}
-}

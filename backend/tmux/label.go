@@ -114,6 +114,11 @@ func (o *opening) markLines(ctx context.Context, todo []int, borders bool) error
 	for _, i := range todo {
 		r := o.rows[i]
 		group := []command{setPane(r.ID, markOption, encodeMark(o.specs[i].Mark)), setPane(r.ID, "remain-on-exit", "failed")}
+		if o.specs[i].Place == backend.Session {
+			// Who looks at our session is taken to another one of theirs when it ends, not
+			// thrown out of tmux.
+			group = append(group, command{"set-option", "-t", string(r.ID), "detach-on-destroy", "off"})
+		}
 		group = append(group, labelCommands(r.ID, o.specs[i].Label, borders)...)
 		if borders && wantsBorders(r) && !shown[r.Window] {
 			shown[r.Window] = true

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/spf13/cobra"
 )
@@ -20,7 +23,7 @@ type attachment struct {
 func attachCommand(a *app, run func(context.Context, *app, []string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: "attach [NAME]", Short: "Show the team's panes, or a teammate's, in this terminal",
-		Long:    "Show the panes of the team, or the one of a teammate, in this terminal. Where standard input is no\nterminal, the command that would do it is printed.",
+		Long:    "Show the panes of the team, or the one of a teammate, in this terminal. Where standard input is no\nterminal, the command that would do it is printed. Inside the tmux server that holds the panes it\ndoes what focus does.",
 		Example: "  leadlight attach", Args: takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
 		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args) },
 	}
@@ -41,6 +44,9 @@ func runAttach(ctx context.Context, a *app, name []string) error {
 	if err != nil {
 		return err
 	}
+	if a.inside() && !a.json { // tmux does not nest: go there instead
+		return focusOn(ctx, svc, team, member)
+	}
 	if a.json || !isTerminal(a.in) {
 		return a.answer(attachment{argv}, func(w io.Writer) { fmt.Fprintln(w, shellLine(argv)) })
 	}
@@ -52,6 +58,22 @@ func runAttach(ctx context.Context, a *app, name []string) error {
 		return fmt.Errorf("attach: run %s: %w", path, err)
 	}
 	return nil
+}
+
+// focusOn brings a teammate's pane, or that of the first who runs, to the front.
+func focusOn(ctx context.Context, svc *teams.Service, team, member string) error {
+	if member != "" {
+		return svc.Focus(ctx, team, member)
+	}
+	members, _, err := svc.Members(ctx, team, false)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(members, func(m api.Member) bool { return m.Live() })
+	if i < 0 {
+		return fault.New(fault.MemberNotFound, "team %s has no live teammate to show", team).WithHint("leadlight ps --all shows them")
+	}
+	return svc.Focus(ctx, team, members[i].Name)
 }
 
 // shellLine writes an argv so that a shell reads the same words.

@@ -189,12 +189,17 @@ func (a *app) sayChoice() {
 	a.say("backend %s: %s (socket %s)", c.Type, c.Why, c.Socket)
 }
 
+// inside tells whether this process runs inside the tmux server that is in use.
+func (a *app) inside() bool {
+	where, err := a.socket(a.built)
+	in, inside, bad := tmux.ParseInside(a.getenv("TMUX"))
+	return err == nil && bad == nil && inside && in.Socket == where.path
+}
+
 // sayAttach tells a person who is not in the terminal that holds the panes how to
 // get to see them.
 func (a *app) sayAttach(ctx context.Context, svc *teams.Service, team, name string) (argv string) {
-	c := a.built
-	where, err := a.socket(c)
-	if in, inside, bad := tmux.ParseInside(a.getenv("TMUX")); err != nil || bad != nil || (inside && in.Socket == where.path) {
+	if a.inside() {
 		return ""
 	}
 	words, err := svc.Attach(ctx, team, name)

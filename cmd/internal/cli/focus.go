@@ -27,9 +27,14 @@ func runFocus(ctx context.Context, a *app, name string) error {
 	if err != nil {
 		return err
 	}
-	note, err := svc.Focus(ctx, team, name)
-	if err != nil {
+	if err := svc.Focus(ctx, team, name); err != nil {
 		return err
+	}
+	note := ""
+	if a.json || !a.inside() {
+		if argv, err := svc.Attach(ctx, team, name); err == nil {
+			note = shellLine(argv) // advice: the pane is in front already
+		}
 	}
 	return a.answer(whereabouts{name, note}, func(io.Writer) {
 		if note != "" {

@@ -125,7 +125,7 @@ func (a *app) message(w io.Writer, m api.Message) {
 		head += "  (" + oneLine(m.Note) + ")"
 	}
 	fmt.Fprintln(w, head)
-	for line := range strings.Lines(printable(m.Text)) {
+	for line := range strings.Lines(printable(inWords(m))) {
 		fmt.Fprintln(w, "    "+strings.TrimRight(line, "\n"))
 	}
 }

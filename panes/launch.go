@@ -184,23 +184,28 @@ func failPending(out []Launched, err error) {
 	}
 }
 
-// view gathers what Place needs to know.
+// view gathers what Place needs to know. Both questions are asked at once: each is
+// a program to run.
 func (m *Manager) view(ctx context.Context, c Choice, team string) (View, error) {
 	var v View
-	self, window, ok, err := c.Backend.Self(ctx)
-	if err != nil {
-		return v, err
-	}
-	if ok {
-		v.Lead, v.Window = &self, window
-	}
-	marked, err := c.Backend.List(ctx)
+	var marked []backend.Pane
+	var errs [2]error
+	each(2, func(i int) {
+		if i == 0 {
+			marked, errs[0] = c.Backend.List(ctx)
+			return
+		}
+		self, window, ok, err := c.Backend.Self(ctx)
+		if errs[1] = err; ok {
+			v.Lead, v.Window = &self, window
+		}
+	})
 	for _, p := range marked {
 		if p.Mark.Base == m.baseKey && p.Mark.Team == team {
 			v.Ours = append(v.Ours, p)
 		}
 	}
-	return v, err
+	return v, errors.Join(errs[:]...)
 }
 
 // lockTerminal takes the lock of one terminal server.

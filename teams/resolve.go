@@ -1,0 +1,100 @@
+package teams
+
+import (
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// defaultProfile is what a spawn without a profile and a command runs.
+const defaultProfile = "claude"
+
+// resolve checks one spec and fills in what it leaves open.
+func (s *Service) resolve(t store.Team, n *newcomer) {
+	n.err = func() error {
+		name, err := store.CheckMember(n.spec.Name)
+		if err != nil {
+			return err
+		}
+		n.spec.Name = name
+		p, err := s.profileOf(n.spec)
+		if err != nil {
+			return err
+		}
+		n.profile, n.kind = p.Name, orDefault(n.spec.Kind, p.Kind)
+		if len(n.spec.Command) == 0 && n.spec.again == nil {
+			n.spec.Command = p.Command
+		}
+		for _, check := range []func() error{
+			func() error { return profiles.CheckKind(n.kind) },
+			func() error { return checkKindIn(t, name, n.kind) },
+			func() error { return p.CheckModel(n.spec.Model) },
+			func() error { return checkColor(n.spec.Color) },
+			func() error { return checkPrompt(name, n.spec.Prompt) },
+			func() error { return notYet(n.spec, n.kind) },
+			func() (err error) { n.dir, err = s.workingFolder(t, n.spec.Cwd); return err },
+			func() error { return s.checkProgram(n) },
+		} {
+			if err := check(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}()
+}
+
+func (s *Service) profileOf(spec SpawnSpec) (profiles.Profile, error) {
+	if r := spec.again; r != nil { // its profile may have come from a team file
+		return profiles.Profile{Name: r.Profile, Kind: r.Kind, Models: []string{spec.Model}}, nil
+	}
+	name := spec.Profile
+	switch {
+	case name == "" && len(spec.Command) > 0:
+		name = profiles.Exec
+	case name == "" && (spec.Run != "" || spec.RunTask):
+		name = profiles.Shell
+	case name == "":
+		name = defaultProfile
+	}
+	return s.profiles.Get(name)
+}
+
+// checkKindIn checks what a team asks of a member's kind and name.
+func checkKindIn(t store.Team, name, kind string) error {
+	if (kind == profiles.Native || !t.LedByUs()) && !store.ClaudeName(name) {
+		return fault.New(fault.InvalidName, "Claude Code does not take the name %q", name).
+			WithHint("a native teammate, and any in a team that Claude Code leads, is named with letters, digits, '_' and '-'")
+	}
+	if kind == profiles.Native && t.Ours.Mailbox == store.MailboxMaildir {
+		return fault.New(fault.InvalidArgument, "team %s keeps its mail as a maildir, which a native teammate does not read", t.Name).
+			WithHint("make the team with --mailbox claude")
+	}
+	return nil
+}
+
+func checkPrompt(name, prompt string) error {
+	if len(prompt) > store.MaxPrompt {
+		return fault.New(fault.InvalidArgument, "the prompt of %s has %d bytes, the limit is %d", name, len(prompt), store.MaxPrompt).
+			WithHint("put the text into a file and name the file in the prompt")
+	}
+	return nil
+}
+
+// notYet refuses what a spec asks for and this version does not do.
+func notYet(spec SpawnSpec, kind string) error {
+	for _, x := range []struct {
+		asked bool
+		what  string
+		hint  string
+	}{
+		{kind == profiles.Interactive, "an interactive teammate", "--kind plain runs it without typing mail into it"},
+		{spec.PlanMode, "--plan-mode", "leave it out"},
+		{spec.Worktree != nil, "--worktree", "make the worktree with git and name it with --cwd"},
+		{spec.Restart != "" && spec.Restart != "never", "--restart " + spec.Restart, "leadlight restart NAME restarts by hand"},
+	} {
+		if x.asked {
+			return fault.New(fault.Unsupported, "%s is not supported by this version", x.what).WithHint("%s", x.hint)
+		}
+	}
+	return nil
+}

@@ -2,9 +2,11 @@ package integration_test
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -190,4 +192,48 @@ func TestSH14_NeverTheLeadsOwnPane(t *testing.T) {
 		t.Fatal("the lead's pane is gone")
 	}
 	rewrite(r, "teams/alpha/config.json", `"tmuxPaneId": "`+r.lead+`"`, `"tmuxPaneId": "`+m.TmuxPaneID+`"`)
+}
+
+// TestSH01_ADamagedInboxKeepsNobodyAlive: who cannot be asked is ended all the same.
+func TestSH01_ADamagedInboxKeepsNobodyAlive(t *testing.T) {
+	r := newRig(t, "220x60")
+	r.team("alpha")
+	r.spawn("a", []string{"--kind", "native"}, r.stub("mute")...)
+	if err := os.WriteFile(r.path("base", "teams/alpha/inboxes/a.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := into[api.Endings](r, "stop", "a"); got.Members[0].Outcome != api.Terminated {
+		t.Errorf("got %+v", got)
+	}
+	if data, err := os.ReadFile(r.path("base", "teams/alpha/inboxes/a.json")); err != nil || string(data) != "{" {
+		t.Errorf("the damaged box: %q, %v", data, err)
+	}
+}
+
+// TestSP04_AnotherTakesThePlaceOfOneThatFailed: its dead pane goes with it.
+func TestSP04_AnotherTakesThePlaceOfOneThatFailed(t *testing.T) {
+	r := newRig(t, "220x60")
+	r.team("alpha")
+	old := r.spawn("a", nil, "sh", "-c", "sleep 0.5; exit 3")
+	r.eventually("it failed", func() bool { return r.member("a").State == api.StateFailed })
+	fresh := r.spawn("a", nil, r.stub("mute")...)
+	if panes := r.tmux.Panes(); slices.Contains(panes, old.TmuxPaneID) || !slices.Contains(panes, fresh.TmuxPaneID) {
+		t.Errorf("panes %v: want %s, not %s", panes, fresh.TmuxPaneID, old.TmuxPaneID)
+	}
+}
+
+// TestSH01_InterruptEndsNobodyByHalf: ^C during the ask leaves the teammate running.
+func TestSH01_InterruptEndsNobodyByHalf(t *testing.T) {
+	r := newRig(t, "220x60")
+	r.team("alpha")
+	r.spawn("a", []string{"--kind", "native"}, r.stub("mute")...)
+	stop := r.start(nil, "stop", "a", "--timeout", "30s")
+	r.eventually("it was asked", func() bool { return strings.Contains(r.must("inbox", "a"), "shut down") })
+	stop.signal(syscall.SIGINT)
+	if res := stop.wait(); res.exit != 130 || !strings.Contains(res.err, "interrupted") {
+		t.Errorf("exit %d: %s", res.exit, res.err)
+	}
+	if got := r.member("a"); got.State != api.StateActive {
+		t.Errorf("it is %s: %s", got.State, got.Reason)
+	}
 }

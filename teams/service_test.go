@@ -4,12 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -125,6 +127,8 @@ func TestM06_M22_TheLeadsVerbsAreTheLeads(t *testing.T) {
 	wantCode(t, s.DeleteTeam(t.Context(), "alpha", teams.DeleteOptions{}), fault.NotLead)
 	_, err = s.Stop(t.Context(), "alpha", nil, teams.StopOptions{})
 	wantCode(t, err, fault.NotLead)
+	_, err = s.Send(t.Context(), "alpha", teams.SendSpec{To: "team-lead", Text: "go", Type: store.ShutdownRequest})
+	wantCode(t, err, fault.NotLead)
 	wantCode(t, s.Spawn(t.Context(), "alpha", []teams.SpawnSpec{{Name: "b", Command: []string{"true"}}})[0].Err, fault.NotLead)
 }
 
@@ -212,5 +216,33 @@ func TestPickTeam(t *testing.T) {
 	}
 	if got, err := s.PickTeam(t.Context(), "beta"); err != nil || got != "beta" {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// A team whose own lead runs is that lead's to delete.
+func TestM22_ALivingLeadsTeamStays(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha")
+	path := filepath.Join(d.base, "teams/alpha/config.json")
+	err := d.fs.Roster().Update(t.Context(), "alpha", func(x *store.Team) error {
+		self, err := signals.Self()
+		host, _ := os.Hostname()
+		x.LeadProcess = &store.LeadProcess{PID: self.PID, PIDSpace: host + "#" + self.Namespace, ProcStart: strconv.FormatUint(self.Start, 10)}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As Claude Code writes it: without our mark.
+	if err := os.WriteFile(path, []byte(strings.Replace(string(data), `"leadlight"`, `"other"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, d.as("").DeleteTeam(t.Context(), "alpha", teams.DeleteOptions{Force: true}), fault.NotLead)
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
 	}
 }

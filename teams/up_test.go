@@ -29,6 +29,9 @@ func TestSettled(t *testing.T) {
 		{"failed, but another goes on", []api.Member{live}, []api.Task{
 			{ID: "1", Status: store.FailedTask}, {ID: "2", Status: store.Pending},
 		}, false},
+		{"blocked by one that cannot be read", []api.Member{live}, []api.Task{
+			{ID: "1", Status: store.Completed}, {ID: "3", Status: store.Blocked, BlockedBy: []string{"1", "2"}},
+		}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			snap := Snapshot{Members: tc.members, Tasks: tc.tasks, Unclaimed: unclaimed(tc.tasks, tc.members)}
@@ -52,5 +55,18 @@ func TestColorsAreSpreadAndStable(t *testing.T) {
 	}
 	if len(seen) != len(assigned) {
 		t.Errorf("six members share %d colours: %v", len(seen), seen)
+	}
+}
+
+// What cannot be read is not known to be done: a team that holds it is not
+// finished, and nobody may take it for that.
+func TestCompletedNeedsEveryTaskRead(t *testing.T) {
+	snap := Snapshot{Tasks: []api.Task{{ID: "1", Status: store.Completed}}}
+	if !snap.Completed() {
+		t.Error("one completed task is not completed")
+	}
+	snap.Warnings = []string{"2.json cannot be read"}
+	if snap.Completed() {
+		t.Error("a task that cannot be read counts as completed")
 	}
 }

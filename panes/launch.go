@@ -59,7 +59,11 @@ func (m *Manager) Launch(ctx context.Context, layout Layout, launches []Launch) 
 	}()
 	m.open(ctx, choice, layout, launches, out, prepared)
 	each(len(launches), func(i int) {
-		if out[i].Err == nil {
+		if errors.Is(out[i].Err, fault.SpawnFailed) { // the pane went before it was marked: its host knows more
+			if done, ended := m.earlyEnd(ctx, launches[i]); done {
+				out[i].Err = ended
+			}
+		} else if out[i].Err == nil {
 			out[i].Status, out[i].Err = m.await(ctx, choice, launches[i], out[i].Pane)
 		}
 		if out[i].Err != nil {
@@ -164,7 +168,10 @@ func (m *Manager) open(ctx context.Context, c Choice, layout Layout, launches []
 	}
 	results := c.Backend.Open(ctx, specs)
 	for n, i := range index {
-		out[i].Pane, out[i].Err = results[n].Pane, results[n].Err
+		out[i].Pane = results[n].Pane
+		if err := results[n].Err; err != nil {
+			out[i].Err = fmt.Errorf("teammate %s of team %s: %w", launches[i].Record.Agent, launches[i].Record.Team, err)
+		}
 	}
 	for _, a := range arrangements {
 		if a.Window == "" {

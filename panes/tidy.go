@@ -72,8 +72,9 @@ func (m *Manager) hostsLeft() bool {
 	return false
 }
 
-// OwnSocket is the socket of the terminal server that is ours alone.
-func (m *Manager) OwnSocket() string { return filepath.Join(m.opt.Runtime, "tmux") }
+// OwnSocket is the socket of the terminal server that is ours alone, in a run
+// folder.
+func OwnSocket(runtime string) string { return filepath.Join(runtime, "tmux") }
 
 // serverGone waits a moment for our own terminal server to end and removes its
 // socket.
@@ -81,14 +82,14 @@ func (m *Manager) serverGone(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, serverLeaves)
 	defer cancel()
 	for {
-		conn, err := net.Dial("unix", m.OwnSocket())
+		conn, err := net.Dial("unix", OwnSocket(m.opt.Runtime))
 		switch {
 		case err == nil:
 			_ = conn.Close()
 		case errors.Is(err, syscall.ENOENT):
 			return true
 		case errors.Is(err, syscall.ECONNREFUSED):
-			return os.Remove(m.OwnSocket()) == nil
+			return os.Remove(OwnSocket(m.opt.Runtime)) == nil
 		default:
 			return false
 		}

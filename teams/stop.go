@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -85,10 +86,10 @@ func Verdict(e api.Endings) error {
 	}
 	switch {
 	case len(unproven) > 0:
-		return fault.New(fault.Unproven, "not proved to be gone: %s", list(unproven)).
+		return fault.New(fault.Unproven, "not proved to be gone: %s", strings.Join(unproven, "; ")).
 			WithHint("leadlight ps shows what can be seen, leadlight doctor why; nothing was ended without proof that it is ours")
 	case len(refused) > 0:
-		return fault.New(fault.Rejected, "refused to stop: %s", list(refused)).
+		return fault.New(fault.Rejected, "refused to stop: %s", strings.Join(refused, "; ")).
 			WithHint("--force ends a teammate that refuses")
 	}
 	return nil
@@ -328,17 +329,6 @@ func leadName(t store.Team) string {
 		}
 	}
 	return store.Lead
-}
-
-func list(s []string) string {
-	out := ""
-	for i, x := range s {
-		if i > 0 {
-			out += "; "
-		}
-		out += x
-	}
-	return out
 }
 
 // errNoEntry says that a member is not, or no longer, the one that was meant.

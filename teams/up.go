@@ -36,8 +36,8 @@ type Snapshot struct {
 	Warnings []string
 }
 
-// runKey is the metadata field that holds a task's own command.
-const runKey = "run"
+// RunKey is the metadata field that holds a task's own command.
+const RunKey = "run"
 
 // Start makes the team of a plan, its tasks and its teammates. If the team or a
 // task cannot be made, or a teammate does not start, everything is undone. A
@@ -135,7 +135,7 @@ func (s *Service) addPlanned(ctx context.Context, p Plan) error {
 			return fmt.Errorf("add task %d: %w", i+1, err)
 		}
 		ids[i] = made.ID
-		if line, ok := runOf(made); ok {
+		if line, ok := RunOf(made.Metadata); ok {
 			if err := s.panes.Records().TrustRun(ctx, p.Team.Name, made.ID, line); err != nil {
 				return fmt.Errorf("add task %d: %w", i+1, err)
 			}
@@ -178,11 +178,12 @@ func (s *Service) assignPlanned(ctx context.Context, team string) error {
 	return nil
 }
 
-// runOf returns the task's own command.
-func runOf(t store.Task) (string, bool) {
+// RunOf returns the task's own command, as its metadata has it.
+func RunOf(metadata map[string]json.RawMessage) (string, bool) {
 	var line string
-	raw, ok := t.Metadata[runKey]
-	return line, ok && json.Unmarshal(raw, &line) == nil && line != ""
+	raw, ok := metadata[RunKey]
+	ok = ok && json.Unmarshal(raw, &line) == nil && line != ""
+	return line, ok
 }
 
 // Snapshot returns the team as it is now.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -152,8 +153,7 @@ func (m *mate) fail(ctx context.Context, task api.Task, reason string) finished 
 // command returns what a task runs: its own command if that is to be obeyed, else
 // the worker's.
 func (m *mate) command(ctx context.Context, task api.Task) (argv []string, shown string) {
-	var own string
-	if raw, ok := task.Metadata["run"]; ok && json.Unmarshal(raw, &own) == nil && own != "" {
+	if own, ok := teams.RunOf(task.Metadata); ok {
 		if m.launch.RunTask || m.o.Panes.Records().TrustedRun(ctx, m.o.Team, task.ID, own) {
 			return []string{"sh", "-c", own}, own
 		}

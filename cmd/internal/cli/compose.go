@@ -91,7 +91,7 @@ func (a *app) close() {
 }
 
 // ownSocket is the socket of the tmux server that is ours alone.
-func (c *composition) ownSocket() string { return filepath.Join(c.runtime, "tmux") }
+func (c *composition) ownSocket() string { return panes.OwnSocket(c.runtime) }
 
 // openBackend returns the backend of a kind: the explicit list of those there are.
 func (a *app) openBackend(c *composition, kind, socket string) (backend.Backend, error) {

@@ -365,7 +365,7 @@ func (t taskPart) spec() teams.TaskSpec {
 		if s.Metadata == nil {
 			s.Metadata = map[string]json.RawMessage{}
 		}
-		s.Metadata["run"], _ = json.Marshal(t.run.V) // text always marshals
+		s.Metadata[teams.RunKey], _ = json.Marshal(t.run.V) // text always marshals
 	}
 	return s
 }

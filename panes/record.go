@@ -9,6 +9,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store/files"
@@ -20,22 +21,28 @@ const recordVersion = 1
 // LaunchRecord tells a host what to run. It holds no values of variables: they
 // come in EnvFile, which the host deletes when it has read it.
 type LaunchRecord struct {
-	Version    int       `json:"version"`
-	Host       string    `json:"host"` // id of the host that is to run it
-	Team       string    `json:"team"`
-	Agent      string    `json:"agent"`
-	Kind       string    `json:"kind"`
-	Profile    string    `json:"profile"`
-	Argv       []string  `json:"argv,omitempty"`
-	Run        string    `json:"run,omitempty"`     // worker: the line for tasks that bring none
-	RunTask    bool      `json:"runTask,omitempty"` // worker: obeys metadata.run of any task
-	Dir        string    `json:"dir"`
-	EnvNames   []string  `json:"envNames"` // for people; the values are elsewhere
-	EnvFile    string    `json:"envFile"`
-	Socket     string    `json:"socket"` // the host's control socket
-	Backend    string    `json:"backend"`
-	Terminal   string    `json:"terminal,omitempty"` // the terminal's own socket
-	LedByUs    bool      `json:"ledByUs"`
+	Version  int      `json:"version"`
+	Host     string   `json:"host"` // id of the host that is to run it
+	Team     string   `json:"team"`
+	Agent    string   `json:"agent"`
+	Kind     string   `json:"kind"`
+	Profile  string   `json:"profile"`
+	Argv     []string `json:"argv,omitempty"`
+	Run      string   `json:"run,omitempty"`     // worker: the line for tasks that bring none
+	RunTask  bool     `json:"runTask,omitempty"` // worker: obeys metadata.run of any task
+	Dir      string   `json:"dir"`
+	EnvNames []string `json:"envNames"` // for people; the values are elsewhere
+	EnvFile  string   `json:"envFile"`
+	Socket   string   `json:"socket"` // the host's control socket
+	Backend  string   `json:"backend"`
+	Terminal string   `json:"terminal,omitempty"` // the terminal's own socket
+	LedByUs  bool     `json:"ledByUs"`
+
+	Manner  *profiles.Manner `json:"manner,omitempty"`  // interactive: how it is spoken to
+	Restart string           `json:"restart,omitempty"` // "on-failure": the host starts the agent again
+	Resume  []string         `json:"resume,omitempty"`  // its argv then; empty: Argv
+	Plan    bool             `json:"plan,omitempty"`    // must have a plan approved first
+
 	Color      string    `json:"color,omitempty"`
 	LaunchedAt time.Time `json:"launchedAt"`
 	Deadline   time.Time `json:"deadline"` // until then a host that has not come is not lost

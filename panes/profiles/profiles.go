@@ -32,9 +32,29 @@ type Profile struct {
 	// the spawn brings (exec) or the member's or task's own line (shell).
 	Command []string
 	Models  []string // names that --model takes; empty: the profile has no models
-	Submit  string   // interactive: the key that submits; "enter" by default
-	Quit    string   // interactive: what is typed to ask it to end
-	Quiet   time.Duration
+	// Arguments that are appended to Command when they are asked for. {model},
+	// {agent} and {team} in them are replaced. Empty: the agent cannot do it.
+	ModelArgs  []string
+	PlanArgs   []string // makes it plan read-only until the plan is approved
+	ResumeArgs []string // makes it go on with its last conversation
+	Needs      []string // variables without which it cannot work
+	Manner
+}
+
+// Manner is how an interactive agent is spoken to and what its screen says. It
+// travels in the launch record, so that a host needs no profiles of its own.
+type Manner struct {
+	Submit    string        `json:"submit,omitempty"`    // the key that submits; "enter" by default
+	Quit      string        `json:"quit,omitempty"`      // what is typed, and submitted, to ask it to end
+	QuitKeys  []string      `json:"quitKeys,omitempty"`  // or the keys that ask it to end, instead of Quit
+	Quiet     time.Duration `json:"quiet,omitempty"`     // without output for so long, it is quiet
+	Multiline string        `json:"multiline,omitempty"` // without bracketed paste: "join" or "lines"
+	MaxPaste  int           `json:"maxPaste,omitempty"`  // bytes; longer mail goes as a reference to a file
+	// Regular expressions on the lines of its screen. Asking wins over Busy, and
+	// Busy over Ready; without a Ready, a quiet agent is ready.
+	Ready  []string `json:"ready,omitempty"`
+	Busy   []string `json:"busy,omitempty"`
+	Asking []string `json:"asking,omitempty"`
 }
 
 // The two profiles that run whatever they are given.

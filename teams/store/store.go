@@ -54,6 +54,8 @@ type Ours struct {
 	Schema  int    `json:"schema,omitempty"`  // version of our part; 0: leadlight did not make this team
 	Mailbox string `json:"mailbox,omitempty"` // "claude" or "maildir"; "" is claude
 	Cwd     string `json:"cwd,omitempty"`     // default working folder of its teammates
+	// Delegate: the lead coordinates only, and does no work itself.
+	Delegate bool `json:"delegate,omitempty"`
 }
 
 // Schema is the version of our part of a team that this program writes. A team

@@ -167,6 +167,7 @@ func jsonAnswers() []struct {
 		{"focus", false, whereabouts{}},
 		{"attach", false, attachment{}},
 		{"shutdown approve, shutdown refuse", false, shutdownAnswer{}},
+		{"delegate on, delegate off", false, delegation{}},
 		{"send", false, api.Sent{}},
 		{"broadcast", true, api.Sent{}},
 		{"inbox", true, api.Message{}},

@@ -54,7 +54,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"up no.yaml", `there is no team file no.yaml`},
 		// verbs of later versions are no commands yet
 		{"claude", `has no command "claude"`}, {"takeover x", `no command`}, {"plan ls", `no command`}, {"permission ls", `no command`},
-		{"delegate on", `no command`}, {"run ls", `no command`}, {"item ls", `no command`}, {"events", `no command`},
+		{"run ls", `no command`}, {"item ls", `no command`}, {"events", `no command`},
 		{"top", `no command`}, {"mcp", `no command`}, {"daemon run", `no command`}, {"api schema", `no command`}, {"backend-test", `no command`},
 		{"tmux-shim", `no command`},
 	} {

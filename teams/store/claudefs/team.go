@@ -36,6 +36,7 @@ func oursFields() []field[store.Ours] {
 		scalar("schema", func(o *store.Ours) *int { return &o.Schema }),
 		text("mailbox", func(o *store.Ours) *string { return &o.Mailbox }),
 		text("cwd", func(o *store.Ours) *string { return &o.Cwd }),
+		scalar("delegate", func(o *store.Ours) *bool { return &o.Delegate }),
 	}
 }
 

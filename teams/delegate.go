@@ -1,0 +1,36 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Delegate tells whether the lead of a team is in delegate mode: it coordinates,
+// and hooks.DelegateAllows says with which tools. The state is in the roster, so
+// that every process that serves this lead goes by the same one.
+func (s *Service) Delegate(ctx context.Context, team string) (bool, error) {
+	t, err := s.get(ctx, team)
+	return t.Ours.Delegate, err
+}
+
+// SetDelegate turns delegate mode on or off, also of a team that Claude Code
+// leads: fault.NotLead for a teammate.
+func (s *Service) SetDelegate(ctx context.Context, team string, on bool) error {
+	if err := s.leadOnly("turn delegate mode on or off"); err != nil {
+		return err
+	}
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return err
+	}
+	err = s.roster.Update(ctx, t.Name, func(t *store.Team) error {
+		t.Ours.Delegate = on
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("write the mode of team %s: %w", t.Name, err)
+	}
+	return nil
+}

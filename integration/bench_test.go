@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,9 +18,12 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/tmux"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
+	"github.com/leadlight-dev/leadlight/teams/store/files"
 	"github.com/leadlight-dev/leadlight/teams/store/mailbox"
 	"github.com/leadlight-dev/leadlight/teams/store/maildir"
 )
@@ -76,38 +80,92 @@ const (
 )
 
 // BenchmarkSpawn measures from the call until all agents run. An agent is a shell that
-// writes a file and stays. Everything else that the product does in that time is
-// measured with it: the roster, the records, one host a pane, a terminal for the agent.
+// writes a file and stays. The floor opens the same panes with the same programs in
+// them, one host a pane, whose records were written before the clock started: so the
+// ratio is what choosing places, the roster, the records and the proofs cost.
 func BenchmarkSpawn(b *testing.B) {
 	for _, n := range []int{1, 10, 50} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			r := newRig(b, windowSize)
-			o := r.office(b)
-			agents := newAgents(b, r.path("work"))
-			duel(b, 7, func(i int) time.Duration {
-				took := agents.started(n, func() { rawSpawn(r, agents, n) })
-				r.clear()
-				return took
-			}, func(i int) time.Duration {
-				team := fmt.Sprintf("bench-%d", i)
-				ensure(b, o.createTeam(team, ""))
-				var specs []teams.SpawnSpec
-				for k := range n {
-					specs = append(specs, teams.SpawnSpec{
-						Name: fmt.Sprintf("a%02d", k), Command: agents.argv(k), Layout: panes.Layout{MaxPanes: perWindow},
-					})
-				}
-				took := agents.started(n, func() {
-					for _, s := range o.svc.Spawn(b.Context(), team, specs) {
-						ensure(b, s.Err)
-					}
-				})
-				_, err := o.svc.Down(b.Context(), team, teams.StopOptions{Force: true, Ask: time.Millisecond}, false)
-				ensure(b, err)
-				r.clear()
-				return took
+			spawnDuel(b, n, func(o *office, a *agents, i int) (func(int) []string, func() bool) {
+				return o.hosts(fmt.Sprintf("raw-%d", i), a, n)
 			})
 		})
+	}
+}
+
+// BenchmarkSpawnBare has a floor without hosts: the agents alone, a shell a pane, which
+// is the cheapest that can be in one. It says what a host costs besides.
+func BenchmarkSpawnBare(b *testing.B) {
+	for _, n := range []int{1, 10} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			spawnDuel(b, n, func(_ *office, a *agents, _ int) (func(int) []string, func() bool) {
+				return a.argv, func() bool { return true }
+			})
+		})
+	}
+}
+
+// spawnDuel sets n teammates against n panes of raw tmux, in which run the commands
+// that prepare returns.
+func spawnDuel(b *testing.B, n int, prepare func(o *office, a *agents, i int) (argv func(int) []string, gone func() bool)) {
+	r := newRig(b, windowSize)
+	o := r.office(b)
+	agents := newAgents(b, r.path("work"))
+	duel(b, 7, func(i int) time.Duration {
+		argv, gone := prepare(o, agents, i)
+		took := agents.started(n, func() { rawSpawn(r, agents.dir, argv, n) })
+		r.clear()
+		r.eventually("nothing of the floor runs", gone)
+		return took
+	}, func(i int) time.Duration {
+		team := fmt.Sprintf("bench-%d", i)
+		ensure(b, o.createTeam(team, ""))
+		var specs []teams.SpawnSpec
+		for k := range n {
+			specs = append(specs, teams.SpawnSpec{
+				Name: fmt.Sprintf("a%02d", k), Command: agents.argv(k), Layout: panes.Layout{MaxPanes: perWindow},
+			})
+		}
+		took := agents.started(n, func() {
+			for _, s := range o.svc.Spawn(b.Context(), team, specs) {
+				ensure(b, s.Err)
+			}
+		})
+		_, err := o.svc.Down(b.Context(), team, teams.StopOptions{Force: true, Ask: time.Millisecond}, false)
+		ensure(b, err)
+		r.clear()
+		return took
+	})
+}
+
+// hosts writes what n hosts of a team will read, and returns their command lines and
+// whether all have ended.
+func (o *office) hosts(team string, a *agents, n int) (argv func(int) []string, gone func() bool) {
+	ensure(o.b, o.createTeam(team, ""))
+	env := filepath.Join(o.b.TempDir(), "env-")
+	records := panes.NewRecords(o.dir)
+	for k := range n {
+		name := fmt.Sprintf("a%02d", k)
+		l := panes.LaunchRecord{
+			Host: team + name, Team: team, Agent: name, Kind: profiles.Plain, Profile: profiles.Exec, Argv: a.argv(k),
+			Dir: a.dir, EnvFile: env + name, Socket: o.panes.SocketPath(team, name), Backend: "tmux", LedByUs: true,
+		}
+		data, err := json.Marshal(o.panes.Environment(team, name, l.Host, nil))
+		ensure(o.b, err)
+		ensure(o.b, os.WriteFile(l.EnvFile, data, 0o600))
+		ensure(o.b, records.WriteLaunch(o.b.Context(), l))
+	}
+	argv = func(k int) []string {
+		return []string{o.bin, "teammate", "--team", team, "--agent", fmt.Sprintf("a%02d", k), "--base-dir", o.base}
+	}
+	return argv, func() bool {
+		for k := range n {
+			h, err := records.Host(o.b.Context(), team, fmt.Sprintf("a%02d", k))
+			if err != nil || h.Process.Probe() != signals.Gone {
+				return false
+			}
+		}
+		return true
 	}
 }
 
@@ -120,7 +178,7 @@ func (r *rig) clear() {
 // rawSpawn opens n panes beside the lead and in further windows, sets the options that
 // the product sets, and lays the windows out: one tmux command line a window, since tmux
 // takes 16 KB.
-func rawSpawn(r *rig, a *agents, n int) {
+func rawSpawn(r *rig, dir string, argv func(int) []string, n int) {
 	for from := 0; from < n; from += perWindow {
 		line := []string{"split-window", "-h", "-t", r.lead}
 		layout := "main-vertical"
@@ -133,7 +191,7 @@ func rawSpawn(r *rig, a *agents, n int) {
 				add("select-layout", "even-vertical") // halves would not leave room for ten
 				line = append(line, "split-window", "-v")
 			}
-			add(append([]string{"-c", a.dir, "-P", "-F", "#{pane_id}", "--"}, a.argv(i)...)...)
+			add(append([]string{"-c", dir, "-P", "-F", "#{pane_id}", "--"}, argv(i)...)...)
 			for _, o := range [][2]string{
 				{"@leadlight", strings.Repeat("m", 80)}, {"remain-on-exit", "failed"},
 				{"@leadlight-name", fmt.Sprintf("a%02d", i)}, {"@leadlight-state", "starting"},
@@ -198,14 +256,16 @@ func (a *agents) started(n int, start func()) time.Duration {
 // office is the rig's lead in this process: the verbs, and the mail below them. The
 // hosts it starts are the built program.
 type office struct {
-	b    *testing.B
-	base string
-	svc  *teams.Service
-	mail store.Mail
+	b         *testing.B
+	base, bin string
+	dir       *files.Dir
+	panes     *panes.Manager
+	svc       *teams.Service
+	mail      store.Mail
 }
 
 func (r *rig) office(b *testing.B) *office {
-	o := &office{b: b, base: r.path("base")}
+	o := &office{b: b, base: r.path("base"), bin: r.bin}
 	fs, err := claudefs.Open(o.base, claudefs.Options{})
 	ensure(b, err)
 	b.Cleanup(func() { _ = fs.Close() })
@@ -225,16 +285,17 @@ func (r *rig) office(b *testing.B) *office {
 		store.MailboxClaude:  fs.Mail(),
 		store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
 	}}
+	o.dir = fs.Dir()
+	o.panes = panes.NewManager(panes.Options{
+		Dir: o.dir, Base: o.base, Runtime: runtime, Executable: r.bin, Environ: r.env,
+		Choose: func(context.Context) (panes.Choice, error) {
+			t, err := open("", "")
+			return panes.Choice{Type: "tmux", Socket: r.tmux.Socket, Backend: t}, err
+		},
+		Open: open,
+	})
 	o.svc = teams.New(teams.Config{
-		Base: o.base, Roster: fs.Roster(), Tasks: fs.Tasks(), Mail: o.mail, Cwd: r.path("work"),
-		Panes: panes.NewManager(panes.Options{
-			Dir: fs.Dir(), Base: o.base, Runtime: runtime, Executable: r.bin, Environ: r.env,
-			Choose: func(context.Context) (panes.Choice, error) {
-				t, err := open("", "")
-				return panes.Choice{Type: "tmux", Socket: r.tmux.Socket, Backend: t}, err
-			},
-			Open: open,
-		}),
+		Base: o.base, Roster: fs.Roster(), Tasks: fs.Tasks(), Mail: o.mail, Cwd: r.path("work"), Panes: o.panes,
 	})
 	return o
 }

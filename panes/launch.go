@@ -235,7 +235,7 @@ func (m *Manager) lockTerminal(ctx context.Context, c Choice) (release func(), e
 // often what it left behind is looked at while it does not. A team that starts keeps
 // the machine busy enough.
 const (
-	startPoll  = 10 * time.Millisecond
+	startPoll  = 25 * time.Millisecond
 	answerPoll = 50 * time.Millisecond
 	recordPoll = 100 * time.Millisecond
 	panePoll   = time.Second

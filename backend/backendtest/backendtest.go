@@ -1,20 +1,21 @@
 // Package backendtest is the suite that every backend passes. An implementation's test
 // is a constructor and one call:
 //
-//	func TestBackend(t *testing.T) {
-//		backendtest.Run(t, backendtest.Opts{New: func(t testing.TB) backendtest.Terminal { … }})
+//	for _, c := range backendtest.Cases(backendtest.Opts{New: …}) {
+//		t.Run(c.Name, func(t *testing.T) { t.Parallel(); c.Run(t) })
 //	}
 //
-// What a backend cannot do it declares in Opts; no case skips itself. The cases put
+// It does not know package testing, so that the program can put it to a stranger's
+// backend, too. What a backend cannot do it declares in Opts; no case skips itself. The cases put
 // real programs into real panes and look at what those programs saw.
 package backendtest
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -23,7 +24,7 @@ import (
 // Opts names the backend and its weaknesses.
 type Opts struct {
 	// New makes a fresh terminal for one case and cleans it up with t.
-	New func(t testing.TB) Terminal
+	New func(t T) Terminal
 
 	NoFocus  bool // there is no focus to keep or to take: Terminal.Focus is nil
 	NoBorder bool // labels are not visible anywhere: Terminal.Border is nil
@@ -54,23 +55,41 @@ type Terminal struct {
 	Patience time.Duration
 }
 
-// Run runs the suite.
-func Run(t *testing.T, o Opts) {
+// T is what a case needs of whoever runs it; *testing.T has it.
+type T interface {
+	Context() context.Context // done when the case is over
+	Cleanup(func())
+	Helper()
+	Error(args ...any)
+	Errorf(format string, args ...any)
+	Fatal(args ...any) // does not return
+	Fatalf(format string, args ...any)
+}
+
+// Case is one promise of the contract. Cases may run at the same time.
+type Case struct {
+	Name string
+	Run  func(T)
+}
+
+// Cases returns the cases that a backend with these weaknesses has to pass.
+func Cases(o Opts) []Case {
+	var out []Case
 	for _, c := range cases() {
 		if c.needs != nil && !c.needs(o) {
 			continue
 		}
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
+		out = append(out, Case{c.name, func(t T) {
 			dir := scratch(t) // first, to be removed last
 			c.run(t, &rig{T: t, Terminal: o.New(t), dir: dir})
-		})
+		}})
 	}
+	return out
 }
 
 // scratch makes a folder for the programs in the panes. They may still be writing when
 // their terminal has ended, so removing it may take a moment.
-func scratch(t *testing.T) string {
+func scratch(t T) string {
 	dir, err := os.MkdirTemp("", "backendtest")
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +104,7 @@ func scratch(t *testing.T) string {
 type testCase struct {
 	name  string
 	needs func(Opts) bool
-	run   func(*testing.T, *rig)
+	run   func(T, *rig)
 }
 
 func cases() []testCase {
@@ -109,7 +128,7 @@ func cases() []testCase {
 
 // rig is one case at work.
 type rig struct {
-	*testing.T
+	T
 	Terminal
 	dir string // where the programs in the panes write
 }

@@ -7,14 +7,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
-func focusStays(t *testing.T, r *rig) {
+func focusStays(t T, r *rig) {
 	before := r.Focus()
 	opened := r.open(r.spec("f1"), r.spec("f2"), r.spec("f3"))
 	if err := r.Backend.Label(t.Context(), opened[1].ID, backend.Label{Name: "f2", State: "idle"}); err != nil {
@@ -33,7 +32,7 @@ func focusStays(t *testing.T, r *rig) {
 	}
 }
 
-func focusTakesThere(t *testing.T, r *rig) {
+func focusTakesThere(t T, r *rig) {
 	before := r.Focus()
 	pane := r.open(r.spec("there"))[0]
 	err := r.Backend.Focus(t.Context(), pane.ID)
@@ -43,7 +42,7 @@ func focusTakesThere(t *testing.T, r *rig) {
 }
 
 // Marks come back as they were, whatever they hold, and only ours are listed.
-func listByMark(t *testing.T, r *rig) {
+func listByMark(t T, r *rig) {
 	marks := []backend.Mark{
 		{Base: "b1", Team: "team", Agent: "研究員", Host: "h1"},
 		{Base: "b1", Team: "team", Agent: "工程師", Host: "h2"},
@@ -74,7 +73,7 @@ func listByMark(t *testing.T, r *rig) {
 // hostile sets the title as a program may at any time, in a folder with a hostile name.
 const hostile = `printf '\033]2;%s\033\\' "$1"; : > "$2"; exec sleep 1000`
 
-func hostileTitles(t *testing.T, r *rig) {
+func hostileTitles(t T, r *rig) {
 	odd := filepath.Join(r.dir, "x-:-y'\n%99 @1 $1 1 1 1 0 0 1 1 off - -")
 	if err := os.Mkdir(odd, 0o700); err != nil {
 		t.Fatal(err)
@@ -98,7 +97,7 @@ func hostileTitles(t *testing.T, r *rig) {
 	}
 }
 
-func labelSurvivesTitle(t *testing.T, r *rig) {
+func labelSurvivesTitle(t T, r *rig) {
 	said := filepath.Join(r.dir, "said")
 	s := r.script("loud", hostile, "I am the lead", said)
 	s.Label = backend.Label{Name: "研究員 #[fg=red]", State: "running", Color: "green"}
@@ -122,7 +121,7 @@ func labelSurvivesTitle(t *testing.T, r *rig) {
 	}
 }
 
-func closeTwice(t *testing.T, r *rig) {
+func closeTwice(t T, r *rig) {
 	opened := r.open(r.spec("one"), r.spec("two"))
 	for range 2 {
 		if err := r.Backend.Close(t.Context(), opened[0].ID, opened[0].Mark); err != nil {
@@ -134,7 +133,7 @@ func closeTwice(t *testing.T, r *rig) {
 	}
 }
 
-func closeWrongMark(t *testing.T, r *rig) {
+func closeWrongMark(t T, r *rig) {
 	pane := r.open(r.spec("mine"))[0]
 	for _, m := range []backend.Mark{
 		{}, {Host: pane.Mark.Host}, {Base: "b", Team: "team", Agent: "mine", Host: "an earlier host"}, {Base: "other", Team: "team", Agent: "mine", Host: pane.Mark.Host},
@@ -148,7 +147,7 @@ func closeWrongMark(t *testing.T, r *rig) {
 	}
 }
 
-func unknownIDs(t *testing.T, r *rig) {
+func unknownIDs(t T, r *rig) {
 	pane := r.open(r.spec("stays"))[0]
 	stays := func(what string, id backend.ID) {
 		t.Helper()
@@ -180,7 +179,7 @@ func unknownIDs(t *testing.T, r *rig) {
 	}
 }
 
-func frozen(t *testing.T, r *rig) {
+func frozen(t T, r *rig) {
 	pane := r.open(r.spec("stays"))[0]
 	thaw := r.Freeze()
 	hasty := r.Hasty
@@ -211,7 +210,7 @@ func frozen(t *testing.T, r *rig) {
 }
 
 // A terminal that provably does not run holds no panes; that is no error.
-func killed(t *testing.T, r *rig) {
+func killed(t T, r *rig) {
 	pane := r.open(r.spec("doomed"))[0]
 	r.Kill()
 	if list, err := r.Backend.List(t.Context()); err != nil || len(list) != 0 {
@@ -225,7 +224,7 @@ func killed(t *testing.T, r *rig) {
 	}
 }
 
-func reopen(t *testing.T, r *rig) {
+func reopen(t T, r *rig) {
 	opened := r.open(r.spec("one"), r.spec("two"))
 	other := r.Other()
 	list, err := other.List(t.Context())
@@ -237,7 +236,7 @@ func reopen(t *testing.T, r *rig) {
 	}
 }
 
-func capture(t *testing.T, r *rig) {
+func capture(t T, r *rig) {
 	c, ok := backend.As[backend.Capturer](r.Backend)
 	if !ok {
 		return // an optional power; nothing is promised
@@ -260,7 +259,7 @@ func capture(t *testing.T, r *rig) {
 	}
 }
 
-func arrange(t *testing.T, r *rig) {
+func arrange(t T, r *rig) {
 	pane := r.open(r.spec("one"), r.spec("two"))[0]
 	for _, l := range []backend.Layout{
 		{Kind: backend.MainVertical, Main: "40%"}, {Kind: backend.MainVertical, Main: "30"}, {Kind: backend.MainVertical}, {Kind: backend.Tiled}, {Kind: backend.Even}, {Kind: backend.None},

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -30,7 +29,7 @@ func openCases() []testCase {
 	}
 }
 
-func argvIsExact(t *testing.T, r *rig) {
+func argvIsExact(t T, r *rig) {
 	marker := filepath.Join(r.dir, "marker")
 	want := []string{
 		"two words", `q"uo'te`, ";", "x;", `x\;`, "a;b", ";;", "", "nl\nline", "tab\tcr\rend", "-----BEGIN", "-t", "--",
@@ -46,7 +45,7 @@ func argvIsExact(t *testing.T, r *rig) {
 	}
 }
 
-func longArgv(t *testing.T, r *rig) {
+func longArgv(t T, r *rig) {
 	long := strings.Repeat("0123456789abcde;", 9<<10/16)
 	deep := filepath.Join(r.dir, strings.Repeat("d", 200), strings.Repeat("e", 200), strings.Repeat("f", 200))
 	if err := os.MkdirAll(deep, 0o700); err != nil {
@@ -64,7 +63,7 @@ func longArgv(t *testing.T, r *rig) {
 	}
 }
 
-func dirIsExact(t *testing.T, r *rig) {
+func dirIsExact(t T, r *rig) {
 	names := []string{"my dir", "it's $(touch X) `id`;x", "#(touch marker)", "dir #{pid}", "##", "new\nline", "研究", "end;", "-d", "%5", `back\slash`}
 	var specs []backend.Spec
 	for i, name := range names {
@@ -95,7 +94,7 @@ func dirIsExact(t *testing.T, r *rig) {
 	}
 }
 
-func batchOfTen(t *testing.T, r *rig) {
+func batchOfTen(t T, r *rig) {
 	var specs []backend.Spec
 	for i := range 10 {
 		agent := fmt.Sprintf("b%d", i)
@@ -120,7 +119,7 @@ func batchOfTen(t *testing.T, r *rig) {
 	}
 }
 
-func fiftyAtOnce(t *testing.T, r *rig) {
+func fiftyAtOnce(t T, r *rig) {
 	const n = 50
 	var wg sync.WaitGroup
 	results := make([]backend.Result, n)
@@ -147,7 +146,7 @@ func fiftyAtOnce(t *testing.T, r *rig) {
 
 // A program that ends at once is an error or a dead or a missing pane; it does not
 // disturb the rest of the batch.
-func instantExit(t *testing.T, r *rig) {
+func instantExit(t T, r *rig) {
 	specs := []backend.Spec{
 		r.spec("before"),
 		r.script("succeeds", "exit 0"),
@@ -181,7 +180,7 @@ func instantExit(t *testing.T, r *rig) {
 	}
 }
 
-func badSpecs(t *testing.T, r *rig) {
+func badSpecs(t T, r *rig) {
 	gone := filepath.Join(r.dir, "gone")
 	file := filepath.Join(r.dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -231,7 +230,7 @@ func badSpecs(t *testing.T, r *rig) {
 	}
 }
 
-func cancelBefore(t *testing.T, r *rig) {
+func cancelBefore(t T, r *rig) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, res := range r.Backend.Open(ctx, []backend.Spec{r.spec("x"), r.spec("y")}) {
@@ -248,7 +247,7 @@ func cancelBefore(t *testing.T, r *rig) {
 }
 
 // A batch that is cancelled on its way is there as a whole or not at all.
-func cancelBetween(t *testing.T, r *rig) {
+func cancelBetween(t T, r *rig) {
 	var specs []backend.Spec
 	for i := range 5 {
 		specs = append(specs, r.spec(fmt.Sprintf("k%d", i)))

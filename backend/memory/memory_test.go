@@ -10,8 +10,8 @@ import (
 )
 
 func TestBackend(t *testing.T) {
-	backendtest.Run(t, backendtest.Opts{
-		New: func(t testing.TB) backendtest.Terminal {
+	cases := backendtest.Cases(backendtest.Opts{
+		New: func(t backendtest.T) backendtest.Terminal {
 			b := memory.New()
 			t.Cleanup(b.End)
 			return backendtest.Terminal{
@@ -25,4 +25,7 @@ func TestBackend(t *testing.T) {
 		},
 		NoFocus: true, NoReopen: true, NoFreeze: true, NoKill: true,
 	})
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) { t.Parallel(); c.Run(t) })
+	}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 func TestBackend(t *testing.T) {
-	backendtest.Run(t, backendtest.Opts{New: func(t testing.TB) backendtest.Terminal {
+	cases := backendtest.Cases(backendtest.Opts{New: func(c backendtest.T) backendtest.Terminal {
+		t := c.(testing.TB)
 		s := tmuxtest.Server(t)
 		lead := s.NewSession("200x50")
 		open := func() backend.Backend { return newBackend(t, tmux.Options{Socket: s.Socket}) }
@@ -30,6 +31,9 @@ func TestBackend(t *testing.T) {
 			Patience: 3 * time.Second,
 		}
 	}})
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) { t.Parallel(); c.Run(t) })
+	}
 }
 
 func newBackend(t testing.TB, o tmux.Options) *tmux.Backend {

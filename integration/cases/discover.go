@@ -126,13 +126,13 @@ func idsOfName(test string) []string {
 	return ids
 }
 
-// calls tells whether the test calls a function Run… or Test… of a package.
+// calls tells whether the test calls a function Run…, Test… or Cases of a package.
 func calls(f *ast.FuncDecl, pkg string) bool {
 	found := false
 	ast.Inspect(f, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
 			x, isIdent := s.X.(*ast.Ident)
-			found = found || isIdent && x.Name == pkg && (strings.HasPrefix(s.Sel.Name, "Run") || strings.HasPrefix(s.Sel.Name, "Test"))
+			found = found || isIdent && x.Name == pkg && (strings.HasPrefix(s.Sel.Name, "Run") || strings.HasPrefix(s.Sel.Name, "Test") || s.Sel.Name == "Cases")
 		}
 		return !found
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store/files"
 	"github.com/leadlight-dev/leadlight/teams/store/lock"
@@ -253,6 +254,10 @@ func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pa
 		poll := startPoll
 		s, err := status(ctx, l.Record.Socket)
 		switch {
+		case err == nil && s.ID == l.Record.Host && s.State == api.StateFailed: // it stays, to be read
+			if done, ended := m.earlyEnd(ctx, l); done {
+				return s, ended
+			}
 		case err == nil && s.ID == l.Record.Host && s.State != "" && s.State != "starting":
 			if st = s; since.IsZero() {
 				since = time.Now()

@@ -42,10 +42,31 @@ func (m *Manager) Litter(ctx context.Context, living func(team, agent, hostID st
 
 // strayPanes are panes of this base directory that no roster names.
 func (m *Manager) strayPanes(ctx context.Context, living func(team, agent, hostID string) bool) ([]Litter, error) {
-	c, err := m.Choice(ctx)
-	if err != nil {
-		return nil, nil // no terminal, no panes
+	var out []Litter
+	var errs []error
+	for _, c := range m.inUse(ctx) {
+		found, err := m.strayPanesOf(ctx, c, living)
+		out, errs = append(out, found...), append(errs, err)
 	}
+	return out, errors.Join(errs...)
+}
+
+// inUse is where panes of ours may be: where new ones go, and without a terminal.
+func (m *Manager) inUse(ctx context.Context) []Choice {
+	var out []Choice
+	c, err := m.Choice(ctx)
+	if err == nil {
+		out = append(out, c)
+	}
+	if folder := HeadlessFolder(m.opt.Runtime); c.Type != Headless {
+		if b, err := m.backendOf(Headless, folder); err == nil {
+			out = append(out, Choice{Type: Headless, Socket: folder, Backend: b})
+		}
+	}
+	return out
+}
+
+func (m *Manager) strayPanesOf(ctx context.Context, c Choice, living func(team, agent, hostID string) bool) ([]Litter, error) {
 	ctx, cancel := context.WithTimeout(ctx, terminalLimit)
 	defer cancel()
 	all, err := c.Backend.List(ctx)

@@ -38,6 +38,21 @@ type Choice struct {
 	Backend backend.Backend
 }
 
+// Headless is the type of the backend without a terminal. A host there stays when its
+// agent has failed, as a pane would: its screen can still be read.
+const Headless = "headless"
+
+// HeadlessFolder is where headless panes are noted, in a run folder.
+func HeadlessFolder(runtime string) string { return filepath.Join(runtime, Headless) }
+
+// Place is the word for what Socket is.
+func (c Choice) Place() string {
+	if c.Type == Headless {
+		return "folder"
+	}
+	return "socket"
+}
+
 // Options is what a Manager is made of.
 type Options struct {
 	Dir        *files.Dir // the base directory

@@ -71,7 +71,19 @@ func (m *Manager) endHost(ctx context.Context, t Target, term, kill time.Duratio
 			return out
 		}
 	}
+	if known && rec.Ended != nil && rec.Process.Probe() == signals.Alive { // it stays, to be read: that ends now
+		m.dismiss(ctx, rec, kill)
+	}
 	return fromOutside(ctx, t.Host, rec, known, kill)
+}
+
+// dismiss sends away a host whose agent has ended.
+func (m *Manager) dismiss(ctx context.Context, rec HostRecord, kill time.Duration) {
+	ask, cancel := context.WithTimeout(ctx, kill+statusLimit)
+	defer cancel()
+	if _, err := host.Dial(rec.Socket).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Kill: kill}); err == nil {
+		m.awaitGone(ctx, rec, kill)
+	}
 }
 
 // awaitGone gives the host time to write its record and to go.
@@ -86,7 +98,7 @@ func (m *Manager) awaitGone(ctx context.Context, rec HostRecord, limit time.Dura
 // fromOutside freezes and kills what a mute or dead host has left, the host last.
 func fromOutside(ctx context.Context, hostID string, rec HostRecord, known bool, kill time.Duration) Ending {
 	end := signals.Ending{Host: hostID, Kill: kill}
-	if known && rec.Process.Probe() == signals.Alive {
+	if known && rec.Ended != nil && rec.Process.Probe() == signals.Alive {
 		end.Roots = []signals.Identity{rec.Process}
 	}
 	rep, err := end.Run(ctx)

@@ -84,7 +84,7 @@ func (s *Service) checkChoice(ctx context.Context) api.Check {
 	}
 	detail := c.Type + ": " + c.Why
 	if c.Socket != "" {
-		detail += ", socket " + c.Socket
+		detail += ", " + c.Place() + " " + c.Socket
 	}
 	return api.Check{Name: "backend", Status: "ok", Detail: detail}
 }

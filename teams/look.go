@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -24,16 +26,19 @@ func (s *Service) Capture(ctx context.Context, team, name string, lines int, ans
 	if m.Leadlight == nil {
 		return s.panes.CaptureForeign(ctx, m.BackendType, backend.ID(m.TmuxPaneID), lines, ansi)
 	}
-	if !seen.Live() {
-		return "", fault.New(fault.RecipientInactive, "teammate %s is %s: its pane shows nothing any more", m.Name, seen.State).
-			WithHint("leadlight logs %s shows what it wrote", m.Name)
-	}
 	rec, err := s.panes.Records().Host(ctx, team, m.Name)
-	if err != nil {
+	if err == nil && rec.Host != m.Leadlight.Host {
+		err = errNoEntry
+	}
+	if err != nil && seen.Live() {
 		return "", fmt.Errorf("capture %s: %w", m.Name, err)
 	}
 	c, err := s.panes.Client(rec).Capture(ctx, lines, ansi)
 	if err != nil {
+		if !seen.Live() { // one without a terminal may still be there, to be read
+			return "", fault.New(fault.RecipientInactive, "teammate %s is %s: its pane shows nothing any more", m.Name, seen.State).
+				WithHint("leadlight logs %s shows what it wrote", m.Name)
+		}
 		return "", fmt.Errorf("capture %s: %w", m.Name, err)
 	}
 	return c.Text, nil
@@ -77,17 +82,9 @@ func (s *Service) Focus(ctx context.Context, team, name string) error {
 // Attach returns the command that shows a teammate's pane, or that of the first
 // live teammate, in the person's terminal.
 func (s *Service) Attach(ctx context.Context, team, name string) ([]string, error) {
-	if name == "" {
-		members, _, err := s.Members(ctx, team, false)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range members {
-			if m.Live() {
-				return s.Attach(ctx, team, m.Name)
-			}
-		}
-		return nil, fault.New(fault.MemberNotFound, "team %s has no live teammate to attach to", team).WithHint("leadlight ps --all shows them")
+	name, _, err := s.Where(ctx, team, name)
+	if err != nil {
+		return nil, err
 	}
 	t, m, seen, err := s.member(ctx, team, name)
 	if err != nil {
@@ -98,6 +95,53 @@ func (s *Service) Attach(ctx context.Context, team, name string) ([]string, erro
 		return nil, err
 	}
 	return s.panes.Attach(ctx, target)
+}
+
+// Where names the teammate that attach and focus are about, the first live one if name
+// is "", and the backend that holds its pane.
+func (s *Service) Where(ctx context.Context, team, name string) (member, backendType string, err error) {
+	if name == "" {
+		members, _, err := s.Members(ctx, team, false)
+		if err != nil {
+			return "", "", err
+		}
+		i := slices.IndexFunc(members, func(m api.Member) bool { return m.Live() })
+		if i < 0 {
+			return "", "", fault.New(fault.MemberNotFound, "team %s has no live teammate to show", team).WithHint("leadlight ps --all shows them")
+		}
+		name = members[i].Name
+	}
+	t, m, err := s.find(ctx, team, name)
+	if err != nil || m.Leadlight == nil {
+		return m.Name, m.BackendType, err
+	}
+	o := s.panes.Observe(ctx, t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))
+	return m.Name, s.target(t, m, o).Backend, nil
+}
+
+// View shows the pane of a teammate that leadlight started, wherever it is, and types
+// into it, until the viewer detaches, the teammate's host ends or ctx does.
+func (s *Service) View(ctx context.Context, team, name string, o host.AttachOptions) (host.Attached, error) {
+	t, m, err := s.find(ctx, team, name)
+	if err != nil {
+		return host.Attached{}, err
+	}
+	if m.Leadlight == nil {
+		return host.Attached{}, fault.New(fault.Unsupported, "teammate %s was not started by leadlight: its pane is seen in its own terminal", m.Name)
+	}
+	rec, err := s.panes.Records().Host(ctx, t.Name, m.Name)
+	if err == nil && rec.Host != m.Leadlight.Host {
+		err = errNoEntry
+	}
+	if err != nil {
+		return host.Attached{}, fmt.Errorf("show %s: %w", m.Name, err)
+	}
+	end, err := s.panes.Client(rec).Attach(ctx, o)
+	if errors.Is(err, host.ErrNoHost) {
+		return end, fault.New(fault.RecipientInactive, "teammate %s shows nothing any more: its host has ended", m.Name).
+			WithHint("leadlight logs %s shows what it wrote", m.Name)
+	}
+	return end, err
 }
 
 // liveTarget names the pane of a teammate that runs.

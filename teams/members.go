@@ -14,8 +14,26 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// InProcess is the backend of Claude Code's teammates that have no pane.
+// InProcess is the backend of Claude Code's teammates that have no pane, and what ours
+// without a terminal are called in the teams we lead. There it is not the pane's id.
 const InProcess = "in-process"
+
+// paneAsWritten is what a roster says of a pane. Where Claude leads, in-process would
+// mean inside that lead.
+func paneAsWritten(t store.Team, id backend.ID, backendType string) (paneID, kind string) {
+	if backendType == panes.Headless && t.LedByUs() {
+		return InProcess, InProcess
+	}
+	return string(id), backendType
+}
+
+// paneOf is the pane that the roster gives a member we launched, "" if it does not say.
+func paneOf(m store.Member) string {
+	if m.TmuxPaneID == InProcess {
+		return ""
+	}
+	return m.TmuxPaneID
+}
 
 // Members returns the teammates as observed now; the stopped ones only if all is
 // set. The second result are warnings about what could not be observed.
@@ -220,7 +238,7 @@ func (s *Service) unread(ctx context.Context, team, owner string) *int {
 
 // target names the host and the pane of a member that we launched.
 func (s *Service) target(t store.Team, m store.Member, o panes.Observation) panes.Target {
-	pane := m.TmuxPaneID
+	pane := paneOf(m)
 	if o.Record.Pane != "" {
 		pane = o.Record.Pane
 	}

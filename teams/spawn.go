@@ -264,7 +264,7 @@ func (s *Service) launch(ctx context.Context, t store.Team, news []newcomer) {
 			if news[i].err != nil || m == nil || m.Leadlight == nil || m.Leadlight.Host != news[i].host {
 				continue
 			}
-			m.TmuxPaneID, m.BackendType = string(results[k].Pane.ID), launches[k].Record.Backend
+			m.TmuxPaneID, m.BackendType = paneAsWritten(t, results[k].Pane.ID, launches[k].Record.Backend)
 			if m.Leadlight.State == api.StateStarting || m.Leadlight.State == api.StateLost {
 				m.Leadlight.State = api.StateActive
 			}

@@ -202,7 +202,7 @@ func asksByMail(kind string) bool { return kind == profiles.Worker || kind == pr
 // guardLead refuses to go on when the roster names the lead's own pane as the
 // member's: somebody wrote it there.
 func (s *Service) guardLead(ctx context.Context, m store.Member, o panes.Observation) error {
-	if o.Record.Pane != "" && m.TmuxPaneID != "" && o.Record.Pane != m.TmuxPaneID {
+	if o.Record.Pane != "" && paneOf(m) != "" && o.Record.Pane != m.TmuxPaneID {
 		return fault.New(fault.Rejected, "the roster says pane %s, the host of %s says %s", store.Shown(m.TmuxPaneID), m.Name, o.Record.Pane)
 	}
 	if o.Record.Pane != "" {

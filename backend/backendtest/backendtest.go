@@ -152,7 +152,7 @@ func (r *rig) script(agent, script string, args ...string) backend.Spec {
 	s.Argv = append([]string{"sh", "-c", script, "sh"}, args...)
 	s.Dir = r.dir
 	s.Name = agent
-	s.Mark = backend.Mark{Base: "b", Team: "team", Agent: agent, Host: "host-of-" + agent}
+	s.Mark = backend.Mark{Base: "b", Team: "team", Agent: agent, Host: "host-of-" + agent + filepath.Base(r.dir)} // one host, one pane: cases run side by side
 	s.Label = backend.Label{Name: agent, State: "running", Color: "blue"}
 	return s
 }

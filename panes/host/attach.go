@@ -12,7 +12,10 @@ import (
 )
 
 // viewer is one who looks at the pane over the socket, and may type.
-type viewer struct{ readOnly bool }
+type viewer struct {
+	readOnly   bool
+	rows, cols int // of its terminal, 0: not known; guarded by server.mu
+}
 
 // attach serves a viewer: a picture of now, then the stream, until it hangs up,
 // is too slow, or the host closes. What it types goes to the program; its size
@@ -139,25 +142,29 @@ func (s *server) join(v *viewer) {
 
 func (s *server) leave(v *viewer) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.viewers = slices.DeleteFunc(s.viewers, func(o *viewer) bool { return o == v })
+	s.mu.Unlock()
+	s.fit()
 }
 
-// controls tells whether v is the oldest viewer that may type.
-func (s *server) controls(v *viewer) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, o := range s.viewers {
-		if !o.readOnly {
-			return o == v
-		}
-	}
-	return false
-}
-
-// resizeFor obeys a viewer's size where there is no pane whose size counts.
+// resizeFor notes a viewer's size.
 func (s *server) resizeFor(v *viewer, rows, cols int) {
-	if s.host.terminal == nil && rows > 0 && cols > 0 && s.controls(v) {
+	s.mu.Lock()
+	v.rows, v.cols = rows, cols
+	s.mu.Unlock()
+	s.fit()
+}
+
+// fit obeys the size of the oldest viewer that may type, where there is no pane whose
+// size counts.
+func (s *server) fit() {
+	s.mu.Lock()
+	rows, cols := 0, 0
+	if i := slices.IndexFunc(s.viewers, func(o *viewer) bool { return !o.readOnly }); i >= 0 {
+		rows, cols = s.viewers[i].rows, s.viewers[i].cols
+	}
+	s.mu.Unlock()
+	if s.host.terminal == nil && rows > 0 && cols > 0 {
 		s.host.resize(rows, cols)
 	}
 }

@@ -127,7 +127,7 @@ func (m *mate) open(ctx context.Context) error {
 
 // paneOf is the pane this process runs in, as its terminal told it.
 func paneOf(backendType string, environ []string) string {
-	name := map[string]string{"tmux": "TMUX_PANE="}[backendType]
+	name := map[string]string{"tmux": "TMUX_PANE=", panes.Headless: "LEADLIGHT_PANE="}[backendType]
 	for _, kv := range environ {
 		if name != "" && len(kv) > len(name) && kv[:len(name)] == name {
 			return kv[len(name):]
@@ -240,9 +240,10 @@ func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
 			m.say("%s %s; leadlight logs %s shows all of it", m.o.Agent, e.Reason, m.o.Agent)
 		}
 		m.label.close(e.State)
+		m.linger(e)
 		errs = append(errs, m.host.Close())
 	}
-	if e.State != api.StateFailed { // the pane of one that failed stays, to be read
+	if e.State != api.StateFailed || m.launch.Backend == panes.Headless { // the pane of one that failed stays, to be read
 		m.o.Panes.Leave(ctx, m.launch, backend.ID(m.record.Pane))
 	}
 	code := 0
@@ -252,6 +253,17 @@ func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
 		}
 	}
 	return code, errors.Join(errs...)
+}
+
+// linger keeps a host without a terminal after a failure, as a terminal keeps the pane:
+// its screen can be read until it is sent away. One that failed at once is the
+// spawner's to report, and another lead's roster forgets it.
+func (m *mate) linger(e panes.Ended) {
+	if m.launch.Backend != panes.Headless || e.State != api.StateFailed || e.Code != "" || !m.launch.LedByUs {
+		return
+	}
+	m.host.SetState(e.State, "", e.Reason)
+	<-m.host.Closing()
 }
 
 // tellEnd tells the lead that its teammate has ended. One that failed in its first

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
-	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/spf13/cobra"
 )
@@ -23,7 +24,11 @@ type attachment struct {
 func attachCommand(a *app, run func(context.Context, *app, []string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: "attach [NAME]", Short: "Show the team's panes, or a teammate's, in this terminal",
-		Long:    "Show the panes of the team, or the one of a teammate, in this terminal. Where standard input is no\nterminal, the command that would do it is printed. Inside the tmux server that holds the panes it\ndoes what focus does.",
+		Long: "Show the panes of the team, or the one of a teammate, in this terminal. Where standard input is no\n" +
+			"terminal, the command that would do it is printed. Inside the tmux server that holds the panes it\n" +
+			"does what focus does.\n\n" +
+			"A teammate without a terminal (headless) is drawn here, takes this terminal's size if nobody else looks\n" +
+			"at it, and gets what is typed. Ctrl-\\ and then d leaves it; it goes on.",
 		Example: "  leadlight attach", Args: takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
 		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args) },
 	}
@@ -40,12 +45,19 @@ func runAttach(ctx context.Context, a *app, name []string) error {
 			return usage("the name of the teammate is empty")
 		}
 	}
+	member, kind, err := svc.Where(ctx, team, member)
+	if err != nil {
+		return err
+	}
+	if kind == panes.Headless && isTerminal(a.in) && !a.json {
+		return a.view(ctx, svc, team, member)
+	}
 	argv, err := svc.Attach(ctx, team, member)
 	if err != nil {
 		return err
 	}
 	if a.inside() && !a.json { // tmux does not nest: go there instead
-		return focusOn(ctx, svc, team, member)
+		return svc.Focus(ctx, team, member)
 	}
 	if a.json || !isTerminal(a.in) {
 		return a.answer(attachment{argv}, func(w io.Writer) { fmt.Fprintln(w, shellLine(argv)) })
@@ -60,20 +72,23 @@ func runAttach(ctx context.Context, a *app, name []string) error {
 	return nil
 }
 
-// focusOn brings a teammate's pane, or that of the first who runs, to the front.
-func focusOn(ctx context.Context, svc *teams.Service, team, member string) error {
-	if member != "" {
-		return svc.Focus(ctx, team, member)
+// view shows a teammate that has no terminal of its own in this one.
+func (a *app) view(ctx context.Context, svc *teams.Service, team, member string) error {
+	tty, ok := a.in.(*os.File)
+	if !ok {
+		return fault.New(fault.Unsupported, "standard input is no terminal")
 	}
-	members, _, err := svc.Members(ctx, team, false)
-	if err != nil {
+	a.say("%s: ctrl-\\ and then d leaves it, a ctrl-\\ for it is typed twice", member)
+	end, err := svc.View(ctx, team, member, host.AttachOptions{Terminal: tty})
+	switch {
+	case err != nil:
 		return err
+	case end.Detached:
+		a.say("left %s, which goes on", member)
+	default:
+		a.say("%s has ended", member)
 	}
-	i := slices.IndexFunc(members, func(m api.Member) bool { return m.Live() })
-	if i < 0 {
-		return fault.New(fault.MemberNotFound, "team %s has no live teammate to show", team).WithHint("leadlight ps --all shows them")
-	}
-	return svc.Focus(ctx, team, members[i].Name)
+	return nil
 }
 
 // shellLine writes an argv so that a shell reads the same words.

@@ -59,7 +59,7 @@ func TestIT01_TheBackendIsChosenAndSaidWhy(t *testing.T) {
 		{"variable over TMUX", m{"TMUX": "/tmp/x,12,0", "LEADLIGHT_TMUX_SOCKET": "/tmp/v"}, nil, nil, "/tmp/v", "LEADLIGHT_TMUX_SOCKET", false},
 		{"asked for", m{"LEADLIGHT_BACKEND": "tmux"}, nil, nil, "", "asked for by LEADLIGHT_BACKEND", true},
 		{"Claude's setting", nil, nil, m{".claude/settings.json": `{"teammateMode":"tmux"}`}, "", "settings.json", true},
-		{"Claude's setting that is not possible", nil, nil, m{".claude/settings.json": `{"teammateMode":"in-process"}`}, "", "not possible yet", true},
+		{"Claude's setting that is not possible", nil, nil, m{".claude/settings.json": `{"teammateMode":"iterm2"}`}, "", "not possible yet", true},
 		{"user file over Claude's", nil, nil, m{".config/leadlight/config.yaml": "backend: tmux\n", ".claude/settings.json": `{"teammateMode":"auto"}`}, "", "config.yaml:1:10", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -87,7 +87,6 @@ func TestIT01_NoSilentFallBack(t *testing.T) {
 		text       string
 	}{
 		{"iterm2", nil, m{"backend": "iterm2"}, fault.BackendUnavailable, "iterm2"},
-		{"headless", m{"LEADLIGHT_BACKEND": "headless"}, nil, fault.BackendUnavailable, "headless"},
 		{"unknown", nil, m{"backend": "tmx"}, fault.BackendUnavailable, `did you mean "tmux"?`},
 		{"a relative socket in TMUX", m{"TMUX": "sock,1,0"}, nil, fault.InvalidArgument, "relative"},
 		{"a socket that is too long", nil, m{"tmux-socket": "/tmp/" + strings.Repeat("x", 120)}, fault.InvalidArgument, "125 bytes"},
@@ -100,11 +99,31 @@ func TestIT01_NoSilentFallBack(t *testing.T) {
 	}
 	t.Run("no tmux on PATH", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
-		_, _, err := choiceOf(t, nil, nil, nil)
-		if e := fault.Of(err); e == nil || e.Code != fault.BackendUnavailable || !strings.Contains(e.Hint, "install tmux") {
-			t.Errorf("%v", err)
+		for _, env := range []m{{"LEADLIGHT_BACKEND": "tmux"}, {"LEADLIGHT_TMUX_SOCKET": "/tmp/v"}, {"TMUX": "/tmp/x,12,0"}} {
+			_, _, err := choiceOf(t, env, nil, nil)
+			if e := fault.Of(err); e == nil || e.Code != fault.BackendUnavailable {
+				t.Errorf("with %v: %v", env, err)
+			}
 		}
 	})
+}
+
+func TestM12_TheModesWithoutATerminal(t *testing.T) {
+	type m = map[string]string
+	check := func(name, why string, env, flags, files m) {
+		t.Helper()
+		c, own, err := choiceOf(t, env, flags, files)
+		want := filepath.Join(filepath.Dir(own), "headless")
+		if err != nil || c.Type != "headless" || c.Socket != want || !strings.Contains(c.Why, why) {
+			t.Errorf("%s: %+v, %v, want headless in %s because of %q", name, c, err, want, why)
+		}
+	}
+	check("flag", "--backend", m{"TMUX": "/tmp/x,12,0"}, m{"backend": "headless"}, nil)
+	check("variable", "LEADLIGHT_BACKEND", m{"LEADLIGHT_BACKEND": "headless"}, nil, nil)
+	check("Claude's setting", "settings.json", m{"TMUX": "/tmp/x,12,0"}, nil, m{".claude/settings.json": `{"teammateMode":"in-process"}`})
+	t.Setenv("PATH", t.TempDir())
+	check("no tmux on PATH", "not on PATH", nil, nil, nil)
+	check("no tmux on PATH, auto", "not on PATH", nil, m{"backend": "auto"}, nil)
 }
 
 func TestTheCallerInsideATeammate(t *testing.T) {

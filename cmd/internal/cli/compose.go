@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/headless"
 	"github.com/leadlight-dev/leadlight/backend/tmux"
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/panes"
@@ -105,17 +107,28 @@ func (a *app) openBackend(c *composition, kind, socket string) (backend.Backend,
 			socket = where.path
 		}
 		return tmux.New(tmux.Options{Socket: socket, Own: socket == c.ownSocket(), Getenv: a.getenv, Log: a.logger()})
-	case "iterm2", "headless":
+	case panes.Headless:
+		if socket == "" {
+			socket = panes.HeadlessFolder(c.runtime)
+		}
+		return headless.New(headless.Options{Dir: socket, Environ: a.environ, Viewer: c.viewer})
+	case "iterm2":
 		return nil, fault.New(fault.BackendUnavailable, "the backend %s is not part of this leadlight yet", kind).
-			WithHint("install tmux and use --backend tmux")
+			WithHint("use --backend tmux or --backend headless")
 	}
-	return nil, fault.New(fault.BackendUnavailable, "there is no backend %q%s", store.Shown(kind), meant(kind, []string{"auto", "tmux"})).
-		WithHint("the backends are: auto, tmux")
+	return nil, fault.New(fault.BackendUnavailable, "there is no backend %q%s", store.Shown(kind), meant(kind, []string{"auto", "tmux", panes.Headless})).
+		WithHint("the backends are: auto, tmux, headless")
 }
 
 // choose decides where new panes go, and says why.
 func (a *app) choose(c *composition) (panes.Choice, error) {
 	kind, why := a.wantedBackend(c.settings)
+	if kind == "auto" && a.withoutTmux(c.settings) {
+		kind, why = panes.Headless, "tmux is not on PATH, so the teammates run without a terminal"
+	}
+	if kind == panes.Headless {
+		return a.chooseHeadless(c, why)
+	}
 	if kind != "auto" && kind != "tmux" {
 		_, err := a.openBackend(c, kind, "")
 		return panes.Choice{}, err
@@ -136,6 +149,32 @@ func (a *app) choose(c *composition) (panes.Choice, error) {
 	return choice, nil
 }
 
+// chooseHeadless lets new panes be without a terminal.
+func (a *app) chooseHeadless(c *composition, why string) (panes.Choice, error) {
+	dir := panes.HeadlessFolder(c.runtime)
+	b, err := a.openBackend(c, panes.Headless, dir)
+	if err != nil {
+		return panes.Choice{}, err
+	}
+	c.choice = &panes.Choice{Type: panes.Headless, Socket: dir, Own: true, Why: why, Backend: b}
+	return *c.choice, nil
+}
+
+// withoutTmux tells whether nobody names a tmux server and there is no program to start
+// one.
+func (a *app) withoutTmux(s *config.Settings) bool {
+	if s.TmuxSocket.V != "" || a.getenv("TMUX") != "" {
+		return false
+	}
+	_, err := exec.LookPath("tmux")
+	return err != nil
+}
+
+// viewer is the command line that shows a headless pane.
+func (c *composition) viewer(m backend.Mark) []string {
+	return []string{"leadlight", "attach", m.Agent, "--team", m.Team, "--base-dir", c.settings.BaseDir.V}
+}
+
 // wantedBackend is the backend that is asked for, auto if none is, and by what.
 func (a *app) wantedBackend(s *config.Settings) (kind, why string) {
 	if s.Backend.Origin.Layer != config.Default {
@@ -145,6 +184,8 @@ func (a *app) wantedBackend(s *config.Settings) (kind, why string) {
 	switch mode {
 	case "tmux":
 		return "tmux", "teammateMode in " + file
+	case "in-process":
+		return panes.Headless, "teammateMode in-process in " + file
 	case "", "auto":
 		return "auto", ""
 	}
@@ -156,7 +197,7 @@ func noTmux(err error, kind string) error {
 	e := fault.Of(err)
 	if kind == "auto" && errors.Is(err, fault.BackendUnavailable) {
 		return fault.New(fault.BackendUnavailable, "no terminal that can hold panes: %w", err).
-			WithHint("install tmux (apt-get install tmux, brew install tmux); iTerm2 and a headless mode come later")
+			WithHint("install tmux (apt-get install tmux, brew install tmux), or work without a terminal: --backend headless")
 	}
 	return e
 }
@@ -186,11 +227,14 @@ func (a *app) sayChoice() {
 		return
 	}
 	c := a.built.choice
-	a.say("backend %s: %s (socket %s)", c.Type, c.Why, c.Socket)
+	a.say("backend %s: %s (%s %s)", c.Type, c.Why, c.Place(), c.Socket)
 }
 
 // inside tells whether this process runs inside the tmux server that is in use.
 func (a *app) inside() bool {
+	if c := a.built.choice; c != nil && c.Type != "tmux" {
+		return false
+	}
 	where, err := a.socket(a.built)
 	in, inside, bad := tmux.ParseInside(a.getenv("TMUX"))
 	return err == nil && bad == nil && inside && in.Socket == where.path

@@ -7,7 +7,9 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/tmux"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -66,7 +68,7 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 // facts is what doctor cannot know by itself.
 func (a *app) facts(ctx context.Context) teams.Facts {
 	s := a.built.settings
-	f := teams.Facts{Version: version().String(), BaseOrigin: s.BaseDir.Origin.String(), Runtime: a.built.runtime, Backend: a.probeTmux(ctx)}
+	f := teams.Facts{Version: version().String(), BaseOrigin: s.BaseDir.Origin.String(), Runtime: a.built.runtime, Backend: append(a.probeHeadless(ctx), a.probeTmux(ctx)...)}
 	for _, home := range []string{a.getenv("CLAUDE_CONFIG_DIR"), a.getenv("LEADLIGHT_BASE_DIR")} {
 		if home != "" {
 			f.OtherBases = append(f.OtherBases, home)
@@ -78,6 +80,26 @@ func (a *app) facts(ctx context.Context) teams.Facts {
 	return f
 }
 
+// probeHeadless counts the panes without a terminal; where there are none it is silent.
+func (a *app) probeHeadless(ctx context.Context) []api.Check {
+	check := api.Check{Name: panes.Headless, Status: "ok"}
+	b, err := a.openBackend(a.built, panes.Headless, "")
+	var list []backend.Pane
+	if err == nil {
+		list, err = b.List(ctx)
+	}
+	switch {
+	case err != nil:
+		e := fault.Of(err)
+		check.Status, check.Detail, check.Fix = "fail", e.Message, e.Hint
+	case len(list) == 0:
+		return nil
+	default:
+		check.Detail = fmt.Sprintf("%d panes in %s", len(list), panes.HeadlessFolder(a.built.runtime))
+	}
+	return []api.Check{check}
+}
+
 // probeTmux says what tmux is like here.
 func (a *app) probeTmux(ctx context.Context) []api.Check {
 	check := api.Check{Name: "tmux", Status: "ok"}
@@ -87,6 +109,10 @@ func (a *app) probeTmux(ctx context.Context) []api.Check {
 		return []api.Check{check}
 	}
 	b, err := a.openBackend(a.built, "tmux", "")
+	if a.withoutTmux(a.built.settings) {
+		check.Status, check.Detail, check.Fix = "warn", "not on PATH: teammates run without a terminal", "install tmux to see their panes side by side"
+		return []api.Check{check}
+	}
 	if err != nil {
 		return fail(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/spf13/cobra"
 )
 
@@ -26,6 +27,13 @@ func runFocus(ctx context.Context, a *app, name string) error {
 	svc, team, err := a.serve(ctx)
 	if err != nil {
 		return err
+	}
+	member, kind, err := svc.Where(ctx, team, name)
+	if err != nil {
+		return err
+	}
+	if kind == panes.Headless && isTerminal(a.in) && !a.json {
+		return a.view(ctx, svc, team, member)
 	}
 	if err := svc.Focus(ctx, team, name); err != nil {
 		return err

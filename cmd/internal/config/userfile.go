@@ -14,7 +14,7 @@ type userSettings struct {
 
 func userKeys() []key[userSettings] {
 	keys := []key[userSettings]{
-		{"backend", "auto|tmux|…", "the terminal that holds the panes; auto", func(d *decoder, n ast.Node, u *userSettings) { u.backend = d.text(n, "backend") }},
+		{"backend", "auto|tmux|headless|…", "the terminal that holds the panes; auto", func(d *decoder, n ast.Node, u *userSettings) { u.backend = d.text(n, "backend") }},
 		{"tmuxSocket", "path", "the tmux server to use", func(d *decoder, n ast.Node, u *userSettings) { u.tmuxSocket = d.text(n, "tmuxSocket") }},
 	}
 	for _, k := range teamKeys() {

@@ -1,0 +1,215 @@
+// Package headless is a backend without a terminal: its panes are detached processes
+// that go on when whoever opened them is gone. What is drawn in one is kept by the host
+// inside, and seen through that host's socket.
+//
+// There is no server. What is known of a pane lies in a folder, one file a pane: its
+// mark and the identity of its process. A pane is there while that very process runs; a
+// file whose process is proved to be gone says nothing and is removed by whoever finds
+// it. The folder must be ours alone, and so must the one above it: whoever can write
+// there could have us end processes of ours.
+//
+// A process leads a session of its own without a terminal, so that neither the
+// interrupt key nor the hang-up of the terminal it was started from reaches it. It has
+// Variable in its environment, and, for the proof that signals asks for, its host's mark.
+package headless
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Variable names, in the environment of a pane's process, the pane.
+const Variable = "LEADLIGHT_PANE"
+
+// How long the process of a pane that is closed may take to end what is below it, and
+// how long killing may take then.
+const (
+	termLimit = 4 * time.Second
+	killLimit = 2 * time.Second
+)
+
+// nowhere is the window and the session of all panes.
+const nowhere = "headless"
+
+// Options is what a Backend is made of.
+type Options struct {
+	Dir     string   // the folder of the panes, absolute; made when the first one is opened
+	Environ []string // what the processes get, less what describes the terminal of whoever opens them
+	// Viewer returns the command line that shows a pane in a person's terminal; nil: there is none.
+	Viewer func(backend.Mark) []string
+}
+
+// Backend holds panes without a terminal. Its methods are safe for concurrent use, also
+// by several processes on one folder.
+type Backend struct{ opt Options }
+
+var (
+	_ backend.Backend  = (*Backend)(nil)
+	_ backend.Attacher = (*Backend)(nil)
+)
+
+// New returns a Backend. It touches nothing.
+func New(o Options) (*Backend, error) {
+	if !filepath.IsAbs(o.Dir) {
+		return nil, fault.New(fault.InvalidArgument, "the folder of headless panes, %q, is not absolute", o.Dir)
+	}
+	return &Backend{opt: o}, nil
+}
+
+// Self is always false: there is no terminal that a process could be in.
+func (b *Backend) Self(context.Context) (backend.Pane, []backend.Pane, bool, error) {
+	return backend.Pane{}, nil, false, nil
+}
+
+// idOf is the id of the pane that carries a mark: one mark, one pane.
+func idOf(m backend.Mark) backend.ID {
+	h := sha256.New()
+	for _, s := range []string{m.Base, m.Team, m.Agent, m.Host} {
+		fmt.Fprintf(h, "%d %s", len(s), s)
+	}
+	return backend.ID("h" + hex.EncodeToString(h.Sum(nil)[:8]))
+}
+
+// checkID refuses what no pane can have as its id; the name of its file is made of it.
+func checkID(id backend.ID) error {
+	digits, ok := strings.CutPrefix(string(id), "h")
+	if ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == "" {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "%.40q is not the id of a headless pane", string(id))
+}
+
+// List returns the panes whose process runs, or may run.
+func (b *Backend) List(ctx context.Context) ([]backend.Pane, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fault.New(fault.Of(err).Code, "list headless panes: %w", err)
+	}
+	records, err := b.records()
+	if err != nil {
+		return nil, err
+	}
+	var list []backend.Pane
+	for _, r := range records {
+		if r.Mark != (backend.Mark{}) {
+			list = append(list, b.pane(r))
+		}
+	}
+	return list, nil
+}
+
+func (b *Backend) pane(r record) backend.Pane {
+	return backend.Pane{ID: r.ID, Window: nowhere, Session: nowhere, Server: b.opt.Dir, PID: r.Process.PID, Mark: r.Mark}
+}
+
+// find returns the record of a pane that is there: backend.ErrGone.
+func (b *Backend) find(id backend.ID) (record, error) {
+	if err := checkID(id); err != nil {
+		return record{}, err
+	}
+	r, err := b.read(id)
+	if err == nil && r.Process.Probe() == signals.Gone {
+		b.forget(r.ID)
+		err = gone(id)
+	}
+	return r, err
+}
+
+func gone(id backend.ID) error {
+	return fault.New(fault.BackendUnavailable, "pane %s: %w", id, backend.ErrGone)
+}
+
+// Label changes nothing: there is nothing to be labelled that anybody could see.
+func (b *Backend) Label(_ context.Context, id backend.ID, _ backend.Label) error {
+	_, err := b.find(id)
+	return err
+}
+
+// Arrange checks what it is given and moves nothing.
+func (b *Backend) Arrange(_ context.Context, l backend.Layout) error {
+	if l.Window != nowhere {
+		return fault.New(fault.InvalidArgument, "%.40q is not the window of headless panes", l.Window)
+	}
+	kinds := []backend.LayoutKind{backend.MainVertical, backend.Tiled, backend.Even, backend.None}
+	if _, err := strconv.Atoi(strings.TrimSuffix(l.Main, "%")); !slices.Contains(kinds, l.Kind) || l.Main != "" && err != nil {
+		return fault.New(fault.InvalidArgument, "there is no arrangement %q with a main pane of %q", string(l.Kind), l.Main)
+	}
+	return nil
+}
+
+// Focus says how to get there: fault.Unsupported.
+func (b *Backend) Focus(ctx context.Context, id backend.ID) error {
+	r, err := b.find(id)
+	if err != nil {
+		return err
+	}
+	e := fault.New(fault.Unsupported, "%s has no terminal that could be brought to the front", r.Mark.Agent)
+	if argv, err := b.Attach(ctx, id); err == nil {
+		e = e.WithHint("%s shows it here", strings.Join(argv, " "))
+	}
+	return e
+}
+
+// Attach returns the command line of a viewer.
+func (b *Backend) Attach(_ context.Context, id backend.ID) ([]string, error) {
+	r, err := b.find(id)
+	if err != nil {
+		return nil, err
+	}
+	if b.opt.Viewer == nil {
+		return nil, fault.New(fault.Unsupported, "nothing shows a headless pane")
+	}
+	return b.opt.Viewer(r.Mark), nil
+}
+
+// Close ends the process of a pane with all it has started: TERM to the process itself,
+// whose business it is to pass it on, KILL to what is left a while later.
+func (b *Backend) Close(ctx context.Context, id backend.ID, mark backend.Mark) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	r, err := b.read(id)
+	switch {
+	case isGone(err):
+		return nil
+	case err != nil:
+		return err
+	case r.Mark != mark:
+		return fault.New(fault.Unproven, "pane %s is left alone: it carries another mark", id)
+	}
+	if r.Process.Probe() == signals.Unknown {
+		return fault.New(fault.Unproven, "pane %s is left alone: its process, pid %d, could not be observed", id, r.Process.PID)
+	}
+	end := signals.Ending{
+		Host: mark.Host, Roots: []signals.Identity{r.Process}, Term: termLimit, Kill: killLimit,
+		Asked: func(p signals.Process) bool { return p.Identity == r.Process },
+	}
+	report, err := end.Run(ctx)
+	if err == nil && len(report.Survivors) > 0 {
+		err = fmt.Errorf("%w: %d processes are still there, the first is %s", signals.ErrUnproven, len(report.Survivors), report.Survivors[0])
+	}
+	if err != nil {
+		return fault.New(fault.Unproven, "close pane %s: %w", id, err)
+	}
+	b.forget(id)
+	return nil
+}
+
+// Leave is called from within the pane id, which is about to go.
+func (b *Backend) Leave(_ context.Context, id backend.ID) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	b.forget(id)
+	return nil
+}

@@ -1,0 +1,158 @@
+package headless
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// gate holds a program back until its pane is on record: a process that nobody knows of
+// never comes about, not even if whoever opens it is killed. The shell becomes the
+// program, so that the identity which was noted stays true.
+const gate = `read -r LEADLIGHT_GATE && exec "$@" </dev/null`
+
+// held is a process behind its gate.
+type held struct {
+	record record
+	open   io.WriteCloser
+}
+
+// Open starts the programs, all of them at the same moment: when ctx has ended by then,
+// none.
+func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Result {
+	results := make([]backend.Result, len(specs))
+	waiting := make([]*held, len(specs))
+	for i, s := range specs {
+		if ctx.Err() != nil {
+			break
+		}
+		err := check(i, s)
+		if err == nil {
+			waiting[i], err = b.hold(s)
+		}
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		results[i].Pane = b.pane(waiting[i].record)
+	}
+	if err := ctx.Err(); err != nil {
+		b.dismiss(waiting)
+		for i := range results {
+			results[i] = backend.Result{Err: fault.New(fault.Of(err).Code, "open headless panes: %w", err)}
+		}
+		return results
+	}
+	for i, h := range waiting {
+		if h == nil {
+			continue
+		}
+		_, err := io.WriteString(h.open, "\n")
+		if err = errors.Join(err, h.open.Close()); err != nil {
+			b.forget(h.record.ID)
+			results[i] = backend.Result{Err: fault.New(fault.SpawnFailed, "start %s: %w", specs[i].Argv[0], err)}
+		}
+	}
+	return results
+}
+
+// dismiss sends home those that wait: none has begun.
+func (b *Backend) dismiss(waiting []*held) {
+	for _, h := range waiting {
+		if h != nil {
+			_ = h.open.Close()
+			b.forget(h.record.ID)
+		}
+	}
+}
+
+func check(i int, s backend.Spec) error {
+	switch {
+	case len(s.Argv) < 2:
+		return fault.New(fault.InvalidArgument, "a pane's command needs a program and at least one argument, got %q", s.Argv)
+	case s.Chain < 0 || s.Chain > i:
+		return fault.New(fault.InvalidArgument, "pane %d of the batch hangs on a pane %d before it, which there is not", i, s.Chain)
+	case !slices.Contains([]backend.Place{backend.Split, backend.Window, backend.Session}, s.Place):
+		return fault.New(fault.InvalidArgument, "there is no place %q for a pane", string(s.Place))
+	case !filepath.IsAbs(s.Dir):
+		return fault.New(fault.InvalidArgument, "the folder %q of a pane is not absolute", s.Dir)
+	case strings.ContainsRune(strings.Join(s.Argv, "")+s.Mark.Host, 0):
+		return fault.New(fault.InvalidArgument, "a pane's command holds a NUL byte")
+	}
+	if info, err := os.Stat(s.Dir); err != nil {
+		return fault.New(fault.InvalidArgument, "the folder of a pane: %w", err)
+	} else if !info.IsDir() {
+		return fault.New(fault.InvalidArgument, "the folder of a pane, %s, is not a folder", s.Dir)
+	}
+	if err := unix.Access(s.Dir, unix.X_OK); err != nil {
+		return fault.New(fault.PermissionDenied, "enter the folder of a pane, %s: %w", s.Dir, err)
+	}
+	if _, err := exec.LookPath(s.Argv[0]); err != nil {
+		return fault.New(fault.ProgramNotFound, "a pane's program: %w", err)
+	}
+	return nil
+}
+
+// hold starts a pane's process behind its gate and puts the pane on record.
+func (b *Backend) hold(s backend.Spec) (*held, error) {
+	id := idOf(s.Mark)
+	if _, err := b.find(id); err == nil {
+		return nil, fault.New(fault.DuplicateName, "pane %s is there already", id)
+	}
+	cmd := exec.Command("/bin/sh", append([]string{"-c", gate, "sh"}, s.Argv...)...)
+	cmd.Dir, cmd.Env = s.Dir, b.environ(s, id)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	failed := func(err error) error {
+		return fault.New(fault.SpawnFailed, "start %s: %w", s.Argv[0], err)
+	}
+	open, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, failed(err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, failed(errors.Join(err, open.Close()))
+	}
+	go func() { _ = cmd.Wait() }() // so that it leaves no zombie while we live; how it ends is not ours to know
+	r := record{ID: id, Mark: s.Mark}
+	if r.Process, err = signals.Identify(cmd.Process.Pid); err == nil {
+		err = b.write(r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", s.Argv[0], errors.Join(err, open.Close()))
+	}
+	return &held{r, open}, nil
+}
+
+// foreign describes the terminal of whoever opens a pane, or who they are: not for what
+// runs in it. What ends in * covers a family.
+const foreign = "TMUX* TERM TERM_PROGRAM* COLORTERM STY ITERM_* KITTY_* COLUMNS LINES PWD LEADLIGHT_AGENT LEADLIGHT_TASK " +
+	Variable + " " + signals.Mark
+
+func (b *Backend) environ(s backend.Spec, id backend.ID) []string {
+	drop := strings.Fields(foreign)
+	env := slices.DeleteFunc(slices.Clone(b.opt.Environ), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.ContainsFunc(drop, func(d string) bool {
+			family, ok := strings.CutSuffix(d, "*")
+			return d == name || ok && strings.HasPrefix(name, family)
+		})
+	})
+	env = append(env, "PWD="+s.Dir, "TERM=xterm-256color", Variable+"="+string(id))
+	if s.Mark.Host != "" {
+		env = append(env, signals.Mark+"="+s.Mark.Host)
+	}
+	return env
+}

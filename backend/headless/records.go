@@ -1,0 +1,140 @@
+package headless
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// record is what is known of one pane.
+type record struct {
+	ID      backend.ID       `json:"id"`
+	Mark    backend.Mark     `json:"mark"`
+	Process signals.Identity `json:"process"`
+}
+
+const suffix = ".json"
+
+func (b *Backend) file(id backend.ID) string { return filepath.Join(b.opt.Dir, string(id)+suffix) }
+
+// records returns those of panes that are there, or may be, in the order of their ids.
+func (b *Backend) records() ([]record, error) {
+	entries, err := os.ReadDir(b.opt.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = b.private()
+	}
+	if err != nil {
+		return nil, fault.New(fault.BackendUnavailable, "list headless panes: %w", err)
+	}
+	var out []record
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), suffix)
+		if !ok || checkID(backend.ID(name)) != nil {
+			continue
+		}
+		r, err := b.find(backend.ID(name))
+		switch {
+		case isGone(err):
+		case err != nil:
+			return nil, err
+		default:
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// read returns the record of a pane, whether its process runs or not.
+func (b *Backend) read(id backend.ID) (record, error) {
+	data, err := os.ReadFile(b.file(id))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return record{}, gone(id)
+	case err == nil:
+		err = b.private()
+	}
+	var r record
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err == nil && (r.ID != id || idOf(r.Mark) != id) {
+		err = errors.New("it speaks of another pane")
+	}
+	if err != nil {
+		return record{}, fault.New(fault.BackendUnavailable, "read what is known of pane %s: %w", id, err).
+			WithHint("%s is kept; leadlight ps shows whether its teammate runs", b.file(id))
+	}
+	return r, nil
+}
+
+func isGone(err error) bool { return errors.Is(err, backend.ErrGone) }
+
+// write keeps a record: whole or not at all. Whoever closes the last pane removes the
+// empty folder, maybe between its making and its use: then it is made again.
+func (b *Backend) write(r record) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode pane %s: %w", r.ID, err)
+	}
+	temp := filepath.Join(b.opt.Dir, string(r.ID)+"~")
+	err = error(syscall.ENOENT)
+	for try := 0; try < 5 && errors.Is(err, syscall.ENOENT); try++ {
+		if err = os.MkdirAll(b.opt.Dir, 0o700); err != nil {
+			break
+		}
+		if err = b.private(); err != nil {
+			break
+		}
+		if err = os.WriteFile(temp, data, 0o600); err == nil {
+			err = os.Rename(temp, b.file(r.ID))
+		}
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+		return fault.New(fault.Of(err).Code, "note pane %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+// forget removes a record, and the folder when it was the last one.
+func (b *Backend) forget(id backend.ID) {
+	_ = os.Remove(b.file(id))
+	_ = os.Remove(b.opt.Dir) // succeeds only when it is empty
+}
+
+// private checks that nobody else can write into the folder or put another one in its
+// place.
+func (b *Backend) private() error {
+	for _, dir := range []string{b.opt.Dir, filepath.Dir(b.opt.Dir)} {
+		info, err := os.Lstat(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		st, ok := sys(info)
+		if err != nil || !ok || !info.IsDir() || int(st.Uid) != os.Geteuid() || info.Mode().Perm()&0o077 != 0 {
+			return fault.New(fault.PermissionDenied, "folder %s must be yours alone (mode 0700, no link)", dir).
+				WithHint("chmod 700 %s, if it is yours", dir)
+		}
+	}
+	return nil
+}
+
+func sys(info fs.FileInfo) (*syscall.Stat_t, bool) {
+	if info == nil {
+		return nil, false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return st, ok
+}

@@ -64,7 +64,8 @@ func layers() []rule {
 		{"teams/mate", l3, "teams teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "a teammate's life on its host, lived by the verbs"},
 
 		{"cmd/internal/config", l4, "panes panes/profiles backend teams teams/store", "settings name things of the lower layers and start none"},
-		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config", "who asks may ask everyone"},
+		{"cmd/internal/tui", l4, "teams teams/api panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},
+		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/tui", "who asks may ask everyone"},
 		{"cmd/leadlight", l5, "cmd/internal/cli", "main is a few lines"},
 
 		{"integration", proof, "*", "the proof looks at all"},
@@ -93,6 +94,9 @@ func linkers() map[string]struct{ who, why string } {
 		"github.com/fsnotify/fsnotify":         {"teams/store/files", "one place that knows when events do not work"},
 		"github.com/creack/pty":                {"panes/host", "one owner of terminals"},
 		"github.com/charmbracelet/x/vt":        {"panes/host", "one screen model, out of the copy path"},
+		"charm.land/bubbletea/v2":              {"cmd/internal/tui", "the dashboard alone"},
+		"charm.land/lipgloss/v2":               {"cmd/internal/tui", "the dashboard alone"},
+		"github.com/charmbracelet/x/ansi":      {"cmd/internal/tui", "the dashboard alone"},
 		"github.com/goccy/go-yaml":             {"cmd/internal/config", "one reader of team files"},
 		"github.com/spf13/cobra":               {"cmd/internal/cli", "the verbs only"},
 		"github.com/spf13/pflag":               {"cmd/internal/cli", "the verbs only"},

@@ -23,6 +23,10 @@ type AttachOptions struct {
 	In       io.Reader // nil = nothing is typed; its end detaches
 	Out      io.Writer
 	ReadOnly bool // nothing is typed; the detach keys work
+
+	// Rows and Cols are the size that is wanted without a Terminal; 0: as it is. A host
+	// without a terminal obeys it, if nobody else looks.
+	Rows, Cols int
 }
 
 // Attached is how a viewing ended.
@@ -43,7 +47,7 @@ const (
 // LIMIT_REACHED.
 func (c *Client) Attach(ctx context.Context, o AttachOptions) (Attached, error) {
 	v := viewing{in: o.In, out: o.Out, readOnly: o.ReadOnly, modes: newModes()}
-	params := attachParams{ReadOnly: o.ReadOnly}
+	params := attachParams{ReadOnly: o.ReadOnly, Rows: o.Rows, Cols: o.Cols}
 	if o.Terminal != nil {
 		t, err := openTerminal(o.Terminal)
 		if err != nil {

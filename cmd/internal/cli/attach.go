@@ -27,8 +27,8 @@ func attachCommand(a *app, run func(context.Context, *app, []string) error) *cob
 		Long: "Show the panes of the team, or the one of a teammate, in this terminal. Where standard input is no\n" +
 			"terminal, the command that would do it is printed. Inside the tmux server that holds the panes it\n" +
 			"does what focus does.\n\n" +
-			"A teammate without a terminal (headless) is drawn here, takes this terminal's size if nobody else looks\n" +
-			"at it, and gets what is typed. Ctrl-\\ and then d leaves it; it goes on.",
+			"A teammate without a terminal (headless) is drawn here, takes this terminal's size if nobody\n" +
+			"else looks at it, and gets what is typed. Ctrl-\\ and then d leaves it; it goes on.",
 		Example: "  leadlight attach", Args: takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
 		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args) },
 	}

@@ -84,6 +84,7 @@ func verbs() []verb {
 		{groupMail, "inbox", inboxCommands},
 		{groupTasks, "task", taskCommand},
 		{groupWatch, "observe", with(observeCommand, runObserve)},
+		{groupWatch, "top", with(topCommand, runTop)},
 		{groupHouse, "doctor", with(doctorCommand, runDoctor)},
 		{groupHouse, "gc", with(gcCommand, runGC)},
 		{groupHouse, "version", versionCommand},

@@ -55,7 +55,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		// verbs of later versions are no commands yet
 		{"claude", `has no command "claude"`}, {"takeover x", `no command`}, {"plan ls", `no command`}, {"permission ls", `no command`},
 		{"run ls", `no command`}, {"item ls", `no command`}, {"events", `no command`},
-		{"top", `no command`}, {"mcp", `no command`}, {"daemon run", `no command`}, {"api schema", `no command`}, {"backend-test", `no command`},
+		{"mcp", `no command`}, {"daemon run", `no command`}, {"api schema", `no command`}, {"backend-test", `no command`},
 		{"tmux-shim", `no command`},
 	} {
 		args := strings.Split(tc.line, " ")

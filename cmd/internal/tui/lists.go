@@ -1,0 +1,168 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// sign shows a state in one cell, and the colour of it.
+func sign(state string) (string, string) {
+	s, ok := map[string][2]string{
+		api.StateActive: {"●", "green"}, api.StateIdle: {"○", ""}, api.StateWaiting: {"?", "yellow"},
+		api.StateStarting: {"…", ""}, api.StateStopping: {"…", "yellow"}, api.StateStopped: {"■", ""},
+		api.StateFailed: {"✗", "red"}, api.StateLost: {"✗", "red"},
+	}[state]
+	if !ok {
+		return "~", ""
+	}
+	return s[0], s[1]
+}
+
+// teammates is the list of them: state, task, unread mail, last activity.
+func (m *model) teammates(w, rows int) []string {
+	name := w - 26
+	out := []string{bold(fit(fmt.Sprintf("   %-*s %-8s %4s %3s %4s", name, "TEAMMATE", "STATE", "TASK", "NEW", "LAST"), w))}
+	shown := m.shown()
+	at := 0
+	for i, x := range shown {
+		if x.Name == m.selected {
+			at = i
+		}
+	}
+	first := max(0, at-(rows-2))
+	for _, x := range shown[first:min(len(shown), first+rows-1)] {
+		out = append(out, m.teammate(x, name, w))
+	}
+	if len(shown) < len(m.members) && len(out) < rows {
+		out = append(out, faint(fit(fmt.Sprintf("   %d more do not match", len(m.members)-len(shown)), w)))
+	}
+	for len(out) < rows {
+		out = append(out, strings.Repeat(" ", w))
+	}
+	return out
+}
+
+func (m *model) teammate(x api.Member, name, w int) string {
+	mark := " "
+	if x.Name == m.selected {
+		mark = "▸"
+	}
+	s, color := sign(x.State)
+	unread := ""
+	if x.Unread != nil && *x.Unread > 0 {
+		unread = fmt.Sprint(*x.Unread)
+	}
+	line := fit(plain(x.Name), name) + " " + fit(x.State, 8) + " " + fmt.Sprintf("%4s %3s %4s", plain(x.Task), unread, m.since(x.LastActivityAt))
+	line = fit(line, w-3)
+	if x.Name == m.selected {
+		line = bold(line)
+	} else {
+		line = inColor(line, x.Color)
+	}
+	return mark + inColor(s, color) + " " + line
+}
+
+// since is how long ago something was, in four cells.
+func (m *model) since(t *api.Time) string {
+	if t == nil || m.now.IsZero() {
+		return ""
+	}
+	d := m.now.Sub(time.Time(*t))
+	for _, u := range []struct {
+		unit time.Duration
+		sign string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+		if d >= u.unit {
+			return fmt.Sprintf("%d%s", d/u.unit, u.sign)
+		}
+	}
+	return fmt.Sprintf("%ds", max(d, 0)/time.Second)
+}
+
+func (m *model) subject(id string) string {
+	for _, t := range m.tasks {
+		if t.ID == id {
+			return t.Subject
+		}
+	}
+	return ""
+}
+
+// taskLines are the tasks and what they wait for.
+func (m *model) taskLines(int) []string {
+	if len(m.tasks) == 0 {
+		return []string{faint(" there are none")}
+	}
+	signs := map[string]string{"completed": "✓", "in_progress": "▸", "failed": "✗", "blocked": "◌"}
+	colors := map[string]string{"completed": "green", "in_progress": "yellow", "failed": "red"}
+	var out []string
+	for _, t := range m.tasks {
+		s, ok := signs[t.Status]
+		if !ok {
+			s = "·"
+		}
+		text := fmt.Sprintf(" %s %3s %s", inColor(fit(s, 2), colors[t.Status]), plain(t.ID), plain(t.Subject))
+		if t.Owner != "" {
+			text += faint(" (" + plain(t.Owner) + ")")
+		}
+		if waits := m.openOf(t.BlockedBy); len(waits) > 0 {
+			text += faint(" ← waits for " + plain(strings.Join(waits, ", ")))
+		}
+		if t.Failure != "" {
+			text += inColor(" "+plain(t.Failure), "red")
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// openOf are those of the tasks that are not completed.
+func (m *model) openOf(ids []string) []string {
+	var out []string
+	for _, id := range ids {
+		done := false
+		for _, t := range m.tasks {
+			done = done || t.ID == id && t.Status == "completed"
+		}
+		if !done {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// messageLines are the messages, the newest last.
+func (m *model) messageLines(w int) []string {
+	if len(m.letters) == 0 {
+		return []string{faint(" there are none")}
+	}
+	var out []string
+	for _, l := range m.letters {
+		state := "•"
+		if l.Read {
+			state = " "
+		}
+		head := fmt.Sprintf("%s%s %s → %s ", state, l.At.Local().Format("15:04"), plain(l.From), plain(l.To))
+		if l.Type != "message" && l.Type != "" {
+			out = append(out, head+faint(plain(l.Type)))
+			continue
+		}
+		out = append(out, head+plain(l.Text))
+	}
+	return out
+}
+
+// eventLines are what has happened, the newest last.
+func (m *model) eventLines() []string {
+	if len(m.events) == 0 {
+		return []string{faint(" nothing since the dashboard began")}
+	}
+	var out []string
+	for _, e := range m.events {
+		out = append(out, " "+e.At.Local().Format("15:04:05")+" "+plain(e.Text))
+	}
+	return out
+}

@@ -1,0 +1,231 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// panel is what the large part of the screen shows.
+type panel int
+
+const (
+	paneView panel = iota
+	tasksView
+	messagesView
+	eventsView
+	helpView
+)
+
+// mode is where keys go.
+type mode int
+
+const (
+	browsing   mode = iota
+	typing          // to the teammate
+	filtering       // into the filter
+	writing         // into a message
+	confirming      // only y means yes
+)
+
+// model is the dashboard without its terminal.
+type model struct {
+	team          string
+	width, height int
+
+	members  []api.Member
+	tasks    []api.Task
+	letters  []letter
+	events   []happening
+	warnings []string
+	delegate bool
+	seen     bool // the first picture has come
+
+	selected string
+	pane     string // what the pane of paneOf shows
+	paneOf   string
+	paneErr  string
+
+	panel  panel
+	mode   mode
+	filter string
+	input  string
+	note   string
+	asked  action // what confirming is about
+	scroll int    // lines back from the newest, in tasks, messages and events
+	now    time.Time
+}
+
+// letter is one message as the dashboard lists it.
+type letter struct {
+	ID, To, From, Text, Type string
+	At                       time.Time
+	Read                     bool
+}
+
+// happening is one line of the list of what has happened.
+type happening struct {
+	At   time.Time
+	Text string
+}
+
+// What the model is told, besides keys and sizes.
+type (
+	picture struct { // of the team
+		teams.Snapshot
+		Letters  []letter
+		Delegate bool
+		Err      error
+		At       time.Time
+	}
+	paneText struct {
+		Name, Text string
+		Err        error
+	}
+	noted struct{ Text string } // an action's outcome
+	left  struct {              // typing came to an end
+		Name string
+		Err  error
+	}
+)
+
+// What the model wants done.
+type (
+	action  any
+	stop    struct{ Name string }
+	restart struct{ Name string }
+	focus   struct{ Name string }
+	send    struct{ To, Text string }
+	setMode struct{ Delegate bool }
+	attach  struct {
+		Name       string
+		Rows, Cols int
+	}
+	keystrokes struct{ Bytes []byte }
+	detach     struct{}
+	look       struct{} // at the selected pane, now
+	call       struct{ Text string }
+	quit       struct{}
+)
+
+func newModel(team string) *model { return &model{team: team, width: 80, height: 24} }
+
+// update takes a message in and returns what is to be done.
+func (m *model) update(msg tea.Msg) []action {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		if m.mode == typing {
+			return []action{detach{}, m.attachment()}
+		}
+	case picture:
+		return m.take(msg)
+	case paneText:
+		if msg.Name == m.selected {
+			m.pane, m.paneOf, m.paneErr = msg.Text, msg.Name, ""
+			if msg.Err != nil {
+				m.pane, m.paneErr = "", plain(msg.Err.Error())
+			}
+		}
+	case noted:
+		m.note = plain(msg.Text)
+	case left:
+		if m.mode == typing && msg.Name == m.selected {
+			m.mode = browsing
+			if msg.Err != nil {
+				m.note = plain(msg.Err.Error())
+			}
+		}
+	case tea.PasteMsg:
+		return m.paste(msg.Content)
+	case tea.KeyPressMsg:
+		return m.key(msg)
+	}
+	return nil
+}
+
+// take replaces the picture of the team, and keeps what differs as events.
+func (m *model) take(p picture) []action {
+	m.now = p.At
+	if p.Err != nil {
+		m.note = plain(p.Err.Error())
+		return nil
+	}
+	var acts []action
+	if m.seen {
+		news, calls := compare(m, p)
+		m.events = append(m.events, news...)
+		if over := len(m.events) - 500; over > 0 {
+			m.events = m.events[over:]
+		}
+		for _, c := range calls {
+			acts = append(acts, call{c})
+		}
+	}
+	m.members, m.tasks, m.letters, m.delegate, m.seen = p.Members, p.Tasks, p.Letters, p.Delegate, true
+	m.warnings = p.Warnings
+	if m.member(m.selected) == nil {
+		if m.mode == typing {
+			m.mode = browsing
+			acts = append(acts, detach{})
+		}
+		m.selected = ""
+		if shown := m.shown(); len(shown) > 0 {
+			m.selected = shown[0].Name
+			acts = append(acts, look{})
+		}
+	}
+	return acts
+}
+
+// member finds a member by name.
+func (m *model) member(name string) *api.Member {
+	if i := slices.IndexFunc(m.members, func(x api.Member) bool { return x.Name == name }); i >= 0 {
+		return &m.members[i]
+	}
+	return nil
+}
+
+// shown are the members that the filter lets through.
+func (m *model) shown() []api.Member {
+	if m.filter == "" {
+		return m.members
+	}
+	want := strings.ToLower(m.filter)
+	var out []api.Member
+	for _, x := range m.members {
+		if strings.Contains(strings.ToLower(x.Name+" "+x.State+" "+x.Profile), want) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// move selects the member by steps from the selected one.
+func (m *model) move(by int) []action {
+	shown := m.shown()
+	if len(shown) == 0 {
+		return nil
+	}
+	at := slices.IndexFunc(shown, func(x api.Member) bool { return x.Name == m.selected })
+	at = min(max(at+by, 0), len(shown)-1)
+	if shown[at].Name == m.selected {
+		return nil
+	}
+	m.selected, m.pane, m.paneErr = shown[at].Name, "", ""
+	if m.mode == typing {
+		return []action{detach{}, m.attachment(), look{}}
+	}
+	return []action{look{}}
+}
+
+// attachment asks to type into the selected one, whose pane has the whole screen.
+func (m *model) attachment() action {
+	rows, cols := m.paneSize()
+	return attach{m.selected, rows, cols}
+}

@@ -1,0 +1,231 @@
+package tui
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// press is a key by its name.
+func press(name string) tea.KeyPressMsg {
+	named := map[string]tea.Key{
+		"shift+up": {Code: tea.KeyUp, Mod: tea.ModShift}, "shift+down": {Code: tea.KeyDown, Mod: tea.ModShift},
+		"up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape},
+		"ctrl+t": {Code: 't', Mod: tea.ModCtrl}, "ctrl+c": {Code: 'c', Mod: tea.ModCtrl}, "tab": {Code: tea.KeyTab},
+		"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "backspace": {Code: tea.KeyBackspace},
+	}
+	if k, ok := named[name]; ok {
+		return tea.KeyPressMsg(k)
+	}
+	r := []rune(name)[0]
+	return tea.KeyPressMsg{Code: r, Text: name}
+}
+
+// presses types keys and returns what they ask for.
+func presses(m *model, keys ...string) (acts []action) {
+	for _, k := range keys {
+		acts = append(acts, m.update(press(k))...)
+	}
+	return acts
+}
+
+func sample() picture {
+	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	unread, last := 2, api.Time(at.Add(-90*time.Second))
+	return picture{At: at, Snapshot: teams.Snapshot{
+		Members: []api.Member{
+			{Name: "amy", State: api.StateActive, Kind: "interactive", Profile: "claude", Color: "red", Unread: &unread, Task: "1", LastActivityAt: &last, TmuxPaneID: "%5"},
+			{Name: "bob", State: api.StateIdle, Kind: "worker", Profile: "shell", Color: "blue"},
+			{Name: "研究員", State: api.StateFailed, Kind: "plain", Profile: "exec", Reason: "exited with 3"},
+		},
+		Tasks: []api.Task{
+			{ID: "1", Subject: "Read", Status: "in_progress", Owner: "amy"},
+			{ID: "2", Subject: "Write", Status: "blocked", BlockedBy: []string{"1"}},
+		},
+	}, Letters: []letter{{ID: "a", From: "amy", To: "lead", Text: "hi\x1b[2J\nthere", Type: "message", At: at}}}
+}
+
+func shownModel() *model {
+	m := newModel("alpha")
+	m.update(sample())
+	return m
+}
+
+func TestM13_KeysOfTheDashboard(t *testing.T) {
+	for _, tc := range []struct {
+		keys []string
+		want []action
+		then func(*model) bool
+	}{
+		{[]string{"shift+down"}, []action{look{}}, func(m *model) bool { return m.selected == "bob" }},
+		{[]string{"shift+down", "shift+down", "shift+down", "shift+up"}, []action{look{}, look{}, look{}}, func(m *model) bool { return m.selected == "bob" }},
+		{[]string{"shift+up"}, nil, func(m *model) bool { return m.selected == "amy" }},
+		{[]string{"enter"}, []action{attach{"amy", 21, 80}, look{}}, func(m *model) bool { return m.mode == typing }},
+		{[]string{"enter", "q", "ctrl+t"}, []action{attach{"amy", 21, 80}, look{}, keystrokes{[]byte("q")}, keystrokes{[]byte{0x14}}}, func(m *model) bool { return m.mode == typing }},
+		{[]string{"enter", "esc"}, []action{attach{"amy", 21, 80}, look{}, keystrokes{[]byte{0x1b}}, detach{}}, func(m *model) bool { return m.mode == browsing }},
+		{[]string{"down", "enter", "esc"}, []action{look{}, attach{"bob", 21, 80}, look{}, detach{}}, nil}, // a worker has no turn
+		{[]string{"enter", "shift+down"}, []action{attach{"amy", 21, 80}, look{}, detach{}, attach{"bob", 21, 80}, look{}}, nil},
+		{[]string{"down", "down", "enter"}, []action{look{}, look{}}, func(m *model) bool { return strings.Contains(m.note, "r restarts it") }},
+		{[]string{"ctrl+t"}, nil, func(m *model) bool { return m.panel == tasksView }},
+		{[]string{"ctrl+t", "ctrl+t"}, nil, func(m *model) bool { return m.panel == paneView }},
+		{[]string{"tab", "tab"}, nil, func(m *model) bool { return m.panel == messagesView }},
+		{[]string{"?", "esc"}, nil, func(m *model) bool { return m.panel == paneView }},
+		{[]string{"/", "B", "o", "enter"}, []action{look{}}, func(m *model) bool { return m.selected == "bob" && len(m.shown()) == 1 }},
+		{[]string{"/", "z", "enter", "esc"}, nil, func(m *model) bool { return m.filter == "" && len(m.shown()) == 3 }},
+		{[]string{"m", "h", "研", "backspace", "i", "enter"}, []action{send{"amy", "hi"}}, func(m *model) bool { return m.mode == browsing }},
+		{[]string{"m", "h", "esc"}, nil, func(m *model) bool { return m.mode == browsing }},
+		{[]string{"s", "y"}, []action{stop{"amy"}}, nil},
+		{[]string{"s", "n"}, nil, func(m *model) bool { return m.mode == browsing }},
+		{[]string{"r", "y"}, []action{restart{"amy"}}, nil},
+		{[]string{"f"}, []action{focus{"amy"}}, nil},
+		{[]string{"q"}, []action{quit{}}, nil},
+		{[]string{"ctrl+c"}, []action{quit{}}, nil},
+	} {
+		m := shownModel()
+		if got := presses(m, tc.keys...); !reflect.DeepEqual(got, tc.want) {
+			t.Errorf("%v: %#v, want %#v", tc.keys, got, tc.want)
+		}
+		if tc.then != nil && !tc.then(m) {
+			t.Errorf("%v: %+v", tc.keys, m)
+		}
+	}
+}
+
+func TestM14_DelegateModeByAKey(t *testing.T) {
+	m := shownModel()
+	if got := presses(m, "shift+tab"); !reflect.DeepEqual(got, []action{setMode{true}}) {
+		t.Errorf("%#v", got)
+	}
+	p := sample()
+	p.Delegate = true
+	m.update(p)
+	if !strings.Contains(m.draw(), "delegate mode") {
+		t.Error("the mode is not shown")
+	}
+	if got := presses(m, "shift+tab"); !reflect.DeepEqual(got, []action{setMode{false}}) {
+		t.Errorf("%#v", got)
+	}
+}
+
+// What changes between two pictures is told, and who waits or fails calls.
+func TestEventsAndCalls(t *testing.T) {
+	m := shownModel()
+	p := sample()
+	p.Members[0].State, p.Members[0].Reason = api.StateWaiting, "may it write?"
+	p.Members = p.Members[:2]
+	p.Tasks[1].Status = "completed"
+	p.Tasks = append(p.Tasks, api.Task{ID: "3", Subject: "More", Status: "pending"})
+	p.Letters = append(p.Letters, letter{ID: "b", From: "bob", To: "lead"})
+	got := m.update(p)
+	if !reflect.DeepEqual(got, []action{call{"amy is waiting: may it write?"}}) {
+		t.Errorf("%#v", got)
+	}
+	var told []string
+	for _, e := range m.events {
+		told = append(told, e.Text)
+	}
+	want := []string{"amy is waiting: may it write?", "研究員 left", "task 2 is completed", "task 3: More", "mail from bob to lead"}
+	if !reflect.DeepEqual(told, want) {
+		t.Errorf("%q, want %q", told, want)
+	}
+	if n := len(m.update(p)); n != 0 {
+		t.Error("the same picture says something new")
+	}
+}
+
+// Whatever is on the screen, it has its size, and nothing of others moves the cursor.
+func TestTheScreenHasItsSize(t *testing.T) {
+	hostile := "\x1b[31mred 研究\x1b[0m\x1b[2J\x1b]0;title\x07\x1bc\ttab\x9b31m\r" + strings.Repeat("研", 300)
+	for _, size := range [][2]int{{80, 24}, {200, 50}, {40, 10}, {133, 41}, {81, 25}} {
+		for p := paneView; p <= helpView; p++ {
+			for _, mode := range []mode{browsing, typing, filtering, writing} {
+				m := shownModel()
+				m.update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+				m.panel, m.mode, m.note, m.input = p, mode, hostile, hostile
+				m.note = plain(hostile)
+				m.update(paneText{Name: "amy", Text: strings.Repeat(hostile+"\n", 60)})
+				lines := strings.Split(m.draw(), "\n")
+				if len(lines) != size[1] {
+					t.Fatalf("%v panel %d mode %d: %d lines", size, p, mode, len(lines))
+				}
+				for i, l := range lines {
+					if w := ansi.StringWidth(l); w > size[0] || w < size[0] && i < size[1]-1 {
+						t.Errorf("%v panel %d mode %d line %d: %d cells: %q", size, p, mode, i, w, l)
+					}
+					if rest := strings.Map(func(r rune) rune {
+						if r < ' ' && r != 0x1b || r >= 0x7f && r < 0xa0 {
+							return 'X'
+						}
+						return -1
+					}, l); rest != "" || strings.Contains(l, "title") {
+						t.Errorf("%v panel %d line %d lets through %q", size, p, i, l)
+					}
+				}
+			}
+		}
+	}
+	m := newModel("x")
+	m.update(tea.WindowSizeMsg{Width: 5, Height: 3})
+	if m.draw() != "5x3 is too small" {
+		t.Errorf("%q", m.draw())
+	}
+}
+
+func TestPaneShowsColoursAndItsLowerPart(t *testing.T) {
+	m := shownModel()
+	m.update(paneText{Name: "amy", Text: "first\n" + strings.Repeat("x\n", 30) + "\x1b[1;38;5;9mlast 研究\x1b[0m\n"})
+	out := m.draw()
+	if strings.Contains(out, "first") || !strings.Contains(out, "\x1b[1;38;5;9mlast 研究") {
+		t.Errorf("%q", out)
+	}
+	m.update(paneText{Name: "bob", Text: "not the selected one"})
+	if strings.Contains(m.draw(), "not the selected one") {
+		t.Error("another one's pane is shown")
+	}
+}
+
+func FuzzColored(f *testing.F) {
+	for _, s := range []string{"\x1b[31mx\x1b[m", "\x1b[2J", "\x1b]8;;http://x\x1b\\y", "\x1b", "\x1b[", "研\x9b31m", "\x1b[38:2::1:2:3mx", "\xff"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		s = strings.ReplaceAll(s, "\n", " ")
+		out := colored(s)
+		for rest := out; rest != ""; {
+			if n := sequence(rest); n > 0 {
+				if !strings.HasPrefix(rest, "\x1b[") || rest[n-1] != 'm' {
+					t.Fatalf("%q lets %q through", s, rest[:n])
+				}
+				rest = rest[n:]
+				continue
+			}
+			if rest[0] < ' ' || rest[0] == 0x7f {
+				t.Fatalf("%q lets %q through", s, rest[:1])
+			}
+			rest = rest[1:]
+		}
+		if w := ansi.StringWidth(crop(out, 20)); w != 20 {
+			t.Fatalf("%q is %d cells wide", crop(out, 20), w)
+		}
+		plain(s)
+	})
+}
+
+func TestEncode(t *testing.T) {
+	for want, k := range map[string]tea.Key{
+		"a": {Code: 'a', Text: "a"}, "研": {Code: '研', Text: "研"}, "\x03": {Code: 'c', Mod: tea.ModCtrl}, "\x1c\x1c": {Code: '\\', Mod: tea.ModCtrl},
+		"\x1b[A": {Code: tea.KeyUp}, "\x1b[Z": {Code: tea.KeyTab, Mod: tea.ModShift}, "\x1bb": {Code: 'b', Mod: tea.ModAlt}, "\x7f": {Code: tea.KeyBackspace},
+		"\r": {Code: tea.KeyEnter}, "\x00": {Code: ' ', Mod: tea.ModCtrl}, "": {Code: tea.KeyF20},
+	} {
+		if got := string(encode(k)); got != want {
+			t.Errorf("%s: %q, want %q", k, got, want)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Sizes, in cells.
+const (
+	leastWidth  = 40
+	leastHeight = 10
+	listWidth   = 37
+	wideList    = 48
+	wide        = 120 // from here on the list has wideList
+	tall        = 40  // from here on there is a strip of tasks and messages below
+	stripHeight = 14
+)
+
+// draw is the whole screen: height lines of width cells.
+func (m *model) draw() string {
+	if m.width < leastWidth || m.height < leastHeight {
+		return fmt.Sprintf("%dx%d is too small", m.width, m.height)
+	}
+	body := m.height - 2
+	var lines []string
+	switch {
+	case m.mode == typing:
+		lines = m.drawPane(m.width, body)
+	case m.panel == helpView:
+		lines = page(m.help(), m.width, body, 0)
+	default:
+		lines = m.columns(body)
+	}
+	return strings.Join(append(append([]string{m.title()}, lines...), m.footer()), "\n")
+}
+
+// columns are the teammates beside what is looked at, and, on a large screen, tasks and
+// messages below.
+func (m *model) columns(rows int) []string {
+	list := listWidth
+	if m.width >= wide {
+		list = wideList
+	}
+	right, upper := m.width-list-1, rows
+	if m.height >= tall {
+		upper -= stripHeight
+	}
+	left, main := m.teammates(list, rows), m.main(right, upper)
+	if m.height >= tall {
+		main = append(main, m.strip(right)...)
+	}
+	for i := range left {
+		left[i] += faint("│") + main[i]
+	}
+	return left
+}
+
+// main is the panel that was chosen.
+func (m *model) main(w, rows int) []string {
+	head := func(text string, lines []string) []string {
+		return append([]string{bold(fit(" "+text, w))}, page(lines, w, rows-1, m.scroll)...)
+	}
+	switch m.panel {
+	case tasksView:
+		return head("Tasks", m.taskLines(w))
+	case messagesView:
+		return head("Messages", m.messageLines(w))
+	case eventsView:
+		return head("Events", m.eventLines())
+	}
+	return m.drawPane(w, rows)
+}
+
+// strip is what a large screen shows besides: tasks, and messages or events.
+func (m *model) strip(w int) []string {
+	half := (w - 1) / 2
+	box := func(text string, lines []string, w int) []string {
+		return append([]string{faint(strings.Repeat("─", w)), bold(fit(" "+text, w))}, page(lines, w, stripHeight-2, 0)...)
+	}
+	first := box("Tasks", m.taskLines(half), half)
+	second := box("Messages", m.messageLines(w-half-1), w-half-1)
+	if m.panel == messagesView {
+		second = box("Events", m.eventLines(), w-half-1)
+	}
+	for i := range first {
+		first[i] += faint("│") + second[i]
+	}
+	return first
+}
+
+// page is the last lines of a list, less those that were scrolled past, filled up to
+// rows lines of w cells.
+func page(lines []string, w, rows, back int) []string {
+	end := max(min(rows, len(lines)), len(lines)-back)
+	end = min(end, len(lines))
+	out := make([]string, 0, rows)
+	for _, l := range lines[max(0, end-rows):end] {
+		out = append(out, fit(l, w))
+	}
+	for len(out) < rows {
+		out = append(out, strings.Repeat(" ", w))
+	}
+	return out
+}
+
+// page is how far one step of scrolling goes.
+func (m *model) page() int { return max(1, (m.height-4)/2) }
+
+// paneSize is the size of the pane that is typed into.
+func (m *model) paneSize() (rows, cols int) { return max(m.height-3, 1), m.width }
+
+// drawPane is the selected teammate: who it is, and what it shows. Of a pane that is
+// larger than the room the lower left is shown.
+func (m *model) drawPane(w, rows int) []string {
+	out := []string{m.paneHead(w)}
+	lines := strings.Split(strings.TrimRight(m.pane, "\n"), "\n")
+	switch {
+	case !m.seen:
+		lines = []string{faint(" looking …")}
+	case m.selected == "":
+		lines = []string{faint(" no teammate runs")}
+	case m.paneErr != "":
+		lines = nil
+		for _, l := range wrap(m.paneErr, w-2) {
+			lines = append(lines, faint(" "+l))
+		}
+	default:
+		for i, l := range lines {
+			lines[i] = colored(l)
+		}
+	}
+	for _, l := range lines[max(0, len(lines)-(rows-1)):] {
+		out = append(out, crop(l, w))
+	}
+	for len(out) < rows {
+		out = append(out, strings.Repeat(" ", w))
+	}
+	return out
+}
+
+func (m *model) paneHead(w int) string {
+	x := m.member(m.selected)
+	if x == nil {
+		return strings.Repeat(" ", w)
+	}
+	text := " " + plain(x.Name) + " — " + x.State
+	if x.Reason != "" {
+		text += ": " + plain(x.Reason)
+	}
+	if x.Task != "" {
+		text += " · task " + plain(x.Task) + " " + plain(m.subject(x.Task))
+	}
+	if x.Profile != "" {
+		text += " · " + plain(x.Profile)
+	}
+	if x.TmuxPaneID != "" {
+		text += " · " + plain(x.TmuxPaneID)
+	}
+	return inColor(bold(fit(text, w)), x.Color)
+}
+
+func (m *model) title() string {
+	live, done := 0, 0
+	for _, x := range m.members {
+		if x.Live() {
+			live++
+		}
+	}
+	for _, t := range m.tasks {
+		if t.Status == "completed" {
+			done++
+		}
+	}
+	text := fmt.Sprintf(" %s · %d of %d teammates run · %d of %d tasks done", plain(m.team), live, len(m.members), done, len(m.tasks))
+	if m.delegate {
+		text += " · delegate mode"
+	}
+	if len(m.warnings) > 0 {
+		text += " · " + plain(m.warnings[0])
+	}
+	return reverse(fit(text, m.width))
+}
+
+// footer is the line at the bottom: a question, an input, a note, or the keys.
+func (m *model) footer() string {
+	switch m.mode {
+	case filtering:
+		return fit("/"+plain(m.input)+"▏", m.width)
+	case writing:
+		return fit("to "+plain(m.selected)+": "+plain(m.input)+"▏", m.width)
+	}
+	if m.note != "" {
+		return fit(" "+m.note, m.width)
+	}
+	if m.mode == typing {
+		return faint(fit(" typing to "+plain(m.selected)+" · Esc back · Shift+↑↓ another one", m.width))
+	}
+	text := " ↑↓ select · Enter type · Ctrl+T tasks · m message · s stop · ? help · q quit"
+	if m.filter != "" {
+		text = " /" + plain(m.filter) + " ·" + text
+	}
+	return faint(fit(text, m.width))
+}
+
+// help is the table of keys.
+func (m *model) help() []string {
+	lines := []string{bold(" Keys"), ""}
+	for _, b := range bindings() {
+		if b.help != "" {
+			lines = append(lines, fmt.Sprintf(" %-22s %s", strings.Join(b.keys, " "), b.help))
+		}
+	}
+	return lines
+}

@@ -42,8 +42,10 @@ type Config struct {
 	Profiles profiles.Set
 	Caller   Caller
 	Limits   Limits
-	Cwd      string // of whoever asks
+	Cwd      string   // of whoever asks
+	Environ  []string // of whoever asks: what hooks get
 	Log      *slog.Logger
+	Notice   func(line string) // told what a person should know and no answer says; may be nil
 }
 
 // Service carries out the verbs.
@@ -57,7 +59,9 @@ type Service struct {
 	caller   Caller
 	limits   Limits
 	cwd      string
+	environ  []string
 	log      *slog.Logger
+	notice   func(string)
 }
 
 // New returns a Service.
@@ -68,12 +72,16 @@ func New(c Config) *Service {
 	if c.Profiles == nil {
 		c.Profiles = profiles.NewSet(nil)
 	}
+	if c.Notice == nil {
+		c.Notice = func(string) {}
+	}
 	if c.Caller.Name == "" {
 		c.Caller.Name = store.Lead
 	}
 	return &Service{
 		base: c.Base, roster: c.Roster, mail: c.Mail, tasks: c.Tasks,
-		panes: c.Panes, profiles: c.Profiles, caller: c.Caller, limits: c.Limits.withDefaults(), cwd: c.Cwd, log: c.Log,
+		panes: c.Panes, profiles: c.Profiles, caller: c.Caller, limits: c.Limits.withDefaults(), cwd: c.Cwd,
+		environ: c.Environ, log: c.Log, notice: c.Notice,
 	}
 }
 

@@ -56,7 +56,7 @@ func (s *Service) AddTask(ctx context.Context, team string, spec TaskSpec) (api.
 	if spec.Owner, err = s.owner(t, spec.Owner); err != nil {
 		return api.Task{}, err
 	}
-	task, err := s.tasks.Create(ctx, t.Name, s.fresh(spec))
+	task, err := s.create(ctx, t, s.fresh(spec))
 	if err != nil {
 		return api.Task{}, fmt.Errorf("add a task: %w", err)
 	}
@@ -230,6 +230,10 @@ func (s *Service) UpdateTask(ctx context.Context, team, id string, c TaskChange)
 			return task, err
 		case store.FailedTask:
 			return s.FailTask(ctx, team, id, "set to failed")
+		case store.Completed:
+			if err := s.mayComplete(ctx, team, id); err != nil {
+				return api.Task{}, err
+			}
 		}
 		c.Status = &status
 	}
@@ -326,12 +330,17 @@ func (s *Service) mayTouch(t *store.Task) error {
 	return nil
 }
 
-// CompleteTask finishes a task and keeps its result.
+// CompleteTask finishes a task and keeps its result, if no hook objects:
+// fault.Rejected, and the task is as it was.
 func (s *Service) CompleteTask(ctx context.Context, team, id, result string) (api.Task, error) {
 	if err := checkText(result); err != nil {
 		return api.Task{}, err
 	}
+	if err := s.mayComplete(ctx, team, id); err != nil {
+		return api.Task{}, err
+	}
 	return s.change(ctx, team, id, func(t *store.Task) {
+		delete(t.Metadata, objectionsKey)
 		t.Status, t.Result, t.Failure = store.Completed, result, ""
 		if t.Owner == "" {
 			t.Owner = s.caller.Name
@@ -351,7 +360,10 @@ func (s *Service) FailTask(ctx context.Context, team, id, reason string) (api.Ta
 // ReleaseTask makes a claimed or failed task claimable again, by the one it is
 // meant for if it is meant for one.
 func (s *Service) ReleaseTask(ctx context.Context, team, id string) (api.Task, error) {
-	return s.change(ctx, team, id, func(t *store.Task) { t.Status, t.Owner, t.Failure = store.Pending, "", "" })
+	return s.change(ctx, team, id, func(t *store.Task) {
+		t.Status, t.Owner, t.Failure = store.Pending, "", ""
+		delete(t.Metadata, objectionsKey)
+	})
 }
 
 func (s *Service) change(ctx context.Context, team, id string, f func(*store.Task)) (api.Task, error) {

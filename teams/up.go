@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -21,6 +22,7 @@ type Plan struct {
 	Team    TeamSpec
 	Members []SpawnSpec
 	Tasks   []TaskSpec // BlockedBy holds positions in this list, from "1"
+	Hooks   []hooks.Hook
 	Layout  panes.Layout
 	Limits  Limits
 }
@@ -61,6 +63,9 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 		return Snapshot{}, err
 	}
 	progress(fmt.Sprintf("team %s is made", name))
+	if err := s.keepHooks(ctx, name, p.Hooks); err != nil {
+		return undo(err)
+	}
 	if err := s.addPlanned(ctx, p); err != nil {
 		return undo(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -35,7 +36,7 @@ func (m *mate) work(ctx context.Context) panes.Ended {
 	}
 	m.show(api.StateActive, "", "")
 	last := finished{}
-	idle := false
+	idle, kept := false, 0 // kept: how often in a row hooks have kept it from going idle
 	for {
 		if m.closing() {
 			return panes.Ended{State: api.StateStopped, Reason: m.host.Cause()}
@@ -47,15 +48,19 @@ func (m *mate) work(ctx context.Context) panes.Ended {
 		}
 		task, err := m.o.Service.ClaimNext(ctx, m.o.Team, 0)
 		if err == nil {
-			idle = false
+			idle, kept = false, 0
 			last = m.run(ctx, task)
 			continue
 		}
 		if fault.CodeOf(err) != fault.NoTaskReady {
 			m.say("no task can be claimed just now: %v", err)
 		}
+		if !idle && m.keptAwake(ctx, kept) {
+			kept++
+			continue
+		}
 		if !idle {
-			idle = true
+			idle, kept = true, 0
 			m.goIdle(ctx, last)
 			last = finished{}
 		}
@@ -82,6 +87,19 @@ func (m *mate) goIdle(ctx context.Context, last finished) {
 	}
 }
 
+// keptAwake asks the hooks whether the worker may go idle. One that may not looks
+// for work again: a hook may have added some.
+func (m *mate) keptAwake(ctx context.Context, before int) bool {
+	feedback, err := m.o.Service.MayIdle(ctx, m.o.Team, before)
+	if err != nil {
+		m.say("the hooks could not be asked: %v", err)
+	}
+	if feedback != "" {
+		m.say("goes on: %s", feedback)
+	}
+	return feedback != ""
+}
+
 // obeyShutdown answers a request to shut down, if there is one.
 func (m *mate) obeyShutdown(ctx context.Context) (bool, error) {
 	f, asked, err := m.o.Service.Asked(ctx, m.o.Team)
@@ -95,7 +113,9 @@ func (m *mate) obeyShutdown(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// run carries out one task and writes down what came of it.
+// run carries out one task and writes down what came of it. A task that a hook
+// does not let be completed is carried out again, with the hook's feedback in
+// LEADLIGHT_FEEDBACK, until the hooks have objected too often.
 func (m *mate) run(ctx context.Context, task api.Task) finished {
 	m.show(api.StateActive, task.ID, "")
 	argv, shown := m.command(ctx, task)
@@ -103,31 +123,58 @@ func (m *mate) run(ctx context.Context, task api.Task) finished {
 	if argv == nil {
 		return m.fail(ctx, task, "it brings no command that this worker obeys, and the worker has none of its own")
 	}
-	m.say("$ %s", shown)
 	input, err := json.Marshal(task)
 	if err != nil {
 		return m.fail(ctx, task, err.Error())
 	}
+	feedback := ""
+	for range hooks.MaxObjections {
+		m.say("$ %s", shown)
+		out, why := m.attempt(ctx, argv, input, task.ID, feedback)
+		switch {
+		case why == "": // it is done, also if the host has to go now
+		case m.closing():
+			return finished{} // Bury gives the task back
+		default:
+			return m.fail(ctx, task, why)
+		}
+		_, err := m.o.Service.CompleteTask(context.WithoutCancel(ctx), m.o.Team, task.ID, out)
+		said, objected := teams.Objected(err)
+		switch {
+		case err == nil:
+			m.say("task %s is completed", task.ID)
+			return finished{id: task.ID, status: "resolved"}
+		case !objected:
+			m.say("task %s is done, but that could not be written down: %v", task.ID, err)
+			return finished{id: task.ID, status: "failed", reason: err.Error()}
+		}
+		feedback = said
+		m.say("task %s stays open: %s", task.ID, feedback)
+		if m.closing() {
+			return finished{}
+		}
+	}
+	return m.fail(ctx, task, feedback)
+}
+
+// attempt runs the command of a task once. why says why it failed.
+func (m *mate) attempt(ctx context.Context, argv []string, input []byte, id, feedback string) (result, why string) {
+	env := append(m.env[:len(m.env):len(m.env)], "LEADLIGHT_TASK="+id)
+	if feedback != "" {
+		env = append(env, "LEADLIGHT_FEEDBACK="+feedback)
+	}
 	out, said := &tail{limit: maxResult}, &tail{limit: maxResult}
 	exit, err := m.host.Run(ctx, host.Command{
-		Argv: argv, Dir: m.launch.Dir, Env: append(m.env[:len(m.env):len(m.env)], "LEADLIGHT_TASK="+task.ID),
+		Argv: argv, Dir: m.launch.Dir, Env: env,
 		Pipes: true, Stdin: append(input, '\n'), Stdout: io.MultiWriter(out, said), Stderr: said,
 	})
 	switch {
-	case err == nil && exit.Code == 0: // it is done, also if the host has to go now
-	case m.closing():
-		return finished{} // Bury gives the task back
 	case err != nil:
-		return m.fail(ctx, task, fault.Of(err).Message)
-	default:
-		return m.fail(ctx, task, whyFailed(exit, said))
+		return "", fault.Of(err).Message
+	case exit.Code != 0:
+		return "", whyFailed(exit, said)
 	}
-	if _, err := m.o.Service.CompleteTask(context.WithoutCancel(ctx), m.o.Team, task.ID, out.String()); err != nil {
-		m.say("task %s is done, but that could not be written down: %v", task.ID, err)
-		return finished{id: task.ID, status: "failed", reason: err.Error()}
-	}
-	m.say("task %s is completed", task.ID)
-	return finished{id: task.ID, status: "resolved"}
+	return out.String(), ""
 }
 
 // whyFailed is the last line of what the command said, and how it ended.

@@ -81,7 +81,8 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 			store.MailboxClaude:  fs.Mail(),
 			store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
 		}},
-		Caller: who, Limits: s.Limits(), Cwd: cwd, Log: log,
+		Caller: who, Limits: s.Limits(), Cwd: cwd, Environ: a.environ, Log: log,
+		Notice: func(line string) { a.warn([]string{line}) },
 	})
 	return c, nil
 }

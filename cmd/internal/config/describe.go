@@ -18,6 +18,7 @@ func TeamFileSections() []Section {
 		{"members, each", describe(memberKeys())},
 		{"tasks, each", describe(taskKeys())},
 		{"profiles, each by its name", describe(profileKeys())},
+		{"hooks: TeammateIdle, TaskCompleted, TaskCreated; of each a list of", describe(hookKeys())},
 		{"lifecycle", describe(lifecycleKeys())},
 	}
 }

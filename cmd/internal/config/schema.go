@@ -3,13 +3,13 @@ package config
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 )
 
@@ -23,7 +23,7 @@ type (
 		members                          []memberPart
 		tasks                            []taskPart
 		profiles                         []profilePart
-		hooks                            Pos // where hooks stand; zero: nowhere
+		hooks                            []hooks.Hook
 	}
 	layoutPart struct {
 		placement, arrange, main scalar[string]
@@ -90,7 +90,7 @@ func teamKeys() []key[teamFile] {
 			f.tasks = readList(d, n, "tasks", "a task", taskKeys(), func(t *taskPart, p Pos) { t.pos = p })
 		}},
 		{"profiles", "keys", "how an agent is run, by the agent's name", readProfiles},
-		{"hooks", "keys", "programs that may object (not supported yet: refused)", readHooks},
+		{"hooks", "keys", "programs that may object, by the event they are asked about", readHooks},
 		{"lifecycle", "keys", "limits and the end", func(d *decoder, n ast.Node, f *teamFile) {
 			readMap(d, n, "lifecycle", lifecycleKeys(), &f.lifecycle)
 		}},
@@ -329,25 +329,5 @@ func readProfiles(d *decoder, n ast.Node, f *teamFile) {
 		}
 		readMap(d, v, "a profile", profileKeys(), &p.profile)
 		f.profiles = append(f.profiles, p)
-	})
-}
-
-// HookEvents returns the events that a hook can be set on.
-func HookEvents() []string { return []string{"TeammateIdle", "TaskCompleted", "TaskCreated"} }
-
-func readHooks(d *decoder, n ast.Node, f *teamFile) {
-	f.hooks = at(n)
-	d.eachKey(n, "hooks", func(name string, pos Pos, v ast.Node) {
-		if !slices.Contains(HookEvents(), name) {
-			d.fail(pos, "unknown event %q in hooks%s", name, didYouMean(name, HookEvents()))
-		}
-		type hook struct{ kind, command scalar[string] }
-		d.eachItem(v, name, func(v ast.Node) {
-			readMap(d, v, "a hook", []key[hook]{
-				{"type", "command", "", func(d *decoder, n ast.Node, h *hook) { h.kind = d.oneOf(n, "type", "command") }},
-				{"command", "command", "", func(d *decoder, n ast.Node, h *hook) { h.command = d.text(n, "command") }},
-				{"timeout", "time", "", func(d *decoder, n ast.Node, h *hook) { d.duration(n, "timeout") }},
-			}, &hook{})
-		})
 	})
 }

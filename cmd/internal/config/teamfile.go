@@ -77,6 +77,7 @@ func ParseTeamFile(shown, dir string, data []byte) (*TeamFile, error) {
 		return nil, err
 	}
 	out := &TeamFile{Path: shown, settings: f, Plan: f.plan(dir), Profiles: map[string]profiles.Profile{}}
+	out.Plan.Hooks = placed(f.hooks, dir, shown)
 	for _, p := range f.profiles {
 		out.Profiles[p.name.V] = p.profile
 	}
@@ -106,9 +107,6 @@ func (d *decoder) check(f *teamFile) {
 		d.fail(Pos{1, 1}, "the key \"team\" is missing: the name of the team")
 	} else if err := store.CheckNewTeam(f.team.V); f.team.Set && err != nil {
 		d.failWith(f.team.Pos, err)
-	}
-	if f.hooks != (Pos{}) {
-		d.mistakes = append(d.mistakes, mistake{f.hooks, "hooks are not supported yet; take them out, they would not run", fault.Unsupported})
 	}
 	if n := utf8.RuneCountInString(f.description.V); n > maxDescription {
 		d.fail(f.description.Pos, "the description has %d characters; %d is the most", n, maxDescription)

@@ -1,0 +1,131 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unicode"
+
+	"github.com/leadlight-dev/leadlight/signals"
+)
+
+// objects is the exit status with which a hook says no.
+const objects = 2
+
+// maxReason is how much of a hook's standard error is kept, in bytes.
+const maxReason = 16 << 10
+
+// At its limit a hook gets SIGTERM, and SIGKILL after termLimit. drainLimit is how
+// long what it wrote is waited for, when a process that it left holds the pipe.
+const (
+	termLimit  = time.Second
+	killLimit  = 2 * time.Second
+	drainLimit = 500 * time.Millisecond
+)
+
+// Ask asks the hooks of in's event, all at once, and waits for them; each has its
+// own limit, at which it is ended with everything it started. environ is what they
+// get, nil for that of this process. The error is that of ctx, and then nobody has
+// agreed to anything.
+func Ask(ctx context.Context, all []Hook, in Input, environ []string) (Answer, error) {
+	asked := Of(all, in.HookEventName)
+	data, err := json.Marshal(in)
+	if err != nil {
+		return Answer{}, fmt.Errorf("encode the input of the hooks: %w", err)
+	}
+	said := make([]Answer, len(asked))
+	var wg sync.WaitGroup
+	for i, h := range asked {
+		wg.Go(func() { said[i] = h.ask(ctx, in, data, environ) })
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return Answer{}, fmt.Errorf("ask the hooks of %s: %w", in.HookEventName, err)
+	}
+	var out Answer
+	for _, a := range said {
+		out.Objections = append(out.Objections, a.Objections...)
+		out.Failures = append(out.Failures, a.Failures...)
+	}
+	return out, nil
+}
+
+// ask runs one hook.
+func (h Hook) ask(ctx context.Context, in Input, data []byte, environ []string) Answer {
+	ctx, cancel := context.WithTimeout(ctx, h.Limit())
+	defer cancel()
+	said := &head{limit: maxReason}
+	c := exec.CommandContext(ctx, "sh", "-c", h.Command)
+	c.Dir, c.Env, c.Stdin, c.Stderr = h.Dir, environ, strings.NewReader(string(data)+"\n"), said
+	if c.Dir == "" {
+		c.Dir = in.Cwd
+	}
+	if in.Cwd != "" {
+		c.Env = append(c.Environ(), "CLAUDE_PROJECT_DIR="+in.Cwd)
+	}
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel, c.WaitDelay = func() error { return end(c.Process.Pid) }, drainLimit
+	err := c.Run()
+	switch exit := (*exec.ExitError)(nil); {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		err = fmt.Errorf("it took longer than %s and was ended", h.Limit())
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return Answer{}
+	case errors.As(err, &exit) && exit.ExitCode() == objects:
+		return Answer{Objections: []Objection{{Hook: h, Reason: said.text()}}}
+	}
+	why := err.Error()
+	if text := said.text(); text != "" {
+		why += ": " + text
+	}
+	return Answer{Failures: []Failure{{Hook: h, Why: why}}}
+}
+
+// end ends a hook with what it started. A descendant that left its parent is still
+// in the group; one that left the group is still below its parent.
+func end(pid int) error {
+	root, err := signals.Identify(pid)
+	if err != nil {
+		return err
+	}
+	_, err = signals.Ending{Roots: []signals.Identity{root}, Term: termLimit, Kill: killLimit}.Run(context.Background())
+	if killed := syscall.Kill(-pid, syscall.SIGKILL); killed != nil && !errors.Is(killed, syscall.ESRCH) {
+		err = errors.Join(err, killed)
+	}
+	return err
+}
+
+// head keeps the beginning of what is written to it. It never fails, so that a
+// hook that says much is not stopped by it.
+type head struct {
+	limit int
+
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.buf = append(h.buf, p[:min(len(p), h.limit-len(h.buf))]...)
+	return len(p), nil
+}
+
+// text is what was written, fit to be shown: without control characters but line
+// breaks and tabs.
+func (h *head) text() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(string(h.buf), "")))
+}

@@ -1,0 +1,222 @@
+package teams
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/hooks"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// hooksRecord is where the hooks of a team's file are kept: among the launch
+// records, where nobody looks for tasks. Whoever can write a task must not thereby
+// name a program to run.
+const hooksRecord = "launch/.hooks.json"
+
+// objectionsKey is the metadata field that counts how often hooks objected to the
+// completion of a task.
+const objectionsKey = "objections"
+
+// In returns the same verbs for one who works in the folder cwd with the variables
+// environ, which hooks inherit.
+func (s *Service) In(cwd string, environ []string) *Service {
+	in := *s
+	in.cwd, in.environ = cwd, environ
+	return &in
+}
+
+// keepHooks stores the hooks of a team file.
+func (s *Service) keepHooks(ctx context.Context, team string, all []hooks.Hook) error {
+	if len(all) == 0 {
+		return nil
+	}
+	err := panes.EditOwn(ctx, s.panes.Records(), team, hooksRecord, "keep hooks", func(kept *[]hooks.Hook) (bool, error) {
+		*kept = all
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("keep the hooks of team %s: %w", team, err)
+	}
+	return nil
+}
+
+// hooksOf returns the hooks of an event: those of the team file, and those of
+// Claude Code's settings, the user's and the ones of the lead's folder.
+func (s *Service) hooksOf(ctx context.Context, t store.Team, event string) ([]hooks.Hook, error) {
+	all, err := panes.ReadOwn[[]hooks.Hook](ctx, s.panes.Records(), t.Name, hooksRecord)
+	if err != nil {
+		return nil, fmt.Errorf("read the hooks of team %s: %w", t.Name, err)
+	}
+	project := t.Ours.Cwd
+	if lead := t.Member(leadName(t)); lead != nil && project == "" {
+		project = lead.Cwd
+	}
+	getenv := func(name string) string { return variable(s.environ, name) }
+	return hooks.Of(append(all, hooks.ReadSettings(hooks.SettingsFiles(getenv, project)...)...), event), nil
+}
+
+// askHooks asks the hooks of an event and fills in who acts where.
+func (s *Service) askHooks(ctx context.Context, t store.Team, all []hooks.Hook, in hooks.Input) (hooks.Answer, hooks.Input, error) {
+	in.SessionID, in.Cwd, in.TeamName = t.LeadSessionID, s.cwd, t.Name
+	if m := t.Member(s.caller.Name); m != nil && !t.IsLead(*m) {
+		in.TeammateName, in.Cwd = m.Name, orDefault(m.Cwd, s.cwd)
+		if in.HookEventName == hooks.TeammateIdle {
+			in.PermissionMode = orDefault(m.Mode, "default")
+		}
+	}
+	answer, err := hooks.Ask(ctx, all, in, s.environ)
+	for _, f := range answer.Failures {
+		s.log.Warn("a hook gave no answer", "hook", f.Hook.Command, "event", f.Hook.Event, "why", f.Why)
+		s.notice(f.String())
+	}
+	return answer, in, err
+}
+
+func inputOf(event string, task store.Task) hooks.Input {
+	return hooks.Input{HookEventName: event, TaskID: task.ID, TaskSubject: task.Subject, TaskDescription: task.Description}
+}
+
+// mayComplete asks the hooks whether a task may be completed, before anything is
+// written: fault.Rejected, with their feedback. After hooks.MaxObjections the lead
+// is told.
+func (s *Service) mayComplete(ctx context.Context, team, id string) error {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return err
+	}
+	all, err := s.hooksOf(ctx, t, hooks.TaskCompleted)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	task, err := s.tasks.Get(ctx, t.Name, id)
+	if err != nil || task.Status == store.Completed || task.State() == store.Blocked {
+		return err // what is blocked is refused by the store
+	}
+	if err := s.mayTouch(&task); err != nil {
+		return err
+	}
+	answer, in, err := s.askHooks(ctx, t, all, inputOf(hooks.TaskCompleted, task))
+	if err != nil || !answer.Objects() {
+		return err
+	}
+	n, err := s.countObjection(ctx, t, id)
+	if err != nil {
+		return err
+	}
+	f := fault.New(fault.Rejected, "task %s is not completed: %s", id, answer.Feedback(in))
+	if n < hooks.MaxObjections {
+		return f.WithHint("do what the hook asks for, then leadlight task done %s", id)
+	}
+	if n == hooks.MaxObjections {
+		text := fmt.Sprintf("Task %s was not completed %d times. %s", id, n, answer.Feedback(in))
+		if err := s.tellOfObjections(ctx, t, text, "a hook keeps task "+id+" open"); err != nil {
+			return err
+		}
+	}
+	return f.WithHint("that was objection %d: stop trying, the lead knows; leadlight task fail %s --reason TEXT gives it up", n, id)
+}
+
+// countObjection notes one more objection to the completion of a task.
+func (s *Service) countObjection(ctx context.Context, t store.Team, id string) (n int, err error) {
+	_, err = s.tasks.Update(ctx, t.Name, id, func(task *store.Task) error {
+		n = 0
+		_ = json.Unmarshal(task.Metadata[objectionsKey], &n) // what is no number counts as none
+		n++
+		if task.Metadata == nil {
+			task.Metadata = map[string]json.RawMessage{}
+		}
+		raw, err := json.Marshal(n)
+		task.Metadata[objectionsKey] = raw
+		return err
+	})
+	return n, err
+}
+
+// tellOfObjections tells the lead, unless it is the one who was refused.
+func (s *Service) tellOfObjections(ctx context.Context, t store.Team, text, summary string) error {
+	m := t.Member(s.caller.Name)
+	if m == nil || t.IsLead(*m) {
+		return nil
+	}
+	_, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: text, Summary: summary, Color: m.Color, Timestamp: time.Now()})
+	if err != nil {
+		return fmt.Errorf("tell the lead that %s: %w", summary, err)
+	}
+	return nil
+}
+
+// held is the failure of a task that is written, because hooks want its id, but
+// that nobody may take until they have answered.
+const held = "the hooks have not answered yet"
+
+// create makes a task. If there are hooks on TaskCreated, they are asked while
+// nobody can claim it, and an objection removes it again: fault.Rejected.
+func (s *Service) create(ctx context.Context, t store.Team, task store.Task) (store.Task, error) {
+	all, err := s.hooksOf(ctx, t, hooks.TaskCreated)
+	if err != nil {
+		return task, err
+	}
+	if len(all) == 0 {
+		return s.tasks.Create(ctx, t.Name, task)
+	}
+	task.Failure = held
+	made, err := s.tasks.Create(ctx, t.Name, task)
+	if err != nil {
+		return made, err
+	}
+	answer, in, err := s.askHooks(ctx, t, all, inputOf(hooks.TaskCreated, made))
+	if err == nil && answer.Objects() {
+		err = fault.New(fault.Rejected, "the task is not added: %s", answer.Feedback(in)).WithHint("change it as the hook asks")
+	}
+	if err != nil {
+		if removed := s.tasks.Delete(context.WithoutCancel(ctx), t.Name, made.ID); removed != nil {
+			err = fmt.Errorf("%w; and task %s could not be removed again: %w", err, made.ID, removed)
+		}
+		return made, err
+	}
+	return s.tasks.Update(ctx, t.Name, made.ID, func(task *store.Task) error {
+		if task.Failure == held {
+			task.Failure = ""
+		}
+		return nil
+	})
+}
+
+// MayIdle asks the hooks whether the caller, a teammate with nothing to do, may go
+// idle. It returns "" if it may, else the feedback with which it has to go on.
+// before is how many objections in a row there were: after hooks.MaxObjections the
+// lead is told, and the caller may.
+func (s *Service) MayIdle(ctx context.Context, team string, before int) (feedback string, err error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return "", err
+	}
+	all, err := s.hooksOf(ctx, t, hooks.TeammateIdle)
+	if err != nil || len(all) == 0 {
+		return "", err
+	}
+	answer, in, err := s.askHooks(ctx, t, all, hooks.Input{HookEventName: hooks.TeammateIdle})
+	if err != nil || !answer.Objects() {
+		return "", err
+	}
+	feedback = answer.Feedback(in)
+	if before+1 < hooks.MaxObjections {
+		return feedback, nil
+	}
+	text := fmt.Sprintf("%s was kept from going idle %d times and is idle now. %s", s.caller.Name, before+1, feedback)
+	return "", s.tellOfObjections(ctx, t, text, "a hook does not let "+s.caller.Name+" rest")
+}
+
+// Objected tells whether an error is a hook's objection, and returns the feedback.
+func Objected(err error) (feedback string, objected bool) {
+	if fault.CodeOf(err) != fault.Rejected {
+		return "", false
+	}
+	_, feedback, objected = strings.Cut(fault.Of(err).Message, "is not completed: ")
+	return feedback, objected
+}

@@ -1,0 +1,155 @@
+package teams_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// hook puts one command on an event, in the settings of the lead's folder.
+func (d *desk) hook(event, command string) {
+	d.t.Helper()
+	line, err := json.Marshal(command)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	file := filepath.Join(d.base, ".claude", "settings.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(`{"hooks":{"`+event+`":[{"hooks":[{"type":"command","command":`+string(line)+`}]}]}}`), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) add(spec teams.TaskSpec) string {
+	d.t.Helper()
+	task, err := d.as("").AddTask(d.t.Context(), "alpha", spec)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return task.ID
+}
+
+// TestHK01_HK02_HK04_M18_AnObjectionKeepsATaskOpen goes through a task's life with
+// a gate: the hook sees it in progress, it never was anything else, and whoever
+// tries too often is told to stop.
+func TestHK01_HK02_HK04_M18_AnObjectionKeepsATaskOpen(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("builder"))
+	id, next := d.add(teams.TaskSpec{Subject: "Piece"}), ""
+	next = d.add(teams.TaskSpec{Subject: "After it", BlockedBy: []string{id}})
+	s, ctx := d.as("builder"), t.Context()
+	if _, err := s.ClaimTask(ctx, "alpha", id); err != nil {
+		t.Fatal(err)
+	}
+	seen := filepath.Join(d.base, "seen")
+	d.hook("TaskCompleted", "cat ../tasks/alpha/"+id+".json >>"+seen+" 2>/dev/null || cat tasks/alpha/"+id+".json >>"+seen+"; cat >"+seen+".in; exit 2")
+	for n := 1; n <= 4; n++ {
+		_, err := s.CompleteTask(ctx, "alpha", id, "made")
+		wantCode(t, err, fault.Rejected)
+		feedback, objected := teams.Objected(err)
+		if !objected || !strings.Contains(feedback, "no reason given") || !strings.Contains(feedback, "TaskCompleted of task "+id) {
+			t.Errorf("feedback %q", feedback)
+		}
+		if stop := strings.Contains(fault.Of(err).Hint, "stop trying"); stop != (n >= 3) {
+			t.Errorf("objection %d: %s", n, fault.Of(err).Hint)
+		}
+	}
+	done := "completed"
+	_, err := s.UpdateTask(ctx, "alpha", id, teams.TaskChange{Status: &done})
+	wantCode(t, err, fault.Rejected)
+	if task, _ := s.Task(ctx, "alpha", id); task.Status != store.InProgress || task.Owner != "builder" {
+		t.Errorf("the task is %+v", task)
+	}
+	if task, _ := s.Task(ctx, "alpha", next); task.Status != store.Blocked {
+		t.Errorf("what depends on it is %s", task.Status)
+	}
+	if data, _ := os.ReadFile(seen); strings.Contains(string(data), `"completed"`) || !strings.Contains(string(data), `"in_progress"`) {
+		t.Errorf("the hook saw %s", data)
+	}
+	if data, _ := os.ReadFile(seen + ".in"); !strings.Contains(string(data), `"teammate_name":"builder"`) || !strings.Contains(string(data), `"task_subject":"Piece"`) {
+		t.Errorf("the hook was told %s", data)
+	}
+	mail, err := d.as("").Inbox(ctx, "alpha", "", teams.InboxFilter{From: "builder"})
+	if err != nil || len(mail) != 1 || !strings.Contains(mail[0].Text, "no reason given") {
+		t.Errorf("the lead was told %+v %v", mail, err)
+	}
+	d.hook("TaskCompleted", "echo broken >&2; exit 1") // no answer is no objection
+	task, err := s.CompleteTask(ctx, "alpha", id, "made")
+	if err != nil || task.Status != store.Completed || task.Metadata["objections"] != nil {
+		t.Errorf("got %+v %v", task, err)
+	}
+}
+
+func TestAHookKeepsATaskFromBeingMade(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("builder"))
+	first := d.add(teams.TaskSpec{Subject: "fine"})
+	d.hook("TaskCreated", `grep -q '"task_subject":"bad"' || exit 0; echo say what is to be done >&2; exit 2`)
+	_, err := d.as("").AddTask(t.Context(), "alpha", teams.TaskSpec{Subject: "bad", Blocks: []string{first}})
+	wantCode(t, err, fault.Rejected)
+	if !strings.Contains(err.Error(), "say what is to be done") {
+		t.Errorf("no reason: %v", err)
+	}
+	good := d.add(teams.TaskSpec{Subject: "good"})
+	list, _, err := d.as("").TaskList(t.Context(), "alpha", teams.TaskFilter{Ready: true})
+	if err != nil || len(list) != 2 || list[1].ID != good || good != "3" || len(list[0].BlockedBy) != 0 {
+		t.Errorf("got %+v %v; ids are never used twice", list, err)
+	}
+}
+
+func TestHK02_M17_AnObjectionKeepsATeammateAwake(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("builder"))
+	s := d.as("builder")
+	if feedback, err := s.MayIdle(t.Context(), "alpha", 0); err != nil || feedback != "" {
+		t.Errorf("without hooks: %q %v", feedback, err)
+	}
+	d.hook("TeammateIdle", `cat >in; echo run the tests >&2; exit 2`)
+	for before := range 3 {
+		feedback, err := s.MayIdle(t.Context(), "alpha", before)
+		if err != nil || strings.Contains(feedback, "run the tests") != (before < 2) {
+			t.Errorf("after %d: %q %v", before, feedback, err)
+		}
+	}
+	in, _ := os.ReadFile(filepath.Join(d.base, "in"))
+	for _, part := range []string{`"hook_event_name":"TeammateIdle"`, `"teammate_name":"builder"`, `"team_name":"alpha"`, `"permission_mode":"default"`} {
+		if !strings.Contains(string(in), part) {
+			t.Errorf("the hook was told %s, not %s", in, part)
+		}
+	}
+	mail, err := d.as("").Inbox(t.Context(), "alpha", "", teams.InboxFilter{From: "builder"})
+	if err != nil || len(mail) != 1 || !strings.Contains(mail[0].Text, "run the tests") {
+		t.Errorf("the lead was told %+v %v", mail, err)
+	}
+}
+
+// TestATaskNamesNoHook: what is in a task or in the roster is nobody's command.
+func TestATaskNamesNoHook(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("builder"))
+	mark := filepath.Join(d.base, "ran")
+	id := d.add(teams.TaskSpec{Subject: "$(touch " + mark + ")", Metadata: map[string]json.RawMessage{
+		"hooks": json.RawMessage(`{"TaskCompleted":[{"type":"command","command":"touch ` + mark + `"}]}`)}})
+	err := d.fs.Roster().Update(t.Context(), "alpha", func(team *store.Team) error {
+		team.Metadata = map[string]json.RawMessage{"hooks": json.RawMessage(`{"TaskCompleted":[{"hooks":[{"type":"command","command":"touch ` + mark + `"}]}]}`)}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.hook("TaskCompleted", "cat >/dev/null")
+	if _, err := d.as("builder").CompleteTask(t.Context(), "alpha", id, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("a task ran a program")
+	}
+}

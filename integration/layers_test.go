@@ -64,7 +64,7 @@ func layers() []rule {
 		{"teams/mate", l3, "teams teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "a teammate's life on its host, lived by the verbs"},
 
 		{"cmd/internal/config", l4, "panes panes/profiles hooks backend teams teams/store", "settings name things of the lower layers and start none"},
-		{"cmd/internal/tui", l4, "teams teams/api panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},
+		{"cmd/internal/tui", l4, "teams teams/api panes panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},
 		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/tui", "who asks may ask everyone"},
 		{"cmd/leadlight", l5, "cmd/internal/cli", "main is a few lines"},
 

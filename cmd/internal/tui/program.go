@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -219,7 +220,11 @@ func (p *program) stop(name string) tea.Cmd {
 
 // focus goes to the real pane: in the terminal around us, or in this one's place.
 func (p *program) focus(name string) tea.Cmd {
-	if p.o.Inside {
+	_, kind, err := p.o.Service.Where(p.ctx, p.o.Team, name)
+	if err != nil {
+		return said(fault.Of(err).Message)
+	}
+	if p.o.Inside && kind != panes.Headless {
 		return p.verb("went to "+name, func() error { return p.o.Service.Focus(p.ctx, p.o.Team, name) })
 	}
 	argv, err := p.o.Service.Attach(p.ctx, p.o.Team, name)

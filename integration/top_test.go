@@ -1,0 +1,197 @@
+package integration_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+var updateScreens = flag.Bool("update-screens", false, "write the golden screens of the dashboard anew")
+
+// screen is the dashboard in a pane of a private tmux, and a person in front of it.
+type screen struct {
+	*rig
+	pane string
+	seen string
+}
+
+// top starts the dashboard, alone in a window of that size.
+func (r *rig) top(size string, env ...string) *screen {
+	r.t.Helper()
+	argv := append([]string{"env"}, r.env...)
+	argv = append(append(argv, env...), r.bin, "top")
+	s := &screen{rig: r, pane: r.tmux.NewSession(size, argv...)}
+	r.t.Cleanup(func() { _, _ = r.tmux.Try("kill-pane", "-t", s.pane) })
+	return s
+}
+
+// press sends keys, each one after the other was taken: a terminal cannot tell an
+// escape with a key behind it from one key.
+func (s *screen) press(keys ...string) {
+	for _, k := range keys {
+		s.tmux.Run("send-keys", "-t", s.pane, k)
+	}
+}
+
+// shows waits for a text on the screen.
+func (s *screen) shows(text string) {
+	s.t.Helper()
+	defer func() {
+		if s.t.Failed() {
+			s.t.Fatal(s.seen)
+		}
+	}()
+	s.eventually("the dashboard shows "+text, func() bool {
+		s.seen = s.tmux.Capture(s.pane)
+		return strings.Contains(s.seen, text)
+	})
+}
+
+// golden waits for a screen as it is in testdata, but for ages and times of day.
+func (s *screen) golden(name string) {
+	s.t.Helper()
+	file := filepath.Join("testdata", "top", name+".golden")
+	get := func() string { return stable(s.tmux.Capture(s.pane)) }
+	if *updateScreens {
+		if err := os.WriteFile(file, []byte(get()), 0o644); err != nil {
+			s.t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() {
+		if s.t.Failed() {
+			s.t.Fatal(cmp.Diff(string(want), s.seen))
+		}
+	}()
+	s.eventually("the screen is as in "+file, func() bool {
+		s.seen = get()
+		return s.seen == string(want)
+	})
+}
+
+// stable leaves out what differs from run to run.
+func stable(text string) string {
+	for _, v := range [][2]string{{`(?m) +$`, ""}, {` {0,3}\d+[smhd]│`, "  0s│"}, {`\d\d:\d\d:\d\d `, "00:00:00 "}, {`\d\d:\d\d `, "00:00 "}} {
+		text = regexp.MustCompile(v[0]).ReplaceAllString(text, v[1])
+	}
+	return text + "\n"
+}
+
+// ensemble is a team that is always the same to look at.
+func (r *rig) ensemble() {
+	r.t.Helper()
+	r.team("alpha")
+	r.headless("bob", "sh", "-c", `printf '\033[31mred\033[0m \033[1m研究員\033[0m wide\n'; stty -echo; while read -r line; do echo "got $line of $(stty size)"; done`)
+	r.must("spawn", "amy", "--backend", "headless", "--agent", "shell")
+	r.must("task", "add", "Read the parser", "--owner", "bob")
+	r.must("task", "update", "1", "--status", "in_progress")
+	r.must("task", "add", "Write it up", "--blocked-by", "1", "--owner", "bob")
+	r.headless("zoe", "sh", "-c", "sleep 0.7; exit 3")
+	r.eventually("zoe has failed", func() bool { return r.member("zoe").State == api.StateFailed })
+	r.must("send", "bob", "look at lex.go", "--summary", "lex.go first")
+	r.must("inbox", "team-lead", "--mark-read")
+}
+
+// One team, looked at, steered and typed into, on a small screen and on a large one.
+func TestM13_T05_TheDashboard(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "")
+	r.ensemble()
+	s := r.top("80x24")
+	s.shows("研究員 wide")
+	s.golden("list-80x24")
+	if got := s.tmux.Run("capture-pane", "-p", "-e", "-t", s.pane); !regexp.MustCompile(`\x1b\[[0-9;]*31m(\x1b\[49m)?red`).MatchString(got) {
+		t.Errorf("the pane has lost its colours: %q", got)
+	}
+	s.press("Enter")
+	s.shows("typing to bob")
+	s.tmux.Run("send-keys", "-t", s.pane, "-l", "abc 研究")
+	s.press("Enter")
+	s.shows("got abc 研究 of 21 80")
+	s.golden("typing-80x24")
+	s.press("Escape")
+	s.shows("TEAMMATE")
+	s.press("C-t")
+	s.shows("waits for 1")
+	s.golden("tasks-80x24")
+	s.press("?")
+	s.shows("this help")
+	s.golden("help-80x24")
+	s.press("Escape")
+	s.shows("TEAMMATE")
+	s.press("i")
+	s.tmux.Run("resize-window", "-t", s.pane, "-x", "200", "-y", "50")
+	s.shows("nothing since the dashboard began")
+	s.golden("messages-200x50")
+	s.press("i", "S-Down")
+	s.shows("amy — idle")
+	s.golden("list-200x50")
+	s.press("q")
+	s.eventually("it has ended", func() bool { return len(s.tmux.Panes()) == 0 })
+}
+
+// What is done on the dashboard is done by the verbs.
+func TestM14_TheDashboardActs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "")
+	r.ensemble()
+	s := r.top("80x24", "LEADLIGHT_BACKEND=headless")
+	s.shows("研究員 wide")
+	s.press("BTab")
+	s.shows("delegate mode")
+	s.press("BTab")
+	s.shows("delegate mode is off")
+
+	s.press("m")
+	s.tmux.Run("send-keys", "-t", s.pane, "-l", "over to you")
+	s.press("Enter")
+	s.shows("sent to bob")
+	if box := boxOf(r, "alpha", "bob"); box[len(box)-1].Text != "over to you" {
+		t.Errorf("bob's mail: %+v", box)
+	}
+	s.press("f") // the real pane, in the dashboard's place
+	s.eventually("the pane is in its place", func() bool { return !strings.Contains(s.tmux.Capture(s.pane), "TEAMMATE") })
+	s.tmux.Run("send-keys", "-t", s.pane, "-l", "real")
+	s.press("Enter")
+	s.shows("got real of 24 80")
+	s.press("C-\\", "d")
+	s.shows("TEAMMATE")
+
+	s.press("s")
+	s.shows("stop bob?")
+	s.press("y")
+	s.shows("bob: terminated")
+	if m := r.member("bob"); m.State != api.StateStopped {
+		t.Errorf("bob is %s", m.State)
+	}
+	s.press("r")
+	s.shows("restart bob?")
+	s.press("y")
+	s.shows("bob runs again")
+	s.press("/")
+	s.tmux.Run("send-keys", "-t", s.pane, "-l", "fail")
+	s.shows("2 more do not match")
+	s.press("Enter")
+	s.press("q")
+	s.eventually("it has ended", func() bool { return len(s.tmux.Panes()) == 0 })
+
+	plain := r.top("80x24", "NO_COLOR=1")
+	plain.shows("TEAMMATE")
+	plain.shows("bob")
+	if got := r.tmux.Run("capture-pane", "-p", "-e", "-t", plain.pane); regexp.MustCompile(`\x1b\[[0-9;]*(3[1-7]|9[0-7])m`).MatchString(got) {
+		t.Errorf("colours in spite of NO_COLOR: %q", got)
+	}
+	plain.press("C-c")
+	plain.eventually("it has ended", func() bool { return len(r.tmux.Panes()) == 0 })
+}

@@ -17,7 +17,10 @@ type SendSpec struct {
 	To      string // a member's name, bob@team too, or the lead
 	Text    string
 	Summary string
-	Type    string // "" or "message" (also "direct"), or "shutdown_request", whose reason is Text
+	// Type is "" or "message" (also "direct"), or one of sendTypes: the text is then
+	// a reason (shutdown_request), a plan, a mode, a result (idle_notification), or
+	// the answer of a response as JSON.
+	Type string
 }
 
 // Send puts a message into the box of a member: fault.RecipientNotFound,
@@ -35,6 +38,9 @@ func (s *Service) Send(ctx context.Context, team string, spec SendSpec) (api.Sen
 	to, err := s.recipient(ctx, t, spec.To)
 	if err != nil {
 		return api.Sent{}, err
+	}
+	if sent, done, err := s.typed(ctx, t, to, spec); done {
+		return sent, err
 	}
 	if spec.Type == store.ShutdownRequest {
 		if err := s.leadOnly("ask others to shut down"); err != nil {
@@ -93,14 +99,11 @@ func (s *Service) recipient(ctx context.Context, t store.Team, to string) (strin
 	return m.Name, nil
 }
 
-// sendTypes are the types that send takes.
-var sendTypes = []string{"message", "direct", store.ShutdownRequest}
-
 func (spec SendSpec) message(sender store.Member, to string) (store.Message, error) {
 	now := time.Now()
 	msg := store.Message{From: sender.Name, Text: spec.Text, Summary: spec.Summary, Color: sender.Color, Timestamp: now}
 	switch spec.Type {
-	case "", "message", "direct":
+	case "", plainMessage, directMessage:
 		if spec.Text == "" {
 			return msg, fault.New(fault.InvalidArgument, "the message to %s is empty", to).WithHint("say something, or give - to read it from standard input")
 		}
@@ -108,7 +111,7 @@ func (spec SendSpec) message(sender store.Member, to string) (store.Message, err
 		msg.Text = store.Frame{Type: store.ShutdownRequest, RequestID: store.NewRequestID("shutdown", to, now), From: sender.Name, Reason: spec.Text, Timestamp: store.FormatTime(now)}.Text()
 	default:
 		return msg, fault.New(fault.InvalidType, "%q is not a type of message", store.Shown(spec.Type)).
-			WithHint("the types are: %s", strings.Join(sendTypes, ", "))
+			WithHint("the types are: %s", strings.Join(sendTypes(), ", "))
 	}
 	return msg, checkText(msg.Text)
 }
@@ -231,10 +234,26 @@ func shownMessage(t store.Team, owner string, m store.Message) api.Message {
 	switch {
 	case m.From != store.Lead && t.Member(m.From) == nil:
 		out.Note = "not a member"
+	case forged(t, m) != "":
+		out.Note = forged(t, m)
 	case expired(t.Member(owner), m):
 		out.Note = "expired"
 	}
 	return out
+}
+
+// forged says what is wrong with who sent a structured message: it names another
+// sender than the message itself, or only the lead sends such. "": nothing.
+func forged(t store.Team, m store.Message) string {
+	f, ok := store.ParseFrame(m.Text)
+	switch sender := f.Sender(); {
+	case !ok:
+	case sender != "" && !store.SameName(sender, m.From):
+		return "says it is from " + store.Shown(sender)
+	case store.LeadOnly(f.Type) && !fromLead(t, m):
+		return "not from the lead"
+	}
+	return ""
 }
 
 // expired tells whether m asks for the end of somebody who had the name before.

@@ -59,6 +59,13 @@ func (s *Service) observe(ctx context.Context, t store.Team, members []store.Mem
 		wg.Go(func() { out[i] = s.observeOne(ctx, t, m) })
 	}
 	wg.Wait()
+	for name, why := range s.waiting(ctx, t) {
+		for i := range out {
+			if m := &out[i]; m.Name == name && (m.State == api.StateActive || m.State == api.StateIdle) {
+				m.State, m.Reason = api.StateWaiting, why
+			}
+		}
+	}
 	return out
 }
 

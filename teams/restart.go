@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 // Restart stops a teammate, if it runs, and starts it again with the same command
@@ -26,6 +28,15 @@ func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, e
 	if err != nil {
 		return api.Member{}, fault.New(fault.Failed, "how %s was started is not known any more: %w", m.Name, err).
 			WithHint("leadlight spawn %s starts it anew", m.Name)
+	}
+	return s.restart(ctx, t.Name, m, seen, rec)
+}
+
+// restart starts a teammate again, as rec says.
+func (s *Service) restart(ctx context.Context, team string, m store.Member, seen api.Member, rec panes.LaunchRecord) (api.Member, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return api.Member{}, err
 	}
 	spec := SpawnSpec{
 		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Command: rec.Argv,

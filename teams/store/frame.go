@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -14,18 +15,39 @@ const (
 	ShutdownRejected = "shutdown_rejected"
 	IdleNotification = "idle_notification"
 	TaskAssignment   = "task_assignment"
+
+	PlanRequest        = "plan_approval_request"
+	PlanResponse       = "plan_approval_response"
+	PermissionRequest  = "permission_request"
+	PermissionResponse = "permission_response"
+	ModeSetRequest     = "mode_set_request"
+)
+
+// Subtypes of a permission response.
+const (
+	PermissionSuccess = "success"
+	PermissionError   = "error"
 )
 
 // frameTypes are all types that are shown as such; anything else is plain text.
 var frameTypes = map[string]bool{
 	ShutdownRequest: true, ShutdownApproved: true, ShutdownRejected: true, IdleNotification: true, TaskAssignment: true,
-	"permission_request": true, "permission_response": true, "plan_approval_request": true, "plan_approval_response": true,
-	"mode_set_request": true, "team_permission_update": true, "sandbox_permission_request": true,
+	PermissionRequest: true, PermissionResponse: true, PlanRequest: true, PlanResponse: true,
+	ModeSetRequest: true, "team_permission_update": true, "sandbox_permission_request": true,
 	"sandbox_permission_response": true, "task_completed": true, "teammate_terminated": true,
 }
 
+// leadTypes are those that only the lead sends.
+var leadTypes = map[string]bool{
+	ShutdownRequest: true, PermissionResponse: true, PlanResponse: true, ModeSetRequest: true, "team_permission_update": true,
+	"sandbox_permission_response": true,
+}
+
+// LeadOnly tells whether frames of that type come from the lead alone.
+func LeadOnly(kind string) bool { return leadTypes[kind] }
+
 // Frame is a structured message. Both spellings of the request id are read;
-// requestId is written.
+// request_id is written in what is about permissions, requestId everywhere else.
 type Frame struct {
 	Type            string `json:"type"`
 	RequestID       string `json:"requestId,omitempty"`
@@ -45,7 +67,28 @@ type Frame struct {
 	Subject         string `json:"subject,omitempty"`
 	Description     string `json:"description,omitempty"`
 	AssignedBy      string `json:"assignedBy,omitempty"`
+
+	PlanFilePath   string `json:"planFilePath,omitempty"`
+	PlanContent    string `json:"planContent,omitempty"`
+	Approved       *bool  `json:"approved,omitempty"`
+	Feedback       string `json:"feedback,omitempty"`
+	PermissionMode string `json:"permissionMode,omitempty"`
+	Mode           string `json:"mode,omitempty"`
+
+	AgentID    string          `json:"agent_id,omitempty"` // the name of who asks for permission
+	WorkerName string          `json:"workerName,omitempty"`
+	ToolName   string          `json:"tool_name,omitempty"`
+	ToolCamel  string          `json:"toolName,omitempty"`
+	ToolUseID  string          `json:"tool_use_id,omitempty"`
+	Input      json.RawMessage `json:"input,omitempty"`
+	Subtype    string          `json:"subtype,omitempty"`
+	Response   json.RawMessage `json:"response,omitempty"`
+	Error      string          `json:"error,omitempty"`
 }
+
+// Sender is who the frame itself says it is from, "" if it does not say. The
+// message that carries it has a sender of its own; only if both agree is it true.
+func (f Frame) Sender() string { return cmp.Or(f.AgentID, f.WorkerName, f.From) }
 
 // ParseFrame reads a message's text as a frame. Text that only looks like one
 // stays text.
@@ -61,14 +104,21 @@ func ParseFrame(text string) (Frame, bool) {
 		f.RequestID = f.RequestIDSnake
 	}
 	f.RequestIDSnake = ""
+	if f.ToolName == "" {
+		f.ToolName = f.ToolCamel
+	}
+	f.ToolCamel = ""
 	return f, true
 }
 
 // Text returns the frame as the text of a message.
 func (f Frame) Text() string {
+	if f.Type == PermissionRequest || f.Type == PermissionResponse {
+		f.RequestID, f.RequestIDSnake = "", f.RequestID
+	}
 	b, err := json.Marshal(f)
 	if err != nil {
-		return "" // strings always encode
+		return "" // strings always encode, and raw parts were decoded before
 	}
 	return string(b)
 }

@@ -27,6 +27,27 @@ func inWords(m api.Message) string {
 	case store.ShutdownRejected:
 		return "refuses to shut down" + because(f.Reason) + request
 	}
+	if f.RequestID == "" && f.Type != store.ModeSetRequest {
+		return m.Text // it only looks like one
+	}
+	switch f.Type {
+	case store.PlanRequest:
+		return "asks you to approve a plan" + request + "\n" + f.PlanContent
+	case store.PlanResponse:
+		if f.Approved != nil && *f.Approved {
+			return "approves the plan" + because(f.Feedback) + request
+		}
+		return "does not approve the plan" + because(f.Feedback) + request
+	case store.PermissionRequest:
+		return "asks for permission to use " + f.ToolName + because(f.Description) + request
+	case store.PermissionResponse:
+		if f.Subtype == store.PermissionSuccess {
+			return "gives permission" + request
+		}
+		return "denies permission" + because(f.Error) + request
+	case store.ModeSetRequest:
+		return "asks for the permission mode " + f.Mode
+	}
 	return m.Text
 }
 

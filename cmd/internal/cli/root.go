@@ -78,6 +78,8 @@ func verbs() []verb {
 		{groupTeammates, "focus", with(focusCommand, runFocus)},
 		{groupTeammates, "attach", with(attachCommand, runAttach)},
 		{groupTeammates, "shutdown", with(shutdownCommand, runAnswer)},
+		{groupTeammates, "plan", planCommand},
+		{groupTeammates, "permission", permissionCommand},
 		{groupTeammates, "delegate", with(delegateCommand, runDelegate)},
 		{groupMail, "send", with(sendCommand, runSend)},
 		{groupMail, "broadcast", with(broadcastCommand, runBroadcast)},

@@ -18,7 +18,9 @@ func sendCommand(a *app, run func(context.Context, *app, sendOptions) error) *co
 	c := &cobra.Command{
 		Use: "send TO TEXT|-", Short: "Send a message to a member",
 		Long: "Send a message of up to 1 MiB to a teammate or to the lead, in the name of whoever calls. When the\n" +
-			"verb returns, the message is on disk; whether it has been read, inbox shows.",
+			"verb returns, the message is on disk; whether it has been read, inbox shows.\n\n" +
+			"With --type the text of a response is JSON such as {\"request_id\":\"…\",\"approve\":true}; that of a\n" +
+			"plan_approval_request is the plan, that of a mode_set_request the mode.",
 		Example: "  leadlight send bob 'look at the tests, please'\n  git diff | leadlight send bob - --summary 'the change'\n" +
 			"  leadlight send team-lead -- '- done'",
 		Args: takes(2, 2), ValidArgsFunction: completeMembers(a, 1),
@@ -28,8 +30,9 @@ func sendCommand(a *app, run func(context.Context, *app, sendOptions) error) *co
 		},
 	}
 	c.Flags().StringVar(&o.Summary, "summary", "", "`S`: the message in a few words")
-	c.Flags().StringVar(&o.Type, "type", "", "`TYPE` of the message: message, or shutdown_request with TEXT as its reason")
-	complete(c, "type", "message", "shutdown_request")
+	c.Flags().StringVar(&o.Type, "type", "", "`TYPE` of the message, if not message: shutdown_request (TEXT is its reason), …")
+	complete(c, "type", "message", "shutdown_request", "shutdown_response", "plan_approval_request", "plan_approval_response",
+		"permission_response", "mode_set_request", "idle_notification")
 	return c
 }
 

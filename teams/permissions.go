@@ -1,0 +1,191 @@
+package teams
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Permissions lists the requests of native teammates to use a tool, oldest first;
+// without all, the open ones.
+func (s *Service) Permissions(ctx context.Context, team string, all bool) ([]api.Permission, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.requests(ctx, t)
+	out := []api.Permission{}
+	for _, p := range r.Permissions {
+		if all || p.Status == api.RequestOpen {
+			out = append(out, p)
+		}
+	}
+	return out, err
+}
+
+// AnswerPermission answers a request, as the lead: fault.NotLead,
+// fault.RequestNotFound, and fault.Rejected for one that was answered before. The
+// reason of a refusal reaches the teammate's model.
+func (s *Service) AnswerPermission(ctx context.Context, team, id string, allow bool, reason string) (api.Permission, error) {
+	if err := s.leadOnly("answer requests for permission"); err != nil {
+		return api.Permission{}, err
+	}
+	if err := checkText(reason); err != nil {
+		return api.Permission{}, err
+	}
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return api.Permission{}, err
+	}
+	known, err := s.requests(ctx, t)
+	if err != nil {
+		return api.Permission{}, err
+	}
+	asked := known.permission("", id)
+	if asked == nil {
+		return api.Permission{}, fault.New(fault.RequestNotFound, "team %s has no request %q", t.Name, store.Shown(id)).
+			WithHint("leadlight permission ls lists the open ones")
+	}
+	if err := s.answerer(t, asked.From); err != nil {
+		return api.Permission{}, err
+	}
+	before := *asked
+	var p api.Permission
+	err = s.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
+		found := r.permission(before.From, id)
+		if found == nil || found.Status != api.RequestOpen {
+			return false, resolved("request", id, orDefault(before.Status, "answered"))
+		}
+		found.Status, found.Reason, found.ResolvedAt = api.RequestRejected, reason, api.At(time.Now())
+		if allow {
+			found.Status = api.RequestApproved
+		}
+		p = *found
+		return true, nil
+	})
+	if err != nil {
+		return api.Permission{}, err
+	}
+	return p, s.reply(ctx, t, before.From, permissionAnswer(before, allow, reason), func(r *requests) {
+		if found := r.permission(before.From, id); found != nil {
+			*found = before
+		}
+	})
+}
+
+// permissionAnswer is the frame that clients of every version take.
+func permissionAnswer(p api.Permission, allow bool, reason string) store.Frame {
+	f := store.Frame{Type: store.PermissionResponse, RequestID: p.ID, Subtype: store.PermissionError, Error: orDefault(reason, "the lead has denied it")}
+	if allow {
+		f.Subtype, f.Error = store.PermissionSuccess, ""
+		if json.Valid(p.Input) {
+			f.Response = append(append([]byte(`{"updated_input":`), p.Input...), `,"permission_updates":[]}`...)
+		}
+	}
+	return f
+}
+
+// PermissionModes are the modes that Claude Code knows.
+func PermissionModes() []string {
+	return []string{"default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto"}
+}
+
+// SetPermissionMode changes the permission mode of a native teammate after its
+// spawn: by a request, if its client takes one, else by a restart in which it goes
+// on with its conversation, else fault.Unsupported.
+func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string) (api.ModeChange, error) {
+	out := api.ModeChange{Name: name, Mode: mode}
+	if err := s.leadOnly("change the permissions of others"); err != nil {
+		return out, err
+	}
+	if !slices.Contains(PermissionModes(), mode) {
+		return out, fault.New(fault.InvalidArgument, "%q is not a permission mode", store.Shown(mode)).
+			WithHint("the modes are: %s", strings.Join(PermissionModes(), ", "))
+	}
+	t, m, seen, err := s.member(ctx, team, name)
+	if err != nil {
+		return out, err
+	}
+	out.Name = m.Name
+	switch {
+	case t.IsLead(m):
+		return out, fault.New(fault.InvalidArgument, "%s is the lead, whose mode is its own", m.Name)
+	case m.Leadlight == nil:
+		return out, fault.New(fault.NotLead, "teammate %s was not started by leadlight", m.Name).WithHint("its own lead changes its mode")
+	case m.Leadlight.Kind != profiles.Native:
+		return out, noModes(m, "it is of kind "+m.Leadlight.Kind)
+	}
+	rec, err := s.panes.Records().Launch(ctx, t.Name, m.Name)
+	if err != nil || len(rec.Argv) == 0 {
+		return out, noModes(m, "how it was started is not known any more")
+	}
+	if seen.Live() && s.takesModes(ctx, rec.Dir, rec.Argv[0]) {
+		f := store.Frame{Type: store.ModeSetRequest, Mode: mode, From: store.Lead}
+		if _, err := s.mail.Put(ctx, t.Name, m.Name, store.Message{From: store.Lead, Text: f.Text(), Timestamp: time.Now()}); err != nil {
+			return out, fmt.Errorf("ask %s to change its mode: %w", m.Name, err)
+		}
+		out.How = "asked"
+		return out, nil
+	}
+	argv, ok := withMode(rec.Resume, mode)
+	if !ok {
+		return out, noModes(m, "its client takes no such request, and its profile has no way to go on after a restart")
+	}
+	rec.Argv, rec.Resume = argv, argv
+	out.How = "restarted"
+	_, err = s.restart(ctx, t.Name, m, seen, rec)
+	return out, err
+}
+
+func noModes(m store.Member, why string) error {
+	return fault.New(fault.Unsupported, "the permission mode of %s cannot be changed: %s", m.Name, why).
+		WithHint("stop it and spawn it again in the mode it is to have")
+}
+
+// withMode puts a mode into a client's command line that says one.
+func withMode(argv []string, mode string) ([]string, bool) {
+	out := slices.Clone(argv)
+	for i, word := range out {
+		switch {
+		case word == "--permission-mode" && i+1 < len(out):
+			out[i+1] = mode
+			return out, true
+		case strings.HasPrefix(word, "--permission-mode="):
+			out[i] = "--permission-mode=" + mode
+			return out, true
+		case word == "--dangerously-skip-permissions":
+			return slices.Replace(out, i, i+1, "--permission-mode", mode), true
+		}
+	}
+	return nil, false
+}
+
+// modesUntil is the first version of Claude Code that may drop a request to change
+// its mode when it comes from outside. (The change came between it and 2.1.169.)
+const modesUntil = 158
+
+// takesModes asks a client for its version, and tells whether that one obeys
+// requests to change its mode.
+func (s *Service) takesModes(ctx context.Context, dir, program string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	c := exec.CommandContext(ctx, program, "--version")
+	c.Dir, c.Env, c.WaitDelay = dir, s.environ, time.Second
+	said, err := c.Output()
+	if err != nil {
+		return false
+	}
+	var major, minor, patch int
+	n, err := fmt.Fscanf(bytes.NewReader(said), "%d.%d.%d", &major, &minor, &patch)
+	return err == nil && n == 3 && major == 2 && minor == 1 && patch < modesUntil
+}

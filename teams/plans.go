@@ -1,0 +1,151 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// SubmitPlan hands in a plan of the caller, a teammate. The lead is told; the
+// answer comes by mail. An open plan of the same teammate is replaced. path is the
+// file that the text comes from, if any.
+func (s *Service) SubmitPlan(ctx context.Context, team, text, path string) (api.Plan, error) {
+	if strings.TrimSpace(text) == "" {
+		return api.Plan{}, fault.New(fault.InvalidArgument, "the plan is empty").WithHint("leadlight plan submit TEXT, @FILE or -")
+	}
+	if err := checkText(text); err != nil {
+		return api.Plan{}, err
+	}
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return api.Plan{}, err
+	}
+	m, err := s.sender(t)
+	if err != nil {
+		return api.Plan{}, err
+	}
+	if m.Name == leadName(t) {
+		return api.Plan{}, fault.New(fault.InvalidArgument, "the lead needs nobody's approval").WithHint("a plan is handed in by a teammate: --as NAME")
+	}
+	var p api.Plan
+	err = s.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
+		now := time.Now()
+		for r.plan("", store.NewRequestID("plan_approval", m.AgentID, now)) != nil {
+			now = now.Add(time.Millisecond)
+		}
+		p = api.Plan{ID: store.NewRequestID("plan_approval", m.AgentID, now), From: m.Name, Status: api.RequestOpen, Plan: text, Path: path, SubmittedAt: api.At(now)}
+		r.submit(p)
+		return true, nil
+	})
+	if err != nil {
+		return api.Plan{}, err
+	}
+	f := store.Frame{Type: store.PlanRequest, From: m.Name, Timestamp: p.SubmittedAt.String(), PlanFilePath: path, PlanContent: text, RequestID: p.ID}
+	if _, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: f.Text(), Timestamp: time.Now()}); err != nil {
+		return p, fmt.Errorf("the plan is kept, but the lead could not be told: %w", err)
+	}
+	return p, nil
+}
+
+// Plans lists the plans, oldest first; without all, the open ones.
+func (s *Service) Plans(ctx context.Context, team string, all bool) ([]api.Plan, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.requests(ctx, t)
+	out := []api.Plan{}
+	for _, p := range r.Plans {
+		if all || p.Status == api.RequestOpen {
+			out = append(out, p)
+		}
+	}
+	return out, err
+}
+
+// Plan returns one plan: fault.PlanNotFound.
+func (s *Service) Plan(ctx context.Context, team, id string) (api.Plan, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return api.Plan{}, err
+	}
+	r, err := s.requests(ctx, t)
+	if err != nil {
+		return api.Plan{}, err
+	}
+	if p := r.plan("", id); p != nil {
+		return *p, nil
+	}
+	return api.Plan{}, noPlan(t, id)
+}
+
+func noPlan(t store.Team, id string) error {
+	return fault.New(fault.PlanNotFound, "team %s has no plan %q", t.Name, store.Shown(id)).WithHint("leadlight plan ls --all lists the plans")
+}
+
+// ResolvePlan answers a plan, as the lead: fault.NotLead, fault.PlanNotFound, and
+// fault.Rejected for one that was answered before. The author gets the answer by
+// mail and may hand in another plan after a rejection.
+func (s *Service) ResolvePlan(ctx context.Context, team, id string, approve bool, feedback string) (api.Plan, error) {
+	if err := s.leadOnly("answer plans"); err != nil {
+		return api.Plan{}, err
+	}
+	if !approve && strings.TrimSpace(feedback) == "" {
+		return api.Plan{}, fault.New(fault.InvalidArgument, "a rejection says what is to be changed").WithHint("leadlight plan reject ID --feedback TEXT")
+	}
+	if err := checkText(feedback); err != nil {
+		return api.Plan{}, err
+	}
+	asked, err := s.Plan(ctx, team, id)
+	if err != nil {
+		return api.Plan{}, err
+	}
+	t, err := s.get(ctx, team)
+	if err == nil {
+		err = s.answerer(t, asked.From)
+	}
+	if err != nil {
+		return api.Plan{}, err
+	}
+	var p api.Plan
+	err = s.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
+		found := r.plan(asked.From, id)
+		switch {
+		case found == nil:
+			return false, noPlan(t, id)
+		case found.Status != api.RequestOpen:
+			return false, resolved("plan", id, found.Status)
+		}
+		found.Status, found.Feedback, found.ResolvedAt = api.RequestRejected, feedback, api.At(time.Now())
+		if approve {
+			found.Status = api.RequestApproved
+		}
+		p = *found
+		return true, nil
+	})
+	if err != nil {
+		return api.Plan{}, err
+	}
+	f := store.Frame{Type: store.PlanResponse, RequestID: id, Approved: &approve, Feedback: feedback, Timestamp: p.ResolvedAt.String()}
+	if approve {
+		f.PermissionMode = modeAfterPlan(t, asked.From)
+	}
+	return p, s.reply(ctx, t, asked.From, f, func(r *requests) {
+		if found := r.plan(asked.From, id); found != nil {
+			*found = asked
+		}
+	})
+}
+
+// modeAfterPlan is the permission mode in which a teammate carries its plan out.
+func modeAfterPlan(t store.Team, name string) string {
+	if m := t.Member(name); m != nil && m.Mode != "" && m.Mode != "plan" {
+		return m.Mode
+	}
+	return "default"
+}

@@ -1,0 +1,190 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// requestsRecord is where plans and requests for permission are kept from when
+// they are first seen: the box of the lead may be emptied by another program.
+const requestsRecord = "ledger/.requests.json"
+
+// maxResolved is how many resolved requests of each sort are kept.
+const maxResolved = 200
+
+// requests are the plans and the requests for permission of a team, oldest first.
+type requests struct {
+	Plans       []api.Plan       `json:"plans"`
+	Permissions []api.Permission `json:"permissions"`
+}
+
+// requests returns what the ledger holds, after what is new in the lead's box has
+// been added to it.
+func (s *Service) requests(ctx context.Context, t store.Team) (requests, error) {
+	msgs, err := s.mail.List(ctx, t.Name, leadName(t))
+	if err != nil {
+		return requests{}, fmt.Errorf("read the inbox of the lead: %w", err)
+	}
+	known, err := s.known(ctx, t)
+	if err != nil || !known.add(t, msgs) {
+		return known, err
+	}
+	err = s.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
+		added := r.add(t, msgs)
+		known = *r
+		return added, nil
+	})
+	return known, err
+}
+
+// known is what the ledger holds.
+func (s *Service) known(ctx context.Context, t store.Team) (requests, error) {
+	r, err := panes.ReadOwn[requests](ctx, s.panes.Records(), t.Name, requestsRecord)
+	if err != nil {
+		return requests{}, fmt.Errorf("read the requests of team %s: %w", t.Name, err)
+	}
+	return r, nil
+}
+
+func (s *Service) editRequests(ctx context.Context, team string, change func(*requests) (bool, error)) error {
+	err := panes.EditOwn(ctx, s.panes.Records(), team, requestsRecord, "write requests", func(r *requests) (bool, error) {
+		changed, err := change(r)
+		r.Plans = trimmed(r.Plans, func(p api.Plan) bool { return p.Status == api.RequestOpen })
+		r.Permissions = trimmed(r.Permissions, func(p api.Permission) bool { return p.Status == api.RequestOpen })
+		return changed, err
+	})
+	if err != nil {
+		return fmt.Errorf("write the requests of team %s: %w", team, err)
+	}
+	return nil
+}
+
+// trimmed drops the oldest of those that are not open.
+func trimmed[T any](all []T, open func(T) bool) []T {
+	over := -maxResolved
+	for _, x := range all {
+		if !open(x) {
+			over++
+		}
+	}
+	return slices.DeleteFunc(all, func(x T) bool {
+		if over <= 0 || open(x) {
+			return false
+		}
+		over--
+		return true
+	})
+}
+
+// add takes the requests among messages in that are not known. One whose sender is
+// no member, or another than the message's, is no request.
+func (r *requests) add(t store.Team, msgs []store.Message) (added bool) {
+	for _, m := range msgs {
+		f, ok := store.ParseFrame(m.Text)
+		if !ok || f.RequestID == "" || forged(t, m) != "" || t.Member(m.From) == nil {
+			continue
+		}
+		at := api.At(m.Timestamp)
+		switch f.Type {
+		case store.PlanRequest:
+			if r.plan(m.From, f.RequestID) == nil {
+				r.submit(api.Plan{ID: f.RequestID, From: m.From, Status: api.RequestOpen, Plan: f.PlanContent, Path: f.PlanFilePath, SubmittedAt: at})
+				added = true
+			}
+		case store.PermissionRequest:
+			if r.permission(m.From, f.RequestID) == nil {
+				r.Permissions = append(r.Permissions, api.Permission{
+					ID: f.RequestID, From: m.From, Status: api.RequestOpen, Tool: f.ToolName, ToolUseID: f.ToolUseID,
+					Description: f.Description, Input: f.Input, RequestedAt: at,
+				})
+				added = true
+			}
+		}
+	}
+	return added
+}
+
+// submit adds a plan, in the place of an open one of the same author.
+func (r *requests) submit(p api.Plan) {
+	for i := range r.Plans {
+		if old := &r.Plans[i]; old.Status == api.RequestOpen && store.SameName(old.From, p.From) {
+			old.Status, old.ResolvedAt = api.RequestReplaced, p.SubmittedAt
+		}
+	}
+	r.Plans = append(r.Plans, p)
+}
+
+// plan finds a plan by its id, of anybody if from is "".
+func (r *requests) plan(from, id string) *api.Plan {
+	for i := range r.Plans {
+		if p := &r.Plans[i]; p.ID == id && (from == "" || store.SameName(p.From, from)) {
+			return p
+		}
+	}
+	return nil
+}
+
+func (r *requests) permission(from, id string) *api.Permission {
+	for i := range r.Permissions {
+		if p := &r.Permissions[i]; p.ID == id && (from == "" || store.SameName(p.From, from)) {
+			return p
+		}
+	}
+	return nil
+}
+
+// answerer refuses everybody but the lead, and also the lead where the answer
+// would pass for one of another lead.
+func (s *Service) answerer(t store.Team, from string) error {
+	if err := s.leadOnly("answer for the lead"); err != nil {
+		return err
+	}
+	if s.caller.Name != store.Lead && s.caller.Name != leadName(t) {
+		return fault.New(fault.NotLead, "%s may not answer for the lead", store.Shown(s.caller.Name)).WithHint("leave --as out")
+	}
+	if m := t.Member(from); m != nil && s.forges(t, *m) {
+		return fault.New(fault.NotLead, "teammate %s was started by Claude Code, whose own lead answers it", m.Name)
+	}
+	return nil
+}
+
+// reply sends the lead's answer, and marks the request as read. If it cannot be
+// sent, undo opens the request again.
+func (s *Service) reply(ctx context.Context, t store.Team, to string, f store.Frame, undo func(*requests)) error {
+	now := time.Now()
+	if _, err := s.mail.Put(ctx, t.Name, to, store.Message{From: store.Lead, Text: f.Text(), Timestamp: now}); err != nil {
+		undone := s.editRequests(context.WithoutCancel(ctx), t.Name, func(r *requests) (bool, error) {
+			undo(r)
+			return true, nil
+		})
+		if undone != nil {
+			err = fmt.Errorf("%w; and %w", err, undone)
+		}
+		return fmt.Errorf("answer %s: %w", to, err)
+	}
+	if !t.LedByUs() {
+		return nil
+	}
+	msgs, err := s.mail.List(ctx, t.Name, leadName(t))
+	if err != nil {
+		return nil // the answer is sent; what is unread is only seen twice
+	}
+	for _, m := range msgs {
+		if asked, ok := store.ParseFrame(m.Text); ok && asked.RequestID == f.RequestID && !m.Read {
+			_ = s.mail.MarkRead(ctx, t.Name, leadName(t), []string{m.ID})
+		}
+	}
+	return nil
+}
+
+// resolved refuses to answer twice.
+func resolved(what, id, status string) error {
+	return fault.New(fault.Rejected, "%s %s was %s already", what, store.Shown(id), status).WithHint("its author may ask again")
+}

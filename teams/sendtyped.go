@@ -1,0 +1,124 @@
+package teams
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Types of message that are only sent: each is answered for by a verb of its own.
+const (
+	directMessage    = "direct"
+	plainMessage     = "message"
+	shutdownResponse = "shutdown_response" // becomes shutdown_approved or shutdown_rejected
+)
+
+// sendTypes are the types that send takes.
+func sendTypes() []string {
+	return []string{
+		plainMessage, directMessage, store.ShutdownRequest, shutdownResponse, store.PlanRequest, store.PlanResponse,
+		store.PermissionResponse, store.ModeSetRequest, store.IdleNotification,
+	}
+}
+
+// answerText is the text of a response: which request, and what is answered. The
+// names are those of Claude Code's SendMessage; requestId is taken, too.
+type answerText struct {
+	RequestID string `json:"request_id"`
+	Camel     string `json:"requestId"`
+	Approve   *bool  `json:"approve"`
+	Reason    string `json:"reason"`
+	Feedback  string `json:"feedback"`
+}
+
+func (spec SendSpec) answer() (answerText, error) {
+	var a answerText
+	err := json.Unmarshal([]byte(spec.Text), &a)
+	a.RequestID = cmp.Or(a.RequestID, a.Camel)
+	if err != nil || a.Approve == nil || a.RequestID == "" {
+		return a, fault.New(fault.InvalidArgument, "the text of a %s says which request it answers, and how", spec.Type).
+			WithHint(`such as {"request_id":"…","approve":true}`)
+	}
+	return a, nil
+}
+
+// typed sends what is more than text by the verb that stands for it. done is false
+// for all other types.
+func (s *Service) typed(ctx context.Context, t store.Team, to string, spec SendSpec) (sent api.Sent, done bool, err error) {
+	sent = api.Sent{To: to, Timestamp: api.Time(time.Now())}
+	switch spec.Type {
+	case store.PlanRequest:
+		p, err := s.SubmitPlan(ctx, t.Name, spec.Text, "")
+		sent.ID, sent.To = p.ID, leadName(t)
+		return sent, true, err
+	case store.ModeSetRequest:
+		_, err := s.SetPermissionMode(ctx, t.Name, to, spec.Text)
+		return sent, true, err
+	case store.IdleNotification:
+		f := store.Frame{Type: store.IdleNotification, From: s.caller.Name, IdleReason: "available", Summary: spec.Summary, Result: spec.Text, Timestamp: sent.Timestamp.String()}
+		sent.To = leadName(t)
+		return sent, true, s.TellLead(ctx, t.Name, f.Text(), spec.Summary)
+	case shutdownResponse, store.PlanResponse, store.PermissionResponse:
+	default:
+		return sent, false, nil
+	}
+	a, err := spec.answer()
+	if err != nil {
+		return sent, true, err
+	}
+	sent.ID = a.RequestID
+	switch spec.Type {
+	case shutdownResponse:
+		_, err = s.AnswerShutdown(ctx, t.Name, a.RequestID, *a.Approve, a.Reason)
+	case store.PlanResponse:
+		_, err = s.ResolvePlan(ctx, t.Name, a.RequestID, *a.Approve, a.Feedback)
+	default:
+		_, err = s.AnswerPermission(ctx, t.Name, a.RequestID, *a.Approve, cmp.Or(a.Reason, a.Feedback))
+	}
+	return sent, true, err
+}
+
+// waiting says of each member with an open request what it waits for. Of a team
+// that another lead answers for, only what that lead has not read counts.
+func (s *Service) waiting(ctx context.Context, t store.Team) map[string]string {
+	msgs, err := s.mail.List(ctx, t.Name, leadName(t))
+	if err != nil {
+		return nil
+	}
+	var r requests
+	if t.LedByUs() {
+		if r, err = s.known(ctx, t); err != nil {
+			return nil
+		}
+		r.add(t, msgs)
+	} else {
+		for _, m := range msgs {
+			if !m.Read {
+				r.add(t, []store.Message{m})
+			}
+		}
+	}
+	out := map[string]string{}
+	note := func(from, status string, at *api.Time, what string) {
+		m := t.Member(from)
+		if m == nil || status != api.RequestOpen || at == nil {
+			return
+		}
+		if b := m.Leadlight; b != nil && b.SpawnedAt != nil && time.Time(*at).Before(b.SpawnedAt.Truncate(time.Millisecond)) {
+			return // its predecessor's
+		}
+		out[m.Name] = what + ", for " + age(time.Time(*at))
+	}
+	for _, p := range r.Plans {
+		note(p.From, p.Status, p.SubmittedAt, "waits for its plan "+p.ID+" to be approved")
+	}
+	for _, p := range r.Permissions {
+		note(p.From, p.Status, p.RequestedAt, "waits for permission to use "+p.Tool+" ("+p.ID+")")
+	}
+	return out
+}

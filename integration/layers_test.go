@@ -47,6 +47,11 @@ func layers() []rule {
 		{"teams/store/ledger", l0, "teams/store/files teams/store/lock", "what has been handed over is remembered alike for both mailboxes"},
 		{"teams/store/mailbox", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson teams/store/ledger", "each team's mail in the layout it chose"},
 
+		{"teams/api/rpc", l0, "teams/api", "the API's two halves, for programs outside too"},
+		{"teams/changes", l0, "teams/api teams/events", "what happened is told from two looks, without looking itself"},
+		{"teams/db", l0, "", "one place that knows SQLite, and nothing of what is kept there"},
+		{"teams/history", l1, "teams/db teams/events", "events are kept in the database"},
+
 		{"teams/store/memory", l1, "teams/store", "the smallest store that keeps the contract"},
 		{"teams/store/claudefs", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson teams/store/ledger teams/store/mailbox signals", "Claude Code's files, on the ground of L0"},
 		{"teams/store/maildir", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson teams/store/ledger teams/store/mailbox", "the other mailbox, on the ground of L0"},
@@ -64,8 +69,9 @@ func layers() []rule {
 		{"teams/mate", l3, "teams teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "a teammate's life on its host, lived by the verbs"},
 
 		{"cmd/internal/config", l4, "panes panes/profiles hooks backend teams teams/store", "settings name things of the lower layers and start none"},
+		{"cmd/internal/daemon", l4, "teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},
 		{"cmd/internal/tui", l4, "teams teams/api panes panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},
-		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/tui", "who asks may ask everyone"},
+		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/tui cmd/internal/daemon", "who asks may ask everyone"},
 		{"cmd/leadlight", l5, "cmd/internal/cli", "main is a few lines"},
 
 		{"integration", proof, "*", "the proof looks at all"},
@@ -100,6 +106,8 @@ func linkers() map[string]struct{ who, why string } {
 		"github.com/goccy/go-yaml":             {"cmd/internal/config", "one reader of team files"},
 		"github.com/spf13/cobra":               {"cmd/internal/cli", "the verbs only"},
 		"github.com/spf13/pflag":               {"cmd/internal/cli", "the verbs only"},
+		"github.com/creachadair/jrpc2":         {"teams/api/rpc", "one dialect of JSON-RPC"},
+		"modernc.org/sqlite":                   {"teams/db", "one place that opens the database"},
 		"github.com/google/uuid":               {"teams teams/mate teams/store/* panes panes/host", "ids"},
 		"golang.org/x/sys":                     {"signals panes/host panes teams/store/files teams/store/lock teams/store/claudefs backend/* cmd/internal/cli", "system calls"},
 		"github.com/clipperhouse/displaywidth": {"cmd/internal/cli", "tables line up in every script"},

@@ -80,6 +80,7 @@ type Host struct {
 	running    bool          // a Run is between its start and its return
 	program    *program      // what runs, nil if nothing does
 	changed    chan struct{} // closed when program or exit change
+	moved      chan struct{} // closed at the next change of what the status shows, see tell
 	exit       *Exit         // how the last one ended
 	leftovers  []string
 	survivors  []string
@@ -109,7 +110,7 @@ func New(o Options) (*Host, error) {
 	h := &Host{
 		id: o.ID, self: self, ask: o.Ask, log: o.Log, term: o.Term, kill: o.Kill, started: time.Now(),
 		ending: make(chan struct{}, 1), typist: make(chan struct{}, 1),
-		changed: make(chan struct{}), closing: make(chan struct{}), closed: make(chan struct{}),
+		changed: make(chan struct{}), moved: make(chan struct{}), closing: make(chan struct{}), closed: make(chan struct{}),
 		out: &output{transcript: o.Transcript, ring: newRing(ringSize), modes: newModes()},
 	}
 	h.setDefaults(o)
@@ -270,7 +271,17 @@ func (h *Host) Cause() string {
 func (h *Host) SetState(state, task, reason string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.state == state && h.task == task && h.reason == reason {
+		return
+	}
 	h.state, h.task, h.reason = state, task, reason
+	h.tell()
+}
+
+// tell wakes those who follow the status. Called with h.mu held.
+func (h *Host) tell() {
+	close(h.moved)
+	h.moved = make(chan struct{})
 }
 
 // SetDetail replaces the details of the status.

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerUID returns the user at the other end, see LOCAL_PEERCRED in unix(4).
-func peerUID(conn *net.UnixConn) (int, error) {
+// PeerUID returns the user at the other end, see LOCAL_PEERCRED in unix(4).
+func PeerUID(conn *net.UnixConn) (int, error) {
 	uid := -1
 	raw, err := conn.SyscallConn()
 	if err != nil {

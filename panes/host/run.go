@@ -105,6 +105,7 @@ func (h *Host) setProgram(p *program) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.program = p
+	h.tell()
 }
 
 // record keeps how a program ended and tells those who wait for it.
@@ -114,6 +115,7 @@ func (h *Host) record(exit Exit) {
 	h.exit = &exit
 	close(h.changed)
 	h.changed = make(chan struct{})
+	h.tell()
 }
 
 // start checks and starts the program.

@@ -50,9 +50,13 @@ func (s *server) handle(ctx context.Context, conn *net.UnixConn) {
 		s.attach(ctx, conn, r, q.Params)
 		return
 	}
+	if q.Op == opFollow {
+		s.follow(ctx, conn, r)
+		return
+	}
 	op, ok := operations()[q.Op]
 	if !ok {
-		known := append(slices.Collect(maps.Keys(operations())), opAttach)
+		known := append(slices.Collect(maps.Keys(operations())), opAttach, opFollow)
 		slices.Sort(known)
 		s.answer(conn, nil, fault.New(fault.Unsupported, "this host does not know the operation %q", q.Op).
 			WithHint("it knows: %s", strings.Join(known, " ")))

@@ -203,7 +203,7 @@ func (s *server) serve(ctx context.Context) {
 }
 
 func (s *server) accepted(ctx context.Context, conn *net.UnixConn) {
-	uid, err := peerUID(conn)
+	uid, err := PeerUID(conn)
 	if err != nil || (uid != os.Geteuid() && uid != 0) {
 		s.host.log.Warn("refused a connection", "uid", uid, "error", err)
 		conn.Close()

@@ -114,6 +114,13 @@ func (a *app) caller(s *config.Settings) (teams.Caller, error) {
 				WithHint("leave --as out: inside a teammate every verb acts as that teammate")
 		}
 	}
+	who, err := callerNamed(name)
+	who.Teammate = err == nil && agent != "" && who.Name != store.Lead
+	return who, err
+}
+
+// callerNamed is one who asks under a name, "" being the lead.
+func callerNamed(name string) (teams.Caller, error) {
 	if name == "" {
 		return teams.Caller{Name: store.Lead}, nil
 	}
@@ -121,7 +128,7 @@ func (a *app) caller(s *config.Settings) (teams.Caller, error) {
 	if err != nil {
 		return teams.Caller{}, fmt.Errorf("who asks: %w", err)
 	}
-	return teams.Caller{Name: name, Teammate: agent != "" && name != store.Lead}, nil
+	return teams.Caller{Name: name}, nil
 }
 
 // team is the team that a verb is about. positional is what the command line

@@ -28,6 +28,8 @@ type composition struct {
 	runtime  string
 	files    *claudefs.FS
 	panes    *panes.Manager
+	mail     store.Mail
+	config   teams.Config
 	service  *teams.Service
 	choice   *panes.Choice // nil: nobody has asked yet
 }
@@ -75,16 +77,24 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 		Choose: func(context.Context) (panes.Choice, error) { return a.choose(c) },
 		Open:   func(kind, socket string) (backend.Backend, error) { return a.openBackend(c, kind, socket) },
 	})
-	c.service = teams.New(teams.Config{
-		Base: s.BaseDir.V, Roster: fs.Roster(), Tasks: fs.Tasks(), Panes: c.panes, Profiles: profiles.NewSet(s.Profiles),
-		Mail: mailbox.Mail{LayoutOf: fs.MailboxOf, Layouts: map[string]store.Mail{
-			store.MailboxClaude:  fs.Mail(),
-			store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
-		}},
-		Caller: who, Limits: s.Limits(), Cwd: cwd, Environ: a.environ, Log: log,
+	c.mail = mailbox.Mail{LayoutOf: fs.MailboxOf, Layouts: map[string]store.Mail{
+		store.MailboxClaude:  fs.Mail(),
+		store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
+	}}
+	c.config = teams.Config{
+		Base: s.BaseDir.V, Roster: fs.Roster(), Mail: c.mail, Tasks: fs.Tasks(), Panes: c.panes, Profiles: profiles.NewSet(s.Profiles),
+		Limits: s.Limits(), Cwd: cwd, Environ: a.environ, Log: log,
 		Notice: func(line string) { a.warn([]string{line}) },
-	})
+	}
+	c.service = c.serviceOf(who)
 	return c, nil
+}
+
+// serviceOf gives the verbs in another caller's name.
+func (c *composition) serviceOf(who teams.Caller) *teams.Service {
+	config := c.config
+	config.Caller = who
+	return teams.New(config)
 }
 
 func (a *app) close() {

@@ -54,8 +54,8 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"up no.yaml", `there is no team file no.yaml`},
 		// verbs of later versions are no commands yet
 		{"claude", `has no command "claude"`}, {"takeover x", `no command`},
-		{"run ls", `no command`}, {"item ls", `no command`}, {"events", `no command`},
-		{"mcp", `no command`}, {"daemon run", `no command`}, {"api schema", `no command`}, {"backend-test", `no command`},
+		{"run ls", `no command`}, {"item ls", `no command`},
+		{"mcp", `no command`}, {"backend-test", `no command`},
 		{"tmux-shim", `no command`},
 	} {
 		args := strings.Split(tc.line, " ")

@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/daemon"
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/spf13/cobra"
+)
+
+func daemonCommand(a *app) *cobra.Command {
+	return group("daemon", "The process that watches teams and serves programs",
+		"The process that watches the teams of a base directory, keeps the history of their events, and\n"+
+			"serves the API to programs. No verb needs it, and when it ends nothing changes for teammates.",
+		daemonRunCommand(a, runDaemonRun), daemonStartCommand(a, runDaemonStart), daemonStopCommand(a, runDaemonStop), daemonStatusCommand(a, runDaemonStatus))
+}
+
+// onDemandFlag marks a daemon that another verb has started.
+const onDemandFlag = "on-demand"
+
+func daemonRunCommand(a *app, run func(context.Context, *app, bool) error) *cobra.Command {
+	var onDemand bool
+	c := &cobra.Command{
+		Use: "run", Short: "Be the daemon, until ^C", Long: "Be the daemon of the base directory in the foreground, until ^C, SIGTERM or daemon stop.",
+		Example: "  leadlight daemon run -v", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, onDemand) },
+	}
+	c.Flags().BoolVar(&onDemand, onDemandFlag, false, "end when nobody needs it")
+	_ = c.Flags().MarkHidden(onDemandFlag) // fails only for a flag that is not there
+	return c
+}
+
+func daemonStartCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
+	return &cobra.Command{
+		Use: "start", Short: "Start a daemon in the background",
+		Long: "Start a daemon in the background, if none runs. It ends 2 seconds after its last client has gone\n" +
+			"and its last teammate has ended; daemon run stays.",
+		Example: "  leadlight daemon start", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
+	}
+}
+
+func daemonStopCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
+	return &cobra.Command{
+		Use: "stop", Short: "End the daemon", Long: "End the daemon. Teammates go on.", Example: "  leadlight daemon stop",
+		Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
+	}
+}
+
+func daemonStatusCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Tell whether a daemon runs, and what it sees", Long: "Tell whether a daemon runs, where its socket is, and what it sees.",
+		Example: "  leadlight daemon status --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
+	}
+}
+
+// daemonPaths are those of the base directory in use.
+func (a *app) daemonPaths() (daemon.Paths, error) {
+	s, err := a.set(nil)
+	if err != nil {
+		return daemon.Paths{}, err
+	}
+	return daemon.PathsOf(s.BaseDir.V, a.getenv), nil
+}
+
+// daemonParts is what other packages add to the daemon, in one place.
+func daemonParts() []daemon.Part { return nil }
+
+func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
+	a.environ = daemon.Environ(a.environ)
+	s, err := a.set(nil)
+	if err != nil {
+		return err
+	}
+	c, err := a.compose(s, teams.Caller{})
+	if err != nil {
+		return err
+	}
+	o := daemon.Options{
+		Paths: daemon.PathsOf(s.BaseDir.V, a.getenv), Version: version().Version, OnDemand: onDemand, Parts: daemonParts(), Log: a.daemonLog(),
+		Stores: daemon.Stores{Dir: c.files.Dir(), Roster: c.files.Roster(), Mail: c.mail, Tasks: c.files.Tasks(), Watcher: c.files.Watcher(), Panes: c.panes},
+		Serve: func(as string) (*teams.Service, error) {
+			who, err := callerNamed(as)
+			return c.serviceOf(who), err
+		},
+	}
+	if !onDemand {
+		a.say("leadlight: the daemon of %s listens on %s; ^C ends it", s.BaseDir.V, o.Paths.Socket)
+	}
+	err = daemon.Run(ctx, o)
+	if errors.Is(err, context.Canceled) || isInterrupt(err) {
+		return nil
+	}
+	return err
+}
+
+func (a *app) daemonLog() *slog.Logger {
+	level := slog.LevelInfo
+	if a.verbose || a.getenv("LEADLIGHT_DEBUG") != "" {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
+}
+
+// daemon reaches the daemon and starts one if there is none.
+func (a *app) daemon(ctx context.Context) (*rpc.Client, error) {
+	p, err := a.daemonPaths()
+	if err != nil {
+		return nil, err
+	}
+	c, started, err := daemon.Start(ctx, p, version().Version, a.daemonArgs(p), a.environ)
+	if started {
+		a.say("leadlight: started a daemon (log: %s)", p.Log())
+	}
+	return c, err
+}
+
+// daemonArgs start a daemon that sees what this process sees.
+func (a *app) daemonArgs(p daemon.Paths) []string {
+	args := []string{"daemon", "run", "--" + onDemandFlag, "--base-dir", p.Base}
+	for _, flag := range []string{"backend", "tmux-socket"} {
+		if v, ok := a.flags[flag]; ok {
+			args = append(args, "--"+flag, v)
+		}
+	}
+	return args
+}
+
+func runDaemonStart(ctx context.Context, a *app) error {
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return a.daemonStatus(ctx, c)
+}
+
+func runDaemonStatus(ctx context.Context, a *app) error {
+	p, err := a.daemonPaths()
+	if err != nil {
+		return err
+	}
+	c, err := daemon.Connect(ctx, p, version().Version)
+	if errors.Is(err, daemon.ErrNone) {
+		return fault.New(fault.Failed, "no daemon runs for %s", p.Base).WithHint("leadlight daemon start starts one; no verb needs it")
+	}
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return a.daemonStatus(ctx, c)
+}
+
+func (a *app) daemonStatus(ctx context.Context, c *rpc.Client) error {
+	s, err := c.Status(ctx)
+	if err != nil {
+		return err
+	}
+	return a.answer(s, func(w io.Writer) { showDaemon(w, s) })
+}
+
+func showDaemon(w io.Writer, s api.DaemonStatus) {
+	fmt.Fprintf(w, "daemon %d, up for %s\n", s.PID, (time.Duration(s.UptimeMs) * time.Millisecond).Round(time.Second))
+	for _, row := range []struct{ name, value string }{
+		{"version", s.Version}, {"base", s.Base}, {"socket", s.Socket}, {"database", s.Database}, {"log", s.Log},
+		{"sees", fmt.Sprintf("%d teams, %d teammates (%d live), %d tasks, %d messages", s.Teams, s.Members, s.Live, s.Tasks, s.Mail)},
+		{"events", fmt.Sprint(s.Seq)}, {"clients", fmt.Sprint(s.Clients)}, {"last error", s.LastError},
+	} {
+		if row.value != "" {
+			fmt.Fprintf(w, "  %-10s %s\n", row.name, oneLine(row.value))
+		}
+	}
+}
+
+// daemonEnd bounds the wait for a daemon's end.
+const daemonEnd = 10 * time.Second
+
+func runDaemonStop(ctx context.Context, a *app) error {
+	p, err := a.daemonPaths()
+	if err != nil {
+		return err
+	}
+	c, err := daemon.Connect(ctx, p, version().Version)
+	if errors.Is(err, daemon.ErrNone) {
+		a.say("no daemon runs for %s", p.Base)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, daemonEnd)
+	defer cancel()
+	s, err := c.Status(ctx)
+	if err != nil {
+		return err
+	}
+	id, err := signals.Identify(s.PID)
+	if err != nil {
+		return fmt.Errorf("stop the daemon: %w", err)
+	}
+	if err := c.Call(ctx, "daemon.stop", nil, nil); err != nil {
+		return err
+	}
+	if err := id.Wait(ctx); err != nil {
+		return fmt.Errorf("the daemon was told to stop: %w", err)
+	}
+	a.say("daemon %d has ended", s.PID)
+	return nil
+}

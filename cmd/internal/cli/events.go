@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/events"
+	"github.com/spf13/cobra"
+)
+
+type eventsOptions struct {
+	Follow bool
+	Since  time.Duration
+	Types  []string
+}
+
+func eventsCommand(a *app, run func(context.Context, *app, eventsOptions) error) *cobra.Command {
+	var o eventsOptions
+	c := &cobra.Command{
+		Use: "events", Short: "Print what happened to teams, and what happens",
+		Long: "Print the events of all teams, or of --team, one JSON document a line: those that are kept, and with\n" +
+			"--follow those that come. It starts a daemon if none runs: what happened while none ran is told as\n" +
+			"one step from then to now.",
+		Example: "  leadlight events --since 10m\n  leadlight events --follow --type team:task --type team:member:failed",
+		Args:    takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
+	}
+	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on with what comes, until ^C; without --since only that")
+	c.Flags().Var(span{&o.Since}, "since", "only what is not older than the time `D`, such as 10m")
+	c.Flags().StringSliceVar(&o.Types, "type", nil, "only events of type `T`, or whose type begins so; can be repeated")
+	complete(c, "type", eventTypes()...)
+	return c
+}
+
+func eventTypes() []string {
+	var names []string
+	for _, t := range events.Types() {
+		names = append(names, string(t))
+	}
+	return names
+}
+
+func runEvents(ctx context.Context, a *app, o eventsOptions) error {
+	s, err := a.set(nil)
+	if err != nil {
+		return err
+	}
+	for i, t := range o.Types {
+		o.Types[i] = strings.TrimSpace(t)
+	}
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	a.tellHeld() // a stream does not wait for its end
+	filter := api.EventFilter{Team: s.Team.V, Types: o.Types}
+	if !o.Follow {
+		return a.pastEvents(ctx, c, api.EventsParams{EventFilter: filter, SinceMs: o.Since.Milliseconds()})
+	}
+	return c.Subscribe(ctx, api.SubscribeParams{EventFilter: filter, SinceMs: o.Since.Milliseconds()}, func(api.Subscribed) {}, a.eventLine)
+}
+
+// pastEvents prints what is kept, page by page.
+func (a *app) pastEvents(ctx context.Context, c *rpc.Client, p api.EventsParams) error {
+	for {
+		list, err := c.Events(ctx, p)
+		if err != nil {
+			return err
+		}
+		for _, line := range list.Events {
+			if err := a.eventLine(line); err != nil {
+				return err
+			}
+		}
+		if !list.More {
+			return nil
+		}
+		var last events.Event
+		if err := json.Unmarshal(list.Events[len(list.Events)-1], &last); err != nil {
+			return fmt.Errorf("read the last event: %w", err)
+		}
+		p.After = last.Seq
+	}
+}
+
+func (a *app) eventLine(line json.RawMessage) error {
+	_, err := fmt.Fprintf(a.out, "%s\n", line)
+	return err
+}

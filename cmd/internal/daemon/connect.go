@@ -1,0 +1,138 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Bounds of getting a daemon up.
+const (
+	startLimit  = 15 * time.Second
+	answerLimit = 5 * time.Second // for a daemon that listens to say hello
+	maxLog      = 1 << 20         // bytes; a longer log begins anew
+)
+
+// ErrNone says that no daemon runs.
+var ErrNone = errors.New("no daemon runs")
+
+// Connect reaches the daemon that runs, ErrNone if there is none.
+func Connect(ctx context.Context, p Paths, version string) (*rpc.Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	c, err := rpc.Dial(ctx, p.Socket)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
+		return nil, ErrNone
+	case err != nil:
+		return nil, err
+	}
+	if _, err := c.Hello(ctx, version); err != nil {
+		c.Close()
+		if ctx.Err() != nil {
+			return nil, fault.New(fault.Timeout, "the daemon on %s does not answer", p.Socket).WithHint("see which process listens there; it may be stopped or hang")
+		}
+		return nil, ErrNone // it ended just now
+	}
+	return c, nil
+}
+
+// Start reaches the daemon, and starts one if there is none: this program with
+// args, in a session of its own, with the environment environ. started tells which.
+// Two that start one at a time get the same.
+func Start(ctx context.Context, p Paths, version string, args, environ []string) (c *rpc.Client, started bool, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, fault.New(fault.Timeout, "the daemon was not up after %s", startLimit).WithHint("see %s", p.Log()))
+	defer cancel()
+	if c, err = Connect(ctx, p, version); !errors.Is(err, ErrNone) {
+		return c, false, err
+	}
+	ended, tail, err := launch(p, args, environ)
+	if err != nil {
+		return nil, false, err
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	var verdict error
+	for tries := 0; ; {
+		if c, err = Connect(ctx, p, version); !errors.Is(err, ErrNone) {
+			return c, true, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, false, context.Cause(ctx)
+		case err := <-ended:
+			verdict, ended = fault.New(fault.Failed, "the daemon did not come up: %w%s", errors.Join(err, ErrNone), tail()).WithHint("leadlight daemon run shows more"), nil
+		case <-tick.C:
+			// One that lost the race ends at once; then the winner is about to listen.
+			if tries++; ended == nil && tries > 200 {
+				return nil, false, verdict
+			}
+		}
+	}
+}
+
+// launch starts the process. The channel tells its end, and tail what it said.
+func launch(p Paths, args, environ []string) (<-chan error, func() string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, nil, fmt.Errorf("find this program: %w", err)
+	}
+	if err := os.MkdirAll(p.State, 0o700); err != nil {
+		return nil, nil, fault.New(fault.Of(err).Code, "make the state folder: %w", err).WithHint("set XDG_STATE_HOME to a folder of yours")
+	}
+	log, err := os.OpenFile(p.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, fault.New(fault.Of(err).Code, "open the daemon's log: %w", err)
+	}
+	defer log.Close()
+	if info, err := log.Stat(); err == nil && info.Size() > maxLog {
+		_ = log.Truncate(0) // a long log is no reason to fail
+	}
+	begin, err := log.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the daemon's log: %w", err)
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = Environ(environ), "/", log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, nil, fmt.Errorf("start the daemon: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	return ended, func() string { return lastLine(p.Log(), begin) }, nil
+}
+
+// lastLine is the last thing that was written to the log after begin.
+func lastLine(path string, begin int64) string {
+	data, err := os.ReadFile(path)
+	if err != nil || int64(len(data)) < begin {
+		return ""
+	}
+	lines := strings.Split(string(bytes.TrimSpace(data[begin:])), "\n")
+	if last := lines[len(lines)-1]; last != "" {
+		return ": " + last
+	}
+	return ""
+}
+
+// Environ is the environment of a daemon: without what binds a process to one
+// teammate. It acts for everybody.
+func Environ(environ []string) []string {
+	bound := []string{"LEADLIGHT_HOST=", "LEADLIGHT_AGENT=", "LEADLIGHT_TEAM=", "LEADLIGHT_TASK="}
+	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		return slices.ContainsFunc(bound, func(name string) bool { return strings.HasPrefix(kv, name) })
+	})
+}

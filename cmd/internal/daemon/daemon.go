@@ -1,0 +1,239 @@
+// Package daemon is the long-lived process of a base directory: it watches what
+// every verb writes, tells programs what happens, and serves the verbs to them
+// over a socket. No verb needs it: it sees the same files as they do, and when it
+// is killed nothing changes for teammates.
+//
+// There is one for a base directory. Whoever holds the lock beside the database is
+// it. Run is the process, Connect the way to it.
+package daemon
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/db"
+	"github.com/leadlight-dev/leadlight/teams/events"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/history"
+	"github.com/leadlight-dev/leadlight/teams/store/files"
+	"github.com/leadlight-dev/leadlight/teams/store/lock"
+)
+
+// linger is how long a daemon that was started on demand stays after its last
+// client and its last live teammate.
+const linger = 2 * time.Second
+
+// Paths says where a daemon's things are.
+type Paths struct {
+	Base   string // the base directory
+	Socket string // RUN/<key>/daemon.sock
+	State  string // $XDG_STATE_HOME/leadlight, else ~/.local/state/leadlight
+	Key    string // the base directory's short name
+}
+
+// PathsOf returns the paths for a base directory.
+func PathsOf(base string, getenv func(string) string) Paths {
+	key := panes.BaseKey(base)
+	state := getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		state = filepath.Join(getenv("HOME"), ".local", "state")
+	}
+	return Paths{Base: base, Key: key, State: filepath.Join(state, "leadlight"), Socket: filepath.Join(panes.RuntimeDir(getenv), key, "daemon.sock")}
+}
+
+// Database is the SQLite file.
+func (p Paths) Database() string { return filepath.Join(p.State, p.Key+".db") }
+
+// Log is where a daemon that was started on demand writes.
+func (p Paths) Log() string { return filepath.Join(p.State, p.Key+".log") }
+
+func (p Paths) lock() string { return p.Key + ".lock" }
+
+// Part is what another package adds to the daemon: its tables and its methods.
+type Part struct {
+	Component db.Component
+	Methods   func(Deps) []rpc.Method
+}
+
+// Deps is what a Part's methods work with.
+type Deps struct {
+	DB      *sql.DB
+	Serve   Serve
+	Publish func(context.Context, []events.Event) // numbers them, writes them down, tells everybody
+	Log     *slog.Logger
+}
+
+// Options are what a daemon is made of.
+type Options struct {
+	Paths    Paths
+	Version  string
+	OnDemand bool // ends by itself
+	Stores   Stores
+	Serve    Serve
+	Parts    []Part
+	Log      *slog.Logger
+}
+
+// daemon is the process.
+type daemon struct {
+	Options
+	started time.Time
+	hub     *hub
+	watch   *watch
+	door    *door
+	ready   chan struct{} // closed after the first look
+	moved   chan struct{} // clients or teams changed
+	enough  context.CancelCauseFunc
+	failed  atomic.Pointer[string]
+}
+
+// errAsked ends a daemon that was told to stop.
+var errAsked = errors.New("asked to stop")
+
+// Run is the daemon: it serves until ctx ends, it is told to stop, or, started on
+// demand, nobody needs it. A second one for the same base directory is
+// fault.LockTimeout's quiet sibling fault.DuplicateName.
+func Run(ctx context.Context, o Options) error {
+	state, held, err := claim(o.Paths)
+	if err != nil {
+		return err
+	}
+	defer state.Close()
+	defer held.Release()
+	components := []db.Component{history.Component()}
+	for _, p := range o.Parts {
+		components = append(components, p.Component)
+	}
+	store, err := db.Open(ctx, o.Paths.Database(), components...)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	ctx, enough := context.WithCancelCause(ctx)
+	defer enough(nil)
+	d := &daemon{Options: o, started: time.Now(), ready: make(chan struct{}), moved: make(chan struct{}, 1), enough: enough}
+	if d.hub, err = newHub(ctx, history.New(store), o.Log, d.nudge); err != nil {
+		return err
+	}
+	lead, err := o.Serve("")
+	if err != nil {
+		return err
+	}
+	d.watch = &watch{stores: o.Stores, service: lead, hub: d.hub, log: o.Log, teams: map[string]*teamWatch{}}
+	server, err := rpc.NewServer(d.methods(Deps{DB: store, Serve: o.Serve, Publish: d.hub.Publish, Log: o.Log}), o.Log)
+	if err != nil {
+		return err
+	}
+	return d.live(ctx, server)
+}
+
+// claim takes the daemon's lock.
+func claim(p Paths) (*files.Dir, *lock.Held, error) {
+	if err := os.MkdirAll(p.State, 0o700); err != nil {
+		return nil, nil, fault.New(fault.Of(err).Code, "make the state folder: %w", err).WithHint("set XDG_STATE_HOME to a folder of yours")
+	}
+	state, err := files.Open(p.State)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the state folder: %w", err)
+	}
+	held, err := lock.Try(state, p.lock(), "daemon run")
+	if err == nil && held == nil {
+		err = fault.New(fault.DuplicateName, "a daemon runs for %s already", p.Base).WithHint("leadlight daemon status tells about it")
+	}
+	if err != nil {
+		state.Close()
+		return nil, nil, err
+	}
+	return state, held, nil
+}
+
+// live serves until it is enough.
+func (d *daemon) live(ctx context.Context, server *rpc.Server) error {
+	var err error
+	d.door, err = openDoor(d.Paths.Socket, d.Log, func(conn net.Conn) {
+		d.nudge()
+		server.Serve(ctx, conn)
+		d.nudge()
+	})
+	if err != nil {
+		return err
+	}
+	d.Log.Info("daemon is up", "pid", os.Getpid(), "base", d.Paths.Base, "socket", d.Paths.Socket, "onDemand", d.OnDemand)
+	run := make(chan error, 2)
+	go func() { run <- d.watch.run(ctx, func() { close(d.ready); d.nudge() }) }()
+	go func() { run <- d.door.guard(ctx, d.Stores.Watcher) }()
+	if d.OnDemand {
+		go d.endWhenIdle(ctx)
+	}
+	err = <-run
+	if err == nil {
+		<-ctx.Done()
+	}
+	d.enough(err)
+	d.door.close()
+	d.door.wg.Wait()
+	err = errors.Join(err, <-run)
+	d.Log.Info("daemon ends", "why", context.Cause(ctx))
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// nudge says that clients or teams have changed.
+func (d *daemon) nudge() {
+	select {
+	case d.moved <- struct{}{}:
+	default:
+	}
+}
+
+// errIdle ends a daemon that nobody needs.
+var errIdle = errors.New("no client and no live teammate")
+
+func (d *daemon) endWhenIdle(ctx context.Context) {
+	timer := time.NewTimer(linger)
+	defer timer.Stop()
+	quiet := true // since the timer was started
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.moved:
+			if busy := d.busy(); busy == quiet {
+				quiet = !busy
+				if quiet {
+					timer.Reset(linger)
+				}
+			}
+		case <-timer.C:
+			if quiet = !d.busy(); quiet {
+				d.enough(errIdle)
+				return
+			}
+		}
+	}
+}
+
+// busy tells whether somebody needs the daemon. Before the first look it is.
+func (d *daemon) busy() bool {
+	select {
+	case <-d.ready:
+	default:
+		return true
+	}
+	var s api.DaemonStatus
+	d.hub.count(&s)
+	return d.door.clients() > 0 || s.Live > 0
+}

@@ -1,0 +1,175 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/changes"
+	"github.com/leadlight-dev/leadlight/teams/events"
+	"github.com/leadlight-dev/leadlight/teams/history"
+)
+
+// queue is how many events a subscriber may lie behind before it is cut.
+const queue = 4096
+
+// Names of states in the history: what was seen of a team, and how far an
+// observed stream has come.
+const (
+	teamState     = "team/"
+	observedState = "observed/"
+)
+
+// hub is the one place where events get their numbers: they are written down,
+// become the state, and are handed out, as one step.
+type hub struct {
+	history *history.Store
+	bus     *events.Bus
+	log     *slog.Logger
+	moved   func() // told after each change
+
+	mu     sync.Mutex
+	seq    uint64
+	states map[string]changes.Team
+	fault  string // the last failure to write
+}
+
+func newHub(ctx context.Context, h *history.Store, log *slog.Logger, moved func()) (*hub, error) {
+	u := &hub{history: h, bus: events.NewBus(), log: log, moved: moved, states: map[string]changes.Team{}}
+	var err error
+	if u.seq, err = h.Last(ctx); err != nil {
+		return nil, err
+	}
+	saved, err := h.States(ctx, teamState)
+	if err != nil {
+		return nil, err
+	}
+	for name, doc := range saved {
+		var t changes.Team
+		if err := json.Unmarshal(doc, &t); err != nil {
+			log.Warn("a team's last state cannot be read; it is seen as new", "state", name, "error", err)
+			continue
+		}
+		u.states[t.Name] = t
+	}
+	return u, nil
+}
+
+// see takes a look at a team, the zero Team if it is gone, and tells what
+// happened since the last one. At most one look at a team is taken at a time.
+func (u *hub) see(ctx context.Context, name string, now changes.Team) []events.Event {
+	u.mu.Lock()
+	old := u.states[name]
+	happened := changes.Between(old, now, time.Now())
+	for owner, box := range now.Boxes {
+		now.Boxes[owner] = changes.Slim(box)
+	}
+	if now.Name == "" {
+		delete(u.states, name)
+	} else {
+		u.states[name] = now
+	}
+	if len(happened) > 0 {
+		u.publish(ctx, happened, teamState+name, stateOf(now))
+	}
+	u.mu.Unlock()
+	u.moved()
+	return happened
+}
+
+func stateOf(t changes.Team) json.RawMessage {
+	if t.Name == "" {
+		return nil
+	}
+	doc, err := json.Marshal(t)
+	if err != nil {
+		return nil // these types always encode
+	}
+	return doc
+}
+
+// Publish numbers events of other sources, writes them down and hands them out.
+func (u *hub) Publish(ctx context.Context, list []events.Event) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.publish(ctx, list, "", nil)
+}
+
+// publish is called with u.mu held. If the history cannot be written, those who
+// listen are told all the same.
+func (u *hub) publish(ctx context.Context, list []events.Event, name string, state json.RawMessage) {
+	for i := range list {
+		u.seq++
+		list[i].Seq = u.seq
+		if list[i].At.IsZero() {
+			list[i].At = time.Now()
+		}
+	}
+	u.fault = ""
+	if err := u.history.Add(context.WithoutCancel(ctx), list, name, state); err != nil {
+		u.fault = err.Error()
+		u.log.Error("events are not in the history", "first", list[0].Seq, "error", err)
+	}
+	for _, e := range list {
+		u.bus.Publish(e)
+	}
+}
+
+// last returns what is known of a team.
+func (u *hub) last(name string) changes.Team {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	t := u.states[name]
+	t.Boxes = maps.Clone(t.Boxes)
+	return t
+}
+
+func (u *hub) names() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.Sorted(maps.Keys(u.states))
+}
+
+// subscribe is the one atomic step: the state of now, its number, and a
+// subscription to all that comes after it.
+func (u *hub) subscribe(team string) (api.Subscribed, *events.Subscription) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	out := api.Subscribed{Seq: u.seq, Teams: []api.Snapshot{}}
+	for _, name := range slices.Sorted(maps.Keys(u.states)) {
+		if t := u.states[name]; team == "" || team == name {
+			out.Teams = append(out.Teams, api.Snapshot{Name: name, Description: t.Description, Members: t.Members, Tasks: t.Tasks})
+		}
+	}
+	return out, u.bus.Subscribe(queue)
+}
+
+// count says how much there is.
+func (u *hub) count(s *api.DaemonStatus) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	s.Seq, s.Teams, s.LastError = u.seq, len(u.states), u.fault
+	for _, t := range u.states {
+		s.Members += len(t.Members)
+		s.Tasks += len(t.Tasks)
+		for _, m := range t.Members {
+			if lives(m) {
+				s.Live++
+			}
+		}
+		for _, box := range t.Boxes {
+			s.Mail += len(box)
+		}
+	}
+}
+
+// lives tells a teammate that keeps a daemon up: one that runs, as far as is
+// known. A foreign one of which nothing is known does not.
+func lives(m api.Member) bool {
+	return m.Live() && (m.State != api.StateUnknown || m.Kind != "")
+}

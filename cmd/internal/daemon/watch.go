@@ -1,0 +1,116 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/files"
+)
+
+// Stores is what is watched.
+type Stores struct {
+	Dir     *files.Dir // the base directory
+	Roster  store.Roster
+	Mail    store.Mail
+	Tasks   store.Tasks
+	Watcher *files.Watcher
+	Panes   *panes.Manager
+}
+
+// relist is how often the teams are looked for without a hint: a net below the
+// events.
+const relist = time.Minute
+
+// watch looks at every team whenever something hints that it may have changed.
+type watch struct {
+	stores  Stores
+	service *teams.Service
+	hub     *hub
+	log     *slog.Logger
+
+	mu    sync.Mutex // one listing at a time
+	teams map[string]*teamWatch
+	wg    sync.WaitGroup
+}
+
+// run watches until ctx ends. ready is called after the first look at everything.
+func (w *watch) run(ctx context.Context, ready func()) error {
+	hints, err := w.stores.Roster.Watch(ctx, "")
+	if err != nil {
+		return err
+	}
+	w.refresh(ctx)
+	ready()
+	tick := time.NewTicker(relist)
+	defer tick.Stop()
+	defer w.wg.Wait()
+	for {
+		select {
+		case _, ok := <-hints:
+			if !ok {
+				return nil
+			}
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		w.list(ctx)
+	}
+}
+
+// list begins to watch new teams, and has another look at those that are gone.
+func (w *watch) list(ctx context.Context) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	names, err := w.stores.Roster.List(ctx)
+	if err != nil {
+		w.log.Warn("list the teams", "error", err)
+		return
+	}
+	for _, name := range w.hub.names() {
+		if w.teams[name] == nil && !slices.Contains(names, name) {
+			w.hub.see(ctx, name, noTeam()) // deleted while nobody watched
+		}
+	}
+	for _, name := range names {
+		if w.teams[name] == nil && store.CheckTeam(name) == nil {
+			t := newTeamWatch(w, name)
+			w.teams[name] = t
+			w.wg.Go(func() { t.run(ctx) })
+		}
+	}
+	for name, t := range w.teams {
+		if !slices.Contains(names, name) {
+			t.touch(everything())
+			t.look(ctx)
+			t.stop()
+			delete(w.teams, name)
+		}
+	}
+}
+
+// refresh looks at everything now, so that what a caller has done before is
+// known.
+func (w *watch) refresh(ctx context.Context) {
+	w.list(ctx)
+	w.mu.Lock()
+	all := make([]*teamWatch, 0, len(w.teams))
+	for _, t := range w.teams {
+		all = append(all, t)
+	}
+	w.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, t := range all {
+		wg.Go(func() {
+			t.touch(everything())
+			t.look(ctx)
+		})
+	}
+	wg.Wait()
+}

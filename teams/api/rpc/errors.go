@@ -1,0 +1,54 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/creachadair/jrpc2"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// firstCode is JSON-RPC's first number for errors of one's own.
+const firstCode = -32000
+
+// toWire is an error as the wire carries it.
+func toWire(err error) error {
+	if err == nil {
+		return nil
+	}
+	if own, ok := errors.AsType[*jrpc2.Error](err); ok {
+		return own
+	}
+	e := fault.Of(err)
+	number := jrpc2.Code(firstCode - fault.ExitOf(e))
+	if e.Code == fault.InvalidArgument {
+		number = jrpc2.InvalidParams
+	}
+	return jrpc2.Errorf(number, "%s", e.Message).WithData(shown(e))
+}
+
+func shown(e *fault.Error) api.Error {
+	return api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}
+}
+
+// fromWire is what the other side told, as one of our own errors again.
+func fromWire(method string, err error) error {
+	own, ok := errors.AsType[*jrpc2.Error](err)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return fmt.Errorf("%s: %w", method, err)
+	case !ok:
+		return fault.New(fault.Failed, "%s: the daemon has hung up: %w", method, err).WithHint("leadlight daemon status tells whether it runs")
+	}
+	var told api.Error
+	if json.Unmarshal(own.Data, &told) == nil && told.Code != "" {
+		return &fault.Error{Code: fault.Code(told.Code), Message: told.Message, Hint: told.Hint, Cause: err}
+	}
+	return fault.New(fault.Failed, "%s: %w", method, err)
+}

@@ -1,0 +1,99 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// What the daemon says unasked, once subscribed.
+const (
+	Event        = "event"         // its parameters are one event
+	EventsClosed = "events.closed" // the last word: why nothing more comes
+)
+
+// EventLine is one event, as the command events prints it; package events reads
+// its JSON.
+type EventLine struct {
+	Seq    uint64          `json:"seq"`
+	At     api.Time        `json:"at"`
+	Type   string          `json:"type"`
+	Team   string          `json:"team,omitempty"`
+	Member string          `json:"member,omitempty"`
+	Data   json.RawMessage `json:"data"`
+}
+
+// Notifications describes them.
+func Notifications() []Method {
+	return []Method{
+		{Name: Event, About: "Something happened.", Params: reflect.TypeFor[EventLine]()},
+		{Name: EventsClosed, About: "The subscription has ended, and the connection with it.", Params: reflect.TypeFor[api.EventsClosed]()},
+	}
+}
+
+// Events lists events of the past.
+func (c *Client) Events(ctx context.Context, p api.EventsParams) (api.Events, error) {
+	return Do[api.Events](ctx, c, "events.list", p)
+}
+
+// Subscribe subscribes, tells begin the state of then, and each every event's line
+// of JSON, in order, until ctx ends, each fails, or the daemon has said its last
+// word, which is the error. A client subscribes once.
+func (c *Client) Subscribe(ctx context.Context, p api.SubscribeParams, begin func(api.Subscribed), each func(json.RawMessage) error) error {
+	got := make(chan error, 1)
+	var first api.Subscribed
+	go func() { got <- c.Call(ctx, "events.subscribe", p, &first) }()
+	var early []json.RawMessage // what overtakes the answer
+	for {
+		select {
+		case err := <-got:
+			if err != nil {
+				return err
+			}
+			begin(first)
+			for _, line := range early {
+				if err := each(line); err != nil {
+					return err
+				}
+			}
+			return c.follow(ctx, each)
+		case m := <-c.pushes:
+			if m.method == EventsClosed {
+				return closed(m.params)
+			}
+			early = append(early, m.params)
+		}
+	}
+}
+
+func (c *Client) follow(ctx context.Context, each func(json.RawMessage) error) error {
+	for {
+		select {
+		case m := <-c.pushes:
+			switch m.method {
+			case EventsClosed:
+				return closed(m.params)
+			case Event:
+				if err := each(m.params); err != nil {
+					return err
+				}
+			}
+		case <-c.done:
+			return fault.New(fault.Failed, "the daemon has hung up").WithHint("leadlight daemon status tells whether it runs")
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func closed(raw json.RawMessage) error {
+	var last api.EventsClosed
+	if err := json.Unmarshal(raw, &last); err != nil {
+		return fmt.Errorf("the last word of the daemon cannot be read: %w", err)
+	}
+	return &fault.Error{Code: fault.Code(last.Error.Code), Message: last.Error.Message, Hint: last.Error.Hint}
+}

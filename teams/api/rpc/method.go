@@ -1,0 +1,90 @@
+// Package rpc is the daemon's API: JSON-RPC 2.0 over a unix socket, one JSON
+// object a line. It has both halves, a typed Client for programs and the serving
+// of a table of Methods, and says what both speak as JSON Schema.
+//
+// Parameters are one object, by name. Unknown names are refused. Times are RFC
+// 3339 in UTC with milliseconds, durations are milliseconds in fields that end in
+// Ms. An error's data is an api.Error: code, message and hint as the command line
+// tells them; its number is -32000 minus the exit status that belongs to the code,
+// or JSON-RPC's own.
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Version is the version of this protocol. It changes only when something that
+// was there goes away; what comes on top does not change it.
+const Version = 1
+
+// Method is one thing that can be asked for.
+type Method struct {
+	Name   string // such as live.spawn
+	About  string // one sentence
+	Params reflect.Type
+	Result reflect.Type
+	handle func(context.Context, json.RawMessage) (any, error)
+}
+
+// Nothing is the parameters, or the result, of a method that has none.
+type Nothing struct{}
+
+// Func makes a method of a function. P is a struct whose JSON form is the
+// parameters; those without "omitempty" are required. Errors carry codes of
+// package fault.
+func Func[P, R any](name, about string, f func(context.Context, P) (R, error)) Method {
+	return Method{
+		Name: name, About: about, Params: reflect.TypeFor[P](), Result: reflect.TypeFor[R](),
+		handle: func(ctx context.Context, raw json.RawMessage) (any, error) {
+			var p P
+			if err := decode(name, raw, &p); err != nil {
+				return nil, err
+			}
+			return f(ctx, p)
+		},
+	}
+}
+
+// decode reads parameters strictly: a misspelt name must not be passed over.
+func decode(method string, raw json.RawMessage, into any) error {
+	if len(raw) == 0 || string(raw) == "null" {
+		raw = json.RawMessage("{}")
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil {
+		if _, end := d.Token(); !errors.Is(end, io.EOF) {
+			err = errors.New("more than one value")
+		}
+	}
+	if err == nil {
+		err = missing(raw, reflect.TypeOf(into).Elem())
+	}
+	if err != nil {
+		return fault.New(fault.InvalidArgument, "the parameters of %s: %w", method, err).
+			WithHint("leadlight api schema shows what %s takes", method)
+	}
+	return nil
+}
+
+// missing says which required parameter is not there.
+func missing(raw json.RawMessage, t reflect.Type) error {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return err
+	}
+	for _, f := range fieldsOf(t) {
+		if _, ok := given[f.name]; f.required && !ok {
+			return errors.New(f.name + " is missing")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+// Package db opens the one SQLite file of a base directory: what the daemon
+// remembers. Those who keep something in it, events and runs, each bring a
+// Component with its own tables and migrations.
+//
+// Only the daemon opens the file. It is a memory, never the truth: teams live in
+// their files.
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Component is a part of the file with a history of its own.
+type Component struct {
+	Name  string
+	Steps []string // SQL from nothing to version 1, from 1 to 2, …; never changed, only added to
+}
+
+// Open opens the file, made with mode 0600 in a folder of mode 0700 if there is
+// none, and brings every component to its newest version. A component with a
+// version that this program does not know is fault.VersionTooNew, a file that is no
+// database fault.CorruptFile; the file is then left as it was.
+func Open(ctx context.Context, path string, components ...Component) (*sql.DB, error) {
+	fresh, err := prepare(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fresh { // looked at before anything, even the journal's mode, is written
+		if err := inspect(ctx, path, components); err != nil {
+			return nil, err
+		}
+	}
+	d, err := open(path, "rwc", "journal_mode(wal)", "synchronous(normal)", "busy_timeout(5000)", "foreign_keys(1)")
+	if err != nil {
+		return nil, err
+	}
+	d.SetMaxOpenConns(4)
+	d.SetMaxIdleConns(1)
+	if err := migrate(ctx, d, components); err != nil {
+		d.Close()
+		return nil, explain(path, err)
+	}
+	return d, nil
+}
+
+func open(path, mode string, pragmas ...string) (*sql.DB, error) {
+	q := url.Values{"mode": {mode}, "_txlock": {"immediate"}}
+	for _, p := range pragmas {
+		q.Add("_pragma", p)
+	}
+	d, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return d, nil
+}
+
+// prepare makes the file, so that it is private from its first byte on.
+func prepare(path string) (fresh bool, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return false, explain(path, err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return false, explain(path, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false, explain(path, err)
+	}
+	return info.Size() == 0, nil
+}
+
+// inspect refuses what a newer program has written, without writing.
+func inspect(ctx context.Context, path string, components []Component) error {
+	d, err := open(path, "ro", "busy_timeout(5000)")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	var tables int
+	if err := d.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE name = 'components'`).Scan(&tables); err != nil {
+		return explain(path, err)
+	}
+	if tables == 0 {
+		return nil
+	}
+	for _, c := range components {
+		v, err := version(ctx, d, c.Name)
+		if err != nil {
+			return explain(path, err)
+		}
+		if v > len(c.Steps) {
+			return fault.New(fault.VersionTooNew, "%s holds %s in version %d; this leadlight knows up to %d", path, c.Name, v, len(c.Steps)).
+				WithHint("use the newer leadlight, or move the file away to start a new one")
+		}
+	}
+	return nil
+}
+
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func version(ctx context.Context, q querier, name string) (int, error) {
+	var v int
+	err := q.QueryRowContext(ctx, `SELECT version FROM components WHERE name = ?`, name).Scan(&v)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return v, err
+}
+
+// migrate takes every component's missing steps, all or none.
+func migrate(ctx context.Context, d *sql.DB, components []Component) error {
+	tx, err := d.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS components (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT`); err != nil {
+		return err
+	}
+	for _, c := range components {
+		v, err := version(ctx, tx, c.Name)
+		if err != nil {
+			return err
+		}
+		if v >= len(c.Steps) {
+			continue
+		}
+		for i, step := range c.Steps[v:] {
+			if _, err := tx.ExecContext(ctx, step); err != nil {
+				return fmt.Errorf("bring %s to version %d: %w", c.Name, v+i+1, err)
+			}
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO components VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET version = excluded.version`, c.Name, len(c.Steps)); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// Codes of SQLite, see https://sqlite.org/rescode.html: what the file itself is.
+const (
+	sqliteCorrupt = 11
+	sqliteFull    = 13
+	sqliteNotADB  = 26
+)
+
+// explain gives an error of the database its code.
+func explain(path string, err error) error {
+	coded, ok := errors.AsType[interface {
+		error
+		Code() int
+	}](err)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fault.New(fault.PermissionDenied, "open the database %s: %w", path, err).WithHint("set XDG_STATE_HOME to a folder of yours")
+	case !ok:
+		return fmt.Errorf("open the database %s: %w", path, err)
+	}
+	switch coded.Code() & 0xff {
+	case sqliteCorrupt, sqliteNotADB:
+		return fault.New(fault.CorruptFile, "the database %s is damaged: %w", path, err).
+			WithHint("move it away: events and runs begin anew, teams are not touched")
+	case sqliteFull:
+		return fault.New(fault.DiskFull, "the database %s: %w", path, err)
+	}
+	return fmt.Errorf("open the database %s: %w", path, err)
+}

@@ -66,6 +66,9 @@ func silent(rec HostRecord, err error) (state, reason string) {
 	}
 	switch rec.Process.Probe() {
 	case signals.Gone:
+		if self, err := signals.Self(); err == nil && self.Boot != rec.Process.Boot {
+			return api.StateLost, "the machine was restarted"
+		}
 		return api.StateLost, "its host is gone without a goodbye"
 	case signals.Alive:
 		if errors.Is(err, host.ErrNoHost) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -38,6 +39,17 @@ func Snapshot() (Table, error) {
 func (t Table) Find(pid int) (Process, bool) {
 	p, ok := t.byPID[pid]
 	return p, ok
+}
+
+// All returns every process that runs, ordered by pid.
+func (t Table) All() []Process {
+	var found []Process
+	for _, pid := range slices.Sorted(maps.Keys(t.byPID)) {
+		if p := t.byPID[pid]; !p.zombie {
+			found = append(found, described(p))
+		}
+	}
+	return found
 }
 
 // Descendants returns every process below pid, parents before their children,

@@ -56,8 +56,12 @@ func (s *Service) Bury(ctx context.Context, team, name, hostID string, o panes.E
 	return true, s.freeTasks(ctx, team, name, o)
 }
 
-// freeTasks gives back what a member had in progress.
+// freeTasks gives back what a member had in progress. Those of one that is lost
+// stay with it if that is set: it is expected to come back.
 func (s *Service) freeTasks(ctx context.Context, team, name string, o panes.Ended) error {
+	if o.State == api.StateLost && s.limits.OnLoss == KeepTasks {
+		return nil
+	}
 	tasks, _, err := s.tasks.List(ctx, team)
 	if err != nil {
 		return fmt.Errorf("free the tasks of %s: %w", name, err)
@@ -80,41 +84,4 @@ func (s *Service) freeTasks(ctx context.Context, team, name string, o panes.Ende
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// Reconcile writes down the end of members that are proved to be lost, and tells
-// the lead of each once. It returns their names.
-func (s *Service) Reconcile(ctx context.Context, team string) ([]string, error) {
-	t, err := s.get(ctx, team)
-	if err != nil {
-		return nil, err
-	}
-	var lost []string
-	for _, m := range s.observe(ctx, t, t.Teammates()) {
-		entry := t.Member(m.Name)
-		if entry == nil || entry.Leadlight == nil || m.Live() {
-			continue
-		}
-		if settled(entry.Leadlight.State) { // who wrote that down may not have come to the tasks
-			if err := s.freeTasks(ctx, team, m.Name, panes.Ended{State: m.State}); err != nil {
-				return lost, err
-			}
-			continue
-		}
-		first, err := s.Bury(ctx, team, m.Name, entry.Leadlight.Host, panes.Ended{State: m.State, ExitCode: m.ExitCode, Signal: m.Signal, Reason: m.Reason})
-		if err != nil {
-			return lost, err
-		}
-		if !first {
-			continue
-		}
-		lost = append(lost, m.Name)
-		if m.State == api.StateLost && t.LedByUs() {
-			text := fmt.Sprintf("%s is lost: %s. Its tasks are free again.", m.Name, m.Reason)
-			if _, err := s.mail.Put(ctx, team, leadName(t), store.Message{From: m.Name, Text: text, Summary: m.Name + " is lost", Timestamp: time.Now()}); err != nil {
-				return lost, fmt.Errorf("tell the lead about %s: %w", m.Name, err)
-			}
-		}
-	}
-	return lost, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -28,9 +27,8 @@ func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) 
 	if err != nil {
 		return err
 	}
-	if !t.LedByUs() && leadAlive(t) == signals.Alive {
-		return fault.New(fault.NotLead, "team %s is led by Claude Code, whose process %d runs", t.Name, t.LeadProcess.PID).
-			WithHint("end that session; it removes its team itself")
+	if err := s.ownTeam(t, "delete"); err != nil {
+		return err
 	}
 	seen := s.observe(ctx, t, t.Teammates())
 	if err := refuseActive(t, seen, o.Force); err != nil {

@@ -19,6 +19,7 @@ import (
 type Caller struct {
 	Name     string // a member's name, or store.Lead
 	Teammate bool   // it runs inside a teammate's pane: the verbs of the lead are refused
+	Session  bool   // it is a session of its own: it leads the team it made and cleans up no other's
 }
 
 // Limits are the settings that bound a team's life. The zero value of each field
@@ -30,7 +31,14 @@ type Limits struct {
 	Ready        time.Duration // how long a new host may take to answer; 20 s
 	MaxTeammates int           // live ones in a team; 64
 	OnLeadExit   string        // "keep" or "shutdown", for up
+	OnLoss       string        // ReleaseTasks or KeepTasks: what becomes of the tasks of a lost teammate
 }
+
+// What becomes of the tasks that a lost teammate had in progress.
+const (
+	ReleaseTasks = "release" // they are free again, for anybody
+	KeepTasks    = "keep"    // they stay with it
+)
 
 // Config is what a Service is made of.
 type Config struct {
@@ -99,8 +107,7 @@ func (l Limits) withDefaults() Limits {
 	if l.MaxTeammates <= 0 {
 		l.MaxTeammates = 64
 	}
-	if l.OnLeadExit == "" {
-		l.OnLeadExit = "keep"
-	}
+	l.OnLeadExit = orDefault(l.OnLeadExit, "keep")
+	l.OnLoss = orDefault(l.OnLoss, ReleaseTasks)
 	return l
 }

@@ -50,6 +50,9 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 		}},
 	}
 	if spec.LeadProcess {
+		if err := s.oneTeam(ctx, spec.Name); err != nil {
+			return api.Team{}, err
+		}
 		p, err := leadProcess(now)
 		if err != nil {
 			return api.Team{}, fmt.Errorf("create team %s: %w", spec.Name, err)
@@ -131,7 +134,16 @@ func (s *Service) explainExisting(ctx context.Context, name string, err error) e
 			WithHint("mend or remove the file, or choose another name")
 	}
 	return fault.New(fault.TeamExists, "team %s exists: %s", name, describeLead(t)).
-		WithHint("leadlight down %s ends and deletes it, leadlight spawn -t %s adds to it; or choose another name", name, name)
+		WithHint("%s; or choose another name", waysOn(t))
+}
+
+// waysOn says what can be done with a team that is there.
+func waysOn(t store.Team) string {
+	ways := fmt.Sprintf("leadlight down %s ends and deletes it, leadlight spawn -t %s adds to it", t.Name, t.Name)
+	if leadAlive(t) == signals.Gone || (!t.LedByUs() && t.LeadProcess == nil) {
+		ways += fmt.Sprintf(", leadlight takeover %s makes you its lead", t.Name)
+	}
+	return ways
 }
 
 // describeLead says in one line who leads a team and since when.

@@ -195,6 +195,16 @@ type Task struct {
 	Failure     string                     `json:"failure,omitempty"`
 }
 
+// Takeover is the answer of takeover: who the team's members are now.
+type Takeover struct {
+	Team    string   `json:"team"`
+	Was     string   `json:"was"`     // who led it, for people
+	Adopted []string `json:"adopted"` // they run and go on
+	Lost    []string `json:"lost"`    // found to be gone: their end is written down
+	Removed []string `json:"removed"` // they were the old lead's and are gone: out of the roster
+	Unknown []string `json:"unknown"` // they could not be observed
+}
+
 // Check is one finding of doctor.
 type Check struct {
 	Name   string `json:"name"`

@@ -226,6 +226,9 @@ func failed(err error) panes.Ended {
 func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
+	if m.host != nil && m.closing() && m.host.Cause() == host.CausePaneClosed && m.o.Panes.TerminalDied(ctx, m.launch) {
+		e.State, e.Reason = api.StateLost, "its terminal has ended"
+	}
 	e.At = time.Now()
 	m.record.Ended = &e
 	if m.record.Host == "" {

@@ -53,7 +53,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"teammate --team x", `leadlight teammate takes --team, --agent and --base-dir`},
 		{"up no.yaml", `there is no team file no.yaml`},
 		// verbs of later versions are no commands yet
-		{"claude", `has no command "claude"`}, {"takeover x", `no command`},
+		{"claude", `has no command "claude"`},
 		{"run ls", `no command`}, {"item ls", `no command`},
 		{"mcp", `no command`}, {"backend-test", `no command`},
 		{"tmux-shim", `no command`},

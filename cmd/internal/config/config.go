@@ -58,7 +58,7 @@ func (v *Value[T]) set(x T, layer Layer, where string) { *v = Value[T]{x, Origin
 // Settings are all settings.
 type Settings struct {
 	BaseDir, Team, As, Backend, TmuxSocket, Agent, Model Value[string]
-	Placement, Arrange, Main, OnLeadExit                 Value[string]
+	Placement, Arrange, Main, OnLeadExit, OnLoss         Value[string]
 	MinCols, MinRows, MaxPanes, MaxTeammates             Value[int]
 	Ask, Term, Kill, Ready                               Value[time.Duration]
 
@@ -104,6 +104,7 @@ func (s *Settings) defaults() {
 	s.Backend.V = "auto"
 	s.Agent.V = "claude"
 	s.OnLeadExit.V = "keep"
+	s.OnLoss.V = teams.ReleaseTasks
 	s.Arrange.V = string(backend.MainVertical)
 	s.Main.V = "40%"
 	s.MaxTeammates.V = 64
@@ -118,7 +119,7 @@ func (s *Settings) apply(layer Layer, file string, l layoutPart, d defaultsPart,
 		to   *Value[string]
 	}{
 		{l.placement, &s.Placement}, {l.arrange, &s.Arrange}, {l.main, &s.Main},
-		{d.agent, &s.Agent}, {d.model, &s.Model}, {c.onLeadExit, &s.OnLeadExit},
+		{d.agent, &s.Agent}, {d.model, &s.Model}, {c.onLeadExit, &s.OnLeadExit}, {c.onLoss, &s.OnLoss},
 	} {
 		if x.from.Set {
 			x.to.set(x.from.V, layer, where(x.from.Pos))
@@ -175,7 +176,7 @@ func (s *Settings) Layout() panes.Layout {
 func (s *Settings) Limits() teams.Limits {
 	return teams.Limits{
 		Ask: s.Ask.V, Term: s.Term.V, Kill: s.Kill.V, Ready: s.Ready.V,
-		MaxTeammates: s.MaxTeammates.V, OnLeadExit: s.OnLeadExit.V,
+		MaxTeammates: s.MaxTeammates.V, OnLeadExit: s.OnLeadExit.V, OnLoss: s.OnLoss.V,
 	}
 }
 
@@ -226,6 +227,7 @@ func (s *Settings) Lines() []Line {
 	number("layout.min rows", s.MinRows)
 	number("layout.maxPanes", s.MaxPanes)
 	text("lifecycle.onLeadExit", s.OnLeadExit)
+	text("lifecycle.onLoss", s.OnLoss)
 	span("lifecycle.ask", s.Ask)
 	span("lifecycle.term", s.Term)
 	span("lifecycle.kill", s.Kill)

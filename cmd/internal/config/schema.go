@@ -11,6 +11,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams"
 )
 
 // The shape of a team file, with the place of everything that is checked later.
@@ -31,7 +32,7 @@ type (
 	}
 	defaultsPart  struct{ agent, model, cwd scalar[string] }
 	lifecyclePart struct {
-		onLeadExit             scalar[string]
+		onLeadExit, onLoss     scalar[string]
 		ask, term, kill, ready scalar[time.Duration]
 		maxTeammates           scalar[int]
 	}
@@ -151,6 +152,9 @@ func lifecycleKeys() []key[lifecyclePart] {
 	return []key[lifecyclePart]{
 		{"onLeadExit", "keep|shutdown", "what happens to the teammates when up is interrupted; keep", func(d *decoder, n ast.Node, l *lifecyclePart) {
 			l.onLeadExit = d.oneOf(n, "onLeadExit", "keep", "shutdown")
+		}},
+		{"onLoss", "release|keep", "what becomes of the tasks that a lost teammate had in progress; release", func(d *decoder, n ast.Node, l *lifecyclePart) {
+			l.onLoss = d.oneOf(n, "onLoss", teams.ReleaseTasks, teams.KeepTasks)
 		}},
 		{"ask", "time", "how long a teammate may think about a shutdown; 30s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.ask = d.duration(n, "ask") }},
 		{"term", "time", "from SIGTERM to SIGKILL; 5s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.term = d.duration(n, "term") }},

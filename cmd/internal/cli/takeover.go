@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/spf13/cobra"
+)
+
+func takeoverCommand(a *app, run func(context.Context, *app, []string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: "takeover [TEAM]", Short: "Lead a team whose lead is gone",
+		Long: "Become the lead of a team whose lead is proved to be gone, killed with its terminal for example.\n" +
+			"Teammates that run go on and keep their tasks, the lead's mail waits for you, and who is lost is\n" +
+			"written down. It is refused while the lead runs (NOT_LEAD), and when that cannot be told (UNPROVEN).",
+		Example: "  leadlight takeover review", Args: takes(0, 1), ValidArgsFunction: completeTeams(a),
+		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args) },
+	}
+}
+
+func runTakeover(ctx context.Context, a *app, name []string) error {
+	svc, team, err := a.serve(ctx, name...)
+	if err != nil {
+		return err
+	}
+	// A command that Claude Code runs is told the session it runs in.
+	res, err := svc.Takeover(ctx, team, teams.TakeoverSpec{Session: a.getenv("CLAUDE_CODE_SESSION_ID")})
+	if err != nil {
+		return err
+	}
+	return a.answer(res, func(w io.Writer) {
+		fmt.Fprintf(w, "team %s is yours (%s)\n", oneLine(res.Team), oneLine(res.Was))
+		for _, part := range []struct {
+			what  string
+			names []string
+		}{{"go on", res.Adopted}, {"lost", res.Lost}, {"taken out of the roster", res.Removed}, {"not observed", res.Unknown}} {
+			if len(part.names) > 0 {
+				fmt.Fprintf(w, "%s: %s\n", part.what, oneLine(strings.Join(part.names, ", ")))
+			}
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package panes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/signals"
+)
+
+// EndLeft ends what a host that is proved to be gone has left running: what
+// carries its mark. It returns a sentence for people, with a space before it, ""
+// if nothing was left. While the host may run it does nothing.
+func (m *Manager) EndLeft(ctx context.Context, team, agent, hostID string, kill time.Duration) string {
+	rec, err := m.records.Host(ctx, team, agent)
+	if err != nil || rec.Host != hostID || rec.Process.Probe() != signals.Gone {
+		return ""
+	}
+	rep, err := signals.Ending{Host: hostID, Kill: kill}.Run(ctx)
+	m.sweep(ctx, Target{Team: team, Agent: agent, Host: hostID})
+	switch {
+	case err != nil:
+		return " What it left could not be looked for."
+	case len(rep.Survivors) > 0:
+		return fmt.Sprintf(" %d processes of it are still there.", len(rep.Survivors))
+	case len(rep.Ended) > 0:
+		return fmt.Sprintf(" %d processes that it left were ended.", len(rep.Ended))
+	}
+	return ""
+}
+
+// Terminals die slowly: this long their socket may take connections after the
+// panes are gone.
+const terminalDies = 200 * time.Millisecond
+
+// peersFell is how close together hosts end whose terminal died.
+const peersFell = 5 * time.Second
+
+// TerminalDied tells a host whose pane has gone whether the whole terminal has.
+// Our own terminal server also ends when its last pane is closed; so there it is
+// only said if other teammates fell with it.
+func (m *Manager) TerminalDied(ctx context.Context, l LaunchRecord) bool {
+	if l.Terminal == "" || !socketDead(ctx, l.Terminal) {
+		return false
+	}
+	return l.Terminal != OwnSocket(m.opt.Runtime) || m.peerFell(ctx, l)
+}
+
+// socketDead waits a moment for a socket to have nobody behind it.
+func socketDead(ctx context.Context, socket string) bool {
+	ctx, cancel := context.WithTimeout(ctx, terminalDies)
+	defer cancel()
+	for {
+		conn, err := net.Dial("unix", socket)
+		switch {
+		case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, os.ErrNotExist):
+			return true
+		case err != nil:
+			return false
+		}
+		_ = conn.Close()
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// peerFell tells whether another teammate in the same terminal runs still (it is
+// about to fall) or has just ended.
+func (m *Manager) peerFell(ctx context.Context, l LaunchRecord) bool {
+	entries, err := m.opt.Dir.ReadDir(OwnPath(l.Team, "hosts"))
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		agent, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok || agent == l.Agent {
+			continue
+		}
+		rec, err := m.records.Host(ctx, l.Team, agent)
+		launch, err2 := m.records.Launch(ctx, l.Team, agent)
+		if err != nil || err2 != nil || launch.Terminal != l.Terminal {
+			continue
+		}
+		if (rec.Ended == nil && rec.Process.Probe() == signals.Alive) || (rec.Ended != nil && time.Since(rec.Ended.At) < peersFell) {
+			return true
+		}
+	}
+	return false
+}

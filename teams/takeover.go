@@ -1,0 +1,215 @@
+package teams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// TakeoverSpec says who leads from now on.
+type TakeoverSpec struct {
+	Session string // id of the Claude session that the caller runs in; "": none
+	Process bool   // this process leads; false: whoever runs the verbs
+}
+
+// Takeover makes the caller the lead of a team whose lead is proved to be gone, and
+// adopts what is there: teammates that run go on and keep their mail and tasks, the
+// lead's mail stays for the new one, those that are lost are written down. What ran
+// inside the old lead, or in a pane that is gone, leaves the roster. A team that no
+// process leads is the caller's already. fault.NotLead while the lead runs,
+// fault.Unproven when it cannot be told, fault.LimitReached when this process leads
+// another team.
+func (s *Service) Takeover(ctx context.Context, team string, spec TakeoverSpec) (api.Takeover, error) {
+	if err := s.leadOnly("take a team over"); err != nil {
+		return api.Takeover{}, err
+	}
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return api.Takeover{}, err
+	}
+	if err := s.leadGone(t, spec); err != nil {
+		return api.Takeover{}, err
+	}
+	var self *store.LeadProcess
+	if spec.Process {
+		if err := s.oneTeam(ctx, t.Name); err != nil {
+			return api.Takeover{}, err
+		}
+		if self, err = leadProcess(time.Now()); err != nil {
+			return api.Takeover{}, fmt.Errorf("take team %s over: %w", t.Name, err)
+		}
+	}
+	out := api.Takeover{Team: t.Name, Was: describeLead(t)}
+	seen := s.observe(ctx, t, t.Teammates())
+	out.Removed = gone(t, seen)
+	err = s.roster.Update(ctx, t.Name, func(now *store.Team) error {
+		if !sameLead(*now, t) {
+			return fault.New(fault.NotLead, "team %s has got another lead meanwhile: %s", t.Name, describeLead(*now)).
+				WithHint("leadlight team show %s", t.Name)
+		}
+		now.LeadProcess, now.LeadSessionID = self, spec.Session
+		if now.Ours.Schema == 0 {
+			now.Ours.Schema = store.Schema
+		}
+		now.Members = slices.DeleteFunc(now.Members, func(m store.Member) bool {
+			return m.Leadlight == nil && slices.Contains(out.Removed, m.Name)
+		})
+		return nil
+	})
+	if err != nil {
+		return api.Takeover{}, fmt.Errorf("take team %s over: %w", t.Name, err)
+	}
+	return s.adopted(ctx, out)
+}
+
+// adopted settles what the old lead has left, and says what there is.
+func (s *Service) adopted(ctx context.Context, out api.Takeover) (api.Takeover, error) {
+	ctx = context.WithoutCancel(ctx)
+	var errs []error
+	for _, name := range out.Removed {
+		errs = append(errs, s.freeTasks(ctx, out.Team, name, panes.Ended{State: api.StateLost}))
+	}
+	lost, err := s.Reconcile(ctx, out.Team)
+	out.Lost = orEmpty(lost)
+	errs = append(errs, err)
+	members, _, err := s.Members(ctx, out.Team, true)
+	errs = append(errs, err)
+	out.Adopted, out.Unknown, out.Removed = []string{}, []string{}, orEmpty(out.Removed)
+	for _, m := range members {
+		switch {
+		case m.State == api.StateUnknown:
+			out.Unknown = append(out.Unknown, m.Name)
+		case m.Live():
+			out.Adopted = append(out.Adopted, m.Name)
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+// gone are the members that only the old lead could have ended: not ours, and
+// proved not to run.
+func gone(t store.Team, seen []api.Member) []string {
+	var names []string
+	for i, m := range t.Teammates() {
+		if m.Leadlight == nil && !m.Unsafe && !seen[i].Live() {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// sameLead tells whether a team is led as it was when we looked.
+func sameLead(now, then store.Team) bool {
+	if now.LeadSessionID != then.LeadSessionID || (now.LeadProcess == nil) != (then.LeadProcess == nil) {
+		return false
+	}
+	return now.LeadProcess == nil || (now.LeadProcess.PID == then.LeadProcess.PID && now.LeadProcess.ProcStart == then.LeadProcess.ProcStart)
+}
+
+// leadGone returns nil if nobody else leads t: proved, not supposed.
+func (s *Service) leadGone(t store.Team, spec TakeoverSpec) error {
+	switch {
+	case t.LeadProcess == nil && (t.LedByUs() || (spec.Session != "" && spec.Session == t.LeadSessionID)):
+		return nil // nobody in particular, or the caller itself
+	case t.LeadProcess == nil:
+		return noClaude(t)
+	case t.LedByUs() && isThisProcess(t.LeadProcess):
+		return nil
+	}
+	switch leadAlive(t) {
+	case signals.Gone:
+		return nil
+	case signals.Alive:
+		return fault.New(fault.NotLead, "team %s is led by process %d, which runs", t.Name, t.LeadProcess.PID).
+			WithHint("end that one first, or leave the team to it; the lead of a team is fixed while it lives")
+	}
+	return fault.New(fault.Unproven, "team %s is led by process %d of %s, and it cannot be told here whether that runs", t.Name, t.LeadProcess.PID, orDefault(t.LeadProcess.PIDSpace, "another machine")).
+		WithHint("run leadlight takeover %s where the lead ran", t.Name)
+}
+
+// noClaude proves that the lead of a team which records no process is gone: no
+// Claude Code runs here but the caller's own session and the teammates.
+func noClaude(t store.Team) error {
+	table, err := signals.Snapshot()
+	if err != nil {
+		return fault.New(fault.Unproven, "the lead of team %s cannot be looked for: %w", t.Name, err)
+	}
+	mine := map[int]bool{}
+	for pid := os.Getpid(); pid > 1 && !mine[pid]; {
+		mine[pid] = true
+		p, ok := table.Find(pid)
+		if !ok {
+			break
+		}
+		pid = p.PPID
+	}
+	for _, p := range table.All() {
+		if !mine[p.PID] && leadsAsClaude(p) {
+			return fault.New(fault.Unproven, "team %s records no process of its lead (session %s), and %s may be it", t.Name, store.Shown(t.LeadSessionID), p).
+				WithHint("end that session, then run leadlight takeover %s again", t.Name)
+		}
+	}
+	return nil
+}
+
+// leadsAsClaude tells whether a process may be a Claude Code session that leads.
+func leadsAsClaude(p signals.Process) bool {
+	if slices.Contains(p.Argv, "--agent-id") {
+		return false // a teammate
+	}
+	if p.Command == "claude" {
+		return true
+	}
+	for i, arg := range p.Argv {
+		if i < 2 && (filepath.Base(arg) == "claude" || strings.Contains(arg, "claude-code")) {
+			return true
+		}
+	}
+	return false
+}
+
+// oneTeam refuses a process that leads a team already a second one: a session has
+// one team.
+func (s *Service) oneTeam(ctx context.Context, but string) error {
+	names, err := s.roster.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list teams: %w", err)
+	}
+	for _, name := range names {
+		t, err := s.roster.Get(ctx, name)
+		if err != nil || t.Name == but || t.LeadProcess == nil || !isThisProcess(t.LeadProcess) {
+			continue // one that cannot be read says nothing about us
+		}
+		return fault.New(fault.LimitReached, "this session leads team %s already: one team a session", t.Name).
+			WithHint("end team %s first, or start another session", t.Name)
+	}
+	return nil
+}
+
+// isThisProcess tells whether a lead is the very process that asks.
+func isThisProcess(p *store.LeadProcess) bool {
+	self, err := leadProcess(time.Time{})
+	return err == nil && p.PID == self.PID && p.ProcStart == self.ProcStart && p.PIDSpace == self.PIDSpace
+}
+
+// ownTeam refuses to a session the clean-up of a team that another lead, which
+// runs, leads.
+func (s *Service) ownTeam(t store.Team, what string) error {
+	ours := t.LedByUs() && (!s.caller.Session || t.LeadProcess == nil || isThisProcess(t.LeadProcess))
+	if ours || leadAlive(t) != signals.Alive {
+		return nil
+	}
+	return fault.New(fault.NotLead, "team %s is led by process %d, which runs: only its lead may %s it", t.Name, t.LeadProcess.PID, what).
+		WithHint("end that session, or let it do it itself")
+}

@@ -23,6 +23,7 @@ type Facts struct {
 	Runtime    string      // the run folder
 	OtherBases []string    // other config homes on this machine
 	Backend    []api.Check // what the backend says about itself
+	Team       string      // the only one to look at; "": all
 }
 
 // staleAfter is the age at which a lock folder of Claude Code counts as left
@@ -40,7 +41,7 @@ func (s *Service) Doctor(ctx context.Context, f Facts) api.Checkup {
 	}
 	checks = append(checks, f.Backend...)
 	checks = append(checks, s.checkHomes(f))
-	checks = append(checks, s.checkTeams(ctx)...)
+	checks = append(checks, s.checkTeams(ctx, f.Team)...)
 	out := api.Checkup{Checks: checks, OK: true}
 	for _, c := range checks {
 		if c.Status == "fail" {
@@ -114,7 +115,10 @@ func sameFolder(a, b string) bool {
 
 // checkTeams looks at every team: whether its files can be read, who is a ghost,
 // which locks were left behind.
-func (s *Service) checkTeams(ctx context.Context) []api.Check {
+func (s *Service) checkTeams(ctx context.Context, only string) []api.Check {
+	if only != "" {
+		return append(s.checkTeam(ctx, only), s.checkLocks()...)
+	}
 	names, err := s.roster.List(ctx)
 	if err != nil {
 		return []api.Check{{Name: "teams", Status: "fail", Detail: err.Error()}}
@@ -145,7 +149,8 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 	}
 	for _, m := range s.observe(ctx, t, t.Teammates()) {
 		entry := t.Member(m.Name)
-		ghost := m.State == api.StateLost || (!m.Live() && deref(m.IsActive))
+		written := entry.Leadlight != nil && settled(entry.Leadlight.State)
+		ghost := !written && (m.State == api.StateLost || (!m.Live() && deref(m.IsActive)))
 		switch {
 		case ghost && entry.Leadlight != nil:
 			warn(fmt.Sprintf("%s is %s: %s", store.Shown(m.Name), m.State, m.Reason), "leadlight gc writes it down and frees its tasks")

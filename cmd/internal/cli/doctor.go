@@ -37,6 +37,12 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 	if err != nil {
 		return err
 	}
+	only := a.built.settings.Team.V
+	if only != "" {
+		if _, err := svc.Team(ctx, only); fault.CodeOf(err) == fault.TeamNotFound || fault.CodeOf(err) == fault.InvalidName {
+			return err // one that is damaged is what doctor is for
+		}
+	}
 	if o.Fix {
 		found, err := svc.GC(ctx, false)
 		if err != nil {
@@ -46,7 +52,9 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 			a.say("%s", litterLine(l))
 		}
 	}
-	res := svc.Doctor(ctx, a.facts(ctx))
+	facts := a.facts(ctx)
+	facts.Team = only
+	res := svc.Doctor(ctx, facts)
 	if a.verbose {
 		for _, l := range a.built.settings.Lines() {
 			res.Checks = append(res.Checks, api.Check{Name: "setting " + l.Name, Status: "ok", Detail: l.Value + " (" + l.Origin + ")"})

@@ -59,6 +59,7 @@ func layers() []rule {
 		{"backend/backendtest", l1, "backend", "the suite knows the contract and no terminal"},
 		{"backend/*", l1, "backend signals", "a terminal knows where panes are, not what they are"},
 		{"panes/host", l1, "signals", "the process inside a pane knows nothing of teams"},
+		{"panes/worktree", l1, "teams/store/files teams/store/lock", "a worktree is git's, and a lock keeps works on it apart"},
 		{"panes/profiles", l1, "", "how an agent is run is a table"},
 		{"teams/observe", l1, "teams/events", "a stream is read without looking at files"},
 

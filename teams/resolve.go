@@ -89,7 +89,6 @@ func notYet(spec SpawnSpec, kind string) error {
 	}{
 		{kind == profiles.Interactive, "an interactive teammate", "--kind plain runs it without typing mail into it"},
 		{spec.PlanMode, "--plan-mode", "leave it out"},
-		{spec.Worktree != nil, "--worktree", "make the worktree with git and name it with --cwd"},
 		{spec.Restart != "" && spec.Restart != "never", "--restart " + spec.Restart, "leadlight restart NAME restarts by hand"},
 	} {
 		if x.asked {

@@ -47,7 +47,7 @@ func (s *Service) restart(ctx context.Context, team string, m store.Member, seen
 		return api.Member{}, check.err // before anything is stopped
 	}
 	if seen.Live() {
-		ends, err := s.Stop(ctx, team, []string{m.Name}, StopOptions{Reason: "restart"})
+		ends, err := s.Stop(ctx, team, []string{m.Name}, StopOptions{Reason: "restart", again: true})
 		if err == nil {
 			err = Verdict(ends)
 		}

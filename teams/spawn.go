@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/worktree"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -31,7 +32,7 @@ type SpawnSpec struct {
 	RunTask   bool   // worker: obeys metadata.run of any task
 	Restart   string // "", "never"
 	PlanMode  bool
-	Worktree  *string
+	Worktree  *string // a git worktree of its own: on this branch, "" one of its own; nil: none
 	Placement backend.Place
 	Layout    panes.Layout
 	Ready     time.Duration
@@ -54,7 +55,8 @@ type newcomer struct {
 	host    string
 	color   string
 	old     *store.Member // whose place it takes
-	joined  bool          // it stands in the roster
+	tree    *worktree.Tree
+	joined  bool // it stands in the roster
 	err     error
 }
 
@@ -76,6 +78,7 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 	}
 	if err == nil {
 		s.enlist(ctx, t, news)
+		s.plant(ctx, t, news)
 		s.brief(ctx, t, news)
 		s.launch(ctx, t, news)
 	}
@@ -265,6 +268,12 @@ func (s *Service) launch(ctx context.Context, t store.Team, news []newcomer) {
 				continue
 			}
 			m.TmuxPaneID, m.BackendType = paneAsWritten(t, results[k].Pane.ID, launches[k].Record.Backend)
+			if tree := news[i].tree; tree != nil {
+				m.Cwd = tree.Dir
+				if t.LedByUs() { // a Claude lead removes what is named here, work or no work
+					m.WorktreePath = tree.Path
+				}
+			}
 			if m.Leadlight.State == api.StateStarting || m.Leadlight.State == api.StateLost {
 				m.Leadlight.State = api.StateActive
 			}
@@ -351,6 +360,9 @@ func (s *Service) dismiss(ctx context.Context, t store.Team, news []newcomer) {
 			failed[n.spec.Name] = n
 			if n.spec.again != nil {
 				continue
+			}
+			if left := s.clearTree(ctx, t.Name, n.spec.Name); left != "" && n.tree != nil {
+				s.notice(left)
 			}
 			if _, err := s.mail.Archive(ctx, t.Name, n.spec.Name); err != nil {
 				n.err = errors.Join(n.err, err)

@@ -20,6 +20,9 @@ type StopOptions struct {
 	Ask    time.Duration // how long each may think about it; 0: the limit of the team
 	Reason string        // told to the teammate
 	Force  bool          // a refusal does not end it
+
+	again bool // it is started again at once: its worktree stays
+
 	// Progress, if not nil, is told what happens to whom. It is called
 	// concurrently.
 	Progress func(name, what string)
@@ -177,6 +180,11 @@ func (s *Service) stopOne(ctx context.Context, t store.Team, m store.Member, o *
 	if out.Outcome != api.UnprovenStop {
 		if _, err := s.Bury(ctx, t.Name, m.Name, m.Leadlight.Host, panes.Ended{State: api.StateStopped, Reason: orDefault(o.Reason, "stopped")}); err != nil {
 			out.Outcome, out.Reason = api.UnprovenStop, "it is gone, but the roster could not be written: "+err.Error()
+		}
+	}
+	if out.Outcome != api.UnprovenStop && !o.again {
+		if left := s.clearTree(ctx, t.Name, m.Name); left != "" {
+			out.Leftovers = append(out.Leftovers, left)
 		}
 	}
 	return out

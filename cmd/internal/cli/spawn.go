@@ -61,7 +61,7 @@ func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *
 	f.Var(choice{&o.Kind, profiles.Kinds()}, "kind", "`KIND` of agent, if not the profile's")
 	f.Var(choice{&o.Placement, []string{string(backend.Split), string(backend.Window), string(backend.Session)}}, "placement", "where the pane goes: `split|window|session`")
 	f.BoolVar(&o.PlanMode, "plan-mode", false, "it plans first and asks before it acts (not supported yet)")
-	f.StringVar(&worktree, "worktree", "", "a git worktree of its own, on `BRANCH` if one is given (not supported yet)")
+	f.StringVar(&worktree, "worktree", "", "a git worktree of its own, on `BRANCH` if one is given")
 	f.Lookup("worktree").NoOptDefVal = " "
 	f.Var(choice{&o.Restart, []string{"never", "on-failure"}}, "restart", "what to do when it ends by itself: `never|on-failure` (on-failure is not supported yet)")
 	f.Var(span{&o.Ready}, "ready-timeout", "how long it may take to be there, as a time `D` such as 30s")

@@ -182,7 +182,7 @@ func memberKeys() []key[memberPart] {
 			p.placement = d.oneOf(n, "placement", placements()...)
 		}},
 		{"planMode", "true|false", "it plans first and asks", func(d *decoder, n ast.Node, p *m) { p.planMode = d.boolean(n, "planMode") }},
-		{"worktree", "branch", "a git worktree of its own", func(d *decoder, n ast.Node, p *m) { p.worktree = d.text(n, "worktree") }},
+		{"worktree", "true|branch", "a git worktree of its own; true: on a branch of its own", readWorktree},
 		{"restart", strings.Join(Restarts(), "|"), "what to do when it ends by itself", func(d *decoder, n ast.Node, p *m) { p.restart = d.oneOf(n, "restart", Restarts()...) }},
 		{"readyTimeout", "time", "how long it may take to be there", func(d *decoder, n ast.Node, p *m) { p.ready = d.duration(n, "readyTimeout") }},
 		{"run", "command|task", "a worker's command for each task (sh -c); task: each task brings its own", func(d *decoder, n ast.Node, p *m) { p.run = d.text(n, "run") }},
@@ -240,6 +240,14 @@ func CheckVariable(name string) error {
 		return fmt.Errorf("%q cannot be the name of a variable", name)
 	}
 	return nil
+}
+
+func readWorktree(d *decoder, n ast.Node, m *memberPart) {
+	if own, is := n.(*ast.BoolNode); is {
+		m.worktree = scalar[string]{"", at(n), own.Value}
+		return
+	}
+	m.worktree = d.text(n, "worktree")
 }
 
 func readCommand(d *decoder, n ast.Node) []string {

@@ -1,0 +1,79 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// gitLimit is how long one call of git may take: a checkout of a large repository
+// takes minutes on a slow disk.
+const gitLimit = 4 * time.Minute
+
+// git runs git in one folder.
+type git struct {
+	environ []string
+	dir     string
+}
+
+// run runs git and returns what it wrote, without the last line break. The error
+// says what git said.
+func (g git) run(ctx context.Context, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, gitLimit)
+	defer cancel()
+	quiet := []string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false", "-c", "gc.auto=0"}
+	c := exec.CommandContext(ctx, "git", append(quiet, args...)...)
+	c.Dir, c.WaitDelay = g.dir, time.Second
+	for _, kv := range g.environ {
+		if !strings.HasPrefix(kv, "GIT_") {
+			c.Env = append(c.Env, kv)
+		}
+	}
+	c.Env = append(c.Env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")
+	var out, said bytes.Buffer
+	c.Stdout, c.Stderr = &out, &said
+	err := c.Run()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", fault.New(fault.ProgramNotFound, "a worktree needs the program git, which is not there").WithHint("install git, or leave --worktree out")
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())
+	case err != nil:
+		why := strings.TrimSpace(said.String())
+		if why == "" {
+			why = err.Error()
+		}
+		return "", fmt.Errorf("git %s: %s", args[0], why)
+	}
+	return strings.TrimSuffix(out.String(), "\n"), nil
+}
+
+// repository returns the top folder of the worktree that holds the folder, and the
+// git folder that all worktrees of the repository have in common.
+func (g git) repository(ctx context.Context) (top, repo string, err error) {
+	top, err = g.run(ctx, "rev-parse", "--show-toplevel")
+	if err == nil {
+		repo, err = g.run(ctx, "rev-parse", "--git-common-dir")
+	}
+	switch {
+	case fault.CodeOf(err) == fault.ProgramNotFound, ctx.Err() != nil:
+		return "", "", err
+	case err != nil:
+		return "", "", fault.New(fault.InvalidArgument, "%s is not in a git repository with files: %w", g.dir, err).
+			WithHint("a worktree is made of a git repository: name one with --cwd, or leave --worktree out")
+	}
+	if !filepath.IsAbs(repo) {
+		repo = filepath.Join(g.dir, repo)
+	}
+	if repo, err = filepath.EvalSymlinks(repo); err != nil {
+		return "", "", fmt.Errorf("find the repository: %w", err)
+	}
+	return top, repo, nil
+}

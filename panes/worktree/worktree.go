@@ -1,0 +1,231 @@
+// Package worktree gives a teammate a git worktree of its own, so that several can
+// work on one repository without stepping on each other, and takes it back when
+// nothing would be lost by it.
+//
+// It runs git, with the operator's hooks and the GIT_* variables of whoever asks
+// kept out of it. What it makes lies below one root folder, away from the
+// repository. Works on one repository are done one after the other, also between
+// processes.
+package worktree
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store/files"
+	"github.com/leadlight-dev/leadlight/teams/store/lock"
+)
+
+// lockLimit is how long one waits for another that works on the same repository;
+// a checkout of a large one takes its time.
+const lockLimit = 5 * time.Minute
+
+// Tree is one worktree.
+type Tree struct {
+	Path   string `json:"path"`
+	Repo   string `json:"repo"`   // the repository's common git folder
+	Branch string `json:"branch"` // its name, without refs/heads/
+	Made   bool   `json:"made"`   // the branch was made for it
+	Base   string `json:"base"`   // the commit it began with
+	Dir    string `json:"dir"`    // where to work: the folder asked for, inside the tree
+}
+
+// Keeper makes and removes worktrees below one root folder.
+type Keeper struct {
+	Root    string   // made when it is needed
+	Environ []string // what git gets, without its GIT_* variables
+}
+
+// Add makes a worktree of the repository that holds dir, for a teammate: on branch,
+// which is made from the present commit if there is none, or on one of the
+// teammate's own if branch is "". A worktree that was kept for the same teammate
+// and branch is taken up again. fault.InvalidArgument if dir is in no repository or
+// the branch is no name, fault.Rejected if the branch is in use.
+func (k Keeper) Add(ctx context.Context, dir, team, name, branch string) (Tree, error) {
+	g := git{environ: k.Environ, dir: dir}
+	var t Tree
+	top, repo, err := g.repository(ctx)
+	if err != nil {
+		return t, err
+	}
+	release, err := k.alone(ctx, repo, "add worktree")
+	if err != nil {
+		return t, err
+	}
+	defer release()
+	t = Tree{Repo: repo, Branch: branch, Path: filepath.Join(k.Root, safe(filepath.Base(top))+"-"+short(repo), safe(team), safe(name))}
+	if branch == "" {
+		t.Branch = "leadlight/" + safe(team) + "/" + safe(name)
+	}
+	if said, err := g.run(ctx, "check-ref-format", "--branch", t.Branch); err != nil || said != t.Branch {
+		return t, fault.New(fault.InvalidArgument, "%q cannot be the name of a branch", t.Branch).WithHint("give another one: --worktree BRANCH")
+	}
+	if t.Base, err = g.run(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
+		return t, fault.New(fault.InvalidArgument, "the repository %s has no commit to begin with", top).WithHint("commit something first")
+	}
+	inside, err := g.run(ctx, "rev-parse", "--show-prefix")
+	if err != nil {
+		return t, err
+	}
+	if err := k.checkout(ctx, g, &t); err != nil {
+		return t, err
+	}
+	t.Dir = filepath.Join(t.Path, filepath.FromSlash(inside))
+	if fi, err := os.Stat(t.Dir); err != nil || !fi.IsDir() {
+		t.Dir = t.Path // the branch has no such folder
+	}
+	return t, nil
+}
+
+// checkout makes the tree, or takes up the one that is there.
+func (k Keeper) checkout(ctx context.Context, g git, t *Tree) error {
+	_, err := os.Lstat(t.Path)
+	switch {
+	case err == nil:
+		return k.takeUp(ctx, t)
+	case !errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("look at the worktree: %w", err)
+	}
+	if _, err := g.run(ctx, "worktree", "prune"); err != nil {
+		return err // an entry of a tree that somebody removed by hand keeps its branch in use
+	}
+	args := []string{"worktree", "add", "--quiet", t.Path, t.Branch}
+	if tip, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+t.Branch+"^{commit}"); err == nil {
+		t.Base = tip
+	} else {
+		t.Made = true
+		args = []string{"worktree", "add", "--quiet", "-b", t.Branch, t.Path, t.Base}
+	}
+	if err := os.MkdirAll(filepath.Dir(t.Path), 0o700); err != nil {
+		return fmt.Errorf("make the folder of the worktree: %w", err)
+	}
+	if _, err := g.run(ctx, args...); err != nil {
+		return fault.New(fault.Rejected, "no worktree on the branch %s can be made: %w", t.Branch, err).
+			WithHint("a branch is in one worktree only; name another one: --worktree BRANCH")
+	}
+	return nil
+}
+
+// takeUp goes on with a tree that was kept.
+func (k Keeper) takeUp(ctx context.Context, t *Tree) error {
+	there := git{environ: k.Environ, dir: t.Path}
+	top, repo, err := there.repository(ctx)
+	on, onErr := there.run(ctx, "symbolic-ref", "--short", "HEAD")
+	if err != nil || repo != t.Repo || !sameFile(top, t.Path) {
+		return fault.New(fault.Rejected, "%s is there and is no worktree of this repository", t.Path).WithHint("move it away")
+	}
+	if onErr != nil || on != t.Branch {
+		return fault.New(fault.Rejected, "the worktree %s was kept, and is not on the branch %s", t.Path, t.Branch).
+			WithHint("git worktree remove %s, when its work is no longer needed", t.Path)
+	}
+	return nil
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
+}
+
+// Remove takes a worktree back, with the branch if that was made for it. kept says
+// why it stays: something is not committed, or not merged into any other branch. A
+// tree that is gone already is no error.
+func (k Keeper) Remove(ctx context.Context, t Tree) (kept string, err error) {
+	release, err := k.alone(ctx, t.Repo, "remove worktree")
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	main := git{environ: k.Environ, dir: t.Repo}
+	if _, err := os.Lstat(t.Path); errors.Is(err, os.ErrNotExist) {
+		_, err = main.run(ctx, "worktree", "prune")
+		return "", err
+	}
+	if kept, err := k.work(ctx, t); err != nil || kept != "" {
+		return kept, err
+	}
+	if _, err := main.run(ctx, "worktree", "remove", t.Path); err != nil {
+		return "git does not remove it: " + err.Error(), nil
+	}
+	_ = os.Remove(filepath.Dir(t.Path)) // the team's folder, once it is empty
+	if t.Made {
+		// Nothing is on it that is not elsewhere: work has looked.
+		if _, err := main.run(ctx, "branch", "--quiet", "-D", t.Branch); err != nil {
+			return "", err
+		}
+	}
+	return "", nil
+}
+
+// work says what would be lost with the tree.
+func (k Keeper) work(ctx context.Context, t Tree) (string, error) {
+	there := git{environ: k.Environ, dir: t.Path}
+	changed, err := there.run(ctx, "status", "--porcelain", "--untracked-files=all")
+	if err != nil {
+		return "", err
+	}
+	if changed != "" {
+		return fmt.Sprintf("it holds changes that are not committed (%d files)", 1+strings.Count(changed, "\n")), nil
+	}
+	args := []string{"rev-list", "--count", "HEAD"}
+	if t.Made {
+		args = append(args, "refs/heads/"+t.Branch)
+	}
+	// The branch itself keeps nothing if it is to go with the tree.
+	args = append(args, "--not", t.Base, "--exclude="+t.Branch, "--branches", "--remotes", "--tags")
+	n, err := there.run(ctx, args...)
+	if err != nil {
+		return "", err
+	}
+	if n != "0" {
+		return fmt.Sprintf("the branch %s has %s commits that are on no other branch", t.Branch, n), nil
+	}
+	return "", nil
+}
+
+// alone waits until nobody else works on a repository.
+func (k Keeper) alone(ctx context.Context, repo, verb string) (release func(), err error) {
+	if k.Root == "" || !filepath.IsAbs(k.Root) {
+		return nil, fault.New(fault.InvalidArgument, "there is no folder for worktrees: HOME is not set")
+	}
+	dir, err := files.Open(k.Root)
+	if err != nil {
+		return nil, err
+	}
+	held, err := lock.Acquire(ctx, dir, "locks/"+short(repo), verb, lockLimit)
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return func() {
+		held.Release()
+		_ = dir.Close()
+	}, nil
+}
+
+// safe is a name as part of a path and of a branch: what could mean something to
+// either is replaced, and a hash then keeps two names apart.
+func safe(name string) string {
+	plain := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '-'
+	}, name)
+	if plain = strings.TrimLeft(plain, "-"); plain != name || name == "" {
+		plain += "-" + short(name)
+	}
+	return plain
+}
+
+func short(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:4])
+}

@@ -35,6 +35,9 @@ func stub(mode string, args []string) {
 		"forker":  stubForker, // leaves grandchildren in sessions of their own
 		"tmux":    stubTmux,   // SOCKET: starts a tmux server
 		"join":    stubJoin,   // BASE TEAM NAME: joins a team through the store
+		"blast":   stubBlast,  // MEGABYTES: writes them at once, when a key comes
+		"proxy":   stubProxy,  // ARGV...: passes bytes between its terminal and the program's
+		"hosted":  stubHosted, // SOCKET ARGV...: the same, by our host
 		"crash":   func(a []string) { fmt.Println("going down"); fmt.Sscan(a[0], new(int)); os.Exit(3) },
 	}
 	f, ok := modes[mode]

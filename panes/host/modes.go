@@ -35,14 +35,27 @@ func newModes() *modes { return &modes{on: modeDefaults()} }
 
 func (m *modes) write(p []byte) {
 	if m.scan.state == ground {
-		// The usual case costs one search.
-		i := bytes.IndexByte(p, esc)
-		if i < 0 {
+		// The usual case costs a few searches: where nothing is in it that is followed, and
+		// no text within a sequence, only the last one matters, since it may go on.
+		first := bytes.IndexByte(p, esc)
+		if first < 0 {
 			return
 		}
-		p = p[i:]
+		if p = p[first:]; !telling(p) {
+			p = p[bytes.LastIndexByte(p, esc):]
+		}
 	}
 	m.scan.scan(p, m.see)
+}
+
+// telling tells whether p may hold a mode, a reset, or the beginning of a text.
+func telling(p []byte) bool {
+	for _, begin := range []string{"\x1b[?", "\x1bc", "\x1b]", "\x1bP", "\x1b_", "\x1b^", "\x1bX"} {
+		if bytes.Contains(p, []byte(begin)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *modes) see(t token) {

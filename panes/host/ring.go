@@ -78,6 +78,13 @@ func (r *ring) read(from int64, limit int) piece {
 	return piece{data: append([]byte(nil), rest...), next: from + int64(len(rest))}
 }
 
+// behind is how many bytes came after a place.
+func (r *ring) behind(from int64) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.end - from
+}
+
 // tail copies up to limit of the last bytes; truncated if there were more.
 func (r *ring) tail(limit int) (data []byte, end int64, truncated bool) {
 	r.mu.Lock()

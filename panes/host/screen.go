@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/vt"
 )
@@ -25,6 +26,7 @@ type screen struct {
 	rows, cols int
 	place      int64 // in the ring, what the model has seen
 	truncated  bool
+	flooded    bool // of run alone: output comes faster than it can be modelled
 }
 
 // screenPiece is how much the model is fed at once: captures wait for that long.
@@ -81,8 +83,10 @@ func (s *screen) run(ctx context.Context) {
 		<-s.turn
 	}()
 	for {
-		p := s.ring.read(s.place, screenPiece) // place is written by this goroutine only
+		p := s.next(ctx)
 		switch {
+		case ctx.Err() != nil:
+			return
 		case p.closed:
 			return
 		case p.wait != nil:
@@ -97,6 +101,31 @@ func (s *screen) run(ctx context.Context) {
 		s.take(ctx, p)
 		<-s.turn
 	}
+}
+
+// In a flood the model would take the processor from the copies that feed it, and still
+// be left behind: then it takes a rest, and goes on with the last of what came meanwhile.
+const (
+	floodBegins = 64 << 10               // bytes behind
+	floodRest   = 400 * time.Millisecond // the model is never later than that and the feeding of a floodPiece
+	floodPiece  = 24 << 10               // more than most screenfuls
+)
+
+// next returns what to feed, or what to wait for.
+func (s *screen) next(ctx context.Context) piece {
+	behind := s.ring.behind(s.place) // place is written by this goroutine only
+	s.flooded = behind > floodBegins || s.flooded && behind > screenPiece
+	if !s.flooded {
+		return s.ring.read(s.place, screenPiece)
+	}
+	rest := time.NewTimer(floodRest)
+	defer rest.Stop()
+	select {
+	case <-ctx.Done():
+	case <-rest.C:
+	}
+	data, end, _ := s.ring.tail(floodPiece)
+	return piece{data: data, next: end, gap: true}
 }
 
 func (s *screen) take(ctx context.Context, p piece) {

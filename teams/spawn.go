@@ -198,6 +198,9 @@ func (s *Service) join(t *store.Team, n *newcomer, seen presence) error {
 	entry := s.entry(t, n)
 	if old != nil {
 		entry.Unknown, entry.Metadata = old.Unknown, old.Metadata
+		if n.spec.again != nil && old.Leadlight != nil {
+			entry.Leadlight.Restart = old.Leadlight.Restart
+		}
 		*old = entry
 		return nil
 	}

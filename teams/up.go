@@ -224,7 +224,8 @@ func unclaimed(tasks []api.Task, members []api.Member) []string {
 
 // Follow watches a team until nothing more will happen by itself: every task is
 // completed, failed, blocked by a failed one, or will be taken by nobody. It calls
-// onChange with each new picture. It writes down members that are lost meanwhile.
+// onChange with each new picture. It writes down members that are lost meanwhile,
+// and starts them again where their restart policy says so.
 func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapshot)) (Snapshot, error) {
 	fctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -235,9 +236,14 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	var last Snapshot
+	replacer := s.Replacer()
 	for {
 		if _, err := s.Reconcile(ctx, team); err != nil && ctx.Err() == nil {
 			s.log.Warn("write down who is lost", "team", team, "error", err)
+		}
+		_, more, err := replacer.Replace(ctx, team)
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("start the lost again", "team", team, "error", err)
 		}
 		snap, err := s.Snapshot(ctx, team)
 		switch {
@@ -250,7 +256,7 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 			last = snap
 		}
 		onChange(snap)
-		if snap.Settled() {
+		if snap.Settled() && !more {
 			return snap, nil
 		}
 		select {

@@ -1,0 +1,63 @@
+package integration_test
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
+)
+
+// TestReplacedWhereThePolicySaysSo: of two workers whose hosts are killed, up starts
+// the one again whose policy says so, and tells of both once.
+func TestReplacedWhereThePolicySaysSo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "220x60")
+	file := `{team: redo, members: [{name: again, run: sleep 1000}, {name: never, run: sleep 1000}, {name: other, run: sleep 1000}],
+		tasks: [{subject: a, owner: again}, {subject: n, owner: never}, {subject: o, owner: other}], lifecycle: {ask: 1s, term: 1s}}`
+	if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	up := r.start(nil, "up")
+	r.eventually("all are there", func() bool { return r.alive("redo") == 3 })
+	fs, err := claudefs.Open(r.path("base"), claudefs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fs.Close()
+	err = fs.Roster().Update(t.Context(), "redo", func(x *store.Team) error {
+		x.Member("again").Leadlight.Restart = teams.OnFailure
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := hostRecord(r, "redo", "again").Host
+	for _, name := range []string{"again", "never"} {
+		if err := hostRecord(r, "redo", name).Process.Signal(syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.eventually("it has another host", func() bool {
+		rec := hostRecord(r, "redo", "again")
+		return rec.Host != old && r.member("again").State == api.StateActive && r.member("again").Task == "1"
+	})
+	if m := r.member("never"); m.State != api.StateLost {
+		t.Errorf("who is not to be started again is %s", m.State)
+	}
+	told := map[string]int{}
+	for _, m := range boxOf(r, "redo", store.Lead) {
+		if strings.Contains(m.Text, "is lost") {
+			told[m.From]++
+		}
+	}
+	if told["again"] != 1 || told["never"] != 1 || len(told) != 2 {
+		t.Errorf("the lead was told of %v", told)
+	}
+	up.signal(syscall.SIGINT)
+	up.wait()
+}

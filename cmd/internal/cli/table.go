@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -19,6 +20,7 @@ type cell struct{ text, color string }
 type table struct {
 	head []string
 	rows [][]cell
+	less []string // heads of the columns that may be left out, the least needed first
 }
 
 func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }
@@ -26,10 +28,42 @@ func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }
 // plain makes a cell without a colour.
 func plain(format string, args ...any) cell { return cell{text: fmt.Sprintf(format, args...)} }
 
-// write prints the table. cols, if not 0, is how wide it may be: the last column
-// is cut. No cell holds a control character afterwards: names, titles and reasons
-// come from other programs.
+// leastLast is the room that the last column is to have, if it needs it, before
+// other columns are left out.
+const leastLast = 12
+
+// write prints the table. cols, if not 0, is how wide it may be: the columns that
+// matter least are left out one after the other (see less), and the last one is cut.
+// No cell holds a control character afterwards: names, titles and reasons come from
+// other programs.
 func (t *table) write(w io.Writer, cols int, colors bool) {
+	widths := t.widths()
+	shown := t.shown(widths, cols)
+	head := make([]cell, len(t.head))
+	for i, h := range t.head {
+		head[i] = cell{h, "bold"}
+	}
+	for _, row := range append([][]cell{head}, t.rows...) {
+		var line strings.Builder
+		used := 0
+		for n, i := range shown {
+			text, last := row[i].text, n == len(shown)-1
+			if cols > 0 && last {
+				text = displaywidth.TruncateString(text, max(cols-used, 1), "…")
+			}
+			pad := strings.Repeat(" ", max(widths[i]-displaywidth.String(text), 0)+2)
+			if last {
+				pad = ""
+			}
+			line.WriteString(paint(text, row[i].color, colors) + pad)
+			used += widths[i] + 2
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+}
+
+// widths cleans the cells and returns how wide each column is.
+func (t *table) widths() []int {
 	widths := make([]int, len(t.head))
 	for i, h := range t.head {
 		widths[i] = displaywidth.String(h)
@@ -40,27 +74,30 @@ func (t *table) write(w io.Writer, cols int, colors bool) {
 			widths[i] = max(widths[i], displaywidth.String(row[i].text))
 		}
 	}
-	head := make([]cell, len(t.head))
-	for i, h := range t.head {
-		head[i] = cell{h, "bold"}
+	return widths
+}
+
+// shown returns the columns that fit.
+func (t *table) shown(widths []int, cols int) []int {
+	var all []int
+	for i := range t.head {
+		all = append(all, i)
 	}
-	for _, row := range append([][]cell{head}, t.rows...) {
-		var line strings.Builder
-		used := 0
-		for i, c := range row {
-			text := c.text
-			if i == len(row)-1 && cols > 0 {
-				text = displaywidth.TruncateString(text, max(cols-used, 1), "…")
+	for _, name := range t.less {
+		room := 0
+		for n, i := range all {
+			if n == len(all)-1 {
+				room += min(widths[i], leastLast)
+			} else {
+				room += widths[i] + 2
 			}
-			pad := strings.Repeat(" ", max(widths[i]-displaywidth.String(text), 0)+2)
-			if i == len(row)-1 {
-				pad = ""
-			}
-			line.WriteString(paint(text, c.color, colors) + pad)
-			used += widths[i] + 2
 		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+		if cols <= 0 || room <= cols {
+			break
+		}
+		all = slices.DeleteFunc(all, func(i int) bool { return t.head[i] == name })
 	}
+	return all
 }
 
 // oneLine makes text fit for one line of a terminal.

@@ -136,7 +136,7 @@ func runTaskList(ctx context.Context, a *app, o taskListOptions) error {
 }
 
 func taskRows(list []api.Task) *table {
-	t := &table{head: []string{"ID", "STATUS", "OWNER", "BLOCKED BY", "SUBJECT"}}
+	t := &table{head: []string{"ID", "STATUS", "OWNER", "BLOCKED BY", "SUBJECT"}, less: []string{"BLOCKED BY", "OWNER"}}
 	for _, task := range list {
 		t.add(plain("%s", task.ID), cell{task.Status, stateColor(task.Status)}, plain("%s", task.Owner),
 			plain("%s", strings.Join(task.BlockedBy, ",")), plain("%s", task.Subject))

@@ -180,7 +180,8 @@ func (a *app) memberTable(w io.Writer, members []api.Member) {
 }
 
 func memberRows(members []api.Member) *table {
-	t := &table{head: []string{"NAME", "STATE", "KIND", "PROFILE", "TASK", "UNREAD", "PANE", "PID", "ACTIVE", "REASON"}}
+	t := &table{head: []string{"NAME", "STATE", "KIND", "PROFILE", "TASK", "UNREAD", "PANE", "PID", "ACTIVE", "REASON"},
+		less: []string{"PROFILE", "KIND", "PID", "ACTIVE", "PANE", "UNREAD", "TASK"}}
 	for _, m := range members {
 		state := m.State
 		switch {

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/clipperhouse/displaywidth"
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// A lead's pane is narrow once its teammates stand beside it: what matters least goes
+// first, and no line is broken.
+func TestTablesFitTheLeadsPane(t *testing.T) {
+	two := 2
+	members := []api.Member{
+		{Name: "security", State: api.StateActive, Kind: "worker", Profile: "shell", Task: "12", Unread: &two, TmuxPaneID: "%14", PID: 123456},
+		{Name: "vet", State: api.StateLost, Kind: "plain", Profile: "exec", TmuxPaneID: "%15", Reason: "its host is gone without a goodbye"},
+	}
+	tasks := []api.Task{{ID: "1", Status: "in_progress", Owner: "security", BlockedBy: []string{"2", "3"}, Subject: "Look for injection and path traversal"}}
+	for _, tc := range []struct {
+		cols int
+		want string // the heads of ps
+	}{
+		{30, "NAME STATE REASON"},
+		{45, "NAME STATE TASK UNREAD REASON"},
+		{60, "NAME STATE TASK UNREAD PANE ACTIVE REASON"},
+		{0, "NAME STATE KIND PROFILE TASK UNREAD PANE PID ACTIVE REASON"},
+	} {
+		for _, table := range []*table{memberRows(members), taskRows(tasks)} {
+			var b bytes.Buffer
+			table.write(&b, tc.cols, false)
+			for line := range strings.Lines(b.String()) {
+				if n := displaywidth.String(strings.TrimSuffix(line, "\n")); tc.cols > 0 && n > tc.cols {
+					t.Errorf("%d columns of %d: %q", n, tc.cols, line)
+				}
+			}
+			head, _, _ := strings.Cut(b.String(), "\n")
+			if got := strings.Join(strings.Fields(head), " "); strings.HasPrefix(got, "NAME") && got != tc.want {
+				t.Errorf("%d columns: %q, want %q", tc.cols, got, tc.want)
+			}
+		}
+	}
+}

@@ -23,11 +23,27 @@ const hooksRecord = "launch/.hooks.json"
 const objectionsKey = "objections"
 
 // In returns the same verbs for one who works in the folder cwd with the variables
-// environ, which hooks inherit.
-func (s *Service) In(cwd string, environ []string) *Service {
+// environ, which hooks inherit. Once leaving is closed, no answer of a hook is
+// waited for any more: what it was asked about does not happen.
+func (s *Service) In(cwd string, environ []string, leaving <-chan struct{}) *Service {
 	in := *s
-	in.cwd, in.environ = cwd, environ
+	in.cwd, in.environ, in.leaving = cwd, environ, leaving
 	return &in
+}
+
+// askable is ctx until the asker has to leave.
+func (s *Service) askable(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if s.leaving != nil {
+		go func() {
+			select {
+			case <-s.leaving:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, cancel
 }
 
 // keepHooks stores the hooks of a team file.
@@ -69,6 +85,8 @@ func (s *Service) askHooks(ctx context.Context, t store.Team, all []hooks.Hook, 
 			in.PermissionMode = orDefault(m.Mode, "default")
 		}
 	}
+	ctx, cancel := s.askable(ctx)
+	defer cancel()
 	answer, err := hooks.Ask(ctx, all, in, s.environ)
 	for _, f := range answer.Failures {
 		s.log.Warn("a hook gave no answer", "hook", f.Hook.Command, "event", f.Hook.Event, "why", f.Why)

@@ -68,6 +68,7 @@ type Service struct {
 	limits   Limits
 	cwd      string
 	environ  []string
+	leaving  <-chan struct{} // closed when the asker has to go; nil: never
 	log      *slog.Logger
 	notice   func(string)
 }

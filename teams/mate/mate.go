@@ -74,7 +74,6 @@ func Run(ctx context.Context, o Options) (int, error) {
 		return m.end(ctx, failed(err))
 	}
 	m.env = panes.WithTerminal(m.env, o.Environ)
-	m.o.Service = o.Service.In(m.launch.Dir, m.env) // its hooks inherit what it has
 	err = m.open(ctx)
 	// Only now, with our socket beside it: who tidies up removes an empty folder.
 	if err = errors.Join(err, os.Remove(m.launch.EnvFile)); err != nil {

@@ -34,6 +34,7 @@ func (m *mate) work(ctx context.Context) panes.Ended {
 	if err != nil {
 		return failed(err)
 	}
+	m.o.Service = m.o.Service.In(m.launch.Dir, m.env, m.host.Closing()) // hooks inherit what it has
 	m.show(api.StateActive, "", "")
 	last := finished{}
 	idle, kept := false, 0 // kept: how often in a row hooks have kept it from going idle

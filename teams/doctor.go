@@ -22,7 +22,7 @@ type Facts struct {
 	BaseOrigin string      // where the base directory's value comes from
 	Runtime    string      // the run folder
 	OtherBases []string    // other config homes on this machine
-	Backend    []api.Check // what the backend says about itself
+	Backend    []api.Check // what the backends say about themselves, and what is around them
 	Team       string      // the only one to look at; "": all
 }
 

@@ -23,7 +23,8 @@ func doctorCommand(a *app, run func(context.Context, *app, doctorOptions) error)
 	c := &cobra.Command{
 		Use: "doctor", Short: "Look for what may be wrong",
 		Long: "Look for what may be wrong, and say what to do about it: the base directory, the run folder, tmux\n" +
-			"and its traps, the backend chosen and why, every team, ghosts, stale locks. With -v also every\n" +
+			"and its traps, the backend chosen and why, the locale, the limits of file events, the agents that are\n" +
+			"installed, every team (or that of -t), ghosts, stale locks. With -v also every\n" +
 			"setting and where it comes from. Exit status 1 if a check failed.",
 		Example: "  leadlight doctor\n  leadlight doctor --fix", Args: takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
@@ -85,6 +86,7 @@ func (a *app) facts(ctx context.Context) teams.Facts {
 	if home := a.getenv("HOME"); home != "" {
 		f.OtherBases = append(f.OtherBases, filepath.Join(home, ".claude"))
 	}
+	f.Backend = append(f.Backend, a.around()...)
 	return f
 }
 

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// around says what doctor finds around leadlight: the terminal's words, the kernel's
+// limits, the agents that are installed.
+func (a *app) around() []api.Check {
+	checks := []api.Check{a.checkLocale()}
+	if c, known := checkWatches("/proc/sys/fs/inotify"); known {
+		checks = append(checks, c)
+	}
+	return append(checks, a.checkAgents(), a.checkGate())
+}
+
+// checkLocale looks at TERM and at the locale, in the order in which programs do.
+func (a *app) checkLocale() api.Check {
+	locale := ""
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale = a.getenv(name); locale != "" {
+			break
+		}
+	}
+	c := api.Check{Name: "terminal", Status: "ok", Detail: fmt.Sprintf("TERM=%s, locale %s", a.getenv("TERM"), locale)}
+	upper := strings.ToUpper(locale)
+	if !strings.Contains(upper, "UTF-8") && !strings.Contains(upper, "UTF8") {
+		c.Status, c.Fix = "warn", "set LANG to a locale with UTF-8, such as C.UTF-8: agents may show other scripts as question marks"
+	}
+	if t := a.getenv("TERM"); t == "" && isTerminal(a.out.w) {
+		c.Status, c.Fix = "warn", "set TERM to the terminal's kind, such as xterm-256color"
+	}
+	return c
+}
+
+// What a few teams with their teammates need of the kernel's file events.
+const (
+	fewWatches   = 8192
+	fewInstances = 64
+)
+
+// checkWatches reads the kernel's limits of file events. known is false where there
+// are none to read.
+func checkWatches(dir string) (c api.Check, known bool) {
+	c = api.Check{Name: "file events", Status: "ok"}
+	var parts []string
+	for _, limit := range []struct {
+		name string
+		few  int
+	}{{"max_user_watches", fewWatches}, {"max_user_instances", fewInstances}} {
+		data, err := os.ReadFile(filepath.Join(dir, limit.name))
+		n, bad := strconv.Atoi(strings.TrimSpace(string(data)))
+		if err != nil || bad != nil {
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("fs.inotify.%s=%d", limit.name, n))
+		if n < limit.few {
+			c.Status = "warn"
+			c.Fix = fmt.Sprintf("sysctl fs.inotify.%s=%d; until then files are looked at every few seconds instead", limit.name, limit.few)
+		}
+	}
+	c.Detail = strings.Join(parts, ", ")
+	return c, len(parts) > 0
+}
+
+// checkAgents says which profiles' programs are on the PATH.
+func (a *app) checkAgents() api.Check {
+	set := profiles.NewSet(a.built.settings.Profiles)
+	var there, missing []string
+	for _, name := range set.Names() {
+		p, err := set.Get(name)
+		if err != nil || len(p.Command) == 0 {
+			continue // it runs what it is given
+		}
+		if path := a.onPath(p.Command[0]); path != "" {
+			there = append(there, name+" ("+path+")")
+		} else {
+			missing = append(missing, name)
+		}
+	}
+	if len(there) == 0 {
+		there = []string{"none"}
+	}
+	c := api.Check{Name: "agents", Status: "ok", Detail: "found: " + strings.Join(there, ", ")}
+	if len(missing) > 0 {
+		c.Detail += "; not installed: " + strings.Join(missing, ", ")
+	}
+	return c
+}
+
+// onPath is where a teammate would find a program, "" if nowhere.
+func (a *app) onPath(program string) string {
+	candidates := []string{program}
+	if !strings.Contains(program, "/") {
+		candidates = nil
+		for _, dir := range filepath.SplitList(a.getenv("PATH")) {
+			candidates = append(candidates, filepath.Join(dir, program))
+		}
+	}
+	for _, path := range candidates {
+		if fi, err := os.Stat(path); err == nil && !fi.IsDir() && fi.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	return ""
+}
+
+// gate is the variable without which Claude Code has no teams of its own.
+const gate = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS"
+
+func (a *app) checkGate() api.Check {
+	c := api.Check{Name: "teams of Claude Code", Status: "ok", Detail: gate + "=" + a.getenv(gate)}
+	if a.getenv(gate) == "" {
+		c.Detail = gate + " is not set: Claude Code makes no teams of its own here; leadlight's do not need it"
+	}
+	return c
+}

@@ -35,7 +35,9 @@ func TestCR05_TD07_M22_TakeoverFromAKilledLead(t *testing.T) {
 		}
 	}
 	up.signal(syscall.SIGKILL)
-	up.wait()
+	if res := up.wait(); !strings.Contains(res.err, "task 1 waits for bob") {
+		t.Errorf("up does not say what it waits for: %s", res.err)
+	}
 	putMail(r, "led", "bob", store.Lead, "a report for whoever leads")
 	if res := r.run("team", "create", "led", "--description", "mine"); res.exit != 4 || !strings.Contains(res.err, "leadlight takeover led") {
 		t.Errorf("create does not offer the takeover: exit %d, %s", res.exit, res.err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -96,11 +97,24 @@ type upRun struct {
 
 // opening says what a person wants to know at the start.
 func (u *upRun) opening(ctx context.Context, snap teams.Snapshot) {
+	u.plainOwners(snap)
 	u.a.sayAttach(ctx, u.svc, u.team, "")
 	for _, id := range snap.Unclaimed {
 		for _, t := range snap.Tasks {
 			if t.ID == id {
 				u.a.say("leadlight: warning: nobody will take task %s: %s", id, oneLine(t.Subject))
+			}
+		}
+	}
+}
+
+// plainOwners says which tasks wait for a program that was only started: it takes no
+// tasks by itself, and up waits until it, or somebody in its name, has done them.
+func (u *upRun) plainOwners(snap teams.Snapshot) {
+	for _, m := range snap.Members {
+		for _, t := range snap.Tasks {
+			if m.Kind == profiles.Plain && m.Live() && t.Owner == m.Name && t.Status != "completed" {
+				u.a.say("leadlight: warning: task %s waits for %s, which is only run: it, or you, must say leadlight task done %s", t.ID, oneLine(m.Name), t.ID)
 			}
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/panes"
@@ -90,12 +89,11 @@ type daemon struct {
 	Options
 	started time.Time
 	hub     *hub
-	watch   *watch
+	refresh func(context.Context) // a look at everything, now
 	door    *door
 	ready   chan struct{} // closed after the first look
 	moved   chan struct{} // clients or teams changed
 	enough  context.CancelCauseFunc
-	failed  atomic.Pointer[string]
 }
 
 // errAsked ends a daemon that was told to stop.
@@ -130,12 +128,13 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	d.watch = &watch{stores: o.Stores, service: lead, hub: d.hub, log: o.Log, teams: map[string]*teamWatch{}}
+	w := &watch{stores: o.Stores, service: lead, hub: d.hub, log: o.Log, teams: map[string]*teamWatch{}}
+	d.refresh = w.refresh
 	server, err := rpc.NewServer(d.methods(Deps{DB: store, Serve: o.Serve, Publish: d.hub.Publish, Log: o.Log}), o.Log)
 	if err != nil {
 		return err
 	}
-	return d.live(ctx, server)
+	return d.live(ctx, w, server)
 }
 
 // claim takes the daemon's lock.
@@ -159,7 +158,7 @@ func claim(p Paths) (*files.Dir, *lock.Held, error) {
 }
 
 // live serves until it is enough.
-func (d *daemon) live(ctx context.Context, server *rpc.Server) error {
+func (d *daemon) live(ctx context.Context, w *watch, server *rpc.Server) error {
 	var err error
 	d.door, err = openDoor(d.Paths.Socket, d.Log, func(conn net.Conn) {
 		d.nudge()
@@ -171,7 +170,7 @@ func (d *daemon) live(ctx context.Context, server *rpc.Server) error {
 	}
 	d.Log.Info("daemon is up", "pid", os.Getpid(), "base", d.Paths.Base, "socket", d.Paths.Socket, "onDemand", d.OnDemand)
 	run := make(chan error, 2)
-	go func() { run <- d.watch.run(ctx, func() { close(d.ready); d.nudge() }) }()
+	go func() { run <- w.run(ctx, func() { close(d.ready); d.nudge() }) }()
 	go func() { run <- d.door.guard(ctx, d.Stores.Watcher) }()
 	if d.OnDemand {
 		go d.endWhenIdle(ctx)

@@ -32,6 +32,7 @@ type hub struct {
 	bus     *events.Bus
 	log     *slog.Logger
 	moved   func() // told after each change
+	queue   int    // events a subscriber may lie behind
 
 	mu     sync.Mutex
 	seq    uint64
@@ -40,7 +41,7 @@ type hub struct {
 }
 
 func newHub(ctx context.Context, h *history.Store, log *slog.Logger, moved func()) (*hub, error) {
-	u := &hub{history: h, bus: events.NewBus(), log: log, moved: moved, states: map[string]changes.Team{}}
+	u := &hub{history: h, bus: events.NewBus(), log: log, moved: moved, queue: queue, states: map[string]changes.Team{}}
 	var err error
 	if u.seq, err = h.Last(ctx); err != nil {
 		return nil, err
@@ -146,7 +147,7 @@ func (u *hub) subscribe(team string) (api.Subscribed, *events.Subscription) {
 			out.Teams = append(out.Teams, api.Snapshot{Name: name, Description: t.Description, Members: t.Members, Tasks: t.Tasks})
 		}
 	}
-	return out, u.bus.Subscribe(queue)
+	return out, u.bus.Subscribe(u.queue)
 }
 
 // count says how much there is.

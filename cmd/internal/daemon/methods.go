@@ -66,6 +66,6 @@ func (d *daemon) current(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	d.watch.refresh(ctx)
+	d.refresh(ctx)
 	return ctx.Err()
 }

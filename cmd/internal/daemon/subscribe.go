@@ -181,7 +181,7 @@ func (s *subscriber) tell(ctx context.Context) error {
 		}
 	}
 	if errors.Is(s.sub.Err(), events.ErrLagged) {
-		return fault.New(fault.LimitReached, "the subscriber was too slow: %d events waited for it", queue).
+		return fault.New(fault.LimitReached, "the subscriber was too slow: %d events waited for it", s.hub.queue).
 			WithHint("subscribe again after the last seq that came")
 	}
 	return nil

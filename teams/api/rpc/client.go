@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"sync"
 
 	"github.com/creachadair/jrpc2"
 	"github.com/creachadair/jrpc2/channel"
@@ -18,7 +19,9 @@ import (
 type Client struct {
 	c      *jrpc2.Client
 	pushes chan push
-	done   chan struct{}
+	done   chan struct{} // the connection is gone
+	quit   chan struct{} // nobody listens any more
+	once   sync.Once
 }
 
 // push is what came unasked.
@@ -41,25 +44,46 @@ func Dial(ctx context.Context, socket string) (*Client, error) {
 
 // NewClient speaks over a connection, which it closes in the end.
 func NewClient(conn net.Conn) *Client {
-	c := &Client{pushes: make(chan push), done: make(chan struct{})}
-	c.c = jrpc2.NewClient(channel.Line(conn, conn), &jrpc2.ClientOptions{
-		OnNotify: func(r *jrpc2.Request) {
-			var raw json.RawMessage
-			if r.UnmarshalParams(&raw) != nil {
-				return
-			}
-			select {
-			case c.pushes <- push{r.Method(), raw}:
-			case <-c.done:
-			}
-		},
+	c := &Client{pushes: make(chan push), done: make(chan struct{}), quit: make(chan struct{})}
+	c.c = jrpc2.NewClient(&sorter{channel.Line(conn, conn), c}, &jrpc2.ClientOptions{
 		OnStop: func(*jrpc2.Client, error) { close(c.done) },
 	})
 	return c
 }
 
+// sorter takes what comes unasked out of the stream, in its order, which jrpc2
+// does not keep.
+type sorter struct {
+	channel.Channel
+	c *Client
+}
+
+// Recv implements channel.Channel: it returns answers only.
+func (s *sorter) Recv() ([]byte, error) {
+	for {
+		line, err := s.Channel.Recv()
+		if err != nil {
+			return line, err
+		}
+		var m struct {
+			Method string          `json:"method"`
+			Params json.RawMessage `json:"params"`
+		}
+		if json.Unmarshal(line, &m) != nil || m.Method == "" {
+			return line, nil
+		}
+		select {
+		case s.c.pushes <- push{m.Method, m.Params}:
+		case <-s.c.quit:
+		}
+	}
+}
+
 // Close hangs up.
-func (c *Client) Close() error { return c.c.Close() }
+func (c *Client) Close() error {
+	c.once.Do(func() { close(c.quit) })
+	return c.c.Close()
+}
 
 // Call calls any method: params is a struct or nil, result a pointer or nil. The
 // typed functions and methods of this package are made of it.

@@ -54,7 +54,10 @@ func (s *Server) Serve(ctx context.Context, conn net.Conn) {
 		AllowPush: true, DisableBuiltin: true, Concurrency: concurrency, NewContext: func() context.Context { return base },
 	})
 	peer.srv = srv
-	stop := context.AfterFunc(ctx, func() { srv.Stop(); conn.Close() })
+	stop := context.AfterFunc(ctx, func() {
+		conn.Close() // first: a write under way holds the server
+		srv.Stop()
+	})
 	defer stop()
 	limited := &limitedConn{Conn: conn}
 	srv.Start(channel.Line(limited, limited))

@@ -1,0 +1,272 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/db"
+	"github.com/leadlight-dev/leadlight/teams/events"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/history"
+)
+
+// served is a daemon's hub and its methods on a real socket, with nothing to watch.
+func served(t *testing.T, length int) (*hub, string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "lld")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	store, err := db.Open(t.Context(), filepath.Join(dir, "x.db"), history.Component())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	log := slog.New(slog.DiscardHandler)
+	d := &daemon{Options: Options{Log: log, Paths: Paths{Socket: filepath.Join(dir, "run", "x", "daemon.sock")}}, ready: make(chan struct{}), moved: make(chan struct{}, 1)}
+	close(d.ready)
+	if d.hub, err = newHub(t.Context(), history.New(store), log, d.nudge); err != nil {
+		t.Fatal(err)
+	}
+	d.hub.queue = length
+	d.refresh = func(context.Context) {}
+	server, err := rpc.NewServer(d.methods(Deps{Serve: func(string) (*teams.Service, error) { return nil, fault.New(fault.Failed, "none") }}), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if d.door, err = openDoor(d.Paths.Socket, log, func(c net.Conn) { server.Serve(ctx, c) }); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cancel(); d.door.close(); d.door.wg.Wait() })
+	return d.hub, d.Paths.Socket
+}
+
+func message(n int) events.Event {
+	return events.Event{Type: events.MessageSent, Team: "alpha", Member: "bob",
+		Data: &events.Message{Type: events.KindMessage, From: "bob", To: "ann", Content: fmt.Sprint(n, strings.Repeat(" x", 300))}}
+}
+
+// TestSoakSubscribers: under 500 events a second every subscriber that keeps up
+// sees every event once and in order; one that does not is cut with a last word,
+// and the others do not feel it. LEADLIGHT_SOAK makes it last that long.
+func TestSoakSubscribers(t *testing.T) {
+	long := 4 * time.Second
+	if v, err := time.ParseDuration(os.Getenv("LEADLIGHT_SOAK")); err == nil {
+		long = min(v, 100*time.Second)
+	}
+	const rate, readers = 500, 10
+	total := int(long.Seconds() * rate)
+	hub, socket := served(t, 256)
+	lag := laggard(t, socket)
+	var wg sync.WaitGroup
+	begun := make(chan struct{}, readers)
+	for range readers {
+		wg.Go(func() {
+			if err := readAll(t.Context(), socket, total, begun); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range readers {
+		<-begun
+	}
+	var slowest time.Duration
+	tick := time.NewTicker(time.Second / rate)
+	defer tick.Stop()
+	for n := range total {
+		start := time.Now()
+		hub.Publish(t.Context(), []events.Event{message(n)})
+		slowest = max(slowest, time.Since(start))
+		<-tick.C
+	}
+	wg.Wait()
+	t.Logf("%d events, the slowest took %s to publish", total, slowest)
+	if slowest > time.Second {
+		t.Errorf("a writer waited %s", slowest)
+	}
+	lag.isCut(t, total)
+}
+
+// readAll subscribes and checks that 1, 2, 3 … total come.
+func readAll(ctx context.Context, socket string, total int, begun chan<- struct{}) error {
+	c, err := rpc.Dial(ctx, socket)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	var want uint64
+	err = c.Subscribe(ctx, api.SubscribeParams{}, func(s api.Subscribed) { want = s.Seq; begun <- struct{}{} }, func(line json.RawMessage) error {
+		var e events.Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return err
+		}
+		if want++; e.Seq != want {
+			return fmt.Errorf("event %d came in the place of %d", e.Seq, want)
+		}
+		if want == uint64(total) {
+			return io.EOF
+		}
+		return nil
+	})
+	if err != io.EOF {
+		return fmt.Errorf("after event %d of %d: %w", want, total, err)
+	}
+	return nil
+}
+
+type slow struct {
+	conn net.Conn
+	r    *bufio.Reader
+}
+
+// laggard subscribes and then reads nothing.
+func laggard(t *testing.T, socket string) slow {
+	t.Helper()
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	fmt.Fprintln(conn, `{"jsonrpc":"2.0","id":1,"method":"events.subscribe"}`)
+	s := slow{conn, bufio.NewReaderSize(conn, 512)}
+	if line, err := s.r.ReadString('\n'); err != nil || !strings.Contains(line, `"seq":0`) {
+		t.Fatalf("%q %v", line, err)
+	}
+	return s
+}
+
+// isCut reads at last: some events in order, then the last word or, if it was
+// mute for longer than a daemon waits, the end.
+func (s slow) isCut(t *testing.T, total int) {
+	t.Helper()
+	s.conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+	seen := 0
+	for {
+		line, err := s.r.ReadString('\n')
+		if err != nil {
+			if seen >= total || total < 10*500 {
+				t.Errorf("after %d events of %d: %v and no last word", seen, total, err)
+			}
+			return
+		}
+		var m struct {
+			Method string
+			Params struct {
+				Seq   int
+				Error api.Error
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatal(err)
+		}
+		if m.Method == rpc.EventsClosed {
+			if m.Params.Error.Code != string(fault.LimitReached) || seen >= total {
+				t.Errorf("after %d events: %+v", seen, m.Params.Error)
+			}
+			return
+		}
+		if seen++; m.Params.Seq != seen {
+			t.Fatalf("event %d in the place of %d", m.Params.Seq, seen)
+		}
+	}
+}
+
+// TestReplay: what came after a seq is told first, without a gap to what comes.
+func TestReplay(t *testing.T) {
+	hub, socket := served(t, 4096)
+	for n := range 1500 {
+		hub.Publish(t.Context(), []events.Event{message(n)})
+	}
+	c, err := rpc.Dial(t.Context(), socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	after, want := uint64(7), uint64(7)
+	err = c.Subscribe(t.Context(), api.SubscribeParams{After: &after}, func(s api.Subscribed) {
+		if s.Seq != 1500 {
+			t.Errorf("seq %d", s.Seq)
+		}
+		hub.Publish(t.Context(), []events.Event{message(1500)})
+	}, func(line json.RawMessage) error {
+		var e events.Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return err
+		}
+		if want++; e.Seq != want {
+			t.Fatalf("event %d in the place of %d", e.Seq, want)
+		}
+		if want == 1501 {
+			return io.EOF
+		}
+		return nil
+	})
+	if err != io.EOF {
+		t.Fatal(err)
+	}
+	ahead := uint64(9999)
+	if err := c.Call(t.Context(), "events.subscribe", api.SubscribeParams{After: &ahead}, nil); fault.CodeOf(err) != fault.InvalidArgument {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestWire pins what goes over the socket, byte by byte.
+func TestWire(t *testing.T) {
+	_, socket := served(t, 16)
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	r := bufio.NewReader(conn)
+	for _, tc := range []struct{ ask, answer string }{
+		{`{"jsonrpc":"2.0","id":1,"method":"events.list"}`, `{"jsonrpc":"2.0","id":1,"result":{"events":[],"last":0,"more":false}}`},
+		{`{"jsonrpc":"2.0","id":2,"method":"live.fly"}`,
+			`{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"there is no method \"live.fly\"","data":{"code":"UNSUPPORTED","message":"there is no method \"live.fly\"","hint":"leadlight api schema lists them"}}}`},
+		{`{"jsonrpc":"2.0","id":3,"method":"live.ps","params":{"teem":"x"}}`,
+			`{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"the parameters of live.ps: json: unknown field \"teem\"","data":{"code":"INVALID_ARGUMENT","message":"the parameters of live.ps: json: unknown field \"teem\"","hint":"leadlight api schema shows what live.ps takes"}}}`},
+		{`{"jsonrpc":"2.0","id":4,"method":"live.send","params":{"to":"bob"}}`,
+			`{"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"the parameters of live.send: text is missing","data":{"code":"INVALID_ARGUMENT","message":"the parameters of live.send: text is missing","hint":"leadlight api schema shows what live.send takes"}}}`},
+		{`{"jsonrpc":"2.0","id":5,"method":"live.ps"}`, `{"jsonrpc":"2.0","id":5,"error":{"code":-32001,"message":"none","data":{"code":"FAILED","message":"none"}}}`},
+		{`{"jsonrpc":"2.0","id":6,"method":"events.subscribe"}`, `{"jsonrpc":"2.0","id":6,"result":{"seq":0,"teams":[]}}`},
+	} {
+		fmt.Fprintln(conn, tc.ask)
+		if line, err := r.ReadString('\n'); err != nil || strings.TrimSpace(line) != tc.answer {
+			t.Errorf("%s\n got %s, %v\nwant %s", tc.ask, line, err, tc.answer)
+		}
+	}
+}
+
+// TestSchemaGolden pins the names of methods and the fields of types.
+func TestSchemaGolden(t *testing.T) {
+	got, err := json.MarshalIndent(rpc.SchemaOf(Methods(nil), Notifications()), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const file = "testdata/schema.json"
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(file, append(got, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(file); err != nil || string(want) != string(got)+"\n" {
+		t.Errorf("the schema has changed (%v): look at the difference, then UPDATE=1 go test ./cmd/internal/daemon -run Schema", err)
+	}
+}

@@ -1,0 +1,51 @@
+package db
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// TestVersions: steps are taken once, and a newer file is refused untouched.
+func TestVersions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state", "x.db")
+	one := Component{"c", []string{`CREATE TABLE a (x)`}}
+	two := Component{"c", append(one.Steps, `CREATE TABLE b (x)`)}
+	for _, c := range []Component{one, one, two} {
+		d, err := Open(t.Context(), path, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Close()
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), path, one); fault.CodeOf(err) != fault.VersionTooNew {
+		t.Errorf("%v", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the newer file was touched: %v", err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+}
+
+func TestDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	junk := bytes.Repeat([]byte("no database "), 1000)
+	if err := os.WriteFile(path, junk, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), path); fault.CodeOf(err) != fault.CorruptFile {
+		t.Errorf("%v", err)
+	}
+	if after, _ := os.ReadFile(path); !bytes.Equal(junk, after) {
+		t.Error("the damaged file was touched")
+	}
+}

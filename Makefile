@@ -16,7 +16,7 @@ RACE ?= $(shell .ci/can-race && echo -race)
 GOTEST = $(GO) test $(RACE) $(if $(COUNT),-count=$(COUNT)) -timeout 15m
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test race fuzz conformance integration cases interop \
+.PHONY: help setup build demo pictures test race fuzz conformance integration cases interop \
 	bench soak lint cross man ci clean
 
 help: ## list what make can do here
@@ -28,6 +28,9 @@ setup: ## fetch the modules and tmux, or say the one line to run
 build: ## build bin/leadlight, one static binary
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/leadlight
+
+pictures: ## draw the pictures of the docs anew, from a real run
+	@.ci/pictures
 
 demo: setup build ## a team of five checks this repository (or DIR=folder) and leaves nothing behind
 	@.ci/demo "$(DIR)"

@@ -75,6 +75,8 @@ func layers() []rule {
 		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/tui cmd/internal/daemon", "who asks may ask everyone"},
 		{"cmd/leadlight", l5, "cmd/internal/cli", "main is a few lines"},
 
+		{"examples/*", l5, "", "what shows the program in use is made of nothing of it"},
+
 		{"integration", proof, "*", "the proof looks at all"},
 		{"integration/*", proof, "*", "the proof looks at all"},
 	}

@@ -149,7 +149,7 @@ func TestM14_TheDashboardActs(t *testing.T) {
 	s := r.top("80x24", "LEADLIGHT_BACKEND=headless")
 	s.shows("研究員 wide")
 	s.press("BTab")
-	s.shows("delegate mode")
+	s.shows("done · delegate mode")
 	s.press("BTab")
 	s.shows("delegate mode is off")
 
@@ -159,6 +159,16 @@ func TestM14_TheDashboardActs(t *testing.T) {
 	s.shows("sent to bob")
 	if box := boxOf(r, "alpha", "bob"); box[len(box)-1].Text != "over to you" {
 		t.Errorf("bob's mail: %+v", box)
+	}
+	if res := r.runEnv([]string{"LEADLIGHT_AGENT=bob", "LEADLIGHT_TEAM=alpha"}, "plan", "submit", "first look, then write"); res.exit != 0 {
+		t.Fatal(res.err)
+	}
+	s.press("Escape") // takes the note away
+	s.shows("bob asks: is this plan good? first look, then write")
+	s.press("y")
+	s.shows("bob is told yes")
+	if out := r.must("plan", "ls", "--all"); !strings.Contains(out, "approved") {
+		t.Errorf("plans: %s", out)
 	}
 	s.press("f") // the real pane, in the dashboard's place
 	s.eventually("the pane is in its place", func() bool { return !strings.Contains(s.tmux.Capture(s.pane), "TEAMMATE") })

@@ -45,6 +45,8 @@ func bindings() []binding {
 		{[]string{"s"}, "stop the teammate", onSelected(func(m *model) []action { return m.confirm(stop{m.selected}, "stop "+m.selected+"?") })},
 		{[]string{"r"}, "restart the teammate", onSelected(func(m *model) []action { return m.confirm(restart{m.selected}, "restart "+m.selected+"?") })},
 		{[]string{"f"}, "go to its real pane (ctrl-\\ d or the terminal's own keys come back)", onSelected(func(m *model) []action { return []action{focus{m.selected}} })},
+		{[]string{"y"}, "yes to the plan, or to the use of a tool, that is asked for below", func(m *model) []action { return m.answer(true) }},
+		{[]string{"n"}, "no to it", func(m *model) []action { return m.answer(false) }},
 		{[]string{"pgup"}, "older lines", func(m *model) []action { m.scroll += m.page(); return nil }},
 		{[]string{"pgdown"}, "newer lines", func(m *model) []action { m.scroll = max(0, m.scroll-m.page()); return nil }},
 		{[]string{"?"}, "this help", show(helpView)},
@@ -86,6 +88,15 @@ func (m *model) key(k tea.KeyPressMsg) []action {
 		}
 	}
 	return nil
+}
+
+func (m *model) answer(yes bool) []action {
+	a, ok := m.asking()
+	if !ok {
+		m.note = "nobody asks for a plan or the use of a tool"
+		return nil
+	}
+	return []action{reply{a, yes}}
 }
 
 func (m *model) confirm(a action, question string) []action {

@@ -42,6 +42,7 @@ type model struct {
 	tasks    []api.Task
 	letters  []letter
 	events   []happening
+	asks     []ask
 	warnings []string
 	delegate bool
 	seen     bool // the first picture has come
@@ -68,6 +69,13 @@ type letter struct {
 	Read                     bool
 }
 
+// ask is what a teammate wants to know of a person: whether its plan is good, or whether
+// it may use a tool.
+type ask struct {
+	ID, From, Text string
+	Plan           bool
+}
+
 // happening is one line of the list of what has happened.
 type happening struct {
 	At   time.Time
@@ -79,6 +87,7 @@ type (
 	picture struct { // of the team
 		teams.Snapshot
 		Letters  []letter
+		Asks     []ask
 		Delegate bool
 		Err      error
 		At       time.Time
@@ -102,6 +111,10 @@ type (
 	focus   struct{ Name string }
 	send    struct{ To, Text string }
 	setMode struct{ Delegate bool }
+	reply   struct {
+		Ask ask
+		Yes bool
+	}
 	attach  struct {
 		Name       string
 		Rows, Cols int
@@ -167,7 +180,7 @@ func (m *model) take(p picture) []action {
 			acts = append(acts, call{c})
 		}
 	}
-	m.members, m.tasks, m.letters, m.delegate, m.seen = p.Members, p.Tasks, p.Letters, p.Delegate, true
+	m.members, m.tasks, m.letters, m.asks, m.delegate, m.seen = p.Members, p.Tasks, p.Letters, p.Asks, p.Delegate, true
 	m.warnings = p.Warnings
 	if m.member(m.selected) == nil {
 		if m.mode == typing {
@@ -189,6 +202,18 @@ func (m *model) member(name string) *api.Member {
 		return &m.members[i]
 	}
 	return nil
+}
+
+// asking is what the selected member wants to know, or else what anybody does.
+func (m *model) asking() (ask, bool) {
+	i := slices.IndexFunc(m.asks, func(a ask) bool { return a.From == m.selected })
+	if i < 0 && len(m.asks) > 0 {
+		i = 0
+	}
+	if i < 0 {
+		return ask{}, false
+	}
+	return m.asks[i], true
 }
 
 // shown are the members that the filter lets through.

@@ -114,6 +114,24 @@ func TestM14_DelegateModeByAKey(t *testing.T) {
 	}
 }
 
+func TestAnswersToPlansAndTools(t *testing.T) {
+	m := shownModel()
+	if got := presses(m, "y", "n"); got != nil || m.note == "" {
+		t.Errorf("%#v, %q", got, m.note)
+	}
+	plan, tool := ask{ID: "p1", From: "bob", Text: "is this plan good? 1. look", Plan: true}, ask{ID: "t1", From: "amy", Text: "may it use Bash?"}
+	p := sample()
+	p.Asks = []ask{plan, tool}
+	m.update(p)
+	m.note = ""
+	if got := m.draw(); !strings.Contains(got, "amy asks: may it use Bash?") {
+		t.Errorf("%q", got)
+	}
+	if got := presses(m, "y", "down", "n"); !reflect.DeepEqual(got, []action{reply{tool, true}, look{}, reply{plan, false}}) {
+		t.Errorf("%#v", got)
+	}
+}
+
 // What changes between two pictures is told, and who waits or fails calls.
 func TestEventsAndCalls(t *testing.T) {
 	m := shownModel()

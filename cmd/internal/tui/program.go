@@ -112,6 +112,7 @@ func (p *program) lookAtTeam(loop bool) tea.Cmd {
 		if err == nil {
 			pic.Delegate, _ = p.o.Service.Delegate(p.ctx, p.o.Team) // it was readable a moment ago
 			pic.Letters = p.mail(snap)
+			pic.Asks = p.asks()
 		}
 		return teamSeen{pic, loop}
 	}
@@ -137,6 +138,20 @@ func (p *program) mail(snap teams.Snapshot) []letter {
 	}
 	slices.SortStableFunc(out, func(a, b letter) int { return a.At.Compare(b.At) })
 	return out[max(0, len(out)-mostMail):]
+}
+
+// asks gathers what waits for a person. What cannot be read just now comes with the next
+// look.
+func (p *program) asks() (out []ask) {
+	plans, _ := p.o.Service.Plans(p.ctx, p.o.Team, false)
+	for _, x := range plans {
+		out = append(out, ask{ID: x.ID, From: x.From, Text: "is this plan good? " + x.Plan, Plan: true})
+	}
+	tools, _ := p.o.Service.Permissions(p.ctx, p.o.Team, false)
+	for _, x := range tools {
+		out = append(out, ask{ID: x.ID, From: x.From, Text: "may it use " + x.Tool + "? " + cmp.Or(x.Description, string(x.Input))})
+	}
+	return out
 }
 
 func (p *program) lookAtPane(loop bool) tea.Cmd {
@@ -177,6 +192,8 @@ func (p *program) do(a action) tea.Cmd {
 	case setMode:
 		return p.verb(map[bool]string{true: "delegate mode is on", false: "delegate mode is off"}[a.Delegate],
 			func() error { return svc.SetDelegate(p.ctx, team, a.Delegate) })
+	case reply:
+		return p.reply(a)
 	case send:
 		return p.verb("sent to "+a.To, func() error {
 			_, err := svc.Send(p.ctx, team, teams.SendSpec{To: a.To, Text: a.Text})
@@ -203,6 +220,22 @@ func (p *program) verb(done string, f func() error) tea.Cmd {
 		}
 		return noted{done}
 	}, p.lookAtTeam(false))
+}
+
+func (p *program) reply(a reply) tea.Cmd {
+	word := map[bool]string{true: "yes", false: "no"}[a.Yes]
+	return p.verb(a.Ask.From+" is told "+word, func() error {
+		var err error
+		if feedback := "no, says the lead"; a.Ask.Plan {
+			if a.Yes {
+				feedback = ""
+			}
+			_, err = p.o.Service.ResolvePlan(p.ctx, p.o.Team, a.Ask.ID, a.Yes, feedback)
+		} else {
+			_, err = p.o.Service.AnswerPermission(p.ctx, p.o.Team, a.Ask.ID, a.Yes, "")
+		}
+		return err
+	})
 }
 
 func (p *program) stop(name string) tea.Cmd {

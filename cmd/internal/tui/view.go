@@ -195,6 +195,9 @@ func (m *model) footer() string {
 	if m.mode == typing {
 		return faint(fit(" typing to "+plain(m.selected)+" · Esc back · Shift+↑↓ another one", m.width))
 	}
+	if a, ok := m.asking(); ok {
+		return bold(fit(" "+plain(a.From)+" asks: "+plain(a.Text)+" — y: yes, n: no", m.width))
+	}
 	text := " ↑↓ select · Enter type · Ctrl+T tasks · m message · s stop · ? help · q quit"
 	if m.filter != "" {
 		text = " /" + plain(m.filter) + " ·" + text

@@ -1,0 +1,148 @@
+// Command picture draws a terminal's screen, as `tmux capture-pane -e -p` prints it, as an
+// SVG: text, the sixteen colours, bold, faint and reverse. It reads standard input and
+// writes standard output. .ci/pictures uses it.
+package main
+
+import (
+	"bufio"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Sizes in pixels, and the colours of the screen.
+const (
+	cellWidth  = 8.4
+	cellHeight = 18
+	paper      = "#1c1c22"
+	ink        = "#d8d8de"
+)
+
+// look is how a cell is drawn.
+type look struct {
+	color                string
+	bold, faint, reverse bool
+}
+
+func main() {
+	if err := draw(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "picture:", err)
+		os.Exit(1)
+	}
+}
+
+func draw(in io.Reader, out io.Writer) error {
+	var rows []string
+	for s := bufio.NewScanner(in); s.Scan(); {
+		rows = append(rows, s.Text())
+	}
+	var b strings.Builder
+	widest, l := 0, look{}
+	for y, row := range rows {
+		widest = max(widest, line(&b, row, y, &l))
+	}
+	w, h := float64(widest)*cellWidth+20, len(rows)*cellHeight+20
+	_, err := fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14">
+<rect width="100%%" height="100%%" rx="6" fill="%s"/>
+%s</svg>
+`, w, h, paper, b.String())
+	return err
+}
+
+// line draws one row and returns its width in cells.
+func line(b *strings.Builder, row string, y int, l *look) int {
+	x := 0
+	run := func(text string) {
+		wide := cells(text)
+		if strings.TrimSpace(text) != "" || l.reverse {
+			l.run(b, text, x, y, wide)
+		}
+		x += wide
+	}
+	for row != "" {
+		at := strings.Index(row, "\x1b[")
+		if at < 0 {
+			run(row)
+			break
+		}
+		run(row[:at])
+		end := strings.IndexFunc(row[at+2:], unicode.IsLetter)
+		if end < 0 {
+			break
+		}
+		if row[at+2+end] == 'm' {
+			l.set(row[at+2 : at+2+end])
+		}
+		row = row[at+3+end:]
+	}
+	return x
+}
+
+// run draws text of one look. Its length is given, so that another font keeps the columns.
+func (l look) run(b *strings.Builder, text string, x, y, wide int) {
+	if text == "" {
+		return
+	}
+	left, top, width := 10+float64(x)*cellWidth, 10+y*cellHeight, float64(wide)*cellWidth
+	color := l.color
+	if color == "" {
+		color = ink
+	}
+	if l.reverse {
+		fmt.Fprintf(b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`, left, top, width, cellHeight, color)
+		color = paper
+	}
+	style := ""
+	if l.bold {
+		style += ` font-weight="bold"`
+	}
+	if l.faint {
+		style += ` opacity="0.55"`
+	}
+	fmt.Fprintf(b, `<text x="%.1f" y="%d" textLength="%.1f" xml:space="preserve" fill="%s"%s>`, left, top+14, width, color, style)
+	_ = xml.EscapeText(b, []byte(text)) // a builder takes everything
+	b.WriteString("</text>\n")
+}
+
+// set obeys one SGR sequence.
+func (l *look) set(codes string) {
+	palette := []string{"#5c5c66", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d8d8de"}
+	for code := range strings.SplitSeq(codes, ";") {
+		n, _ := strconv.Atoi(code) // none means 0
+		switch {
+		case n == 0:
+			*l = look{}
+		case n == 1:
+			l.bold = true
+		case n == 2:
+			l.faint = true
+		case n == 7:
+			l.reverse = true
+		case n == 22:
+			l.bold, l.faint = false, false
+		case n == 27:
+			l.reverse = false
+		case n == 39:
+			l.color = ""
+		case n >= 30 && n <= 37:
+			l.color = palette[n-30]
+		case n >= 90 && n <= 97:
+			l.color = palette[n-90]
+		}
+	}
+}
+
+// cells is how many cells a text takes, near enough for a picture.
+func cells(text string) (n int) {
+	for _, r := range text {
+		n++
+		if unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) {
+			n++
+		}
+	}
+	return n
+}

@@ -182,3 +182,24 @@ func noForeignFiles(t *testing.T, pid int) {
 		}
 	}
 }
+
+// up in a terminal without tmux shows the dashboard until all is done, then the result.
+func TestT05_UpOnTheDashboard(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "")
+	file := r.path("work", "leadlight.yaml")
+	const team = "team: alpha\nmembers:\n  - {name: w, agent: shell, run: 'while [ ! -e go ]; do sleep 0.1; done; echo well done'}\ntasks:\n  - {subject: wait for it, owner: w}\n"
+	if err := os.WriteFile(file, []byte(team), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	up := r.sits(t, 24, 80, "up", "--backend", "headless")
+	up.sees(r, "TEAMMATE")
+	up.sees(r, "1 of 1 teammates run")
+	if err := os.WriteFile(r.path("work", "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	up.sees(r, "well done")
+	if err := up.cmd.Wait(); err != nil {
+		t.Errorf("up: %v", err)
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/cmd/internal/tui"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -35,6 +37,8 @@ func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.
 			"error until every task is completed, failed, or blocked by a failed one. Then shut the teammates\n" +
 			"down and print the result. The team stays to be looked at (task ls, logs) until leadlight down, or\n" +
 			"until the next up if every task was completed. If one was not, the exit status is 1.\n\n" +
+			"In a terminal, and where the teammates have none of their own (headless), they are followed on the\n" +
+			"dashboard, see top; leaving it goes on in lines.\n\n" +
 			"After ^C the teammates go on or are shut down, as lifecycle.onLeadExit says.",
 		Example: "  leadlight up\n  leadlight up review.yaml --detach",
 		Args:    takes(0, 1),
@@ -122,6 +126,9 @@ func (u *upRun) plainOwners(snap teams.Snapshot) {
 
 // lead follows the team to its end.
 func (u *upRun) lead(ctx context.Context) error {
+	if err := u.onScreen(ctx); err != nil {
+		return err
+	}
 	u.view = newProgressView(u.a)
 	u.mailSeen = map[string]bool{}
 	mctx, stopMail := context.WithCancel(ctx)
@@ -141,6 +148,29 @@ func (u *upRun) lead(ctx context.Context) error {
 		return err
 	}
 	return u.end(ctx, snap)
+}
+
+// onScreen shows the dashboard where the teammates have no terminal of their own and a
+// person sits at ours, until all is done or the person leaves it: then it goes on in
+// lines.
+func (u *upRun) onScreen(ctx context.Context) error {
+	c := u.a.built.choice
+	if c == nil || c.Type != panes.Headless || u.a.json || !isTerminal(u.a.in) || !isTerminal(u.a.out.w) || !isTerminal(u.a.err) {
+		return nil
+	}
+	fctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = u.svc.Follow(fctx, u.team, func(teams.Snapshot) {}) // whoever goes on is told the same error
+	}()
+	err := u.a.dashboard(ctx, u.svc, u.team, tui.Silent, done)
+	cancel()
+	<-done
+	if ctx.Err() != nil {
+		return nil // an interrupt is answered as ever
+	}
+	return err
 }
 
 // mail shows a message to the lead: this process is the lead.

@@ -115,7 +115,7 @@ type (
 		Ask ask
 		Yes bool
 	}
-	attach  struct {
+	attach struct {
 		Name       string
 		Rows, Cols int
 	}

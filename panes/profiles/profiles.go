@@ -23,7 +23,10 @@ const (
 // Kinds lists the kinds, for help and completion.
 func Kinds() []string { return []string{Native, Interactive, Worker, Plain} }
 
-// Profile says how one kind of agent is run.
+// Profile says how one kind of agent is run. Its lists of arguments are put
+// together by Argv, which also replaces the words that Words lists. A list that
+// is nil says nothing; one that is empty says that there is nothing, which counts
+// where one profile overrides another.
 type Profile struct {
 	Name    string
 	Summary string // one line, for help
@@ -31,13 +34,22 @@ type Profile struct {
 	// Command is the program and its arguments; empty for a profile that runs what
 	// the spawn brings (exec) or the member's or task's own line (shell).
 	Command []string
-	Models  []string // names that --model takes; empty: the profile has no models
-	// Arguments that are appended to Command when they are asked for. {model},
-	// {agent} and {team} in them are replaced. Empty: the agent cannot do it.
-	ModelArgs  []string
-	PlanArgs   []string // makes it plan read-only until the plan is approved
-	ResumeArgs []string // makes it go on with its last conversation
-	Needs      []string // variables without which it cannot work
+	// Models are the names that --model takes; a * in one stands for any text. Empty:
+	// the profile has no models.
+	Models []string
+
+	JoinArgs    []string // native: tells it who it is and of which team
+	TypeArgs    []string // tells it the type of agent it is to be
+	ModelArgs   []string // makes it use a model
+	SessionArgs []string // gives its conversation an id, by which ResumeArgs find it again
+	PlanArgs    []string // makes it plan read-only until the plan is approved; none: it cannot
+	ResumeArgs  []string // makes it go on with its conversation; none: it cannot
+	// ModeArgs gives it the permissions that its lead has, by the name of the lead's
+	// mode in Claude Code. A mode without arguments is the agent's own default.
+	ModeArgs map[string][]string
+
+	Env   []string // K=V that the program needs, under what the spawn asks for
+	Needs []string // names of variables without which it cannot work
 	Manner
 }
 
@@ -57,59 +69,78 @@ type Manner struct {
 	Asking []string `json:"asking,omitempty"`
 }
 
-// The two profiles that run whatever they are given.
+// What a Manner is where it does not say.
 const (
-	Exec  = "exec"
-	Shell = "shell"
+	DefaultSubmit   = "enter"
+	DefaultQuiet    = 800 * time.Millisecond
+	DefaultMaxPaste = 16 << 10
+	Join            = "join"  // the lines of a text are joined with spaces
+	Lines           = "lines" // each line is submitted
 )
 
-func builtin() []Profile {
-	return []Profile{
-		{Name: Exec, Kind: Plain, Summary: "runs the command after -- as it is"},
-		{Name: Shell, Kind: Worker, Summary: "a worker: runs one command per task with sh -c"},
+// WithDefaults returns the manner with what it leaves open filled in.
+func (m Manner) WithDefaults() Manner {
+	if m.Submit == "" {
+		m.Submit = DefaultSubmit
 	}
+	if m.Quiet == 0 {
+		m.Quiet = DefaultQuiet
+	}
+	if m.Multiline == "" {
+		m.Multiline = Join
+	}
+	if m.MaxPaste == 0 {
+		m.MaxPaste = DefaultMaxPaste
+	}
+	return m
 }
 
 // Set is the profiles there are: the built-in ones, and those of the user's and
 // the team's files over them.
 type Set map[string]Profile
 
-// NewSet returns the built-in profiles with own over them. A field that own
-// leaves empty keeps the built-in value.
+// NewSet returns the built-in profiles with own over them. What own leaves open
+// keeps the built-in value.
 func NewSet(own map[string]Profile) Set {
 	s := Set{}
 	for _, p := range builtin() {
 		s[p.Name] = p
 	}
 	for name, p := range own {
-		s[name] = p.over(s[name])
-		q := s[name]
-		q.Name = name
-		s[name] = q
+		p = p.Over(s[name])
+		p.Name = name
+		s[name] = p
 	}
 	return s
 }
 
-func (p Profile) over(base Profile) Profile {
-	if p.Kind == "" {
-		p.Kind = base.Kind
-	}
-	if len(p.Command) == 0 {
-		p.Command = base.Command
-	}
-	if len(p.Models) == 0 {
-		p.Models = base.Models
-	}
-	for _, f := range []struct {
-		to   *string
-		from string
-	}{{&p.Summary, base.Summary}, {&p.Submit, base.Submit}, {&p.Quit, base.Quit}} {
+// Over returns p, and for what p leaves open, base.
+func (p Profile) Over(base Profile) Profile {
+	for _, f := range []struct{ to, from *string }{
+		{&p.Name, &base.Name}, {&p.Summary, &base.Summary}, {&p.Kind, &base.Kind}, {&p.Submit, &base.Submit}, {&p.Quit, &base.Quit}, {&p.Multiline, &base.Multiline},
+	} {
 		if *f.to == "" {
-			*f.to = f.from
+			*f.to = *f.from
 		}
+	}
+	for _, f := range []struct{ to, from *[]string }{
+		{&p.Command, &base.Command}, {&p.Models, &base.Models}, {&p.JoinArgs, &base.JoinArgs}, {&p.TypeArgs, &base.TypeArgs},
+		{&p.ModelArgs, &base.ModelArgs}, {&p.SessionArgs, &base.SessionArgs}, {&p.PlanArgs, &base.PlanArgs}, {&p.ResumeArgs, &base.ResumeArgs},
+		{&p.Env, &base.Env}, {&p.Needs, &base.Needs}, {&p.QuitKeys, &base.QuitKeys},
+		{&p.Ready, &base.Ready}, {&p.Busy, &base.Busy}, {&p.Asking, &base.Asking},
+	} {
+		if *f.to == nil {
+			*f.to = *f.from
+		}
+	}
+	if p.ModeArgs == nil {
+		p.ModeArgs = base.ModeArgs
 	}
 	if p.Quiet == 0 {
 		p.Quiet = base.Quiet
+	}
+	if p.MaxPaste == 0 {
+		p.MaxPaste = base.MaxPaste
 	}
 	return p
 }
@@ -117,12 +148,17 @@ func (p Profile) over(base Profile) Profile {
 // Names lists the profiles, sorted.
 func (s Set) Names() []string { return slices.Sorted(maps.Keys(s)) }
 
-// Get returns the profile of that name: fault.ProfileNotFound.
+// Get returns the profile of that name: fault.ProfileNotFound, or
+// fault.InvalidArgument for one that does not say what kind it is.
 func (s Set) Get(name string) (Profile, error) {
 	p, ok := s[name]
-	if !ok {
+	switch {
+	case !ok:
 		return Profile{}, fault.New(fault.ProfileNotFound, "there is no profile %q", name).
 			WithHint("the profiles are: %s; leadlight help agents says how to add one", strings.Join(s.Names(), ", "))
+	case p.Kind == "":
+		return Profile{}, fault.New(fault.InvalidArgument, "the profile %q does not say of which kind its agent is", name).
+			WithHint("give it a kind: %s", strings.Join(Kinds(), ", "))
 	}
 	return p, nil
 }
@@ -140,7 +176,7 @@ func CheckKind(kind string) error {
 // the list.
 func (p Profile) CheckModel(model string) error {
 	switch {
-	case model == "" || slices.Contains(p.Models, model):
+	case model == "" || slices.ContainsFunc(p.Models, func(m string) bool { return like(m, model) }):
 		return nil
 	case len(p.Models) == 0:
 		return fault.New(fault.InvalidModel, "the profile %s has no models, so it cannot run %q", p.Name, model).
@@ -148,4 +184,26 @@ func (p Profile) CheckModel(model string) error {
 	}
 	return fault.New(fault.InvalidModel, "the profile %s does not know the model %q", p.Name, model).
 		WithHint("it knows: %s", strings.Join(p.Models, ", "))
+}
+
+// like tells whether text has the form of pattern, in which * stands for any text.
+// A text that begins like an option is like none.
+func like(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 || strings.HasPrefix(text, "-") {
+		return pattern == text
+	}
+	last := len(parts) - 1
+	if !strings.HasPrefix(text, parts[0]) {
+		return false
+	}
+	text = text[len(parts[0]):]
+	for _, part := range parts[1:last] {
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(part):]
+	}
+	return strings.HasSuffix(text, parts[last])
 }

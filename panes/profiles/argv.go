@@ -1,0 +1,106 @@
+package profiles
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Ask is what one spawn wants of a profile. What is empty is not asked for.
+type Ask struct {
+	Command            []string // in place of the profile's own, taken as it is
+	Agent, Team, Color string
+	Kind               string // as which kind it is run
+	Type               string // of agent
+	Model              string
+	Parent             string // id of the session that leads
+	Session            string // id for the conversation that begins
+	Mode               string // permission mode of the lead
+	Plan               bool
+}
+
+// Words lists what is replaced in a profile's arguments, and by what.
+func Words() [][2]string {
+	return [][2]string{
+		{"{agent}", "the teammate's name"}, {"{team}", "the team's name"}, {"{color}", "the teammate's colour"},
+		{"{type}", "what --agent-type says"}, {"{model}", "what --model says"},
+		{"{parent}", "the id of the lead's session"}, {"{session}", "an id for the conversation that begins"},
+	}
+}
+
+func (a Ask) replacer() *strings.Replacer {
+	return strings.NewReplacer("{agent}", a.Agent, "{team}", a.Team, "{color}", a.Color,
+		"{type}", a.Type, "{model}", a.Model, "{parent}", a.Parent, "{session}", a.Session)
+}
+
+// Argv returns the command line that starts the agent, and the one that goes on
+// with the conversation which the first began; nil if the agent cannot. It is
+// fault.Unsupported to ask for a plan where there are no arguments for it.
+//
+// The order is: the command, who it is, plan mode, type, permissions, model, the
+// conversation. An agent that plans gets no permissions: to plan means to have
+// none.
+func (p Profile) Argv(a Ask) (start, resume []string, err error) {
+	if a.Plan && (len(p.PlanArgs) == 0 || a.Kind == Worker) {
+		return nil, nil, fault.New(fault.Unsupported, "the profile %s has no plan mode", p.Name).
+			WithHint("leave --plan-mode out, or give the profile planArgs (leadlight help agents)")
+	}
+	words := a.replacer()
+	command := a.Command
+	if len(command) == 0 {
+		command = replaced(words, p.Command)
+	}
+	if len(command) == 0 {
+		return nil, nil, nil
+	}
+	var options []string
+	for _, part := range []struct {
+		asked bool
+		args  []string
+	}{
+		{a.Kind == Native, p.JoinArgs}, {a.Plan, p.PlanArgs}, {a.Type != "", p.TypeArgs},
+		{!a.Plan, p.ModeArgs[a.Mode]}, {a.Model != "", p.ModelArgs},
+	} {
+		if part.asked {
+			options = append(options, part.args...)
+		}
+	}
+	start = slices.Concat(command, replaced(words, slices.Concat(options, p.SessionArgs)))
+	if len(p.ResumeArgs) > 0 && a.Kind != Worker {
+		resume = slices.Concat(command, replaced(words, slices.Concat(p.ResumeArgs, options)))
+	}
+	return start, resume, nil
+}
+
+func replaced(words *strings.Replacer, args []string) []string {
+	out := make([]string, len(args))
+	for i, arg := range args {
+		out[i] = words.Replace(arg)
+	}
+	return out
+}
+
+// SharesConversations tells whether ResumeArgs find the last conversation of the
+// working folder, whoever had it, instead of the one that was begun.
+func (p Profile) SharesConversations() bool {
+	return len(p.ResumeArgs) > 0 && !slices.ContainsFunc(p.ResumeArgs, func(s string) bool { return strings.Contains(s, "{session}") })
+}
+
+// UnknownWord returns the first {word} in an argument that nothing replaces, or "".
+func UnknownWord(arg string) string {
+	for rest := arg; ; {
+		_, after, found := strings.Cut(rest, "{")
+		name, after, closed := strings.Cut(after, "}")
+		if !found || !closed {
+			return ""
+		}
+		word := "{" + name + "}"
+		known := slices.ContainsFunc(Words(), func(w [2]string) bool { return w[0] == word })
+		letters := name != "" && !strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
+		if letters && !known {
+			return word
+		}
+		rest = after
+	}
+}

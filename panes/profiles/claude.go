@@ -1,0 +1,66 @@
+package profiles
+
+// The permission modes of Claude Code. The modes of its lead are what a teammate
+// inherits; the other profiles say what the same is with their agent.
+const (
+	ModeDefault     = "default"
+	ModeAcceptEdits = "acceptEdits"
+	ModeBypass      = "bypassPermissions"
+	ModePlan        = "plan"
+	ModeDontAsk     = "dontAsk"
+)
+
+func claudeModels() []string {
+	return []string{"haiku", "sonnet", "opus", "claude-*", "*.anthropic.claude-*", "anthropic.claude-*"}
+}
+
+// claudeModes: every mode but plan, for which PlanArgs are the way.
+func claudeModes() map[string][]string {
+	modes := map[string][]string{ModeBypass: {"--dangerously-skip-permissions"}}
+	for _, m := range []string{ModeDefault, ModeAcceptEdits, ModeDontAsk} {
+		modes[m] = []string{"--permission-mode", m}
+	}
+	return modes
+}
+
+// claudeManner: the prompt is a line that begins with > or ❯ (followed by a
+// no-break space), and a question has a cursor before its first answers.
+func claudeManner() Manner {
+	return Manner{
+		Quit: "/exit", Ready: []string{`^\s*[│|]?\s*[>❯](\s|\x{a0}|$)`}, Busy: []string{`(?i)\besc to interrupt\b`},
+		Asking: []string{`^\s*[│|]?\s*❯\s*\d\.\s`, `(?i)\besc to cancel\b.*\btab to amend\b`},
+	}
+}
+
+// claudeNative is started as the client starts its own teammates. The flags are the
+// same in every version that has teams; the first message waits in the inbox.
+func claudeNative() Profile {
+	return Profile{
+		Name: Claude, Kind: Native, Summary: "Claude Code as a teammate that reads the team's files itself", Command: []string{"claude"},
+		Models: claudeModels(), ModelArgs: []string{"--model", "{model}"},
+		JoinArgs: []string{
+			"--agent-id", "{agent}@{team}", "--agent-name", "{agent}", "--team-name", "{team}",
+			"--agent-color", "{color}", "--parent-session-id", "{parent}",
+		},
+		TypeArgs: []string{"--agent-type", "{type}"}, PlanArgs: []string{"--plan-mode-required"}, ModeArgs: claudeModes(),
+		Env:    []string{"CLAUDECODE=1", "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"},
+		Manner: claudeManner(),
+	}
+}
+
+func claudeInteractive() Profile {
+	return Profile{
+		Name: "claude-interactive", Kind: Interactive, Summary: "Claude Code at its prompt, in a team of any kind", Command: []string{"claude"},
+		Models: claudeModels(), ModelArgs: []string{"--model", "{model}"}, TypeArgs: []string{"--agent", "{type}"},
+		PlanArgs: []string{"--permission-mode", "plan"}, SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume", "{session}"},
+		ModeArgs: claudeModes(), Manner: claudeManner(),
+	}
+}
+
+func claudeWorker() Profile {
+	return Profile{
+		Name: "claude-worker", Kind: Worker, Summary: "a worker: claude -p does each task",
+		Command: []string{"claude", "-p", taskPrompt, "--output-format", "stream-json", "--verbose"},
+		Models:  claudeModels(), ModelArgs: []string{"--model", "{model}"}, TypeArgs: []string{"--agent", "{type}"}, ModeArgs: claudeModes(),
+	}
+}

@@ -29,7 +29,7 @@ func (s *Service) workingFolder(t store.Team, asked string) (string, error) {
 
 // checkProgram says early, and by name, that the program is not there.
 func (s *Service) checkProgram(n *newcomer) error {
-	argv := n.spec.Command
+	argv := n.argv
 	if len(argv) == 0 {
 		if n.kind == profiles.Worker {
 			return nil // its tasks, or its own line, bring the command
@@ -42,12 +42,41 @@ func (s *Service) checkProgram(n *newcomer) error {
 			return fault.New(fault.InvalidArgument, "the command of %s holds a NUL byte", n.spec.Name)
 		}
 	}
-	env := s.panes.Environment("", "", "", n.spec.Env)
+	env := s.panes.Environment("", "", "", n.variables())
 	if !programThere(argv[0], n.dir, variable(env, "PATH")) {
-		return fault.New(fault.ProgramNotFound, "teammate %s: profile %s needs the program %q, which is not there", n.spec.Name, n.profile, store.Shown(argv[0])).
+		return fault.New(fault.ProgramNotFound, "teammate %s: profile %s needs the program %q, which is not there", n.spec.Name, n.profile.Name, store.Shown(argv[0])).
 			WithHint("install it, or name its path; it was looked for in %s", orDefault(variable(env, "PATH"), n.dir))
 	}
 	return nil
+}
+
+// checkVariables says early what the agent lacks in its environment.
+func (s *Service) checkVariables(n *newcomer) error {
+	env := s.panes.Environment("", "", "", n.variables())
+	for _, name := range n.profile.Needs {
+		if variable(env, name) == "" {
+			return fault.New(fault.InvalidArgument, "teammate %s: profile %s needs the variable %s, which is not set", n.spec.Name, n.profile.Name, store.Shown(name)).
+				WithHint("set it, or give it with --env or --env-from")
+		}
+	}
+	if n.kind == profiles.Native && len(n.profile.JoinArgs) > 0 { // it is Claude Code, not a program that asks leadlight
+		return s.checkHome(n.spec.Name, env)
+	}
+	return nil
+}
+
+// checkHome refuses a native teammate that would look for its team elsewhere: it
+// reads the files of its own home only.
+func (s *Service) checkHome(name string, env []string) error {
+	home := variable(env, "CLAUDE_CONFIG_DIR")
+	if home == "" {
+		home = filepath.Join(variable(env, "HOME"), ".claude")
+	}
+	if home == s.base || sameFolder(home, s.base) {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "the native teammate %s would look for its team in %s, but the team is in %s", name, home, s.base).
+		WithHint("--env CLAUDE_CONFIG_DIR=%s makes that its home; or use --agent claude-interactive", s.base)
 }
 
 // programThere looks a program up as the host will: in the teammate's own folder

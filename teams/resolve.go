@@ -17,23 +17,21 @@ func (s *Service) resolve(t store.Team, n *newcomer) {
 			return err
 		}
 		n.spec.Name = name
-		p, err := s.profileOf(n.spec)
-		if err != nil {
+		if n.profile, err = s.profileOf(n.spec); err != nil {
 			return err
 		}
-		n.profile, n.kind = p.Name, orDefault(n.spec.Kind, p.Kind)
-		if len(n.spec.Command) == 0 && n.spec.again == nil {
-			n.spec.Command = p.Command
-		}
+		n.kind = orDefault(n.spec.Kind, n.profile.Kind)
 		for _, check := range []func() error{
 			func() error { return profiles.CheckKind(n.kind) },
 			func() error { return checkKindIn(t, name, n.kind) },
-			func() error { return p.CheckModel(n.spec.Model) },
+			func() error { return n.profile.CheckModel(n.spec.Model) },
 			func() error { return checkColor(n.spec.Color) },
 			func() error { return checkPrompt(name, n.spec.Prompt) },
-			func() error { return notYet(n.spec, n.kind) },
+			func() error { return checkRestart(n.spec.Restart) },
 			func() (err error) { n.dir, err = s.workingFolder(t, n.spec.Cwd); return err },
+			func() error { return n.arm(t, n.spec.Color) },
 			func() error { return s.checkProgram(n) },
+			func() error { return s.checkVariables(n) },
 		} {
 			if err := check(); err != nil {
 				return err
@@ -45,7 +43,7 @@ func (s *Service) resolve(t store.Team, n *newcomer) {
 
 func (s *Service) profileOf(spec SpawnSpec) (profiles.Profile, error) {
 	if r := spec.again; r != nil { // its profile may have come from a team file
-		return profiles.Profile{Name: r.Profile, Kind: r.Kind, Models: []string{spec.Model}}, nil
+		return profiles.Profile{Name: r.Profile, Kind: r.Kind, Models: []string{spec.Model}, Env: s.profiles[r.Profile].Env}, nil
 	}
 	name := spec.Profile
 	switch {
@@ -80,20 +78,17 @@ func checkPrompt(name, prompt string) error {
 	return nil
 }
 
-// notYet refuses what a spec asks for and this version does not do.
-func notYet(spec SpawnSpec, kind string) error {
-	for _, x := range []struct {
-		asked bool
-		what  string
-		hint  string
-	}{
-		{kind == profiles.Interactive, "an interactive teammate", "--kind plain runs it without typing mail into it"},
-		{spec.PlanMode, "--plan-mode", "leave it out"},
-		{spec.Restart != "" && spec.Restart != "never", "--restart " + spec.Restart, "leadlight restart NAME restarts by hand"},
-	} {
-		if x.asked {
-			return fault.New(fault.Unsupported, "%s is not supported by this version", x.what).WithHint("%s", x.hint)
-		}
+// Restart policies.
+const (
+	RestartNever     = "never"
+	RestartOnFailure = "on-failure"
+)
+
+func checkRestart(policy string) error {
+	switch policy {
+	case "", RestartNever, RestartOnFailure:
+		return nil
 	}
-	return nil
+	return fault.New(fault.InvalidArgument, "%q is not a restart policy", store.Shown(policy)).
+		WithHint("the policies are: %s, %s", RestartNever, RestartOnFailure)
 }

@@ -39,8 +39,8 @@ func (s *Service) restart(ctx context.Context, team string, m store.Member, seen
 		return api.Member{}, err
 	}
 	spec := SpawnSpec{
-		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Command: rec.Argv,
-		Cwd: rec.Dir, Color: m.Color, Run: rec.Run, RunTask: rec.RunTask, again: &rec,
+		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt,
+		Cwd: rec.Dir, Color: m.Color, Run: rec.Run, RunTask: rec.RunTask, Restart: rec.Restart, PlanMode: rec.Plan, again: &rec,
 	}
 	check := newcomer{spec: spec}
 	if s.resolve(t, &check); check.err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/panes/worktree"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -30,7 +31,7 @@ type SpawnSpec struct {
 	Env       []string
 	Run       string // worker: the line for tasks that bring none
 	RunTask   bool   // worker: obeys metadata.run of any task
-	Restart   string // "", "never"
+	Restart   string // "", RestartNever or RestartOnFailure
 	PlanMode  bool
 	Worktree  *string // a git worktree of its own: on this branch, "" one of its own; nil: none
 	Placement backend.Place
@@ -50,7 +51,9 @@ type Spawned struct {
 type newcomer struct {
 	spec    SpawnSpec
 	kind    string
-	profile string
+	profile profiles.Profile
+	argv    []string
+	resume  []string // argv that goes on with its conversation; nil: it begins anew
 	dir     string
 	host    string
 	color   string
@@ -90,7 +93,7 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 		}
 		if n.err == nil && fault.CodeOf(out[i].Err) == fault.MemberNotFound && !t.LedByUs() {
 			// It has ended well already; in a team that Claude leads its entry goes with it.
-			out[i].Member, out[i].Err = api.Member{Name: n.spec.Name, AgentID: n.spec.Name + "@" + t.Name, Kind: n.kind, Profile: n.profile, State: api.StateStopped, Cwd: n.dir}, nil
+			out[i].Member, out[i].Err = api.Member{Name: n.spec.Name, AgentID: n.spec.Name + "@" + t.Name, Kind: n.kind, Profile: n.profile.Name, State: api.StateStopped, Cwd: n.dir}, nil
 		}
 	}
 	return out
@@ -212,9 +215,9 @@ func (s *Service) entry(t *store.Team, n *newcomer) store.Member {
 	now := time.Now()
 	return store.Member{
 		AgentID: n.spec.Name + "@" + t.Name, Name: n.spec.Name, AgentType: n.spec.AgentType, Model: n.spec.Model,
-		Prompt: n.spec.Prompt, Color: n.color, JoinedAt: now, Cwd: n.dir, IsActive: ptr(true),
+		Prompt: n.spec.Prompt, Color: n.color, PlanModeRequired: n.spec.PlanMode, JoinedAt: now, Cwd: n.dir, IsActive: ptr(true),
 		Leadlight: &store.Bookkeeping{
-			Host: n.host, Kind: n.kind, Profile: n.profile, State: api.StateStarting, SpawnedAt: &now,
+			Host: n.host, Kind: n.kind, Profile: n.profile.Name, State: api.StateStarting, SpawnedAt: &now,
 			Run: n.spec.Run, RunTask: n.spec.RunTask, Restart: n.spec.Restart,
 		},
 	}
@@ -336,22 +339,6 @@ func (n newcomer) layout() panes.Layout {
 		l.Placement = n.spec.Placement
 	}
 	return l
-}
-
-func (s *Service) launchOf(t store.Team, n newcomer) panes.Launch {
-	ready := n.spec.Ready
-	if ready <= 0 {
-		ready = s.limits.Ready
-	}
-	return panes.Launch{
-		Record: panes.LaunchRecord{
-			Host: n.host, Team: t.Name, Agent: n.spec.Name, Kind: n.kind, Profile: n.profile, Argv: n.spec.Command,
-			Run: n.spec.Run, RunTask: n.spec.RunTask, Dir: n.dir, LedByUs: t.LedByUs(), Color: n.color,
-		},
-		Env:   s.panes.Environment(t.Name, n.spec.Name, n.host, n.spec.Env),
-		Label: backend.Label{Name: n.spec.Name, State: api.StateStarting, Color: n.color},
-		Ready: ready,
-	}
 }
 
 // dismiss takes those that failed out of the roster again, with their mail.

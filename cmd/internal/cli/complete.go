@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -144,7 +145,7 @@ func completeSpawnFlags(a *app, c *cobra.Command) {
 	})
 	complete(c, "kind", profiles.Kinds()...)
 	complete(c, "placement", "split", "window", "session")
-	complete(c, "restart", "never", "on-failure")
+	complete(c, "restart", config.Restarts()...)
 	complete(c, "color", "blue", "green", "yellow", "magenta", "cyan", "red", "purple", "orange", "pink")
 	_ = c.MarkFlagDirname("cwd")
 }

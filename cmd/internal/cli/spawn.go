@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -60,10 +61,10 @@ func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *
 	f.StringVar(&o.Color, "color", "", "`COLOR` of its name and border, if not the least used")
 	f.Var(choice{&o.Kind, profiles.Kinds()}, "kind", "`KIND` of agent, if not the profile's")
 	f.Var(choice{&o.Placement, []string{string(backend.Split), string(backend.Window), string(backend.Session)}}, "placement", "where the pane goes: `split|window|session`")
-	f.BoolVar(&o.PlanMode, "plan-mode", false, "it plans first and asks before it acts (not supported yet)")
+	f.BoolVar(&o.PlanMode, "plan-mode", false, "it plans first and asks before it acts")
 	f.StringVar(&worktree, "worktree", "", "a git worktree of its own, on `BRANCH` if one is given")
 	f.Lookup("worktree").NoOptDefVal = " "
-	f.Var(choice{&o.Restart, []string{"never", "on-failure"}}, "restart", "what to do when it ends by itself: `never|on-failure` (on-failure is not supported yet)")
+	f.Var(choice{&o.Restart, config.Restarts()}, "restart", "what to do when it ends by itself: `never|on-failure`")
 	f.Var(span{&o.Ready}, "ready-timeout", "how long it may take to be there, as a time `D` such as 30s")
 	completeSpawnFlags(a, c)
 	return c

@@ -121,10 +121,10 @@ func writeSection(w io.Writer, s config.Section) {
 
 func writeAgents(w io.Writer) {
 	fmt.Fprintf(w, "A profile says how one kind of agent is run. With a command after -- the profile is exec; with\n"+
-		"neither --agent nor a command it is the setting defaults.agent, else claude (whose profile is not there yet).\n\nProfiles:\n")
+		"neither --agent nor a command it is the setting defaults.agent, else claude.\n\nProfiles:\n")
 	set := profiles.NewSet(nil)
 	for _, name := range set.Names() {
-		fmt.Fprintf(w, "  %-12s %-12s %s\n", name, set[name].Kind, set[name].Summary)
+		fmt.Fprintf(w, "  %-18s %-12s %s\n", name, set[name].Kind, set[name].Summary)
 	}
 	fmt.Fprintf(w, "\nA team file or the user's settings add profiles or change these (key profiles).\n\nKinds:\n")
 	for _, k := range kindsTable() {

@@ -70,7 +70,7 @@ func arrangements() []string {
 }
 
 // Restarts returns the restart policies.
-func Restarts() []string { return []string{"never", "on-failure"} }
+func Restarts() []string { return []string{teams.RestartNever, teams.RestartOnFailure} }
 
 func teamKeys() []key[teamFile] {
 	return []key[teamFile]{

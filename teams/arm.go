@@ -1,0 +1,69 @@
+package teams
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/google/uuid"
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// arm makes the command lines of a newcomer: that which starts it, and that which
+// goes on with its conversation.
+func (n *newcomer) arm(t store.Team, color string) (err error) {
+	if r := n.spec.again; r != nil {
+		n.argv, n.resume = r.Argv, r.Resume
+		return nil
+	}
+	n.argv, n.resume, err = n.profile.Argv(profiles.Ask{
+		Command: n.spec.Command, Agent: n.spec.Name, Team: t.Name, Color: color, Kind: n.kind, Type: n.spec.AgentType,
+		Model: n.spec.Model, Parent: leadSession(t), Session: n.host, Plan: n.spec.PlanMode,
+	})
+	return err
+}
+
+// leadSession is the id of the session that leads a team: that of Claude Code, or
+// for a team of ours one that stays the same as long as the team is there.
+func leadSession(t store.Team) string {
+	if t.LeadSessionID != "" {
+		return t.LeadSessionID
+	}
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("leadlight:"+t.Name+"@"+strconv.FormatInt(t.CreatedAt.UnixMilli(), 10))).String()
+}
+
+func (s *Service) launchOf(t store.Team, n newcomer) panes.Launch {
+	ready := n.spec.Ready
+	if ready <= 0 {
+		ready = s.limits.Ready
+	}
+	_ = n.arm(t, n.color) // once more: only now the colour is known; what could fail was checked before
+	return panes.Launch{
+		Record: panes.LaunchRecord{
+			Host: n.host, Team: t.Name, Agent: n.spec.Name, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv,
+			Run: n.spec.Run, RunTask: n.spec.RunTask, Dir: n.dir, LedByUs: t.LedByUs(), Color: n.color,
+			Manner: n.manner(), Restart: n.spec.Restart, Resume: n.resume, Plan: n.spec.PlanMode,
+		},
+		Env:   s.panes.Environment(t.Name, n.spec.Name, n.host, n.variables()),
+		Label: backend.Label{Name: n.spec.Name, State: api.StateStarting, Color: n.color},
+		Ready: ready,
+	}
+}
+
+// manner is how the agent is spoken to, and what its screen says: for those who
+// have a conversation.
+func (n newcomer) manner() *profiles.Manner {
+	switch {
+	case n.spec.again != nil:
+		return n.spec.again.Manner
+	case n.kind == profiles.Interactive || n.kind == profiles.Native:
+		return ptr(n.profile.Manner.WithDefaults())
+	}
+	return nil
+}
+
+// variables are those of the profile, and over them those that were asked for.
+func (n newcomer) variables() []string { return slices.Concat(n.profile.Env, n.spec.Env) }

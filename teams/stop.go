@@ -205,7 +205,9 @@ func (s *Service) endedByItself(ctx context.Context, t store.Team, m store.Membe
 	return err == nil && rec.Host == m.Leadlight.Host && rec.Ended != nil
 }
 
-func asksByMail(kind string) bool { return kind == profiles.Worker || kind == profiles.Native }
+// asksByMail tells whether a request in the inbox reaches that kind: the host of an
+// interactive agent reads it and asks as the profile says.
+func asksByMail(kind string) bool { return kind != profiles.Plain }
 
 // guardLead refuses to go on when the roster names the lead's own pane as the
 // member's: somebody wrote it there.

@@ -142,16 +142,73 @@ func (m *mate) show(state, task, reason string) {
 	m.label.show(state)
 }
 
-// supervise runs the one program of a teammate that is not a worker.
+// supervise runs the one program of a teammate that is not a worker, types mail into
+// it if that is how it is spoken to, and starts it again where the policy says so.
 func (m *mate) supervise(ctx context.Context) panes.Ended {
 	stop := m.endOnClosing(ctx)
 	defer stop()
-	m.show(api.StateActive, "", "")
-	exit, err := m.host.Run(ctx, host.Command{Argv: m.launch.Argv, Dir: m.launch.Dir, Env: m.env})
-	if err != nil {
-		return failed(err)
+	argv := m.launch.Argv
+	for again := 0; ; again++ {
+		began := time.Now()
+		m.show(api.StateActive, "", "")
+		exit, err := m.attended(ctx, argv)
+		if err != nil {
+			return failed(err)
+		}
+		ended := m.ended(exit)
+		if time.Since(began) > steady {
+			again = 0
+		}
+		if !m.goesOn(ctx, ended, again) {
+			return ended
+		}
+		if len(m.launch.Resume) > 0 {
+			argv = m.launch.Resume
+		}
 	}
-	return m.ended(exit)
+}
+
+// attended runs the program once, with its mail.
+func (m *mate) attended(ctx context.Context, argv []string) (host.Exit, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var courier sync.WaitGroup
+	defer courier.Wait()
+	defer cancel()
+	if m.launch.Kind == profiles.Interactive && m.launch.Manner != nil {
+		courier.Go(func() { m.deliver(ctx) })
+	}
+	return m.host.Run(context.WithoutCancel(ctx), host.Command{Argv: argv, Dir: m.launch.Dir, Env: m.env})
+}
+
+// How a failed agent is started again: after a pause that doubles, so often in a row;
+// one that ran for a while starts the count anew.
+const (
+	restartPause = time.Second
+	maxRestarts  = 5
+	steady       = time.Minute
+)
+
+// goesOn waits for the next start of an agent that has failed, if its policy allows
+// one more.
+func (m *mate) goesOn(ctx context.Context, e panes.Ended, again int) bool {
+	if m.launch.Restart != teams.RestartOnFailure || e.State != api.StateFailed || m.closing() {
+		return false
+	}
+	if again >= maxRestarts {
+		m.say("%s %s, %d times in a row: it is not started again", m.o.Agent, e.Reason, again+1)
+		return false
+	}
+	pause := restartPause << again
+	m.say("%s %s; it is started again in %s", m.o.Agent, e.Reason, pause)
+	m.show(api.StateStarting, "", fmt.Sprintf("%s, is started again (%d of %d)", e.Reason, again+1, maxRestarts))
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-m.host.Closing():
+	case <-timer.C:
+	}
+	return !m.closing() && ctx.Err() == nil
 }
 
 // Limits of the ladder when nobody gave others: the pane was closed by hand, or

@@ -79,6 +79,10 @@ type finished struct{ id, status, reason string }
 // goIdle shows that there is nothing to do and tells the lead, once.
 func (m *mate) goIdle(ctx context.Context, last finished) {
 	m.show(api.StateIdle, "", "")
+	m.tellIdle(ctx, last)
+}
+
+func (m *mate) tellIdle(ctx context.Context, last finished) {
 	f := store.Frame{
 		Type: store.IdleNotification, From: m.o.Agent, IdleReason: "available", Timestamp: store.FormatTime(time.Now()),
 		CompletedTaskID: last.id, CompletedStatus: last.status, FailureReason: last.reason,

@@ -54,9 +54,8 @@ integration: setup ## run the proofs against real terminals and processes, and t
 cases: setup ## run the acceptance cases, one line each, then the checklist
 	@$(GO) run ./integration/cases
 
-interop: ## proof against the real Claude Code client (not there yet)
-	@echo "interop: not there yet; it will need node, npm and the claude client, whose model it replaces by a script" >&2
-	@exit 1
+interop: setup ## proof against the real Claude Code client from npm, RUNS times (1)
+	@.ci/interop $(or $(RUNS),1)
 
 bench: setup ## run every benchmark, floor and product in the same run
 	@.ci/bench

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,42 +26,33 @@ func TestMain(m *testing.M) {
 		stub(os.Args[2], os.Args[3:])
 		return
 	}
-	code := m.Run()
-	if dir := builtDir(); dir != "" {
-		_ = os.RemoveAll(dir)
+	dir, err := os.MkdirTemp("", "llbin")
+	if err == nil {
+		err = os.Setenv(binVariable, dir)
 	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
 
+// binVariable names the folder for the program under test, which TestMain removes.
+const binVariable = "LEADLIGHT_TEST_BIN"
+
 // built is the program under test, built once for all tests that want it.
 var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "llbin")
-	if err != nil {
-		return "", err
-	}
-	bin := filepath.Join(dir, "leadlight")
+	bin := filepath.Join(os.Getenv(binVariable), "leadlight")
 	c := exec.Command("go", "build", "-o", bin, "github.com/leadlight-dev/leadlight/cmd/leadlight")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := c.CombinedOutput()
 	if err != nil {
-		err = errors.Join(err, errors.New(string(out)), os.RemoveAll(dir))
+		err = errors.Join(err, errors.New(string(out)))
 	}
 	return bin, err
 })
-
-// builtDir is the folder of the built program if there is one.
-func builtDir() string {
-	found, err := filepath.Glob(filepath.Join(os.TempDir(), "llbin*", "leadlight"))
-	if err != nil {
-		return ""
-	}
-	for _, f := range found {
-		if bin, err := built(); err == nil && bin == f {
-			return filepath.Dir(f)
-		}
-	}
-	return ""
-}
 
 // rig is leadlight as a person uses it: the real program, inside a pane of a
 // private tmux server, with a base directory, a run folder and a home of its own.

@@ -28,12 +28,21 @@ func TestMain(m *testing.M) {
 			_ = os.Unsetenv(name)
 		}
 	}
-	code := m.Run()
-	if bin, err := built(); err == nil && os.Getenv(clientsVariable) != "" {
-		_ = os.RemoveAll(filepath.Dir(bin))
+	dir, err := os.MkdirTemp("", "llbin")
+	if err == nil {
+		err = os.Setenv(binVariable, dir)
 	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
+
+// binVariable names the folder for the program under test, which TestMain removes.
+const binVariable = "LEADLIGHT_TEST_BIN"
 
 // clientsVariable names the folder of the clients: VERSION/bin/claude in it.
 const clientsVariable = "LEADLIGHT_INTEROP"
@@ -60,16 +69,12 @@ func each(t *testing.T, test func(t *testing.T, r *rig)) {
 
 // built is the program under test.
 var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "llbin")
-	if err != nil {
-		return "", err
-	}
-	bin := filepath.Join(dir, "leadlight")
+	bin := filepath.Join(os.Getenv(binVariable), "leadlight")
 	c := exec.Command("go", "build", "-o", bin, "github.com/leadlight-dev/leadlight/cmd/leadlight")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := c.CombinedOutput()
 	if err != nil {
-		err = errors.Join(err, errors.New(string(out)), os.RemoveAll(dir))
+		err = errors.Join(err, errors.New(string(out)))
 	}
 	return bin, err
 })

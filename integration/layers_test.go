@@ -112,7 +112,7 @@ func linkers() map[string]struct{ who, why string } {
 		"github.com/creachadair/jrpc2":         {"teams/api/rpc", "one dialect of JSON-RPC"},
 		"modernc.org/sqlite":                   {"teams/db", "one place that opens the database"},
 		"github.com/google/uuid":               {"teams teams/mate teams/store/* panes panes/host", "ids"},
-		"golang.org/x/sys":                     {"signals panes/host panes teams/store/files teams/store/lock teams/store/claudefs backend/* cmd/internal/cli", "system calls"},
+		"golang.org/x/sys":                     {"signals panes/host panes teams/store/files teams/store/lock teams/store/claudefs backend/* cmd/internal/cli backend", "system calls"},
 		"github.com/clipperhouse/displaywidth": {"cmd/internal/cli", "tables line up in every script"},
 		"golang.org/x/term":                    {"panes/host cmd/internal/cli", "terminals in raw mode"},
 		"golang.org/x/text":                    {"teams/store", "one spelling for one name"},

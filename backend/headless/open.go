@@ -5,14 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/signals"
@@ -79,31 +75,14 @@ func (b *Backend) dismiss(waiting []*held) {
 	}
 }
 
+// check adds to what every terminal refuses a host's id that could not be handed over
+// in the environment.
 func check(i int, s backend.Spec) error {
-	switch {
-	case len(s.Argv) < 2:
-		return fault.New(fault.InvalidArgument, "a pane's command needs a program and at least one argument, got %q", s.Argv)
-	case s.Chain < 0 || s.Chain > i:
-		return fault.New(fault.InvalidArgument, "pane %d of the batch hangs on a pane %d before it, which there is not", i, s.Chain)
-	case !slices.Contains([]backend.Place{backend.Split, backend.Window, backend.Session}, s.Place):
-		return fault.New(fault.InvalidArgument, "there is no place %q for a pane", string(s.Place))
-	case !filepath.IsAbs(s.Dir):
-		return fault.New(fault.InvalidArgument, "the folder %q of a pane is not absolute", s.Dir)
-	case strings.ContainsRune(strings.Join(s.Argv, "")+s.Mark.Host, 0):
-		return fault.New(fault.InvalidArgument, "a pane's command holds a NUL byte")
+	if strings.ContainsRune(s.Mark.Host, 0) {
+		return fault.New(fault.InvalidArgument, "the mark of a pane holds a NUL byte")
 	}
-	if info, err := os.Stat(s.Dir); err != nil {
-		return fault.New(fault.InvalidArgument, "the folder of a pane: %w", err)
-	} else if !info.IsDir() {
-		return fault.New(fault.InvalidArgument, "the folder of a pane, %s, is not a folder", s.Dir)
-	}
-	if err := unix.Access(s.Dir, unix.X_OK); err != nil {
-		return fault.New(fault.PermissionDenied, "enter the folder of a pane, %s: %w", s.Dir, err)
-	}
-	if _, err := exec.LookPath(s.Argv[0]); err != nil {
-		return fault.New(fault.ProgramNotFound, "a pane's program: %w", err)
-	}
-	return nil
+	_, err := backend.Check(i, s)
+	return err
 }
 
 // hold starts a pane's process behind its gate and puts the pane on record.

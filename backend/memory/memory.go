@@ -10,15 +10,12 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -61,7 +58,7 @@ func (b *Backend) Self(context.Context) (backend.Pane, []backend.Pane, bool, err
 func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Result {
 	results := make([]backend.Result, len(specs))
 	for i, s := range specs {
-		if results[i].Err = check(i, s); results[i].Err != nil {
+		if _, results[i].Err = backend.Check(i, s); results[i].Err != nil {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -74,33 +71,6 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 		results[i] = b.start(s)
 	}
 	return results
-}
-
-func check(i int, s backend.Spec) error {
-	switch {
-	case len(s.Argv) < 2:
-		return fault.New(fault.InvalidArgument, "a pane's command needs a program and at least one argument, got %q", s.Argv)
-	case s.Chain < 0 || s.Chain > i:
-		return fault.New(fault.InvalidArgument, "pane %d of the batch hangs on a pane %d before it, which there is not", i, s.Chain)
-	case !slices.Contains([]backend.Place{backend.Split, backend.Window, backend.Session}, s.Place):
-		return fault.New(fault.InvalidArgument, "there is no place %q for a pane", string(s.Place))
-	case !filepath.IsAbs(s.Dir):
-		return fault.New(fault.InvalidArgument, "the folder %q of a pane is not absolute", s.Dir)
-	case strings.ContainsRune(strings.Join(s.Argv, ""), 0):
-		return fault.New(fault.InvalidArgument, "a pane's command holds a NUL byte")
-	}
-	if info, err := os.Stat(s.Dir); err != nil {
-		return fault.New(fault.InvalidArgument, "the folder of a pane: %w", err)
-	} else if !info.IsDir() {
-		return fault.New(fault.InvalidArgument, "the folder of a pane, %s, is not a folder", s.Dir)
-	}
-	if err := unix.Access(s.Dir, unix.X_OK); err != nil {
-		return fault.New(fault.PermissionDenied, "enter the folder of a pane, %s: %w", s.Dir, err)
-	}
-	if _, err := exec.LookPath(s.Argv[0]); err != nil {
-		return fault.New(fault.ProgramNotFound, "a pane's program: %w", err)
-	}
-	return nil
 }
 
 func (b *Backend) start(s backend.Spec) backend.Result {

@@ -3,14 +3,8 @@ package tmux
 import (
 	"context"
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -117,17 +111,15 @@ func (o *opening) leaveOut(i int) {
 }
 
 func (o *opening) check(ctx context.Context, i int, s *backend.Spec) error {
-	if s.Chain < 0 || s.Chain > i {
-		return fault.New(fault.InvalidArgument, "pane %d of the batch hangs on a pane %d before it, which there is not", i, s.Chain)
+	program, err := backend.Check(i, *s)
+	if err == nil {
+		err = checkLength(s.Argv)
 	}
-	if err := checkDir(s.Dir); err != nil {
+	if err != nil {
 		return err
 	}
-	if err := checkArgv(s); err != nil {
-		return err
-	}
+	s.Argv = append([]string{program}, s.Argv[1:]...)
 	switch s.Place {
-	case backend.Split:
 	case backend.Window:
 		if s.Chain == 0 {
 			return o.findSession(ctx, s.Target)
@@ -136,8 +128,6 @@ func (o *opening) check(ctx context.Context, i int, s *backend.Spec) error {
 		name, err := o.freeSession(ctx, objectName(s.Name))
 		s.Name, s.Chain = name, 0
 		return err
-	default:
-		return fault.New(fault.InvalidArgument, "tmux has no place %q for a pane", string(s.Place))
 	}
 	if s.Chain == 0 {
 		return checkPane(s.Target)
@@ -145,46 +135,12 @@ func (o *opening) check(ctx context.Context, i int, s *backend.Spec) error {
 	return nil
 }
 
-// checkDir refuses a folder that tmux could not enter: it would start the program
-// somewhere else and report success.
-func checkDir(dir string) error {
-	if !filepath.IsAbs(dir) {
-		return fault.New(fault.InvalidArgument, "the folder %q of a pane is not absolute", dir)
-	}
-	if info, err := os.Stat(dir); err != nil {
-		return fault.New(fault.InvalidArgument, "the folder of a pane: %w", err)
-	} else if !info.IsDir() {
-		return fault.New(fault.InvalidArgument, "the folder of a pane, %s, is not a folder", dir)
-	}
-	if err := unix.Access(dir, unix.X_OK); err != nil {
-		return fault.New(fault.PermissionDenied, "enter the folder of a pane, %s: %w", dir, err)
-	}
-	return nil
-}
-
-// checkArgv refuses what tmux would run through a shell (one word), could not pass on,
-// or would report as started although it is not there.
-func checkArgv(s *backend.Spec) error {
-	if len(s.Argv) < 2 {
-		return fault.New(fault.InvalidArgument, "a pane's command needs a program and at least one argument, got %q", s.Argv)
-	}
-	if len(s.Argv) > maxWords-40 || command(s.Argv).bytes() > maxBytes-2048 {
+// checkLength refuses a command that tmux could not take.
+func checkLength(argv []string) error {
+	if len(argv) > maxWords-40 || command(argv).bytes() > maxBytes-2048 {
 		return fault.New(fault.InvalidArgument, "a pane's command of %d words and %d bytes is more than tmux takes (%d words, %d bytes)",
-			len(s.Argv), command(s.Argv).bytes(), maxWords-40, maxBytes-2048)
+			len(argv), command(argv).bytes(), maxWords-40, maxBytes-2048)
 	}
-	for _, w := range s.Argv {
-		if strings.ContainsRune(w, 0) {
-			return fault.New(fault.InvalidArgument, "a word of a pane's command, %q, holds a NUL byte", w)
-		}
-	}
-	program, err := exec.LookPath(s.Argv[0])
-	if err == nil {
-		program, err = filepath.Abs(program)
-	}
-	if err != nil {
-		return fault.New(fault.ProgramNotFound, "a pane's program: %w", err)
-	}
-	s.Argv = append([]string{program}, s.Argv[1:]...)
 	return nil
 }
 

@@ -5,17 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend/tmux/tmuxtest"
+	"github.com/leadlight-dev/leadlight/integration/program"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -26,33 +25,11 @@ func TestMain(m *testing.M) {
 		stub(os.Args[2], os.Args[3:])
 		return
 	}
-	dir, err := os.MkdirTemp("", "llbin")
-	if err == nil {
-		err = os.Setenv(binVariable, dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
+	os.Exit(program.Main(m))
 }
 
-// binVariable names the folder for the program under test, which TestMain removes.
-const binVariable = "LEADLIGHT_TEST_BIN"
-
 // built is the program under test, built once for all tests that want it.
-var built = sync.OnceValues(func() (string, error) {
-	bin := filepath.Join(os.Getenv(binVariable), "leadlight")
-	c := exec.Command("go", "build", "-o", bin, "github.com/leadlight-dev/leadlight/cmd/leadlight")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	out, err := c.CombinedOutput()
-	if err != nil {
-		err = errors.Join(err, errors.New(string(out)))
-	}
-	return bin, err
-})
+var built = program.Builder()
 
 // rig is leadlight as a person uses it: the real program, inside a pane of a
 // private tmux server, with a base directory, a run folder and a home of its own.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,11 +11,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend/tmux/tmuxtest"
+	"github.com/leadlight-dev/leadlight/integration/program"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -28,21 +27,8 @@ func TestMain(m *testing.M) {
 			_ = os.Unsetenv(name)
 		}
 	}
-	dir, err := os.MkdirTemp("", "llbin")
-	if err == nil {
-		err = os.Setenv(binVariable, dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
+	os.Exit(program.Main(m))
 }
-
-// binVariable names the folder for the program under test, which TestMain removes.
-const binVariable = "LEADLIGHT_TEST_BIN"
 
 // clientsVariable names the folder of the clients: VERSION/bin/claude in it.
 const clientsVariable = "LEADLIGHT_INTEROP"
@@ -68,16 +54,7 @@ func each(t *testing.T, test func(t *testing.T, r *rig)) {
 }
 
 // built is the program under test.
-var built = sync.OnceValues(func() (string, error) {
-	bin := filepath.Join(os.Getenv(binVariable), "leadlight")
-	c := exec.Command("go", "build", "-o", bin, "github.com/leadlight-dev/leadlight/cmd/leadlight")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	out, err := c.CombinedOutput()
-	if err != nil {
-		err = errors.Join(err, errors.New(string(out)))
-	}
-	return bin, err
-})
+var built = program.Builder()
 
 // rig is a person's machine with a client, without a person's things: a home, a
 // project, a tmux server and a model of its own.

@@ -30,7 +30,7 @@ func TestReplacedWhereThePolicySaysSo(t *testing.T) {
 	}
 	defer fs.Close()
 	err = fs.Roster().Update(t.Context(), "redo", func(x *store.Team) error {
-		x.Member("again").Leadlight.Restart = teams.OnFailure
+		x.Member("again").Leadlight.Restart = teams.RestartOnFailure
 		return nil
 	})
 	if err != nil {

@@ -43,7 +43,7 @@ func (s *Service) checkProgram(n *newcomer) error {
 		}
 	}
 	env := s.panes.Environment("", "", "", n.variables())
-	if !programThere(argv[0], n.dir, variable(env, "PATH")) {
+	if FindProgram(argv[0], n.dir, variable(env, "PATH")) == "" {
 		return fault.New(fault.ProgramNotFound, "teammate %s: profile %s needs the program %q, which is not there", n.spec.Name, n.profile.Name, store.Shown(argv[0])).
 			WithHint("install it, or name its path; it was looked for in %s", orDefault(variable(env, "PATH"), n.dir))
 	}
@@ -79,24 +79,25 @@ func (s *Service) checkHome(name string, env []string) error {
 		WithHint("--env CLAUDE_CONFIG_DIR=%s makes that its home; or use --agent claude-interactive", s.base)
 }
 
-// programThere looks a program up as the host will: in the teammate's own folder
-// and PATH, not in ours.
-func programThere(name, dir, path string) bool {
-	if strings.ContainsRune(name, filepath.Separator) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		return executable(name)
-	}
-	for _, d := range filepath.SplitList(path) {
-		if !filepath.IsAbs(d) {
-			d = filepath.Join(dir, d)
-		}
-		if executable(filepath.Join(d, name)) {
-			return true
+// FindProgram looks a program up as the host will, in the teammate's own folder dir and
+// on its PATH, path, not in ours. It returns where it is, "" if nowhere.
+func FindProgram(name, dir, path string) string {
+	candidates := []string{name}
+	if !strings.ContainsRune(name, filepath.Separator) {
+		candidates = nil
+		for _, d := range filepath.SplitList(path) {
+			candidates = append(candidates, filepath.Join(d, name))
 		}
 	}
-	return false
+	for _, c := range candidates {
+		if !filepath.IsAbs(c) {
+			c = filepath.Join(dir, c)
+		}
+		if executable(c) {
+			return c
+		}
+	}
+	return ""
 }
 
 func executable(path string) bool {

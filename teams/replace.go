@@ -12,9 +12,6 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// OnFailure is the restart policy of a teammate that is started again.
-const OnFailure = "on-failure"
-
 // Limits of starting a teammate again by itself.
 const (
 	replaceFirst = time.Second      // before the first try
@@ -54,7 +51,7 @@ func (r *Replacer) Replace(ctx context.Context, team string) (started []api.Memb
 	}
 	var errs []error
 	for _, m := range t.Teammates() {
-		if m.Unsafe || m.Leadlight == nil || m.Leadlight.State != api.StateLost || m.Leadlight.Restart != OnFailure {
+		if m.Unsafe || m.Leadlight == nil || m.Leadlight.State != api.StateLost || m.Leadlight.Restart != RestartOnFailure {
 			continue
 		}
 		due, err := r.due(ctx, t, m, time.Now())

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -79,7 +80,7 @@ func (a *app) checkAgents() api.Check {
 		if err != nil || len(p.Command) == 0 {
 			continue // it runs what it is given
 		}
-		if path := a.onPath(p.Command[0]); path != "" {
+		if path := teams.FindProgram(p.Command[0], "", a.getenv("PATH")); path != "" {
 			there = append(there, name+" ("+path+")")
 		} else {
 			missing = append(missing, name)
@@ -93,23 +94,6 @@ func (a *app) checkAgents() api.Check {
 		c.Detail += "; not installed: " + strings.Join(missing, ", ")
 	}
 	return c
-}
-
-// onPath is where a teammate would find a program, "" if nowhere.
-func (a *app) onPath(program string) string {
-	candidates := []string{program}
-	if !strings.Contains(program, "/") {
-		candidates = nil
-		for _, dir := range filepath.SplitList(a.getenv("PATH")) {
-			candidates = append(candidates, filepath.Join(dir, program))
-		}
-	}
-	for _, path := range candidates {
-		if fi, err := os.Stat(path); err == nil && !fi.IsDir() && fi.Mode()&0o111 != 0 {
-			return path
-		}
-	}
-	return ""
 }
 
 // gate is the variable without which Claude Code has no teams of its own.

@@ -18,12 +18,8 @@ import (
 // queue is how many events a subscriber may lie behind before it is cut.
 const queue = 4096
 
-// Names of states in the history: what was seen of a team, and how far an
-// observed stream has come.
-const (
-	teamState     = "team/"
-	observedState = "observed/"
-)
+// teamState begins the name of a state in the history: what was seen of a team.
+const teamState = "team/"
 
 // hub is the one place where events get their numbers: they are written down,
 // become the state, and are handed out, as one step.

@@ -17,7 +17,6 @@ import (
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
-	"github.com/leadlight-dev/leadlight/teams/store/files"
 	"github.com/leadlight-dev/leadlight/teams/store/lock"
 )
 
@@ -218,18 +217,7 @@ func (m *Manager) view(ctx context.Context, c Choice, team string) (View, error)
 
 // lockTerminal takes the lock of one terminal server.
 func (m *Manager) lockTerminal(ctx context.Context, c Choice) (release func(), err error) {
-	dir, err := files.Open(m.opt.Runtime)
-	if err != nil {
-		return nil, fmt.Errorf("open the run folder: %w", err)
-	}
-	held, err := lock.Acquire(ctx, dir, "terminal-"+shortHash(c.Type+c.Socket)+".lock", "open panes", placeLimit)
-	if err != nil {
-		return nil, errors.Join(err, dir.Close())
-	}
-	return func() {
-		held.Release()
-		_ = dir.Close()
-	}, nil
+	return lock.In(ctx, m.opt.Runtime, "terminal-"+shortHash(c.Type+c.Socket)+".lock", "open panes", placeLimit)
 }
 
 // How often a host is asked while it starts, how often once it has answered, and how

@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/fault"
-	"github.com/leadlight-dev/leadlight/teams/store/files"
 	"github.com/leadlight-dev/leadlight/teams/store/lock"
 )
 
@@ -196,18 +195,7 @@ func (k Keeper) alone(ctx context.Context, repo, verb string) (release func(), e
 	if k.Root == "" || !filepath.IsAbs(k.Root) {
 		return nil, fault.New(fault.InvalidArgument, "there is no folder for worktrees: HOME is not set")
 	}
-	dir, err := files.Open(k.Root)
-	if err != nil {
-		return nil, err
-	}
-	held, err := lock.Acquire(ctx, dir, "locks/"+short(repo), verb, lockLimit)
-	if err != nil {
-		return nil, errors.Join(err, dir.Close())
-	}
-	return func() {
-		held.Release()
-		_ = dir.Close()
-	}, nil
+	return lock.In(ctx, k.Root, "locks/"+short(repo), verb, lockLimit)
 }
 
 // safe is a name as part of a path and of a branch: what could mean something to

@@ -65,6 +65,23 @@ func Acquire(ctx context.Context, d *files.Dir, name, verb string, limit time.Du
 	}
 }
 
+// In is Acquire for one who has no folder open: it opens (and makes) the folder at path
+// and closes it again on release.
+func In(ctx context.Context, path, name, verb string, limit time.Duration) (release func(), err error) {
+	dir, err := files.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the folder of the lock %s: %w", name, err)
+	}
+	held, err := Acquire(ctx, dir, name, verb, limit)
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return func() {
+		held.Release()
+		_ = dir.Close()
+	}, nil
+}
+
 // Try is Acquire without waiting: nil and no error if another holds the lock.
 func Try(d *files.Dir, name, verb string) (*Held, error) {
 	for {

@@ -4,15 +4,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/leadlight-dev/leadlight/backend"
 )
 
-// dropped are the variables of the lead that a teammate does not get: they
-// describe the lead's own terminal, session or identity. A pattern that ends
-// in * covers a family.
-var dropped = []string{
-	"TMUX*", "TERM", "TERM_PROGRAM*", "STY", "ITERM_*", "KITTY_*", "COLUMNS", "LINES",
-	"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_CODE_MESSAGING_SOCKET",
-	"LEADLIGHT_AGENT", "LEADLIGHT_HOST", "LEADLIGHT_TASK", "LEADLIGHT_TEAM", "LEADLIGHT_BASE_DIR",
+// dropped are the variables of the lead that a teammate does not get: they describe
+// the lead's own terminal, session or identity.
+func dropped() []string {
+	return append(backend.TerminalVariables(),
+		"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_CODE_MESSAGING_SOCKET",
+		"LEADLIGHT_AGENT", "LEADLIGHT_HOST", "LEADLIGHT_TASK", "LEADLIGHT_TEAM", "LEADLIGHT_BASE_DIR")
 }
 
 // fromPane are the variables that a teammate gets from its own pane.
@@ -40,10 +41,8 @@ func Environment(lead []string, id Identity, executable string, extra []string) 
 		}
 		env[k] = v
 	}
-	for _, kv := range lead {
-		if k, _, _ := strings.Cut(kv, "="); !matches(dropped, k) {
-			set(kv)
-		}
+	for _, kv := range backend.Without(lead, dropped()) {
+		set(kv)
 	}
 	set("LEADLIGHT_TEAM=" + id.Team)
 	set("LEADLIGHT_AGENT=" + id.Agent)
@@ -79,13 +78,4 @@ func WithTerminal(env, pane []string) []string {
 		}
 	}
 	return out
-}
-
-func matches(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		if family, ok := strings.CutSuffix(p, "*"); ok {
-			return strings.HasPrefix(name, family)
-		}
-		return p == name
-	})
 }

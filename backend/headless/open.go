@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -115,20 +114,14 @@ func (b *Backend) hold(s backend.Spec) (*held, error) {
 	return &held{r, open}, nil
 }
 
-// foreign describes the terminal of whoever opens a pane, or who they are: not for what
-// runs in it. What ends in * covers a family.
-const foreign = "TMUX* TERM TERM_PROGRAM* COLORTERM STY ITERM_* KITTY_* COLUMNS LINES PWD LEADLIGHT_AGENT LEADLIGHT_TASK " +
-	Variable + " " + signals.Mark
+// foreign are the variables that describe the terminal of whoever opens a pane, or who
+// they are: not for what runs in it.
+func foreign() []string {
+	return append(backend.TerminalVariables(), "COLORTERM", "PWD", "LEADLIGHT_AGENT", "LEADLIGHT_TASK", Variable, signals.Mark)
+}
 
 func (b *Backend) environ(s backend.Spec, id backend.ID) []string {
-	drop := strings.Fields(foreign)
-	env := slices.DeleteFunc(slices.Clone(b.opt.Environ), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.ContainsFunc(drop, func(d string) bool {
-			family, ok := strings.CutSuffix(d, "*")
-			return d == name || ok && strings.HasPrefix(name, family)
-		})
-	})
+	env := backend.Without(b.opt.Environ, foreign())
 	env = append(env, "PWD="+s.Dir, "TERM=xterm-256color", Variable+"="+string(id))
 	if s.Mark.Host != "" {
 		env = append(env, signals.Mark+"="+s.Mark.Host)

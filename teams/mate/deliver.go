@@ -15,10 +15,11 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// How often the screen is looked at: while mail waits for a quiet moment, and while
-// nothing has to be typed.
+// How often the screen is looked at: while a program takes what was submitted, while
+// mail waits for a quiet moment, and while nothing has to be typed.
 const (
 	typingPoll = 50 * time.Millisecond
+	quietPoll  = 200 * time.Millisecond
 	screenPoll = time.Second
 )
 
@@ -26,9 +27,11 @@ const (
 	// maxCooked is the longest text, in bytes, that goes line by line into a terminal
 	// which edits lines itself; what is longer goes as a file.
 	maxCooked = 4000
-	// submitTries is how often the submit key is pressed before the text is left for a person.
+	// submitTries is how often the submit key is pressed before the text is left as it
+	// stands; the next time only that key is tried.
 	submitTries = 4
-	// submitWait is how long a program has to take what was submitted, for each try.
+	// submitWait is how long a program has to show what was typed, and to take what was
+	// submitted, for each try.
 	submitWait = 2 * time.Second
 )
 
@@ -38,7 +41,8 @@ type courier struct {
 	m       *mate
 	look    *look
 	briefed bool
-	worked  bool // something was typed since the lead was told that it is idle
+	worked  bool   // something was typed since the lead was told that it is idle
+	stuck   string // id of the message that stands in the input line, typed but not taken
 }
 
 // deliver lives beside the program of an interactive agent until ctx ends.
@@ -149,7 +153,7 @@ func (c *courier) askToEnd(ctx context.Context, msg batch) error {
 // await waits until the program is ready for text and nobody types. What the screen
 // shows meanwhile is the state that others see.
 func (c *courier) await(ctx context.Context) error {
-	tick := time.NewTicker(typingPoll)
+	tick := time.NewTicker(quietPoll)
 	defer tick.Stop()
 	for {
 		seen := c.look.see(ctx)
@@ -203,21 +207,41 @@ func (c *courier) enter(ctx context.Context, text, id string) error {
 		}
 		text = fmt.Sprintf("[leadlight] a message of %d bytes is in the file %s - read it, and do what it says", len(text), c.m.o.Dir.Join(path.Clean(name)))
 	}
-	if err := h.Inject(ctx, host.Input{Text: text, Submit: manner.Submit, Join: manner.Multiline != "lines"}); err != nil {
-		return err
+	in := host.Input{Text: text, Submit: manner.Submit, Join: manner.Multiline != "lines"}
+	if st.Cooked {
+		return h.Inject(ctx, in) // the terminal itself hands a line over
 	}
-	for try := 1; !st.Cooked; try++ {
-		if c.look.taken(ctx, text, submitWait) {
-			break
-		}
-		if try == submitTries {
-			return fault.New(fault.Timeout, "it stays in the input line, %s pressed %d times did not submit it", manner.Submit, submitTries)
-		}
-		if err := h.Keys(ctx, []string{manner.Submit}); err != nil {
+	switch {
+	case c.stuck != id:
+		in.Submit = host.SubmitNone
+		if err := h.Inject(ctx, in); err != nil {
 			return err
 		}
+		if c.stuck = ""; c.look.stands(ctx, text, submitWait) {
+			c.stuck = id
+		}
+	case c.look.taken(ctx, text, 0):
+		c.stuck = "" // a person has submitted it
+		return nil
 	}
-	return nil
+	return c.submit(ctx, text)
+}
+
+// submit presses the submit key until the text has left the input line. One that was
+// not to be seen there, because the program shows a paste in its own way, is taken to
+// be submitted by the first.
+func (c *courier) submit(ctx context.Context, text string) error {
+	key := c.m.launch.Manner.Submit
+	for range submitTries {
+		if err := c.m.host.Keys(ctx, []string{key}); err != nil {
+			return err
+		}
+		if c.stuck == "" || c.look.taken(ctx, text, submitWait) {
+			c.stuck = ""
+			return nil
+		}
+	}
+	return fault.New(fault.Timeout, "it stays in the input line: %s, pressed %d times, did not submit it", key, submitTries)
 }
 
 func longest(text string) int {

@@ -69,18 +69,23 @@ func (l *look) see(ctx context.Context) seen {
 	return seen{free: true, rested: still >= max(restPause, l.quiet)}
 }
 
-// taken waits until text no longer stands in the input line, which is the last one
-// that is not empty, apart from frames.
+// stands waits until text is to be seen in the input line, which is the last one that
+// is not empty, apart from frames.
+func (l *look) stands(ctx context.Context, text string, limit time.Duration) bool {
+	end := tailOf(text)
+	return end != "" && l.until(ctx, limit, func(line string) bool { return strings.Contains(line, end) })
+}
+
+// taken waits until text no longer stands in the input line.
 func (l *look) taken(ctx context.Context, text string, limit time.Duration) bool {
-	tail := []rune(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]))
-	if n := len(tail); n > 12 {
-		tail = tail[n-12:]
-	}
-	if len(tail) == 0 {
-		return true
-	}
+	end := tailOf(text)
+	return l.until(ctx, limit, func(line string) bool { return !strings.Contains(line, end) })
+}
+
+// until waits until the input line is as wanted.
+func (l *look) until(ctx context.Context, limit time.Duration, wanted func(line string) bool) bool {
 	for end := time.Now().Add(limit); ; {
-		if !strings.Contains(lastText(l.lines(ctx)), string(tail)) {
+		if wanted(lastText(l.lines(ctx))) {
 			return true
 		}
 		if time.Now().After(end) {
@@ -92,6 +97,12 @@ func (l *look) taken(ctx context.Context, text string, limit time.Duration) bool
 		case <-time.After(typingPoll):
 		}
 	}
+}
+
+// tailOf is the end of a text as an input line shows it.
+func tailOf(text string) string {
+	tail := []rune(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]))
+	return string(tail[max(0, len(tail)-12):])
 }
 
 func (l *look) lines(ctx context.Context) []string {

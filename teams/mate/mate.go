@@ -170,14 +170,14 @@ func (m *mate) supervise(ctx context.Context) panes.Ended {
 
 // attended runs the program once, with its mail.
 func (m *mate) attended(ctx context.Context, argv []string) (host.Exit, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	delivering, cancel := context.WithCancel(ctx)
 	var courier sync.WaitGroup
 	defer courier.Wait()
 	defer cancel()
 	if m.launch.Kind == profiles.Interactive && m.launch.Manner != nil {
-		courier.Go(func() { m.deliver(ctx) })
+		courier.Go(func() { m.deliver(delivering) })
 	}
-	return m.host.Run(context.WithoutCancel(ctx), host.Command{Argv: argv, Dir: m.launch.Dir, Env: m.env})
+	return m.host.Run(ctx, host.Command{Argv: argv, Dir: m.launch.Dir, Env: m.env})
 }
 
 // How a failed agent is started again: after a pause that doubles, so often in a row;

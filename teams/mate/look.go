@@ -17,6 +17,8 @@ const (
 	// unknownScreen is how long an agent has to be quiet to count as ready although its
 	// screen does not show what its profile knows: a newer version may look different.
 	unknownScreen = 30 * time.Second
+	// screenSettles is how far the screen model may be behind the output.
+	screenSettles = 2 * time.Second
 	// restPause is how long an agent is quiet before the lead is told.
 	restPause = 2 * time.Second
 )
@@ -26,6 +28,9 @@ type look struct {
 	host                *host.Host
 	quiet               time.Duration
 	ready, busy, asking []*regexp.Regexp
+
+	last   []string  // the screen at the last look
+	lastAt time.Time // of that look
 }
 
 // seen is what the screen says.
@@ -55,7 +60,7 @@ func newLook(h *host.Host, m profiles.Manner) (*look, error) {
 // see looks once. Asking wins over busy, and busy over ready.
 func (l *look) see(ctx context.Context) seen {
 	st := l.host.Status()
-	lines := l.lines(ctx)
+	lines := l.sinceOutput(ctx, st.LastOutputAt)
 	if line := first(l.asking, lines); line != "" {
 		return seen{asking: strings.TrimSpace(line)}
 	}
@@ -103,6 +108,19 @@ func (l *look) until(ctx context.Context, limit time.Duration, wanted func(line 
 func tailOf(text string) string {
 	tail := []rune(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]))
 	return string(tail[max(0, len(tail)-12):])
+}
+
+// sinceOutput is the screen, looked at anew only while it may have changed: an idle
+// agent costs next to nothing.
+func (l *look) sinceOutput(ctx context.Context, output time.Time) []string {
+	if l.lastAt.Sub(output) > screenSettles {
+		return l.last
+	}
+	at := time.Now()
+	if l.last = l.lines(ctx); l.last != nil {
+		l.lastAt = at
+	}
+	return l.last
 }
 
 func (l *look) lines(ctx context.Context) []string {

@@ -8,11 +8,11 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
-// TestG02_ClaudeLeads lets Claude Code lead a team of its own, with a teammate of
+// TestClaudeLeads lets Claude Code lead a team of its own, with a teammate of
 // its own, to which leadlight adds two that are no Claude: they get mail, claim
 // tasks, answer, and end when that lead asks them to. The verbs that look and tidy
 // up work on it, and its panes stay as they are.
-func TestG02_ClaudeLeads(t *testing.T) {
+func TestClaudeLeads(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		r.play("begin", makeTeam("alpha"), spawn("alpha", "amy", "general-purpose", "PLAY:amy"), text("The team is there."))
 		r.play("amy", text("Amy has begun."))

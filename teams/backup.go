@@ -21,8 +21,8 @@ func (s *Service) backup(ctx context.Context, team, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.cwd, path)
+	if path, err = s.absolute("the backup", path); err != nil {
+		return err
 	}
 	out, err := os.CreateTemp(filepath.Dir(path), ".leadlight-backup-")
 	if err != nil {

@@ -14,8 +14,12 @@ import (
 // would start it elsewhere without a word if the folder were not there.
 func (s *Service) workingFolder(t store.Team, asked string) (string, error) {
 	dir := orDefault(asked, t.Ours.Cwd)
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(s.cwd, dir)
+	if lead := t.Member(leadName(t)); dir == "" && s.cwd == "" && lead != nil {
+		dir = lead.Cwd
+	}
+	dir, err := s.absolute("the working folder", dir)
+	if err != nil {
+		return "", err
 	}
 	fi, err := os.Stat(dir)
 	switch {
@@ -25,6 +29,20 @@ func (s *Service) workingFolder(t store.Team, asked string) (string, error) {
 		return "", fault.New(fault.InvalidArgument, "the working folder %s is not a folder", dir).WithHint("name another one with --cwd")
 	}
 	return filepath.Clean(dir), nil
+}
+
+// absolute completes a path as whoever asks means it. One who is in no folder has to
+// name it whole.
+func (s *Service) absolute(what, path string) (string, error) {
+	switch {
+	case filepath.IsAbs(path):
+		return path, nil
+	case s.cwd != "":
+		return filepath.Join(s.cwd, path), nil
+	case path == "":
+		return "", fault.New(fault.InvalidArgument, "%s is not said, and the team names none", what).WithHint("name it by an absolute path")
+	}
+	return "", fault.New(fault.InvalidArgument, "%s %q is not an absolute path", what, store.Shown(path)).WithHint("name it by an absolute path")
 }
 
 // checkProgram says early, and by name, that the program is not there.

@@ -50,7 +50,7 @@ type Config struct {
 	Profiles profiles.Set
 	Caller   Caller
 	Limits   Limits
-	Cwd      string   // of whoever asks
+	Cwd      string   // of whoever asks; "": in no folder, so that paths must be absolute
 	Environ  []string // of whoever asks: what hooks get
 	Log      *slog.Logger
 	Notice   func(line string) // told what a person should know and no answer says; may be nil

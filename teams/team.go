@@ -39,6 +39,12 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 	if spec.Lead == "" {
 		spec.Lead = store.Lead
 	}
+	if spec.Cwd != "" {
+		var err error
+		if spec.Cwd, err = s.absolute("the working folder", spec.Cwd); err != nil {
+			return api.Team{}, err
+		}
+	}
 	now := time.Now()
 	t := store.Team{
 		Name: spec.Name, DisplayName: spec.Name, Description: spec.Description, CreatedAt: now,

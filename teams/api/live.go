@@ -172,3 +172,71 @@ type Answered struct {
 type Count struct {
 	Count int `json:"count"`
 }
+
+// AllParams are the parameters of live.plan.ls and live.permission.ls.
+type AllParams struct {
+	Scope
+	All bool `json:"all,omitempty"` // also those that were answered
+}
+
+// PlanSubmitParams are the parameters of live.plan.submit.
+type PlanSubmitParams struct {
+	Scope
+	Text string `json:"text"`
+	Path string `json:"path,omitempty"` // the file the text comes from
+}
+
+// RequestParams name a plan or a request for permission. Text is the feedback of
+// live.plan.approve and live.plan.reject and the reason of live.permission.deny.
+type RequestParams struct {
+	Scope
+	ID   string `json:"id"`
+	Text string `json:"text,omitempty"`
+}
+
+// ModeParams are the parameters of live.permission.mode.
+type ModeParams struct {
+	Scope
+	Name string `json:"name"`
+	Mode string `json:"mode"`
+}
+
+// DelegateParams are the parameters of live.delegate.
+type DelegateParams struct {
+	Scope
+	Delegate bool `json:"delegate"`
+}
+
+// Delegation is the answer of delegate: whether the lead coordinates only.
+type Delegation struct {
+	Team     string `json:"team"`
+	Delegate bool   `json:"delegate"`
+}
+
+// TakeoverParams are the parameters of live.takeover.
+type TakeoverParams struct {
+	Scope
+	Session string `json:"session,omitempty"` // of Claude Code, if the caller is one
+}
+
+// AttachParams are the parameters of live.attach.
+type AttachParams struct {
+	Scope
+	Name string `json:"name,omitempty"` // absent: the first live teammate
+}
+
+// Attachment is the answer of attach: the command that shows the pane in a terminal.
+type Attachment struct {
+	Argv []string `json:"argv"`
+}
+
+// DoctorParams are the parameters of live.doctor.
+type DoctorParams struct {
+	Team string `json:"team,omitempty"` // absent: all
+	Fix  bool   `json:"fix,omitempty"`  // first mend what can be mended safely
+}
+
+// GCParams are the parameters of live.gc.
+type GCParams struct {
+	DryRun bool `json:"dryRun,omitempty"` // only say what would be removed
+}

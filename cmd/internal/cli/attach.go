@@ -12,14 +12,10 @@ import (
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/spf13/cobra"
 )
-
-// attachment is the answer of attach.
-type attachment struct {
-	Argv []string `json:"argv"`
-}
 
 func attachCommand(a *app, run func(context.Context, *app, []string) error) *cobra.Command {
 	return &cobra.Command{
@@ -60,7 +56,7 @@ func runAttach(ctx context.Context, a *app, name []string) error {
 		return svc.Focus(ctx, team, member)
 	}
 	if a.json || !isTerminal(a.in) {
-		return a.answer(attachment{argv}, func(w io.Writer) { fmt.Fprintln(w, shellLine(argv)) })
+		return a.answer(api.Attachment{Argv: argv}, func(w io.Writer) { fmt.Fprintln(w, shellLine(argv)) })
 	}
 	path, err := exec.LookPath(argv[0])
 	if err != nil {

@@ -87,6 +87,7 @@ func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
 	if err != nil {
 		return err
 	}
+	c.config.Cwd = "" // whoever calls is not where the daemon is
 	o := daemon.Options{
 		Paths: daemon.PathsOf(s.BaseDir.V, a.getenv), Version: version().Version, OnDemand: onDemand, Parts: daemonParts(), Log: a.daemonLog(),
 		Stores: daemon.Stores{Dir: c.files.Dir(), Roster: c.files.Roster(), Mail: c.mail, Tasks: c.files.Tasks(), Watcher: c.files.Watcher(), Panes: c.panes},
@@ -94,6 +95,7 @@ func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
 			who, err := callerNamed(as)
 			return c.serviceOf(who), err
 		},
+		Look: a.facts,
 	}
 	if !onDemand {
 		a.say("leadlight: the daemon of %s listens on %s; ^C ends it", s.BaseDir.V, o.Paths.Socket)

@@ -5,14 +5,9 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/spf13/cobra"
 )
-
-// delegation is the answer of delegate.
-type delegation struct {
-	Team     string `json:"team"`
-	Delegate bool   `json:"delegate"`
-}
 
 func delegateCommand(a *app, run func(context.Context, *app, bool) error) *cobra.Command {
 	mode := func(word string, on bool, short, long string) *cobra.Command {
@@ -36,7 +31,7 @@ func runDelegate(ctx context.Context, a *app, on bool) error {
 	if err := svc.SetDelegate(ctx, team, on); err != nil {
 		return err
 	}
-	return a.answer(delegation{team, on}, func(w io.Writer) {
+	return a.answer(api.Delegation{Team: team, Delegate: on}, func(w io.Writer) {
 		word := "off"
 		if on {
 			word = "on"

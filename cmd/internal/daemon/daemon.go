@@ -80,6 +80,7 @@ type Options struct {
 	OnDemand bool // ends by itself
 	Stores   Stores
 	Serve    Serve
+	Look     Look
 	Parts    []Part
 	Log      *slog.Logger
 }

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -15,10 +14,13 @@ import (
 // Serve gives the verbs in a caller's name, "" for the lead.
 type Serve func(as string) (*teams.Service, error)
 
+// Look gives what only the composition knows and doctor reports.
+type Look func(context.Context) teams.Facts
+
 // LiveMethods are the verbs of the command line, for programs.
-func LiveMethods(serve Serve) []rpc.Method {
-	var all []rpc.Method
-	for _, part := range []func(Serve) []rpc.Method{teamMethods, memberMethods, mailMethods, taskMethods, changeMethods} {
+func LiveMethods(serve Serve, look Look) []rpc.Method {
+	all := careMethods(serve, look)
+	for _, part := range []func(Serve) []rpc.Method{teamMethods, memberMethods, paneMethods, mailMethods, taskMethods, changeMethods, requestMethods} {
 		all = append(all, part(serve)...)
 	}
 	return all
@@ -101,20 +103,6 @@ func memberMethods(serve Serve) []rpc.Method {
 		on(serve, "live.restart", "Start a teammate again.", func(p *api.NameParams) *api.Scope { return &p.Scope },
 			func(ctx context.Context, svc *teams.Service, team string, p api.NameParams) (api.Member, error) {
 				return svc.Restart(ctx, team, p.Name)
-			}),
-		on(serve, "live.capture", "The text that a teammate's pane shows.", func(p *api.CaptureParams) *api.Scope { return &p.Scope },
-			func(ctx context.Context, svc *teams.Service, team string, p api.CaptureParams) (api.Text, error) {
-				text, err := svc.Capture(ctx, team, p.Name, p.Lines, p.ANSI)
-				return api.Text{Text: text}, err
-			}),
-		on(serve, "live.logs", "The last lines of a teammate's transcript; 1000 if it is not said how many.", func(p *api.CaptureParams) *api.Scope { return &p.Scope },
-			func(ctx context.Context, svc *teams.Service, team string, p api.CaptureParams) (api.Text, error) {
-				if p.Lines <= 0 {
-					p.Lines = 1000
-				}
-				var b strings.Builder
-				err := svc.Logs(ctx, team, p.Name, p.Lines, false, &b)
-				return api.Text{Text: strings.ToValidUTF8(b.String(), "\uFFFD")}, err
 			}),
 		on(serve, "live.shutdown.approve", "Agree to a shutdown, as the teammate that was asked.", func(p *api.AnswerParams) *api.Scope { return &p.Scope }, answer(true)),
 		on(serve, "live.shutdown.refuse", "Refuse a shutdown, as the teammate that was asked.", func(p *api.AnswerParams) *api.Scope { return &p.Scope }, answer(false)),

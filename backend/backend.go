@@ -124,8 +124,9 @@ type Backend interface {
 	// included. An unreachable server is an error; only a server that is provably
 	// not running holds no panes.
 	List(ctx context.Context) ([]Pane, error)
-	// Label shows name, state and colour on a pane: ErrGone.
-	Label(ctx context.Context, id ID, l Label) error
+	// Label shows name, state and colour on a pane if it still carries the mark, else
+	// it changes nothing: ErrGone, fault.Unproven.
+	Label(ctx context.Context, id ID, mark Mark, l Label) error
 	// Arrange lays out one window.
 	Arrange(ctx context.Context, l Layout) error
 	// Focus takes the person's terminal to the pane, or says how to get there.

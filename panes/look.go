@@ -77,7 +77,7 @@ func (m *Manager) Label(ctx context.Context, t Target, l backend.Label) error {
 	if err != nil {
 		return err
 	}
-	return b.Label(ctx, t.Pane, l)
+	return b.Label(ctx, t.Pane, m.mark(t.Team, t.Agent, t.Host), l)
 }
 
 // leaver is a backend that has something to put back when a pane of ours goes by

@@ -117,6 +117,7 @@ func cases() []testCase {
 		{"PI11_LabelSurvivesTitle", func(o Opts) bool { return !o.NoBorder }, labelSurvivesTitle},
 		{"CloseTwice", nil, closeTwice},
 		{"PI04_CloseWithAnotherMark", nil, closeWrongMark},
+		{"PI04_LabelWithAnotherMark", nil, labelWrongMark},
 		{"PI06_UnknownAndMalformedIDs", nil, unknownIDs},
 		{"TV11_Frozen", func(o Opts) bool { return !o.NoFreeze }, frozen},
 		{"CR01_Killed", func(o Opts) bool { return !o.NoKill }, killed},

@@ -16,7 +16,7 @@ import (
 func focusStays(t T, r *rig) {
 	before := r.Focus()
 	opened := r.open(r.spec("f1"), r.spec("f2"), r.spec("f3"))
-	if err := r.Backend.Label(t.Context(), opened[1].ID, backend.Label{Name: "f2", State: "idle"}); err != nil {
+	if err := r.Backend.Label(t.Context(), opened[1].ID, opened[1].Mark, backend.Label{Name: "f2", State: "idle"}); err != nil {
 		t.Error(err)
 	}
 	if after := r.Focus(); after != before {
@@ -111,10 +111,10 @@ func labelSurvivesTitle(t T, r *rig) {
 	}
 	shows("研究員 #[fg=red]")
 	shows("running")
-	if err := r.Backend.Label(t.Context(), pane.ID, backend.Label{Name: "bob", State: "idle"}); err != nil {
+	if err := r.Backend.Label(t.Context(), pane.ID, pane.Mark, backend.Label{Name: `bob's "$HOME" \; kill-server;`, State: "idle"}); err != nil {
 		t.Fatal(err)
 	}
-	shows("bob")
+	shows(`bob's "$HOME" \; kill-server;`)
 	shows("idle")
 	if got := r.list(); len(got) != 1 || got[0].Mark != s.Mark {
 		t.Error("a new label changed the mark")
@@ -147,6 +147,20 @@ func closeWrongMark(t T, r *rig) {
 	}
 }
 
+// A terminal that was started anew gives the ids out again: who holds a pane now is
+// told by its mark alone.
+func labelWrongMark(t T, r *rig) {
+	pane := r.open(r.spec("mine"))[0]
+	for _, m := range []backend.Mark{{}, {Base: pane.Mark.Base, Team: pane.Mark.Team, Agent: pane.Mark.Agent, Host: "an earlier host"}} {
+		if err := r.Backend.Label(t.Context(), pane.ID, m, backend.Label{Name: "intruder", State: "idle"}); !errors.Is(err, fault.Unproven) && !errors.Is(err, fault.InvalidArgument) {
+			t.Errorf("label with the mark %q: %v", m, err)
+		}
+		if r.Border != nil && strings.Contains(r.Border(pane.ID), "intruder") {
+			t.Errorf("the mark %q was enough to write on the pane", m)
+		}
+	}
+}
+
 func unknownIDs(t T, r *rig) {
 	pane := r.open(r.spec("stays"))[0]
 	stays := func(what string, id backend.ID) {
@@ -163,7 +177,7 @@ func unknownIDs(t T, r *rig) {
 			}
 			stays(what, id)
 		}
-		refused("label", r.Backend.Label(t.Context(), id, backend.Label{Name: "n", State: "s"}))
+		refused("label", r.Backend.Label(t.Context(), id, pane.Mark, backend.Label{Name: "n", State: "s"}))
 		refused("focus", r.Backend.Focus(t.Context(), id))
 		if c, ok := backend.As[backend.Capturer](r.Backend); ok {
 			_, err := c.Capture(t.Context(), id, 0, false)
@@ -186,7 +200,7 @@ func frozen(t T, r *rig) {
 	calls := map[string]func(context.Context) error{
 		"list":  func(ctx context.Context) error { _, err := hasty.List(ctx); return err },
 		"open":  func(ctx context.Context) error { return hasty.Open(ctx, []backend.Spec{r.spec("more")})[0].Err },
-		"label": func(ctx context.Context) error { return hasty.Label(ctx, pane.ID, backend.Label{Name: "n"}) },
+		"label": func(ctx context.Context) error { return hasty.Label(ctx, pane.ID, pane.Mark, backend.Label{Name: "n"}) },
 		"close": func(ctx context.Context) error { return hasty.Close(ctx, pane.ID, backend.Mark{Host: "not it"}) },
 		"focus": func(ctx context.Context) error { return hasty.Focus(ctx, pane.ID) },
 		"arrange": func(ctx context.Context) error {
@@ -219,7 +233,7 @@ func killed(t T, r *rig) {
 	if err := r.Backend.Close(t.Context(), pane.ID, pane.Mark); err != nil {
 		t.Errorf("close: %v", err)
 	}
-	if err := r.Backend.Label(t.Context(), pane.ID, backend.Label{Name: "doomed"}); !errors.Is(err, backend.ErrGone) {
+	if err := r.Backend.Label(t.Context(), pane.ID, pane.Mark, backend.Label{Name: "doomed"}); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("label: %v", err)
 	}
 }

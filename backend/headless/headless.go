@@ -130,8 +130,11 @@ func gone(id backend.ID) error {
 }
 
 // Label changes nothing: there is nothing to be labelled that anybody could see.
-func (b *Backend) Label(_ context.Context, id backend.ID, _ backend.Label) error {
-	_, err := b.find(id)
+func (b *Backend) Label(_ context.Context, id backend.ID, mark backend.Mark, _ backend.Label) error {
+	r, err := b.find(id)
+	if err == nil && r.Mark != mark {
+		err = fault.New(fault.Unproven, "pane %s is not labelled: it carries another mark", id)
+	}
 	return err
 }
 

@@ -139,14 +139,18 @@ func (b *Backend) find(id backend.ID) (*pane, error) {
 }
 
 // Label keeps the label; nobody can see it.
-func (b *Backend) Label(_ context.Context, id backend.ID, l backend.Label) error {
+func (b *Backend) Label(_ context.Context, id backend.ID, mark backend.Mark, l backend.Label) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p, err := b.find(id)
-	if err == nil {
-		p.label = l
+	if err != nil {
+		return err
 	}
-	return err
+	if p.Mark != mark {
+		return fault.New(fault.Unproven, "pane %s is not labelled: it carries another mark", id)
+	}
+	p.label = l
+	return nil
 }
 
 // Labelled returns the label of a pane.

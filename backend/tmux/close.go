@@ -19,8 +19,7 @@ func (b *Backend) Close(ctx context.Context, id backend.ID, mark backend.Mark) e
 	if mark == (backend.Mark{}) {
 		return fault.New(fault.InvalidArgument, "close pane %s: no mark is given to know it by", id)
 	}
-	still := fmt.Sprintf("#{&&:#{==:#{pane_id},%s},#{==:#{%s},%s}}", id, markOption, encodeMark(mark))
-	rows, err := b.rowsAfter(ctx, command{"if-shell", "-F", "-t", string(id), still, "kill-pane -t " + string(id), ""})
+	rows, err := b.rowsAfter(ctx, ifMarked(id, mark, []command{{"kill-pane", "-t", string(id)}}))
 	if err != nil {
 		return err
 	}

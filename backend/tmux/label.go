@@ -64,8 +64,10 @@ func showBorders(window string) []command {
 // wantsBorders tells whether a window's border line is off and not ours to keep so.
 func wantsBorders(r row) bool { return r.border == "off" && r.saved == "" }
 
-// Label shows name, state and colour of a teammate on the border of its pane.
-func (b *Backend) Label(ctx context.Context, id backend.ID, l backend.Label) error {
+// Label shows name, state and colour of a teammate on the border of its pane. As in
+// Close, the question and the deed are one command inside the server: a host that
+// outlives its server must not write on the pane that got its id in the next one.
+func (b *Backend) Label(ctx context.Context, id backend.ID, mark backend.Mark, l backend.Label) error {
 	if err := checkPane(id); err != nil {
 		return err
 	}
@@ -73,8 +75,18 @@ func (b *Backend) Label(ctx context.Context, id backend.ID, l backend.Label) err
 	if err != nil {
 		return err
 	}
-	_, err = b.run(ctx, labelCommands(id, l, v.atLeast(perBorder))...)
-	return gone(id, err)
+	rows, err := b.rowsAfter(ctx, ifMarked(id, mark, labelCommands(id, l, v.atLeast(perBorder))))
+	if err != nil {
+		return err
+	}
+	r, ok := find(rows, id)
+	switch {
+	case !ok:
+		return fault.New(fault.TmuxError, "pane %s: %w", id, backend.ErrGone)
+	case mark == backend.Mark{} || r.Mark != mark:
+		return fault.New(fault.Unproven, "pane %s is not labelled: it carries %s", id, whose(r.Mark))
+	}
+	return nil
 }
 
 // gone says of a pane whose server does not run that the pane is gone.

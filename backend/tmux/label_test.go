@@ -98,7 +98,7 @@ func TestBordersOfOldTmuxAreLeftAlone(t *testing.T) {
 	before := s.Run("show-options", "-w", "-t", lead)
 	b := newBackend(t, tmux.Options{Socket: s.Socket, Program: wrapper(t, `[ "$1" = -V ] && echo tmux 3.2a && exit`)})
 	pane := open(t, b, spec("a", lead))[0]
-	if err := b.Label(t.Context(), pane.ID, backend.Label{Name: "a", State: "idle", Color: "blue"}); err != nil {
+	if err := b.Label(t.Context(), pane.ID, pane.Mark, backend.Label{Name: "a", State: "idle", Color: "blue"}); err != nil {
 		t.Fatal(err)
 	}
 	if after := s.Run("show-options", "-w", "-t", lead); after != before {

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -44,4 +45,15 @@ func decodeMark(s string) (backend.Mark, bool) {
 	}
 	m := backend.Mark{Base: got[0], Team: got[1], Agent: got[2], Host: got[3]}
 	return m, m != backend.Mark{}
+}
+
+// ifMarked is one command that executes cmds if the pane carries the mark. A pane that
+// is not there leaves tmux with a target of its own choice, so its id is asked too.
+func ifMarked(id backend.ID, mark backend.Mark, cmds []command) command {
+	still := fmt.Sprintf("#{&&:#{==:#{pane_id},%s},#{==:#{%s},%s}}", id, markOption, encodeMark(mark))
+	lines := make([]string, len(cmds))
+	for i, c := range cmds {
+		lines[i] = shellWords(c) // tmux's own words are quoted like the shell's
+	}
+	return command{"if-shell", "-F", "-t", string(id), still, strings.Join(lines, " ; "), ""}
 }

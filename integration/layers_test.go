@@ -69,7 +69,7 @@ func layers() []rule {
 		{"teams", l3, "teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "the verbs bring it all together"},
 		{"teams/mate", l3, "teams teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "a teammate's life on its host, lived by the verbs"},
 
-		{"cmd/internal/config", l4, "panes panes/profiles hooks backend teams teams/store", "settings name things of the lower layers and start none"},
+		{"cmd/internal/config", l4, "panes panes/profiles panes/host hooks backend teams teams/store", "settings name things of the lower layers and start none"},
 		{"cmd/internal/daemon", l4, "teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},
 		{"cmd/internal/tui", l4, "teams teams/api panes panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},
 		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/tui cmd/internal/daemon", "who asks may ask everyone"},

@@ -126,12 +126,20 @@ func writeAgents(w io.Writer) {
 	for _, name := range set.Names() {
 		fmt.Fprintf(w, "  %-18s %-12s %s\n", name, set[name].Kind, set[name].Summary)
 	}
-	fmt.Fprintf(w, "\nA team file or the user's settings add profiles or change these (key profiles).\n\nKinds:\n")
+	fmt.Fprintf(w, "\nKinds:\n")
 	for _, k := range kindsTable() {
 		fmt.Fprintf(w, "  %-12s %s\n", k[0], k[1])
 	}
 	fmt.Fprintf(w, "\nA worker's command gets its task as JSON on standard input and the id in LEADLIGHT_TASK; exit 0\n"+
 		"completes the task, and the end of its standard output becomes the result.\n")
+	fmt.Fprintf(w, "\nA team file or the user's settings change these profiles, or add one in ten lines\n(leadlight help team-file shows all keys):\n\n")
+	for line := range strings.Lines(config.ProfileExample) {
+		fmt.Fprint(w, "  "+line)
+	}
+	fmt.Fprintf(w, "\nIn arguments these words are replaced:\n")
+	for _, word := range profiles.Words() {
+		fmt.Fprintf(w, "  %-12s %s\n", word[0], word[1])
+	}
 }
 
 func kindsTable() [][2]string {

@@ -84,7 +84,7 @@ func Load(src Sources) (*Settings, error) {
 		f := src.Team.settings
 		s.apply(FromTeam, src.Team.Path, f.layout, f.defaults, f.lifecycle)
 		for name, p := range src.Team.Profiles {
-			s.Profiles[name] = p
+			s.Profiles[name] = p.Over(s.Profiles[name])
 		}
 	}
 	for _, v := range Variables() {

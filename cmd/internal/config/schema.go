@@ -54,10 +54,6 @@ type (
 		scalar[string]
 		number bool // written as a number
 	}
-	profilePart struct {
-		name    scalar[string]
-		profile profiles.Profile
-	}
 )
 
 // Words that settings take.
@@ -218,20 +214,24 @@ func readList[T any](d *decoder, n ast.Node, what, item string, keys []key[T], p
 	return out
 }
 
-func readEnv(d *decoder, n ast.Node, m *memberPart) {
+func readEnv(d *decoder, n ast.Node, m *memberPart) { m.env = d.variables(n) }
+
+// variables reads a mapping of variables as K=V.
+func (d *decoder) variables(n ast.Node) (env []string) {
 	d.eachKey(n, "env", func(name string, pos Pos, v ast.Node) {
 		if err := CheckVariable(name); err != nil {
 			d.fail(pos, "%v", err)
 			return
 		}
 		if isNull(v) {
-			m.env = append(m.env, name+"=")
+			env = append(env, name+"=")
 			return
 		}
 		if s := d.word(v, "a variable"); s.Set {
-			m.env = append(m.env, name+"="+s.V)
+			env = append(env, name+"="+s.V)
 		}
 	})
+	return env
 }
 
 // CheckVariable says whether name can be that of an environment variable.
@@ -314,32 +314,4 @@ func (d *decoder) anything(n ast.Node) any {
 		return m
 	}
 	return d.text(v, "metadata").V
-}
-
-func profileKeys() []key[profiles.Profile] {
-	type p = profiles.Profile
-	return []key[p]{
-		{"kind", strings.Join(profiles.Kinds(), "|"), "kind of agent", func(d *decoder, n ast.Node, p *p) {
-			p.Kind = d.oneOf(n, "kind", profiles.Kinds()...).V
-		}},
-		{"command", "list", "program and arguments", func(d *decoder, n ast.Node, p *p) { p.Command = readCommand(d, n) }},
-		{"models", "list", "the models it can be told to use", func(d *decoder, n ast.Node, p *p) {
-			d.eachItem(n, "models", func(v ast.Node) { p.Models = append(p.Models, d.text(v, "a model").V) })
-		}},
-		{"submit", "key", "the key that submits what was typed; enter", func(d *decoder, n ast.Node, p *p) { p.Submit = d.text(n, "submit").V }},
-		{"quiet", "time", "how long its screen rests before it is typed to", func(d *decoder, n ast.Node, p *p) { p.Quiet = d.duration(n, "quiet").V }},
-		{"quit", "text", "what is typed to ask it to end", func(d *decoder, n ast.Node, p *p) { p.Quit = d.text(n, "quit").V }},
-	}
-}
-
-func readProfiles(d *decoder, n ast.Node, f *teamFile) {
-	d.eachKey(n, "profiles", func(name string, pos Pos, v ast.Node) {
-		p := profilePart{name: scalar[string]{name, pos, true}}
-		if isNull(v) {
-			d.fail(pos, "the profile %q is empty", name)
-			return
-		}
-		readMap(d, v, "a profile", profileKeys(), &p.profile)
-		f.profiles = append(f.profiles, p)
-	})
 }

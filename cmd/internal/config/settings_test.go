@@ -70,7 +70,7 @@ func TestEverySettingKnowsItsOrigin(t *testing.T) {
 		".config/leadlight/config.yaml": "backend: iterm2\ntmuxSocket: /s\nlayout: {arrange: tiled, min: 50x12}\ndefaults: {agent: mine, model: big}\n" +
 			"lifecycle: {ask: 1s, term: 2s}\nprofiles:\n  mine: {kind: plain, command: [x]}\n",
 	})
-	f, err := ParseTeamFile("t.yaml", home, []byte("team: abc\nlifecycle: {ask: 3s}\nmembers:\n- name: a\n- {name: b, agent: shell, run: ls}\nprofiles:\n  theirs: {kind: plain, command: [y]}\n"))
+	f, err := ParseTeamFile("t.yaml", home, []byte("team: abc\nlifecycle: {ask: 3s}\nmembers:\n- name: a\n- {name: b, agent: shell, run: ls}\nprofiles:\n  theirs: {kind: plain, command: [y]}\n  mine: {quit: bye}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestEverySettingKnowsItsOrigin(t *testing.T) {
 			t.Errorf("got %v, want %v", got[want.Name], want)
 		}
 	}
-	if s.Profiles["mine"].Command == nil || s.Profiles["theirs"].Command == nil {
+	if s.Profiles["mine"].Command == nil || s.Profiles["mine"].Quit != "bye" || s.Profiles["theirs"].Command == nil {
 		t.Errorf("profiles: %v", s.Profiles)
 	}
 	plan := f.Plan

@@ -6,3 +6,8 @@ import _ "embed"
 //
 //go:embed starter.yaml
 var Starter string
+
+// ProfileExample is a profile of one's own, for a team file or the user's settings.
+//
+//go:embed profile.yaml
+var ProfileExample string

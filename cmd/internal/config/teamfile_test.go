@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
@@ -118,6 +119,21 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
+// The profile that help and docs/agents.md show is right, and no longer than they say.
+func TestAProfileInTenLines(t *testing.T) {
+	f, err := ParseTeamFile("x.yaml", "/here", []byte("team: abc\nmembers: [{name: a, agent: mycli, model: small-1}]\n"+ProfileExample))
+	if err != nil || f.Profiles["mycli"].Kind != profiles.Interactive {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	if n := strings.Count(ProfileExample, "\n"); n != 10 {
+		t.Errorf("%d lines", n)
+	}
+	page, err := os.ReadFile("../../../docs/agents.md")
+	if err != nil || !strings.Contains(string(page), ProfileExample) {
+		t.Errorf("docs/agents.md shows another one (%v)", err)
+	}
+}
+
 func TestTheStarterIsATeamFile(t *testing.T) {
 	f, err := ParseTeamFile("leadlight.yaml", "/here", []byte(Starter))
 	if err != nil {
@@ -178,6 +194,7 @@ func FuzzTeamFile(f *testing.F) {
 		}
 	}
 	f.Add([]byte(Starter))
+	f.Add([]byte("team: abc\n" + ProfileExample))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := ParseTeamFile("f.yaml", "/here", data)
 		if (got == nil) == (err == nil) {

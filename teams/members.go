@@ -8,6 +8,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -136,6 +137,9 @@ func (s *Service) observeHosted(ctx context.Context, t store.Team, m store.Membe
 	}
 	o := s.panes.Observe(ctx, t.Name, m.Name, b.Host, deref(b.SpawnedAt))
 	out.State, out.Reason = o.State, o.Reason
+	if b.Kind == profiles.Native && o.State == api.StateActive && m.IsActive != nil && !*m.IsActive {
+		out.State = api.StateIdle // between turns: its host sees that it runs, only it knows that it rests
+	}
 	out.Task, out.PID = o.Status.Task, agentPID(o.Status)
 	out.LastActivityAt = api.At(o.Status.LastActivityAt)
 	if e := o.Record.Ended; e != nil && o.Status.ID == "" {

@@ -352,6 +352,11 @@ func send(to, words string) move {
 	}
 }
 
+// update gives a task a status.
+func update(id, status string) move {
+	return use("TaskUpdate", object{"taskId": id, "status": status})
+}
+
 // askToStop asks a teammate to shut down.
 func askToStop(name string) move {
 	return func(r *request) []block {

@@ -226,7 +226,7 @@ func (r *rig) say(pane, prompt string) {
 }
 
 // patience is how long the client may take for anything.
-const patience = 45 * time.Second
+const patience = 90 * time.Second
 
 // eventually waits for a condition and ends the test without it.
 func (r *rig) eventually(what string, ok func() bool) {

@@ -51,6 +51,7 @@ func layers() []rule {
 		{"teams/changes", l0, "teams/api teams/events", "what happened is told from two looks, without looking itself"},
 		{"teams/db", l0, "", "one place that knows SQLite, and nothing of what is kept there"},
 		{"teams/history", l1, "teams/db teams/events", "events are kept in the database"},
+		{"teams/runs", l1, "teams/db teams/api", "definitions, runs and items are kept in the database, with the rules for them"},
 
 		{"teams/store/memory", l1, "teams/store", "the smallest store that keeps the contract"},
 		{"teams/store/claudefs", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson teams/store/ledger teams/store/mailbox signals", "Claude Code's files, on the ground of L0"},
@@ -111,7 +112,7 @@ func linkers() map[string]struct{ who, why string } {
 		"github.com/spf13/pflag":               {"cmd/internal/cli", "the verbs only"},
 		"github.com/creachadair/jrpc2":         {"teams/api/rpc", "one dialect of JSON-RPC"},
 		"modernc.org/sqlite":                   {"teams/db", "one place that opens the database"},
-		"github.com/google/uuid":               {"teams teams/mate teams/store/* panes panes/host", "ids"},
+		"github.com/google/uuid":               {"teams teams/mate teams/runs teams/store/* panes panes/host", "ids"},
 		"golang.org/x/sys":                     {"signals panes/host panes teams/store/files teams/store/lock teams/store/claudefs backend/* cmd/internal/cli backend", "system calls"},
 		"github.com/clipperhouse/displaywidth": {"cmd/internal/cli", "tables line up in every script"},
 		"golang.org/x/term":                    {"panes/host cmd/internal/cli", "terminals in raw mode"},

@@ -1,0 +1,300 @@
+package runs
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// gap is left between the numbers of two items, for others to be put between.
+const gap = 1 << 10
+
+const itemColumns = `i.id, i.team_run_id, coalesce(i.parent_item_id, ''), i.title, coalesce(i.description, ''), coalesce(i.owner_agent_role_id, ''),
+	coalesce(i.source_task_id, ''), i.status, coalesce(i.result_summary, ''), i.sort_order, i.created_at, i.updated_at,
+	coalesce((SELECT group_concat(b.blocker_id) FROM item_blockers b WHERE b.item_id = i.id), '')`
+
+func scanItem(scan func(...any) error) (it api.AgentTeamItem, err error) {
+	var blockers string
+	err = scan(&it.ID, &it.TeamRunID, &it.ParentItemID, &it.Title, &it.Description, &it.OwnerAgentRoleID,
+		&it.SourceTaskID, &it.Status, &it.ResultSummary, &it.SortOrder, &it.CreatedAt, &it.UpdatedAt, &blockers)
+	if blockers != "" {
+		it.BlockedBy = strings.Split(blockers, ",")
+	}
+	return it, err
+}
+
+func item(ctx context.Context, q querier, id string) (api.AgentTeamItem, error) {
+	it, err := scanItem(q.QueryRowContext(ctx, `SELECT `+itemColumns+` FROM agent_team_items i WHERE i.id = ?`, id).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = noItem(id)
+	}
+	return it, err
+}
+
+func items(ctx context.Context, q querier, runID string) ([]api.AgentTeamItem, error) {
+	return all(ctx, q, scanItem, `SELECT `+itemColumns+` FROM agent_team_items i WHERE i.team_run_id = ? ORDER BY i.sort_order, i.id`, runID)
+}
+
+// Items lists a run's checklist, or a page of it.
+func (s *Store) Items(ctx context.Context, p api.ItemsParams) ([]api.AgentTeamItem, error) {
+	if _, err := s.Run(ctx, p.TeamRunID); err != nil {
+		return nil, err
+	}
+	if p.Limit <= 0 {
+		p.Limit = -1
+	}
+	from, id := int64(-1<<63), ""
+	if p.After != "" {
+		last, err := item(ctx, s.db, p.After)
+		if err != nil {
+			return nil, err
+		}
+		from, id = last.SortOrder, last.ID
+	}
+	return all(ctx, s.db, scanItem, `SELECT `+itemColumns+` FROM agent_team_items i WHERE i.team_run_id = ? AND (i.sort_order, i.id) > (?, ?)
+		ORDER BY i.sort_order, i.id LIMIT ?`, p.TeamRunID, from, id, p.Limit)
+}
+
+// Item returns one item: fault.ItemNotFound.
+func (s *Store) Item(ctx context.Context, id string) (api.AgentTeamItem, error) {
+	return item(ctx, s.db, id)
+}
+
+// CreateItem adds an item to a run that is not over.
+func (s *Store) CreateItem(ctx context.Context, p api.ItemParams) (it api.AgentTeamItem, err error) {
+	err = s.change(ctx, "add an item", func(c *change) error {
+		if it, err = c.createItem(newID(), p); err != nil {
+			return err
+		}
+		for _, id := range p.BlockedBy {
+			if err := c.block(it.ID, id); err != nil {
+				return err
+			}
+		}
+		if len(p.BlockedBy) > 0 {
+			if err := c.unblock(it.ID); err != nil {
+				return err
+			}
+		}
+		it, err = item(ctx, c.tx, it.ID)
+		return err
+	})
+	return it, err
+}
+
+func (c *change) createItem(id string, p api.ItemParams) (api.AgentTeamItem, error) {
+	it := api.AgentTeamItem{ID: id, TeamRunID: p.TeamRunID, ParentItemID: p.ParentItemID, Title: p.Title, Description: p.Description,
+		OwnerAgentRoleID: p.OwnerAgentRoleID, Status: api.ItemTodo, CreatedAt: c.now, UpdatedAt: c.now}
+	r, err := c.openRun(p.TeamRunID)
+	if err != nil {
+		return it, err
+	}
+	if err := c.checkItem(it); err != nil {
+		return it, err
+	}
+	if it.ParentItemID != "" {
+		if err := c.checkParent(it); err != nil {
+			return it, err
+		}
+	}
+	if p.SortOrder != nil {
+		it.SortOrder = *p.SortOrder
+	} else if err := c.tx.QueryRowContext(c.ctx, `SELECT coalesce(max(sort_order), 0) + ? FROM agent_team_items WHERE team_run_id = ?`, gap, it.TeamRunID).Scan(&it.SortOrder); err != nil {
+		return it, err
+	}
+	_, err = c.exec(`INSERT INTO agent_team_items VALUES (?, ?, ?, ?, ?, ?, NULL, ?, NULL, ?, ?, ?)`, it.ID, it.TeamRunID, null(it.ParentItemID), it.Title,
+		null(it.Description), null(it.OwnerAgentRoleID), it.Status, it.SortOrder, it.CreatedAt, it.UpdatedAt)
+	if err != nil {
+		return it, err
+	}
+	c.say(api.TeamRunEvent{Type: api.EvItemCreated, TeamID: r.TeamID, TeamRunID: it.TeamRunID, Item: &it})
+	return it, c.follow(it.ParentItemID)
+}
+
+// openRun returns a run whose checklist may change.
+func (c *change) openRun(id string) (api.AgentTeamRun, error) {
+	r, err := run(c.ctx, c.tx, id)
+	if err == nil && r.Final() {
+		err = fault.New(fault.Rejected, "the run is %s: its checklist does not change any more", r.Status).WithHint("create a new run")
+	}
+	return r, err
+}
+
+func (c *change) checkItem(it api.AgentTeamItem) error {
+	if err := checkText("title", it.Title, maxTitle); err != nil {
+		return err
+	}
+	if err := checkText("text", it.Description+it.ResultSummary, maxText); err != nil {
+		return err
+	}
+	if it.OwnerAgentRoleID == "" {
+		return nil
+	}
+	_, err := role(c.ctx, c.tx, it.OwnerAgentRoleID)
+	return err
+}
+
+// checkParent refuses a parent of another run, one that would be its own ancestor,
+// and one that somebody works on.
+func (c *change) checkParent(it api.AgentTeamItem) error {
+	for id := it.ParentItemID; id != ""; {
+		above, err := item(c.ctx, c.tx, id)
+		switch {
+		case err != nil:
+			return err
+		case above.TeamRunID != it.TeamRunID:
+			return fault.New(fault.Rejected, "the parent %q is an item of another run", clip(above.Title))
+		case above.ID == it.ID:
+			return fault.New(fault.Rejected, "the item would be its own ancestor")
+		case id == it.ParentItemID && above.Status == api.ItemInProgress && above.SourceTaskID != "":
+			if n, err := c.count(`SELECT count(*) FROM tasks WHERE id = ? AND completed_at IS NULL`, above.SourceTaskID); err != nil || n > 0 {
+				return errors.Join(err, fault.New(fault.Rejected, "somebody works on %q: it cannot become a parent now", clip(above.Title)))
+			}
+		}
+		id = above.ParentItemID
+	}
+	return nil
+}
+
+// UpdateItem changes an item; its status only as the table allows. One that a
+// teammate works on, or that follows its children, has the status that it has.
+func (s *Store) UpdateItem(ctx context.Context, p api.ItemChange) (it api.AgentTeamItem, err error) {
+	err = s.change(ctx, "change an item", func(c *change) error {
+		if it, err = item(ctx, c.tx, p.ID); err != nil {
+			return err
+		}
+		if _, err := c.openRun(it.TeamRunID); err != nil {
+			return err
+		}
+		set(&it.Title, p.Title)
+		set(&it.Description, p.Description)
+		set(&it.ResultSummary, p.ResultSummary)
+		if p.OwnerAgentRoleID != nil || p.Status != nil || p.ResultSummary != nil {
+			if err := c.free(it, "changed"); err != nil {
+				return err
+			}
+		}
+		set(&it.OwnerAgentRoleID, p.OwnerAgentRoleID)
+		if p.Status != nil && *p.Status != it.Status {
+			if err := c.byHand(it, *p.Status); err != nil {
+				return err
+			}
+			it.Status = *p.Status
+		}
+		if err := c.checkItem(it); err != nil {
+			return err
+		}
+		return c.saveItem(&it, api.EvItemUpdated)
+	})
+	return it, err
+}
+
+// free refuses to touch what a teammate works on.
+func (c *change) free(it api.AgentTeamItem, how string) error {
+	if it.SourceTaskID == "" {
+		return nil
+	}
+	var who string
+	err := c.tx.QueryRowContext(c.ctx, `SELECT coalesce(assignee, '') FROM tasks WHERE id = ? AND completed_at IS NULL`, it.SourceTaskID).Scan(&who)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		err = fault.New(fault.Rejected, "%s works on %q: it cannot be %s now", who, clip(it.Title), how).WithHint("wait for its end, or cancel the run")
+	}
+	return err
+}
+
+// byHand checks a status that somebody gives an item.
+func (c *change) byHand(it api.AgentTeamItem, status string) error {
+	if err := itemTransitions().check("the item", it.Status, status, itemStatuses()); err != nil {
+		return err
+	}
+	if n, err := c.count(`SELECT count(*) FROM agent_team_items WHERE parent_item_id = ?`, it.ID); err != nil || n > 0 {
+		return errors.Join(err, fault.New(fault.Rejected, "%q follows its %d children", clip(it.Title), n).WithHint("change those"))
+	}
+	if status == api.ItemTodo || status == api.ItemInProgress {
+		if n, err := c.count(openBlockers, it.ID); err != nil || n > 0 {
+			return errors.Join(err, fault.New(fault.Rejected, "%q is blocked by %d items that are not done", clip(it.Title), n))
+		}
+	}
+	return nil
+}
+
+// saveItem writes an item and lets those follow that depend on it.
+func (c *change) saveItem(it *api.AgentTeamItem, event string) error {
+	it.UpdatedAt = c.now
+	_, err := c.exec(`UPDATE agent_team_items SET parent_item_id = ?, title = ?, description = ?, owner_agent_role_id = ?, source_task_id = ?, status = ?,
+		result_summary = ?, sort_order = ?, updated_at = ? WHERE id = ?`, null(it.ParentItemID), it.Title, null(it.Description), null(it.OwnerAgentRoleID),
+		null(it.SourceTaskID), it.Status, null(it.ResultSummary), it.SortOrder, it.UpdatedAt, it.ID)
+	if err != nil {
+		return err
+	}
+	told := *it
+	if err := c.sayItem(event, &told); err != nil {
+		return err
+	}
+	if event == api.EvItemMoved {
+		return nil
+	}
+	waiting, err := all(c.ctx, c.tx, scanID, `SELECT item_id FROM item_blockers WHERE blocker_id = ?`, it.ID)
+	if err != nil {
+		return err
+	}
+	for _, id := range waiting {
+		if err := c.unblock(id); err != nil {
+			return err
+		}
+	}
+	return c.follow(it.ParentItemID)
+}
+
+func (c *change) sayItem(event string, it *api.AgentTeamItem) error {
+	r, err := run(c.ctx, c.tx, it.TeamRunID)
+	c.say(api.TeamRunEvent{Type: event, TeamID: r.TeamID, TeamRunID: r.ID, Item: it})
+	return err
+}
+
+func scanID(scan func(...any) error) (id string, err error) {
+	err = scan(&id)
+	return id, err
+}
+
+// DeleteItem removes an item that has no children and that nobody works on.
+func (s *Store) DeleteItem(ctx context.Context, id string) error {
+	return s.change(ctx, "delete an item", func(c *change) error {
+		it, err := item(ctx, c.tx, id)
+		if err != nil {
+			return err
+		}
+		if _, err := c.openRun(it.TeamRunID); err != nil {
+			return err
+		}
+		if err := c.free(it, "deleted"); err != nil {
+			return err
+		}
+		if n, err := c.count(`SELECT count(*) FROM agent_team_items WHERE parent_item_id = ?`, id); err != nil || n > 0 {
+			return errors.Join(err, fault.New(fault.Rejected, "%q has %d children", clip(it.Title), n).WithHint("delete or move those first"))
+		}
+		waiting, err := all(ctx, c.tx, scanID, `SELECT item_id FROM item_blockers WHERE blocker_id = ?`, id)
+		if err != nil {
+			return err
+		}
+		if _, err := c.exec(`DELETE FROM agent_team_items WHERE id = ?`, id); err != nil {
+			return err
+		}
+		if err := c.sayItem(api.EvItemDeleted, &it); err != nil {
+			return err
+		}
+		for _, other := range waiting {
+			if err := c.unblock(other); err != nil {
+				return err
+			}
+		}
+		return c.follow(it.ParentItemID)
+	})
+}

@@ -1,0 +1,228 @@
+package runs
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// order is the checklist as its titles.
+func (s *scratch) order(runID string) string {
+	s.t.Helper()
+	var titles []string
+	for _, it := range ok[[]api.AgentTeamItem](s)(s.Items(s.ctx, api.ItemsParams{TeamRunID: runID})) {
+		titles = append(titles, it.Title)
+	}
+	return strings.Join(titles, "")
+}
+
+// TestC05_ItemTransitions: every step of the table can be made by hand, every other
+// one is refused and changes nothing.
+func TestC05_ItemTransitions(t *testing.T) {
+	s := newScratch(t)
+	for _, from := range itemStatuses() {
+		for _, to := range itemStatuses() {
+			_, list := s.begun(1)
+			if _, err := s.db.Exec(`UPDATE agent_team_items SET status = ? WHERE id = ?`, from, list[0].ID); err != nil {
+				t.Fatal(err)
+			}
+			_, err := s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, Status: &to})
+			now := ok[api.AgentTeamItem](s)(s.Item(s.ctx, list[0].ID)).Status
+			switch allowed := from == to || slices.Contains(itemTransitions()[from], to); {
+			case allowed && (err != nil || now != to):
+				t.Errorf("%s → %s: %s %v", from, to, now, err)
+			case !allowed && (fault.CodeOf(err) != fault.Rejected || now != from):
+				t.Errorf("%s → %s was not refused: %s %v", from, to, now, err)
+			}
+		}
+	}
+}
+
+func TestC05_Items(t *testing.T) {
+	s := newScratch(t)
+	run, list := s.begun(2)
+	parent := ok[api.AgentTeamItem](s)(s.CreateItem(s.ctx, api.ItemParams{TeamRunID: run.ID, Title: "p", Description: "d"}))
+	child := ok[api.AgentTeamItem](s)(s.CreateItem(s.ctx, api.ItemParams{TeamRunID: run.ID, Title: "c", ParentItemID: parent.ID, OwnerAgentRoleID: "shell"}))
+	if parent.Status != api.ItemTodo || parent.SortOrder <= list[1].SortOrder || child.ParentItemID != parent.ID {
+		t.Errorf("%+v %+v", parent, child)
+	}
+	other, foreign := s.begun(1)
+	for _, bad := range []struct {
+		p    api.ItemParams
+		code fault.Code
+	}{
+		{api.ItemParams{TeamRunID: "none", Title: "x"}, fault.RunNotFound},
+		{api.ItemParams{TeamRunID: run.ID, Title: ""}, fault.InvalidArgument},
+		{api.ItemParams{TeamRunID: run.ID, Title: "\xff"}, fault.InvalidArgument},
+		{api.ItemParams{TeamRunID: run.ID, Title: strings.Repeat("x", maxTitle+1)}, fault.LimitReached},
+		{api.ItemParams{TeamRunID: run.ID, Title: "x", ParentItemID: "none"}, fault.ItemNotFound},
+		{api.ItemParams{TeamRunID: run.ID, Title: "x", ParentItemID: foreign[0].ID}, fault.Rejected},
+		{api.ItemParams{TeamRunID: run.ID, Title: "x", OwnerAgentRoleID: "none"}, fault.ProfileNotFound},
+		{api.ItemParams{TeamRunID: run.ID, Title: "x", BlockedBy: []string{"none"}}, fault.ItemNotFound},
+		{api.ItemParams{TeamRunID: run.ID, Title: "x", BlockedBy: []string{foreign[0].ID}}, fault.Rejected},
+	} {
+		_, err := s.CreateItem(s.ctx, bad.p)
+		s.code(err, bad.code)
+	}
+	s.code(s.DeleteItem(s.ctx, parent.ID), fault.Rejected)
+	_, err := s.MoveItem(s.ctx, api.ItemMove{ID: parent.ID, ParentItemID: &child.ID})
+	s.code(err, fault.Rejected)
+	_, err = s.UpdateItem(s.ctx, api.ItemChange{ID: parent.ID, Status: p(api.ItemDone)})
+	s.code(err, fault.Rejected) // it follows its children
+	s.told = nil
+	up := ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: child.ID, Title: p("C"), Status: p(api.ItemDone), ResultSummary: p("well")}))
+	if up.Title != "C" || up.Description != "" || up.ResultSummary != "well" || up.UpdatedAt < child.UpdatedAt {
+		t.Errorf("%+v", up)
+	}
+	s.heard(api.EvItemUpdated, api.EvItemUpdated)
+	if now := ok[api.AgentTeamItem](s)(s.Item(s.ctx, parent.ID)); now.Status != api.ItemDone || now.ResultSummary != "1 of 1 items done" {
+		t.Errorf("the parent did not follow: %+v", now)
+	}
+	if err := s.DeleteItem(s.ctx, child.ID); err != nil {
+		t.Error(err)
+	}
+	s.code(s.DeleteItem(s.ctx, child.ID), fault.ItemNotFound)
+	s.heard(api.EvItemDeleted)
+	page := ok[[]api.AgentTeamItem](s)(s.Items(s.ctx, api.ItemsParams{TeamRunID: run.ID, After: list[0].ID, Limit: 1}))
+	if len(page) != 1 || page[0].ID != list[1].ID {
+		t.Errorf("%+v", page)
+	}
+	if n := s.order(other.ID); n != "1" {
+		t.Errorf("the other run has %q", n)
+	}
+}
+
+func TestC05_Move(t *testing.T) {
+	s := newScratch(t)
+	run, list := s.begun(4)
+	for _, step := range []struct {
+		p    api.ItemMove
+		want string
+	}{
+		{api.ItemMove{ID: list[3].ID, BeforeID: list[0].ID}, "4123"},
+		{api.ItemMove{ID: list[3].ID, AfterID: list[1].ID}, "1243"},
+		{api.ItemMove{ID: list[0].ID, AfterID: list[2].ID}, "2431"},
+		{api.ItemMove{ID: list[0].ID, SortOrder: p(int64(-5))}, "1243"},
+		{api.ItemMove{ID: list[0].ID, BeforeID: list[0].ID}, "1243"},
+	} {
+		ok[api.AgentTeamItem](s)(s.MoveItem(s.ctx, step.p))
+		if got := s.order(run.ID); got != step.want {
+			t.Errorf("%+v: %s, want %s", step.p, got, step.want)
+		}
+	}
+	s.heard(api.EvItemMoved, api.EvItemMoved, api.EvItemMoved, api.EvItemMoved, api.EvItemMoved)
+	for range 40 { // until there is no room, and more
+		ok[api.AgentTeamItem](s)(s.MoveItem(s.ctx, api.ItemMove{ID: list[2].ID, AfterID: list[0].ID}))
+		ok[api.AgentTeamItem](s)(s.MoveItem(s.ctx, api.ItemMove{ID: list[3].ID, AfterID: list[0].ID}))
+		if got := s.order(run.ID); got != "1432" {
+			t.Fatal(got)
+		}
+	}
+	for _, bad := range []api.ItemMove{{ID: list[0].ID}, {ID: list[0].ID, SortOrder: p(int64(1)), AfterID: list[1].ID}} {
+		_, err := s.MoveItem(s.ctx, bad)
+		s.code(err, fault.InvalidArgument)
+	}
+	ok[api.AgentTeamItem](s)(s.MoveItem(s.ctx, api.ItemMove{ID: list[0].ID, ParentItemID: &list[1].ID}))
+	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, Status: p(api.ItemFailed)}))
+	if now := ok[api.AgentTeamItem](s)(s.Item(s.ctx, list[1].ID)); now.Status != api.ItemFailed {
+		t.Errorf("%+v", now)
+	}
+}
+
+// TestC05_Blocked: an item waits for others, and a run whose items wait in vain is
+// over.
+func TestC05_Blocked(t *testing.T) {
+	s := newScratch(t)
+	team := ok[api.AgentTeam](s)(s.CreateTeam(s.ctx, api.AgentTeamParams{Name: "t"}))
+	spec := []api.ItemSpec{{Title: "1", BlockedBy: []int{2}}, {Title: "2"}, {Title: "3", BlockedBy: []int{1, 2}}}
+	run := ok[api.AgentTeamRun](s)(s.CreateRun(s.ctx, api.RunCreateParams{TeamID: team.ID, Items: spec}))
+	list := ok[[]api.AgentTeamItem](s)(s.Items(s.ctx, api.ItemsParams{TeamRunID: run.ID}))
+	states := func(want string) {
+		t.Helper()
+		var got []string
+		for _, it := range ok[[]api.AgentTeamItem](s)(s.Items(s.ctx, api.ItemsParams{TeamRunID: run.ID})) {
+			got = append(got, it.Status)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%v, want %s", got, want)
+		}
+	}
+	states("blocked todo blocked")
+	_, err := s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, Status: p(api.ItemTodo)})
+	s.code(err, fault.Rejected)
+	ok[api.AgentTeamRun](s)(s.Begin(s.ctx, run.ID))
+	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: list[1].ID, Status: p(api.ItemDone)}))
+	states("todo done blocked")
+	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, Status: p(api.ItemFailed)}))
+	states("failed done blocked")
+	end, ended, err := s.Finish(s.ctx, run.ID)
+	if !ended || err != nil || end.Status != api.RunFailed || end.Summary != "1 of 3 items done, 1 failed, 1 blocked" {
+		t.Errorf("%+v %v", end, err)
+	}
+	for _, bad := range [][]api.ItemSpec{{{Title: "1", BlockedBy: []int{1}}}, {{Title: "1", BlockedBy: []int{7}}}} {
+		_, err := s.CreateRun(s.ctx, api.RunCreateParams{TeamID: team.ID, Items: bad})
+		s.code(err, fault.InvalidArgument)
+	}
+	_, err = s.CreateRun(s.ctx, api.RunCreateParams{TeamID: team.ID, Items: []api.ItemSpec{{Title: "1", BlockedBy: []int{2}}, {Title: "2", BlockedBy: []int{1}}}})
+	s.code(err, fault.Rejected)
+	if n := len(ok[[]api.AgentTeamRun](s)(s.Runs(s.ctx, api.RunsParams{}))); n != 1 {
+		t.Errorf("%d runs: a refused one was left", n)
+	}
+}
+
+// TestC13_Increments: who takes what is loaded, and then each event as it comes,
+// has what the lists say.
+func TestC13_Increments(t *testing.T) {
+	s := newScratch(t)
+	run, list := s.begun(3)
+	local := map[string]api.AgentTeamItem{}
+	var state api.AgentTeamRun
+	take := func(e api.TeamRunEvent) {
+		for _, it := range e.Items {
+			local[it.ID] = it
+		}
+		if e.Run != nil {
+			state = *e.Run
+		}
+		switch {
+		case e.Type == api.EvItemDeleted:
+			delete(local, e.Item.ID)
+		case e.Item != nil:
+			local[e.Item.ID] = *e.Item
+		}
+	}
+	if err := s.Loaded(s.ctx, api.TeamRunFilter{TeamRunID: run.ID}, func(told []api.TeamRunEvent) {
+		for _, e := range told {
+			take(e)
+		}
+	}); err != nil || len(local) != 3 {
+		t.Fatal(err, len(local))
+	}
+	f := ok[Flight](s)(s.Launch(s.ctx, list[0].ID, "a"))
+	ok[api.AgentTeamItem](s)(s.MoveItem(s.ctx, api.ItemMove{ID: list[2].ID, BeforeID: list[0].ID}))
+	if err := s.DeleteItem(s.ctx, list[1].ID); err != nil {
+		t.Fatal(err)
+	}
+	ok[api.AgentTeamItem](s)(s.CreateItem(s.ctx, api.ItemParams{TeamRunID: run.ID, Title: "new", BlockedBy: []string{list[0].ID}}))
+	if err := s.Land(s.ctx, run.ID, f.TaskID, api.ItemDone, "x"); err != nil {
+		t.Fatal(err)
+	}
+	ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID))
+	for _, e := range s.told {
+		take(e)
+	}
+	now := ok[[]api.AgentTeamItem](s)(s.Items(s.ctx, api.ItemsParams{TeamRunID: run.ID}))
+	for _, it := range now {
+		mine := local[it.ID]
+		mine.BlockedBy, it.BlockedBy = nil, nil
+		if mine.Status != it.Status || mine.SortOrder != it.SortOrder || mine.ResultSummary != it.ResultSummary {
+			t.Errorf("mine %+v\nlist %+v", mine, it)
+		}
+	}
+	if len(local) != len(now) || state != ok[api.AgentTeamRun](s)(s.Run(s.ctx, run.ID)) {
+		t.Errorf("%d items of %d, %+v", len(local), len(now), state)
+	}
+}

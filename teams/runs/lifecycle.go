@@ -1,0 +1,277 @@
+package runs
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+const runColumns = `id, team_id, root_task_id, status, started_at, coalesce(completed_at, 0), coalesce(error, ''), coalesce(summary, '')`
+
+func scanRun(scan func(...any) error) (r api.AgentTeamRun, err error) {
+	err = scan(&r.ID, &r.TeamID, &r.RootTaskID, &r.Status, &r.StartedAt, &r.CompletedAt, &r.Error, &r.Summary)
+	return r, err
+}
+
+func run(ctx context.Context, q querier, id string) (api.AgentTeamRun, error) {
+	r, err := scanRun(q.QueryRowContext(ctx, `SELECT `+runColumns+` FROM agent_team_runs WHERE id = ?`, id).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = noRun(id)
+	}
+	return r, err
+}
+
+// Run returns a run: fault.RunNotFound.
+func (s *Store) Run(ctx context.Context, id string) (api.AgentTeamRun, error) {
+	return run(ctx, s.db, id)
+}
+
+// runsListed is how many runs a list has if nobody says.
+const runsListed = 100
+
+// Runs lists runs, the newest first.
+func (s *Store) Runs(ctx context.Context, p api.RunsParams) ([]api.AgentTeamRun, error) {
+	if p.Limit <= 0 {
+		p.Limit = runsListed
+	}
+	return all(ctx, s.db, scanRun, `SELECT `+runColumns+` FROM agent_team_runs WHERE (?1 = '' OR team_id = ?1)
+		ORDER BY started_at DESC, rowid DESC LIMIT ?2`, p.TeamID, p.Limit)
+}
+
+// CreateRun creates a run, in the lead's name, with its first items.
+func (s *Store) CreateRun(ctx context.Context, p api.RunCreateParams) (r api.AgentTeamRun, err error) {
+	err = s.change(ctx, "create a run", func(c *change) error {
+		t, err := team(ctx, c.tx, p.TeamID)
+		if err != nil {
+			return err
+		}
+		if !t.IsActive {
+			return fault.New(fault.Rejected, "the team %q is retired", clip(t.Name)).WithHint("team:update with isActive true brings it back")
+		}
+		id := newID()
+		if r, err = c.createRun(t, id, place{liveTeam: liveName(t.Name, id), cwd: p.Cwd, scheduled: true}); err != nil {
+			return err
+		}
+		return c.firstItems(r.ID, p.Items)
+	})
+	return r, err
+}
+
+// place is where a run is carried out.
+type place struct {
+	liveTeam, cwd string
+	scheduled     bool
+}
+
+func (c *change) createRun(t api.AgentTeam, id string, at place) (api.AgentTeamRun, error) {
+	r := api.AgentTeamRun{ID: id, TeamID: t.ID, RootTaskID: newID(), Status: api.RunPending, StartedAt: c.now}
+	if _, err := c.exec(`INSERT INTO tasks (id, title, status, assignee, started_at) VALUES (?, ?, ?, ?, ?)`, r.RootTaskID, t.Name, api.ItemInProgress, t.LeadAgentRoleID, c.now); err != nil {
+		return r, err
+	}
+	if _, err := c.exec(`INSERT INTO agent_team_runs (id, team_id, root_task_id, status, started_at) VALUES (?, ?, ?, ?, ?)`, r.ID, r.TeamID, r.RootTaskID, r.Status, r.StartedAt); err != nil {
+		return r, err
+	}
+	_, err := c.exec(`INSERT INTO run_places VALUES (?, ?, ?, ?)`, r.ID, at.liveTeam, at.cwd, at.scheduled)
+	c.say(api.TeamRunEvent{Type: api.EvRunCreated, TeamID: r.TeamID, TeamRunID: r.ID, Run: &r})
+	return r, err
+}
+
+// liveName is a name for a run's teammates' team that no other run has and that a
+// team may have.
+func liveName(team, id string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(team) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	name := b.String()
+	return strings.Trim(or(name[:min(len(name), 40)], "run"), "-") + "-" + strings.ReplaceAll(id, "-", "")[:8]
+}
+
+func (c *change) firstItems(runID string, specs []api.ItemSpec) error {
+	ids := make([]string, len(specs))
+	for i := range specs {
+		ids[i] = newID()
+	}
+	for i, spec := range specs {
+		p := api.ItemParams{TeamRunID: runID, Title: spec.Title, Description: spec.Description, OwnerAgentRoleID: spec.OwnerAgentRoleID}
+		if _, err := c.createItem(ids[i], p); err != nil {
+			return err
+		}
+	}
+	for i, spec := range specs {
+		for _, n := range spec.BlockedBy {
+			if n < 1 || n > len(ids) || n == i+1 {
+				return fault.New(fault.InvalidArgument, "item %d is blocked by item %d, which is not another one of the list", i+1, n)
+			}
+			if err := c.block(ids[i], ids[n-1]); err != nil {
+				return err
+			}
+		}
+		if len(spec.BlockedBy) > 0 {
+			if err := c.unblock(ids[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Pause lets no new work begin; what runs goes on to its end.
+func (s *Store) Pause(ctx context.Context, id string) (api.AgentTeamRun, error) {
+	return s.step(ctx, id, api.RunPaused, "")
+}
+
+// Resume lets a paused run go on.
+func (s *Store) Resume(ctx context.Context, id string) (r api.AgentTeamRun, err error) {
+	err = s.change(ctx, "resume a run", func(c *change) error {
+		if r, err = run(ctx, c.tx, id); err != nil {
+			return err
+		}
+		if r.Status != api.RunPaused {
+			return fault.New(fault.Rejected, "the run is %s, not paused", r.Status)
+		}
+		to := api.RunRunning
+		if n, err := c.count(`SELECT count(*) FROM run_members WHERE run_id = ?`, id); err != nil {
+			return err
+		} else if n == 0 {
+			to = api.RunPending // it has not begun
+		}
+		return c.stepRun(&r, to, "")
+	})
+	return r, err
+}
+
+// Cancel ends a run: what is under way has failed, what was to come stays as it is.
+func (s *Store) Cancel(ctx context.Context, id string) (api.AgentTeamRun, error) {
+	return s.step(ctx, id, api.RunCancelled, "")
+}
+
+// Begin says that a run is under way.
+func (s *Store) Begin(ctx context.Context, id string) (api.AgentTeamRun, error) {
+	return s.step(ctx, id, api.RunRunning, "")
+}
+
+// Fail ends a run that cannot go on; why says why.
+func (s *Store) Fail(ctx context.Context, id, why string) (api.AgentTeamRun, error) {
+	return s.step(ctx, id, api.RunFailed, why)
+}
+
+func (s *Store) step(ctx context.Context, id, to, why string) (r api.AgentTeamRun, err error) {
+	err = s.change(ctx, "change a run", func(c *change) error {
+		if r, err = run(ctx, c.tx, id); err != nil {
+			return err
+		}
+		var ours bool
+		if err := c.tx.QueryRowContext(ctx, `SELECT scheduled FROM run_places WHERE run_id = ?`, id).Scan(&ours); err != nil {
+			return err
+		}
+		if !ours {
+			return fault.New(fault.Rejected, "the run was begun by leadlight up, which carries it out itself").WithHint("interrupt that process, or use leadlight down")
+		}
+		return c.stepRun(&r, to, why)
+	})
+	return r, err
+}
+
+// stepRun changes a run's status, as the table allows.
+func (c *change) stepRun(r *api.AgentTeamRun, to, why string) error {
+	if err := runTransitions().check("the run", r.Status, to, runStatuses()); err != nil {
+		return err
+	}
+	if r.Status == api.RunPending && to == api.RunRunning {
+		r.StartedAt = c.now
+	}
+	r.Status, r.Error = to, why
+	if r.Final() {
+		r.CompletedAt = c.now
+		if err := c.close(r); err != nil {
+			return err
+		}
+	}
+	_, err := c.exec(`UPDATE agent_team_runs SET status = ?, started_at = ?, completed_at = ?, error = ?, summary = ? WHERE id = ?`,
+		r.Status, r.StartedAt, nullMoment(r.CompletedAt), null(r.Error), null(r.Summary), r.ID)
+	c.say(api.TeamRunEvent{Type: api.EvRunUpdated, TeamID: r.TeamID, TeamRunID: r.ID, Run: r})
+	return err
+}
+
+func nullMoment(ms int64) any {
+	if ms == 0 {
+		return nil
+	}
+	return ms
+}
+
+// close ends what is under way in a run that ends, and sums it up.
+func (c *change) close(r *api.AgentTeamRun) error {
+	open, err := flights(c.ctx, c.tx, r.ID)
+	if err != nil {
+		return err
+	}
+	for _, f := range open {
+		if err := c.land(f, api.ItemFailed, "the run was "+r.Status+" before it was done"); err != nil {
+			return err
+		}
+	}
+	tally, err := tally(c.ctx, c.tx, r.ID)
+	if err != nil {
+		return err
+	}
+	r.Summary = summary(tally)
+	status := map[string]string{api.RunCompleted: api.ItemDone}[r.Status]
+	_, err = c.exec(`UPDATE tasks SET status = ?, result_summary = ?, completed_at = ? WHERE id = ?`, or(status, api.ItemFailed), null(or(r.Error, r.Summary)), r.CompletedAt, r.RootTaskID)
+	if err == nil {
+		_, err = c.exec(`UPDATE run_members SET ended_at = ? WHERE run_id = ? AND ended_at IS NULL`, c.now, r.ID)
+	}
+	return err
+}
+
+// summary says how the items of a run stand.
+func summary(tally map[string]int) string {
+	total := 0
+	for _, n := range tally {
+		total += n
+	}
+	parts := []string{strconv.Itoa(tally[api.ItemDone]) + " of " + strconv.Itoa(total) + " items done"}
+	for _, status := range []string{api.ItemFailed, api.ItemBlocked, api.ItemInProgress, api.ItemTodo} {
+		if n := tally[status]; n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+strings.ReplaceAll(status, "_", " "))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// leaf is the condition on an item that has no children: only those are carried
+// out and counted.
+const leaf = `NOT EXISTS (SELECT 1 FROM agent_team_items child WHERE child.parent_item_id = i.id)`
+
+// tally counts a run's items without children by their status.
+func tally(ctx context.Context, q querier, runID string) (map[string]int, error) {
+	type row struct {
+		status string
+		n      int
+	}
+	list, err := all(ctx, q, func(scan func(...any) error) (r row, err error) {
+		err = scan(&r.status, &r.n)
+		return r, err
+	}, `SELECT i.status, count(*) FROM agent_team_items i WHERE i.team_run_id = ? AND `+leaf+` GROUP BY i.status`, runID)
+	out := map[string]int{}
+	for _, r := range list {
+		out[r.status] = r.n
+	}
+	return out, err
+}
+
+func (c *change) count(query string, args ...any) (n int, err error) {
+	err = c.tx.QueryRowContext(c.ctx, query, args...).Scan(&n)
+	return n, err
+}

@@ -1,0 +1,62 @@
+package runs
+
+import (
+	"context"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// Report returns a run with everything that belongs to it.
+func (s *Store) Report(ctx context.Context, id string) (out api.RunReport, err error) {
+	if out.Run, err = s.Run(ctx, id); err != nil {
+		return out, err
+	}
+	if out.Team, err = s.Team(ctx, out.Run.TeamID); err != nil {
+		return out, err
+	}
+	p, err := s.PlaceOf(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	out.LiveTeam = p.LiveTeam
+	if out.Items, err = items(ctx, s.db, id); err != nil {
+		return out, err
+	}
+	if out.Tasks, err = s.runTasks(ctx, out.Run.RootTaskID); err != nil {
+		return out, err
+	}
+	out.Members, err = all(ctx, s.db, func(scan func(...any) error) (m api.RunMember, err error) {
+		err = scan(&m.Name, &m.AgentRoleID, &m.StartedAt, &m.EndedAt)
+		return m, err
+	}, `SELECT name, agent_role_id, started_at, coalesce(ended_at, 0) FROM run_members WHERE run_id = ? ORDER BY started_at, name`, id)
+	addWork(out.Members, out.Tasks)
+	return out, err
+}
+
+// runTasks lists the child tasks of a run, in the order they were begun.
+func (s *Store) runTasks(ctx context.Context, root string) ([]api.RunTask, error) {
+	return all(ctx, s.db, func(scan func(...any) error) (t api.RunTask, err error) {
+		err = scan(&t.ID, &t.ItemID, &t.Assignee, &t.Status, &t.ResultSummary, &t.Attempts, &t.StartedAt, &t.CompletedAt)
+		return t, err
+	}, `SELECT t.id, coalesce(i.id, ''), coalesce(t.assignee, ''), t.status, coalesce(t.result_summary, ''), t.attempts, t.started_at, coalesce(t.completed_at, 0)
+		FROM tasks t LEFT JOIN agent_team_items i ON i.source_task_id = t.id WHERE t.parent_task_id = ? ORDER BY t.started_at, t.id`, root)
+}
+
+// addWork sums up what each teammate has worked on.
+func addWork(members []api.RunMember, tasks []api.RunTask) {
+	at := map[string]*api.RunMember{}
+	for i := range members {
+		at[members[i].Name] = &members[i]
+	}
+	for _, t := range tasks {
+		m := at[t.Assignee]
+		if m == nil {
+			continue
+		}
+		m.Items++
+		m.Retries += t.Attempts - 1
+		if t.CompletedAt > 0 {
+			m.BusyMs += t.CompletedAt - t.StartedAt
+		}
+	}
+}

@@ -1,0 +1,134 @@
+// Package runs keeps teams as they are defined, their runs, and each run's
+// checklist, in the daemon's database. It holds the rules: what may refer to what,
+// and which status may follow which. Who carries items out lies elsewhere.
+package runs
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// Store is the definitions, runs and items in one database. It is safe for
+// concurrent use; it has one writer at a time. Every change is made whole or not
+// at all, and is told after it was made, in the order of the changes.
+//
+// What is referred to and is not there is fault.TeamNotFound, MemberNotFound,
+// RunNotFound, ItemNotFound or, for a role, ProfileNotFound. What the rules forbid
+// is fault.Rejected, and nothing is changed then.
+type Store struct {
+	db   *sql.DB
+	tell func(api.TeamRunEvent)
+	mu   sync.Mutex
+}
+
+// New returns the store in d, which was opened with the Component. tell is called
+// with each change, while no other can be made: it must not wait.
+func New(d *sql.DB, tell func(api.TeamRunEvent)) *Store { return &Store{db: d, tell: tell} }
+
+// change is one transaction under way.
+type change struct {
+	ctx  context.Context
+	tx   *sql.Tx
+	now  int64
+	told []api.TeamRunEvent
+}
+
+// change makes a change: all or nothing.
+func (s *Store) change(ctx context.Context, what string, f func(*change) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	defer tx.Rollback()
+	c := &change{ctx: ctx, tx: tx, now: time.Now().UnixMilli()}
+	if err = f(c); err == nil {
+		err = tx.Commit()
+	}
+	if err != nil {
+		return explain(what, err)
+	}
+	for _, e := range c.told {
+		e.Timestamp = c.now
+		s.tell(e)
+	}
+	return nil
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (c *change) exec(query string, args ...any) (int64, error) {
+	r, err := c.tx.ExecContext(c.ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+func (c *change) say(e api.TeamRunEvent) { c.told = append(c.told, e) }
+
+func newID() string { return uuid.NewString() }
+
+// querier is the database, or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// all reads every row of a query.
+func all[T any](ctx context.Context, q querier, scan func(func(...any) error) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := []T{}
+	for rows.Next() {
+		v, err := scan(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
+
+// null is a text as it is kept: nothing if it is empty.
+func null(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// Loaded calls f with each run, the open ones with their items, while no change can
+// be made: whoever begins to listen inside f misses nothing and hears nothing
+// twice.
+func (s *Store) Loaded(ctx context.Context, filter api.TeamRunFilter, f func([]api.TeamRunEvent)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list, err := all(ctx, s.db, scanRun, `SELECT `+runColumns+` FROM agent_team_runs
+		WHERE (?1 = '' OR team_id = ?1) AND (?2 = '' OR id = ?2) ORDER BY started_at, id`, filter.TeamID, filter.TeamRunID)
+	if err != nil {
+		return explain("load the runs", err)
+	}
+	told := make([]api.TeamRunEvent, len(list))
+	for i, run := range list {
+		told[i] = api.TeamRunEvent{Type: api.EvRunLoaded, Timestamp: time.Now().UnixMilli(), TeamID: run.TeamID, TeamRunID: run.ID, Run: &list[i]}
+		if run.Final() {
+			continue
+		}
+		if told[i].Items, err = items(ctx, s.db, run.ID); err != nil {
+			return explain("load the runs", err)
+		}
+	}
+	f(told)
+	return nil
+}

@@ -1,0 +1,201 @@
+package runs
+
+import (
+	"context"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Place says where a run is carried out.
+type Place struct {
+	RunID     string
+	LiveTeam  string // the team of its teammates
+	Cwd       string
+	Scheduled bool // by the daemon; else this is a record of what another process does
+}
+
+func scanPlace(scan func(...any) error) (p Place, err error) {
+	err = scan(&p.RunID, &p.LiveTeam, &p.Cwd, &p.Scheduled)
+	return p, err
+}
+
+// Open lists the runs that the daemon has to carry out, the oldest first.
+func (s *Store) Open(ctx context.Context) ([]Place, error) {
+	return all(ctx, s.db, scanPlace, `SELECT p.run_id, p.live_team, p.cwd, p.scheduled FROM run_places p JOIN agent_team_runs r ON r.id = p.run_id
+		WHERE p.scheduled AND r.completed_at IS NULL ORDER BY r.started_at, r.id`)
+}
+
+// PlaceOf says where a run is carried out: fault.RunNotFound.
+func (s *Store) PlaceOf(ctx context.Context, id string) (Place, error) {
+	if _, err := s.Run(ctx, id); err != nil {
+		return Place{}, err
+	}
+	return scanPlace(s.db.QueryRowContext(ctx, `SELECT run_id, live_team, cwd, scheduled FROM run_places WHERE run_id = ?`, id).Scan)
+}
+
+// Flight is an item that a teammate works on.
+type Flight struct {
+	Item     api.AgentTeamItem
+	TaskID   string
+	Assignee string
+	Attempts int
+}
+
+func flights(ctx context.Context, q querier, runID string) ([]Flight, error) {
+	return all(ctx, q, func(scan func(...any) error) (f Flight, err error) {
+		f.Item, err = scanItem(func(into ...any) error { return scan(append(into, &f.TaskID, &f.Assignee, &f.Attempts)...) })
+		return f, err
+	}, `SELECT `+itemColumns+`, t.id, t.assignee, t.attempts FROM agent_team_items i JOIN tasks t ON t.id = i.source_task_id
+		WHERE i.team_run_id = ? AND i.status = 'in_progress' AND t.completed_at IS NULL ORDER BY t.started_at, t.id`, runID)
+}
+
+// Flights lists the items of a run that teammates work on.
+func (s *Store) Flights(ctx context.Context, runID string) ([]Flight, error) {
+	return flights(ctx, s.db, runID)
+}
+
+// Ready lists the first n items that can begin, in their order: they have an owner
+// that is not the lead, no children, and nothing to wait for.
+func (s *Store) Ready(ctx context.Context, runID string, n int) ([]api.AgentTeamItem, error) {
+	return all(ctx, s.db, scanItem, `SELECT `+itemColumns+` FROM agent_team_items i JOIN agent_team_runs r ON r.id = i.team_run_id JOIN agent_teams t ON t.id = r.team_id
+		WHERE i.team_run_id = ? AND i.status = 'todo' AND i.owner_agent_role_id IS NOT NULL AND i.owner_agent_role_id != t.lead_agent_role_id AND `+leaf+`
+		ORDER BY i.sort_order, i.id LIMIT ?`, runID, n)
+}
+
+// Launch gives an item to a teammate: its child task begins. It is fault.Rejected
+// if the run does not run, the item cannot begin, or as many items as the team may
+// have at a time are under way.
+func (s *Store) Launch(ctx context.Context, itemID, assignee string) (f Flight, err error) {
+	err = s.change(ctx, "begin an item", func(c *change) error {
+		it, err := item(ctx, c.tx, itemID)
+		if err != nil {
+			return err
+		}
+		r, err := run(ctx, c.tx, it.TeamRunID)
+		if err != nil {
+			return err
+		}
+		if r.Status != api.RunRunning || it.Status != api.ItemTodo {
+			return fault.New(fault.Rejected, "the run is %s and the item %s", r.Status, it.Status)
+		}
+		t, err := team(ctx, c.tx, r.TeamID)
+		if err != nil {
+			return err
+		}
+		open, err := flights(ctx, c.tx, r.ID)
+		if err != nil {
+			return err
+		}
+		if len(open) >= t.MaxParallelAgents {
+			return fault.New(fault.LimitReached, "%d items are under way, the limit is %d", len(open), t.MaxParallelAgents)
+		}
+		f = Flight{TaskID: newID(), Assignee: assignee, Attempts: 1}
+		if _, err := c.exec(`INSERT INTO tasks (id, parent_task_id, title, assignee, status, started_at) VALUES (?, ?, ?, ?, ?, ?)`,
+			f.TaskID, r.RootTaskID, it.Title, assignee, api.ItemInProgress, c.now); err != nil {
+			return err
+		}
+		it.SourceTaskID, it.Status, it.ResultSummary = f.TaskID, api.ItemInProgress, ""
+		f.Item = it
+		return c.saveItem(&f.Item, api.EvItemSpawned)
+	})
+	return f, err
+}
+
+// Again says that a task is begun once more, because the teammate was lost.
+func (s *Store) Again(ctx context.Context, taskID string) error {
+	return s.change(ctx, "begin a task again", func(c *change) error {
+		_, err := c.exec(`UPDATE tasks SET attempts = attempts + 1 WHERE id = ? AND completed_at IS NULL`, taskID)
+		return err
+	})
+}
+
+// Land writes how an item ended, to it and to its task: api.ItemDone or
+// api.ItemFailed. It does nothing if that is written already.
+func (s *Store) Land(ctx context.Context, runID, taskID, status, result string) error {
+	return s.change(ctx, "end an item", func(c *change) error {
+		open, err := flights(ctx, c.tx, runID)
+		if err != nil {
+			return err
+		}
+		for _, f := range open {
+			if f.TaskID == taskID {
+				return c.land(f, status, result)
+			}
+		}
+		return nil
+	})
+}
+
+func (c *change) land(f Flight, status, result string) error {
+	result = clipText(result)
+	if _, err := c.exec(`UPDATE tasks SET status = ?, result_summary = ?, completed_at = ? WHERE id = ?`, status, null(result), c.now, f.TaskID); err != nil {
+		return err
+	}
+	f.Item.Status, f.Item.ResultSummary = status, result
+	return c.saveItem(&f.Item, api.EvItemUpdated)
+}
+
+// Finish ends a run in which nothing more will happen by itself, and tells whether
+// it has. A run goes on while an item is under way or can begin, or waits for a
+// person: one with no owner, the lead's, or one that was blocked by hand.
+func (s *Store) Finish(ctx context.Context, id string) (r api.AgentTeamRun, ended bool, err error) {
+	if r, ended, err = s.finished(ctx, id); err != nil || !ended {
+		return r, false, err
+	}
+	err = s.change(ctx, "end a run", func(c *change) error {
+		if r, err = run(ctx, c.tx, id); err != nil {
+			return err
+		}
+		n, err := tally(ctx, c.tx, id)
+		if err != nil {
+			return err
+		}
+		if n[api.ItemTodo]+n[api.ItemInProgress] > 0 || r.Status != api.RunRunning {
+			ended = false
+			return nil // something has come in between
+		}
+		if n[api.ItemFailed]+n[api.ItemBlocked] == 0 {
+			return c.stepRun(&r, api.RunCompleted, "")
+		}
+		return c.stepRun(&r, api.RunFailed, summary(n))
+	})
+	return r, ended && err == nil, err
+}
+
+func (s *Store) finished(ctx context.Context, id string) (api.AgentTeamRun, bool, error) {
+	r, err := s.Run(ctx, id)
+	if err != nil || r.Status != api.RunRunning {
+		return r, false, err
+	}
+	n, err := tally(ctx, s.db, id)
+	if err != nil || len(n) == 0 || n[api.ItemTodo]+n[api.ItemInProgress] > 0 {
+		return r, false, err
+	}
+	var byHand int // blocked, though nothing that it waits for is open
+	err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM agent_team_items i WHERE i.team_run_id = ? AND i.status = 'blocked' AND `+leaf+`
+		AND NOT EXISTS (SELECT 1 FROM item_blockers b JOIN agent_team_items o ON o.id = b.blocker_id WHERE b.item_id = i.id AND o.status != 'done')`, id).Scan(&byHand)
+	return r, byHand == 0, err
+}
+
+// Joined writes down that a teammate of a run is up.
+func (s *Store) Joined(ctx context.Context, runID, name, roleID string) error {
+	return s.change(ctx, "write down a teammate", func(c *change) error {
+		_, err := c.exec(`INSERT INTO run_members VALUES (?, ?, ?, ?, NULL) ON CONFLICT DO UPDATE SET ended_at = NULL`, runID, name, roleID, c.now)
+		return err
+	})
+}
+
+// Left writes down that the teammates of a run are gone.
+func (s *Store) Left(ctx context.Context, runID string) error {
+	return s.change(ctx, "write down who is gone", func(c *change) error {
+		_, err := c.exec(`UPDATE run_members SET ended_at = ? WHERE run_id = ? AND ended_at IS NULL`, c.now, runID)
+		return err
+	})
+}
+
+// clipText bounds a result at its end, which says more than its beginning.
+func clipText(s string) string {
+	const most = 8 << 10
+	return validText(s[max(0, len(s)-most):])
+}

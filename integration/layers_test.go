@@ -68,7 +68,7 @@ func layers() []rule {
 		{"hooks", l2, "signals", "programs that may object"},
 
 		{"teams", l3, "teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "the verbs bring it all together"},
-		{"teams/mate", l3, "teams teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "a teammate's life on its host, lived by the verbs"},
+		{"teams/mate", l3, "teams teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events teams/observe", "a teammate's life on its host, lived by the verbs"},
 
 		{"cmd/internal/config", l4, "panes panes/profiles panes/host hooks backend teams teams/store", "settings name things of the lower layers and start none"},
 		{"cmd/internal/daemon", l4, "teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},

@@ -68,6 +68,22 @@ type SubscribeParams struct {
 type Subscribed struct {
 	Seq   uint64     `json:"seq"`
 	Teams []Snapshot `json:"teams"` // as they were at Seq
+
+	Observed []Observed `json:"observed,omitempty"` // and what was seen in streams
+}
+
+// Observed is a team as it is seen in the stream of a worker.
+type Observed struct {
+	Team   string          `json:"team"`   // the worker's own
+	Member string          `json:"member"` // the worker
+	Run    string          `json:"run"`    // id of one run of its command
+	Task   string          `json:"task,omitempty"`
+	State  json.RawMessage `json:"state"` // as the command observe --emit state prints it; null: no team any more
+}
+
+// ObservedParams are the parameters of observed.list.
+type ObservedParams struct {
+	Team string `json:"team,omitempty"` // of the workers; absent: all
 }
 
 // Snapshot is one team at a moment.

@@ -169,9 +169,15 @@ func (m *mate) attempt(ctx context.Context, argv []string, input []byte, id, fee
 		env = append(env, "LEADLIGHT_FEEDBACK="+feedback)
 	}
 	out, said := &tail{limit: maxResult}, &tail{limit: maxResult}
+	all := []io.Writer{out, said}
+	if speaksStream(argv) {
+		s := m.followStream(ctx, id)
+		defer s.close()
+		all = append(all, s)
+	}
 	exit, err := m.host.Run(ctx, host.Command{
 		Argv: argv, Dir: m.launch.Dir, Env: env,
-		Pipes: true, Stdin: append(input, '\n'), Stdout: io.MultiWriter(out, said), Stderr: said,
+		Pipes: true, Stdin: append(input, '\n'), Stdout: io.MultiWriter(all...), Stderr: said,
 	})
 	switch {
 	case err != nil:

@@ -82,7 +82,7 @@ func filesTable() [][2]string {
 		{"BASE/teams/TEAM/inboxes/NAME.json", "a mailbox, in Claude Code's form"},
 		{"BASE/teams/TEAM/inbox/NAME/", "a mailbox of the form maildir: one file a message"},
 		{"BASE/tasks/TEAM/ID.json", "a task, in Claude Code's form"},
-		{"BASE/leadlight/TEAM/", "our own: hosts, launch (and hooks), ledger (and plans), transcripts, archive, locks"},
+		{"BASE/leadlight/TEAM/", "our own: hosts, launch (and hooks), ledger (and plans), transcripts, observed, archive, locks"},
 		{"RUN", "$XDG_RUNTIME_DIR/leadlight if it is ours, else /tmp/leadlight-UID"},
 		{"RUN/tmux", "socket of our own tmux server, while there are panes in it"},
 		{"RUN/…/….sock", "a teammate's control socket"},

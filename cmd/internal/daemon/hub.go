@@ -34,10 +34,12 @@ type hub struct {
 	seq    uint64
 	states map[string]changes.Team
 	fault  string // the last failure to write
+
+	observed map[string]observed // in streams, by the worker's address
 }
 
 func newHub(ctx context.Context, h *history.Store, log *slog.Logger, moved func()) (*hub, error) {
-	u := &hub{history: h, bus: events.NewBus(), log: log, moved: moved, queue: queue, states: map[string]changes.Team{}}
+	u := &hub{history: h, bus: events.NewBus(), log: log, moved: moved, queue: queue, states: map[string]changes.Team{}, observed: map[string]observed{}}
 	var err error
 	if u.seq, err = h.Last(ctx); err != nil {
 		return nil, err
@@ -54,7 +56,7 @@ func newHub(ctx context.Context, h *history.Store, log *slog.Logger, moved func(
 		}
 		u.states[t.Name] = t
 	}
-	return u, nil
+	return u, u.recall(ctx)
 }
 
 // see takes a look at a team, the zero Team if it is gone, and tells what
@@ -110,7 +112,7 @@ func (u *hub) publish(ctx context.Context, list []events.Event, name string, sta
 	u.fault = ""
 	if err := u.history.Add(context.WithoutCancel(ctx), list, name, state); err != nil {
 		u.fault = err.Error()
-		u.log.Error("events are not in the history", "first", list[0].Seq, "error", err)
+		u.log.Error("the history cannot be written", "last", u.seq, "events", len(list), "error", err)
 	}
 	for _, e := range list {
 		u.bus.Publish(e)
@@ -137,7 +139,7 @@ func (u *hub) names() []string {
 func (u *hub) subscribe(team string) (api.Subscribed, *events.Subscription) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	out := api.Subscribed{Seq: u.seq, Teams: []api.Snapshot{}}
+	out := api.Subscribed{Seq: u.seq, Teams: []api.Snapshot{}, Observed: u.observations(team)}
 	for _, name := range slices.Sorted(maps.Keys(u.states)) {
 		if t := u.states[name]; team == "" || team == name {
 			out.Teams = append(out.Teams, api.Snapshot{Name: name, Description: t.Description, Members: t.Members, Tasks: t.Tasks})

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/changes"
@@ -20,7 +21,7 @@ const (
 
 // parts is what of a team may have changed.
 type parts struct {
-	all, members, tasks bool
+	all, members, tasks, streams bool
 	boxes               map[string]bool
 }
 
@@ -52,7 +53,7 @@ func newTeamWatch(w *watch, name string) *teamWatch {
 func (t *teamWatch) touch(p parts) {
 	t.mu.Lock()
 	d := &t.dirty
-	d.all, d.members, d.tasks = d.all || p.all, d.members || p.members, d.tasks || p.tasks
+	d.all, d.members, d.tasks, d.streams = d.all || p.all, d.members || p.members, d.tasks || p.tasks, d.streams || p.streams
 	for owner := range p.boxes {
 		if d.boxes == nil {
 			d.boxes = map[string]bool{}
@@ -73,7 +74,7 @@ func (t *teamWatch) run(ctx context.Context) {
 	t.mu.Lock()
 	t.stop = cancel
 	t.mu.Unlock()
-	hosts := t.stores.Dir.Join("leadlight/" + t.name + "/hosts")
+	hosts, streams := t.stores.Dir.Join(panes.OwnPath(t.name, "hosts")), t.stores.Dir.Join(panes.ObservedFolder(t.name))
 	for _, source := range []struct {
 		watch func() (<-chan struct{}, error)
 		p     parts
@@ -81,6 +82,7 @@ func (t *teamWatch) run(ctx context.Context) {
 		{func() (<-chan struct{}, error) { return t.stores.Roster.Watch(ctx, t.name) }, parts{members: true}},
 		{func() (<-chan struct{}, error) { return t.stores.Tasks.Watch(ctx, t.name) }, parts{tasks: true}},
 		{func() (<-chan struct{}, error) { return t.stores.Watcher.Watch(ctx, []string{hosts}, nil) }, parts{members: true}},
+		{func() (<-chan struct{}, error) { return t.stores.Watcher.Watch(ctx, []string{streams}, nil) }, parts{streams: true}},
 	} {
 		t.relay(source.watch, source.p)
 	}
@@ -127,6 +129,9 @@ func (t *teamWatch) look(ctx context.Context) {
 	p := t.dirty
 	t.dirty = parts{}
 	t.mu.Unlock()
+	if p.all || p.streams {
+		defer t.listen(ctx)
+	}
 	if !p.all && !p.members && !p.tasks && len(p.boxes) == 0 {
 		return
 	}

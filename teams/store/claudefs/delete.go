@@ -15,7 +15,7 @@ const deletedMark = ".deleted-"
 // ownFolders are our records of a team. The locks stay: whoever waits for one
 // must not find another file in its place.
 func ownFolders() []string {
-	return []string{"hosts", "launch", "ledger", "transcripts", "archive"}
+	return []string{"hosts", "launch", "ledger", "transcripts", "observed", "archive"}
 }
 
 // moveAway renames everything that belongs to a team, the folder with the roster

@@ -58,6 +58,9 @@ func layers() []rule {
 		{"teams/store/maildir", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson teams/store/ledger teams/store/mailbox", "the other mailbox, on the ground of L0"},
 		{"teams/store/storetest", l1, "teams/store", "the suite knows the contract and no store"},
 		{"backend/backendtest", l1, "backend", "the suite knows the contract and no terminal"},
+		{"backend/iterm2/wire", l0, "", "iterm2's language, for the backend and for the server it is tested with"},
+		{"backend/iterm2/iterm2test", l1, "backend/iterm2/wire", "the server knows the language and not who speaks to it"},
+		{"backend/iterm2", l1, "backend backend/iterm2/wire", "a terminal that is spoken to in a language of its own"},
 		{"backend/*", l1, "backend signals", "a terminal knows where panes are, not what they are"},
 		{"panes/host", l1, "signals", "the process inside a pane knows nothing of teams"},
 		{"panes/worktree", l1, "teams/store/files teams/store/lock", "a worktree is git's, and a lock keeps works on it apart"},
@@ -104,6 +107,8 @@ func linkers() map[string]struct{ who, why string } {
 		"github.com/fsnotify/fsnotify":         {"teams/store/files", "one place that knows when events do not work"},
 		"github.com/creack/pty":                {"panes/host", "one owner of terminals"},
 		"github.com/charmbracelet/x/vt":        {"panes/host", "one screen model, out of the copy path"},
+		"github.com/coder/websocket":           {"backend/iterm2 backend/iterm2/iterm2test", "iTerm2's scripting interface alone"},
+		"google.golang.org/protobuf":           {"backend/iterm2/wire", "the encoding of its messages, and nothing generated"},
 		"charm.land/bubbletea/v2":              {"cmd/internal/tui", "the dashboard alone"},
 		"charm.land/lipgloss/v2":               {"cmd/internal/tui", "the dashboard alone"},
 		"github.com/charmbracelet/x/ansi":      {"cmd/internal/tui", "the dashboard alone"},
@@ -126,10 +131,10 @@ func linkers() map[string]struct{ who, why string } {
 }
 
 // suites are packages of test code that is not in _test.go files.
-const suites = "backend/backendtest teams/store/storetest integration integration/*"
+const suites = "backend/backendtest backend/iterm2/iterm2test teams/store/storetest integration integration/*"
 
 // witnesses may link what they check against in their tests: tmux and terminals.
-const witnesses = "integration integration/* backend/backendtest teams/store/claudefs cmd/leadlight cmd/internal/cli panes teams teams/mate"
+const witnesses = "integration integration/* backend/backendtest backend/iterm2/iterm2test teams/store/claudefs cmd/leadlight cmd/internal/cli panes teams teams/mate"
 
 func TestHouseLayers(t *testing.T) {
 	for name, p := range packages(t) {

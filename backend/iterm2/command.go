@@ -1,0 +1,90 @@
+package iterm2
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// The command of a session is one text to iTerm2, in which it looks for expressions to
+// evaluate and which it then takes apart at its spaces. So the real command line goes into
+// a file, exactly, and the text only names that file. The shell that reads it removes it
+// and becomes the program.
+
+// commandAge is how old a command must be before it counts as one that never began.
+const commandAge = 10 * time.Minute
+
+// commandOf is the file of the pane that bears a mark.
+func (b *Backend) commandOf(m backend.Mark) string {
+	h := sha256.New()
+	for _, s := range []string{m.Base, m.Team, m.Agent, m.Host} {
+		fmt.Fprintf(h, "%d %s", len(s), s)
+	}
+	return filepath.Join(b.dir, hex.EncodeToString(h.Sum(nil)[:8]))
+}
+
+// begin writes the command of a pane into a file.
+func (b *Backend) begin(s backend.Spec) (file string, err error) {
+	file = b.commandOf(s.Mark)
+	b.sweep()
+	if strings.ContainsFunc(file, func(r rune) bool { return r < ' ' || strings.ContainsRune(` \()"'$~`, r) }) {
+		return "", fault.New(fault.InvalidArgument, "the folder %q cannot be named in a command of iTerm2", b.dir).
+			WithHint("choose another XDG_RUNTIME_DIR")
+	}
+	var script strings.Builder
+	script.WriteString("rm -f -- \"$0\"; rmdir -- \"${0%/*}\" 2>/dev/null\ncd -- " + quoted(s.Dir) + " && exec")
+	for _, w := range s.Argv {
+		script.WriteString(" " + quoted(w))
+	}
+	script.WriteString("\n")
+	// Whoever starts the last pane removes the empty folder, maybe between its making and
+	// its use: then it is made again.
+	err = error(syscall.ENOENT)
+	for try := 0; try < 20 && errors.Is(err, syscall.ENOENT); try++ {
+		if err = os.MkdirAll(b.dir, 0o700); err == nil {
+			err = os.WriteFile(file, []byte(script.String()), 0o600)
+		}
+	}
+	if err != nil {
+		return "", fault.New(fault.Of(err).Code, "note the command of a pane: %w", err)
+	}
+	return file, nil
+}
+
+// sweep removes commands that never began: iTerm2, or whoever asked it, was killed.
+func (b *Backend) sweep() {
+	entries, _ := os.ReadDir(b.dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > commandAge {
+			_ = os.Remove(filepath.Join(b.dir, e.Name()))
+		}
+	}
+}
+
+// forget removes the file of a command that did not begin.
+func (b *Backend) forget(file string) {
+	_ = os.Remove(file)
+	_ = os.Remove(b.dir) // succeeds only when it is empty
+}
+
+// quoted is a word as the shell reads it, whatever it holds.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// properties is the profile of a session that runs a file and bears a label.
+func properties(file string, l backend.Label) []wire.Property {
+	return append([]wire.Property{
+		property("Custom Command", "Yes"),
+		property("Command", "/bin/sh "+file),
+		property("Close Sessions On End", 1),
+	}, look(l)...)
+}

@@ -1,0 +1,275 @@
+// Package iterm2 is the backend that holds panes in iTerm2, through the program's own
+// scripting interface.
+//
+// A pane is a session of iTerm2, its window a tab, its session an iTerm2 window; the id
+// is the session's unique one, never a place such as w0t1p2, which changes. The tabs in
+// which iTerm2 shows windows of tmux (tmux -CC) are left out: those panes are tmux's.
+//
+// The interface is spoken over one connection that stays: the cookie which iTerm2 wants to
+// see is good for one, and asking for it may ask a person. It is asked for when the first
+// answer is needed, and again when the connection was lost. Package wire has the
+// messages. What is said here about iTerm2 is from the description of its interface and
+// from its users' reports; nobody has run this against the real program.
+//
+// The mark of a pane is a variable of its session, user.leadlight. A program in the pane
+// could change that of its own pane by an escape sequence, and thereby hide the pane from
+// us; it cannot touch another one's.
+package iterm2
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Type is what is written as backendType of a member with a pane here.
+const Type = "iterm2"
+
+// Variable names, in the environment of a program, its session: w0t1p2:UUID.
+const Variable = "ITERM_SESSION_ID"
+
+// markVariable is the session variable that holds a mark.
+const markVariable = "user.leadlight"
+
+// Options says how iTerm2 is reached.
+type Options struct {
+	// Socket is the unix socket of the scripting interface; "" is where iTerm2 puts it.
+	Socket string
+	// Dir is a folder, absolute, for the command of a pane until that has begun; it is made
+	// when needed and removed when empty.
+	Dir string
+	// Cookie gets what a new connection needs; nil asks iTerm2 by osascript.
+	Cookie Cookie
+	// Getenv reads ITERM_SESSION_ID, HOME and IT2_SUITE; nil is os.Getenv.
+	Getenv func(string) string
+	// Timeout is how long iTerm2 may take to answer; 0 is 5 s. It may take ten times that
+	// to let us in, because it may ask a person.
+	Timeout time.Duration
+	// Log gets a debug line for every connection; nil is silence.
+	Log *slog.Logger
+}
+
+// Backend holds panes in iTerm2. It keeps no state about panes, and several processes may
+// use one iTerm2 at once. It need not be closed: the connection ends with the process.
+type Backend struct {
+	socket  string
+	dir     string
+	getenv  func(string) string
+	timeout time.Duration
+	link    *link
+
+	opening sync.Mutex // so that each Open gives the focus back to where it really was
+}
+
+var (
+	_ backend.Backend = (*Backend)(nil)
+	_ backend.Lister  = (*Backend)(nil)
+	_ backend.Watcher = (*Backend)(nil)
+)
+
+// New returns a Backend. It touches nothing: whether iTerm2 is there, and lets us in, is
+// found out at the first call.
+func New(o Options) (*Backend, error) {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 5 * time.Second
+	}
+	if o.Socket == "" {
+		o.Socket = SocketPath(o.Getenv)
+	}
+	if o.Cookie == nil {
+		o.Cookie = AskByScript
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if !filepath.IsAbs(o.Socket) || !filepath.IsAbs(o.Dir) {
+		return nil, fault.New(fault.InvalidArgument, "iTerm2's socket %q or the folder %q is not absolute", o.Socket, o.Dir)
+	}
+	return &Backend{
+		socket: o.Socket, dir: o.Dir, getenv: o.Getenv, timeout: o.Timeout,
+		link: &link{socket: o.Socket, cookie: o.Cookie, log: o.Log, patience: 10 * o.Timeout, watchers: map[chan struct{}]bool{}},
+	}, nil
+}
+
+// SocketPath is where iTerm2 puts the socket of its scripting interface. A second iTerm2
+// of another name, with its own settings, is named by IT2_SUITE.
+func SocketPath(getenv func(string) string) string {
+	name := getenv("IT2_SUITE")
+	if name == "" || strings.ContainsRune(name, '/') {
+		name = "iTerm2"
+	}
+	return filepath.Join(getenv("HOME"), "Library", "Application Support", name, "private", "socket")
+}
+
+// SessionOf reads the session's id out of the value of Variable.
+func SessionOf(value string) (backend.ID, bool) {
+	_, id, found := strings.Cut(value, ":")
+	return backend.ID(id), found && checkID(backend.ID(id)) == nil
+}
+
+// Socket returns the path of the socket.
+func (b *Backend) Socket() string { return b.socket }
+
+// HangUp ends the connection; a call after it makes a new one.
+func (b *Backend) HangUp() { b.link.hangUp() }
+
+// ask is one question to iTerm2, with its limit.
+func (b *Backend) ask(ctx context.Context, r *wire.Request) (*wire.Response, error) {
+	return b.link.ask(ctx, b.timeout, r)
+}
+
+// tree is everything iTerm2 shows.
+func (b *Backend) tree(ctx context.Context) (*wire.Sessions, error) {
+	a, err := b.ask(ctx, &wire.Request{ListSessions: &wire.Empty{}})
+	if err != nil {
+		return nil, err
+	}
+	if a.ListSessions == nil {
+		return nil, odd("the list of sessions")
+	}
+	return a.ListSessions, nil
+}
+
+// Self returns the pane of this process: the session in ITERM_SESSION_ID, if iTerm2 has it.
+func (b *Backend) Self(ctx context.Context) (backend.Pane, []backend.Pane, bool, error) {
+	id, ok := SessionOf(b.getenv(Variable))
+	if !ok {
+		return backend.Pane{}, nil, false, nil
+	}
+	all, err := b.ListAll(ctx)
+	if err != nil {
+		return backend.Pane{}, nil, false, err
+	}
+	self, ok := find(all, id)
+	if !ok {
+		return backend.Pane{}, nil, false, nil
+	}
+	var window []backend.Pane
+	for _, p := range all {
+		if p.Window == self.Window && p.Session == self.Session {
+			window = append(window, p)
+		}
+	}
+	return self, window, true, nil
+}
+
+// List returns our panes.
+func (b *Backend) List(ctx context.Context) ([]backend.Pane, error) {
+	all, err := b.ListAll(ctx)
+	var ours []backend.Pane
+	for _, p := range all {
+		if p.Mark != (backend.Mark{}) {
+			ours = append(ours, p)
+		}
+	}
+	return ours, err
+}
+
+// ListAll returns every pane.
+func (b *Backend) ListAll(ctx context.Context) ([]backend.Pane, error) {
+	tree, err := b.tree(ctx)
+	if isAway(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := b.panes(tree)
+	there := make([]bool, len(all))
+	var group errgroup.Group
+	for i := range all {
+		group.Go(func() error {
+			mark, pid, err := b.facts(ctx, all[i].ID)
+			all[i].Mark, all[i].PID, there[i] = mark, pid, err == nil
+			if isGone(err) {
+				return nil
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		if isAway(err) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	var out []backend.Pane
+	for i, p := range all {
+		if there[i] {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// facts asks for what is kept on a session: backend.ErrGone.
+func (b *Backend) facts(ctx context.Context, id backend.ID) (mark backend.Mark, pid int, err error) {
+	a, err := b.ask(ctx, &wire.Request{Variable: &wire.VariableRequest{Session: string(id), Get: []string{markVariable, "pid"}}})
+	switch {
+	case err != nil:
+		return mark, 0, err
+	case a.Variable == nil || a.Variable.Status == wire.OK && len(a.Variable.JSON) != 2:
+		return mark, 0, odd("the variables of a session")
+	case a.Variable.Status == wire.NotFound:
+		return mark, 0, gone(id)
+	case a.Variable.Status != wire.OK:
+		return mark, 0, refused("tell the variables of session "+string(id), a.Variable.Status)
+	}
+	var text string // a mark that is not ours to read is none
+	if json.Unmarshal([]byte(a.Variable.JSON[0]), &text) == nil && json.Unmarshal([]byte(text), &mark) != nil {
+		mark = backend.Mark{}
+	}
+	_ = json.Unmarshal([]byte(a.Variable.JSON[1]), &pid)
+	return mark, max(pid, 0), nil
+}
+
+// ours tells whether a session bears a mark: backend.ErrGone, fault.Unproven. No other
+// session ever gets its id, so whoever asks first and acts then cannot hit another one.
+func (b *Backend) ours(ctx context.Context, id backend.ID, mark backend.Mark) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	have, _, err := b.facts(ctx, id)
+	if err == nil && (have != mark || mark == backend.Mark{}) {
+		err = fault.New(fault.Unproven, "session %s is left alone: it carries another mark", id)
+	}
+	return err
+}
+
+// Label shows name, state and colour in the session's name, badge and tab.
+func (b *Backend) Label(ctx context.Context, id backend.ID, mark backend.Mark, l backend.Label) error {
+	if err := b.ours(ctx, id, mark); err != nil {
+		if isAway(err) {
+			return gone(id)
+		}
+		return err
+	}
+	a, err := b.ask(ctx, &wire.Request{SetProfile: &wire.SetProfileRequest{Session: string(id), Assignments: look(l)}})
+	switch {
+	case isAway(err):
+		return gone(id)
+	case err != nil:
+		return err
+	case a.SetProfile == nil:
+		return odd("the change of a label")
+	case a.SetProfile.Status == wire.NotFound:
+		return gone(id)
+	case a.SetProfile.Status != wire.OK:
+		return refused("label session "+string(id), a.SetProfile.Status)
+	}
+	return nil
+}

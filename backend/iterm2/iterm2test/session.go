@@ -1,0 +1,221 @@
+package iterm2test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/creack/pty"
+	"github.com/google/uuid"
+	"golang.org/x/sys/unix"
+
+	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
+)
+
+// session is one program on its terminal. All but what is said to be its own is guarded
+// by the server's mu.
+type session struct {
+	id      string
+	profile map[string]any
+	vars    map[string]string // as JSON
+	title   string            // by escape sequence
+	tty     *os.File
+	cmd     *exec.Cmd
+	end     sync.Once
+}
+
+// start runs what a profile says. mu is held.
+func (s *Server) start(profile map[string]any, cols, rows int) (*session, error) {
+	x := &session{id: strings.ToUpper(uuid.NewString()), profile: maps.Clone(profile), vars: map[string]string{}}
+	argv := []string{"/bin/sh"}
+	if profile["Custom Command"] == "Yes" {
+		text, _ := profile["Command"].(string)
+		if argv = words(interpolate(text)); len(argv) == 0 {
+			return nil, fmt.Errorf("the command %q has no words", text)
+		}
+	}
+	x.cmd = exec.Command(argv[0], argv[1:]...)
+	x.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LANG=C.UTF-8",
+		"TERM=xterm-256color", "TERM_PROGRAM=iTerm.app", "ITERM_SESSION_ID=w0t0p0:" + x.id}
+	x.cmd.Dir = s.dir
+	tty, err := pty.StartWithSize(x.cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
+	if err != nil {
+		return nil, err
+	}
+	x.tty = tty
+	x.vars["pid"] = fmt.Sprint(x.cmd.Process.Pid)
+	s.running.Go(func() { s.run(x) })
+	return x, nil
+}
+
+// run reads what the program writes until nobody can write any more, and then the
+// session is over.
+func (s *Server) run(x *session) {
+	var pending []byte
+	buf := make([]byte, 4096)
+	for {
+		n, err := x.tty.Read(buf)
+		pending = s.escapes(x, append(pending, buf[:n]...))
+		if err != nil {
+			break
+		}
+	}
+	_ = x.cmd.Wait()
+	_ = x.tty.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if end, _ := x.profile["Close Sessions On End"].(float64); end == 1 {
+		s.remove(x)
+	}
+}
+
+// escapes obeys the sequences that set a title, and returns what is not finished.
+func (s *Server) escapes(x *session, data []byte) []byte {
+	for {
+		i := bytes.Index(data, []byte("\x1b]"))
+		if i < 0 {
+			return nil
+		}
+		data = data[i:]
+		end := bytes.IndexAny(data[2:], "\a\x1b")
+		if end < 0 {
+			return data[:min(len(data), 1<<16)]
+		}
+		if title, ok := bytes.CutPrefix(data[2:2+end], []byte("2;")); ok {
+			s.mu.Lock()
+			x.title = string(title)
+			s.mu.Unlock()
+		}
+		data = data[2+end:]
+	}
+}
+
+// resize changes the terminal's size, if it is still there.
+func (x *session) resize(to wire.Size) {
+	raw, err := x.tty.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(to.Cols), Row: uint16(to.Rows)})
+	})
+}
+
+// kill ends the program, and what is in its group, by taking the terminal away.
+func (x *session) kill() {
+	x.end.Do(func() {
+		_ = x.tty.Close()
+		_ = syscall.Kill(-x.cmd.Process.Pid, syscall.SIGHUP)
+		_ = syscall.Kill(-x.cmd.Process.Pid, syscall.SIGKILL)
+	})
+}
+
+// shown is what people see of a session: its name, or, where a program may set it, the
+// title, and the badge.
+func (x *session) shown() string {
+	name, _ := x.profile["Name"].(string)
+	name = interpolate(name)
+	if allowed, set := x.profile["Allow Title Setting"].(bool); (!set || allowed) && x.title != "" {
+		name = x.title
+	}
+	badge, _ := x.profile["Badge Text"].(string)
+	return name + " | " + interpolate(badge)
+}
+
+// interpolate does to a text what iTerm2 does: a backslash makes what follows literal,
+// but an expression in \(…) is replaced by its value, here by a warning.
+func interpolate(s string) string {
+	var out strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			out.WriteByte(s[i])
+			continue
+		}
+		i++
+		if s[i] == '(' {
+			out.WriteString("INTERPOLATED")
+		}
+		out.WriteByte(s[i])
+	}
+	return out.String()
+}
+
+// words splits a command as iTerm2 does: at white space that is neither quoted nor
+// escaped.
+func words(s string) []string {
+	var out []string
+	var word strings.Builder
+	var quote rune
+	begun, escaped := false, false
+	for _, r := range s {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			begun, escaped = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			begun, quote = true, r
+		case quote == 0 && strings.ContainsRune(" \t\r\n", r):
+			if begun {
+				out = append(out, word.String())
+			}
+			word.Reset()
+			begun = false
+		default:
+			begun = true
+			word.WriteRune(r)
+		}
+	}
+	if begun {
+		out = append(out, word.String())
+	}
+	return out
+}
+
+// CloseByHand closes a session as a person does.
+func (s *Server) CloseByHand(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.session(id); x != nil {
+		x.kill()
+		s.remove(x)
+	}
+}
+
+// Shown is what people see of a session.
+func (s *Server) Shown(id string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.session(id); x != nil {
+		return x.shown()
+	}
+	return ""
+}
+
+// Profile returns a value of a session's profile.
+func (s *Server) Profile(id, key string) any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.session(id); x != nil {
+		return x.profile[key]
+	}
+	return nil
+}
+
+// Size returns the size of a session in cells.
+func (s *Server) Size(id string) wire.Size {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, _, leaf := s.find(id); leaf != nil {
+		return leaf.size
+	}
+	return wire.Size{}
+}

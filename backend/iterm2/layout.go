@@ -1,0 +1,215 @@
+package iterm2
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// Arrange gives the sessions of a tab other sizes. iTerm2 keeps the tree of divisions as
+// it is, so an arrangement is what can be had of it on that tree.
+func (b *Backend) Arrange(ctx context.Context, l backend.Layout) error {
+	cells, part, err := mainSize(l.Main)
+	if kinds := []backend.LayoutKind{backend.MainVertical, backend.Tiled, backend.Even, backend.None}; err != nil || !slices.Contains(kinds, l.Kind) {
+		return fault.New(fault.InvalidArgument, "there is no arrangement %q with a main pane of %q", string(l.Kind), l.Main)
+	}
+	root, err := b.root(ctx, l.Window)
+	if err != nil || l.Kind == backend.None {
+		return err
+	}
+	if l.Kind != backend.MainVertical || l.Main == "" {
+		cells, part = 0, 0
+	}
+	arranged := arrange(root, cells, part)
+	if arranged == nil {
+		return nil // nothing to divide
+	}
+	a, err := b.ask(ctx, &wire.Request{SetTabLayout: &wire.SetTabLayoutRequest{Root: arranged, Tab: l.Window}})
+	switch {
+	case err != nil:
+		return err
+	case a.SetTabLayout == nil:
+		return odd("a layout")
+	case a.SetTabLayout.Status != wire.OK:
+		return refused("arrange tab "+l.Window, a.SetTabLayout.Status)
+	}
+	return nil
+}
+
+// mainSize reads "40%" as a part, "30" as cells.
+func mainSize(s string) (cells, part int, err error) {
+	if s == "" {
+		return 0, 0, nil
+	}
+	digits, percent := strings.CutSuffix(s, "%")
+	n, err := strconv.Atoi(digits)
+	switch {
+	case err == nil && (n < 1 || percent && n > 99):
+		err = strconv.ErrRange
+	case percent:
+		return 0, n, err
+	}
+	return n, 0, err
+}
+
+// root returns the tree of a tab.
+func (b *Backend) root(ctx context.Context, tab string) (*wire.Node, error) {
+	tree, err := b.tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range tree.Windows {
+		for _, t := range w.Tabs {
+			if t.ID == tab && t.Tmux == "" {
+				return t.Root, nil
+			}
+		}
+	}
+	return nil, fault.New(fault.BackendUnavailable, "tab %.40q: %w", tab, backend.ErrGone)
+}
+
+// axis is a direction in which sizes are counted.
+type axis bool
+
+const (
+	across axis = true  // columns
+	down   axis = false // rows
+)
+
+func (x axis) of(s *wire.Size) *int {
+	if x == across {
+		return &s.Cols
+	}
+	return &s.Rows
+}
+
+// arrange returns a tree with the sizes changed: every division is shared out so that
+// all panes are equal, but the first of the outermost one, if its parts stand side by
+// side, gets cells, or part percent, when one of them is not 0. What a division has to
+// share out stays the same. It is nil when a tree has no sizes to be changed.
+func arrange(root *wire.Node, cells, part int) *wire.Node {
+	n := copied(root, 0)
+	if n == nil || len(n.Links) == 0 {
+		return nil
+	}
+	if whole := sum(n, axis(n.Vertical)); n.Vertical && len(n.Links) > 1 {
+		if part > 0 {
+			cells = whole * part / 100
+		}
+		cells = min(cells, whole-2*(len(n.Links)-1))
+	} else {
+		cells = 0
+	}
+	share(n, max(cells, 0))
+	return n
+}
+
+// copied returns a deep copy, or nil if the tree is too deep or a session has no size.
+func copied(n *wire.Node, depth int) *wire.Node {
+	if n == nil || depth > maxDepth {
+		return nil
+	}
+	out := &wire.Node{Vertical: n.Vertical}
+	for _, l := range n.Links {
+		switch {
+		case l.Session != nil && l.Session.Size != nil:
+			size := *l.Session.Size
+			l.Session = &wire.Session{ID: l.Session.ID, Size: &size, Title: l.Session.Title}
+		default:
+			if l.Node = copied(l.Node, depth+1); l.Node == nil || l.Session != nil {
+				return nil
+			}
+		}
+		out.Links = append(out.Links, l)
+	}
+	return out
+}
+
+// extent is how large a part is along an axis.
+func extent(l wire.Link, x axis) int {
+	if l.Session != nil {
+		return *x.of(l.Session.Size)
+	}
+	if axis(l.Node.Vertical) == x {
+		return sum(l.Node, x) + len(l.Node.Links) - 1
+	}
+	most := 0
+	for _, part := range l.Node.Links {
+		most = max(most, extent(part, x))
+	}
+	return most
+}
+
+// sum is what a division has to share out along its axis: all but the dividers.
+func sum(n *wire.Node, x axis) int {
+	total := 0
+	for _, l := range n.Links {
+		total += extent(l, x)
+	}
+	return total
+}
+
+// panesAlong is how many panes stand in a row along an axis.
+func panesAlong(l wire.Link, x axis) int {
+	if l.Session != nil {
+		return 1
+	}
+	total := 0
+	for _, part := range l.Node.Links {
+		if n := panesAlong(part, x); axis(l.Node.Vertical) == x {
+			total += n
+		} else {
+			total = max(total, n)
+		}
+	}
+	return total
+}
+
+// share shares a division out: the first part gets main, if that is not 0, the others
+// by how many panes they hold.
+func share(n *wire.Node, main int) {
+	x := axis(n.Vertical)
+	rest, panes := sum(n, x), 0
+	for _, l := range n.Links {
+		panes += panesAlong(l, x)
+	}
+	for i, l := range n.Links {
+		mine := panesAlong(l, x)
+		size := rest * mine / max(panes, 1)
+		if i == 0 && main > 0 {
+			size = main
+		}
+		rest, panes = rest-size, panes-mine
+		stretch(l, x, size)
+	}
+	for _, l := range n.Links {
+		if l.Node != nil {
+			share(l.Node, 0)
+		}
+	}
+}
+
+// stretch makes a part that large along an axis.
+func stretch(l wire.Link, x axis, size int) {
+	if l.Session != nil {
+		*x.of(l.Session.Size) = size
+		return
+	}
+	if axis(l.Node.Vertical) != x {
+		for _, part := range l.Node.Links {
+			stretch(part, x, size)
+		}
+		return
+	}
+	rest := size - (len(l.Node.Links) - 1)
+	for i, part := range l.Node.Links {
+		each := rest / (len(l.Node.Links) - i)
+		rest -= each
+		stretch(part, x, each)
+	}
+}

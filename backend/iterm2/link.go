@@ -1,0 +1,283 @@
+package iterm2
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// A Cookie gets what lets one connection in, and a key that tells iTerm2 which program it
+// is. It is bounded by ctx.
+type Cookie func(ctx context.Context) (cookie, key string, err error)
+
+// maxMessage is the largest message taken from iTerm2, in bytes.
+const maxMessage = 1 << 24
+
+var (
+	errMute = errors.New("it did not answer in time")
+	errLost = errors.New("the connection was lost")
+)
+
+// link is the way to iTerm2: one connection, made when it is needed.
+type link struct {
+	socket   string
+	cookie   Cookie
+	patience time.Duration // for being let in
+	log      *slog.Logger
+
+	dialing sync.Mutex // held by the one who makes a connection
+
+	mu       sync.Mutex // guards the next
+	conn     *conn      // nil: none
+	watchers map[chan struct{}]bool
+}
+
+// conn is one connection. A request waits for the answer with its id.
+type conn struct {
+	ws   *websocket.Conn
+	done chan struct{} // closed when the connection is over
+
+	mu      sync.Mutex // guards the next
+	last    int
+	waiting map[int]chan *wire.Response
+}
+
+// ask sends a request and waits for the answer. fault.BackendUnavailable; errAway in it
+// when iTerm2 does not run.
+func (l *link) ask(ctx context.Context, limit time.Duration, r *wire.Request) (*wire.Response, error) {
+	c, err := l.connected(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	tctx, cancel := context.WithTimeoutCause(ctx, limit, errMute)
+	defer cancel()
+	a, err := c.ask(tctx, limit, r)
+	switch {
+	case ctx.Err() != nil:
+		return nil, fault.New(fault.Of(ctx.Err()).Code, "ask iTerm2: %w", ctx.Err())
+	case errors.Is(err, errMute):
+		return nil, fault.New(fault.BackendUnavailable, "ask iTerm2: %w (%s)", err, limit).
+			WithHint("a dialog of iTerm2 may be waiting for you")
+	case err != nil:
+		return nil, fault.New(fault.BackendUnavailable, "ask iTerm2: %w", err)
+	case a.Error != nil:
+		return nil, fault.New(fault.BackendUnavailable, "iTerm2 did not understand a request: %.200s", *a.Error).
+			WithHint("this iTerm2 may be too old; update it, or use --backend tmux")
+	}
+	return a, nil
+}
+
+// connected returns the connection, made if there is none.
+func (l *link) connected(ctx context.Context, limit time.Duration) (*conn, error) {
+	if c := l.current(); c != nil {
+		return c, nil
+	}
+	l.dialing.Lock()
+	defer l.dialing.Unlock()
+	if c := l.current(); c != nil {
+		return c, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fault.New(fault.Of(err).Code, "ask iTerm2: %w", err)
+	}
+	c, err := l.dial(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conn = c
+	go l.read(c)
+	return c, nil
+}
+
+func (l *link) current() *conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil {
+		select {
+		case <-l.conn.done:
+			l.conn = nil
+		default:
+		}
+	}
+	return l.conn
+}
+
+// dial gets a cookie, once it is sure that somebody listens, and does the handshake.
+func (l *link) dial(ctx context.Context, limit time.Duration) (*conn, error) {
+	unix, err := net.DialTimeout("unix", l.socket, limit)
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return nil, fault.New(fault.BackendUnavailable, "nobody listens on %s: %w", l.socket, errAway).
+			WithHint("in iTerm2's settings, General, Magic: Enable Python API")
+	case err != nil:
+		return nil, fault.New(fault.BackendUnavailable, "connect to iTerm2: %w", err)
+	}
+	pctx, cancel := context.WithTimeoutCause(ctx, l.patience, errMute)
+	defer cancel()
+	cookie, key, err := l.cookie(pctx)
+	if err != nil {
+		_ = unix.Close()
+		return nil, l.shut(ctx, pctx, err)
+	}
+	tctx, cancel := context.WithTimeoutCause(pctx, limit, errMute)
+	defer cancel()
+	start := time.Now()
+	ws, resp, err := websocket.Dial(tctx, "ws://localhost/", &websocket.DialOptions{
+		HTTPClient:   &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return unix, nil }}},
+		Subprotocols: []string{"api.iterm2.com"},
+		HTTPHeader: http.Header{
+			"Origin":                   {"ws://localhost/"},
+			"X-Iterm2-Library-Version": {"go 1.0"},
+			"X-Iterm2-Cookie":          {cookie},
+			"X-Iterm2-Key":             {key},
+			"X-Iterm2-Advisory-Name":   {"leadlight"},
+			"X-Iterm2-Disable-Auth-Ui": {"true"},
+		},
+	})
+	if err != nil {
+		_ = unix.Close()
+		if resp != nil && resp.StatusCode != http.StatusSwitchingProtocols {
+			return nil, turnedAway(resp.StatusCode)
+		}
+		return nil, l.shut(ctx, tctx, err)
+	}
+	ws.SetReadLimit(maxMessage)
+	l.log.Debug("iterm2: connected", "socket", l.socket, "took", time.Since(start))
+	return &conn{ws: ws, done: make(chan struct{}), waiting: map[int]chan *wire.Response{}}, nil
+}
+
+// shut explains why iTerm2 did not let us in.
+func (l *link) shut(ctx, limited context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fault.New(fault.Of(ctx.Err()).Code, "connect to iTerm2: %w", ctx.Err())
+	}
+	if cause := context.Cause(limited); cause != nil {
+		err = cause
+	}
+	e := fault.Of(fault.New(fault.BackendUnavailable, "iTerm2 did not let us in: %w", err))
+	if found, ok := errors.AsType[*fault.Error](err); ok && found.Hint != "" {
+		return e.WithHint("%s", found.Hint)
+	}
+	return e.WithHint("a dialog may be waiting for you: let this terminal control iTerm2 (System Settings, Privacy & Security, Automation)")
+}
+
+// turnedAway explains the HTTP status of a refused handshake.
+func turnedAway(status int) error {
+	why, hint := "it answered the handshake with HTTP status", "this iTerm2 may be too old or too new; leadlight --backend tmux works in every terminal"
+	switch status {
+	case http.StatusUnauthorized:
+		why, hint = "permission to use its API was refused:", "allow it in iTerm2's settings, General, Magic: Enable Python API, and let this terminal control iTerm2 (System Settings, Privacy & Security, Automation)"
+	case http.StatusNotAcceptable:
+		why = "it wants a newer client:"
+	}
+	return fault.New(fault.BackendUnavailable, "iTerm2 did not let us in: %s %d", why, status).WithHint("%s", hint)
+}
+
+// read takes what comes until the connection ends.
+func (l *link) read(c *conn) {
+	for {
+		_, data, err := c.ws.Read(context.Background())
+		var r wire.Response
+		if err == nil {
+			err = wire.Unmarshal(data, &r)
+		}
+		if err != nil {
+			l.log.Debug("iterm2: the connection ended", "error", err)
+			break
+		}
+		if r.Notification != nil {
+			l.hint()
+			continue
+		}
+		c.mu.Lock()
+		answer := c.waiting[r.ID]
+		delete(c.waiting, r.ID)
+		c.mu.Unlock()
+		if answer != nil {
+			answer <- &r
+		}
+	}
+	_ = c.ws.CloseNow()
+	close(c.done)
+	l.hint()
+}
+
+// ask sends one request and waits for its answer.
+func (c *conn) ask(ctx context.Context, limit time.Duration, r *wire.Request) (*wire.Response, error) {
+	answer := make(chan *wire.Response, 1)
+	c.mu.Lock()
+	c.last++
+	said := *r
+	said.ID = c.last
+	c.waiting[said.ID] = answer
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		delete(c.waiting, said.ID)
+		c.mu.Unlock()
+	}()
+	// A write that is cut off breaks the connection for all: it gets the limit, not the caller's ctx.
+	wctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	if err := c.ws.Write(wctx, websocket.MessageBinary, wire.Marshal(&said)); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		return nil, errors.Join(errLost, err)
+	}
+	select {
+	case a := <-answer:
+		return a, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-c.done:
+	}
+	select {
+	case a := <-answer: // it was the last thing that came
+		return a, nil
+	default:
+		return nil, errLost
+	}
+}
+
+// hint wakes those who watch.
+func (l *link) hint() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for w := range l.watchers {
+		select {
+		case w <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (l *link) hangUp() {
+	if c := l.current(); c != nil {
+		_ = c.ws.Close(websocket.StatusNormalClosure, "")
+		<-c.done
+	}
+}
+
+// clean is a line of a program's output, to be shown.
+func clean(out []byte) string {
+	s := strings.Join(strings.Fields(string(out)), " ")
+	if len(s) > 200 {
+		s = s[:200]
+	}
+	return s
+}

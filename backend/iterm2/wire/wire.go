@@ -1,0 +1,164 @@
+// Package wire is the language of iTerm2's scripting interface: one protocol buffer in
+// one binary WebSocket message each way, Request from us and Response from iTerm2.
+//
+// The messages are declared by hand, those that are needed and of those the fields that
+// are needed; names and field numbers are facts of the interface as iTerm2 publishes it
+// (the description of its Python library, https://iterm2.com/python-api). What is not
+// declared here is skipped when it comes.
+//
+// A field says its number in the tag "pb". A string, a bool, an int and a message (a
+// pointer) is one optional field, a slice of them a repeated one. A zero value is not
+// sent, except that of a pointer to a scalar, which is sent whenever it is not nil.
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// maxDepth is how deep messages may lie in each other: a tab's panes are a tree.
+const maxDepth = 100
+
+// Marshal encodes a message, given as a pointer to its struct.
+func Marshal(message any) []byte {
+	return appendMessage(nil, reflect.ValueOf(message).Elem())
+}
+
+// Unmarshal decodes into a message, given as a pointer to its struct. A field that came
+// before is overwritten, or, if repeated, added to. No input makes it panic; one that is
+// no such message is an error, and then the message holds what came before.
+func Unmarshal(data []byte, message any) error {
+	return decode(data, reflect.ValueOf(message).Elem(), 0)
+}
+
+func number(f reflect.StructField) protowire.Number {
+	n, _ := strconv.Atoi(f.Tag.Get("pb")) // 0, which matches nothing, if there is none
+	return protowire.Number(n)
+}
+
+func appendMessage(b []byte, v reflect.Value) []byte {
+	for i := range v.NumField() {
+		field, num := v.Field(i), number(v.Type().Field(i))
+		switch {
+		case field.Kind() == reflect.Slice:
+			for k := range field.Len() {
+				b = appendField(b, num, field.Index(k))
+			}
+		case !field.IsZero():
+			b = appendField(b, num, field)
+		}
+	}
+	return b
+}
+
+func appendField(b []byte, num protowire.Number, v reflect.Value) []byte {
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), v.String())
+	case reflect.Bool:
+		return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), protowire.EncodeBool(v.Bool()))
+	case reflect.Struct:
+		return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), appendMessage(nil, v))
+	default: // int
+		return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), uint64(v.Int()))
+	}
+}
+
+var errDeep = errors.New("messages lie too deep in each other")
+
+func decode(data []byte, v reflect.Value, depth int) error {
+	if depth > maxDepth {
+		return errDeep
+	}
+	for len(data) > 0 {
+		num, typ, n := protowire.ConsumeTag(data)
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		data = data[n:]
+		size := protowire.ConsumeFieldValue(num, typ, data)
+		if size < 0 {
+			return fmt.Errorf("field %d: %w", num, protowire.ParseError(size))
+		}
+		if field, ok := fieldOf(v, num); ok {
+			if err := decodeField(field, typ, data[:size], depth); err != nil {
+				return fmt.Errorf("field %d: %w", num, err)
+			}
+		}
+		data = data[size:]
+	}
+	return nil
+}
+
+func fieldOf(v reflect.Value, num protowire.Number) (reflect.Value, bool) {
+	for i := range v.NumField() {
+		if number(v.Type().Field(i)) == num {
+			return v.Field(i), true
+		}
+	}
+	return reflect.Value{}, false
+}
+
+// decodeField decodes one value, or, where numbers are repeated, a packed run of them.
+func decodeField(field reflect.Value, typ protowire.Type, data []byte, depth int) error {
+	switch {
+	case field.Kind() != reflect.Slice:
+		return decodeValue(field, typ, data, depth)
+	case typ == protowire.BytesType && field.Type().Elem().Kind() == reflect.Int:
+		run, _ := protowire.ConsumeBytes(data)
+		for len(run) > 0 {
+			x, n := protowire.ConsumeVarint(run)
+			if n < 0 {
+				return protowire.ParseError(n)
+			}
+			field.Set(reflect.Append(field, reflect.ValueOf(int(x)).Convert(field.Type().Elem())))
+			run = run[n:]
+		}
+		return nil
+	}
+	one := reflect.New(field.Type().Elem()).Elem()
+	if err := decodeValue(one, typ, data, depth); err != nil {
+		return err
+	}
+	field.Set(reflect.Append(field, one))
+	return nil
+}
+
+// decodeValue decodes one value that is known to be whole.
+func decodeValue(v reflect.Value, typ protowire.Type, data []byte, depth int) error {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		v = v.Elem()
+	}
+	want := protowire.VarintType
+	if v.Kind() == reflect.String || v.Kind() == reflect.Struct {
+		want = protowire.BytesType
+	}
+	if typ != want {
+		return fmt.Errorf("it comes as wire type %d, not %d", typ, want)
+	}
+	if want == protowire.VarintType {
+		x, _ := protowire.ConsumeVarint(data)
+		if v.Kind() == reflect.Bool {
+			v.SetBool(x != 0)
+		} else {
+			v.SetInt(int64(x))
+		}
+		return nil
+	}
+	body, _ := protowire.ConsumeBytes(data)
+	if v.Kind() == reflect.String {
+		v.SetString(string(body))
+		return nil
+	}
+	return decode(body, v, depth+1)
+}

@@ -61,6 +61,9 @@ func layers() []rule {
 		{"backend/iterm2/wire", l0, "", "iterm2's language, for the backend and for the server it is tested with"},
 		{"backend/iterm2/iterm2test", l1, "backend/iterm2/wire", "the server knows the language and not who speaks to it"},
 		{"backend/iterm2", l1, "backend backend/iterm2/wire", "a terminal that is spoken to in a language of its own"},
+		{"backend/external/wire", l0, "backend", "the words of a protocol, for both of its halves"},
+		{"backend/external/plugin", l1, "backend backend/external/wire", "one half of a protocol does not know the other"},
+		{"backend/external", l1, "backend backend/external/wire signals", "a terminal in a program of its own"},
 		{"backend/*", l1, "backend signals", "a terminal knows where panes are, not what they are"},
 		{"panes/host", l1, "signals", "the process inside a pane knows nothing of teams"},
 		{"panes/worktree", l1, "teams/store/files teams/store/lock", "a worktree is git's, and a lock keeps works on it apart"},
@@ -79,6 +82,7 @@ func layers() []rule {
 		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/tui cmd/internal/daemon", "who asks may ask everyone"},
 		{"cmd/leadlight", l5, "cmd/internal/cli", "main is a few lines"},
 
+		{"examples/backend-*", l5, "backend backend/external/plugin", "a backend outside is made of what is public"},
 		{"examples/*", l5, "", "what shows the program in use is made of nothing of it"},
 
 		{"integration", proof, "*", "the proof looks at all"},
@@ -105,7 +109,7 @@ func linkers() map[string]struct{ who, why string } {
 		"github.com/GianlucaP106/gotmux":       {"backend/tmux", "its weak spots stay behind our own errors; in tests it is the second witness"},
 		"github.com/gofrs/flock":               {"teams/store/lock", "one dialect of locking"},
 		"github.com/fsnotify/fsnotify":         {"teams/store/files", "one place that knows when events do not work"},
-		"github.com/creack/pty":                {"panes/host", "one owner of terminals"},
+		"github.com/creack/pty":                {"panes/host examples/backend-pty", "one owner of terminals; the example is a program of its own"},
 		"github.com/charmbracelet/x/vt":        {"panes/host", "one screen model, out of the copy path"},
 		"github.com/coder/websocket":           {"backend/iterm2 backend/iterm2/iterm2test", "iTerm2's scripting interface alone"},
 		"google.golang.org/protobuf":           {"backend/iterm2/wire", "the encoding of its messages, and nothing generated"},

@@ -1,0 +1,361 @@
+package external
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend/external/wire"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+const (
+	endLimit    = 2 * time.Second        // the program's, to end after its input did
+	drainLimit  = 200 * time.Millisecond // what it wrote before it ended may take to be read
+	cancelLimit = 5 * time.Second        // for the answer to a question that was cancelled
+	maxStderr   = 2 << 10
+)
+
+// conn is one run of the program.
+type conn struct {
+	who   string
+	hello wire.Hello
+	log   *slog.Logger
+	cmd   *exec.Cmd
+	in    *os.File // its standard input
+	out   *wire.Writer
+	said  *tail
+	gone  chan struct{} // closed when the program has ended
+
+	mu      sync.Mutex // guards the next
+	last    int64
+	waiting map[string]chan wire.Message // by id
+	exited  bool
+	broken  error // why nothing is answered any more
+}
+
+// lateError says that an answer did not come in time.
+type lateError struct{ limit time.Duration }
+
+func (e *lateError) Error() string { return "no answer within " + e.limit.String() }
+
+// dial starts the program and greets it.
+func dial(ctx context.Context, o Options, who string) (*conn, error) {
+	c := &conn{who: who, log: o.Log, waiting: map[string]chan wire.Message{}, gone: make(chan struct{}), said: &tail{log: o.Log}}
+	if err := c.run(o); err != nil {
+		return nil, fault.New(fault.BackendUnavailable, "start %s: %w", who, err)
+	}
+	err := c.greet(ctx, o)
+	if late := (*lateError)(nil); errors.As(err, &late) {
+		err = fault.New(fault.BackendUnavailable, "%s did not answer initialize within %s%s", who, late.limit, c.lastWords())
+	}
+	if err != nil {
+		c.kill()
+		return nil, err
+	}
+	return c, nil
+}
+
+// run starts the program, in a process group of its own: the interrupt key is for us.
+func (c *conn) run(o Options) error {
+	c.cmd = exec.Command(o.Argv[0], o.Argv[1:]...)
+	c.cmd.Env, c.cmd.Stderr = o.Environ, c.said
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.cmd.WaitDelay = drainLimit // what it started may hold standard error open
+	in, toIt, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	fromIt, out, err := os.Pipe()
+	if err != nil {
+		return errors.Join(err, in.Close(), toIt.Close())
+	}
+	c.cmd.Stdin, c.cmd.Stdout = in, out
+	err = c.cmd.Start()
+	_, _ = in.Close(), out.Close()
+	if err != nil {
+		_, _ = toIt.Close(), fromIt.Close()
+		return err
+	}
+	c.in, c.out = toIt, wire.NewWriter(toIt)
+	read := make(chan struct{})
+	go func() { defer close(read); c.read(fromIt) }()
+	go c.wait(read, fromIt)
+	return nil
+}
+
+// wait follows the program to its end. What it started may hold its output open.
+func (c *conn) wait(read <-chan struct{}, out io.Closer) {
+	err := c.cmd.Wait()
+	c.mu.Lock()
+	c.exited = true
+	c.mu.Unlock()
+	select {
+	case <-read:
+	case <-time.After(drainLimit):
+	}
+	_ = out.Close()
+	<-read
+	how := "ended"
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		how = "ended: " + err.Error()
+	}
+	c.fail(fault.New(fault.BackendUnavailable, "%s %s%s", c.who, how, c.lastWords()))
+	_ = c.in.Close()
+	close(c.gone)
+}
+
+// lastWords is the end of what the program wrote on standard error, as part of a sentence.
+func (c *conn) lastWords() string {
+	if text := c.said.String(); text != "" {
+		return "; it said: " + text
+	}
+	return ""
+}
+
+// greet says who we are and learns who it is. Then it asks what no backend knows, so
+// that each meets the unknown every time and not only on the day when it matters.
+func (c *conn) greet(ctx context.Context, o Options) error {
+	hello := struct {
+		wire.Greeting
+		Grease string `json:"x-grease"`
+	}{wire.Greeting{Protocol: wire.Version, Host: wire.Peer{Name: "leadlight", Version: o.Version}, StateDir: o.StateDir}, grease()}
+	if err := c.ask(ctx, wire.Initialize, hello, &c.hello, o.Limit); err != nil {
+		return err
+	}
+	if c.hello.Protocol != wire.Version {
+		return fault.New(fault.BackendUnavailable, "%s speaks version %d of the protocol, this leadlight version %d", c.who, c.hello.Protocol, wire.Version).
+			WithHint("a newer leadlight, or another version of the backend, may help")
+	}
+	if _, err := c.send(wire.Message{Method: "x-grease/" + grease()}); err != nil {
+		return err
+	}
+	_, id := c.expect()
+	_, err := c.send(wire.Message{ID: id, Method: "x-grease-" + grease()})
+	return err
+}
+
+func grease() string { return strings.ToLower(rand.Text()[:8]) }
+
+// expect notes a question whose answer is awaited.
+func (c *conn) expect() (answer chan wire.Message, id json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last++
+	id = json.RawMessage(strconv.FormatInt(c.last, 10))
+	answer = make(chan wire.Message, 1)
+	c.waiting[string(id)] = answer
+	return answer, id
+}
+
+func (c *conn) forget(id json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.waiting, string(id))
+}
+
+func (c *conn) send(m wire.Message) (line []byte, err error) {
+	// A program that does not read fills its pipe: then writing has a limit, too.
+	_ = c.in.SetWriteDeadline(time.Now().Add(callLimit))
+	line, err = c.out.Send(m)
+	c.log.Debug("backend", "to", c.who, "line", string(line))
+	if err == nil {
+		return line, nil
+	}
+	if errors.Is(err, wire.ErrLong) {
+		return nil, fault.New(fault.InvalidArgument, "ask %s: %w", c.who, err)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) { // half a line may have gone
+		c.kill()
+		return nil, fault.New(fault.BackendUnavailable, "%s does not read what it is asked", c.who)
+	}
+	select { // it has ended: let it be said how
+	case <-c.gone:
+		return nil, c.why()
+	case <-time.After(endLimit):
+		return nil, fault.New(fault.BackendUnavailable, "ask %s: %w", c.who, err)
+	}
+}
+
+// ask asks one question. The error is a *lateError when the program owes the answer
+// longer than the limit. When ctx ends first the program is told; what became of panes
+// that were to be opened only it knows, so that answer is waited for.
+func (c *conn) ask(ctx context.Context, method string, params, result any, limit time.Duration) error {
+	encoded, err := wire.Encode(params)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", c.who, err)
+	}
+	answer, id := c.expect()
+	defer c.forget(id)
+	if err := c.why(); err != nil {
+		return err
+	}
+	if _, err := c.send(wire.Message{ID: id, Method: method, Params: encoded}); err != nil {
+		return err
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case m, ok := <-answer:
+		return c.take(m, ok, method, result)
+	case <-timer.C:
+		return &lateError{limit}
+	case <-ctx.Done():
+	}
+	cancelled, _ := wire.Encode(wire.CancelParams{ID: id})
+	if _, err := c.send(wire.Message{Method: wire.Cancel, Params: cancelled}); err != nil {
+		return err
+	}
+	unanswered := fault.New(fault.BackendUnavailable, "%s was asked to %s: %w", c.who, method, ctx.Err())
+	if method != wire.Open {
+		return unanswered
+	}
+	limit = min(cancelLimit, limit)
+	timer.Reset(limit)
+	select {
+	case m, ok := <-answer:
+		if ok && m.Error != nil {
+			return unanswered
+		}
+		return c.take(m, ok, method, result)
+	case <-timer.C:
+		return &lateError{limit}
+	}
+}
+
+// take reads an answer.
+func (c *conn) take(m wire.Message, ok bool, method string, result any) error {
+	if !ok {
+		return c.why()
+	}
+	if m.Error != nil {
+		return m.Error.Fault(fmt.Sprintf("%s could not %s", c.who, method))
+	}
+	if err := json.Unmarshal(m.Result, result); err != nil {
+		return fault.New(fault.BackendUnavailable, "%s answered %s with something else: %w", c.who, method, err)
+	}
+	return nil
+}
+
+// read hands answers out until the program ends or says what is no message.
+func (c *conn) read(out io.Reader) {
+	lines := wire.NewReader(out)
+	for {
+		line, err := lines.Next()
+		if err != nil && !errors.Is(err, wire.ErrLong) {
+			return
+		}
+		c.log.Debug("backend", "from", c.who, "line", string(line))
+		m, bad := wire.Message{}, (*wire.Error)(nil)
+		if err == nil {
+			m, bad = wire.Decode(line)
+		}
+		if err != nil || bad != nil {
+			why := fmt.Sprintf("%v", err)
+			if bad != nil {
+				why = fmt.Sprintf("%s: %.80q", bad.Message, line)
+			}
+			c.fail(fault.New(fault.BackendUnavailable, "%s does not keep to the protocol: %s", c.who, why))
+			c.kill()
+			continue // to its end
+		}
+		c.handle(m)
+	}
+}
+
+// handle gives an answer to whoever asked. Notifications that are not known are passed
+// over, and so are answers that nobody waits for any more.
+func (c *conn) handle(m wire.Message) {
+	if m.Method != "" {
+		return
+	}
+	c.mu.Lock()
+	answer, ok := c.waiting[string(m.ID)]
+	delete(c.waiting, string(m.ID))
+	c.mu.Unlock()
+	if ok {
+		answer <- m
+	}
+}
+
+// fail tells everybody who waits that no answer will come. The first reason counts.
+func (c *conn) fail(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.broken == nil {
+		c.broken = why
+	}
+	for id, answer := range c.waiting {
+		close(answer)
+		delete(c.waiting, id)
+	}
+}
+
+func (c *conn) why() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.broken
+}
+
+func (c *conn) ended() bool { return c.why() != nil }
+
+// end lets the program go: it is told, and its input ends. One that does not go is killed.
+func (c *conn) end() {
+	_, id := c.expect()
+	_, _ = c.send(wire.Message{ID: id, Method: wire.Shutdown})
+	_ = c.in.Close()
+	select {
+	case <-c.gone:
+	case <-time.After(endLimit):
+		c.kill()
+	}
+}
+
+// kill ends the program at once, with what is in its process group: its panes are not.
+func (c *conn) kill() {
+	c.fail(fault.New(fault.BackendUnavailable, "%s was ended because it did not answer", c.who))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.exited { // else the number may be somebody else's by now
+		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+	}
+}
+
+// tail keeps the end of what is written to it, which is text for people.
+type tail struct {
+	log *slog.Logger
+
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.log.Debug("backend", "says", string(bytes.TrimSpace(p)))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	if over := len(t.text) - maxStderr; over > 0 {
+		t.text = append(t.text[:0], t.text[over:]...)
+	}
+	return len(p), nil
+}
+
+// String is the last three lines, on one.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(strings.ToValidUTF8(strings.TrimSpace(string(t.text)), "?"), "\n")
+	return strings.Join(lines[max(0, len(lines)-3):], " | ")
+}

@@ -1,0 +1,315 @@
+package external_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/backendtest"
+	"github.com/leadlight-dev/leadlight/backend/external"
+	"github.com/leadlight-dev/leadlight/backend/external/plugin"
+	"github.com/leadlight-dev/leadlight/backend/memory"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// TestMain lets the test binary be a backend's program, good or bad.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "as" {
+		helper(os.Args[2], os.Args[3:])
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+const hello = `{"jsonrpc":"2.0","id":1,"result":{"protocol":%d,"backend":{"name":"x"},"new":{"things":[1]}}}` + "\n"
+
+// helper is one kind of program.
+func helper(kind string, args []string) {
+	in := bufio.NewScanner(os.Stdin)
+	next := func() bool { return in.Scan() }
+	greet := func() {
+		next()
+		fmt.Printf(hello, 1)
+	}
+	drain := func() {
+		for next() {
+		}
+	}
+	switch kind {
+	case "memory":
+		b := memory.New()
+		defer b.End()
+		plugin.Main(plugin.Info{Name: "memory", NoFocus: true, NoReopen: true}, func(plugin.Host) (backend.Backend, error) { return b, nil })
+	case "mute":
+		drain()
+	case "mute-later":
+		greet()
+		drain()
+	case "deaf": // does not even read
+		time.Sleep(time.Hour)
+	case "deaf-later":
+		greet()
+		time.Sleep(time.Hour)
+	case "newer":
+		next()
+		fmt.Printf(hello, 7)
+		drain()
+	case "dies":
+		fmt.Fprintln(os.Stderr, "no display\nset DISPLAY")
+		os.Exit(3)
+	case "dies-later": // at the first question; the greeting counts the runs
+		if f, err := os.OpenFile(args[0], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+			_, _ = f.WriteString("x")
+		}
+		greet()
+		for next() {
+			if strings.Contains(in.Text(), `"list"`) {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			}
+		}
+	case "says": // the same to every question
+		greet()
+		for next() {
+			fmt.Println(args[0])
+		}
+	case "stays": // when its input ends
+		greet()
+		drain()
+		time.Sleep(time.Hour)
+	}
+}
+
+func start(t backendtest.T, change func(*external.Options), as ...string) *external.Backend {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := external.Options{Name: "x", Argv: append([]string{exe, "as"}, as...), Environ: os.Environ(), StateDir: "/nowhere", Idle: -1, Limit: 20 * time.Second}
+	if change != nil {
+		change(&o)
+	}
+	b, err := external.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Stop)
+	return b
+}
+
+func TestBackend(t *testing.T) {
+	cases := backendtest.Cases(backendtest.Opts{
+		New: func(t backendtest.T) backendtest.Terminal {
+			return backendtest.Terminal{Backend: start(t, nil, "memory"), At: backend.Spec{Place: backend.Split}}
+		},
+		NoFocus: true, NoBorder: true, NoReopen: true, NoFreeze: true, NoKill: true,
+	})
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) { t.Parallel(); c.Run(t) })
+	}
+}
+
+// https://github.com/TomAnthony/itermocil/issues/95 and others: a helper that hangs, is
+// refused or talks nonsense is a clear error within the limit, and never an empty list.
+func TestIT01_IT05_BadPrograms(t *testing.T) {
+	for _, tc := range []struct {
+		as   []string
+		says string
+	}{
+		{[]string{"mute"}, "did not answer initialize within 500ms"},
+		{[]string{"mute-later"}, "did not answer list within 3s"},
+		{[]string{"deaf"}, "did not answer initialize within 500ms"},
+		{[]string{"deaf-later"}, "did not answer list within 3s"},
+		{[]string{"newer"}, "speaks version 7 of the protocol, this leadlight version 1"},
+		{[]string{"dies"}, "ended: exit status 3; it said: no display | set DISPLAY"},
+		{[]string{"dies-later", os.DevNull}, "ended: signal: killed"},
+		{[]string{"says", "Welcome!"}, `does not keep to the protocol: the line is not JSON: "Welcome!"`},
+		{[]string{"says", "[]"}, "does not keep to the protocol"},
+		{[]string{"says", `{"id":3,"result":{}}`}, `lacks "jsonrpc":"2.0"`},
+		{[]string{"says", `{"jsonrpc":"2.0","id":3,"result":{"panes":7}}`}, "answered list with something else"},
+		{[]string{"says", `{"jsonrpc":"2.0","id":3}`}, "answered list with something else"},
+		{[]string{"says", `{"jsonrpc":"2.0","id":3,"result":{"panes":[{"id":"a"},{"id":"a"}]}}`}, `answered list oddly: pane "a"`},
+		{[]string{"says", `{"jsonrpc":"2.0","id":3,"result":{"panes":[{}]}}`}, "answered list oddly"},
+		{[]string{"says", `{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"the API is off","data":{"code":"ODD","hint":"turn it on"}}}`}, "could not list: the API is off"},
+		{[]string{"says", `{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"the API is off","data":[1]}}`}, "could not list: the API is off"},
+	} {
+		t.Run(strings.Join(tc.as, "_"), func(t *testing.T) {
+			t.Parallel()
+			limit := 10 * time.Second
+			if _, within, ok := strings.Cut(tc.says, "within "); ok {
+				limit, _ = time.ParseDuration(within)
+			}
+			b := start(t, func(o *external.Options) { o.Limit = limit }, tc.as...)
+			began := time.Now()
+			list, err := b.List(t.Context())
+			if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), tc.says) || len(list) != 0 {
+				t.Errorf("%d panes, error %v, want %s", len(list), err, tc.says)
+			}
+			if took := time.Since(began); took > 8*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if fault.Of(err).Hint == "" && strings.Contains(tc.says, "within") {
+				t.Errorf("no way out of: %v", err)
+			}
+		})
+	}
+}
+
+// A method that a program does not know is not supported, whatever the program knows else.
+func TestUnknownMethod(t *testing.T) {
+	b := start(t, nil, "says", `{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"what?"}}`)
+	if err := b.Focus(t.Context(), "a"); !errors.Is(err, fault.Unsupported) {
+		t.Errorf("focus: %v", err)
+	}
+	if _, err := b.Capture(t.Context(), "a", 0, false); !errors.Is(err, fault.Unsupported) {
+		t.Errorf("capture, which is not offered: %v", err)
+	}
+}
+
+// The codes of errors come through the pipe as they are.
+func TestErrorsComeThrough(t *testing.T) {
+	b := start(t, nil, "memory")
+	if err := b.Label(t.Context(), "m999", backend.Mark{}, backend.Label{}); !errors.Is(err, backend.ErrGone) {
+		t.Errorf("label: %v", err)
+	}
+	if err := b.Arrange(t.Context(), backend.Layout{Window: "x", Kind: backend.Tiled}); !errors.Is(err, fault.InvalidArgument) {
+		t.Errorf("arrange: %v", err)
+	}
+	res := b.Open(t.Context(), []backend.Spec{{Argv: []string{"sh", "\xff"}, Dir: "/", Place: backend.Split}})
+	if !errors.Is(res[0].Err, fault.InvalidArgument) || !strings.Contains(res[0].Err.Error(), "UTF-8") {
+		t.Errorf("open: %v", res[0].Err)
+	}
+}
+
+// A program that crashes is started anew, but not for ever when it cannot even begin.
+func TestCrashIsNotTheEnd(t *testing.T) {
+	t.Parallel()
+	runs := t.TempDir() + "/runs"
+	b := start(t, nil, "dies-later", runs)
+	for range 3 {
+		if _, err := b.List(t.Context()); !errors.Is(err, fault.BackendUnavailable) {
+			t.Fatalf("list: %v", err)
+		}
+	}
+	if data, _ := os.ReadFile(runs); string(data) != "xxx" {
+		t.Errorf("it was started %d times, want 3", len(data))
+	}
+	bad := start(t, nil, "dies")
+	var err error
+	for range 6 {
+		_, err = bad.List(t.Context())
+	}
+	if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), "5 times in a row") {
+		t.Errorf("list: %v", err)
+	}
+}
+
+// The program rests after a while, ends when it is told, is killed when it does not, and
+// serves again.
+func TestRest(t *testing.T) {
+	t.Parallel()
+	runs := t.TempDir() + "/runs"
+	b := start(t, func(o *external.Options) { o.Idle = 30 * time.Millisecond }, "dies-later", runs)
+	again := func(n int) {
+		t.Helper()
+		if _, err := b.Hello(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+			if data, _ := os.ReadFile(runs); len(data) == n {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("it did not come to %d runs", n)
+			}
+			if _, err := b.Hello(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(60 * time.Millisecond) // longer than it waits for a question
+		}
+	}
+	again(1)
+	again(3)
+	stays := start(t, nil, "stays")
+	if _, err := stays.Hello(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	stays.Stop()
+	if took := time.Since(began); took > 6*time.Second {
+		t.Errorf("a program that does not go held us up for %v", took)
+	}
+}
+
+// Of a caller who goes the program is told; the others are served meanwhile.
+func TestCancelledCaller(t *testing.T) {
+	b := start(t, nil, "mute-later")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if _, err := b.List(ctx); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, fault.BackendUnavailable) {
+		t.Errorf("list: %v", err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// With a log, every line can be read.
+func TestTee(t *testing.T) {
+	var log syncBuffer
+	b := start(t, func(o *external.Options) {
+		o.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}, "memory")
+	if _, err := b.List(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"initialize", "x-grease", "-32601", `\"method\":\"list\"`, `\"panes\":[]`} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %s:\n%s", want, log.String())
+		}
+	}
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func TestFind(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/leadlight-backend-mine", []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+	if got, err := external.Find("mine"); err != nil || got != dir+"/leadlight-backend-mine" {
+		t.Errorf("%s %v", got, err)
+	}
+	for name, code := range map[string]fault.Code{"other": fault.BackendUnavailable, "../mine": fault.InvalidArgument, "": fault.InvalidArgument, "-x": fault.InvalidArgument, "a b": fault.InvalidArgument} {
+		if _, err := external.Find(name); !errors.Is(err, code) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/external/wire"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// checkID refuses what no backend gives out as an id.
+func checkID(id backend.ID) error {
+	if id == "" || len(id) > wire.MaxID || !utf8.ValidString(string(id)) || strings.ContainsFunc(string(id), unicode.IsControl) {
+		return fault.New(fault.InvalidArgument, "%.40q is not the id of a pane", string(id))
+	}
+	return nil
+}
+
+// Self returns the pane that the program, and so this process, was started in.
+func (b *Backend) Self(ctx context.Context) (self backend.Pane, window []backend.Pane, ok bool, err error) {
+	var s wire.Surroundings
+	if err := b.call(ctx, wire.Self, wire.Nothing{}, &s); err != nil || s.Self == nil {
+		return backend.Pane{}, nil, false, err
+	}
+	if window, err = b.panes(wire.PaneList{Panes: s.Window}, wire.Self); err != nil {
+		return backend.Pane{}, nil, false, err
+	}
+	if err := checkID(backend.ID(s.Self.ID)); err != nil {
+		return backend.Pane{}, nil, false, b.oddly(wire.Self, err)
+	}
+	return s.Self.Pane(), window, true, nil
+}
+
+// panes reads a list of panes, in which no id is missing or doubled.
+func (b *Backend) panes(list wire.PaneList, method string) ([]backend.Pane, error) {
+	out := make([]backend.Pane, 0, len(list.Panes))
+	seen := map[string]bool{}
+	for _, p := range list.Panes {
+		if err := checkID(backend.ID(p.ID)); err != nil || seen[p.ID] {
+			return nil, b.oddly(method, errors.Join(err, fmt.Errorf("pane %.40q", p.ID)))
+		}
+		seen[p.ID] = true
+		out = append(out, p.Pane())
+	}
+	return out, nil
+}
+
+// oddly is the error of an answer that cannot be.
+func (b *Backend) oddly(method string, err error) error {
+	return fault.New(fault.BackendUnavailable, "%s answered %s oddly: %w", b.who(), method, err).WithHint("%s", b.advice())
+}
+
+// List returns the panes that carry a mark.
+func (b *Backend) List(ctx context.Context) ([]backend.Pane, error) {
+	list, err := b.list(ctx, wire.List)
+	return slices.DeleteFunc(list, func(p backend.Pane) bool { return p.Mark == (backend.Mark{}) }), err
+}
+
+// ListAll returns all panes, strangers' too: fault.Unsupported where the program has no
+// such list.
+func (b *Backend) ListAll(ctx context.Context) ([]backend.Pane, error) {
+	if err := b.has(ctx, wire.ListAll); err != nil {
+		return nil, err
+	}
+	return b.list(ctx, wire.ListAll)
+}
+
+func (b *Backend) list(ctx context.Context, method string) ([]backend.Pane, error) {
+	var list wire.PaneList
+	if err := b.call(ctx, method, wire.Nothing{}, &list); err != nil {
+		return nil, err
+	}
+	return b.panes(list, method)
+}
+
+// Open opens panes. What no terminal could open is refused here; the program gets the
+// rest.
+func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Result {
+	results := make([]backend.Result, len(specs))
+	if err := ctx.Err(); err != nil {
+		return failAll(results, fault.New(fault.Of(err).Code, "open panes: %w", err))
+	}
+	var params wire.OpenParams
+	var index []int                     // of specs, by place in params
+	at := make(map[int]int, len(specs)) // the other way round
+	for i, s := range specs {
+		w, err := checked(i, s, at)
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		if w.Chain > 0 {
+			w.Chain = len(index) - at[i-s.Chain]
+		}
+		at[i] = len(index)
+		index = append(index, i)
+		params.Panes = append(params.Panes, w)
+	}
+	if len(index) == 0 {
+		return results
+	}
+	var answer wire.OpenResult
+	err := b.ask(ctx, wire.Open, params, &answer, b.opt.Opening)
+	if err == nil && len(answer.Panes) != len(index) {
+		err = b.oddly(wire.Open, fmt.Errorf("%d results for %d panes", len(answer.Panes), len(index)))
+	}
+	for n, i := range index {
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		results[i] = b.opened(answer.Panes[n], specs[i])
+	}
+	return results
+}
+
+func failAll(results []backend.Result, err error) []backend.Result {
+	for i := range results {
+		results[i].Err = err
+	}
+	return results
+}
+
+// checked is a spec in words, if it can be put into them; at holds those before it that
+// can.
+func checked(i int, s backend.Spec, at map[int]int) (wire.Spec, error) {
+	if _, err := backend.Check(i, s); err != nil {
+		return wire.Spec{}, err
+	}
+	for _, text := range append([]string{s.Dir, s.Name, s.Mark.Base, s.Mark.Team, s.Mark.Agent, s.Mark.Host}, s.Argv...) {
+		if !utf8.ValidString(text) {
+			return wire.Spec{}, fault.New(fault.InvalidArgument, "%.80q is not UTF-8 and cannot be told to an external backend", text)
+		}
+	}
+	if _, ok := at[i-s.Chain]; s.Chain > 0 && !ok {
+		return wire.Spec{}, fault.New(fault.InvalidArgument, "pane %d of the batch hangs on one that was refused", i)
+	}
+	return wire.SpecOf(s), nil
+}
+
+// opened reads what became of one spec.
+func (b *Backend) opened(o wire.Opened, s backend.Spec) backend.Result {
+	switch {
+	case o.Error != nil:
+		return backend.Result{Err: o.Error.Fault(b.who() + " could not open a pane")}
+	case o.Pane == nil:
+		return backend.Result{Err: b.oddly(wire.Open, errors.New("neither a pane nor an error"))}
+	}
+	if err := checkID(backend.ID(o.Pane.ID)); err != nil {
+		return backend.Result{Err: b.oddly(wire.Open, err)}
+	}
+	pane := o.Pane.Pane()
+	pane.Mark = s.Mark
+	return backend.Result{Pane: pane}
+}
+
+// Label shows name, state and colour on a pane if it still carries the mark.
+func (b *Backend) Label(ctx context.Context, id backend.ID, mark backend.Mark, l backend.Label) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	return b.call(ctx, wire.Label, wire.LabelParams{ID: string(id), Mark: wire.Mark(mark), Label: wire.Tag(l)}, &wire.Nothing{})
+}
+
+// Arrange lays out one window.
+func (b *Backend) Arrange(ctx context.Context, l backend.Layout) error {
+	kinds := []backend.LayoutKind{backend.MainVertical, backend.Tiled, backend.Even, backend.None}
+	if _, err := strconv.Atoi(strings.TrimSuffix(l.Main, "%")); !slices.Contains(kinds, l.Kind) || l.Main != "" && err != nil {
+		return fault.New(fault.InvalidArgument, "there is no arrangement %q with a main pane of %q", string(l.Kind), l.Main)
+	}
+	if l.Window == "" {
+		return fault.New(fault.InvalidArgument, "there is no window to be arranged")
+	}
+	return b.call(ctx, wire.Arrange, wire.LayoutParams{Window: l.Window, Kind: string(l.Kind), Main: l.Main}, &wire.Nothing{})
+}
+
+// Focus takes the person's terminal to the pane.
+func (b *Backend) Focus(ctx context.Context, id backend.ID) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	return b.call(ctx, wire.Focus, wire.Pointer{ID: string(id)}, &wire.Nothing{})
+}
+
+// Close closes the pane if it still carries the mark.
+func (b *Backend) Close(ctx context.Context, id backend.ID, mark backend.Mark) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	err := b.call(ctx, wire.Close, wire.CloseParams{ID: string(id), Mark: wire.Mark(mark)}, &wire.Nothing{})
+	if errors.Is(err, backend.ErrGone) {
+		return nil
+	}
+	return err
+}
+
+// Capture returns the text of a pane: fault.Unsupported where the program cannot tell.
+func (b *Backend) Capture(ctx context.Context, id backend.ID, lines int, ansi bool) (string, error) {
+	if err := checkID(id); err != nil {
+		return "", err
+	}
+	if err := b.has(ctx, wire.Capture); err != nil {
+		return "", err
+	}
+	var text wire.Text
+	err := b.call(ctx, wire.Capture, wire.CaptureParams{ID: string(id), Lines: lines, ANSI: ansi}, &text)
+	return text.Text, err
+}
+
+// Attach returns the command line that shows a pane: fault.Unsupported where the program
+// knows none.
+func (b *Backend) Attach(ctx context.Context, id backend.ID) ([]string, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	if err := b.has(ctx, wire.Attach); err != nil {
+		return nil, err
+	}
+	var cmd wire.Command
+	err := b.call(ctx, wire.Attach, wire.Pointer{ID: string(id)}, &cmd)
+	if err == nil && len(cmd.Argv) == 0 {
+		err = b.oddly(wire.Attach, errors.New("no command"))
+	}
+	return cmd.Argv, err
+}

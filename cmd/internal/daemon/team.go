@@ -22,7 +22,7 @@ const (
 // parts is what of a team may have changed.
 type parts struct {
 	all, members, tasks, streams bool
-	boxes               map[string]bool
+	boxes                        map[string]bool
 }
 
 func everything() parts { return parts{all: true} }

@@ -43,18 +43,33 @@ func (r roster) Create(ctx context.Context, t store.Team) error {
 	if t.Ours.Mailbox == store.MailboxMaildir {
 		inbox = "inbox"
 	}
-	for _, dir := range []string{path.Join("teams", t.Name, inbox), path.Join("tasks", t.Name)} {
-		if err := r.f.dir.MkdirAll(dir); err != nil {
-			return err
+	folder := path.Join("teams", t.Name)
+	var made []string // what is not there yet, from the inside out
+	for _, dir := range []string{path.Join(folder, inbox), folder, path.Join("tasks", t.Name)} {
+		if !r.f.exists(dir) {
+			made = append(made, dir)
+		}
+	}
+	for _, dir := range []string{path.Join(folder, inbox), path.Join("tasks", t.Name)} {
+		if err = r.f.dir.MkdirAll(dir); err != nil {
+			break
 		}
 	}
 	data := newTeam(t)
-	return r.f.edit(ctx, rosterFile(t.Name), func(old []byte) ([]byte, error) {
-		if old != nil {
-			return nil, teamExists(t.Name)
+	if err == nil {
+		err = r.f.edit(ctx, rosterFile(t.Name), func(old []byte) ([]byte, error) {
+			if old != nil {
+				return nil, teamExists(t.Name)
+			}
+			return data, nil
+		})
+	}
+	if err != nil && fault.CodeOf(err) != fault.TeamExists {
+		for _, dir := range made {
+			_ = r.f.dir.Remove(dir) // succeeds only when it is empty
 		}
-		return data, nil
-	})
+	}
+	return err
 }
 
 func teamExists(team string) error {

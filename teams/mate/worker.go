@@ -143,7 +143,10 @@ func (m *mate) run(ctx context.Context, task api.Task) finished {
 		default:
 			return m.fail(ctx, task, why)
 		}
-		_, err := m.o.Service.CompleteTask(context.WithoutCancel(ctx), m.o.Team, task.ID, out)
+		err := m.written(func() error {
+			_, err := m.o.Service.CompleteTask(context.WithoutCancel(ctx), m.o.Team, task.ID, out)
+			return err
+		})
 		said, objected := teams.Objected(err)
 		switch {
 		case err == nil:
@@ -202,10 +205,42 @@ func whyFailed(exit host.Exit, said *tail) string {
 
 func (m *mate) fail(ctx context.Context, task api.Task, reason string) finished {
 	m.say("task %s failed: %s", task.ID, reason)
-	if _, err := m.o.Service.FailTask(context.WithoutCancel(ctx), m.o.Team, task.ID, reason); err != nil {
+	err := m.written(func() error {
+		_, err := m.o.Service.FailTask(context.WithoutCancel(ctx), m.o.Team, task.ID, reason)
+		return err
+	})
+	if err != nil {
 		m.say("that could not be written down: %v", err)
 	}
 	return finished{id: task.ID, status: "failed", reason: reason}
+}
+
+// How long a worker tries to write down what came of a task.
+const (
+	writePause = time.Second // before it tries again
+	writeLimit = 10 * time.Minute
+)
+
+// written does what writes, again and again while the disk is at fault: one that is
+// full now will not stay so, and what a task has brought must not be lost.
+func (m *mate) written(do func() error) error {
+	for began := time.Now(); ; {
+		err := do()
+		switch fault.CodeOf(err) {
+		case fault.DiskFull, fault.PermissionDenied, fault.LockTimeout:
+		default:
+			return err
+		}
+		if time.Since(began) > writeLimit {
+			return err
+		}
+		m.say("that cannot be written down just now: %v", err)
+		select {
+		case <-m.host.Closing():
+			return err
+		case <-time.After(writePause):
+		}
+	}
 }
 
 // command returns what a task runs: its own command if that is to be obeyed, else

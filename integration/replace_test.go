@@ -61,3 +61,28 @@ func TestReplacedWhereThePolicySaysSo(t *testing.T) {
 	up.signal(syscall.SIGINT)
 	up.wait()
 }
+
+// TestDaemonReplaces: without an up, the daemon starts those again whose policy says so.
+func TestDaemonReplaces(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "220x60")
+	r.team("redo")
+	r.must("daemon", "start")
+	r.must("spawn", "again", "--agent", "shell", "--restart", "on-failure", "--", "sleep", "1000")
+	r.must("spawn", "never", "--agent", "shell", "--", "sleep", "1000")
+	r.must("task", "add", "a", "--owner", "again")
+	r.eventually("it works", func() bool { return r.member("again").Task == "1" })
+	old := hostRecord(r, "redo", "again").Host
+	for _, name := range []string{"again", "never"} {
+		if err := hostRecord(r, "redo", name).Process.Signal(syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.eventually("it has another host and its task", func() bool {
+		return hostRecord(r, "redo", "again").Host != old && r.member("again").State == api.StateActive && r.member("again").Task == "1"
+	})
+	if m := r.member("never"); m.State != api.StateLost {
+		t.Errorf("who is not to be started again is %s", m.State)
+	}
+	r.must("daemon", "stop")
+}

@@ -3,9 +3,11 @@ package daemon
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/events"
 )
 
@@ -97,6 +99,23 @@ func (t *teamWatch) settle(ctx context.Context) {
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
+	}
+}
+
+// replaceAgain is when one that is lost is looked at anew.
+const replaceAgain = time.Second
+
+// replace starts those again who are lost and whose restart policy says so.
+func (t *teamWatch) replace(ctx context.Context) {
+	if !slices.ContainsFunc(t.hub.last(t.name).Members, func(m api.Member) bool { return m.State == api.StateLost }) {
+		return
+	}
+	_, more, err := t.lost.Replace(ctx, t.name)
+	if err != nil && ctx.Err() == nil {
+		t.log.Warn("start the lost again", "team", t.name, "error", err)
+	}
+	if more {
+		time.AfterFunc(replaceAgain, func() { t.touch(parts{members: true}) })
 	}
 }
 

@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"fmt"
 	"syscall"
 	"testing"
 )
@@ -35,4 +36,19 @@ func makeReadOnly(t *testing.T, dir string) (release func()) {
 		t.Skip(err)
 	}
 	return release
+}
+
+// makeSmall puts a file system of that size under a gang's base directory.
+func makeSmall(t *testing.T, g *gang, size int) {
+	t.Helper()
+	dir := g.path("base")
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=700", size)); err != nil {
+		t.Skipf("nothing can be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		g.run("down", "gang", "--force", "--timeout", "1s") // while the team can still be found
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
 }

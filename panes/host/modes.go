@@ -50,12 +50,21 @@ func (m *modes) write(p []byte) {
 
 // telling tells whether p may hold a mode, a reset, or the beginning of a text.
 func telling(p []byte) bool {
-	for _, begin := range []string{"\x1b[?", "\x1bc", "\x1b]", "\x1bP", "\x1b_", "\x1b^", "\x1bX"} {
-		if bytes.Contains(p, []byte(begin)) {
+	for {
+		at := bytes.IndexByte(p, esc)
+		if at < 0 || at+1 == len(p) {
+			return false
+		}
+		p = p[at+1:]
+		switch p[0] {
+		case '[':
+			if len(p) > 1 && p[1] == '?' {
+				return true
+			}
+		case 'c', ']', 'P', '_', '^', 'X':
 			return true
 		}
 	}
-	return false
 }
 
 func (m *modes) see(t token) {

@@ -3,8 +3,11 @@ package host
 import (
 	"bytes"
 	"io"
+	"os"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ringSize is how far a viewer or the screen model may fall behind.
@@ -74,10 +77,10 @@ func (o *output) calm() {
 }
 
 // pump passes on what it reads until there is no more, or the source is closed.
-func (o *output) pump(from io.Reader, copyTo io.Writer, lines bool) {
+func (o *output) pump(from *os.File, copyTo io.Writer, lines bool) {
 	buf := make([]byte, 32<<10)
 	for {
-		n, err := from.Read(buf)
+		n, err := readMost(from, buf)
 		if n > 0 {
 			if copyTo != nil {
 				copyTo.Write(buf[:n])
@@ -92,6 +95,33 @@ func (o *output) pump(from io.Reader, copyTo io.Writer, lines bool) {
 			return
 		}
 	}
+}
+
+// terminalRead is the least that tells a terminal with more to give: the system hands
+// out what it holds by pages, and less than one at a time.
+const terminalRead = 2 << 10
+
+// readMost is Read, but takes along what else is there at once: every step after it
+// costs by the call. The source must be one that can be polled.
+func readMost(from *os.File, buf []byte) (n int, err error) {
+	if n, err = from.Read(buf); err != nil || n < terminalRead {
+		return n, err
+	}
+	conn, err := from.SyscallConn()
+	if err != nil {
+		return n, nil
+	}
+	conn.Read(func(fd uintptr) bool {
+		for n < len(buf) {
+			more, err := unix.Read(int(fd), buf[n:])
+			if more <= 0 || err != nil { // the next Read tells why
+				break
+			}
+			n += more
+		}
+		return true
+	})
+	return n, nil
 }
 
 // withReturns makes line breaks what a raw terminal needs.

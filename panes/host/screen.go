@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/vt"
 )
@@ -104,7 +105,8 @@ func (s *screen) run(ctx context.Context) {
 }
 
 // In a flood the model would take the processor from the copies that feed it, and still
-// be left behind: then it takes a rest, and goes on with the last of what came meanwhile.
+// be left behind: then it takes a rest, and goes on with the last of what came meanwhile,
+// until that is little enough to be taken whole.
 const (
 	floodBegins = 64 << 10               // bytes behind
 	floodRest   = 400 * time.Millisecond // the model is never later than that and the feeding of a floodPiece
@@ -113,10 +115,10 @@ const (
 
 // next returns what to feed, or what to wait for.
 func (s *screen) next(ctx context.Context) piece {
-	behind := s.ring.behind(s.place) // place is written by this goroutine only
-	s.flooded = behind > floodBegins || s.flooded && behind > screenPiece
+	place := s.place // is written by this goroutine only
+	s.flooded = s.flooded || s.ring.behind(place) > floodBegins
 	if !s.flooded {
-		return s.ring.read(s.place, screenPiece)
+		return s.ring.read(place, screenPiece)
 	}
 	rest := time.NewTimer(floodRest)
 	defer rest.Stop()
@@ -124,7 +126,14 @@ func (s *screen) next(ctx context.Context) piece {
 	case <-ctx.Done():
 	case <-rest.C:
 	}
+	if s.ring.behind(place) <= floodPiece {
+		s.flooded = false
+		return s.ring.read(place, floodPiece)
+	}
 	data, end, _ := s.ring.tail(floodPiece)
+	for n := 0; n < utf8.UTFMax && len(data) > 0 && !utf8.RuneStart(data[0]); n++ { // the rest of a character
+		data = data[1:]
+	}
 	return piece{data: data, next: end, gap: true}
 }
 
@@ -137,6 +146,7 @@ func (s *screen) take(ctx context.Context, p piece) {
 		if at := lastReset(data); at >= 0 {
 			data = data[at:]
 		}
+		data = lastScreenful(data, s.rows)
 	}
 	for len(data) > 0 && ctx.Err() == nil {
 		n := min(len(data), screenPiece)

@@ -8,32 +8,32 @@ import (
 // ErrLagged ends the subscription of one who did not keep up.
 var ErrLagged = errors.New("too slow: events were dropped")
 
-// Bus hands every event to every subscriber. It is bounded and never waits for a
+// Bus hands every event, an Event or of another type, to every subscriber. It is bounded and never waits for a
 // subscriber: one whose queue is full is cut, and nobody else notices. It is safe
 // for concurrent use.
-type Bus struct {
+type Bus[E any] struct {
 	mu   sync.Mutex
-	subs map[*Subscription]bool
+	subs map[*Subscription[E]]bool
 }
 
 // NewBus returns a bus without subscribers.
-func NewBus() *Bus { return &Bus{subs: map[*Subscription]bool{}} }
+func NewBus[E any]() *Bus[E] { return &Bus[E]{subs: map[*Subscription[E]]bool{}} }
 
 // Subscription is one who listens.
-type Subscription struct {
+type Subscription[E any] struct {
 	// C brings the events in the order they were published. It is closed after
 	// Close, or when the subscriber was cut; what was queued before is still there.
-	C   <-chan Event
-	c   chan Event
-	bus *Bus
+	C   <-chan E
+	c   chan E
+	bus *Bus[E]
 	err error
 }
 
 // Subscribe listens to all that is published from now on, with a queue for size
 // events.
-func (b *Bus) Subscribe(size int) *Subscription {
-	c := make(chan Event, max(size, 1))
-	s := &Subscription{C: c, c: c, bus: b}
+func (b *Bus[E]) Subscribe(size int) *Subscription[E] {
+	c := make(chan E, max(size, 1))
+	s := &Subscription[E]{C: c, c: c, bus: b}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.subs[s] = true
@@ -41,7 +41,7 @@ func (b *Bus) Subscribe(size int) *Subscription {
 }
 
 // Publish hands out an event.
-func (b *Bus) Publish(e Event) {
+func (b *Bus[E]) Publish(e E) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for s := range b.subs {
@@ -54,7 +54,7 @@ func (b *Bus) Publish(e Event) {
 }
 
 // end is called with the bus's lock held.
-func (s *Subscription) end(err error) {
+func (s *Subscription[E]) end(err error) {
 	if s.bus.subs[s] {
 		delete(s.bus.subs, s)
 		s.err = err
@@ -63,14 +63,14 @@ func (s *Subscription) end(err error) {
 }
 
 // Close stops listening. It may be called more than once.
-func (s *Subscription) Close() {
+func (s *Subscription[E]) Close() {
 	s.bus.mu.Lock()
 	defer s.bus.mu.Unlock()
 	s.end(nil)
 }
 
 // Err says, once C is closed, why: ErrLagged, or nil after Close.
-func (s *Subscription) Err() error {
+func (s *Subscription[E]) Err() error {
 	s.bus.mu.Lock()
 	defer s.bus.mu.Unlock()
 	return s.err

@@ -158,6 +158,19 @@ type Task struct {
 	Task      TaskInfo `json:"task"`
 }
 
+// Run: something happened to the definition of a team, to a run, or to an item of
+// one. The ids lead to the whole of it; of an item, Title and Status are its own, of
+// a run the status.
+type Run struct {
+	Type     string `json:"type"` // such as team_item_spawned
+	TeamID   string `json:"teamId,omitempty"`
+	MemberID string `json:"memberId,omitempty"`
+	RunID    string `json:"teamRunId,omitempty"`
+	ItemID   string `json:"itemId,omitempty"`
+	Title    string `json:"title,omitempty"`
+	Status   string `json:"status,omitempty"`
+}
+
 // Kind implements Data.
 func (d *Team) Kind() string { return d.Type }
 
@@ -185,6 +198,10 @@ func (d *Member) Kind() string { return d.Type }
 // Kind implements Data.
 func (d *Task) Kind() string { return d.Type }
 
+// Kind implements Data.
+func (d *Run) Kind() string { return d.Type }
+
+func (*Run) closed()            {}
 func (*Team) closed()           {}
 func (*Message) closed()        {}
 func (*Idle) closed()           {}

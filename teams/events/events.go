@@ -16,8 +16,8 @@ import (
 // Type is the name of an event. It is stable: scripts match on it.
 type Type string
 
-// The closed set of names. Events of runs (team:run:…) carry data of their own
-// and are named where runs are.
+// The closed set of names. Those of runs speak of teams as they are defined, not of
+// live ones.
 const (
 	TeamCreated       Type = "team:created"
 	TeamDeleted       Type = "team:deleted"
@@ -39,6 +39,21 @@ const (
 	ShutdownResponse  Type = "team:shutdown:response"
 	PlanRequested     Type = "team:plan:requested"
 	PlanResolved      Type = "team:plan:resolved"
+
+	RunTeamCreated   Type = "team:run:team:created"
+	RunTeamUpdated   Type = "team:run:team:updated"
+	RunTeamDeleted   Type = "team:run:team:deleted"
+	RunMemberAdded   Type = "team:run:member:added"
+	RunMemberUpdated Type = "team:run:member:updated"
+	RunMemberRemoved Type = "team:run:member:removed"
+	RunMembersMoved  Type = "team:run:member:reordered"
+	RunCreated       Type = "team:run:created"
+	RunUpdated       Type = "team:run:updated"
+	RunItemCreated   Type = "team:run:item:created"
+	RunItemUpdated   Type = "team:run:item:updated"
+	RunItemDeleted   Type = "team:run:item:deleted"
+	RunItemMoved     Type = "team:run:item:moved"
+	RunItemSpawned   Type = "team:run:item:spawned"
 )
 
 // family is the shape of an event's data; several names share one.
@@ -59,6 +74,8 @@ func families() []family {
 		{[]Type{ShutdownResponse}, func() Data { return new(ShutdownAnswer) }},
 		{[]Type{PlanRequested}, func() Data { return new(PlanAsk) }},
 		{[]Type{PlanResolved}, func() Data { return new(PlanAnswer) }},
+		{[]Type{RunTeamCreated, RunTeamUpdated, RunTeamDeleted, RunMemberAdded, RunMemberUpdated, RunMemberRemoved, RunMembersMoved,
+			RunCreated, RunUpdated, RunItemCreated, RunItemUpdated, RunItemDeleted, RunItemMoved, RunItemSpawned}, func() Data { return new(Run) }},
 	}
 }
 

@@ -13,7 +13,10 @@ func TestClosedSet(t *testing.T) {
 	want := strings.Fields(`team:created team:deleted
 		team:member:joined team:member:active team:member:waiting team:member:shutdown team:member:failed team:member:lost team:member:idle
 		team:task:created team:task:claimed team:task:completed team:task:updated team:task:failed team:message:sent team:message:received
-		team:shutdown:requested team:shutdown:response team:plan:requested team:plan:resolved`)
+		team:shutdown:requested team:shutdown:response team:plan:requested team:plan:resolved
+		team:run:team:created team:run:team:updated team:run:team:deleted team:run:member:added team:run:member:updated team:run:member:removed
+		team:run:member:reordered team:run:created team:run:updated team:run:item:created team:run:item:updated team:run:item:deleted
+		team:run:item:moved team:run:item:spawned`)
 	var got []string
 	for _, name := range Types() {
 		if slices.Contains(got, string(name)) {

@@ -229,9 +229,6 @@ func (c *change) close(r *api.AgentTeamRun) error {
 	r.Summary = summary(tally)
 	status := map[string]string{api.RunCompleted: api.ItemDone}[r.Status]
 	_, err = c.exec(`UPDATE tasks SET status = ?, result_summary = ?, completed_at = ? WHERE id = ?`, or(status, api.ItemFailed), null(or(r.Error, r.Summary)), r.CompletedAt, r.RootTaskID)
-	if err == nil {
-		_, err = c.exec(`UPDATE run_members SET ended_at = ? WHERE run_id = ? AND ended_at IS NULL`, c.now, r.ID)
-	}
 	return err
 }
 

@@ -24,13 +24,13 @@ import (
 // is fault.Rejected, and nothing is changed then.
 type Store struct {
 	db   *sql.DB
-	tell func(api.TeamRunEvent)
+	tell func([]api.TeamRunEvent)
 	mu   sync.Mutex
 }
 
 // New returns the store in d, which was opened with the Component. tell is called
-// with each change, while no other can be made: it must not wait.
-func New(d *sql.DB, tell func(api.TeamRunEvent)) *Store { return &Store{db: d, tell: tell} }
+// what each change was, while no other can be made: it must not wait.
+func New(d *sql.DB, tell func([]api.TeamRunEvent)) *Store { return &Store{db: d, tell: tell} }
 
 // change is one transaction under way.
 type change struct {
@@ -56,9 +56,11 @@ func (s *Store) change(ctx context.Context, what string, f func(*change) error) 
 	if err != nil {
 		return explain(what, err)
 	}
-	for _, e := range c.told {
-		e.Timestamp = c.now
-		s.tell(e)
+	for i := range c.told {
+		c.told[i].Timestamp = c.now
+	}
+	if len(c.told) > 0 {
+		s.tell(c.told)
 	}
 	return nil
 }

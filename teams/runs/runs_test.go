@@ -30,7 +30,7 @@ func newScratch(t testing.TB) *scratch {
 	}
 	t.Cleanup(func() { d.Close() })
 	s := &scratch{t: t, ctx: t.Context()}
-	s.Store = New(d, func(e api.TeamRunEvent) { s.told = append(s.told, e) })
+	s.Store = New(d, func(list []api.TeamRunEvent) { s.told = append(s.told, list...) })
 	if err := s.KeepProfiles(s.ctx, []string{"shell", "claude", "codex"}); err != nil {
 		t.Fatal(err)
 	}
@@ -263,6 +263,15 @@ func TestC04_Run(t *testing.T) {
 	end := ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID))
 	if end.Summary != "0 of 2 items done, 1 failed, 1 todo" || end.CompletedAt == 0 {
 		t.Errorf("%+v", end)
+	}
+	if list := ok[[]Place](s)(s.Open(s.ctx)); len(list) != 2 || list[1].RunID != run.ID {
+		t.Errorf("open are %+v", list)
+	}
+	if err := s.Left(s.ctx, run.ID); err != nil {
+		t.Fatal(err)
+	}
+	if list := ok[[]Place](s)(s.Open(s.ctx)); len(list) != 1 {
+		t.Errorf("open are %+v", list)
 	}
 	report := ok[api.RunReport](s)(s.Report(s.ctx, run.ID))
 	if len(report.Tasks) != 1 || report.Tasks[0].CompletedAt == 0 || report.Members[0].EndedAt == 0 || report.Members[0].Items != 1 {

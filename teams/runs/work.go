@@ -20,10 +20,11 @@ func scanPlace(scan func(...any) error) (p Place, err error) {
 	return p, err
 }
 
-// Open lists the runs that the daemon has to carry out, the oldest first.
+// Open lists the runs that the daemon has to carry out, the oldest first; those
+// that are over, but whose teammates are not known to be gone, are among them.
 func (s *Store) Open(ctx context.Context) ([]Place, error) {
 	return all(ctx, s.db, scanPlace, `SELECT p.run_id, p.live_team, p.cwd, p.scheduled FROM run_places p JOIN agent_team_runs r ON r.id = p.run_id
-		WHERE p.scheduled AND r.completed_at IS NULL ORDER BY r.started_at, r.id`)
+		WHERE p.scheduled AND (r.completed_at IS NULL OR EXISTS (SELECT 1 FROM run_members m WHERE m.run_id = r.id AND m.ended_at IS NULL)) ORDER BY r.started_at, r.id`)
 }
 
 // PlaceOf says where a run is carried out: fault.RunNotFound.
@@ -184,6 +185,19 @@ func (s *Store) Joined(ctx context.Context, runID, name, roleID string) error {
 		_, err := c.exec(`INSERT INTO run_members VALUES (?, ?, ?, ?, NULL) ON CONFLICT DO UPDATE SET ended_at = NULL`, runID, name, roleID, c.now)
 		return err
 	})
+}
+
+// Lanes are the roles of a run's teammates, by their names.
+func (s *Store) Lanes(ctx context.Context, runID string) (map[string]string, error) {
+	list, err := all(ctx, s.db, func(scan func(...any) error) (m api.RunMember, err error) {
+		err = scan(&m.Name, &m.AgentRoleID)
+		return m, err
+	}, `SELECT name, agent_role_id FROM run_members WHERE run_id = ?`, runID)
+	out := map[string]string{}
+	for _, m := range list {
+		out[m.Name] = m.AgentRoleID
+	}
+	return out, err
 }
 
 // Left writes down that the teammates of a run are gone.

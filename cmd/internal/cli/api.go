@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/cmd/internal/daemon"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/spf13/cobra"
@@ -26,5 +27,5 @@ func runAPISchema(_ context.Context, a *app) error {
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(rpc.SchemaOf(daemon.Methods(daemonParts()), daemon.Notifications()))
+	return enc.Encode(rpc.SchemaOf(daemon.Methods(daemonParts(&config.Settings{})), daemon.Notifications()))
 }

@@ -8,12 +8,16 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/cmd/internal/daemon"
+	"github.com/leadlight-dev/leadlight/cmd/internal/scheduler"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/runs"
 	"github.com/spf13/cobra"
 )
 
@@ -75,7 +79,17 @@ func (a *app) daemonPaths() (daemon.Paths, error) {
 }
 
 // daemonParts is what other packages add to the daemon, in one place.
-func daemonParts() []daemon.Part { return nil }
+func daemonParts(s *config.Settings) []daemon.Part { return []daemon.Part{runsPart(s)} }
+
+// runsPart is runs and their checklists.
+func runsPart(s *config.Settings) daemon.Part {
+	return daemon.Part{Component: runs.Component(), Methods: func(d daemon.Deps) []rpc.Method {
+		return scheduler.New(scheduler.Options{
+			DB: d.DB, Serve: d.Serve, Publish: d.Publish, Beside: d.Beside, Hold: d.Hold, Log: d.Log,
+			Profiles: profiles.NewSet(s.Profiles), Models: s.Models, Limit: s.MaxParallel.V,
+		}).Methods()
+	}}
+}
 
 func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
 	a.environ = daemon.Environ(a.environ)
@@ -89,7 +103,7 @@ func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
 	}
 	c.config.Cwd = "" // whoever calls is not where the daemon is
 	o := daemon.Options{
-		Paths: daemon.PathsOf(s.BaseDir.V, a.getenv), Version: version().Version, OnDemand: onDemand, Parts: daemonParts(), Log: a.daemonLog(),
+		Paths: daemon.PathsOf(s.BaseDir.V, a.getenv), Version: version().Version, OnDemand: onDemand, Parts: daemonParts(s), Log: a.daemonLog(),
 		Stores: daemon.Stores{Dir: c.files.Dir(), Roster: c.files.Roster(), Mail: c.mail, Tasks: c.files.Tasks(), Watcher: c.files.Watcher(), Panes: c.panes},
 		Serve: func(as string) (*teams.Service, error) {
 			who, err := callerNamed(as)

@@ -57,13 +57,14 @@ func (v *Value[T]) set(x T, layer Layer, where string) { *v = Value[T]{x, Origin
 
 // Settings are all settings.
 type Settings struct {
-	BaseDir, Team, As, Backend, TmuxSocket, Agent, Model Value[string]
-	Placement, Arrange, Main, OnLeadExit, OnLoss         Value[string]
-	MinCols, MinRows, MaxPanes, MaxTeammates             Value[int]
-	Ask, Term, Kill, Ready                               Value[time.Duration]
+	BaseDir, Team, As, Backend, TmuxSocket, Agent, Model  Value[string]
+	Placement, Arrange, Main, OnLeadExit, OnLoss          Value[string]
+	MinCols, MinRows, MaxPanes, MaxTeammates, MaxParallel Value[int]
+	Ask, Term, Kill, Ready                                Value[time.Duration]
 
 	Profiles map[string]profiles.Profile
-	UserFile string // the user file's path, whether it exists or not
+	Models   map[string]map[string]string // of a profile, for a run's preference: cheaper, smarter
+	UserFile string                       // the user file's path, whether it exists or not
 }
 
 // Sources is what settings are made from.
@@ -107,7 +108,8 @@ func (s *Settings) defaults() {
 	s.OnLoss.V = teams.ReleaseTasks
 	s.Arrange.V = string(backend.MainVertical)
 	s.Main.V = "40%"
-	s.MaxTeammates.V = 64
+	s.MaxTeammates.V, s.MaxParallel.V = 64, 8
+	s.Models = defaultModels()
 	s.Ask.V, s.Term.V, s.Kill.V, s.Ready.V = 30*time.Second, 5*time.Second, 2*time.Second, 20*time.Second
 }
 
@@ -128,7 +130,7 @@ func (s *Settings) apply(layer Layer, file string, l layoutPart, d defaultsPart,
 	for _, x := range []struct {
 		from scalar[int]
 		to   *Value[int]
-	}{{l.cols, &s.MinCols}, {l.rows, &s.MinRows}, {l.maxPanes, &s.MaxPanes}, {c.maxTeammates, &s.MaxTeammates}} {
+	}{{l.cols, &s.MinCols}, {l.rows, &s.MinRows}, {l.maxPanes, &s.MaxPanes}, {c.maxTeammates, &s.MaxTeammates}, {c.maxParallel, &s.MaxParallel}} {
 		if x.from.Set {
 			x.to.set(x.from.V, layer, where(x.from.Pos))
 		}
@@ -233,6 +235,7 @@ func (s *Settings) Lines() []Line {
 	span("lifecycle.kill", s.Kill)
 	span("lifecycle.ready", s.Ready)
 	number("lifecycle.maxTeammates", s.MaxTeammates)
+	number("lifecycle.maxParallel", s.MaxParallel)
 	return out
 }
 
@@ -253,6 +256,7 @@ func (s *Settings) readUserFile(getenv func(string) string) error {
 	if err != nil {
 		return err
 	}
+	s.Models = overModels(s.Models, f.models)
 	s.apply(UserFile, s.UserFile, f.layout, f.defaults, f.lifecycle)
 	for _, x := range []struct {
 		from scalar[string]

@@ -35,6 +35,7 @@ type (
 		onLeadExit, onLoss     scalar[string]
 		ask, term, kill, ready scalar[time.Duration]
 		maxTeammates           scalar[int]
+		maxParallel            scalar[int]
 	}
 	memberPart struct {
 		pos                                            Pos
@@ -156,6 +157,9 @@ func lifecycleKeys() []key[lifecyclePart] {
 		{"term", "time", "from SIGTERM to SIGKILL; 5s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.term = d.duration(n, "term") }},
 		{"kill", "time", "from SIGKILL to closing the pane; 2s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.kill = d.duration(n, "kill") }},
 		{"ready", "time", "how long a new teammate may take to be there; 20s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.ready = d.duration(n, "ready") }},
+		{"maxParallel", "number", "most items of runs that are under way at a time, all runs together; 8; in config.yaml, which the daemon reads", func(d *decoder, n ast.Node, l *lifecyclePart) {
+			l.maxParallel = d.integer(n, "maxParallel", 1, 1000)
+		}},
 		{"maxTeammates", "number", "most live teammates; 64", func(d *decoder, n ast.Node, l *lifecyclePart) {
 			l.maxTeammates = d.integer(n, "maxTeammates", 1, 10_000)
 		}},

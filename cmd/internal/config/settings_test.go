@@ -182,3 +182,26 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 		}
 	}
 }
+
+// TestC11_ModelsOfPreferences: the table that a preference is looked up in.
+func TestC11_ModelsOfPreferences(t *testing.T) {
+	_, getenv := machine(t, nil, map[string]string{".config/leadlight/config.yaml": "models: {claude: {cheaper: sonnet}, mine: {smarter: big}}\nlifecycle: {maxParallel: 3}\n"})
+	s, err := Load(Sources{Getenv: getenv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, got := range map[string]string{
+		"sonnet": s.Models["claude"]["cheaper"], "opus": s.Models["claude"]["smarter"], "haiku": s.Models["claude-worker"]["cheaper"], "big": s.Models["mine"]["smarter"],
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if s.MaxParallel.V != 3 || s.MaxParallel.Origin.Layer != UserFile {
+		t.Errorf("%+v", s.MaxParallel)
+	}
+	_, getenv = machine(t, nil, map[string]string{".config/leadlight/config.yaml": "models: {claude: {best: opus}}\n"})
+	if _, err := Load(Sources{Getenv: getenv}); err == nil || !strings.Contains(err.Error(), `unknown key "best"`) {
+		t.Error(err)
+	}
+}

@@ -16,6 +16,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/panes"
@@ -70,6 +72,8 @@ type Deps struct {
 	DB      *sql.DB
 	Serve   Serve
 	Publish func(context.Context, []events.Event) // numbers them, writes them down, tells everybody
+	Beside  func(func(context.Context))           // what runs as long as the daemon; it ends when its context does
+	Hold    func() (release func())               // keeps a daemon up that would end by itself
 	Log     *slog.Logger
 }
 
@@ -94,6 +98,8 @@ type daemon struct {
 	door    *door
 	ready   chan struct{} // closed after the first look
 	moved   chan struct{} // clients or teams changed
+	beside  []func(context.Context)
+	held    atomic.Int64 // by parts that have something to do
 	enough  context.CancelCauseFunc
 }
 
@@ -131,7 +137,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	w := &watch{stores: o.Stores, service: lead, hub: d.hub, log: o.Log, teams: map[string]*teamWatch{}}
 	d.refresh = w.refresh
-	server, err := rpc.NewServer(d.methods(Deps{DB: store, Serve: o.Serve, Publish: d.hub.Publish, Log: o.Log}), o.Log)
+	deps := Deps{DB: store, Serve: o.Serve, Publish: d.hub.Publish, Hold: d.hold, Log: o.Log,
+		Beside: func(f func(context.Context)) { d.beside = append(d.beside, f) }}
+	server, err := rpc.NewServer(d.methods(deps), o.Log)
 	if err != nil {
 		return err
 	}
@@ -170,6 +178,9 @@ func (d *daemon) live(ctx context.Context, w *watch, server *rpc.Server) error {
 		return err
 	}
 	d.Log.Info("daemon is up", "pid", os.Getpid(), "base", d.Paths.Base, "socket", d.Paths.Socket, "onDemand", d.OnDemand)
+	for _, f := range d.beside {
+		d.door.wg.Go(func() { f(ctx) })
+	}
 	run := make(chan error, 2)
 	go func() { run <- w.run(ctx, func() { close(d.ready); d.nudge() }) }()
 	go func() { run <- d.door.guard(ctx, d.Stores.Watcher) }()
@@ -189,6 +200,16 @@ func (d *daemon) live(ctx context.Context, w *watch, server *rpc.Server) error {
 		return nil
 	}
 	return err
+}
+
+// hold keeps the daemon up until it is released.
+func (d *daemon) hold() (release func()) {
+	d.held.Add(1)
+	d.nudge()
+	return sync.OnceFunc(func() {
+		d.held.Add(-1)
+		d.nudge()
+	})
 }
 
 // nudge says that clients or teams have changed.
@@ -235,5 +256,5 @@ func (d *daemon) busy() bool {
 	}
 	var s api.DaemonStatus
 	d.hub.count(&s)
-	return d.door.clients() > 0 || s.Live > 0
+	return d.door.clients() > 0 || s.Live > 0 || d.held.Load() > 0
 }

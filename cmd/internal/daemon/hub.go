@@ -25,7 +25,7 @@ const teamState = "team/"
 // become the state, and are handed out, as one step.
 type hub struct {
 	history *history.Store
-	bus     *events.Bus
+	bus     *events.Bus[events.Event]
 	log     *slog.Logger
 	moved   func() // told after each change
 	queue   int    // events a subscriber may lie behind
@@ -39,7 +39,7 @@ type hub struct {
 }
 
 func newHub(ctx context.Context, h *history.Store, log *slog.Logger, moved func()) (*hub, error) {
-	u := &hub{history: h, bus: events.NewBus(), log: log, moved: moved, queue: queue, states: map[string]changes.Team{}, observed: map[string]observed{}}
+	u := &hub{history: h, bus: events.NewBus[events.Event](), log: log, moved: moved, queue: queue, states: map[string]changes.Team{}, observed: map[string]observed{}}
 	var err error
 	if u.seq, err = h.Last(ctx); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (u *hub) names() []string {
 
 // subscribe is the one atomic step: the state of now, its number, and a
 // subscription to all that comes after it.
-func (u *hub) subscribe(team string) (api.Subscribed, *events.Subscription) {
+func (u *hub) subscribe(team string) (api.Subscribed, *events.Subscription[events.Event]) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	out := api.Subscribed{Seq: u.seq, Teams: []api.Snapshot{}, Observed: u.observations(team)}

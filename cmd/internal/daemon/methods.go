@@ -11,7 +11,7 @@ import (
 
 // Methods returns every method, for the schema: they are not to be called.
 func Methods(parts []Part) []rpc.Method {
-	return (&daemon{Options: Options{Parts: parts}}).methods(Deps{})
+	return (&daemon{Options: Options{Parts: parts}}).methods(Deps{Beside: func(func(context.Context)) {}})
 }
 
 // Notifications are what the daemon says unasked.

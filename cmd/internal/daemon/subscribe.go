@@ -100,7 +100,7 @@ type subscriber struct {
 	hub    *hub
 	peer   *rpc.Peer
 	filter api.EventFilter
-	sub    *events.Subscription
+	sub    *events.Subscription[events.Event]
 	past   history.Query
 	replay bool
 }

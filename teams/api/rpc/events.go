@@ -14,6 +14,7 @@ import (
 const (
 	Event        = "event"         // its parameters are one event
 	EventsClosed = "events.closed" // the last word: why nothing more comes
+	TeamRunEvent = "teamRun:event" // its parameters are one api.TeamRunEvent
 )
 
 // EventLine is one event, as the command events prints it; package events reads
@@ -31,6 +32,7 @@ type EventLine struct {
 func Notifications() []Method {
 	return []Method{
 		{Name: Event, About: "Something happened.", Params: reflect.TypeFor[EventLine]()},
+		{Name: TeamRunEvent, About: "Something happened to a definition, a run or an item.", Params: reflect.TypeFor[api.TeamRunEvent]()},
 		{Name: EventsClosed, About: "The subscription has ended, and the connection with it.", Params: reflect.TypeFor[api.EventsClosed]()},
 	}
 }
@@ -44,9 +46,36 @@ func (c *Client) Events(ctx context.Context, p api.EventsParams) (api.Events, er
 // of JSON, in order, until ctx ends, each fails, or the daemon has said its last
 // word, which is the error. A client subscribes once.
 func (c *Client) Subscribe(ctx context.Context, p api.SubscribeParams, begin func(api.Subscribed), each func(json.RawMessage) error) error {
-	got := make(chan error, 1)
 	var first api.Subscribed
-	go func() { got <- c.Call(ctx, "events.subscribe", p, &first) }()
+	return c.listen(ctx, listening{"events.subscribe", p, &first, Event, func() { begin(first) }, each})
+}
+
+// TeamRunEvents subscribes to what happens to definitions, runs and items, and
+// calls begin and then tells each first what is there, until ctx ends, each fails, or the daemon has said
+// its last word, which is the error. A client subscribes once.
+func (c *Client) TeamRunEvents(ctx context.Context, p api.TeamRunFilter, begin func(), each func(api.TeamRunEvent) error) error {
+	return c.listen(ctx, listening{TeamRunEvent, p, nil, TeamRunEvent, begin, func(raw json.RawMessage) error {
+		var e api.TeamRunEvent
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return fmt.Errorf("read an event: %w", err)
+		}
+		return each(e)
+	}})
+}
+
+// listening is one subscription: what is called, and what is told then.
+type listening struct {
+	method string
+	params any
+	result any
+	event  string
+	begin  func()
+	each   func(json.RawMessage) error
+}
+
+func (c *Client) listen(ctx context.Context, l listening) error {
+	got := make(chan error, 1)
+	go func() { got <- c.Call(ctx, l.method, l.params, l.result) }()
 	var early []json.RawMessage // what overtakes the answer
 	for {
 		select {
@@ -54,13 +83,13 @@ func (c *Client) Subscribe(ctx context.Context, p api.SubscribeParams, begin fun
 			if err != nil {
 				return err
 			}
-			begin(first)
+			l.begin()
 			for _, line := range early {
-				if err := each(line); err != nil {
+				if err := l.each(line); err != nil {
 					return err
 				}
 			}
-			return c.follow(ctx, each)
+			return c.follow(ctx, l)
 		case m := <-c.pushes:
 			if m.method == EventsClosed {
 				return closed(m.params)
@@ -70,15 +99,15 @@ func (c *Client) Subscribe(ctx context.Context, p api.SubscribeParams, begin fun
 	}
 }
 
-func (c *Client) follow(ctx context.Context, each func(json.RawMessage) error) error {
+func (c *Client) follow(ctx context.Context, l listening) error {
 	for {
 		select {
 		case m := <-c.pushes:
 			switch m.method {
 			case EventsClosed:
 				return closed(m.params)
-			case Event:
-				if err := each(m.params); err != nil {
+			case l.event:
+				if err := l.each(m.params); err != nil {
 					return err
 				}
 			}

@@ -1,0 +1,54 @@
+package config
+
+import (
+	"maps"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Preferences returns what a team's runs may prefer besides "same": another model
+// than the agent's own.
+func Preferences() []string { return []string{"cheaper", "smarter"} }
+
+// defaultModels are the models of the profiles for a preference.
+func defaultModels() map[string]map[string]string {
+	claude := map[string]string{"cheaper": "haiku", "smarter": "opus"}
+	gemini := map[string]string{"cheaper": "flash", "smarter": "pro"}
+	return map[string]map[string]string{
+		"claude": claude, "claude-interactive": claude, "claude-worker": claude, "gemini": gemini, "gemini-worker": gemini,
+	}
+}
+
+// readModels reads the table: for a profile's name what it runs when a run prefers
+// something.
+func readModels(d *decoder, n ast.Node, u *userSettings) {
+	u.models = map[string]map[string]string{}
+	d.eachKey(n, "models", func(name string, _ Pos, v ast.Node) {
+		of := map[string]scalar[string]{}
+		var keys []key[map[string]scalar[string]]
+		for _, p := range Preferences() {
+			keys = append(keys, key[map[string]scalar[string]]{p, "model", "", func(d *decoder, n ast.Node, into *map[string]scalar[string]) {
+				(*into)[p] = d.text(n, p)
+			}})
+		}
+		readMap(d, v, "the models of a profile", keys, &of)
+		u.models[name] = map[string]string{}
+		for p, model := range of {
+			u.models[name][p] = model.V
+		}
+	})
+}
+
+// overModels puts own models over those there are.
+func overModels(base, own map[string]map[string]string) map[string]map[string]string {
+	out := maps.Clone(base)
+	for profile, models := range own {
+		both := maps.Clone(out[profile])
+		if both == nil {
+			both = map[string]string{}
+		}
+		maps.Copy(both, models)
+		out[profile] = both
+	}
+	return out
+}

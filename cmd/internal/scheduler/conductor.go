@@ -1,0 +1,279 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/runs"
+)
+
+// Times of a conductor.
+const (
+	relook   = 2 * time.Second // between two looks without a hint
+	quietAsk = 2 * time.Second // for a teammate to agree that it has nothing to do any more
+)
+
+// maxAttempts is how often a task is begun when its teammates get lost.
+const maxAttempts = 3
+
+// conductor carries one run out.
+type conductor struct {
+	s     *Scheduler
+	place runs.Place
+	log   *slog.Logger
+	woken chan struct{}
+	done  chan struct{}
+
+	svc     *teams.Service
+	taken   map[string]bool // the tasks that have a slot
+	release func()          // lets the daemon end by itself, nil while it may
+	hints   <-chan struct{}
+	last    string // the last trouble that was logged
+}
+
+// wake has it look again.
+func (c *conductor) wake() {
+	select {
+	case c.woken <- struct{}{}:
+	default:
+	}
+}
+
+// run carries the run out until it is over, or ctx ends.
+func (c *conductor) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c.taken = map[string]bool{}
+	defer c.hold(false)
+	defer func() {
+		c.s.slots.leave(c)
+		for range c.taken {
+			c.s.slots.give()
+		}
+	}()
+	svc, err := c.s.Serve("")
+	if err != nil {
+		c.log.Error("a run cannot be carried out", "error", err)
+		return
+	}
+	c.svc = svc
+	tick := time.NewTicker(relook)
+	defer tick.Stop()
+	for {
+		over, err := c.look(ctx)
+		c.trouble(ctx, err)
+		if over || ctx.Err() != nil {
+			return
+		}
+		select {
+		case <-c.woken:
+		case _, ok := <-c.hints:
+			if !ok {
+				c.hints = nil
+			}
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// trouble logs what went wrong, once: the next look tries again.
+func (c *conductor) trouble(ctx context.Context, err error) {
+	said := ""
+	if err != nil {
+		said = err.Error()
+	}
+	if said != "" && said != c.last && ctx.Err() == nil {
+		c.log.Warn("carry a run out; it is tried again", "error", err)
+	}
+	c.last = said
+}
+
+// hold keeps the daemon up while there is something to do.
+func (c *conductor) hold(busy bool) {
+	switch {
+	case busy && c.release == nil:
+		c.release = c.s.Hold()
+	case !busy && c.release != nil:
+		c.release()
+		c.release = nil
+	}
+}
+
+// look has one look at everything, and does what there is to do.
+func (c *conductor) look(ctx context.Context) (over bool, err error) {
+	r, err := c.s.store.Run(ctx, c.place.RunID)
+	if err != nil {
+		return fault.CodeOf(err) == fault.RunNotFound, err
+	}
+	switch r.Status {
+	case api.RunPending:
+		c.hold(false)
+		return false, c.start(ctx, r)
+	case api.RunRunning, api.RunPaused:
+		return false, c.step(ctx, r)
+	}
+	c.hold(true)
+	return true, c.close(ctx, r)
+}
+
+// start begins a run that has items: the team is made, and who is required is up.
+func (c *conductor) start(ctx context.Context, r api.AgentTeamRun) error {
+	list, err := c.s.store.Items(ctx, api.ItemsParams{TeamRunID: r.ID, Limit: 1})
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	c.hold(true)
+	t, err := c.s.store.Team(ctx, r.TeamID)
+	if err != nil {
+		return err
+	}
+	if err := c.makeTeam(ctx, t); err != nil {
+		return c.fail(ctx, fmt.Errorf("make the team: %w", err))
+	}
+	members, err := c.s.store.Members(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	var lanes []lane
+	for _, m := range members {
+		if m.IsRequired && m.AgentRoleID != t.LeadAgentRoleID {
+			lanes = append(lanes, lane{name: laneName(m.AgentRoleID, 1), role: m.AgentRoleID})
+		}
+	}
+	for _, err := range c.raise(ctx, t, lanes) {
+		if err != nil {
+			return c.fail(ctx, fmt.Errorf("a required member: %w", err))
+		}
+	}
+	_, err = c.s.store.Begin(ctx, r.ID)
+	return err
+}
+
+func (c *conductor) makeTeam(ctx context.Context, t api.AgentTeam) error {
+	cwd := c.place.Cwd
+	if cwd == "" {
+		var err error
+		if cwd, err = os.UserHomeDir(); err != nil {
+			return err
+		}
+	}
+	_, err := c.svc.CreateTeam(ctx, teams.TeamSpec{Name: c.place.LiveTeam, Description: clip("run of "+t.Name+": "+t.Description, 400), Cwd: cwd})
+	if fault.CodeOf(err) == fault.TeamExists {
+		return nil // made before a crash
+	}
+	return err
+}
+
+func clip(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most])
+	}
+	return s
+}
+
+// fail ends a run that cannot go on.
+func (c *conductor) fail(ctx context.Context, why error) error {
+	if ctx.Err() != nil {
+		return ctx.Err() // the daemon ends: the next one goes on
+	}
+	_, err := c.s.store.Fail(ctx, c.place.RunID, fault.Of(why).Message)
+	return err
+}
+
+// step looks at what is under way, and begins what can begin.
+func (c *conductor) step(ctx context.Context, r api.AgentTeamRun) error {
+	open, err := c.s.store.Flights(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	c.account(open)
+	if r.Status == api.RunPaused && len(open) == 0 { // perhaps it has no team yet
+		c.s.slots.leave(c)
+		c.hold(false)
+		return nil
+	}
+	c.watch(ctx)
+	snap, err := c.svc.Snapshot(ctx, c.place.LiveTeam)
+	if fault.CodeOf(err) == fault.TeamNotFound {
+		return c.fail(ctx, fmt.Errorf("its team was deleted: %w", err))
+	}
+	if err != nil {
+		return err
+	}
+	open, err = c.settle(ctx, r, open, snap)
+	if err != nil {
+		return err
+	}
+	if r.Status == api.RunPaused {
+		c.s.slots.leave(c)
+		c.hold(len(open) > 0)
+		return nil
+	}
+	begun, err := c.begin(ctx, r, open, snap)
+	if err != nil {
+		return err
+	}
+	c.hold(len(open)+begun > 0)
+	if len(open)+begun > 0 {
+		return nil
+	}
+	if _, ended, err := c.s.store.Finish(ctx, r.ID); err != nil || ended {
+		c.wake()
+		return err
+	}
+	return nil
+}
+
+// account takes slots for what is under way, also since before a crash.
+func (c *conductor) account(open []runs.Flight) {
+	flying := map[string]bool{}
+	for _, f := range open {
+		flying[f.TaskID] = true
+		if !c.taken[f.TaskID] {
+			c.s.slots.retake()
+			c.taken[f.TaskID] = true
+		}
+	}
+	for id := range c.taken {
+		if !flying[id] {
+			delete(c.taken, id)
+			c.s.slots.give()
+		}
+	}
+}
+
+// watch listens for changes of the team's tasks.
+func (c *conductor) watch(ctx context.Context) {
+	if c.hints != nil {
+		return
+	}
+	hints, err := c.svc.Hints(ctx, c.place.LiveTeam)
+	if err != nil {
+		return // there is the ticker, and the look that follows says why
+	}
+	c.hints = hints
+}
+
+// close ends the teammates of a run that is over. A team that has done everything
+// is removed; else it stays to be looked at.
+func (c *conductor) close(ctx context.Context, r api.AgentTeamRun) error {
+	c.account(nil)
+	keep := r.Status != api.RunCompleted
+	ends, err := c.svc.Down(ctx, c.place.LiveTeam, teams.StopOptions{Ask: quietAsk, Force: true, Reason: "the run is " + r.Status}, keep)
+	if err == nil {
+		err = teams.Verdict(ends)
+	}
+	if fault.CodeOf(err) == fault.TeamNotFound {
+		err = nil
+	}
+	return errors.Join(err, c.s.store.Left(ctx, r.ID))
+}

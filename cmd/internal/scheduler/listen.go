@@ -1,0 +1,69 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/events"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// lastWords is for a subscriber that is cut to hear why.
+const lastWords = 2 * time.Second
+
+// subscribe answers, and then tells what is there and what happens to it, one
+// notification each.
+func (s *Scheduler) subscribe(ctx context.Context, p api.TeamRunFilter) (rpc.Nothing, error) {
+	peer := rpc.PeerOf(ctx)
+	if peer == nil {
+		return rpc.Nothing{}, fault.New(fault.Unsupported, "teamRun:event needs a connection")
+	}
+	var loaded []api.TeamRunEvent
+	var sub *events.Subscription[api.TeamRunEvent]
+	err := s.store.Loaded(ctx, p, func(list []api.TeamRunEvent) { loaded, sub = list, s.bus.Subscribe(queue) })
+	if err != nil {
+		return rpc.Nothing{}, err
+	}
+	s.wg.Go(func() {
+		<-ctx.Done() // the answer goes first: its request ends when it is sent
+		s.listen(peer, p, loaded, sub)
+	})
+	return rpc.Nothing{}, nil
+}
+
+func (s *Scheduler) listen(peer *rpc.Peer, p api.TeamRunFilter, loaded []api.TeamRunEvent, sub *events.Subscription[api.TeamRunEvent]) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stop := context.AfterFunc(ctx, sub.Close)
+	defer stop()
+	go func() { // a slow one that was cut must not be waited for
+		select {
+		case <-peer.Gone():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	say := func(e api.TeamRunEvent) bool {
+		wanted := (p.TeamID == "" || p.TeamID == e.TeamID) && (p.TeamRunID == "" || p.TeamRunID == e.TeamRunID)
+		return !wanted || peer.Notify(ctx, rpc.TeamRunEvent, e) == nil
+	}
+	for _, e := range loaded {
+		if !say(e) {
+			peer.Close()
+			return
+		}
+	}
+	for e := range sub.C {
+		if !say(e) {
+			peer.Close()
+			return
+		}
+	}
+	if errors.Is(sub.Err(), events.ErrLagged) {
+		peer.HangUp(lastWords, rpc.EventsClosed, api.EventsClosed{Error: api.Error{Code: string(fault.LimitReached),
+			Message: "the subscriber was too slow", Hint: "subscribe again: what is there is told first"}})
+	}
+}

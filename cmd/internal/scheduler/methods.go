@@ -1,0 +1,99 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// goneLimit is how long a cancelled run's teammates are waited for.
+const goneLimit = 90 * time.Second
+
+// Methods are what programs can ask for.
+func (s *Scheduler) Methods() []rpc.Method {
+	all := s.definitions()
+	return append(append(all, s.runMethods()...), s.itemMethods()...)
+}
+
+// gone is the answer to the removal of something.
+func gone(f func(context.Context, string) error) func(context.Context, api.IDParams) (rpc.Nothing, error) {
+	return func(ctx context.Context, p api.IDParams) (rpc.Nothing, error) { return rpc.Nothing{}, f(ctx, p.ID) }
+}
+
+// byID is a method on one thing.
+func byID[R any](f func(context.Context, string) (R, error)) func(context.Context, api.IDParams) (R, error) {
+	return func(ctx context.Context, p api.IDParams) (R, error) { return f(ctx, p.ID) }
+}
+
+func (s *Scheduler) definitions() []rpc.Method {
+	return []rpc.Method{
+		rpc.Func("team:list", "List the teams that are defined.", s.store.Teams),
+		rpc.Func("team:get", "Get the definition of a team.", byID(s.store.Team)),
+		rpc.Func("team:create", "Define a team.", s.store.CreateTeam),
+		rpc.Func("team:update", "Change the definition of a team.", s.store.UpdateTeam),
+		rpc.Func("team:delete", "Delete the definition of a team that has no runs.", gone(s.store.DeleteTeam)),
+		rpc.Func("team:define", "Make the team of a name be as described, with its members and their roles.", s.store.Define),
+		rpc.Func("teamMember:add", "Give a role a place in a team.", s.store.AddMember),
+		rpc.Func("teamMember:list", "List the members of a team.", func(ctx context.Context, p api.TeamIDParams) ([]api.AgentTeamMember, error) {
+			return s.store.Members(ctx, p.TeamID)
+		}),
+		rpc.Func("teamMember:update", "Change a member.", s.store.UpdateMember),
+		rpc.Func("teamMember:remove", "Take a member out of its team.", gone(s.store.RemoveMember)),
+		rpc.Func("teamMember:reorder", "Give the members of a team an order.", s.store.Reorder),
+		rpc.Func("agentRole:list", "List the roles: the lead's, one for each profile, and those that were defined.",
+			func(ctx context.Context, _ rpc.Nothing) ([]api.AgentRole, error) { return s.store.Roles(ctx) }),
+		rpc.Func("agentRole:save", "Define a role, or what it is now.", func(ctx context.Context, r api.AgentRole) (api.AgentRole, error) {
+			if _, err := s.Profiles.Get(r.Profile); err != nil {
+				return r, err
+			}
+			return s.store.SaveRole(ctx, r)
+		}),
+	}
+}
+
+func (s *Scheduler) runMethods() []rpc.Method {
+	return []rpc.Method{
+		rpc.Func("teamRun:create", "Create a run of a team. It begins when it has items.", func(ctx context.Context, p api.RunCreateParams) (api.AgentTeamRun, error) {
+			r, err := s.store.CreateRun(ctx, p)
+			if err == nil {
+				err = s.created(ctx, r.ID)
+			}
+			return r, err
+		}),
+		rpc.Func("teamRun:get", "Get a run.", byID(s.store.Run)),
+		rpc.Func("teamRun:list", "List runs, the newest first.", s.store.Runs),
+		rpc.Func("teamRun:report", "Get a run with its items, tasks and teammates.", byID(s.store.Report)),
+		rpc.Func("teamRun:cancel", "End a run and its teammates; what was under way has failed.", byID(s.cancel)),
+		rpc.Func("teamRun:pause", "Let no new item begin; those under way go on to their end.", byID(s.store.Pause)),
+		rpc.Func("teamRun:resume", "Let a paused run go on.", byID(s.store.Resume)),
+		rpc.Func(rpc.TeamRunEvent, "Tell each run, and then everything that happens to definitions, runs and items, as notifications.", s.subscribe),
+	}
+}
+
+func (s *Scheduler) cancel(ctx context.Context, id string) (api.AgentTeamRun, error) {
+	r, err := s.store.Cancel(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, goneLimit,
+		fault.New(fault.Timeout, "the run is cancelled, but after %s its teammates are not gone", goneLimit).WithHint("leadlight ps --all shows them"))
+	defer cancel()
+	if err := s.ended(ctx, id); err != nil {
+		return r, context.Cause(ctx)
+	}
+	return r, nil
+}
+
+func (s *Scheduler) itemMethods() []rpc.Method {
+	return []rpc.Method{
+		rpc.Func("teamItem:list", "List the checklist of a run, or a page of it.", s.store.Items),
+		rpc.Func("teamItem:get", "Get an item.", byID(s.store.Item)),
+		rpc.Func("teamItem:create", "Add an item to a checklist. One with an owner is carried out.", s.store.CreateItem),
+		rpc.Func("teamItem:update", "Change an item.", s.store.UpdateItem),
+		rpc.Func("teamItem:delete", "Delete an item.", gone(s.store.DeleteItem)),
+		rpc.Func("teamItem:move", "Move an item to another place, or below another parent.", s.store.MoveItem),
+	}
+}

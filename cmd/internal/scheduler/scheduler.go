@@ -1,0 +1,182 @@
+// Package scheduler carries runs out: it gives the items of their checklists to
+// teammates, as tasks of a live team, and writes down what becomes of them. It
+// serves definitions, runs and items to programs.
+//
+// What it has begun stands in the database before it is done, so that after any
+// crash it goes on where it was: a teammate works on through that, and its task
+// says how it ended.
+package scheduler
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/events"
+	"github.com/leadlight-dev/leadlight/teams/runs"
+)
+
+// Options are what a scheduler is made of.
+type Options struct {
+	DB       *sql.DB
+	Serve    func(as string) (*teams.Service, error) // the verbs in a caller's name
+	Publish  func(context.Context, []events.Event)
+	Beside   func(func(context.Context))
+	Hold     func() (release func())
+	Log      *slog.Logger
+	Profiles profiles.Set
+	Models   map[string]map[string]string // the model of a profile for a preference
+	Limit    int                          // items of all runs that are under way at a time
+	Records  string                       // folder of the records that other processes leave
+}
+
+// queue is how many events a subscriber may lie behind before it is cut.
+const queue = 4096
+
+// Scheduler is the runs of one daemon.
+type Scheduler struct {
+	Options
+	store *runs.Store
+	slots *slots
+	bus   *events.Bus[api.TeamRunEvent]
+	wg    sync.WaitGroup
+
+	mu         sync.Mutex
+	names      map[string]string // of teams, by id
+	conductors map[string]*conductor
+	ctx        context.Context // while the daemon serves
+}
+
+// New returns the scheduler. Its work begins beside the daemon's serving.
+func New(o Options) *Scheduler {
+	s := &Scheduler{Options: o, slots: newSlots(o.Limit), bus: events.NewBus[api.TeamRunEvent](), names: map[string]string{}, conductors: map[string]*conductor{}}
+	s.store = runs.New(o.DB, s.tell)
+	o.Beside(s.run)
+	return s
+}
+
+// run carries out what is open until ctx ends.
+func (s *Scheduler) run(ctx context.Context) {
+	release := s.Hold()
+	if err := s.begin(ctx); err != nil && ctx.Err() == nil {
+		s.Log.Error("runs cannot be carried out", "error", err)
+	}
+	release()
+	<-ctx.Done()
+	s.wg.Wait()
+}
+
+func (s *Scheduler) begin(ctx context.Context) error {
+	if err := s.store.KeepProfiles(ctx, s.Profiles.Names()); err != nil {
+		return err
+	}
+	list, err := s.store.Teams(ctx, api.AgentTeamsParams{})
+	if err != nil {
+		return err
+	}
+	open, err := s.store.Open(ctx)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range list {
+		s.names[t.ID] = t.Name
+	}
+	s.ctx = ctx
+	for _, p := range open {
+		s.conduct(p)
+	}
+	return nil
+}
+
+// conduct begins to carry a run out. It is called with s.mu held.
+func (s *Scheduler) conduct(p runs.Place) {
+	if s.ctx == nil || s.ctx.Err() != nil || s.conductors[p.RunID] != nil {
+		return
+	}
+	c := &conductor{s: s, place: p, woken: make(chan struct{}, 1), done: make(chan struct{}), log: s.Log.With("run", p.RunID)}
+	s.conductors[p.RunID] = c
+	s.wg.Go(func() {
+		c.run(s.ctx)
+		s.mu.Lock()
+		delete(s.conductors, p.RunID)
+		s.mu.Unlock()
+		close(c.done)
+	})
+}
+
+// tell hands out what a change was. The store calls it, one change at a time.
+func (s *Scheduler) tell(list []api.TeamRunEvent) {
+	out := make([]events.Event, len(list))
+	s.mu.Lock()
+	for i, e := range list {
+		if e.Team != nil {
+			s.names[e.TeamID] = e.Team.Name
+		}
+		out[i] = hint(e, s.names[e.TeamID])
+		if c := s.conductors[e.TeamRunID]; c != nil {
+			c.wake()
+		}
+	}
+	s.mu.Unlock()
+	for _, e := range list {
+		s.bus.Publish(e)
+	}
+	s.Publish(context.Background(), out)
+}
+
+// hint is a change as an event of the history.
+func hint(e api.TeamRunEvent, team string) events.Event {
+	d := &events.Run{Type: e.Type, TeamID: e.TeamID, RunID: e.TeamRunID}
+	switch {
+	case e.Item != nil:
+		d.ItemID, d.Title, d.Status = e.Item.ID, e.Item.Title, e.Item.Status
+	case e.Run != nil:
+		d.Status = e.Run.Status
+	case e.Member != nil:
+		d.MemberID, d.Title = e.Member.ID, e.Member.AgentRoleID
+	}
+	return events.Event{At: time.UnixMilli(e.Timestamp), Type: eventNames[e.Type], Team: team, Data: d}
+}
+
+var eventNames = map[string]events.Type{
+	api.EvTeamCreated: events.RunTeamCreated, api.EvTeamUpdated: events.RunTeamUpdated, api.EvTeamDeleted: events.RunTeamDeleted,
+	api.EvMemberAdded: events.RunMemberAdded, api.EvMemberUpdated: events.RunMemberUpdated, api.EvMemberRemoved: events.RunMemberRemoved,
+	api.EvMembersReordered: events.RunMembersMoved, api.EvRunCreated: events.RunCreated, api.EvRunUpdated: events.RunUpdated,
+	api.EvItemCreated: events.RunItemCreated, api.EvItemUpdated: events.RunItemUpdated, api.EvItemDeleted: events.RunItemDeleted,
+	api.EvItemMoved: events.RunItemMoved, api.EvItemSpawned: events.RunItemSpawned,
+}
+
+// created has a new run carried out.
+func (s *Scheduler) created(ctx context.Context, id string) error {
+	p, err := s.store.PlaceOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conduct(p)
+	return nil
+}
+
+// ended waits until the teammates of a run that is over are gone.
+func (s *Scheduler) ended(ctx context.Context, id string) error {
+	s.mu.Lock()
+	c := s.conductors[id]
+	s.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	select {
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

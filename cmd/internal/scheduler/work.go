@@ -1,0 +1,309 @@
+package scheduler
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/runs"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Fields of a task's metadata that tell what it is for.
+const (
+	keyTask        = "teamRunTask" // id of the child task in the database
+	keyRun         = "teamRun"
+	keyItem        = "teamItem"
+	keyPersonality = "personality"
+	keyModel       = "model"
+)
+
+// settle writes down how items have ended, and returns those that have not.
+func (c *conductor) settle(ctx context.Context, r api.AgentTeamRun, open []runs.Flight, snap teams.Snapshot) ([]runs.Flight, error) {
+	var flying []runs.Flight
+	for _, f := range open {
+		status, result := verdict(taskOf(snap.Tasks, f.TaskID))
+		if status == "" {
+			if err := c.keepUp(ctx, r, f, snap); err != nil {
+				status, result = api.ItemFailed, fault.Of(err).Message
+			}
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if status == "" {
+			flying = append(flying, f)
+			continue
+		}
+		if err := c.s.store.Land(ctx, r.ID, f.TaskID, status, result); err != nil {
+			return nil, err
+		}
+	}
+	c.account(flying)
+	return flying, nil
+}
+
+// taskOf finds the live team's task of a child task.
+func taskOf(tasks []api.Task, id string) *api.Task {
+	for i, t := range tasks {
+		var of string
+		if raw, ok := t.Metadata[keyTask]; ok && json.Unmarshal(raw, &of) == nil && of == id {
+			return &tasks[i]
+		}
+	}
+	return nil
+}
+
+// verdict says how a task has ended, "" if it has not.
+func verdict(t *api.Task) (status, result string) {
+	switch {
+	case t == nil:
+		return "", ""
+	case t.Status == store.Completed:
+		return api.ItemDone, t.Result
+	case t.Status == store.FailedTask:
+		return api.ItemFailed, t.Failure
+	}
+	return "", ""
+}
+
+// keepUp sees to it that somebody works on an item: the teammate is there, and the
+// task too. Both may be missing after a crash, and a teammate may get lost.
+func (c *conductor) keepUp(ctx context.Context, r api.AgentTeamRun, f runs.Flight, snap teams.Snapshot) error {
+	up := slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.Live() })
+	task := taskOf(snap.Tasks, f.TaskID)
+	if up && task != nil {
+		return nil
+	}
+	if task != nil { // it was begun, so the teammate was lost over it
+		if f.Attempts >= maxAttempts {
+			return fault.New(fault.Failed, "%s was lost %d times over it", f.Assignee, f.Attempts)
+		}
+		if err := c.s.store.Again(ctx, f.TaskID); err != nil {
+			return nil // as it was: the next look tries again
+		}
+		if _, err := c.svc.Reconcile(ctx, c.place.LiveTeam); err != nil {
+			c.log.Warn("write down who is lost", "error", err)
+		}
+		if task.Status == store.InProgress {
+			if _, err := c.svc.ReleaseTask(ctx, c.place.LiveTeam, task.ID); err != nil {
+				return err
+			}
+		}
+	}
+	t, err := c.s.store.Team(ctx, r.TeamID)
+	if err != nil {
+		return err
+	}
+	if !up {
+		if err := c.raise(ctx, t, []lane{{f.Assignee, f.Item.OwnerAgentRoleID}})[0]; err != nil {
+			return err
+		}
+	}
+	if task == nil {
+		return c.hand(ctx, t, f)
+	}
+	return nil
+}
+
+// hand adds the task of an item, for its teammate.
+func (c *conductor) hand(ctx context.Context, t api.AgentTeam, f runs.Flight) error {
+	meta := map[string]json.RawMessage{}
+	for k, v := range map[string]string{keyTask: f.TaskID, keyRun: c.place.RunID, keyItem: f.Item.ID, keyPersonality: t.DefaultPersonality, keyModel: c.modelOf(ctx, t, f.Item.OwnerAgentRoleID)} {
+		if b, err := json.Marshal(v); err == nil && v != "" {
+			meta[k] = b
+		}
+	}
+	_, err := c.svc.AddTask(ctx, c.place.LiveTeam, teams.TaskSpec{Subject: f.Item.Title, Description: f.Item.Description, Owner: f.Assignee, Metadata: meta})
+	return err
+}
+
+// begin gives what can begin to teammates, as far as the limits allow, and returns
+// how many have begun.
+func (c *conductor) begin(ctx context.Context, r api.AgentTeamRun, open []runs.Flight, snap teams.Snapshot) (int, error) {
+	t, err := c.s.store.Team(ctx, r.TeamID)
+	if err != nil {
+		return 0, err
+	}
+	room := t.MaxParallelAgents - len(open)
+	if room <= 0 {
+		c.s.slots.leave(c)
+		return 0, nil
+	}
+	ready, err := c.s.store.Ready(ctx, r.ID, room)
+	if err != nil {
+		return 0, err
+	}
+	busy := map[string]bool{}
+	for _, f := range open {
+		busy[f.Assignee] = true
+	}
+	lanes, err := c.s.store.Lanes(ctx, r.ID)
+	if err != nil {
+		return 0, err
+	}
+	var begun []runs.Flight
+	for _, it := range ready {
+		if !c.s.slots.take(c) {
+			break
+		}
+		who := freeLane(it.OwnerAgentRoleID, busy, lanes)
+		f, err := c.s.store.Launch(ctx, it.ID, who)
+		if err != nil { // something has changed meanwhile: the next look sees it
+			c.s.slots.give()
+			c.wake()
+			break
+		}
+		busy[who], c.taken[f.TaskID] = true, true
+		begun = append(begun, f)
+	}
+	if len(ready) == 0 || len(begun) == len(ready) {
+		c.s.slots.leave(c)
+	}
+	return len(begun), c.launch(ctx, r, t, begun, snap)
+}
+
+// launch raises the teammates of new items and hands them their tasks.
+func (c *conductor) launch(ctx context.Context, r api.AgentTeamRun, t api.AgentTeam, begun []runs.Flight, snap teams.Snapshot) error {
+	var missing []lane
+	for _, f := range begun {
+		if !slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.Live() }) {
+			missing = append(missing, lane{f.Assignee, f.Item.OwnerAgentRoleID})
+		}
+	}
+	trouble := map[string]error{}
+	for i, err := range c.raise(ctx, t, missing) {
+		trouble[missing[i].name] = err
+	}
+	for _, f := range begun {
+		err := trouble[f.Assignee]
+		if err == nil {
+			err = c.hand(ctx, t, f)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil {
+			continue
+		}
+		if err := c.s.store.Land(ctx, r.ID, f.TaskID, api.ItemFailed, fault.Of(err).Message); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lane is one teammate of a run: one of a role, which works on one item at a time.
+type lane struct{ name, role string }
+
+// laneName is the name of a role's nth teammate: that of the role, or of the member
+// in a role NAME/MEMBER.
+func laneName(role string, n int) string {
+	name := role[strings.LastIndexByte(role, '/')+1:]
+	if n > 1 {
+		name += "-" + strconv.Itoa(n)
+	}
+	return name
+}
+
+// freeLane is a teammate of a role that is not busy, and not another role's.
+func freeLane(role string, busy map[string]bool, lanes map[string]string) string {
+	for n := 1; ; n++ {
+		name := laneName(role, n)
+		if of, taken := lanes[name]; !busy[name] && (!taken || of == role) {
+			return name
+		}
+	}
+}
+
+// raise starts teammates, all at once, and says of each what kept it from starting.
+// Who runs already is left alone.
+func (c *conductor) raise(ctx context.Context, t api.AgentTeam, lanes []lane) []error {
+	out := make([]error, len(lanes))
+	specs := make([]teams.SpawnSpec, 0, len(lanes))
+	var at []int
+	for i, l := range lanes {
+		spec, err := c.specOf(ctx, t, l)
+		if out[i] = err; err == nil {
+			specs, at = append(specs, spec), append(at, i)
+		}
+	}
+	if len(specs) == 0 {
+		return out
+	}
+	for k, got := range c.svc.Spawn(ctx, c.place.LiveTeam, specs) {
+		l := lanes[at[k]]
+		err := got.Err
+		if fault.CodeOf(err) == fault.DuplicateName {
+			err = nil // it came up before a crash
+		}
+		if err == nil && got.Member.State == api.StateFailed {
+			err = fault.New(fault.SpawnFailed, "%s: %s", l.name, got.Member.Reason)
+		}
+		if err == nil {
+			err = c.s.store.Joined(ctx, c.place.RunID, l.name, l.role)
+		}
+		out[at[k]] = err
+	}
+	return out
+}
+
+// specOf is how a teammate of a run is started.
+func (c *conductor) specOf(ctx context.Context, t api.AgentTeam, l lane) (teams.SpawnSpec, error) {
+	role, err := c.s.store.Role(ctx, l.role)
+	if err != nil {
+		return teams.SpawnSpec{}, err
+	}
+	guidance, err := c.guidance(ctx, t, l.role)
+	if err != nil {
+		return teams.SpawnSpec{}, err
+	}
+	r := role.Spec
+	spec := teams.SpawnSpec{
+		Name: l.name, Profile: role.Profile, Command: r.Command, Kind: r.Kind, Model: c.modelOf(ctx, t, l.role), AgentType: r.AgentType,
+		Prompt: joined(r.Prompt, guidance), Cwd: r.Cwd, Color: r.Color, Run: r.Run, PlanMode: r.PlanMode,
+		Env: append(slices.Clone(r.Env), "LEADLIGHT_RUN="+c.place.RunID),
+	}
+	if t.DefaultPersonality != "" {
+		spec.Env = append(spec.Env, "LEADLIGHT_PERSONALITY="+oneLine(t.DefaultPersonality))
+		spec.Prompt = joined(spec.Prompt, "Your personality: "+t.DefaultPersonality)
+	}
+	return spec, nil
+}
+
+func (c *conductor) guidance(ctx context.Context, t api.AgentTeam, role string) (string, error) {
+	members, err := c.s.store.Members(ctx, t.ID)
+	for _, m := range members {
+		if m.AgentRoleID == role {
+			return m.RoleGuidance, err
+		}
+	}
+	return "", err
+}
+
+func joined(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// modelOf is the model of a role's teammates: its own, else the one that the
+// settings name for the team's preference.
+func (c *conductor) modelOf(ctx context.Context, t api.AgentTeam, roleID string) string {
+	role, err := c.s.store.Role(ctx, roleID)
+	if err != nil || role.Spec.Model != "" || t.DefaultModelPreference == "" {
+		return role.Spec.Model
+	}
+	model := c.s.Models[role.Profile][t.DefaultModelPreference]
+	if p, err := c.s.Profiles.Get(role.Profile); err != nil || p.CheckModel(model) != nil {
+		c.log.Warn(fmt.Sprintf("the profile %s has no model %q", role.Profile, model))
+		return ""
+	}
+	return model
+}

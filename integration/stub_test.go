@@ -38,6 +38,9 @@ func stub(mode string, args []string) {
 		"blast":   stubBlast,  // MEGABYTES: writes them at once, when a key comes
 		"proxy":   stubProxy,  // ARGV...: passes bytes between its terminal and the program's
 		"hosted":  stubHosted, // SOCKET ARGV...: the same, by our host
+		"cooked":  stubCooked, // FILE: notes the lines that it reads from its terminal
+		"raw":     stubRaw,    // FILE: the same, and edits them itself
+		"tui":     stubTUI,    // FILE: the same, as a program that fills the screen
 		"crash":   func(a []string) { fmt.Println("going down"); fmt.Sscan(a[0], new(int)); os.Exit(3) },
 	}
 	f, ok := modes[mode]

@@ -120,7 +120,7 @@ func (s *server) obey(ctx context.Context, v *viewer, r io.Reader) {
 				payload = without
 			}
 			if !v.readOnly && len(payload) > 0 {
-				s.host.fromPerson(ctx, payload, human)
+				s.host.fromPerson(ctx, payload, human, keys.draft)
 			}
 		case frameResize:
 			if len(payload) == 4 {

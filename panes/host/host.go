@@ -76,7 +76,9 @@ type Host struct {
 	reason     string
 	detail     map[string]string
 	rows, cols int
-	lastKey    time.Time
+	lastKey    time.Time     // a person typed
+	draft      bool          // what a person typed stands there, not submitted
+	hasty      bool          // a person has waited long enough for the text that is being typed
 	running    bool          // a Run is between its start and its return
 	program    *program      // what runs, nil if nothing does
 	changed    chan struct{} // closed when program or exit change
@@ -215,7 +217,7 @@ func (h *Host) readPane() {
 		n, err := h.terminal.file.Read(buf)
 		if n > 0 {
 			human, _ := keys.read(buf[:n])
-			h.fromPerson(context.Background(), buf[:n], human)
+			h.fromPerson(context.Background(), buf[:n], human, keys.draft)
 		}
 		if err != nil {
 			if !errors.Is(err, os.ErrClosed) { // by Close
@@ -226,13 +228,17 @@ func (h *Host) readPane() {
 	}
 }
 
-// fromPerson passes keys on. A job without a terminal obeys the interrupt key
-// alone, as it would in front of a shell.
-func (h *Host) fromPerson(ctx context.Context, p []byte, human bool) {
+// fromPerson passes on what comes from a person's terminal: human tells whether
+// they have typed it, draft whether it is a line that they have not ended. A job
+// without a terminal obeys the interrupt key alone, as it would in front of a shell.
+func (h *Host) fromPerson(ctx context.Context, p []byte, human, draft bool) {
+	if human {
+		defer h.comeIn(ctx)()
+	}
 	h.mu.Lock()
 	prog := h.program
 	if human {
-		h.lastKey = time.Now()
+		h.lastKey, h.draft = time.Now(), draft
 	}
 	h.mu.Unlock()
 	switch {

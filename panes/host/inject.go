@@ -3,7 +3,6 @@ package host
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"strings"
 	"syscall"
 	"time"
@@ -13,41 +12,21 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
-// Inject types text into the program and then submits it, as a step of its own.
-// Nobody else's text or keys come between, but for a person's. Text is only ever
-// text: see typed. It returns when the program's terminal has taken everything;
-// whether the program has understood is for the caller to see. Errors:
-// RECIPIENT_INACTIVE if nothing runs, UNSUPPORTED for a job without a terminal,
-// INVALID_ARGUMENT for a line that the terminal would cut, TIMEOUT if ctx ended
-// while the program read nothing; the message says how far it came.
+// Inject types text into the program and then submits it, as a step of its own
+// (a terminal that edits lines gets both at once). Nobody else's text or keys come
+// between, see Turn. Text is only ever text: see typed. It returns when the
+// program's terminal has taken everything; whether the program has understood is
+// for the caller to see. Errors: RECIPIENT_INACTIVE if nothing runs, UNSUPPORTED
+// for a job without a terminal, INVALID_ARGUMENT for a line that the terminal would
+// cut, TIMEOUT if ctx ended while the program read nothing; the message says how
+// far it came.
 func (h *Host) Inject(ctx context.Context, in Input) error {
-	submit, err := submitKey(in.Submit)
-	if err != nil {
-		return err
-	}
-	return h.typing(ctx, func(p *program) error {
-		data := in.encode(h.out.mode(modeBracketedPaste))
-		if len(data)+len(submit) == 0 {
-			return fault.New(fault.InvalidArgument, "there is no text to type")
-		}
-		if p.cooked() && longestLine(data) > cookedLine {
-			return fault.New(fault.InvalidArgument, "a line of %d bytes: the program's terminal takes %d and drops the rest",
-				longestLine(data), cookedLine).WithHint("hand long text over in a file")
-		}
-		if err := p.queue.put(ctx, data); err != nil {
-			return err
-		}
-		if len(submit) == 0 {
-			return nil
-		}
-		if err := pause(ctx, in.Pause); err != nil {
-			return fmt.Errorf("typed but not submitted: %w", err)
-		}
-		if err := p.queue.put(ctx, submit); err != nil {
-			return fmt.Errorf("typed but not submitted: %w", err)
-		}
-		return nil
-	})
+	return h.Turn(ctx, time.Time{}, func(t *Turn) error { return t.Type(ctx, in) })
+}
+
+// Keys presses keys by their names, see KeyNames; errors as for Inject.
+func (h *Host) Keys(ctx context.Context, names []string) error {
+	return h.Turn(ctx, time.Time{}, func(t *Turn) error { return t.Keys(ctx, names) })
 }
 
 func submitKey(name string) ([]byte, error) {
@@ -72,35 +51,6 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	}
-}
-
-// Keys presses keys by their names, see KeyNames; errors as for Inject.
-func (h *Host) Keys(ctx context.Context, names []string) error {
-	return h.typing(ctx, func(p *program) error {
-		data, err := keyBytes(names, h.out.mode(modeCursorKeys))
-		if err != nil {
-			return err
-		}
-		return p.queue.put(ctx, data)
-	})
-}
-
-// typing gives f the program and the turn to type.
-func (h *Host) typing(ctx context.Context, f func(*program) error) error {
-	select {
-	case h.typist <- struct{}{}:
-	case <-ctx.Done():
-		return fmt.Errorf("type: somebody else is typing: %w", ctx.Err())
-	}
-	defer func() { <-h.typist }()
-	p, err := h.current()
-	if err != nil {
-		return err
-	}
-	if p.queue == nil {
-		return fault.New(fault.Unsupported, "what runs in this pane is a job without a terminal: nothing can be typed")
-	}
-	return f(p)
 }
 
 func (h *Host) current() (*program, error) {

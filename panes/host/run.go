@@ -104,7 +104,7 @@ func (h *Host) unclaim() {
 func (h *Host) setProgram(p *program) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.program = p
+	h.program, h.draft = p, false
 	h.tell()
 }
 

@@ -212,8 +212,9 @@ func (s *screen) resize(ctx context.Context, rows, cols int) error {
 	})
 }
 
-// text returns the lines of the screen without the empty ones at its end.
-func (s *screen) text(ctx context.Context, ansi bool) (text string, truncated bool, err error) {
+// text returns the lines of the screen without the empty ones at its end, and the
+// line that the cursor is in, from 1.
+func (s *screen) text(ctx context.Context, ansi bool) (text string, cursor int, truncated bool, err error) {
 	err = s.use(ctx, func() {
 		truncated = s.truncated
 		s.need()
@@ -227,15 +228,16 @@ func (s *screen) text(ctx context.Context, ansi bool) (text string, truncated bo
 		} else {
 			text = s.model.String()
 		}
+		cursor = s.model.CursorPosition().Y + 1
 	})
 	lines := strings.Split(strings.ReplaceAll(text, "\r", ""), "\n")
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
 	}
 	if len(lines) == 0 {
-		return "", truncated, err
+		return "", cursor, truncated, err
 	}
-	return strings.Join(lines, "\n") + "\n", truncated, err
+	return strings.Join(lines, "\n") + "\n", cursor, truncated, err
 }
 
 // redraw returns what brings an empty terminal to this screen, and the place in

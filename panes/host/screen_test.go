@@ -21,7 +21,7 @@ func shown(t *testing.T, s *screen, r *ring, text string, ansi bool) (string, bo
 		}
 		return place == r.end
 	})
-	got, truncated, err := s.text(limited(t), ansi)
+	got, _, truncated, err := s.text(limited(t), ansi)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ func modelled(t *testing.T, p []byte) string {
 	s := newScreen(newRing(1024), 5, 20, nil)
 	defer s.end()
 	s.feed(p)
-	got, _, err := s.text(limited(t), true)
+	got, _, _, err := s.text(limited(t), true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ type Status struct {
 	LastActivityAt time.Time         `json:"lastActivityAt"`
 	LastOutputAt   time.Time         `json:"lastOutputAt,omitzero"`
 	LastKeyAt      time.Time         `json:"lastKeyAt,omitzero"`  // a person typed: in the pane or as a viewer
+	Draft          bool              `json:"draft,omitempty"`     // what they typed is not submitted yet
 	ExitCode       *int              `json:"exitCode,omitempty"`  // of the last program, once it ended
 	Signal         string            `json:"signal,omitempty"`    // that ended it
 	Leftovers      []string          `json:"leftovers,omitempty"` // of all programs so far
@@ -51,7 +52,7 @@ func (h *Host) Status() Status {
 	s := Status{
 		ID: h.id, PID: h.self.PID, Identity: h.self,
 		State: h.state, Task: h.task, Reason: h.reason, Closing: h.cause,
-		StartedAt: h.started, LastOutputAt: lastOutput, LastKeyAt: h.lastKey,
+		StartedAt: h.started, LastOutputAt: lastOutput, LastKeyAt: h.lastKey, Draft: h.draft,
 		Leftovers: slices.Clone(h.leftovers), Detail: h.details(),
 		Rows: h.rows, Cols: h.cols, MaxLine: cookedLine,
 	}
@@ -104,6 +105,7 @@ type Capture struct {
 	Text      string `json:"text"`
 	Screen    bool   `json:"screen"`              // what the screen shows, not the end of the output
 	Truncated bool   `json:"truncated,omitempty"` // something is missing: lines before it, or in the picture
+	Cursor    int    `json:"cursor,omitempty"`    // of the whole screen: the line where the cursor is to be seen, from 1; 0: nowhere
 }
 
 // screenLimit bounds the wait for the screen model: after it, the tail must do.
@@ -116,9 +118,12 @@ func (h *Host) Capture(ctx context.Context, lines int, ansi bool) (Capture, erro
 	if h.screen != nil {
 		limited, cancel := context.WithTimeout(ctx, screenLimit)
 		defer cancel()
-		text, truncated, err := h.screen.text(limited, ansi)
+		text, cursor, truncated, err := h.screen.text(limited, ansi)
+		if lines > 0 || !h.out.mode(modeCursorVisible) {
+			cursor = 0
+		}
 		if err == nil {
-			return Capture{Text: string(lastLines([]byte(text), lines)), Screen: true, Truncated: truncated}, nil
+			return Capture{Text: string(lastLines([]byte(text), lines)), Screen: true, Truncated: truncated, Cursor: cursor}, nil
 		}
 		if ctx.Err() != nil {
 			return Capture{}, err

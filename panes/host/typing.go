@@ -75,7 +75,8 @@ func longestLine(p []byte) int {
 // reader of what a person's terminal sends: keys, but also answers to queries,
 // focus and mouse events, which nobody typed.
 type keyboard struct {
-	scan scanner
+	scan  scanner
+	draft bool // the last that was typed is text, and no key that ends a line
 }
 
 func newKeyboard() *keyboard { return &keyboard{scan: scanner{input: true}} }
@@ -85,15 +86,30 @@ func newKeyboard() *keyboard { return &keyboard{scan: scanner{input: true}} }
 func (k *keyboard) read(p []byte) (human bool, without []byte) {
 	k.scan.scan(p, func(t token) {
 		human = human || !isEvent(t) && !isAnswer(t)
+		k.follow(t)
 		if !isAnswer(t) {
 			without = append(without, t.raw...)
 		}
 	})
 	if k.scan.pendingEscape() { // the key; its sequence would have come along
 		human, without = true, append(without, esc)
-		k.scan.state = ground
+		k.scan.state, k.draft = ground, false
 	}
 	return human, without
+}
+
+// endsLine are the keys after which no unfinished line stands there: return, line
+// feed, ^C, ^D, ^U.
+const endsLine = "\r\n\x03\x04\x15"
+
+// follow keeps draft true. A paste is text, whatever is in it.
+func (k *keyboard) follow(t token) {
+	switch {
+	case t.kind == textToken, t.kind == csiToken && string(t.raw) == pasteEnd:
+		k.draft = true
+	case t.kind == controlToken && strings.IndexByte(endsLine, t.raw[0]) >= 0:
+		k.draft = false
+	}
 }
 
 // isEvent tells focus and mouse events.

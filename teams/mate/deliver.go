@@ -2,6 +2,7 @@ package mate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -18,7 +20,7 @@ import (
 // How often the screen is looked at: while a program takes what was submitted, while
 // mail waits for a quiet moment, and while nothing has to be typed.
 const (
-	typingPoll = 50 * time.Millisecond
+	typingPoll = 20 * time.Millisecond
 	quietPoll  = 200 * time.Millisecond
 	screenPoll = time.Second
 )
@@ -41,8 +43,16 @@ type courier struct {
 	m       *mate
 	look    *look
 	briefed bool
-	worked  bool   // something was typed since the lead was told that it is idle
-	stuck   string // id of the message that stands in the input line, typed but not taken
+	worked  bool // something was typed since the lead was told that it is idle
+	typed   *typed
+}
+
+// typed is a message that was typed, but not taken yet.
+type typed struct {
+	id    string
+	at    time.Time
+	shown string // the input line with it
+	seen  bool   // it was to be seen there
 }
 
 // deliver lives beside the program of an interactive agent until ctx ends.
@@ -79,8 +89,9 @@ func (c *courier) round(ctx context.Context) {
 	}
 	for _, msg := range collapse(msgs) {
 		if err := c.hand(ctx, msg); err != nil {
-			if ctx.Err() == nil {
-				c.m.say("a message from %s could not be typed: %v", msg.From, err)
+			if ctx.Err() == nil { // not said on its screen, which is the agent's, and is read from
+				c.m.o.Log.Warn("type a message", "from", msg.From, "error", err)
+				c.m.show(api.StateWaiting, "", fmt.Sprintf("a message from %s cannot be typed: %v", store.Shown(msg.From), err))
 			}
 			return // it stays unread; the next round tries again
 		}
@@ -110,60 +121,70 @@ func collapse(msgs []api.Message) []batch {
 }
 
 // hand types one message when the moment is right, and marks it as read when the
-// program has taken it.
+// program has taken it. If a person begins to type in that moment, it waits for
+// the next one.
 func (c *courier) hand(ctx context.Context, msg batch) error {
-	if err := c.await(ctx); err != nil {
-		return err
+	for {
+		since, err := c.await(ctx)
+		if err == nil {
+			err = c.give(ctx, msg, since)
+		}
+		switch {
+		case errors.Is(err, fault.Rejected):
+		case err != nil:
+			return err
+		default:
+			return c.m.o.Service.MarkRead(ctx, c.m.o.Team, "", msg.ids)
+		}
 	}
+}
+
+// give types what a message says: REJECTED if a person has typed after since, or is
+// asked something.
+func (c *courier) give(ctx context.Context, msg batch, since time.Time) error {
 	if msg.Type == store.ShutdownRequest && msg.Note == "" {
-		return c.askToEnd(ctx, msg)
+		return c.askToEnd(ctx, msg, since)
 	}
 	text := header(msg.Message) + msg.Text
 	if !c.briefed {
 		text = c.briefing(ctx) + "\n" + text
 	}
-	if err := c.enter(ctx, text, msg.ID); err != nil {
+	if err := c.enter(ctx, text, msg.ID, since); err != nil {
 		return err
 	}
 	c.briefed, c.worked = true, true
-	return c.m.o.Service.MarkRead(ctx, c.m.o.Team, "", msg.ids)
+	return nil
 }
 
 // askToEnd asks as the profile says: by keys, by what its prompt takes, or, where
 // neither is known, in words.
-func (c *courier) askToEnd(ctx context.Context, msg batch) error {
+func (c *courier) askToEnd(ctx context.Context, msg batch, since time.Time) error {
 	manner := c.m.launch.Manner
-	var err error
 	switch {
 	case len(manner.QuitKeys) > 0:
-		err = c.m.host.Keys(ctx, manner.QuitKeys)
+		return c.m.host.Turn(ctx, since, func(t *host.Turn) error { return t.Keys(ctx, manner.QuitKeys) })
 	case manner.Quit != "":
-		err = c.enter(ctx, manner.Quit, msg.ID)
-	default:
-		f, _ := store.ParseFrame(msg.Text)
-		err = c.enter(ctx, fmt.Sprintf("%sPlease finish and end (%s). Run: leadlight shutdown approve %s - or refuse: "+
-			"leadlight shutdown refuse %s --reason WHY", header(msg.Message), f.Reason, f.RequestID, f.RequestID), msg.ID)
+		return c.enter(ctx, manner.Quit, msg.ID, since)
 	}
-	if err != nil {
-		return err
-	}
-	return c.m.o.Service.MarkRead(ctx, c.m.o.Team, "", msg.ids)
+	f, _ := store.ParseFrame(msg.Text)
+	return c.enter(ctx, fmt.Sprintf("%sPlease finish and end (%s). Run: leadlight shutdown approve %s - or refuse: "+
+		"leadlight shutdown refuse %s --reason WHY", header(msg.Message), f.Reason, f.RequestID, f.RequestID), msg.ID, since)
 }
 
-// await waits until the program is ready for text and nobody types. What the screen
-// shows meanwhile is the state that others see.
-func (c *courier) await(ctx context.Context) error {
-	tick := time.NewTicker(quietPoll)
+// await waits until the program is ready for text and nobody types, and returns
+// since when nobody does. What the screen shows meanwhile is the state that others see.
+func (c *courier) await(ctx context.Context) (since time.Time, err error) {
+	tick := time.NewTicker(min(quietPoll, max(typingPoll, c.look.quiet/4)))
 	defer tick.Stop()
 	for {
 		seen := c.look.see(ctx)
 		c.tell(seen)
 		if seen.free {
-			return nil
+			return seen.since, nil
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return time.Time{}, ctx.Err()
 		case <-tick.C:
 		}
 	}
@@ -195,49 +216,71 @@ func (c *courier) show(ctx context.Context) {
 }
 
 // enter types text and submits it, and makes sure that it was taken: what still
-// stands in the input line is submitted again, a few times. Text that is too long to
-// be typed goes as a reference to a file.
-func (c *courier) enter(ctx context.Context, text, id string) error {
-	manner, h := c.m.launch.Manner, c.m.host
-	st := h.Status()
+// stands in the input line is submitted again, a few times. A person who types
+// meanwhile waits a moment; one who comes between ends it: REJECTED, and what stands
+// in the input line is submitted the next time.
+func (c *courier) enter(ctx context.Context, text, id string, since time.Time) error {
+	manner, st := c.m.launch.Manner, c.m.host.Status()
 	if limit := manner.MaxPaste; len(text) > limit || st.Cooked && (len(text) > maxCooked || longest(text) > st.MaxLine) {
-		name := panes.OwnPath(c.m.o.Team, "mail", c.m.o.Agent+"-"+id+".txt")
-		if err := c.m.o.Dir.Write(ctx, name, []byte(text)); err != nil {
-			return fmt.Errorf("put a long message into a file: %w", err)
-		}
-		text = fmt.Sprintf("[leadlight] a message of %d bytes is in the file %s - read it, and do what it says", len(text), c.m.o.Dir.Join(path.Clean(name)))
-	}
-	in := host.Input{Text: text, Submit: manner.Submit, Join: manner.Multiline != "lines"}
-	if st.Cooked {
-		return h.Inject(ctx, in) // the terminal itself hands a line over
-	}
-	switch {
-	case c.stuck != id:
-		in.Submit = host.SubmitNone
-		if err := h.Inject(ctx, in); err != nil {
+		var err error
+		if text, err = c.inFile(ctx, text, id); err != nil {
 			return err
 		}
-		if c.stuck = ""; c.look.stands(ctx, text, submitWait) {
-			c.stuck = id
-		}
-	case c.look.taken(ctx, text, 0):
-		c.stuck = "" // a person has submitted it
-		return nil
 	}
-	return c.submit(ctx, text)
+	in := host.Input{Text: text, Submit: manner.Submit, Join: manner.Multiline != profiles.Lines}
+	return c.m.host.Turn(ctx, since, func(t *host.Turn) error {
+		if st.Cooked {
+			return t.Type(ctx, in) // the terminal itself hands a line over
+		}
+		if c.typed != nil && c.typed.id == id && c.gone(ctx, text) {
+			c.typed = nil
+			return nil
+		}
+		if c.typed == nil || c.typed.id != id {
+			before := inputLine(c.look.capture(ctx))
+			in.Submit = host.SubmitNone
+			if err := t.Type(ctx, in); err != nil {
+				return err
+			}
+			c.typed = &typed{id: id, at: time.Now()}
+			c.typed.shown, c.typed.seen = c.look.appears(ctx, text, before, submitWait)
+		}
+		return c.submit(ctx, t, text)
+	})
+}
+
+// inFile puts a text into a file and returns the reference to it.
+func (c *courier) inFile(ctx context.Context, text, id string) (string, error) {
+	name := panes.OwnPath(c.m.o.Team, "mail", c.m.o.Agent+"-"+id+".txt")
+	if err := c.m.o.Dir.Write(ctx, name, []byte(text)); err != nil {
+		return "", fmt.Errorf("put a long message into a file: %w", err)
+	}
+	return fmt.Sprintf("[leadlight] a message of %d bytes is in the file %s - read it, and do what it says", len(text), c.m.o.Dir.Join(path.Clean(name))), nil
+}
+
+// gone tells whether a person has submitted what was typed.
+func (c *courier) gone(ctx context.Context, text string) bool {
+	if c.typed.seen {
+		return c.look.leaves(ctx, text, c.typed.shown, 0)
+	}
+	st := c.m.host.Status()
+	return st.LastKeyAt.After(c.typed.at) && !st.Draft
 }
 
 // submit presses the submit key until the text has left the input line. One that was
-// not to be seen there, because the program shows a paste in its own way, is taken to
-// be submitted by the first.
-func (c *courier) submit(ctx context.Context, text string) error {
+// not to be seen there, because the program shows nothing of it, is taken to be
+// submitted by the first. A question that came up meanwhile is not for us to answer.
+func (c *courier) submit(ctx context.Context, t *host.Turn, text string) error {
 	key := c.m.launch.Manner.Submit
 	for range submitTries {
-		if err := c.m.host.Keys(ctx, []string{key}); err != nil {
+		if c.look.asks(ctx) {
+			return fault.New(fault.Rejected, "it asks something")
+		}
+		if err := t.Keys(ctx, []string{key}); err != nil {
 			return err
 		}
-		if c.stuck == "" || c.look.taken(ctx, text, submitWait) {
-			c.stuck = ""
+		if !c.typed.seen || c.look.leaves(ctx, text, c.typed.shown, submitWait) {
+			c.typed = nil
 			return nil
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -33,13 +34,53 @@ func TestWhatTheScreenSays(t *testing.T) {
 	if _, err := newLook(nil, profiles.Manner{Ready: []string{"("}}); err == nil {
 		t.Error("a pattern that is none was taken")
 	}
-	screen := []string{"│ > what was typed │", "╰────╯", "   ", ""}
-	if got := lastText(screen); !strings.Contains(got, "what was typed") {
-		t.Errorf("the input line is %q", got)
-	}
 	if n := longest("ab\nabcd\n"); n != 4 {
 		t.Errorf("the longest line has %d bytes", n)
 	}
+}
+
+func TestInputLine(t *testing.T) {
+	for _, tc := range []struct {
+		name, screen string
+		cursor       int
+		want         string
+	}{
+		{"in a frame, the cursor hidden", "❯ before\n● done\n╭────╮\n│ > what was\u00a0typed │\n╰────╯\n  ? for shortcuts", 0, "whatwastyped"},
+		{"broken over two lines", "────\n❯ first\n  second\n────\n  ? for shortcuts", 0, "firstsecond"},
+		{"the cursor's line", "> old\nsome output\n> new text\n", 3, "newtext"},
+		{"the cursor below the text", "> old text\n", 2, ""},
+		{"an empty prompt", "> old\n> ", 0, ""},
+		{"no prompt", "hello\nabc\n\n", 0, "abc"},
+		{"nothing", "", 0, ""},
+	} {
+		if got := inputLine(host.Capture{Text: tc.screen, Cursor: tc.cursor}); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+	for _, tc := range []struct {
+		text, line string
+		want       bool
+	}{
+		{"[leadlight] a long text that ends here", "anothertext", false}, {"[leadlight] a long text that ends here", "atextthatendshere", true},
+		{"a long text that ends here", "ends here", false}, {"a long text that ends here", "endshere", true}, {"a", "", false}, {"", "x", false},
+		{"two\nlines", "twolines", true}, {"a long text that ends here", "ahuman", false},
+	} {
+		if got := stands(tc.text, tc.line); got != tc.want {
+			t.Errorf("%q stands in %q: %v", tc.text, tc.line, got)
+		}
+	}
+}
+
+func FuzzInputLine(f *testing.F) {
+	f.Add("│ > what │\n╰──╯", 1, "what")
+	f.Add("\xff❯\n\n", 0, "")
+	f.Fuzz(func(t *testing.T, screen string, cursor int, text string) {
+		line := inputLine(host.Capture{Text: screen, Cursor: cursor})
+		if strings.ContainsAny(line, " \n\t") {
+			t.Errorf("%q holds blanks", line)
+		}
+		stands(text, line)
+	})
 }
 
 // A sender that is not what it says is shown as such.

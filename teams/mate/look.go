@@ -12,8 +12,10 @@ import (
 )
 
 const (
-	// personPause is how long after a person's last key nothing is typed for others.
+	// personPause is how long after a person's last key nothing is typed for others, and
+	// draftPause how long where that person has left an unfinished line.
 	personPause = 3 * time.Second
+	draftPause  = 30 * time.Second
 	// unknownScreen is how long an agent has to be quiet to count as ready although its
 	// screen does not show what its profile knows: a newer version may look different.
 	unknownScreen = 30 * time.Second
@@ -35,9 +37,10 @@ type look struct {
 
 // seen is what the screen says.
 type seen struct {
-	asking string // the line with which it waits for a person
-	free   bool   // it takes text, and nobody types
-	rested bool   // it has been quiet for a while
+	asking string    // the line with which it waits for a person
+	free   bool      // it takes text, and nobody types
+	since  time.Time // when free: since then nobody has typed
+	rested bool      // it has been quiet for a while
 }
 
 func newLook(h *host.Host, m profiles.Manner) (*look, error) {
@@ -65,32 +68,44 @@ func (l *look) see(ctx context.Context) seen {
 		return seen{asking: strings.TrimSpace(line)}
 	}
 	still := time.Since(later(st.LastOutputAt, st.StartedAt))
+	since := time.Now().Add(-personPause)
+	if st.Draft {
+		since = time.Now().Add(-draftPause)
+	}
 	switch {
-	case st.Agent == nil, first(l.busy, lines) != "", still < l.quiet, time.Since(st.LastKeyAt) < personPause:
+	case st.Agent == nil, first(l.busy, lines) != "", still < l.quiet, st.LastKeyAt.After(since):
 		return seen{}
 	case len(l.ready) > 0 && first(l.ready, lines) == "" && still < unknownScreen:
 		return seen{}
 	}
-	return seen{free: true, rested: still >= max(restPause, l.quiet)}
+	return seen{free: true, since: since, rested: still >= max(restPause, l.quiet)}
 }
 
-// stands waits until text is to be seen in the input line, which is the last one that
-// is not empty, apart from frames.
-func (l *look) stands(ctx context.Context, text string, limit time.Duration) bool {
-	end := tailOf(text)
-	return end != "" && l.until(ctx, limit, func(line string) bool { return strings.Contains(line, end) })
+// asks tells whether the agent waits for a person just now.
+func (l *look) asks(ctx context.Context) bool {
+	return len(l.asking) > 0 && first(l.asking, strings.Split(l.capture(ctx).Text, "\n")) != ""
 }
 
-// taken waits until text no longer stands in the input line.
-func (l *look) taken(ctx context.Context, text string, limit time.Duration) bool {
-	end := tailOf(text)
-	return l.until(ctx, limit, func(line string) bool { return !strings.Contains(line, end) })
+// appears waits until the input line has changed from before because text was typed,
+// and returns what it shows then; ok is false for a program that shows nothing.
+func (l *look) appears(ctx context.Context, text, before string, limit time.Duration) (shown string, ok bool) {
+	ok = l.until(ctx, limit, func(now string) bool {
+		shown = now
+		return now != before && now != "" || stands(text, now)
+	})
+	return shown, ok
+}
+
+// leaves waits until the input line neither holds text nor is as it was when text
+// stood in it.
+func (l *look) leaves(ctx context.Context, text, shown string, limit time.Duration) bool {
+	return l.until(ctx, limit, func(now string) bool { return now != shown && !stands(text, now) })
 }
 
 // until waits until the input line is as wanted.
-func (l *look) until(ctx context.Context, limit time.Duration, wanted func(line string) bool) bool {
+func (l *look) until(ctx context.Context, limit time.Duration, wanted func(now string) bool) bool {
 	for end := time.Now().Add(limit); ; {
-		if wanted(lastText(l.lines(ctx))) {
+		if wanted(inputLine(l.capture(ctx))) {
 			return true
 		}
 		if time.Now().After(end) {
@@ -102,12 +117,6 @@ func (l *look) until(ctx context.Context, limit time.Duration, wanted func(line 
 		case <-time.After(typingPoll):
 		}
 	}
-}
-
-// tailOf is the end of a text as an input line shows it.
-func tailOf(text string) string {
-	tail := []rune(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]))
-	return string(tail[max(0, len(tail)-12):])
 }
 
 // sinceOutput is the screen, looked at anew only while it may have changed: an idle
@@ -131,14 +140,9 @@ func (l *look) lines(ctx context.Context) []string {
 	return strings.Split(c.Text, "\n")
 }
 
-// lastText is the last line that holds more than a frame.
-func lastText(lines []string) string {
-	for i := len(lines) - 1; i >= 0; i-- {
-		if strings.Trim(lines[i], " \t│┃|─━═╭╮╰╯└┘┌┐-") != "" {
-			return lines[i]
-		}
-	}
-	return ""
+func (l *look) capture(ctx context.Context) host.Capture {
+	c, _ := l.host.Capture(ctx, 0, false) // what cannot be seen is empty
+	return c
 }
 
 func first(patterns []*regexp.Regexp, lines []string) string {

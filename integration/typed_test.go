@@ -1,0 +1,192 @@
+package integration_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// prompts are the agents at a prompt, and what becomes of a message's text there.
+func prompts() map[string]func(string) string {
+	joined := func(text string) string {
+		return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), " ")
+	}
+	return map[string]func(string) string{"cooked": joined, "raw": joined, "tui": func(text string) string { return text }}
+}
+
+const promptProfiles = `profiles:
+  cooked: {kind: interactive, command: [x], ready: '^>\s*$', quiet: 60ms}
+  raw: {kind: interactive, command: [x], ready: '^>\s*$', quiet: 60ms}
+  tui: {kind: interactive, command: [x], ready: '^❯', asking: '^\s*❯ \d\. ', quiet: 60ms}
+`
+
+// lastMark is the message after the last.
+const lastMark = "that was all"
+
+func isLast(text string) bool { return strings.HasSuffix(text, lastMark) }
+
+// patiently waits for what takes many messages.
+func (r *rig) patiently(what string, ok func() bool) {
+	r.t.Helper()
+	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
+// answersQuestion waits until the question of the agent tui is shown as such, and
+// answers as a person.
+func (r *rig) answersQuestion(pane string, first bool) {
+	r.t.Helper()
+	r.patiently("the question is shown", func() bool {
+		m := r.member("tui")
+		if first && m.State == api.StateIdle || m.TmuxPaneID != pane {
+			r.t.Errorf("it asks something, and is shown as %s in %s", m.State, m.TmuxPaneID)
+		}
+		return m.State == api.StateWaiting && strings.Contains(m.Reason, "1. Yes")
+	})
+	r.types(pane, "1")
+}
+
+// types presses a person's keys in a pane, one by one, and ends a line of several.
+func (r *rig) types(pane, line string) {
+	for _, c := range line {
+		_, _ = r.tmux.Try("send-keys", "-t", pane, "-l", string(c))
+		time.Sleep(60 * time.Millisecond)
+	}
+	if len(line) > 1 {
+		_, _ = r.tmux.Try("send-keys", "-t", pane, "Enter")
+	}
+}
+
+// said is the text of message i.
+func said(i int) string {
+	text := map[int]string{
+		0: "plain", 1: "two\nlines", 2: `"quoted" 'twice' $HOME`, 3: "ends with a semicolon;", 4: "\x1b[201~\x03 no keys", 5: "😀 👩‍💻 grüße",
+	}[i%6]
+	if i%40 == 7 {
+		text = strings.Repeat("0123456789abcde\n", 64<<10/16)
+	}
+	return fmt.Sprintf("m%03d %s", i, text)
+}
+
+// Agents at prompts of three kinds get two hundred messages each: once, in order,
+// whole or in a file, and none into what a person types.
+func TestDL01_DL03_QU07_QU08_HK08_Prompts(t *testing.T) {
+	const messages = 200
+	r := newRig(t, "220x60")
+	if err := os.MkdirAll(r.path("home", "leadlight"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.path("home", "leadlight", "config.yaml"), []byte(promptProfiles), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.team("talk")
+	panes := map[string]string{}
+	for name := range prompts() {
+		m := r.spawn(name, []string{"--agent", name}, r.stub(name, r.path("work", name))...)
+		panes[name] = m.TmuxPaneID
+	}
+	var typing sync.WaitGroup
+	defer typing.Wait()
+	began := time.Now()
+	for i := range messages {
+		r.must("broadcast", "--", said(i))
+		if i == messages/4 { // it has asked at its first start, and waits since then
+			r.answersQuestion(panes["tui"], true)
+		}
+		if i == messages/2 { // a person types into two of them, while there is mail
+			typing.Go(func() { r.types(panes["cooked"], personsLine) })
+			typing.Go(func() { r.types(panes["raw"], personsLine) })
+		}
+	}
+	r.must("broadcast", lastMark)
+	t.Logf("sent in %s", time.Since(began))
+	r.answersQuestion(panes["tui"], false)
+	r.types(panes["tui"], personsLine)
+	r.patiently("all have all", func() bool {
+		for name := range prompts() {
+			if !slices.ContainsFunc(records(t, r.path("work", name)), isLast) {
+				return false
+			}
+		}
+		return true
+	})
+	t.Logf("taken in %s", time.Since(began))
+	for name, becomes := range prompts() {
+		checkTaken(t, name, messages, becomes, records(t, r.path("work", name)))
+	}
+	r.must("stop", "--all", "--force", "--timeout", "100ms")
+	t.Logf("ended in %s", time.Since(began))
+}
+
+// records are the lines that an agent was given.
+func records(t *testing.T, file string) []string {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil // not yet
+	}
+	defer f.Close()
+	var out []string
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var text string
+		if json.Unmarshal(lines.Bytes(), &text) == nil {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+const personsLine = "a person types"
+
+// checkTaken proves that every message was taken once and in order. A person's line
+// stands by itself, or behind a text that stood there when they began.
+func checkTaken(t *testing.T, name string, messages int, becomes func(string) string, got []string) {
+	t.Helper()
+	inFile := regexp.MustCompile(`^\[leadlight\] a message of \d+ bytes is in the file (\S+) - read it`)
+	persons, next := 0, 0
+	for _, text := range got {
+		if isLast(text) {
+			break
+		}
+		if own := strings.TrimSuffix(text, personsLine); own != text {
+			persons++
+			if text = own; text == "" {
+				continue
+			}
+		}
+		want := "[leadlight] message from team-lead: " + said(next)
+		if m := inFile.FindStringSubmatch(text); m != nil {
+			whole, err := os.ReadFile(m[1])
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			text = string(whole)
+		} else {
+			want = becomes(strings.NewReplacer("\x1b", "", "\x03", "").Replace(want))
+		}
+		if next == 0 { // the briefing is before it
+			text = text[max(0, strings.Index(text, "[leadlight] message from")):]
+		}
+		if text != want {
+			t.Errorf("%s, message %d:\n got %.200q\nwant %.200q", name, next, text, want)
+			return
+		}
+		next++
+	}
+	if next != messages || persons != 1 {
+		t.Errorf("%s took %d messages and %d lines of a person", name, next, persons)
+	}
+}

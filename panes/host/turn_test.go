@@ -1,0 +1,82 @@
+package host
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// A person who begins to type between the look at the pane and the first byte is not
+// typed over; one who begins while a text is being typed waits until it is submitted.
+func TestATurnAndAPerson(t *testing.T) {
+	h := newHost(t, Options{})
+	read := rawReader(t, h, "")
+	looked := time.Now()
+	h.fromPerson(t.Context(), []byte("a"), true, true)
+	err := h.Turn(limited(t), looked, func(turn *Turn) error { return turn.Type(limited(t), Input{Text: "NOT"}) })
+	if fault.CodeOf(err) != fault.Rejected {
+		t.Errorf("typed over a person: %v", err)
+	}
+	if st := h.Status(); !st.Draft || st.LastKeyAt.Before(looked) {
+		t.Errorf("%+v", st)
+	}
+	typed := make(chan struct{})
+	looked = time.Now()
+	err = h.Turn(limited(t), looked, func(turn *Turn) error {
+		if err := turn.Type(limited(t), Input{Text: "mail", Submit: SubmitNone}); err != nil {
+			return err
+		}
+		go func() {
+			defer close(typed)
+			h.fromPerson(context.Background(), []byte("b"), true, true)
+		}()
+		return turn.Keys(limited(t), []string{"enter"})
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	<-typed
+	// One who has waited for long comes between, and nothing more is typed.
+	err = h.Turn(limited(t), time.Now(), func(turn *Turn) error {
+		if err := turn.Type(limited(t), Input{Text: "more", Submit: SubmitNone}); err != nil {
+			return err
+		}
+		began := time.Now()
+		h.fromPerson(t.Context(), []byte("c"), true, true)
+		if waited := time.Since(began); waited < personWaits {
+			t.Errorf("a person came between after %s", waited)
+		}
+		began = time.Now()
+		h.fromPerson(t.Context(), []byte("d\r"), true, false)
+		if waited := time.Since(began); waited > personWaits/2 {
+			t.Errorf("the second key waited again, %s", waited)
+		}
+		return turn.Keys(limited(t), []string{"enter"})
+	})
+	if fault.CodeOf(err) != fault.Rejected {
+		t.Errorf("submitted what a person is typing in: %v", err)
+	}
+	if h.Status().Draft {
+		t.Error("the line was ended")
+	}
+	if got := read(); got != "amail\rbmorecd\r" {
+		t.Errorf("the program read %q", got)
+	}
+}
+
+func TestDraft(t *testing.T) {
+	k := newKeyboard()
+	for _, step := range []struct {
+		typed string
+		draft bool
+	}{
+		{"abc", true}, {"\x1b[A", true}, {"\r", false}, {"x\x15", false}, {"\x1b[200~one\ntwo\n\x1b[201~", true}, {"\x03", false},
+		{"y", true}, {"\x1b", false}, {"\x1b[I", false},
+	} {
+		if k.read([]byte(step.typed)); k.draft != step.draft {
+			t.Errorf("after %q: %v", step.typed, k.draft)
+		}
+	}
+}

@@ -38,9 +38,15 @@ type Choice struct {
 	Backend backend.Backend
 }
 
-// Headless is the type of the backend without a terminal. A host there stays when its
-// agent has failed, as a pane would: its screen can still be read.
+// Headless is the type of the backend without a terminal.
 const Headless = "headless"
+
+// ITerm2 is the type of the backend in iTerm2.
+const ITerm2 = "iterm2"
+
+// Lingers tells whether a host of this backend stays when its agent has failed, so that
+// its screen can be read. tmux keeps the pane itself; elsewhere it would be gone.
+func Lingers(backendType string) bool { return backendType == Headless || backendType == ITerm2 }
 
 // HeadlessFolder is where headless panes are noted, in a run folder.
 func HeadlessFolder(runtime string) string { return filepath.Join(runtime, Headless) }

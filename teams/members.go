@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -190,12 +191,12 @@ func (s *Service) observeForeign(ctx context.Context, t store.Team, m store.Memb
 		out.State, out.Reason = s.inProcess(ctx, t, m, alive)
 	case m.TmuxPaneID == "" && m.BackendType == "":
 		out.State, out.Reason = api.StateUnknown, "no pane is recorded"
-	case isTmuxPane(m.TmuxPaneID) && (m.BackendType == "tmux" || m.BackendType == ""):
+	case isTmuxPane(m.TmuxPaneID) && (m.BackendType == "tmux" || m.BackendType == ""), m.BackendType == panes.ITerm2 && m.TmuxPaneID != "":
 		lead := 0
 		if leadAlive(t) == signals.Alive {
 			lead = t.LeadProcess.PID
 		}
-		there, known, why := s.panes.PaneThere(ctx, "tmux", backend.ID(m.TmuxPaneID), lead)
+		there, known, why := s.panes.PaneThere(ctx, cmp.Or(m.BackendType, "tmux"), backend.ID(m.TmuxPaneID), lead)
 		switch {
 		case !known:
 			out.State, out.Reason = api.StateUnknown, why

@@ -33,9 +33,6 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
-// Type is what is written as backendType of a member with a pane here.
-const Type = "iterm2"
-
 // Variable names, in the environment of a program, its session: w0t1p2:UUID.
 const Variable = "ITERM_SESSION_ID"
 
@@ -142,6 +139,31 @@ func (b *Backend) tree(ctx context.Context) (*wire.Sessions, error) {
 		return nil, odd("the list of sessions")
 	}
 	return a.ListSessions, nil
+}
+
+// Report is what was found out about iTerm2.
+type Report struct {
+	Sessions int  // of iTerm2's own
+	Ours     int  // of those that bear a mark
+	Inside   bool // this process is in one of them
+}
+
+// Probe finds out whether iTerm2 can be used; the error says what is in the way.
+func (b *Backend) Probe(ctx context.Context) (Report, error) {
+	var r Report
+	if _, err := b.tree(ctx); err != nil { // which, unlike a list, is an error when it does not run
+		return r, err
+	}
+	all, err := b.ListAll(ctx)
+	self, _ := SessionOf(b.getenv(Variable))
+	for _, p := range all {
+		r.Sessions++
+		r.Inside = r.Inside || p.ID == self
+		if p.Mark != (backend.Mark{}) {
+			r.Ours++
+		}
+	}
+	return r, err
 }
 
 // Self returns the pane of this process: the session in ITERM_SESSION_ID, if iTerm2 has it.

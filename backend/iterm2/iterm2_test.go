@@ -133,7 +133,7 @@ func TestIT02_ClosedTargetIsReplaced(t *testing.T) {
 // begun waits until all programs run.
 func begun(t *testing.T, s *iterm2test.Server) {
 	t.Helper()
-	dir := filepath.Join(filepath.Dir(s.Socket), "commands")
+	dir := filepath.Join(s.Home, "commands")
 	_, err := os.Stat(dir)
 	for end := time.Now().Add(10 * time.Second); err == nil; time.Sleep(5 * time.Millisecond) {
 		if _, err = os.Stat(dir); time.Now().After(end) {
@@ -188,7 +188,7 @@ func TestIT05_RefusedOrHanging(t *testing.T) {
 			if tc.cookie == nil {
 				tc.cookie = s.Cookie
 			}
-			dir := filepath.Join(filepath.Dir(s.Socket), "commands")
+			dir := filepath.Join(s.Home, "commands")
 			b, err := iterm2.New(iterm2.Options{Socket: s.Socket, Dir: dir, Cookie: tc.cookie, Timeout: 50 * time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
@@ -250,7 +250,7 @@ func TestTheConnection(t *testing.T) {
 	s, _, lead := start(t)
 	var mu sync.Mutex
 	cookies := 0
-	b, err := iterm2.New(iterm2.Options{Socket: s.Socket, Dir: filepath.Join(filepath.Dir(s.Socket), "c"), Cookie: func(ctx context.Context) (string, string, error) {
+	b, err := iterm2.New(iterm2.Options{Socket: s.Socket, Dir: filepath.Join(s.Home, "c"), Cookie: func(ctx context.Context) (string, string, error) {
 		mu.Lock()
 		cookies++
 		mu.Unlock()

@@ -14,7 +14,7 @@ import (
 
 // open returns a backend on a server, as a process in that session has it.
 func open(t backendtest.T, s *iterm2test.Server, session string, timeout time.Duration) *iterm2.Backend {
-	dir := filepath.Join(filepath.Dir(s.Socket), "commands")
+	dir := filepath.Join(s.Home, "commands")
 	b, err := iterm2.New(iterm2.Options{
 		Socket: s.Socket, Dir: dir, Cookie: s.Cookie, Timeout: timeout,
 		Getenv: func(name string) string { return map[string]string{iterm2.Variable: "w0t0p0:" + session}[name] },

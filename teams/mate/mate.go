@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -127,10 +128,14 @@ func (m *mate) open(ctx context.Context) error {
 
 // paneOf is the pane this process runs in, as its terminal told it.
 func paneOf(backendType string, environ []string) string {
-	name := map[string]string{"tmux": "TMUX_PANE=", panes.Headless: "LEADLIGHT_PANE="}[backendType]
+	name := map[string]string{"tmux": "TMUX_PANE=", panes.Headless: "LEADLIGHT_PANE=", panes.ITerm2: "ITERM_SESSION_ID="}[backendType]
 	for _, kv := range environ {
 		if name != "" && len(kv) > len(name) && kv[:len(name)] == name {
-			return kv[len(name):]
+			pane := kv[len(name):]
+			if backendType == panes.ITerm2 { // w0t1p2:UUID, of which only the second part stays true
+				_, pane, _ = strings.Cut(pane, ":")
+			}
+			return pane
 		}
 	}
 	return ""
@@ -303,7 +308,7 @@ func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
 		m.linger(e)
 		errs = append(errs, m.host.Close())
 	}
-	if e.State != api.StateFailed || m.launch.Backend == panes.Headless { // the pane of one that failed stays, to be read
+	if e.State != api.StateFailed || panes.Lingers(m.launch.Backend) { // the pane of one that failed stays, to be read
 		m.o.Panes.Leave(ctx, m.launch, backend.ID(m.record.Pane))
 	}
 	code := 0
@@ -315,11 +320,10 @@ func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
 	return code, errors.Join(errs...)
 }
 
-// linger keeps a host without a terminal after a failure, as a terminal keeps the pane:
-// its screen can be read until it is sent away. One that failed at once is the
+// linger keeps a host after a failure where the terminal does not keep the pane: its screen can be read until it is sent away. One that failed at once is the
 // spawner's to report, and another lead's roster forgets it.
 func (m *mate) linger(e panes.Ended) {
-	if m.launch.Backend != panes.Headless || e.State != api.StateFailed || e.Code != "" || !m.launch.LedByUs {
+	if !panes.Lingers(m.launch.Backend) || e.State != api.StateFailed || e.Code != "" || !m.launch.LedByUs {
 		return
 	}
 	m.host.SetState(e.State, "", e.Reason)

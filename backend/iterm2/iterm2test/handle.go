@@ -222,7 +222,7 @@ func (s *Server) close(r *wire.CloseRequest) *wire.CloseResponse {
 			out.Statuses = append(out.Statuses, wire.Declined)
 		default:
 			out.Statuses = append(out.Statuses, wire.OK)
-			x.kill()
+			x.hangUp()
 			s.remove(x)
 		}
 	}

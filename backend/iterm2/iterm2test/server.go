@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/coder/websocket"
@@ -40,11 +41,12 @@ const (
 
 // Server is one iTerm2. Its methods are safe for concurrent use.
 type Server struct {
+	// Home is a home folder in which the socket lies where iTerm2 puts it.
+	Home   string
 	Socket string
 	// Lead is the session that is there at the beginning, in a window of its own.
 	Lead string
 
-	dir      string
 	listener net.Listener
 	http     *http.Server
 
@@ -54,8 +56,10 @@ type Server struct {
 	serial  int
 	windows []*window
 	key     *window
-	cookies map[string]bool // handed out, not yet used
+	cookies map[string]bool // handed out, not yet used; true: good for one connection
 	conns   map[*conn]bool
+	started map[*session]bool // programs that run, also of sessions that were closed
+	helper  string            // what is put before the PATH of programs
 	refusal int
 	hangup  func(*wire.Request) bool
 	seen    []*wire.Request
@@ -71,13 +75,16 @@ func Start(t test) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{Socket: filepath.Join(dir, "socket"), dir: dir, cookies: map[string]bool{}, conns: map[*conn]bool{}}
+	s := &Server{Home: dir, Socket: filepath.Join(dir, "Library", "Application Support", "iTerm2", "private", "socket"), cookies: map[string]bool{}, conns: map[*conn]bool{}, started: map[*session]bool{}}
 	t.Cleanup(func() {
 		s.Kill()
 		if err := os.RemoveAll(dir); err != nil {
 			t.Errorf("remove the folder of the socket: %v", err)
 		}
 	})
+	if err := os.MkdirAll(filepath.Dir(s.Socket), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if s.listener, err = net.Listen("unix", s.Socket); err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +108,15 @@ func (s *Server) Cookie(context.Context) (cookie, key string, err error) {
 	cookie = s.next("cookie")
 	s.cookies[cookie] = true
 	return cookie, "key", nil
+}
+
+// Helper puts a program into the folder dir that hands out a cookie as osascript does, and
+// dir on the PATH of the programs in the sessions.
+func (s *Server) Helper(dir string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cookies["standing"], s.helper = false, dir+":"
+	return os.WriteFile(filepath.Join(dir, "osascript"), []byte("#!/bin/sh\necho standing key\n"), 0o700)
 }
 
 func (s *Server) next(what string) string {
@@ -144,16 +160,16 @@ func (s *Server) Kill() {
 		return
 	}
 	s.dead = true
-	sessions := s.sessions()
 	for c := range s.conns {
 		_ = c.ws.CloseNow()
+	}
+	for x := range s.started {
+		x.hangUp()
+		_ = syscall.Kill(-x.cmd.Process.Pid, syscall.SIGKILL)
 	}
 	s.mu.Unlock()
 	_ = s.http.Close()
 	_ = os.Remove(s.Socket)
-	for _, x := range sessions {
-		x.kill()
-	}
 	s.running.Wait()
 	s.serving.Wait()
 }
@@ -211,10 +227,14 @@ func (s *Server) check(r *http.Request) int {
 		return http.StatusBadRequest
 	case len(library) != 2:
 		return http.StatusNotAcceptable
-	case !s.cookies[h.Get("X-Iterm2-Cookie")]:
-		return http.StatusUnauthorized
 	}
-	delete(s.cookies, h.Get("X-Iterm2-Cookie"))
+	once, ok := s.cookies[h.Get("X-Iterm2-Cookie")]
+	switch {
+	case !ok:
+		return http.StatusUnauthorized
+	case once:
+		delete(s.cookies, h.Get("X-Iterm2-Cookie"))
+	}
 	return 0
 }
 

@@ -40,15 +40,16 @@ func (s *Server) start(profile map[string]any, cols, rows int) (*session, error)
 		}
 	}
 	x.cmd = exec.Command(argv[0], argv[1:]...)
-	x.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LANG=C.UTF-8",
+	x.cmd.Env = []string{"PATH=" + s.helper + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LANG=C.UTF-8",
 		"TERM=xterm-256color", "TERM_PROGRAM=iTerm.app", "ITERM_SESSION_ID=w0t0p0:" + x.id}
-	x.cmd.Dir = s.dir
+	x.cmd.Dir = s.Home
 	tty, err := pty.StartWithSize(x.cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
 	if err != nil {
 		return nil, err
 	}
 	x.tty = tty
 	x.vars["pid"] = fmt.Sprint(x.cmd.Process.Pid)
+	s.started[x] = true
 	s.running.Go(func() { s.run(x) })
 	return x, nil
 }
@@ -69,6 +70,7 @@ func (s *Server) run(x *session) {
 	_ = x.tty.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	delete(s.started, x)
 	if end, _ := x.profile["Close Sessions On End"].(float64); end == 1 {
 		s.remove(x)
 	}
@@ -106,12 +108,12 @@ func (x *session) resize(to wire.Size) {
 	})
 }
 
-// kill ends the program, and what is in its group, by taking the terminal away.
-func (x *session) kill() {
+// hangUp takes the terminal away, as closing a session does; a program may see to it that
+// it ends well.
+func (x *session) hangUp() {
 	x.end.Do(func() {
-		_ = x.tty.Close()
 		_ = syscall.Kill(-x.cmd.Process.Pid, syscall.SIGHUP)
-		_ = syscall.Kill(-x.cmd.Process.Pid, syscall.SIGKILL)
+		_ = x.tty.Close()
 	})
 }
 
@@ -185,7 +187,7 @@ func (s *Server) CloseByHand(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if x := s.session(id); x != nil {
-		x.kill()
+		x.hangUp()
 		s.remove(x)
 	}
 }
@@ -208,6 +210,17 @@ func (s *Server) Profile(id, key string) any {
 		return x.profile[key]
 	}
 	return nil
+}
+
+// Sessions returns the ids of all sessions.
+func (s *Server) Sessions() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for _, x := range s.sessions() {
+		out = append(out, x.id)
+	}
+	return out
 }
 
 // Size returns the size of a session in cells.

@@ -41,7 +41,7 @@ func choiceOf(t *testing.T, env, flags, files map[string]string) (panes.Choice, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	choice, err := a.choose(c)
+	choice, err := a.choose(t.Context(), c)
 	return choice, c.ownSocket(), err
 }
 
@@ -59,7 +59,7 @@ func TestIT01_TheBackendIsChosenAndSaidWhy(t *testing.T) {
 		{"variable over TMUX", m{"TMUX": "/tmp/x,12,0", "LEADLIGHT_TMUX_SOCKET": "/tmp/v"}, nil, nil, "/tmp/v", "LEADLIGHT_TMUX_SOCKET", false},
 		{"asked for", m{"LEADLIGHT_BACKEND": "tmux"}, nil, nil, "", "asked for by LEADLIGHT_BACKEND", true},
 		{"Claude's setting", nil, nil, m{".claude/settings.json": `{"teammateMode":"tmux"}`}, "", "settings.json", true},
-		{"Claude's setting that is not possible", nil, nil, m{".claude/settings.json": `{"teammateMode":"iterm2"}`}, "", "not possible yet", true},
+		{"Claude's setting that is not possible", nil, nil, m{".claude/settings.json": `{"teammateMode":"iterm2"}`}, "", "but not inside iTerm2", true},
 		{"user file over Claude's", nil, nil, m{".config/leadlight/config.yaml": "backend: tmux\n", ".claude/settings.json": `{"teammateMode":"auto"}`}, "", "config.yaml:1:10", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -86,7 +86,8 @@ func TestIT01_NoSilentFallBack(t *testing.T) {
 		code       fault.Code
 		text       string
 	}{
-		{"iterm2", nil, m{"backend": "iterm2"}, fault.BackendUnavailable, "iterm2"},
+		{"iterm2", nil, m{"backend": "iterm2"}, fault.BackendUnavailable, "iTerm2"},
+		{"inside", m{"ITERM_SESSION_ID": "w0t0p0:0EC1D2E3-A4B5-4C6D-8E9F-0123456789AB", "LEADLIGHT_BACKEND": "iterm2"}, nil, fault.BackendUnavailable, "iTerm2"},
 		{"unknown", nil, m{"backend": "tmx"}, fault.BackendUnavailable, `did you mean "tmux"?`},
 		{"a relative socket in TMUX", m{"TMUX": "sock,1,0"}, nil, fault.InvalidArgument, "relative"},
 		{"a socket that is too long", nil, m{"tmux-socket": "/tmp/" + strings.Repeat("x", 120)}, fault.InvalidArgument, "125 bytes"},

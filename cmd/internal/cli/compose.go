@@ -7,9 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/headless"
+	"github.com/leadlight-dev/leadlight/backend/iterm2"
 	"github.com/leadlight-dev/leadlight/backend/tmux"
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/panes"
@@ -74,7 +77,7 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	}
 	c.panes = panes.NewManager(panes.Options{
 		Dir: fs.Dir(), Base: s.BaseDir.V, Runtime: c.runtime, Executable: program, Environ: a.environ,
-		Choose: func(context.Context) (panes.Choice, error) { return a.choose(c) },
+		Choose: func(ctx context.Context) (panes.Choice, error) { return a.choose(ctx, c) },
 		Open:   func(kind, socket string) (backend.Backend, error) { return a.openBackend(c, kind, socket) },
 	})
 	c.mail = mailbox.Mail{LayoutOf: fs.MailboxOf, Layouts: map[string]store.Mail{
@@ -123,19 +126,25 @@ func (a *app) openBackend(c *composition, kind, socket string) (backend.Backend,
 			socket = panes.HeadlessFolder(c.runtime)
 		}
 		return headless.New(headless.Options{Dir: socket, Environ: a.environ, Viewer: c.viewer})
-	case "iterm2":
-		return nil, fault.New(fault.BackendUnavailable, "the backend %s is not part of this leadlight yet", kind).
-			WithHint("use --backend tmux or --backend headless")
+	case panes.ITerm2:
+		return iterm2.New(iterm2.Options{Socket: socket, Dir: filepath.Join(c.runtime, panes.ITerm2), Getenv: a.getenv, Log: a.logger()})
 	}
-	return nil, fault.New(fault.BackendUnavailable, "there is no backend %q%s", store.Shown(kind), meant(kind, []string{"auto", "tmux", panes.Headless})).
-		WithHint("the backends are: auto, tmux, headless")
+	return nil, fault.New(fault.BackendUnavailable, "there is no backend %q%s", store.Shown(kind), meant(kind, []string{"auto", "tmux", panes.ITerm2, panes.Headless})).
+		WithHint("the backends are: auto, tmux, iterm2, headless")
 }
 
 // choose decides where new panes go, and says why.
-func (a *app) choose(c *composition) (panes.Choice, error) {
+func (a *app) choose(ctx context.Context, c *composition) (panes.Choice, error) {
 	kind, why := a.wantedBackend(c.settings)
+	if kind == panes.ITerm2 || kind == "auto" && a.besideITerm2(c.settings) {
+		choice, err := a.chooseITerm2(ctx, c, why)
+		if err == nil || kind == panes.ITerm2 {
+			return choice, err
+		}
+		why = fmt.Sprintf("inside iTerm2, which cannot be used (%s)", fault.Of(err).Message)
+	}
 	if kind == "auto" && a.withoutTmux(c.settings) {
-		kind, why = panes.Headless, "tmux is not on PATH, so the teammates run without a terminal"
+		kind, why = panes.Headless, joined(why, "tmux is not on PATH, so the teammates run without a terminal")
 	}
 	if kind == panes.Headless {
 		return a.chooseHeadless(c, why)
@@ -152,12 +161,44 @@ func (a *app) choose(c *composition) (panes.Choice, error) {
 	if err != nil {
 		return panes.Choice{}, noTmux(err, kind)
 	}
-	if why != "" {
-		why += ", "
-	}
-	choice := panes.Choice{Type: "tmux", Socket: where.path, Own: where.path == c.ownSocket(), Why: why + where.why, Backend: b}
+	choice := panes.Choice{Type: "tmux", Socket: where.path, Own: where.path == c.ownSocket(), Why: joined(why, where.why), Backend: b}
 	c.choice = &choice
 	return choice, nil
+}
+
+// besideITerm2 tells whether nobody names a tmux server and we are in a session of iTerm2
+// itself, not of an editor that was started from one.
+func (a *app) besideITerm2(s *config.Settings) bool {
+	program := a.getenv("TERM_PROGRAM")
+	_, ok := iterm2.SessionOf(a.getenv(iterm2.Variable))
+	return ok && (program == "" || program == "iTerm.app") && s.TmuxSocket.V == "" && a.getenv("TMUX") == ""
+}
+
+// chooseITerm2 lets new panes be in iTerm2, if it lets us in.
+func (a *app) chooseITerm2(ctx context.Context, c *composition, why string) (panes.Choice, error) {
+	b, err := a.openBackend(c, panes.ITerm2, "")
+	if err != nil {
+		return panes.Choice{}, err
+	}
+	t, ok := b.(*iterm2.Backend)
+	if !ok {
+		return panes.Choice{}, fault.New(fault.BackendUnavailable, "the backend %s is another one", panes.ITerm2)
+	}
+	found, err := t.Probe(ctx)
+	if err != nil {
+		return panes.Choice{}, err
+	}
+	where := "not inside iTerm2: a window of our own"
+	if found.Inside {
+		where = "inside iTerm2"
+	}
+	c.choice = &panes.Choice{Type: panes.ITerm2, Socket: t.Socket(), Why: joined(why, where), Backend: b}
+	return *c.choice, nil
+}
+
+// joined joins the reasons there are.
+func joined(reasons ...string) string {
+	return strings.Join(slices.DeleteFunc(reasons, func(s string) bool { return s == "" }), ", ")
 }
 
 // chooseHeadless lets new panes be without a terminal.
@@ -197,6 +238,11 @@ func (a *app) wantedBackend(s *config.Settings) (kind, why string) {
 		return "tmux", "teammateMode in " + file
 	case "in-process":
 		return panes.Headless, "teammateMode in-process in " + file
+	case panes.ITerm2:
+		if a.besideITerm2(s) {
+			return panes.ITerm2, "teammateMode iterm2 in " + file
+		}
+		return "auto", "teammateMode iterm2 in " + file + ", but not inside iTerm2"
 	case "", "auto":
 		return "auto", ""
 	}
@@ -241,10 +287,10 @@ func (a *app) sayChoice() {
 	a.say("backend %s: %s (%s %s)", c.Type, c.Why, c.Place(), c.Socket)
 }
 
-// inside tells whether this process runs inside the tmux server that is in use.
+// inside tells whether this process runs inside the terminal that is in use.
 func (a *app) inside() bool {
 	if c := a.built.choice; c != nil && c.Type != "tmux" {
-		return false
+		return c.Type == panes.ITerm2 && a.besideITerm2(a.built.settings)
 	}
 	where, err := a.socket(a.built)
 	in, inside, bad := tmux.ParseInside(a.getenv("TMUX"))

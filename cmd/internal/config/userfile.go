@@ -15,7 +15,7 @@ type userSettings struct {
 
 func userKeys() []key[userSettings] {
 	keys := []key[userSettings]{
-		{"backend", "auto|tmux|headless|…", "the terminal that holds the panes; auto", func(d *decoder, n ast.Node, u *userSettings) { u.backend = d.text(n, "backend") }},
+		{"backend", "auto|tmux|iterm2|headless|…", "the terminal that holds the panes; auto", func(d *decoder, n ast.Node, u *userSettings) { u.backend = d.text(n, "backend") }},
 		{"models", "keys", "by a profile's name: the models for runs that prefer one, as {cheaper: haiku, smarter: opus}", readModels},
 		{"tmuxSocket", "path", "the tmux server to use", func(d *decoder, n ast.Node, u *userSettings) { u.tmuxSocket = d.text(n, "tmuxSocket") }},
 	}

@@ -28,7 +28,10 @@ func (r *rig) top(size string, env ...string) *screen {
 	argv := append([]string{"env"}, r.env...)
 	argv = append(append(argv, env...), r.bin, "top")
 	s := &screen{rig: r, pane: r.tmux.NewSession(size, argv...)}
-	r.t.Cleanup(func() { _, _ = r.tmux.Try("kill-pane", "-t", s.pane) })
+	r.t.Cleanup(func() { // the dashboard, and the daemon it has started
+		_, _ = r.tmux.Try("kill-pane", "-t", s.pane)
+		r.must("daemon", "stop")
+	})
 	return s
 }
 
@@ -204,4 +207,27 @@ func TestM14_TheDashboardActs(t *testing.T) {
 	}
 	plain.press("C-c")
 	plain.eventually("it has ended", func() bool { return len(r.tmux.Panes()) == 0 })
+}
+
+// The dashboard starts a daemon that tells it of changes, and does without one that has
+// gone.
+func TestM13_TheDashboardIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "")
+	r.team("alpha")
+	r.headless("bob", "sleep", "1000")
+	s := r.top("80x24")
+	s.shows("bob")
+	r.eventually("a daemon has the dashboard for a client", func() bool {
+		return r.run("daemon", "status").exit == 0 && into[api.DaemonStatus](r, "daemon", "status").Clients > 1 // and the one that asks
+	})
+	s.press("i")
+	s.shows("there are none")
+	for _, text := range []string{"told", "seen"} {
+		r.must("send", "bob", "you are "+text)
+		s.shows("→ bob you are " + text)
+		r.must("daemon", "stop")
+	}
+	s.press("q")
+	s.eventually("it has ended", func() bool { return len(s.tmux.Panes()) == 0 })
 }

@@ -131,15 +131,24 @@ func (a *app) daemonLog() *slog.Logger {
 
 // daemon reaches the daemon and starts one if there is none.
 func (a *app) daemon(ctx context.Context) (*rpc.Client, error) {
+	c, log, err := a.reachDaemon(ctx)
+	if log != "" {
+		a.say("leadlight: started a daemon (log: %s)", log)
+	}
+	return c, err
+}
+
+// reachDaemon is daemon without a word; log is that of one that it started.
+func (a *app) reachDaemon(ctx context.Context) (c *rpc.Client, log string, err error) {
 	p, err := a.daemonPaths()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	c, started, err := daemon.Start(ctx, p, version().Version, a.daemonArgs(p), a.environ)
 	if started {
-		a.say("leadlight: started a daemon (log: %s)", p.Log())
+		log = p.Log()
 	}
-	return c, err
+	return c, log, err
 }
 
 // daemonArgs start a daemon that sees what this process sees.

@@ -2,11 +2,16 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/tui"
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/spf13/cobra"
 )
@@ -20,7 +25,8 @@ func topCommand(a *app, run func(context.Context, *app, topOptions) error) *cobr
 		Long: "Show the team on one screen: the teammates with state, task, unread mail and last activity, the live\n" +
 			"pane of the selected one, the tasks and what they wait for, messages, events. Enter types into the\n" +
 			"teammate, Escape comes back and interrupts the current turn, ? shows all keys. The team goes on when\n" +
-			"the dashboard is left.",
+			"the dashboard is left. It starts a daemon if none runs, which tells it what has changed; without\n" +
+			"one it looks by itself.",
 		Example: "  leadlight top\n  leadlight top --notify bell", Args: takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
 	}
@@ -37,11 +43,43 @@ func runTop(ctx context.Context, a *app, o topOptions) error {
 		return err
 	}
 	notice := map[string]tui.Notice{"bell": tui.Bell, "osc9": tui.Desktop}[o.Notify]
-	return a.dashboard(ctx, svc, team, notice, nil)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	return a.dashboard(ctx, svc, tui.Options{Team: team, Notify: notice, Changes: a.changes(ctx, team)})
 }
 
-// dashboard shows the team until it is left, or until leave is closed.
-func (a *app) dashboard(ctx context.Context, svc *teams.Service, team string, notice tui.Notice, leave <-chan struct{}) error {
+// changes tells of a team's changes as the daemon sees them, and starts one if there is
+// none. Whoever listens does without what cannot be had: a daemon is never needed.
+func (a *app) changes(ctx context.Context, team string) <-chan tui.Change {
+	out := make(chan tui.Change)
+	tell := func(c tui.Change) error {
+		select {
+		case out <- c:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	go func() {
+		defer close(out)
+		c, _, err := a.reachDaemon(ctx)
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		_ = c.Subscribe(ctx, api.SubscribeParams{EventFilter: api.EventFilter{Team: team}},
+			func(api.Subscribed) { _ = tell(tui.Change{Mail: true}) },
+			func(line json.RawMessage) error {
+				var e rpc.EventLine
+				err := json.Unmarshal(line, &e)
+				return errors.Join(err, tell(tui.Change{Mail: !strings.HasPrefix(e.Type, "team:task:")}))
+			})
+	}()
+	return out
+}
+
+// dashboard shows the team until it is left, or until its Leave is closed.
+func (a *app) dashboard(ctx context.Context, svc *teams.Service, o tui.Options) error {
 	if !isTerminal(a.in) || !isTerminal(a.out.w) {
 		return fault.New(fault.Unsupported, "the dashboard needs a terminal as standard input and output").
 			WithHint("leadlight ps --watch does without")
@@ -54,7 +92,6 @@ func (a *app) dashboard(ctx context.Context, svc *teams.Service, team string, no
 	if a.noColor {
 		env = append(append([]string{}, env...), "NO_COLOR=1")
 	}
-	return tui.Run(ctx, tui.Options{
-		Service: svc, Team: team, Program: program, Environ: env, Inside: a.inside(), Notify: notice, In: a.in, Out: a.out.w, Leave: leave,
-	})
+	o.Service, o.Program, o.Environ, o.Inside, o.In, o.Out = svc, program, env, a.inside(), a.in, a.out.w
+	return tui.Run(ctx, o)
 }

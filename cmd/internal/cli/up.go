@@ -164,7 +164,7 @@ func (u *upRun) onScreen(ctx context.Context) error {
 		defer close(done)
 		_, _ = u.svc.Follow(fctx, u.team, func(teams.Snapshot) {}) // whoever goes on is told the same error
 	}()
-	err := u.a.dashboard(ctx, u.svc, u.team, tui.Silent, done)
+	err := u.a.dashboard(ctx, u.svc, tui.Options{Team: u.team, Leave: done})
 	cancel()
 	<-done
 	if ctx.Err() != nil {

@@ -95,6 +95,7 @@ type (
 	paneText struct {
 		Name, Text string
 		Err        error
+		At         time.Time
 	}
 	noted struct{ Text string } // an action's outcome
 	left  struct {              // typing came to an end
@@ -139,6 +140,7 @@ func (m *model) update(msg tea.Msg) []action {
 	case picture:
 		return m.take(msg)
 	case paneText:
+		m.now = msg.At
 		if msg.Name == m.selected {
 			m.pane, m.paneOf, m.paneErr = msg.Text, msg.Name, ""
 			if msg.Err != nil {

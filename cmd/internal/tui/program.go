@@ -1,12 +1,10 @@
 package tui
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,14 +15,6 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
-// How often the team and the pane are looked at, and how soon after a key.
-const (
-	teamEvery = time.Second
-	paneEvery = 200 * time.Millisecond
-	afterKey  = 30 * time.Millisecond
-	mostMail  = 200 // messages that are shown
-)
-
 // program is the model in its terminal.
 type program struct {
 	ctx   context.Context
@@ -32,6 +22,12 @@ type program struct {
 	model *model
 	hints <-chan struct{}
 	typer *typer // nil while nobody types
+
+	told    bool // every change is told
+	due     bool // a look is about to begin
+	mailDue bool // and is to be one into the boxes
+	letters []letter
+	asking  []ask
 }
 
 // Loops go on by themselves; single looks do not.
@@ -40,18 +36,22 @@ type (
 	paneDue  struct{ loop bool }
 	teamSeen struct {
 		picture
-		loop bool
+		loop, mail bool // mail: the boxes were looked into
 	}
 	paneSeen struct {
 		paneText
 		loop bool
 	}
-	hinted struct{}
+	hinted  struct{}
+	changed struct {
+		Change
+		over bool
+	}
 )
 
 // Init begins the loops.
 func (p *program) Init() tea.Cmd {
-	return tea.Batch(p.lookAtTeam(true), p.await(), after(0, paneDue{true}))
+	return tea.Batch(p.lookAtTeam(true), p.await(), p.listen(), after(0, paneDue{true}))
 }
 
 // Update carries the model on.
@@ -59,14 +59,20 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var next tea.Cmd
 	switch seen := msg.(type) {
 	case teamDue:
+		p.due = p.due && seen.loop
 		return p, p.lookAtTeam(seen.loop)
 	case paneDue:
 		return p, p.lookAtPane(seen.loop)
 	case hinted:
-		return p, tea.Batch(p.lookAtTeam(false), p.await())
+		return p, tea.Batch(p.lookSoon(false), p.await())
+	case changed:
+		if p.told = !seen.over; seen.over {
+			return p, p.lookSoon(true)
+		}
+		return p, tea.Batch(p.lookSoon(seen.Mail), p.listen())
 	case teamSeen:
-		if msg = seen.picture; seen.loop {
-			next = after(teamEvery, teamDue{true})
+		if msg = p.whole(seen); seen.loop {
+			next = after(p.every(), teamDue{true})
 		}
 	case paneSeen:
 		if msg = seen.paneText; seen.loop {
@@ -89,80 +95,6 @@ func (p *program) View() tea.View {
 
 func after(d time.Duration, msg tea.Msg) tea.Cmd {
 	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
-}
-
-// await waits for a hint that the team's files have changed.
-func (p *program) await() tea.Cmd {
-	return func() tea.Msg {
-		select {
-		case _, ok := <-p.hints:
-			if ok {
-				return hinted{}
-			}
-		case <-p.ctx.Done():
-		}
-		return nil
-	}
-}
-
-func (p *program) lookAtTeam(loop bool) tea.Cmd {
-	return func() tea.Msg {
-		snap, err := p.o.Service.Snapshot(p.ctx, p.o.Team)
-		pic := picture{Snapshot: snap, Err: err, At: time.Now()}
-		if err == nil {
-			pic.Delegate, _ = p.o.Service.Delegate(p.ctx, p.o.Team) // it was readable a moment ago
-			pic.Letters = p.mail(snap)
-			pic.Asks = p.asks()
-		}
-		return teamSeen{pic, loop}
-	}
-}
-
-// mail gathers what is in the boxes of the lead and of the teammates. A box that cannot
-// be read is doctor's business.
-func (p *program) mail(snap teams.Snapshot) []letter {
-	boxes := []string{""}
-	for _, x := range snap.Members {
-		boxes = append(boxes, x.Name)
-	}
-	var out []letter
-	for _, box := range boxes {
-		list, err := p.o.Service.Inbox(p.ctx, p.o.Team, box, teams.InboxFilter{})
-		if err != nil {
-			continue
-		}
-		for _, msg := range list {
-			at, _ := time.Parse(time.RFC3339, msg.Timestamp) // one without a time comes first
-			out = append(out, letter{ID: msg.ID, To: cmp.Or(box, "lead"), From: msg.From, Text: cmp.Or(msg.Summary, msg.Text), Type: msg.Type, At: at, Read: msg.Read})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b letter) int { return a.At.Compare(b.At) })
-	return out[max(0, len(out)-mostMail):]
-}
-
-// asks gathers what waits for a person. What cannot be read just now comes with the next
-// look.
-func (p *program) asks() (out []ask) {
-	plans, _ := p.o.Service.Plans(p.ctx, p.o.Team, false)
-	for _, x := range plans {
-		out = append(out, ask{ID: x.ID, From: x.From, Text: "is this plan good? " + x.Plan, Plan: true})
-	}
-	tools, _ := p.o.Service.Permissions(p.ctx, p.o.Team, false)
-	for _, x := range tools {
-		out = append(out, ask{ID: x.ID, From: x.From, Text: "may it use " + x.Tool + "? " + cmp.Or(x.Description, string(x.Input))})
-	}
-	return out
-}
-
-func (p *program) lookAtPane(loop bool) tea.Cmd {
-	name := p.model.selected
-	return func() tea.Msg {
-		if name == "" {
-			return paneSeen{loop: loop}
-		}
-		text, err := p.o.Service.Capture(p.ctx, p.o.Team, name, 0, true)
-		return paneSeen{paneText{name, text, err}, loop}
-	}
 }
 
 // do carries an action out.

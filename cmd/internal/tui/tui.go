@@ -1,10 +1,10 @@
 // Package tui is the dashboard: a team on one screen, its teammates with what each is
 // doing, the live pane of the selected one, tasks, messages and what has happened.
 //
-// It looks at the files and asks the hosts, as every verb does: hints say when to look
-// again, and once a second it looks in any case. The model is pure: a message comes in,
-// it changes, and what is to be done outside comes out as actions, which the program
-// carries out by the verbs of teams.Service.
+// It looks at the files and asks the hosts, as every verb does. Hints say when to look
+// again; where nobody tells of every change, it looks once a second in any case. The
+// model is pure: a message comes in, it changes, and what is to be done outside comes
+// out as actions, which the program carries out by the verbs of teams.Service.
 package tui
 
 import (
@@ -30,8 +30,16 @@ type Options struct {
 	Notify  Notice   // what to do when a teammate waits for a person, or fails
 	In      io.Reader
 	Out     io.Writer
+	// Changes tells what has changed; nil if nobody does. The first one says that all that
+	// comes is told from now on, and it is closed when that is no longer so.
+	Changes <-chan Change
 	// Leave, if not nil, ends the dashboard when it is closed: what it is about is over.
 	Leave <-chan struct{}
+}
+
+// Change is word that the team has changed; the news are in the files.
+type Change struct {
+	Mail bool // also in the boxes
 }
 
 // Notice is how a person who looks elsewhere is told.

@@ -1,0 +1,44 @@
+package tui
+
+import (
+	"errors"
+	"testing"
+)
+
+// Boxes are read again only when something may have come, and are shown meanwhile.
+func TestLooksIntoBoxes(t *testing.T) {
+	p := &program{model: newModel("alpha"), told: true}
+	letters := func(ids ...string) (l []letter) {
+		for _, id := range ids {
+			l = append(l, letter{ID: id})
+		}
+		return l
+	}
+	for _, c := range []struct {
+		name    string
+		seen    teamSeen
+		want    int
+		mailDue bool
+	}{
+		{"the first look", teamSeen{picture{Letters: letters("a", "b")}, true, true}, 2, false},
+		{"one without the boxes", teamSeen{picture{}, true, false}, 2, false},
+		{"one that fails", teamSeen{picture{Err: errors.New("no")}, false, true}, 0, true},
+		{"one into the boxes", teamSeen{picture{Letters: letters("c")}, false, true}, 1, true},
+	} {
+		if got := p.whole(c.seen); len(got.Letters) != c.want || p.mailDue != c.mailDue {
+			t.Errorf("%s: %d letters, boxes due %v", c.name, len(got.Letters), p.mailDue)
+		}
+	}
+	p.mailDue = false
+	if p.lookSoon(false) == nil || p.lookSoon(true) != nil || !p.mailDue {
+		t.Error("two changes are two looks, or the boxes are forgotten")
+	}
+	p.told = false
+	if p.Update(changed{}); p.every() != toldEvery {
+		t.Error("it looks often though every change is told")
+	}
+	p.Update(changed{over: true})
+	if p.every() != teamEvery {
+		t.Error("it waits to be told though nobody tells")
+	}
+}

@@ -80,7 +80,8 @@ func layers() []rule {
 		{"cmd/internal/daemon", l4, "teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},
 		{"cmd/internal/scheduler", l4, "teams teams/* panes/profiles", "runs are carried out by the verbs alone"},
 		{"cmd/internal/tui", l4, "teams teams/api panes panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},
-		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/tui cmd/internal/daemon cmd/internal/scheduler", "who asks may ask everyone"},
+		{"cmd/internal/mcp", l4, "teams teams/api teams/changes teams/events teams/store", "tools for models are the verbs under other names"},
+		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/tui cmd/internal/daemon cmd/internal/scheduler cmd/internal/mcp", "who asks may ask everyone"},
 		{"cmd/leadlight", l5, "cmd/internal/cli", "main is a few lines"},
 
 		{"examples/backend-*", l5, "backend backend/external/plugin", "a backend outside is made of what is public"},
@@ -132,6 +133,9 @@ func linkers() map[string]struct{ who, why string } {
 		"github.com/google/go-cmp":             {"tests", "comparing"},
 		"go.uber.org/goleak":                   {"tests", "counting goroutines"},
 		"pgregory.net/rapid":                   {"tests", "properties"},
+
+		"github.com/modelcontextprotocol/go-sdk": {"cmd/internal/mcp", "one place that speaks the protocol of tools"},
+		"github.com/google/jsonschema-go":        {"cmd/internal/mcp", "the tools' parameters are described there"},
 	}
 }
 

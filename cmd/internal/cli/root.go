@@ -91,6 +91,7 @@ func verbs() []verb {
 		{groupWatch, "events", with(eventsCommand, runEvents)},
 		{groupHouse, "daemon", daemonCommand},
 		{groupHouse, "api", apiCommand},
+		{groupHouse, "mcp", with(mcpCommand, runMCP)},
 		{groupHouse, "doctor", with(doctorCommand, runDoctor)},
 		{groupHouse, "gc", with(gcCommand, runGC)},
 		{groupHouse, "version", versionCommand},

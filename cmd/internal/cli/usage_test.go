@@ -55,7 +55,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		// verbs of later versions are no commands yet
 		{"claude", `has no command "claude"`},
 		{"run ls", `no command`}, {"item ls", `no command`},
-		{"mcp", `no command`}, {"backend-test", `no command`},
+		{"backend-test", `no command`},
 		{"tmux-shim", `no command`},
 	} {
 		args := strings.Split(tc.line, " ")

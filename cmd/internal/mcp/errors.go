@@ -1,0 +1,95 @@
+package mcp
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// failure is the result of a call that failed.
+type failure struct {
+	Error complaint `json:"error"`
+}
+
+// complaint is how one error is told.
+type complaint struct {
+	Code    string `json:"code" jsonschema:"what kind of failure it is"`
+	Message string `json:"message" jsonschema:"what went wrong, and where"`
+	Hint    string `json:"hint,omitempty" jsonschema:"what to do next"`
+	Cause   string `json:"cause,omitempty" jsonschema:"leadlight's own code, where it says more"`
+}
+
+func (e complaint) text() string {
+	text := e.Code + ": " + e.Message
+	if e.Hint != "" {
+		text += "\nhint: " + e.Hint
+	}
+	return text
+}
+
+// row says how a fault is told by a tool, "" being any. What is empty stays as the
+// fault has it; the hint also stays unless it is about the command line.
+type row struct {
+	tool string
+	from fault.Code
+	to   fault.Code
+	hint string
+}
+
+// rows is the table of how faults are told. The first that fits holds. The codes of
+// the tools TeamCreate, Task, SendMessage and TeamDelete are those of Claude Code's
+// description of its tools; that one calls every failure to get a pane TMUX_ERROR.
+func rows() []row {
+	return []row{
+		{"Task", fault.BackendUnavailable, fault.TmuxError, "see that tmux is there and runs; or start leadlight mcp with --backend headless"},
+		{"Task", fault.NoSpace, fault.TmuxError, "end a teammate with a shutdown_request, or let the terminal window be larger"},
+		{"SendMessage", fault.MemberNotFound, fault.RecipientNotFound, "TeamStatus names the members"},
+		{"", fault.TeamExists, "", "choose another name, or TeamDelete the team that is there"},
+		{"", fault.InvalidName, "", "a team: 3 to 64 lower-case letters and digits in words joined by -; a teammate: letters, digits, _ and -"},
+		{"", fault.TeamNotFound, "", "TeamStatus without a team_name lists the teams there are, TeamCreate makes one"},
+		{"", fault.DuplicateName, "", "choose another name, or end that one first: SendMessage, type shutdown_request"},
+		{"", fault.InvalidModel, "", "name a model that the agent knows (for Claude Code haiku, sonnet or opus), or \"\" for its own default"},
+		{"", fault.TmuxError, "", "see that tmux runs"},
+		{"", fault.RecipientNotFound, "", "TeamStatus names the members"},
+		{"", fault.RecipientInactive, "", "it has ended and reads nothing any more; Task with the same name starts it anew"},
+		{"", fault.InvalidType, "", "use one of the types that the tool lists"},
+		{"", fault.ActiveMembers, "", "send each of them a shutdown_request first, and TeamDelete again when they have ended"},
+		{"", fault.PermissionDenied, "", "check who owns that folder, and its permissions"},
+		{"", fault.MemberNotFound, "", "TeamStatus names the members"},
+		{"", fault.TaskNotFound, "", "TaskList lists the tasks with their ids"},
+		{"", fault.NoTaskReady, "", "WaitForEvents tells when there is more to do"},
+		{"", fault.TaskClaimed, "", "take another task: TaskClaim without a taskId"},
+		{"", fault.TaskBlocked, "", "WaitForEvents tells when the tasks before it are completed"},
+		{"", fault.PlanNotFound, "", "the request_id stands in the plan_approval_request; TeamStatus lists the open ones"},
+		{"", fault.RequestNotFound, "", "the request_id stands in the message that asks; ReadInbox shows it"},
+		{"", fault.NotLead, "", "ask the lead: SendMessage to team-lead"},
+		{"", fault.LimitReached, "", "end what is no longer needed first"},
+		{"", fault.SpawnFailed, "", "CapturePane shows what it wrote, if its pane is still there"},
+	}
+}
+
+// told is an error as a tool tells it.
+func told(tool string, err error) complaint {
+	f := fault.Of(err)
+	e := complaint{Code: string(f.Code), Message: f.Message, Hint: f.Hint}
+	for _, r := range rows() {
+		if r.from != f.Code || r.tool != "" && r.tool != tool {
+			continue
+		}
+		if e.Code = string(cmp.Or(r.to, f.Code)); r.to != "" {
+			e.Cause = string(f.Code)
+		}
+		if f.Hint == "" || ofCommandLine(f.Hint) {
+			e.Hint = r.hint
+		}
+		break
+	}
+	return e
+}
+
+// ofCommandLine tells a hint that speaks of the command line, which a model may not
+// have.
+func ofCommandLine(hint string) bool {
+	return strings.Contains(hint, "leadlight ") || strings.Contains(hint, "--")
+}

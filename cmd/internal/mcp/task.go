@@ -1,0 +1,189 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+type taskOut struct {
+	Task api.Task `json:"task"`
+}
+
+type taskCreateIn struct {
+	TeamName    string         `json:"team_name,omitempty" jsonschema:"the team; left out: the one you lead"`
+	Subject     string         `json:"subject" jsonschema:"what is to be done, in a few words"`
+	Description string         `json:"description,omitempty" jsonschema:"the whole task, with all one has to know"`
+	ActiveForm  string         `json:"activeForm,omitempty" jsonschema:"words for it while it is done, such as 'Reading the code'"`
+	Owner       string         `json:"owner,omitempty" jsonschema:"the only member that may take it"`
+	BlockedBy   []string       `json:"blockedBy,omitempty" jsonschema:"ids of the tasks that come before"`
+	Blocks      []string       `json:"blocks,omitempty" jsonschema:"ids of the tasks that come after"`
+	Metadata    map[string]any `json:"metadata,omitempty" jsonschema:"kept with the task"`
+}
+
+func (s *Server) taskCreate(ctx context.Context, _ *call, in taskCreateIn) (taskOut, string, error) {
+	team, err := s.team(ctx, in.TeamName)
+	if err != nil {
+		return taskOut{}, "", err
+	}
+	spec := teams.TaskSpec{Subject: in.Subject, Description: in.Description, ActiveForm: in.ActiveForm, Owner: in.Owner}
+	if spec.BlockedBy, err = ids(in.BlockedBy); err != nil {
+		return taskOut{}, "", err
+	}
+	if spec.Blocks, err = ids(in.Blocks); err != nil {
+		return taskOut{}, "", err
+	}
+	if spec.Metadata, err = metadata(in.Metadata); err != nil {
+		return taskOut{}, "", err
+	}
+	t, err := s.svc.AddTask(ctx, team, spec)
+	return taskOut{t}, fmt.Sprintf("Task %s is added: %s", t.ID, t.Subject), err
+}
+
+type taskListIn struct {
+	TeamName string `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
+	Status   string `json:"status,omitempty" jsonschema:"only those of this status"`
+	Owner    string `json:"owner,omitempty" jsonschema:"only those of this member"`
+	Ready    bool   `json:"ready,omitempty" jsonschema:"only those that can be taken now"`
+}
+
+type taskListOut struct {
+	Tasks    []api.Task `json:"tasks"`
+	Warnings []string   `json:"warnings,omitempty" jsonschema:"what could not be read"`
+}
+
+func taskFilters() map[string][]string {
+	return map[string][]string{"status": {store.Pending, store.InProgress, store.Completed, store.Blocked, store.FailedTask}}
+}
+
+func (s *Server) taskList(ctx context.Context, _ *call, in taskListIn) (taskListOut, string, error) {
+	team, err := s.team(ctx, in.TeamName)
+	if err != nil {
+		return taskListOut{}, "", err
+	}
+	list, warnings, err := s.svc.TaskList(ctx, team, teams.TaskFilter{Status: in.Status, Owner: in.Owner, Ready: in.Ready})
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d tasks.", len(list))
+	for _, t := range list {
+		fmt.Fprintf(&b, "\n%s", line(t))
+	}
+	return taskListOut{list, warnings}, b.String(), err
+}
+
+// line is a task on one line.
+func line(t api.Task) string {
+	text := fmt.Sprintf("%s [%s] %s", t.ID, t.Status, t.Subject)
+	if t.Owner != "" {
+		text += " (" + t.Owner + ")"
+	}
+	if len(t.BlockedBy) > 0 {
+		text += ", after " + strings.Join(t.BlockedBy, ", ")
+	}
+	return text
+}
+
+type taskGetIn struct {
+	TeamName string `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
+	TaskID   string `json:"taskId" jsonschema:"id of the task"`
+}
+
+func (s *Server) taskGet(ctx context.Context, _ *call, in taskGetIn) (taskOut, string, error) {
+	return s.onTask(ctx, in.TeamName, in.TaskID, func(team, id string) (api.Task, error) { return s.svc.Task(ctx, team, id) })
+}
+
+// onTask does something with one task.
+func (s *Server) onTask(ctx context.Context, named, id string, act func(team, id string) (api.Task, error)) (taskOut, string, error) {
+	team, err := s.team(ctx, named)
+	if err != nil {
+		return taskOut{}, "", err
+	}
+	if id, err = taskID(id); err != nil {
+		return taskOut{}, "", err
+	}
+	t, err := act(team, id)
+	text := line(t)
+	for _, part := range []struct{ name, value string }{{"", t.Description}, {"failed: ", t.Failure}, {"result: ", t.Result}} {
+		if part.value != "" {
+			text += "\n" + part.name + part.value
+		}
+	}
+	return taskOut{t}, text, err
+}
+
+type taskClaimIn struct {
+	TeamName string  `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
+	TaskID   string  `json:"taskId,omitempty" jsonschema:"id of the task; left out: the first one that is ready"`
+	Wait     float64 `json:"wait_seconds,omitempty" jsonschema:"without a taskId: wait so long for one to become ready, at most 300"`
+}
+
+func (s *Server) taskClaim(ctx context.Context, _ *call, in taskClaimIn) (taskOut, string, error) {
+	wait, err := span("wait_seconds", in.Wait, 0)
+	if err != nil {
+		return taskOut{}, "", err
+	}
+	if in.TaskID != "" {
+		return s.onTask(ctx, in.TeamName, in.TaskID, func(team, id string) (api.Task, error) { return s.svc.ClaimTask(ctx, team, id) })
+	}
+	team, err := s.team(ctx, in.TeamName)
+	if err != nil {
+		return taskOut{}, "", err
+	}
+	t, err := s.svc.ClaimNext(ctx, team, wait)
+	return taskOut{t}, line(t) + "\n" + t.Description, err
+}
+
+// maxWait is the longest that a tool waits because it was asked to.
+const maxWait = 300 * time.Second
+
+// span is a time in seconds, given or otherwise.
+func span(name string, seconds float64, otherwise time.Duration) (time.Duration, error) {
+	if seconds < 0 || seconds > maxWait.Seconds() {
+		return 0, fault.New(fault.InvalidArgument, "%s is %v", name, seconds).WithHint("it is between 0 and %v", maxWait.Seconds())
+	}
+	if seconds == 0 {
+		return otherwise, nil
+	}
+	return time.Duration(seconds * float64(time.Second)), nil
+}
+
+// ids checks the ids of tasks.
+func ids(list []string) ([]string, error) {
+	out := make([]string, len(list))
+	for i, s := range list {
+		id, err := taskID(s)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = id
+	}
+	return out, nil
+}
+
+// taskID checks the form of a task's id; #7 is 7.
+func taskID(s string) (string, error) {
+	id := strings.TrimPrefix(strings.TrimSpace(s), "#")
+	if id == "" || len(id) > 18 || strings.Trim(id, "0123456789") != "" {
+		return "", fault.New(fault.InvalidArgument, "%q is not the id of a task", store.Shown(s)).WithHint("TaskList lists the tasks with their ids")
+	}
+	return id, nil
+}
+
+// metadata is what is kept with a task, as it was given.
+func metadata(in map[string]any) (map[string]json.RawMessage, error) {
+	out := map[string]json.RawMessage{}
+	for k, v := range in {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return nil, fault.New(fault.InvalidArgument, "metadata %q: %w", store.Shown(k), err)
+		}
+		out[k] = raw
+	}
+	return out, nil
+}

@@ -1,0 +1,103 @@
+package mcp
+
+import (
+	"context"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+type taskUpdateIn struct {
+	TeamName     string         `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
+	TaskID       string         `json:"taskId" jsonschema:"id of the task"`
+	Status       *string        `json:"status,omitempty" jsonschema:"its new status; deleted removes it, pending gives it back"`
+	Subject      *string        `json:"subject,omitempty"`
+	Description  *string        `json:"description,omitempty"`
+	ActiveForm   *string        `json:"activeForm,omitempty"`
+	Owner        *string        `json:"owner,omitempty" jsonschema:"its new owner; an empty string takes the owner away"`
+	AddBlocks    []string       `json:"addBlocks,omitempty" jsonschema:"ids of tasks that come after it"`
+	AddBlockedBy []string       `json:"addBlockedBy,omitempty" jsonschema:"ids of tasks that come before it"`
+	Metadata     map[string]any `json:"metadata,omitempty" jsonschema:"fields to set; null deletes one"`
+	Result       string         `json:"result,omitempty" jsonschema:"with status completed: what came of it"`
+	Reason       string         `json:"reason,omitempty" jsonschema:"with status failed: why"`
+}
+
+func taskUpdate(s *Server) tool {
+	return define("TaskUpdate", "Change a task: its status, owner, words, or what comes before and after it. Say completed only when it is wholly done.", s.taskUpdate,
+		map[string][]string{"status": {store.Pending, store.InProgress, store.Completed, store.FailedTask, store.Deleted}})
+}
+
+func (s *Server) taskUpdate(ctx context.Context, _ *call, in taskUpdateIn) (taskOut, string, error) {
+	return s.onTask(ctx, in.TeamName, in.TaskID, func(team, id string) (api.Task, error) {
+		c, err := in.change()
+		if err != nil {
+			return api.Task{}, err
+		}
+		if err := s.mayTake(ctx, team, c); err != nil {
+			return api.Task{}, err
+		}
+		end, ends := in.ending(s, ctx, team, id)
+		if !ends {
+			return s.svc.UpdateTask(ctx, team, id, c)
+		}
+		if c.Status = nil; !empty(c) {
+			if _, err := s.svc.UpdateTask(ctx, team, id, c); err != nil {
+				return api.Task{}, err
+			}
+		}
+		return end()
+	})
+}
+
+// change is what is to be changed, the words of an ending aside.
+func (in taskUpdateIn) change() (teams.TaskChange, error) {
+	c := teams.TaskChange{Subject: in.Subject, Description: in.Description, ActiveForm: in.ActiveForm, Status: in.Status, Owner: in.Owner}
+	var err error
+	if c.AddBlocks, err = ids(in.AddBlocks); err != nil {
+		return c, err
+	}
+	if c.AddBlockedBy, err = ids(in.AddBlockedBy); err != nil {
+		return c, err
+	}
+	if c.Metadata, err = metadata(in.Metadata); err != nil {
+		return c, err
+	}
+	if empty(c) {
+		return c, fault.New(fault.InvalidArgument, "nothing is to be changed").WithHint("name what shall change, such as status")
+	}
+	status := ""
+	if in.Status != nil {
+		status = *in.Status
+	}
+	if in.Result != "" && status != store.Completed || in.Reason != "" && status != store.FailedTask {
+		return c, fault.New(fault.InvalidArgument, "result goes with the status completed, reason with failed").WithHint("give the status, too")
+	}
+	return c, nil
+}
+
+func empty(c teams.TaskChange) bool {
+	return c.Subject == nil && c.Description == nil && c.ActiveForm == nil && c.Status == nil && c.Owner == nil &&
+		len(c.AddBlocks)+len(c.AddBlockedBy)+len(c.Metadata) == 0
+}
+
+// ending is how a task ends with words of its own, which is a verb of its own.
+func (in taskUpdateIn) ending(s *Server, ctx context.Context, team, id string) (func() (api.Task, error), bool) {
+	switch {
+	case in.Result != "":
+		return func() (api.Task, error) { return s.svc.CompleteTask(ctx, team, id, in.Result) }, true
+	case in.Reason != "":
+		return func() (api.Task, error) { return s.svc.FailTask(ctx, team, id, in.Reason) }, true
+	}
+	return nil, false
+}
+
+// mayTake refuses a lead in delegate mode to do a task itself.
+func (s *Server) mayTake(ctx context.Context, team string, c teams.TaskChange) error {
+	takes := c.Status != nil && *c.Status == store.InProgress && (c.Owner == nil || *c.Owner == "") || c.Owner != nil && *c.Owner == store.Lead
+	if s.o.Caller.Teammate || !takes {
+		return nil
+	}
+	return s.mayLook(ctx, team)
+}

@@ -1,0 +1,89 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// tool is one tool: what is said of it, and what it does.
+type tool struct {
+	name, about string
+	coordinates bool // it is offered in delegate mode
+	readOnly    bool
+	destroys    bool
+	in          *jsonschema.Schema
+	out         *jsonschema.Schema
+	run         func(context.Context, *call, json.RawMessage) (result any, text string, err error)
+}
+
+// call is one call of a tool.
+type call struct {
+	req *sdk.CallToolRequest
+
+	mu   sync.Mutex
+	step float64
+}
+
+// define makes a tool of a function: its input and its result are structs, of which
+// the schemas are made. words restricts text parameters to what is listed, for the
+// model to know; the function itself judges them.
+func define[In, Out any](name, about string, run func(context.Context, *call, In) (Out, string, error), words map[string][]string) tool {
+	t := tool{name: name, about: about, coordinates: true, in: inputSchema[In](words), out: outputSchema[Out]()}
+	t.run = func(ctx context.Context, c *call, raw json.RawMessage) (any, string, error) {
+		var in In
+		if err := decode(t.in, raw, &in); err != nil {
+			return nil, "", err
+		}
+		return run(ctx, c, in)
+	}
+	return t
+}
+
+func (t tool) work() tool  { t.coordinates = false; return t }
+func (t tool) looks() tool { t.readOnly = true; return t }
+func (t tool) ends() tool  { t.destroys = true; return t }
+
+func (t tool) declare() *sdk.Tool {
+	closed := false
+	return &sdk.Tool{
+		Name: t.name, Description: t.about, InputSchema: t.in, OutputSchema: t.out,
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.readOnly, DestructiveHint: &t.destroys, OpenWorldHint: &closed},
+	}
+}
+
+// handler answers calls of a tool. What fails is an answer, too: only then the model
+// gets to read it.
+func (s *Server) handler(t tool) sdk.ToolHandler {
+	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		result, text, err := t.run(ctx, &call{req: req}, req.Params.Arguments)
+		if err != nil {
+			e := told(t.name, err)
+			result, text = failure{Error: e}, e.text()
+		}
+		raw, merr := json.Marshal(result)
+		if merr != nil {
+			return nil, merr
+		}
+		return &sdk.CallToolResult{
+			Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: json.RawMessage(raw), IsError: err != nil,
+		}, nil
+	}
+}
+
+// progress tells the client, if it wants to know, what happens. It may be called
+// concurrently.
+func (c *call) progress(ctx context.Context, what string) {
+	token := c.req.Params.GetProgressToken()
+	if token == nil || c.req.Session == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.step++
+	// One that cannot be told has gone, and its call is cancelled.
+	_ = c.req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: c.step, Message: what})
+}

@@ -1,0 +1,184 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/events"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+type waitIn struct {
+	TeamName string   `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
+	Types    []string `json:"types,omitempty" jsonschema:"only events of these types, such as team:message:sent or team:task:completed; left out: what others did that concerns you"`
+	Timeout  float64  `json:"timeout_seconds,omitempty" jsonschema:"how long to wait, at most 300 (default 30)"`
+	After    *uint64  `json:"after,omitempty" jsonschema:"only events after this number (next of an earlier answer); left out: since your last call"`
+}
+
+type waitOut struct {
+	Events   []events.Event `json:"events" jsonschema:"what happened, oldest first"`
+	Next     uint64         `json:"next" jsonschema:"number to go on after"`
+	TimedOut bool           `json:"timedOut" jsonschema:"nothing happened in that time"`
+	Missed   bool           `json:"missed" jsonschema:"older events are no longer kept: look at TeamStatus, TaskList and ReadInbox"`
+	Unread   int            `json:"unread" jsonschema:"how many messages wait in your inbox"`
+}
+
+func waitForEvents(s *Server) tool {
+	return define("WaitForEvents", "Wait until something happens in the team that concerns you (mail, teammates that are idle, wait or end, tasks that were taken, completed or failed, plans) and tell what. "+
+		"Returns at once if something has happened since your last call, or if mail waited before the first. ReadInbox then has the mail itself.", s.wait, nil).looks()
+}
+
+// defaultWait is how long WaitForEvents waits if it is not told.
+const defaultWait = 30 * time.Second
+
+func (s *Server) wait(ctx context.Context, c *call, in waitIn) (waitOut, string, error) {
+	limit, err := span("timeout_seconds", in.Timeout, defaultWait)
+	if err != nil {
+		return waitOut{}, "", err
+	}
+	for _, t := range in.Types {
+		if !slices.Contains(events.Types(), events.Type(t)) {
+			return waitOut{}, "", fault.New(fault.InvalidArgument, "there is no event %q", store.Shown(t)).WithHint("the events are: %s", strings.Join(typeNames(), ", "))
+		}
+	}
+	team, err := s.team(ctx, in.TeamName)
+	if err != nil {
+		return waitOut{}, "", err
+	}
+	t := s.watch.get(team)
+	if t == nil {
+		return waitOut{}, "", fault.New(fault.TeamNotFound, "team %s is gone", team)
+	}
+	me, err := s.name(ctx, team)
+	if err != nil {
+		return waitOut{}, "", err
+	}
+	pos := position(c, team)
+	after, firstTime := s.position(pos, in.After)
+	out, err := s.await(ctx, t, after, limit, firstTime, func(e events.Event) bool { return s.concerns(e, me, in.Types) })
+	if err != nil {
+		return waitOut{}, "", err
+	}
+	s.mu.Lock()
+	s.positions[pos] = out.Next
+	s.mu.Unlock()
+	out.Unread = s.unread(ctx, team)
+	return out, waitText(out), nil
+}
+
+// position names a client's place in the events of a team.
+func position(c *call, team string) string {
+	if c.req.Session == nil {
+		return "\n" + team
+	}
+	return c.req.Session.ID() + "\n" + team
+}
+
+// position is where a client goes on, and whether it asks for the first time.
+func (s *Server) position(key string, given *uint64) (after uint64, first bool) {
+	if given != nil {
+		return *given, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	after, known := s.positions[key]
+	return after, !known
+}
+
+// await waits for events that are wanted.
+func (s *Server) await(ctx context.Context, t *teamWatch, after uint64, limit time.Duration, first bool, wanted func(events.Event) bool) (waitOut, error) {
+	defer t.await()()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	out := waitOut{Events: []events.Event{}}
+	for gone := false; ; {
+		list, newest, missed, more := t.since(after)
+		out.Next, out.Missed = newest, missed
+		for _, e := range list {
+			if wanted(e) {
+				out.Events = append(out.Events, e)
+			}
+		}
+		if len(out.Events) > 0 || missed || first && s.unread(ctx, t.name) > 0 {
+			return out, nil
+		}
+		if gone {
+			return out, fault.New(fault.TeamNotFound, "team %s is gone", t.name)
+		}
+		first, after = false, newest
+		select {
+		case <-more:
+		case <-timer.C:
+			out.TimedOut = true
+			return out, nil
+		case <-t.ctx.Done():
+			gone = true // its end is an event, too
+		case <-ctx.Done():
+			return out, ctx.Err()
+		}
+	}
+}
+
+func (s *Server) unread(ctx context.Context, team string) int {
+	msgs, err := s.svc.Inbox(ctx, team, "", teams.InboxFilter{Unread: true})
+	if err != nil {
+		return 0
+	}
+	return len(msgs)
+}
+
+// name is the caller's name in a team.
+func (s *Server) name(ctx context.Context, team string) (string, error) {
+	t, err := s.svc.Team(ctx, team)
+	return s.me(t), err
+}
+
+// concerns tells whether an event is wanted: one of the types, or, if none are named,
+// what others did that the caller has to know.
+func (s *Server) concerns(e events.Event, me string, types []string) bool {
+	if len(types) > 0 {
+		return slices.Contains(types, string(e.Type))
+	}
+	switch e.Type {
+	case events.MessageReceived:
+		return false
+	case events.MessageSent:
+		m, ok := e.Data.(*events.Message)
+		return ok && store.SameName(m.To, me)
+	case events.ShutdownRequested, events.PlanResolved:
+		return store.SameName(e.Member, me)
+	case events.ShutdownResponse, events.PlanRequested, events.MemberActive, events.MemberWaiting, events.MemberIdle,
+		events.MemberShutdown, events.MemberFailed, events.MemberLost, events.TaskClaimed, events.TaskFailed:
+		return !s.o.Caller.Teammate
+	case events.TaskCreated, events.TaskUpdated:
+		return s.o.Caller.Teammate
+	}
+	return e.Type == events.TaskCompleted || e.Type == events.TeamDeleted
+}
+
+func typeNames() []string {
+	var out []string
+	for _, t := range events.Types() {
+		out = append(out, string(t))
+	}
+	return out
+}
+
+func waitText(out waitOut) string {
+	var b strings.Builder
+	if out.TimedOut {
+		b.WriteString("Nothing has happened.")
+	}
+	for _, e := range out.Events {
+		fmt.Fprintf(&b, "%s %s\n", e.Type, e.Member)
+	}
+	if out.Unread > 0 {
+		fmt.Fprintf(&b, "%d unread messages: ReadInbox.", out.Unread)
+	}
+	return strings.TrimSpace(b.String())
+}

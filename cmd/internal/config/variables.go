@@ -22,6 +22,7 @@ func Variables() []Variable {
 		{"TMUX", "", "set inside tmux: the server that is used there", nil},
 		{"TMUX_PANE", "", "set inside tmux: the lead's pane", nil},
 		{"ITERM_SESSION_ID", "", "set inside iTerm2", nil},
+		{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS", "", "1: leadlight mcp offers a model its tools; Claude Code makes teams of its own", nil},
 		{"XDG_RUNTIME_DIR", "", "folder for sockets, if it is ours; else /tmp", nil},
 		{"XDG_CONFIG_HOME", "", "folder of leadlight/config.yaml; else ~/.config", nil},
 		{"NO_COLOR", "no-color", "not empty: no colours", nil},

@@ -42,9 +42,11 @@ type row struct {
 // description of its tools; that one calls every failure to get a pane TMUX_ERROR.
 func rows() []row {
 	return []row{
-		{"Task", fault.BackendUnavailable, fault.TmuxError, "see that tmux is there and runs; or start leadlight mcp with --backend headless"},
+		{"Task", fault.BackendUnavailable, fault.TmuxError, "see that tmux is there and runs, or ask for the backend headless, which needs no terminal"},
 		{"Task", fault.NoSpace, fault.TmuxError, "end a teammate with a shutdown_request, or let the terminal window be larger"},
+		{"Task", fault.InvalidArgument, "", "change what the message names; subagent_type claude-interactive runs Claude Code where its home is another folder"},
 		{"SendMessage", fault.MemberNotFound, fault.RecipientNotFound, "TeamStatus names the members"},
+		{"", fault.InvalidArgument, "", "the description of each parameter says what it takes"},
 		{"", fault.TeamExists, "", "choose another name, or TeamDelete the team that is there"},
 		{"", fault.InvalidName, "", "a team: 3 to 64 lower-case letters and digits in words joined by -; a teammate: letters, digits, _ and -"},
 		{"", fault.TeamNotFound, "", "TeamStatus without a team_name lists the teams there are, TeamCreate makes one"},
@@ -72,7 +74,7 @@ func rows() []row {
 // told is an error as a tool tells it.
 func told(tool string, err error) complaint {
 	f := fault.Of(err)
-	e := complaint{Code: string(f.Code), Message: f.Message, Hint: f.Hint}
+	e := complaint{Code: string(f.Code), Message: brief(f.Message), Hint: brief(f.Hint)}
 	for _, r := range rows() {
 		if r.from != f.Code || r.tool != "" && r.tool != tool {
 			continue
@@ -86,6 +88,16 @@ func told(tool string, err error) complaint {
 		break
 	}
 	return e
+}
+
+// maxWords is the longest message or hint, in bytes: what was sent may be in it.
+const maxWords = 2000
+
+func brief(s string) string {
+	if len(s) <= maxWords {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxWords], "") + "…"
 }
 
 // ofCommandLine tells a hint that speaks of the command line, which a model may not

@@ -125,10 +125,7 @@ func decode(s *jsonschema.Schema, raw json.RawMessage, v any) error {
 
 // parameters lists what a tool takes, the required ones first.
 func parameters(s *jsonschema.Schema) string {
-	var list []string
-	for _, name := range s.Required {
-		list = append(list, name)
-	}
+	list := slices.Clone(s.Required)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if !slices.Contains(s.Required, name) {
 			list = append(list, name+" (optional)")

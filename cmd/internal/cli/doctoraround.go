@@ -102,7 +102,7 @@ const gate = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS"
 func (a *app) checkGate() api.Check {
 	c := api.Check{Name: "teams of Claude Code", Status: "ok", Detail: gate + "=" + a.getenv(gate)}
 	if a.getenv(gate) != "1" {
-		c.Detail = gate + " is not set: Claude Code makes no teams of its own here, and leadlight mcp offers a model no tools " +
+		c.Detail = gate + " is not set to 1: Claude Code makes no teams of its own here, and leadlight mcp offers a model no tools " +
 			"unless --enable-teams is given; all other verbs do not need it"
 	}
 	return c

@@ -50,8 +50,8 @@ func (r *rig) mcp(env []string, args ...string) *model {
 	return m
 }
 
-// call calls a tool and decodes what it answers; code is that of the error.
-func call[T any](m *model, name string, in params) (v T, code string) {
+// toolCall calls a tool and decodes what it answers; code is that of the error.
+func toolCall[T any](m *model, name string, in params) (v T, code string) {
 	m.r.t.Helper()
 	p := &sdk.CallToolParams{Name: name, Arguments: in}
 	p.SetProgressToken(name)
@@ -76,10 +76,10 @@ func call[T any](m *model, name string, in params) (v T, code string) {
 	return v, failed.Error.Code
 }
 
-// ok calls a tool that has to succeed.
-func ok[T any](m *model, name string, in params) T {
+// tool calls a tool that has to succeed.
+func tool[T any](m *model, name string, in params) T {
 	m.r.t.Helper()
-	v, code := call[T](m, name, in)
+	v, code := toolCall[T](m, name, in)
 	if code != "" {
 		m.r.t.Fatalf("%s %v: %s", name, in, code)
 	}
@@ -91,7 +91,7 @@ func (m *model) waitFor(kind, member string) {
 	m.r.t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	for time.Now().Before(deadline) {
-		for _, e := range ok[waited](m, "WaitForEvents", params{"timeout_seconds": 5}).Events {
+		for _, e := range tool[waited](m, "WaitForEvents", params{"timeout_seconds": 5}).Events {
 			if e.Type == kind && e.Member == member {
 				return
 			}
@@ -141,17 +141,17 @@ func TestMCPWholeLife(t *testing.T) {
 
 func wholeLife(t *testing.T, r *rig, lead *model) {
 	const team = "research-team"
-	made := ok[struct {
+	made := tool[struct {
 		Success              bool
 		TeamPath, ConfigPath string
 	}](lead, "TeamCreate", params{"team_name": team, "description": "Q4 sales analysis team"})
 	if !made.Success || made.TeamPath != r.path("base", "teams", team) || made.ConfigPath != filepath.Join(made.TeamPath, "config.json") {
 		t.Errorf("A-01: %+v", made)
 	}
-	ok[any](lead, "TaskCreate", params{"subject": "read the figures"})
-	ok[any](lead, "TaskCreate", params{"subject": "write it down", "blockedBy": []string{"1"}})
+	tool[any](lead, "TaskCreate", params{"subject": "read the figures"})
+	tool[any](lead, "TaskCreate", params{"subject": "write it down", "blockedBy": []string{"1"}})
 	for i, name := range []string{"ann", "bob", "eve"} {
-		got := ok[struct{ Member api.Member }](lead, "Task", params{
+		got := tool[struct{ Member api.Member }](lead, "Task", params{
 			"team_name": team, "name": name, "model": "haiku", "prompt": "You are a data analyst.", "subagent_type": "general-purpose", "run_in_background": i == 2,
 		})
 		if m := got.Member; m.Name != name || m.AgentID != name+"@"+team || m.Kind != "native" || i < 2 && m.State != "active" || m.TmuxPaneID == "" {
@@ -164,28 +164,28 @@ func wholeLife(t *testing.T, r *rig, lead *model) {
 		return err == nil && strings.HasPrefix(line, "--agent-id ann@"+team+" --agent-name ann --team-name "+team+" --agent-color ") &&
 			strings.Contains(line, " --parent-session-id ") && strings.Contains(line, " --agent-type general-purpose ") && strings.HasSuffix(line, " --model haiku ")
 	})
-	if first := ok[mail](lead, "ReadInbox", params{"name": "ann"}).Messages; len(first) != 1 || first[0].From != "team-lead" || first[0].Text != "You are a data analyst." || first[0].Read {
+	if first := tool[mail](lead, "ReadInbox", params{"name": "ann"}).Messages; len(first) != 1 || first[0].From != "team-lead" || first[0].Text != "You are a data analyst." || first[0].Read {
 		t.Errorf("A-05, D-15: %+v", first)
 	}
 	if !slices.ContainsFunc(lead.progress(), func(s string) bool { return strings.HasPrefix(s, "ann has the pane ") }) {
 		t.Errorf("no progress: %q", lead.progress())
 	}
-	if _, code := call[any](lead, "TeamDelete", params{"team_name": team}); code != "ACTIVE_MEMBERS" {
+	if _, code := toolCall[any](lead, "TeamDelete", params{"team_name": team}); code != "ACTIVE_MEMBERS" {
 		t.Errorf("A-13: %s", code)
 	}
 	r.eventually("the pane shows it", func() bool {
-		return strings.Contains(ok[struct{ Text string }](lead, "CapturePane", params{"name": "ann"}).Text, "stub: ready")
+		return strings.Contains(tool[struct{ Text string }](lead, "CapturePane", params{"name": "ann"}).Text, "stub: ready")
 	})
 	ann := r.mcp([]string{"LEADLIGHT_AGENT=ann", "LEADLIGHT_TEAM=" + team}, "--enable-teams")
 	mailAndPlan(t, lead, ann, team)
 	for _, name := range []string{"ann", "bob", "eve"} {
-		out := ok[struct{ RequestID, Outcome string }](lead, "SendMessage", params{"type": "shutdown_request", "team_name": team, "recipient": name, "content": "Analysis complete."})
+		out := tool[struct{ RequestID, Outcome string }](lead, "SendMessage", params{"type": "shutdown_request", "team_name": team, "recipient": name, "content": "Analysis complete."})
 		if out.Outcome != "approved" || out.RequestID == "" {
 			t.Errorf("A-09: %s: %+v", name, out)
 		}
 	}
 	lead.waitFor("team:member:shutdown", "eve")
-	if _, code := call[any](lead, "SendMessage", params{"type": "shutdown_request", "team_name": team, "recipient": "bob", "content": "again"}); code != "RECIPIENT_INACTIVE" {
+	if _, code := toolCall[any](lead, "SendMessage", params{"type": "shutdown_request", "team_name": team, "recipient": "bob", "content": "again"}); code != "RECIPIENT_INACTIVE" {
 		t.Errorf("A-12: %s", code)
 	}
 	var roster struct {
@@ -198,7 +198,7 @@ func wholeLife(t *testing.T, r *rig, lead *model) {
 	if err != nil || json.Unmarshal(raw, &roster) != nil || len(roster.Members) != 4 || *roster.Members[1].IsActive {
 		t.Errorf("A-09: the roster is %s (%v)", raw, err)
 	}
-	ok[any](lead, "TeamDelete", params{"team_name": team})
+	tool[any](lead, "TeamDelete", params{"team_name": team})
 	for _, p := range []string{"teams", "tasks"} {
 		if _, err := os.Stat(r.path("base", p, team)); !os.IsNotExist(err) {
 			t.Errorf("A-13: %s is there: %v", p, err)
@@ -208,26 +208,26 @@ func wholeLife(t *testing.T, r *rig, lead *model) {
 
 // mailAndPlan: mail, tasks and a plan between the lead and a teammate.
 func mailAndPlan(t *testing.T, lead, ann *model, team string) {
-	ok[any](lead, "SendMessage", params{"type": "broadcast", "team_name": team, "content": "begin, please", "summary": "begin"})
-	if got := ok[mail](ann, "ReadInbox", params{}).Messages; len(got) != 2 || got[1].Text != "begin, please" {
+	tool[any](lead, "SendMessage", params{"type": "broadcast", "team_name": team, "content": "begin, please", "summary": "begin"})
+	if got := tool[mail](ann, "ReadInbox", params{}).Messages; len(got) != 2 || got[1].Text != "begin, please" {
 		t.Errorf("A-08: %+v", got)
 	}
-	ok[any](ann, "SendMessage", params{"type": "message", "team_name": team, "recipient": "team-lead", "content": "three trends", "summary": "trends"})
+	tool[any](ann, "SendMessage", params{"type": "message", "team_name": team, "recipient": "team-lead", "content": "three trends", "summary": "trends"})
 	lead.waitFor("team:message:sent", "ann")
-	if got := ok[mail](lead, "ReadInbox", params{"from": "ann"}).Messages; len(got) != 1 || got[0].Text != "three trends" {
+	if got := tool[mail](lead, "ReadInbox", params{"from": "ann"}).Messages; len(got) != 1 || got[0].Text != "three trends" {
 		t.Errorf("A-07: %+v", got)
 	}
-	plan := ok[struct{ RequestID string }](ann, "SubmitPlan", params{"plan": "1. read 2. write"})
+	plan := tool[struct{ RequestID string }](ann, "SubmitPlan", params{"plan": "1. read 2. write"})
 	lead.waitFor("team:plan:requested", "ann")
-	ok[any](lead, "SendMessage", params{"type": "plan_approval_response", "request_id": plan.RequestID, "approve": true, "feedback": "go"})
+	tool[any](lead, "SendMessage", params{"type": "plan_approval_response", "request_id": plan.RequestID, "approve": true, "feedback": "go"})
 	ann.waitFor("team:plan:resolved", "ann")
-	task := ok[struct{ Task api.Task }](ann, "TaskClaim", params{}).Task
-	ok[any](ann, "TaskUpdate", params{"taskId": task.ID, "status": "completed", "result": "read"})
+	task := tool[struct{ Task api.Task }](ann, "TaskClaim", params{}).Task
+	tool[any](ann, "TaskUpdate", params{"taskId": task.ID, "status": "completed", "result": "read"})
 	lead.waitFor("team:task:completed", "ann")
-	if list := ok[struct{ Tasks []api.Task }](lead, "TaskList", params{"ready": true}).Tasks; len(list) != 1 || list[0].ID != "2" {
+	if list := tool[struct{ Tasks []api.Task }](lead, "TaskList", params{"ready": true}).Tasks; len(list) != 1 || list[0].ID != "2" {
 		t.Errorf("M-08: %+v", list)
 	}
-	if _, code := call[any](ann, "TaskGet", params{"taskId": "9"}); code != "TASK_NOT_FOUND" {
+	if _, code := toolCall[any](ann, "TaskGet", params{"taskId": "9"}); code != "TASK_NOT_FOUND" {
 		t.Errorf("%s", code)
 	}
 }
@@ -243,13 +243,13 @@ func TestA10_MCPRefusedShutdown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "")
 	lead := r.mcp(r.claudeStub("refuse"), "--backend", "headless")
-	ok[any](lead, "TeamCreate", params{"team_name": "alpha", "description": "x"})
-	ok[any](lead, "Task", params{"team_name": "alpha", "name": "bob", "model": "sonnet", "prompt": "x", "subagent_type": "general-purpose"})
+	tool[any](lead, "TeamCreate", params{"team_name": "alpha", "description": "x"})
+	tool[any](lead, "Task", params{"team_name": "alpha", "name": "bob", "model": "sonnet", "prompt": "x", "subagent_type": "general-purpose"})
 	res, err := lead.CallTool(t.Context(), &sdk.CallToolParams{Name: "SendMessage", Arguments: params{"type": "shutdown_request", "team_name": "alpha", "recipient": "bob", "content": "go"}})
 	if err != nil || !res.IsError || !strings.Contains(res.Content[0].(*sdk.TextContent).Text, "REJECTED: refused to stop: bob: not finished") {
 		t.Errorf("%v %+v", err, res)
 	}
-	if st := ok[struct{ Team api.Team }](lead, "TeamStatus", params{}); st.Team.Members[1].State != "active" {
+	if st := tool[struct{ Team api.Team }](lead, "TeamStatus", params{}); st.Team.Members[1].State != "active" {
 		t.Errorf("%+v", st.Team.Members)
 	}
 }
@@ -260,7 +260,7 @@ func TestMCPCancelledSpawn(t *testing.T) {
 	r := newRig(t, "")
 	env := r.claudeStub("mute")
 	lead := r.mcp(env, "--backend", "headless")
-	ok[any](lead, "TeamCreate", params{"team_name": "alpha", "description": "x"})
+	tool[any](lead, "TeamCreate", params{"team_name": "alpha", "description": "x"})
 	ctx, cancel := context.WithCancel(t.Context())
 	p := &sdk.CallToolParams{Name: "Task", Arguments: params{"team_name": "alpha", "name": "bob", "model": "sonnet", "prompt": "x", "subagent_type": "general-purpose"}}
 	p.SetProgressToken("spawn")
@@ -275,7 +275,7 @@ func TestMCPCancelledSpawn(t *testing.T) {
 		t.Skip("it was faster")
 	}
 	r.eventually("nothing of it is left", func() bool { // it may still have been on its way
-		_, code := call[any](lead, "TeamDelete", params{"team_name": "alpha"})
+		_, code := toolCall[any](lead, "TeamDelete", params{"team_name": "alpha"})
 		return code == ""
 	})
 }
@@ -295,8 +295,8 @@ func TestMCPClientGoes(t *testing.T) {
 				t.Fatal(err)
 			}
 			lead := r.mcp(r.claudeStub("approve"), "--backend", "headless")
-			ok[any](lead, "TeamCreate", params{"team_name": "alpha", "description": "x"})
-			ok[any](lead, "Task", params{"team_name": "alpha", "name": "bob", "model": "sonnet", "prompt": "x", "subagent_type": "general-purpose"})
+			tool[any](lead, "TeamCreate", params{"team_name": "alpha", "description": "x"})
+			tool[any](lead, "Task", params{"team_name": "alpha", "name": "bob", "model": "sonnet", "prompt": "x", "subagent_type": "general-purpose"})
 			go func() { _, _ = lead.CallTool(t.Context(), &sdk.CallToolParams{Name: "WaitForEvents", Arguments: params{"timeout_seconds": 300}}) }()
 			r.eventually("it waits", func() bool { return r.member("bob").State == "active" })
 			_ = lead.Close()
@@ -311,9 +311,9 @@ func TestR01_M07_MCPEightClients(t *testing.T) {
 	const clients, tasks = 8, 24
 	r := newRig(t, "")
 	lead := r.mcp(nil, "--enable-teams", "--backend", "headless")
-	ok[any](lead, "TeamCreate", params{"team_name": "alpha", "description": "x"})
+	tool[any](lead, "TeamCreate", params{"team_name": "alpha", "description": "x"})
 	for range tasks {
-		ok[any](lead, "TaskCreate", params{"subject": "one of many"})
+		tool[any](lead, "TaskCreate", params{"subject": "one of many"})
 	}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -323,7 +323,7 @@ func TestR01_M07_MCPEightClients(t *testing.T) {
 		m := r.mcp(nil, "--enable-teams", "--role", "teammate", "--as", name)
 		wg.Go(func() {
 			for {
-				got, code := call[struct{ Task api.Task }](m, "TaskClaim", params{})
+				got, code := toolCall[struct{ Task api.Task }](m, "TaskClaim", params{})
 				if code != "" {
 					if code != "NO_TASK_READY" {
 						t.Errorf("%s: %s", name, code)
@@ -336,17 +336,17 @@ func TestR01_M07_MCPEightClients(t *testing.T) {
 				}
 				owner[got.Task.ID] = name
 				mu.Unlock()
-				if _, code := call[any](m, "TaskUpdate", params{"taskId": got.Task.ID, "metadata": params{name: true}}); code != "" {
+				if _, code := toolCall[any](m, "TaskUpdate", params{"taskId": got.Task.ID, "metadata": params{name: true}}); code != "" {
 					t.Errorf("%s: %s", name, code)
 				}
-				if _, code := call[any](m, "TaskUpdate", params{"taskId": "1", "addBlocks": []string{}, "metadata": params{"x": 1}}); code != "" && code != "TASK_CLAIMED" {
+				if _, code := toolCall[any](m, "TaskUpdate", params{"taskId": "1", "addBlocks": []string{}, "metadata": params{"x": 1}}); code != "" && code != "TASK_CLAIMED" {
 					t.Errorf("%s: %s", name, code)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	list := ok[struct{ Tasks []api.Task }](lead, "TaskList", params{"status": "in_progress"}).Tasks
+	list := tool[struct{ Tasks []api.Task }](lead, "TaskList", params{"status": "in_progress"}).Tasks
 	for _, task := range list {
 		if owner[task.ID] != task.Owner || string(task.Metadata[task.Owner]) != "true" {
 			t.Errorf("lost: %+v, claimed by %s", task, owner[task.ID])

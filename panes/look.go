@@ -77,7 +77,27 @@ func (m *Manager) Label(ctx context.Context, t Target, l backend.Label) error {
 	if err != nil {
 		return err
 	}
-	return b.Label(ctx, t.Pane, m.mark(t.Team, t.Agent, t.Host), l)
+	mark := m.mark(t.Team, t.Agent, t.Host)
+	if t.Pane == "" {
+		if t.Pane, err = paneOf(ctx, b, mark); err != nil {
+			return err
+		}
+	}
+	return b.Label(ctx, t.Pane, mark, l)
+}
+
+// paneOf finds the pane of a host whose terminal did not tell it which one it is in.
+func paneOf(ctx context.Context, b backend.Backend, mark backend.Mark) (backend.ID, error) {
+	list, err := b.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range list {
+		if p.Mark == mark {
+			return p.ID, nil
+		}
+	}
+	return "", fault.New(fault.BackendUnavailable, "no pane carries the mark of %s: %w", mark.Agent, backend.ErrGone)
 }
 
 // leaver is a backend that has something to put back when a pane of ours goes by

@@ -8,6 +8,7 @@
 package panes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -32,7 +33,8 @@ const (
 // Choice is the backend that holds new panes, and why it is this one.
 type Choice struct {
 	Type    string // "tmux", ...; what is written as backendType
-	Socket  string // the terminal's own socket, "" where there is none
+	Socket  string // the terminal's own socket, or what else it is reached by; "" where there is none
+	Word    string // what Socket is, for people; "": a socket
 	Own     bool   // the terminal server is our own, not the person's
 	Why     string
 	Backend backend.Backend
@@ -56,7 +58,7 @@ func (c Choice) Place() string {
 	if c.Type == Headless {
 		return "folder"
 	}
-	return "socket"
+	return cmp.Or(c.Word, "socket")
 }
 
 // Options is what a Manager is made of.

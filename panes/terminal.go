@@ -51,8 +51,12 @@ func (m *Manager) TerminalDied(ctx context.Context, l LaunchRecord) bool {
 	return l.Terminal != OwnSocket(m.opt.Runtime) || m.peerFell(ctx, l)
 }
 
-// socketDead waits a moment for a socket to have nobody behind it.
+// socketDead waits a moment for a socket to have nobody behind it. What is no socket (a
+// folder, a program) says nothing.
 func socketDead(ctx context.Context, socket string) bool {
+	if info, err := os.Stat(socket); err == nil && info.Mode()&os.ModeSocket == 0 {
+		return false
+	}
 	ctx, cancel := context.WithTimeout(ctx, terminalDies)
 	defer cancel()
 	for {

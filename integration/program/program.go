@@ -35,10 +35,13 @@ func Main(m *testing.M) int {
 
 // Builder returns a function that builds the program at the first call and returns its
 // path at every one. It may be called from several tests at once.
-func Builder() func() (path string, err error) {
+func Builder() func() (path string, err error) { return BuilderOf("leadlight", "cmd/leadlight") }
+
+// BuilderOf is Builder for another program of the module, by its name and its folder.
+func BuilderOf(name, folder string) func() (path string, err error) {
 	return sync.OnceValues(func() (string, error) {
-		bin := filepath.Join(os.Getenv(variable), "leadlight")
-		c := exec.Command("go", "build", "-o", bin, "github.com/leadlight-dev/leadlight/cmd/leadlight")
+		bin := filepath.Join(os.Getenv(variable), name)
+		c := exec.Command("go", "build", "-o", bin, "github.com/leadlight-dev/leadlight/"+folder)
 		c.Env = append(os.Environ(), "CGO_ENABLED=0")
 		out, err := c.CombinedOutput()
 		if err != nil {

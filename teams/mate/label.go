@@ -55,7 +55,7 @@ func (b *labeller) loop() {
 	shown := ""
 	for state := range b.wanted {
 		state = b.lasting(state)
-		if state == "" || state == shown || b.target.Pane == "" {
+		if state == "" || state == shown {
 			continue
 		}
 		b.label.State = state

@@ -35,6 +35,7 @@ type composition struct {
 	config   teams.Config
 	service  *teams.Service
 	choice   *panes.Choice // nil: nobody has asked yet
+	stops    []func()      // ends the programs of backends that were asked
 }
 
 // service returns the Service, put together at the first call.
@@ -101,9 +102,13 @@ func (c *composition) serviceOf(who teams.Caller) *teams.Service {
 }
 
 func (a *app) close() {
-	if a.built != nil {
-		_ = a.built.files.Close()
+	if a.built == nil {
+		return
 	}
+	for _, stop := range a.built.stops {
+		stop()
+	}
+	_ = a.built.files.Close()
 }
 
 // ownSocket is the socket of the tmux server that is ours alone.
@@ -129,8 +134,7 @@ func (a *app) openBackend(c *composition, kind, socket string) (backend.Backend,
 	case panes.ITerm2:
 		return iterm2.New(iterm2.Options{Socket: socket, Dir: filepath.Join(c.runtime, panes.ITerm2), Getenv: a.getenv, Log: a.logger()})
 	}
-	return nil, fault.New(fault.BackendUnavailable, "there is no backend %q%s", store.Shown(kind), meant(kind, []string{"auto", "tmux", panes.ITerm2, panes.Headless})).
-		WithHint("the backends are: auto, tmux, iterm2, headless")
+	return a.openOutside(c, kind, socket)
 }
 
 // choose decides where new panes go, and says why.
@@ -150,8 +154,7 @@ func (a *app) choose(ctx context.Context, c *composition) (panes.Choice, error) 
 		return a.chooseHeadless(c, why)
 	}
 	if kind != "auto" && kind != "tmux" {
-		_, err := a.openBackend(c, kind, "")
-		return panes.Choice{}, err
+		return a.chooseOutside(c, kind, why)
 	}
 	where, err := a.socket(c)
 	if err != nil {

@@ -92,6 +92,7 @@ func verbs() []verb {
 		{groupHouse, "daemon", daemonCommand},
 		{groupHouse, "api", apiCommand},
 		{groupHouse, "mcp", with(mcpCommand, runMCP)},
+		{groupHouse, "backend-test", with(backendTestCommand, runBackendTest)},
 		{groupHouse, "doctor", with(doctorCommand, runDoctor)},
 		{groupHouse, "gc", with(gcCommand, runGC)},
 		{groupHouse, "version", versionCommand},

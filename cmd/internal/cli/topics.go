@@ -174,6 +174,8 @@ func jsonAnswers() []struct {
 		{"capture, logs", false, paneText{}},
 		{"focus", false, whereabouts{}},
 		{"attach", false, api.Attachment{}},
+		{"backend-test", false, backendReport{}},
+		{"  cases, each", false, caseReport{}},
 		{"shutdown approve, shutdown refuse", false, shutdownAnswer{}},
 		{"plan ls", true, api.Plan{}},
 		{"plan submit, show, approve, reject", false, api.Plan{}},

@@ -51,11 +51,11 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"completion fihs", `no completion for "fihs"; did you mean "fish"?`},
 		{"team show one --team two", `two teams: "one" and --team "two"`},
 		{"teammate --team x", `leadlight teammate takes --team, --agent and --base-dir`},
+		{"backend-test", `leadlight backend-test needs -- COMMAND`},
 		{"up no.yaml", `there is no team file no.yaml`},
 		// verbs of later versions are no commands yet
 		{"claude", `has no command "claude"`},
 		{"run ls", `no command`}, {"item ls", `no command`},
-		{"backend-test", `no command`},
 		{"tmux-shim", `no command`},
 	} {
 		args := strings.Split(tc.line, " ")

@@ -1,0 +1,280 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/backendtest"
+	"github.com/leadlight-dev/leadlight/backend/external"
+	"github.com/leadlight-dev/leadlight/backend/external/externaltest"
+	"github.com/leadlight-dev/leadlight/backend/external/wire"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/spf13/cobra"
+)
+
+type backendTestOptions struct {
+	Only string
+	Argv []string
+}
+
+// backendReport is the answer of backend-test.
+type backendReport struct {
+	Backend      string       `json:"backend"`
+	Version      string       `json:"version,omitempty"`
+	Program      string       `json:"program"`
+	Protocol     int          `json:"protocol"`
+	Capabilities []string     `json:"capabilities"`
+	Weaknesses   []string     `json:"weaknesses"`
+	Cases        []caseReport `json:"cases"`
+	OK           bool         `json:"ok"`
+}
+
+type caseReport struct {
+	Name       string   `json:"name"`
+	OK         bool     `json:"ok"`
+	DurationMS int64    `json:"durationMs"`
+	Output     []string `json:"output,omitempty"`
+}
+
+func backendTestCommand(a *app, run func(context.Context, *app, backendTestOptions) error) *cobra.Command {
+	var o backendTestOptions
+	c := &cobra.Command{
+		Use:   "backend-test -- COMMAND [ARG…]",
+		Short: "Try a program that holds panes for --backend NAME",
+		Long: "Put the suite that every backend passes to a program, which is started as leadlight would start it:\n" +
+			"one line a case. Weaknesses that it declares are told, and left out. It opens and closes panes of its\n" +
+			"own, about a hundred; panes that were there before are left alone.",
+		Example: "  leadlight backend-test -- leadlight-backend-mine\n  leadlight backend-test --only Frame -- ./mine --debug",
+		Args:    takes(1, -1), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Argv = args
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Flags().StringVar(&o.Only, "only", "", "only the cases with this `WORD` in their name")
+	return c
+}
+
+// trial is one program that is tried.
+type trial struct {
+	app     *app
+	options external.Options
+	weak    []string
+	strange map[backend.ID]bool // panes that were there before
+}
+
+func runBackendTest(ctx context.Context, a *app, o backendTestOptions) error {
+	program, err := exec.LookPath(o.Argv[0])
+	if err == nil {
+		program, err = filepath.Abs(program)
+	}
+	if err != nil {
+		return fault.New(fault.ProgramNotFound, "the program to be tried: %w", err)
+	}
+	dir, err := os.MkdirTemp("/tmp", "llbt") // short: sockets may lie in it
+	if err != nil {
+		return fmt.Errorf("make a state folder: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	t := &trial{app: a, options: external.Options{
+		Name: strings.TrimPrefix(filepath.Base(program), external.Prefix), Argv: append([]string{program}, o.Argv[1:]...),
+		Environ: outsideEnviron(a.environ), StateDir: filepath.Join(dir, "state"), Version: version().Version, Log: a.logger(),
+		Limit: 10 * time.Second,
+	}}
+	report, err := t.greet(ctx)
+	if err != nil {
+		return err
+	}
+	t.tell(report)
+	for _, c := range t.cases() {
+		if !strings.Contains(c.Name, o.Only) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		done := t.run(ctx, c)
+		t.tellCase(done)
+		report.Cases = append(report.Cases, done)
+		report.OK = report.OK && done.OK
+	}
+	return t.conclude(report)
+}
+
+// greet asks the program who it is, and notes the panes that are none of the trial's.
+func (t *trial) greet(ctx context.Context) (backendReport, error) {
+	b, err := external.New(t.options)
+	if err != nil {
+		return backendReport{}, err
+	}
+	defer b.Stop()
+	hello, err := b.Hello(ctx)
+	if err != nil {
+		return backendReport{}, err
+	}
+	list, err := b.List(ctx)
+	if err != nil {
+		return backendReport{}, err
+	}
+	t.weak, t.strange = hello.Weaknesses, map[backend.ID]bool{}
+	for _, p := range list {
+		t.strange[p.ID] = true
+	}
+	return backendReport{
+		Backend: hello.Backend.Name, Version: hello.Backend.Version, Program: t.options.Argv[0], Protocol: hello.Protocol,
+		Capabilities: append([]string{}, hello.Capabilities...), Weaknesses: append([]string{}, hello.Weaknesses...), Cases: []caseReport{}, OK: true,
+	}, nil
+}
+
+func (t *trial) is(weakness string) bool { return slices.Contains(t.weak, weakness) }
+
+// cases are those of panes and those of the frame.
+func (t *trial) cases() []backendtest.Case {
+	panes := backendtest.Cases(backendtest.Opts{
+		New: t.terminal, NoFocus: t.is(wire.NoFocus), NoReopen: t.is(wire.NoReopen), NoBorder: true, NoFreeze: true, NoKill: true,
+	})
+	frame := externaltest.Cases(externaltest.Program{
+		Argv: t.options.Argv, Environ: t.options.Environ, StateDir: t.options.StateDir, NoReopen: t.is(wire.NoReopen),
+		List: func(c backendtest.T) []backend.Pane {
+			list, err := t.open(c).List(c.Context())
+			if err != nil {
+				c.Fatal(err)
+			}
+			return list
+		},
+		Close: func(c backendtest.T, p backend.Pane) {
+			if err := t.open(c).Close(c.Context(), p.ID, p.Mark); err != nil {
+				c.Error(err)
+			}
+		},
+	})
+	return append(frame, panes...)
+}
+
+// ours is a terminal in which the panes of before are not seen.
+type ours struct {
+	*external.Backend
+	strange map[backend.ID]bool
+}
+
+func (o ours) List(ctx context.Context) ([]backend.Pane, error) {
+	list, err := o.Backend.List(ctx)
+	return slices.DeleteFunc(list, func(p backend.Pane) bool { return o.strange[p.ID] }), err
+}
+
+// open is the program for one case; it keeps running until that is over.
+func (t *trial) open(c backendtest.T) ours {
+	options := t.options
+	options.Idle = -1
+	b, err := external.New(options)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.Cleanup(b.Stop)
+	return ours{b, t.strange}
+}
+
+func (t *trial) terminal(c backendtest.T) backendtest.Terminal {
+	b := t.open(c)
+	c.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		list, err := b.List(ctx)
+		for _, p := range list {
+			if failed := b.Close(ctx, p.ID, p.Mark); failed != nil {
+				err = failed
+			}
+		}
+		if err != nil {
+			c.Errorf("close what is left: %v", err)
+		}
+	})
+	term := backendtest.Terminal{Backend: b, At: backend.Spec{Place: backend.Session}}
+	if !t.is(wire.NoReopen) {
+		term.Other = func() backend.Backend { return t.open(c) }
+	}
+	if !t.is(wire.NoFocus) {
+		term.Focus = func() string { return activePanes(c, b) }
+	}
+	return term
+}
+
+// activePanes describes the focus as the program tells it.
+func activePanes(c backendtest.T, b ours) string {
+	list := b.ListAll
+	if _, err := b.ListAll(c.Context()); err != nil {
+		list = b.List
+	}
+	all, err := list(c.Context())
+	if err != nil {
+		c.Fatal(err)
+	}
+	self, _, _, err := b.Self(c.Context())
+	if err != nil {
+		c.Fatal(err)
+	}
+	var active []string
+	for _, p := range all {
+		if p.Active && (self.Window == "" || p.Window == self.Window) {
+			active = append(active, string(p.ID))
+		}
+	}
+	return strings.Join(active, " ")
+}
+
+// tell says who is tried, and what is not looked at.
+func (t *trial) tell(r backendReport) {
+	a := t.app
+	if a.json {
+		return
+	}
+	fmt.Fprintf(a.out, "%s %s (%s), protocol %d\n", oneLine(r.Backend), oneLine(r.Version), r.Program, r.Protocol)
+	for _, w := range r.Weaknesses {
+		what := map[string]string{
+			wire.NoFocus: "there is no focus to keep or to take", wire.NoReopen: "panes end with the program",
+		}[w]
+		if what == "" {
+			what = "not known to this leadlight"
+		}
+		fmt.Fprintf(a.out, "WEAK  %s: %s\n", oneLine(w), what)
+	}
+	a.say("not looked at: what people see on borders; a terminal that hangs or dies")
+}
+
+func (t *trial) tellCase(c caseReport) {
+	if t.app.json {
+		return
+	}
+	word, color := "PASS", "green"
+	if !c.OK {
+		word, color = "FAIL", "red"
+	}
+	fmt.Fprintf(t.app.out, "%s  %s (%d ms)\n", paint(word, color, t.app.colors(t.app.out.w)), c.Name, c.DurationMS)
+	for _, line := range c.Output {
+		fmt.Fprintf(t.app.out, "      %s\n", printable(line))
+	}
+}
+
+func (t *trial) conclude(r backendReport) error {
+	failed := 0
+	for _, c := range r.Cases {
+		if !c.OK {
+			failed++
+		}
+	}
+	if err := t.app.answer(r, func(w io.Writer) { fmt.Fprintf(w, "%d cases, %d failed\n", len(r.Cases), failed) }); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return fault.New(fault.Failed, "cases that failed: %d", failed).WithHint("each says what was seen; -v shows every line that is said")
+	}
+	return nil
+}

@@ -6,12 +6,12 @@ import (
 
 // Layout is how a team's panes are arranged. The zero value means the defaults.
 type Layout struct {
-	Placement backend.Place      // Split (default inside a terminal), Window, or Session
-	Arrange   backend.LayoutKind // of the lead's window; MainVertical by default
-	Main      string             // size of the lead's pane with MainVertical; "40%" by default
-	MinCols   int                // smallest pane; 40x10 beside the lead, 80x20 in our own session
-	MinRows   int
-	MaxPanes  int // panes of ours in one window; 0: as many as the smallest size allows
+	Placement backend.Place      `json:"placement,omitempty"` // Split (default inside a terminal), Window, or Session
+	Arrange   backend.LayoutKind `json:"arrange,omitempty"`   // of the lead's window; MainVertical by default
+	Main      string             `json:"main,omitempty"`      // size of the lead's pane with MainVertical; "40%" by default
+	MinCols   int                `json:"minCols,omitempty"`   // smallest pane; 40x10 beside the lead, 80x20 in our own session
+	MinRows   int                `json:"minRows,omitempty"`
+	MaxPanes  int                `json:"maxPanes,omitempty"` // panes of ours in one window; 0: as many as the smallest size allows
 }
 
 // View is what is there before panes are placed.

@@ -41,7 +41,15 @@ type LaunchRecord struct {
 	Manner  *profiles.Manner `json:"manner,omitempty"`  // interactive: how it is spoken to
 	Restart string           `json:"restart,omitempty"` // "on-failure": the host starts the agent again
 	Resume  []string         `json:"resume,omitempty"`  // its argv then; empty: Argv
+	GoOn    bool             `json:"goOn,omitempty"`    // its first start is Resume already
 	Plan    bool             `json:"plan,omitempty"`    // must have a plan approved first
+
+	// What it was made from, for a restart.
+	Given   []string `json:"given,omitempty"`   // the command that came with the spawn
+	Session string   `json:"session,omitempty"` // id of the conversation that began
+	Mode    string   `json:"mode,omitempty"`    // permission mode
+	Asked   []string `json:"asked,omitempty"`   // names of the variables that came with the spawn
+	Layout  Layout   `json:"layout,omitzero"`
 
 	Color      string    `json:"color,omitempty"`
 	LaunchedAt time.Time `json:"launchedAt"`

@@ -3,6 +3,7 @@ package teams
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/backend"
@@ -21,9 +22,19 @@ func (n *newcomer) arm(t store.Team, color string) (err error) {
 	}
 	n.argv, n.resume, err = n.profile.Argv(profiles.Ask{
 		Command: n.spec.Command, Agent: n.spec.Name, Team: t.Name, Color: color, Kind: n.kind, Type: n.spec.AgentType,
-		Model: n.spec.Model, Parent: leadSession(t), Session: n.host, Plan: n.spec.PlanMode,
+		Model: n.spec.Model, Parent: leadSession(t), Session: n.host, Mode: n.mode, Plan: n.spec.PlanMode,
 	})
+	if n.profile.SharesConversations() && sharesFolder(t, n.spec.Name, n.profile.Name, n.dir) {
+		n.resume = nil // it would go on with the other one's
+	}
 	return err
+}
+
+// sharesFolder tells whether another member of that profile works in that folder.
+func sharesFolder(t store.Team, name, profile, dir string) bool {
+	return slices.ContainsFunc(t.Members, func(m store.Member) bool {
+		return m.Name != name && m.Cwd == dir && m.Leadlight != nil && m.Leadlight.Profile == profile
+	})
 }
 
 // leadSession is the id of the session that leads a team: that of Claude Code, or
@@ -41,15 +52,20 @@ func (s *Service) launchOf(t store.Team, n newcomer) panes.Launch {
 		ready = s.limits.Ready
 	}
 	_ = n.arm(t, n.color) // once more: only now the colour is known; what could fail was checked before
+	record := panes.LaunchRecord{
+		Host: n.host, Team: t.Name, Agent: n.spec.Name, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv,
+		Run: n.spec.Run, RunTask: n.spec.RunTask, Dir: n.dir, LedByUs: t.LedByUs(), Color: n.color,
+		Manner: n.manner(), Restart: n.spec.Restart, Resume: n.resume, Plan: n.spec.PlanMode,
+		Given: n.spec.Command, Session: n.host, Mode: n.mode, Asked: namesOf(n.spec.Env), Layout: n.layout(),
+	}
+	if r := n.spec.again; r != nil {
+		record.GoOn, record.Given, record.Session, record.Mode, record.Asked = r.GoOn, r.Given, r.Session, r.Mode, r.Asked
+	}
 	return panes.Launch{
-		Record: panes.LaunchRecord{
-			Host: n.host, Team: t.Name, Agent: n.spec.Name, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv,
-			Run: n.spec.Run, RunTask: n.spec.RunTask, Dir: n.dir, LedByUs: t.LedByUs(), Color: n.color,
-			Manner: n.manner(), Restart: n.spec.Restart, Resume: n.resume, Plan: n.spec.PlanMode,
-		},
-		Env:   s.panes.Environment(t.Name, n.spec.Name, n.host, n.variables()),
-		Label: backend.Label{Name: n.spec.Name, State: api.StateStarting, Color: n.color},
-		Ready: ready,
+		Record: record,
+		Env:    s.panes.Environment(t.Name, n.spec.Name, n.host, n.variables()),
+		Label:  backend.Label{Name: n.spec.Name, State: api.StateStarting, Color: n.color},
+		Ready:  ready,
 	}
 }
 
@@ -63,6 +79,16 @@ func (n newcomer) manner() *profiles.Manner {
 		return ptr(n.profile.Manner.WithDefaults())
 	}
 	return nil
+}
+
+// namesOf lists the names of variables.
+func namesOf(env []string) []string {
+	var names []string
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		names = append(names, name)
+	}
+	return names
 }
 
 // variables are those of the profile, and over them those that were asked for.

@@ -3,25 +3,33 @@ package teams
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-func TestM15_AModeInACommandLine(t *testing.T) {
-	for _, tc := range []struct{ argv, want string }{
-		{"claude --resume x --permission-mode default --model m", "claude --resume x --permission-mode plan --model m"},
-		{"claude --permission-mode=default", "claude --permission-mode=plan"},
-		{"claude --dangerously-skip-permissions -c", "claude --permission-mode plan -c"},
-		{"claude -c", ""}, {"claude --permission-mode", ""}, {"", ""},
+func TestM15_AnotherMode(t *testing.T) {
+	s := New(Config{Profiles: profiles.NewSet(map[string]profiles.Profile{"mine": {Kind: profiles.Interactive, Command: []string{"mine"}, ModeArgs: map[string][]string{"default": {"-d"}}}})})
+	for _, tc := range []struct{ profile, kind, mode, start, resume string }{
+		{"claude-interactive", profiles.Interactive, "acceptEdits", "claude --permission-mode acceptEdits --session-id S", "claude --resume S --permission-mode acceptEdits"},
+		{"claude-interactive", profiles.Interactive, "plan", "claude --permission-mode plan --session-id S", "claude --resume S --permission-mode plan"},
+		{"codex", profiles.Interactive, "default", "codex", "codex resume --last"},
+		{"codex", profiles.Interactive, "bypassPermissions", "codex --dangerously-bypass-approvals-and-sandbox", "codex resume --last --dangerously-bypass-approvals-and-sandbox"},
+		{"codex-worker", profiles.Worker, "acceptEdits", "codex exec - --sandbox workspace-write", ""},
+		{"codex", profiles.Interactive, "dontAsk", "", ""}, {"claude", profiles.Native, "acceptEdits", "", ""}, {"mine", profiles.Interactive, "default", "", ""},
+		{"exec", profiles.Plain, "default", "", ""}, {"codex-worker", profiles.Worker, "plan", "", ""},
 	} {
-		given := strings.Fields(tc.argv)
-		got, ok := withMode(given, "plan")
-		if strings.Join(got, " ") != tc.want || ok != (tc.want != "") {
-			t.Errorf("%s: %q %v", tc.argv, got, ok)
+		rec := panes.LaunchRecord{Profile: tc.profile, Kind: tc.kind, Session: "S"}
+		got, err := s.rearm(store.Team{Name: "alpha"}, store.Member{Name: "ann"}, rec, tc.mode)
+		if start := strings.Join(got.Argv, " "); start != tc.start || strings.Join(got.Resume, " ") != tc.resume {
+			t.Errorf("%s in %s: %q, then %q", tc.profile, tc.mode, got.Argv, got.Resume)
 		}
-		if !slices.Equal(given, strings.Fields(tc.argv)) {
-			t.Errorf("%s: the given line was changed to %q", tc.argv, given)
+		if tc.start == "" && fault.CodeOf(err) != fault.Unsupported {
+			t.Errorf("%s in %s: %v", tc.profile, tc.mode, err)
 		}
 	}
 }

@@ -100,9 +100,9 @@ func PermissionModes() []string {
 	return []string{"default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto"}
 }
 
-// SetPermissionMode changes the permission mode of a native teammate after its
-// spawn: by a request, if its client takes one, else by a restart in which it goes
-// on with its conversation, else fault.Unsupported.
+// SetPermissionMode changes the permission mode of a teammate after its spawn: by a
+// request, if its client takes one, else by a restart in which it goes on with its
+// conversation, else fault.Unsupported.
 func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string) (api.ModeChange, error) {
 	out := api.ModeChange{Name: name, Mode: mode}
 	if err := s.leadOnly("change the permissions of others"); err != nil {
@@ -122,14 +122,12 @@ func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string
 		return out, fault.New(fault.InvalidArgument, "%s is the lead, whose mode is its own", m.Name)
 	case m.Leadlight == nil:
 		return out, fault.New(fault.NotLead, "teammate %s was not started by leadlight", m.Name).WithHint("its own lead changes its mode")
-	case m.Leadlight.Kind != profiles.Native:
-		return out, noModes(m, "it is of kind "+m.Leadlight.Kind)
 	}
 	rec, err := s.panes.Records().Launch(ctx, t.Name, m.Name)
-	if err != nil || len(rec.Argv) == 0 {
+	if err != nil {
 		return out, noModes(m, "how it was started is not known any more")
 	}
-	if seen.Live() && s.takesModes(ctx, rec.Dir, rec.Argv[0]) {
+	if rec.Kind == profiles.Native && len(rec.Argv) > 0 && seen.Live() && s.takesModes(ctx, rec.Dir, rec.Argv[0]) {
 		f := store.Frame{Type: store.ModeSetRequest, Mode: mode, From: store.Lead}
 		if _, err := s.mail.Put(ctx, t.Name, m.Name, store.Message{From: store.Lead, Text: f.Text(), Timestamp: time.Now()}); err != nil {
 			return out, fmt.Errorf("ask %s to change its mode: %w", m.Name, err)
@@ -137,37 +135,12 @@ func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string
 		out.How = "asked"
 		return out, nil
 	}
-	argv, ok := withMode(rec.Resume, mode)
-	if !ok {
-		return out, noModes(m, "its client takes no such request, and its profile has no way to go on after a restart")
+	if rec, err = s.rearm(t, m, rec, mode); err != nil {
+		return out, err
 	}
-	rec.Argv, rec.Resume = argv, argv
 	out.How = "restarted"
 	_, err = s.restart(ctx, t.Name, m, seen, rec)
 	return out, err
-}
-
-func noModes(m store.Member, why string) error {
-	return fault.New(fault.Unsupported, "the permission mode of %s cannot be changed: %s", m.Name, why).
-		WithHint("stop it and spawn it again in the mode it is to have")
-}
-
-// withMode puts a mode into a client's command line that says one.
-func withMode(argv []string, mode string) ([]string, bool) {
-	out := slices.Clone(argv)
-	for i, word := range out {
-		switch {
-		case word == "--permission-mode" && i+1 < len(out):
-			out[i+1] = mode
-			return out, true
-		case strings.HasPrefix(word, "--permission-mode="):
-			out[i] = "--permission-mode=" + mode
-			return out, true
-		case word == "--dangerously-skip-permissions":
-			return slices.Replace(out, i, i+1, "--permission-mode", mode), true
-		}
-	}
-	return nil, false
 }
 
 // modesUntil is the first version of Claude Code that may drop a request to change

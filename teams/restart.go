@@ -2,7 +2,9 @@ package teams
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -11,8 +13,10 @@ import (
 )
 
 // Restart stops a teammate, if it runs, and starts it again with the same command
-// in the same folder, with the environment of whoever calls: values that were given
-// with --env are kept nowhere. Its mail stays.
+// in the same folder; an agent that can goes on with its conversation. Its mail stays.
+// The environment is that of whoever calls, and over it the variables that came with
+// the spawn: their values are kept nowhere but in the host, so that those of a
+// teammate that has ended are gone, which a notice says.
 func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, error) {
 	if err := s.leadOnly("restart teammates"); err != nil {
 		return api.Member{}, err
@@ -38,8 +42,12 @@ func (s *Service) restart(ctx context.Context, team string, m store.Member, seen
 	if err != nil {
 		return api.Member{}, err
 	}
+	if rec.Profile != "" && s.profiles[rec.Profile].SharesConversations() && sharesFolder(t, m.Name, rec.Profile, rec.Dir) {
+		rec.Resume = nil
+	}
+	rec.GoOn = len(rec.Resume) > 0
 	spec := SpawnSpec{
-		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt,
+		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Env: s.keptVariables(ctx, m, seen, rec), Layout: rec.Layout,
 		Cwd: rec.Dir, Color: m.Color, Run: rec.Run, RunTask: rec.RunTask, Restart: rec.Restart, PlanMode: rec.Plan, again: &rec,
 	}
 	check := newcomer{spec: spec}
@@ -56,5 +64,27 @@ func (s *Service) restart(ctx context.Context, team string, m store.Member, seen
 		}
 	}
 	res := s.Spawn(ctx, team, []SpawnSpec{spec})
+	if rec.GoOn && errors.Is(res[0].Err, fault.SpawnFailed) {
+		s.notice(fmt.Sprintf("%s cannot go on with its conversation and begins anew: %v", m.Name, res[0].Err))
+		rec.GoOn = false
+		res = s.Spawn(ctx, team, []SpawnSpec{spec})
+	}
 	return res[0].Member, res[0].Err
+}
+
+// keptVariables returns the variables that came with the spawn of a teammate, as its
+// host still has them.
+func (s *Service) keptVariables(ctx context.Context, m store.Member, seen api.Member, rec panes.LaunchRecord) []string {
+	if len(rec.Asked) == 0 {
+		return nil
+	}
+	var env []string
+	err := error(fault.New(fault.RecipientInactive, "its host has ended"))
+	if seen.Live() {
+		env, err = s.panes.Client(panes.HostRecord{Socket: rec.Socket}).Variables(ctx, rec.Asked)
+	}
+	if err != nil {
+		s.notice(fmt.Sprintf("the variables that %s was started with are not known any more (%s): %v", m.Name, strings.Join(rec.Asked, " "), err))
+	}
+	return env
 }

@@ -54,6 +54,7 @@ type newcomer struct {
 	profile profiles.Profile
 	argv    []string
 	resume  []string // argv that goes on with its conversation; nil: it begins anew
+	mode    string   // permission mode that it inherits
 	dir     string
 	host    string
 	color   string
@@ -73,8 +74,12 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 	if err == nil {
 		t, err = s.get(ctx, team)
 	}
+	mode := ""
+	if err == nil {
+		mode = s.leadMode(t)
+	}
 	for i := range specs {
-		news[i] = newcomer{spec: specs[i], host: uuid.NewString(), err: err}
+		news[i] = newcomer{spec: specs[i], host: uuid.NewString(), mode: mode, err: err}
 		if err == nil {
 			s.resolve(t, &news[i])
 		}

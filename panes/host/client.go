@@ -59,6 +59,12 @@ func (c *Client) Wait(ctx context.Context) (Exit, error) {
 	return e.exit(), err
 }
 
+// Variables returns those of the host's variables (K=V) that are named.
+func (c *Client) Variables(ctx context.Context, names []string) (env []string, err error) {
+	err = c.call(ctx, "variables", variablesParams{names}, &env)
+	return env, err
+}
+
 // Ask asks the host to come to an end by itself; the error is its refusal.
 func (c *Client) Ask(ctx context.Context, r AskRequest) error {
 	return c.call(ctx, "ask", r, nil)

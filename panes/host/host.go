@@ -45,6 +45,10 @@ type Options struct {
 	Rows, Cols int           // the size when headless; 0 = 24 and 80
 	Term, Kill time.Duration // the rungs when a program leaves others behind; 0 = the defaults
 
+	// Variables are K=V that are told on the socket by name, to whoever may connect: the
+	// owner of the host alone, who could read them from the processes as well.
+	Variables []string
+
 	// Ask is called when somebody asks the host to come to an end by itself; an
 	// error is handed back to whoever asked. nil = it cannot be asked.
 	Ask func(context.Context, AskRequest) error
@@ -59,6 +63,7 @@ type Host struct {
 	self     signals.Identity
 	ask      func(context.Context, AskRequest) error
 	log      *slog.Logger
+	env      []string // Options.Variables
 	term     time.Duration
 	kill     time.Duration
 	terminal *terminal // nil when headless
@@ -110,7 +115,7 @@ func New(o Options) (*Host, error) {
 		return nil, fault.New(fault.Failed, "start the host: %w", err)
 	}
 	h := &Host{
-		id: o.ID, self: self, ask: o.Ask, log: o.Log, term: o.Term, kill: o.Kill, started: time.Now(),
+		id: o.ID, self: self, ask: o.Ask, log: o.Log, env: o.Variables, term: o.Term, kill: o.Kill, started: time.Now(),
 		ending: make(chan struct{}, 1), typist: make(chan struct{}, 1),
 		changed: make(chan struct{}), moved: make(chan struct{}), closing: make(chan struct{}), closed: make(chan struct{}),
 		out: &output{transcript: o.Transcript, ring: newRing(ringSize), modes: newModes()},

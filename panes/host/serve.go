@@ -23,14 +23,15 @@ type operation struct {
 // operations is everything but attach, which is not answered with one line.
 func operations() map[string]operation {
 	return map[string]operation{
-		"status":   {do: opStatus},
-		"capture":  {do: opCapture},
-		"inject":   {do: opInject, abandon: true},
-		"keys":     {do: opKeys, abandon: true},
-		"signal":   {do: opSignal},
-		"wait":     {do: opWait, abandon: true},
-		"ask":      {do: opAsk},
-		"shutdown": {do: opShutdown},
+		"status":    {do: opStatus},
+		"capture":   {do: opCapture},
+		"inject":    {do: opInject, abandon: true},
+		"keys":      {do: opKeys, abandon: true},
+		"signal":    {do: opSignal},
+		"wait":      {do: opWait, abandon: true},
+		"ask":       {do: opAsk},
+		"shutdown":  {do: opShutdown},
+		"variables": {do: opVariables},
 	}
 }
 
@@ -106,6 +107,20 @@ func opKeys(ctx context.Context, h *Host, raw json.RawMessage) (any, error) {
 		return nil, err
 	}
 	return struct{}{}, h.Keys(ctx, p.Keys)
+}
+
+func opVariables(_ context.Context, h *Host, raw json.RawMessage) (any, error) {
+	var p variablesParams
+	if err := decodeParams(raw, &p); err != nil {
+		return nil, err
+	}
+	found := []string{}
+	for _, kv := range h.env {
+		if name, _, _ := strings.Cut(kv, "="); slices.Contains(p.Names, name) {
+			found = append(found, kv)
+		}
+	}
+	return found, nil
 }
 
 func opSignal(_ context.Context, h *Host, raw json.RawMessage) (any, error) {

@@ -77,6 +77,9 @@ type (
 	keysParams struct {
 		Keys []string `json:"keys"`
 	}
+	variablesParams struct {
+		Names []string `json:"names"`
+	}
 	signalParams struct {
 		Signal string `json:"signal"`
 	}

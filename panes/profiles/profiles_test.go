@@ -238,6 +238,22 @@ func TestTheTableIsSound(t *testing.T) {
 	}
 }
 
+func TestM15_TheModeOfALead(t *testing.T) {
+	for line, want := range map[string]string{
+		"claude --permission-mode acceptEdits": "acceptEdits", "/opt/x/claude --model m --permission-mode=plan": "plan",
+		"node /lib/node_modules/@anthropic-ai/claude-code/cli.js --dangerously-skip-permissions": "bypassPermissions",
+		"claude": "", "claude --permission-mode": "", "claude -p -- --permission-mode plan": "", "bash -c claude": "none", "": "none",
+	} {
+		mode, ok := ModeOf(strings.Fields(line))
+		if !ok {
+			mode = "none"
+		}
+		if mode != want {
+			t.Errorf("%s: %q, want %q", line, mode, want)
+		}
+	}
+}
+
 func FuzzUnknownWord(f *testing.F) {
 	for _, s := range []string{"", "{agent}@{team}", "{agent", "{}", "{{agnet}}", `{"a":1}`, "}{", "{a}{b}"} {
 		f.Add(s)

@@ -115,7 +115,7 @@ func (m *mate) open(ctx context.Context) error {
 		panes.TranscriptPath(o.Team, o.Agent), maxTranscript)
 	m.host, err = host.New(host.Options{
 		ID: l.Host, Socket: l.Socket, Terminal: o.Terminal, Transcript: transcript,
-		Screen: l.Kind != profiles.Worker, Log: o.Log,
+		Screen: l.Kind != profiles.Worker, Log: o.Log, Variables: m.env,
 	})
 	if err != nil {
 		return fmt.Errorf("start the host: %w", err)
@@ -153,6 +153,9 @@ func (m *mate) supervise(ctx context.Context) panes.Ended {
 	stop := m.endOnClosing(ctx)
 	defer stop()
 	argv := m.launch.Argv
+	if m.launch.GoOn {
+		argv = m.launch.Resume
+	}
 	for again := 0; ; again++ {
 		began := time.Now()
 		m.show(api.StateActive, "", "")

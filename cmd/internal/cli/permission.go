@@ -102,8 +102,8 @@ type permissionModeOptions struct{ Name, Mode string }
 
 func permissionModeCommand(a *app, run func(context.Context, *app, permissionModeOptions) error) *cobra.Command {
 	return &cobra.Command{
-		Use: "mode NAME MODE", Short: "Change the permission mode of a native teammate",
-		Long: "Change the permission mode of a native teammate. A client that takes it is sent a request; another\n" +
+		Use: "mode NAME MODE", Short: "Change the permission mode of a teammate",
+		Long: "Change the permission mode of a teammate. A client that takes it is sent a request; another\n" +
 			"one is started again and goes on with its conversation, if its profile says how.",
 		Example: "  leadlight permission mode ann acceptEdits", Args: takes(2, 2),
 		ValidArgsFunction: func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {

@@ -1,0 +1,64 @@
+package teams
+
+import (
+	"slices"
+
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// leadMode is the permission mode that new teammates inherit: the one that the
+// lead's own entry tells, else the one that the Claude Code session was started in
+// below which we run. It is "" for a lead without a mode, such as a person at a
+// shell: then the agent's own settings count.
+func (s *Service) leadMode(t store.Team) string {
+	modes := []string{}
+	if lead := t.Member(leadName(t)); lead != nil {
+		modes = append(modes, lead.Mode)
+	}
+	// What Claude Code runs for its model has this variable; a server of tools that it
+	// starts has not, and is a session.
+	if s.caller.Session || variable(s.environ, "CLAUDECODE") != "" {
+		for _, p := range signals.Ancestors() {
+			if mode, is := profiles.ModeOf(p.Argv); is {
+				modes = append(modes, mode)
+				break // its own ancestors are not the lead
+			}
+		}
+	}
+	for _, mode := range modes {
+		if slices.Contains(PermissionModes(), mode) {
+			return mode
+		}
+	}
+	return ""
+}
+
+// rearm makes the command lines of a launch record for another permission mode:
+// fault.Unsupported where the profile has no way into it, or none to go on in it with
+// the conversation there is.
+func (s *Service) rearm(t store.Team, m store.Member, rec panes.LaunchRecord, mode string) (panes.LaunchRecord, error) {
+	p, err := s.profiles.Get(rec.Profile)
+	switch {
+	case err != nil:
+		return rec, err
+	case !p.CheckMode(mode):
+		return rec, noModes(m, "its profile "+p.Name+" has no arguments for "+mode)
+	case rec.Kind != profiles.Worker && len(p.ResumeArgs) == 0:
+		return rec, noModes(m, "its client takes no such request, and its profile has no way to go on after a restart")
+	}
+	rec.Mode, rec.Plan = mode, mode == profiles.ModePlan
+	rec.Argv, rec.Resume, err = p.Argv(profiles.Ask{
+		Command: rec.Given, Agent: m.Name, Team: t.Name, Color: rec.Color, Kind: rec.Kind, Type: m.AgentType,
+		Model: m.Model, Parent: leadSession(t), Session: rec.Session, Mode: mode, Plan: rec.Plan,
+	})
+	return rec, err
+}
+
+func noModes(m store.Member, why string) error {
+	return fault.New(fault.Unsupported, "the permission mode of %s cannot be changed: %s", m.Name, why).
+		WithHint("stop it and spawn it again in the mode it is to have")
+}

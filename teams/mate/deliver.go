@@ -44,6 +44,7 @@ type courier struct {
 	look    *look
 	briefed bool
 	worked  bool // something was typed since the lead was told that it is idle
+	kept    int  // how often in a row hooks have kept it from going idle
 	typed   *typed
 }
 
@@ -152,7 +153,7 @@ func (c *courier) give(ctx context.Context, msg batch, since time.Time) error {
 	if err := c.enter(ctx, text, msg.ID, since); err != nil {
 		return err
 	}
-	c.briefed, c.worked = true, true
+	c.briefed, c.worked, c.kept = true, true, 0
 	return nil
 }
 
@@ -208,11 +209,35 @@ func (c *courier) show(ctx context.Context) {
 	if !s.free {
 		return
 	}
-	c.m.show(api.StateIdle, "", "")
 	if c.worked && s.rested {
+		if c.keptAwake(ctx, s.since) {
+			return
+		}
 		c.worked = false
 		c.m.tellIdle(ctx, finished{})
 	}
+	c.m.show(api.StateIdle, "", "")
+}
+
+// keptAwake asks the hooks whether the agent may rest. What they object is typed into
+// it like a message.
+func (c *courier) keptAwake(ctx context.Context, since time.Time) bool {
+	feedback, err := c.m.o.Service.MayIdle(ctx, c.m.o.Team, c.kept)
+	if err != nil {
+		c.m.o.Log.Warn("ask the hooks", "error", err)
+	}
+	if feedback == "" {
+		c.kept = 0
+		return false
+	}
+	id := fmt.Sprintf("objection-%d", c.kept)
+	switch err := c.enter(ctx, "[leadlight] not finished yet: "+feedback, id, since); {
+	case err == nil:
+		c.kept++
+	case !errors.Is(err, fault.Rejected): // a person types: the next look tries again
+		c.m.o.Log.Warn("type what a hook objects", "error", err)
+	}
+	return true
 }
 
 // enter types text and submits it, and makes sure that it was taken: what still

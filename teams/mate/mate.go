@@ -152,6 +152,7 @@ func (m *mate) show(state, task, reason string) {
 func (m *mate) supervise(ctx context.Context) panes.Ended {
 	stop := m.endOnClosing(ctx)
 	defer stop()
+	m.o.Service = m.o.Service.In(m.launch.Dir, m.env, m.host.Closing()) // hooks inherit what it has
 	argv := m.launch.Argv
 	if m.launch.GoOn {
 		argv = m.launch.Resume

@@ -178,14 +178,23 @@ func (m *mate) attempt(ctx context.Context, argv []string, input []byte, id, fee
 		defer s.close()
 		all = append(all, s)
 	}
+	end := &reply{}
+	if repliesInEvents(argv) {
+		all = append(all, end)
+	}
 	exit, err := m.host.Run(ctx, host.Command{
 		Argv: argv, Dir: m.launch.Dir, Env: env,
 		Pipes: true, Stdin: append(input, '\n'), Stdout: io.MultiWriter(all...), Stderr: said,
 	})
+	end.end()
+	if end.found { // not the events, but what the agent says
+		out, said = &tail{limit: maxResult}, &tail{limit: maxResult}
+		_, _ = io.WriteString(io.MultiWriter(out, said), end.text)
+	}
 	switch {
 	case err != nil:
 		return "", fault.Of(err).Message
-	case exit.Code != 0:
+	case exit.Code != 0, end.bad:
 		return "", whyFailed(exit, said)
 	}
 	return out.String(), ""

@@ -80,9 +80,10 @@ func layers() []rule {
 		{"cmd/internal/config", l4, "panes panes/profiles panes/host hooks backend teams teams/store", "settings name things of the lower layers and start none"},
 		{"cmd/internal/daemon", l4, "teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},
 		{"cmd/internal/scheduler", l4, "teams teams/* panes/profiles", "runs are carried out by the verbs alone"},
+		{"cmd/internal/tmuxshim", l4, "backend panes panes/host signals teams/store/lock", "tmux's verbs, answered with panes that no team knows"},
 		{"cmd/internal/tui", l4, "teams teams/api panes panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},
 		{"cmd/internal/mcp", l4, "teams teams/api teams/changes teams/events teams/store", "tools for models are the verbs under other names"},
-		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/tui cmd/internal/daemon cmd/internal/scheduler cmd/internal/mcp", "who asks may ask everyone"},
+		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/tui cmd/internal/daemon cmd/internal/scheduler cmd/internal/mcp cmd/internal/tmuxshim", "who asks may ask everyone"},
 		{"cmd/leadlight", l5, "cmd/internal/cli", "main is a few lines"},
 
 		{"examples/backend-*", l5, "backend backend/external/plugin", "a backend outside is made of what is public"},

@@ -4,10 +4,15 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/cli"
 )
 
 func main() {
-	os.Exit(cli.Main(os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ()))
+	args := os.Args[1:]
+	if filepath.Base(os.Args[0]) == "tmux" { // Claude Code asks for panes
+		args = append([]string{"tmux-shim"}, args...)
+	}
+	os.Exit(cli.Main(args, cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ()))
 }

@@ -97,6 +97,7 @@ func verbs() []verb {
 		{groupHouse, "gc", with(gcCommand, runGC)},
 		{groupHouse, "version", versionCommand},
 		{groupHouse, "completion", completionCommand},
+		{groupHouse, shimVerb, shimCommand},
 		{"", teammateVerb, teammateCommand},
 		{"", "man", manCommand},
 	}

@@ -56,7 +56,6 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		// verbs of later versions are no commands yet
 		{"claude", `has no command "claude"`},
 		{"run ls", `no command`}, {"item ls", `no command`},
-		{"tmux-shim", `no command`},
 	} {
 		args := strings.Split(tc.line, " ")
 		status, out, errs := run(t, "", env, args...)

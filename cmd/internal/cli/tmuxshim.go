@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/cmd/internal/tmuxshim"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/spf13/cobra"
+)
+
+const shimVerb = "tmux-shim"
+
+func shimCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: shimVerb + " TMUX-ARGUMENT…", DisableFlagParsing: true,
+		Short: "Answer Claude Code in tmux's place",
+		Long:  shimHelp(), Example: "  leadlight tmux-shim -V\n  ln -s \"$(command -v leadlight)\" ~/shim/tmux\n  PATH=~/shim:$PATH claude --teammate-mode tmux",
+		ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {
+				return c.Help()
+			}
+			return a.shim(c.Context(), args)
+		},
+	}
+}
+
+// shimHelp lists what the shim knows.
+func shimHelp() string {
+	var b strings.Builder
+	b.WriteString("Answer what Claude Code asks tmux for the panes of its teammates: a lead outside tmux gets them in\n" +
+		"whichever backend there is, iTerm2 or none (headless). leadlight does this, too, when it is called by\n" +
+		"the name tmux: put a link of that name first on the PATH of the lead, and let it work in split panes\n" +
+		"(teammateMode tmux). --backend cannot be given here: LEADLIGHT_BACKEND names one. See them with\n" +
+		"leadlight doctor and in iTerm2 itself.\n\n" +
+		"A verb, a flag or an option that is not listed is refused with exit status 2.\n\n")
+	for _, v := range tmuxshim.Verbs() {
+		fmt.Fprintf(&b, "  %-16s %s (%s)\n", v.Name, v.Does, v.Clients)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// shim answers one call of tmux, or is the host in a pane.
+func (a *app) shim(ctx context.Context, args []string) error {
+	s, err := a.set(nil)
+	if err != nil {
+		return err
+	}
+	c, err := a.compose(s, teams.Caller{})
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	k := tmuxshim.Keeper{
+		Runtime: c.runtime, Executable: program, Environ: a.environ,
+		Choose: func(ctx context.Context) (panes.Choice, error) { return a.chooseForShim(ctx, c) },
+		Open:   func(kind, terminal string) (backend.Backend, error) { return a.openBackend(c, kind, terminal) },
+	}
+	var status int
+	if len(args) == 2 && args[0] == tmuxshim.HostWord {
+		var terminal *os.File
+		if isTerminal(a.in) {
+			terminal, _ = a.in.(*os.File)
+		}
+		status, err = k.Host(ctx, args[1], terminal, a.environ, a.logger())
+	} else {
+		status, err = tmuxshim.Shim{Keeper: k, Out: a.out, Err: a.err}.Run(ctx, args)
+	}
+	if err == nil && status != 0 {
+		err = exitStatus(status)
+	}
+	return err
+}
+
+// chooseForShim chooses as ever, but never tmux: the tmux on the PATH may be we.
+func (a *app) chooseForShim(ctx context.Context, c *composition) (panes.Choice, error) {
+	named := c.settings.Backend.V
+	if c.settings.Backend.Origin.Layer == config.Default {
+		named = "auto" // what Claude's own setting says has led to us
+	}
+	switch {
+	case named == "tmux":
+		return panes.Choice{}, fault.New(fault.Unsupported, "tmux-shim cannot put panes into tmux").
+			WithHint("inside tmux Claude Code needs no shim; else LEADLIGHT_BACKEND=headless or iterm2")
+	case named == panes.ITerm2 || named == "auto" && a.besideITerm2(c.settings):
+		choice, err := a.chooseITerm2(ctx, c, "")
+		if err == nil || named == panes.ITerm2 {
+			return choice, err
+		}
+	case named != "auto" && named != panes.Headless:
+		b, err := a.openBackend(c, named, "")
+		return panes.Choice{Type: named, Backend: b}, err
+	}
+	return a.chooseHeadless(c, "")
+}

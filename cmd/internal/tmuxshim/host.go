@@ -1,0 +1,128 @@
+package tmuxshim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// HostWord is the verb, unknown to tmux, with which the program starts itself in a pane.
+const HostWord = "host"
+
+// Launch is what the host of a pane is told. It comes in a file that is read once.
+type Launch struct {
+	Server   string   `json:"server"`
+	Host     string   `json:"host"`
+	Socket   string   `json:"socket"`
+	Words    []string `json:"words"` // one word is a line for the shell
+	Dir      string   `json:"dir"`
+	Env      []string `json:"env"`
+	Kind     string   `json:"kind"` // of the backend
+	Terminal string   `json:"terminal"`
+}
+
+// hand writes a launch down for its host alone.
+func (k Keeper) hand(l Launch) (file string, err error) {
+	file = filepath.Join(Folder(k.Runtime), "launch-"+l.Host)
+	data, err := json.Marshal(l)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(file), 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(file, data, 0o600)
+	}
+	if err != nil {
+		return "", fmt.Errorf("hand over the program of a pane: %w", err)
+	}
+	return file, nil
+}
+
+// take reads a launch and removes it.
+func take(file string) (l Launch, err error) {
+	data, err := os.ReadFile(file)
+	if err == nil {
+		_ = os.Remove(file)
+		err = json.Unmarshal(data, &l)
+	}
+	if err != nil {
+		return l, fault.New(fault.InvalidArgument, "tmux-shim %s: %w", HostWord, err).WithHint("it is started by tmux-shim, not by hand")
+	}
+	return l, nil
+}
+
+// argv is what runs: a line through the person's shell, or a program as it is.
+func (l Launch) argv() []string {
+	if len(l.Words) != 1 {
+		return l.Words
+	}
+	shell := "/bin/sh"
+	for _, kv := range l.Env {
+		if name, value, _ := strings.Cut(kv, "="); name == "SHELL" && filepath.IsAbs(value) {
+			shell = value
+		}
+	}
+	return []string{shell, "-c", l.Words[0]}
+}
+
+// Host is the process in a pane: it runs the program of the launch in file, and returns
+// the exit status. terminal is nil where there is none; environ is its own environment.
+func (k Keeper) Host(ctx context.Context, file string, terminal *os.File, environ []string, log *slog.Logger) (int, error) {
+	k.Runtime = filepath.Dir(filepath.Dir(file)) // the terminal may have another idea of it
+	l, err := take(file)
+	if err != nil {
+		return 0, err
+	}
+	h, err := host.New(host.Options{ID: l.Host, Socket: l.Socket, Terminal: terminal, Screen: true, Log: log})
+	if err != nil {
+		return 0, fmt.Errorf("start the host of a pane: %w", err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		select {
+		case <-ended:
+		case <-h.Closing():
+			if c := h.Cause(); c == host.CausePaneClosed || c == host.CauseTerminated || c == host.CauseInterrupted {
+				_, _ = h.End(context.WithoutCancel(ctx), host.DefaultTerm, host.DefaultKill) // the log of the host says what is left
+			}
+		}
+	}()
+	env := panes.WithTerminal(backend.Without(l.Env, backend.TerminalVariables()), environ)
+	exit, err := h.Run(ctx, host.Command{Argv: l.argv(), Dir: l.Dir, Env: env})
+	close(ended)
+	signal.Ignore(syscall.SIGHUP, syscall.SIGTERM) // whoever closes the pane now finds us about to leave
+	err = errors.Join(err, h.Close(), k.leave(ctx, l, environ), k.left(ctx, l))
+	return exit.Code, errors.Join(exit.StartErr, err)
+}
+
+// leave lets the backend forget the pane, which is about to go.
+func (k Keeper) leave(ctx context.Context, l Launch, environ []string) error {
+	b, err := k.Open(l.Kind, l.Terminal)
+	if err != nil {
+		return err
+	}
+	type leaver interface {
+		Leave(ctx context.Context, id backend.ID) error
+	}
+	x, ok := backend.As[leaver](b)
+	if !ok {
+		return nil
+	}
+	for _, kv := range environ {
+		if name, id, _ := strings.Cut(kv, "="); name == "LEADLIGHT_PANE" {
+			return x.Leave(ctx, backend.ID(id))
+		}
+	}
+	return nil
+}

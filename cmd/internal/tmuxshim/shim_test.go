@@ -1,0 +1,151 @@
+package tmuxshim
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// recorded are the calls of tmux that versions of the client were seen to make, inside
+// tmux and outside.
+func recorded(t testing.TB) [][]string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/argv.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]string
+	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		var row struct {
+			Client string
+			Argv   []string
+		}
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, row.Argv)
+	}
+	return out
+}
+
+func TestEveryRecordedCallIsKnown(t *testing.T) {
+	used := map[string]bool{}
+	for _, argv := range recorded(t) {
+		_, rest, version, err := serverOf(argv)
+		if version {
+			continue
+		}
+		c, err2 := parse(rest)
+		if err = errors.Join(err, err2); err != nil {
+			t.Errorf("%q: %v", argv, err)
+			continue
+		}
+		used[c.verb.Name] = true
+		switch c.verb.Name {
+		case "set-option":
+			if _, known := options()[c.words[0]]; !known {
+				t.Errorf("%q: the option is not known", argv)
+			}
+		case "show-options":
+			if _, err := showOption(t.Context(), nil, c); err != nil {
+				t.Errorf("%q: %v", argv, err)
+			}
+		}
+	}
+	for _, v := range Verbs() {
+		if used[v.Name] == (v.Clients == "none seen") {
+			t.Errorf("%s is said to be used by %q, and it was recorded: %v", v.Name, v.Clients, used[v.Name])
+		}
+	}
+}
+
+func TestUnknownIsRefusedByName(t *testing.T) {
+	for line, says := range map[string]string{
+		"choose-tree":                   `"choose-tree"`,
+		"":                              "without a verb",
+		"-C attach":                     "-C",
+		"kill-pane -a":                  "-a of the tmux verb kill-pane",
+		"list-panes -t a ; kill-server": "one line",
+		"select-pane -t %0 extra":       "1 words after the tmux verb select-pane",
+		"show-options -g status-left":   "status-left",
+	} {
+		_, args, _, err := serverOf(strings.Fields(line))
+		var c call
+		if err == nil {
+			c, err = parse(args)
+		}
+		if err == nil && c.verb.Name == "show-options" {
+			_, err = showOption(t.Context(), nil, c)
+		}
+		if !errors.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), says) || fault.Of(err).Hint == "" {
+			t.Errorf("%q: %v, want %q", line, err, says)
+		}
+	}
+	if _, err := parse([]string{"split-window", "-t"}); err == nil || err.Error() != "split-window: -t expects an argument" {
+		t.Errorf("a flag without its value: %v", err)
+	}
+}
+
+func TestTargetsAndFormats(t *testing.T) {
+	s := &server{Session: "swarm", Windows: []string{"view", "more"}, Panes: []pane{
+		{ID: "%0", Window: 0, Title: "a"}, {ID: "%3", Window: 0}, {ID: "%4", Window: 1, Title: "#{pane_id}"},
+	}}
+	for target, want := range map[string]string{
+		"%3": "%3", "": "%0", "swarm": "%0", "=swarm": "%0", "swarm:": "%0", "swarm:more": "%4", "swarm:1": "%4", "@1": "%4",
+		"%1": "can't find pane: %1", "%": "can't find pane: %", "@7": "can't find window: @7", "swarm:x": "can't find window: x", "other": "can't find session: other",
+	} {
+		p, err := s.target(target)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = p.ID
+		}
+		if got != want {
+			t.Errorf("%q is %q, want %q", target, got, want)
+		}
+	}
+	for format, want := range map[string]string{
+		"#{pane_id}": "%4", "#{session_name}:#{window_id}.#{pane_id}": "swarm:@1.%4", "#{window_name} #{pane_title}": "more #{pane_id}",
+		"#{client_termtype}\t#{status}": "\ton", "plain": "plain", "#{pane_id": "",
+	} {
+		if got := s.expand(format, &s.Panes[2]); got != want {
+			t.Errorf("%q is %q, want %q", format, got, want)
+		}
+	}
+}
+
+func TestColors(t *testing.T) {
+	for style, want := range map[string]string{"bg=default,fg=blue": "blue", "fg=magenta": "purple", "fg=colour208": "orange", "fg=colour205": "pink", "bg=red": ""} {
+		var p pane
+		if p.paint(style); p.Color != want {
+			t.Errorf("%s is %q, want %q", style, p.Color, want)
+		}
+	}
+}
+
+func FuzzCall(f *testing.F) {
+	for _, argv := range recorded(f) {
+		f.Add(strings.Join(argv, "\x00"))
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		_, args, _, err := serverOf(strings.Split(line, "\x00"))
+		if err != nil {
+			return
+		}
+		c, err := parse(args)
+		if err != nil {
+			return
+		}
+		s := &server{Session: "s", Windows: []string{"w"}, Panes: []pane{{ID: "%0"}}}
+		if p, err := s.target(c.flags['t']); err == nil {
+			s.expand(c.flags['F'], p)
+		}
+	})
+}

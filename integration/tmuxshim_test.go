@@ -1,0 +1,152 @@
+package integration_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// shim is leadlight called by the name tmux.
+type shim struct {
+	*rig
+	backend string
+}
+
+func (s shim) tmuxCall(args ...string) result {
+	s.t.Helper()
+	c := exec.Command(s.path("shim", "tmux"), args...)
+	c.Dir, c.Env = s.path("work"), append(append([]string{}, s.env...), "LEADLIGHT_BACKEND="+s.backend)
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Run(); c.ProcessState == nil {
+		s.t.Fatal(err)
+	}
+	return result{out: out.String(), err: errs.String(), exit: c.ProcessState.ExitCode()}
+}
+
+func newShim(t *testing.T, r *rig, backend string) shim {
+	t.Helper()
+	if err := os.Mkdir(r.path("shim"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(r.bin, r.path("shim", "tmux")); err != nil {
+		t.Fatal(err)
+	}
+	return shim{r, backend}
+}
+
+// row is one call of tmux as the client made it, with tmux's own answer.
+type row struct {
+	Argv   []string
+	Status int
+	Out    string
+	Err    string
+}
+
+// What two generations of the client ask tmux, and tmux's answers, word for word: a
+// team outside tmux with three teammates, of which some leave by themselves.
+func TestTmuxShimReplaysTheClient(t *testing.T) {
+	t.Parallel()
+	for _, client := range []string{"2.1.41", "2.1.332"} {
+		for _, backend := range []string{"headless", "iterm2"} {
+			t.Run(client+" "+backend, func(t *testing.T) {
+				t.Parallel()
+				r, server := inITerm2(t)
+				s := newShim(t, r, backend)
+				s.replay("testdata/tmux-shim/" + client + ".jsonl")
+				for _, id := range []string{"%0", "%1", "%2"} { // who is left
+					s.tmuxCall("-L", "claude-swarm-1", "kill-pane", "-t", id)
+				}
+				if left := server.Sessions(); len(left) != 1 {
+					t.Errorf("left in iTerm2: %v", left)
+				}
+				if left, err := os.ReadDir(r.path("run", "leadlight")); err == nil {
+					t.Errorf("left in the run folder: %v", left)
+				}
+			})
+		}
+	}
+}
+
+func (s shim) replay(file string) {
+	s.t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		var want row
+		if err := json.Unmarshal(lines.Bytes(), &want); err != nil {
+			s.t.Fatal(err)
+		}
+		target := want.Argv[len(want.Argv)-1]
+		for i, word := range want.Argv {
+			switch {
+			case word == "-t":
+				target = want.Argv[i+1]
+			case word == "COMMAND": // until it is told to leave, and then by itself
+				want.Argv[i] = "touch '" + s.path("begun-"+target) + "'; while ! [ -e '" + s.path("leave-"+target) + "' ]; do sleep 0.02; done; rm '" + s.path("leave-"+target) + "'"
+			}
+		}
+		if want.Err != "" && strings.HasPrefix(target, "%") {
+			s.leaves(target)
+		}
+		got := s.tmuxCall(want.Argv...)
+		if got.out != want.Out || got.exit != want.Status || !strings.Contains(got.err, want.Err) || want.Err == "" && got.err != "" {
+			s.t.Errorf("%q: %d %q %q, tmux: %d %q %q", want.Argv, got.exit, got.out, got.err, want.Status, want.Out, want.Err)
+		}
+	}
+}
+
+// leaves lets a teammate end by itself.
+func (s shim) leaves(pane string) {
+	s.t.Helper()
+	s.eventually("the program of "+pane+" has begun", func() bool { _, err := os.Stat(s.path("begun-" + pane)); return err == nil })
+	if err := os.WriteFile(s.path("leave-"+pane), nil, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.eventually(pane+" is gone", func() bool {
+		return s.tmuxCall("-L", "claude-swarm-1", "display-message", "-t", pane, "-p", "x").exit == 1
+	})
+}
+
+// What the shim does not know fails by name and changes nothing; and it puts no pane into
+// the tmux that it stands for.
+func TestTmuxShimRefuses(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "")
+	s := newShim(t, r, "headless")
+	for _, tc := range []struct {
+		args []string
+		exit int
+		says string
+	}{
+		{[]string{"choose-tree"}, 2, `the tmux verb "choose-tree" (UNSUPPORTED)`},
+		{[]string{"-L", "x", "kill-pane", "-Z"}, 2, "flag -Z"},
+		{[]string{"-L", "x", "list-panes", "-t", "y"}, 1, "no server running on x"},
+		{[]string{"host", "/no/such/file"}, 2, "INVALID_ARGUMENT"},
+	} {
+		if got := s.tmuxCall(tc.args...); got.exit != tc.exit || !strings.Contains(got.err, tc.says) || got.out != "" {
+			t.Errorf("%q: %d %q %q", tc.args, got.exit, got.out, got.err)
+		}
+	}
+	s.tmuxCall("-L", "x", "new-session", "-d", "-s", "s", "-n", "w")
+	into := s
+	into.backend = "tmux"
+	if got := into.tmuxCall("-L", "x", "respawn-pane", "-k", "-t", "%0", "--", "sleep 1000"); got.exit != 2 || !strings.Contains(got.err, "cannot put panes into tmux") {
+		t.Errorf("into tmux: %d %s", got.exit, got.err)
+	}
+	if got := s.tmuxCall("-L", "x", "respawn-pane", "-k", "-t", "%0", "--", "sleep 1000"); got.exit != 0 {
+		t.Errorf("afterwards: %d %s", got.exit, got.err)
+	}
+	if got := s.tmuxCall("-L", "x", "respawn-pane", "-k", "-t", "%0", "--", "sleep 1000"); got.exit != 2 {
+		t.Errorf("a second program: %d %s", got.exit, got.err)
+	}
+	if got := s.tmuxCall("-L", "x", "kill-pane", "-t", "%0"); got.exit != 0 {
+		t.Errorf("kill: %d %s", got.exit, got.err)
+	}
+}

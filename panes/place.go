@@ -120,7 +120,7 @@ func (p *placer) start() {
 	}
 	byID := map[string]*window{}
 	for _, pane := range p.view.Ours {
-		if p.view.Lead != nil && pane.Window == p.view.Lead.Window {
+		if !p.suits(pane) {
 			continue
 		}
 		w := byID[pane.Window]
@@ -131,6 +131,16 @@ func (p *placer) start() {
 		}
 		w.panes = append(w.panes, slot{id: pane.ID, cols: pane.Width, rows: pane.Height})
 	}
+}
+
+// suits tells whether the window of a pane of ours is of the kind that is asked for: in
+// the lead's session, which is not the lead's window, or in one of the team's own.
+func (p *placer) suits(pane backend.Pane) bool {
+	lead := p.view.Lead
+	if lead == nil {
+		return true
+	}
+	return pane.Window != lead.Window && (pane.Session == lead.Session) != (p.layout.Placement == backend.Session)
 }
 
 // leadWindow is the window that the lead shares with its teammates: they stand
@@ -235,8 +245,8 @@ func (p *placer) open() {
 	case p.view.Lead != nil && p.layout.Placement != backend.Session:
 		spec.Target = p.view.Lead.ID
 		cols, rows = max(p.view.Lead.WindowWidth, p.view.Lead.Width), max(p.view.Lead.WindowHeight, p.view.Lead.Height)
-	case len(p.view.Ours) > 0:
-		spec.Target = p.view.Ours[0].ID
+	case len(p.windows) > 0 && p.windows[0].panes[0].id != "":
+		spec.Target = p.windows[0].panes[0].id
 	case len(p.specs) > 0:
 		spec.Chain = len(p.specs)
 	default:

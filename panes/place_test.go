@@ -47,6 +47,15 @@ func TestPlace(t *testing.T) {
 	for i := range 4 {
 		full.Ours = append(full.Ours, pane(fmt.Sprintf("%%%d", i+1), "@0", 119, 11))
 	}
+	mixed := inside(200, 50) // one beside the lead, one in a window, one in a session of the team's own
+	mixed.Lead.Session = "$0"
+	for i, session := range []string{"$0", "$0", "$1"} {
+		p := pane(fmt.Sprintf("%%%d", i+1), fmt.Sprintf("@%d", i), 200, 50)
+		p.Session = session
+		mixed.Ours = append(mixed.Ours, p)
+	}
+	two := mixed
+	two.Ours = mixed.Ours[:2]
 	elsewhere := View{Ours: []backend.Pane{pane("%7", "@3", 100, 50), pane("%8", "@3", 99, 50)}}
 	for _, tc := range []struct {
 		name   string
@@ -62,6 +71,9 @@ func TestPlace(t *testing.T) {
 		{"80x24 holds two", Layout{}, inside(80, 24), 3, "beside(%0,47) below(-1,11) window(%0)"},
 		{"a cap by number", Layout{MaxPanes: 1}, inside(200, 50), 3, "beside(%0,119) window(%0) window(%0)"},
 		{"LY-05 window: the lead's window is left alone", Layout{Placement: backend.Window}, inside(200, 50), 2, "window(%0) beside(-1,99)"},
+		{"LY-05 window: into the window in the lead's session", Layout{Placement: backend.Window}, mixed, 1, "beside(%2,99)"},
+		{"session: into the one of the team's own", Layout{Placement: backend.Session}, mixed, 1, "beside(%3,99)"},
+		{"session: none yet", Layout{Placement: backend.Session}, two, 2, "session() beside(-1,99)"},
 		{"LY-02 outside: a session with panes of a useful size", Layout{}, View{}, 5, "session() beside(-1,99) below(-2,24) below(-2,24) window(-4)"},
 		{"outside, again: into the windows there are", Layout{}, elsewhere, 1, "below(%7,24)"},
 	} {

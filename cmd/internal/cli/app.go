@@ -33,6 +33,7 @@ type app struct {
 
 	mu       sync.Mutex // guards held, and lines on stderr against each other
 	held     []string   // narration kept back until all went well
+	atOnce   bool       // it is not kept back: the verb takes long
 	settings *config.Settings
 	built    *composition
 }
@@ -161,12 +162,12 @@ func (a *app) serve(ctx context.Context, positional ...string) (*teams.Service, 
 }
 
 // say narrates on stderr. With --json it waits until all went well, so that an
-// error is the only thing on stderr.
+// error is the only thing on stderr, unless it is narrated at once (atOnce).
 func (a *app) say(format string, args ...any) {
 	line := printable(fmt.Sprintf(format, args...))
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.json {
+	if a.json && !a.atOnce {
 		a.held = append(a.held, line)
 		return
 	}
@@ -178,6 +179,15 @@ func (a *app) warn(warnings []string) {
 	for _, w := range warnings {
 		a.say("leadlight: warning: %s", w)
 	}
+}
+
+// narrate says at once what was and will be said: a stream, or a verb that takes long,
+// does not wait for its end.
+func (a *app) narrate() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.atOnce = true
+	a.tellHeld()
 }
 
 func (a *app) tellHeld() {

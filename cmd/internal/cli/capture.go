@@ -24,8 +24,8 @@ func captureCommand(a *app, run func(context.Context, *app, captureOptions) erro
 	var o captureOptions
 	c := &cobra.Command{
 		Use: "capture NAME", Short: "Print what a teammate's pane shows now",
-		Long: "Print the text that a teammate's pane shows now. Nothing is typed, resized or focused. The pane is\n" +
-			"an ordinary one: `tmux capture-pane -p -t PANE` works, too.",
+		Long: "Print the text that a teammate's pane shows now. Nothing is typed, resized or focused. In tmux the\n" +
+			"pane is an ordinary one: `tmux -S SOCKET capture-pane -p -t PANE` works, too.",
 		Example: "  leadlight capture bob --lines 20", Args: takes(1, 1), ValidArgsFunction: completeMembers(a, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Name = args[0]

@@ -58,7 +58,7 @@ func runEvents(ctx context.Context, a *app, o eventsOptions) error {
 		return err
 	}
 	defer c.Close()
-	a.tellHeld() // a stream does not wait for its end
+	a.narrate()
 	filter := api.EventFilter{Team: s.Team.V, Types: o.Types}
 	if !o.Follow {
 		return a.pastEvents(ctx, c, api.EventsParams{EventFilter: filter, SinceMs: o.Since.Milliseconds()})

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/cmd/internal/looks"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/spf13/cobra"
 )
@@ -51,6 +54,9 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 		if !o.Watch {
 			a.warn(warnings)
 		}
+		if a.json && !a.inside() {
+			a.reached(ctx, svc, team, members)
+		}
 		return a.showMembers(members, o)
 	}
 	if !o.Watch {
@@ -64,6 +70,21 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 		return err
 	}
 	return a.watch(ctx, show)
+}
+
+// reached adds how a person gets to see each pane, as spawn says it of one.
+func (a *app) reached(ctx context.Context, svc *teams.Service, team string, members []api.Member) {
+	var wg sync.WaitGroup
+	for i := range members {
+		if m := &members[i]; m.Live() {
+			wg.Go(func() {
+				if words, err := svc.Attach(ctx, team, m.Name); err == nil { // else whoever asks for attach is told why
+					m.Attach = shellLine(words)
+				}
+			})
+		}
+	}
+	wg.Wait()
 }
 
 // showMembers renders members as the options say.
@@ -128,47 +149,14 @@ func statusLine(members []api.Member) string {
 	var parts []string
 	for _, m := range members {
 		name := strings.ReplaceAll(oneLine(m.Name), "#", "##")
-		if color := tmuxColor(m.Color); color != "" {
+		if color := looks.Tmux(m.Color); color != "" {
 			name = "#[fg=" + color + "]" + name + "#[default]"
 		}
-		mark := stateMark(m.State)
+		mark := looks.Member(m.State).Mark
 		if m.Unread != nil && *m.Unread > 0 {
 			mark += fmt.Sprintf("(%d)", *m.Unread)
 		}
 		parts = append(parts, name+" "+mark)
 	}
 	return strings.Join(parts, "  ")
-}
-
-func stateMark(state string) string {
-	switch state {
-	case api.StateActive:
-		return "▶"
-	case api.StateIdle:
-		return "·"
-	case api.StateWaiting:
-		return "?"
-	case api.StateStarting, api.StateStopping:
-		return "…"
-	case api.StateStopped:
-		return "■"
-	case api.StateFailed, api.StateLost:
-		return "✗"
-	}
-	return "~"
-}
-
-// tmuxColor is a teammate's colour in tmux's words, "" for one it does not have.
-func tmuxColor(color string) string {
-	switch color {
-	case "pink":
-		return "magenta"
-	case "purple":
-		return "colour141"
-	case "orange":
-		return "colour208"
-	case "red", "green", "yellow", "blue", "magenta", "cyan":
-		return color
-	}
-	return ""
 }

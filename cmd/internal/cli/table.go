@@ -10,6 +10,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/cmd/internal/looks"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -129,56 +130,12 @@ func hidden(r rune) bool {
 	return unicode.IsControl(r) || (r >= '\u202a' && r <= '\u202e') || (r >= '\u2066' && r <= '\u2069')
 }
 
-// ansi is the palette: the colours teammates have, and our own uses.
-func ansi(color string) string {
-	switch color {
-	case "bold":
-		return "1"
-	case "dim":
-		return "2"
-	case "red":
-		return "31"
-	case "green":
-		return "32"
-	case "yellow":
-		return "33"
-	case "blue":
-		return "34"
-	case "magenta", "pink":
-		return "35"
-	case "purple":
-		return "38;5;141"
-	case "cyan":
-		return "36"
-	case "orange":
-		return "38;5;208"
-	}
-	return ""
-}
-
 func paint(text, color string, colors bool) string {
-	code := ansi(color)
+	code := looks.ANSI(color)
 	if !colors || code == "" || text == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
-
-// stateColor is how a state looks.
-func stateColor(state string) string {
-	switch state {
-	case api.StateActive, "completed", "in_progress":
-		return "green"
-	case api.StateWaiting, api.StateStarting, api.StateStopping:
-		return "yellow"
-	case api.StateFailed, api.StateLost: // "failed" is a task's state, too
-		return "red"
-	case api.StateUnknown, "blocked":
-		return "magenta"
-	case api.StateStopped:
-		return "dim"
-	}
-	return ""
 }
 
 // since says how long ago a moment was.

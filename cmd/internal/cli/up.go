@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/cmd/internal/looks"
 	"github.com/leadlight-dev/leadlight/cmd/internal/tui"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
@@ -86,6 +87,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	if o.Detach {
 		return a.answer(u.result(snap, nil), func(w io.Writer) { a.memberTable(w, snap.Members) })
 	}
+	a.narrate()
 	return u.lead(ctx)
 }
 
@@ -257,7 +259,7 @@ func resultRows(tasks []api.Task) *table {
 		if task.Failure != "" {
 			result = task.Failure
 		}
-		t.add(plain("%s", task.ID), plain("%s", task.Subject), plain("%s", task.Owner), cell{task.Status, stateColor(task.Status)},
+		t.add(plain("%s", task.ID), plain("%s", task.Subject), plain("%s", task.Owner), cell{task.Status, looks.Task(task.Status).Color},
 			plain("%s", result))
 	}
 	return t

@@ -87,6 +87,9 @@ func Load(src Sources) (*Settings, error) {
 		for name, p := range src.Team.Profiles {
 			s.Profiles[name] = p.Over(s.Profiles[name])
 		}
+		if err := src.Team.checkAgents(profiles.NewSet(s.Profiles)); err != nil {
+			return nil, err
+		}
 	}
 	for _, v := range Variables() {
 		if text := src.Getenv(v.Name); text != "" && v.setting != nil {

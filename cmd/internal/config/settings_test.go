@@ -65,6 +65,24 @@ func TestEN02_TheBaseDirectory(t *testing.T) {
 	}
 }
 
+func TestProfilesThatATeamFileNames(t *testing.T) {
+	home, getenv := machine(t, nil, map[string]string{".config/leadlight/config.yaml": "profiles:\n  mine: {kind: plain, command: [x]}\n"})
+	for _, c := range []struct{ text, want string }{
+		{"team: abc\ndefaults: {agent: codex}\nmembers:\n- {name: a, agent: mine}\n- {name: b, agent: own}\nprofiles:\n  own: {kind: plain, command: [y]}\n", ""},
+		{"team: abc\nmembers:\n- name: a\n  agent: gemni\n", `t.yaml:4:10: there is no profile "gemni"; did you mean "gemini"?`},
+		{"team: abc\ndefaults:\n  agent: nobody\n", `t.yaml:3:10: there is no profile "nobody"`},
+	} {
+		f, err := ParseTeamFile("t.yaml", home, []byte(c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Load(Sources{Getenv: getenv, Team: f})
+		if c.want == "" && err != nil || c.want != "" && (fault.CodeOf(err) != fault.TeamFile || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s\n%v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
 func TestEverySettingKnowsItsOrigin(t *testing.T) {
 	home, getenv := machine(t, map[string]string{"LEADLIGHT_BACKEND": "tmux"}, map[string]string{
 		".config/leadlight/config.yaml": "backend: iterm2\ntmuxSocket: /s\nlayout: {arrange: tiled, min: 50x12}\ndefaults: {agent: mine, model: big}\n" +

@@ -32,6 +32,7 @@ type TeamFile struct {
 	Plan     teams.Plan
 	Profiles map[string]profiles.Profile
 	settings teamFile
+	shown    string // its name in messages
 }
 
 // ReadTeamFile reads and checks the team file at path. Mistakes are
@@ -76,7 +77,7 @@ func ParseTeamFile(shown, dir string, data []byte) (*TeamFile, error) {
 	if err := d.err("leadlight help team-file shows the keys"); err != nil {
 		return nil, err
 	}
-	out := &TeamFile{Path: shown, settings: f, Plan: f.plan(dir), Profiles: map[string]profiles.Profile{}}
+	out := &TeamFile{Path: shown, shown: shown, settings: f, Plan: f.plan(dir), Profiles: map[string]profiles.Profile{}}
 	out.Plan.Hooks = placed(f.hooks, dir, shown)
 	for _, p := range f.profiles {
 		out.Profiles[p.name.V] = p.profile
@@ -151,6 +152,21 @@ func (d *decoder) checkMembers(f *teamFile) {
 			d.checkProfile(m, p)
 		}
 	}
+}
+
+// checkAgents says where the file names a profile that is not known.
+func (t *TeamFile) checkAgents(known profiles.Set) error {
+	d := newDecoder(t.shown, fault.TeamFile)
+	check := func(agent scalar[string]) {
+		if _, ok := known[agent.V]; agent.Set && !ok {
+			d.fail(agent.Pos, "there is no profile %q%s", store.Shown(agent.V), didYouMean(agent.V, known.Names()))
+		}
+	}
+	check(t.settings.defaults.agent)
+	for _, m := range t.settings.members {
+		check(m.agent)
+	}
+	return d.err("the profiles are: " + strings.Join(known.Names(), ", ") + "; leadlight help agents says how to add one")
 }
 
 func (d *decoder) checkName(f *teamFile, i int) {

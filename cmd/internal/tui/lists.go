@@ -5,21 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/cmd/internal/looks"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
-
-// sign shows a state in one cell, and the colour of it.
-func sign(state string) (string, string) {
-	s, ok := map[string][2]string{
-		api.StateActive: {"●", "green"}, api.StateIdle: {"○", ""}, api.StateWaiting: {"?", "yellow"},
-		api.StateStarting: {"…", ""}, api.StateStopping: {"…", "yellow"}, api.StateStopped: {"■", ""},
-		api.StateFailed: {"✗", "red"}, api.StateLost: {"✗", "red"},
-	}[state]
-	if !ok {
-		return "~", ""
-	}
-	return s[0], s[1]
-}
 
 // teammates is the list of them: state, task, unread mail, last activity.
 func (m *model) teammates(w, rows int) []string {
@@ -50,7 +38,7 @@ func (m *model) teammate(x api.Member, name, w int) string {
 	if x.Name == m.selected {
 		mark = "▸"
 	}
-	s, color := sign(x.State)
+	look := looks.Member(x.State)
 	unread := ""
 	if x.Unread != nil && *x.Unread > 0 {
 		unread = fmt.Sprint(*x.Unread)
@@ -62,7 +50,7 @@ func (m *model) teammate(x api.Member, name, w int) string {
 	} else {
 		line = inColor(line, x.Color)
 	}
-	return mark + inColor(s, color) + " " + line
+	return mark + inColor(look.Mark, look.Color) + " " + line
 }
 
 // since is how long ago something was, in four cells.
@@ -96,15 +84,10 @@ func (m *model) taskLines(int) []string {
 	if len(m.tasks) == 0 {
 		return []string{faint(" there are none")}
 	}
-	signs := map[string]string{"completed": "✓", "in_progress": "▸", "failed": "✗", "blocked": "◌"}
-	colors := map[string]string{"completed": "green", "in_progress": "yellow", "failed": "red"}
 	var out []string
 	for _, t := range m.tasks {
-		s, ok := signs[t.Status]
-		if !ok {
-			s = "·"
-		}
-		text := fmt.Sprintf(" %s %3s %s", inColor(fit(s, 2), colors[t.Status]), plain(t.ID), plain(t.Subject))
+		look := looks.Task(t.Status)
+		text := fmt.Sprintf(" %s %3s %s", inColor(fit(look.Mark, 2), look.Color), plain(t.ID), plain(t.Subject))
 		if t.Owner != "" {
 			text += faint(" (" + plain(t.Owner) + ")")
 		}

@@ -1,12 +1,15 @@
 package tui
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/looks"
 )
 
 // plain is text of others as one line that moves no cursor.
@@ -113,18 +116,19 @@ func wrap(s string, w int) []string {
 	return strings.Split(ansi.Wrap(s, max(w, 1), ""), "\n")
 }
 
-// The styles. They name the sixteen colours of the person's own terminal, which are
-// legible on its own background, be it light or dark.
+// The styles. They name colours of the person's own terminal, which are legible on its own
+// background, be it light or dark; the two beyond those are so on both.
 func bold(s string) string    { return lipgloss.NewStyle().Bold(true).Inline(true).Render(s) }
 func faint(s string) string   { return lipgloss.NewStyle().Faint(true).Inline(true).Render(s) }
 func reverse(s string) string { return lipgloss.NewStyle().Reverse(true).Inline(true).Render(s) }
 
 func inColor(s, color string) string {
-	c, ok := map[string]string{
-		"red": "1", "green": "2", "yellow": "3", "orange": "3", "blue": "4", "magenta": "5", "purple": "5", "pink": "5", "cyan": "6",
-	}[color]
-	if !ok {
+	index, ok := looks.Index(color)
+	switch {
+	case color == "dim":
+		return faint(s)
+	case !ok:
 		return s
 	}
-	return lipgloss.NewStyle().Foreground(lipgloss.Color(c)).Inline(true).Render(s)
+	return lipgloss.NewStyle().Foreground(lipgloss.Color(strconv.Itoa(index))).Inline(true).Render(s)
 }

@@ -297,7 +297,9 @@ func TestMCPClientGoes(t *testing.T) {
 			lead := r.mcp(r.claudeStub("approve"), "--backend", "headless")
 			tool[any](lead, "TeamCreate", params{"team_name": "alpha", "description": "x"})
 			tool[any](lead, "Task", params{"team_name": "alpha", "name": "bob", "model": "sonnet", "prompt": "x", "subagent_type": "general-purpose"})
-			go func() { _, _ = lead.CallTool(t.Context(), &sdk.CallToolParams{Name: "WaitForEvents", Arguments: params{"timeout_seconds": 300}}) }()
+			go func() {
+				_, _ = lead.CallTool(t.Context(), &sdk.CallToolParams{Name: "WaitForEvents", Arguments: params{"timeout_seconds": 300}})
+			}()
 			r.eventually("it waits", func() bool { return r.member("bob").State == "active" })
 			_ = lead.Close()
 			r.eventually("bob is "+want, func() bool { return r.member("bob").State == want })

@@ -81,10 +81,11 @@ func layers() []rule {
 		{"cmd/internal/daemon", l4, "teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},
 		{"cmd/internal/scheduler", l4, "teams teams/* panes/profiles", "runs are carried out by the verbs alone"},
 		{"cmd/internal/tmuxshim", l4, "backend panes panes/host signals teams/store/lock", "tmux's verbs, answered with panes that no team knows"},
+		{"cmd/internal/clients", l4, "teams/store", "the files of other programs are edited without knowing what for"},
 		{"cmd/internal/looks", l4, "teams/api", "how states and colours look is a table"},
 		{"cmd/internal/tui", l4, "cmd/internal/looks teams teams/api panes panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},
 		{"cmd/internal/mcp", l4, "teams teams/api teams/changes teams/events teams/store", "tools for models are the verbs under other names"},
-		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/looks cmd/internal/tui cmd/internal/daemon cmd/internal/scheduler cmd/internal/mcp cmd/internal/tmuxshim", "who asks may ask everyone"},
+		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/looks cmd/internal/tui cmd/internal/daemon cmd/internal/scheduler cmd/internal/mcp cmd/internal/clients cmd/internal/tmuxshim", "who asks may ask everyone"},
 		{"cmd/leadlight", l5, "cmd/internal/cli", "main is a few lines"},
 
 		{"examples/backend-*", l5, "backend backend/external/plugin", "a backend outside is made of what is public"},

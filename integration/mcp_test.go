@@ -358,3 +358,16 @@ func TestR01_M07_MCPEightClients(t *testing.T) {
 		t.Errorf("%d of %d tasks were taken", len(list), tasks)
 	}
 }
+
+// The variable opens the gate, and nothing but 1 does.
+func TestR07_M20_MCPGate(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "")
+	for value, want := range map[string]int{"": 0, "0": 0, "1": 12} {
+		m := r.mcp([]string{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=" + value})
+		list, err := m.ListTools(t.Context(), nil)
+		if err != nil || len(list.Tools) != want {
+			t.Errorf("%q: %v, %+v", value, err, list)
+		}
+	}
+}

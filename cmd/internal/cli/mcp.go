@@ -24,6 +24,12 @@ const (
 	roleTeammate = "teammate"
 )
 
+func mcpCommands(a *app) *cobra.Command {
+	c := mcpCommand(a, runMCP)
+	c.AddCommand(mcpInstallCommand(a, runMCPInstall))
+	return c
+}
+
 func mcpCommand(a *app, run func(context.Context, *app, mcpOptions) error) *cobra.Command {
 	var o mcpOptions
 	c := &cobra.Command{

@@ -91,7 +91,7 @@ func verbs() []verb {
 		{groupWatch, "events", with(eventsCommand, runEvents)},
 		{groupHouse, "daemon", daemonCommand},
 		{groupHouse, "api", apiCommand},
-		{groupHouse, "mcp", with(mcpCommand, runMCP)},
+		{groupHouse, "mcp", mcpCommands},
 		{groupHouse, "backend-test", with(backendTestCommand, runBackendTest)},
 		{groupHouse, "doctor", with(doctorCommand, runDoctor)},
 		{groupHouse, "gc", with(gcCommand, runGC)},

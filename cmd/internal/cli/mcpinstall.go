@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/clients"
+	"github.com/leadlight-dev/leadlight/cmd/internal/mcp"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/spf13/cobra"
+)
+
+type mcpInstallOptions struct {
+	Client          string
+	Write, Delegate bool
+}
+
+// mcpInstalled is the answer of mcp install.
+type mcpInstalled struct {
+	Client  string `json:"client"`
+	Path    string `json:"path"`
+	Text    string `json:"text"` // what says how our server is started
+	Written bool   `json:"written"`
+	Changed bool   `json:"changed"` // the file did not say it before
+}
+
+func mcpInstallCommand(a *app, run func(context.Context, *app, mcpInstallOptions) error) *cobra.Command {
+	var o mcpInstallOptions
+	c := &cobra.Command{
+		Use: "install --client NAME", Short: "Tell a client how to start leadlight mcp",
+		Long: "Print what a client's configuration says to start leadlight mcp, and in which file; with --write put\n" +
+			"it there, in the place of what was said of it before. All else in the file stays byte for byte.",
+		Example: "  leadlight mcp install --client codex\n  leadlight mcp install --client claude --write",
+		Args:    takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.Client == "" {
+				return usage("leadlight mcp install needs --client NAME").WithHint("the clients are: %v", clients.Names())
+			}
+			return run(c.Context(), a, o)
+		},
+	}
+	f := c.Flags()
+	f.Var(choice{&o.Client, clients.Names()}, "client", "`NAME` of the client")
+	f.BoolVar(&o.Write, "write", false, "edit the client's file")
+	f.BoolVar(&o.Delegate, "delegate", false, "the lead coordinates only")
+	complete(c, "client", clients.Names()...)
+	return c
+}
+
+func runMCPInstall(_ context.Context, a *app, o mcpInstallOptions) error {
+	home := a.getenv("HOME")
+	if home == "" {
+		return fault.New(fault.InvalidArgument, "HOME is not set, so the client's file cannot be found").WithHint("set HOME")
+	}
+	path, err := clients.Path(o.Client, clients.Place{Home: home, Getenv: a.getenv, Exists: exists, Darwin: runtime.GOOS == "darwin"})
+	if err != nil {
+		return err
+	}
+	server := clients.Server{Name: mcp.Name, Argv: []string{a.self(), "mcp", "--enable-teams"}}
+	if o.Delegate {
+		server.Argv = append(server.Argv, "--delegate")
+	}
+	text, err := clients.Snippet(o.Client, server)
+	if err != nil {
+		return err
+	}
+	res := mcpInstalled{Client: o.Client, Path: path, Text: string(text)}
+	if o.Write {
+		if res.Changed, err = rewrite(path, func(file []byte) ([]byte, error) { return clients.Edit(o.Client, file, server) }); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		res.Written = true
+	}
+	return a.answer(res, func(w io.Writer) {
+		switch {
+		case res.Changed:
+			a.say("written to %s; start %s anew", path, o.Client)
+		case res.Written:
+			a.say("%s says it already", path)
+		default:
+			a.say("for %s; --write puts it there", path)
+			_, _ = w.Write(text)
+		}
+	})
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// self is how this program is called by others: by its name, if that finds it.
+func (a *app) self() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return "leadlight"
+	}
+	found, err := exec.LookPath("leadlight")
+	if err == nil && sameFile(found, exe) {
+		return "leadlight"
+	}
+	return exe
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// rewrite changes a user's file as a whole: the new one takes the old one's place at
+// once, with its mode, where a link leads if it is one. A file that somebody else
+// changes meanwhile is left to them.
+func rewrite(path string, change func([]byte) ([]byte, error)) (changed bool, err error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	mode := fs.FileMode(0o600)
+	before, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return false, err
+		}
+	case err != nil:
+		return false, err
+	default:
+		if fi, err := os.Stat(path); err == nil {
+			mode = fi.Mode().Perm()
+		}
+	}
+	after, err := change(before)
+	if err != nil || bytes.Equal(before, after) {
+		return false, err
+	}
+	return true, replace(path, before, after, mode)
+}
+
+func replace(path string, before, after []byte, mode fs.FileMode) (err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(tmp.Name())
+		}
+	}()
+	_, err = tmp.Write(after)
+	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
+	if err != nil {
+		return err
+	}
+	if now, readErr := os.ReadFile(path); !bytes.Equal(now, before) || readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
+		return fault.New(fault.Rejected, "the file has changed meanwhile").WithHint("try again")
+	}
+	return os.Rename(tmp.Name(), path)
+}

@@ -1,0 +1,165 @@
+// Package clients knows in which files other programs keep the list of their MCP
+// servers, and puts ours there. What else is in such a file stays as it is, byte for
+// byte: the file is the user's, with comments and an order of its own.
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Server is how a client starts our server.
+type Server struct {
+	Name string   // what the client calls it
+	Argv []string // the program and its arguments
+}
+
+// Place is where a client's file may lie.
+type Place struct {
+	Home   string
+	Getenv func(string) string
+	Exists func(path string) bool
+	Darwin bool
+}
+
+// client is one program. Sources of the files and their form: code.claude.com/docs
+// (MCP), developers.openai.com/codex/mcp, geminicli.com/docs (MCP servers),
+// opencode.ai/docs/mcp-servers and opencode.ai/v2/docs/mcp-servers, code.visualstudio.com/docs (MCP configuration).
+type client struct {
+	name string
+	path func(Place) string
+	edit func(file []byte, s Server) ([]byte, error)
+}
+
+// passed are the variables that our server needs and Codex would not pass on.
+func passed() []string {
+	return []string{"LEADLIGHT_AGENT", "LEADLIGHT_TEAM", "LEADLIGHT_BASE_DIR", "CLAUDE_CONFIG_DIR", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "TMUX", "TMUX_PANE"}
+}
+
+// patience is how long, in seconds, a client is to wait for an answer: longer than
+// the longest wait of WaitForEvents.
+const patience = 360
+
+func list() []client {
+	type fields = []field
+	stdio := func(s Server) fields {
+		return fields{{"type", "stdio"}, {"command", s.Argv[0]}, {"args", s.Argv[1:]}}
+	}
+	return []client{
+		{"claude", func(p Place) string {
+			return filepath.Join(first(p.Getenv("CLAUDE_CONFIG_DIR"), p.Home), ".claude.json")
+		}, jsonEdit("mcpServers", "", stdio)},
+		{"codex", func(p Place) string {
+			return filepath.Join(first(p.Getenv("CODEX_HOME"), filepath.Join(p.Home, ".codex")), "config.toml")
+		}, tomlEdit("mcp_servers", func(s Server) fields {
+			return fields{{"command", s.Argv[0]}, {"args", s.Argv[1:]}, {"env_vars", passed()}, {"tool_timeout_sec", patience}}
+		})},
+		{"gemini", func(p Place) string { return filepath.Join(p.Home, ".gemini", "settings.json") },
+			jsonEdit("mcpServers", "", func(s Server) fields { return fields{{"command", s.Argv[0]}, {"args", s.Argv[1:]}} })},
+		{"opencode", func(p Place) string {
+			path := filepath.Join(first(p.Getenv("XDG_CONFIG_HOME"), filepath.Join(p.Home, ".config")), "opencode", "opencode.json")
+			if p.Exists(path + "c") {
+				return path + "c"
+			}
+			return path
+		}, jsonEdit("mcp", "servers", func(s Server) fields { return fields{{"type", "local"}, {"command", s.Argv}} })}, // servers: its version 2
+		{"vscode", func(p Place) string {
+			dir := first(p.Getenv("XDG_CONFIG_HOME"), filepath.Join(p.Home, ".config"))
+			if p.Darwin {
+				dir = filepath.Join(p.Home, "Library", "Application Support")
+			}
+			return filepath.Join(dir, "Code", "User", "mcp.json")
+		}, jsonEdit("servers", "", stdio)},
+	}
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// Names are the clients there are.
+func Names() []string {
+	var out []string
+	for _, c := range list() {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+func find(name string) (client, error) {
+	for _, c := range list() {
+		if c.name == name {
+			return c, nil
+		}
+	}
+	return client{}, fault.New(fault.InvalidArgument, "leadlight does not know the client %q", store.Shown(name)).
+		WithHint("the clients are: %s", strings.Join(Names(), ", "))
+}
+
+// Path is the file of a client.
+func Path(name string, p Place) (string, error) {
+	c, err := find(name)
+	if err != nil {
+		return "", err
+	}
+	return c.path(p), nil
+}
+
+// Snippet is what a client's file says of our server if it says nothing else.
+func Snippet(name string, s Server) ([]byte, error) { return Edit(name, nil, s) }
+
+// Edit returns a client's file with our server in it, in the place of what it said of
+// it before: fault.CorruptFile if it cannot be read, fault.Unsupported if it says it
+// in a form that is left to its owner.
+func Edit(name string, file []byte, s Server) ([]byte, error) {
+	c, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	return c.edit(file, s)
+}
+
+// field is one setting, in the order in which it is written.
+type field struct {
+	name  string
+	value any
+}
+
+// encode writes a value as JSON, which for texts, numbers, truth and lists of texts
+// is TOML, too.
+func encode(v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // what fields hold always encodes
+	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), `","`, `", "`)
+}
+
+// newline is how lines end in a file, as its first one does.
+func newline(file []byte) string {
+	if first := bytes.IndexByte(file, '\n'); first > 0 && file[first-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// spot is line and column of an offset, for messages.
+func spot(file []byte, at int) (line, col int) {
+	at = min(at, len(file))
+	line = 1 + bytes.Count(file[:at], []byte("\n"))
+	return line, at - bytes.LastIndexByte(file[:at], '\n')
+}
+
+func broken(file []byte, at int, what string) error {
+	line, col := spot(file, at)
+	return fault.New(fault.CorruptFile, "line %d, column %d: %s", line, col, what).
+		WithHint("mend the file; it is left as it is")
+}

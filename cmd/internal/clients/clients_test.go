@@ -1,0 +1,122 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+func ours() Server {
+	return Server{Name: "leadlight", Argv: []string{"leadlight", "mcp", "--enable-teams"}}
+}
+
+// Each file of testdata is one case: a client's file before, and after. Its name begins
+// with the client's.
+func TestInstallKeepsTheRest(t *testing.T) {
+	cases, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(cases) < 10 {
+		t.Fatalf("%d cases, %v", len(cases), err)
+	}
+	for _, path := range cases {
+		name, _, _ := strings.Cut(filepath.Base(path), "-")
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			ar, err := txtar.ParseFile(path)
+			if err != nil || len(ar.Files) != 2 {
+				t.Fatalf("%d files, %v", len(ar.Files), err)
+			}
+			before, want := ar.Files[0].Data, ar.Files[1].Data
+			for _, nl := range []string{"\n", "\r\n"} {
+				before, want := withNewline(before, nl), withNewline(want, nl)
+				got, err := Edit(name, before, ours())
+				if ar.Files[1].Name == "error" {
+					if err == nil || fault.Of(err).Hint == "" || !strings.Contains(err.Error()+" "+string(fault.CodeOf(err)), strings.TrimSpace(string(ar.Files[1].Data))) {
+						t.Errorf("got %v", err)
+					}
+					continue
+				}
+				if err != nil || len(before) > 0 && !bytes.Equal(got, want) {
+					t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+				}
+				again, err := Edit(name, got, ours())
+				if err != nil || !bytes.Equal(again, got) {
+					t.Errorf("twice is not once: %v\n%s", err, again)
+				}
+			}
+		})
+	}
+}
+
+func withNewline(b []byte, nl string) []byte { return bytes.ReplaceAll(b, []byte("\n"), []byte(nl)) }
+
+func TestSnippets(t *testing.T) {
+	for _, name := range Names() {
+		got, err := Snippet(name, ours())
+		if err != nil || !strings.Contains(string(got), `"--enable-teams"`) {
+			t.Errorf("%s: %v %s", name, err, got)
+		}
+		if name != "codex" && !json.Valid(got) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if _, err := Snippet("emacs", ours()); fault.CodeOf(err) != fault.InvalidArgument {
+		t.Error(err)
+	}
+}
+
+func TestPaths(t *testing.T) {
+	env := map[string]string{}
+	p := Place{Home: "/h", Getenv: func(k string) string { return env[k] }, Exists: func(string) bool { return false }}
+	for name, want := range map[string]string{
+		"claude": "/h/.claude.json", "codex": "/h/.codex/config.toml", "gemini": "/h/.gemini/settings.json",
+		"opencode": "/h/.config/opencode/opencode.json", "vscode": "/h/.config/Code/User/mcp.json",
+	} {
+		if got, err := Path(name, p); err != nil || got != want {
+			t.Errorf("%s: %s %v", name, got, err)
+		}
+	}
+	env["CODEX_HOME"], p.Darwin, p.Exists = "/c", true, func(string) bool { return true }
+	for name, want := range map[string]string{"codex": "/c/config.toml", "opencode": "/h/.config/opencode/opencode.jsonc", "vscode": "/h/Library/Application Support/Code/User/mcp.json"} {
+		if got, _ := Path(name, p); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// Whatever is edited stays what it was: everything before and after ours is there
+// still, and the result can be edited again.
+func FuzzEdit(f *testing.F) {
+	cases, _ := filepath.Glob("testdata/*.txtar")
+	for _, path := range cases {
+		if ar, err := txtar.ParseFile(path); err == nil {
+			f.Add(ar.Files[0].Data)
+		}
+	}
+	for _, s := range []string{"{", "{}", "[[a]]", "a = '''", "a = [", "{\"mcpServers\":{}}x", "\"", "{\"a\":[[[", "//", "{/*", "[mcp_servers.leadlight]"} {
+		f.Add([]byte(s))
+	}
+	if _, err := os.Stat("testdata"); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if bytes.Count(file, []byte("\r")) != bytes.Count(file, []byte("\r\n")) {
+			return // lines that end in another way than any client writes
+		}
+		for _, name := range Names() {
+			got, err := Edit(name, file, ours())
+			if err != nil {
+				continue
+			}
+			again, err := Edit(name, got, ours())
+			if err != nil || !bytes.Equal(got, again) {
+				t.Fatalf("%s: %q became %q, then %q (%v)", name, file, got, again, err)
+			}
+		}
+	})
+}

@@ -63,6 +63,33 @@ func (s *Service) AddTask(ctx context.Context, team string, spec TaskSpec) (api.
 	return shownTask(task), s.assign(ctx, t, task)
 }
 
+// AddOwnTask adds a task for its owner, with a command of its own that the operator
+// wrote, "" for none: a worker obeys it. The task has the metadata of spec from the
+// moment on that its owner can take it, and not before.
+func (s *Service) AddOwnTask(ctx context.Context, team string, spec TaskSpec, line string) (api.Task, error) {
+	if line == "" {
+		return s.AddTask(ctx, team, spec)
+	}
+	if err := s.leadOnly("give a task a command"); err != nil {
+		return api.Task{}, err
+	}
+	raw, err := json.Marshal(line)
+	if err != nil {
+		return api.Task{}, fmt.Errorf("add a task: %w", err)
+	}
+	owner := spec.Owner
+	change := TaskChange{Owner: &owner, Metadata: maps.Clone(spec.Metadata)}
+	spec.Owner, spec.Metadata = store.Lead, map[string]json.RawMessage{RunKey: raw}
+	task, err := s.AddTask(ctx, team, spec)
+	if err == nil {
+		err = s.panes.Records().TrustRun(ctx, team, task.ID, line)
+	}
+	if err != nil {
+		return task, err
+	}
+	return s.UpdateTask(ctx, team, task.ID, change)
+}
+
 // fresh is a new task as described, meant for its owner.
 func (s *Service) fresh(spec TaskSpec) store.Task {
 	t := store.Task{

@@ -78,6 +78,7 @@ type ItemSpec struct {
 	Description      string `json:"description,omitempty"`
 	OwnerAgentRoleID string `json:"ownerAgentRoleId,omitempty"`
 	BlockedBy        []int  `json:"blockedBy,omitempty"`
+	Run              string `json:"run,omitempty"` // a worker runs this line for it
 }
 
 // RunsParams are the parameters of teamRun:list: the newest come first.

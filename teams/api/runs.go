@@ -100,6 +100,9 @@ type RoleSpec struct {
 	Color     string   `json:"color,omitempty"`
 	Env       []string `json:"env,omitempty"` // K=V
 	PlanMode  bool     `json:"planMode,omitempty"`
+	RunTask   bool     `json:"runTask,omitempty"` // a worker obeys the commands that tasks bring
+	Placement string   `json:"placement,omitempty"`
+	Worktree  *string  `json:"worktree,omitempty"` // a git worktree of its own: on this branch, "" one of its own
 }
 
 // RunTask is the child task of an item, or the root task of a run.
@@ -133,6 +136,41 @@ type RunReport struct {
 	Members  []RunMember     `json:"members"`
 	Items    []AgentTeamItem `json:"items"`
 	Tasks    []RunTask       `json:"tasks"`
+}
+
+// RunRecord is what a process that carries a team out itself leaves of it, for the
+// history. Moments are milliseconds since 1970, 0 if they are not known.
+type RunRecord struct {
+	ID          string            `json:"id"`
+	Team        string            `json:"team"`
+	Description string            `json:"description,omitempty"`
+	Status      string            `json:"status"`
+	Error       string            `json:"error,omitempty"`
+	StartedAt   int64             `json:"startedAt"`
+	CompletedAt int64             `json:"completedAt,omitempty"`
+	Members     []RunRecordMember `json:"members"`
+	Tasks       []RunRecordTask   `json:"tasks"`
+}
+
+// RunRecordMember is one of its teammates.
+type RunRecordMember struct {
+	Name      string `json:"name"`
+	Profile   string `json:"profile"`
+	StartedAt int64  `json:"startedAt,omitempty"`
+	EndedAt   int64  `json:"endedAt,omitempty"`
+}
+
+// RunRecordTask is one of its tasks.
+type RunRecordTask struct {
+	ID          string   `json:"id"` // in its team
+	Title       string   `json:"title"`
+	Description string   `json:"description,omitempty"`
+	Owner       string   `json:"owner,omitempty"`
+	Status      string   `json:"status"` // as an item's
+	Result      string   `json:"result,omitempty"`
+	BlockedBy   []string `json:"blockedBy,omitempty"`
+	StartedAt   int64    `json:"startedAt,omitempty"`
+	CompletedAt int64    `json:"completedAt,omitempty"`
 }
 
 // TeamRunEvent is what teamRun:event tells: what happened, and the whole of what it

@@ -31,6 +31,38 @@ func (s *Store) Run(ctx context.Context, id string) (api.AgentTeamRun, error) {
 	return run(ctx, s.db, id)
 }
 
+// FindRun returns the run with an id, or with the only id that begins so.
+func (s *Store) FindRun(ctx context.Context, id string) (api.AgentTeamRun, error) {
+	full, err := s.find(ctx, "agent_team_runs", id, noRun)
+	if err != nil {
+		return api.AgentTeamRun{}, err
+	}
+	return s.Run(ctx, full)
+}
+
+// FindItem returns the item with an id, or with the only id that begins so.
+func (s *Store) FindItem(ctx context.Context, id string) (api.AgentTeamItem, error) {
+	full, err := s.find(ctx, "agent_team_items", id, noItem)
+	if err != nil {
+		return api.AgentTeamItem{}, err
+	}
+	return s.Item(ctx, full)
+}
+
+// find completes the beginning of an id.
+func (s *Store) find(ctx context.Context, table, id string, none func(string) error) (string, error) {
+	list, err := all(ctx, s.db, scanID, `SELECT id FROM `+table+` WHERE id >= ?1 AND id < ?1 || '~' ORDER BY id LIMIT 2`, id)
+	switch {
+	case err != nil:
+		return "", err
+	case len(list) == 0 || id == "":
+		return "", none(id)
+	case len(list) > 1 && list[0] != id:
+		return "", fault.New(fault.InvalidArgument, "several ids begin with %q", clip(id)).WithHint("give more of it")
+	}
+	return list[0], nil
+}
+
 // runsListed is how many runs a list has if nobody says.
 const runsListed = 100
 
@@ -106,6 +138,11 @@ func (c *change) firstItems(runID string, specs []api.ItemSpec) error {
 		p := api.ItemParams{TeamRunID: runID, Title: spec.Title, Description: spec.Description, OwnerAgentRoleID: spec.OwnerAgentRoleID}
 		if _, err := c.createItem(ids[i], p); err != nil {
 			return err
+		}
+		if spec.Run != "" {
+			if _, err := c.exec(`INSERT INTO item_commands VALUES (?, ?)`, ids[i], spec.Run); err != nil {
+				return err
+			}
 		}
 	}
 	for i, spec := range specs {

@@ -333,3 +333,80 @@ func TestC12_LimitOfTheTeam(t *testing.T) {
 	}
 	ok[Flight](s)(s.Launch(s.ctx, list[2].ID, "a"))
 }
+
+// TestC09_RecordsOfOthers: what another process has carried out is in the history,
+// once, as its last record says, and is not to be paused or cancelled.
+func TestC09_RecordsOfOthers(t *testing.T) {
+	s := newScratch(t)
+	rec := api.RunRecord{ID: "r1", Team: "review", Status: api.RunRunning, StartedAt: 1000,
+		Members: []api.RunRecordMember{{Name: "vet", Profile: "shell"}},
+		Tasks: []api.RunRecordTask{
+			{ID: "1", Title: "vet", Owner: "vet", Status: api.ItemInProgress, StartedAt: 2000},
+			{ID: "2", Title: "sum", Status: api.ItemBlocked, BlockedBy: []string{"1"}},
+		}}
+	in := func(rec api.RunRecord) {
+		t.Helper()
+		if err := s.Import(s.ctx, rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in(rec)
+	_, err := s.Cancel(s.ctx, "r1")
+	s.code(err, fault.Rejected)
+	if open := ok[[]Place](s)(s.Open(s.ctx)); len(open) != 0 {
+		t.Errorf("the daemon would carry it out: %+v", open)
+	}
+	rec.Status, rec.CompletedAt, rec.Error = api.RunFailed, 9000, "not all"
+	rec.Tasks[0].Status, rec.Tasks[0].CompletedAt, rec.Tasks[0].Result = api.ItemDone, 5000, "fine"
+	in(rec)
+	late := rec
+	late.Status, late.Tasks = api.RunCompleted, nil
+	in(late) // its last word was said
+	got := ok[api.RunReport](s)(s.Report(s.ctx, "r1"))
+	if got.Run.Status != api.RunFailed || got.Run.StartedAt != 1000 || got.Run.CompletedAt != 9000 || got.Run.Summary != "1 of 2 items done, 1 blocked" || got.Run.Error != "not all" {
+		t.Errorf("%+v", got.Run)
+	}
+	if len(got.Items) != 2 || got.Items[0].ResultSummary != "fine" || got.Items[0].OwnerAgentRoleID != "review/vet" || got.Items[1].BlockedBy[0] != got.Items[0].ID {
+		t.Errorf("%+v", got.Items)
+	}
+	if len(got.Tasks) != 1 || got.Members[0].BusyMs != 3000 || got.Members[0].EndedAt != 9000 {
+		t.Errorf("%+v %+v", got.Tasks, got.Members)
+	}
+	bad := rec
+	bad.ID, bad.Status = "r2", "half"
+	s.code(s.Import(s.ctx, bad), fault.InvalidArgument)
+	run, _ := s.begun(1)
+	place := ok[Place](s)(s.PlaceOf(s.ctx, run.ID))
+	in(api.RunRecord{ID: "r3", Team: place.LiveTeam, Status: api.RunCompleted, StartedAt: 1, CompletedAt: 2})
+	if n := len(ok[[]api.AgentTeamRun](s)(s.Runs(s.ctx, api.RunsParams{}))); n != 2 {
+		t.Errorf("%d runs: that of the daemon itself was taken in", n)
+	}
+}
+
+// TestFind: the beginning of an id is enough if it is the only one.
+func TestFind(t *testing.T) {
+	s := newScratch(t)
+	run, list := s.begun(1)
+	if got := ok[api.AgentTeamRun](s)(s.FindRun(s.ctx, run.ID[:6])); got.ID != run.ID {
+		t.Errorf("%+v", got)
+	}
+	if got := ok[api.AgentTeamItem](s)(s.FindItem(s.ctx, list[0].ID)); got.ID != list[0].ID {
+		t.Errorf("%+v", got)
+	}
+	for _, id := range []string{"", "zzzz", run.ID + "0"} {
+		_, err := s.FindRun(s.ctx, id)
+		s.code(err, fault.RunNotFound)
+	}
+	for range 17 {
+		s.begun(0)
+	}
+	several := 0
+	for _, c := range "0123456789abcdef" {
+		if _, err := s.FindRun(s.ctx, string(c)); fault.CodeOf(err) == fault.InvalidArgument {
+			several++
+		}
+	}
+	if several == 0 {
+		t.Error("of 18 ids no two begin alike")
+	}
+}

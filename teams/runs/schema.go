@@ -11,7 +11,7 @@ const (
 // Component is the part of the database that is kept here. Moments are
 // milliseconds since 1970.
 func Component() db.Component {
-	return db.Component{Name: "runs", Steps: []string{ground + contract + beside}}
+	return db.Component{Name: "runs", Steps: []string{ground + contract + beside, commands}}
 }
 
 // ground is what the contract's tables refer to.
@@ -124,5 +124,13 @@ CREATE TABLE run_members (
   started_at INTEGER NOT NULL,
   ended_at INTEGER,
   PRIMARY KEY (run_id, name)
+) WITHOUT ROWID;
+`
+
+// commands are the lines that workers run for single items.
+const commands = `
+CREATE TABLE item_commands (
+  item_id TEXT PRIMARY KEY REFERENCES agent_team_items(id) ON DELETE CASCADE,
+  line TEXT NOT NULL
 ) WITHOUT ROWID;
 `

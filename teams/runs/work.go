@@ -2,6 +2,8 @@ package runs
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -101,6 +103,16 @@ func (s *Store) Launch(ctx context.Context, itemID, assignee string) (f Flight, 
 		return c.saveItem(&f.Item, api.EvItemSpawned)
 	})
 	return f, err
+}
+
+// CommandOf is the line that a worker runs for an item, "" if it has none of its
+// own.
+func (s *Store) CommandOf(ctx context.Context, itemID string) (line string, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT line FROM item_commands WHERE item_id = ?`, itemID).Scan(&line)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return line, err
 }
 
 // Again says that a task is begun once more, because the teammate was lost.

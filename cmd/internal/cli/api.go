@@ -27,5 +27,5 @@ func runAPISchema(_ context.Context, a *app) error {
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(rpc.SchemaOf(daemon.Methods(daemonParts(&config.Settings{})), daemon.Notifications()))
+	return enc.Encode(rpc.SchemaOf(daemon.Methods(daemonParts(&config.Settings{}, daemon.Paths{})), daemon.Notifications()))
 }

@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/cmd/internal/daemon"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
@@ -20,6 +23,10 @@ type words = func(c *cobra.Command, args []string, toComplete string) ([]string,
 
 func noFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+func teamFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
 // complete offers fixed words as the value of a flag.
@@ -113,6 +120,29 @@ func completeTasks(a *app) words {
 		}
 		return out
 	}))
+}
+
+// completeRuns offers the newest runs, if a daemon is there to ask.
+func completeRuns(a *app) words {
+	return upTo(1, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(context.Background(), completionLimit)
+		defer cancel()
+		p, err := a.daemonPaths()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		c, err := daemon.Connect(ctx, p, version().Version)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer c.Close()
+		list, _ := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", nil)
+		var out []string
+		for _, r := range list {
+			out = append(out, short(r.ID)+"\t"+r.Status+" "+clock(r.StartedAt))
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	})
 }
 
 func completeTaskFlags(a *app, c *cobra.Command) {

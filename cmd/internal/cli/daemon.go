@@ -79,14 +79,16 @@ func (a *app) daemonPaths() (daemon.Paths, error) {
 }
 
 // daemonParts is what other packages add to the daemon, in one place.
-func daemonParts(s *config.Settings) []daemon.Part { return []daemon.Part{runsPart(s)} }
+func daemonParts(s *config.Settings, p daemon.Paths) []daemon.Part {
+	return []daemon.Part{runsPart(s, p.Records())}
+}
 
 // runsPart is runs and their checklists.
-func runsPart(s *config.Settings) daemon.Part {
+func runsPart(s *config.Settings, records string) daemon.Part {
 	return daemon.Part{Component: runs.Component(), Methods: func(d daemon.Deps) []rpc.Method {
 		return scheduler.New(scheduler.Options{
 			DB: d.DB, Serve: d.Serve, Publish: d.Publish, Beside: d.Beside, Hold: d.Hold, Log: d.Log,
-			Profiles: profiles.NewSet(s.Profiles), Models: s.Models, Limit: s.MaxParallel.V,
+			Profiles: profiles.NewSet(s.Profiles), Models: s.Models, Limit: s.MaxParallel.V, Records: records,
 		}).Methods()
 	}}
 }
@@ -103,7 +105,7 @@ func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
 	}
 	c.config.Cwd = "" // whoever calls is not where the daemon is
 	o := daemon.Options{
-		Paths: daemon.PathsOf(s.BaseDir.V, a.getenv), Version: version().Version, OnDemand: onDemand, Parts: daemonParts(s), Log: a.daemonLog(),
+		Paths: daemon.PathsOf(s.BaseDir.V, a.getenv), Version: version().Version, OnDemand: onDemand, Parts: daemonParts(s, daemon.PathsOf(s.BaseDir.V, a.getenv)), Log: a.daemonLog(),
 		Stores: daemon.Stores{Dir: c.files.Dir(), Roster: c.files.Roster(), Mail: c.mail, Tasks: c.files.Tasks(), Watcher: c.files.Watcher(), Panes: c.panes},
 		Serve: func(as string) (*teams.Service, error) {
 			who, err := callerNamed(as)

@@ -36,6 +36,7 @@ func runDown(ctx context.Context, a *app, o downOptions) error {
 	if err != nil {
 		return err
 	}
+	record := a.recorder(ctx, svc, team)
 	e, err := svc.Down(ctx, team, teams.StopOptions{Ask: o.ladder.ask(), Force: o.ladder.Force, Progress: a.progress}, o.Keep)
 	if err != nil {
 		return err
@@ -43,6 +44,8 @@ func runDown(ctx context.Context, a *app, o downOptions) error {
 	if err := a.endings(e); err != nil {
 		return err
 	}
+	record.end()
+	a.keepRecord(record)
 	if o.Keep {
 		a.say("team %s is down, its files are kept", team)
 	} else {

@@ -86,6 +86,8 @@ func verbs() []verb {
 		{groupMail, "broadcast", with(broadcastCommand, runBroadcast)},
 		{groupMail, "inbox", inboxCommands},
 		{groupTasks, "task", taskCommand},
+		{groupTasks, "run", runCommand},
+		{groupTasks, "item", itemCommand},
 		{groupWatch, "observe", with(observeCommand, runObserve)},
 		{groupWatch, "top", with(topCommand, runTop)},
 		{groupWatch, "events", with(eventsCommand, runEvents)},

@@ -42,10 +42,7 @@ func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.
 			"dashboard, see top; leaving it goes on in lines.\n\n" +
 			"After ^C the teammates go on or are shut down, as lifecycle.onLeadExit says.",
 		Example: "  leadlight up\n  leadlight up review.yaml --detach",
-		Args:    takes(0, 1),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
-		},
+		Args:    takes(0, 1), ValidArgsFunction: teamFiles,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.File = config.TeamFileName
 			if len(args) > 0 {
@@ -83,6 +80,8 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 		return err
 	}
 	u := &upRun{a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V}
+	u.record = a.recorder(ctx, svc, plan.Team.Name)
+	a.keepRecord(u.record)
 	u.opening(ctx, snap)
 	if o.Detach {
 		return a.answer(u.result(snap, nil), func(w io.Writer) { a.memberTable(w, snap.Members) })
@@ -97,6 +96,7 @@ type upRun struct {
 	svc        *teams.Service
 	team       string
 	onLeadExit string
+	record     *recorder // for the history of runs
 	view       *progressView
 	mailSeen   map[string]bool
 }
@@ -139,7 +139,10 @@ func (u *upRun) lead(ctx context.Context) error {
 		defer close(mail)
 		_ = u.svc.FollowInbox(mctx, u.team, "", teams.InboxFilter{Unread: true}, u.mail) // what it misses is shown at the end
 	}()
-	snap, err := u.svc.Follow(ctx, u.team, u.view.show)
+	snap, err := u.svc.Follow(ctx, u.team, func(s teams.Snapshot) {
+		u.record.see(s)
+		u.view.show(s)
+	})
 	stopMail()
 	<-mail
 	u.view.done()
@@ -218,6 +221,9 @@ func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
 	if last, err := u.svc.Snapshot(ctx, u.team); err == nil {
 		snap.Members = last.Members
 	}
+	u.record.see(snap)
+	u.record.end()
+	u.a.keepRecord(u.record)
 	res := u.result(snap, e.Members)
 	res.OK = res.OK && e.OK
 	if err := u.a.answer(res, func(w io.Writer) { resultRows(res.Tasks).write(w, width(u.a.out.w), u.a.colors(u.a.out.w)) }); err != nil {

@@ -55,7 +55,10 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"up no.yaml", `there is no team file no.yaml`},
 		// verbs of later versions are no commands yet
 		{"claude", `has no command "claude"`},
-		{"run ls", `no command`}, {"item ls", `no command`},
+		{"run create", `leadlight run create needs TEAM-FILE|TEAM`},
+		{"item mv x", `takes --before ID, --after ID or --parent ID`},
+		{"item update x", `nothing to change`},
+		{"item update x --status finished", `--status finished: it takes todo, in_progress, blocked, done, failed`},
 	} {
 		args := strings.Split(tc.line, " ")
 		status, out, errs := run(t, "", env, args...)

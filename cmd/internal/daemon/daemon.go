@@ -59,6 +59,10 @@ func (p Paths) Database() string { return filepath.Join(p.State, p.Key+".db") }
 // Log is where a daemon that was started on demand writes.
 func (p Paths) Log() string { return filepath.Join(p.State, p.Key+".log") }
 
+// Records is the folder where processes leave the records of runs that they have
+// carried out themselves, until a daemon takes them in.
+func (p Paths) Records() string { return filepath.Join(p.State, p.Key+".runs") }
+
 func (p Paths) lock() string { return p.Key + ".lock" }
 
 // Part is what another package adds to the daemon: its tables and its methods.
@@ -195,6 +199,7 @@ func (d *daemon) live(ctx context.Context, w *watch, server *rpc.Server) error {
 	d.door.close()
 	d.door.wg.Wait()
 	err = errors.Join(err, <-run)
+	d.Stores.Panes.TidyRun(context.WithoutCancel(ctx)) // while it was up, its folder was taken for a host's
 	d.Log.Info("daemon ends", "why", context.Cause(ctx))
 	if errors.Is(err, context.Canceled) {
 		return nil

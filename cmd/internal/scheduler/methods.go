@@ -30,7 +30,7 @@ func byID[R any](f func(context.Context, string) (R, error)) func(context.Contex
 
 func (s *Scheduler) definitions() []rpc.Method {
 	return []rpc.Method{
-		rpc.Func("team:list", "List the teams that are defined.", s.store.Teams),
+		rpc.Func("team:list", "List the teams that are defined.", taking(s, s.store.Teams)),
 		rpc.Func("team:get", "Get the definition of a team.", byID(s.store.Team)),
 		rpc.Func("team:create", "Define a team.", s.store.CreateTeam),
 		rpc.Func("team:update", "Change the definition of a team.", s.store.UpdateTeam),
@@ -63,9 +63,9 @@ func (s *Scheduler) runMethods() []rpc.Method {
 			}
 			return r, err
 		}),
-		rpc.Func("teamRun:get", "Get a run.", byID(s.store.Run)),
-		rpc.Func("teamRun:list", "List runs, the newest first.", s.store.Runs),
-		rpc.Func("teamRun:report", "Get a run with its items, tasks and teammates.", byID(s.store.Report)),
+		rpc.Func("teamRun:get", "Get a run, by its id or a beginning of it.", taking(s, byID(s.store.FindRun))),
+		rpc.Func("teamRun:list", "List runs, the newest first.", taking(s, s.store.Runs)),
+		rpc.Func("teamRun:report", "Get a run with its items, tasks and teammates.", taking(s, byID(s.store.Report))),
 		rpc.Func("teamRun:cancel", "End a run and its teammates; what was under way has failed.", byID(s.cancel)),
 		rpc.Func("teamRun:pause", "Let no new item begin; those under way go on to their end.", byID(s.store.Pause)),
 		rpc.Func("teamRun:resume", "Let a paused run go on.", byID(s.store.Resume)),
@@ -90,7 +90,7 @@ func (s *Scheduler) cancel(ctx context.Context, id string) (api.AgentTeamRun, er
 func (s *Scheduler) itemMethods() []rpc.Method {
 	return []rpc.Method{
 		rpc.Func("teamItem:list", "List the checklist of a run, or a page of it.", s.store.Items),
-		rpc.Func("teamItem:get", "Get an item.", byID(s.store.Item)),
+		rpc.Func("teamItem:get", "Get an item, by its id or a beginning of it.", byID(s.store.FindItem)),
 		rpc.Func("teamItem:create", "Add an item to a checklist. One with an owner is carried out.", s.store.CreateItem),
 		rpc.Func("teamItem:update", "Change an item.", s.store.UpdateItem),
 		rpc.Func("teamItem:delete", "Delete an item.", gone(s.store.DeleteItem)),

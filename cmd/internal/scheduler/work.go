@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -120,7 +121,11 @@ func (c *conductor) hand(ctx context.Context, t api.AgentTeam, f runs.Flight) er
 			meta[k] = b
 		}
 	}
-	_, err := c.svc.AddTask(ctx, c.place.LiveTeam, teams.TaskSpec{Subject: f.Item.Title, Description: f.Item.Description, Owner: f.Assignee, Metadata: meta})
+	line, err := c.s.store.CommandOf(ctx, f.Item.ID)
+	if err != nil {
+		return err
+	}
+	_, err = c.svc.AddOwnTask(ctx, c.place.LiveTeam, teams.TaskSpec{Subject: f.Item.Title, Description: f.Item.Description, Owner: f.Assignee, Metadata: meta}, line)
 	return err
 }
 
@@ -267,7 +272,8 @@ func (c *conductor) specOf(ctx context.Context, t api.AgentTeam, l lane) (teams.
 	r := role.Spec
 	spec := teams.SpawnSpec{
 		Name: l.name, Profile: role.Profile, Command: r.Command, Kind: r.Kind, Model: c.modelOf(ctx, t, l.role), AgentType: r.AgentType,
-		Prompt: joined(r.Prompt, guidance), Cwd: r.Cwd, Color: r.Color, Run: r.Run, PlanMode: r.PlanMode,
+		Prompt: joined(r.Prompt, guidance), Cwd: r.Cwd, Color: r.Color, Run: r.Run, RunTask: r.RunTask,
+		PlanMode: r.PlanMode, Placement: backend.Place(r.Placement), Worktree: r.Worktree,
 		Env: append(slices.Clone(r.Env), "LEADLIGHT_RUN="+c.place.RunID),
 	}
 	if t.DefaultPersonality != "" {

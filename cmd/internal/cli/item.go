@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/runs"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/spf13/cobra"
+)
+
+func itemCommand(a *app) *cobra.Command {
+	return group("item", "The checklist of a run",
+		"The checklist of a run: of the newest one, or of --run. An item that has an owner is given to a\n"+
+			"teammate of that role; one that has none, or the lead's, is done by hand. An ID may be shortened.",
+		itemAddCommand(a, runItemAdd), itemListCommand(a, runItemList), itemUpdateCommand(a, runItemUpdate), itemMoveCommand(a, runItemMove), itemRemoveCommand(a, runItemRemove))
+}
+
+type itemOptions struct {
+	Run, ID, Title, Description, Owner, Parent, Status, Result, Before, After string
+	BlockedBy                                                                 []string
+	Given                                                                     func(string) bool
+}
+
+func (o *itemOptions) runFlag(a *app, c *cobra.Command) {
+	c.Flags().StringVar(&o.Run, "run", "", "`ID` of the run, if not the newest")
+	_ = c.RegisterFlagCompletionFunc("run", upTo(-1, completeRuns(a)))
+}
+
+func itemAddCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
+	var o itemOptions
+	c := &cobra.Command{
+		Use: "add TITLE", Short: "Add an item", Long: "Add an item to a run that is not over, at the end of its checklist.",
+		Example: "  leadlight item add 'Check the licences' --owner vet\n  leadlight item add 'Sign it off' --blocked-by 3f2a", Args: takes(1, 1), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Title = args[0]
+			return run(c.Context(), a, o)
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&o.Description, "description", "d", "", "`TEXT` of the whole item; - is standard input")
+	f.StringVar(&o.Owner, "owner", "", "`ROLE` that carries it out: a member of the team, a profile, or lead")
+	f.StringVar(&o.Parent, "parent", "", "`ID` of the item that it is a part of")
+	f.StringSliceVar(&o.BlockedBy, "blocked-by", nil, "`ID,…` of the items that come before")
+	o.runFlag(a, c)
+	return c
+}
+
+// theRun is the run that is named, or the newest.
+func theRun(ctx context.Context, c *rpc.Client, id string) (api.AgentTeamRun, error) {
+	if id != "" {
+		return rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:get", api.IDParams{ID: id})
+	}
+	list, err := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", api.RunsParams{Limit: 1})
+	if err == nil && len(list) == 0 {
+		err = fault.New(fault.RunNotFound, "there is no run yet").WithHint("leadlight run create leadlight.yaml begins one")
+	}
+	return append(list, api.AgentTeamRun{})[0], err
+}
+
+// itemID completes the beginning of an item's id.
+func itemID(ctx context.Context, c *rpc.Client, id string) (string, error) {
+	if id == "" {
+		return "", nil
+	}
+	it, err := rpc.Do[api.AgentTeamItem](ctx, c, "teamItem:get", api.IDParams{ID: id})
+	return it.ID, err
+}
+
+// roleNamed is the role that somebody means: a member of the run's team, or any.
+func roleNamed(ctx context.Context, c *rpc.Client, r api.AgentTeamRun, name string) (string, error) {
+	if name == "" || name == store.Lead {
+		return map[string]string{store.Lead: runs.LeadRole}[name], nil
+	}
+	t, err := rpc.Do[api.AgentTeam](ctx, c, "team:get", api.IDParams{ID: r.TeamID})
+	if err != nil {
+		return "", err
+	}
+	list, err := rpc.Do[[]api.AgentRole](ctx, c, "agentRole:list", nil)
+	if own := runs.RoleOf(t.Name, name); slices.ContainsFunc(list, func(r api.AgentRole) bool { return r.ID == own }) {
+		return own, err
+	}
+	return name, err
+}
+
+func runItemAdd(ctx context.Context, a *app, o itemOptions) error {
+	text, err := a.text(o.Description, "description", store.MaxMessage)
+	if err != nil {
+		return err
+	}
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	r, err := theRun(ctx, c, o.Run)
+	if err != nil {
+		return err
+	}
+	p := api.ItemParams{TeamRunID: r.ID, Title: o.Title, Description: text}
+	if p.OwnerAgentRoleID, err = roleNamed(ctx, c, r, o.Owner); err != nil {
+		return err
+	}
+	if p.ParentItemID, err = itemID(ctx, c, o.Parent); err != nil {
+		return err
+	}
+	for _, b := range o.BlockedBy {
+		id, err := itemID(ctx, c, b)
+		if err != nil {
+			return err
+		}
+		p.BlockedBy = append(p.BlockedBy, id)
+	}
+	return a.item(rpc.Do[api.AgentTeamItem](ctx, c, "teamItem:create", p))
+}
+
+// item answers with an item.
+func (a *app) item(it api.AgentTeamItem, err error) error {
+	if err != nil {
+		return err
+	}
+	return a.answer(it, func(w io.Writer) { fmt.Fprintf(w, "%s %s\n", short(it.ID), it.Status) })
+}
+
+func itemListCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
+	var o itemOptions
+	c := &cobra.Command{
+		Use: "ls", Short: "List the checklist", Long: "List the checklist of a run in its order.", Example: "  leadlight item ls --run 3f2a --json",
+		Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
+	}
+	o.runFlag(a, c)
+	return c
+}
+
+func runItemList(ctx context.Context, a *app, o itemOptions) error {
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	r, err := theRun(ctx, c, o.Run)
+	if err != nil {
+		return err
+	}
+	list, err := rpc.Do[[]api.AgentTeamItem](ctx, c, "teamItem:list", api.ItemsParams{TeamRunID: r.ID})
+	if err != nil {
+		return err
+	}
+	return a.answer(list, func(w io.Writer) { itemTable(list, nil).write(w, width(a.out.w), a.colors(a.out.w)) })
+}
+
+func itemUpdateCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
+	var o itemOptions
+	c := &cobra.Command{
+		Use: "update ID", Short: "Change an item",
+		Long: "Change an item. One that is done by hand becomes done or failed so; a failed one is tried again with\n" +
+			"--status todo. What a teammate works on keeps its owner and its status.",
+		Example: "  leadlight item update 3f2a --status done --result 'signed'", Args: takes(1, 1), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.ID, o.Given = args[0], c.Flags().Changed
+			return run(c.Context(), a, o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.Title, "title", "", "`TEXT` of the title")
+	f.StringVarP(&o.Description, "description", "d", "", "`TEXT` of the whole item; - is standard input")
+	f.StringVar(&o.Owner, "owner", "", "`ROLE` that carries it out; empty: nobody")
+	words := []string{api.ItemTodo, api.ItemInProgress, api.ItemBlocked, api.ItemDone, api.ItemFailed}
+	f.Var(choice{&o.Status, words}, "status", "`STATUS`: todo, in_progress, blocked, done, failed")
+	f.StringVar(&o.Result, "result", "", "`TEXT` that says what came of it")
+	complete(c, "status", words...)
+	return c
+}
+
+func runItemUpdate(ctx context.Context, a *app, o itemOptions) error {
+	text, err := a.text(o.Description, "description", store.MaxMessage)
+	if err != nil {
+		return err
+	}
+	p := api.ItemChange{}
+	for flag, f := range map[string]struct {
+		to   **string
+		from string
+	}{"title": {&p.Title, o.Title}, "description": {&p.Description, text}, "owner": {&p.OwnerAgentRoleID, o.Owner}, "status": {&p.Status, o.Status}, "result": {&p.ResultSummary, o.Result}} {
+		if o.Given(flag) {
+			*f.to = &f.from
+		}
+	}
+	if p == (api.ItemChange{}) {
+		return usage("nothing to change").WithHint("leadlight item update --help shows what can be changed")
+	}
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	it, err := rpc.Do[api.AgentTeamItem](ctx, c, "teamItem:get", api.IDParams{ID: o.ID})
+	if err != nil {
+		return err
+	}
+	p.ID = it.ID
+	if p.OwnerAgentRoleID != nil {
+		owner, err := roleNamed(ctx, c, api.AgentTeamRun{TeamID: teamOf(ctx, c, it)}, o.Owner)
+		if err != nil {
+			return err
+		}
+		p.OwnerAgentRoleID = &owner
+	}
+	return a.item(rpc.Do[api.AgentTeamItem](ctx, c, "teamItem:update", p))
+}
+
+// teamOf is the id of the team of an item's run; "" if the run is gone, which the
+// next call says.
+func teamOf(ctx context.Context, c *rpc.Client, it api.AgentTeamItem) string {
+	r, _ := rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:get", api.IDParams{ID: it.TeamRunID})
+	return r.TeamID
+}
+
+func itemMoveCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
+	var o itemOptions
+	c := &cobra.Command{
+		Use: "mv ID", Short: "Move an item", Long: "Move an item to another place of its checklist, or below another item.",
+		Example: "  leadlight item mv 3f2a --before 77b1", Args: takes(1, 1), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.ID, o.Given = args[0], c.Flags().Changed
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Flags().StringVar(&o.Before, "before", "", "put it before the item `ID`")
+	c.Flags().StringVar(&o.After, "after", "", "put it after the item `ID`")
+	c.Flags().StringVar(&o.Parent, "parent", "", "make it a part of the item `ID`; empty: of none")
+	return c
+}
+
+func runItemMove(ctx context.Context, a *app, o itemOptions) error {
+	if (o.Before == "") == (o.After == "") && !o.Given("parent") {
+		return usage("leadlight item mv takes --before ID, --after ID or --parent ID")
+	}
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	p := api.ItemMove{}
+	var parent string
+	for _, id := range []struct {
+		to   *string
+		from string
+	}{{&p.ID, o.ID}, {&p.BeforeID, o.Before}, {&p.AfterID, o.After}, {&parent, o.Parent}} {
+		if *id.to, err = itemID(ctx, c, id.from); err != nil {
+			return err
+		}
+	}
+	if o.Given("parent") {
+		p.ParentItemID = &parent
+	}
+	return a.item(rpc.Do[api.AgentTeamItem](ctx, c, "teamItem:move", p))
+}
+
+func itemRemoveCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
+	return &cobra.Command{
+		Use: "rm ID", Short: "Delete an item", Long: "Delete an item that has no parts and that nobody works on.", Example: "  leadlight item rm 3f2a",
+		Args: takes(1, 1), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, itemOptions{ID: args[0]}) },
+	}
+}
+
+func runItemRemove(ctx context.Context, a *app, o itemOptions) error {
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	id, err := itemID(ctx, c, o.ID)
+	if err != nil {
+		return err
+	}
+	return c.Call(ctx, "teamItem:delete", api.IDParams{ID: id}, nil)
+}

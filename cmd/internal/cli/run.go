@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/spf13/cobra"
+)
+
+func runCommand(a *app) *cobra.Command {
+	return group("run", "Run a team many times, and see what each run came to",
+		"Run a team many times, each time with a checklist of its own, and see what each run came to. The\n"+
+			"daemon carries runs out: it is started if none runs. What up has run is listed, too.\n"+
+			"An ID may be shortened to a beginning that is unique.",
+		runCreateCommand(a, runRunCreate), runListCommand(a, runRunList), runShowCommand(a, runRunShow),
+		runStepCommand(a, "pause", "Let no new item begin", "Let no new item of a run begin. Those under way go on to their end.", runRunStep),
+		runStepCommand(a, "resume", "Let a paused run go on", "Let a paused run go on.", runRunStep),
+		runStepCommand(a, "cancel", "End a run and its teammates", "End a run: its teammates are shut down, and what was under way has failed.", runRunStep))
+}
+
+// leadOnly refuses a teammate what is the lead's.
+func (a *app) leadOnly(what string) error {
+	s, err := a.set(nil)
+	if err != nil {
+		return err
+	}
+	who, err := a.caller(s)
+	if err == nil && who.Teammate {
+		err = fault.New(fault.NotLead, "teammate %s cannot %s: that is the lead's", who.Name, what).WithHint("ask the lead: leadlight send team-lead TEXT")
+	}
+	return err
+}
+
+type runCreateOptions struct {
+	What string
+	Wait bool
+}
+
+func runCreateCommand(a *app, run func(context.Context, *app, runCreateOptions) error) *cobra.Command {
+	var o runCreateOptions
+	c := &cobra.Command{
+		Use: "create TEAM-FILE|TEAM", Short: "Begin a run",
+		Long: "Begin a run of the team of a team file, whose tasks become its checklist, or of a team that is\n" +
+			"defined already, which begins when it gets items. Tasks without an owner go to the workers in turn.",
+		Example: "  leadlight run create leadlight.yaml --wait\n  leadlight run create review",
+		Args:    takes(1, 1), ValidArgsFunction: teamFiles,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.What = args[0]
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Flags().BoolVar(&o.Wait, "wait", false, "follow the run to its end; the exit status is 1 if it is not completed then")
+	return c
+}
+
+func runRunCreate(ctx context.Context, a *app, o runCreateOptions) error {
+	if err := a.leadOnly("begin a run"); err != nil {
+		return err
+	}
+	begin := a.runOfTeam
+	if fi, err := os.Stat(o.What); err == nil && !fi.IsDir() || looksLikeFile(o.What) {
+		plan, err := a.readRun(o.What)
+		if err != nil {
+			return err
+		}
+		begin = plan.begin
+	}
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	r, err := begin(ctx, c, o.What)
+	if err != nil {
+		return err
+	}
+	if o.Wait {
+		return a.awaitRun(ctx, c, r)
+	}
+	return a.answer(r, func(w io.Writer) { fmt.Fprintln(w, r.ID) })
+}
+
+// runOfTeam begins a run of a team that is defined.
+func (a *app) runOfTeam(ctx context.Context, c *rpc.Client, name string) (r api.AgentTeamRun, err error) {
+	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", api.AgentTeamsParams{Name: name})
+	if err != nil {
+		return r, err
+	}
+	if len(list) == 0 {
+		return r, fault.New(fault.TeamNotFound, "no team %q is defined for runs", name).WithHint("name a team file, which defines it: leadlight run create leadlight.yaml")
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return r, err
+	}
+	r, err = rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:create", api.RunCreateParams{TeamID: list[0].ID, Cwd: cwd})
+	if err == nil {
+		a.say("the run waits for items: leadlight item add --run %s --owner ROLE TITLE", short(r.ID))
+	}
+	return r, err
+}
+
+// short is the part of an id that people are shown.
+func short(id string) string { return id[:min(len(id), 8)] }
+
+// errOver ends the following of a run.
+var errOver = errors.New("the run is over")
+
+// awaitRun follows a run to its end, and shows what it came to.
+func (a *app) awaitRun(ctx context.Context, c *rpc.Client, r api.AgentTeamRun) error {
+	a.say("run %s", r.ID)
+	seen := map[string]string{}
+	item := func(it api.AgentTeamItem) {
+		if was := seen[it.ID]; was != it.Status && (was != "" || it.Status != api.ItemTodo) {
+			a.say("%s: %s", oneLine(it.Title), it.Status)
+		}
+		seen[it.ID] = it.Status
+	}
+	err := c.TeamRunEvents(ctx, api.TeamRunFilter{TeamRunID: r.ID}, func() {}, func(e api.TeamRunEvent) error {
+		for _, it := range e.Items {
+			item(it)
+		}
+		if e.Item != nil {
+			item(*e.Item)
+		}
+		if e.Run != nil && e.Run.Final() {
+			return errOver
+		}
+		return nil
+	})
+	if !errors.Is(err, errOver) {
+		if ctx.Err() != nil {
+			a.say("the run goes on; leadlight run cancel %s ends it", short(r.ID))
+		}
+		return err
+	}
+	report, err := rpc.Do[api.RunReport](ctx, c, "teamRun:report", api.IDParams{ID: r.ID})
+	if err != nil {
+		return err
+	}
+	if err := a.answer(report, func(w io.Writer) { a.showRun(w, report) }); err != nil || report.Run.Status == api.RunCompleted {
+		return err
+	}
+	return fault.New(fault.Failed, "the run is %s: %s", report.Run.Status, report.Run.Summary).WithHint("leadlight logs -t %s NAME shows what a teammate said", report.LiveTeam)
+}
+
+func runListCommand(a *app, run func(context.Context, *app, int) error) *cobra.Command {
+	var limit int
+	c := &cobra.Command{
+		Use: "ls", Short: "List the runs", Long: "List the runs, the newest first; with --team those of the team of that name.",
+		Example: "  leadlight run ls --limit 5", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, limit) },
+	}
+	c.Flags().IntVar(&limit, "limit", 100, "`N` runs at most")
+	return c
+}
+
+func runRunList(ctx context.Context, a *app, limit int) error {
+	if limit < 1 {
+		return usage("--limit %d: it takes a number of runs", limit)
+	}
+	s, err := a.set(nil)
+	if err != nil {
+		return err
+	}
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", nil)
+	if err != nil {
+		return err
+	}
+	names, p := map[string]string{}, api.RunsParams{Limit: limit}
+	wanted := ""
+	if _, given := a.flags["team"]; given {
+		wanted = s.Team.V
+	}
+	for _, t := range list {
+		names[t.ID] = t.Name
+		if t.Name == wanted {
+			p.TeamID = t.ID
+		}
+	}
+	if wanted != "" && p.TeamID == "" {
+		return fault.New(fault.TeamNotFound, "no team %q has had a run", wanted)
+	}
+	all, err := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", p)
+	if err != nil {
+		return err
+	}
+	return a.answer(all, func(w io.Writer) {
+		t := &table{head: []string{"RUN", "TEAM", "STATUS", "STARTED", "TOOK", "SUMMARY"}, less: []string{"STARTED", "TOOK"}}
+		for _, r := range all {
+			t.add(plain("%s", short(r.ID)), plain("%s", names[r.TeamID]), cell{r.Status, statusColor(r.Status)}, plain("%s", clock(r.StartedAt)),
+				plain("%s", took(r.StartedAt, r.CompletedAt)), plain("%s", oneLine(r.Summary)))
+		}
+		t.write(w, width(a.out.w), a.colors(a.out.w))
+	})
+}
+
+// clock is a moment for people.
+func clock(ms int64) string { return time.UnixMilli(ms).Format("2006-01-02 15:04") }
+
+// took is how long something took, or takes so far.
+func took(from, to int64) string {
+	if to == 0 {
+		to = time.Now().UnixMilli()
+	}
+	d := time.Duration(max(to-from, 0)) * time.Millisecond
+	if d < 10*time.Second {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}
+
+func runStepCommand(a *app, verb, about, long string, run func(context.Context, *app, string, string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: verb + " ID", Short: about, Long: long, Example: "  leadlight run " + verb + " 3f2a", Args: takes(1, 1), ValidArgsFunction: completeRuns(a),
+		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, verb, args[0]) },
+	}
+}
+
+func runRunStep(ctx context.Context, a *app, verb, id string) error {
+	if err := a.leadOnly(verb + " a run"); err != nil {
+		return err
+	}
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	r, err := rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:get", api.IDParams{ID: id})
+	if err != nil {
+		return err
+	}
+	if r, err = rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:"+verb, api.IDParams{ID: r.ID}); err != nil {
+		return err
+	}
+	return a.answer(r, func(w io.Writer) { fmt.Fprintf(w, "run %s is %s\n", short(r.ID), r.Status) })
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/runs"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// runPlan is a team file as a run.
+type runPlan struct {
+	definition api.TeamDefinition
+	run        api.RunCreateParams
+}
+
+func looksLikeFile(s string) bool {
+	return strings.HasSuffix(s, ".yaml") || strings.HasSuffix(s, ".yml") || strings.ContainsRune(s, '/')
+}
+
+// readRun makes a run of a team file.
+func (a *app) readRun(path string) (runPlan, error) {
+	file, err := config.ReadTeamFile(path)
+	if err != nil {
+		return runPlan{}, err
+	}
+	s, err := a.set(file)
+	if err != nil {
+		return runPlan{}, err
+	}
+	for what, there := range map[string]bool{"profiles": len(file.Profiles) > 0, "hooks": len(file.Plan.Hooks) > 0} {
+		if there {
+			return runPlan{}, fault.New(fault.Unsupported, "%s has %s of its own, which runs do not know", path, what).
+				WithHint("profiles belong into %s then; leadlight up obeys both", s.UserFile)
+		}
+	}
+	plan := file.Plan
+	s.Complete(&plan)
+	p := runPlan{run: api.RunCreateParams{Cwd: plan.Team.Cwd}}
+	p.definition.Name, p.definition.Description = plan.Team.Name, plan.Team.Description
+	if s.MaxParallel.Origin.Layer == config.FromTeam {
+		p.definition.MaxParallelAgents = s.MaxParallel.V
+	}
+	for _, m := range plan.Members {
+		p.definition.Members = append(p.definition.Members, memberOf(m))
+	}
+	return p, p.items(plan, profiles.NewSet(s.Profiles))
+}
+
+func memberOf(m teams.SpawnSpec) api.MemberDefinition {
+	profile := m.Profile
+	switch {
+	case profile == "" && len(m.Command) > 0:
+		profile = profiles.Exec
+	case profile == "" && (m.Run != "" || m.RunTask):
+		profile = profiles.Shell
+	}
+	return api.MemberDefinition{Name: m.Name, Profile: profile, Spec: api.RoleSpec{
+		Kind: m.Kind, Command: m.Command, Run: m.Run, RunTask: m.RunTask, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Cwd: m.Cwd,
+		Color: m.Color, Env: m.Env, PlanMode: m.PlanMode, Placement: string(m.Placement), Worktree: m.Worktree,
+	}}
+}
+
+// items makes the tasks of the file the checklist. Those that nobody owns go to the
+// workers in turn.
+func (p *runPlan) items(plan teams.Plan, set profiles.Set) error {
+	var workers []string
+	for _, m := range p.definition.Members {
+		kind := m.Spec.Kind
+		if known, err := set.Get(m.Profile); kind == "" && err == nil {
+			kind = known.Kind
+		}
+		if kind == profiles.Worker {
+			workers = append(workers, m.Name)
+		}
+	}
+	next := 0
+	for i, t := range plan.Tasks {
+		it := api.ItemSpec{Title: t.Subject, Description: t.Description}
+		it.Run, _ = teams.RunOf(t.Metadata)
+		owner := t.Owner
+		if owner == "" && len(workers) > 0 {
+			owner = workers[next%len(workers)]
+			next++
+		}
+		switch owner {
+		case "":
+			return fault.New(fault.TeamFile, "task %d has no owner, and the team has no worker to take it", i+1).WithHint("give it an owner")
+		case store.Lead, plan.Team.Lead:
+			it.OwnerAgentRoleID = runs.LeadRole
+		default:
+			it.OwnerAgentRoleID = runs.RoleOf(plan.Team.Name, owner)
+		}
+		for _, b := range t.BlockedBy {
+			n, err := strconv.Atoi(b)
+			if err != nil {
+				return err
+			}
+			it.BlockedBy = append(it.BlockedBy, n)
+		}
+		p.run.Items = append(p.run.Items, it)
+	}
+	return nil
+}
+
+// begin defines the team and begins the run.
+func (p runPlan) begin(ctx context.Context, c *rpc.Client, _ string) (api.AgentTeamRun, error) {
+	t, err := rpc.Do[api.AgentTeam](ctx, c, "team:define", p.definition)
+	if err != nil {
+		return api.AgentTeamRun{}, err
+	}
+	p.run.TeamID = t.ID
+	return rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:create", p.run)
+}

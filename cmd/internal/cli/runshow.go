@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/spf13/cobra"
+)
+
+type runShowOptions struct {
+	ID, SVG  string
+	Timeline bool
+}
+
+func runShowCommand(a *app, run func(context.Context, *app, runShowOptions) error) *cobra.Command {
+	var o runShowOptions
+	c := &cobra.Command{
+		Use: "show ID", Short: "Show a run, its checklist and its teammates",
+		Long: "Show a run, its checklist, and how long each teammate worked on what. --timeline draws who worked\n" +
+			"when; --svg draws that into a file.",
+		Example: "  leadlight run show 3f2a --timeline\n  leadlight run show 3f2a --svg run.svg", Args: takes(1, 1), ValidArgsFunction: completeRuns(a),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.ID = args[0]
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Flags().BoolVar(&o.Timeline, "timeline", false, "draw who worked when")
+	c.Flags().StringVar(&o.SVG, "svg", "", "write that picture to `FILE`")
+	_ = c.MarkFlagFilename("svg", "svg")
+	return c
+}
+
+func runRunShow(ctx context.Context, a *app, o runShowOptions) error {
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	r, err := rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:get", api.IDParams{ID: o.ID})
+	if err != nil {
+		return err
+	}
+	report, err := rpc.Do[api.RunReport](ctx, c, "teamRun:report", api.IDParams{ID: r.ID})
+	if err != nil {
+		return err
+	}
+	line := timelineOf(report, time.Now().UnixMilli())
+	if o.SVG != "" {
+		var b bytes.Buffer
+		line.svg(&b)
+		if err := os.WriteFile(o.SVG, b.Bytes(), 0o644); err != nil {
+			return fault.New(fault.Of(err).Code, "write the picture: %w", err)
+		}
+		a.say("the timeline is in %s", o.SVG)
+	}
+	return a.answer(report, func(w io.Writer) {
+		if o.Timeline {
+			line.text(w, width(a.out.w), a.colors(a.out.w))
+			return
+		}
+		a.showRun(w, report)
+	})
+}
+
+// statusColor is how the status of a run or an item looks.
+func statusColor(status string) string {
+	switch status {
+	case api.RunRunning, api.RunCompleted, api.ItemInProgress, api.ItemDone:
+		return "green"
+	case api.RunPaused, api.ItemBlocked:
+		return "yellow"
+	case api.RunFailed: // an item's, too
+		return "red"
+	}
+	return ""
+}
+
+// showRun prints a run for people.
+func (a *app) showRun(w io.Writer, r api.RunReport) {
+	colors := a.colors(w)
+	fmt.Fprintf(w, "run %s of team %s: %s\n", r.Run.ID, oneLine(r.Team.Name), paint(r.Run.Status, statusColor(r.Run.Status), colors))
+	for _, row := range []struct{ name, value string }{
+		{"started", clock(r.Run.StartedAt)}, {"took", took(r.Run.StartedAt, r.Run.CompletedAt)}, {"summary", r.Run.Summary},
+		{"error", r.Run.Error}, {"live team", r.LiveTeam},
+	} {
+		if row.value != "" && (row.name != "error" || row.value != r.Run.Summary) {
+			fmt.Fprintf(w, "  %-10s %s\n", row.name, oneLine(row.value))
+		}
+	}
+	if len(r.Items) > 0 {
+		fmt.Fprintln(w)
+		itemTable(r.Items, r.Tasks).write(w, width(a.out.w), colors)
+	}
+	if len(r.Members) > 0 {
+		fmt.Fprintln(w)
+		t := &table{head: []string{"TEAMMATE", "ROLE", "UP", "WORKED", "ITEMS", "RETRIES"}}
+		for _, m := range r.Members {
+			t.add(plain("%s", m.Name), plain("%s", m.AgentRoleID), plain("%s", took(m.StartedAt, m.EndedAt)), plain("%s", took(0, max(m.BusyMs, 1))),
+				plain("%d", m.Items), plain("%d", m.Retries))
+		}
+		t.write(w, width(a.out.w), colors)
+	}
+}
+
+// itemTable is a checklist. tasks, if any, tell how long its items took.
+func itemTable(items []api.AgentTeamItem, tasks []api.RunTask) *table {
+	t := &table{head: []string{"ITEM", "TITLE", "OWNER", "STATUS", "TOOK", "RESULT"}, less: []string{"TOOK", "OWNER"}}
+	of := map[string]api.RunTask{}
+	for _, k := range tasks {
+		of[k.ID] = k
+	}
+	for _, it := range items {
+		title, time := it.Title, ""
+		if it.ParentItemID != "" {
+			title = "  " + title
+		}
+		if k, ok := of[it.SourceTaskID]; ok {
+			time = took(k.StartedAt, k.CompletedAt)
+		}
+		t.add(plain("%s", short(it.ID)), plain("%s", title), plain("%s", it.OwnerAgentRoleID), cell{it.Status, statusColor(it.Status)}, plain("%s", time), plain("%s", lastLine(it.ResultSummary)))
+	}
+	return t
+}

@@ -1,0 +1,74 @@
+package scheduler
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// maxRecord bounds the record of one run, in bytes.
+const maxRecord = 16 << 20
+
+// takeIn moves the records that other processes have left into the database. One
+// that cannot be read is set aside.
+func (s *Scheduler) takeIn(ctx context.Context) {
+	entries, err := os.ReadDir(s.Records)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			s.Log.Warn("look for the records of runs", "error", err)
+		}
+		return
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") || !e.Type().IsRegular() {
+			continue
+		}
+		path := filepath.Join(s.Records, e.Name())
+		rec, err := readRecord(path)
+		if err == nil {
+			err = s.store.Import(ctx, rec)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			s.Log.Warn("the record of a run is set aside", "file", path, "error", err)
+			err = os.Rename(path, path+".bad")
+		} else {
+			err = os.Remove(path)
+		}
+		if err != nil {
+			s.Log.Warn("clear a record away", "file", path, "error", err)
+		}
+	}
+}
+
+func readRecord(path string) (rec api.RunRecord, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return rec, err
+	}
+	if info.Size() > maxRecord {
+		return rec, fault.New(fault.LimitReached, "it has %d bytes", info.Size())
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return rec, err
+	}
+	return rec, json.Unmarshal(data, &rec)
+}
+
+// taking is a method that knows what other processes have left.
+func taking[P, R any](s *Scheduler, f func(context.Context, P) (R, error)) func(context.Context, P) (R, error) {
+	return func(ctx context.Context, p P) (R, error) {
+		s.takeIn(ctx)
+		return f(ctx, p)
+	}
+}

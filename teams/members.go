@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/panes"
@@ -123,7 +124,7 @@ func (s *Service) observeOne(ctx context.Context, t store.Team, m store.Member) 
 	default:
 		s.observeForeign(ctx, t, m, &out)
 	}
-	out.Unread = s.unread(ctx, t.Name, m.Name)
+	out.Unread, out.OldestUnreadAt = s.unread(ctx, t.Name, m.Name)
 	return out
 }
 
@@ -233,19 +234,23 @@ func isTmuxPane(id string) bool {
 	return len(id) > 1 && id[0] == '%' && strings.Trim(id[1:], "0123456789") == ""
 }
 
-// unread counts the unread mail of a member, nil if its box cannot be read.
-func (s *Service) unread(ctx context.Context, team, owner string) *int {
+// unread counts the unread mail of a member, nil if its box cannot be read, and tells
+// since when the first of it waits.
+func (s *Service) unread(ctx context.Context, team, owner string) (*int, *api.Time) {
 	msgs, err := s.mail.List(ctx, team, owner)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	n := 0
+	n, oldest := 0, time.Time{}
 	for _, m := range msgs {
-		if !m.Read {
-			n++
+		if m.Read {
+			continue
+		}
+		if n++; oldest.IsZero() || !m.Timestamp.IsZero() && m.Timestamp.Before(oldest) {
+			oldest = m.Timestamp
 		}
 	}
-	return &n
+	return &n, api.At(oldest)
 }
 
 // target names the host and the pane of a member that we launched.

@@ -237,7 +237,7 @@ func TestProbe(t *testing.T) {
 
 // A real person's client: an outer server shows the inner one.
 // https://github.com/anthropics/claude-code/issues/41114 https://github.com/manaflow-ai/cmux/issues/2118
-func TestIT03_LY04_FocusWithAPersonLooking(t *testing.T) {
+func TestIT03_LY04_A16_FocusWithAPersonLooking(t *testing.T) {
 	s, outer := tmuxtest.Server(t), tmuxtest.Server(t)
 	lead := s.NewSession("200x50")
 	own := spec("own", "")

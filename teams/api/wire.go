@@ -93,8 +93,9 @@ type Member struct {
 	Signal         string `json:"signal,omitempty"`
 	StartedAt      *Time  `json:"startedAt,omitempty"`
 	LastActivityAt *Time  `json:"lastActivityAt,omitempty"`
-	Unread         *int   `json:"unread,omitempty"` // absent: the inbox cannot be read
-	Task           string `json:"task,omitempty"`   // id of the task it works on
+	Unread         *int   `json:"unread,omitempty"`         // absent: the inbox cannot be read
+	OldestUnreadAt *Time  `json:"oldestUnreadAt,omitempty"` // since then mail waits to be handed over
+	Task           string `json:"task,omitempty"`           // id of the task it works on
 	Cwd            string `json:"cwd,omitempty"`
 	Reason         string `json:"reason,omitempty"`
 	Attach         string `json:"attach,omitempty"` // how a person gets to see the pane

@@ -197,6 +197,9 @@ func memberRows(members []api.Member) *table {
 			unread = "?"
 		case *m.Unread > 0:
 			unread = strconv.Itoa(*m.Unread)
+			if age := since(m.OldestUnreadAt); age != "" {
+				unread += " (" + age + ")"
+			}
 		}
 		if m.PID > 0 {
 			pid = strconv.Itoa(m.PID)

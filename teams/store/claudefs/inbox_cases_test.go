@@ -328,7 +328,7 @@ func TestArchiveAboveALimit(t *testing.T) {
 }
 
 // https://github.com/anthropics/claude-code/issues/22166
-func TestLK03_LK07_LockFolderOfTheClient(t *testing.T) {
+func TestLK03_LK07_G03_LockFolderOfTheClient(t *testing.T) {
 	b := newBase(t, claudefs.Options{LockTimeout: 300 * time.Millisecond})
 	b.put("teams/alpha/config.json", claudeTeam)
 	b.put(builderBox, sample(t, "inbox/with-lock-dir/builder.json"))

@@ -44,7 +44,7 @@ func without(limit, base string) error {
 }
 
 // In a user namespace of its own a process can have its own limits of inotify.
-func TestMH02_WatchLimits(t *testing.T) {
+func TestMH02_A17_WatchLimits(t *testing.T) {
 	for _, limit := range []string{"instances", "watches"} {
 		t.Run(limit, func(t *testing.T) {
 			t.Parallel()

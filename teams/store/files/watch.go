@@ -115,15 +115,24 @@ func (w *Watcher) run(ctx context.Context, s *subscription, state string) {
 			notify(s.hints)
 			pause = firstPoll
 		case <-timer.C:
-			if now := s.poll(); now != state {
-				state, pause = now, firstPoll
+			now := s.poll()
+			if now != state {
 				notify(s.hints)
-			} else {
-				pause = min(2*pause, lastPoll)
 			}
+			pause = backOff(pause, now != state)
+			state = now
 		}
 		timer.Reset(s.pause(pause))
 	}
+}
+
+// backOff is the pause after a poll: as short as possible where something changed,
+// else twice the one before, up to the longest.
+func backOff(pause time.Duration, changed bool) time.Duration {
+	if changed {
+		return firstPoll
+	}
+	return min(2*pause, lastPoll)
 }
 
 // pause is the time to the next poll. Where events can be trusted a poll a minute

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/backend/kitty/kittytest"
 	"github.com/leadlight-dev/leadlight/integration/program"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -98,10 +99,21 @@ func (r *rig) upSix(kind string) string {
 func TestSixOnEveryBackend(t *testing.T) {
 	t.Parallel()
 	outcomes := map[string]string{}
-	for _, kind := range []string{"tmux", "headless", "pty"} {
+	for _, kind := range []string{"tmux", "headless", "pty", "kitty"} {
 		r := newRig(t, "")
 		r.withPty()
+		var k *kittytest.S
+		if kind == "kitty" {
+			if missing := kittytest.Missing(); missing != "" {
+				t.Log("without kitty: " + missing)
+				continue
+			}
+			k = r.inKitty()
+		}
 		outcomes[kind] = r.upSix(kind)
+		if k != nil && len(k.Windows()) != 1 {
+			t.Errorf("left in kitty: %+v", k.Windows())
+		}
 	}
 	want := outcomes["tmux"]
 	if !strings.Contains(want, `"研究 a;b"`) || !strings.Contains(want, `it is x; $HOME`) || !strings.Contains(want, "a b;") {
@@ -111,6 +123,68 @@ func TestSixOnEveryBackend(t *testing.T) {
 		if got != want {
 			t.Errorf("%s:\n%s\nbut tmux:\n%s", kind, got, want)
 		}
+	}
+}
+
+// inKitty lets a person work in the first window of a kitty.
+func (r *rig) inKitty() *kittytest.S {
+	r.t.Helper()
+	k := kittytest.NewDisplay(r.t).Kitty(r.t)
+	r.env = append(r.env, "KITTY_LISTEN_ON=unix:"+k.Socket, "KITTY_WINDOW_ID=1")
+	return k
+}
+
+// Teammates beside the lead in kitty: titles as elsewhere, one closed by hand, one that
+// failed and can be read, kitty hanging, and an end that leaves nothing.
+func TestIT05_InKitty(t *testing.T) {
+	t.Parallel()
+	if missing := kittytest.Missing(); missing != "" {
+		t.Skip(missing)
+	}
+	r := newRig(t, "")
+	k := r.inKitty()
+	r.team("alpha")
+	ids := map[string]string{}
+	for _, name := range []string{"a", "b", "c"} {
+		m := r.spawn(name, []string{"--backend", "kitty"}, "sleep", "1000")
+		if m.BackendType != "kitty" {
+			t.Fatalf("%s is in %s", name, m.BackendType)
+		}
+		ids[name] = m.TmuxPaneID
+		r.eventually("its title says "+name, func() bool { return k.Shown(m.TmuxPaneID) == name+" · active" })
+	}
+	if got := k.Focus(); got != "window 1" {
+		t.Errorf("the focus went to %s", got)
+	}
+	lead, one := k.Windows()[0], k.Windows()[1]
+	if lead.Lines <= one.Lines {
+		t.Errorf("the lead has %d lines, a teammate %d", lead.Lines, one.Lines)
+	}
+	k.CloseByHand(ids["a"])
+	r.eventually("a is stopped", func() bool { m := r.member("a"); return m.State == api.StateStopped && m.Reason == "pane closed" })
+
+	failed := r.spawn("fails", []string{"--backend", "kitty"}, "sh", "-c", "sleep 1.2; echo it broke; exit 3")
+	r.eventually("one has failed", func() bool { return r.member("fails").State == api.StateFailed })
+	if k.Shown(failed.TmuxPaneID) == "" {
+		t.Error("the window of the one that failed is gone")
+	}
+	thaw := k.Freeze()
+	res := r.run("spawn", "late", "--backend", "kitty", "--", "sleep", "1000")
+	thaw()
+	if res.exit != 6 || !strings.Contains(res.err, "did not answer ls within") || strings.Contains(r.must("ps", "--all", "--json"), "late") {
+		t.Errorf("exit %d: %s", res.exit, res.err)
+	}
+	if m := r.member("b"); m.State != api.StateActive {
+		t.Errorf("b is %s", m.State)
+	}
+	r.must("focus", "c", "--backend", "kitty")
+	if got := k.Focus(); got != "window "+ids["c"] {
+		t.Errorf("the focus is on %s", got)
+	}
+	r.must("stop", "--all")
+	r.must("down", "--force")
+	if left := k.Windows(); len(left) != 1 {
+		t.Errorf("left in kitty: %+v", left)
 	}
 }
 

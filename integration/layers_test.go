@@ -65,6 +65,7 @@ func layers() []rule {
 		{"backend/external/plugin", l1, "backend backend/external/wire", "one half of a protocol does not know the other"},
 		{"backend/external/externaltest", l1, "backend backend/backendtest backend/external/wire", "the frame's own cases, by no good client"},
 		{"backend/external", l1, "backend backend/external/wire signals", "a terminal in a program of its own"},
+		{"backend/kitty/kittytest", l1, "", "a real kitty, seen past the backend"},
 		{"backend/*", l1, "backend signals", "a terminal knows where panes are, not what they are"},
 		{"panes/host", l1, "signals", "the process inside a pane knows nothing of teams"},
 		{"panes/worktree", l1, "teams/store/files teams/store/lock", "a worktree is git's, and a lock keeps works on it apart"},

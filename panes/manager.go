@@ -46,9 +46,12 @@ const Headless = "headless"
 // ITerm2 is the type of the backend in iTerm2.
 const ITerm2 = "iterm2"
 
-// Lingers tells whether a host of this backend stays when its agent has failed, so that
-// its screen can be read. tmux keeps the pane itself; elsewhere it would be gone.
-func Lingers(backendType string) bool { return backendType == Headless || backendType == ITerm2 }
+// Kitty is the type of the backend in kitty.
+const Kitty = "kitty"
+
+// Lingers tells whether a host stays when its agent has failed, so that its screen can be
+// read: everywhere but in tmux, which keeps the pane itself.
+func Lingers(backendType string) bool { return backendType != "tmux" }
 
 // HeadlessFolder is where headless panes are noted, in a run folder.
 func HeadlessFolder(runtime string) string { return filepath.Join(runtime, Headless) }

@@ -128,7 +128,7 @@ func (m *mate) open(ctx context.Context) error {
 
 // paneOf is the pane this process runs in, as its terminal told it.
 func paneOf(backendType string, environ []string) string {
-	name := map[string]string{"tmux": "TMUX_PANE=", panes.Headless: "LEADLIGHT_PANE=", panes.ITerm2: "ITERM_SESSION_ID="}[backendType]
+	name := map[string]string{"tmux": "TMUX_PANE=", panes.Headless: "LEADLIGHT_PANE=", panes.ITerm2: "ITERM_SESSION_ID=", panes.Kitty: "KITTY_WINDOW_ID="}[backendType]
 	for _, kv := range environ {
 		if name != "" && len(kv) > len(name) && kv[:len(name)] == name {
 			pane := kv[len(name):]

@@ -70,7 +70,7 @@ func (a *app) globalFlags(fs *pflag.FlagSet) {
 	text("base-dir", "", "`DIR` of the teams' files (LEADLIGHT_BASE_DIR, CLAUDE_CONFIG_DIR; ~/.claude)")
 	text("team", "t", "`NAME` of the team (LEADLIGHT_TEAM; the only one there is)")
 	text("as", "", "`NAME` of who asks (LEADLIGHT_AGENT; the lead)")
-	text("backend", "", "terminal that holds the panes: auto, tmux, headless or another `NAME` (LEADLIGHT_BACKEND)")
+	text("backend", "", "terminal that holds the panes: auto, tmux, iterm2, kitty, headless or another `NAME` (LEADLIGHT_BACKEND)")
 	text("tmux-socket", "", "`PATH` of the tmux server's socket (LEADLIGHT_TMUX_SOCKET)")
 	fs.BoolVar(&a.json, "json", false, "answer with JSON, errors too")
 	fs.BoolVar(&a.noColor, "no-color", false, "no colours (NO_COLOR)")

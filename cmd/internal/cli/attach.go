@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -49,6 +50,9 @@ func runAttach(ctx context.Context, a *app, name []string) error {
 		return a.view(ctx, svc, team, member)
 	}
 	argv, err := svc.Attach(ctx, team, member)
+	if errors.Is(err, fault.Unsupported) && isTerminal(a.in) && !a.json { // its host shows it where its terminal cannot
+		return a.view(ctx, svc, team, member)
+	}
 	if err != nil {
 		return err
 	}

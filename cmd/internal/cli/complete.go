@@ -184,7 +184,7 @@ func completeSpawnFlags(a *app, c *cobra.Command) {
 func globalCompletions(a *app, root *cobra.Command) {
 	_ = root.RegisterFlagCompletionFunc("team", upTo(-1, completeAnyTeam(a)))
 	_ = root.RegisterFlagCompletionFunc("as", completeMembers(a, -1))
-	complete(root, "backend", "auto", "tmux", "iterm2", "headless")
+	complete(root, "backend", "auto", "tmux", "iterm2", "kitty", "headless")
 	_ = root.MarkPersistentFlagDirname("base-dir")
 }
 

@@ -133,6 +133,8 @@ func (a *app) openBackend(c *composition, kind, socket string) (backend.Backend,
 		return headless.New(headless.Options{Dir: socket, Environ: a.environ, Viewer: c.viewer})
 	case panes.ITerm2:
 		return iterm2.New(iterm2.Options{Socket: socket, Dir: filepath.Join(c.runtime, panes.ITerm2), Getenv: a.getenv, Log: a.logger()})
+	case panes.Kitty:
+		return a.openKitty(socket)
 	}
 	return a.openOutside(c, kind, socket)
 }
@@ -152,6 +154,9 @@ func (a *app) choose(ctx context.Context, c *composition) (panes.Choice, error) 
 	}
 	if kind == panes.Headless {
 		return a.chooseHeadless(c, why)
+	}
+	if kind == panes.Kitty {
+		return a.chooseKitty(c, why)
 	}
 	if kind != "auto" && kind != "tmux" {
 		return a.chooseOutside(c, kind, why)

@@ -1,0 +1,131 @@
+package kitty
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// The frame of a command and of its answer.
+const (
+	frameStart = "\x1bP@kitty-cmd"
+	frameEnd   = "\x1b\\"
+)
+
+// maxAnswer bounds what is read from kitty in bytes.
+const maxAnswer = 64 << 20
+
+// spoken is the version that commands claim: kitty refuses those of a newer one than it
+// is, and what we use is as old as this.
+func spoken() []int { return []int{0, 26, 0} }
+
+// call runs one command on a connection of its own and returns its data.
+func (b *Backend) call(ctx context.Context, cmd string, payload map[string]any) (json.RawMessage, error) {
+	asked := ctx
+	select {
+	case <-asked.Done():
+	case b.turn <- struct{}{}:
+		defer func() { <-b.turn }()
+	}
+	if err := asked.Err(); err != nil {
+		return nil, fault.New(fault.Of(err).Code, "ask kitty to %s: %w", cmd, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.opt.Limit)
+	defer cancel()
+	began := time.Now()
+	answer, err := b.exchange(ctx, cmd, payload)
+	b.opt.Log.Debug("kitty", "cmd", cmd, "match", payload["match"], "took", time.Since(began), "error", err)
+	if err != nil {
+		if asked.Err() != nil {
+			err = asked.Err()
+		} else if errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil {
+			return nil, fault.New(fault.BackendUnavailable, "kitty (%s) did not answer %s within %s", b.opt.Socket, cmd, b.opt.Limit).
+				WithHint("a dialog may be waiting for an answer in it")
+		}
+		return nil, fault.New(fault.BackendUnavailable, "ask kitty (%s) to %s: %w", b.opt.Socket, cmd, err)
+	}
+	data, err := readAnswer(answer)
+	if err != nil {
+		return nil, fault.New(fault.BackendUnavailable, "kitty (%s) could not %s: %w", b.opt.Socket, cmd, err)
+	}
+	return data, nil
+}
+
+// exchange sends a command and reads what comes back.
+func (b *Backend) exchange(ctx context.Context, cmd string, payload map[string]any) ([]byte, error) {
+	line, err := json.Marshal(map[string]any{"cmd": cmd, "version": spoken(), "no_response": false, "payload": payload})
+	if err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", b.opt.Socket)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	deadline, _ := ctx.Deadline()
+	_ = conn.SetDeadline(deadline)
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	if _, err := conn.Write([]byte(frameStart + string(line) + frameEnd)); err != nil {
+		return nil, err
+	}
+	return readFrame(bufio.NewReader(conn))
+}
+
+// readFrame reads to the end of a frame.
+func readFrame(r *bufio.Reader) ([]byte, error) {
+	var out []byte
+	for {
+		part, err := r.ReadSlice('\\')
+		out = append(out, part...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil:
+			return nil, err
+		case bytes.HasSuffix(out, []byte(frameEnd)):
+			return out, nil
+		}
+		if len(out) > maxAnswer {
+			return nil, fmt.Errorf("its answer is longer than %d bytes", maxAnswer)
+		}
+	}
+}
+
+// readAnswer takes the data out of an answer. JSON holds no escape character as it is, so
+// the frame ends where it ends.
+func readAnswer(frame []byte) (json.RawMessage, error) {
+	body, ok := bytes.CutPrefix(frame, []byte(frameStart))
+	body, ok2 := bytes.CutSuffix(body, []byte(frameEnd))
+	if !ok || !ok2 {
+		return nil, fmt.Errorf("its answer is no answer: %.80q", frame)
+	}
+	var a struct {
+		OK    bool            `json:"ok"`
+		Data  json.RawMessage `json:"data"`
+		Error string          `json:"error"`
+	}
+	if err := json.Unmarshal(body, &a); err != nil {
+		return nil, fmt.Errorf("its answer is no answer: %w", err)
+	}
+	if !a.OK {
+		return nil, errors.New(strings.ToValidUTF8(firstLine(a.Error), "?"))
+	}
+	return a.Data, nil
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	if line == "" {
+		return "it gave no reason"
+	}
+	return fmt.Sprintf("%.200s", line)
+}

@@ -1,0 +1,317 @@
+// Package kitty holds panes in kitty, spoken to over its socket in the language of its
+// remote control (https://sw.kovidgoyal.net/kitty/rc_protocol). A pane is a kitty window,
+// its window a tab, its session an OS window.
+//
+// kitty has to have been started with allow_remote_control and listen_on; KITTY_LISTEN_ON
+// then names the socket to what runs inside. One connection serves one command and is
+// closed at once: seen in 0.26, a client that keeps its connection can keep all others
+// waiting. kitty tells neither exits nor changes, so the host inside the pane does.
+//
+// The mark lies in the environment with which kitty starts the program: kitty lists that
+// of the window's first process, our host, where no agent can change it. It shows only
+// when that process has begun, and Open waits for it. A hash of the mark lies beside it, so
+// that one command can ask for a window by id and mark together. What kitty lists holds the
+// environments of all its windows: it is never logged.
+//
+// Ids of windows are not used twice by one kitty. Titles that are set by remote control are
+// not overwritten by the program inside. What kitty does not have is left out: colours
+// stand on no border, a split goes beside the active window of its tab (the arrangement
+// makes that good), and a dead window is gone.
+package kitty
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// The variables by which kitty tells a program where it is.
+const (
+	ListenVariable = "KITTY_LISTEN_ON"
+	WindowVariable = "KITTY_WINDOW_ID"
+)
+
+// The variables of a pane's first process that make it ours.
+const (
+	markVariable = "LEADLIGHT_KITTY_MARK" // the mark, as JSON
+	hashVariable = "LEADLIGHT_KITTY_HASH" // its hash, of letters that mean nothing in an expression
+)
+
+const (
+	callLimit  = 5 * time.Second
+	closeLimit = 3 * time.Second // for a window that was closed to be gone
+)
+
+// Options is what a Backend is made of.
+type Options struct {
+	Socket string // an absolute path, or @name on Linux
+	Getenv func(string) string
+	Limit  time.Duration // of one command; 0: 5 s
+	Log    *slog.Logger  // commands by name, at level debug; nil: nobody listens
+}
+
+// Backend holds panes in one kitty. Its methods are safe for concurrent use.
+type Backend struct {
+	opt  Options
+	turn chan struct{} // kitty does one thing at a time: the limit of a command begins with its turn
+}
+
+var (
+	_ backend.Backend  = (*Backend)(nil)
+	_ backend.Capturer = (*Backend)(nil)
+	_ backend.Lister   = (*Backend)(nil)
+)
+
+// New returns a Backend. It touches nothing.
+func New(o Options) (*Backend, error) {
+	if o.Socket == "" || o.Socket[0] != '/' && o.Socket[0] != '@' {
+		return nil, fault.New(fault.InvalidArgument, "kitty's socket %q is not an absolute path", o.Socket)
+	}
+	if o.Limit == 0 {
+		o.Limit = callLimit
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Backend{o, make(chan struct{}, 1)}, nil
+}
+
+// Socket reads KITTY_LISTEN_ON: fault.BackendUnavailable if there is nothing to talk to.
+func Socket(getenv func(string) string) (string, error) {
+	address := getenv(ListenVariable)
+	path, ok := strings.CutPrefix(address, "unix:")
+	if ok && path != "" {
+		return path, nil
+	}
+	what := "kitty does not say how to control it: " + ListenVariable + " is empty"
+	if address != "" {
+		what = fmt.Sprintf("kitty listens on %.80q, which is no socket of this machine", address)
+	}
+	return "", fault.New(fault.BackendUnavailable, "%s", what).
+		WithHint("put \"allow_remote_control socket-only\" and \"listen_on unix:/tmp/kitty-{kitty_pid}\" into kitty.conf, end kitty and start it again")
+}
+
+// hashOf is a mark in the letters 0-9a-f.
+func hashOf(m backend.Mark) string {
+	h := sha256.New()
+	for _, s := range []string{m.Base, m.Team, m.Agent, m.Host} {
+		fmt.Fprintf(h, "%d %s", len(s), s)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// exactly is the expression for one window with one mark.
+func exactly(id backend.ID, m backend.Mark) string {
+	return "id:" + string(id) + " and env:" + hashVariable + "=^" + hashOf(m) + "$"
+}
+
+// checkID refuses what no window of kitty can have as its id.
+func checkID(id backend.ID) error {
+	if n, err := strconv.ParseInt(string(id), 10, 63); err != nil || n < 1 || strconv.FormatInt(n, 10) != string(id) {
+		return fault.New(fault.InvalidArgument, "%.40q is not the id of a window of kitty", string(id))
+	}
+	return nil
+}
+
+func gone(id backend.ID) error {
+	return fault.New(fault.BackendUnavailable, "window %s of kitty: %w", id, backend.ErrGone)
+}
+
+// Self returns the window of kitty that this process runs in.
+func (b *Backend) Self(ctx context.Context) (self backend.Pane, window []backend.Pane, ok bool, err error) {
+	id := backend.ID(b.opt.Getenv(WindowVariable))
+	if inside, err := Socket(b.opt.Getenv); err != nil || inside != b.opt.Socket || checkID(id) != nil {
+		return backend.Pane{}, nil, false, nil
+	}
+	all, err := b.ListAll(ctx)
+	if err != nil {
+		return backend.Pane{}, nil, false, err
+	}
+	i := slices.IndexFunc(all, func(p backend.Pane) bool { return p.ID == id })
+	if i < 0 {
+		return backend.Pane{}, nil, false, nil
+	}
+	self = all[i]
+	window = slices.DeleteFunc(all, func(p backend.Pane) bool { return p.Window != self.Window })
+	return self, window, true, nil
+}
+
+// List returns the windows that carry a mark. A kitty that is proved not to run has none.
+func (b *Backend) List(ctx context.Context) ([]backend.Pane, error) {
+	all, err := b.ListAll(ctx)
+	if notRunning(err) {
+		return nil, nil
+	}
+	return slices.DeleteFunc(all, func(p backend.Pane) bool { return p.Mark == (backend.Mark{}) }), err
+}
+
+// notRunning tells whether nobody listens on the socket.
+func notRunning(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
+}
+
+// find returns a window that is there: backend.ErrGone.
+func (b *Backend) find(ctx context.Context, id backend.ID) (backend.Pane, error) {
+	all, err := b.ListAll(ctx)
+	if notRunning(err) {
+		return backend.Pane{}, gone(id)
+	}
+	for _, p := range all {
+		if p.ID == id {
+			return p, nil
+		}
+	}
+	if err == nil {
+		err = gone(id)
+	}
+	return backend.Pane{}, err
+}
+
+// why says why a window with that id and mark was not found: it is gone, or carries
+// another mark.
+func (b *Backend) why(ctx context.Context, id backend.ID, mark backend.Mark, err error) error {
+	p, found := b.find(ctx, id)
+	switch {
+	case found != nil:
+		return found
+	case p.Mark != mark:
+		return fault.New(fault.Unproven, "window %s of kitty is left alone: it carries another mark", id)
+	}
+	return err
+}
+
+// Label sets the window's title.
+func (b *Backend) Label(ctx context.Context, id backend.ID, mark backend.Mark, l backend.Label) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	_, err := b.call(ctx, "set-window-title", map[string]any{"match": exactly(id, mark), "title": titleOf(l)})
+	if err != nil {
+		return b.why(ctx, id, mark, err)
+	}
+	return nil
+}
+
+// titleOf is a label on one line.
+func titleOf(l backend.Label) string {
+	text := l.Name
+	if l.State != "" {
+		text += " · " + l.State
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// Arrange gives a tab another layout. The size of the main pane is the layout's own
+// affair.
+func (b *Backend) Arrange(ctx context.Context, l backend.Layout) error {
+	layout, ok := map[backend.LayoutKind]string{backend.MainVertical: "tall", backend.Tiled: "grid", backend.Even: "vertical", backend.None: ""}[l.Kind]
+	if _, err := strconv.Atoi(strings.TrimSuffix(l.Main, "%")); !ok || l.Main != "" && err != nil {
+		return fault.New(fault.InvalidArgument, "there is no arrangement %q with a main pane of %q", string(l.Kind), l.Main)
+	}
+	tab, ok := strings.CutPrefix(l.Window, "t")
+	if err := checkID(backend.ID(tab)); !ok || err != nil {
+		return fault.New(fault.InvalidArgument, "%.40q is not a tab of kitty", l.Window)
+	}
+	if layout == "" {
+		return nil
+	}
+	_, err := b.call(ctx, "goto-layout", map[string]any{"match": "id:" + tab, "layout": layout})
+	return err
+}
+
+// Focus makes the window the active one of its tab and OS window, and brings that to the
+// front.
+func (b *Backend) Focus(ctx context.Context, id backend.ID) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	if _, err := b.call(ctx, "focus-window", map[string]any{"match": "id:" + string(id)}); err != nil {
+		if _, found := b.find(ctx, id); found != nil {
+			return found
+		}
+		return err
+	}
+	return nil
+}
+
+// Close closes the window if it still carries the mark, and waits until it is gone.
+func (b *Backend) Close(ctx context.Context, id backend.ID, mark backend.Mark) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	_, err := b.call(ctx, "close-window", map[string]any{"match": exactly(id, mark)})
+	if err != nil {
+		err = b.why(ctx, id, mark, err)
+	}
+	return b.awaitGone(ctx, id, err)
+}
+
+// awaitGone waits until a window that was closed, unless with an error, is gone.
+func (b *Backend) awaitGone(ctx context.Context, id backend.ID, err error) error {
+	limit := time.Now().Add(closeLimit)
+	for ; err == nil; _, err = b.find(ctx, id) {
+		if time.Now().After(limit) {
+			return fault.New(fault.Unproven, "window %s of kitty was closed and is still there", id)
+		}
+		select {
+		case <-ctx.Done():
+			return fault.New(fault.Of(ctx.Err()).Code, "close window %s of kitty: %w", id, ctx.Err())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	if errors.Is(err, backend.ErrGone) {
+		return nil
+	}
+	return err
+}
+
+// Capture returns the text of the window's screen and what has scrolled out of it.
+func (b *Backend) Capture(ctx context.Context, id backend.ID, lines int, ansi bool) (string, error) {
+	if err := checkID(id); err != nil {
+		return "", err
+	}
+	data, err := b.call(ctx, "get-text", map[string]any{"match": "id:" + string(id), "extent": "all", "ansi": ansi})
+	if err != nil {
+		if _, found := b.find(ctx, id); found != nil {
+			return "", found
+		}
+		return "", err
+	}
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return "", fault.New(fault.BackendUnavailable, "kitty answered get-text with something else: %w", err)
+	}
+	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if lines > 0 && len(all) > lines {
+		all = all[len(all)-lines:]
+	}
+	return strings.Join(all, "\n") + "\n", nil
+}
+
+// server is the identity of the kitty behind the socket: a new one makes the socket anew.
+func (b *Backend) server() string {
+	if info, err := os.Stat(b.opt.Socket); err == nil {
+		return b.opt.Socket + " " + strconv.FormatInt(info.ModTime().UnixNano(), 36)
+	}
+	return b.opt.Socket
+}

@@ -1,0 +1,85 @@
+package kitty_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/backendtest"
+	"github.com/leadlight-dev/leadlight/backend/kitty"
+	"github.com/leadlight-dev/leadlight/backend/kitty/kittytest"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// display is a screen for the kitties of a test. A machine without kitty can do without
+// this test; CI installs it.
+func display(t *testing.T) *kittytest.Display {
+	t.Helper()
+	if missing := kittytest.Missing(); missing != "" {
+		t.Skip(missing)
+	}
+	return kittytest.NewDisplay(t)
+}
+
+func inside(s *kittytest.S) func(string) string {
+	return func(name string) string {
+		return map[string]string{kitty.ListenVariable: "unix:" + s.Socket, kitty.WindowVariable: "1"}[name]
+	}
+}
+
+func dial(t backendtest.T, s *kittytest.S, limit time.Duration) *kitty.Backend {
+	b, err := kitty.New(kitty.Options{Socket: s.Socket, Getenv: inside(s), Limit: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// All cases but those that break it are put to one kitty, one after the other: it takes a
+// while to start.
+func TestBackend(t *testing.T) {
+	screen := display(t)
+	shared := screen.Kitty(t)
+	s := shared
+	cases := backendtest.Cases(backendtest.Opts{New: func(t backendtest.T) backendtest.Terminal {
+		s := s
+		return backendtest.Terminal{
+			Backend: dial(t, s, 30*time.Second),
+			At:      backend.Spec{Place: backend.Window, Target: "1"},
+			Focus:   s.Focus,
+			Border:  func(id backend.ID) string { return s.Shown(string(id)) },
+			Other:   func() backend.Backend { return dial(t, s, 30*time.Second) },
+			Freeze:  s.Freeze, Kill: s.Kill,
+			Hasty: dial(t, s, 300*time.Millisecond), Patience: 5 * time.Second,
+		}
+	}})
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			if s = shared; slices.Contains([]string{"TV11_Frozen", "CR01_Killed"}, c.Name) {
+				s = screen.Kitty(t)
+			} else {
+				s.Reset()
+			}
+			c.Run(t)
+		})
+	}
+}
+
+// What cannot be reached is said with the way out.
+func TestSocket(t *testing.T) {
+	for address, says := range map[string]string{"": "KITTY_LISTEN_ON is empty", "tcp:localhost:1234": "no socket of this machine", "unix:": "no socket"} {
+		_, err := kitty.Socket(func(string) string { return address })
+		if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), says) || !strings.Contains(fault.Of(err).Hint, "kitty.conf") {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	if got, err := kitty.Socket(func(string) string { return "unix:@kitty" }); err != nil || got != "@kitty" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := kitty.New(kitty.Options{Socket: "relative"}); !errors.Is(err, fault.InvalidArgument) {
+		t.Errorf("%v", err)
+	}
+}

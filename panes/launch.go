@@ -22,7 +22,7 @@ import (
 
 // Launch asks for one host in a pane of its own.
 type Launch struct {
-	Record LaunchRecord // Host, Team, Agent, Kind, ... ; Socket, Backend, Terminal and EnvFile are filled in
+	Record LaunchRecord // Host, Team, Agent, Kind, ... ; Socket, Backend, Terminal and EnvFile are filled in; one that is started again names the two from before
 	Env    []string     // the complete environment, terminal variables excepted
 	Label  backend.Label
 	Ready  time.Duration // how long the host may take to answer
@@ -41,7 +41,7 @@ type Launched struct {
 // answers. Whatever fails is undone: its pane is closed, its records are removed.
 func (m *Manager) Launch(ctx context.Context, layout Layout, launches []Launch) []Launched {
 	out := make([]Launched, len(launches))
-	choice, err := m.Choice(ctx)
+	choice, err := m.where(ctx, launches[0].Record)
 	if err == nil {
 		err = MakePrivate(m.opt.Runtime)
 	}

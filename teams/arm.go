@@ -59,6 +59,7 @@ func (s *Service) launchOf(t store.Team, n newcomer) panes.Launch {
 		Given: n.spec.Command, Session: n.host, Mode: n.mode, Asked: namesOf(n.spec.Env), Layout: n.layout(),
 	}
 	if r := n.spec.again; r != nil {
+		record.Backend, record.Terminal = r.Backend, r.Terminal
 		record.GoOn, record.Given, record.Session, record.Mode, record.Asked = r.GoOn, r.Given, r.Session, r.Mode, r.Asked
 	}
 	return panes.Launch{

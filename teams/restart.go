@@ -55,6 +55,7 @@ func (s *Service) restart(ctx context.Context, team string, m store.Member, seen
 		return api.Member{}, check.err // before anything is stopped
 	}
 	if seen.Live() {
+		defer s.panes.Hold(ctx, s.target(t, m, s.panes.Observe(ctx, t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))))()
 		ends, err := s.Stop(ctx, team, []string{m.Name}, StopOptions{Reason: "restart", again: true})
 		if err == nil {
 			err = Verdict(ends)

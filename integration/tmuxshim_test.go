@@ -114,6 +114,33 @@ func (s shim) leaves(pane string) {
 	})
 }
 
+// The lead tells people to run tmux attach: what a pane without a terminal shows is drawn
+// there, and it gets what they type.
+func TestTmuxShimShowsAPane(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "")
+	s := newShim(t, r, "headless")
+	s.tmuxCall("-L", "x", "new-session", "-d", "-s", "s", "-n", "w")
+	if got := s.tmuxCall("-L", "x", "capture-pane", "-p", "-t", "%0"); got.exit != 1 || !strings.Contains(got.err, "no program yet") {
+		t.Errorf("before it begins: %d %s", got.exit, got.err)
+	}
+	s.tmuxCall("-L", "x", "respawn-pane", "-k", "-t", "%0", "--", "echo 研究; while read -r line; do echo \"got $line\"; done")
+	s.eventually("it is captured", func() bool {
+		return strings.Contains(s.tmuxCall("-L", "x", "capture-pane", "-p", "-t", "%0").out, "研究\n")
+	})
+	p := r.sits(t, 24, 80, "tmux-shim", "-L", "x", "a")
+	p.sees(r, "研究")
+	p.types("hello\r")
+	p.sees(r, "got hello")
+	p.types("\x1cd")
+	if err := p.cmd.Wait(); err != nil {
+		t.Errorf("detached: %v", err)
+	}
+	if got := s.tmuxCall("-L", "x", "kill-pane", "-t", "%0"); got.exit != 0 {
+		t.Errorf("kill: %d %s", got.exit, got.err)
+	}
+}
+
 // What the shim does not know fails by name and changes nothing; and it puts no pane into
 // the tmux that it stands for.
 func TestTmuxShimRefuses(t *testing.T) {
@@ -145,6 +172,9 @@ func TestTmuxShimRefuses(t *testing.T) {
 	}
 	if got := s.tmuxCall("-L", "x", "respawn-pane", "-k", "-t", "%0", "--", "sleep 1000"); got.exit != 2 {
 		t.Errorf("a second program: %d %s", got.exit, got.err)
+	}
+	if got := s.tmuxCall("-L", "x", "attach"); got.exit != 1 || !strings.Contains(got.err, "not a terminal") {
+		t.Errorf("attach: %d %s", got.exit, got.err)
 	}
 	if got := s.tmuxCall("-L", "x", "kill-pane", "-t", "%0"); got.exit != 0 {
 		t.Errorf("kill: %d %s", got.exit, got.err)

@@ -38,8 +38,8 @@ func shimHelp() string {
 	b.WriteString("Answer what Claude Code asks tmux for the panes of its teammates: a lead outside tmux gets them in\n" +
 		"whichever backend there is, iTerm2 or none (headless). leadlight does this, too, when it is called by\n" +
 		"the name tmux: put a link of that name first on the PATH of the lead, and let it work in split panes\n" +
-		"(teammateMode tmux). --backend cannot be given here: LEADLIGHT_BACKEND names one. See them with\n" +
-		"leadlight doctor and in iTerm2 itself.\n\n" +
+		"(teammateMode tmux). --backend cannot be given here: LEADLIGHT_BACKEND names one. See one\n" +
+		"that has no terminal with tmux -L NAME attach, as the lead says.\n\n" +
 		"A verb, a flag or an option that is not listed is refused with exit status 2.\n\n")
 	for _, v := range tmuxshim.Verbs() {
 		fmt.Fprintf(&b, "  %-16s %s (%s)\n", v.Name, v.Does, v.Clients)
@@ -66,13 +66,12 @@ func (a *app) shim(ctx context.Context, args []string) error {
 		Choose: func(ctx context.Context) (panes.Choice, error) { return a.chooseForShim(ctx, c) },
 		Open:   func(kind, terminal string) (backend.Backend, error) { return a.openBackend(c, kind, terminal) },
 	}
+	if isTerminal(a.in) {
+		k.Terminal, _ = a.in.(*os.File)
+	}
 	var status int
 	if len(args) == 2 && args[0] == tmuxshim.HostWord {
-		var terminal *os.File
-		if isTerminal(a.in) {
-			terminal, _ = a.in.(*os.File)
-		}
-		status, err = k.Host(ctx, args[1], terminal, a.environ, a.logger())
+		status, err = k.Host(ctx, args[1], a.logger())
 	} else {
 		status, err = tmuxshim.Shim{Keeper: k, Out: a.out, Err: a.err}.Run(ctx, args)
 	}

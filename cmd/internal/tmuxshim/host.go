@@ -77,14 +77,14 @@ func (l Launch) argv() []string {
 }
 
 // Host is the process in a pane: it runs the program of the launch in file, and returns
-// the exit status. terminal is nil where there is none; environ is its own environment.
-func (k Keeper) Host(ctx context.Context, file string, terminal *os.File, environ []string, log *slog.Logger) (int, error) {
+// the exit status.
+func (k Keeper) Host(ctx context.Context, file string, log *slog.Logger) (int, error) {
 	k.Runtime = filepath.Dir(filepath.Dir(file)) // the terminal may have another idea of it
 	l, err := take(file)
 	if err != nil {
 		return 0, err
 	}
-	h, err := host.New(host.Options{ID: l.Host, Socket: l.Socket, Terminal: terminal, Screen: true, Log: log})
+	h, err := host.New(host.Options{ID: l.Host, Socket: l.Socket, Terminal: k.Terminal, Screen: true, Log: log})
 	if err != nil {
 		return 0, fmt.Errorf("start the host of a pane: %w", err)
 	}
@@ -98,16 +98,16 @@ func (k Keeper) Host(ctx context.Context, file string, terminal *os.File, enviro
 			}
 		}
 	}()
-	env := panes.WithTerminal(backend.Without(l.Env, backend.TerminalVariables()), environ)
+	env := panes.WithTerminal(backend.Without(l.Env, backend.TerminalVariables()), k.Environ)
 	exit, err := h.Run(ctx, host.Command{Argv: l.argv(), Dir: l.Dir, Env: env})
 	close(ended)
 	signal.Ignore(syscall.SIGHUP, syscall.SIGTERM) // whoever closes the pane now finds us about to leave
-	err = errors.Join(err, h.Close(), k.leave(ctx, l, environ), k.left(ctx, l))
+	err = errors.Join(err, h.Close(), k.leave(ctx, l), k.left(ctx, l))
 	return exit.Code, errors.Join(exit.StartErr, err)
 }
 
 // leave lets the backend forget the pane, which is about to go.
-func (k Keeper) leave(ctx context.Context, l Launch, environ []string) error {
+func (k Keeper) leave(ctx context.Context, l Launch) error {
 	b, err := k.Open(l.Kind, l.Terminal)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (k Keeper) leave(ctx context.Context, l Launch, environ []string) error {
 	if !ok {
 		return nil
 	}
-	for _, kv := range environ {
+	for _, kv := range k.Environ {
 		if name, id, _ := strings.Cut(kv, "="); name == "LEADLIGHT_PANE" {
 			return x.Leave(ctx, backend.ID(id))
 		}

@@ -41,6 +41,7 @@ type Keeper struct {
 	Runtime    string   // the run folder
 	Executable string   // this program
 	Environ    []string // of the caller; programs get it, less what describes a terminal
+	Terminal   *os.File // of the caller; nil: there is none
 	// Choose returns the backend of new panes.
 	Choose func(context.Context) (panes.Choice, error)
 	// Open returns the backend of a pane that is there.
@@ -74,6 +75,9 @@ func (k Keeper) with(ctx context.Context, name string, c call) (out string, err 
 		}
 		if len(s.Panes) == 0 {
 			k.tidy(ctx)
+		}
+		if s.viewed != nil {
+			_, err = host.Dial(k.socket(s.viewed.Host)).Attach(ctx, host.AttachOptions{Terminal: k.Terminal})
 		}
 	}
 	return out, err

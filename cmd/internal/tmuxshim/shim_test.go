@@ -59,7 +59,7 @@ func TestEveryRecordedCallIsKnown(t *testing.T) {
 		}
 	}
 	for _, v := range Verbs() {
-		if used[v.Name] == (v.Clients == "none seen") {
+		if seen := strings.HasPrefix(v.Clients, "2.") || strings.Contains(v.Clients, ": "); used[v.Name] != seen {
 			t.Errorf("%s is said to be used by %q, and it was recorded: %v", v.Name, v.Clients, used[v.Name])
 		}
 	}

@@ -18,7 +18,9 @@ type server struct {
 	Panes   []pane   `json:"panes"`
 
 	keeper Keeper
-	ended  []pane // to be ended once the lock is given back
+	// What is to be done once the lock is given back.
+	ended  []pane
+	viewed *pane
 }
 
 // pane is one pane of it.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
@@ -39,7 +40,9 @@ func Verbs() []Verb {
 		{"select-layout", "taken, and not obeyed", "2.1.41 and later", []string{"selectl"}, "t:", 1, false, accept},
 		{"resize-pane", "taken, and not obeyed", "2.1.41 and later", []string{"resizep"}, "t:x:y:", 0, false, accept},
 		{"respawn-pane", "start the program of a pane (-k)", "2.1.183 and later", []string{"respawnp"}, "kt:c:", many, false, respawn},
-		{"send-keys", "type; without a program, what is entered becomes it", "to 2.1.177", []string{"send"}, "lt:", many, false, sendKeys},
+		{"send-keys", "type; without a program, what is entered becomes it", "2.1.41 to 2.1.177", []string{"send"}, "lt:", many, false, sendKeys},
+		{"capture-pane", "what a pane shows (-p)", "none seen", []string{"capturep"}, "pt:", 0, false, capture},
+		{"attach-session", "show a pane in this terminal; ctrl-\\ and then d leaves", "what it tells people", []string{"attach", "a"}, "t:", 0, false, attach},
 		{"kill-pane", "end the program and all it has started", "2.1.41 and later", []string{"killp"}, "t:", 0, false, killPane},
 	}
 }
@@ -222,6 +225,41 @@ func sendKeys(ctx context.Context, s *server, c call) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+func capture(ctx context.Context, s *server, c call) (string, error) {
+	p, err := s.running(c.flags['t'])
+	switch {
+	case err != nil:
+		return "", err
+	case !c.has('p'):
+		return "", unsupported("capture-pane without -p")
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	shown, err := host.Dial(s.keeper.socket(p.Host)).Capture(ctx, 0, false)
+	return strings.TrimSuffix(shown.Text, "\n"), err
+}
+
+func attach(_ context.Context, s *server, c call) (string, error) {
+	p, err := s.running(c.flags['t'])
+	if err != nil {
+		return "", err
+	}
+	if s.keeper.Terminal == nil {
+		return "", refusal("open terminal failed: not a terminal")
+	}
+	s.viewed = p
+	return "", nil
+}
+
+// running finds a pane that has a program.
+func (s *server) running(target string) (*pane, error) {
+	p, err := s.target(target)
+	if err == nil && p.Host == "" {
+		err = refusal("pane " + p.ID + " has no program yet")
+	}
+	return p, err
 }
 
 func killPane(_ context.Context, s *server, c call) (string, error) {

@@ -181,10 +181,10 @@ func moveTimes(t *testing.T, path string, shift time.Duration) {
 	}
 }
 
-// TestMH03_FaultOfTheFullDisk: there is no room left for a while. Who wants to write is
+// TestFaultOfTheFullDisk: there is no room left for a while. Who wants to write is
 // told so at once, the work that goes on is not harmed, and when there is room again
 // everything is as it was.
-func TestMH03_FaultOfTheFullDisk(t *testing.T) {
+func TestFaultOfTheFullDisk(t *testing.T) {
 	t.Parallel()
 	g := newGang(t)
 	makeSmall(t, g, 4<<20)

@@ -32,6 +32,7 @@ type DaemonStatus struct {
 	Mail      int    `json:"mail"` // messages in the boxes
 	Database  string `json:"database,omitempty"`
 	Log       string `json:"log,omitempty"`
+	Watching  string `json:"watching,omitempty"`  // "events", or "polling" where at least some do not come
 	LastError string `json:"lastError,omitempty"` // of watching or of writing history; what is told may have gaps
 }
 

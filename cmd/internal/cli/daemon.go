@@ -202,7 +202,7 @@ func showDaemon(w io.Writer, s api.DaemonStatus) {
 	for _, row := range []struct{ name, value string }{
 		{"version", s.Version}, {"base", s.Base}, {"socket", s.Socket}, {"database", s.Database}, {"log", s.Log},
 		{"sees", fmt.Sprintf("%d teams, %d teammates (%d live), %d tasks, %d messages", s.Teams, s.Members, s.Live, s.Tasks, s.Mail)},
-		{"events", fmt.Sprint(s.Seq)}, {"clients", fmt.Sprint(s.Clients)}, {"last error", s.LastError},
+		{"watches by", s.Watching}, {"events", fmt.Sprint(s.Seq)}, {"clients", fmt.Sprint(s.Clients)}, {"last error", s.LastError},
 	} {
 		if row.value != "" {
 			fmt.Fprintf(w, "  %-10s %s\n", row.name, oneLine(row.value))

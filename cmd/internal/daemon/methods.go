@@ -48,6 +48,10 @@ func (d *daemon) status(ctx context.Context, _ rpc.Nothing) (api.DaemonStatus, e
 		OnDemand: d.OnDemand, Clients: d.door.clients(), Database: d.Paths.Database(),
 	}
 	d.hub.count(&s)
+	s.Watching = "events"
+	if w := d.Stores.Watcher; w != nil && w.Polling() {
+		s.Watching = "polling"
+	}
 	if d.OnDemand {
 		s.Log = d.Paths.Log()
 	}

@@ -31,6 +31,7 @@ const (
 type Watcher struct {
 	Log *slog.Logger // nil: no warnings
 
+	far     func(path string) bool // whether events do not come from there; nil: the system is asked
 	mu      sync.Mutex
 	events  *fsnotify.Watcher
 	users   int
@@ -92,6 +93,26 @@ func (w *Watcher) watchSet(ctx context.Context, file string, dirs func() []strin
 	notify(s.hints)
 	go w.run(ctx, s, state)
 	return s.hints, nil
+}
+
+// Polling tells whether it looks for itself at least at something, because no events
+// come from there.
+func (w *Watcher) Polling() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for s := range w.subs {
+		if s.distrust {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *Watcher) silent(dir string) bool {
+	if w.far != nil {
+		return w.far(dir)
+	}
+	return remote(dir)
 }
 
 // Polls tells whether Watch does not rely on events for path: they do not come,
@@ -213,7 +234,7 @@ func (w *Watcher) arm(s *subscription) {
 // watch adds one folder. One that was removed and made again has lost its watch,
 // so a watched one is added again; the system takes it for the same.
 func (w *Watcher) watch(s *subscription, dir string) {
-	s.distrust = s.distrust || remote(dir)
+	s.distrust = s.distrust || w.silent(dir)
 	if err := w.events.Add(dir); err != nil {
 		s.distrust = true
 		if !errors.Is(err, fs.ErrNotExist) {

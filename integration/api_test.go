@@ -1,10 +1,18 @@
 package integration_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -120,4 +128,117 @@ func apiCare(t *testing.T, r *rig, live rpc.Live, ok func(error), refused func(e
 	if !end.OK {
 		t.Errorf("down: %+v", end)
 	}
+}
+
+// TestM02_M23_M24_TeammateByItsHandle: a teammate runs in a session of its own; by its
+// name a program sends it mail, sees whether it lives and what it does, and asks for
+// its end.
+func TestM02_M23_M24_TeammateByItsHandle(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "160x50")
+	r.team("alpha")
+	c := r.dial()
+	live, ctx := c.Live(), t.Context()
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	see := func(state string) (m api.Member) {
+		t.Helper()
+		r.eventually("it is "+state, func() bool {
+			list, err := live.Ps(ctx, api.PsParams{All: true})
+			ok(err)
+			m = list[0]
+			return len(list) == 1 && m.State == state
+		})
+		return m
+	}
+	command := []string{"sh", "-c", "until test -e go; do sleep 0.05; done"}
+	_, err := live.Spawn(ctx, api.SpawnParams{Name: "bob", Agent: "shell", Command: command, Cwd: r.path("work")})
+	ok(err)
+	if m := see(api.StateIdle); !m.Live() {
+		t.Errorf("idle: %+v", m)
+	}
+	_, err = live.TaskAdd(ctx, api.TaskAddParams{Subject: "wait", Owner: "bob"})
+	ok(err)
+	busy := see(api.StateActive)
+	r.eventually("its command runs", func() bool {
+		busy = see(api.StateActive)
+		return busy.PID != hostRecord(r, "alpha", "bob").Process.PID
+	})
+	table, err := signals.Snapshot()
+	ok(err)
+	agent, found := table.Find(busy.PID)
+	host, hosted := table.Find(hostRecord(r, "alpha", "bob").Process.PID)
+	self, _ := table.Find(os.Getpid())
+	if !found || !hosted || agent.SID != agent.PID || agent.SID == host.SID || host.SID == self.SID {
+		t.Errorf("the sessions are %d of the agent %d, %d of its host and %d of ours", agent.SID, busy.PID, host.SID, self.SID)
+	}
+	sent, err := live.Send(ctx, api.SendParams{To: "bob", Text: "hurry"})
+	ok(err)
+	box, err := live.Inbox(ctx, api.InboxParams{Name: "bob"})
+	ok(err)
+	if len(box) != 1 || box[0].ID != sent.ID || box[0].Text != "hurry" {
+		t.Errorf("its inbox: %+v", box)
+	}
+	ok(os.WriteFile(r.path("work", "go"), nil, 0o600))
+	see(api.StateIdle)
+	end, err := live.Stop(ctx, api.StopParams{Names: []string{"bob"}, Reason: "done"})
+	ok(err)
+	if len(end.Members) != 1 || end.Members[0].Outcome != api.Approved || end.Members[0].RequestID == "" {
+		t.Errorf("stop: %+v", end)
+	}
+	if m := see(api.StateStopped); m.Live() {
+		t.Errorf("stopped: %+v", m)
+	}
+}
+
+// TestCR04_StaleDaemon: the daemon was killed, its socket and its lock lie about, and
+// its number belongs to another process. Of many that are started at once, one wins.
+func TestCR04_StaleDaemon(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "160x50")
+	r.team("alpha")
+	first := into[api.DaemonStatus](r, "daemon", "start")
+	id, err := signals.Identify(first.PID)
+	if err = errors.Join(err, id.Signal(syscall.SIGKILL), id.Wait(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(first.Socket); err != nil {
+		t.Fatalf("its socket is gone: %v", err)
+	}
+	locks, err := filepath.Glob(r.path("home", "leadlight", "[!.]*.lock"))
+	if err != nil || len(locks) != 1 {
+		t.Fatalf("locks: %v, %v", locks, err)
+	}
+	claim, err := os.ReadFile(locks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim = bytes.ReplaceAll(claim, []byte(strconv.Itoa(first.PID)), []byte(strconv.Itoa(os.Getpid())))
+	if err := os.WriteFile(locks[0], claim, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if res := r.run("daemon", "status"); res.exit != 1 || !strings.Contains(res.err, "no daemon runs") {
+		t.Errorf("status: exit %d, %s", res.exit, res.err)
+	}
+	starts := []*running{}
+	for range 6 {
+		starts = append(starts, r.start(nil, "daemon", "start", "--json"))
+	}
+	pids := map[int]int{}
+	for _, run := range starts {
+		res := run.wait()
+		var s api.DaemonStatus
+		if err := json.Unmarshal([]byte(res.out), &s); err != nil || res.exit != 0 {
+			t.Errorf("start: exit %d, %s%s", res.exit, res.out, res.err)
+		}
+		pids[s.PID]++
+	}
+	if len(pids) != 1 || pids[first.PID] > 0 || pids[0] > 0 {
+		t.Errorf("daemons: %v, the first was %d", pids, first.PID)
+	}
+	r.must("daemon", "stop")
 }

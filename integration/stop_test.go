@@ -14,10 +14,10 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
-// TestSH01_SH03_SH04_SH05_SH07_StopAll: every kind of agent, all at once. The
+// TestSH01_SH03_SH04_SH05_SH07_T03_StopAll: every kind of agent, all at once. The
 // ladder of each is its own: the whole takes as long as the slowest.
 // https://github.com/anthropics/claude-code/issues/69808
-func TestSH01_SH03_SH04_SH05_SH07_StopAll(t *testing.T) {
+func TestSH01_SH03_SH04_SH05_SH07_T03_StopAll(t *testing.T) {
 	r := newRig(t, "220x60")
 	r.team("alpha")
 	stranger := r.tmux.Run("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", r.lead, "--", "sleep", "1000")

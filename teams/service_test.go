@@ -91,7 +91,7 @@ func wantCode(t *testing.T, err error, code fault.Code) {
 	}
 }
 
-func TestA01_A02_CreateTeam(t *testing.T) {
+func TestA01_A02_M01_CreateTeam(t *testing.T) {
 	d := newDesk(t)
 	got, err := d.as("").CreateTeam(t.Context(), teams.TeamSpec{Name: "code-review", Description: "Look at it"})
 	if err != nil {
@@ -171,7 +171,7 @@ func TestSpawnRefusals(t *testing.T) {
 }
 
 // https://github.com/anthropics/claude-code/issues/55821
-func TestTD01_TD03_TD06_Delete(t *testing.T) {
+func TestTD01_TD03_TD06_M04_Delete(t *testing.T) {
 	d := newDesk(t)
 	d.team("alpha", running("busy"), stopped("done"))
 	_, err := os.Stat(filepath.Join(d.base, "teams/alpha"))

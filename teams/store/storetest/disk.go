@@ -39,7 +39,7 @@ func TestDisk(t *testing.T, d Disk) {
 		{"TC01_OneTaskManyClaimers", testOneTask, d.Tasks},
 		{"TC02_ManyCreators", testManyCreators, d.Tasks},
 		{"IB01_LK07_ManySenders", testManySenders, d.Mail},
-		{"SP08_ManyJoins", testManyJoins, d.Roster != nil},
+		{"SP08_M19_ManyJoins", testManyJoins, d.Roster != nil},
 		{"LK06_StoppedHolder", testStoppedHolder, true},
 		{"KilledSenders", testKilledSenders, d.Mail},
 		{"KilledClaimers", testKilledClaimers, d.Tasks},

@@ -1,0 +1,77 @@
+package scheduler
+
+import (
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/events"
+)
+
+func waiting(q *slots, c *conductor) bool {
+	select {
+	case <-c.woken:
+		return q.take(c)
+	default:
+		return false
+	}
+}
+
+// TestC12_OneQueue: all runs together never have more slots than there are, and
+// those that wait get them in turn, however many each wants.
+func TestC12_OneQueue(t *testing.T) {
+	q := newSlots(2)
+	var c [3]*conductor
+	for i := range c {
+		c[i] = &conductor{woken: make(chan struct{}, 1)}
+	}
+	if !q.take(c[0]) || !q.take(c[0]) || q.take(c[0]) || q.take(c[1]) || q.take(c[2]) {
+		t.Fatal("more or fewer slots than two")
+	}
+	// c0 wants more, but it has had its turn: it stands before c1 only once.
+	var order []int
+	for range 6 {
+		q.give()
+		for i := range c {
+			if waiting(q, c[i]) {
+				order = append(order, i)
+				q.take(c[i]) // it wants one more, and has to wait
+			}
+		}
+	}
+	for i, who := range order {
+		if who != i%3 {
+			t.Fatalf("served in the order %v", order)
+		}
+	}
+	if len(order) != 6 {
+		t.Errorf("served in the order %v", order)
+	}
+	q.give()
+	q.leave(c[0]) // it is paused; nobody else must wait for it
+	if !waiting(q, c[1]) {
+		t.Error("who left keeps its place")
+	}
+	q.retake() // of before a crash: below zero, until they are given back
+	q.give()
+	if q.take(c[2]) {
+		t.Error("a slot too many")
+	}
+}
+
+// TestEveryChangeHasAName: what the store tells is an event of the closed set.
+func TestEveryChangeHasAName(t *testing.T) {
+	known := map[events.Type]bool{}
+	for _, n := range events.Types() {
+		known[n] = true
+	}
+	for kind, name := range eventNames {
+		if !known[name] {
+			t.Errorf("%s is told as %q", kind, name)
+		}
+	}
+	e := hint(api.TeamRunEvent{Type: api.EvItemMoved, TeamID: "t", TeamRunID: "r", Timestamp: 5, Item: &api.AgentTeamItem{ID: "i", Title: "x", Status: "todo"}}, "review")
+	d, ok := e.Data.(*events.Run)
+	if !ok || e.Type != events.RunItemMoved || e.Team != "review" || *d != (events.Run{Type: "team_item_moved", TeamID: "t", RunID: "r", ItemID: "i", Title: "x", Status: "todo"}) {
+		t.Errorf("%+v %+v", e, d)
+	}
+}

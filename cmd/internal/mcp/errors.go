@@ -51,7 +51,7 @@ func rows() []row {
 		{"", fault.InvalidName, "", "a team: 3 to 64 lower-case letters and digits in words joined by -; a teammate: letters, digits, _ and -"},
 		{"", fault.TeamNotFound, "", "TeamStatus without a team_name lists the teams there are, TeamCreate makes one"},
 		{"", fault.DuplicateName, "", "choose another name, or end that one first: SendMessage, type shutdown_request"},
-		{"", fault.InvalidModel, "", "name a model that the agent knows (for Claude Code haiku, sonnet or opus), or \"\" for its own default"},
+		{"", fault.InvalidModel, "", "name a model that the agent knows (for Claude Code haiku, sonnet or opus), or default"},
 		{"", fault.TmuxError, "", "see that tmux runs"},
 		{"", fault.RecipientNotFound, "", "TeamStatus names the members"},
 		{"", fault.RecipientInactive, "", "it has ended and reads nothing any more; Task with the same name starts it anew"},

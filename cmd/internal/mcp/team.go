@@ -93,11 +93,14 @@ func (s *Server) teamDelete(ctx context.Context, _ *call, in teamDeleteIn) (team
 type spawnIn struct {
 	TeamName   string `json:"team_name" jsonschema:"the team that it joins"`
 	Name       string `json:"name" jsonschema:"name of the teammate, its own in the team: letters, digits, _ and -"`
-	Model      string `json:"model" jsonschema:"model of the agent: haiku, sonnet or opus for Claude Code, another agent's own name of a model, or an empty string for the agent's default"`
+	Model      string `json:"model" jsonschema:"model of the agent: haiku, sonnet or opus for Claude Code, another agent's own name of a model, or default"`
 	Prompt     string `json:"prompt" jsonschema:"its first message: what it is to do, with all it has to know, for it knows nothing of your conversation"`
 	Type       string `json:"subagent_type" jsonschema:"general-purpose, or the name of another agent that is set up, such as codex, gemini or opencode"`
 	Background bool   `json:"run_in_background,omitempty" jsonschema:"true: answer as soon as its pane is open; false (default): wait until it is active"`
 }
+
+// defaultModel leaves the model to the agent, as an empty one does.
+const defaultModel = "default"
 
 type spawnOut struct {
 	Success bool       `json:"success"`
@@ -118,6 +121,9 @@ func (s *Server) spawn(ctx context.Context, c *call, in spawnIn) (spawnOut, stri
 		return spawnOut{}, "", err
 	}
 	spec := teams.SpawnSpec{Name: in.Name, Model: in.Model, Prompt: in.Prompt, AgentType: in.Type}
+	if spec.Model == defaultModel {
+		spec.Model = ""
+	}
 	s.o.Complete(&spec)
 	c.progress(ctx, "starting "+in.Name)
 	res := s.svc.Spawn(ctx, team, []teams.SpawnSpec{spec})[0]

@@ -59,7 +59,11 @@ func (s *Service) observe(ctx context.Context, t store.Team, members []store.Mem
 	out := make([]api.Member, len(members))
 	var wg sync.WaitGroup
 	for i, m := range members {
-		wg.Go(func() { out[i] = s.observeOne(ctx, t, m) })
+		wg.Go(func() {
+			if out[i] = s.observeOne(ctx, t, m); !m.Unsafe {
+				out[i].Unread, out[i].OldestUnreadAt = s.unread(ctx, t.Name, m.Name)
+			}
+		})
 	}
 	wg.Wait()
 	for name, why := range s.waiting(ctx, t) {
@@ -72,7 +76,7 @@ func (s *Service) observe(ctx context.Context, t store.Team, members []store.Mem
 	return out
 }
 
-// member observes one teammate by name: fault.MemberNotFound.
+// member observes one teammate by name, but for its mail: fault.MemberNotFound.
 func (s *Service) member(ctx context.Context, team, name string) (store.Team, store.Member, api.Member, error) {
 	t, m, err := s.find(ctx, team, name)
 	if err != nil {
@@ -108,6 +112,7 @@ func memberNames(t store.Team) string {
 	return strings.Join(names, ", ")
 }
 
+// observeOne looks at a member, but not into its box, which may be large.
 func (s *Service) observeOne(ctx context.Context, t store.Team, m store.Member) api.Member {
 	out := api.Member{
 		Name: m.Name, AgentID: orDefault(m.AgentID, m.Name+"@"+t.Name), AgentType: m.AgentType, Model: m.Model, Color: m.Color,
@@ -124,7 +129,6 @@ func (s *Service) observeOne(ctx context.Context, t store.Team, m store.Member) 
 	default:
 		s.observeForeign(ctx, t, m, &out)
 	}
-	out.Unread, out.OldestUnreadAt = s.unread(ctx, t.Name, m.Name)
 	return out
 }
 

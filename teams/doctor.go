@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -64,6 +65,40 @@ func (s *Service) checkBase(f Facts) api.Check {
 		c.Status, c.Detail, c.Fix = "warn", c.Detail+": others can write to it ("+fi.Mode().String()+")", "chmod go-w "+s.base
 	}
 	return c
+}
+
+// Mend does what is safe to do about what Doctor finds, besides what GC does, and says
+// what it did: it keeps others from writing to the base directory.
+func (s *Service) Mend() (done []string, err error) {
+	if err := s.leadOnly("mend"); err != nil {
+		return nil, err
+	}
+	fi, err := os.Stat(s.base)
+	if err != nil || fi.Mode().Perm()&0o022 == 0 {
+		return nil, err
+	}
+	if err := os.Chmod(s.base, fi.Mode().Perm()&^0o022); err != nil {
+		return nil, fmt.Errorf("keep others from writing to %s: %w", s.base, err)
+	}
+	return []string{"kept others from writing to " + s.base}, nil
+}
+
+// checkHooks says which hooks are asked about a team.
+func (s *Service) checkHooks(ctx context.Context, t store.Team) (c api.Check, any bool) {
+	c = api.Check{Name: "hooks of team " + store.Shown(t.Name), Status: "ok"}
+	var parts []string
+	for _, event := range hooks.Events() {
+		all, err := s.hooksOf(ctx, t, event)
+		if err != nil {
+			c.Status, c.Detail, c.Fix = "fail", fault.Of(err).Message, "the record is kept as it is: mend it, or move it away"
+			return c, true
+		}
+		for _, h := range all {
+			parts = append(parts, fmt.Sprintf("%s: %s (at most %s)", event, store.Shown(h.Command), h.Limit()))
+		}
+	}
+	c.Detail = strings.Join(parts, "; ")
+	return c, len(parts) > 0
 }
 
 func checkRun(dir string) api.Check {
@@ -175,6 +210,9 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 	}
 	if out == nil {
 		out = []api.Check{{Name: label, Status: "ok", Detail: fmt.Sprintf("%d teammates, %s", len(t.Teammates()), describeLead(t))}}
+	}
+	if c, any := s.checkHooks(ctx, t); any {
+		out = append(out, c)
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/iterm2"
 	"github.com/leadlight-dev/leadlight/backend/tmux"
+	"github.com/leadlight-dev/leadlight/cmd/internal/daemon"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -31,7 +32,7 @@ func doctorCommand(a *app, run func(context.Context, *app, doctorOptions) error)
 		Example: "  leadlight doctor\n  leadlight doctor --fix", Args: takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
 	}
-	c.Flags().BoolVar(&o.Fix, "fix", false, "remove first what belongs to no living team (as gc does)")
+	c.Flags().BoolVar(&o.Fix, "fix", false, "mend first what can be mended safely: what gc removes, and who may write to the base directory")
 	return c
 }
 
@@ -53,6 +54,9 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 		}
 		for _, l := range found {
 			a.say("%s", litterLine(l))
+		}
+		if err := a.mend(svc); err != nil {
+			return err
 		}
 	}
 	facts := a.facts(ctx)
@@ -76,6 +80,28 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 	return fault.New(fault.Failed, "checks that failed: %d", failed).WithHint("each of them says what to do")
 }
 
+// mend does what else is safe to do, and says what it did.
+func (a *app) mend(svc *teams.Service) error {
+	done, err := svc.Mend()
+	for _, line := range done {
+		a.say("%s", line)
+	}
+	return errors.Join(err, a.tidyDaemon())
+}
+
+// tidyDaemon removes what a killed daemon has left.
+func (a *app) tidyDaemon() error {
+	p, err := a.daemonPaths()
+	if err != nil {
+		return err
+	}
+	removed, err := daemon.Tidy(p)
+	if removed {
+		a.say("removed socket %s: its daemon is gone", p.Socket)
+	}
+	return err
+}
+
 // facts is what doctor cannot know by itself.
 func (a *app) facts(ctx context.Context) teams.Facts {
 	s := a.built.settings
@@ -88,7 +114,7 @@ func (a *app) facts(ctx context.Context) teams.Facts {
 	if home := a.getenv("HOME"); home != "" {
 		f.OtherBases = append(f.OtherBases, filepath.Join(home, ".claude"))
 	}
-	f.Backend = append(f.Backend, a.around()...)
+	f.Backend = append(f.Backend, a.around(ctx)...)
 	return f
 }
 

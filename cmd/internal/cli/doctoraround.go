@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -14,12 +17,12 @@ import (
 
 // around says what doctor finds around leadlight: the terminal's words, the kernel's
 // limits, the agents that are installed.
-func (a *app) around() []api.Check {
+func (a *app) around(ctx context.Context) []api.Check {
 	checks := []api.Check{a.checkLocale()}
 	if c, known := checkWatches("/proc/sys/fs/inotify"); known {
 		checks = append(checks, c)
 	}
-	return append(checks, a.checkAgents(), a.checkGate())
+	return append(checks, append([]api.Check{a.checkAgents(), a.checkGate()}, a.checkClaude(ctx)...)...)
 }
 
 // checkLocale looks at TERM and at the locale, in the order in which programs do.
@@ -94,6 +97,33 @@ func (a *app) checkAgents() api.Check {
 		c.Detail += "; not installed: " + strings.Join(missing, ", ")
 	}
 	return c
+}
+
+// claudeLimit bounds what Claude Code takes to say its version.
+const claudeLimit = 5 * time.Second
+
+// checkClaude asks the Claude Code that is installed for its version.
+func (a *app) checkClaude(ctx context.Context) []api.Check {
+	path := teams.FindProgram("claude", "", a.getenv("PATH"))
+	if path == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, claudeLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Env, cmd.WaitDelay = a.environ, time.Second
+	said, err := cmd.Output()
+	words := strings.Fields(string(said))
+	c := api.Check{Name: "Claude Code", Status: "ok"}
+	switch {
+	case err != nil:
+		c.Status, c.Detail, c.Fix = "warn", fmt.Sprintf("%s --version: %v", path, err), "run it by hand, and see what it says"
+	case len(words) == 0 || strings.Trim(words[0], "0123456789.") != "":
+		c.Status, c.Detail = "warn", path+" names no version that leadlight knows"
+	default:
+		c.Detail = "version " + words[0]
+	}
+	return []api.Check{c}
 }
 
 // gate is the variable without which Claude Code has no teams of its own.

@@ -12,14 +12,14 @@ import (
 
 func TestDoctorLooksAround(t *testing.T) {
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\n"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho '2.1.332 (Claude Code)'\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	look := func(environ ...string) string {
 		a := newApp(Stdio{}, environ)
 		a.built = &composition{settings: &config.Settings{Profiles: map[string]profiles.Profile{"claude": {Kind: profiles.Native, Command: []string{"claude"}}}}}
 		var b strings.Builder
-		for _, c := range a.around() {
+		for _, c := range a.around(t.Context()) {
 			b.WriteString(c.Name + " " + c.Status + " " + c.Detail + " " + c.Fix + "\n")
 		}
 		return b.String()
@@ -31,6 +31,7 @@ func TestDoctorLooksAround(t *testing.T) {
 		{[]string{"LANG=C.UTF-8", "TERM=xterm"}, "terminal ok", ""},
 		{[]string{"LANG=C.UTF-8", "LC_ALL=POSIX"}, "terminal warn", ""},
 		{[]string{"PATH=" + bin}, "claude (" + filepath.Join(bin, "claude") + ")", "found: none"},
+		{[]string{"PATH=" + bin}, "Claude Code ok version 2.1.332", ""},
 		{[]string{"PATH=/nowhere"}, "found: none", filepath.Join(bin, "claude")},
 		{[]string{gate + "=1"}, gate + "=1", "is not set"},
 		{nil, gate + " is not set", ""},

@@ -36,6 +36,11 @@ func runGC(ctx context.Context, a *app, o gcOptions) error {
 	if found == nil {
 		found = []api.Litter{}
 	}
+	if !o.DryRun {
+		if err := a.tidyDaemon(); err != nil {
+			return err
+		}
+	}
 	return a.answer(found, func(w io.Writer) {
 		if len(found) == 0 {
 			a.say("nothing to remove")

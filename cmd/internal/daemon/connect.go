@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -135,4 +136,27 @@ func Environ(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		return slices.ContainsFunc(bound, func(name string) bool { return strings.HasPrefix(kv, name) })
 	})
+}
+
+// Tidy removes the socket that a killed daemon has left, and tells whether there was
+// one. While a daemon runs it does nothing.
+func Tidy(p Paths) (removed bool, err error) {
+	info, err := os.Lstat(p.Socket)
+	if err != nil || info.Mode().Type() != fs.ModeSocket {
+		return false, nil
+	}
+	state, held, err := claim(p)
+	switch {
+	case errors.Is(err, fault.DuplicateName):
+		return false, nil // it runs
+	case err != nil:
+		return false, err
+	}
+	defer state.Close()
+	defer held.Release()
+	if err := os.Remove(p.Socket); err != nil {
+		return false, fmt.Errorf("remove the socket of a daemon that is gone: %w", err)
+	}
+	_ = os.Remove(filepath.Dir(p.Socket)) // succeeds only when it is empty
+	return true, nil
 }

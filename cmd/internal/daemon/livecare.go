@@ -51,7 +51,11 @@ func careMethods(serve Serve, look Look) []rpc.Method {
 				return api.Checkup{}, err
 			}
 			if p.Fix {
-				if _, err := svc.GC(ctx, false); err != nil {
+				_, err := svc.GC(ctx, false)
+				if err == nil {
+					_, err = svc.Mend()
+				}
+				if err != nil {
 					return api.Checkup{}, err
 				}
 			}

@@ -71,6 +71,8 @@ type Options struct {
 	Runtime    string     // from RuntimeDir; need not be there
 	Executable string     // this program, absolute
 	Environ    []string   // the lead's environment
+	// Inherited is what teammates get of it, asked for at every start; nil: Environ.
+	Inherited func() []string
 	// Choose decides where new panes go. It is called when the first pane is
 	// wanted, and its answer is kept.
 	Choose func(context.Context) (Choice, error)
@@ -161,5 +163,9 @@ func status(ctx context.Context, socket string) (host.Status, error) {
 // Environment is what a member's programs get, terminal variables excepted. See
 // the function of that name.
 func (m *Manager) Environment(team, agent, hostID string, extra []string) []string {
-	return Environment(m.opt.Environ, Identity{Team: team, Agent: agent, Base: m.opt.Base, Host: hostID}, m.opt.Executable, extra)
+	lead := m.opt.Environ
+	if m.opt.Inherited != nil {
+		lead = m.opt.Inherited()
+	}
+	return Environment(lead, Identity{Team: team, Agent: agent, Base: m.opt.Base, Host: hostID}, m.opt.Executable, extra)
 }

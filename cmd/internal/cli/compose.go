@@ -78,8 +78,9 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	}
 	c.panes = panes.NewManager(panes.Options{
 		Dir: fs.Dir(), Base: s.BaseDir.V, Runtime: c.runtime, Executable: program, Environ: a.environ,
-		Choose: func(ctx context.Context) (panes.Choice, error) { return a.choose(ctx, c) },
-		Open:   func(kind, socket string) (backend.Backend, error) { return a.openBackend(c, kind, socket) },
+		Inherited: a.inherited(s),
+		Choose:    func(ctx context.Context) (panes.Choice, error) { return a.choose(ctx, c) },
+		Open:      func(kind, socket string) (backend.Backend, error) { return a.openBackend(c, kind, socket) },
 	})
 	c.mail = mailbox.Mail{LayoutOf: fs.MailboxOf, Layouts: map[string]store.Mail{
 		store.MailboxClaude:  fs.Mail(),

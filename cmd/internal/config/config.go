@@ -58,6 +58,7 @@ func (v *Value[T]) set(x T, layer Layer, where string) { *v = Value[T]{x, Origin
 // Settings are all settings.
 type Settings struct {
 	BaseDir, Team, As, Backend, TmuxSocket, Agent, Model  Value[string]
+	Environment                                           Value[string] // OfLead or OfLoginShell
 	Placement, Arrange, Main, OnLeadExit, OnLoss          Value[string]
 	MinCols, MinRows, MaxPanes, MaxTeammates, MaxParallel Value[int]
 	Ask, Term, Kill, Ready                                Value[time.Duration]
@@ -66,6 +67,12 @@ type Settings struct {
 	Models   map[string]map[string]string // of a profile, for a run's preference: cheaper, smarter
 	UserFile string                       // the user file's path, whether it exists or not
 }
+
+// What teammates inherit.
+const (
+	OfLead       = "lead"
+	OfLoginShell = "login-shell"
+)
 
 // Sources is what settings are made from.
 type Sources struct {
@@ -106,7 +113,7 @@ func Load(src Sources) (*Settings, error) {
 
 func (s *Settings) defaults() {
 	s.Backend.V = "auto"
-	s.Agent.V = "claude"
+	s.Agent.V, s.Environment.V = "claude", OfLead
 	s.OnLeadExit.V = "keep"
 	s.OnLoss.V = teams.ReleaseTasks
 	s.Arrange.V = string(backend.MainVertical)
@@ -124,7 +131,7 @@ func (s *Settings) apply(layer Layer, file string, l layoutPart, d defaultsPart,
 		to   *Value[string]
 	}{
 		{l.placement, &s.Placement}, {l.arrange, &s.Arrange}, {l.main, &s.Main},
-		{d.agent, &s.Agent}, {d.model, &s.Model}, {c.onLeadExit, &s.OnLeadExit}, {c.onLoss, &s.OnLoss},
+		{d.agent, &s.Agent}, {d.model, &s.Model}, {d.environment, &s.Environment}, {c.onLeadExit, &s.OnLeadExit}, {c.onLoss, &s.OnLoss},
 	} {
 		if x.from.Set {
 			x.to.set(x.from.V, layer, where(x.from.Pos))
@@ -225,6 +232,7 @@ func (s *Settings) Lines() []Line {
 	text("tmux-socket", s.TmuxSocket)
 	text("defaults.agent", s.Agent)
 	text("defaults.model", s.Model)
+	text("defaults.environment", s.Environment)
 	text("layout.placement", s.Placement)
 	text("layout.arrange", s.Arrange)
 	text("layout.main", s.Main)

@@ -30,7 +30,7 @@ type (
 		placement, arrange, main scalar[string]
 		cols, rows, maxPanes     scalar[int]
 	}
-	defaultsPart  struct{ agent, model, cwd scalar[string] }
+	defaultsPart  struct{ agent, model, cwd, environment scalar[string] }
 	lifecyclePart struct {
 		onLeadExit, onLoss     scalar[string]
 		ask, term, kill, ready scalar[time.Duration]
@@ -142,6 +142,9 @@ func defaultsKeys() []key[defaultsPart] {
 		{"agent", "profile", "profile of the members", func(d *decoder, n ast.Node, p *defaultsPart) { p.agent = d.text(n, "agent") }},
 		{"model", "text", "model of the members", func(d *decoder, n ast.Node, p *defaultsPart) { p.model = d.text(n, "model") }},
 		{"cwd", "folder", "working folder, counted from the file's own", func(d *decoder, n ast.Node, p *defaultsPart) { p.cwd = d.text(n, "cwd") }},
+		{"environment", OfLead + "|" + OfLoginShell, "what they inherit: the lead's variables, or also what the login shell's files set; " + OfLead, func(d *decoder, n ast.Node, p *defaultsPart) {
+			p.environment = d.oneOf(n, "environment", OfLead, OfLoginShell)
+		}},
 	}
 }
 

@@ -2,7 +2,11 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
 	"io"
+	"net"
 	"slices"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/mcp"
@@ -16,6 +20,13 @@ import (
 type mcpOptions struct {
 	Role                  string // "": by who asks
 	Delegate, EnableTeams bool
+	HTTP                  string // address; "": standard input and output
+}
+
+// mcpAddress is where a server is found over HTTP, and what opens it.
+type mcpAddress struct {
+	URL   string `json:"url"`
+	Token string `json:"token"`
 }
 
 // Roles of a client.
@@ -47,6 +58,7 @@ func mcpCommand(a *app, run func(context.Context, *app, mcpOptions) error) *cobr
 	f.Var(choice{&o.Role, []string{roleLead, roleTeammate}}, "role", "whose tools are offered: `lead|teammate`, if not by LEADLIGHT_AGENT")
 	f.BoolVar(&o.Delegate, "delegate", false, "only the tools to coordinate with: the lead does no work itself")
 	f.BoolVar(&o.EnableTeams, "enable-teams", false, "offer the tools without "+gate+"=1")
+	f.StringVar(&o.HTTP, "http", "", "serve any number of clients over HTTP at `ADDRESS` of this machine, such as 127.0.0.1:0")
 	return c
 }
 
@@ -78,8 +90,40 @@ func runMCP(ctx context.Context, a *app, o mcpOptions) error {
 				return c.files.Watcher().Watch(ctx, []string{c.files.Dir().Join("leadlight/" + team + "/hosts")}, nil)
 			}},
 	})
+	if o.HTTP != "" {
+		return a.serveHTTP(ctx, server, o.HTTP)
+	}
 	return server.Stdio(ctx, io.NopCloser(a.in), unclosed{a.out})
 }
+
+// serveHTTP serves at an address of this machine until it is interrupted. The token
+// comes from the environment, or is made up and told.
+func (a *app) serveHTTP(ctx context.Context, server *mcp.Server, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+		return usage("--http %s: it takes an address of this machine alone and a port", store.Shown(address)).WithHint("such as 127.0.0.1:0, which takes any free port")
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("serve over HTTP: %w", err)
+	}
+	at := mcpAddress{URL: "http://" + l.Addr().String() + mcp.Path, Token: a.getenv(tokenVariable)}
+	if at.Token == "" {
+		at.Token = rand.Text()
+	}
+	err = a.answer(at, func(w io.Writer) { fmt.Fprintf(w, "%s\nAuthorization: Bearer %s\n", at.URL, at.Token) })
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	err = server.HTTP(ctx, l, at.Token)
+	if errors.Is(err, context.Canceled) || isInterrupt(err) {
+		return nil
+	}
+	return err
+}
+
+// tokenVariable holds the token that clients over HTTP have to know.
+const tokenVariable = "LEADLIGHT_MCP_TOKEN"
 
 // caller is who asks, in the role that is given: one who leads is a session of its
 // own.

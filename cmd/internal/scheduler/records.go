@@ -19,6 +19,8 @@ const maxRecord = 16 << 20
 // takeIn moves the records that other processes have left into the database. One
 // that cannot be read is set aside.
 func (s *Scheduler) takeIn(ctx context.Context) {
+	s.taking.Lock() // two would fight over a file
+	defer s.taking.Unlock()
 	entries, err := os.ReadDir(s.Records)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {

@@ -46,6 +46,8 @@ type Scheduler struct {
 	bus   *events.Bus[api.TeamRunEvent]
 	wg    sync.WaitGroup
 
+	taking sync.Mutex // records in
+
 	mu         sync.Mutex
 	names      map[string]string // of teams, by id
 	conductors map[string]*conductor

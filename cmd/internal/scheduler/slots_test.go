@@ -24,8 +24,13 @@ func TestC12_OneQueue(t *testing.T) {
 	for i := range c {
 		c[i] = &conductor{woken: make(chan struct{}, 1)}
 	}
-	if !q.take(c[0]) || !q.take(c[0]) || q.take(c[0]) || q.take(c[1]) || q.take(c[2]) {
-		t.Fatal("more or fewer slots than two")
+	for i, want := range []struct {
+		who *conductor
+		ok  bool
+	}{{c[0], true}, {c[0], true}, {c[0], false}, {c[1], false}, {c[2], false}} {
+		if q.take(want.who) != want.ok {
+			t.Fatalf("call %d: more or fewer slots than two", i)
+		}
 	}
 	// c0 wants more, but it has had its turn: it stands before c1 only once.
 	var order []int

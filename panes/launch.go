@@ -89,6 +89,15 @@ func each(n int, f func(int)) {
 	wg.Wait()
 }
 
+// Seat writes what the host of a guest will read: its pane is there already, and the
+// caller runs in it. Record.Guest says which.
+func (m *Manager) Seat(ctx context.Context, l *Launch) error {
+	if err := MakePrivate(m.opt.Runtime); err != nil {
+		return err
+	}
+	return m.prepare(ctx, l)
+}
+
 // prepare writes what the host will read.
 func (m *Manager) prepare(ctx context.Context, l *Launch) error {
 	r := &l.Record

@@ -188,6 +188,13 @@ func (m *Manager) strayFiles(ctx context.Context) []Litter {
 		file := filepath.Join(m.runDir(), e.Name())
 		l := Litter{Litter: api.Litter{What: file}, remove: func(context.Context) error { return os.Remove(file) }}
 		switch {
+		case e.IsDir() && strings.HasPrefix(e.Name(), leadPrefix):
+			if lead, err := ReadLead(file); err == nil && lead.Process.Probe() != signals.Gone {
+				continue
+			} else if fi, err := e.Info(); err != nil || time.Since(fi.ModTime()) < envFileAge {
+				continue
+			}
+			l.Kind, l.Why, l.remove = "folder", "its lead is gone", func(context.Context) error { return os.RemoveAll(file) }
 		case strings.HasSuffix(file, ".sock"):
 			if _, err := status(ctx, file); !errors.Is(err, host.ErrNoHost) {
 				continue

@@ -111,6 +111,9 @@ type leaver interface {
 // was changed for, if this is the last pane of ours in its window.
 func (m *Manager) Leave(ctx context.Context, l LaunchRecord, pane backend.ID) {
 	_ = os.Remove(m.runDir()) // succeeds only when it is empty
+	if l.Guest != "" {
+		return
+	}
 	b, err := m.backendOf(l.Backend, l.Terminal)
 	if err != nil || pane == "" {
 		return

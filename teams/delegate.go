@@ -34,3 +34,17 @@ func (s *Service) SetDelegate(ctx context.Context, team string, on bool) error {
 	}
 	return nil
 }
+
+// LedBy returns the team that a session of Claude Code leads, "" if there is none.
+func (s *Service) LedBy(ctx context.Context, session string) (string, error) {
+	names, err := s.roster.List(ctx)
+	if err != nil {
+		return "", fmt.Errorf("list teams: %w", err)
+	}
+	for _, name := range names {
+		if t, err := s.roster.Get(ctx, name); err == nil && t.LeadSessionID == session && session != "" {
+			return t.Name, nil
+		}
+	}
+	return "", nil
+}

@@ -165,7 +165,7 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 // forges tells whether a message of the caller to m would pass for one of another
 // lead: only the lead that launched a teammate writes to it as the lead.
 func (s *Service) forges(t store.Team, m store.Member) bool {
-	return m.Leadlight == nil && !t.LedByUs() && !s.caller.Teammate && (s.caller.Name == store.Lead || s.caller.Name == leadName(t))
+	return ofItsLead(t, m) && !t.LedByUs() && !s.caller.Teammate && (s.caller.Name == store.Lead || s.caller.Name == leadName(t))
 }
 
 // InboxFilter picks messages; the zero value picks all.
@@ -350,6 +350,11 @@ func (s *Service) AnswerShutdown(ctx context.Context, team, requestID string, ap
 	}
 	if _, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: f.Text(), Color: m.Color, Timestamp: now}); err != nil {
 		return "", fmt.Errorf("answer the lead: %w", err)
+	}
+	if approve && !t.LedByUs() {
+		if err := s.noteAgreed(ctx, t.Name, m.Name, now); err != nil {
+			return "", err
+		}
 	}
 	if err := s.mail.MarkRead(ctx, t.Name, m.Name, []string{msgID}); err != nil {
 		return "", fmt.Errorf("the lead has the answer, but the request could not be marked as read: %w", err)

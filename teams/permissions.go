@@ -1,7 +1,6 @@
 package teams
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -120,7 +119,7 @@ func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string
 	switch {
 	case t.IsLead(m):
 		return out, fault.New(fault.InvalidArgument, "%s is the lead, whose mode is its own", m.Name)
-	case m.Leadlight == nil:
+	case ofItsLead(t, m):
 		return out, fault.New(fault.NotLead, "teammate %s was not started by leadlight", m.Name).WithHint("its own lead changes its mode")
 	}
 	rec, err := s.panes.Records().Launch(ctx, t.Name, m.Name)
@@ -143,10 +142,6 @@ func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string
 	return out, err
 }
 
-// modesUntil is the first version of Claude Code that may drop a request to change
-// its mode when it comes from outside. (The change came between it and 2.1.169.)
-const modesUntil = 158
-
 // takesModes asks a client for its version, and tells whether that one obeys
 // requests to change its mode.
 func (s *Service) takesModes(ctx context.Context, dir, program string) bool {
@@ -158,7 +153,6 @@ func (s *Service) takesModes(ctx context.Context, dir, program string) bool {
 	if err != nil {
 		return false
 	}
-	var major, minor, patch int
-	n, err := fmt.Fscanf(bytes.NewReader(said), "%d.%d.%d", &major, &minor, &patch)
-	return err == nil && n == 3 && major == 2 && minor == 1 && patch < modesUntil
+	client, _, known := profiles.ClientOf(string(said))
+	return known && client.TakesModes
 }

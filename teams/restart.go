@@ -25,7 +25,7 @@ func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, e
 	if err != nil {
 		return api.Member{}, err
 	}
-	if m.Leadlight == nil {
+	if ofItsLead(t, m) {
 		return api.Member{}, fault.New(fault.NotLead, "teammate %s was not started by leadlight", m.Name).WithHint("its own lead starts it")
 	}
 	rec, err := s.panes.Records().Launch(ctx, t.Name, m.Name)

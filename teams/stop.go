@@ -108,7 +108,7 @@ func (s *Service) toStop(ctx context.Context, team string, names []string) (stor
 	if names == nil {
 		var ours []store.Member
 		for _, m := range t.Teammates() {
-			if m.Leadlight != nil {
+			if !ofItsLead(t, m) {
 				ours = append(ours, m)
 			}
 		}
@@ -124,7 +124,7 @@ func (s *Service) toStop(ctx context.Context, team string, names []string) (stor
 		if t.IsLead(m) {
 			return t, nil, fault.New(fault.InvalidArgument, "%s is the lead, which is never stopped", m.Name).WithHint("leadlight down ends the whole team")
 		}
-		if m.Leadlight == nil {
+		if ofItsLead(t, m) {
 			return t, nil, fault.New(fault.NotLead, "teammate %s was started by the lead of team %s, not by leadlight", m.Name, t.Name).
 				WithHint("ask its own lead to end it")
 		}

@@ -10,9 +10,13 @@ import (
 )
 
 func main() {
+	std := cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	args := os.Args[1:]
-	if filepath.Base(os.Args[0]) == "tmux" { // Claude Code asks for panes
+	switch filepath.Base(os.Args[0]) { // called by Claude Code,
+	case "tmux": // who asks for panes
 		args = append([]string{"tmux-shim"}, args...)
+	case cli.SeamName: // or starts a teammate
+		os.Exit(cli.Seam(os.Args, std, os.Environ()))
 	}
-	os.Exit(cli.Main(args, cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ()))
+	os.Exit(cli.Main(args, std, os.Environ()))
 }

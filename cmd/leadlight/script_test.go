@@ -18,7 +18,14 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"leadlight": main, "stub": stub})
+	testscript.Main(m, map[string]func(){"leadlight": main, "leadlight-teammate": seam, "stub": stub})
+}
+
+// seam is main under the name by which Claude Code starts teammates. testscript keeps
+// nothing but the last part of it.
+func seam() {
+	os.Args[0] = os.Getenv("CALLED")
+	main()
 }
 
 // limit is how long eventually waits.

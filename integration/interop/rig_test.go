@@ -92,7 +92,7 @@ func newRig(t testing.TB, version, clientDir string) *rig {
 	r.home(object{"teammateMode": "tmux", "permissions": object{"defaultMode": "default"}})
 	r.env = []string{
 		"HOME=" + r.path("home"), "XDG_RUNTIME_DIR=" + r.path("run"), "XDG_CONFIG_HOME=" + r.path("home"), "XDG_STATE_HOME=" + r.path("home"),
-		"TMPDIR=" + r.path("tmp"), "PATH=" + filepath.Dir(bin) + ":" + clientDir + ":/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "SHELL=/bin/sh",
+		"TMPDIR=" + r.path("tmp"), "PATH=" + r.path("stubs") + ":" + filepath.Dir(bin) + ":" + clientDir + ":/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "SHELL=/bin/sh",
 		"ANTHROPIC_BASE_URL=" + r.URL, "ANTHROPIC_API_KEY=sk-ant-" + dummyKey, "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1",
 		"CLAUDE_CODE_ENABLE_TODO_TOOLS=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
 		"ENABLE_TOOL_SEARCH=false",
@@ -118,12 +118,10 @@ func (r *rig) home(settings object) {
 	r.t.Helper()
 	write := func(name string, v any) {
 		data, err := json.Marshal(v)
-		if err == nil {
-			err = os.WriteFile(r.path("home", name), data, 0o600)
-		}
 		if err != nil {
 			r.t.Fatal(err)
 		}
+		r.write(filepath.Join("home", name), string(data))
 	}
 	write(".claude.json", object{
 		"hasCompletedOnboarding": true, "lastOnboardingVersion": r.version, "theme": "dark", "numStartups": 30,
@@ -133,6 +131,18 @@ func (r *rig) home(settings object) {
 			"projectOnboardingSeenCount": 5, "allowedTools": []string{}}},
 	})
 	write(".claude/settings.json", settings)
+}
+
+// write writes a file of the rig's.
+func (r *rig) write(name, text string) {
+	r.t.Helper()
+	err := os.MkdirAll(filepath.Dir(r.path(name)), 0o700)
+	if err == nil {
+		err = os.WriteFile(r.path(name), []byte(text), 0o600)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 func (r *rig) path(elem ...string) string { return filepath.Join(append([]string{r.dir}, elem...)...) }

@@ -10,6 +10,9 @@ const (
 	ModeDontAsk     = "dontAsk"
 )
 
+// claudeProgram is the client.
+const claudeProgram = "claude"
+
 func claudeModels() []string {
 	return []string{"haiku", "sonnet", "opus", "claude-*", "*.anthropic.claude-*", "anthropic.claude-*"}
 }
@@ -36,21 +39,21 @@ func claudeManner() Manner {
 // same in every version that has teams; the first message waits in the inbox.
 func claudeNative() Profile {
 	return Profile{
-		Name: Claude, Kind: Native, Summary: "Claude Code as a teammate that reads the team's files itself", Command: []string{"claude"},
+		Name: Claude, Kind: Native, Summary: "Claude Code as a teammate that reads the team's files itself", Command: []string{claudeProgram},
 		Models: claudeModels(), ModelArgs: []string{"--model", "{model}"},
 		JoinArgs: []string{
 			"--agent-id", "{agent}@{team}", "--agent-name", "{agent}", "--team-name", "{team}",
 			"--agent-color", "{color}", "--parent-session-id", "{parent}",
 		},
 		TypeArgs: []string{"--agent-type", "{type}"}, PlanArgs: []string{"--plan-mode-required"}, ModeArgs: claudeModes(),
-		Env:    []string{"CLAUDECODE=1", "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"},
+		Env:    []string{"CLAUDECODE=1", TeamsOn + "=1"},
 		Manner: claudeManner(),
 	}
 }
 
 func claudeInteractive() Profile {
 	return Profile{
-		Name: "claude-interactive", Kind: Interactive, Summary: "Claude Code at its prompt, in a team of any kind", Command: []string{"claude"},
+		Name: "claude-interactive", Kind: Interactive, Summary: "Claude Code at its prompt, in a team of any kind", Command: []string{claudeProgram},
 		Models: claudeModels(), ModelArgs: []string{"--model", "{model}"}, TypeArgs: []string{"--agent", "{type}"},
 		PlanArgs: []string{"--permission-mode", "plan"}, SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume", "{session}"},
 		ModeArgs: claudeModes(), Manner: claudeManner(),
@@ -60,7 +63,7 @@ func claudeInteractive() Profile {
 func claudeWorker() Profile {
 	return Profile{
 		Name: "claude-worker", Kind: Worker, Summary: "a worker: claude -p does each task",
-		Command: []string{"claude", "-p", taskPrompt, "--output-format", "stream-json", "--verbose"},
+		Command: []string{claudeProgram, "-p", taskPrompt, "--output-format", "stream-json", "--verbose"},
 		Models:  claudeModels(), ModelArgs: []string{"--model", "{model}"}, TypeArgs: []string{"--agent", "{type}"}, ModeArgs: claudeModes(),
 	}
 }

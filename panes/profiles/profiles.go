@@ -50,6 +50,9 @@ type Profile struct {
 
 	Env   []string // K=V that the program needs, under what the spawn asks for
 	Needs []string // names of variables without which it cannot work
+	// AgentTypes are the types of agent for which it stands where Claude Code leads,
+	// besides its own name.
+	AgentTypes []string
 	Manner
 }
 
@@ -126,7 +129,7 @@ func (p Profile) Over(base Profile) Profile {
 	for _, f := range []struct{ to, from *[]string }{
 		{&p.Command, &base.Command}, {&p.Models, &base.Models}, {&p.JoinArgs, &base.JoinArgs}, {&p.TypeArgs, &base.TypeArgs},
 		{&p.ModelArgs, &base.ModelArgs}, {&p.SessionArgs, &base.SessionArgs}, {&p.PlanArgs, &base.PlanArgs}, {&p.ResumeArgs, &base.ResumeArgs},
-		{&p.Env, &base.Env}, {&p.Needs, &base.Needs}, {&p.QuitKeys, &base.QuitKeys},
+		{&p.Env, &base.Env}, {&p.Needs, &base.Needs}, {&p.AgentTypes, &base.AgentTypes}, {&p.QuitKeys, &base.QuitKeys},
 		{&p.Ready, &base.Ready}, {&p.Busy, &base.Busy}, {&p.Asking, &base.Asking},
 	} {
 		if *f.to == nil {

@@ -144,7 +144,11 @@ func (c *courier) hand(ctx context.Context, msg batch) error {
 // asked something.
 func (c *courier) give(ctx context.Context, msg batch, since time.Time) error {
 	if msg.Type == store.ShutdownRequest && msg.Note == "" {
-		return c.askToEnd(ctx, msg, since)
+		err := c.askToEnd(ctx, msg, since)
+		if manner := c.m.launch.Manner; err == nil && !c.m.launch.LedByUs && (len(manner.QuitKeys) > 0 || manner.Quit != "") {
+			err = c.agree(ctx, msg)
+		}
+		return err
 	}
 	text := header(msg.Message) + msg.Text
 	if !c.briefed {
@@ -170,6 +174,25 @@ func (c *courier) askToEnd(ctx context.Context, msg batch, since time.Time) erro
 	f, _ := store.ParseFrame(msg.Text)
 	return c.enter(ctx, fmt.Sprintf("%sPlease finish and end (%s). Run: leadlight shutdown approve %s - or refuse: "+
 		"leadlight shutdown refuse %s --reason WHY", header(msg.Message), f.Reason, f.RequestID, f.RequestID), msg.ID, since)
+}
+
+// quitLimit is how long a program may take to end after it was asked to.
+const quitLimit = 10 * time.Second
+
+// agree answers another lead in the name of a program that knows no such answer, once
+// the program is gone, which ends ctx, or should be.
+func (c *courier) agree(ctx context.Context, msg batch) error {
+	timer := time.NewTimer(quitLimit)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	f, _ := store.ParseFrame(msg.Text)
+	answering, cancel := context.WithTimeout(context.WithoutCancel(ctx), quitLimit)
+	defer cancel()
+	_, err := c.m.o.Service.AnswerShutdown(answering, c.m.o.Team, f.RequestID, true, "")
+	return err
 }
 
 // await waits until the program is ready for text and nobody types, and returns

@@ -15,6 +15,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -52,6 +53,7 @@ type mate struct {
 	env    []string
 	host   *host.Host
 	label  *labeller
+	agreed atomic.Bool // it was ended because it had agreed
 }
 
 // Run lives the life of a teammate and returns the exit status of its process:
@@ -120,8 +122,12 @@ func (m *mate) open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start the host: %w", err)
 	}
+	pane := backend.ID(m.record.Pane)
+	if l.Guest != "" {
+		pane = "" // what stands on it is its lead's to say
+	}
 	m.label = newLabeller(o.Panes, panes.Target{
-		Team: o.Team, Agent: o.Agent, Host: l.Host, Backend: l.Backend, Terminal: l.Terminal, Pane: backend.ID(m.record.Pane),
+		Team: o.Team, Agent: o.Agent, Host: l.Host, Backend: l.Backend, Terminal: l.Terminal, Pane: pane,
 	}, backend.Label{Name: o.Agent, Color: l.Color})
 	return o.Panes.Records().WriteHost(ctx, o.Team, o.Agent, m.record)
 }
@@ -186,7 +192,32 @@ func (m *mate) attended(ctx context.Context, argv []string) (host.Exit, error) {
 	if m.launch.Kind == profiles.Interactive && m.launch.Manner != nil {
 		courier.Go(func() { m.deliver(delivering) })
 	}
+	if !m.launch.LedByUs && m.launch.Kind != profiles.Native {
+		courier.Go(func() { m.endAgreed(delivering) })
+	}
 	return m.host.Run(ctx, host.Command{Argv: argv, Dir: m.launch.Dir, Env: m.env})
+}
+
+// endAgreed ends a program that has agreed to be shut down and does not go: another
+// lead takes the word for the deed.
+func (m *mate) endAgreed(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for agreed := false; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if agreed { // it has had the time between two ticks
+			m.agreed.Store(true)
+			if _, err := m.host.End(context.WithoutCancel(ctx), termLimit, killLimit); err != nil {
+				m.o.Log.Error("end the program", "error", err)
+			}
+			return
+		}
+		agreed = m.o.Service.Agreed(ctx, m.o.Team, m.record.StartedAt)
+	}
 }
 
 // How a failed agent is started again: after a pause that doubles, so often in a row;
@@ -268,6 +299,8 @@ func (m *mate) ended(exit host.Exit) panes.Ended {
 	switch {
 	case m.closing():
 		e.Reason = m.host.Cause()
+	case m.agreed.Load():
+		e.Reason = "agreed to shut down"
 	case exit.Signal != "":
 		e.State, e.Reason = api.StateFailed, "was ended by "+exit.Signal
 	case exit.Code != 0:
@@ -316,7 +349,7 @@ func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
 		m.o.Panes.Leave(ctx, m.launch, backend.ID(m.record.Pane))
 	}
 	code := 0
-	if e.State == api.StateFailed && m.launch.LedByUs { // another lead's roster forgets it, so its pane goes, too
+	if e.State == api.StateFailed && (m.launch.LedByUs || m.launch.Guest != "") { // another lead's roster forgets ours, so its pane goes, too
 		if code = 1; e.ExitCode != nil && *e.ExitCode > 0 {
 			code = *e.ExitCode
 		}
@@ -335,9 +368,14 @@ func (m *mate) linger(e panes.Ended) {
 }
 
 // tellEnd tells the lead that its teammate has ended. One that failed in its first
-// moments is the spawner's to report.
+// moments is the spawner's to report; the lead of a guest is told of failures only: it
+// sees the rest itself.
 func (m *mate) tellEnd(ctx context.Context, e panes.Ended) error {
-	if e.Code != "" || (e.State == api.StateFailed && time.Since(m.record.StartedAt) < time.Second) {
+	if m.launch.Guest != "" {
+		if e.State != api.StateFailed {
+			return nil
+		}
+	} else if e.Code != "" || (e.State == api.StateFailed && time.Since(m.record.StartedAt) < time.Second) {
 		return nil
 	}
 	text := fmt.Sprintf("%s is %s: %s.", m.o.Agent, e.State, e.Reason)

@@ -143,6 +143,9 @@ type Bookkeeping struct {
 	Restart   string     `json:"restart,omitempty"` // never, on-failure
 	SpawnedAt *time.Time `json:"spawnedAt,omitempty"`
 	StoppedAt *time.Time `json:"stoppedAt,omitempty"`
+	// Guest: this does not stand in the roster, which is another lead's, as the pane is;
+	// it is known from how the host was launched.
+	Guest bool `json:"-"`
 }
 
 // Message is one message in a mailbox.

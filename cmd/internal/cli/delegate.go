@@ -20,6 +20,7 @@ func delegateCommand(a *app, run func(context.Context, *app, bool) error) *cobra
 		"In delegate mode an agent that leads keeps the tools with which it leads (teammates, mail, tasks)\n"+
 			"and is refused all others. It holds for agents that ask; your own verbs stay as they are.",
 		mode("on", true, "The lead coordinates only", "Turn delegate mode on: the lead coordinates, and leaves the work to its teammates."),
+		delegateHookCommand(a),
 		mode("off", false, "The lead may work itself, too", "Turn delegate mode off: the lead may use all of its tools."))
 }
 

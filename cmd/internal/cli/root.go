@@ -69,6 +69,7 @@ func verbs() []verb {
 		{groupTeams, "down", with(downCommand, runDown)},
 		{groupTeams, "init", with(initCommand, runInit)},
 		{groupTeams, "team", teamCommand},
+		{groupTeams, "claude", with(claudeCommand, runClaude)},
 		{groupTeams, "takeover", with(takeoverCommand, runTakeover)},
 		{groupTeammates, "spawn", with(spawnCommand, runSpawn)},
 		{groupTeammates, "ps", with(psCommand, runPs)},

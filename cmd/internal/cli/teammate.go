@@ -60,14 +60,20 @@ func (a *app) teammate(args []string) error {
 		return err
 	}
 	defer a.close()
+	return a.live(context.Background(), c, team, agent, a.environ)
+}
+
+// live lives the life for which the launch record is written, in the pane whose
+// variables are given.
+func (a *app) live(ctx context.Context, c *composition, team, agent string, pane []string) error {
 	var terminal *os.File
 	if isTerminal(a.in) {
 		terminal, _ = a.in.(*os.File)
 	}
 	defer slim().Stop()
-	status, err := mate.Run(context.Background(), mate.Options{
+	status, err := mate.Run(ctx, mate.Options{
 		Team: team, Agent: agent, Dir: c.files.Dir(), Service: c.service, Panes: c.panes, Terminal: terminal,
-		Environ: a.environ, Log: a.logger(),
+		Environ: pane, Log: a.logger(),
 	})
 	if err != nil {
 		return err

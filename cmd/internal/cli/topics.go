@@ -86,6 +86,7 @@ func filesTable() [][2]string {
 		{"RUN", "$XDG_RUNTIME_DIR/leadlight if it is ours, else /tmp/leadlight-UID"},
 		{"RUN/tmux", "socket of our own tmux server, while there are panes in it"},
 		{"RUN/…/….sock", "a teammate's control socket"},
+		{"RUN/…/lead-…/", "a Claude Code that leadlight started: its variables, for its teammates"},
 		{"$XDG_STATE_HOME/leadlight/….db", "the daemon's database: events, runs and checklists (else ~/.local/state/leadlight)"},
 		{"$XDG_STATE_HOME/leadlight/….runs/", "records that up and down leave for it"},
 		{"leadlight.yaml", "a team file (leadlight help team-file)"},
@@ -138,6 +139,8 @@ func writeAgents(w io.Writer) {
 	for line := range strings.Lines(config.ProfileExample) {
 		fmt.Fprint(w, "  "+line)
 	}
+	fmt.Fprintf(w, "\nWhere Claude Code leads, started by leadlight claude, a teammate whose type of agent is the name of\n"+
+		"a profile, or stands in its agentTypes, runs that agent; every other one is Claude Code itself.\n")
 	fmt.Fprintf(w, "\nIn arguments these words are replaced:\n")
 	for _, word := range profiles.Words() {
 		fmt.Fprintf(w, "  %-12s %s\n", word[0], word[1])

@@ -53,8 +53,6 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"teammate --team x", `leadlight teammate takes --team, --agent and --base-dir`},
 		{"backend-test", `leadlight backend-test needs -- COMMAND`},
 		{"up no.yaml", `there is no team file no.yaml`},
-		// verbs of later versions are no commands yet
-		{"claude", `has no command "claude"`},
 		{"run create", `leadlight run create needs TEAM-FILE|TEAM`},
 		{"item mv x", `takes --before ID, --after ID or --parent ID`},
 		{"item update x", `nothing to change`},

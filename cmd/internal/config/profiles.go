@@ -47,6 +47,9 @@ func profileKeys() []key[profiles.Profile] {
 		{"needs", "list", "variables without which it does not start", func(d *decoder, n ast.Node, p *p) {
 			p.Needs = d.texts(n, "needs", CheckVariable)
 		}},
+		{"agentTypes", "list", "types of agent for which it stands where Claude Code leads", func(d *decoder, n ast.Node, p *p) {
+			p.AgentTypes = d.texts(n, "agentTypes", nil)
+		}},
 		{"modeArgs", "keys", "arguments for the permission mode of its lead, by that mode", readModeArgs},
 	}
 	return append(append(keys, argumentKeys()...), mannerKeys()...)

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/leadlight-dev/leadlight/hooks"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/spf13/cobra"
+)
+
+// delegateHookCommand is what Claude Code asks before it uses a tool.
+func delegateHookCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "hook FOLDER", Hidden: true, Args: takes(1, 1), ValidArgsFunction: noFiles,
+		Short: "Say whether the lead may use a tool", Long: "Say whether a lead in delegate mode may use a tool. leadlight claude --delegate makes Claude Code\nrun this before each; it is not run by hand.",
+		Example: "  leadlight delegate hook FOLDER",
+		RunE:    func(c *cobra.Command, args []string) error { return runDelegateHook(c.Context(), a, args[0]) },
+	}
+}
+
+// writeDelegateHook writes, into the folder of a lead, the settings by which Claude
+// Code asks us, and returns their path.
+func writeDelegateHook(folder string) (string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	type object = map[string]any
+	command := shellLine([]string{program, "delegate", "hook", folder})
+	data, err := json.Marshal(object{"hooks": object{"PreToolUse": []object{{
+		"matcher": "*", "hooks": []object{{"type": "command", "command": command}},
+	}}}})
+	file := filepath.Join(folder, "settings.json")
+	if err == nil {
+		err = os.WriteFile(file, data, 0o600)
+	}
+	if err != nil {
+		return "", fmt.Errorf("write the settings of delegate mode: %w", err)
+	}
+	return file, nil
+}
+
+// maxHookInput is how much of what Claude Code tells a hook is read, in bytes.
+const maxHookInput = 16 << 20
+
+// errRefused is the exit status by which a hook of Claude Code objects.
+const errRefused = exitStatus(2)
+
+// runDelegateHook answers on standard error and by the exit status. Whatever goes
+// wrong refuses: a lead in delegate mode has somebody to give the work to.
+func runDelegateHook(ctx context.Context, a *app, folder string) error {
+	var in struct {
+		Session string          `json:"session_id"`
+		Tool    string          `json:"tool_name"`
+		Input   json.RawMessage `json:"tool_input"`
+	}
+	data, err := io.ReadAll(io.LimitReader(a.in, maxHookInput))
+	if err == nil {
+		err = json.Unmarshal(data, &in)
+	}
+	if err != nil {
+		fmt.Fprintf(a.err, "delegate mode: what is asked cannot be read: %v\n", err)
+		return errRefused
+	}
+	allowed, why := hooks.DelegateAllows(in.Tool, in.Input)
+	if allowed {
+		return nil
+	}
+	on, err := a.delegates(ctx, folder, in.Session)
+	if err != nil {
+		why = fmt.Sprintf("%s (%s)", why, fault.Of(err).Message)
+	} else if !on {
+		return nil
+	}
+	fmt.Fprintln(a.err, why)
+	return errRefused
+}
+
+// delegates tells whether the lead of a session is in delegate mode. It begins in it;
+// once its team is there, the team says so, for delegate off to change.
+func (a *app) delegates(ctx context.Context, folder, session string) (bool, error) {
+	svc, err := a.service(ctx)
+	if err != nil {
+		return true, err
+	}
+	team, err := svc.LedBy(ctx, session)
+	if err != nil || team == "" {
+		return true, err
+	}
+	f, err := os.OpenFile(filepath.Join(folder, "told-"+team), os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, os.ErrExist):
+		return svc.Delegate(ctx, team)
+	case err != nil:
+		return true, err
+	}
+	return true, errors.Join(f.Close(), svc.SetDelegate(ctx, team, true))
+}

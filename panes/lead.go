@@ -1,0 +1,75 @@
+package panes
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+	"github.com/leadlight-dev/leadlight/signals"
+)
+
+// SeamName is the name of the link to this program by which a Claude Code that leads
+// starts its teammates.
+const SeamName = "leadlight-teammate"
+
+// leadPrefix begins the names of the folders of leads, leadRecord is the record in one.
+const (
+	leadPrefix = "lead-"
+	leadRecord = "lead.json"
+)
+
+// Lead is what the teammates of a Claude Code that leadlight started have to know.
+// Its file is as private as the environment in it, and lies in a folder of its own,
+// beside the link by which the client finds us: so a teammate finds it by the name it
+// was called by, whatever variables came through.
+type Lead struct {
+	Process signals.Identity `json:"process"` // who waits for the client, and removes the folder in the end
+	Base    string           `json:"base"`
+	Client  []string         `json:"client"`  // the program itself, and what its profile puts behind it
+	Hook    string           `json:"hook"`    // value of --settings that is the lead's alone; "": none
+	Environ []string         `json:"environ"` // the lead's
+}
+
+// OpenLead makes the folder of a lead with the link, and returns its path. close
+// removes it.
+func (m *Manager) OpenLead() (folder string, close func() error, err error) {
+	folder = filepath.Join(m.runDir(), leadPrefix+uuid.NewString())
+	if err := MakePrivate(m.opt.Runtime); err != nil {
+		return "", nil, err
+	}
+	if err = os.MkdirAll(folder, 0o700); err == nil {
+		err = os.Symlink(m.opt.Executable, filepath.Join(folder, SeamName))
+	}
+	if err != nil {
+		return "", nil, errors.Join(fmt.Errorf("make the folder of the lead: %w", err), os.RemoveAll(folder))
+	}
+	return folder, func() error { return os.RemoveAll(folder) }, nil
+}
+
+// WriteLead writes what is to be known into the folder of a lead.
+func WriteLead(folder string, l Lead) error {
+	data, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("encode what teammates have to know: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, leadRecord), data, 0o600); err != nil {
+		return fmt.Errorf("write what teammates have to know: %w", err)
+	}
+	return nil
+}
+
+// ReadLead reads what WriteLead wrote.
+func ReadLead(folder string) (Lead, error) {
+	var l Lead
+	data, err := os.ReadFile(filepath.Join(folder, leadRecord))
+	if err == nil {
+		err = json.Unmarshal(data, &l)
+	}
+	if err != nil {
+		return l, fmt.Errorf("read what the lead left for its teammates: %w", err)
+	}
+	return l, nil
+}

@@ -1,0 +1,149 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// GuestSpec is a teammate that Claude Code, as the lead, starts by us, in a pane of
+// its own making and with an entry of its own in the roster.
+type GuestSpec struct {
+	profiles.Joining
+	Client            []string // the client's own command line: what runs unless the type stands for another agent
+	Dir               string
+	Pane              string // as the roster names it
+	Backend, Terminal string // of the pane; "" if not known
+}
+
+// entryLimit is how long a lead may take to write a teammate that it has started into
+// the roster: until 2.1.112 it does so afterwards.
+const entryLimit = 10 * time.Second
+
+// Enter prepares the life of a guest in this process: what its host will read. A type of agent that stands for another vendor's agent
+// (profiles.Set.ForType) runs that one. The variables are those of the Service's
+// panes.Manager.
+func (s *Service) Enter(ctx context.Context, g GuestSpec) error {
+	n := newcomer{spec: SpawnSpec{Name: g.Agent}, host: uuid.NewString(), dir: g.Dir}
+	t, err := s.awaitEntry(ctx, g)
+	if err == nil {
+		err = s.armGuest(t, g, &n)
+	}
+	if err != nil {
+		return err
+	}
+	l := panes.Launch{
+		Record: panes.LaunchRecord{
+			Host: n.host, Team: t.Name, Agent: g.Agent, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv, Dir: n.dir,
+			Color: g.Color, Manner: n.manner(), Plan: g.Plan, Guest: g.Pane, Backend: g.Backend, Terminal: g.Terminal,
+		},
+		Env: s.panes.Environment(t.Name, g.Agent, n.host, n.variables()), Ready: s.limits.Ready,
+	}
+	return s.panes.Seat(ctx, &l)
+}
+
+// awaitEntry waits until the lead has written the guest, with its pane, into its roster.
+func (s *Service) awaitEntry(ctx context.Context, g GuestSpec) (store.Team, error) {
+	if g.Pane == "" {
+		return store.Team{}, fault.New(fault.BackendUnavailable, "teammate %s is in no pane of a terminal that is known", g.Agent).WithHint("Claude Code makes panes in tmux")
+	}
+	ctx, cancel := context.WithTimeout(ctx, entryLimit)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		t, m, err := s.find(ctx, g.Team, g.Agent)
+		code := fault.CodeOf(err)
+		switch {
+		case err == nil && t.LedByUs():
+			return t, fault.New(fault.InvalidArgument, "team %s is led by leadlight, not by Claude Code", t.Name)
+		case err == nil && t.IsLead(m):
+			return t, fault.New(fault.InvalidArgument, "%s is the lead of team %s", m.Name, t.Name)
+		case err == nil && m.TmuxPaneID != g.Pane:
+			err = fault.New(fault.MemberNotFound, "the roster of team %s gives %s the pane %q, and it is in %s", t.Name, m.Name, store.Shown(m.TmuxPaneID), g.Pane)
+		case err == nil || (code != fault.TeamNotFound && code != fault.MemberNotFound):
+			return t, err
+		}
+		select {
+		case <-ctx.Done():
+			return t, fmt.Errorf("wait for the entry of %s: %w", g.Agent, err)
+		case <-tick.C:
+		}
+	}
+}
+
+// armGuest decides what the guest runs.
+func (s *Service) armGuest(t store.Team, g GuestSpec, n *newcomer) (err error) {
+	other, is := s.profiles.ForType(g.Type)
+	if !is {
+		n.kind, n.profile, n.argv = profiles.Native, s.profiles[profiles.Claude], g.Client
+		return nil
+	}
+	n.kind, n.profile = other.Kind, other
+	model := g.Model
+	if other.CheckModel(model) != nil {
+		model = "" // the lead knows the models of its own agent only
+	}
+	n.argv, _, err = other.Argv(profiles.Ask{
+		Agent: g.Agent, Team: t.Name, Color: g.Color, Kind: n.kind, Model: model, Parent: g.Parent, Session: n.host, Mode: g.Mode, Plan: g.Plan,
+	})
+	if err != nil {
+		return err
+	}
+	return s.checkProgram(n)
+}
+
+// withGuests adds to the entries of guests what is known of them: nothing of ours is
+// written into a roster that its lead rewrites at any time.
+func (s *Service) withGuests(ctx context.Context, t store.Team) store.Team {
+	for i := range t.Members {
+		m := &t.Members[i]
+		if m.Leadlight != nil || m.Unsafe || m.TmuxPaneID == "" {
+			continue
+		}
+		if l, err := s.panes.Records().Launch(ctx, t.Name, m.Name); err == nil && l.Guest == m.TmuxPaneID {
+			m.Leadlight = &store.Bookkeeping{Host: l.Host, Kind: l.Kind, Profile: l.Profile, State: api.StateActive, SpawnedAt: &l.LaunchedAt, Guest: true}
+		}
+	}
+	return t
+}
+
+// ofItsLead tells whether a member is its own lead's to end, to start and to write to:
+// one that we do not host, or a guest, as long as that lead is not proved to be gone.
+func ofItsLead(t store.Team, m store.Member) bool {
+	return m.Leadlight == nil || (m.Leadlight.Guest && !t.LedByUs() && leadAlive(t) != signals.Gone)
+}
+
+// agreedRecord is where it is kept which teammates of another lead have agreed to be
+// shut down, and when: that lead empties its box.
+const agreedRecord = "ledger/.agreed.json"
+
+// noteAgreed keeps that the caller has agreed, for its own host.
+func (s *Service) noteAgreed(ctx context.Context, team, name string, at time.Time) error {
+	err := panes.EditOwn(ctx, s.panes.Records(), team, agreedRecord, "agree to shut down", func(all *map[string]time.Time) (bool, error) {
+		if *all == nil {
+			*all = map[string]time.Time{}
+		}
+		(*all)[name] = at
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("keep that %s agreed to shut down: %w", name, err)
+	}
+	return nil
+}
+
+// Agreed tells whether the caller, a teammate of another lead, has agreed to be shut
+// down since a moment.
+func (s *Service) Agreed(ctx context.Context, team string, since time.Time) bool {
+	all, err := panes.ReadOwn[map[string]time.Time](ctx, s.panes.Records(), team, agreedRecord)
+	return err == nil && all[s.caller.Name].After(since)
+}

@@ -101,12 +101,27 @@ func arrange(root *wire.Node, cells, part int) *wire.Node {
 		if part > 0 {
 			cells = whole * part / 100
 		}
-		cells = min(cells, whole-2*(len(n.Links)-1))
+		cells = bounded(cells, whole, n)
 	} else {
 		cells = 0
 	}
-	share(n, max(cells, 0))
+	share(n, cells)
 	return n
+}
+
+// bounded keeps the wish for the first part's cells within what leaves every pane, on
+// either side, two cells and a divider. It is 0, no wish, where there is no room for that.
+func bounded(cells, whole int, n *wire.Node) int {
+	least := func(l wire.Link) int { return 3*panesAlong(l, axis(n.Vertical)) - 1 }
+	rest := 0
+	for _, l := range n.Links[1:] {
+		rest += least(l)
+	}
+	first := least(n.Links[0])
+	if cells <= 0 || first+rest > whole {
+		return 0
+	}
+	return min(max(cells, first), whole-rest)
 }
 
 // copied returns a deep copy, or nil if the tree is too deep or a session has no size.

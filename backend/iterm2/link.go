@@ -3,6 +3,7 @@ package iterm2
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -28,6 +29,9 @@ const maxMessage = 1 << 24
 var (
 	errMute = errors.New("it did not answer in time")
 	errLost = errors.New("the connection was lost")
+
+	// errUnsent is an errLost before iTerm2 got the request whole: it did nothing.
+	errUnsent = fmt.Errorf("%w before the request was sent", errLost)
 )
 
 // link is the way to iTerm2: one connection, made when it is needed.
@@ -55,8 +59,16 @@ type conn struct {
 }
 
 // ask sends a request and waits for the answer. fault.BackendUnavailable; errAway in it
-// when iTerm2 does not run.
+// when iTerm2 does not run. A connection that had ended unnoticed is made anew, once.
 func (l *link) ask(ctx context.Context, limit time.Duration, r *wire.Request) (*wire.Response, error) {
+	a, err := l.try(ctx, limit, r)
+	if errors.Is(err, errUnsent) {
+		a, err = l.try(ctx, limit, r)
+	}
+	return a, err
+}
+
+func (l *link) try(ctx context.Context, limit time.Duration, r *wire.Request) (*wire.Response, error) {
 	c, err := l.connected(ctx, limit)
 	if err != nil {
 		return nil, err
@@ -237,7 +249,9 @@ func (c *conn) ask(ctx context.Context, limit time.Duration, r *wire.Request) (*
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
-		return nil, errors.Join(errLost, err)
+		_ = c.ws.CloseNow()
+		<-c.done // the reader sees the end, too, and the next question gets another connection
+		return nil, fmt.Errorf("%w: %w", errUnsent, err)
 	}
 	select {
 	case a := <-answer:

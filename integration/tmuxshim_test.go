@@ -132,6 +132,16 @@ func TestTmuxShimShowsAPane(t *testing.T) {
 	p.sees(r, "研究")
 	p.types("hello\r")
 	p.sees(r, "got hello")
+	if got := s.tmuxCall("-L", "x", "send-keys", "-t", "%0", "no", " enter", " between", "Enter"); got.exit != 0 {
+		t.Errorf("send-keys: %d %s", got.exit, got.err)
+	}
+	p.sees(r, "got no enter between")
+	if got := s.tmuxCall("-L", "x", "send-keys", "-t", "%0", "typed", "Up"); got.exit != 2 || !strings.Contains(got.err, `the key "Up"`) {
+		t.Errorf("a key that cannot be pressed: %d %s", got.exit, got.err)
+	}
+	s.tmuxCall("-L", "x", "send-keys", "-l", "-t", "%0", "Up")
+	s.tmuxCall("-L", "x", "send-keys", "-t", "%0", "Enter")
+	p.sees(r, "got Up")
 	p.types("\x1cd")
 	if err := p.cmd.Wait(); err != nil {
 		t.Errorf("detached: %v", err)

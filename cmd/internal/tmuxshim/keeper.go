@@ -253,15 +253,16 @@ func (k Keeper) await(ctx context.Context, p pane) (signals.Identity, error) {
 	}
 }
 
-// press types a word or presses a key in a pane whose program runs.
-func (k Keeper) press(ctx context.Context, p pane, word, key string, isKey bool) error {
+// press presses a key, or without one types a word and no more, in a pane whose program
+// runs.
+func (k Keeper) press(ctx context.Context, p pane, word, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	c := host.Dial(k.socket(p.Host))
-	if isKey {
+	if key != "" {
 		return c.Keys(ctx, []string{key})
 	}
-	return c.Inject(ctx, host.Input{Text: word})
+	return c.Inject(ctx, host.Input{Text: word, Submit: host.SubmitNone})
 }
 
 // label shows title and colour on a pane that is there. One that cannot be labelled is

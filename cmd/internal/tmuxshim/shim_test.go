@@ -130,6 +130,25 @@ func TestColors(t *testing.T) {
 	}
 }
 
+func TestKeyNames(t *testing.T) {
+	for word, want := range map[string]string{
+		"Enter": "enter", "enter": "enter", "C-m": "enter", "c-C": "ctrl-c", "BSpace": "backspace", "Space": "space",
+		"Up": "refused", "down": "refused", "F1": "refused", "F12": "refused", "C-x": "refused", "M-x": "refused", "C-M-Left": "refused",
+		"^c": "refused", "S-Tab": "refused", "C-é": "refused", "PgUp": "refused", "KP*": "refused", "C--": "refused", "0x1b": "refused",
+		"": "", "a": "", "-": "", "^": "", "C-": "", "C-foo": "", "F13": "", "Upper": "", "c": "", "0x": "", "0xyz": "", "研究": "", "M-": "",
+	} {
+		got, err := keyOf(word)
+		if errors.Is(err, fault.Unsupported) {
+			got = "refused"
+		} else if err != nil {
+			t.Errorf("%q: %v", word, err)
+		}
+		if got != want {
+			t.Errorf("%q is the key %q, want %q", word, got, want)
+		}
+	}
+}
+
 func FuzzCall(f *testing.F) {
 	for _, argv := range recorded(f) {
 		f.Add(strings.Join(argv, "\x00"))
@@ -146,6 +165,9 @@ func FuzzCall(f *testing.F) {
 		s := &server{Session: "s", Windows: []string{"w"}, Panes: []pane{{ID: "%0"}}}
 		if p, err := s.target(c.flags['t']); err == nil {
 			s.expand(c.flags['F'], p)
+		}
+		for _, word := range c.words {
+			_, _ = keyOf(word)
 		}
 	})
 }

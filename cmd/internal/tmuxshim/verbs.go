@@ -193,26 +193,28 @@ func respawn(ctx context.Context, s *server, c call) (string, error) {
 	return "", s.start(ctx, p, c)
 }
 
-// keys are the names of tmux for keys, as the host calls them.
-func keys() map[string]string {
-	return map[string]string{"Enter": "enter", "C-m": "enter", "C-c": "ctrl-c", "C-u": "ctrl-u", "Escape": "escape", "Tab": "tab", "Space": "space", "BSpace": "backspace"}
-}
-
 func sendKeys(ctx context.Context, s *server, c call) (string, error) {
 	p, err := s.target(c.flags['t'])
 	if err != nil {
 		return "", err
 	}
-	for _, word := range c.words {
-		key, isKey := keys()[word]
-		if isKey = isKey && !c.has('l'); p.Host != "" {
-			if err := s.keeper.press(ctx, *p, word, key, isKey); err != nil {
+	pressed := make([]string, len(c.words)) // the key that a word stands for; "": none
+	for i, word := range c.words {
+		if c.has('l') {
+			break
+		}
+		if pressed[i], err = keyOf(word); err != nil {
+			return "", err // before anything is typed
+		}
+	}
+	for i, word := range c.words {
+		key := pressed[i]
+		switch {
+		case p.Host != "":
+			if err := s.keeper.press(ctx, *p, word, key); err != nil {
 				return "", err
 			}
-			continue
-		}
-		switch {
-		case !isKey:
+		case key == "":
 			p.Typed += word
 		case key == "ctrl-u":
 			p.Typed = ""

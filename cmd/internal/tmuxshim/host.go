@@ -33,9 +33,12 @@ type Launch struct {
 	Terminal string   `json:"terminal"`
 }
 
+// name is that of its file.
+func (l Launch) name() string { return "launch-" + l.Host }
+
 // hand writes a launch down for its host alone.
 func (k Keeper) hand(l Launch) (file string, err error) {
-	file = filepath.Join(Folder(k.Runtime), "launch-"+l.Host)
+	file = filepath.Join(Folder(k.Runtime), l.name())
 	data, err := json.Marshal(l)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(file), 0o700)
@@ -49,12 +52,17 @@ func (k Keeper) hand(l Launch) (file string, err error) {
 	return file, nil
 }
 
-// take reads a launch and removes it.
+// take reads a launch and removes it. A file that is none stays.
 func take(file string) (l Launch, err error) {
 	data, err := os.ReadFile(file)
 	if err == nil {
-		_ = os.Remove(file)
 		err = json.Unmarshal(data, &l)
+	}
+	if err == nil && (l.Host == "" || filepath.Base(file) != l.name()) {
+		err = fmt.Errorf("%s is no launch", file)
+	}
+	if err == nil {
+		err = os.Remove(file)
 	}
 	if err != nil {
 		return l, fault.New(fault.InvalidArgument, "tmux-shim %s: %w", HostWord, err).WithHint("it is started by tmux-shim, not by hand")

@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -126,6 +128,32 @@ func TestColors(t *testing.T) {
 		var p pane
 		if p.paint(style); p.Color != want {
 			t.Errorf("%s is %q, want %q", style, p.Color, want)
+		}
+	}
+}
+
+func TestOnlyALaunchIsTaken(t *testing.T) {
+	dir := t.TempDir()
+	for _, tc := range []struct {
+		name, text string
+		taken      bool
+	}{
+		{"launch-A", `{"host":"A"}`, true},
+		{"launch-B", `{"host":"A"}`, false},
+		{"launch-", `{}`, false},
+		{"launch-C", `{"host":"C"`, false},
+		{"package.json", `{"name":"mine"}`, false},
+	} {
+		file := filepath.Join(dir, tc.name)
+		if err := os.WriteFile(file, []byte(tc.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := take(file)
+		if taken := err == nil; taken != tc.taken || !taken && !errors.Is(err, fault.InvalidArgument) {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) != tc.taken {
+			t.Errorf("%s afterwards: %v", tc.name, err)
 		}
 	}
 }

@@ -82,10 +82,13 @@ func TestFaultOfAnAgent(t *testing.T) {
 	g.failed = worker(5)
 	g.atWork(gangSize) // with its second one
 	g.states(nil)
-	for _, task := range into[[]api.Task](g.rig, "task", "ls", "--status", "failed") {
-		if task.Owner != worker(5) || !strings.Contains(task.Failure, "SIGKILL") {
-			t.Errorf("the task of the one whose agent was killed: %+v", task)
-		}
+	var failed []api.Task
+	g.eventually("its task has failed", func() bool {
+		failed = into[[]api.Task](g.rig, "task", "ls", "--status", "failed")
+		return len(failed) > 0
+	})
+	if len(failed) != 1 || string(failed[0].Metadata["assignedTo"]) != `"`+worker(5)+`"` || !strings.Contains(failed[0].Failure, "SIGKILL") {
+		t.Errorf("the task of the one whose agent was killed: %+v", failed)
 	}
 	if now := hostRecord(g.rig, "gang", worker(5)).Process; now != host {
 		t.Error("its host has changed")
@@ -96,10 +99,11 @@ func TestFaultOfAnAgent(t *testing.T) {
 // killAgent kills what a member runs.
 func (g *gang) killAgent(name string) {
 	g.t.Helper()
-	m := g.member(name)
-	if m.PID == hostRecord(g.rig, "gang", name).Process.PID {
-		g.t.Fatalf("no agent runs: %+v", m)
-	}
+	var m api.Member
+	g.eventually("an agent of "+name+" runs", func() bool { // the task is claimed a moment before
+		m = g.member(name)
+		return m.PID != hostRecord(g.rig, "gang", name).Process.PID
+	})
 	agent, err := signals.Identify(m.PID)
 	if err != nil {
 		g.t.Fatal(err)

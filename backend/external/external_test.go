@@ -49,8 +49,10 @@ func helper(kind string, args []string) {
 	switch kind {
 	case "memory":
 		b := memory.New()
-		defer b.End()
-		plugin.Main(plugin.Info{Name: "memory", NoFocus: true, NoReopen: true}, func(plugin.Host) (backend.Backend, error) { return b, nil })
+		// Main would not come back to end the programs in the panes.
+		_ = plugin.Serve(context.Background(), os.Stdin, os.Stdout, plugin.Info{Name: "memory", NoFocus: true, NoReopen: true},
+			func(plugin.Host) (backend.Backend, error) { return b, nil })
+		b.End()
 	case "mute":
 		drain()
 	case "mute-later":

@@ -165,7 +165,9 @@ func start(t backendtest.T, p Program) *run {
 		_ = out.Close()
 		t.Fatalf("start %s: %v", filepath.Base(p.Argv[0]), err)
 	}
+	read := make(chan struct{})
 	go func() {
+		defer close(read)
 		defer close(r.lines)
 		for reader := wire.NewReader(out); ; {
 			line, err := reader.Next()
@@ -179,7 +181,15 @@ func start(t backendtest.T, p Program) *run {
 			}
 		}
 	}()
-	go func() { _ = r.cmd.Wait(); _ = out.Close(); close(r.gone) }()
+	go func() { // what it said last is read before its output is closed, unless another holds that open
+		_ = r.cmd.Wait()
+		select {
+		case <-read:
+		case <-time.After(time.Second):
+		}
+		_ = out.Close()
+		close(r.gone)
+	}()
 	t.Cleanup(func() {
 		select {
 		case <-r.gone:

@@ -5,6 +5,7 @@ GO       ?= go
 BIN      := bin/leadlight
 PKG      ?= ./...
 COUNT    ?=
+JSON     ?=
 FUZZTIME ?= 5s
 SOAKTIME ?= 5m
 DIR      ?= .
@@ -37,7 +38,7 @@ demo: setup build ## a team of five checks this repository (or DIR=folder) and l
 
 test: setup ## run all tests, with the race detector where there is a C compiler
 	@$(if $(RACE),,echo "make: no C compiler: the race detector is off")
-	$(GOTEST) $(PKG)
+	$(GOTEST) $(if $(JSON),-json) $(PKG)
 
 race: setup ## run all tests with the race detector, nothing from the cache
 	$(GO) test -race -count=1 -timeout 20m $(PKG)
@@ -79,8 +80,8 @@ man: build ## write the man pages to dist/man
 
 ci: ## all that a change must pass; every test runs anew
 	@$(MAKE) --no-print-directory lint cross
-	@$(MAKE) --no-print-directory test COUNT=1
-	@$(MAKE) --no-print-directory demo cases
+	@$(MAKE) --no-print-directory test COUNT=1 JSON=1 | $(GO) run ./integration/cases -read
+	@$(MAKE) --no-print-directory demo
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=3s
 
 clean: ## remove what make made

@@ -118,6 +118,9 @@ func TestJudge(t *testing.T) {
 	if !strings.Contains(narration.String(), "what went wrong") {
 		t.Errorf("the output of a failed test is not shown: %q", narration.String())
 	}
+	if !results.failed() {
+		t.Error("a failed test that proves nothing is passed over")
+	}
 	items := []item{{"SP-01", "P0", "", "a"}, {"SP-02", "P0", "", "b"}, {"SP-03", "P1", "", "c"},
 		{"SP-04", "P0", "", "d"}, {"SP-05", "P0", "needs x", "e"}}
 	want := []standing{pass, fail, fail, open, later}

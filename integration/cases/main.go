@@ -20,6 +20,7 @@ import (
 	"embed"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 )
@@ -29,10 +30,15 @@ var tables embed.FS
 
 func main() {
 	list := flag.Bool("list", false, "only list the proofs of each id, run nothing")
+	read := flag.Bool("read", false, "run nothing: read what go test -json prints of all tests from standard input, and fail if any has failed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ok, err := run(ctx, *list)
+	proofs := runProofs
+	if *read {
+		proofs = readTests
+	}
+	ok, err := run(ctx, *list, proofs)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cases:", err)
 	}
@@ -42,7 +48,10 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, list bool) (ok bool, err error) {
+// runner brings the outcomes of the proofs, and tells about them meanwhile.
+type runner func(ctx context.Context, root string, found proofs, narration io.Writer) (outcomes, error)
+
+func run(ctx context.Context, list bool, proofs runner) (ok bool, err error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return false, err
@@ -53,12 +62,12 @@ func run(ctx context.Context, list bool) (ok bool, err error) {
 	}
 	var results outcomes
 	if !list {
-		if results, err = runProofs(ctx, root, found, os.Stderr); err != nil {
+		if results, err = proofs(ctx, root, found, os.Stderr); err != nil {
 			return false, err
 		}
 		found.drop(results)
 	}
-	ok = true
+	ok = !results.failed()
 	for _, name := range []string{"cases.tsv", "checklist.tsv"} {
 		data, err := tables.ReadFile(name)
 		if err != nil {

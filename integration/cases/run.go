@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -20,12 +21,24 @@ const module = "github.com/leadlight-dev/leadlight"
 // outcome is how one test ended: "pass", "fail" or "skip".
 type outcome string
 
-// outcomes are by package folder and full name of the test, subtests included.
+// outcomes are by package folder and full name of the test, subtests included; the
+// package's own stands under no name.
 type outcomes map[string]map[string]outcome
+
+// failed tells whether anything has.
+func (o outcomes) failed() bool {
+	for _, tests := range o {
+		if slices.Contains(slices.Collect(maps.Values(tests)), "fail") {
+			return true
+		}
+	}
+	return false
+}
 
 // event is one line of `go test -json`.
 type event struct {
 	Action, Package, Test, Output string
+	Elapsed                       float64 // seconds
 }
 
 // runProofs runs every proof once, all packages in one go test, and shows the
@@ -60,6 +73,12 @@ func runProofs(ctx context.Context, root string, found proofs, narration io.Writ
 		return nil, fmt.Errorf("go test: %w", err)
 	}
 	return results, errors.Join(readErr, ctx.Err())
+}
+
+// readTests takes the outcomes from a run of all tests that somebody else has begun.
+func readTests(ctx context.Context, _ string, _ proofs, narration io.Writer) (outcomes, error) {
+	results, err := readEvents(os.Stdin, narration)
+	return results, errors.Join(err, ctx.Err())
 }
 
 // readEvents gathers the outcomes; what a failed test or package printed goes to
@@ -97,14 +116,15 @@ func (o outcomes) add(e event, printed map[string][]string, narration io.Writer)
 	case "build-output":
 		fmt.Fprint(narration, e.Output)
 	case "pass", "fail", "skip":
-		if e.Test != "" {
-			if o[dir] == nil {
-				o[dir] = map[string]outcome{}
-			}
-			o[dir][e.Test] = outcome(e.Action)
+		if o[dir] == nil {
+			o[dir] = map[string]outcome{}
 		}
+		o[dir][e.Test] = outcome(e.Action)
 		if e.Test == top && e.Action == "fail" {
 			fmt.Fprintf(narration, "--- %s\n%s", key, strings.Join(printed[key], ""))
+		}
+		if e.Test == "" && e.Action != "skip" {
+			fmt.Fprintf(narration, "%s %s %.1fs\n", e.Action, dir, e.Elapsed)
 		}
 		if e.Test == top {
 			delete(printed, key)

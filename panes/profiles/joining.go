@@ -70,10 +70,11 @@ func WithoutFlag(args []string, flag, value string) []string {
 
 // ForType returns the profile that stands for a type of agent where Claude Code asks
 // for it: one that names the type among its agentTypes, else one of that name. ok is
-// false where Claude Code itself is meant.
+// false where Claude Code itself is meant. A profile without a command stands for
+// nothing: nobody could say here what it runs.
 func (s Set) ForType(agentType string) (p Profile, ok bool) {
 	for _, name := range s.Names() {
-		for _, t := range s[name].AgentTypes {
+		for _, t := range s[name].standsFor() {
 			if t == agentType && agentType != "" {
 				return s[name], true
 			}
@@ -94,13 +95,21 @@ func (s Set) Types() map[string]Profile {
 		}
 	}
 	for _, name := range s.Names() {
-		for _, t := range s[name].AgentTypes {
+		for _, t := range s[name].standsFor() {
 			if _, taken := out[t]; !taken || t != name {
 				out[t] = s[name]
 			}
 		}
 	}
 	return out
+}
+
+// standsFor lists the types that a profile names and can be run for.
+func (p Profile) standsFor() []string {
+	if len(p.Command) == 0 {
+		return nil
+	}
+	return p.AgentTypes
 }
 
 // isOther tells whether a profile is that of an agent other than Claude Code:

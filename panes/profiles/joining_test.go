@@ -71,17 +71,18 @@ func TestTypesOfAgent(t *testing.T) {
 	set := NewSet(map[string]Profile{
 		"mine":  {Kind: Interactive, Command: []string{"mine"}, AgentTypes: []string{"reviewer", "gemini"}},
 		"batch": {Kind: Worker, Command: []string{"batch"}, AgentTypes: []string{"batcher"}},
+		"empty": {Kind: Worker, AgentTypes: []string{"nothing", "exec"}},
 	})
 	for agentType, want := range map[string]string{
 		"codex": "codex", "codex-worker": "codex-worker", "mine": "mine", "reviewer": "mine", "gemini": "mine", "batcher": "batch",
-		"claude": "", "claude-interactive": "", "general-purpose": "", "exec": "", "shell": "", "": "",
+		"claude": "", "claude-interactive": "", "general-purpose": "", "exec": "", "shell": "", "": "", "nothing": "", "empty": "",
 	} {
 		if p, ok := set.ForType(agentType); ok != (want != "") || (ok && p.Name != want) {
 			t.Errorf("%q: %s %v, want %q", agentType, p.Name, ok, want)
 		}
 	}
 	types := set.Types()
-	for agentType, want := range map[string]string{"codex": "codex", "mine": "mine", "reviewer": "mine", "gemini": "mine", "batcher": "batch", "codex-worker": "", "claude-interactive": "", "exec": ""} {
+	for agentType, want := range map[string]string{"codex": "codex", "mine": "mine", "reviewer": "mine", "gemini": "mine", "batcher": "batch", "codex-worker": "", "claude-interactive": "", "exec": "", "nothing": "", "empty": ""} {
 		if got := types[agentType].Name; got != want {
 			t.Errorf("offered for %s: %q, want %q", agentType, got, want)
 		}

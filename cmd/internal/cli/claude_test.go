@@ -48,7 +48,7 @@ func TestAgentsArgument(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "gemini"), []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s := &config.Settings{Profiles: map[string]profiles.Profile{}}
+	s := &config.Settings{Profiles: map[string]profiles.Profile{"bare": {Kind: profiles.Worker, AgentTypes: []string{"reviewer"}}}}
 	for _, tc := range []struct{ args, has, rest string }{
 		{"--model x", `{"gemini":{"description":`, "--model x"},
 		{`--agents {"a":{}} --model x`, `{"a":{},"gemini":`, "--model x"},

@@ -83,7 +83,9 @@ func runDelegateHook(ctx context.Context, a *app, folder string) error {
 }
 
 // delegates tells whether the lead of a session is in delegate mode. It begins in it;
-// once its team is there, the team says so, for delegate off to change.
+// once its team is there, the team says so, for delegate off to change. A file in
+// folder says that the team was told; it comes after the telling, so that whoever
+// sees it may believe the team.
 func (a *app) delegates(ctx context.Context, folder, session string) (bool, error) {
 	svc, err := a.service(ctx)
 	if err != nil {
@@ -93,12 +95,16 @@ func (a *app) delegates(ctx context.Context, folder, session string) (bool, erro
 	if err != nil || team == "" {
 		return true, err
 	}
-	f, err := os.OpenFile(filepath.Join(folder, "told-"+team), os.O_CREATE|os.O_EXCL, 0o600)
-	switch {
-	case errors.Is(err, os.ErrExist):
-		return svc.Delegate(ctx, team)
-	case err != nil:
+	told := filepath.Join(folder, "told-"+team)
+	switch _, err := os.Lstat(told); {
+	case err == nil:
+		on, err := svc.Delegate(ctx, team)
+		return on || err != nil, err
+	case !errors.Is(err, os.ErrNotExist):
 		return true, err
 	}
-	return true, errors.Join(f.Close(), svc.SetDelegate(ctx, team, true))
+	if err := svc.SetDelegate(ctx, team, true); err != nil {
+		return true, err
+	}
+	return true, os.WriteFile(told, nil, 0o600)
 }

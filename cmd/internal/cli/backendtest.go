@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -51,7 +52,7 @@ func backendTestCommand(a *app, run func(context.Context, *app, backendTestOptio
 		Short: "Try a program that holds panes for --backend NAME",
 		Long: "Put the suite that every backend passes to a program, which is started as leadlight would start it:\n" +
 			"one line a case. Weaknesses that it declares are told, and left out. It opens and closes panes of its\n" +
-			"own, about a hundred; panes that were there before are left alone.",
+			"own, about a hundred; all others are left alone.",
 		Example: "  leadlight backend-test -- leadlight-backend-mine\n  leadlight backend-test --only Frame -- ./mine --debug",
 		Args:    takes(1, -1), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -68,7 +69,6 @@ type trial struct {
 	app     *app
 	options external.Options
 	weak    []string
-	strange map[backend.ID]bool // panes that were there before
 }
 
 func runBackendTest(ctx context.Context, a *app, o backendTestOptions) error {
@@ -109,7 +109,7 @@ func runBackendTest(ctx context.Context, a *app, o backendTestOptions) error {
 	return t.conclude(report)
 }
 
-// greet asks the program who it is, and notes the panes that are none of the trial's.
+// greet asks the program who it is, and whether it lists its panes.
 func (t *trial) greet(ctx context.Context) (backendReport, error) {
 	b, err := external.New(t.options)
 	if err != nil {
@@ -120,14 +120,10 @@ func (t *trial) greet(ctx context.Context) (backendReport, error) {
 	if err != nil {
 		return backendReport{}, err
 	}
-	list, err := b.List(ctx)
-	if err != nil {
+	if _, err := b.List(ctx); err != nil {
 		return backendReport{}, err
 	}
-	t.weak, t.strange = hello.Weaknesses, map[backend.ID]bool{}
-	for _, p := range list {
-		t.strange[p.ID] = true
-	}
+	t.weak = hello.Weaknesses
 	return backendReport{
 		Backend: hello.Backend.Name, Version: hello.Backend.Version, Program: t.options.Argv[0], Protocol: hello.Protocol,
 		Capabilities: append([]string{}, hello.Capabilities...), Weaknesses: append([]string{}, hello.Weaknesses...), Cases: []caseReport{}, OK: true,
@@ -159,19 +155,51 @@ func (t *trial) cases() []backendtest.Case {
 	return append(frame, panes...)
 }
 
-// ours is a terminal in which the panes of before are not seen.
+// ours is a terminal in which only the panes of one case are seen: teams that live in
+// the same terminal open others at any time.
 type ours struct {
 	*external.Backend
-	strange map[backend.ID]bool
+	asked *asked
+}
+
+// asked is what a case has asked for, by all of its backends. A pane counts by its
+// mark as well as by its id: one that came about although Open failed has no other.
+type asked struct {
+	mu    sync.Mutex
+	marks map[backend.Mark]bool
+	ids   map[backend.ID]bool
+}
+
+func newAsked() *asked {
+	return &asked{marks: map[backend.Mark]bool{}, ids: map[backend.ID]bool{}}
+}
+
+func (o ours) Open(ctx context.Context, specs []backend.Spec) []backend.Result {
+	o.asked.mu.Lock()
+	for _, s := range specs {
+		o.asked.marks[s.Mark] = true
+	}
+	o.asked.mu.Unlock()
+	results := o.Backend.Open(ctx, specs)
+	o.asked.mu.Lock()
+	defer o.asked.mu.Unlock()
+	for _, r := range results {
+		if r.Err == nil {
+			o.asked.ids[r.Pane.ID] = true
+		}
+	}
+	return results
 }
 
 func (o ours) List(ctx context.Context) ([]backend.Pane, error) {
 	list, err := o.Backend.List(ctx)
-	return slices.DeleteFunc(list, func(p backend.Pane) bool { return o.strange[p.ID] }), err
+	o.asked.mu.Lock()
+	defer o.asked.mu.Unlock()
+	return slices.DeleteFunc(list, func(p backend.Pane) bool { return !o.asked.marks[p.Mark] && !o.asked.ids[p.ID] }), err
 }
 
 // open is the program for one case; it keeps running until that is over.
-func (t *trial) open(c backendtest.T) ours {
+func (t *trial) open(c backendtest.T) *external.Backend {
 	options := t.options
 	options.Idle = -1
 	b, err := external.New(options)
@@ -179,11 +207,11 @@ func (t *trial) open(c backendtest.T) ours {
 		c.Fatal(err)
 	}
 	c.Cleanup(b.Stop)
-	return ours{b, t.strange}
+	return b
 }
 
 func (t *trial) terminal(c backendtest.T) backendtest.Terminal {
-	b := t.open(c)
+	b := ours{t.open(c), newAsked()}
 	c.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
@@ -199,7 +227,7 @@ func (t *trial) terminal(c backendtest.T) backendtest.Terminal {
 	})
 	term := backendtest.Terminal{Backend: b, At: backend.Spec{Place: backend.Session}}
 	if !t.is(wire.NoReopen) {
-		term.Other = func() backend.Backend { return t.open(c) }
+		term.Other = func() backend.Backend { return ours{t.open(c), b.asked} }
 	}
 	if !t.is(wire.NoFocus) {
 		term.Focus = func() string { return activePanes(c, b) }

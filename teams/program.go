@@ -63,7 +63,8 @@ func (s *Service) checkProgram(n *newcomer) error {
 	env := s.panes.Environment("", "", "", n.variables())
 	if FindProgram(argv[0], n.dir, variable(env, "PATH")) == "" {
 		return fault.New(fault.ProgramNotFound, "teammate %s: profile %s needs the program %q, which is not there", n.spec.Name, n.profile.Name, store.Shown(argv[0])).
-			WithHint("install it, or name its path; it was looked for in %s", orDefault(variable(env, "PATH"), n.dir))
+			WithHint("install it; or give another agent with --agent, or a command after --: leadlight spawn %s -- COMMAND (looked for in %s)",
+				n.spec.Name, orDefault(variable(env, "PATH"), n.dir))
 	}
 	return nil
 }

@@ -72,6 +72,10 @@ type trial struct {
 }
 
 func runBackendTest(ctx context.Context, a *app, o backendTestOptions) error {
+	if slices.Contains([]string{"tmux", "headless", "iterm2", "kitty"}, o.Argv[0]) { // would be run, and not on a server of its own
+		return usage("%s is built in, and no program that speaks the protocol of backends", o.Argv[0]).
+			WithHint("leadlight backend-test -- COMMAND tries a program; leadlight doctor --backend %s tells of this one", o.Argv[0])
+	}
 	program, err := exec.LookPath(o.Argv[0])
 	if err == nil {
 		program, err = filepath.Abs(program)
@@ -94,6 +98,9 @@ func runBackendTest(ctx context.Context, a *app, o backendTestOptions) error {
 		return err
 	}
 	t.tell(report)
+	if !slices.ContainsFunc(t.cases(), func(c backendtest.Case) bool { return strings.Contains(c.Name, o.Only) }) {
+		return usage("no case has %q in its name", o.Only).WithHint("without --only every case is tried, and named")
+	}
 	for _, c := range t.cases() {
 		if !strings.Contains(c.Name, o.Only) {
 			continue

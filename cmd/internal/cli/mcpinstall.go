@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/clients"
 	"github.com/leadlight-dev/leadlight/cmd/internal/mcp"
@@ -42,7 +43,7 @@ func mcpInstallCommand(a *app, run func(context.Context, *app, mcpInstallOptions
 		Args:    takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.Client == "" {
-				return usage("leadlight mcp install needs --client NAME").WithHint("the clients are: %v", clients.Names())
+				return usage("leadlight mcp install needs --client NAME").WithHint("the clients are: %s", strings.Join(clients.Names(), ", "))
 			}
 			return run(c.Context(), a, o)
 		},

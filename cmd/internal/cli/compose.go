@@ -68,9 +68,9 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	c := &composition{settings: s, files: fs}
 	a.built = c
 	c.runtime = panes.RuntimeDir(a.getenv)
-	program, err := os.Executable()
+	program, err := thisProgram()
 	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
+		return nil, err
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -93,6 +93,19 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	}
 	c.service = c.serviceOf(who)
 	return c, nil
+}
+
+// thisProgram is the file of this program. It is not a link to it, which some systems
+// give: one by the name tmux would make another program of it.
+func thisProgram() (string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	if file, err := filepath.EvalSymlinks(program); err == nil { // else it was replaced while it ran
+		program = file
+	}
+	return program, nil
 }
 
 // serviceOf gives the verbs in another caller's name.

@@ -57,9 +57,9 @@ func (a *app) shim(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	program, err := os.Executable()
+	program, err := thisProgram()
 	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+		return err
 	}
 	k := tmuxshim.Keeper{
 		Runtime: c.runtime, Executable: program, Environ: a.environ,

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // shim is leadlight called by the name tmux.
@@ -149,6 +150,28 @@ func TestTmuxShimShowsAPane(t *testing.T) {
 	if got := s.tmuxCall("-L", "x", "kill-pane", "-t", "%0"); got.exit != 0 {
 		t.Errorf("kill: %d %s", got.exit, got.err)
 	}
+}
+
+// A program may have ended, as one that cannot start, before anybody has met its host:
+// nobody waits for that.
+func TestTmuxShimOfAShortProgram(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "")
+	s := newShim(t, r, "headless")
+	for range 5 {
+		begun := time.Now()
+		got := s.tmuxCall("-L", "x", "new-session", "-d", "-s", "s", "-P", "-F", "#{pane_id}", "--", r.path("no-such-program"), "x")
+		if took := time.Since(begun); got.exit != 0 || got.out != "%0\n" || took > 15*time.Second {
+			t.Fatalf("after %s: %d %q %q", took, got.exit, got.out, got.err)
+		}
+		s.eventually("it is gone", func() bool {
+			return strings.Contains(s.tmuxCall("-L", "x", "has-session", "-t", "s").err, "no server running")
+		})
+	}
+	s.eventually("nothing is left in the run folder", func() bool {
+		left, err := os.ReadDir(r.path("run", "leadlight"))
+		return err != nil || len(left) == 0
+	})
 }
 
 // What the shim does not know fails by name and changes nothing; and it puts no pane into

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -110,7 +111,8 @@ func (k Keeper) Host(ctx context.Context, file string, log *slog.Logger) (int, e
 	exit, err := h.Run(ctx, host.Command{Argv: l.argv(), Dir: l.Dir, Env: env})
 	close(ended)
 	signal.Ignore(syscall.SIGHUP, syscall.SIGTERM) // whoever closes the pane now finds us about to leave
-	err = errors.Join(err, h.Close(), k.leave(ctx, l), k.left(ctx, l))
+	gone := sync.OnceValue(func() error { return errors.Join(h.Close(), k.leave(ctx, l)) })
+	err = errors.Join(err, k.left(ctx, l, gone))
 	return exit.Code, errors.Join(exit.StartErr, err)
 }
 

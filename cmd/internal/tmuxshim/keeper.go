@@ -88,12 +88,16 @@ func (k Keeper) tidy(ctx context.Context) {
 	panes.NewManager(panes.Options{Runtime: k.Runtime}).TidyRun(ctx)
 }
 
-// left forgets the pane of a host that is about to go.
-func (k Keeper) left(ctx context.Context, l Launch) error {
+// left forgets the pane of a host that is about to go, with gone, which may be called
+// twice. The host answers until the lock is ours: whoever started it holds the lock until
+// it has answered, however soon its program has ended.
+func (k Keeper) left(ctx context.Context, l Launch, gone func() error) error {
 	_, err := k.change(ctx, l.Server, func(s *server) error {
 		s.Panes = slices.DeleteFunc(s.Panes, func(p pane) bool { return p.Host == l.Host })
+		_ = gone() // its socket goes before the folder; an error is told below
 		return nil
 	})
+	err = errors.Join(err, gone())
 	k.tidy(ctx)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -172,6 +173,33 @@ func TestTmuxShimOfAShortProgram(t *testing.T) {
 		left, err := os.ReadDir(r.path("run", "leadlight"))
 		return err != nil || len(left) == 0
 	})
+}
+
+// What was started is ended when it cannot be remembered.
+func TestTmuxShimForgetsNoProgram(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "")
+	s := newShim(t, r, "headless")
+	s.tmuxCall("-L", "x", "new-session", "-d", "-s", "s", "-n", "w")
+	files, _ := filepath.Glob(r.path("run", "leadlight", "shim", "server-*.json"))
+	if len(files) != 1 {
+		t.Fatalf("the servers: %v", files)
+	}
+	if err := os.Mkdir(files[0]+"~", 0o700); err != nil { // in the way of the next one
+		t.Fatal(err)
+	}
+	if got := s.tmuxCall("-L", "x", "respawn-pane", "-k", "-t", "%0", "--", "sleep 9"); got.exit == 0 || !strings.Contains(got.err, "remember the panes") {
+		t.Errorf("respawn-pane: %d %s", got.exit, got.err)
+	}
+	if hosts, _ := filepath.Glob(r.path("run", "leadlight", "shim", "*.sock")); len(hosts) != 0 {
+		t.Errorf("still there: %v", hosts)
+	}
+	if err := os.Remove(files[0] + "~"); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.tmuxCall("-L", "x", "kill-pane", "-t", "%0"); got.exit != 0 {
+		t.Errorf("kill: %d %s", got.exit, got.err)
+	}
 }
 
 // What the shim does not know fails by name and changes nothing; and it puts no pane into

@@ -70,8 +70,13 @@ func (k Keeper) with(ctx context.Context, name string, c call) (out string, err 
 		return err
 	})
 	if s != nil {
+		if err != nil { // what was started is not remembered
+			s.ended = append(s.ended, s.started...)
+		}
 		for _, p := range s.ended {
-			err = errors.Join(err, k.end(ctx, p))
+			if endErr := k.end(ctx, p); endErr != nil {
+				err = errors.Join(err, endErr)
+			}
 		}
 		if len(s.Panes) == 0 {
 			k.tidy(ctx)
@@ -210,6 +215,7 @@ func (k Keeper) start(ctx context.Context, s *server, p *pane, words []string, d
 		return err
 	}
 	*p = started
+	s.started = append(s.started, started)
 	return nil
 }
 

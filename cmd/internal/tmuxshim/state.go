@@ -19,8 +19,9 @@ type server struct {
 
 	keeper Keeper
 	// What is to be done once the lock is given back.
-	ended  []pane
-	viewed *pane
+	ended   []pane
+	started []pane // by this call, to be ended if it fails
+	viewed  *pane
 }
 
 // pane is one pane of it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -13,11 +14,15 @@ import (
 // foreground runs a program in this one's place at the terminal and returns its exit
 // status. When it stops itself (^Z), so does this process, and the shell has the
 // terminal again; both go on together. If ctx ends, it is sent SIGTERM.
+//
+// From its start on this process takes no SIGINT: the terminal sends one to both, and
+// what it means is the program's to say. What comes after the program is short.
 func foreground(ctx context.Context, argv, environ []string) (status int, err error) {
 	p, err := os.StartProcess(argv[0], argv, &os.ProcAttr{Env: environ, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	if err != nil {
 		return 0, fmt.Errorf("start %s: %w", argv[0], err)
 	}
+	signal.Ignore(syscall.SIGINT) // not before: the program would inherit it
 	defer func() { _ = p.Release() }()
 	stop := context.AfterFunc(ctx, func() { _ = p.Signal(syscall.SIGTERM) })
 	defer stop()

@@ -188,8 +188,11 @@ func (m *mate) attempt(ctx context.Context, argv []string, input []byte, id, fee
 	})
 	end.end()
 	if end.found { // not the events, but what the agent says
-		out, said = &tail{limit: maxResult}, &tail{limit: maxResult}
-		_, _ = io.WriteString(io.MultiWriter(out, said), end.text)
+		out = &tail{limit: maxResult}
+		_, _ = io.WriteString(out, end.text)
+		if end.bad || exit.Code == 0 { // else it failed after its reply, and not the reply says why
+			said = out
+		}
 	}
 	switch {
 	case err != nil:

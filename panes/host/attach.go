@@ -120,7 +120,7 @@ func (s *server) obey(ctx context.Context, v *viewer, r io.Reader) {
 				payload = without
 			}
 			if !v.readOnly && len(payload) > 0 {
-				s.host.fromPerson(ctx, payload, human, keys.draft)
+				s.host.fromPerson(ctx, payload, keys.typing(human))
 			}
 		case frameResize:
 			if len(payload) == 4 {

@@ -82,6 +82,7 @@ type Host struct {
 	detail     map[string]string
 	rows, cols int
 	lastKey    time.Time     // a person typed
+	lastReturn time.Time     // and pressed return
 	draft      bool          // what a person typed stands there, not submitted
 	hasty      bool          // a person has waited long enough for the text that is being typed
 	running    bool          // a Run is between its start and its return
@@ -222,7 +223,7 @@ func (h *Host) readPane() {
 		n, err := h.terminal.file.Read(buf)
 		if n > 0 {
 			human, _ := keys.read(buf[:n])
-			h.fromPerson(context.Background(), buf[:n], human, keys.draft)
+			h.fromPerson(context.Background(), buf[:n], keys.typing(human))
 		}
 		if err != nil {
 			if !errors.Is(err, os.ErrClosed) { // by Close
@@ -233,17 +234,19 @@ func (h *Host) readPane() {
 	}
 }
 
-// fromPerson passes on what comes from a person's terminal: human tells whether
-// they have typed it, draft whether it is a line that they have not ended. A job
-// without a terminal obeys the interrupt key alone, as it would in front of a shell.
-func (h *Host) fromPerson(ctx context.Context, p []byte, human, draft bool) {
-	if human {
+// fromPerson passes on what comes from a person's terminal. A job without a terminal
+// obeys the interrupt key alone, as it would in front of a shell.
+func (h *Host) fromPerson(ctx context.Context, p []byte, t typing) {
+	if t.human {
 		defer h.comeIn(ctx)()
 	}
 	h.mu.Lock()
 	prog := h.program
-	if human {
-		h.lastKey, h.draft = time.Now(), draft
+	if t.human {
+		h.lastKey, h.draft = time.Now(), t.draft
+	}
+	if t.human && t.returned {
+		h.lastReturn = h.lastKey
 	}
 	h.mu.Unlock()
 	switch {

@@ -147,8 +147,8 @@ func TestMuteProgram(t *testing.T) {
 			h.Keys(ctx, []string{"enter"}) // the terminal may have room for a few
 		})
 	}
-	all.Wait()                                                   // each comes back
-	h.fromPerson(t.Context(), make([]byte, 256<<10), true, true) // stands in front for good
+	all.Wait()                                                                         // each comes back
+	h.fromPerson(t.Context(), make([]byte, 256<<10), typing{human: true, draft: true}) // stands in front for good
 	ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if err := h.Inject(ctx, Input{Text: "behind it"}); !errors.Is(err, context.DeadlineExceeded) {

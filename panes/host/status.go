@@ -23,12 +23,13 @@ type Status struct {
 	StartedAt      time.Time         `json:"startedAt"` // the program, before the first one the host
 	LastActivityAt time.Time         `json:"lastActivityAt"`
 	LastOutputAt   time.Time         `json:"lastOutputAt,omitzero"`
-	LastKeyAt      time.Time         `json:"lastKeyAt,omitzero"`  // a person typed: in the pane or as a viewer
-	Draft          bool              `json:"draft,omitempty"`     // what they typed is not submitted yet
-	ExitCode       *int              `json:"exitCode,omitempty"`  // of the last program, once it ended
-	Signal         string            `json:"signal,omitempty"`    // that ended it
-	Leftovers      []string          `json:"leftovers,omitempty"` // of all programs so far
-	Closing        string            `json:"closing,omitempty"`   // Cause
+	LastKeyAt      time.Time         `json:"lastKeyAt,omitzero"`    // a person typed: in the pane or as a viewer
+	LastReturnAt   time.Time         `json:"lastReturnAt,omitzero"` // of those keys, the last return
+	Draft          bool              `json:"draft,omitempty"`       // what they typed is not submitted yet
+	ExitCode       *int              `json:"exitCode,omitempty"`    // of the last program, once it ended
+	Signal         string            `json:"signal,omitempty"`      // that ended it
+	Leftovers      []string          `json:"leftovers,omitempty"`   // of all programs so far
+	Closing        string            `json:"closing,omitempty"`     // Cause
 	Detail         map[string]string `json:"detail,omitempty"`
 	Cols           int               `json:"cols"`
 	Rows           int               `json:"rows"`
@@ -52,7 +53,7 @@ func (h *Host) Status() Status {
 	s := Status{
 		ID: h.id, PID: h.self.PID, Identity: h.self,
 		State: h.state, Task: h.task, Reason: h.reason, Closing: h.cause,
-		StartedAt: h.started, LastOutputAt: lastOutput, LastKeyAt: h.lastKey, Draft: h.draft,
+		StartedAt: h.started, LastOutputAt: lastOutput, LastKeyAt: h.lastKey, LastReturnAt: h.lastReturn, Draft: h.draft,
 		Leftovers: slices.Clone(h.leftovers), Detail: h.details(),
 		Rows: h.rows, Cols: h.cols, MaxLine: cookedLine,
 	}

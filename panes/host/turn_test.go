@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ func TestATurnAndAPerson(t *testing.T) {
 	h := newHost(t, Options{})
 	read := rawReader(t, h, "")
 	looked := time.Now()
-	h.fromPerson(t.Context(), []byte("a"), true, true)
+	h.fromPerson(t.Context(), []byte("a"), typing{human: true, draft: true})
 	err := h.Turn(limited(t), looked, func(turn *Turn) error { return turn.Type(limited(t), Input{Text: "NOT"}) })
 	if fault.CodeOf(err) != fault.Rejected {
 		t.Errorf("typed over a person: %v", err)
@@ -30,7 +31,7 @@ func TestATurnAndAPerson(t *testing.T) {
 		}
 		go func() {
 			defer close(typed)
-			h.fromPerson(context.Background(), []byte("b"), true, true)
+			h.fromPerson(context.Background(), []byte("b"), typing{human: true, draft: true})
 		}()
 		return turn.Keys(limited(t), []string{"enter"})
 	})
@@ -44,12 +45,12 @@ func TestATurnAndAPerson(t *testing.T) {
 			return err
 		}
 		began := time.Now()
-		h.fromPerson(t.Context(), []byte("c"), true, true)
+		h.fromPerson(t.Context(), []byte("c"), typing{human: true, draft: true})
 		if waited := time.Since(began); waited < personWaits {
 			t.Errorf("a person came between after %s", waited)
 		}
 		began = time.Now()
-		h.fromPerson(t.Context(), []byte("d\r"), true, false)
+		h.fromPerson(t.Context(), []byte("d\r"), typing{human: true, returned: true})
 		if waited := time.Since(began); waited > personWaits/2 {
 			t.Errorf("the second key waited again, %s", waited)
 		}
@@ -58,8 +59,8 @@ func TestATurnAndAPerson(t *testing.T) {
 	if fault.CodeOf(err) != fault.Rejected {
 		t.Errorf("submitted what a person is typing in: %v", err)
 	}
-	if h.Status().Draft {
-		t.Error("the line was ended")
+	if st := h.Status(); st.Draft || !st.LastReturnAt.Equal(st.LastKeyAt) {
+		t.Errorf("the line was ended by return: %+v", st)
 	}
 	if got := read(); got != "amail\rbmorecd\r" {
 		t.Errorf("the program read %q", got)
@@ -77,6 +78,9 @@ func TestDraft(t *testing.T) {
 	} {
 		if k.read([]byte(step.typed)); k.draft != step.draft {
 			t.Errorf("after %q: %v", step.typed, k.draft)
+		}
+		if want := strings.Contains(step.typed, "\r"); k.returned != want {
+			t.Errorf("after %q: returned %v", step.typed, k.returned)
 		}
 	}
 }

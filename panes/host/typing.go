@@ -75,15 +75,26 @@ func longestLine(p []byte) int {
 // reader of what a person's terminal sends: keys, but also answers to queries,
 // focus and mouse events, which nobody typed.
 type keyboard struct {
-	scan  scanner
-	draft bool // the last that was typed is text, and no key that ends a line
+	scan     scanner
+	draft    bool // the last that was typed is text, and no key that ends a line
+	returned bool // what was read last holds the return key
 }
+
+// typing is what was made out in a piece of input.
+type typing struct {
+	human    bool // a person has typed it
+	draft    bool // it leaves a line that is not ended
+	returned bool // it holds the return key
+}
+
+func (k *keyboard) typing(human bool) typing { return typing{human, k.draft, k.returned} }
 
 func newKeyboard() *keyboard { return &keyboard{scan: scanner{input: true}} }
 
 // read tells whether somebody typed, and returns p without the terminal's answers
 // to queries (keys, pastes, focus and mouse events stay).
 func (k *keyboard) read(p []byte) (human bool, without []byte) {
+	k.returned = false
 	k.scan.scan(p, func(t token) {
 		human = human || !isEvent(t) && !isAnswer(t)
 		k.follow(t)
@@ -102,13 +113,14 @@ func (k *keyboard) read(p []byte) (human bool, without []byte) {
 // feed, ^C, ^D, ^U.
 const endsLine = "\r\n\x03\x04\x15"
 
-// follow keeps draft true. A paste is text, whatever is in it.
+// follow keeps draft and returned true. A paste is text, whatever is in it.
 func (k *keyboard) follow(t token) {
 	switch {
 	case t.kind == textToken, t.kind == csiToken && string(t.raw) == pasteEnd:
 		k.draft = true
 	case t.kind == controlToken && strings.IndexByte(endsLine, t.raw[0]) >= 0:
 		k.draft = false
+		k.returned = k.returned || t.raw[0] == '\r'
 	}
 }
 

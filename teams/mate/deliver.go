@@ -54,6 +54,15 @@ type typed struct {
 	at    time.Time
 	shown string // the input line with it
 	seen  bool   // it was to be seen there
+	// When our own submit key was pressed last, zero if it never was.
+	pressed time.Time
+}
+
+// submitted tells, of a text that has left the input line, whether it was submitted:
+// by a person's return key, or by our own key if no person typed after that. Else
+// they have erased it.
+func (t *typed) submitted(st host.Status) bool {
+	return st.LastReturnAt.After(t.at) || !t.pressed.IsZero() && !st.LastKeyAt.After(t.pressed)
 }
 
 // deliver lives beside the program of an interactive agent until ctx ends.
@@ -281,8 +290,11 @@ func (c *courier) enter(ctx context.Context, text, id string, since time.Time) e
 			return t.Type(ctx, in) // the terminal itself hands a line over
 		}
 		if c.typed != nil && c.typed.id == id && c.gone(ctx, text) {
+			submitted := c.typed.submitted(c.m.host.Status())
 			c.typed = nil
-			return nil
+			if submitted {
+				return nil
+			}
 		}
 		if c.typed == nil || c.typed.id != id {
 			before := inputLine(c.look.capture(ctx))
@@ -306,13 +318,13 @@ func (c *courier) inFile(ctx context.Context, text, id string) (string, error) {
 	return fmt.Sprintf("[leadlight] a message of %d bytes is in the file %s - read it, and do what it says", len(text), c.m.o.Dir.Join(path.Clean(name))), nil
 }
 
-// gone tells whether a person has submitted what was typed.
+// gone tells whether what was typed has left the input line, submitted or erased.
 func (c *courier) gone(ctx context.Context, text string) bool {
 	if c.typed.seen {
 		return c.look.leaves(ctx, text, c.typed.shown, 0)
 	}
 	st := c.m.host.Status()
-	return st.LastKeyAt.After(c.typed.at) && !st.Draft
+	return st.LastReturnAt.After(c.typed.at) || st.LastKeyAt.After(c.typed.at) && !st.Draft
 }
 
 // submit presses the submit key until the text has left the input line. One that was
@@ -327,6 +339,7 @@ func (c *courier) submit(ctx context.Context, t *host.Turn, text string) error {
 		if err := t.Keys(ctx, []string{key}); err != nil {
 			return err
 		}
+		c.typed.pressed = time.Now()
 		if !c.typed.seen || c.look.leaves(ctx, text, c.typed.shown, submitWait) {
 			c.typed = nil
 			return nil

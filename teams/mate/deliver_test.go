@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
@@ -81,6 +82,27 @@ func FuzzInputLine(f *testing.F) {
 		}
 		stands(text, line)
 	})
+}
+
+// What a person erased is not delivered.
+func TestSubmittedOrErased(t *testing.T) {
+	at := time.Now()
+	after := func(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
+	for name, tc := range map[string]struct {
+		pressed time.Time
+		st      host.Status
+		want    bool
+	}{
+		"return":               {time.Time{}, host.Status{LastKeyAt: after(1), LastReturnAt: after(1)}, true},
+		"erased":               {time.Time{}, host.Status{LastKeyAt: after(1), LastReturnAt: after(-1)}, false},
+		"nobody":               {time.Time{}, host.Status{}, false},
+		"our key":              {after(2), host.Status{LastKeyAt: after(1)}, true},
+		"erased after our key": {after(2), host.Status{LastKeyAt: after(3)}, false},
+	} {
+		if got := (&typed{at: at, pressed: tc.pressed}).submitted(tc.st); got != tc.want {
+			t.Errorf("%s: submitted %v", name, got)
+		}
+	}
 }
 
 // A sender that is not what it says is shown as such.

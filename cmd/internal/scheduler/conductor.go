@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -112,6 +111,7 @@ func (c *conductor) hold(busy bool) {
 func (c *conductor) look(ctx context.Context) (over bool, err error) {
 	r, err := c.s.store.Run(ctx, c.place.RunID)
 	if err != nil {
+		c.s.slots.leave(c)
 		return fault.CodeOf(err) == fault.RunNotFound, err
 	}
 	switch r.Status {
@@ -119,10 +119,14 @@ func (c *conductor) look(ctx context.Context) (over bool, err error) {
 		c.hold(false)
 		return false, c.start(ctx, r)
 	case api.RunRunning, api.RunPaused:
-		return false, c.step(ctx, r)
+		if err = c.step(ctx, r); err != nil {
+			c.s.slots.leave(c) // nobody else waits until this run can be looked at
+		}
+		return false, err
 	}
-	c.hold(true)
-	return true, c.close(ctx, r)
+	c.hold(c.last == "") // after trouble the daemon may end: the next one tries again
+	err = c.close(ctx, r)
+	return err == nil, err
 }
 
 // start begins a run that has items: the team is made, and who is required is up.
@@ -264,16 +268,17 @@ func (c *conductor) watch(ctx context.Context) {
 }
 
 // close ends the teammates of a run that is over. A team that has done everything
-// is removed; else it stays to be looked at.
+// is removed; else it stays to be looked at. Only when all are gone is the run left.
 func (c *conductor) close(ctx context.Context, r api.AgentTeamRun) error {
+	c.s.slots.leave(c)
 	c.account(nil)
 	keep := r.Status != api.RunCompleted
 	ends, err := c.svc.Down(ctx, c.place.LiveTeam, teams.StopOptions{Ask: quietAsk, Force: true, Reason: "the run is " + r.Status}, keep)
 	if err == nil {
 		err = teams.Verdict(ends)
 	}
-	if fault.CodeOf(err) == fault.TeamNotFound {
-		err = nil
+	if err != nil && fault.CodeOf(err) != fault.TeamNotFound {
+		return err
 	}
-	return errors.Join(err, c.s.store.Left(ctx, r.ID))
+	return c.s.store.Left(ctx, r.ID)
 }

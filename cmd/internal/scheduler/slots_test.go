@@ -5,6 +5,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/events"
+	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 func waiting(q *slots, c *conductor) bool {
@@ -60,6 +61,17 @@ func TestC12_OneQueue(t *testing.T) {
 	q.give()
 	if q.take(c[2]) {
 		t.Error("a slot too many")
+	}
+}
+
+// TestConductorLooksAgain: what has changed meanwhile is looked at at once, what
+// cannot be written is not tried in a hot loop.
+func TestConductorLooksAgain(t *testing.T) {
+	for code, soon := range map[fault.Code]bool{fault.Rejected: true, fault.LimitReached: true, fault.ItemNotFound: true, fault.DiskFull: false} {
+		c := &conductor{woken: make(chan struct{}, 1)}
+		if err := c.meanwhile(fault.New(code, "x")); (err == nil) != soon || (len(c.woken) > 0) != soon {
+			t.Errorf("%s: %v, woken %v", code, err, len(c.woken) > 0)
+		}
 	}
 }
 

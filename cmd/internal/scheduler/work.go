@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -154,15 +155,16 @@ func (c *conductor) begin(ctx context.Context, r api.AgentTeamRun, open []runs.F
 		return 0, err
 	}
 	var begun []runs.Flight
+	var failed error
 	for _, it := range ready {
 		if !c.s.slots.take(c) {
 			break
 		}
 		who := freeLane(it.OwnerAgentRoleID, busy, lanes)
 		f, err := c.s.store.Launch(ctx, it.ID, who)
-		if err != nil { // something has changed meanwhile: the next look sees it
+		if err != nil {
 			c.s.slots.give()
-			c.wake()
+			failed = c.meanwhile(err)
 			break
 		}
 		busy[who], c.taken[f.TaskID] = true, true
@@ -171,7 +173,19 @@ func (c *conductor) begin(ctx context.Context, r api.AgentTeamRun, open []runs.F
 	if len(ready) == 0 || len(begun) == len(ready) {
 		c.s.slots.leave(c)
 	}
-	return len(begun), c.launch(ctx, r, t, begun, snap)
+	return len(begun), errors.Join(failed, c.launch(ctx, r, t, begun, snap))
+}
+
+// meanwhile passes over the error of an item that something has changed since it was
+// looked at: the next look sees it, and follows at once. What else went wrong, such
+// as a full disk, is to be tried again later.
+func (c *conductor) meanwhile(err error) error {
+	switch fault.CodeOf(err) {
+	case fault.Rejected, fault.LimitReached, fault.ItemNotFound:
+		c.wake()
+		return nil
+	}
+	return err
 }
 
 // launch raises the teammates of new items and hands them their tasks.

@@ -10,11 +10,12 @@ import (
 
 // notice marks panes of ours as dead whose program has ended without tmux knowing: built
 // with utempter, tmux up to 3.5a loses the signal that tells it, when it comes at the
-// wrong moment. Sent again, that signal makes tmux look.
+// wrong moment. Sent again, that signal makes tmux look. A pane whose terminal is closed
+// is dead for tmux already, but without its status tmux keeps it, as if it had failed.
 func (b *Backend) notice(rows []row) {
 	nudged := false
 	for i, r := range rows {
-		if !ours(r) || r.Dead || !zombie(r.PID) {
+		if !ours(r) || !zombie(r.PID) {
 			continue
 		}
 		rows[i].Dead = true

@@ -105,9 +105,10 @@ func TestQueriesAreAnswered(t *testing.T) {
 }
 
 // Whoever only asks and never reads does not stop the model.
+// Echoed, answers that come after the last line would scroll it away.
 func TestAnswersNobodyReads(t *testing.T) {
 	h := newHost(t, Options{Screen: true})
-	exit, err := h.Run(limited(t), shell(`i=0; while [ $i -lt 2000 ]; do printf '\033[6n\033[c\033[5n'; i=$((i+1)); done; printf 'done\n'`))
+	exit, err := h.Run(limited(t), shell(`stty -echo; i=0; while [ $i -lt 2000 ]; do printf '\033[6n\033[c\033[5n'; i=$((i+1)); done; printf 'done\n'`))
 	if err != nil || exit.Code != 0 {
 		t.Fatalf("%+v, %v", exit, err)
 	}

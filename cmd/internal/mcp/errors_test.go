@@ -73,7 +73,7 @@ func TestA02_A06_A12_A13_EveryErrorRow(t *testing.T) {
 	}
 }
 
-func TestA02_A13_NoPermission(t *testing.T) {
+func TestNoPermission(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everywhere")
 	}

@@ -16,7 +16,10 @@ package backend
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 )
 
 // ErrGone says that a pane is no longer there.
@@ -42,6 +45,16 @@ type Mark struct {
 	Team  string
 	Agent string
 	Host  string // id of the host in the pane
+}
+
+// Hash is the mark in the letters 0-9a-f, 64 of them: for a terminal, or a file name,
+// that takes no other. Marks that differ have hashes that differ.
+func (m Mark) Hash() string {
+	h := sha256.New()
+	for _, s := range []string{m.Base, m.Team, m.Agent, m.Host} {
+		fmt.Fprintf(h, "%d %s", len(s), s)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Spec asks for one pane.

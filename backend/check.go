@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -26,6 +27,16 @@ func Check(i int, s Spec) (program string, err error) {
 		return "", err
 	}
 	return checkArgv(s.Argv)
+}
+
+// CheckLayout refuses an arrangement that does not exist, or a size of the main pane
+// that is neither cells nor a percentage: fault.InvalidArgument.
+func CheckLayout(l Layout) error {
+	_, err := strconv.Atoi(strings.TrimSuffix(l.Main, "%"))
+	if !slices.Contains([]LayoutKind{MainVertical, Tiled, Even, None}, l.Kind) || l.Main != "" && err != nil {
+		return fault.New(fault.InvalidArgument, "there is no arrangement %q with a main pane of %q", string(l.Kind), l.Main)
+	}
+	return nil
 }
 
 // checkDir refuses a folder that a terminal could not enter: it would start the

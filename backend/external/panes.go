@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -171,9 +170,8 @@ func (b *Backend) Label(ctx context.Context, id backend.ID, mark backend.Mark, l
 
 // Arrange lays out one window.
 func (b *Backend) Arrange(ctx context.Context, l backend.Layout) error {
-	kinds := []backend.LayoutKind{backend.MainVertical, backend.Tiled, backend.Even, backend.None}
-	if _, err := strconv.Atoi(strings.TrimSuffix(l.Main, "%")); !slices.Contains(kinds, l.Kind) || l.Main != "" && err != nil {
-		return fault.New(fault.InvalidArgument, "there is no arrangement %q with a main pane of %q", string(l.Kind), l.Main)
+	if err := backend.CheckLayout(l); err != nil {
+		return err
 	}
 	if l.Window == "" {
 		return fault.New(fault.InvalidArgument, "there is no window to be arranged")

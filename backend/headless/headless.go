@@ -15,12 +15,8 @@ package headless
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -74,11 +70,7 @@ func (b *Backend) Self(context.Context) (backend.Pane, []backend.Pane, bool, err
 
 // idOf is the id of the pane that carries a mark: one mark, one pane.
 func idOf(m backend.Mark) backend.ID {
-	h := sha256.New()
-	for _, s := range []string{m.Base, m.Team, m.Agent, m.Host} {
-		fmt.Fprintf(h, "%d %s", len(s), s)
-	}
-	return backend.ID("h" + hex.EncodeToString(h.Sum(nil)[:8]))
+	return backend.ID("h" + m.Hash()[:16])
 }
 
 // checkID refuses what no pane can have as its id; the name of its file is made of it.
@@ -143,11 +135,7 @@ func (b *Backend) Arrange(_ context.Context, l backend.Layout) error {
 	if l.Window != nowhere {
 		return fault.New(fault.InvalidArgument, "%.40q is not the window of headless panes", l.Window)
 	}
-	kinds := []backend.LayoutKind{backend.MainVertical, backend.Tiled, backend.Even, backend.None}
-	if _, err := strconv.Atoi(strings.TrimSuffix(l.Main, "%")); !slices.Contains(kinds, l.Kind) || l.Main != "" && err != nil {
-		return fault.New(fault.InvalidArgument, "there is no arrangement %q with a main pane of %q", string(l.Kind), l.Main)
-	}
-	return nil
+	return backend.CheckLayout(l)
 }
 
 // Focus says how to get there: fault.Unsupported.

@@ -1,10 +1,7 @@
 package iterm2
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,11 +23,7 @@ const commandAge = 10 * time.Minute
 
 // commandOf is the file of the pane that bears a mark.
 func (b *Backend) commandOf(m backend.Mark) string {
-	h := sha256.New()
-	for _, s := range []string{m.Base, m.Team, m.Agent, m.Host} {
-		fmt.Fprintf(h, "%d %s", len(s), s)
-	}
-	return filepath.Join(b.dir, hex.EncodeToString(h.Sum(nil)[:8]))
+	return filepath.Join(b.dir, m.Hash()[:16])
 }
 
 // begin writes the command of a pane into a file.

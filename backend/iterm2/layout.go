@@ -2,7 +2,6 @@ package iterm2
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 // it is, so an arrangement is what can be had of it on that tree.
 func (b *Backend) Arrange(ctx context.Context, l backend.Layout) error {
 	cells, part, err := mainSize(l.Main)
-	if kinds := []backend.LayoutKind{backend.MainVertical, backend.Tiled, backend.Even, backend.None}; err != nil || !slices.Contains(kinds, l.Kind) {
+	if err != nil || backend.CheckLayout(l) != nil {
 		return fault.New(fault.InvalidArgument, "there is no arrangement %q with a main pane of %q", string(l.Kind), l.Main)
 	}
 	root, err := b.root(ctx, l.Window)

@@ -21,8 +21,6 @@ package kitty
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -106,14 +104,8 @@ func Socket(getenv func(string) string) (string, error) {
 		WithHint("put \"allow_remote_control socket-only\" and \"listen_on unix:/tmp/kitty-{kitty_pid}\" into kitty.conf, end kitty and start it again")
 }
 
-// hashOf is a mark in the letters 0-9a-f.
-func hashOf(m backend.Mark) string {
-	h := sha256.New()
-	for _, s := range []string{m.Base, m.Team, m.Agent, m.Host} {
-		fmt.Fprintf(h, "%d %s", len(s), s)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
-}
+// hashOf is a mark as the window's environment holds it.
+func hashOf(m backend.Mark) string { return m.Hash()[:32] }
 
 // exactly is the expression for one window with one mark.
 func exactly(id backend.ID, m backend.Mark) string {
@@ -224,14 +216,14 @@ func titleOf(l backend.Label) string {
 // Arrange gives a tab another layout. The size of the main pane is the layout's own
 // affair.
 func (b *Backend) Arrange(ctx context.Context, l backend.Layout) error {
-	layout, ok := map[backend.LayoutKind]string{backend.MainVertical: "tall", backend.Tiled: "grid", backend.Even: "vertical", backend.None: ""}[l.Kind]
-	if _, err := strconv.Atoi(strings.TrimSuffix(l.Main, "%")); !ok || l.Main != "" && err != nil {
-		return fault.New(fault.InvalidArgument, "there is no arrangement %q with a main pane of %q", string(l.Kind), l.Main)
+	if err := backend.CheckLayout(l); err != nil {
+		return err
 	}
 	tab, ok := strings.CutPrefix(l.Window, "t")
 	if err := checkID(backend.ID(tab)); !ok || err != nil {
 		return fault.New(fault.InvalidArgument, "%.40q is not a tab of kitty", l.Window)
 	}
+	layout := map[backend.LayoutKind]string{backend.MainVertical: "tall", backend.Tiled: "grid", backend.Even: "vertical"}[l.Kind]
 	if layout == "" {
 		return nil
 	}

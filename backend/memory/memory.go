@@ -169,11 +169,7 @@ func (b *Backend) Arrange(_ context.Context, l backend.Layout) error {
 	if !strings.HasPrefix(l.Window, "w") {
 		return fault.New(fault.InvalidArgument, "%q is not a window", l.Window)
 	}
-	kinds := []backend.LayoutKind{backend.MainVertical, backend.Tiled, backend.Even, backend.None}
-	if _, err := strconv.Atoi(strings.TrimSuffix(l.Main, "%")); !slices.Contains(kinds, l.Kind) || l.Main != "" && err != nil {
-		return fault.New(fault.InvalidArgument, "there is no arrangement %q with a main pane of %q", string(l.Kind), l.Main)
-	}
-	return nil
+	return backend.CheckLayout(l)
 }
 
 // Focus remembers the pane as the active one.

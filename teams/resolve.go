@@ -1,6 +1,8 @@
 package teams
 
 import (
+	"cmp"
+
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -45,16 +47,21 @@ func (s *Service) profileOf(spec SpawnSpec) (profiles.Profile, error) {
 	if r := spec.again; r != nil { // its profile may have come from a team file
 		return profiles.Profile{Name: r.Profile, Kind: r.Kind, Models: []string{spec.Model}, Env: s.profiles[r.Profile].Env}, nil
 	}
-	name := spec.Profile
+	return s.profiles.Get(cmp.Or(spec.ProfileName(), defaultProfile))
+}
+
+// ProfileName is the profile that the spec asks for, or that what it is to run goes
+// with; "" if neither says.
+func (spec SpawnSpec) ProfileName() string {
 	switch {
-	case name == "" && len(spec.Command) > 0:
-		name = profiles.Exec
-	case name == "" && (spec.Run != "" || spec.RunTask):
-		name = profiles.Shell
-	case name == "":
-		name = defaultProfile
+	case spec.Profile != "":
+		return spec.Profile
+	case len(spec.Command) > 0:
+		return profiles.Exec
+	case spec.Run != "" || spec.RunTask:
+		return profiles.Shell
 	}
-	return s.profiles.Get(name)
+	return ""
 }
 
 // checkKindIn checks what a team asks of a member's kind and name.

@@ -55,14 +55,7 @@ func (a *app) readRun(path string) (runPlan, error) {
 }
 
 func memberOf(m teams.SpawnSpec) api.MemberDefinition {
-	profile := m.Profile
-	switch {
-	case profile == "" && len(m.Command) > 0:
-		profile = profiles.Exec
-	case profile == "" && (m.Run != "" || m.RunTask):
-		profile = profiles.Shell
-	}
-	return api.MemberDefinition{Name: m.Name, Profile: profile, Spec: api.RoleSpec{
+	return api.MemberDefinition{Name: m.Name, Profile: m.ProfileName(), Spec: api.RoleSpec{
 		Kind: m.Kind, Command: m.Command, Run: m.Run, RunTask: m.RunTask, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Cwd: m.Cwd,
 		Color: m.Color, Env: m.Env, PlanMode: m.PlanMode, Placement: string(m.Placement), Worktree: m.Worktree,
 	}}

@@ -27,9 +27,9 @@ func delegateHookCommand(a *app) *cobra.Command {
 // writeDelegateHook writes, into the folder of a lead, the settings by which Claude
 // Code asks us, and returns their path.
 func writeDelegateHook(folder string) (string, error) {
-	program, err := os.Executable()
+	program, err := thisProgram()
 	if err != nil {
-		return "", fmt.Errorf("find this program: %w", err)
+		return "", err
 	}
 	type object = map[string]any
 	command := shellLine([]string{program, "delegate", "hook", folder})

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/tui"
@@ -84,9 +82,9 @@ func (a *app) dashboard(ctx context.Context, svc *teams.Service, o tui.Options) 
 		return fault.New(fault.Unsupported, "the dashboard needs a terminal as standard input and output").
 			WithHint("leadlight ps --watch does without")
 	}
-	program, err := os.Executable()
+	program, err := thisProgram()
 	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+		return err
 	}
 	env := a.environ
 	if a.noColor {

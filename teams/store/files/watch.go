@@ -115,10 +115,6 @@ func (w *Watcher) silent(dir string) bool {
 	return remote(dir)
 }
 
-// Polls tells whether Watch does not rely on events for path: they do not come,
-// or not for what another machine changes there.
-func Polls(path string) bool { return remote(nearest(path)) }
-
 func (w *Watcher) run(ctx context.Context, s *subscription, state string) {
 	defer close(s.hints)
 	defer w.leave(s)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -61,7 +62,7 @@ type Server struct {
 	board *board
 
 	mu        sync.Mutex
-	led       string            // the team that was made here
+	led       api.Team          // the team that was made here
 	positions map[string]uint64 // how far each client has seen the events of each team
 }
 
@@ -144,16 +145,29 @@ func (s *Server) leave(ctx context.Context) {
 	s.mu.Lock()
 	led := s.led
 	s.mu.Unlock()
-	if led == "" || !s.o.ShutDown {
+	if led.Name == "" || !s.o.ShutDown {
 		return
 	}
-	e, err := s.svc.Down(ctx, led, teams.StopOptions{Reason: "the lead has gone", Force: true}, true)
-	if err == nil {
-		err = teams.Verdict(e)
+	if err := s.endTeam(ctx, led); err != nil {
+		s.o.Log.Warn("shut the team down", "team", led.Name, "error", err)
 	}
+}
+
+// endTeam ends the teammates of a team, but not of another one that has got its name
+// since.
+func (s *Server) endTeam(ctx context.Context, led api.Team) error {
+	now, err := s.svc.Team(ctx, led.Name)
 	if err != nil {
-		s.o.Log.Warn("shut the team down", "team", led, "error", err)
+		return err
 	}
+	if now.CreatedAt == nil || led.CreatedAt == nil || now.CreatedAt.String() != led.CreatedAt.String() {
+		return fault.New(fault.Unproven, "team %s was made anew by somebody else", led.Name)
+	}
+	e, err := s.svc.Down(ctx, led.Name, teams.StopOptions{Reason: "the lead has gone", Force: true}, true)
+	if err != nil {
+		return err
+	}
+	return teams.Verdict(e)
 }
 
 // team is the team that is meant: the one named, the one led here, the one set, the
@@ -161,7 +175,7 @@ func (s *Server) leave(ctx context.Context) {
 func (s *Server) team(ctx context.Context, named string) (string, error) {
 	if named == "" {
 		s.mu.Lock()
-		named = cmp.Or(s.led, s.o.Team)
+		named = cmp.Or(s.led.Name, s.o.Team)
 		s.mu.Unlock()
 	}
 	name, err := s.svc.PickTeam(ctx, named)
@@ -171,8 +185,8 @@ func (s *Server) team(ctx context.Context, named string) (string, error) {
 	return name, s.watch.see(ctx, name)
 }
 
-// lead notes the team that was made here; "" that it is gone.
-func (s *Server) lead(team string) {
+// lead notes the team that was made here; an empty one, that it is gone.
+func (s *Server) lead(team api.Team) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.led = team
@@ -181,7 +195,7 @@ func (s *Server) lead(team string) {
 func (s *Server) leads(team string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.led == team
+	return s.led.Name == team
 }
 
 // me is the name under which the caller stands in a team.

@@ -60,7 +60,7 @@ func (s *Server) teamCreate(ctx context.Context, _ *call, in teamCreateIn) (team
 	if err != nil {
 		return teamCreateOut{}, "", err
 	}
-	s.lead(t.Name)
+	s.lead(t)
 	if s.o.Delegate {
 		if err := s.svc.SetDelegate(ctx, t.Name, true); err != nil {
 			return teamCreateOut{}, "", err
@@ -84,7 +84,7 @@ func (s *Server) teamDelete(ctx context.Context, _ *call, in teamDeleteIn) (team
 		return teamDeleteOut{}, "", err
 	}
 	if s.leads(in.TeamName) {
-		s.lead("")
+		s.lead(api.Team{})
 	}
 	s.watch.forget(in.TeamName)
 	return teamDeleteOut{true, in.TeamName}, fmt.Sprintf("Team %s is deleted.", in.TeamName), nil

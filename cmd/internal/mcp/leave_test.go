@@ -1,0 +1,36 @@
+package mcp
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+)
+
+// A team of the same name that another session has made since is not ours to end.
+func TestAnotherSessionsTeamGoesOn(t *testing.T) {
+	d := newDesk(t)
+	svc, who := d.as("")
+	begin := func() (err error) {
+		_, err = svc.CreateTeam(t.Context(), teams.TeamSpec{Name: "web-team", Description: "a site"})
+		return err
+	}
+	if err := begin(); err != nil {
+		t.Fatal(err)
+	}
+	ours, err := svc.Team(t.Context(), "web-team")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(Options{Service: svc, Caller: who, Enabled: true, ShutDown: true})
+	if err := s.endTeam(t.Context(), ours); err != nil {
+		t.Errorf("our own: %v", err)
+	}
+	if err := errors.Join(svc.DeleteTeam(t.Context(), "web-team", teams.DeleteOptions{}), begin()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.endTeam(t.Context(), ours); !errors.Is(err, fault.Unproven) {
+		t.Errorf("another's: %v", err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -17,7 +18,8 @@ import (
 const maxRecord = 16 << 20
 
 // takeIn moves the records that other processes have left into the database. One
-// that cannot be read is set aside.
+// that is no record is set aside; one that cannot be taken in just now, because the
+// disk is full or the database is busy, stays for the next time.
 func (s *Scheduler) takeIn(ctx context.Context) {
 	s.taking.Lock() // two would fight over a file
 	defer s.taking.Unlock()
@@ -40,16 +42,23 @@ func (s *Scheduler) takeIn(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+			err = os.Remove(path)
+		case !momentary(err):
 			s.Log.Warn("the record of a run is set aside", "file", path, "error", err)
 			err = os.Rename(path, path+".bad")
-		} else {
-			err = os.Remove(path)
 		}
 		if err != nil {
-			s.Log.Warn("clear a record away", "file", path, "error", err)
+			s.Log.Warn("take the record of a run in", "file", path, "error", err)
 		}
 	}
+}
+
+// momentary tells whether the moment is to blame, or may be, and not the record. What
+// has no code of its own, as a busy database, is fault.Failed.
+func momentary(err error) bool {
+	return slices.Contains([]fault.Code{fault.DiskFull, fault.PermissionDenied, fault.LockTimeout, fault.Timeout, fault.Failed}, fault.CodeOf(err))
 }
 
 func readRecord(path string) (rec api.RunRecord, err error) {
@@ -64,7 +73,10 @@ func readRecord(path string) (rec api.RunRecord, err error) {
 	if err != nil {
 		return rec, err
 	}
-	return rec, json.Unmarshal(data, &rec)
+	if err := json.Unmarshal(data, &rec); err != nil {
+		return rec, fault.New(fault.InvalidArgument, "it is no record: %w", err)
+	}
+	return rec, nil
 }
 
 // taking is a method that knows what other processes have left.

@@ -30,10 +30,14 @@ const (
 func (c *conductor) settle(ctx context.Context, r api.AgentTeamRun, open []runs.Flight, snap teams.Snapshot) ([]runs.Flight, error) {
 	var flying []runs.Flight
 	for _, f := range open {
-		status, result := verdict(taskOf(snap.Tasks, f.TaskID))
+		task := taskOf(snap.Tasks, f.TaskID)
+		status, result := verdict(task)
 		if status == "" {
 			if err := c.keepUp(ctx, r, f, snap); err != nil {
 				status, result = api.ItemFailed, fault.Of(err).Message
+				if err := c.giveUp(ctx, task, result); err != nil {
+					return nil, err
+				}
 			}
 		}
 		if ctx.Err() != nil {
@@ -49,6 +53,15 @@ func (c *conductor) settle(ctx context.Context, r api.AgentTeamRun, open []runs.
 	}
 	c.account(flying)
 	return flying, nil
+}
+
+// giveUp lets nobody claim the live team's task of an item that has failed without it.
+func (c *conductor) giveUp(ctx context.Context, task *api.Task, why string) error {
+	if task == nil || ctx.Err() != nil {
+		return nil
+	}
+	_, err := c.svc.FailTask(ctx, c.place.LiveTeam, task.ID, why)
+	return err
 }
 
 // taskOf finds the live team's task of a child task.

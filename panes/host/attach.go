@@ -14,7 +14,16 @@ import (
 // viewer is one who looks at the pane over the socket, and may type.
 type viewer struct {
 	readOnly   bool
-	rows, cols int // of its terminal, 0: not known; guarded by server.mu
+	rows, cols int           // of its terminal, 0: not known; guarded by server.mu
+	redraw     chan struct{} // holds one token while it wants a new picture
+}
+
+// ask has a new picture sent.
+func (v *viewer) ask() {
+	select {
+	case v.redraw <- struct{}{}:
+	default: // that was asked for already
+	}
 }
 
 // attach serves a viewer: a picture of now, then the stream, until it hangs up,
@@ -28,7 +37,7 @@ func (s *server) attach(ctx context.Context, conn *net.UnixConn, r *bufio.Reader
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	v := &viewer{readOnly: p.ReadOnly}
+	v := &viewer{readOnly: p.ReadOnly, redraw: make(chan struct{}, 1)}
 	s.join(v)
 	defer s.leave(v)
 	s.resizeFor(v, p.Rows, p.Cols)
@@ -41,7 +50,7 @@ func (s *server) attach(ctx context.Context, conn *net.UnixConn, r *bufio.Reader
 		defer cancel()
 		s.obey(ctx, v, r)
 	}()
-	s.stream(ctx, conn, place)
+	s.stream(ctx, conn, v, place)
 }
 
 // picture returns what a viewer sees first, and where the stream goes on.
@@ -62,8 +71,16 @@ func (h *Host) picture(ctx context.Context) (picture []byte, place int64) {
 
 // stream passes on the ring. A viewer that does not take it is cut; the program
 // never waits for one.
-func (s *server) stream(ctx context.Context, conn *net.UnixConn, place int64) {
+func (s *server) stream(ctx context.Context, conn *net.UnixConn, v *viewer, place int64) {
 	for {
+		select {
+		case <-v.redraw:
+			var picture []byte
+			if picture, place = s.host.picture(ctx); s.send(conn, frameOutput, picture) != nil {
+				return
+			}
+		default:
+		}
 		p := s.host.out.ring.read(place, maxFrame)
 		switch {
 		case p.gap:
@@ -76,6 +93,8 @@ func (s *server) stream(ctx context.Context, conn *net.UnixConn, place int64) {
 			select {
 			case <-ctx.Done():
 				return
+			case <-v.redraw:
+				v.ask()
 			case <-p.wait:
 			}
 		default:
@@ -122,6 +141,8 @@ func (s *server) obey(ctx context.Context, v *viewer, r io.Reader) {
 			if !v.readOnly && len(payload) > 0 {
 				s.host.fromPerson(ctx, payload, keys.typing(human))
 			}
+		case frameRedraw:
+			v.ask()
 		case frameResize:
 			if len(payload) == 4 {
 				s.resizeFor(v, int(binary.BigEndian.Uint16(payload)), int(binary.BigEndian.Uint16(payload[2:])))

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -23,6 +22,10 @@ type AttachOptions struct {
 	In       io.Reader // nil = nothing is typed; its end detaches
 	Out      io.Writer
 	ReadOnly bool // nothing is typed; the detach keys work
+
+	// Banner stands in the last line for a moment, or until something is typed. It holds no
+	// control characters, and fits into the line.
+	Banner string
 
 	// Rows and Cols are the size that is wanted without a Terminal; 0: as it is. A host
 	// without a terminal obeys it, if nobody else looks.
@@ -46,7 +49,7 @@ const (
 // closes, or ctx ends (its error). A viewer that falls too far behind is cut:
 // LIMIT_REACHED.
 func (c *Client) Attach(ctx context.Context, o AttachOptions) (Attached, error) {
-	v := viewing{in: o.In, out: o.Out, readOnly: o.ReadOnly, modes: newModes()}
+	v := viewing{in: o.In, out: o.Out, readOnly: o.ReadOnly, modes: newModes(), banner: banner{text: o.Banner}}
 	params := attachParams{ReadOnly: o.ReadOnly, Rows: o.Rows, Cols: o.Cols}
 	if o.Terminal != nil {
 		t, err := openTerminal(o.Terminal)
@@ -84,6 +87,7 @@ type viewing struct {
 	out      io.Writer
 	readOnly bool
 	modes    *modes // as the output has set them, to be taken back
+	banner   banner
 
 	send     sync.Mutex
 	detached flag
@@ -109,6 +113,7 @@ func (v *viewing) show(ctx context.Context, r *bufio.Reader) (Attached, error) {
 	if v.in != nil {
 		go v.type_()
 	}
+	defer time.AfterFunc(bannerTime, v.dropBanner).Stop()
 	defer func() {
 		if undo := v.modes.undoing(); len(undo) > 0 {
 			v.out.Write(undo)
@@ -121,9 +126,8 @@ func (v *viewing) show(ctx context.Context, r *bufio.Reader) (Attached, error) {
 		}
 		switch kind {
 		case frameOutput:
-			v.modes.write(payload)
-			if _, err := v.out.Write(payload); err != nil {
-				return Attached{}, fmt.Errorf("show the pane: %w", err)
+			if err := v.output(payload); err != nil {
+				return Attached{}, err
 			}
 		case frameCut:
 			return Attached{}, fault.New(fault.LimitReached, "%s", payload).WithHint("attach again")
@@ -163,6 +167,9 @@ func (v *viewing) type_() {
 	for {
 		n, err := v.in.Read(buf)
 		through, detach := keys.read(buf[:n])
+		if n > 0 {
+			v.dropBanner()
+		}
 		if len(through) > 0 && !v.readOnly {
 			if v.frame(frameInput, through) != nil {
 				return

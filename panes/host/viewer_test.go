@@ -88,6 +88,40 @@ func TestSeveralViewers(t *testing.T) {
 	}
 }
 
+// A banner stands over all that the program shows until a key is typed: then there is a
+// picture without it.
+func TestBanner(t *testing.T) {
+	h, c := listening(t, Options{Screen: true})
+	done := background(t, h, shell(`echo first; while read x; do echo "got $x"; done`))
+	eventuallyTail(t, h, "first")
+	a := attach(t, c, AttachOptions{Banner: "the way out"})
+	other := attach(t, c, AttachOptions{})
+	eventually(t, "the banner", func() bool { return strings.Contains(a.out.String(), "the way out") })
+	eventually(t, "the other one", func() bool { return strings.Contains(other.out.String(), "first") })
+	other.in.Write([]byte("more\r"))
+	eventually(t, "the banner over what is new", func() bool {
+		_, after, ok := strings.Cut(a.out.String(), "got more")
+		return ok && strings.Contains(after, "the way out")
+	})
+	a.in.Write([]byte("end\r"))
+	eventually(t, "the picture without it", func() bool {
+		out := a.out.String()
+		last := out[strings.LastIndex(out, "the way out"):]
+		return strings.Contains(last, "\x1b[2J") && strings.Contains(last, "first") && strings.Contains(last, "got end")
+	})
+	if strings.Contains(other.out.String(), "the way out") {
+		t.Error("others have the banner")
+	}
+	a.in.Write([]byte("\x04"))
+	endOf(t, done)
+	h.Close()
+	for _, v := range []*attached{a, other} {
+		if err := v.result(t); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestViewerOnATerminal(t *testing.T) {
 	h, c := listening(t, Options{})
 	done := background(t, h, programIn(t, "sizes"))

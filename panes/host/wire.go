@@ -194,6 +194,7 @@ const (
 	frameCut    = 'c' // to the viewer: it is too slow, with a sentence
 	frameInput  = 'i' // from the viewer: bytes of its terminal
 	frameResize = 'r' // from the viewer: rows and columns, two bytes each
+	frameRedraw = 'p' // from the viewer: a new picture is wanted
 )
 
 func writeFrame(w io.Writer, kind byte, payload []byte) error {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -78,8 +79,8 @@ func (a *app) view(ctx context.Context, svc *teams.Service, team, member string)
 	if !ok {
 		return fault.New(fault.Unsupported, "standard input is no terminal")
 	}
-	a.say("%s: ctrl-\\ and then d leaves it, a ctrl-\\ for it is typed twice", member)
-	end, err := svc.View(ctx, team, member, host.AttachOptions{Terminal: tty})
+	way := " ctrl-\\ and then d leaves " + oneLine(member) + " (a ctrl-\\ for it: twice) "
+	end, err := svc.View(ctx, team, member, host.AttachOptions{Terminal: tty, Banner: displaywidth.TruncateString(way, width(tty), "…")})
 	switch {
 	case err != nil:
 		return err

@@ -183,6 +183,21 @@ func noForeignFiles(t *testing.T, pid int) {
 	}
 }
 
+// withoutTmux leaves only the shell and what the stubs of a team file need on the PATH.
+func (r *rig) withoutTmux() {
+	r.t.Helper()
+	for _, name := range []string{"sh", "sleep"} {
+		path, err := exec.LookPath(name)
+		if err == nil {
+			err = os.Symlink(path, r.path("home", name))
+		}
+		if err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	r.env = append(r.env, "PATH="+r.path("home"))
+}
+
 // up in a terminal without tmux shows the dashboard until all is done, then the result.
 func TestT05_UpOnTheDashboard(t *testing.T) {
 	t.Parallel()
@@ -192,7 +207,8 @@ func TestT05_UpOnTheDashboard(t *testing.T) {
 	if err := os.WriteFile(file, []byte(team), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	up := r.sits(t, 24, 80, "up", "--backend", "headless")
+	r.withoutTmux()
+	up := r.sits(t, 24, 80, "up")
 	up.sees(r, "TEAMMATE")
 	up.sees(r, "1 of 1 teammates run")
 	if err := os.WriteFile(r.path("work", "go"), nil, 0o600); err != nil {

@@ -140,6 +140,10 @@ func TestM13_T05_TheDashboard(t *testing.T) {
 	s.press("i", "S-Down")
 	s.shows("amy — idle")
 	s.golden("list-200x50")
+	s.press("S-Down")
+	s.shows("zoe — failed")
+	s.press("S-Up", "S-Up")
+	s.shows("bob — active")
 	s.press("q")
 	s.eventually("it has ended", func() bool { return len(s.tmux.Panes()) == 0 })
 }
@@ -163,21 +167,28 @@ func TestM14_TheDashboardActs(t *testing.T) {
 	if box := boxOf(r, "alpha", "bob"); box[len(box)-1].Text != "over to you" {
 		t.Errorf("bob's mail: %+v", box)
 	}
-	if res := r.runEnv([]string{"LEADLIGHT_AGENT=bob", "LEADLIGHT_TEAM=alpha"}, "plan", "submit", "first look, then write"); res.exit != 0 {
-		t.Fatal(res.err)
-	}
-	s.press("Escape") // takes the note away
-	s.shows("bob asks: is this plan good? first look, then write")
-	s.press("y")
-	s.shows("bob is told yes")
-	if out := r.must("plan", "ls", "--all"); !strings.Contains(out, "approved") {
-		t.Errorf("plans: %s", out)
+	for _, c := range []struct{ key, plan, said, status string }{
+		{"n", "write at once", "no", "rejected"}, {"y", "first look, then write", "yes", "approved"},
+	} {
+		if res := r.runEnv([]string{"LEADLIGHT_AGENT=bob", "LEADLIGHT_TEAM=alpha"}, "plan", "submit", c.plan); res.exit != 0 {
+			t.Fatal(res.err)
+		}
+		s.press("Escape") // takes the note away
+		s.shows("bob asks: is this plan good? " + c.plan + " — y: yes, n: no")
+		s.press(c.key)
+		s.shows("bob is told " + c.said)
+		if out := r.must("plan", "ls", "--all"); !strings.Contains(out, c.status) {
+			t.Errorf("plans: %s", out)
+		}
 	}
 	s.press("f") // the real pane, in the dashboard's place
-	s.eventually("the pane is in its place", func() bool { return !strings.Contains(s.tmux.Capture(s.pane), "TEAMMATE") })
+	s.shows("ctrl-\\ and then d leaves bob")
 	s.tmux.Run("send-keys", "-t", s.pane, "-l", "real")
 	s.press("Enter")
 	s.shows("got real of 24 80")
+	if strings.Contains(s.seen, "leaves bob") || strings.Contains(s.seen, "TEAMMATE") {
+		t.Errorf("the viewer shows:\n%s", s.seen)
+	}
 	s.press("C-\\", "d")
 	s.shows("TEAMMATE")
 
@@ -202,7 +213,7 @@ func TestM14_TheDashboardActs(t *testing.T) {
 	plain := r.top("80x24", "NO_COLOR=1")
 	plain.shows("TEAMMATE")
 	plain.shows("bob")
-	if got := r.tmux.Run("capture-pane", "-p", "-e", "-t", plain.pane); regexp.MustCompile(`\x1b\[[0-9;]*(3[1-7]|9[0-7])m`).MatchString(got) {
+	if got := r.tmux.Run("capture-pane", "-p", "-e", "-t", plain.pane); regexp.MustCompile(`\x1b\[([0-9;]*;)?([349][0-7]|10[0-7]|[34]8[;0-9]*)m`).MatchString(got) {
 		t.Errorf("colours in spite of NO_COLOR: %q", got)
 	}
 	plain.press("C-c")

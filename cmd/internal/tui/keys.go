@@ -19,11 +19,10 @@ type binding struct {
 func bindings() []binding {
 	show := func(p panel) func(*model) []action {
 		return func(m *model) []action {
-			m.scroll = 0
 			if m.panel == p {
 				p = paneView
 			}
-			m.panel = p
+			m.turn(p)
 			return nil
 		}
 	}
@@ -44,11 +43,11 @@ func bindings() []binding {
 		{[]string{"m"}, "message to the teammate", onSelected(func(m *model) []action { m.mode, m.input = writing, ""; return nil })},
 		{[]string{"s"}, "stop the teammate", onSelected(func(m *model) []action { return m.confirm(stop{m.selected}, "stop "+m.selected+"?") })},
 		{[]string{"r"}, "restart the teammate", onSelected(func(m *model) []action { return m.confirm(restart{m.selected}, "restart "+m.selected+"?") })},
-		{[]string{"f"}, "go to its real pane (ctrl-\\ d or the terminal's own keys come back)", onSelected(func(m *model) []action { return []action{focus{m.selected}} })},
-		{[]string{"y"}, "yes to the plan, or to the use of a tool, that is asked for below", func(m *model) []action { return m.answer(true) }},
+		{[]string{"f"}, "go to its real pane; where it has none: ctrl-\\ d leaves", onSelected(func(m *model) []action { return []action{focus{m.selected}} })},
+		{[]string{"y"}, "yes to the plan, or the tool, that is asked for below", func(m *model) []action { return m.answer(true) }},
 		{[]string{"n"}, "no to it", func(m *model) []action { return m.answer(false) }},
-		{[]string{"pgup"}, "older lines", func(m *model) []action { m.scroll += m.page(); return nil }},
-		{[]string{"pgdown"}, "newer lines", func(m *model) []action { m.scroll = max(0, m.scroll-m.page()); return nil }},
+		{[]string{"pgup"}, "older lines", func(m *model) []action { m.scrollBy(m.page()); return nil }},
+		{[]string{"pgdown"}, "newer lines", func(m *model) []action { m.scrollBy(-m.page()); return nil }},
 		{[]string{"?"}, "this help", show(helpView)},
 		{[]string{"q", "ctrl+c"}, "leave; the team goes on", func(*model) []action { return []action{quit{}} }},
 	}
@@ -122,14 +121,28 @@ func (m *model) enter() []action {
 }
 
 func (m *model) back() []action {
-	m.panel, m.scroll = paneView, 0
+	m.turn(paneView)
 	m.filter = ""
 	return nil
 }
 
 func (m *model) next() []action {
-	m.panel, m.scroll = (m.panel+1)%helpView, 0
+	m.turn((m.panel + 1) % helpView)
 	return nil
+}
+
+// turn shows a panel: the newest of a list, the beginning of the help.
+func (m *model) turn(p panel) {
+	m.panel, m.scroll = p, 0
+	if p == helpView {
+		m.scrollBy(len(m.help()))
+	}
+}
+
+// scrollBy goes that many lines back, as far as there are any.
+func (m *model) scrollBy(lines int) {
+	w, rows := m.mainSize()
+	m.scroll = max(0, min(m.scroll+lines, len(m.listed(w))-rows))
 }
 
 // typed sends a key to the teammate. Escape comes back, and interrupts the current turn

@@ -1,7 +1,10 @@
 package tui
 
 import (
+	"fmt"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -193,6 +196,77 @@ func TestTheScreenHasItsSize(t *testing.T) {
 	m.update(tea.WindowSizeMsg{Width: 5, Height: 3})
 	if m.draw() != "5x3 is too small" {
 		t.Errorf("%q", m.draw())
+	}
+}
+
+// Help is whole at 80 columns, and can be leafed through from its beginning where there
+// is less room; lists are leafed through no further than there is something.
+func TestHelpAndLeafing(t *testing.T) {
+	m := shownModel()
+	presses(m, "?")
+	if got := m.draw(); strings.Contains(got, "…") || !strings.Contains(got, "this help") || !strings.Contains(got, " Keys") {
+		t.Errorf("%s", got)
+	}
+	m.update(tea.WindowSizeMsg{Width: 44, Height: 10})
+	presses(m, "esc", "?")
+	m.update(tea.KeyPressMsg{Code: tea.KeyPgUp})
+	if got := m.draw(); !strings.Contains(got, " Keys") {
+		t.Errorf("not the beginning:\n%s", got)
+	}
+	for range 100 {
+		m.update(tea.KeyPressMsg{Code: tea.KeyPgDown})
+	}
+	if got := m.draw(); !strings.Contains(got, "leave; the team goes") || !strings.Contains(got, " on  ") {
+		t.Errorf("not the end:\n%s", got)
+	}
+	m.update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	presses(m, "esc", "i")
+	p := sample()
+	for i := range 60 {
+		p.Letters = append(p.Letters, letter{ID: fmt.Sprint(i), Text: fmt.Sprintf("letter %d.", i)})
+	}
+	m.update(p)
+	for range 100 {
+		m.update(tea.KeyPressMsg{Code: tea.KeyPgUp})
+	}
+	if got := m.draw(); !strings.Contains(got, "hi there") {
+		t.Errorf("not the oldest:\n%s", got)
+	}
+	m.update(tea.KeyPressMsg{Code: tea.KeyPgDown})
+	if got := m.draw(); strings.Contains(got, "hi there") || strings.Contains(got, "letter 59.") {
+		t.Errorf("not one page newer:\n%s", got)
+	}
+}
+
+// Nothing of the dashboard itself has a background of its own, or black, white or grey
+// letters: it is as legible on a light terminal as on a dark one.
+func TestLightAndDark(t *testing.T) {
+	both := []string{"0", "1", "2", "7", "22", "27", "31", "32", "33", "34", "35", "36", "38;5;141", "38;5;208", ""}
+	p := sample()
+	p.Members = nil
+	for i, color := range []string{"red", "green", "yellow", "blue", "magenta", "pink", "cyan", "purple", "orange", "white", "black", ""} {
+		for _, state := range []string{api.StateActive, api.StateIdle, api.StateWaiting, api.StateFailed, api.StateStopped, api.StateUnknown} {
+			p.Members = append(p.Members, api.Member{Name: fmt.Sprint(state, i), State: state, Color: color})
+		}
+	}
+	for _, status := range []string{"completed", "failed", "blocked", "pending"} {
+		p.Tasks = append(p.Tasks, api.Task{ID: status, Subject: "x", Status: status, Owner: "o", Failure: "why"})
+	}
+	sgr := regexp.MustCompile("\x1b\\[([0-9;:]*)m")
+	seen := map[string]bool{}
+	m := newModel("alpha")
+	m.update(tea.WindowSizeMsg{Width: 120, Height: 90})
+	m.update(p)
+	for m.panel = paneView; m.panel <= helpView; m.panel++ {
+		for _, set := range sgr.FindAllStringSubmatch(m.draw(), -1) {
+			seen[set[1]] = true
+			if rest := strings.TrimPrefix(set[1], "1;"); !slices.Contains(both, rest) {
+				t.Errorf("panel %d sets %q", m.panel, set[1])
+			}
+		}
+	}
+	if !seen["31"] || !seen["7"] || !seen["2"] {
+		t.Errorf("where are the colours? %v", seen)
 	}
 }
 

@@ -27,7 +27,7 @@ func (m *model) draw() string {
 	case m.mode == typing:
 		lines = m.drawPane(m.width, body)
 	case m.panel == helpView:
-		lines = page(m.help(), m.width, body, 0)
+		lines = page(m.help(), m.width, body, m.scroll)
 	default:
 		lines = m.columns(body)
 	}
@@ -37,15 +37,8 @@ func (m *model) draw() string {
 // columns are the teammates beside what is looked at, and, on a large screen, tasks and
 // messages below.
 func (m *model) columns(rows int) []string {
-	list := listWidth
-	if m.width >= wide {
-		list = wideList
-	}
-	right, upper := m.width-list-1, rows
-	if m.height >= tall {
-		upper -= stripHeight
-	}
-	left, main := m.teammates(list, rows), m.main(right, upper)
+	right, upper := m.mainSize()
+	left, main := m.teammates(m.width-right-1, rows), m.main(right, upper+1)
 	if m.height >= tall {
 		main = append(main, m.strip(right)...)
 	}
@@ -55,20 +48,43 @@ func (m *model) columns(rows int) []string {
 	return left
 }
 
+// mainSize is the room of the panel that was chosen, less its head.
+func (m *model) mainSize() (w, rows int) {
+	list, body := listWidth, m.height-2
+	switch {
+	case m.panel == helpView:
+		return m.width, body
+	case m.width >= wide:
+		list = wideList
+	}
+	if m.height >= tall {
+		body -= stripHeight
+	}
+	return m.width - list - 1, body - 1
+}
+
 // main is the panel that was chosen.
 func (m *model) main(w, rows int) []string {
-	head := func(text string, lines []string) []string {
-		return append([]string{bold(fit(" "+text, w))}, page(lines, w, rows-1, m.scroll)...)
+	head := map[panel]string{tasksView: "Tasks", messagesView: "Messages", eventsView: "Events"}[m.panel]
+	if head == "" {
+		return m.drawPane(w, rows)
 	}
+	return append([]string{bold(fit(" "+head, w))}, page(m.listed(w), w, rows-1, m.scroll)...)
+}
+
+// listed are the lines of the panel that was chosen, none of the pane's.
+func (m *model) listed(w int) []string {
 	switch m.panel {
 	case tasksView:
-		return head("Tasks", m.taskLines(w))
+		return m.taskLines(w)
 	case messagesView:
-		return head("Messages", m.messageLines(w))
+		return m.messageLines(w)
 	case eventsView:
-		return head("Events", m.eventLines())
+		return m.eventLines()
+	case helpView:
+		return m.help()
 	}
-	return m.drawPane(w, rows)
+	return nil
 }
 
 // strip is what a large screen shows besides: tasks, and messages or events.
@@ -205,12 +221,17 @@ func (m *model) footer() string {
 	return faint(fit(text, m.width))
 }
 
+// keyWidth is the room of the keys in the help.
+const keyWidth = 24
+
 // help is the table of keys.
 func (m *model) help() []string {
 	lines := []string{bold(" Keys"), ""}
 	for _, b := range bindings() {
-		if b.help != "" {
-			lines = append(lines, fmt.Sprintf(" %-22s %s", strings.Join(b.keys, " "), b.help))
+		keys := " " + strings.Join(b.keys, " ")
+		for _, text := range wrap(b.help, m.width-keyWidth) {
+			lines = append(lines, pad(keys, keyWidth)+text)
+			keys = ""
 		}
 	}
 	return lines

@@ -23,9 +23,9 @@ func eventsCommand(a *app, run func(context.Context, *app, eventsOptions) error)
 	var o eventsOptions
 	c := &cobra.Command{
 		Use: "events", Short: "Print what happened to teams, and what happens",
-		Long: "Print the events of all teams, or of --team, one JSON document a line: those that are kept, and with\n" +
-			"--follow those that come. It starts a daemon if none runs: what happened while none ran is told as\n" +
-			"one step from then to now.",
+		Long: "Print the events of all teams, or of --team: those that are kept, and with --follow those that come.\n" +
+			"In a terminal each is a line for a person; else, and with --json, one JSON document a line. It starts\n" +
+			"a daemon if none runs: what happened while none ran is told as one step from then to now.",
 		Example: "  leadlight events --since 10m\n  leadlight events --follow --type team:task --type team:member:failed",
 		Args:    takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
@@ -59,22 +59,26 @@ func runEvents(ctx context.Context, a *app, o eventsOptions) error {
 	}
 	defer c.Close()
 	a.narrate()
+	show := a.eventLine
+	if isTerminal(a.out.w) && !a.json {
+		show = (&eventTable{a: a}).line
+	}
 	filter := api.EventFilter{Team: s.Team.V, Types: o.Types}
 	if !o.Follow {
-		return a.pastEvents(ctx, c, api.EventsParams{EventFilter: filter, SinceMs: o.Since.Milliseconds()})
+		return a.pastEvents(ctx, c, api.EventsParams{EventFilter: filter, SinceMs: o.Since.Milliseconds()}, show)
 	}
-	return c.Subscribe(ctx, api.SubscribeParams{EventFilter: filter, SinceMs: o.Since.Milliseconds()}, func(api.Subscribed) {}, a.eventLine)
+	return c.Subscribe(ctx, api.SubscribeParams{EventFilter: filter, SinceMs: o.Since.Milliseconds()}, func(api.Subscribed) {}, show)
 }
 
 // pastEvents prints what is kept, page by page.
-func (a *app) pastEvents(ctx context.Context, c *rpc.Client, p api.EventsParams) error {
+func (a *app) pastEvents(ctx context.Context, c *rpc.Client, p api.EventsParams, show func(json.RawMessage) error) error {
 	for {
 		list, err := c.Events(ctx, p)
 		if err != nil {
 			return err
 		}
 		for _, line := range list.Events {
-			if err := a.eventLine(line); err != nil {
+			if err := show(line); err != nil {
 				return err
 			}
 		}
@@ -89,6 +93,7 @@ func (a *app) pastEvents(ctx context.Context, c *rpc.Client, p api.EventsParams)
 	}
 }
 
+// eventLine prints an event as it came.
 func (a *app) eventLine(line json.RawMessage) error {
 	_, err := fmt.Fprintf(a.out, "%s\n", line)
 	return err

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/events"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// eventTable prints events as they come, a line each, for a person: when, of which team,
+// what. The columns are as wide as what they have held so far.
+type eventTable struct {
+	a    *app
+	team int
+}
+
+func (t *eventTable) line(raw json.RawMessage) error {
+	var e events.Event
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return t.a.eventLine(raw) // of a newer daemon
+	}
+	at := strings.Repeat(" ", len(time.DateTime))
+	if !e.At.IsZero() {
+		at = e.At.Local().Format(time.DateTime)
+	}
+	colors := t.a.colors(t.a.out.w)
+	team := oneLine(e.Team)
+	t.team = max(t.team, len([]rune(team)))
+	_, err := fmt.Fprintf(t.a.out, "%s  %-*s  %s\n", paint(at, "dim", colors), t.team, team, paint(oneLine(eventText(e)), eventColor(e.Type), colors))
+	return err
+}
+
+func eventColor(t events.Type) string {
+	switch t {
+	case events.MemberFailed, events.MemberLost, events.TaskFailed:
+		return "red"
+	case events.MemberWaiting:
+		return "yellow"
+	case events.TaskCompleted:
+		return "green"
+	}
+	return ""
+}
+
+// eventText says in words what happened.
+func eventText(e events.Event) string {
+	switch d := e.Data.(type) {
+	case *events.Team:
+		return "the team is " + map[bool]string{true: "made", false: "deleted"}[e.Type == events.TeamCreated]
+	case *events.Member:
+		return d.Member.Name + " " + memberText(d) + because(d.Reason)
+	case *events.Task:
+		return taskText(d)
+	case *events.Message:
+		to, text := d.To, d.Summary
+		if to == "" {
+			to = "all"
+		}
+		if text == "" {
+			text = shownText(d.Content)
+		}
+		return d.From + " → " + to + ": " + text
+	case *events.Idle:
+		if d.CompletedTaskID != "" {
+			return d.From + " has nothing to do; task " + d.CompletedTaskID + " is done"
+		}
+		return d.From + " has nothing to do"
+	case *events.ShutdownAsk:
+		return d.From + " asks " + d.To + " to shut down" + because(d.Reason)
+	case *events.ShutdownAnswer:
+		return d.From + " " + map[bool]string{true: "agrees", false: "refuses"}[d.Approved] + " to shut down" + because(d.Reason)
+	case *events.PlanAsk:
+		return d.From + " asks " + d.To + " to approve a plan" + because(d.Plan)
+	case *events.PlanAnswer:
+		return d.From + " " + map[bool]string{true: "approves", false: "rejects"}[d.Approved] + " the plan of " + d.To + because(d.Feedback)
+	case *events.Run:
+		return runText(e.Type, d)
+	}
+	return string(e.Type)
+}
+
+// shownText is a message's text as inbox shows it.
+func shownText(content string) string {
+	if f, ok := store.ParseFrame(content); ok && f.Type != "" {
+		return f.Type
+	}
+	return content
+}
+
+func memberText(d *events.Member) string {
+	text, ok := map[string]string{
+		events.KindMemberJoined: "joined", events.KindMemberLeft: "left", events.KindMemberIdle: "is idle", events.KindMemberActive: "is at work",
+		events.KindMemberWaiting: "waits for a person", events.KindMemberFailed: "failed", events.KindMemberLost: "is lost",
+	}[d.Type]
+	if !ok {
+		text = d.Type
+	}
+	if d.ToolName != "" {
+		text += " (" + d.ToolName + ")"
+	}
+	return text
+}
+
+func taskText(d *events.Task) string {
+	owner := ""
+	if d.Task.Owner != "" {
+		owner = " by " + d.Task.Owner
+	}
+	text, ok := map[string]string{
+		events.KindTaskCreated: "is new", events.KindTaskClaimed: "is taken" + owner, events.KindTaskCompleted: "is completed" + owner,
+		events.KindTaskFailed: "failed",
+	}[d.Type]
+	if !ok {
+		text = "is " + d.Task.Status
+	}
+	return "task " + d.Task.ID + " " + text + ": " + d.Task.Subject
+}
+
+// runText is what happened to a run, an item or a definition: its kind is the rest of
+// the type's name.
+func runText(t events.Type, d *events.Run) string {
+	words := strings.ReplaceAll(strings.TrimPrefix(string(t), "team:"), ":", " ")
+	if d.RunID != "" {
+		words += " " + short(d.RunID)
+	}
+	if d.Title != "" {
+		words += ": " + d.Title
+	}
+	if d.Status != "" {
+		words += " (" + d.Status + ")"
+	}
+	return words
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/leadlight-dev/leadlight/teams/events"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -26,10 +27,14 @@ func (t *eventTable) line(raw json.RawMessage) error {
 	if !e.At.IsZero() {
 		at = e.At.Local().Format(time.DateTime)
 	}
-	colors := t.a.colors(t.a.out.w)
-	team := oneLine(e.Team)
-	t.team = max(t.team, len([]rune(team)))
-	_, err := fmt.Fprintf(t.a.out, "%s  %-*s  %s\n", paint(at, "dim", colors), t.team, team, paint(oneLine(eventText(e)), eventColor(e.Type), colors))
+	colors, cols := t.a.colors(t.a.out.w), width(t.a.out.w)
+	team, text := oneLine(e.Team), oneLine(eventText(e))
+	t.team = max(t.team, displaywidth.String(team))
+	if cols > 0 {
+		text = displaywidth.TruncateString(text, max(cols-len(at)-t.team-4, leastLast), "…")
+	}
+	pad := strings.Repeat(" ", t.team-displaywidth.String(team))
+	_, err := fmt.Fprintf(t.a.out, "%s  %s%s  %s\n", paint(at, "dim", colors), team, pad, paint(text, eventColor(e.Type), colors))
 	return err
 }
 
@@ -61,6 +66,9 @@ func eventText(e events.Event) string {
 		}
 		if text == "" {
 			text = shownText(d.Content)
+		}
+		if e.Type == events.MessageReceived {
+			return to + " has read what " + d.From + " wrote: " + text
 		}
 		return d.From + " → " + to + ": " + text
 	case *events.Idle:

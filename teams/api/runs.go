@@ -56,6 +56,7 @@ type AgentTeamRun struct {
 	CompletedAt int64  `json:"completedAt,omitempty"`
 	Error       string `json:"error,omitempty"`
 	Summary     string `json:"summary,omitempty"`
+	Recorded    bool   `json:"recorded,omitempty"` // another process has carried it out: up, or a lead and down
 }
 
 // Final tells whether nothing more happens to the run.

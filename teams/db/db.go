@@ -28,7 +28,8 @@ type Component struct {
 }
 
 // Open opens the file, made with mode 0600 in a folder of mode 0700 if there is
-// none, and brings every component to its newest version. A component with a
+// none, and brings every component to its newest version. What is committed outlives
+// a power cut. A component with a
 // version that this program does not know is fault.VersionTooNew, a file that is no
 // database fault.CorruptFile; the file is then left as it was.
 func Open(ctx context.Context, path string, components ...Component) (*sql.DB, error) {
@@ -41,7 +42,7 @@ func Open(ctx context.Context, path string, components ...Component) (*sql.DB, e
 			return nil, err
 		}
 	}
-	d, err := open(path, "rwc", "journal_mode(wal)", "synchronous(normal)", "busy_timeout(5000)", "foreign_keys(1)")
+	d, err := open(path, "rwc", "journal_mode(wal)", "synchronous(full)", "busy_timeout(5000)", "foreign_keys(1)")
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package db
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -47,5 +48,21 @@ func TestDamaged(t *testing.T) {
 	}
 	if after, _ := os.ReadFile(path); !bytes.Equal(junk, after) {
 		t.Error("the damaged file was touched")
+	}
+}
+
+// TestPowerCut: a commit is on disk before it returns. SQLite calls that synchronous
+// 2; with less, the last commits of a write-ahead log can be lost.
+func TestPowerCut(t *testing.T) {
+	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	var mode string
+	var level int
+	err = errors.Join(d.QueryRow(`PRAGMA journal_mode`).Scan(&mode), d.QueryRow(`PRAGMA synchronous`).Scan(&level))
+	if err != nil || mode != "wal" || level != 2 {
+		t.Errorf("journal %s, synchronous %d: %v", mode, level, err)
 	}
 }

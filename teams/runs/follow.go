@@ -1,7 +1,7 @@
 package runs
 
 import (
-	"slices"
+	"errors"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -23,48 +23,54 @@ func (c *change) block(id, blocker string) error {
 	if b.TeamRunID != it.TeamRunID {
 		return fault.New(fault.Rejected, "%q is an item of another run", clip(b.Title))
 	}
-	seen := map[string]bool{}
-	for next := []string{blocker}; len(next) > 0; next = next[1:] {
-		if next[0] == id {
-			return fault.New(fault.Rejected, "%q and %q would wait for each other", clip(it.Title), clip(b.Title))
-		}
-		if seen[next[0]] {
-			continue
-		}
-		seen[next[0]] = true
-		more, err := all(c.ctx, c.tx, scanID, `SELECT blocker_id FROM item_blockers WHERE item_id = ?`, next[0])
-		if err != nil {
-			return err
-		}
-		next = slices.Concat(next, more)
+	if n, err := c.count(countParts, id); err != nil || n > 0 {
+		return errors.Join(err, fault.New(fault.Rejected, "%q has %d parts and follows them: it cannot wait itself", clip(it.Title), n).WithHint("let its parts wait"))
+	}
+	if before, err := c.needs(blocker, id); err != nil || before {
+		return errors.Join(err, fault.New(fault.Rejected, "%q and %q would wait for each other", clip(it.Title), clip(b.Title)))
 	}
 	_, err = c.exec(`INSERT INTO item_blockers VALUES (?, ?) ON CONFLICT DO NOTHING`, id, blocker)
 	return err
 }
 
+// countParts counts the parts of an item.
+const countParts = `SELECT count(*) FROM agent_team_items WHERE parent_item_id = ?`
+
+// needs tells whether an item is done only after another one: it waits for that, is
+// above it, or both in several steps.
+func (c *change) needs(id, other string) (bool, error) {
+	n, err := c.count(`WITH RECURSIVE need(id) AS (VALUES (?1)
+		UNION SELECT b.blocker_id FROM need JOIN item_blockers b ON b.item_id = need.id
+		UNION SELECT i.id FROM need JOIN agent_team_items i ON i.parent_item_id = need.id)
+		SELECT count(*) FROM need WHERE id = ?2`, id, other)
+	return n > 0, err
+}
+
 // unblock makes an item that has not begun blocked or not, as what it waits for
-// stands.
-func (c *change) unblock(id string) error {
+// stands. changed says that it is to be told of in any case.
+func (c *change) unblock(id string, changed bool) error {
 	it, err := item(c.ctx, c.tx, id)
 	if err != nil {
 		return err
 	}
-	if it.Status != api.ItemTodo && it.Status != api.ItemBlocked {
-		return nil
-	}
-	n, err := c.count(openBlockers, id)
-	if err != nil {
+	status, err := c.waiting(it)
+	if err != nil || status == it.Status && !changed {
 		return err
-	}
-	status := api.ItemTodo
-	if n > 0 {
-		status = api.ItemBlocked
-	}
-	if status == it.Status {
-		return nil
 	}
 	it.Status = status
 	return c.saveItem(&it, api.EvItemUpdated)
+}
+
+// waiting is the status of an item as what it waits for stands.
+func (c *change) waiting(it api.AgentTeamItem) (string, error) {
+	if it.Status != api.ItemTodo && it.Status != api.ItemBlocked {
+		return it.Status, nil
+	}
+	n, err := c.count(openBlockers, it.ID)
+	if n > 0 {
+		return api.ItemBlocked, err
+	}
+	return api.ItemTodo, err
 }
 
 // follow gives a parent the status of its children.
@@ -77,8 +83,11 @@ func (c *change) follow(parent string) error {
 		return err
 	}
 	children, err := all(c.ctx, c.tx, scanID, `SELECT status FROM agent_team_items WHERE parent_item_id = ?`, parent)
-	if err != nil || len(children) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(children) == 0 {
+		return c.alone(it)
 	}
 	n := map[string]int{}
 	for _, status := range children {
@@ -89,6 +98,15 @@ func (c *change) follow(parent string) error {
 		return nil
 	}
 	it.Status, it.ResultSummary = status, sum
+	return c.saveItem(&it, api.EvItemUpdated)
+}
+
+// alone lets an item that has lost its last part begin, unless it has ended.
+func (c *change) alone(it api.AgentTeamItem) error {
+	if it.Status != api.ItemInProgress && it.Status != api.ItemBlocked {
+		return nil
+	}
+	it.Status, it.ResultSummary = api.ItemTodo, ""
 	return c.saveItem(&it, api.EvItemUpdated)
 }
 

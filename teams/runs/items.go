@@ -67,51 +67,67 @@ func (s *Store) Item(ctx context.Context, id string) (api.AgentTeamItem, error) 
 // CreateItem adds an item to a run that is not over.
 func (s *Store) CreateItem(ctx context.Context, p api.ItemParams) (it api.AgentTeamItem, err error) {
 	err = s.change(ctx, "add an item", func(c *change) error {
-		if it, err = c.createItem(newID(), p); err != nil {
+		id := newID()
+		if err := c.insertItem(id, p); err != nil {
 			return err
 		}
-		for _, id := range p.BlockedBy {
-			if err := c.block(it.ID, id); err != nil {
+		for _, b := range p.BlockedBy {
+			if err := c.block(id, b); err != nil {
 				return err
 			}
 		}
-		if len(p.BlockedBy) > 0 {
-			if err := c.unblock(it.ID); err != nil {
-				return err
-			}
-		}
-		it, err = item(ctx, c.tx, it.ID)
+		it, err = c.created(id)
 		return err
 	})
 	return it, err
 }
 
-func (c *change) createItem(id string, p api.ItemParams) (api.AgentTeamItem, error) {
+// insertItem writes a new item. What it waits for may follow, then created.
+func (c *change) insertItem(id string, p api.ItemParams) error {
 	it := api.AgentTeamItem{ID: id, TeamRunID: p.TeamRunID, ParentItemID: p.ParentItemID, Title: p.Title, Description: p.Description,
 		OwnerAgentRoleID: p.OwnerAgentRoleID, Status: api.ItemTodo, CreatedAt: c.now, UpdatedAt: c.now}
-	r, err := c.openRun(p.TeamRunID)
-	if err != nil {
-		return it, err
+	if _, err := c.openRun(p.TeamRunID); err != nil {
+		return err
 	}
 	if err := c.checkItem(it); err != nil {
-		return it, err
+		return err
 	}
 	if it.ParentItemID != "" {
 		if err := c.checkParent(it); err != nil {
-			return it, err
+			return err
 		}
 	}
+	var err error
 	if p.SortOrder != nil {
-		it.SortOrder = *p.SortOrder
-	} else if err := c.tx.QueryRowContext(c.ctx, `SELECT coalesce(max(sort_order), 0) + ? FROM agent_team_items WHERE team_run_id = ?`, gap, it.TeamRunID).Scan(&it.SortOrder); err != nil {
-		return it, err
+		it.SortOrder, err = *p.SortOrder, checkOrder("sortOrder", *p.SortOrder)
+	} else {
+		it.SortOrder, err = c.atEnd(it.TeamRunID)
+	}
+	if err != nil {
+		return err
 	}
 	_, err = c.exec(`INSERT INTO agent_team_items VALUES (?, ?, ?, ?, ?, ?, NULL, ?, NULL, ?, ?, ?)`, it.ID, it.TeamRunID, null(it.ParentItemID), it.Title,
 		null(it.Description), null(it.OwnerAgentRoleID), it.Status, it.SortOrder, it.CreatedAt, it.UpdatedAt)
+	return err
+}
+
+// created tells of a new item, now that all that belongs to it is written, and lets
+// its parent follow.
+func (c *change) created(id string) (api.AgentTeamItem, error) {
+	it, err := item(c.ctx, c.tx, id)
 	if err != nil {
 		return it, err
 	}
-	c.say(api.TeamRunEvent{Type: api.EvItemCreated, TeamID: r.TeamID, TeamRunID: it.TeamRunID, Item: &it})
+	if it.Status, err = c.waiting(it); err != nil {
+		return it, err
+	}
+	if _, err := c.exec(`UPDATE agent_team_items SET status = ? WHERE id = ?`, it.Status, id); err != nil {
+		return it, err
+	}
+	told := it
+	if err := c.sayItem(api.EvItemCreated, &told); err != nil {
+		return it, err
+	}
 	return it, c.follow(it.ParentItemID)
 }
 
@@ -138,26 +154,30 @@ func (c *change) checkItem(it api.AgentTeamItem) error {
 	return err
 }
 
-// checkParent refuses a parent of another run, one that would be its own ancestor,
-// and one that somebody works on.
+// checkParent refuses a parent of another run, one that cannot have parts, and one
+// that must be done before its part.
 func (c *change) checkParent(it api.AgentTeamItem) error {
-	for id := it.ParentItemID; id != ""; {
-		above, err := item(c.ctx, c.tx, id)
-		switch {
-		case err != nil:
-			return err
-		case above.TeamRunID != it.TeamRunID:
-			return fault.New(fault.Rejected, "the parent %q is an item of another run", clip(above.Title))
-		case above.ID == it.ID:
-			return fault.New(fault.Rejected, "the item would be its own ancestor")
-		case id == it.ParentItemID && above.Status == api.ItemInProgress && above.SourceTaskID != "":
-			if n, err := c.count(`SELECT count(*) FROM tasks WHERE id = ? AND completed_at IS NULL`, above.SourceTaskID); err != nil || n > 0 {
-				return errors.Join(err, fault.New(fault.Rejected, "somebody works on %q: it cannot become a parent now", clip(above.Title)))
-			}
-		}
-		id = above.ParentItemID
+	above, err := item(c.ctx, c.tx, it.ParentItemID)
+	switch {
+	case err != nil:
+		return err
+	case above.TeamRunID != it.TeamRunID:
+		return fault.New(fault.Rejected, "the parent %q is an item of another run", clip(above.Title))
+	case above.ID == it.ID:
+		return fault.New(fault.Rejected, "the item would be its own ancestor")
+	case len(above.BlockedBy) > 0:
+		return fault.New(fault.Rejected, "%q waits for other items: it cannot have parts", clip(above.Title)).WithHint("let the parts of another item wait for those")
 	}
-	return nil
+	if circle, err := c.needs(it.ID, above.ID); err != nil || circle {
+		return errors.Join(err, fault.New(fault.Rejected, "%q has to be done before %q, and cannot follow it", clip(above.Title), clip(it.Title)))
+	}
+	if n, err := c.count(countParts, above.ID); err != nil || n > 0 {
+		return err // it has followed others before
+	}
+	if above.Status == api.ItemDone {
+		return fault.New(fault.Rejected, "%q is done: it cannot get parts any more", clip(above.Title))
+	}
+	return c.free(above, "given parts")
 }
 
 // UpdateItem changes an item; its status only as the table allows. One that a
@@ -214,7 +234,7 @@ func (c *change) byHand(it api.AgentTeamItem, status string) error {
 	if err := itemTransitions().check("the item", it.Status, status, itemStatuses()); err != nil {
 		return err
 	}
-	if n, err := c.count(`SELECT count(*) FROM agent_team_items WHERE parent_item_id = ?`, it.ID); err != nil || n > 0 {
+	if n, err := c.count(countParts, it.ID); err != nil || n > 0 {
 		return errors.Join(err, fault.New(fault.Rejected, "%q follows its %d children", clip(it.Title), n).WithHint("change those"))
 	}
 	if status == api.ItemTodo || status == api.ItemInProgress {
@@ -246,7 +266,7 @@ func (c *change) saveItem(it *api.AgentTeamItem, event string) error {
 		return err
 	}
 	for _, id := range waiting {
-		if err := c.unblock(id); err != nil {
+		if err := c.unblock(id, false); err != nil {
 			return err
 		}
 	}
@@ -277,7 +297,7 @@ func (s *Store) DeleteItem(ctx context.Context, id string) error {
 		if err := c.free(it, "deleted"); err != nil {
 			return err
 		}
-		if n, err := c.count(`SELECT count(*) FROM agent_team_items WHERE parent_item_id = ?`, id); err != nil || n > 0 {
+		if n, err := c.count(countParts, id); err != nil || n > 0 {
 			return errors.Join(err, fault.New(fault.Rejected, "%q has %d children", clip(it.Title), n).WithHint("delete or move those first"))
 		}
 		waiting, err := all(ctx, c.tx, scanID, `SELECT item_id FROM item_blockers WHERE blocker_id = ?`, id)
@@ -291,7 +311,7 @@ func (s *Store) DeleteItem(ctx context.Context, id string) error {
 			return err
 		}
 		for _, other := range waiting {
-			if err := c.unblock(other); err != nil {
+			if err := c.unblock(other, true); err != nil {
 				return err
 			}
 		}

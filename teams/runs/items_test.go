@@ -173,56 +173,136 @@ func TestC05_Blocked(t *testing.T) {
 	}
 }
 
-// TestC13_Increments: who takes what is loaded, and then each event as it comes,
-// has what the lists say.
-func TestC13_Increments(t *testing.T) {
+// TestC05_PartsAndWaiting: what follows its parts cannot wait itself, and nothing
+// waits in a circle, be it by waiting or by being a part.
+func TestC05_PartsAndWaiting(t *testing.T) {
 	s := newScratch(t)
 	run, list := s.begun(3)
-	local := map[string]api.AgentTeamItem{}
-	var state api.AgentTeamRun
-	take := func(e api.TeamRunEvent) {
-		for _, it := range e.Items {
-			local[it.ID] = it
+	add := func(p api.ItemParams) (api.AgentTeamItem, error) {
+		p.TeamRunID, p.Title = run.ID, or(p.Title, "x")
+		return s.CreateItem(s.ctx, p)
+	}
+	a := ok[api.AgentTeamItem](s)(add(api.ItemParams{BlockedBy: []string{list[0].ID}}))
+	if a.Status != api.ItemBlocked || len(a.BlockedBy) != 1 {
+		t.Errorf("%+v", a)
+	}
+	_, err := add(api.ItemParams{ParentItemID: a.ID})
+	s.code(err, fault.Rejected) // a part of one that waits
+	_, err = s.MoveItem(s.ctx, api.ItemMove{ID: list[1].ID, ParentItemID: &a.ID})
+	s.code(err, fault.Rejected)
+	part := ok[api.AgentTeamItem](s)(add(api.ItemParams{ParentItemID: list[1].ID}))
+	s.code(s.change(s.ctx, "block", func(c *change) error { return c.block(list[1].ID, list[0].ID) }), fault.Rejected)
+	_, err = add(api.ItemParams{ParentItemID: list[1].ID, BlockedBy: []string{list[1].ID}})
+	s.code(err, fault.Rejected) // a part that waits for the whole
+	late := ok[api.AgentTeamItem](s)(add(api.ItemParams{BlockedBy: []string{list[1].ID}}))
+	_, err = s.MoveItem(s.ctx, api.ItemMove{ID: late.ID, ParentItemID: &list[1].ID})
+	s.code(err, fault.Rejected)
+	_, err = s.MoveItem(s.ctx, api.ItemMove{ID: list[1].ID, ParentItemID: &part.ID})
+	s.code(err, fault.Rejected)
+	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: part.ID, Status: p(api.ItemDone)}))
+	if now := ok[api.AgentTeamItem](s)(s.Item(s.ctx, late.ID)); now.Status != api.ItemTodo {
+		t.Errorf("all parts are done, and who waits for the whole is %s", now.Status)
+	}
+	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: list[2].ID, Status: p(api.ItemDone)}))
+	_, err = add(api.ItemParams{ParentItemID: list[2].ID})
+	s.code(err, fault.Rejected) // what is done is done
+}
+
+// TestC05_LastPart: an item that has lost its parts can begin.
+func TestC05_LastPart(t *testing.T) {
+	s := newScratch(t)
+	run, list := s.begun(1)
+	var parts []string
+	for range 2 {
+		it := ok[api.AgentTeamItem](s)(s.CreateItem(s.ctx, api.ItemParams{TeamRunID: run.ID, Title: "x", ParentItemID: list[0].ID}))
+		parts = append(parts, it.ID)
+	}
+	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: parts[0], Status: p(api.ItemDone)}))
+	if now := ok[api.AgentTeamItem](s)(s.Item(s.ctx, list[0].ID)); now.Status != api.ItemInProgress {
+		t.Errorf("%+v", now)
+	}
+	s.code(s.DeleteItem(s.ctx, parts[0]), "")
+	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: parts[1], Status: p(api.ItemInProgress)}))
+	s.code(s.DeleteItem(s.ctx, parts[1]), "")
+	if now := ok[[]api.AgentTeamItem](s)(s.Ready(s.ctx, run.ID, 9)); len(now) != 1 || now[0].ID != list[0].ID || now[0].ResultSummary != "" {
+		t.Errorf("%+v", now)
+	}
+}
+
+// TestC05_OrderHasBounds: numbers that not every program can keep are refused, and
+// there is always room.
+func TestC05_OrderHasBounds(t *testing.T) {
+	s := newScratch(t)
+	run, list := s.begun(3)
+	for _, n := range []int64{maxOrder + 1, -maxOrder - 1, 1<<63 - 1, -1 << 63} {
+		_, err := s.MoveItem(s.ctx, api.ItemMove{ID: list[0].ID, SortOrder: &n})
+		s.code(err, fault.InvalidArgument)
+		_, err = s.CreateItem(s.ctx, api.ItemParams{TeamRunID: run.ID, Title: "x", SortOrder: &n})
+		s.code(err, fault.InvalidArgument)
+		_, err = s.AddMember(s.ctx, api.AgentTeamMemberParams{TeamID: run.TeamID, AgentRoleID: "codex", MemberOrder: p(int(n))})
+		s.code(err, fault.InvalidArgument)
+	}
+	m := ok[api.AgentTeamMember](s)(s.AddMember(s.ctx, api.AgentTeamMemberParams{TeamID: run.TeamID, AgentRoleID: "codex", MemberOrder: p(maxOrder)}))
+	_, err := s.UpdateMember(s.ctx, api.AgentTeamMemberChange{ID: m.ID, MemberOrder: p(maxOrder + 1)})
+	s.code(err, fault.InvalidArgument)
+	for _, edge := range []struct {
+		order int64
+		move  api.ItemMove
+		want  string
+	}{
+		{maxOrder, api.ItemMove{ID: list[1].ID, AfterID: list[0].ID}, "312"},
+		{-maxOrder, api.ItemMove{ID: list[1].ID, BeforeID: list[0].ID}, "213"},
+	} {
+		ok[api.AgentTeamItem](s)(s.MoveItem(s.ctx, api.ItemMove{ID: list[0].ID, SortOrder: &edge.order}))
+		for range 3 {
+			ok[api.AgentTeamItem](s)(s.MoveItem(s.ctx, edge.move))
+			if got := s.order(run.ID); got != edge.want {
+				t.Errorf("at %d: %s, want %s", edge.order, got, edge.want)
+			}
 		}
-		if e.Run != nil {
-			state = *e.Run
+	}
+	ok[api.AgentTeamItem](s)(s.MoveItem(s.ctx, api.ItemMove{ID: list[2].ID, SortOrder: p(int64(maxOrder))}))
+	ok[api.AgentTeamItem](s)(s.CreateItem(s.ctx, api.ItemParams{TeamRunID: run.ID, Title: "4"}))
+	if got := s.order(run.ID); got != "2134" {
+		t.Error(got)
+	}
+	for _, it := range ok[[]api.AgentTeamItem](s)(s.Items(s.ctx, api.ItemsParams{TeamRunID: run.ID})) {
+		s.code(checkOrder("sortOrder", it.SortOrder), "")
+	}
+}
+
+// TestC09_LaunchLooksAgain: what has changed since an item was found ready is seen
+// before a teammate gets it.
+func TestC09_LaunchLooksAgain(t *testing.T) {
+	s := newScratch(t)
+	for what, change := range map[string]func(api.AgentTeamRun, api.AgentTeamItem){
+		"another owner": func(_ api.AgentTeamRun, it api.AgentTeamItem) {
+			ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: it.ID, OwnerAgentRoleID: p("codex")}))
+		},
+		"no owner": func(_ api.AgentTeamRun, it api.AgentTeamItem) {
+			ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: it.ID, OwnerAgentRoleID: p("")}))
+		},
+		"a part": func(r api.AgentTeamRun, it api.AgentTeamItem) {
+			ok[api.AgentTeamItem](s)(s.CreateItem(s.ctx, api.ItemParams{TeamRunID: r.ID, Title: "part", ParentItemID: it.ID}))
+		},
+		"another lead": func(r api.AgentTeamRun, it api.AgentTeamItem) {
+			ok[api.AgentTeam](s)(s.UpdateTeam(s.ctx, api.AgentTeamChange{ID: r.TeamID, LeadAgentRoleID: p("shell")}))
+		},
+	} {
+		run, _ := s.begun(1)
+		ready := ok[[]api.AgentTeamItem](s)(s.Ready(s.ctx, run.ID, 1))
+		change(run, ready[0])
+		if _, err := s.Launch(s.ctx, ready[0], "a"); fault.CodeOf(err) != fault.Rejected {
+			t.Errorf("%s: %v", what, err)
 		}
-		switch {
-		case e.Type == api.EvItemDeleted:
-			delete(local, e.Item.ID)
-		case e.Item != nil:
-			local[e.Item.ID] = *e.Item
+		if n := len(ok[[]Flight](s)(s.Flights(s.ctx, run.ID))); n != 0 {
+			t.Errorf("%s: it flies", what)
 		}
 	}
-	if err := s.Loaded(s.ctx, api.TeamRunFilter{TeamRunID: run.ID}, func(told []api.TeamRunEvent) {
-		for _, e := range told {
-			take(e)
-		}
-	}); err != nil || len(local) != 3 {
-		t.Fatal(err, len(local))
-	}
-	f := ok[Flight](s)(s.Launch(s.ctx, list[0].ID, "a"))
-	ok[api.AgentTeamItem](s)(s.MoveItem(s.ctx, api.ItemMove{ID: list[2].ID, BeforeID: list[0].ID}))
-	if err := s.DeleteItem(s.ctx, list[1].ID); err != nil {
-		t.Fatal(err)
-	}
-	ok[api.AgentTeamItem](s)(s.CreateItem(s.ctx, api.ItemParams{TeamRunID: run.ID, Title: "new", BlockedBy: []string{list[0].ID}}))
-	if err := s.Land(s.ctx, run.ID, f.TaskID, api.ItemDone, "x"); err != nil {
-		t.Fatal(err)
-	}
-	ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID))
-	for _, e := range s.told {
-		take(e)
-	}
-	now := ok[[]api.AgentTeamItem](s)(s.Items(s.ctx, api.ItemsParams{TeamRunID: run.ID}))
-	for _, it := range now {
-		mine := local[it.ID]
-		mine.BlockedBy, it.BlockedBy = nil, nil
-		if mine.Status != it.Status || mine.SortOrder != it.SortOrder || mine.ResultSummary != it.ResultSummary {
-			t.Errorf("mine %+v\nlist %+v", mine, it)
-		}
-	}
-	if len(local) != len(now) || state != ok[api.AgentTeamRun](s)(s.Run(s.ctx, run.ID)) {
-		t.Errorf("%d items of %d, %+v", len(local), len(now), state)
+	run, list := s.begun(1)
+	ok[api.AgentTeam](s)(s.UpdateTeam(s.ctx, api.AgentTeamChange{ID: run.TeamID, LeadAgentRoleID: p("codex")}))
+	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, OwnerAgentRoleID: p(LeadRole)}))
+	if n := len(ok[[]api.AgentTeamItem](s)(s.Ready(s.ctx, run.ID, 9))); n != 0 {
+		t.Error("a teammate would be the lead")
 	}
 }

@@ -11,10 +11,11 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
-const runColumns = `id, team_id, root_task_id, status, started_at, coalesce(completed_at, 0), coalesce(error, ''), coalesce(summary, '')`
+const runColumns = `id, team_id, root_task_id, status, started_at, coalesce(completed_at, 0), coalesce(error, ''), coalesce(summary, ''),
+	EXISTS (SELECT 1 FROM run_places p WHERE p.run_id = agent_team_runs.id AND NOT p.scheduled)`
 
 func scanRun(scan func(...any) error) (r api.AgentTeamRun, err error) {
-	err = scan(&r.ID, &r.TeamID, &r.RootTaskID, &r.Status, &r.StartedAt, &r.CompletedAt, &r.Error, &r.Summary)
+	err = scan(&r.ID, &r.TeamID, &r.RootTaskID, &r.Status, &r.StartedAt, &r.CompletedAt, &r.Error, &r.Summary, &r.Recorded)
 	return r, err
 }
 
@@ -85,32 +86,30 @@ func (s *Store) CreateRun(ctx context.Context, p api.RunCreateParams) (r api.Age
 		if !t.IsActive {
 			return fault.New(fault.Rejected, "the team %q is retired", clip(t.Name)).WithHint("team:update with isActive true brings it back")
 		}
-		id := newID()
-		if r, err = c.createRun(t, id, place{liveTeam: liveName(t.Name, id), cwd: p.Cwd, scheduled: true}); err != nil {
+		r = api.AgentTeamRun{ID: newID(), TeamID: t.ID, RootTaskID: newID(), Status: api.RunPending, StartedAt: c.now}
+		if err := c.insertRun(t, r, Place{LiveTeam: liveName(t.Name, r.ID), Cwd: p.Cwd, Scheduled: true}); err != nil {
 			return err
 		}
+		c.sayRun(api.EvRunCreated, r)
 		return c.firstItems(r.ID, p.Items)
 	})
 	return r, err
 }
 
-// place is where a run is carried out.
-type place struct {
-	liveTeam, cwd string
-	scheduled     bool
+// insertRun writes a new run, its root task, and where it is carried out.
+func (c *change) insertRun(t api.AgentTeam, r api.AgentTeamRun, at Place) error {
+	if _, err := c.exec(`INSERT INTO tasks (id, title, status, assignee, started_at) VALUES (?, ?, ?, ?, ?)`, r.RootTaskID, t.Name, api.ItemInProgress, t.LeadAgentRoleID, r.StartedAt); err != nil {
+		return err
+	}
+	if _, err := c.exec(`INSERT INTO agent_team_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.TeamID, r.RootTaskID, r.Status, r.StartedAt, nullMoment(r.CompletedAt), null(r.Error), null(r.Summary)); err != nil {
+		return err
+	}
+	_, err := c.exec(`INSERT INTO run_places VALUES (?, ?, ?, ?)`, r.ID, at.LiveTeam, at.Cwd, at.Scheduled)
+	return err
 }
 
-func (c *change) createRun(t api.AgentTeam, id string, at place) (api.AgentTeamRun, error) {
-	r := api.AgentTeamRun{ID: id, TeamID: t.ID, RootTaskID: newID(), Status: api.RunPending, StartedAt: c.now}
-	if _, err := c.exec(`INSERT INTO tasks (id, title, status, assignee, started_at) VALUES (?, ?, ?, ?, ?)`, r.RootTaskID, t.Name, api.ItemInProgress, t.LeadAgentRoleID, c.now); err != nil {
-		return r, err
-	}
-	if _, err := c.exec(`INSERT INTO agent_team_runs (id, team_id, root_task_id, status, started_at) VALUES (?, ?, ?, ?, ?)`, r.ID, r.TeamID, r.RootTaskID, r.Status, r.StartedAt); err != nil {
-		return r, err
-	}
-	_, err := c.exec(`INSERT INTO run_places VALUES (?, ?, ?, ?)`, r.ID, at.liveTeam, at.cwd, at.scheduled)
-	c.say(api.TeamRunEvent{Type: api.EvRunCreated, TeamID: r.TeamID, TeamRunID: r.ID, Run: &r})
-	return r, err
+func (c *change) sayRun(event string, r api.AgentTeamRun) {
+	c.say(api.TeamRunEvent{Type: event, TeamID: r.TeamID, TeamRunID: r.ID, Run: &r})
 }
 
 // liveName is a name for a run's teammates' team that no other run has and that a
@@ -136,7 +135,7 @@ func (c *change) firstItems(runID string, specs []api.ItemSpec) error {
 	}
 	for i, spec := range specs {
 		p := api.ItemParams{TeamRunID: runID, Title: spec.Title, Description: spec.Description, OwnerAgentRoleID: spec.OwnerAgentRoleID}
-		if _, err := c.createItem(ids[i], p); err != nil {
+		if err := c.insertItem(ids[i], p); err != nil {
 			return err
 		}
 		if spec.Run != "" {
@@ -154,10 +153,10 @@ func (c *change) firstItems(runID string, specs []api.ItemSpec) error {
 				return err
 			}
 		}
-		if len(spec.BlockedBy) > 0 {
-			if err := c.unblock(ids[i]); err != nil {
-				return err
-			}
+	}
+	for _, id := range ids { // all at once, so that each is told as it is in the end
+		if _, err := c.created(id); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -237,7 +236,7 @@ func (c *change) stepRun(r *api.AgentTeamRun, to, why string) error {
 	}
 	_, err := c.exec(`UPDATE agent_team_runs SET status = ?, started_at = ?, completed_at = ?, error = ?, summary = ? WHERE id = ?`,
 		r.Status, r.StartedAt, nullMoment(r.CompletedAt), null(r.Error), null(r.Summary), r.ID)
-	c.say(api.TeamRunEvent{Type: api.EvRunUpdated, TeamID: r.TeamID, TeamRunID: r.ID, Run: r})
+	c.sayRun(api.EvRunUpdated, *r)
 	return err
 }
 
@@ -264,8 +263,13 @@ func (c *change) close(r *api.AgentTeamRun) error {
 		return err
 	}
 	r.Summary = summary(tally)
+	return c.closeRoot(*r)
+}
+
+// closeRoot ends the root task of a run that has ended.
+func (c *change) closeRoot(r api.AgentTeamRun) error {
 	status := map[string]string{api.RunCompleted: api.ItemDone}[r.Status]
-	_, err = c.exec(`UPDATE tasks SET status = ?, result_summary = ?, completed_at = ? WHERE id = ?`, or(status, api.ItemFailed), null(or(r.Error, r.Summary)), r.CompletedAt, r.RootTaskID)
+	_, err := c.exec(`UPDATE tasks SET status = ?, result_summary = ?, completed_at = ? WHERE id = ?`, or(status, api.ItemFailed), null(or(r.Error, r.Summary)), r.CompletedAt, r.RootTaskID)
 	return err
 }
 

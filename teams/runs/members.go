@@ -70,6 +70,9 @@ func (c *change) addMember(p api.AgentTeamMemberParams) (api.AgentTeamMember, er
 		m.MemberOrder = max(m.MemberOrder, o.MemberOrder+1)
 	}
 	set(&m.MemberOrder, p.MemberOrder)
+	if err := checkOrder("memberOrder", int64(m.MemberOrder)); err != nil {
+		return m, err
+	}
 	_, err = c.exec(`INSERT INTO agent_team_members VALUES (?, ?, ?, ?, ?, ?, ?)`, m.ID, m.TeamID, m.AgentRoleID, m.MemberOrder, m.IsRequired, null(m.RoleGuidance), m.CreatedAt)
 	c.say(api.TeamRunEvent{Type: api.EvMemberAdded, TeamID: m.TeamID, Member: &m})
 	return m, err
@@ -90,7 +93,7 @@ func (s *Store) UpdateMember(ctx context.Context, p api.AgentTeamMemberChange) (
 }
 
 func (c *change) saveMember(m *api.AgentTeamMember) error {
-	if err := checkText("guidance", m.RoleGuidance, maxText); err != nil {
+	if err := errors.Join(checkText("guidance", m.RoleGuidance, maxText), checkOrder("memberOrder", int64(m.MemberOrder))); err != nil {
 		return err
 	}
 	_, err := c.exec(`UPDATE agent_team_members SET member_order = ?, is_required = ?, role_guidance = ? WHERE id = ?`, m.MemberOrder, m.IsRequired, null(m.RoleGuidance), m.ID)

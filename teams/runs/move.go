@@ -49,16 +49,40 @@ func (c *change) position(it api.AgentTeamItem, p api.ItemMove) (int64, error) {
 	case n > 1 || n == 0 && p.ParentItemID == nil:
 		return 0, fault.New(fault.InvalidArgument, "a move takes one of sortOrder, beforeId and afterId, or a parentItemId")
 	case p.SortOrder != nil:
-		return *p.SortOrder, nil
+		return *p.SortOrder, checkOrder("sortOrder", *p.SortOrder)
 	case n == 0:
 		return it.SortOrder, nil
 	}
 	return c.between(it, p.BeforeID, p.AfterID)
 }
 
+// maxOrder bounds the numbers by which things are put in order: programs in
+// JavaScript and many readers of JSON know no larger ones exactly.
+const maxOrder = 1<<53 - 1
+
+func checkOrder(what string, n int64) error {
+	if n < -maxOrder || n > maxOrder {
+		return fault.New(fault.InvalidArgument, "%s is %d; it takes %d to %d", what, n, int64(-maxOrder), int64(maxOrder))
+	}
+	return nil
+}
+
+// atEnd is the number of a new item at the end of a checklist.
+func (c *change) atEnd(runID string) (n int64, err error) {
+	for range 2 {
+		if err = c.tx.QueryRowContext(c.ctx, `SELECT coalesce(max(sort_order), 0) + ? FROM agent_team_items WHERE team_run_id = ?`, gap, runID).Scan(&n); err != nil || n <= maxOrder {
+			return n, err
+		}
+		if err = c.renumber(runID); err != nil {
+			return 0, err
+		}
+	}
+	return n, checkOrder("sortOrder", n)
+}
+
 // between finds a number beside another item, and makes room if there is none.
 func (c *change) between(it api.AgentTeamItem, before, after string) (int64, error) {
-	for range 2 {
+	for range 3 {
 		other, err := item(c.ctx, c.tx, before+after)
 		switch {
 		case err != nil:
@@ -68,24 +92,99 @@ func (c *change) between(it api.AgentTeamItem, before, after string) (int64, err
 		case other.ID == it.ID:
 			return it.SortOrder, nil
 		}
-		query, step := `SELECT min(sort_order) FROM agent_team_items WHERE team_run_id = ? AND sort_order >= ? AND id NOT IN (?, ?) AND (sort_order, id) > (?, ?)`, int64(gap)
-		if before != "" {
-			query, step = `SELECT max(sort_order) FROM agent_team_items WHERE team_run_id = ? AND sort_order <= ? AND id NOT IN (?, ?) AND (sort_order, id) < (?, ?)`, -gap
-		}
-		var next sql.NullInt64
-		if err := c.tx.QueryRowContext(c.ctx, query, it.TeamRunID, other.SortOrder, other.ID, it.ID, other.SortOrder, other.ID).Scan(&next); err != nil {
+		low, high, err := c.beside(it, other, before != "")
+		if err != nil {
 			return 0, err
 		}
-		if !next.Valid {
-			return other.SortOrder + step, nil
+		if high-low > 1 {
+			return low + (high-low)/2, nil
 		}
-		if d := next.Int64 - other.SortOrder; d > 1 || d < -1 {
-			return other.SortOrder + d/2, nil
-		}
-		if _, err := c.exec(`UPDATE agent_team_items SET sort_order = n.place * ? FROM
-			(SELECT id, row_number() OVER (ORDER BY sort_order, id) AS place FROM agent_team_items WHERE team_run_id = ?) n WHERE n.id = agent_team_items.id`, gap, it.TeamRunID); err != nil {
+		if err := c.push(it, other, before != "", low); err != nil {
 			return 0, err
 		}
 	}
 	return 0, fault.New(fault.Failed, "no room beside the item")
+}
+
+// beside are the numbers between which an item belongs that comes before or after
+// another one.
+func (c *change) beside(it, other api.AgentTeamItem, before bool) (low, high int64, err error) {
+	query := `SELECT min(sort_order) FROM agent_team_items WHERE team_run_id = ? AND sort_order >= ? AND id NOT IN (?, ?) AND (sort_order, id) > (?, ?)`
+	if before {
+		query = `SELECT max(sort_order) FROM agent_team_items WHERE team_run_id = ? AND sort_order <= ? AND id NOT IN (?, ?) AND (sort_order, id) < (?, ?)`
+	}
+	var next sql.NullInt64
+	if err := c.tx.QueryRowContext(c.ctx, query, it.TeamRunID, other.SortOrder, other.ID, it.ID, other.SortOrder, other.ID).Scan(&next); err != nil {
+		return 0, 0, err
+	}
+	low, high = other.SortOrder, min(other.SortOrder+2*gap, maxOrder+1)
+	if before {
+		low, high = max(other.SortOrder-2*gap, -maxOrder-1), other.SortOrder
+	}
+	if next.Valid && before {
+		low = next.Int64
+	} else if next.Valid {
+		high = next.Int64
+	}
+	return low, high, nil
+}
+
+// nudge is how far an item is pushed that stands in the way: little, so that few
+// others have to give way in turn.
+const nudge = gap / 32
+
+// push makes room above the number low: other, or what comes after it, goes up, and
+// so does what stands in its way then. At the end of all numbers everything gets a
+// new one.
+func (c *change) push(it, other api.AgentTeamItem, itself bool, low int64) error {
+	rows, err := c.tx.QueryContext(c.ctx, `SELECT `+itemColumns+` FROM agent_team_items i WHERE i.team_run_id = ? AND i.id != ?
+		AND ((i.sort_order, i.id) > (?, ?) OR ? AND i.id = ?) AND i.sort_order >= ? ORDER BY i.sort_order, i.id`,
+		it.TeamRunID, it.ID, other.SortOrder, other.ID, itself, other.ID, other.SortOrder)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var pushed []api.AgentTeamItem
+	place := low + 2*nudge
+	for rows.Next() {
+		next, err := scanItem(rows.Scan)
+		if err != nil {
+			return err
+		}
+		if next.SortOrder >= place {
+			break
+		}
+		next.SortOrder = place
+		pushed = append(pushed, next)
+		place += nudge
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	if len(pushed) == 0 || place > maxOrder {
+		return c.renumber(it.TeamRunID)
+	}
+	for i := range pushed {
+		if err := c.saveItem(&pushed[i], api.EvItemMoved); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renumber gives every item of a run a number with room on both sides.
+func (c *change) renumber(runID string) error {
+	list, err := items(c.ctx, c.tx, runID)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if place := int64(i+1) * gap; list[i].SortOrder != place {
+			list[i].SortOrder = place
+			if err := c.saveItem(&list[i], api.EvItemMoved); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

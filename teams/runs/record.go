@@ -3,47 +3,121 @@ package runs
 import (
 	"context"
 	"errors"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // Import takes in the record of a run that another process has carried out. A
-// later record of the same run takes the place of an earlier one; after the one that
-// ends it nothing changes any more. A record of what the daemon carries out is
-// passed over.
+// later record of the same run takes the place of an earlier one, and what is new in
+// it is told; after the one that ends it nothing changes any more. A record of what
+// the daemon carries out is passed over.
 func (s *Store) Import(ctx context.Context, rec api.RunRecord) error {
 	return s.change(ctx, "take in the record of a run", func(c *change) error {
+		if err := (transitions{"": runStatuses()}).check("the run", "", rec.Status, runStatuses()); err != nil {
+			return err
+		}
+		rec.Tasks = knownStatuses(rec.Tasks)
 		if n, err := c.count(`SELECT count(*) FROM run_places WHERE live_team = ? AND scheduled`, rec.Team); err != nil || n > 0 {
 			return err
 		}
 		old, err := run(ctx, c.tx, rec.ID)
-		switch {
-		case err == nil && old.Final():
-			return nil
-		case err == nil:
-			if err := c.forget(old); err != nil {
-				return err
-			}
-		case !errors.Is(err, fault.RunNotFound):
+		if errors.Is(err, fault.RunNotFound) {
+			old, err = api.AgentTeamRun{RootTaskID: newID()}, nil
+		}
+		if err != nil || old.Final() {
+			return err
+		}
+		before, err := items(ctx, c.tx, rec.ID)
+		if err != nil {
 			return err
 		}
 		t, err := c.recordedTeam(rec)
 		if err != nil {
 			return err
 		}
-		r, err := c.createRun(t, rec.ID, place{liveTeam: rec.Team})
-		if err != nil {
+		if err := c.forget(old); err != nil {
 			return err
+		}
+		r := api.AgentTeamRun{ID: rec.ID, TeamID: t.ID, RootTaskID: old.RootTaskID, Status: rec.Status, StartedAt: rec.StartedAt, CompletedAt: rec.CompletedAt, Error: rec.Error, Recorded: true}
+		if r.Final() {
+			r.CompletedAt, r.Summary = or(r.CompletedAt, c.now), recordedSummary(rec)
+		}
+		if err := c.insertRun(t, r, Place{LiveTeam: rec.Team}); err != nil {
+			return err
+		}
+		if r.Final() {
+			if err := c.closeRoot(r); err != nil {
+				return err
+			}
 		}
 		if err := c.recordWork(r, rec); err != nil {
 			return err
 		}
-		return c.recordEnd(r, rec)
+		return c.tellRecord(old, r, before)
 	})
 }
 
-// forget removes an earlier record.
+// knownStatuses puts todo for the words of other programs.
+func knownStatuses(list []api.RunRecordTask) []api.RunRecordTask {
+	list = slices.Clone(list)
+	for i, k := range list {
+		if !slices.Contains(itemStatuses(), k.Status) {
+			list[i].Status = api.ItemTodo
+		}
+	}
+	return list
+}
+
+func recordedSummary(rec api.RunRecord) string {
+	n := map[string]int{}
+	for _, k := range rec.Tasks {
+		n[k.Status]++
+	}
+	return summary(n)
+}
+
+// tellRecord tells in what a record differs from the one before.
+func (c *change) tellRecord(old, now api.AgentTeamRun, before []api.AgentTeamItem) error {
+	switch {
+	case old.ID == "":
+		c.sayRun(api.EvRunCreated, now)
+	case old != now:
+		c.sayRun(api.EvRunUpdated, now)
+	}
+	after, err := items(c.ctx, c.tx, now.ID)
+	if err != nil {
+		return err
+	}
+	known := map[string]api.AgentTeamItem{}
+	for _, it := range before {
+		known[it.ID] = it
+	}
+	tell := func(event string, it api.AgentTeamItem) {
+		c.say(api.TeamRunEvent{Type: event, TeamID: now.TeamID, TeamRunID: now.ID, Item: &it})
+	}
+	for _, it := range after {
+		if was, there := known[it.ID]; !there {
+			tell(api.EvItemCreated, it)
+		} else if !reflect.DeepEqual(was, it) {
+			tell(api.EvItemUpdated, it)
+		}
+		delete(known, it.ID)
+	}
+	for _, it := range before {
+		if _, gone := known[it.ID]; gone {
+			tell(api.EvItemDeleted, it)
+		}
+	}
+	return nil
+}
+
+// forget removes an earlier record, if there is one.
 func (c *change) forget(r api.AgentTeamRun) error {
 	for _, step := range []struct{ query, id string }{
 		{`UPDATE agent_team_items SET source_task_id = NULL WHERE team_run_id = ?`, r.ID}, {`DELETE FROM agent_team_runs WHERE id = ?`, r.ID},
@@ -80,6 +154,12 @@ func (c *change) recordedTeam(rec api.RunRecord) (api.AgentTeam, error) {
 	return t, nil
 }
 
+// recordID is the id of what belongs to a task of a record: the same in each record
+// of the run.
+func recordID(parts ...string) string {
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(strings.Join(parts, "\n"))).String()
+}
+
 // recordWork writes who worked on what.
 func (c *change) recordWork(r api.AgentTeamRun, rec api.RunRecord) error {
 	known := map[string]bool{}
@@ -91,10 +171,10 @@ func (c *change) recordWork(r api.AgentTeamRun, rec api.RunRecord) error {
 	}
 	ids := map[string]string{}
 	for i, k := range rec.Tasks {
-		ids[k.ID] = newID()
+		ids[k.ID] = recordID(rec.ID, "item", k.ID)
 		var task, owner string
 		if k.StartedAt > 0 || k.CompletedAt > 0 {
-			task = newID()
+			task = recordID(rec.ID, "task", k.ID)
 			if _, err := c.exec(`INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?)`, task, r.RootTaskID, k.Title, null(k.Owner), k.Status, null(clipText(k.Result)), or(k.StartedAt, k.CompletedAt), nullMoment(k.CompletedAt)); err != nil {
 				return err
 			}
@@ -119,23 +199,4 @@ func (c *change) recordWork(r api.AgentTeamRun, rec api.RunRecord) error {
 		}
 	}
 	return nil
-}
-
-// recordEnd gives the run the status that the record has.
-func (c *change) recordEnd(r api.AgentTeamRun, rec api.RunRecord) error {
-	n, err := tally(c.ctx, c.tx, r.ID)
-	if err != nil {
-		return err
-	}
-	r.Status, r.StartedAt, r.CompletedAt, r.Error = rec.Status, rec.StartedAt, rec.CompletedAt, rec.Error
-	if r.CompletedAt > 0 {
-		r.Summary = summary(n)
-	}
-	if err := (transitions{"": runStatuses()}).check("the run", "", r.Status, runStatuses()); err != nil {
-		return err
-	}
-	c.say(api.TeamRunEvent{Type: api.EvRunUpdated, TeamID: r.TeamID, TeamRunID: r.ID, Run: &r})
-	_, err = c.exec(`UPDATE agent_team_runs SET status = ?, started_at = ?, completed_at = ?, error = ?, summary = ? WHERE id = ?`,
-		r.Status, r.StartedAt, nullMoment(r.CompletedAt), null(r.Error), null(r.Summary), r.ID)
-	return err
 }

@@ -250,7 +250,7 @@ func TestC04_Run(t *testing.T) {
 	}
 	run, list := s.begun(2)
 	ok[api.AgentTeamRun](s)(s.Pause(s.ctx, run.ID))
-	_, err := s.Launch(s.ctx, list[0].ID, "a")
+	_, err := s.Launch(s.ctx, list[0], "a")
 	s.code(err, fault.Rejected)
 	if back := ok[api.AgentTeamRun](s)(s.Resume(s.ctx, run.ID)); back.Status != api.RunPending {
 		t.Errorf("nobody was up, and it is %s", back.Status)
@@ -259,7 +259,7 @@ func TestC04_Run(t *testing.T) {
 	if err := s.Joined(s.ctx, run.ID, "a", "shell"); err != nil {
 		t.Fatal(err)
 	}
-	ok[Flight](s)(s.Launch(s.ctx, list[0].ID, "a"))
+	ok[Flight](s)(s.Launch(s.ctx, list[0], "a"))
 	end := ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID))
 	if end.Summary != "0 of 2 items done, 1 failed, 1 todo" || end.CompletedAt == 0 {
 		t.Errorf("%+v", end)
@@ -291,9 +291,9 @@ func TestC09_SummaryOnBothSides(t *testing.T) {
 	s := newScratch(t)
 	run, list := s.begun(2)
 	for i, end := range []struct{ status, says string }{{api.ItemDone, "fine"}, {api.ItemFailed, "broke"}} {
-		f := ok[Flight](s)(s.Launch(s.ctx, list[i].ID, "a"))
+		f := ok[Flight](s)(s.Launch(s.ctx, list[i], "a"))
 		s.heard(api.EvItemSpawned)
-		_, err := s.Launch(s.ctx, list[i].ID, "b")
+		_, err := s.Launch(s.ctx, list[i], "b")
 		s.code(err, fault.Rejected) // it runs
 		_, err = s.UpdateItem(s.ctx, api.ItemChange{ID: list[i].ID, Status: p(api.ItemDone)})
 		s.code(err, fault.Rejected) // it is the teammate's
@@ -324,14 +324,14 @@ func TestC12_LimitOfTheTeam(t *testing.T) {
 	s := newScratch(t)
 	run, list := s.begun(3)
 	ok[api.AgentTeam](s)(s.UpdateTeam(s.ctx, api.AgentTeamChange{ID: run.TeamID, MaxParallelAgents: p(2)}))
-	f := ok[Flight](s)(s.Launch(s.ctx, list[0].ID, "a"))
-	ok[Flight](s)(s.Launch(s.ctx, list[1].ID, "b"))
-	_, err := s.Launch(s.ctx, list[2].ID, "c")
+	f := ok[Flight](s)(s.Launch(s.ctx, list[0], "a"))
+	ok[Flight](s)(s.Launch(s.ctx, list[1], "b"))
+	_, err := s.Launch(s.ctx, list[2], "c")
 	s.code(err, fault.LimitReached)
 	if err := s.Land(s.ctx, run.ID, f.TaskID, api.ItemDone, ""); err != nil {
 		t.Fatal(err)
 	}
-	ok[Flight](s)(s.Launch(s.ctx, list[2].ID, "a"))
+	ok[Flight](s)(s.Launch(s.ctx, list[2], "a"))
 }
 
 // TestC09_RecordsOfOthers: what another process has carried out is in the history,

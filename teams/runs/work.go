@@ -58,20 +58,23 @@ func (s *Store) Flights(ctx context.Context, runID string) ([]Flight, error) {
 	return flights(ctx, s.db, runID)
 }
 
-// Ready lists the first n items that can begin, in their order: they have an owner
-// that is not the lead, no children, and nothing to wait for.
+// canBegin is the condition on an item i of the team t that a teammate can begin: it
+// has an owner that is not the lead, no children, and nothing to wait for.
+const canBegin = `i.status = 'todo' AND i.owner_agent_role_id NOT IN (t.lead_agent_role_id, '` + LeadRole + `') AND ` + leaf
+
+// Ready lists the first n items that can begin, in their order.
 func (s *Store) Ready(ctx context.Context, runID string, n int) ([]api.AgentTeamItem, error) {
 	return all(ctx, s.db, scanItem, `SELECT `+itemColumns+` FROM agent_team_items i JOIN agent_team_runs r ON r.id = i.team_run_id JOIN agent_teams t ON t.id = r.team_id
-		WHERE i.team_run_id = ? AND i.status = 'todo' AND i.owner_agent_role_id IS NOT NULL AND i.owner_agent_role_id != t.lead_agent_role_id AND `+leaf+`
-		ORDER BY i.sort_order, i.id LIMIT ?`, runID, n)
+		WHERE i.team_run_id = ? AND `+canBegin+` ORDER BY i.sort_order, i.id LIMIT ?`, runID, n)
 }
 
-// Launch gives an item to a teammate: its child task begins. It is fault.Rejected
-// if the run does not run, the item cannot begin, or as many items as the team may
-// have at a time are under way.
-func (s *Store) Launch(ctx context.Context, itemID, assignee string) (f Flight, err error) {
+// Launch gives an item, as Ready has it, to a teammate of its owner: its child task
+// begins. It is fault.Rejected if the run does not run, or the item cannot begin any
+// more or has another owner now, and fault.LimitReached if as many items as the team
+// may have at a time are under way.
+func (s *Store) Launch(ctx context.Context, was api.AgentTeamItem, assignee string) (f Flight, err error) {
 	err = s.change(ctx, "begin an item", func(c *change) error {
-		it, err := item(ctx, c.tx, itemID)
+		it, err := item(ctx, c.tx, was.ID)
 		if err != nil {
 			return err
 		}
@@ -79,8 +82,12 @@ func (s *Store) Launch(ctx context.Context, itemID, assignee string) (f Flight, 
 		if err != nil {
 			return err
 		}
-		if r.Status != api.RunRunning || it.Status != api.ItemTodo {
-			return fault.New(fault.Rejected, "the run is %s and the item %s", r.Status, it.Status)
+		n, err := c.count(`SELECT count(*) FROM agent_team_items i JOIN agent_teams t ON t.id = ? WHERE i.id = ? AND `+canBegin, r.TeamID, it.ID)
+		if err != nil {
+			return err
+		}
+		if n == 0 || r.Status != api.RunRunning || it.OwnerAgentRoleID != was.OwnerAgentRoleID {
+			return fault.New(fault.Rejected, "the item cannot begin so: it is %s, its owner is %q, and the run is %s", it.Status, it.OwnerAgentRoleID, r.Status)
 		}
 		t, err := team(ctx, c.tx, r.TeamID)
 		if err != nil {
@@ -153,20 +160,13 @@ func (c *change) land(f Flight, status, result string) error {
 // it has. A run goes on while an item is under way or can begin, or waits for a
 // person: one with no owner, the lead's, or one that was blocked by hand.
 func (s *Store) Finish(ctx context.Context, id string) (r api.AgentTeamRun, ended bool, err error) {
-	if r, ended, err = s.finished(ctx, id); err != nil || !ended {
+	if r, _, ended, err = finished(ctx, s.db, id); err != nil || !ended {
 		return r, false, err
 	}
 	err = s.change(ctx, "end a run", func(c *change) error {
-		if r, err = run(ctx, c.tx, id); err != nil {
-			return err
-		}
-		n, err := tally(ctx, c.tx, id)
-		if err != nil {
-			return err
-		}
-		if n[api.ItemTodo]+n[api.ItemInProgress] > 0 || r.Status != api.RunRunning {
-			ended = false
-			return nil // something has come in between
+		var n map[string]int
+		if r, n, ended, err = finished(ctx, c.tx, id); err != nil || !ended {
+			return err // something has come in between
 		}
 		if n[api.ItemFailed]+n[api.ItemBlocked] == 0 {
 			return c.stepRun(&r, api.RunCompleted, "")
@@ -176,19 +176,18 @@ func (s *Store) Finish(ctx context.Context, id string) (r api.AgentTeamRun, ende
 	return r, ended && err == nil, err
 }
 
-func (s *Store) finished(ctx context.Context, id string) (api.AgentTeamRun, bool, error) {
-	r, err := s.Run(ctx, id)
-	if err != nil || r.Status != api.RunRunning {
-		return r, false, err
+// finished tells whether nothing more will happen in a run, and how its items stand.
+func finished(ctx context.Context, q querier, id string) (r api.AgentTeamRun, n map[string]int, yes bool, err error) {
+	if r, err = run(ctx, q, id); err != nil || r.Status != api.RunRunning {
+		return r, nil, false, err
 	}
-	n, err := tally(ctx, s.db, id)
-	if err != nil || len(n) == 0 || n[api.ItemTodo]+n[api.ItemInProgress] > 0 {
-		return r, false, err
+	if n, err = tally(ctx, q, id); err != nil || len(n) == 0 || n[api.ItemTodo]+n[api.ItemInProgress] > 0 {
+		return r, n, false, err
 	}
 	var byHand int // blocked, though nothing that it waits for is open
-	err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM agent_team_items i WHERE i.team_run_id = ? AND i.status = 'blocked' AND `+leaf+`
+	err = q.QueryRowContext(ctx, `SELECT count(*) FROM agent_team_items i WHERE i.team_run_id = ? AND i.status = 'blocked' AND `+leaf+`
 		AND NOT EXISTS (SELECT 1 FROM item_blockers b JOIN agent_team_items o ON o.id = b.blocker_id WHERE b.item_id = i.id AND o.status != 'done')`, id).Scan(&byHand)
-	return r, byHand == 0, err
+	return r, n, byHand == 0, err
 }
 
 // Joined writes down that a teammate of a run is up.

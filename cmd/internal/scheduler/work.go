@@ -174,7 +174,7 @@ func (c *conductor) begin(ctx context.Context, r api.AgentTeamRun, open []runs.F
 			break
 		}
 		who := freeLane(it.OwnerAgentRoleID, busy, lanes)
-		f, err := c.s.store.Launch(ctx, it.ID, who)
+		f, err := c.s.store.Launch(ctx, it, who)
 		if err != nil {
 			c.s.slots.give()
 			failed = c.meanwhile(err)

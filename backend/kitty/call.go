@@ -100,6 +100,11 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
+// refusal is why kitty did not do something.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
 // readAnswer takes the data out of an answer. JSON holds no escape character as it is, so
 // the frame ends where it ends.
 func readAnswer(frame []byte) (json.RawMessage, error) {
@@ -117,7 +122,7 @@ func readAnswer(frame []byte) (json.RawMessage, error) {
 		return nil, fmt.Errorf("its answer is no answer: %w", err)
 	}
 	if !a.OK {
-		return nil, errors.New(strings.ToValidUTF8(firstLine(a.Error), "?"))
+		return nil, refusal(strings.ToValidUTF8(firstLine(a.Error), "?"))
 	}
 	return a.Data, nil
 }

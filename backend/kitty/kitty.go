@@ -17,6 +17,10 @@
 // not overwritten by the program inside. What kitty does not have is left out: colours
 // stand on no border, a split goes beside the active window of its tab (the arrangement
 // makes that good), and a dead window is gone.
+//
+// A kitty that hangs opens, when it comes to itself, what it was asked for, although Open
+// has failed long since. Such a window is closed by the next question that sees its mark,
+// and its host, which nobody waits for any more, ends by itself.
 package kitty
 
 import (
@@ -30,6 +34,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 	"unicode"
@@ -67,6 +72,7 @@ type Options struct {
 type Backend struct {
 	opt  Options
 	turn chan struct{} // kitty does one thing at a time: the limit of a command begins with its turn
+	late sync.Map      // hashes of marks whose windows were asked for and did not come in time: bool
 }
 
 var (
@@ -86,7 +92,7 @@ func New(o Options) (*Backend, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Backend{o, make(chan struct{}, 1)}, nil
+	return &Backend{opt: o, turn: make(chan struct{}, 1)}, nil
 }
 
 // Socket reads KITTY_LISTEN_ON: fault.BackendUnavailable if there is nothing to talk to.
@@ -228,7 +234,45 @@ func (b *Backend) Arrange(ctx context.Context, l backend.Layout) error {
 		return nil
 	}
 	_, err := b.call(ctx, "goto-layout", map[string]any{"match": "id:" + tab, "layout": layout})
+	if err == nil && l.Kind == backend.MainVertical && l.Main != "" {
+		err = b.widen(ctx, l)
+	}
 	return err
+}
+
+// widen gives the first window of a tab in the layout tall its width. kitty takes a size
+// only as so many cells more or fewer, of which it makes a share of the whole and back: so
+// it is looked at what came of it, and mended.
+func (b *Backend) widen(ctx context.Context, l backend.Layout) error {
+	for range 3 {
+		all, err := b.ListAll(ctx)
+		if err != nil {
+			return err
+		}
+		tab := slices.DeleteFunc(all, func(p backend.Pane) bool { return p.Window != l.Window })
+		if len(tab) < 2 {
+			return nil
+		}
+		more := mainWidth(l.Main, tab[0].Width+tab[1].Width) - tab[0].Width
+		if -2 < more && more < 2 {
+			return nil
+		}
+		resize := map[string]any{"match": "id:" + string(tab[0].ID), "increment": more, "axis": "horizontal"}
+		if _, err := b.call(ctx, "resize-window", resize); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mainWidth is what 30 (cells) or 40% of a width are in cells, so that either side keeps
+// a tenth.
+func mainWidth(main string, whole int) int {
+	n, _ := strconv.Atoi(strings.TrimSuffix(main, "%")) // it was checked
+	if strings.HasSuffix(main, "%") {
+		n = whole * n / 100
+	}
+	return min(max(n, whole/10), whole-whole/10)
 }
 
 // Focus makes the window the active one of its tab and OS window, and brings that to the

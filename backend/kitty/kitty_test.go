@@ -68,6 +68,43 @@ func TestBackend(t *testing.T) {
 	}
 }
 
+// The lead keeps the share it was given, and what a kitty that hung opens too late goes.
+func TestMainAndLate(t *testing.T) {
+	s := display(t).Kitty(t)
+	b, hasty := dial(t, s, 30*time.Second), dial(t, s, 300*time.Millisecond)
+	spec := func(agent string) backend.Spec {
+		return backend.Spec{Argv: []string{"sleep", "1000"}, Dir: t.TempDir(), Place: backend.Split, Target: "1", Mark: backend.Mark{Base: "b", Team: "t", Agent: agent, Host: agent}}
+	}
+	var window string
+	for _, r := range b.Open(t.Context(), []backend.Spec{spec("one"), spec("two"), spec("three")}) {
+		if window = r.Pane.Window; r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+	for main, want := range map[string]int{"40%": 70, "60%": 106, "50": 50, "99%": 159} {
+		if err := b.Arrange(t.Context(), backend.Layout{Window: window, Kind: backend.MainVertical, Main: main}); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Windows()[0].Columns; got < want-3 || got > want+3 {
+			t.Errorf("with %s the lead has %d columns, want about %d", main, got, want)
+		}
+	}
+	thaw := s.Freeze()
+	if err := hasty.Open(t.Context(), []backend.Spec{spec("late")})[0].Err; !errors.Is(err, fault.BackendUnavailable) {
+		t.Errorf("a kitty that hangs opened a window: %v", err)
+	}
+	thaw()
+	came := false
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		came = came || len(s.Windows()) == 5
+		list, err := b.List(t.Context()) // which does not know that it is late
+		if _, hastyErr := hasty.List(t.Context()); err == nil && hastyErr == nil && came && len(list) == 3 && len(s.Windows()) == 4 {
+			return
+		}
+	}
+	t.Errorf("it came: %v; windows are %+v", came, s.Windows())
+}
+
 // What cannot be reached is said with the way out.
 func TestSocket(t *testing.T) {
 	for address, says := range map[string]string{"": "KITTY_LISTEN_ON is empty", "tcp:localhost:1234": "no socket of this machine", "unix:": "no socket"} {

@@ -42,7 +42,7 @@ func (b *Backend) ListAll(ctx context.Context) ([]backend.Pane, error) {
 	if err != nil {
 		return nil, fault.New(fault.BackendUnavailable, "kitty answered ls with something else: %w", err)
 	}
-	return panesOf(tree, b.server()), nil
+	return b.closeLate(ctx, panesOf(tree, b.server())), nil
 }
 
 // parseTree reads the data of ls, which is JSON in a JSON string.

@@ -81,8 +81,12 @@ func (b *Backend) launch(ctx context.Context, program string, s backend.Spec) (b
 		payload["match"] = "window_id:" + string(s.Target)
 		payload["tab_title"] = titleOf(backend.Label{Name: s.Name})
 	}
+	b.late.Delete(hashOf(s.Mark))
 	data, err := b.call(ctx, "launch", payload)
 	if err != nil {
+		if _, refused := errors.AsType[refusal](err); !refused {
+			b.late.Store(hashOf(s.Mark), true)
+		}
 		if s.Place != backend.Session {
 			if _, found := b.find(ctx, s.Target); errors.Is(found, backend.ErrGone) {
 				return "", found
@@ -113,6 +117,18 @@ func (b *Backend) undo(ctx context.Context, results []backend.Result) {
 func (b *Backend) takeBack(ctx context.Context, id backend.ID) {
 	_, err := b.call(ctx, "close-window", map[string]any{"match": "id:" + string(id)})
 	_ = b.awaitGone(ctx, id, err)
+}
+
+// closeLate closes the windows that came when nobody waited for them any more, and returns
+// the others.
+func (b *Backend) closeLate(ctx context.Context, all []backend.Pane) []backend.Pane {
+	return slices.DeleteFunc(all, func(p backend.Pane) bool {
+		_, late := b.late.Load(hashOf(p.Mark))
+		if late && p.Mark != (backend.Mark{}) {
+			_, _ = b.call(ctx, "close-window", map[string]any{"match": exactly(p.ID, p.Mark)}) // the next question tries again
+		}
+		return late
+	})
 }
 
 // markLimit is how long a program may take to begin, so that its window shows the mark.

@@ -98,7 +98,7 @@ func New(o Options) (*Backend, error) {
 	}
 	return &Backend{
 		socket: o.Socket, dir: o.Dir, getenv: o.Getenv, timeout: o.Timeout,
-		link: &link{socket: o.Socket, cookie: o.Cookie, log: o.Log, patience: 10 * o.Timeout, watchers: map[chan struct{}]bool{}},
+		link: &link{socket: o.Socket, cookie: o.Cookie, log: o.Log, patience: 10 * o.Timeout, dialing: make(chan struct{}, 1), watchers: map[chan struct{}]bool{}},
 	}, nil
 }
 

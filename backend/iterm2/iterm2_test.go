@@ -293,6 +293,37 @@ func TestTheConnection(t *testing.T) {
 	}
 }
 
+// Whoever asks while somebody else waits behind a dialog waits no longer than they want to.
+func TestIT05_NobodyWaitsBehindAnother(t *testing.T) {
+	s := iterm2test.Start(t)
+	asked := make(chan struct{})
+	b, err := iterm2.New(iterm2.Options{Socket: s.Socket, Dir: filepath.Join(s.Home, "c"), Cookie: func(ctx context.Context) (string, string, error) {
+		close(asked)
+		<-ctx.Done()
+		return "", "", ctx.Err()
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, answer := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { _, err := b.List(first); done <- err }()
+	<-asked
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	if _, err := b.List(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the second: %v", err)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("the second waited %v", took)
+	}
+	answer()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first: %v", err)
+	}
+}
+
 func TestWatch(t *testing.T) {
 	s, b, lead := start(t)
 	pane := opened(t, b, spec("one", lead))[0]

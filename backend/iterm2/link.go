@@ -41,7 +41,7 @@ type link struct {
 	patience time.Duration // for being let in
 	log      *slog.Logger
 
-	dialing sync.Mutex // held by the one who makes a connection
+	dialing chan struct{} // of one: whoever has put something in makes a connection
 
 	mu       sync.Mutex // guards the next
 	conn     *conn      // nil: none
@@ -91,20 +91,26 @@ func (l *link) try(ctx context.Context, limit time.Duration, r *wire.Request) (*
 	return a, nil
 }
 
-// connected returns the connection, made if there is none.
+// connected returns the connection, made if there is none. Somebody else who is being let
+// in, perhaps by a person who is asked, is waited for no longer than our own turn may take.
 func (l *link) connected(ctx context.Context, limit time.Duration) (*conn, error) {
 	if c := l.current(); c != nil {
 		return c, nil
 	}
-	l.dialing.Lock()
-	defer l.dialing.Unlock()
+	pctx, cancel := context.WithTimeoutCause(ctx, l.patience, errMute)
+	defer cancel()
+	select {
+	case l.dialing <- struct{}{}:
+		defer func() { <-l.dialing }()
+	case <-pctx.Done():
+	}
 	if c := l.current(); c != nil {
 		return c, nil
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, fault.New(fault.Of(err).Code, "ask iTerm2: %w", err)
+	if pctx.Err() != nil {
+		return nil, l.shut(ctx, pctx, context.Cause(pctx))
 	}
-	c, err := l.dial(ctx, limit)
+	c, err := l.dial(ctx, pctx, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -128,18 +134,20 @@ func (l *link) current() *conn {
 	return l.conn
 }
 
-// dial gets a cookie, once it is sure that somebody listens, and does the handshake.
-func (l *link) dial(ctx context.Context, limit time.Duration) (*conn, error) {
-	unix, err := net.DialTimeout("unix", l.socket, limit)
+// dial gets a cookie, once it is sure that somebody listens, and does the handshake. ctx is
+// the caller's, and pctx has our patience besides.
+func (l *link) dial(ctx, pctx context.Context, limit time.Duration) (*conn, error) {
+	dialer := net.Dialer{Timeout: limit}
+	unix, err := dialer.DialContext(pctx, "unix", l.socket)
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
 		return nil, fault.New(fault.BackendUnavailable, "nobody listens on %s: %w", l.socket, errAway).
 			WithHint("in iTerm2's settings, General, Magic: Enable Python API")
+	case pctx.Err() != nil:
+		return nil, l.shut(ctx, pctx, err)
 	case err != nil:
 		return nil, fault.New(fault.BackendUnavailable, "connect to iTerm2: %w", err)
 	}
-	pctx, cancel := context.WithTimeoutCause(ctx, l.patience, errMute)
-	defer cancel()
 	cookie, key, err := l.cookie(pctx)
 	if err != nil {
 		_ = unix.Close()

@@ -12,6 +12,7 @@ import (
 
 // labeller keeps the pane's border true to the state. The terminal may be slow:
 // nobody waits for it, and of several states that come meanwhile the last counts.
+// A nil one labels nothing.
 type labeller struct {
 	panes  *panes.Manager
 	target panes.Target
@@ -38,7 +39,7 @@ func newLabeller(p *panes.Manager, t panes.Target, l backend.Label) *labeller {
 
 // show asks for a state to be shown.
 func (b *labeller) show(state string) {
-	for {
+	for b != nil {
 		select {
 		case b.wanted <- state:
 			return
@@ -90,6 +91,9 @@ func (b *labeller) lasting(state string) string {
 
 // close ends, and shows the last state of a teammate whose pane stays to be read.
 func (b *labeller) close(state string) {
+	if b == nil {
+		return
+	}
 	if b.silent = state != api.StateFailed; !b.silent {
 		b.show(state)
 	}

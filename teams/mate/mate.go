@@ -122,13 +122,11 @@ func (m *mate) open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start the host: %w", err)
 	}
-	pane := backend.ID(m.record.Pane)
-	if l.Guest != "" {
-		pane = "" // what stands on it is its lead's to say
+	if l.Guest == "" { // what stands on a guest's pane is its lead's to say
+		m.label = newLabeller(o.Panes, panes.Target{
+			Team: o.Team, Agent: o.Agent, Host: l.Host, Backend: l.Backend, Terminal: l.Terminal, Pane: backend.ID(m.record.Pane),
+		}, backend.Label{Name: o.Agent, Color: l.Color})
 	}
-	m.label = newLabeller(o.Panes, panes.Target{
-		Team: o.Team, Agent: o.Agent, Host: l.Host, Backend: l.Backend, Terminal: l.Terminal, Pane: pane,
-	}, backend.Label{Name: o.Agent, Color: l.Color})
 	return o.Panes.Records().WriteHost(ctx, o.Team, o.Agent, m.record)
 }
 

@@ -56,7 +56,7 @@ func eventText(e events.Event) string {
 	case *events.Team:
 		return "the team is " + map[bool]string{true: "made", false: "deleted"}[e.Type == events.TeamCreated]
 	case *events.Member:
-		return d.Member.Name + " " + memberText(d) + because(d.Reason)
+		return d.Member.Name + " " + memberText(e.Type, d) + because(d.Reason)
 	case *events.Task:
 		return taskText(d)
 	case *events.Message:
@@ -98,14 +98,11 @@ func shownText(content string) string {
 	return content
 }
 
-func memberText(d *events.Member) string {
-	text, ok := map[string]string{
-		events.KindMemberJoined: "joined", events.KindMemberLeft: "left", events.KindMemberIdle: "is idle", events.KindMemberActive: "is at work",
-		events.KindMemberWaiting: "waits for a person", events.KindMemberFailed: "failed", events.KindMemberLost: "is lost",
-	}[d.Type]
-	if !ok {
-		text = d.Type
-	}
+func memberText(t events.Type, d *events.Member) string {
+	text := map[events.Type]string{
+		events.MemberJoined: "joined", events.MemberShutdown: "left", events.MemberActive: "is at work",
+		events.MemberWaiting: "waits for a person", events.MemberFailed: "failed", events.MemberLost: "is lost",
+	}[t]
 	if d.ToolName != "" {
 		text += " (" + d.ToolName + ")"
 	}

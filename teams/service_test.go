@@ -202,20 +202,25 @@ func TestTD01_TD03_TD06_M04_Delete(t *testing.T) {
 func TestPickTeam(t *testing.T) {
 	d := newDesk(t)
 	s := d.as("")
-	_, err := s.PickTeam(t.Context(), "")
+	_, err := s.PickTeam(t.Context(), "", nil)
 	wantCode(t, err, fault.TeamNotFound)
 	d.team("alpha")
-	if got, err := s.PickTeam(t.Context(), ""); err != nil || got != "alpha" {
+	if got, err := s.PickTeam(t.Context(), "", nil); err != nil || got != "alpha" {
 		t.Errorf("%q, %v", got, err)
 	}
 	d.team("beta")
-	_, err = s.PickTeam(t.Context(), "")
+	_, err = s.PickTeam(t.Context(), "", nil)
 	wantCode(t, err, fault.InvalidArgument)
 	if !strings.Contains(err.Error(), "alpha, beta") {
 		t.Errorf("the teams are not listed: %v", err)
 	}
-	if got, err := s.PickTeam(t.Context(), "beta"); err != nil || got != "beta" {
-		t.Errorf("%q, %v", got, err)
+	for _, c := range []struct{ explicit, here, want string }{
+		{"beta", "alpha", "beta"}, {"", "beta", "beta"}, {"", "gamma", ""}, {"", "", ""},
+	} {
+		got, err := s.PickTeam(t.Context(), c.explicit, func() string { return c.here })
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%q in the folder of %q: %q, %v", c.explicit, c.here, got, err)
+		}
 	}
 }
 

@@ -23,8 +23,8 @@ type StopOptions struct {
 
 	again bool // it is started again at once: its worktree stays
 
-	// Progress, if not nil, is told what happens to whom. It is called
-	// concurrently.
+	// Progress, if not nil, is told what is done to whom; what became of it is in the
+	// answer. It is called concurrently.
 	Progress func(name, what string)
 }
 
@@ -62,7 +62,6 @@ func (s *Service) Stop(ctx context.Context, team string, names []string, o StopO
 			if e.Leftovers == nil {
 				e.Leftovers = []string{}
 			}
-			o.say(m.Name, e.Outcome)
 			out.Members[i] = e
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -229,8 +230,9 @@ func (s *Service) get(ctx context.Context, name string) (store.Team, error) {
 	return s.withGuests(ctx, t), err
 }
 
-// PickTeam returns the team that is meant: the explicit one, or the only one.
-func (s *Service) PickTeam(ctx context.Context, explicit string) (string, error) {
+// PickTeam returns the team that is meant: the explicit one, or the only one. Where there
+// are several, it is the one that here names, if it is one of them; here may be nil.
+func (s *Service) PickTeam(ctx context.Context, explicit string, here func() string) (string, error) {
 	if explicit != "" {
 		return explicit, store.CheckTeam(explicit)
 	}
@@ -241,6 +243,11 @@ func (s *Service) PickTeam(ctx context.Context, explicit string) (string, error)
 	case len(names) == 0:
 		return "", fault.New(fault.TeamNotFound, "there is no team in %s", s.base).WithHint("leadlight team create makes one, leadlight up starts the one of a leadlight.yaml")
 	case len(names) > 1:
+		if here != nil {
+			if name := here(); slices.Contains(names, name) {
+				return name, nil
+			}
+		}
 		return "", fault.New(fault.InvalidArgument, "there are several teams: %s", strings.Join(names, ", ")).WithHint("name one with --team, or set LEADLIGHT_TEAM")
 	}
 	return names[0], nil

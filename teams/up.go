@@ -80,8 +80,12 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 	if err := s.assignPlanned(ctx, name); err != nil {
 		return undo(err)
 	}
-	if len(p.Members) > 0 {
-		progress(fmt.Sprintf("%d teammates are started", len(p.Members)))
+	switch n := len(p.Members); n {
+	case 0:
+	case 1:
+		progress("1 teammate is started")
+	default:
+		progress(fmt.Sprintf("%d teammates are started", n))
 	}
 	return s.Snapshot(ctx, name)
 }

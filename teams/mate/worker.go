@@ -126,18 +126,18 @@ func (m *mate) run(ctx context.Context, task api.Task) finished {
 	argv, shown := m.command(ctx, task)
 	m.say("task %s: %s", task.ID, task.Subject)
 	if argv == nil {
-		return m.fail(ctx, task, "it brings no command that this worker obeys, and the worker has none of its own")
+		return m.fail(ctx, task, inFull("it brings no command that this worker obeys, and the worker has none of its own"))
 	}
 	input, err := json.Marshal(task)
 	if err != nil {
-		return m.fail(ctx, task, err.Error())
+		return m.fail(ctx, task, inFull(err.Error()))
 	}
 	feedback := ""
 	for range hooks.MaxObjections {
 		m.say("$ %s", shown)
 		out, why := m.attempt(ctx, argv, input, task.ID, feedback)
 		switch {
-		case why == "": // it is done, also if the host has to go now
+		case why == failure{}: // it is done, also if the host has to go now
 		case m.closing():
 			return finished{} // Bury gives the task back
 		default:
@@ -162,11 +162,11 @@ func (m *mate) run(ctx context.Context, task api.Task) finished {
 			return finished{}
 		}
 	}
-	return m.fail(ctx, task, feedback)
+	return m.fail(ctx, task, inFull(feedback))
 }
 
 // attempt runs the command of a task once. why says why it failed.
-func (m *mate) attempt(ctx context.Context, argv []string, input []byte, id, feedback string) (result, why string) {
+func (m *mate) attempt(ctx context.Context, argv []string, input []byte, id, feedback string) (result string, why failure) {
 	env := append(m.env[:len(m.env):len(m.env)], "LEADLIGHT_TASK="+id)
 	if feedback != "" {
 		env = append(env, "LEADLIGHT_FEEDBACK="+feedback)
@@ -196,35 +196,49 @@ func (m *mate) attempt(ctx context.Context, argv []string, input []byte, id, fee
 	}
 	switch {
 	case err != nil:
-		return "", fault.Of(err).Message
+		return "", inFull(fault.Of(err).Message)
 	case exit.Code != 0, end.bad:
-		return "", whyFailed(exit, said)
+		why := whyFailed(exit, said)
+		if !end.found { // the pane shows the rest above
+			why.shown = howEnded(exit)
+		}
+		return "", why
 	}
-	return out.String(), ""
+	return out.String(), failure{}
+}
+
+// failure is why a task failed: what the task keeps, and what is said of it in the pane.
+type failure struct{ reason, shown string }
+
+func inFull(reason string) failure { return failure{reason, reason} }
+
+// howEnded says how a command ended.
+func howEnded(exit host.Exit) string {
+	if exit.Signal != "" {
+		return "was ended by " + exit.Signal
+	}
+	return fmt.Sprintf("exited with %d", exit.Code)
 }
 
 // whyFailed is the last line of what the command said, and how it ended.
-func whyFailed(exit host.Exit, said *tail) string {
-	why := fmt.Sprintf("exited with %d", exit.Code)
-	if exit.Signal != "" {
-		why = "was ended by " + exit.Signal
-	}
+func whyFailed(exit host.Exit, said *tail) failure {
+	why := howEnded(exit)
 	if lines := lastLines(said.String()); len(lines) > 0 {
 		why = lines[len(lines)-1] + " (" + why + ")"
 	}
-	return why
+	return inFull(why)
 }
 
-func (m *mate) fail(ctx context.Context, task api.Task, reason string) finished {
-	m.say("task %s failed: %s", task.ID, reason)
+func (m *mate) fail(ctx context.Context, task api.Task, why failure) finished {
+	m.say("task %s failed: %s", task.ID, why.shown)
 	err := m.written(func() error {
-		_, err := m.o.Service.FailTask(context.WithoutCancel(ctx), m.o.Team, task.ID, reason)
+		_, err := m.o.Service.FailTask(context.WithoutCancel(ctx), m.o.Team, task.ID, why.reason)
 		return err
 	})
 	if err != nil {
 		m.say("that could not be written down: %v", err)
 	}
-	return finished{id: task.ID, status: "failed", reason: reason}
+	return finished{id: task.ID, status: "failed", reason: why.reason}
 }
 
 // How long a worker tries to write down what came of a task.

@@ -68,7 +68,7 @@ func (a *app) globalFlags(fs *pflag.FlagSet) {
 		fs.VarP(&globalFlag{a: a, name: name}, name, short, usage)
 	}
 	text("base-dir", "", "`DIR` of the teams' files (LEADLIGHT_BASE_DIR, CLAUDE_CONFIG_DIR; ~/.claude)")
-	text("team", "t", "`NAME` of the team (LEADLIGHT_TEAM; the only one there is)")
+	text("team", "t", "`NAME` of the team (LEADLIGHT_TEAM; the only one there is, or that of the leadlight.yaml here)")
 	text("as", "", "`NAME` of who asks (LEADLIGHT_AGENT; the lead)")
 	text("backend", "", "terminal that holds the panes: auto, tmux, iterm2, kitty, headless or another `NAME` (LEADLIGHT_BACKEND)")
 	text("tmux-socket", "", "`PATH` of the tmux server's socket (LEADLIGHT_TMUX_SOCKET)")
@@ -148,7 +148,17 @@ func (a *app) team(ctx context.Context, svc *teams.Service, positional ...string
 			return "", usage("the name of the team is empty")
 		}
 	}
-	return svc.PickTeam(ctx, explicit)
+	return svc.PickTeam(ctx, explicit, teamHere)
+}
+
+// teamHere is the team of the team file in this folder, "" if there is none that can be
+// read.
+func teamHere() string {
+	file, err := config.ReadTeamFile(config.TeamFileName)
+	if err != nil {
+		return ""
+	}
+	return file.Plan.Team.Name
 }
 
 // serve returns the Service and the team that the verb is about.

@@ -86,7 +86,7 @@ func completeTeams(a *app) words {
 
 func completeMembers(a *app, n int) words {
 	return upTo(n, a.offer(func(ctx context.Context, built *composition, team string) []string {
-		team, err := built.service.PickTeam(ctx, team)
+		team, err := built.service.PickTeam(ctx, team, teamHere)
 		if err != nil {
 			return nil
 		}
@@ -106,7 +106,7 @@ func completeMembers(a *app, n int) words {
 
 func completeTasks(a *app) words {
 	return upTo(1, a.offer(func(ctx context.Context, built *composition, team string) []string {
-		team, err := built.service.PickTeam(ctx, team)
+		team, err := built.service.PickTeam(ctx, team, teamHere)
 		if err != nil {
 			return nil
 		}

@@ -139,7 +139,7 @@ func runPermissionMode(ctx context.Context, a *app, o permissionModeOptions) err
 // completePermissions offers the open requests.
 func completePermissions(a *app) words {
 	return upTo(1, a.offer(func(ctx context.Context, built *composition, team string) []string {
-		team, err := built.service.PickTeam(ctx, team)
+		team, err := built.service.PickTeam(ctx, team, teamHere)
 		if err != nil {
 			return nil
 		}

@@ -170,7 +170,7 @@ func runPlanAnswer(ctx context.Context, a *app, o planAnswer) error {
 // completePlans offers the open plans.
 func completePlans(a *app) words {
 	return upTo(1, a.offer(func(ctx context.Context, built *composition, team string) []string {
-		team, err := built.service.PickTeam(ctx, team)
+		team, err := built.service.PickTeam(ctx, team, teamHere)
 		if err != nil {
 			return nil
 		}

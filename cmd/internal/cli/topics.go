@@ -52,6 +52,8 @@ func writeEnvironment(w io.Writer) {
 		}
 		fmt.Fprintf(w, "  %-22s %s\n", v.Name, doc)
 	}
+	fmt.Fprintf(w, "\nThe team that is meant is the one of --team or of the command line, else that of LEADLIGHT_TEAM, else the\n"+
+		"only one there is, else the one of the leadlight.yaml in this folder.\n")
 	fmt.Fprintf(w, "\nA teammate gets the lead's environment without what describes the lead's own terminal and\n"+
 		"session, and LEADLIGHT_TEAM, LEADLIGHT_AGENT, LEADLIGHT_BASE_DIR and LEADLIGHT_HOST of its own.\n")
 }

@@ -44,13 +44,17 @@ func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.
 		Example: "  leadlight up\n  leadlight up review.yaml --detach",
 		Args:    takes(0, 1), ValidArgsFunction: teamFiles,
 		RunE: func(c *cobra.Command, args []string) error {
-			o.File = config.TeamFileName
 			if len(args) > 0 {
+				if c.Flags().Changed("file") {
+					return usage("two team files: %q and --file %q", args[0], o.File)
+				}
 				o.File = args[0]
 			}
 			return run(c.Context(), a, o)
 		},
 	}
+	c.Flags().StringVarP(&o.File, "file", "f", config.TeamFileName, "the team `FILE`, as without the flag")
+	_ = c.RegisterFlagCompletionFunc("file", teamFiles)
 	c.Flags().BoolVar(&o.Detach, "detach", false, "return when the teammates are started; nobody supervises them then")
 	return c
 }
@@ -195,27 +199,34 @@ func (u *upRun) interrupted(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	u.a.say("interrupted: shutting the teammates down; again ^C does not wait for them")
-	if _, err := u.svc.Down(context.WithoutCancel(ctx), u.team, u.stopOptions("the lead was interrupted"), true); err != nil {
+	if _, err := u.shutDown(context.WithoutCancel(ctx), "the lead was interrupted"); err != nil {
 		u.a.report(fault.Of(err))
 	}
 	u.a.say("the team stays to be looked at; leadlight down %s removes it", u.team)
 	return context.Cause(ctx)
 }
 
-func (u *upRun) stopOptions(reason string) teams.StopOptions {
-	return teams.StopOptions{Reason: reason, Force: true, Progress: u.a.progress}
+// shutDown ends all teammates, and says how each ended.
+func (u *upRun) shutDown(ctx context.Context, reason string) (api.Endings, error) {
+	e, err := u.svc.Down(ctx, u.team, teams.StopOptions{Reason: reason, Force: true, Progress: u.a.progress}, true)
+	for _, m := range e.Members {
+		u.a.say("%s: %s", m.Name, m.Outcome)
+	}
+	return e, err
 }
 
 // end shuts the teammates down and prints the result. The team stays: its
 // transcripts and results are somebody's work.
 func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
-	e, err := u.svc.Down(ctx, u.team, u.stopOptions("the tasks are done"), true)
+	e, err := u.shutDown(ctx, "the tasks are done")
 	if err != nil {
 		return err
 	}
 	if left, err := u.svc.Inbox(ctx, u.team, "", teams.InboxFilter{Unread: true}); err == nil {
 		for _, m := range left {
-			_ = u.mail(m)
+			if m.Summary != m.From+" is "+api.StateStopped { // that was said above
+				_ = u.mail(m)
+			}
 		}
 	}
 	if last, err := u.svc.Snapshot(ctx, u.team); err == nil {

@@ -34,7 +34,7 @@ func on[P, R any](serve Serve, name, about string, scope func(*P) *api.Scope, f 
 		if err != nil {
 			return none, err
 		}
-		team, err := svc.PickTeam(ctx, s.Team)
+		team, err := svc.PickTeam(ctx, s.Team, nil)
 		if err != nil {
 			return none, err
 		}

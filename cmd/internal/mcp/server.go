@@ -178,7 +178,7 @@ func (s *Server) team(ctx context.Context, named string) (string, error) {
 		named = cmp.Or(s.led.Name, s.o.Team)
 		s.mu.Unlock()
 	}
-	name, err := s.svc.PickTeam(ctx, named)
+	name, err := s.svc.PickTeam(ctx, named, nil)
 	if err != nil {
 		return "", err
 	}

@@ -6,13 +6,16 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 )
 
 // dropped are the variables of the lead that a teammate does not get: they describe
-// the lead's own terminal, session or identity.
+// the lead's own terminal, session or identity, or would lead a Claude Code away from
+// its team: to the tasks of another, or to teammates that are started for its lead.
 func dropped() []string {
 	return append(backend.TerminalVariables(),
 		"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_CODE_MESSAGING_SOCKET",
+		"CLAUDE_CODE_TASK_LIST_ID", profiles.Seam,
 		"LEADLIGHT_AGENT", "LEADLIGHT_HOST", "LEADLIGHT_TASK", "LEADLIGHT_TEAM", "LEADLIGHT_BASE_DIR")
 }
 

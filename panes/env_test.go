@@ -22,6 +22,8 @@ func TestEN01_LeadsValuesReachTheTeammate(t *testing.T) {
 		"ANTHROPIC_BASE_URL=http://lead", "HTTPS_PROXY=p", "CLAUDE_CODE_USE_BEDROCK=1", "CLAUDE_CONFIG_DIR=/tmp/h2",
 		"TMUX=/tmp/x,1,0", "TMUX_PANE=%1", "TERM=screen", "STY=1", "ITERM_SESSION_ID=w0", "KITTY_WINDOW_ID=3", "COLUMNS=80", "LINES=24",
 		"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=s", "CLAUDE_PID=1", "CLAUDE_CODE_MESSAGING_SOCKET=/s", "LEADLIGHT_AGENT=boss", "LEADLIGHT_HOST=old",
+		"CLAUDE_CODE_TASK_LIST_ID=mine", "CLAUDE_CODE_TEAMMATE_COMMAND=/run/x", "ITERM_PROFILE=p", "KITTY_PID=1", "TERM_PROGRAM=x", "TERM_PROGRAM_VERSION=1",
+		"LEADLIGHT_TEAM=theirs", "LEADLIGHT_BASE_DIR=/theirs", "LEADLIGHT_TASK=7",
 		"WEIRD=a=b;c 'd' \"e\"\nf", "PATH=/usr/bin", "=broken", "alsobroken",
 	}
 	got := WithTerminal(Environment(lead, Identity{Team: "t", Agent: "a", Base: "/b", Host: "h1"}, "/opt/leadlight", []string{"EXTRA=1", "HTTPS_PROXY=mine"}),

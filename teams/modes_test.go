@@ -14,17 +14,19 @@ import (
 
 func TestM15_AnotherMode(t *testing.T) {
 	s := New(Config{Profiles: profiles.NewSet(map[string]profiles.Profile{"mine": {Kind: profiles.Interactive, Command: []string{"mine"}, ModeArgs: map[string][]string{"default": {"-d"}}}})})
+	const joins = "claude --agent-id ann@alpha --agent-name ann --team-name alpha --agent-color blue --parent-session-id L"
 	for _, tc := range []struct{ profile, kind, mode, start, resume string }{
 		{"claude-interactive", profiles.Interactive, "acceptEdits", "claude --permission-mode acceptEdits --session-id S", "claude --resume S --permission-mode acceptEdits"},
 		{"claude-interactive", profiles.Interactive, "plan", "claude --permission-mode plan --session-id S", "claude --resume S --permission-mode plan"},
+		{"claude", profiles.Native, "acceptEdits", joins + " --permission-mode acceptEdits --session-id S", strings.Replace(joins, "claude", "claude --resume S", 1) + " --permission-mode acceptEdits"},
 		{"codex", profiles.Interactive, "default", "codex", "codex resume --last"},
 		{"codex", profiles.Interactive, "bypassPermissions", "codex --dangerously-bypass-approvals-and-sandbox", "codex resume --last --dangerously-bypass-approvals-and-sandbox"},
 		{"codex-worker", profiles.Worker, "acceptEdits", "codex exec - --sandbox workspace-write", ""},
-		{"codex", profiles.Interactive, "dontAsk", "", ""}, {"claude", profiles.Native, "acceptEdits", "", ""}, {"mine", profiles.Interactive, "default", "", ""},
+		{"codex", profiles.Interactive, "dontAsk", "", ""}, {"claude", profiles.Native, "auto", "", ""}, {"mine", profiles.Interactive, "default", "", ""},
 		{"exec", profiles.Plain, "default", "", ""}, {"codex-worker", profiles.Worker, "plan", "", ""},
 	} {
-		rec := panes.LaunchRecord{Profile: tc.profile, Kind: tc.kind, Session: "S"}
-		got, err := s.rearm(store.Team{Name: "alpha"}, store.Member{Name: "ann"}, rec, tc.mode)
+		rec := panes.LaunchRecord{Profile: tc.profile, Kind: tc.kind, Session: "S", Color: "blue"}
+		got, err := s.rearm(store.Team{Name: "alpha", LeadSessionID: "L"}, store.Member{Name: "ann"}, rec, tc.mode)
 		if start := strings.Join(got.Argv, " "); start != tc.start || strings.Join(got.Resume, " ") != tc.resume {
 			t.Errorf("%s in %s: %q, then %q", tc.profile, tc.mode, got.Argv, got.Resume)
 		}

@@ -2,7 +2,6 @@ package teams
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -65,11 +64,6 @@ func (s *Service) restart(ctx context.Context, team string, m store.Member, seen
 		}
 	}
 	res := s.Spawn(ctx, team, []SpawnSpec{spec})
-	if rec.GoOn && errors.Is(res[0].Err, fault.SpawnFailed) {
-		s.notice(fmt.Sprintf("%s cannot go on with its conversation and begins anew: %v", m.Name, res[0].Err))
-		rec.GoOn = false
-		res = s.Spawn(ctx, team, []SpawnSpec{spec})
-	}
 	return res[0].Member, res[0].Err
 }
 

@@ -66,10 +66,11 @@ func (p Profile) Argv(a Ask) (start, resume []string, err error) {
 			options = append(options, part.args...)
 		}
 	}
-	start = slices.Concat(command, replaced(words, slices.Concat(options, p.SessionArgs)))
-	if len(p.ResumeArgs) > 0 && a.Kind != Worker {
-		resume = slices.Concat(command, replaced(words, slices.Concat(p.ResumeArgs, options)))
+	if len(p.ResumeArgs) == 0 || a.Kind == Worker { // it never goes on: each start begins another conversation
+		return slices.Concat(command, replaced(words, options)), nil, nil
 	}
+	start = slices.Concat(command, replaced(words, slices.Concat(options, p.SessionArgs)))
+	resume = slices.Concat(command, replaced(words, slices.Concat(p.ResumeArgs, options)))
 	return start, resume, nil
 }
 

@@ -35,6 +35,11 @@ func claudeManner() Manner {
 	}
 }
 
+// The client keeps a conversation from its first message on, and finds it by the id
+// that it was given; one of a teammate goes on as that teammate.
+func sessionArgs() []string { return []string{"--session-id", "{session}"} }
+func resumeArgs() []string  { return []string{"--resume", "{session}"} }
+
 // claudeNative is started as the client starts its own teammates. The flags are the
 // same in every version that has teams; the first message waits in the inbox.
 func claudeNative() Profile {
@@ -46,6 +51,7 @@ func claudeNative() Profile {
 			"--agent-color", "{color}", "--parent-session-id", "{parent}",
 		},
 		TypeArgs: []string{"--agent-type", "{type}"}, PlanArgs: []string{"--plan-mode-required"}, ModeArgs: claudeModes(),
+		SessionArgs: sessionArgs(), ResumeArgs: resumeArgs(),
 		Env:    []string{"CLAUDECODE=1", TeamsOn + "=1"},
 		Manner: claudeManner(),
 	}
@@ -55,7 +61,7 @@ func claudeInteractive() Profile {
 	return Profile{
 		Name: "claude-interactive", Kind: Interactive, Summary: "Claude Code at its prompt, in a team of any kind", Command: []string{claudeProgram},
 		Models: claudeModels(), ModelArgs: []string{"--model", "{model}"}, TypeArgs: []string{"--agent", "{type}"},
-		PlanArgs: []string{"--permission-mode", "plan"}, SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume", "{session}"},
+		PlanArgs: []string{"--permission-mode", "plan"}, SessionArgs: sessionArgs(), ResumeArgs: resumeArgs(),
 		ModeArgs: claudeModes(), Manner: claudeManner(),
 	}
 }

@@ -25,9 +25,14 @@ func TestA03_CommandLines(t *testing.T) {
 		start, resume  string
 	}{
 		{"claude", "haiku", false, "claude --agent-id worker-1@research-team --agent-name worker-1 --team-name research-team --agent-color blue" +
-			" --parent-session-id 11111111-2222-4333-8444-555555555555 --agent-type general-purpose --dangerously-skip-permissions --model haiku", ""},
+			" --parent-session-id 11111111-2222-4333-8444-555555555555 --agent-type general-purpose --dangerously-skip-permissions --model haiku" +
+			" --session-id 99999999-2222-4333-8444-555555555555",
+			"claude --resume 99999999-2222-4333-8444-555555555555 --agent-id worker-1@research-team --agent-name worker-1 --team-name research-team --agent-color blue" +
+				" --parent-session-id 11111111-2222-4333-8444-555555555555 --agent-type general-purpose --dangerously-skip-permissions --model haiku"},
 		{"claude", "", true, "claude --agent-id worker-1@research-team --agent-name worker-1 --team-name research-team --agent-color blue" +
-			" --parent-session-id 11111111-2222-4333-8444-555555555555 --plan-mode-required --agent-type general-purpose", ""},
+			" --parent-session-id 11111111-2222-4333-8444-555555555555 --plan-mode-required --agent-type general-purpose --session-id 99999999-2222-4333-8444-555555555555",
+			"claude --resume 99999999-2222-4333-8444-555555555555 --agent-id worker-1@research-team --agent-name worker-1 --team-name research-team --agent-color blue" +
+				" --parent-session-id 11111111-2222-4333-8444-555555555555 --plan-mode-required --agent-type general-purpose"},
 		{"claude-interactive", "claude-opus-4-6", false,
 			"claude --agent general-purpose --dangerously-skip-permissions --model claude-opus-4-6 --session-id 99999999-2222-4333-8444-555555555555",
 			"claude --resume 99999999-2222-4333-8444-555555555555 --agent general-purpose --dangerously-skip-permissions --model claude-opus-4-6"},
@@ -79,6 +84,20 @@ func TestWorkersGetTheTaskOnStandardInput(t *testing.T) {
 	}
 }
 
+// One that cannot go on begins another conversation each time: an id that was used
+// before would be refused.
+func TestOnlyWhoGoesOnGetsAnId(t *testing.T) {
+	p := NewSet(map[string]Profile{"claude-interactive": {ResumeArgs: []string{}}})["claude-interactive"]
+	for _, ask := range []Ask{{Kind: Interactive, Session: "s"}, {Kind: Worker, Session: "s"}} {
+		if start, resume, err := p.Argv(ask); err != nil || strings.Join(start, " ") != "claude" || resume != nil {
+			t.Errorf("%s: %q, %q, %v", ask.Kind, start, resume, err)
+		}
+	}
+	if start, _, _ := NewSet(nil)["claude-interactive"].Argv(Ask{Kind: Worker, Session: "s"}); strings.Join(start, " ") != "claude" {
+		t.Errorf("as a worker: %q", start)
+	}
+}
+
 func TestACommandOfTheSpawnIsTakenAsItIs(t *testing.T) {
 	p := NewSet(nil)[Exec]
 	start, _, err := p.Argv(Ask{Command: []string{"awk", "{agent}", "{print}"}, Agent: "bob", Kind: Plain})
@@ -114,7 +133,7 @@ func TestM15_PermissionsInTheWordsOfEachAgent(t *testing.T) {
 	} {
 		for mode, want := range modes {
 			p := NewSet(nil)[profile]
-			with, _, _ := p.Argv(Ask{Mode: mode})
+			with, _, _ := p.Argv(Ask{Mode: mode, Kind: Worker})
 			if got := strings.Join(with[len(p.Command):], " "); got != want {
 				t.Errorf("%s in mode %q: %q, want %q", profile, mode, got, want)
 			}

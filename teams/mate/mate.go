@@ -157,11 +157,11 @@ func (m *mate) supervise(ctx context.Context) panes.Ended {
 	stop := m.endOnClosing(ctx)
 	defer stop()
 	m.o.Service = m.o.Service.In(m.launch.Dir, m.env, m.host.Closing()) // hooks inherit what it has
-	argv := m.launch.Argv
-	if m.launch.GoOn {
-		argv = m.launch.Resume
-	}
+	argv, goesOn := m.launch.Argv, m.launch.GoOn
 	for again := 0; ; again++ {
+		if goesOn {
+			argv = m.launch.Resume
+		}
 		began := time.Now()
 		m.show(api.StateActive, "", "")
 		exit, err := m.attended(ctx, argv)
@@ -169,15 +169,19 @@ func (m *mate) supervise(ctx context.Context) panes.Ended {
 			return failed(err)
 		}
 		ended := m.ended(exit)
-		if time.Since(began) > steady {
+		lived := time.Since(began)
+		if lived > steady {
 			again = 0
+		}
+		if goesOn && lived < resumeLimit && ended.State == api.StateFailed && !m.closing() {
+			m.beginAnew(ctx, ended)
+			argv, goesOn = m.launch.Argv, false
+			continue
 		}
 		if !m.goesOn(ctx, ended, again) {
 			return ended
 		}
-		if len(m.launch.Resume) > 0 {
-			argv = m.launch.Resume
-		}
+		goesOn = len(m.launch.Resume) > 0
 	}
 }
 
@@ -216,37 +220,6 @@ func (m *mate) endAgreed(ctx context.Context) {
 		}
 		agreed = m.o.Service.Agreed(ctx, m.o.Team, m.record.StartedAt)
 	}
-}
-
-// How a failed agent is started again: after a pause that doubles, so often in a row;
-// one that ran for a while starts the count anew.
-const (
-	restartPause = time.Second
-	maxRestarts  = 5
-	steady       = time.Minute
-)
-
-// goesOn waits for the next start of an agent that has failed, if its policy allows
-// one more.
-func (m *mate) goesOn(ctx context.Context, e panes.Ended, again int) bool {
-	if m.launch.Restart != teams.RestartOnFailure || e.State != api.StateFailed || m.closing() {
-		return false
-	}
-	if again >= maxRestarts {
-		m.say("%s %s, %d times in a row: it is not started again", m.o.Agent, e.Reason, again+1)
-		return false
-	}
-	pause := restartPause << again
-	m.say("%s %s; it is started again in %s", m.o.Agent, e.Reason, pause)
-	m.show(api.StateStarting, "", fmt.Sprintf("%s, is started again (%d of %d)", e.Reason, again+1, maxRestarts))
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-m.host.Closing():
-	case <-timer.C:
-	}
-	return !m.closing() && ctx.Err() == nil
 }
 
 // Limits of the ladder when nobody gave others: the pane was closed by hand, or

@@ -1,0 +1,56 @@
+package mate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// How a failed agent is started again: after a pause that doubles, so often in a row;
+// one that ran for a while starts the count anew.
+const (
+	restartPause = time.Second
+	maxRestarts  = 5
+	steady       = time.Minute
+)
+
+// goesOn waits for the next start of an agent that has failed, if its policy allows
+// one more.
+func (m *mate) goesOn(ctx context.Context, e panes.Ended, again int) bool {
+	if m.launch.Restart != teams.RestartOnFailure || e.State != api.StateFailed || m.closing() {
+		return false
+	}
+	if again >= maxRestarts {
+		m.say("%s %s, %d times in a row: it is not started again", m.o.Agent, e.Reason, again+1)
+		return false
+	}
+	pause := restartPause << again
+	m.say("%s %s; it is started again in %s", m.o.Agent, e.Reason, pause)
+	m.show(api.StateStarting, "", fmt.Sprintf("%s, is started again (%d of %d)", e.Reason, again+1, maxRestarts))
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-m.host.Closing():
+	case <-timer.C:
+	}
+	return !m.closing() && ctx.Err() == nil
+}
+
+// resumeLimit is within what time of its start a program fails that does not find its
+// conversation.
+const resumeLimit = 10 * time.Second
+
+// beginAnew says that an agent cannot go on with its conversation: there may be none
+// yet, or it is gone.
+func (m *mate) beginAnew(ctx context.Context, e panes.Ended) {
+	text := fmt.Sprintf("%s cannot go on with its conversation (%s) and begins anew.", m.o.Agent, e.Reason)
+	m.say("%s", text)
+	if err := m.o.Service.TellLead(ctx, m.o.Team, text, m.o.Agent+" begins anew"); err != nil {
+		m.o.Log.Warn("tell the lead", "error", err)
+	}
+}

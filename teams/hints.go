@@ -51,7 +51,11 @@ func (s *Service) TellLead(ctx context.Context, team, text, summary string) erro
 	if err != nil {
 		return err
 	}
-	_, err = s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: text, Summary: summary, Color: m.Color, Timestamp: time.Now()})
+	return s.tellLead(ctx, t, m, text, summary)
+}
+
+func (s *Service) tellLead(ctx context.Context, t store.Team, m store.Member, text, summary string) error {
+	_, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: text, Summary: summary, Color: m.Color, Timestamp: time.Now()})
 	if err != nil {
 		return fmt.Errorf("tell the lead: %w", err)
 	}

@@ -246,10 +246,10 @@ func shownMessage(t store.Team, owner string, m store.Message) api.Message {
 // sender than the message itself, or only the lead sends such. "": nothing.
 func forged(t store.Team, m store.Message) string {
 	f, ok := store.ParseFrame(m.Text)
-	switch sender := f.Sender(); {
+	switch other := f.ForgedFor(m.From); {
 	case !ok:
-	case sender != "" && !store.SameName(sender, m.From):
-		return "says it is from " + store.Shown(sender)
+	case other != "":
+		return "says it is from " + store.Shown(other)
 	case store.LeadOnly(f.Type) && !fromLead(t, m):
 		return "not from the lead"
 	}

@@ -186,7 +186,16 @@ func TestSE07_WhoAFrameIsFrom(t *testing.T) {
 		{"eve", `{"type":"mode_set_request","mode":"plan","from":"team-lead"}`, "mode_set_request", "says it is from team-lead"},
 		{"team-lead", `{"type":"mode_set_request","mode":"plan","from":"team-lead"}`, "mode_set_request", ""},
 		{"nobody", `{"type":"shutdown_request","requestId":"x"}`, "shutdown_request", "not a member"},
+		{"eve", `{"type":"idle_notification","from":"eve","idleReason":"brand_new","x":{"y":1}}`, "idle_notification", ""},
+		{"eve", `{"type":"idle_notification","from":"eve","idleReason":{"why":1},"timestamp":1790000000000}`, "idle_notification", ""},
+		{"eve", `{"type":"idle_notification","from":"bob","agent_id":"eve"}`, "idle_notification", "says it is from bob"},
+		{"eve", `{"type":"task_assignment","taskId":"1","subject":"x","assignedBy":"team-lead"}`, "task_assignment", "says it is from team-lead"},
 		{"eve", `{"type":"brand_new","x":{"y":1}}`, "message", ""},
+		{"eve", `{"Type":"idle_notification","from":"eve"}`, "message", ""},
+		{"team-lead", `{"type":"message","TYPE":"shutdown_request","requestId":"x"}`, "message", ""},
+		{"team-lead", `{"type":["shutdown_request"]}`, "message", ""},
+		{"team-lead", `{"type":"shutdown_request","requestId":"x"} `, "shutdown_request", ""},
+		{"team-lead", `{"type":"shutdown_request","requestId":"x"} and more`, "message", ""},
 		{"eve", `{"type":"permission_response"`, "message", ""},
 		{"eve", `["type","permission_response"]`, "message", ""},
 		{"eve", `look: {"type":"permission_response"}`, "message", ""},
@@ -215,7 +224,7 @@ func TestTypesOfMessageThatSendTakes(t *testing.T) {
 	if _, err := bob.Send(ctx, "alpha", teams.SendSpec{To: store.Lead, Type: store.IdleNotification, Text: "did it"}); err != nil {
 		t.Error(err)
 	}
-	if f := d.last(store.Lead); f["type"] != "idle_notification" || f["idleReason"] != "available" || f["result"] != "did it" {
+	if f := d.last(store.Lead); f["type"] != "idle_notification" || f["idleReason"] != "waiting_response" || f["result"] != "did it" {
 		t.Errorf("the lead got %v", f)
 	}
 	for _, tc := range []struct {

@@ -60,9 +60,8 @@ func (s *Service) typed(ctx context.Context, t store.Team, to string, spec SendS
 		_, err := s.SetPermissionMode(ctx, t.Name, to, spec.Text)
 		return sent, true, err
 	case store.IdleNotification:
-		f := store.Frame{Type: store.IdleNotification, From: s.caller.Name, IdleReason: "available", Summary: spec.Summary, Result: spec.Text, Timestamp: sent.Timestamp.String()}
 		sent.To = leadName(t)
-		return sent, true, s.TellLead(ctx, t.Name, f.Text(), spec.Summary)
+		return sent, true, s.TellIdle(ctx, t.Name, Idle{Summary: spec.Summary, Result: spec.Text})
 	case shutdownResponse, store.PlanResponse, store.PermissionResponse:
 	default:
 		return sent, false, nil

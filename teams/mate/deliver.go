@@ -44,7 +44,9 @@ type courier struct {
 	look    *look
 	briefed bool
 	worked  bool // something was typed since the lead was told that it is idle
-	kept    int  // how often in a row hooks have kept it from going idle
+	asks    question
+	done    map[string]bool // its completed tasks that the lead knows of
+	kept    int             // how often in a row hooks have kept it from going idle
 	typed   *typed
 }
 
@@ -77,7 +79,8 @@ func (m *mate) deliver(ctx context.Context) {
 		m.say("its mail cannot be watched: %v", err)
 		return
 	}
-	c := &courier{m: m, look: l}
+	c := &courier{m: m, look: l, done: map[string]bool{}}
+	c.completed(ctx) // what is done before it starts is nothing new
 	for ctx.Err() == nil {
 		c.round(ctx)
 		select {
@@ -159,7 +162,7 @@ func (c *courier) give(ctx context.Context, msg batch, since time.Time) error {
 		}
 		return err
 	}
-	text := header(msg.Message) + msg.Text
+	text := header(msg.Message) + teams.InWords(msg.Text)
 	if !c.briefed {
 		text = c.briefing(ctx) + "\n" + text
 	}
@@ -211,7 +214,7 @@ func (c *courier) await(ctx context.Context) (since time.Time, err error) {
 	defer tick.Stop()
 	for {
 		seen := c.look.see(ctx)
-		c.tell(seen)
+		c.tell(ctx, seen)
 		if seen.free {
 			return seen.since, nil
 		}
@@ -221,55 +224,6 @@ func (c *courier) await(ctx context.Context) (since time.Time, err error) {
 		case <-tick.C:
 		}
 	}
-}
-
-// tell shows the state that was seen.
-func (c *courier) tell(s seen) {
-	switch {
-	case s.asking != "":
-		c.m.show(api.StateWaiting, "", s.asking)
-	case !s.free:
-		c.m.show(api.StateActive, "", "")
-	}
-}
-
-// show keeps the state true between messages, and tells the lead, once, when an
-// agent that was given something has come to rest.
-func (c *courier) show(ctx context.Context) {
-	s := c.look.see(ctx)
-	c.tell(s)
-	if !s.free {
-		return
-	}
-	if c.worked && s.rested {
-		if c.keptAwake(ctx, s.since) {
-			return
-		}
-		c.worked = false
-		c.m.tellIdle(ctx, finished{})
-	}
-	c.m.show(api.StateIdle, "", "")
-}
-
-// keptAwake asks the hooks whether the agent may rest. What they object is typed into
-// it like a message.
-func (c *courier) keptAwake(ctx context.Context, since time.Time) bool {
-	feedback, err := c.m.o.Service.MayIdle(ctx, c.m.o.Team, c.kept)
-	if err != nil {
-		c.m.o.Log.Warn("ask the hooks", "error", err)
-	}
-	if feedback == "" {
-		c.kept = 0
-		return false
-	}
-	id := fmt.Sprintf("objection-%d", c.kept)
-	switch err := c.enter(ctx, "[leadlight] not finished yet: "+feedback, id, since); {
-	case err == nil:
-		c.kept++
-	case !errors.Is(err, fault.Rejected): // a person types: the next look tries again
-		c.m.o.Log.Warn("type what a hook objects", "error", err)
-	}
-	return true
 }
 
 // enter types text and submits it, and makes sure that it was taken: what still

@@ -17,7 +17,6 @@ import (
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
-	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 // maxResult is how much of a command's output becomes the task's result, in bytes.
@@ -73,6 +72,9 @@ func (m *mate) work(ctx context.Context) panes.Ended {
 	}
 }
 
+// resolved is the status of a completed task in an idle notice.
+const resolved = "resolved"
+
 // finished is the task that a worker worked on last.
 type finished struct{ id, status, reason string }
 
@@ -83,11 +85,8 @@ func (m *mate) goIdle(ctx context.Context, last finished) {
 }
 
 func (m *mate) tellIdle(ctx context.Context, last finished) {
-	f := store.Frame{
-		Type: store.IdleNotification, From: m.o.Agent, IdleReason: "available", Timestamp: store.FormatTime(time.Now()),
-		CompletedTaskID: last.id, CompletedStatus: last.status, FailureReason: last.reason,
-	}
-	if err := m.o.Service.TellLead(ctx, m.o.Team, f.Text(), ""); err != nil {
+	err := m.o.Service.TellIdle(ctx, m.o.Team, teams.Idle{TaskID: last.id, TaskStatus: last.status, Fault: last.reason})
+	if err != nil {
 		m.say("the lead could not be told: %v", err)
 	}
 }
@@ -151,7 +150,7 @@ func (m *mate) run(ctx context.Context, task api.Task) finished {
 		switch {
 		case err == nil:
 			m.say("task %s is completed", task.ID)
-			return finished{id: task.ID, status: "resolved"}
+			return finished{id: task.ID, status: resolved}
 		case !objected:
 			m.say("task %s is done, but that could not be written down: %v", task.ID, err)
 			return finished{id: task.ID, status: "failed", reason: err.Error()}

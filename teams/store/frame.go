@@ -1,9 +1,10 @@
 package store
 
 import (
-	"cmp"
 	"encoding/json"
+	"reflect"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -86,20 +87,35 @@ type Frame struct {
 	Error      string          `json:"error,omitempty"`
 }
 
-// Sender is who the frame itself says it is from, "" if it does not say. The
-// message that carries it has a sender of its own; only if both agree is it true.
-func (f Frame) Sender() string { return cmp.Or(f.AgentID, f.WorkerName, f.From) }
+// ForgedFor returns the sender that the frame names and that is another than from,
+// who sent the message that carries it; "" if all that it says of its sender is true.
+func (f Frame) ForgedFor(from string) string {
+	for _, named := range []string{f.AgentID, f.WorkerName, f.From, f.AssignedBy} {
+		if named != "" && !SameName(named, from) {
+			return named
+		}
+	}
+	return ""
+}
 
 // ParseFrame reads a message's text as a frame. Text that only looks like one
-// stays text.
+// stays text: of a type that is not known, or under keys in another spelling, which
+// are other keys. A part of another kind than expected is passed over, so that a
+// frame of a newer version is still one.
 func ParseFrame(text string) (Frame, bool) {
 	if len(text) < 2 || text[0] != '{' {
 		return Frame{}, false
 	}
-	var f Frame
-	if err := json.Unmarshal([]byte(text), &f); err != nil || !frameTypes[f.Type] {
+	var parts map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &parts) != nil {
 		return Frame{}, false
 	}
+	var kind string
+	if json.Unmarshal(parts["type"], &kind) != nil || !frameTypes[kind] {
+		return Frame{}, false
+	}
+	var f Frame
+	f.take(parts)
 	if f.RequestID == "" {
 		f.RequestID = f.RequestIDSnake
 	}
@@ -109,6 +125,20 @@ func ParseFrame(text string) (Frame, bool) {
 	}
 	f.ToolCamel = ""
 	return f, true
+}
+
+// take fills the fields in, each from the part under exactly its key.
+func (f *Frame) take(parts map[string]json.RawMessage) {
+	v := reflect.ValueOf(f).Elem()
+	for i := range v.NumField() {
+		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if raw, ok := parts[key]; ok {
+			to := reflect.New(v.Field(i).Type())
+			if json.Unmarshal(raw, to.Interface()) == nil {
+				v.Field(i).Set(to.Elem())
+			}
+		}
+	}
 }
 
 // Text returns the frame as the text of a message.

@@ -139,3 +139,10 @@ func runText(t events.Type, d *events.Run) string {
 	}
 	return words
 }
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + reason
+}

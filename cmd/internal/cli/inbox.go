@@ -125,7 +125,7 @@ func (a *app) message(w io.Writer, m api.Message) {
 		head += "  (" + oneLine(m.Note) + ")"
 	}
 	fmt.Fprintln(w, head)
-	for line := range strings.Lines(printable(inWords(m))) {
+	for line := range strings.Lines(printable(teams.InWords(m.Text))) {
 		fmt.Fprintln(w, "    "+strings.TrimRight(line, "\n"))
 	}
 }

@@ -1,0 +1,58 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Reasons of an idle notice. Claude Code's own teammates give the first, and know
+// interrupted and failed besides; the others say more, to those who read it.
+const (
+	IdleAvailable = "available"        // it takes whatever comes
+	IdleWaiting   = "waiting_response" // it goes on when it has an answer
+	IdleDone      = "task_complete"    // it has completed a task since it last told of itself
+)
+
+// Idle is what a teammate tells its lead when it has come to rest.
+type Idle struct {
+	Question                  string // what it asks a person, "" for nothing: it waits for the answer
+	TaskID, TaskStatus, Fault string // the task that it had: resolved, or failed and why
+	Summary, Result           string // of what it did
+}
+
+// TellIdle tells the lead that the caller has come to rest, and why: it waits for an
+// answer, to its question or to a plan or request of its own that is open; it has
+// completed a task; or it is available. A Claude Code that leads gets the reason that
+// every version knows, and a question in plain words.
+func (s *Service) TellIdle(ctx context.Context, team string, i Idle) error {
+	t, m, err := s.find(ctx, team, s.caller.Name)
+	if err != nil {
+		return err
+	}
+	if i.Question != "" && !t.LedByUs() {
+		return s.tellLead(ctx, t, m, fmt.Sprintf("%s waits until somebody answers it in its pane: %s", m.Name, i.Question), m.Name+" asks something")
+	}
+	f := store.Frame{
+		Type: store.IdleNotification, From: m.Name, IdleReason: IdleAvailable, Timestamp: store.FormatTime(time.Now()),
+		Summary: orDefault(i.Question, i.Summary), Result: i.Result,
+		CompletedTaskID: i.TaskID, CompletedStatus: i.TaskStatus, FailureReason: i.Fault,
+	}
+	if t.LedByUs() {
+		f.IdleReason = i.reason(s.waiting(ctx, t)[m.Name] != "")
+	}
+	return s.tellLead(ctx, t, m, f.Text(), i.Summary)
+}
+
+// reason is why it rests; asked: a plan or a request of its own is open.
+func (i Idle) reason(asked bool) string {
+	switch {
+	case asked || i.Question != "":
+		return IdleWaiting
+	case i.TaskID != "" && i.Fault == "":
+		return IdleDone
+	}
+	return IdleAvailable
+}

@@ -1,0 +1,108 @@
+package mate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// tell shows the state that was seen.
+func (c *courier) tell(ctx context.Context, s seen) {
+	c.ask(ctx, s.asking)
+	switch {
+	case s.asking != "":
+		c.m.show(api.StateWaiting, "", s.asking)
+	case !s.free:
+		c.m.show(api.StateActive, "", "")
+	}
+}
+
+// question is what an agent asks the person at its pane.
+type question struct {
+	since time.Time // zero: it asks nothing
+	told  bool      // the lead knows
+}
+
+// ask follows a question, and tells the lead, once, of one that nobody has answered
+// for a moment.
+func (c *courier) ask(ctx context.Context, line string) {
+	switch {
+	case line == "":
+		c.asks = question{}
+	case c.asks.since.IsZero():
+		c.asks.since = time.Now()
+	case !c.asks.told && time.Since(c.asks.since) >= restPause:
+		c.asks.told = true
+		c.tellIdle(ctx, teams.Idle{Question: line})
+	}
+}
+
+func (c *courier) tellIdle(ctx context.Context, idle teams.Idle) {
+	if err := c.m.o.Service.TellIdle(ctx, c.m.o.Team, idle); err != nil && ctx.Err() == nil {
+		c.m.o.Log.Warn("tell the lead", "error", err)
+	}
+}
+
+// completed returns the id of a task that the agent has completed since it was last
+// asked, the newest, "" for none.
+func (c *courier) completed(ctx context.Context) (id string) {
+	tasks, _, err := c.m.o.Service.TaskList(ctx, c.m.o.Team, teams.TaskFilter{Owner: c.m.o.Agent, Status: store.Completed})
+	if err != nil {
+		c.m.o.Log.Warn("look at its tasks", "error", err)
+	}
+	for _, task := range tasks {
+		if !c.done[task.ID] {
+			c.done[task.ID], id = true, task.ID
+		}
+	}
+	return id
+}
+
+// show keeps the state true between messages, and tells the lead, once, when an
+// agent that was given something has come to rest.
+func (c *courier) show(ctx context.Context) {
+	s := c.look.see(ctx)
+	c.tell(ctx, s)
+	if !s.free {
+		return
+	}
+	if c.worked && s.rested {
+		if c.keptAwake(ctx, s.since) {
+			return
+		}
+		c.worked = false
+		idle := teams.Idle{TaskID: c.completed(ctx)}
+		if idle.TaskID != "" {
+			idle.TaskStatus = resolved
+		}
+		c.tellIdle(ctx, idle)
+	}
+	c.m.show(api.StateIdle, "", "")
+}
+
+// keptAwake asks the hooks whether the agent may rest. What they object is typed into
+// it like a message.
+func (c *courier) keptAwake(ctx context.Context, since time.Time) bool {
+	feedback, err := c.m.o.Service.MayIdle(ctx, c.m.o.Team, c.kept)
+	if err != nil {
+		c.m.o.Log.Warn("ask the hooks", "error", err)
+	}
+	if feedback == "" {
+		c.kept = 0
+		return false
+	}
+	id := fmt.Sprintf("objection-%d", c.kept)
+	switch err := c.enter(ctx, "[leadlight] not finished yet: "+feedback, id, since); {
+	case err == nil:
+		c.kept++
+	case !errors.Is(err, fault.Rejected): // a person types: the next look tries again
+		c.m.o.Log.Warn("type what a hook objects", "error", err)
+	}
+	return true
+}

@@ -14,6 +14,8 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/db"
 	"github.com/leadlight-dev/leadlight/teams/events"
 	"github.com/leadlight-dev/leadlight/teams/history"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/memory"
 )
 
 // revived is a hub on the history that an earlier one has left.
@@ -104,6 +106,26 @@ func TestO13_ObservedGoesOnAfterARestart(t *testing.T) {
 	u.forget(t.Context(), "alpha", nil)
 	if got := revived(t, path).observations(""); len(got) != 0 {
 		t.Errorf("what is gone was kept: %+v", got)
+	}
+}
+
+// TestObservedOfATeamDeletedUnwatched: what was seen in the streams of a team that was
+// deleted while no daemon ran is forgotten by the next one.
+func TestObservedOfATeamDeletedUnwatched(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	u := revived(t, path)
+	for _, team := range []string{"deleted", "alpha"} {
+		u.hear(t.Context(), team, "bob", observedRun("a", "other", 0, 1))
+	}
+	stores := memory.New()
+	if err := stores.Roster().Create(t.Context(), store.Team{Name: "alpha"}); err != nil {
+		t.Fatal(err)
+	}
+	u = revived(t, path)
+	w := &watch{stores: Stores{Roster: stores.Roster()}, hub: u, log: slog.New(slog.DiscardHandler), teams: map[string]*teamWatch{"alpha": {}}}
+	w.list(t.Context())
+	if got := u.observations(""); len(got) != 1 || got[0].Team != "alpha" {
+		t.Errorf("kept: %+v", got)
 	}
 }
 

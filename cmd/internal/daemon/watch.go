@@ -78,6 +78,11 @@ func (w *watch) list(ctx context.Context) {
 			w.hub.see(ctx, name, noTeam()) // deleted while nobody watched
 		}
 	}
+	for _, name := range w.hub.heard() {
+		if w.teams[name] == nil && !slices.Contains(names, name) {
+			w.hub.forget(ctx, name, nil)
+		}
+	}
 	for _, name := range names {
 		if w.teams[name] == nil && store.CheckTeam(name) == nil {
 			t := newTeamWatch(w, name)

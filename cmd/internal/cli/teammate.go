@@ -4,10 +4,9 @@ import (
 	"context"
 	"io"
 	"os"
-	"runtime/debug"
-	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/mate"
 	"github.com/spf13/cobra"
@@ -25,19 +24,6 @@ func teammateCommand(a *app) *cobra.Command {
 		Example: "  leadlight teammate --team review --agent bob --base-dir ~/.claude",
 		RunE:    func(_ *cobra.Command, args []string) error { return a.teammate(args) },
 	}
-}
-
-// What a host keeps of memory: there is one for each teammate, and most of the time it
-// waits.
-const (
-	hostGC     = 50              // percent that the heap may grow between two collections
-	afterStart = 3 * time.Second // what the start needed is given back then
-)
-
-// slim keeps this process small. The timer is to be stopped.
-func slim() *time.Timer {
-	debug.SetGCPercent(hostGC)
-	return time.AfterFunc(afterStart, debug.FreeOSMemory)
 }
 
 // teammate lives a teammate's life. It is on the way of every spawn, so the tree
@@ -70,7 +56,7 @@ func (a *app) live(ctx context.Context, c *composition, team, agent string, pane
 	if isTerminal(a.in) {
 		terminal, _ = a.in.(*os.File)
 	}
-	defer slim().Stop()
+	defer host.Slim().Stop()
 	status, err := mate.Run(ctx, mate.Options{
 		Team: team, Agent: agent, Dir: c.files.Dir(), Service: c.service, Panes: c.panes, Terminal: terminal,
 		Environ: pane, Log: a.logger(),

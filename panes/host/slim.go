@@ -1,0 +1,24 @@
+package host
+
+import (
+	"runtime/debug"
+	"time"
+)
+
+// What a host keeps of memory: there is one for each teammate, and most of the time it
+// waits.
+const (
+	gcPercent  = 50              // that the heap may grow between two collections
+	afterStart = 3 * time.Second // what only the start needed is given back then
+)
+
+// Slim keeps this process small, as hosts should be: its heap grows by little, and what
+// only its start needed is given back soon, of the heap as of the program's file. The
+// timer is to be stopped.
+func Slim() *time.Timer {
+	debug.SetGCPercent(gcPercent)
+	return time.AfterFunc(afterStart, func() {
+		debug.FreeOSMemory()
+		_ = releaseProgram() // whoever cannot goes on as before
+	})
+}

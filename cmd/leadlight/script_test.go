@@ -43,14 +43,49 @@ func TestScripts(t *testing.T) {
 		t.Fatalf("no scripts: %v", err)
 	}
 	for _, dir := range folders {
-		testscript.Run(t, testscript.Params{
-			Dir: dir, Setup: setup, RequireExplicitExec: true, RequireUniqueNames: true,
-			Cmds: map[string]func(*testscript.TestScript, bool, []string){
-				"eventually": eventually, "lead": lead, "json": checkJSON, "let": let, "big": big,
-				"stopserver": stopServer, "contserver": contServer,
-			},
-		})
+		testscript.Run(t, params(testscript.Params{Dir: dir, Setup: setup}))
 	}
+	t.Run("without", func(t *testing.T) {
+		t.Parallel()
+		testscript.Run(t, params(testscript.Params{Files: headless(t), Setup: func(env *testscript.Env) error {
+			env.Setenv("LEADLIGHT_BACKEND", "headless")
+			return setup(env)
+		}}))
+	})
+}
+
+func params(p testscript.Params) testscript.Params {
+	p.RequireExplicitExec, p.RequireUniqueNames = true, true
+	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
+		"eventually": eventually, "lead": lead, "json": checkJSON, "let": let, "big": big,
+		"stopserver": stopServer, "contserver": contServer,
+	}
+	p.Condition = func(name string) (bool, error) {
+		if name != "headless" {
+			return false, fmt.Errorf("there is no condition %q", name)
+		}
+		return p.Dir == "", nil
+	}
+	return p
+}
+
+// headless are the scripts that also run without a terminal: what they show is not tmux's,
+// and their first line says so.
+func headless(t *testing.T) (scripts []string) {
+	all, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first, _, _ := strings.Cut(string(text), "\n"); strings.HasSuffix(first, "(also headless)") {
+			scripts = append(scripts, path)
+		}
+	}
+	return scripts
 }
 
 // setup makes the script's private place: $LL holds home, run and base, and $SOCK is

@@ -3,7 +3,9 @@ package teams
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -43,6 +45,30 @@ func (s *Service) LedBy(ctx context.Context, session string) (string, error) {
 	}
 	for _, name := range names {
 		if t, err := s.roster.Get(ctx, name); err == nil && t.LeadSessionID == session && session != "" {
+			return t.Name, nil
+		}
+	}
+	return "", nil
+}
+
+// LedBelow returns the team whose lead is a process below pid that runs, such as a
+// server of tools which a client has started; "" if there is none.
+func (s *Service) LedBelow(ctx context.Context, pid int) (string, error) {
+	names, err := s.roster.List(ctx)
+	if err != nil {
+		return "", fmt.Errorf("list teams: %w", err)
+	}
+	table, err := signals.Snapshot()
+	if err != nil {
+		return "", fmt.Errorf("look at the processes: %w", err)
+	}
+	below := table.Descendants(pid)
+	for _, name := range names {
+		t, err := s.roster.Get(ctx, name)
+		if err != nil || leadAlive(t) != signals.Alive {
+			continue // who leads a team that cannot be read is not known
+		}
+		if slices.ContainsFunc(below, func(p signals.Process) bool { return p.PID == t.LeadProcess.PID }) {
 			return t.Name, nil
 		}
 	}

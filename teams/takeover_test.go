@@ -126,3 +126,19 @@ func TestM22_TheLeadIsFixed(t *testing.T) {
 		t.Errorf("a person in a shell: %v", err)
 	}
 }
+
+// Who leads by tools leads below the client that started them, and nowhere else.
+func TestLedBelow(t *testing.T) {
+	s := newDesk(t).as("")
+	if _, err := s.CreateTeam(t.Context(), teams.TeamSpec{Name: "by-tools", Description: "x", LeadProcess: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CreateTeam(t.Context(), teams.TeamSpec{Name: "by-hand", Description: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	for pid, want := range map[int]string{os.Getppid(): "by-tools", os.Getpid(): ""} {
+		if team, err := s.LedBelow(t.Context(), pid); team != want || err != nil {
+			t.Errorf("below %d leads %q, want %q (%v)", pid, team, want, err)
+		}
+	}
+}

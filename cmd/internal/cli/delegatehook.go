@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/leadlight-dev/leadlight/hooks"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/spf13/cobra"
 )
@@ -83,15 +84,23 @@ func runDelegateHook(ctx context.Context, a *app, folder string) error {
 }
 
 // delegates tells whether the lead of a session is in delegate mode. It begins in it;
-// once its team is there, the team says so, for delegate off to change. A file in
-// folder says that the team was told; it comes after the telling, so that whoever
-// sees it may believe the team.
+// once its team is there, the team says so, for delegate off to change. That is the one
+// which it leads by our tools, else the client's own, which newer clients have always.
+// A file in folder says that the team was told; it comes after the telling, so that
+// whoever sees it may believe the team.
 func (a *app) delegates(ctx context.Context, folder, session string) (bool, error) {
 	svc, err := a.service(ctx)
 	if err != nil {
 		return true, err
 	}
-	team, err := svc.LedBy(ctx, session)
+	lead, err := panes.ReadLead(folder)
+	if err != nil {
+		return true, err
+	}
+	team, err := svc.LedBelow(ctx, lead.Process.PID)
+	if err == nil && team == "" {
+		team, err = svc.LedBy(ctx, session)
+	}
 	if err != nil || team == "" {
 		return true, err
 	}

@@ -1,12 +1,13 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -137,26 +138,26 @@ func parameters(s *jsonschema.Schema) string {
 	return strings.Join(list, ", ")
 }
 
-// typeOf is the type of a JSON value.
+// typeOf is the type of a JSON value. A number is an integer if it has no fraction,
+// however it is written.
 func typeOf(raw json.RawMessage) string {
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return fmt.Sprintf("broken (%v)", err)
-	}
-	switch v := v.(type) {
-	case nil:
+	raw = bytes.TrimSpace(raw)
+	switch {
+	case len(raw) == 0:
 		return typeNull
-	case bool:
-		return typeBoolean
-	case string:
-		return typeText
-	case []any:
+	case raw[0] == '{':
+		return typeObject
+	case raw[0] == '[':
 		return typeList
-	case float64:
-		if v == math.Trunc(v) {
-			return typeInteger
-		}
-		return typeNumber
+	case raw[0] == '"':
+		return typeText
+	case raw[0] == 'n':
+		return typeNull
+	case raw[0] == 't' || raw[0] == 'f':
+		return typeBoolean
 	}
-	return typeObject
+	if v, err := strconv.ParseFloat(string(raw), 64); err == nil && v == math.Trunc(v) {
+		return typeInteger
+	}
+	return typeNumber
 }

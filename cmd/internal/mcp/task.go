@@ -17,15 +17,18 @@ type taskOut struct {
 	Task api.Task `json:"task"`
 }
 
+// rawFields are values that are kept as they were given, to the last digit.
+type rawFields = map[string]json.RawMessage
+
 type taskCreateIn struct {
-	TeamName    string         `json:"team_name,omitempty" jsonschema:"the team; left out: the one you lead"`
-	Subject     string         `json:"subject" jsonschema:"what is to be done, in a few words"`
-	Description string         `json:"description,omitempty" jsonschema:"the whole task, with all one has to know"`
-	ActiveForm  string         `json:"activeForm,omitempty" jsonschema:"words for it while it is done, such as 'Reading the code'"`
-	Owner       string         `json:"owner,omitempty" jsonschema:"the only member that may take it"`
-	BlockedBy   []string       `json:"blockedBy,omitempty" jsonschema:"ids of the tasks that come before"`
-	Blocks      []string       `json:"blocks,omitempty" jsonschema:"ids of the tasks that come after"`
-	Metadata    map[string]any `json:"metadata,omitempty" jsonschema:"kept with the task"`
+	TeamName    string    `json:"team_name,omitempty" jsonschema:"the team; left out: the one you lead"`
+	Subject     string    `json:"subject" jsonschema:"what is to be done, in a few words"`
+	Description string    `json:"description,omitempty" jsonschema:"the whole task, with all one has to know"`
+	ActiveForm  string    `json:"activeForm,omitempty" jsonschema:"words for it while it is done, such as 'Reading the code'"`
+	Owner       string    `json:"owner,omitempty" jsonschema:"the only member that may take it"`
+	BlockedBy   []string  `json:"blockedBy,omitempty" jsonschema:"ids of the tasks that come before"`
+	Blocks      []string  `json:"blocks,omitempty" jsonschema:"ids of the tasks that come after"`
+	Metadata    rawFields `json:"metadata,omitempty" jsonschema:"kept with the task"`
 }
 
 func (s *Server) taskCreate(ctx context.Context, _ *call, in taskCreateIn) (taskOut, string, error) {
@@ -33,14 +36,11 @@ func (s *Server) taskCreate(ctx context.Context, _ *call, in taskCreateIn) (task
 	if err != nil {
 		return taskOut{}, "", err
 	}
-	spec := teams.TaskSpec{Subject: in.Subject, Description: in.Description, ActiveForm: in.ActiveForm, Owner: in.Owner}
+	spec := teams.TaskSpec{Subject: in.Subject, Description: in.Description, ActiveForm: in.ActiveForm, Owner: in.Owner, Metadata: in.Metadata}
 	if spec.BlockedBy, err = ids(in.BlockedBy); err != nil {
 		return taskOut{}, "", err
 	}
 	if spec.Blocks, err = ids(in.Blocks); err != nil {
-		return taskOut{}, "", err
-	}
-	if spec.Metadata, err = metadata(in.Metadata); err != nil {
 		return taskOut{}, "", err
 	}
 	t, err := s.svc.AddTask(ctx, team, spec)
@@ -173,17 +173,4 @@ func taskID(s string) (string, error) {
 		return "", fault.New(fault.InvalidArgument, "%q is not the id of a task", store.Shown(s)).WithHint("TaskList lists the tasks with their ids")
 	}
 	return id, nil
-}
-
-// metadata is what is kept with a task, as it was given.
-func metadata(in map[string]any) (map[string]json.RawMessage, error) {
-	out := map[string]json.RawMessage{}
-	for k, v := range in {
-		raw, err := json.Marshal(v)
-		if err != nil {
-			return nil, fault.New(fault.InvalidArgument, "metadata %q: %w", store.Shown(k), err)
-		}
-		out[k] = raw
-	}
-	return out, nil
 }

@@ -10,18 +10,18 @@ import (
 )
 
 type taskUpdateIn struct {
-	TeamName     string         `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
-	TaskID       string         `json:"taskId" jsonschema:"id of the task"`
-	Status       *string        `json:"status,omitempty" jsonschema:"its new status; deleted removes it, pending gives it back"`
-	Subject      *string        `json:"subject,omitempty"`
-	Description  *string        `json:"description,omitempty"`
-	ActiveForm   *string        `json:"activeForm,omitempty"`
-	Owner        *string        `json:"owner,omitempty" jsonschema:"its new owner; an empty string takes the owner away"`
-	AddBlocks    []string       `json:"addBlocks,omitempty" jsonschema:"ids of tasks that come after it"`
-	AddBlockedBy []string       `json:"addBlockedBy,omitempty" jsonschema:"ids of tasks that come before it"`
-	Metadata     map[string]any `json:"metadata,omitempty" jsonschema:"fields to set; null deletes one"`
-	Result       string         `json:"result,omitempty" jsonschema:"with status completed: what came of it"`
-	Reason       string         `json:"reason,omitempty" jsonschema:"with status failed: why"`
+	TeamName     string    `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
+	TaskID       string    `json:"taskId" jsonschema:"id of the task"`
+	Status       *string   `json:"status,omitempty" jsonschema:"its new status; deleted removes it, pending gives it back"`
+	Subject      *string   `json:"subject,omitempty"`
+	Description  *string   `json:"description,omitempty"`
+	ActiveForm   *string   `json:"activeForm,omitempty"`
+	Owner        *string   `json:"owner,omitempty" jsonschema:"its new owner; an empty string takes the owner away"`
+	AddBlocks    []string  `json:"addBlocks,omitempty" jsonschema:"ids of tasks that come after it"`
+	AddBlockedBy []string  `json:"addBlockedBy,omitempty" jsonschema:"ids of tasks that come before it"`
+	Metadata     rawFields `json:"metadata,omitempty" jsonschema:"fields to set; null deletes one"`
+	Result       string    `json:"result,omitempty" jsonschema:"with status completed: what came of it"`
+	Reason       string    `json:"reason,omitempty" jsonschema:"with status failed: why"`
 }
 
 func taskUpdate(s *Server) tool {
@@ -53,15 +53,12 @@ func (s *Server) taskUpdate(ctx context.Context, _ *call, in taskUpdateIn) (task
 
 // change is what is to be changed, the words of an ending aside.
 func (in taskUpdateIn) change() (teams.TaskChange, error) {
-	c := teams.TaskChange{Subject: in.Subject, Description: in.Description, ActiveForm: in.ActiveForm, Status: in.Status, Owner: in.Owner}
+	c := teams.TaskChange{Subject: in.Subject, Description: in.Description, ActiveForm: in.ActiveForm, Status: in.Status, Owner: in.Owner, Metadata: in.Metadata}
 	var err error
 	if c.AddBlocks, err = ids(in.AddBlocks); err != nil {
 		return c, err
 	}
 	if c.AddBlockedBy, err = ids(in.AddBlockedBy); err != nil {
-		return c, err
-	}
-	if c.Metadata, err = metadata(in.Metadata); err != nil {
 		return c, err
 	}
 	if empty(c) {

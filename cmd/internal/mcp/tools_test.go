@@ -252,3 +252,44 @@ func TestM08_M09_R01_Tasks(t *testing.T) {
 	do[taskOut](t, lead, "TaskUpdate", args{"taskId": "2", "status": "deleted"})
 	refused(t, lead, "TaskGet", args{"taskId": "2"}, fault.TaskNotFound)
 }
+
+// What is kept with a task is kept as it was given: no number loses digits, on the way
+// in, in the file, and on the way back. (A client that decodes numbers as most do would
+// lose them itself, so the answer is looked at as it is sent.)
+func TestMetadataKeepsEveryDigit(t *testing.T) {
+	d := newDesk(t)
+	svc, who := d.as("")
+	s := New(Options{Service: svc, Caller: who, Enabled: true})
+	call := func(name, params string) string {
+		t.Helper()
+		for _, tool := range s.tools() {
+			if tool.name == name {
+				res, err := s.handler(tool)(t.Context(), &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{Name: name, Arguments: json.RawMessage(params)}})
+				raw, merr := json.Marshal(res)
+				if err != nil || merr != nil || res.IsError {
+					t.Fatalf("%s: %v %v %s", name, err, merr, raw)
+				}
+				return string(raw)
+			}
+		}
+		t.Fatalf("no tool %s", name)
+		return ""
+	}
+	call("TeamCreate", `{"team_name": "alpha", "description": "x"}`)
+	call("TaskCreate", `{"subject": "one", "metadata": {"big": 9007199254740993, "deep": [{"n": -9007199254740995}], "nothing": null}}`)
+	call("TaskUpdate", `{"taskId": "1", "metadata": {"small": 0.1000000000000000055511151231257827, "nothing": null}}`)
+	file, err := os.ReadFile(filepath.Join(d.base, "tasks/alpha/1.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for where, text := range map[string]string{"the file": string(file), "the answer": call("TaskGet", `{"taskId": "1"}`)} {
+		for _, digits := range []string{"9007199254740993", "-9007199254740995", "0.1000000000000000055511151231257827"} {
+			if !strings.Contains(text, digits) {
+				t.Errorf("%s lacks %s: %s", where, digits, text)
+			}
+		}
+		if strings.Contains(text, "nothing") {
+			t.Errorf("null deletes a field: %s", text)
+		}
+	}
+}

@@ -24,6 +24,7 @@ type TeamSpec struct {
 	Cwd         string // default working folder of the teammates
 	Mailbox     string // store.MailboxClaude (default) or MailboxMaildir
 	LeadProcess bool   // this process leads; false: a team without a lead process
+	Once        bool   // nobody uses the name again
 }
 
 // maxDescription is the longest description, in characters.
@@ -50,7 +51,7 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 	t := store.Team{
 		Name: spec.Name, DisplayName: spec.Name, Description: spec.Description, CreatedAt: now,
 		LeadAgentID: spec.Lead + "@" + spec.Name,
-		Ours:        store.Ours{Schema: store.Schema, Mailbox: spec.Mailbox, Cwd: spec.Cwd},
+		Ours:        store.Ours{Schema: store.Schema, Mailbox: spec.Mailbox, Cwd: spec.Cwd, Once: spec.Once},
 		Members: []store.Member{{
 			AgentID: spec.Lead + "@" + spec.Name, Name: spec.Lead, AgentType: orDefault(spec.AgentType, store.Lead),
 			JoinedAt: now, Cwd: orDefault(spec.Cwd, s.cwd),

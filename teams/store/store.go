@@ -56,6 +56,8 @@ type Ours struct {
 	Cwd     string `json:"cwd,omitempty"`     // default working folder of its teammates
 	// Delegate: the lead coordinates only, and does no work itself.
 	Delegate bool `json:"delegate,omitempty"`
+	// Once: no other team will have the name. With the team its locks go, too.
+	Once bool `json:"once,omitempty"`
 }
 
 // Schema is the version of our part of a team that this program writes. A team

@@ -56,7 +56,7 @@ func runCreateCommand(a *app, run func(context.Context, *app, runCreateOptions) 
 			return run(c.Context(), a, o)
 		},
 	}
-	c.Flags().BoolVar(&o.Wait, "wait", false, "follow the run to its end; the exit status is 1 if it is not completed then")
+	c.Flags().BoolVar(&o.Wait, "wait", false, "follow the run until it is over and its teammates are gone; the exit status is 1 if it is not completed then")
 	return c
 }
 
@@ -140,6 +140,12 @@ func (a *app) awaitRun(ctx context.Context, c *rpc.Client, r api.AgentTeamRun) e
 			a.say("the run goes on; leadlight run cancel %s ends it", short(r.ID))
 		}
 		return err
+	}
+	if _, err := rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:wait", api.IDParams{ID: r.ID}); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		a.warn([]string{fault.Of(err).Message}) // the run is over all the same
 	}
 	report, err := rpc.Do[api.RunReport](ctx, c, "teamRun:report", api.IDParams{ID: r.ID})
 	if err != nil {

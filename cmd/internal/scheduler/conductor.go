@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/teams"
@@ -34,7 +35,13 @@ type conductor struct {
 	taken   map[string]bool // the tasks that have a slot
 	release func()          // lets the daemon end by itself, nil while it may
 	hints   <-chan struct{}
-	last    string // the last trouble that was logged
+	last    string               // the last trouble that was logged
+	missing map[string]time.Time // since when the task of an item cannot be found
+}
+
+func newConductor(s *Scheduler, id string) *conductor {
+	return &conductor{s: s, place: runs.Place{RunID: id}, woken: make(chan struct{}, 1), done: make(chan struct{}), log: s.Log.With("run", id),
+		taken: map[string]bool{}, missing: map[string]time.Time{}}
 }
 
 // wake has it look again.
@@ -49,7 +56,6 @@ func (c *conductor) wake() {
 func (c *conductor) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c.taken = map[string]bool{}
 	defer c.hold(false)
 	defer func() {
 		c.s.slots.leave(c)
@@ -57,12 +63,6 @@ func (c *conductor) run(ctx context.Context) {
 			c.s.slots.give()
 		}
 	}()
-	svc, err := c.s.Serve("")
-	if err != nil {
-		c.log.Error("a run cannot be carried out", "error", err)
-		return
-	}
-	c.svc = svc
 	tick := time.NewTicker(relook)
 	defer tick.Stop()
 	for {
@@ -107,8 +107,27 @@ func (c *conductor) hold(busy bool) {
 	}
 }
 
+// prepare finds, once, where the run is carried out, and the verbs for it.
+func (c *conductor) prepare(ctx context.Context) error {
+	if c.svc != nil {
+		return nil
+	}
+	place, err := c.s.store.PlaceOf(ctx, c.place.RunID)
+	if err != nil {
+		return err
+	}
+	svc, err := c.s.Serve("")
+	if err == nil {
+		c.place, c.svc = place, svc
+	}
+	return err
+}
+
 // look has one look at everything, and does what there is to do.
 func (c *conductor) look(ctx context.Context) (over bool, err error) {
+	if err := c.prepare(ctx); err != nil {
+		return fault.CodeOf(err) == fault.RunNotFound, err
+	}
 	r, err := c.s.store.Run(ctx, c.place.RunID)
 	if err != nil {
 		c.s.slots.leave(c)
@@ -147,10 +166,17 @@ func (c *conductor) start(ctx context.Context, r api.AgentTeamRun) error {
 	if err != nil {
 		return err
 	}
+	known, err := c.s.store.Lanes(ctx, r.ID)
+	if err != nil {
+		return err
+	}
 	var lanes []lane
+	busy := map[string]bool{}
 	for _, m := range members {
-		if m.IsRequired && m.AgentRoleID != t.LeadAgentRoleID {
-			lanes = append(lanes, lane{name: laneName(m.AgentRoleID, 1), role: m.AgentRoleID})
+		if m.IsRequired && m.AgentRoleID != t.LeadAgentRoleID && m.AgentRoleID != runs.LeadRole {
+			name := freeLane(m.AgentRoleID, busy, known)
+			busy[name] = true
+			lanes = append(lanes, lane{name: name, role: m.AgentRoleID})
 		}
 	}
 	for _, err := range c.raise(ctx, t, lanes) {
@@ -170,7 +196,7 @@ func (c *conductor) makeTeam(ctx context.Context, t api.AgentTeam) error {
 			return err
 		}
 	}
-	_, err := c.svc.CreateTeam(ctx, teams.TeamSpec{Name: c.place.LiveTeam, Description: clip("run of "+t.Name+": "+t.Description, 400), Cwd: cwd})
+	_, err := c.svc.CreateTeam(ctx, teams.TeamSpec{Name: c.place.LiveTeam, Once: true, Description: clip("run of "+t.Name+": "+t.Description, 400), Cwd: cwd})
 	if fault.CodeOf(err) == fault.TeamExists {
 		return nil // made before a crash
 	}
@@ -189,8 +215,16 @@ func (c *conductor) fail(ctx context.Context, why error) error {
 	if ctx.Err() != nil {
 		return ctx.Err() // the daemon ends: the next one goes on
 	}
+	if passing(why) {
+		return why
+	}
 	_, err := c.s.store.Fail(ctx, c.place.RunID, fault.Of(why).Message)
 	return err
+}
+
+// passing tells an error that the next look may not meet: it is nobody's end.
+func passing(err error) bool {
+	return slices.Contains([]fault.Code{fault.DiskFull, fault.LockTimeout}, fault.CodeOf(err))
 }
 
 // step looks at what is under way, and begins what can begin.

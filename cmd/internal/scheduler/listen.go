@@ -37,6 +37,7 @@ func (s *Scheduler) subscribe(ctx context.Context, p api.TeamRunFilter) (rpc.Not
 func (s *Scheduler) listen(peer *rpc.Peer, p api.TeamRunFilter, loaded []api.TeamRunEvent, sub *events.Subscription[api.TeamRunEvent]) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	defer sub.Close()
 	stop := context.AfterFunc(ctx, sub.Close)
 	defer stop()
 	go func() { // a slow one that was cut must not be waited for

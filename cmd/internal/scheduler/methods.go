@@ -9,7 +9,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
-// goneLimit is how long a cancelled run's teammates are waited for.
+// goneLimit is how long the teammates of a run that is over are waited for.
 const goneLimit = 90 * time.Second
 
 // Methods are what programs can ask for.
@@ -59,7 +59,7 @@ func (s *Scheduler) runMethods() []rpc.Method {
 		rpc.Func("teamRun:create", "Create a run of a team. It begins when it has items.", func(ctx context.Context, p api.RunCreateParams) (api.AgentTeamRun, error) {
 			r, err := s.store.CreateRun(ctx, p)
 			if err == nil {
-				err = s.created(ctx, r.ID)
+				s.created(r.ID)
 			}
 			return r, err
 		}),
@@ -68,6 +68,7 @@ func (s *Scheduler) runMethods() []rpc.Method {
 		rpc.Func("teamRun:report", "Get a run with its items, tasks and teammates.", taking(s, byID(s.store.Report))),
 		rpc.Func("teamRun:cancel", "End a run and its teammates; what was under way has failed.", byID(s.cancel)),
 		rpc.Func("teamRun:pause", "Let no new item begin; those under way go on to their end.", byID(s.store.Pause)),
+		rpc.Func("teamRun:wait", "Answer when the teammates of a run that is over are gone.", byID(s.wait)),
 		rpc.Func("teamRun:resume", "Let a paused run go on.", byID(s.store.Resume)),
 		rpc.Func(rpc.TeamRunEvent, "Tell each run, and then everything that happens to definitions, runs and items, as notifications.", s.subscribe),
 	}
@@ -78,13 +79,37 @@ func (s *Scheduler) cancel(ctx context.Context, id string) (api.AgentTeamRun, er
 	if err != nil {
 		return r, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, goneLimit,
-		fault.New(fault.Timeout, "the run is cancelled, but after %s its teammates are not gone", goneLimit).WithHint("leadlight ps --all shows them"))
-	defer cancel()
-	if err := s.ended(ctx, id); err != nil {
-		return r, context.Cause(ctx)
+	return r, s.ended(ctx, id)
+}
+
+func (s *Scheduler) wait(ctx context.Context, id string) (api.AgentTeamRun, error) {
+	r, err := s.store.Run(ctx, id)
+	if err == nil && !r.Final() {
+		err = fault.New(fault.Rejected, "the run is %s: it is not over", r.Status).WithHint("teamRun:event tells when it is")
 	}
-	return r, nil
+	if err != nil {
+		return r, err
+	}
+	return r, s.ended(ctx, id)
+}
+
+// ended waits until the teammates of a run that is over are gone.
+func (s *Scheduler) ended(ctx context.Context, id string) error {
+	s.mu.Lock()
+	c := s.conductors[id]
+	s.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, goneLimit,
+		fault.New(fault.Timeout, "the run is over, but after %s its teammates are not gone", goneLimit).WithHint("leadlight ps --all shows them"))
+	defer cancel()
+	select {
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (s *Scheduler) itemMethods() []rpc.Method {

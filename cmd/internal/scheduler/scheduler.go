@@ -58,19 +58,49 @@ type Scheduler struct {
 func New(o Options) *Scheduler {
 	s := &Scheduler{Options: o, slots: newSlots(o.Limit), bus: events.NewBus[api.TeamRunEvent](), names: map[string]string{}, conductors: map[string]*conductor{}}
 	s.store = runs.New(o.DB, s.tell)
+	// The roles are there before anybody can ask; what fails here is tried again.
+	if err := s.store.KeepProfiles(context.Background(), o.Profiles.Names()); err != nil {
+		o.Log.Warn("keep the profiles as roles", "error", err)
+	}
 	o.Beside(s.run)
 	return s
 }
 
-// run carries out what is open until ctx ends.
+// run carries out what is created from now on, and what is open since before, until
+// ctx ends.
 func (s *Scheduler) run(ctx context.Context) {
-	release := s.Hold()
-	if err := s.begin(ctx); err != nil && ctx.Err() == nil {
-		s.Log.Error("runs cannot be carried out", "error", err)
-	}
-	release()
+	s.mu.Lock()
+	s.ctx = ctx
+	s.mu.Unlock()
+	s.goOn(ctx)
 	<-ctx.Done()
 	s.wg.Wait()
+}
+
+// Pauses between two tries to find what is open.
+const (
+	firstPause = 100 * time.Millisecond
+	lastPause  = 30 * time.Second
+)
+
+// goOn finds what is open, sooner or later. After the first try the daemon may end by
+// itself: the next one tries again.
+func (s *Scheduler) goOn(ctx context.Context) {
+	release := s.Hold()
+	defer release()
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		err := s.begin(ctx)
+		release()
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		s.Log.Error("open runs cannot be carried out yet; it is tried again", "error", err, "in", pause)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func (s *Scheduler) begin(ctx context.Context) error {
@@ -88,26 +118,27 @@ func (s *Scheduler) begin(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range list {
-		s.names[t.ID] = t.Name
+		if s.names[t.ID] == "" {
+			s.names[t.ID] = t.Name
+		}
 	}
-	s.ctx = ctx
 	for _, p := range open {
-		s.conduct(p)
+		s.conduct(p.RunID)
 	}
 	return nil
 }
 
 // conduct begins to carry a run out. It is called with s.mu held.
-func (s *Scheduler) conduct(p runs.Place) {
-	if s.ctx == nil || s.ctx.Err() != nil || s.conductors[p.RunID] != nil {
+func (s *Scheduler) conduct(id string) {
+	if s.ctx == nil || s.ctx.Err() != nil || s.conductors[id] != nil {
 		return
 	}
-	c := &conductor{s: s, place: p, woken: make(chan struct{}, 1), done: make(chan struct{}), log: s.Log.With("run", p.RunID)}
-	s.conductors[p.RunID] = c
+	c := newConductor(s, id)
+	s.conductors[id] = c
 	s.wg.Go(func() {
 		c.run(s.ctx)
 		s.mu.Lock()
-		delete(s.conductors, p.RunID)
+		delete(s.conductors, id)
 		s.mu.Unlock()
 		close(c.done)
 	})
@@ -155,30 +186,9 @@ var eventNames = map[string]events.Type{
 	api.EvItemMoved: events.RunItemMoved, api.EvItemSpawned: events.RunItemSpawned,
 }
 
-// created has a new run carried out.
-func (s *Scheduler) created(ctx context.Context, id string) error {
-	p, err := s.store.PlaceOf(ctx, id)
-	if err != nil {
-		return err
-	}
+// created has a new run carried out. It cannot fail: the run is there.
+func (s *Scheduler) created(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.conduct(p)
-	return nil
-}
-
-// ended waits until the teammates of a run that is over are gone.
-func (s *Scheduler) ended(ctx context.Context, id string) error {
-	s.mu.Lock()
-	c := s.conductors[id]
-	s.mu.Unlock()
-	if c == nil {
-		return nil
-	}
-	select {
-	case <-c.done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	s.conduct(id)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -34,6 +35,9 @@ func (c *conductor) settle(ctx context.Context, r api.AgentTeamRun, open []runs.
 		status, result := verdict(task)
 		if status == "" {
 			if err := c.keepUp(ctx, r, f, snap); err != nil {
+				if passing(err) {
+					return nil, err
+				}
 				status, result = api.ItemFailed, fault.Of(err).Message
 				if err := c.giveUp(ctx, task, result); err != nil {
 					return nil, err
@@ -96,6 +100,9 @@ func (c *conductor) keepUp(ctx context.Context, r api.AgentTeamRun, f runs.Fligh
 	if up && task != nil {
 		return nil
 	}
+	if wait, err := c.unseen(f, task, snap.Warnings); wait || err != nil {
+		return err
+	}
 	if task != nil { // it was begun, so the teammate was lost over it
 		if f.Attempts >= maxAttempts {
 			return fault.New(fault.Failed, "%s was lost %d times over it", f.Assignee, f.Attempts)
@@ -125,6 +132,29 @@ func (c *conductor) keepUp(ctx context.Context, r api.AgentTeamRun, f runs.Fligh
 		return c.hand(ctx, t, f)
 	}
 	return nil
+}
+
+// unreadable is how long a task is waited for that may stand in a file which cannot be
+// read.
+const unreadable = time.Minute
+
+// unseen tells whether the task of an item may well be there, only not to be read just
+// now: another one would have the item done twice.
+func (c *conductor) unseen(f runs.Flight, task *api.Task, warnings []string) (bool, error) {
+	if task != nil || len(warnings) == 0 {
+		delete(c.missing, f.TaskID)
+		return false, nil
+	}
+	since, known := c.missing[f.TaskID]
+	if !known {
+		since = time.Now()
+		c.missing[f.TaskID] = since
+		c.log.Warn("the task of an item cannot be found; it is waited for", "item", f.Item.ID, "because", warnings[0])
+	}
+	if time.Since(since) < unreadable {
+		return true, nil
+	}
+	return false, fault.New(fault.CorruptFile, "its task could not be read for %s: %s", unreadable, warnings[0])
 }
 
 // hand adds the task of an item, for its teammate.
@@ -213,6 +243,7 @@ func (c *conductor) launch(ctx context.Context, r api.AgentTeamRun, t api.AgentT
 	for i, err := range c.raise(ctx, t, missing) {
 		trouble[missing[i].name] = err
 	}
+	var later error
 	for _, f := range begun {
 		err := trouble[f.Assignee]
 		if err == nil {
@@ -224,11 +255,15 @@ func (c *conductor) launch(ctx context.Context, r api.AgentTeamRun, t api.AgentT
 		if err == nil {
 			continue
 		}
+		if passing(err) {
+			later = err // it is under way: the next look does what is missing
+			continue
+		}
 		if err := c.s.store.Land(ctx, r.ID, f.TaskID, api.ItemFailed, fault.Of(err).Message); err != nil {
 			return err
 		}
 	}
-	return nil
+	return later
 }
 
 // lane is one teammate of a run: one of a role, which works on one item at a time.

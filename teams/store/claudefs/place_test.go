@@ -165,6 +165,20 @@ func TestD1_Mailbox(t *testing.T) {
 	}
 }
 
+// Locks stay for the next team of the name, unless there is none.
+func TestALockOutlivesItsTeamIfTheNameDoes(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	for _, once := range []bool{false, true} {
+		b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha", Ours: store.Ours{Once: once}}))
+		got, err := b.Roster().Get(t.Context(), "alpha")
+		b.ok(err)
+		b.ok(b.Roster().Delete(t.Context(), "alpha"))
+		if got.Ours.Once != once || b.exists("leadlight/alpha") == once || b.exists("teams/alpha") {
+			t.Errorf("once %v: read as %v, locks there %v", once, got.Ours.Once, b.exists("leadlight/alpha"))
+		}
+	}
+}
+
 func TestSweep(t *testing.T) {
 	b := newBase(t, claudefs.Options{})
 	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha"}))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/ledger"
 	"github.com/leadlight-dev/leadlight/teams/store/lock"
 	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
 )
@@ -243,7 +244,8 @@ func (r roster) Delete(ctx context.Context, team string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := parseTeam(team, data); err != nil {
+	t, err := parseTeam(team, data)
+	if err != nil {
 		return err
 	}
 	// The lock of the client keeps it from writing into what is moved away.
@@ -257,6 +259,9 @@ func (r roster) Delete(ctx context.Context, team string) error {
 		return err
 	}
 	r.f.forget(p)
+	if t.Ours.Once {
+		moved = append(moved, ledger.Folder(team))
+	}
 	for _, name := range moved {
 		if err := r.f.dir.RemoveAll(name); err != nil {
 			return fmt.Errorf("team %s is deleted, but not all of its files: %w", team, err)

@@ -37,6 +37,7 @@ func oursFields() []field[store.Ours] {
 		text("mailbox", func(o *store.Ours) *string { return &o.Mailbox }),
 		text("cwd", func(o *store.Ours) *string { return &o.Cwd }),
 		scalar("delegate", func(o *store.Ours) *bool { return &o.Delegate }),
+		scalar("once", func(o *store.Ours) *bool { return &o.Once }),
 	}
 }
 

@@ -1,0 +1,54 @@
+package integration_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// TestC09_OnceThoughUnreadable: while the file of a task cannot be read, its item is
+// not given to the teammate a second time.
+func TestC09_OnceThoughUnreadable(t *testing.T) {
+	r := newRig(t, "")
+	c, _ := r.daemon()
+	l := r.listen(api.TeamRunFilter{})
+	log, goOn := r.path("work", "log"), r.path("work", "go")
+	def := api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "once"}, Members: []api.MemberDefinition{
+		{Name: "slow", Profile: "shell", Spec: api.RoleSpec{Run: "echo $LEADLIGHT_TASK >> " + log + "; until [ -e " + goOn + " ]; do sleep 0.05; done"}},
+		{Name: "quick", Profile: "shell", Spec: api.RoleSpec{Run: "true"}},
+	}}
+	team := call[api.AgentTeam](t, c, "team:define", def)
+	run := call[api.AgentTeamRun](t, c, "teamRun:create", api.RunCreateParams{TeamID: team.ID, Cwd: r.path("work"), Items: []api.ItemSpec{{Title: "one", OwnerAgentRoleID: "once/slow"}}})
+	waitFor(t, "it is under way", func() bool { _, err := os.Stat(log); return err == nil })
+	live := call[api.RunReport](t, c, "teamRun:report", api.IDParams{ID: run.ID}).LiveTeam
+	tasks := r.path("base", "tasks", live)
+	whole, err := os.ReadFile(filepath.Join(tasks, "1.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(data []byte) {
+		if err := os.WriteFile(filepath.Join(tasks, "1.json"), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(whole[:len(whole)/2])
+	second := call[api.AgentTeamItem](t, c, "teamItem:create", api.ItemParams{TeamRunID: run.ID, Title: "two", OwnerAgentRoleID: "once/quick"})
+	l.await("the other item is done", func(e api.TeamRunEvent) bool {
+		return e.Item != nil && e.Item.ID == second.ID && e.Item.Status == api.ItemDone
+	})
+	if files, err := filepath.Glob(filepath.Join(tasks, "*.json")); err != nil || len(files) != 2 {
+		t.Errorf("the tasks %v: %v", files, err)
+	}
+	put(whole)
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.status(api.RunCompleted)
+	if data, err := os.ReadFile(log); err != nil || string(data) != "1\n" {
+		t.Errorf("it was begun as %q: %v", data, err)
+	}
+	call[api.AgentTeamRun](t, c, "teamRun:wait", api.IDParams{ID: run.ID})
+	r.must("daemon", "stop")
+}

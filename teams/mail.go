@@ -186,6 +186,11 @@ func (s *Service) Inbox(ctx context.Context, team, owner string, f InboxFilter) 
 	if err != nil {
 		return nil, fmt.Errorf("read the inbox of %s: %w", owner, err)
 	}
+	if owner == leadName(t) && new(requests).add(t, msgs) { // whoever reads them may take them away
+		if _, err := s.keepRequests(ctx, t, msgs); err != nil {
+			s.log.Warn("keep the requests in the lead's inbox", "team", t.Name, "error", err)
+		}
+	}
 	out := []api.Message{}
 	seen := map[string]bool{}
 	for _, m := range msgs {
@@ -329,61 +334,12 @@ func (s *Service) PruneInbox(ctx context.Context, team, owner string) (int, erro
 	if !t.LedByUs() {
 		return 0, fault.New(fault.NotLead, "the mail of team %s is Claude Code's own", t.Name).WithHint("it is left as it is")
 	}
+	if owner == leadName(t) {
+		if _, err := s.requests(ctx, t); err != nil {
+			return 0, err // what is open would be lost
+		}
+	}
 	return s.mail.Prune(ctx, t.Name, owner, 0)
-}
-
-// AnswerShutdown answers, in the name of the caller, a request to shut down:
-// requestID, or the newest one that is open. fault.RequestNotFound.
-func (s *Service) AnswerShutdown(ctx context.Context, team, requestID string, approve bool, reason string) (string, error) {
-	t, m, err := s.find(ctx, team, s.caller.Name)
-	if err != nil {
-		return "", err
-	}
-	asked, msgID, err := s.pendingShutdown(ctx, t, m, requestID)
-	if err != nil {
-		return "", err
-	}
-	now := time.Now()
-	f := store.Frame{Type: store.ShutdownRejected, RequestID: asked.RequestID, From: m.Name, Reason: reason, Timestamp: store.FormatTime(now)}
-	if approve {
-		f = store.Frame{Type: store.ShutdownApproved, RequestID: asked.RequestID, From: m.Name, Timestamp: store.FormatTime(now), PaneID: m.TmuxPaneID, BackendType: m.BackendType}
-	}
-	if _, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: f.Text(), Color: m.Color, Timestamp: now}); err != nil {
-		return "", fmt.Errorf("answer the lead: %w", err)
-	}
-	if approve && !t.LedByUs() {
-		if err := s.noteAgreed(ctx, t.Name, m.Name, now); err != nil {
-			return "", err
-		}
-	}
-	if err := s.mail.MarkRead(ctx, t.Name, m.Name, []string{msgID}); err != nil {
-		return "", fmt.Errorf("the lead has the answer, but the request could not be marked as read: %w", err)
-	}
-	return asked.RequestID, nil
-}
-
-// pendingShutdown finds the newest request of the lead that is not answered, or the
-// one of that id, and its message.
-func (s *Service) pendingShutdown(ctx context.Context, t store.Team, m store.Member, id string) (store.Frame, string, error) {
-	msgs, err := s.mail.List(ctx, t.Name, m.Name)
-	if err != nil {
-		return store.Frame{}, "", fmt.Errorf("read the inbox of %s: %w", m.Name, err)
-	}
-	for i := len(msgs) - 1; i >= 0; i-- {
-		f, ok := store.ParseFrame(msgs[i].Text)
-		if !ok || f.Type != store.ShutdownRequest || (id != "" && f.RequestID != id) || !fromLead(t, msgs[i]) || expired(&m, msgs[i]) {
-			continue
-		}
-		if _, _, answered := s.answer(ctx, t, m.Name, f.RequestID); answered {
-			continue
-		}
-		return f, msgs[i].ID, nil
-	}
-	what := "no request to shut down is open for " + m.Name
-	if id != "" {
-		what = fmt.Sprintf("%s was not asked to shut down by request %q", m.Name, store.Shown(id))
-	}
-	return store.Frame{}, "", fault.New(fault.RequestNotFound, "%s", what).WithHint("leadlight inbox shows what was asked")
 }
 
 // fromLead tells whether a message carries the lead's name.

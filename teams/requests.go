@@ -32,6 +32,12 @@ func (s *Service) requests(ctx context.Context, t store.Team) (requests, error) 
 	if err != nil {
 		return requests{}, fmt.Errorf("read the inbox of the lead: %w", err)
 	}
+	return s.keepRequests(ctx, t, msgs)
+}
+
+// keepRequests returns what the ledger holds, after what is new in messages to the
+// lead has been added to it.
+func (s *Service) keepRequests(ctx context.Context, t store.Team, msgs []store.Message) (requests, error) {
 	known, err := s.known(ctx, t)
 	if err != nil || !known.add(t, msgs) {
 		return known, err

@@ -2,7 +2,10 @@ package teams_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +14,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
 )
 
 // put writes a message as another program would.
@@ -153,6 +157,69 @@ func TestHK08_M15_PermissionsAreListedAndAnswered(t *testing.T) {
 	wantCode(t, err, fault.Rejected)
 	if all, _ := lead.Permissions(ctx, "alpha", true); len(all) != 3 || all[0].Status != api.RequestApproved || all[1].Status != api.RequestRejected || all[1].Reason != "use the target" {
 		t.Errorf("%+v", all)
+	}
+}
+
+// TestM16_RequestsOutliveTheBox: what was seen is there after the box was pruned, or
+// emptied by another program, for whoever comes next, and can be answered once.
+func TestM16_RequestsOutliveTheBox(t *testing.T) {
+	for name, empty := range map[string]func(*testing.T, *desk){
+		"pruned unseen": func(t *testing.T, d *desk) {
+			msgs, err := d.fs.Mail().List(t.Context(), "alpha", store.Lead)
+			for _, m := range msgs {
+				err = errors.Join(err, d.as("").MarkRead(t.Context(), "alpha", "", []string{m.ID}))
+			}
+			n, pruned := d.as("").PruneInbox(t.Context(), "alpha", "")
+			if err = errors.Join(err, pruned); err != nil || n != 2 {
+				t.Fatal(n, err)
+			}
+		},
+		"read, then emptied": func(t *testing.T, d *desk) {
+			if list, err := d.as("").Inbox(t.Context(), "alpha", "", teams.InboxFilter{Unread: true}); err != nil || len(list) != 2 {
+				t.Fatal(list, err)
+			}
+			if err := os.WriteFile(filepath.Join(d.base, "teams/alpha/inboxes/team-lead.json"), []byte("[]"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.team("alpha", running("ann"))
+			d.put(store.Lead, "ann", `{"type":"plan_approval_request","from":"ann","planContent":"1. look","requestId":"plan-1"}`)
+			d.put(store.Lead, "ann", `{"type":"permission_request","request_id":"perm-1","agent_id":"ann","tool_name":"Bash","input":{"command":"make"}}`)
+			empty(t, d)
+			if msgs, err := d.fs.Mail().List(t.Context(), "alpha", store.Lead); err != nil || len(msgs) != 0 {
+				t.Fatalf("the box holds %v %v", msgs, err)
+			}
+			fs, err := claudefs.Open(d.base, claudefs.Options{}) // as after a restart
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer fs.Close()
+			d.fs, fs = fs, d.fs
+			defer func() { d.fs = fs }()
+			lead := d.as("")
+			plans, err := lead.Plans(t.Context(), "alpha", false)
+			asked, err2 := lead.Permissions(t.Context(), "alpha", false)
+			if len(plans) != 1 || len(asked) != 1 || plans[0].Plan != "1. look" || asked[0].Tool != "Bash" {
+				t.Fatalf("plans %+v %v, permissions %+v %v", plans, err, asked, err2)
+			}
+			if _, err := lead.ResolvePlan(t.Context(), "alpha", "plan-1", true, ""); err != nil {
+				t.Error(err)
+			}
+			if f := d.last("ann"); f["type"] != "plan_approval_response" || f["requestId"] != "plan-1" || f["approved"] != true {
+				t.Errorf("ann got %v", f)
+			}
+			if _, err := lead.AnswerPermission(t.Context(), "alpha", "perm-1", true, ""); err != nil {
+				t.Error(err)
+			}
+			if f := d.last("ann"); f["type"] != "permission_response" || f["request_id"] != "perm-1" || f["subtype"] != "success" {
+				t.Errorf("ann got %v", f)
+			}
+			_, err = lead.AnswerPermission(t.Context(), "alpha", "perm-1", false, "")
+			wantCode(t, err, fault.Rejected)
+		})
 	}
 }
 

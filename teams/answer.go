@@ -1,0 +1,64 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// AnswerShutdown answers, in the name of the caller, a request to shut down:
+// requestID, or the newest one that is open. fault.RequestNotFound.
+func (s *Service) AnswerShutdown(ctx context.Context, team, requestID string, approve bool, reason string) (string, error) {
+	t, m, err := s.find(ctx, team, s.caller.Name)
+	if err != nil {
+		return "", err
+	}
+	asked, msgID, err := s.pendingShutdown(ctx, t, m, requestID)
+	if err != nil {
+		return "", err
+	}
+	now := time.Now()
+	f := store.Frame{Type: store.ShutdownRejected, RequestID: asked.RequestID, From: m.Name, Reason: reason, Timestamp: store.FormatTime(now)}
+	if approve {
+		f = store.Frame{Type: store.ShutdownApproved, RequestID: asked.RequestID, From: m.Name, Timestamp: store.FormatTime(now), PaneID: m.TmuxPaneID, BackendType: m.BackendType}
+	}
+	if _, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: f.Text(), Color: m.Color, Timestamp: now}); err != nil {
+		return "", fmt.Errorf("answer the lead: %w", err)
+	}
+	if approve && !t.LedByUs() {
+		if err := s.noteAgreed(ctx, t.Name, m.Name, now); err != nil {
+			return "", err
+		}
+	}
+	if err := s.mail.MarkRead(ctx, t.Name, m.Name, []string{msgID}); err != nil {
+		return "", fmt.Errorf("the lead has the answer, but the request could not be marked as read: %w", err)
+	}
+	return asked.RequestID, nil
+}
+
+// pendingShutdown finds the newest request of the lead that is not answered, or the
+// one of that id, and its message.
+func (s *Service) pendingShutdown(ctx context.Context, t store.Team, m store.Member, id string) (store.Frame, string, error) {
+	msgs, err := s.mail.List(ctx, t.Name, m.Name)
+	if err != nil {
+		return store.Frame{}, "", fmt.Errorf("read the inbox of %s: %w", m.Name, err)
+	}
+	for i := len(msgs) - 1; i >= 0; i-- {
+		f, ok := store.ParseFrame(msgs[i].Text)
+		if !ok || f.Type != store.ShutdownRequest || (id != "" && f.RequestID != id) || !fromLead(t, msgs[i]) || expired(&m, msgs[i]) {
+			continue
+		}
+		if _, _, answered := s.answer(ctx, t, m.Name, f.RequestID); answered {
+			continue
+		}
+		return f, msgs[i].ID, nil
+	}
+	what := "no request to shut down is open for " + m.Name
+	if id != "" {
+		what = fmt.Sprintf("%s was not asked to shut down by request %q", m.Name, store.Shown(id))
+	}
+	return store.Frame{}, "", fault.New(fault.RequestNotFound, "%s", what).WithHint("leadlight inbox shows what was asked")
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -64,9 +65,23 @@ func FuzzBox(f *testing.F) {
 		if err != nil || len(after) != len(entries)+1 || after[len(entries)].msg.Text != "y" {
 			t.Fatalf("%q became %q: %v", data, more, err)
 		}
+		var odd []string // every other message is marked as read
 		for i, e := range entries {
-			if string(after[i].raw) != string(e.raw) || !json.Valid(markedRead(e.raw)) {
+			if string(after[i].raw) != string(e.raw) {
 				t.Fatalf("entry %d of %q was changed", i, data)
+			}
+			if i%2 == 1 {
+				odd = append(odd, e.msg.ID)
+			}
+		}
+		marked, n, err := markedRead(data, "builder", odd)
+		after, parsed := parseBox(marked, "builder")
+		if err != nil || parsed != nil || n != len(entries) || len(after) != n {
+			t.Fatalf("%q became %q: %v %v", data, marked, err, parsed)
+		}
+		for i, e := range entries {
+			if asked := slices.Contains(odd, e.msg.ID); after[i].msg.Read != (e.msg.Read || asked) || !asked && string(after[i].raw) != string(e.raw) {
+				t.Fatalf("entry %d of %q became %s", i, data, after[i].raw)
 			}
 		}
 	})

@@ -106,13 +106,13 @@ func markAndSend(b base, file, owner, text string, ids []string, box []store.Mes
 	b.ok(b.Mail().MarkRead(t.Context(), "alpha", owner, ids))
 	if flags := strings.Count(text, `"read": false`); flags == len(ids) && flags > 0 {
 		want := strings.ReplaceAll(text, `"read": false`, `"read": true`)
-		if got := b.text(file); got != pretty(t, want) {
+		if got := b.text(file); pretty(t, got) != pretty(t, want) || text == pretty(t, text) && got != want {
 			t.Errorf("marking read changed more than that:\n%.2000s", got)
 		}
 	}
 	before := strings.TrimRight(strings.TrimPrefix(b.text(file), "\ufeff"), " \r\n")
 	if strings.HasSuffix(before, "]") {
-		before = strings.TrimRight(strings.TrimSuffix(before, "]"), "\n")
+		before = strings.TrimRight(strings.TrimSuffix(before, "]"), "\r\n")
 	} else {
 		before = "["
 	}

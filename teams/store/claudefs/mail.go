@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"path"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -130,8 +129,8 @@ func (m mail) MarkRead(ctx context.Context, team, owner string, ids []string) er
 	if !m.f.exists(b.name) {
 		return nil
 	}
-	err = m.flag(ctx, b, ids)
-	if err != nil || m.f.opts.ArchiveAbove <= 0 || b.ours.Schema == 0 {
+	n, err := m.flag(ctx, b, ids)
+	if above := m.f.opts.ArchiveAbove; err != nil || above <= 0 || n <= above || b.ours.Schema == 0 {
 		return err
 	}
 	_, err = m.prune(ctx, b, m.f.opts.ArchiveAbove, m.f.opts.ArchiveAbove/2)
@@ -250,27 +249,16 @@ func (m mail) toArchive(b box, entries []entry, done map[string]bool) error {
 	return nil
 }
 
-// flag sets the read flags of messages. The caller holds the lock.
-func (m mail) flag(ctx context.Context, b box, ids []string) error {
-	return m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
-		entries, err := parseBox(old, b.owner)
-		if err != nil {
+// flag sets the read flags of messages and returns how many entries the box has. The
+// caller holds the lock.
+func (m mail) flag(ctx context.Context, b box, ids []string) (entries int, err error) {
+	err = m.f.edit(ctx, b.file, func(old []byte) (flagged []byte, err error) {
+		if flagged, entries, err = markedRead(old, b.owner, ids); err != nil {
 			return nil, damaged(m.f.dir.Join(b.name), old, err)
 		}
-		changed := false
-		list := make([]json.RawMessage, len(entries))
-		for i, e := range entries {
-			list[i] = e.raw
-			if e.ok && slices.Contains(ids, e.msg.ID) {
-				list[i] = markedRead(e.raw)
-				changed = changed || !e.msg.Read
-			}
-		}
-		if !changed {
-			return old, nil
-		}
-		return boxDocument(list), nil
+		return flagged, nil
 	})
+	return entries, err
 }
 
 // Watch hints at changes of a box.

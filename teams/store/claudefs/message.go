@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -136,17 +137,46 @@ func appended(data []byte, entry json.RawMessage) []byte {
 // boxDocument lays a box out as the client does.
 func boxDocument(list []json.RawMessage) []byte { return rawjson.Pretty(rawjson.Array(list), "") }
 
-// markedRead returns an entry with its read flag set and all else as it was.
-func markedRead(raw json.RawMessage) json.RawMessage {
+// markedRead returns a box with the read flags of some messages set, and how many
+// entries it has. All else keeps its bytes.
+func markedRead(box []byte, owner string, ids []string) (out []byte, entries int, err error) {
+	if blank(box) {
+		return box, 0, nil
+	}
+	list, err := rawjson.ParseArray(box)
+	if err != nil {
+		return nil, 0, err
+	}
+	done, end := 0, 0 // of the box, how much is in out, and where the last entry ends
+	for _, raw := range list {
+		at := end + bytes.Index(box[end:], raw) // before it are only white space and a comma
+		end = at + len(raw)
+		if o, id := identify(raw, owner); o != nil && slices.Contains(ids, id) && !isRead(o) {
+			o.Set("read", json.RawMessage("true"))
+			out = append(append(out, box[done:at]...), rawjson.Pretty(o.Raw(), "  ")...)
+			done = end
+		}
+	}
+	return append(out, box[done:]...), len(list), nil
+}
+
+// identify returns an entry, nil if it is no object, and the id of its message,
+// without reading the rest of it if it has one of its own.
+func identify(raw json.RawMessage, owner string) (o *rawjson.Object, id string) {
 	o, err := rawjson.ParseObject(raw)
 	if err != nil {
-		return raw
+		return nil, ""
 	}
-	if r, _ := o.Get("read"); string(r) == "true" {
-		return raw
+	own, _ := o.Get("msg_id")
+	if id, _ = rawjson.String(own); id == "" {
+		id = parseEntry(raw, owner).msg.ID
 	}
-	o.Set("read", json.RawMessage("true"))
-	return o.Raw()
+	return o, id
+}
+
+func isRead(o *rawjson.Object) bool {
+	raw, _ := o.Get("read")
+	return string(raw) == "true"
 }
 
 // stampNow is the time of a new message. The client knows milliseconds only.

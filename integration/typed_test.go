@@ -109,10 +109,12 @@ func TestDL01_DL03_QU07_QU08_HK08_Prompts(t *testing.T) {
 			typing.Go(func() { r.types(panes["cooked"], personsLine) })
 			typing.Go(func() { r.types(panes["raw"], personsLine) })
 		}
+		if i == messages*3/4 {
+			r.answersQuestion(panes["tui"], false)
+		}
 	}
 	r.must("broadcast", lastMark)
 	t.Logf("sent in %s", time.Since(began))
-	r.answersQuestion(panes["tui"], false)
 	r.types(panes["tui"], personsLine)
 	r.patiently("all have all", func() bool {
 		for name := range prompts() {

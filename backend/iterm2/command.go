@@ -21,17 +21,19 @@ import (
 // commandAge is how old a command must be before it counts as one that never began.
 const commandAge = 10 * time.Minute
 
-// commandOf is the file of the pane that bears a mark.
-func (b *Backend) commandOf(m backend.Mark) string {
-	return filepath.Join(b.dir, m.Hash()[:16])
-}
+// commands is the folder, absolute, of commands that have not begun yet; it is made when
+// needed and removed when empty.
+type commands string
+
+// of is the file of the pane that bears a mark.
+func (c commands) of(m backend.Mark) string { return filepath.Join(string(c), m.Hash()[:16]) }
 
 // begin writes the command of a pane into a file.
-func (b *Backend) begin(s backend.Spec) (file string, err error) {
-	file = b.commandOf(s.Mark)
-	b.sweep()
-	if strings.ContainsFunc(file, func(r rune) bool { return r < ' ' || strings.ContainsRune(` \()"'$~`, r) }) {
-		return "", fault.New(fault.InvalidArgument, "the folder %q cannot be named in a command of iTerm2", b.dir).
+func (c commands) begin(s backend.Spec) (file string, err error) {
+	file = c.of(s.Mark)
+	c.sweep()
+	if strings.ContainsFunc(file, func(r rune) bool { return r < ' ' || strings.ContainsRune(" \\()\"'$~`&;|<>*?[]{}#!%^", r) }) {
+		return "", fault.New(fault.InvalidArgument, "the folder %q cannot be named in a command of iTerm2", string(c)).
 			WithHint("choose another XDG_RUNTIME_DIR")
 	}
 	var script strings.Builder
@@ -44,7 +46,7 @@ func (b *Backend) begin(s backend.Spec) (file string, err error) {
 	// its use: then it is made again.
 	err = error(syscall.ENOENT)
 	for try := 0; try < 20 && errors.Is(err, syscall.ENOENT); try++ {
-		if err = os.MkdirAll(b.dir, 0o700); err == nil {
+		if err = os.MkdirAll(string(c), 0o700); err == nil {
 			err = os.WriteFile(file, []byte(script.String()), 0o600)
 		}
 	}
@@ -55,19 +57,19 @@ func (b *Backend) begin(s backend.Spec) (file string, err error) {
 }
 
 // sweep removes commands that never began: iTerm2, or whoever asked it, was killed.
-func (b *Backend) sweep() {
-	entries, _ := os.ReadDir(b.dir)
+func (c commands) sweep() {
+	entries, _ := os.ReadDir(string(c))
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > commandAge {
-			_ = os.Remove(filepath.Join(b.dir, e.Name()))
+			_ = os.Remove(filepath.Join(string(c), e.Name()))
 		}
 	}
 }
 
 // forget removes the file of a command that did not begin.
-func (b *Backend) forget(file string) {
+func (c commands) forget(file string) {
 	_ = os.Remove(file)
-	_ = os.Remove(b.dir) // succeeds only when it is empty
+	_ = os.Remove(string(c)) // succeeds only when it is empty
 }
 
 // quoted is a word as the shell reads it, whatever it holds.

@@ -61,7 +61,7 @@ type Options struct {
 // use one iTerm2 at once. It need not be closed: the connection ends with the process.
 type Backend struct {
 	socket  string
-	dir     string
+	begins  commands
 	getenv  func(string) string
 	timeout time.Duration
 	link    *link
@@ -97,7 +97,7 @@ func New(o Options) (*Backend, error) {
 		return nil, fault.New(fault.InvalidArgument, "iTerm2's socket %q or the folder %q is not absolute", o.Socket, o.Dir)
 	}
 	return &Backend{
-		socket: o.Socket, dir: o.Dir, getenv: o.Getenv, timeout: o.Timeout,
+		socket: o.Socket, begins: commands(o.Dir), getenv: o.Getenv, timeout: o.Timeout,
 		link: &link{socket: o.Socket, cookie: o.Cookie, log: o.Log, patience: 10 * o.Timeout, dialing: make(chan struct{}, 1), watchers: map[chan struct{}]bool{}},
 	}, nil
 }
@@ -150,12 +150,15 @@ type Report struct {
 
 // Probe finds out whether iTerm2 can be used; the error says what is in the way.
 func (b *Backend) Probe(ctx context.Context) (Report, error) {
-	var r Report
 	if _, err := b.tree(ctx); err != nil { // which, unlike a list, is an error when it does not run
-		return r, err
+		return Report{}, err
 	}
 	all, err := b.ListAll(ctx)
-	self, _ := SessionOf(b.getenv(Variable))
+	return report(all, b.getenv), err
+}
+
+func report(all []backend.Pane, getenv func(string) string) (r Report) {
+	self, _ := SessionOf(getenv(Variable))
 	for _, p := range all {
 		r.Sessions++
 		r.Inside = r.Inside || p.ID == self
@@ -163,16 +166,20 @@ func (b *Backend) Probe(ctx context.Context) (Report, error) {
 			r.Ours++
 		}
 	}
-	return r, err
+	return r
 }
 
 // Self returns the pane of this process: the session in ITERM_SESSION_ID, if iTerm2 has it.
 func (b *Backend) Self(ctx context.Context) (backend.Pane, []backend.Pane, bool, error) {
-	id, ok := SessionOf(b.getenv(Variable))
+	return self(ctx, b.getenv, b.ListAll)
+}
+
+func self(ctx context.Context, getenv func(string) string, list func(context.Context) ([]backend.Pane, error)) (backend.Pane, []backend.Pane, bool, error) {
+	id, ok := SessionOf(getenv(Variable))
 	if !ok {
 		return backend.Pane{}, nil, false, nil
 	}
-	all, err := b.ListAll(ctx)
+	all, err := list(ctx)
 	if err != nil {
 		return backend.Pane{}, nil, false, err
 	}

@@ -19,14 +19,9 @@ func rgb(name string) ([3]float64, bool) {
 
 // look is a label as values of the session's profile.
 func look(l backend.Label) []wire.Property {
-	name, state := literal(l.Name), literal(l.State)
-	title := name
-	if state != "" {
-		title += " · " + state
-	}
 	out := []wire.Property{
-		property("Name", title),
-		property("Badge Text", name),
+		property("Name", titled(l)),
+		property("Badge Text", literal(l.Name)),
 		// A program may not put its own title in the place of the name.
 		property("Allow Title Setting", false),
 		property("Title Components", sessionName),
@@ -37,6 +32,14 @@ func look(l backend.Label) []wire.Property {
 		}))
 	}
 	return out
+}
+
+// titled is a label in one line.
+func titled(l backend.Label) string {
+	if l.State == "" {
+		return literal(l.Name)
+	}
+	return literal(l.Name) + " · " + literal(l.State)
 }
 
 // sessionName is the bit of the title that is the session's name, and nothing of the job.

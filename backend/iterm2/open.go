@@ -71,7 +71,7 @@ func (o *opening) open(ctx context.Context, i int) (backend.Pane, error) {
 			return backend.Pane{}, err
 		}
 	}
-	file, err := o.b.begin(s)
+	file, err := o.b.begins.begin(s)
 	if err != nil {
 		return backend.Pane{}, err
 	}
@@ -80,7 +80,7 @@ func (o *opening) open(ctx context.Context, i int) (backend.Pane, error) {
 		err = o.b.mark(ctx, id, s.Mark)
 	}
 	if err != nil {
-		o.b.forget(file)
+		o.b.begins.forget(file)
 		return backend.Pane{}, err
 	}
 	return backend.Pane{ID: id, Server: o.b.socket, Mark: s.Mark}, nil
@@ -242,7 +242,7 @@ func (o *opening) undo(ctx context.Context) {
 	for _, r := range o.results {
 		if r.Err == nil && r.Pane.ID != "" {
 			_ = o.b.shut(ctx, r.Pane.ID) // nobody is left who could be told
-			o.b.forget(o.b.commandOf(r.Pane.Mark))
+			o.b.begins.forget(o.b.begins.of(r.Pane.Mark))
 		}
 	}
 }
@@ -254,7 +254,7 @@ func (b *Backend) Close(ctx context.Context, id backend.ID, mark backend.Mark) e
 		err = b.shut(ctx, id)
 	}
 	if err == nil || isGone(err) || isAway(err) {
-		b.forget(b.commandOf(mark))
+		b.begins.forget(b.begins.of(mark))
 		return nil
 	}
 	return err

@@ -60,12 +60,15 @@ type Server struct {
 	conns   map[*conn]bool
 	started map[*session]bool // programs that run, also of sessions that were closed
 	helper  string            // what is put before the PATH of programs
+	shell   string            // what it2 opens; "": a shell
 	refusal int
 	hangup  func(*wire.Request) bool
 	seen    []*wire.Request
 	dead    bool
 	running sync.WaitGroup // programs
-	serving sync.WaitGroup // connections
+	serving sync.WaitGroup // connections, and runs of it2
+
+	requests *os.File // of it2; nil: it is not there
 }
 
 // Start starts a server with one window, one tab and one session in it, and ends it with
@@ -116,7 +119,7 @@ func (s *Server) Helper(dir string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cookies["standing"], s.helper = false, dir+":"
-	return os.WriteFile(filepath.Join(dir, "osascript"), []byte("#!/bin/sh\necho standing key\n"), 0o700)
+	return Program(filepath.Join(dir, "osascript"), "#!/bin/sh\necho standing key\n")
 }
 
 func (s *Server) next(what string) string {
@@ -170,6 +173,10 @@ func (s *Server) Kill() {
 	s.mu.Unlock()
 	_ = s.http.Close()
 	_ = os.Remove(s.Socket)
+	if s.requests != nil {
+		_ = os.Remove(s.requests.Name())
+		_ = s.requests.Close()
+	}
 	s.running.Wait()
 	s.serving.Wait()
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/headless"
-	"github.com/leadlight-dev/leadlight/backend/iterm2"
 	"github.com/leadlight-dev/leadlight/backend/tmux"
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/panes"
@@ -146,7 +145,7 @@ func (a *app) openBackend(c *composition, kind, socket string) (backend.Backend,
 		}
 		return headless.New(headless.Options{Dir: socket, Environ: a.environ, Viewer: c.viewer})
 	case panes.ITerm2:
-		return iterm2.New(iterm2.Options{Socket: socket, Dir: filepath.Join(c.runtime, panes.ITerm2), Getenv: a.getenv, Log: a.logger()})
+		return a.openITerm2(c, socket)
 	case panes.Kitty:
 		return a.openKitty(socket)
 	}
@@ -186,36 +185,6 @@ func (a *app) choose(ctx context.Context, c *composition) (panes.Choice, error) 
 	choice := panes.Choice{Type: "tmux", Socket: where.path, Own: where.path == c.ownSocket(), Why: joined(why, where.why), Backend: b}
 	c.choice = &choice
 	return choice, nil
-}
-
-// besideITerm2 tells whether nobody names a tmux server and we are in a session of iTerm2
-// itself, not of an editor that was started from one.
-func (a *app) besideITerm2(s *config.Settings) bool {
-	program := a.getenv("TERM_PROGRAM")
-	_, ok := iterm2.SessionOf(a.getenv(iterm2.Variable))
-	return ok && (program == "" || program == "iTerm.app") && s.TmuxSocket.V == "" && a.getenv("TMUX") == ""
-}
-
-// chooseITerm2 lets new panes be in iTerm2, if it lets us in.
-func (a *app) chooseITerm2(ctx context.Context, c *composition, why string) (panes.Choice, error) {
-	b, err := a.openBackend(c, panes.ITerm2, "")
-	if err != nil {
-		return panes.Choice{}, err
-	}
-	t, ok := b.(*iterm2.Backend)
-	if !ok {
-		return panes.Choice{}, fault.New(fault.BackendUnavailable, "the backend %s is another one", panes.ITerm2)
-	}
-	found, err := t.Probe(ctx)
-	if err != nil {
-		return panes.Choice{}, err
-	}
-	where := "not inside iTerm2: a window of our own"
-	if found.Inside {
-		where = "inside iTerm2"
-	}
-	c.choice = &panes.Choice{Type: panes.ITerm2, Socket: t.Socket(), Why: joined(why, where), Backend: b}
-	return *c.choice, nil
 }
 
 // joined joins the reasons there are.

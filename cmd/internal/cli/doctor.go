@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/backend/iterm2"
 	"github.com/leadlight-dev/leadlight/backend/tmux"
 	"github.com/leadlight-dev/leadlight/cmd/internal/daemon"
 	"github.com/leadlight-dev/leadlight/panes"
@@ -134,30 +133,6 @@ func (a *app) probeHeadless(ctx context.Context) []api.Check {
 		return nil
 	default:
 		check.Detail = fmt.Sprintf("%d panes in %s", len(list), panes.HeadlessFolder(a.built.runtime))
-	}
-	return []api.Check{check}
-}
-
-// probeITerm2 says whether iTerm2 can be used; outside it, and unless it is asked for, it is
-// silent.
-func (a *app) probeITerm2(ctx context.Context) []api.Check {
-	s := a.built.settings
-	if kind, _ := a.wantedBackend(s); kind != panes.ITerm2 && !a.besideITerm2(s) {
-		return nil
-	}
-	check := api.Check{Name: "iTerm2", Status: "ok"}
-	b, err := a.openBackend(a.built, panes.ITerm2, "")
-	if t, ok := b.(*iterm2.Backend); ok && err == nil {
-		var found iterm2.Report
-		found, err = t.Probe(ctx)
-		check.Detail = fmt.Sprintf("socket %s, %d sessions, %d of them ours", t.Socket(), found.Sessions, found.Ours)
-	}
-	if err != nil {
-		e := fault.Of(err)
-		check.Status, check.Detail, check.Fix = "fail", e.Message, e.Hint
-		if kind, _ := a.wantedBackend(s); kind == "auto" {
-			check.Status = "warn" // there are other backends
-		}
 	}
 	return []api.Check{check}
 }

@@ -134,8 +134,11 @@ func (c *change) created(id string) (api.AgentTeamItem, error) {
 // openRun returns a run whose checklist may change.
 func (c *change) openRun(id string) (api.AgentTeamRun, error) {
 	r, err := run(c.ctx, c.tx, id)
-	if err == nil && r.Final() {
-		err = fault.New(fault.Rejected, "the run is %s: its checklist does not change any more", r.Status).WithHint("create a new run")
+	switch {
+	case err == nil && r.Final():
+		err = fault.New(fault.Rejected, "the run is %s: its checklist does not change any more", r.Status).WithHint("leadlight run create begins another run")
+	case err == nil && r.Recorded:
+		err = fault.New(fault.Rejected, "the run is carried out by leadlight up, or by a lead: this is only its record").WithHint("leadlight task changes its tasks")
 	}
 	return r, err
 }

@@ -84,7 +84,7 @@ func (s *Store) CreateRun(ctx context.Context, p api.RunCreateParams) (r api.Age
 			return err
 		}
 		if !t.IsActive {
-			return fault.New(fault.Rejected, "the team %q is retired", clip(t.Name)).WithHint("team:update with isActive true brings it back")
+			return fault.New(fault.Rejected, "the team %q is retired", clip(t.Name)).WithHint("leadlight run create with its team file brings it back, or team:update with isActive true")
 		}
 		r = api.AgentTeamRun{ID: newID(), TeamID: t.ID, RootTaskID: newID(), Status: api.RunPending, StartedAt: c.now}
 		if err := c.insertRun(t, r, Place{LiveTeam: liveName(t.Name, r.ID), Cwd: p.Cwd, Scheduled: true}); err != nil {
@@ -207,12 +207,8 @@ func (s *Store) step(ctx context.Context, id, to, why string) (r api.AgentTeamRu
 		if r, err = run(ctx, c.tx, id); err != nil {
 			return err
 		}
-		var ours bool
-		if err := c.tx.QueryRowContext(ctx, `SELECT scheduled FROM run_places WHERE run_id = ?`, id).Scan(&ours); err != nil {
-			return err
-		}
-		if !ours {
-			return fault.New(fault.Rejected, "the run was begun by leadlight up, which carries it out itself").WithHint("interrupt that process, or use leadlight down")
+		if r.Recorded {
+			return fault.New(fault.Rejected, "the run was begun by leadlight up, or by a lead, which carries it out itself").WithHint("interrupt that process, or use leadlight down")
 		}
 		return c.stepRun(&r, to, why)
 	})

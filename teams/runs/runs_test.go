@@ -353,6 +353,8 @@ func TestC09_RecordsOfOthers(t *testing.T) {
 	in(rec)
 	_, err := s.Cancel(s.ctx, "r1")
 	s.code(err, fault.Rejected)
+	_, err = s.CreateItem(s.ctx, api.ItemParams{TeamRunID: "r1", Title: "mine"})
+	s.code(err, fault.Rejected) // the next record would not have it
 	if open := ok[[]Place](s)(s.Open(s.ctx)); len(open) != 0 {
 		t.Errorf("the daemon would carry it out: %+v", open)
 	}

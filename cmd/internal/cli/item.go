@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
@@ -82,10 +83,32 @@ func roleNamed(ctx context.Context, c *rpc.Client, r api.AgentTeamRun, name stri
 		return "", err
 	}
 	list, err := rpc.Do[[]api.AgentRole](ctx, c, "agentRole:list", nil)
-	if own := runs.RoleOf(t.Name, name); slices.ContainsFunc(list, func(r api.AgentRole) bool { return r.ID == own }) {
-		return own, err
+	if err != nil {
+		return "", err
 	}
-	return name, err
+	there := func(id string) bool {
+		return slices.ContainsFunc(list, func(r api.AgentRole) bool { return r.ID == id })
+	}
+	for _, id := range []string{runs.RoleOf(t.Name, name), name} {
+		if there(id) {
+			return id, nil
+		}
+	}
+	return "", fault.New(fault.ProfileNotFound, "there is no role %q", name).WithHint("the roles are %s", strings.Join(rolesFor(t, list), ", "))
+}
+
+// rolesFor are the roles that somebody may mean, by their shortest names: the members
+// of the team before the profiles.
+func rolesFor(t api.AgentTeam, list []api.AgentRole) []string {
+	own, others := []string{runs.LeadRole}, []string{}
+	for _, r := range list {
+		if name, ours := strings.CutPrefix(r.ID, runs.RoleOf(t.Name, "")); ours {
+			own = append(own, name)
+		} else if r.ID != runs.LeadRole && !strings.Contains(r.ID, "/") {
+			others = append(others, r.ID)
+		}
+	}
+	return append(own, others...)
 }
 
 func runItemAdd(ctx context.Context, a *app, o itemOptions) error {
@@ -124,7 +147,7 @@ func (a *app) item(it api.AgentTeamItem, err error) error {
 	if err != nil {
 		return err
 	}
-	return a.answer(it, func(w io.Writer) { fmt.Fprintf(w, "%s %s\n", short(it.ID), it.Status) })
+	return a.answer(itemShown(it), func(w io.Writer) { fmt.Fprintf(w, "%s %s\n", short(it.ID), it.Status) })
 }
 
 func itemListCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
@@ -152,7 +175,7 @@ func runItemList(ctx context.Context, a *app, o itemOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.answer(list, func(w io.Writer) { itemTable(list, nil).write(w, width(a.out.w), a.colors(a.out.w)) })
+	return a.answer(allShown(list, itemShown), func(w io.Writer) { itemTable(list, nil).write(w, width(a.out.w), a.colors(a.out.w)) })
 }
 
 func itemUpdateCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {

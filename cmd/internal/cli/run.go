@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -84,7 +85,7 @@ func runRunCreate(ctx context.Context, a *app, o runCreateOptions) error {
 	if o.Wait {
 		return a.awaitRun(ctx, c, r)
 	}
-	return a.answer(r, func(w io.Writer) { fmt.Fprintln(w, r.ID) })
+	return a.answer(runShown(r), func(w io.Writer) { fmt.Fprintln(w, r.ID) })
 }
 
 // runOfTeam begins a run of a team that is defined.
@@ -151,7 +152,7 @@ func (a *app) awaitRun(ctx context.Context, c *rpc.Client, r api.AgentTeamRun) e
 	if err != nil {
 		return err
 	}
-	if err := a.answer(report, func(w io.Writer) { a.showRun(w, report) }); err != nil || report.Run.Status == api.RunCompleted {
+	if err := a.answer(reportShown(report), func(w io.Writer) { a.showRun(w, report) }); err != nil || report.Run.Status == api.RunCompleted {
 		return err
 	}
 	return fault.New(fault.Failed, "the run is %s: %s", report.Run.Status, report.Run.Summary).WithHint("leadlight logs -t %s NAME shows what a teammate said", report.LiveTeam)
@@ -160,7 +161,8 @@ func (a *app) awaitRun(ctx context.Context, c *rpc.Client, r api.AgentTeamRun) e
 func runListCommand(a *app, run func(context.Context, *app, int) error) *cobra.Command {
 	var limit int
 	c := &cobra.Command{
-		Use: "ls", Short: "List the runs", Long: "List the runs, the newest first; with --team those of the team of that name.",
+		Use: "ls", Short: "List the runs", Long: "List the runs, the newest first; with --team those of the team of that name. Those of the kind run\n" +
+			"are carried out by the daemon; those of the kind team are what up, or a lead until down, did itself.",
 		Example: "  leadlight run ls --limit 5", Args: takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, limit) },
 	}
@@ -203,14 +205,22 @@ func runRunList(ctx context.Context, a *app, limit int) error {
 	if err != nil {
 		return err
 	}
-	return a.answer(all, func(w io.Writer) {
-		t := &table{head: []string{"RUN", "TEAM", "STATUS", "STARTED", "TOOK", "SUMMARY"}, less: []string{"STARTED", "TOOK"}}
+	return a.answer(allShown(all, runShown), func(w io.Writer) {
+		t := &table{head: []string{"RUN", "TEAM", "KIND", "STATUS", "STARTED", "TOOK", "SUMMARY"}, less: []string{"STARTED", "TOOK"}}
 		for _, r := range all {
-			t.add(plain("%s", short(r.ID)), plain("%s", names[r.TeamID]), cell{r.Status, statusColor(r.Status)}, plain("%s", clock(r.StartedAt)),
+			t.add(plain("%s", short(r.ID)), plain("%s", names[r.TeamID]), plain("%s", kindOf(r)), cell{r.Status, statusColor(r.Status)}, plain("%s", clock(r.StartedAt)),
 				plain("%s", took(r.StartedAt, r.CompletedAt)), plain("%s", oneLine(r.Summary)))
 		}
 		t.write(w, width(a.out.w), a.colors(a.out.w))
 	})
+}
+
+// kindOf says who carries a run out: the daemon, or the lead of a team by itself.
+func kindOf(r api.AgentTeamRun) string {
+	if r.Recorded {
+		return "team"
+	}
+	return "run"
 }
 
 // clock is a moment for people.
@@ -230,9 +240,36 @@ func took(from, to int64) string {
 
 func runStepCommand(a *app, verb, about, long string, run func(context.Context, *app, string, string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: verb + " ID", Short: about, Long: long, Example: "  leadlight run " + verb + " 3f2a", Args: takes(1, 1), ValidArgsFunction: completeRuns(a),
-		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, verb, args[0]) },
+		Use: verb + " [ID]", Short: about, Long: long + " Without an ID it is the\nonly run that is not over.", Example: "  leadlight run " + verb + " 3f2a", Args: takes(0, 1), ValidArgsFunction: completeRuns(a),
+		RunE: func(c *cobra.Command, args []string) error {
+			return run(c.Context(), a, verb, append(args, "")[0])
+		},
 	}
+}
+
+// theOpenRun is the run that is named, or the only one that goes on.
+func theOpenRun(ctx context.Context, c *rpc.Client, verb, id string) (api.AgentTeamRun, error) {
+	if id != "" {
+		return theRun(ctx, c, id)
+	}
+	list, err := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", api.RunsParams{Limit: 1000})
+	if err != nil {
+		return api.AgentTeamRun{}, err
+	}
+	var open []api.AgentTeamRun
+	var names []string
+	for _, r := range list {
+		if !r.Final() && !r.Recorded {
+			open, names = append(open, r), append(names, short(r.ID))
+		}
+	}
+	switch len(open) {
+	case 0:
+		return api.AgentTeamRun{}, fault.New(fault.RunNotFound, "no run goes on").WithHint("leadlight run ls lists those that are over")
+	case 1:
+		return open[0], nil
+	}
+	return api.AgentTeamRun{}, fault.New(fault.InvalidArgument, "%d runs go on: %s", len(open), strings.Join(names, ", ")).WithHint("name one of them: leadlight run %s ID", verb)
 }
 
 func runRunStep(ctx context.Context, a *app, verb, id string) error {
@@ -244,12 +281,12 @@ func runRunStep(ctx context.Context, a *app, verb, id string) error {
 		return err
 	}
 	defer c.Close()
-	r, err := rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:get", api.IDParams{ID: id})
+	r, err := theOpenRun(ctx, c, verb, id)
 	if err != nil {
 		return err
 	}
 	if r, err = rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:"+verb, api.IDParams{ID: r.ID}); err != nil {
 		return err
 	}
-	return a.answer(r, func(w io.Writer) { fmt.Fprintf(w, "run %s is %s\n", short(r.ID), r.Status) })
+	return a.answer(runShown(r), func(w io.Writer) { fmt.Fprintf(w, "run %s is %s\n", short(r.ID), r.Status) })
 }

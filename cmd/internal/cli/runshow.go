@@ -22,12 +22,12 @@ type runShowOptions struct {
 func runShowCommand(a *app, run func(context.Context, *app, runShowOptions) error) *cobra.Command {
 	var o runShowOptions
 	c := &cobra.Command{
-		Use: "show ID", Short: "Show a run, its checklist and its teammates",
-		Long: "Show a run, its checklist, and how long each teammate worked on what. --timeline draws who worked\n" +
-			"when; --svg draws that into a file.",
-		Example: "  leadlight run show 3f2a --timeline\n  leadlight run show 3f2a --svg run.svg", Args: takes(1, 1), ValidArgsFunction: completeRuns(a),
+		Use: "show [ID]", Short: "Show a run, its checklist and its teammates",
+		Long: "Show a run, the newest without an ID, its checklist, and how long each teammate worked on what.\n" +
+			"--timeline draws who worked when; --svg draws that into a file.",
+		Example: "  leadlight run show 3f2a --timeline\n  leadlight run show 3f2a --svg run.svg", Args: takes(0, 1), ValidArgsFunction: completeRuns(a),
 		RunE: func(c *cobra.Command, args []string) error {
-			o.ID = args[0]
+			o.ID = append(args, "")[0]
 			return run(c.Context(), a, o)
 		},
 	}
@@ -43,7 +43,7 @@ func runRunShow(ctx context.Context, a *app, o runShowOptions) error {
 		return err
 	}
 	defer c.Close()
-	r, err := rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:get", api.IDParams{ID: o.ID})
+	r, err := theRun(ctx, c, o.ID)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func runRunShow(ctx context.Context, a *app, o runShowOptions) error {
 		}
 		a.say("the timeline is in %s", o.SVG)
 	}
-	return a.answer(report, func(w io.Writer) {
+	return a.answer(reportShown(report), func(w io.Writer) {
 		if o.Timeline {
 			line.text(w, width(a.out.w), a.colors(a.out.w))
 			return

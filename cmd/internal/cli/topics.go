@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
@@ -190,13 +191,13 @@ func jsonAnswers() []struct {
 		{"permission allow, permission deny", false, api.Permission{}},
 		{"permission mode", false, api.ModeChange{}},
 		{"delegate on, delegate off", false, api.Delegation{}},
-		{"run ls", true, api.AgentTeamRun{}},
-		{"run create, pause, resume, cancel", false, api.AgentTeamRun{}},
-		{"run show, run create --wait", false, api.RunReport{}},
-		{"  members, each", false, api.RunMember{}},
-		{"  tasks, each", false, api.RunTask{}},
-		{"item ls", true, api.AgentTeamItem{}},
-		{"item add, update, mv", false, api.AgentTeamItem{}},
+		{"run ls", true, shownRun{}},
+		{"run create, pause, resume, cancel", false, shownRun{}},
+		{"run show, run create --wait", false, shownReport{}},
+		{"  members, each", false, shownRunMember{}},
+		{"  tasks, each", false, shownRunTask{}},
+		{"item ls", true, shownItem{}},
+		{"item add, update, mv", false, shownItem{}},
 		{"send", false, api.Sent{}},
 		{"broadcast", true, api.Sent{}},
 		{"inbox", true, api.Message{}},
@@ -238,7 +239,14 @@ func writeJSONTopic(w io.Writer) {
 func jsonFields(t reflect.Type) []string {
 	var out []string
 	for i := range t.NumField() {
+		if t.Field(i).Anonymous {
+			out = append(out, jsonFields(t.Field(i).Type)...)
+			continue
+		}
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if slices.Contains(out, name) {
+			continue // in the place of an embedded one
+		}
 		if name != "" && name != "-" {
 			out = append(out, name)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -117,6 +118,53 @@ func FuzzEdit(f *testing.F) {
 			if err != nil || !bytes.Equal(got, again) {
 				t.Fatalf("%s: %q became %q, then %q (%v)", name, file, got, again, err)
 			}
+			if before, after := others(file), others(got); json.Valid(file) && !reflect.DeepEqual(before, after) {
+				t.Fatalf("%s: %q became %q: %v, %v", name, file, got, before, after)
+			}
+		}
+	})
+}
+
+// others is what a file of JSON says of anything but how our server is started.
+func others(file []byte) map[string]any {
+	var all map[string]any
+	if json.Unmarshal(file, &all) != nil {
+		return nil
+	}
+	if all == nil {
+		all = map[string]any{}
+	}
+	for _, key := range []string{"mcpServers", "servers", "mcp"} {
+		within(all, key, func(group map[string]any) {
+			within(group, "servers", withoutOurs)
+			withoutOurs(group)
+		})
+	}
+	return all
+}
+
+// within changes an object in another, and takes it out if nothing is left of it.
+func within(all map[string]any, key string, change func(map[string]any)) {
+	if v, ok := all[key].(map[string]any); ok {
+		if change(v); len(v) == 0 {
+			delete(all, key)
+		}
+	}
+}
+
+func withoutOurs(group map[string]any) {
+	old, object := group["leadlight"].(map[string]any)
+	if _, found := group["leadlight"]; found && !object {
+		delete(group, "leadlight")
+	}
+	for _, name := range overNetwork() {
+		if _, remote := old[name]; remote {
+			delete(group, "leadlight")
+		}
+	}
+	within(group, "leadlight", func(entry map[string]any) {
+		for _, name := range []string{"type", "command", "args"} {
+			delete(entry, name)
 		}
 	})
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // jsonEdit edits files of JSON, with comments and commas at the end as some clients
-// take them: our server is a member of the object under key.
-// In files that have a group below key, that is where servers are.
+// take them: our server is a member of the object under key. One that is there keeps
+// what we do not set. In files that have a group below key, that is where servers are.
 func jsonEdit(key, group string, fieldsOf func(Server) []field) func([]byte, Server) ([]byte, error) {
 	return func(file []byte, s Server) ([]byte, error) {
 		if len(bytes.TrimSpace(bytes.TrimPrefix(file, bom()))) == 0 {
@@ -35,7 +35,7 @@ func jsonEdit(key, group string, fieldsOf func(Server) []field) func([]byte, Ser
 			own = object(fieldsOf(s), nl, step, depth)
 		}
 		if before, found := servers.member(s.Name); found {
-			return splice(file, before.from, before.to, own), nil
+			return update(file, before, fieldsOf(s), own, nl, step, depth), nil
 		}
 		return insert(file, servers, nl, step, depth, member(s.Name, own)), nil
 	}

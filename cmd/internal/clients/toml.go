@@ -71,7 +71,8 @@ func appended(file []byte, nl, text string) []byte {
 	return append(out, text...)
 }
 
-// replaced puts our lines below the header, and takes those out that say the same.
+// replaced puts our lines below the header, and takes those out that say the same, or
+// speak of a server over the network.
 func replaced(file []byte, parts []statement, at int, fields []field, nl, lines string) []byte {
 	end := parts[at].to
 	out := bytes.Clone(file[:end])
@@ -83,7 +84,7 @@ func replaced(file []byte, parts []statement, at int, fields []field, nl, lines 
 		if p.header {
 			break
 		}
-		ours := len(p.key) == 1 && slices.ContainsFunc(fields, func(f field) bool { return f.name == p.key[0] })
+		ours := len(p.key) == 1 && slices.ContainsFunc(fields, func(f field) bool { return f.name == p.key[0] }) || slices.Contains(overNetwork(), p.key[0])
 		out = append(out, file[end:p.from]...)
 		if !ours {
 			out = append(out, file[p.from:p.to]...)

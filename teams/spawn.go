@@ -94,8 +94,9 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 	for i, n := range news {
 		out[i].Err = n.err
 		if n.err == nil {
-			if _, _, out[i].Member, out[i].Err = s.member(ctx, t.Name, n.spec.Name); out[i].Err == nil {
-				out[i].Member.Unread, out[i].Member.OldestUnreadAt = s.unread(ctx, t.Name, n.spec.Name)
+			seen := context.WithoutCancel(ctx) // it runs: whoever is interrupted now has to be told
+			if _, _, out[i].Member, out[i].Err = s.member(seen, t.Name, n.spec.Name); out[i].Err == nil {
+				out[i].Member.Unread, out[i].Member.OldestUnreadAt = s.unread(seen, t.Name, n.spec.Name)
 			}
 		}
 		if n.err == nil && fault.CodeOf(out[i].Err) == fault.MemberNotFound && !t.LedByUs() {

@@ -73,22 +73,6 @@ func TestA02_A06_A12_A13_EveryErrorRow(t *testing.T) {
 	}
 }
 
-func TestNoPermission(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root may write everywhere")
-	}
-	d := newDesk(t)
-	c := d.serve("", nil, nil)
-	do[teamCreateOut](t, c, "TeamCreate", args{"team_name": "alpha", "description": "x"})
-	dir := filepath.Join(d.base, "teams")
-	if err := os.Chmod(dir, 0o500); err != nil {
-		t.Fatal(err)
-	}
-	defer os.Chmod(dir, 0o700)
-	refused(t, d.serve("", nil, nil), "TeamDelete", args{"team_name": "alpha"}, fault.PermissionDenied)
-	refused(t, d.serve("", nil, nil), "TeamCreate", args{"team_name": "beta", "description": "x"}, fault.PermissionDenied)
-}
-
 // The table itself: every code that it names is one of the closed set, and none is
 // told twice in different ways.
 func TestErrorTable(t *testing.T) {

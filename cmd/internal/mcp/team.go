@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -136,10 +137,24 @@ func (s *Server) spawn(ctx context.Context, c *call, in spawnIn) (spawnOut, stri
 		m = s.active(ctx, team, m)
 		c.progress(ctx, m.Name+" is "+m.State)
 	}
+	if ctx.Err() != nil {
+		return spawnOut{}, "", s.undo(ctx, team, m.Name)
+	}
 	if m.State == api.StateFailed || m.State == api.StateLost {
 		return spawnOut{}, "", fault.New(fault.SpawnFailed, "teammate %s: %s", m.Name, m.Reason)
 	}
 	return spawnOut{true, m}, fmt.Sprintf("Teammate %s is %s, in pane %s (%s).", m.Name, m.State, m.TmuxPaneID, m.BackendType), nil
+}
+
+// undo ends a teammate that was just started, for nobody is told of it any more.
+func (s *Server) undo(ctx context.Context, team, name string) error {
+	e, err := s.svc.Stop(context.WithoutCancel(ctx), team, []string{name}, teams.StopOptions{
+		Ask: time.Millisecond, Force: true, Reason: "the call was cancelled",
+	})
+	if err == nil {
+		err = teams.Verdict(e)
+	}
+	return errors.Join(ctx.Err(), err)
 }
 
 // active waits until a teammate is no longer starting. It returns it as last seen.

@@ -33,13 +33,16 @@ type Hook struct {
 	Event   string        `json:"event"`
 	Command string        `json:"command"`           // a line for sh -c
 	Dir     string        `json:"dir,omitempty"`     // where it runs; "": where the asker works
-	Timeout time.Duration `json:"timeout,omitempty"` // 0: DefaultTimeout
+	Timeout time.Duration `json:"timeout,omitempty"` // 0 or less: DefaultTimeout
 	Source  string        `json:"source,omitempty"`  // the file it stands in, for messages
 }
 
 // Limit is how long the hook may take: never without end.
 func (h Hook) Limit() time.Duration {
-	return min(max(cmp.Or(h.Timeout, DefaultTimeout), 0), MaxTimeout)
+	if h.Timeout <= 0 {
+		return DefaultTimeout
+	}
+	return min(h.Timeout, MaxTimeout)
 }
 
 // Of returns the hooks of one event, in order, each command once.
@@ -68,6 +71,7 @@ type Input struct {
 	TaskDescription string `json:"task_description,omitempty"`
 	TeammateName    string `json:"teammate_name,omitempty"` // absent when the lead acts
 	TeamName        string `json:"team_name,omitempty"`
+	AgentType       string `json:"agent_type,omitempty"` // of the teammate
 }
 
 // ParseInput reads what a hook is given, by us or by Claude Code. Fields that are

@@ -144,7 +144,7 @@ func TestAHookThatLeavesSomethingBehindHasAnswered(t *testing.T) {
 	in := completed(t)
 	began := time.Now()
 	a := ask(t, in, hooks.Hook{Command: "sleep 20 & echo $! >pid; exit 2"})
-	if !a.Objects() && len(a.Failures) > 0 {
+	if !a.Objects() || len(a.Failures) > 0 {
 		t.Errorf("got %+v", a)
 	}
 	if took := time.Since(began); took > 10*time.Second {
@@ -153,6 +153,16 @@ func TestAHookThatLeavesSomethingBehindHasAnswered(t *testing.T) {
 	data, _ := os.ReadFile(filepath.Join(in.Cwd, "pid"))
 	if pid, err := strconv.Atoi(strings.TrimSpace(string(data))); err == nil {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+func TestAHookAlwaysHasALimit(t *testing.T) {
+	for given, want := range map[time.Duration]time.Duration{
+		0: hooks.DefaultTimeout, -time.Second: hooks.DefaultTimeout, time.Second: time.Second, 100 * time.Hour: hooks.MaxTimeout,
+	} {
+		if got := (hooks.Hook{Timeout: given}).Limit(); got != want {
+			t.Errorf("%s: %s, want %s", given, got, want)
+		}
 	}
 }
 

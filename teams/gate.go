@@ -80,7 +80,7 @@ func (s *Service) hooksOf(ctx context.Context, t store.Team, event string) ([]ho
 func (s *Service) askHooks(ctx context.Context, t store.Team, all []hooks.Hook, in hooks.Input) (hooks.Answer, hooks.Input, error) {
 	in.SessionID, in.Cwd, in.TeamName = t.LeadSessionID, s.cwd, t.Name
 	if m := t.Member(s.caller.Name); m != nil && !t.IsLead(*m) {
-		in.TeammateName, in.Cwd = m.Name, orDefault(m.Cwd, s.cwd)
+		in.TeammateName, in.AgentType, in.Cwd = m.Name, m.AgentType, orDefault(m.Cwd, s.cwd)
 		if in.HookEventName == hooks.TeammateIdle {
 			in.PermissionMode = orDefault(m.Mode, "default")
 		}

@@ -2,8 +2,11 @@ package teams_test
 
 import (
 	"encoding/json"
+	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,13 +22,7 @@ func (d *desk) hook(event, command string) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	file := filepath.Join(d.base, ".claude", "settings.json")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(`{"hooks":{"`+event+`":[{"hooks":[{"type":"command","command":`+string(line)+`}]}]}}`), 0o600); err != nil {
-		d.t.Fatal(err)
-	}
+	d.write(".claude/settings.json", `{"hooks":{"`+event+`":[{"hooks":[{"type":"command","command":`+string(line)+`}]}]}}`)
 }
 
 func (d *desk) add(spec teams.TaskSpec) string {
@@ -128,6 +125,70 @@ func TestHK02_M17_AnObjectionKeepsATeammateAwake(t *testing.T) {
 	mail, err := d.as("").Inbox(t.Context(), "alpha", "", teams.InboxFilter{From: "builder"})
 	if err != nil || len(mail) != 1 || !strings.Contains(mail[0].Text, "run the tests") {
 		t.Errorf("the lead was told %+v %v", mail, err)
+	}
+}
+
+// TestHK01_M17_M18_EveryEventFromEveryPlace: the hooks of each event stand in any of
+// Claude Code's settings, get what it gives them and nothing else, and their reason
+// reaches whoever was refused.
+func TestHK01_M17_M18_EveryEventFromEveryPlace(t *testing.T) {
+	common := []string{"cwd", "hook_event_name", "session_id", "team_name", "transcript_path"}
+	task := append([]string{"task_description", "task_id", "task_subject"}, common...)
+	mate := []string{"agent_type", "teammate_name"}
+	for _, place := range []string{"home/.claude/settings.json", ".claude/settings.json", ".claude/settings.local.json"} {
+		d := newDesk(t)
+		typed := running("builder")
+		typed.AgentType = "general-purpose"
+		d.team("alpha", typed)
+		id := d.add(teams.TaskSpec{Subject: "Piece", Description: "all of it"})
+		as := func(name string) *teams.Service {
+			return d.as(name).In(d.base, []string{"HOME=" + filepath.Join(d.base, "home"), "PATH=" + os.Getenv("PATH")}, nil)
+		}
+		for _, tc := range []struct {
+			event string
+			try   func() error
+			keys  []string
+		}{
+			{"TeammateIdle", func() error {
+				feedback, err := as("builder").MayIdle(t.Context(), "alpha", 0)
+				return errors.Join(err, errors.New(feedback))
+			}, slices.Concat(common, mate, []string{"permission_mode"})},
+			{"TaskCompleted", func() error {
+				_, err := as("builder").CompleteTask(t.Context(), "alpha", id, "made")
+				return err
+			}, slices.Concat(task, mate)},
+			{"TaskCompleted", func() error {
+				_, err := as("").CompleteTask(t.Context(), "alpha", id, "made")
+				return err
+			}, task},
+			{"TaskCreated", func() error {
+				_, err := as("").AddTask(t.Context(), "alpha", teams.TaskSpec{Subject: "x", Description: "y"})
+				return err
+			}, task},
+		} {
+			line, _ := json.Marshal("cat >seen; echo not like this >&2; exit 2")
+			d.write(place, `{"hooks":{"`+tc.event+`":[{"hooks":[{"type":"command","command":`+string(line)+`}]}]}}`)
+			if err := tc.try(); err == nil || !strings.Contains(err.Error(), "not like this") || !strings.Contains(err.Error(), tc.event) {
+				t.Errorf("%s in %s: %v", tc.event, place, err)
+			}
+			var in map[string]any
+			data, _ := os.ReadFile(filepath.Join(d.base, "seen"))
+			if err := json.Unmarshal(data, &in); err != nil {
+				t.Fatalf("%s in %s: %q: %v", tc.event, place, data, err)
+			}
+			slices.Sort(tc.keys)
+			if got := slices.Sorted(maps.Keys(in)); !slices.Equal(got, tc.keys) || in["hook_event_name"] != tc.event {
+				t.Errorf("%s in %s gets %q, want %q", tc.event, place, got, tc.keys)
+			}
+		}
+	}
+}
+
+func (d *desk) write(name, text string) {
+	d.t.Helper()
+	file := filepath.Join(d.base, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		d.t.Fatal(err)
 	}
 }
 

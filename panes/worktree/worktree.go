@@ -14,6 +14,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -174,6 +175,13 @@ func (k Keeper) work(ctx context.Context, t Tree) (string, error) {
 	if changed != "" {
 		return fmt.Sprintf("it holds changes that are not committed (%d files)", 1+strings.Count(changed, "\n")), nil
 	}
+	ignored, err := there.run(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+	if err != nil {
+		return "", err
+	}
+	if inner := repositoryIn(t.Path, strings.Split(ignored, "\x00")); inner != "" {
+		return fmt.Sprintf("another repository is in it: %s", inner), nil
+	}
 	args := []string{"rev-list", "--count", "HEAD"}
 	if t.Made {
 		args = append(args, "refs/heads/"+t.Branch)
@@ -188,6 +196,36 @@ func (k Keeper) work(ctx context.Context, t Tree) (string, error) {
 		return fmt.Sprintf("the branch %s has %s commits that are on no other branch", t.Branch, n), nil
 	}
 	return "", nil
+}
+
+// maxLook is how many files are looked at in what git ignores: a folder of packages
+// that somebody has fetched is not searched for ever.
+const maxLook = 200_000
+
+// repositoryIn finds a repository in those folders of a tree that git ignores, and
+// would remove with all that was ever committed there. "": none.
+func repositoryIn(tree string, ignored []string) (found string) {
+	looked := 0
+	for _, dir := range ignored {
+		if !strings.HasSuffix(dir, "/") {
+			continue
+		}
+		_ = filepath.WalkDir(filepath.Join(tree, filepath.FromSlash(dir)), func(path string, d fs.DirEntry, err error) error {
+			looked++
+			switch {
+			case looked > maxLook:
+				return fs.SkipAll
+			case err == nil && d.Name() == ".git":
+				found, _ = filepath.Rel(tree, filepath.Dir(path))
+				return fs.SkipAll
+			}
+			return nil
+		})
+		if found != "" {
+			return found
+		}
+	}
+	return ""
 }
 
 // alone waits until nobody else works on a repository.

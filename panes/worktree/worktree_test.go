@@ -55,6 +55,17 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
+// nest makes a repository with a commit.
+func nest(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	in(t, dir, "git", "init", "-q", "-b", "main")
+	write(t, filepath.Join(dir, "own"), "x")
+	commit(t, dir)
+}
+
 func commit(t *testing.T, dir string) {
 	t.Helper()
 	in(t, dir, "git", "add", "-A")
@@ -111,6 +122,28 @@ func TestWorkIsNeverLost(t *testing.T) {
 			commit(t, tree)
 			in(t, tree, "git", "checkout", "-q", "--detach", "main")
 		}, "1 commits"},
+		"a repository in it": {func(t *testing.T, tree string) { nest(t, filepath.Join(tree, "nested")) }, "not committed"},
+		"a repository that is ignored": {func(t *testing.T, tree string) {
+			write(t, filepath.Join(tree, ".gitignore"), "third/\n.gitignore\n")
+			nest(t, filepath.Join(tree, "third", "nested"))
+		}, "third/nested"},
+		"a submodule": {func(t *testing.T, tree string) {
+			other := filepath.Join(t.TempDir(), "other")
+			nest(t, other)
+			in(t, tree, "git", "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other, "sub module")
+			commit(t, tree)
+			in(t, tree, "git", "branch", "-f", "merged")
+		}, "submodules"},
+		"amid a rebase": {func(t *testing.T, tree string) {
+			write(t, filepath.Join(tree, "sub", "a"), "two")
+			commit(t, tree)
+			in(t, tree, "git", "checkout", "-q", "--detach", "HEAD~")
+			write(t, filepath.Join(tree, "sub", "a"), "three")
+			commit(t, tree)
+			c := exec.Command("git", "rebase", "-q", "leadlight/alpha/bob")
+			c.Dir = tree
+			_ = c.Run() // it stops at the conflict
+		}, "not committed"},
 		"on a new branch": {func(t *testing.T, tree string) {
 			in(t, tree, "git", "checkout", "-q", "-b", "own")
 			write(t, filepath.Join(tree, "n"), "")

@@ -111,3 +111,19 @@ func TestHeaderShowsForgery(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A pattern may ask for the blank behind a prompt, which a screen does not show.
+func TestPatternsSeeTheBlankBehindAPrompt(t *testing.T) {
+	l, err := newLook(nil, profiles.Manner{Ready: []string{"^> "}, Asking: []string{`\(y/n\)\s*$`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]bool{">": true, "> draft": true, ">>": false, "a >": false} {
+		if got := first(l.ready, []string{"above", line}) != ""; got != want {
+			t.Errorf("%q is a prompt: %v", line, got)
+		}
+	}
+	if first(l.asking, []string{"go on? (y/n)"}) == "" {
+		t.Error("a question is not seen")
+	}
+}

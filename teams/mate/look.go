@@ -145,10 +145,12 @@ func (l *look) capture(ctx context.Context) host.Capture {
 	return c
 }
 
+// first is the first line that one of the patterns fits. A screen shows nothing of the
+// blank behind a prompt, which a pattern may ask for.
 func first(patterns []*regexp.Regexp, lines []string) string {
 	for _, line := range lines {
 		for _, p := range patterns {
-			if p.MatchString(line) {
+			if p.MatchString(line) || p.MatchString(line+" ") {
 				return line
 			}
 		}

@@ -168,37 +168,38 @@ func TestSE06_ModesUnderAnyUmask(t *testing.T) {
 // https://github.com/anthropics/claude-code/issues/46349
 func TestUX02_SP11_SP13_FailuresSayWhatAndWhere(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "220x60")
-	r.team("alpha")
-	roster := func() string { return fmt.Sprint(len(rosterOf(r, "alpha").Members), r.tmux.Panes()) }
-	before := roster()
-	for _, c := range []struct {
-		flags, argv []string
-		exit        int
-		says        []string
-	}{
-		{nil, []string{"no-such-program"}, 3, []string{"a", "no-such-program", "PROGRAM_NOT_FOUND"}},
-		{[]string{"--cwd", r.path("gone")}, []string{"sleep", "1"}, 2, []string{r.path("gone")}},
-		{nil, []string{"sh", "-c", "echo first; echo last words; exit 7"}, 6, []string{"teammate a", "team alpha", "exit 7", "last words", "7", "SPAWN_FAILED"}},
-		{nil, []string{"sh", "-c", "kill -9 $$"}, 6, []string{"teammate a", "team alpha", "SPAWN_FAILED"}},
-	} {
-		res := r.run(append(append(append([]string{"spawn", "a"}, c.flags...), "--"), c.argv...)...)
-		if res.exit != c.exit {
-			t.Errorf("%v %v: exit %d, want %d: %s", c.flags, c.argv, res.exit, c.exit, res.err)
-		}
-		for _, word := range c.says {
-			if !strings.Contains(res.err, word) {
-				t.Errorf("%v %v does not say %q: %s", c.flags, c.argv, word, res.err)
+	everywhere(t, func(t *testing.T, r *rig) {
+		r.team("alpha")
+		roster := func() string { return fmt.Sprint(len(rosterOf(r, "alpha").Members), r.open()) }
+		before := roster()
+		for _, c := range []struct {
+			flags, argv []string
+			exit        int
+			says        []string
+		}{
+			{nil, []string{"no-such-program"}, 3, []string{"a", "no-such-program", "PROGRAM_NOT_FOUND"}},
+			{[]string{"--cwd", r.path("gone")}, []string{"sleep", "1"}, 2, []string{r.path("gone")}},
+			{nil, []string{"sh", "-c", "echo first; echo last words; exit 7"}, 6, []string{"teammate a", "team alpha", "exit 7", "last words", "7", "SPAWN_FAILED"}},
+			{nil, []string{"sh", "-c", "kill -9 $$"}, 6, []string{"teammate a", "team alpha", "SPAWN_FAILED"}},
+		} {
+			res := r.run(append(append(append([]string{"spawn", "a"}, c.flags...), "--"), c.argv...)...)
+			if res.exit != c.exit {
+				t.Errorf("%v %v: exit %d, want %d: %s", c.flags, c.argv, res.exit, c.exit, res.err)
+			}
+			for _, word := range c.says {
+				if !strings.Contains(res.err, word) {
+					t.Errorf("%v %v does not say %q: %s", c.flags, c.argv, word, res.err)
+				}
+			}
+			if !strings.Contains(res.err, "hint:") {
+				t.Errorf("%v: no way on: %s", c.argv, res.err)
+			}
+			if got := roster(); got != before {
+				t.Errorf("%v left %s, was %s", c.argv, got, before)
 			}
 		}
-		if !strings.Contains(res.err, "hint:") {
-			t.Errorf("%v: no way on: %s", c.argv, res.err)
-		}
-		if got := roster(); got != before {
-			t.Errorf("%v left %s, was %s", c.argv, got, before)
-		}
-	}
-	r.must("task", "ls")
+		r.must("task", "ls")
+	})
 }
 
 // TestSP06_SP08_FortyJoinAtOnce: forty processes join one team through the store

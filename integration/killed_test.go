@@ -2,7 +2,6 @@ package integration_test
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,31 +15,32 @@ import (
 // https://github.com/rjwalters/loom/issues/2268
 func TestSH04_SH09_KilledHost(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "220x60")
-	r.team("alpha")
-	m := r.spawn("a", nil, r.stub("forker")...)
-	r.eventually("it has forked", func() bool { return strings.Contains(r.must("capture", "a"), "ready") })
-	id, rec := hostOf(r, "a"), hostRecord(r, "alpha", "a")
-	if err := rec.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	r.eventually("it is lost", func() bool { return r.member("a").State == api.StateLost })
-	if left, err := signals.Marked(id); err != nil || len(left) == 0 {
-		t.Logf("nothing was left by the host (%v)", err)
-	}
-	res := r.run("stop", "a", "--timeout", "1s", "--json")
-	if res.exit != 0 {
-		t.Errorf("stop: exit %d, %s%s", res.exit, res.out, res.err)
-	}
-	if left, err := signals.Marked(id); err != nil || len(left) > 0 {
-		t.Errorf("survivors: %v, %v", left, err)
-	}
-	if slices.Contains(r.tmux.Panes(), m.TmuxPaneID) {
-		t.Error("its pane is still there")
-	}
-	if got := r.member("a"); got.State != api.StateStopped && got.State != api.StateLost {
-		t.Errorf("it is %s", got.State)
-	}
+	everywhere(t, func(t *testing.T, r *rig) {
+		r.team("alpha")
+		m := r.spawn("a", nil, r.stub("forker")...)
+		r.eventually("it has forked", func() bool { return strings.Contains(r.must("capture", "a"), "ready") })
+		id, rec := hostOf(r, "a"), hostRecord(r, "alpha", "a")
+		if err := rec.Process.Signal(syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		r.eventually("it is lost", func() bool { return r.member("a").State == api.StateLost })
+		if left, err := signals.Marked(id); err != nil || len(left) == 0 {
+			t.Logf("nothing was left by the host (%v)", err)
+		}
+		res := r.run("stop", "a", "--timeout", "1s", "--json")
+		if res.exit != 0 {
+			t.Errorf("stop: exit %d, %s%s", res.exit, res.out, res.err)
+		}
+		if left, err := signals.Marked(id); err != nil || len(left) > 0 {
+			t.Errorf("survivors: %v, %v", left, err)
+		}
+		if r.hasPane(m) {
+			t.Error("its pane is still there")
+		}
+		if got := r.member("a"); got.State != api.StateStopped && got.State != api.StateLost {
+			t.Errorf("it is %s", got.State)
+		}
+	})
 }
 
 // TestTC09_OwnerDiedWithTheTask: kill -9 of a worker's host in the middle of a task.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/backend/tmux/tmuxtest"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -18,79 +19,87 @@ import (
 // ladder of each is its own: the whole takes as long as the slowest.
 // https://github.com/anthropics/claude-code/issues/69808
 func TestSH01_SH03_SH04_SH05_SH07_T03_StopAll(t *testing.T) {
-	r := newRig(t, "220x60")
-	r.team("alpha")
-	stranger := r.tmux.Run("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", r.lead, "--", "sleep", "1000")
-	own := r.path("t")
-	want := map[string]string{
-		"a": api.Approved, "b": api.Terminated, "c": api.Killed, "d": api.Killed, "e": api.RejectedStop, "f": api.Terminated,
-	}
-	hosts := map[string]string{}
-	for name, argv := range map[string][]string{
-		"a": r.stub("approve"), "b": r.stub("mute"), "c": r.stub("noterm"), "d": r.stub("forker"), "e": r.stub("refuse"), "f": r.stub("tmux", own),
-	} {
-		r.spawn(name, []string{"--kind", "native"}, argv...)
-		hosts[name] = hostOf(r, name)
-	}
-	defer func() { _ = exec.Command("tmux", "-S", own, "kill-server").Run() }()
-	for name := range want {
-		if name != "b" {
-			r.eventually(name+" is ready", func() bool { return strings.Contains(r.must("capture", name), "ready") })
+	everywhere(t, func(t *testing.T, r *rig) {
+		r.team("alpha")
+		stranger := exec.Command("sleep", "1000")
+		if err := stranger.Start(); err != nil {
+			t.Fatal(err)
 		}
-	}
-	began := time.Now()
-	res := r.run("stop", "--all", "--timeout", "2s", "--json")
-	took := time.Since(began)
-	if res.exit != 4 {
-		t.Errorf("exit %d, want 4: one refused\n%s", res.exit, res.err)
-	}
-	var ends api.Endings
-	if err := json.Unmarshal([]byte(res.out), &ends); err != nil {
-		t.Fatal(err, res.out)
-	}
-	var sum, slowest time.Duration
-	for _, e := range ends.Members {
-		if e.Outcome != want[e.Name] {
-			t.Errorf("%s: %s (%s), want %s", e.Name, e.Outcome, e.Reason, want[e.Name])
+		defer func() { _ = stranger.Process.Kill(); _ = stranger.Wait() }()
+		own := r.path("t")
+		want := map[string]string{
+			"a": api.Approved, "b": api.Terminated, "c": api.Killed, "d": api.Killed, "e": api.RejectedStop, "f": api.Terminated,
 		}
-		d := time.Duration(e.DurationMs) * time.Millisecond
-		sum, slowest = sum+d, max(slowest, d)
-		if e.Name == "e" {
-			continue
+		hosts := map[string]string{}
+		for name, argv := range map[string][]string{
+			"a": r.stub("approve"), "b": r.stub("mute"), "c": r.stub("noterm"), "d": r.stub("forker"), "e": r.stub("refuse"), "f": r.stub("tmux", own),
+		} {
+			r.spawn(name, []string{"--kind", "native"}, argv...)
+			hosts[name] = hostOf(r, name)
 		}
-		left, err := signals.Marked(hosts[e.Name])
-		if err != nil {
-			t.Error(err)
+		defer func() { _ = exec.Command("tmux", "-S", own, "kill-server").Run() }()
+		for name := range want {
+			if name != "b" {
+				r.eventually(name+" is ready", func() bool { return strings.Contains(r.must("capture", name), "ready") })
+			}
 		}
-		left = slices.DeleteFunc(left, func(p signals.Process) bool {
-			return e.Name == "f" && (p.Command == "tmux: server" || p.Command == "sleep")
-		})
-		if len(left) > 0 {
-			t.Errorf("%s: survivors %v", e.Name, left)
+		began := time.Now()
+		res := r.run("stop", "--all", "--timeout", "2s", "--json")
+		took := time.Since(began)
+		if res.exit != 4 {
+			t.Errorf("exit %d, want 4: one refused\n%s", res.exit, res.err)
 		}
-		if e.Name == "f" && (len(e.Leftovers) != 1 || !strings.Contains(e.Leftovers[0], "tmux")) {
-			t.Errorf("the tmux server of an agent is not reported: %v", e.Leftovers)
+		var ends api.Endings
+		if err := json.Unmarshal([]byte(res.out), &ends); err != nil {
+			t.Fatal(err, res.out)
 		}
-	}
-	if ends.OK || took > slowest+5*time.Second || took > sum {
-		t.Errorf("took %s; the slowest %s, the sum %s", took, slowest, sum)
-	}
-	refuser := r.member("e")
-	if got := r.tmux.Panes(); !slices.Equal(got, []string{r.lead, stranger, refuser.TmuxPaneID}) && len(got) != 3 {
-		t.Errorf("panes left: %v", got)
-	}
-	if out, err := exec.Command("tmux", "-S", own, "list-panes", "-a").CombinedOutput(); err != nil {
-		t.Errorf("the agent's own tmux server is gone: %s", out)
-	}
-	if refuser.State != api.StateActive {
-		t.Errorf("who refused is %s", refuser.State)
-	}
-	if got := into1[api.Endings](r, "stop", "e", "--timeout", "1s", "--force", "--json"); got.Members[0].Outcome != api.Terminated {
-		t.Errorf("forced: %+v", got)
-	}
-	if got := into[api.Endings](r, "stop", "a"); got.Members[0].Outcome != api.AlreadyStopped {
-		t.Errorf("again: %+v", got)
-	}
+		var sum, slowest time.Duration
+		for _, e := range ends.Members {
+			if e.Outcome != want[e.Name] {
+				t.Errorf("%s: %s (%s), want %s", e.Name, e.Outcome, e.Reason, want[e.Name])
+			}
+			d := time.Duration(e.DurationMs) * time.Millisecond
+			sum, slowest = sum+d, max(slowest, d)
+			if e.Name == "e" {
+				continue
+			}
+			left, err := signals.Marked(hosts[e.Name])
+			if err != nil {
+				t.Error(err)
+			}
+			left = slices.DeleteFunc(left, func(p signals.Process) bool {
+				return e.Name == "f" && (p.Command == "tmux: server" || p.Command == "sleep")
+			})
+			if len(left) > 0 {
+				t.Errorf("%s: survivors %v", e.Name, left)
+			}
+			if e.Name == "f" && (len(e.Leftovers) != 1 || !strings.Contains(e.Leftovers[0], "tmux")) {
+				t.Errorf("the tmux server of an agent is not reported: %v", e.Leftovers)
+			}
+		}
+		if ends.OK || took > slowest+5*time.Second || took > sum {
+			t.Errorf("took %s; the slowest %s, the sum %s", took, slowest, sum)
+		}
+		refuser := r.member("e")
+		if n := r.open(); n != 1 || !r.hasPane(refuser) {
+			t.Errorf("%d panes are left", n)
+		}
+		if !tmuxtest.Alive(stranger.Process.Pid) {
+			t.Error("a stranger was ended")
+		}
+		if out, err := exec.Command("tmux", "-S", own, "list-panes", "-a").CombinedOutput(); err != nil {
+			t.Errorf("the agent's own tmux server is gone: %s", out)
+		}
+		if refuser.State != api.StateActive {
+			t.Errorf("who refused is %s", refuser.State)
+		}
+		if got := into1[api.Endings](r, "stop", "e", "--timeout", "1s", "--force", "--json"); got.Members[0].Outcome != api.Terminated {
+			t.Errorf("forced: %+v", got)
+		}
+		if got := into[api.Endings](r, "stop", "a"); got.Members[0].Outcome != api.AlreadyStopped {
+			t.Errorf("again: %+v", got)
+		}
+	})
 }
 
 // hostOf is the host id of a member, as the roster has it.
@@ -107,72 +116,73 @@ func hostOf(r *rig, name string) string {
 
 // TestSH02_ApprovedButStillThere: an approval is a claim.
 func TestSH02_ApprovedButStillThere(t *testing.T) {
-	r := newRig(t, "220x60")
-	r.team("alpha")
-	a := r.spawn("a", []string{"--kind", "native"}, r.stub("agree")...)
-	began := time.Now()
-	got := into[api.Endings](r, "stop", "a")
-	if e := got.Members[0]; e.Outcome != api.Approved || !got.OK {
-		t.Errorf("got %+v", e)
-	}
-	if took := time.Since(began); took > 9*time.Second {
-		t.Errorf("took %s", took)
-	}
-	if slices.Contains(r.tmux.Panes(), a.TmuxPaneID) {
-		t.Error("its pane is still there")
-	}
+	everywhere(t, func(t *testing.T, r *rig) {
+		r.team("alpha")
+		a := r.spawn("a", []string{"--kind", "native"}, r.stub("agree")...)
+		began := time.Now()
+		got := into[api.Endings](r, "stop", "a")
+		if e := got.Members[0]; e.Outcome != api.Approved || !got.OK {
+			t.Errorf("got %+v", e)
+		}
+		if took := time.Since(began); took > 9*time.Second {
+			t.Errorf("took %s", took)
+		}
+		if r.hasPane(a) {
+			t.Error("its pane is still there")
+		}
+	})
 }
 
 // TestSH11_DeadPaneStaysToBeRead: what failed can be read, and stop removes it.
 func TestSH11_DeadPaneStaysToBeRead(t *testing.T) {
-	r := newRig(t, "220x60")
-	r.team("alpha")
-	m := r.spawn("a", nil, "sh", "-c", "sleep 0.5; echo going down; exit 3")
-	r.eventually("it failed", func() bool { return r.member("a").State == api.StateFailed })
-	if got := r.member("a"); got.ExitCode == nil || *got.ExitCode != 3 || !strings.Contains(got.Reason, "3") {
-		t.Errorf("got %+v", got)
-	}
-	if !slices.Contains(r.tmux.Panes(), m.TmuxPaneID) || !strings.Contains(r.tmux.Run("capture-pane", "-p", "-S", "-", "-t", m.TmuxPaneID), "going down") {
-		t.Error("the pane of one that failed does not stay to be read")
-	}
-	if !strings.Contains(r.must("logs", "a"), "going down") {
-		t.Error("no transcript")
-	}
-	if got := into[api.Endings](r, "stop", "a"); got.Members[0].Outcome != api.AlreadyStopped {
-		t.Errorf("got %+v", got)
-	}
-	if slices.Contains(r.tmux.Panes(), m.TmuxPaneID) {
-		t.Error("stop leaves the dead pane")
-	}
+	everywhere(t, func(t *testing.T, r *rig) {
+		r.team("alpha")
+		m := r.spawn("a", nil, "sh", "-c", "sleep 0.5; echo going down; exit 3")
+		r.eventually("it failed", func() bool { return r.member("a").State == api.StateFailed })
+		if got := r.member("a"); got.ExitCode == nil || *got.ExitCode != 3 || !strings.Contains(got.Reason, "3") {
+			t.Errorf("got %+v", got)
+		}
+		if !r.hasPane(m) || !r.screenHas(m, "going down") {
+			t.Error("the pane of one that failed does not stay to be read")
+		}
+		if !strings.Contains(r.must("logs", "a"), "going down") {
+			t.Error("no transcript")
+		}
+		if got := into[api.Endings](r, "stop", "a"); got.Members[0].Outcome != api.AlreadyStopped {
+			t.Errorf("got %+v", got)
+		}
+		if r.hasPane(m) {
+			t.Error("stop leaves the dead pane")
+		}
+	})
 }
 
 // TestUX01_TD03_PI03_PaneClosedByHand: what people do with their own terminal.
 // https://github.com/anthropics/claude-code/issues/77559
 func TestUX01_TD03_PI03_PaneClosedByHand(t *testing.T) {
-	r := newRig(t, "220x60")
-	r.team("alpha")
-	host := ""
-	for _, name := range []string{"builder", "other"} {
-		r.spawn(name, nil, r.stub("mute")...)
-	}
-	host = hostOf(r, "builder")
-	r.tmux.Run("kill-pane", "-t", r.member("builder").TmuxPaneID)
-	r.eventually("builder is stopped", func() bool { return r.member("builder").State == api.StateStopped })
-	if got := r.member("builder"); got.Reason != "pane closed" {
-		t.Errorf("reason %q", got.Reason)
-	}
-	if left, err := signals.Marked(host); err != nil || len(left) > 0 {
-		t.Errorf("survivors: %v, %v", left, err)
-	}
-	if res := r.run("send", "builder", "hello"); res.exit != 4 || !strings.Contains(res.err, "RECIPIENT_INACTIVE") || !strings.Contains(res.err, "pane closed") {
-		t.Errorf("send: exit %d, %s", res.exit, res.err)
-	}
-	r.spawn("scout", nil, r.stub("mute")...)
-	if got := into[api.Member](r, "restart", "builder"); got.State != api.StateActive {
-		t.Errorf("restart: %+v", got)
-	}
-	r.must("stop", "--all", "--timeout", "1s")
-	r.must("team", "delete", "alpha")
+	everywhere(t, func(t *testing.T, r *rig) {
+		r.team("alpha")
+		host := ""
+		for _, name := range []string{"builder", "other"} {
+			r.spawn(name, nil, r.stub("mute")...)
+		}
+		host = hostOf(r, "builder")
+		why := r.closeByHand("alpha", r.member("builder"))
+		r.eventually("builder is stopped", func() bool { return r.member("builder").State == api.StateStopped })
+		if got := r.member("builder"); got.Reason != why {
+			t.Errorf("reason %q", got.Reason)
+		}
+		r.eventually("nobody of it is left", func() bool { left, err := signals.Marked(host); return err == nil && len(left) == 0 })
+		if res := r.run("send", "builder", "hello"); res.exit != 4 || !strings.Contains(res.err, "RECIPIENT_INACTIVE") || !strings.Contains(res.err, why) {
+			t.Errorf("send: exit %d, %s", res.exit, res.err)
+		}
+		r.spawn("scout", nil, r.stub("mute")...)
+		if got := into[api.Member](r, "restart", "builder"); got.State != api.StateActive {
+			t.Errorf("restart: %+v", got)
+		}
+		r.must("stop", "--all", "--timeout", "1s")
+		r.must("team", "delete", "alpha")
+	})
 }
 
 // TestSH14_NeverTheLeadsOwnPane: somebody wrote the lead's pane into the roster.
@@ -196,44 +206,47 @@ func TestSH14_NeverTheLeadsOwnPane(t *testing.T) {
 
 // TestSH01_ADamagedInboxKeepsNobodyAlive: who cannot be asked is ended all the same.
 func TestSH01_ADamagedInboxKeepsNobodyAlive(t *testing.T) {
-	r := newRig(t, "220x60")
-	r.team("alpha")
-	r.spawn("a", []string{"--kind", "native"}, r.stub("mute")...)
-	if err := os.WriteFile(r.path("base", "teams/alpha/inboxes/a.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := into[api.Endings](r, "stop", "a"); got.Members[0].Outcome != api.Terminated {
-		t.Errorf("got %+v", got)
-	}
-	if data, err := os.ReadFile(r.path("base", "teams/alpha/inboxes/a.json")); err != nil || string(data) != "{" {
-		t.Errorf("the damaged box: %q, %v", data, err)
-	}
+	everywhere(t, func(t *testing.T, r *rig) {
+		r.team("alpha")
+		r.spawn("a", []string{"--kind", "native"}, r.stub("mute")...)
+		if err := os.WriteFile(r.path("base", "teams/alpha/inboxes/a.json"), []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := into[api.Endings](r, "stop", "a"); got.Members[0].Outcome != api.Terminated {
+			t.Errorf("got %+v", got)
+		}
+		if data, err := os.ReadFile(r.path("base", "teams/alpha/inboxes/a.json")); err != nil || string(data) != "{" {
+			t.Errorf("the damaged box: %q, %v", data, err)
+		}
+	})
 }
 
 // TestSP04_AnotherTakesThePlaceOfOneThatFailed: its dead pane goes with it.
 func TestSP04_AnotherTakesThePlaceOfOneThatFailed(t *testing.T) {
-	r := newRig(t, "220x60")
-	r.team("alpha")
-	old := r.spawn("a", nil, "sh", "-c", "sleep 0.5; exit 3")
-	r.eventually("it failed", func() bool { return r.member("a").State == api.StateFailed })
-	fresh := r.spawn("a", nil, r.stub("mute")...)
-	if panes := r.tmux.Panes(); slices.Contains(panes, old.TmuxPaneID) || !slices.Contains(panes, fresh.TmuxPaneID) {
-		t.Errorf("panes %v: want %s, not %s", panes, fresh.TmuxPaneID, old.TmuxPaneID)
-	}
+	everywhere(t, func(t *testing.T, r *rig) {
+		r.team("alpha")
+		old := r.spawn("a", nil, "sh", "-c", "sleep 0.5; exit 3")
+		r.eventually("it failed", func() bool { return r.member("a").State == api.StateFailed })
+		fresh := r.spawn("a", nil, r.stub("mute")...)
+		if n := r.open(); n != 1 || !r.hasPane(fresh) {
+			t.Errorf("%d panes: want that of %s, not that of %s", n, fresh.TmuxPaneID, old.TmuxPaneID)
+		}
+	})
 }
 
 // TestSH01_InterruptEndsNobodyByHalf: ^C during the ask leaves the teammate running.
 func TestSH01_InterruptEndsNobodyByHalf(t *testing.T) {
-	r := newRig(t, "220x60")
-	r.team("alpha")
-	r.spawn("a", []string{"--kind", "native"}, r.stub("mute")...)
-	stop := r.start(nil, "stop", "a", "--timeout", "30s")
-	r.eventually("it was asked", func() bool { return strings.Contains(r.must("inbox", "a"), "shut down") })
-	stop.signal(syscall.SIGINT)
-	if res := stop.wait(); res.exit != 130 || !strings.Contains(res.err, "interrupted") {
-		t.Errorf("exit %d: %s", res.exit, res.err)
-	}
-	if got := r.member("a"); got.State != api.StateActive {
-		t.Errorf("it is %s: %s", got.State, got.Reason)
-	}
+	everywhere(t, func(t *testing.T, r *rig) {
+		r.team("alpha")
+		r.spawn("a", []string{"--kind", "native"}, r.stub("mute")...)
+		stop := r.start(nil, "stop", "a", "--timeout", "30s")
+		r.eventually("it was asked", func() bool { return strings.Contains(r.must("inbox", "a"), "shut down") })
+		stop.signal(syscall.SIGINT)
+		if res := stop.wait(); res.exit != 130 || !strings.Contains(res.err, "interrupted") {
+			t.Errorf("exit %d: %s", res.exit, res.err)
+		}
+		if got := r.member("a"); got.State != api.StateActive {
+			t.Errorf("it is %s: %s", got.State, got.Reason)
+		}
+	})
 }

@@ -19,47 +19,48 @@ import (
 // https://github.com/anthropics/claude-code/issues/90332
 func TestCR05_TD07_M22_TakeoverFromAKilledLead(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "220x60")
-	teamFile(r, "led", r.stub("mute"), "keep")
-	up := r.start(nil, "up")
-	r.eventually("bob is there", func() bool { return r.alive("led") == 1 })
-	host := hostRecord(r, "led", "bob")
-	inside := []string{"LEADLIGHT_AGENT=bob", "LEADLIGHT_TEAM=led"}
-	for _, tc := range []struct {
-		env  []string
-		exit int
-		code string
-	}{{nil, 4, "NOT_LEAD"}, {inside, 4, "NOT_LEAD"}} {
-		if res := r.runEnv(tc.env, "takeover", "led"); res.exit != tc.exit || !strings.Contains(res.err, tc.code) {
-			t.Errorf("takeover under a live lead (%v): exit %d, %s", tc.env, res.exit, res.err)
+	everywhere(t, func(t *testing.T, r *rig) {
+		teamFile(r, "led", r.stub("mute"), "keep")
+		up := r.start(nil, "up")
+		r.eventually("bob is there", func() bool { return r.alive("led") == 1 })
+		host := hostRecord(r, "led", "bob")
+		inside := []string{"LEADLIGHT_AGENT=bob", "LEADLIGHT_TEAM=led"}
+		for _, tc := range []struct {
+			env  []string
+			exit int
+			code string
+		}{{nil, 4, "NOT_LEAD"}, {inside, 4, "NOT_LEAD"}} {
+			if res := r.runEnv(tc.env, "takeover", "led"); res.exit != tc.exit || !strings.Contains(res.err, tc.code) {
+				t.Errorf("takeover under a live lead (%v): exit %d, %s", tc.env, res.exit, res.err)
+			}
 		}
-	}
-	up.signal(syscall.SIGKILL)
-	if res := up.wait(); !strings.Contains(res.err, "task 1 waits for bob") {
-		t.Errorf("up does not say what it waits for: %s", res.err)
-	}
-	putMail(r, "led", "bob", store.Lead, "a report for whoever leads")
-	if res := r.run("team", "create", "led", "--description", "mine"); res.exit != 4 || !strings.Contains(res.err, "leadlight takeover led") {
-		t.Errorf("create does not offer the takeover: exit %d, %s", res.exit, res.err)
-	}
-	if res := r.runEnv(inside, "takeover", "led"); res.exit != 4 || !strings.Contains(res.err, "NOT_LEAD") {
-		t.Errorf("a teammate took its team over: exit %d, %s", res.exit, res.err)
-	}
-	got := into[api.Takeover](r, "takeover", "led")
-	if !slices.Equal(got.Adopted, []string{"bob"}) || len(got.Lost)+len(got.Removed)+len(got.Unknown) > 0 || !strings.Contains(got.Was, strconv.Itoa(up.cmd.Process.Pid)) {
-		t.Errorf("takeover: %+v", got)
-	}
-	if now := hostRecord(r, "led", "bob"); now.Process != host.Process || r.member("bob").State != api.StateActive {
-		t.Errorf("bob was disturbed: %+v", r.member("bob"))
-	}
-	if box := r.must("inbox", "--unread"); !strings.Contains(box, "a report for whoever leads") {
-		t.Errorf("the lead's mail: %s", box)
-	}
-	if m := leadOf(r, "led"); m.State == api.StateLost {
-		t.Errorf("the lead is still %+v", m)
-	}
-	into[api.Takeover](r, "takeover", "led") // it is ours: nothing to do
-	r.must("stop", "bob", "--timeout", "1s")
+		up.signal(syscall.SIGKILL)
+		if res := up.wait(); !strings.Contains(res.err, "task 1 waits for bob") {
+			t.Errorf("up does not say what it waits for: %s", res.err)
+		}
+		putMail(r, "led", "bob", store.Lead, "a report for whoever leads")
+		if res := r.run("team", "create", "led", "--description", "mine"); res.exit != 4 || !strings.Contains(res.err, "leadlight takeover led") {
+			t.Errorf("create does not offer the takeover: exit %d, %s", res.exit, res.err)
+		}
+		if res := r.runEnv(inside, "takeover", "led"); res.exit != 4 || !strings.Contains(res.err, "NOT_LEAD") {
+			t.Errorf("a teammate took its team over: exit %d, %s", res.exit, res.err)
+		}
+		got := into[api.Takeover](r, "takeover", "led")
+		if !slices.Equal(got.Adopted, []string{"bob"}) || len(got.Lost)+len(got.Removed)+len(got.Unknown) > 0 || !strings.Contains(got.Was, strconv.Itoa(up.cmd.Process.Pid)) {
+			t.Errorf("takeover: %+v", got)
+		}
+		if now := hostRecord(r, "led", "bob"); now.Process != host.Process || r.member("bob").State != api.StateActive {
+			t.Errorf("bob was disturbed: %+v", r.member("bob"))
+		}
+		if box := r.must("inbox", "--unread"); !strings.Contains(box, "a report for whoever leads") {
+			t.Errorf("the lead's mail: %s", box)
+		}
+		if m := leadOf(r, "led"); m.State == api.StateLost {
+			t.Errorf("the lead is still %+v", m)
+		}
+		into[api.Takeover](r, "takeover", "led") // it is ours: nothing to do
+		r.must("stop", "bob", "--timeout", "1s")
+	})
 }
 
 // TestCR05_TD07_TakeoverFromClaude: a roster of Claude Code whose lead is gone comes

@@ -41,6 +41,9 @@ func Main(args []string, std Stdio, environ []string) int {
 	go func() { done <- a.run(ctx, args) }()
 	select {
 	case err := <-done:
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) && fault.CodeOf(err) == fault.Failed {
+			err = context.Canceled // what it was at says nothing: it was asked to end
+		}
 		status := a.finish(err)
 		if err != nil && ctx.Err() != nil {
 			return fault.ExitInterrupted // whatever came of it: that was why

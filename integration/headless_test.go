@@ -18,7 +18,7 @@ import (
 
 // person is a program in a terminal of its own, as somebody without tmux has it.
 type person struct {
-	t   *testing.T
+	t   testing.TB
 	cmd *exec.Cmd
 	tty *os.File
 
@@ -27,7 +27,7 @@ type person struct {
 }
 
 // sits starts leadlight in front of a person.
-func (r *rig) sits(t *testing.T, rows, cols uint16, args ...string) *person {
+func (r *rig) sits(t testing.TB, rows, cols uint16, args ...string) *person {
 	t.Helper()
 	p := &person{t: t, cmd: exec.Command(r.bin, args...)}
 	p.cmd.Dir, p.cmd.Env = r.path("work"), append(append([]string{}, r.env...), "TERM=xterm-256color")
@@ -61,6 +61,12 @@ func (p *person) types(keys string) {
 	if _, err := p.tty.WriteString(keys); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// leaves detaches the viewer, and waits until it has gone.
+func (p *person) leaves() {
+	p.types("\x1cd")
+	_ = p.cmd.Wait()
 }
 
 func (p *person) sees(r *rig, what string) {

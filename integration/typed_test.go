@@ -46,26 +46,34 @@ func (r *rig) patiently(what string, ok func() bool) {
 
 // answersQuestion waits until the question of the agent tui is shown as such, and
 // answers as a person.
-func (r *rig) answersQuestion(pane string, first bool) {
+func (r *rig) answersQuestion(was api.Member, first bool) {
 	r.t.Helper()
 	r.patiently("the question is shown", func() bool {
 		m := r.member("tui")
-		if first && m.State == api.StateIdle || m.TmuxPaneID != pane {
+		if first && m.State == api.StateIdle || m.TmuxPaneID != was.TmuxPaneID {
 			r.t.Errorf("it asks something, and is shown as %s in %s", m.State, m.TmuxPaneID)
 		}
 		return m.State == api.StateWaiting && strings.Contains(m.Reason, "1. Yes")
 	})
-	r.types(pane, "1")
+	r.types(was, "1")
 }
 
-// types presses a person's keys in a pane, one by one, and ends a line of several.
-func (r *rig) types(pane, line string) {
+// types presses a person's keys in a teammate's pane, one by one, and ends a line of
+// several.
+func (r *rig) types(m api.Member, line string) {
+	press := func(key string) { _, _ = r.tmux.Try("send-keys", "-t", m.TmuxPaneID, "-l", key) }
+	if r.isHeadless() {
+		p := r.sits(r.t, 24, 80, "attach", m.Name)
+		press = p.types
+		defer p.leaves()
+		p.sees(r, "and then d leaves")
+	}
 	for _, c := range line {
-		_, _ = r.tmux.Try("send-keys", "-t", pane, "-l", string(c))
+		press(string(c))
 		time.Sleep(60 * time.Millisecond)
 	}
 	if len(line) > 1 {
-		_, _ = r.tmux.Try("send-keys", "-t", pane, "Enter")
+		press("\r")
 	}
 }
 
@@ -80,56 +88,87 @@ func said(i int) string {
 	return fmt.Sprintf("m%03d %s", i, text)
 }
 
-// Agents at prompts of three kinds get two hundred messages each: once, in order,
-// whole or in a file, and none into what a person types.
-func TestDL01_DL03_QU07_QU08_HK08_Prompts(t *testing.T) {
-	const messages = 200
-	r := newRig(t, "220x60")
+// talkers starts agents at prompts, each of the kind that it is called after.
+func (r *rig) talkers(names ...string) map[string]api.Member {
+	r.t.Helper()
 	if err := os.MkdirAll(r.path("home", "leadlight"), 0o700); err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	if err := os.WriteFile(r.path("home", "leadlight", "config.yaml"), []byte(promptProfiles), 0o600); err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	r.team("talk")
-	panes := map[string]string{}
-	for name := range prompts() {
-		m := r.spawn(name, []string{"--agent", name}, r.stub(name, r.path("work", name))...)
-		panes[name] = m.TmuxPaneID
+	all := map[string]api.Member{}
+	for _, name := range names {
+		all[name] = r.spawn(name, []string{"--agent", name}, r.stub(name, r.path("work", name))...)
 	}
-	var typing sync.WaitGroup
-	defer typing.Wait()
-	began := time.Now()
-	for i := range messages {
-		r.must("broadcast", "--", said(i))
-		if i == messages/4 { // it has asked at its first start, and waits since then
-			r.answersQuestion(panes["tui"], true)
-		}
-		if i == messages/2 { // a person types into two of them, while there is mail
-			typing.Go(func() { r.types(panes["cooked"], personsLine) })
-			typing.Go(func() { r.types(panes["raw"], personsLine) })
-		}
-		if i == messages*3/4 {
-			r.answersQuestion(panes["tui"], false)
-		}
-	}
-	r.must("broadcast", lastMark)
-	t.Logf("sent in %s", time.Since(began))
-	r.types(panes["tui"], personsLine)
+	return all
+}
+
+// tookAll waits until all of them have the last message, and proves what each has taken.
+func (r *rig) tookAll(t *testing.T, talkers map[string]api.Member, messages int) {
+	t.Helper()
 	r.patiently("all have all", func() bool {
-		for name := range prompts() {
+		for name := range talkers {
 			if !slices.ContainsFunc(records(t, r.path("work", name)), isLast) {
 				return false
 			}
 		}
 		return true
 	})
-	t.Logf("taken in %s", time.Since(began))
-	for name, becomes := range prompts() {
-		checkTaken(t, name, messages, becomes, records(t, r.path("work", name)))
+	for name := range talkers {
+		checkTaken(t, name, messages, prompts()[name], records(t, r.path("work", name)))
 	}
 	r.must("stop", "--all", "--force", "--timeout", "100ms")
-	t.Logf("ended in %s", time.Since(began))
+}
+
+// Agents at prompts of three kinds get two hundred messages each: once, in order,
+// whole or in a file, and none into what a person types.
+func TestDL01_DL03_QU07_QU08_HK08_Prompts(t *testing.T) {
+	const messages = 200
+	r := newRig(t, "220x60")
+	all := r.talkers("cooked", "raw", "tui")
+	var typing sync.WaitGroup
+	defer typing.Wait()
+	began := time.Now()
+	for i := range messages {
+		r.must("broadcast", "--", said(i))
+		if i == messages/4 { // it has asked at its first start, and waits since then
+			r.answersQuestion(all["tui"], true)
+		}
+		if i == messages/2 { // a person types into two of them, while there is mail
+			typing.Go(func() { r.types(all["cooked"], personsLine) })
+			typing.Go(func() { r.types(all["raw"], personsLine) })
+		}
+		if i == messages*3/4 {
+			r.answersQuestion(all["tui"], false)
+		}
+	}
+	r.must("broadcast", lastMark)
+	t.Logf("sent in %s", time.Since(began))
+	r.types(all["tui"], personsLine)
+	r.tookAll(t, all, messages)
+	t.Logf("taken in %s", time.Since(began))
+}
+
+// Without a terminal, what a person types comes through a viewer.
+func TestDL01_DL03_QU07_PromptsHeadless(t *testing.T) {
+	t.Parallel()
+	const messages = 12
+	r := newHeadless(t)
+	all := r.talkers("cooked", "raw")
+	var typing sync.WaitGroup
+	defer typing.Wait()
+	for i := range messages {
+		r.must("broadcast", "--", said(i))
+		if i == messages/2 {
+			for _, m := range all {
+				typing.Go(func() { r.types(m, personsLine) })
+			}
+		}
+	}
+	r.must("broadcast", lastMark)
+	r.tookAll(t, all, messages)
 }
 
 // records are the lines that an agent was given.

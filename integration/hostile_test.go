@@ -131,34 +131,35 @@ func TestSE06_ModesUnderAnyUmask(t *testing.T) {
 	t.Parallel()
 	for _, umask := range []string{"000", "077"} {
 		t.Run(umask, func(t *testing.T) {
-			r := newRig(t, "220x60")
-			line := `umask ` + umask + `; set -e; for x in "team create alpha --description x" "task add one" "spawn a --prompt hello -- sleep 1000" ` +
-				`"send a hello" "stop a --timeout 1s"; do ` + r.bin + ` $x; done`
-			c := exec.Command("sh", "-c", line)
-			c.Dir, c.Env = r.path("work"), r.env
-			if out, err := c.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			err := filepath.WalkDir(r.path("base"), func(p string, d fs.DirEntry, err error) error {
-				if err != nil || p == r.path("base") {
-					return err
+			everywhere(t, func(t *testing.T, r *rig) {
+				line := `umask ` + umask + `; set -e; for x in "team create alpha --description x" "task add one" "spawn a --prompt hello -- sleep 1000" ` +
+					`"send a hello" "stop a --timeout 1s"; do ` + r.bin + ` $x; done`
+				c := exec.Command("sh", "-c", line)
+				c.Dir, c.Env = r.path("work"), r.env
+				if out, err := c.CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, out)
 				}
-				fi, err := d.Info()
+				err := filepath.WalkDir(r.path("base"), func(p string, d fs.DirEntry, err error) error {
+					if err != nil || p == r.path("base") {
+						return err
+					}
+					fi, err := d.Info()
+					if err != nil {
+						return err
+					}
+					want := fs.FileMode(0o600)
+					if d.IsDir() {
+						want = 0o700
+					}
+					if fi.Mode().Perm() != want {
+						t.Errorf("%s has mode %s", p, fi.Mode())
+					}
+					return nil
+				})
 				if err != nil {
-					return err
+					t.Error(err)
 				}
-				want := fs.FileMode(0o600)
-				if d.IsDir() {
-					want = 0o700
-				}
-				if fi.Mode().Perm() != want {
-					t.Errorf("%s has mode %s", p, fi.Mode())
-				}
-				return nil
 			})
-			if err != nil {
-				t.Error(err)
-			}
 		})
 	}
 }

@@ -23,38 +23,44 @@ import (
 // https://github.com/gastownhall/gastown/issues/923
 func TestSH05_StrangersOfTheSameName(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "220x60")
-	claude := r.path("claude")
-	sleep, err := exec.LookPath("sleep")
-	if err == nil {
-		err = copyFile(sleep, claude)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	pane := r.tmux.Run("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", r.lead, "--", claude, "1000")
-	session := r.tmux.Run("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", "alpha", "--", claude, "1000")
-	alone := exec.Command(claude, "1000")
-	if err := alone.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = alone.Process.Kill(); _ = alone.Wait() }()
-	r.team("alpha")
-	r.spawn("one", nil, claude, "1000")
-	r.spawn("two", nil, claude, "1000")
-	before := r.tmux.Format(pane, "#{pane_pid}") + " " + r.tmux.Format(session, "#{pane_pid}")
-	for _, args := range [][]string{{"stop", "one", "--timeout", "1s"}, {"gc"}, {"doctor", "--fix"}, {"down", "alpha", "--timeout", "1s"}, {"gc"}} {
-		r.must(args...)
-		if after := r.tmux.Format(pane, "#{pane_pid}") + " " + r.tmux.Format(session, "#{pane_pid}"); after != before {
-			t.Errorf("%v: a stranger's pane is %s, was %s", args, after, before)
+	everywhere(t, func(t *testing.T, r *rig) {
+		claude := r.path("claude")
+		sleep, err := exec.LookPath("sleep")
+		if err == nil {
+			err = copyFile(sleep, claude)
 		}
-		if !tmuxtest.Alive(alone.Process.Pid) {
-			t.Fatalf("%v ended a stranger without a terminal", args)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if got := r.tmux.Panes(); len(got) != 3 || !slices.Contains(got, pane) || !slices.Contains(got, session) {
-		t.Errorf("panes: %v", got)
-	}
+		alone := exec.Command(claude, "1000")
+		if err := alone.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = alone.Process.Kill(); _ = alone.Wait() }()
+		strangers := func() string { return "" }
+		if !r.isHeadless() {
+			pane := r.tmux.Run("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", r.lead, "--", claude, "1000")
+			session := r.tmux.Run("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", "alpha", "--", claude, "1000")
+			strangers = func() string { return r.tmux.Format(pane, "#{pane_pid}") + " " + r.tmux.Format(session, "#{pane_pid}") }
+		}
+		panes := r.open()
+		r.team("alpha")
+		r.spawn("one", nil, claude, "1000")
+		r.spawn("two", nil, claude, "1000")
+		before := strangers()
+		for _, args := range [][]string{{"stop", "one", "--timeout", "1s"}, {"gc"}, {"doctor", "--fix"}, {"down", "alpha", "--timeout", "1s"}, {"gc"}} {
+			r.must(args...)
+			if after := strangers(); after != before {
+				t.Errorf("%v: the strangers' panes are %s, were %s", args, after, before)
+			}
+			if !tmuxtest.Alive(alone.Process.Pid) {
+				t.Fatalf("%v ended a stranger without a terminal", args)
+			}
+		}
+		if n := r.open(); n != panes {
+			t.Errorf("%d panes, %d before", n, panes)
+		}
+	})
 }
 
 // copyFile makes an executable copy.

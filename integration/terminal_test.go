@@ -195,24 +195,28 @@ func TestPI04_RestartedServer(t *testing.T) {
 // https://github.com/tmux/tmux/issues/5173
 func TestPI09_DotsAndColons(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "220x60")
-	plant(r, "teams/v1.2:rc/config.json", []byte(`{"name":"v1.2:rc","leadAgentId":"team-lead@v1.2:rc","metadata":{"leadlight":{"schema":1}},
+	everywhere(t, func(t *testing.T, r *rig) {
+		plant(r, "teams/v1.2:rc/config.json", []byte(`{"name":"v1.2:rc","leadAgentId":"team-lead@v1.2:rc","metadata":{"leadlight":{"schema":1}},
 		"members":[{"agentId":"team-lead@v1.2:rc","name":"team-lead"}]}`))
-	a := into1[api.Member](r, append([]string{"spawn", "api.v2", "-t", "v1.2:rc", "--placement", "window", "--json", "--"}, r.stub("mute")...)...)
-	if a.State != api.StateActive || !slices.Contains(r.tmux.Panes(), a.TmuxPaneID) {
-		t.Fatalf("got %+v", a)
-	}
-	r.must("send", "api.v2", "hello", "-t", "v1.2:rc")
-	r.must("stop", "api.v2", "-t", "v1.2:rc", "--timeout", "1s")
-	if slices.Contains(r.tmux.Panes(), a.TmuxPaneID) {
-		t.Error("its pane is still there")
-	}
-	r.must("team", "delete", "v1.2:rc")
-	// and outside tmux, in a session of our own
-	r.env = append(r.env, "TMUX=", "TMUX_PANE=")
-	r.team("alpha")
-	r.spawn("b.c", nil, r.stub("mute")...)
-	r.must("down", "alpha", "--timeout", "1s")
+		a := into1[api.Member](r, append([]string{"spawn", "api.v2", "-t", "v1.2:rc", "--placement", "window", "--json", "--"}, r.stub("mute")...)...)
+		if a.State != api.StateActive || !r.hasPane(a) {
+			t.Fatalf("got %+v", a)
+		}
+		r.must("send", "api.v2", "hello", "-t", "v1.2:rc")
+		r.must("stop", "api.v2", "-t", "v1.2:rc", "--timeout", "1s")
+		if r.hasPane(a) {
+			t.Error("its pane is still there")
+		}
+		r.must("team", "delete", "v1.2:rc")
+		if r.isHeadless() {
+			return
+		}
+		// and outside tmux, in a session of our own
+		r.env = append(r.env, "TMUX=", "TMUX_PANE=")
+		r.team("alpha")
+		r.spawn("b.c", nil, r.stub("mute")...)
+		r.must("down", "alpha", "--timeout", "1s")
+	})
 }
 
 // TestLY01_NoRoomLeft: more teammates than an 80x24 window holds.
@@ -297,29 +301,30 @@ func TestLY04_LY05_ThePersonsLayout(t *testing.T) {
 // https://github.com/kaitranntt/ccs/pull/481
 func TestEN02_OneConfigHome(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "220x60")
-	claude := "CLAUDE_CONFIG_DIR=" + r.path("base")
-	r.env = append(slices.DeleteFunc(slices.Clone(r.env), func(kv string) bool { return strings.HasPrefix(kv, "LEADLIGHT_BASE_DIR=") }), claude)
-	r.team("alpha")
-	r.spawn("a", nil, r.stub("record", r.path("seen"))...)
-	r.must("send", "a", "hello")
-	rec := recorded(r, "seen")
-	for _, kv := range []string{claude, "LEADLIGHT_BASE_DIR=" + r.path("base")} {
-		if !slices.Contains(rec.Env, kv) {
-			t.Errorf("%s is not in the teammate's environment", kv)
+	everywhere(t, func(t *testing.T, r *rig) {
+		claude := "CLAUDE_CONFIG_DIR=" + r.path("base")
+		r.env = append(slices.DeleteFunc(slices.Clone(r.env), func(kv string) bool { return strings.HasPrefix(kv, "LEADLIGHT_BASE_DIR=") }), claude)
+		r.team("alpha")
+		r.spawn("a", nil, r.stub("record", r.path("seen"))...)
+		r.must("send", "a", "hello")
+		rec := recorded(r, "seen")
+		for _, kv := range []string{claude, "LEADLIGHT_BASE_DIR=" + r.path("base")} {
+			if !slices.Contains(rec.Env, kv) {
+				t.Errorf("%s is not in the teammate's environment", kv)
+			}
 		}
-	}
-	for _, name := range []string{"teams/alpha/config.json", "teams/alpha/inboxes/a.json"} {
-		if _, err := os.Stat(r.path("base", name)); err != nil {
-			t.Error(err)
+		for _, name := range []string{"teams/alpha/config.json", "teams/alpha/inboxes/a.json"} {
+			if _, err := os.Stat(r.path("base", name)); err != nil {
+				t.Error(err)
+			}
 		}
-	}
-	if found, _ := filepath.Glob(r.path("home", ".claude*")); len(found) > 0 {
-		t.Errorf("made in the home: %v", found)
-	}
-	if text := string(into[json.RawMessage](r, "doctor")); !strings.Contains(text, r.path("base")) {
-		t.Errorf("doctor does not name the base: %s", text)
-	}
+		if found, _ := filepath.Glob(r.path("home", ".claude*")); len(found) > 0 {
+			t.Errorf("made in the home: %v", found)
+		}
+		if text := string(into[json.RawMessage](r, "doctor")); !strings.Contains(text, r.path("base")) {
+			t.Errorf("doctor does not name the base: %s", text)
+		}
+	})
 }
 
 // recorded waits for what a recording stub saw.
@@ -337,35 +342,44 @@ func recorded(r *rig, file string) (rec record) {
 // https://github.com/h0x91b/dev-3.0/pull/41
 func TestEN03_EN10_TheServersOldValues(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "220x60")
-	for _, kv := range [][2]string{{"ANTHROPIC_BASE_URL", "old"}, {"PATH", "/old"}, {"ONLY_IN_SERVER", "1"}} {
-		r.tmux.Run("set-environment", "-g", kv[0], kv[1])
-	}
-	before := r.tmux.Run("show-environment", "-g") + r.tmux.Run("show-environment")
-	for _, team := range []string{"one", "two"} {
-		bin := r.path("bin-" + team)
-		if err := os.Mkdir(bin, 0o700); err != nil {
-			t.Fatal(err)
+	everywhere(t, func(t *testing.T, r *rig) {
+		servers := func() string {
+			if r.isHeadless() {
+				return "" // there is no server
+			}
+			return r.tmux.Run("show-environment", "-g") + r.tmux.Run("show-environment")
 		}
-		script := "#!/bin/sh\nexec " + strings.Join(r.stub("record", r.path("seen-"+team), "agent of "+team), " ")
-		script = strings.Replace(script, "agent of "+team, "agent-of-"+team, 1)
-		if err := os.WriteFile(filepath.Join(bin, "my-agent"), []byte(script), 0o700); err != nil {
-			t.Fatal(err)
+		for _, kv := range [][2]string{{"ANTHROPIC_BASE_URL", "old"}, {"PATH", "/old"}, {"ONLY_IN_SERVER", "1"}} {
+			if !r.isHeadless() {
+				r.tmux.Run("set-environment", "-g", kv[0], kv[1])
+			}
 		}
-		r.team(team)
-		env := []string{"ANTHROPIC_BASE_URL=http://" + team, "PATH=" + bin + ":" + os.Getenv("PATH")}
-		if res := r.runEnv(env, "spawn", "a", "-t", team, "--", "my-agent"); res.exit != 0 {
-			t.Fatal(res.err)
+		before := servers()
+		for _, team := range []string{"one", "two"} {
+			bin := r.path("bin-" + team)
+			if err := os.Mkdir(bin, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			script := "#!/bin/sh\nexec " + strings.Join(r.stub("record", r.path("seen-"+team), "agent of "+team), " ")
+			script = strings.Replace(script, "agent of "+team, "agent-of-"+team, 1)
+			if err := os.WriteFile(filepath.Join(bin, "my-agent"), []byte(script), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			r.team(team)
+			env := []string{"ANTHROPIC_BASE_URL=http://" + team, "PATH=" + bin + ":" + os.Getenv("PATH")}
+			if res := r.runEnv(env, "spawn", "a", "-t", team, "--", "my-agent"); res.exit != 0 {
+				t.Fatal(res.err)
+			}
+			rec := recorded(r, "seen-"+team)
+			if !slices.Contains(rec.Env, env[0]) || !slices.Equal(rec.Argv, []string{"agent-of-" + team}) {
+				t.Errorf("team %s: %v runs with %v", team, rec.Argv, rec.Env)
+			}
+			if slices.Contains(rec.Env, "ONLY_IN_SERVER=1") {
+				t.Errorf("team %s: a variable of the server leaked in", team)
+			}
 		}
-		rec := recorded(r, "seen-"+team)
-		if !slices.Contains(rec.Env, env[0]) || !slices.Equal(rec.Argv, []string{"agent-of-" + team}) {
-			t.Errorf("team %s: %v runs with %v", team, rec.Argv, rec.Env)
+		if after := servers(); after != before {
+			t.Errorf("the server's environment changed:\n%s\n%s", before, after)
 		}
-		if slices.Contains(rec.Env, "ONLY_IN_SERVER=1") {
-			t.Errorf("team %s: a variable of the server leaked in", team)
-		}
-	}
-	if after := r.tmux.Run("show-environment", "-g") + r.tmux.Run("show-environment"); after != before {
-		t.Errorf("the server's environment changed:\n%s\n%s", before, after)
-	}
+	})
 }

@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"syscall"
@@ -43,8 +44,7 @@ func TestReplacedWhereThePolicySaysSo(t *testing.T) {
 		}
 	}
 	r.eventually("it has another host", func() bool {
-		rec := hostRecord(r, "redo", "again")
-		return rec.Host != old && r.member("again").State == api.StateActive && r.member("again").Task == "1"
+		return otherHost(r, "again", old) && r.member("again").State == api.StateActive && r.member("again").Task == "1"
 	})
 	if m := r.member("never"); m.State != api.StateLost {
 		t.Errorf("who is not to be started again is %s", m.State)
@@ -60,6 +60,45 @@ func TestReplacedWhereThePolicySaysSo(t *testing.T) {
 	}
 	up.signal(syscall.SIGINT)
 	up.wait()
+}
+
+// TestReplacedOnceByTwo: where up and the daemon both watch a team, each loss is made good
+// by one of them, and they share the count.
+func TestReplacedOnceByTwo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "220x60")
+	file := `{team: redo, members: [{name: again, run: sleep 1000, restart: on-failure}], tasks: [{subject: a, owner: again}], lifecycle: {ask: 1s, term: 1s}}`
+	if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.must("daemon", "start")
+	up := r.start(nil, "up")
+	for loss := range 3 {
+		r.eventually("it works", func() bool { return r.alive("redo") == 1 && r.member("again").Task == "1" })
+		fs, err := claudefs.Open(r.path("base"), claudefs.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		team, err := fs.Roster().Get(t.Context(), "redo")
+		if err := errors.Join(err, fs.Close()); err != nil {
+			t.Fatal(err)
+		}
+		times := 0
+		if count := team.Member("again").Leadlight.Replaced; count != nil {
+			times = count.Times
+		}
+		if times != loss {
+			t.Fatalf("after %d losses it was started again %d times", loss, times)
+		}
+		old := hostRecord(r, "redo", "again").Host
+		if err := hostRecord(r, "redo", "again").Process.Signal(syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		r.eventually("it has another host", func() bool { return otherHost(r, "again", old) })
+	}
+	up.signal(syscall.SIGINT)
+	up.wait()
+	r.must("daemon", "stop")
 }
 
 // TestDaemonReplaces: without an up, the daemon starts those again whose policy says so.
@@ -79,10 +118,19 @@ func TestDaemonReplaces(t *testing.T) {
 		}
 	}
 	r.eventually("it has another host and its task", func() bool {
-		return hostRecord(r, "redo", "again").Host != old && r.member("again").State == api.StateActive && r.member("again").Task == "1"
+		return otherHost(r, "again", old) && r.member("again").State == api.StateActive && r.member("again").Task == "1"
 	})
 	if m := r.member("never"); m.State != api.StateLost {
 		t.Errorf("who is not to be started again is %s", m.State)
 	}
 	r.must("daemon", "stop")
+}
+
+// otherHost tells whether a member has a host that is not the old one. Between the two
+// there is none.
+func otherHost(r *rig, name, old string) bool {
+	if _, err := os.Stat(r.path("base", "leadlight", "redo", "hosts", name+".json")); err != nil {
+		return false
+	}
+	return hostRecord(r, "redo", name).Host != old
 }

@@ -138,7 +138,7 @@ func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string
 		return out, err
 	}
 	out.How = "restarted"
-	_, err = s.restart(ctx, t.Name, m, seen, rec)
+	_, err = s.restart(ctx, t.Name, m, seen, rec, nil)
 	return out, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -20,73 +19,101 @@ const (
 	replaceCalm  = 10 * time.Minute // one that ran this long begins anew
 )
 
-// Replacer starts teammates again whose host was lost, where their restart policy
-// says so. It remembers how often it has, so a long-lived process keeps one. It may
-// be used by several goroutines at once.
-type Replacer struct {
-	s     *Service
-	mu    sync.Mutex
-	tries map[string]*tries // by the member's address
-}
+// errFaster says that somebody else has done what was to be done.
+var errFaster = errors.New("somebody else was faster")
 
-// tries is how often one teammate was started again in a row.
-type tries struct {
-	n      int
-	last   time.Time // of the loss, or of the latest try
-	gaveUp bool
-}
-
-// Replacer returns one that has started nobody yet.
-func (s *Service) Replacer() *Replacer { return &Replacer{s: s, tries: map[string]*tries{}} }
-
-// Replace looks at a team that was reconciled and starts again who is due. It
-// returns those it started, and whether others are to be expected. When one is lost
-// too often in a row it tells the lead, once, and leaves it.
-func (r *Replacer) Replace(ctx context.Context, team string) (started []api.Member, more bool, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t, err := r.s.get(ctx, team)
+// Replace looks at a team that was reconciled and starts those teammates again whose
+// host was lost and whose restart policy says so. How often that was done is in the
+// roster, so that all who watch a team share one count. It returns those it started, and
+// whether others are to be expected. When one is lost too often in a row the lead is
+// told, once, and it is left alone.
+func (s *Service) Replace(ctx context.Context, team string) (started []api.Member, more bool, err error) {
+	t, err := s.get(ctx, team)
 	if err != nil || !t.LedByUs() {
 		return nil, false, err
 	}
 	var errs []error
 	for _, m := range t.Teammates() {
-		if m.Unsafe || m.Leadlight == nil || m.Leadlight.State != api.StateLost || m.Leadlight.Restart != RestartOnFailure {
+		if !replaceable(m) {
 			continue
 		}
-		due, err := r.due(ctx, t, m, time.Now())
-		more = more || !r.tries[m.Name+"@"+t.Name].gaveUp
-		if err != nil || !due {
-			errs = append(errs, err)
+		more = true
+		if _, due := nextTry(m.Leadlight, time.Now()); !due {
 			continue
 		}
-		again, err := r.s.Restart(ctx, team, m.Name)
-		if err == nil {
+		switch again, err := s.replace(ctx, t.Name, m.Name); {
+		case err == nil:
 			started = append(started, again)
-		} else if fault.CodeOf(err) != fault.DuplicateName { // somebody else was faster
+		case !errors.Is(err, errFaster) && fault.CodeOf(err) != fault.DuplicateName:
 			errs = append(errs, fmt.Errorf("start %s again: %w", m.Name, err))
 		}
 	}
 	return started, more, errors.Join(errs...)
 }
 
-// due tells whether it is time for the next try with a lost teammate, and counts it.
-func (r *Replacer) due(ctx context.Context, t store.Team, m store.Member, now time.Time) (bool, error) {
-	key := m.Name + "@" + t.Name
-	x := r.tries[key]
-	if x == nil || (now.Sub(x.last) > replaceCalm && !x.gaveUp) {
-		x = &tries{last: deref(m.Leadlight.StoppedAt)}
-		r.tries[key] = x
+// replaceable tells whether a member waits for being started again.
+func replaceable(m store.Member) bool {
+	b := m.Leadlight
+	return b != nil && !m.Unsafe && b.State == api.StateLost && b.Restart == RestartOnFailure && (b.Replaced == nil || !b.Replaced.GivenUp)
+}
+
+// nextTry returns the count after the next try with a lost member, and whether it is
+// time for that. A clock that was set back delays nobody.
+func nextTry(b *store.Bookkeeping, now time.Time) (next store.Replaced, due bool) {
+	lost := deref(b.StoppedAt)
+	last := store.Replaced{At: lost}
+	if r := b.Replaced; r != nil && lost.Sub(r.At) <= replaceCalm {
+		last = *r
 	}
+	waited := now.Sub(last.At)
+	due = waited < 0 || waited >= min(replaceFirst<<last.Times, replaceMost)
+	if last.Times >= replaceTries {
+		return store.Replaced{Times: last.Times, At: last.At, GivenUp: true}, due
+	}
+	return store.Replaced{Times: last.Times + 1, At: now}, due
+}
+
+// replace starts one that is lost again, after it has counted that. Of several who want
+// to do so at once one does, and the others get errFaster.
+func (s *Service) replace(ctx context.Context, team, name string) (api.Member, error) {
+	if err := s.leadOnly("restart teammates"); err != nil {
+		return api.Member{}, err
+	}
+	var count store.Replaced
+	err := s.roster.Update(ctx, team, func(t *store.Team) error {
+		m := t.Member(name)
+		if m == nil || !replaceable(*m) {
+			return errFaster
+		}
+		next, due := nextTry(m.Leadlight, time.Now())
+		if !due {
+			return errFaster
+		}
+		count, m.Leadlight.Replaced = next, &next
+		return nil
+	})
+	if err != nil {
+		return api.Member{}, err
+	}
+	t, m, seen, err := s.member(ctx, team, name)
 	switch {
-	case x.gaveUp || now.Sub(x.last) < min(replaceFirst<<x.n, replaceMost):
-		return false, nil
-	case x.n >= replaceTries:
-		x.gaveUp = true
-		text := fmt.Sprintf("%s was started again %d times and is lost again. It is left alone now: leadlight restart %s", m.Name, x.n, m.Name)
-		_, err := r.s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: text, Summary: m.Name + " stays lost", Timestamp: now})
-		return false, err
+	case err != nil:
+		return api.Member{}, err
+	case count.GivenUp:
+		return api.Member{}, errors.Join(errFaster, s.leaveLost(ctx, t, m, count.Times))
+	case seen.Live():
+		return api.Member{}, errFaster // never to be stopped by this
 	}
-	x.n, x.last = x.n+1, now
-	return true, nil
+	rec, err := s.launched(ctx, t, m)
+	if err != nil {
+		return api.Member{}, err
+	}
+	return s.restart(ctx, t.Name, m, seen, rec, m.Leadlight.Replaced)
+}
+
+// leaveLost tells the lead that somebody is not started again any more.
+func (s *Service) leaveLost(ctx context.Context, t store.Team, m store.Member, times int) error {
+	text := fmt.Sprintf("%s was started again %d times and is lost again. It is left alone now: leadlight restart %s", m.Name, times, m.Name)
+	_, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: text, Summary: m.Name + " stays lost", Timestamp: time.Now()})
+	return err
 }

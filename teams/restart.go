@@ -27,16 +27,26 @@ func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, e
 	if ofItsLead(t, m) {
 		return api.Member{}, fault.New(fault.NotLead, "teammate %s was not started by leadlight", m.Name).WithHint("its own lead starts it")
 	}
-	rec, err := s.panes.Records().Launch(ctx, t.Name, m.Name)
+	rec, err := s.launched(ctx, t, m)
 	if err != nil {
-		return api.Member{}, fault.New(fault.Failed, "how %s was started is not known any more: %w", m.Name, err).
-			WithHint("leadlight spawn %s starts it anew", m.Name)
+		return api.Member{}, err
 	}
-	return s.restart(ctx, t.Name, m, seen, rec)
+	return s.restart(ctx, t.Name, m, seen, rec, nil)
 }
 
-// restart starts a teammate again, as rec says.
-func (s *Service) restart(ctx context.Context, team string, m store.Member, seen api.Member, rec panes.LaunchRecord) (api.Member, error) {
+// launched returns how a teammate was started.
+func (s *Service) launched(ctx context.Context, t store.Team, m store.Member) (panes.LaunchRecord, error) {
+	rec, err := s.panes.Records().Launch(ctx, t.Name, m.Name)
+	if err != nil {
+		return rec, fault.New(fault.Failed, "how %s was started is not known any more: %w", m.Name, err).
+			WithHint("leadlight spawn %s starts it anew", m.Name)
+	}
+	return rec, nil
+}
+
+// restart starts a teammate again, as rec says. count is how often that happened without
+// being asked for, nil if it is asked for.
+func (s *Service) restart(ctx context.Context, team string, m store.Member, seen api.Member, rec panes.LaunchRecord, count *store.Replaced) (api.Member, error) {
 	t, err := s.get(ctx, team)
 	if err != nil {
 		return api.Member{}, err
@@ -47,7 +57,7 @@ func (s *Service) restart(ctx context.Context, team string, m store.Member, seen
 	rec.GoOn = len(rec.Resume) > 0
 	spec := SpawnSpec{
 		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Env: s.keptVariables(ctx, m, seen, rec), Layout: rec.Layout,
-		Cwd: rec.Dir, Color: m.Color, Run: rec.Run, RunTask: rec.RunTask, Restart: rec.Restart, PlanMode: rec.Plan, again: &rec,
+		Cwd: rec.Dir, Color: m.Color, Run: rec.Run, RunTask: rec.RunTask, Restart: rec.Restart, PlanMode: rec.Plan, again: &rec, replaced: count,
 	}
 	check := newcomer{spec: spec}
 	if s.resolve(t, &check); check.err != nil {

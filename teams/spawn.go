@@ -38,7 +38,8 @@ type SpawnSpec struct {
 	Layout    panes.Layout
 	Ready     time.Duration
 
-	again *panes.LaunchRecord // a restart: as recorded; the mail stays, the prompt is not sent again
+	again    *panes.LaunchRecord // a restart: as recorded; the mail stays, the prompt is not sent again
+	replaced *store.Replaced     // how often in a row nobody has asked for the restart
 }
 
 // Spawned is what became of a SpawnSpec.
@@ -226,7 +227,7 @@ func (s *Service) entry(t *store.Team, n *newcomer) store.Member {
 		Prompt: n.spec.Prompt, Color: n.color, PlanModeRequired: n.spec.PlanMode, JoinedAt: now, Cwd: n.dir, IsActive: ptr(true),
 		Leadlight: &store.Bookkeeping{
 			Host: n.host, Kind: n.kind, Profile: n.profile.Name, State: api.StateStarting, SpawnedAt: &now,
-			Run: n.spec.Run, RunTask: n.spec.RunTask, Restart: n.spec.Restart,
+			Run: n.spec.Run, RunTask: n.spec.RunTask, Restart: n.spec.Restart, Replaced: n.spec.replaced,
 		},
 	}
 }

@@ -240,12 +240,11 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	var last Snapshot
-	replacer := s.Replacer()
 	for {
 		if _, err := s.Reconcile(ctx, team); err != nil && ctx.Err() == nil {
 			s.log.Warn("write down who is lost", "team", team, "error", err)
 		}
-		_, more, err := replacer.Replace(ctx, team)
+		_, more, err := s.Replace(ctx, team)
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("start the lost again", "team", team, "error", err)
 		}

@@ -42,6 +42,7 @@ func (m *Member) Clone() Member {
 	if m.Leadlight != nil {
 		b := *m.Leadlight
 		b.ExitCode, b.SpawnedAt, b.StoppedAt = copied(b.ExitCode), copied(b.SpawnedAt), copied(b.StoppedAt)
+		b.Replaced = copied(b.Replaced)
 		c.Leadlight = &b
 	}
 	return c

@@ -145,9 +145,18 @@ type Bookkeeping struct {
 	Restart   string     `json:"restart,omitempty"` // never, on-failure
 	SpawnedAt *time.Time `json:"spawnedAt,omitempty"`
 	StoppedAt *time.Time `json:"stoppedAt,omitempty"`
+	Replaced  *Replaced  `json:"replaced,omitempty"`
 	// Guest: this does not stand in the roster, which is another lead's, as the pane is;
 	// it is known from how the host was launched.
 	Guest bool `json:"-"`
+}
+
+// Replaced is how often in a row a lost member was started again without being asked:
+// it stands in the roster because several may watch a team, and none of them for ever.
+type Replaced struct {
+	Times   int       `json:"times"`
+	At      time.Time `json:"at"`                // of the latest
+	GivenUp bool      `json:"givenUp,omitempty"` // it is left alone now
 }
 
 // Message is one message in a mailbox.

@@ -34,7 +34,6 @@ type teamWatch struct {
 	*watch
 	name string
 	wake chan struct{}
-	lost *teams.Replacer
 
 	looking sync.Mutex // one look at a time
 
@@ -46,7 +45,7 @@ type teamWatch struct {
 }
 
 func newTeamWatch(w *watch, name string) *teamWatch {
-	return &teamWatch{watch: w, name: name, wake: make(chan struct{}, 1), lost: w.service.Replacer(), stop: func() {},
+	return &teamWatch{watch: w, name: name, wake: make(chan struct{}, 1), stop: func() {},
 		boxes: map[string]context.CancelFunc{}, hosts: map[string]context.CancelFunc{}}
 }
 

@@ -82,7 +82,8 @@ func testUpdate(t *testing.T, open Opener) {
 		m := x.Member("builder")
 		m.IsActive, m.Color, m.TmuxPaneID = &active, "", "%9"
 		m.Metadata = map[string]json.RawMessage{"ticket": json.RawMessage("17")}
-		m.Leadlight = &store.Bookkeeping{Host: "h1", Kind: "worker", State: "stopped", ExitCode: &code, StoppedAt: &stopped, Reason: "done"}
+		m.Leadlight = &store.Bookkeeping{Host: "h1", Kind: "worker", State: "stopped", ExitCode: &code, StoppedAt: &stopped, Reason: "done",
+			Replaced: &store.Replaced{Times: 2, At: stopped, GivenUp: true}}
 		x.Members = append(x.Members, store.Member{Name: "scout", AgentID: "scout@alpha"})
 		x.Metadata["project"] = json.RawMessage(`{"id":7}`)
 		x.Ours.Cwd = "/srv/other"
@@ -94,7 +95,8 @@ func testUpdate(t *testing.T, open Opener) {
 	if m.IsActive == nil || *m.IsActive || m.Color != "" || m.TmuxPaneID != "%9" || m.Prompt != alpha().Members[1].Prompt {
 		t.Errorf("builder = %+v", m)
 	}
-	want := &store.Bookkeeping{Host: "h1", Kind: "worker", State: "stopped", ExitCode: &code, StoppedAt: &stopped, Reason: "done"}
+	want := &store.Bookkeeping{Host: "h1", Kind: "worker", State: "stopped", ExitCode: &code, StoppedAt: &stopped, Reason: "done",
+		Replaced: &store.Replaced{Times: 2, At: stopped, GivenUp: true}}
 	if diff := cmp.Diff(want, m.Leadlight); diff != "" {
 		t.Error(diff)
 	}

@@ -46,10 +46,13 @@ func (s *Service) askable(ctx context.Context) (context.Context, context.CancelF
 	return ctx, cancel
 }
 
-// keepHooks stores the hooks of a team file.
-func (s *Service) keepHooks(ctx context.Context, team string, all []hooks.Hook) error {
+// KeepHooks stores the hooks of a team file.
+func (s *Service) KeepHooks(ctx context.Context, team string, all []hooks.Hook) error {
 	if len(all) == 0 {
 		return nil
+	}
+	if err := s.leadOnly("give a team hooks"); err != nil {
+		return err
 	}
 	err := panes.EditOwn(ctx, s.panes.Records(), team, hooksRecord, "keep hooks", func(kept *[]hooks.Hook) (bool, error) {
 		*kept = all

@@ -8,6 +8,7 @@ package teams
 
 import (
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/panes"
@@ -92,6 +93,15 @@ func New(c Config) *Service {
 		panes: c.Panes, profiles: c.Profiles, caller: c.Caller, limits: c.Limits.withDefaults(), cwd: c.Cwd,
 		environ: c.Environ, log: c.Log, notice: c.Notice,
 	}
+}
+
+// Knowing returns the same verbs with profiles of a team file over those that there
+// are.
+func (s *Service) Knowing(own map[string]profiles.Profile) *Service {
+	in := *s
+	in.profiles = maps.Clone(s.profiles)
+	maps.Copy(in.profiles, own)
+	return &in
 }
 
 func (l Limits) withDefaults() Limits {

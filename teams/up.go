@@ -63,7 +63,7 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 		return Snapshot{}, err
 	}
 	progress(fmt.Sprintf("team %s is made", name))
-	if err := s.keepHooks(ctx, name, p.Hooks); err != nil {
+	if err := s.KeepHooks(ctx, name, p.Hooks); err != nil {
 		return undo(err)
 	}
 	if err := s.addPlanned(ctx, p); err != nil {

@@ -137,6 +137,16 @@ type TeamRunFilter struct {
 type TeamDefinition struct {
 	AgentTeamParams
 	Members []MemberDefinition `json:"members"`
+	Hooks   []TeamHook         `json:"hooks,omitempty"`
+}
+
+// TeamHook is a program that is asked in every run of the team, see hooks.
+type TeamHook struct {
+	Event     string `json:"event"`
+	Command   string `json:"command"`             // a line for sh -c
+	Dir       string `json:"dir,omitempty"`       // where it runs
+	TimeoutMs int64  `json:"timeoutMs,omitempty"` // 0: the usual
+	Source    string `json:"source,omitempty"`    // the file it stands in, for messages
 }
 
 // MemberDefinition is a member with a role of its own, NAME of TEAM being the role

@@ -1,5 +1,7 @@
 package api
 
+import "encoding/json"
+
 // Statuses of a run. A run without items stays pending.
 const (
 	RunPending   = "pending"
@@ -104,6 +106,8 @@ type RoleSpec struct {
 	RunTask   bool     `json:"runTask,omitempty"` // a worker obeys the commands that tasks bring
 	Placement string   `json:"placement,omitempty"`
 	Worktree  *string  `json:"worktree,omitempty"` // a git worktree of its own: on this branch, "" one of its own
+	// Definition is the whole of the profile, if the team file brings it.
+	Definition json.RawMessage `json:"definition,omitempty"`
 }
 
 // RunTask is the child task of an item, or the root task of a run.

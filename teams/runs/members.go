@@ -235,7 +235,35 @@ func (c *change) define(d api.TeamDefinition) (api.AgentTeam, error) {
 	if err != nil {
 		return t, err
 	}
+	if err := c.defineHooks(t, d.Hooks); err != nil {
+		return t, err
+	}
 	return t, c.defineMembers(t, d.Members)
+}
+
+func (c *change) defineHooks(t api.AgentTeam, list []api.TeamHook) error {
+	doc, err := json.Marshal(list)
+	if err != nil {
+		return fmt.Errorf("write the hooks: %w", err)
+	}
+	if err := checkText("hooks", string(doc), maxText); err != nil {
+		return err
+	}
+	_, err = c.exec(`INSERT INTO team_hooks VALUES (?, ?) ON CONFLICT (team_id) DO UPDATE SET hooks = excluded.hooks`, t.ID, string(doc))
+	return err
+}
+
+// Hooks are the programs that are asked in the runs of a team.
+func (s *Store) Hooks(ctx context.Context, teamID string) (list []api.TeamHook, err error) {
+	var doc string
+	err = s.db.QueryRowContext(ctx, `SELECT hooks FROM team_hooks WHERE team_id = ?`, teamID).Scan(&doc)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(doc), &list)
+	}
+	return list, err
 }
 
 // RoleOf is the id of a member's own role.

@@ -11,7 +11,7 @@ const (
 // Component is the part of the database that is kept here. Moments are
 // milliseconds since 1970.
 func Component() db.Component {
-	return db.Component{Name: "runs", Steps: []string{ground + contract + beside, commands}}
+	return db.Component{Name: "runs", Steps: []string{ground + contract + beside, commands, hooks}}
 }
 
 // ground is what the contract's tables refer to.
@@ -132,5 +132,13 @@ const commands = `
 CREATE TABLE item_commands (
   item_id TEXT PRIMARY KEY REFERENCES agent_team_items(id) ON DELETE CASCADE,
   line TEXT NOT NULL
+) WITHOUT ROWID;
+`
+
+// hooks are the programs that are asked in the runs of a team, a list in JSON.
+const hooks = `
+CREATE TABLE team_hooks (
+  team_id TEXT PRIMARY KEY REFERENCES agent_teams(id) ON DELETE CASCADE,
+  hooks TEXT NOT NULL
 ) WITHOUT ROWID;
 `

@@ -62,16 +62,16 @@ func runCreateCommand(a *app, run func(context.Context, *app, runCreateOptions) 
 }
 
 func runRunCreate(ctx context.Context, a *app, o runCreateOptions) error {
-	if err := a.leadOnly("begin a run"); err != nil {
-		return err
-	}
 	begin := a.runOfTeam
 	if fi, err := os.Stat(o.What); err == nil && !fi.IsDir() || looksLikeFile(o.What) {
-		plan, err := a.readRun(o.What)
+		plan, err := a.readRun(o.What) // before any other setting is read: the file has some
 		if err != nil {
 			return err
 		}
 		begin = plan.begin
+	}
+	if err := a.leadOnly("begin a run"); err != nil {
+		return err
 	}
 	c, err := a.daemon(ctx)
 	if err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -35,12 +36,6 @@ func (a *app) readRun(path string) (runPlan, error) {
 	if err != nil {
 		return runPlan{}, err
 	}
-	for what, there := range map[string]bool{"profiles": len(file.Profiles) > 0, "hooks": len(file.Plan.Hooks) > 0} {
-		if there {
-			return runPlan{}, fault.New(fault.Unsupported, "%s has %s of its own, which runs do not know", path, what).
-				WithHint("profiles belong into %s then; leadlight up obeys both", s.UserFile)
-		}
-	}
 	plan := file.Plan
 	s.Complete(&plan)
 	p := runPlan{run: api.RunCreateParams{Cwd: plan.Team.Cwd}}
@@ -48,10 +43,20 @@ func (a *app) readRun(path string) (runPlan, error) {
 	if s.MaxParallel.Origin.Layer == config.FromTeam {
 		p.definition.MaxParallelAgents = s.MaxParallel.V
 	}
-	for _, m := range plan.Members {
-		p.definition.Members = append(p.definition.Members, memberOf(m))
+	for _, h := range plan.Hooks {
+		p.definition.Hooks = append(p.definition.Hooks, api.TeamHook{Event: h.Event, Command: h.Command, Dir: h.Dir, TimeoutMs: h.Timeout.Milliseconds(), Source: h.Source})
 	}
-	return p, p.items(plan, profiles.NewSet(s.Profiles))
+	set := profiles.NewSet(s.Profiles)
+	for _, m := range plan.Members {
+		d := memberOf(m)
+		if _, own := file.Profiles[d.Profile]; own {
+			if d.Spec.Definition, err = json.Marshal(set[d.Profile]); err != nil {
+				return p, err
+			}
+		}
+		p.definition.Members = append(p.definition.Members, d)
+	}
+	return p, p.items(plan, set)
 }
 
 func memberOf(m teams.SpawnSpec) api.MemberDefinition {

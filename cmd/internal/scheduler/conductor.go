@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -197,10 +198,18 @@ func (c *conductor) makeTeam(ctx context.Context, t api.AgentTeam) error {
 		}
 	}
 	_, err := c.svc.CreateTeam(ctx, teams.TeamSpec{Name: c.place.LiveTeam, Once: true, Description: clip("run of "+t.Name+": "+t.Description, 400), Cwd: cwd})
-	if fault.CodeOf(err) == fault.TeamExists {
-		return nil // made before a crash
+	if err != nil && fault.CodeOf(err) != fault.TeamExists { // it may have been made before a crash
+		return err
 	}
-	return err
+	list, err := c.s.store.Hooks(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	all := make([]hooks.Hook, 0, len(list))
+	for _, h := range list {
+		all = append(all, hooks.Hook{Event: h.Event, Command: h.Command, Dir: h.Dir, Timeout: time.Duration(h.TimeoutMs) * time.Millisecond, Source: h.Source})
+	}
+	return c.svc.KeepHooks(ctx, c.place.LiveTeam, all)
 }
 
 func clip(s string, most int) string {

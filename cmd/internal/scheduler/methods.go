@@ -46,7 +46,7 @@ func (s *Scheduler) definitions() []rpc.Method {
 		rpc.Func("agentRole:list", "List the roles: the lead's, one for each profile, and those that were defined.",
 			func(ctx context.Context, _ rpc.Nothing) ([]api.AgentRole, error) { return s.store.Roles(ctx) }),
 		rpc.Func("agentRole:save", "Define a role, or what it is now.", func(ctx context.Context, r api.AgentRole) (api.AgentRole, error) {
-			if _, err := s.Profiles.Get(r.Profile); err != nil {
+			if _, err := s.Profiles.Get(r.Profile); err != nil && len(r.Spec.Definition) == 0 {
 				return r, err
 			}
 			return s.store.SaveRole(ctx, r)

@@ -169,12 +169,12 @@ func TestAMomentIsNobodysEnd(t *testing.T) {
 	r := newRig(t)
 	run := r.run()
 	c := newConductor(r.Scheduler, run.ID)
-	for code, ends := range map[fault.Code]bool{fault.LockTimeout: false, fault.DiskFull: false, fault.SpawnFailed: true} {
-		why := fault.New(code, "x")
-		if err := c.fail(t.Context(), why); (err == nil) != ends {
+	for _, code := range []fault.Code{fault.LockTimeout, fault.DiskFull, fault.SpawnFailed} {
+		ends := code == fault.SpawnFailed
+		if err := c.fail(t.Context(), fault.New(code, "x")); (err == nil) != ends {
 			t.Errorf("%s: %v", code, err)
 		}
-		if now, err := r.store.Run(t.Context(), run.ID); err != nil || now.Final() && !ends {
+		if now, err := r.store.Run(t.Context(), run.ID); err != nil || now.Final() != ends {
 			t.Errorf("%s: %+v %v", code, now, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
@@ -295,8 +296,9 @@ func (c *conductor) raise(ctx context.Context, t api.AgentTeam, lanes []lane) []
 	out := make([]error, len(lanes))
 	specs := make([]teams.SpawnSpec, 0, len(lanes))
 	var at []int
+	own := map[string]profiles.Profile{}
 	for i, l := range lanes {
-		spec, err := c.specOf(ctx, t, l)
+		spec, err := c.specOf(ctx, t, l, own)
 		if out[i] = err; err == nil {
 			specs, at = append(specs, spec), append(at, i)
 		}
@@ -304,7 +306,7 @@ func (c *conductor) raise(ctx context.Context, t api.AgentTeam, lanes []lane) []
 	if len(specs) == 0 {
 		return out
 	}
-	for k, got := range c.svc.Spawn(ctx, c.place.LiveTeam, specs) {
+	for k, got := range c.svc.Knowing(own).Spawn(ctx, c.place.LiveTeam, specs) {
 		l := lanes[at[k]]
 		err := got.Err
 		if fault.CodeOf(err) == fault.DuplicateName {
@@ -321,11 +323,17 @@ func (c *conductor) raise(ctx context.Context, t api.AgentTeam, lanes []lane) []
 	return out
 }
 
-// specOf is how a teammate of a run is started.
-func (c *conductor) specOf(ctx context.Context, t api.AgentTeam, l lane) (teams.SpawnSpec, error) {
+// specOf is how a teammate of a run is started. A profile of its team's own is put
+// among own.
+func (c *conductor) specOf(ctx context.Context, t api.AgentTeam, l lane, own map[string]profiles.Profile) (teams.SpawnSpec, error) {
 	role, err := c.s.store.Role(ctx, l.role)
 	if err != nil {
 		return teams.SpawnSpec{}, err
+	}
+	if len(role.Spec.Definition) > 0 {
+		if own[role.Profile], err = c.profileOf(role); err != nil {
+			return teams.SpawnSpec{}, err
+		}
 	}
 	guidance, err := c.guidance(ctx, t, l.role)
 	if err != nil {
@@ -369,9 +377,21 @@ func (c *conductor) modelOf(ctx context.Context, t api.AgentTeam, roleID string)
 		return role.Spec.Model
 	}
 	model := c.s.Models[role.Profile][t.DefaultModelPreference]
-	if p, err := c.s.Profiles.Get(role.Profile); err != nil || p.CheckModel(model) != nil {
+	if p, err := c.profileOf(role); err != nil || p.CheckModel(model) != nil {
 		c.log.Warn(fmt.Sprintf("the profile %s has no model %q", role.Profile, model))
 		return ""
 	}
 	return model
+}
+
+// profileOf is a role's profile: that of its team's file, else the one that there is.
+func (c *conductor) profileOf(role api.AgentRole) (p profiles.Profile, err error) {
+	if len(role.Spec.Definition) == 0 {
+		return c.s.Profiles.Get(role.Profile)
+	}
+	if err := json.Unmarshal(role.Spec.Definition, &p); err != nil {
+		return p, fault.New(fault.InvalidArgument, "the definition of the profile %s: %w", role.Profile, err)
+	}
+	p.Name = role.Profile
+	return profiles.Set{p.Name: p}.Get(p.Name)
 }

@@ -16,7 +16,7 @@ func dropped() []string {
 	return append(backend.TerminalVariables(),
 		"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_CODE_MESSAGING_SOCKET",
 		"CLAUDE_CODE_TASK_LIST_ID", profiles.Seam,
-		"LEADLIGHT_AGENT", "LEADLIGHT_HOST", "LEADLIGHT_TASK", "LEADLIGHT_TEAM", "LEADLIGHT_BASE_DIR")
+		"LEADLIGHT_AGENT", "LEADLIGHT_HOST", "LEADLIGHT_TASK", "LEADLIGHT_TEAM", "LEADLIGHT_BASE_DIR", "LEADLIGHT_MCP_TOKEN")
 }
 
 // fromPane are the variables that a teammate gets from its own pane.

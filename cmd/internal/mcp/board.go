@@ -33,8 +33,8 @@ type board struct {
 type subscription struct {
 	of      place
 	clients map[*sdk.ServerSession]bool
-	seen    [sha256.Size]byte
-	release func() // the watch need not be keen for it any more
+	seen    *[sha256.Size]byte // at the last look; nil before the first
+	release func()             // the watch need not be keen for it any more
 }
 
 func newBoard(s *Server) *board {
@@ -173,28 +173,43 @@ func (b *board) content(ctx context.Context, p place) (string, error) {
 	return string(raw), err
 }
 
-// fingerprint is the same for two contents of a place that do not differ in what
-// matters: when somebody was last active is no news.
-func (b *board) fingerprint(ctx context.Context, p place) [sha256.Size]byte {
-	if p.team != "" && p.kind == "" {
-		t, err := b.s.svc.Team(ctx, p.team)
-		if err == nil {
-			for i := range t.Members {
-				t.Members[i].LastActivityAt, t.Members[i].Reason = nil, ""
-			}
-			if raw, err := json.Marshal(t); err == nil {
-				return sha256.Sum256(raw)
+// fingerprint is the same for two looks at a place that do not differ in what matters:
+// when somebody was last active is no news. Only a pane is looked at for it.
+func (b *board) fingerprint(ctx context.Context, p place, v view) [sha256.Size]byte {
+	var what any
+	switch p.kind {
+	case "":
+		members := slices.Clone(v.whole.Members)
+		for i := range members {
+			members[i].LastActivityAt, members[i].Reason = nil, ""
+		}
+		v.whole.Members = members
+		what = v.whole
+	case tasksKind:
+		what = v.Tasks
+	case inboxKind:
+		name := p.name
+		if store.SameName(name, store.Lead) {
+			name = v.Lead
+		}
+		for owner, box := range v.Boxes {
+			if store.SameName(owner, name) {
+				what = box
 			}
 		}
+	case paneKind:
+		text, err := b.content(ctx, p)
+		what = []string{text, string(fault.CodeOf(err))}
 	}
-	text, err := b.content(ctx, p)
+	raw, err := json.Marshal(what)
 	if err != nil {
-		text = "error " + string(fault.CodeOf(err))
+		b.s.o.Log.Warn("look for changes", "uri", p.uri(), "error", err)
 	}
-	return sha256.Sum256([]byte(text))
+	return sha256.Sum256(raw)
 }
 
-// subscribe notes that a client wants to be told of changes.
+// subscribe notes that a client wants to be told of changes. They count from the look
+// on that is taken before it returns.
 func (b *board) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
 	p, ok := parsePlace(req.Params.URI)
 	if !ok || !b.may(p) || p.team == "" {
@@ -203,18 +218,24 @@ func (b *board) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error 
 	if _, err := b.s.team(ctx, p.team); err != nil {
 		return problem(req.Params.URI, err)
 	}
-	seen := b.fingerprint(ctx, p)
+	t := b.s.watch.get(p.team)
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	sub := b.subs[req.Params.URI]
-	if sub == nil {
-		sub = &subscription{of: p, clients: map[*sdk.ServerSession]bool{}, seen: seen, release: func() {}}
-		if t := b.s.watch.get(p.team); t != nil {
+	known := sub != nil
+	if !known {
+		sub = &subscription{of: p, clients: map[*sdk.ServerSession]bool{}, release: func() {}}
+		if t != nil {
 			sub.release = t.await()
 		}
 		b.subs[req.Params.URI] = sub
 	}
 	sub.clients[req.Session] = true
+	b.mu.Unlock()
+	if !known && t != nil {
+		if err := t.look(); err != nil {
+			b.s.o.Log.Warn("look at a team", "team", p.team, "error", err)
+		}
+	}
 	return nil
 }
 
@@ -246,8 +267,8 @@ func (b *board) tidy() {
 
 // publish tells, after a look at a team, the subscribers of what has changed, and
 // lists what there is to read.
-func (b *board) publish(ctx context.Context, team string, members []api.Member, lead string) {
-	b.list(team, members, lead)
+func (b *board) publish(ctx context.Context, team string, v view) {
+	b.list(team, v.Members, v.Lead)
 	b.mu.Lock()
 	b.tidy()
 	wanted := map[string]place{}
@@ -258,12 +279,12 @@ func (b *board) publish(ctx context.Context, team string, members []api.Member, 
 	}
 	b.mu.Unlock()
 	for uri, p := range wanted {
-		seen := b.fingerprint(ctx, p)
+		seen := b.fingerprint(ctx, p, v)
 		b.mu.Lock()
-		sub := b.subs[uri]
-		changed := sub != nil && sub.seen != seen
-		if changed {
-			sub.seen = seen
+		changed := false
+		if sub := b.subs[uri]; sub != nil {
+			changed = sub.seen != nil && *sub.seen != seen
+			sub.seen = &seen
 		}
 		b.mu.Unlock()
 		if changed {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -55,29 +56,76 @@ func TestHTTP(t *testing.T) {
 	if got := do[taskListOut](t, one, "TaskList", args{}); len(got.Tasks) != 1 {
 		t.Errorf("%+v", got)
 	}
-	for header, value := range map[string]string{"Origin": "https://example.com", "Host": "example.com"} {
-		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader("{}"))
-		req.Header.Set("Authorization", "Bearer secret")
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Accept", "application/json, text/event-stream")
-		if req.Header.Set(header, value); header == "Host" {
-			req.Host = value
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil || res.StatusCode != http.StatusForbidden {
-			t.Errorf("%s %s: %v %v", header, value, res, err)
-		}
-		if err == nil {
-			_ = res.Body.Close()
-		}
+	checkRefusals(t, url)
+	do[waitOut](t, one, "WaitForEvents", args{"after": 0, "types": []string{"team:task:created"}})
+	if err := one.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "leadlight://teams/alpha/tasks"}); err != nil {
+		t.Error(err)
 	}
 	_ = one.Close()
-	cancel() // with a client that stays
+	eventually(t, "nothing is kept for a client that has gone", func() bool {
+		do[waitOut](t, two, "WaitForEvents", args{"after": 0, "types": []string{"team:task:created"}})
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.board.mu.Lock()
+		defer s.board.mu.Unlock()
+		return len(s.positions) == 1 && len(s.board.subs) == 0
+	})
+	waits := make(chan error, 1)
+	go func() {
+		_, err := two.CallTool(context.Background(), &sdk.CallToolParams{Name: "WaitForEvents", Arguments: args{"timeout_seconds": 300}})
+		waits <- err
+	}()
+	eventually(t, "it waits", func() bool {
+		tw := s.watch.get("alpha")
+		tw.mu.Lock()
+		defer tw.mu.Unlock()
+		return tw.keen == 1
+	})
+	cancel() // with a client that stays, and waits
 	select {
 	case <-done:
 	case <-time.After(10 * time.Second):
 		t.Error("it does not end")
 	}
 	_ = two.Close()
+	<-waits
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
+// checkRefusals asks as pages of other sites do, and without the token.
+func checkRefusals(t *testing.T, url string) {
+	t.Helper()
+	for _, tc := range []struct {
+		method, header, value string
+		status                int
+		says                  string
+	}{
+		{http.MethodPost, "Origin", "https://example.com", http.StatusForbidden, "other sites"},
+		{http.MethodGet, "Origin", "https://example.com", http.StatusForbidden, "other sites"},
+		{http.MethodPost, "Origin", "null", http.StatusForbidden, "other sites"},
+		{http.MethodGet, "Sec-Fetch-Site", "cross-site", http.StatusForbidden, "other sites"},
+		{http.MethodPost, "Host", "example.com", http.StatusForbidden, "Host"},
+		{http.MethodGet, "Host", "example.com:80", http.StatusForbidden, "Host"},
+		{http.MethodPost, "Authorization", "", http.StatusUnauthorized, "the token is missing: send the header Authorization"},
+		{http.MethodGet, "Authorization", "Bearer secret2", http.StatusUnauthorized, "the token is wrong"},
+		{http.MethodDelete, "Authorization", "secret", http.StatusUnauthorized, "the token is wrong"},
+	} {
+		req, _ := http.NewRequestWithContext(t.Context(), tc.method, url, strings.NewReader("{}"))
+		req.Header.Set("Authorization", "Bearer secret")
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		if req.Header.Set(tc.header, tc.value); tc.header == "Host" {
+			req.Host = tc.value
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		said, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if res.StatusCode != tc.status || !strings.Contains(string(said), tc.says) || strings.Contains(string(said), "secret") {
+			t.Errorf("%+v: %s %s", tc, res.Status, said)
+		}
+	}
 }

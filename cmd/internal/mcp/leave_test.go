@@ -23,7 +23,7 @@ func TestAnotherSessionsTeamGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Service: svc, Caller: who, Enabled: true, ShutDown: true})
+	s := New(Options{Service: svc, Caller: who, Enabled: true, ShutDown: true, Stores: Stores{Roster: d.fs.Roster()}})
 	if err := s.endTeam(t.Context(), ours); err != nil {
 		t.Errorf("our own: %v", err)
 	}
@@ -32,5 +32,12 @@ func TestAnotherSessionsTeamGoesOn(t *testing.T) {
 	}
 	if err := s.endTeam(t.Context(), ours); !errors.Is(err, fault.Unproven) {
 		t.Errorf("another's: %v", err)
+	}
+	s.lead(ours)
+	if team, err := s.team(t.Context(), ""); !errors.Is(err, fault.Unproven) {
+		t.Errorf("meant without a name is %q: %v", team, err)
+	}
+	if team, err := s.team(t.Context(), "web-team"); err != nil || team != "web-team" {
+		t.Errorf("meant by name is %q: %v", team, err)
 	}
 }

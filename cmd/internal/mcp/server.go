@@ -61,9 +61,11 @@ type Server struct {
 	watch *watcher
 	board *board
 
+	life context.Context // ends when the serving shall
+
 	mu        sync.Mutex
-	led       api.Team          // the team that was made here
-	positions map[string]uint64 // how far each client has seen the events of each team
+	led       api.Team            // the team that was made here
+	positions map[position]uint64 // how far each client has seen the events of each team
 }
 
 // New returns a server. It watches nothing before Stdio or HTTP runs it.
@@ -74,7 +76,7 @@ func New(o Options) *Server {
 	if o.Complete == nil {
 		o.Complete = func(*teams.SpawnSpec) {}
 	}
-	s := &Server{o: o, svc: o.Service, positions: map[string]uint64{}}
+	s := &Server{o: o, svc: o.Service, life: context.Background(), positions: map[position]uint64{}}
 	s.watch = newWatcher(o.Service, o.Stores, o.Log)
 	s.board = newBoard(s)
 	options := &sdk.ServerOptions{
@@ -132,6 +134,7 @@ func (s *Server) Stdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 // run serves, watching what it is asked about, and leaves in order.
 func (s *Server) run(ctx context.Context, serve func(context.Context) error) error {
 	wctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.life = ctx
 	s.watch.begin(wctx, s.board.publish)
 	err := serve(ctx)
 	stop()
@@ -156,12 +159,8 @@ func (s *Server) leave(ctx context.Context) {
 // endTeam ends the teammates of a team, but not of another one that has got its name
 // since.
 func (s *Server) endTeam(ctx context.Context, led api.Team) error {
-	now, err := s.svc.Team(ctx, led.Name)
-	if err != nil {
+	if err := s.stands(ctx, led); err != nil {
 		return err
-	}
-	if now.CreatedAt == nil || led.CreatedAt == nil || now.CreatedAt.String() != led.CreatedAt.String() {
-		return fault.New(fault.Unproven, "team %s was made anew by somebody else", led.Name)
 	}
 	e, err := s.svc.Down(ctx, led.Name, teams.StopOptions{Reason: "the lead has gone", Force: true}, true)
 	if err != nil {
@@ -170,13 +169,32 @@ func (s *Server) endTeam(ctx context.Context, led api.Team) error {
 	return teams.Verdict(e)
 }
 
+// stands makes sure that a team is still the one that was made here.
+func (s *Server) stands(ctx context.Context, led api.Team) error {
+	now, err := s.o.Stores.Roster.Get(ctx, led.Name)
+	if err != nil {
+		return err
+	}
+	if at := api.At(now.CreatedAt); at == nil || led.CreatedAt == nil || at.String() != led.CreatedAt.String() {
+		return fault.New(fault.Unproven, "team %s was made anew by somebody else", led.Name).
+			WithHint("give its team_name if that one is meant")
+	}
+	return nil
+}
+
 // team is the team that is meant: the one named, the one led here, the one set, the
 // only one. From then on it is watched.
 func (s *Server) team(ctx context.Context, named string) (string, error) {
 	if named == "" {
 		s.mu.Lock()
-		named = cmp.Or(s.led.Name, s.o.Team)
+		led := s.led
 		s.mu.Unlock()
+		if led.Name != "" {
+			if err := s.stands(ctx, led); err != nil {
+				return "", err
+			}
+		}
+		named = cmp.Or(led.Name, s.o.Team)
 	}
 	name, err := s.svc.PickTeam(ctx, named, nil)
 	if err != nil {

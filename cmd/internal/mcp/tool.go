@@ -59,6 +59,9 @@ func (t tool) declare() *sdk.Tool {
 // gets to read it.
 func (s *Server) handler(t tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(s.life, cancel)() // the SDK waits for calls that run
 		result, text, err := t.run(ctx, &call{req: req}, req.Params.Arguments)
 		if err != nil {
 			e := told(t.name, err)

@@ -259,7 +259,7 @@ func TestM08_M09_R01_Tasks(t *testing.T) {
 func TestMetadataKeepsEveryDigit(t *testing.T) {
 	d := newDesk(t)
 	svc, who := d.as("")
-	s := New(Options{Service: svc, Caller: who, Enabled: true})
+	s := New(Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster()}})
 	call := func(name, params string) string {
 		t.Helper()
 		for _, tool := range s.tools() {

@@ -3,9 +3,12 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/events"
@@ -58,29 +61,34 @@ func (s *Server) wait(ctx context.Context, c *call, in waitIn) (waitOut, string,
 	if err != nil {
 		return waitOut{}, "", err
 	}
-	pos := position(c, team)
-	after, firstTime := s.position(pos, in.After)
+	at := position{c.req.Session, team}
+	after, firstTime := s.position(at, in.After)
 	out, err := s.await(ctx, t, after, limit, firstTime, func(e events.Event) bool { return s.concerns(e, me, in.Types) })
 	if err != nil {
 		return waitOut{}, "", err
 	}
-	s.mu.Lock()
-	s.positions[pos] = out.Next
-	s.mu.Unlock()
+	s.stay(at, out.Next)
 	out.Unread = s.unread(ctx, team)
 	return out, waitText(out), nil
 }
 
-// position names a client's place in the events of a team.
-func position(c *call, team string) string {
-	if c.req.Session == nil {
-		return "\n" + team
-	}
-	return c.req.Session.ID() + "\n" + team
+// position is a client's place in the events of a team.
+type position struct {
+	client *sdk.ServerSession
+	team   string
+}
+
+// stay notes how far a client has come, and forgets clients that have gone.
+func (s *Server) stay(at position, next uint64) {
+	there := slices.Collect(s.sdk.Sessions())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.positions, func(p position, _ uint64) bool { return !slices.Contains(there, p.client) })
+	s.positions[at] = next
 }
 
 // position is where a client goes on, and whether it asks for the first time.
-func (s *Server) position(key string, given *uint64) (after uint64, first bool) {
+func (s *Server) position(key position, given *uint64) (after uint64, first bool) {
 	if given != nil {
 		return *given, false
 	}

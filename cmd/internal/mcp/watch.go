@@ -24,8 +24,14 @@ const (
 	keptEvents = 1000        // of one team
 )
 
-// looked is told after each look at a team; lead is "" when there is no team.
-type looked func(ctx context.Context, team string, members []api.Member, lead string)
+// view is what one look at a team has shown; without a name there is no team.
+type view struct {
+	changes.Team
+	whole api.Team // with its lead, and all that is said of it
+}
+
+// looked is told after each look at a team.
+type looked func(ctx context.Context, team string, v view)
 
 // watcher watches the teams that somebody has asked about, as long as the server
 // runs.
@@ -44,7 +50,7 @@ type watcher struct {
 }
 
 func newWatcher(svc *teams.Service, stores Stores, log *slog.Logger) *watcher {
-	return &watcher{svc: svc, stores: stores, log: log, teams: map[string]*teamWatch{}, looked: func(context.Context, string, []api.Member, string) {}}
+	return &watcher{svc: svc, stores: stores, log: log, teams: map[string]*teamWatch{}, looked: func(context.Context, string, view) {}}
 }
 
 // begin lets the watcher work until ctx ends. It comes before everything else.
@@ -229,32 +235,33 @@ func (t *teamWatch) look() error {
 	defer cancel()
 	now, err := t.now(ctx)
 	if fault.CodeOf(err) == fault.TeamNotFound && t.based {
-		now, err = changes.Team{}, nil
+		now, err = view{}, nil
 	}
 	if err != nil {
 		return err
 	}
 	if t.based {
-		t.keep(changes.Between(t.last, now, time.Now()))
+		t.keep(changes.Between(t.last, now.Team, time.Now()))
 	}
+	t.looked(ctx, t.name, now)
 	for owner, box := range now.Boxes {
 		if now.Boxes[owner] = changes.Slim(box); !t.boxes[owner] {
 			t.boxes[owner] = true
 			t.relay(func() (<-chan struct{}, error) { return t.stores.Mail.Watch(t.ctx, t.name, owner) })
 		}
 	}
-	t.last, t.based = now, true
-	t.looked(ctx, t.name, now.Members, now.Lead)
+	t.last, t.based = now.Team, true
 	return nil
 }
 
 // now is the team as it is. A part that cannot be read stays as it was.
-func (t *teamWatch) now(ctx context.Context) (changes.Team, error) {
+func (t *teamWatch) now(ctx context.Context) (view, error) {
 	team, err := t.svc.Team(ctx, t.name)
 	if err != nil {
-		return changes.Team{}, err
+		return view{}, err
 	}
-	now := changes.Team{Name: t.name, Description: team.Description, CreatedAt: team.CreatedAt, Lead: store.Lead, Tasks: t.last.Tasks, Boxes: map[string][]api.Message{}}
+	now := view{whole: team}
+	now.Team = changes.Team{Name: t.name, Description: team.Description, CreatedAt: team.CreatedAt, Lead: store.Lead, Tasks: t.last.Tasks, Boxes: map[string][]api.Message{}}
 	for _, m := range team.Members {
 		if m.AgentID == team.LeadAgentID {
 			now.Lead = m.Name

@@ -47,7 +47,9 @@ type LaunchRecord struct {
 	GoOn    bool             `json:"goOn,omitempty"`    // its first start is Resume already
 	Plan    bool             `json:"plan,omitempty"`    // must have a plan approved first
 
-	// What it was made from, for a restart.
+	// What it was made from, for a restart. Origin is the profile as it was, which may have
+	// stood in a team file; of its variables it holds the names only.
+	Origin  *profiles.Profile `json:"origin,omitempty"`
 	Given   []string `json:"given,omitempty"`   // the command that came with the spawn
 	Session string   `json:"session,omitempty"` // id of the conversation that began
 	Mode    string   `json:"mode,omitempty"`    // permission mode

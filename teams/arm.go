@@ -56,11 +56,11 @@ func (s *Service) launchOf(t store.Team, n newcomer) panes.Launch {
 		Host: n.host, Team: t.Name, Agent: n.spec.Name, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv,
 		Run: n.spec.Run, RunTask: n.spec.RunTask, Dir: n.dir, LedByUs: t.LedByUs(), Color: n.color,
 		Manner: n.manner(), Restart: n.spec.Restart, Resume: n.resume, Plan: n.spec.PlanMode,
-		Given: n.spec.Command, Session: n.host, Mode: n.mode, Asked: namesOf(n.spec.Env), Layout: n.layout(),
+		Origin: ptr(n.profile.WithoutValues()), Given: n.spec.Command, Session: n.host, Mode: n.mode, Asked: namesOf(n.spec.Env), Layout: n.layout(),
 	}
 	if r := n.spec.again; r != nil {
 		record.Backend, record.Terminal = r.Backend, r.Terminal
-		record.GoOn, record.Given, record.Session, record.Mode, record.Asked = r.GoOn, r.Given, r.Session, r.Mode, r.Asked
+		record.GoOn, record.Origin, record.Given, record.Session, record.Mode, record.Asked = r.GoOn, r.Origin, r.Given, r.Session, r.Mode, r.Asked
 	}
 	return panes.Launch{
 		Record: record,

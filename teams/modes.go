@@ -41,7 +41,7 @@ func (s *Service) leadMode(t store.Team) string {
 // fault.Unsupported where the profile has no way into it, or none to go on in it with
 // the conversation there is.
 func (s *Service) rearm(t store.Team, m store.Member, rec panes.LaunchRecord, mode string) (panes.LaunchRecord, error) {
-	p, err := s.profiles.Get(rec.Profile)
+	p, err := s.originOf(rec)
 	switch {
 	case err != nil:
 		return rec, err

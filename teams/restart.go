@@ -3,9 +3,11 @@ package teams
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -51,7 +53,7 @@ func (s *Service) restart(ctx context.Context, team string, m store.Member, seen
 	if err != nil {
 		return api.Member{}, err
 	}
-	if rec.Profile != "" && s.profiles[rec.Profile].SharesConversations() && sharesFolder(t, m.Name, rec.Profile, rec.Dir) {
+	if p, err := s.originOf(rec); err == nil && p.SharesConversations() && sharesFolder(t, m.Name, rec.Profile, rec.Dir) {
 		rec.Resume = nil
 	}
 	rec.GoOn = len(rec.Resume) > 0
@@ -77,19 +79,32 @@ func (s *Service) restart(ctx context.Context, team string, m store.Member, seen
 	return res[0].Member, res[0].Err
 }
 
-// keptVariables returns the variables that came with the spawn of a teammate, as its
-// host still has them.
+// originOf returns the profile that a teammate was started by.
+func (s *Service) originOf(rec panes.LaunchRecord) (profiles.Profile, error) {
+	if rec.Origin != nil {
+		return *rec.Origin, nil
+	}
+	return s.profiles.Get(rec.Profile)
+}
+
+// keptVariables returns the variables that came with the spawn of a teammate, or from
+// its profile, as its host still has them.
 func (s *Service) keptVariables(ctx context.Context, m store.Member, seen api.Member, rec panes.LaunchRecord) []string {
-	if len(rec.Asked) == 0 {
-		return nil
+	names := slices.Clone(rec.Asked)
+	if rec.Origin != nil {
+		names = append(names, rec.Origin.Env...)
 	}
-	var env []string
-	err := error(fault.New(fault.RecipientInactive, "its host has ended"))
-	if seen.Live() {
-		env, err = s.panes.Client(panes.HostRecord{Socket: rec.Socket}).Variables(ctx, rec.Asked)
+	if seen.Live() && len(names) > 0 {
+		env, err := s.panes.Client(panes.HostRecord{Socket: rec.Socket}).Variables(ctx, names)
+		if err == nil {
+			return env
+		}
+		s.log.Warn("ask a host for its variables", "teammate", m.Name, "error", err)
 	}
-	if err != nil {
-		s.notice(fmt.Sprintf("the variables that %s was started with are not known any more (%s): %v", m.Name, strings.Join(rec.Asked, " "), err))
+	known := namesOf(s.profiles[rec.Profile].Env)
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(known, name) && !slices.Contains(rec.Asked, name) })
+	if len(names) > 0 {
+		s.notice(fmt.Sprintf("the values of variables that %s was started with are not known any more, since they are in its host alone: %s", m.Name, strings.Join(names, " ")))
 	}
-	return env
+	return nil
 }

@@ -148,6 +148,15 @@ func (p Profile) Over(base Profile) Profile {
 	return p
 }
 
+// WithoutValues returns the profile with the names of its variables only.
+func (p Profile) WithoutValues() Profile {
+	p.Env = slices.Clone(p.Env)
+	for i, kv := range p.Env {
+		p.Env[i], _, _ = strings.Cut(kv, "=")
+	}
+	return p
+}
+
 // Names lists the profiles, sorted.
 func (s Set) Names() []string { return slices.Sorted(maps.Keys(s)) }
 

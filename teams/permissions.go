@@ -84,6 +84,9 @@ func (s *Service) AnswerPermission(ctx context.Context, team, id string, allow b
 
 // permissionAnswer is the frame that clients of every version take.
 func permissionAnswer(p api.Permission, allow bool, reason string) store.Frame {
+	if p.Host != "" {
+		return store.Frame{Type: store.SandboxResponse, RequestID: p.ID, Host: p.Host, Allow: &allow, Timestamp: store.FormatTime(time.Now())}
+	}
 	f := store.Frame{Type: store.PermissionResponse, RequestID: p.ID, Subtype: store.PermissionError, Error: orDefault(reason, "the lead has denied it")}
 	if allow {
 		f.Subtype, f.Error = store.PermissionSuccess, ""

@@ -104,17 +104,26 @@ func (r *requests) add(t store.Team, msgs []store.Message) (added bool) {
 				r.submit(api.Plan{ID: f.RequestID, From: m.From, Status: api.RequestOpen, Plan: f.PlanContent, Path: f.PlanFilePath, SubmittedAt: at})
 				added = true
 			}
-		case store.PermissionRequest:
+		case store.PermissionRequest, store.SandboxRequest:
 			if r.permission(m.From, f.RequestID) == nil {
-				r.Permissions = append(r.Permissions, api.Permission{
-					ID: f.RequestID, From: m.From, Status: api.RequestOpen, Tool: f.ToolName, ToolUseID: f.ToolUseID,
-					Description: f.Description, Input: f.Input, RequestedAt: at,
-				})
+				r.Permissions = append(r.Permissions, permissionOf(m.From, f, at))
 				added = true
 			}
 		}
 	}
 	return added
+}
+
+// permissionOf is a request to use a tool, or to reach a host from a sandbox.
+func permissionOf(from string, f store.Frame, at *api.Time) api.Permission {
+	p := api.Permission{
+		ID: f.RequestID, From: from, Status: api.RequestOpen, Tool: f.ToolName, ToolUseID: f.ToolUseID,
+		Description: f.Description, Input: f.Input, RequestedAt: at,
+	}
+	if f.Type == store.SandboxRequest && f.HostPattern != nil {
+		p.Tool, p.Host, p.Description = "network", f.HostPattern.Host, "reach "+f.HostPattern.Host
+	}
+	return p
 }
 
 // submit adds a plan, in the place of an open one of the same author.

@@ -223,6 +223,30 @@ func TestM16_RequestsOutliveTheBox(t *testing.T) {
 	}
 }
 
+// TestM15_ASandboxAsksForAHost: what a sandboxed teammate wants to reach is listed and
+// answered like the use of a tool, in the words of its own.
+func TestM15_ASandboxAsksForAHost(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("ann"), running("eve"))
+	lead, ctx := d.as(""), t.Context()
+	for _, id := range []string{"s-1", "s-2"} {
+		d.put(store.Lead, "ann", `{"type":"sandbox_permission_request","requestId":"`+id+`","workerId":"ann@alpha","workerName":"ann","hostPattern":{"host":"pkg.example"},"createdAt":1790000000000}`)
+	}
+	d.put(store.Lead, "eve", `{"type":"sandbox_permission_request","requestId":"s-3","workerName":"ann","hostPattern":{"host":"evil.example"}}`)
+	list, err := lead.Permissions(ctx, "alpha", false)
+	if err != nil || len(list) != 2 || list[0].Host != "pkg.example" || list[0].Tool != "network" || list[0].Description != "reach pkg.example" {
+		t.Fatalf("%+v %v", list, err)
+	}
+	for id, allow := range map[string]bool{"s-1": true, "s-2": false} {
+		if _, err := lead.AnswerPermission(ctx, "alpha", id, allow, ""); err != nil {
+			t.Fatal(err)
+		}
+		if f := d.last("ann"); f["type"] != "sandbox_permission_response" || f["requestId"] != id || f["host"] != "pkg.example" || f["allow"] != allow || f["timestamp"] == nil {
+			t.Errorf("ann got %v", f)
+		}
+	}
+}
+
 func TestM15_ModesThatCannotBeChanged(t *testing.T) {
 	d := newDesk(t)
 	d.team("alpha", running("plain"), store.Member{Name: "theirs", AgentID: "theirs@alpha"})

@@ -44,6 +44,12 @@ func InWords(text string) string {
 			return "gives permission" + request
 		}
 		return "denies permission" + because(f.Error) + request
+	case store.SandboxRequest:
+		if f.HostPattern != nil {
+			return "asks for permission to reach " + f.HostPattern.Host + request
+		}
+	case store.SandboxResponse:
+		return map[bool]string{true: "gives", false: "denies"}[f.Allow != nil && *f.Allow] + " permission to reach " + f.Host + request
 	case store.ModeSetRequest:
 		return "asks for the permission mode " + f.Mode
 	}

@@ -32,6 +32,7 @@ type Permission struct {
 	ToolUseID   string          `json:"toolUseId,omitempty"`
 	Description string          `json:"description,omitempty"`
 	Input       json.RawMessage `json:"input,omitempty"`
+	Host        string          `json:"host,omitempty"` // which it wants to reach from its sandbox, instead of a tool
 	Reason      string          `json:"reason,omitempty"`
 	RequestedAt *Time           `json:"requestedAt,omitempty"` // when it was first seen
 	ResolvedAt  *Time           `json:"resolvedAt,omitempty"`

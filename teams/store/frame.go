@@ -22,6 +22,9 @@ const (
 	PermissionRequest  = "permission_request"
 	PermissionResponse = "permission_response"
 	ModeSetRequest     = "mode_set_request"
+
+	SandboxRequest  = "sandbox_permission_request" // to reach a host
+	SandboxResponse = "sandbox_permission_response"
 )
 
 // Subtypes of a permission response.
@@ -34,14 +37,14 @@ const (
 var frameTypes = map[string]bool{
 	ShutdownRequest: true, ShutdownApproved: true, ShutdownRejected: true, IdleNotification: true, TaskAssignment: true,
 	PermissionRequest: true, PermissionResponse: true, PlanRequest: true, PlanResponse: true,
-	ModeSetRequest: true, "team_permission_update": true, "sandbox_permission_request": true,
-	"sandbox_permission_response": true, "task_completed": true, "teammate_terminated": true,
+	ModeSetRequest: true, "team_permission_update": true, SandboxRequest: true,
+	SandboxResponse: true, "task_completed": true, "teammate_terminated": true,
 }
 
 // leadTypes are those that only the lead sends.
 var leadTypes = map[string]bool{
 	ShutdownRequest: true, PermissionResponse: true, PlanResponse: true, ModeSetRequest: true, "team_permission_update": true,
-	"sandbox_permission_response": true,
+	SandboxResponse: true,
 }
 
 // LeadOnly tells whether frames of that type come from the lead alone.
@@ -85,6 +88,15 @@ type Frame struct {
 	Subtype    string          `json:"subtype,omitempty"`
 	Response   json.RawMessage `json:"response,omitempty"`
 	Error      string          `json:"error,omitempty"`
+
+	HostPattern *HostPattern `json:"hostPattern,omitempty"`
+	Host        string       `json:"host,omitempty"`
+	Allow       *bool        `json:"allow,omitempty"`
+}
+
+// HostPattern is what a sandboxed teammate asks to reach.
+type HostPattern struct {
+	Host string `json:"host"`
 }
 
 // ForgedFor returns the sender that the frame names and that is another than from,

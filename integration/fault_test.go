@@ -151,10 +151,10 @@ func TestCR02_FaultOfTheMachine(t *testing.T) {
 	})
 }
 
-// TestFaultOfAStoppedHost: a host that is stopped is unknown, not dead: nothing of
+// TestTV11_FaultOfAStoppedHost: a host that is stopped is unknown, not dead: nothing of
 // it is touched, and it goes on when it is let go. tmux lets it go at once; so tmux
 // is stopped, too.
-func TestFaultOfAStoppedHost(t *testing.T) {
+func TestTV11_FaultOfAStoppedHost(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, r *rig) {
 		g := gangOn(t, r)

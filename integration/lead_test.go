@@ -110,30 +110,46 @@ func TestSH09_LeadsTerminalIsClosed(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"keep", "shutdown"} {
 		t.Run(policy, func(t *testing.T) {
-			r := newRig(t, "220x60")
-			teamFile(r, "led", r.stub("mute"), policy)
-			args := []string{"new-window", "-d", "-P", "-F", "#{pane_id}", "-c", r.path("work")}
-			for _, kv := range r.env {
-				if strings.HasPrefix(kv, "LEADLIGHT_") || strings.HasPrefix(kv, "XDG_") || strings.HasPrefix(kv, "HOME=") {
-					args = append(args, "-e", kv)
+			everywhere(t, func(t *testing.T, r *rig) {
+				teamFile(r, "led", r.stub("mute"), policy)
+				hangUp := r.leads(t, "up")
+				pid := leadOf(r, "led").PID
+				hangUp()
+				r.eventually("the lead is gone", func() bool { return leadOf(r, "led").State == api.StateLost })
+				want := map[string]int{"keep": 1, "shutdown": 0}[policy]
+				if policy == "shutdown" {
+					r.eventually("bob is stopped", func() bool { return r.member("bob").State == api.StateStopped })
 				}
-			}
-			lead := r.tmux.Run(append(args, "--", r.bin, "up")...)
-			r.eventually("bob is there", func() bool { return r.alive("led") == 1 })
-			r.eventually("the lead shows its team", func() bool { return strings.Contains(r.tmux.Capture(lead), "never done") })
-			pid := leadOf(r, "led").PID
-			r.tmux.Run("kill-pane", "-t", lead)
-			r.eventually("the lead is gone", func() bool { return leadOf(r, "led").State == api.StateLost })
-			want := map[string]int{"keep": 1, "shutdown": 0}[policy]
-			if policy == "shutdown" {
-				r.eventually("bob is stopped", func() bool { return r.member("bob").State == api.StateStopped })
-			}
-			if got := r.alive("led"); got != want {
-				t.Errorf("%d teammates go on after lead %d, want %d", got, pid, want)
-			}
-			r.must("down", "led", "--timeout", "1s")
+				if got := r.alive("led"); got != want {
+					t.Errorf("%d teammates go on after lead %d, want %d", got, pid, want)
+				}
+				r.must("down", "led", "--timeout", "1s")
+			})
 		})
 	}
+}
+
+// leads runs a lead in a terminal of its own, waits until it shows its team, and returns
+// what closes that terminal.
+func (r *rig) leads(t *testing.T, verb string) (hangUp func()) {
+	t.Helper()
+	there := func() bool { return r.alive("led") == 1 }
+	if r.isHeadless() {
+		p := r.sits(t, 24, 80, verb)
+		r.eventually("bob is there", there)
+		p.sees(r, "1 of 1 teammates run") // on the dashboard
+		return func() { _ = p.tty.Close() }
+	}
+	args := []string{"new-window", "-d", "-P", "-F", "#{pane_id}", "-c", r.path("work")}
+	for _, kv := range r.env {
+		if strings.HasPrefix(kv, "LEADLIGHT_") || strings.HasPrefix(kv, "XDG_") || strings.HasPrefix(kv, "HOME=") {
+			args = append(args, "-e", kv)
+		}
+	}
+	lead := r.tmux.Run(append(args, "--", r.bin, verb)...)
+	r.eventually("bob is there", there)
+	r.eventually("the lead shows its team", func() bool { return strings.Contains(r.tmux.Capture(lead), "never done") })
+	return func() { r.tmux.Run("kill-pane", "-t", lead) }
 }
 
 // TestSH08_ApprovalThatIsNone: another's answer, an answer to another question, and

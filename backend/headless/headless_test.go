@@ -2,7 +2,9 @@ package headless_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/backendtest"
 	"github.com/leadlight-dev/leadlight/backend/headless"
+	"github.com/leadlight-dev/leadlight/signals"
 )
 
 func open(t backendtest.T, dir string) *headless.Backend {
@@ -61,5 +64,56 @@ func TestBackend(t *testing.T) {
 	})
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) { t.Parallel(); c.Run(t) })
+	}
+}
+
+// TestPI04_AStrangersNumber: what is on record has another process's number now, or was
+// written before the machine was started. It is no pane, and nobody is signalled.
+// https://github.com/mertkayacs/reevesagents/issues/17
+func TestPI04_AStrangersNumber(t *testing.T) {
+	stranger := exec.Command("sleep", "1000")
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = stranger.Process.Kill(); _ = stranger.Wait() })
+	is, err := signals.Identify(stranger.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier, rebooted := is, is
+	earlier.Start--
+	rebooted.Boot = "another-boot"
+	for name, process := range map[string]signals.Identity{"an earlier process": earlier, "an earlier boot": rebooted} {
+		t.Run(name, func(t *testing.T) {
+			b, dir := fresh(t)
+			mark := backend.Mark{Base: "b", Team: "alpha", Agent: "bob", Host: "h"}
+			r := b.Open(t.Context(), []backend.Spec{{Argv: []string{"sleep", "1000"}, Dir: filepath.Dir(dir), Mark: mark, Place: backend.Session}})
+			if r[0].Err != nil {
+				t.Fatal(r[0].Err)
+			}
+			id := r[0].Pane.ID
+			if err := b.Close(t.Context(), id, mark); err != nil {
+				t.Fatal(err)
+			}
+			record, err := json.Marshal(map[string]any{"id": id, "mark": mark, "process": process})
+			if err == nil {
+				err = os.MkdirAll(dir, 0o700)
+			}
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, string(id)+".json"), record, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Close(t.Context(), id, mark); err != nil {
+				t.Errorf("close: %v", err)
+			}
+			if list, err := b.List(t.Context()); err != nil || len(list) != 0 {
+				t.Errorf("panes: %+v, %v", list, err)
+			}
+			if is.Probe() != signals.Alive {
+				t.Fatal("a stranger was ended")
+			}
+		})
 	}
 }

@@ -121,8 +121,8 @@ func TestJudge(t *testing.T) {
 	if !results.failed() {
 		t.Error("a failed test that proves nothing is passed over")
 	}
-	items := []item{{"SP-01", "P0", "", "a"}, {"SP-02", "P0", "", "b"}, {"SP-03", "P1", "", "c"},
-		{"SP-04", "P0", "", "d"}, {"SP-05", "P0", "needs x", "e"}}
+	items := []item{{ID: "SP-01", Weight: "P0"}, {ID: "SP-02", Weight: "P0"}, {ID: "SP-03", Weight: "P1"},
+		{ID: "SP-04", Weight: "P0"}, {ID: "SP-05", Weight: "P0", Needs: "needs x"}}
 	want := []standing{pass, fail, fail, open, later}
 	for i, it := range items {
 		if got, _ := judge(it, found, results); got != want[i] {

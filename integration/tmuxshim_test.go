@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -239,5 +240,68 @@ func TestTmuxShimRefuses(t *testing.T) {
 	}
 	if got := s.tmuxCall("-L", "x", "kill-pane", "-t", "%0"); got.exit != 0 {
 		t.Errorf("kill: %d %s", got.exit, got.err)
+	}
+}
+
+// What calls that were killed have left is told by doctor and removed by gc, and nothing
+// else is.
+func TestGCAfterTheShim(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "")
+	s := newShim(t, r, "headless")
+	folder := r.path("run", "leadlight", "shim")
+	for _, name := range []string{"stays", "lost"} {
+		s.tmuxCall("-L", name, "new-session", "-d", "-s", "s", "-n", "w")
+		if got := s.tmuxCall("-L", name, "respawn-pane", "-k", "-t", "%0", "--", "exec sleep 1000"); got.exit != 0 {
+			t.Fatalf("%s: %s", name, got.err)
+		}
+	}
+	if doctor := r.must("doctor"); !strings.Contains(doctor, "stays (1 panes)") || strings.Contains(doctor, "that were killed") {
+		t.Errorf("doctor: %s", doctor)
+	}
+	files, _ := filepath.Glob(filepath.Join(folder, "server-*.json"))
+	for _, file := range files { // as if the call that should have written it had been killed
+		if data, _ := os.ReadFile(file); bytes.Contains(data, []byte(`"lost"`)) {
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, "launch-NOBODY"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(folder, "DEAD.sock"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.SetUnlinkOnClose(false)
+	_ = dead.Close()
+
+	if doctor := r.must("doctor"); !strings.Contains(doctor, "3 things left by calls that were killed") {
+		t.Errorf("doctor: %s", doctor)
+	}
+	said := r.must("gc", "--dry-run")
+	for _, want := range []string{"tmux-shim's server lost: no server of tmux-shim names it", "launch-NOBODY: no host took it", "DEAD.sock: nobody listens on it"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("gc does not say %q but\n%s", want, said)
+		}
+	}
+	if again := r.must("gc", "--dry-run"); again != said {
+		t.Errorf("to look has changed something:\n%s", again)
+	}
+	if said := r.must("gc"); strings.Count(said, "removed ") != 3 || strings.Contains(said, "kept") {
+		t.Errorf("gc says\n%s", said)
+	}
+	if said := r.must("gc"); strings.Contains(said, "removed ") {
+		t.Errorf("gc again says\n%s", said)
+	}
+	if list, _ := filepath.Glob(r.path("run", "leadlight", "headless", "*.json")); len(list) != 1 {
+		t.Errorf("the panes are %v", list)
+	}
+	if got := s.tmuxCall("-L", "stays", "kill-pane", "-t", "%0"); got.exit != 0 {
+		t.Errorf("kill: %d %s", got.exit, got.err)
+	}
+	if left, err := os.ReadDir(r.path("run", "leadlight")); err == nil {
+		t.Errorf("left in the run folder: %v", left)
 	}
 }

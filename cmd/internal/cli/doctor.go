@@ -104,7 +104,7 @@ func (a *app) tidyDaemon() error {
 // facts is what doctor cannot know by itself.
 func (a *app) facts(ctx context.Context) teams.Facts {
 	s := a.built.settings
-	f := teams.Facts{Version: version().String(), BaseOrigin: s.BaseDir.Origin.String(), Runtime: a.built.runtime, Backend: slices.Concat(a.probeITerm2(ctx), a.probeHeadless(ctx), a.probeKitty(ctx), a.probeOutside(ctx), a.probeTmux(ctx))}
+	f := teams.Facts{Version: version().String(), BaseOrigin: s.BaseDir.Origin.String(), Runtime: a.built.runtime, Backend: slices.Concat(a.probeITerm2(ctx), a.probeHeadless(ctx), a.probeShim(ctx), a.probeKitty(ctx), a.probeOutside(ctx), a.probeTmux(ctx))}
 	for _, home := range []string{a.getenv("CLAUDE_CONFIG_DIR"), a.getenv("LEADLIGHT_BASE_DIR")} {
 		if home != "" {
 			f.OtherBases = append(f.OtherBases, home)

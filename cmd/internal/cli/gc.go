@@ -33,9 +33,11 @@ func runGC(ctx context.Context, a *app, o gcOptions) error {
 	if err != nil {
 		return err
 	}
-	if found == nil {
-		found = []api.Litter{}
+	shim, err := a.shimLitter(ctx, o.DryRun)
+	if err != nil {
+		return err
 	}
+	found = append(append([]api.Litter{}, found...), shim...)
 	if !o.DryRun {
 		if err := a.tidyDaemon(); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/leadlight-dev/leadlight/cmd/internal/tmuxshim"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/spf13/cobra"
 )
@@ -57,14 +58,9 @@ func (a *app) shim(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	program, err := thisProgram()
+	k, err := a.shimKeeper(c)
 	if err != nil {
 		return err
-	}
-	k := tmuxshim.Keeper{
-		Runtime: c.runtime, Executable: program, Environ: a.environ,
-		Choose: func(ctx context.Context) (panes.Choice, error) { return a.chooseForShim(ctx, c) },
-		Open:   func(kind, terminal string) (backend.Backend, error) { return a.openBackend(c, kind, terminal) },
 	}
 	if isTerminal(a.in) {
 		k.Terminal, _ = a.in.(*os.File)
@@ -79,6 +75,47 @@ func (a *app) shim(ctx context.Context, args []string) error {
 		err = exitStatus(status)
 	}
 	return err
+}
+
+func (a *app) shimKeeper(c *composition) (tmuxshim.Keeper, error) {
+	program, err := thisProgram()
+	return tmuxshim.Keeper{
+		Runtime: c.runtime, Executable: program, Environ: a.environ,
+		Choose: func(ctx context.Context) (panes.Choice, error) { return a.chooseForShim(ctx, c) },
+		Open:   func(kind, terminal string) (backend.Backend, error) { return a.openBackend(c, kind, terminal) },
+	}, err
+}
+
+// shimLitter is what killed calls of the shim have left; unless dryRun is set it is removed.
+func (a *app) shimLitter(ctx context.Context, dryRun bool) ([]api.Litter, error) {
+	k, err := a.shimKeeper(a.built)
+	if err != nil {
+		return nil, err
+	}
+	found, err := k.Look(ctx, !dryRun)
+	return found.Litter, err
+}
+
+// probeShim tells of the servers that tmux-shim stands for; where there are none it is
+// silent.
+func (a *app) probeShim(ctx context.Context) []api.Check {
+	k, err := a.shimKeeper(a.built)
+	var found tmuxshim.Found
+	if err == nil {
+		found, err = k.Look(ctx, false)
+	}
+	check := api.Check{Name: shimVerb, Status: "ok", Detail: strings.Join(found.Servers, ", ")}
+	switch {
+	case err != nil:
+		e := fault.Of(err)
+		check.Status, check.Detail, check.Fix = "warn", e.Message, e.Hint
+	case len(found.Litter) > 0:
+		left := fmt.Sprintf("%d things left by calls that were killed, the first is the %s %s", len(found.Litter), found.Litter[0].Kind, found.Litter[0].What)
+		check.Status, check.Detail, check.Fix = "warn", joined(check.Detail, left), "leadlight gc removes them"
+	case len(found.Servers) == 0:
+		return nil
+	}
+	return []api.Check{check}
 }
 
 // chooseForShim chooses as ever, but never tmux: the tmux on the PATH may be we.

@@ -34,8 +34,11 @@ type Launch struct {
 	Terminal string   `json:"terminal"`
 }
 
+// launchPrefix begins the names of launches.
+const launchPrefix = "launch-"
+
 // name is that of its file.
-func (l Launch) name() string { return "launch-" + l.Host }
+func (l Launch) name() string { return launchPrefix + l.Host }
 
 // hand writes a launch down for its host alone.
 func (k Keeper) hand(l Launch) (file string, err error) {

@@ -81,7 +81,7 @@ func layers() []rule {
 		{"cmd/internal/config", l4, "panes panes/profiles panes/host hooks backend teams teams/store", "settings name things of the lower layers and start none"},
 		{"cmd/internal/daemon", l4, "teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},
 		{"cmd/internal/scheduler", l4, "teams teams/* panes/profiles backend hooks", "runs are carried out by the verbs alone"},
-		{"cmd/internal/tmuxshim", l4, "backend panes panes/host signals teams/store/lock", "tmux's verbs, answered with panes that no team knows"},
+		{"cmd/internal/tmuxshim", l4, "backend panes panes/host signals teams/api teams/store/lock", "tmux's verbs, answered with panes that no team knows"},
 		{"cmd/internal/clients", l4, "teams/store", "the files of other programs are edited without knowing what for"},
 		{"cmd/internal/looks", l4, "teams/api", "how states and colours look is a table"},
 		{"cmd/internal/tui", l4, "cmd/internal/looks teams teams/api panes panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},

@@ -68,6 +68,20 @@ func rows() []row {
 		{"", fault.NotLead, "", "ask the lead: SendMessage to team-lead"},
 		{"", fault.LimitReached, "", "end what is no longer needed first"},
 		{"", fault.SpawnFailed, "", "CapturePane shows what it wrote, if its pane is still there"},
+		{"SendMessage", fault.Rejected, "", "it goes on as it was: write to it about that, and ask again later"},
+		{"", fault.Rejected, "", "the message says what is in the way; change that first"},
+		{"", fault.Unproven, "", "nothing is done to what is not proved to be yours: TeamStatus shows what can be seen, and a person has to decide the rest"},
+		{"", fault.ProgramNotFound, "", "choose another subagent_type, or ask the person at the terminal to install that program"},
+		{"", fault.ProfileNotFound, "", "subagent_type is general-purpose, or the name of an agent that is set up here"},
+		{"", fault.Unsupported, "", "do without it: that cannot be done here"},
+		{"", fault.CorruptFile, "", "nothing was changed: a person has to mend that file"},
+		{"", fault.VersionTooNew, "", "nothing was changed: a newer version of this program has written that file"},
+		{"", fault.LockTimeout, "", "somebody else is writing there: try again"},
+		{"", fault.Timeout, "", "TeamStatus shows how far it has come; try again"},
+		{"", fault.BackendUnavailable, "", "see that the terminal which holds that pane runs"},
+		{"", fault.NoSpace, "", "end a teammate first, or let the terminal window be larger"},
+		{"", fault.DiskFull, "", "a person has to make room on the disk first"},
+		{"", fault.Failed, "", "try again; if it fails once more, tell the person at the terminal"},
 	}
 }
 

@@ -3,6 +3,7 @@ package mcp
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,9 +91,16 @@ func TestErrorTable(t *testing.T) {
 		}
 		seen[key] = true
 	}
+	foreign := []fault.Code{fault.TeamFile, fault.RunNotFound, fault.ItemNotFound} // of verbs that are no tools
 	for code := range known {
-		if e := told("Task", fault.New(code, "x")); code != "" && e.Code == "" {
-			t.Errorf("%s is told as %+v", code, e)
+		if code == "" || slices.Contains(foreign, code) {
+			continue
+		}
+		for _, tool := range []string{"Task", "SendMessage", "TeamDelete", ""} {
+			e := told(tool, fault.New(code, "x").WithHint("leadlight ps --all shows it"))
+			if e.Code == "" || e.Hint == "" || ofCommandLine(e.Hint) {
+				t.Errorf("%s: %s is told as %+v", tool, code, e)
+			}
 		}
 	}
 }

@@ -13,9 +13,9 @@ type taskUpdateIn struct {
 	TeamName     string    `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
 	TaskID       string    `json:"taskId" jsonschema:"id of the task"`
 	Status       *string   `json:"status,omitempty" jsonschema:"its new status; deleted removes it, pending gives it back"`
-	Subject      *string   `json:"subject,omitempty"`
-	Description  *string   `json:"description,omitempty"`
-	ActiveForm   *string   `json:"activeForm,omitempty"`
+	Subject      *string   `json:"subject,omitempty" jsonschema:"what is to be done, in a few words"`
+	Description  *string   `json:"description,omitempty" jsonschema:"the whole task, with all one has to know"`
+	ActiveForm   *string   `json:"activeForm,omitempty" jsonschema:"words for it while it is done, such as 'Reading the code'"`
 	Owner        *string   `json:"owner,omitempty" jsonschema:"its new owner; an empty string takes the owner away"`
 	AddBlocks    []string  `json:"addBlocks,omitempty" jsonschema:"ids of tasks that come after it"`
 	AddBlockedBy []string  `json:"addBlockedBy,omitempty" jsonschema:"ids of tasks that come before it"`

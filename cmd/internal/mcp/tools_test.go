@@ -90,8 +90,8 @@ func TestHostileInput(t *testing.T) {
 				checkSurvives(t, c, tool.Name, in)
 			}
 			for name, p := range schema.Properties {
-				if p.Type == "" {
-					t.Errorf("%s: the parameter %s has no type", tool.Name, name)
+				if p.Type == "" || p.Description == "" {
+					t.Errorf("%s: the parameter %s is %+v", tool.Name, name, p)
 				}
 				wrong := map[string]any{}
 				for _, r := range schema.Required {

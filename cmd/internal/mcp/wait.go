@@ -185,6 +185,9 @@ func waitText(out waitOut) string {
 	for _, e := range out.Events {
 		fmt.Fprintf(&b, "%s %s\n", e.Type, e.Member)
 	}
+	if out.Missed {
+		b.WriteString("More has happened than is kept: look at TeamStatus, TaskList and ReadInbox.\n")
+	}
 	if out.Unread > 0 {
 		fmt.Fprintf(&b, "%d unread messages: ReadInbox.", out.Unread)
 	}

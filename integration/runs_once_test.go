@@ -52,3 +52,30 @@ func TestC09_OnceThoughUnreadable(t *testing.T) {
 	call[api.AgentTeamRun](t, c, "teamRun:wait", api.IDParams{ID: run.ID})
 	r.must("daemon", "stop")
 }
+
+// TestC09_LostOverIt: an item whose teammate gets lost over it is begun again, three
+// times at most, and the run says so.
+func TestC09_LostOverIt(t *testing.T) {
+	r := newRig(t, "")
+	c, _ := r.daemon()
+	log := r.path("work", "log")
+	def := api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "lost"}, Members: []api.MemberDefinition{
+		{Name: "w", Profile: "shell", Spec: api.RoleSpec{Run: "echo x >> " + log + "; sleep 1; kill -KILL $PPID; sleep 60"}},
+	}}
+	team := call[api.AgentTeam](t, c, "team:define", def)
+	run := call[api.AgentTeamRun](t, c, "teamRun:create", api.RunCreateParams{TeamID: team.ID, Cwd: r.path("work"), Items: []api.ItemSpec{{Title: "one", OwnerAgentRoleID: "lost/w"}}})
+	var report api.RunReport
+	waitFor(t, "the run is over", func() bool {
+		report = call[api.RunReport](t, c, "teamRun:report", api.IDParams{ID: run.ID})
+		return report.Run.Final()
+	})
+	if it := report.Items[0]; it.Status != api.ItemFailed || it.ResultSummary != "w was lost 3 times over it" || report.Tasks[0].Attempts != 3 || report.Members[0].Retries != 2 {
+		t.Errorf("%+v\n%+v\n%+v", it, report.Tasks, report.Members)
+	}
+	if data, err := os.ReadFile(log); err != nil || string(data) != "x\nx\nx\n" {
+		t.Errorf("it was begun as %q: %v", data, err)
+	}
+	call[api.AgentTeamRun](t, c, "teamRun:wait", api.IDParams{ID: run.ID})
+	r.must("down", report.LiveTeam)
+	r.must("daemon", "stop")
+}

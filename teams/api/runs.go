@@ -171,7 +171,8 @@ type RunRecordTask struct {
 	Title       string   `json:"title"`
 	Description string   `json:"description,omitempty"`
 	Owner       string   `json:"owner,omitempty"`
-	Status      string   `json:"status"` // as an item's
+	Status      string   `json:"status"`             // as an item's
+	Attempts    int      `json:"attempts,omitempty"` // times that it was begun
 	Result      string   `json:"result,omitempty"`
 	BlockedBy   []string `json:"blockedBy,omitempty"`
 	StartedAt   int64    `json:"startedAt,omitempty"`

@@ -192,9 +192,18 @@ func (s *Store) Cancel(ctx context.Context, id string) (api.AgentTeamRun, error)
 	return s.step(ctx, id, api.RunCancelled, "")
 }
 
-// Begin says that a run is under way.
-func (s *Store) Begin(ctx context.Context, id string) (api.AgentTeamRun, error) {
-	return s.step(ctx, id, api.RunRunning, "")
+// Begin says that a run is under way. One that was paused meanwhile is not.
+func (s *Store) Begin(ctx context.Context, id string) (r api.AgentTeamRun, err error) {
+	err = s.change(ctx, "begin a run", func(c *change) error {
+		if r, err = run(ctx, c.tx, id); err != nil {
+			return err
+		}
+		if r.Status != api.RunPending {
+			return fault.New(fault.Rejected, "the run is %s, not pending", r.Status)
+		}
+		return c.stepRun(&r, api.RunRunning, "")
+	})
+	return r, err
 }
 
 // Fail ends a run that cannot go on; why says why.

@@ -220,7 +220,16 @@ func TestC03_Members(t *testing.T) {
 func TestC04_RunTransitions(t *testing.T) {
 	s := newScratch(t)
 	steps := map[string]func(context.Context, string) (api.AgentTeamRun, error){
-		api.RunRunning: s.Begin, api.RunPaused: s.Pause, api.RunCancelled: s.Cancel,
+		api.RunPaused: s.Pause, api.RunCancelled: s.Cancel,
+		api.RunRunning: func(ctx context.Context, id string) (api.AgentTeamRun, error) {
+			r, err := s.Begin(ctx, id)
+			if paused := ok[api.AgentTeamRun](s)(s.Run(ctx, id)); paused.Status == api.RunPaused {
+				s.code(err, fault.Rejected) // it is somebody's will
+				s.code(s.Joined(ctx, id, "a", "shell"), "")
+				return s.Resume(ctx, id)
+			}
+			return r, err
+		},
 		api.RunFailed: func(ctx context.Context, id string) (api.AgentTeamRun, error) { return s.Fail(ctx, id, "why") },
 	}
 	for _, from := range runStatuses() {
@@ -359,7 +368,7 @@ func TestC09_RecordsOfOthers(t *testing.T) {
 		t.Errorf("the daemon would carry it out: %+v", open)
 	}
 	rec.Status, rec.CompletedAt, rec.Error = api.RunFailed, 9000, "not all"
-	rec.Tasks[0].Status, rec.Tasks[0].CompletedAt, rec.Tasks[0].Result = api.ItemDone, 5000, "fine"
+	rec.Tasks[0].Status, rec.Tasks[0].CompletedAt, rec.Tasks[0].Result, rec.Tasks[0].Attempts = api.ItemDone, 5000, "fine", 3
 	in(rec)
 	late := rec
 	late.Status, late.Tasks = api.RunCompleted, nil
@@ -371,7 +380,7 @@ func TestC09_RecordsOfOthers(t *testing.T) {
 	if len(got.Items) != 2 || got.Items[0].ResultSummary != "fine" || got.Items[0].OwnerAgentRoleID != "review/vet" || got.Items[1].BlockedBy[0] != got.Items[0].ID {
 		t.Errorf("%+v", got.Items)
 	}
-	if len(got.Tasks) != 1 || got.Members[0].BusyMs != 3000 || got.Members[0].EndedAt != 9000 {
+	if len(got.Tasks) != 1 || got.Members[0].BusyMs != 3000 || got.Members[0].Retries != 2 || got.Members[0].EndedAt != 9000 {
 		t.Errorf("%+v %+v", got.Tasks, got.Members)
 	}
 	bad := rec

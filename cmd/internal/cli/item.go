@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -73,42 +74,37 @@ func itemID(ctx context.Context, c *rpc.Client, id string) (string, error) {
 	return it.ID, err
 }
 
-// roleNamed is the role that somebody means: a member of the run's team, or any.
+// roleNamed is the role that somebody means: a member of the run's team, by its name or
+// the whole of its role, or any.
 func roleNamed(ctx context.Context, c *rpc.Client, r api.AgentTeamRun, name string) (string, error) {
 	if name == "" || name == store.Lead {
 		return map[string]string{store.Lead: runs.LeadRole}[name], nil
 	}
-	t, err := rpc.Do[api.AgentTeam](ctx, c, "team:get", api.IDParams{ID: r.TeamID})
+	members, err := rpc.Do[[]api.AgentTeamMember](ctx, c, "teamMember:list", api.TeamIDParams{TeamID: r.TeamID})
 	if err != nil {
 		return "", err
+	}
+	names := []string{runs.LeadRole}
+	for _, m := range members {
+		own := path.Base(m.AgentRoleID) // of TEAM/MEMBER
+		if own == name {
+			return m.AgentRoleID, nil
+		}
+		names = append(names, own)
 	}
 	list, err := rpc.Do[[]api.AgentRole](ctx, c, "agentRole:list", nil)
 	if err != nil {
 		return "", err
 	}
-	there := func(id string) bool {
-		return slices.ContainsFunc(list, func(r api.AgentRole) bool { return r.ID == id })
-	}
-	for _, id := range []string{runs.RoleOf(t.Name, name), name} {
-		if there(id) {
-			return id, nil
-		}
-	}
-	return "", fault.New(fault.ProfileNotFound, "there is no role %q", name).WithHint("the roles are %s", strings.Join(rolesFor(t, list), ", "))
-}
-
-// rolesFor are the roles that somebody may mean, by their shortest names: the members
-// of the team before the profiles.
-func rolesFor(t api.AgentTeam, list []api.AgentRole) []string {
-	own, others := []string{runs.LeadRole}, []string{}
 	for _, r := range list {
-		if name, ours := strings.CutPrefix(r.ID, runs.RoleOf(t.Name, "")); ours {
-			own = append(own, name)
-		} else if r.ID != runs.LeadRole && !strings.Contains(r.ID, "/") {
-			others = append(others, r.ID)
+		if r.ID == name {
+			return name, nil
+		}
+		if !strings.Contains(r.ID, "/") && !slices.Contains(names, r.ID) {
+			names = append(names, r.ID)
 		}
 	}
-	return append(own, others...)
+	return "", fault.New(fault.ProfileNotFound, "there is no role %q", name).WithHint("the roles are %s", strings.Join(names, ", "))
 }
 
 func runItemAdd(ctx context.Context, a *app, o itemOptions) error {
@@ -304,5 +300,8 @@ func runItemRemove(ctx context.Context, a *app, o itemOptions) error {
 	if err != nil {
 		return err
 	}
-	return c.Call(ctx, "teamItem:delete", api.IDParams{ID: id}, nil)
+	if err := c.Call(ctx, "teamItem:delete", api.IDParams{ID: id}, nil); err != nil {
+		return err
+	}
+	return a.answer(removedTask{id, true}, func(io.Writer) { a.say("item %s is removed", short(id)) })
 }

@@ -24,7 +24,9 @@ type recorder struct {
 	path  string
 	began map[string]int64 // when a task was first seen under way
 	ended map[string]int64
-	over  bool // its last word has been said
+	tries map[string]int  // how often it was seen to begin
+	busy  map[string]bool // under way when it was last seen
+	over  bool            // its last word has been said
 }
 
 // recorder begins the record of a team, with a first picture; nil if that cannot be.
@@ -61,6 +63,7 @@ func newRecorder(p daemon.Paths, t api.Team, made int64) *recorder {
 	r := &recorder{
 		rec:  api.RunRecord{ID: id, Team: t.Name, Description: t.Description, Status: api.RunRunning, StartedAt: made},
 		path: filepath.Join(p.Records(), id+".json"), began: map[string]int64{}, ended: map[string]int64{},
+		tries: map[string]int{}, busy: map[string]bool{},
 	}
 	r.goOn()
 	return r
@@ -78,6 +81,7 @@ func (r *recorder) goOn() {
 		if k.StartedAt > 0 {
 			r.began[k.ID] = k.StartedAt
 		}
+		r.tries[k.ID], r.busy[k.ID] = k.Attempts, k.Status == api.ItemInProgress
 	}
 }
 
@@ -104,6 +108,11 @@ func (r *recorder) see(snap teams.Snapshot) {
 		if k.Status == api.ItemInProgress && r.began[t.ID] == 0 {
 			r.began[t.ID] = now
 		}
+		if k.Status == api.ItemInProgress && !r.busy[t.ID] {
+			r.tries[t.ID]++
+		}
+		r.busy[t.ID] = k.Status == api.ItemInProgress
+		k.Attempts = r.tries[t.ID]
 		if (k.Status == api.ItemDone || k.Status == api.ItemFailed) && r.ended[t.ID] == 0 {
 			if r.ended[t.ID] = ms(t.UpdatedAt); r.ended[t.ID] == 0 {
 				r.ended[t.ID] = now

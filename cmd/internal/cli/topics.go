@@ -204,7 +204,7 @@ func jsonAnswers() []struct {
 		{"inbox prune", false, pruned{}},
 		{"task add, show, claim, update, done, fail, release", false, api.Task{}},
 		{"task ls", true, api.Task{}},
-		{"task rm", false, removedTask{}},
+		{"task rm, item rm", false, removedTask{}},
 		{"doctor", false, api.Checkup{}},
 		{"  checks, each", false, api.Check{}},
 		{"gc", true, api.Litter{}},

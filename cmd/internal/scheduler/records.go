@@ -17,9 +17,14 @@ import (
 // maxRecord bounds the record of one run, in bytes.
 const maxRecord = 16 << 20
 
+// taken is put behind the name of a record that is being taken in: a later one of the
+// same run has its own name then, and is not lost with it.
+const taken = ".taken"
+
 // takeIn moves the records that other processes have left into the database. One
 // that is no record is set aside; one that cannot be taken in just now, because the
-// disk is full or the database is busy, stays for the next time.
+// disk is full or the database is busy, stays for the next time, or until a later one
+// of the same run comes.
 func (s *Scheduler) takeIn(ctx context.Context) {
 	s.taking.Lock() // two would fight over a file
 	defer s.taking.Unlock()
@@ -30,29 +35,35 @@ func (s *Scheduler) takeIn(ctx context.Context) {
 		}
 		return
 	}
+	paths := map[string]bool{} // without taken
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".json") || !e.Type().IsRegular() {
-			continue
+		if name := strings.TrimSuffix(e.Name(), taken); strings.HasSuffix(name, ".json") && e.Type().IsRegular() {
+			paths[filepath.Join(s.Records, name)] = true
 		}
-		path := filepath.Join(s.Records, e.Name())
-		rec, err := readRecord(path)
-		if err == nil {
-			err = s.store.Import(ctx, rec)
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		switch {
-		case err == nil:
-			err = os.Remove(path)
-		case !momentary(err):
-			s.Log.Warn("the record of a run is set aside", "file", path, "error", err)
-			err = os.Rename(path, path+".bad")
-		}
-		if err != nil {
+	}
+	for path := range paths {
+		if err := s.takeInOne(ctx, path); err != nil && ctx.Err() == nil {
 			s.Log.Warn("take the record of a run in", "file", path, "error", err)
 		}
 	}
+}
+
+func (s *Scheduler) takeInOne(ctx context.Context, path string) error {
+	if err := os.Rename(path, path+taken); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	rec, err := readRecord(path + taken)
+	if err == nil {
+		err = s.store.Import(ctx, rec)
+	}
+	switch {
+	case err == nil:
+		return os.Remove(path + taken)
+	case ctx.Err() == nil && !momentary(err):
+		s.Log.Warn("the record of a run is set aside", "file", path+".bad", "error", err)
+		return os.Rename(path+taken, path+".bad")
+	}
+	return err
 }
 
 // momentary tells whether the moment is to blame, or may be, and not the record. What

@@ -31,13 +31,15 @@ const (
 // settle writes down how items have ended, and returns those that have not.
 func (c *conductor) settle(ctx context.Context, r api.AgentTeamRun, open []runs.Flight, snap teams.Snapshot) ([]runs.Flight, error) {
 	var flying []runs.Flight
+	var later error
 	for _, f := range open {
 		task := taskOf(snap.Tasks, f.TaskID)
 		status, result := verdict(task)
 		if status == "" {
 			if err := c.keepUp(ctx, r, f, snap); err != nil {
 				if passing(err) {
-					return nil, err
+					later, flying = err, append(flying, f)
+					continue
 				}
 				status, result = api.ItemFailed, fault.Of(err).Message
 				if err := c.giveUp(ctx, task, result); err != nil {
@@ -57,7 +59,7 @@ func (c *conductor) settle(ctx context.Context, r api.AgentTeamRun, open []runs.
 		}
 	}
 	c.account(flying)
-	return flying, nil
+	return flying, later
 }
 
 // giveUp lets nobody claim the live team's task of an item that has failed without it.
@@ -108,16 +110,8 @@ func (c *conductor) keepUp(ctx context.Context, r api.AgentTeamRun, f runs.Fligh
 		if f.Attempts >= maxAttempts {
 			return fault.New(fault.Failed, "%s was lost %d times over it", f.Assignee, f.Attempts)
 		}
-		if err := c.s.store.Again(ctx, f.TaskID); err != nil {
-			return nil // as it was: the next look tries again
-		}
-		if _, err := c.svc.Reconcile(ctx, c.place.LiveTeam); err != nil {
-			c.log.Warn("write down who is lost", "error", err)
-		}
-		if task.Status == store.InProgress {
-			if _, err := c.svc.ReleaseTask(ctx, c.place.LiveTeam, task.ID); err != nil {
-				return err
-			}
+		if err := c.free(ctx, task); err != nil {
+			return err
 		}
 	}
 	t, err := c.s.store.Team(ctx, r.TeamID)
@@ -132,7 +126,19 @@ func (c *conductor) keepUp(ctx context.Context, r api.AgentTeamRun, f runs.Fligh
 	if task == nil {
 		return c.hand(ctx, t, f)
 	}
-	return nil
+	return c.s.store.Again(ctx, f.TaskID) // it has somebody again
+}
+
+// free lets a task be claimed whose teammate is lost.
+func (c *conductor) free(ctx context.Context, task *api.Task) error {
+	if _, err := c.svc.Reconcile(ctx, c.place.LiveTeam); err != nil {
+		c.log.Warn("write down who is lost", "error", err)
+	}
+	if task.Status != store.InProgress {
+		return nil
+	}
+	_, err := c.svc.ReleaseTask(ctx, c.place.LiveTeam, task.ID)
+	return err
 }
 
 // unreadable is how long a task is waited for that may stand in a file which cannot be

@@ -100,20 +100,17 @@ func paneOf(ctx context.Context, b backend.Backend, mark backend.Mark) (backend.
 	return "", fault.New(fault.BackendUnavailable, "no pane carries the mark of %s: %w", mark.Agent, backend.ErrGone)
 }
 
-// leaver is a backend that has something to put back when a pane of ours goes by
-// itself.
+// leaver is a backend that has something to do when a pane goes by itself.
 type leaver interface {
 	// Leave is called from within the pane id, which is about to go.
 	Leave(ctx context.Context, id backend.ID) error
 }
 
 // Leave is called by a host that is about to end: it puts back what the terminal
-// was changed for, if this is the last pane of ours in its window.
+// was changed for, if this is the last pane of ours in its window, and lets the terminal
+// see the end.
 func (m *Manager) Leave(ctx context.Context, l LaunchRecord, pane backend.ID) {
 	_ = os.Remove(m.runDir()) // succeeds only when it is empty
-	if l.Guest != "" {
-		return
-	}
 	b, err := m.backendOf(l.Backend, l.Terminal)
 	if err != nil || pane == "" {
 		return

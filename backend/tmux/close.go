@@ -61,9 +61,17 @@ func (b *Backend) Tidy(ctx context.Context) error {
 }
 
 // Leave does for one pane what Tidy does, ahead of its end: it is called from within
-// the pane, which is about to go.
+// the pane, which is about to go. It also sees to it that tmux does not overlook that.
 func (b *Backend) Leave(ctx context.Context, id backend.ID) error {
-	rows, err := b.rows(ctx)
+	v, err := b.Version(ctx)
+	if err != nil {
+		return err
+	}
+	out, err := b.run(ctx, append(b.reminders(v), listCommand())...)
+	if err != nil {
+		return err
+	}
+	rows, err := parseRows(out)
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,19 @@ func (b *Backend) notice(rows []row) {
 	}
 }
 
+// noticing is the first version that loses no signal.
+var noticing = Version{Major: 3, Minor: 6, Kind: Release}
+
+// reminders make the server look for ended programs a second and five from now: each job
+// that ends brings the signal that tmux may lose. They are for the end of whoever asks,
+// where nobody of ours lists panes afterwards: in a team that another leads.
+func (b *Backend) reminders(v Version) []command {
+	if v.atLeast(noticing) {
+		return nil
+	}
+	return []command{{"run-shell", "-b", "-d", "1", "true"}, {"run-shell", "-b", "-d", "5", "true"}}
+}
+
 // zombie tells whether a process has ended and its parent has not asked how.
 func zombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -316,14 +316,14 @@ func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
 		m.linger(e)
 		errs = append(errs, m.host.Close())
 	}
-	if e.State != api.StateFailed || panes.Lingers(m.launch.Backend) { // the pane of one that failed stays, to be read
-		m.o.Panes.Leave(ctx, m.launch, backend.ID(m.record.Pane))
-	}
 	code := 0
 	if e.State == api.StateFailed && (m.launch.LedByUs || m.launch.Guest != "") { // another lead's roster forgets ours, so its pane goes, too
 		if code = 1; e.ExitCode != nil && *e.ExitCode > 0 {
 			code = *e.ExitCode
 		}
+	}
+	if code == 0 || panes.Lingers(m.launch.Backend) { // else the pane stays, to be read
+		m.o.Panes.Leave(ctx, m.launch, backend.ID(m.record.Pane))
 	}
 	return code, errors.Join(errs...)
 }

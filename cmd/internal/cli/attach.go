@@ -81,9 +81,11 @@ func (a *app) view(ctx context.Context, svc *teams.Service, team, member string)
 	}
 	way := " ctrl-\\ and then d leaves " + oneLine(member) + " (a ctrl-\\ for it: twice) "
 	end, err := svc.View(ctx, team, member, host.AttachOptions{Terminal: tty, Banner: displaywidth.TruncateString(way, width(tty), "…")})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	io.WriteString(tty, "\x1b[999;1H\x1b[2K") // in the last line of the picture
+	switch {
 	case end.Detached:
 		a.say("left %s, which goes on", member)
 	default:

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/clipperhouse/displaywidth"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/events"
-	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 // eventTable prints events as they come, a line each, for a person: when, of which team,
@@ -56,6 +56,9 @@ func eventText(e events.Event) string {
 	case *events.Team:
 		return "the team is " + map[bool]string{true: "made", false: "deleted"}[e.Type == events.TeamCreated]
 	case *events.Member:
+		if e.Type == events.MemberJoined {
+			return d.Member.Name + " joined" // a reason is that of an end since then
+		}
 		return d.Member.Name + " " + memberText(e.Type, d) + because(d.Reason)
 	case *events.Task:
 		return taskText(d)
@@ -65,7 +68,7 @@ func eventText(e events.Event) string {
 			to = "all"
 		}
 		if text == "" {
-			text = shownText(d.Content)
+			text = teams.InWords(d.Content)
 		}
 		if e.Type == events.MessageReceived {
 			return to + " has read what " + d.From + " wrote: " + text
@@ -90,17 +93,9 @@ func eventText(e events.Event) string {
 	return string(e.Type)
 }
 
-// shownText is a message's text as inbox shows it.
-func shownText(content string) string {
-	if f, ok := store.ParseFrame(content); ok && f.Type != "" {
-		return f.Type
-	}
-	return content
-}
-
 func memberText(t events.Type, d *events.Member) string {
 	text := map[events.Type]string{
-		events.MemberJoined: "joined", events.MemberShutdown: "left", events.MemberActive: "is at work",
+		events.MemberShutdown: "left", events.MemberActive: "is at work",
 		events.MemberWaiting: "waits for a person", events.MemberFailed: "failed", events.MemberLost: "is lost",
 	}[t]
 	if d.ToolName != "" {

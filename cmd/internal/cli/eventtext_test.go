@@ -26,6 +26,7 @@ func TestEventsInWords(t *testing.T) {
 		{"team:task:updated", `{"type":"task_updated","task":{"id":"1","subject":"vet","status":"deleted"}}`, "task 1 is deleted: vet"},
 		{"team:message:sent", `{"type":"message","from":"bob","content":"one\n\u001b[2Jtwo"}`, "bob → all: one �[2Jtwo"},
 		{"team:message:received", `{"type":"message","from":"bob","to":"eve","content":"x","summary":"short"}`, "eve has read what bob wrote: short"},
+		{"team:message:sent", `{"type":"message","from":"lead","to":"bob","content":"{\"type\":\"task_assignment\",\"taskId\":\"1\",\"subject\":\"vet\"}"}`, "lead → bob: task 1 is yours: vet"},
 		{"team:shutdown:requested", `{"type":"shutdown_request","from":"lead","to":"bob","reason":"done"}`, "lead asks bob to shut down: done"},
 		{"team:shutdown:response", `{"type":"shutdown_response","from":"bob","approved":true}`, "bob agrees to shut down"},
 		{"team:plan:requested", `{"type":"plan_approval_request","from":"bob","to":"lead","plan":"look"}`, "bob asks lead to approve a plan: look"},

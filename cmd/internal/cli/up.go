@@ -270,7 +270,7 @@ func (u *upRun) result(snap teams.Snapshot, endings []api.Ending) upResult {
 
 // resultRows is the table that up ends with.
 func resultRows(tasks []api.Task) *table {
-	t := &table{head: []string{"ID", "TASK", "OWNER", "STATUS", "RESULT"}}
+	t := &table{head: []string{"ID", "TASK", "OWNER", "STATUS", "RESULT"}, less: []string{"OWNER"}}
 	for _, task := range tasks {
 		result := lastLine(task.Result)
 		if task.Failure != "" {

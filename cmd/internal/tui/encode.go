@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"fmt"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -24,6 +26,11 @@ func encode(k tea.Key) []byte {
 	if k.Mod.Contains(tea.ModAlt) {
 		prefix = "\x1b"
 	}
+	if s, ok := sequences()[k.Code]; ok {
+		if with := modified(s, k.Mod); with != "" {
+			return []byte(with)
+		}
+	}
 	switch {
 	case k.Mod.Contains(tea.ModCtrl):
 		return control(prefix, k.Code)
@@ -39,6 +46,25 @@ func encode(k tea.Key) []byte {
 		return []byte(prefix + string(k.Code))
 	}
 	return nil
+}
+
+// modified is the sequence of a key that is held with others (xterm's parameter, 1 and 1
+// for shift, 2 for alt, 4 for ctrl), "" where a terminal has none.
+func modified(s string, mod tea.KeyMod) string {
+	n := 1
+	for bit, m := range map[int]tea.KeyMod{1: tea.ModShift, 2: tea.ModAlt, 4: tea.ModCtrl} {
+		if mod.Contains(m) {
+			n += bit
+		}
+	}
+	final := s[len(s)-1:]
+	switch {
+	case n == 1 || len(s) < 3:
+		return ""
+	case final == "~":
+		return fmt.Sprintf("%s;%d~", s[:len(s)-1], n)
+	}
+	return fmt.Sprintf("\x1b[1;%d%s", n, final) // also F1 to F4, which begin otherwise alone
 }
 
 // control is a key with ctrl. The one that begins the keys to detach is sent twice: it

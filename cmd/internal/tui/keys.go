@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"time"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -89,10 +90,18 @@ func (m *model) key(k tea.KeyPressMsg) []action {
 	return nil
 }
 
+// readTime is how long a question stands before a key answers it, if it came in the place
+// of another one.
+const readTime = time.Second
+
 func (m *model) answer(yes bool) []action {
 	a, ok := m.asking()
 	if !ok {
 		m.note = "nobody asks for a plan or the use of a tool"
+		return nil
+	}
+	if m.now.Sub(m.fresh) < readTime { // the key may have been meant for the one before
+		m.fresh, m.note = time.Time{}, "another question has come up: read it, and answer again"
 		return nil
 	}
 	return []action{reply{a, yes}}
@@ -170,7 +179,7 @@ func (m *model) typed(k tea.KeyPressMsg) []action {
 func (m *model) paste(text string) []action {
 	switch m.mode {
 	case typing:
-		return []action{keystrokes{[]byte(text)}}
+		return []action{pasted{text}}
 	case filtering, writing:
 		m.input += plain(text)
 	}

@@ -71,8 +71,9 @@ func (p *program) lookAtTeam(loop bool) tea.Cmd {
 	mail := p.mailDue || !p.told
 	p.mailDue = false
 	return func() tea.Msg {
+		began := time.Now()
 		snap, err := p.o.Service.Snapshot(p.ctx, p.o.Team)
-		pic := picture{Snapshot: snap, Err: err, At: time.Now()}
+		pic := picture{Snapshot: snap, Err: err, At: began}
 		if err == nil {
 			pic.Delegate, _ = p.o.Service.Delegate(p.ctx, p.o.Team) // it was readable a moment ago
 			if mail {

@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"testing"
+	"time"
 )
 
 // Boxes are read again only when something may have come, and are shown meanwhile.
@@ -32,6 +33,11 @@ func TestLooksIntoBoxes(t *testing.T) {
 	p.mailDue = false
 	if p.lookSoon(false) == nil || p.lookSoon(true) != nil || !p.mailDue {
 		t.Error("two changes are two looks, or the boxes are forgotten")
+	}
+	now := time.Now()
+	p.Update(teamSeen{picture{At: now, Letters: letters("c", "d")}, false, true})
+	if p.Update(teamSeen{picture{At: now.Add(-time.Second)}, false, true}); len(p.model.letters) != 2 || !p.mailDue {
+		t.Errorf("an older look takes the place of a later one: %+v", p.model.letters)
 	}
 	p.told = false
 	if p.Update(changed{}); p.every() != toldEvery {

@@ -57,8 +57,9 @@ type model struct {
 	filter string
 	input  string
 	note   string
-	asked  action // what confirming is about
-	scroll int    // lines back from the newest, in tasks, messages and events
+	asked  action    // what confirming is about
+	fresh  time.Time // when another question took the place of the one that stood there
+	scroll int       // lines back from the newest, in tasks, messages and events
 	now    time.Time
 }
 
@@ -121,6 +122,7 @@ type (
 		Rows, Cols int
 	}
 	keystrokes struct{ Bytes []byte }
+	pasted     struct{ Text string }
 	detach     struct{}
 	look       struct{} // at the selected pane, now
 	call       struct{ Text string }
@@ -182,8 +184,12 @@ func (m *model) take(p picture) []action {
 			acts = append(acts, call{c})
 		}
 	}
+	before, stood := m.asking()
 	m.members, m.tasks, m.letters, m.asks, m.delegate, m.seen = p.Members, p.Tasks, p.Letters, p.Asks, p.Delegate, true
 	m.warnings = p.Warnings
+	if now, stands := m.asking(); stood && stands && now.ID != before.ID {
+		m.fresh = p.At
+	}
 	if m.member(m.selected) == nil {
 		if m.mode == typing {
 			m.mode = browsing

@@ -135,6 +135,30 @@ func TestAnswersToPlansAndTools(t *testing.T) {
 	}
 }
 
+// A key that was meant for one question does not answer another, which has just come in
+// its place.
+func TestAnotherQuestionIsReadFirst(t *testing.T) {
+	m := shownModel()
+	one, two := ask{ID: "t1", From: "amy", Text: "may it use Read?"}, ask{ID: "t2", From: "amy", Text: "may it use Bash?"}
+	p := sample()
+	p.Asks = []ask{one, two}
+	m.update(p)
+	p.Asks, p.At = []ask{two}, p.At.Add(time.Second)
+	m.update(p)
+	if got := presses(m, "y"); got != nil || !strings.Contains(m.draw(), "another question has come up") {
+		t.Errorf("%#v\n%s", got, m.draw())
+	}
+	if got := presses(m, "y"); !reflect.DeepEqual(got, []action{reply{two, true}}) {
+		t.Errorf("%#v", got)
+	}
+	p.Asks, p.At = []ask{one}, p.At.Add(time.Second)
+	m.update(p)
+	m.update(paneText{Name: "amy", At: p.At.Add(2 * time.Second)})
+	if got := presses(m, "n"); !reflect.DeepEqual(got, []action{reply{one, false}}) {
+		t.Errorf("%#v", got)
+	}
+}
+
 // What changes between two pictures is told, and who waits or fails calls.
 func TestEventsAndCalls(t *testing.T) {
 	m := shownModel()
@@ -314,10 +338,38 @@ func TestEncode(t *testing.T) {
 	for want, k := range map[string]tea.Key{
 		"a": {Code: 'a', Text: "a"}, "研": {Code: '研', Text: "研"}, "\x03": {Code: 'c', Mod: tea.ModCtrl}, "\x1c\x1c": {Code: '\\', Mod: tea.ModCtrl},
 		"\x1b[A": {Code: tea.KeyUp}, "\x1b[Z": {Code: tea.KeyTab, Mod: tea.ModShift}, "\x1bb": {Code: 'b', Mod: tea.ModAlt}, "\x7f": {Code: tea.KeyBackspace},
-		"\r": {Code: tea.KeyEnter}, "\x00": {Code: ' ', Mod: tea.ModCtrl}, "": {Code: tea.KeyF20},
+		"\x1b[1;5C": {Code: tea.KeyRight, Mod: tea.ModCtrl}, "\x1b[5;2~": {Code: tea.KeyPgUp, Mod: tea.ModShift}, "\x1b[1;7P": {Code: tea.KeyF1, Mod: tea.ModAlt | tea.ModCtrl},
+		"\x1b\r": {Code: tea.KeyEnter, Mod: tea.ModAlt}, "\r": {Code: tea.KeyEnter}, "\x00": {Code: ' ', Mod: tea.ModCtrl}, "": {Code: tea.KeyF20},
 	} {
 		if got := string(encode(k)); got != want {
 			t.Errorf("%s: %q, want %q", k, got, want)
+		}
+	}
+}
+
+// What is pasted is one paste for a program that knows them, and lines else; cursor keys
+// are as the program has asked for them.
+func TestPastesAndModes(t *testing.T) {
+	m := shownModel()
+	presses(m, "enter")
+	if got := m.update(tea.PasteMsg{Content: "one\ntwo"}); !reflect.DeepEqual(got, []action{pasted{"one\ntwo"}}) {
+		t.Errorf("%#v", got)
+	}
+	var modes keyModes
+	for _, c := range []struct{ wrote, up, paste string }{
+		{"", "\x1b[A", "one\rtwo\r[201~three"},
+		{"x\x1b[?2004", "\x1b[A", "one\rtwo\r[201~three"},
+		{"h\x1b[?1hmore", "\x1bOA", "\x1b[200~one\rtwo\r[201~three\x1b[201~"},
+		{"\x1b[?1049h\x1b[?2004l", "\x1bOA", "one\rtwo\r[201~three"},
+		{"\x1b[?1h\x1b[?1l", "\x1b[A", "one\rtwo\r[201~three"},
+	} {
+		for _, b := range []byte(c.wrote) { // in the smallest pieces
+			if n, err := modes.Write([]byte{b}); n != 1 || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if up, text := string(modes.keys([]byte("\x1b[A"))), string(modes.paste("one\r\ntwo\n\x1b[201~three")); up != c.up || text != c.paste {
+			t.Errorf("after %q: %q and %q, want %q and %q", c.wrote, up, text, c.up, c.paste)
 		}
 	}
 }

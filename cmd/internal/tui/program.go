@@ -2,15 +2,12 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/leadlight-dev/leadlight/panes"
-	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 )
@@ -23,9 +20,10 @@ type program struct {
 	hints <-chan struct{}
 	typer *typer // nil while nobody types
 
-	told    bool // every change is told
-	due     bool // a look is about to begin
-	mailDue bool // and is to be one into the boxes
+	latest  time.Time // when the look began that is shown
+	told    bool      // every change is told
+	due     bool      // a look is about to begin
+	mailDue bool      // and is to be one into the boxes
 	letters []letter
 	asking  []ask
 }
@@ -71,9 +69,15 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return p, tea.Batch(p.lookSoon(seen.Mail), p.listen())
 	case teamSeen:
-		if msg = p.whole(seen); seen.loop {
+		if seen.loop {
 			next = after(p.every(), teamDue{true})
 		}
+		if seen.At.Before(p.latest) { // a slow look, after a later one
+			p.mailDue = p.mailDue || seen.mail
+			return p, next
+		}
+		p.latest = seen.At
+		msg = p.whole(seen)
 	case paneSeen:
 		if msg = seen.paneText; seen.loop {
 			next = after(paneEvery, paneDue{true})
@@ -112,10 +116,9 @@ func (p *program) do(a action) tea.Cmd {
 	case attach:
 		return p.attach(a)
 	case keystrokes:
-		if p.typer.send(a.Bytes) {
-			return after(afterKey, paneDue{})
-		}
-		return said("it takes no more keys")
+		return p.typed(p.typer.send(a.Bytes))
+	case pasted:
+		return p.typed(p.typer.paste(a.Text))
 	case detach:
 		p.typer.close()
 		p.typer = nil
@@ -140,6 +143,14 @@ func (p *program) do(a action) tea.Cmd {
 		}))
 	}
 	return nil
+}
+
+// typed looks at what came of keys, soon.
+func (p *program) typed(taken bool) tea.Cmd {
+	if !taken {
+		return said("it takes no more keys")
+	}
+	return after(afterKey, paneDue{})
 }
 
 func said(text string) tea.Cmd { return func() tea.Msg { return noted{text} } }
@@ -202,67 +213,4 @@ func (p *program) focus(name string) tea.Cmd {
 		}
 		return noted{}
 	})
-}
-
-// typer is the way of keys to one teammate.
-type typer struct {
-	keys   chan []byte
-	cancel context.CancelFunc
-}
-
-// maxKeys bounds what waits for a teammate that takes no keys.
-const maxKeys = 256
-
-// attach begins to type into a teammate.
-func (p *program) attach(a attach) tea.Cmd {
-	p.typer.close()
-	ctx, cancel := context.WithCancel(p.ctx)
-	t := &typer{keys: make(chan []byte, maxKeys), cancel: cancel}
-	p.typer = t
-	r, w := io.Pipe()
-	go func() {
-		defer w.Close()
-		for {
-			select {
-			case k, ok := <-t.keys:
-				if !ok {
-					return
-				}
-				if _, err := w.Write(k); err != nil {
-					return
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return func() tea.Msg {
-		defer cancel()
-		defer r.Close()
-		end, err := p.o.Service.View(ctx, p.o.Team, a.Name, host.AttachOptions{In: r, Out: io.Discard, Rows: a.Rows, Cols: a.Cols})
-		if end.Detached || errors.Is(err, context.Canceled) {
-			return nil
-		}
-		return left{a.Name, err}
-	}
-}
-
-// send queues keys; false if too many wait.
-func (t *typer) send(b []byte) bool {
-	if t == nil {
-		return true
-	}
-	select {
-	case t.keys <- b:
-		return true
-	default:
-		return false
-	}
-}
-
-// close ends the typing once what was typed has been sent.
-func (t *typer) close() {
-	if t != nil {
-		close(t.keys)
-	}
 }

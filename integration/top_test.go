@@ -171,19 +171,21 @@ func TestM14_TheDashboardActs(t *testing.T) {
 	if box := boxOf(r, "alpha", "bob"); box[len(box)-1].Text != "over to you" {
 		t.Errorf("bob's mail: %+v", box)
 	}
+	s.press("Escape") // takes the note away
 	for _, c := range []struct{ key, plan, said, status string }{
 		{"n", "write at once", "no", "rejected"}, {"y", "first look, then write", "yes", "approved"},
 	} {
 		if res := r.runEnv([]string{"LEADLIGHT_AGENT=bob", "LEADLIGHT_TEAM=alpha"}, "plan", "submit", c.plan); res.exit != 0 {
 			t.Fatal(res.err)
 		}
-		s.press("Escape") // takes the note away
 		s.shows("bob asks: is this plan good? " + c.plan + " — y: yes, n: no")
 		s.press(c.key)
 		s.shows("bob is told " + c.said)
 		if out := r.must("plan", "ls", "--all"); !strings.Contains(out, c.status) {
 			t.Errorf("plans: %s", out)
 		}
+		s.press("Escape") // takes the note away
+		s.shows("↑↓ select")
 	}
 	s.press("f") // the real pane, in the dashboard's place
 	s.shows("ctrl-\\ and then d leaves bob")
@@ -211,10 +213,10 @@ func TestM14_TheDashboardActs(t *testing.T) {
 	s.tmux.Run("send-keys", "-t", s.pane, "-l", "fail")
 	s.shows("2 more do not match")
 	s.press("Enter")
+	plain := r.top("80x24", "NO_COLOR=1") // before the first one ends, and with it the server
 	s.press("q")
-	s.eventually("it has ended", func() bool { return len(s.tmux.Panes()) == 0 })
+	s.eventually("it has ended", func() bool { return len(s.tmux.Panes()) == 1 })
 
-	plain := r.top("80x24", "NO_COLOR=1")
 	plain.shows("TEAMMATE")
 	plain.shows("bob")
 	if got := r.tmux.Run("capture-pane", "-p", "-e", "-t", plain.pane); regexp.MustCompile(`\x1b\[([0-9;]*;)?([349][0-7]|10[0-7]|[34]8[;0-9]*)m`).MatchString(got) {

@@ -1,7 +1,9 @@
 // Package backendtest is the suite that every backend passes. An implementation's test
 // is a constructor and one call:
 //
-//	for _, c := range backendtest.Cases(backendtest.Opts{New: …}) {
+//	opts := backendtest.Opts{New: …}
+//	t.Logf("declared weak: %q", opts.Weaknesses())
+//	for _, c := range backendtest.Cases(opts) {
 //		t.Run(c.Name, func(t *testing.T) { t.Parallel(); c.Run(t) })
 //	}
 //
@@ -31,6 +33,27 @@ type Opts struct {
 	NoReopen bool // panes end with the backend's process: Terminal.Other is nil
 	NoFreeze bool // there is no server that could hang: Terminal.Freeze is nil
 	NoKill   bool // there is no server that could die: Terminal.Kill is nil
+}
+
+// Weaknesses are those that are declared, each with what it means; what depends on them is
+// left out. Whoever runs the cases prints them.
+func (o Opts) Weaknesses() []string {
+	var out []string
+	for _, w := range []struct {
+		declared bool
+		what     string
+	}{
+		{o.NoFocus, "focus: there is no focus to keep or to take"},
+		{o.NoBorder, "border: what people see on a pane's border is not looked at"},
+		{o.NoReopen, "reopen: panes end with the program"},
+		{o.NoFreeze, "freeze: a terminal that hangs is not tried"},
+		{o.NoKill, "kill: a terminal that dies is not tried"},
+	} {
+		if w.declared {
+			out = append(out, w.what)
+		}
+	}
+	return out
 }
 
 // Terminal is one terminal: a backend, and ways to see and to break what the backend

@@ -110,13 +110,14 @@ func start(t backendtest.T, change func(*external.Options), as ...string) *exter
 }
 
 func TestBackend(t *testing.T) {
-	cases := backendtest.Cases(backendtest.Opts{
+	opts := backendtest.Opts{
 		New: func(t backendtest.T) backendtest.Terminal {
 			return backendtest.Terminal{Backend: start(t, nil, "memory"), At: backend.Spec{Place: backend.Split}}
 		},
 		NoFocus: true, NoBorder: true, NoReopen: true, NoFreeze: true, NoKill: true,
-	})
-	for _, c := range cases {
+	}
+	t.Logf("declared weak: %q", opts.Weaknesses())
+	for _, c := range backendtest.Cases(opts) {
 		t.Run(c.Name, func(t *testing.T) { t.Parallel(); c.Run(t) })
 	}
 }

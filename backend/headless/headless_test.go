@@ -51,7 +51,7 @@ func fresh(t backendtest.T) (*headless.Backend, string) {
 }
 
 func TestBackend(t *testing.T) {
-	cases := backendtest.Cases(backendtest.Opts{
+	opts := backendtest.Opts{
 		New: func(t backendtest.T) backendtest.Terminal {
 			b, dir := fresh(t)
 			return backendtest.Terminal{
@@ -61,8 +61,9 @@ func TestBackend(t *testing.T) {
 			}
 		},
 		NoFocus: true, NoBorder: true, NoFreeze: true, NoKill: true,
-	})
-	for _, c := range cases {
+	}
+	t.Logf("declared weak: %q", opts.Weaknesses())
+	for _, c := range backendtest.Cases(opts) {
 		t.Run(c.Name, func(t *testing.T) { t.Parallel(); c.Run(t) })
 	}
 }

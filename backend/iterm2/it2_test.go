@@ -49,7 +49,7 @@ func TestIt2(t *testing.T) {
 	for _, weakness := range (&iterm2.It2{}).Weaknesses() {
 		t.Log("WEAK", weakness)
 	}
-	cases := backendtest.Cases(backendtest.Opts{
+	opts := backendtest.Opts{
 		New: func(t backendtest.T) backendtest.Terminal {
 			s, _ := withIt2(t)
 			hasty := openIt2(t, s, func(o *iterm2.It2Options) { o.Timeout = 300 * time.Millisecond })
@@ -60,8 +60,9 @@ func TestIt2(t *testing.T) {
 			}
 		},
 		NoBorder: true, NoKill: true,
-	})
-	for _, c := range cases {
+	}
+	t.Logf("declared weak: %q", opts.Weaknesses())
+	for _, c := range backendtest.Cases(opts) {
 		t.Run(c.Name, func(t *testing.T) { t.Parallel(); c.Run(t) })
 	}
 }

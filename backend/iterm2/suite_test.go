@@ -36,7 +36,7 @@ func open(t backendtest.T, s *iterm2test.Server, session string, timeout time.Du
 }
 
 func TestBackend(t *testing.T) {
-	cases := backendtest.Cases(backendtest.Opts{New: func(t backendtest.T) backendtest.Terminal {
+	opts := backendtest.Opts{New: func(t backendtest.T) backendtest.Terminal {
 		s := iterm2test.Start(t)
 		b := open(t, s, s.Lead, 5*time.Second)
 		return backendtest.Terminal{
@@ -50,8 +50,9 @@ func TestBackend(t *testing.T) {
 			Hasty:    open(t, s, s.Lead, 300*time.Millisecond),
 			Patience: 4 * time.Second,
 		}
-	}})
-	for _, c := range cases {
+	}}
+	t.Logf("declared weak: %q", opts.Weaknesses())
+	for _, c := range backendtest.Cases(opts) {
 		t.Run(c.Name, func(t *testing.T) { t.Parallel(); c.Run(t) })
 	}
 }

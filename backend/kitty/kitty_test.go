@@ -44,7 +44,7 @@ func TestBackend(t *testing.T) {
 	screen := display(t)
 	shared := screen.Kitty(t)
 	s := shared
-	cases := backendtest.Cases(backendtest.Opts{New: func(t backendtest.T) backendtest.Terminal {
+	opts := backendtest.Opts{New: func(t backendtest.T) backendtest.Terminal {
 		s := s
 		return backendtest.Terminal{
 			Backend: dial(t, s, 30*time.Second),
@@ -55,8 +55,9 @@ func TestBackend(t *testing.T) {
 			Freeze:  s.Freeze, Kill: s.Kill,
 			Hasty: dial(t, s, 300*time.Millisecond), Patience: 5 * time.Second,
 		}
-	}})
-	for _, c := range cases {
+	}}
+	t.Logf("declared weak: %q", opts.Weaknesses())
+	for _, c := range backendtest.Cases(opts) {
 		t.Run(c.Name, func(t *testing.T) {
 			if s = shared; slices.Contains([]string{"TV11_Frozen", "CR01_Killed"}, c.Name) {
 				s = screen.Kitty(t)

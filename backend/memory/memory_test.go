@@ -10,7 +10,7 @@ import (
 )
 
 func TestBackend(t *testing.T) {
-	cases := backendtest.Cases(backendtest.Opts{
+	opts := backendtest.Opts{
 		New: func(t backendtest.T) backendtest.Terminal {
 			b := memory.New()
 			t.Cleanup(b.End)
@@ -24,8 +24,9 @@ func TestBackend(t *testing.T) {
 			}
 		},
 		NoFocus: true, NoReopen: true, NoFreeze: true, NoKill: true,
-	})
-	for _, c := range cases {
+	}
+	t.Logf("declared weak: %q", opts.Weaknesses())
+	for _, c := range backendtest.Cases(opts) {
 		t.Run(c.Name, func(t *testing.T) { t.Parallel(); c.Run(t) })
 	}
 }

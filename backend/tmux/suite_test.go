@@ -11,7 +11,7 @@ import (
 )
 
 func TestBackend(t *testing.T) {
-	cases := backendtest.Cases(backendtest.Opts{New: func(c backendtest.T) backendtest.Terminal {
+	opts := backendtest.Opts{New: func(c backendtest.T) backendtest.Terminal {
 		t := c.(testing.TB)
 		s := tmuxtest.Server(t)
 		lead := s.NewSession("200x50")
@@ -30,8 +30,9 @@ func TestBackend(t *testing.T) {
 			// The limit, and 200 ms for each further command of a line.
 			Patience: 3 * time.Second,
 		}
-	}})
-	for _, c := range cases {
+	}}
+	t.Logf("declared weak: %q", opts.Weaknesses())
+	for _, c := range backendtest.Cases(opts) {
 		t.Run(c.Name, func(t *testing.T) { t.Parallel(); c.Run(t) })
 	}
 }

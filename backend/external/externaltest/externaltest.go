@@ -6,11 +6,13 @@ package externaltest
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -69,8 +71,9 @@ func (p Program) garbage(t backendtest.T) {
 		if _, err := io.WriteString(r.in, line+"\n"); err != nil {
 			t.Fatalf("after %q it reads no more: %v", line, err)
 		}
+		r.context = fmt.Sprintf("after the line %q: ", line)
+		r.lists()
 	}
-	r.lists()
 }
 
 // What is not known is passed over: notifications, members of objects.
@@ -143,6 +146,9 @@ type run struct {
 	lines chan []byte
 	gone  chan struct{}
 	last  int
+	errs  tail
+
+	context string // what came before, for people
 }
 
 func start(t backendtest.T, p Program) *run {
@@ -158,7 +164,7 @@ func start(t backendtest.T, p Program) *run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.in, r.cmd.Stdout = in, to
+	r.in, r.cmd.Stdout, r.cmd.Stderr = in, to, &r.errs
 	err = r.cmd.Start()
 	_ = to.Close()
 	if err != nil {
@@ -222,7 +228,7 @@ func (r *run) lists() {
 	r.t.Helper()
 	var list wire.PaneList
 	if m := r.ask(wire.List, wire.Nothing{}); m.Error != nil || json.Unmarshal(m.Result, &list) != nil {
-		r.t.Errorf("list: %s", show(m))
+		r.t.Errorf("%slist: %s", r.context, show(m))
 	}
 }
 
@@ -244,18 +250,28 @@ func (r *run) ask(method string, params any) wire.Message {
 		select {
 		case line, ok := <-r.lines:
 			if !ok {
-				r.t.Fatalf("%s: it ended", method)
+				r.t.Fatalf("%s%s: it %s", r.context, method, r.end())
 			}
 			m, bad := wire.Decode(line)
 			if bad != nil {
-				r.t.Fatalf("%s: it said %.200q: %s", method, line, bad.Message)
+				r.t.Fatalf("%s%s: it said %.200q: %s", r.context, method, line, bad.Message)
 			}
 			if string(m.ID) == string(id) && m.Method == "" {
 				return m
 			}
 		case <-late:
-			r.t.Fatalf("%s: no answer within %v", method, answerLimit)
+			r.t.Fatalf("%s%s: no answer within %v", r.context, method, answerLimit)
 		}
+	}
+}
+
+// end says how it ended, and what it said last.
+func (r *run) end() string {
+	select {
+	case <-r.gone:
+		return fmt.Sprintf("ended (%s)%s", r.cmd.ProcessState, r.errs.said())
+	case <-time.After(endLimit):
+		return "closed its output"
 	}
 }
 
@@ -267,6 +283,23 @@ func (r *run) ends(why string) {
 	case <-time.After(endLimit):
 		r.t.Errorf("it still runs %v after %s", endLimit, why)
 	}
+}
+
+// tail keeps the end of what is written to it. It is read when nobody writes any more.
+type tail []byte
+
+func (t *tail) Write(p []byte) (int, error) {
+	*t = append(*t, p...)
+	*t = (*t)[max(0, len(*t)-300):]
+	return len(p), nil
+}
+
+// said is what people would want to read of it.
+func (t tail) said() string {
+	if text := strings.Join(strings.Fields(string(t)), " "); text != "" {
+		return "; at last it said: " + text
+	}
+	return ""
 }
 
 func show(m wire.Message) string {

@@ -139,11 +139,16 @@ func (t *trial) greet(ctx context.Context) (backendReport, error) {
 
 func (t *trial) is(weakness string) bool { return slices.Contains(t.weak, weakness) }
 
+// opts are what it declares, and what cannot be tried from outside.
+func (t *trial) opts() backendtest.Opts {
+	return backendtest.Opts{
+		New: t.terminal, NoFocus: t.is(wire.NoFocus), NoReopen: t.is(wire.NoReopen), NoBorder: true, NoFreeze: true, NoKill: true,
+	}
+}
+
 // cases are those of panes and those of the frame.
 func (t *trial) cases() []backendtest.Case {
-	panes := backendtest.Cases(backendtest.Opts{
-		New: t.terminal, NoFocus: t.is(wire.NoFocus), NoReopen: t.is(wire.NoReopen), NoBorder: true, NoFreeze: true, NoKill: true,
-	})
+	panes := backendtest.Cases(t.opts())
 	frame := externaltest.Cases(externaltest.Program{
 		Argv: t.options.Argv, Environ: t.options.Environ, StateDir: t.options.StateDir, NoReopen: t.is(wire.NoReopen),
 		List: func(c backendtest.T) []backend.Pane {
@@ -272,16 +277,14 @@ func (t *trial) tell(r backendReport) {
 		return
 	}
 	fmt.Fprintf(a.out, "%s %s (%s), protocol %d\n", oneLine(r.Backend), oneLine(r.Version), r.Program, r.Protocol)
-	for _, w := range r.Weaknesses {
-		what := map[string]string{
-			wire.NoFocus: "there is no focus to keep or to take", wire.NoReopen: "panes end with the program",
-		}[w]
-		if what == "" {
-			what = "not known to this leadlight"
-		}
-		fmt.Fprintf(a.out, "WEAK  %s: %s\n", oneLine(w), what)
+	for _, what := range t.opts().Weaknesses() {
+		fmt.Fprintf(a.out, "WEAK  %s\n", what)
 	}
-	a.say("not looked at: what people see on borders; a terminal that hangs or dies")
+	for _, w := range r.Weaknesses {
+		if w != wire.NoFocus && w != wire.NoReopen {
+			fmt.Fprintf(a.out, "WEAK  %s: not known to this leadlight\n", oneLine(w))
+		}
+	}
 }
 
 func (t *trial) tellCase(c caseReport) {

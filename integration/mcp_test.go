@@ -169,7 +169,7 @@ func wholeLife(t *testing.T, r *rig, lead *model) {
 		b, err := os.ReadFile(r.path("argv", "ann"))
 		line := strings.ReplaceAll(string(b), "\n", " ")
 		return err == nil && strings.HasPrefix(line, "--agent-id ann@"+team+" --agent-name ann --team-name "+team+" --agent-color ") &&
-			strings.Contains(line, " --parent-session-id ") && strings.Contains(line, " --agent-type general-purpose ") && strings.HasSuffix(line, " --model haiku ")
+			strings.Contains(line, " --parent-session-id ") && strings.Contains(line, " --agent-type general-purpose ") && strings.Contains(line, " --model haiku ")
 	})
 	if first := tool[mail](lead, "ReadInbox", params{"name": "ann"}).Messages; len(first) != 1 || first[0].From != "team-lead" || first[0].Text != "You are a data analyst." || first[0].Read {
 		t.Errorf("A-05, D-15: %+v", first)

@@ -186,8 +186,8 @@ func wholeLife(t *testing.T, r *rig, lead *model) {
 	ann := r.mcp([]string{"LEADLIGHT_AGENT=ann", "LEADLIGHT_TEAM=" + team}, "--enable-teams")
 	mailAndPlan(t, lead, ann, team)
 	for _, name := range []string{"ann", "bob", "eve"} {
-		out := tool[struct{ RequestID, Outcome string }](lead, "SendMessage", params{"type": "shutdown_request", "team_name": team, "recipient": name, "content": "Analysis complete."})
-		if out.Outcome != "approved" || out.RequestID == "" {
+		out := tool[struct{ RequestID, Outcome, Type, PaneID, BackendType string }](lead, "SendMessage", params{"type": "shutdown_request", "team_name": team, "recipient": name, "content": "Analysis complete."})
+		if out.Outcome != "approved" || out.RequestID == "" || out.Type != "shutdown_approved" || out.PaneID == "" || out.BackendType == "" {
 			t.Errorf("A-09: %s: %+v", name, out)
 		}
 	}

@@ -26,7 +26,7 @@ type sendIn struct {
 
 type sendOut struct {
 	Success     bool       `json:"success"`
-	Type        string     `json:"type,omitempty" jsonschema:"shutdown_approved or shutdown_rejected, for the answer to a shutdown_request"`
+	Type        string     `json:"type,omitempty" jsonschema:"shutdown_approved or shutdown_rejected: what the answer to a shutdown_request is"`
 	Sent        []api.Sent `json:"sent,omitempty" jsonschema:"one for each inbox"`
 	RequestID   string     `json:"requestId,omitempty"`
 	Outcome     string     `json:"outcome,omitempty" jsonschema:"how a teammate ended: approved, exited, terminated, killed, pane-killed"`
@@ -120,6 +120,10 @@ func (s *Server) sendAll(ctx context.Context, _ *call, in sendIn) (sendOut, stri
 
 // shutDown walks the ladder with one teammate.
 func (s *Server) shutDown(ctx context.Context, c *call, in sendIn) (sendOut, string, error) {
+	before, err := s.o.Stores.Roster.Get(ctx, in.TeamName) // it may stand there no longer afterwards
+	if err != nil && fault.CodeOf(err) != fault.TeamNotFound {
+		return sendOut{}, "", err
+	}
 	e, err := s.svc.Stop(ctx, in.TeamName, []string{in.Recipient}, teams.StopOptions{
 		Reason: in.Content, Progress: func(name, what string) { c.progress(ctx, name+": "+what) },
 	})
@@ -135,6 +139,12 @@ func (s *Server) shutDown(ctx context.Context, c *call, in sendIn) (sendOut, str
 			WithHint("nothing is left to be done with it")
 	}
 	out := sendOut{Success: true, RequestID: m.RequestID, Outcome: m.Outcome, Leftovers: m.Leftovers}
+	if was := before.Member(m.Name); was != nil {
+		out.PaneID, out.BackendType = was.TmuxPaneID, was.BackendType
+	}
+	if m.Outcome == api.Approved {
+		out.Type = store.ShutdownApproved
+	}
 	return out, fmt.Sprintf("%s has ended: %s.", m.Name, m.Outcome), nil
 }
 

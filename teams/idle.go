@@ -16,6 +16,13 @@ const (
 	IdleDone      = "task_complete"    // it has completed a task since it last told of itself
 )
 
+// How long the parts of an idle notice are at most, in characters, as Claude Code has
+// them.
+const (
+	maxIdleResult = 4000
+	maxIdleFault  = 200
+)
+
 // Idle is what a teammate tells its lead when it has come to rest.
 type Idle struct {
 	Question                  string // what it asks a person, "" for nothing: it waits for the answer
@@ -37,8 +44,8 @@ func (s *Service) TellIdle(ctx context.Context, team string, i Idle) error {
 	}
 	f := store.Frame{
 		Type: store.IdleNotification, From: m.Name, IdleReason: IdleAvailable, Timestamp: store.FormatTime(time.Now()),
-		Summary: orDefault(i.Question, i.Summary), Result: i.Result,
-		CompletedTaskID: i.TaskID, CompletedStatus: i.TaskStatus, FailureReason: i.Fault,
+		Summary: orDefault(i.Question, i.Summary), Result: end(i.Result, maxIdleResult),
+		CompletedTaskID: i.TaskID, CompletedStatus: i.TaskStatus, FailureReason: beginning(i.Fault, maxIdleFault),
 	}
 	if t.LedByUs() {
 		f.IdleReason = i.reason(s.waiting(ctx, t)[m.Name] != "")
@@ -55,4 +62,14 @@ func (i Idle) reason(asked bool) string {
 		return IdleDone
 	}
 	return IdleAvailable
+}
+
+func beginning(text string, limit int) string {
+	runes := []rune(text)
+	return string(runes[:min(len(runes), limit)])
+}
+
+func end(text string, limit int) string {
+	runes := []rune(text)
+	return string(runes[max(0, len(runes)-limit):])
 }

@@ -19,7 +19,7 @@ func TestA14_WhyATeammateRests(t *testing.T) {
 	}{
 		{"nothing to say", teams.Idle{Summary: "s", Result: "r"}, false, "available", "available"},
 		{"a task is done", teams.Idle{TaskID: "1", TaskStatus: "resolved"}, false, "task_complete", "available"},
-		{"a task has failed", teams.Idle{TaskID: "1", TaskStatus: "failed", Fault: "no luck"}, false, "available", "available"},
+		{"a task has failed", teams.Idle{TaskID: "1", TaskStatus: "failed", Fault: strings.Repeat("ü", 300), Result: strings.Repeat("r", 5000)}, false, "available", "available"},
 		{"its plan is open", teams.Idle{TaskID: "1", TaskStatus: "resolved"}, true, "waiting_response", "available"},
 		{"it asks", teams.Idle{Question: "Run make?"}, false, "waiting_response", ""},
 	} {
@@ -53,6 +53,11 @@ func TestA14_WhyATeammateRests(t *testing.T) {
 			f := d.last(store.Lead)
 			if f["type"] != "idle_notification" || f["from"] != "ann" || f["idleReason"] != want {
 				t.Errorf("%s, our lead %v: %v, want %s", tc.what, ours, f, want)
+			}
+			fault, _ := f["failureReason"].(string)
+			result, _ := f["result"].(string)
+			if len([]rune(fault)) != min(len([]rune(tc.idle.Fault)), 200) || len(result) != min(len(tc.idle.Result), 4000) {
+				t.Errorf("%s: %d bytes of a reason, %d of a result", tc.what, len(fault), len(result))
 			}
 			if id, _ := f["completedTaskId"].(string); id != tc.idle.TaskID {
 				t.Errorf("%s: %v", tc.what, f)

@@ -22,7 +22,7 @@ func TestM15_AnotherMode(t *testing.T) {
 		{"codex", profiles.Interactive, "default", "codex", "codex resume --last"},
 		{"codex", profiles.Interactive, "bypassPermissions", "codex --dangerously-bypass-approvals-and-sandbox", "codex resume --last --dangerously-bypass-approvals-and-sandbox"},
 		{"codex-worker", profiles.Worker, "acceptEdits", "codex exec - --sandbox workspace-write", ""},
-		{"codex", profiles.Interactive, "dontAsk", "", ""}, {"claude", profiles.Native, "auto", "", ""}, {"mine", profiles.Interactive, "default", "", ""},
+		{"codex", profiles.Interactive, "dontAsk", "", ""}, {"codex", profiles.Interactive, "auto", "", ""}, {"mine", profiles.Interactive, "default", "", ""},
 		{"exec", profiles.Plain, "default", "", ""}, {"codex-worker", profiles.Worker, "plan", "", ""},
 	} {
 		rec := panes.LaunchRecord{Profile: tc.profile, Kind: tc.kind, Session: "S", Color: "blue"}

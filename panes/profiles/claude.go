@@ -8,6 +8,7 @@ const (
 	ModeBypass      = "bypassPermissions"
 	ModePlan        = "plan"
 	ModeDontAsk     = "dontAsk"
+	ModeAuto        = "auto" // from 2.1.112 on, at the latest
 )
 
 // claudeProgram is the client.
@@ -20,7 +21,7 @@ func claudeModels() []string {
 // claudeModes: every mode but plan, for which PlanArgs are the way.
 func claudeModes() map[string][]string {
 	modes := map[string][]string{ModeBypass: {"--dangerously-skip-permissions"}}
-	for _, m := range []string{ModeDefault, ModeAcceptEdits, ModeDontAsk} {
+	for _, m := range []string{ModeDefault, ModeAcceptEdits, ModeDontAsk, ModeAuto} {
 		modes[m] = []string{"--permission-mode", m}
 	}
 	return modes

@@ -125,7 +125,7 @@ func TestPlanModeIsRefusedWhereThereIsNone(t *testing.T) {
 func TestM15_PermissionsInTheWordsOfEachAgent(t *testing.T) {
 	for profile, modes := range map[string]map[string]string{
 		"claude": {"": "", ModeDefault: "--permission-mode default", ModeAcceptEdits: "--permission-mode acceptEdits",
-			ModeBypass: "--dangerously-skip-permissions", ModeDontAsk: "--permission-mode dontAsk", ModePlan: "", "later": ""},
+			ModeBypass: "--dangerously-skip-permissions", ModeDontAsk: "--permission-mode dontAsk", ModeAuto: "--permission-mode auto", ModePlan: "", "later": ""},
 		"codex":    {"": "", ModeDefault: "", ModeAcceptEdits: "--sandbox workspace-write", ModeBypass: "--dangerously-bypass-approvals-and-sandbox"},
 		"gemini":   {ModeDefault: "", ModeAcceptEdits: "--approval-mode auto_edit", ModeBypass: "--approval-mode yolo"},
 		"opencode": {ModeDefault: "", ModeAcceptEdits: "", ModeBypass: "--auto"},

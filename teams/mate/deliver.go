@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,18 +120,28 @@ type batch struct {
 }
 
 // collapse keeps, of the idle notices that follow each other, the last of each
-// sender: they say nothing but how it is now.
+// sender: they say nothing but how it is now. One that tells of a task or brings a
+// result says more, and stays.
 func collapse(msgs []api.Message) []batch {
 	var out []batch
 	for _, msg := range msgs {
-		last := len(out) - 1
-		if msg.Type == store.IdleNotification && last >= 0 && out[last].Type == msg.Type && out[last].From == msg.From {
-			out[last].Message, out[last].ids = msg, append(out[last].ids, msg.ID)
-			continue
+		next := batch{msg, []string{msg.ID}}
+		for i := len(out) - 1; i >= 0 && msg.Type == store.IdleNotification && out[i].Type == msg.Type; i-- {
+			if out[i].From == msg.From && !news(out[i].Text) {
+				next.ids = append(out[i].ids, msg.ID)
+				out = slices.Delete(out, i, i+1)
+				break
+			}
 		}
-		out = append(out, batch{msg, []string{msg.ID}})
+		out = append(out, next)
 	}
 	return out
+}
+
+// news tells whether an idle notice says more than that its sender rests.
+func news(text string) bool {
+	f, _ := store.ParseFrame(text)
+	return f.CompletedTaskID != "" || f.FailureReason != "" || f.Result != "" || f.Summary != ""
 }
 
 // hand types one message when the moment is right, and marks it as read when the

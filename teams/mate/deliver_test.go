@@ -14,10 +14,13 @@ import (
 
 func TestIB12_IdleNoticesCollapse(t *testing.T) {
 	idle := func(id, from string) api.Message {
-		return api.Message{ID: id, From: from, Type: store.IdleNotification}
+		return api.Message{ID: id, From: from, Type: store.IdleNotification, Text: store.Frame{Type: store.IdleNotification, From: from, IdleReason: "available"}.Text()}
 	}
+	done := idle("7", "bob")
+	done.Text = store.Frame{Type: store.IdleNotification, From: "bob", IdleReason: "task_complete", CompletedTaskID: "1"}.Text()
 	got := collapse([]api.Message{
 		idle("1", "bob"), idle("2", "bob"), idle("3", "ann"), {ID: "4", From: "bob"}, idle("5", "bob"), idle("6", "bob"),
+		done, idle("8", "bob"), idle("9", "ann"), idle("10", "bob"), idle("11", "ann"),
 	})
 	var ids []string
 	for _, b := range got {
@@ -26,7 +29,7 @@ func TestIB12_IdleNoticesCollapse(t *testing.T) {
 			t.Errorf("of %v, %s is shown, want the last", b.ids, b.ID)
 		}
 	}
-	if want := []string{"1+2", "3", "4", "5+6"}; !slices.Equal(ids, want) {
+	if want := []string{"1+2", "3", "4", "5+6+7", "8+10", "9+11"}; !slices.Equal(ids, want) {
 		t.Errorf("delivered together: %v, want %v", ids, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend/backendtest"
 	"github.com/leadlight-dev/leadlight/backend/headless"
 	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 func open(t backendtest.T, dir string) *headless.Backend {
@@ -116,5 +118,34 @@ func TestPI04_AStrangersNumber(t *testing.T) {
 				t.Fatal("a stranger was ended")
 			}
 		})
+	}
+}
+
+// A folder in which others may write is used for nothing, and it is said what to do.
+func TestTheFolderIsOursAlone(t *testing.T) {
+	b, dir := fresh(t)
+	spec := backend.Spec{Argv: []string{"sleep", "1000"}, Dir: filepath.Dir(dir), Mark: backend.Mark{Base: "b", Team: "alpha", Agent: "bob", Host: "h"}, Place: backend.Session}
+	opened := b.Open(t.Context(), []backend.Spec{spec})[0]
+	if opened.Err != nil {
+		t.Fatal(opened.Err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, listed := b.List(t.Context())
+	other := spec
+	other.Mark.Agent = "eve"
+	for what, err := range map[string]error{
+		"list": listed, "close": b.Close(t.Context(), opened.Pane.ID, spec.Mark), "open": b.Open(t.Context(), []backend.Spec{other})[0].Err,
+	} {
+		if fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(fault.Of(err).Hint, "chmod 700 "+dir) {
+			t.Errorf("%s: %v, hint %q", what, err, fault.Of(err).Hint)
+		}
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(t.Context(), opened.Pane.ID, spec.Mark); err != nil {
+		t.Error(err)
 	}
 }

@@ -87,8 +87,11 @@ func check(i int, s backend.Spec) error {
 // hold starts a pane's process behind its gate and puts the pane on record.
 func (b *Backend) hold(s backend.Spec) (*held, error) {
 	id := idOf(s.Mark)
-	if _, err := b.find(id); err == nil {
+	switch _, err := b.find(id); {
+	case err == nil:
 		return nil, fault.New(fault.DuplicateName, "pane %s is there already", id)
+	case !isGone(err):
+		return nil, err
 	}
 	cmd := exec.Command("/bin/sh", append([]string{"-c", gate, "sh"}, s.Argv...)...)
 	cmd.Dir, cmd.Env = s.Dir, b.environ(s, id)

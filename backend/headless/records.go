@@ -32,11 +32,11 @@ func (b *Backend) records() ([]record, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil {
-		err = b.private()
-	}
 	if err != nil {
 		return nil, fault.New(fault.BackendUnavailable, "list headless panes: %w", err)
+	}
+	if err := b.private(); err != nil {
+		return nil, fmt.Errorf("list headless panes: %w", err)
 	}
 	var out []record
 	for _, e := range entries {
@@ -63,7 +63,9 @@ func (b *Backend) read(id backend.ID) (record, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return record{}, gone(id)
 	case err == nil:
-		err = b.private()
+		if err := b.private(); err != nil {
+			return record{}, fmt.Errorf("read what is known of pane %s: %w", id, err)
+		}
 	}
 	var r record
 	if err == nil {
@@ -103,7 +105,7 @@ func (b *Backend) write(r record) error {
 	}
 	if err != nil {
 		_ = os.Remove(temp)
-		return fault.New(fault.Of(err).Code, "note pane %s: %w", r.ID, err)
+		return fmt.Errorf("note pane %s: %w", r.ID, err)
 	}
 	return nil
 }

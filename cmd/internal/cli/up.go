@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
@@ -13,6 +14,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
 )
 
@@ -273,13 +275,23 @@ func resultRows(tasks []api.Task) *table {
 	t := &table{head: []string{"ID", "TASK", "OWNER", "STATUS", "RESULT"}, less: []string{"OWNER"}}
 	for _, task := range tasks {
 		result := lastLine(task.Result)
-		if task.Failure != "" {
+		switch waits := unfinished(tasks, task.BlockedBy); {
+		case task.Failure != "":
 			result = task.Failure
+		case task.Status == store.Blocked:
+			result = "waits for " + strings.Join(waits, ", ")
 		}
 		t.add(plain("%s", task.ID), plain("%s", task.Subject), plain("%s", task.Owner), cell{task.Status, looks.Task(task.Status).Color},
 			plain("%s", result))
 	}
 	return t
+}
+
+// unfinished are those of the tasks with the ids that are not completed.
+func unfinished(tasks []api.Task, ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		return slices.ContainsFunc(tasks, func(t api.Task) bool { return t.ID == id && t.Status == store.Completed })
+	})
 }
 
 // lastLine is the last line of a text that says something.

@@ -3,9 +3,11 @@ package integration_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // TestC09_OnceThoughUnreadable: while the file of a task cannot be read, its item is
@@ -77,5 +79,40 @@ func TestC09_LostOverIt(t *testing.T) {
 	}
 	call[api.AgentTeamRun](t, c, "teamRun:wait", api.IDParams{ID: run.ID})
 	r.must("down", report.LiveTeam)
+	r.must("daemon", "stop")
+}
+
+// TestC08_RequiredMembersFirst: a run does not start before its required members are
+// up, and fails if one cannot be.
+func TestC08_RequiredMembersFirst(t *testing.T) {
+	r := newRig(t, "")
+	c, _ := r.daemon()
+	member := func(name, run string) api.MemberDefinition {
+		return api.MemberDefinition{Name: name, Profile: "shell", Spec: api.RoleSpec{Run: run}, IsRequired: true}
+	}
+	create := func(name string, members ...api.MemberDefinition) api.AgentTeamRun {
+		team := call[api.AgentTeam](t, c, "team:define", api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: name}, Members: members})
+		return call[api.AgentTeamRun](t, c, "teamRun:create", api.RunCreateParams{TeamID: team.ID, Cwd: r.path("work"), Items: []api.ItemSpec{{Title: "by hand", OwnerAgentRoleID: "lead"}}})
+	}
+	l := r.listen(api.TeamRunFilter{})
+	good := create("good", member("a", "true"), member("b", "true"))
+	l.status(api.RunRunning)
+	report := call[api.RunReport](t, c, "teamRun:report", api.IDParams{ID: good.ID})
+	if up := into[[]api.Member](r, "ps", "-t", report.LiveTeam); len(up) != 2 || !up[0].Live() || !up[1].Live() || len(report.Members) != 2 {
+		t.Errorf("when it started there were %+v, %+v", up, report.Members)
+	}
+	call[api.AgentTeamRun](t, c, "teamRun:cancel", api.IDParams{ID: good.ID})
+	gone := member("c", "true")
+	gone.Spec.Cwd = r.path("nowhere")
+	bad := create("bad", member("a", "true"), gone)
+	l.await("it has failed", func(e api.TeamRunEvent) bool {
+		return e.TeamRunID == bad.ID && e.Run != nil && e.Run.Status == api.RunFailed && strings.Contains(e.Run.Error, "a required member")
+	})
+	call[api.AgentTeamRun](t, c, "teamRun:wait", api.IDParams{ID: bad.ID})
+	refused(t, c, "team:define", api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "x"}, Members: []api.MemberDefinition{{Name: "a", Profile: "none"}}}, fault.ProfileNotFound)
+	refused(t, c, "teamRun:create", api.RunCreateParams{TeamID: good.TeamID, Cwd: "here"}, fault.InvalidArgument)
+	for _, team := range into[[]api.TeamSummary](r, "team", "ls") {
+		r.must("down", team.Name)
+	}
 	r.must("daemon", "stop")
 }

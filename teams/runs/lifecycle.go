@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -78,6 +79,9 @@ func (s *Store) Runs(ctx context.Context, p api.RunsParams) ([]api.AgentTeamRun,
 
 // CreateRun creates a run, in the lead's name, with its first items.
 func (s *Store) CreateRun(ctx context.Context, p api.RunCreateParams) (r api.AgentTeamRun, err error) {
+	if p.Cwd != "" && !filepath.IsAbs(p.Cwd) {
+		return r, fault.New(fault.InvalidArgument, "cwd %q is not an absolute path", clip(p.Cwd)).WithHint("the daemon does not work where you do")
+	}
 	err = s.change(ctx, "create a run", func(c *change) error {
 		t, err := team(ctx, c.tx, p.TeamID)
 		if err != nil {
@@ -139,6 +143,9 @@ func (c *change) firstItems(runID string, specs []api.ItemSpec) error {
 			return err
 		}
 		if spec.Run != "" {
+			if err := checkText("command", spec.Run, maxText); err != nil {
+				return err
+			}
 			if _, err := c.exec(`INSERT INTO item_commands VALUES (?, ?)`, ids[i], spec.Run); err != nil {
 				return err
 			}

@@ -208,6 +208,9 @@ func (c *change) saveRole(r api.AgentRole) error {
 	if err != nil {
 		return fmt.Errorf("write the role: %w", err)
 	}
+	if err := checkText("role's spec", string(spec), maxText); err != nil {
+		return err
+	}
 	_, err = c.exec(`INSERT INTO agent_roles VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET profile = excluded.profile, spec = excluded.spec`, r.ID, r.Profile, string(spec), c.now)
 	return err
 }

@@ -56,7 +56,7 @@ func addWork(members []api.RunMember, tasks []api.RunTask) {
 		m.Items++
 		m.Retries += t.Attempts - 1
 		if t.CompletedAt > 0 {
-			m.BusyMs += t.CompletedAt - t.StartedAt
+			m.BusyMs += max(t.CompletedAt-t.StartedAt, 0) // clocks are set back
 		}
 	}
 }

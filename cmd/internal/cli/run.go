@@ -155,7 +155,8 @@ func (a *app) awaitRun(ctx context.Context, c *rpc.Client, r api.AgentTeamRun) e
 	if err := a.answer(reportShown(report), func(w io.Writer) { a.showRun(w, report) }); err != nil || report.Run.Status == api.RunCompleted {
 		return err
 	}
-	return fault.New(fault.Failed, "the run is %s: %s", report.Run.Status, report.Run.Summary).WithHint("leadlight logs -t %s NAME shows what a teammate said", report.LiveTeam)
+	return fault.New(fault.Failed, "the run is %s: %s", report.Run.Status, report.Run.Summary).
+		WithHint("leadlight logs -t %s NAME shows what a teammate said; leadlight down %s removes what is left", report.LiveTeam, report.LiveTeam)
 }
 
 func runListCommand(a *app, run func(context.Context, *app, int) error) *cobra.Command {
@@ -288,5 +289,16 @@ func runRunStep(ctx context.Context, a *app, verb, id string) error {
 	if r, err = rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:"+verb, api.IDParams{ID: r.ID}); err != nil {
 		return err
 	}
+	if verb == "cancel" {
+		a.sayWhatStays(ctx, c, r.ID)
+	}
 	return a.answer(runShown(r), func(w io.Writer) { fmt.Fprintf(w, "run %s is %s\n", short(r.ID), r.Status) })
+}
+
+// sayWhatStays says how to remove what a run that was ended has left.
+func (a *app) sayWhatStays(ctx context.Context, c *rpc.Client, id string) {
+	report, err := rpc.Do[api.RunReport](ctx, c, "teamRun:report", api.IDParams{ID: id})
+	if err == nil && len(report.Members) > 0 {
+		a.say("its team stays to be looked at; leadlight down %s removes it", report.LiveTeam)
+	}
 }

@@ -35,7 +35,14 @@ func (s *Scheduler) definitions() []rpc.Method {
 		rpc.Func("team:create", "Define a team.", s.store.CreateTeam),
 		rpc.Func("team:update", "Change the definition of a team.", s.store.UpdateTeam),
 		rpc.Func("team:delete", "Delete the definition of a team that has no runs.", gone(s.store.DeleteTeam)),
-		rpc.Func("team:define", "Make the team of a name be as described, with its members and their roles.", s.store.Define),
+		rpc.Func("team:define", "Make the team of a name be as described, with its members and their roles.", func(ctx context.Context, d api.TeamDefinition) (api.AgentTeam, error) {
+			for _, m := range d.Members {
+				if err := s.checkProfile(m.Profile, m.Spec); err != nil {
+					return api.AgentTeam{}, err
+				}
+			}
+			return s.store.Define(ctx, d)
+		}),
 		rpc.Func("teamMember:add", "Give a role a place in a team.", s.store.AddMember),
 		rpc.Func("teamMember:list", "List the members of a team.", func(ctx context.Context, p api.TeamIDParams) ([]api.AgentTeamMember, error) {
 			return s.store.Members(ctx, p.TeamID)
@@ -46,12 +53,18 @@ func (s *Scheduler) definitions() []rpc.Method {
 		rpc.Func("agentRole:list", "List the roles: the lead's, one for each profile, and those that were defined.",
 			func(ctx context.Context, _ rpc.Nothing) ([]api.AgentRole, error) { return s.store.Roles(ctx) }),
 		rpc.Func("agentRole:save", "Define a role, or what it is now.", func(ctx context.Context, r api.AgentRole) (api.AgentRole, error) {
-			if _, err := s.Profiles.Get(r.Profile); err != nil && len(r.Spec.Definition) == 0 {
+			if err := s.checkProfile(r.Profile, r.Spec); err != nil {
 				return r, err
 			}
 			return s.store.SaveRole(ctx, r)
 		}),
 	}
+}
+
+// checkProfile refuses a role that nobody could be started for.
+func (s *Scheduler) checkProfile(name string, spec api.RoleSpec) error {
+	_, err := s.profileOf(api.AgentRole{Profile: name, Spec: spec})
+	return err
 }
 
 func (s *Scheduler) runMethods() []rpc.Method {

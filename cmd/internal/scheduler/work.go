@@ -337,7 +337,7 @@ func (c *conductor) specOf(ctx context.Context, t api.AgentTeam, l lane, own map
 		return teams.SpawnSpec{}, err
 	}
 	if len(role.Spec.Definition) > 0 {
-		if own[role.Profile], err = c.profileOf(role); err != nil {
+		if own[role.Profile], err = c.s.profileOf(role); err != nil {
 			return teams.SpawnSpec{}, err
 		}
 	}
@@ -383,7 +383,7 @@ func (c *conductor) modelOf(ctx context.Context, t api.AgentTeam, roleID string)
 		return role.Spec.Model
 	}
 	model := c.s.Models[role.Profile][t.DefaultModelPreference]
-	if p, err := c.profileOf(role); err != nil || p.CheckModel(model) != nil {
+	if p, err := c.s.profileOf(role); err != nil || p.CheckModel(model) != nil {
 		c.log.Warn(fmt.Sprintf("the profile %s has no model %q", role.Profile, model))
 		return ""
 	}
@@ -391,9 +391,9 @@ func (c *conductor) modelOf(ctx context.Context, t api.AgentTeam, roleID string)
 }
 
 // profileOf is a role's profile: that of its team's file, else the one that there is.
-func (c *conductor) profileOf(role api.AgentRole) (p profiles.Profile, err error) {
+func (s *Scheduler) profileOf(role api.AgentRole) (p profiles.Profile, err error) {
 	if len(role.Spec.Definition) == 0 {
-		return c.s.Profiles.Get(role.Profile)
+		return s.Profiles.Get(role.Profile)
 	}
 	if err := json.Unmarshal(role.Spec.Definition, &p); err != nil {
 		return p, fault.New(fault.InvalidArgument, "the definition of the profile %s: %w", role.Profile, err)

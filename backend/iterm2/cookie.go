@@ -28,7 +28,7 @@ func askBy(ctx context.Context, program string) (cookie, key string, err error) 
 		if ctx.Err() != nil {
 			return "", "", fault.New(fault.BackendUnavailable, "%s was asked for a cookie: %w", program, context.Cause(ctx)).WithHint("%s", automation)
 		}
-		return "", "", fault.New(fault.BackendUnavailable, "%s was asked for a cookie: %w: %s", program, err, clean(errs.Bytes())).WithHint("%s", automation)
+		return "", "", fault.New(fault.BackendUnavailable, "%s was asked for a cookie: %w%s", program, err, said(errs.Bytes())).WithHint("%s", automation)
 	}
 	words := strings.Fields(out.String())
 	if len(words) != 2 {

@@ -42,10 +42,9 @@ func (b *It2) run(ctx context.Context, words ...string) ([]byte, error) {
 			WithHint("a dialog of iTerm2 may be waiting for you; leadlight --backend tmux works in every terminal")
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == notFound {
-		return nil, fault.New(fault.BackendUnavailable, "%s: %s: %w", what, clean(errs.Bytes()), backend.ErrGone)
+		return nil, fault.New(fault.BackendUnavailable, "%s%s: %w", what, said(errs.Bytes()), backend.ErrGone)
 	}
-	said := clean(append(errs.Bytes(), out.Bytes()...))
-	return nil, fault.New(fault.BackendUnavailable, "%s failed: %w: %s", what, err, said).WithHint("%s", automation)
+	return nil, fault.New(fault.BackendUnavailable, "%s failed: %w%s", what, err, said(errs.Bytes(), out.Bytes())).WithHint("%s", automation)
 }
 
 // after is the id that follows a phrase of it2's.

@@ -1,6 +1,7 @@
 package iterm2
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -293,6 +294,14 @@ func (l *link) hangUp() {
 		_ = c.ws.Close(websocket.StatusNormalClosure, "")
 		<-c.done
 	}
+}
+
+// said is what a program said, as the end of a message about it.
+func said(outs ...[]byte) string {
+	if text := clean(bytes.Join(outs, []byte(" "))); text != "" {
+		return ": " + text
+	}
+	return ""
 }
 
 // clean is a line of a program's output, to be shown.

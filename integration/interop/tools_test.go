@@ -222,12 +222,24 @@ func TestInspectorLeadsByTools(t *testing.T) {
 	call(`"success": true`, "TeamCreate", "team_name=inspected", "description=x")
 	call("TEAM_EXISTS", "TeamCreate", "team_name=inspected", "description=x")
 	call(`"id": "1"`, "TaskCreate", "subject=one", "team_name=inspected")
-	call(`"state": "active"`, "Task", "team_name=inspected", "name=pat", "model=default", "prompt=x", "subagent_type=pat")
+	for name, profile := range map[string]string{"pat": "pat", "ray": "pat", "planner": "planner"} {
+		call(`"state": "active"`, "Task", "team_name=inspected", "name="+name, "model=default", "prompt=x", "subagent_type="+profile)
+	}
 	call(`"to": "pat"`, "SendMessage", "type=message", "team_name=inspected", "recipient=pat", "content=ping", "summary=ping")
-	r.eventually("pat has answered", func() bool {
-		return strings.Contains(call("messages", "ReadInbox", "team_name=inspected", "all=true"), "pong from pat")
+	call(`"to": "ray"`, "SendMessage", "type=broadcast", "team_name=inspected", "content=plan it", "summary=plan")
+	var plan []string
+	r.eventually("the planner has handed in its plan", func() bool {
+		plan = planID().FindStringSubmatch(call(`"team"`, "TeamStatus", "team_name=inspected"))
+		return plan != nil
+	})
+	call(`"success": true`, "SendMessage", "type=plan_approval_response", "request_id="+plan[1], "approve=true")
+	r.eventually("pat and the planner have answered", func() bool {
+		mail := call("messages", "ReadInbox", "team_name=inspected", "all=true")
+		return strings.Contains(mail, "pong from pat") && strings.Contains(mail, "the plan is agreed")
 	})
 	call("ACTIVE_MEMBERS", "TeamDelete", "team_name=inspected")
-	call(`"outcome": "terminated"`, "SendMessage", "type=shutdown_request", "team_name=inspected", "recipient=pat", "content=done")
+	for _, name := range []string{"pat", "ray", "planner"} {
+		call(`"outcome": "terminated"`, "SendMessage", "type=shutdown_request", "team_name=inspected", "recipient="+name, "content=done")
+	}
 	call(`"success": true`, "TeamDelete", "team_name=inspected")
 }

@@ -58,9 +58,11 @@ type Scheduler struct {
 func New(o Options) *Scheduler {
 	s := &Scheduler{Options: o, slots: newSlots(o.Limit), bus: events.NewBus[api.TeamRunEvent](), names: map[string]string{}, conductors: map[string]*conductor{}}
 	s.store = runs.New(o.DB, s.tell)
-	// The roles are there before anybody can ask; what fails here is tried again.
-	if err := s.store.KeepProfiles(context.Background(), o.Profiles.Names()); err != nil {
-		o.Log.Warn("keep the profiles as roles", "error", err)
+	if o.DB != nil { // else only the methods are asked for, as by api schema
+		// The roles are there before anybody can ask; what fails here is tried again.
+		if err := s.store.KeepProfiles(context.Background(), o.Profiles.Names()); err != nil {
+			o.Log.Warn("keep the profiles as roles", "error", err)
+		}
 	}
 	o.Beside(s.run)
 	return s

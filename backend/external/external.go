@@ -56,12 +56,14 @@ type Options struct {
 type Backend struct {
 	opt Options
 
+	starting chan struct{} // of one: whoever has put something in starts the program, and owns the next
+	failed   int           // starts in a row that came to nothing
+	again    time.Time     // not before, after too many of those
+
 	mu      sync.Mutex // guards the next
 	conn    *conn      // nil: none runs
 	busy    int        // questions on their way
 	resting *time.Timer
-	failed  int       // starts in a row that came to nothing
-	again   time.Time // not before, after too many of those
 }
 
 var (
@@ -82,7 +84,7 @@ func New(o Options) (*Backend, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Backend{opt: o}, nil
+	return &Backend{opt: o, starting: make(chan struct{}, 1)}, nil
 }
 
 func orDefault(d *time.Duration, v time.Duration) {
@@ -139,25 +141,40 @@ func (b *Backend) Stop() {
 }
 
 // take returns the running program, started if need be, which does not rest until give.
+// Whoever asks while it is being greeted waits no longer than they want to.
 func (b *Backend) take(ctx context.Context) (*conn, error) {
+	if ctx.Err() == nil {
+		if c := b.running(); c != nil {
+			return c, nil
+		}
+		select {
+		case b.starting <- struct{}{}:
+			defer func() { <-b.starting }()
+		case <-ctx.Done():
+		}
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, fault.New(fault.Of(err).Code, "ask the backend %s: %w", b.opt.Name, err)
 	}
+	if c := b.running(); c != nil {
+		return c, nil
+	}
+	return b.start(ctx)
+}
+
+// running returns the program, which does not rest until give; nil: none runs.
+func (b *Backend) running() *conn {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.conn != nil && b.conn.ended() {
+	if b.conn == nil || b.conn.ended() {
 		b.conn = nil
-	}
-	if b.conn == nil {
-		if err := b.start(ctx); err != nil {
-			return nil, err
-		}
+		return nil
 	}
 	b.busy++
 	if b.resting != nil {
 		b.resting.Stop()
 	}
-	return b.conn, nil
+	return b.conn
 }
 
 // How often a program may fail to begin in a row, and how long it is left alone then.
@@ -166,16 +183,15 @@ const (
 	pause     = 5 * time.Second
 )
 
-// start starts the program and greets it. The caller holds mu: whoever asks meanwhile
-// waits for the same greeting, which has a limit.
-func (b *Backend) start(ctx context.Context) error {
+// start starts the program and greets it; it does not rest until give.
+func (b *Backend) start(ctx context.Context) (*conn, error) {
 	if b.failed >= maxFailed && time.Now().Before(b.again) {
-		return fault.New(fault.BackendUnavailable, "%s failed to begin %d times in a row and is left alone for %s", b.who(), b.failed, pause).
+		return nil, fault.New(fault.BackendUnavailable, "%s failed to begin %d times in a row and is left alone for %s", b.who(), b.failed, pause).
 			WithHint("%s", b.advice())
 	}
 	c, err := dial(ctx, b.opt, b.who())
 	if ctx.Err() != nil && err != nil { // not the program's fault
-		return err
+		return nil, err
 	}
 	if err != nil {
 		b.failed++
@@ -184,10 +200,14 @@ func (b *Backend) start(ctx context.Context) error {
 		if f.Hint == "" {
 			f = f.WithHint("%s", b.advice())
 		}
-		return f
+		return nil, f
 	}
-	b.conn, b.failed = c, 0
-	return nil
+	b.failed = 0
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.conn = c
+	b.busy++
+	return c, nil
 }
 
 func (b *Backend) who() string { return fmt.Sprintf("the backend %s (%s)", b.opt.Name, b.opt.Argv[0]) }

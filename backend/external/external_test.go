@@ -122,6 +122,27 @@ func TestBackend(t *testing.T) {
 	}
 }
 
+// Whoever asks while the program is being greeted waits no longer than they want to.
+func TestIT05_NobodyWaitsBehindAnother(t *testing.T) {
+	b := start(t, func(o *external.Options) { o.Limit = time.Minute }, "mute")
+	first, enough := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { _, err := b.List(first); done <- err }()
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	if _, err := b.List(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the second: %v", err)
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("the second waited %v", took)
+	}
+	enough()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first: %v", err)
+	}
+}
+
 // https://github.com/TomAnthony/itermocil/issues/95 and others: a helper that hangs, is
 // refused or talks nonsense is a clear error within the limit, and never an empty list.
 func TestIT01_IT05_BadPrograms(t *testing.T) {

@@ -119,6 +119,13 @@ func TestBeginsInTheEnd(t *testing.T) {
 	r.hears(open.ID) // it is looked at: nobody serves
 }
 
+// TestMethodsWithoutADatabase: what can be asked for can be said without one.
+func TestMethodsWithoutADatabase(t *testing.T) {
+	if list := New(Options{Beside: func(func(context.Context)) {}}).Methods(); len(list) < 20 {
+		t.Errorf("%d methods", len(list))
+	}
+}
+
 // TestRolesFromTheStart: the roles are there before the first request.
 func TestRolesFromTheStart(t *testing.T) {
 	r := newRig(t)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -222,6 +223,32 @@ func TestSettingsOfClaudeCode(t *testing.T) {
 	write(1, `{"disableAllHooks":true}`)
 	if all := hooks.ReadSettings(paths...); len(all) != 0 {
 		t.Errorf("hooks are off, got %+v", all)
+	}
+}
+
+// Settings that are made are read as what they were made of.
+func TestSettingsForAClient(t *testing.T) {
+	all := []hooks.Hook{
+		{Event: hooks.TaskCompleted, Command: "a", Timeout: 2 * time.Minute}, {Event: hooks.TaskCompleted, Command: "b"}, {Event: hooks.TaskCreated, Command: "c"},
+	}
+	for _, tc := range []struct{ events, want []string }{
+		{hooks.Events(), []string{hooks.TaskCompleted, hooks.TaskCreated}}, {[]string{hooks.TeammateIdle, hooks.TaskCompleted}, []string{hooks.TaskCompleted}},
+	} {
+		data, err := json.Marshal(hooks.SettingsOf(all, tc.events, "'/x y' hook", 15*time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, off := hooks.ParseSettings(data, "x")
+		var events []string
+		for _, h := range found {
+			events = append(events, h.Event)
+			if h.Command != "'/x y' hook" || h.Event == hooks.TaskCompleted && h.Timeout != 135*time.Second || h.Event == hooks.TaskCreated && h.Timeout != 75*time.Second {
+				t.Errorf("%s: %+v", data, h)
+			}
+		}
+		if !slices.Equal(events, tc.want) || off {
+			t.Errorf("%s: %q", data, events)
+		}
 	}
 }
 

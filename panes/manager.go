@@ -160,6 +160,9 @@ func status(ctx context.Context, socket string) (host.Status, error) {
 	return host.Dial(socket).Status(ctx)
 }
 
+// Executable is the file of this program.
+func (m *Manager) Executable() string { return m.opt.Executable }
+
 // Environment is what a member's programs get, terminal variables excepted. See
 // the function of that name.
 func (m *Manager) Environment(team, agent, hostID string, extra []string) []string {

@@ -49,12 +49,13 @@ type LaunchRecord struct {
 
 	// What it was made from, for a restart. Origin is the profile as it was, which may have
 	// stood in a team file; of its variables it holds the names only.
-	Origin  *profiles.Profile `json:"origin,omitempty"`
-	Given   []string          `json:"given,omitempty"`   // the command that came with the spawn
-	Session string            `json:"session,omitempty"` // id of the conversation that began
-	Mode    string            `json:"mode,omitempty"`    // permission mode
-	Asked   []string          `json:"asked,omitempty"`   // names of the variables that came with the spawn
-	Layout  Layout            `json:"layout,omitzero"`
+	Origin   *profiles.Profile `json:"origin,omitempty"`
+	Given    []string          `json:"given,omitempty"`    // the command that came with the spawn
+	Session  string            `json:"session,omitempty"`  // id of the conversation that began
+	Mode     string            `json:"mode,omitempty"`     // permission mode
+	Settings string            `json:"settings,omitempty"` // file with more settings, for a native agent
+	Asked    []string          `json:"asked,omitempty"`    // names of the variables that came with the spawn
+	Layout   Layout            `json:"layout,omitzero"`
 
 	Color      string    `json:"color,omitempty"`
 	LaunchedAt time.Time `json:"launchedAt"`

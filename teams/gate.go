@@ -81,7 +81,7 @@ func (s *Service) hooksOf(ctx context.Context, t store.Team, event string) ([]ho
 
 // askHooks asks the hooks of an event and fills in who acts where.
 func (s *Service) askHooks(ctx context.Context, t store.Team, all []hooks.Hook, in hooks.Input) (hooks.Answer, hooks.Input, error) {
-	in.SessionID, in.Cwd, in.TeamName = t.LeadSessionID, s.cwd, t.Name
+	in.SessionID, in.Cwd, in.TeamName = orDefault(in.SessionID, t.LeadSessionID), s.cwd, t.Name
 	if m := t.Member(s.caller.Name); m != nil && !t.IsLead(*m) {
 		in.TeammateName, in.AgentType, in.Cwd = m.Name, m.AgentType, orDefault(m.Cwd, s.cwd)
 		if in.HookEventName == hooks.TeammateIdle {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -181,6 +182,60 @@ func TestHK01_M17_M18_EveryEventFromEveryPlace(t *testing.T) {
 				t.Errorf("%s in %s gets %q, want %q", tc.event, place, got, tc.keys)
 			}
 		}
+	}
+}
+
+// TestHK02_HooksOfTheTeamFileForAClient: who asks for a client is told the feedback, and
+// no objection goes on for ever; the task is not touched, since the client may hold it.
+func TestHK02_HooksOfTheTeamFileForAClient(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("builder"))
+	id := d.add(teams.TaskSpec{Subject: "Piece"})
+	d.write("leadlight/alpha/launch/.hooks.json", `[
+		{"event":"TeammateIdle","command":"[ -e agree ] || { cat >seen; echo look again >&2; exit 2; }"},
+		{"event":"TaskCompleted","command":"[ -e agree ] || { cat >seen; echo not yet >&2; exit 2; }"}]`)
+	d.hook("TaskCompleted", "echo the client asks this itself >&2; exit 2")
+	before, _ := d.as("").Task(t.Context(), "alpha", id)
+	ask := func(in hooks.Input) string {
+		t.Helper()
+		feedback, err := d.as("builder").AskKept(t.Context(), "alpha", in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return feedback
+	}
+	idle := hooks.Input{HookEventName: "TeammateIdle", SessionID: "own", TranscriptPath: "/t"}
+	done := hooks.Input{HookEventName: "TaskCompleted", TaskID: id, TaskSubject: "Piece"}
+	for n := 1; n <= 8; n++ {
+		if got := ask(idle); (n%3 == 0) != (got == "") || got != "" && !strings.Contains(got, "look again") {
+			t.Errorf("idle, %d: %q", n, got)
+		}
+		if got := ask(done); !strings.Contains(got, "not yet") || strings.Contains(got, "itself") || strings.Contains(got, "stop trying") != (n >= 3) {
+			t.Errorf("done, %d: %q", n, got)
+		}
+	}
+	if got := ask(hooks.Input{HookEventName: "TaskCreated", TaskID: "9"}); got != "" {
+		t.Errorf("without a hook: %q", got)
+	}
+	d.write("agree", "")
+	if ask(idle) != "" || ask(done) != "" {
+		t.Error("an agreement is none")
+	}
+	if err := os.Remove(filepath.Join(d.base, "agree")); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(done); strings.Contains(got, "stop trying") {
+		t.Errorf("an agreement does not end the row: %q", got)
+	}
+	if data, _ := os.ReadFile(filepath.Join(d.base, "seen")); !strings.Contains(string(data), `"teammate_name":"builder"`) || !strings.Contains(string(data), `"task_subject":"Piece"`) {
+		t.Errorf("the hook was told %s", data)
+	}
+	if after, _ := d.as("").Task(t.Context(), "alpha", id); len(after.Metadata) != len(before.Metadata) {
+		t.Errorf("the task is now %+v", after)
+	}
+	mail, err := d.as("").Inbox(t.Context(), "alpha", "", teams.InboxFilter{From: "builder"})
+	if err != nil || len(mail) != 3 { // twice kept from resting, once from completing
+		t.Errorf("the lead was told %+v %v", mail, err)
 	}
 }
 

@@ -53,7 +53,7 @@ func (s *Service) rearm(t store.Team, m store.Member, rec panes.LaunchRecord, mo
 	rec.Mode, rec.Plan = mode, mode == profiles.ModePlan
 	rec.Argv, rec.Resume, err = p.Argv(profiles.Ask{
 		Command: rec.Given, Agent: m.Name, Team: t.Name, Color: rec.Color, Kind: rec.Kind, Type: m.AgentType,
-		Model: m.Model, Parent: leadSession(t), Session: rec.Session, Mode: mode, Plan: rec.Plan,
+		Model: m.Model, Parent: leadSession(t), Session: rec.Session, Mode: mode, Plan: rec.Plan, Settings: rec.Settings,
 	})
 	return rec, err
 }

@@ -46,7 +46,7 @@ func TestM15_WhichClientsTakeAMode(t *testing.T) {
 		if err := os.WriteFile(program, []byte("#!/bin/sh\n"+said+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.takesModes(t.Context(), t.TempDir(), program); got != want {
+		if got := s.client(t.Context(), t.TempDir(), program).TakesModes; got != want {
 			t.Errorf("%s: %v", said, got)
 		}
 	}

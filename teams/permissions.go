@@ -129,7 +129,7 @@ func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string
 	if err != nil {
 		return out, noModes(m, "how it was started is not known any more")
 	}
-	if rec.Kind == profiles.Native && len(rec.Argv) > 0 && seen.Live() && s.takesModes(ctx, rec.Dir, rec.Argv[0]) {
+	if rec.Kind == profiles.Native && len(rec.Argv) > 0 && seen.Live() && s.client(ctx, rec.Dir, rec.Argv[0]).TakesModes {
 		f := store.Frame{Type: store.ModeSetRequest, Mode: mode, From: store.Lead}
 		if _, err := s.mail.Put(ctx, t.Name, m.Name, store.Message{From: store.Lead, Text: f.Text(), Timestamp: time.Now()}); err != nil {
 			return out, fmt.Errorf("ask %s to change its mode: %w", m.Name, err)
@@ -145,17 +145,17 @@ func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string
 	return out, err
 }
 
-// takesModes asks a client for its version, and tells whether that one obeys
-// requests to change its mode.
-func (s *Service) takesModes(ctx context.Context, dir, program string) bool {
+// client asks a client for its version, and says what that one does; one that does not
+// answer is taken to do nothing.
+func (s *Service) client(ctx context.Context, dir, program string) profiles.Client {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	c := exec.CommandContext(ctx, program, "--version")
 	c.Dir, c.Env, c.WaitDelay = dir, s.environ, time.Second
 	said, err := c.Output()
 	if err != nil {
-		return false
+		return profiles.Client{}
 	}
-	client, _, known := profiles.ClientOf(string(said))
-	return known && client.TakesModes
+	client, _, _ := profiles.ClientOf(string(said))
+	return client
 }

@@ -50,19 +50,20 @@ type Spawned struct {
 
 // newcomer is one teammate on its way.
 type newcomer struct {
-	spec    SpawnSpec
-	kind    string
-	profile profiles.Profile
-	argv    []string
-	resume  []string // argv that goes on with its conversation; nil: it begins anew
-	mode    string   // permission mode that it inherits
-	dir     string
-	host    string
-	color   string
-	old     *store.Member // whose place it takes
-	tree    *worktree.Tree
-	joined  bool // it stands in the roster
-	err     error
+	spec     SpawnSpec
+	kind     string
+	profile  profiles.Profile
+	argv     []string
+	resume   []string // argv that goes on with its conversation; nil: it begins anew
+	mode     string   // permission mode that it inherits
+	settings string   // file with more settings, for a native agent
+	dir      string
+	host     string
+	color    string
+	old      *store.Member // whose place it takes
+	tree     *worktree.Tree
+	joined   bool // it stands in the roster
+	err      error
 }
 
 // Spawn starts teammates, all at once: the roster first, then the first message,
@@ -83,6 +84,9 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 		news[i] = newcomer{spec: specs[i], host: uuid.NewString(), mode: mode, err: err}
 		if err == nil {
 			s.resolve(t, &news[i])
+		}
+		if news[i].err == nil && news[i].spec.again == nil {
+			news[i].err = s.equip(ctx, t, &news[i])
 		}
 	}
 	if err == nil {

@@ -18,6 +18,7 @@ type Ask struct {
 	Session            string // id for the conversation that begins
 	Mode               string // permission mode of the lead
 	Plan               bool
+	Settings           string // a file with more settings, for a native agent
 }
 
 // Words lists what is replaced in a profile's arguments, and by what.
@@ -65,6 +66,9 @@ func (p Profile) Argv(a Ask) (start, resume []string, err error) {
 		if part.asked {
 			options = append(options, part.args...)
 		}
+	}
+	if a.Kind == Native && a.Settings != "" {
+		options = append(options, Settings, a.Settings)
 	}
 	if len(p.ResumeArgs) == 0 || a.Kind == Worker { // it never goes on: each start begins another conversation
 		return slices.Concat(command, replaced(words, options)), nil, nil

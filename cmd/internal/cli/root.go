@@ -102,6 +102,7 @@ func verbs() []verb {
 		{groupHouse, "completion", completionCommand},
 		{groupHouse, shimVerb, shimCommand},
 		{"", teammateVerb, teammateCommand},
+		{"", hookVerb, hookCommand},
 		{"", "man", manCommand},
 	}
 }

@@ -1,0 +1,128 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/hooks"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// A native teammate asks the hooks of its own settings. Those of the team file reach
+// it as settings that it is started with, by which it asks us: so that they run where
+// they are to run, and do not object for ever.
+
+// settingsRecord is where the settings are, and settingsBefore where those for clients
+// that refuse a file which names TaskCreated.
+const (
+	settingsRecord = "launch/.settings.json"
+	settingsBefore = "launch/.settings-before.json"
+)
+
+// objectionsRecord counts how often in a row the hooks of the team file objected to the
+// same thing. The task itself is the client's, which may hold its lock while it asks.
+const objectionsRecord = "ledger/.objections.json"
+
+// askedIn is how much longer than the hooks themselves a client waits for us.
+const askedIn = 15 * time.Second
+
+// equip gives a native newcomer the settings by which it asks the hooks of the team
+// file, if there are any.
+func (s *Service) equip(ctx context.Context, t store.Team, n *newcomer) error {
+	if n.kind != profiles.Native || len(n.profile.JoinArgs) == 0 {
+		return nil
+	}
+	all, err := panes.ReadOwn[[]hooks.Hook](ctx, s.panes.Records(), t.Name, hooksRecord)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	record, events := settingsRecord, hooks.Events()
+	if len(hooks.Of(all, hooks.TaskCreated)) > 0 && !s.client(ctx, n.dir, n.argv[0]).TaskCreated {
+		record, events = settingsBefore, slices.DeleteFunc(events, func(e string) bool { return e == hooks.TaskCreated })
+		s.notice(fmt.Sprintf("the client of %s does not know the hook %s, which is not asked for the tasks that it makes", n.spec.Name, hooks.TaskCreated))
+	}
+	settings := hooks.SettingsOf(all, events, hookLine(s.panes.Executable()), askedIn)
+	err = panes.EditOwn(ctx, s.panes.Records(), t.Name, record, "write settings", func(now *hooks.Settings) (bool, error) {
+		*now = settings
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("write the settings of %s: %w", n.spec.Name, err)
+	}
+	n.settings = filepath.Join(s.base, panes.OwnPath(t.Name, record))
+	return nil
+}
+
+// AskKept asks the hooks of the team file, for a caller that runs under a client which
+// asks those of its own settings itself. It returns "" if they agree, else their
+// feedback. After hooks.MaxObjections to the same thing the lead is told, and who was
+// kept from going idle may.
+func (s *Service) AskKept(ctx context.Context, team string, in hooks.Input) (feedback string, err error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return "", err
+	}
+	kept, err := panes.ReadOwn[[]hooks.Hook](ctx, s.panes.Records(), t.Name, hooksRecord)
+	all := hooks.Of(kept, in.HookEventName)
+	if err != nil || len(all) == 0 {
+		return "", err
+	}
+	answer, in, err := s.askHooks(ctx, t, all, in)
+	if err != nil {
+		return "", err
+	}
+	idle := in.HookEventName == hooks.TeammateIdle
+	n, err := s.countKept(ctx, t.Name, in.HookEventName+" "+orDefault(in.TaskID, s.caller.Name), answer.Objects(), idle)
+	if err != nil || !answer.Objects() {
+		return "", err
+	}
+	feedback = answer.Feedback(in)
+	if n < hooks.MaxObjections {
+		return feedback, nil
+	}
+	if n == hooks.MaxObjections {
+		text := fmt.Sprintf("%s was refused %d times. %s", s.caller.Name, n, feedback)
+		if err := s.tellOfObjections(ctx, t, text, "a hook stops "+s.caller.Name); err != nil {
+			return "", err
+		}
+	}
+	if idle {
+		return "", nil
+	}
+	return fmt.Sprintf("%s\nThat was objection %d: stop trying, the lead knows.", feedback, n), nil
+}
+
+// countKept counts objections in a row to one thing; an agreement ends the row, and so
+// does the last objection if the thing then happens.
+func (s *Service) countKept(ctx context.Context, team, what string, objects, ends bool) (n int, err error) {
+	err = panes.EditOwn(ctx, s.panes.Records(), team, objectionsRecord, "count objections", func(all *map[string]int) (bool, error) {
+		before := (*all)[what]
+		if n = 0; objects {
+			n = before + 1
+		}
+		if n == 0 || ends && n >= hooks.MaxObjections {
+			delete(*all, what)
+			return before != 0, nil
+		}
+		if *all == nil {
+			*all = map[string]int{}
+		}
+		(*all)[what] = n
+		return true, nil
+	})
+	if err != nil {
+		return n, fmt.Errorf("count the objections in team %s: %w", team, err)
+	}
+	return n, nil
+}
+
+// hookLine is the line by which a client asks us: this program's verb for it.
+func hookLine(program string) string {
+	return "'" + strings.ReplaceAll(program, "'", `'\''`) + "' hook"
+}

@@ -47,6 +47,10 @@ func TestClaudeLeadsWithTheShim(t *testing.T) {
 			r.eventually(name+" is gone from the roster", func() bool { _, there := r.member(team, name); return !there })
 		}
 		r.eventually("no pane is left", func() bool { return len(r.headlessPanes()) == 0 })
+		r.eventually("nothing of the shim is left", func() bool {
+			left, err := os.ReadDir(r.path("run/leadlight"))
+			return err != nil || len(left) == 0
+		})
 	})
 }
 

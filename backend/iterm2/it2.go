@@ -151,7 +151,7 @@ func (b *It2) ListAll(ctx context.Context) ([]backend.Pane, error) {
 			continue
 		}
 		all = append(all, backend.Pane{
-			ID: s.ID, Window: string(s.Tab), Session: string(s.Window), Server: b.opt.Dir, Width: s.Cols, Height: s.Rows, Mark: noted[s.ID],
+			ID: s.ID, Window: string(s.Tab), Session: string(s.Window), Server: b.opt.Dir, Width: s.Cols, Height: s.Rows, Mark: noted[s.ID].Mark,
 		})
 	}
 	b.forgetEnded(noted, all)
@@ -213,7 +213,7 @@ func (b *It2) Close(ctx context.Context, id backend.ID, mark backend.Mark) error
 	p, err := b.find(ctx, id)
 	switch {
 	case isGone(err):
-		if b.notes()[id] == mark {
+		if b.notes()[id].Mark == mark {
 			b.forget(id)
 		}
 		b.drop(b.begins.of(mark))
@@ -254,11 +254,16 @@ func (b *It2) shut(ctx context.Context, id backend.ID) error {
 	}
 }
 
-// Leave is called from within the pane id, which is about to go.
+// Leave is called from within the pane id, whose program is about to end. A profile may keep
+// the session all the same: then it can still be closed.
 func (b *It2) Leave(_ context.Context, id backend.ID) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
-	b.forget(id)
-	return nil
+	n, ok := b.notes()[id]
+	if !ok {
+		return nil
+	}
+	n.Left = true
+	return b.keep(id, n)
 }

@@ -124,6 +124,13 @@ func TestIT02_It2(t *testing.T) {
 	if err := b.Label(t.Context(), three.ID, three.Mark, backend.Label{Name: "three", State: "idle"}); err != nil || !strings.HasPrefix(s.Shown(string(three.ID)), "three · idle") {
 		t.Errorf("it shows %q, %v", s.Shown(string(three.ID)), err)
 	}
+	// One that has left is closed all the same, if its session was kept; then it is forgotten.
+	if err := b.Leave(t.Context(), list[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(t.Context(), list[0].ID, list[0].Mark); err != nil || s.Size(string(list[0].ID)).Cols != 0 {
+		t.Errorf("one that has left: %v", err)
+	}
 	if err := os.RemoveAll(filepath.Join(s.Home, "notes")); err != nil {
 		t.Fatal(err)
 	}

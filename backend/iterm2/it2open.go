@@ -106,7 +106,7 @@ func (b *It2) launch(ctx context.Context, s backend.Spec, before []backend.Resul
 		return backend.Pane{}, err
 	}
 	p.Mark = s.Mark
-	if err = b.note(p.ID, s.Mark); err == nil {
+	if err = b.keep(p.ID, note{Mark: s.Mark}); err == nil {
 		err = b.typed(ctx, p.ID, file, pause)
 	}
 	b.drop(file)
@@ -166,6 +166,9 @@ func (b *It2) make(ctx context.Context, s backend.Spec, target backend.Pane, bef
 	named, ok := after(out, phrase)
 	after, err := b.ListAll(ctx)
 	if err != nil {
+		if _, old := find(before, backend.ID(named)); !old && checkID(backend.ID(named)) == nil {
+			_ = b.shut(ctx, backend.ID(named)) // the first error counts
+		}
 		return backend.Pane{}, err
 	}
 	fresh := slices.DeleteFunc(after, func(p backend.Pane) bool {

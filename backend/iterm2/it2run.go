@@ -65,10 +65,16 @@ const noteSuffix = ".json"
 
 func (b *It2) noteOf(id backend.ID) string { return filepath.Join(b.opt.Dir, string(id)+noteSuffix) }
 
-// notes are the marks of panes that were opened and not closed. A note that cannot be read
-// is none: its pane is left alone.
-func (b *It2) notes() map[backend.ID]backend.Mark {
-	out := map[backend.ID]backend.Mark{}
+// note is what is known of a pane.
+type note struct {
+	Mark backend.Mark `json:"mark"`
+	Left bool         `json:"left,omitempty"` // its program has ended; its session may be kept all the same
+}
+
+// notes are those of panes that were opened and not closed. One that cannot be read is
+// none: its pane is left alone.
+func (b *It2) notes() map[backend.ID]note {
+	out := map[backend.ID]note{}
 	entries, _ := os.ReadDir(b.opt.Dir) // absent: no notes
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), noteSuffix)
@@ -76,25 +82,28 @@ func (b *It2) notes() map[backend.ID]backend.Mark {
 		if !ok || checkID(id) != nil {
 			continue
 		}
-		var m backend.Mark
-		if data, err := os.ReadFile(b.noteOf(id)); err == nil && json.Unmarshal(data, &m) == nil {
-			out[id] = m
+		var n note
+		if data, err := os.ReadFile(b.noteOf(id)); err == nil && json.Unmarshal(data, &n) == nil {
+			out[id] = n
 		}
 	}
 	return out
 }
 
-// note keeps a pane's mark. Whoever closes the last pane removes the empty folder, maybe
+// keep keeps a note. Whoever closes the last pane removes the empty folder, maybe
 // between its making and its use: then it is made again.
-func (b *It2) note(id backend.ID, m backend.Mark) error {
-	data, err := json.Marshal(m)
+func (b *It2) keep(id backend.ID, n note) error {
+	data, err := json.Marshal(n)
 	if err != nil {
 		return err
 	}
 	err = error(syscall.ENOENT)
 	for try := 0; try < 20 && errors.Is(err, syscall.ENOENT); try++ {
 		if err = os.MkdirAll(b.opt.Dir, 0o700); err == nil {
-			err = os.WriteFile(b.noteOf(id), data, 0o600)
+			err = os.WriteFile(b.noteOf(id)+"~", data, 0o600)
+		}
+		if err == nil {
+			err = os.Rename(b.noteOf(id)+"~", b.noteOf(id)) // whole, for whoever reads
 		}
 	}
 	if err != nil {
@@ -114,13 +123,14 @@ func (b *It2) drop(file string) {
 	_ = os.Remove(b.opt.Dir) // succeeds only when it is empty
 }
 
-// forgetEnded removes old notes of panes that are not listed.
-func (b *It2) forgetEnded(noted map[backend.ID]backend.Mark, all []backend.Pane) {
-	for id := range noted {
+// forgetEnded removes the notes of panes that are not listed, because their programs have
+// ended, or for a long time.
+func (b *It2) forgetEnded(noted map[backend.ID]note, all []backend.Pane) {
+	for id, n := range noted {
 		if _, there := find(all, id); there {
 			continue
 		}
-		if info, err := os.Stat(b.noteOf(id)); err == nil && time.Since(info.ModTime()) > noteAge {
+		if info, err := os.Stat(b.noteOf(id)); err == nil && (n.Left || time.Since(info.ModTime()) > noteAge) {
 			b.forget(id)
 		}
 	}

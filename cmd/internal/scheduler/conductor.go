@@ -85,7 +85,8 @@ func (c *conductor) run(ctx context.Context) {
 	}
 }
 
-// trouble logs what went wrong, once: the next look tries again.
+// trouble logs what went wrong, once: the next look tries again. While it lasts the
+// daemon may end: the next one tries again, too.
 func (c *conductor) trouble(ctx context.Context, err error) {
 	said := ""
 	if err != nil {
@@ -93,6 +94,9 @@ func (c *conductor) trouble(ctx context.Context, err error) {
 	}
 	if said != "" && said != c.last && ctx.Err() == nil {
 		c.log.Warn("carry a run out; it is tried again", "error", err)
+	}
+	if said != "" && said == c.last {
+		c.hold(false)
 	}
 	c.last = said
 }
@@ -127,6 +131,7 @@ func (c *conductor) prepare(ctx context.Context) error {
 // look has one look at everything, and does what there is to do.
 func (c *conductor) look(ctx context.Context) (over bool, err error) {
 	if err := c.prepare(ctx); err != nil {
+		c.hold(false)
 		return fault.CodeOf(err) == fault.RunNotFound, err
 	}
 	r, err := c.s.store.Run(ctx, c.place.RunID)

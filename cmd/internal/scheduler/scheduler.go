@@ -136,6 +136,7 @@ func (s *Scheduler) conduct(id string) {
 		return
 	}
 	c := newConductor(s, id)
+	c.hold(true) // until its first look: whoever created the run may have hung up by then
 	s.conductors[id] = c
 	s.wg.Go(func() {
 		c.run(s.ctx)

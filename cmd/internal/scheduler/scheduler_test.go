@@ -7,6 +7,7 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,6 +27,7 @@ type rig struct {
 	t     *testing.T
 	begin func(context.Context) // its work beside the daemon's
 	said  chan string           // what it logs
+	holds atomic.Int64          // times that the daemon was kept from ending
 }
 
 // says is a log that a test can wait for.
@@ -48,7 +50,7 @@ func newRig(t *testing.T) *rig {
 	t.Cleanup(func() { d.Close() })
 	r := &rig{t: t, said: make(chan string, 100)}
 	r.Scheduler = New(Options{
-		DB: d, Publish: func(context.Context, []events.Event) {}, Hold: func() func() { return func() {} }, Beside: func(f func(context.Context)) { r.begin = f },
+		DB: d, Publish: func(context.Context, []events.Event) {}, Hold: func() func() { r.holds.Add(1); return func() {} }, Beside: func(f func(context.Context)) { r.begin = f },
 		Serve:    func(string) (*teams.Service, error) { return nil, errors.New("nobody serves") },
 		Log:      slog.New(slog.NewTextHandler(says(r.said), nil)),
 		Profiles: profiles.NewSet(nil), Limit: 2, Records: t.TempDir(),
@@ -109,7 +111,11 @@ func TestBeginsInTheEnd(t *testing.T) {
 	r.do(`ALTER TABLE run_places RENAME TO away`)
 	r.works()
 	r.hears("tried again")
+	before := r.holds.Load()
 	r.created("new") // of a run that was created meanwhile
+	if r.holds.Load() == before {
+		t.Error("the daemon may end before it has looked at the run")
+	}
 	r.mu.Lock()
 	if r.conductors["new"] == nil {
 		t.Error("nobody carries the new run out")
@@ -183,6 +189,19 @@ func TestAMomentIsNobodysEnd(t *testing.T) {
 		}
 		if now, err := r.store.Run(t.Context(), run.ID); err != nil || now.Final() != ends {
 			t.Errorf("%s: %+v %v", code, now, err)
+		}
+	}
+}
+
+// TestTroubleHoldsNoDaemon: a daemon that nobody needs may end though a run is in
+// trouble that does not pass.
+func TestTroubleHoldsNoDaemon(t *testing.T) {
+	r := newRig(t)
+	c := newConductor(r.Scheduler, "x")
+	c.hold(true)
+	for i, held := range []bool{true, false, false} {
+		if c.trouble(t.Context(), errors.New("the roster is damaged")); (c.release != nil) != held {
+			t.Errorf("after look %d: held %v", i+1, !held)
 		}
 	}
 }

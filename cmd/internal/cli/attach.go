@@ -27,7 +27,7 @@ func attachCommand(a *app, run func(context.Context, *app, []string) error) *cob
 			"does what focus does.\n\n" +
 			"A teammate without a terminal (headless) is drawn here, takes this terminal's size if nobody\n" +
 			"else looks at it, and gets what is typed. Ctrl-\\ and then d leaves it; it goes on.",
-		Example: "  leadlight attach", Args: takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
+		Example: "  leadlight attach\n  leadlight attach bob", Args: takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
 		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args) },
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/backend/iterm2/iterm2test"
@@ -44,10 +45,12 @@ func six() string {
 // The same team file has the same results in every terminal, and leaves nothing there.
 func TestT07_SameTeamFileEverywhere(t *testing.T) {
 	t.Parallel()
+	var mu sync.Mutex
 	results := map[string]string{}
-	run := func(name string, r *rig, flags ...string) {
+	run := func(t *testing.T, r *rig, flags ...string) {
 		t.Helper()
-		kind, _, _ := strings.Cut(name, " ")
+		_, name, _ := strings.Cut(t.Name(), "/each/")
+		kind, _, _ := strings.Cut(name, "_")
 		if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(six()), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -55,25 +58,32 @@ func TestT07_SameTeamFileEverywhere(t *testing.T) {
 		if res.exit != 1 || !strings.Contains(res.err, "backend "+kind+":") {
 			t.Errorf("%s: exit %d\n%s%s", name, res.exit, res.out, res.err)
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		results[name] = res.out
 	}
-	run("headless", newRig(t, ""), "--backend", "headless")
-	inTmux := newRig(t, "200x60")
-	run("tmux", inTmux)
-	if left := inTmux.tmux.Run("list-panes", "-a", "-F", "#{pane_id}"); strings.TrimSpace(left) != inTmux.lead {
-		t.Errorf("left in tmux: %q", left)
+	inITerm := func(t *testing.T, change func(*rig, *iterm2test.Server)) {
+		t.Parallel()
+		r, s := inITerm2(t)
+		change(r, s)
+		run(t, r)
+		if left := s.Sessions(); len(left) != 1 || left[0] != s.Lead {
+			t.Errorf("left in iTerm2: %v", left)
+		}
 	}
-	r, s := inITerm2(t)
-	run("iterm2", r)
-	if left := s.Sessions(); len(left) != 1 || left[0] != s.Lead {
-		t.Errorf("left in iTerm2: %v", left)
-	}
-	r, s = inITerm2(t)
-	r.byIt2(s)
-	run("iterm2 by it2", r)
-	if left := s.Sessions(); len(left) != 1 || left[0] != s.Lead {
-		t.Errorf("left in iTerm2 by it2: %v", left)
-	}
+	t.Run("each", func(t *testing.T) { // side by side; it is over when all are
+		t.Run("headless", func(t *testing.T) { t.Parallel(); run(t, newRig(t, ""), "--backend", "headless") })
+		t.Run("tmux", func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, "200x60")
+			run(t, r)
+			if left := r.tmux.Run("list-panes", "-a", "-F", "#{pane_id}"); strings.TrimSpace(left) != r.lead {
+				t.Errorf("left in tmux: %q", left)
+			}
+		})
+		t.Run("iterm2", func(t *testing.T) { inITerm(t, func(*rig, *iterm2test.Server) {}) })
+		t.Run("iterm2 by it2", func(t *testing.T) { inITerm(t, (*rig).byIt2) })
+	})
 	for name, got := range results {
 		if got != results["headless"] || !strings.Contains(got, "result 3") {
 			t.Errorf("%s ended with\n%s, and headless with\n%s", name, got, results["headless"])

@@ -211,6 +211,24 @@ func TestIT05_InKitty(t *testing.T) {
 	if left := k.Windows(); len(left) != 1 {
 		t.Errorf("left in kitty: %+v", left)
 	}
+
+	// kitty ends: who was in it is lost with all they had started, and nobody else is.
+	r.team("beta")
+	r.spawn("in", []string{"--backend", "kitty"}, "sh", "-c", "sleep 1001 & exec sleep 1000")
+	r.spawn("out", []string{"--backend", "headless"}, "sleep", "1000")
+	k.Kill()
+	r.eventually("who was in it is lost", func() bool {
+		m := r.member("in")
+		return m.State == api.StateLost && m.Reason == "its terminal has ended"
+	})
+	if m := r.member("out"); m.State != api.StateActive {
+		t.Errorf("who was not in it is %s", m.State)
+	}
+	if res := r.run("spawn", "more", "--backend", "kitty", "--", "sleep", "1000"); res.exit != 6 || !strings.Contains(res.err, "kitty") || !strings.Contains(res.err, "hint:") {
+		t.Errorf("into a kitty that is gone: exit %d: %s", res.exit, res.err)
+	}
+	r.must("stop", "--all")
+	r.must("down", "--force")
 }
 
 // A pane of a backend outside is closed by hand, its program hangs or is not there any

@@ -51,7 +51,11 @@ func (b *Backend) call(ctx context.Context, cmd string, payload map[string]any) 
 			return nil, fault.New(fault.BackendUnavailable, "kitty (%s) did not answer %s within %s", b.opt.Socket, cmd, b.opt.Limit).
 				WithHint("a dialog may be waiting for an answer in it")
 		}
-		return nil, fault.New(fault.BackendUnavailable, "ask kitty (%s) to %s: %w", b.opt.Socket, cmd, err)
+		e := fault.Of(fault.New(fault.BackendUnavailable, "ask kitty (%s) to %s: %w", b.opt.Socket, cmd, err))
+		if notRunning(err) {
+			e = e.WithHint("that kitty has ended; inside another one, or with --backend tmux, it works")
+		}
+		return nil, e
 	}
 	data, err := readAnswer(answer)
 	if err != nil {

@@ -315,12 +315,16 @@ func (c *conductor) watch(ctx context.Context) {
 	c.hints = hints
 }
 
-// close ends the teammates of a run that is over. A team that has done everything
-// is removed; else it stays to be looked at. Only when all are gone is the run left.
+// close ends the teammates of a run that is over. A team that has done everything, or
+// in which nobody was, is removed; else it stays to be looked at. Only when all are gone is the run left.
 func (c *conductor) close(ctx context.Context, r api.AgentTeamRun) error {
 	c.s.slots.leave(c)
 	c.account(nil)
-	keep := r.Status != api.RunCompleted
+	lanes, err := c.s.store.Lanes(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	keep := r.Status != api.RunCompleted && len(lanes) > 0
 	ends, err := c.svc.Down(ctx, c.place.LiveTeam, teams.StopOptions{Ask: quietAsk, Force: true, Reason: "the run is " + r.Status}, keep)
 	if err == nil {
 		err = teams.Verdict(ends)

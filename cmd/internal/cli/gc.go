@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -33,17 +34,14 @@ func runGC(ctx context.Context, a *app, o gcOptions) error {
 	if err != nil {
 		return err
 	}
-	shim, err := a.shimLitter(ctx, o.DryRun)
-	if err != nil {
-		return err
-	}
+	shim, shimErr := a.shimLitter(ctx, o.DryRun)
 	found = append(append([]api.Litter{}, found...), shim...)
 	if !o.DryRun {
 		if err := a.tidyDaemon(); err != nil {
 			return err
 		}
 	}
-	return a.answer(found, func(w io.Writer) {
+	err = a.answer(found, func(w io.Writer) {
 		if len(found) == 0 {
 			a.say("nothing to remove")
 		}
@@ -51,6 +49,7 @@ func runGC(ctx context.Context, a *app, o gcOptions) error {
 			fmt.Fprintln(w, litterLine(l))
 		}
 	})
+	return errors.Join(err, shimErr) // what was removed is told first
 }
 
 func litterLine(l api.Litter) string {

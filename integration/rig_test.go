@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -89,8 +90,26 @@ func (r *rig) runEnv(env []string, args ...string) result { return r.start(env, 
 // running is a run of leadlight that goes on.
 type running struct {
 	cmd       *exec.Cmd
-	out, errs bytes.Buffer
+	out, errs growing
 	cancel    func()
+}
+
+// growing is what a run has written so far.
+type growing struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (g *growing) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.text.Write(p)
+}
+
+func (g *growing) String() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.text.String()
 }
 
 // start begins a run of leadlight, which ends after a minute at the latest. env

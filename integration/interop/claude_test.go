@@ -23,7 +23,6 @@ func TestLeadlightClaude(t *testing.T) {
 			spawn("alpha", "cora", "codex", "ping"), spawn("alpha", "lou", "checker", "ping"), text("The team is there."))
 		r.play("amy", send("team-lead", "amy is here"), text("Amy has begun."))
 		r.play("again", send("cora", "ping again"), text("Sent."))
-		r.play("stop", askToStop("amy"), askToStop("cora"), askToStop("lou"), text("They are asked."))
 
 		// The key is the lead's alone: neither the client nor the terminal hands it on.
 		r.tmux.Run("set-environment", "-g", "-u", "ANTHROPIC_API_KEY")
@@ -57,8 +56,9 @@ func TestLeadlightClaude(t *testing.T) {
 			t.Errorf("%d panes after gc", n)
 		}
 
-		r.say(lead, "PLAY:stop")
-		for _, name := range []string{"amy", "cora", "lou"} {
+		for _, name := range []string{"amy", "cora", "lou"} { // one by one: of entries that go at once the client may write some back
+			r.play("stop"+name, askToStop(name), text(name+" is asked."))
+			r.say(lead, "PLAY:stop"+name)
 			r.eventually(name+" is gone from the roster", func() bool { _, there := r.member(team, name); return !there })
 		}
 		r.eventually("their panes are closed", func() bool { return len(r.tmux.Panes()) == 2 })

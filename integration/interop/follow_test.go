@@ -48,12 +48,15 @@ func TestClaudeFollows(t *testing.T) {
 }
 
 // mailed tells whether the lead's box holds a message of a teammate with some words.
-func (r *rig) mailed(from, words string) bool {
+func (r *rig) mailed(from, words string) bool { return r.mails(from, words) > 0 }
+
+// mails counts the messages to the lead, from somebody, that hold words.
+func (r *rig) mails(from, words string) (n int) {
 	r.t.Helper()
 	for _, m := range into[[]api.Message](r, "inbox", "--from", from, "--json") {
 		if strings.Contains(m.Text, words) {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }

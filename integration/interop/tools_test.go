@@ -118,7 +118,8 @@ func approvePlan(q *request) []block {
 			return tools("SendMessage", object{"type": "plan_approval_response", "request_id": found[1], "approve": true})(q)
 		}
 	}
-	return text("No plan was shown.")(q)
+	last := q.Messages[max(0, len(q.Messages)-3):] // what the tools have answered
+	return text(fmt.Sprintf("No plan was shown in %q", last))(q)
 }
 
 var planID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(plan_approval-[^"]+)"`) })

@@ -151,7 +151,7 @@ func (b *It2) ListAll(ctx context.Context) ([]backend.Pane, error) {
 			continue
 		}
 		all = append(all, backend.Pane{
-			ID: s.ID, Window: string(s.Tab), Session: string(s.Window), Server: b.opt.Dir, Width: s.Cols, Height: s.Rows, Mark: noted[s.ID].Mark,
+			ID: s.ID, Window: string(s.Tab), Session: string(s.Window), Server: b.opt.Dir, Width: s.Cols, Height: s.Rows, Mark: noted[s.ID],
 		})
 	}
 	b.forgetEnded(noted, all)
@@ -213,14 +213,14 @@ func (b *It2) Close(ctx context.Context, id backend.ID, mark backend.Mark) error
 	p, err := b.find(ctx, id)
 	switch {
 	case isGone(err):
-		if b.notes()[id].Mark == mark {
+		if b.notes()[id] == mark {
 			b.forget(id)
 		}
 		b.drop(b.begins.of(mark))
 		return nil
 	case err != nil:
 		return err
-	case p.Mark != mark || mark == backend.Mark{}:
+	case mark == backend.Mark{} || p.Mark != mark && !(p.Mark == backend.Mark{} && b.hasLeft(ctx, id, mark)):
 		return fault.New(fault.Unproven, "session %s is left alone: it carries another mark, or none that is known here", id)
 	}
 	if err := b.shut(ctx, id); err != nil {
@@ -254,16 +254,23 @@ func (b *It2) shut(ctx context.Context, id backend.ID) error {
 	}
 }
 
-// Leave is called from within the pane id, whose program is about to end. A profile may keep
-// the session all the same: then it can still be closed.
-func (b *It2) Leave(_ context.Context, id backend.ID) error {
+// Leave is called from within the pane id, whose program is about to end. The note goes; a
+// profile may keep the session all the same, so what is needed to close it stays on it.
+func (b *It2) Leave(ctx context.Context, id backend.ID) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
-	n, ok := b.notes()[id]
+	mark, ok := b.notes()[id]
 	if !ok {
 		return nil
 	}
-	n.Left = true
-	return b.keep(id, n)
+	_, err := b.run(ctx, "session", "set-var", "-s", string(id), markVariable, mark.Hash())
+	b.forget(id)
+	return err
+}
+
+// hasLeft tells whether a pane with this mark has left a session.
+func (b *It2) hasLeft(ctx context.Context, id backend.ID, mark backend.Mark) bool {
+	out, err := b.run(ctx, "session", "get-var", "-s", string(id), markVariable)
+	return err == nil && strings.TrimSpace(string(out)) == mark.Hash()
 }

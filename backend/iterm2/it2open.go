@@ -106,7 +106,7 @@ func (b *It2) launch(ctx context.Context, s backend.Spec, before []backend.Resul
 		return backend.Pane{}, err
 	}
 	p.Mark = s.Mark
-	if err = b.keep(p.ID, note{Mark: s.Mark}); err == nil {
+	if err = b.keep(p.ID, s.Mark); err == nil {
 		err = b.typed(ctx, p.ID, file, pause)
 	}
 	b.drop(file)

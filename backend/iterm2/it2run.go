@@ -65,16 +65,10 @@ const noteSuffix = ".json"
 
 func (b *It2) noteOf(id backend.ID) string { return filepath.Join(b.opt.Dir, string(id)+noteSuffix) }
 
-// note is what is known of a pane.
-type note struct {
-	Mark backend.Mark `json:"mark"`
-	Left bool         `json:"left,omitempty"` // its program has ended; its session may be kept all the same
-}
-
-// notes are those of panes that were opened and not closed. One that cannot be read is
-// none: its pane is left alone.
-func (b *It2) notes() map[backend.ID]note {
-	out := map[backend.ID]note{}
+// notes are the marks of panes that were opened and not closed. A note that cannot be read
+// is none: its pane is left alone.
+func (b *It2) notes() map[backend.ID]backend.Mark {
+	out := map[backend.ID]backend.Mark{}
 	entries, _ := os.ReadDir(b.opt.Dir) // absent: no notes
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), noteSuffix)
@@ -82,9 +76,9 @@ func (b *It2) notes() map[backend.ID]note {
 		if !ok || checkID(id) != nil {
 			continue
 		}
-		var n note
-		if data, err := os.ReadFile(b.noteOf(id)); err == nil && json.Unmarshal(data, &n) == nil {
-			out[id] = n
+		var m backend.Mark
+		if data, err := os.ReadFile(b.noteOf(id)); err == nil && json.Unmarshal(data, &m) == nil {
+			out[id] = m
 		}
 	}
 	return out
@@ -92,8 +86,8 @@ func (b *It2) notes() map[backend.ID]note {
 
 // keep keeps a note. Whoever closes the last pane removes the empty folder, maybe
 // between its making and its use: then it is made again.
-func (b *It2) keep(id backend.ID, n note) error {
-	data, err := json.Marshal(n)
+func (b *It2) keep(id backend.ID, m backend.Mark) error {
+	data, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
@@ -123,14 +117,13 @@ func (b *It2) drop(file string) {
 	_ = os.Remove(b.opt.Dir) // succeeds only when it is empty
 }
 
-// forgetEnded removes the notes of panes that are not listed, because their programs have
-// ended, or for a long time.
-func (b *It2) forgetEnded(noted map[backend.ID]note, all []backend.Pane) {
-	for id, n := range noted {
+// forgetEnded removes old notes of panes that are not listed.
+func (b *It2) forgetEnded(noted map[backend.ID]backend.Mark, all []backend.Pane) {
+	for id := range noted {
 		if _, there := find(all, id); there {
 			continue
 		}
-		if info, err := os.Stat(b.noteOf(id)); err == nil && (n.Left || time.Since(info.ModTime()) > noteAge) {
+		if info, err := os.Stat(b.noteOf(id)); err == nil && time.Since(info.ModTime()) > noteAge {
 			b.forget(id)
 		}
 	}

@@ -131,7 +131,7 @@ func (s *Server) it2(argv []string) (status int, said string) {
 		return 0, "Focused session: " + last + "\n"
 	case leaf == nil && id != "":
 		return 3, fmt.Sprintf("Error: Session '%s' not found\n", id)
-	case leaf == nil:
+	case leaf == nil, verb == "session set-var" && len(rest) < 2:
 		return 2, "Usage: it2 [OPTIONS] COMMAND [ARGS]...\n"
 	}
 	x := leaf.session
@@ -150,6 +150,13 @@ func (s *Server) it2(argv []string) (status int, said string) {
 		_, _ = x.tty.WriteString(last + "\r")
 	case "session set-name":
 		x.profile["Name"] = last
+	case "session set-var":
+		x.vars[rest[len(rest)-2]] = last
+	case "session get-var":
+		if value, ok := x.vars[last]; ok {
+			return 0, value + "\n"
+		}
+		return 0, "Variable '" + last + "' not set\n"
 	case "session close":
 		x.hangUp()
 		s.remove(x)

@@ -132,8 +132,12 @@ func (k Keeper) leave(ctx context.Context, l Launch) error {
 	if !ok {
 		return nil
 	}
+	variable := map[string]string{panes.Headless: "LEADLIGHT_PANE", panes.ITerm2: "ITERM_SESSION_ID"}[l.Kind]
 	for _, kv := range k.Environ {
-		if name, id, _ := strings.Cut(kv, "="); name == "LEADLIGHT_PANE" {
+		if name, id, _ := strings.Cut(kv, "="); name == variable {
+			if _, session, ok := strings.Cut(id, ":"); ok { // w0t1p2:UUID
+				id = session
+			}
 			return x.Leave(ctx, backend.ID(id))
 		}
 	}

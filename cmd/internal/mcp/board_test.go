@@ -213,6 +213,10 @@ func TestM10_M11_WaitForEvents(t *testing.T) {
 	}
 	// A client that comes later is told at once that mail waits for it.
 	late := d.serve("ann", nil, nil)
+	if out := do[waitOut](t, late, "WaitForEvents", args{"timeout_seconds": 0.05, "types": []string{"team:plan:requested"}}); !out.TimedOut || out.Unread != 1 {
+		t.Errorf("mail that waits is no plan: %+v", out)
+	}
+	late = d.serve("ann", nil, nil)
 	if out := do[waitOut](t, late, "WaitForEvents", args{"timeout_seconds": 20}); out.TimedOut || out.Unread != 1 {
 		t.Errorf("%+v", out)
 	}

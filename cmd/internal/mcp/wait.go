@@ -33,7 +33,7 @@ type waitOut struct {
 
 func waitForEvents(s *Server) tool {
 	return define("WaitForEvents", "Wait until something happens in the team that concerns you (mail, teammates that are idle, wait or end, tasks that were taken, completed or failed, plans) and tell what. "+
-		"Returns at once if something has happened since your last call, or if mail waited before the first. ReadInbox then has the mail itself.", s.wait, nil).looks()
+		"Returns at once if something has happened since your last call, or if mail waited before the first (unless types leaves mail out). ReadInbox then has the mail itself.", s.wait, nil).looks()
 }
 
 // defaultWait is how long WaitForEvents waits if it is not told.
@@ -63,7 +63,8 @@ func (s *Server) wait(ctx context.Context, c *call, in waitIn) (waitOut, string,
 	}
 	at := position{c.req.Session, team}
 	after, firstTime := s.position(at, in.After)
-	out, err := s.await(ctx, t, after, limit, firstTime, func(e events.Event) bool { return s.concerns(e, me, in.Types) })
+	mail := len(in.Types) == 0 || slices.Contains(in.Types, string(events.MessageSent))
+	out, err := s.await(ctx, t, after, limit, firstTime && mail, func(e events.Event) bool { return s.concerns(e, me, in.Types) })
 	if err != nil {
 		return waitOut{}, "", err
 	}

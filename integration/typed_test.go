@@ -133,14 +133,14 @@ func TestDL01_DL03_QU07_QU08_HK08_Prompts(t *testing.T) {
 	began := time.Now()
 	for i := range messages {
 		r.must("broadcast", "--", said(i))
-		if i == messages/4 { // it has asked at its first start, and waits since then
+		if i == messages/8 { // it has asked at its first start, and waits since then
 			r.answersQuestion(all["tui"], true)
 		}
 		if i == messages/2 { // a person types into two of them, while there is mail
 			typing.Go(func() { r.types(all["cooked"], personsLine) })
 			typing.Go(func() { r.types(all["raw"], personsLine) })
 		}
-		if i == messages*3/4 {
+		if i == messages*5/8 {
 			r.answersQuestion(all["tui"], false)
 		}
 	}

@@ -140,7 +140,7 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 	}
 	out := []api.Sent{}
 	var missed []error
-	for _, m := range s.observe(ctx, t, t.Members) {
+	for _, m := range s.present(ctx, t, t.Members) {
 		isLead := m.Name == leadName(t)
 		entry := t.Member(m.Name)
 		if m.Name == sender.Name || entry.Unsafe || (!isLead && !m.Live()) {

@@ -54,16 +54,25 @@ func (s *Service) Members(ctx context.Context, team string, all bool) ([]api.Mem
 	return out, t.Warnings, nil
 }
 
-// observe looks at each of the members, all at once.
-func (s *Service) observe(ctx context.Context, t store.Team, members []store.Member) []api.Member {
+// present looks whether each of the members runs, all at once.
+func (s *Service) present(ctx context.Context, t store.Team, members []store.Member) []api.Member {
 	out := make([]api.Member, len(members))
 	var wg sync.WaitGroup
 	for i, m := range members {
-		wg.Go(func() {
-			if out[i] = s.observeOne(ctx, t, m); !m.Unsafe {
-				out[i].Unread, out[i].OldestUnreadAt = s.unread(ctx, t.Name, m.Name)
-			}
-		})
+		wg.Go(func() { out[i] = s.observeOne(ctx, t, m) })
+	}
+	wg.Wait()
+	return out
+}
+
+// observe looks at each of the members, and at what waits for it and it for.
+func (s *Service) observe(ctx context.Context, t store.Team, members []store.Member) []api.Member {
+	out := s.present(ctx, t, members)
+	var wg sync.WaitGroup
+	for i, m := range members {
+		if !m.Unsafe {
+			wg.Go(func() { out[i].Unread, out[i].OldestUnreadAt = s.unread(ctx, t.Name, m.Name) })
+		}
 	}
 	wg.Wait()
 	for name, why := range s.waiting(ctx, t) {

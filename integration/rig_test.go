@@ -7,10 +7,12 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +27,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "stub" {
 		stub(os.Args[2], os.Args[3:])
 		return
+	}
+	if signal.Ignored(syscall.SIGHUP) { // under nohup; what is started here is to see its terminal go
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	os.Exit(program.Main(m))
 }

@@ -164,8 +164,10 @@ func TestC02_C03_C04_C05_C06_C07_Contract(t *testing.T) {
 	if e := late.kind("team_run_loaded"); e.Run.Status != "paused" || len(e.Items) != 1 {
 		t.Errorf("%+v", e)
 	}
+	call[object](t, c, "teamItem:create", object{"teamRunId": run["id"], "title": "three"})
+	l.kind("team_item_created")
 	call[object](t, c, "teamRun:resume", object{"id": run["id"]})
-	l.status("running") // it has an item, which waits for a person
+	l.status("running") // it has an item that waits for a person
 	if end := call[object](t, c, "teamRun:cancel", object{"id": run["id"]}); get(end, "status") != "cancelled" || len(call[[]object](t, c, "teamRun:list", nil)) != 1 {
 		t.Errorf("%v", end)
 	}

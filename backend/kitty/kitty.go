@@ -193,16 +193,38 @@ func (b *Backend) why(ctx context.Context, id backend.ID, mark backend.Mark, err
 	return err
 }
 
+// How often, and how far apart, a window that shows no mark is asked for. Its first process
+// may just become another program, and shows no environment in that moment.
+const (
+	markTries = 5
+	markPause = 50 * time.Millisecond
+)
+
+// callMarked gives a command for a window with this id and mark.
+func (b *Backend) callMarked(ctx context.Context, command string, id backend.ID, mark backend.Mark, payload map[string]any) error {
+	payload["match"] = exactly(id, mark)
+	for try := 1; ; try++ {
+		_, err := b.call(ctx, command, payload)
+		if err == nil {
+			return nil
+		}
+		if err = b.why(ctx, id, mark, err); fault.CodeOf(err) != fault.Unproven || try == markTries {
+			return err
+		}
+		select {
+		case <-time.After(markPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
 // Label sets the window's title.
 func (b *Backend) Label(ctx context.Context, id backend.ID, mark backend.Mark, l backend.Label) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
-	_, err := b.call(ctx, "set-window-title", map[string]any{"match": exactly(id, mark), "title": titleOf(l)})
-	if err != nil {
-		return b.why(ctx, id, mark, err)
-	}
-	return nil
+	return b.callMarked(ctx, "set-window-title", id, mark, map[string]any{"title": titleOf(l)})
 }
 
 // titleOf is a label on one line.
@@ -295,11 +317,7 @@ func (b *Backend) Close(ctx context.Context, id backend.ID, mark backend.Mark) e
 	if err := checkID(id); err != nil {
 		return err
 	}
-	_, err := b.call(ctx, "close-window", map[string]any{"match": exactly(id, mark)})
-	if err != nil {
-		err = b.why(ctx, id, mark, err)
-	}
-	return b.awaitGone(ctx, id, err)
+	return b.awaitGone(ctx, id, b.callMarked(ctx, "close-window", id, mark, map[string]any{}))
 }
 
 // awaitGone waits until a window that was closed, unless with an error, is gone.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/panes"
@@ -164,11 +163,7 @@ func (s *Service) tellOfObjections(ctx context.Context, t store.Team, text, summ
 	if m == nil || t.IsLead(*m) {
 		return nil
 	}
-	_, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: text, Summary: summary, Color: m.Color, Timestamp: time.Now()})
-	if err != nil {
-		return fmt.Errorf("tell the lead that %s: %w", summary, err)
-	}
-	return nil
+	return s.tellLead(ctx, t, *m, text, summary)
 }
 
 // held is the failure of a task that is written, because hooks want its id, but

@@ -114,6 +114,5 @@ func (s *Service) replace(ctx context.Context, team, name string) (api.Member, e
 // leaveLost tells the lead that somebody is not started again any more.
 func (s *Service) leaveLost(ctx context.Context, t store.Team, m store.Member, times int) error {
 	text := fmt.Sprintf("%s was started again %d times and is lost again. It is left alone now: leadlight restart %s", m.Name, times, m.Name)
-	_, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: text, Summary: m.Name + " stays lost", Timestamp: time.Now()})
-	return err
+	return s.tellLead(ctx, t, m, text, m.Name+" stays lost")
 }

@@ -10,18 +10,37 @@ import (
 
 func TestTablesAreSound(t *testing.T) {
 	for name, want := range map[string]int{"cases.tsv": 157, "checklist.tsv": 96} {
-		data, err := tables.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		items, err := parseTable(name, string(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(items) != want {
+		if items := table(t, name); len(items) != want {
 			t.Errorf("%s has %d items, want %d", name, len(items), want)
 		}
 	}
+}
+
+// table is one of the tables.
+func table(t *testing.T, name string) []item {
+	t.Helper()
+	data, err := tables.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	items, err := parseTable(name, string(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items
+}
+
+// discovered are the proofs that this module has, and where it is.
+func discovered(t *testing.T) (root string, found proofs) {
+	t.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err = discover(root); err != nil {
+		t.Fatal(err)
+	}
+	return root, found
 }
 
 func TestParseTableRefuses(t *testing.T) {
@@ -35,22 +54,10 @@ func TestParseTableRefuses(t *testing.T) {
 // TestEveryNamedIdIsInATable: an id in a test's name that no table holds is a slip of
 // the pen.
 func TestEveryNamedIdIsInATable(t *testing.T) {
-	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := discover(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, found := discovered(t)
 	known := map[string]bool{}
 	for _, name := range []string{"cases.tsv", "checklist.tsv"} {
-		data, _ := tables.ReadFile(name)
-		items, err := parseTable(name, string(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, it := range items {
+		for _, it := range table(t, name) {
 			known[it.ID] = true
 		}
 	}

@@ -18,22 +18,8 @@ var marks = regexp.MustCompile(`everywhere\(|newHeadless\(|r\.headless\(|LEADLIG
 // TestHeadlessColumnIsTrue: what the table of cases says of a life without a terminal is
 // what the proofs do.
 func TestHeadlessColumnIsTrue(t *testing.T) {
-	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := discover(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := tables.ReadFile("cases.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	items, err := parseTable("cases.tsv", string(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root, found := discovered(t)
+	items := table(t, "cases.tsv")
 	suite := map[string]bool{}
 	for _, c := range backendtest.Cases(backendtest.Opts{NoFocus: true, NoBorder: true, NoFreeze: true, NoKill: true}) { // as the backend's own test has it
 		suite[c.Name] = true

@@ -128,10 +128,19 @@ func (u *hub) last(name string) changes.Team {
 	return t
 }
 
+// names lists the teams that are known: from their files, or from what was seen in the
+// streams of their workers.
 func (u *hub) names() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return slices.Sorted(maps.Keys(u.states))
+	known := map[string]bool{}
+	for name := range u.states {
+		known[name] = true
+	}
+	for _, o := range u.observed {
+		known[o.Team] = true
+	}
+	return slices.Sorted(maps.Keys(known))
 }
 
 // subscribe is the one atomic step: the state of now, its number, and a

@@ -79,17 +79,6 @@ func (u *hub) hear(ctx context.Context, team, member string, now observedNow) {
 
 func observedKey(team, member string) string { return team + "/" + member }
 
-// heard lists the teams in whose workers' streams something was seen.
-func (u *hub) heard() []string {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	known := map[string]bool{}
-	for _, o := range u.observed {
-		known[o.Team] = true
-	}
-	return slices.Collect(maps.Keys(known))
-}
-
 // forget drops what was observed of members that left nothing.
 func (u *hub) forget(ctx context.Context, team string, left []string) {
 	u.mu.Lock()

@@ -76,10 +76,6 @@ func (w *watch) list(ctx context.Context) {
 	for _, name := range w.hub.names() {
 		if w.teams[name] == nil && !slices.Contains(names, name) {
 			w.hub.see(ctx, name, noTeam()) // deleted while nobody watched
-		}
-	}
-	for _, name := range w.hub.heard() {
-		if w.teams[name] == nil && !slices.Contains(names, name) {
 			w.hub.forget(ctx, name, nil)
 		}
 	}

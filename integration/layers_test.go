@@ -26,26 +26,26 @@ const (
 type rule struct {
 	packages string // patterns below the module's path, the first matching row holds
 	at       layer
-	may      string // patterns; teams/fault need not be named
+	may      string // patterns; internal/fault need not be named
 	why      string
 }
 
 // layers is the law of imports. A new package gets a row, and a sentence why.
 func layers() []rule {
 	return []rule{
-		{"teams/fault", floor, "", "the codes are spoken by all, so they know nobody"},
+		{"internal/fault", floor, "", "the codes are spoken by all, so they know nobody"},
 
 		{"backend", ground, "", "the contract of terminals knows no terminal"},
 		{"signals", ground, "", "processes are ended the same way whoever asks"},
 		{"teams/store", ground, "", "the contract of what is remembered knows no file"},
 		{"teams/events", ground, "", "the closed set of events"},
 		{"teams/api", ground, "", "wire structs are for programs outside, who have nothing else of ours"},
-		{"teams/store/files", ground, "", "durable files know neither teams nor locks"},
-		{"teams/store/rawjson", ground, "", "keeping unknown fields is about JSON alone"},
-		{"teams/store/lock", l0, "teams/store/files signals", "a lock lies in a folder that files opened, and names a living holder"},
+		{"internal/files", ground, "", "durable files know neither teams nor locks"},
+		{"internal/rawjson", ground, "", "keeping unknown fields is about JSON alone"},
+		{"internal/lock", l0, "internal/files signals", "a lock lies in a folder that files opened, and names a living holder"},
 
-		{"teams/store/ledger", l0, "teams/store/files teams/store/lock", "what has been handed over is remembered alike for both mailboxes"},
-		{"teams/store/mailbox", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson teams/store/ledger", "each team's mail in the layout it chose"},
+		{"teams/store/ledger", l0, "internal/files internal/lock", "what has been handed over is remembered alike for both mailboxes"},
+		{"teams/store/mailbox", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger", "each team's mail in the layout it chose"},
 
 		{"teams/api/rpc", l0, "teams/api", "the API's two halves, for programs outside too"},
 		{"teams/changes", l0, "teams/api teams/events", "what happened is told from two looks, without looking itself"},
@@ -54,8 +54,8 @@ func layers() []rule {
 		{"teams/runs", l1, "teams/db teams/api", "definitions, runs and items are kept in the database, with the rules for them"},
 
 		{"teams/store/memory", l1, "teams/store", "the smallest store that keeps the contract"},
-		{"teams/store/claudefs", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson teams/store/ledger teams/store/mailbox signals", "Claude Code's files, on the ground of L0"},
-		{"teams/store/maildir", l1, "teams/store teams/store/files teams/store/lock teams/store/rawjson teams/store/ledger teams/store/mailbox", "the other mailbox, on the ground of L0"},
+		{"teams/store/claudefs", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger teams/store/mailbox signals", "Claude Code's files, on the ground of L0"},
+		{"teams/store/maildir", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger teams/store/mailbox", "the other mailbox, on the ground of L0"},
 		{"teams/store/storetest", l1, "teams/store", "the suite knows the contract and no store"},
 		{"backend/backendtest", l1, "backend", "the suite knows the contract and no terminal"},
 		{"backend/iterm2/wire", l0, "", "iterm2's language, for the backend and for the server it is tested with"},
@@ -68,25 +68,25 @@ func layers() []rule {
 		{"backend/kitty/kittytest", l1, "", "a real kitty, seen past the backend"},
 		{"backend/*", l1, "backend signals", "a terminal knows where panes are, not what they are"},
 		{"panes/host", l1, "signals", "the process inside a pane knows nothing of teams"},
-		{"panes/worktree", l1, "teams/store/files teams/store/lock", "a worktree is git's, and a lock keeps works on it apart"},
+		{"panes/worktree", l1, "internal/files internal/lock", "a worktree is git's, and a lock keeps works on it apart"},
 		{"panes/profiles", l1, "", "how an agent is run is a table"},
 		{"teams/observe", l1, "teams/events", "a stream is read without looking at files"},
 
-		{"panes", l2, "backend panes/host panes/profiles signals teams/api teams/store/files teams/store/lock", "what is running: panes, hosts and their records, not what teams remember"},
+		{"panes", l2, "backend panes/host panes/profiles signals teams/api internal/files internal/lock", "what is running: panes, hosts and their records, not what teams remember"},
 		{"hooks", l2, "signals", "programs that may object"},
 
-		{"teams", l3, "teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "the verbs bring it all together"},
-		{"teams/mate", l3, "teams teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events teams/observe", "a teammate's life on its host, lived by the verbs"},
+		{"teams", l3, "internal/* teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "the verbs bring it all together"},
+		{"teams/teammate", l3, "internal/* teams teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events teams/observe", "a teammate's life on its host, lived by the verbs"},
 
 		{"cmd/internal/config", l4, "panes panes/profiles panes/host hooks backend teams teams/store", "settings name things of the lower layers and start none"},
-		{"cmd/internal/daemon", l4, "teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},
+		{"cmd/internal/daemon", l4, "internal/* teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},
 		{"cmd/internal/scheduler", l4, "teams teams/* panes/profiles backend hooks", "runs are carried out by the verbs alone"},
-		{"cmd/internal/tmuxshim", l4, "backend panes panes/host signals teams/api teams/store/lock", "tmux's verbs, answered with panes that no team knows"},
+		{"cmd/internal/tmuxshim", l4, "backend panes panes/host signals teams/api internal/lock", "tmux's verbs, answered with panes that no team knows"},
 		{"cmd/internal/clients", l4, "teams/store", "the files of other programs are edited without knowing what for"},
-		{"cmd/internal/looks", l4, "teams/api", "how states and colours look is a table"},
-		{"cmd/internal/tui", l4, "cmd/internal/looks teams teams/api panes panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},
+		{"cmd/internal/style", l4, "teams/api", "how states and colours look is a table"},
+		{"cmd/internal/tui", l4, "cmd/internal/style teams teams/api panes panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},
 		{"cmd/internal/mcp", l4, "teams teams/api teams/changes teams/events teams/store", "tools for models are the verbs under other names"},
-		{"cmd/internal/*", l5, "teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/looks cmd/internal/tui cmd/internal/daemon cmd/internal/scheduler cmd/internal/mcp cmd/internal/clients cmd/internal/tmuxshim", "who asks may ask everyone"},
+		{"cmd/internal/*", l5, "internal/* teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/style cmd/internal/tui cmd/internal/daemon cmd/internal/scheduler cmd/internal/mcp cmd/internal/clients cmd/internal/tmuxshim", "who asks may ask everyone"},
 		{"cmd/leadlight", l5, "cmd/internal/cli", "main is a few lines"},
 
 		{"examples/backend-*", l5, "backend backend/external/plugin", "a backend outside is made of what is public"},
@@ -101,12 +101,12 @@ func layers() []rule {
 // Everything else of one layer are siblings, which do not know each other.
 func level() map[string]string {
 	return map[string]string{
-		"teams/store/ledger → teams/store/lock":               "a ledger has one writer at a time",
-		"teams/store/mailbox → teams/store/lock":              "a box has one writer at a time",
+		"teams/store/ledger → internal/lock":                  "a ledger has one writer at a time",
+		"teams/store/mailbox → internal/lock":                 "a box has one writer at a time",
 		"teams/store/mailbox → teams/store/ledger":            "handing over is part of keeping mail",
-		"teams/mate → teams":                                  "a mate claims, answers and reports by the same verbs as everybody, in the teammate's name",
+		"teams/teammate → teams":                              "a mate claims, answers and reports by the same verbs as everybody, in the teammate's name",
 		"backend/external/externaltest → backend/backendtest": "cases of the frame are run like the others",
-		"cmd/internal/tui → cmd/internal/looks":               "the dashboard shows states as the tables do",
+		"cmd/internal/tui → cmd/internal/style":               "the dashboard shows states as the tables do",
 		"cmd/leadlight → cmd/internal/cli":                    "main calls the command line",
 	}
 }
@@ -116,8 +116,8 @@ func level() map[string]string {
 func linkers() map[string]struct{ who, why string } {
 	return map[string]struct{ who, why string }{
 		"github.com/GianlucaP106/gotmux":       {"backend/tmux", "its weak spots stay behind our own errors; in tests it is the second witness"},
-		"github.com/gofrs/flock":               {"teams/store/lock", "one dialect of locking"},
-		"github.com/fsnotify/fsnotify":         {"teams/store/files", "one place that knows when events do not work"},
+		"github.com/gofrs/flock":               {"internal/lock", "one dialect of locking"},
+		"github.com/fsnotify/fsnotify":         {"internal/files", "one place that knows when events do not work"},
 		"github.com/creack/pty":                {"panes/host examples/backend-pty", "one owner of terminals; the example is a program of its own"},
 		"github.com/charmbracelet/x/vt":        {"panes/host", "one screen model, out of the copy path"},
 		"github.com/coder/websocket":           {"backend/iterm2 backend/iterm2/iterm2test", "iTerm2's scripting interface alone"},
@@ -130,12 +130,12 @@ func linkers() map[string]struct{ who, why string } {
 		"github.com/spf13/pflag":               {"cmd/internal/cli", "the verbs only"},
 		"github.com/creachadair/jrpc2":         {"teams/api/rpc", "one dialect of JSON-RPC"},
 		"modernc.org/sqlite":                   {"teams/db", "one place that opens the database"},
-		"github.com/google/uuid":               {"teams teams/mate teams/runs teams/store/* panes panes/host", "ids"},
-		"golang.org/x/sys":                     {"signals panes/host panes teams/store/files teams/store/lock teams/store/claudefs backend/* cmd/internal/cli backend", "system calls"},
+		"github.com/google/uuid":               {"teams teams/teammate teams/runs teams/store/* panes panes/host", "ids"},
+		"golang.org/x/sys":                     {"signals panes/host panes internal/files internal/lock teams/store/claudefs backend/* cmd/internal/cli backend", "system calls"},
 		"github.com/clipperhouse/displaywidth": {"cmd/internal/cli", "tables line up in every script"},
 		"golang.org/x/term":                    {"panes/host cmd/internal/cli", "terminals in raw mode"},
 		"golang.org/x/text":                    {"teams/store", "one spelling for one name"},
-		"golang.org/x/sync":                    {"panes teams teams/mate cmd/internal/cli backend/*", "groups of goroutines"},
+		"golang.org/x/sync":                    {"panes teams teams/teammate cmd/internal/cli backend/*", "groups of goroutines"},
 		"github.com/rogpeppe/go-internal":      {"tests", "script tests"},
 		"github.com/google/go-cmp":             {"tests", "comparing"},
 		"go.uber.org/goleak":                   {"tests", "counting goroutines"},
@@ -153,7 +153,7 @@ const suites = "backend/backendtest backend/external/externaltest backend/iterm2
 const offered = "backend/backendtest backend/external/externaltest"
 
 // witnesses may link what they check against in their tests: tmux and terminals.
-const witnesses = "integration integration/* backend/backendtest backend/iterm2/iterm2test teams/store/claudefs cmd/leadlight cmd/internal/cli panes teams teams/mate"
+const witnesses = "integration integration/* backend/backendtest backend/iterm2/iterm2test teams/store/claudefs cmd/leadlight cmd/internal/cli panes teams teams/teammate"
 
 func TestHouseLayers(t *testing.T) {
 	for name, p := range packages(t) {

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // daemon starts a daemon, if there is none, and connects to it.

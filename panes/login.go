@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // loginMark stands between what a shell's files print and its variables.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 func TestLoginEnvironment(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"os"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/host"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // CaptureForeign reads the pane of an agent that we do not host.

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/panes/host"
-	"github.com/leadlight-dev/leadlight/teams/store/files"
-	"github.com/leadlight-dev/leadlight/teams/store/lock"
 )
 
 // Limits of single steps. The verbs have their own, larger ones.

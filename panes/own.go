@@ -7,7 +7,7 @@ import (
 	"path"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/store/lock"
+	"github.com/leadlight-dev/leadlight/internal/lock"
 )
 
 // ownLimit is how long a change of one of our records waits for another.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
-	"github.com/leadlight-dev/leadlight/teams/store/files"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // short makes a folder with a short path: sockets live below it.

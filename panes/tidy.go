@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/store/files"
-	"github.com/leadlight-dev/leadlight/teams/store/lock"
+	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/lock"
 )
 
 // serverLeaves is how long a terminal server of our own may take to end after its

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/hooks"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // GC finds what belongs to no living team: panes, processes, sockets, files and

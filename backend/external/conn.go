@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend/external/wire"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 const (

@@ -26,7 +26,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/external/wire"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Prefix is what the name of a backend's program begins with.

@@ -20,7 +20,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend/external"
 	"github.com/leadlight-dev/leadlight/backend/external/plugin"
 	"github.com/leadlight-dev/leadlight/backend/memory"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // TestMain lets the test binary be a backend's program, good or bad.

@@ -10,8 +10,8 @@ import (
 	"syscall"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/signals"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // gate holds a program back until its pane is on record: a process that nobody knows of

@@ -11,8 +11,8 @@ import (
 	"syscall"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/signals"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // record is what is known of one pane.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // askScript is what osascript is told. The first time, macOS asks the person whether this

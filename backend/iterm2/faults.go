@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // errAway says that iTerm2 provably does not run: nobody has its socket.

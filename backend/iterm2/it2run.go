@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // notFound is the exit status of it2 for a session, a tab or a window that is not there.

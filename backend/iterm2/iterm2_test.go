@@ -16,7 +16,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend/iterm2"
 	"github.com/leadlight-dev/leadlight/backend/iterm2/iterm2test"
 	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // spec is a pane for an agent that stays, beside target.

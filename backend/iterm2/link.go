@@ -17,7 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // A Cookie gets what lets one connection in, and a key that tells iTerm2 which program it

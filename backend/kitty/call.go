@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // The frame of a command and of its answer.

@@ -40,7 +40,7 @@ import (
 	"unicode"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // The variables by which kitty tells a program where it is.

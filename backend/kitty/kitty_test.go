@@ -11,7 +11,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend/backendtest"
 	"github.com/leadlight-dev/leadlight/backend/kitty"
 	"github.com/leadlight-dev/leadlight/backend/kitty/kittytest"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // display is a screen for the kitties of a test. A machine without kitty can do without

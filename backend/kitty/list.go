@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // The answer to ls, as far as it is used: OS windows with tabs with windows.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Open opens windows, one after the other. When ctx ends on the way, those of before are

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // grace is how long a closed pane's programs have between SIGHUP and SIGKILL.

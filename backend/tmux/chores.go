@@ -7,7 +7,7 @@ import (
 
 	"github.com/GianlucaP106/gotmux/gotmux"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // chore runs one call of gotmux with what gotmux lacks: a time limit, our errors, and

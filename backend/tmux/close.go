@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Close closes the pane if it still carries the mark. The question and the deed are one

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // colors gives tmux's name for each colour of the palette. Other names are shown in

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Size of a session nobody is attached to; tmux's own would be 80x24.

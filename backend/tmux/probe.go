@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Report is what doctor tells about tmux.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // table reads a tab separated file of testdata without its first line.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Forms in which tmux prints the unit separator: as the byte (with a UTF-8 client),

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // maxSocket is the longest socket path taken, in bytes. sun_path holds 104 on

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Kind tells what answered to "tmux -V".

@@ -20,7 +20,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // The size of every pane, in cells.

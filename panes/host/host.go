@@ -25,8 +25,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/signals"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // How long the rungs of the ladder take unless Options say otherwise.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // rawReader runs a program that notes every byte it reads.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // keyTable is the closed list of keys, as xterm sends them (its ctlseqs) with the

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // queueLength bounds what waits for a program that does not read.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // maxSocketPath is what fits into the address of a socket on every system (104

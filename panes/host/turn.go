@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // personWaits is how long a person's keys wait for a text that is being typed.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // AttachOptions connect a viewer: either a Terminal, which is put into raw mode

@@ -9,7 +9,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // The control protocol. A connection carries one request, a line of JSON

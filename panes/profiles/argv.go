@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Ask is what one spawn wants of a profile. What is empty is not asked for.

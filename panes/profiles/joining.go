@@ -3,7 +3,7 @@ package profiles
 import (
 	"strings"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Joining is what Claude Code, as a lead, says of a teammate on the command line

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // newest and older are the flags that versions 2.1.332 and 2.1.41 put behind a

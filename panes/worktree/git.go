@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // gitLimit is how long one call of git may take: a checkout of a large repository

@@ -20,8 +20,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
-	"github.com/leadlight-dev/leadlight/teams/store/lock"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/lock"
 )
 
 // lockLimit is how long one waits for another that works on the same repository;

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/worktree"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // repo is a real repository with one commit, whose hooks would leave a mark.

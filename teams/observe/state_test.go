@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/events"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // story is a session with everything in it.

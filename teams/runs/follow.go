@@ -3,8 +3,8 @@ package runs
 import (
 	"errors"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // openBlockers counts what an item waits for.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // gap is left between the numbers of two items, for others to be put between.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 const runColumns = `id, team_id, root_task_id, status, started_at, coalesce(completed_at, 0), coalesce(error, ''), coalesce(summary, ''),

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 const memberColumns = `id, team_id, agent_role_id, member_order, is_required, coalesce(role_guidance, ''), created_at`

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/db"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // scratch is a store in a new database, and what it has told.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // transitions says which status may follow which. What has no row is final.

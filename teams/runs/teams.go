@@ -6,8 +6,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // defaultParallel is how many agents of a run work at a time if nobody says.

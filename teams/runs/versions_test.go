@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/db"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // TestC01_Versions: what an older version has written is there after its

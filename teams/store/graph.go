@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Graph says of each task which tasks it waits for.

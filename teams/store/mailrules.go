@@ -3,7 +3,7 @@ package store
 import (
 	"unicode/utf8"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // CheckMessage holds a message that is to be sent to the limits: UTF-8, and no

@@ -3,7 +3,7 @@ package store
 import (
 	"slices"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // CheckMembers holds the members that are new to the rules of names. Those that

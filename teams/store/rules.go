@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // The rules of tasks that hold in every store are here, so that no two stores

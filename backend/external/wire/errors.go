@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // The codes of errors. The first five are JSON-RPC's own.

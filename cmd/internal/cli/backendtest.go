@@ -17,7 +17,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend/external"
 	"github.com/leadlight-dev/leadlight/backend/external/externaltest"
 	"github.com/leadlight-dev/leadlight/backend/external/wire"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/spf13/cobra"
 )
 

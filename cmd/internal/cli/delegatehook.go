@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/leadlight-dev/leadlight/hooks"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/spf13/cobra"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/leadlight-dev/leadlight/hooks"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/spf13/cobra"
 )
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // loginLimit is how long a login shell may take to tell its environment.

@@ -15,9 +15,9 @@ import (
 	"io"
 	"syscall"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // Stdio is where a verb reads and writes.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/clients"
 	"github.com/leadlight-dev/leadlight/cmd/internal/mcp"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/spf13/cobra"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 func TestUX06_TablesAlignWideNamesAndCutWholeCharacters(t *testing.T) {

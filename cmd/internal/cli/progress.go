@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
-	"github.com/leadlight-dev/leadlight/cmd/internal/looks"
+	"github.com/leadlight-dev/leadlight/cmd/internal/style"
 	"github.com/leadlight-dev/leadlight/teams"
 )
 
@@ -44,7 +44,7 @@ func (v *progressView) show(snap teams.Snapshot) {
 	fmt.Fprintf(&b, "%d of %d tasks completed\n", done, len(snap.Tasks))
 	rows.write(&b, width(v.a.err)-1, colors) // a full line is kept apart from the next one by not every terminal
 	for _, m := range snap.Members {
-		fmt.Fprintf(&b, "%s %s", paint(oneLine(m.Name), m.Color, colors), paint(m.State, looks.Member(m.State).Color, colors))
+		fmt.Fprintf(&b, "%s %s", paint(oneLine(m.Name), m.Color, colors), paint(m.State, style.Member(m.State).Color, colors))
 		if m.Task != "" {
 			fmt.Fprintf(&b, " (task %s)", m.Task)
 		}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/cmd/internal/looks"
+	"github.com/leadlight-dev/leadlight/cmd/internal/style"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/spf13/cobra"
@@ -149,10 +149,10 @@ func statusLine(members []api.Member) string {
 	var parts []string
 	for _, m := range members {
 		name := strings.ReplaceAll(oneLine(m.Name), "#", "##")
-		if color := looks.Tmux(m.Color); color != "" {
+		if color := style.Tmux(m.Color); color != "" {
 			name = "#[fg=" + color + "]" + name + "#[default]"
 		}
-		mark := looks.Member(m.State).Mark
+		mark := style.Member(m.State).Mark
 		if m.Unread != nil && *m.Unread > 0 {
 			mark += fmt.Sprintf("(%d)", *m.Unread)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
-	"github.com/leadlight-dev/leadlight/cmd/internal/looks"
+	"github.com/leadlight-dev/leadlight/cmd/internal/style"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -131,7 +131,7 @@ func hidden(r rune) bool {
 }
 
 func paint(text, color string, colors bool) string {
-	code := looks.ANSI(color)
+	code := style.ANSI(color)
 	if !colors || code == "" || text == "" {
 		return text
 	}

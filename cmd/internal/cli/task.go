@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/cmd/internal/looks"
+	"github.com/leadlight-dev/leadlight/cmd/internal/style"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -139,7 +139,7 @@ func runTaskList(ctx context.Context, a *app, o taskListOptions) error {
 func taskRows(list []api.Task) *table {
 	t := &table{head: []string{"ID", "STATUS", "OWNER", "BLOCKED BY", "SUBJECT"}, less: []string{"BLOCKED BY", "OWNER"}}
 	for _, task := range list {
-		t.add(plain("%s", task.ID), cell{task.Status, looks.Task(task.Status).Color}, plain("%s", task.Owner),
+		t.add(plain("%s", task.ID), cell{task.Status, style.Task(task.Status).Color}, plain("%s", task.Owner),
 			plain("%s", strings.Join(task.BlockedBy, ",")), plain("%s", task.Subject))
 	}
 	return t

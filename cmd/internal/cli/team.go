@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/leadlight-dev/leadlight/cmd/internal/looks"
+	"github.com/leadlight-dev/leadlight/cmd/internal/style"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -204,7 +204,7 @@ func memberRows(members []api.Member) *table {
 		if m.PID > 0 {
 			pid = strconv.Itoa(m.PID)
 		}
-		t.add(cell{m.Name, m.Color}, cell{state, looks.Member(m.State).Color}, plain("%s", m.Kind), plain("%s", m.Profile), plain("%s", m.Task),
+		t.add(cell{m.Name, m.Color}, cell{state, style.Member(m.State).Color}, plain("%s", m.Kind), plain("%s", m.Profile), plain("%s", m.Task),
 			cell{unread, "yellow"}, plain("%s", m.TmuxPaneID), plain("%s", pid), plain("%s", since(m.LastActivityAt)), plain("%s", m.Reason))
 	}
 	return t

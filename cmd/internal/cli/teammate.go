@@ -8,7 +8,7 @@ import (
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
-	"github.com/leadlight-dev/leadlight/teams/mate"
+	"github.com/leadlight-dev/leadlight/teams/teammate"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -57,7 +57,7 @@ func (a *app) live(ctx context.Context, c *composition, team, agent string, pane
 		terminal, _ = a.in.(*os.File)
 	}
 	defer host.Slim().Stop()
-	status, err := mate.Run(ctx, mate.Options{
+	status, err := teammate.Run(ctx, teammate.Options{
 		Team: team, Agent: agent, Dir: c.files.Dir(), Service: c.service, Panes: c.panes, Terminal: terminal,
 		Environ: pane, Log: a.logger(),
 	})

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
-	"github.com/leadlight-dev/leadlight/cmd/internal/looks"
+	"github.com/leadlight-dev/leadlight/cmd/internal/style"
 	"github.com/leadlight-dev/leadlight/cmd/internal/tui"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
 )
@@ -281,7 +281,7 @@ func resultRows(tasks []api.Task) *table {
 		case task.Status == store.Blocked:
 			result = "waits for " + strings.Join(waits, ", ")
 		}
-		t.add(plain("%s", task.ID), plain("%s", task.Subject), plain("%s", task.Owner), cell{task.Status, looks.Task(task.Status).Color},
+		t.add(plain("%s", task.ID), plain("%s", task.Subject), plain("%s", task.Owner), cell{task.Status, style.Task(task.Status).Color},
 			plain("%s", result))
 	}
 	return t

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // tomlEdit edits files of TOML: our server is the table key.NAME. A table that is

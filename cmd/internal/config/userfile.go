@@ -2,7 +2,7 @@ package config
 
 import (
 	"github.com/goccy/go-yaml/ast"
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // userSettings is the shape of the user file: the parts of a team file that are

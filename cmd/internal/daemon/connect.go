@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // Bounds of getting a daemon up.

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/store"
-	"github.com/leadlight-dev/leadlight/teams/store/files"
 )
 
 // Stores is what is watched.

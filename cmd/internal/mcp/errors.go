@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // failure is the result of a call that failed.

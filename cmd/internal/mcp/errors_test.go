@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Each error of Claude Code's description of its tools, provoked.

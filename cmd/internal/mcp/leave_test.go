@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // A team of the same name that another session has made since is not ours to end.

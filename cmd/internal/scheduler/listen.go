@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/events"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // lastWords is for a subscriber that is cut to hear why.

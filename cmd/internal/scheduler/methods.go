@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // goneLimit is how long the teammates of a run that is over are waited for.

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // maxRecord bounds the record of one run, in bytes.

@@ -3,9 +3,9 @@ package scheduler
 import (
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/events"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 func waiting(q *slots, c *conductor) bool {

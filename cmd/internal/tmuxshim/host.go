@@ -14,9 +14,9 @@ import (
 	"syscall"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // HostWord is the verb, unknown to tmux, with which the program starts itself in a pane.

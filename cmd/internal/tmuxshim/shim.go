@@ -21,7 +21,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Version is what the shim says it is: the tmux whose answers it was compared with.

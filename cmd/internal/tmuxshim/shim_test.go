@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // recorded are the calls of tmux that versions of the client were seen to make, inside

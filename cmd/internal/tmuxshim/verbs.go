@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/host"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // Verb is one tmux command that the shim answers.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/cmd/internal/looks"
+	"github.com/leadlight-dev/leadlight/cmd/internal/style"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -38,7 +38,7 @@ func (m *model) teammate(x api.Member, name, w int) string {
 	if x.Name == m.selected {
 		mark = "▸"
 	}
-	look := looks.Member(x.State)
+	look := style.Member(x.State)
 	unread := ""
 	if x.Unread != nil && *x.Unread > 0 {
 		unread = fmt.Sprint(*x.Unread)
@@ -86,7 +86,7 @@ func (m *model) taskLines(int) []string {
 	}
 	var out []string
 	for _, t := range m.tasks {
-		look := looks.Task(t.Status)
+		look := style.Task(t.Status)
 		text := fmt.Sprintf(" %s %3s %s", inColor(fit(look.Mark, 2), look.Color), plain(t.ID), plain(t.Subject))
 		if t.Owner != "" {
 			text += faint(" (" + plain(t.Owner) + ")")

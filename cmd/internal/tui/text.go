@@ -9,7 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/leadlight-dev/leadlight/cmd/internal/looks"
+	"github.com/leadlight-dev/leadlight/cmd/internal/style"
 )
 
 // plain is text of others as one line that moves no cursor.
@@ -123,7 +123,7 @@ func faint(s string) string   { return lipgloss.NewStyle().Faint(true).Inline(tr
 func reverse(s string) string { return lipgloss.NewStyle().Reverse(true).Inline(true).Render(s) }
 
 func inColor(s, color string) string {
-	index, ok := looks.Index(color)
+	index, ok := style.Index(color)
 	switch {
 	case color == "dim":
 		return faint(s)

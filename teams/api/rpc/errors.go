@@ -8,8 +8,8 @@ import (
 
 	"github.com/creachadair/jrpc2"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // firstCode is JSON-RPC's first number for errors of one's own.

@@ -17,7 +17,7 @@ import (
 	"io"
 	"reflect"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Version is the version of this protocol. It changes only when something that

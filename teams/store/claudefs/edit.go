@@ -8,11 +8,11 @@ import (
 	"path"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
-	"github.com/leadlight-dev/leadlight/teams/store/files"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/lock"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store/ledger"
-	"github.com/leadlight-dev/leadlight/teams/store/lock"
-	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
 )
 
 // lock takes one of our locks of a team. Its folder is made, so the caller checks

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store"
-	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
 )
 
 // field maps one key of a JSON object to a part of a T.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store"
-	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
 )
 
 // messageFields lists the fields in the order in which new entries have them.

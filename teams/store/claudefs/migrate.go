@@ -3,9 +3,9 @@ package claudefs
 import (
 	"encoding/json"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store"
-	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
 )
 
 // A migration brings a roster of ours from the schema before to the schema to.

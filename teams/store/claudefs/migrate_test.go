@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
-	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 func TestA19_Migration(t *testing.T) {

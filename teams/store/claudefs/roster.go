@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/lock"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/ledger"
-	"github.com/leadlight-dev/leadlight/teams/store/lock"
-	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
 )
 
 type roster struct{ f *FS }

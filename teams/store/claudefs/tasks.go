@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/teams/store"
-	"github.com/leadlight-dev/leadlight/teams/store/files"
 )
 
 type tasks struct{ f *FS }

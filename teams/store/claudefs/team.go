@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store"
-	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
 )
 
 // draft is a team while it is read or written: the file's name for it is the

@@ -6,8 +6,8 @@ import (
 	"path"
 	"strconv"
 
+	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/teams/store"
-	"github.com/leadlight-dev/leadlight/teams/store/lock"
 )
 
 // isLink tells whether a task's file is a link. It is not followed; to delete the

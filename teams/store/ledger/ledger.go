@@ -21,7 +21,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/leadlight-dev/leadlight/teams/store/files"
+	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // maxBytes is the size from which a ledger loses its older half. 1 MiB are some

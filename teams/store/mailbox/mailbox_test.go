@@ -3,7 +3,7 @@ package mailbox_test
 import (
 	"testing"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/mailbox"
 	"github.com/leadlight-dev/leadlight/teams/store/memory"

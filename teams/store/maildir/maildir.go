@@ -24,12 +24,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/lock"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store"
-	"github.com/leadlight-dev/leadlight/teams/store/files"
 	"github.com/leadlight-dev/leadlight/teams/store/ledger"
-	"github.com/leadlight-dev/leadlight/teams/store/lock"
-	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
 )
 
 // Options are the settings of a store. The zero value works.

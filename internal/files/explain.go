@@ -6,7 +6,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Explain makes an error of a file operation fit to be told: operation, full

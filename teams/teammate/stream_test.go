@@ -1,4 +1,4 @@
-package mate
+package teammate
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
-	"github.com/leadlight-dev/leadlight/teams/store/files"
 )
 
 // followed lets a stream go by in pieces and returns what is kept of it.

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
-	"github.com/leadlight-dev/leadlight/teams/store/files"
-	"github.com/leadlight-dev/leadlight/teams/store/lock"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/lock"
 )
 
 // The children are this test binary, with a role in the environment and the

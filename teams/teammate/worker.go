@@ -1,4 +1,4 @@
-package mate
+package teammate
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/leadlight-dev/leadlight/hooks"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/fault"
 )
 
 // maxResult is how much of a command's output becomes the task's result, in bytes.

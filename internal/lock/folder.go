@@ -9,8 +9,8 @@ import (
 	"path"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
-	"github.com/leadlight-dev/leadlight/teams/store/files"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // Stale is the age from which Claude Code counts a lock folder as left behind.

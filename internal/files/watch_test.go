@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/teams/store/files"
+	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 func hint(t *testing.T, what string, c <-chan struct{}, within time.Duration) {

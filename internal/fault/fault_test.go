@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/leadlight-dev/leadlight/teams/fault"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 func TestOfFindsTheCode(t *testing.T) {

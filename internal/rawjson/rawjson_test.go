@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/leadlight-dev/leadlight/teams/store/rawjson"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 func TestEditTouchesNothingElse(t *testing.T) {

@@ -1,9 +1,9 @@
-// Package mate is a teammate's life on top of its host: it reads the launch
+// Package teammate is a teammate's life on top of its host: it reads the launch
 // record, runs the agent (or, for a worker, one command a task), answers requests
 // to shut down, and in the end writes down how it ended and tells the lead. It
 // runs inside the pane, in the process that leadlight started there, and acts in
 // the teammate's own name.
-package mate
+package teammate
 
 import (
 	"context"
@@ -19,15 +19,15 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/fault"
-	"github.com/leadlight-dev/leadlight/teams/store/files"
-	"github.com/leadlight-dev/leadlight/teams/store/lock"
 )
 
 // Options is what a mate is made of.

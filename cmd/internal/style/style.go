@@ -1,6 +1,6 @@
-// Package looks says how states and colours are shown to a person, one way for tables,
+// Package style says how states and colours are shown to a person, one way for tables,
 // status lines and the dashboard.
-package looks
+package style
 
 import (
 	"strconv"

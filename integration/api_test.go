@@ -108,10 +108,10 @@ func apiCare(t *testing.T, r *rig, live rpc.Live, ok func(error), refused func(e
 	if !check.OK || !slices.ContainsFunc(check.Checks, func(c api.Check) bool { return c.Name == "team alpha" && c.Status == "ok" }) {
 		t.Errorf("doctor: %+v", check)
 	}
-	litter, err := live.GC(ctx, api.GCParams{DryRun: true})
+	orphans, err := live.GC(ctx, api.GCParams{DryRun: true})
 	ok(err)
-	if litter == nil || len(litter) != 0 {
-		t.Errorf("gc: %+v", litter)
+	if orphans == nil || len(orphans) != 0 {
+		t.Errorf("gc: %+v", orphans)
 	}
 	mine, err := live.Takeover(ctx, api.TakeoverParams{})
 	ok(err)

@@ -199,7 +199,7 @@ func (g *gang) sound(lost ...string) {
 			g.t.Errorf("doctor after --fix: %+v", c)
 		}
 	}
-	if left := into[[]api.Litter](g.rig, "gc", "--dry-run"); len(left) > 0 {
+	if left := into[[]api.Orphan](g.rig, "gc", "--dry-run"); len(left) > 0 {
 		g.t.Errorf("left: %+v", left)
 	}
 }

@@ -69,7 +69,7 @@ func silent(rec HostRecord, err error) (state, reason string) {
 		if self, err := signals.Self(); err == nil && self.Boot != rec.Process.Boot {
 			return api.StateLost, "the machine was restarted"
 		}
-		return api.StateLost, "its host is gone without a goodbye"
+		return api.StateLost, "its host was killed"
 	case signals.Alive:
 		if errors.Is(err, host.ErrNoHost) {
 			return api.StateUnknown, "its host runs but does not listen"

@@ -50,7 +50,7 @@ func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) 
 		}
 	}
 	s.panes.TidyRun(ctx)
-	s.clearTrees(ctx, t.Name)
+	s.removeWorktrees(ctx, t.Name)
 	if err := s.roster.Delete(ctx, t.Name); err != nil {
 		return fmt.Errorf("delete team %s: %w", t.Name, err)
 	}

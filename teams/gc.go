@@ -12,7 +12,7 @@ import (
 // records of this base directory that carry our mark. Unless dryRun is set it
 // removes them, each only with proof that it is ours. Members that are lost are
 // written down first.
-func (s *Service) GC(ctx context.Context, dryRun bool) ([]api.Litter, error) {
+func (s *Service) GC(ctx context.Context, dryRun bool) ([]api.Orphan, error) {
 	if err := s.leadOnly("clean up"); err != nil {
 		return nil, err
 	}
@@ -30,8 +30,8 @@ func (s *Service) GC(ctx context.Context, dryRun bool) ([]api.Litter, error) {
 	}
 	// The rosters are read after the panes and records, and again before each
 	// removal: a newcomer is in its roster before it has a pane.
-	found, err := s.panes.Litter(ctx, func(team, agent, host string) bool { return s.names(ctx, team, agent, host) })
-	out := []api.Litter{}
+	found, err := s.panes.Orphans(ctx, func(team, agent, host string) bool { return s.names(ctx, team, agent, host) })
+	out := []api.Orphan{}
 	for _, l := range found {
 		if !dryRun {
 			if err := l.Remove(ctx); err != nil {
@@ -40,7 +40,7 @@ func (s *Service) GC(ctx context.Context, dryRun bool) ([]api.Litter, error) {
 				l.Removed = true
 			}
 		}
-		out = append(out, l.Litter)
+		out = append(out, l.Orphan)
 	}
 	return out, err
 }

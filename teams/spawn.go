@@ -91,7 +91,7 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 	}
 	if err == nil {
 		s.enlist(ctx, t, news)
-		s.plant(ctx, t, news)
+		s.addWorktrees(ctx, t, news)
 		s.brief(ctx, t, news)
 		s.launch(ctx, t, news)
 	}
@@ -364,7 +364,7 @@ func (s *Service) dismiss(ctx context.Context, t store.Team, news []newcomer) {
 			if n.spec.again != nil {
 				continue
 			}
-			if left := s.clearTree(ctx, t.Name, n.spec.Name); left != "" && n.tree != nil {
+			if left := s.removeWorktree(ctx, t.Name, n.spec.Name); left != "" && n.tree != nil {
 				s.notice(left)
 			}
 			if _, err := s.mail.Archive(ctx, t.Name, n.spec.Name); err != nil {

@@ -182,7 +182,7 @@ func (s *Service) stopOne(ctx context.Context, t store.Team, m store.Member, o *
 		}
 	}
 	if out.Outcome != api.UnprovenStop && !o.again {
-		if left := s.clearTree(ctx, t.Name, m.Name); left != "" {
+		if left := s.removeWorktree(ctx, t.Name, m.Name); left != "" {
 			out.Leftovers = append(out.Leftovers, left)
 		}
 	}

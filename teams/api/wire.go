@@ -220,8 +220,8 @@ type Checkup struct {
 	OK     bool    `json:"ok"` // no check failed
 }
 
-// Litter is one thing that belongs to no living team (gc).
-type Litter struct {
+// Orphan is one thing that belongs to no living team (gc).
+type Orphan struct {
 	Kind    string `json:"kind"` // pane, process, socket, record, folder, file
 	What    string `json:"what"`
 	Why     string `json:"why"`

@@ -52,7 +52,7 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 			return err
 		}
 		for _, l := range found {
-			a.say("%s", litterLine(l))
+			a.say("%s", orphanLine(l))
 		}
 		if err := a.mend(svc); err != nil {
 			return err

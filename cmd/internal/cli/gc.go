@@ -34,8 +34,8 @@ func runGC(ctx context.Context, a *app, o gcOptions) error {
 	if err != nil {
 		return err
 	}
-	shim, shimErr := a.shimLitter(ctx, o.DryRun)
-	found = append(append([]api.Litter{}, found...), shim...)
+	shim, shimErr := a.shimOrphans(ctx, o.DryRun)
+	found = append(append([]api.Orphan{}, found...), shim...)
 	if !o.DryRun {
 		if err := a.tidyDaemon(); err != nil {
 			return err
@@ -46,13 +46,13 @@ func runGC(ctx context.Context, a *app, o gcOptions) error {
 			a.say("nothing to remove")
 		}
 		for _, l := range found {
-			fmt.Fprintln(w, litterLine(l))
+			fmt.Fprintln(w, orphanLine(l))
 		}
 	})
 	return errors.Join(err, shimErr) // what was removed is told first
 }
 
-func litterLine(l api.Litter) string {
+func orphanLine(l api.Orphan) string {
 	verb := "would remove"
 	switch {
 	case l.Removed:

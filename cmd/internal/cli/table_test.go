@@ -15,7 +15,7 @@ func TestTablesFitTheLeadsPane(t *testing.T) {
 	two := 2
 	members := []api.Member{
 		{Name: "security", State: api.StateActive, Kind: "worker", Profile: "shell", Task: "12", Unread: &two, TmuxPaneID: "%14", PID: 123456},
-		{Name: "vet", State: api.StateLost, Kind: "plain", Profile: "exec", TmuxPaneID: "%15", Reason: "its host is gone without a goodbye"},
+		{Name: "vet", State: api.StateLost, Kind: "plain", Profile: "exec", TmuxPaneID: "%15", Reason: "its host was killed"},
 	}
 	tasks := []api.Task{{ID: "1", Status: "in_progress", Owner: "security", BlockedBy: []string{"2", "3"}, Subject: "Look for injection and path traversal"}}
 	for _, tc := range []struct {

@@ -86,8 +86,8 @@ func (a *app) shimKeeper(c *composition) (tmuxshim.Keeper, error) {
 	}, err
 }
 
-// shimLitter is what killed calls of the shim have left; unless dryRun is set it is removed.
-func (a *app) shimLitter(ctx context.Context, dryRun bool) ([]api.Litter, error) {
+// shimOrphans is what killed calls of the shim have left; unless dryRun is set it is removed.
+func (a *app) shimOrphans(ctx context.Context, dryRun bool) ([]api.Orphan, error) {
 	k, err := a.shimKeeper(a.built)
 	if err != nil {
 		return nil, err

@@ -207,7 +207,7 @@ func jsonAnswers() []struct {
 		{"task rm, item rm", false, removedTask{}},
 		{"doctor", false, api.Checkup{}},
 		{"  checks, each", false, api.Check{}},
-		{"gc", true, api.Litter{}},
+		{"gc", true, api.Orphan{}},
 		{"version", false, versionInfo{}},
 		{"init", false, written{}},
 		{"errors, on standard error: {\"error\": …}", false, api.Error{}},

@@ -63,7 +63,7 @@ func careMethods(serve Serve, look Look) []rpc.Method {
 			facts.Team = p.Team
 			return svc.Doctor(ctx, facts), nil
 		}),
-		rpc.Func("live.gc", "Remove what belongs to no living team.", func(ctx context.Context, p api.GCParams) ([]api.Litter, error) {
+		rpc.Func("live.gc", "Remove what belongs to no living team.", func(ctx context.Context, p api.GCParams) ([]api.Orphan, error) {
 			svc, err := serve("")
 			if err != nil {
 				return nil, err

@@ -26,7 +26,7 @@ const programless = 10 * time.Minute
 // Found is what there is of the shim.
 type Found struct {
 	Servers []string // that have panes, each as people name it
-	Litter  []api.Litter
+	Litter  []api.Orphan
 }
 
 // Look finds what the shim remembers, and what calls that were killed have left: launches
@@ -69,7 +69,7 @@ type look struct {
 // call may write them anew, and hosts later.
 func (l *look) add(kind, what, why string, remove func() error) {
 	at := len(l.Litter)
-	l.Litter = append(l.Litter, api.Litter{Kind: kind, What: what, Why: why})
+	l.Litter = append(l.Litter, api.Orphan{Kind: kind, What: what, Why: why})
 	end := func() {
 		if err := remove(); err != nil {
 			l.Litter[at].Kept = err.Error()

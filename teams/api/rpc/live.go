@@ -24,8 +24,8 @@ func (l Live) Doctor(ctx context.Context, p api.DoctorParams) (api.Checkup, erro
 }
 
 // GC is live.gc: remove what belongs to no living team.
-func (l Live) GC(ctx context.Context, p api.GCParams) ([]api.Litter, error) {
-	return Do[[]api.Litter](ctx, l.c, "live.gc", p)
+func (l Live) GC(ctx context.Context, p api.GCParams) ([]api.Orphan, error) {
+	return Do[[]api.Orphan](ctx, l.c, "live.gc", p)
 }
 
 // TeamCreate is live.team.create: create a team.

@@ -18,34 +18,34 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
-// Litter is one thing that belongs to no living team, and how it is removed.
-type Litter struct {
-	api.Litter
+// Orphan is one thing that belongs to no living team, and how it is removed.
+type Orphan struct {
+	api.Orphan
 	remove func(context.Context) error
 }
 
 // Remove removes it. What does not prove to be ours is left alone with an error.
-func (l Litter) Remove(ctx context.Context) error { return l.remove(ctx) }
+func (o Orphan) Remove(ctx context.Context) error { return o.remove(ctx) }
 
 // envFileAge is how old a handed-over environment must be before it counts as
 // never taken.
 const envFileAge = time.Minute
 
-// Litter looks for panes, processes, sockets, files and records that carry our
+// Orphans looks for panes, processes, sockets, files and records that carry our
 // mark and that living does not vouch for. living tells whether the roster of a
 // team names that host for that member.
-func (m *Manager) Litter(ctx context.Context, living func(team, agent, hostID string) bool) ([]Litter, error) {
-	panes, err := m.strayPanes(ctx, living)
-	records, recErr := m.strayRecords(ctx, living)
-	return append(append(panes, records...), m.strayFiles(ctx)...), errors.Join(err, recErr)
+func (m *Manager) Orphans(ctx context.Context, living func(team, agent, hostID string) bool) ([]Orphan, error) {
+	panes, err := m.orphanPanes(ctx, living)
+	records, recErr := m.orphanRecords(ctx, living)
+	return append(append(panes, records...), m.orphanFiles(ctx)...), errors.Join(err, recErr)
 }
 
-// strayPanes are panes of this base directory that no roster names.
-func (m *Manager) strayPanes(ctx context.Context, living func(team, agent, hostID string) bool) ([]Litter, error) {
-	var out []Litter
+// orphanPanes are panes of this base directory that no roster names.
+func (m *Manager) orphanPanes(ctx context.Context, living func(team, agent, hostID string) bool) ([]Orphan, error) {
+	var out []Orphan
 	var errs []error
 	for _, c := range m.inUse(ctx) {
-		found, err := m.strayPanesOf(ctx, c, living)
+		found, err := m.orphanPanesIn(ctx, c, living)
 		out, errs = append(out, found...), append(errs, err)
 	}
 	return out, errors.Join(errs...)
@@ -66,28 +66,28 @@ func (m *Manager) inUse(ctx context.Context) []Choice {
 	return out
 }
 
-func (m *Manager) strayPanesOf(ctx context.Context, c Choice, living func(team, agent, hostID string) bool) ([]Litter, error) {
+func (m *Manager) orphanPanesIn(ctx context.Context, c Choice, living func(team, agent, hostID string) bool) ([]Orphan, error) {
 	ctx, cancel := context.WithTimeout(ctx, terminalLimit)
 	defer cancel()
 	all, err := c.Backend.List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list panes: %w", err)
 	}
-	var out []Litter
+	var out []Orphan
 	for _, p := range all {
 		if p.Mark.Base != m.baseKey || living(p.Mark.Team, p.Mark.Agent, p.Mark.Host) {
 			continue
 		}
 		t := Target{Team: p.Mark.Team, Agent: p.Mark.Agent, Host: p.Mark.Host, Backend: c.Type, Terminal: c.Socket, Pane: p.ID}
-		out = append(out, Litter{
-			Litter: api.Litter{Kind: "pane", What: fmt.Sprintf("%s of %s@%s", p.ID, t.Agent, t.Team), Why: "no team names it"},
-			remove: unless(living, t, m.endStray),
+		out = append(out, Orphan{
+			Orphan: api.Orphan{Kind: "pane", What: fmt.Sprintf("%s of %s@%s", p.ID, t.Agent, t.Team), Why: "no team names it"},
+			remove: unless(living, t, m.endOrphan),
 		})
 	}
 	return out, nil
 }
 
-// errNamed says that a roster has come to name what was litter a moment ago.
+// errNamed says that a roster has come to name what was an orphan a moment ago.
 var errNamed = errors.New("a team names it now")
 
 // unless looks once more whether a team names the host before it is ended.
@@ -100,21 +100,21 @@ func unless(living func(team, agent, hostID string) bool, t Target, end func(con
 	}
 }
 
-func (m *Manager) endStray(ctx context.Context, t Target) error {
+func (m *Manager) endOrphan(ctx context.Context, t Target) error {
 	if e := m.End(ctx, t, 2*time.Second, 2*time.Second); e.Outcome == api.UnprovenStop {
 		return errors.New(e.Reason)
 	}
 	return nil
 }
 
-// strayRecords are records of hosts that no roster names, and what hosts that
+// orphanRecords are records of hosts that no roster names, and what hosts that
 // were killed have left running.
-func (m *Manager) strayRecords(ctx context.Context, living func(team, agent, hostID string) bool) ([]Litter, error) {
+func (m *Manager) orphanRecords(ctx context.Context, living func(team, agent, hostID string) bool) ([]Orphan, error) {
 	teams, err := m.opt.Dir.ReadDir("leadlight")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list host records: %w", err)
 	}
-	var out []Litter
+	var out []Orphan
 	for _, team := range teams {
 		agents := map[string]bool{}
 		for _, kind := range []string{"hosts", "launch"} {
@@ -126,13 +126,13 @@ func (m *Manager) strayRecords(ctx context.Context, living func(team, agent, hos
 			}
 		}
 		for _, agent := range slices.Sorted(maps.Keys(agents)) {
-			out = append(out, m.strayRecord(ctx, team.Name(), agent, living)...)
+			out = append(out, m.orphanRecord(ctx, team.Name(), agent, living)...)
 		}
 	}
 	return out, nil
 }
 
-func (m *Manager) strayRecord(ctx context.Context, team, agent string, living func(team, agent, hostID string) bool) []Litter {
+func (m *Manager) orphanRecord(ctx context.Context, team, agent string, living func(team, agent, hostID string) bool) []Orphan {
 	rec, hostErr := m.records.Host(ctx, team, agent)
 	launch, launchErr := m.records.Launch(ctx, team, agent)
 	hostID := rec.Host
@@ -148,45 +148,45 @@ func (m *Manager) strayRecord(ctx context.Context, team, agent string, living fu
 	if launchErr == nil && launch.Host == hostID {
 		t.Backend, t.Terminal = launch.Backend, launch.Terminal
 	}
-	var out []Litter
+	var out []Orphan
 	if left, err := signals.Marked(hostID); err == nil && len(left) > 0 && (!known || !alive) {
-		out = append(out, Litter{
-			Litter: api.Litter{Kind: "process", What: fmt.Sprintf("%d processes of %s@%s, the first is pid %d %s", len(left), agent, team, left[0].PID, left[0].Command),
-				Why: whyStray(known)},
+		out = append(out, Orphan{
+			Orphan: api.Orphan{Kind: "process", What: fmt.Sprintf("%d processes of %s@%s, the first is pid %d %s", len(left), agent, team, left[0].PID, left[0].Command),
+				Why: whyOrphan(known)},
 			remove: func(ctx context.Context) error {
 				if alive {
-					return unless(living, t, m.endStray)(ctx)
+					return unless(living, t, m.endOrphan)(ctx)
 				}
-				return m.endStray(ctx, t)
+				return m.endOrphan(ctx, t)
 			},
 		})
 	}
 	if !known && !alive {
-		out = append(out, Litter{
-			Litter: api.Litter{Kind: "record", What: path.Join("leadlight", team, "hosts", agent+".json"), Why: "no team names its host"},
+		out = append(out, Orphan{
+			Orphan: api.Orphan{Kind: "record", What: path.Join("leadlight", team, "hosts", agent+".json"), Why: "no team names its host"},
 			remove: func(context.Context) error { return m.records.Forget(team, agent) },
 		})
 	}
 	return out
 }
 
-func whyStray(known bool) string {
+func whyOrphan(known bool) string {
 	if known {
 		return "their host was killed"
 	}
 	return "no team names their host"
 }
 
-// strayFiles are sockets that nobody listens on and environments nobody took.
-func (m *Manager) strayFiles(ctx context.Context) []Litter {
+// orphanFiles are sockets that nobody listens on and environments nobody took.
+func (m *Manager) orphanFiles(ctx context.Context) []Orphan {
 	entries, err := os.ReadDir(m.runDir())
 	if err != nil {
 		return nil
 	}
-	var out []Litter
+	var out []Orphan
 	for _, e := range entries {
 		file := filepath.Join(m.runDir(), e.Name())
-		l := Litter{Litter: api.Litter{What: file}, remove: func(context.Context) error { return os.Remove(file) }}
+		l := Orphan{Orphan: api.Orphan{What: file}, remove: func(context.Context) error { return os.Remove(file) }}
 		switch {
 		case e.IsDir() && strings.HasPrefix(e.Name(), leadPrefix):
 			if lead, err := ReadLead(file); err == nil && lead.Process.Probe() != signals.Gone {

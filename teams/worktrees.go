@@ -14,9 +14,9 @@ import (
 // treesRecord is where the worktrees of a team are kept, by teammate.
 const treesRecord = "launch/.worktrees.json"
 
-// keeper makes and removes worktrees. They lie with the user's other state, where
+// worktrees makes and removes worktrees. They lie with the user's other state, where
 // neither the repository nor the end of the team touches them.
-func (s *Service) keeper() worktree.Keeper {
+func (s *Service) worktrees() worktree.Keeper {
 	root := variable(s.environ, "XDG_STATE_HOME")
 	if !filepath.IsAbs(root) {
 		if root = variable(s.environ, "HOME"); filepath.IsAbs(root) {
@@ -29,30 +29,30 @@ func (s *Service) keeper() worktree.Keeper {
 	return worktree.Keeper{Root: root, Environ: s.environ}
 }
 
-// plant gives those newcomers that are to have one a worktree, in which they then
+// addWorktrees gives those pending members that ask for one a worktree, in which they then
 // work.
-func (s *Service) plant(ctx context.Context, t store.Team, news []newcomer) {
+func (s *Service) addWorktrees(ctx context.Context, t store.Team, news []newcomer) {
 	var wg sync.WaitGroup
 	for i := range news {
 		n := &news[i]
 		if n.err != nil || n.spec.Worktree == nil || n.spec.again != nil {
 			continue
 		}
-		wg.Go(func() { n.err = s.plantOne(ctx, t, n) })
+		wg.Go(func() { n.err = s.addWorktree(ctx, t, n) })
 	}
 	wg.Wait()
 }
 
-func (s *Service) plantOne(ctx context.Context, t store.Team, n *newcomer) error {
-	tree, err := s.keeper().Add(ctx, n.dir, t.Name, n.spec.Name, *n.spec.Worktree)
+func (s *Service) addWorktree(ctx context.Context, t store.Team, n *newcomer) error {
+	tree, err := s.worktrees().Add(ctx, n.dir, t.Name, n.spec.Name, *n.spec.Worktree)
 	if err != nil {
 		return fmt.Errorf("a worktree for %s: %w", n.spec.Name, err)
 	}
 	n.tree, n.dir = &tree, tree.Dir
-	return s.editTrees(ctx, t.Name, func(all map[string]worktree.Tree) { all[n.spec.Name] = tree })
+	return s.editWorktrees(ctx, t.Name, func(all map[string]worktree.Tree) { all[n.spec.Name] = tree })
 }
 
-func (s *Service) editTrees(ctx context.Context, team string, change func(map[string]worktree.Tree)) error {
+func (s *Service) editWorktrees(ctx context.Context, team string, change func(map[string]worktree.Tree)) error {
 	err := panes.EditOwn(ctx, s.panes.Records(), team, treesRecord, "write worktrees", func(all *map[string]worktree.Tree) (bool, error) {
 		if *all == nil {
 			*all = map[string]worktree.Tree{}
@@ -66,20 +66,20 @@ func (s *Service) editTrees(ctx context.Context, team string, change func(map[st
 	return nil
 }
 
-// clearTree takes the worktree of a teammate that has ended back, if it has one. It
+// removeWorktree takes the worktree of a teammate that has ended back, if it has one. It
 // returns why it is left, if it is: work in it is never lost.
-func (s *Service) clearTree(ctx context.Context, team, name string) (left string) {
+func (s *Service) removeWorktree(ctx context.Context, team, name string) (left string) {
 	all, err := panes.ReadOwn[map[string]worktree.Tree](ctx, s.panes.Records(), team, treesRecord)
 	tree, has := all[name]
 	if err != nil || !has {
 		return ""
 	}
-	kept, err := s.keeper().Remove(ctx, tree)
+	kept, err := s.worktrees().Remove(ctx, tree)
 	if err != nil {
 		kept = err.Error()
 	}
 	if kept == "" {
-		if err := s.editTrees(ctx, team, func(all map[string]worktree.Tree) { delete(all, name) }); err != nil {
+		if err := s.editWorktrees(ctx, team, func(all map[string]worktree.Tree) { delete(all, name) }); err != nil {
 			s.log.Warn("forget a worktree", "path", tree.Path, "error", err)
 		}
 		return ""
@@ -87,14 +87,14 @@ func (s *Service) clearTree(ctx context.Context, team, name string) (left string
 	return fmt.Sprintf("the worktree %s of %s is kept: %s", tree.Path, name, kept)
 }
 
-// clearTrees takes all worktrees of a team back that can be, before its records go.
-func (s *Service) clearTrees(ctx context.Context, team string) {
+// removeWorktrees takes all worktrees of a team back that can be, before its records go.
+func (s *Service) removeWorktrees(ctx context.Context, team string) {
 	all, err := panes.ReadOwn[map[string]worktree.Tree](ctx, s.panes.Records(), team, treesRecord)
 	if err != nil {
 		s.notice(fmt.Sprintf("which worktrees team %s had cannot be read: %v", team, err))
 	}
 	for name := range all {
-		if left := s.clearTree(ctx, team, name); left != "" {
+		if left := s.removeWorktree(ctx, team, name); left != "" {
 			s.notice(left)
 		}
 	}

@@ -29,7 +29,7 @@ func TestClaudeGoesOn(t *testing.T) {
 		})
 		r.must("leadlight", "send", "amy", "PLAY:ping")
 		r.eventually("amy has answered", func() bool { return r.mailed("amy", "pong from amy") })
-		if r.mailed("amy", "begins anew") {
+		if r.mailed("amy", "starts a new conversation") {
 			t.Error("amy did not go on")
 		}
 		if found, err := filepath.Glob(r.path("home/.claude/teams/*")); err != nil || len(found) != 1 {

@@ -38,17 +38,17 @@ const (
 	submitWait = 2 * time.Second
 )
 
-// courier types the mail of an interactive agent into it, a message at a time, when
+// mailTyper types the mail of an interactive agent into it, a message at a time, when
 // it is quiet and nobody else types.
-type courier struct {
-	m       *mate
-	look    *look
-	briefed bool
-	worked  bool // something was typed since the lead was told that it is idle
-	asks    question
-	done    map[string]bool // its completed tasks that the lead knows of
-	kept    int             // how often in a row hooks have kept it from going idle
-	typed   *typed
+type mailTyper struct {
+	m          *teammate
+	look       *look
+	introduced bool
+	worked     bool // something was typed since the lead was told that it is idle
+	asks       question
+	done       map[string]bool // its completed tasks that the lead knows of
+	kept       int             // how often in a row hooks have kept it from going idle
+	typed      *typed
 }
 
 // typed is a message that was typed, but not taken yet.
@@ -69,18 +69,18 @@ func (t *typed) submitted(st host.Status) bool {
 }
 
 // deliver lives beside the program of an interactive agent until ctx ends.
-func (m *mate) deliver(ctx context.Context) {
+func (m *teammate) deliver(ctx context.Context) {
 	l, err := newLook(m.host, *m.launch.Manner)
 	if err != nil {
-		m.say("mail cannot be typed into it: %v", err)
+		m.print("mail cannot be typed into it: %v", err)
 		return
 	}
 	hints, err := m.o.Service.Hints(ctx, m.o.Team)
 	if err != nil {
-		m.say("its mail cannot be watched: %v", err)
+		m.print("its mail cannot be watched: %v", err)
 		return
 	}
-	c := &courier{m: m, look: l, done: map[string]bool{}}
+	c := &mailTyper{m: m, look: l, done: map[string]bool{}}
 	c.completed(ctx) // what is done before it starts is nothing new
 	for ctx.Err() == nil {
 		c.round(ctx)
@@ -96,13 +96,13 @@ func (m *mate) deliver(ctx context.Context) {
 }
 
 // round delivers what is there and shows what the agent does.
-func (c *courier) round(ctx context.Context) {
+func (c *mailTyper) round(ctx context.Context) {
 	msgs, err := c.m.o.Service.Inbox(ctx, c.m.o.Team, "", teams.InboxFilter{Unread: true})
 	if err != nil {
 		c.m.o.Log.Warn("read the inbox", "error", err)
 	}
 	for _, msg := range collapse(msgs) {
-		if err := c.hand(ctx, msg); err != nil {
+		if err := c.deliverOne(ctx, msg); err != nil {
 			if ctx.Err() == nil { // not said on its screen, which is the agent's, and is read from
 				c.m.o.Log.Warn("type a message", "from", msg.From, "error", err)
 				c.m.show(api.StateWaiting, "", fmt.Sprintf("a message from %s cannot be typed: %v", store.Shown(msg.From), err))
@@ -144,14 +144,14 @@ func news(text string) bool {
 	return f.CompletedTaskID != "" || f.FailureReason != "" || f.Result != "" || f.Summary != ""
 }
 
-// hand types one message when the moment is right, and marks it as read when the
+// deliverOne types one message when the moment is right, and marks it as read when the
 // program has taken it. If a person begins to type in that moment, it waits for
 // the next one.
-func (c *courier) hand(ctx context.Context, msg batch) error {
+func (c *mailTyper) deliverOne(ctx context.Context, msg batch) error {
 	for {
-		since, err := c.await(ctx)
+		since, err := c.waitFree(ctx)
 		if err == nil {
-			err = c.give(ctx, msg, since)
+			err = c.typeMessage(ctx, msg, since)
 		}
 		switch {
 		case errors.Is(err, fault.Rejected):
@@ -163,9 +163,9 @@ func (c *courier) hand(ctx context.Context, msg batch) error {
 	}
 }
 
-// give types what a message says: REJECTED if a person has typed after since, or is
+// typeMessage types what a message says: REJECTED if a person has typed after since, or is
 // asked something.
-func (c *courier) give(ctx context.Context, msg batch, since time.Time) error {
+func (c *mailTyper) typeMessage(ctx context.Context, msg batch, since time.Time) error {
 	if msg.Type == store.ShutdownRequest && msg.Note == "" {
 		err := c.askToEnd(ctx, msg, since)
 		if manner := c.m.launch.Manner; err == nil && !c.m.launch.LedByUs && (len(manner.QuitKeys) > 0 || manner.Quit != "") {
@@ -174,19 +174,19 @@ func (c *courier) give(ctx context.Context, msg batch, since time.Time) error {
 		return err
 	}
 	text := header(msg.Message) + teams.InWords(msg.Text)
-	if !c.briefed {
-		text = c.briefing(ctx) + "\n" + text
+	if !c.introduced {
+		text = c.introduction(ctx) + "\n" + text
 	}
 	if err := c.enter(ctx, text, msg.ID, since); err != nil {
 		return err
 	}
-	c.briefed, c.worked, c.kept = true, true, 0
+	c.introduced, c.worked, c.kept = true, true, 0
 	return nil
 }
 
 // askToEnd asks as the profile says: by keys, by what its prompt takes, or, where
 // neither is known, in words.
-func (c *courier) askToEnd(ctx context.Context, msg batch, since time.Time) error {
+func (c *mailTyper) askToEnd(ctx context.Context, msg batch, since time.Time) error {
 	manner := c.m.launch.Manner
 	switch {
 	case len(manner.QuitKeys) > 0:
@@ -204,7 +204,7 @@ const quitLimit = 10 * time.Second
 
 // agree answers another lead in the name of a program that knows no such answer, once
 // the program is gone, which ends ctx, or should be.
-func (c *courier) agree(ctx context.Context, msg batch) error {
+func (c *mailTyper) agree(ctx context.Context, msg batch) error {
 	timer := time.NewTimer(quitLimit)
 	defer timer.Stop()
 	select {
@@ -218,14 +218,14 @@ func (c *courier) agree(ctx context.Context, msg batch) error {
 	return err
 }
 
-// await waits until the program is ready for text and nobody types, and returns
+// waitFree waits until the program is ready for text and nobody types, and returns
 // since when nobody does. What the screen shows meanwhile is the state that others see.
-func (c *courier) await(ctx context.Context) (since time.Time, err error) {
+func (c *mailTyper) waitFree(ctx context.Context) (since time.Time, err error) {
 	tick := time.NewTicker(min(quietPoll, max(typingPoll, c.look.quiet/4)))
 	defer tick.Stop()
 	for {
 		seen := c.look.see(ctx)
-		c.tell(ctx, seen)
+		c.showState(ctx, seen)
 		if seen.free {
 			return seen.since, nil
 		}
@@ -241,7 +241,7 @@ func (c *courier) await(ctx context.Context) (since time.Time, err error) {
 // stands in the input line is submitted again, a few times. A person who types
 // meanwhile waits a moment; one who comes between ends it: REJECTED, and what stands
 // in the input line is submitted the next time.
-func (c *courier) enter(ctx context.Context, text, id string, since time.Time) error {
+func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time) error {
 	manner, st := c.m.launch.Manner, c.m.host.Status()
 	if limit := manner.MaxPaste; len(text) > limit || st.Cooked && (len(text) > maxCooked || longest(text) > st.MaxLine) {
 		var err error
@@ -275,7 +275,7 @@ func (c *courier) enter(ctx context.Context, text, id string, since time.Time) e
 }
 
 // inFile puts a text into a file and returns the reference to it.
-func (c *courier) inFile(ctx context.Context, text, id string) (string, error) {
+func (c *mailTyper) inFile(ctx context.Context, text, id string) (string, error) {
 	name := panes.OwnPath(c.m.o.Team, "mail", c.m.o.Agent+"-"+id+".txt")
 	if err := c.m.o.Dir.Write(ctx, name, []byte(text)); err != nil {
 		return "", fmt.Errorf("put a long message into a file: %w", err)
@@ -284,7 +284,7 @@ func (c *courier) inFile(ctx context.Context, text, id string) (string, error) {
 }
 
 // gone tells whether what was typed has left the input line, submitted or erased.
-func (c *courier) gone(ctx context.Context, text string) bool {
+func (c *mailTyper) gone(ctx context.Context, text string) bool {
 	if c.typed.seen {
 		return c.look.leaves(ctx, text, c.typed.shown, 0)
 	}
@@ -295,7 +295,7 @@ func (c *courier) gone(ctx context.Context, text string) bool {
 // submit presses the submit key until the text has left the input line. One that was
 // not to be seen there, because the program shows nothing of it, is taken to be
 // submitted by the first. A question that came up meanwhile is not for us to answer.
-func (c *courier) submit(ctx context.Context, t *host.Turn, text string) error {
+func (c *mailTyper) submit(ctx context.Context, t *host.Turn, text string) error {
 	key := c.m.launch.Manner.Submit
 	for range submitTries {
 		if c.look.asks(ctx) {
@@ -330,8 +330,8 @@ func header(msg api.Message) string {
 	return fmt.Sprintf("[leadlight] message from %s: ", who)
 }
 
-// briefing tells an agent, once, where it is and how it answers.
-func (c *courier) briefing(ctx context.Context) string {
+// introduction tells an agent, once, where it is and how it answers.
+func (c *mailTyper) introduction(ctx context.Context) string {
 	o := c.m.o
 	others := "nobody yet"
 	if members, _, err := o.Service.Members(ctx, o.Team, false); err == nil {

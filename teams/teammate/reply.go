@@ -46,12 +46,12 @@ func (r *reply) Write(p []byte) (int, error) {
 // end takes a line that is complete, or the last one.
 func (r *reply) end() {
 	if !r.long {
-		r.see(bytes.TrimSpace(r.line))
+		r.parse(bytes.TrimSpace(r.line))
 	}
 	r.line, r.long = r.line[:0], false
 }
 
-func (r *reply) see(line []byte) {
+func (r *reply) parse(line []byte) {
 	if len(line) == 0 || line[0] != '{' {
 		return
 	}

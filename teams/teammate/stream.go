@@ -49,7 +49,7 @@ type stream struct {
 }
 
 // followStream begins to follow a run for a task.
-func (m *mate) followStream(ctx context.Context, task string) *stream {
+func (m *teammate) followStream(ctx context.Context, task string) *stream {
 	ctx = context.WithoutCancel(ctx) // it ends with the output
 	out, in := io.Pipe()
 	s := &stream{in: in, done: make(chan struct{}), wake: make(chan struct{}, 1), record: panes.ObservedRecord{Run: uuid.NewString(), Task: task}}
@@ -122,7 +122,7 @@ func (s *stream) save(state observe.State) error {
 }
 
 // write writes down the newest state, if it is not.
-func (s *stream) write(ctx context.Context, m *mate) {
+func (s *stream) write(ctx context.Context, m *teammate) {
 	s.mu.Lock()
 	next := s.next
 	s.next = nil

@@ -23,7 +23,7 @@ func followed(t *testing.T, stream []byte, piece int) (panes.ObservedRecord, err
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dir.Close() })
-	m := &mate{o: Options{Team: "alpha", Agent: "bob", Panes: panes.NewManager(panes.Options{Dir: dir}), Log: slog.New(slog.DiscardHandler)}}
+	m := &teammate{o: Options{Team: "alpha", Agent: "bob", Panes: panes.NewManager(panes.Options{Dir: dir}), Log: slog.New(slog.DiscardHandler)}}
 	s := m.followStream(t.Context(), "7")
 	for part := range slices.Chunk(stream, piece) {
 		if n, err := s.Write(part); n != len(part) || err != nil {

@@ -1,8 +1,7 @@
-// Package teammate is a teammate's life on top of its host: it reads the launch
-// record, runs the agent (or, for a worker, one command a task), answers requests
-// to shut down, and in the end writes down how it ended and tells the lead. It
-// runs inside the pane, in the process that leadlight started there, and acts in
-// the teammate's own name.
+// Package teammate runs a teammate on its host: it reads the launch record, runs the
+// agent (or, for a worker, one command per task), delivers mail, answers shutdown
+// requests, records the exit and notifies the lead. It runs inside the pane, in the
+// process that leadlight started there, and acts in the teammate's own name.
 package teammate
 
 import (
@@ -30,7 +29,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
-// Options is what a mate is made of.
+// Options is what a teammate needs to run.
 type Options struct {
 	Team, Agent string
 	Dir         *files.Dir     // the base directory
@@ -45,8 +44,8 @@ type Options struct {
 // of it are kept.
 const maxTranscript = 16 << 20
 
-// mate is one teammate alive.
-type mate struct {
+// teammate is one running teammate.
+type teammate struct {
 	o      Options
 	launch panes.LaunchRecord
 	record panes.HostRecord
@@ -56,10 +55,10 @@ type mate struct {
 	agreed atomic.Bool // it was ended because it had agreed
 }
 
-// Run lives the life of a teammate and returns the exit status of its process:
+// Run runs a teammate and returns the exit status of its process:
 // 0 when it was stopped or its agent ended well, so that the pane closes.
 func Run(ctx context.Context, o Options) (int, error) {
-	m := &mate{o: o}
+	m := &teammate{o: o}
 	var err error
 	if m.launch, err = o.Panes.Records().Launch(ctx, o.Team, o.Agent); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -102,7 +101,7 @@ func readEnvironment(path string) ([]string, error) {
 }
 
 // open starts the host and says on disk that it is there.
-func (m *mate) open(ctx context.Context) error {
+func (m *teammate) open(ctx context.Context) error {
 	o, l := m.o, m.launch
 	m.record = panes.HostRecord{Host: l.Host, Socket: l.Socket, StartedAt: time.Now(), Pane: paneOf(l.Backend, o.Environ)}
 	var err error
@@ -146,25 +145,25 @@ func paneOf(backendType string, environ []string) string {
 }
 
 // show sets the state that others observe, on the socket and on the pane.
-func (m *mate) show(state, task, reason string) {
+func (m *teammate) show(state, task, reason string) {
 	m.host.SetState(state, task, reason)
 	m.label.show(state)
 }
 
 // supervise runs the one program of a teammate that is not a worker, types mail into
 // it if that is how it is spoken to, and starts it again where the policy says so.
-func (m *mate) supervise(ctx context.Context) panes.Ended {
+func (m *teammate) supervise(ctx context.Context) panes.Ended {
 	stop := m.endOnClosing(ctx)
 	defer stop()
 	m.o.Service = m.o.Service.In(m.launch.Dir, m.env, m.host.Closing()) // hooks inherit what it has
-	argv, goesOn := m.launch.Argv, m.launch.GoOn
+	argv, resume := m.launch.Argv, m.launch.GoOn
 	for again := 0; ; again++ {
-		if goesOn {
+		if resume {
 			argv = m.launch.Resume
 		}
 		began := time.Now()
 		m.show(api.StateActive, "", "")
-		exit, err := m.attended(ctx, argv)
+		exit, err := m.runOnce(ctx, argv)
 		if err != nil {
 			return failed(err)
 		}
@@ -173,36 +172,36 @@ func (m *mate) supervise(ctx context.Context) panes.Ended {
 		if lived > steady {
 			again = 0
 		}
-		if goesOn && lived < resumeLimit && ended.State == api.StateFailed && !m.closing() {
-			m.beginAnew(ctx, ended)
-			argv, goesOn = m.launch.Argv, false
+		if resume && lived < resumeLimit && ended.State == api.StateFailed && !m.closing() {
+			m.startNewConversation(ctx, ended)
+			argv, resume = m.launch.Argv, false
 			continue
 		}
-		if !m.goesOn(ctx, ended, again) {
+		if !m.waitRestart(ctx, ended, again) {
 			return ended
 		}
-		goesOn = len(m.launch.Resume) > 0
+		resume = len(m.launch.Resume) > 0
 	}
 }
 
-// attended runs the program once, with its mail.
-func (m *mate) attended(ctx context.Context, argv []string) (host.Exit, error) {
+// runOnce runs the program once, with its mail.
+func (m *teammate) runOnce(ctx context.Context, argv []string) (host.Exit, error) {
 	delivering, cancel := context.WithCancel(ctx)
-	var courier sync.WaitGroup
-	defer courier.Wait()
+	var helpers sync.WaitGroup
+	defer helpers.Wait()
 	defer cancel()
 	if m.launch.Kind == profiles.Interactive && m.launch.Manner != nil {
-		courier.Go(func() { m.deliver(delivering) })
+		helpers.Go(func() { m.deliver(delivering) })
 	}
 	if !m.launch.LedByUs && m.launch.Kind != profiles.Native {
-		courier.Go(func() { m.endAgreed(delivering) })
+		helpers.Go(func() { m.endAgreed(delivering) })
 	}
 	return m.host.Run(ctx, host.Command{Argv: argv, Dir: m.launch.Dir, Env: m.env})
 }
 
 // endAgreed ends a program that has agreed to be shut down and does not go: another
-// lead takes the word for the deed.
-func (m *mate) endAgreed(ctx context.Context) {
+// lead treats the approval as the exit.
+func (m *teammate) endAgreed(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for agreed := false; ; {
@@ -222,7 +221,7 @@ func (m *mate) endAgreed(ctx context.Context) {
 	}
 }
 
-// Limits of the ladder when nobody gave others: the pane was closed by hand, or
+// Limits of TERM and KILL when nobody gave others: the pane was closed by hand, or
 // the host got a signal.
 const (
 	termLimit = 5 * time.Second
@@ -231,7 +230,7 @@ const (
 
 // endOnClosing takes the program down when the host has to go. After a request
 // over the socket the host does it itself, with the limits of the request.
-func (m *mate) endOnClosing(ctx context.Context) (stop func()) {
+func (m *teammate) endOnClosing(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	var ended sync.WaitGroup
 	ended.Go(func() {
@@ -255,7 +254,7 @@ func (m *mate) endOnClosing(ctx context.Context) (stop func()) {
 }
 
 // closing tells whether the host has to go.
-func (m *mate) closing() bool {
+func (m *teammate) closing() bool {
 	select {
 	case <-m.host.Closing():
 		return true
@@ -265,7 +264,7 @@ func (m *mate) closing() bool {
 }
 
 // ended says how the agent ended.
-func (m *mate) ended(exit host.Exit) panes.Ended {
+func (m *teammate) ended(exit host.Exit) panes.Ended {
 	e := panes.Ended{State: api.StateStopped, ExitCode: &exit.Code, Signal: exit.Signal, Leftovers: exit.Leftovers, At: time.Now()}
 	switch {
 	case m.closing():
@@ -290,9 +289,9 @@ func failed(err error) panes.Ended {
 	return panes.Ended{State: api.StateFailed, Reason: "did not start: " + f.Message, Code: string(f.Code), At: time.Now()}
 }
 
-// end writes down how it ended, tells the lead, and closes the host. The record
-// comes first: whoever looks from then on sees an end, not a loss.
-func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
+// end records the exit, notifies the lead and closes the host. The record comes
+// first: whoever looks from then on sees an exit, not a lost host.
+func (m *teammate) end(ctx context.Context, e panes.Ended) (int, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if m.host != nil && m.closing() && m.host.Cause() == host.CausePaneClosed && m.o.Panes.TerminalDied(ctx, m.launch) {
@@ -305,15 +304,15 @@ func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
 		m.record.Process, _ = signals.Self()
 	}
 	errs := []error{m.o.Panes.Records().WriteHost(ctx, m.o.Team, m.o.Agent, m.record)}
-	errs = append(errs, m.tellEnd(ctx, e)) // while the roster, which may forget us, still names us
+	errs = append(errs, m.notifyEnd(ctx, e)) // while the roster, which may forget us, still names us
 	_, err := m.o.Service.Bury(ctx, m.o.Team, m.o.Agent, m.launch.Host, e)
 	errs = append(errs, err)
 	if m.host != nil {
 		if e.State == api.StateFailed {
-			m.say("%s %s; leadlight logs %s shows all of it", m.o.Agent, e.Reason, m.o.Agent)
+			m.print("%s %s; leadlight logs %s shows all of it", m.o.Agent, e.Reason, m.o.Agent)
 		}
 		m.label.close(e.State)
-		m.linger(e)
+		m.keepAfterFailure(e)
 		errs = append(errs, m.host.Close())
 	}
 	code := 0
@@ -328,9 +327,9 @@ func (m *mate) end(ctx context.Context, e panes.Ended) (int, error) {
 	return code, errors.Join(errs...)
 }
 
-// linger keeps a host after a failure where the terminal does not keep the pane: its screen can be read until it is sent away. One that failed at once is the
+// keepAfterFailure keeps a host after a failure where the terminal does not keep the pane: its screen can be read until it is sent away. One that failed at once is the
 // spawner's to report, and another lead's roster forgets it.
-func (m *mate) linger(e panes.Ended) {
+func (m *teammate) keepAfterFailure(e panes.Ended) {
 	if !panes.Lingers(m.launch.Backend) || e.State != api.StateFailed || e.Code != "" || !m.launch.LedByUs {
 		return
 	}
@@ -338,10 +337,10 @@ func (m *mate) linger(e panes.Ended) {
 	<-m.host.Closing()
 }
 
-// tellEnd tells the lead that its teammate has ended. One that failed in its first
+// notifyEnd tells the lead that its teammate has ended. One that failed in its first
 // moments is the spawner's to report; the lead of a guest is told of failures only: it
 // sees the rest itself.
-func (m *mate) tellEnd(ctx context.Context, e panes.Ended) error {
+func (m *teammate) notifyEnd(ctx context.Context, e panes.Ended) error {
 	if m.launch.Guest != "" {
 		if e.State != api.StateFailed {
 			return nil

@@ -22,9 +22,9 @@ import (
 // maxResult is how much of a command's output becomes the task's result, in bytes.
 const maxResult = 4000
 
-// work is the life of a worker: mail first, then the next task, then wait. It
-// finishes the task at hand before it obeys a request to shut down.
-func (m *mate) work(ctx context.Context) panes.Ended {
+// work is the loop of a worker: mail first, then the next task, then wait. It
+// finishes the current task before it obeys a shutdown request.
+func (m *teammate) work(ctx context.Context) panes.Ended {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := m.endOnClosing(ctx)
@@ -41,10 +41,10 @@ func (m *mate) work(ctx context.Context) panes.Ended {
 		if m.closing() {
 			return panes.Ended{State: api.StateStopped, Reason: m.host.Cause()}
 		}
-		if asked, err := m.obeyShutdown(ctx); asked {
+		if asked, err := m.answerShutdown(ctx); asked {
 			return panes.Ended{State: api.StateStopped, Reason: "agreed to shut down"}
 		} else if err != nil {
-			m.say("the mail cannot be read just now: %v", err)
+			m.print("the mail cannot be read just now: %v", err)
 		}
 		task, err := m.o.Service.ClaimNext(ctx, m.o.Team, 0)
 		if err == nil {
@@ -53,9 +53,9 @@ func (m *mate) work(ctx context.Context) panes.Ended {
 			continue
 		}
 		if fault.CodeOf(err) != fault.NoTaskReady {
-			m.say("no task can be claimed just now: %v", err)
+			m.print("no task can be claimed just now: %v", err)
 		}
-		if !idle && m.keptAwake(ctx, kept) {
+		if !idle && m.hooksObject(ctx, kept) {
 			kept++
 			continue
 		}
@@ -79,33 +79,33 @@ const resolved = "resolved"
 type finished struct{ id, status, reason string }
 
 // goIdle shows that there is nothing to do and tells the lead, once.
-func (m *mate) goIdle(ctx context.Context, last finished) {
+func (m *teammate) goIdle(ctx context.Context, last finished) {
 	m.show(api.StateIdle, "", "")
-	m.tellIdle(ctx, last)
+	m.notifyIdle(ctx, last)
 }
 
-func (m *mate) tellIdle(ctx context.Context, last finished) {
+func (m *teammate) notifyIdle(ctx context.Context, last finished) {
 	err := m.o.Service.TellIdle(ctx, m.o.Team, teams.Idle{TaskID: last.id, TaskStatus: last.status, Fault: last.reason})
 	if err != nil {
-		m.say("the lead could not be told: %v", err)
+		m.print("the lead could not be told: %v", err)
 	}
 }
 
-// keptAwake asks the hooks whether the worker may go idle. One that may not looks
+// hooksObject asks the hooks whether the worker may go idle. One that may not looks
 // for work again: a hook may have added some.
-func (m *mate) keptAwake(ctx context.Context, before int) bool {
+func (m *teammate) hooksObject(ctx context.Context, before int) bool {
 	feedback, err := m.o.Service.MayIdle(ctx, m.o.Team, before)
 	if err != nil {
-		m.say("the hooks could not be asked: %v", err)
+		m.print("the hooks could not be asked: %v", err)
 	}
 	if feedback != "" {
-		m.say("goes on: %s", feedback)
+		m.print("goes on: %s", feedback)
 	}
 	return feedback != ""
 }
 
-// obeyShutdown answers a request to shut down, if there is one.
-func (m *mate) obeyShutdown(ctx context.Context) (bool, error) {
+// answerShutdown answers a request to shut down, if there is one.
+func (m *teammate) answerShutdown(ctx context.Context) (bool, error) {
 	f, asked, err := m.o.Service.Asked(ctx, m.o.Team)
 	if err != nil || !asked {
 		return false, err
@@ -120,12 +120,12 @@ func (m *mate) obeyShutdown(ctx context.Context) (bool, error) {
 // run carries out one task and writes down what came of it. A task that a hook
 // does not let be completed is carried out again, with the hook's feedback in
 // LEADLIGHT_FEEDBACK, until the hooks have objected too often.
-func (m *mate) run(ctx context.Context, task api.Task) finished {
+func (m *teammate) run(ctx context.Context, task api.Task) finished {
 	m.show(api.StateActive, task.ID, "")
 	argv, shown := m.command(ctx, task)
-	m.say("task %s: %s", task.ID, task.Subject)
+	m.print("task %s: %s", task.ID, task.Subject)
 	if argv == nil {
-		return m.fail(ctx, task, inFull("it brings no command that this worker obeys, and the worker has none of its own"))
+		return m.fail(ctx, task, inFull("neither the task nor the worker has a command (run:)"))
 	}
 	input, err := json.Marshal(task)
 	if err != nil {
@@ -133,7 +133,7 @@ func (m *mate) run(ctx context.Context, task api.Task) finished {
 	}
 	feedback := ""
 	for range hooks.MaxObjections {
-		m.say("$ %s", shown)
+		m.print("$ %s", shown)
 		out, why := m.attempt(ctx, argv, input, task.ID, feedback)
 		switch {
 		case why == failure{}: // it is done, also if the host has to go now
@@ -142,21 +142,21 @@ func (m *mate) run(ctx context.Context, task api.Task) finished {
 		default:
 			return m.fail(ctx, task, why)
 		}
-		err := m.written(func() error {
+		err := m.retryWrite(func() error {
 			_, err := m.o.Service.CompleteTask(context.WithoutCancel(ctx), m.o.Team, task.ID, out)
 			return err
 		})
 		said, objected := teams.Objected(err)
 		switch {
 		case err == nil:
-			m.say("task %s is completed", task.ID)
+			m.print("task %s is completed", task.ID)
 			return finished{id: task.ID, status: resolved}
 		case !objected:
-			m.say("task %s is done, but that could not be written down: %v", task.ID, err)
+			m.print("task %s is done, but that could not be written down: %v", task.ID, err)
 			return finished{id: task.ID, status: "failed", reason: err.Error()}
 		}
 		feedback = said
-		m.say("task %s stays open: %s", task.ID, feedback)
+		m.print("task %s stays open: %s", task.ID, feedback)
 		if m.closing() {
 			return finished{}
 		}
@@ -165,7 +165,7 @@ func (m *mate) run(ctx context.Context, task api.Task) finished {
 }
 
 // attempt runs the command of a task once. why says why it failed.
-func (m *mate) attempt(ctx context.Context, argv []string, input []byte, id, feedback string) (result string, why failure) {
+func (m *teammate) attempt(ctx context.Context, argv []string, input []byte, id, feedback string) (result string, why failure) {
 	env := append(m.env[:len(m.env):len(m.env)], "LEADLIGHT_TASK="+id)
 	if feedback != "" {
 		env = append(env, "LEADLIGHT_FEEDBACK="+feedback)
@@ -228,14 +228,14 @@ func whyFailed(exit host.Exit, said *tail) failure {
 	return inFull(why)
 }
 
-func (m *mate) fail(ctx context.Context, task api.Task, why failure) finished {
-	m.say("task %s failed: %s", task.ID, why.shown)
-	err := m.written(func() error {
+func (m *teammate) fail(ctx context.Context, task api.Task, why failure) finished {
+	m.print("task %s failed: %s", task.ID, why.shown)
+	err := m.retryWrite(func() error {
 		_, err := m.o.Service.FailTask(context.WithoutCancel(ctx), m.o.Team, task.ID, why.reason)
 		return err
 	})
 	if err != nil {
-		m.say("that could not be written down: %v", err)
+		m.print("that could not be written down: %v", err)
 	}
 	return finished{id: task.ID, status: "failed", reason: why.reason}
 }
@@ -246,9 +246,9 @@ const (
 	writeLimit = 10 * time.Minute
 )
 
-// written does what writes, again and again while the disk is at fault: one that is
+// retryWrite calls do again and again while the disk is at fault: one that is
 // full now will not stay so, and what a task has brought must not be lost.
-func (m *mate) written(do func() error) error {
+func (m *teammate) retryWrite(do func() error) error {
 	for began := time.Now(); ; {
 		err := do()
 		switch fault.CodeOf(err) {
@@ -259,7 +259,7 @@ func (m *mate) written(do func() error) error {
 		if time.Since(began) > writeLimit {
 			return err
 		}
-		m.say("that cannot be written down just now: %v", err)
+		m.print("that cannot be written down just now: %v", err)
 		select {
 		case <-m.host.Closing():
 			return err
@@ -270,7 +270,7 @@ func (m *mate) written(do func() error) error {
 
 // command returns what a task runs: its own command if that is to be obeyed, else
 // the worker's.
-func (m *mate) command(ctx context.Context, task api.Task) (argv []string, shown string) {
+func (m *teammate) command(ctx context.Context, task api.Task) (argv []string, shown string) {
 	if own, ok := teams.RunOf(task.Metadata); ok {
 		if m.launch.RunTask || m.o.Panes.Records().TrustedRun(ctx, m.o.Team, task.ID, own) {
 			return []string{"sh", "-c", own}, own
@@ -285,8 +285,8 @@ func (m *mate) command(ctx context.Context, task api.Task) (argv []string, shown
 	return nil, ""
 }
 
-// say writes a line of the host's own on the pane.
-func (m *mate) say(format string, args ...any) {
+// print writes a line of the host's own on the pane.
+func (m *teammate) print(format string, args ...any) {
 	line := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "\r\n")
 	if _, err := fmt.Fprintf(m.host, "leadlight: %s\r\n", line); err != nil && !errors.Is(err, context.Canceled) {
 		m.o.Log.Debug("write on the pane", "error", err)

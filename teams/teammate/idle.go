@@ -12,8 +12,8 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// tell shows the state that was seen.
-func (c *courier) tell(ctx context.Context, s seen) {
+// showState shows the state that was seen.
+func (c *mailTyper) showState(ctx context.Context, s seen) {
 	c.ask(ctx, s.asking)
 	switch {
 	case s.asking != "":
@@ -31,7 +31,7 @@ type question struct {
 
 // ask follows a question, and tells the lead, once, of one that nobody has answered
 // for a moment.
-func (c *courier) ask(ctx context.Context, line string) {
+func (c *mailTyper) ask(ctx context.Context, line string) {
 	switch {
 	case line == "":
 		c.asks = question{}
@@ -39,11 +39,11 @@ func (c *courier) ask(ctx context.Context, line string) {
 		c.asks.since = time.Now()
 	case !c.asks.told && time.Since(c.asks.since) >= restPause:
 		c.asks.told = true
-		c.tellIdle(ctx, teams.Idle{Question: line})
+		c.notifyIdle(ctx, teams.Idle{Question: line})
 	}
 }
 
-func (c *courier) tellIdle(ctx context.Context, idle teams.Idle) {
+func (c *mailTyper) notifyIdle(ctx context.Context, idle teams.Idle) {
 	if err := c.m.o.Service.TellIdle(ctx, c.m.o.Team, idle); err != nil && ctx.Err() == nil {
 		c.m.o.Log.Warn("tell the lead", "error", err)
 	}
@@ -51,7 +51,7 @@ func (c *courier) tellIdle(ctx context.Context, idle teams.Idle) {
 
 // completed returns the id of a task that the agent has completed since it was last
 // asked, the newest, "" for none.
-func (c *courier) completed(ctx context.Context) (id string) {
+func (c *mailTyper) completed(ctx context.Context) (id string) {
 	tasks, _, err := c.m.o.Service.TaskList(ctx, c.m.o.Team, teams.TaskFilter{Owner: c.m.o.Agent, Status: store.Completed})
 	if err != nil {
 		c.m.o.Log.Warn("look at its tasks", "error", err)
@@ -66,14 +66,14 @@ func (c *courier) completed(ctx context.Context) (id string) {
 
 // show keeps the state true between messages, and tells the lead, once, when an
 // agent that was given something has come to rest.
-func (c *courier) show(ctx context.Context) {
+func (c *mailTyper) show(ctx context.Context) {
 	s := c.look.see(ctx)
-	c.tell(ctx, s)
+	c.showState(ctx, s)
 	if !s.free {
 		return
 	}
 	if c.worked && s.rested {
-		if c.keptAwake(ctx, s.since) {
+		if c.hooksObject(ctx, s.since) {
 			return
 		}
 		c.worked = false
@@ -81,14 +81,14 @@ func (c *courier) show(ctx context.Context) {
 		if idle.TaskID != "" {
 			idle.TaskStatus = resolved
 		}
-		c.tellIdle(ctx, idle)
+		c.notifyIdle(ctx, idle)
 	}
 	c.m.show(api.StateIdle, "", "")
 }
 
-// keptAwake asks the hooks whether the agent may rest. What they object is typed into
+// hooksObject asks the hooks whether the agent may rest. What they object is typed into
 // it like a message.
-func (c *courier) keptAwake(ctx context.Context, since time.Time) bool {
+func (c *mailTyper) hooksObject(ctx context.Context, since time.Time) bool {
 	feedback, err := c.m.o.Service.MayIdle(ctx, c.m.o.Team, c.kept)
 	if err != nil {
 		c.m.o.Log.Warn("ask the hooks", "error", err)

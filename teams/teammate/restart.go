@@ -18,18 +18,18 @@ const (
 	steady       = time.Minute
 )
 
-// goesOn waits for the next start of an agent that has failed, if its policy allows
+// waitRestart waits for the next start of an agent that has failed, if its policy allows
 // one more.
-func (m *mate) goesOn(ctx context.Context, e panes.Ended, again int) bool {
+func (m *teammate) waitRestart(ctx context.Context, e panes.Ended, again int) bool {
 	if m.launch.Restart != teams.RestartOnFailure || e.State != api.StateFailed || m.closing() {
 		return false
 	}
 	if again >= maxRestarts {
-		m.say("%s %s, %d times in a row: it is not started again", m.o.Agent, e.Reason, again+1)
+		m.print("%s %s, %d times in a row: it is not started again", m.o.Agent, e.Reason, again+1)
 		return false
 	}
 	pause := restartPause << again
-	m.say("%s %s; it is started again in %s", m.o.Agent, e.Reason, pause)
+	m.print("%s %s; it is started again in %s", m.o.Agent, e.Reason, pause)
 	m.show(api.StateStarting, "", fmt.Sprintf("%s, is started again (%d of %d)", e.Reason, again+1, maxRestarts))
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -45,12 +45,12 @@ func (m *mate) goesOn(ctx context.Context, e panes.Ended, again int) bool {
 // conversation.
 const resumeLimit = 10 * time.Second
 
-// beginAnew says that an agent cannot go on with its conversation: there may be none
+// startNewConversation says that an agent cannot go on with its conversation: there may be none
 // yet, or it is gone.
-func (m *mate) beginAnew(ctx context.Context, e panes.Ended) {
-	text := fmt.Sprintf("%s cannot go on with its conversation (%s) and begins anew.", m.o.Agent, e.Reason)
-	m.say("%s", text)
-	if err := m.o.Service.TellLead(ctx, m.o.Team, text, m.o.Agent+" begins anew"); err != nil {
+func (m *teammate) startNewConversation(ctx context.Context, e panes.Ended) {
+	text := fmt.Sprintf("%s cannot go on with its conversation (%s) and starts a new one.", m.o.Agent, e.Reason)
+	m.print("%s", text)
+	if err := m.o.Service.TellLead(ctx, m.o.Team, text, m.o.Agent+" starts a new conversation"); err != nil {
 		m.o.Log.Warn("tell the lead", "error", err)
 	}
 }

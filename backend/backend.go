@@ -164,13 +164,6 @@ type Lister interface {
 	ListAll(ctx context.Context) ([]Pane, error)
 }
 
-// Watcher hints that panes may have changed.
-type Watcher interface {
-	// Watch sends hints until ctx ends and then closes the channel. A hint may be
-	// late, doubled or about nothing: list and compare.
-	Watch(ctx context.Context) (<-chan struct{}, error)
-}
-
 // Attacher tells how a person gets to see the panes of a backend that is not in
 // front of them, as an argv to run in their terminal.
 type Attacher interface {

@@ -11,7 +11,6 @@ func single() map[string]string {
 	return map[string]string{
 		"backend.Capturer":      "an optional power: a terminal that lacks it is as good a backend",
 		"backend.Lister":        "an optional power",
-		"backend.Watcher":       "an optional power",
 		"backend.Attacher":      "an optional power",
 		"backend/backendtest.T": "the other one is testing.T",
 	}

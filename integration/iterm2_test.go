@@ -50,26 +50,16 @@ func TestT07_SameTeamFileEverywhere(t *testing.T) {
 	run := func(t *testing.T, r *rig, flags ...string) {
 		t.Helper()
 		_, name, _ := strings.Cut(t.Name(), "/each/")
-		kind, _, _ := strings.Cut(name, "_")
 		if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(six()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		res := r.run(append([]string{"up"}, flags...)...)
-		if res.exit != 1 || !strings.Contains(res.err, "backend "+kind+":") {
+		if res.exit != 1 || !strings.Contains(res.err, "backend "+name+":") {
 			t.Errorf("%s: exit %d\n%s%s", name, res.exit, res.out, res.err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		results[name] = res.out
-	}
-	inITerm := func(t *testing.T, change func(*rig, *iterm2test.Server)) {
-		t.Parallel()
-		r, s := inITerm2(t)
-		change(r, s)
-		run(t, r)
-		if left := s.Sessions(); len(left) != 1 || left[0] != s.Lead {
-			t.Errorf("left in iTerm2: %v", left)
-		}
 	}
 	t.Run("each", func(t *testing.T) { // side by side; it is over when all are
 		t.Run("headless", func(t *testing.T) { t.Parallel(); run(t, newRig(t, ""), "--backend", "headless") })
@@ -81,8 +71,14 @@ func TestT07_SameTeamFileEverywhere(t *testing.T) {
 				t.Errorf("left in tmux: %q", left)
 			}
 		})
-		t.Run("iterm2", func(t *testing.T) { inITerm(t, func(*rig, *iterm2test.Server) {}) })
-		t.Run("iterm2 by it2", func(t *testing.T) { inITerm(t, (*rig).byIt2) })
+		t.Run("iterm2", func(t *testing.T) {
+			t.Parallel()
+			r, s := inITerm2(t)
+			run(t, r)
+			if left := s.Sessions(); len(left) != 1 || left[0] != s.Lead {
+				t.Errorf("left in iTerm2: %v", left)
+			}
+		})
 	})
 	for name, got := range results {
 		if got != results["headless"] || !strings.Contains(got, "result 3") {
@@ -195,64 +191,4 @@ func TestIT05_ITerm2RefusesOrHangs(t *testing.T) {
 	}
 	s.Refuse(0)
 	r.must("stop", "--all")
-}
-
-// byIt2 closes iTerm2's interface and puts its command line on PATH.
-func (r *rig) byIt2(s *iterm2test.Server) {
-	r.t.Helper()
-	s.Refuse(401)
-	if err := s.It2(r.path("bin")); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-// Where iTerm2 refuses, its command line serves, and says what it is not good at; when that
-// hangs, too, the error names both, and those who work go on.
-func TestIT05_It2Serves(t *testing.T) {
-	t.Parallel()
-	r, s := inITerm2(t)
-	r.byIt2(s)
-	r.team("alpha")
-	ids := map[string]string{}
-	for _, name := range []string{"a", "b"} {
-		res := r.run("spawn", name, "--json", "--", "sh", "-c", "echo I am "+name+"; exec sleep 1000")
-		if res.exit != 0 || !strings.Contains(res.err, "/it2, because its interface cannot be used") {
-			t.Fatalf("exit %d: %s", res.exit, res.err)
-		}
-		m := r.member(name)
-		if m.BackendType != "iterm2" || s.Size(m.TmuxPaneID).Cols == 0 {
-			t.Fatalf("%s is in %s %s", name, m.BackendType, m.TmuxPaneID)
-		}
-		ids[name] = m.TmuxPaneID
-		r.eventually("its pane says "+name, func() bool { return strings.Contains(s.Shown(m.TmuxPaneID), name+" · active") })
-	}
-	if !strings.Contains(s.Focus(), s.Lead+" (keyboard)") {
-		t.Errorf("the focus is %s", s.Focus())
-	}
-	if doctor := r.must("doctor"); !strings.Contains(doctor, "3 sessions, 2 of them ours; it is a stopgap: a pane's command is typed") {
-		t.Errorf("doctor: %s", doctor)
-	}
-	s.CloseByHand(ids["a"])
-	r.eventually("a is stopped", func() bool { m := r.member("a"); return m.State == api.StateStopped && m.Reason == "pane closed" })
-	if m := r.member("b"); m.State != api.StateActive || !strings.Contains(r.must("logs", "b"), "I am b") {
-		t.Errorf("b is %s", m.State)
-	}
-	thaw := s.Freeze()
-	res := r.run("spawn", "late", "--backend", "iterm2", "--", "sleep", "1000")
-	thaw()
-	if res.exit != 6 || !strings.Contains(res.err, "did not answer in time") || !strings.Contains(res.err, "session list did not end within") {
-		t.Errorf("exit %d: %s", res.exit, res.err)
-	}
-	if ps := r.must("ps", "--all", "--json"); strings.Contains(ps, "late") {
-		t.Errorf("a half-made member is in the roster: %s", ps)
-	}
-	r.must("focus", "b")
-	r.must("stop", "--all")
-	r.must("down", "--force")
-	if left := s.Sessions(); len(left) != 1 || left[0] != s.Lead {
-		t.Errorf("left in iTerm2: %v", left)
-	}
-	if left, _ := os.ReadDir(r.path("run", "leadlight")); len(left) > 0 {
-		t.Errorf("left in the run folder: %v", left)
-	}
 }

@@ -55,16 +55,11 @@ type row struct {
 func TestTmuxShimReplaysTheClient(t *testing.T) {
 	t.Parallel()
 	for _, client := range []string{"2.1.41", "2.1.332"} {
-		for _, by := range []string{"headless", "iterm2", "it2"} {
+		for _, by := range []string{"headless", "iterm2"} {
 			t.Run(client+" "+by, func(t *testing.T) {
 				t.Parallel()
 				r, server := inITerm2(t)
-				backend := by
-				if by == "it2" {
-					backend = "iterm2"
-					r.byIt2(server)
-				}
-				s := newShim(t, r, backend)
+				s := newShim(t, r, by)
 				s.replay("testdata/tmux-shim/" + client + ".jsonl")
 				for _, id := range []string{"%0", "%1", "%2"} { // who is left
 					s.tmuxCall("-L", "claude-swarm-1", "kill-pane", "-t", id)

@@ -72,7 +72,6 @@ type Backend struct {
 var (
 	_ backend.Backend = (*Backend)(nil)
 	_ backend.Lister  = (*Backend)(nil)
-	_ backend.Watcher = (*Backend)(nil)
 )
 
 // New returns a Backend. It touches nothing: whether iTerm2 is there, and lets us in, is
@@ -98,7 +97,7 @@ func New(o Options) (*Backend, error) {
 	}
 	return &Backend{
 		socket: o.Socket, begins: commands(o.Dir), getenv: o.Getenv, timeout: o.Timeout,
-		link: &link{socket: o.Socket, cookie: o.Cookie, log: o.Log, patience: 10 * o.Timeout, dialing: make(chan struct{}, 1), watchers: map[chan struct{}]bool{}},
+		link: &link{socket: o.Socket, cookie: o.Cookie, log: o.Log, patience: 10 * o.Timeout, dialing: make(chan struct{}, 1)},
 	}, nil
 }
 
@@ -154,11 +153,8 @@ func (b *Backend) Probe(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	all, err := b.ListAll(ctx)
-	return report(all, b.getenv), err
-}
-
-func report(all []backend.Pane, getenv func(string) string) (r Report) {
-	self, _ := SessionOf(getenv(Variable))
+	self, _ := SessionOf(b.getenv(Variable))
+	var r Report
 	for _, p := range all {
 		r.Sessions++
 		r.Inside = r.Inside || p.ID == self
@@ -166,20 +162,16 @@ func report(all []backend.Pane, getenv func(string) string) (r Report) {
 			r.Ours++
 		}
 	}
-	return r
+	return r, err
 }
 
 // Self returns the pane of this process: the session in ITERM_SESSION_ID, if iTerm2 has it.
 func (b *Backend) Self(ctx context.Context) (backend.Pane, []backend.Pane, bool, error) {
-	return self(ctx, b.getenv, b.ListAll)
-}
-
-func self(ctx context.Context, getenv func(string) string, list func(context.Context) ([]backend.Pane, error)) (backend.Pane, []backend.Pane, bool, error) {
-	id, ok := SessionOf(getenv(Variable))
+	id, ok := SessionOf(b.getenv(Variable))
 	if !ok {
 		return backend.Pane{}, nil, false, nil
 	}
-	all, err := list(ctx)
+	all, err := b.ListAll(ctx)
 	if err != nil {
 		return backend.Pane{}, nil, false, err
 	}

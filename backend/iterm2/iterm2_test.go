@@ -324,39 +324,6 @@ func TestIT05_NobodyWaitsBehindAnother(t *testing.T) {
 	}
 }
 
-func TestWatch(t *testing.T) {
-	s, b, lead := start(t)
-	pane := opened(t, b, spec("one", lead))[0]
-	ctx, cancel := context.WithCancel(t.Context())
-	begun(t, s)
-	hints, err := b.Watch(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.CloseByHand(string(pane.ID))
-	wait(t, hints, "a session was closed")
-	if list, err := b.List(t.Context()); err != nil || len(list) != 0 {
-		t.Errorf("%d panes, error %v", len(list), err)
-	}
-	b.HangUp() // as if it had been lost: it comes back by itself
-	wait(t, hints, "the connection was lost")
-	wait(t, hints, "the connection is there again")
-	opened(t, b, spec("two", lead))
-	wait(t, hints, "a session began")
-	cancel()
-	for range hints { // until it is closed
-	}
-}
-
-func wait(t *testing.T, hints <-chan struct{}, what string) {
-	t.Helper()
-	select {
-	case <-hints:
-	case <-time.After(10 * time.Second):
-		t.Fatalf("no hint that %s", what)
-	}
-}
-
 func TestSessionOf(t *testing.T) {
 	const id = "0EC1D2E3-A4B5-4C6D-8E9F-0123456789AB"
 	for value, want := range map[string]backend.ID{

@@ -44,9 +44,8 @@ type link struct {
 
 	dialing chan struct{} // of one: whoever has put something in makes a connection
 
-	mu       sync.Mutex // guards the next
-	conn     *conn      // nil: none
-	watchers map[chan struct{}]bool
+	mu   sync.Mutex // guards the next
+	conn *conn      // nil: none
 }
 
 // conn is one connection. A request waits for the answer with its id.
@@ -60,13 +59,19 @@ type conn struct {
 }
 
 // ask sends a request and waits for the answer. fault.BackendUnavailable; errAway in it
-// when iTerm2 does not run. A connection that had ended unnoticed is made anew, once.
+// when iTerm2 does not run. A connection that ended before iTerm2 had the request, or that
+// ended while something was only read, is made again, once.
 func (l *link) ask(ctx context.Context, limit time.Duration, r *wire.Request) (*wire.Response, error) {
 	a, err := l.try(ctx, limit, r)
-	if errors.Is(err, errUnsent) {
+	if errors.Is(err, errUnsent) || errors.Is(err, errLost) && reads(r) {
 		a, err = l.try(ctx, limit, r)
 	}
 	return a, err
+}
+
+// reads tells whether a request changes nothing, so that asking twice is the same.
+func reads(r *wire.Request) bool {
+	return r.ListSessions != nil || r.Focus != nil || r.Variable != nil && len(r.Variable.Set) == 0
 }
 
 func (l *link) try(ctx context.Context, limit time.Duration, r *wire.Request) (*wire.Response, error) {
@@ -220,10 +225,6 @@ func (l *link) read(c *conn) {
 			l.log.Debug("iterm2: the connection ended", "error", err)
 			break
 		}
-		if r.Notification != nil {
-			l.hint()
-			continue
-		}
 		c.mu.Lock()
 		answer := c.waiting[r.ID]
 		delete(c.waiting, r.ID)
@@ -234,7 +235,6 @@ func (l *link) read(c *conn) {
 	}
 	_ = c.ws.CloseNow()
 	close(c.done)
-	l.hint()
 }
 
 // ask sends one request and waits for its answer.
@@ -274,18 +274,6 @@ func (c *conn) ask(ctx context.Context, limit time.Duration, r *wire.Request) (*
 		return a, nil
 	default:
 		return nil, errLost
-	}
-}
-
-// hint wakes those who watch.
-func (l *link) hint() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for w := range l.watchers {
-		select {
-		case w <- struct{}{}:
-		default:
-		}
 	}
 }
 

@@ -12,7 +12,7 @@ func number(n int) string { return strconv.Itoa(n) }
 
 // handle carries out a request. stay is false when the connection is to break instead of
 // answering.
-func (s *Server) handle(c *conn, r *wire.Request) (answer *wire.Response, stay bool) {
+func (s *Server) handle(r *wire.Request) (answer *wire.Response, stay bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen = append(s.seen, r)
@@ -22,13 +22,6 @@ func (s *Server) handle(c *conn, r *wire.Request) (answer *wire.Response, stay b
 		return nil, false
 	case r.ListSessions != nil:
 		answer.ListSessions = s.list()
-	case r.Notification != nil:
-		answer.Subscribed = &wire.Status{}
-		if n := r.Notification; n.Subscribe && c.wants[n.Kind] {
-			answer.Subscribed.Status = wire.AlreadySubscribed
-		} else {
-			c.wants[n.Kind] = n.Subscribe
-		}
 	case r.SplitPane != nil:
 		answer.SplitPane = s.splitPane(r.SplitPane)
 	case r.CreateTab != nil:

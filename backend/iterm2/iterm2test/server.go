@@ -60,15 +60,12 @@ type Server struct {
 	conns   map[*conn]bool
 	started map[*session]bool // programs that run, also of sessions that were closed
 	helper  string            // what is put before the PATH of programs
-	shell   string            // what it2 opens; "": a shell
 	refusal int
 	hangup  func(*wire.Request) bool
 	seen    []*wire.Request
 	dead    bool
 	running sync.WaitGroup // programs
-	serving sync.WaitGroup // connections, and runs of it2
-
-	requests *os.File // of it2; nil: it is not there
+	serving sync.WaitGroup // connections
 }
 
 // Start starts a server with one window, one tab and one session in it, and ends it with
@@ -119,7 +116,10 @@ func (s *Server) Helper(dir string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cookies["standing"], s.helper = false, dir+":"
-	return Program(filepath.Join(dir, "osascript"), "#!/bin/sh\necho standing key\n")
+	// A process that is just being started must not have the file open for writing.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(filepath.Join(dir, "osascript"), []byte("#!/bin/sh\necho standing key\n"), 0o700)
 }
 
 func (s *Server) next(what string) string {
@@ -173,10 +173,6 @@ func (s *Server) Kill() {
 	s.mu.Unlock()
 	_ = s.http.Close()
 	_ = os.Remove(s.Socket)
-	if s.requests != nil {
-		_ = os.Remove(s.requests.Name())
-		_ = s.requests.Close()
-	}
 	s.running.Wait()
 	s.serving.Wait()
 }
@@ -195,7 +191,7 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ws.SetReadLimit(1 << 24)
-	c := &conn{server: s, ws: ws, wants: map[int]bool{}}
+	c := &conn{server: s, ws: ws}
 	s.mu.Lock()
 	if s.dead {
 		s.mu.Unlock()
@@ -250,7 +246,6 @@ type conn struct {
 	server *Server
 	ws     *websocket.Conn
 	write  sync.Mutex
-	wants  map[int]bool // notifications; guarded by server.mu
 }
 
 func (c *conn) serve(ctx context.Context) {
@@ -265,7 +260,7 @@ func (c *conn) serve(ctx context.Context) {
 			continue
 		}
 		c.server.gate.RLock()
-		answer, stay := c.server.handle(c, &req)
+		answer, stay := c.server.handle(&req)
 		c.server.gate.RUnlock()
 		if !stay {
 			return
@@ -282,14 +277,5 @@ func (c *conn) send(ctx context.Context, r *wire.Response) {
 	defer cancel()
 	if err := c.ws.Write(ctx, websocket.MessageBinary, wire.Marshal(r)); err != nil && !errors.Is(err, net.ErrClosed) {
 		_ = c.ws.CloseNow()
-	}
-}
-
-// notify tells those who want to know. It is called with mu held and does not wait.
-func (s *Server) notify(kind int, n wire.Notification) {
-	for c := range s.conns {
-		if c.wants[kind] {
-			go c.send(context.Background(), &wire.Response{Notification: &n})
-		}
 	}
 }

@@ -50,8 +50,6 @@ func (s *Server) openTab(w *window, x *session) *tab {
 	t := &tab{id: number(s.serial), root: root, active: x}
 	w.tabs = append(w.tabs, t)
 	w.selected = t
-	s.notify(wire.OnNewSession, wire.Notification{New: &wire.SessionID{ID: x.id}})
-	s.notify(wire.OnLayoutChange, wire.Notification{Layout: &wire.Empty{}})
 	return t
 }
 
@@ -129,8 +127,6 @@ func (s *Server) split(t *tab, leaf *node, vertical bool, x *session) {
 	p.children = slices.Insert(p.children, slices.Index(p.children, leaf)+1, fresh)
 	leaf.resize(first)
 	t.active = x
-	s.notify(wire.OnNewSession, wire.Notification{New: &wire.SessionID{ID: x.id}})
-	s.notify(wire.OnLayoutChange, wire.Notification{Layout: &wire.Empty{}})
 }
 
 // resize gives a leaf or a division another size.
@@ -179,8 +175,6 @@ func (s *Server) remove(x *session) {
 	} else {
 		s.removeTab(w, t)
 	}
-	s.notify(wire.OnTerminateSession, wire.Notification{Terminate: &wire.SessionID{ID: x.id}})
-	s.notify(wire.OnLayoutChange, wire.Notification{Layout: &wire.Empty{}})
 }
 
 func (s *Server) removeTab(w *window, t *tab) {

@@ -4,7 +4,6 @@ package wire
 type Request struct {
 	ID int `pb:"1"`
 
-	Notification *NotificationRequest `pb:"103"`
 	SetProfile   *SetProfileRequest   `pb:"105"`
 	ListSessions *Empty               `pb:"106"`
 	CreateTab    *CreateTabRequest    `pb:"108"`
@@ -16,13 +15,11 @@ type Request struct {
 	Close        *CloseRequest        `pb:"131"`
 }
 
-// Response is what iTerm2 says: the id of the request and the answer, or, without an
-// id, a notification.
+// Response is what iTerm2 says: the id of the request and the answer.
 type Response struct {
 	ID    int     `pb:"1"`
 	Error *string `pb:"2"` // the request was not understood
 
-	Subscribed   *Status            `pb:"103"`
 	SetProfile   *Status            `pb:"105"`
 	ListSessions *Sessions          `pb:"106"`
 	CreateTab    *CreateTabResponse `pb:"108"`
@@ -32,8 +29,6 @@ type Response struct {
 	Focus        *FocusResponse     `pb:"117"`
 	SetTabLayout *Status            `pb:"122"`
 	Close        *CloseResponse     `pb:"131"`
-
-	Notification *Notification `pb:"1000"`
 }
 
 // Empty is a message without fields.
@@ -59,34 +54,6 @@ const CannotSplit = 3
 
 // Close: a person was asked and said no.
 const Declined = 2
-
-// Subscribing: it was done before.
-const AlreadySubscribed = 4
-
-// Kinds of notification.
-const (
-	OnNewSession       = 6
-	OnTerminateSession = 7
-	OnLayoutChange     = 8
-)
-
-// NotificationRequest subscribes, or ends a subscription.
-type NotificationRequest struct {
-	Subscribe bool `pb:"2"`
-	Kind      int  `pb:"3"`
-}
-
-// Notification says what happened; how a program ended is not told.
-type Notification struct {
-	New       *SessionID `pb:"6"`
-	Terminate *SessionID `pb:"7"`
-	Layout    *Empty     `pb:"8"`
-}
-
-// SessionID names a session.
-type SessionID struct {
-	ID string `pb:"1"`
-}
 
 // Property is one value of a session's profile, as JSON.
 type Property struct {

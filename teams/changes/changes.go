@@ -113,16 +113,16 @@ const (
 )
 
 func (d *diff) taskChange(was, now api.Task, known bool) {
-	moved := was.Status != now.Status
+	changed := was.Status != now.Status
 	switch {
-	case moved && now.Status == taskCompleted:
+	case changed && now.Status == taskCompleted:
 		d.done[now.Owner] = now.ID
 		d.task(events.TaskCompleted, events.KindTaskCompleted, now)
-	case moved && now.Status == taskFailed:
+	case changed && now.Status == taskFailed:
 		d.task(events.TaskFailed, events.KindTaskFailed, now)
-	case now.Status == taskClaimed && (moved || was.Owner != now.Owner):
+	case now.Status == taskClaimed && (changed || was.Owner != now.Owner):
 		d.task(events.TaskClaimed, events.KindTaskClaimed, now)
-	case known && (moved || !sameTask(was, now)):
+	case known && (changed || !sameTask(was, now)):
 		d.task(events.TaskUpdated, events.KindTaskUpdated, now)
 	}
 }

@@ -47,7 +47,7 @@ func (c *change) needs(id, other string) (bool, error) {
 }
 
 // unblock makes an item that has not begun blocked or not, as what it waits for
-// stands. changed says that it is to be told of in any case.
+// stands. changed says that an event is emitted in any case.
 func (c *change) unblock(id string, changed bool) error {
 	it, err := item(c.ctx, c.tx, id)
 	if err != nil {

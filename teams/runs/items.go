@@ -124,8 +124,8 @@ func (c *change) created(id string) (api.AgentTeamItem, error) {
 	if _, err := c.exec(`UPDATE agent_team_items SET status = ? WHERE id = ?`, it.Status, id); err != nil {
 		return it, err
 	}
-	told := it
-	if err := c.sayItem(api.EvItemCreated, &told); err != nil {
+	shown := it
+	if err := c.sayItem(api.EvItemCreated, &shown); err != nil {
 		return it, err
 	}
 	return it, c.follow(it.ParentItemID)
@@ -257,8 +257,8 @@ func (c *change) saveItem(it *api.AgentTeamItem, event string) error {
 	if err != nil {
 		return err
 	}
-	told := *it
-	if err := c.sayItem(event, &told); err != nil {
+	shown := *it
+	if err := c.sayItem(event, &shown); err != nil {
 		return err
 	}
 	if event == api.EvItemMoved {

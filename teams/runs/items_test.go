@@ -72,12 +72,12 @@ func TestC05_Items(t *testing.T) {
 	s.code(err, fault.Rejected)
 	_, err = s.UpdateItem(s.ctx, api.ItemChange{ID: parent.ID, Status: p(api.ItemDone)})
 	s.code(err, fault.Rejected) // it follows its children
-	s.told = nil
+	s.events = nil
 	up := ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: child.ID, Title: p("C"), Status: p(api.ItemDone), ResultSummary: p("well")}))
 	if up.Title != "C" || up.Description != "" || up.ResultSummary != "well" || up.UpdatedAt < child.UpdatedAt {
 		t.Errorf("%+v", up)
 	}
-	s.heard(api.EvItemUpdated, api.EvItemUpdated)
+	s.emitted(api.EvItemUpdated, api.EvItemUpdated)
 	if now := ok[api.AgentTeamItem](s)(s.Item(s.ctx, parent.ID)); now.Status != api.ItemDone || now.ResultSummary != "1 of 1 items done" {
 		t.Errorf("the parent did not follow: %+v", now)
 	}
@@ -85,7 +85,7 @@ func TestC05_Items(t *testing.T) {
 		t.Error(err)
 	}
 	s.code(s.DeleteItem(s.ctx, child.ID), fault.ItemNotFound)
-	s.heard(api.EvItemDeleted)
+	s.emitted(api.EvItemDeleted)
 	page := ok[[]api.AgentTeamItem](s)(s.Items(s.ctx, api.ItemsParams{TeamRunID: run.ID, After: list[0].ID, Limit: 1}))
 	if len(page) != 1 || page[0].ID != list[1].ID {
 		t.Errorf("%+v", page)
@@ -113,7 +113,7 @@ func TestC05_Move(t *testing.T) {
 			t.Errorf("%+v: %s, want %s", step.p, got, step.want)
 		}
 	}
-	s.heard(api.EvItemMoved, api.EvItemMoved, api.EvItemMoved, api.EvItemMoved, api.EvItemMoved)
+	s.emitted(api.EvItemMoved, api.EvItemMoved, api.EvItemMoved, api.EvItemMoved, api.EvItemMoved)
 	for range 40 { // until there is no room, and more
 		ok[api.AgentTeamItem](s)(s.MoveItem(s.ctx, api.ItemMove{ID: list[2].ID, AfterID: list[0].ID}))
 		ok[api.AgentTeamItem](s)(s.MoveItem(s.ctx, api.ItemMove{ID: list[3].ID, AfterID: list[0].ID}))
@@ -295,7 +295,7 @@ func TestC09_LaunchLooksAgain(t *testing.T) {
 		if _, err := s.Launch(s.ctx, ready[0], "a"); fault.CodeOf(err) != fault.Rejected {
 			t.Errorf("%s: %v", what, err)
 		}
-		if n := len(ok[[]Flight](s)(s.Flights(s.ctx, run.ID))); n != 0 {
+		if n := len(ok[[]ActiveItem](s)(s.ActiveItems(s.ctx, run.ID))); n != 0 {
 			t.Errorf("%s: it flies", what)
 		}
 	}

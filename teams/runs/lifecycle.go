@@ -161,7 +161,7 @@ func (c *change) firstItems(runID string, specs []api.ItemSpec) error {
 			}
 		}
 	}
-	for _, id := range ids { // all at once, so that each is told as it is in the end
+	for _, id := range ids { // all at once, so that each is emitted as it is in the end
 		if _, err := c.created(id); err != nil {
 			return err
 		}
@@ -261,12 +261,12 @@ func nullMoment(ms int64) any {
 
 // close ends what is under way in a run that ends, and sums it up.
 func (c *change) close(r *api.AgentTeamRun) error {
-	open, err := flights(c.ctx, c.tx, r.ID)
+	open, err := activeItems(c.ctx, c.tx, r.ID)
 	if err != nil {
 		return err
 	}
 	for _, f := range open {
-		if err := c.land(f, api.ItemFailed, "the run was "+r.Status+" before it was done"); err != nil {
+		if err := c.complete(f, api.ItemFailed, "the run was "+r.Status+" before it was done"); err != nil {
 			return err
 		}
 	}

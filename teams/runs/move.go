@@ -129,9 +129,9 @@ func (c *change) beside(it, other api.AgentTeamItem, before bool) (low, high int
 	return low, high, nil
 }
 
-// nudge is how far an item is pushed that stands in the way: little, so that few
+// smallStep is how far an item is pushed that stands in the way: little, so that few
 // others have to give way in turn.
-const nudge = gap / 32
+const smallStep = gap / 32
 
 // push makes room above the number low: other, or what comes after it, goes up, and
 // so does what stands in its way then. At the end of all numbers everything gets a
@@ -145,7 +145,7 @@ func (c *change) push(it, other api.AgentTeamItem, itself bool, low int64) error
 	}
 	defer rows.Close()
 	var pushed []api.AgentTeamItem
-	place := low + 2*nudge
+	place := low + 2*smallStep
 	for rows.Next() {
 		next, err := scanItem(rows.Scan)
 		if err != nil {
@@ -156,7 +156,7 @@ func (c *change) push(it, other api.AgentTeamItem, itself bool, low int64) error
 		}
 		next.SortOrder = place
 		pushed = append(pushed, next)
-		place += nudge
+		place += smallStep
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err

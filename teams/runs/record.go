@@ -15,7 +15,7 @@ import (
 
 // Import takes in the record of a run that another process has carried out. A
 // later record of the same run takes the place of an earlier one, and what is new in
-// it is told; after the one that ends it nothing changes any more. A record of what
+// it is emitted; after the one that ends it nothing changes any more. A record of what
 // the daemon carries out is passed over.
 func (s *Store) Import(ctx context.Context, rec api.RunRecord) error {
 	return s.change(ctx, "take in the record of a run", func(c *change) error {
@@ -59,7 +59,7 @@ func (s *Store) Import(ctx context.Context, rec api.RunRecord) error {
 		if err := c.recordWork(r, rec); err != nil {
 			return err
 		}
-		return c.tellRecord(old, r, before)
+		return c.emitRecord(old, r, before)
 	})
 }
 
@@ -82,8 +82,8 @@ func recordedSummary(rec api.RunRecord) string {
 	return summary(n)
 }
 
-// tellRecord tells in what a record differs from the one before.
-func (c *change) tellRecord(old, now api.AgentTeamRun, before []api.AgentTeamItem) error {
+// emitRecord tells in what a record differs from the one before.
+func (c *change) emitRecord(old, now api.AgentTeamRun, before []api.AgentTeamItem) error {
 	switch {
 	case old.ID == "":
 		c.sayRun(api.EvRunCreated, now)
@@ -98,20 +98,20 @@ func (c *change) tellRecord(old, now api.AgentTeamRun, before []api.AgentTeamIte
 	for _, it := range before {
 		known[it.ID] = it
 	}
-	tell := func(event string, it api.AgentTeamItem) {
+	emit := func(event string, it api.AgentTeamItem) {
 		c.say(api.TeamRunEvent{Type: event, TeamID: now.TeamID, TeamRunID: now.ID, Item: &it})
 	}
 	for _, it := range after {
 		if was, there := known[it.ID]; !there {
-			tell(api.EvItemCreated, it)
+			emit(api.EvItemCreated, it)
 		} else if !reflect.DeepEqual(was, it) {
-			tell(api.EvItemUpdated, it)
+			emit(api.EvItemUpdated, it)
 		}
 		delete(known, it.ID)
 	}
 	for _, it := range before {
 		if _, gone := known[it.ID]; gone {
-			tell(api.EvItemDeleted, it)
+			emit(api.EvItemDeleted, it)
 		}
 	}
 	return nil

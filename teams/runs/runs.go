@@ -17,27 +17,27 @@ import (
 
 // Store is the definitions, runs and items in one database. It is safe for
 // concurrent use; it has one writer at a time. Every change is made whole or not
-// at all, and is told after it was made, in the order of the changes.
+// at all, and is emitted after it was made, in the order of the changes.
 //
 // What is referred to and is not there is fault.TeamNotFound, MemberNotFound,
 // RunNotFound, ItemNotFound or, for a role, ProfileNotFound. What the rules forbid
 // is fault.Rejected, and nothing is changed then.
 type Store struct {
 	db   *sql.DB
-	tell func([]api.TeamRunEvent)
+	emit func([]api.TeamRunEvent)
 	mu   sync.Mutex
 }
 
-// New returns the store in d, which was opened with the Component. tell is called
+// New returns the store in d, which was opened with the Component. emit is called
 // what each change was, while no other can be made: it must not wait.
-func New(d *sql.DB, tell func([]api.TeamRunEvent)) *Store { return &Store{db: d, tell: tell} }
+func New(d *sql.DB, emit func([]api.TeamRunEvent)) *Store { return &Store{db: d, emit: emit} }
 
 // change is one transaction under way.
 type change struct {
-	ctx  context.Context
-	tx   *sql.Tx
-	now  int64
-	told []api.TeamRunEvent
+	ctx    context.Context
+	tx     *sql.Tx
+	now    int64
+	events []api.TeamRunEvent
 }
 
 // change makes a change: all or nothing.
@@ -56,11 +56,11 @@ func (s *Store) change(ctx context.Context, what string, f func(*change) error) 
 	if err != nil {
 		return explain(what, err)
 	}
-	for i := range c.told {
-		c.told[i].Timestamp = c.now
+	for i := range c.events {
+		c.events[i].Timestamp = c.now
 	}
-	if len(c.told) > 0 {
-		s.tell(c.told)
+	if len(c.events) > 0 {
+		s.emit(c.events)
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (c *change) exec(query string, args ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
-func (c *change) say(e api.TeamRunEvent) { c.told = append(c.told, e) }
+func (c *change) say(e api.TeamRunEvent) { c.events = append(c.events, e) }
 
 func newID() string { return uuid.NewString() }
 
@@ -121,16 +121,16 @@ func (s *Store) Loaded(ctx context.Context, filter api.TeamRunFilter, f func([]a
 	if err != nil {
 		return explain("load the runs", err)
 	}
-	told := make([]api.TeamRunEvent, len(list))
+	events := make([]api.TeamRunEvent, len(list))
 	for i, run := range list {
-		told[i] = api.TeamRunEvent{Type: api.EvRunLoaded, Timestamp: time.Now().UnixMilli(), TeamID: run.TeamID, TeamRunID: run.ID, Run: &list[i]}
+		events[i] = api.TeamRunEvent{Type: api.EvRunLoaded, Timestamp: time.Now().UnixMilli(), TeamID: run.TeamID, TeamRunID: run.ID, Run: &list[i]}
 		if run.Final() {
 			continue
 		}
-		if told[i].Items, err = items(ctx, s.db, run.ID); err != nil {
+		if events[i].Items, err = items(ctx, s.db, run.ID); err != nil {
 			return explain("load the runs", err)
 		}
 	}
-	f(told)
+	f(events)
 	return nil
 }

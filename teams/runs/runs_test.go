@@ -14,12 +14,12 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/db"
 )
 
-// scratch is a store in a new database, and what it has told.
+// scratch is a store in a new database, and the events it has emitted.
 type scratch struct {
 	*Store
-	t    testing.TB
-	ctx  context.Context
-	told []api.TeamRunEvent
+	t      testing.TB
+	ctx    context.Context
+	events []api.TeamRunEvent
 }
 
 func newScratch(t testing.TB) *scratch {
@@ -30,7 +30,7 @@ func newScratch(t testing.TB) *scratch {
 	}
 	t.Cleanup(func() { d.Close() })
 	s := &scratch{t: t, ctx: t.Context()}
-	s.Store = New(d, func(list []api.TeamRunEvent) { s.told = append(s.told, list...) })
+	s.Store = New(d, func(list []api.TeamRunEvent) { s.events = append(s.events, list...) })
 	if err := s.KeepProfiles(s.ctx, []string{"shell", "claude", "codex"}); err != nil {
 		t.Fatal(err)
 	}
@@ -56,18 +56,18 @@ func (s *scratch) code(err error, want fault.Code) {
 	}
 }
 
-// heard takes what was told since it was last asked.
-func (s *scratch) heard(want ...string) {
+// emitted takes the events since it was last asked.
+func (s *scratch) emitted(want ...string) {
 	s.t.Helper()
 	var got []string
-	for _, e := range s.told {
+	for _, e := range s.events {
 		got = append(got, e.Type)
 		if e.Timestamp == 0 {
 			s.t.Errorf("%s has no time", e.Type)
 		}
 	}
-	if s.told = nil; !slices.Equal(got, want) {
-		s.t.Errorf("told %v, want %v", got, want)
+	if s.events = nil; !slices.Equal(got, want) {
+		s.t.Errorf("events %v, want %v", got, want)
 	}
 }
 
@@ -82,7 +82,7 @@ func (s *scratch) begun(n int) (api.AgentTeamRun, []api.AgentTeamItem) {
 	run := ok[api.AgentTeamRun](s)(s.CreateRun(s.ctx, p))
 	run = ok[api.AgentTeamRun](s)(s.Begin(s.ctx, run.ID))
 	list := ok[[]api.AgentTeamItem](s)(s.Items(s.ctx, api.ItemsParams{TeamRunID: run.ID}))
-	s.told = nil
+	s.events = nil
 	return run, list
 }
 
@@ -148,7 +148,7 @@ func TestC02_Teams(t *testing.T) {
 		_, err := s.CreateTeam(s.ctx, bad.p)
 		s.code(err, bad.code)
 	}
-	s.heard(api.EvTeamCreated)
+	s.emitted(api.EvTeamCreated)
 	team = ok[api.AgentTeam](s)(s.UpdateTeam(s.ctx, api.AgentTeamChange{ID: team.ID, Description: p("all"), MaxParallelAgents: p(2), DefaultModelPreference: p("cheaper"), IsActive: p(false)}))
 	if got := ok[api.AgentTeam](s)(s.Team(s.ctx, team.ID)); got != team || got.Description != "all" || got.MaxParallelAgents != 2 || got.IsActive || got.Name != "review" {
 		t.Errorf("%+v", got)
@@ -157,7 +157,7 @@ func TestC02_Teams(t *testing.T) {
 	s.code(err, fault.InvalidArgument)
 	_, err = s.CreateRun(s.ctx, api.RunCreateParams{TeamID: team.ID})
 	s.code(err, fault.Rejected) // retired
-	s.heard(api.EvTeamUpdated)
+	s.emitted(api.EvTeamUpdated)
 	if list := ok[[]api.AgentTeam](s)(s.Teams(s.ctx, api.AgentTeamsParams{})); len(list) != 1 || list[0] != team {
 		t.Errorf("%+v", list)
 	}
@@ -165,7 +165,7 @@ func TestC02_Teams(t *testing.T) {
 	if err := s.DeleteTeam(s.ctx, team.ID); err != nil {
 		t.Error(err)
 	}
-	s.heard(api.EvMemberAdded, api.EvTeamDeleted)
+	s.emitted(api.EvMemberAdded, api.EvTeamDeleted)
 	if left := ok[[]api.AgentTeamMember](s)(members(s.ctx, s.db, team.ID)); len(left) > 0 {
 		t.Errorf("the members of a deleted team are there: %v", left)
 	}
@@ -212,7 +212,7 @@ func TestC03_Members(t *testing.T) {
 		t.Error(err)
 	}
 	s.code(s.RemoveMember(s.ctx, ids[0]), fault.MemberNotFound)
-	s.heard(api.EvTeamCreated, api.EvMemberAdded, api.EvMemberAdded, api.EvMemberAdded, api.EvMemberUpdated, api.EvMembersReordered, api.EvMemberRemoved)
+	s.emitted(api.EvTeamCreated, api.EvMemberAdded, api.EvMemberAdded, api.EvMemberAdded, api.EvMemberUpdated, api.EvMembersReordered, api.EvMemberRemoved)
 }
 
 // TestC04_RunTransitions: every step that the table has is made, every other one is
@@ -268,7 +268,7 @@ func TestC04_Run(t *testing.T) {
 	if err := s.Joined(s.ctx, run.ID, "a", "shell"); err != nil {
 		t.Fatal(err)
 	}
-	ok[Flight](s)(s.Launch(s.ctx, list[0], "a"))
+	ok[ActiveItem](s)(s.Launch(s.ctx, list[0], "a"))
 	end := ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID))
 	if end.Summary != "0 of 2 items done, 1 failed, 1 todo" || end.CompletedAt == 0 {
 		t.Errorf("%+v", end)
@@ -300,19 +300,19 @@ func TestC09_SummaryOnBothSides(t *testing.T) {
 	s := newScratch(t)
 	run, list := s.begun(2)
 	for i, end := range []struct{ status, says string }{{api.ItemDone, "fine"}, {api.ItemFailed, "broke"}} {
-		f := ok[Flight](s)(s.Launch(s.ctx, list[i], "a"))
-		s.heard(api.EvItemSpawned)
+		f := ok[ActiveItem](s)(s.Launch(s.ctx, list[i], "a"))
+		s.emitted(api.EvItemSpawned)
 		_, err := s.Launch(s.ctx, list[i], "b")
 		s.code(err, fault.Rejected) // it runs
 		_, err = s.UpdateItem(s.ctx, api.ItemChange{ID: list[i].ID, Status: p(api.ItemDone)})
 		s.code(err, fault.Rejected) // it is the teammate's
 		s.code(s.DeleteItem(s.ctx, list[i].ID), fault.Rejected)
 		for range 2 {
-			if err := s.Land(s.ctx, run.ID, f.TaskID, end.status, end.says); err != nil {
+			if err := s.Complete(s.ctx, run.ID, f.TaskID, end.status, end.says); err != nil {
 				t.Fatal(err)
 			}
 		}
-		s.heard(api.EvItemUpdated)
+		s.emitted(api.EvItemUpdated)
 		it := ok[api.AgentTeamItem](s)(s.Item(s.ctx, list[i].ID))
 		var task string
 		if err := s.db.QueryRow(`SELECT result_summary FROM tasks WHERE id = ?`, f.TaskID).Scan(&task); err != nil {
@@ -333,14 +333,14 @@ func TestC12_LimitOfTheTeam(t *testing.T) {
 	s := newScratch(t)
 	run, list := s.begun(3)
 	ok[api.AgentTeam](s)(s.UpdateTeam(s.ctx, api.AgentTeamChange{ID: run.TeamID, MaxParallelAgents: p(2)}))
-	f := ok[Flight](s)(s.Launch(s.ctx, list[0], "a"))
-	ok[Flight](s)(s.Launch(s.ctx, list[1], "b"))
+	f := ok[ActiveItem](s)(s.Launch(s.ctx, list[0], "a"))
+	ok[ActiveItem](s)(s.Launch(s.ctx, list[1], "b"))
 	_, err := s.Launch(s.ctx, list[2], "c")
 	s.code(err, fault.LimitReached)
-	if err := s.Land(s.ctx, run.ID, f.TaskID, api.ItemDone, ""); err != nil {
+	if err := s.Complete(s.ctx, run.ID, f.TaskID, api.ItemDone, ""); err != nil {
 		t.Fatal(err)
 	}
-	ok[Flight](s)(s.Launch(s.ctx, list[2], "a"))
+	ok[ActiveItem](s)(s.Launch(s.ctx, list[2], "a"))
 }
 
 // TestC09_RecordsOfOthers: what another process has carried out is in the history,

@@ -37,25 +37,25 @@ func (s *Store) PlaceOf(ctx context.Context, id string) (Place, error) {
 	return scanPlace(s.db.QueryRowContext(ctx, `SELECT run_id, live_team, cwd, scheduled FROM run_places WHERE run_id = ?`, id).Scan)
 }
 
-// Flight is an item that a teammate works on.
-type Flight struct {
+// ActiveItem is an item that a teammate works on.
+type ActiveItem struct {
 	Item     api.AgentTeamItem
 	TaskID   string
 	Assignee string
 	Attempts int
 }
 
-func flights(ctx context.Context, q querier, runID string) ([]Flight, error) {
-	return all(ctx, q, func(scan func(...any) error) (f Flight, err error) {
+func activeItems(ctx context.Context, q querier, runID string) ([]ActiveItem, error) {
+	return all(ctx, q, func(scan func(...any) error) (f ActiveItem, err error) {
 		f.Item, err = scanItem(func(into ...any) error { return scan(append(into, &f.TaskID, &f.Assignee, &f.Attempts)...) })
 		return f, err
 	}, `SELECT `+itemColumns+`, t.id, t.assignee, t.attempts FROM agent_team_items i JOIN tasks t ON t.id = i.source_task_id
 		WHERE i.team_run_id = ? AND i.status = 'in_progress' AND t.completed_at IS NULL ORDER BY t.started_at, t.id`, runID)
 }
 
-// Flights lists the items of a run that teammates work on.
-func (s *Store) Flights(ctx context.Context, runID string) ([]Flight, error) {
-	return flights(ctx, s.db, runID)
+// ActiveItems lists the items of a run that teammates work on.
+func (s *Store) ActiveItems(ctx context.Context, runID string) ([]ActiveItem, error) {
+	return activeItems(ctx, s.db, runID)
 }
 
 // canBegin is the condition on an item i of the team t that a teammate can begin: it
@@ -72,7 +72,7 @@ func (s *Store) Ready(ctx context.Context, runID string, n int) ([]api.AgentTeam
 // begins. It is fault.Rejected if the run does not run, or the item cannot begin any
 // more or has another owner now, and fault.LimitReached if as many items as the team
 // may have at a time are under way.
-func (s *Store) Launch(ctx context.Context, was api.AgentTeamItem, assignee string) (f Flight, err error) {
+func (s *Store) Launch(ctx context.Context, was api.AgentTeamItem, assignee string) (f ActiveItem, err error) {
 	err = s.change(ctx, "begin an item", func(c *change) error {
 		it, err := item(ctx, c.tx, was.ID)
 		if err != nil {
@@ -93,14 +93,14 @@ func (s *Store) Launch(ctx context.Context, was api.AgentTeamItem, assignee stri
 		if err != nil {
 			return err
 		}
-		open, err := flights(ctx, c.tx, r.ID)
+		open, err := activeItems(ctx, c.tx, r.ID)
 		if err != nil {
 			return err
 		}
 		if len(open) >= t.MaxParallelAgents {
 			return fault.New(fault.LimitReached, "%d items are under way, the limit is %d", len(open), t.MaxParallelAgents)
 		}
-		f = Flight{TaskID: newID(), Assignee: assignee, Attempts: 1}
+		f = ActiveItem{TaskID: newID(), Assignee: assignee, Attempts: 1}
 		if _, err := c.exec(`INSERT INTO tasks (id, parent_task_id, title, assignee, status, started_at) VALUES (?, ?, ?, ?, ?, ?)`,
 			f.TaskID, r.RootTaskID, it.Title, assignee, api.ItemInProgress, c.now); err != nil {
 			return err
@@ -130,24 +130,24 @@ func (s *Store) Again(ctx context.Context, taskID string) error {
 	})
 }
 
-// Land writes how an item ended, to it and to its task: api.ItemDone or
+// Complete writes how an item ended, to it and to its task: api.ItemDone or
 // api.ItemFailed. It does nothing if that is written already.
-func (s *Store) Land(ctx context.Context, runID, taskID, status, result string) error {
+func (s *Store) Complete(ctx context.Context, runID, taskID, status, result string) error {
 	return s.change(ctx, "end an item", func(c *change) error {
-		open, err := flights(ctx, c.tx, runID)
+		open, err := activeItems(ctx, c.tx, runID)
 		if err != nil {
 			return err
 		}
 		for _, f := range open {
 			if f.TaskID == taskID {
-				return c.land(f, status, result)
+				return c.complete(f, status, result)
 			}
 		}
 		return nil
 	})
 }
 
-func (c *change) land(f Flight, status, result string) error {
+func (c *change) complete(f ActiveItem, status, result string) error {
 	result = clipText(result)
 	if _, err := c.exec(`UPDATE tasks SET status = ?, result_summary = ?, completed_at = ? WHERE id = ?`, status, null(result), c.now, f.TaskID); err != nil {
 		return err
@@ -198,8 +198,8 @@ func (s *Store) Joined(ctx context.Context, runID, name, roleID string) error {
 	})
 }
 
-// Lanes are the roles of a run's teammates, by their names.
-func (s *Store) Lanes(ctx context.Context, runID string) (map[string]string, error) {
+// WorkerRoles are the roles of a run's teammates, by their names.
+func (s *Store) WorkerRoles(ctx context.Context, runID string) (map[string]string, error) {
 	list, err := all(ctx, s.db, func(scan func(...any) error) (m api.RunMember, err error) {
 		err = scan(&m.Name, &m.AgentRoleID)
 		return m, err

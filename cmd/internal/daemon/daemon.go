@@ -96,15 +96,15 @@ type Options struct {
 // daemon is the process.
 type daemon struct {
 	Options
-	started time.Time
-	hub     *hub
-	refresh func(context.Context) // a look at everything, now
-	door    *door
-	ready   chan struct{} // closed after the first look
-	moved   chan struct{} // clients or teams changed
-	beside  []func(context.Context)
-	held    atomic.Int64 // by parts that have something to do
-	enough  context.CancelCauseFunc
+	started  time.Time
+	hub      *hub
+	refresh  func(context.Context) // a look at everything, now
+	listener *listener
+	ready    chan struct{} // closed after the first look
+	changed  chan struct{} // clients or teams changed
+	beside   []func(context.Context)
+	held     atomic.Int64 // by parts that have something to do
+	enough   context.CancelCauseFunc
 }
 
 // errAsked ends a daemon that was told to stop.
@@ -131,8 +131,8 @@ func Run(ctx context.Context, o Options) error {
 	defer store.Close()
 	ctx, enough := context.WithCancelCause(ctx)
 	defer enough(nil)
-	d := &daemon{Options: o, started: time.Now(), ready: make(chan struct{}), moved: make(chan struct{}, 1), enough: enough}
-	if d.hub, err = newHub(ctx, history.New(store), o.Log, d.nudge); err != nil {
+	d := &daemon{Options: o, started: time.Now(), ready: make(chan struct{}), changed: make(chan struct{}, 1), enough: enough}
+	if d.hub, err = newHub(ctx, history.New(store), o.Log, d.notify); err != nil {
 		return err
 	}
 	lead, err := o.Serve("")
@@ -173,21 +173,21 @@ func claim(p Paths) (*files.Dir, *lock.Held, error) {
 // live serves until it is enough.
 func (d *daemon) live(ctx context.Context, w *watch, server *rpc.Server) error {
 	var err error
-	d.door, err = openDoor(d.Paths.Socket, d.Log, func(conn net.Conn) {
-		d.nudge()
+	d.listener, err = openListener(d.Paths.Socket, d.Log, func(conn net.Conn) {
+		d.notify()
 		server.Serve(ctx, conn)
-		d.nudge()
+		d.notify()
 	})
 	if err != nil {
 		return err
 	}
 	d.Log.Info("daemon is up", "pid", os.Getpid(), "base", d.Paths.Base, "socket", d.Paths.Socket, "onDemand", d.OnDemand)
 	for _, f := range d.beside {
-		d.door.wg.Go(func() { f(ctx) })
+		d.listener.wg.Go(func() { f(ctx) })
 	}
 	run := make(chan error, 2)
-	go func() { run <- w.run(ctx, func() { close(d.ready); d.nudge() }) }()
-	go func() { run <- d.door.guard(ctx, d.Stores.Watcher) }()
+	go func() { run <- w.run(ctx, func() { close(d.ready); d.notify() }) }()
+	go func() { run <- d.listener.guard(ctx, d.Stores.Watcher) }()
 	if d.OnDemand {
 		go d.endWhenIdle(ctx)
 	}
@@ -196,8 +196,8 @@ func (d *daemon) live(ctx context.Context, w *watch, server *rpc.Server) error {
 		<-ctx.Done()
 	}
 	d.enough(err)
-	d.door.close()
-	d.door.wg.Wait()
+	d.listener.close()
+	d.listener.wg.Wait()
 	err = errors.Join(err, <-run)
 	d.Stores.Panes.TidyRun(context.WithoutCancel(ctx)) // while it was up, its folder was taken for a host's
 	d.Log.Info("daemon ends", "why", context.Cause(ctx))
@@ -210,17 +210,17 @@ func (d *daemon) live(ctx context.Context, w *watch, server *rpc.Server) error {
 // hold keeps the daemon up until it is released.
 func (d *daemon) hold() (release func()) {
 	d.held.Add(1)
-	d.nudge()
+	d.notify()
 	return sync.OnceFunc(func() {
 		d.held.Add(-1)
-		d.nudge()
+		d.notify()
 	})
 }
 
-// nudge says that clients or teams have changed.
-func (d *daemon) nudge() {
+// notify says that clients or teams have changed.
+func (d *daemon) notify() {
 	select {
-	case d.moved <- struct{}{}:
+	case d.changed <- struct{}{}:
 	default:
 	}
 }
@@ -236,7 +236,7 @@ func (d *daemon) endWhenIdle(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-d.moved:
+		case <-d.changed:
 			if busy := d.busy(); busy == quiet {
 				quiet = !busy
 				if quiet {
@@ -261,5 +261,5 @@ func (d *daemon) busy() bool {
 	}
 	var s api.DaemonStatus
 	d.hub.count(&s)
-	return d.door.clients() > 0 || s.Live > 0 || d.held.Load() > 0
+	return d.listener.clients() > 0 || s.Live > 0 || d.held.Load() > 0
 }

@@ -27,7 +27,7 @@ type hub struct {
 	history *history.Store
 	bus     *events.Bus[events.Event]
 	log     *slog.Logger
-	moved   func() // told after each change
+	changed func() // told after each change
 	queue   int    // events a subscriber may lie behind
 
 	mu     sync.Mutex
@@ -38,8 +38,8 @@ type hub struct {
 	observed map[string]observed // in streams, by the worker's address
 }
 
-func newHub(ctx context.Context, h *history.Store, log *slog.Logger, moved func()) (*hub, error) {
-	u := &hub{history: h, bus: events.NewBus[events.Event](), log: log, moved: moved, queue: queue, states: map[string]changes.Team{}, observed: map[string]observed{}}
+func newHub(ctx context.Context, h *history.Store, log *slog.Logger, changed func()) (*hub, error) {
+	u := &hub{history: h, bus: events.NewBus[events.Event](), log: log, changed: changed, queue: queue, states: map[string]changes.Team{}, observed: map[string]observed{}}
 	var err error
 	if u.seq, err = h.Last(ctx); err != nil {
 		return nil, err
@@ -59,9 +59,9 @@ func newHub(ctx context.Context, h *history.Store, log *slog.Logger, moved func(
 	return u, u.recall(ctx)
 }
 
-// see takes a look at a team, the zero Team if it is gone, and tells what
+// ingest takes a look at a team, the zero Team if it is gone, and tells what
 // happened since the last one. At most one look at a team is taken at a time.
-func (u *hub) see(ctx context.Context, name string, now changes.Team) []events.Event {
+func (u *hub) ingest(ctx context.Context, name string, now changes.Team) []events.Event {
 	u.mu.Lock()
 	old := u.states[name]
 	happened := changes.Between(old, now, time.Now())
@@ -77,7 +77,7 @@ func (u *hub) see(ctx context.Context, name string, now changes.Team) []events.E
 		u.publish(ctx, happened, teamState+name, stateOf(now))
 	}
 	u.mu.Unlock()
-	u.moved()
+	u.changed()
 	return happened
 }
 

@@ -35,10 +35,10 @@ type observedNow struct {
 	files  []string // teams among them that have files here
 }
 
-// hear takes what a host has seen in its worker's stream: what was not told yet is
+// ingestObserved takes what a host has seen in its worker's stream: what was not told yet is
 // told, and becomes the state, in one step. The same again changes nothing. A team
 // that has files here is told from those alone.
-func (u *hub) hear(ctx context.Context, team, member string, now observedNow) {
+func (u *hub) ingestObserved(ctx context.Context, team, member string, now observedNow) {
 	rec := now.record
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -135,7 +135,7 @@ func (t *teamWatch) listen(ctx context.Context) {
 			}
 			continue
 		}
-		t.hub.hear(ctx, t.name, member, t.take(ctx, rec))
+		t.hub.ingestObserved(ctx, t.name, member, t.take(ctx, rec))
 	}
 	t.hub.forget(ctx, t.name, members)
 }

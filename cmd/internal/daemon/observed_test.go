@@ -87,7 +87,7 @@ func TestO13_ObservedGoesOnAfterARestart(t *testing.T) {
 		if step.restart {
 			u = revived(t, path)
 		}
-		u.hear(t.Context(), "alpha", "bob", step.now)
+		u.ingestObserved(t.Context(), "alpha", "bob", step.now)
 		if got := contents(t, u); got != step.want {
 			t.Fatalf("%s: %s, want %s", step.name, got, step.want)
 		}
@@ -115,7 +115,7 @@ func TestObservedOfATeamDeletedUnwatched(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	u := revived(t, path)
 	for _, team := range []string{"deleted", "alpha"} {
-		u.hear(t.Context(), team, "bob", observedRun("a", "other", 0, 1))
+		u.ingestObserved(t.Context(), team, "bob", observedRun("a", "other", 0, 1))
 	}
 	stores := memory.New()
 	if err := stores.Roster().Create(t.Context(), store.Team{Name: "alpha"}); err != nil {
@@ -136,14 +136,14 @@ func TestObservedTeamWithFiles(t *testing.T) {
 	u := revived(t, path)
 	now := observedRun("a", "here", 0, 2)
 	now.files = []string{"here"}
-	u.hear(t.Context(), "alpha", "bob", now)
+	u.ingestObserved(t.Context(), "alpha", "bob", now)
 	u = revived(t, path)
-	u.hear(t.Context(), "alpha", "bob", observedRun("a", "here", 0, 3)) // its files are gone now
+	u.ingestObserved(t.Context(), "alpha", "bob", observedRun("a", "here", 0, 3)) // its files are gone now
 	if got := contents(t, u); got != "" {
 		t.Errorf("told twice: %s", got)
 	}
 	u.states["seen"] = changes.Team{Name: "seen"}
-	u.hear(t.Context(), "alpha", "eve", observedRun("b", "seen", 0, 2))
+	u.ingestObserved(t.Context(), "alpha", "eve", observedRun("b", "seen", 0, 2))
 	if got := contents(t, u); got != "" {
 		t.Errorf("told twice: %s", got)
 	}
@@ -152,7 +152,7 @@ func TestObservedTeamWithFiles(t *testing.T) {
 // TestSubscribedToStreams: what is observed is part of the snapshot.
 func TestSubscribedToStreams(t *testing.T) {
 	u := revived(t, filepath.Join(t.TempDir(), "x.db"))
-	u.hear(context.Background(), "alpha", "bob", observedRun("a", "other", 0, 2))
+	u.ingestObserved(context.Background(), "alpha", "bob", observedRun("a", "other", 0, 2))
 	for team, want := range map[string]int{"": 1, "alpha": 1, "beta": 0} {
 		got, sub := u.subscribe(team)
 		sub.Close()

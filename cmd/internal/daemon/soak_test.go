@@ -38,9 +38,9 @@ func served(t *testing.T, length int) (*hub, string) {
 	}
 	t.Cleanup(func() { store.Close() })
 	log := slog.New(slog.DiscardHandler)
-	d := &daemon{Options: Options{Log: log, Paths: Paths{Socket: filepath.Join(dir, "run", "x", "daemon.sock")}}, ready: make(chan struct{}), moved: make(chan struct{}, 1)}
+	d := &daemon{Options: Options{Log: log, Paths: Paths{Socket: filepath.Join(dir, "run", "x", "daemon.sock")}}, ready: make(chan struct{}), changed: make(chan struct{}, 1)}
 	close(d.ready)
-	if d.hub, err = newHub(t.Context(), history.New(store), log, d.nudge); err != nil {
+	if d.hub, err = newHub(t.Context(), history.New(store), log, d.notify); err != nil {
 		t.Fatal(err)
 	}
 	d.hub.queue = length
@@ -50,10 +50,10 @@ func served(t *testing.T, length int) (*hub, string) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	if d.door, err = openDoor(d.Paths.Socket, log, func(c net.Conn) { server.Serve(ctx, c) }); err != nil {
+	if d.listener, err = openListener(d.Paths.Socket, log, func(c net.Conn) { server.Serve(ctx, c) }); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { cancel(); d.door.close(); d.door.wg.Wait() })
+	t.Cleanup(func() { cancel(); d.listener.close(); d.listener.wg.Wait() })
 	return d.hub, d.Paths.Socket
 }
 

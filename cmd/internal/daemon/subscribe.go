@@ -17,8 +17,8 @@ import (
 
 // Bounds of events.
 const (
-	page      = 1000            // events of one read
-	lastWords = 2 * time.Second // for a subscriber that is cut to hear why
+	page          = 1000            // events of one read
+	farewellLimit = 2 * time.Second // for a subscriber that is cut to hear why
 )
 
 // list answers with events of the past.
@@ -88,7 +88,7 @@ func (d *daemon) subscribe(ctx context.Context, p api.SubscribeParams) (api.Subs
 	if err != nil {
 		return out, err
 	}
-	d.door.wg.Go(func() {
+	d.listener.wg.Go(func() {
 		<-ctx.Done() // the answer goes first: its request ends when it is sent
 		s.run()
 	})
@@ -144,21 +144,21 @@ func (s *subscriber) run() {
 		s.sub.Close()
 	}()
 	defer close(done)
-	err := s.tell(ctx)
+	err := s.emit(ctx)
 	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, errMute):
 		s.peer.Close()
 	case err != nil:
 		e := fault.Of(err)
-		s.peer.HangUp(lastWords, rpc.EventsClosed, api.EventsClosed{Error: api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}})
+		s.peer.HangUp(farewellLimit, rpc.EventsClosed, api.EventsClosed{Error: api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}})
 	}
 }
 
 // errMute is a subscriber to whom nothing can be said any more.
 var errMute = errors.New("the subscriber takes nothing")
 
-func (s *subscriber) tell(ctx context.Context) error {
+func (s *subscriber) emit(ctx context.Context) error {
 	for s.replay {
 		lines, err := s.hub.history.Read(ctx, s.past)
 		if err != nil {

@@ -136,7 +136,7 @@ func (t *teamWatch) look(ctx context.Context) {
 	if !p.all && !p.members && !p.tasks && len(p.boxes) == 0 {
 		return
 	}
-	now, err := t.see(ctx, p)
+	now, err := t.read(ctx, p)
 	switch {
 	case fault.CodeOf(err) == fault.TeamNotFound:
 		now = noTeam()
@@ -146,16 +146,16 @@ func (t *teamWatch) look(ctx context.Context) {
 		}
 		return
 	}
-	if lost(t.hub.see(ctx, t.name, now)) {
+	if lost(t.hub.ingest(ctx, t.name, now)) {
 		if _, err := t.service.Reconcile(ctx, t.name); err != nil {
 			t.log.Warn("write down who is lost", "team", t.name, "error", err)
 		}
 	}
 }
 
-// see returns the team as it is, its unchanged parts as they were. A part that
+// read returns the team as it is, its unchanged parts as they were. A part that
 // cannot be read stays, too.
-func (t *teamWatch) see(ctx context.Context, p parts) (changes.Team, error) {
+func (t *teamWatch) read(ctx context.Context, p parts) (changes.Team, error) {
 	now := t.hub.last(t.name)
 	if p.all || p.members || now.Name == "" {
 		team, err := t.service.Team(ctx, t.name)
@@ -163,9 +163,9 @@ func (t *teamWatch) see(ctx context.Context, p parts) (changes.Team, error) {
 			return now, err
 		}
 		now.Name, now.Description, now.CreatedAt = t.name, team.Description, team.CreatedAt
-		lead, mates := apart(team)
+		lead, teammates := apart(team)
 		p.all = p.all || now.Lead == "" // seen for the first time
-		now.Lead, now.Members = lead, changes.Known(now.Members, mates)
+		now.Lead, now.Members = lead, changes.Known(now.Members, teammates)
 	}
 	if p.all || p.tasks {
 		if list, _, err := t.service.TaskList(ctx, t.name, teams.TaskFilter{}); err == nil {
@@ -191,16 +191,16 @@ func (t *teamWatch) see(ctx context.Context, p parts) (changes.Team, error) {
 }
 
 // apart tells the lead's name from the teammates.
-func apart(team api.Team) (lead string, mates []api.Member) {
-	lead, mates = store.Lead, []api.Member{}
+func apart(team api.Team) (lead string, teammates []api.Member) {
+	lead, teammates = store.Lead, []api.Member{}
 	for _, m := range team.Members {
 		if m.Name == store.Lead || m.AgentID == team.LeadAgentID {
 			lead = m.Name
 			continue
 		}
-		mates = append(mates, m)
+		teammates = append(teammates, m)
 	}
-	return lead, mates
+	return lead, teammates
 }
 
 func owners(t changes.Team) []string {

@@ -75,7 +75,7 @@ func (w *watch) list(ctx context.Context) {
 	}
 	for _, name := range w.hub.names() {
 		if w.teams[name] == nil && !slices.Contains(names, name) {
-			w.hub.see(ctx, name, noTeam()) // deleted while nobody watched
+			w.hub.ingest(ctx, name, noTeam()) // deleted while nobody watched
 			w.hub.forget(ctx, name, nil)
 		}
 	}

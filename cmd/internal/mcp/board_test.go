@@ -60,11 +60,11 @@ func again(t *testing.T, what string, ok func() bool, do func() error) {
 }
 
 func TestM10_ResourcesTellOfChanges(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	u := &updates{}
 	lead := d.serve("", nil, u.options())
 	do[teamCreateOut](t, lead, "TeamCreate", args{"team_name": "alpha", "description": "x"})
-	d.mates("alpha", "bob", "研究")
+	d.teammates("alpha", "bob", "研究")
 	bob, _ := d.as("bob")
 	const team, tasks, inbox = "leadlight://teams/alpha", "leadlight://teams/alpha/tasks", "leadlight://teams/alpha/inboxes/team-lead"
 	for _, uri := range []string{team, tasks, inbox} {
@@ -130,10 +130,10 @@ func listed(t *testing.T, c *sdk.ClientSession) []string {
 // What is not there, or not the caller's to see, is not found; hostile URIs are only
 // that.
 func TestResourcesRefused(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	lead := d.serve("", nil, nil)
 	do[teamCreateOut](t, lead, "TeamCreate", args{"team_name": "alpha", "description": "x"})
-	d.mates("alpha", "ann", "bob")
+	d.teammates("alpha", "ann", "bob")
 	bob := d.serve("bob", nil, nil)
 	do[taskListOut](t, bob, "TaskList", args{})
 	for _, uri := range []string{
@@ -182,10 +182,10 @@ func FuzzDecode(f *testing.F) {
 }
 
 func TestM10_M11_WaitForEvents(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	lead := d.serve("", nil, nil)
 	do[teamCreateOut](t, lead, "TeamCreate", args{"team_name": "alpha", "description": "x"})
-	d.mates("alpha", "ann", "bob")
+	d.teammates("alpha", "ann", "bob")
 	bob, _ := d.as("bob")
 	if out := do[waitOut](t, lead, "WaitForEvents", args{"timeout_seconds": 0.05}); !out.TimedOut || len(out.Events) != 0 {
 		t.Errorf("nothing has happened, but %+v", out)

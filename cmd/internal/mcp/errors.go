@@ -88,7 +88,7 @@ func rows() []row {
 // told is an error as a tool tells it.
 func told(tool string, err error) complaint {
 	f := fault.Of(err)
-	e := complaint{Code: string(f.Code), Message: brief(f.Message), Hint: brief(f.Hint)}
+	e := complaint{Code: string(f.Code), Message: oneLine(f.Message), Hint: oneLine(f.Hint)}
 	for _, r := range rows() {
 		if r.from != f.Code || r.tool != "" && r.tool != tool {
 			continue
@@ -107,7 +107,7 @@ func told(tool string, err error) complaint {
 // maxWords is the longest message or hint, in bytes: what was sent may be in it.
 const maxWords = 2000
 
-func brief(s string) string {
+func oneLine(s string) string {
 	if len(s) <= maxWords {
 		return s
 	}

@@ -12,10 +12,10 @@ import (
 
 // Each error of Claude Code's description of its tools, provoked.
 func TestA02_A06_A12_A13_EveryErrorRow(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	c := d.serve("", nil, nil)
 	do[teamCreateOut](t, c, "TeamCreate", args{"team_name": "alpha", "description": "x"})
-	d.mates("alpha", "bob", "gone")
+	d.teammates("alpha", "bob", "gone")
 	d.stopped("alpha", "gone")
 	task := func(team, name, model string) args {
 		return args{"team_name": team, "name": name, "model": model, "prompt": "x", "subagent_type": "general-purpose"}

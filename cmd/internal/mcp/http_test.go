@@ -22,7 +22,7 @@ func (k knower) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func TestHTTP(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	svc, who := d.as("")
 	s := New(Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks()}})
 	l, err := net.Listen("tcp", "127.0.0.1:0")

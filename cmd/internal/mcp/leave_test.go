@@ -10,7 +10,7 @@ import (
 
 // A team of the same name that another session has made since is not ours to end.
 func TestAnotherSessionsTeamGoesOn(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	svc, who := d.as("")
 	begin := func() (err error) {
 		_, err = svc.CreateTeam(t.Context(), teams.TeamSpec{Name: "web-team", Description: "a site"})

@@ -200,7 +200,7 @@ func (s *Server) team(ctx context.Context, named string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return name, s.watch.see(ctx, name)
+	return name, s.watch.start(ctx, name)
 }
 
 // lead notes the team that was made here; an empty one, that it is gone.

@@ -38,7 +38,7 @@ func (s *Server) taskUpdate(ctx context.Context, _ *call, in taskUpdateIn) (task
 		if err := s.mayTake(ctx, team, c); err != nil {
 			return api.Task{}, err
 		}
-		end, ends := in.ending(s, ctx, team, id)
+		end, ends := in.outcome(s, ctx, team, id)
 		if !ends {
 			return s.svc.UpdateTask(ctx, team, id, c)
 		}
@@ -79,8 +79,8 @@ func empty(c teams.TaskChange) bool {
 		len(c.AddBlocks)+len(c.AddBlockedBy)+len(c.Metadata) == 0
 }
 
-// ending is how a task ends with words of its own, which is a verb of its own.
-func (in taskUpdateIn) ending(s *Server, ctx context.Context, team, id string) (func() (api.Task, error), bool) {
+// outcome is how a task ends with words of its own, which is a verb of its own.
+func (in taskUpdateIn) outcome(s *Server, ctx context.Context, team, id string) (func() (api.Task, error), bool) {
 	switch {
 	case in.Result != "":
 		return func() (api.Task, error) { return s.svc.CompleteTask(ctx, team, id, in.Result) }, true

@@ -21,10 +21,10 @@ func leadTools(s *Server) []tool {
 		define("TeamDelete", "Delete a team with its mail and its tasks. Every teammate must have ended before: SendMessage, type shutdown_request.", s.teamDelete, nil).ends(),
 		define("TaskCreate", "Add a task to the team's shared list. Idle teammates take those that nothing blocks and nobody else owns.", s.taskCreate, nil),
 		taskUpdate(s),
-		define("TaskList", "List the team's tasks with their status and owner, in the order of their ids.", s.taskList, taskFilters()).looks(),
-		define("TaskGet", "Show one task with all that is known of it, such as its description and result.", s.taskGet, nil).looks(),
-		define("TeamStatus", "Show a team as it is now: each teammate as observed, the number of tasks by status, plans and permissions that wait for you. Without a name: the team you lead, or a list of all teams.", s.teamStatus, nil).looks(),
-		define("CapturePane", "Show the text that a teammate's pane shows now. Nothing is typed into it.", s.capturePane, nil).looks().work(),
+		define("TaskList", "List the team's tasks with their status and owner, in the order of their ids.", s.taskList, taskFilters()).readsOnly(),
+		define("TaskGet", "Show one task with all that is known of it, such as its description and result.", s.taskGet, nil).readsOnly(),
+		define("TeamStatus", "Show a team as it is now: each teammate as observed, the number of tasks by status, plans and permissions that wait for you. Without a name: the team you lead, or a list of all teams.", s.teamStatus, nil).readsOnly(),
+		define("CapturePane", "Show the text that a teammate's pane shows now. Nothing is typed into it.", s.capturePane, nil).readsOnly().work(),
 		define("ReadInbox", "Read your mail, oldest first, and mark it as read; or look into the inbox of a teammate, which changes nothing.", s.readInbox, nil),
 		waitForEvents(s),
 	}
@@ -36,8 +36,8 @@ func mateTools(s *Server) []tool {
 	return []tool{
 		sendMessage(s, mateTypes()),
 		define("ReadInbox", "Read your mail, oldest first, and mark it as read.", s.readOwnInbox, nil),
-		define("TaskList", "List the team's tasks with their status and owner, in the order of their ids.", s.taskList, taskFilters()).looks(),
-		define("TaskGet", "Show one task with all that is known of it, such as its description and result.", s.taskGet, nil).looks(),
+		define("TaskList", "List the team's tasks with their status and owner, in the order of their ids.", s.taskList, taskFilters()).readsOnly(),
+		define("TaskGet", "Show one task with all that is known of it, such as its description and result.", s.taskGet, nil).readsOnly(),
 		taskUpdate(s),
 		define("TaskClaim", "Take a task: become its owner and set it in progress, as one step. Of many who try exactly one succeeds.", s.taskClaim, nil).work(),
 		define("SubmitPlan", "Hand your plan to the lead for approval. The answer comes by mail; until it is approved, change nothing.", s.submitPlan, nil),
@@ -68,7 +68,7 @@ func (s *Server) teamCreate(ctx context.Context, _ *call, in teamCreateIn) (team
 		}
 	}
 	out := teamCreateOut{Success: true, TeamPath: filepath.Dir(t.Path), ConfigPath: t.Path}
-	return out, fmt.Sprintf("Team %s is made. You lead it as %s.", t.Name, s.me(t)), s.watch.see(ctx, t.Name)
+	return out, fmt.Sprintf("Team %s is made. You lead it as %s.", t.Name, s.me(t)), s.watch.start(ctx, t.Name)
 }
 
 type teamDeleteIn struct {

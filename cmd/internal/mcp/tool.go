@@ -43,9 +43,9 @@ func define[In, Out any](name, about string, run func(context.Context, *call, In
 	return t
 }
 
-func (t tool) work() tool  { t.coordinates = false; return t }
-func (t tool) looks() tool { t.readOnly = true; return t }
-func (t tool) ends() tool  { t.destroys = true; return t }
+func (t tool) work() tool      { t.coordinates = false; return t }
+func (t tool) readsOnly() tool { t.readOnly = true; return t }
+func (t tool) ends() tool      { t.destroys = true; return t }
 
 func (t tool) declare() *sdk.Tool {
 	closed := false

@@ -31,9 +31,9 @@ func toolNames(t *testing.T, c *sdk.ClientSession) []string {
 // Without the variable the tools do not exist; a teammate never gets those of the
 // lead; delegate mode leaves those that coordinate.
 func TestR06_R07_M20_WhoGetsWhichTools(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	lead := []string{"CapturePane", "ReadInbox", "SendMessage", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TeamCreate", "TeamDelete", "TeamStatus", "WaitForEvents"}
-	mate := []string{"ReadInbox", "SendMessage", "SubmitPlan", "TaskClaim", "TaskGet", "TaskList", "TaskUpdate", "WaitForEvents"}
+	teammate := []string{"ReadInbox", "SendMessage", "SubmitPlan", "TaskClaim", "TaskGet", "TaskList", "TaskUpdate", "WaitForEvents"}
 	for _, tc := range []struct {
 		name string
 		who  string
@@ -41,10 +41,10 @@ func TestR06_R07_M20_WhoGetsWhichTools(t *testing.T) {
 		want []string
 	}{
 		{"lead", "", nil, lead},
-		{"teammate", "bob", nil, mate},
+		{"teammate", "bob", nil, teammate},
 		{"delegate", "", func(o *Options) { o.Delegate = true }, lead[1:]},
-		{"gate closed", "", func(o *Options) { o.Enabled = false }, nil},
-		{"gate closed for a teammate", "bob", func(o *Options) { o.Enabled = false }, nil},
+		{"not enabled", "", func(o *Options) { o.Enabled = false }, nil},
+		{"not enabled for a teammate", "bob", func(o *Options) { o.Enabled = false }, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := d.serve(tc.who, tc.set, nil)
@@ -66,10 +66,10 @@ func TestR06_R07_M20_WhoGetsWhichTools(t *testing.T) {
 // Every tool has a schema that a model can use, and takes any input without falling
 // over: wrong types, nothing, too much, too large.
 func TestHostileInput(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	lead := d.serve("", nil, nil)
 	do[teamCreateOut](t, lead, "TeamCreate", args{"team_name": "alpha", "description": "x"})
-	d.mates("alpha", "bob")
+	d.teammates("alpha", "bob")
 	huge := strings.Repeat("x", store.MaxMessage+1)
 	tried := map[string]bool{}
 	for _, c := range []*sdk.ClientSession{lead, d.serve("bob", nil, nil)} {
@@ -135,7 +135,7 @@ func checkSurvives(t *testing.T, c *sdk.ClientSession, name string, in any) {
 }
 
 func TestWrongTypesAreNamed(t *testing.T) {
-	c := newDesk(t).serve("", nil, nil)
+	c := newFixture(t).serve("", nil, nil)
 	for _, tc := range []struct {
 		in   any
 		want string
@@ -158,7 +158,7 @@ func TestWrongTypesAreNamed(t *testing.T) {
 // A session leads one team; a lead in delegate mode takes no work for itself, however
 // the mode was turned on.
 func TestM05_M14_R06_OneTeamAndNoWork(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	c := d.serve("", nil, nil)
 	do[teamCreateOut](t, c, "TeamCreate", args{"team_name": "alpha", "description": "x"})
 	refused(t, c, "TeamCreate", args{"team_name": "beta", "description": "x"}, fault.LimitReached)
@@ -167,7 +167,7 @@ func TestM05_M14_R06_OneTeamAndNoWork(t *testing.T) {
 	if err := svc.SetDelegate(t.Context(), "alpha", true); err != nil {
 		t.Fatal(err)
 	}
-	d.mates("alpha", "bob")
+	d.teammates("alpha", "bob")
 	refused(t, c, "CapturePane", args{"name": "bob"}, fault.Rejected)
 	refused(t, c, "TaskUpdate", args{"taskId": task.Task.ID, "status": "in_progress"}, fault.Rejected)
 	refused(t, c, "TaskUpdate", args{"taskId": task.Task.ID, "owner": "team-lead"}, fault.Rejected)
@@ -179,10 +179,10 @@ func TestM05_M14_R06_OneTeamAndNoWork(t *testing.T) {
 
 // The mail that the tools write and read.
 func TestA07_A08_A10_A11_A15_Mail(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	lead := d.serve("", nil, nil)
 	do[teamCreateOut](t, lead, "TeamCreate", args{"team_name": "alpha", "description": "x"})
-	d.mates("alpha", "ann", "bob")
+	d.teammates("alpha", "ann", "bob")
 	bob, ann := d.serve("bob", nil, nil), d.serve("ann", nil, nil)
 	do[sendOut](t, lead, "SendMessage", args{"type": "message", "team_name": "alpha", "recipient": "bob", "content": "look at it", "summary": "look"})
 	all := do[sendOut](t, bob, "SendMessage", args{"type": "broadcast", "team_name": "alpha", "content": "hello", "summary": "hi"})
@@ -222,10 +222,10 @@ func TestA07_A08_A10_A11_A15_Mail(t *testing.T) {
 }
 
 func TestM08_M09_R01_Tasks(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	lead := d.serve("", nil, nil)
 	do[teamCreateOut](t, lead, "TeamCreate", args{"team_name": "alpha", "description": "x"})
-	d.mates("alpha", "ann", "bob")
+	d.teammates("alpha", "ann", "bob")
 	bob, ann := d.serve("bob", nil, nil), d.serve("ann", nil, nil)
 	do[taskOut](t, lead, "TaskCreate", args{"subject": "one", "description": "first", "metadata": args{"size": 3}})
 	do[taskOut](t, lead, "TaskCreate", args{"subject": "two", "blockedBy": []string{"#1"}})
@@ -257,7 +257,7 @@ func TestM08_M09_R01_Tasks(t *testing.T) {
 // in, in the file, and on the way back. (A client that decodes numbers as most do would
 // lose them itself, so the answer is looked at as it is sent.)
 func TestMetadataKeepsEveryDigit(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	svc, who := d.as("")
 	s := New(Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster()}})
 	call := func(name, params string) string {

@@ -33,7 +33,7 @@ type waitOut struct {
 
 func waitForEvents(s *Server) tool {
 	return define("WaitForEvents", "Wait until something happens in the team that concerns you (mail, teammates that are idle, wait or end, tasks that were taken, completed or failed, plans) and tell what. "+
-		"Returns at once if something has happened since your last call, or if mail waited before the first (unless types leaves mail out). ReadInbox then has the mail itself.", s.wait, nil).looks()
+		"Returns at once if something has happened since your last call, or if mail waited before the first (unless types leaves mail out). ReadInbox then has the mail itself.", s.wait, nil).readsOnly()
 }
 
 // defaultWait is how long WaitForEvents waits if it is not told.

@@ -73,8 +73,8 @@ func (w *watcher) work(f func()) bool {
 	return true
 }
 
-// see watches a team from now on. What happens after it returned is an event.
-func (w *watcher) see(ctx context.Context, team string) error {
+// start watches a team from now on. What happens after it returned is an event.
+func (w *watcher) start(ctx context.Context, team string) error {
 	w.mu.Lock()
 	t := w.teams[team]
 	if t == nil {

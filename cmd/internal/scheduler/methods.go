@@ -109,7 +109,7 @@ func (s *Scheduler) wait(ctx context.Context, id string) (api.AgentTeamRun, erro
 // ended waits until the teammates of a run that is over are gone.
 func (s *Scheduler) ended(ctx context.Context, id string) error {
 	s.mu.Lock()
-	c := s.conductors[id]
+	c := s.controllers[id]
 	s.mu.Unlock()
 	if c == nil {
 		return nil

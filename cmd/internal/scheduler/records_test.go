@@ -40,7 +40,7 @@ func TestOnlyAFaultyRecordIsSetAside(t *testing.T) {
 }
 
 // TestNoRecordIsLost: whatever goes wrong while a record is taken in, it stays, and so
-// does a later one that is left meanwhile.
+// does a later one that is left ignoreChanged.
 func TestNoRecordIsLost(t *testing.T) {
 	r := newRig(t)
 	path := filepath.Join(r.Records, "r1.json")

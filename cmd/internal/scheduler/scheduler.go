@@ -48,16 +48,16 @@ type Scheduler struct {
 
 	taking sync.Mutex // records in
 
-	mu         sync.Mutex
-	names      map[string]string // of teams, by id
-	conductors map[string]*conductor
-	ctx        context.Context // while the daemon serves
+	mu          sync.Mutex
+	names       map[string]string // of teams, by id
+	controllers map[string]*runController
+	ctx         context.Context // while the daemon serves
 }
 
 // New returns the scheduler. Its work begins beside the daemon's serving.
 func New(o Options) *Scheduler {
-	s := &Scheduler{Options: o, slots: newSlots(o.Limit), bus: events.NewBus[api.TeamRunEvent](), names: map[string]string{}, conductors: map[string]*conductor{}}
-	s.store = runs.New(o.DB, s.tell)
+	s := &Scheduler{Options: o, slots: newSlots(o.Limit), bus: events.NewBus[api.TeamRunEvent](), names: map[string]string{}, controllers: map[string]*runController{}}
+	s.store = runs.New(o.DB, s.emit)
 	if o.DB != nil { // else only the methods are asked for, as by api schema
 		// The roles are there before anybody can ask; what fails here is tried again.
 		if err := s.store.KeepProfiles(context.Background(), o.Profiles.Names()); err != nil {
@@ -125,30 +125,30 @@ func (s *Scheduler) begin(ctx context.Context) error {
 		}
 	}
 	for _, p := range open {
-		s.conduct(p.RunID)
+		s.control(p.RunID)
 	}
 	return nil
 }
 
-// conduct begins to carry a run out. It is called with s.mu held.
-func (s *Scheduler) conduct(id string) {
-	if s.ctx == nil || s.ctx.Err() != nil || s.conductors[id] != nil {
+// control begins to carry a run out. It is called with s.mu held.
+func (s *Scheduler) control(id string) {
+	if s.ctx == nil || s.ctx.Err() != nil || s.controllers[id] != nil {
 		return
 	}
-	c := newConductor(s, id)
+	c := newRunController(s, id)
 	c.hold(true) // until its first look: whoever created the run may have hung up by then
-	s.conductors[id] = c
+	s.controllers[id] = c
 	s.wg.Go(func() {
 		c.run(s.ctx)
 		s.mu.Lock()
-		delete(s.conductors, id)
+		delete(s.controllers, id)
 		s.mu.Unlock()
 		close(c.done)
 	})
 }
 
-// tell hands out what a change was. The store calls it, one change at a time.
-func (s *Scheduler) tell(list []api.TeamRunEvent) {
+// emit hands out what a change was. The store calls it, one change at a time.
+func (s *Scheduler) emit(list []api.TeamRunEvent) {
 	out := make([]events.Event, len(list))
 	s.mu.Lock()
 	for i, e := range list {
@@ -156,7 +156,7 @@ func (s *Scheduler) tell(list []api.TeamRunEvent) {
 			s.names[e.TeamID] = e.Team.Name
 		}
 		out[i] = hint(e, s.names[e.TeamID])
-		if c := s.conductors[e.TeamRunID]; c != nil {
+		if c := s.controllers[e.TeamRunID]; c != nil {
 			c.wake()
 		}
 	}
@@ -193,5 +193,5 @@ var eventNames = map[string]events.Type{
 func (s *Scheduler) created(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.conduct(id)
+	s.control(id)
 }

@@ -112,12 +112,12 @@ func TestBeginsInTheEnd(t *testing.T) {
 	r.works()
 	r.hears("tried again")
 	before := r.holds.Load()
-	r.created("new") // of a run that was created meanwhile
+	r.created("new") // of a run that was created ignoreChanged
 	if r.holds.Load() == before {
 		t.Error("the daemon may end before it has looked at the run")
 	}
 	r.mu.Lock()
-	if r.conductors["new"] == nil {
+	if r.controllers["new"] == nil {
 		t.Error("nobody carries the new run out")
 	}
 	r.mu.Unlock()
@@ -158,17 +158,17 @@ func TestC09_UnseenTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newConductor(r.Scheduler, run.ID) // without verbs: it can make no task
+	c := newRunController(r.Scheduler, run.ID) // without verbs: it can make no task
 	snap := teams.Snapshot{Warnings: []string{"1.json was passed over"}}
-	flying, err := c.settle(t.Context(), run, []runs.Flight{f}, snap)
-	if err != nil || len(flying) != 1 {
-		t.Errorf("%v %v", flying, err)
+	active, err := c.settle(t.Context(), run, []runs.ActiveItem{f}, snap)
+	if err != nil || len(active) != 1 {
+		t.Errorf("%v %v", active, err)
 	}
 	c.missing[f.TaskID] = time.Now().Add(-unreadable)
-	flying, err = c.settle(t.Context(), run, []runs.Flight{f}, snap)
+	active, err = c.settle(t.Context(), run, []runs.ActiveItem{f}, snap)
 	it, err2 := r.store.Item(t.Context(), f.Item.ID)
-	if err := errors.Join(err, err2); err != nil || len(flying) != 0 || it.Status != api.ItemFailed || !strings.Contains(it.ResultSummary, "1.json was passed over") {
-		t.Errorf("%v %+v %v", flying, it, err)
+	if err := errors.Join(err, err2); err != nil || len(active) != 0 || it.Status != api.ItemFailed || !strings.Contains(it.ResultSummary, "1.json was passed over") {
+		t.Errorf("%v %+v %v", active, it, err)
 	}
 	c.missing[f.TaskID] = time.Now()
 	if wait, err := c.unseen(f, &api.Task{}, snap.Warnings); wait || err != nil || len(c.missing) != 0 {
@@ -181,7 +181,7 @@ func TestC09_UnseenTask(t *testing.T) {
 func TestAMomentIsNobodysEnd(t *testing.T) {
 	r := newRig(t)
 	run := r.run()
-	c := newConductor(r.Scheduler, run.ID)
+	c := newRunController(r.Scheduler, run.ID)
 	for _, code := range []fault.Code{fault.LockTimeout, fault.DiskFull, fault.SpawnFailed} {
 		ends := code == fault.SpawnFailed
 		if err := c.fail(t.Context(), fault.New(code, "x")); (err == nil) != ends {
@@ -197,7 +197,7 @@ func TestAMomentIsNobodysEnd(t *testing.T) {
 // trouble that does not pass.
 func TestTroubleHoldsNoDaemon(t *testing.T) {
 	r := newRig(t)
-	c := newConductor(r.Scheduler, "x")
+	c := newRunController(r.Scheduler, "x")
 	c.hold(true)
 	for i, held := range []bool{true, false, false} {
 		if c.trouble(t.Context(), errors.New("the roster is damaged")); (c.release != nil) != held {
@@ -229,7 +229,7 @@ func TestC06_NoListenerIsLeft(t *testing.T) {
 	for what, loaded := range map[string][]api.TeamRunEvent{"what was there": {{Type: api.EvRunLoaded}}, "what happens": nil} {
 		sub := r.bus.Subscribe(1)
 		r.bus.Publish(api.TeamRunEvent{Type: api.EvRunUpdated})
-		r.listen(peer, api.TeamRunFilter{}, loaded, sub)
+		r.serveSubscriber(peer, api.TeamRunFilter{}, loaded, sub)
 		closed := false
 		for range 2 { // the event may be there still
 			select {

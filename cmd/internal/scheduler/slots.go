@@ -10,13 +10,13 @@ import (
 type slots struct {
 	mu      sync.Mutex
 	free    int
-	waiting []*conductor
+	waiting []*runController
 }
 
 func newSlots(n int) *slots { return &slots{free: n} }
 
 // take takes a slot if there is one and it is c's turn; else c is woken when it is.
-func (q *slots) take(c *conductor) bool {
+func (q *slots) take(c *runController) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	at := slices.Index(q.waiting, c)
@@ -51,7 +51,7 @@ func (q *slots) give() {
 }
 
 // leave takes c out of those who wait.
-func (q *slots) leave(c *conductor) {
+func (q *slots) leave(c *runController) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if at := slices.Index(q.waiting, c); at >= 0 {

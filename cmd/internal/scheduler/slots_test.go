@@ -8,7 +8,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/events"
 )
 
-func waiting(q *slots, c *conductor) bool {
+func waiting(q *slots, c *runController) bool {
 	select {
 	case <-c.woken:
 		return q.take(c)
@@ -21,12 +21,12 @@ func waiting(q *slots, c *conductor) bool {
 // those that wait get them in turn, however many each wants.
 func TestC12_OneQueue(t *testing.T) {
 	q := newSlots(2)
-	var c [3]*conductor
+	var c [3]*runController
 	for i := range c {
-		c[i] = &conductor{woken: make(chan struct{}, 1)}
+		c[i] = &runController{woken: make(chan struct{}, 1)}
 	}
 	for i, want := range []struct {
-		who *conductor
+		who *runController
 		ok  bool
 	}{{c[0], true}, {c[0], true}, {c[0], false}, {c[1], false}, {c[2], false}} {
 		if q.take(want.who) != want.ok {
@@ -64,12 +64,12 @@ func TestC12_OneQueue(t *testing.T) {
 	}
 }
 
-// TestConductorLooksAgain: what has changed meanwhile is looked at at once, what
+// TestConductorLooksAgain: what has changed ignoreChanged is looked at at once, what
 // cannot be written is not tried in a hot loop.
 func TestConductorLooksAgain(t *testing.T) {
 	for code, soon := range map[fault.Code]bool{fault.Rejected: true, fault.LimitReached: true, fault.ItemNotFound: true, fault.DiskFull: false} {
-		c := &conductor{woken: make(chan struct{}, 1)}
-		if err := c.meanwhile(fault.New(code, "x")); (err == nil) != soon || (len(c.woken) > 0) != soon {
+		c := &runController{woken: make(chan struct{}, 1)}
+		if err := c.ignoreChanged(fault.New(code, "x")); (err == nil) != soon || (len(c.woken) > 0) != soon {
 			t.Errorf("%s: %v, woken %v", code, err, len(c.woken) > 0)
 		}
 	}

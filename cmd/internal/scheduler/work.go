@@ -29,8 +29,8 @@ const (
 )
 
 // settle writes down how items have ended, and returns those that have not.
-func (c *conductor) settle(ctx context.Context, r api.AgentTeamRun, open []runs.Flight, snap teams.Snapshot) ([]runs.Flight, error) {
-	var flying []runs.Flight
+func (c *runController) settle(ctx context.Context, r api.AgentTeamRun, open []runs.ActiveItem, snap teams.Snapshot) ([]runs.ActiveItem, error) {
+	var active []runs.ActiveItem
 	var later error
 	for _, f := range open {
 		task := taskOf(snap.Tasks, f.TaskID)
@@ -38,7 +38,7 @@ func (c *conductor) settle(ctx context.Context, r api.AgentTeamRun, open []runs.
 		if status == "" {
 			if err := c.keepUp(ctx, r, f, snap); err != nil {
 				if passing(err) {
-					later, flying = err, append(flying, f)
+					later, active = err, append(active, f)
 					continue
 				}
 				status, result = api.ItemFailed, fault.Of(err).Message
@@ -51,19 +51,19 @@ func (c *conductor) settle(ctx context.Context, r api.AgentTeamRun, open []runs.
 			return nil, ctx.Err()
 		}
 		if status == "" {
-			flying = append(flying, f)
+			active = append(active, f)
 			continue
 		}
-		if err := c.s.store.Land(ctx, r.ID, f.TaskID, status, result); err != nil {
+		if err := c.s.store.Complete(ctx, r.ID, f.TaskID, status, result); err != nil {
 			return nil, err
 		}
 	}
-	c.account(flying)
-	return flying, later
+	c.account(active)
+	return active, later
 }
 
 // giveUp lets nobody claim the live team's task of an item that has failed without it.
-func (c *conductor) giveUp(ctx context.Context, task *api.Task, why string) error {
+func (c *runController) giveUp(ctx context.Context, task *api.Task, why string) error {
 	if task == nil || ctx.Err() != nil {
 		return nil
 	}
@@ -97,7 +97,7 @@ func verdict(t *api.Task) (status, result string) {
 
 // keepUp sees to it that somebody works on an item: the teammate is there, and the
 // task too. Both may be missing after a crash, and a teammate may get lost.
-func (c *conductor) keepUp(ctx context.Context, r api.AgentTeamRun, f runs.Flight, snap teams.Snapshot) error {
+func (c *runController) keepUp(ctx context.Context, r api.AgentTeamRun, f runs.ActiveItem, snap teams.Snapshot) error {
 	up := slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.Live() })
 	task := taskOf(snap.Tasks, f.TaskID)
 	if up && task != nil {
@@ -119,7 +119,7 @@ func (c *conductor) keepUp(ctx context.Context, r api.AgentTeamRun, f runs.Fligh
 		return err
 	}
 	if !up {
-		if err := c.raise(ctx, t, []lane{{f.Assignee, f.Item.OwnerAgentRoleID}})[0]; err != nil {
+		if err := c.startWorkers(ctx, t, []workerSlot{{f.Assignee, f.Item.OwnerAgentRoleID}})[0]; err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (c *conductor) keepUp(ctx context.Context, r api.AgentTeamRun, f runs.Fligh
 }
 
 // free lets a task be claimed whose teammate is lost.
-func (c *conductor) free(ctx context.Context, task *api.Task) error {
+func (c *runController) free(ctx context.Context, task *api.Task) error {
 	if _, err := c.svc.Reconcile(ctx, c.place.LiveTeam); err != nil {
 		c.log.Warn("write down who is lost", "error", err)
 	}
@@ -147,7 +147,7 @@ const unreadable = time.Minute
 
 // unseen tells whether the task of an item may well be there, only not to be read just
 // now: another one would have the item done twice.
-func (c *conductor) unseen(f runs.Flight, task *api.Task, warnings []string) (bool, error) {
+func (c *runController) unseen(f runs.ActiveItem, task *api.Task, warnings []string) (bool, error) {
 	if task != nil || len(warnings) == 0 {
 		delete(c.missing, f.TaskID)
 		return false, nil
@@ -165,7 +165,7 @@ func (c *conductor) unseen(f runs.Flight, task *api.Task, warnings []string) (bo
 }
 
 // hand adds the task of an item, for its teammate.
-func (c *conductor) hand(ctx context.Context, t api.AgentTeam, f runs.Flight) error {
+func (c *runController) hand(ctx context.Context, t api.AgentTeam, f runs.ActiveItem) error {
 	meta := map[string]json.RawMessage{}
 	for k, v := range map[string]string{keyTask: f.TaskID, keyRun: c.place.RunID, keyItem: f.Item.ID, keyPersonality: t.DefaultPersonality, keyModel: c.modelOf(ctx, t, f.Item.OwnerAgentRoleID)} {
 		if b, err := json.Marshal(v); err == nil && v != "" {
@@ -182,7 +182,7 @@ func (c *conductor) hand(ctx context.Context, t api.AgentTeam, f runs.Flight) er
 
 // begin gives what can begin to teammates, as far as the limits allow, and returns
 // how many have begun.
-func (c *conductor) begin(ctx context.Context, r api.AgentTeamRun, open []runs.Flight, snap teams.Snapshot) (int, error) {
+func (c *runController) begin(ctx context.Context, r api.AgentTeamRun, open []runs.ActiveItem, snap teams.Snapshot) (int, error) {
 	t, err := c.s.store.Team(ctx, r.TeamID)
 	if err != nil {
 		return 0, err
@@ -200,21 +200,21 @@ func (c *conductor) begin(ctx context.Context, r api.AgentTeamRun, open []runs.F
 	for _, f := range open {
 		busy[f.Assignee] = true
 	}
-	lanes, err := c.s.store.Lanes(ctx, r.ID)
+	workers, err := c.s.store.WorkerRoles(ctx, r.ID)
 	if err != nil {
 		return 0, err
 	}
-	var begun []runs.Flight
+	var begun []runs.ActiveItem
 	var failed error
 	for _, it := range ready {
 		if !c.s.slots.take(c) {
 			break
 		}
-		who := freeLane(it.OwnerAgentRoleID, busy, lanes)
+		who := freeSlot(it.OwnerAgentRoleID, busy, workers)
 		f, err := c.s.store.Launch(ctx, it, who)
 		if err != nil {
 			c.s.slots.give()
-			failed = c.meanwhile(err)
+			failed = c.ignoreChanged(err)
 			break
 		}
 		busy[who], c.taken[f.TaskID] = true, true
@@ -226,10 +226,10 @@ func (c *conductor) begin(ctx context.Context, r api.AgentTeamRun, open []runs.F
 	return len(begun), errors.Join(failed, c.launch(ctx, r, t, begun, snap))
 }
 
-// meanwhile passes over the error of an item that something has changed since it was
+// ignoreChanged passes over the error of an item that something has changed since it was
 // looked at: the next look sees it, and follows at once. What else went wrong, such
 // as a full disk, is to be tried again later.
-func (c *conductor) meanwhile(err error) error {
+func (c *runController) ignoreChanged(err error) error {
 	switch fault.CodeOf(err) {
 	case fault.Rejected, fault.LimitReached, fault.ItemNotFound:
 		c.wake()
@@ -238,16 +238,16 @@ func (c *conductor) meanwhile(err error) error {
 	return err
 }
 
-// launch raises the teammates of new items and hands them their tasks.
-func (c *conductor) launch(ctx context.Context, r api.AgentTeamRun, t api.AgentTeam, begun []runs.Flight, snap teams.Snapshot) error {
-	var missing []lane
+// launch starts the teammates of new items and hands them their tasks.
+func (c *runController) launch(ctx context.Context, r api.AgentTeamRun, t api.AgentTeam, begun []runs.ActiveItem, snap teams.Snapshot) error {
+	var missing []workerSlot
 	for _, f := range begun {
 		if !slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.Live() }) {
-			missing = append(missing, lane{f.Assignee, f.Item.OwnerAgentRoleID})
+			missing = append(missing, workerSlot{f.Assignee, f.Item.OwnerAgentRoleID})
 		}
 	}
 	trouble := map[string]error{}
-	for i, err := range c.raise(ctx, t, missing) {
+	for i, err := range c.startWorkers(ctx, t, missing) {
 		trouble[missing[i].name] = err
 	}
 	var later error
@@ -266,19 +266,19 @@ func (c *conductor) launch(ctx context.Context, r api.AgentTeamRun, t api.AgentT
 			later = err // it is under way: the next look does what is missing
 			continue
 		}
-		if err := c.s.store.Land(ctx, r.ID, f.TaskID, api.ItemFailed, fault.Of(err).Message); err != nil {
+		if err := c.s.store.Complete(ctx, r.ID, f.TaskID, api.ItemFailed, fault.Of(err).Message); err != nil {
 			return err
 		}
 	}
 	return later
 }
 
-// lane is one teammate of a run: one of a role, which works on one item at a time.
-type lane struct{ name, role string }
+// workerSlot is one teammate of a run: one of a role, which works on one item at a time.
+type workerSlot struct{ name, role string }
 
-// laneName is the name of a role's nth teammate: that of the role, or of the member
+// slotName is the name of a role's nth teammate: that of the role, or of the member
 // in a role NAME/MEMBER.
-func laneName(role string, n int) string {
+func slotName(role string, n int) string {
 	name := role[strings.LastIndexByte(role, '/')+1:]
 	if n > 1 {
 		name += "-" + strconv.Itoa(n)
@@ -286,24 +286,24 @@ func laneName(role string, n int) string {
 	return name
 }
 
-// freeLane is a teammate of a role that is not busy, and not another role's.
-func freeLane(role string, busy map[string]bool, lanes map[string]string) string {
+// freeSlot is a teammate of a role that is not busy, and not another role's.
+func freeSlot(role string, busy map[string]bool, workers map[string]string) string {
 	for n := 1; ; n++ {
-		name := laneName(role, n)
-		if of, taken := lanes[name]; !busy[name] && (!taken || of == role) {
+		name := slotName(role, n)
+		if of, taken := workers[name]; !busy[name] && (!taken || of == role) {
 			return name
 		}
 	}
 }
 
-// raise starts teammates, all at once, and says of each what kept it from starting.
+// startWorkers starts teammates, all at once, and says of each what kept it from starting.
 // Who runs already is left alone.
-func (c *conductor) raise(ctx context.Context, t api.AgentTeam, lanes []lane) []error {
-	out := make([]error, len(lanes))
-	specs := make([]teams.SpawnSpec, 0, len(lanes))
+func (c *runController) startWorkers(ctx context.Context, t api.AgentTeam, workers []workerSlot) []error {
+	out := make([]error, len(workers))
+	specs := make([]teams.SpawnSpec, 0, len(workers))
 	var at []int
 	own := map[string]profiles.Profile{}
-	for i, l := range lanes {
+	for i, l := range workers {
 		spec, err := c.specOf(ctx, t, l, own)
 		if out[i] = err; err == nil {
 			specs, at = append(specs, spec), append(at, i)
@@ -313,7 +313,7 @@ func (c *conductor) raise(ctx context.Context, t api.AgentTeam, lanes []lane) []
 		return out
 	}
 	for k, got := range c.svc.Knowing(own).Spawn(ctx, c.place.LiveTeam, specs) {
-		l := lanes[at[k]]
+		l := workers[at[k]]
 		err := got.Err
 		if fault.CodeOf(err) == fault.DuplicateName {
 			err = nil // it came up before a crash
@@ -331,7 +331,7 @@ func (c *conductor) raise(ctx context.Context, t api.AgentTeam, lanes []lane) []
 
 // specOf is how a teammate of a run is started. A profile of its team's own is put
 // among own.
-func (c *conductor) specOf(ctx context.Context, t api.AgentTeam, l lane, own map[string]profiles.Profile) (teams.SpawnSpec, error) {
+func (c *runController) specOf(ctx context.Context, t api.AgentTeam, l workerSlot, own map[string]profiles.Profile) (teams.SpawnSpec, error) {
 	role, err := c.s.store.Role(ctx, l.role)
 	if err != nil {
 		return teams.SpawnSpec{}, err
@@ -359,7 +359,7 @@ func (c *conductor) specOf(ctx context.Context, t api.AgentTeam, l lane, own map
 	return spec, nil
 }
 
-func (c *conductor) guidance(ctx context.Context, t api.AgentTeam, role string) (string, error) {
+func (c *runController) guidance(ctx context.Context, t api.AgentTeam, role string) (string, error) {
 	members, err := c.s.store.Members(ctx, t.ID)
 	for _, m := range members {
 		if m.AgentRoleID == role {
@@ -377,7 +377,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // modelOf is the model of a role's teammates: its own, else the one that the
 // settings name for the team's preference.
-func (c *conductor) modelOf(ctx context.Context, t api.AgentTeam, roleID string) string {
+func (c *runController) modelOf(ctx context.Context, t api.AgentTeam, roleID string) string {
 	role, err := c.s.store.Role(ctx, roleID)
 	if err != nil || role.Spec.Model != "" || t.DefaultModelPreference == "" {
 		return role.Spec.Model

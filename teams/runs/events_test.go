@@ -14,8 +14,8 @@ type picture struct {
 	run   api.AgentTeamRun
 }
 
-func (p *picture) take(told []api.TeamRunEvent) {
-	for _, e := range told {
+func (p *picture) take(events []api.TeamRunEvent) {
+	for _, e := range events {
 		for _, it := range e.Items {
 			p.items[it.ID] = it
 		}
@@ -34,17 +34,17 @@ func (p *picture) take(told []api.TeamRunEvent) {
 // agrees compares the picture with what the lists say.
 func (p *picture) agrees(s *scratch, after string) {
 	s.t.Helper()
-	p.take(s.told)
-	s.told = nil
+	p.take(s.events)
+	s.events = nil
 	now := map[string]api.AgentTeamItem{}
 	for _, it := range ok[[]api.AgentTeamItem](s)(s.Items(s.ctx, api.ItemsParams{TeamRunID: p.run.ID})) {
 		now[it.ID] = it
 	}
 	if diff := cmp.Diff(now, p.items); diff != "" {
-		s.t.Errorf("after %s (-listed +told):\n%s", after, diff)
+		s.t.Errorf("after %s (-listed +events):\n%s", after, diff)
 	}
 	if r := ok[api.AgentTeamRun](s)(s.Run(s.ctx, p.run.ID)); r != p.run {
-		s.t.Errorf("after %s: run %+v, told %+v", after, r, p.run)
+		s.t.Errorf("after %s: run %+v, events %+v", after, r, p.run)
 	}
 }
 
@@ -57,13 +57,13 @@ func TestC13_Increments(t *testing.T) {
 	if err := s.Loaded(s.ctx, api.TeamRunFilter{TeamRunID: run.ID}, local.take); err != nil || len(local.items) != 5 {
 		t.Fatal(err, len(local.items))
 	}
-	var f Flight
+	var f ActiveItem
 	var blocked api.AgentTeamItem
 	for _, step := range []struct {
 		name string
 		do   func()
 	}{
-		{"a begin", func() { f = ok[Flight](s)(s.Launch(s.ctx, list[0], "a")) }},
+		{"a begin", func() { f = ok[ActiveItem](s)(s.Launch(s.ctx, list[0], "a")) }},
 		{"a move", func() {
 			ok[api.AgentTeamItem](s)(s.MoveItem(s.ctx, api.ItemMove{ID: list[2].ID, BeforeID: list[0].ID}))
 		}},
@@ -72,7 +72,7 @@ func TestC13_Increments(t *testing.T) {
 			blocked = ok[api.AgentTeamItem](s)(s.CreateItem(s.ctx, api.ItemParams{TeamRunID: run.ID, Title: "new", BlockedBy: []string{list[0].ID, list[3].ID}}))
 		}},
 		{"the deletion of one that it waits for", func() { s.code(s.DeleteItem(s.ctx, list[3].ID), "") }},
-		{"the end of the other", func() { s.code(s.Land(s.ctx, run.ID, f.TaskID, api.ItemDone, "x"), "") }},
+		{"the end of the other", func() { s.code(s.Complete(s.ctx, run.ID, f.TaskID, api.ItemDone, "x"), "") }},
 		{"an item that waits for what is done", func() {
 			ok[api.AgentTeamItem](s)(s.CreateItem(s.ctx, api.ItemParams{TeamRunID: run.ID, Title: "late", BlockedBy: []string{list[0].ID}}))
 		}},
@@ -98,7 +98,7 @@ func TestC13_Increments(t *testing.T) {
 	}
 }
 
-// TestC13_Records: what a record brings is told as it is, and nothing else is.
+// TestC13_Records: what a record brings is emitted as it is, and nothing else is.
 func TestC13_Records(t *testing.T) {
 	s := newScratch(t)
 	rec := api.RunRecord{ID: "r1", Team: "review", Status: api.RunRunning, StartedAt: 1000, Members: []api.RunRecordMember{{Name: "vet", Profile: "shell"}},
@@ -107,9 +107,9 @@ func TestC13_Records(t *testing.T) {
 	in := func(what string, want ...string) {
 		t.Helper()
 		s.code(s.Import(s.ctx, rec), "")
-		told := s.told
-		s.heard(want...)
-		s.told = told
+		events := s.events
+		s.emitted(want...)
+		s.events = events
 		local.agrees(s, what)
 	}
 	in("the first", api.EvTeamCreated, api.EvMemberAdded, api.EvRunCreated, api.EvItemCreated, api.EvItemCreated)

@@ -15,7 +15,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/runs"
 )
 
-// Times of a conductor.
+// Times of a runController.
 const (
 	relook   = 2 * time.Second // between two looks without a hint
 	quietAsk = 2 * time.Second // for a teammate to agree that it has nothing to do any more
@@ -24,8 +24,8 @@ const (
 // maxAttempts is how often a task is begun when its teammates get lost.
 const maxAttempts = 3
 
-// conductor carries one run out.
-type conductor struct {
+// runController carries one run out.
+type runController struct {
 	s     *Scheduler
 	place runs.Place
 	log   *slog.Logger
@@ -40,13 +40,13 @@ type conductor struct {
 	missing map[string]time.Time // since when the task of an item cannot be found
 }
 
-func newConductor(s *Scheduler, id string) *conductor {
-	return &conductor{s: s, place: runs.Place{RunID: id}, woken: make(chan struct{}, 1), done: make(chan struct{}), log: s.Log.With("run", id),
+func newRunController(s *Scheduler, id string) *runController {
+	return &runController{s: s, place: runs.Place{RunID: id}, woken: make(chan struct{}, 1), done: make(chan struct{}), log: s.Log.With("run", id),
 		taken: map[string]bool{}, missing: map[string]time.Time{}}
 }
 
 // wake has it look again.
-func (c *conductor) wake() {
+func (c *runController) wake() {
 	select {
 	case c.woken <- struct{}{}:
 	default:
@@ -54,7 +54,7 @@ func (c *conductor) wake() {
 }
 
 // run carries the run out until it is over, or ctx ends.
-func (c *conductor) run(ctx context.Context) {
+func (c *runController) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer c.hold(false)
@@ -87,7 +87,7 @@ func (c *conductor) run(ctx context.Context) {
 
 // trouble logs what went wrong, once: the next look tries again. While it lasts the
 // daemon may end: the next one tries again, too.
-func (c *conductor) trouble(ctx context.Context, err error) {
+func (c *runController) trouble(ctx context.Context, err error) {
 	said := ""
 	if err != nil {
 		said = err.Error()
@@ -102,7 +102,7 @@ func (c *conductor) trouble(ctx context.Context, err error) {
 }
 
 // hold keeps the daemon up while there is something to do.
-func (c *conductor) hold(busy bool) {
+func (c *runController) hold(busy bool) {
 	switch {
 	case busy && c.release == nil:
 		c.release = c.s.Hold()
@@ -113,7 +113,7 @@ func (c *conductor) hold(busy bool) {
 }
 
 // prepare finds, once, where the run is carried out, and the verbs for it.
-func (c *conductor) prepare(ctx context.Context) error {
+func (c *runController) prepare(ctx context.Context) error {
 	if c.svc != nil {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (c *conductor) prepare(ctx context.Context) error {
 }
 
 // look has one look at everything, and does what there is to do.
-func (c *conductor) look(ctx context.Context) (over bool, err error) {
+func (c *runController) look(ctx context.Context) (over bool, err error) {
 	if err := c.prepare(ctx); err != nil {
 		c.hold(false)
 		return fault.CodeOf(err) == fault.RunNotFound, err
@@ -155,7 +155,7 @@ func (c *conductor) look(ctx context.Context) (over bool, err error) {
 }
 
 // start begins a run that has items: the team is made, and who is required is up.
-func (c *conductor) start(ctx context.Context, r api.AgentTeamRun) error {
+func (c *runController) start(ctx context.Context, r api.AgentTeamRun) error {
 	list, err := c.s.store.Items(ctx, api.ItemsParams{TeamRunID: r.ID, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return err
@@ -172,20 +172,20 @@ func (c *conductor) start(ctx context.Context, r api.AgentTeamRun) error {
 	if err != nil {
 		return err
 	}
-	known, err := c.s.store.Lanes(ctx, r.ID)
+	known, err := c.s.store.WorkerRoles(ctx, r.ID)
 	if err != nil {
 		return err
 	}
-	var lanes []lane
+	var workers []workerSlot
 	busy := map[string]bool{}
 	for _, m := range members {
 		if m.IsRequired && m.AgentRoleID != t.LeadAgentRoleID && m.AgentRoleID != runs.LeadRole {
-			name := freeLane(m.AgentRoleID, busy, known)
+			name := freeSlot(m.AgentRoleID, busy, known)
 			busy[name] = true
-			lanes = append(lanes, lane{name: name, role: m.AgentRoleID})
+			workers = append(workers, workerSlot{name: name, role: m.AgentRoleID})
 		}
 	}
-	for _, err := range c.raise(ctx, t, lanes) {
+	for _, err := range c.startWorkers(ctx, t, workers) {
 		if err != nil {
 			return c.fail(ctx, fmt.Errorf("a required member: %w", err))
 		}
@@ -194,7 +194,7 @@ func (c *conductor) start(ctx context.Context, r api.AgentTeamRun) error {
 	return err
 }
 
-func (c *conductor) makeTeam(ctx context.Context, t api.AgentTeam) error {
+func (c *runController) makeTeam(ctx context.Context, t api.AgentTeam) error {
 	cwd := c.place.Cwd
 	if cwd == "" {
 		var err error
@@ -225,7 +225,7 @@ func clip(s string, most int) string {
 }
 
 // fail ends a run that cannot go on.
-func (c *conductor) fail(ctx context.Context, why error) error {
+func (c *runController) fail(ctx context.Context, why error) error {
 	if ctx.Err() != nil {
 		return ctx.Err() // the daemon ends: the next one goes on
 	}
@@ -242,8 +242,8 @@ func passing(err error) bool {
 }
 
 // step looks at what is under way, and begins what can begin.
-func (c *conductor) step(ctx context.Context, r api.AgentTeamRun) error {
-	open, err := c.s.store.Flights(ctx, r.ID)
+func (c *runController) step(ctx context.Context, r api.AgentTeamRun) error {
+	open, err := c.s.store.ActiveItems(ctx, r.ID)
 	if err != nil {
 		return err
 	}
@@ -286,17 +286,17 @@ func (c *conductor) step(ctx context.Context, r api.AgentTeamRun) error {
 }
 
 // account takes slots for what is under way, also since before a crash.
-func (c *conductor) account(open []runs.Flight) {
-	flying := map[string]bool{}
+func (c *runController) account(open []runs.ActiveItem) {
+	active := map[string]bool{}
 	for _, f := range open {
-		flying[f.TaskID] = true
+		active[f.TaskID] = true
 		if !c.taken[f.TaskID] {
 			c.s.slots.retake()
 			c.taken[f.TaskID] = true
 		}
 	}
 	for id := range c.taken {
-		if !flying[id] {
+		if !active[id] {
 			delete(c.taken, id)
 			c.s.slots.give()
 		}
@@ -304,7 +304,7 @@ func (c *conductor) account(open []runs.Flight) {
 }
 
 // watch listens for changes of the team's tasks.
-func (c *conductor) watch(ctx context.Context) {
+func (c *runController) watch(ctx context.Context) {
 	if c.hints != nil {
 		return
 	}
@@ -317,14 +317,14 @@ func (c *conductor) watch(ctx context.Context) {
 
 // close ends the teammates of a run that is over. A team that has done everything, or
 // in which nobody was, is removed; else it stays to be looked at. Only when all are gone is the run left.
-func (c *conductor) close(ctx context.Context, r api.AgentTeamRun) error {
+func (c *runController) close(ctx context.Context, r api.AgentTeamRun) error {
 	c.s.slots.leave(c)
 	c.account(nil)
-	lanes, err := c.s.store.Lanes(ctx, r.ID)
+	workers, err := c.s.store.WorkerRoles(ctx, r.ID)
 	if err != nil {
 		return err
 	}
-	keep := r.Status != api.RunCompleted && len(lanes) > 0
+	keep := r.Status != api.RunCompleted && len(workers) > 0
 	ends, err := c.svc.Down(ctx, c.place.LiveTeam, teams.StopOptions{Ask: quietAsk, Force: true, Reason: "the run is " + r.Status}, keep)
 	if err == nil {
 		err = teams.Verdict(ends)

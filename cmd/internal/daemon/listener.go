@@ -20,31 +20,31 @@ import (
 // maxConnections bounds those who are served at a time.
 const maxConnections = 256
 
-// door is the socket: mode 0600 in a folder of mode 0700, for our own user only.
+// listener is the socket: mode 0600 in a folder of mode 0700, for our own user only.
 // When its file is taken away, it is made again.
-type door struct {
+type listener struct {
 	path  string
 	log   *slog.Logger
 	serve func(net.Conn)
 	slots chan struct{}
 
-	mu       sync.Mutex
-	listener *net.UnixListener
-	file     os.FileInfo
-	closed   bool
-	wg       sync.WaitGroup
+	mu     sync.Mutex
+	socket *net.UnixListener
+	file   os.FileInfo
+	closed bool
+	wg     sync.WaitGroup
 }
 
-// openDoor listens on path. Whoever calls holds the daemon's lock, so a socket
+// openListener listens on path. Whoever calls holds the daemon's lock, so a socket
 // that is there has nobody behind it.
-func openDoor(path string, log *slog.Logger, serve func(net.Conn)) (*door, error) {
-	d := &door{path: path, log: log, serve: serve, slots: make(chan struct{}, maxConnections)}
+func openListener(path string, log *slog.Logger, serve func(net.Conn)) (*listener, error) {
+	d := &listener{path: path, log: log, serve: serve, slots: make(chan struct{}, maxConnections)}
 	return d, d.bind()
 }
 
 // bind listens under a temporary name and moves the socket to its place, so that
 // whoever finds it can connect, and nobody else ever could.
-func (d *door) bind() error {
+func (d *listener) bind() error {
 	for _, dir := range []string{filepath.Dir(filepath.Dir(d.path)), filepath.Dir(d.path)} {
 		if err := panes.MakePrivate(dir); err != nil {
 			return err
@@ -74,16 +74,16 @@ func (d *door) bind() error {
 		os.Remove(temp)
 		return fault.New(fault.Of(err).Code, "listen on %s: %w", d.path, err)
 	}
-	if d.listener != nil {
-		d.listener.Close()
+	if d.socket != nil {
+		d.socket.Close()
 	}
-	d.listener, d.file = l, info
+	d.socket, d.file = l, info
 	d.wg.Go(func() { d.accept(l) })
 	return nil
 }
 
 // guard makes the socket again whenever its file is gone, until ctx ends.
-func (d *door) guard(ctx context.Context, w *files.Watcher) error {
+func (d *listener) guard(ctx context.Context, w *files.Watcher) error {
 	hints, err := w.WatchFile(ctx, d.path, func() string { return "" })
 	if err != nil {
 		return err
@@ -104,12 +104,12 @@ func (d *door) guard(ctx context.Context, w *files.Watcher) error {
 	return nil
 }
 
-func (d *door) accept(l *net.UnixListener) {
+func (d *listener) accept(l *net.UnixListener) {
 	for {
 		conn, err := l.AcceptUnix()
 		switch {
 		case err == nil:
-			d.welcome(conn)
+			d.admit(conn)
 		case errors.Is(err, net.ErrClosed):
 			return
 		default: // out of descriptors, most likely
@@ -118,8 +118,8 @@ func (d *door) accept(l *net.UnixListener) {
 	}
 }
 
-// welcome serves a connection of our own user.
-func (d *door) welcome(conn *net.UnixConn) {
+// admit serves a connection of our own user.
+func (d *listener) admit(conn *net.UnixConn) {
 	uid, err := host.PeerUID(conn)
 	if err != nil || (uid != os.Geteuid() && uid != 0) {
 		d.log.Warn("refused a connection", "uid", uid, "error", err)
@@ -140,13 +140,13 @@ func (d *door) welcome(conn *net.UnixConn) {
 }
 
 // clients is how many are connected.
-func (d *door) clients() int { return len(d.slots) }
+func (d *listener) clients() int { return len(d.slots) }
 
 // close lets nobody in any more. The socket's file is removed if it is still ours.
-func (d *door) close() {
+func (d *listener) close() {
 	d.mu.Lock()
 	d.closed = true
-	d.listener.Close()
+	d.socket.Close()
 	if now, err := os.Lstat(d.path); err == nil && os.SameFile(now, d.file) {
 		os.Remove(d.path)
 	}

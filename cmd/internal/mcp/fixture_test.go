@@ -21,14 +21,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// desk is a base directory with real files and no terminal.
-type desk struct {
+// fixture is a base directory with real files and no terminal.
+type fixture struct {
 	t    *testing.T
 	base string
 	fs   *claudefs.FS
 }
 
-func newDesk(t *testing.T) *desk {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	base := t.TempDir()
 	fs, err := claudefs.Open(base, claudefs.Options{})
@@ -36,11 +36,11 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = fs.Close() })
-	return &desk{t: t, base: base, fs: fs}
+	return &fixture{t: t, base: base, fs: fs}
 }
 
 // as returns the verbs as somebody uses them: "" is a lead of a session of its own.
-func (d *desk) as(name string) (*teams.Service, teams.Caller) {
+func (d *fixture) as(name string) (*teams.Service, teams.Caller) {
 	noTerminal := fault.New(fault.BackendUnavailable, "no terminal here")
 	who := teams.Caller{Name: store.Lead, Session: true}
 	if name != "" {
@@ -56,7 +56,7 @@ func (d *desk) as(name string) (*teams.Service, teams.Caller) {
 }
 
 // serve starts a server for a caller and returns a client of it.
-func (d *desk) serve(name string, set func(*Options), client *sdk.ClientOptions) *sdk.ClientSession {
+func (d *fixture) serve(name string, set func(*Options), client *sdk.ClientOptions) *sdk.ClientSession {
 	d.t.Helper()
 	svc, who := d.as(name)
 	o := Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks()}}
@@ -86,8 +86,8 @@ func (d *desk) serve(name string, set func(*Options), client *sdk.ClientOptions)
 	return c
 }
 
-// mates are members that count as live.
-func (d *desk) mates(team string, names ...string) {
+// teammates are members that count as live.
+func (d *fixture) teammates(team string, names ...string) {
 	d.t.Helper()
 	err := d.fs.Roster().Update(d.t.Context(), team, func(t *store.Team) error {
 		now := time.Now()
@@ -103,7 +103,7 @@ func (d *desk) mates(team string, names ...string) {
 }
 
 // stopped writes down that a member has ended.
-func (d *desk) stopped(team, name string) {
+func (d *fixture) stopped(team, name string) {
 	d.t.Helper()
 	err := d.fs.Roster().Update(d.t.Context(), team, func(t *store.Team) error {
 		t.Member(name).Leadlight.State = api.StateStopped

@@ -11,8 +11,8 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/events"
 )
 
-// lastWords is for a subscriber that is cut to hear why.
-const lastWords = 2 * time.Second
+// farewellLimit is for a subscriber that is cut to hear why.
+const farewellLimit = 2 * time.Second
 
 // subscribe answers, and then tells what is there and what happens to it, one
 // notification each.
@@ -29,12 +29,12 @@ func (s *Scheduler) subscribe(ctx context.Context, p api.TeamRunFilter) (rpc.Not
 	}
 	s.wg.Go(func() {
 		<-ctx.Done() // the answer goes first: its request ends when it is sent
-		s.listen(peer, p, loaded, sub)
+		s.serveSubscriber(peer, p, loaded, sub)
 	})
 	return rpc.Nothing{}, nil
 }
 
-func (s *Scheduler) listen(peer *rpc.Peer, p api.TeamRunFilter, loaded []api.TeamRunEvent, sub *events.Subscription[api.TeamRunEvent]) {
+func (s *Scheduler) serveSubscriber(peer *rpc.Peer, p api.TeamRunFilter, loaded []api.TeamRunEvent, sub *events.Subscription[api.TeamRunEvent]) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer sub.Close()
@@ -64,7 +64,7 @@ func (s *Scheduler) listen(peer *rpc.Peer, p api.TeamRunFilter, loaded []api.Tea
 		}
 	}
 	if errors.Is(sub.Err(), events.ErrLagged) {
-		peer.HangUp(lastWords, rpc.EventsClosed, api.EventsClosed{Error: api.Error{Code: string(fault.LimitReached),
+		peer.HangUp(farewellLimit, rpc.EventsClosed, api.EventsClosed{Error: api.Error{Code: string(fault.LimitReached),
 			Message: "the subscriber was too slow", Hint: "subscribe again: what is there is told first"}})
 	}
 }

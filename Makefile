@@ -3,6 +3,7 @@
 
 GO       ?= go
 BIN      := bin/leadlight
+PROGRAMS := ./cmd/leadlight ./cmd/leadlightd
 PKG      ?= ./...
 COUNT    ?=
 JSON     ?=
@@ -26,9 +27,9 @@ help: ## list what make can do here
 setup: ## fetch the modules and tmux, or say the one line to run
 	@.ci/setup
 
-build: ## build bin/leadlight, one static binary
+build: ## build the programs into bin/, static binaries
 	@mkdir -p bin
-	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/leadlight
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ $(PROGRAMS)
 
 pictures: ## draw the pictures of the docs anew, from a real run
 	@.ci/pictures

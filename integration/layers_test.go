@@ -79,15 +79,18 @@ func layers() []rule {
 		{"teams/teammate", l3, "internal/* teams teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events teams/observe", "a teammate's life on its host, lived by the verbs"},
 
 		{"cmd/internal/config", l4, "panes panes/profiles panes/host hooks backend teams teams/store", "settings name things of the lower layers and start none"},
-		{"cmd/internal/daemon", l4, "internal/* teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},
+		{"cmd/internal/dial", l3, "teams/api teams/api/rpc panes internal/*", "the way to the daemon links nothing of the daemon"},
+		{"cmd/internal/daemon", l4, "cmd/internal/dial internal/* teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},
 		{"cmd/internal/scheduler", l4, "teams teams/* panes/profiles backend hooks", "runs are carried out by the verbs alone"},
 		{"cmd/internal/tmuxshim", l4, "backend panes panes/host signals teams/api internal/lock", "tmux's verbs, answered with panes that no team knows"},
 		{"cmd/internal/clients", l4, "teams/store", "the files of other programs are edited without knowing what for"},
 		{"cmd/internal/style", l4, "teams/api", "how states and colours look is a table"},
 		{"cmd/internal/tui", l4, "cmd/internal/style teams teams/api panes panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},
 		{"cmd/internal/mcp", l4, "teams teams/api teams/changes teams/events teams/store", "tools for models are the verbs under other names"},
-		{"cmd/internal/*", l5, "internal/* teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/style cmd/internal/tui cmd/internal/daemon cmd/internal/scheduler cmd/internal/mcp cmd/internal/clients cmd/internal/tmuxshim", "who asks may ask everyone"},
+		{"cmd/internal/longlived", l5, "cmd/internal/* teams teams/* panes/profiles", "leadlightd puts together what leadlight does not link"},
+		{"cmd/internal/*", l5, "internal/* teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/style cmd/internal/dial cmd/internal/clients cmd/internal/tmuxshim", "who asks may ask everyone"},
 		{"cmd/leadlight", l5, "cmd/internal/cli", "main is a few lines"},
+		{"cmd/leadlightd", l5, "cmd/internal/cli cmd/internal/longlived", "main is a few lines"},
 
 		{"examples/backend-*", l5, "backend backend/external/plugin", "a backend outside is made of what is public"},
 		{"examples/*", l5, "", "what shows the program in use is made of nothing of it"},
@@ -108,6 +111,9 @@ func level() map[string]string {
 		"backend/external/externaltest → backend/backendtest": "cases of the frame are run like the others",
 		"cmd/internal/tui → cmd/internal/style":               "the dashboard shows states as the tables do",
 		"cmd/leadlight → cmd/internal/cli":                    "main calls the command line",
+		"cmd/leadlightd → cmd/internal/cli":                   "main gives the command line its streams",
+		"cmd/leadlightd → cmd/internal/longlived":             "main calls what is long-lived",
+		"cmd/internal/longlived → cmd/internal/cli":           "what is long-lived runs under the same command line",
 	}
 }
 
@@ -265,4 +271,44 @@ func matches(patterns, name string) bool {
 		prefix, wild := strings.CutSuffix(p, "*")
 		return p == name || wild && strings.HasPrefix(name, prefix)
 	})
+}
+
+// heavy are the libraries that leadlight must not link: they cost time at every start, or
+// belong to what is long-lived.
+func heavy() map[string]string {
+	return map[string]string{
+		"modernc.org/sqlite":                     "the database is the daemon's",
+		"github.com/modelcontextprotocol/go-sdk": "tools for models are leadlightd's",
+		"charm.land/bubbletea/v2":                "the dashboard is leadlightd's",
+		"charm.land/lipgloss/v2":                 "the dashboard is leadlightd's",
+		"github.com/nats-io/nats.go":             "the connection to an engine is the daemon's",
+		"google.golang.org/protobuf/proto":       "iTerm2's messages are written by hand on protowire",
+		"google.golang.org/protobuf/reflect":     "iTerm2's messages are written by hand on protowire",
+	}
+}
+
+// programs are the programs of the module, and which of them may link heavy libraries.
+func programs() map[string]bool {
+	return map[string]bool{"cmd/leadlight": false, "cmd/leadlightd": true}
+}
+
+// TestHousePrograms asks for each program what it links, with all that this links in turn.
+func TestHousePrograms(t *testing.T) {
+	for program, long := range programs() {
+		linked := map[string]bool{}
+		for _, dep := range strings.Fields(goList(t, "-deps", "-f", "{{.ImportPath}}", "./"+program)) {
+			for path, why := range heavy() {
+				if dep != path && !strings.HasPrefix(dep, path+"/") {
+					continue
+				}
+				linked[path] = true
+				if !long {
+					t.Errorf("%s links %s, but %s", program, dep, why)
+				}
+			}
+		}
+		if long && !linked["modernc.org/sqlite"] {
+			t.Errorf("%s links no database: this test looks in the wrong place", program)
+		}
+	}
 }

@@ -14,11 +14,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/cmd/internal/cli"
+	"github.com/leadlight-dev/leadlight/cmd/internal/longlived"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"leadlight": main, "leadlight-teammate": seam, "stub": stub})
+	testscript.Main(m, map[string]func(){"leadlight": main, "leadlightd": longLived, "leadlight-teammate": seam, "stub": stub})
+}
+
+// longLived is leadlightd, which cmd/leadlightd only meets the system for.
+func longLived() {
+	os.Exit(longlived.Main(os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ()))
 }
 
 // seam is main under the name by which Claude Code starts teammates. testscript keeps

@@ -35,7 +35,16 @@ func Main(m *testing.M) int {
 
 // Builder returns a function that builds the program at the first call and returns its
 // path at every one. It may be called from several tests at once.
-func Builder() func() (path string, err error) { return BuilderOf("leadlight", "cmd/leadlight") }
+// The second program, leadlightd, is built beside it.
+func Builder() func() (path string, err error) {
+	light, heavy := BuilderOf("leadlight", "cmd/leadlight"), BuilderOf("leadlightd", "cmd/leadlightd")
+	return func() (string, error) {
+		if _, err := heavy(); err != nil {
+			return "", err
+		}
+		return light()
+	}
+}
 
 // BuilderOf is Builder for another program of the module, by its name and its folder.
 func BuilderOf(name, folder string) func() (path string, err error) {

@@ -212,3 +212,9 @@ const (
 	EvItemMoved        = "team_item_moved"
 	EvItemSpawned      = "team_item_spawned"
 )
+
+// LeadRole is the role of whoever leads a run.
+const LeadRole = "lead"
+
+// RoleOf is the id of a member's own role.
+func RoleOf(team, member string) string { return team + "/" + member }

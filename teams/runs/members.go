@@ -269,9 +269,6 @@ func (s *Store) Hooks(ctx context.Context, teamID string) (list []api.TeamHook, 
 	return list, err
 }
 
-// RoleOf is the id of a member's own role.
-func RoleOf(team, member string) string { return team + "/" + member }
-
 func (c *change) defineMembers(t api.AgentTeam, defs []api.MemberDefinition) error {
 	old, err := members(c.ctx, c.tx, t.ID)
 	if err != nil {
@@ -279,7 +276,7 @@ func (c *change) defineMembers(t api.AgentTeam, defs []api.MemberDefinition) err
 	}
 	wanted := map[string]bool{}
 	for i, d := range defs {
-		r := api.AgentRole{ID: RoleOf(t.Name, d.Name), Profile: d.Profile, Spec: d.Spec}
+		r := api.AgentRole{ID: api.RoleOf(t.Name, d.Name), Profile: d.Profile, Spec: d.Spec}
 		if wanted[r.ID] {
 			return fault.New(fault.DuplicateName, "the team has two members %q", clip(d.Name))
 		}

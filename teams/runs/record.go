@@ -134,7 +134,7 @@ func (c *change) forget(r api.AgentTeamRun) error {
 // members.
 func (c *change) recordedTeam(rec api.RunRecord) (api.AgentTeam, error) {
 	for _, m := range rec.Members {
-		if _, err := c.exec(`INSERT INTO agent_roles VALUES (?, ?, '{}', ?) ON CONFLICT DO NOTHING`, RoleOf(rec.Team, m.Name), m.Profile, c.now); err != nil {
+		if _, err := c.exec(`INSERT INTO agent_roles VALUES (?, ?, '{}', ?) ON CONFLICT DO NOTHING`, api.RoleOf(rec.Team, m.Name), m.Profile, c.now); err != nil {
 			return api.AgentTeam{}, err
 		}
 	}
@@ -147,7 +147,7 @@ func (c *change) recordedTeam(rec api.RunRecord) (api.AgentTeam, error) {
 		return t, err
 	}
 	for _, m := range rec.Members {
-		if _, err := c.addMember(api.AgentTeamMemberParams{TeamID: t.ID, AgentRoleID: RoleOf(rec.Team, m.Name)}); err != nil {
+		if _, err := c.addMember(api.AgentTeamMemberParams{TeamID: t.ID, AgentRoleID: api.RoleOf(rec.Team, m.Name)}); err != nil {
 			return t, err
 		}
 	}
@@ -165,7 +165,7 @@ func (c *change) recordWork(r api.AgentTeamRun, rec api.RunRecord) error {
 	known := map[string]bool{}
 	for _, m := range rec.Members {
 		known[m.Name] = true
-		if _, err := c.exec(`INSERT INTO run_members VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, r.ID, m.Name, RoleOf(rec.Team, m.Name), or(m.StartedAt, rec.StartedAt), nullMoment(or(m.EndedAt, rec.CompletedAt))); err != nil {
+		if _, err := c.exec(`INSERT INTO run_members VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, r.ID, m.Name, api.RoleOf(rec.Team, m.Name), or(m.StartedAt, rec.StartedAt), nullMoment(or(m.EndedAt, rec.CompletedAt))); err != nil {
 			return err
 		}
 	}
@@ -180,7 +180,7 @@ func (c *change) recordWork(r api.AgentTeamRun, rec api.RunRecord) error {
 			}
 		}
 		if known[k.Owner] {
-			owner = RoleOf(rec.Team, k.Owner)
+			owner = api.RoleOf(rec.Team, k.Owner)
 		}
 		_, err := c.exec(`INSERT INTO agent_team_items VALUES (?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, ids[k.ID], r.ID, or(clipText(k.Title), "?"), null(clipText(k.Description)),
 			null(owner), null(task), k.Status, null(clipText(k.Result)), gap*(i+1), rec.StartedAt, or(k.CompletedAt, rec.StartedAt))

@@ -1,11 +1,14 @@
 package runs
 
-import "github.com/leadlight-dev/leadlight/teams/db"
+import (
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/db"
+)
 
 // Names that are there from the start.
 const (
 	Workspace = "default"
-	LeadRole  = "lead"
+	LeadRole  = api.LeadRole
 )
 
 // Component is the part of the database that is kept here. Moments are

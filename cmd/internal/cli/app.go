@@ -25,6 +25,8 @@ type app struct {
 	out     *sink
 	err     io.Writer
 	environ []string
+	args    []string   // of the command line
+	long    *LongLived // nil in leadlight
 
 	json    bool
 	noColor bool

@@ -126,7 +126,7 @@ func runClaude(ctx context.Context, a *app, o claudeOptions) error {
 	argv := slices.Concat(client, []string{profiles.PanesFlag, profiles.PanesMode}, agents)
 	lead := panes.Lead{Base: s.BaseDir.V, Client: client, Environ: a.leadEnviron(s)}
 	if o.Delegate {
-		if lead.Hook, err = writeDelegateHook(folder); err != nil {
+		if lead.Hook, err = a.writeDelegateHook(folder); err != nil {
 			return err
 		}
 		argv = append(argv, "--settings", lead.Hook)

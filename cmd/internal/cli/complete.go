@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
-	"github.com/leadlight-dev/leadlight/cmd/internal/daemon"
+	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -131,7 +131,7 @@ func completeRuns(a *app) words {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		c, err := daemon.Connect(ctx, p, version().Version)
+		c, err := dial.Connect(ctx, p, version().Version)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -67,7 +67,7 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	c := &composition{settings: s, files: fs}
 	a.built = c
 	c.runtime = panes.RuntimeDir(a.getenv)
-	program, err := thisProgram()
+	program, err := a.light()
 	if err != nil {
 		return nil, err
 	}

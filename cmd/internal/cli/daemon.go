@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,23 +10,20 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
-	"github.com/leadlight-dev/leadlight/cmd/internal/daemon"
-	"github.com/leadlight-dev/leadlight/cmd/internal/scheduler"
+	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
-	"github.com/leadlight-dev/leadlight/teams/runs"
 	"github.com/spf13/cobra"
 )
 
 func daemonCommand(a *app) *cobra.Command {
-	return group("daemon", "The process that watches teams and serves programs",
+	return a.handOver(group("daemon", "The process that watches teams and serves programs",
 		"The process that watches the teams of a base directory, keeps the history of their events, and\n"+
 			"serves the API to programs. No verb needs it, and when it ends nothing changes for teammates.",
-		daemonRunCommand(a, runDaemonRun), daemonStartCommand(a, runDaemonStart), daemonStopCommand(a, runDaemonStop), daemonStatusCommand(a, runDaemonStatus))
+		daemonRunCommand(a, runDaemonRun), daemonStartCommand(a, runDaemonStart), daemonStopCommand(a, runDaemonStop), daemonStatusCommand(a, runDaemonStatus), daemonSchemaCommand(a, runDaemonSchema)))
 }
 
 // onDemandFlag marks a daemon that another verb has started.
@@ -70,31 +68,16 @@ func daemonStatusCommand(a *app, run func(context.Context, *app) error) *cobra.C
 }
 
 // daemonPaths are those of the base directory in use.
-func (a *app) daemonPaths() (daemon.Paths, error) {
+func (a *app) daemonPaths() (dial.Paths, error) {
 	s, err := a.set(nil)
 	if err != nil {
-		return daemon.Paths{}, err
+		return dial.Paths{}, err
 	}
-	return daemon.PathsOf(s.BaseDir.V, a.getenv), nil
-}
-
-// daemonParts is what other packages add to the daemon, in one place.
-func daemonParts(s *config.Settings, p daemon.Paths) []daemon.Part {
-	return []daemon.Part{runsPart(s, p.Records())}
-}
-
-// runsPart is runs and their checklists.
-func runsPart(s *config.Settings, records string) daemon.Part {
-	return daemon.Part{Component: runs.Component(), Methods: func(d daemon.Deps) []rpc.Method {
-		return scheduler.New(scheduler.Options{
-			DB: d.DB, Serve: d.Serve, Publish: d.Publish, Beside: d.Beside, Hold: d.Hold, Log: d.Log,
-			Profiles: profiles.NewSet(s.Profiles), Models: s.Models, Limit: s.MaxParallel.V, Records: records,
-		}).Methods()
-	}}
+	return dial.PathsOf(s.BaseDir.V, a.getenv), nil
 }
 
 func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
-	a.environ = daemon.Environ(a.environ)
+	a.environ = dial.Environ(a.environ)
 	s, err := a.set(nil)
 	if err != nil {
 		return err
@@ -104,19 +87,17 @@ func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
 		return err
 	}
 	c.config.Cwd = "" // whoever calls is not where the daemon is
-	o := daemon.Options{
-		Paths: daemon.PathsOf(s.BaseDir.V, a.getenv), Version: version().Version, OnDemand: onDemand, Parts: daemonParts(s, daemon.PathsOf(s.BaseDir.V, a.getenv)), Log: a.daemonLog(),
-		Stores: daemon.Stores{Dir: c.files.Dir(), Roster: c.files.Roster(), Mail: c.mail, Tasks: c.files.Tasks(), Watcher: c.files.Watcher(), Panes: c.panes},
+	p := dial.PathsOf(s.BaseDir.V, a.getenv)
+	if !onDemand {
+		a.say("leadlight: the daemon of %s listens on %s; ^C ends it", s.BaseDir.V, p.Socket)
+	}
+	err = a.long.Daemon(ctx, DaemonParts{
+		Settings: s, Paths: p, Version: version().Version, OnDemand: onDemand, Stores: c.stores(), Look: a.facts, Log: a.daemonLog(),
 		Serve: func(as string) (*teams.Service, error) {
 			who, err := callerNamed(as)
 			return c.serviceOf(who), err
 		},
-		Look: a.facts,
-	}
-	if !onDemand {
-		a.say("leadlight: the daemon of %s listens on %s; ^C ends it", s.BaseDir.V, o.Paths.Socket)
-	}
-	err = daemon.Run(ctx, o)
+	})
 	if errors.Is(err, context.Canceled) || isInterrupt(err) {
 		return nil
 	}
@@ -146,7 +127,11 @@ func (a *app) reachDaemon(ctx context.Context) (c *rpc.Client, log string, err e
 	if err != nil {
 		return nil, "", err
 	}
-	c, started, err := daemon.Start(ctx, p, version().Version, a.daemonArgs(p), a.environ)
+	program, err := besides(heavyProgram)
+	if err != nil {
+		return nil, "", err
+	}
+	c, started, err := dial.Start(ctx, p, version().Version, append([]string{program}, a.daemonArgs(p)...), a.longLivedEnviron())
 	if started {
 		log = p.Log()
 	}
@@ -154,7 +139,7 @@ func (a *app) reachDaemon(ctx context.Context) (c *rpc.Client, log string, err e
 }
 
 // daemonArgs start a daemon that sees what this process sees.
-func (a *app) daemonArgs(p daemon.Paths) []string {
+func (a *app) daemonArgs(p dial.Paths) []string {
 	args := []string{"daemon", "run", "--" + onDemandFlag, "--base-dir", p.Base}
 	for _, flag := range []string{"backend", "tmux-socket"} {
 		if v, ok := a.flags[flag]; ok {
@@ -178,8 +163,8 @@ func runDaemonStatus(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	c, err := daemon.Connect(ctx, p, version().Version)
-	if errors.Is(err, daemon.ErrNone) {
+	c, err := dial.Connect(ctx, p, version().Version)
+	if errors.Is(err, dial.ErrNone) {
 		return fault.New(fault.Failed, "no daemon runs for %s", p.Base).WithHint("leadlight daemon start starts one; run, item, events and top do so by themselves, no other verb needs it")
 	}
 	if err != nil {
@@ -218,8 +203,8 @@ func runDaemonStop(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	c, err := daemon.Connect(ctx, p, version().Version)
-	if errors.Is(err, daemon.ErrNone) {
+	c, err := dial.Connect(ctx, p, version().Version)
+	if errors.Is(err, dial.ErrNone) {
 		a.say("no daemon runs for %s", p.Base)
 		return nil
 	}
@@ -245,4 +230,19 @@ func runDaemonStop(ctx context.Context, a *app) error {
 	}
 	a.say("daemon %d has ended", s.PID)
 	return nil
+}
+
+func daemonSchemaCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
+	return &cobra.Command{
+		Use: "schema", Short: "Print the JSON Schema of the API", Long: "Print the JSON Schema of all methods and types of the API: JSON-RPC 2.0 over the daemon's socket, one\nJSON object a line.",
+		Example: "  leadlight daemon schema | jq '.methods | keys'", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
+	}
+}
+
+func runDaemonSchema(_ context.Context, a *app) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(a.long.Schema(&config.Settings{}, dial.Paths{}))
 }

@@ -27,8 +27,8 @@ func delegateHookCommand(a *app) *cobra.Command {
 
 // writeDelegateHook writes, into the folder of a lead, the settings by which Claude
 // Code asks us, and returns their path.
-func writeDelegateHook(folder string) (string, error) {
-	program, err := thisProgram()
+func (a *app) writeDelegateHook(folder string) (string, error) {
+	program, err := a.light()
 	if err != nil {
 		return "", err
 	}

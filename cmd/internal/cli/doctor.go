@@ -10,7 +10,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/tmux"
-	"github.com/leadlight-dev/leadlight/cmd/internal/daemon"
+	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -94,7 +94,7 @@ func (a *app) tidyDaemon() error {
 	if err != nil {
 		return err
 	}
-	removed, err := daemon.Tidy(p)
+	removed, err := dial.Tidy(p)
 	if removed {
 		a.say("removed socket %s: its daemon is gone", p.Socket)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
-	"github.com/leadlight-dev/leadlight/teams/runs"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
 )
@@ -78,13 +77,13 @@ func itemID(ctx context.Context, c *rpc.Client, id string) (string, error) {
 // the whole of its role, or any.
 func roleNamed(ctx context.Context, c *rpc.Client, r api.AgentTeamRun, name string) (string, error) {
 	if name == "" || name == store.Lead {
-		return map[string]string{store.Lead: runs.LeadRole}[name], nil
+		return map[string]string{store.Lead: api.LeadRole}[name], nil
 	}
 	members, err := rpc.Do[[]api.AgentTeamMember](ctx, c, "teamMember:list", api.TeamIDParams{TeamID: r.TeamID})
 	if err != nil {
 		return "", err
 	}
-	names := []string{runs.LeadRole}
+	names := []string{api.LeadRole}
 	for _, m := range members {
 		own := path.Base(m.AgentRoleID) // of TEAM/MEMBER
 		if own == name {

@@ -30,13 +30,16 @@ type Stdio struct {
 // status. The first interrupt asks the verb to come to an end, the second one
 // does not wait for it.
 func Main(args []string, std Stdio, environ []string) int {
-	a := newApp(std, environ)
+	return newApp(std, environ).main(args)
+}
+
+func (a *app) main(args []string) int {
 	if len(args) > 0 && args[0] == teammateVerb {
 		return a.finish(a.teammate(args[1:]))
 	}
 	ctx, force, stop := signals.Interrupts(context.Background())
 	defer stop()
-	a.json = asksForJSON(args)
+	a.json, a.args = asksForJSON(args), args
 	done := make(chan error, 1)
 	go func() { done <- a.run(ctx, args) }()
 	select {

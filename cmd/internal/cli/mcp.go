@@ -2,16 +2,12 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"slices"
 
-	"github.com/leadlight-dev/leadlight/cmd/internal/mcp"
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
@@ -38,7 +34,7 @@ const (
 func mcpCommands(a *app) *cobra.Command {
 	c := mcpCommand(a, runMCP)
 	c.AddCommand(mcpInstallCommand(a, runMCPInstall))
-	return c
+	return a.handOver(c)
 }
 
 func mcpCommand(a *app, run func(context.Context, *app, mcpOptions) error) *cobra.Command {
@@ -82,41 +78,20 @@ func runMCP(ctx context.Context, a *app, o mcpOptions) error {
 	if !enabled {
 		a.say("leadlight: warning: the tools are not offered: set %s=1 or give --enable-teams", gate)
 	}
-	server := mcp.New(mcp.Options{
-		Service: c.service, Caller: who, Team: s.Team.V, Version: version().Version, Enabled: enabled, Delegate: o.Delegate,
-		Complete: func(spec *teams.SpawnSpec) { a.completeSpec(c, spec) }, ShutDown: s.OnLeadExit.V == "shutdown", Log: a.daemonLog(),
-		Stores: mcp.Stores{Roster: c.files.Roster(), Mail: c.mail, Tasks: c.files.Tasks(),
-			Hosts: func(ctx context.Context, team string) (<-chan struct{}, error) {
-				return c.files.Watcher().Watch(ctx, []string{c.files.Dir().Join("leadlight/" + team + "/hosts")}, nil)
-			}},
-	})
 	if o.HTTP != "" {
-		return a.serveHTTP(ctx, server, o.HTTP)
+		host, _, err := net.SplitHostPort(o.HTTP)
+		if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+			return usage("--http %s: it takes an address of this machine alone and a port", store.Shown(o.HTTP)).WithHint("such as 127.0.0.1:0, which takes any free port")
+		}
 	}
-	return server.Stdio(ctx, io.NopCloser(a.in), unclosed{a.out})
-}
-
-// serveHTTP serves at an address of this machine until it is interrupted. The token
-// comes from the environment, or is made up and told.
-func (a *app) serveHTTP(ctx context.Context, server *mcp.Server, address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-		return usage("--http %s: it takes an address of this machine alone and a port", store.Shown(address)).WithHint("such as 127.0.0.1:0, which takes any free port")
-	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return fmt.Errorf("serve over HTTP: %w", err)
-	}
-	at := mcpAddress{URL: "http://" + l.Addr().String() + mcp.Path, Token: a.getenv(tokenVariable)}
-	if at.Token == "" {
-		at.Token = rand.Text()
-	}
-	err = a.answer(at, func(w io.Writer) { fmt.Fprintf(w, "%s\nAuthorization: Bearer %s\n", at.URL, at.Token) })
-	if err != nil {
-		return errors.Join(err, l.Close())
-	}
-	err = server.HTTP(ctx, l, at.Token)
-	if errors.Is(err, context.Canceled) || isInterrupt(err) {
+	err = a.long.MCP(ctx, MCPParts{
+		Settings: s, Service: c.service, Caller: who, Version: version().Version, Enabled: enabled, Delegate: o.Delegate,
+		Stores: c.stores(), HTTP: o.HTTP, Token: a.getenv(tokenVariable), In: a.in, Out: a.out, Log: a.daemonLog(),
+		Announce: func(url, token string) error {
+			return a.answer(mcpAddress{URL: url, Token: token}, func(w io.Writer) { fmt.Fprintf(w, "%s\nAuthorization: Bearer %s\n", url, token) })
+		},
+	})
+	if o.HTTP != "" && (errors.Is(err, context.Canceled) || isInterrupt(err)) {
 		return nil
 	}
 	return err
@@ -141,21 +116,3 @@ func (o mcpOptions) caller(who teams.Caller) (teams.Caller, error) {
 	who.Session = !who.Teammate
 	return who, nil
 }
-
-// completeSpec fills what a model leaves open. A type of agent that is the name of a
-// profile means that profile.
-func (a *app) completeSpec(c *composition, spec *teams.SpawnSpec) {
-	s := c.settings
-	spec.Layout, spec.Profile = s.Layout(), s.Agent.V
-	if slices.Contains(profiles.NewSet(s.Profiles).Names(), spec.AgentType) {
-		spec.Profile = spec.AgentType
-	}
-	if spec.Model == "" && spec.Profile == s.Agent.V {
-		spec.Model = s.Model.V
-	}
-}
-
-// unclosed is standard output, which is not ours to close.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }

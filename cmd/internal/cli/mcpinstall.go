@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/clients"
-	"github.com/leadlight-dev/leadlight/cmd/internal/mcp"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/spf13/cobra"
 )
@@ -65,7 +64,7 @@ func runMCPInstall(_ context.Context, a *app, o mcpInstallOptions) error {
 	if err != nil {
 		return err
 	}
-	server := clients.Server{Name: mcp.Name, Argv: []string{a.self(), "mcp", "--enable-teams"}}
+	server := clients.Server{Name: lightProgram, Argv: []string{a.self(), "mcp", "--enable-teams"}}
 	if o.Delegate {
 		server.Argv = append(server.Argv, "--delegate")
 	}
@@ -100,15 +99,15 @@ func exists(path string) bool {
 
 // self is how this program is called by others: by its name, if that finds it.
 func (a *app) self() string {
-	exe, err := os.Executable()
+	program, err := a.light()
 	if err != nil {
-		return "leadlight"
+		return lightProgram
 	}
-	found, err := exec.LookPath("leadlight")
-	if err == nil && sameFile(found, exe) {
-		return "leadlight"
+	found, err := exec.LookPath(lightProgram)
+	if err == nil && sameFile(found, program) {
+		return lightProgram
 	}
-	return exe
+	return program
 }
 
 func sameFile(a, b string) bool {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/cmd/internal/daemon"
+	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -57,7 +57,7 @@ func (a *app) recorder(ctx context.Context, svc *teams.Service, team string) *re
 // ledByUs is what a team says that is led by leadlight.
 const ledByUs = "leadlight"
 
-func newRecorder(p daemon.Paths, t api.Team, made int64) *recorder {
+func newRecorder(p dial.Paths, t api.Team, made int64) *recorder {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d", p.Base, t.Name, made))
 	id := hex.EncodeToString(sum[:16])
 	r := &recorder{

@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"github.com/leadlight-dev/leadlight/cmd/internal/daemon"
+	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -12,7 +12,7 @@ import (
 // TestRecordCountsTries: a task that was begun again after its teammate was lost is in
 // the record with both tries, also when another process goes on with it.
 func TestRecordCountsTries(t *testing.T) {
-	p := daemon.Paths{Base: "/b", State: t.TempDir(), Key: "k"}
+	p := dial.Paths{Base: "/b", State: t.TempDir(), Key: "k"}
 	see := func(r *recorder, statuses ...string) {
 		for _, s := range statuses {
 			r.see(teams.Snapshot{Tasks: []api.Task{{ID: "1", Subject: "x", Status: s}}})

@@ -93,7 +93,6 @@ func verbs() []verb {
 		{groupWatch, "top", with(topCommand, runTop)},
 		{groupWatch, "events", with(eventsCommand, runEvents)},
 		{groupHouse, "daemon", daemonCommand},
-		{groupHouse, "api", apiCommand},
 		{groupHouse, "mcp", mcpCommands},
 		{groupHouse, "backend-test", with(backendTestCommand, runBackendTest)},
 		{groupHouse, "doctor", with(doctorCommand, runDoctor)},

@@ -12,7 +12,6 @@ import (
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
-	"github.com/leadlight-dev/leadlight/teams/runs"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -92,9 +91,9 @@ func (p *runPlan) items(plan teams.Plan, set profiles.Set) error {
 		case "":
 			return fault.New(fault.TeamFile, "task %d has no owner, and the team has no worker to take it", i+1).WithHint("give it an owner")
 		case store.Lead, plan.Team.Lead:
-			it.OwnerAgentRoleID = runs.LeadRole
+			it.OwnerAgentRoleID = api.LeadRole
 		default:
-			it.OwnerAgentRoleID = runs.RoleOf(plan.Team.Name, owner)
+			it.OwnerAgentRoleID = api.RoleOf(plan.Team.Name, owner)
 		}
 		for _, b := range t.BlockedBy {
 			n, err := strconv.Atoi(b)

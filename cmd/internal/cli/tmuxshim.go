@@ -78,7 +78,7 @@ func (a *app) shim(ctx context.Context, args []string) error {
 }
 
 func (a *app) shimKeeper(c *composition) (tmuxshim.Keeper, error) {
-	program, err := thisProgram()
+	program, err := a.light()
 	return tmuxshim.Keeper{
 		Runtime: c.runtime, Executable: program, Environ: a.environ,
 		Choose: func(ctx context.Context) (panes.Choice, error) { return a.chooseForShim(ctx, c) },

@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os/exec"
+	"slices"
 	"strings"
+	"syscall"
 
-	"github.com/leadlight-dev/leadlight/cmd/internal/tui"
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/spf13/cobra"
@@ -29,7 +30,7 @@ func topCommand(a *app, run func(context.Context, *app, topOptions) error) *cobr
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
 	}
 	c.Flags().Var(choice{&o.Notify, []string{"off", "bell", "osc9"}}, "notify", "`off|bell|osc9`: call when a teammate waits for a person or fails")
-	return c
+	return a.handOver(c)
 }
 
 func runTop(ctx context.Context, a *app, o topOptions) error {
@@ -40,17 +41,30 @@ func runTop(ctx context.Context, a *app, o topOptions) error {
 	if err != nil {
 		return err
 	}
-	notice := map[string]tui.Notice{"bell": tui.Bell, "osc9": tui.Desktop}[o.Notify]
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	return a.dashboard(ctx, svc, tui.Options{Team: team, Notify: notice, Changes: a.changes(ctx, team)})
+	if !isTerminal(a.in) || !isTerminal(a.out.w) {
+		return fault.New(fault.Unsupported, "the dashboard needs a terminal as standard input and output").
+			WithHint("leadlight ps --watch does without")
+	}
+	program, err := a.light()
+	if err != nil {
+		return err
+	}
+	env := a.environ
+	if a.noColor {
+		env = append(slices.Clone(env), "NO_COLOR=1")
+	}
+	return a.long.Top(ctx, TopParts{
+		Service: svc, Team: team, Notify: o.Notify, Inside: a.inside(), Program: program, Environ: env, In: a.in, Out: a.out.w, Changes: a.changes(ctx, team),
+	})
 }
 
 // changes tells of a team's changes as the daemon sees them, and starts one if there is
 // none. Whoever listens does without what cannot be had: a daemon is never needed.
-func (a *app) changes(ctx context.Context, team string) <-chan tui.Change {
-	out := make(chan tui.Change)
-	tell := func(c tui.Change) error {
+func (a *app) changes(ctx context.Context, team string) <-chan TeamChange {
+	out := make(chan TeamChange)
+	tell := func(c TeamChange) error {
 		select {
 		case out <- c:
 			return nil
@@ -66,30 +80,41 @@ func (a *app) changes(ctx context.Context, team string) <-chan tui.Change {
 		}
 		defer c.Close()
 		_ = c.Subscribe(ctx, api.SubscribeParams{EventFilter: api.EventFilter{Team: team}},
-			func(api.Subscribed) { _ = tell(tui.Change{Mail: true}) },
+			func(api.Subscribed) { _ = tell(TeamChange{Mail: true}) },
 			func(line json.RawMessage) error {
 				var e rpc.EventLine
 				err := json.Unmarshal(line, &e)
-				return errors.Join(err, tell(tui.Change{Mail: !strings.HasPrefix(e.Type, "team:task:")}))
+				return errors.Join(err, tell(TeamChange{Mail: !strings.HasPrefix(e.Type, "team:task:")}))
 			})
 	}()
 	return out
 }
 
-// dashboard shows the team until it is left, or until its Leave is closed.
-func (a *app) dashboard(ctx context.Context, svc *teams.Service, o tui.Options) error {
-	if !isTerminal(a.in) || !isTerminal(a.out.w) {
-		return fault.New(fault.Unsupported, "the dashboard needs a terminal as standard input and output").
-			WithHint("leadlight ps --watch does without")
-	}
-	program, err := thisProgram()
+// dashboard lets leadlightd show the team in this terminal, until the person leaves it or
+// ctx ends.
+func (a *app) dashboard(ctx context.Context, team string) error {
+	program, err := besides(heavyProgram)
 	if err != nil {
 		return err
 	}
-	env := a.environ
-	if a.noColor {
-		env = append(append([]string{}, env...), "NO_COLOR=1")
+	args := []string{"top", "--team", team}
+	for _, flag := range []string{"base-dir", "backend", "tmux-socket"} {
+		if v, ok := a.flags[flag]; ok {
+			args = append(args, "--"+flag, v)
+		}
 	}
-	o.Service, o.Program, o.Environ, o.Inside, o.In, o.Out = svc, program, env, a.inside(), a.in, a.out.w
-	return tui.Run(ctx, o)
+	if a.noColor {
+		args = append(args, "--no-color")
+	}
+	c := exec.CommandContext(ctx, program, args...)
+	c.Env, c.Stdin, c.Stdout, c.Stderr = a.longLivedEnviron(), a.in, a.out.w, a.err
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	err = c.Run()
+	if ctx.Err() != nil {
+		return nil // it was told to end
+	}
+	if err != nil {
+		return fault.New(fault.Failed, "the dashboard: %w", err)
+	}
+	return nil
 }

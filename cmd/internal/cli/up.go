@@ -8,7 +8,6 @@ import (
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/cmd/internal/style"
-	"github.com/leadlight-dev/leadlight/cmd/internal/tui"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
@@ -169,13 +168,15 @@ func (u *upRun) onScreen(ctx context.Context) error {
 	if c == nil || c.Type != panes.Headless || u.a.json || !isTerminal(u.a.in) || !isTerminal(u.a.out.w) || !isTerminal(u.a.err) {
 		return nil
 	}
+	dctx, leave := context.WithCancel(ctx)
 	fctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		defer leave()
 		_, _ = u.svc.Follow(fctx, u.team, func(teams.Snapshot) {}) // whoever goes on is told the same error
 	}()
-	err := u.a.dashboard(ctx, u.svc, tui.Options{Team: u.team, Leave: done})
+	err := u.a.dashboard(dctx, u.team)
 	cancel()
 	<-done
 	if ctx.Err() != nil {

@@ -4,26 +4,21 @@
 // is killed nothing changes for teammates.
 //
 // There is one for a base directory. Whoever holds the lock beside the database is
-// it. Run is the process, Connect the way to it.
+// it. Run is the process; package dial is the way to it.
 package daemon
 
 import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/internal/files"
-	"github.com/leadlight-dev/leadlight/internal/lock"
-	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/db"
@@ -34,36 +29,6 @@ import (
 // linger is how long a daemon that was started on demand stays after its last
 // client and its last live teammate.
 const linger = 2 * time.Second
-
-// Paths says where a daemon's things are.
-type Paths struct {
-	Base   string // the base directory
-	Socket string // RUN/<key>/daemon.sock
-	State  string // $XDG_STATE_HOME/leadlight, else ~/.local/state/leadlight
-	Key    string // the base directory's short name
-}
-
-// PathsOf returns the paths for a base directory.
-func PathsOf(base string, getenv func(string) string) Paths {
-	key := panes.BaseKey(base)
-	state := getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		state = filepath.Join(getenv("HOME"), ".local", "state")
-	}
-	return Paths{Base: base, Key: key, State: filepath.Join(state, "leadlight"), Socket: filepath.Join(panes.RuntimeDir(getenv), key, "daemon.sock")}
-}
-
-// Database is the SQLite file.
-func (p Paths) Database() string { return filepath.Join(p.State, p.Key+".db") }
-
-// Log is where a daemon that was started on demand writes.
-func (p Paths) Log() string { return filepath.Join(p.State, p.Key+".log") }
-
-// Records is the folder where processes leave the records of runs that they have
-// carried out themselves, until a daemon takes them in.
-func (p Paths) Records() string { return filepath.Join(p.State, p.Key+".runs") }
-
-func (p Paths) lock() string { return p.Key + ".lock" }
 
 // Part is what another package adds to the daemon: its tables and its methods.
 type Part struct {
@@ -83,7 +48,7 @@ type Deps struct {
 
 // Options are what a daemon is made of.
 type Options struct {
-	Paths    Paths
+	Paths    dial.Paths
 	Version  string
 	OnDemand bool // ends by itself
 	Stores   Stores
@@ -114,7 +79,7 @@ var errAsked = errors.New("asked to stop")
 // demand, nobody needs it. A second one for the same base directory is
 // fault.LockTimeout's quiet sibling fault.DuplicateName.
 func Run(ctx context.Context, o Options) error {
-	state, held, err := claim(o.Paths)
+	state, held, err := dial.Claim(o.Paths)
 	if err != nil {
 		return err
 	}
@@ -148,26 +113,6 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	return d.live(ctx, w, server)
-}
-
-// claim takes the daemon's lock.
-func claim(p Paths) (*files.Dir, *lock.Held, error) {
-	if err := os.MkdirAll(p.State, 0o700); err != nil {
-		return nil, nil, fault.New(fault.Of(err).Code, "make the state folder: %w", err).WithHint("set XDG_STATE_HOME to a folder of yours")
-	}
-	state, err := files.Open(p.State)
-	if err != nil {
-		return nil, nil, fmt.Errorf("open the state folder: %w", err)
-	}
-	held, err := lock.Try(state, p.lock(), "daemon run")
-	if err == nil && held == nil {
-		err = fault.New(fault.DuplicateName, "a daemon runs for %s already", p.Base).WithHint("leadlight daemon status tells about it")
-	}
-	if err != nil {
-		state.Close()
-		return nil, nil, err
-	}
-	return state, held, nil
 }
 
 // live serves until it is enough.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -38,7 +39,7 @@ func served(t *testing.T, length int) (*hub, string) {
 	}
 	t.Cleanup(func() { store.Close() })
 	log := slog.New(slog.DiscardHandler)
-	d := &daemon{Options: Options{Log: log, Paths: Paths{Socket: filepath.Join(dir, "run", "x", "daemon.sock")}}, ready: make(chan struct{}), changed: make(chan struct{}, 1)}
+	d := &daemon{Options: Options{Log: log, Paths: dial.Paths{Socket: filepath.Join(dir, "run", "x", "daemon.sock")}}, ready: make(chan struct{}), changed: make(chan struct{}, 1)}
 	close(d.ready)
 	if d.hub, err = newHub(t.Context(), history.New(store), log, d.notify); err != nil {
 		t.Fatal(err)

@@ -27,16 +27,16 @@ func TestWire(t *testing.T) {
 	for _, tc := range []struct{ ask, answer string }{
 		{`{"jsonrpc":"2.0","id":1,"method":"events.list"}`, `{"jsonrpc":"2.0","id":1,"result":{"events":[],"last":0,"more":false}}`},
 		{`{"jsonrpc":"2.0","id":2,"method":"live.fly"}`,
-			`{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"there is no method \"live.fly\"","data":{"code":"UNSUPPORTED","message":"there is no method \"live.fly\"","hint":"leadlight api schema lists them"}}}`},
+			`{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"there is no method \"live.fly\"","data":{"code":"UNSUPPORTED","message":"there is no method \"live.fly\"","hint":"leadlight daemon schema lists them"}}}`},
 		{`{"jsonrpc":"2.0","id":3,"method":"live.ps","params":{"teem":"x"}}`,
-			`{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"the parameters of live.ps: json: unknown field \"teem\"","data":{"code":"INVALID_ARGUMENT","message":"the parameters of live.ps: json: unknown field \"teem\"","hint":"leadlight api schema shows what live.ps takes"}}}`},
+			`{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"the parameters of live.ps: json: unknown field \"teem\"","data":{"code":"INVALID_ARGUMENT","message":"the parameters of live.ps: json: unknown field \"teem\"","hint":"leadlight daemon schema shows what live.ps takes"}}}`},
 		{`{"jsonrpc":"2.0","id":4,"method":"live.send","params":{"to":"bob"}}`,
-			`{"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"the parameters of live.send: text is missing","data":{"code":"INVALID_ARGUMENT","message":"the parameters of live.send: text is missing","hint":"leadlight api schema shows what live.send takes"}}}`},
+			`{"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"the parameters of live.send: text is missing","data":{"code":"INVALID_ARGUMENT","message":"the parameters of live.send: text is missing","hint":"leadlight daemon schema shows what live.send takes"}}}`},
 		{`{"jsonrpc":"2.0","id":5,"method":"live.ps"}`, `{"jsonrpc":"2.0","id":5,"error":{"code":-32001,"message":"none","data":{"code":"FAILED","message":"none"}}}`},
 		{`{"jsonrpc":"2.0","id":7,"method":"live.plan.reject","params":{"text":"why"}}`,
-			`{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"the parameters of live.plan.reject: id is missing","data":{"code":"INVALID_ARGUMENT","message":"the parameters of live.plan.reject: id is missing","hint":"leadlight api schema shows what live.plan.reject takes"}}}`},
+			`{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"the parameters of live.plan.reject: id is missing","data":{"code":"INVALID_ARGUMENT","message":"the parameters of live.plan.reject: id is missing","hint":"leadlight daemon schema shows what live.plan.reject takes"}}}`},
 		{`{"jsonrpc":"2.0","id":8,"method":"live.delegate","params":{"delegate":1}}`,
-			`{"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"the parameters of live.delegate: json: cannot unmarshal number into Go struct field DelegateParams.delegate of type bool","data":{"code":"INVALID_ARGUMENT","message":"the parameters of live.delegate: json: cannot unmarshal number into Go struct field DelegateParams.delegate of type bool","hint":"leadlight api schema shows what live.delegate takes"}}}`},
+			`{"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"the parameters of live.delegate: json: cannot unmarshal number into Go struct field DelegateParams.delegate of type bool","data":{"code":"INVALID_ARGUMENT","message":"the parameters of live.delegate: json: cannot unmarshal number into Go struct field DelegateParams.delegate of type bool","hint":"leadlight daemon schema shows what live.delegate takes"}}}`},
 		{`{"jsonrpc":"2.0","id":6,"method":"events.subscribe"}`, `{"jsonrpc":"2.0","id":6,"result":{"seq":0,"teams":[]}}`},
 	} {
 		fmt.Fprintln(conn, tc.ask)

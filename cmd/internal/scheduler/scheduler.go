@@ -58,7 +58,7 @@ type Scheduler struct {
 func New(o Options) *Scheduler {
 	s := &Scheduler{Options: o, slots: newSlots(o.Limit), bus: events.NewBus[api.TeamRunEvent](), names: map[string]string{}, controllers: map[string]*runController{}}
 	s.store = runs.New(o.DB, s.emit)
-	if o.DB != nil { // else only the methods are asked for, as by api schema
+	if o.DB != nil { // else only the methods are asked for, as by daemon schema
 		// The roles are there before anybody can ask; what fails here is tried again.
 		if err := s.store.KeepProfiles(context.Background(), o.Profiles.Names()); err != nil {
 			o.Log.Warn("keep the profiles as roles", "error", err)

@@ -70,7 +70,7 @@ func decode(method string, raw json.RawMessage, into any) error {
 	}
 	if err != nil {
 		return fault.New(fault.InvalidArgument, "the parameters of %s: %w", method, err).
-			WithHint("leadlight api schema shows what %s takes", method)
+			WithHint("leadlight daemon schema shows what %s takes", method)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (s *Server) Assign(_ context.Context, name string) jrpc2.Handler {
 	m, ok := s.methods[name]
 	if !ok {
 		return func(context.Context, *jrpc2.Request) (any, error) {
-			e := fault.New(fault.Unsupported, "there is no method %q", clipped(name)).WithHint("leadlight api schema lists them")
+			e := fault.New(fault.Unsupported, "there is no method %q", clipped(name)).WithHint("leadlight daemon schema lists them")
 			return nil, jrpc2.Errorf(jrpc2.MethodNotFound, "%s", e.Message).WithData(shown(e))
 		}
 	}

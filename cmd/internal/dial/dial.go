@@ -1,4 +1,6 @@
-package daemon
+// Package dial is the way to the daemon of a base directory: where its things are, and how it
+// is reached or started. It links nothing of what the daemon itself needs.
+package dial
 
 import (
 	"bytes"
@@ -16,8 +18,39 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/lock"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 )
+
+// Paths says where a daemon's things are.
+type Paths struct {
+	Base   string // the base directory
+	Socket string // RUN/<key>/daemon.sock
+	State  string // $XDG_STATE_HOME/leadlight, else ~/.local/state/leadlight
+	Key    string // the base directory's short name
+}
+
+// PathsOf returns the paths for a base directory.
+func PathsOf(base string, getenv func(string) string) Paths {
+	key := panes.BaseKey(base)
+	state := getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		state = filepath.Join(getenv("HOME"), ".local", "state")
+	}
+	return Paths{Base: base, Key: key, State: filepath.Join(state, "leadlight"), Socket: filepath.Join(panes.RuntimeDir(getenv), key, "daemon.sock")}
+}
+
+// Database is the SQLite file.
+func (p Paths) Database() string { return filepath.Join(p.State, p.Key+".db") }
+
+// Log is where a daemon that was started on demand writes.
+func (p Paths) Log() string { return filepath.Join(p.State, p.Key+".log") }
+
+// Records is the folder where processes leave the records of runs that they have
+// carried out themselves, until a daemon takes them in.
+func (p Paths) Records() string { return filepath.Join(p.State, p.Key+".runs") }
 
 // Bounds of getting a daemon up.
 const (
@@ -50,16 +83,16 @@ func Connect(ctx context.Context, p Paths, version string) (*rpc.Client, error) 
 	return c, nil
 }
 
-// Start reaches the daemon, and starts one if there is none: this program with
-// args, in a session of its own, with the environment environ. started tells which.
-// Two that start one at a time get the same.
-func Start(ctx context.Context, p Paths, version string, args, environ []string) (c *rpc.Client, started bool, err error) {
+// Start reaches the daemon, and starts one if there is none: argv in a session of its own,
+// with the environment environ. started tells which. Two that start one at a time get the
+// same.
+func Start(ctx context.Context, p Paths, version string, argv, environ []string) (c *rpc.Client, started bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, fault.New(fault.Timeout, "the daemon was not up after %s", startLimit).WithHint("see %s", p.Log()))
 	defer cancel()
 	if c, err = Connect(ctx, p, version); !errors.Is(err, ErrNone) {
 		return c, false, err
 	}
-	ended, tail, err := launch(p, args, environ)
+	ended, tail, err := launch(p, argv, environ)
 	if err != nil {
 		return nil, false, err
 	}
@@ -85,11 +118,7 @@ func Start(ctx context.Context, p Paths, version string, args, environ []string)
 }
 
 // launch starts the process. The channel tells its end, and tail what it said.
-func launch(p Paths, args, environ []string) (<-chan error, func() string, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, nil, fmt.Errorf("find this program: %w", err)
-	}
+func launch(p Paths, argv, environ []string) (<-chan error, func() string, error) {
 	if err := os.MkdirAll(p.State, 0o700); err != nil {
 		return nil, nil, fault.New(fault.Of(err).Code, "make the state folder: %w", err).WithHint("set XDG_STATE_HOME to a folder of yours")
 	}
@@ -105,7 +134,7 @@ func launch(p Paths, args, environ []string) (<-chan error, func() string, error
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the daemon's log: %w", err)
 	}
-	cmd := exec.Command(program, args...)
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = Environ(environ), "/", log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
@@ -145,7 +174,7 @@ func Tidy(p Paths) (removed bool, err error) {
 	if err != nil || info.Mode().Type() != fs.ModeSocket {
 		return false, nil
 	}
-	state, held, err := claim(p)
+	state, held, err := Claim(p)
 	switch {
 	case errors.Is(err, fault.DuplicateName):
 		return false, nil // it runs
@@ -159,4 +188,24 @@ func Tidy(p Paths) (removed bool, err error) {
 	}
 	_ = os.Remove(filepath.Dir(p.Socket)) // succeeds only when it is empty
 	return true, nil
+}
+
+// Claim takes the daemon's lock.
+func Claim(p Paths) (*files.Dir, *lock.Held, error) {
+	if err := os.MkdirAll(p.State, 0o700); err != nil {
+		return nil, nil, fault.New(fault.Of(err).Code, "make the state folder: %w", err).WithHint("set XDG_STATE_HOME to a folder of yours")
+	}
+	state, err := files.Open(p.State)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the state folder: %w", err)
+	}
+	held, err := lock.Try(state, p.Key+".lock", "daemon run")
+	if err == nil && held == nil {
+		err = fault.New(fault.DuplicateName, "a daemon runs for %s already", p.Base).WithHint("leadlight daemon status tells about it")
+	}
+	if err != nil {
+		state.Close()
+		return nil, nil, err
+	}
+	return state, held, nil
 }

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
+	"github.com/spf13/cobra"
+)
+
+// The two programs. leadlight is small and starts fast; leadlightd holds what is
+// long-lived or needs a heavy library.
+const (
+	lightProgram = "leadlight"
+	heavyProgram = "leadlightd"
+)
+
+// callerVersion is the variable by which leadlight tells leadlightd its version.
+const callerVersion = "LEADLIGHT_CALLER_VERSION"
+
+// LongLived is the work that only leadlightd can do.
+type LongLived struct {
+	Daemon func(context.Context, DaemonParts) error
+	Schema func(*config.Settings, dial.Paths) any
+	MCP    func(context.Context, MCPParts) error
+	Top    func(context.Context, TopParts) error
+}
+
+// Stores is where the teams of a base directory are kept, and what looks at their panes.
+type Stores struct {
+	Files *claudefs.FS
+	Mail  store.Mail
+	Panes *panes.Manager
+}
+
+// DaemonParts is what a daemon is made of.
+type DaemonParts struct {
+	Settings *config.Settings
+	Paths    dial.Paths
+	Version  string
+	OnDemand bool
+	Stores   Stores
+	Serve    func(as string) (*teams.Service, error)
+	Look     func(context.Context) teams.Facts
+	Log      *slog.Logger
+}
+
+// MCPParts is what a server of tools for models is made of.
+type MCPParts struct {
+	Settings          *config.Settings
+	Service           *teams.Service
+	Caller            teams.Caller
+	Version           string
+	Enabled, Delegate bool
+	Stores            Stores
+	HTTP, Token       string                        // address and secret; "": standard input and output
+	Announce          func(url, token string) error // says where the server listens
+	In                io.Reader
+	Out               io.Writer
+	Log               *slog.Logger
+}
+
+// TopParts is what the dashboard is made of.
+type TopParts struct {
+	Service *teams.Service
+	Team    string
+	Notify  string // off, bell or osc9
+	Inside  bool   // the panes are in the terminal around us
+	Program string // leadlight, which shows a pane
+	Environ []string
+	In      io.Reader
+	Out     io.Writer
+	Changes <-chan TeamChange
+}
+
+// TeamChange says that a team has changed.
+type TeamChange struct {
+	Mail bool // its mailboxes too
+}
+
+func (c *composition) stores() Stores { return Stores{Files: c.files, Mail: c.mail, Panes: c.panes} }
+
+// MainLongLived is Main for leadlightd.
+func MainLongLived(long LongLived, args []string, std Stdio, environ []string) int {
+	a := newApp(std, slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return strings.HasPrefix(kv, callerVersion+"=") }))
+	a.long = &long
+	if caller, ok := lookup(environ, callerVersion); ok && caller != version().comparable() {
+		a.json = asksForJSON(args)
+		return a.finish(fault.New(fault.Failed, "%s is version %s, but %s, which started it, is version %s", ownPath(), version().comparable(), lightProgram, caller).
+			WithHint("install both programs from one build: make build writes them to bin/"))
+	}
+	return a.main(args)
+}
+
+func lookup(environ []string, name string) (string, bool) {
+	for _, kv := range slices.Backward(environ) {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// comparable is the part of the version that must be the same in both programs.
+func (v versionInfo) comparable() string {
+	return strings.TrimSuffix(v.Version, "+dirty") + " " + v.Commit
+}
+
+func ownPath() string {
+	program, err := thisProgram()
+	if err != nil {
+		return heavyProgram
+	}
+	return program
+}
+
+// handOver makes the verbs of leadlightd be run by it, unless this is leadlightd.
+func (a *app) handOver(c *cobra.Command) *cobra.Command {
+	if a.long != nil {
+		return c
+	}
+	for _, sub := range c.Commands() {
+		a.handOver(sub)
+	}
+	if run := c.RunE; run != nil && (!c.HasSubCommands() || c.Name() == "mcp") {
+		c.RunE = func(*cobra.Command, []string) error { return a.becomeLongLived() }
+	}
+	return c
+}
+
+// becomeLongLived puts leadlightd in this process's place, with the same command line.
+func (a *app) becomeLongLived() error {
+	program, err := besides(heavyProgram)
+	if err != nil {
+		return err
+	}
+	err = syscall.Exec(program, append([]string{heavyProgram}, a.args...), a.longLivedEnviron())
+	return fault.New(fault.Failed, "run %s: %w", program, err)
+}
+
+func (a *app) longLivedEnviron() []string {
+	return append(slices.Clone(a.environ), callerVersion+"="+version().comparable())
+}
+
+// besides finds one of the two programs: this one, that in the same folder, or the one on
+// PATH.
+func besides(name string) (string, error) {
+	own, err := thisProgram()
+	if err != nil {
+		return "", err
+	}
+	if filepath.Base(own) == name {
+		return own, nil
+	}
+	called, err := os.Executable()
+	if err == nil {
+		for _, folder := range []string{filepath.Dir(called), filepath.Dir(own)} {
+			if path := filepath.Join(folder, name); runnable(path) {
+				return path, nil
+			}
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return "", fault.New(fault.ProgramNotFound, "%s is neither in %s nor on PATH", name, filepath.Dir(own)).
+			WithHint("install it beside %s: make build writes both programs to bin/", filepath.Base(own))
+	}
+	return path, nil
+}
+
+func runnable(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.Mode().IsRegular() && fi.Mode().Perm()&0o111 != 0
+}
+
+// light is leadlight, which runs as the host in each pane. Only leadlightd has to find it.
+func (a *app) light() (string, error) {
+	if a.long == nil {
+		return thisProgram()
+	}
+	return besides(lightProgram)
+}

@@ -1,0 +1,113 @@
+// Package longlived is what leadlightd does and leadlight cannot: it puts together the
+// daemon, the server of tools for models and the dashboard from what the command line gives.
+package longlived
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/cli"
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/cmd/internal/daemon"
+	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
+	"github.com/leadlight-dev/leadlight/cmd/internal/mcp"
+	"github.com/leadlight-dev/leadlight/cmd/internal/scheduler"
+	"github.com/leadlight-dev/leadlight/cmd/internal/tui"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/runs"
+)
+
+// Main is leadlightd: it runs the arguments after its own name and returns the exit status.
+func Main(args []string, std cli.Stdio, environ []string) int {
+	return cli.MainLongLived(cli.LongLived{Daemon: runDaemon, Schema: schema, MCP: serveTools, Top: showTeam}, args, std, environ)
+}
+
+// parts is what other packages add to the daemon.
+func parts(s *config.Settings, p dial.Paths) []daemon.Part {
+	return []daemon.Part{{Component: runs.Component(), Methods: func(d daemon.Deps) []rpc.Method {
+		return scheduler.New(scheduler.Options{
+			DB: d.DB, Serve: d.Serve, Publish: d.Publish, Beside: d.Beside, Hold: d.Hold, Log: d.Log,
+			Profiles: profiles.NewSet(s.Profiles), Models: s.Models, Limit: s.MaxParallel.V, Records: p.Records(),
+		}).Methods()
+	}}}
+}
+
+func runDaemon(ctx context.Context, p cli.DaemonParts) error {
+	fs := p.Stores.Files
+	return daemon.Run(ctx, daemon.Options{
+		Paths: p.Paths, Version: p.Version, OnDemand: p.OnDemand, Parts: parts(p.Settings, p.Paths), Serve: p.Serve, Look: p.Look, Log: p.Log,
+		Stores: daemon.Stores{Dir: fs.Dir(), Roster: fs.Roster(), Mail: p.Stores.Mail, Tasks: fs.Tasks(), Watcher: fs.Watcher(), Panes: p.Stores.Panes},
+	})
+}
+
+func schema(s *config.Settings, p dial.Paths) any {
+	return rpc.SchemaOf(daemon.Methods(parts(s, p)), daemon.Notifications())
+}
+
+func serveTools(ctx context.Context, p cli.MCPParts) error {
+	fs := p.Stores.Files
+	server := mcp.New(mcp.Options{
+		Service: p.Service, Caller: p.Caller, Team: p.Settings.Team.V, Version: p.Version, Enabled: p.Enabled, Delegate: p.Delegate,
+		Complete: func(spec *teams.SpawnSpec) { complete(p.Settings, spec) }, ShutDown: p.Settings.OnLeadExit.V == "shutdown", Log: p.Log,
+		Stores: mcp.Stores{Roster: fs.Roster(), Mail: p.Stores.Mail, Tasks: fs.Tasks(),
+			Hosts: func(ctx context.Context, team string) (<-chan struct{}, error) {
+				return fs.Watcher().Watch(ctx, []string{fs.Dir().Join("leadlight/" + team + "/hosts")}, nil)
+			}},
+	})
+	if p.HTTP == "" {
+		return server.Stdio(ctx, io.NopCloser(p.In), unclosed{p.Out})
+	}
+	l, err := net.Listen("tcp", p.HTTP)
+	if err != nil {
+		return fmt.Errorf("serve over HTTP: %w", err)
+	}
+	if p.Token == "" {
+		p.Token = rand.Text()
+	}
+	if err := p.Announce("http://"+l.Addr().String()+mcp.Path, p.Token); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	return server.HTTP(ctx, l, p.Token)
+}
+
+// complete fills what a model leaves open. A type of agent that is the name of a profile
+// means that profile.
+func complete(s *config.Settings, spec *teams.SpawnSpec) {
+	spec.Layout, spec.Profile = s.Layout(), s.Agent.V
+	if slices.Contains(profiles.NewSet(s.Profiles).Names(), spec.AgentType) {
+		spec.Profile = spec.AgentType
+	}
+	if spec.Model == "" && spec.Profile == s.Agent.V {
+		spec.Model = s.Model.V
+	}
+}
+
+// unclosed is standard output, which is not ours to close.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+func showTeam(ctx context.Context, p cli.TopParts) error {
+	changes := make(chan tui.Change)
+	go func() {
+		defer close(changes)
+		for c := range p.Changes {
+			select {
+			case changes <- tui.Change(c):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return tui.Run(ctx, tui.Options{
+		Service: p.Service, Team: p.Team, Program: p.Program, Environ: p.Environ, Inside: p.Inside, In: p.In, Out: p.Out, Changes: changes,
+		Notify: map[string]tui.Notice{"bell": tui.Bell, "osc9": tui.Desktop}[p.Notify],
+	})
+}

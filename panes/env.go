@@ -15,7 +15,7 @@ import (
 func dropped() []string {
 	return append(backend.TerminalVariables(),
 		"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_CODE_MESSAGING_SOCKET",
-		"CLAUDE_CODE_TASK_LIST_ID", profiles.Seam,
+		"CLAUDE_CODE_TASK_LIST_ID", profiles.TeammateCommand,
 		"LEADLIGHT_AGENT", "LEADLIGHT_HOST", "LEADLIGHT_TASK", "LEADLIGHT_TEAM", "LEADLIGHT_BASE_DIR", "LEADLIGHT_MCP_TOKEN")
 }
 

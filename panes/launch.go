@@ -89,9 +89,9 @@ func each(n int, f func(int)) {
 	wg.Wait()
 }
 
-// Seat writes what the host of a guest will read: its pane is there already, and the
-// caller runs in it. Record.Guest says which.
-func (m *Manager) Seat(ctx context.Context, l *Launch) error {
+// WriteLaunch writes what the host of a foreign member will read: its pane is there already, and the
+// caller runs in it. Record.ForeignPane says which.
+func (m *Manager) WriteLaunch(ctx context.Context, l *Launch) error {
 	if err := MakePrivate(m.opt.Runtime); err != nil {
 		return err
 	}

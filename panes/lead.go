@@ -11,9 +11,9 @@ import (
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
-// SeamName is the name of the link to this program by which a Claude Code that leads
+// TeammateLink is the name of the link to this program by which a Claude Code that leads
 // starts its teammates.
-const SeamName = "leadlight-teammate"
+const TeammateLink = "leadlight-teammate"
 
 // leadPrefix begins the names of the folders of leads, leadRecord is the record in one.
 const (
@@ -41,7 +41,7 @@ func (m *Manager) OpenLead() (folder string, close func() error, err error) {
 		return "", nil, err
 	}
 	if err = os.MkdirAll(folder, 0o700); err == nil {
-		err = os.Symlink(m.opt.Executable, filepath.Join(folder, SeamName))
+		err = os.Symlink(m.opt.Executable, filepath.Join(folder, TeammateLink))
 	}
 	if err != nil {
 		return "", nil, errors.Join(fmt.Errorf("make the folder of the lead: %w", err), os.RemoveAll(folder))

@@ -37,9 +37,9 @@ type LaunchRecord struct {
 	Backend  string   `json:"backend"`
 	Terminal string   `json:"terminal,omitempty"` // the terminal's own socket
 	LedByUs  bool     `json:"ledByUs"`
-	// Guest is the pane, as the roster names it, of a member whose pane and entry another
+	// ForeignPane is the pane, as the roster names it, of a member whose pane and entry another
 	// lead made and takes away: the host changes neither.
-	Guest string `json:"guest,omitempty"`
+	ForeignPane string `json:"foreignPane,omitempty"`
 
 	Manner  *profiles.Manner `json:"manner,omitempty"`  // interactive: how it is spoken to
 	Restart string           `json:"restart,omitempty"` // "on-failure": the host starts the agent again

@@ -72,13 +72,13 @@ func (m *Manager) endHost(ctx context.Context, t Target, term, kill time.Duratio
 		}
 	}
 	if known && rec.Ended != nil && rec.Process.Probe() == signals.Alive { // it stays, to be read: that ends now
-		m.dismiss(ctx, rec, kill)
+		m.shutDown(ctx, rec, kill)
 	}
 	return fromOutside(ctx, t.Host, rec, known, kill)
 }
 
-// dismiss sends away a host whose agent has ended.
-func (m *Manager) dismiss(ctx context.Context, rec HostRecord, kill time.Duration) {
+// shutDown sends away a host whose agent has ended.
+func (m *Manager) shutDown(ctx context.Context, rec HostRecord, kill time.Duration) {
 	ask, cancel := context.WithTimeout(ctx, kill+statusLimit)
 	defer cancel()
 	if _, err := host.Dial(rec.Socket).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Kill: kill}); err == nil {

@@ -29,7 +29,7 @@ func (s *Service) GC(ctx context.Context, dryRun bool) ([]api.Orphan, error) {
 		}
 	}
 	// The rosters are read after the panes and records, and again before each
-	// removal: a newcomer is in its roster before it has a pane.
+	// removal: a pending member is in its roster before it has a pane.
 	found, err := s.panes.Orphans(ctx, func(team, agent, host string) bool { return s.names(ctx, team, agent, host) })
 	out := []api.Orphan{}
 	for _, l := range found {

@@ -88,7 +88,7 @@ func (s *Service) recipient(ctx context.Context, t store.Team, to string) (strin
 	case m.Unsafe:
 		return "", fault.New(fault.InvalidName, "the roster of team %s holds the unsafe name %q", t.Name, store.Shown(m.Name)).
 			WithHint("nothing is sent to it; mend %s", t.Path)
-	case s.forges(t, *m):
+	case s.impersonatesLead(t, *m):
 		return "", fault.New(fault.NotLead, "teammate %s was started by Claude Code, whose own lead writes to it", m.Name).
 			WithHint("send in the name of a member: --as NAME")
 	}
@@ -146,7 +146,7 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 		if m.Name == sender.Name || entry.Unsafe || (!isLead && !m.Live()) {
 			continue
 		}
-		if !isLead && s.forges(t, *entry) {
+		if !isLead && s.impersonatesLead(t, *entry) {
 			continue
 		}
 		sent, err := s.put(ctx, t, m.Name, msg)
@@ -162,9 +162,9 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 	return out, nil
 }
 
-// forges tells whether a message of the caller to m would pass for one of another
+// impersonatesLead tells whether a message of the caller to m would pass for one of another
 // lead: only the lead that launched a teammate writes to it as the lead.
-func (s *Service) forges(t store.Team, m store.Member) bool {
+func (s *Service) impersonatesLead(t store.Team, m store.Member) bool {
 	return ofItsLead(t, m) && !t.LedByUs() && !s.caller.Teammate && (s.caller.Name == store.Lead || s.caller.Name == leadName(t))
 }
 
@@ -239,19 +239,19 @@ func shownMessage(t store.Team, owner string, m store.Message) api.Message {
 	switch {
 	case m.From != store.Lead && t.Member(m.From) == nil:
 		out.Note = "not a member"
-	case forged(t, m) != "":
-		out.Note = forged(t, m)
+	case senderMismatch(t, m) != "":
+		out.Note = senderMismatch(t, m)
 	case expired(t.Member(owner), m):
 		out.Note = "expired"
 	}
 	return out
 }
 
-// forged says what is wrong with who sent a structured message: it names another
+// senderMismatch says what is wrong with who sent a structured message: it names another
 // sender than the message itself, or only the lead sends such. "": nothing.
-func forged(t store.Team, m store.Message) string {
+func senderMismatch(t store.Team, m store.Message) string {
 	f, ok := store.ParseFrame(m.Text)
-	switch other := f.ForgedFor(m.From); {
+	switch other := f.SenderMismatch(m.From); {
 	case !ok:
 	case other != "":
 		return "says it is from " + store.Shown(other)

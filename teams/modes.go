@@ -37,10 +37,10 @@ func (s *Service) leadMode(t store.Team) string {
 	return ""
 }
 
-// rearm makes the command lines of a launch record for another permission mode:
+// buildModeCommand makes the command lines of a launch record for another permission mode:
 // fault.Unsupported where the profile has no way into it, or none to go on in it with
 // the conversation there is.
-func (s *Service) rearm(t store.Team, m store.Member, rec panes.LaunchRecord, mode string) (panes.LaunchRecord, error) {
+func (s *Service) buildModeCommand(t store.Team, m store.Member, rec panes.LaunchRecord, mode string) (panes.LaunchRecord, error) {
 	p, err := s.originOf(rec)
 	switch {
 	case err != nil:

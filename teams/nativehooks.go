@@ -32,9 +32,9 @@ const objectionsRecord = "ledger/.objections.json"
 // askedIn is how much longer than the hooks themselves a client waits for us.
 const askedIn = 15 * time.Second
 
-// equip gives a native newcomer the settings by which it asks the hooks of the team
+// writeSettings gives a native pending member the settings by which it asks the hooks of the team
 // file, if there are any.
-func (s *Service) equip(ctx context.Context, t store.Team, n *newcomer) error {
+func (s *Service) writeSettings(ctx context.Context, t store.Team, n *pendingMember) error {
 	if n.kind != profiles.Native || len(n.profile.JoinArgs) == 0 {
 		return nil
 	}

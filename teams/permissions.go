@@ -137,7 +137,7 @@ func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string
 		out.How = "asked"
 		return out, nil
 	}
-	if rec, err = s.rearm(t, m, rec, mode); err != nil {
+	if rec, err = s.buildModeCommand(t, m, rec, mode); err != nil {
 		return out, err
 	}
 	out.How = "restarted"

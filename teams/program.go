@@ -46,7 +46,7 @@ func (s *Service) absolute(what, path string) (string, error) {
 }
 
 // checkProgram says early, and by name, that the program is not there.
-func (s *Service) checkProgram(n *newcomer) error {
+func (s *Service) checkProgram(n *pendingMember) error {
 	argv := n.argv
 	if len(argv) == 0 {
 		if n.kind == profiles.Worker {
@@ -70,7 +70,7 @@ func (s *Service) checkProgram(n *newcomer) error {
 }
 
 // checkVariables says early what the agent lacks in its environment.
-func (s *Service) checkVariables(n *newcomer) error {
+func (s *Service) checkVariables(n *pendingMember) error {
 	env := s.panes.Environment("", "", "", n.variables())
 	for _, name := range n.profile.Needs {
 		if variable(env, name) == "" {

@@ -47,7 +47,7 @@ func (s *Service) reconcileOne(ctx context.Context, t store.Team, entry store.Me
 		// Before the tasks are free: whoever takes one next must not meet the one who had it.
 		left = s.panes.EndLeft(ctx, t.Name, m.Name, entry.Leadlight.Host, s.limits.Kill)
 	}
-	first, err = s.Bury(ctx, t.Name, m.Name, entry.Leadlight.Host, panes.Ended{State: m.State, ExitCode: m.ExitCode, Signal: m.Signal, Reason: m.Reason})
+	first, err = s.RecordExit(ctx, t.Name, m.Name, entry.Leadlight.Host, panes.Ended{State: m.State, ExitCode: m.ExitCode, Signal: m.Signal, Reason: m.Reason})
 	if err != nil || !first || m.State != api.StateLost || !t.LedByUs() {
 		return first, err
 	}

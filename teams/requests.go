@@ -94,7 +94,7 @@ func trimmed[T any](all []T, open func(T) bool) []T {
 func (r *requests) add(t store.Team, msgs []store.Message) (added bool) {
 	for _, m := range msgs {
 		f, ok := store.ParseFrame(m.Text)
-		if !ok || f.RequestID == "" || forged(t, m) != "" || t.Member(m.From) == nil {
+		if !ok || f.RequestID == "" || senderMismatch(t, m) != "" || t.Member(m.From) == nil {
 			continue
 		}
 		at := api.At(m.Timestamp)
@@ -164,7 +164,7 @@ func (s *Service) answerer(t store.Team, from string) error {
 	if s.caller.Name != store.Lead && s.caller.Name != leadName(t) {
 		return fault.New(fault.NotLead, "%s may not answer for the lead", store.Shown(s.caller.Name)).WithHint("leave --as out")
 	}
-	if m := t.Member(from); m != nil && s.forges(t, *m) {
+	if m := t.Member(from); m != nil && s.impersonatesLead(t, *m) {
 		return fault.New(fault.NotLead, "teammate %s was started by Claude Code, whose own lead answers it", m.Name)
 	}
 	return nil

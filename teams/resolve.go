@@ -12,7 +12,7 @@ import (
 const defaultProfile = "claude"
 
 // resolve checks one spec and fills in what it leaves open.
-func (s *Service) resolve(t store.Team, n *newcomer) {
+func (s *Service) resolve(t store.Team, n *pendingMember) {
 	n.err = func() error {
 		name, err := store.CheckMember(n.spec.Name)
 		if err != nil {
@@ -31,7 +31,7 @@ func (s *Service) resolve(t store.Team, n *newcomer) {
 			func() error { return checkPrompt(name, n.spec.Prompt) },
 			func() error { return checkRestart(n.spec.Restart) },
 			func() (err error) { n.dir, err = s.workingFolder(t, n.spec.Cwd); return err },
-			func() error { return n.arm(t, n.spec.Color) },
+			func() error { return n.buildCommand(t, n.spec.Color) },
 			func() error { return s.checkProgram(n) },
 			func() error { return s.checkVariables(n) },
 		} {

@@ -61,7 +61,7 @@ func (s *Service) restart(ctx context.Context, team string, m store.Member, seen
 		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Env: s.keptVariables(ctx, m, seen, rec), Layout: rec.Layout,
 		Cwd: rec.Dir, Color: m.Color, Run: rec.Run, RunTask: rec.RunTask, Restart: rec.Restart, PlanMode: rec.Plan, again: &rec, replaced: count,
 	}
-	check := newcomer{spec: spec}
+	check := pendingMember{spec: spec}
 	if s.resolve(t, &check); check.err != nil {
 		return api.Member{}, check.err // before anything is stopped
 	}

@@ -95,9 +95,9 @@ func New(c Config) *Service {
 	}
 }
 
-// Knowing returns the same verbs with profiles of a team file over those that there
+// WithProfiles returns the same verbs with profiles of a team file over those that there
 // are.
-func (s *Service) Knowing(own map[string]profiles.Profile) *Service {
+func (s *Service) WithProfiles(own map[string]profiles.Profile) *Service {
 	in := *s
 	in.profiles = maps.Clone(s.profiles)
 	maps.Copy(in.profiles, own)

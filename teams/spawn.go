@@ -48,8 +48,8 @@ type Spawned struct {
 	Err    error // nothing is left of it, if not nil
 }
 
-// newcomer is one teammate on its way.
-type newcomer struct {
+// pendingMember is one teammate on its way.
+type pendingMember struct {
 	spec     SpawnSpec
 	kind     string
 	profile  profiles.Profile
@@ -70,7 +70,7 @@ type newcomer struct {
 // then the panes. It returns one result for each spec, in order; what failed is
 // undone and does not keep the others from starting.
 func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []Spawned {
-	news := make([]newcomer, len(specs))
+	news := make([]pendingMember, len(specs))
 	err := s.leadOnly("start teammates")
 	var t store.Team
 	if err == nil {
@@ -81,18 +81,18 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 		mode = s.leadMode(t)
 	}
 	for i := range specs {
-		news[i] = newcomer{spec: specs[i], host: uuid.NewString(), mode: mode, err: err}
+		news[i] = pendingMember{spec: specs[i], host: uuid.NewString(), mode: mode, err: err}
 		if err == nil {
 			s.resolve(t, &news[i])
 		}
 		if news[i].err == nil && news[i].spec.again == nil {
-			news[i].err = s.equip(ctx, t, &news[i])
+			news[i].err = s.writeSettings(ctx, t, &news[i])
 		}
 	}
 	if err == nil {
-		s.enlist(ctx, t, news)
+		s.register(ctx, t, news)
 		s.addWorktrees(ctx, t, news)
-		s.brief(ctx, t, news)
+		s.sendPrompt(ctx, t, news)
 		s.launch(ctx, t, news)
 	}
 	out := make([]Spawned, len(news))
@@ -112,9 +112,9 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 	return out
 }
 
-// enlist writes the newcomers into the roster: the intent before the act.
-func (s *Service) enlist(ctx context.Context, t store.Team, news []newcomer) {
-	gone := s.replaceable(ctx, t)
+// register writes the pending members into the roster: the intent before the act.
+func (s *Service) register(ctx context.Context, t store.Team, news []pendingMember) {
+	gone := s.whoRuns(ctx, t)
 	s.settle(ctx, t, news, func(now *store.Team) error {
 		for i := range news {
 			n := &news[i]
@@ -130,8 +130,8 @@ func (s *Service) enlist(ctx context.Context, t store.Team, news []newcomer) {
 	}
 }
 
-// settle updates the roster; if that fails, so do all newcomers.
-func (s *Service) settle(ctx context.Context, t store.Team, news []newcomer, change func(*store.Team) error) {
+// settle updates the roster; if that fails, so do all pending members.
+func (s *Service) settle(ctx context.Context, t store.Team, news []pendingMember, change func(*store.Team) error) {
 	before := make([]error, len(news))
 	for i := range news {
 		before[i] = news[i].err
@@ -151,9 +151,9 @@ func (s *Service) settle(ctx context.Context, t store.Team, news []newcomer, cha
 	}
 }
 
-// replaceable returns the hosts of those members that are proved not to run, by
+// whoRuns returns the hosts of those members that are proved not to run, by
 // name, and how many teammates do run.
-func (s *Service) replaceable(ctx context.Context, t store.Team) presence {
+func (s *Service) whoRuns(ctx context.Context, t store.Team) presence {
 	p := presence{states: map[string]string{}, hosts: map[string]string{}}
 	for _, m := range s.observe(ctx, t, t.Teammates()) {
 		p.states[m.Name] = m.State
@@ -169,16 +169,16 @@ func (s *Service) replaceable(ctx context.Context, t store.Team) presence {
 	return p
 }
 
-// presence is who was seen running before newcomers join.
+// presence is who was seen running before pending members join.
 type presence struct {
 	states map[string]string
 	hosts  map[string]string
 	live   int
 }
 
-// join adds one newcomer to the roster, in the place of a member of that name
+// join adds one pending member to the roster, in the place of a member of that name
 // that has ended.
-func (s *Service) join(t *store.Team, n *newcomer, seen presence) error {
+func (s *Service) join(t *store.Team, n *pendingMember, seen presence) error {
 	n.old, n.color = nil, "" // the change may run more than once
 	running := seen.live
 	for _, m := range t.Members {
@@ -224,7 +224,7 @@ func (s *Service) join(t *store.Team, n *newcomer, seen presence) error {
 	return nil
 }
 
-func (s *Service) entry(t *store.Team, n *newcomer) store.Member {
+func (s *Service) entry(t *store.Team, n *pendingMember) store.Member {
 	now := time.Now()
 	return store.Member{
 		AgentID: n.spec.Name + "@" + t.Name, Name: n.spec.Name, AgentType: n.spec.AgentType, Model: n.spec.Model,
@@ -236,9 +236,9 @@ func (s *Service) entry(t *store.Team, n *newcomer) store.Member {
 	}
 }
 
-// brief puts the first message into each newcomer's box, which was emptied
+// sendPrompt puts the first message into each pending member's box, which was emptied
 // before: a request to its predecessor must not end the new one.
-func (s *Service) brief(ctx context.Context, t store.Team, news []newcomer) {
+func (s *Service) sendPrompt(ctx context.Context, t store.Team, news []pendingMember) {
 	var wg sync.WaitGroup
 	for i := range news {
 		n := &news[i]
@@ -262,7 +262,7 @@ func (s *Service) brief(ctx context.Context, t store.Team, news []newcomer) {
 }
 
 // launch opens the panes and writes what came of it.
-func (s *Service) launch(ctx context.Context, t store.Team, news []newcomer) {
+func (s *Service) launch(ctx context.Context, t store.Team, news []pendingMember) {
 	var launches []panes.Launch
 	var index []int
 	for i, n := range news {
@@ -272,7 +272,7 @@ func (s *Service) launch(ctx context.Context, t store.Team, news []newcomer) {
 		}
 	}
 	if len(launches) == 0 {
-		s.dismiss(ctx, t, news)
+		s.rollback(ctx, t, news)
 		return
 	}
 	s.clearOld(ctx, t, news)
@@ -304,11 +304,11 @@ func (s *Service) launch(ctx context.Context, t store.Team, news []newcomer) {
 			s.panes.Undo(context.WithoutCancel(ctx), launches[k], results[k].Pane)
 		}
 	}
-	s.dismiss(ctx, t, news)
+	s.rollback(ctx, t, news)
 }
 
 // clearOld closes the panes that those who had the names before have left.
-func (s *Service) clearOld(ctx context.Context, t store.Team, news []newcomer) {
+func (s *Service) clearOld(ctx context.Context, t store.Team, news []pendingMember) {
 	var wg sync.WaitGroup
 	for _, n := range news {
 		if n.err != nil || n.old == nil || n.old.Leadlight == nil {
@@ -323,7 +323,7 @@ func (s *Service) clearOld(ctx context.Context, t store.Team, news []newcomer) {
 }
 
 // launchAll launches those of the same placement together.
-func (s *Service) launchAll(ctx context.Context, news []newcomer, index []int, launches []panes.Launch) []panes.Launched {
+func (s *Service) launchAll(ctx context.Context, news []pendingMember, index []int, launches []panes.Launch) []panes.Launched {
 	out := make([]panes.Launched, len(launches))
 	done := make([]bool, len(launches))
 	for k := range launches {
@@ -346,7 +346,7 @@ func (s *Service) launchAll(ctx context.Context, news []newcomer, index []int, l
 	return out
 }
 
-func (n newcomer) layout() panes.Layout {
+func (n pendingMember) layout() panes.Layout {
 	l := n.spec.Layout
 	if n.spec.Placement != "" {
 		l.Placement = n.spec.Placement
@@ -354,10 +354,10 @@ func (n newcomer) layout() panes.Layout {
 	return l
 }
 
-// dismiss takes those that failed out of the roster again, with their mail.
-func (s *Service) dismiss(ctx context.Context, t store.Team, news []newcomer) {
+// rollback takes those that failed out of the roster again, with their mail.
+func (s *Service) rollback(ctx context.Context, t store.Team, news []pendingMember) {
 	ctx = context.WithoutCancel(ctx)
-	failed := map[string]*newcomer{}
+	failed := map[string]*pendingMember{}
 	for i := range news {
 		if n := &news[i]; n.err != nil && n.joined {
 			failed[n.spec.Name] = n

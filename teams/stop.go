@@ -177,7 +177,7 @@ func (s *Service) stopOne(ctx context.Context, t store.Team, m store.Member, o *
 		out.Outcome = api.AlreadyStopped // only its dead pane was left
 	}
 	if out.Outcome != api.UnprovenStop {
-		if _, err := s.Bury(ctx, t.Name, m.Name, m.Leadlight.Host, panes.Ended{State: api.StateStopped, Reason: orDefault(o.Reason, "stopped")}); err != nil {
+		if _, err := s.RecordExit(ctx, t.Name, m.Name, m.Leadlight.Host, panes.Ended{State: api.StateStopped, Reason: orDefault(o.Reason, "stopped")}); err != nil {
 			out.Outcome, out.Reason = api.UnprovenStop, "it is gone, but the roster could not be written: "+err.Error()
 		}
 	}

@@ -121,7 +121,7 @@ func (s *Service) owner(t store.Team, name string) (string, error) {
 // the list itself.
 func (s *Service) assign(ctx context.Context, t store.Team, task store.Task) error {
 	m := t.Member(task.Owner)
-	if m == nil || m.Unsafe || t.IsLead(*m) || s.forges(t, *m) || store.SameName(m.Name, s.caller.Name) || (m.Leadlight != nil && m.Leadlight.Kind == profiles.Worker) {
+	if m == nil || m.Unsafe || t.IsLead(*m) || s.impersonatesLead(t, *m) || store.SameName(m.Name, s.caller.Name) || (m.Leadlight != nil && m.Leadlight.Kind == profiles.Worker) {
 		return nil
 	}
 	f := store.Frame{Type: store.TaskAssignment, TaskID: task.ID, Subject: task.Subject, Description: task.Description, AssignedBy: s.caller.Name, Timestamp: store.FormatTime(time.Now())}

@@ -244,7 +244,7 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 		if _, err := s.Reconcile(ctx, team); err != nil && ctx.Err() == nil {
 			s.log.Warn("write down who is lost", "team", team, "error", err)
 		}
-		_, more, err := s.Replace(ctx, team)
+		_, more, err := s.RestartLost(ctx, team)
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("start the lost again", "team", team, "error", err)
 		}

@@ -31,7 +31,7 @@ func (s *Service) worktrees() worktree.Keeper {
 
 // addWorktrees gives those pending members that ask for one a worktree, in which they then
 // work.
-func (s *Service) addWorktrees(ctx context.Context, t store.Team, news []newcomer) {
+func (s *Service) addWorktrees(ctx context.Context, t store.Team, news []pendingMember) {
 	var wg sync.WaitGroup
 	for i := range news {
 		n := &news[i]
@@ -43,7 +43,7 @@ func (s *Service) addWorktrees(ctx context.Context, t store.Team, news []newcome
 	wg.Wait()
 }
 
-func (s *Service) addWorktree(ctx context.Context, t store.Team, n *newcomer) error {
+func (s *Service) addWorktree(ctx context.Context, t store.Team, n *pendingMember) error {
 	tree, err := s.worktrees().Add(ctx, n.dir, t.Name, n.spec.Name, *n.spec.Worktree)
 	if err != nil {
 		return fmt.Errorf("a worktree for %s: %w", n.spec.Name, err)

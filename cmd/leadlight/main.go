@@ -15,8 +15,8 @@ func main() {
 	switch filepath.Base(os.Args[0]) { // called by Claude Code,
 	case "tmux": // who asks for panes
 		args = append([]string{"tmux-shim"}, args...)
-	case cli.SeamName: // or starts a teammate
-		os.Exit(cli.Seam(os.Args, std, os.Environ()))
+	case cli.TeammateLink: // or starts a teammate
+		os.Exit(cli.TeammateCommand(os.Args, std, os.Environ()))
 	}
 	os.Exit(cli.Main(args, std, os.Environ()))
 }

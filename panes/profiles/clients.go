@@ -5,8 +5,8 @@ import "fmt"
 // Client is what a version of Claude Code does, as far as versions differ in what
 // matters here.
 type Client struct {
-	Teams bool // it has teams, once CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS is set
-	Seam  bool // as a lead it starts its teammates by the program that Seam names, in panes
+	Teams           bool // it has teams, once CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS is set
+	TeammateCommand bool // as a lead it starts its teammates by the program that TeammateCommand names, in panes
 	// TaskCreated: hooks may stand on this event; older ones refuse settings that name it.
 	TaskCreated bool
 	TakesModes  bool // a teammate obeys requests to change its permission mode that come from outside
@@ -14,11 +14,11 @@ type Client struct {
 
 // What a Client is spoken to with.
 const (
-	Seam      = "CLAUDE_CODE_TEAMMATE_COMMAND" // names the program that a lead starts in place of itself
-	TeamsOn   = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS"
-	PanesFlag = "--teammate-mode" // followed by PanesMode
-	Settings  = "--settings"      // followed by a file with more settings
-	PanesMode = "tmux"            // teammates get panes, whatever the settings say
+	TeammateCommand = "CLAUDE_CODE_TEAMMATE_COMMAND" // names the program that a lead starts in place of itself
+	TeamsOn         = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS"
+	PanesFlag       = "--teammate-mode" // followed by PanesMode
+	Settings        = "--settings"      // followed by a file with more settings
+	PanesMode       = "tmux"            // teammates get panes, whatever the settings say
 )
 
 // clients is the one table of what changed in which version. A row says what holds
@@ -33,10 +33,10 @@ func clients() []struct {
 	}{
 		{[3]int{}, Client{}},
 		{[3]int{2, 1, 32}, Client{Teams: true, TakesModes: true}},
-		{[3]int{2, 1, 41}, Client{Teams: true, TakesModes: true, Seam: true}}, // older ones were not tried
-		{[3]int{2, 1, 84}, Client{Teams: true, TakesModes: true, Seam: true, TaskCreated: true}},
+		{[3]int{2, 1, 41}, Client{Teams: true, TakesModes: true, TeammateCommand: true}}, // older ones were not tried
+		{[3]int{2, 1, 84}, Client{Teams: true, TakesModes: true, TeammateCommand: true, TaskCreated: true}},
 		// Requests for a mode are dropped from a version between this one and 2.1.169.
-		{[3]int{2, 1, 158}, Client{Teams: true, Seam: true, TaskCreated: true}},
+		{[3]int{2, 1, 158}, Client{Teams: true, TeammateCommand: true, TaskCreated: true}},
 	}
 }
 

@@ -99,9 +99,9 @@ type HostPattern struct {
 	Host string `json:"host"`
 }
 
-// ForgedFor returns the sender that the frame names and that is another than from,
+// SenderMismatch returns the sender that the frame names and that is another than from,
 // who sent the message that carries it; "" if all that it says of its sender is true.
-func (f Frame) ForgedFor(from string) string {
+func (f Frame) SenderMismatch(from string) string {
 	for _, named := range []string{f.AgentID, f.WorkerName, f.From, f.AssignedBy} {
 		if named != "" && !SameName(named, from) {
 			return named

@@ -146,9 +146,9 @@ type Bookkeeping struct {
 	SpawnedAt *time.Time `json:"spawnedAt,omitempty"`
 	StoppedAt *time.Time `json:"stoppedAt,omitempty"`
 	Replaced  *Replaced  `json:"replaced,omitempty"`
-	// Guest: this does not stand in the roster, which is another lead's, as the pane is;
+	// Foreign: this does not stand in the roster, which is another lead's, as the pane is;
 	// it is known from how the host was launched.
-	Guest bool `json:"-"`
+	Foreign bool `json:"-"`
 }
 
 // Replaced is how often in a row a lost member was started again without being asked:

@@ -121,7 +121,7 @@ func (m *teammate) open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start the host: %w", err)
 	}
-	if l.Guest == "" { // what stands on a guest's pane is its lead's to say
+	if l.ForeignPane == "" { // what stands on a foreign member's pane is its lead's to say
 		m.label = newLabeller(o.Panes, panes.Target{
 			Team: o.Team, Agent: o.Agent, Host: l.Host, Backend: l.Backend, Terminal: l.Terminal, Pane: backend.ID(m.record.Pane),
 		}, backend.Label{Name: o.Agent, Color: l.Color})
@@ -155,7 +155,7 @@ func (m *teammate) show(state, task, reason string) {
 func (m *teammate) supervise(ctx context.Context) panes.Ended {
 	stop := m.endOnClosing(ctx)
 	defer stop()
-	m.o.Service = m.o.Service.In(m.launch.Dir, m.env, m.host.Closing()) // hooks inherit what it has
+	m.o.Service = m.o.Service.WithEnviron(m.launch.Dir, m.env, m.host.Closing()) // hooks inherit what it has
 	argv, resume := m.launch.Argv, m.launch.GoOn
 	for again := 0; ; again++ {
 		if resume {
@@ -305,7 +305,7 @@ func (m *teammate) end(ctx context.Context, e panes.Ended) (int, error) {
 	}
 	errs := []error{m.o.Panes.Records().WriteHost(ctx, m.o.Team, m.o.Agent, m.record)}
 	errs = append(errs, m.notifyEnd(ctx, e)) // while the roster, which may forget us, still names us
-	_, err := m.o.Service.Bury(ctx, m.o.Team, m.o.Agent, m.launch.Host, e)
+	_, err := m.o.Service.RecordExit(ctx, m.o.Team, m.o.Agent, m.launch.Host, e)
 	errs = append(errs, err)
 	if m.host != nil {
 		if e.State == api.StateFailed {
@@ -316,7 +316,7 @@ func (m *teammate) end(ctx context.Context, e panes.Ended) (int, error) {
 		errs = append(errs, m.host.Close())
 	}
 	code := 0
-	if e.State == api.StateFailed && (m.launch.LedByUs || m.launch.Guest != "") { // another lead's roster forgets ours, so its pane goes, too
+	if e.State == api.StateFailed && (m.launch.LedByUs || m.launch.ForeignPane != "") { // another lead's roster forgets ours, so its pane goes, too
 		if code = 1; e.ExitCode != nil && *e.ExitCode > 0 {
 			code = *e.ExitCode
 		}
@@ -338,10 +338,10 @@ func (m *teammate) keepAfterFailure(e panes.Ended) {
 }
 
 // notifyEnd tells the lead that its teammate has ended. One that failed in its first
-// moments is the spawner's to report; the lead of a guest is told of failures only: it
+// moments is the spawner's to report; the lead of a foreign member is told of failures only: it
 // sees the rest itself.
 func (m *teammate) notifyEnd(ctx context.Context, e panes.Ended) error {
-	if m.launch.Guest != "" {
+	if m.launch.ForeignPane != "" {
 		if e.State != api.StateFailed {
 			return nil
 		}

@@ -33,7 +33,7 @@ func (m *teammate) work(ctx context.Context) panes.Ended {
 	if err != nil {
 		return failed(err)
 	}
-	m.o.Service = m.o.Service.In(m.launch.Dir, m.env, m.host.Closing()) // hooks inherit what it has
+	m.o.Service = m.o.Service.WithEnviron(m.launch.Dir, m.env, m.host.Closing()) // hooks inherit what it has
 	m.show(api.StateActive, "", "")
 	last := finished{}
 	idle, kept := false, 0 // kept: how often in a row hooks have kept it from going idle
@@ -138,7 +138,7 @@ func (m *teammate) run(ctx context.Context, task api.Task) finished {
 		switch {
 		case why == failure{}: // it is done, also if the host has to go now
 		case m.closing():
-			return finished{} // Bury gives the task back
+			return finished{} // RecordExit gives the task back
 		default:
 			return m.fail(ctx, task, why)
 		}

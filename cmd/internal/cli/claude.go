@@ -137,7 +137,7 @@ func runClaude(ctx context.Context, a *app, o claudeOptions) error {
 	if err := panes.WriteLead(folder, lead); err != nil {
 		return err
 	}
-	status, err := foreground(ctx, append(argv, o.Args...), append(lead.Environ, profiles.Seam+"="+filepath.Join(folder, panes.SeamName)))
+	status, err := foreground(ctx, append(argv, o.Args...), append(lead.Environ, profiles.TeammateCommand+"="+filepath.Join(folder, panes.TeammateLink)))
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (a *app) client(ctx context.Context, s *config.Settings) ([]string, error) 
 	if program, err = filepath.Abs(program); err != nil {
 		return nil, fmt.Errorf("find %s: %w", program, err)
 	}
-	return append([]string{program}, p.Command[1:]...), a.checkSeam(ctx, program)
+	return append([]string{program}, p.Command[1:]...), a.checkTeammateCommand(ctx, program)
 }
 
 // leadable says what of the settings and the arguments would keep the teammates out of
@@ -237,7 +237,7 @@ func agentsArgument(s *config.Settings, path string, o *claudeOptions) ([]string
 // leadEnviron is the environment of the client, and of its teammates: this one, with
 // the base directory as the client's home.
 func (a *app) leadEnviron(s *config.Settings) []string {
-	env := backend.Without(a.environ, []string{profiles.Seam, profiles.TeamsOn, "LEADLIGHT_BASE_DIR"})
+	env := backend.Without(a.environ, []string{profiles.TeammateCommand, profiles.TeamsOn, "LEADLIGHT_BASE_DIR"})
 	env = append(env, profiles.TeamsOn+"=1", "LEADLIGHT_BASE_DIR="+s.BaseDir.V)
 	if a.getenv("CLAUDE_CONFIG_DIR") == "" && s.BaseDir.V == filepath.Join(a.getenv("HOME"), ".claude") {
 		return env // its home by itself; to name it would move a file of the client's

@@ -110,7 +110,7 @@ func (t *teamWatch) replace(ctx context.Context) {
 	if !slices.ContainsFunc(t.hub.last(t.name).Members, func(m api.Member) bool { return m.State == api.StateLost }) {
 		return
 	}
-	_, more, err := t.service.Replace(ctx, t.name)
+	_, more, err := t.service.RestartLost(ctx, t.name)
 	if err != nil && ctx.Err() == nil {
 		t.log.Warn("start the lost again", "team", t.name, "error", err)
 	}

@@ -312,7 +312,7 @@ func (c *runController) startWorkers(ctx context.Context, t api.AgentTeam, worke
 	if len(specs) == 0 {
 		return out
 	}
-	for k, got := range c.svc.Knowing(own).Spawn(ctx, c.place.LiveTeam, specs) {
+	for k, got := range c.svc.WithProfiles(own).Spawn(ctx, c.place.LiveTeam, specs) {
 		l := workers[at[k]]
 		err := got.Err
 		if fault.CodeOf(err) == fault.DuplicateName {

@@ -20,25 +20,25 @@ import (
 	"github.com/leadlight-dev/leadlight/teams"
 )
 
-// SeamName is the name by which this program is called to be one.
-const SeamName = panes.SeamName
+// TeammateLink is the name by which this program is called to be one.
+const TeammateLink = panes.TeammateLink
 
-// Seam is the life of a teammate that Claude Code, started by leadlight claude, starts
-// in its place: called by the link whose name is panes.SeamName, with the client's own
+// TeammateCommand is the life of a teammate that Claude Code, started by leadlight claude, starts
+// in its place: called by the link whose name is panes.TeammateLink, with the client's own
 // arguments behind it. It returns the exit status.
-func Seam(argv []string, std Stdio, environ []string) int {
+func TeammateCommand(argv []string, std Stdio, environ []string) int {
 	lead, err := panes.ReadLead(filepath.Dir(argv[0]))
 	a := newApp(std, lead.Environ)
 	if err == nil {
 		defer a.close()
-		err = a.guest(lead, argv[1:], environ)
+		err = a.foreignMember(lead, argv[1:], environ)
 	}
 	return a.finish(err)
 }
 
-// guest lives it. The variables are the lead's; of the pane's only what says which
+// foreignMember lives it. The variables are the lead's; of the pane's only what says which
 // terminal it is in.
-func (a *app) guest(lead panes.Lead, args, pane []string) error {
+func (a *app) foreignMember(lead panes.Lead, args, pane []string) error {
 	j, err := profiles.ParseJoining(args)
 	if err != nil {
 		return err
@@ -64,20 +64,20 @@ func (a *app) enter(ctx context.Context, c *composition, lead panes.Lead, j prof
 	if err != nil {
 		return fmt.Errorf("find the working folder: %w", err)
 	}
-	g := teams.GuestSpec{Joining: j, Client: slices.Concat(lead.Client, profiles.WithoutFlag(args, "--settings", lead.Hook)), Dir: dir}
+	g := teams.ForeignMember{Joining: j, Client: slices.Concat(lead.Client, profiles.WithoutFlag(args, "--settings", lead.Hook)), Dir: dir}
 	at := newApp(Stdio{}, pane)
 	if in, inside, err := tmux.ParseInside(at.getenv("TMUX")); err == nil && inside {
 		g.Backend, g.Terminal, g.Pane = "tmux", in.Socket, at.getenv("TMUX_PANE")
 	} else if _, session, found := strings.Cut(at.getenv("ITERM_SESSION_ID"), ":"); found {
 		g.Pane = session
 	}
-	return c.service.Enter(ctx, g)
+	return c.service.Prepare(ctx, g)
 }
 
-// checkSeam makes sure that a client starts its teammates by us: fault.Unsupported. The
+// checkTeammateCommand makes sure that a client starts its teammates by us: fault.Unsupported. The
 // version says whether it ought to, its program whether it knows the variable at all: a
 // newer version may have dropped it.
-func (a *app) checkSeam(ctx context.Context, program string) error {
+func (a *app) checkTeammateCommand(ctx context.Context, program string) error {
 	limited, cancel := context.WithTimeout(ctx, versionLimit)
 	defer cancel()
 	c := exec.CommandContext(limited, program, "--version")
@@ -90,13 +90,13 @@ func (a *app) checkSeam(ctx context.Context, program string) error {
 	if !known {
 		return fault.New(fault.Unsupported, "%s does not say its version, but %.60q", program, said).WithHint("is it Claude Code?")
 	}
-	if !client.Seam {
+	if !client.TeammateCommand {
 		return fault.New(fault.Unsupported, "Claude Code %s (%s) does not let others host its teammates", version, program).WithHint("install a newer version")
 	}
-	if knows, err := mentions(program, profiles.Seam); err != nil {
+	if knows, err := mentions(program, profiles.TeammateCommand); err != nil {
 		return fmt.Errorf("look into %s: %w", program, err)
 	} else if !knows {
-		return fault.New(fault.Unsupported, "Claude Code %s (%s) does not know %s, by which its teammates would run in our hosts", version, program, profiles.Seam).
+		return fault.New(fault.Unsupported, "Claude Code %s (%s) does not know %s, by which its teammates would run in our hosts", version, program, profiles.TeammateCommand).
 			WithHint("install a version that does, such as 2.1.332, or run claude itself")
 	}
 	return nil

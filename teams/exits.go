@@ -12,15 +12,15 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// Bury writes down that a member has ended: its roster entry (in a team that
-// Claude leads the entry is removed; that of a guest is that lead's own), and the tasks it had in progress, which are
+// RecordExit writes down that a member has ended: its roster entry (in a team that
+// Claude leads the entry is removed; that of a foreign member is that lead's own), and the tasks it had in progress, which are
 // free again with a note who had them. It does nothing if the roster names
 // another host than hostID for it or if the end is written down already, so it
 // can be called by whoever comes first: the host itself, stop, or who finds the
 // member lost. It reports whether it was the one that wrote it down.
-func (s *Service) Bury(ctx context.Context, team, name, hostID string, o panes.Ended) (first bool, err error) {
+func (s *Service) RecordExit(ctx context.Context, team, name, hostID string, o panes.Ended) (first bool, err error) {
 	ctx = context.WithoutCancel(ctx)
-	if _, m, err := s.find(ctx, team, name); err == nil && m.Leadlight != nil && m.Leadlight.Guest && m.Leadlight.Host == hostID {
+	if _, m, err := s.find(ctx, team, name); err == nil && m.Leadlight != nil && m.Leadlight.Foreign && m.Leadlight.Host == hostID {
 		return false, s.freeTasks(ctx, team, name, o)
 	}
 	err = s.roster.Update(ctx, team, func(t *store.Team) error {

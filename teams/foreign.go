@@ -14,9 +14,9 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// GuestSpec is a teammate that Claude Code, as the lead, starts by us, in a pane of
+// ForeignMember is a teammate that Claude Code, as the lead, starts by us, in a pane of
 // its own making and with an entry of its own in the roster.
-type GuestSpec struct {
+type ForeignMember struct {
 	profiles.Joining
 	Client            []string // the client's own command line: what runs unless the type stands for another agent
 	Dir               string
@@ -28,14 +28,14 @@ type GuestSpec struct {
 // the roster: until 2.1.112 it does so afterwards.
 const entryLimit = 10 * time.Second
 
-// Enter prepares the life of a guest in this process: what its host will read. A type of agent that stands for another vendor's agent
+// Prepare writes what the host of a foreign member, in this process, will read. A type of agent that stands for another vendor's agent
 // (profiles.Set.ForType) runs that one. The variables are those of the Service's
 // panes.Manager.
-func (s *Service) Enter(ctx context.Context, g GuestSpec) error {
-	n := newcomer{spec: SpawnSpec{Name: g.Agent}, host: uuid.NewString(), dir: g.Dir}
+func (s *Service) Prepare(ctx context.Context, g ForeignMember) error {
+	n := pendingMember{spec: SpawnSpec{Name: g.Agent}, host: uuid.NewString(), dir: g.Dir}
 	t, err := s.awaitEntry(ctx, g)
 	if err == nil {
-		err = s.armGuest(t, g, &n)
+		err = s.buildForeignCommand(t, g, &n)
 	}
 	if err != nil {
 		return err
@@ -43,15 +43,15 @@ func (s *Service) Enter(ctx context.Context, g GuestSpec) error {
 	l := panes.Launch{
 		Record: panes.LaunchRecord{
 			Host: n.host, Team: t.Name, Agent: g.Agent, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv, Dir: n.dir,
-			Color: g.Color, Manner: n.manner(), Plan: g.Plan, Guest: g.Pane, Backend: g.Backend, Terminal: g.Terminal,
+			Color: g.Color, Manner: n.manner(), Plan: g.Plan, ForeignPane: g.Pane, Backend: g.Backend, Terminal: g.Terminal,
 		},
 		Env: s.panes.Environment(t.Name, g.Agent, n.host, n.variables()), Ready: s.limits.Ready,
 	}
-	return s.panes.Seat(ctx, &l)
+	return s.panes.WriteLaunch(ctx, &l)
 }
 
-// awaitEntry waits until the lead has written the guest, with its pane, into its roster.
-func (s *Service) awaitEntry(ctx context.Context, g GuestSpec) (store.Team, error) {
+// awaitEntry waits until the lead has written the foreign member, with its pane, into its roster.
+func (s *Service) awaitEntry(ctx context.Context, g ForeignMember) (store.Team, error) {
 	if g.Pane == "" {
 		return store.Team{}, fault.New(fault.BackendUnavailable, "teammate %s is in no pane of a terminal that is known", g.Agent).WithHint("Claude Code makes panes in tmux")
 	}
@@ -80,8 +80,8 @@ func (s *Service) awaitEntry(ctx context.Context, g GuestSpec) (store.Team, erro
 	}
 }
 
-// armGuest decides what the guest runs.
-func (s *Service) armGuest(t store.Team, g GuestSpec, n *newcomer) (err error) {
+// buildForeignCommand decides what the foreign member runs.
+func (s *Service) buildForeignCommand(t store.Team, g ForeignMember, n *pendingMember) (err error) {
 	other, is := s.profiles.ForType(g.Type)
 	if !is {
 		n.kind, n.profile, n.argv = profiles.Native, s.profiles[profiles.Claude], g.Client
@@ -101,25 +101,25 @@ func (s *Service) armGuest(t store.Team, g GuestSpec, n *newcomer) (err error) {
 	return s.checkProgram(n)
 }
 
-// withGuests adds to the entries of guests what is known of them: nothing of ours is
+// withForeign adds to the entries of foreign members what is known of them: nothing of ours is
 // written into a roster that its lead rewrites at any time.
-func (s *Service) withGuests(ctx context.Context, t store.Team) store.Team {
+func (s *Service) withForeign(ctx context.Context, t store.Team) store.Team {
 	for i := range t.Members {
 		m := &t.Members[i]
 		if m.Leadlight != nil || m.Unsafe || m.TmuxPaneID == "" {
 			continue
 		}
-		if l, err := s.panes.Records().Launch(ctx, t.Name, m.Name); err == nil && l.Guest == m.TmuxPaneID {
-			m.Leadlight = &store.Bookkeeping{Host: l.Host, Kind: l.Kind, Profile: l.Profile, State: api.StateActive, SpawnedAt: &l.LaunchedAt, Guest: true}
+		if l, err := s.panes.Records().Launch(ctx, t.Name, m.Name); err == nil && l.ForeignPane == m.TmuxPaneID {
+			m.Leadlight = &store.Bookkeeping{Host: l.Host, Kind: l.Kind, Profile: l.Profile, State: api.StateActive, SpawnedAt: &l.LaunchedAt, Foreign: true}
 		}
 	}
 	return t
 }
 
 // ofItsLead tells whether a member is its own lead's to end, to start and to write to:
-// one that we do not host, or a guest, as long as that lead is not proved to be gone.
+// one that we do not host, or a foreign member, as long as that lead is not proved to be gone.
 func ofItsLead(t store.Team, m store.Member) bool {
-	return m.Leadlight == nil || (m.Leadlight.Guest && !t.LedByUs() && leadAlive(t) != signals.Gone)
+	return m.Leadlight == nil || (m.Leadlight.Foreign && !t.LedByUs() && leadAlive(t) != signals.Gone)
 }
 
 // agreedRecord is where it is kept which teammates of another lead have agreed to be

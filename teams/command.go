@@ -13,9 +13,9 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// arm makes the command lines of a newcomer: that which starts it, and that which
+// buildCommand makes the command lines of a pending member: that which starts it, and that which
 // goes on with its conversation.
-func (n *newcomer) arm(t store.Team, color string) (err error) {
+func (n *pendingMember) buildCommand(t store.Team, color string) (err error) {
 	if r := n.spec.again; r != nil {
 		n.argv, n.resume = r.Argv, r.Resume
 		return nil
@@ -46,12 +46,12 @@ func leadSession(t store.Team) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("leadlight:"+t.Name+"@"+strconv.FormatInt(t.CreatedAt.UnixMilli(), 10))).String()
 }
 
-func (s *Service) launchOf(t store.Team, n newcomer) panes.Launch {
+func (s *Service) launchOf(t store.Team, n pendingMember) panes.Launch {
 	ready := n.spec.Ready
 	if ready <= 0 {
 		ready = s.limits.Ready
 	}
-	_ = n.arm(t, n.color) // once more: only now the colour is known; what could fail was checked before
+	_ = n.buildCommand(t, n.color) // once more: only now the colour is known; what could fail was checked before
 	record := panes.LaunchRecord{
 		Host: n.host, Team: t.Name, Agent: n.spec.Name, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv,
 		Run: n.spec.Run, RunTask: n.spec.RunTask, Dir: n.dir, LedByUs: t.LedByUs(), Color: n.color,
@@ -72,7 +72,7 @@ func (s *Service) launchOf(t store.Team, n newcomer) panes.Launch {
 
 // manner is how the agent is spoken to, and what its screen says: for those who
 // have a conversation.
-func (n newcomer) manner() *profiles.Manner {
+func (n pendingMember) manner() *profiles.Manner {
 	switch {
 	case n.spec.again != nil:
 		return n.spec.again.Manner
@@ -93,4 +93,4 @@ func namesOf(env []string) []string {
 }
 
 // variables are those of the profile, and over them those that were asked for.
-func (n newcomer) variables() []string { return slices.Concat(n.profile.Env, n.spec.Env) }
+func (n pendingMember) variables() []string { return slices.Concat(n.profile.Env, n.spec.Env) }

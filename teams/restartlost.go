@@ -22,26 +22,26 @@ const (
 // errFaster says that somebody else has done what was to be done.
 var errFaster = errors.New("somebody else was faster")
 
-// Replace looks at a team that was reconciled and starts those teammates again whose
+// RestartLost looks at a team that was reconciled and starts those teammates again whose
 // host was lost and whose restart policy says so. How often that was done is in the
 // roster, so that all who watch a team share one count. It returns those it started, and
 // whether others are to be expected. When one is lost too often in a row the lead is
 // told, once, and it is left alone.
-func (s *Service) Replace(ctx context.Context, team string) (started []api.Member, more bool, err error) {
+func (s *Service) RestartLost(ctx context.Context, team string) (started []api.Member, more bool, err error) {
 	t, err := s.get(ctx, team)
 	if err != nil || !t.LedByUs() {
 		return nil, false, err
 	}
 	var errs []error
 	for _, m := range t.Teammates() {
-		if !replaceable(m) {
+		if !waitsForRestart(m) {
 			continue
 		}
 		more = true
 		if _, due := nextTry(m.Leadlight, time.Now()); !due {
 			continue
 		}
-		switch again, err := s.replace(ctx, t.Name, m.Name); {
+		switch again, err := s.restartOneLost(ctx, t.Name, m.Name); {
 		case err == nil:
 			started = append(started, again)
 		case !errors.Is(err, errFaster) && fault.CodeOf(err) != fault.DuplicateName:
@@ -51,8 +51,8 @@ func (s *Service) Replace(ctx context.Context, team string) (started []api.Membe
 	return started, more, errors.Join(errs...)
 }
 
-// replaceable tells whether a member waits for being started again.
-func replaceable(m store.Member) bool {
+// waitsForRestart tells whether a member waits for being started again.
+func waitsForRestart(m store.Member) bool {
 	b := m.Leadlight
 	return b != nil && !m.Unsafe && b.State == api.StateLost && b.Restart == RestartOnFailure && (b.Replaced == nil || !b.Replaced.GivenUp)
 }
@@ -73,16 +73,16 @@ func nextTry(b *store.Bookkeeping, now time.Time) (next store.Replaced, due bool
 	return store.Replaced{Times: last.Times + 1, At: now}, due
 }
 
-// replace starts one that is lost again, after it has counted that. Of several who want
+// restartOneLost starts one that is lost again, after it has counted that. Of several who want
 // to do so at once one does, and the others get errFaster.
-func (s *Service) replace(ctx context.Context, team, name string) (api.Member, error) {
+func (s *Service) restartOneLost(ctx context.Context, team, name string) (api.Member, error) {
 	if err := s.leadOnly("restart teammates"); err != nil {
 		return api.Member{}, err
 	}
 	var count store.Replaced
 	err := s.roster.Update(ctx, team, func(t *store.Team) error {
 		m := t.Member(name)
-		if m == nil || !replaceable(*m) {
+		if m == nil || !waitsForRestart(*m) {
 			return errFaster
 		}
 		next, due := nextTry(m.Leadlight, time.Now())

@@ -21,10 +21,10 @@ const hooksRecord = "launch/.hooks.json"
 // completion of a task.
 const objectionsKey = "objections"
 
-// In returns the same verbs for one who works in the folder cwd with the variables
+// WithEnviron returns the same verbs for one who works in the folder cwd with the variables
 // environ, which hooks inherit. Once leaving is closed, no answer of a hook is
 // waited for any more: what it was asked about does not happen.
-func (s *Service) In(cwd string, environ []string, leaving <-chan struct{}) *Service {
+func (s *Service) WithEnviron(cwd string, environ []string, leaving <-chan struct{}) *Service {
 	in := *s
 	in.cwd, in.environ, in.leaving = cwd, environ, leaving
 	return &in

@@ -143,7 +143,7 @@ func TestHK01_M17_M18_EveryEventFromEveryPlace(t *testing.T) {
 		d.team("alpha", typed)
 		id := d.add(teams.TaskSpec{Subject: "Piece", Description: "all of it"})
 		as := func(name string) *teams.Service {
-			return d.as(name).In(d.base, []string{"HOME=" + filepath.Join(d.base, "home"), "PATH=" + os.Getenv("PATH")}, nil)
+			return d.as(name).WithEnviron(d.base, []string{"HOME=" + filepath.Join(d.base, "home"), "PATH=" + os.Getenv("PATH")}, nil)
 		}
 		for _, tc := range []struct {
 			event string

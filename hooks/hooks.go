@@ -31,10 +31,30 @@ const (
 // Hook is one program that is asked.
 type Hook struct {
 	Event   string        `json:"event"`
-	Command string        `json:"command"`           // a line for sh -c
+	Command string        `json:"command"`           // a line for sh -c; with Exec, the program itself
+	Exec    bool          `json:"exec,omitempty"`    // Command is run with Args, and no shell is in between
+	Args    []string      `json:"args,omitempty"`    // with Exec
 	Dir     string        `json:"dir,omitempty"`     // where it runs; "": where the asker works
+	Project string        `json:"project,omitempty"` // what CLAUDE_PROJECT_DIR names; "": where the asker works
 	Timeout time.Duration `json:"timeout,omitempty"` // 0 or less: DefaultTimeout
 	Source  string        `json:"source,omitempty"`  // the file it stands in, for messages
+
+	// Refusal is why the hook cannot be asked as it is written; "" if it can. A gate
+	// that is not understood stays shut: the hook objects, with this reason.
+	Refusal string `json:"refusal,omitempty"`
+}
+
+// String is the hook's program as a person would write it.
+func (h Hook) String() string {
+	if h.Command == "" {
+		return "in " + h.Source
+	}
+	return strings.Join(append([]string{h.Command}, h.Args...), " ")
+}
+
+// same tells whether two hooks would run the same thing.
+func (h Hook) same(o Hook) bool {
+	return h.Command == o.Command && h.Exec == o.Exec && h.Dir == o.Dir && h.Refusal == o.Refusal && slices.Equal(h.Args, o.Args)
 }
 
 // Limit is how long the hook may take: never without end.
@@ -49,8 +69,8 @@ func (h Hook) Limit() time.Duration {
 func Of(all []Hook, event string) []Hook {
 	var out []Hook
 	for _, h := range all {
-		same := func(o Hook) bool { return o.Command == h.Command && o.Dir == h.Dir }
-		if h.Event == event && strings.TrimSpace(h.Command) != "" && !slices.ContainsFunc(out, same) {
+		asks := strings.TrimSpace(h.Command) != "" || h.Refusal != ""
+		if h.Event == event && asks && !slices.ContainsFunc(out, h.same) {
 			out = append(out, h)
 		}
 	}
@@ -72,6 +92,7 @@ type Input struct {
 	TeammateName    string `json:"teammate_name,omitempty"` // absent when the lead acts
 	TeamName        string `json:"team_name,omitempty"`
 	AgentType       string `json:"agent_type,omitempty"` // of the teammate
+	AgentID         string `json:"agent_id,omitempty"`   // of the child of an agent that acts, if it is one
 }
 
 // ParseInput reads what a hook is given, by us or by Claude Code. Fields that are
@@ -102,7 +123,7 @@ func (o Objection) About(in Input) string {
 	} else if in.TeammateName != "" {
 		what += " of " + in.TeammateName
 	}
-	return "the hook " + o.Hook.Command + " objects (" + what + "): " + cmp.Or(o.Reason, "no reason given")
+	return "the hook " + o.Hook.String() + " objects (" + what + "): " + cmp.Or(o.Reason, "no reason given")
 }
 
 // Failure is a hook that gave no answer: it could not be started, failed, or took
@@ -114,7 +135,7 @@ type Failure struct {
 
 // String is the failure in a line.
 func (f Failure) String() string {
-	return "hook " + f.Hook.Command + " (" + f.Hook.Event + ") gave no answer: " + f.Why
+	return "hook " + f.Hook.String() + " (" + f.Hook.Event + ") gave no answer: " + f.Why
 }
 
 // Answer is what all hooks of an event said.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/hooks"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 func completed(t *testing.T) hooks.Input {
@@ -185,44 +186,182 @@ func TestHooksThatCannotRunAreFailures(t *testing.T) {
 }
 
 const settings = `{"model":"x","unknown":{"a":[1]},"hooks":{
- "PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"no"}]}],
- "TaskCompleted":[{"matcher":"*","hooks":[{"type":"command","command":"./verify","timeout":5},{"type":"prompt","prompt":"?"},{"type":"command"}, 7]}, 3, {"hooks":{}}],
- "TeammateIdle":[{"hooks":[{"type":"command","command":"idle","timeout":"soon"},{"type":"command","command":"idle2","timeout":1e12}]}],
- "TaskCreated":{"hooks":[]}}}`
+ "PreToolUse":[{"matcher":"Bash","hooks":[{"type":"prompt"}]}],
+ "TaskCompleted":[{"matcher":"*","hooks":[{"type":"command","command":"./verify","timeout":5},{"type":"command","command":"told","async":true}]}],
+ "TeammateIdle":[{"hooks":[{"type":"command","command":"idle"},{"type":"command","command":"idle2","timeout":1e12,"statusMessage":"wait"}]}]}}`
 
 func TestSettingsOfClaudeCode(t *testing.T) {
-	got, off := hooks.ParseSettings([]byte(settings), "s.json")
-	if off || len(got) != 3 || got[0].Limit() != hooks.DefaultTimeout || got[1].Limit() != hooks.MaxTimeout || got[2].Command != "./verify" || got[2].Timeout != 5*time.Second {
-		t.Errorf("got %+v", got)
+	got, off, err := hooks.ParseSettings([]byte(settings), "s.json")
+	if err != nil || off || len(got) != 3 || got[0].Limit() != 10*time.Minute || got[1].Limit() != hooks.MaxTimeout || got[2].Command != "./verify" || got[2].Timeout != 5*time.Second {
+		t.Errorf("got %+v %v", got, err)
 	}
-	home, project := t.TempDir(), t.TempDir()
-	getenv := func(name string) string { return map[string]string{"HOME": home}[name] }
-	paths := hooks.SettingsFiles(getenv, project)
-	write := func(i int, text string) {
-		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(paths[i]), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(paths[i], []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(paths) != 3 {
-		t.Fatalf("paths %q", paths)
-	}
-	write(0, settings)
-	write(1, `not json`)
-	write(2, strings.Replace(settings, "./verify", "./local", 1))
-	all := hooks.ReadSettings(paths...)
-	if cs := hooks.Of(all, hooks.TaskCompleted); len(cs) != 2 || cs[0].Command != "./verify" || cs[1].Command != "./local" || cs[1].Source != paths[2] {
+	d := newSettings(t)
+	d.write(d.user, settings)
+	d.write(d.local, strings.Replace(settings, "./verify", "./local", 1))
+	all := d.read(true)
+	if cs := hooks.Of(all, hooks.TaskCompleted); len(cs) != 2 || cs[0].Command != "./verify" || cs[1].Command != "./local" || cs[1].Source != d.local || cs[1].Project != d.project {
 		t.Errorf("got %+v", all)
 	}
 	if twice := hooks.Of(append(all, all...), hooks.TaskCompleted); len(twice) != 2 {
 		t.Errorf("a command is asked twice: %+v", twice)
 	}
-	write(1, `{"disableAllHooks":true}`)
-	if all := hooks.ReadSettings(paths...); len(all) != 0 {
+	d.write(d.shared, `{"disableAllHooks":true}`)
+	if all := d.read(true); len(all) != 0 {
 		t.Errorf("hooks are off, got %+v", all)
+	}
+}
+
+// settingsFiles are the settings of a user and of a project, in scratch folders.
+type settingsFiles struct {
+	t                                  *testing.T
+	home, project, user, shared, local string
+}
+
+func newSettings(t *testing.T) settingsFiles {
+	home, project := t.TempDir(), t.TempDir()
+	in := func(dir, name string) string { return filepath.Join(dir, ".claude", name) }
+	return settingsFiles{t, home, project, in(home, "settings.json"), in(project, "settings.json"), in(project, "settings.local.json")}
+}
+
+func (d settingsFiles) getenv(name string) string { return map[string]string{"HOME": d.home}[name] }
+
+func (d settingsFiles) write(path, text string) {
+	d.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d settingsFiles) read(trusted bool) []hooks.Hook {
+	d.t.Helper()
+	all, err := hooks.ReadSettings(d.getenv, d.project, hooks.TaskCompleted, func(string, []hooks.Hook) bool { return trusted })
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return all
+}
+
+// TestXH01_ExecForm runs a program with its arguments as they are: what a task says is
+// never a program, whatever stands in it.
+func TestXH01_ExecForm(t *testing.T) {
+	d, in := newSettings(t), completed(t)
+	d.write(filepath.Join(d.project, "check.sh"), "#!/bin/sh\nprintf 'args=[%s] [%s] dir=[%s]' \"$1\" \"$2\" \"$CLAUDE_PROJECT_DIR\" >\"$1/seen\"\ncat >/dev/null\necho no tests >&2\nexit 2\n")
+	d.write(d.shared, `{"hooks":{"TaskCompleted":[{"hooks":[{"type":"command","command":"bash","args":["${CLAUDE_PROJECT_DIR}/check.sh","${CLAUDE_PROJECT_DIR}","$(touch pwned) `+"`touch pwned`"+`"]}]}]}}`)
+	in.TaskSubject = "x $(touch pwned)\n$(touch pwned)\ntouch pwned"
+	a := ask(t, in, d.read(true)...)
+	if !a.Objects() || a.Objections[0].Reason != "no tests" {
+		t.Fatalf("got %+v", a)
+	}
+	seen, err := os.ReadFile(filepath.Join(d.project, "seen"))
+	if want := "args=[" + d.project + "] [$(touch pwned) `touch pwned`] dir=[" + d.project + "]"; err != nil || string(seen) != want {
+		t.Errorf("the hook saw %q, want %q: %v", seen, want, err)
+	}
+	for _, dir := range []string{in.Cwd, d.project} {
+		if _, err := os.Stat(filepath.Join(dir, "pwned")); err == nil {
+			t.Errorf("a text was run in %s", dir)
+		}
+	}
+}
+
+// TestXH01_WhatIsNotUnderstoodRefuses: each form that is not known keeps the gate shut
+// and says why.
+func TestXH01_WhatIsNotUnderstoodRefuses(t *testing.T) {
+	for hook, why := range map[string]string{
+		`{"type":"prompt","prompt":"is it good?"}`:                             `type "prompt"`,
+		`{"type":"http","url":"http://localhost"}`:                             `type "http"`,
+		`{"type":"agent","prompt":"check"}`:                                    `type "agent"`,
+		`{"command":"true"}`:                                                   `type ""`,
+		`{"type":"command"}`:                                                   "no command",
+		`{"type":"command","command":" "}`:                                     "no command",
+		`{"type":"command","command":["true"]}`:                                "not understood",
+		`{"type":"command","command":"true","args":"-x"}`:                      "not understood",
+		`{"type":"command","command":"true","args":[1]}`:                       "not understood",
+		`{"type":"command","command":"true","if":"Bash(rm *)"}`:                `"if"`,
+		`{"type":"command","command":"true","runAs":"root"}`:                   `"runAs"`,
+		`{"type":"command","command":"true","shell":"powershell"}`:             "powershell",
+		`{"type":"command","command":"true","args":[],"shell":"bash"}`:         "both",
+		`{"type":"command","command":"true","timeout":"soon"}`:                 "not understood",
+		`{"type":"command","command":"true","timeout":-1}`:                     "timeout",
+		`{"type":"command","command":"${CLAUDE_PLUGIN_ROOT}/check","args":[]}`: "plugin",
+		`7`: "not understood",
+	} {
+		refuses(t, `[{"hooks":[`+hook+`]}]`, why)
+	}
+	for groups, why := range map[string]string{`{"hooks":[]}`: "no list", `3`: "no list", `[3]`: "group", `[{"hooks":{}}]`: "group", `[{"hooks":[],"when":"x"}]`: `"when"`} {
+		refuses(t, groups, why)
+	}
+}
+
+func refuses(t *testing.T, groups, why string) {
+	t.Helper()
+	all, off, err := hooks.ParseSettings([]byte(`{"hooks":{"TaskCompleted":`+groups+`}}`), "/p/s.json")
+	if err != nil || off || len(all) != 1 {
+		t.Errorf("%s: %+v %v %v", groups, all, off, err)
+		return
+	}
+	said := ask(t, completed(t), all...).Feedback(completed(t))
+	for _, part := range []string{why, "/p/s.json", "cannot ask"} {
+		if !strings.Contains(said, part) {
+			t.Errorf("%s: %q does not say %q", groups, said, part)
+		}
+	}
+}
+
+// TestXH01_SettingsWithABOM are read as the client reads them, and what cannot be read
+// is an error with the file's path.
+func TestXH01_DamagedSettings(t *testing.T) {
+	d := newSettings(t)
+	d.write(d.user, "\ufeff"+`{"hooks":{"TaskCompleted":[{"hooks":[{"type":"command","command":"exit 2"}]}]}}`)
+	if all := d.read(true); len(all) != 1 || all[0].Command != "exit 2" {
+		t.Errorf("behind a BOM: %+v", all)
+	}
+	for _, bad := range []string{"not json", `{"hooks":[]}`, `{"hooks":{}`, "[]", `{"disableAllHooks":"no"}`, "// a comment\n{}", `{"hooks":{},}`, strings.Repeat(" ", 2<<20) + "{}"} {
+		d.write(d.user, bad)
+		_, err := hooks.ReadSettings(d.getenv, d.project, hooks.TaskCompleted, nil)
+		if fault.CodeOf(err) != fault.CorruptFile || !strings.Contains(err.Error(), d.user) {
+			t.Errorf("%.40q: %v", bad, err)
+		}
+	}
+	for _, empty := range []string{"", " \n", "{}", `{"hooks":{"TaskCompleted":null}}`} {
+		d.write(d.user, empty)
+		if all := d.read(true); len(all) != 0 {
+			t.Errorf("%q: %+v", empty, all)
+		}
+	}
+	d.write(d.user, "{}")
+	if err := os.MkdirAll(filepath.Dir(d.shared), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(d.shared, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hooks.ReadSettings(d.getenv, d.project, hooks.TaskCompleted, nil); fault.CodeOf(err) != fault.CorruptFile || !strings.Contains(err.Error(), "no plain file") {
+		t.Errorf("a pipe: %v", err)
+	}
+}
+
+// TestXS43_AProjectIsTrustedFirst: the hooks of a folder that nobody has trusted are
+// not run, and cannot turn off those of the user.
+func TestXS43_AProjectIsTrustedFirst(t *testing.T) {
+	d := newSettings(t)
+	d.write(d.user, `{"hooks":{"TaskCompleted":[{"hooks":[{"type":"command","command":"mine"}]}]}}`)
+	d.write(d.shared, `{"hooks":{"TaskCompleted":[{"hooks":[{"type":"command","command":"theirs"}]}]}}`)
+	d.write(d.local, `{"disableAllHooks":true}`)
+	if all := d.read(false); len(all) != 1 || all[0].Command != "mine" {
+		t.Errorf("not trusted: %+v", all)
+	}
+	if all := d.read(true); len(all) != 0 {
+		t.Errorf("trusted, and off: %+v", all)
+	}
+	if hooks.ClientTrusts(d.getenv, d.project) {
+		t.Error("the client trusts what it was never asked about")
+	}
+	d.write(filepath.Join(d.home, ".claude.json"), `{"projects":{"`+filepath.Dir(d.project)+`":{"hasTrustDialogAccepted":true},"/x":{"hasTrustDialogAccepted":false}}}`)
+	if !hooks.ClientTrusts(d.getenv, d.project) || hooks.ClientTrusts(d.getenv, "/x/y") {
+		t.Error("the client's answer is not read")
 	}
 }
 
@@ -238,7 +377,10 @@ func TestSettingsForAClient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, off := hooks.ParseSettings(data, "x")
+		found, off, err := hooks.ParseSettings(data, "x")
+		if err != nil {
+			t.Fatal(err)
+		}
 		var events []string
 		for _, h := range found {
 			events = append(events, h.Event)
@@ -256,9 +398,9 @@ func FuzzParseSettings(f *testing.F) {
 	f.Add([]byte(settings))
 	f.Add([]byte(`{"hooks":[]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		found, off := hooks.ParseSettings(data, "x")
+		found, off, err := hooks.ParseSettings(data, "x")
 		for _, h := range found {
-			if off || h.Command == "" || h.Limit() <= 0 || h.Limit() > hooks.MaxTimeout {
+			if err != nil || off || h.Command == "" && h.Refusal == "" || h.Limit() <= 0 || h.Limit() > hooks.MaxTimeout {
 				t.Errorf("%q: %+v", data, h)
 			}
 		}

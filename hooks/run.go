@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,17 +59,14 @@ func Ask(ctx context.Context, all []Hook, in Input, environ []string) (Answer, e
 
 // ask runs one hook.
 func (h Hook) ask(ctx context.Context, in Input, data []byte, environ []string) Answer {
+	if h.Refusal != "" {
+		return Answer{Objections: []Objection{{Hook: h, Reason: h.Refusal}}}
+	}
 	ctx, cancel := context.WithTimeout(ctx, h.Limit())
 	defer cancel()
 	said := &head{limit: maxReason}
-	c := exec.CommandContext(ctx, "sh", "-c", h.Command)
-	c.Dir, c.Env, c.Stdin, c.Stderr = h.Dir, environ, strings.NewReader(string(data)+"\n"), said
-	if c.Dir == "" {
-		c.Dir = in.Cwd
-	}
-	if in.Cwd != "" {
-		c.Env = append(c.Environ(), "CLAUDE_PROJECT_DIR="+in.Cwd)
-	}
+	c := h.program(ctx, in, environ)
+	c.Stdin, c.Stderr = strings.NewReader(string(data)+"\n"), said
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel, c.WaitDelay = func() error { return end(c.Process.Pid) }, drainLimit
 	err := c.Run()
@@ -85,6 +83,32 @@ func (h Hook) ask(ctx context.Context, in Input, data []byte, environ []string) 
 		why += ": " + text
 	}
 	return Answer{Failures: []Failure{{Hook: h, Why: why}}}
+}
+
+// projectDir is the variable by which a hook finds the project, and projectMark the
+// way it stands in the command and the arguments of a hook without a shell.
+const (
+	projectDir  = "CLAUDE_PROJECT_DIR"
+	projectMark = "${" + projectDir + "}"
+)
+
+// program is the hook's program, not started.
+func (h Hook) program(ctx context.Context, in Input, environ []string) *exec.Cmd {
+	project := cmp.Or(h.Project, in.Cwd)
+	name, args := "sh", []string{"-c", h.Command}
+	if h.Exec {
+		full := strings.NewReplacer(projectMark, project)
+		name, args = full.Replace(h.Command), make([]string, len(h.Args))
+		for i, a := range h.Args {
+			args[i] = full.Replace(a)
+		}
+	}
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir, c.Env = cmp.Or(h.Dir, in.Cwd), environ
+	if project != "" {
+		c.Env = append(c.Environ(), projectDir+"="+project)
+	}
+	return c
 }
 
 // end ends a hook with what it started. A descendant that left its parent is still

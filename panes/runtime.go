@@ -16,6 +16,19 @@ import (
 // room to spare (Linux has 108 bytes, macOS 104, both with the final NUL).
 const maxSocketPath = 100
 
+// StateDir is the folder of what outlives a login, $XDG_STATE_HOME/leadlight or
+// ~/.local/state/leadlight, found by the variables; "" without a home.
+func StateDir(getenv func(string) string) string {
+	root := getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(root) {
+		if root = getenv("HOME"); !filepath.IsAbs(root) {
+			return ""
+		}
+		root = filepath.Join(root, ".local", "state")
+	}
+	return filepath.Join(root, "leadlight")
+}
+
 // RuntimeDir returns the folder for sockets and for what must not outlive a
 // boot: $XDG_RUNTIME_DIR/leadlight if $XDG_RUNTIME_DIR is a folder of ours, else
 // /tmp/leadlight-<uid>. It makes nothing: the first spawn does.

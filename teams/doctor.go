@@ -90,11 +90,16 @@ func (s *Service) checkHooks(ctx context.Context, t store.Team) (c api.Check, an
 	for _, event := range hooks.Events() {
 		all, err := s.hooksOf(ctx, t, event)
 		if err != nil {
-			c.Status, c.Detail, c.Fix = "fail", fault.Of(err).Message, "the record is kept as it is: mend it, or move it away"
+			c.Status, c.Detail, c.Fix = "fail", fault.Of(err).Message, orDefault(fault.Of(err).Hint, "the record is kept as it is: mend it, or move it away")
 			return c, true
 		}
 		for _, h := range all {
-			parts = append(parts, fmt.Sprintf("%s: %s (at most %s)", event, store.Shown(h.Command), h.Limit()))
+			if h.Refusal != "" {
+				c.Status, c.Fix = "warn", "the hook refuses every "+event+" until it is changed or removed"
+				parts = append(parts, fmt.Sprintf("%s: %s", event, store.Shown(h.Refusal)))
+				continue
+			}
+			parts = append(parts, fmt.Sprintf("%s: %s (at most %s)", event, store.Shown(h.String()), h.Limit()))
 		}
 	}
 	c.Detail = strings.Join(parts, "; ")

@@ -75,14 +75,21 @@ func (s *Service) hooksOf(ctx context.Context, t store.Team, event string) ([]ho
 		project = lead.Cwd
 	}
 	getenv := func(name string) string { return variable(s.environ, name) }
-	return hooks.Of(append(all, hooks.ReadSettings(hooks.SettingsFiles(getenv, project)...)...), event), nil
+	named, err := hooks.ReadSettings(getenv, project, event, s.trust)
+	if err != nil {
+		return nil, err
+	}
+	return hooks.Of(append(all, named...), event), nil
 }
 
 // askHooks asks the hooks of an event and fills in who acts where.
 func (s *Service) askHooks(ctx context.Context, t store.Team, all []hooks.Hook, in hooks.Input) (hooks.Answer, hooks.Input, error) {
 	in.SessionID, in.Cwd, in.TeamName = orDefault(in.SessionID, t.LeadSessionID), s.cwd, t.Name
 	if m := t.Member(s.caller.Name); m != nil && !t.IsLead(*m) {
-		in.TeammateName, in.AgentType, in.Cwd = m.Name, m.AgentType, orDefault(m.Cwd, s.cwd)
+		in.Cwd = orDefault(m.Cwd, s.cwd)
+		if in.AgentID == "" { // else a child of the agent acts, which is no teammate
+			in.TeammateName, in.AgentType = m.Name, m.AgentType
+		}
 		if in.HookEventName == hooks.TeammateIdle {
 			in.PermissionMode = orDefault(m.Mode, "default")
 		}
@@ -91,7 +98,7 @@ func (s *Service) askHooks(ctx context.Context, t store.Team, all []hooks.Hook, 
 	defer cancel()
 	answer, err := hooks.Ask(ctx, all, in, s.environ)
 	for _, f := range answer.Failures {
-		s.log.Warn("a hook gave no answer", "hook", f.Hook.Command, "event", f.Hook.Event, "why", f.Why)
+		s.log.Warn("a hook gave no answer", "hook", f.Hook.String(), "event", f.Hook.Event, "why", f.Why)
 		s.notice(f.String())
 	}
 	return answer, in, err

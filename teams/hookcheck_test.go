@@ -269,3 +269,38 @@ func TestATaskNamesNoHook(t *testing.T) {
 		t.Error("a task ran a program")
 	}
 }
+
+// TestXF08_AChildOfAnAgentIsNoTeammate: what a native agent's own child does is neither
+// asked nor counted as the teammate's.
+func TestXF08_AChildOfAnAgentIsNoTeammate(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("builder"))
+	id := d.add(teams.TaskSpec{Subject: "Piece"})
+	d.write("leadlight/alpha/launch/.hooks.json", `[
+		{"event":"TeammateIdle","command":"echo look again >&2; exit 2"},
+		{"event":"TaskCompleted","command":"cat >seen; echo not yet >&2; exit 2"}]`)
+	ask := func(in hooks.Input) string {
+		t.Helper()
+		feedback, err := d.as("builder").AskKept(t.Context(), "alpha", in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return feedback
+	}
+	if got := ask(hooks.Input{HookEventName: "TeammateIdle", AgentID: "a6a53b3", AgentType: "Explore"}); got != "" {
+		t.Errorf("a child may not rest: %q", got)
+	}
+	child := hooks.Input{HookEventName: "TaskCompleted", TaskID: id, AgentID: "a6a53b3", AgentType: "Explore"}
+	for range 3 {
+		if got := ask(child); !strings.Contains(got, "not yet") {
+			t.Errorf("the gate is open for a child: %q", got)
+		}
+	}
+	data, _ := os.ReadFile(filepath.Join(d.base, "seen"))
+	if s := string(data); strings.Contains(s, "teammate_name") || !strings.Contains(s, `"agent_id":"a6a53b3"`) || !strings.Contains(s, `"agent_type":"Explore"`) {
+		t.Errorf("the hook was told %s", data)
+	}
+	if got := ask(hooks.Input{HookEventName: "TaskCompleted", TaskID: id}); strings.Contains(got, "stop trying") {
+		t.Errorf("the child's objections are counted as the teammate's: %q", got)
+	}
+}

@@ -62,7 +62,8 @@ func (s *Service) writeSettings(ctx context.Context, t store.Team, n *pendingMem
 // AskKept asks the hooks of the team file, for a caller that runs under a client which
 // asks those of its own settings itself. It returns "" if they agree, else their
 // feedback. After hooks.MaxObjections to the same thing the lead is told, and who was
-// kept from going idle may.
+// kept from going idle may. A child of the caller's agent (in.AgentID) is no teammate: it
+// is not asked whether it may rest, and its objections are counted by themselves.
 func (s *Service) AskKept(ctx context.Context, team string, in hooks.Input) (feedback string, err error) {
 	t, err := s.get(ctx, team)
 	if err != nil {
@@ -70,7 +71,8 @@ func (s *Service) AskKept(ctx context.Context, team string, in hooks.Input) (fee
 	}
 	kept, err := panes.ReadOwn[[]hooks.Hook](ctx, s.panes.Records(), t.Name, hooksRecord)
 	all := hooks.Of(kept, in.HookEventName)
-	if err != nil || len(all) == 0 {
+	child := in.AgentID != ""
+	if err != nil || len(all) == 0 || child && in.HookEventName == hooks.TeammateIdle {
 		return "", err
 	}
 	answer, in, err := s.askHooks(ctx, t, all, in)
@@ -78,7 +80,7 @@ func (s *Service) AskKept(ctx context.Context, team string, in hooks.Input) (fee
 		return "", err
 	}
 	idle := in.HookEventName == hooks.TeammateIdle
-	n, err := s.countKept(ctx, t.Name, in.HookEventName+" "+orDefault(in.TaskID, s.caller.Name), answer.Objects(), idle)
+	n, err := s.countKept(ctx, t.Name, in.HookEventName+" "+orDefault(in.TaskID, s.caller.Name)+in.AgentID, answer.Objects(), idle)
 	if err != nil || !answer.Objects() {
 		return "", err
 	}

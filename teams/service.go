@@ -11,6 +11,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -54,6 +55,7 @@ type Config struct {
 	Cwd      string   // of whoever asks; "": in no folder, so that paths must be absolute
 	Environ  []string // of whoever asks: what hooks get
 	Log      *slog.Logger
+	Trust    hooks.Trust       // may the hooks that a project brings be run; nil: no
 	Notice   func(line string) // told what a person should know and no answer says; may be nil
 }
 
@@ -71,6 +73,7 @@ type Service struct {
 	environ  []string
 	leaving  <-chan struct{} // closed when the asker has to go; nil: never
 	log      *slog.Logger
+	trust    hooks.Trust
 	notice   func(string)
 }
 
@@ -91,7 +94,7 @@ func New(c Config) *Service {
 	return &Service{
 		base: c.Base, roster: c.Roster, mail: c.Mail, tasks: c.Tasks,
 		panes: c.Panes, profiles: c.Profiles, caller: c.Caller, limits: c.Limits.withDefaults(), cwd: c.Cwd,
-		environ: c.Environ, log: c.Log, notice: c.Notice,
+		environ: c.Environ, log: c.Log, trust: c.Trust, notice: c.Notice,
 	}
 }
 

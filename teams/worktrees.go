@@ -17,14 +17,9 @@ const treesRecord = "launch/.worktrees.json"
 // worktrees makes and removes worktrees. They lie with the user's other state, where
 // neither the repository nor the end of the team touches them.
 func (s *Service) worktrees() worktree.Keeper {
-	root := variable(s.environ, "XDG_STATE_HOME")
-	if !filepath.IsAbs(root) {
-		if root = variable(s.environ, "HOME"); filepath.IsAbs(root) {
-			root = filepath.Join(root, ".local", "state")
-		}
-	}
+	root := panes.StateDir(func(name string) string { return variable(s.environ, name) })
 	if root != "" {
-		root = filepath.Join(root, "leadlight", "worktrees")
+		root = filepath.Join(root, "worktrees")
 	}
 	return worktree.Keeper{Root: root, Environ: s.environ}
 }

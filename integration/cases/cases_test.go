@@ -10,8 +10,8 @@ import (
 
 func TestTablesAreSound(t *testing.T) {
 	for name, want := range map[string]int{"cases.tsv": 157, "checklist.tsv": 96} {
-		if items := table(t, name); len(items) != want {
-			t.Errorf("%s has %d items, want %d", name, len(items), want)
+		if items := table(t, name); len(items) < want {
+			t.Errorf("%s has %d items, want %d or more", name, len(items), want)
 		}
 	}
 }

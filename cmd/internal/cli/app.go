@@ -38,6 +38,9 @@ type app struct {
 	atOnce   bool       // it is not kept back: the verb takes long
 	settings *config.Settings
 	built    *composition
+
+	trusting sync.Mutex      // guards trusted, and keeps to one question at a time
+	trusted  map[string]bool // what was answered about a folder's hooks in this run
 }
 
 func newApp(std Stdio, environ []string) *app {

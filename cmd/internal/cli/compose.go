@@ -88,6 +88,7 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	c.config = teams.Config{
 		Base: s.BaseDir.V, Roster: fs.Roster(), Mail: c.mail, Tasks: fs.Tasks(), Panes: c.panes, Profiles: profiles.NewSet(s.Profiles),
 		Limits: s.Limits(), Cwd: cwd, Environ: a.environ, Log: log,
+		Trust:  a.trustHooks,
 		Notice: func(line string) { a.warn([]string{line}) },
 	}
 	c.service = c.serviceOf(who)

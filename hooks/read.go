@@ -1,0 +1,264 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+)
+
+// maxSettings is the largest settings file that is read, in bytes.
+const maxSettings = 1 << 20
+
+// settingsTimeout is how long a hook of settings may take that says nothing of it: as
+// long as Claude Code lets it.
+const settingsTimeout = 10 * time.Minute
+
+// Trust decides whether the hooks that a project's own settings bring may be run.
+// found is what the project brings for all
+// events.
+type Trust func(project string, found []Hook) bool
+
+// ReadSettings returns the hooks of one event in Claude Code's settings: the user's,
+// found by the variables, and those of the project folder, which come with somebody
+// else's files and count only if trust says so (nil: never). trust is asked only where
+// its answer matters.
+//
+// A file that is not there says nothing. One that is there and cannot be read is an
+// error, since it may hold a gate: fault.CorruptFile or fault.PermissionDenied.
+func ReadSettings(getenv func(string) string, project, event string, trust Trust) ([]Hook, error) {
+	user, local := settingsFiles(getenv, project)
+	own, off, err := readFiles(user, "")
+	if err != nil {
+		return nil, err
+	}
+	brought, offHere, err := readFiles(local, project)
+	if err != nil {
+		return nil, err
+	}
+	own = Of(own, event)
+	here := Of(brought, event)
+	if off || len(own) == 0 && (len(here) == 0 || offHere) {
+		return nil, nil
+	}
+	// Neither may a folder that is not trusted turn the user's own hooks off.
+	if (len(here) > 0 || offHere) && (trust == nil || !trust(project, brought)) {
+		return own, nil
+	}
+	if offHere {
+		return nil, nil
+	}
+	return append(own, here...), nil
+}
+
+// settingsFiles are the files in which hooks may stand: the user's, and those of the
+// project folder.
+func settingsFiles(getenv func(string) string, project string) (user, local []string) {
+	if dir := getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		user = []string{filepath.Join(dir, "settings.json")}
+	} else if home := getenv("HOME"); home != "" {
+		user = []string{filepath.Join(home, ".claude", "settings.json")}
+	}
+	if project != "" {
+		for _, name := range []string{"settings.json", "settings.local.json"} {
+			if file := filepath.Join(project, ".claude", name); !slices.Contains(user, file) {
+				local = append(local, file)
+			}
+		}
+	}
+	return user, local
+}
+
+func readFiles(paths []string, project string) (found []Hook, off bool, err error) {
+	for _, path := range paths {
+		data, err := readFile(path, maxSettings)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, false, unreadable(path, err)
+		}
+		hooks, offHere, err := ParseSettings(data, path)
+		if err != nil {
+			return nil, false, unreadable(path, err)
+		}
+		for i := range hooks {
+			hooks[i].Project = project
+		}
+		found, off = append(found, hooks...), off || offHere
+	}
+	return found, off, nil
+}
+
+func unreadable(path string, err error) error {
+	hint := "mend the file, or move it away: hooks may stand in it, which are asked before this is done"
+	if errors.Is(err, fs.ErrPermission) {
+		return fault.New(fault.PermissionDenied, "read the settings %s: %s", path, err).WithHint("%s", hint)
+	}
+	return fault.New(fault.CorruptFile, "read the settings %s: %s", path, err).WithHint("%s", hint)
+}
+
+// readFile reads a plain file of at most limit bytes. It never waits for the other end
+// of a pipe.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, errors.New("it is no plain file")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("it is larger than %d KiB", limit>>10)
+	}
+	return data, err
+}
+
+// ParseSettings returns the hooks of our events in one settings file, of the form
+// {"hooks": {EVENT: [{"matcher": …, "hooks": [HOOK…]}]}}
+// (https://docs.anthropic.com/en/docs/claude-code/hooks). off: the file turns all hooks
+// off. source is its name in messages. A byte order mark is passed over, as the client
+// does. What stands on one of our events and is not understood is a hook that refuses;
+// what is no JSON object is an error.
+func ParseSettings(data []byte, source string) (found []Hook, off bool, err error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, false, nil
+	}
+	var file struct {
+		Disable bool                       `json:"disableAllHooks"`
+		Hooks   map[string]json.RawMessage `json:"hooks"`
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, false, err
+	}
+	if file.Disable {
+		return nil, true, nil
+	}
+	for _, event := range Events() {
+		raw, ok := file.Hooks[event]
+		if !ok || string(raw) == "null" {
+			continue
+		}
+		for _, h := range readEvent(raw) {
+			h.Event, h.Source = event, source
+			if h.Refusal != "" {
+				h.Refusal = "leadlight cannot ask it: " + h.Refusal + " (" + source + ")"
+			}
+			found = append(found, h)
+		}
+	}
+	return found, false, nil
+}
+
+func refused(format string, args ...any) []Hook {
+	return []Hook{{Refusal: fmt.Sprintf(format, args...)}}
+}
+
+func readEvent(raw json.RawMessage) []Hook {
+	var groups []json.RawMessage
+	if json.Unmarshal(raw, &groups) != nil {
+		return refused("the event is no list")
+	}
+	var out []Hook
+	for _, g := range groups {
+		out = append(out, readGroup(g)...)
+	}
+	return out
+}
+
+// readGroup reads a group. Its matcher means nothing: our events have nothing to match.
+func readGroup(raw json.RawMessage) []Hook {
+	var group struct {
+		Matcher json.RawMessage   `json:"matcher"`
+		Hooks   []json.RawMessage `json:"hooks"`
+	}
+	if err := strict(raw, &group); err != nil {
+		return refused("its group is not understood: %s", err)
+	}
+	var out []Hook
+	for _, h := range group.Hooks {
+		hook, asks := readHook(h)
+		if asks {
+			out = append(out, hook)
+		}
+	}
+	return out
+}
+
+// readHook reads one hook. A hook that the client does not wait for is no gate, and is
+// not asked.
+func readHook(raw json.RawMessage) (h Hook, asks bool) {
+	var hook struct {
+		Type    string          `json:"type"`
+		Command string          `json:"command"`
+		Args    *[]string       `json:"args"`
+		Timeout *float64        `json:"timeout"` // in seconds
+		Shell   string          `json:"shell"`
+		Async   bool            `json:"async"`
+		Message json.RawMessage `json:"statusMessage"` // shown by the client while it waits
+	}
+	var kind struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(raw, &kind) == nil && kind.Type != "command" {
+		return refused("hooks of type %q are not supported", kind.Type)[0], true
+	}
+	if err := strict(raw, &hook); err != nil {
+		return refused("it is not understood: %s", err)[0], true
+	}
+	h = Hook{Command: hook.Command, Exec: hook.Args != nil, Timeout: settingsTimeout}
+	if h.Exec {
+		h.Args = *hook.Args
+	}
+	switch {
+	case strings.TrimSpace(h.Command) == "":
+		h.Refusal = "it has no command"
+	case hook.Shell != "" && hook.Shell != "bash":
+		h.Refusal = fmt.Sprintf("the shell %q is not supported", hook.Shell)
+	case hook.Shell != "" && h.Exec:
+		h.Refusal = "it has both args and a shell"
+	case hook.Shell != "":
+		h.Command, h.Args, h.Exec = hook.Shell, []string{"-c", h.Command}, true
+	case h.Exec && pluginVariable(append([]string{h.Command}, h.Args...)):
+		h.Refusal = "it uses a variable of a plugin"
+	}
+	if hook.Timeout != nil {
+		if *hook.Timeout <= 0 {
+			h.Refusal = "its timeout is not above zero"
+		}
+		h.Timeout = max(time.Duration(min(*hook.Timeout, MaxTimeout.Seconds())*float64(time.Second)), time.Millisecond)
+	}
+	return h, !hook.Async
+}
+
+// pluginVariable tells whether words name something that only the client knows.
+func pluginVariable(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		return strings.Contains(w, "${CLAUDE_PLUGIN_") || strings.Contains(w, "${user_config.")
+	})
+}
+
+// strict decodes JSON and refuses fields that v has not, because a field that is not
+// known may change what is run.
+func strict(raw json.RawMessage, v any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}

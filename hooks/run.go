@@ -118,7 +118,7 @@ func end(pid int) error {
 	if err != nil {
 		return err
 	}
-	_, err = signals.Ending{Roots: []signals.Identity{root}, Term: termLimit, Kill: killLimit}.Run(context.Background())
+	_, err = signals.TreeKiller{Roots: []signals.Identity{root}, Term: termLimit, Kill: killLimit}.Run(context.Background())
 	if killed := syscall.Kill(-pid, syscall.SIGKILL); killed != nil && !errors.Is(killed, syscall.ESRCH) {
 		err = errors.Join(err, killed)
 	}

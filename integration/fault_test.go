@@ -118,7 +118,7 @@ func TestCR02_FaultOfTheMachine(t *testing.T) {
 			g.tmux.Kill()
 		}
 		for _, rec := range hosts {
-			if _, err := (signals.Ending{Host: rec.Host, Kill: 2 * time.Second}).Run(t.Context()); err != nil {
+			if _, err := (signals.TreeKiller{Host: rec.Host, Kill: 2 * time.Second}).Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

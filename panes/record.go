@@ -41,7 +41,7 @@ type LaunchRecord struct {
 	// lead made and takes away: the host changes neither.
 	ForeignPane string `json:"foreignPane,omitempty"`
 
-	Manner  *profiles.Manner `json:"manner,omitempty"`  // interactive: how it is spoken to
+	PromptProtocol  *profiles.PromptProtocol `json:"promptProtocol,omitempty"`  // interactive: how it is spoken to
 	Restart string           `json:"restart,omitempty"` // "on-failure": the host starts the agent again
 	Resume  []string         `json:"resume,omitempty"`  // its argv then; empty: Argv
 	GoOn    bool             `json:"goOn,omitempty"`    // its first start is Resume already

@@ -97,7 +97,7 @@ func (m *Manager) awaitGone(ctx context.Context, rec HostRecord, limit time.Dura
 
 // fromOutside freezes and kills what a mute or dead host has left, the host last.
 func fromOutside(ctx context.Context, hostID string, rec HostRecord, known bool, kill time.Duration) Ending {
-	end := signals.Ending{Host: hostID, Kill: kill}
+	end := signals.TreeKiller{Host: hostID, Kill: kill}
 	if known && rec.Ended != nil && rec.Process.Probe() == signals.Alive {
 		end.Roots = []signals.Identity{rec.Process}
 	}
@@ -175,7 +175,7 @@ func ignoreGone(err error) error {
 
 // survivors looks again: what still carries the host's mark and would be ended.
 func survivors(hostID string) string {
-	left, err := signals.Ending{Host: hostID}.Left()
+	left, err := signals.TreeKiller{Host: hostID}.Left()
 	if err != nil {
 		return err.Error()
 	}

@@ -21,7 +21,7 @@ func (m *Manager) EndLeft(ctx context.Context, team, agent, hostID string, kill 
 	if err != nil || rec.Host != hostID || rec.Process.Probe() != signals.Gone {
 		return ""
 	}
-	rep, err := signals.Ending{Host: hostID, Kill: kill}.Run(ctx)
+	rep, err := signals.TreeKiller{Host: hostID, Kill: kill}.Run(ctx)
 	m.sweep(ctx, Target{Team: team, Agent: agent, Host: hostID})
 	switch {
 	case err != nil:

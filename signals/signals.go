@@ -6,7 +6,7 @@
 // sends one compares the identity first, on Linux through a pidfd, which cannot
 // come to mean another process between the look and the signal.
 //
-// An Ending takes a whole tree down: what descends from its roots and what
+// An TreeKiller takes a whole tree down: what descends from its roots and what
 // carries their mark (Mark in the environment), listed before the first signal
 // is sent because parent links break as soon as parents die.
 //

@@ -37,7 +37,7 @@ func TestSH04_NothingEscapes(t *testing.T) {
 			mark := freshMark(t)
 			root := script(t, mark, escapists)
 			eventually(t, "the whole tree", func() bool { p, _ := Marked(mark); return len(p) >= 12 })
-			report, err := Ending{Host: mark, Roots: []Identity{root}, Adopted: true, Term: tc.term, Kill: 5 * time.Second}.Run(limited(t))
+			report, err := TreeKiller{Host: mark, Roots: []Identity{root}, Adopted: true, Term: tc.term, Kill: 5 * time.Second}.Run(limited(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestAdoptedIsEnded(t *testing.T) {
 		return err == nil && p.PPID == os.Getpid()
 	})
 	ours := start(t, part("sleep")) // started by us, not adopted
-	if _, err := (Ending{Host: freshMark(t), Adopted: true, Kill: 5 * time.Second}).Run(limited(t)); err != nil {
+	if _, err := (TreeKiller{Host: freshMark(t), Adopted: true, Kill: 5 * time.Second}).Run(limited(t)); err != nil {
 		t.Fatal(err)
 	}
 	if id.Probe() != Gone {
@@ -75,7 +75,7 @@ func TestForkStormIsStopped(t *testing.T) {
 	until := strconv.FormatInt(time.Now().Add(20*time.Second).UnixNano(), 10)
 	root := start(t, part("forkstorm", Mark+"="+mark, "STORM_UNTIL="+until))
 	eventually(t, "the storm", func() bool { return root.Probe() == Gone })
-	report, err := Ending{Host: mark, Kill: 5 * time.Second}.Run(limited(t))
+	report, err := TreeKiller{Host: mark, Kill: 5 * time.Second}.Run(limited(t))
 	if err != nil || len(report.Survivors) > 0 {
 		t.Errorf("report %+v, %v", report, err)
 	}

@@ -55,7 +55,7 @@ func (s *Service) launchOf(t store.Team, n pendingMember) panes.Launch {
 	record := panes.LaunchRecord{
 		Host: n.host, Team: t.Name, Agent: n.spec.Name, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv,
 		Run: n.spec.Run, RunTask: n.spec.RunTask, Dir: n.dir, LedByUs: t.LedByUs(), Color: n.color,
-		Manner: n.manner(), Restart: n.spec.Restart, Resume: n.resume, Plan: n.spec.PlanMode,
+		PromptProtocol: n.protocol(), Restart: n.spec.Restart, Resume: n.resume, Plan: n.spec.PlanMode,
 		Origin: ptr(n.profile.WithoutValues()), Given: n.spec.Command, Session: n.host, Mode: n.mode, Settings: n.settings, Asked: namesOf(n.spec.Env), Layout: n.layout(),
 	}
 	if r := n.spec.again; r != nil {
@@ -70,14 +70,14 @@ func (s *Service) launchOf(t store.Team, n pendingMember) panes.Launch {
 	}
 }
 
-// manner is how the agent is spoken to, and what its screen says: for those who
+// protocol is how the agent is spoken to, and what its screen says: for those who
 // have a conversation.
-func (n pendingMember) manner() *profiles.Manner {
+func (n pendingMember) protocol() *profiles.PromptProtocol {
 	switch {
 	case n.spec.again != nil:
-		return n.spec.again.Manner
+		return n.spec.again.PromptProtocol
 	case n.kind == profiles.Interactive || n.kind == profiles.Native:
-		return ptr(n.profile.Manner.WithDefaults())
+		return ptr(n.profile.PromptProtocol.WithDefaults())
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (s *Service) Prepare(ctx context.Context, g ForeignMember) error {
 	l := panes.Launch{
 		Record: panes.LaunchRecord{
 			Host: n.host, Team: t.Name, Agent: g.Agent, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv, Dir: n.dir,
-			Color: g.Color, Manner: n.manner(), Plan: g.Plan, ForeignPane: g.Pane, Backend: g.Backend, Terminal: g.Terminal,
+			Color: g.Color, PromptProtocol: n.protocol(), Plan: g.Plan, ForeignPane: g.Pane, Backend: g.Backend, Terminal: g.Terminal,
 		},
 		Env: s.panes.Environment(t.Name, g.Agent, n.host, n.variables()), Ready: s.limits.Ready,
 	}

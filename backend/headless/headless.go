@@ -181,7 +181,7 @@ func (b *Backend) Close(ctx context.Context, id backend.ID, mark backend.Mark) e
 	if r.Process.Probe() == signals.Unknown {
 		return fault.New(fault.Unproven, "pane %s is left alone: its process, pid %d, could not be observed", id, r.Process.PID)
 	}
-	end := signals.Ending{
+	end := signals.TreeKiller{
 		Host: mark.Host, Roots: []signals.Identity{r.Process}, Term: termLimit, Kill: killLimit,
 		Asked: func(p signals.Process) bool { return p.Identity == r.Process },
 	}

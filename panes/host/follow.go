@@ -25,14 +25,14 @@ func (s *server) follow(ctx context.Context, conn *net.UnixConn, r *bufio.Reader
 	}()
 	for {
 		s.host.mu.Lock()
-		moved := s.host.moved
+		statusChanged := s.host.statusChanged
 		s.host.mu.Unlock()
 		conn.SetWriteDeadline(time.Now().Add(answerLimit))
 		if err := writeAnswer(conn, s.host.Status(), nil); err != nil {
 			return
 		}
 		select {
-		case <-moved:
+		case <-statusChanged:
 		case <-ctx.Done():
 			return
 		}

@@ -72,28 +72,28 @@ type Host struct {
 	server   *server // nil without
 	started  time.Time
 
-	ending chan struct{} // one token: one ladder at a time
-	typist chan struct{} // one token: one text with its submit at a time
+	ending    chan struct{} // one token: one ladder at a time
+	inputLock chan struct{} // one token: one text with its submit at a time
 
-	mu         sync.Mutex
-	state      string
-	task       string
-	reason     string
-	detail     map[string]string
-	rows, cols int
-	lastKey    time.Time     // a person typed
-	lastReturn time.Time     // and pressed return
-	draft      bool          // what a person typed stands there, not submitted
-	hasty      bool          // a person has waited long enough for the text that is being typed
-	running    bool          // a Run is between its start and its return
-	program    *program      // what runs, nil if nothing does
-	changed    chan struct{} // closed when program or exit change
-	moved      chan struct{} // closed at the next change of what the status shows, see tell
-	exit       *Exit         // how the last one ended
-	leftovers  []string
-	survivors  []string
-	cause      string
-	closing    chan struct{}
+	mu            sync.Mutex
+	state         string
+	task          string
+	reason        string
+	detail        map[string]string
+	rows, cols    int
+	lastKey       time.Time     // a person typed
+	lastReturn    time.Time     // and pressed return
+	draft         bool          // what a person typed stands there, not submitted
+	personWaited  bool          // a person has waited long enough for the text that is being typed
+	running       bool          // a Run is between its start and its return
+	program       *program      // what runs, nil if nothing does
+	changed       chan struct{} // closed when program or exit change
+	statusChanged chan struct{} // closed at the next change of what the status shows, see notify
+	exit          *Exit         // how the last one ended
+	leftovers     []string
+	survivors     []string
+	cause         string
+	closing       chan struct{}
 
 	closed  chan struct{}  // by Close
 	arrived chan os.Signal // what endings names
@@ -117,8 +117,8 @@ func New(o Options) (*Host, error) {
 	}
 	h := &Host{
 		id: o.ID, self: self, ask: o.Ask, log: o.Log, env: o.Variables, term: o.Term, kill: o.Kill, started: time.Now(),
-		ending: make(chan struct{}, 1), typist: make(chan struct{}, 1),
-		changed: make(chan struct{}), moved: make(chan struct{}), closing: make(chan struct{}), closed: make(chan struct{}),
+		ending: make(chan struct{}, 1), inputLock: make(chan struct{}, 1),
+		changed: make(chan struct{}), statusChanged: make(chan struct{}), closing: make(chan struct{}), closed: make(chan struct{}),
 		out: &output{transcript: o.Transcript, ring: newRing(ringSize), modes: newModes()},
 	}
 	h.setDefaults(o)
@@ -238,7 +238,7 @@ func (h *Host) readPane() {
 // obeys the interrupt key alone, as it would in front of a shell.
 func (h *Host) fromPerson(ctx context.Context, p []byte, t typing) {
 	if t.human {
-		defer h.comeIn(ctx)()
+		defer h.enter(ctx)()
 	}
 	h.mu.Lock()
 	prog := h.program
@@ -289,13 +289,13 @@ func (h *Host) SetState(state, task, reason string) {
 		return
 	}
 	h.state, h.task, h.reason = state, task, reason
-	h.tell()
+	h.notify()
 }
 
-// tell wakes those who follow the status. Called with h.mu held.
-func (h *Host) tell() {
-	close(h.moved)
-	h.moved = make(chan struct{})
+// notify wakes those who follow the status. Called with h.mu held.
+func (h *Host) notify() {
+	close(h.statusChanged)
+	h.statusChanged = make(chan struct{})
 }
 
 // SetDetail replaces the details of the status.

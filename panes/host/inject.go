@@ -14,19 +14,19 @@ import (
 
 // Inject types text into the program and then submits it, as a step of its own
 // (a terminal that edits lines gets both at once). Nobody else's text or keys come
-// between, see Turn. Text is only ever text: see typed. It returns when the
+// between, see LockInput. Text is only ever text: see typed. It returns when the
 // program's terminal has taken everything; whether the program has understood is
 // for the caller to see. Errors: RECIPIENT_INACTIVE if nothing runs, UNSUPPORTED
 // for a job without a terminal, INVALID_ARGUMENT for a line that the terminal would
 // cut, TIMEOUT if ctx ended while the program read nothing; the message says how
 // far it came.
 func (h *Host) Inject(ctx context.Context, in Input) error {
-	return h.Turn(ctx, time.Time{}, func(t *Turn) error { return t.Type(ctx, in) })
+	return h.LockInput(ctx, time.Time{}, func(t *InputLock) error { return t.Type(ctx, in) })
 }
 
 // Keys presses keys by their names, see KeyNames; errors as for Inject.
 func (h *Host) Keys(ctx context.Context, names []string) error {
-	return h.Turn(ctx, time.Time{}, func(t *Turn) error { return t.Keys(ctx, names) })
+	return h.LockInput(ctx, time.Time{}, func(t *InputLock) error { return t.Keys(ctx, names) })
 }
 
 func submitKey(name string) ([]byte, error) {

@@ -366,7 +366,7 @@ func hostProcess(t *testing.T, id, socket string, tty *os.File, argv ...string) 
 	t.Cleanup(func() {
 		c.Process.Kill()
 		c.Wait()
-		(signals.Ending{Host: id, Kill: 5 * time.Second}).Run(context.Background())
+		(signals.TreeKiller{Host: id, Kill: 5 * time.Second}).Run(context.Background())
 	})
 	return c
 }

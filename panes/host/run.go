@@ -30,7 +30,7 @@ type program struct {
 }
 
 // Run starts one program, waits for its end, then ends every process it left
-// behind (see signals.Ending for what is spared) and passes on the rest of its
+// behind (see signals.TreeKiller for what is spared) and passes on the rest of its
 // output. If ctx ends first, the program is ended like by End. A program that
 // could not be started is an error and also Exit.StartErr: INVALID_ARGUMENT for
 // the folder or the arguments, PROGRAM_NOT_FOUND, PERMISSION_DENIED, SPAWN_FAILED.
@@ -67,7 +67,7 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 		h.log.Warn("end what was left", "error", err)
 	}
 	h.drain(p)
-	exit.Leftovers, exit.Survivors = told(report.Leftovers), told(report.Survivors)
+	exit.Leftovers, exit.Survivors = describe(report.Leftovers), describe(report.Survivors)
 	h.record(exit)
 	return exit, nil
 }
@@ -105,7 +105,7 @@ func (h *Host) setProgram(p *program) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.program, h.draft = p, false
-	h.tell()
+	h.notify()
 }
 
 // record keeps how a program ended and tells those who wait for it.
@@ -115,7 +115,7 @@ func (h *Host) record(exit Exit) {
 	h.exit = &exit
 	close(h.changed)
 	h.changed = make(chan struct{})
-	h.tell()
+	h.notify()
 }
 
 // start checks and starts the program.
@@ -309,7 +309,7 @@ func closedWithin(ch <-chan struct{}, limit time.Duration) bool {
 func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Report, error) {
 	h.ending <- struct{}{}
 	defer func() { <-h.ending }()
-	e := signals.Ending{Host: h.id, Adopted: true, Term: term, Kill: kill}
+	e := signals.TreeKiller{Host: h.id, Adopted: true, Term: term, Kill: kill}
 	h.mu.Lock()
 	if h.program != nil {
 		leader := h.program.id.PID
@@ -319,12 +319,12 @@ func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Repor
 	h.mu.Unlock()
 	report, err := e.Run(ctx)
 	h.mu.Lock()
-	for _, left := range told(report.Leftovers) {
+	for _, left := range describe(report.Leftovers) {
 		if !slices.Contains(h.leftovers, left) {
 			h.leftovers = append(h.leftovers, left)
 		}
 	}
-	h.survivors = told(report.Survivors)
+	h.survivors = describe(report.Survivors)
 	h.mu.Unlock()
 	if err == nil && len(report.Survivors) > 0 {
 		err = fault.New(fault.Unproven, "%d processes could not be ended: %v", len(report.Survivors), report.Survivors)
@@ -332,7 +332,7 @@ func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Repor
 	return report, err
 }
 
-func told(all []signals.Process) []string {
+func describe(all []signals.Process) []string {
 	var lines []string
 	for _, p := range all {
 		lines = append(lines, p.String())

@@ -166,7 +166,7 @@ func (h *Host) Shutdown(ctx context.Context, r ShutdownRequest) (Report, error) 
 	ended, err := h.End(ctx, term, kill)
 	return Report{
 		Ended: len(ended.Ended), Killed: ended.Killed,
-		Leftovers: told(ended.Leftovers), Survivors: told(ended.Survivors),
+		Leftovers: describe(ended.Leftovers), Survivors: describe(ended.Survivors),
 	}, err
 }
 

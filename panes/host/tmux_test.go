@@ -36,7 +36,7 @@ func TestHostInTmux(t *testing.T) {
 	id := fmt.Sprintf("in-tmux-%d-%d", os.Getpid(), time.Now().UnixNano())
 	t.Cleanup(func() {
 		exec.Command(tmux, "-S", server, "kill-server").Run()
-		(signals.Ending{Host: id, Kill: 5 * time.Second}).Run(context.Background())
+		(signals.TreeKiller{Host: id, Kill: 5 * time.Second}).Run(context.Background())
 	})
 	script := `trap '' TERM HUP; setsid sleep 60 & stty size; while read x; do echo "got $x"; done; sleep 60; true`
 	pane := run("new-session", "-d", "-P", "-F", "#{pane_id}", "-x", "101", "-y", "31", "--",

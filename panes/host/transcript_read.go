@@ -120,7 +120,7 @@ type follower struct {
 }
 
 // step passes on what was added, and goes over to the next file when this one
-// has been moved away and read to its end.
+// has been statusChanged away and read to its end.
 func (f *follower) step() error {
 	for {
 		fresh, err := f.open(f.name, os.O_RDONLY)

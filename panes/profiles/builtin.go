@@ -46,7 +46,7 @@ func codex() Profile {
 		Name: "codex", Kind: Interactive, Summary: "OpenAI Codex at its prompt", Command: []string{"codex"},
 		Models: codexModels(), ModelArgs: []string{"--model", "{model}"},
 		PlanArgs: []string{"--sandbox", "read-only"}, ResumeArgs: []string{"resume", "--last"}, ModeArgs: codexModes(),
-		Manner: Manner{
+		PromptProtocol: PromptProtocol{
 			Quit: "/quit", Ready: []string{`^\s*[›▌>](\s|$)`}, Busy: []string{`(?i)\besc to interrupt`},
 			Asking: []string{`^\s*Would you like to (run|make|grant)\b`, `(?i)^\s*press enter to (confirm|continue)`},
 		},
@@ -74,7 +74,7 @@ func gemini() Profile {
 		Name: "gemini", Kind: Interactive, Summary: "Gemini CLI at its prompt", Command: []string{"gemini"},
 		Models: geminiModels(), ModelArgs: []string{"--model", "{model}"},
 		PlanArgs: []string{"--approval-mode", "plan"}, ResumeArgs: []string{"--resume", "latest"}, ModeArgs: geminiModes(),
-		Manner: Manner{
+		PromptProtocol: PromptProtocol{
 			Quit: "/quit", Ready: []string{`Type your message`}, Busy: []string{`\(esc to cancel, \d`},
 			Asking: []string{`(?i)^[│|\s]*(apply this change|allow execution|do you trust)\b`, `(?i)waiting for user confirmation`, `^[│|\s]*●\s*1\.\s`},
 		},
@@ -93,7 +93,7 @@ func opencode() Profile {
 		Name: "opencode", Kind: Interactive, Summary: "OpenCode at its prompt", Command: []string{"opencode"},
 		Models: []string{"*/*"}, ModelArgs: []string{"--model", "{model}"},
 		PlanArgs: []string{"--agent", "plan"}, ResumeArgs: []string{"--continue"}, ModeArgs: map[string][]string{ModeBypass: {"--auto"}},
-		Manner: Manner{
+		PromptProtocol: PromptProtocol{
 			Quit: "/exit", Quiet: 1500 * time.Millisecond, // it draws in steps while it starts, and says nothing that means ready
 			Busy: []string{`\besc (again )?(to )?interrupt\b`}, Asking: []string{`^\W*Permission required\b`},
 		},
@@ -105,7 +105,7 @@ func aider() Profile {
 		Name: "aider", Kind: Interactive, Summary: "aider at its prompt", Command: []string{"aider"},
 		Models: []string{"*"}, ModelArgs: []string{"--model", "{model}"},
 		PlanArgs: []string{"--chat-mode", "ask"}, ResumeArgs: []string{"--restore-chat-history"}, ModeArgs: map[string][]string{ModeBypass: {"--yes-always"}},
-		Manner: Manner{
+		PromptProtocol: PromptProtocol{
 			Quit: "/exit", Ready: []string{`^[a-z ]*>\s*$`}, Asking: []string{`\(Y\)es/\(N\)o`},
 		},
 	}

@@ -27,10 +27,10 @@ func claudeModes() map[string][]string {
 	return modes
 }
 
-// claudeManner: the prompt is a line that begins with > or ❯ (followed by a
+// claudePrompt: the prompt is a line that begins with > or ❯ (followed by a
 // no-break space), and a question has a cursor before its first answers.
-func claudeManner() Manner {
-	return Manner{
+func claudePrompt() PromptProtocol {
+	return PromptProtocol{
 		Quit: "/exit", Ready: []string{`^\s*[│|]?\s*[>❯](\s|\x{a0}|$)`}, Busy: []string{`(?i)\besc to interrupt\b`},
 		Asking: []string{`^\s*[│|]?\s*❯\s*\d\.\s`, `(?i)\besc to cancel\b.*\btab to amend\b`},
 	}
@@ -54,7 +54,7 @@ func claudeNative() Profile {
 		TypeArgs: []string{"--agent-type", "{type}"}, PlanArgs: []string{"--plan-mode-required"}, ModeArgs: claudeModes(),
 		SessionArgs: sessionArgs(), ResumeArgs: resumeArgs(),
 		Env:    []string{"CLAUDECODE=1", TeamsOn + "=1"},
-		Manner: claudeManner(),
+		PromptProtocol: claudePrompt(),
 	}
 }
 
@@ -63,7 +63,7 @@ func claudeInteractive() Profile {
 		Name: "claude-interactive", Kind: Interactive, Summary: "Claude Code at its prompt, in a team of any kind", Command: []string{claudeProgram},
 		Models: claudeModels(), ModelArgs: []string{"--model", "{model}"}, TypeArgs: []string{"--agent", "{type}"},
 		PlanArgs: []string{"--permission-mode", "plan"}, SessionArgs: sessionArgs(), ResumeArgs: resumeArgs(),
-		ModeArgs: claudeModes(), Manner: claudeManner(),
+		ModeArgs: claudeModes(), PromptProtocol: claudePrompt(),
 	}
 }
 

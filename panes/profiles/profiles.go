@@ -53,12 +53,12 @@ type Profile struct {
 	// AgentTypes are the types of agent for which it stands where Claude Code leads,
 	// besides its own name.
 	AgentTypes []string
-	Manner
+	PromptProtocol
 }
 
-// Manner is how an interactive agent is spoken to and what its screen says. It
+// PromptProtocol is how an interactive agent is spoken to and what its screen says. It
 // travels in the launch record, so that a host needs no profiles of its own.
-type Manner struct {
+type PromptProtocol struct {
 	Submit    string        `json:"submit,omitempty"`    // the key that submits; "enter" by default
 	Quit      string        `json:"quit,omitempty"`      // what is typed, and submitted, to ask it to end
 	QuitKeys  []string      `json:"quitKeys,omitempty"`  // or the keys that ask it to end, instead of Quit
@@ -72,7 +72,7 @@ type Manner struct {
 	Asking []string `json:"asking,omitempty"`
 }
 
-// What a Manner is where it does not say.
+// What a PromptProtocol is where it does not say.
 const (
 	DefaultSubmit   = "enter"
 	DefaultQuiet    = 800 * time.Millisecond
@@ -81,8 +81,8 @@ const (
 	Lines           = "lines" // each line is submitted
 )
 
-// WithDefaults returns the manner with what it leaves open filled in.
-func (m Manner) WithDefaults() Manner {
+// WithDefaults returns the protocol with what it leaves open filled in.
+func (m PromptProtocol) WithDefaults() PromptProtocol {
 	if m.Submit == "" {
 		m.Submit = DefaultSubmit
 	}

@@ -191,7 +191,7 @@ func TestSetOver(t *testing.T) {
 	if _, err := set.Get("claud"); fault.CodeOf(err) != fault.ProfileNotFound {
 		t.Errorf("a profile that is not there: %v", err)
 	}
-	if d := (Manner{}).WithDefaults(); d.Submit != "enter" || d.Quiet != DefaultQuiet || d.Multiline != Join || d.MaxPaste != DefaultMaxPaste {
+	if d := (PromptProtocol{}).WithDefaults(); d.Submit != "enter" || d.Quiet != DefaultQuiet || d.Multiline != Join || d.MaxPaste != DefaultMaxPaste {
 		t.Errorf("%+v", d)
 	}
 }
@@ -211,7 +211,7 @@ func TestScreens(t *testing.T) {
 		{"opencode", "■■■⬝⬝⬝  esc interrupt        tab agents  ctrl+p commands", busy}, {"opencode", "△ Permission required", asking},
 		{"aider", "> ", ready}, {"aider", "ask> ", ready}, {"aider", "Create new file? (Y)es/(N)o [Yes]: ", asking}, {"aider", "> add a test", ""},
 	} {
-		m := NewSet(nil)[tc.profile].Manner
+		m := NewSet(nil)[tc.profile].PromptProtocol
 		got := ""
 		for _, x := range []struct {
 			state    string

@@ -70,7 +70,7 @@ func (t *typed) submitted(st host.Status) bool {
 
 // deliver lives beside the program of an interactive agent until ctx ends.
 func (m *teammate) deliver(ctx context.Context) {
-	l, err := newLook(m.host, *m.launch.Manner)
+	l, err := newLook(m.host, *m.launch.PromptProtocol)
 	if err != nil {
 		m.print("mail cannot be typed into it: %v", err)
 		return
@@ -168,7 +168,7 @@ func (c *mailTyper) deliverOne(ctx context.Context, msg batch) error {
 func (c *mailTyper) typeMessage(ctx context.Context, msg batch, since time.Time) error {
 	if msg.Type == store.ShutdownRequest && msg.Note == "" {
 		err := c.askToEnd(ctx, msg, since)
-		if manner := c.m.launch.Manner; err == nil && !c.m.launch.LedByUs && (len(manner.QuitKeys) > 0 || manner.Quit != "") {
+		if protocol := c.m.launch.PromptProtocol; err == nil && !c.m.launch.LedByUs && (len(protocol.QuitKeys) > 0 || protocol.Quit != "") {
 			err = c.agree(ctx, msg)
 		}
 		return err
@@ -187,12 +187,12 @@ func (c *mailTyper) typeMessage(ctx context.Context, msg batch, since time.Time)
 // askToEnd asks as the profile says: by keys, by what its prompt takes, or, where
 // neither is known, in words.
 func (c *mailTyper) askToEnd(ctx context.Context, msg batch, since time.Time) error {
-	manner := c.m.launch.Manner
+	protocol := c.m.launch.PromptProtocol
 	switch {
-	case len(manner.QuitKeys) > 0:
-		return c.m.host.Turn(ctx, since, func(t *host.Turn) error { return t.Keys(ctx, manner.QuitKeys) })
-	case manner.Quit != "":
-		return c.enter(ctx, manner.Quit, msg.ID, since)
+	case len(protocol.QuitKeys) > 0:
+		return c.m.host.InputLock(ctx, since, func(t *host.InputLock) error { return t.Keys(ctx, protocol.QuitKeys) })
+	case protocol.Quit != "":
+		return c.enter(ctx, protocol.Quit, msg.ID, since)
 	}
 	f, _ := store.ParseFrame(msg.Text)
 	return c.enter(ctx, fmt.Sprintf("%sPlease finish and end (%s). Run: leadlight shutdown approve %s - or refuse: "+
@@ -242,15 +242,15 @@ func (c *mailTyper) waitFree(ctx context.Context) (since time.Time, err error) {
 // meanwhile waits a moment; one who comes between ends it: REJECTED, and what stands
 // in the input line is submitted the next time.
 func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time) error {
-	manner, st := c.m.launch.Manner, c.m.host.Status()
-	if limit := manner.MaxPaste; len(text) > limit || st.Cooked && (len(text) > maxCooked || longest(text) > st.MaxLine) {
+	protocol, st := c.m.launch.PromptProtocol, c.m.host.Status()
+	if limit := protocol.MaxPaste; len(text) > limit || st.Cooked && (len(text) > maxCooked || longest(text) > st.MaxLine) {
 		var err error
 		if text, err = c.inFile(ctx, text, id); err != nil {
 			return err
 		}
 	}
-	in := host.Input{Text: text, Submit: manner.Submit, Join: manner.Multiline != profiles.Lines}
-	return c.m.host.Turn(ctx, since, func(t *host.Turn) error {
+	in := host.Input{Text: text, Submit: protocol.Submit, Join: protocol.Multiline != profiles.Lines}
+	return c.m.host.InputLock(ctx, since, func(t *host.InputLock) error {
 		if st.Cooked {
 			return t.Type(ctx, in) // the terminal itself hands a line over
 		}
@@ -295,8 +295,8 @@ func (c *mailTyper) gone(ctx context.Context, text string) bool {
 // submit presses the submit key until the text has left the input line. One that was
 // not to be seen there, because the program shows nothing of it, is taken to be
 // submitted by the first. A question that came up meanwhile is not for us to answer.
-func (c *mailTyper) submit(ctx context.Context, t *host.Turn, text string) error {
-	key := c.m.launch.Manner.Submit
+func (c *mailTyper) submit(ctx context.Context, t *host.InputLock, text string) error {
+	key := c.m.launch.PromptProtocol.Submit
 	for range submitTries {
 		if c.look.asks(ctx) {
 			return fault.New(fault.Rejected, "it asks something")

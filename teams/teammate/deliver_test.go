@@ -35,7 +35,7 @@ func TestIB12_IdleNoticesCollapse(t *testing.T) {
 }
 
 func TestWhatTheScreenSays(t *testing.T) {
-	if _, err := newLook(nil, profiles.Manner{Ready: []string{"("}}); err == nil {
+	if _, err := newLook(nil, profiles.PromptProtocol{Ready: []string{"("}}); err == nil {
 		t.Error("a pattern that is none was taken")
 	}
 	if n := longest("ab\nabcd\n"); n != 4 {
@@ -117,7 +117,7 @@ func TestHeaderShowsForgery(t *testing.T) {
 
 // A pattern may ask for the blank behind a prompt, which a screen does not show.
 func TestPatternsSeeTheBlankBehindAPrompt(t *testing.T) {
-	l, err := newLook(nil, profiles.Manner{Ready: []string{"^> "}, Asking: []string{`\(y/n\)\s*$`}})
+	l, err := newLook(nil, profiles.PromptProtocol{Ready: []string{"^> "}, Asking: []string{`\(y/n\)\s*$`}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ type seen struct {
 	rested bool      // it has been quiet for a while
 }
 
-func newLook(h *host.Host, m profiles.Manner) (*look, error) {
+func newLook(h *host.Host, m profiles.PromptProtocol) (*look, error) {
 	l := &look{host: h, quiet: m.Quiet}
 	for _, x := range []struct {
 		to       *[]*regexp.Regexp

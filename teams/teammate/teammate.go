@@ -190,7 +190,7 @@ func (m *teammate) runOnce(ctx context.Context, argv []string) (host.Exit, error
 	var helpers sync.WaitGroup
 	defer helpers.Wait()
 	defer cancel()
-	if m.launch.Kind == profiles.Interactive && m.launch.Manner != nil {
+	if m.launch.Kind == profiles.Interactive && m.launch.PromptProtocol != nil {
 		helpers.Go(func() { m.deliver(delivering) })
 	}
 	if !m.launch.LedByUs && m.launch.Kind != profiles.Native {

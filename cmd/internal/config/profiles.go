@@ -52,7 +52,7 @@ func profileKeys() []key[profiles.Profile] {
 		}},
 		{"modeArgs", "keys", "arguments for the permission mode of its lead, by that mode", readModeArgs},
 	}
-	return append(append(keys, argumentKeys()...), mannerKeys()...)
+	return append(append(keys, argumentKeys()...), promptKeys()...)
 }
 
 // argumentKeys are the lists of arguments that are put behind the command.
@@ -78,8 +78,8 @@ func argumentKeys() []key[profiles.Profile] {
 	return keys
 }
 
-// mannerKeys say how an interactive agent is spoken to.
-func mannerKeys() []key[profiles.Profile] {
+// promptKeys say how an interactive agent is spoken to.
+func promptKeys() []key[profiles.Profile] {
 	type p = profiles.Profile
 	return []key[p]{
 		{"submit", "key", "the key that submits what was typed; " + profiles.DefaultSubmit, func(d *decoder, n ast.Node, p *p) {

@@ -302,7 +302,7 @@ func (k Keeper) end(ctx context.Context, p pane) error {
 	case err == nil || errors.Is(err, host.ErrNoHost):
 		err = p.Process.Wait(ctx) // it tidies up
 	default: // it is mute: what bears its mark is ended from outside
-		_, err = signals.Ending{Host: p.Host, Roots: []signals.Identity{p.Process}, Kill: host.DefaultKill}.Run(ctx)
+		_, err = signals.TreeKiller{Host: p.Host, Roots: []signals.Identity{p.Process}, Kill: host.DefaultKill}.Run(ctx)
 	}
 	b, openErr := k.Open(p.Kind, p.Terminal)
 	if openErr == nil {

@@ -12,10 +12,10 @@ const (
 	afterStart = 3 * time.Second // what only the start needed is given back then
 )
 
-// Slim keeps this process small, as hosts should be: its heap grows by little, and what
+// TrimMemory keeps this process small, as hosts should be: its heap grows by little, and what
 // only its start needed is given back soon, of the heap as of the program's file. The
 // timer is to be stopped.
-func Slim() *time.Timer {
+func TrimMemory() *time.Timer {
 	debug.SetGCPercent(gcPercent)
 	return time.AfterFunc(afterStart, func() {
 		debug.FreeOSMemory()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Ending takes processes down for good: Roots, everything that descends from
+// TreeKiller takes processes down for good: Roots, everything that descends from
 // them, and everything marked with Host. What descends is listed before the
 // first signal is sent and again after every rung, so that neither a broken
 // parent link nor a fork in between lets one escape.
@@ -20,9 +20,9 @@ import (
 // Left alone, with everything below them, and reported are processes that carry
 // another host's mark, leadlight daemons, tmux servers, and what Spare names.
 // Roots were named by the caller and are not spared. This process and pids up to
-// 1 are never signalled: with this process among the Roots the Ending is about
+// 1 are never signalled: with this process among the Roots the TreeKiller is about
 // everything below it.
-type Ending struct {
+type TreeKiller struct {
 	Host    string               // the mark; "" = none is looked for, and ours counts as own
 	Roots   []Identity           // need not run any more
 	Adopted bool                 // also orphans this process adopted (see Subreaper)
@@ -32,7 +32,7 @@ type Ending struct {
 	Spare   func(Process) string // the reason to leave one alone, "" to end it; may be nil
 }
 
-// Report is what an Ending did. Of a spared tree only the top is listed.
+// Report is what an TreeKiller did. Of a spared tree only the top is listed.
 type Report struct {
 	Ended     []Process // signalled, and proved gone
 	Killed    bool      // TERM was not enough for one of them
@@ -44,8 +44,8 @@ type Report struct {
 // left or the time is over. Already gone is success. A context that ends cuts the
 // waits short: the rest of the ladder then has no patience but is still climbed.
 // The error is ErrUnproven if the process table could not be read.
-func (e Ending) Run(ctx context.Context) (Report, error) {
-	h := e.hunt()
+func (e TreeKiller) Run(ctx context.Context) (Report, error) {
+	h := e.start()
 	left, err := h.list()
 	if err != nil {
 		return Report{}, err
@@ -64,13 +64,13 @@ func (e Ending) Run(ctx context.Context) (Report, error) {
 	return h.report(left), nil
 }
 
-// Left returns what Run would end, and signals nothing: after an Ending, the look
+// Left returns what Run would end, and signals nothing: after an TreeKiller, the look
 // again. The error is ErrUnproven if the process table could not be read.
-func (e Ending) Left() ([]Process, error) { return e.hunt().list() }
+func (e TreeKiller) Left() ([]Process, error) { return e.start().list() }
 
-func (e Ending) hunt() *hunt {
-	h := &hunt{Ending: e, own: e.Host, known: map[Identity]Process{}, told: map[Identity]bool{}, spared: map[Identity]Process{},
-		buried: map[Identity]bool{}}
+func (e TreeKiller) start() *treeKill {
+	h := &treeKill{TreeKiller: e, own: e.Host, known: map[Identity]Process{}, termed: map[Identity]bool{}, spared: map[Identity]Process{},
+		zombies: map[Identity]bool{}}
 	if e.Host == "" {
 		h.own = os.Getenv(Mark)
 	}
@@ -78,7 +78,7 @@ func (e Ending) hunt() *hunt {
 }
 
 // terminate asks everything with TERM, newcomers too, and waits.
-func (h *hunt) terminate(ctx context.Context) ([]Process, error) {
+func (h *treeKill) terminate(ctx context.Context) ([]Process, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Term)
 	defer cancel()
 	left, err := h.list()
@@ -88,13 +88,13 @@ func (h *hunt) terminate(ctx context.Context) ([]Process, error) {
 			return left, nil
 		}
 		for _, p := range asked {
-			if !h.told[p.Identity] {
-				h.told[p.Identity] = true
+			if !h.termed[p.Identity] {
+				h.termed[p.Identity] = true
 				p.Signal(syscall.SIGTERM)
 				p.Signal(syscall.SIGCONT) // a stopped process cannot act on it
 			}
 		}
-		if !gather(ctx, asked) {
+		if !waitAll(ctx, asked) {
 			return h.list()
 		}
 	}
@@ -102,7 +102,7 @@ func (h *hunt) terminate(ctx context.Context) ([]Process, error) {
 }
 
 // asked returns those that are to get the TERM.
-func (h *hunt) asked(left []Process) []Process {
+func (h *treeKill) asked(left []Process) []Process {
 	if h.Asked == nil {
 		return left
 	}
@@ -120,7 +120,7 @@ const killPause = 100 * time.Millisecond
 
 // kill stops everything first, so that nothing forks away from the listing, and
 // kills it; again until nothing is left.
-func (h *hunt) kill() ([]Process, error) {
+func (h *treeKill) kill() ([]Process, error) {
 	deadline := time.Now().Add(h.Kill)
 	for {
 		left, err := h.freeze()
@@ -131,7 +131,7 @@ func (h *hunt) kill() ([]Process, error) {
 			p.Signal(syscall.SIGKILL)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), killPause)
-		gather(ctx, left)
+		waitAll(ctx, left)
 		cancel()
 		if time.Now().After(deadline) {
 			return h.list()
@@ -144,7 +144,7 @@ func (h *hunt) kill() ([]Process, error) {
 const freezeRounds = 10
 
 // freeze stops what is left until a look at the table shows nobody new.
-func (h *hunt) freeze() ([]Process, error) {
+func (h *treeKill) freeze() ([]Process, error) {
 	stopped := map[Identity]bool{}
 	for round := 0; ; round++ {
 		left, err := h.list()
@@ -164,8 +164,8 @@ func (h *hunt) freeze() ([]Process, error) {
 	}
 }
 
-// gather waits for all of them to go; false if the context ended first.
-func gather(ctx context.Context, all []Process) bool {
+// waitAll waits for all of them to go; false if the context ended first.
+func waitAll(ctx context.Context, all []Process) bool {
 	for _, p := range all {
 		if p.Wait(ctx) == nil {
 			continue
@@ -180,7 +180,7 @@ func gather(ctx context.Context, all []Process) bool {
 }
 
 // report sorts out what became of everything that was ever listed.
-func (h *hunt) report(left []Process) Report {
+func (h *treeKill) report(left []Process) Report {
 	r := Report{Killed: h.killed, Survivors: left}
 	for id, p := range h.known {
 		if !slices.ContainsFunc(left, func(l Process) bool { return l.Identity == id }) {

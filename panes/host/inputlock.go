@@ -11,25 +11,25 @@ import (
 // personWaits is how long a person's keys wait for a text that is being typed.
 const personWaits = 300 * time.Millisecond
 
-// Turn is the keyboard in one hand: whoever has it types, and the others wait.
-type Turn struct {
+// InputLock is the keyboard of one: whoever has it types, and the others wait.
+type InputLock struct {
 	host  *Host
 	to    *program
 	since time.Time
 }
 
-// Turn gives f the keyboard. Others wait until f is done; what a person types
+// LockInput gives f the keyboard. Others wait until f is done; what a person types
 // waits, too, but not for long, and then comes between. A since that is not zero
 // means: only as long as no person has typed after it. That is looked at within the
 // turn, before each thing that f types, so that a person who began in the last
 // moment is not typed over: REJECTED. Other errors as for Inject.
-func (h *Host) Turn(ctx context.Context, since time.Time, f func(*Turn) error) error {
+func (h *Host) LockInput(ctx context.Context, since time.Time, f func(*InputLock) error) error {
 	select {
-	case h.typist <- struct{}{}:
+	case h.inputLock <- struct{}{}:
 	case <-ctx.Done():
 		return fmt.Errorf("type: somebody else is typing: %w", ctx.Err())
 	}
-	defer func() { <-h.typist }()
+	defer func() { <-h.inputLock }()
 	p, err := h.current()
 	if err != nil {
 		return err
@@ -38,13 +38,13 @@ func (h *Host) Turn(ctx context.Context, since time.Time, f func(*Turn) error) e
 		return fault.New(fault.Unsupported, "what runs in this pane is a job without a terminal: nothing can be typed")
 	}
 	h.mu.Lock()
-	h.hasty = false
+	h.personWaited = false
 	h.mu.Unlock()
-	return f(&Turn{h, p, since})
+	return f(&InputLock{h, p, since})
 }
 
 // free says whether a person has typed meanwhile.
-func (t *Turn) free() error {
+func (t *InputLock) free() error {
 	t.host.mu.Lock()
 	defer t.host.mu.Unlock()
 	if !t.since.IsZero() && t.host.lastKey.After(t.since) {
@@ -54,7 +54,7 @@ func (t *Turn) free() error {
 }
 
 // Type types text and submits it, as Inject does.
-func (t *Turn) Type(ctx context.Context, in Input) error {
+func (t *InputLock) Type(ctx context.Context, in Input) error {
 	submit, err := submitKey(in.Submit)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (t *Turn) Type(ctx context.Context, in Input) error {
 }
 
 // Keys presses keys by their names.
-func (t *Turn) Keys(ctx context.Context, names []string) error {
+func (t *InputLock) Keys(ctx context.Context, names []string) error {
 	data, err := keyBytes(names, t.host.out.mode(modeCursorKeys))
 	if err != nil {
 		return err
@@ -91,32 +91,32 @@ func (t *Turn) Keys(ctx context.Context, names []string) error {
 	return t.put(ctx, data)
 }
 
-func (t *Turn) put(ctx context.Context, data []byte) error {
+func (t *InputLock) put(ctx context.Context, data []byte) error {
 	if err := t.free(); err != nil {
 		return err
 	}
 	return t.to.queue.put(ctx, data)
 }
 
-// comeIn waits for a person's turn to type. Who has waited once while a text was
+// enter waits for a person's turn to type. Who has waited once while a text was
 // being typed does not wait again for the rest of it.
-func (h *Host) comeIn(ctx context.Context) (leave func()) {
+func (h *Host) enter(ctx context.Context) (leave func()) {
 	h.mu.Lock()
-	hasty := h.hasty
+	personWaited := h.personWaited
 	h.mu.Unlock()
 	limit := personWaits
-	if hasty {
+	if personWaited {
 		limit = 0
 	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case h.typist <- struct{}{}:
-		return func() { <-h.typist }
+	case h.inputLock <- struct{}{}:
+		return func() { <-h.inputLock }
 	case <-ctx.Done():
 	case <-timer.C:
 		h.mu.Lock()
-		h.hasty = true
+		h.personWaited = true
 		h.mu.Unlock()
 	}
 	return func() {}

@@ -16,7 +16,7 @@ func TestATurnAndAPerson(t *testing.T) {
 	read := rawReader(t, h, "")
 	looked := time.Now()
 	h.fromPerson(t.Context(), []byte("a"), typing{human: true, draft: true})
-	err := h.Turn(limited(t), looked, func(turn *Turn) error { return turn.Type(limited(t), Input{Text: "NOT"}) })
+	err := h.LockInput(limited(t), looked, func(turn *InputLock) error { return turn.Type(limited(t), Input{Text: "NOT"}) })
 	if fault.CodeOf(err) != fault.Rejected {
 		t.Errorf("typed over a person: %v", err)
 	}
@@ -25,7 +25,7 @@ func TestATurnAndAPerson(t *testing.T) {
 	}
 	typed := make(chan struct{})
 	looked = time.Now()
-	err = h.Turn(limited(t), looked, func(turn *Turn) error {
+	err = h.LockInput(limited(t), looked, func(turn *InputLock) error {
 		if err := turn.Type(limited(t), Input{Text: "mail", Submit: SubmitNone}); err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func TestATurnAndAPerson(t *testing.T) {
 	}
 	<-typed
 	// One who has waited for long comes between, and nothing more is typed.
-	err = h.Turn(limited(t), time.Now(), func(turn *Turn) error {
+	err = h.LockInput(limited(t), time.Now(), func(turn *InputLock) error {
 		if err := turn.Type(limited(t), Input{Text: "more", Submit: SubmitNone}); err != nil {
 			return err
 		}

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// hunt is one Ending at work.
-type hunt struct {
-	Ending
-	own    string // the mark that does not spare
-	known  map[Identity]Process
-	told   map[Identity]bool // has had its TERM
-	spared map[Identity]Process
-	buried map[Identity]bool // zombies seen already
-	killed bool
+// treeKill is one TreeKiller at work.
+type treeKill struct {
+	TreeKiller
+	own     string // the mark that does not spare
+	known   map[Identity]Process
+	termed  map[Identity]bool // has had its TERM
+	spared  map[Identity]Process
+	zombies map[Identity]bool // zombies seen already
+	killed  bool
 }
 
 // looks bounds how often a table is read again that proves nothing.
@@ -26,7 +26,7 @@ const looks = 20
 // said of a table during whose reading nobody ended: one that did may have forked
 // behind the reader's back, and so may its child have, in a chain that is never
 // seen. On a machine where processes end all the time it is given up in the end.
-func (h *hunt) list() ([]Process, error) {
+func (h *treeKill) list() ([]Process, error) {
 	for range looks {
 		left, vanished, err := h.look()
 		if err != nil || len(left) > 0 || !vanished {
@@ -37,13 +37,13 @@ func (h *hunt) list() ([]Process, error) {
 }
 
 // look reads the whole table once.
-func (h *hunt) look() (left []Process, vanished bool, err error) {
+func (h *treeKill) look() (left []Process, vanished bool, err error) {
 	t, err := Snapshot()
 	if err != nil {
 		return nil, false, fmt.Errorf("%w: %w", ErrUnproven, err)
 	}
 	tops, vanished := h.tops(t)
-	vanished = h.bury(t) || vanished
+	vanished = h.newZombies(t) || vanished
 	seen := map[int]bool{os.Getpid(): true, 0: true, 1: true}
 	for queue := tops; len(queue) > 0; queue = queue[1:] {
 		p := queue[0]
@@ -66,12 +66,12 @@ func (h *hunt) look() (left []Process, vanished bool, err error) {
 	return left, vanished, nil
 }
 
-// bury tells whether the table has zombies that were not there before: they may
+// newZombies tells whether the table has zombies that were not there before: they may
 // have ended during the reading.
-func (h *hunt) bury(t Table) (fresh bool) {
+func (h *treeKill) newZombies(t Table) (fresh bool) {
 	for _, p := range t.byPID {
-		if p.zombie && !h.buried[p.Identity] {
-			h.buried[p.Identity], fresh = true, true
+		if p.zombie && !h.zombies[p.Identity] {
+			h.zombies[p.Identity], fresh = true, true
 		}
 	}
 	return fresh
@@ -79,7 +79,7 @@ func (h *hunt) bury(t Table) (fresh bool) {
 
 // tops returns where the walk over the table begins. What would be spared comes
 // first: what lies below it must not be reached by another way, such as its mark.
-func (h *hunt) tops(t Table) (tops []Process, vanished bool) {
+func (h *treeKill) tops(t Table) (tops []Process, vanished bool) {
 	add := func(id Identity) {
 		if p, ok := t.Find(id.PID); ok && p.Identity == id && !p.zombie {
 			tops = append(tops, described(p))
@@ -120,7 +120,7 @@ func order(a, b bool) int {
 }
 
 // sparing returns why p is left alone, "" if it is to be ended.
-func (h *hunt) sparing(p Process) string {
+func (h *treeKill) sparing(p Process) string {
 	if slices.Contains(h.Roots, p.Identity) {
 		return ""
 	}

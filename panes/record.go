@@ -41,11 +41,11 @@ type LaunchRecord struct {
 	// lead made and takes away: the host changes neither.
 	ForeignPane string `json:"foreignPane,omitempty"`
 
-	PromptProtocol  *profiles.PromptProtocol `json:"promptProtocol,omitempty"`  // interactive: how it is spoken to
-	Restart string           `json:"restart,omitempty"` // "on-failure": the host starts the agent again
-	Resume  []string         `json:"resume,omitempty"`  // its argv then; empty: Argv
-	GoOn    bool             `json:"goOn,omitempty"`    // its first start is Resume already
-	Plan    bool             `json:"plan,omitempty"`    // must have a plan approved first
+	PromptProtocol *profiles.PromptProtocol `json:"promptProtocol,omitempty"` // interactive: how it is spoken to
+	Restart        string                   `json:"restart,omitempty"`        // "on-failure": the host starts the agent again
+	Resume         []string                 `json:"resume,omitempty"`         // its argv then; empty: Argv
+	GoOn           bool                     `json:"goOn,omitempty"`           // its first start is Resume already
+	Plan           bool                     `json:"plan,omitempty"`           // must have a plan approved first
 
 	// What it was made from, for a restart. Origin is the profile as it was, which may have
 	// stood in a team file; of its variables it holds the names only.

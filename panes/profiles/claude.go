@@ -53,7 +53,7 @@ func claudeNative() Profile {
 		},
 		TypeArgs: []string{"--agent-type", "{type}"}, PlanArgs: []string{"--plan-mode-required"}, ModeArgs: claudeModes(),
 		SessionArgs: sessionArgs(), ResumeArgs: resumeArgs(),
-		Env:    []string{"CLAUDECODE=1", TeamsOn + "=1"},
+		Env:            []string{"CLAUDECODE=1", TeamsOn + "=1"},
 		PromptProtocol: claudePrompt(),
 	}
 }

@@ -190,7 +190,7 @@ func (c *mailTyper) askToEnd(ctx context.Context, msg batch, since time.Time) er
 	protocol := c.m.launch.PromptProtocol
 	switch {
 	case len(protocol.QuitKeys) > 0:
-		return c.m.host.InputLock(ctx, since, func(t *host.InputLock) error { return t.Keys(ctx, protocol.QuitKeys) })
+		return c.m.host.LockInput(ctx, since, func(t *host.InputLock) error { return t.Keys(ctx, protocol.QuitKeys) })
 	case protocol.Quit != "":
 		return c.enter(ctx, protocol.Quit, msg.ID, since)
 	}
@@ -250,7 +250,7 @@ func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time)
 		}
 	}
 	in := host.Input{Text: text, Submit: protocol.Submit, Join: protocol.Multiline != profiles.Lines}
-	return c.m.host.InputLock(ctx, since, func(t *host.InputLock) error {
+	return c.m.host.LockInput(ctx, since, func(t *host.InputLock) error {
 		if st.Cooked {
 			return t.Type(ctx, in) // the terminal itself hands a line over
 		}

@@ -39,7 +39,8 @@ func layers() []rule {
 		{"signals", ground, "", "processes are ended the same way whoever asks"},
 		{"teams/store", ground, "", "the contract of what is remembered knows no file"},
 		{"teams/events", ground, "", "the closed set of events"},
-		{"teams/api", ground, "", "wire structs are for programs outside, who have nothing else of ours"},
+		{"panes/state", floor, "", "the words for how a teammate is doing: a leaf"},
+		{"teams/api", ground, "panes/state", "wire structs are for programs outside, who have nothing else of ours"},
 		{"internal/files", ground, "", "durable files know neither teams nor locks"},
 		{"internal/rawjson", ground, "", "keeping unknown fields is about JSON alone"},
 		{"internal/lock", l0, "internal/files signals", "a lock lies in a folder that files opened, and names a living holder"},
@@ -72,7 +73,7 @@ func layers() []rule {
 		{"panes/profiles", l1, "", "how an agent is run is a table"},
 		{"teams/observe", l1, "teams/events", "a stream is read without looking at files"},
 
-		{"panes", l2, "backend panes/host panes/profiles signals teams/api internal/files internal/lock", "what is running: panes, hosts and their records, not what teams remember"},
+		{"panes", l2, "backend panes/host panes/profiles panes/state signals internal/files internal/lock", "what is running: panes, hosts and their records, not what teams remember"},
 		{"hooks", l2, "signals", "programs that may object"},
 
 		{"teams", l3, "internal/* teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "the verbs bring it all together"},

@@ -17,7 +17,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
-	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/panes/state"
 )
 
 // Launch asks for one host in a pane of its own.
@@ -251,7 +251,7 @@ func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pa
 		poll := startPoll
 		s, err := status(ctx, l.Record.Socket)
 		switch {
-		case err == nil && s.ID == l.Record.Host && s.State == api.StateFailed: // it stays, to be read
+		case err == nil && s.ID == l.Record.Host && s.State == state.Failed: // it stays, to be read
 			if done, ended := m.earlyEnd(ctx, l); done {
 				return s, ended
 			}

@@ -10,8 +10,8 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/signals"
-	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // Observation is how one host was found.
@@ -37,19 +37,19 @@ func (m *Manager) Observe(ctx context.Context, team, agent, hostID string, spawn
 	rec, err := m.records.Host(ctx, team, agent)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || (err == nil && rec.Host != hostID):
-		o.State, o.Reason = api.StateLost, "its host left no record"
+		o.State, o.Reason = state.Lost, "its host left no record"
 		if deadline := spawnedAt.Add(launchGrace); time.Now().Before(deadline) || time.Now().Before(o.Launch.Deadline) {
-			o.State, o.Reason = api.StateStarting, ""
+			o.State, o.Reason = state.Starting, ""
 		}
 		return o
 	case err != nil:
-		o.State, o.Reason = api.StateUnknown, err.Error()
+		o.State, o.Reason = state.Unknown, err.Error()
 		return o
 	}
 	o.Record = rec
 	st, err := status(ctx, rec.Socket)
 	if err == nil && st.ID == hostID {
-		o.Status, o.State, o.Reason = st, cmp.Or(st.State, api.StateStarting), st.Reason
+		o.Status, o.State, o.Reason = st, cmp.Or(st.State, state.Starting), st.Reason
 		return o
 	}
 	if late, lateErr := m.records.Host(ctx, team, agent); lateErr == nil && late.Host == hostID {
@@ -60,23 +60,23 @@ func (m *Manager) Observe(ctx context.Context, team, agent, hostID string, spawn
 }
 
 // silent says what it means that a host does not answer.
-func silent(rec HostRecord, err error) (state, reason string) {
+func silent(rec HostRecord, err error) (found, reason string) {
 	if rec.Ended != nil {
 		return rec.Ended.State, rec.Ended.Reason
 	}
 	switch rec.Process.Probe() {
 	case signals.Gone:
 		if self, err := signals.Self(); err == nil && self.Boot != rec.Process.Boot {
-			return api.StateLost, "the machine was restarted"
+			return state.Lost, "the machine was restarted"
 		}
-		return api.StateLost, "its host was killed"
+		return state.Lost, "its host was killed"
 	case signals.Alive:
 		if errors.Is(err, host.ErrNoHost) {
-			return api.StateUnknown, "its host runs but does not listen"
+			return state.Unknown, "its host runs but does not listen"
 		}
-		return api.StateUnknown, "its host runs but does not answer"
+		return state.Unknown, "its host runs but does not answer"
 	}
-	return api.StateUnknown, "its host could not be observed"
+	return state.Unknown, "its host could not be observed"
 }
 
 // PaneThere tells whether a pane that is not ours is still in the terminal that

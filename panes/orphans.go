@@ -14,13 +14,15 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/signals"
-	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // Orphan is one thing that belongs to no living team, and how it is removed.
 type Orphan struct {
-	api.Orphan
+	Kind   string // pane, process, record, socket, file, folder
+	What   string
+	Why    string
 	remove func(context.Context) error
 }
 
@@ -80,7 +82,7 @@ func (m *Manager) orphanPanesIn(ctx context.Context, c Choice, living func(team,
 		}
 		t := Target{Team: p.Mark.Team, Agent: p.Mark.Agent, Host: p.Mark.Host, Backend: c.Type, Terminal: c.Socket, Pane: p.ID}
 		out = append(out, Orphan{
-			Orphan: api.Orphan{Kind: "pane", What: fmt.Sprintf("%s of %s@%s", p.ID, t.Agent, t.Team), Why: "no team names it"},
+			Kind: "pane", What: fmt.Sprintf("%s of %s@%s", p.ID, t.Agent, t.Team), Why: "no team names it",
 			remove: unless(living, t, m.endOrphan),
 		})
 	}
@@ -101,7 +103,7 @@ func unless(living func(team, agent, hostID string) bool, t Target, end func(con
 }
 
 func (m *Manager) endOrphan(ctx context.Context, t Target) error {
-	if e := m.End(ctx, t, 2*time.Second, 2*time.Second); e.Outcome == api.UnprovenStop {
+	if e := m.End(ctx, t, 2*time.Second, 2*time.Second); e.Outcome == state.Unproven {
 		return errors.New(e.Reason)
 	}
 	return nil
@@ -151,8 +153,8 @@ func (m *Manager) orphanRecord(ctx context.Context, team, agent string, living f
 	var out []Orphan
 	if left, err := signals.Marked(hostID); err == nil && len(left) > 0 && (!known || !alive) {
 		out = append(out, Orphan{
-			Orphan: api.Orphan{Kind: "process", What: fmt.Sprintf("%d processes of %s@%s, the first is pid %d %s", len(left), agent, team, left[0].PID, left[0].Command),
-				Why: whyOrphan(known)},
+			Kind: "process", What: fmt.Sprintf("%d processes of %s@%s, the first is pid %d %s", len(left), agent, team, left[0].PID, left[0].Command),
+			Why: whyOrphan(known),
 			remove: func(ctx context.Context) error {
 				if alive {
 					return unless(living, t, m.endOrphan)(ctx)
@@ -163,7 +165,7 @@ func (m *Manager) orphanRecord(ctx context.Context, team, agent string, living f
 	}
 	if !known && !alive {
 		out = append(out, Orphan{
-			Orphan: api.Orphan{Kind: "record", What: path.Join("leadlight", team, "hosts", agent+".json"), Why: "no team names its host"},
+			Kind: "record", What: path.Join("leadlight", team, "hosts", agent+".json"), Why: "no team names its host",
 			remove: func(context.Context) error { return m.records.Forget(team, agent) },
 		})
 	}
@@ -186,7 +188,7 @@ func (m *Manager) orphanFiles(ctx context.Context) []Orphan {
 	var out []Orphan
 	for _, e := range entries {
 		file := filepath.Join(m.runDir(), e.Name())
-		l := Orphan{Orphan: api.Orphan{What: file}, remove: func(context.Context) error { return os.Remove(file) }}
+		l := Orphan{What: file, remove: func(context.Context) error { return os.Remove(file) }}
 		switch {
 		case e.IsDir() && strings.HasPrefix(e.Name(), leadPrefix):
 			if lead, err := ReadLead(file); err == nil && lead.Process.Probe() != signals.Gone {

@@ -12,8 +12,8 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/signals"
-	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // Target names one host and its pane.
@@ -27,7 +27,7 @@ type Target struct {
 
 // Ending is what the lower rungs of the ladder came to.
 type Ending struct {
-	Outcome   string   // api.Terminated, Killed, PaneKilled, AlreadyStopped or UnprovenStop
+	Outcome   string   // state.Terminated, Killed, PaneKilled, AlreadyStopped or UnprovenStop
 	Leftovers []string // left alone on purpose
 	Reason    string   // why it is unproven
 }
@@ -39,15 +39,15 @@ type Ending struct {
 func (m *Manager) End(ctx context.Context, t Target, term, kill time.Duration) Ending {
 	e := m.endHost(ctx, t, term, kill)
 	closed, err := m.closePane(ctx, t)
-	if e.Outcome == api.AlreadyStopped && closed {
-		e.Outcome = api.PaneKilled
+	if e.Outcome == state.AlreadyStopped && closed {
+		e.Outcome = state.PaneKilled
 	}
 	if err != nil {
-		e.Outcome, e.Reason = api.UnprovenStop, fault.Of(err).Message
+		e.Outcome, e.Reason = state.Unproven, fault.Of(err).Message
 		return e
 	}
 	if left := survivors(t.Host); left != "" {
-		e.Outcome, e.Reason = api.UnprovenStop, left
+		e.Outcome, e.Reason = state.Unproven, left
 	}
 	m.sweep(ctx, t)
 	return e
@@ -64,9 +64,9 @@ func (m *Manager) endHost(ctx context.Context, t Target, term, kill time.Duratio
 		cancel()
 		if err == nil {
 			m.awaitGone(ctx, rec, kill)
-			out := Ending{Outcome: api.Terminated, Leftovers: rep.Leftovers}
+			out := Ending{Outcome: state.Terminated, Leftovers: rep.Leftovers}
 			if rep.Killed {
-				out.Outcome = api.Killed
+				out.Outcome = state.Killed
 			}
 			return out
 		}
@@ -102,14 +102,14 @@ func fromOutside(ctx context.Context, hostID string, rec HostRecord, known bool,
 		end.Roots = []signals.Identity{rec.Process}
 	}
 	rep, err := end.Run(ctx)
-	out := Ending{Outcome: api.AlreadyStopped, Leftovers: lines(rep.Leftovers)}
+	out := Ending{Outcome: state.AlreadyStopped, Leftovers: lines(rep.Leftovers)}
 	switch {
 	case err != nil:
-		out.Outcome, out.Reason = api.UnprovenStop, err.Error()
+		out.Outcome, out.Reason = state.Unproven, err.Error()
 	case len(rep.Survivors) > 0:
-		out.Outcome, out.Reason = api.UnprovenStop, fmt.Sprintf("%d processes are still there", len(rep.Survivors))
+		out.Outcome, out.Reason = state.Unproven, fmt.Sprintf("%d processes are still there", len(rep.Survivors))
 	case len(rep.Ended) > 0:
-		out.Outcome = api.Killed
+		out.Outcome = state.Killed
 	}
 	return out
 }

@@ -33,14 +33,15 @@ func (s *Service) GC(ctx context.Context, dryRun bool) ([]api.Orphan, error) {
 	found, err := s.panes.Orphans(ctx, func(team, agent, host string) bool { return s.names(ctx, team, agent, host) })
 	out := []api.Orphan{}
 	for _, l := range found {
+		o := api.Orphan{Kind: l.Kind, What: l.What, Why: l.Why}
 		if !dryRun {
 			if err := l.Remove(ctx); err != nil {
-				l.Kept = err.Error()
+				o.Kept = err.Error()
 			} else {
-				l.Removed = true
+				o.Removed = true
 			}
 		}
-		out = append(out, l.Orphan)
+		out = append(out, o)
 	}
 	return out, err
 }

@@ -6,6 +6,8 @@ package api
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/leadlight-dev/leadlight/panes/state"
 )
 
 // Time is a moment as our output shows it: RFC 3339 in UTC with milliseconds.
@@ -64,15 +66,15 @@ type TeamSummary struct {
 
 // States of a member, as observed.
 const (
-	StateStarting = "starting"
-	StateActive   = "active"
-	StateWaiting  = "waiting"
-	StateIdle     = "idle"
-	StateStopping = "stopping"
-	StateStopped  = "stopped"
-	StateFailed   = "failed"
-	StateLost     = "lost"
-	StateUnknown  = "unknown"
+	StateStarting = state.Starting
+	StateActive   = state.Active
+	StateWaiting  = state.Waiting
+	StateIdle     = state.Idle
+	StateStopping = state.Stopping
+	StateStopped  = state.Stopped
+	StateFailed   = state.Failed
+	StateLost     = state.Lost
+	StateUnknown  = state.Unknown
 )
 
 // Member is one member as observed (ps, spawn, restart, team show).
@@ -103,24 +105,18 @@ type Member struct {
 
 // Live tells whether the state is one of a running member. Unknown counts as
 // live: what could not be observed is never treated as dead.
-func (m *Member) Live() bool {
-	switch m.State {
-	case StateStopped, StateFailed, StateLost:
-		return false
-	}
-	return true
-}
+func (m *Member) Live() bool { return state.Live(m.State) }
 
-// Outcomes of a shutdown, one word each.
+// Outcomes of a stop.
 const (
-	Approved       = "approved"        // agreed and is gone
-	Exited         = "exited"          // ended by itself before it answered
-	Terminated     = "terminated"      // ended on SIGTERM
-	Killed         = "killed"          // it, or something it had started, needed SIGKILL
-	PaneKilled     = "pane-killed"     // only closing the pane ended it
-	RejectedStop   = "rejected"        // refused and goes on
-	AlreadyStopped = "already-stopped" // was not running
-	UnprovenStop   = "unproven"        // not proved to be gone
+	Approved       = state.Approved
+	Exited         = state.Exited
+	Terminated     = state.Terminated
+	Killed         = state.Killed
+	PaneKilled     = state.PaneKilled
+	RejectedStop   = state.Rejected
+	AlreadyStopped = state.AlreadyStopped
+	UnprovenStop   = state.Unproven
 )
 
 // Ending is the outcome of one member's shutdown.

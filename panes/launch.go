@@ -14,6 +14,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
@@ -43,7 +44,7 @@ func (m *Manager) Launch(ctx context.Context, layout Layout, launches []Launch) 
 	out := make([]Launched, len(launches))
 	choice, err := m.where(ctx, launches[0].Record)
 	if err == nil {
-		err = MakePrivate(m.opt.Runtime)
+		err = files.MakePrivate(m.opt.Runtime)
 	}
 	if err != nil {
 		return failAll(out, err)
@@ -92,7 +93,7 @@ func each(n int, f func(int)) {
 // WriteLaunch writes what the host of a foreign member will read: its pane is there already, and the
 // caller runs in it. Record.ForeignPane says which.
 func (m *Manager) WriteLaunch(ctx context.Context, l *Launch) error {
-	if err := MakePrivate(m.opt.Runtime); err != nil {
+	if err := files.MakePrivate(m.opt.Runtime); err != nil {
 		return err
 	}
 	return m.prepare(ctx, l)

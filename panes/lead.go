@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/google/uuid"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
@@ -37,7 +38,7 @@ type Lead struct {
 // removes it.
 func (m *Manager) OpenLead() (folder string, close func() error, err error) {
 	folder = filepath.Join(m.runDir(), leadPrefix+uuid.NewString())
-	if err := MakePrivate(m.opt.Runtime); err != nil {
+	if err := files.MakePrivate(m.opt.Runtime); err != nil {
 		return "", nil, err
 	}
 	if err = os.MkdirAll(folder, 0o700); err == nil {

@@ -3,13 +3,10 @@ package panes
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
-
-	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // maxSocketPath is what every system takes as the path of a unix socket, with
@@ -43,11 +40,6 @@ func RuntimeDir(getenv func(string) string) string {
 	return filepath.Join("/tmp", "leadlight-"+strconv.Itoa(uid))
 }
 
-// MakePrivate makes dir with mode 0700, or checks that it is such a folder of
-// ours. It refuses one that is a link, belongs to somebody else or is open to
-// others: whoever owns it could answer in a host's place.
-func MakePrivate(dir string) error { return makePrivate(dir, os.Getuid()) }
-
 // owned tells whether path is a folder that belongs to uid.
 func owned(path string, uid int) bool {
 	fi, err := os.Stat(path)
@@ -56,23 +48,6 @@ func owned(path string, uid int) bool {
 	}
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == uid
-}
-
-func makePrivate(dir string, uid int) error {
-	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
-		return fault.New(fault.PermissionDenied, "make the run folder: %w", err).
-			WithHint("set XDG_RUNTIME_DIR to a folder of yours")
-	}
-	fi, err := os.Lstat(dir)
-	if err != nil {
-		return fmt.Errorf("look at the run folder: %w", err)
-	}
-	st, ok := fi.Sys().(*syscall.Stat_t)
-	if !fi.IsDir() || !ok || int(st.Uid) != uid || fi.Mode().Perm()&0o077 != 0 {
-		return fault.New(fault.PermissionDenied, "the run folder %s is not a private folder of yours (%s)", dir, fi.Mode()).
-			WithHint("remove it, or set XDG_RUNTIME_DIR to a folder of yours")
-	}
-	return nil
 }
 
 // BaseKey is the short name of a base directory, for marks and paths.

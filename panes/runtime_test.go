@@ -46,7 +46,7 @@ func TestRuntimeDirIsPrivate(t *testing.T) {
 		t.Errorf("looking made it: %v", err)
 	}
 	for range 2 {
-		if err := MakePrivate(dir); err != nil {
+		if err := files.MakePrivate(dir); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestRuntimeDirIsPrivate(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := MakePrivate(dir); !errors.Is(err, fault.PermissionDenied) {
+	if err := files.MakePrivate(dir); !errors.Is(err, fault.PermissionDenied) {
 		t.Errorf("a folder open to others is taken: %v", err)
 	}
 	if err := os.Remove(dir); err != nil {
@@ -65,7 +65,7 @@ func TestRuntimeDirIsPrivate(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := MakePrivate(dir); !errors.Is(err, fault.PermissionDenied) {
+	if err := files.MakePrivate(dir); !errors.Is(err, fault.PermissionDenied) {
 		t.Errorf("a link is followed: %v", err)
 	}
 }

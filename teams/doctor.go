@@ -12,7 +12,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -110,7 +110,7 @@ func checkRun(dir string) api.Check {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return api.Check{Name: "run folder", Status: "ok", Detail: dir + " (made when it is needed)"}
 	}
-	if err := panes.MakePrivate(dir); err != nil {
+	if err := files.MakePrivate(dir); err != nil {
 		e := fault.Of(err)
 		return api.Check{Name: "run folder", Status: "fail", Detail: e.Message, Fix: e.Hint}
 	}

@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
@@ -58,7 +58,7 @@ func (b *Backend) records() ([]record, error) {
 
 // read returns the record of a pane, whether its process runs or not.
 func (b *Backend) read(id backend.ID) (record, error) {
-	data, err := os.ReadFile(b.file(id))
+	data, err := files.ReadFile(b.file(id), 0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return record{}, gone(id)
@@ -90,21 +90,10 @@ func (b *Backend) write(r record) error {
 	if err != nil {
 		return fmt.Errorf("encode pane %s: %w", r.ID, err)
 	}
-	temp := filepath.Join(b.opt.Dir, string(r.ID)+"~")
-	err = error(syscall.ENOENT)
-	for try := 0; try < 5 && errors.Is(err, syscall.ENOENT); try++ {
-		if err = os.MkdirAll(b.opt.Dir, 0o700); err != nil {
-			break
-		}
-		if err = b.private(); err != nil {
-			break
-		}
-		if err = os.WriteFile(temp, data, 0o600); err == nil {
-			err = os.Rename(temp, b.file(r.ID))
-		}
+	if err = b.private(); err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = files.ReplaceVolatile(b.file(r.ID), data)
 	}
 	if err != nil {
-		_ = os.Remove(temp)
 		return fmt.Errorf("note pane %s: %w", r.ID, err)
 	}
 	return nil
@@ -119,24 +108,10 @@ func (b *Backend) forget(id backend.ID) {
 // private checks that nobody else can write into the folder or put another one in its
 // place.
 func (b *Backend) private() error {
-	for _, dir := range []string{b.opt.Dir, filepath.Dir(b.opt.Dir)} {
-		info, err := os.Lstat(dir)
-		if errors.Is(err, fs.ErrNotExist) {
+	for _, dir := range []string{filepath.Dir(b.opt.Dir), b.opt.Dir} {
+		if err := files.CheckPrivate(dir); err != nil {
 			return err
-		}
-		st, ok := sys(info)
-		if err != nil || !ok || !info.IsDir() || int(st.Uid) != os.Geteuid() || info.Mode().Perm()&0o077 != 0 {
-			return fault.New(fault.PermissionDenied, "folder %s must be yours alone (mode 0700, no link)", dir).
-				WithHint("chmod 700 %s, if it is yours", dir)
 		}
 	}
 	return nil
-}
-
-func sys(info fs.FileInfo) (*syscall.Stat_t, bool) {
-	if info == nil {
-		return nil, false
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return st, ok
 }

@@ -26,6 +26,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 const (
@@ -97,17 +99,36 @@ func (d *Dir) Read(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	var b bytes.Buffer
-	if info, err := f.Stat(); err == nil {
-		b.Grow(int(min(info.Size(), 1<<30)) + bytes.MinRead)
+	return readAll(f, d.Join(name), 0)
+}
+
+// readAll returns what is in f, never nil. More than limit bytes are an error, before
+// anything is read if the size says so.
+func readAll(f *os.File, path string, limit int64) ([]byte, error) {
+	if limit <= 0 {
+		limit = MaxFile
 	}
-	if _, err := b.ReadFrom(f); err != nil {
-		return nil, Explain("read", d.Join(name), err)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, Explain("read", path, err)
 	}
-	if b.Len() == 0 {
-		return []byte{}, nil
+	if info.Size() > limit {
+		return nil, tooLarge(path, info.Size(), limit)
+	}
+	b := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	switch n, err := b.ReadFrom(io.LimitReader(f, limit+1)); {
+	case err != nil:
+		return nil, Explain("read", path, err)
+	case n > limit:
+		return nil, tooLarge(path, n, limit)
 	}
 	return b.Bytes(), nil
+}
+
+// tooLarge is the error for a file that no program of this kind writes.
+func tooLarge(path string, size, limit int64) error {
+	return fault.New(fault.CorruptFile, "%s is too large to be read: %d bytes or more, at most %d", path, size, limit).
+		WithHint("its bytes are kept; look what it is, and move it away")
 }
 
 // Holds tells whether a file has exactly that content; nil is no file.
@@ -148,7 +169,7 @@ const (
 // after its last change, one second at most. Then the last error of ok is
 // returned, with the bytes that caused it. A missing file is an error at once.
 func (d *Dir) ReadRetry(ctx context.Context, name string, ok func([]byte) error) ([]byte, error) {
-	var last string
+	var last []byte
 	start := time.Now()
 	changed, pause := start, 2*time.Millisecond
 	for {
@@ -161,8 +182,8 @@ func (d *Dir) ReadRetry(ctx context.Context, name string, ok func([]byte) error)
 			return data, nil
 		}
 		now := time.Now()
-		if text := string(data); text != last {
-			last, changed = text, now
+		if !bytes.Equal(data, last) {
+			last, changed = data, now
 		}
 		if now.Sub(changed) >= quiet || now.Sub(start) >= patience {
 			return data, bad
@@ -215,16 +236,19 @@ func openPlain(r *os.Root, base string, flag int) (*os.File, error) {
 	if isLink(r, base) {
 		return nil, errLink
 	}
-	f, err := r.OpenFile(base, flag|syscall.O_NONBLOCK, fileMode)
+	return regular(r.OpenFile(base, flag|syscall.O_NONBLOCK, fileMode))
+}
+
+// regular closes what was opened and is no regular file.
+func regular(f *os.File, err error) (*os.File, error) {
+	if errors.Is(err, syscall.ENXIO) || errors.Is(err, syscall.EISDIR) { // a socket or pipe without a peer; a folder
+		return nil, errNotRegular
+	}
 	if err != nil {
 		return nil, err
 	}
-	opened, err := f.Stat()
-	switch {
-	case err != nil:
-	case opened.IsDir():
-		err = syscall.EISDIR
-	case !opened.Mode().IsRegular():
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
 		err = errNotRegular
 	}
 	if err != nil {

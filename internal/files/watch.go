@@ -262,7 +262,7 @@ func (w *Watcher) listen(events *fsnotify.Watcher) {
 			if !ok {
 				return
 			}
-			if litter(filepath.Base(e.Name)) {
+			if tempName(filepath.Base(e.Name)) {
 				continue
 			}
 			w.wakeUp(filepath.Dir(e.Name), e.Name)
@@ -293,9 +293,9 @@ func (w *Watcher) wakeUp(dir, name string) {
 	}
 }
 
-// litter tells names whose coming and going changes nothing: temporary files and
+// tempName tells names whose coming and going changes nothing: temporary files and
 // lock folders, ours and Claude Code's.
-func litter(base string) bool {
+func tempName(base string) bool {
 	return strings.HasPrefix(base, TempPrefix) || strings.Contains(base, ".tmp.") || strings.HasSuffix(base, ".lock")
 }
 
@@ -346,7 +346,7 @@ func entriesOf(dirs []string) string {
 			continue
 		}
 		for _, e := range entries {
-			if info, err := e.Info(); err == nil && !litter(e.Name()) {
+			if info, err := e.Info(); err == nil && !tempName(e.Name()) {
 				fmt.Fprintf(&b, "%s %d %d\n", e.Name(), info.Size(), info.ModTime().UnixNano())
 			}
 		}

@@ -248,7 +248,7 @@ func TestLK03_FolderLeftBehind(t *testing.T) {
 		name   string
 		mode   fs.FileMode
 		age    time.Duration
-		litter bool
+		full   bool
 		wait   time.Duration
 		broken bool
 	}{
@@ -266,7 +266,7 @@ func TestLK03_FolderLeftBehind(t *testing.T) {
 			d := open(t)
 			path := filepath.Join(d.Path(), "a.json.lock")
 			ok(t, os.Mkdir(path, 0o700))
-			if tc.litter {
+			if tc.full {
 				ok(t, os.WriteFile(filepath.Join(path, ".keep"), nil, 0o600))
 			}
 			at := time.Now().Add(-tc.age)

@@ -343,7 +343,7 @@ func readJSON(t *testing.T, path string, into any) {
 }
 
 // files are the functions of a transcript in a folder.
-func files(dir string) (OpenFunc, RenameFunc) {
+func transcriptFiles(dir string) (OpenFunc, RenameFunc) {
 	open := func(name string, flag int) (*os.File, error) {
 		return os.OpenFile(filepath.Join(dir, name), flag, 0o600)
 	}

@@ -98,7 +98,7 @@ func TestNobodyTypes(t *testing.T) {
 func TestBurstOnASlowPane(t *testing.T) {
 	p := newPane(t, 24, 80)
 	dir := t.TempDir()
-	open, rename := files(dir)
+	open, rename := transcriptFiles(dir)
 	h := newHost(t, Options{Terminal: p.tty, Screen: true, Transcript: NewTranscript(open, rename, "t", 128<<20)})
 	done := background(t, h, programIn(t, "burst"))
 	eventually(t, "the pane is full", func() bool { return h.Status().LastOutputAt.After(time.Time{}) })

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // maxSocketPath is what fits into the address of a socket on every system (104
@@ -129,19 +130,10 @@ func (s *server) bind() error {
 
 // privateFolder makes the folder and checks that nobody else gets into it.
 func privateFolder(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return fault.New(fault.Of(err).Code, "make the folder for the socket: %w", err)
 	}
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return fault.New(fault.Of(err).Code, "look at the folder for the socket: %w", err)
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !info.IsDir() || !ok || int(st.Uid) != os.Geteuid() || info.Mode().Perm()&0o077 != 0 {
-		return fault.New(fault.PermissionDenied, "folder %s must be yours alone (mode 0700, no link)", dir).
-			WithHint("chmod 700 %s, if it is yours", dir)
-	}
-	return nil
+	return files.MakePrivate(dir)
 }
 
 // run accepts until ctx ends, and binds the socket again when its file is gone.

@@ -14,7 +14,7 @@ import (
 
 func TestTranscriptIsCappedAndRotated(t *testing.T) {
 	dir := t.TempDir()
-	open, rename := files(dir)
+	open, rename := transcriptFiles(dir)
 	tr := NewTranscript(open, rename, "t", 2000)
 	var all strings.Builder
 	for i := range 500 {
@@ -60,7 +60,7 @@ func TestTranscriptIsCappedAndRotated(t *testing.T) {
 
 func TestReadTranscriptLines(t *testing.T) {
 	dir := t.TempDir()
-	open, rename := files(dir)
+	open, rename := transcriptFiles(dir)
 	if _, err := ReadTranscript(open, "none", 5, true); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
@@ -83,7 +83,7 @@ func TestReadTranscriptLines(t *testing.T) {
 }
 
 func TestFollowTranscript(t *testing.T) {
-	open, rename := files(t.TempDir())
+	open, rename := transcriptFiles(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	var got safeBuffer
 	done := make(chan error, 1)
@@ -118,7 +118,7 @@ func TestFollowTranscript(t *testing.T) {
 
 // Two rotations between two looks lose nothing.
 func TestFollowerFindsTheFileBetween(t *testing.T) {
-	open, rename := files(t.TempDir())
+	open, rename := transcriptFiles(t.TempDir())
 	tr := NewTranscript(open, rename, "t", 20) // ten bytes a file
 	defer tr.Close()
 	var got safeBuffer
@@ -156,7 +156,7 @@ func TestTranscriptOnAFullDisk(t *testing.T) {
 
 func TestTranscriptRecovers(t *testing.T) {
 	dir := t.TempDir()
-	open, rename := files(filepath.Join(dir, "sub"))
+	open, rename := transcriptFiles(filepath.Join(dir, "sub"))
 	tr := NewTranscript(open, rename, "t", 1<<20)
 	defer tr.Close()
 	tr.Write([]byte("lost\n"))
@@ -177,7 +177,7 @@ func TestTranscriptRecovers(t *testing.T) {
 }
 
 func TestHostKeepsWhatItShows(t *testing.T) {
-	open, rename := files(t.TempDir())
+	open, rename := transcriptFiles(t.TempDir())
 	h := newHost(t, Options{Transcript: NewTranscript(open, rename, "t", 1<<20)})
 	h.Write([]byte("starting\n"))
 	c := shell("printf 'job\\nline\\n'")

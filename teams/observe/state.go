@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // stateVersion is the version of the state's form that this program writes.
@@ -159,7 +160,7 @@ func (a *Applied) list() []string {
 // LoadState reads a state file. One that does not exist is the zero State. One
 // that is damaged is fault.CorruptFile; it is left as it is.
 func LoadState(path string) (State, error) {
-	b, err := os.ReadFile(path)
+	b, err := files.ReadFile(path, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return State{}, nil
 	}
@@ -195,39 +196,11 @@ func SaveState(path string, s State) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	if err := replace(path, append(b, '\n')); err != nil {
+	if _, err := os.Stat(filepath.Dir(path)); err != nil { // a mistyped folder is not made
+		return fmt.Errorf("write state %s: %w", path, err)
+	}
+	if err := files.Replace(path, append(b, '\n')); err != nil {
 		return fmt.Errorf("write state %s: %w", path, err)
 	}
 	return nil
-}
-
-func replace(path string, b []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(b); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = dir.Close() }()
-	return dir.Sync()
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/clients"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/spf13/cobra"
 )
 
@@ -123,44 +124,33 @@ func rewrite(path string, change func([]byte) ([]byte, error)) (changed bool, er
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	mode := fs.FileMode(0o600)
-	before, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return false, err
-		}
-	case err != nil:
+	before, err := files.ReadFile(path, 0)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
-	default:
-		if fi, err := os.Stat(path); err == nil {
-			mode = fi.Mode().Perm()
-		}
 	}
 	after, err := change(before)
 	if err != nil || bytes.Equal(before, after) {
 		return false, err
 	}
-	return true, replace(path, before, after, mode)
+	return true, replace(path, before, after)
 }
 
-func replace(path string, before, after []byte, mode fs.FileMode) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+func replace(path string, before, after []byte) error {
+	dir, err := files.Open(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(tmp.Name())
-		}
-	}()
-	_, err = tmp.Write(after)
-	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
+	defer dir.Close()
+	name := filepath.Base(path)
+	p, err := dir.Prepare(name, after)
 	if err != nil {
 		return err
 	}
-	if now, readErr := os.ReadFile(path); !bytes.Equal(now, before) || readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
+	defer p.Discard()
+	if same, err := dir.Holds(name, before); err != nil {
+		return err
+	} else if !same {
 		return fault.New(fault.Rejected, "the file has changed meanwhile").WithHint("try again")
 	}
-	return os.Rename(tmp.Name(), path)
+	return p.Commit()
 }

@@ -6,12 +6,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -72,7 +72,7 @@ func newRecorder(p dial.Paths, t api.Team, made int64) *recorder {
 // goOn takes over what an earlier process has left of the same record.
 func (r *recorder) goOn() {
 	var old api.RunRecord
-	data, err := os.ReadFile(r.path)
+	data, err := files.ReadFile(r.path, 0)
 	if err != nil || json.Unmarshal(data, &old) != nil {
 		return
 	}
@@ -156,13 +156,7 @@ func (r *recorder) end() {
 func (r *recorder) write() error {
 	data, err := json.Marshal(r.rec)
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(r.path), 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(r.path+"~", data, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(r.path+"~", r.path)
+		err = files.Replace(r.path, data)
 	}
 	if err != nil {
 		return fmt.Errorf("leave a record of the run: %w", err)

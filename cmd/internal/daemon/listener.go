@@ -13,7 +13,6 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
-	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 )
 
@@ -46,7 +45,7 @@ func openListener(path string, log *slog.Logger, serve func(net.Conn)) (*listene
 // whoever finds it can connect, and nobody else ever could.
 func (d *listener) bind() error {
 	for _, dir := range []string{filepath.Dir(filepath.Dir(d.path)), filepath.Dir(d.path)} {
-		if err := panes.MakePrivate(dir); err != nil {
+		if err := files.MakePrivate(dir); err != nil {
 			return err
 		}
 	}

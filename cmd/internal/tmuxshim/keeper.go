@@ -16,6 +16,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
@@ -110,7 +111,7 @@ func (k Keeper) left(ctx context.Context, l Launch, gone func() error) error {
 // change loads a server without the panes whose hosts are gone, lets f change it, and
 // keeps it, unless f fails.
 func (k Keeper) change(ctx context.Context, name string, f func(*server) error) (*server, error) {
-	if err := panes.MakePrivate(k.Runtime); err != nil {
+	if err := files.MakePrivate(k.Runtime); err != nil {
 		return nil, err
 	}
 	release, err := lock.In(ctx, k.Runtime, lockName, "tmux-shim", lockLimit)
@@ -119,7 +120,7 @@ func (k Keeper) change(ctx context.Context, name string, f func(*server) error) 
 	}
 	defer release()
 	s := &server{keeper: k, Name: name}
-	data, err := os.ReadFile(k.file(name))
+	data, err := files.ReadFile(k.file(name), 0)
 	if err == nil {
 		err = json.Unmarshal(data, s)
 	}
@@ -163,13 +164,7 @@ func (k Keeper) keep(s *server) error {
 	}
 	data, err := json.Marshal(s)
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(file), 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(file+"~", data, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(file+"~", file)
+		err = files.ReplaceVolatile(file, data)
 	}
 	if err != nil {
 		return fmt.Errorf("remember the panes of the tmux server %s: %w", s.Name, err)

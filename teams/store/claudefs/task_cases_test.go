@@ -56,7 +56,7 @@ func TestTC04_TC06_TC07_TC08_DP01_DP04_DP07_LK02_SampleLists(t *testing.T) {
 		// https://github.com/anthropics/claude-code/issues/32188
 		{"t09-one-bad", "1 2 4", "1 2", "5", []string{"3.json"}},
 		// https://github.com/anthropics/claude-code/issues/22169
-		{"t12-litter", "1 2", "1 2", "3", nil},
+		{"t12-orphans", "1 2", "1 2", "3", nil},
 		// https://github.com/cs50victor/claude-code-teams-mcp/commit/8fafd5a
 		{"t13-cycle", "1 2 3", "", "4", []string{"cycle 1<->2", "task 3 blocks itself"}},
 		// https://github.com/anthropics/claude-code/issues/23884
@@ -73,9 +73,9 @@ func TestTC04_TC06_TC07_TC08_DP01_DP04_DP07_LK02_SampleLists(t *testing.T) {
 		t.Run(c.folder, func(t *testing.T) {
 			t.Parallel()
 			b := withList(t, c.folder)
-			if c.folder == "t12-litter" {
+			if c.folder == "t12-orphans" {
 				for _, name := range []string{".DS_Store", "Thumbs.db", "README.md", "1.json.tmp.88213", "2.json~", "2.json.bak", ".2.json.swp", "1 (conflicted copy).json"} {
-					b.put("tasks/alpha/"+name, sample(t, "tasks/t12-litter/1.json"))
+					b.put("tasks/alpha/"+name, sample(t, "tasks/t12-orphans/1.json"))
 				}
 			}
 			list, warnings, err := b.Tasks().List(t.Context(), "alpha")

@@ -189,7 +189,7 @@ func testManySenders(t *testing.T, d Disk) {
 	}
 	box = append(box, must[[]store.Message](t)(s.Mail.List(ctx(t), team, "builder"))...)
 	checkOrder(t, box, total)
-	if left := litterBelow(base); len(left) > 0 {
+	if left := orphansBelow(base); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 }

@@ -49,7 +49,7 @@ func testFullDisk(t *testing.T, d Disk) {
 	if after := tree(t, base); after != before {
 		t.Errorf("the files were\n%sand are now\n%s", before, after)
 	}
-	if left := litterBelow(base); len(left) > 0 {
+	if left := orphansBelow(base); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 	for _, work := range works {
@@ -127,7 +127,7 @@ func testNotWritable(t *testing.T, d Disk) {
 	if after := tree(t, base); after != before {
 		t.Errorf("the files were\n%sand are now\n%s", before, after)
 	}
-	if left := litterBelow(base); len(left) > 0 {
+	if left := orphansBelow(base); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 }

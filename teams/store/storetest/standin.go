@@ -144,8 +144,8 @@ func (a actor) standInRoster() error {
 	})
 }
 
-// litterBelow lists temporary files and lock folders below a folder.
-func litterBelow(dir string) []string {
+// orphansBelow lists temporary files and lock folders below a folder.
+func orphansBelow(dir string) []string {
 	var found []string
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		name := filepath.Base(path)

@@ -1,0 +1,85 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+)
+
+// MaxFile is the most that is read of one file, in bytes, unless its reader says
+// otherwise.
+const MaxFile = 64 << 20
+
+// ReadFile returns the content of the file at path, which may be reached through
+// links. Only a regular file of at most limit bytes is read; anything else is an
+// error at once. A limit of 0 is MaxFile.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	f, err := OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f, path, limit)
+}
+
+// OpenRegular opens the file at path for reading. It never waits: a named pipe, a
+// device, a socket or a folder is an error.
+func OpenRegular(path string) (*os.File, error) {
+	f, err := regular(os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0))
+	return f, Explain("open", path, err)
+}
+
+// Replace makes data the content of the file at path, durably and as a whole: see
+// Dir.Write. Missing folders are made with mode 0700. A link in the place of the
+// file is refused.
+func Replace(path string, data []byte) error {
+	return replace(path, func(d *Dir, name string) error { return d.Write(context.Background(), name, data) })
+}
+
+// ReplaceVolatile is Replace for what says nothing any more after a crash of the
+// machine.
+func ReplaceVolatile(path string, data []byte) error {
+	return replace(path, func(d *Dir, name string) error { return d.WriteVolatile(context.Background(), name, data) })
+}
+
+// replace makes the folder again if somebody removes it, empty, before it is used.
+func replace(path string, write func(d *Dir, name string) error) error {
+	err := error(syscall.ENOENT)
+	for try := 0; try < 5 && errors.Is(err, fs.ErrNotExist); try++ {
+		var d *Dir
+		if d, err = Open(filepath.Dir(path)); err != nil {
+			continue
+		}
+		err = errors.Join(write(d, filepath.Base(path)), d.Close())
+	}
+	return err
+}
+
+// MakePrivate makes the folder dir with mode 0700, or checks the one that is
+// there: see CheckPrivate.
+func MakePrivate(dir string) error {
+	if err := os.Mkdir(dir, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return Explain("make folder", dir, err)
+	}
+	return CheckPrivate(dir)
+}
+
+// CheckPrivate refuses a folder that is a link, belongs to somebody else or is
+// open to others: they could put something of their own in there.
+func CheckPrivate(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return Explain("look at", dir, err)
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !info.IsDir() || int(st.Uid) != os.Geteuid() || info.Mode().Perm()&0o077 != 0 {
+		return fault.New(fault.PermissionDenied, "folder %s must be yours alone (mode 0700, no link); it is %s", dir, info.Mode()).
+			WithHint("chmod 700 %s if it is yours, else remove it, or set XDG_RUNTIME_DIR to a folder of yours", dir)
+	}
+	return nil
+}

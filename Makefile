@@ -34,7 +34,7 @@ build: ## build the programs into bin/, static binaries
 pictures: ## draw the pictures of the docs anew, from a real run
 	@.ci/pictures
 
-demo: setup build ## a team of five checks this repository (or DIR=folder) and leaves nothing behind
+demo: ## a team of five checks this repository (or DIR=folder) and leaves nothing behind
 	@.ci/demo "$(DIR)"
 
 test: setup ## run all tests, with the race detector where there is a C compiler

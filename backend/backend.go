@@ -57,6 +57,12 @@ func (m Mark) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// Marked names a pane and the mark that it has to carry still.
+type Marked struct {
+	ID   ID
+	Mark Mark
+}
+
 // Spec asks for one pane.
 type Spec struct {
 	Argv   []string // program and arguments, at least two words; never a shell string
@@ -140,15 +146,18 @@ type Backend interface {
 	// Label shows name, state and colour on a pane if it still carries the mark, else
 	// it changes nothing: ErrGone, fault.Unproven.
 	Label(ctx context.Context, id ID, mark Mark, l Label) error
-	// Arrange lays out one window.
-	Arrange(ctx context.Context, l Layout) error
+	// Arrange lays out windows. One that cannot be laid out does not keep the others from
+	// it.
+	Arrange(ctx context.Context, layouts ...Layout) error
 	// Focus takes the person's terminal to the pane, or says how to get there.
 	Focus(ctx context.Context, id ID) error
-	// Close closes the pane if it still carries the mark: whoever else has got
-	// the id since is left alone: fault.Unproven. A pane that is gone is success.
-	// When no pane of ours is left in a window, its own options are restored, also
-	// when the pane had gone by itself before.
-	Close(ctx context.Context, id ID, mark Mark) error
+	// Close closes each pane of a set if it still carries its mark and nobody but our
+	// program runs in it, and looks whether it is gone. Whoever else has got the id since
+	// is left alone, and so is the pane this process runs in: fault.Unproven. A pane that
+	// is gone is success. It returns one error for each pane. When no pane of ours is left
+	// in a window, its own options are restored, also when the pane had gone by itself
+	// before.
+	Close(ctx context.Context, set ...Marked) []error
 }
 
 // Capturer reads a pane that holds no host of ours.

@@ -183,14 +183,16 @@ func (m *Manager) open(ctx context.Context, c Choice, layout Layout, launches []
 			out[i].Err = fmt.Errorf("teammate %s of team %s: %w", launches[i].Record.Agent, launches[i].Record.Team, err)
 		}
 	}
+	var layouts []backend.Layout
 	for _, a := range arrangements {
 		if a.Window == "" {
 			a.Window = results[a.Opens].Pane.Window
 		}
 		if a.Window != "" {
-			_ = c.Backend.Arrange(ctx, a.Layout) // panes that are not evenly sized are no reason to fail
+			layouts = append(layouts, a.Layout)
 		}
 	}
+	_ = c.Backend.Arrange(ctx, layouts...) // panes that are not evenly sized are no reason to fail
 }
 
 func failPending(out []Launched, err error) {

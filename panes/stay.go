@@ -61,6 +61,6 @@ func (m *Manager) Hold(ctx context.Context, t Target) (release func()) {
 	return func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), terminalLimit)
 		defer cancel()
-		_ = b.Close(ctx, held.Pane.ID, spec.Mark) // it ends by itself
+		_ = backend.CloseOne(ctx, b, held.Pane.ID, spec.Mark) // it ends by itself
 	}
 }

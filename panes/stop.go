@@ -131,7 +131,7 @@ func (m *Manager) closePane(ctx context.Context, t Target) (bool, error) {
 		return false, err
 	}
 	// Also of a pane that went by itself: Close puts the window's options back.
-	if err := b.Close(ctx, t.Pane, mark); !there {
+	if err := backend.CloseOne(ctx, b, t.Pane, mark); !there {
 		return false, ignoreForeign(err)
 	} else if err != nil {
 		return false, ignoreGone(err)

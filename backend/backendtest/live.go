@@ -23,7 +23,7 @@ func focusStays(t T, r *rig) {
 		t.Errorf("the focus went from %s to %s", before, after)
 	}
 	for _, p := range opened {
-		if err := r.Backend.Close(t.Context(), p.ID, p.Mark); err != nil {
+		if err := backend.CloseOne(t.Context(), r.Backend, p.ID, p.Mark); err != nil {
 			t.Error(err)
 		}
 	}
@@ -92,7 +92,7 @@ func hostileTitles(t T, r *rig) {
 			t.Errorf("%d panes in all, error %v", len(list), err)
 		}
 	}
-	if err := r.Backend.Close(t.Context(), opened[0].ID, opened[0].Mark); err != nil || r.has(opened[0].ID) || !r.has(opened[1].ID) {
+	if err := backend.CloseOne(t.Context(), r.Backend, opened[0].ID, opened[0].Mark); err != nil || r.has(opened[0].ID) || !r.has(opened[1].ID) {
 		t.Errorf("closing the loud one: %v; left are %v", err, agents(r.list()))
 	}
 }
@@ -124,7 +124,7 @@ func labelSurvivesTitle(t T, r *rig) {
 func closeTwice(t T, r *rig) {
 	opened := r.open(r.spec("one"), r.spec("two"))
 	for range 2 {
-		if err := r.Backend.Close(t.Context(), opened[0].ID, opened[0].Mark); err != nil {
+		if err := backend.CloseOne(t.Context(), r.Backend, opened[0].ID, opened[0].Mark); err != nil {
 			t.Errorf("close: %v", err)
 		}
 		if got := agents(r.list()); !slices.Equal(got, []string{"two"}) {
@@ -138,7 +138,7 @@ func closeWrongMark(t T, r *rig) {
 	for _, m := range []backend.Mark{
 		{}, {Host: pane.Mark.Host}, {Base: "b", Team: "team", Agent: "mine", Host: "an earlier host"}, {Base: "other", Team: "team", Agent: "mine", Host: pane.Mark.Host},
 	} {
-		if err := r.Backend.Close(t.Context(), pane.ID, m); !errors.Is(err, fault.Unproven) && !errors.Is(err, fault.InvalidArgument) {
+		if err := backend.CloseOne(t.Context(), r.Backend, pane.ID, m); !errors.Is(err, fault.Unproven) && !errors.Is(err, fault.InvalidArgument) {
 			t.Errorf("close with the mark %q: %v", m, err)
 		}
 		if !r.has(pane.ID) {
@@ -184,7 +184,7 @@ func unknownIDs(t T, r *rig) {
 			_, err := capturer.Capture(t.Context(), id, 0, false)
 			refused("capture", err)
 		}
-		if err := r.Backend.Close(t.Context(), id, pane.Mark); err != nil && !errors.Is(err, fault.InvalidArgument) {
+		if err := backend.CloseOne(t.Context(), r.Backend, id, pane.Mark); err != nil && !errors.Is(err, fault.InvalidArgument) {
 			t.Errorf("close of %q: %v", id, err)
 		}
 		stays("close", id)
@@ -202,7 +202,9 @@ func frozen(t T, r *rig) {
 		"list":  func(ctx context.Context) error { _, err := hasty.List(ctx); return err },
 		"open":  func(ctx context.Context) error { return hasty.Open(ctx, []backend.Spec{r.spec("more")})[0].Err },
 		"label": func(ctx context.Context) error { return hasty.Label(ctx, pane.ID, pane.Mark, backend.Label{Name: "n"}) },
-		"close": func(ctx context.Context) error { return hasty.Close(ctx, pane.ID, backend.Mark{Host: "not it"}) },
+		"close": func(ctx context.Context) error {
+			return backend.CloseOne(ctx, hasty, pane.ID, backend.Mark{Host: "not it"})
+		},
 		"focus": func(ctx context.Context) error { return hasty.Focus(ctx, pane.ID) },
 		"arrange": func(ctx context.Context) error {
 			return hasty.Arrange(ctx, backend.Layout{Window: pane.Window, Kind: backend.Tiled})
@@ -231,7 +233,7 @@ func killed(t T, r *rig) {
 	if list, err := r.Backend.List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("%d panes are listed, error %v", len(list), err)
 	}
-	if err := r.Backend.Close(t.Context(), pane.ID, pane.Mark); err != nil {
+	if err := backend.CloseOne(t.Context(), r.Backend, pane.ID, pane.Mark); err != nil {
 		t.Errorf("close: %v", err)
 	}
 	if err := r.Backend.Label(t.Context(), pane.ID, pane.Mark, backend.Label{Name: "doomed"}); !errors.Is(err, backend.ErrGone) {
@@ -246,7 +248,7 @@ func reopen(t T, r *rig) {
 	if err != nil || !slices.Equal(agents(list), []string{"one", "two"}) {
 		t.Fatalf("found %v, error %v", agents(list), err)
 	}
-	if err := other.Close(t.Context(), opened[0].ID, opened[0].Mark); err != nil || r.has(opened[0].ID) {
+	if err := backend.CloseOne(t.Context(), other, opened[0].ID, opened[0].Mark); err != nil || r.has(opened[0].ID) {
 		t.Errorf("the other backend could not close: %v", err)
 	}
 }

@@ -171,7 +171,7 @@ func instantExit(t T, r *rig) {
 		})
 	})
 	for _, p := range r.list() {
-		if err := r.Backend.Close(t.Context(), p.ID, p.Mark); err != nil {
+		if err := backend.CloseOne(t.Context(), r.Backend, p.ID, p.Mark); err != nil {
 			t.Errorf("close %s: %v", p.Mark.Agent, err)
 		}
 	}
@@ -269,7 +269,7 @@ func cancelBetween(t T, r *rig) {
 			t.Errorf("after %v: %d failed, left are %v", after, failed, agents(list))
 		}
 		for _, p := range list {
-			if err := r.Backend.Close(t.Context(), p.ID, p.Mark); err != nil {
+			if err := backend.CloseOne(t.Context(), r.Backend, p.ID, p.Mark); err != nil {
 				t.Error(err)
 			}
 		}

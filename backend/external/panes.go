@@ -169,7 +169,11 @@ func (b *Backend) Label(ctx context.Context, id backend.ID, mark backend.Mark, l
 }
 
 // Arrange lays out one window.
-func (b *Backend) Arrange(ctx context.Context, l backend.Layout) error {
+func (b *Backend) Arrange(ctx context.Context, layouts ...backend.Layout) error {
+	return backend.EachLayout(layouts, func(l backend.Layout) error { return b.arrangeOne(ctx, l) })
+}
+
+func (b *Backend) arrangeOne(ctx context.Context, l backend.Layout) error {
 	if err := backend.CheckLayout(l); err != nil {
 		return err
 	}
@@ -188,7 +192,11 @@ func (b *Backend) Focus(ctx context.Context, id backend.ID) error {
 }
 
 // Close closes the pane if it still carries the mark.
-func (b *Backend) Close(ctx context.Context, id backend.ID, mark backend.Mark) error {
+func (b *Backend) Close(ctx context.Context, set ...backend.Marked) []error {
+	return backend.Each(set, func(id backend.ID, mark backend.Mark) error { return b.closeOne(ctx, id, mark) })
+}
+
+func (b *Backend) closeOne(ctx context.Context, id backend.ID, mark backend.Mark) error {
 	if err := checkID(id); err != nil {
 		return err
 	}

@@ -131,7 +131,11 @@ func (b *Backend) Label(_ context.Context, id backend.ID, mark backend.Mark, _ b
 }
 
 // Arrange checks what it is given and moves nothing.
-func (b *Backend) Arrange(_ context.Context, l backend.Layout) error {
+func (b *Backend) Arrange(_ context.Context, layouts ...backend.Layout) error {
+	return backend.EachLayout(layouts, b.arrangeOne)
+}
+
+func (b *Backend) arrangeOne(l backend.Layout) error {
 	if l.Window != nowhere {
 		return fault.New(fault.InvalidArgument, "%.40q is not the window of headless panes", l.Window)
 	}
@@ -165,7 +169,11 @@ func (b *Backend) Attach(_ context.Context, id backend.ID) ([]string, error) {
 
 // Close ends the process of a pane with all it has started: TERM to the process itself,
 // whose business it is to pass it on, KILL to what is left a while later.
-func (b *Backend) Close(ctx context.Context, id backend.ID, mark backend.Mark) error {
+func (b *Backend) Close(ctx context.Context, set ...backend.Marked) []error {
+	return backend.Each(set, func(id backend.ID, mark backend.Mark) error { return b.closeOne(ctx, id, mark) })
+}
+
+func (b *Backend) closeOne(ctx context.Context, id backend.ID, mark backend.Mark) error {
 	if err := checkID(id); err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func TestPI04_AStrangersNumber(t *testing.T) {
 				t.Fatal(r[0].Err)
 			}
 			id := r[0].Pane.ID
-			if err := b.Close(t.Context(), id, mark); err != nil {
+			if err := backend.CloseOne(t.Context(), b, id, mark); err != nil {
 				t.Fatal(err)
 			}
 			record, err := json.Marshal(map[string]any{"id": id, "mark": mark, "process": process})
@@ -108,7 +108,7 @@ func TestPI04_AStrangersNumber(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := b.Close(t.Context(), id, mark); err != nil {
+			if err := backend.CloseOne(t.Context(), b, id, mark); err != nil {
 				t.Errorf("close: %v", err)
 			}
 			if list, err := b.List(t.Context()); err != nil || len(list) != 0 {
@@ -136,7 +136,7 @@ func TestTheFolderIsOursAlone(t *testing.T) {
 	other := spec
 	other.Mark.Agent = "eve"
 	for what, err := range map[string]error{
-		"list": listed, "close": b.Close(t.Context(), opened.Pane.ID, spec.Mark), "open": b.Open(t.Context(), []backend.Spec{other})[0].Err,
+		"list": listed, "close": backend.CloseOne(t.Context(), b, opened.Pane.ID, spec.Mark), "open": b.Open(t.Context(), []backend.Spec{other})[0].Err,
 	} {
 		if fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(fault.Of(err).Hint, "chmod 700 "+dir) {
 			t.Errorf("%s: %v, hint %q", what, err, fault.Of(err).Hint)
@@ -145,7 +145,7 @@ func TestTheFolderIsOursAlone(t *testing.T) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Close(t.Context(), opened.Pane.ID, spec.Mark); err != nil {
+	if err := backend.CloseOne(t.Context(), b, opened.Pane.ID, spec.Mark); err != nil {
 		t.Error(err)
 	}
 }

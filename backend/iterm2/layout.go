@@ -12,7 +12,11 @@ import (
 
 // Arrange gives the sessions of a tab other sizes. iTerm2 keeps the tree of divisions as
 // it is, so an arrangement is what can be had of it on that tree.
-func (b *Backend) Arrange(ctx context.Context, l backend.Layout) error {
+func (b *Backend) Arrange(ctx context.Context, layouts ...backend.Layout) error {
+	return backend.EachLayout(layouts, func(l backend.Layout) error { return b.arrangeOne(ctx, l) })
+}
+
+func (b *Backend) arrangeOne(ctx context.Context, l backend.Layout) error {
 	cells, part, err := mainSize(l.Main)
 	if err != nil || backend.CheckLayout(l) != nil {
 		return fault.New(fault.InvalidArgument, "there is no arrangement %q with a main pane of %q", string(l.Kind), l.Main)

@@ -248,7 +248,11 @@ func (o *opening) undo(ctx context.Context) {
 }
 
 // Close closes a session, without asking anybody.
-func (b *Backend) Close(ctx context.Context, id backend.ID, mark backend.Mark) error {
+func (b *Backend) Close(ctx context.Context, set ...backend.Marked) []error {
+	return backend.Each(set, func(id backend.ID, mark backend.Mark) error { return b.closeOne(ctx, id, mark) })
+}
+
+func (b *Backend) closeOne(ctx context.Context, id backend.ID, mark backend.Mark) error {
 	err := b.ours(ctx, id, mark)
 	if err == nil {
 		err = b.shut(ctx, id)

@@ -243,7 +243,11 @@ func titleOf(l backend.Label) string {
 
 // Arrange gives a tab another layout. The size of the main pane is the layout's own
 // affair.
-func (b *Backend) Arrange(ctx context.Context, l backend.Layout) error {
+func (b *Backend) Arrange(ctx context.Context, layouts ...backend.Layout) error {
+	return backend.EachLayout(layouts, func(l backend.Layout) error { return b.arrangeOne(ctx, l) })
+}
+
+func (b *Backend) arrangeOne(ctx context.Context, l backend.Layout) error {
 	if err := backend.CheckLayout(l); err != nil {
 		return err
 	}
@@ -313,7 +317,11 @@ func (b *Backend) Focus(ctx context.Context, id backend.ID) error {
 }
 
 // Close closes the window if it still carries the mark, and waits until it is gone.
-func (b *Backend) Close(ctx context.Context, id backend.ID, mark backend.Mark) error {
+func (b *Backend) Close(ctx context.Context, set ...backend.Marked) []error {
+	return backend.Each(set, func(id backend.ID, mark backend.Mark) error { return b.closeOne(ctx, id, mark) })
+}
+
+func (b *Backend) closeOne(ctx context.Context, id backend.ID, mark backend.Mark) error {
 	if err := checkID(id); err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (b *Backend) wait(p *pane, cmd *exec.Cmd) {
 func (b *Backend) undo(results []backend.Result) {
 	for _, r := range results {
 		if r.Err == nil {
-			_ = b.Close(context.Background(), r.Pane.ID, r.Pane.Mark)
+			_ = b.closeOne(r.Pane.ID, r.Pane.Mark)
 		}
 	}
 }
@@ -165,7 +165,11 @@ func (b *Backend) Labelled(id backend.ID) (backend.Label, bool) {
 }
 
 // Arrange checks what it is given and moves nothing.
-func (b *Backend) Arrange(_ context.Context, l backend.Layout) error {
+func (b *Backend) Arrange(_ context.Context, layouts ...backend.Layout) error {
+	return backend.EachLayout(layouts, b.arrangeOne)
+}
+
+func (b *Backend) arrangeOne(l backend.Layout) error {
 	if !strings.HasPrefix(l.Window, "w") {
 		return fault.New(fault.InvalidArgument, "%q is not a window", l.Window)
 	}
@@ -185,7 +189,11 @@ func (b *Backend) Focus(_ context.Context, id backend.ID) error {
 
 // Close hangs up on the programs of a pane, kills what is left of them a second later,
 // and forgets the pane.
-func (b *Backend) Close(_ context.Context, id backend.ID, mark backend.Mark) error {
+func (b *Backend) Close(_ context.Context, set ...backend.Marked) []error {
+	return backend.Each(set, b.closeOne)
+}
+
+func (b *Backend) closeOne(id backend.ID, mark backend.Mark) error {
 	b.mu.Lock()
 	p, err := b.find(id)
 	if err == nil && p.Mark != mark {
@@ -226,6 +234,6 @@ func (b *Backend) End() {
 	all := slices.Collect(maps.Values(b.panes))
 	b.mu.Unlock()
 	for _, p := range all {
-		_ = b.Close(context.Background(), p.ID, p.Mark)
+		_ = b.closeOne(p.ID, p.Mark)
 	}
 }

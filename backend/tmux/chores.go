@@ -46,30 +46,6 @@ func (b *Backend) installed() bool {
 	return err == nil
 }
 
-// hasSession tells whether a session of exactly this name exists; "=" keeps tmux from
-// taking a longer name that begins like it.
-func (b *Backend) hasSession(ctx context.Context, name string) (has bool, err error) {
-	err = b.chore(ctx, "look for session "+name, func(t *gotmux.Tmux) error {
-		has = t.HasSession("=" + name)
-		return nil
-	})
-	return has, err
-}
-
-// setWindow sets a window option to a word of ours.
-func (b *Backend) setWindow(ctx context.Context, window, option, word string) error {
-	return b.chore(ctx, "set "+option+" of window "+window, func(t *gotmux.Tmux) error {
-		return t.SetOption(window, option, word, "-w")
-	})
-}
-
-// unsetWindow takes a window option back to the value the user set for all windows.
-func (b *Backend) unsetWindow(ctx context.Context, window, option string) error {
-	return b.chore(ctx, "unset "+option+" of window "+window, func(t *gotmux.Tmux) error {
-		return t.DeleteOption(window, option, "-w")
-	})
-}
-
 // switchClient shows a session, given by its id, on a client.
 func (b *Backend) switchClient(ctx context.Context, client, session string) error {
 	return b.chore(ctx, "switch the terminal "+client, func(t *gotmux.Tmux) error {

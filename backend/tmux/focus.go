@@ -9,47 +9,6 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
-// Arrange lays out one window.
-func (b *Backend) Arrange(ctx context.Context, l backend.Layout) error {
-	if err := checkWindow(l.Window); err != nil {
-		return err
-	}
-	arrange := command{"select-layout", "-t", l.Window, string(l.Kind)}
-	switch l.Kind {
-	case backend.None:
-		return nil
-	case backend.Tiled, backend.Even:
-		_, err := b.run(ctx, arrange)
-		return err
-	case backend.MainVertical:
-		return b.arrangeMain(ctx, l, arrange)
-	}
-	return fault.New(fault.InvalidArgument, "tmux has no arrangement %q", string(l.Kind))
-}
-
-// arrangeMain sets the size of the main pane for the moment of the arrangement; the
-// window's own value is back when it is done.
-func (b *Backend) arrangeMain(ctx context.Context, l backend.Layout, arrange command) error {
-	if l.Main == "" {
-		_, err := b.run(ctx, arrange)
-		return err
-	}
-	if !isMain(l.Main) {
-		return fault.New(fault.InvalidArgument, "the size %q of the main pane is neither a number of columns nor a percentage", l.Main)
-	}
-	const option = "main-pane-width"
-	had, err := b.run(ctx, command{"show-options", "-w", "-q", "-v", "-t", l.Window, option})
-	if err != nil {
-		return err
-	}
-	back := command{"set-option", "-w", "-t", l.Window, option, strings.TrimSpace(had)}
-	if strings.TrimSpace(had) == "" {
-		back = command{"set-option", "-w", "-u", "-t", l.Window, option}
-	}
-	_, err = b.run(ctx, command{"set-option", "-w", "-t", l.Window, option, l.Main}, arrange, back)
-	return err
-}
-
 // Focus makes the pane the active one of its window and shows that window: on the
 // terminal of whoever asks, when they sit in this server, else on the terminals that
 // show the pane's session. When nobody looks at it, the error's hint is the command

@@ -3,6 +3,8 @@ package tmux
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -75,7 +77,8 @@ func (b *Backend) Label(ctx context.Context, id backend.ID, mark backend.Mark, l
 	if err != nil {
 		return err
 	}
-	rows, err := b.rowsAfter(ctx, ifMarked(id, mark, labelCommands(id, l, v.atLeast(perBorder))))
+	label := ifMarked(id, mark, labelCommands(id, l, v.atLeast(perBorder)))
+	rows, err := b.rowsAfter(ctx, [][]command{{label}})
 	if err != nil {
 		return err
 	}
@@ -122,29 +125,27 @@ func (o *opening) mark(ctx context.Context) {
 
 func (o *opening) markLines(ctx context.Context, todo []int, borders bool) error {
 	var groups [][]command
-	shown := map[string]bool{}
+	shown, zooms := map[string]bool{}, map[string]bool{}
 	for _, i := range todo {
 		r := o.rows[i]
-		group := []command{setPane(r.ID, markOption, encodeMark(o.specs[i].Mark)), setPane(r.ID, "remain-on-exit", "failed")}
-		if o.specs[i].Place == backend.Session {
-			// Who looks at our session is taken to another one of theirs when it ends, not
-			// thrown out of tmux.
-			group = append(group, command{"set-option", "-t", string(r.ID), "detach-on-destroy", "off"})
+		group := []command{
+			setPane(r.ID, markOption, encodeMark(o.specs[i].Mark)), setPane(r.ID, pidOption, strconv.Itoa(r.PID)),
+			setPane(r.ID, "remain-on-exit", "failed"),
 		}
 		group = append(group, labelCommands(r.ID, o.specs[i].Label, borders)...)
 		if borders && wantsBorders(r) && !shown[r.Window] {
 			shown[r.Window] = true
 			group = append(group, showBorders(r.Window)...)
 		}
+		if !zooms[r.Window] {
+			zooms[r.Window] = true
+			group = append(group, zoomAgain(r.Window)...)
+		}
 		groups = append(groups, group)
 		o.results[i].Pane.Mark = o.specs[i].Mark
 	}
 	for _, l := range chunk(groups) {
-		var cmds []command
-		for _, g := range l {
-			cmds = append(cmds, g...)
-		}
-		if _, err := o.b.run(ctx, cmds...); err != nil {
+		if _, err := o.b.run(ctx, slices.Concat(l...)...); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ func TestBordersAreRestored(t *testing.T) {
 				if got := shown(s, backend.ID(lead)); got != "mine" {
 					t.Errorf("the lead's border says %q", got)
 				}
-				if err := b.Close(t.Context(), p.ID, p.Mark); err != nil {
+				if err := backend.CloseOne(t.Context(), b, p.ID, p.Mark); err != nil {
 					t.Error(err)
 				}
 			}
@@ -151,7 +151,7 @@ func TestPI11_RenamedWindows(t *testing.T) {
 	if got := shown(s, pane.ID); strings.Contains(got, "stolen") || !strings.Contains(got, "a running") {
 		t.Errorf("the border says %q", got)
 	}
-	if err := b.Close(t.Context(), pane.ID, pane.Mark); err != nil || len(s.Panes()) != 1 {
+	if err := backend.CloseOne(t.Context(), b, pane.ID, pane.Mark); err != nil || len(s.Panes()) != 1 {
 		t.Errorf("close: %v, left are %v", err, s.Panes())
 	}
 }
@@ -185,7 +185,7 @@ func TestLY05_ArrangeLeavesNothingBehind(t *testing.T) {
 		if err := b.Arrange(t.Context(), backend.Layout{Window: window, Kind: backend.MainVertical, Main: "40%"}); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Format(lead, "#{pane_width}"); got != "79" { // of 200, less the line between
+		if got := s.Format(lead, "#{pane_width}"); got != "80" { // of 200
 			t.Errorf("the lead's pane has %s columns", got)
 		}
 		if got := s.Run("show-options", "-w", "-v", "-q", "-t", lead, "main-pane-width"); got != width {
@@ -195,7 +195,7 @@ func TestLY05_ArrangeLeavesNothingBehind(t *testing.T) {
 			t.Errorf("the panes are in the order %v", got)
 		}
 		for _, p := range opened {
-			if err := b.Close(t.Context(), p.ID, p.Mark); err != nil {
+			if err := backend.CloseOne(t.Context(), b, p.ID, p.Mark); err != nil {
 				t.Error(err)
 			}
 		}

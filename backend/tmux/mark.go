@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"encoding/base64"
-	"fmt"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -14,7 +13,11 @@ const (
 	markOption   = "@leadlight"        // pane: the mark
 	nameOption   = "@leadlight-name"   // pane: the label's name, shown, never read back
 	stateOption  = "@leadlight-state"  // pane: the label's state, shown, never read back
+	pidOption    = "@leadlight-pid"    // pane: the id of the process that was opened in it
 	borderOption = "@leadlight-border" // window: what pane-border-status was
+	zoomOption   = "@leadlight-zoom"   // window, while it is changed: whether a pane of it was zoomed
+
+	sessionOption = "@leadlight-session" // session: made by us
 )
 
 const markVersion = "1"
@@ -50,10 +53,23 @@ func decodeMark(s string) (backend.Mark, bool) {
 // ifMarked is one command that executes cmds if the pane carries the mark. A pane that
 // is not there leaves tmux with a target of its own choice, so its id is asked too.
 func ifMarked(id backend.ID, mark backend.Mark, cmds []command) command {
-	still := fmt.Sprintf("#{&&:#{==:#{pane_id},%s},#{==:#{%s},%s}}", id, markOption, encodeMark(mark))
+	still := all(same("pane_id", string(id)), same(markOption, encodeMark(mark)))
 	lines := make([]string, len(cmds))
 	for i, c := range cmds {
 		lines[i] = shellWords(c) // tmux's own words are quoted like the shell's
 	}
 	return command{"if-shell", "-F", "-t", string(id), still, strings.Join(lines, " ; "), ""}
+}
+
+// same is the format that is true where a variable or an option has this value, which
+// holds neither commas nor braces.
+func same(name, value string) string { return "#{==:#{" + name + "}," + value + "}" }
+
+// all is the format that is true where all conditions are.
+func all(conditions ...string) string {
+	out := conditions[0]
+	for _, c := range conditions[1:] {
+		out = "#{&&:" + out + "," + c + "}"
+	}
+	return out
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -40,6 +41,7 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 	// From here on a line that was begun is seen to its end, else nobody would learn
 	// the ids of the panes that were already made.
 	work := context.WithoutCancel(ctx)
+	o.self = b.inPane()
 	for _, round := range waves(o.specs) {
 		o.open(ctx, work, round)
 	}
@@ -58,6 +60,8 @@ type opening struct {
 	results []backend.Result
 	rows    []row           // of the panes that were opened
 	names   map[string]bool // of the sessions of this batch
+
+	self backend.ID // the pane of this process; "": none
 
 	listed bool  // known was asked for
 	known  []row // every pane of the server, asked for when a Window spec needs it
@@ -125,9 +129,8 @@ func (o *opening) check(ctx context.Context, i int, s *backend.Spec) error {
 			return o.findSession(ctx, s.Target)
 		}
 	case backend.Session:
-		name, err := o.freeSession(ctx, objectName(s.Name))
-		s.Name, s.Chain = name, 0
-		return err
+		s.Name, s.Chain = o.freeName(objectName(s.Name)), 0
+		return o.b.mayStart(ctx)
 	}
 	if s.Chain == 0 {
 		return checkPane(s.Target)
@@ -174,7 +177,7 @@ func (o *opening) open(ctx, work context.Context, round []step) {
 			continue
 		}
 		steps = append(steps, s)
-		groups = append(groups, []command{o.openCommand(s)})
+		groups = append(groups, o.openCommands(s))
 	}
 	for _, l := range chunk(groups) {
 		batch := steps[:len(l)]
@@ -188,6 +191,12 @@ func (o *opening) open(ctx, work context.Context, round []step) {
 			batch = batch[done:]
 			if err == nil {
 				break
+			}
+			if len(batch) > 0 && errors.Is(err, errTaken) {
+				name := &o.specs[batch[0].spec].Name
+				if *name = o.freeName(*name); *name != "" {
+					continue
+				}
 			}
 			if len(batch) == 0 || !errors.Is(err, fault.TmuxError) && !errors.Is(err, fault.NoSpace) {
 				o.fail(batch, err)
@@ -218,9 +227,9 @@ func (o *opening) ready(s step) error {
 
 // openLine runs one line and returns how many of its panes were opened.
 func (o *opening) openLine(ctx context.Context, steps []step) (int, error) {
-	cmds := make([]command, len(steps))
-	for i, s := range steps {
-		cmds[i] = o.openCommand(s)
+	var cmds []command
+	for _, s := range steps {
+		cmds = append(cmds, o.openCommands(s)...)
 	}
 	out, err := o.b.run(ctx, cmds...)
 	// A session starts the server, unless the last one on this socket has not quite left.
@@ -229,12 +238,16 @@ func (o *opening) openLine(ctx context.Context, steps []step) (int, error) {
 		pause(ctx)
 		out, err = o.b.run(ctx, cmds...)
 	}
-	rows, perr := parseRows(out)
+	rows, perr := o.b.parse(out)
 	if perr != nil {
 		return 0, perr
 	}
 	for i, r := range rows[:min(len(rows), len(steps))] {
 		spec := steps[i].spec
+		if o.wasThere(r.ID) {
+			return i, fault.New(fault.BackendUnavailable, "tmux says that it opened pane %s, which was there before", r.ID).
+				WithHint("the program %s may not be tmux", o.b.program)
+		}
 		o.rows[spec] = r
 		o.results[spec].Pane = r.Pane
 	}
@@ -244,14 +257,27 @@ func (o *opening) openLine(ctx context.Context, steps []step) (int, error) {
 	return min(len(rows), len(steps)), err
 }
 
-// openCommand is the tmux command of one step. -d leaves the focus where it is; the
+// wasThere tells whether a pane cannot be one that was just opened.
+func (o *opening) wasThere(id backend.ID) bool {
+	if _, known := find(o.known, id); known || id == o.self {
+		return true
+	}
+	if _, doubled := find(o.rows, id); doubled {
+		return true
+	}
+	return slices.ContainsFunc(o.specs, func(s backend.Spec) bool { return s.Target == id })
+}
+
+// openCommands are the tmux commands of one step. -d leaves the focus where it is; the
 // program and its arguments are two words or more, so no shell comes in between.
-func (o *opening) openCommand(s step) command {
+func (o *opening) openCommands(s step) []command {
 	spec := o.specs[s.spec]
 	var c command
+	var before, after []command
 	switch spec.Place {
 	case backend.Session:
 		c = command{"new-session", "-d", "-x", strconv.Itoa(detachedCols), "-y", strconv.Itoa(detachedRows), "-s", literal(spec.Name)}
+		before, after = o.b.serverOptions(), sessionOptions(spec.Name)
 	case backend.Window:
 		c = command{"new-window", "-d", "-t", o.target(s).Session + ":", "-n", literal(objectName(spec.Name))}
 	default:
@@ -259,13 +285,15 @@ func (o *opening) openCommand(s step) command {
 		if spec.Below {
 			side = "-v"
 		}
-		c = command{"split-window", "-d", side, "-t", string(o.target(s).ID)}
+		target := string(o.target(s).ID)
+		before = []command{noteZoom(target)}
+		c = command{"split-window", "-d", side, "-t", target}
 		if s.size != "" {
 			c = append(c, "-l", s.size)
 		}
 	}
 	c = append(c, "-c", literal(spec.Dir), "-P", "-F", rowFormat, "--")
-	return append(c, spec.Argv...)
+	return slices.Concat(before, []command{append(c, spec.Argv...)}, after)
 }
 
 // target is the pane a step refers to: one just opened, one listed, or at least its id,
@@ -280,35 +308,41 @@ func (o *opening) target(s step) row {
 	return row{Pane: backend.Pane{ID: s.target.id}}
 }
 
-// undo closes panes by the ids just learnt.
+// undo closes panes by the ids just learnt, if the programs run there that were started.
 func (o *opening) undo(ctx context.Context, list []int) {
+	var groups [][]command
 	for _, i := range list {
-		if _, err := o.b.run(ctx, command{"kill-pane", "-t", string(o.rows[i].ID)}); err != nil && !errors.Is(err, backend.ErrGone) && !errors.Is(err, errNoServer) {
-			o.b.log.Warn("tmux: a pane could not be closed again", "pane", o.rows[i].ID, "error", err)
-		}
+		id := string(o.rows[i].ID)
+		started := all(same("pane_id", id), same("pane_pid", strconv.Itoa(o.rows[i].PID)))
+		groups = append(groups, []command{{"if-shell", "-F", "-t", id, started, "kill-pane -t " + id, ""}})
 		o.rows[i] = row{}
+	}
+	for _, l := range chunk(groups) {
+		if _, err := o.b.run(ctx, slices.Concat(l...)...); err != nil && !errors.Is(err, errNoServer) && !leaving(err) {
+			o.b.log.Warn("tmux: panes could not be closed again", "error", err)
+		}
 	}
 }
 
-// freeSession returns name, or name-2, name-3 … if a session of that name is there or
-// about to be made.
-func (o *opening) freeSession(ctx context.Context, name string) (string, error) {
-	for n := 1; n <= 100; n++ {
-		try := name
+// maxNames is how many sessions of one name there may be.
+const maxNames = 100
+
+// freeName returns name, or name-2, name-3 … that this batch has not tried; "": there are
+// too many. Whether a session has it already, only tmux knows for sure.
+func (o *opening) freeName(name string) string {
+	base := name
+	if i := strings.LastIndexByte(name, '-'); o.names[name] && i > 0 && o.names[name[:i]] {
+		base = name[:i]
+	}
+	for n := 1; n <= maxNames; n++ {
+		try := base
 		if n > 1 {
-			try = name + "-" + strconv.Itoa(n)
+			try = base + "-" + strconv.Itoa(n)
 		}
-		if o.names[try] {
-			continue
-		}
-		taken, err := o.b.hasSession(ctx, try)
-		if err != nil {
-			return "", err
-		}
-		if !taken {
+		if !o.names[try] {
 			o.names[try] = true
-			return try, nil
+			return try
 		}
 	}
-	return "", fault.New(fault.LimitReached, "there are 100 tmux sessions named %s already", name)
+	return ""
 }

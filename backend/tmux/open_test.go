@@ -234,7 +234,7 @@ func TestLY02_OwnSession(t *testing.T) {
 		}
 		pid = s.PID()
 		for _, p := range opened {
-			if err := b.Close(t.Context(), p.ID, p.Mark); err != nil {
+			if err := backend.CloseOne(t.Context(), b, p.ID, p.Mark); err != nil {
 				t.Errorf("close: %v", err)
 			}
 		}

@@ -148,7 +148,7 @@ func TestTV02_SampleLists(t *testing.T) {
 	}
 }
 
-const goodRow = "%5 @1 $0 4242 1795822567 77 0 1 100 50 200 50 off - 1.Yg.dA.YQ.aA"
+const goodRow = "%5 @1 $0 4242 1795822567 77 0 1 100 50 200 50 off - 1.Yg.dA.YQ.aA 3.3a -"
 
 func TestRowsAreReadWhole(t *testing.T) {
 	rows, err := parseRows(goodRow + "\n" + strings.Replace(goodRow, "off - 1.Yg.dA.YQ.aA", "top unset -", 1) + "\n")
@@ -159,6 +159,16 @@ func TestRowsAreReadWhole(t *testing.T) {
 		Width: 100, Height: 50, WindowWidth: 200, WindowHeight: 50, Mark: backend.Mark{Base: "b", Team: "t", Agent: "a", Host: "h"}}
 	if rows[0].Pane != want || rows[0].saved != "" || rows[1].saved != "unset" || rows[1].border != "top" || ours(rows[1]) {
 		t.Errorf("read %+v", rows)
+	}
+	for layout, want := range map[string][2]int{
+		"d5e8,200x50,0,0{80x50,0,0,0,119x50,81,0[119x25,81,0,5,119x24,81,26,2]}": {119, 25}, // zoomed: what it will have again
+		"d5e8,200x50,0,0{80x50,5,5,0,119x50,81,0,2}":                             {100, 50},
+		"5,5,5,5": {100, 50},
+	} {
+		rows, err := parseRows(strings.TrimSuffix(goodRow, "-") + layout)
+		if err != nil || rows[0].Width != want[0] || rows[0].Height != want[1] {
+			t.Errorf("with the layout %s: %+v, %v", layout, rows, err)
+		}
 	}
 	for i := range rowFields {
 		f := strings.Fields(goodRow)

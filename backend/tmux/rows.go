@@ -49,6 +49,7 @@ type row struct {
 	backend.Pane
 	border string // pane-border-status in force in the window: off, top, bottom
 	saved  string // what borderOption holds: unset, off, or "" for nothing of ours
+	server string // the server's version; "-": it does not tell
 }
 
 // rowFormat asks for ids, numbers and words from closed sets only. The regular
@@ -58,9 +59,10 @@ const rowFormat = "#{pane_id} #{window_id} #{session_id} #{pid} #{start_time} #{
 	" #{?pane_dead,1,0} #{?pane_active,1,0} #{pane_width} #{pane_height}" +
 	" #{window_width} #{window_height} #{pane-border-status}" +
 	" #{?#{m/r:^(unset|off)$,#{" + borderOption + "}},#{" + borderOption + "},-}" +
-	" #{?#{m/r:^[A-Za-z0-9._-]+$,#{" + markOption + "}},#{" + markOption + "},-}"
+	" #{?#{m/r:^[A-Za-z0-9._-]+$,#{" + markOption + "}},#{" + markOption + "},-}" +
+	" #{?version,#{version},-} #{?window_zoomed_flag,#{window_layout},-}"
 
-const rowFields = 15
+const rowFields = 17
 
 func parseRows(out string) ([]row, error) {
 	lines, err := splitRows(out, rowFields)
@@ -86,7 +88,7 @@ func parseRow(f []string) (row, bool) {
 		return n
 	}
 	server, start := number(f[3]), number(f[4])
-	r := row{border: f[12]}
+	r := row{border: f[12], server: f[15]}
 	r.Pane = backend.Pane{
 		ID: backend.ID(f[0]), Window: f[1], Session: f[2],
 		Server: strconv.Itoa(server) + "." + strconv.Itoa(start),
@@ -98,7 +100,28 @@ func parseRow(f []string) (row, bool) {
 		r.saved = f[13]
 	}
 	r.Mark, _ = decodeMark(f[14])
+	if cols, rows, found := sizeIn(f[16], r.ID); found {
+		r.Width, r.Height = cols, rows
+	}
 	return r, ok
+}
+
+// sizeIn is the size of a pane in a layout as tmux writes it: WxH,X,Y,NUMBER for each
+// pane. While a pane is zoomed, only there the sizes are told that it will have again.
+func sizeIn(layout string, id backend.ID) (cols, rows int, ok bool) {
+	words := strings.FieldsFunc(layout, func(r rune) bool { return strings.ContainsRune(",[]{}", r) })
+	for i := 3; i < len(words); i++ {
+		if "%"+words[i] != string(id) {
+			continue
+		}
+		w, h, found := strings.Cut(words[i-3], "x")
+		cols, cerr := strconv.Atoi(w)
+		rows, rerr := strconv.Atoi(h)
+		if found && cerr == nil && rerr == nil {
+			return cols, rows, true
+		}
+	}
+	return 0, 0, false
 }
 
 // find returns the row of a pane. A window linked into several sessions lists its

@@ -132,6 +132,7 @@ var refusals = []struct {
 	{"no such pane", fault.TmuxError, backend.ErrGone},
 	{"no such window", fault.TmuxError, backend.ErrGone},
 	{"no such session", fault.TmuxError, backend.ErrGone},
+	{"duplicate session", fault.TmuxError, errTaken},
 }
 
 // explain turns a failed run into an error that says what happened.
@@ -160,6 +161,8 @@ func (b *Backend) explain(ctx context.Context, verb string, err error, stderr st
 	case dead == nil:
 	case errors.Is(dead, os.ErrPermission):
 		return fault.New(fault.PermissionDenied, "tmux socket %s: %w", b.socket, dead)
+	case strings.HasPrefix(text, "error creating "): // the folder of the socket is not there, or not ours
+		return fault.New(fault.BackendUnavailable, "tmux %s: %s", verb, text).WithHint("name a socket in a folder of yours with --tmux-socket")
 	case errors.Is(dead, os.ErrNotExist), errors.Is(dead, syscall.ECONNREFUSED):
 		return fault.New(fault.BackendUnavailable, "%w on %s", errNoServer, b.socket)
 	}

@@ -73,7 +73,7 @@ func TestPI04_RestartedServer(t *testing.T) {
 	if got := s.Run("split-window", "-P", "-F", "#{pane_id}", "--", "sleep", "1000"); got != string(pane.ID) {
 		t.Fatalf("the editor got %s", got)
 	}
-	if err := b.Close(t.Context(), pane.ID, pane.Mark); !errors.Is(err, fault.Unproven) {
+	if err := backend.CloseOne(t.Context(), b, pane.ID, pane.Mark); !errors.Is(err, fault.Unproven) {
 		t.Errorf("close: %v", err)
 	}
 	if list, err := b.List(t.Context()); err != nil || len(list) != 0 {
@@ -93,7 +93,7 @@ func TestSH14_TheLeadsPaneIsNoTarget(t *testing.T) {
 	lead := s.NewSession("200x50")
 	b := newBackend(t, tmux.Options{Socket: s.Socket})
 	mark := open(t, b, spec("builder", lead))[0].Mark
-	if err := b.Close(t.Context(), backend.ID(lead), mark); !errors.Is(err, fault.Unproven) || fault.Of(err).Hint == "" {
+	if err := backend.CloseOne(t.Context(), b, backend.ID(lead), mark); !errors.Is(err, fault.Unproven) || fault.Of(err).Hint == "" {
 		t.Errorf("close of the lead's pane: %v", err)
 	}
 	if len(s.Panes()) != 2 {
@@ -122,7 +122,7 @@ func TestSH11_DeadPanes(t *testing.T) {
 			return err == nil && len(list) == 1 && list[0].Dead && list[0].Mark.Agent == "failing"
 		})
 		for _, p := range opened {
-			if err := b.Close(t.Context(), p.ID, p.Mark); err != nil {
+			if err := backend.CloseOne(t.Context(), b, p.ID, p.Mark); err != nil {
 				t.Errorf("remain-on-exit %s: close %s: %v", conf, p.Mark.Agent, err)
 			}
 		}
@@ -161,7 +161,7 @@ func TestEN04_TheUsersServerHearsNothing(t *testing.T) {
 	if err := b.Focus(t.Context(), pane.ID); fault.Of(err).Hint == "" {
 		t.Errorf("focus: %v", err)
 	}
-	if err := b.Close(t.Context(), pane.ID, pane.Mark); err != nil {
+	if err := backend.CloseOne(t.Context(), b, pane.ID, pane.Mark); err != nil {
 		t.Error(err)
 	}
 	if got := heard(); got != "" {

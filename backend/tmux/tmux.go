@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -124,11 +125,16 @@ func (b *Backend) askVersion(ctx context.Context) (Version, error) {
 
 // rows lists every pane of the server; none if it provably does not run.
 func (b *Backend) rows(ctx context.Context) ([]row, error) {
+	if dead := b.dial(); errors.Is(dead, os.ErrNotExist) || errors.Is(dead, syscall.ECONNREFUSED) {
+		if err := b.reach(ctx, dead); err != nil || b.dial() != nil {
+			return nil, err
+		}
+	}
 	for try := 0; ; try++ {
 		out, err := b.run(ctx, listCommand())
 		switch {
 		case err == nil:
-			return parseRows(out)
+			return b.parse(out)
 		case errors.Is(err, errNoServer):
 			return nil, nil
 		case try == 4 || !leaving(err):
@@ -136,6 +142,22 @@ func (b *Backend) rows(ctx context.Context) ([]row, error) {
 		}
 		pause(ctx)
 	}
+}
+
+// parse reads a list of panes. A server that tells its version need not be asked for it.
+func (b *Backend) parse(out string) ([]row, error) {
+	rows, err := parseRows(out)
+	if len(rows) == 0 || rows[0].server == "-" {
+		return rows, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.version.Kind == "" {
+		if v, verr := ParseVersion("tmux " + rows[0].server); verr == nil && v.Kind != Newest && v.check() == nil {
+			b.version = v
+		}
+	}
+	return rows, err
 }
 
 func listCommand() command { return command{"list-panes", "-a", "-F", rowFormat} }
@@ -162,11 +184,11 @@ func pause(ctx context.Context) {
 // Self returns the pane of this process: the one in TMUX_PANE, if TMUX names this very
 // server and the server still has it.
 func (b *Backend) Self(ctx context.Context) (backend.Pane, []backend.Pane, bool, error) {
-	id := backend.ID(b.getenv("TMUX_PANE"))
-	in, ok, err := ParseInside(b.getenv("TMUX"))
-	if err != nil || !ok || checkPane(id) != nil || !sameSocket(in.Socket, b.socket) {
+	id := b.inPane()
+	if id == "" {
 		return backend.Pane{}, nil, false, nil // inside something else, or nothing
 	}
+	in, _, _ := ParseInside(b.getenv("TMUX"))
 	rows, err := b.rows(ctx)
 	if err != nil {
 		return backend.Pane{}, nil, false, err
@@ -178,6 +200,16 @@ func (b *Backend) Self(ctx context.Context) (backend.Pane, []backend.Pane, bool,
 	}
 	window := panes(rows, func(r row) bool { return r.Window == self.Window })
 	return self.Pane, window, true, nil
+}
+
+// inPane is the pane of this server that the variables name; "": none.
+func (b *Backend) inPane() backend.ID {
+	id := backend.ID(b.getenv("TMUX_PANE"))
+	in, ok, err := ParseInside(b.getenv("TMUX"))
+	if err != nil || !ok || checkPane(id) != nil || !sameSocket(in.Socket, b.socket) {
+		return ""
+	}
+	return id
 }
 
 // List returns our panes, each with its mark.

@@ -58,13 +58,14 @@ func (v Version) atLeast(w Version) bool {
 
 // versionForm is compiled when it is needed, once in a run at most.
 var versionForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\S+) (?:(next)-)?([0-9]{1,6})\.([0-9]{1,6})(?:\.([0-9]{1,6}))?(?:-?(rc[0-9]*)|([a-z]))?$`)
+	return regexp.MustCompile(`^(\S+) (?:(next)-)?v?([0-9]{1,6})\.([0-9]{1,6})(?:\.([0-9]{1,6}))?(?:-?(rc[0-9]*)|([a-z]))?(?:[-+~_.][0-9A-Za-z.+~_-]*)?$`)
 })
 
 // ParseVersion reads what "tmux -V" printed.
 func ParseVersion(out string) (Version, error) {
 	text := strings.TrimSpace(out)
 	program, rest, _ := strings.Cut(text, " ")
+	program = strings.ToLower(program)
 	if m := versionForm().FindStringSubmatch(text); m != nil {
 		v := Version{Suffix: m[6] + m[7], Kind: Release, Text: text}
 		v.Major, _ = strconv.Atoi(m[3])
@@ -78,15 +79,15 @@ func ParseVersion(out string) (Version, error) {
 		}
 		return v, nil
 	}
-	if program == "tmux" && rest != "" && !strings.Contains(rest, " ") {
+	if program == "tmux" && (rest == "master" || strings.HasPrefix(rest, "openbsd-")) {
 		return Version{Kind: Newest, Text: text}, nil
 	}
 	if text == "" {
 		return Version{}, fault.New(fault.BackendUnavailable, "tmux printed no version").
 			WithHint("tmux -V should print something like tmux 3.4")
 	}
-	return Version{}, fault.New(fault.BackendUnavailable, "tmux does not tell its version: %.100q", text).
-		WithHint("it may be older than 1.5; leadlight needs tmux %s or newer", floor)
+	return Version{}, fault.New(fault.BackendUnavailable, "the program tmux does not tell a version of tmux: %.100q", text).
+		WithHint("it may be another program, or older than 1.5; leadlight needs tmux %s or newer", floor)
 }
 
 // check refuses what is older than the floor.

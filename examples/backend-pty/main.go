@@ -163,7 +163,11 @@ func (b *ptys) Label(ctx context.Context, id backend.ID, mark backend.Mark, _ ba
 }
 
 // Arrange has nothing to move.
-func (b *ptys) Arrange(_ context.Context, l backend.Layout) error {
+func (b *ptys) Arrange(_ context.Context, layouts ...backend.Layout) error {
+	return backend.EachLayout(layouts, b.arrangeOne)
+}
+
+func (b *ptys) arrangeOne(l backend.Layout) error {
 	if l.Window != window {
 		return fault.New(fault.InvalidArgument, "there is no window %.40q", l.Window)
 	}
@@ -179,7 +183,11 @@ func (b *ptys) Focus(ctx context.Context, id backend.ID) error {
 }
 
 // Close has the holder end its program, if the pane carries the mark.
-func (b *ptys) Close(ctx context.Context, id backend.ID, mark backend.Mark) error {
+func (b *ptys) Close(ctx context.Context, set ...backend.Marked) []error {
+	return backend.Each(set, func(id backend.ID, mark backend.Mark) error { return b.closeOne(ctx, id, mark) })
+}
+
+func (b *ptys) closeOne(ctx context.Context, id backend.ID, mark backend.Mark) error {
 	_, err := b.pane(ctx, id, question{Close: &mark})
 	if errors.Is(err, backend.ErrGone) {
 		return nil

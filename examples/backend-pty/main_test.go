@@ -56,7 +56,7 @@ func fresh(t backendtest.T) backendtest.Terminal {
 		ctx := context.Background()
 		list, err := b.List(ctx)
 		for _, p := range list {
-			err = b.Close(ctx, p.ID, p.Mark)
+			err = backend.CloseOne(ctx, b, p.ID, p.Mark)
 		}
 		if err != nil {
 			t.Error(err)

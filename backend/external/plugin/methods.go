@@ -100,7 +100,7 @@ func focus(ctx context.Context, b backend.Backend, p wire.Pointer) (wire.Nothing
 }
 
 func closePane(ctx context.Context, b backend.Backend, p wire.CloseParams) (wire.Nothing, error) {
-	return wire.Nothing{}, b.Close(ctx, backend.ID(p.ID), backend.Mark(p.Mark))
+	return wire.Nothing{}, backend.CloseOne(ctx, b, backend.ID(p.ID), backend.Mark(p.Mark))
 }
 
 func capture(ctx context.Context, b backend.Capturer, p wire.CaptureParams) (wire.Text, error) {

@@ -159,7 +159,7 @@ func (t *trial) cases() []backendtest.Case {
 			return list
 		},
 		Close: func(c backendtest.T, p backend.Pane) {
-			if err := t.open(c).Close(c.Context(), p.ID, p.Mark); err != nil {
+			if err := backend.CloseOne(c.Context(), t.open(c), p.ID, p.Mark); err != nil {
 				c.Error(err)
 			}
 		},
@@ -229,7 +229,7 @@ func (t *trial) terminal(c backendtest.T) backendtest.Terminal {
 		defer cancel()
 		list, err := b.List(ctx)
 		for _, p := range list {
-			if failed := b.Close(ctx, p.ID, p.Mark); failed != nil {
+			if failed := backend.CloseOne(ctx, b, p.ID, p.Mark); failed != nil {
 				err = failed
 			}
 		}

@@ -205,7 +205,7 @@ func (k Keeper) start(ctx context.Context, s *server, p *pane, words []string, d
 	if err != nil {
 		_ = os.Remove(file)
 		if started.Pane != "" {
-			_ = choice.Backend.Close(context.WithoutCancel(ctx), started.Pane, started.Mark)
+			_ = backend.CloseOne(context.WithoutCancel(ctx), choice.Backend, started.Pane, started.Mark)
 		}
 		return err
 	}
@@ -301,7 +301,7 @@ func (k Keeper) end(ctx context.Context, p pane) error {
 	}
 	b, openErr := k.Open(p.Kind, p.Terminal)
 	if openErr == nil {
-		openErr = b.Close(ctx, p.Pane, p.Mark)
+		openErr = backend.CloseOne(ctx, b, p.Pane, p.Mark)
 	}
 	return errors.Join(err, openErr)
 }

@@ -157,7 +157,7 @@ func (l *look) strayPanes(ctx context.Context) {
 				if stray.Process = st.Identity; err == nil {
 					return l.end(ctx, stray)
 				}
-				return c.Backend.Close(ctx, stray.Pane, stray.Mark)
+				return backend.CloseOne(ctx, c.Backend, stray.Pane, stray.Mark)
 			})
 		}
 	}

@@ -1,0 +1,79 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+)
+
+// Arrange lays out windows, all with one command line. If that fails, each is tried alone.
+func (b *Backend) Arrange(ctx context.Context, layouts ...backend.Layout) error {
+	var groups [][]command
+	var errs []error
+	for _, l := range layouts {
+		group, err := arrangeCommands(l)
+		if errs = append(errs, err); len(group) > 0 {
+			groups = append(groups, group)
+		}
+	}
+	for _, l := range chunk(groups) {
+		_, err := b.run(ctx, slices.Concat(l...)...)
+		if err != nil && len(l) > 1 && !errors.Is(err, errMute) {
+			err = nil
+			for _, group := range l {
+				_, alone := b.run(ctx, group...)
+				err = errors.Join(err, alone)
+			}
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// arrangeCommands lay out one window. The main pane gets its size afterwards: the window's
+// own main-pane-width is the person's.
+func arrangeCommands(l backend.Layout) ([]command, error) {
+	if err := checkWindow(l.Window); err != nil {
+		return nil, err
+	}
+	if l.Main != "" && !isMain(l.Main) {
+		return nil, fault.New(fault.InvalidArgument, "the size %q of the main pane is neither a number of columns nor a percentage", l.Main)
+	}
+	arrange := command{"select-layout", "-t", l.Window, string(l.Kind)}
+	switch l.Kind {
+	case backend.None:
+		return nil, nil
+	case backend.Tiled, backend.Even:
+		return zoomKept(l.Window, arrange), nil
+	case backend.MainVertical:
+		if l.Main == "" {
+			return zoomKept(l.Window, arrange), nil
+		}
+		return zoomKept(l.Window, arrange, command{"resize-pane", "-t", l.Window + ".{top-left}", "-x", l.Main}), nil
+	}
+	return nil, fault.New(fault.InvalidArgument, "tmux has no arrangement %q", string(l.Kind))
+}
+
+// zoomKept changes a window and zooms the pane again that was zoomed before.
+func zoomKept(window string, change ...command) []command {
+	return slices.Concat([]command{noteZoom(window)}, change, zoomAgain(window))
+}
+
+// noteZoom keeps in a window whether a pane of it is zoomed. The target is the window or a
+// pane of it; one that is gone is no error.
+func noteZoom(target string) command {
+	there := "#{||:" + same("window_id", target) + "," + same("pane_id", target) + "}"
+	return command{"if-shell", "-F", "-t", target, all(there, "#{window_zoomed_flag}"),
+		"set-option -w -t " + target + " " + zoomOption + " 1", ""}
+}
+
+// zoomAgain zooms the active pane of a window if noteZoom has seen one zoomed.
+func zoomAgain(window string) []command {
+	return []command{
+		{"if-shell", "-F", "-t", window, all(same(zoomOption, "1"), "#{!=:#{window_zoomed_flag},1}"), "resize-pane -Z -t " + window, ""},
+		{"set-option", "-w", "-u", "-q", "-t", window, zoomOption},
+	}
+}

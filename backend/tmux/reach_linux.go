@@ -1,0 +1,89 @@
+package tmux
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+)
+
+// reachLimit is how long a server may take to make its socket again.
+const reachLimit = 2 * time.Second
+
+// reach deals with a socket that is not there although the server runs: its folder was
+// removed. Told by SIGUSR1, tmux makes its socket again. A server of ours is told; how to
+// tell the person's own is said. No error means: nobody listens, or somebody does again.
+func (b *Backend) reach(ctx context.Context, dead error) error {
+	inode := ""
+	if errors.Is(dead, os.ErrNotExist) {
+		inode = listening(b.socket)
+	}
+	if inode == "" {
+		return nil
+	}
+	pid := holder(inode)
+	e := fault.New(fault.BackendUnavailable, "the tmux server of %s runs, but its socket is gone", b.socket)
+	switch {
+	case pid == 0:
+		return e.WithHint("end that server, or start it again")
+	case !b.own:
+		return e.WithHint("kill -USR1 %d makes tmux create its socket again", pid)
+	}
+	if err := os.MkdirAll(filepath.Dir(b.socket), 0o700); err != nil {
+		return fault.New(fault.Of(err).Code, "make the folder of tmux's socket again: %w", err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGUSR1); err != nil {
+		return e.WithHint("kill -USR1 %d makes tmux create its socket again", pid)
+	}
+	b.log.Debug("tmux: asked the server for its socket", "pid", pid)
+	for end := time.Now().Add(reachLimit); b.dial() != nil && time.Now().Before(end); {
+		pause(ctx)
+	}
+	return nil
+}
+
+// listening returns the inode of the socket on which somebody listens by this path, also
+// when the file is gone; "": nobody.
+func listening(path string) (inode string) {
+	f, err := os.Open("/proc/net/unix")
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		w := strings.Fields(lines.Text()) // Num RefCount Protocol Flags Type St Inode Path
+		if len(w) > 7 && w[3] == "00010000" && strings.HasSuffix(lines.Text(), " "+path) {
+			return w[6]
+		}
+	}
+	return ""
+}
+
+// holder is the tmux server of ours that holds a socket; 0: none is found.
+func holder(inode string) (pid int) {
+	names, _ := filepath.Glob("/proc/[0-9]*/comm")
+	for _, name := range names {
+		comm, err := os.ReadFile(name)
+		if err != nil || !bytes.HasPrefix(comm, []byte("tmux: server")) {
+			continue
+		}
+		dir := filepath.Dir(name)
+		files, _ := filepath.Glob(dir + "/fd/*")
+		for _, f := range files {
+			if link, err := os.Readlink(f); err == nil && link == fmt.Sprintf("socket:[%s]", inode) {
+				pid, _ = strconv.Atoi(filepath.Base(dir))
+				return pid
+			}
+		}
+	}
+	return 0
+}

@@ -86,7 +86,7 @@ func hasDied(pid int) bool {
 
 // children lists the children of this process, dead ones too.
 func children() []int {
-	if list, err := childrenOfThreads(); err == nil {
+	if list, err := childPIDs(os.Getpid()); err == nil {
 		return list
 	}
 	all, _, err := processes() // a kernel without CONFIG_PROC_CHILDREN
@@ -102,15 +102,21 @@ func children() []int {
 	return list
 }
 
-func childrenOfThreads() ([]int, error) {
-	tasks, err := os.ReadDir("/proc/self/task")
+// childPIDs lists the children of a process, dead ones too, from the lists that the
+// kernel keeps for each thread.
+func childPIDs(pid int) ([]int, error) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task"
+	tasks, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	var list []int
 	for _, task := range tasks {
-		raw, err := os.ReadFile("/proc/self/task/" + task.Name() + "/children")
+		raw, err := os.ReadFile(dir + "/" + task.Name() + "/children")
 		if err != nil {
+			if _, gone := os.Stat(dir + "/" + task.Name()); gone != nil && len(tasks) > 1 {
+				continue // a thread that ended handed its children to another one
+			}
 			return nil, err
 		}
 		for _, word := range strings.Fields(string(raw)) {
@@ -171,18 +177,15 @@ func osHoldsPidfds() bool {
 	return self.WithHandle(func(uintptr) {}) == nil
 }
 
-// adopted returns the children of this process that it did not start itself.
-// Nothing where that cannot be told.
-func (t Table) adopted() []Process {
+// orphansComeToUs says that what loses its parent below a Subreaper becomes its child.
+const orphansComeToUs = true
+
+// adopted returns those of the running children of this process, which below lists,
+// that it did not start itself. Nothing where that cannot be told.
+func adopted(below func(int) []Process) []Process {
 	held, ok := heldChildren()
 	if !ok {
 		return nil
 	}
-	var found []Process
-	for _, child := range t.children[os.Getpid()] {
-		if p := t.byPID[child]; !held[child] && !p.zombie {
-			found = append(found, described(p))
-		}
-	}
-	return found
+	return slices.DeleteFunc(below(os.Getpid()), func(p Process) bool { return held[p.PID] })
 }

@@ -98,6 +98,9 @@ func mark(pid int) (value string, ok bool) {
 	return markIn(environ), true
 }
 
+// becoming is not to be seen on macOS.
+func becoming(Process) bool { return false }
+
 // isTmuxServer tells the server from its clients: it has left its terminal.
 func isTmuxServer(p Process) bool {
 	return p.noTTY && (p.Command == "tmux" || len(p.Argv) > 0 && filepath.Base(p.Argv[0]) == "tmux")
@@ -180,5 +183,14 @@ func ReapOrphans(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// orphansComeToUs is false: launchd adopts them.
+const orphansComeToUs = false
+
 // adopted returns nothing on macOS.
-func (t Table) adopted() []Process { return nil }
+func adopted(func(int) []Process) []Process { return nil }
+
+// childPIDs is not to be had from macOS: the table is one call of sysctl there.
+func childPIDs(int) ([]int, error) { return nil, errors.ErrUnsupported }
+
+// cpuOf is not to be had either: every moment counts as a chance to run.
+func cpuOf(int) (cpuUse, bool) { return cpuUse{}, false }

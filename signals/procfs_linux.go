@@ -63,9 +63,13 @@ const (
 	statPGRP    = 5 - 3
 	statSession = 6 - 3
 	statTTY     = 7 - 3
+	statFlags   = 9 - 3
 	statThreads = 20 - 3
 	statStart   = 22 - 3
 )
+
+// kernelThread is PF_KTHREAD of the kernel's sched.h.
+const kernelThread = 0x200000
 
 // parseStat reads a line of /proc/PID/stat. The command stands in parentheses
 // and may itself hold blanks, parentheses and line breaks.
@@ -101,6 +105,9 @@ func parseStat(stat []byte) (Process, error) {
 	p.Start, p.noTTY = start, tty == 0
 	// A leader that left its threads behind shows as a zombie while they run on.
 	p.zombie = (f[statState] == "Z" && threads <= 1) || f[statState] == "X"
+	p.state = f[statState][0]
+	flags, err := strconv.ParseUint(f[statFlags], 10, 64)
+	p.kernel = err == nil && flags&kernelThread != 0
 	return p, nil
 }
 
@@ -161,6 +168,13 @@ func mark(pid int) (value string, ok bool) {
 		return "", false
 	}
 	return markIn(bytes.Split(raw, []byte{0})), true
+}
+
+// becoming tells whether a process is in the middle of an exec, when it shows neither
+// arguments nor environment.
+func becoming(p Process) bool {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/cmdline")
+	return !p.kernel && err == nil && len(raw) == 0
 }
 
 // isTmuxServer tells the server from its clients: it names its main thread so.

@@ -60,4 +60,6 @@ type Process struct {
 
 	zombie bool // has ended, its parent has not asked yet
 	noTTY  bool // has no controlling terminal
+	kernel bool // a thread of the kernel's own
+	state  byte // the kernel's letter for what it does; 0 on macOS
 }

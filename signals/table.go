@@ -6,18 +6,121 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
+	"time"
 )
+
+// Processes is the process table as one verb sees it. A verb makes one (the zero
+// value works), uses it for all the teammates it acts on, and hands it to each
+// TreeKiller: they share the looks, and of each process the environment is read
+// once, however many hosts are asked for. Those that are busy at the same moment
+// share the next look.
+//
+// What does not need the whole table should not take one: a host finds what
+// descends from it from the kernel's lists of children, and whoever holds an
+// Identity calls Probe or Wait. A host that has answered a shutdown without
+// survivors, and whose process has ended, has left nothing: it adopted every
+// orphan below it, so nobody needs to look for it again.
+type Processes struct {
+	mu    sync.Mutex
+	facts *facts
+	last  Table
+	began time.Time // of the last look
+}
+
+// Last returns the last look, and takes the first one if there was none.
+func (p *Processes) Last() (Table, error) { return p.After(time.Time{}) }
+
+// Look returns a look that began after the call.
+func (p *Processes) Look() (Table, error) { return p.After(time.Now()) }
+
+// After returns a look that began after t.
+func (p *Processes) After(t time.Time) (Table, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last.byPID != nil && p.began.After(t) {
+		return p.last, nil
+	}
+	began := time.Now()
+	now, err := snapshot(p.knownLocked())
+	if err != nil {
+		return Table{}, err
+	}
+	p.last, p.began = now, began
+	return now, nil
+}
+
+// known is what is read once of each process.
+func (p *Processes) known() *facts {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.knownLocked()
+}
+
+func (p *Processes) knownLocked() *facts {
+	if p.facts == nil {
+		p.facts = &facts{marks: map[Identity]string{}, gone: map[Identity]bool{}}
+	}
+	return p.facts
+}
 
 // Table is the process table of one moment.
 type Table struct {
 	byPID    map[int]Process
 	children map[int][]int
 	vanished bool // one ended between being listed and being read
+	facts    *facts
+}
+
+// facts are what is read of a process once, because it stays as it is.
+type facts struct {
+	mu    sync.Mutex
+	marks map[Identity]string
+	gone  map[Identity]bool // before their environment was read
+}
+
+// mark returns the value of Mark in the environment that p was started with; ok is
+// false where it may not be read or is gone already, which proves nothing.
+func (f *facts) mark(p Process) (value string, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if value, ok = f.marks[p.Identity]; ok {
+		return value, true
+	}
+	if value, ok = mark(p.PID); ok {
+		f.marks[p.Identity] = value
+	}
+	return value, ok
+}
+
+// marked is mark; settled unless the process ended before its environment was read, or
+// is just becoming another program.
+func (f *facts) marked(p Process) (value string, settled bool) {
+	f.mu.Lock()
+	gone := f.gone[p.Identity]
+	f.mu.Unlock()
+	if gone {
+		return "", false
+	}
+	if value, ok := f.mark(p); ok {
+		return value, true
+	}
+	now, err := lookup(p.PID)
+	if err != nil || now.zombie || now.Start != p.Start {
+		f.mu.Lock()
+		f.gone[p.Identity] = true
+		f.mu.Unlock()
+		return "", false
+	}
+	return "", !becoming(now)
 }
 
 // Snapshot reads the process table. Processes that start or end meanwhile may be
-// in it or not. It costs one small read for each process of the machine.
-func Snapshot() (Table, error) {
+// in it or not. It costs one small read for each process of the machine: what acts
+// on several teammates shares a Processes instead.
+func Snapshot() (Table, error) { return new(Processes).Last() }
+
+func snapshot(known *facts) (Table, error) {
 	base, err := here()
 	if err != nil {
 		return Table{}, fmt.Errorf("read the process table: %w", err)
@@ -26,7 +129,7 @@ func Snapshot() (Table, error) {
 	if err != nil {
 		return Table{}, fmt.Errorf("read the process table: %w", err)
 	}
-	t := Table{byPID: make(map[int]Process, len(all)), children: map[int][]int{}, vanished: vanished}
+	t := Table{byPID: make(map[int]Process, len(all)), children: map[int][]int{}, vanished: vanished, facts: known}
 	for _, p := range all {
 		p.Boot, p.Namespace, p.Machine = base.Boot, base.Namespace, base.Machine
 		t.byPID[p.PID] = p
@@ -56,21 +159,26 @@ func (t Table) All() []Process {
 // without pid itself and without processes that have ended.
 func (t Table) Descendants(pid int) []Process {
 	var found []Process
+	walk(pid, func(pid int) []int { return slices.Sorted(slices.Values(t.children[pid])) }, func(child int) {
+		if p := t.byPID[child]; !p.zombie {
+			found = append(found, described(p))
+		}
+	})
+	return found
+}
+
+// walk visits everything below pid, parents before their children, each once.
+func walk(pid int, below func(int) []int, visit func(int)) {
 	seen := map[int]bool{pid: true}
 	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
-		below := slices.Sorted(slices.Values(t.children[queue[0]]))
-		for _, child := range below {
-			if seen[child] {
-				continue
-			}
-			seen[child] = true
-			queue = append(queue, child)
-			if p := t.byPID[child]; !p.zombie {
-				found = append(found, described(p))
+		for _, child := range below(queue[0]) {
+			if !seen[child] {
+				seen[child] = true
+				queue = append(queue, child)
+				visit(child)
 			}
 		}
 	}
-	return found
 }
 
 // Marked returns every running process whose environment, as it was when it was
@@ -84,39 +192,33 @@ func Marked(host string) ([]Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, _ := t.marked(host)
-	return found, nil
+	return t.Marked(host), nil
 }
 
-// marked is Marked on a table; vanished if one ended before its environment was
-// read, so that it is not known whether it belonged here.
+// Marked is the function Marked on a table: nothing for a host without an id.
+func (t Table) Marked(host string) []Process {
+	if host == "" {
+		return nil
+	}
+	found, _ := t.marked(host)
+	return found
+}
+
+// marked is Marked; vanished if one ended before its environment was read, or is just
+// being made, so that it is not known whether it belonged here.
 func (t Table) marked(host string) (found []Process, vanished bool) {
 	for _, p := range t.byPID {
-		if p.zombie {
+		if p.zombie || p.kernel {
 			continue
 		}
-		m, ok := mark(p.PID)
-		if !ok {
-			now, err := lookup(p.PID)
-			vanished = vanished || err != nil || now.zombie || now.Start != p.Start
-		}
-		if ok && m == host {
+		m, settled := t.facts.marked(p)
+		vanished = vanished || !settled
+		if m == host {
 			found = append(found, described(p))
 		}
 	}
 	slices.SortFunc(found, func(a, b Process) int { return cmp.Compare(a.PID, b.PID) })
 	return found, vanished
-}
-
-// below returns the children of pid that run.
-func (t Table) below(pid int) []Process {
-	var found []Process
-	for _, child := range t.children[pid] {
-		if p := t.byPID[child]; !p.zombie {
-			found = append(found, described(p))
-		}
-	}
-	return found
 }
 
 func described(p Process) Process {

@@ -75,7 +75,7 @@ func TestForkStormIsStopped(t *testing.T) {
 	until := strconv.FormatInt(time.Now().Add(20*time.Second).UnixNano(), 10)
 	root := start(t, part("forkstorm", Mark+"="+mark, "STORM_UNTIL="+until))
 	eventually(t, "the storm", func() bool { return root.Probe() == Gone })
-	report, err := TreeKiller{Host: mark, Kill: 5 * time.Second}.Run(limited(t))
+	report, err := TreeKiller{Host: mark, Kill: 15 * time.Second}.Run(limited(t))
 	if err != nil || len(report.Survivors) > 0 {
 		t.Errorf("report %+v, %v", report, err)
 	}

@@ -6,107 +6,147 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 // treeKill is one TreeKiller at work.
 type treeKill struct {
 	TreeKiller
 	own     string // the mark that does not spare
+	facts   *facts
+	looked  bool // at the process table
 	known   map[Identity]Process
-	termed  map[Identity]bool // has had its TERM
+	termed  map[Identity]*patience // has had its TERM
 	spared  map[Identity]Process
-	zombies map[Identity]bool // zombies seen already
+	zombies map[Identity]bool // seen already
 	killed  bool
 }
 
-// looks bounds how often a table is read again that proves nothing.
-const looks = 20
+// mostLooks bounds how often is looked again when a look proves nothing.
+const mostLooks = 20
 
 // list returns what is to be ended and still runs. That nothing is left is only
-// said of a table during whose reading nobody ended: one that did may have forked
+// said after a look during which nobody ended: one that did may have forked
 // behind the reader's back, and so may its child have, in a chain that is never
 // seen. On a machine where processes end all the time it is given up in the end.
-func (h *treeKill) list() ([]Process, error) {
-	for range looks {
-		left, vanished, err := h.look()
-		if err != nil || len(left) > 0 || !vanished {
+func (k *treeKill) list() ([]Process, error) {
+	for range mostLooks {
+		left, unsettled, err := k.look()
+		if err != nil || len(left) > 0 || !unsettled {
 			return left, err
 		}
 	}
 	return nil, nil
 }
 
-// look reads the whole table once.
-func (h *treeKill) look() (left []Process, vanished bool, err error) {
-	t, err := Snapshot()
+// look walks once over what descends from the roots and what carries the mark.
+func (k *treeKill) look() (left []Process, unsettled bool, err error) {
+	l, marked, unsettled, err := k.lineage()
 	if err != nil {
 		return nil, false, fmt.Errorf("%w: %w", ErrUnproven, err)
 	}
-	tops, vanished := h.tops(t)
-	vanished = h.newZombies(t) || vanished
 	seen := map[int]bool{os.Getpid(): true, 0: true, 1: true}
-	for queue := tops; len(queue) > 0; queue = queue[1:] {
+	below := func(pid int) (running []Process) {
+		for _, p := range l.below(pid) {
+			if !p.zombie {
+				running = append(running, k.described(p))
+			} else if !k.zombies[p.Identity] { // it may have ended during the look
+				k.zombies[p.Identity], unsettled = true, true
+			}
+		}
+		return running
+	}
+	for queue := k.tops(l, marked, below); len(queue) > 0; queue = queue[1:] {
 		p := queue[0]
 		if seen[p.PID] {
 			continue
 		}
 		seen[p.PID] = true
-		if reason := h.sparing(p); reason != "" {
+		if reason := k.sparing(p); reason != "" {
 			p.Spared = reason
-			h.spared[p.Identity] = p
-			for _, below := range t.Descendants(p.PID) {
-				seen[below.PID] = true
-			}
+			k.spared[p.Identity] = p
+			walk(p.PID, func(pid int) []int { return pidsOf(l.below(pid)) }, func(pid int) { seen[pid] = true })
 			continue
 		}
-		h.known[p.Identity] = p
+		k.known[p.Identity] = p
 		left = append(left, p)
-		queue = append(queue, t.below(p.PID)...)
+		queue = append(queue, below(p.PID)...)
 	}
-	return left, vanished, nil
+	return left, unsettled || l.unsettled(), nil
 }
 
-// newZombies tells whether the table has zombies that were not there before: they may
-// have ended during the reading.
-func (h *treeKill) newZombies(t Table) (fresh bool) {
-	for _, p := range t.byPID {
-		if p.zombie && !h.zombies[p.Identity] {
-			h.zombies[p.Identity], fresh = true, true
+// lineage takes the look: from the kernel's lists of children where descent is all
+// that is asked, else from the whole table, with those who carry the mark.
+func (k *treeKill) lineage() (l lineage, marked []Process, unsettled bool, err error) {
+	if k.Host == "" || k.Adopted && orphansComeToUs {
+		if l := newInKernel(); l != nil {
+			return l, nil, false, nil
 		}
 	}
-	return fresh
+	after := time.Now()
+	if !k.looked {
+		after, k.looked = time.Time{}, true
+	}
+	t, err := k.Processes.After(after)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	if k.Host != "" {
+		marked, unsettled = t.marked(k.Host)
+	}
+	for _, p := range t.byPID { // an orphan's death is nobody's list but the table's
+		if p.zombie && !k.zombies[p.Identity] {
+			k.zombies[p.Identity], unsettled = true, true
+		}
+	}
+	return inTable{t}, marked, unsettled, nil
 }
 
-// tops returns where the walk over the table begins. What would be spared comes
-// first: what lies below it must not be reached by another way, such as its mark.
-func (h *treeKill) tops(t Table) (tops []Process, vanished bool) {
+func pidsOf(all []Process) []int {
+	pids := make([]int, len(all))
+	for i, p := range all {
+		pids[i] = p.PID
+	}
+	return pids
+}
+
+// described adds the arguments of a process, which are read once.
+func (k *treeKill) described(p Process) Process {
+	for _, seen := range []map[Identity]Process{k.known, k.spared} {
+		if old, ok := seen[p.Identity]; ok {
+			p.Argv = old.Argv
+			return p
+		}
+	}
+	return described(p)
+}
+
+// tops returns where the walk begins. What would be spared comes first: what lies
+// below it must not be reached by another way, such as its mark.
+func (k *treeKill) tops(l lineage, marked []Process, below func(int) []Process) []Process {
+	tops := slices.Clone(marked)
 	add := func(id Identity) {
-		if p, ok := t.Find(id.PID); ok && p.Identity == id && !p.zombie {
-			tops = append(tops, described(p))
+		if p, ok := l.find(id); ok {
+			tops = append(tops, k.described(p))
 		}
 	}
-	for _, id := range h.Roots {
+	for _, id := range k.Roots {
 		if id.PID == os.Getpid() {
-			tops = append(tops, t.below(id.PID)...)
+			tops = append(tops, below(id.PID)...)
 			continue
 		}
 		add(id)
 	}
-	for id := range h.known {
+	for id := range k.known {
 		add(id)
 	}
-	if h.Adopted {
-		tops = append(tops, t.adopted()...)
-	}
-	if h.Host != "" {
-		var marked []Process
-		marked, vanished = t.marked(h.Host)
-		tops = append(tops, marked...)
+	if k.Adopted {
+		tops = append(tops, adopted(below)...)
 	}
 	slices.SortStableFunc(tops, func(a, b Process) int {
-		return cmp.Or(order(h.sparing(a) == "", h.sparing(b) == ""), cmp.Compare(a.PID, b.PID))
+		return cmp.Or(order(k.sparing(a) == "", k.sparing(b) == ""), cmp.Compare(a.PID, b.PID))
 	})
-	return tops, vanished || t.vanished
+	return tops
 }
 
 func order(a, b bool) int {
@@ -120,18 +160,18 @@ func order(a, b bool) int {
 }
 
 // sparing returns why p is left alone, "" if it is to be ended.
-func (h *treeKill) sparing(p Process) string {
-	if slices.Contains(h.Roots, p.Identity) {
+func (k *treeKill) sparing(p Process) string {
+	if slices.Contains(k.Roots, p.Identity) {
 		return ""
 	}
-	if old, ok := h.spared[p.Identity]; ok {
+	if old, ok := k.spared[p.Identity]; ok {
 		return old.Spared
 	}
-	if _, ok := h.known[p.Identity]; ok {
+	if _, ok := k.known[p.Identity]; ok {
 		return "" // decided; a program may rename itself, its environment may go
 	}
-	if h.Spare != nil {
-		if reason := h.Spare(p); reason != "" {
+	if k.Spare != nil {
+		if reason := k.Spare(p); reason != "" {
 			return reason
 		}
 	}
@@ -141,7 +181,7 @@ func (h *treeKill) sparing(p Process) string {
 	case isDaemon(p.Argv):
 		return "a leadlight daemon"
 	}
-	if m, ok := mark(p.PID); ok && m != "" && m != h.own {
+	if m, ok := k.facts.mark(p); ok && m != "" && m != k.own {
 		return "belongs to host " + m
 	}
 	return ""
@@ -149,6 +189,12 @@ func (h *treeKill) sparing(p Process) string {
 
 // isDaemon tells the command line of a leadlight daemon.
 func isDaemon(argv []string) bool {
-	return len(argv) > 1 && filepath.Base(argv[0]) == "leadlight" &&
-		slices.ContainsFunc(argv[1:], func(a string) bool { return a == "daemon" })
+	if len(argv) == 0 {
+		return false
+	}
+	switch filepath.Base(argv[0]) {
+	case "leadlight", "leadlightd":
+		return slices.Contains(argv[1:], "daemon")
+	}
+	return false
 }

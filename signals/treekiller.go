@@ -26,16 +26,21 @@ type TreeKiller struct {
 	Host    string               // the mark; "" = none is looked for, and ours counts as own
 	Roots   []Identity           // need not run any more
 	Adopted bool                 // also orphans this process adopted (see Subreaper)
-	Term    time.Duration        // how long TERM may take; 0 = no TERM at all
+	Term    time.Duration        // how long TERM may take, for each from its delivery, while it could run; 0 = no TERM at all
 	Asked   func(Process) bool   // who gets the TERM; the rest is killed once they are gone; nil = all
 	Kill    time.Duration        // how long KILL may take
 	Spare   func(Process) string // the reason to leave one alone, "" to end it; may be nil
+
+	// Processes is shared by all that one verb ends; nil = looks of its own. Only those
+	// who look for a mark from outside need the whole table: with Adopted, or without a
+	// Host, what descends is found from the kernel's lists of children.
+	Processes *Processes
 }
 
-// Report is what an TreeKiller did. Of a spared tree only the top is listed.
+// Report is what a TreeKiller did. Of a spared tree only the top is listed.
 type Report struct {
 	Ended     []Process // signalled, and proved gone
-	Killed    bool      // TERM was not enough for one of them
+	Killed    bool      // one of them was still there after TERM, and got KILL
 	Leftovers []Process // left alone; Spared says why
 	Survivors []Process // still there: no permission, or stuck in the kernel
 }
@@ -44,71 +49,91 @@ type Report struct {
 // left or the time is over. Already gone is success. A context that ends cuts the
 // waits short: the rest of the ladder then has no patience but is still climbed.
 // The error is ErrUnproven if the process table could not be read.
-func (e TreeKiller) Run(ctx context.Context) (Report, error) {
-	h := e.start()
-	left, err := h.list()
+func (t TreeKiller) Run(ctx context.Context) (Report, error) {
+	k := t.start()
+	left, err := k.list()
 	if err != nil {
 		return Report{}, err
 	}
-	if len(left) > 0 && e.Term > 0 {
-		if left, err = h.terminate(ctx); err != nil {
-			return h.report(left), err
+	if len(left) > 0 && t.Term > 0 {
+		if left, err = k.terminate(ctx); err != nil {
+			return k.report(left), err
 		}
 	}
 	if len(left) > 0 {
-		h.killed = true
-		if left, err = h.kill(); err != nil {
-			return h.report(left), err
+		if left, err = k.kill(); err != nil {
+			return k.report(left), err
 		}
 	}
-	return h.report(left), nil
+	return k.report(left), nil
 }
 
-// Left returns what Run would end, and signals nothing: after an TreeKiller, the look
+// Left returns what Run would end, and signals nothing: after a TreeKiller, the look
 // again. The error is ErrUnproven if the process table could not be read.
-func (e TreeKiller) Left() ([]Process, error) { return e.start().list() }
+func (t TreeKiller) Left() ([]Process, error) { return t.start().list() }
 
-func (e TreeKiller) start() *treeKill {
-	h := &treeKill{TreeKiller: e, own: e.Host, known: map[Identity]Process{}, termed: map[Identity]bool{}, spared: map[Identity]Process{},
-		zombies: map[Identity]bool{}}
-	if e.Host == "" {
-		h.own = os.Getenv(Mark)
+func (t TreeKiller) start() *treeKill {
+	if t.Processes == nil {
+		t.Processes = new(Processes)
 	}
-	return h
+	k := &treeKill{
+		TreeKiller: t, own: t.Host, facts: t.Processes.known(), known: map[Identity]Process{}, termed: map[Identity]*patience{},
+		spared: map[Identity]Process{}, zombies: map[Identity]bool{},
+	}
+	if t.Host == "" {
+		k.own = os.Getenv(Mark)
+	}
+	return k
 }
 
-// terminate asks everything with TERM, newcomers too, and waits.
-func (h *treeKill) terminate(ctx context.Context) ([]Process, error) {
-	ctx, cancel := context.WithTimeout(ctx, h.Term)
+// What bounds the patience with those that wait for the CPU all the time.
+const (
+	starvedFactor = 6
+	starvedLimit  = 10 * time.Second
+)
+
+// terminate asks everything with TERM, those that appear meanwhile too, and waits.
+func (k *treeKill) terminate(ctx context.Context) ([]Process, error) {
+	ctx, cancel := context.WithTimeout(ctx, max(starvedFactor*k.Term, starvedLimit))
 	defer cancel()
-	left, err := h.list()
-	for ; err == nil; left, err = h.list() {
-		asked := h.asked(left)
+	left, err := k.list()
+	for ; err == nil; left, err = k.list() {
+		asked := k.asked(left)
 		if len(asked) == 0 {
 			return left, nil
 		}
 		for _, p := range asked {
-			if !h.termed[p.Identity] {
-				h.termed[p.Identity] = true
+			if k.termed[p.Identity] == nil {
 				p.Signal(syscall.SIGTERM)
 				p.Signal(syscall.SIGCONT) // a stopped process cannot act on it
+				k.termed[p.Identity] = newPatience(p.PID, k.Term)
 			}
 		}
-		if !waitAll(ctx, asked) {
-			return h.list()
+		if !k.awaitTermed(ctx, asked) {
+			return k.list()
 		}
 	}
 	return left, err
 }
 
+// awaitTermed waits for all of them to go, for each as long as it may take; false if
+// one did not.
+func (k *treeKill) awaitTermed(ctx context.Context, asked []Process) bool {
+	all := true
+	for _, p := range asked {
+		all = k.termed[p.Identity].await(ctx, p.Identity) && all
+	}
+	return all
+}
+
 // asked returns those that are to get the TERM.
-func (h *treeKill) asked(left []Process) []Process {
-	if h.Asked == nil {
+func (k *treeKill) asked(left []Process) []Process {
+	if k.Asked == nil {
 		return left
 	}
 	var out []Process
 	for _, p := range left {
-		if h.Asked(p) {
+		if k.Asked(p) {
 			out = append(out, p)
 		}
 	}
@@ -120,21 +145,23 @@ const killPause = 100 * time.Millisecond
 
 // kill stops everything first, so that nothing forks away from the listing, and
 // kills it; again until nothing is left.
-func (h *treeKill) kill() ([]Process, error) {
-	deadline := time.Now().Add(h.Kill)
+func (k *treeKill) kill() ([]Process, error) {
+	deadline := time.Now().Add(k.Kill)
 	for {
-		left, err := h.freeze()
+		left, err := k.freeze()
 		if err != nil || len(left) == 0 {
 			return left, err
 		}
 		for _, p := range left {
-			p.Signal(syscall.SIGKILL)
+			if p.Signal(syscall.SIGKILL) == nil {
+				k.killed = true
+			}
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), killPause)
 		waitAll(ctx, left)
 		cancel()
 		if time.Now().After(deadline) {
-			return h.list()
+			return k.list()
 		}
 	}
 }
@@ -144,10 +171,10 @@ func (h *treeKill) kill() ([]Process, error) {
 const freezeRounds = 10
 
 // freeze stops what is left until a look at the table shows nobody new.
-func (h *treeKill) freeze() ([]Process, error) {
+func (k *treeKill) freeze() ([]Process, error) {
 	stopped := map[Identity]bool{}
 	for round := 0; ; round++ {
-		left, err := h.list()
+		left, err := k.list()
 		if err != nil {
 			return left, err
 		}
@@ -180,14 +207,14 @@ func waitAll(ctx context.Context, all []Process) bool {
 }
 
 // report sorts out what became of everything that was ever listed.
-func (h *treeKill) report(left []Process) Report {
-	r := Report{Killed: h.killed, Survivors: left}
-	for id, p := range h.known {
+func (k *treeKill) report(left []Process) Report {
+	r := Report{Killed: k.killed, Survivors: left}
+	for id, p := range k.known {
 		if !slices.ContainsFunc(left, func(l Process) bool { return l.Identity == id }) {
 			r.Ended = append(r.Ended, p)
 		}
 	}
-	r.Leftovers = slices.Collect(maps.Values(h.spared))
+	r.Leftovers = slices.Collect(maps.Values(k.spared))
 	r.Leftovers = slices.DeleteFunc(r.Leftovers, func(p Process) bool { return p.Probe() == Gone })
 	for _, list := range [][]Process{r.Ended, r.Leftovers, r.Survivors} {
 		slices.SortFunc(list, func(a, b Process) int { return cmp.Compare(a.PID, b.PID) })

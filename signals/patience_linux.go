@@ -1,0 +1,44 @@
+package signals
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// cpuOf reads how long each thread of a process has run and has been ready without
+// running: the first two numbers of its schedstat (nanoseconds), see sched-stats in the
+// kernel's documentation. ok is false where the kernel does not count it.
+func cpuOf(pid int) (cpuUse, bool) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
+	tasks, err := os.ReadDir(dir)
+	if err != nil {
+		return cpuUse{}, false
+	}
+	use := cpuUse{threads: map[int]threadUse{}}
+	for _, task := range tasks {
+		raw, err := os.ReadFile(dir + task.Name() + "/schedstat")
+		thread, ok := parseSchedstat(raw)
+		stat, statErr := os.ReadFile(dir + task.Name() + "/stat")
+		p, parseErr := parseStat(stat)
+		if err != nil || !ok || statErr != nil || parseErr != nil {
+			continue
+		}
+		thread.ready = p.state == 'R'
+		use.blocked = use.blocked || p.state == 'D'
+		use.threads[p.PID] = thread
+	}
+	return use, len(use.threads) > 0
+}
+
+func parseSchedstat(raw []byte) (threadUse, bool) {
+	fields := strings.Fields(string(raw))
+	if len(fields) < 2 {
+		return threadUse{}, false
+	}
+	ran, err := strconv.ParseInt(fields[0], 10, 64)
+	waited, waitedErr := strconv.ParseInt(fields[1], 10, 64)
+	return threadUse{ran: time.Duration(ran), waited: time.Duration(waited)},
+		err == nil && waitedErr == nil && ran >= 0 && waited >= 0
+}

@@ -77,6 +77,7 @@ func layers() []rule {
 		{"hooks", l2, "signals", "programs that may object"},
 
 		{"teams", l3, "internal/* teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "the verbs bring it all together"},
+		{"teams/watch", l3, "internal/fault teams teams/api teams/changes teams/store", "one watch of a team for all who live long"},
 		{"teams/teammate", l3, "internal/* teams teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events teams/observe", "a teammate's life on its host, lived by the verbs"},
 
 		{"cmd/internal/config", l4, "panes panes/profiles panes/host hooks backend teams teams/store", "settings name things of the lower layers and start none"},
@@ -86,8 +87,8 @@ func layers() []rule {
 		{"cmd/internal/tmuxshim", l4, "backend panes panes/host signals teams/api internal/files internal/lock", "tmux's verbs, answered with panes that no team knows"},
 		{"cmd/internal/clients", l4, "teams/store", "the files of other programs are edited without knowing what for"},
 		{"cmd/internal/style", l4, "teams/api", "how states and colours look is a table"},
-		{"cmd/internal/tui", l4, "cmd/internal/style teams teams/api panes panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},
-		{"cmd/internal/mcp", l4, "teams teams/api teams/changes teams/events teams/store", "tools for models are the verbs under other names"},
+		{"cmd/internal/tui", l4, "cmd/internal/style teams teams/api teams/changes teams/events panes panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},
+		{"cmd/internal/mcp", l4, "teams teams/api teams/changes teams/events teams/store teams/watch", "tools for models are the verbs under other names"},
 		{"cmd/internal/longlived", l5, "cmd/internal/* teams teams/* panes/profiles", "leadlightd puts together what leadlight does not link"},
 		{"cmd/internal/*", l5, "internal/* teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/style cmd/internal/dial cmd/internal/clients cmd/internal/tmuxshim", "who asks may ask everyone"},
 		{"cmd/leadlight", l5, "cmd/internal/cli", "main is a few lines"},
@@ -108,6 +109,7 @@ func level() map[string]string {
 		"teams/store/ledger → internal/lock":                  "a ledger has one writer at a time",
 		"teams/store/mailbox → internal/lock":                 "a box has one writer at a time",
 		"teams/store/mailbox → teams/store/ledger":            "handing over is part of keeping mail",
+		"teams/watch → teams":                                 "it looks at a team by the verbs",
 		"teams/teammate → teams":                              "a mate claims, answers and reports by the same verbs as everybody, in the teammate's name",
 		"backend/external/externaltest → backend/backendtest": "cases of the frame are run like the others",
 		"cmd/internal/tui → cmd/internal/style":               "the dashboard shows states as the tables do",

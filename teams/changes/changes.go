@@ -21,14 +21,18 @@ type Team struct {
 	Lead        string                   `json:"lead,omitempty"` // the lead's name
 	Members     []api.Member             `json:"members"`        // teammates, as in ps
 	Tasks       []api.Task               `json:"tasks"`
-	Boxes       map[string][]api.Message `json:"boxes"` // by owner; only what Slim leaves
+	Boxes       map[string][]api.Message `json:"boxes"` // by owner; what TrimBoxes leaves
 }
 
-// Slim leaves of a message what the next comparison needs.
-func Slim(list []api.Message) []api.Message {
-	out := make([]api.Message, len(list))
-	for i, m := range list {
-		out[i] = api.Message{ID: m.ID, Read: m.Read}
+// TrimBoxes leaves of the mail what the next comparison needs. Boxes that were trimmed
+// before are as they were.
+func TrimBoxes(boxes map[string][]api.Message) map[string][]api.Message {
+	out := make(map[string][]api.Message, len(boxes))
+	for owner, box := range boxes {
+		out[owner] = make([]api.Message, len(box))
+		for i, m := range box {
+			out[owner][i] = api.Message{ID: m.ID, Read: m.Read}
+		}
 	}
 	return out
 }

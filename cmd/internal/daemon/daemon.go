@@ -104,7 +104,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	w := &watch{stores: o.Stores, service: lead, hub: d.hub, log: o.Log, teams: map[string]*teamWatch{}}
+	w := &watcher{stores: o.Stores, service: lead, hub: d.hub, log: o.Log, teams: map[string]*teamWatch{}}
 	d.refresh = w.refresh
 	deps := Deps{DB: store, Serve: o.Serve, Publish: d.hub.Publish, Hold: d.hold, Log: o.Log,
 		Beside: func(f func(context.Context)) { d.beside = append(d.beside, f) }}
@@ -116,7 +116,7 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // live serves until it is enough.
-func (d *daemon) live(ctx context.Context, w *watch, server *rpc.Server) error {
+func (d *daemon) live(ctx context.Context, w *watcher, server *rpc.Server) error {
 	var err error
 	d.listener, err = openListener(d.Paths.Socket, d.Log, func(conn net.Conn) {
 		d.notify()

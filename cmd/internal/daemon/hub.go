@@ -65,9 +65,7 @@ func (u *hub) ingest(ctx context.Context, name string, now changes.Team) []event
 	u.mu.Lock()
 	old := u.states[name]
 	happened := changes.Between(old, now, time.Now())
-	for owner, box := range now.Boxes {
-		now.Boxes[owner] = changes.Slim(box)
-	}
+	now.Boxes = changes.TrimBoxes(now.Boxes)
 	if now.Name == "" {
 		delete(u.states, name)
 	} else {
@@ -123,9 +121,7 @@ func (u *hub) publish(ctx context.Context, list []events.Event, name string, sta
 func (u *hub) last(name string) changes.Team {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	t := u.states[name]
-	t.Boxes = maps.Clone(t.Boxes)
-	return t
+	return u.states[name]
 }
 
 // names lists the teams that are known: from their files, or from what was seen in the

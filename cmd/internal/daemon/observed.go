@@ -119,25 +119,27 @@ func (u *hub) recall(ctx context.Context) error {
 	return nil
 }
 
-// listen takes what hosts have seen in the streams of a team's workers.
-func (t *teamWatch) listen(ctx context.Context) {
+// readStreams takes what hosts have seen in the streams of a team's workers.
+func (t *teamWatch) readStreams(ctx context.Context) {
+	t.reading.Lock()
+	defer t.reading.Unlock()
 	records := t.stores.Panes.Records()
-	members, err := records.ObservedMembers(t.name)
+	members, err := records.ObservedMembers(t.Name)
 	if err != nil {
-		t.log.Warn("look for what was observed", "team", t.name, "error", err)
+		t.log.Warn("look for what was observed", "team", t.Name, "error", err)
 		return
 	}
 	for _, member := range members {
-		rec, err := records.Observed(ctx, t.name, member)
+		rec, err := records.Observed(ctx, t.Name, member)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
-				t.log.Warn("read what was observed; what was known stands", "team", t.name, "member", member, "error", err)
+				t.log.Warn("read what was observed; what was known stands", "team", t.Name, "member", member, "error", err)
 			}
 			continue
 		}
-		t.hub.ingestObserved(ctx, t.name, member, t.take(ctx, rec))
+		t.hub.ingestObserved(ctx, t.Name, member, t.take(ctx, rec))
 	}
-	t.hub.forget(ctx, t.name, members)
+	t.hub.forget(ctx, t.Name, members)
 }
 
 // take takes a record apart. Events that cannot be read are left out.
@@ -147,7 +149,7 @@ func (t *teamWatch) take(ctx context.Context, rec panes.ObservedRecord) observed
 	for _, line := range rec.Events {
 		var e events.Event
 		if err := json.Unmarshal(line, &e); err != nil {
-			t.log.Warn("read an event of a stream", "team", t.name, "error", err)
+			t.log.Warn("read an event of a stream", "team", t.Name, "error", err)
 			continue
 		}
 		now.events = append(now.events, e)

@@ -2,211 +2,138 @@ package daemon
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
-	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/changes"
-	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/events"
+	"github.com/leadlight-dev/leadlight/teams/watch"
 )
 
-// Bounds of looking.
+// Times of following hosts.
 const (
-	gather    = 20 * time.Millisecond // hints that come together are one look
-	lookLimit = 30 * time.Second
+	mute         = 2 * time.Second // a host that runs but does not listen is left alone for
+	restartAgain = time.Second     // until one that is lost is looked at anew
 )
 
-// parts is what of a team may have changed.
-type parts struct {
-	all, members, tasks, streams bool
-	boxes                        map[string]bool
-}
-
-func everything() parts { return parts{all: true} }
-
-func noTeam() changes.Team { return changes.Team{} }
-
-// teamWatch watches one team.
+// teamWatch is the daemon's watch of one team: besides the files it follows the hosts
+// of those who live, and reads what they have seen in the streams of their workers.
 type teamWatch struct {
-	*watch
-	name string
-	wake chan struct{}
-
-	looking sync.Mutex // one look at a time
-
-	mu    sync.Mutex
-	dirty parts
+	*watch.Team
+	*watcher
 	stop  context.CancelFunc
-	boxes map[string]context.CancelFunc // watches of mail, by owner
-	hosts map[string]context.CancelFunc // followed hosts, by member
+	hosts watch.Group // by member
+
+	reading sync.Mutex // one reading of the streams at a time
 }
 
-func newTeamWatch(w *watch, name string) *teamWatch {
-	return &teamWatch{watch: w, name: name, wake: make(chan struct{}, 1), stop: func() {},
-		boxes: map[string]context.CancelFunc{}, hosts: map[string]context.CancelFunc{}}
+// watchTeam begins to watch a team until ctx ends.
+func (w *watcher) watchTeam(ctx context.Context, name string) *teamWatch {
+	ctx, stop := context.WithCancel(ctx)
+	t := &teamWatch{watcher: w, stop: stop}
+	source := watch.Source{Service: w.service, Roster: w.stores.Roster, Mail: w.stores.Mail, Tasks: w.stores.Tasks, Log: w.log}
+	t.Team = watch.New(name, source, watch.Options{Last: func() changes.Team { return w.hub.last(name) }, Seen: t.seen, After: t.after})
+	t.Begin(ctx)
+	folder := func(path string, p watch.Parts) {
+		t.Relay(ctx, func(ctx context.Context) (<-chan struct{}, error) {
+			return w.stores.Watcher.Watch(ctx, []string{path}, nil)
+		}, p)
+	}
+	folder(w.stores.Dir.Join(panes.OwnPath(name, "hosts")), watch.Parts{Members: true})
+	folder(w.stores.Dir.Join(panes.ObservedFolder(name)), watch.Parts{Streams: true})
+	w.wg.Go(func() { t.Run(ctx) })
+	return t
 }
 
-// touch notes what may have changed.
-func (t *teamWatch) touch(p parts) {
-	t.mu.Lock()
-	d := &t.dirty
-	d.all, d.members, d.tasks, d.streams = d.all || p.all, d.members || p.members, d.tasks || p.tasks, d.streams || p.streams
-	for owner := range p.boxes {
-		if d.boxes == nil {
-			d.boxes = map[string]bool{}
-		}
-		d.boxes[owner] = true
-	}
-	t.mu.Unlock()
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
-}
-
-// run looks after hints until ctx ends.
-func (t *teamWatch) run(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	t.mu.Lock()
-	t.stop = cancel
-	t.mu.Unlock()
-	hosts, streams := t.stores.Dir.Join(panes.OwnPath(t.name, "hosts")), t.stores.Dir.Join(panes.ObservedFolder(t.name))
-	for _, source := range []struct {
-		watch func() (<-chan struct{}, error)
-		p     parts
-	}{
-		{func() (<-chan struct{}, error) { return t.stores.Roster.Watch(ctx, t.name) }, parts{members: true}},
-		{func() (<-chan struct{}, error) { return t.stores.Tasks.Watch(ctx, t.name) }, parts{tasks: true}},
-		{func() (<-chan struct{}, error) { return t.stores.Watcher.Watch(ctx, []string{hosts}, nil) }, parts{members: true}},
-		{func() (<-chan struct{}, error) { return t.stores.Watcher.Watch(ctx, []string{streams}, nil) }, parts{streams: true}},
-	} {
-		t.relay(source.watch, source.p)
-	}
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	for {
-		select {
-		case <-t.wake:
-		case <-ctx.Done():
-			return
-		}
-		timer.Reset(gather)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return
-		}
-		t.look(ctx)
-		t.follow(ctx)
-		t.replace(ctx)
-	}
-}
-
-// relay turns hints into what they hint at, until they end.
-func (t *teamWatch) relay(watch func() (<-chan struct{}, error), p parts) {
-	hints, err := watch()
-	if err != nil {
-		t.log.Warn("watch", "team", t.name, "error", err)
+// seen gives a look to the hub.
+func (t *teamWatch) seen(ctx context.Context, v watch.View) {
+	if !lost(t.hub.ingest(ctx, t.Name, v.Team)) {
 		return
 	}
-	t.wg.Go(func() {
-		for range hints {
-			t.touch(p)
+	if _, err := t.service.Reconcile(ctx, t.Name); err != nil {
+		t.log.Warn("write down who is lost", "team", t.Name, "error", err)
+	}
+}
+
+// after does what follows from a look.
+func (t *teamWatch) after(ctx context.Context, p watch.Parts) {
+	if p.All || p.Streams {
+		t.readStreams(ctx)
+	}
+	t.followHosts(ctx)
+	t.restartLost(ctx)
+}
+
+// look looks at everything now.
+func (t *teamWatch) look(ctx context.Context) {
+	if err := t.Look(ctx); err != nil && ctx.Err() == nil {
+		t.log.Debug("look at a team", "team", t.Name, "error", err)
+	}
+	t.readStreams(ctx)
+}
+
+// followHosts follows the hosts of those who live, and leaves those who are gone.
+func (t *teamWatch) followHosts(ctx context.Context) {
+	live := map[string]bool{}
+	for _, m := range t.hub.last(t.Name).Members {
+		if m.Kind != "" && m.Live() {
+			live[m.Name] = true
 		}
+	}
+	t.hosts.Set(ctx, live, func(ctx context.Context, agent string) {
+		t.wg.Go(func() {
+			t.followHost(ctx, agent)
+			if ctx.Err() == nil { // it is followed anew if it lives
+				t.hosts.Ended(agent)
+				t.Touch(watch.Parts{Members: true})
+			}
+		})
 	})
 }
 
-// look takes a look at what may have changed and tells the hub.
-func (t *teamWatch) look(ctx context.Context) {
-	t.looking.Lock()
-	defer t.looking.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+// followHost touches the members each time the host of one reports something, and
+// returns when that host is gone. A host that does not listen is watched as a
+// process.
+func (t *teamWatch) followHost(ctx context.Context, agent string) {
+	limited, cancel := context.WithTimeout(ctx, mute)
 	defer cancel()
-	t.mu.Lock()
-	p := t.dirty
-	t.dirty = parts{}
-	t.mu.Unlock()
-	if p.all || p.streams {
-		defer t.listen(ctx)
-	}
-	if !p.all && !p.members && !p.tasks && len(p.boxes) == 0 {
+	rec, err := t.stores.Panes.Records().Host(ctx, t.Name, agent)
+	if err != nil || rec.Ended != nil {
+		<-limited.Done() // it starts, or has ended and is about to write that into the roster
 		return
 	}
-	now, err := t.read(ctx, p)
-	switch {
-	case fault.CodeOf(err) == fault.TeamNotFound:
-		now = noTeam()
-	case err != nil:
-		if ctx.Err() == nil {
-			t.log.Warn("look at a team; the last good look stands", "team", t.name, "error", err)
-		}
+	err = t.stores.Panes.Client(rec).Follow(ctx, func(host.Status) { t.Touch(watch.Parts{Members: true}) })
+	if ctx.Err() != nil {
 		return
 	}
-	if lost(t.hub.ingest(ctx, t.name, now)) {
-		if _, err := t.service.Reconcile(ctx, t.name); err != nil {
-			t.log.Warn("write down who is lost", "team", t.name, "error", err)
-		}
+	if !errors.Is(err, host.ErrNoHost) {
+		t.log.Debug("follow a host", "team", t.Name, "member", agent, "error", err)
+	}
+	limited, cancel = context.WithTimeout(ctx, mute)
+	defer cancel()
+	_ = rec.Process.Wait(limited) // if it runs, or nothing is known of it, it is followed anew
+}
+
+// restartLost starts those again who are lost and whose restart policy allows it.
+func (t *teamWatch) restartLost(ctx context.Context) {
+	if !slices.ContainsFunc(t.hub.last(t.Name).Members, func(m api.Member) bool { return m.State == api.StateLost }) {
+		return
+	}
+	_, more, err := t.service.RestartLost(ctx, t.Name)
+	if err != nil && ctx.Err() == nil {
+		t.log.Warn("start the lost again", "team", t.Name, "error", err)
+	}
+	if more {
+		time.AfterFunc(restartAgain, func() { t.Touch(watch.Parts{Members: true}) })
 	}
 }
 
-// read returns the team as it is, its unchanged parts as they were. A part that
-// cannot be read stays, too.
-func (t *teamWatch) read(ctx context.Context, p parts) (changes.Team, error) {
-	now := t.hub.last(t.name)
-	if p.all || p.members || now.Name == "" {
-		team, err := t.service.Team(ctx, t.name)
-		if err != nil {
-			return now, err
-		}
-		now.Name, now.Description, now.CreatedAt = t.name, team.Description, team.CreatedAt
-		lead, teammates := apart(team)
-		p.all = p.all || now.Lead == "" // seen for the first time
-		now.Lead, now.Members = lead, changes.Known(now.Members, teammates)
-	}
-	if p.all || p.tasks {
-		if list, _, err := t.service.TaskList(ctx, t.name, teams.TaskFilter{}); err == nil {
-			now.Tasks = list
-		} else if ctx.Err() == nil {
-			t.log.Warn("look at the tasks", "team", t.name, "error", err)
-		}
-	}
-	boxes := map[string][]api.Message{}
-	for _, owner := range owners(now) {
-		box, known := now.Boxes[owner]
-		if p.all || p.boxes[owner] || !known {
-			if list, err := t.service.Inbox(ctx, t.name, owner, teams.InboxFilter{}); err == nil {
-				box = list
-			} else if ctx.Err() == nil {
-				t.log.Warn("look at an inbox", "team", t.name, "owner", owner, "error", err)
-			}
-		}
-		boxes[owner] = box
-	}
-	now.Boxes = boxes
-	return now, ctx.Err()
-}
-
-// apart tells the lead's name from the teammates.
-func apart(team api.Team) (lead string, teammates []api.Member) {
-	lead, teammates = store.Lead, []api.Member{}
-	for _, m := range team.Members {
-		if m.Name == store.Lead || m.AgentID == team.LeadAgentID {
-			lead = m.Name
-			continue
-		}
-		teammates = append(teammates, m)
-	}
-	return lead, teammates
-}
-
-func owners(t changes.Team) []string {
-	out := []string{t.Lead}
-	for _, m := range t.Members {
-		out = append(out, m.Name)
-	}
-	return out
+// lost tells whether somebody was lost just now.
+func lost(list []events.Event) bool {
+	return slices.ContainsFunc(list, func(e events.Event) bool { return e.Type == events.MemberLost })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/changes"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -27,8 +28,8 @@ type Stores struct {
 // events.
 const relist = time.Minute
 
-// watch looks at every team whenever something hints that it may have changed.
-type watch struct {
+// watcher looks at every team whenever something hints that it may have changed.
+type watcher struct {
 	stores  Stores
 	service *teams.Service
 	hub     *hub
@@ -40,7 +41,7 @@ type watch struct {
 }
 
 // run watches until ctx ends. ready is called after the first look at everything.
-func (w *watch) run(ctx context.Context, ready func()) error {
+func (w *watcher) run(ctx context.Context, ready func()) error {
 	hints, err := w.stores.Roster.Watch(ctx, "")
 	if err != nil {
 		return err
@@ -65,7 +66,7 @@ func (w *watch) run(ctx context.Context, ready func()) error {
 }
 
 // list begins to watch new teams, and has another look at those that are gone.
-func (w *watch) list(ctx context.Context) {
+func (w *watcher) list(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	names, err := w.stores.Roster.List(ctx)
@@ -75,20 +76,17 @@ func (w *watch) list(ctx context.Context) {
 	}
 	for _, name := range w.hub.names() {
 		if w.teams[name] == nil && !slices.Contains(names, name) {
-			w.hub.ingest(ctx, name, noTeam()) // deleted while nobody watched
+			w.hub.ingest(ctx, name, changes.Team{}) // deleted while nobody watched
 			w.hub.forget(ctx, name, nil)
 		}
 	}
 	for _, name := range names {
 		if w.teams[name] == nil && store.CheckTeam(name) == nil {
-			t := newTeamWatch(w, name)
-			w.teams[name] = t
-			w.wg.Go(func() { t.run(ctx) })
+			w.teams[name] = w.watchTeam(ctx, name)
 		}
 	}
 	for name, t := range w.teams {
 		if !slices.Contains(names, name) {
-			t.touch(everything())
 			t.look(ctx)
 			t.stop()
 			delete(w.teams, name)
@@ -98,7 +96,7 @@ func (w *watch) list(ctx context.Context) {
 
 // refresh looks at everything now, so that what a caller has done before is
 // known.
-func (w *watch) refresh(ctx context.Context) {
+func (w *watcher) refresh(ctx context.Context) {
 	w.list(ctx)
 	w.mu.Lock()
 	all := make([]*teamWatch, 0, len(w.teams))
@@ -108,10 +106,7 @@ func (w *watch) refresh(ctx context.Context) {
 	w.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, t := range all {
-		wg.Go(func() {
-			t.touch(everything())
-			t.look(ctx)
-		})
+		wg.Go(func() { t.look(ctx) })
 	}
 	wg.Wait()
 }

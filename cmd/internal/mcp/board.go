@@ -17,6 +17,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/watch"
 )
 
 // board is what clients may read and subscribe to: the teams, and of each its
@@ -175,16 +176,16 @@ func (b *board) content(ctx context.Context, p place) (string, error) {
 
 // fingerprint is the same for two looks at a place that do not differ in what matters:
 // when somebody was last active is no news. Only a pane is looked at for it.
-func (b *board) fingerprint(ctx context.Context, p place, v view) [sha256.Size]byte {
+func (b *board) fingerprint(ctx context.Context, p place, v watch.View) [sha256.Size]byte {
 	var what any
 	switch p.kind {
 	case "":
-		members := slices.Clone(v.whole.Members)
+		members := slices.Clone(v.Whole.Members)
 		for i := range members {
 			members[i].LastActivityAt, members[i].Reason = nil, ""
 		}
-		v.whole.Members = members
-		what = v.whole
+		v.Whole.Members = members
+		what = v.Whole
 	case tasksKind:
 		what = v.Tasks
 	case inboxKind:
@@ -232,7 +233,7 @@ func (b *board) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error 
 	sub.clients[req.Session] = true
 	b.mu.Unlock()
 	if !known && t != nil {
-		if err := t.look(); err != nil {
+		if err := t.Look(t.ctx); err != nil {
 			b.s.o.Log.Warn("look at a team", "team", p.team, "error", err)
 		}
 	}
@@ -267,7 +268,7 @@ func (b *board) tidy() {
 
 // publish tells, after a look at a team, the subscribers of what has changed, and
 // lists what there is to read.
-func (b *board) publish(ctx context.Context, team string, v view) {
+func (b *board) publish(ctx context.Context, team string, v watch.View) {
 	b.list(team, v.Members, v.Lead)
 	b.mu.Lock()
 	b.tidy()

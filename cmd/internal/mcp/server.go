@@ -77,7 +77,7 @@ func New(o Options) *Server {
 		o.Complete = func(*teams.SpawnSpec) {}
 	}
 	s := &Server{o: o, svc: o.Service, life: context.Background(), positions: map[position]uint64{}}
-	s.watch = newWatcher(o.Service, o.Stores, o.Log)
+	s.watch = newWatcher(o)
 	s.board = newBoard(s)
 	options := &sdk.ServerOptions{
 		Logger: slog.New(slog.DiscardHandler), Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},

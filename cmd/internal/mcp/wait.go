@@ -113,11 +113,11 @@ func (s *Server) await(ctx context.Context, t *teamWatch, after uint64, limit ti
 				out.Events = append(out.Events, e)
 			}
 		}
-		if len(out.Events) > 0 || missed || first && s.unread(ctx, t.name) > 0 {
+		if len(out.Events) > 0 || missed || first && s.unread(ctx, t.Name) > 0 {
 			return out, nil
 		}
 		if gone {
-			return out, fault.New(fault.TeamNotFound, "team %s is gone", t.name)
+			return out, fault.New(fault.TeamNotFound, "team %s is gone", t.Name)
 		}
 		first, after = false, newest
 		select {

@@ -2,64 +2,72 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/changes"
+	"github.com/leadlight-dev/leadlight/teams/events"
 )
 
 // compare says what differs between the picture that m shows and the next one, and
 // which of it a person should be called for.
 func compare(m *model, p picture) (news []happening, calls []string) {
-	add := func(format string, args ...any) { news = append(news, happening{p.At, fmt.Sprintf(format, args...)}) }
-	for _, now := range p.Members {
-		before := m.member(now.Name)
-		switch {
-		case before == nil:
-			add("%s joined, %s", now.Name, now.State)
-		case before.State != now.State:
-			text := now.Name + " is " + now.State
-			if now.Reason != "" {
-				text += ": " + now.Reason
-			}
-			add("%s", text)
-			if now.State == api.StateWaiting || now.State == api.StateFailed || now.State == api.StateLost {
-				calls = append(calls, text)
-			}
+	old := state(m.team, m.members, m.tasks, m.letters)
+	for _, e := range changes.Between(old, state(m.team, p.Members, p.Tasks, p.Letters), p.At) {
+		text := describe(e)
+		if text == "" {
+			continue
 		}
-	}
-	for _, before := range m.members {
-		gone := true
-		for _, now := range p.Members {
-			gone = gone && now.Name != before.Name
-		}
-		if gone {
-			add("%s left", before.Name)
-		}
-	}
-	old := map[string]api.Task{}
-	for _, t := range m.tasks {
-		old[t.ID] = t
-	}
-	for _, t := range p.Tasks {
-		before, known := old[t.ID]
-		switch {
-		case !known:
-			add("task %s: %s", t.ID, t.Subject)
-		case before.Status != t.Status || before.Owner != t.Owner:
-			text := fmt.Sprintf("task %s is %s", t.ID, t.Status)
-			if t.Owner != "" {
-				text += ", of " + t.Owner
-			}
-			add("%s", text)
-		}
-	}
-	ids := map[string]bool{}
-	for _, l := range m.letters {
-		ids[l.To+"\x00"+l.ID] = true
-	}
-	for _, l := range p.Letters {
-		if !ids[l.To+"\x00"+l.ID] {
-			add("mail from %s to %s", l.From, l.To)
+		news = append(news, happening{e.At, text})
+		if slices.Contains([]events.Type{events.MemberWaiting, events.MemberFailed, events.MemberLost}, e.Type) {
+			calls = append(calls, text)
 		}
 	}
 	return news, calls
+}
+
+// state is what the dashboard knows, as it is compared.
+func state(team string, members []api.Member, tasks []api.Task, letters []letter) changes.Team {
+	boxes := map[string][]api.Message{}
+	for _, l := range letters {
+		boxes[l.To] = append(boxes[l.To], api.Message{ID: l.ID, From: l.From, Read: l.Read})
+	}
+	return changes.Team{Name: team, Members: members, Tasks: tasks, Boxes: boxes}
+}
+
+// describe is an event as the list shows it, "" if it is of no interest there.
+func describe(e events.Event) string {
+	switch d := e.Data.(type) {
+	case *events.Member:
+		text := d.Member.Name + " " + memberWords[e.Type]
+		if d.Reason != "" {
+			text += ": " + d.Reason
+		}
+		return text
+	case *events.Idle:
+		return d.From + " is idle"
+	case *events.Task:
+		if e.Type == events.TaskCreated {
+			return fmt.Sprintf("task %s: %s", d.Task.ID, d.Task.Subject)
+		}
+		text := fmt.Sprintf("task %s is %s", d.Task.ID, taskWords[e.Type])
+		if d.Task.Owner != "" {
+			text += ", of " + d.Task.Owner
+		}
+		return text
+	case *events.Message:
+		if e.Type == events.MessageSent {
+			return fmt.Sprintf("mail from %s to %s", d.From, d.To)
+		}
+	}
+	return ""
+}
+
+var memberWords = map[events.Type]string{
+	events.MemberJoined: "joined", events.MemberActive: "is active", events.MemberWaiting: "is waiting",
+	events.MemberShutdown: "is stopped", events.MemberFailed: "failed", events.MemberLost: "is lost",
+}
+
+var taskWords = map[events.Type]string{
+	events.TaskClaimed: "in progress", events.TaskCompleted: "completed", events.TaskFailed: "failed", events.TaskUpdated: "changed",
 }

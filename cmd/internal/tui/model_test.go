@@ -176,7 +176,7 @@ func TestEventsAndCalls(t *testing.T) {
 	for _, e := range m.events {
 		told = append(told, e.Text)
 	}
-	want := []string{"amy is waiting: may it write?", "研究員 left", "task 2 is completed", "task 3: More", "mail from bob to lead"}
+	want := []string{"task 2 is completed", "task 3: More", "mail from bob to lead", "amy is waiting: may it write?"}
 	if !reflect.DeepEqual(told, want) {
 		t.Errorf("%q, want %q", told, want)
 	}

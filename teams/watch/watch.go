@@ -1,0 +1,267 @@
+// Package watch watches one team: hints about its files become looks, and a look the
+// state of the team. Package changes says what happened between two states.
+//
+// Whoever watches keeps the state, because it is also written, numbered or shown with it.
+package watch
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/changes"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Bounds of looking.
+const (
+	gather    = 20 * time.Millisecond // hints that come together are one look
+	lookLimit = 30 * time.Second
+)
+
+// Hints begins to watch something and returns a channel with a value for each change.
+type Hints func(ctx context.Context) (<-chan struct{}, error)
+
+// Source is where the state of teams comes from.
+type Source struct {
+	Service *teams.Service
+	Roster  store.Roster
+	Mail    store.Mail
+	Tasks   store.Tasks
+	Log     *slog.Logger
+}
+
+// View is what one look at a team has shown. Without a name there is no team.
+type View struct {
+	changes.Team
+	Whole api.Team // with its lead, as it was when the roster was last read
+}
+
+// Options say who watches a team, and how.
+type Options struct {
+	Last       func() changes.Team          // the state at the last look
+	Seen       func(context.Context, View)  // takes the state of a look; one look at a time
+	After      func(context.Context, Parts) // after each look of Run
+	Pause      func() time.Duration         // until a look at everything without a hint; nil: never
+	WithRoster bool                         // each look reads the roster, too
+}
+
+// Parts is what of a team may have changed.
+type Parts struct {
+	All, Members, Tasks, Streams bool
+	Boxes                        map[string]bool
+}
+
+func (p Parts) files() bool { return p.All || p.Members || p.Tasks || len(p.Boxes) > 0 }
+
+// Team watches one team.
+type Team struct {
+	Source
+	Options
+	Name string
+
+	wake  chan struct{}
+	boxes Group // watches of mail, by owner
+	wg    sync.WaitGroup
+
+	looking sync.Mutex // one look at a time; guards whole and found
+	whole   api.Team
+	found   bool // it was there at a look
+
+	mu    sync.Mutex
+	dirty Parts
+}
+
+// New returns the watch of a team. It begins with Begin.
+func New(name string, s Source, o Options) *Team {
+	return &Team{Source: s, Options: o, Name: name, wake: make(chan struct{}, 1)}
+}
+
+// Begin watches the roster and the tasks until ctx ends: what changes after it returned is
+// looked at by Run.
+func (t *Team) Begin(ctx context.Context) {
+	t.Relay(ctx, func(ctx context.Context) (<-chan struct{}, error) { return t.Roster.Watch(ctx, t.Name) }, Parts{Members: true})
+	t.Relay(ctx, func(ctx context.Context) (<-chan struct{}, error) { return t.Tasks.Watch(ctx, t.Name) }, Parts{Tasks: true})
+}
+
+// Relay touches p at each hint, until the hints end.
+func (t *Team) Relay(ctx context.Context, hints Hints, p Parts) {
+	c, err := hints(ctx)
+	if err != nil {
+		t.Log.Warn("watch", "team", t.Name, "error", err)
+		return
+	}
+	t.wg.Go(func() {
+		for range c {
+			t.Touch(p)
+		}
+	})
+}
+
+// Touch notes what may have changed.
+func (t *Team) Touch(p Parts) {
+	t.mu.Lock()
+	d := &t.dirty
+	d.All, d.Members, d.Tasks, d.Streams = d.All || p.All, d.Members || p.Members, d.Tasks || p.Tasks, d.Streams || p.Streams
+	for owner := range p.Boxes {
+		if d.Boxes == nil {
+			d.Boxes = map[string]bool{}
+		}
+		d.Boxes[owner] = true
+	}
+	t.mu.Unlock()
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run looks after hints until ctx, which is also Begin's, ends. Then nothing of the watch
+// runs any more.
+func (t *Team) Run(ctx context.Context) {
+	defer t.wg.Wait()
+	for t.wait(ctx) {
+		p, err := t.look(ctx)
+		if err != nil && ctx.Err() == nil && fault.CodeOf(err) != fault.TeamNotFound {
+			t.Log.Warn("look at a team; the last good look stands", "team", t.Name, "error", err)
+		}
+		t.watchBoxes(ctx)
+		if t.After != nil {
+			t.After(ctx, p)
+		}
+	}
+}
+
+// wait waits for hints, gathers those that come together, and is false when ctx ends.
+func (t *Team) wait(ctx context.Context) bool {
+	var pause <-chan time.Time
+	if t.Pause != nil {
+		timer := time.NewTimer(t.Pause())
+		defer timer.Stop()
+		pause = timer.C
+	}
+	select {
+	case <-t.wake:
+	case <-pause:
+		t.Touch(Parts{All: true})
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+	gathered := time.NewTimer(gather)
+	defer gathered.Stop()
+	select {
+	case <-gathered.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// watchBoxes watches the mail of everybody in the team.
+func (t *Team) watchBoxes(ctx context.Context) {
+	wanted := map[string]bool{}
+	if now := t.Last(); now.Name != "" {
+		for _, owner := range owners(now) {
+			wanted[owner] = true
+		}
+	}
+	t.boxes.Set(ctx, wanted, func(ctx context.Context, owner string) {
+		t.Relay(ctx, func(ctx context.Context) (<-chan struct{}, error) { return t.Mail.Watch(ctx, t.Name, owner) }, Parts{Boxes: map[string]bool{owner: true}})
+	})
+}
+
+// Look looks at everything now.
+func (t *Team) Look(ctx context.Context) error {
+	t.Touch(Parts{All: true})
+	_, err := t.look(ctx)
+	return err
+}
+
+// look looks at what may have changed, and returns what that was.
+func (t *Team) look(ctx context.Context) (Parts, error) {
+	t.looking.Lock()
+	defer t.looking.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	t.mu.Lock()
+	p := t.dirty
+	t.dirty = Parts{}
+	t.mu.Unlock()
+	if !p.files() {
+		return p, nil
+	}
+	now, err := t.read(ctx, p)
+	if fault.CodeOf(err) == fault.TeamNotFound && (t.found || t.Last().Name != "") {
+		now, t.whole, err = changes.Team{}, api.Team{}, nil
+	}
+	if err != nil {
+		return p, err
+	}
+	t.found = true
+	t.Seen(ctx, View{now, t.whole})
+	return p, nil
+}
+
+// read returns the team as it is, its unchanged parts as they were. A part that
+// cannot be read stays, too.
+func (t *Team) read(ctx context.Context, p Parts) (changes.Team, error) {
+	now := t.Last()
+	if p.All || p.Members || t.WithRoster || now.Name == "" {
+		team, err := t.Service.Team(ctx, t.Name)
+		if err != nil {
+			return now, err
+		}
+		t.whole = team
+		now.Name, now.Description, now.CreatedAt = t.Name, team.Description, team.CreatedAt
+		lead, teammates := split(team)
+		p.All = p.All || now.Lead == "" // seen for the first time
+		now.Lead, now.Members = lead, changes.Known(now.Members, teammates)
+	}
+	if p.All || p.Tasks {
+		if list, _, err := t.Service.TaskList(ctx, t.Name, teams.TaskFilter{}); err == nil {
+			now.Tasks = list
+		} else if ctx.Err() == nil {
+			t.Log.Warn("look at the tasks", "team", t.Name, "error", err)
+		}
+	}
+	boxes := map[string][]api.Message{}
+	for _, owner := range owners(now) {
+		box, known := now.Boxes[owner]
+		if p.All || p.Boxes[owner] || !known {
+			if list, err := t.Service.Inbox(ctx, t.Name, owner, teams.InboxFilter{}); err == nil {
+				box = list
+			} else if ctx.Err() == nil {
+				t.Log.Warn("look at an inbox", "team", t.Name, "owner", owner, "error", err)
+			}
+		}
+		boxes[owner] = box
+	}
+	now.Boxes = boxes
+	return now, ctx.Err()
+}
+
+// split returns the lead's name and the teammates.
+func split(team api.Team) (lead string, teammates []api.Member) {
+	lead, teammates = store.Lead, []api.Member{}
+	for _, m := range team.Members {
+		if m.Name == store.Lead || m.AgentID == team.LeadAgentID {
+			lead = m.Name
+			continue
+		}
+		teammates = append(teammates, m)
+	}
+	return lead, teammates
+}
+
+func owners(t changes.Team) []string {
+	out := []string{t.Lead}
+	for _, m := range t.Members {
+		out = append(out, m.Name)
+	}
+	return out
+}

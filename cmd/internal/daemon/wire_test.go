@@ -108,3 +108,30 @@ func goName(verb string) string {
 	}
 	return b.String()
 }
+
+// TestXF06_XF16_BadLinesOfAProgram: a line that is no request is answered with the
+// protocol's error, and the next one is served. Ids come back as they were.
+func TestXF06_XF16_BadLinesOfAProgram(t *testing.T) {
+	_, socket := served(t, 16)
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	r := bufio.NewReader(conn)
+	for _, line := range []string{
+		"hello", `{"jsonrpc":"2.0","id":5,"meth`, "\ufeff" + `{"jsonrpc":"2.0","id":5,"method":"events.list"}`, `{"id":5,"method":"events.list"}`,
+		`7`, `[]`, "", `{"jsonrpc":"2.0","id":{},"method":"events.list"}`, "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"p\xff\"}",
+	} {
+		fmt.Fprintln(conn, line)
+		got, err := r.ReadString('\n')
+		if err != nil || !strings.Contains(got, `"error":{`) {
+			t.Fatalf("%q: got %s, %v", line, got, err)
+		}
+		fmt.Fprintln(conn, `{"jsonrpc":"2.0","id":9007199254740993,"method":"events.list"}`)
+		if got, err = r.ReadString('\n'); err != nil || !strings.Contains(got, `"id":9007199254740993,"result":{`) {
+			t.Fatalf("after %q: got %s, %v", line, got, err)
+		}
+	}
+}

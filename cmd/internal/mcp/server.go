@@ -123,7 +123,7 @@ func (s *Server) instructions() string {
 // Stdio serves one client over a pair of streams, until it goes or ctx ends.
 func (s *Server) Stdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	return s.run(ctx, func(ctx context.Context) error {
-		err := s.sdk.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: MaxFrame})
+		err := s.sdk.Run(ctx, newLines(in, out, MaxFrame))
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

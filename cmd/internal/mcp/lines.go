@@ -1,0 +1,313 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// lines is a transport over a pair of streams, one message a line. A line that is no
+// message is answered with the protocol's error, and the next one is read: the SDK's own
+// transport ends there. Numbers that identify something come back exactly as they were.
+type lines struct {
+	in  io.ReadCloser
+	out io.WriteCloser
+	max int // bytes of a line
+
+	read   chan lineRead
+	closed chan struct{}
+	once   sync.Once
+
+	writing sync.Mutex
+	waiting []json.RawMessage // the rest of a batch
+}
+
+// lineRead is one line, or why there are no more.
+type lineRead struct {
+	text []byte
+	err  error
+}
+
+func newLines(in io.ReadCloser, out io.WriteCloser, most int) *lines {
+	return &lines{in: in, out: out, max: most, read: make(chan lineRead), closed: make(chan struct{})}
+}
+
+// Connect implements sdk.Transport.
+func (l *lines) Connect(context.Context) (sdk.Connection, error) {
+	go l.readAll()
+	return l, nil
+}
+
+// readAll reads until the other side hangs up. A read of standard input cannot always be
+// ended, so it has a goroutine of its own.
+func (l *lines) readAll() {
+	r := bufio.NewReader(l.in)
+	for {
+		text, err := readLine(r, l.max)
+		got := []lineRead{{text, nil}}
+		switch {
+		case errors.Is(err, errLong):
+			got = []lineRead{{nil, err}}
+		case err != nil && len(text) == 0:
+			got = []lineRead{{nil, err}}
+		case err != nil:
+			got = append(got, lineRead{nil, err})
+		}
+		for _, x := range got {
+			select {
+			case l.read <- x:
+			case <-l.closed:
+				return
+			}
+		}
+		if err != nil && !errors.Is(err, errLong) {
+			return
+		}
+	}
+}
+
+// errLong is a line that was passed over because of its length.
+var errLong = errors.New("the line is too long")
+
+// readLine reads one line without its end. Of one that is longer than most nothing is kept.
+func readLine(r *bufio.Reader, most int) ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if long = long || len(line)+len(part) > most; long {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case long && err == nil:
+			return nil, errLong
+		}
+		return bytes.TrimRight(line, "\r\n"), err
+	}
+}
+
+// Read implements sdk.Connection.
+func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		raw, err := l.next(ctx)
+		if err == nil && len(bytes.TrimSpace(raw)) == 0 {
+			continue
+		}
+		var m jsonrpc.Message
+		var bad *badLine
+		if err == nil {
+			m, bad = l.message(raw)
+		} else if errors.Is(err, errLong) {
+			bad, err = &badLine{jsonrpc.CodeInvalidRequest, fmt.Sprintf("the line has more than %d bytes", l.max), nil}, nil
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case bad != nil:
+			if err := l.refuse(bad); err != nil {
+				return nil, err
+			}
+		case m != nil:
+			return m, nil
+		}
+	}
+}
+
+// next is the rest of a batch, or the next line.
+func (l *lines) next(ctx context.Context) ([]byte, error) {
+	if len(l.waiting) > 0 {
+		raw := l.waiting[0]
+		l.waiting = l.waiting[1:]
+		return raw, nil
+	}
+	select {
+	case x := <-l.read:
+		return x.text, x.err
+	case <-l.closed:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// badLine is the protocol's error for a line.
+type badLine struct {
+	code int
+	what string
+	id   json.RawMessage
+}
+
+// message reads a message. A batch is taken apart: each of its messages is answered alone.
+func (l *lines) message(raw []byte) (jsonrpc.Message, *badLine) {
+	raw = bytes.TrimSpace(raw)
+	if !utf8.Valid(raw) || !json.Valid(raw) {
+		return nil, &badLine{jsonrpc.CodeParseError, "the line is not JSON in UTF-8", nil}
+	}
+	if raw[0] == '[' {
+		var batch []json.RawMessage
+		if json.Unmarshal(raw, &batch) != nil || len(batch) == 0 || len(l.waiting) > 0 {
+			return nil, &badLine{jsonrpc.CodeInvalidRequest, "the batch is empty, or within another one", nil}
+		}
+		l.waiting = batch
+		return nil, nil
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return nil, &badLine{jsonrpc.CodeInvalidRequest, "the line is JSON, but no object", nil}
+	}
+	id := fields["id"]
+	m, err := jsonrpc.DecodeMessage(raw)
+	if req, ok := m.(*jsonrpc.Request); ok && err == nil {
+		if string(id) == "null" {
+			return nil, &badLine{jsonrpc.CodeInvalidRequest, "the id of a request cannot be null", nil}
+		}
+		err = keepNumbers(req, id)
+	}
+	if err != nil {
+		if len(id) == 0 || !strings.ContainsRune(`"-0123456789`, rune(id[0])) {
+			id = nil
+		}
+		return nil, &badLine{jsonrpc.CodeInvalidRequest, "the line is no message of JSON-RPC 2.0: " + err.Error(), id}
+	}
+	return m, nil
+}
+
+// refuse answers a line that is no message.
+func (l *lines) refuse(b *badLine) error {
+	if b.id == nil {
+		b.id = json.RawMessage("null")
+	}
+	data, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": b.id, "error": map[string]any{"code": b.code, "message": oneLine(b.what)}})
+	if err != nil {
+		return err
+	}
+	return l.write(data)
+}
+
+// Write implements sdk.Connection.
+func (l *lines) Write(ctx context.Context, m jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	data, err := encode(m)
+	if err != nil {
+		return err
+	}
+	return l.write(data)
+}
+
+func (l *lines) write(data []byte) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	_, err := l.out.Write(append(data, '\n'))
+	return err
+}
+
+// Close implements sdk.Connection.
+func (l *lines) Close() (err error) {
+	l.once.Do(func() {
+		close(l.closed)
+		err = errors.Join(l.in.Close(), l.out.Close())
+	})
+	return err
+}
+
+// SessionID implements sdk.Connection.
+func (l *lines) SessionID() string { return "" }
+
+// keptNumber begins the text that stands for a number while the SDK has it: it makes a
+// float of every number, which has 53 bits.
+const keptNumber = "leadlight:number:"
+
+// keepNumbers puts texts for the numbers of a request that would not come back the same.
+func keepNumbers(req *jsonrpc.Request, id json.RawMessage) (err error) {
+	if text, kept := keep(id); kept {
+		if req.ID, err = jsonrpc.MakeID(text); err != nil {
+			return err
+		}
+	}
+	if req.Method == "notifications/cancelled" {
+		req.Params = inField(req.Params, "requestId", keepRaw)
+	}
+	if bytes.Contains(req.Params, []byte(`"progressToken"`)) {
+		req.Params = inField(req.Params, "_meta", func(meta json.RawMessage) json.RawMessage { return inField(meta, "progressToken", keepRaw) })
+	}
+	return nil
+}
+
+// encode is a message on the wire, with the numbers that were kept.
+func encode(m jsonrpc.Message) ([]byte, error) {
+	req, ok := m.(*jsonrpc.Request)
+	if ok && req.Method == "notifications/progress" {
+		again := *req
+		again.Params = inField(req.Params, "progressToken", restoreRaw)
+		m = &again
+	}
+	data, err := jsonrpc.EncodeMessage(m)
+	if resp, ok := m.(*jsonrpc.Response); ok && err == nil {
+		if text, _ := resp.ID.Raw().(string); strings.HasPrefix(text, keptNumber) {
+			data = inField(data, "id", restoreRaw)
+		}
+	}
+	return data, err
+}
+
+// keep is the text for a number that a float may not hold.
+func keep(raw json.RawMessage) (string, bool) {
+	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+		return "", false
+	}
+	const exact = 1 << 53
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	return keptNumber + string(raw), err != nil || n > exact || n < -exact
+}
+
+func keepRaw(raw json.RawMessage) json.RawMessage {
+	if text, kept := keep(raw); kept {
+		return json.RawMessage(strconv.Quote(text))
+	}
+	return raw
+}
+
+func restoreRaw(raw json.RawMessage) json.RawMessage {
+	var text string
+	if json.Unmarshal(raw, &text) != nil || !strings.HasPrefix(text, keptNumber) {
+		return raw
+	}
+	if number := json.RawMessage(strings.TrimPrefix(text, keptNumber)); json.Valid(number) {
+		return number
+	}
+	return raw
+}
+
+// inField changes one field of an object, if it is there.
+func inField(object json.RawMessage, name string, change func(json.RawMessage) json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(object, &fields) != nil || fields[name] == nil {
+		return object
+	}
+	before := fields[name]
+	if fields[name] = change(before); bytes.Equal(before, fields[name]) {
+		return object
+	}
+	out, err := json.Marshal(fields)
+	if err != nil {
+		return object
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+`
+
+// answered sends lines to a server and returns its answers, by their ids, once there is
+// one to id and to what was sent after the lines.
+func answered(t *testing.T, lines, id string) map[string]string {
+	t.Helper()
+	d := newFixture(t)
+	svc, who := d.as("")
+	s := New(Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks()}})
+	in, send := io.Pipe()
+	got, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- s.Stdio(t.Context(), in, out) }()
+	go func() {
+		_, _ = io.WriteString(send, hello+lines+"\n"+`{"jsonrpc":"2.0","id":"last","method":"ping"}`+"\n")
+	}()
+	answers := map[string]string{}
+	r := bufio.NewReader(got)
+	defer time.AfterFunc(30*time.Second, func() { got.Close() }).Stop()
+	for answers[`"last"`] == "" || answers[id] == "" {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatalf("the server has ended: %v; it answered %v", err, answers)
+		}
+		var a struct {
+			ID    json.RawMessage
+			Error *struct{ Code int }
+		}
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatal(err)
+		}
+		answers[string(a.ID)] = "ok"
+		if a.Error != nil {
+			answers[string(a.ID)] = map[int]string{jsonrpc.CodeParseError: "parse", jsonrpc.CodeInvalidRequest: "invalid"}[a.Error.Code]
+		}
+	}
+	_ = send.Close()
+	go func() { _, _ = io.Copy(io.Discard, got) }()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	return answers
+}
+
+// A line that is no message is answered with the protocol's error, and the next line is
+// read.
+func TestXF06_BadLinesOfAClient(t *testing.T) {
+	for _, c := range []struct{ name, line, id, want string }{
+		{"not JSON", "hello", "null", "parse"},
+		{"cut", `{"jsonrpc":"2.0","id":5,"meth`, "null", "parse"},
+		{"a byte order mark", "\ufeff" + `{"jsonrpc":"2.0","id":5,"method":"ping"}`, "null", "parse"},
+		{"not UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"p\xff\"}", "null", "parse"},
+		{"no version", `{"id":5,"method":"ping"}`, "5", "invalid"},
+		{"another version", `{"jsonrpc":"1.0","id":"x","method":"ping"}`, `"x"`, "invalid"},
+		{"no object", `7`, "null", "invalid"},
+		{"no method", `{"jsonrpc":"2.0"}`, "null", "invalid"},
+		{"an id that is none", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, "null", "invalid"},
+		{"a null id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, "null", "invalid"},
+		{"an empty batch", `[]`, "null", "invalid"},
+		{"a batch with a bad part", `[{"id":5,"method":"ping"},{"jsonrpc":"2.0","id":6,"method":"ping"}]`, "6", "ok"},
+		{"two on one line", `{"jsonrpc":"2.0","id":5,"method":"ping"}{"jsonrpc":"2.0","id":6,"method":"ping"}`, "null", "parse"},
+		{"too long", strings.Repeat("x", MaxFrame+1), "null", "invalid"},
+		{"CRLF", `{"jsonrpc":"2.0","id":5,"method":"ping"}` + "\r", "5", "ok"},
+		{"blank", " \r\n\n", "1", "ok"},
+		{"an answer to nothing", `{"jsonrpc":"2.0","id":77,"result":{}}`, "1", "ok"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := answered(t, c.line, c.id); got[c.id] != c.want {
+				t.Errorf("answers %v, want %s for %s", got, c.want, c.id)
+			}
+		})
+	}
+}
+
+// An id comes back as it was, to the last digit.
+func TestXF16_IDsComeBackTheSame(t *testing.T) {
+	for _, id := range []string{"9007199254740993", "-9007199254740993", "123456789012345678901234567890", "1.5", "9007199254740992", `"9007199254740993"`} {
+		if got := answered(t, `{"jsonrpc":"2.0","id":`+id+`,"method":"ping"}`, id); got[id] != "ok" {
+			t.Errorf("%s: answers to %v", id, got)
+		}
+	}
+	req := &jsonrpc.Request{Method: "tools/call", Params: json.RawMessage(`{"_meta":{"progressToken":9007199254740993}}`)}
+	if err := keepNumbers(req, nil); err != nil || !strings.Contains(string(req.Params), `"leadlight:number:9007199254740993"`) {
+		t.Errorf("%s %v", req.Params, err)
+	}
+	out, err := encode(&jsonrpc.Request{Method: "notifications/progress", Params: json.RawMessage(`{"progressToken":"leadlight:number:9007199254740993"}`)})
+	if err != nil || !strings.Contains(string(out), `"progressToken":9007199254740993`) {
+		t.Errorf("%s %v", out, err)
+	}
+}
+
+// Whatever a line holds, it is a message, a batch, or the protocol's error.
+func FuzzXF06_Lines(f *testing.F) {
+	for _, s := range []string{hello, "hello", `[1,[2]]`, `{"jsonrpc":"2.0","id":1e400,"method":"ping"}`, "\ufeff{}", `{"jsonrpc":"2.0","id":9007199254740993,"method":"notifications/cancelled","params":{"requestId":1.5}}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := bufio.NewReader(bytes.NewReader(data))
+		l := &lines{max: 1 << 16}
+		for {
+			line, err := readLine(r, l.max)
+			if len(line) > l.max {
+				t.Fatalf("%d bytes", len(line))
+			}
+			if len(bytes.TrimSpace(line)) > 0 {
+				m, bad := l.message(line)
+				if m == nil && bad == nil && len(l.waiting) == 0 || m != nil && bad != nil {
+					t.Fatalf("%q: %v %v", line, m, bad)
+				}
+				if req, ok := m.(*jsonrpc.Request); ok {
+					if _, err := encode(&jsonrpc.Response{ID: req.ID, Result: json.RawMessage("{}")}); err != nil {
+						t.Fatalf("%q: %v", line, err)
+					}
+				}
+				l.waiting = nil
+			}
+			if err == io.EOF {
+				return
+			}
+		}
+	})
+}

@@ -13,6 +13,7 @@ import (
 func (t *Task) Clone() Task {
 	c := *t
 	c.Blocks, c.BlockedBy, c.Open = slices.Clone(t.Blocks), slices.Clone(t.BlockedBy), slices.Clone(t.Open)
+	c.Missing = slices.Clone(t.Missing)
 	c.Metadata, c.Unknown = writable(t.Metadata), maps.Clone(t.Unknown)
 	return c
 }

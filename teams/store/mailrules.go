@@ -21,6 +21,12 @@ func CheckMessage(m *Message) error {
 	return nil
 }
 
+// Own tells whether m was sent by the one in whose box it lies: what it says is known
+// there already, so nobody is told of it.
+func (m *Message) Own(teams ...string) bool {
+	return m.From != "" && SameName(LocalName(m.From, teams...), m.To)
+}
+
 // TooLong is the error for a message of n bytes.
 func TooLong(n int) error {
 	return fault.New(fault.InvalidArgument, "the message has %d bytes, %d are allowed", n, MaxMessage).

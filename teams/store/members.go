@@ -10,16 +10,15 @@ import (
 // were there before are another program's affair.
 func CheckMembers(was, now []Member) error {
 	for i, m := range now {
-		if slices.ContainsFunc(now[:i], func(o Member) bool { return SameName(o.Name, m.Name) }) {
-			if countName(now, m.Name) > countName(was, m.Name) {
-				return fault.New(fault.DuplicateName, "there is a member %q already", Shown(m.Name))
+		if countName(was, m.Name) == 0 {
+			if _, err := CheckAddress(m.Name); err != nil {
+				return err
 			}
 		}
-		if countName(was, m.Name) > 0 {
-			continue
-		}
-		if _, err := CheckAddress(m.Name); err != nil {
-			return err
+		j := slices.IndexFunc(now[:i], func(o Member) bool { return sameFolded(o.Name, m.Name) })
+		if j >= 0 && countName(now, m.Name) > countName(was, m.Name) {
+			return fault.New(fault.DuplicateName, "there is a member %q already", Shown(now[j].Name)).
+				WithHint("choose a name that differs by more than upper and lower case")
 		}
 	}
 	return nil

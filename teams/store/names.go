@@ -81,6 +81,22 @@ func ClaudeName(name string) bool {
 	})
 }
 
+// LocalName takes the team off an address: builder@alpha is builder in the team alpha.
+func LocalName(name string, teams ...string) string {
+	name = norm.NFC.String(name)
+	for _, team := range teams {
+		if local, ok := strings.CutSuffix(name, "@"+team); ok && local != "" && team != "" {
+			return local
+		}
+	}
+	return name
+}
+
+// sameFolded tells whether two names differ in case at most.
+func sameFolded(a, b string) bool {
+	return strings.EqualFold(norm.NFC.String(a), norm.NFC.String(b))
+}
+
 // SameName tells whether two names mean one member.
 func SameName(a, b string) bool { return norm.NFC.String(a) == norm.NFC.String(b) }
 

@@ -113,40 +113,22 @@ func Claimable(t *Task, who string) error {
 	case t.Status == Pending && t.Failure != "":
 		return fault.New(fault.TaskBlocked, "task %s has failed: %s", t.ID, Shown(t.Failure)).
 			WithHint("leadlight task release %s makes it pending again", t.ID)
-	case t.Owner != "" && t.Owner != who:
+	case t.Owner != "" && !SameName(t.Owner, who):
 		return fault.New(fault.TaskClaimed, "task %s is taken by %s", t.ID, Shown(t.Owner))
 	case t.Status == Pending && len(t.Open) == 0:
 		return fault.New(fault.TaskClaimed, "task %s is meant for %s", t.ID, Shown(t.AssignedTo())).
 			WithHint("leadlight task update %s --owner NAME gives it to another", t.ID)
 	case t.Status == Pending:
 		return fault.New(fault.TaskBlocked, "task %s waits for %s", t.ID, tasksNamed(t.Open))
-	case t.Owner == who:
+	case SameName(t.Owner, who):
 		return fault.New(fault.TaskClaimed, "task %s is taken by %s already", t.ID, Shown(who))
 	}
 	return fault.New(fault.TaskClaimed, "task %s is %s", t.ID, Shown(t.Status))
 }
 
-// OpenBlockers returns the blockers of a task that are open, in their order.
-// Status tells what is known of a task; one that is not known is open if its id
-// is a number, and no task at all if not.
-func OpenBlockers(blockedBy []string, status func(id string) (string, bool)) []string {
-	if len(blockedBy) == 0 {
-		return nil
-	}
-	var open []string
-	for _, id := range unique(blockedBy) {
-		s, known := status(id)
-		if s, _ = StatusOf(s); known && (s == Completed || s == Deleted) || !known && IDNumber(id) < 0 {
-			continue
-		}
-		open = append(open, id)
-	}
-	return open
-}
-
-// IDNumber returns the number that a task's id is, or -1.
+// IDNumber returns the number that a task's id is, from 1 on, or -1.
 func IDNumber(id string) int64 {
-	if id == "" || len(id) > 15 || (id[0] == '0' && id != "0") {
+	if id == "" || len(id) > 15 || id[0] == '0' {
 		return -1
 	}
 	var n int64

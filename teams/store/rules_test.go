@@ -43,7 +43,7 @@ func TestDP04_Cycles(t *testing.T) {
 }
 
 func TestIDNumber(t *testing.T) {
-	for id, want := range map[string]int64{"0": 0, "7": 7, "120": 120, "": -1, "07": -1, "-1": -1, "1x": -1, "x": -1, "9999999999999999": -1} {
+	for id, want := range map[string]int64{"0": -1, "7": 7, "120": 120, "": -1, "07": -1, "-1": -1, "1x": -1, "x": -1, "9999999999999999": -1} {
 		if got := store.IDNumber(id); got != want {
 			t.Errorf("%q is %d, want %d", id, got, want)
 		}

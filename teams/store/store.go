@@ -26,6 +26,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -74,14 +75,26 @@ const (
 // Claude Code made is read, joined and repaired, but its lead is not us.
 func (t *Team) LedByUs() bool { return t.Ours.Schema > 0 }
 
-// Member returns the member of that name, or nil. The pointer points into t.
+// Member returns the member that is meant by a name or an address of this team, or
+// nil. The pointer points into t. Of several entries with one name it is the first
+// that has not ended, else the last.
 func (t *Team) Member(name string) *Member {
+	name = t.Local(name)
+	var found *Member
 	for i := range t.Members {
-		if SameName(t.Members[i].Name, name) {
-			return &t.Members[i]
+		if m := &t.Members[i]; SameName(m.Name, name) && (found == nil || found.ended()) {
+			found = m
 		}
 	}
-	return nil
+	return found
+}
+
+// Local is the name that is meant by a name or an address, such as builder@alpha.
+func (t *Team) Local(name string) string { return LocalName(name, t.Name, t.DisplayName) }
+
+// ended tells whether the entry says of itself that the member's work has ended.
+func (m *Member) ended() bool {
+	return m.Leadlight != nil && slices.Contains([]string{"stopped", "failed", "lost"}, m.Leadlight.State)
 }
 
 // Teammates returns the members that are not the lead.
@@ -204,9 +217,11 @@ type Task struct {
 	Failure   string // reason of the failure; not claimable until released
 	// Internal marks a client's own bookkeeping task: hidden and never claimable.
 	Internal bool
-	// Open lists the blockers that are not completed (an unreadable or missing
-	// file with a number counts as open). Filled by Get, List and Update.
+	// Open lists the blockers that are not completed; one whose file cannot be read
+	// is among them. Missing are those of them whose id no task has had yet. Filled by
+	// Get, List and Update.
 	Open    []string
+	Missing []string
 	Unknown map[string]json.RawMessage
 }
 
@@ -257,7 +272,7 @@ func (t *Task) Assign(name string) {
 // free for anybody count.
 func (t *Task) Ready(who string) bool {
 	meant := t.AssignedTo()
-	return t.State() == Pending && !t.Internal && (t.Owner == "" || t.Owner == who) && (meant == "" || meant == who)
+	return t.State() == Pending && !t.Internal && (t.Owner == "" || SameName(t.Owner, who)) && (meant == "" || SameName(meant, who))
 }
 
 // Roster keeps the teams and their members.

@@ -81,12 +81,11 @@ func (f *FS) view(ctx context.Context, p *place, locks *files.Dir, anew bool) (*
 // ClaimNext claims the first task that is ready for who. A task that another is
 // busy with is passed over at first: most likely it is being claimed.
 func (t tasks) ClaimNext(ctx context.Context, team, who string) (store.Task, error) {
-	who, err := store.CheckAddress(who)
+	p, err := t.open(team)
 	if err != nil {
 		return store.Task{}, err
 	}
-	p, err := t.open(team)
-	if err != nil {
+	if who, err = store.CheckAddress(p.local(who)); err != nil {
 		return store.Task{}, err
 	}
 	locks, err := t.f.locks(team)
@@ -151,7 +150,7 @@ func (t tasks) claimFirst(ctx context.Context, p *place, v *view, who string, lo
 		if held == nil {
 			continue
 		}
-		task, err := t.claimHeld(ctx, p, dir, c.task.ID, who)
+		task, err := t.claimHeld(ctx, p, dir, v.snap, c.task.ID, who)
 		held.Release()
 		t.f.drop(p, v, c)
 		switch fault.CodeOf(err) {
@@ -170,7 +169,7 @@ func (f *FS) candidate(p *place, v *view, who string, after int64) *cached {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, x := range v.pending {
-		if x.num > after && x.task.Ready(who) && len(store.OpenBlockers(x.task.BlockedBy, v.snap.status)) == 0 {
+		if x.num > after && x.task.Ready(who) && v.snap.links.Free(&x.task, v.snap.status) {
 			return x
 		}
 	}

@@ -22,6 +22,7 @@ func (t tasks) Create(ctx context.Context, team string, task store.Task) (store.
 	if err != nil {
 		return store.Task{}, err
 	}
+	task.Owner = p.local(task.Owner)
 	held, err := t.f.lock(ctx, team, tasksLock, "create task")
 	if err != nil {
 		return store.Task{}, err
@@ -41,7 +42,7 @@ func (t tasks) Create(ctx context.Context, team string, task store.Task) (store.
 		return store.Task{}, t.undoCreate(ctx, p, task.ID, err)
 	}
 	t.f.count(p)
-	task.Open = store.OpenBlockers(task.BlockedBy, t.f.status(ctx, p))
+	s.links.Fill(&task, t.f.status(ctx, p))
 	return task, nil
 }
 
@@ -112,7 +113,7 @@ func (t tasks) relink(ctx context.Context, p *place, id string, revise func(stor
 		return store.Task{}, err
 	}
 	var was store.Task
-	task, err := t.change(ctx, p, id, "update task", func(old store.Task) (store.Task, error) {
+	task, err := t.change(ctx, p, s, id, "update task", func(old store.Task) (store.Task, error) {
 		now, err := revise(old)
 		if err == nil && now.Status == store.Deleted {
 			err = errWhole
@@ -132,7 +133,7 @@ func (t tasks) relink(ctx context.Context, p *place, id string, revise func(stor
 		return store.Task{}, err
 	}
 	if err := t.mirror(ctx, p, id, store.Edges(&was, &task)); err != nil {
-		_, _ = t.change(context.WithoutCancel(ctx), p, id, "undo update", func(now store.Task) (store.Task, error) {
+		_, _ = t.change(context.WithoutCancel(ctx), p, nil, id, "undo update", func(now store.Task) (store.Task, error) {
 			now.Blocks, now.BlockedBy = was.Blocks, was.BlockedBy
 			return now, nil
 		})
@@ -169,7 +170,7 @@ func (t tasks) mirror(ctx context.Context, p *place, id string, changes []store.
 }
 
 func (t tasks) mirrorOne(ctx context.Context, p *place, id string, e store.Edge) error {
-	_, err := t.change(ctx, p, e.Other, "link tasks", func(task store.Task) (store.Task, error) {
+	_, err := t.change(ctx, p, nil, e.Other, "link tasks", func(task store.Task) (store.Task, error) {
 		e.Mirror(&task, id)
 		return task, nil
 	})
@@ -191,7 +192,7 @@ func (t tasks) Delete(ctx context.Context, team, id string) error {
 		}
 		return err
 	}
-	if _, err := t.get(ctx, p, id); err != nil {
+	if _, _, err := t.get(ctx, p, id); err != nil {
 		return err
 	}
 	held, err := t.f.lock(ctx, team, tasksLock, "delete task")

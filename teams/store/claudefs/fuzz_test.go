@@ -90,14 +90,14 @@ func FuzzBox(f *testing.F) {
 func FuzzTask(f *testing.F) {
 	seed(f, "testdata/cases/tasks/*/*.json")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		task, o, err := openTask("7", data)
+		task, o, err := openTask(&place{team: "alpha"}, "7", data)
 		if err != nil {
 			return
 		}
 		now := task.Clone()
 		now.Owner, now.BlockedBy, now.Result = "someone", append(now.BlockedBy, "5"), "done"
 		saveTask(o, &task, &now)
-		again, _, err := openTask("7", document(o))
+		again, _, err := openTask(&place{team: "alpha"}, "7", document(o))
 		if err != nil || again.Owner != "someone" || len(again.BlockedBy) != len(now.BlockedBy) {
 			t.Fatalf("%q became %q: %+v %v", data, document(o), again, err)
 		}

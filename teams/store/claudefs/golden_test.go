@@ -162,12 +162,12 @@ func TestG01_Tasks(t *testing.T) {
 		}
 		found++
 		if !strings.Contains(v.Text, `"status"`) {
-			if _, _, err := openTask(id, []byte(v.Text)); fault.CodeOf(err) != fault.CorruptFile {
+			if _, _, err := openTask(&place{team: "alpha"}, id, []byte(v.Text)); fault.CodeOf(err) != fault.CorruptFile {
 				t.Errorf("%s %s: a task without a status: %v", client, v.Run, err)
 			}
 			return
 		}
-		task, o, err := openTask(id, []byte(v.Text))
+		task, o, err := openTask(&place{team: "alpha"}, id, []byte(v.Text))
 		if err != nil || task.ID != id || task.Subject == "" || task.Status == "" {
 			t.Errorf("%s %s: %+v %v", client, v.Run, task, err)
 			return

@@ -23,11 +23,11 @@ func (b box) lockName() string { return "inbox-" + b.stem(b.owner) }
 
 // open finds a mailbox, which need not exist yet.
 func (m mail) open(team, owner string) (box, error) {
-	owner, err := store.CheckAddress(owner)
+	p, err := m.f.where(team)
 	if err != nil {
 		return box{}, err
 	}
-	p, err := m.f.where(team)
+	owner, err = store.CheckAddress(p.local(owner))
 	if err != nil {
 		return box{}, err
 	}

@@ -19,16 +19,20 @@ import (
 // upper case and '_'. So a team whose name is not plain has two folders below
 // teams/. Teams we make have names on which both agree.
 type place struct {
-	team string
-	mail string // folder of the mail, below teams/
-	list string // folder of the tasks, below tasks/
-	ours store.Ours
+	team    string
+	address string // what the roster calls the team, if that is another name
+	mail    string // folder of the mail, below teams/
+	list    string // folder of the tasks, below tasks/
+	ours    store.Ours
 
 	damaged bool      // the roster cannot be read: nothing is known but the folder
 	sig     signature // of the roster file from which this was read
 }
 
 func configFile(team string) string { return "teams/" + team + "/config.json" }
+
+// local takes the team off an address.
+func (p *place) local(name string) string { return store.LocalName(name, p.team, p.address) }
 
 func (p *place) box(owner string) string {
 	return "teams/" + p.mail + "/inboxes/" + p.stem(owner) + ".json"
@@ -68,7 +72,7 @@ func (f *FS) where(team string) (*place, error) {
 	t, err := f.parsed(team)
 	switch {
 	case err == nil:
-		p.ours = t.Ours
+		p.ours, p.address = t.Ours, t.DisplayName
 		if t.DisplayName != "" && lowerCase(t.DisplayName) == team && !f.exists(configFile(keepCase(t.DisplayName))) {
 			p.mail, p.list = keepCase(t.DisplayName), keepCase(t.DisplayName)
 		}

@@ -66,7 +66,7 @@ func (c *taskCache) look(ctx context.Context, f *FS, p *place, id string, info f
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err == nil:
-		now.task, _, err = openTask(id, data)
+		now.task, _, err = openTask(p, id, data)
 	}
 	now.bad, now.task.ID = err, id
 	if now.task.UpdatedAt.IsZero() {
@@ -78,7 +78,8 @@ func (c *taskCache) look(ctx context.Context, f *FS, p *place, id string, info f
 	return now, nil
 }
 
-// status tells what is known of a task, for its dependants.
+// status tells the status of a task that is there, for its dependants; of one that
+// cannot be read it is "".
 func (f *FS) status(ctx context.Context, p *place) func(id string) (string, bool) {
 	c := f.cacheOf(p)
 	return func(id string) (string, bool) {
@@ -90,8 +91,11 @@ func (f *FS) status(ctx context.Context, p *place) func(id string) (string, bool
 			return "", false
 		}
 		now, err := c.look(ctx, f, p, id, info)
-		if err != nil || now.bad != nil {
+		if missing(err) {
 			return "", false
+		}
+		if err != nil || now.bad != nil {
+			return "", true
 		}
 		return now.task.Status, true
 	}
@@ -101,30 +105,31 @@ func (f *FS) status(ctx context.Context, p *place) func(id string) (string, bool
 type snapshot struct {
 	list     []*cached // in numeric order, the unreadable ones included
 	tasks    map[string]*cached
+	links    *store.Links
 	warnings []string
 }
 
 func (s *snapshot) status(id string) (string, bool) {
 	c, ok := s.tasks[id]
 	if !ok || c.bad != nil {
-		return "", false
+		return "", ok
 	}
 	return c.task.Status, true
 }
 
-// open returns a copy of a task with Open filled.
+// open returns a copy of a task with the links that others say, and Open filled.
 func (s *snapshot) open(c *cached) store.Task {
 	t := c.task.Clone()
-	t.Open = store.OpenBlockers(t.BlockedBy, s.status)
+	s.links.Join(&t, s.status)
 	return t
 }
 
-// graph returns the dependencies: blockedBy is the truth for them.
+// graph returns the dependencies.
 func (s *snapshot) graph() store.Graph {
 	g := store.Graph{}
 	for _, c := range s.list {
 		if c.bad == nil {
-			g[c.task.ID] = slices.Clone(c.task.BlockedBy)
+			g[c.task.ID] = s.links.Before(&c.task)
 		}
 	}
 	return g
@@ -162,6 +167,20 @@ func (f *FS) scan(ctx context.Context, p *place) (*snapshot, error) {
 	}
 	c.keep(s.tasks)
 	slices.SortFunc(s.list, func(a, b *cached) int { return cmp.Compare(a.num, b.num) })
+	highest, warning, err := f.waterMark(p)
+	if err != nil {
+		warning = err.Error()
+	}
+	if warning != "" {
+		s.warnings = append(s.warnings, warning)
+	}
+	var whole []*store.Task
+	for _, x := range s.list {
+		if highest = max(highest, x.num); x.bad == nil {
+			whole = append(whole, &x.task)
+		}
+	}
+	s.links = store.NewLinks(highest, whole)
 	return s, nil
 }
 

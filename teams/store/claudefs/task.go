@@ -63,7 +63,7 @@ func checkTask(data []byte) error {
 }
 
 // openTask reads a task file for editing. The file's name is the id.
-func openTask(id string, data []byte) (store.Task, *rawjson.Object, error) {
+func openTask(p *place, id string, data []byte) (store.Task, *rawjson.Object, error) {
 	o, err := rawjson.ParseObject(data)
 	if err != nil {
 		return store.Task{}, nil, err
@@ -76,6 +76,10 @@ func openTask(id string, data []byte) (store.Task, *rawjson.Object, error) {
 		if raw, ok := o.Get(a.key); ok && a.empty(&t) {
 			a.field.load(&t, raw)
 		}
+	}
+	t.Owner = p.local(t.Owner)
+	if meant := t.AssignedTo(); meant != p.local(meant) {
+		t.Metadata["assignedTo"] = rawjson.Quote(p.local(meant))
 	}
 	if t.Status == "" { // the client lists no such task, either
 		return t, nil, fault.New(fault.CorruptFile, "task %s has no status", id).WithHint("give it one in its file, or move the file away")

@@ -40,34 +40,37 @@ func (t tasks) Get(ctx context.Context, team, id string) (store.Task, error) {
 	if err != nil {
 		return store.Task{}, err
 	}
-	return t.get(ctx, p, id)
+	task, _, err := t.get(ctx, p, id)
+	return task, err
 }
 
-func (t tasks) get(ctx context.Context, p *place, id string) (store.Task, error) {
+func (t tasks) get(ctx context.Context, p *place, id string) (store.Task, *snapshot, error) {
 	if store.IDNumber(id) < 0 {
-		return store.Task{}, store.NoTask(p.team, id)
+		return store.Task{}, nil, store.NoTask(p.team, id)
 	}
 	info, err := t.f.dir.Lstat(taskFile(p, id).name)
 	if missing(err) {
-		return store.Task{}, store.NoTask(p.team, id)
+		return store.Task{}, nil, store.NoTask(p.team, id)
 	}
 	if err != nil {
-		return store.Task{}, err
+		return store.Task{}, nil, err
 	}
 	now, err := t.f.cacheOf(p).look(ctx, t.f, p, id, info)
 	switch {
 	case missing(err):
-		return store.Task{}, store.NoTask(p.team, id)
+		return store.Task{}, nil, store.NoTask(p.team, id)
 	case err != nil:
-		return store.Task{}, err
+		return store.Task{}, nil, err
 	case now.bad != nil:
-		return store.Task{}, now.bad
+		return store.Task{}, nil, now.bad
 	case now.task.Status == store.Deleted || now.task.Internal:
-		return store.Task{}, store.NoTask(p.team, id)
+		return store.Task{}, nil, store.NoTask(p.team, id)
 	}
-	task := now.task.Clone()
-	task.Open = store.OpenBlockers(task.BlockedBy, t.f.status(ctx, p))
-	return task, nil
+	s, err := t.f.scan(ctx, p) // others may say that they block it
+	if err != nil {
+		return store.Task{}, nil, err
+	}
+	return s.open(now), s, nil
 }
 
 // List reads the list.
@@ -83,19 +86,17 @@ func (t tasks) List(ctx context.Context, team string) ([]store.Task, []string, e
 	if err != nil {
 		return nil, nil, err
 	}
-	_, warning, err := t.f.waterMark(p)
-	if err != nil {
-		warning = err.Error()
-	}
 	warnings := append(s.warnings, s.graph().Cycles()...)
-	if warning != "" {
-		warnings = append(warnings, warning)
-	}
 	var list []store.Task
 	for _, c := range s.list {
-		if c.bad == nil && !c.task.Internal && c.task.Status != store.Deleted {
-			list = append(list, s.open(c))
+		if c.bad != nil || c.task.Internal || c.task.Status == store.Deleted {
+			continue
 		}
+		task := s.open(c)
+		for _, id := range task.Missing {
+			warnings = append(warnings, "task "+task.ID+" waits for task "+store.Shown(id)+", which does not exist: take it out of blockedBy")
+		}
+		list = append(list, task)
 	}
 	return list, warnings, nil
 }
@@ -103,12 +104,16 @@ func (t tasks) List(ctx context.Context, team string) ([]store.Task, []string, e
 // Update changes one task. A change of dependencies, or a deletion, concerns
 // other files too and is done under the lock of the whole list.
 func (t tasks) Update(ctx context.Context, team, id string, change func(*store.Task) error) (store.Task, error) {
-	p, err := t.there(ctx, team, id)
+	p, err := t.open(team)
+	if err != nil {
+		return store.Task{}, err
+	}
+	_, s, err := t.get(ctx, p, id) // no lock is made for a task that is not there
 	if err != nil {
 		return store.Task{}, err
 	}
 	revise := func(old store.Task) (store.Task, error) { return store.Revise(old, stampNow(), change) }
-	task, err := t.change(ctx, p, id, "update task", func(old store.Task) (store.Task, error) {
+	task, err := t.change(ctx, p, s, id, "update task", func(old store.Task) (store.Task, error) {
 		now, err := revise(old)
 		if err == nil && (now.Status == store.Deleted || !sameEdges(&old, &now)) {
 			err = errWhole
@@ -136,24 +141,16 @@ func sameEdges(a, b *store.Task) bool {
 	return slices.Equal(a.Blocks, b.Blocks) && slices.Equal(a.BlockedBy, b.BlockedBy)
 }
 
-// there finds the list and makes sure that it has the task, so that no lock is
-// made for one that does not exist.
-func (t tasks) there(ctx context.Context, team, id string) (*place, error) {
-	p, err := t.open(team)
-	if err != nil {
-		return nil, err
-	}
-	_, err = t.get(ctx, p, id)
-	return p, err
-}
-
 // Claim makes who the owner of a task.
 func (t tasks) Claim(ctx context.Context, team, id, who string) (store.Task, error) {
-	who, err := store.CheckAddress(who)
+	p, err := t.open(team)
 	if err != nil {
 		return store.Task{}, err
 	}
-	p, err := t.there(ctx, team, id)
+	if who, err = store.CheckAddress(p.local(who)); err != nil {
+		return store.Task{}, err
+	}
+	_, s, err := t.get(ctx, p, id)
 	if err != nil {
 		return store.Task{}, err
 	}
@@ -167,7 +164,7 @@ func (t tasks) Claim(ctx context.Context, team, id, who string) (store.Task, err
 		return store.Task{}, err
 	}
 	defer dir.Close()
-	return t.claimHeld(ctx, p, dir, id, who)
+	return t.claimHeld(ctx, p, dir, s, id, who)
 }
 
 const claimVerb = "claim task"
@@ -175,10 +172,10 @@ const claimVerb = "claim task"
 // claimHeld claims a task for a caller that holds its lock. The folder is not
 // synced: after a power failure the task may be pending again, which is right,
 // because whoever claimed it has not survived that either.
-func (t tasks) claimHeld(ctx context.Context, p *place, dir *files.Dir, id, who string) (store.Task, error) {
+func (t tasks) claimHeld(ctx context.Context, p *place, dir *files.Dir, s *snapshot, id, who string) (store.Task, error) {
 	x := taskFile(p, id)
 	x.soft = true
-	return t.changeHeld(ctx, p, dir, id, x, claimFor(who))
+	return t.changeHeld(ctx, p, dir, s, id, x, claimFor(who))
 }
 
 func claimFor(who string) func(store.Task) (store.Task, error) {
@@ -194,7 +191,7 @@ func claimFor(who string) func(store.Task) (store.Task, error) {
 }
 
 // change edits the file of one task under the task's lock.
-func (t tasks) change(ctx context.Context, p *place, id, verb string, next func(store.Task) (store.Task, error)) (store.Task, error) {
+func (t tasks) change(ctx context.Context, p *place, s *snapshot, id, verb string, next func(store.Task) (store.Task, error)) (store.Task, error) {
 	held, err := t.f.lock(ctx, p.team, taskLock(id), verb)
 	if err != nil {
 		return store.Task{}, err
@@ -205,26 +202,29 @@ func (t tasks) change(ctx context.Context, p *place, id, verb string, next func(
 		return store.Task{}, err
 	}
 	defer dir.Close()
-	return t.changeHeld(ctx, p, dir, id, taskFile(p, id), next)
+	return t.changeHeld(ctx, p, dir, s, id, taskFile(p, id), next)
 }
 
 // changeHeld is change for a caller that holds the lock. What next gets is read
-// under it, and has Open filled.
-func (t tasks) changeHeld(ctx context.Context, p *place, dir *files.Dir, id string, x file, next func(store.Task) (store.Task, error)) (store.Task, error) {
+// under it. With a look at the list, it has the links that others say, and Open filled.
+func (t tasks) changeHeld(ctx context.Context, p *place, dir *files.Dir, s *snapshot, id string, x file, next func(store.Task) (store.Task, error)) (store.Task, error) {
 	var result store.Task
 	err := t.f.editIn(ctx, dir, x, func(data []byte) ([]byte, error) {
 		if data == nil {
 			return nil, store.NoTask(p.team, id)
 		}
-		old, o, err := openTask(id, data)
+		old, o, err := openTask(p, id, data)
 		if err != nil {
 			return nil, err
 		}
-		old.Open = store.OpenBlockers(old.BlockedBy, t.f.status(ctx, p))
+		if s != nil {
+			s.links.Join(&old, t.f.status(ctx, p))
+		}
 		now, err := next(old)
 		if err != nil {
 			return nil, err
 		}
+		now.Owner = p.local(now.Owner)
 		before := o.Raw()
 		saveTask(o, &old, &now)
 		if result = now; slices.Equal(before, o.Raw()) {
@@ -235,7 +235,9 @@ func (t tasks) changeHeld(ctx context.Context, p *place, dir *files.Dir, id stri
 	if err != nil {
 		return store.Task{}, err
 	}
-	result.Open = store.OpenBlockers(result.BlockedBy, t.f.status(ctx, p))
+	if s != nil {
+		s.links.Fill(&result, t.f.status(ctx, p))
+	}
 	if result.UpdatedAt.IsZero() {
 		result.UpdatedAt = time.Now()
 	}

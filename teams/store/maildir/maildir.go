@@ -81,7 +81,7 @@ func (m *Mail) check(team, owner string) (dir, canonical string, err error) {
 	if err := store.CheckTeam(team); err != nil {
 		return "", "", err
 	}
-	owner, err = store.CheckAddress(owner)
+	owner, err = store.CheckAddress(store.LocalName(owner, team))
 	if err != nil {
 		return "", "", err
 	}

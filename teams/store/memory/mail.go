@@ -13,7 +13,7 @@ type mail struct{ s *Store }
 
 // with runs do on a box, under the lock.
 func (m mail) with(team, owner string, do func(b *box, owner string) error) error {
-	owner, err := store.CheckAddress(owner)
+	owner, err := store.CheckAddress(store.LocalName(owner, team))
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func (l *list) get(team, id string) (store.Task, error) {
 		return store.Task{}, store.NoTask(team, id)
 	}
 	t = t.Clone()
-	t.Open = store.OpenBlockers(t.BlockedBy, l.status)
+	l.links().Join(&t, l.status)
 	return t, nil
 }
 
@@ -50,10 +50,19 @@ func (l *list) ids() []string {
 	return ids
 }
 
+func (l *list) links() *store.Links {
+	var all []*store.Task
+	for _, id := range l.ids() {
+		t := l.tasks[id]
+		all = append(all, &t)
+	}
+	return store.NewLinks(l.last, all)
+}
+
 func (l *list) graph() store.Graph {
-	g := store.Graph{}
+	g, links := store.Graph{}, l.links()
 	for id, t := range l.tasks {
-		g[id] = slices.Clone(t.BlockedBy)
+		g[id] = links.Before(&t)
 	}
 	return g
 }
@@ -65,7 +74,7 @@ func (l *list) put(team string, was, now store.Task) error {
 	if err := l.graph().CheckEdges(team, now.ID, edges, exists); err != nil {
 		return err
 	}
-	now.Open = nil
+	now.Open, now.Missing, now.Owner = nil, nil, store.LocalName(now.Owner, team)
 	l.tasks[now.ID] = now
 	for _, e := range edges {
 		if other, ok := l.tasks[e.Other]; ok {
@@ -113,11 +122,11 @@ func (t tasks) List(_ context.Context, team string) (out []store.Task, warnings 
 	if l == nil {
 		return nil, nil, nil
 	}
+	links := l.links()
 	for _, id := range l.ids() {
-		task, err := l.get(team, id)
-		if err != nil {
-			return nil, nil, err
-		}
+		task := l.tasks[id]
+		task = task.Clone()
+		links.Join(&task, l.status)
 		out = append(out, task)
 	}
 	return out, l.graph().Cycles(), nil
@@ -157,7 +166,7 @@ func (l *list) remove(id string) {
 }
 
 func (t tasks) Claim(_ context.Context, team, id, who string) (task store.Task, err error) {
-	if who, err = store.CheckAddress(who); err != nil {
+	if who, err = store.CheckAddress(store.LocalName(who, team)); err != nil {
 		return task, err
 	}
 	err = t.with(team, func(l *list) error {
@@ -187,7 +196,7 @@ func (l *list) claim(team, id, who string) (store.Task, error) {
 }
 
 func (t tasks) ClaimNext(_ context.Context, team, who string) (task store.Task, err error) {
-	if who, err = store.CheckAddress(who); err != nil {
+	if who, err = store.CheckAddress(store.LocalName(who, team)); err != nil {
 		return task, err
 	}
 	err = t.with(team, func(l *list) error {

@@ -24,6 +24,7 @@ func TestRoster(t *testing.T, open Opener) {
 		"A18_ParallelUpdates":         testParallelUpdates,
 		"A13_Delete":                  testDelete,
 		"List":                        testListTeams,
+		"XF01_NamesDifferByMore":      testFoldedNames,
 		"Watch":                       testWatchRoster,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open) })

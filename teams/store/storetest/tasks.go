@@ -28,6 +28,8 @@ func TestTasks(t *testing.T, open Opener) {
 		"DP03_BlockedCannotStart":   testBlockedStart,
 		"DP04_CyclesAreRefused":     testCycles,
 		"MutualDependencies":        testMutual,
+		"XF01_OwnersAreNames":       testOwnerAddress,
+		"XF02_RemovedBlocksNothing": testRemovedBlocker,
 		"DeleteTask":                testDeleteTask,
 		"D2_FailAndRelease":         testFail,
 		"TC01_ParallelClaims":       testParallelClaims,

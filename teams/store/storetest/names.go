@@ -1,0 +1,56 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+func testOwnerAddress(t *testing.T, open Opener) {
+	s := open.team(t)
+	made := must[store.Task](t)(s.Tasks.Create(ctx(t), team, store.Task{Subject: "x", Owner: "builder@alpha"}))
+	if made = must[store.Task](t)(s.Tasks.Get(ctx(t), team, made.ID)); made.Owner != "builder" || !made.Ready("builder") {
+		t.Errorf("owner %q, ready %t", made.Owner, made.Ready("builder"))
+	}
+	_, err := s.Tasks.Claim(ctx(t), team, made.ID, "other")
+	wantCode(t, "another claims it", err, fault.TaskClaimed)
+	if got := must[store.Task](t)(s.Tasks.Claim(ctx(t), team, made.ID, "builder@alpha")); got.Owner != "builder" {
+		t.Errorf("claimed by %q", got.Owner)
+	}
+	add(t, s)
+	if got := must[store.Task](t)(s.Tasks.ClaimNext(ctx(t), team, "builder@alpha")); got.Owner != "builder" {
+		t.Errorf("claimed by %q", got.Owner)
+	}
+}
+
+func testRemovedBlocker(t *testing.T, open Opener) {
+	s := open.team(t)
+	for range 2 {
+		add(t, s)
+	}
+	add(t, s, "1", "2")
+	_, err := set(s, t, "1", func(x *store.Task) { x.Status = store.Completed })
+	ok(t, err)
+	ok(t, s.Tasks.Delete(ctx(t), team, "1"))
+	ok(t, s.Tasks.Delete(ctx(t), team, "2"))
+	if got := must[store.Task](t)(s.Tasks.Get(ctx(t), team, "3")); !got.Ready("builder") {
+		t.Errorf("waits for %q, which were removed", got.Open)
+	}
+	_, err = s.Tasks.Get(ctx(t), team, "0")
+	wantCode(t, "task 0", err, fault.TaskNotFound)
+}
+
+func testFoldedNames(t *testing.T, open Opener) {
+	s := open.team(t)
+	for _, name := range []string{"Builder", "BUILDER", "builder"} {
+		err := s.Roster.Update(ctx(t), team, func(x *store.Team) error {
+			x.Members = append(x.Members, store.Member{Name: name})
+			return nil
+		})
+		wantCode(t, name+" beside builder", err, fault.DuplicateName)
+	}
+	x := alpha()
+	x.Name, x.Members = "twins", append(x.Members, store.Member{Name: "Builder"})
+	wantCode(t, "twins", s.Roster.Create(ctx(t), x), fault.DuplicateName)
+}

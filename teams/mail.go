@@ -194,7 +194,7 @@ func (s *Service) Inbox(ctx context.Context, team, owner string, f InboxFilter) 
 	out := []api.Message{}
 	seen := map[string]bool{}
 	for _, m := range msgs {
-		if !seen[m.ID] && f.takes(m) {
+		if !seen[m.ID] && f.takes(t, m) {
 			seen[m.ID] = true
 			out = append(out, shownMessage(t, owner, m))
 		}
@@ -202,9 +202,9 @@ func (s *Service) Inbox(ctx context.Context, team, owner string, f InboxFilter) 
 	return out, nil
 }
 
-func (f InboxFilter) takes(m store.Message) bool {
+func (f InboxFilter) takes(t store.Team, m store.Message) bool {
 	switch {
-	case f.Unread && m.Read, f.From != "" && !store.SameName(m.From, f.From):
+	case f.Unread && (m.Read || m.Own(t.Name, t.DisplayName)), f.From != "" && !store.SameName(t.Local(m.From), t.Local(f.From)):
 		return false
 	case f.Since > 0 && !m.Timestamp.IsZero():
 		return time.Since(m.Timestamp) <= f.Since

@@ -256,7 +256,7 @@ func (s *Service) unread(ctx context.Context, team, owner string) (*int, *api.Ti
 	}
 	n, oldest := 0, time.Time{}
 	for _, m := range msgs {
-		if m.Read {
+		if m.Read || m.Own(team) {
 			continue
 		}
 		if n++; oldest.IsZero() || !m.Timestamp.IsZero() && m.Timestamp.Before(oldest) {

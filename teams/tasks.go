@@ -172,7 +172,7 @@ func (s *Service) TaskList(ctx context.Context, team string, f TaskFilter) ([]ap
 	out := []api.Task{}
 	for _, task := range tasks {
 		shown := shownTask(task)
-		if (f.Status == "" || shown.Status == f.Status) && (f.Owner == "" || store.SameName(f.Owner, task.Owner)) && (!f.Ready || shown.Ready) {
+		if (f.Status == "" || shown.Status == f.Status) && (f.Owner == "" || store.SameName(t.Local(f.Owner), task.Owner)) && (!f.Ready || shown.Ready) {
 			out = append(out, shown)
 		}
 	}

@@ -158,7 +158,7 @@ func (s *Server) concerns(e events.Event, me string, types []string) bool {
 		return false
 	case events.MessageSent:
 		m, ok := e.Data.(*events.Message)
-		return ok && store.SameName(m.To, me)
+		return ok && store.SameName(m.To, me) && !store.SameName(m.From, me)
 	case events.ShutdownRequested, events.PlanResolved:
 		return store.SameName(e.Member, me)
 	case events.ShutdownResponse, events.PlanRequested, events.MemberActive, events.MemberWaiting, events.MemberIdle,

@@ -202,7 +202,7 @@ func TestIT05_InKitty(t *testing.T) {
 	if m := r.member("b"); m.State != api.StateActive {
 		t.Errorf("b is %s", m.State)
 	}
-	r.must("focus", "c", "--backend", "kitty")
+	r.must("attach", "c", "--backend", "kitty")
 	if got := k.Focus(); got != "window "+ids["c"] {
 		t.Errorf("the focus is on %s", got)
 	}
@@ -293,11 +293,11 @@ func TestBackendTestVerb(t *testing.T) {
 		} `json:"cases"`
 		OK bool `json:"ok"`
 	}
-	got := into1[report](r, "--json", "backend-test", "--only", "Frame", "--", "leadlight-backend-pty")
+	got := into1[report](r, "--json", "backend", "test", "--only", "Frame", "--", "leadlight-backend-pty")
 	if !got.OK || len(got.Cases) != 7 || !slices.Equal(got.Weaknesses, []string{"focus"}) {
 		t.Errorf("%+v", got)
 	}
-	if out := r.must("backend-test", "--only", "Close", "--", "leadlight-backend-pty"); !strings.Contains(out, "WEAK  focus") || !strings.Contains(out, "PASS  CloseTwice") {
+	if out := r.must("backend", "test", "--only", "Close", "--", "leadlight-backend-pty"); !strings.Contains(out, "WEAK  focus") || !strings.Contains(out, "PASS  CloseTwice") {
 		t.Errorf("it says %s", out)
 	}
 	// Forgets its panes: answers every question, does nothing.
@@ -309,14 +309,14 @@ while read -r line; do case $line in *'"id":'*) ;; *) continue;; esac; id=${line
 	if err := os.WriteFile(bad, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	res := r.run("backend-test", "--only", "Frame", "--", bad)
+	res := r.run("backend", "test", "--only", "Frame", "--", bad)
 	if res.exit != 1 || !strings.Contains(res.out, "FAIL  Frame_UnknownMethod") || !strings.Contains(res.out, "PASS  Frame_Initialize") {
 		t.Errorf("exit %d\n%s%s", res.exit, res.out, res.err)
 	}
-	if res := r.run("backend-test", "--", "sh", "-c", "exit 3"); res.exit != 6 || !strings.Contains(res.err, "exit status 3") {
+	if res := r.run("backend", "test", "--", "sh", "-c", "exit 3"); res.exit != 6 || !strings.Contains(res.err, "exit status 3") {
 		t.Errorf("exit %d %s", res.exit, res.err)
 	}
-	if res := r.run("backend-test", "--", "no-such-program"); res.exit != 3 {
+	if res := r.run("backend", "test", "--", "no-such-program"); res.exit != 3 {
 		t.Errorf("exit %d %s", res.exit, res.err)
 	}
 }

@@ -29,7 +29,7 @@ func TestSH09_CR06_FaultOfTheLead(t *testing.T) {
 		up.wait()
 		before := hostRecord(g.rig, "gang", worker(3)).Process
 		g.states(nil)
-		if got := into[api.Takeover](g.rig, "takeover", "gang"); len(got.Adopted) != gangSize {
+		if got := into[api.Takeover](g.rig, "team", "takeover", "gang"); len(got.Adopted) != gangSize {
 			t.Errorf("takeover: %+v", got)
 		}
 		for i := range gangSize {

@@ -57,7 +57,7 @@ func TestIT07_ForeignBackendIsLeftAlone(t *testing.T) {
 		t.Errorf("it is %s: %s", m.State, m.Reason)
 	}
 	for _, line := range [][]string{
-		{"stop", "bridge", "--timeout", "100ms"}, {"stop", "bridge", "--timeout", "100ms", "--force"}, {"focus", "bridge"}, {"capture", "bridge"}, {"gc"}, {"doctor"},
+		{"stop", "bridge", "--timeout", "100ms"}, {"stop", "bridge", "--timeout", "100ms", "--force"}, {"attach", "bridge"}, {"capture", "bridge"}, {"gc"}, {"doctor"},
 		{"team", "delete", "alpha"}, {"spawn", "bob", "--backend", "headless", "--", "sleep", "1000"},
 		{"send", "bridge", "are you there?", "--as", "bob"}, {"stop", "bob"},
 	} {

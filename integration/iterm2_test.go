@@ -127,7 +127,7 @@ func TestT07_SixInITerm2(t *testing.T) {
 			t.Errorf("%s is %s", m.Name, m.State)
 		}
 	}
-	r.must("focus", "m2")
+	r.must("attach", "m2")
 	if !strings.Contains(s.Focus(), ids["m2"]) {
 		t.Errorf("the focus is %s", s.Focus())
 	}

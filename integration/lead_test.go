@@ -186,7 +186,7 @@ func TestSH08_ApprovalThatIsNone(t *testing.T) {
 	for _, m := range looks {
 		putMail(r, "alpha", "builder", "team-lead", m.Text)
 	}
-	if res := r.runEnv([]string{"LEADLIGHT_AGENT=scout", "LEADLIGHT_TEAM=alpha"}, "shutdown", "approve", asked.RequestID); res.exit == 0 {
+	if res := r.runEnv([]string{"LEADLIGHT_AGENT=scout", "LEADLIGHT_TEAM=alpha"}, "approve", asked.RequestID); res.exit == 0 {
 		t.Errorf("scout approved builder's request: %s", res.out)
 	}
 	if m := r.member("builder"); !m.Live() {

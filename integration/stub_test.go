@@ -87,7 +87,7 @@ func onRequest(act func() bool) {
 }
 
 func answer(args ...string) bool {
-	return exec.Command("leadlight", append([]string{"shutdown"}, args...)...).Run() == nil
+	return exec.Command("leadlight", args...).Run() == nil
 }
 
 func stubApprove([]string) { say("ready"); onRequest(func() bool { return answer("approve") }) }
@@ -100,7 +100,7 @@ func stubAgree([]string) {
 
 func stubRefuse([]string) {
 	say("ready")
-	onRequest(func() bool { answer("refuse", "--reason", "not finished"); return false })
+	onRequest(func() bool { answer("deny", "--reason", "not finished"); return false })
 }
 
 func stubForker([]string) {

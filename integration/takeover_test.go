@@ -30,7 +30,7 @@ func TestCR05_TD07_M22_TakeoverFromAKilledLead(t *testing.T) {
 			exit int
 			code string
 		}{{nil, 4, "NOT_LEAD"}, {inside, 4, "NOT_LEAD"}} {
-			if res := r.runEnv(tc.env, "takeover", "led"); res.exit != tc.exit || !strings.Contains(res.err, tc.code) {
+			if res := r.runEnv(tc.env, "team", "takeover", "led"); res.exit != tc.exit || !strings.Contains(res.err, tc.code) {
 				t.Errorf("takeover under a live lead (%v): exit %d, %s", tc.env, res.exit, res.err)
 			}
 		}
@@ -38,13 +38,13 @@ func TestCR05_TD07_M22_TakeoverFromAKilledLead(t *testing.T) {
 		up.signal(syscall.SIGKILL)
 		up.wait()
 		putMail(r, "led", "bob", store.Lead, "a report for whoever leads")
-		if res := r.run("team", "create", "led", "--description", "mine"); res.exit != 4 || !strings.Contains(res.err, "leadlight takeover led") {
+		if res := r.run("team", "create", "led", "--description", "mine"); res.exit != 4 || !strings.Contains(res.err, "leadlight team takeover led") {
 			t.Errorf("create does not offer the takeover: exit %d, %s", res.exit, res.err)
 		}
-		if res := r.runEnv(inside, "takeover", "led"); res.exit != 4 || !strings.Contains(res.err, "NOT_LEAD") {
+		if res := r.runEnv(inside, "team", "takeover", "led"); res.exit != 4 || !strings.Contains(res.err, "NOT_LEAD") {
 			t.Errorf("a teammate took its team over: exit %d, %s", res.exit, res.err)
 		}
-		got := into[api.Takeover](r, "takeover", "led")
+		got := into[api.Takeover](r, "team", "takeover", "led")
 		if !slices.Equal(got.Adopted, []string{"bob"}) || len(got.Lost)+len(got.Removed)+len(got.Unknown) > 0 || !strings.Contains(got.Was, strconv.Itoa(up.cmd.Process.Pid)) {
 			t.Errorf("takeover: %+v", got)
 		}
@@ -57,7 +57,7 @@ func TestCR05_TD07_M22_TakeoverFromAKilledLead(t *testing.T) {
 		if m := leadOf(r, "led"); m.State == api.StateLost {
 			t.Errorf("the lead is still %+v", m)
 		}
-		into[api.Takeover](r, "takeover", "led") // it is ours: nothing to do
+		into[api.Takeover](r, "team", "takeover", "led") // it is ours: nothing to do
 		r.must("stop", "bob", "--timeout", "1s")
 	})
 }
@@ -77,13 +77,13 @@ func TestCR05_TD07_TakeoverFromClaude(t *testing.T) {
 		`,{"agentId":"in@alpha","name":"in","tmuxPaneId":"in-process","backendType":"in-process"}`,
 		`,{"agentId":"out@alpha","name":"out","tmuxPaneId":"`+pane+`","backendType":"tmux","keep":{"me":1}}`))
 	session := []string{"CLAUDE_CODE_SESSION_ID=99999999-2222-4333-8444-555555555555"}
-	if res := r.runEnv(session, "takeover", "alpha"); res.exit != 4 || !strings.Contains(res.err, "NOT_LEAD") {
+	if res := r.runEnv(session, "team", "takeover", "alpha"); res.exit != 4 || !strings.Contains(res.err, "NOT_LEAD") {
 		t.Errorf("takeover from a live lead: exit %d, %s", res.exit, res.err)
 	}
 	_ = lead.Process.Kill()
 	_ = lead.Wait()
 	putMail(r, "alpha", "out", store.Lead, "queued")
-	if res := r.runEnv(session, "takeover", "alpha"); res.exit != 0 || !strings.Contains(res.out, "go on: out") || !strings.Contains(res.out, "out of the roster: in") {
+	if res := r.runEnv(session, "team", "takeover", "alpha"); res.exit != 0 || !strings.Contains(res.out, "go on: out") || !strings.Contains(res.out, "out of the roster: in") {
 		t.Errorf("takeover: exit %d, %s%s", res.exit, res.out, res.err)
 	}
 	got := rosterOf(r, "alpha")
@@ -124,12 +124,12 @@ func TestTD07_TakeoverNeedsProof(t *testing.T) {
 	defer end()
 	plant(r, "teams/alpha/config.json", []byte(`{"name":"alpha","createdAt":1790000000000,"leadAgentId":"team-lead@alpha",
 		"leadSessionId":"11111111-2222-4333-8444-555555555555","members":[{"agentId":"team-lead@alpha","name":"team-lead","tmuxPaneId":""}]}`))
-	res := r.run("takeover", "alpha")
+	res := r.run("team", "takeover", "alpha")
 	if res.exit != 7 || !strings.Contains(res.err, "UNPROVEN") || !strings.Contains(res.err, "claude") {
 		t.Errorf("takeover beside a Claude Code: exit %d, %s", res.exit, res.err)
 	}
 	end()
-	if res = r.run("takeover", "alpha"); res.exit != 0 && !strings.Contains(res.err, "UNPROVEN") { // another Claude Code may run on this machine
+	if res = r.run("team", "takeover", "alpha"); res.exit != 0 && !strings.Contains(res.err, "UNPROVEN") { // another Claude Code may run on this machine
 		t.Errorf("takeover: exit %d, %s", res.exit, res.err)
 	}
 	if strings.Contains(res.err, strconv.Itoa(lead.Process.Pid)) {

@@ -177,7 +177,7 @@ func TestPI04_RestartedServer(t *testing.T) {
 	before := r.tmux.Run("show-options", "-p", "-t", editor) + r.tmux.Format(editor, "#{pane_pid} #{pane_title}") + r.tmux.Run("show-options", "-w")
 	panes := r.tmux.Panes()
 	for _, args := range [][]string{
-		{"send", "builder", "hello"}, {"ps", "--all"}, {"capture", "builder"}, {"focus", "builder"}, {"gc"},
+		{"send", "builder", "hello"}, {"ps", "--all"}, {"capture", "builder"}, {"attach", "builder"}, {"gc"},
 		{"stop", "builder", "--force", "--timeout", "1s"}, {"doctor", "--fix"}, {"restart", "nobody"}, {"team", "delete", "alpha", "--force"},
 	} {
 		r.run(args...)

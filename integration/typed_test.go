@@ -132,7 +132,7 @@ func TestDL01_DL03_QU07_QU08_HK08_Prompts(t *testing.T) {
 	defer typing.Wait()
 	began := time.Now()
 	for i := range messages {
-		r.must("broadcast", "--", said(i))
+		r.must("send", "--all", "--", said(i))
 		if i == messages/8 { // it has asked at its first start, and waits since then
 			r.answersQuestion(all["tui"], true)
 		}
@@ -144,7 +144,7 @@ func TestDL01_DL03_QU07_QU08_HK08_Prompts(t *testing.T) {
 			r.answersQuestion(all["tui"], false)
 		}
 	}
-	r.must("broadcast", lastMark)
+	r.must("send", "--all", lastMark)
 	t.Logf("sent in %s", time.Since(began))
 	r.types(all["tui"], personsLine)
 	r.tookAll(t, all, messages)
@@ -160,14 +160,14 @@ func TestDL01_DL03_QU07_PromptsHeadless(t *testing.T) {
 	var typing sync.WaitGroup
 	defer typing.Wait()
 	for i := range messages {
-		r.must("broadcast", "--", said(i))
+		r.must("send", "--all", "--", said(i))
 		if i == messages/2 {
 			for _, m := range all {
 				typing.Go(func() { r.types(m, personsLine) })
 			}
 		}
 	}
-	r.must("broadcast", lastMark)
+	r.must("send", "--all", lastMark)
 	r.tookAll(t, all, messages)
 }
 

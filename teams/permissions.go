@@ -53,7 +53,7 @@ func (s *Service) AnswerPermission(ctx context.Context, team, id string, allow b
 	asked := known.permission("", id)
 	if asked == nil {
 		return api.Permission{}, fault.New(fault.RequestNotFound, "team %s has no request %q", t.Name, store.Shown(id)).
-			WithHint("leadlight permission ls lists the open ones")
+			WithHint("leadlight requests lists the open ones")
 	}
 	if err := s.answerer(t, asked.From); err != nil {
 		return api.Permission{}, err

@@ -85,7 +85,7 @@ func (s *Service) Plan(ctx context.Context, team, id string) (api.Plan, error) {
 }
 
 func noPlan(t store.Team, id string) error {
-	return fault.New(fault.PlanNotFound, "team %s has no plan %q", t.Name, store.Shown(id)).WithHint("leadlight plan ls --all lists the plans")
+	return fault.New(fault.PlanNotFound, "team %s has no plan %q", t.Name, store.Shown(id)).WithHint("leadlight requests --all lists the plans")
 }
 
 // ResolvePlan answers a plan, as the lead: fault.NotLead, fault.PlanNotFound, and
@@ -96,7 +96,7 @@ func (s *Service) ResolvePlan(ctx context.Context, team, id string, approve bool
 		return api.Plan{}, err
 	}
 	if !approve && strings.TrimSpace(feedback) == "" {
-		return api.Plan{}, fault.New(fault.InvalidArgument, "a rejection says what is to be changed").WithHint("leadlight plan reject ID --feedback TEXT")
+		return api.Plan{}, fault.New(fault.InvalidArgument, "a rejection says what is to be changed").WithHint("leadlight deny ID --reason TEXT")
 	}
 	if err := checkText(feedback); err != nil {
 		return api.Plan{}, err

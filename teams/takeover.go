@@ -135,7 +135,7 @@ func (s *Service) leadGone(t store.Team, spec TakeoverSpec) error {
 			WithHint("end that one first, or leave the team to it; the lead of a team is fixed while it lives")
 	}
 	return fault.New(fault.Unproven, "team %s is led by process %d of %s, and it cannot be told here whether that runs", t.Name, t.LeadProcess.PID, orDefault(t.LeadProcess.PIDSpace, "another machine")).
-		WithHint("run leadlight takeover %s where the lead ran", t.Name)
+		WithHint("run leadlight team takeover %s where the lead ran", t.Name)
 }
 
 // noClaude proves that the lead of a team which records no process is gone: no
@@ -157,7 +157,7 @@ func noClaude(t store.Team) error {
 	for _, p := range table.All() {
 		if !mine[p.PID] && leadsAsClaude(p) {
 			return fault.New(fault.Unproven, "team %s records no process of its lead (session %s), and %s may be it", t.Name, store.Shown(t.LeadSessionID), p).
-				WithHint("end that session, then run leadlight takeover %s again", t.Name)
+				WithHint("end that session, then run leadlight team takeover %s again", t.Name)
 		}
 	}
 	return nil

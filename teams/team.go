@@ -18,7 +18,7 @@ import (
 // TeamSpec describes a team to be made.
 type TeamSpec struct {
 	Name        string
-	Description string // 1 to 500 characters
+	Description string // up to 500 characters; not blank
 	Lead        string // the lead's name; store.Lead by default
 	AgentType   string // the lead's type
 	Cwd         string // default working folder of the teammates
@@ -77,9 +77,11 @@ func (spec TeamSpec) check() error {
 	if err := store.CheckNewTeam(spec.Name); err != nil {
 		return err
 	}
-	if n := len([]rune(spec.Description)); n < 1 || n > maxDescription {
-		return fault.New(fault.InvalidArgument, "team %s: the description has %d characters", spec.Name, n).
-			WithHint("say in 1 to %d characters what the team is for: --description TEXT", maxDescription)
+	if n := len([]rune(spec.Description)); n > maxDescription {
+		return fault.New(fault.InvalidArgument, "team %s: the description has %d characters", spec.Name, n).WithHint("use at most %d characters", maxDescription)
+	}
+	if spec.Description != "" && strings.TrimSpace(spec.Description) == "" {
+		return fault.New(fault.InvalidArgument, "team %s: the description is blank", spec.Name).WithHint("say what the team is for, or leave the description out")
 	}
 	if spec.Lead != "" && spec.Lead != store.Lead {
 		if _, err := store.CheckMember(spec.Lead); err != nil {
@@ -149,7 +151,7 @@ func (s *Service) explainExisting(ctx context.Context, name string, err error) e
 func waysOn(t store.Team) string {
 	ways := fmt.Sprintf("leadlight down %s ends and deletes it, leadlight spawn -t %s adds to it", t.Name, t.Name)
 	if leadAlive(t) == signals.Gone || (!t.LedByUs() && t.LeadProcess == nil) {
-		ways += fmt.Sprintf(", leadlight takeover %s makes you its lead", t.Name)
+		ways += fmt.Sprintf(", leadlight team takeover %s makes you its lead", t.Name)
 	}
 	return ways
 }

@@ -213,7 +213,7 @@ func (b *Backend) start(ctx context.Context) (*conn, error) {
 func (b *Backend) who() string { return fmt.Sprintf("the backend %s (%s)", b.opt.Name, b.opt.Argv[0]) }
 
 func (b *Backend) advice() string {
-	return "leadlight backend-test -- " + strings.Join(b.opt.Argv, " ") + " tries it; -v shows what is said"
+	return "leadlight backend test -- " + strings.Join(b.opt.Argv, " ") + " tries it; -v shows what is said"
 }
 
 // give lets the program rest when nobody else asks.

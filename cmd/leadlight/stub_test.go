@@ -92,11 +92,11 @@ func answer(mode string) {
 			continue
 		}
 		if mode == "ok" {
-			out, err := exec.Command("leadlight", "shutdown", "approve").CombinedOutput()
+			out, err := exec.Command("leadlight", "approve").CombinedOutput()
 			fmt.Printf("%s%v\n", out, err)
 			os.Exit(0)
 		}
-		out, err = exec.Command("leadlight", "shutdown", "refuse", "--reason", "busy with tests").CombinedOutput()
+		out, err = exec.Command("leadlight", "deny", "--reason", "busy with tests").CombinedOutput()
 		fmt.Printf("%s%v\n", out, err)
 	}
 }

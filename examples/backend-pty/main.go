@@ -4,7 +4,7 @@
 // program has gone.
 //
 //	go build -o ~/bin/leadlight-backend-pty ./examples/backend-pty
-//	leadlight backend-test -- leadlight-backend-pty
+//	leadlight backend test -- leadlight-backend-pty
 //	leadlight spawn bob --backend pty -- make watch
 package main
 

@@ -40,8 +40,8 @@ func TestClaudeAsks(t *testing.T) {
 		if m, _ := r.member("alpha", "amy"); m.State != api.StateWaiting {
 			t.Errorf("amy is %s: %s", m.State, m.Reason)
 		}
-		r.must("leadlight", "plan", "reject", asks(1).ID, "--feedback", "Look closer. PLAY:again")
-		r.must("leadlight", "plan", "approve", asks(2).ID)
+		r.must("leadlight", "deny", asks(1).ID, "--reason", "Look closer. PLAY:again")
+		r.must("leadlight", "approve", asks(2).ID)
 		// The client may drop the words of an approval, and those that come with it.
 		r.eventually("amy has left the plan mode", func() bool {
 			data, err := os.ReadFile(r.path("home/.claude/teams/alpha/config.json"))
@@ -50,18 +50,18 @@ func TestClaudeAsks(t *testing.T) {
 		r.must("leadlight", "send", "amy", "PLAY:go")
 		allowed := 0
 		for denied := false; !denied; {
-			var open []api.Permission
+			var open []openRequest
 			r.eventually("amy asks to use a tool", func() bool {
-				open = into[[]api.Permission](r, "permission", "ls", "--json")
+				open = into[[]openRequest](r, "requests", "--json")
 				return len(open) == 1
 			})
-			if p := open[0]; p.Tool != "Bash" || p.From != "amy" {
+			if p := open[0]; p.Kind != "permission" || !strings.HasPrefix(p.Text, "Bash") || p.From != "amy" {
 				t.Errorf("asks %+v", p)
 			}
-			if denied = strings.Contains(string(open[0].Input), "touch two"); denied {
-				r.must("leadlight", "permission", "deny", open[0].ID, "--reason", "two are enough")
+			if denied = strings.Contains(open[0].Text, "touch two"); denied {
+				r.must("leadlight", "deny", open[0].ID, "--reason", "two are enough")
 			} else {
-				r.must("leadlight", "permission", "allow", open[0].ID)
+				r.must("leadlight", "approve", open[0].ID)
 				allowed++
 			}
 		}
@@ -92,3 +92,6 @@ func writePlan(r *request) []block {
 	}
 	return nil
 }
+
+// openRequest is what requests says of one that waits.
+type openRequest struct{ ID, Kind, From, Text string }

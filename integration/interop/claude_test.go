@@ -85,7 +85,7 @@ func TestLeadlightClaudeDelegates(t *testing.T) {
 		if r.there("lead") || !r.there("amy") {
 			t.Errorf("the lead touched its file: %v, amy hers: %v", r.there("lead"), r.there("amy"))
 		}
-		r.must("leadlight", "delegate", "off", "--team", r.theTeam())
+		r.must("leadlight", "team", "delegate", "off", "--team", r.theTeam())
 		r.say(lead, "PLAY:again")
 		r.eventually("the lead may work itself", func() bool { return r.there("again") })
 		r.eventually("amy's pane is closed", func() bool { return len(r.tmux.Panes()) == 2 })

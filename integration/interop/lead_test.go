@@ -64,7 +64,7 @@ func TestClaudeLeads(t *testing.T) {
 // agrees to the first request to shut down.
 const pat = `while sleep 0.1; do
 	case "$(leadlight inbox --unread --json)" in
-	*shutdown_request*) leadlight shutdown approve && exit ;;
+	*shutdown_request*) leadlight approve && exit ;;
 	*ping*) [ "$answered" ] || leadlight send team-lead "pong from pat" && answered=yes ;;
 	esac
 done`

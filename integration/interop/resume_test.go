@@ -19,7 +19,7 @@ func TestClaudeGoesOn(t *testing.T) {
 		r.must("leadlight", "team", "create", "alpha", "--description", "for a test")
 		r.must("leadlight", "spawn", "amy", "--model", "haiku", "--prompt", "PLAY:amy")
 		r.eventually("amy has begun", func() bool { return r.mailed("amy", "idle_notification") })
-		changed := into[api.ModeChange](r, "permission", "mode", "amy", "acceptEdits", "--json")
+		changed := into[struct{ How string }](r, "set", "amy", "--permission-mode", "acceptEdits", "--json")
 		if changed.How != "restarted" {
 			t.Errorf("the mode is changed: %+v", changed)
 		}

@@ -162,7 +162,7 @@ func TestClaudeDelegatesByTools(t *testing.T) {
 			t.Error("the lead has worked itself")
 		}
 		r.eventually("its turn is over", func() bool { return strings.Contains(r.screen(lead), "The team is there.") })
-		r.must("leadlight", "delegate", "off", "--team", "by-tools")
+		r.must("leadlight", "team", "delegate", "off", "--team", "by-tools")
 		r.say(lead, "PLAY:work")
 		r.eventually("the lead may work itself", func() bool { return r.there("again") })
 		r.say(lead, "PLAY:end")

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
@@ -39,6 +41,9 @@ func keyBytes(names []string, application bool) ([]byte, error) {
 	var out []byte
 	for _, name := range names {
 		seq, ok := table[strings.ToLower(name)]
+		if r, size := utf8.DecodeRuneInString(name); !ok && size == len(name) && unicode.IsPrint(r) {
+			seq, ok = name, true // one character is the key that types it
+		}
 		if !ok {
 			return nil, fault.New(fault.InvalidArgument, "there is no key %q", name).
 				WithHint("the keys are: %s", strings.Join(KeyNames(), " "))

@@ -26,6 +26,19 @@ type git struct {
 // run runs git and returns what it wrote, without the last line break. The error
 // says what git said.
 func (g git) run(ctx context.Context, args ...string) (string, error) {
+	out, err := g.output(ctx, args...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		why := strings.TrimSpace(string(exit.Stderr))
+		if why == "" {
+			why = err.Error()
+		}
+		return "", fmt.Errorf("git %s: %s", args[0], why)
+	}
+	return out, err
+}
+
+// output is run with the exit status as it comes: an *exec.ExitError holds what git said.
+func (g git) output(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
 	quiet := []string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false", "-c", "gc.auto=0"}
@@ -40,19 +53,18 @@ func (g git) run(ctx context.Context, args ...string) (string, error) {
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &out, &said
 	err := c.Run()
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
+	if errors.Is(err, exec.ErrNotFound) {
 		return "", fault.New(fault.ProgramNotFound, "a worktree needs the program git, which is not there").WithHint("install git, or leave --worktree out")
-	case ctx.Err() != nil:
-		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())
-	case err != nil:
-		why := strings.TrimSpace(said.String())
-		if why == "" {
-			why = err.Error()
-		}
-		return "", fmt.Errorf("git %s: %s", args[0], why)
 	}
-	return strings.TrimSuffix(out.String(), "\n"), nil
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())
+	}
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		exit.Stderr = said.Bytes()
+	} else if err != nil {
+		return "", fmt.Errorf("git %s: %w", args[0], err)
+	}
+	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
 // repository returns the top folder of the worktree that holds the folder, and the

@@ -100,6 +100,8 @@ type Member struct {
 	Task           string `json:"task,omitempty"`           // id of the task it works on
 	Cwd            string `json:"cwd,omitempty"`
 	Reason         string `json:"reason,omitempty"`
+	Worktree       string `json:"worktree,omitempty"`
+	PermissionMode string `json:"permissionMode,omitempty"`
 	Attach         string `json:"attach,omitempty"` // how a person gets to see the pane
 }
 

@@ -61,7 +61,7 @@ func noRun(id string) error {
 }
 
 func noItem(id string) error {
-	return fault.New(fault.ItemNotFound, "there is no item %q", clip(id)).WithHint("leadlight item ls lists a run's")
+	return fault.New(fault.ItemNotFound, "there is no item %q", clip(id)).WithHint("leadlight run item ls lists a run's")
 }
 
 // clip keeps a stranger's text short in a message.

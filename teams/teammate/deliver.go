@@ -195,8 +195,8 @@ func (c *mailTyper) askToEnd(ctx context.Context, msg batch, since time.Time) er
 		return c.enter(ctx, protocol.Quit, msg.ID, since)
 	}
 	f, _ := store.ParseFrame(msg.Text)
-	return c.enter(ctx, fmt.Sprintf("%sPlease finish and end (%s). Run: leadlight shutdown approve %s - or refuse: "+
-		"leadlight shutdown refuse %s --reason WHY", header(msg.Message), f.Reason, f.RequestID, f.RequestID), msg.ID, since)
+	return c.enter(ctx, fmt.Sprintf("%sPlease finish and end (%s). Run: leadlight approve %s - or refuse: "+
+		"leadlight deny %s --reason WHY", header(msg.Message), f.Reason, f.RequestID, f.RequestID), msg.ID, since)
 }
 
 // quitLimit is how long a program may take to end after it was asked to.
@@ -347,6 +347,6 @@ func (c *mailTyper) introduction(ctx context.Context) string {
 	}
 	return fmt.Sprintf("[leadlight] You are %s, a teammate in the team %s led by %s; the other teammates: %s. "+
 		"Answer with the command: leadlight send NAME TEXT. Tasks: leadlight task ls, task claim ID, task done ID --result TEXT. "+
-		"Mail: leadlight inbox. When you are asked to shut down: leadlight shutdown approve.",
+		"Mail: leadlight inbox. When you are asked to shut down: leadlight approve.",
 		o.Agent, o.Team, store.Lead, others)
 }

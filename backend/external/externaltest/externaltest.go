@@ -1,7 +1,7 @@
 // Package externaltest is the suite of the frame: what a backend's program has to keep to
 // whatever its terminal is. It adds to package backendtest, which asks about panes, and
 // speaks the protocol line by line, as no good client would. The program
-// (leadlight backend-test) puts it to strangers.
+// (leadlight backend test) puts it to strangers.
 package externaltest
 
 import (

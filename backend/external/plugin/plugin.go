@@ -10,7 +10,7 @@
 // a program that, called leadlight-backend-mine and put on PATH, serves
 // leadlight --backend mine. The optional powers backend.Capturer, Lister and Attacher are
 // found and offered. examples/backend-pty is a whole one;
-// leadlight backend-test -- leadlight-backend-mine tries it.
+// leadlight backend test -- leadlight-backend-mine tries it.
 //
 // The program is started when leadlight wants something and ended soon afterwards, and
 // several may run at the same time: what has to last must lie in the terminal itself or in
@@ -37,7 +37,7 @@ import (
 type Info struct {
 	Name    string
 	Version string
-	// NoFocus and NoReopen declare weaknesses, for leadlight backend-test: there is no
+	// NoFocus and NoReopen declare weaknesses, for leadlight backend test: there is no
 	// focus to keep or to take; panes end with this program.
 	NoFocus, NoReopen bool
 }

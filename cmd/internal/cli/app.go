@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -29,9 +30,11 @@ type app struct {
 	long    *LongLived // nil in leadlight
 
 	json    bool
+	allHelp bool // --help --all: with the global flags
 	noColor bool
 	verbose bool
 	flags   map[string]string // global flags that were given
+	pairs   []string          // K=V of set --team
 
 	mu       sync.Mutex // guards held, and lines on stderr against each other
 	held     []string   // narration kept back until all went well
@@ -50,12 +53,26 @@ func newApp(std Stdio, environ []string) *app {
 // run parses the command line and runs the verb.
 func (a *app) run(ctx context.Context, args []string) error {
 	defer a.close()
+	args = a.helpArgs(args)
 	root := rootCommand(a, first(args))
 	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	return root.ExecuteContext(ctx)
+}
+
+// helpArgs takes --all out of a command line that asks for help.
+func (a *app) helpArgs(args []string) []string {
+	ours := args
+	if i := slices.Index(args, "--"); i >= 0 {
+		ours = args[:i]
+	}
+	if i := slices.Index(ours, "--all"); i >= 0 && (slices.Contains(ours, "--help") || slices.Contains(ours, "-h")) {
+		a.allHelp = true
+		return slices.Delete(slices.Clone(args), i, i+1)
+	}
+	return args
 }
 
 func (a *app) getenv(name string) string {
@@ -94,6 +111,10 @@ func (f *globalFlag) Type() string   { return "text" }
 func (f *globalFlag) Set(v string) error {
 	if v == "" {
 		return fmt.Errorf("it is empty")
+	}
+	if f.name == "team" && strings.Contains(v, "=") && slices.Contains(f.a.args, "set") { // set --team K=V: no team's name holds a =
+		f.a.pairs = append(f.a.pairs, v)
+		return nil
 	}
 	f.a.flags[f.name] = v
 	return nil

@@ -21,12 +21,12 @@ import (
 
 func attachCommand(a *app, run func(context.Context, *app, []string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: "attach [NAME]", Short: "Show the team's panes, or a teammate's, in this terminal",
-		Long: "Show the panes of the team, or the one of a teammate, in this terminal. Where standard input is no\n" +
-			"terminal, the command that would do it is printed. Inside the tmux server that holds the panes it\n" +
-			"does what focus does.\n\n" +
-			"A teammate without a terminal (headless) is drawn here, takes this terminal's size if nobody\n" +
-			"else looks at it, and gets what is typed. Ctrl-\\ and then d leaves it; it goes on.",
+		Use: "attach [NAME]", Short: "Go to the team's panes, or to a teammate's pane",
+		Long: "Go to the panes of the team, or to the pane of NAME, which may be team-lead. Inside the tmux server\n" +
+			"that holds the pane it is selected; elsewhere this terminal is attached to it. If standard input is\n" +
+			"no terminal, the command that does it is printed.\n\n" +
+			"A teammate without a terminal (headless) is shown here. What you type goes to it; ctrl-\\ and then d\n" +
+			"leaves it. It continues to run.",
 		Example: "  leadlight attach\n  leadlight attach bob", Args: takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
 		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args) },
 	}
@@ -49,6 +49,11 @@ func runAttach(ctx context.Context, a *app, name []string) error {
 	}
 	if kind == panes.Headless && isTerminal(a.in) && !a.json {
 		return a.view(ctx, svc, team, member)
+	}
+	if !a.json && kind != panes.Headless && kind != "tmux" { // a window of its own: it comes to the front
+		if err := svc.Focus(ctx, team, member); !errors.Is(err, fault.Unsupported) {
+			return err
+		}
 	}
 	argv, err := svc.Attach(ctx, team, member)
 	if errors.Is(err, fault.Unsupported) && isTerminal(a.in) && !a.json { // its host shows it where its terminal cannot

@@ -26,7 +26,7 @@ type backendTestOptions struct {
 	Argv []string
 }
 
-// backendReport is the answer of backend-test.
+// backendReport is the answer of backend test.
 type backendReport struct {
 	Backend      string       `json:"backend"`
 	Version      string       `json:"version,omitempty"`
@@ -45,15 +45,36 @@ type caseReport struct {
 	Output     []string `json:"output,omitempty"`
 }
 
+func backendCommand(a *app) *cobra.Command {
+	return group("backend", "List and test the terminals that can hold panes", "List the terminals that can hold panes here, or test a program that adds one.",
+		backendListCommand(a, runBackendList), backendTestCommand(a, runBackendTest))
+}
+
+func backendListCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
+	return &cobra.Command{
+		Use: "ls", Short: "List the terminals that can hold panes here", Long: "List the terminals that can hold panes here, and which of them can be used.",
+		Example: "  leadlight backend ls", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
+	}
+}
+
+func runBackendList(ctx context.Context, a *app) error {
+	if _, err := a.service(ctx); err != nil {
+		return err
+	}
+	checks := a.probeBackends(ctx)
+	return a.answer(checks, func(w io.Writer) { a.showChecks(w, checks) })
+}
+
 func backendTestCommand(a *app, run func(context.Context, *app, backendTestOptions) error) *cobra.Command {
 	var o backendTestOptions
 	c := &cobra.Command{
-		Use:   "backend-test -- COMMAND [ARG…]",
+		Use:   "test -- COMMAND [ARG…]",
 		Short: "Try a program that holds panes for --backend NAME",
 		Long: "Put the suite that every backend passes to a program, which is started as leadlight would start it:\n" +
 			"one line a case. Weaknesses that it declares are told, and left out. It opens and closes panes of its\n" +
 			"own, about a hundred; all others are left alone.",
-		Example: "  leadlight backend-test -- leadlight-backend-mine\n  leadlight backend-test --only Frame -- ./mine --debug",
+		Example: "  leadlight backend test -- leadlight-backend-mine\n  leadlight backend test --only Frame -- ./mine --debug",
 		Args:    takes(1, -1), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Argv = args
@@ -74,7 +95,7 @@ type trial struct {
 func runBackendTest(ctx context.Context, a *app, o backendTestOptions) error {
 	if slices.Contains([]string{"tmux", "headless", "iterm2", "kitty"}, o.Argv[0]) { // would be run, and not on a server of its own
 		return usage("%s is built in, and no program that speaks the protocol of backends", o.Argv[0]).
-			WithHint("leadlight backend-test -- COMMAND tries a program; leadlight doctor --backend %s tells of this one", o.Argv[0])
+			WithHint("leadlight backend test -- COMMAND tries a program; leadlight doctor --backend %s tells of this one", o.Argv[0])
 	}
 	program, err := exec.LookPath(o.Argv[0])
 	if err == nil {

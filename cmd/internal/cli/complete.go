@@ -176,8 +176,13 @@ func completeSpawnFlags(a *app, c *cobra.Command) {
 	complete(c, "kind", profiles.Kinds()...)
 	complete(c, "placement", "split", "window", "session")
 	complete(c, "restart", config.Restarts()...)
-	complete(c, "color", "blue", "green", "yellow", "magenta", "cyan", "red", "purple", "orange", "pink")
+	complete(c, "color", colors()...)
 	_ = c.MarkFlagDirname("cwd")
+}
+
+// colors are the colours of the palette.
+func colors() []string {
+	return []string{"blue", "green", "yellow", "magenta", "cyan", "red", "purple", "orange", "pink"}
 }
 
 // globalCompletions completes the flags of every verb.

@@ -12,7 +12,7 @@ import (
 func delegateCommand(a *app, run func(context.Context, *app, bool) error) *cobra.Command {
 	mode := func(word string, on bool, short, long string) *cobra.Command {
 		return &cobra.Command{
-			Use: word, Short: short, Long: long, Example: "  leadlight delegate " + word, Args: takes(0, 0), ValidArgsFunction: noFiles,
+			Use: word, Short: short, Long: long, Example: "  leadlight team delegate " + word, Args: takes(0, 0), ValidArgsFunction: noFiles,
 			RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, on) },
 		}
 	}

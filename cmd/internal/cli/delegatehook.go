@@ -20,7 +20,7 @@ func delegateHookCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "hook FOLDER", Hidden: true, Args: takes(1, 1), ValidArgsFunction: noFiles,
 		Short: "Say whether the lead may use a tool", Long: "Say whether a lead in delegate mode may use a tool. leadlight claude --delegate makes Claude Code\nrun this before each; it is not run by hand.",
-		Example: "  leadlight delegate hook FOLDER",
+		Example: "  leadlight team delegate hook FOLDER",
 		RunE:    func(c *cobra.Command, args []string) error { return runDelegateHook(c.Context(), a, args[0]) },
 	}
 }
@@ -33,7 +33,7 @@ func (a *app) writeDelegateHook(folder string) (string, error) {
 		return "", err
 	}
 	type object = map[string]any
-	command := shellLine([]string{program, "delegate", "hook", folder})
+	command := shellLine([]string{program, "team", "delegate", "hook", folder})
 	data, err := json.Marshal(object{"hooks": object{"PreToolUse": []object{{
 		"matcher": "*", "hooks": []object{{"type": "command", "command": command}},
 	}}}})

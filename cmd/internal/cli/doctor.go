@@ -101,10 +101,15 @@ func (a *app) tidyDaemon() error {
 	return err
 }
 
+// probeBackends says of each terminal whether it can hold panes here.
+func (a *app) probeBackends(ctx context.Context) []api.Check {
+	return slices.Concat(a.probeITerm2(ctx), a.probeHeadless(ctx), a.probeShim(ctx), a.probeKitty(ctx), a.probeOutside(ctx), a.probeTmux(ctx))
+}
+
 // facts is what doctor cannot know by itself.
 func (a *app) facts(ctx context.Context) teams.Facts {
 	s := a.built.settings
-	f := teams.Facts{Version: version().String(), BaseOrigin: s.BaseDir.Origin.String(), Runtime: a.built.runtime, Backend: slices.Concat(a.probeITerm2(ctx), a.probeHeadless(ctx), a.probeShim(ctx), a.probeKitty(ctx), a.probeOutside(ctx), a.probeTmux(ctx))}
+	f := teams.Facts{Version: version().String(), BaseOrigin: s.BaseDir.Origin.String(), Runtime: a.built.runtime, Backend: a.probeBackends(ctx)}
 	for _, home := range []string{a.getenv("CLAUDE_CONFIG_DIR"), a.getenv("LEADLIGHT_BASE_DIR")} {
 		if home != "" {
 			f.OtherBases = append(f.OtherBases, home)

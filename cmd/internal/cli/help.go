@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// writeHelp describes one command.
-func writeHelp(w io.Writer, c *cobra.Command) {
+// writeHelp describes one command; all adds the flags that every command takes.
+func writeHelp(w io.Writer, c *cobra.Command, all bool) {
 	text := c.Long
 	if text == "" {
 		text = c.Short
@@ -27,11 +27,13 @@ func writeHelp(w io.Writer, c *cobra.Command) {
 		}
 	}
 	writeFlags(w, "Flags:", c.LocalNonPersistentFlags())
-	title := "Global flags:"
-	if c.HasParent() {
-		writeFlags(w, title, c.InheritedFlags())
-	} else {
-		writeFlags(w, title, c.PersistentFlags())
+	switch {
+	case !all:
+		fmt.Fprintf(w, "\nEvery command also takes -t TEAM, --json and -v; leadlight help lists all such flags.\n")
+	case c.HasParent():
+		writeFlags(w, "Global flags:", c.InheritedFlags())
+	default:
+		writeFlags(w, "Global flags:", c.PersistentFlags())
 	}
 }
 
@@ -110,8 +112,8 @@ func helpCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND…|TOPIC]",
 		Short: "Describe a command or a topic",
-		Long: "Describe a command, or one of the topics: what the environment, the exit statuses, the\n" +
-			"files, the team file, the agents and the JSON answers are.",
+		Long: "Describe a command or a topic. The topics are environment, exit-codes, files, team-file, agents and\n" +
+			"json. leadlight help lists the flags that every command takes; with --help --all each page does.",
 		Example: "  leadlight help spawn\n  leadlight help task add\n  leadlight help exit-codes",
 		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return helpWords(c.Root(), args), cobra.ShellCompDirectiveNoFileComp
@@ -131,7 +133,7 @@ func helpCommand(a *app) *cobra.Command {
 				}
 				target = next
 			}
-			writeHelp(a.out, target)
+			writeHelp(a.out, target, a.allHelp || len(args) == 0)
 			return nil
 		},
 	}

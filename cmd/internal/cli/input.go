@@ -144,15 +144,15 @@ func metadata(pairs []string) (map[string]json.RawMessage, error) {
 	for _, kv := range pairs {
 		k, v, ok := strings.Cut(kv, "=")
 		if !ok || k == "" {
-			return nil, usage("--meta %s: it takes K=V", store.Shown(kv))
+			return nil, usage("%s: metadata is K=V", store.Shown(kv))
 		}
 		if !utf8.ValidString(kv) {
-			return nil, usage("--meta %s: not UTF-8 text", store.Shown(kv))
+			return nil, usage("metadata %s: not UTF-8 text", store.Shown(kv))
 		}
 		if !json.Valid([]byte(v)) {
 			quoted, err := json.Marshal(v)
 			if err != nil {
-				return nil, fmt.Errorf("encode --meta %s: %w", k, err)
+				return nil, fmt.Errorf("encode metadata %s: %w", k, err)
 			}
 			v = string(quoted)
 		}
@@ -176,6 +176,14 @@ func ids(lists []string) ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// first is the first argument, "" if there is none.
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
 }
 
 // taskID checks the form of a task's id; #7 is 7.

@@ -37,7 +37,7 @@ func itemAddCommand(a *app, run func(context.Context, *app, itemOptions) error) 
 	var o itemOptions
 	c := &cobra.Command{
 		Use: "add TITLE", Short: "Add an item", Long: "Add an item to a run that is not over, at the end of its checklist.",
-		Example: "  leadlight item add 'Check the licences' --owner vet\n  leadlight item add 'Sign it off' --blocked-by 3f2a", Args: takes(1, 1), ValidArgsFunction: noFiles,
+		Example: "  leadlight run item add 'Check the licences' --owner vet\n  leadlight run item add 'Sign it off' --blocked-by 3f2a", Args: takes(1, 1), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Title = args[0]
 			return run(c.Context(), a, o)
@@ -148,7 +148,7 @@ func (a *app) item(it api.AgentTeamItem, err error) error {
 func itemListCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
 	var o itemOptions
 	c := &cobra.Command{
-		Use: "ls", Short: "List the checklist", Long: "List the checklist of a run in its order.", Example: "  leadlight item ls --run 3f2a --json",
+		Use: "ls", Short: "List the checklist", Long: "List the checklist of a run in its order.", Example: "  leadlight run item ls --run 3f2a --json",
 		Args: takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
 	}
@@ -179,7 +179,7 @@ func itemUpdateCommand(a *app, run func(context.Context, *app, itemOptions) erro
 		Use: "update ID", Short: "Change an item",
 		Long: "Change an item. One that is done by hand becomes done or failed so; a failed one is tried again with\n" +
 			"--status todo. What a teammate works on keeps its owner and its status.",
-		Example: "  leadlight item update 3f2a --status done --result 'signed'", Args: takes(1, 1), ValidArgsFunction: noFiles,
+		Example: "  leadlight run item update 3f2a --status done --result 'signed'", Args: takes(1, 1), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.ID, o.Given = args[0], c.Flags().Changed
 			return run(c.Context(), a, o)
@@ -211,7 +211,7 @@ func runItemUpdate(ctx context.Context, a *app, o itemOptions) error {
 		}
 	}
 	if p == (api.ItemChange{}) {
-		return usage("nothing to change").WithHint("leadlight item update --help shows what can be changed")
+		return usage("nothing to change").WithHint("leadlight run item update --help shows what can be changed")
 	}
 	c, err := a.daemon(ctx)
 	if err != nil {
@@ -244,7 +244,7 @@ func itemMoveCommand(a *app, run func(context.Context, *app, itemOptions) error)
 	var o itemOptions
 	c := &cobra.Command{
 		Use: "mv ID", Short: "Move an item", Long: "Move an item to another place of its checklist, or below another item.",
-		Example: "  leadlight item mv 3f2a --before 77b1", Args: takes(1, 1), ValidArgsFunction: noFiles,
+		Example: "  leadlight run item mv 3f2a --before 77b1", Args: takes(1, 1), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.ID, o.Given = args[0], c.Flags().Changed
 			return run(c.Context(), a, o)
@@ -258,7 +258,7 @@ func itemMoveCommand(a *app, run func(context.Context, *app, itemOptions) error)
 
 func runItemMove(ctx context.Context, a *app, o itemOptions) error {
 	if (o.Before == "") == (o.After == "") && !o.Given("parent") {
-		return usage("leadlight item mv takes --before ID, --after ID or --parent ID")
+		return usage("leadlight run item mv takes --before ID, --after ID or --parent ID")
 	}
 	c, err := a.daemon(ctx)
 	if err != nil {
@@ -283,7 +283,7 @@ func runItemMove(ctx context.Context, a *app, o itemOptions) error {
 
 func itemRemoveCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
 	return &cobra.Command{
-		Use: "rm ID", Short: "Delete an item", Long: "Delete an item that has no parts and that nobody works on.", Example: "  leadlight item rm 3f2a",
+		Use: "rm ID", Short: "Delete an item", Long: "Delete an item that has no parts and that nobody works on.", Example: "  leadlight run item rm 3f2a",
 		Args: takes(1, 1), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, itemOptions{ID: args[0]}) },
 	}

@@ -1,14 +1,19 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"io"
 	"strings"
+	"sync"
 
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/spf13/cobra"
 )
 
 type logsOptions struct {
-	Name   string
+	Names  []string
 	Follow bool
 	Lines  int
 }
@@ -16,16 +21,17 @@ type logsOptions struct {
 func logsCommand(a *app, run func(context.Context, *app, logsOptions) error) *cobra.Command {
 	var o logsOptions
 	c := &cobra.Command{
-		Use: "logs NAME", Short: "Print a teammate's transcript",
-		Long:    "Print what a teammate has written to its terminal, also after its pane is gone.",
-		Example: "  leadlight logs bob --lines 100\n  leadlight logs bob --follow", Args: takes(1, 1), ValidArgsFunction: completeMembers(a, 1),
+		Use: "logs [NAME…]", Short: "Print the transcripts of teammates",
+		Long: "Print what teammates wrote to their terminals, also after their panes are gone. With several names, or\n" +
+			"without a name (all teammates), each line begins with its teammate's name.",
+		Example: "  leadlight logs bob --lines 100\n  leadlight logs --follow", Args: takes(0, -1), ValidArgsFunction: completeMembers(a, -1),
 		RunE: func(c *cobra.Command, args []string) error {
-			o.Name = args[0]
+			o.Names = args
 			return run(c.Context(), a, o)
 		},
 	}
-	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on with what it writes, until ^C")
-	c.Flags().Var(count{&o.Lines}, "lines", "only the last `N` lines")
+	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "continue with what they write, until ^C")
+	c.Flags().Var(count{&o.Lines}, "lines", "only the last `N` lines of each")
 	return c
 }
 
@@ -34,17 +40,124 @@ func runLogs(ctx context.Context, a *app, o logsOptions) error {
 	if err != nil {
 		return err
 	}
+	if len(o.Names) == 0 {
+		members, _, err := svc.Members(ctx, team, true)
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			if m.Kind != "" { // leadlight has no transcripts of others
+				o.Names = append(o.Names, m.Name)
+			}
+		}
+		return a.logsOf(ctx, svc, team, o)
+	}
+	if len(o.Names) > 1 {
+		return a.logsOf(ctx, svc, team, o)
+	}
+	name := o.Names[0]
 	if !a.json {
-		return svc.Logs(ctx, team, o.Name, o.Lines, o.Follow, a.out)
+		return svc.Logs(ctx, team, name, o.Lines, o.Follow, a.out)
 	}
 	if o.Follow {
-		return svc.Logs(ctx, team, o.Name, o.Lines, true, jsonLines{a, o.Name})
+		return svc.Logs(ctx, team, name, o.Lines, true, jsonLines{a, name})
 	}
 	var b strings.Builder
-	if err := svc.Logs(ctx, team, o.Name, o.Lines, false, &b); err != nil {
+	if err := svc.Logs(ctx, team, name, o.Lines, false, &b); err != nil {
 		return err
 	}
-	return a.printJSON(paneText{o.Name, b.String()})
+	return a.printJSON(paneText{name, b.String()})
+}
+
+// logsOf prints several transcripts: one after the other, or, followed, as they come.
+func (a *app) logsOf(ctx context.Context, svc *teams.Service, team string, o logsOptions) error {
+	var mu sync.Mutex
+	one := func(name string) error {
+		if a.json {
+			return svc.Logs(ctx, team, name, o.Lines, o.Follow, locked{&mu, jsonLines{a, name}})
+		}
+		w := &prefixed{mu: &mu, out: a.out, prefix: a.prefix(name, o.Names)}
+		err := svc.Logs(ctx, team, name, o.Lines, o.Follow, w)
+		return errors.Join(err, w.end())
+	}
+	errs := make([]error, len(o.Names))
+	if !o.Follow {
+		for i, name := range o.Names {
+			errs[i] = one(name)
+		}
+		return errors.Join(errs...)
+	}
+	var wg sync.WaitGroup
+	for i, name := range o.Names {
+		wg.Go(func() { errs[i] = one(name) })
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return errors.Join(errs...)
+}
+
+// prefix is what a teammate's lines begin with: its name, as wide as the widest.
+func (a *app) prefix(name string, all []string) string {
+	widest := 0
+	for _, n := range all {
+		widest = max(widest, len(n))
+	}
+	return oneLine(name) + strings.Repeat(" ", widest-len(name)) + " | "
+}
+
+// prefixed writes whole lines, each behind a prefix.
+type prefixed struct {
+	mu     *sync.Mutex // guards out
+	out    io.Writer
+	prefix string
+	part   []byte // of a line that has no end yet
+}
+
+// Write implements io.Writer.
+func (p *prefixed) Write(b []byte) (int, error) {
+	p.part = append(p.part, b...)
+	i := bytes.LastIndexByte(p.part, '\n')
+	if i < 0 {
+		return len(b), nil
+	}
+	err := p.flush(p.part[:i+1])
+	p.part = append(p.part[:0], p.part[i+1:]...)
+	return len(b), err
+}
+
+// end writes the last line, if it has no end.
+func (p *prefixed) end() error {
+	if len(p.part) == 0 {
+		return nil
+	}
+	return p.flush(append(p.part, '\n'))
+}
+
+func (p *prefixed) flush(lines []byte) error {
+	var b bytes.Buffer
+	for line := range bytes.Lines(lines) {
+		b.WriteString(p.prefix)
+		b.Write(line)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, err := p.out.Write(b.Bytes())
+	return err
+}
+
+// locked lets one write at a time.
+type locked struct {
+	mu *sync.Mutex
+	w  io.Writer
+}
+
+// Write implements io.Writer.
+func (l locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
 }
 
 // jsonLines writes each piece of text as a JSON document of its own.
@@ -53,6 +166,7 @@ type jsonLines struct {
 	name string
 }
 
+// Write implements io.Writer.
 func (j jsonLines) Write(p []byte) (int, error) {
 	return len(p), j.a.printJSON(paneText{j.name, string(p)})
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,15 +29,15 @@ func psCommand(a *app, run func(context.Context, *app, psOptions) error) *cobra.
 	o := psOptions{Format: "table"}
 	c := &cobra.Command{
 		Use: "ps", Short: "List the teammates, each as observed now",
-		Long: "List the teammates, each as observed now: what its host, its pane and its process say, not what\n" +
-			"was hoped. unknown means that it could not be observed, never that it is dead.",
+		Long: "List the teammates, each as observed now, by its host, its pane and its process. unknown means that\n" +
+			"it could not be observed, never that it is dead.",
 		Example: "  leadlight ps --watch\n  leadlight ps --json | jq -r '.[].tmuxPaneId'\n" +
 			"  tmux set -g status-right '#(leadlight ps --format tmux)'",
 		Args: takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
 	}
-	c.Flags().BoolVar(&o.All, "all", false, "the stopped ones too")
-	c.Flags().BoolVar(&o.Watch, "watch", false, "go on, and print again when something changes, until ^C")
+	c.Flags().BoolVar(&o.All, "all", false, "show stopped teammates too")
+	c.Flags().BoolVar(&o.Watch, "watch", false, "print again whenever something changes, until ^C")
 	c.Flags().Var(choice{&o.Format, []string{"table", "tmux"}}, "format", "`table|tmux`; tmux is one line for a status bar")
 	return c
 }
@@ -47,9 +48,15 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 		return err
 	}
 	show := func() ([]byte, error) {
-		members, warnings, err := svc.Members(ctx, team, o.All)
+		members, warnings, err := svc.Members(ctx, team, true)
 		if err != nil {
 			return nil, err
+		}
+		stopped := 0
+		if !o.All {
+			all := len(members)
+			members = slices.DeleteFunc(members, func(m api.Member) bool { return m.State == api.StateStopped })
+			stopped = all - len(members)
 		}
 		if !o.Watch {
 			a.warn(warnings)
@@ -57,7 +64,7 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 		if a.json && !a.inside() {
 			a.reached(ctx, svc, team, members)
 		}
-		return a.showMembers(members, o)
+		return a.showMembers(members, stopped, o)
 	}
 	if !o.Watch {
 		out, err := show()
@@ -87,8 +94,8 @@ func (a *app) reached(ctx context.Context, svc *teams.Service, team string, memb
 	wg.Wait()
 }
 
-// showMembers renders members as the options say.
-func (a *app) showMembers(members []api.Member, o psOptions) ([]byte, error) {
+// showMembers renders members as the options say. stopped is how many are left out.
+func (a *app) showMembers(members []api.Member, stopped int, o psOptions) ([]byte, error) {
 	var b bytes.Buffer
 	if members == nil {
 		members = []api.Member{}
@@ -104,10 +111,15 @@ func (a *app) showMembers(members []api.Member, o psOptions) ([]byte, error) {
 		return b.Bytes(), err
 	case o.Format == "tmux":
 		fmt.Fprintln(&b, statusLine(members))
-	case len(members) == 0 && !o.Watch:
+	case len(members) == 0 && stopped == 0 && !o.Watch:
 		a.say("no teammates")
 	default:
-		memberRows(members).write(&b, width(a.out.w), a.colors(a.out.w))
+		if len(members) > 0 || o.Watch {
+			memberRows(members).write(&b, width(a.out.w), a.colors(a.out.w))
+		}
+		if stopped > 0 {
+			fmt.Fprintf(&b, "%d stopped, not shown: leadlight ps --all\n", stopped)
+		}
 	}
 	return b.Bytes(), nil
 }

@@ -2,31 +2,92 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
+	"sync"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/spf13/cobra"
 )
 
-func restartCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "restart NAME", Short: "End a teammate and start it again",
-		Long: "End a teammate and start it again as it was started: same command, folder and place. An agent that can\n" +
-			"goes on with its conversation. Variables that were given with spawn are kept as long as it runs.",
-		Example: "  leadlight restart bob", Args: takes(1, 1), ValidArgsFunction: completeMembers(a, 1),
-		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args[0]) },
-	}
+type restartOptions struct {
+	Names     []string
+	All, Lost bool
 }
 
-func runRestart(ctx context.Context, a *app, name string) error {
+func restartCommand(a *app, run func(context.Context, *app, restartOptions) error) *cobra.Command {
+	var o restartOptions
+	c := &cobra.Command{
+		Use: "restart NAME… | --all | --lost", Short: "Stop teammates and start them again",
+		Long: "Stop teammates and start each again as it was started: same command, folder and place. An agent that\n" +
+			"can continues its conversation. Variables that were given with spawn are kept while it runs.",
+		Example: "  leadlight restart bob\n  leadlight restart --lost", ValidArgsFunction: completeMembers(a, -1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Names = args
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Args = func(_ *cobra.Command, args []string) error {
+		ways := 0
+		for _, given := range []bool{len(args) > 0, o.All, o.Lost} {
+			if given {
+				ways++
+			}
+		}
+		if ways != 1 {
+			return usage("leadlight restart takes names, or --all, or --lost")
+		}
+		return nil
+	}
+	c.Flags().BoolVar(&o.All, "all", false, "every teammate that is not stopped")
+	c.Flags().BoolVar(&o.Lost, "lost", false, "every teammate that is lost")
+	return c
+}
+
+func runRestart(ctx context.Context, a *app, o restartOptions) error {
 	svc, team, err := a.serve(ctx)
 	if err != nil {
 		return err
 	}
-	m, err := svc.Restart(ctx, team, name)
-	a.sayChoice()
-	if err != nil {
-		return err
+	if len(o.Names) == 0 {
+		members, _, err := svc.Members(ctx, team, false)
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			if o.All || m.State == api.StateLost {
+				o.Names = append(o.Names, m.Name)
+			}
+		}
+		if len(o.Names) == 0 {
+			a.say("no teammate to restart")
+		}
 	}
-	return a.answer(m, func(w io.Writer) { a.memberTable(w, []api.Member{m}) })
+	done := make([]api.Member, len(o.Names))
+	errs := make([]error, len(o.Names))
+	var wg sync.WaitGroup
+	for i, name := range o.Names {
+		a.say("%s: restarting", name)
+		wg.Go(func() { done[i], errs[i] = svc.Restart(ctx, team, name) })
+	}
+	wg.Wait()
+	a.sayChoice()
+	started := []api.Member{}
+	for i := range done {
+		if errs[i] == nil {
+			started = append(started, done[i])
+		}
+	}
+	err = errors.Join(errs...)
+	switch {
+	case len(started) == 0 && err != nil:
+		return err
+	case len(o.Names) == 1 && a.json && !o.All && !o.Lost:
+		return a.printJSON(started[0])
+	}
+	return errors.Join(a.answer(started, func(w io.Writer) {
+		if len(started) > 0 {
+			a.memberTable(w, started)
+		}
+	}), err)
 }

@@ -8,12 +8,12 @@ import (
 
 // Groups of verbs, as help shows them.
 const (
-	groupTeams     = "teams"
-	groupTeammates = "teammates"
-	groupMail      = "mail"
-	groupTasks     = "tasks"
-	groupWatch     = "watch"
-	groupHouse     = "house"
+	groupTeams       = "Teams"
+	groupTeammates   = "Teammates"
+	groupMail        = "Mail and tasks"
+	groupWatch       = "Watch"
+	groupMaintenance = "Maintenance"
+	plumbing         = "" // not shown
 )
 
 // rootCommand returns the tree of commands, for a command line that begins with
@@ -44,8 +44,8 @@ func rootCommand(a *app, called string) *cobra.Command {
 	root.Flags().BoolVar(&version, "version", false, "same as the command version")
 	a.globalFlags(root.PersistentFlags())
 	root.SetFlagErrorFunc(flagError)
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.out, c) })
-	root.SetUsageFunc(func(c *cobra.Command) error { writeHelp(a.err, c); return nil })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.out, c, a.allHelp) })
+	root.SetUsageFunc(func(c *cobra.Command) error { writeHelp(a.err, c, false); return nil })
 	addVerbs(a, root, called)
 	globalCompletions(a, root)
 	return root
@@ -70,64 +70,58 @@ func verbs() []verb {
 		{groupTeams, "init", with(initCommand, runInit)},
 		{groupTeams, "team", teamCommand},
 		{groupTeams, "claude", with(claudeCommand, runClaude)},
-		{groupTeams, "takeover", with(takeoverCommand, runTakeover)},
 		{groupTeammates, "spawn", with(spawnCommand, runSpawn)},
 		{groupTeammates, "ps", with(psCommand, runPs)},
 		{groupTeammates, "stop", with(stopCommand, runStop)},
 		{groupTeammates, "restart", with(restartCommand, runRestart)},
-		{groupTeammates, "capture", with(captureCommand, runCapture)},
-		{groupTeammates, "logs", with(logsCommand, runLogs)},
-		{groupTeammates, "focus", with(focusCommand, runFocus)},
+		{groupTeammates, "set", with(setCommand, runSet)},
 		{groupTeammates, "attach", with(attachCommand, runAttach)},
-		{groupTeammates, "shutdown", with(shutdownCommand, runAnswer)},
-		{groupTeammates, "plan", planCommand},
-		{groupTeammates, "permission", permissionCommand},
-		{groupTeammates, "delegate", with(delegateCommand, runDelegate)},
+		{groupTeammates, "capture", with(captureCommand, runCapture)},
+		{groupTeammates, "keys", with(keysCommand, runKeys)},
+		{groupTeammates, "logs", with(logsCommand, runLogs)},
+		{groupTeammates, "diff", with(diffCommand, runDiff)},
 		{groupMail, "send", with(sendCommand, runSend)},
-		{groupMail, "broadcast", with(broadcastCommand, runBroadcast)},
 		{groupMail, "inbox", inboxCommands},
-		{groupTasks, "task", taskCommand},
-		{groupTasks, "run", runCommand},
-		{groupTasks, "item", itemCommand},
-		{groupWatch, "observe", with(observeCommand, runObserve)},
+		{groupMail, "requests", with(requestsCommand, runRequests)},
+		{groupMail, "approve", with(approveCommand, runAnswer)},
+		{groupMail, "deny", with(denyCommand, runAnswer)},
+		{groupMail, "plan", planCommand},
+		{groupMail, "task", taskCommand},
 		{groupWatch, "top", with(topCommand, runTop)},
 		{groupWatch, "events", with(eventsCommand, runEvents)},
-		{groupHouse, "daemon", daemonCommand},
-		{groupHouse, "mcp", mcpCommands},
-		{groupHouse, "backend-test", with(backendTestCommand, runBackendTest)},
-		{groupHouse, "doctor", with(doctorCommand, runDoctor)},
-		{groupHouse, "gc", with(gcCommand, runGC)},
-		{groupHouse, "version", versionCommand},
-		{groupHouse, "completion", completionCommand},
-		{groupHouse, shimVerb, shimCommand},
-		{"", teammateVerb, teammateCommand},
-		{"", hookVerb, hookCommand},
-		{"", "man", manCommand},
+		{groupWatch, "run", runCommand},
+		{groupWatch, "observe", with(observeCommand, runObserve)},
+		{groupMaintenance, "mcp", mcpCommands},
+		{groupMaintenance, "daemon", daemonCommand},
+		{groupMaintenance, "doctor", with(doctorCommand, runDoctor)},
+		{groupMaintenance, "gc", with(gcCommand, runGC)},
+		{groupMaintenance, "version", versionCommand},
+		{groupMaintenance, "completion", completionCommand},
+		{plumbing, "backend", backendCommand},
+		{plumbing, shimVerb, shimCommand},
+		{plumbing, teammateVerb, teammateCommand},
+		{plumbing, hookVerb, hookCommand},
+		{plumbing, "man", manCommand},
 	}
 }
 
 // addVerbs adds the verbs: the one that is called if its name is known, else all
 // of them. The whole tree costs a millisecond, which a short verb would notice.
 func addVerbs(a *app, root *cobra.Command, called string) {
-	root.AddGroup(
-		&cobra.Group{ID: groupTeams, Title: "Teams"},
-		&cobra.Group{ID: groupTeammates, Title: "Teammates"},
-		&cobra.Group{ID: groupMail, Title: "Mail"},
-		&cobra.Group{ID: groupTasks, Title: "Tasks"},
-		&cobra.Group{ID: groupWatch, Title: "Watch"},
-		&cobra.Group{ID: groupHouse, Title: "House"},
-	)
+	for _, title := range []string{groupTeams, groupTeammates, groupMail, groupWatch, groupMaintenance} {
+		root.AddGroup(&cobra.Group{ID: title, Title: title})
+	}
 	list := verbs()
 	if i := slices.IndexFunc(list, func(v verb) bool { return v.name == called && called != "man" }); i >= 0 {
 		list = list[i : i+1]
 	}
 	for _, v := range list {
 		c := v.command(a)
-		c.GroupID = v.group
+		c.GroupID, c.Hidden = v.group, v.group == plumbing
 		root.AddCommand(c)
 	}
 	help := helpCommand(a)
-	help.GroupID = groupHouse
+	help.GroupID = groupMaintenance
 	root.SetHelpCommand(help)
 }
 

@@ -23,7 +23,8 @@ func runCommand(a *app) *cobra.Command {
 		runCreateCommand(a, runRunCreate), runListCommand(a, runRunList), runShowCommand(a, runRunShow),
 		runStepCommand(a, "pause", "Let no new item begin", "Let no new item of a run begin. Those under way go on to their end.", runRunStep),
 		runStepCommand(a, "resume", "Let a paused run go on", "Let a paused run go on.", runRunStep),
-		runStepCommand(a, "cancel", "End a run and its teammates", "End a run: its teammates are shut down, and what was under way has failed.", runRunStep))
+		runStepCommand(a, "cancel", "End a run and its teammates", "End a run: its teammates are shut down, and what was under way has failed.", runRunStep),
+		itemCommand(a))
 }
 
 // leadOnly refuses a teammate what is the lead's.
@@ -103,7 +104,7 @@ func (a *app) runOfTeam(ctx context.Context, c *rpc.Client, name string) (r api.
 	}
 	r, err = rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:create", api.RunCreateParams{TeamID: list[0].ID, Cwd: cwd})
 	if err == nil {
-		a.say("the run waits for items: leadlight item add --run %s --owner ROLE TITLE", short(r.ID))
+		a.say("the run waits for items: leadlight run item add --run %s --owner ROLE TITLE", short(r.ID))
 	}
 	return r, err
 }

@@ -2,37 +2,53 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
 )
 
-type sendOptions struct{ To, Text, Summary, Type string }
+type sendOptions struct {
+	To                  []string
+	All                 bool
+	Text, Summary, Type string
+}
 
 func sendCommand(a *app, run func(context.Context, *app, sendOptions) error) *cobra.Command {
-	o := sendOptions{}
+	var o sendOptions
 	c := &cobra.Command{
-		Use: "send TO TEXT|-", Short: "Send a message to a member",
-		Long: "Send a message of up to 1 MiB to a teammate or to the lead, in the name of whoever calls. When the\n" +
-			"verb returns, the message is on disk; whether it has been read, inbox shows.\n\n" +
-			"With --type the text of a response is JSON such as {\"request_id\":\"…\",\"approve\":true}; that of a\n" +
-			"plan_approval_request is the plan, that of a mode_set_request the mode.",
-		Example: "  leadlight send bob 'look at the tests, please'\n  git diff | leadlight send bob - --summary 'the change'\n" +
-			"  leadlight send team-lead -- '- done'",
-		Args: takes(2, 2), ValidArgsFunction: completeMembers(a, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.To, o.Text = args[0], args[1]
-			return run(c.Context(), a, o)
-		},
+		Use: "send NAME… TEXT|- or send --all TEXT|-", Short: "Send a message to teammates or to the lead",
+		Long: "Send a message of up to 1 MiB to one or several members, or to every live member. The message is on\n" +
+			"disk when the verb returns; leadlight inbox NAME shows whether it was read.\n\n" +
+			"With --type shutdown_request the text is the reason, and the answer is acted on.",
+		Example: "  leadlight send bob 'look at the tests, please'\n  leadlight send ann bob 'the branch is ready'\n" +
+			"  git diff | leadlight send bob - --summary 'the change'\n  leadlight send --all 'main is broken, wait'",
+		ValidArgsFunction: completeMembers(a, -1),
 	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		switch {
+		case o.All && len(args) != 1:
+			return usage("leadlight send --all takes one TEXT").WithHint("text of several words needs quotes")
+		case !o.All && len(args) < 2:
+			return usage("leadlight send needs NAME and TEXT").WithHint("leadlight send --help shows how it is called")
+		}
+		return nil
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		o.To, o.Text = args[:len(args)-1], args[len(args)-1]
+		return run(c.Context(), a, o)
+	}
+	c.Flags().BoolVar(&o.All, "all", false, "to every live member but you")
 	c.Flags().StringVar(&o.Summary, "summary", "", "`S`: the message in a few words")
-	c.Flags().StringVar(&o.Type, "type", "", "`TYPE` of the message, if not message: shutdown_request (TEXT is its reason), …")
-	complete(c, "type", "message", "shutdown_request", "shutdown_response", "plan_approval_request", "plan_approval_response",
-		"permission_response", "mode_set_request", "idle_notification")
+	c.Flags().StringVar(&o.Type, "type", "", "`TYPE` of the message: message, or shutdown_request")
+	complete(c, "type", "message", store.ShutdownRequest)
 	return c
 }
 
@@ -49,55 +65,98 @@ func runSend(ctx context.Context, a *app, o sendOptions) error {
 	if err != nil {
 		return err
 	}
-	sent, err := svc.Send(ctx, team, teams.SendSpec{To: o.To, Text: text, Summary: summary, Type: o.Type})
-	if err != nil {
-		return err
+	spec := teams.SendSpec{Text: text, Summary: summary, Type: o.Type}
+	if o.All {
+		return a.sendAll(ctx, svc, team, spec)
 	}
-	return a.answer(sent, func(w io.Writer) { fmt.Fprintln(w, sent.ID) })
+	return a.sendEach(ctx, svc, team, o.To, spec)
 }
 
-type broadcastOptions struct{ Text, Summary string }
-
-func broadcastCommand(a *app, run func(context.Context, *app, broadcastOptions) error) *cobra.Command {
-	var o broadcastOptions
-	c := &cobra.Command{
-		Use: "broadcast TEXT|-", Short: "Send a message to every live member",
-		Long:    "Send a message to every live member but the sender.",
-		Example: "  leadlight broadcast 'main is broken, wait'", Args: takes(1, 1), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Text = args[0]
-			return run(c.Context(), a, o)
-		},
+// sendEach sends to each of the names. One who cannot be reached keeps it from nobody else.
+func (a *app) sendEach(ctx context.Context, svc *teams.Service, team string, names []string, spec teams.SendSpec) error {
+	if err := a.knownNames(ctx, team, names); err != nil {
+		return err
 	}
-	c.Flags().StringVar(&o.Summary, "summary", "", "`S`: the message in a few words")
-	return c
+	sent := []api.Sent{}
+	var missed []error
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			continue
+		}
+		spec.To = name
+		s, err := svc.Send(ctx, team, spec)
+		if err != nil {
+			missed = append(missed, err)
+			continue
+		}
+		sent = append(sent, s)
+	}
+	switch {
+	case len(sent) == 0:
+		return errors.Join(missed...)
+	case len(names) == 1 && a.json:
+		return a.printJSON(sent[0])
+	}
+	return errors.Join(a.sent(ctx, svc, team, sent), errors.Join(missed...))
 }
 
-func runBroadcast(ctx context.Context, a *app, o broadcastOptions) error {
-	text, err := a.text(o.Text, "message", store.MaxMessage)
+// knownNames refuses several names of which one is no member's, before anything is sent: it
+// may be a word of the text.
+func (a *app) knownNames(ctx context.Context, team string, names []string) error {
+	if len(names) < 2 {
+		return nil // the verb itself says it
+	}
+	t, err := a.built.files.Roster().Get(ctx, team)
 	if err != nil {
 		return err
 	}
-	summary, err := checkText(o.Summary, "summary", store.MaxMessage)
+	for _, name := range names {
+		if bare := strings.TrimSuffix(name, "@"+team); bare != store.Lead && t.Member(bare) == nil {
+			return fault.New(fault.RecipientNotFound, "team %s has no member %q; nothing is sent", team, store.Shown(name)).WithHint("text of several words needs quotes")
+		}
+	}
+	return nil
+}
+
+func (a *app) sendAll(ctx context.Context, svc *teams.Service, team string, spec teams.SendSpec) error {
+	if spec.Type == "" || spec.Type == "message" {
+		sent, err := svc.Broadcast(ctx, team, spec.Text, spec.Summary)
+		if len(sent) == 0 && err != nil {
+			return err
+		}
+		return errors.Join(a.sent(ctx, svc, team, sent), err)
+	}
+	members, _, err := svc.Members(ctx, team, false)
 	if err != nil {
 		return err
 	}
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
+	var names []string
+	for _, m := range members {
+		if m.Live() {
+			names = append(names, m.Name)
+		}
 	}
-	sent, err := svc.Broadcast(ctx, team, text, summary)
-	if err != nil {
-		return err
+	if len(names) == 0 {
+		return a.sent(ctx, svc, team, nil)
 	}
+	return a.sendEach(ctx, svc, team, names, spec)
+}
+
+// sent says to whom a message went, and how many messages wait there.
+func (a *app) sent(ctx context.Context, svc *teams.Service, team string, sent []api.Sent) error {
 	if sent == nil {
 		sent = []api.Sent{}
 	}
 	return a.answer(sent, func(w io.Writer) {
-		t := table{head: []string{"TO", "ID"}}
-		for _, s := range sent {
-			t.add(plain("%s", s.To), plain("%s", s.ID))
+		if len(sent) == 0 {
+			a.say("nobody else is there")
 		}
-		t.write(w, 0, a.colors(a.out.w))
+		for _, s := range sent {
+			line := "sent to " + oneLine(s.To)
+			if waiting, err := svc.Inbox(ctx, team, s.To, teams.InboxFilter{Unread: true}); err == nil {
+				line += fmt.Sprintf(" (unread: %d)", len(waiting))
+			}
+			fmt.Fprintln(w, line)
+		}
 	})
 }

@@ -99,7 +99,7 @@ func taskListCommand(a *app, run func(context.Context, *app, taskListOptions) er
 		Example: "  leadlight task ls --ready\n  leadlight task ls --status failed --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
 	}
-	c.Flags().StringVar(&o.Status, "status", "", "only those of status `S`: "+strings.Join(statusWords(), ", "))
+	c.Flags().Var(choice{&o.Status, statusWords()}, "status", "only tasks of status `S`: "+strings.Join(statusWords(), ", "))
 	c.Flags().StringVar(&o.Owner, "owner", "", "only those of `NAME`")
 	c.Flags().BoolVar(&o.Ready, "ready", false, "only those that can be claimed now")
 	complete(c, "status", statusWords()...)

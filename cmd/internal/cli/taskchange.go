@@ -44,7 +44,7 @@ func taskUpdateCommand(a *app, run func(context.Context, *app, taskUpdateOptions
 	f.Var(maybe{&o.Subject}, "subject", "new subject `TEXT`")
 	f.VarP(maybe{&o.Description}, "description", "d", "new description `TEXT`; - is standard input")
 	f.Var(maybe{&o.ActiveForm}, "active-form", "new `TEXT` for it while it is done")
-	f.Var(maybe{&o.Status}, "status", "new status `S`: pending, in_progress, completed, deleted")
+	f.Var(maybeChoice{&o.Status, updateWords()}, "status", "new status `S`: "+strings.Join(updateWords(), ", "))
 	f.Var(maybe{&o.Owner}, "owner", "new owner `NAME`; '' for nobody")
 	f.StringArrayVar(&o.AddBlockedBy, "blocked-by", nil, "`ID,…` of more tasks that come before (also --add-blocked-by)")
 	f.StringArrayVar(&o.AddBlocks, "blocks", nil, "`ID,…` of more tasks that come after (also --add-blocks)")
@@ -54,9 +54,15 @@ func taskUpdateCommand(a *app, run func(context.Context, *app, taskUpdateOptions
 	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(strings.TrimPrefix(name, "add-"))
 	})
-	complete(c, "status", append(statusWords()[:3], store.Deleted)...)
+	complete(c, "status", updateWords()...)
 	completeTaskFlags(a, c)
 	return c
+}
+
+// updateWords are the statuses that an update sets. task fail says that a task failed; what a
+// task waits for makes it blocked.
+func updateWords() []string {
+	return []string{store.Pending, store.InProgress, store.Completed, store.Deleted}
 }
 
 func runTaskUpdate(ctx context.Context, a *app, o taskUpdateOptions) error {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/style"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -14,8 +15,9 @@ import (
 )
 
 func teamCommand(a *app) *cobra.Command {
-	return group("team", "Create, list, show and delete teams", "Create, list, show and delete teams.",
-		teamCreateCommand(a, runTeamCreate), teamListCommand(a, runTeamList), teamShowCommand(a, runTeamShow), teamDeleteCommand(a, runTeamDelete))
+	return group("team", "Create, list, show, delete and take over teams", "Create, list, show, delete and take over teams.",
+		teamCreateCommand(a, runTeamCreate), teamListCommand(a, runTeamList), teamShowCommand(a, runTeamShow), teamDeleteCommand(a, runTeamDelete),
+		takeoverCommand(a, runTakeover), delegateCommand(a, runDelegate))
 }
 
 type teamCreateOptions struct {
@@ -25,11 +27,11 @@ type teamCreateOptions struct {
 func teamCreateCommand(a *app, run func(context.Context, *app, teamCreateOptions) error) *cobra.Command {
 	o := teamCreateOptions{}
 	c := &cobra.Command{
-		Use:   "create NAME --description TEXT",
+		Use:   "create NAME",
 		Short: "Make a team without teammates",
 		Long: "Make a team without teammates. Whoever runs the verbs afterwards acts as its lead.\n" +
 			"NAME is 3 to 64 lower-case letters and digits, in words joined by hyphens.",
-		Example: "  leadlight team create review --description 'Check this repository before a release'",
+		Example: "  leadlight team create review\n  leadlight team create review --description 'Check this repository before a release'",
 		Args:    takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Name = args[0]
@@ -37,7 +39,7 @@ func teamCreateCommand(a *app, run func(context.Context, *app, teamCreateOptions
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.Description, "description", "", "`TEXT` that says what the team is for, 1 to 500 characters (needed)")
+	f.StringVar(&o.Description, "description", "", "`TEXT` that says what the team is for, up to 500 characters")
 	f.StringVar(&o.Lead, "lead", "", "`NAME` of the lead, if not team-lead")
 	f.StringVar(&o.AgentType, "agent-type", "", "`TYPE` of the lead's agent")
 	f.StringVar(&o.Cwd, "cwd", "", "working `DIR` of the teammates, if not this one")
@@ -204,8 +206,12 @@ func memberRows(members []api.Member) *table {
 		if m.PID > 0 {
 			pid = strconv.Itoa(m.PID)
 		}
+		pane := m.TmuxPaneID
+		if pane == "in-process" {
+			pane = panes.Headless
+		}
 		t.add(cell{m.Name, m.Color}, cell{state, style.Member(m.State).Color}, plain("%s", m.Kind), plain("%s", m.Profile), plain("%s", m.Task),
-			cell{unread, "yellow"}, plain("%s", m.TmuxPaneID), plain("%s", pid), plain("%s", since(m.LastActivityAt)), plain("%s", m.Reason))
+			cell{unread, "yellow"}, plain("%s", pane), plain("%s", pid), plain("%s", since(m.LastActivityAt)), plain("%s", m.Reason))
 	}
 	return t
 }

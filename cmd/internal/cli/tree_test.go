@@ -147,7 +147,7 @@ func TestEveryCommandIsInHelp(t *testing.T) {
 		}
 	}
 	each(t, func(t *testing.T, c *cobra.Command) {
-		if c.Hidden || c.Name() == "help" {
+		if c.Hidden || c.HasParent() && c.Parent().Hidden || c.Name() == "help" {
 			return
 		}
 		words := strings.Fields(c.CommandPath())[1:]
@@ -184,15 +184,15 @@ func TestTheJSONAnswers(t *testing.T) {
 		"team show, team create": "name description createdAt leadAgentId members metadata path mailbox",
 		"ps": "name agentId agentType kind profile model color state isActive backendType tmuxPaneId pid exitCode signal " +
 			"startedAt lastActivityAt unread task cwd reason",
-		"spawn, restart":  "name agentId state tmuxPaneId backendType pid",
-		"stop, down":      "members ok",
-		"  members, each": "name outcome requestId durationMs leftovers",
-		"send":            "id to timestamp",
-		"broadcast":       "id to timestamp",
-		"inbox":           "id from text summary timestamp color read type",
-		"task ls":         "id subject description activeForm status owner blocks blockedBy metadata ready createdAt updatedAt result",
-		"doctor":          "checks ok",
-		"  checks, each":  "name status detail fix",
+		"spawn, restart NAME":             "name agentId state tmuxPaneId backendType pid",
+		"stop, down":                      "members ok",
+		"  members, each":                 "name outcome requestId durationMs leftovers",
+		"send":                            "id to timestamp",
+		"send --all, or to several names": "id to timestamp",
+		"inbox":                           "id from text summary timestamp color read type",
+		"task ls":                         "id subject description activeForm status owner blocks blockedBy metadata ready createdAt updatedAt result",
+		"doctor":                          "checks ok",
+		"  checks, each":                  "name status detail fix",
 		"errors, on standard error: {\"error\": …}": "code message hint",
 	}
 	for _, a := range jsonAnswers() {
@@ -234,7 +234,7 @@ func TestTheManual(t *testing.T) {
 		t.Fatal(errs)
 	}
 	each(t, func(t *testing.T, c *cobra.Command) {
-		if c.Hidden || c.Name() == "help" {
+		if c.Hidden || c.HasParent() && c.Parent().Hidden || c.Name() == "help" {
 			return
 		}
 		page, err := os.ReadFile(filepath.Join(dir, strings.ReplaceAll(c.CommandPath(), " ", "-")+".1"))

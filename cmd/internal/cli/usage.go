@@ -59,6 +59,26 @@ func flagMeant(c *cobra.Command, name string) string {
 	return ""
 }
 
+// otherWords are what peers, or earlier versions, call a command of ours.
+func otherWords() map[string]string {
+	return map[string]string{
+		"list": "ps", "ls": "ps", "status": "ps", "kill": "stop", "end": "stop", "remove": "stop", "rm": "stop", "start": "up", "create": "team create", "delete": "team delete",
+		"logs-f": "logs --follow", "tail": "logs --follow", "broadcast": "send --all", "message": "send", "msg": "send", "mail": "inbox", "focus": "attach", "join": "attach",
+		"select": "attach", "exec": "attach", "peek": "capture", "screen": "capture", "send-keys": "keys", "press": "keys", "takeover": "team takeover", "delegate": "team delegate",
+		"permission": "requests", "permissions": "requests", "plans": "requests", "reject": "deny", "refuse": "deny", "allow": "approve", "shutdown": "stop", "item": "run item",
+		"items": "run item", "runs": "run", "tasks": "task ls", "claim": "task claim", "done": "task done", "api": "daemon schema", "schema": "daemon schema", "backend-test": "backend test",
+		"dashboard": "top", "ui": "top", "watch": "top", "serve": "daemon run", "server": "daemon run", "check": "doctor", "clean": "gc", "prune": "gc", "config": "doctor -v", "new": "spawn", "add": "spawn", "run-team": "up",
+	}
+}
+
+// otherSubcommands are the same below a command.
+func otherSubcommands() map[string]string {
+	return map[string]string{
+		"plan ls": "requests", "plan list": "requests", "plan approve": "approve", "plan reject": "deny", "task list": "task ls", "task create": "task add", "task delete": "task rm",
+		"task complete": "task done", "team list": "team ls", "team rm": "team delete", "run list": "run ls", "run start": "run create", "run stop": "run cancel",
+	}
+}
+
 // unknownVerb refuses what is no command of c.
 func unknownVerb(c *cobra.Command, word string) error {
 	var names []string
@@ -67,11 +87,21 @@ func unknownVerb(c *cobra.Command, word string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	text := fmt.Sprintf("%s has no command %q", c.CommandPath(), store.Shown(word))
-	if near := config.Nearest(word, names); near != "" {
-		text += fmt.Sprintf("; did you mean %q?", c.CommandPath()+" "+near)
+	path := c.CommandPath()
+	near := config.Nearest(word, names)
+	if near != "" {
+		near = path + " " + near
 	}
-	return usage("%s", text).WithHint("%s --help lists its commands", c.CommandPath())
+	if other, ok := otherWords()[word]; ok && !c.HasParent() {
+		near = path + " " + other
+	} else if other, ok := otherSubcommands()[strings.TrimPrefix(path, c.Root().Name()+" ")+" "+word]; ok {
+		near = c.Root().Name() + " " + other
+	}
+	text := fmt.Sprintf("%s has no command %q", path, store.Shown(word))
+	if near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return usage("%s", text).WithHint("%s --help lists its commands", path)
 }
 
 // takes checks the number of arguments; most -1 means any number.
@@ -107,15 +137,47 @@ func (c choice) String() string {
 }
 func (c choice) Type() string { return strings.Join(c.words, "|") }
 func (c choice) Set(v string) error {
-	if !slices.Contains(c.words, v) {
-		text := "it takes " + strings.Join(c.words, ", ")
-		if near := config.Nearest(v, c.words); near != "" {
-			text += fmt.Sprintf("; did you mean %q?", near)
-		}
-		return errors.New(text)
+	word, err := oneOf(v, c.words)
+	if err == nil {
+		*c.to = word
 	}
-	*c.to = v
-	return nil
+	return err
+}
+
+// synonyms are the words of tasks for items, and the other way round.
+func synonyms() map[string]string {
+	return map[string]string{"done": "completed", "todo": "pending", "completed": "done", "pending": "todo"}
+}
+
+// oneOf returns the one of the words that v means.
+func oneOf(v string, words []string) (string, error) {
+	if slices.Contains(words, v) {
+		return v, nil
+	}
+	if other := synonyms()[v]; slices.Contains(words, other) {
+		return other, nil
+	}
+	text := "it takes " + strings.Join(words, ", ")
+	if near := config.Nearest(v, words); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return "", errors.New(text)
+}
+
+// maybeChoice is a choice that tells "not given" (nil).
+type maybeChoice struct {
+	to    **string
+	words []string
+}
+
+func (c maybeChoice) String() string { return "" }
+func (c maybeChoice) Type() string   { return strings.Join(c.words, "|") }
+func (c maybeChoice) Set(v string) error {
+	word, err := oneOf(v, c.words)
+	if err == nil {
+		*c.to = &word
+	}
+	return err
 }
 
 // span is a flag that takes a time, such as 30s.

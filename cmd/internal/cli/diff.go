@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/spf13/cobra"
+)
+
+type diffOptions struct {
+	Name string // "": every teammate with a worktree
+	Stat bool
+}
+
+// difference is the answer of diff.
+type difference struct {
+	Name   string `json:"name"`
+	Branch string `json:"branch"`
+	Diff   string `json:"diff"`
+}
+
+func diffCommand(a *app, run func(context.Context, *app, diffOptions) error) *cobra.Command {
+	var o diffOptions
+	c := &cobra.Command{
+		Use: "diff [NAME]", Short: "Show what a teammate changed in its worktree",
+		Long: "Show what a teammate changed in its worktree since it branched: commits, changes that are in no\n" +
+			"commit, and new files. Without NAME: every teammate that has a worktree. git merge merges a branch.",
+		Example: "  leadlight diff bob\n  leadlight diff --stat", Args: takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Name = first(args)
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Flags().BoolVar(&o.Stat, "stat", false, "one line a file")
+	return c
+}
+
+func runDiff(ctx context.Context, a *app, o diffOptions) error {
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	names := []string{o.Name}
+	if o.Name == "" {
+		members, _, err := svc.Members(ctx, team, true)
+		if err != nil {
+			return err
+		}
+		if names = withWorktree(members); len(names) == 0 {
+			a.say("no teammate has a worktree; leadlight spawn NAME --worktree gives one")
+		}
+	}
+	all := []difference{}
+	for _, name := range names {
+		text, branch, err := svc.Diff(ctx, team, name, o.Stat, a.colors(a.out.w) && !a.json)
+		if err != nil {
+			return err
+		}
+		all = append(all, difference{name, branch, text})
+	}
+	if o.Name != "" && a.json {
+		return a.printJSON(all[0])
+	}
+	return a.answer(all, func(w io.Writer) {
+		for _, d := range all {
+			if o.Name == "" {
+				fmt.Fprintf(w, "%s (branch %s):\n", oneLine(d.Name), oneLine(d.Branch))
+			}
+			if d.Diff != "" {
+				fmt.Fprintln(w, d.Diff)
+			}
+			if d.Diff != "" && d.Branch != "" && isTerminal(a.out.w) {
+				a.say("when it is committed: git merge %s", d.Branch)
+			}
+		}
+	})
+}
+
+func withWorktree(members []api.Member) (names []string) {
+	for _, m := range members {
+		if m.Worktree != "" {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/spf13/cobra"
+)
+
+type keysOptions struct {
+	Name string
+	Keys []string
+}
+
+// pressed is the answer of keys.
+type pressed struct {
+	Name string   `json:"name"`
+	Keys []string `json:"keys"`
+}
+
+func keysCommand(a *app, run func(context.Context, *app, keysOptions) error) *cobra.Command {
+	return &cobra.Command{
+		Use: "keys NAME KEY…", Short: "Press keys in a teammate's pane",
+		Long: "Press keys in a teammate's pane, to answer a dialog without going there. A KEY has its name in tmux\n" +
+			"(Enter, Escape, Tab, BTab, Up, Down, PageUp, C-c, F1) or is one character.",
+		Example: "  leadlight keys bob Down Enter\n  leadlight keys bob 1", Args: takes(2, -1),
+		ValidArgsFunction: func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return host.KeyNames(), cobra.ShellCompDirectiveNoFileComp
+			}
+			return completeMembers(a, 1)(c, args, toComplete)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return run(c.Context(), a, keysOptions{args[0], args[1:]})
+		},
+	}
+}
+
+// tmuxKeys are tmux's names of keys for which the host has another one.
+func tmuxKeys() map[string]string {
+	return map[string]string{
+		"btab": "shift-tab", "bspace": "backspace", "ic": "insert", "dc": "delete", "ppage": "pageup", "pgup": "pageup", "npage": "pagedown", "pgdn": "pagedown",
+		"s-up": "shift-up", "s-down": "shift-down", "s-enter": "shift-enter", "esc": "escape", "return": "enter",
+	}
+}
+
+// keyName is the host's name of a key that is given by tmux's.
+func keyName(key string) string {
+	name := strings.ToLower(key)
+	if other, ok := tmuxKeys()[name]; ok {
+		return other
+	}
+	if letter, ctrl := strings.CutPrefix(name, "c-"); ctrl {
+		return "ctrl-" + letter
+	}
+	if letter, ctrl := strings.CutPrefix(name, "^"); ctrl && letter != "" {
+		return "ctrl-" + letter
+	}
+	return key
+}
+
+func runKeys(ctx context.Context, a *app, o keysOptions) error {
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, k := range o.Keys {
+		names = append(names, keyName(k))
+	}
+	if err := svc.Keys(ctx, team, o.Name, names); err != nil {
+		return err
+	}
+	return a.answer(pressed{o.Name, o.Keys}, func(io.Writer) {})
+}

@@ -1,0 +1,310 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/spf13/cobra"
+)
+
+// Kinds of requests.
+const (
+	planRequest       = "plan"
+	permissionRequest = "permission"
+	dialogRequest     = "dialog"
+	shutdownRequest   = "shutdown"
+)
+
+// request is what waits for an answer (requests, approve, deny).
+type request struct {
+	ID         string    `json:"id"`
+	Kind       string    `json:"kind"` // plan, permission, dialog or shutdown
+	From       string    `json:"from"`
+	Status     string    `json:"status"`
+	Text       string    `json:"text"`
+	Answer     string    `json:"answer,omitempty"` // the command that answers a dialog
+	Reason     string    `json:"reason,omitempty"` // what was answered
+	AskedAt    *api.Time `json:"askedAt,omitempty"`
+	ResolvedAt *api.Time `json:"resolvedAt,omitempty"`
+}
+
+func requestsCommand(a *app, run func(context.Context, *app, bool) error) *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use: "requests", Short: "List what waits for an answer",
+		Long: "List what waits for an answer: plans, requests for permission, and dialogs on a teammate's screen.\n" +
+			"Inside a teammate: the request to shut down. Answer with approve or deny, a dialog with keys.",
+		Example: "  leadlight requests\n  leadlight requests --all --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, all) },
+	}
+	c.Flags().BoolVar(&all, "all", false, "show answered requests too")
+	return c
+}
+
+func runRequests(ctx context.Context, a *app, all bool) error {
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := a.requests(ctx, svc, team, all)
+	if err != nil {
+		return err
+	}
+	return a.answer(list, func(w io.Writer) {
+		if len(list) == 0 {
+			a.say("no requests")
+			return
+		}
+		t := &table{head: []string{"ID", "KIND", "FROM", "STATUS", "SINCE", "WHAT"}, less: []string{"SINCE", "STATUS"}}
+		for _, r := range list {
+			text := r.Text
+			if r.Answer != "" {
+				text += "  (answer: " + r.Answer + ")"
+			}
+			t.add(plain("%s", r.ID), plain("%s", r.Kind), plain("%s", r.From), cell{r.Status, requestColor(r.Status)}, plain("%s", since(r.AskedAt)), plain("%s", text))
+		}
+		t.write(w, width(a.out.w), a.colors(a.out.w))
+	})
+}
+
+func requestColor(status string) string {
+	return map[string]string{api.RequestOpen: "yellow", api.RequestApproved: "green", api.RequestRejected: "red", api.RequestReplaced: "dim"}[status]
+}
+
+// requests are those that the caller may answer.
+func (a *app) requests(ctx context.Context, svc *teams.Service, team string, all bool) ([]request, error) {
+	who, err := a.caller(a.built.settings)
+	if err != nil {
+		return nil, err
+	}
+	if who.Teammate {
+		return ownShutdown(ctx, svc, team)
+	}
+	out := []request{}
+	plans, err := svc.Plans(ctx, team, all)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range plans {
+		out = append(out, planShown(p))
+	}
+	permissions, err := svc.Permissions(ctx, team, all)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range permissions {
+		out = append(out, permissionShown(p))
+	}
+	members, _, err := svc.Members(ctx, team, false)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range members {
+		asks := slices.ContainsFunc(out, func(r request) bool { return r.From == m.Name && r.Status == api.RequestOpen })
+		if m.State == api.StateWaiting && !asks {
+			out = append(out, request{ID: dialogRequest + ":" + m.Name, Kind: dialogRequest, From: m.Name, Status: api.RequestOpen, Text: m.Reason,
+				Answer: "leadlight keys " + m.Name + " KEY…", AskedAt: m.LastActivityAt})
+		}
+	}
+	return out, nil
+}
+
+// ownShutdown is the request to shut down that waits for the teammate who asks.
+func ownShutdown(ctx context.Context, svc *teams.Service, team string) ([]request, error) {
+	f, asked, err := svc.Asked(ctx, team)
+	if err != nil || !asked {
+		return []request{}, err
+	}
+	return []request{{ID: f.RequestID, Kind: shutdownRequest, From: store.Lead, Status: api.RequestOpen, Text: f.Reason}}, nil
+}
+
+func planShown(p api.Plan) request {
+	return request{ID: p.ID, Kind: planRequest, From: p.From, Status: p.Status, Text: p.Plan, Reason: p.Feedback, AskedAt: p.SubmittedAt, ResolvedAt: p.ResolvedAt}
+}
+
+func permissionShown(p api.Permission) request {
+	what := []string{p.Tool, p.Description, string(p.Input), p.Host}
+	return request{ID: p.ID, Kind: permissionRequest, From: p.From, Status: p.Status, Reason: p.Reason, AskedAt: p.RequestedAt, ResolvedAt: p.ResolvedAt,
+		Text: strings.Join(slices.DeleteFunc(what, func(s string) bool { return s == "" }), "  ")}
+}
+
+// answerOptions are those of approve and deny.
+type answerOptions struct {
+	IDs     []string
+	Approve bool
+	Text    string // feedback or reason
+}
+
+func approveCommand(a *app, run func(context.Context, *app, answerOptions) error) *cobra.Command {
+	o := answerOptions{Approve: true}
+	c := &cobra.Command{
+		Use: "approve ID…", Short: "Approve plans, permissions, or your own shutdown",
+		Long: "Approve requests: a plan, a permission for this one use, or, inside a teammate, its own shutdown.\n" +
+			"An ID may be its beginning. Inside a teammate no ID is needed.",
+		Example: "  leadlight approve plan-3f2a\n  leadlight approve plan-3f2a --feedback 'and run the tests'",
+	}
+	c.Flags().StringVar(&o.Text, "feedback", "", "`TEXT` for the author of a plan")
+	return answerCommand(a, c, &o, run)
+}
+
+func denyCommand(a *app, run func(context.Context, *app, answerOptions) error) *cobra.Command {
+	var o answerOptions
+	c := &cobra.Command{
+		Use: "deny ID…", Short: "Deny plans, permissions, or your own shutdown",
+		Long: "Deny requests: a plan, a permission, or, inside a teammate, its own shutdown. Whoever asked is told\n" +
+			"the reason. An ID may be its beginning. Inside a teammate no ID is needed.",
+		Example: "  leadlight deny plan-3f2a --reason 'add tests'\n  leadlight deny perm-77b1 --reason 'use the make target'",
+	}
+	c.Flags().StringVar(&o.Text, "reason", "", "`TEXT` that says why")
+	return answerCommand(a, c, &o, run)
+}
+
+func answerCommand(a *app, c *cobra.Command, o *answerOptions, run func(context.Context, *app, answerOptions) error) *cobra.Command {
+	c.Args, c.ValidArgsFunction = takes(0, -1), completeRequests(a)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		o.IDs = args
+		return run(c.Context(), a, *o)
+	}
+	return c
+}
+
+func runAnswer(ctx context.Context, a *app, o answerOptions) error {
+	text, err := checkText(o.Text, "reason", store.MaxMessage)
+	if err != nil {
+		return err
+	}
+	svc, err := a.service(ctx)
+	if err != nil {
+		return err
+	}
+	who, err := a.caller(a.built.settings)
+	switch {
+	case err != nil:
+		return err
+	case len(o.IDs) == 0 && !who.Teammate:
+		return usage("%s needs the ID of a request", map[bool]string{true: "leadlight approve", false: "leadlight deny"}[o.Approve]).WithHint("leadlight requests lists them")
+	}
+	team, err := a.team(ctx, svc)
+	if err != nil {
+		return err
+	}
+	if who.Teammate {
+		return a.answerShutdown(ctx, svc, team, o, text)
+	}
+	open, err := a.requests(ctx, svc, team, true)
+	if err != nil {
+		return err
+	}
+	var chosen []request
+	for _, id := range o.IDs { // all are known before the first is answered
+		r, err := requestOf(open, team, id)
+		if err != nil {
+			return err
+		}
+		chosen = append(chosen, r)
+	}
+	var done []request
+	for _, r := range chosen {
+		r, err := resolve(ctx, svc, team, r, o.Approve, text)
+		if err != nil {
+			return err
+		}
+		done = append(done, r)
+		a.say("%s %s of %s is %s", r.Kind, r.ID, r.From, r.Status)
+	}
+	if len(done) == 1 {
+		return a.answer(done[0], func(io.Writer) {})
+	}
+	return a.answer(done, func(io.Writer) {})
+}
+
+// answerShutdown answers, as a teammate, its own request to shut down: the newest if none is
+// named.
+func (a *app) answerShutdown(ctx context.Context, svc *teams.Service, team string, o answerOptions, text string) error {
+	if len(o.IDs) > 1 {
+		return usage("a teammate has one request to answer, not %d", len(o.IDs))
+	}
+	id := first(o.IDs)
+	own, err := ownShutdown(ctx, svc, team)
+	if err != nil {
+		return err
+	}
+	if r, err := requestOf(own, team, id); err == nil {
+		id = r.ID
+	}
+	if _, err := svc.Plan(ctx, team, id); err == nil {
+		return fault.New(fault.NotLead, "a teammate does not answer plans").WithHint("the lead does: leadlight approve %s", id)
+	}
+	if id, err = svc.AnswerShutdown(ctx, team, id, o.Approve, text); err != nil {
+		return err
+	}
+	r := request{ID: id, Kind: shutdownRequest, From: store.Lead, Status: map[bool]string{true: api.RequestApproved, false: api.RequestRejected}[o.Approve], Reason: text}
+	return a.answer(r, func(io.Writer) { a.say("request %s is %s", r.ID, r.Status) })
+}
+
+// requestOf finds the request whose ID is, or begins with, id: an open one first.
+func requestOf(list []request, team, id string) (request, error) {
+	var found []request
+	for _, r := range list {
+		if r.ID == id {
+			return r, nil
+		}
+		if id != "" && strings.HasPrefix(r.ID, id) {
+			found = append(found, r)
+		}
+	}
+	if open := slices.DeleteFunc(slices.Clone(found), func(r request) bool { return r.Status != api.RequestOpen }); len(open) > 0 {
+		found = open
+	}
+	switch len(found) {
+	case 0:
+		return request{}, fault.New(fault.RequestNotFound, "team %s has no request %q", team, store.Shown(id)).WithHint("leadlight requests lists the open ones")
+	case 1:
+		return found[0], nil
+	}
+	var ids []string
+	for _, r := range found {
+		ids = append(ids, r.ID)
+	}
+	return request{}, usage("%q begins the IDs of %d requests: %s", store.Shown(id), len(ids), strings.Join(ids, ", ")).WithHint("give more of the ID")
+}
+
+// resolve answers one request.
+func resolve(ctx context.Context, svc *teams.Service, team string, r request, approve bool, text string) (request, error) {
+	switch r.Kind {
+	case planRequest:
+		if !approve && strings.TrimSpace(text) == "" {
+			text = "The lead gives no reason. Ask what to change."
+		}
+		p, err := svc.ResolvePlan(ctx, team, r.ID, approve, text)
+		return planShown(p), err
+	case permissionRequest:
+		p, err := svc.AnswerPermission(ctx, team, r.ID, approve, text)
+		return permissionShown(p), err
+	}
+	return r, fault.New(fault.Unsupported, "a dialog of %s is answered with keys", r.From).
+		WithHint("leadlight capture %s shows it; leadlight keys %s Enter presses a key", r.From, r.From)
+}
+
+// completeRequests offers the open requests.
+func completeRequests(a *app) words {
+	return upTo(-1, a.offer(func(ctx context.Context, built *composition, team string) []string {
+		team, err := built.service.PickTeam(ctx, team, teamHere)
+		if err != nil {
+			return nil
+		}
+		list, _ := a.requests(ctx, built.service, team, false)
+		var out []string
+		for _, r := range list {
+			out = append(out, r.ID+"\t"+store.Shown(oneLine(fmt.Sprintf("%s of %s: %s", r.Kind, r.From, r.Text))))
+		}
+		return out
+	}))
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"io"
+
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/spf13/cobra"
+)
+
+type setOptions struct {
+	Name        string // "": the team
+	Mode, Color string
+	Metadata    []string
+	Team        []string // K=V after set --team
+}
+
+// changed is the answer of set.
+type changed struct {
+	Name           string   `json:"name,omitempty"` // absent: the team
+	Team           string   `json:"team"`
+	PermissionMode string   `json:"permissionMode,omitempty"`
+	How            string   `json:"how,omitempty"` // "asked": the agent was sent a request; "restarted"
+	Color          string   `json:"color,omitempty"`
+	Metadata       []string `json:"metadata,omitempty"`
+}
+
+func setCommand(a *app, run func(context.Context, *app, setOptions) error) *cobra.Command {
+	var o setOptions
+	c := &cobra.Command{
+		Use: "set NAME", Short: "Change a teammate, or the team's metadata",
+		Long: "Change a teammate's permission mode, colour or metadata. An agent that cannot change its mode while it\n" +
+			"runs is restarted and continues its conversation, if its profile says how.\n\n" +
+			"leadlight set --team K=V… changes the team's metadata instead. K=null removes a key.",
+		Example: "  leadlight set ann --permission-mode acceptEdits\n  leadlight set ann --color cyan --metadata ticket=42\n" +
+			"  leadlight set --team release=1.4",
+		ValidArgsFunction: completeMembers(a, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.Team = a.pairs; len(o.Team) > 0 {
+				o.Team = append(o.Team, args...)
+			} else {
+				o.Name = args[0]
+			}
+			return run(c.Context(), a, o)
+		},
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(a.pairs) > 0 {
+			return nil
+		}
+		return takes(1, 1)(c, args)
+	}
+	f := c.Flags()
+	f.Var(choice{&o.Mode, teams.PermissionModes()}, "permission-mode", "`MODE` of asking for permission")
+	f.StringVar(&o.Color, "color", "", "`COLOR` of its name and border")
+	f.StringArrayVar(&o.Metadata, "metadata", nil, "`K=V` in the roster, V as JSON if it is JSON; K=null removes K; can be repeated")
+	complete(c, "permission-mode", teams.PermissionModes()...)
+	complete(c, "color", colors()...)
+	return c
+}
+
+func runSet(ctx context.Context, a *app, o setOptions) error {
+	if len(o.Team) > 0 {
+		return a.setTeam(ctx, o.Team)
+	}
+	meta, err := metadata(o.Metadata)
+	if err != nil {
+		return err
+	}
+	if o.Mode == "" && o.Color == "" && len(meta) == 0 {
+		return usage("leadlight set %s: nothing to change", o.Name).WithHint("leadlight set --help shows what can be changed")
+	}
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	done := changed{Name: o.Name, Team: team, Color: o.Color, Metadata: o.Metadata}
+	if o.Color != "" || len(meta) > 0 {
+		if err := svc.SetMember(ctx, team, o.Name, teams.MemberChange{Color: o.Color, Metadata: meta}); err != nil {
+			return err
+		}
+	}
+	if o.Mode != "" {
+		a.say("%s: changing its permission mode to %s", o.Name, o.Mode)
+		change, err := svc.SetPermissionMode(ctx, team, o.Name, o.Mode)
+		if err != nil {
+			return err
+		}
+		done.Name, done.PermissionMode, done.How = change.Name, change.Mode, change.How
+	}
+	return a.answer(done, func(io.Writer) {
+		switch done.How {
+		case "asked":
+			a.say("%s was asked to change to mode %s", done.Name, done.PermissionMode)
+		case "restarted":
+			a.say("%s was restarted in mode %s", done.Name, done.PermissionMode)
+		}
+	})
+}
+
+// setTeam changes the metadata of the team.
+func (a *app) setTeam(ctx context.Context, pairs []string) error {
+	meta, err := metadata(pairs)
+	if err != nil {
+		return err
+	}
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	if err := svc.SetTeam(ctx, team, meta); err != nil {
+		return err
+	}
+	return a.answer(changed{Team: team, Metadata: pairs}, func(io.Writer) {})
+}

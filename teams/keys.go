@@ -1,0 +1,39 @@
+package teams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes/host"
+)
+
+// Keys presses keys in the pane of a teammate that leadlight started, by the names that the
+// host knows: fault.NotLead for a teammate, fault.RecipientInactive if it has ended.
+func (s *Service) Keys(ctx context.Context, team, name string, keys []string) error {
+	if err := s.leadOnly("press keys in a teammate's pane"); err != nil {
+		return err
+	}
+	t, m, err := s.find(ctx, team, name)
+	if err != nil {
+		return err
+	}
+	if m.Leadlight == nil {
+		return fault.New(fault.Unsupported, "teammate %s was not started by leadlight", m.Name).WithHint("press the keys in its own terminal")
+	}
+	rec, err := s.panes.Records().Host(ctx, t.Name, m.Name)
+	if err == nil && rec.Host != m.Leadlight.Host {
+		err = host.ErrNoHost
+	}
+	if err == nil {
+		err = s.panes.Client(rec).Keys(ctx, keys)
+	}
+	if errors.Is(err, host.ErrNoHost) || errors.Is(err, errNoEntry) {
+		return fault.New(fault.RecipientInactive, "teammate %s takes no keys: its host has ended", m.Name).WithHint("leadlight restart %s starts it again", m.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("press keys in the pane of %s: %w", m.Name, err)
+	}
+	return nil
+}

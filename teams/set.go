@@ -1,0 +1,93 @@
+package teams
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/worktree"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// MemberChange is what SetMember changes. "" and nil leave a field as it is.
+type MemberChange struct {
+	Color    string
+	Metadata map[string]json.RawMessage // null removes a key
+}
+
+// SetMember changes a teammate's colour and metadata in the roster: fault.NotLead.
+func (s *Service) SetMember(ctx context.Context, team, name string, c MemberChange) error {
+	if err := s.leadOnly("change teammates"); err != nil {
+		return err
+	}
+	if c.Color != "" {
+		if err := checkColor(c.Color); err != nil {
+			return err
+		}
+	}
+	t, m, err := s.find(ctx, team, name)
+	if err != nil {
+		return err
+	}
+	return s.roster.Update(ctx, t.Name, func(t *store.Team) error {
+		entry := t.Member(m.Name)
+		if entry == nil {
+			return fault.New(fault.MemberNotFound, "teammate %s has left team %s", m.Name, t.Name)
+		}
+		if c.Color != "" {
+			entry.Color = c.Color
+		}
+		entry.Metadata = merged(entry.Metadata, c.Metadata)
+		return nil
+	})
+}
+
+// SetTeam changes a team's metadata: fault.NotLead. null removes a key.
+func (s *Service) SetTeam(ctx context.Context, team string, metadata map[string]json.RawMessage) error {
+	if err := s.leadOnly("change the team"); err != nil {
+		return err
+	}
+	if _, ours := metadata["leadlight"]; ours {
+		return fault.New(fault.InvalidArgument, "the key leadlight of a team's metadata is leadlight's own").WithHint("choose another key")
+	}
+	return s.roster.Update(ctx, team, func(t *store.Team) error {
+		t.Metadata = merged(t.Metadata, metadata)
+		return nil
+	})
+}
+
+func merged(old, change map[string]json.RawMessage) map[string]json.RawMessage {
+	out := maps.Clone(old)
+	if out == nil {
+		out = map[string]json.RawMessage{}
+	}
+	for k, v := range change {
+		if string(v) == "null" {
+			delete(out, k)
+		} else {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// Diff returns what a teammate changed in its worktree, and the worktree's branch.
+func (s *Service) Diff(ctx context.Context, team, name string, stat, color bool) (text, branch string, err error) {
+	t, m, err := s.find(ctx, team, name)
+	if err != nil {
+		return "", "", err
+	}
+	all, err := panes.ReadOwn[map[string]worktree.Tree](ctx, s.panes.Records(), t.Name, treesRecord)
+	if err != nil {
+		return "", "", fmt.Errorf("read the worktrees of team %s: %w", t.Name, err)
+	}
+	tree, has := all[m.Name]
+	if !has {
+		return "", "", fault.New(fault.Unsupported, "teammate %s has no worktree of its own", m.Name).WithHint("leadlight spawn NAME --worktree gives it one; git diff shows what changed in a shared folder")
+	}
+	text, err = s.worktrees().Diff(ctx, tree, stat, color)
+	return text, tree.Branch, err
+}

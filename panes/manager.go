@@ -145,6 +145,16 @@ func (m *Manager) Guard(ctx context.Context, team, verb string) (release func(),
 	return held.Release, nil
 }
 
+// LockMember lets one verb at a time start or end a member; the next one waits until
+// limit. release gives it free.
+func (m *Manager) LockMember(ctx context.Context, team, agent, verb string, limit time.Duration) (release func(), err error) {
+	held, err := lock.Acquire(ctx, m.opt.Dir, OwnPath(team, "locks", "member-"+agent), verb, limit)
+	if err != nil {
+		return nil, fmt.Errorf("wait for who starts or ends %s: %w", agent, err)
+	}
+	return held.Release, nil
+}
+
 // runDir is the folder of this base directory's sockets.
 func (m *Manager) runDir() string { return filepath.Join(m.opt.Runtime, m.baseKey) }
 

@@ -2,7 +2,6 @@ package panes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/signals"
@@ -25,84 +23,103 @@ type Target struct {
 	Pane        backend.ID
 }
 
-// Ending is what the lower rungs of the ladder came to.
-type Ending struct {
-	Outcome   string   // state.Terminated, Killed, PaneKilled, AlreadyStopped or UnprovenStop
+// StopResult is what the ending of one host came to.
+type StopResult struct {
+	Outcome   string   // state.Terminated, Killed, PaneKilled, AlreadyStopped or Unproven
 	Leftovers []string // left alone on purpose
 	Reason    string   // why it is unproven
+
+	complete bool // the host itself has ended all that it started, and is gone
 }
 
-// End ends a host with all it has started: TERM, which the host passes down, KILL
-// after term, and after kill more the host itself from outside. Then the pane is
-// closed, and then it is looked whether anything is left. It never touches a
-// process or a pane that does not prove to be this host's.
-func (m *Manager) End(ctx context.Context, t Target, term, kill time.Duration) Ending {
-	e := m.endHost(ctx, t, term, kill)
-	closed, err := m.closePane(ctx, t)
-	if e.Outcome == state.AlreadyStopped && closed {
-		e.Outcome = state.PaneKilled
-	}
-	if err != nil {
-		e.Outcome, e.Reason = state.Unproven, fault.Of(err).Message
-		return e
-	}
-	if left := survivors(t.Host); left != "" {
-		e.Outcome, e.Reason = state.Unproven, left
-	}
-	m.sweep(ctx, t)
-	return e
+// Stopper ends hosts for one verb, in two stages: End for each host, side by side, and
+// then Close for those that have ended by then, as a set. It never touches a process or
+// a pane that does not prove to be its host's.
+type Stopper struct {
+	m          *Manager
+	term, kill time.Duration
 }
 
-// endHost asks the host to end its tree, or ends the tree itself if the host is
-// mute or gone.
-func (m *Manager) endHost(ctx context.Context, t Target, term, kill time.Duration) Ending {
-	rec, err := m.records.Host(ctx, t.Team, t.Agent)
+// Stopper returns one with the limits of TERM and KILL.
+func (m *Manager) Stopper(term, kill time.Duration) *Stopper {
+	return &Stopper{m: m, term: term, kill: kill}
+}
+
+// End ends one host and closes its pane.
+func (m *Manager) End(ctx context.Context, t Target, term, kill time.Duration) StopResult {
+	return m.EndAll(ctx, []Target{t}, term, kill)[0]
+}
+
+// EndAll ends hosts side by side and closes their panes as a set.
+func (m *Manager) EndAll(ctx context.Context, set []Target, term, kill time.Duration) []StopResult {
+	s := m.Stopper(term, kill)
+	out := make([]StopResult, len(set))
+	each(len(set), func(i int) { out[i] = s.End(ctx, set[i]) })
+	s.Close(ctx, set, out)
+	return out
+}
+
+// End asks the host to end all that it has started: TERM, and KILL after the limit. If
+// the host is mute or gone, that is done from outside, the host last. Its pane stays.
+func (s *Stopper) End(ctx context.Context, t Target) StopResult {
+	rec, err := s.m.records.Host(ctx, t.Team, t.Agent)
 	known := err == nil && rec.Host == t.Host
 	if known && rec.Ended == nil {
-		ask, cancel := context.WithTimeout(ctx, term+2*kill+statusLimit)
-		rep, err := host.Dial(rec.Socket).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Term: term, Kill: kill})
+		ask, cancel := context.WithTimeout(ctx, s.term+2*s.kill+statusLimit)
+		rep, err := host.Dial(rec.Socket).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Term: s.term, Kill: s.kill})
 		cancel()
 		if err == nil {
-			m.awaitGone(ctx, rec, kill)
-			out := Ending{Outcome: state.Terminated, Leftovers: rep.Leftovers}
+			out := StopResult{Outcome: state.Terminated, Leftovers: rep.Leftovers}
 			if rep.Killed {
 				out.Outcome = state.Killed
 			}
+			s.awaitGone(ctx, rec)
+			out.complete = len(rep.Survivors) == 0 && rec.Process.Probe() == signals.Gone
 			return out
 		}
 	}
 	if known && rec.Ended != nil && rec.Process.Probe() == signals.Alive { // it stays, to be read: that ends now
-		m.shutDown(ctx, rec, kill)
+		s.sendAway(ctx, rec)
 	}
-	return fromOutside(ctx, t.Host, rec, known, kill)
+	return s.fromOutside(ctx, t.Host, rec, known)
 }
 
-// shutDown sends away a host whose agent has ended.
-func (m *Manager) shutDown(ctx context.Context, rec HostRecord, kill time.Duration) {
-	ask, cancel := context.WithTimeout(ctx, kill+statusLimit)
+// sendAway ends a host whose agent has ended.
+func (s *Stopper) sendAway(ctx context.Context, rec HostRecord) {
+	ask, cancel := context.WithTimeout(ctx, s.kill+statusLimit)
 	defer cancel()
-	if _, err := host.Dial(rec.Socket).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Kill: kill}); err == nil {
-		m.awaitGone(ctx, rec, kill)
+	if _, err := host.Dial(rec.Socket).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Kill: s.kill}); err == nil {
+		s.awaitGone(ctx, rec)
 	}
 }
 
-// awaitGone gives the host time to write its record and to go.
-func (m *Manager) awaitGone(ctx context.Context, rec HostRecord, limit time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, limit+statusLimit)
+// Limits of a host that has ended all that it started.
+const (
+	leaveLimit = 20 * time.Second // to write its record and to go by itself, also on a busy machine
+	killedWait = 2 * time.Second  // until it is gone after SIGKILL
+)
+
+// awaitGone gives a host that has nothing left to end the time to go.
+func (s *Stopper) awaitGone(ctx context.Context, rec HostRecord) {
+	leaving, cancel := context.WithTimeout(ctx, leaveLimit)
 	defer cancel()
-	if err := rec.Process.Wait(ctx); err != nil && rec.Process.Probe() == signals.Alive {
-		_ = rec.Process.Signal(syscall.SIGKILL)
+	if rec.Process.Wait(leaving) == nil || rec.Process.Probe() != signals.Alive {
+		return
 	}
+	_ = rec.Process.Signal(syscall.SIGKILL)
+	killed, cancel := context.WithTimeout(ctx, killedWait)
+	defer cancel()
+	_ = rec.Process.Wait(killed)
 }
 
 // fromOutside freezes and kills what a mute or dead host has left, the host last.
-func fromOutside(ctx context.Context, hostID string, rec HostRecord, known bool, kill time.Duration) Ending {
-	end := signals.TreeKiller{Host: hostID, Kill: kill}
+func (s *Stopper) fromOutside(ctx context.Context, hostID string, rec HostRecord, known bool) StopResult {
+	end := signals.TreeKiller{Host: hostID, Kill: s.kill}
 	if known && rec.Ended != nil && rec.Process.Probe() == signals.Alive {
 		end.Roots = []signals.Identity{rec.Process}
 	}
 	rep, err := end.Run(ctx)
-	out := Ending{Outcome: state.AlreadyStopped, Leftovers: lines(rep.Leftovers)}
+	out := StopResult{Outcome: state.AlreadyStopped, Leftovers: lines(rep.Leftovers)}
 	switch {
 	case err != nil:
 		out.Outcome, out.Reason = state.Unproven, err.Error()
@@ -114,63 +131,22 @@ func fromOutside(ctx context.Context, hostID string, rec HostRecord, known bool,
 	return out
 }
 
-// closePane closes the pane if it is still ours, and reports whether there was one.
-func (m *Manager) closePane(ctx context.Context, t Target) (bool, error) {
-	if t.Pane == "" || t.Backend == "" {
-		return false, nil
-	}
-	b, err := m.backendOf(t.Backend, t.Terminal)
-	if err != nil {
-		return false, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 2*terminalLimit)
-	defer cancel()
-	mark := m.mark(t.Team, t.Agent, t.Host)
-	there, err := holds(ctx, b, t.Pane, mark)
-	if err != nil {
-		return false, err
-	}
-	// Also of a pane that went by itself: Close puts the window's options back.
-	if err := backend.CloseOne(ctx, b, t.Pane, mark); !there {
-		return false, ignoreForeign(err)
-	} else if err != nil {
-		return false, ignoreGone(err)
-	}
-	still, err := holds(ctx, b, t.Pane, mark)
-	if err == nil && still {
-		err = fault.New(fault.Unproven, "pane %s is still there", t.Pane)
-	}
-	return true, err
-}
-
-// holds tells whether the pane is there and carries the mark.
-func holds(ctx context.Context, b backend.Backend, id backend.ID, mark backend.Mark) (bool, error) {
-	list, err := b.List(ctx)
-	if err != nil {
-		return false, err
-	}
-	for _, p := range list {
-		if p.ID == id && p.Mark == mark {
-			return true, nil
+// Close closes the panes of hosts that have ended, as a set, looks whether anything is
+// left, and writes what it finds into results. A host that has ended its own tree
+// adopted every orphan below it, so only the others are looked for again.
+func (s *Stopper) Close(ctx context.Context, set []Target, results []StopResult) {
+	s.m.closePanes(ctx, set, results)
+	each(len(set), func(i int) {
+		r := &results[i]
+		if r.Outcome != state.Unproven && !r.complete {
+			if left := survivors(set[i].Host); left != "" {
+				r.Outcome, r.Reason = state.Unproven, left
+			}
 		}
-	}
-	return false, nil
-}
-
-// ignoreForeign forgives that the id of a pane that is gone belongs to somebody
-// else now.
-func ignoreForeign(err error) error {
-	if errors.Is(err, fault.Unproven) {
-		return nil
-	}
-	return ignoreGone(err)
-}
-
-func ignoreGone(err error) error {
-	if errors.Is(err, backend.ErrGone) {
-		return nil
-	}
-	return err
+		if r.Outcome != state.Unproven {
+			s.m.sweep(ctx, set[i])
+		}
+	})
 }
 
 // survivors looks again: what still carries the host's mark and would be ended.

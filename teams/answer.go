@@ -3,9 +3,11 @@ package teams
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -46,12 +48,20 @@ func (s *Service) pendingShutdown(ctx context.Context, t store.Team, m store.Mem
 	if err != nil {
 		return store.Frame{}, "", fmt.Errorf("read the inbox of %s: %w", m.Name, err)
 	}
+	answers, err := s.newestAnswers(ctx, t)
+	if err != nil {
+		return store.Frame{}, "", err
+	}
+	withdrawn, err := panes.ReadOwn[[]string](ctx, s.panes.Records(), t.Name, withdrawnRecord)
+	if err != nil {
+		return store.Frame{}, "", fmt.Errorf("read which requests were taken back: %w", err)
+	}
 	for i := len(msgs) - 1; i >= 0; i-- {
 		f, ok := store.ParseFrame(msgs[i].Text)
 		if !ok || f.Type != store.ShutdownRequest || (id != "" && f.RequestID != id) || !fromLead(t, msgs[i]) || expired(&m, msgs[i]) {
 			continue
 		}
-		if _, _, answered := s.answer(ctx, t, m.Name, f.RequestID); answered {
+		if answers[requestKey{m.Name, f.RequestID}].outcome != "" || slices.Contains(withdrawn, f.RequestID) {
 			continue
 		}
 		return f, msgs[i].ID, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -13,73 +14,111 @@ import (
 )
 
 // RecordExit writes down that a member has ended: its roster entry (in a team that
-// Claude leads the entry is removed; that of a foreign member is that lead's own), and the tasks it had in progress, which are
-// free again with a note who had them. It does nothing if the roster names
-// another host than hostID for it or if the end is written down already, so it
-// can be called by whoever comes first: the host itself, stop, or who finds the
-// member lost. It reports whether it was the one that wrote it down.
+// Claude leads the entry is removed; that of a foreign member is that lead's own), and
+// the tasks it had in progress, which are free again with a note who had them. It does
+// nothing if the roster names another host than hostID for it or if the end is written
+// down already, so it can be called by whoever comes first: the host itself, stop, or who
+// finds the member lost. It reports whether it was the one that wrote it down.
 func (s *Service) RecordExit(ctx context.Context, team, name, hostID string, o panes.Ended) (first bool, err error) {
+	written, err := s.recordExits(ctx, team, []memberExit{{name, hostID, o}})
+	return written[name], err
+}
+
+// memberExit is the end of the host of a member.
+type memberExit struct {
+	name, host string
+	panes.Ended
+}
+
+// recordExits is RecordExit for a set of members, with one write of the roster.
+func (s *Service) recordExits(ctx context.Context, team string, exits []memberExit) (written map[string]bool, err error) {
 	ctx = context.WithoutCancel(ctx)
-	if _, m, err := s.find(ctx, team, name); err == nil && m.Leadlight != nil && m.Leadlight.Foreign && m.Leadlight.Host == hostID {
-		return false, s.freeTasks(ctx, team, name, o)
-	}
 	err = s.roster.Update(ctx, team, func(t *store.Team) error {
-		m := t.Member(name)
-		if m == nil || m.Leadlight == nil || m.Leadlight.Host != hostID {
-			return errNoEntry
-		}
-		if !t.LedByUs() {
-			kept := t.Members[:0:0]
-			for _, other := range t.Members {
-				if other.Name != m.Name {
-					kept = append(kept, other)
-				}
+		written = map[string]bool{} // the change may run more than once
+		for _, e := range exits {
+			if e.writeInto(t) {
+				written[e.name] = true
 			}
-			t.Members = kept
-			return nil
 		}
-		if settled(m.Leadlight.State) && o.State != api.StateStopped {
+		if len(written) == 0 {
 			return errNoEntry
 		}
-		b := *m.Leadlight
-		if !settled(b.State) {
-			b.StoppedAt = ptr(time.Now())
-			b.ExitCode, b.Signal, b.Reason = o.ExitCode, o.Signal, o.Reason
-		}
-		b.State = o.State
-		m.Leadlight, m.IsActive = &b, ptr(false)
 		return nil
 	})
 	switch {
-	case errors.Is(err, errNoEntry) || fault.CodeOf(err) == fault.TeamNotFound:
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("write down the end of %s: %w", name, err)
+	case fault.CodeOf(err) == fault.TeamNotFound:
+		return nil, nil
+	case err != nil && !errors.Is(err, errNoEntry):
+		return nil, fmt.Errorf("write down who of team %s has ended: %w", team, err)
 	}
-	return true, s.freeTasks(ctx, team, name, o)
+	owners := map[string]string{}
+	for _, e := range exits {
+		if written[e.name] || s.foreign(ctx, team, e) {
+			owners[e.name] = e.State
+		}
+	}
+	return written, s.freeTasks(ctx, team, owners)
 }
 
-// freeTasks gives back what a member had in progress. Those of one that is lost
-// stay with it if that is set: it is expected to come back.
-func (s *Service) freeTasks(ctx context.Context, team, name string, o panes.Ended) error {
-	if o.State == api.StateLost && s.limits.OnLoss == KeepTasks {
+// foreign tells whether an end is that of a member that stands in another lead's roster.
+func (s *Service) foreign(ctx context.Context, team string, e memberExit) bool {
+	_, m, err := s.find(ctx, team, e.name)
+	return err == nil && m.Leadlight != nil && m.Leadlight.Foreign && m.Leadlight.Host == e.host
+}
+
+// writeInto writes the end into a roster, and tells whether it had to.
+func (e memberExit) writeInto(t *store.Team) bool {
+	m := t.Member(e.name)
+	if m == nil || m.Leadlight == nil || m.Leadlight.Host != e.host {
+		return false
+	}
+	if !t.LedByUs() {
+		t.Members = slices.DeleteFunc(slices.Clone(t.Members), func(other store.Member) bool { return other.Name == m.Name })
+		return true
+	}
+	if settled(m.Leadlight.State) && e.State != api.StateStopped {
+		return false
+	}
+	b := *m.Leadlight
+	if !settled(b.State) {
+		b.StoppedAt = ptr(time.Now())
+		b.ExitCode, b.Signal, b.Reason = e.ExitCode, e.Signal, e.Reason
+	}
+	b.State = e.State
+	m.Leadlight, m.IsActive = &b, ptr(false)
+	return true
+}
+
+// freeTasks gives back what members, each with the state it is in, had in progress. Those
+// of one that is lost stay with it if that is set: it is expected to come back.
+func (s *Service) freeTasks(ctx context.Context, team string, owners map[string]string) error {
+	if len(owners) == 0 {
 		return nil
+	}
+	had := func(t store.Task) (name string, yes bool) {
+		for name, state := range owners {
+			if t.Status == store.InProgress && store.SameName(t.Owner, name) && (state != api.StateLost || s.limits.OnLoss != KeepTasks) {
+				return name, true
+			}
+		}
+		return "", false
 	}
 	tasks, _, err := s.tasks.List(ctx, team)
 	if err != nil {
-		return fmt.Errorf("free the tasks of %s: %w", name, err)
+		return fmt.Errorf("free the tasks of who has ended: %w", err)
 	}
 	var errs []error
 	for _, task := range tasks {
-		if task.Status != store.InProgress || !store.SameName(task.Owner, name) {
+		if _, yes := had(task); !yes {
 			continue
 		}
 		_, err := s.tasks.Update(ctx, team, task.ID, func(t *store.Task) error {
-			if t.Status != store.InProgress || !store.SameName(t.Owner, name) {
+			name, yes := had(*t)
+			if !yes {
 				return errNoEntry
 			}
 			t.Status, t.Owner = store.Pending, ""
-			setNote(t, fmt.Sprintf("released: %s had it and is %s", name, o.State))
+			setNote(t, fmt.Sprintf("released: %s had it and is %s", name, owners[name]))
 			return nil
 		})
 		if err != nil && !errors.Is(err, errNoEntry) && fault.CodeOf(err) != fault.TaskNotFound {
@@ -88,3 +127,6 @@ func (s *Service) freeTasks(ctx context.Context, team, name string, o panes.Ende
 	}
 	return errors.Join(errs...)
 }
+
+// errNoEntry says that a member is not, or no longer, the one that was meant.
+var errNoEntry = errors.New("the roster names another host")

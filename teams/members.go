@@ -101,16 +101,22 @@ func (s *Service) find(ctx context.Context, team, name string) (store.Team, stor
 	if err != nil {
 		return t, store.Member{}, err
 	}
+	m, err := memberOf(t, name)
+	return t, m, err
+}
+
+// memberOf returns a member of a roster.
+func memberOf(t store.Team, name string) (store.Member, error) {
 	m := t.Member(strings.TrimSuffix(name, "@"+t.Name))
 	switch {
 	case m == nil:
-		return t, store.Member{}, fault.New(fault.MemberNotFound, "team %s has no member %q", t.Name, store.Shown(name)).
+		return store.Member{}, fault.New(fault.MemberNotFound, "team %s has no member %q", t.Name, store.Shown(name)).
 			WithHint("its members: %s", memberNames(t))
 	case m.Unsafe:
-		return t, store.Member{}, fault.New(fault.InvalidName, "the roster of team %s holds the unsafe name %q", t.Name, store.Shown(m.Name)).
+		return store.Member{}, fault.New(fault.InvalidName, "the roster of team %s holds the unsafe name %q", t.Name, store.Shown(m.Name)).
 			WithHint("nothing is done with it; mend %s", t.Path)
 	}
-	return t, *m, nil
+	return *m, nil
 }
 
 func memberNames(t store.Team) string {

@@ -40,7 +40,7 @@ func (s *Service) Reconcile(ctx context.Context, team string) ([]string, error) 
 // reconcileOne does it for one member that does not run any more.
 func (s *Service) reconcileOne(ctx context.Context, t store.Team, entry store.Member, m api.Member) (first bool, err error) {
 	if settled(entry.Leadlight.State) { // who wrote that down may not have come to the tasks
-		return false, s.freeTasks(ctx, t.Name, m.Name, panes.Ended{State: m.State})
+		return false, s.freeTasks(ctx, t.Name, map[string]string{m.Name: m.State})
 	}
 	left := ""
 	if m.State == api.StateLost {

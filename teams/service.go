@@ -125,3 +125,7 @@ func (l Limits) withDefaults() Limits {
 	l.OnLoss = orDefault(l.OnLoss, ReleaseTasks)
 	return l
 }
+
+// lockWait is how long a verb waits for another one that starts or ends the same
+// teammate: as long as that may take.
+func (l Limits) lockWait() time.Duration { return l.Ready + l.Term + 2*l.Kill + 10*time.Second }

@@ -2,15 +2,13 @@ package teams
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
-	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -23,8 +21,8 @@ type StopOptions struct {
 
 	again bool // it is started again at once: its worktree stays
 
-	// Progress, if not nil, is told what is done to whom; what became of it is in the
-	// answer. It is called concurrently.
+	// Progress, if not nil, is told what is done to whom, and what became of it as soon
+	// as that is known. It is called concurrently.
 	Progress func(name, what string)
 }
 
@@ -34,13 +32,36 @@ func (o *StopOptions) say(name, what string) {
 	}
 }
 
-// leaveGrace is how long a teammate that agreed may take to go by itself.
-const leaveGrace = 2 * time.Second
+// stopping is one call of Stop. A set of members goes through its stages: ask and end,
+// where each member takes the time that it needs, then close, verify and record, for all
+// that have come so far at once.
+type stopping struct {
+	*Service
+	t       store.Team
+	o       StopOptions
+	stopper *panes.Stopper
+	members []*stoppingMember
+}
 
-// Stop walks the ladder with each of the teammates, all at once: ask, TERM, KILL,
-// close the pane, look again. names nil means all. The error is about the call as
-// a whole; what became of each teammate is in the answer, whose OK is false if one
-// refused or is not proved to be gone.
+// stoppingMember is one member on its way.
+type stoppingMember struct {
+	store.Member
+	obs     panes.Observation
+	began   time.Time
+	live    bool
+	request string           // id of the request to stop, "" if it was not asked
+	message string           // id of the message with it
+	answers chan answer      // the newest one
+	target  panes.Target     // from the stage end on
+	result  panes.StopResult // what ending it came to
+	out     api.Ending
+	release func() // gives its lock back
+}
+
+// Stop stops teammates: ask, TERM, KILL, close the panes, look again, write it down.
+// names nil means all. The error is about the call as a whole; what became of each
+// teammate is in the answer, whose OK is false if one refused or is not proved to be
+// gone. A teammate that takes long does not delay the others.
 func (s *Service) Stop(ctx context.Context, team string, names []string, o StopOptions) (api.Endings, error) {
 	if err := s.leadOnly("stop teammates"); err != nil {
 		return api.Endings{}, err
@@ -52,56 +73,35 @@ func (s *Service) Stop(ctx context.Context, team string, names []string, o StopO
 	if o.Ask <= 0 {
 		o.Ask = s.limits.Ask
 	}
-	out := api.Endings{Members: make([]api.Ending, len(members)), OK: true}
-	var wg sync.WaitGroup
-	for i, m := range members {
-		wg.Go(func() {
-			began := time.Now()
-			e := s.stopOne(ctx, t, m, &o)
-			e.Name, e.DurationMs = m.Name, time.Since(began).Milliseconds()
-			if e.Leftovers == nil {
-				e.Leftovers = []string{}
-			}
-			out.Members[i] = e
-		})
+	r := &stopping{Service: s, t: t, o: o, stopper: s.panes.Stopper(s.limits.Term, s.limits.Kill), members: make([]*stoppingMember, len(members))}
+	all(len(members), func(i int) { r.members[i] = r.observe(ctx, members[i]) })
+	defer r.ask(ctx)()
+	through := make(chan *stoppingMember)
+	for _, m := range r.members {
+		go func() {
+			r.end(ctx, m)
+			through <- m
+		}()
 	}
-	wg.Wait()
-	s.panes.TidyRun(ctx)
-	for _, e := range out.Members {
-		if e.Outcome == api.RejectedStop || e.Outcome == api.UnprovenStop {
-			out.OK = false
-		}
-	}
-	return out, nil
+	// From here on an interrupt would leave half of it: each step has its own limit.
+	done := context.WithoutCancel(ctx)
+	inBatches(through, len(r.members), func(batch []*stoppingMember) {
+		r.close(done, batch)
+		r.record(done, batch)
+		r.report(batch)
+	})
+	s.panes.TidyRun(done)
+	return r.answer(), nil
 }
 
-// Verdict is the error that an outcome amounts to, nil when every teammate ended.
-func Verdict(e api.Endings) error {
-	var refused, unproven []string
-	for _, m := range e.Members {
-		switch m.Outcome {
-		case api.RejectedStop:
-			refused = append(refused, m.Name+": "+orDefault(m.Reason, "no reason given"))
-		case api.UnprovenStop:
-			unproven = append(unproven, m.Name+": "+orDefault(m.Reason, "not observed"))
-		}
-	}
-	switch {
-	case len(unproven) > 0:
-		return fault.New(fault.Unproven, "not proved to be gone: %s", strings.Join(unproven, "; ")).
-			WithHint("leadlight ps shows what can be seen, leadlight doctor why; nothing was ended without proof that it is ours")
-	case len(refused) > 0:
-		return fault.New(fault.Rejected, "refused to stop: %s", strings.Join(refused, "; ")).
-			WithHint("--force ends a teammate that refuses")
-	}
-	return nil
-}
-
-// toStop picks the members that are meant, each one that somebody else runs is
-// refused before anything is done.
+// toStop picks the members that are meant; one that somebody else runs is refused before
+// anything is done. It waits for a spawn of one of them that is under way.
 func (s *Service) toStop(ctx context.Context, team string, names []string) (store.Team, []store.Member, error) {
 	t, err := s.get(ctx, team)
 	if err != nil {
+		return t, nil, err
+	}
+	if t, err = s.awaitSpawns(ctx, t, names); err != nil {
 		return t, nil, err
 	}
 	if names == nil {
@@ -116,7 +116,7 @@ func (s *Service) toStop(ctx context.Context, team string, names []string) (stor
 	var out []store.Member
 	seen := map[string]bool{}
 	for _, name := range names {
-		_, m, err := s.find(ctx, team, name)
+		m, err := memberOf(t, name)
 		if err != nil {
 			return t, nil, err
 		}
@@ -135,210 +135,178 @@ func (s *Service) toStop(ctx context.Context, team string, names []string) (stor
 	return t, out, nil
 }
 
-// stopOne is the ladder for one member.
-func (s *Service) stopOne(ctx context.Context, t store.Team, m store.Member, o *StopOptions) api.Ending {
-	seen := s.observeOne(ctx, t, m)
-	obs := s.panes.Observe(ctx, t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))
-	if err := s.guardLead(ctx, m, obs); err != nil {
-		return api.Ending{Outcome: api.UnprovenStop, Reason: err.Error()}
+// observe looks how a member is doing before anything is done to it.
+func (r *stopping) observe(ctx context.Context, m store.Member) *stoppingMember {
+	obs := r.panes.Observe(ctx, r.t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))
+	return &stoppingMember{
+		Member: m, obs: obs, began: time.Now(), live: !settled(m.Leadlight.State) && state.Live(obs.State),
+		answers: make(chan answer, 1), out: api.Ending{Name: m.Name, Leftovers: []string{}},
 	}
-	out := api.Ending{}
-	answered := ""
-	if seen.Live() && seen.State != api.StateUnknown && asksByMail(m.Leadlight.Kind) {
-		o.say(m.Name, "asked to stop")
-		var err error
-		if out.RequestID, answered, out.Reason, err = s.ask(ctx, t, m, o); err != nil {
-			o.say(m.Name, "could not be asked: "+fault.Of(err).Message) // a damaged inbox keeps nobody alive
-		}
-		if answered == api.RejectedStop && !o.Force {
-			out.Outcome = api.RejectedStop
-			return out
-		}
-	}
-	if ctx.Err() != nil && answered == "" {
-		return api.Ending{Outcome: api.UnprovenStop, RequestID: out.RequestID, Reason: "interrupted: " + asked(out.RequestID)}
-	}
-	// From here on an interrupt would leave half of it: each rung has its own limit.
-	ctx = context.WithoutCancel(ctx)
-	if answered == api.Approved {
-		s.awaitLeaving(ctx, t, m, leaveGrace)
-	}
-	if seen.Live() && answered == "" {
-		o.say(m.Name, fmt.Sprintf("gets SIGTERM, and SIGKILL after %s", s.limits.Term))
-	}
-	e := s.panes.End(ctx, s.target(t, m, obs), s.limits.Term, s.limits.Kill)
-	out.Outcome, out.Leftovers = e.Outcome, e.Leftovers
-	switch {
-	case e.Outcome == api.UnprovenStop:
-		out.Reason = e.Reason
-	case answered == api.Approved, answered == api.Exited && s.endedByItself(ctx, t, m):
-		out.Outcome = answered
-	case e.Outcome == api.PaneKilled && !seen.Live():
-		out.Outcome = api.AlreadyStopped // only its dead pane was left
-	}
-	if out.Outcome != api.UnprovenStop {
-		if _, err := s.RecordExit(ctx, t.Name, m.Name, m.Leadlight.Host, panes.Ended{State: api.StateStopped, Reason: orDefault(o.Reason, "stopped")}); err != nil {
-			out.Outcome, out.Reason = api.UnprovenStop, "it is gone, but the roster could not be written: "+err.Error()
-		}
-	}
-	if out.Outcome != api.UnprovenStop && !o.again {
-		if left := s.removeWorktree(ctx, t.Name, m.Name); left != "" {
-			out.Leftovers = append(out.Leftovers, left)
-		}
-	}
-	return out
 }
-
-// asked says where an interrupted stop has got to with a teammate.
-func asked(requestID string) string {
-	if requestID == "" {
-		return "it runs on"
-	}
-	return "it was asked, and may still stop by itself"
-}
-
-// endedByItself tells whether the host has written down the end of its agent: one
-// that was killed could not.
-func (s *Service) endedByItself(ctx context.Context, t store.Team, m store.Member) bool {
-	rec, err := s.panes.Records().Host(ctx, t.Name, m.Name)
-	return err == nil && rec.Host == m.Leadlight.Host && rec.Ended != nil
-}
-
-// asksByMail tells whether a request in the inbox reaches that kind: the host of an
-// interactive agent reads it and asks as the profile says.
-func asksByMail(kind string) bool { return kind != profiles.Plain }
 
 // guardLead refuses to go on when the roster names the lead's own pane as the
 // member's: somebody wrote it there.
-func (s *Service) guardLead(ctx context.Context, m store.Member, o panes.Observation) error {
-	if o.Record.Pane != "" && paneOf(m) != "" && o.Record.Pane != m.TmuxPaneID {
-		return fault.New(fault.Rejected, "the roster says pane %s, the host of %s says %s", store.Shown(m.TmuxPaneID), m.Name, o.Record.Pane)
+func (r *stopping) guardLead(ctx context.Context, m *stoppingMember) error {
+	pane := m.obs.Record.Pane
+	if pane != "" && paneOf(m.Member) != "" && pane != m.TmuxPaneID {
+		return fault.New(fault.Rejected, "the roster says pane %s, the host of %s says %s", store.Shown(m.TmuxPaneID), m.Name, pane)
 	}
-	if o.Record.Pane != "" {
+	if pane != "" {
 		return nil // its host stands in it: no need to ask a terminal that may be mute
 	}
-	if self, ok := s.panes.Self(ctx); ok && string(self) == m.TmuxPaneID {
+	if self, ok := r.panes.Self(ctx); ok && string(self) == m.TmuxPaneID {
 		return fault.New(fault.Rejected, "the roster gives %s the pane %s, which is the lead's own", m.Name, m.TmuxPaneID)
 	}
 	return nil
 }
 
-// ask sends the shutdown request and waits for the answer, the exit, or the limit.
-func (s *Service) ask(ctx context.Context, t store.Team, m store.Member, o *StopOptions) (id, answer, reason string, err error) {
-	now := time.Now()
-	id = store.NewRequestID("shutdown", m.Name, now)
-	frame := store.Frame{Type: store.ShutdownRequest, RequestID: id, From: store.Lead, Reason: o.Reason, Timestamp: store.FormatTime(now)}
-	if _, err := s.mail.Put(ctx, t.Name, m.Name, store.Message{From: store.Lead, Text: frame.Text(), Timestamp: now}); err != nil {
-		return id, "", "", fmt.Errorf("ask %s to stop: %w", m.Name, err)
+// report says what became of members.
+func (r *stopping) report(batch []*stoppingMember) {
+	for _, m := range batch {
+		if m.release != nil {
+			m.release()
+		}
+		m.out.DurationMs = time.Since(m.began).Milliseconds()
+		r.o.say(m.Name, orDefault(m.out.Reason, m.out.Outcome))
 	}
-	ctx, cancel := context.WithTimeout(ctx, o.Ask)
-	defer cancel()
-	hints, err := s.mail.Watch(ctx, t.Name, leadName(t))
+}
+
+func (r *stopping) answer() api.Endings {
+	out := api.Endings{Members: []api.Ending{}, OK: true}
+	for _, m := range r.members {
+		out.Members = append(out.Members, m.out)
+		if m.out.Outcome == state.Rejected || m.out.Outcome == state.Unproven {
+			out.OK = false
+		}
+	}
+	return out
+}
+
+// Verdict is the error that an outcome amounts to, nil when every teammate ended.
+func Verdict(e api.Endings) error {
+	var refused, unproven []string
+	for _, m := range e.Members {
+		switch m.Outcome {
+		case state.Rejected:
+			refused = append(refused, m.Name+": "+orDefault(m.Reason, "no reason given"))
+		case state.Unproven:
+			unproven = append(unproven, m.Name+": "+orDefault(m.Reason, "not observed"))
+		}
+	}
+	switch {
+	case len(unproven) > 0:
+		return fault.New(fault.Unproven, "not proved to be gone: %s", strings.Join(unproven, "; ")).
+			WithHint("leadlight ps shows what can be seen, leadlight doctor why; nothing was ended without proof that it is ours")
+	case len(refused) > 0:
+		return fault.New(fault.Rejected, "refused to stop: %s", strings.Join(refused, "; ")).
+			WithHint("--force ends a teammate that refuses")
+	}
+	return nil
+}
+
+// end is the stage in which a member ends: by itself after it was asked, else by TERM
+// and KILL. What it comes to is in m.result, or in m.out if it does not end.
+func (r *stopping) end(ctx context.Context, m *stoppingMember) {
+	if err := r.guardLead(ctx, m); err != nil {
+		m.out.Outcome, m.out.Reason = state.Unproven, err.Error()
+		return
+	}
+	var said answer
+	if m.request != "" {
+		said = r.await(ctx, m)
+	}
+	switch {
+	case said.outcome == state.Rejected && !r.o.Force:
+		m.out.Outcome, m.out.Reason = state.Rejected, said.reason
+		return
+	case ctx.Err() != nil && said.outcome == "":
+		m.out.Outcome, m.out.Reason = state.Unproven, "interrupted: "+r.withdraw(context.WithoutCancel(ctx), m)
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	release, err := r.panes.LockMember(ctx, r.t.Name, m.Name, "stop a teammate", r.limits.lockWait())
 	if err != nil {
-		return id, "", "", fmt.Errorf("watch for the answer of %s: %w", m.Name, err)
+		m.out.Outcome, m.out.Reason = state.Unproven, fault.Of(err).Message
+		return
 	}
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	look := time.NewTicker(time.Second) // a hint may have been lost
-	defer look.Stop()
-	for read := true; ; {
-		if read {
-			if answer, reason, found := s.answer(ctx, t, m.Name, id); found {
-				return id, answer, reason, nil
-			}
+	m.release = release
+	if m.live && said.outcome == "" {
+		r.o.say(m.Name, fmt.Sprintf("gets SIGTERM, and SIGKILL after %s", r.limits.Term))
+	}
+	m.target = r.target(r.t, m.Member, m.obs)
+	m.result = r.stopper.End(ctx, m.target)
+	if m.result.Outcome == state.Unproven {
+		m.out.Reason = m.result.Reason
+	}
+	m.out.Outcome = said.outcome
+}
+
+// close closes the panes of members that have ended, as a set, and looks again.
+func (r *stopping) close(ctx context.Context, batch []*stoppingMember) {
+	var ended []*stoppingMember
+	var set []panes.Target
+	var results []panes.StopResult
+	for _, m := range batch {
+		if m.target.Host != "" {
+			ended, set, results = append(ended, m), append(set, m.target), append(results, m.result)
 		}
-		if read = false; !s.running(ctx, t, m) {
-			if answer, reason, found := s.answer(ctx, t, m.Name, id); found {
-				return id, answer, reason, nil
-			}
-			return id, api.Exited, "", nil
-		}
-		select {
-		case <-ctx.Done():
-			return id, "", "", nil
-		case <-tick.C:
-		case <-look.C:
-			read = true
-		case _, ok := <-hints:
-			if read = true; !ok {
-				hints = nil
-			}
-		}
+	}
+	if len(set) == 0 {
+		return
+	}
+	r.stopper.Close(ctx, set, results)
+	for i, m := range ended {
+		m.result = results[i]
+		r.judge(ctx, m)
 	}
 }
 
-// answer looks for the member's answer to request id in the lead's box. Only the
-// member itself can answer, and only this very request.
-func (s *Service) answer(ctx context.Context, t store.Team, name, id string) (answer, reason string, found bool) {
-	msgs, err := s.mail.List(ctx, t.Name, leadName(t))
-	if err != nil {
-		return "", "", false
-	}
-	for _, msg := range msgs {
-		f, ok := store.ParseFrame(msg.Text)
-		if !ok || f.RequestID != id || !store.SameName(msg.From, name) {
-			continue
-		}
-		switch f.Type {
-		case store.ShutdownApproved:
-			answer, found = api.Approved, true
-		case store.ShutdownRejected:
-			answer, reason, found = api.RejectedStop, f.Reason, true
-		}
-		if found {
-			if t.LedByUs() && !s.caller.Teammate {
-				_ = s.mail.MarkRead(ctx, t.Name, leadName(t), []string{msg.ID}) // unread, it would only be seen twice
-			}
-			return answer, reason, true
-		}
-	}
-	return "", "", false
-}
-
-// agreedToStop tells whether a member has approved a shutdown.
-func (s *Service) agreedToStop(ctx context.Context, t store.Team, name string) bool {
-	msgs, err := s.mail.List(ctx, t.Name, leadName(t))
-	if err != nil {
-		return false
-	}
-	for _, msg := range msgs {
-		if f, ok := store.ParseFrame(msg.Text); ok && f.Type == store.ShutdownApproved && store.SameName(msg.From, name) {
-			return true
-		}
-	}
-	return false
-}
-
-// running tells whether the member's host is, as far as can be seen, there.
-func (s *Service) running(ctx context.Context, t store.Team, m store.Member) bool {
-	o := s.panes.Observe(ctx, t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))
-	return (&api.Member{State: o.State}).Live()
-}
-
-// awaitLeaving gives a member that agreed the time to go by itself.
-func (s *Service) awaitLeaving(ctx context.Context, t store.Team, m store.Member, limit time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for s.running(ctx, t, m) {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+// judge decides which word the end of a member gets.
+func (r *stopping) judge(ctx context.Context, m *stoppingMember) {
+	said, found := m.out.Outcome, m.result.Outcome
+	m.out.Outcome, m.out.Reason = found, ""
+	m.out.Leftovers = append(m.out.Leftovers, m.result.Leftovers...)
+	switch {
+	case found == state.Unproven:
+		m.out.Reason = m.result.Reason
+	case said == state.Approved, said == state.Exited && r.endedByItself(ctx, m):
+		m.out.Outcome = said
+	case found == state.PaneKilled && !m.live:
+		m.out.Outcome = state.AlreadyStopped // only its dead pane was left
 	}
 }
 
-// leadName is the name of the lead's mailbox.
-func leadName(t store.Team) string {
-	for _, m := range t.Members {
-		if t.IsLead(m) && !m.Unsafe {
-			return m.Name
-		}
-	}
-	return store.Lead
+// endedByItself tells whether the host has written down the end of its agent: one
+// that was killed could not.
+func (r *stopping) endedByItself(ctx context.Context, m *stoppingMember) bool {
+	rec, err := r.panes.Records().Host(ctx, r.t.Name, m.Name)
+	return err == nil && rec.Host == m.Leadlight.Host && rec.Ended != nil
 }
 
-// errNoEntry says that a member is not, or no longer, the one that was meant.
-var errNoEntry = errors.New("the roster names another host")
+// record writes down who has ended, for all at once.
+func (r *stopping) record(ctx context.Context, batch []*stoppingMember) {
+	var exits []memberExit
+	var gone []*stoppingMember
+	for _, m := range batch {
+		if m.target.Host != "" && m.out.Outcome != state.Unproven {
+			gone = append(gone, m)
+			exits = append(exits, memberExit{m.Name, m.Leadlight.Host, panes.Ended{State: state.Stopped, Reason: orDefault(r.o.Reason, "stopped")}})
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	if _, err := r.recordExits(ctx, r.t.Name, exits); err != nil {
+		for _, m := range gone {
+			m.out.Outcome, m.out.Reason = state.Unproven, "it is gone, but that could not be written down: "+err.Error()
+		}
+		return
+	}
+	for _, m := range gone {
+		if r.o.again {
+			r.withdraw(ctx, m) // it would ask the next one
+		} else if left := r.removeWorktree(ctx, r.t.Name, m.Name); left != "" {
+			m.out.Leftovers = append(m.out.Leftovers, left)
+		}
+	}
+}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -78,7 +77,7 @@ func (s *Service) adopted(ctx context.Context, out api.Takeover) (api.Takeover, 
 	ctx = context.WithoutCancel(ctx)
 	var errs []error
 	for _, name := range out.Removed {
-		errs = append(errs, s.freeTasks(ctx, out.Team, name, panes.Ended{State: api.StateLost}))
+		errs = append(errs, s.freeTasks(ctx, out.Team, map[string]string{name: api.StateLost}))
 	}
 	lost, err := s.Reconcile(ctx, out.Team)
 	out.Lost = orEmpty(lost)

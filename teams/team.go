@@ -271,3 +271,13 @@ func orDefault(s, otherwise string) string {
 	}
 	return s
 }
+
+// leadName is the name of the lead's mailbox.
+func leadName(t store.Team) string {
+	for _, m := range t.Members {
+		if t.IsLead(m) && !m.Unsafe {
+			return m.Name
+		}
+	}
+	return store.Lead
+}

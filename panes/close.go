@@ -1,0 +1,67 @@
+package panes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes/state"
+)
+
+// closePanes closes the panes of a set that are still ours: one list and one close for
+// each terminal. A pane that stays makes its result unproven; one that was there
+// although nothing ran makes it pane-killed.
+func (m *Manager) closePanes(ctx context.Context, set []Target, results []StopResult) {
+	type terminal struct{ backend, socket string }
+	at := map[terminal][]int{}
+	for i, t := range set {
+		if t.Pane != "" && t.Backend != "" {
+			k := terminal{t.Backend, t.Terminal}
+			at[k] = append(at[k], i)
+		}
+	}
+	for k, index := range at {
+		b, err := m.backendOf(k.backend, k.socket)
+		if err == nil {
+			err = m.closeIn(ctx, b, set, index, results)
+		}
+		if err == nil {
+			continue
+		}
+		for _, i := range index {
+			results[i].Outcome, results[i].Reason = state.Unproven, fault.Of(err).Message
+		}
+	}
+}
+
+// closeIn closes panes of one terminal.
+func (m *Manager) closeIn(ctx context.Context, b backend.Backend, set []Target, index []int, results []StopResult) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*terminalLimit)
+	defer cancel()
+	list, err := b.List(ctx)
+	if err != nil {
+		return err
+	}
+	there := map[backend.Marked]bool{}
+	for _, p := range list {
+		there[backend.Marked{ID: p.ID, Mark: p.Mark}] = true
+	}
+	panes := make([]backend.Marked, len(index))
+	for n, i := range index {
+		panes[n] = backend.Marked{ID: set[i].Pane, Mark: m.mark(set[i].Team, set[i].Agent, set[i].Host)}
+	}
+	// Also panes that went by themselves: Close puts the options of their windows back.
+	for n, err := range b.Close(ctx, panes...) {
+		r := &results[index[n]]
+		switch {
+		case errors.Is(err, backend.ErrGone), err != nil && !there[panes[n]] && errors.Is(err, fault.Unproven):
+			// It is gone, or the id of a pane that is gone belongs to somebody else now.
+		case err != nil:
+			r.Outcome, r.Reason = state.Unproven, fault.Of(err).Message
+		case there[panes[n]] && r.Outcome == state.AlreadyStopped:
+			r.Outcome = state.PaneKilled
+		}
+	}
+	return nil
+}

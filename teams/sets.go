@@ -1,0 +1,43 @@
+package teams
+
+import (
+	"sync"
+	"time"
+)
+
+// all calls f for 0..n-1, all at once, and waits for all.
+func all(n int, f func(int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { f(i) })
+	}
+	wg.Wait()
+}
+
+// How long those that come first wait for others, so that a set is handled at once; each
+// time twice as long as before.
+const (
+	batchFirst = 50 * time.Millisecond
+	batchMost  = 2 * time.Second
+)
+
+// inBatches receives n values and hands them on in batches, one after the other: those
+// that come at about the same time together, so that n slow ones cost few batches and do
+// not delay the quick ones.
+func inBatches[T any](in <-chan T, n int, handle func([]T)) {
+	for wait := batchFirst; n > 0; wait = min(2*wait, batchMost) {
+		batch := []T{<-in}
+		timer := time.NewTimer(wait)
+		for more := true; more && len(batch) < n; {
+			select {
+			case v := <-in:
+				batch = append(batch, v)
+			case <-timer.C:
+				more = false
+			}
+		}
+		timer.Stop()
+		n -= len(batch)
+		handle(batch)
+	}
+}

@@ -1,0 +1,279 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/panes/state"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Limits of asking.
+const (
+	leaveGrace   = 2 * time.Second  // how long a teammate that agreed may take to go by itself
+	answerLook   = time.Second      // how often the answers are read although no hint came
+	reminderStep = 10 * time.Second // how often it is said how long a teammate may still think
+)
+
+// answer is what a member said to a request to stop.
+type answer struct {
+	outcome string // state.Approved, Rejected or Exited; "": nothing yet
+	reason  string
+	message string // id of the message
+}
+
+// asksByMail tells whether a request in the inbox reaches that kind: the host of an
+// interactive agent reads it and asks as the profile says.
+func asksByMail(kind string) bool { return kind != profiles.Plain }
+
+// ask is the stage in which those who take a request to stop get one. From then on the
+// lead's box is read for their answers, until stop is called.
+func (r *stopping) ask(ctx context.Context) (stop func()) {
+	var asked []*stoppingMember
+	for _, m := range r.members {
+		if m.live && m.obs.State != state.Unknown && asksByMail(m.Leadlight.Kind) {
+			asked = append(asked, m)
+		}
+	}
+	if len(asked) == 0 {
+		return func() {}
+	}
+	all(len(asked), func(i int) {
+		if err := r.sendRequest(ctx, asked[i]); err != nil {
+			r.o.say(asked[i].Name, "could not be asked: "+fault.Of(err).Message) // a damaged inbox keeps nobody alive
+		}
+	})
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var done sync.WaitGroup
+	done.Go(func() { r.readAnswers(ctx, asked) })
+	return func() {
+		cancel()
+		done.Wait()
+	}
+}
+
+// sendRequest asks one member to stop.
+func (r *stopping) sendRequest(ctx context.Context, m *stoppingMember) error {
+	now := time.Now()
+	id := store.NewRequestID("shutdown", m.Name, now)
+	frame := store.Frame{Type: store.ShutdownRequest, RequestID: id, From: store.Lead, Reason: r.o.Reason, Timestamp: store.FormatTime(now)}
+	sent, err := r.mail.Put(ctx, r.t.Name, m.Name, store.Message{From: store.Lead, Text: frame.Text(), Timestamp: now})
+	if err != nil {
+		return fmt.Errorf("ask %s to stop: %w", m.Name, err)
+	}
+	m.request, m.message, m.out.RequestID = id, sent.ID, id
+	r.o.say(m.Name, fmt.Sprintf("asked to stop; gets SIGTERM in %s", r.o.Ask))
+	return nil
+}
+
+// readAnswers hands the newest answer of each member on, until ctx ends.
+func (r *stopping) readAnswers(ctx context.Context, asked []*stoppingMember) {
+	hints, err := r.mail.Watch(ctx, r.t.Name, leadName(r.t))
+	if err != nil {
+		r.log.Warn("watch for answers", "team", r.t.Name, "error", err)
+	}
+	look := time.NewTicker(answerLook) // a hint may have been lost
+	defer look.Stop()
+	told := map[string]string{} // message by request
+	for {
+		if newest, err := r.newestAnswers(ctx, r.t); err == nil {
+			for _, m := range asked {
+				if a, ok := newest[requestKey{m.Name, m.request}]; ok && told[m.request] != a.message {
+					told[m.request] = a.message
+					m.hear(a)
+					if r.t.LedByUs() {
+						_ = r.mail.MarkRead(ctx, r.t.Name, leadName(r.t), []string{a.message}) // unread, it would only be seen twice
+					}
+				}
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		case _, ok := <-hints:
+			if !ok {
+				hints = nil
+			}
+		}
+	}
+}
+
+// hear keeps the newest answer for whoever waits for it.
+func (m *stoppingMember) hear(a answer) {
+	select {
+	case <-m.answers:
+	default:
+	}
+	m.answers <- a // only one goroutine sends, so there is room
+}
+
+// await waits until a member that was asked has gone or refused, or may not think any
+// longer. The newest answer counts until then: who agreed may still refuse.
+func (r *stopping) await(ctx context.Context, m *stoppingMember) answer {
+	gone := make(chan struct{})
+	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	go func() {
+		defer close(gone)
+		r.awaitEnd(watching, m)
+	}()
+	began := time.Now()
+	limit := time.NewTimer(r.o.Ask)
+	defer limit.Stop()
+	remind := time.NewTicker(reminderStep)
+	defer remind.Stop()
+	said, interrupted := answer{}, ctx.Done()
+	for {
+		select {
+		case said = <-m.answers:
+			if said.outcome == state.Rejected {
+				return said
+			}
+			interrupted = nil // it goes: this is seen to its end
+			limit.Reset(leaveGrace)
+			continue
+		case <-remind.C:
+			if said.outcome == "" {
+				r.o.say(m.Name, fmt.Sprintf("has not answered; gets SIGTERM in %s", (r.o.Ask-time.Since(began)).Round(time.Second)))
+			}
+			continue
+		case <-gone:
+			if said = r.lastAnswer(ctx, m, said); said.outcome != state.Approved {
+				said = answer{outcome: state.Exited}
+			}
+			return said
+		case <-limit.C:
+			return r.lastAnswer(ctx, m, said)
+		case <-interrupted:
+			return answer{}
+		}
+	}
+}
+
+// lastAnswer reads once more what a member has said.
+func (r *stopping) lastAnswer(ctx context.Context, m *stoppingMember, said answer) answer {
+	newest, err := r.newestAnswers(context.WithoutCancel(ctx), r.t)
+	if a, ok := newest[requestKey{m.Name, m.request}]; err == nil && ok {
+		return a
+	}
+	return said
+}
+
+// awaitEnd waits for the end of a member's host, or of ctx.
+func (r *stopping) awaitEnd(ctx context.Context, m *stoppingMember) {
+	for ctx.Err() == nil {
+		if m.obs.Record.Process.PID > 0 && m.obs.Record.Process.Wait(ctx) == nil {
+			return
+		}
+		obs := r.panes.Observe(ctx, r.t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))
+		if state.Ended(obs.State) {
+			return
+		}
+		select { // it cannot be watched
+		case <-ctx.Done():
+		case <-time.After(answerLook):
+		}
+	}
+}
+
+// requestKey names a request by who was asked and its id.
+type requestKey struct{ name, id string }
+
+// newestAnswers reads the lead's box for the newest answer to each request to stop. Only
+// the member itself can answer.
+func (s *Service) newestAnswers(ctx context.Context, t store.Team) (map[requestKey]answer, error) {
+	msgs, err := s.mail.List(ctx, t.Name, leadName(t))
+	if err != nil {
+		return nil, fmt.Errorf("read the answers: %w", err)
+	}
+	out := map[requestKey]answer{}
+	for _, msg := range msgs {
+		f, ok := store.ParseFrame(msg.Text)
+		if !ok || f.RequestID == "" || f.Type != store.ShutdownApproved && f.Type != store.ShutdownRejected {
+			continue
+		}
+		m := t.Member(msg.From)
+		if m == nil {
+			continue
+		}
+		a := answer{outcome: state.Approved, message: msg.ID}
+		if f.Type == store.ShutdownRejected {
+			a.outcome, a.reason = state.Rejected, f.Reason
+		}
+		out[requestKey{m.Name, f.RequestID}] = a
+	}
+	return out, nil
+}
+
+// agreedToStop tells whether the newest answer of a member to a request to stop is that
+// it agrees.
+func (s *Service) agreedToStop(ctx context.Context, t store.Team, name string) bool {
+	answers, err := s.newestAnswers(ctx, t)
+	for key, a := range answers {
+		if err == nil && key.name == name && a.outcome == state.Approved {
+			return true
+		}
+	}
+	return false
+}
+
+// withdraw takes a request back, so that it cannot end the teammate later, and says what
+// that means.
+func (r *stopping) withdraw(ctx context.Context, m *stoppingMember) string {
+	if m.message == "" {
+		return "it runs on"
+	}
+	if err := r.noteWithdrawn(ctx, r.t.Name, m.request); err != nil {
+		return "it was asked, and may still stop: " + err.Error()
+	}
+	if err := r.mail.MarkRead(ctx, r.t.Name, m.Name, []string{m.message}); err != nil {
+		return "it was asked, and may still stop: " + err.Error()
+	}
+	return "the request is taken back, and it runs on"
+}
+
+// withdrawnRecord is where the ids of requests to stop that were taken back are kept.
+const withdrawnRecord = "ledger/.withdrawn.json"
+
+// maxWithdrawn is how many of them are kept.
+const maxWithdrawn = 200
+
+func (s *Service) noteWithdrawn(ctx context.Context, team, id string) error {
+	err := panes.EditOwn(ctx, s.panes.Records(), team, withdrawnRecord, "take a request back", func(ids *[]string) (bool, error) {
+		*ids = append(*ids, id)
+		*ids = (*ids)[max(0, len(*ids)-maxWithdrawn):]
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("take the request %s back: %w", id, err)
+	}
+	return nil
+}
+
+// awaitSpawns waits for the end of every spawn of the members named (nil: all) that is
+// under way, and returns the roster as it is then.
+func (s *Service) awaitSpawns(ctx context.Context, t store.Team, names []string) (store.Team, error) {
+	waited := false
+	for _, m := range t.Teammates() {
+		if m.Leadlight == nil || m.Leadlight.State != state.Starting || names != nil && !slices.Contains(names, m.Name) {
+			continue
+		}
+		release, err := s.panes.LockMember(ctx, t.Name, m.Name, "stop a teammate", s.limits.lockWait())
+		if err != nil {
+			return t, err
+		}
+		release()
+		waited = true
+	}
+	if !waited {
+		return t, nil
+	}
+	return s.get(ctx, t.Name)
+}

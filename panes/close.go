@@ -3,6 +3,7 @@ package panes
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -39,13 +40,9 @@ func (m *Manager) closePanes(ctx context.Context, set []Target, results []StopRe
 func (m *Manager) closeIn(ctx context.Context, b backend.Backend, set []Target, index []int, results []StopResult) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*terminalLimit)
 	defer cancel()
-	list, err := b.List(ctx)
+	there, err := m.whatIsThere(ctx, b, index, results)
 	if err != nil {
 		return err
-	}
-	there := map[backend.Marked]bool{}
-	for _, p := range list {
-		there[backend.Marked{ID: p.ID, Mark: p.Mark}] = true
 	}
 	panes := make([]backend.Marked, len(index))
 	for n, i := range index {
@@ -55,7 +52,7 @@ func (m *Manager) closeIn(ctx context.Context, b backend.Backend, set []Target, 
 	for n, err := range b.Close(ctx, panes...) {
 		r := &results[index[n]]
 		switch {
-		case errors.Is(err, backend.ErrGone), err != nil && !there[panes[n]] && errors.Is(err, fault.Unproven):
+		case errors.Is(err, backend.ErrGone), there != nil && !there[panes[n]] && errors.Is(err, fault.Unproven):
 			// It is gone, or the id of a pane that is gone belongs to somebody else now.
 		case err != nil:
 			r.Outcome, r.Reason = state.Unproven, fault.Of(err).Message
@@ -64,4 +61,18 @@ func (m *Manager) closeIn(ctx context.Context, b backend.Backend, set []Target, 
 		}
 	}
 	return nil
+}
+
+// whatIsThere lists the panes of a terminal, if it matters whether one is there: where
+// nothing ran, the pane was all that was left.
+func (m *Manager) whatIsThere(ctx context.Context, b backend.Backend, index []int, results []StopResult) (map[backend.Marked]bool, error) {
+	if !slices.ContainsFunc(index, func(i int) bool { return results[i].Outcome == state.AlreadyStopped }) {
+		return nil, nil
+	}
+	list, err := b.List(ctx)
+	there := map[backend.Marked]bool{}
+	for _, p := range list {
+		there[backend.Marked{ID: p.ID, Mark: p.Mark}] = true
+	}
+	return there, err
 }

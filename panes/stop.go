@@ -78,8 +78,13 @@ func (s *Stopper) End(ctx context.Context, t Target) StopResult {
 			return out
 		}
 	}
-	if known && rec.Ended != nil && rec.Process.Probe() == signals.Alive { // it stays, to be read: that ends now
-		s.sendAway(ctx, rec)
+	if known && rec.Ended != nil {
+		if rec.Process.Probe() == signals.Alive { // it stays, to be read: that ends now
+			s.sendAway(ctx, rec)
+		}
+		if rec.Process.Probe() == signals.Gone { // it ended all that it started before it wrote that down
+			return StopResult{Outcome: state.AlreadyStopped, complete: true}
+		}
 	}
 	return s.fromOutside(ctx, t.Host, rec, known)
 }

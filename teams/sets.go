@@ -15,17 +15,17 @@ func all(n int, f func(int)) {
 }
 
 // How long those that come first wait for others, so that a set is handled at once; each
-// time twice as long as before.
+// time four times as long as before.
 const (
-	batchFirst = 50 * time.Millisecond
-	batchMost  = 2 * time.Second
+	batchFirst = 100 * time.Millisecond
+	batchMost  = 4 * time.Second
 )
 
 // inBatches receives n values and hands them on in batches, one after the other: those
 // that come at about the same time together, so that n slow ones cost few batches and do
 // not delay the quick ones.
 func inBatches[T any](in <-chan T, n int, handle func([]T)) {
-	for wait := batchFirst; n > 0; wait = min(2*wait, batchMost) {
+	for wait := batchFirst; n > 0; wait = min(4*wait, batchMost) {
 		batch := []T{<-in}
 		timer := time.NewTimer(wait)
 		for more := true; more && len(batch) < n; {

@@ -23,7 +23,12 @@
 // team that was asked for. Before that, tasks are kept aside and come along once
 // there is a team; they are the session's own list, so until then nothing is told
 // of them. Who sees its session create the team leads; so does who spawns into its
-// own implicit team (session-…); everybody else is a teammate.
+// own implicit team (session-…); everybody else is a teammate. Where a use of
+// TeamCreate came first, its session leads, whichever result comes first.
+//
+// A stream may hold several sessions; each has a state of its own. It may be lines, or
+// one JSON array of them. A result whose use is not in the stream counts if it says by
+// itself what was done.
 //
 // A use counts once: the ids of applied ones are part of the state, so that any
 // replay, whole or in part, changes nothing. A use counts for what its result says

@@ -45,6 +45,7 @@ func (o *Observer) Events(ctx context.Context) iter.Seq2[events.Data, error] {
 		defer cancel()
 		src := newPipe(ctx, o.r)
 		lines := splitter{limit: MaxLine}
+		var array unwrapper
 		buf := make([]byte, chunkSize)
 		more := true
 		take := func(line []byte, p piece) error {
@@ -55,11 +56,11 @@ func (o *Observer) Events(ctx context.Context) iter.Seq2[events.Data, error] {
 		}
 		for more {
 			n, err := src.read(ctx, buf, time.Duration(0))
-			_ = lines.feed(buf[:n], take)
+			_ = lines.feed(array.feed(buf[:n]), take)
 			if err == nil {
 				continue
 			}
-			if rest := lines.rest(); !isTorn(rest) {
+			if rest := append(lines.rest(), array.rest()...); !isTorn(rest) {
 				_ = take(rest, whole)
 			}
 			if more && o.yield(o.track.Close(), yield) && err != io.EOF {

@@ -133,18 +133,19 @@ func (c Correlated) agentID() string {
 	return c.Result.line("agent_id")
 }
 
-// deletes tells whether a TeamDelete that was not refused ended the team called
-// name: a result that is an object must name it, a bare sentence must not say
-// that there was nothing to do.
+// deletes tells whether a TeamDelete that was not refused ended the team called name: it
+// did, unless the result names another team or says that there was nothing to do.
 func (c Correlated) deletes(name string) bool {
 	if team := c.Result.field("team_name"); team != "" {
 		return sameTeam(team, name)
 	}
-	if len(c.Result.Fields) > 0 {
-		return strings.Contains(c.Result.field("message")+" "+plainText(c.Result), `"`+name+`"`)
+	said := c.Result.field("message") + " " + plainText(c.Result)
+	if _, rest, quoted := strings.Cut(said, `team "`); quoted {
+		other, _, _ := strings.Cut(rest, `"`)
+		return sameTeam(other, name)
 	}
-	text := strings.ToLower(c.Result.Text)
-	return !strings.Contains(text, "nothing to") && !strings.Contains(text, "no team")
+	said = strings.ToLower(said)
+	return !strings.Contains(said, "nothing to") && !strings.Contains(said, "no team")
 }
 
 // plainText is a result's text if that is a sentence, not JSON.

@@ -89,7 +89,7 @@ func addMember(t *Team, c Correlated) *Team {
 		}
 		t = newTeam(team, role, t.clone().Tasks)
 	case !sameTeam(t.Name, team):
-		t = newTeam(team, t.Role, nil) // we missed the end of the old team
+		return t // one session has one team: a teammate of another does not end it
 	}
 	if old := t.Member(m.Name); old != nil && old.Status != events.StatusShutdown {
 		return t

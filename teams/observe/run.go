@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -80,6 +82,7 @@ func Run(ctx context.Context, o Options) error {
 type runner struct {
 	Options
 	track   *Tracker
+	array   unwrapper
 	lines   splitter
 	out     *bufio.Writer
 	enc     *json.Encoder
@@ -98,6 +101,10 @@ func newRunner(o Options) (*runner, error) {
 	}
 	if o.StateFile != "" {
 		path := o.StateFile
+		if _, err := os.Stat(filepath.Dir(path)); err != nil { // a mistyped folder is not made
+			return nil, fault.New(fault.InvalidArgument, "keep the state in %s: %v", path, err).
+				WithHint("name a file in a folder that is there with --state")
+		}
 		o.Load = func() (State, error) { return LoadState(path) }
 		o.Save = func(s State) error { return SaveState(path, s) }
 	}
@@ -135,7 +142,7 @@ func (r *runner) source(ctx context.Context) (source, func(), error) {
 	r.live = r.Follow
 	f.follow, f.poll, f.wake = r.Follow, defaultPoll, r.Wake
 	f.cut = func(why string) {
-		r.torn(r.lines.rest())
+		r.torn(append(r.lines.rest(), r.array.rest()...))
 		r.warn("%s %s; reading it from its start", r.File, why)
 	}
 	return f, f.close, nil
@@ -144,11 +151,16 @@ func (r *runner) source(ctx context.Context) (source, func(), error) {
 func (r *runner) run(ctx context.Context, src source) error {
 	buf := make([]byte, chunkSize)
 	wait := r.silence()
+	if r.Emit == EmitState && r.track.state.Team.known() { // what the stream goes on from
+		if err := r.write(r.track.state.View()); err != nil {
+			return r.end(err)
+		}
+	}
 	for {
 		n, err := src.read(ctx, buf, wait)
 		wait = r.silence()
 		if n > 0 {
-			if err := r.lines.feed(buf[:n], r.piece); err != nil {
+			if err := r.lines.feed(r.array.feed(buf[:n]), r.piece); err != nil {
 				return r.end(err)
 			}
 			r.track.hold()
@@ -251,7 +263,7 @@ func (r *runner) end(cause error) error {
 	if skipped := r.lines.skipped; skipped > 0 {
 		r.warn("a line of %d bytes is longer than the limit of %d; it was skipped", skipped, r.MaxLine)
 	}
-	errs := []error{cause, r.unfinished(r.lines.rest()), r.step(r.track.Close()), r.settle()} // in this order
+	errs := []error{cause, r.unfinished(append(r.lines.rest(), r.array.rest()...)), r.step(r.track.Close()), r.settle()} // in this order
 	r.summary()
 	for _, err := range errs {
 		if err != nil {

@@ -59,7 +59,7 @@ func scan(line []byte, open *Buffer) (verdict, kind) {
 		}
 		return plain, k
 	case kindUser:
-		if open.mayAnswer(b) || hasMail(b) {
+		if open.mayAnswer(b) || hasMail(b) || mayTell(b) {
 			return wanted, k
 		}
 		return plain, k

@@ -32,6 +32,8 @@ type State struct {
 	Done      []Done  // members that completed a task and took no new one so far
 	Open      []Open  // uses whose result has not come
 	Applied   Applied // ids of the uses that are in here already
+	Creates   bool    // the session has asked for a team before it had one: it leads
+	Others    []State // of other sessions in the same stream, the one seen last at the end
 }
 
 // Done is a member that may turn out to be idle.
@@ -66,6 +68,8 @@ type wireState struct {
 	Done      []Done          `json:"done,omitempty"`
 	Open      []Open          `json:"open,omitempty"`
 	Applied   []string        `json:"applied"`
+	Creates   bool            `json:"creates,omitempty"`
+	Others    []State         `json:"otherSessions,omitempty"`
 }
 
 // MarshalJSON writes the form of --state FILE.
@@ -77,6 +81,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 	w := wireState{
 		Version: stateVersion, SessionID: s.SessionID, Self: s.Self, Seq: s.Seq, Team: team,
 		Agents: s.Agents, Ended: s.Ended, Done: s.Done, Open: s.Open, Applied: s.Applied.list(),
+		Creates: s.Creates, Others: s.Others,
 	}
 	if w.Agents == nil {
 		w.Agents = []string{}
@@ -100,6 +105,7 @@ func (s *State) UnmarshalJSON(b []byte) error {
 	}
 	next := State{
 		SessionID: w.SessionID, Self: w.Self, Seq: w.Seq, Agents: w.Agents, Ended: w.Ended, Done: w.Done, Open: w.Open, Applied: NewApplied(w.Applied...),
+		Creates: w.Creates, Others: w.Others,
 	}
 	if len(w.Team) > 0 && string(w.Team) != "null" {
 		if err := CheckTeam(w.Team); err != nil {

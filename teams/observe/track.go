@@ -131,7 +131,11 @@ func (t *Tracker) decode(line []byte, k kind) {
 		t.turn()
 	}
 	for _, r := range l.Results {
-		if c, ok := t.open.Result(r); ok {
+		c, ok := t.open.Result(r)
+		if !ok && !t.state.Applied.Has(r.ToolUseID) {
+			c, ok = infer(l, r)
+		}
+		if ok {
 			t.step.Messages = append(t.step.Messages, supplementResult(l, c))
 			t.apply(c)
 		}
@@ -145,9 +149,7 @@ func (t *Tracker) decode(line []byte, k kind) {
 // session takes what a line says of the session itself: its id, its agents, and,
 // in a teammate's transcript, who it is.
 func (t *Tracker) session(l Line) {
-	if l.SessionID != "" && l.SessionID != t.state.SessionID {
-		t.state.SessionID, t.step.Dirty = l.SessionID, true
-	}
+	t.enter(l.SessionID)
 	if l.Type == "system" && l.Agents != nil && !t.state.Team.known() && !t.state.Ended && !slices.Equal(l.Agents, t.state.Agents) {
 		t.state.Agents, t.step.Dirty = l.Agents, true
 	}
@@ -163,6 +165,9 @@ func (t *Tracker) session(l Line) {
 
 func (t *Tracker) use(l Line, u ToolUse) {
 	t.step.Messages = append(t.step.Messages, supplement(l, u))
+	if u.ToolName == "TeamCreate" && !t.state.Team.known() {
+		t.state.Creates = true
+	}
 	if !t.state.Applied.Has(u.ToolUseID) {
 		t.step.Dirty = true // a replay is nothing to save
 	}
@@ -172,8 +177,11 @@ func (t *Tracker) use(l Line, u ToolUse) {
 	}
 }
 
-// expire forgets the uses whose time is up.
+// expire forgets the uses whose time is up. While a person is asked, time does not count.
 func (t *Tracker) expire() {
+	if t.waits != "" {
+		return
+	}
 	if n := t.open.Flush(t.clock()); n > 0 {
 		t.stats.Expired += int64(n)
 		t.step.Dirty = true
@@ -193,7 +201,7 @@ func (t *Tracker) apply(c Correlated) {
 		t.refuse(c, words)
 		return
 	}
-	t.tell(spoken(old, c, t.state.SessionID))
+	t.tell(spoken(old, c, t.state.Self, t.state.SessionID))
 	now := Reduce(old, c)
 	if now == old && c.ToolName == "TeamDelete" {
 		t.refuse(c, c.Result.words())
@@ -226,6 +234,10 @@ func (t *Tracker) become(now *Team, doneTask string) {
 	if now == old {
 		return
 	}
+	if t.state.Creates && !old.known() && now.known() && now.Role != RoleLead {
+		now = now.clone() // its creation was asked for first, and is answered later
+		now.Role = RoleLead
+	}
 	t.state.Team = now
 	t.step.Dirty = true
 	t.tell(changes(old, now, t.state.SessionID, doneTask))
@@ -234,7 +246,7 @@ func (t *Tracker) become(now *Team, doneTask string) {
 		t.state.Agents = now.Names()
 	}
 	if old.known() && !now.known() {
-		t.state.Done, t.state.Ended = nil, true
+		t.state.Done, t.state.Ended, t.state.Creates = nil, true, false
 	}
 }
 
@@ -351,9 +363,16 @@ func mailID(l Line, line []byte) string {
 	return fmt.Sprintf("mail:%016x", h.Sum64())
 }
 
-// Close ends the stream: who completed a task and took no new one is idle.
+// Close ends the stream: who completed a task and took no new one is idle, and who
+// approved its own shutdown has ended. A session that ends so gets no result any more.
 func (t *Tracker) Close() Step {
 	t.last = nil
+	for _, o := range slices.Clone(t.open.open) {
+		c := Correlated{ToolUse: o.ToolUse, Result: Result{ToolUseID: o.ToolUseID}}
+		if m := readMail(c); o.ToolName == "SendMessage" && m.kind == "shutdown_response" && m.approve {
+			t.apply(c)
+		}
+	}
 	for _, d := range t.state.Done {
 		t.idle(d)
 		t.step.Dirty = true

@@ -3,7 +3,7 @@
 
 GO       ?= go
 BIN      := bin/leadlight
-PROGRAMS := ./cmd/leadlight ./cmd/leadlightd
+PROGRAMS := ./cmd/leadlight ./cmd/leadlightd ./cmd/leadlight-backend-kitty
 PKG      ?= ./...
 COUNT    ?=
 JSON     ?=

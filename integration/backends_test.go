@@ -11,13 +11,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/backend/kitty/kittytest"
+	"github.com/leadlight-dev/leadlight/cmd/leadlight-backend-kitty/kittytest"
 	"github.com/leadlight-dev/leadlight/integration/program"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // builtPty is the example of a backend in a program of its own.
 var builtPty = program.BuilderOf("leadlight-backend-pty", "examples/backend-pty")
+
+// builtKitty is the backend in kitty, built beside leadlight as it is installed.
+var builtKitty = program.BuilderOf("leadlight-backend-kitty", "cmd/leadlight-backend-kitty")
 
 // withPty lets the rig find that program by its name.
 func (r *rig) withPty() {
@@ -154,6 +157,9 @@ func sixOn(t *testing.T, kind string) string {
 // inKitty lets a person work in the first window of a kitty.
 func (r *rig) inKitty() *kittytest.S {
 	r.t.Helper()
+	if _, err := builtKitty(); err != nil {
+		r.t.Fatal(err)
+	}
 	k := kittytest.NewDisplay(r.t).Kitty(r.t)
 	r.env = append(r.env, "KITTY_LISTEN_ON=unix:"+k.Socket, "KITTY_WINDOW_ID=1")
 	return k

@@ -66,7 +66,6 @@ func layers() []rule {
 		{"backend/external/plugin", l1, "backend backend/external/wire", "one half of a protocol does not know the other"},
 		{"backend/external/externaltest", l1, "backend backend/backendtest backend/external/wire", "the frame's own cases, by no good client"},
 		{"backend/external", l1, "backend backend/external/wire signals", "a terminal in a program of its own"},
-		{"backend/kitty/kittytest", l1, "", "a real kitty, seen past the backend"},
 		{"backend/*", l1, "backend signals internal/files", "a terminal knows where panes are, not what they are"},
 		{"panes/host", l1, "signals internal/files", "the process inside a pane knows nothing of teams"},
 		{"panes/worktree", l1, "internal/files internal/lock", "a worktree is git's, and a lock keeps works on it apart"},
@@ -94,6 +93,8 @@ func layers() []rule {
 		{"cmd/leadlight", l5, "cmd/internal/cli", "main is a few lines"},
 		{"cmd/leadlightd", l5, "cmd/internal/cli cmd/internal/longlived", "main is a few lines"},
 
+		{"cmd/leadlight-backend-kitty", l5, "backend backend/external/plugin", "a terminal as anyone may add one: by the protocol, and nothing else of ours"},
+		{"cmd/leadlight-backend-kitty/kittytest", l1, "", "a real kitty, seen past the backend"},
 		{"examples/backend-*", l5, "backend backend/external/plugin", "a backend outside is made of what is public"},
 		{"examples/*", l5, "", "what shows the program in use is made of nothing of it"},
 

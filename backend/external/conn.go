@@ -131,7 +131,7 @@ func (c *conn) greet(ctx context.Context, o Options) error {
 	hello := struct {
 		wire.Greeting
 		Grease string `json:"x-grease"`
-	}{wire.Greeting{Protocol: wire.Version, Host: wire.Peer{Name: "leadlight", Version: o.Version}, StateDir: o.StateDir}, grease()}
+	}{wire.Greeting{Protocol: wire.Version, Host: wire.Peer{Name: "leadlight", Version: o.Version}, StateDir: o.StateDir, Terminal: o.Terminal}, grease()}
 	if err := c.ask(ctx, wire.Initialize, hello, &c.hello, o.Limit); err != nil {
 		return err
 	}

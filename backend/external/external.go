@@ -44,6 +44,7 @@ type Options struct {
 	Name     string        // of the backend, for messages
 	Argv     []string      // the program, absolute, and its arguments
 	Environ  []string      // its environment
+	Terminal string        // from Address: which terminal it is to reach; "": it finds one itself
 	StateDir string        // its folder, absolute; it makes it when it needs it
 	Version  string        // leadlight's own
 	Limit    time.Duration // of one question, the greeting included; 0: 4 s
@@ -102,11 +103,14 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Find returns the program of a backend by its name: fault.BackendUnavailable if there
-// is none on PATH.
-func Find(name string) (string, error) {
+// Find returns the program of a backend by its name, beside the program beside or on PATH:
+// fault.BackendUnavailable if there is none.
+func Find(name, beside string) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err
+	}
+	if program, err := exec.LookPath(filepath.Join(filepath.Dir(beside), Prefix+name)); err == nil && filepath.IsAbs(program) {
+		return program, nil
 	}
 	program, err := exec.LookPath(Prefix + name)
 	if err == nil {
@@ -116,6 +120,27 @@ func Find(name string) (string, error) {
 		return "", fault.New(fault.BackendUnavailable, "the backend %s has no program: %w", name, err)
 	}
 	return program, nil
+}
+
+// between stands between the program and its terminal in an address.
+const between = "::"
+
+// Address is by what panes of this backend are found again: the program, and the terminal
+// that it says it reaches.
+func (b *Backend) Address(ctx context.Context) (string, error) {
+	hello, err := b.Hello(ctx)
+	if err != nil || hello.Terminal == "" {
+		return b.opt.Argv[0], err
+	}
+	return b.opt.Argv[0] + between + hello.Terminal, nil
+}
+
+// ParseAddress takes an address apart.
+func ParseAddress(address string) (program, terminal string) {
+	if i := strings.LastIndex(address, between); i > 0 {
+		return address[:i], address[i+len(between):]
+	}
+	return address, ""
 }
 
 // Hello returns what the program says of itself.

@@ -322,17 +322,35 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
+// A pane is found again by the program and the terminal that it was opened with.
+func TestAddress(t *testing.T) {
+	for address, want := range map[string][2]string{
+		"/bin/x": {"/bin/x", ""}, "/bin/x::/tmp/kitty-1": {"/bin/x", "/tmp/kitty-1"}, "/a::b/x::@k": {"/a::b/x", "@k"}, "": {"", ""},
+	} {
+		if program, terminal := external.ParseAddress(address); program != want[0] || terminal != want[1] {
+			t.Errorf("%q is %q and %q", address, program, terminal)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/leadlight-backend-near", []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := external.Find("near", dir+"/leadlight"); err != nil || got != dir+"/leadlight-backend-near" {
+		t.Errorf("beside the program: %q, %v", got, err)
+	}
+}
+
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/leadlight-backend-mine", []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir)
-	if got, err := external.Find("mine"); err != nil || got != dir+"/leadlight-backend-mine" {
+	if got, err := external.Find("mine", "/no/program"); err != nil || got != dir+"/leadlight-backend-mine" {
 		t.Errorf("%s %v", got, err)
 	}
 	for name, code := range map[string]fault.Code{"other": fault.BackendUnavailable, "../mine": fault.InvalidArgument, "": fault.InvalidArgument, "-x": fault.InvalidArgument, "a b": fault.InvalidArgument} {
-		if _, err := external.Find(name); !errors.Is(err, code) {
+		if _, err := external.Find(name, "/no/program"); !errors.Is(err, code) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

@@ -45,8 +45,13 @@ type Info struct {
 // Host is what leadlight says of itself.
 type Host struct {
 	Version  string
+	Terminal string // the terminal of before: see Terminal; "": find it yourself
 	StateDir string // for this backend alone: make it (0700) when it is needed, remove it when it is empty
 }
+
+// A terminal of which there may be several tells how this one is reached later: leadlight
+// gives that back as Host.Terminal.
+type terminal interface{ Terminal() string }
 
 // leaves is how long requests on their way may take when leadlight has gone.
 const leaves = time.Second
@@ -225,7 +230,7 @@ func (s *server) initialize(params json.RawMessage) (any, *wire.Error) {
 	if s.backend != nil {
 		return nil, &wire.Error{Code: wire.InvalidRequest, Message: "initialize comes once"}
 	}
-	b, err := s.open(Host{Version: g.Host.Version, StateDir: g.StateDir})
+	b, err := s.open(Host{Version: g.Host.Version, Terminal: g.Terminal, StateDir: g.StateDir})
 	if err != nil {
 		return nil, wire.ErrorOf(err)
 	}
@@ -239,6 +244,9 @@ func (s *server) hello() wire.Hello {
 		if ok {
 			*to = append(*to, word)
 		}
+	}
+	if t, ok := backend.As[terminal](s.backend); ok {
+		h.Terminal = t.Terminal()
 	}
 	_, captures := backend.As[backend.Capturer](s.backend)
 	_, lists := backend.As[backend.Lister](s.backend)

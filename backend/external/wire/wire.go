@@ -69,6 +69,9 @@ type Greeting struct {
 	Protocol int    `json:"protocol"` // the highest version it speaks
 	Host     Peer   `json:"host"`
 	StateDir string `json:"stateDir"` // a folder for the backend alone; make it (mode 0700) when it is needed, remove it when it is empty
+	// Terminal is the Hello.Terminal with which the panes in question were opened; "": the
+	// backend is to find its terminal itself.
+	Terminal string `json:"terminal,omitempty"`
 }
 
 // Hello is the backend's answer.
@@ -77,6 +80,7 @@ type Hello struct {
 	Backend      Peer     `json:"backend"`
 	Capabilities []string `json:"capabilities,omitempty"` // optional methods that are there
 	Weaknesses   []string `json:"weaknesses,omitempty"`   // for backend-test; see NoFocus
+	Terminal     string   `json:"terminal,omitempty"`     // by what this very terminal is reached later, from anywhere; "": there is only one
 }
 
 // Peer names a program.

@@ -93,7 +93,7 @@ type trial struct {
 }
 
 func runBackendTest(ctx context.Context, a *app, o backendTestOptions) error {
-	if slices.Contains([]string{"tmux", "headless", "iterm2", "kitty"}, o.Argv[0]) { // would be run, and not on a server of its own
+	if slices.Contains([]string{"tmux", "headless", "iterm2"}, o.Argv[0]) { // would be run, and not on a server of its own
 		return usage("%s is built in, and no program that speaks the protocol of backends", o.Argv[0]).
 			WithHint("leadlight backend test -- COMMAND tries a program; leadlight doctor --backend %s tells of this one", o.Argv[0])
 	}

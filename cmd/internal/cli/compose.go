@@ -147,8 +147,6 @@ func (a *app) openBackend(c *composition, kind, socket string) (backend.Backend,
 		return headless.New(headless.Options{Dir: socket, Environ: a.environ, Viewer: c.viewer})
 	case panes.ITerm2:
 		return a.openITerm2(c, socket)
-	case panes.Kitty:
-		return a.openKitty(socket)
 	}
 	return a.openOutside(c, kind, socket)
 }
@@ -169,11 +167,8 @@ func (a *app) choose(ctx context.Context, c *composition) (panes.Choice, error) 
 	if kind == panes.Headless {
 		return a.chooseHeadless(c, why)
 	}
-	if kind == panes.Kitty {
-		return a.chooseKitty(c, why)
-	}
 	if kind != "auto" && kind != "tmux" {
-		return a.chooseOutside(c, kind, why)
+		return a.chooseOutside(ctx, c, kind, why)
 	}
 	where, err := a.socket(c)
 	if err != nil {

@@ -103,7 +103,7 @@ func (a *app) tidyDaemon() error {
 
 // probeBackends says of each terminal whether it can hold panes here.
 func (a *app) probeBackends(ctx context.Context) []api.Check {
-	return slices.Concat(a.probeITerm2(ctx), a.probeHeadless(ctx), a.probeShim(ctx), a.probeKitty(ctx), a.probeOutside(ctx), a.probeTmux(ctx))
+	return slices.Concat(a.probeITerm2(ctx), a.probeHeadless(ctx), a.probeShim(ctx), a.probeOutside(ctx), a.probeTmux(ctx))
 }
 
 // facts is what doctor cannot know by itself.

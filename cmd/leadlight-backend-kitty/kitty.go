@@ -1,4 +1,6 @@
-// Package kitty holds panes in kitty, spoken to over its socket in the language of its
+// Command leadlight-backend-kitty holds panes in kitty, for leadlight --backend kitty. It
+// stands beside leadlight or on PATH and is asked by the protocol of backends outside
+// (docs/backend-protocol.md). kitty itself is spoken to over its socket in the language of its
 // remote control (https://sw.kovidgoyal.net/kitty/rc_protocol). A pane is a kitty window,
 // its window a tab, its session an OS window.
 //
@@ -21,7 +23,7 @@
 // A kitty that hangs opens, when it comes to itself, what it was asked for, although Open
 // has failed long since. Such a window is closed by the next question that sees its mark,
 // and its host, which nobody waits for any more, ends by itself.
-package kitty
+package main
 
 import (
 	"context"
@@ -56,7 +58,7 @@ const (
 )
 
 const (
-	callLimit  = 5 * time.Second
+	callLimit  = 3 * time.Second // below what leadlight gives a backend, so that it is told what was slow
 	closeLimit = 3 * time.Second // for a window that was closed to be gone
 )
 

@@ -1,4 +1,4 @@
-package kitty
+package main
 
 import (
 	"context"

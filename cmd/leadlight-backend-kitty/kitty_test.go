@@ -1,4 +1,4 @@
-package kitty_test
+package main
 
 import (
 	"errors"
@@ -9,8 +9,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/backendtest"
-	"github.com/leadlight-dev/leadlight/backend/kitty"
-	"github.com/leadlight-dev/leadlight/backend/kitty/kittytest"
+	"github.com/leadlight-dev/leadlight/cmd/leadlight-backend-kitty/kittytest"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
@@ -26,12 +25,12 @@ func display(t *testing.T) *kittytest.Display {
 
 func inside(s *kittytest.S) func(string) string {
 	return func(name string) string {
-		return map[string]string{kitty.ListenVariable: "unix:" + s.Socket, kitty.WindowVariable: "1"}[name]
+		return map[string]string{ListenVariable: "unix:" + s.Socket, WindowVariable: "1"}[name]
 	}
 }
 
-func dial(t backendtest.T, s *kittytest.S, limit time.Duration) *kitty.Backend {
-	b, err := kitty.New(kitty.Options{Socket: s.Socket, Getenv: inside(s), Limit: limit})
+func dial(t backendtest.T, s *kittytest.S, limit time.Duration) *Backend {
+	b, err := New(Options{Socket: s.Socket, Getenv: inside(s), Limit: limit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,15 +108,15 @@ func TestMainAndLate(t *testing.T) {
 // What cannot be reached is said with the way out.
 func TestSocket(t *testing.T) {
 	for address, says := range map[string]string{"": "KITTY_LISTEN_ON is empty", "tcp:localhost:1234": "no socket of this machine", "unix:": "no socket"} {
-		_, err := kitty.Socket(func(string) string { return address })
-		if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), says) || !strings.Contains(fault.Of(err).Hint, "kitty.conf") {
+		_, err := Socket(func(string) string { return address })
+		if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), says) || !strings.Contains(fault.Of(err).Hint, "conf") {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	if got, err := kitty.Socket(func(string) string { return "unix:@kitty" }); err != nil || got != "@kitty" {
+	if got, err := Socket(func(string) string { return "unix:@kitty" }); err != nil || got != "@kitty" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := kitty.New(kitty.Options{Socket: "relative"}); !errors.Is(err, fault.InvalidArgument) {
+	if _, err := New(Options{Socket: "relative"}); !errors.Is(err, fault.InvalidArgument) {
 		t.Errorf("%v", err)
 	}
 }

@@ -67,9 +67,10 @@ func layers() []rule {
 		{"backend/external/externaltest", l1, "backend backend/backendtest backend/external/wire", "the frame's own cases, by no good client"},
 		{"backend/external", l1, "backend backend/external/wire signals", "a terminal in a program of its own"},
 		{"backend/*", l1, "backend signals internal/files", "a terminal knows where panes are, not what they are"},
-		{"panes/host", l1, "signals internal/files", "the process inside a pane knows nothing of teams"},
+		{"panes/screen", l0, "", "reading a screen is a pure function, and the only source of proofs that text may be typed"},
+		{"panes/host", l1, "signals internal/files panes/screen", "the process inside a pane knows nothing of teams"},
 		{"panes/worktree", l1, "internal/files internal/lock", "a worktree is git's, and a lock keeps works on it apart"},
-		{"panes/profiles", l1, "", "how an agent is run is a table"},
+		{"panes/profiles", l1, "panes/screen", "how an agent is run is a table"},
 		{"teams/observe", l1, "teams/events internal/files", "a stream is read without looking at files"},
 
 		{"panes", l2, "backend panes/host panes/profiles panes/state signals internal/files internal/lock", "what is running: panes, hosts and their records, not what teams remember"},
@@ -79,7 +80,7 @@ func layers() []rule {
 		{"teams/watch", l3, "internal/fault teams teams/api teams/changes teams/store", "one watch of a team for all who live long"},
 		{"teams/teammate", l3, "internal/* teams teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events teams/observe", "a teammate's life on its host, lived by the verbs"},
 
-		{"cmd/internal/config", l4, "panes panes/profiles panes/host hooks backend teams teams/store", "settings name things of the lower layers and start none"},
+		{"cmd/internal/config", l4, "panes panes/profiles panes/screen panes/host hooks backend teams teams/store", "settings name things of the lower layers and start none"},
 		{"cmd/internal/dial", l3, "teams/api teams/api/rpc panes internal/*", "the way to the daemon links nothing of the daemon"},
 		{"cmd/internal/daemon", l4, "cmd/internal/dial internal/* teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},
 		{"cmd/internal/scheduler", l4, "teams teams/* panes/profiles backend hooks", "runs are carried out by the verbs alone"},

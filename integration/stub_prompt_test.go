@@ -169,3 +169,20 @@ func raw(begin func(), each func([]byte)) {
 		each(buf[:n])
 	}
 }
+
+// stubScreen shows the screen in a file and notes what is typed in another: SCREEN TYPED.
+func stubScreen(args []string) {
+	shown, err := os.ReadFile(args[0])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	typed, err := os.OpenFile(args[1], os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	raw(func() {
+		fmt.Print("\x1b[2J\x1b[H\x1b[?2004h" + strings.ReplaceAll(string(shown), "\n", "\r\n"))
+	}, func(b []byte) { _, _ = typed.Write(b) })
+}

@@ -204,6 +204,7 @@ func checkTaken(t *testing.T, name string, messages int, becomes func(string) st
 		}
 		if own := strings.TrimSuffix(text, personsLine); own != text {
 			persons++
+			own = strings.TrimSuffix(own, " ")
 			if text = own; text == "" {
 				continue
 			}
@@ -221,7 +222,7 @@ func checkTaken(t *testing.T, name string, messages int, becomes func(string) st
 		if next == 0 { // the briefing is before it
 			text = text[max(0, strings.Index(text, "[leadlight] message from")):]
 		}
-		if text != want {
+		if strings.TrimSuffix(text, " ") != strings.TrimSuffix(want, " ") { // a blank may close it, for agents that complete its end
 			t.Errorf("%s, message %d:\n got %.200q\nwant %.200q", name, next, text, want)
 			return
 		}

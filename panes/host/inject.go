@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	proof "github.com/leadlight-dev/leadlight/panes/screen"
 )
 
 // Inject types text into the program and then submits it, as a step of its own
@@ -21,12 +22,12 @@ import (
 // cut, TIMEOUT if ctx ended while the program read nothing; the message says how
 // far it came.
 func (h *Host) Inject(ctx context.Context, in Input) error {
-	return h.LockInput(ctx, time.Time{}, func(t *InputLock) error { return t.Type(ctx, in) })
+	return h.LockInput(ctx, time.Time{}, func(t *InputLock) error { return t.Type(ctx, proof.AskedFor(), in) })
 }
 
 // Keys presses keys by their names, see KeyNames; errors as for Inject.
 func (h *Host) Keys(ctx context.Context, names []string) error {
-	return h.LockInput(ctx, time.Time{}, func(t *InputLock) error { return t.Keys(ctx, names) })
+	return h.LockInput(ctx, time.Time{}, func(t *InputLock) error { return t.Keys(ctx, proof.AskedFor(), names) })
 }
 
 func submitKey(name string) ([]byte, error) {

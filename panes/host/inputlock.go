@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	proof "github.com/leadlight-dev/leadlight/panes/screen"
 )
 
 // personWaits is how long a person's keys wait for a text that is being typed.
@@ -53,8 +54,8 @@ func (t *InputLock) free() error {
 	return nil
 }
 
-// Type types text and submits it, as Inject does.
-func (t *InputLock) Type(ctx context.Context, in Input) error {
+// Type types text and submits it, as Inject does, if there is a proof that it may.
+func (t *InputLock) Type(ctx context.Context, given proof.Proof, in Input) error {
 	submit, err := submitKey(in.Submit)
 	if err != nil {
 		return err
@@ -68,30 +69,34 @@ func (t *InputLock) Type(ctx context.Context, in Input) error {
 			return fault.New(fault.InvalidArgument, "a line of %d bytes: the program's terminal takes %d and drops the rest",
 				longestLine(data), cookedLine).WithHint("hand long text over in a file")
 		}
-		return t.put(ctx, append(data, submit...)) // the terminal itself takes line for line: no pause, nobody between
+		return t.put(ctx, given, append(data, submit...)) // the terminal itself takes line for line: no pause, nobody between
 	}
-	if err := t.put(ctx, data); err != nil || len(submit) == 0 {
+	if err := t.put(ctx, given, data); err != nil || len(submit) == 0 {
 		return err
 	}
 	if err := pause(ctx, in.Pause); err != nil {
 		return fmt.Errorf("typed but not submitted: %w", err)
 	}
-	if err := t.put(ctx, submit); err != nil {
+	if err := t.put(ctx, given, submit); err != nil {
 		return fmt.Errorf("typed but not submitted: %w", err)
 	}
 	return nil
 }
 
-// Keys presses keys by their names.
-func (t *InputLock) Keys(ctx context.Context, names []string) error {
+// Keys presses keys by their names, if there is a proof that they may be pressed.
+func (t *InputLock) Keys(ctx context.Context, given proof.Proof, names []string) error {
 	data, err := keyBytes(names, t.host.out.mode(modeCursorKeys))
 	if err != nil {
 		return err
 	}
-	return t.put(ctx, data)
+	return t.put(ctx, given, data)
 }
 
-func (t *InputLock) put(ctx context.Context, data []byte) error {
+// put is the one way by which text and keys of ours get into a program.
+func (t *InputLock) put(ctx context.Context, given proof.Proof, data []byte) error {
+	if !given.Valid() {
+		return fault.New(fault.Rejected, "its screen shows no prompt that takes text")
+	}
 	if err := t.free(); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	proof "github.com/leadlight-dev/leadlight/panes/screen"
 )
 
 // A person who begins to type between the look at the pane and the first byte is not
@@ -16,7 +17,7 @@ func TestATurnAndAPerson(t *testing.T) {
 	read := rawReader(t, h, "")
 	looked := time.Now()
 	h.fromPerson(t.Context(), []byte("a"), typing{human: true, draft: true})
-	err := h.LockInput(limited(t), looked, func(turn *InputLock) error { return turn.Type(limited(t), Input{Text: "NOT"}) })
+	err := h.LockInput(limited(t), looked, func(turn *InputLock) error { return turn.Type(limited(t), proof.AskedFor(), Input{Text: "NOT"}) })
 	if fault.CodeOf(err) != fault.Rejected {
 		t.Errorf("typed over a person: %v", err)
 	}
@@ -26,14 +27,14 @@ func TestATurnAndAPerson(t *testing.T) {
 	typed := make(chan struct{})
 	looked = time.Now()
 	err = h.LockInput(limited(t), looked, func(turn *InputLock) error {
-		if err := turn.Type(limited(t), Input{Text: "mail", Submit: SubmitNone}); err != nil {
+		if err := turn.Type(limited(t), proof.AskedFor(), Input{Text: "mail", Submit: SubmitNone}); err != nil {
 			return err
 		}
 		go func() {
 			defer close(typed)
 			h.fromPerson(context.Background(), []byte("b"), typing{human: true, draft: true})
 		}()
-		return turn.Keys(limited(t), []string{"enter"})
+		return turn.Keys(limited(t), proof.AskedFor(), []string{"enter"})
 	})
 	if err != nil {
 		t.Error(err)
@@ -41,7 +42,7 @@ func TestATurnAndAPerson(t *testing.T) {
 	<-typed
 	// One who has waited for long comes between, and nothing more is typed.
 	err = h.LockInput(limited(t), time.Now(), func(turn *InputLock) error {
-		if err := turn.Type(limited(t), Input{Text: "more", Submit: SubmitNone}); err != nil {
+		if err := turn.Type(limited(t), proof.AskedFor(), Input{Text: "more", Submit: SubmitNone}); err != nil {
 			return err
 		}
 		began := time.Now()
@@ -54,7 +55,7 @@ func TestATurnAndAPerson(t *testing.T) {
 		if waited := time.Since(began); waited > personWaits/2 {
 			t.Errorf("the second key waited again, %s", waited)
 		}
-		return turn.Keys(limited(t), []string{"enter"})
+		return turn.Keys(limited(t), proof.AskedFor(), []string{"enter"})
 	})
 	if fault.CodeOf(err) != fault.Rejected {
 		t.Errorf("submitted what a person is typing in: %v", err)

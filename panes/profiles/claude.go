@@ -1,5 +1,7 @@
 package profiles
 
+import "github.com/leadlight-dev/leadlight/panes/screen"
+
 // The permission modes of Claude Code. The modes of its lead are what a teammate
 // inherits; the other profiles say what the same is with their agent.
 const (
@@ -27,12 +29,13 @@ func claudeModes() map[string][]string {
 	return modes
 }
 
-// claudePrompt: the prompt is a line that begins with > or ❯ (followed by a
-// no-break space), and a question has a cursor before its first answers.
+// claudePrompt: the prompt is a line that begins with > or ❯ (followed by a no-break
+// space) between two rules, or in a box in older versions. While it works, a line with a
+// turning star stands above it.
 func claudePrompt() PromptProtocol {
 	return PromptProtocol{
-		Quit: "/exit", Ready: []string{`^\s*[│|]?\s*[>❯](\s|\x{a0}|$)`}, Busy: []string{`(?i)\besc to interrupt\b`},
-		Asking: []string{`^\s*[│|]?\s*❯\s*\d\.\s`, `(?i)\besc to cancel\b.*\btab to amend\b`},
+		Quit: "/exit", Ready: []string{`^\s*[│|]?\s*[>❯](\s|$)`}, Frame: screen.FrameRules,
+		Busy: []string{`^\s?[·✢✳✶✻✽*∗]\s\S+…`, `^\s?[·✢✳✶✻✽*∗]\s.*\(.*\besc to interrupt\b.*\)\s*$`, `^\s+(⏵⏵|⏸) .* · esc to interrupt\b`},
 	}
 }
 

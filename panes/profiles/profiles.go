@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes/screen"
 )
 
 // Kinds of agent.
@@ -65,11 +66,20 @@ type PromptProtocol struct {
 	Quiet     time.Duration `json:"quiet,omitempty"`     // without output for so long, it is quiet
 	Multiline string        `json:"multiline,omitempty"` // without bracketed paste: "join" or "lines"
 	MaxPaste  int           `json:"maxPaste,omitempty"`  // bytes; longer mail goes as a reference to a file
-	// Regular expressions on the lines of its screen. Asking wins over Busy, and
-	// Busy over Ready; without a Ready, a quiet agent is ready.
+	// How its screen is read, see screen.Rules.
 	Ready  []string `json:"ready,omitempty"`
+	Frame  string   `json:"frame,omitempty"`
+	Footer []string `json:"footer,omitempty"`
 	Busy   []string `json:"busy,omitempty"`
 	Asking []string `json:"asking,omitempty"`
+	// OnUnknown says what to do with mail while the screen is not recognized: "wait", or
+	// "type" once it has been quiet for half a minute.
+	OnUnknown string `json:"onUnknown,omitempty"`
+}
+
+// Screen returns the rules by which its screen is read.
+func (m PromptProtocol) Screen() screen.Rules {
+	return screen.Rules{Ready: m.Ready, Frame: m.Frame, Footer: m.Footer, Busy: m.Busy, Asking: m.Asking, TypeUnknown: m.OnUnknown == Type}
 }
 
 // What a PromptProtocol is where it does not say.
@@ -79,6 +89,8 @@ const (
 	DefaultMaxPaste = 16 << 10
 	Join            = "join"  // the lines of a text are joined with spaces
 	Lines           = "lines" // each line is submitted
+	Wait            = "wait"  // nothing is typed into an unknown screen
+	Type            = "type"  // text is typed into an unknown screen that is quiet
 )
 
 // WithDefaults returns the protocol with what it leaves open filled in.
@@ -94,6 +106,9 @@ func (m PromptProtocol) WithDefaults() PromptProtocol {
 	}
 	if m.MaxPaste == 0 {
 		m.MaxPaste = DefaultMaxPaste
+	}
+	if m.OnUnknown == "" {
+		m.OnUnknown = Wait
 	}
 	return m
 }
@@ -121,6 +136,7 @@ func NewSet(own map[string]Profile) Set {
 func (p Profile) Over(base Profile) Profile {
 	for _, f := range []struct{ to, from *string }{
 		{&p.Name, &base.Name}, {&p.Summary, &base.Summary}, {&p.Kind, &base.Kind}, {&p.Submit, &base.Submit}, {&p.Quit, &base.Quit}, {&p.Multiline, &base.Multiline},
+		{&p.OnUnknown, &base.OnUnknown},
 	} {
 		if *f.to == "" {
 			*f.to = *f.from
@@ -130,11 +146,14 @@ func (p Profile) Over(base Profile) Profile {
 		{&p.Command, &base.Command}, {&p.Models, &base.Models}, {&p.JoinArgs, &base.JoinArgs}, {&p.TypeArgs, &base.TypeArgs},
 		{&p.ModelArgs, &base.ModelArgs}, {&p.SessionArgs, &base.SessionArgs}, {&p.PlanArgs, &base.PlanArgs}, {&p.ResumeArgs, &base.ResumeArgs},
 		{&p.Env, &base.Env}, {&p.Needs, &base.Needs}, {&p.AgentTypes, &base.AgentTypes}, {&p.QuitKeys, &base.QuitKeys},
-		{&p.Ready, &base.Ready}, {&p.Busy, &base.Busy}, {&p.Asking, &base.Asking},
+		{&p.Busy, &base.Busy}, {&p.Asking, &base.Asking},
 	} {
 		if *f.to == nil {
 			*f.to = *f.from
 		}
+	}
+	if p.Ready == nil { // these three say together where the input is
+		p.Ready, p.Frame, p.Footer = base.Ready, base.Frame, base.Footer
 	}
 	if p.ModeArgs == nil {
 		p.ModeArgs = base.ModeArgs

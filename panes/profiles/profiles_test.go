@@ -1,7 +1,6 @@
 package profiles
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -39,12 +38,16 @@ func TestA03_CommandLines(t *testing.T) {
 		{"claude-interactive", "", true,
 			"claude --permission-mode plan --agent general-purpose --session-id 99999999-2222-4333-8444-555555555555",
 			"claude --resume 99999999-2222-4333-8444-555555555555 --permission-mode plan --agent general-purpose"},
-		{"codex", "gpt-5.4", false, "codex --dangerously-bypass-approvals-and-sandbox --model gpt-5.4",
-			"codex resume --last --dangerously-bypass-approvals-and-sandbox --model gpt-5.4"},
-		{"codex", "", true, "codex --sandbox read-only", "codex resume --last --sandbox read-only"},
-		{"codex-worker", "gpt-5.4", false, "codex exec - --dangerously-bypass-approvals-and-sandbox --model gpt-5.4", ""},
-		{"gemini", "flash", false, "gemini --approval-mode yolo --model flash", "gemini --resume latest --approval-mode yolo --model flash"},
-		{"gemini", "", true, "gemini --approval-mode plan", "gemini --resume latest --approval-mode plan"},
+		{"codex", "gpt-5.4", false, "codex --no-daemon --dangerously-bypass-approvals-and-sandbox --model gpt-5.4",
+			"codex --no-daemon resume --last --dangerously-bypass-approvals-and-sandbox --model gpt-5.4"},
+		{"codex", "", true, "codex --no-daemon --sandbox read-only --ask-for-approval on-request",
+			"codex --no-daemon resume --last --sandbox read-only --ask-for-approval on-request"},
+		{"codex-worker", "gpt-5.4", false, "codex exec --json - --dangerously-bypass-approvals-and-sandbox --model gpt-5.4", ""},
+		{"gemini", "flash", false, "gemini --approval-mode yolo --model flash --session-id 99999999-2222-4333-8444-555555555555", "gemini --resume 99999999-2222-4333-8444-555555555555 --approval-mode yolo --model flash"},
+		{"gemini", "", true, "gemini --approval-mode plan --session-id 99999999-2222-4333-8444-555555555555", "gemini --resume 99999999-2222-4333-8444-555555555555 --approval-mode plan"},
+		{"qwen", "m", false, "qwen --approval-mode yolo --model m --session-id 99999999-2222-4333-8444-555555555555", "qwen --resume 99999999-2222-4333-8444-555555555555 --approval-mode yolo --model m"},
+		{"copilot", "gpt-5.4", false, "copilot --allow-all --model gpt-5.4 --session-id 99999999-2222-4333-8444-555555555555", "copilot --resume=99999999-2222-4333-8444-555555555555 --allow-all --model gpt-5.4"},
+		{"copilot", "", true, "copilot --plan --session-id 99999999-2222-4333-8444-555555555555", "copilot --resume=99999999-2222-4333-8444-555555555555 --plan"},
 		{"opencode", "anthropic/claude-sonnet-4-5", false, "opencode --auto --model anthropic/claude-sonnet-4-5", "opencode --continue --auto --model anthropic/claude-sonnet-4-5"},
 		{"opencode", "", true, "opencode --agent plan", "opencode --continue --agent plan"},
 		{"aider", "gpt-4o", false, "aider --yes-always --model gpt-4o", "aider --restore-chat-history --yes-always --model gpt-4o"},
@@ -73,8 +76,8 @@ func TestA03_CommandLines(t *testing.T) {
 func TestWorkersGetTheTaskOnStandardInput(t *testing.T) {
 	for name, want := range map[string][]string{
 		"claude-worker": {"claude", "-p", taskPrompt, "--output-format", "stream-json", "--verbose"},
-		"gemini-worker": {"gemini", "-p", taskPrompt},
-		"codex-worker":  {"codex", "exec", "-"},
+		"gemini-worker": {"gemini", "-p", taskPrompt, "--output-format", "stream-json"},
+		"codex-worker":  {"codex", "exec", "--json", "-"},
 	} {
 		p := NewSet(nil)[name]
 		start, resume, err := p.Argv(Ask{Kind: Worker})
@@ -126,8 +129,8 @@ func TestM15_PermissionsInTheWordsOfEachAgent(t *testing.T) {
 	for profile, modes := range map[string]map[string]string{
 		"claude": {"": "", ModeDefault: "--permission-mode default", ModeAcceptEdits: "--permission-mode acceptEdits",
 			ModeBypass: "--dangerously-skip-permissions", ModeDontAsk: "--permission-mode dontAsk", ModeAuto: "--permission-mode auto", ModePlan: "", "later": ""},
-		"codex":    {"": "", ModeDefault: "", ModeAcceptEdits: "--sandbox workspace-write", ModeBypass: "--dangerously-bypass-approvals-and-sandbox"},
-		"gemini":   {ModeDefault: "", ModeAcceptEdits: "--approval-mode auto_edit", ModeBypass: "--approval-mode yolo"},
+		"codex":    {"": "", ModeDefault: "--sandbox workspace-write --ask-for-approval on-request", ModeAcceptEdits: "--sandbox workspace-write --ask-for-approval on-request", ModeBypass: "--dangerously-bypass-approvals-and-sandbox"},
+		"gemini":   {ModeDefault: "--approval-mode default", ModeAcceptEdits: "--approval-mode auto_edit", ModeBypass: "--approval-mode yolo"},
 		"opencode": {ModeDefault: "", ModeAcceptEdits: "", ModeBypass: "--auto"},
 		"aider":    {ModeDefault: "", ModeAcceptEdits: "", ModeBypass: "--yes-always"},
 	} {
@@ -193,39 +196,6 @@ func TestSetOver(t *testing.T) {
 	}
 	if d := (PromptProtocol{}).WithDefaults(); d.Submit != "enter" || d.Quiet != DefaultQuiet || d.Multiline != Join || d.MaxPaste != DefaultMaxPaste {
 		t.Errorf("%+v", d)
-	}
-}
-
-// What each agent shows: lines as their users have posted them.
-func TestScreens(t *testing.T) {
-	const ready, busy, asking = "ready", "busy", "asking"
-	for _, tc := range []struct{ profile, line, want string }{
-		{"claude", "❯\u00a0", ready}, {"claude", "│ > ", ready}, {"claude", "❯ Try \"fix lint errors\"", ready},
-		{"claude", "✻ Thinking… (esc to interrupt)", busy}, {"claude", " ❯ 1. Yes", asking},
-		{"claude", " Esc to cancel · Tab to amend · ctrl+e to explain", asking}, {"claude", "● I say: do you want to proceed?", ""},
-		{"codex", "› Find and fix a bug in @filename", ready}, {"codex", "▌ Find", ready}, {"codex", "• Working (12s • esc to interrupt)", busy},
-		{"codex", "Would you like to run the following command?", asking}, {"codex", "  Press enter to confirm or esc to cancel", asking},
-		{"codex", "Would you like to know more?", ""},
-		{"gemini", " *   Type your message or @path/to/file", ready}, {"gemini", "⠏ Thinking… (esc to cancel, 4s)", busy},
-		{"gemini", "│ Apply this change?        │", asking}, {"gemini", "│ Allow execution of: 'ls'?", asking}, {"gemini", "│ ● 1. Yes, allow once │", asking},
-		{"opencode", "■■■⬝⬝⬝  esc interrupt        tab agents  ctrl+p commands", busy}, {"opencode", "△ Permission required", asking},
-		{"aider", "> ", ready}, {"aider", "ask> ", ready}, {"aider", "Create new file? (Y)es/(N)o [Yes]: ", asking}, {"aider", "> add a test", ""},
-	} {
-		m := NewSet(nil)[tc.profile].PromptProtocol
-		got := ""
-		for _, x := range []struct {
-			state    string
-			patterns []string
-		}{{ready, m.Ready}, {busy, m.Busy}, {asking, m.Asking}} { // the last one wins
-			for _, p := range x.patterns {
-				if regexp.MustCompile(p).MatchString(tc.line) {
-					got = x.state
-				}
-			}
-		}
-		if got != tc.want {
-			t.Errorf("%s shows %q: %q, want %q", tc.profile, tc.line, got, tc.want)
-		}
 	}
 }
 

@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
-	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -26,23 +23,11 @@ const (
 	screenPoll = time.Second
 )
 
-const (
-	// maxCooked is the longest text, in bytes, that goes line by line into a terminal
-	// which edits lines itself; what is longer goes as a file.
-	maxCooked = 4000
-	// submitTries is how often the submit key is pressed before the text is left as it
-	// stands; the next time only that key is tried.
-	submitTries = 4
-	// submitWait is how long a program has to show what was typed, and to take what was
-	// submitted, for each try.
-	submitWait = 2 * time.Second
-)
-
 // mailTyper types the mail of an interactive agent into it, a message at a time, when
 // it is quiet and nobody else types.
 type mailTyper struct {
 	m          *teammate
-	look       *look
+	screen     *watcher
 	introduced bool
 	worked     bool // something was typed since the lead was told that it is idle
 	asks       question
@@ -51,26 +36,9 @@ type mailTyper struct {
 	typed      *typed
 }
 
-// typed is a message that was typed, but not taken yet.
-type typed struct {
-	id    string
-	at    time.Time
-	shown string // the input line with it
-	seen  bool   // it was to be seen there
-	// When our own submit key was pressed last, zero if it never was.
-	pressed time.Time
-}
-
-// submitted tells, of a text that has left the input line, whether it was submitted:
-// by a person's return key, or by our own key if no person typed after that. Else
-// they have erased it.
-func (t *typed) submitted(st host.Status) bool {
-	return st.LastReturnAt.After(t.at) || !t.pressed.IsZero() && !st.LastKeyAt.After(t.pressed)
-}
-
 // deliver lives beside the program of an interactive agent until ctx ends.
 func (m *teammate) deliver(ctx context.Context) {
-	l, err := newLook(m.host, *m.launch.PromptProtocol)
+	w, err := newWatcher(m.host, *m.launch.PromptProtocol)
 	if err != nil {
 		m.print("mail cannot be typed into it: %v", err)
 		return
@@ -80,7 +48,7 @@ func (m *teammate) deliver(ctx context.Context) {
 		m.print("its mail cannot be watched: %v", err)
 		return
 	}
-	c := &mailTyper{m: m, look: l, done: map[string]bool{}}
+	c := &mailTyper{m: m, screen: w, done: map[string]bool{}}
 	c.completed(ctx) // what is done before it starts is nothing new
 	for ctx.Err() == nil {
 		c.round(ctx)
@@ -190,7 +158,9 @@ func (c *mailTyper) askToEnd(ctx context.Context, msg batch, since time.Time) er
 	protocol := c.m.launch.PromptProtocol
 	switch {
 	case len(protocol.QuitKeys) > 0:
-		return c.m.host.LockInput(ctx, since, func(t *host.InputLock) error { return t.Keys(ctx, protocol.QuitKeys) })
+		return c.m.host.LockInput(ctx, since, func(t *host.InputLock) error {
+			return t.Keys(ctx, c.screen.read(ctx).MayType(), protocol.QuitKeys)
+		})
 	case protocol.Quit != "":
 		return c.enter(ctx, protocol.Quit, msg.ID, since)
 	}
@@ -216,109 +186,6 @@ func (c *mailTyper) agree(ctx context.Context, msg batch) error {
 	defer cancel()
 	_, err := c.m.o.Service.AnswerShutdown(answering, c.m.o.Team, f.RequestID, true, "")
 	return err
-}
-
-// waitFree waits until the program is ready for text and nobody types, and returns
-// since when nobody does. What the screen shows meanwhile is the state that others see.
-func (c *mailTyper) waitFree(ctx context.Context) (since time.Time, err error) {
-	tick := time.NewTicker(min(quietPoll, max(typingPoll, c.look.quiet/4)))
-	defer tick.Stop()
-	for {
-		seen := c.look.see(ctx)
-		c.showState(ctx, seen)
-		if seen.free {
-			return seen.since, nil
-		}
-		select {
-		case <-ctx.Done():
-			return time.Time{}, ctx.Err()
-		case <-tick.C:
-		}
-	}
-}
-
-// enter types text and submits it, and makes sure that it was taken: what still
-// stands in the input line is submitted again, a few times. A person who types
-// meanwhile waits a moment; one who comes between ends it: REJECTED, and what stands
-// in the input line is submitted the next time.
-func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time) error {
-	protocol, st := c.m.launch.PromptProtocol, c.m.host.Status()
-	if limit := protocol.MaxPaste; len(text) > limit || st.Cooked && (len(text) > maxCooked || longest(text) > st.MaxLine) {
-		var err error
-		if text, err = c.inFile(ctx, text, id); err != nil {
-			return err
-		}
-	}
-	in := host.Input{Text: text, Submit: protocol.Submit, Join: protocol.Multiline != profiles.Lines}
-	return c.m.host.LockInput(ctx, since, func(t *host.InputLock) error {
-		if st.Cooked {
-			return t.Type(ctx, in) // the terminal itself hands a line over
-		}
-		if c.typed != nil && c.typed.id == id && c.gone(ctx, text) {
-			submitted := c.typed.submitted(c.m.host.Status())
-			c.typed = nil
-			if submitted {
-				return nil
-			}
-		}
-		if c.typed == nil || c.typed.id != id {
-			before := inputLine(c.look.capture(ctx))
-			in.Submit = host.SubmitNone
-			if err := t.Type(ctx, in); err != nil {
-				return err
-			}
-			c.typed = &typed{id: id, at: time.Now()}
-			c.typed.shown, c.typed.seen = c.look.appears(ctx, text, before, submitWait)
-		}
-		return c.submit(ctx, t, text)
-	})
-}
-
-// inFile puts a text into a file and returns the reference to it.
-func (c *mailTyper) inFile(ctx context.Context, text, id string) (string, error) {
-	name := panes.OwnPath(c.m.o.Team, "mail", c.m.o.Agent+"-"+id+".txt")
-	if err := c.m.o.Dir.Write(ctx, name, []byte(text)); err != nil {
-		return "", fmt.Errorf("put a long message into a file: %w", err)
-	}
-	return fmt.Sprintf("[leadlight] a message of %d bytes is in the file %s - read it, and do what it says", len(text), c.m.o.Dir.Join(path.Clean(name))), nil
-}
-
-// gone tells whether what was typed has left the input line, submitted or erased.
-func (c *mailTyper) gone(ctx context.Context, text string) bool {
-	if c.typed.seen {
-		return c.look.leaves(ctx, text, c.typed.shown, 0)
-	}
-	st := c.m.host.Status()
-	return st.LastReturnAt.After(c.typed.at) || st.LastKeyAt.After(c.typed.at) && !st.Draft
-}
-
-// submit presses the submit key until the text has left the input line. One that was
-// not to be seen there, because the program shows nothing of it, is taken to be
-// submitted by the first. A question that came up meanwhile is not for us to answer.
-func (c *mailTyper) submit(ctx context.Context, t *host.InputLock, text string) error {
-	key := c.m.launch.PromptProtocol.Submit
-	for range submitTries {
-		if c.look.asks(ctx) {
-			return fault.New(fault.Rejected, "it asks something")
-		}
-		if err := t.Keys(ctx, []string{key}); err != nil {
-			return err
-		}
-		c.typed.pressed = time.Now()
-		if !c.typed.seen || c.look.leaves(ctx, text, c.typed.shown, submitWait) {
-			c.typed = nil
-			return nil
-		}
-	}
-	return fault.New(fault.Timeout, "it stays in the input line: %s, pressed %d times, did not submit it", key, submitTries)
-}
-
-func longest(text string) int {
-	n := 0
-	for line := range strings.SplitSeq(text, "\n") {
-		n = max(n, len(line))
-	}
-	return n
 }
 
 // header says who sent a message: what only looks like another sender does not pass.

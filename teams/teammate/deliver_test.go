@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/panes/host"
-	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -34,57 +33,22 @@ func TestIB12_IdleNoticesCollapse(t *testing.T) {
 	}
 }
 
-func TestWhatTheScreenSays(t *testing.T) {
-	if _, err := newLook(nil, profiles.PromptProtocol{Ready: []string{"("}}); err == nil {
-		t.Error("a pattern that is none was taken")
-	}
+func TestLongestLine(t *testing.T) {
 	if n := longest("ab\nabcd\n"); n != 4 {
 		t.Errorf("the longest line has %d bytes", n)
 	}
 }
 
-func TestInputLine(t *testing.T) {
-	for _, tc := range []struct {
-		name, screen string
-		cursor       int
-		want         string
-	}{
-		{"in a frame, the cursor hidden", "❯ before\n● done\n╭────╮\n│ > what was\u00a0typed │\n╰────╯\n  ? for shortcuts", 0, "whatwastyped"},
-		{"broken over two lines", "────\n❯ first\n  second\n────\n  ? for shortcuts", 0, "firstsecond"},
-		{"the cursor's line", "> old\nsome output\n> new text\n", 3, "newtext"},
-		{"the cursor below the text", "> old text\n", 2, ""},
-		{"an empty prompt", "> old\n> ", 0, ""},
-		{"no prompt", "hello\nabc\n\n", 0, "abc"},
-		{"nothing", "", 0, ""},
+// What ends like something that an agent completes gets a blank behind it.
+func TestXH03_EndsThatAgentsComplete(t *testing.T) {
+	for text, want := range map[string]string{
+		"look at @README.md": "look at @README.md ", "then type /model": "then type /model ", `ends with \`: `ends with \ `,
+		"look at $imagegen": "look at $imagegen ", "plain": "plain", "/quit": "/quit", "ask me@example.com": "ask me@example.com ", "": "",
 	} {
-		if got := inputLine(host.Capture{Text: tc.screen, Cursor: tc.cursor}); got != tc.want {
-			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		if got := closed(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
-	for _, tc := range []struct {
-		text, line string
-		want       bool
-	}{
-		{"[leadlight] a long text that ends here", "anothertext", false}, {"[leadlight] a long text that ends here", "atextthatendshere", true},
-		{"a long text that ends here", "ends here", false}, {"a long text that ends here", "endshere", true}, {"a", "", false}, {"", "x", false},
-		{"two\nlines", "twolines", true}, {"a long text that ends here", "ahuman", false},
-	} {
-		if got := stands(tc.text, tc.line); got != tc.want {
-			t.Errorf("%q stands in %q: %v", tc.text, tc.line, got)
-		}
-	}
-}
-
-func FuzzInputLine(f *testing.F) {
-	f.Add("│ > what │\n╰──╯", 1, "what")
-	f.Add("\xff❯\n\n", 0, "")
-	f.Fuzz(func(t *testing.T, screen string, cursor int, text string) {
-		line := inputLine(host.Capture{Text: screen, Cursor: cursor})
-		if strings.ContainsAny(line, " \n\t") {
-			t.Errorf("%q holds blanks", line)
-		}
-		stands(text, line)
-	})
 }
 
 // What a person erased is not delivered.
@@ -112,21 +76,5 @@ func TestSubmittedOrErased(t *testing.T) {
 func TestHeaderShowsForgery(t *testing.T) {
 	if got := header(api.Message{From: "bob", Note: "not from the lead"}); !strings.Contains(got, "bob (not from the lead)") {
 		t.Errorf("%q", got)
-	}
-}
-
-// A pattern may ask for the blank behind a prompt, which a screen does not show.
-func TestPatternsSeeTheBlankBehindAPrompt(t *testing.T) {
-	l, err := newLook(nil, profiles.PromptProtocol{Ready: []string{"^> "}, Asking: []string{`\(y/n\)\s*$`}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line, want := range map[string]bool{">": true, "> draft": true, ">>": false, "a >": false} {
-		if got := first(l.ready, []string{"above", line}) != ""; got != want {
-			t.Errorf("%q is a prompt: %v", line, got)
-		}
-	}
-	if first(l.asking, []string{"go on? (y/n)"}) == "" {
-		t.Error("a question is not seen")
 	}
 }

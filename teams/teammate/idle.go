@@ -13,11 +13,13 @@ import (
 )
 
 // showState shows the state that was seen.
-func (c *mailTyper) showState(ctx context.Context, s seen) {
+func (c *mailTyper) showState(ctx context.Context, s observation) {
 	c.ask(ctx, s.asking)
 	switch {
 	case s.asking != "":
 		c.m.show(api.StateWaiting, "", s.asking)
+	case s.unknown:
+		c.m.show(api.StateWaiting, "", "unknown screen: its prompt is not recognized, so nothing is typed")
 	case !s.free:
 		c.m.show(api.StateActive, "", "")
 	}
@@ -67,7 +69,7 @@ func (c *mailTyper) completed(ctx context.Context) (id string) {
 // show keeps the state true between messages, and tells the lead, once, when an
 // agent that was given something has come to rest.
 func (c *mailTyper) show(ctx context.Context) {
-	s := c.look.see(ctx)
+	s := c.screen.observe(ctx)
 	c.showState(ctx, s)
 	if !s.free {
 		return

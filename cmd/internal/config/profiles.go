@@ -8,6 +8,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/panes/screen"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -99,9 +100,16 @@ func promptKeys() []key[profiles.Profile] {
 		{"maxPaste", "number", "bytes; longer mail goes as a reference to a file; 16384", func(d *decoder, n ast.Node, p *p) {
 			p.MaxPaste = d.integer(n, "maxPaste", 1, store.MaxMessage).V
 		}},
-		{"ready", "list", "regular expressions: a line of its screen says that it takes text", func(d *decoder, n ast.Node, p *p) { p.Ready = d.patterns(n, "ready") }},
-		{"busy", "list", "or that it is at work", func(d *decoder, n ast.Node, p *p) { p.Busy = d.patterns(n, "busy") }},
-		{"asking", "list", "or that a person must answer", func(d *decoder, n ast.Node, p *p) { p.Asking = d.patterns(n, "asking") }},
+		{"ready", "list", "regular expressions on the first line of its input: it takes text", func(d *decoder, n ast.Node, p *p) { p.Ready = d.patterns(n, "ready") }},
+		{"frame", screen.FrameRules + "|" + screen.FrameBar + "|" + screen.FrameFooter, "what stands around its input; without it: anything", func(d *decoder, n ast.Node, p *p) {
+			p.Frame = d.oneOf(n, "frame", screen.FrameRules, screen.FrameBar, screen.FrameFooter).V
+		}},
+		{"footer", "list", "a line that stands below its input", func(d *decoder, n ast.Node, p *p) { p.Footer = d.patterns(n, "footer") }},
+		{"busy", "list", "a line right above its input, or below it: it works", func(d *decoder, n ast.Node, p *p) { p.Busy = d.patterns(n, "busy") }},
+		{"asking", "list", "a line of a question, besides menus, which are recognized", func(d *decoder, n ast.Node, p *p) { p.Asking = d.patterns(n, "asking") }},
+		{"onUnknown", profiles.Wait + "|" + profiles.Type, "what to do with mail on a screen that is not recognized; " + profiles.Wait, func(d *decoder, n ast.Node, p *p) {
+			p.OnUnknown = d.oneOf(n, "onUnknown", profiles.Wait, profiles.Type).V
+		}},
 	}
 }
 

@@ -1,0 +1,110 @@
+package profiles_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/panes/screen"
+)
+
+const rule = "────────────────────\n"
+
+// What is no prompt is not typed into, whatever it looks like; what is one is ready,
+// whatever is said around it.
+func TestXH03_MenuIsNoPrompt(t *testing.T) {
+	for _, tc := range []struct {
+		name, profile, text string
+		want                screen.State
+	}{
+		{"nothing", "claude-interactive", "\n\n", screen.Starting},
+		{"words", "claude-interactive", "loading\n", screen.Unknown},
+		{"a mark in the middle of words", "claude-interactive", "see ❯ here\n", screen.Unknown},
+		{"a menu without numbers", "claude-interactive", "Log in\n ❯ Yes\n   No\n\n Enter to confirm\n", screen.Asking},
+		{"the same without its keys", "claude-interactive", "Log in\n ❯ Yes\n   No\n", screen.Unknown},
+		{"a menu in a frame", "claude-interactive", rule + "❯ 1. Yes\n  2. No\n" + rule, screen.Asking},
+		{"boxes in a frame", "claude-interactive", rule + "❯ [ ] one\n  [x] two\n" + rule, screen.Asking},
+		{"a numbered text in the input", "claude-interactive", rule + "❯ 1. do this\n" + rule, screen.Ready},
+		{"a text field with its keys", "claude-interactive", "Your key?\n" + rule + "❯ \n" + rule + " Enter to submit · Esc to cancel\n", screen.Asking},
+		{"update", "claude-interactive", "Update 2.2 is available\n❯ Update now\n  Skip\n  Skip until next version\nPress enter to continue\n", screen.Asking},
+		{"a status that quotes", "claude-interactive", "● done\n" + rule + "❯ \n" + rule + "  press esc to interrupt\n  Would you like to go on?\n", screen.Ready},
+		{"an answer that quotes", "codex", "• Say: Working (2s • esc to interrupt)? Would you like to run it?\n\n› Ask Codex to do anything\n\n  GPT-6 · /work\n", screen.Ready},
+		{"no footer yet", "codex", "› Ask Codex to do anything\n", screen.Unknown},
+		{"a question above its answer", "gemini", "Do you trust the files in this folder?\n● 1. Trust\n  2. No\n\n" + rule + " > Type your message\n" + rule + " /work  main\n", screen.Ready},
+		{"a password", "claude-interactive", "Password for dev: \n", screen.Asking},
+		{"yes or no", "aider", "Add it to .gitignore? (Y)es/(N)o [Yes]:\n", screen.Asking},
+		{"aider", "aider", "Aider v1\narchitect>\n", screen.Ready},
+	} {
+		got := reader(t, tc.profile).Read(screen.Screen{Text: tc.text})
+		if got.State != tc.want || got.MayType().Valid() != (tc.want == screen.Ready) {
+			t.Errorf("%s: %s %q, want %s", tc.name, got.State, got.Question, tc.want)
+		}
+	}
+}
+
+// Text counts as seen when its end stands in the input, or the agent's sign of a paste.
+func TestXH03_TextIsSeenInTheInput(t *testing.T) {
+	r := reader(t, "claude-interactive")
+	in := func(text string) screen.Reading {
+		return r.Read(screen.Screen{Text: "❯ an earlier text that ends here\n● done\n" + rule + "❯ " + text + "\n" + rule})
+	}
+	for _, tc := range []struct {
+		text, shown string
+		want        bool
+	}{
+		{"a long text that ends here", "a long text\n  that ends here", true},
+		{"a long text that ends here", "", false},
+		{"a long text that ends here", "something else", false},
+		{"grüße 漢字 👩‍💻", "grüße 漢字 👩💻", true},
+		{strings.Repeat("line\n", 900), "[Pasted text #1 +900 lines]", true},
+	} {
+		got := in(tc.shown)
+		if got.Holds(tc.text) != tc.want || got.MaySubmit(tc.text).Valid() != tc.want {
+			t.Errorf("%.30q in %q: %v", tc.text, tc.shown, got.Holds(tc.text))
+		}
+	}
+	if in("[leadlight] message from bob: x").MayType().Valid() {
+		t.Error("a second text is typed behind the first")
+	}
+	if (screen.Proof{}).Valid() {
+		t.Error("nothing proves something")
+	}
+}
+
+// However a screen with a menu is cut, scrolled and made narrower: as long as the mark
+// of the menu is on it, it is never typed into.
+func FuzzXH03_MenuIsNeverReady(f *testing.F) {
+	var menus []recorded
+	for _, rec := range corpus(f) {
+		if rec.state == screen.Asking {
+			menus = append(menus, rec)
+		}
+	}
+	for i := range menus {
+		f.Add(i, 0, 0, 200)
+		f.Add(i, 7, 0, 80)
+		f.Add(i, 20, 2, 120)
+	}
+	f.Fuzz(func(t *testing.T, which, top, bottom, width int) {
+		rec := menus[uint(which)%uint(len(menus))]
+		lines := strings.Split(strings.TrimRight(rec.text, "\n"), "\n")
+		lines = lines[min(max(top, 0), len(lines)):]
+		lines = lines[:max(0, len(lines)-max(0, bottom))]
+		text := narrow(lines, min(max(width, 20), 250))
+		if got := reader(t, rec.profile).Read(screen.Screen{Text: text}); got.MayType().Valid() {
+			t.Errorf("%s, cut by %d and %d, %d wide: ready\n%s", rec.name, top, bottom, width, text)
+		}
+	})
+}
+
+// narrow breaks lines as a narrower terminal does.
+func narrow(lines []string, width int) string {
+	var b strings.Builder
+	for _, line := range lines {
+		for r := []rune(line); len(r) > width; r = []rune(line) {
+			b.WriteString(string(r[:width]) + "\n")
+			line = string(r[width:])
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,151 @@
+package profiles
+
+import (
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes/screen"
+)
+
+func codexModels() []string { return []string{"gpt-*", "codex-*", "o1*", "o3*", "o4*"} }
+
+// codexModes gives Codex what the lead may do: its sandbox and when it asks. The default
+// is said, too: a conversation that goes on would keep what it had.
+func codexModes(asks ...string) map[string][]string {
+	workspace := append([]string{"--sandbox", "workspace-write"}, asks...)
+	return map[string][]string{
+		ModeDefault: workspace, ModeAcceptEdits: workspace,
+		ModeBypass: {"--dangerously-bypass-approvals-and-sandbox"},
+	}
+}
+
+// codex runs without the daemon that all its prompts would share: the second would have
+// the first one's environment, and would go deaf when the first is stopped.
+func codex() Profile {
+	return Profile{
+		Name: "codex", Kind: Interactive, Summary: "OpenAI Codex at its prompt", Command: []string{"codex", "--no-daemon"},
+		Models: codexModels(), ModelArgs: []string{"--model", "{model}"},
+		PlanArgs:   []string{"--sandbox", "read-only", "--ask-for-approval", "on-request"},
+		ResumeArgs: []string{"resume", "--last"}, ModeArgs: codexModes("--ask-for-approval", "on-request"),
+		PromptProtocol: PromptProtocol{
+			Quit: "/quit", Ready: []string{`^\s*[›▌](\s|$)`}, Frame: screen.FrameFooter, Footer: []string{`^\s+\S.* · [~/]`, `^\s+\^c quit\s*$`},
+			Busy:   []string{`^\s*• .*\besc to interrupt\)\s*$`, `^\s*\? for shortcuts\s*$`, `(?i)^\s*• .*\bwaiting for startup\b`, `^\s*• Reconnecting\b`},
+			Asking: []string{`^\s*Would you like to (run|make|grant)\b`},
+		},
+	}
+}
+
+func codexWorker() Profile {
+	return Profile{
+		Name: "codex-worker", Kind: Worker, Summary: "a worker: codex exec does each task", Command: []string{"codex", "exec", "--json", "-"},
+		Models: codexModels(), ModelArgs: []string{"--model", "{model}"}, ModeArgs: codexModes(),
+	}
+}
+
+func geminiModels() []string { return []string{"auto", "pro", "flash", "flash-lite", "gemini-*"} }
+
+// approvalModes are those of Gemini CLI, and of Qwen Code, which descends from it.
+func approvalModes(edit string) map[string][]string {
+	return map[string][]string{
+		ModeDefault:     {"--approval-mode", "default"},
+		ModeAcceptEdits: {"--approval-mode", edit},
+		ModeBypass:      {"--approval-mode", "yolo"},
+	}
+}
+
+func gemini() Profile {
+	return Profile{
+		Name: "gemini", Kind: Interactive, Summary: "Gemini CLI at its prompt", Command: []string{"gemini"},
+		Models: geminiModels(), ModelArgs: []string{"--model", "{model}"}, PlanArgs: []string{"--approval-mode", "plan"},
+		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume", "{session}"}, ModeArgs: approvalModes("auto_edit"),
+		PromptProtocol: PromptProtocol{ // /quit and Enter would pick the first entry of the list that it opens
+			QuitKeys: []string{"ctrl-c", "ctrl-c"}, Ready: []string{`^\s*[>!*](\s|$)`}, Frame: screen.FrameRules,
+			Footer: []string{`^\s+(workspace \(|[~/])`}, // its messages stand in frames, too
+			Busy:   []string{`^\s*\S\s+\S.*\(esc to cancel, \d[^)]*\)`},
+		},
+	}
+}
+
+func geminiWorker() Profile {
+	return Profile{
+		Name: "gemini-worker", Kind: Worker, Summary: "a worker: gemini -p does each task",
+		Command: []string{"gemini", "-p", taskPrompt, "--output-format", "stream-json"},
+		Models:  geminiModels(), ModelArgs: []string{"--model", "{model}"}, ModeArgs: approvalModes("auto_edit"),
+	}
+}
+
+func opencode() Profile {
+	return Profile{
+		Name: "opencode", Kind: Interactive, Summary: "OpenCode at its prompt", Command: []string{"opencode"},
+		Models: []string{"*/*"}, ModelArgs: []string{"--model", "{model}"},
+		PlanArgs: []string{"--agent", "plan"}, ResumeArgs: []string{"--continue"}, ModeArgs: map[string][]string{ModeBypass: {"--auto"}},
+		PromptProtocol: PromptProtocol{
+			Quit: "/exit", Quiet: 1500 * time.Millisecond, // it draws in steps while it starts
+			Ready: []string{`\bctrl\+p commands\b`}, Frame: screen.FrameBar, Busy: []string{`^\s*[⬝■]+\s+esc (again )?(to )?interrupt\b`},
+			Asking: []string{`^\W*Permission required\b`, `\benter (submit|confirm)\b`},
+		},
+	}
+}
+
+// opencodeWorker: what stands on standard input is added to the prompt.
+func opencodeWorker() Profile {
+	return Profile{
+		Name: "opencode-worker", Kind: Worker, Summary: "a worker: opencode run does each task",
+		Command: []string{"opencode", "run", "--format", "json", taskPrompt},
+		Models:  []string{"*/*"}, ModelArgs: []string{"--model", "{model}"}, ModeArgs: map[string][]string{ModeBypass: {"--auto"}},
+	}
+}
+
+func qwenModes() map[string][]string {
+	modes := approvalModes("auto-edit")
+	modes[ModeAuto] = []string{"--approval-mode", "auto"}
+	return modes
+}
+
+func qwen() Profile {
+	return Profile{
+		Name: "qwen", Kind: Interactive, Summary: "Qwen Code at its prompt", Command: []string{"qwen"},
+		Models: []string{"*"}, ModelArgs: []string{"--model", "{model}"}, PlanArgs: []string{"--approval-mode", "plan"},
+		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume", "{session}"}, ModeArgs: qwenModes(),
+		PromptProtocol: PromptProtocol{
+			Quit: "/quit", Ready: []string{`^\s*[>!*](\s|$)`}, Frame: screen.FrameRules,
+			Busy: []string{`^\s*\S{1,3}\s+\S.*\(\d+[ms].*\besc to cancel\)\s*$`}, Asking: []string{`\bWaiting for user confirmation`},
+		},
+	}
+}
+
+func qwenWorker() Profile {
+	return Profile{
+		Name: "qwen-worker", Kind: Worker, Summary: "a worker: qwen -p does each task",
+		Command: []string{"qwen", "-p", taskPrompt, "--output-format", "stream-json"},
+		Models:  []string{"*"}, ModelArgs: []string{"--model", "{model}"}, ModeArgs: qwenModes(),
+	}
+}
+
+func copilotModes() map[string][]string {
+	return map[string][]string{ModeAcceptEdits: {"--allow-tool", "write"}, ModeBypass: {"--allow-all"}}
+}
+
+func copilot() Profile {
+	return Profile{
+		Name: "copilot", Kind: Interactive, Summary: "GitHub Copilot CLI at its prompt", Command: []string{"copilot"},
+		Models: []string{"*"}, ModelArgs: []string{"--model", "{model}"}, PlanArgs: []string{"--plan"},
+		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume={session}"}, ModeArgs: copilotModes(),
+		PromptProtocol: PromptProtocol{
+			Quit: "/exit", Ready: []string{`^\s*❯(\s|$)`}, Frame: screen.FrameRules, Busy: []string{`^\s*[◎○◉●]\s+\S.*\besc esc \S+`},
+		},
+	}
+}
+
+// copilotWorker: copilot -p reads no standard input, so a shell puts the task behind the
+// prompt.
+func copilotWorker() Profile {
+	return Profile{
+		Name: "copilot-worker", Kind: Worker, Summary: "a worker: copilot -p does each task",
+		Command: []string{"sh", "-c", `task=$(cat) && exec copilot --silent --no-ask-user -p "$0 The task: $task" "$@"`, copilotPrompt},
+		Models:  []string{"*"}, ModelArgs: []string{"--model", "{model}"}, ModeArgs: copilotModes(),
+	}
+}
+
+// copilotPrompt is taskPrompt for a program that is given the task itself.
+const copilotPrompt = "You are given one task as JSON. Carry out what its subject and description ask, here in this folder, " +
+	"and end with a short report of what you did and found. If it cannot be done, say why."

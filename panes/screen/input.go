@@ -1,0 +1,203 @@
+package screen
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What stands around the text of an input: frames, and marks of a prompt.
+const (
+	frames  = "│┃|─━═╭╮╰╯└┘┌┐╹╻▀▄▔▁"
+	prompts = ">❯›▌$%#»λ"
+)
+
+// maxFooter is how many lines that are not empty may stand below an input: hints, a
+// status, a list of completions. maxInput bounds the lines of an input.
+const (
+	maxFooter = 12
+	maxInput  = 60
+)
+
+// input is where an agent takes text.
+type input struct {
+	begin, end int // its lines with its frame
+	text       string
+}
+
+// findInput finds the lowest input.
+func (r *Reader) findInput(lines []string, s Screen) (input, bool) {
+	if len(r.ready) == 0 && s.Cooked {
+		return cookedInput(lines)
+	}
+	for i := len(lines) - 1; i >= 0; i-- {
+		if in, ok := r.inputAt(lines, i, s); ok {
+			return in, atBottom(lines[in.end:])
+		}
+	}
+	return input{}, false
+}
+
+// cookedInput is the line that the terminal itself edits: the last one, if it does not
+// ask anything.
+func cookedInput(lines []string) (input, bool) {
+	bottom := lastLines(lines, statusLines)
+	if _, _, asks := menu(lines); asks {
+		return input{}, false
+	}
+	if _, asks := lastHint(bottom); asks {
+		return input{}, false
+	}
+	return input{begin: len(lines), end: len(lines)}, true // what stands in it cannot be told from output
+}
+
+// atBottom tells whether what stands below an input may be a footer.
+func atBottom(below []string) bool {
+	n := 0
+	for _, line := range below {
+		if line != "" && !isFrame(line) {
+			n++
+		}
+	}
+	if _, _, asks := menu(below); asks {
+		return false
+	}
+	return n <= maxFooter
+}
+
+// inputAt tells whether line i is the first of an input.
+func (r *Reader) inputAt(lines []string, i int, s Screen) (input, bool) {
+	if r.rules.Frame == FrameBar {
+		return r.barAt(lines, i)
+	}
+	if !r.isPrompt(lines[i]) {
+		return input{}, false
+	}
+	if end := closing(lines, i); end > 0 && i > 0 && isFrame(lines[i-1]) {
+		in := input{begin: i - 1, end: end, text: textOf(lines[i : end-1])}
+		known := len(r.footer) == 0 || first(r.footer, lines[end:]) != ""
+		return in, known && !isChoices(lines[i:end-1], true)
+	}
+	switch r.rules.Frame {
+	case FrameRules:
+		return input{}, false
+	case FrameFooter:
+		end := paragraph(lines, i)
+		in := input{begin: i, end: end, text: textOf(lines[i:end])}
+		return in, first(r.footer, lines[end:]) != "" && !isChoices(lines[i:end], false)
+	}
+	// Without a frame only the last line is an input, and one with text in it might be
+	// the choice of a menu.
+	in := input{begin: i, end: len(lines), text: bare(lines[i])}
+	here := s.Cursor == 0 || s.Cursor == i+1
+	return in, i == len(lines)-1 && here && !isChoice(lines[i])
+}
+
+func (r *Reader) isPrompt(line string) bool {
+	if len(r.ready) > 0 {
+		return first(r.ready, []string{line}) != ""
+	}
+	c, n := utf8.DecodeRuneInString(strings.TrimLeftFunc(line, outside))
+	begins := strings.ContainsRune(prompts, c)
+	rest := strings.TrimLeftFunc(line, outside)[n:]
+	c, _ = utf8.DecodeLastRuneInString(line)
+	return begins && (rest == "" || rest[0] == ' ') || strings.ContainsRune(prompts, c)
+}
+
+// barAt tells whether line i is the footer of an input with a bar at its left.
+func (r *Reader) barAt(lines []string, i int) (input, bool) {
+	if first(r.ready, lines[i:i+1]) == "" {
+		return input{}, false
+	}
+	end := i - 1
+	for end >= 0 && lines[end] == "" {
+		end--
+	}
+	if end < 0 || !isFrame(lines[end]) {
+		return input{}, false
+	}
+	begin := end
+	for begin > 0 && end-begin < maxInput && strings.ContainsAny(firstRune(lines[begin-1]), "┃│") {
+		begin--
+	}
+	if end-begin < 3 { // text, an empty line, the agent's name
+		return input{}, false
+	}
+	return input{begin: begin, end: end + 1, text: textOf(lines[begin : end-1])}, true
+}
+
+func firstRune(line string) string {
+	c, n := utf8.DecodeRuneInString(strings.TrimSpace(line))
+	if n == 0 {
+		return ""
+	}
+	return string(c)
+}
+
+// closing returns the line behind the frame that closes an input which begins with line
+// i, 0 if none does.
+func closing(lines []string, i int) int {
+	for n := i; n < len(lines) && n-i <= maxInput; n++ {
+		if isFrame(lines[n]) {
+			return n + 1
+		}
+	}
+	return 0
+}
+
+// paragraph returns the end of the lines that belong to an input without a frame: what
+// follows it is set off by an empty line.
+func paragraph(lines []string, i int) int {
+	for n := i + 1; n < len(lines); n++ {
+		if lines[n] == "" {
+			return n
+		}
+	}
+	return len(lines)
+}
+
+// sidebar is the gap before what stands in another column.
+var sidebar = strings.Repeat(" ", 12)
+
+// textOf is the text in the lines of an input.
+func textOf(lines []string) string {
+	var b strings.Builder
+	for i, line := range lines {
+		line = strings.TrimLeft(strings.TrimSpace(line), frames)
+		line, _, _ = strings.Cut(line, sidebar)
+		if i == 0 {
+			b.WriteString(bare(line))
+		} else {
+			b.WriteString(squeezed(strings.TrimFunc(line, outside)))
+		}
+	}
+	return b.String()
+}
+
+// bare is a line of an input without what is no text of it.
+func bare(line string) string {
+	line = strings.TrimFunc(line, outside)
+	if r, n := utf8.DecodeRuneInString(line); n > 0 && strings.ContainsRune(prompts+"!*", r) {
+		line = line[n:]
+	}
+	return squeezed(line)
+}
+
+// outside tells what surrounds a line: blanks and frames.
+func outside(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(frames, r) }
+
+// isFrame tells whether a line is a frame and nothing else.
+func isFrame(line string) bool {
+	line = strings.TrimSpace(line)
+	return utf8.RuneCountInString(line) > 2 && strings.TrimFunc(line, outside) == ""
+}
+
+// squeezed is a text without blanks: a screen breaks lines where it likes.
+func squeezed(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,85 @@
+package screen
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Proof says that something may be typed. Only this package makes a valid one, from a
+// screen that was read or for a person who asked for the keys.
+type Proof struct{ why string }
+
+// Valid tells whether the proof proves anything.
+func (p Proof) Valid() bool { return p.why != "" }
+
+// mark begins every text of ours.
+const mark = "[leadlight]"
+
+// MayType proves that text may be typed: the agent's prompt takes text, and no earlier
+// text of ours still stands there.
+func (r Reading) MayType() Proof {
+	if r.allowed {
+		return Proof{"its profile allows it"}
+	}
+	if r.State != Ready || strings.Contains(r.Input, mark) {
+		return Proof{}
+	}
+	return Proof{"its prompt takes text"}
+}
+
+// MaySubmit proves that the submit key may be pressed: text stands in the input.
+func (r Reading) MaySubmit(text string) Proof {
+	if r.allowed {
+		return Proof{"its profile allows it"}
+	}
+	if r.State == Asking || !r.Holds(text) {
+		return Proof{}
+	}
+	return Proof{"the text stands in its input"}
+}
+
+// AskedFor is the proof of what a person, or a program in their name, has asked for
+// explicitly: these keys, into this teammate.
+func AskedFor() Proof { return Proof{"a person asked for it"} }
+
+// Shows tells whether there is an input.
+func (r Reading) Shows() bool { return r.prompt }
+
+// pasted is what agents show in place of a long text.
+var pasted = regexp.MustCompile(`(?i)\[(past(e|ed)|copied)[^\]]*\]`)
+
+// holdsRunes is how much of the end of a text has to be seen.
+const holdsRunes = 12
+
+// Holds tells whether the input holds text, or as much of its end as fits, or stands
+// for a paste.
+func (r Reading) Holds(text string) bool {
+	return r.Times(text) > 0
+}
+
+// Times tells how often the input holds text. More than once: it was typed anew while
+// the agent had not read it yet.
+func (r Reading) Times(text string) int {
+	want, shown := essence(text), essence(r.Input)
+	tail := []rune(want)
+	tail = tail[max(0, len(tail)-holdsRunes):]
+	n := len(pasted.FindAllString(r.Input, -1))
+	switch {
+	case len(tail) > 0 && strings.Contains(shown, string(tail)):
+		n = max(n, strings.Count(shown, string(tail)))
+	case len(shown) >= holdsRunes/2 && strings.HasSuffix(want, shown): // no more fits
+		n = max(n, 1)
+	}
+	return n
+}
+
+// essence is what of a text is drawn the same everywhere: letters, digits and ASCII.
+func essence(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r > ' ' && r < unicode.MaxASCII || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, text)
+}

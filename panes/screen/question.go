@@ -1,0 +1,198 @@
+package screen
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A menu is a list of which one line is marked.
+var (
+	marked    = regexp.MustCompile(`^[\s│┃|]*[❯›>▸▶→●◉➤*]\s*(\d{1,2}[.):]\s|\[[ xX✓✔*•]?\]|\([ xX•●]?\)|[◯◉☐☑✓✔□■○●]\s)`)
+	numbered  = regexp.MustCompile(`^[\s│┃|]*(?:[❯›>▸▶→●◉➤*]\s*)?(\d{1,2})[.):]\s+(\S.*)$`)
+	checkbox  = regexp.MustCompile(`^[\s│┃|]*(?:[❯›>▸▶→●◉➤*]\s*)?(?:\[[ xX✓✔*•]?\]|\([ xX•●]?\)|[◯◉☐☑□■])\s+(\S.*)$`)
+	arrowed   = regexp.MustCompile(`^[\s│┃|]*[❯›>▸▶➤]\s+(\S.*)$`)
+	hint      = regexp.MustCompile(`(?i)\b(press |hit |use )?(enter|return|space|esc|any key)(/esc)?( to| =|:)? ?(confirm|continue|select|submit|choose|accept|cancel|exit|go back|back|dismiss|reject|proceed|enable|toggle)\b`)
+	keysFirst = regexp.MustCompile(`(?i)^[\s│┃|(]*(press |use |hit )?(enter|return|esc|space|any key|[↑↓←→/]+)\b`)
+	anyKey    = regexp.MustCompile(`(?i)\b(press|hit) (enter|return|space|any key|a key)\b`)
+	yesOrNo   = regexp.MustCompile(`(?i)([\[(]\s*y(es)?\s*[/|]\s*n(o)?\s*[\])]|\(y\)es/\(n\)o|\b(password|passphrase|username)[^:]{0,40}:)\s*\S{0,3}\s*$`)
+	statement = regexp.MustCompile(`(?i)\besc (to )?(interrupt|cancel, \d)|· esc to cancel\)`)
+)
+
+// isChoice tells whether a line is a marked line of a menu.
+func isChoice(line string) bool { return marked.MatchString(line) }
+
+// isChoices tells whether the lines at a prompt are a menu: one of several numbered
+// lines, or of boxes, is marked. In a frame of its own a single numbered line is text.
+func isChoices(lines []string, framed bool) bool {
+	if len(lines) == 0 || !isChoice(lines[0]) {
+		return false
+	}
+	if !framed {
+		return true
+	}
+	return checkbox.MatchString(lines[0]) || slices.ContainsFunc(lines[1:], func(l string) bool {
+		return numbered.MatchString(l) || checkbox.MatchString(l)
+	})
+}
+
+// menu finds a menu at the bottom of a screen: its question, and its choices.
+func menu(lines []string) (question string, choices []string, ok bool) {
+	bottom := lastLines(lines, questionLines)
+	at := findMarked(bottom)
+	if at < 0 {
+		return "", nil, false
+	}
+	begin, end := blockAt(bottom, at)
+	plain := choiceOf(bottom[at]) == ""
+	for _, line := range bottom[begin:end] {
+		switch c := choiceOf(line); {
+		case c != "":
+			choices = append(choices, c)
+		case plain && tidy(line) != "":
+			choices = append(choices, strings.TrimLeft(tidy(line), "❯›>▸▶➤ "))
+		}
+	}
+	return questionOf(bottom[:begin], bottom[at]), choices, true
+}
+
+// blockAt returns the lines of the menu around its marked line.
+func blockAt(lines []string, at int) (begin, end int) {
+	begin, end = at, at+1
+	if choiceOf(lines[at]) == "" { // without numbers: up to an empty line
+		for begin > 0 && tidy(lines[begin-1]) != "" && !isFrame(lines[begin-1]) {
+			begin--
+		}
+		for end < len(lines) && tidy(lines[end]) != "" && !isHint(lines[end]) && !isFrame(lines[end]) {
+			end++
+		}
+		return begin, end
+	}
+	for begin > 0 && choiceOf(lines[begin-1]) != "" {
+		begin--
+	}
+	for i := begin; i > 0 && i > begin-6; i-- { // choices may have a description below them
+		if m := numbered.FindStringSubmatch(lines[i-1]); m != nil && m[1] == "1" {
+			begin = i - 1
+			break
+		}
+	}
+	for end < len(lines) && !isHint(lines[end]) {
+		end++
+	}
+	return begin, end
+}
+
+// findMarked returns the marked line of a menu, -1 without one. Above a line that says
+// which keys answer, lines without a number may be choices, and no mark may be seen.
+func findMarked(lines []string) int {
+	hinted := false
+	for i, line := range slices.Backward(lines) {
+		switch {
+		case isChoice(line), hinted && (arrowed.MatchString(line) || numbered.MatchString(line)):
+			return i
+		case isFrame(line):
+			hinted = false
+		case isHint(line):
+			hinted = !anyKey.MatchString(line) || hint.MatchString(line) && !strings.Contains(strings.ToLower(line), "continue")
+		}
+	}
+	return -1
+}
+
+// choiceOf is the text of a line of a menu, "" for another line.
+func choiceOf(line string) string {
+	line = strings.TrimRight(line, " │┃|")
+	if i := strings.Index(strings.TrimLeft(line, " │┃|"), sidebar); i >= 0 {
+		line = strings.TrimLeft(line, " │┃|")[:i]
+	}
+	for _, re := range []*regexp.Regexp{numbered, checkbox} {
+		if m := re.FindStringSubmatch(line); m != nil {
+			return strings.TrimSpace(strings.TrimLeft(line, " │┃|❯›>▸▶→●◉➤*"))
+		}
+	}
+	return ""
+}
+
+// isHint tells whether a line says which keys answer a question.
+func isHint(line string) bool {
+	if statement.MatchString(line) {
+		return false
+	}
+	return hint.MatchString(line) || anyKey.MatchString(line) || yesOrNo.MatchString(line)
+}
+
+// keysLine finds, below an input, a line that begins with the keys that answer. Elsewhere
+// in a line the words may be a title, or a person's own status.
+func keysLine(lines []string) (string, bool) {
+	for _, line := range lines {
+		if isHint(line) && keysFirst.MatchString(line) {
+			return tidy(line), true
+		}
+	}
+	return "", false
+}
+
+// lastHint is the lowest line that says which keys answer a question.
+func lastHint(lines []string) (string, bool) {
+	for _, line := range slices.Backward(lines) {
+		if isHint(line) {
+			return tidy(line), true
+		}
+	}
+	return "", false
+}
+
+// questionAbove is the question that the line with the keys belongs to.
+func questionAbove(lines []string, keys string) string {
+	for i, line := range slices.Backward(lines) {
+		if tidy(line) == keys {
+			if yesOrNo.MatchString(line) || anyKey.MatchString(line) {
+				return keys
+			}
+			return questionOf(lines[:i], keys)
+		}
+	}
+	return keys
+}
+
+// questionOf is what stands above the choices: the line that ends with a question mark,
+// else the nearest that says something, else the choice itself.
+func questionOf(above []string, otherwise string) string {
+	near := ""
+	n := 0
+	for _, line := range slices.Backward(above) {
+		text := tidy(line)
+		if text == "" {
+			continue
+		}
+		if n++; n > 8 {
+			break
+		}
+		if strings.Contains(text, "?") {
+			return text
+		}
+		if near == "" {
+			near = text
+		}
+	}
+	if near == "" {
+		return tidy(otherwise)
+	}
+	return near
+}
+
+// tidy is a line without frames and repeated blanks.
+func tidy(line string) string {
+	line = strings.TrimFunc(line, outside)
+	line, _, _ = strings.Cut(line, sidebar)
+	return strings.Join(strings.Fields(strings.TrimFunc(line, outside)), " ")
+}
+
+// Ask is the question and its choices in one line.
+func (r Reading) Ask() string {
+	if len(r.Choices) == 0 {
+		return r.Question
+	}
+	return r.Question + " [" + strings.Join(r.Choices, " | ") + "]"
+}

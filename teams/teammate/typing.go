@@ -1,0 +1,200 @@
+package teammate
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/panes/screen"
+)
+
+const (
+	// maxCooked is the longest text, in bytes, that goes line by line into a terminal
+	// which edits lines itself; what is longer goes as a file.
+	maxCooked = 4000
+	// submitTries is how often the submit key is pressed before the text is left as it
+	// stands; the next time only that key is tried.
+	submitTries = 4
+	// submitWait is how long a program has to show what was typed, and to take what was
+	// submitted, for each try.
+	submitWait = 2 * time.Second
+	// typeAgain is how long what was typed must not have been seen before it is typed
+	// again: the agent was not listening yet.
+	typeAgain = 10 * time.Second
+)
+
+// typed is a message that was typed, but not taken yet.
+type typed struct {
+	id      string
+	at      time.Time
+	seen    bool      // it stood in the input
+	pressed time.Time // when our submit key was pressed last, zero if it never was
+}
+
+// submitted tells, of a text that has left the input, whether it was submitted: by a
+// person's return key, or by our own key if no person typed after that. Else they have
+// erased it.
+func (t *typed) submitted(st host.Status) bool {
+	return st.LastReturnAt.After(t.at) || !t.pressed.IsZero() && !st.LastKeyAt.After(t.pressed)
+}
+
+// waitFree waits until the program is ready for text and nobody types, and returns
+// since when nobody does. What the screen shows meanwhile is the state that others see.
+func (c *mailTyper) waitFree(ctx context.Context) (since time.Time, err error) {
+	tick := time.NewTicker(min(quietPoll, max(typingPoll, c.screen.quiet/4)))
+	defer tick.Stop()
+	for {
+		seen := c.screen.observe(ctx)
+		c.showState(ctx, seen)
+		if seen.free {
+			return seen.since, nil
+		}
+		select {
+		case <-ctx.Done():
+			return time.Time{}, ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// enter types text, sees it in the input, submits it, and sees it leave. A person who
+// types meanwhile waits a moment; one who comes between ends it: REJECTED, and what
+// stands in the input is submitted the next time.
+func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time) error {
+	protocol, st := c.m.launch.PromptProtocol, c.m.host.Status()
+	if limit := protocol.MaxPaste; len(text) > limit || st.Cooked && (len(text) > maxCooked || longest(text) > st.MaxLine) {
+		var err error
+		if text, err = c.inFile(ctx, text, id); err != nil {
+			return err
+		}
+	}
+	in := host.Input{Text: closed(text), Submit: protocol.Submit, Join: protocol.Multiline != profiles.Lines}
+	return c.m.host.LockInput(ctx, since, func(t *host.InputLock) error {
+		if st.Cooked {
+			return t.Type(ctx, c.screen.read(ctx).MayType(), in) // the terminal itself hands a line over
+		}
+		if c.typed != nil && c.typed.id == id {
+			if done, err := c.resume(ctx, text); done || err != nil {
+				return err
+			}
+		}
+		if c.typed == nil || c.typed.id != id {
+			in.Submit = host.SubmitNone
+			if err := t.Type(ctx, c.screen.read(ctx).MayType(), in); err != nil {
+				return err
+			}
+			c.typed = &typed{id: id, at: time.Now()}
+		}
+		return c.submit(ctx, t, text)
+	})
+}
+
+// resume finds out what became of a text that was typed earlier. done: it was submitted.
+// Where it was erased, or has not been seen for long, it is to be typed again.
+func (c *mailTyper) resume(ctx context.Context, text string) (done bool, err error) {
+	r, st := c.screen.read(ctx), c.m.host.Status()
+	switch {
+	case r.Holds(text):
+		return false, nil
+	case c.typed.seen || st.LastKeyAt.After(c.typed.at):
+		if !r.Shows() {
+			return false, fault.New(fault.Rejected, "its input is not to be seen")
+		}
+		done = c.typed.submitted(st)
+		c.typed = nil
+	case c.m.launch.PromptProtocol.OnUnknown == profiles.Type: // it may show nothing of it
+	case time.Since(c.typed.at) < typeAgain:
+		return false, fault.New(fault.Timeout, "it does not show what was typed")
+	default:
+		c.typed = nil
+	}
+	return done, nil
+}
+
+// submit waits for text to stand in the input, and presses the submit key until it has
+// left it. A question that came up meanwhile is not for us to answer.
+func (c *mailTyper) submit(ctx context.Context, t *host.InputLock, text string) error {
+	key := c.m.launch.PromptProtocol.Submit
+	r := c.screen.until(ctx, submitWait, func(r screen.Reading) bool { return r.Holds(text) })
+	if c.typed.seen = r.Holds(text); r.Times(text) > 1 {
+		return c.erase(ctx, t, r, text)
+	}
+	for range submitTries {
+		if r.State == screen.Asking {
+			return fault.New(fault.Rejected, "it asks something")
+		}
+		if given := r.MaySubmit(text); !given.Valid() {
+			return fault.New(fault.Timeout, "it does not show what was typed")
+		} else if err := t.Keys(ctx, given, []string{key}); err != nil {
+			return err
+		}
+		c.typed.pressed = time.Now()
+		r = c.screen.until(ctx, submitWait, func(r screen.Reading) bool { return left(r, text) })
+		if left(r, text) || !c.typed.seen {
+			c.typed = nil
+			return nil
+		}
+	}
+	return fault.New(fault.Timeout, "it stays in the input line: %s, pressed %d times, did not submit it", key, submitTries)
+}
+
+// left tells whether text has left the input: it is not there, and the input is, or the
+// agent has begun to work or to ask.
+func left(r screen.Reading, text string) bool {
+	return !r.Holds(text) && (r.Shows() || r.State == screen.Busy || r.State == screen.Asking)
+}
+
+// erase takes back a text that stands in the input twice, because the agent read late
+// what was typed early. It is typed again once the input is empty.
+func (c *mailTyper) erase(ctx context.Context, t *host.InputLock, r screen.Reading, text string) error {
+	for range 4 * (strings.Count(text, "\n") + 1) {
+		given := r.MaySubmit(text)
+		if !given.Valid() {
+			break
+		}
+		if err := t.Keys(ctx, given, []string{"end", "ctrl-u", "backspace"}); err != nil {
+			return err
+		}
+		before := r.Input
+		r = c.screen.until(ctx, 10*typingPoll, func(r screen.Reading) bool { return r.Input != before })
+	}
+	if c.typed = nil; r.Input != "" && r.Input != c.screen.blank {
+		return fault.New(fault.Timeout, "its input holds a message twice: erase it there")
+	}
+	return fault.New(fault.Rejected, "it was typed twice, and erased")
+}
+
+// closed is a text whose end no agent takes for something else: a file or a command that
+// it completes, or a line that goes on.
+func closed(text string) string {
+	last := text[strings.LastIndexAny(text, " \n\t")+1:]
+	if last != "" && strings.ContainsRune("@/#$!", rune(last[0])) || strings.HasSuffix(last, `\`) || strings.Contains(last, "@") {
+		if !strings.HasPrefix(text, last) { // a command of the agent's own stays as it is
+			return text + " "
+		}
+	}
+	return text
+}
+
+// inFile puts a text into a file and returns the reference to it.
+func (c *mailTyper) inFile(ctx context.Context, text, id string) (string, error) {
+	name := panes.OwnPath(c.m.o.Team, "mail", c.m.o.Agent+"-"+id+".txt")
+	if err := c.m.o.Dir.Write(ctx, name, []byte(text)); err != nil {
+		return "", fmt.Errorf("put a long message into a file: %w", err)
+	}
+	return fmt.Sprintf("[leadlight] a message of %d bytes is in the file %s - read it, and do what it says", len(text), c.m.o.Dir.Join(path.Clean(name))), nil
+}
+
+func longest(text string) int {
+	n := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		n = max(n, len(line))
+	}
+	return n
+}

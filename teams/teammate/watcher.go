@@ -1,0 +1,124 @@
+package teammate
+
+import (
+	"context"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/panes/screen"
+)
+
+const (
+	// personPause is how long after a person's last key nothing is typed for others, and
+	// draftPause how long where that person has left an unfinished line.
+	personPause = 3 * time.Second
+	draftPause  = 30 * time.Second
+	// unknownScreen is how long a quiet screen may be unknown before others are told.
+	unknownScreen = 30 * time.Second
+	// screenSettles is how far the screen model may be behind the output.
+	screenSettles = 2 * time.Second
+	// restPause is how long an agent is quiet before the lead is told.
+	restPause = 2 * time.Second
+)
+
+// watcher follows an agent's screen.
+type watcher struct {
+	host    *host.Host
+	quiet   time.Duration
+	unknown string // what to do when the screen is not recognized
+	reader  *screen.Reader
+
+	last   screen.Reading
+	lastAt time.Time // of that reading
+	blank  string    // what the input shows while nobody has typed: a placeholder
+}
+
+// observation is what was made out at one look.
+type observation struct {
+	asking  string    // the question with which it waits for a person
+	unknown bool      // its screen has not been recognized for long
+	free    bool      // it takes text, and nobody types
+	since   time.Time // when free: since then nobody has typed
+	rested  bool      // it has been quiet for a while
+}
+
+func newWatcher(h *host.Host, p profiles.PromptProtocol) (*watcher, error) {
+	r, err := screen.NewReader(p.Screen())
+	if err != nil {
+		return nil, err
+	}
+	return &watcher{host: h, quiet: p.Quiet, unknown: p.OnUnknown, reader: r}, nil
+}
+
+// observe looks once.
+func (w *watcher) observe(ctx context.Context) observation {
+	st := w.host.Status()
+	r := w.sinceOutput(ctx, st.LastOutputAt)
+	still := time.Since(later(st.LastOutputAt, st.StartedAt))
+	known := r.State != screen.Unknown && r.State != screen.Starting
+	switch {
+	case st.Agent == nil, r.State == screen.Busy:
+		return observation{}
+	case r.State == screen.Asking:
+		return observation{asking: r.Ask()}
+	case still < w.quiet:
+		return observation{}
+	case !known && still < unknownScreen:
+		return observation{}
+	case !known && w.unknown != profiles.Type:
+		return observation{unknown: true}
+	}
+	since := time.Now().Add(-personPause)
+	if st.Draft && (r.Input == "" || r.Input != w.blank) {
+		since = time.Now().Add(-draftPause)
+	} else if !st.Draft {
+		w.blank = r.Input
+	}
+	if st.LastKeyAt.After(since) {
+		return observation{}
+	}
+	return observation{free: true, since: since, rested: still >= max(restPause, w.quiet)}
+}
+
+// read reads the screen of this moment.
+func (w *watcher) read(ctx context.Context) screen.Reading {
+	c, err := w.host.Capture(ctx, 0, false)
+	if err != nil || !c.Screen {
+		return screen.Reading{State: screen.Unknown}
+	}
+	return w.reader.Read(screen.Screen{Text: c.Text, Cursor: c.Cursor, Cooked: w.host.Status().Cooked})
+}
+
+// until reads the screen until it is as wanted, and returns the last reading.
+func (w *watcher) until(ctx context.Context, limit time.Duration, wanted func(screen.Reading) bool) screen.Reading {
+	for end := time.Now().Add(limit); ; {
+		r := w.read(ctx)
+		if wanted(r) || time.Now().After(end) {
+			return r
+		}
+		select {
+		case <-ctx.Done():
+			return r
+		case <-time.After(typingPoll):
+		}
+	}
+}
+
+// sinceOutput is the last reading, read anew only while the screen may have changed: an
+// idle agent costs next to nothing.
+func (w *watcher) sinceOutput(ctx context.Context, output time.Time) screen.Reading {
+	if w.lastAt.Sub(output) > screenSettles {
+		return w.last
+	}
+	w.lastAt = time.Now()
+	w.last = w.read(ctx)
+	return w.last
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

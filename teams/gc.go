@@ -2,6 +2,7 @@ package teams
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -32,10 +33,9 @@ func (s *Service) GC(ctx context.Context, dryRun bool) ([]api.Orphan, error) {
 	// removal: a pending member is in its roster before it has a pane.
 	found, err := s.panes.Orphans(ctx, func(team, agent, host string) bool { return s.names(ctx, team, agent, host) })
 	out := []api.Orphan{}
-	for _, l := range found {
-		o := api.Orphan{Kind: l.Kind, What: l.What, Why: l.Why}
+	add := func(o api.Orphan, remove func(context.Context) error) {
 		if !dryRun {
-			if err := l.Remove(ctx); err != nil {
+			if err := remove(ctx); err != nil {
 				o.Kept = err.Error()
 			} else {
 				o.Removed = true
@@ -43,7 +43,14 @@ func (s *Service) GC(ctx context.Context, dryRun bool) ([]api.Orphan, error) {
 		}
 		out = append(out, o)
 	}
-	return out, err
+	for _, l := range found {
+		add(api.Orphan{Kind: l.Kind, What: l.What, Why: l.Why}, l.Remove)
+	}
+	remains, rerr := s.roster.Remains(ctx)
+	for _, r := range remains {
+		add(api.Orphan{Kind: "folder", What: r.What, Why: r.Why}, r.Remove)
+	}
+	return out, errors.Join(err, rerr)
 }
 
 // names tells whether the roster of a team names that host for that member. A

@@ -37,6 +37,7 @@ func explanations() []explanation {
 		{syscall.EDQUOT, fault.DiskFull, "free some space below your quota and try again"},
 		{syscall.EROFS, fault.PermissionDenied, "the file system is mounted read-only"},
 		{fs.ErrPermission, fault.PermissionDenied, "check the owner and the mode of that path and of its folder"},
+		{syscall.ENOLCK, fault.Unsupported, "that file system gives no locks: put the base directory on another with --base-dir, or start the lock service of its server"},
 		{errNotRegular, fault.CorruptFile, "put a real file in its place"},
 		{errLink, fault.PermissionDenied, "put a real file or folder in its place"},
 	}

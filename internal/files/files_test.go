@@ -267,3 +267,24 @@ func TestRenameAndRemove(t *testing.T) {
 		t.Errorf("appended: %q", got)
 	}
 }
+
+// /proc refuses to sync folders as some network file systems do.
+func TestXF04_RefusedSyncOfAFolderIsNoFailure(t *testing.T) {
+	d, err := files.Open("/proc")
+	ok(t, err)
+	defer d.Close()
+	f, err := os.Open("/proc")
+	ok(t, err)
+	defer f.Close()
+	if err := f.Sync(); !errors.Is(err, syscall.EINVAL) {
+		t.Skipf("here the folder can be synced: %v", err)
+	}
+	ok(t, d.Sync("."))
+}
+
+func TestXF04_NoLocksHasAWayOut(t *testing.T) {
+	e := fault.Of(files.Explain("lock", "/home/x/.claude/l", syscall.ENOLCK))
+	if e.Code != fault.Unsupported || !strings.Contains(e.Hint, "--base-dir") || !strings.Contains(e.Message, "/home/x/.claude/l") {
+		t.Errorf("%s: %s (%s)", e.Code, e.Message, e.Hint)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -186,5 +187,11 @@ func syncFolder(r *os.Root, path string) error {
 		return Explain("sync", path, err)
 	}
 	defer f.Close()
-	return Explain("sync", path, f.Sync())
+	err = f.Sync()
+	// Some network file systems have no sync of folders: what is there is as durable as
+	// they can make it, and to fail now would make the caller do it a second time.
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil
+	}
+	return Explain("sync", path, err)
 }

@@ -290,9 +290,17 @@ type Roster interface {
 	// Delete removes the team with its mail, its tasks and our own records of it
 	// (locks stay). It follows no link: of a linked team it removes the link.
 	Delete(ctx context.Context, team string) error
+	// Remains lists what removals that were cut off have left.
+	Remains(ctx context.Context) ([]Remain, error)
 	// Watch hints that a roster may have changed, until ctx ends; the channel is
 	// then closed. team "" watches all of them.
 	Watch(ctx context.Context, team string) (<-chan struct{}, error)
+}
+
+// Remain is something that a removal has left.
+type Remain struct {
+	What, Why string
+	Remove    func(context.Context) error
 }
 
 // Mail keeps the mailboxes of a team's members.

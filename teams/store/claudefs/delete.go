@@ -1,10 +1,14 @@
 package claudefs
 
 import (
+	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/ledger"
 )
 
@@ -18,27 +22,20 @@ func ownFolders() []string {
 	return []string{"hosts", "launch", "ledger", "transcripts", "observed", "archive"}
 }
 
-// moveAway renames everything that belongs to a team, the folder with the roster
-// last, and returns the new names. If one cannot be renamed, all get their old
-// names back.
+// moveAway renames everything that belongs to a team, and returns the new names. The
+// folder with the roster comes first: from then on there is no such team, and its new
+// name says until the end that something is left to be removed. If one cannot be
+// renamed, all get their old names back.
 func (f *FS) moveAway(p *place) ([]string, error) {
-	parts := []string{"tasks/" + p.list}
-	if p.mail != p.team {
-		parts = append(parts, "teams/"+p.mail)
-	}
-	for _, name := range ownFolders() {
-		parts = append(parts, ledger.Folder(p.team)+"/"+name)
-	}
-	parts = append(parts, "teams/"+p.team)
 	mark := deletedMark + uuid.NewString()
 	var moved []string
-	for i, name := range parts {
+	for i, name := range p.parts() {
 		err := f.dir.Rename(name, name+mark)
-		if missing(err) && i < len(parts)-1 {
+		if missing(err) && i > 0 {
 			continue
 		}
 		if err != nil {
-			for _, back := range moved {
+			for _, back := range slices.Backward(moved) {
 				// What cannot be moved back stays findable under its new name.
 				_ = f.dir.Rename(back, back[:len(back)-len(mark)])
 			}
@@ -49,21 +46,121 @@ func (f *FS) moveAway(p *place) ([]string, error) {
 	return moved, nil
 }
 
-// Sweep removes temporary files that killed writers left more than age ago in the
-// folders of a team, and returns how many there were.
-func (f *FS) Sweep(team string, age time.Duration) (int, error) {
-	p, err := f.where(team)
-	if err != nil {
-		return 0, err
+// parts lists the folders of a team, that of the roster first.
+func (p *place) parts() []string {
+	parts := []string{"teams/" + p.team, "tasks/" + p.list}
+	if p.mail != p.team {
+		parts = append(parts, "teams/"+p.mail)
 	}
-	total := 0
-	for _, name := range []string{"teams/" + p.team, "teams/" + p.mail + "/inboxes", listDir(p), ledger.Folder(p.team) + "/ledger"} {
-		n, err := f.dir.Sweep(name, age)
-		if total += n; err != nil {
-			return total, err
+	for _, name := range ownFolders() {
+		parts = append(parts, ledger.Folder(p.team)+"/"+name)
+	}
+	return parts
+}
+
+// remove removes what was moved away, the folder with the roster last.
+func (f *FS) remove(moved []string) error {
+	for _, name := range slices.Backward(moved) {
+		if err := f.dir.RemoveAll(name); err != nil {
+			return err
 		}
 	}
-	return total, nil
+	return nil
+}
+
+// Remains lists the teams whose removal was cut off: the folder of the roster still
+// has the name under which it is removed.
+func (r roster) Remains(context.Context) ([]store.Remain, error) {
+	entries, err := r.f.dir.ReadDir("teams")
+	if missing(err) {
+		return nil, nil
+	}
+	var out []store.Remain
+	for _, e := range entries {
+		folder := "teams/" + e.Name()
+		team, _, ok := strings.Cut(e.Name(), deletedMark)
+		if info, err := e.Info(); !ok || !e.IsDir() || err != nil || time.Since(info.ModTime()) < removalTime {
+			continue // no such folder, or somebody is just removing it
+		}
+		out = append(out, store.Remain{What: r.f.dir.Join(folder), Why: "the removal of team " + team + " was cut off",
+			Remove: func(ctx context.Context) error {
+				held, err := r.f.lock(ctx, team, rosterLock, "finish delete")
+				if err != nil {
+					return err
+				}
+				defer held.Release()
+				return r.f.finish(e.Name())
+			}})
+	}
+	return out, err
+}
+
+// removalTime is how long a folder that is being removed is left to who does it.
+const removalTime = time.Minute
+
+// finish ends the removal of a team that was cut off. What a new team of that name has is
+// left alone. The caller holds the lock of the roster.
+func (f *FS) finish(folder string) error {
+	team, mark, _ := strings.Cut(folder, deletedMark)
+	p := &place{team: team, mail: team, list: team}
+	data, err := f.dir.Read("teams/" + folder + "/config.json")
+	whole := err == nil
+	if whole {
+		var t store.Team
+		if t, err = parseTeam(team, data); err == nil {
+			p.ours = t.Ours
+		}
+	}
+	var left []string
+	for i, name := range p.parts() {
+		left = append(left, name+deletedMark+mark)
+		if i > 0 && whole && p.ours.Schema > 0 && !f.exists(configFile(team)) {
+			left = append(left, name)
+		}
+	}
+	return f.remove(left)
+}
+
+// finishAll ends the removals of teams of one name. The caller holds the lock.
+func (f *FS) finishAll(team string) error {
+	entries, err := f.dir.ReadDir("teams")
+	if err != nil && !missing(err) {
+		return err
+	}
+	for _, e := range entries {
+		if name, _, ok := strings.Cut(e.Name(), deletedMark); ok && name == team {
+			if err := f.finish(e.Name()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// putAside moves into the archive what lies where a new team will have its mail and
+// tasks, and returns where it is now: "" if there is nothing.
+func (f *FS) putAside(team string) (string, error) {
+	aside := ledger.Folder(team) + "/archive/before-" + time.Now().UTC().Format("20060102-150405.000000")
+	found := false
+	for from, to := range map[string]string{
+		"tasks/" + team: "tasks", "teams/" + team + "/inboxes": "inboxes", "teams/" + team + "/inbox": "inbox", ledger.Folder(team) + "/ledger": "ledger",
+	} {
+		entries, err := f.dir.ReadDir(from)
+		if missing(err) || err == nil && len(entries) == 0 {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if err := f.dir.Rename(from, aside+"/"+to); err != nil {
+			return "", err
+		}
+		found = true
+	}
+	if !found {
+		return "", nil
+	}
+	return f.dir.Join(aside), nil
 }
 
 // forget drops what is remembered of a team.

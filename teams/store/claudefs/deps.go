@@ -3,11 +3,11 @@ package claudefs
 import (
 	"context"
 	"errors"
-	"path"
 	"slices"
 	"strconv"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -23,11 +23,22 @@ func (t tasks) Create(ctx context.Context, team string, task store.Task) (store.
 		return store.Task{}, err
 	}
 	task.Owner = p.local(task.Owner)
+	if err := t.f.ensure(ctx, p, listDir(p)); err != nil {
+		return store.Task{}, err
+	}
 	held, err := t.f.lock(ctx, team, tasksLock, "create task")
 	if err != nil {
 		return store.Task{}, err
 	}
 	defer held.Release()
+	dir, err := t.f.dir.Sub(listDir(p)) // kept open: nothing is written into a list that takes its place
+	if missing(err) {
+		return store.Task{}, noTeam(team)
+	}
+	if err != nil {
+		return store.Task{}, err
+	}
+	defer dir.Close()
 	s, err := t.f.scan(ctx, p)
 	if err != nil {
 		return store.Task{}, err
@@ -35,7 +46,7 @@ func (t tasks) Create(ctx context.Context, team string, task store.Task) (store.
 	if err := checkEdges(p, s, "new", store.Edges(&store.Task{}, &task)); err != nil {
 		return store.Task{}, err
 	}
-	if err := t.allocate(ctx, p, &task); err != nil {
+	if err := t.allocate(ctx, p, dir, &task); err != nil {
 		return store.Task{}, err
 	}
 	if err := t.mirror(ctx, p, task.ID, store.Edges(&store.Task{}, &task)); err != nil {
@@ -54,10 +65,7 @@ func (t tasks) undoCreate(ctx context.Context, p *place, id string, cause error)
 
 // allocate gives a task the next id and writes its file. The high-water mark is
 // raised first, so that an id is used up even if the file vanishes again.
-func (t tasks) allocate(ctx context.Context, p *place, task *store.Task) error {
-	if err := t.f.dir.MkdirAll(listDir(p)); err != nil {
-		return err
-	}
+func (t tasks) allocate(ctx context.Context, p *place, dir *files.Dir, task *store.Task) error {
 	for {
 		highest, _, err := t.f.highWater(p)
 		if err != nil {
@@ -67,7 +75,7 @@ func (t tasks) allocate(ctx context.Context, p *place, task *store.Task) error {
 			return fault.New(fault.LimitReached, "team %s has used up all ids of tasks", p.team)
 		}
 		task.ID = strconv.FormatInt(highest+1, 10)
-		done, err := t.publish(ctx, p, task, highest)
+		done, err := t.publish(ctx, p, dir, task, highest)
 		if done || err != nil {
 			return err
 		}
@@ -76,18 +84,18 @@ func (t tasks) allocate(ctx context.Context, p *place, task *store.Task) error {
 
 // publish puts a new task under its id, unless the client has used the id
 // meanwhile.
-func (t tasks) publish(ctx context.Context, p *place, task *store.Task, highest int64) (bool, error) {
-	file, err := t.f.dir.Prepare(taskFile(p, task.ID).name, document(compose(task, taskFields())))
+func (t tasks) publish(ctx context.Context, p *place, dir *files.Dir, task *store.Task, highest int64) (bool, error) {
+	file, err := dir.Prepare(task.ID+".json", document(compose(task, taskFields())))
 	if err != nil {
 		return false, err
 	}
 	defer file.Discard()
-	mark, err := t.f.dir.Prepare(path.Join(listDir(p), highWaterFile), []byte(task.ID))
+	mark, err := dir.Prepare(highWaterFile, []byte(task.ID))
 	if err != nil {
 		return false, err
 	}
 	defer mark.Discard()
-	folder, err := lock.Folder(ctx, t.f.dir, path.Join(listDir(p), ".lock"), t.f.opts.LockTimeout)
+	folder, err := lock.Folder(ctx, dir, ".lock", t.f.opts.LockTimeout)
 	if err != nil {
 		return false, err
 	}

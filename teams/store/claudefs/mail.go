@@ -51,24 +51,22 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 	}
 	msg.To, msg.Type, msg.Stamp, msg.Read, msg.Unknown = b.owner, "message", "", false, nil
 	raw := compose(&msg, messageFields()).Raw()
+	if err := m.f.ensure(ctx, b.place, path.Dir(b.name)); err != nil {
+		return msg, err
+	}
 	held, err := m.f.lock(ctx, team, b.lockName(), "send")
 	if err != nil {
 		return msg, err
 	}
 	defer held.Release()
-	put := func() error {
-		return m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
-			if len(msg.Text) > store.MaxMessage && !blank(old) && string(old) != "[]" {
-				return nil, store.TooLong(len(msg.Text))
-			}
-			return appended(old, raw), nil
-		})
-	}
-	err = put()
-	if missing(err) { // the first message of the team
-		if err = m.f.dir.MkdirAll(path.Dir(b.name)); err == nil {
-			err = put()
+	err = m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
+		if len(msg.Text) > store.MaxMessage && !blank(old) && string(old) != "[]" {
+			return nil, store.TooLong(len(msg.Text))
 		}
+		return appended(old, raw), nil
+	})
+	if missing(err) { // deleted in this moment
+		err = noTeam(team)
 	}
 	return msg, err
 }

@@ -109,6 +109,23 @@ func noTeam(team string) error {
 	return fault.New(fault.TeamNotFound, "team %q does not exist", store.Shown(team)).WithHint("leadlight team ls lists the teams there are")
 }
 
+// ensure makes a folder of a team that exists. A writer never makes one itself: it
+// might do so just after the team was deleted.
+func (f *FS) ensure(ctx context.Context, p *place, folder string) error {
+	if f.exists(folder) {
+		return nil
+	}
+	held, err := f.lock(ctx, p.team, rosterLock, "make folder")
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	if !f.exists(configFile(p.team)) {
+		return noTeam(p.team)
+	}
+	return f.dir.MkdirAll(folder)
+}
+
 func (f *FS) exists(name string) bool {
 	_, err := f.dir.Lstat(name)
 	return err == nil

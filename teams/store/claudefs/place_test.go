@@ -1,6 +1,7 @@
 package claudefs_test
 
 import (
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -179,20 +180,6 @@ func TestALockOutlivesItsTeamIfTheNameDoes(t *testing.T) {
 	}
 }
 
-func TestSweep(t *testing.T) {
-	b := newBase(t, claudefs.Options{})
-	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha"}))
-	old := time.Now().Add(-time.Hour)
-	for _, name := range []string{"teams/alpha/", "teams/alpha/inboxes/", "tasks/alpha/"} {
-		b.put(name+".leadlight-X.tmp", "x")
-		b.ok(os.Chtimes(b.path(name+".leadlight-X.tmp"), old, old))
-		b.put(name+".leadlight-Y.tmp", "x")
-	}
-	if n, err := b.Sweep("alpha", time.Minute); n != 3 || err != nil || !b.exists("tasks/alpha/.leadlight-Y.tmp") {
-		t.Errorf("swept %d, %v", n, err)
-	}
-}
-
 // Where mail goes does not depend on whether the roster can be read.
 func TestADamagedRosterLeadsNoMailAstray(t *testing.T) {
 	b := newBase(t, claudefs.Options{})
@@ -218,5 +205,70 @@ func TestADamagedRosterLeadsNoMailAstray(t *testing.T) {
 	b.ok(err)
 	if !b.exists("teams/alpha/inboxes/api-v2.json") {
 		t.Error("the client would not find the message")
+	}
+}
+
+const cutOff = ".deleted-0a1b2c3d-0000-4000-8000-000000000000"
+
+// cutDelete leaves a team as a delete does that is killed after its renames.
+func cutDelete(b base) {
+	b.ok(b.Roster().Create(b.Context(), store.Team{Name: "alpha"}))
+	_, err := b.Mail().Put(b.Context(), "alpha", "builder", store.Message{From: "a", Text: "old"})
+	b.ok(err)
+	_, err = b.Tasks().Create(b.Context(), "alpha", store.Task{Subject: "old"})
+	b.ok(err)
+	b.ok(os.Rename(b.path("teams/alpha"), b.path("teams/alpha"+cutOff)))
+	b.put("leadlight/alpha/ledger"+cutOff+"/builder", "x\n")
+	old := time.Now().Add(-time.Hour)
+	b.ok(os.Chtimes(b.path("teams/alpha"+cutOff), old, old))
+}
+
+func TestXH10_DeleteCutHalfWay(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	cutDelete(b)
+	remains, err := b.Roster().Remains(t.Context())
+	if err != nil || len(remains) != 1 || remains[0].What != b.path("teams/alpha"+cutOff) || !strings.Contains(remains[0].Why, "alpha") {
+		t.Fatalf("%+v %v", remains, err)
+	}
+	b.ok(remains[0].Remove(t.Context()))
+	for _, name := range []string{"teams/alpha" + cutOff, "tasks/alpha", "leadlight/alpha/ledger" + cutOff} {
+		if b.exists(name) {
+			t.Errorf("%s is still there", name)
+		}
+	}
+	// A team that has the name again is left alone.
+	cutDelete(b)
+	b.put("teams/alpha/config.json", claudeTeam)
+	remains, err = b.Roster().Remains(t.Context())
+	b.ok(err)
+	b.ok(remains[0].Remove(t.Context()))
+	if !b.exists("tasks/alpha/1.json") || b.exists("teams/alpha"+cutOff) {
+		t.Error("it took the tasks of the new team, or left the old one")
+	}
+}
+
+func TestXH10_CreateTakesNothingOver(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	cutDelete(b)
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha"}))
+	if list, _, err := b.Tasks().List(t.Context(), "alpha"); err != nil || len(list) > 0 || b.exists("teams/alpha"+cutOff) {
+		t.Errorf("after a delete that was cut off: %d tasks, %v", len(list), err)
+	}
+	b.ok(b.Roster().Delete(t.Context(), "alpha"))
+
+	var log strings.Builder
+	b = newBase(t, claudefs.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	b.put("tasks/alpha/7.json", taskText("7", "pending", "", nil, nil)) // as after rm -r teams/alpha
+	b.put("teams/alpha/inboxes/builder.json", `[{"from":"a","text":"old"}]`)
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha"}))
+	list, _, err := b.Tasks().List(t.Context(), "alpha")
+	if err != nil || len(list) > 0 || len(b.list("builder")) > 0 {
+		t.Errorf("taken over: %d tasks, %d messages, %v", len(list), len(b.list("builder")), err)
+	}
+	if made, err := b.Tasks().Create(t.Context(), "alpha", store.Task{Subject: "new"}); err != nil || made.ID != "1" {
+		t.Errorf("%+v %v", made, err)
+	}
+	if !strings.Contains(log.String(), b.path("leadlight/alpha/archive/before-")) {
+		t.Errorf("it did not say where the old ones are: %s", log.String())
 	}
 }

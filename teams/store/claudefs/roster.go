@@ -24,7 +24,8 @@ const rosterLock = "roster"
 func rosterFile(team string) file { return file{name: configFile(team), check: checkTeam} }
 
 // Create makes teams/<team> with a roster and an empty folder for mail, and
-// tasks/<team>. Folders that are there already are used as they are.
+// tasks/<team>. Empty folders that are there already are used; mail and tasks that an
+// earlier team of that name left are put aside, into the archive.
 func (r roster) Create(ctx context.Context, t store.Team) error {
 	if err := store.CheckNewTeam(t.Name); err != nil {
 		return err
@@ -40,6 +41,9 @@ func (r roster) Create(ctx context.Context, t store.Team) error {
 		return err
 	}
 	defer held.Release()
+	if err := r.clear(t.Name); err != nil {
+		return err
+	}
 	inbox := "inboxes"
 	if t.Ours.Mailbox == store.MailboxMaildir {
 		inbox = "inbox"
@@ -69,6 +73,21 @@ func (r roster) Create(ctx context.Context, t store.Team) error {
 		for _, dir := range made {
 			_ = r.f.dir.Remove(dir) // succeeds only when it is empty
 		}
+	}
+	return err
+}
+
+// clear makes room for a new team. The caller holds the lock of the roster.
+func (r roster) clear(team string) error {
+	if r.f.exists(configFile(team)) {
+		return teamExists(team)
+	}
+	if err := r.f.finishAll(team); err != nil {
+		return err
+	}
+	aside, err := r.f.putAside(team)
+	if aside != "" && r.f.opts.Log != nil {
+		r.f.opts.Log.Warn("an earlier team of this name left mail or tasks; they are put aside", "team", team, "folder", aside)
 	}
 	return err
 }
@@ -262,10 +281,8 @@ func (r roster) Delete(ctx context.Context, team string) error {
 	if t.Ours.Once {
 		moved = append(moved, ledger.Folder(team))
 	}
-	for _, name := range moved {
-		if err := r.f.dir.RemoveAll(name); err != nil {
-			return fmt.Errorf("team %s is deleted, but not all of its files: %w", team, err)
-		}
+	if err := r.f.remove(moved); err != nil {
+		return fmt.Errorf("team %s is deleted, but not all of its files (leadlight gc removes them): %w", team, err)
 	}
 	return nil
 }

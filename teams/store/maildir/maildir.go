@@ -85,13 +85,17 @@ func (m *Mail) check(team, owner string) (dir, canonical string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	if _, err := m.dir.Lstat("teams/" + team); err != nil {
+	if _, err := m.dir.Lstat("teams/" + team + "/config.json"); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fault.New(fault.TeamNotFound, "team %q does not exist", store.Shown(team)).WithHint("leadlight team ls lists the teams there are")
+			err = noTeam(team)
 		}
 		return "", "", err
 	}
 	return "teams/" + team + "/inbox/" + owner, owner, nil
+}
+
+func noTeam(team string) error {
+	return fault.New(fault.TeamNotFound, "team %q does not exist", store.Shown(team)).WithHint("leadlight team ls lists the teams there are")
 }
 
 // Put stores a message.
@@ -119,8 +123,17 @@ func (m *Mail) Put(ctx context.Context, team, to string, msg store.Message) (sto
 		ID: msg.ID, From: msg.From, To: to, Type: "direct", Content: msg.Text, Timestamp: store.FormatTime(msg.Timestamp),
 		Summary: msg.Summary, Color: msg.Color,
 	}), "")
-	name := fmt.Sprintf("msg-%019d-%s.json", m.tick(), uuid.NewString())
-	return msg, m.dir.Write(ctx, path.Join(dir, name), data)
+	// In the folder of the team as it is now: a deleted one does not come back by this.
+	folder, err := m.dir.Sub("teams/" + team)
+	if errors.Is(err, fs.ErrNotExist) {
+		return msg, noTeam(team)
+	}
+	if err != nil {
+		return msg, err
+	}
+	defer folder.Close()
+	name := fmt.Sprintf("inbox/%s/msg-%019d-%s.json", to, m.tick(), uuid.NewString())
+	return msg, folder.Write(ctx, name, data)
 }
 
 // tick returns the time in nanoseconds, later than any it returned before.

@@ -23,7 +23,8 @@ func open(base string) (storetest.Stores, error) {
 	return storetest.Stores{Roster: fs.Roster(), Mail: both, Close: fs.Close}, nil
 }
 
-func TestMail(t *testing.T) { storetest.TestMail(t, open) }
+func TestRoster(t *testing.T) { storetest.TestRoster(t, open) }
+func TestMail(t *testing.T)   { storetest.TestMail(t, open) }
 
 func TestMain(m *testing.M) { storetest.Main(m, open) }
 

@@ -23,6 +23,7 @@ func TestRoster(t *testing.T, open Opener) {
 		"UpdateFailsWhole":            testUpdateFails,
 		"A18_ParallelUpdates":         testParallelUpdates,
 		"A13_Delete":                  testDelete,
+		"XH10_DeletedStaysAway":       testDeletedStaysAway,
 		"List":                        testListTeams,
 		"XF01_NamesDifferByMore":      testFoldedNames,
 		"Watch":                       testWatchRoster,

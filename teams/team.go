@@ -25,6 +25,7 @@ type TeamSpec struct {
 	Mailbox     string // store.MailboxClaude (default) or MailboxMaildir
 	LeadProcess bool   // this process leads; false: a team without a lead process
 	Once        bool   // nobody uses the name again
+	File        string // the team file it is made from, absolute; "": none
 }
 
 // maxDescription is the longest description, in characters.
@@ -51,7 +52,7 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 	t := store.Team{
 		Name: spec.Name, DisplayName: spec.Name, Description: spec.Description, CreatedAt: now,
 		LeadAgentID: spec.Lead + "@" + spec.Name,
-		Ours:        store.Ours{Schema: store.Schema, Mailbox: spec.Mailbox, Cwd: spec.Cwd, Once: spec.Once},
+		Ours:        store.Ours{Schema: store.Schema, Mailbox: spec.Mailbox, Cwd: spec.Cwd, Once: spec.Once, File: spec.File},
 		Members: []store.Member{{
 			AgentID: spec.Lead + "@" + spec.Name, Name: spec.Lead, AgentType: orDefault(spec.AgentType, store.Lead),
 			JoinedAt: now, Cwd: orDefault(spec.Cwd, s.cwd),
@@ -214,7 +215,7 @@ func (s *Service) Team(ctx context.Context, name string) (api.Team, error) {
 	}
 	out := api.Team{
 		Name: t.Name, Description: t.Description, CreatedAt: api.At(t.CreatedAt), LeadAgentID: t.LeadAgentID,
-		Metadata: t.Metadata, Path: t.Path, Mailbox: orDefault(t.Ours.Mailbox, store.MailboxClaude), LedBy: ledBy(t), Warnings: t.Warnings,
+		Metadata: t.Metadata, Path: t.Path, Mailbox: orDefault(t.Ours.Mailbox, store.MailboxClaude), LedBy: ledBy(t), File: t.Ours.File, Warnings: t.Warnings,
 		Members: s.observe(ctx, t, t.Members),
 	}
 	return out, nil

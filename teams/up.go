@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/hooks"
@@ -42,13 +41,23 @@ type Snapshot struct {
 const RunKey = "run"
 
 // Start makes the team of a plan, its tasks and its teammates. If the team or a
-// task cannot be made, or a teammate does not start, everything is undone. A
-// finished team of that name, left by an earlier run, makes room.
+// task cannot be made, or a teammate does not start, everything is undone. A team of the
+// same file that is there is adopted; a finished one makes room.
 func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Snapshot, error) {
-	if err := s.makeRoom(ctx, p.Team, progress); err != nil {
+	if err := s.CheckPlan(p); err != nil {
 		return Snapshot{}, err
 	}
 	name := p.Team.Name
+	existing, err := s.makeRoom(ctx, p.Team, progress)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	if existing != nil {
+		if err := s.adopt(ctx, *existing, p, progress); err != nil {
+			return Snapshot{}, err
+		}
+		return s.Snapshot(ctx, name)
+	}
 	undo := func(err error) (Snapshot, error) {
 		ctx := context.WithoutCancel(ctx)
 		ends, downErr := s.Down(ctx, name, StopOptions{Ask: time.Second, Force: true, Reason: "the team did not start"}, false)
@@ -90,24 +99,29 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 	return s.Snapshot(ctx, name)
 }
 
-// makeRoom makes the team, in the place of a finished one. Two that start the same
-// team at once do it one after the other: the second one finds the first one's.
-func (s *Service) makeRoom(ctx context.Context, spec TeamSpec, progress func(string)) error {
-	if err := spec.check(); err != nil {
-		return err
-	}
+// makeRoom makes the team, in the place of a finished one of the same file, or returns the
+// one that is there to be adopted. Two that start the same team at once do it one after the
+// other: the second one finds the first one's.
+func (s *Service) makeRoom(ctx context.Context, spec TeamSpec, progress func(string)) (existing *store.Team, err error) {
 	release, err := s.panes.Guard(ctx, spec.Name, "start the team")
 	if err != nil {
-		return fmt.Errorf("start team %s: %w", spec.Name, err)
+		return nil, fmt.Errorf("start team %s: %w", spec.Name, err)
 	}
 	defer release()
-	if cleared, err := s.clearFinished(ctx, spec.Name); err != nil {
-		return err
-	} else if cleared {
+	t, found, err := s.OfFile(ctx, spec.Name, spec.File)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		if cleared, err := s.clearFinished(ctx, spec.Name); err != nil {
+			return nil, err
+		} else if !cleared {
+			return &t, nil
+		}
 		progress(fmt.Sprintf("the finished team %s of an earlier run is removed", spec.Name))
 	}
 	_, err = s.CreateTeam(ctx, spec)
-	return err
+	return nil, err
 }
 
 // clearFinished removes a team that a process of ours has led to its end: that
@@ -132,41 +146,34 @@ func (s *Service) clearFinished(ctx context.Context, name string) (bool, error) 
 // addPlanned adds the tasks of a plan. Their owners join later, so that no worker
 // takes a task before all of them are there.
 func (s *Service) addPlanned(ctx context.Context, p Plan) error {
-	ids := make([]string, len(p.Tasks))
+	ids, all := make([]string, len(p.Tasks)), make([]bool, len(p.Tasks))
 	for i, spec := range p.Tasks {
-		t := s.fresh(spec)
-		t.BlockedBy, t.Blocks = nil, nil // once all are there
-		if err := checkText(spec.Subject + spec.Description); err != nil {
+		id, err := s.addPlannedTask(ctx, p.Team.Name, i, spec)
+		if err != nil {
 			return err
 		}
-		made, err := s.tasks.Create(ctx, p.Team.Name, t)
-		if err != nil {
-			return fmt.Errorf("add task %d: %w", i+1, err)
-		}
-		ids[i] = made.ID
-		if line, ok := RunOf(made.Metadata); ok {
-			if err := s.panes.Records().TrustRun(ctx, p.Team.Name, made.ID, line); err != nil {
-				return fmt.Errorf("add task %d: %w", i+1, err)
-			}
+		ids[i], all[i] = id, true
+	}
+	return s.blockPlanned(ctx, p, ids, all)
+}
+
+// addPlannedTask adds one task of a plan, without what it waits for.
+func (s *Service) addPlannedTask(ctx context.Context, team string, i int, spec TaskSpec) (id string, err error) {
+	t := s.fresh(spec)
+	t.BlockedBy, t.Blocks = nil, nil // once all are there
+	if err := checkText(spec.Subject + spec.Description); err != nil {
+		return "", err
+	}
+	made, err := s.tasks.Create(ctx, team, t)
+	if err != nil {
+		return "", fmt.Errorf("add task %d: %w", i+1, err)
+	}
+	if line, ok := RunOf(made.Metadata); ok {
+		if err := s.panes.Records().TrustRun(ctx, team, made.ID, line); err != nil {
+			return "", fmt.Errorf("add task %d: %w", i+1, err)
 		}
 	}
-	for i, spec := range p.Tasks {
-		if len(spec.BlockedBy) == 0 {
-			continue
-		}
-		_, err := s.tasks.Update(ctx, p.Team.Name, ids[i], func(t *store.Task) error {
-			for _, pos := range spec.BlockedBy {
-				if n, err := strconv.Atoi(pos); err == nil && n >= 1 && n <= len(ids) {
-					t.BlockedBy = append(t.BlockedBy, ids[n-1])
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("task %d: %w", i+1, err)
-		}
-	}
-	return nil
+	return made.ID, nil
 }
 
 // assignPlanned tells the owners about their tasks, now that they are there.

@@ -48,6 +48,7 @@ type Team struct {
 	Members     []Member                   `json:"members"`
 	Metadata    map[string]json.RawMessage `json:"metadata"`
 	Path        string                     `json:"path"`
+	File        string                     `json:"file,omitempty"` // the team file it was made from
 	Mailbox     string                     `json:"mailbox"`
 	LedBy       string                     `json:"ledBy"` // "leadlight" or "claude"
 	Warnings    []string                   `json:"warnings,omitempty"`

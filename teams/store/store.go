@@ -59,6 +59,8 @@ type Ours struct {
 	Delegate bool `json:"delegate,omitempty"`
 	// Once: no other team will have the name. With the team its locks go, too.
 	Once bool `json:"once,omitempty"`
+	// File is the team file from which the team was made, as an absolute path.
+	File string `json:"file,omitempty"`
 }
 
 // Schema is the version of our part of a team that this program writes. A team

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"os"
 
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/spf13/cobra"
 )
@@ -17,8 +20,8 @@ func downCommand(a *app, run func(context.Context, *app, downOptions) error) *co
 	var o downOptions
 	c := &cobra.Command{
 		Use: "down [TEAM]", Short: "End every teammate and delete the team",
-		Long: "End every teammate of a team, all at once, then delete the team, unless one refused or is not\n" +
-			"proved to be gone.",
+		Long: "End every teammate of a team, all at once, then delete the team, unless one refused or is not proved\n" +
+			"to be gone. Without TEAM, in a folder with a " + config.TeamFileName + ", it is the team of that very file.",
 		Example: "  leadlight down review --timeout 10s\n  leadlight down --keep      # the files stay",
 		Args:    takes(0, 1), ValidArgsFunction: completeTeams(a),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -32,7 +35,7 @@ func downCommand(a *app, run func(context.Context, *app, downOptions) error) *co
 }
 
 func runDown(ctx context.Context, a *app, o downOptions) error {
-	svc, team, err := a.serve(ctx, o.Team...)
+	svc, team, err := a.teamToEnd(ctx, o.Team)
 	if err != nil {
 		return err
 	}
@@ -52,4 +55,34 @@ func runDown(ctx context.Context, a *app, o downOptions) error {
 		a.say("team %s is down and deleted", team)
 	}
 	return nil
+}
+
+// teamToEnd is the team that down is about. Where none is named, and the folder has a team
+// file, only a team of that very file.
+func (a *app) teamToEnd(ctx context.Context, named []string) (*teams.Service, string, error) {
+	s, err := a.set(nil)
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := os.Stat(config.TeamFileName); err != nil || len(named) > 0 || s.Team.V != "" {
+		return a.serve(ctx, named...)
+	}
+	file, err := config.ReadTeamFile(config.TeamFileName)
+	if err != nil {
+		return nil, "", err
+	}
+	path, err := config.Identity(config.TeamFileName)
+	if err != nil {
+		return nil, "", err
+	}
+	svc, err := a.service(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	name := file.Plan.Team.Name
+	_, found, err := svc.OfFile(ctx, name, path)
+	if err == nil && !found {
+		err = fault.New(fault.TeamNotFound, "%s has no team %s that is up", path, name).WithHint("leadlight team ls lists the teams; leadlight down NAME ends one")
+	}
+	return svc, name, err
 }

@@ -41,7 +41,7 @@ func (l ladderOptions) ask() time.Duration {
 func stopCommand(a *app, run func(context.Context, *app, stopOptions) error) *cobra.Command {
 	var o stopOptions
 	c := &cobra.Command{
-		Use: "stop NAME… | --all", Short: "End teammates, with proof",
+		Use: "stop NAME… | --all", Short: "End teammates, and verify nothing is left",
 		Long: "End teammates: ask, then SIGTERM, then SIGKILL, then close the pane, then look whether anything\n" +
 			"is left. All are ended at the same time. Exit status 0 when every one ended, 4 when one refused,\n" +
 			"7 when one is not proved to be gone.",
@@ -100,7 +100,7 @@ func (a *app) endings(e api.Endings) error {
 			a.say("no teammates to stop")
 			return
 		}
-		t := table{head: []string{"NAME", "OUTCOME", "TIME", "LEFT ALONE"}}
+		t := table{head: []string{"NAME", "OUTCOME", "TIME", "LEFT BEHIND"}}
 		for _, m := range e.Members {
 			rest := strings.Join(m.Leftovers, ", ")
 			if m.Reason != "" {

@@ -175,6 +175,7 @@ func jsonAnswers() []struct {
 		{"team ls", true, api.TeamSummary{}},
 		{"team delete", false, deletedTeam{}},
 		{"up", false, upResult{}},
+		{"up --dry-run", false, upPlan{}},
 		{"ps", true, api.Member{}},
 		{"spawn, restart NAME", false, api.Member{}},
 		{"stop, down", false, api.Endings{}},

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/cmd/internal/style"
@@ -18,8 +20,17 @@ import (
 )
 
 type upOptions struct {
-	File   string
-	Detach bool
+	File                 string
+	Detach, Keep, DryRun bool
+}
+
+// upPlan is the answer of up --dry-run.
+type upPlan struct {
+	Team    string   `json:"team"`
+	File    string   `json:"file"`
+	Exists  bool     `json:"exists"` // the team is there, and would be adopted
+	Members []string `json:"members"`
+	Tasks   []string `json:"tasks"`
 }
 
 // upResult is the answer of up.
@@ -34,15 +45,16 @@ type upResult struct {
 func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.Command {
 	var o upOptions
 	c := &cobra.Command{
-		Use: "up [FILE]", Short: "Run the team of a team file until its tasks are done",
-		Long: "Make the team of " + config.TeamFileName + " (or FILE), its tasks and its teammates, and follow them on standard\n" +
-			"error until every task is completed, failed, or blocked by a failed one. Then shut the teammates\n" +
-			"down and print the result. The team stays to be looked at (task ls, logs) until leadlight down, or\n" +
-			"until the next up if every task was completed. If one was not, the exit status is 1.\n\n" +
-			"In a terminal, and where the teammates have none of their own (headless), they are followed on the\n" +
-			"dashboard, see top; leaving it goes on in lines.\n\n" +
-			"After ^C the teammates go on or are shut down, as lifecycle.onLeadExit says.",
-		Example: "  leadlight up\n  leadlight up review.yaml --detach",
+		Use: "up [FILE]", Short: "Bring the team of a team file up and follow it",
+		Long: "Bring the team of " + config.TeamFileName + " (or FILE) to what the file says, and follow it until every task is\n" +
+			"completed, failed, or blocked by a failed one. Then shut the teammates down and print the result; the\n" +
+			"exit status is 1 if a task is not completed. The team stays (task ls, logs) until leadlight down.\n\n" +
+			"Run it again at any time: a team of the same file is adopted. Missing teammates and tasks are added,\n" +
+			"teammates that are lost or stopped are started again, all others are left as they are. A team of\n" +
+			"another file is not touched.\n\n" +
+			"After ^C the teammates continue or are shut down, as lifecycle.onLeadExit says. Teammates without a\n" +
+			"terminal (headless) are shown on the dashboard.",
+		Example: "  leadlight up\n  leadlight up review.yaml --detach\n  leadlight up --dry-run",
 		Args:    takes(0, 1), ValidArgsFunction: teamFiles,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -57,6 +69,8 @@ func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.
 	c.Flags().StringVarP(&o.File, "file", "f", config.TeamFileName, "the team `FILE`, as without the flag")
 	_ = c.RegisterFlagCompletionFunc("file", teamFiles)
 	c.Flags().BoolVar(&o.Detach, "detach", false, "return when the teammates are started; nobody supervises them then")
+	c.Flags().BoolVar(&o.Keep, "keep", false, "keep the team when its tasks are done, until ^C or leadlight down")
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "check everything, print what would be started, and stop")
 	return c
 }
 
@@ -75,16 +89,22 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	}
 	s.Complete(&plan)
 	plan.Team.LeadProcess = !o.Detach
+	if plan.Team.File, err = config.Identity(o.File); err != nil {
+		return err
+	}
 	svc, err := a.service(ctx)
 	if err != nil {
 		return err
+	}
+	if o.DryRun {
+		return a.showPlan(ctx, svc, plan)
 	}
 	snap, err := svc.Start(ctx, plan, func(line string) { a.say("%s", line) })
 	a.sayChoice()
 	if err != nil {
 		return err
 	}
-	u := &upRun{a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V}
+	u := &upRun{a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V, keep: o.Keep || s.Keep.V}
 	u.record = a.recorder(ctx, svc, plan.Team.Name)
 	a.keepRecord(u.record)
 	u.opening(ctx, snap)
@@ -95,12 +115,44 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	return u.lead(ctx)
 }
 
+// showPlan checks a plan and prints what up would start.
+func (a *app) showPlan(ctx context.Context, svc *teams.Service, plan teams.Plan) error {
+	if err := svc.CheckPlan(plan); err != nil {
+		return err
+	}
+	_, found, err := svc.OfFile(ctx, plan.Team.Name, plan.Team.File)
+	if err != nil {
+		return err
+	}
+	out := upPlan{Team: plan.Team.Name, File: plan.Team.File, Exists: found, Members: []string{}, Tasks: []string{}}
+	for _, m := range plan.Members {
+		out.Members = append(out.Members, m.Name)
+	}
+	for _, t := range plan.Tasks {
+		out.Tasks = append(out.Tasks, t.Subject)
+	}
+	return a.answer(out, func(w io.Writer) {
+		what := "would be made"
+		if found {
+			what = "is there and would be adopted"
+		}
+		fmt.Fprintf(w, "team %s of %s %s\n", out.Team, out.File, what)
+		for _, m := range plan.Members {
+			fmt.Fprintf(w, "  teammate %s (%s)\n", oneLine(m.Name), m.ProfileName())
+		}
+		for i, t := range plan.Tasks {
+			fmt.Fprintf(w, "  task %d %s\n", i+1, oneLine(t.Subject))
+		}
+	})
+}
+
 // upRun is one team that this process leads.
 type upRun struct {
 	a          *app
 	svc        *teams.Service
 	team       string
 	onLeadExit string
+	keep       bool
 	record     *recorder // for the history of runs
 	view       *progressView
 	mailSeen   map[string]bool
@@ -144,20 +196,49 @@ func (u *upRun) lead(ctx context.Context) error {
 		defer close(mail)
 		_ = u.svc.FollowInbox(mctx, u.team, "", teams.InboxFilter{Unread: true}, u.mail) // what it misses is shown at the end
 	}()
-	snap, err := u.svc.Follow(ctx, u.team, func(s teams.Snapshot) {
-		u.record.see(s)
-		u.view.show(s)
-	})
+	snap, err := u.follow(ctx)
 	stopMail()
 	<-mail
 	u.view.done()
 	switch {
 	case ctx.Err() != nil:
 		return u.interrupted(ctx)
+	case fault.CodeOf(err) == fault.TeamNotFound:
+		u.a.say("team %s was taken down", u.team)
+		return nil
 	case err != nil:
 		return err
 	}
 	return u.end(ctx, snap)
+}
+
+// follow follows the team until its tasks are done, or, if it is kept, until it is taken down.
+func (u *upRun) follow(ctx context.Context) (teams.Snapshot, error) {
+	for told := false; ; {
+		snap, err := u.svc.Follow(ctx, u.team, func(s teams.Snapshot) {
+			u.record.see(s)
+			u.view.show(s)
+		})
+		if err != nil || !u.keep {
+			return snap, err
+		}
+		if !told {
+			u.view.say("nothing is left to do; the team is kept until ^C or leadlight down " + u.team)
+			told = true
+		}
+		for again := false; !again; {
+			select {
+			case <-ctx.Done():
+				return snap, ctx.Err()
+			case <-time.After(time.Second):
+			}
+			now, err := u.svc.Snapshot(ctx, u.team)
+			if err != nil {
+				return snap, err
+			}
+			again = !now.Settled()
+		}
+	}
 }
 
 // onScreen shows the dashboard where the teammates have no terminal of their own and a

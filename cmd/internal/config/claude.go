@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 )
 
@@ -19,7 +18,7 @@ func ClaudeMode(getenv func(string) string) (mode, file string) {
 		return "", ""
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		data, err := readLimited(file)
 		if err != nil {
 			continue
 		}

@@ -62,6 +62,8 @@ type Settings struct {
 	Placement, Arrange, Main, OnLeadExit, OnLoss          Value[string]
 	MinCols, MinRows, MaxPanes, MaxTeammates, MaxParallel Value[int]
 	Ask, Term, Kill, Ready                                Value[time.Duration]
+	Keep                                                  Value[bool]   // up keeps the team when its tasks are done
+	Assign                                                Value[string] // auto or off: offer tasks without owner to idle agents
 
 	Profiles map[string]profiles.Profile
 	Models   map[string]map[string]string // of a profile, for a run's preference: cheaper, smarter
@@ -114,7 +116,7 @@ func Load(src Sources) (*Settings, error) {
 func (s *Settings) defaults() {
 	s.Backend.V = "auto"
 	s.Agent.V, s.Environment.V = "claude", OfLead
-	s.OnLeadExit.V = "keep"
+	s.OnLeadExit.V, s.Assign.V = "keep", "auto"
 	s.OnLoss.V = teams.ReleaseTasks
 	s.Arrange.V = string(backend.MainVertical)
 	s.Main.V = "40%"
@@ -131,11 +133,14 @@ func (s *Settings) apply(layer Layer, file string, l layoutPart, d defaultsPart,
 		to   *Value[string]
 	}{
 		{l.placement, &s.Placement}, {l.arrange, &s.Arrange}, {l.main, &s.Main},
-		{d.agent, &s.Agent}, {d.model, &s.Model}, {d.environment, &s.Environment}, {c.onLeadExit, &s.OnLeadExit}, {c.onLoss, &s.OnLoss},
+		{d.agent, &s.Agent}, {d.model, &s.Model}, {d.environment, &s.Environment}, {c.onLeadExit, &s.OnLeadExit}, {c.onLoss, &s.OnLoss}, {c.assign, &s.Assign},
 	} {
 		if x.from.Set {
 			x.to.set(x.from.V, layer, where(x.from.Pos))
 		}
+	}
+	if c.keep.Set {
+		s.Keep.set(c.keep.V, layer, where(c.keep.Pos))
 	}
 	for _, x := range []struct {
 		from scalar[int]
@@ -241,6 +246,8 @@ func (s *Settings) Lines() []Line {
 	number("layout.maxPanes", s.MaxPanes)
 	text("lifecycle.onLeadExit", s.OnLeadExit)
 	text("lifecycle.onLoss", s.OnLoss)
+	add("lifecycle.keep", strconv.FormatBool(s.Keep.V), s.Keep.Origin)
+	text("lifecycle.assign", s.Assign)
 	span("lifecycle.ask", s.Ask)
 	span("lifecycle.term", s.Term)
 	span("lifecycle.kill", s.Kill)

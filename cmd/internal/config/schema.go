@@ -36,6 +36,8 @@ type (
 		ask, term, kill, ready scalar[time.Duration]
 		maxTeammates           scalar[int]
 		maxParallel            scalar[int]
+		keep                   scalar[bool]
+		assign                 scalar[string]
 	}
 	memberPart struct {
 		pos                                            Pos
@@ -160,6 +162,10 @@ func lifecycleKeys() []key[lifecyclePart] {
 		{"term", "time", "from SIGTERM to SIGKILL; 5s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.term = d.duration(n, "term") }},
 		{"kill", "time", "from SIGKILL to closing the pane; 2s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.kill = d.duration(n, "kill") }},
 		{"ready", "time", "how long a new teammate may take to be there; 20s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.ready = d.duration(n, "ready") }},
+		{"keep", "true|false", "up keeps the team when its tasks are done, until ^C or down; false", func(d *decoder, n ast.Node, l *lifecyclePart) { l.keep = d.boolean(n, "keep") }},
+		{"assign", "auto|off", "whether ready tasks without an owner are offered to idle agents; auto", func(d *decoder, n ast.Node, l *lifecyclePart) {
+			l.assign = d.oneOf(n, "assign", "auto", "off")
+		}},
 		{"maxParallel", "number", "most items of runs that are under way at a time, all runs together; 8; in config.yaml, which the daemon reads", func(d *decoder, n ast.Node, l *lifecyclePart) {
 			l.maxParallel = d.integer(n, "maxParallel", 1, 1000)
 		}},

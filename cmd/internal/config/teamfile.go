@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
@@ -89,17 +90,36 @@ func newDecoder(shown string, code fault.Code) *decoder {
 	return &decoder{file: shown, code: code, anchors: map[string]ast.Node{}, open: map[string]bool{}}
 }
 
-// readLimited reads a regular file, one byte more than is allowed at most.
+// readLimited reads a regular file, one byte more than is allowed at most. Opening does not
+// wait: a FIFO is refused as what it is.
 func readLimited(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if fi, err := f.Stat(); err == nil && fi.IsDir() {
+	fi, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case fi.IsDir():
 		return nil, fmt.Errorf("%s is a folder", path)
+	case !fi.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", path)
 	}
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}
+
+// Identity is the path by which a team knows its team file: absolute, and without links.
+func Identity(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("find the team file: %w", err)
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real, nil
+	}
+	return abs, nil
 }
 
 // check looks for what no single key can know: names, doubles, references.

@@ -38,6 +38,7 @@ func oursFields() []field[store.Ours] {
 		text("cwd", func(o *store.Ours) *string { return &o.Cwd }),
 		scalar("delegate", func(o *store.Ours) *bool { return &o.Delegate }),
 		scalar("once", func(o *store.Ours) *bool { return &o.Once }),
+		text("file", func(o *store.Ours) *string { return &o.File }),
 	}
 }
 

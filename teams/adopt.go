@@ -1,0 +1,161 @@
+package teams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// CheckPlan checks all that can be checked before anything is made: names, profiles,
+// programs, folders, colours and commands. It returns every mistake.
+func (s *Service) CheckPlan(p Plan) error {
+	if err := p.Team.check(); err != nil {
+		return err
+	}
+	t := store.Team{Name: p.Team.Name, Ours: store.Ours{Schema: store.Schema, Mailbox: p.Team.Mailbox, Cwd: p.Team.Cwd}}
+	var mistakes []error
+	for _, spec := range p.Members {
+		n := pendingMember{spec: spec}
+		if s.resolve(t, &n); n.err != nil {
+			mistakes = append(mistakes, fmt.Errorf("teammate %s: %w", spec.Name, n.err))
+		}
+	}
+	return errors.Join(mistakes...)
+}
+
+// OfFile returns the team of a name if it was made from that team file; found is false if
+// there is no team of the name. A team of another file, or of none, is fault.TeamExists.
+func (s *Service) OfFile(ctx context.Context, name, file string) (t store.Team, found bool, err error) {
+	t, err = s.roster.Get(ctx, name)
+	switch {
+	case fault.CodeOf(err) == fault.TeamNotFound:
+		return t, false, nil
+	case err != nil:
+		return t, false, s.explainExisting(ctx, name, fault.TeamExists)
+	case t.Ours.File == file && file != "":
+		return t, true, nil
+	case t.Ours.File != "":
+		return t, true, fault.New(fault.TeamExists, "team %s exists: it was made from %s, not from %s", name, t.Ours.File, file).
+			WithHint("rename the team in one of the two files, or end that team: leadlight down %s", name)
+	}
+	return t, true, fault.New(fault.TeamExists, "team %s exists, and was not made from a team file: %s", name, describeLead(t)).WithHint("%s; or choose another name", waysOn(t))
+}
+
+// adopt brings a team that is there to what its file says: this process becomes its lead,
+// tasks that the file has gained are added, and teammates that do not run are started.
+// Nothing is undone when a part of it fails: the team was there before.
+func (s *Service) adopt(ctx context.Context, t store.Team, p Plan, progress func(string)) error {
+	if t.LeadProcess != nil && !isThisProcess(t.LeadProcess) && leadAlive(t) == signals.Alive {
+		return fault.New(fault.TeamExists, "team %s is led by process %d, which runs", t.Name, t.LeadProcess.PID).
+			WithHint("leadlight top -t %s shows the team; leadlight down %s ends it", t.Name, t.Name)
+	}
+	taken, err := s.Takeover(ctx, t.Name, TakeoverSpec{Process: p.Team.LeadProcess})
+	if err != nil {
+		return err
+	}
+	progress(fmt.Sprintf("team %s is adopted: %d teammates continue", t.Name, len(taken.Adopted)))
+	if err := s.KeepHooks(ctx, t.Name, p.Hooks); err != nil {
+		return err
+	}
+	added, err := s.addMissing(ctx, p)
+	if err != nil {
+		return err
+	}
+	if added > 0 {
+		progress(fmt.Sprintf("tasks added: %d", added))
+	}
+	return s.startMissing(ctx, p, progress)
+}
+
+// addMissing adds the tasks of a plan that the team does not have yet. A task is known by
+// its subject; of several with one subject, by their order.
+func (s *Service) addMissing(ctx context.Context, p Plan) (added int, err error) {
+	list, _, err := s.tasks.List(ctx, p.Team.Name)
+	if err != nil {
+		return 0, fmt.Errorf("list tasks: %w", err)
+	}
+	bySubject := map[string][]string{}
+	for _, t := range list {
+		bySubject[t.Subject] = append(bySubject[t.Subject], t.ID)
+	}
+	ids := make([]string, len(p.Tasks))
+	missing := make([]bool, len(p.Tasks))
+	for i, spec := range p.Tasks {
+		if known := bySubject[spec.Subject]; len(known) > 0 {
+			ids[i], bySubject[spec.Subject] = known[0], known[1:]
+			continue
+		}
+		missing[i] = true
+		if ids[i], err = s.addPlannedTask(ctx, p.Team.Name, i, spec); err != nil {
+			return added, err
+		}
+		added++
+	}
+	return added, s.blockPlanned(ctx, p, ids, missing)
+}
+
+// startMissing starts the teammates of a plan that do not run: a lost one goes on with its
+// conversation, any other one begins anew. What is not proved to be gone is left alone.
+func (s *Service) startMissing(ctx context.Context, p Plan, progress func(string)) error {
+	members, _, err := s.Members(ctx, p.Team.Name, true)
+	if err != nil {
+		return err
+	}
+	state := map[string]string{}
+	for _, m := range members {
+		if state[m.Name] = m.State; m.Live() {
+			state[m.Name] = api.StateActive
+		}
+	}
+	var errs []error
+	var anew []SpawnSpec
+	for _, spec := range p.Members {
+		switch state[spec.Name] {
+		case api.StateActive:
+		case api.StateLost:
+			progress(spec.Name + " was lost: it is started again")
+			if _, err := s.Restart(ctx, p.Team.Name, spec.Name); err != nil {
+				errs = append(errs, fmt.Errorf("start %s again: %w", spec.Name, err))
+			}
+		default:
+			spec.Layout = p.Layout
+			anew = append(anew, spec)
+		}
+	}
+	for i, r := range s.Spawn(ctx, p.Team.Name, anew) {
+		if r.Err != nil {
+			errs = append(errs, fmt.Errorf("start %s: %w", anew[i].Name, r.Err))
+			continue
+		}
+		progress(anew[i].Name + " is started")
+	}
+	return errors.Join(append(errs, s.assignPlanned(ctx, p.Team.Name))...)
+}
+
+// blockPlanned writes what the tasks of a plan wait for. ids are those of the plan's tasks,
+// only those that are chosen are changed.
+func (s *Service) blockPlanned(ctx context.Context, p Plan, ids []string, chosen []bool) error {
+	for i, spec := range p.Tasks {
+		if len(spec.BlockedBy) == 0 || !chosen[i] {
+			continue
+		}
+		_, err := s.tasks.Update(ctx, p.Team.Name, ids[i], func(t *store.Task) error {
+			for _, pos := range spec.BlockedBy {
+				if n, err := strconv.Atoi(pos); err == nil && n >= 1 && n <= len(ids) {
+					t.BlockedBy = append(t.BlockedBy, ids[n-1])
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("task %d: %w", i+1, err)
+		}
+	}
+	return nil
+}

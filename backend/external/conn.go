@@ -44,6 +44,9 @@ type conn struct {
 	waiting map[string]chan wire.Message // by id
 	exited  bool
 	broken  error // why nothing is answered any more
+
+	stray     int    // lines that were no message
+	lastStray string // what was wrong with the last
 }
 
 // lateError says that an answer did not come in time.
@@ -59,7 +62,7 @@ func dial(ctx context.Context, o Options, who string) (*conn, error) {
 	}
 	err := c.greet(ctx, o)
 	if late := (*lateError)(nil); errors.As(err, &late) {
-		err = fault.New(fault.BackendUnavailable, "%s did not answer initialize within %s%s", who, late.limit, c.lastWords())
+		err = fault.New(fault.BackendUnavailable, "%s did not answer initialize within %s%s%s", who, late.limit, c.strays(), c.lastWords())
 	}
 	if err != nil {
 		c.kill()
@@ -249,7 +252,31 @@ func (c *conn) take(m wire.Message, ok bool, method string, result any) error {
 	return nil
 }
 
-// read hands answers out until the program ends or says what is no message.
+// maxStray is how many lines that are no message a run of the program may say.
+const maxStray = 32
+
+// strayed notes a line that is no message: one is passed over. It tells whether it was one
+// too many.
+func (c *conn) strayed(why string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stray++
+	c.lastStray = why
+	return c.stray > maxStray
+}
+
+// strays is the last line that was no message, as part of a sentence.
+func (c *conn) strays() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stray == 0 {
+		return ""
+	}
+	return "; " + c.lastStray
+}
+
+// read hands answers out until the program ends. A line that is no message is passed over,
+// but not many of them.
 func (c *conn) read(out io.Reader) {
 	lines := wire.NewReader(out)
 	for {
@@ -267,9 +294,11 @@ func (c *conn) read(out io.Reader) {
 			if bad != nil {
 				why = fmt.Sprintf("%s: %.80q", bad.Message, line)
 			}
-			c.fail(fault.New(fault.BackendUnavailable, "%s does not keep to the protocol: %s", c.who, why))
-			c.kill()
-			continue // to its end
+			if c.strayed(why) {
+				c.fail(fault.New(fault.BackendUnavailable, "%s does not keep to the protocol: %s", c.who, why))
+				c.kill()
+			}
+			continue
 		}
 		c.handle(m)
 	}

@@ -273,7 +273,7 @@ func (b *Backend) ask(ctx context.Context, method string, params, result any, li
 	var late *lateError
 	if errors.As(err, &late) {
 		c.kill()
-		return fault.New(fault.BackendUnavailable, "%s did not answer %s within %s", b.who(), method, late.limit).WithHint("%s", b.advice())
+		return fault.New(fault.BackendUnavailable, "%s did not answer %s within %s%s", b.who(), method, late.limit, c.strays()).WithHint("%s", b.advice())
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package external_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -85,6 +86,19 @@ func helper(kind string, args []string) {
 		for next() {
 			fmt.Println(args[0])
 		}
+	case "reopens": // what it lists, or tells of its own pane, it opens
+		greet()
+		for next() {
+			var asked struct {
+				ID     int
+				Method string
+			}
+			_ = json.Unmarshal(in.Bytes(), &asked)
+			result := map[string]string{"list": `{"panes":[{"id":"a"}]}`, "self": `{"self":{"id":"s"}}`, "open": `{"panes":[{"pane":{"id":"s"}}]}`}[asked.Method]
+			if result != "" {
+				fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":%s}\n", asked.ID, result)
+			}
+		}
 	case "stays": // when its input ends
 		greet()
 		drain()
@@ -157,9 +171,10 @@ func TestIT01_IT05_BadPrograms(t *testing.T) {
 		{[]string{"newer"}, "speaks version 7 of the protocol, this leadlight version 1"},
 		{[]string{"dies"}, "ended: exit status 3; it said: no display | set DISPLAY"},
 		{[]string{"dies-later", os.DevNull}, "ended: signal: killed"},
-		{[]string{"says", "Welcome!"}, `does not keep to the protocol: the line is not JSON: "Welcome!"`},
-		{[]string{"says", "[]"}, "does not keep to the protocol"},
-		{[]string{"says", `{"id":3,"result":{}}`}, `lacks "jsonrpc":"2.0"`},
+		{[]string{"says", "Welcome!"}, `did not answer list within 3s; the line is not JSON: "Welcome!"`},
+		{[]string{"says", "[]"}, "did not answer list within 3s; the line is not one JSON object"},
+		{[]string{"says", `{"id":3,"result":{}}`}, `did not answer list within 3s; the line lacks "jsonrpc":"2.0"`},
+		{[]string{"says", strings.Repeat("Welcome!\n", 40)}, "does not keep to the protocol: the line is not JSON"},
 		{[]string{"says", `{"jsonrpc":"2.0","id":3,"result":{"panes":7}}`}, "answered list with something else"},
 		{[]string{"says", `{"jsonrpc":"2.0","id":3}`}, "answered list with something else"},
 		{[]string{"says", `{"jsonrpc":"2.0","id":3,"result":{"panes":[{"id":"a"},{"id":"a"}]}}`}, `answered list oddly: pane "a"`},
@@ -171,6 +186,7 @@ func TestIT01_IT05_BadPrograms(t *testing.T) {
 			t.Parallel()
 			limit := 10 * time.Second
 			if _, within, ok := strings.Cut(tc.says, "within "); ok {
+				within, _, _ = strings.Cut(within, ";")
 				limit, _ = time.ParseDuration(within)
 			}
 			b := start(t, func(o *external.Options) { o.Limit = limit }, tc.as...)
@@ -186,6 +202,28 @@ func TestIT01_IT05_BadPrograms(t *testing.T) {
 				t.Errorf("no way out of: %v", err)
 			}
 		})
+	}
+}
+
+// A line that is no message is passed over, and the answer after it counts.
+func TestXF06_OneBadLine(t *testing.T) {
+	for _, line := range []string{"Welcome!", "[]", "\xef\xbb\xbf{}", `{"id":3}`, `{"jsonrpc":"2.0","id":3`} {
+		b := start(t, nil, "says", line+"\n"+`{"jsonrpc":"2.0","id":3,"result":{"panes":[{"id":"a","mark":{"base":"b","team":"t","agent":"a","host":"h"}}]}}`)
+		if list, err := b.List(t.Context()); err != nil || len(list) != 1 {
+			t.Errorf("after %q: %v, %v", line, list, err)
+		}
+	}
+}
+
+// A pane that was there before is no new one, and is left alone.
+func TestXH11_APaneOfBefore(t *testing.T) {
+	b := start(t, nil, "reopens")
+	if _, err := b.List(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	spec := backend.Spec{Argv: []string{"sleep", "1000"}, Dir: "/", Place: backend.Session, Mark: backend.Mark{Team: "t", Agent: "a", Host: "h"}}
+	if err := b.Open(t.Context(), []backend.Spec{spec})[0].Err; !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), "was there before") {
+		t.Errorf("it opened a pane of before: %v", err)
 	}
 }
 

@@ -105,8 +105,12 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 	if len(index) == 0 {
 		return results
 	}
+	before, err := b.before(ctx)
+	if err != nil {
+		return failAll(results, err)
+	}
 	var answer wire.OpenResult
-	err := b.ask(ctx, wire.Open, params, &answer, b.opt.Opening)
+	err = b.ask(ctx, wire.Open, params, &answer, b.opt.Opening)
 	if err == nil && len(answer.Panes) != len(index) {
 		err = b.oddly(wire.Open, fmt.Errorf("%d results for %d panes", len(answer.Panes), len(index)))
 	}
@@ -115,9 +119,35 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 			results[i].Err = err
 			continue
 		}
-		results[i] = b.opened(answer.Panes[n], specs[i])
+		r := b.opened(answer.Panes[n], specs[i])
+		if r.Err == nil && before[r.Pane.ID] {
+			r = backend.Result{Err: b.oddly(wire.Open, fmt.Errorf("pane %s was there before", r.Pane.ID))}
+		}
+		results[i], before[r.Pane.ID] = r, true
 	}
 	return results
+}
+
+// before are the panes that are there and so cannot be new ones: all, or those of which a
+// program can tell, our own among them.
+func (b *Backend) before(ctx context.Context) (map[backend.ID]bool, error) {
+	method := wire.List
+	if b.has(ctx, wire.ListAll) == nil {
+		method = wire.ListAll
+	}
+	list, err := b.list(ctx, method)
+	if err != nil {
+		return nil, err
+	}
+	self, window, ok, err := b.Self(ctx)
+	there := map[backend.ID]bool{}
+	for _, p := range append(list, window...) {
+		there[p.ID] = true
+	}
+	if ok {
+		there[self.ID] = true
+	}
+	return there, err
 }
 
 func failAll(results []backend.Result, err error) []backend.Result {

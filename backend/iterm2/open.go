@@ -20,11 +20,19 @@ import (
 func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Result {
 	b.opening.Lock()
 	defer b.opening.Unlock()
-	o := &opening{b: b, specs: specs, results: make([]backend.Result, len(specs))}
+	o := &opening{b: b, specs: specs, results: make([]backend.Result, len(specs)), before: map[backend.ID]bool{}}
 	before, err := b.focused(ctx)
 	if err != nil {
 		o.failAll(err)
 		return o.results
+	}
+	tree, err := b.tree(ctx)
+	if err != nil {
+		o.failAll(err)
+		return o.results
+	}
+	for _, p := range b.panes(tree) {
+		o.before[p.ID] = true
 	}
 	work := context.WithoutCancel(ctx) // what was begun is seen to its end, else nobody would learn its id
 	for i := range specs {
@@ -49,6 +57,7 @@ type opening struct {
 	b       *Backend
 	specs   []backend.Spec
 	results []backend.Result
+	before  map[backend.ID]bool // the sessions that cannot be new ones
 }
 
 func (o *opening) failAll(err error) {
@@ -76,7 +85,10 @@ func (o *opening) open(ctx context.Context, i int) (backend.Pane, error) {
 		return backend.Pane{}, err
 	}
 	id, err := o.make(ctx, s, place, target, properties(file, s.Label))
-	if err == nil {
+	if err == nil && o.before[id] {
+		err = fault.New(fault.BackendUnavailable, "iTerm2 says that it made session %s, which was there before", id)
+	} else if err == nil {
+		o.before[id] = true
 		err = o.b.mark(ctx, id, s.Mark)
 	}
 	if err != nil {

@@ -61,7 +61,7 @@ func (b *Backend) closeCommand(p backend.Marked) command {
 	id := string(p.ID)
 	conditions := []string{same("pane_id", id), same(markOption, encodeMark(p.Mark)), nobodyElse}
 	if b.inPane() == p.ID { // maybe from long ago: it counts if we descend from its program
-		conditions = append(conditions, "#{!:#{m/r:^("+strings.Join(ancestors(), "|")+")$,#{pane_pid}}}")
+		conditions = append(conditions, "#{==:#{m/r:^("+strings.Join(ancestors(), "|")+")$,#{pane_pid}},0}")
 	}
 	return command{"if-shell", "-F", "-t", id, all(conditions...), leaveShell(id) + " ; kill-pane -t " + id, ""}
 }

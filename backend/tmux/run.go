@@ -104,6 +104,10 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 	start := time.Now()
 	err := c.Run()
 	b.log.Debug("tmux", "commands", len(cmds), "first", cmds[0][0], "took", time.Since(start), "error", err)
+	if text := strings.TrimSpace(errs.String()); err == nil && strings.HasPrefix(text, "error creating ") { // of its socket; it calls that a success
+		return "", fault.New(fault.BackendUnavailable, "tmux %s: %s", cmds[0][0], text).
+			WithHint("name a socket in a folder of yours with --tmux-socket")
+	}
 	if err == nil {
 		return out.String(), nil
 	}
@@ -161,8 +165,6 @@ func (b *Backend) explain(ctx context.Context, verb string, err error, stderr st
 	case dead == nil:
 	case errors.Is(dead, os.ErrPermission):
 		return fault.New(fault.PermissionDenied, "tmux socket %s: %w", b.socket, dead)
-	case strings.HasPrefix(text, "error creating "): // the folder of the socket is not there, or not ours
-		return fault.New(fault.BackendUnavailable, "tmux %s: %s", verb, text).WithHint("name a socket in a folder of yours with --tmux-socket")
 	case errors.Is(dead, os.ErrNotExist), errors.Is(dead, syscall.ECONNREFUSED):
 		return fault.New(fault.BackendUnavailable, "%w on %s", errNoServer, b.socket)
 	}

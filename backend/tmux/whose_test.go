@@ -1,0 +1,275 @@
+package tmux_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/tmux"
+	"github.com/leadlight-dev/leadlight/backend/tmux/tmuxtest"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+)
+
+// A mark is not believed without looking who sits in the pane.
+func TestXH11_SomebodyElseSitsInThePane(t *testing.T) {
+	s := tmuxtest.Server(t)
+	lead := s.NewSession("200x50")
+	b := newBackend(t, tmux.Options{Socket: s.Socket})
+	opened := open(t, b, spec("shell", lead), spec("dead", lead), spec("copied", lead))
+	person, dead, copied := opened[0], opened[1], opened[2]
+	s.Run("respawn-pane", "-k", "-t", string(person.ID), "sleep 1001")
+	s.Run("set-option", "-p", "-t", lead, "@leadlight", s.Format(string(copied.ID), "#{@leadlight}"))
+	for id, mark := range map[backend.ID]backend.Mark{person.ID: person.Mark, backend.ID(lead): copied.Mark} {
+		if err := backend.CloseOne(t.Context(), b, id, mark); !errors.Is(err, fault.Unproven) || !strings.Contains(err.Error(), "another program") {
+			t.Errorf("close %s: %v", id, err)
+		}
+	}
+	s.Run("set-option", "-p", "-t", string(dead.ID), "remain-on-exit", "on")
+	s.Run("run-shell", "kill "+fmt.Sprint(dead.PID))
+	tmuxtest.Eventually(t, "it is dead", func() bool { return s.Format(string(dead.ID), "#{pane_dead}") == "1" })
+	for i, err := range b.Close(t.Context(), backend.Marked{ID: dead.ID, Mark: dead.Mark}, backend.Marked{ID: copied.ID, Mark: copied.Mark}) {
+		if err != nil {
+			t.Errorf("close %d: %v", i, err)
+		}
+	}
+	if got := s.Panes(); len(got) != 2 || got[0] != lead || got[1] != string(person.ID) {
+		t.Errorf("left are %v", got)
+	}
+}
+
+// Who asks from within a pane of ours does not close it.
+func TestXH11_TheAskingPaneStays(t *testing.T) {
+	s := tmuxtest.Server(t)
+	lead := s.NewSession("200x50")
+	b := newBackend(t, tmux.Options{Socket: s.Socket})
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := filepath.Join(t.TempDir(), "answer")
+	inside := spec("inside", lead)
+	inside.Argv = []string{"sh", "-c", `LL_SOCKET=$1 LL_ANSWER=$2 "$3" -test.run '^TestClosesItsOwnPane$'; sleep 1000`, "sh", s.Socket, answer, self}
+	pane := open(t, b, inside)[0]
+	tmuxtest.Eventually(t, "it has asked", func() bool { _, err := os.Stat(answer); return err == nil })
+	if said, _ := os.ReadFile(answer); !strings.Contains(string(said), "this program runs in it") || len(s.Panes()) != 2 {
+		t.Errorf("it was told %q, left are %v", said, s.Panes())
+	}
+	stale := newBackend(t, tmux.Options{Socket: s.Socket, Getenv: func(name string) string { // from long ago
+		return map[string]string{"TMUX": fmt.Sprintf("%s,%d,0", s.Socket, s.PID()), "TMUX_PANE": string(pane.ID)}[name]
+	}})
+	if err := backend.CloseOne(t.Context(), stale, pane.ID, pane.Mark); err != nil || len(s.Panes()) != 1 {
+		t.Errorf("from elsewhere: %v, left are %v", err, s.Panes())
+	}
+}
+
+// TestClosesItsOwnPane is the other half of TestXH11_TheAskingPaneStays.
+func TestClosesItsOwnPane(t *testing.T) {
+	answer := os.Getenv("LL_ANSWER")
+	if answer == "" {
+		t.Skip("runs in a pane")
+	}
+	b, err := tmux.New(tmux.Options{Socket: os.Getenv("LL_SOCKET")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmuxtest.Eventually(t, "it is marked", func() bool { list, err := b.List(t.Context()); return err == nil && len(list) == 1 })
+	list, _ := b.List(t.Context())
+	said := fmt.Sprint(backend.CloseOne(t.Context(), b, list[0].ID, list[0].Mark))
+	if err := os.WriteFile(answer+"~", []byte(said), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_ = os.Rename(answer+"~", answer)
+}
+
+// The last pane of a person's session leaves a shell there, closed by us or by itself.
+func TestXH11_ThePersonsSessionStays(t *testing.T) {
+	for _, how := range []string{"close", "leave"} {
+		s := tmuxtest.Server(t)
+		lead := s.NewSession("200x50")
+		b := newBackend(t, tmux.Options{Socket: s.Socket})
+		pane := open(t, b, spec("last", lead))[0]
+		s.Run("kill-pane", "-t", lead)
+		if how == "close" {
+			if err := backend.CloseOne(t.Context(), b, pane.ID, pane.Mark); err != nil {
+				t.Error(err)
+			}
+		} else {
+			if err := b.Leave(t.Context(), pane.ID); err != nil {
+				t.Error(err)
+			}
+			s.Run("kill-pane", "-t", string(pane.ID))
+		}
+		if out, err := s.Try("list-panes", "-a", "-F", "#{pane_id} #{@leadlight}"); err != nil || strings.Contains(out, string(pane.ID)+" ") || strings.TrimSpace(out) == "" {
+			t.Errorf("%s: left are %q, %v", how, out, err)
+		}
+	}
+}
+
+// What a person has set for all sessions, and what is zoomed, does not act on ours.
+func TestXF18_TheUsersOptions(t *testing.T) {
+	s := tmuxtest.Server(t)
+	s.Config("set -g destroy-unattached on", "set -g window-size manual", "set -g default-size 40x10", "set -g detach-on-destroy on")
+	own := newBackend(t, tmux.Options{Socket: s.Socket})
+	session := spec("own", "")
+	session.Place, session.Target = backend.Session, ""
+	s.Run("start-server", ";", "set-option", "-s", "exit-empty", "off")
+	pane := open(t, own, session)[0]
+	if got := s.Format(string(pane.ID), "#{window_width}x#{window_height} #{destroy-unattached} #{detach-on-destroy} #{window-size}"); got != "200x50 0 off latest" && got != "200x50 off off latest" {
+		t.Errorf("our session has %s", got)
+	}
+}
+
+func TestXF18_AZoomedWindow(t *testing.T) {
+	s := tmuxtest.Server(t)
+	lead := s.NewSession("200x50")
+	b := newBackend(t, tmux.Options{Socket: s.Socket, Getenv: func(name string) string {
+		return map[string]string{"TMUX": fmt.Sprintf("%s,%d,0", s.Socket, s.PID()), "TMUX_PANE": lead}[name]
+	}})
+	open(t, b, spec("one", lead))
+	want := s.Format(lead, "#{pane_width}")
+	s.Run("resize-pane", "-Z", "-t", lead)
+	self, _, ok, err := b.Self(t.Context())
+	if err != nil || !ok || fmt.Sprint(self.Width) != want {
+		t.Errorf("the lead has %d columns, without the zoom %s: %v", self.Width, want, err)
+	}
+	open(t, b, spec("two", lead))
+	if err := b.Arrange(t.Context(), backend.Layout{Window: self.Window, Kind: backend.MainVertical, Main: "40%"}); err != nil {
+		t.Error(err)
+	}
+	if got := s.Format(lead, "#{window_zoomed_flag} #{pane_active} #{@leadlight-zoom}"); got != "1 1 " && got != "1 1" {
+		t.Errorf("zoomed, active and noted: %q", got)
+	}
+	s.Run("resize-pane", "-Z", "-t", lead)
+	if got := s.Format(lead, "#{pane_width}"); got != "80" {
+		t.Errorf("the lead has %s columns", got)
+	}
+}
+
+// "No socket" is not "no server".
+func TestXF18_XS35_SocketGone(t *testing.T) {
+	s := tmuxtest.Server(t)
+	lead := s.NewSession("200x50")
+	users := newBackend(t, tmux.Options{Socket: s.Socket})
+	own := newBackend(t, tmux.Options{Socket: s.Socket, Own: true})
+	pane := open(t, users, spec("one", lead))[0]
+	pid := s.PID()
+	if err := os.Remove(s.Socket); err != nil {
+		t.Fatal(err)
+	}
+	_, err := users.List(t.Context())
+	if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(fault.Of(err).Hint, fmt.Sprintf("kill -USR1 %d", pid)) {
+		t.Errorf("the person's server: %v, hint %q", err, fault.Of(err).Hint)
+	}
+	session := spec("more", "")
+	session.Place = backend.Session
+	if err := users.Open(t.Context(), []backend.Spec{session})[0].Err; !errors.Is(err, fault.BackendUnavailable) {
+		t.Errorf("a second server: %v", err)
+	}
+	if list, err := own.List(t.Context()); err != nil || len(list) != 1 || list[0].ID != pane.ID {
+		t.Errorf("our own: %v, %v", list, err)
+	}
+	if err := os.Remove(s.Socket); err != nil {
+		t.Fatal(err)
+	}
+	if err := backend.CloseOne(t.Context(), own, pane.ID, pane.Mark); err != nil || len(s.Panes()) != 1 {
+		t.Errorf("close: %v, left are %v", err, s.Panes())
+	}
+}
+
+// tmux's reason is said, and nobody starts a server where TMUX says that one runs.
+func TestXS19_NoServerThere(t *testing.T) {
+	session := spec("one", "")
+	session.Place = backend.Session
+	nowhere := filepath.Join(t.TempDir(), "no", "s")
+	err := newBackend(t, tmux.Options{Socket: nowhere}).Open(t.Context(), []backend.Spec{session})[0].Err
+	if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), "No such file or directory") {
+		t.Errorf("in a folder that is not there: %v", err)
+	}
+	dead := filepath.Join(t.TempDir(), "s")
+	b := newBackend(t, tmux.Options{Socket: dead, Getenv: func(name string) string {
+		return map[string]string{"TMUX": dead + ",1234,0", "TMUX_PANE": "%0"}[name]
+	}})
+	err = b.Open(t.Context(), []backend.Spec{session})[0].Err
+	if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(fault.Of(err).Hint, "unset TMUX") {
+		t.Errorf("on a dead socket: %v", err)
+	}
+	if _, err := os.Stat(dead); err == nil {
+		t.Error("a server was started")
+	}
+}
+
+// A set costs the same number of programs whatever it holds.
+func TestXP02_ProgramsForASet(t *testing.T) {
+	for _, n := range []int{2, 10} {
+		s := tmuxtest.Server(t)
+		lead := s.NewSession("300x200")
+		dir := t.TempDir()
+		counter, program := filepath.Join(dir, "runs"), filepath.Join(dir, "tmux")
+		if err := os.WriteFile(program, []byte("#!/bin/sh\necho run >> "+counter+"\nexec tmux \"$@\"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		b := newBackend(t, tmux.Options{Socket: s.Socket, Program: program, Getenv: func(name string) string {
+			return map[string]string{"TMUX": fmt.Sprintf("%s,%d,0", s.Socket, s.PID()), "TMUX_PANE": lead}[name]
+		}})
+		count := func() int {
+			text, _ := os.ReadFile(counter)
+			_ = os.Remove(counter)
+			return strings.Count(string(text), "run")
+		}
+		self, _, _, err := b.Self(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var specs []backend.Spec
+		for i := range n {
+			sp := spec(fmt.Sprint("m", i), lead)
+			sp.Below = i > 0
+			if sp.Chain = min(i, 1); i > 0 {
+				sp.Target = ""
+			}
+			specs = append(specs, sp)
+		}
+		opened := open(t, b, specs...)
+		if err := b.Arrange(context.Background(), backend.Layout{Window: self.Window, Kind: backend.MainVertical, Main: "40%"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := count(); got > 5 {
+			t.Errorf("opening %d ran tmux %d times", n, got)
+		}
+		var set []backend.Marked
+		for _, p := range opened {
+			set = append(set, backend.Marked{ID: p.ID, Mark: p.Mark})
+		}
+		if err := errors.Join(b.Close(t.Context(), set...)...); err != nil {
+			t.Fatal(err)
+		}
+		if got := count(); got > 2 || len(s.Panes()) != 1 {
+			t.Errorf("closing %d ran tmux %d times, left are %v", n, got, s.Panes())
+		}
+	}
+}
+
+// Our own server is pleasant; what a person changes there stays, and theirs is left alone.
+func TestXD10_OurOwnServer(t *testing.T) {
+	s := tmuxtest.Server(t)
+	b := newBackend(t, tmux.Options{Socket: s.Socket, Own: true})
+	session := spec("own", "")
+	session.Place = backend.Session
+	pane := open(t, b, session)[0]
+	if got := s.Format(string(pane.ID), "#{mouse} #{escape-time} #{history_limit}"); got != "1 10 50000" && got != "on 10 50000" {
+		t.Errorf("mouse, escape-time and history are %s", got)
+	}
+	if got := s.Format(string(pane.ID), "#{E:status-left}#{E:status-right}"); !strings.Contains(got, "own") || !strings.Contains(got, "1 teammates") || !strings.Contains(got, "C-b d leaves") {
+		t.Errorf("the status line says %q", got)
+	}
+	s.Run("set-option", "-g", "mouse", "off")
+	open(t, b, session)
+	if got := s.Run("show-options", "-g", "-v", "mouse"); got != "off" {
+		t.Errorf("mouse is %s again", got)
+	}
+}

@@ -30,7 +30,7 @@ func table(t testing.TB, name string, columns int) [][]string {
 }
 
 // https://github.com/jimeh/tmuxifier/issues/94 https://github.com/tmux/tmux/issues/1712
-func TestTV01_VersionStrings(t *testing.T) {
+func TestTV01_XS38_VersionStrings(t *testing.T) {
 	for _, f := range table(t, "versions.tsv", 4) {
 		out, number, suffix, kind := f[0], f[1], f[2], f[3]
 		v, err := ParseVersion(out + "\n")

@@ -204,7 +204,7 @@ func TestXS19_NoServerThere(t *testing.T) {
 }
 
 // A set costs the same number of programs whatever it holds.
-func TestXP02_ProgramsForASet(t *testing.T) {
+func TestProgramsForASet(t *testing.T) {
 	for _, n := range []int{2, 10} {
 		s := tmuxtest.Server(t)
 		lead := s.NewSession("300x200")

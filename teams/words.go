@@ -7,8 +7,10 @@ import (
 )
 
 // InWords says the text of a message to a person, or to an agent that knows no
-// frames: a structured one in words, any other as it stands.
-func InWords(text string) string {
+// frames: a structured one in words, any other as it stands, with envelopes quoted.
+func InWords(text string) string { return Quoted(inWords(text)) }
+
+func inWords(text string) string {
 	f, ok := store.ParseFrame(text)
 	if !ok {
 		return text

@@ -166,7 +166,7 @@ func (c *mailTyper) askToEnd(ctx context.Context, msg batch, since time.Time) er
 	}
 	f, _ := store.ParseFrame(msg.Text)
 	return c.enter(ctx, fmt.Sprintf("%sPlease finish and end (%s). Run: leadlight approve %s - or refuse: "+
-		"leadlight deny %s --reason WHY", header(msg.Message), f.Reason, f.RequestID, f.RequestID), msg.ID, since)
+		"leadlight deny %s --reason WHY", header(msg.Message), teams.Quoted(f.Reason), f.RequestID, f.RequestID), msg.ID, since)
 }
 
 // quitLimit is how long a program may take to end after it was asked to.
@@ -190,7 +190,7 @@ func (c *mailTyper) agree(ctx context.Context, msg batch) error {
 
 // header says who sent a message: what only looks like another sender does not pass.
 func header(msg api.Message) string {
-	who := store.Shown(msg.From)
+	who := teams.Quoted(store.Shown(msg.From))
 	if msg.Note != "" {
 		who += " (" + msg.Note + ")"
 	}

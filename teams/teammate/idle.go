@@ -100,7 +100,7 @@ func (c *mailTyper) hooksObject(ctx context.Context, since time.Time) bool {
 		return false
 	}
 	id := fmt.Sprintf("objection-%d", c.kept)
-	switch err := c.enter(ctx, "[leadlight] not finished yet: "+feedback, id, since); {
+	switch err := c.enter(ctx, "[leadlight] not finished yet: "+teams.Quoted(feedback), id, since); {
 	case err == nil:
 		c.kept++
 	case !errors.Is(err, fault.Rejected): // a person types: the next look tries again

@@ -3,7 +3,10 @@ package teammate
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -45,12 +48,37 @@ func (m *teammate) waitRestart(ctx context.Context, e panes.Ended, again int) bo
 // conversation.
 const resumeLimit = 10 * time.Second
 
-// startNewConversation says that an agent cannot go on with its conversation: there may be none
-// yet, or it is gone.
+// startNewConversation says that an agent cannot go on with its conversation: there may
+// be none yet, or it is gone.
 func (m *teammate) startNewConversation(ctx context.Context, e panes.Ended) {
+	m.newSession(ctx)
 	text := fmt.Sprintf("%s cannot go on with its conversation (%s) and starts a new one.", m.o.Agent, e.Reason)
 	m.print("%s", text)
 	if err := m.o.Service.TellLead(ctx, m.o.Team, text, m.o.Agent+" starts a new conversation"); err != nil {
 		m.o.Log.Warn("tell the lead", "error", err)
 	}
+}
+
+// newSession gives the next conversation an id of its own, and records it: an agent may
+// refuse one that it has seen.
+func (m *teammate) newSession(ctx context.Context) {
+	old := m.launch.Session
+	if old == "" {
+		return
+	}
+	m.launch.Session = uuid.NewString()
+	m.launch.Argv = withSession(m.launch.Argv, old, m.launch.Session)
+	m.launch.Resume = withSession(m.launch.Resume, old, m.launch.Session)
+	if err := m.o.Panes.Records().WriteLaunch(ctx, m.launch); err != nil {
+		m.o.Log.Warn("record the new conversation", "error", err)
+	}
+}
+
+// withSession is a command line with the id of another conversation.
+func withSession(argv []string, old, id string) []string {
+	out := make([]string, len(argv))
+	for i, arg := range argv {
+		out[i] = strings.ReplaceAll(arg, old, id)
+	}
+	return out
 }

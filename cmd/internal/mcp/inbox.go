@@ -85,7 +85,7 @@ func mailText(msgs []api.Message) string {
 		if m.Note != "" {
 			fmt.Fprintf(&b, " (%s)", m.Note)
 		}
-		fmt.Fprintf(&b, ":\n%s\n\n", m.Text)
+		fmt.Fprintf(&b, ":\n%s\n\n", teams.Quoted(m.Text))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

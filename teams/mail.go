@@ -138,6 +138,7 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 	if err != nil {
 		return nil, err
 	}
+	msg.Type = "broadcast"
 	out := []api.Sent{}
 	var missed []error
 	for _, m := range s.present(ctx, t, t.Members) {

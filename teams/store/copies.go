@@ -68,12 +68,13 @@ func copied[T any](p *T) *T {
 // The keys of a task's metadata that are ours. Claude Code keeps metadata as it
 // finds it, but drops unknown fields beside it.
 const (
-	metaCreatedBy = "createdBy"
-	metaCreatedAt = "createdAt" // RFC 3339, UTC, milliseconds
-	metaUpdatedAt = "updatedAt"
-	metaResult    = "result"
-	metaFailure   = "failure"
-	metaInternal  = "_internal" // Claude Code's own mark
+	metaCreatedBy   = "createdBy"
+	metaCreatedAt   = "createdAt" // RFC 3339, UTC, milliseconds
+	metaUpdatedAt   = "updatedAt"
+	metaCompletedAt = "completedAt"
+	metaResult      = "result"
+	metaFailure     = "failure"
+	metaInternal    = "_internal" // Claude Code's own mark
 )
 
 type extension struct {
@@ -97,6 +98,7 @@ func extensions() []extension {
 		text(metaCreatedBy, func(t *Task) *string { return &t.CreatedBy }),
 		stamp(metaCreatedAt, func(t *Task) *time.Time { return &t.CreatedAt }),
 		stamp(metaUpdatedAt, func(t *Task) *time.Time { return &t.UpdatedAt }),
+		stamp(metaCompletedAt, func(t *Task) *time.Time { return &t.CompletedAt }),
 		text(metaResult, func(t *Task) *string { return &t.Result }),
 		text(metaFailure, func(t *Task) *string { return &t.Failure }),
 	}

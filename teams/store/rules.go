@@ -47,6 +47,12 @@ func Revise(old Task, now time.Time, change func(*Task) error) (Task, error) {
 		return old, fault.New(fault.TaskBlocked, "task %s waits for %s", old.ID, tasksNamed(old.Open)).
 			WithHint("complete what it waits for, or take it out of blockedBy")
 	}
+	switch {
+	case t.Status != Completed:
+		t.CompletedAt = time.Time{}
+	case old.Status != Completed && t.CompletedAt.IsZero():
+		t.CompletedAt = now
+	}
 	t.Blocks, t.BlockedBy = unique(t.Blocks), unique(t.BlockedBy)
 	t.pack(&old)
 	if _, ours := old.Metadata[metaCreatedAt]; ours && !same(&t, &old) {

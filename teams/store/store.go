@@ -215,8 +215,10 @@ type Task struct {
 	CreatedBy string
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	Result    string
-	Failure   string // reason of the failure; not claimable until released
+	// CompletedAt is when it was completed; zero while it is not.
+	CompletedAt time.Time
+	Result      string
+	Failure     string // reason of the failure; not claimable until released
 	// Internal marks a client's own bookkeeping task: hidden and never claimable.
 	Internal bool
 	// Open lists the blockers that are not completed; one whose file cannot be read

@@ -50,6 +50,9 @@ func aliases() []alias {
 	for _, key := range []string{"createdAt", "created_at"} {
 		out = append(out, alias{key, millis(key, func(x *t) *time.Time { return &x.CreatedAt }), func(x *t) bool { return x.CreatedAt.IsZero() }})
 	}
+	for _, key := range []string{"completedAt", "completed_at"} {
+		out = append(out, alias{key, millis(key, func(x *t) *time.Time { return &x.CompletedAt }), func(x *t) bool { return x.CompletedAt.IsZero() }})
+	}
 	for _, key := range []string{"updatedAt", "updated_at", "completed_at"} {
 		out = append(out, alias{key, millis(key, func(x *t) *time.Time { return &x.UpdatedAt }), func(x *t) bool { return x.UpdatedAt.IsZero() }})
 	}
@@ -104,7 +107,7 @@ func saveTask(o *rawjson.Object, was, now *store.Task) {
 // inMetadata tells the keys whose field we keep in metadata, which is read first.
 func inMetadata(key string) bool {
 	switch key {
-	case "createdBy", "createdAt", "updatedAt", "result":
+	case "createdBy", "createdAt", "updatedAt", "completedAt", "result":
 		return true
 	}
 	return false

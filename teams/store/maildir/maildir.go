@@ -98,6 +98,27 @@ func noTeam(team string) error {
 	return fault.New(fault.TeamNotFound, "team %q does not exist", store.Shown(team)).WithHint("leadlight team ls lists the teams there are")
 }
 
+// Types of messages that are no frames.
+const (
+	direct    = "direct"
+	broadcast = "broadcast"
+)
+
+// typeOnDisk is the type that the file of a message gets.
+func typeOnDisk(msg store.Message) string {
+	switch kind := msg.Kind(); kind {
+	case "message":
+		if msg.Type == broadcast {
+			return broadcast
+		}
+		return direct
+	case store.ShutdownApproved, store.ShutdownRejected:
+		return "shutdown_response"
+	default:
+		return kind
+	}
+}
+
 // Put stores a message.
 func (m *Mail) Put(ctx context.Context, team, to string, msg store.Message) (store.Message, error) {
 	dir, to, err := m.check(team, to)
@@ -118,9 +139,10 @@ func (m *Mail) Put(ctx context.Context, team, to string, msg store.Message) (sto
 	if msg.Timestamp.IsZero() {
 		msg.Timestamp = time.Now().UTC().Truncate(time.Millisecond)
 	}
+	kind := typeOnDisk(msg)
 	msg.To, msg.Type, msg.Stamp, msg.Read, msg.Unknown = to, "message", "", false, nil
 	data := rawjson.Pretty(rawjson.Encode(letter{
-		ID: msg.ID, From: msg.From, To: to, Type: "direct", Content: msg.Text, Timestamp: store.FormatTime(msg.Timestamp),
+		ID: msg.ID, From: msg.From, To: to, Type: kind, Content: msg.Text, Timestamp: store.FormatTime(msg.Timestamp),
 		Summary: msg.Summary, Color: msg.Color,
 	}), "")
 	// In the folder of the team as it is now: a deleted one does not come back by this.
@@ -133,7 +155,10 @@ func (m *Mail) Put(ctx context.Context, team, to string, msg store.Message) (sto
 	}
 	defer folder.Close()
 	name := fmt.Sprintf("inbox/%s/msg-%019d-%s.json", to, m.tick(), uuid.NewString())
-	return msg, folder.Write(ctx, name, data)
+	if err = folder.Write(ctx, name, data); errors.Is(err, fs.ErrNotExist) { // deleted in this moment
+		err = noTeam(team)
+	}
+	return msg, err
 }
 
 // tick returns the time in nanoseconds, later than any it returned before.
@@ -227,8 +252,14 @@ func parse(raw []byte, name, owner string) (store.Message, error) {
 	if msg.ID == "" {
 		msg.ID = letterName.FindStringSubmatch(name)[1]
 	}
-	if msg.Type == "direct" || msg.Type == "broadcast" || msg.Type == "" {
+	switch msg.Type {
+	case direct, broadcast, "":
 		msg.Type = "message"
+	case store.ShutdownRequest, "shutdown":
+		// Other programs say in the type alone what the message is.
+		if _, ok := store.ParseFrame(msg.Text); !ok {
+			msg.Text = store.Frame{Type: store.ShutdownRequest, RequestID: msg.ID, From: msg.From, Reason: msg.Text, Timestamp: store.FormatTime(msg.Timestamp)}.Text()
+		}
 	}
 	if len(msg.Unknown) == 0 {
 		msg.Unknown = nil

@@ -23,6 +23,7 @@ func newMail(t testing.TB) (*maildir.Mail, string) {
 	ok(t, err)
 	t.Cleanup(func() { d.Close() })
 	ok(t, os.MkdirAll(filepath.Join(base, "teams/alpha"), 0o700))
+	ok(t, os.WriteFile(filepath.Join(base, "teams/alpha/config.json"), []byte("{}"), 0o600))
 	return maildir.New(d, maildir.Options{}), filepath.Join(base, "teams/alpha/inbox/builder")
 }
 
@@ -73,6 +74,7 @@ func TestMessagesOfOtherPrograms(t *testing.T) {
 		"msg-001.json":     `{"id":"msg-001","from":"lead","to":"builder","type":"direct","content":"one","timestamp":"2026-02-09T10:00:00Z"}`,
 		"msg-002.json":     "\ufeff{\"from\":\"lead\",\"type\":\"shutdown_request\",\"text\":\"two\",\"priority\":1}\r\n",
 		"msg-003.json":     `{"from":"le`,
+		"msg-004.json":     `{"id":"msg-004","from":"team-lead","to":"builder","type":"shutdown_request","content":"all is done"}`,
 		"msg-004.json.tmp": `{}`,
 		"notes.txt":        `x`,
 	} {
@@ -80,12 +82,16 @@ func TestMessagesOfOtherPrograms(t *testing.T) {
 	}
 	list, err := m.List(t.Context(), "alpha", "builder")
 	ok(t, err)
-	if len(list) != 2 || list[0].ID != "msg-001" || list[0].Text != "one" || list[0].Type != "message" || list[0].Stamp == "" ||
-		list[1].ID != "002" || list[1].Text != "two" || list[1].Type != "shutdown_request" || string(list[1].Unknown["priority"]) != "1" {
+	// XF-12: a type that is known makes a frame of plain content.
+	if f, ok := store.ParseFrame(list[2].Text); !ok || f.Type != store.ShutdownRequest || f.Reason != "all is done" || f.RequestID != "msg-004" || f.From != "team-lead" {
+		t.Errorf("the request to end is %q", list[2].Text)
+	}
+	if len(list) != 3 || list[0].ID != "msg-001" || list[0].Text != "one" || list[0].Type != "message" || list[0].Stamp == "" ||
+		list[1].ID != "002" || list[1].Kind() != store.ShutdownRequest || list[1].Type != "shutdown_request" || string(list[1].Unknown["priority"]) != "1" {
 		t.Errorf("%+v", list)
 	}
 	n, err := m.Archive(t.Context(), "alpha", "builder")
-	if err != nil || n != 2 {
+	if err != nil || n != 3 {
 		t.Errorf("archived %d, %v", n, err)
 	}
 	_, err = m.List(t.Context(), "alpha", "builder")
@@ -124,4 +130,28 @@ func BenchmarkPut(b *testing.B) {
 	b.ReportMetric(float64(small.Microseconds()), "box-of-10-p50-µs")
 	b.ReportMetric(float64(large.Microseconds()), "box-of-10000-p50-µs")
 	b.ReportMetric(float64(large)/float64(small), "times-small")
+}
+
+func TestXF12_TypesOnDisk(t *testing.T) {
+	m, box := newMail(t)
+	for want, msg := range map[string]store.Message{
+		`"type": "direct"`:            {Text: "hi"},
+		`"type": "broadcast"`:         {Text: "all", Type: "broadcast"},
+		`"type": "shutdown_request"`:  {Text: store.Frame{Type: store.ShutdownRequest, RequestID: "r"}.Text()},
+		`"type": "shutdown_response"`: {Text: store.Frame{Type: store.ShutdownApproved, RequestID: "r"}.Text()},
+	} {
+		msg.From = store.Lead
+		sent, err := m.Put(t.Context(), "alpha", "builder", msg)
+		ok(t, err)
+		entries, err := os.ReadDir(box)
+		ok(t, err)
+		data, err := os.ReadFile(filepath.Join(box, entries[len(entries)-1].Name()))
+		if err != nil || !strings.Contains(string(data), want) {
+			t.Errorf("%v\n%s lacks %s", err, data, want)
+		}
+		list, err := m.List(t.Context(), "alpha", "builder")
+		if ok(t, err); list[len(list)-1].Text != msg.Text || list[len(list)-1].ID != sent.ID {
+			t.Errorf("read as %+v", list[len(list)-1])
+		}
+	}
 }

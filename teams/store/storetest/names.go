@@ -54,3 +54,24 @@ func testFoldedNames(t *testing.T, open Opener) {
 	x.Name, x.Members = "twins", append(x.Members, store.Member{Name: "Builder"})
 	wantCode(t, "twins", s.Roster.Create(ctx(t), x), fault.DuplicateName)
 }
+
+func testCompletedAt(t *testing.T, open Opener) {
+	s := open.team(t)
+	add(t, s)
+	for status, want := range map[string]bool{store.InProgress: false, store.Completed: true} {
+		got, err := set(s, t, "1", func(x *store.Task) { x.Status = status })
+		if ok(t, err); got.CompletedAt.IsZero() == want {
+			t.Errorf("%s: completed at %s", status, got.CompletedAt)
+		}
+	}
+	_, err := set(s, t, "1", func(x *store.Task) { x.Status = store.Completed })
+	ok(t, err)
+	got := must[store.Task](t)(s.Tasks.Get(ctx(t), team, "1"))
+	if got.CompletedAt.IsZero() || len(got.Metadata["completedAt"]) == 0 {
+		t.Errorf("it was not kept: %+v", got)
+	}
+	got, err = set(s, t, "1", func(x *store.Task) { x.Status = store.Pending })
+	if ok(t, err); !got.CompletedAt.IsZero() || got.Metadata["completedAt"] != nil {
+		t.Errorf("it is kept of a task that is pending again: %+v", got)
+	}
+}

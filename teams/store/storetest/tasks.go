@@ -30,6 +30,7 @@ func TestTasks(t *testing.T, open Opener) {
 		"MutualDependencies":        testMutual,
 		"XF01_OwnersAreNames":       testOwnerAddress,
 		"XF02_RemovedBlocksNothing": testRemovedBlocker,
+		"XF12_CompletedAt":          testCompletedAt,
 		"DeleteTask":                testDeleteTask,
 		"D2_FailAndRelease":         testFail,
 		"TC01_ParallelClaims":       testParallelClaims,

@@ -230,7 +230,8 @@ func TestC08_C09_C12_FortyItems(t *testing.T) {
 	r := newRig(t, "")
 	log := r.path("work", "log")
 	c, st := r.daemon()
-	def := api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "forty", MaxParallelAgents: limit}}
+	most := limit
+	def := api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "forty", MaxParallelAgents: &most}}
 	p := api.RunCreateParams{Cwd: r.path("work")}
 	for i := range 4 {
 		name := "w" + strconv.Itoa(i+1)

@@ -17,7 +17,7 @@ type AgentTeamParams struct {
 	Name                   string `json:"name"`
 	Description            string `json:"description,omitempty"`
 	LeadAgentRoleID        string `json:"leadAgentRoleId,omitempty"`   // lead
-	MaxParallelAgents      int    `json:"maxParallelAgents,omitempty"` // 4
+	MaxParallelAgents      *int   `json:"maxParallelAgents,omitempty"` // absent: 4
 	DefaultModelPreference string `json:"defaultModelPreference,omitempty"`
 	DefaultPersonality     string `json:"defaultPersonality,omitempty"`
 	IsActive               *bool  `json:"isActive,omitempty"` // true

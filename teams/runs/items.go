@@ -153,7 +153,21 @@ func (c *change) checkItem(it api.AgentTeamItem) error {
 	if it.OwnerAgentRoleID == "" {
 		return nil
 	}
-	_, err := role(c.ctx, c.tx, it.OwnerAgentRoleID)
+	return c.checkOwner(it)
+}
+
+// checkOwner refuses an owner that nobody of the team is: it is a member of it, a
+// profile, or the lead.
+func (c *change) checkOwner(it api.AgentTeamItem) error {
+	r, err := role(c.ctx, c.tx, it.OwnerAgentRoleID)
+	if err != nil || r.ID == LeadRole || r.Profile == r.ID {
+		return err
+	}
+	n, err := c.count(`SELECT count(*) FROM agent_team_runs r JOIN agent_teams t ON t.id = r.team_id WHERE r.id = ?1
+		AND (t.lead_agent_role_id = ?2 OR EXISTS (SELECT 1 FROM agent_team_members m WHERE m.team_id = t.id AND m.agent_role_id = ?2))`, it.TeamRunID, r.ID)
+	if err == nil && n == 0 {
+		err = fault.New(fault.Rejected, "the role %q is no member of the run's team: nobody would carry the item out", clip(r.ID)).WithHint("teamMember:add makes it one")
+	}
 	return err
 }
 
@@ -240,6 +254,11 @@ func (c *change) byHand(it api.AgentTeamItem, status string) error {
 	if n, err := c.count(countParts, it.ID); err != nil || n > 0 {
 		return errors.Join(err, fault.New(fault.Rejected, "%q follows its %d children", clip(it.Title), n).WithHint("change those"))
 	}
+	if status == api.ItemInProgress {
+		if n, err := c.count(ownedByTeammate, it.ID); err != nil || n > 0 {
+			return errors.Join(err, fault.New(fault.Rejected, "%q is carried out by a teammate, who begins it", clip(it.Title)).WithHint("to do it by hand, make the lead its owner first"))
+		}
+	}
 	if status == api.ItemTodo || status == api.ItemInProgress {
 		if n, err := c.count(openBlockers, it.ID); err != nil || n > 0 {
 			return errors.Join(err, fault.New(fault.Rejected, "%q is blocked by %d items that are not done", clip(it.Title), n))
@@ -247,6 +266,10 @@ func (c *change) byHand(it api.AgentTeamItem, status string) error {
 	}
 	return nil
 }
+
+// ownedByTeammate counts an item that has an owner who is not the lead.
+const ownedByTeammate = `SELECT count(*) FROM agent_team_items i JOIN agent_team_runs r ON r.id = i.team_run_id JOIN agent_teams t ON t.id = r.team_id
+	WHERE i.id = ? AND i.owner_agent_role_id NOT IN (t.lead_agent_role_id, '` + LeadRole + `')`
 
 // saveItem writes an item and lets those follow that depend on it.
 func (c *change) saveItem(it *api.AgentTeamItem, event string) error {

@@ -26,7 +26,7 @@ func TestC05_ItemTransitions(t *testing.T) {
 	for _, from := range itemStatuses() {
 		for _, to := range itemStatuses() {
 			_, list := s.begun(1)
-			if _, err := s.db.Exec(`UPDATE agent_team_items SET status = ? WHERE id = ?`, from, list[0].ID); err != nil {
+			if _, err := s.db.Exec(`UPDATE agent_team_items SET status = ?, owner_agent_role_id = 'lead' WHERE id = ?`, from, list[0].ID); err != nil {
 				t.Fatal(err)
 			}
 			_, err := s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, Status: &to})

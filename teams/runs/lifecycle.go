@@ -51,6 +51,23 @@ func (s *Store) FindItem(ctx context.Context, id string) (api.AgentTeamItem, err
 	return s.Item(ctx, full)
 }
 
+// FullID completes the beginning of the id of a run, and FullItemID that of an item. The
+// empty id stays so.
+func (s *Store) FullID(ctx context.Context, id string) (string, error) {
+	if id == "" {
+		return "", nil
+	}
+	return s.find(ctx, "agent_team_runs", id, noRun)
+}
+
+// FullItemID: see FullID.
+func (s *Store) FullItemID(ctx context.Context, id string) (string, error) {
+	if id == "" {
+		return "", nil
+	}
+	return s.find(ctx, "agent_team_items", id, noItem)
+}
+
 // find completes the beginning of an id.
 func (s *Store) find(ctx context.Context, table, id string, none func(string) error) (string, error) {
 	list, err := all(ctx, s.db, scanID, `SELECT id FROM `+table+` WHERE id >= ?1 AND id < ?1 || '~' ORDER BY id LIMIT 2`, id)
@@ -108,7 +125,7 @@ func (c *change) insertRun(t api.AgentTeam, r api.AgentTeamRun, at Place) error 
 	if _, err := c.exec(`INSERT INTO agent_team_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.TeamID, r.RootTaskID, r.Status, r.StartedAt, nullMoment(r.CompletedAt), null(r.Error), null(r.Summary)); err != nil {
 		return err
 	}
-	_, err := c.exec(`INSERT INTO run_places VALUES (?, ?, ?, ?)`, r.ID, at.LiveTeam, at.Cwd, at.Scheduled)
+	_, err := c.exec(`INSERT INTO run_places (run_id, live_team, cwd, scheduled) VALUES (?, ?, ?, ?)`, r.ID, at.LiveTeam, at.Cwd, at.Scheduled)
 	return err
 }
 
@@ -184,7 +201,7 @@ func (s *Store) Resume(ctx context.Context, id string) (r api.AgentTeamRun, err 
 			return fault.New(fault.Rejected, "the run is %s, not paused", r.Status)
 		}
 		to := api.RunRunning
-		if n, err := c.count(`SELECT count(*) FROM run_members WHERE run_id = ?`, id); err != nil {
+		if n, err := c.count(`SELECT count(*) FROM run_places WHERE run_id = ? AND begun`, id); err != nil {
 			return err
 		} else if n == 0 {
 			to = api.RunPending // it has not begun
@@ -238,6 +255,9 @@ func (c *change) stepRun(r *api.AgentTeamRun, to, why string) error {
 	}
 	if r.Status == api.RunPending && to == api.RunRunning {
 		r.StartedAt = c.now
+		if _, err := c.exec(`UPDATE run_places SET begun = 1 WHERE run_id = ?`, r.ID); err != nil {
+			return err
+		}
 	}
 	r.Status, r.Error = to, why
 	if r.Final() {
@@ -266,9 +286,12 @@ func (c *change) close(r *api.AgentTeamRun) error {
 		return err
 	}
 	for _, f := range open {
-		if err := c.complete(f, api.ItemFailed, "the run was "+r.Status+" before it was done"); err != nil {
+		if err := c.complete(f, api.ItemFailed, unfinished(r)); err != nil {
 			return err
 		}
+	}
+	if err := c.failByHand(r); err != nil {
+		return err
 	}
 	tally, err := tally(c.ctx, c.tx, r.ID)
 	if err != nil {
@@ -277,6 +300,23 @@ func (c *change) close(r *api.AgentTeamRun) error {
 	r.Summary = summary(tally)
 	return c.closeRoot(*r)
 }
+
+// failByHand ends what people had in progress in a run that ends.
+func (c *change) failByHand(r *api.AgentTeamRun) error {
+	list, err := all(c.ctx, c.tx, scanItem, `SELECT `+itemColumns+` FROM agent_team_items i WHERE i.team_run_id = ? AND i.status = 'in_progress' AND `+leaf, r.ID)
+	if err != nil {
+		return err
+	}
+	for _, it := range list {
+		it.Status, it.ResultSummary = api.ItemFailed, unfinished(r)
+		if err := c.saveItem(&it, api.EvItemUpdated); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unfinished(r *api.AgentTeamRun) string { return "the run was " + r.Status + " before it was done" }
 
 // closeRoot ends the root task of a run that has ended.
 func (c *change) closeRoot(r api.AgentTeamRun) error {

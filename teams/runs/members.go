@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -108,6 +109,11 @@ func (s *Store) RemoveMember(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
+		n, err := c.count(`SELECT count(*) FROM agent_team_items i JOIN agent_team_runs r ON r.id = i.team_run_id
+			WHERE r.team_id = ? AND r.completed_at IS NULL AND i.owner_agent_role_id = ? AND i.status NOT IN ('done', 'failed')`, m.TeamID, m.AgentRoleID)
+		if err != nil || n > 0 {
+			return errors.Join(err, fault.New(fault.Rejected, "the member %q owns %d open items of a run", clip(m.AgentRoleID), n).WithHint("give them another owner, or cancel the run"))
+		}
 		return c.removeMember(m)
 	})
 }
@@ -188,6 +194,21 @@ func (s *Store) KeepProfiles(ctx context.Context, names []string) error {
 	})
 }
 
+// DeleteRole removes a role that was defined and that nothing refers to.
+func (s *Store) DeleteRole(ctx context.Context, id string) error {
+	return s.change(ctx, "delete a role", func(c *change) error {
+		r, err := role(ctx, c.tx, id)
+		if err != nil {
+			return err
+		}
+		if r.ID == LeadRole || r.Profile == r.ID {
+			return fault.New(fault.Rejected, "the role %q is there from the start", clip(id)).WithHint("only roles that were defined can be deleted")
+		}
+		_, err = c.exec(`DELETE FROM agent_roles WHERE id = ?`, id)
+		return err
+	})
+}
+
 // SaveRole makes a role, or what it is now of one that was defined before. The
 // lead's role and those of profiles stay as they are.
 func (s *Store) SaveRole(ctx context.Context, r api.AgentRole) (api.AgentRole, error) {
@@ -216,7 +237,8 @@ func (c *change) saveRole(r api.AgentRole) error {
 }
 
 // Define makes a team of that name be as it is described: it, its roles, its
-// members.
+// members. What the description leaves open stays as it is, and so do members whose
+// roles are not the team's own: those were added by teamMember:add.
 func (s *Store) Define(ctx context.Context, d api.TeamDefinition) (t api.AgentTeam, err error) {
 	err = s.change(ctx, "define a team", func(c *change) error {
 		t, err = c.define(d)
@@ -231,8 +253,9 @@ func (c *change) define(d api.TeamDefinition) (api.AgentTeam, error) {
 	case errors.Is(err, sql.ErrNoRows):
 		t, err = c.createTeam(d.AgentTeamParams)
 	case err == nil:
-		t.Description, t.DefaultModelPreference, t.DefaultPersonality = d.Description, d.DefaultModelPreference, d.DefaultPersonality
-		t.MaxParallelAgents, t.IsActive = or(d.MaxParallelAgents, defaultParallel), true
+		t.Description, t.DefaultModelPreference = or(d.Description, t.Description), or(d.DefaultModelPreference, t.DefaultModelPreference)
+		t.DefaultPersonality, t.IsActive = or(d.DefaultPersonality, t.DefaultPersonality), true
+		set(&t.MaxParallelAgents, d.MaxParallelAgents)
 		err = c.saveTeam(&t)
 	}
 	if err != nil {
@@ -269,6 +292,15 @@ func (s *Store) Hooks(ctx context.Context, teamID string) (list []api.TeamHook, 
 	return list, err
 }
 
+func (c *change) redefineMember(m api.AgentTeamMember, order int, d api.MemberDefinition) error {
+	was := m
+	m.MemberOrder, m.IsRequired, m.RoleGuidance = order, m.IsRequired || d.IsRequired, or(d.RoleGuidance, m.RoleGuidance)
+	if m == was {
+		return nil
+	}
+	return c.saveMember(&m)
+}
+
 func (c *change) defineMembers(t api.AgentTeam, defs []api.MemberDefinition) error {
 	old, err := members(c.ctx, c.tx, t.ID)
 	if err != nil {
@@ -287,16 +319,15 @@ func (c *change) defineMembers(t api.AgentTeam, defs []api.MemberDefinition) err
 		at := slices.IndexFunc(old, func(m api.AgentTeamMember) bool { return m.AgentRoleID == r.ID })
 		if at < 0 {
 			_, err = c.addMember(api.AgentTeamMemberParams{TeamID: t.ID, AgentRoleID: r.ID, MemberOrder: &i, IsRequired: d.IsRequired, RoleGuidance: d.RoleGuidance})
-		} else if m := old[at]; m.MemberOrder != i || m.IsRequired != d.IsRequired || m.RoleGuidance != d.RoleGuidance {
-			m.MemberOrder, m.IsRequired, m.RoleGuidance = i, d.IsRequired, d.RoleGuidance
-			err = c.saveMember(&m)
+		} else {
+			err = c.redefineMember(old[at], i, d)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	for _, m := range old {
-		if !wanted[m.AgentRoleID] {
+		if !wanted[m.AgentRoleID] && strings.HasPrefix(m.AgentRoleID, api.RoleOf(t.Name, "")) {
 			if err := c.removeMember(m); err != nil {
 				return err
 			}

@@ -38,8 +38,8 @@ func (s *Store) runTasks(ctx context.Context, root string) ([]api.RunTask, error
 	return all(ctx, s.db, func(scan func(...any) error) (t api.RunTask, err error) {
 		err = scan(&t.ID, &t.ItemID, &t.Assignee, &t.Status, &t.ResultSummary, &t.Attempts, &t.StartedAt, &t.CompletedAt)
 		return t, err
-	}, `SELECT t.id, coalesce(i.id, ''), coalesce(t.assignee, ''), t.status, coalesce(t.result_summary, ''), t.attempts, t.started_at, coalesce(t.completed_at, 0)
-		FROM tasks t LEFT JOIN agent_team_items i ON i.source_task_id = t.id WHERE t.parent_task_id = ? ORDER BY t.started_at, t.id`, root)
+	}, `SELECT t.id, coalesce(t.item_id, ''), coalesce(t.assignee, ''), t.status, coalesce(t.result_summary, ''), t.attempts, t.started_at, coalesce(t.completed_at, 0)
+		FROM tasks t WHERE t.parent_task_id = ? ORDER BY t.started_at, t.id`, root)
 }
 
 // addWork sums up what each teammate has worked on.
@@ -48,13 +48,19 @@ func addWork(members []api.RunMember, tasks []api.RunTask) {
 	for i := range members {
 		at[members[i].Name] = &members[i]
 	}
+	tried := map[string]bool{} // items that were begun before
 	for _, t := range tasks {
+		again := t.ItemID != "" && tried[t.ItemID]
+		tried[t.ItemID] = true
 		m := at[t.Assignee]
 		if m == nil {
 			continue
 		}
 		m.Items++
 		m.Retries += t.Attempts - 1
+		if again {
+			m.Retries++
+		}
 		if t.CompletedAt > 0 {
 			m.BusyMs += max(t.CompletedAt-t.StartedAt, 0) // clocks are set back
 		}

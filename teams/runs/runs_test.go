@@ -142,7 +142,8 @@ func TestC02_Teams(t *testing.T) {
 		{api.AgentTeamParams{Name: "review"}, fault.TeamExists},
 		{api.AgentTeamParams{Name: "x", WorkspaceID: "none"}, fault.InvalidArgument},
 		{api.AgentTeamParams{Name: "x", LeadAgentRoleID: "none"}, fault.ProfileNotFound},
-		{api.AgentTeamParams{Name: "x", MaxParallelAgents: -1}, fault.InvalidArgument},
+		{api.AgentTeamParams{Name: "x", MaxParallelAgents: p(-1)}, fault.InvalidArgument},
+		{api.AgentTeamParams{Name: "x", MaxParallelAgents: p(0)}, fault.InvalidArgument},
 		{api.AgentTeamParams{Name: "x", DefaultModelPreference: "best"}, fault.InvalidModel},
 	} {
 		_, err := s.CreateTeam(s.ctx, bad.p)
@@ -261,10 +262,9 @@ func TestC04_Run(t *testing.T) {
 	ok[api.AgentTeamRun](s)(s.Pause(s.ctx, run.ID))
 	_, err := s.Launch(s.ctx, list[0], "a")
 	s.code(err, fault.Rejected)
-	if back := ok[api.AgentTeamRun](s)(s.Resume(s.ctx, run.ID)); back.Status != api.RunPending {
-		t.Errorf("nobody was up, and it is %s", back.Status)
+	if back := ok[api.AgentTeamRun](s)(s.Resume(s.ctx, run.ID)); back.Status != api.RunRunning || back.StartedAt != run.StartedAt {
+		t.Errorf("it had begun, and it is %+v", back)
 	}
-	ok[api.AgentTeamRun](s)(s.Begin(s.ctx, run.ID))
 	if err := s.Joined(s.ctx, run.ID, "a", "shell"); err != nil {
 		t.Fatal(err)
 	}

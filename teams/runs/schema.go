@@ -14,7 +14,7 @@ const (
 // Component is the part of the database that is kept here. Moments are
 // milliseconds since 1970.
 func Component() db.Component {
-	return db.Component{Name: "runs", Steps: []string{ground + contract + beside, commands, hooks}}
+	return db.Component{Name: "runs", Steps: []string{ground + contract + beside, commands, hooks, history}}
 }
 
 // ground is what the contract's tables refer to.
@@ -144,4 +144,13 @@ CREATE TABLE team_hooks (
   team_id TEXT PRIMARY KEY REFERENCES agent_teams(id) ON DELETE CASCADE,
   hooks TEXT NOT NULL
 ) WITHOUT ROWID;
+`
+
+// history is what a later change of a run or an item must not hide: whether the run was
+// begun, and which item a task was for.
+const history = `
+ALTER TABLE run_places ADD COLUMN begun INTEGER NOT NULL DEFAULT 0;
+UPDATE run_places SET begun = 1 WHERE run_id IN (SELECT run_id FROM run_members);
+ALTER TABLE tasks ADD COLUMN item_id TEXT;
+UPDATE tasks SET item_id = (SELECT i.id FROM agent_team_items i WHERE i.source_task_id = tasks.id);
 `

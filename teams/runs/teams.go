@@ -56,12 +56,10 @@ func (s *Store) CreateTeam(ctx context.Context, p api.AgentTeamParams) (t api.Ag
 func (c *change) createTeam(p api.AgentTeamParams) (api.AgentTeam, error) {
 	t := api.AgentTeam{
 		ID: newID(), WorkspaceID: or(p.WorkspaceID, Workspace), Name: p.Name, Description: p.Description, LeadAgentRoleID: or(p.LeadAgentRoleID, LeadRole),
-		MaxParallelAgents: p.MaxParallelAgents, DefaultModelPreference: p.DefaultModelPreference, DefaultPersonality: p.DefaultPersonality,
+		MaxParallelAgents: defaultParallel, DefaultModelPreference: p.DefaultModelPreference, DefaultPersonality: p.DefaultPersonality,
 		IsActive: p.IsActive == nil || *p.IsActive, CreatedAt: c.now, UpdatedAt: c.now,
 	}
-	if t.MaxParallelAgents == 0 {
-		t.MaxParallelAgents = defaultParallel
-	}
+	set(&t.MaxParallelAgents, p.MaxParallelAgents)
 	if err := c.checkTeam(t); err != nil {
 		return t, err
 	}

@@ -101,8 +101,8 @@ func (s *Store) Launch(ctx context.Context, was api.AgentTeamItem, assignee stri
 			return fault.New(fault.LimitReached, "%d items are under way, the limit is %d", len(open), t.MaxParallelAgents)
 		}
 		f = ActiveItem{TaskID: newID(), Assignee: assignee, Attempts: 1}
-		if _, err := c.exec(`INSERT INTO tasks (id, parent_task_id, title, assignee, status, started_at) VALUES (?, ?, ?, ?, ?, ?)`,
-			f.TaskID, r.RootTaskID, it.Title, assignee, api.ItemInProgress, c.now); err != nil {
+		if _, err := c.exec(`INSERT INTO tasks (id, parent_task_id, title, assignee, status, started_at, item_id) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			f.TaskID, r.RootTaskID, it.Title, assignee, api.ItemInProgress, c.now, it.ID); err != nil {
 			return err
 		}
 		it.SourceTaskID, it.Status, it.ResultSummary = f.TaskID, api.ItemInProgress, ""

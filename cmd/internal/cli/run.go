@@ -115,17 +115,9 @@ func short(id string) string { return id[:min(len(id), 8)] }
 // errOver ends the following of a run.
 var errOver = errors.New("the run is over")
 
-// awaitRun follows a run to its end, and shows what it came to.
-func (a *app) awaitRun(ctx context.Context, c *rpc.Client, r api.AgentTeamRun) error {
-	a.say("run %s", r.ID)
-	seen := map[string]string{}
-	item := func(it api.AgentTeamItem) {
-		if was := seen[it.ID]; was != it.Status && (was != "" || it.Status != api.ItemTodo) {
-			a.say("%s: %s", oneLine(it.Title), it.Status)
-		}
-		seen[it.ID] = it.Status
-	}
-	err := c.TeamRunEvents(ctx, api.TeamRunFilter{TeamRunID: r.ID}, func() {}, func(e api.TeamRunEvent) error {
+// followRun calls item with each item of a run as it is and becomes, until errOver.
+func followRun(ctx context.Context, c *rpc.Client, id string, item func(api.AgentTeamItem)) error {
+	return c.TeamRunEvents(ctx, api.TeamRunFilter{TeamRunID: id}, func() {}, func(e api.TeamRunEvent) error {
 		for _, it := range e.Items {
 			item(it)
 		}
@@ -137,6 +129,28 @@ func (a *app) awaitRun(ctx context.Context, c *rpc.Client, r api.AgentTeamRun) e
 		}
 		return nil
 	})
+}
+
+// awaitRun follows a run to its end, and shows what it came to.
+func (a *app) awaitRun(ctx context.Context, c *rpc.Client, r api.AgentTeamRun) error {
+	a.say("run %s", r.ID)
+	seen := map[string]string{}
+	item := func(it api.AgentTeamItem) {
+		if was := seen[it.ID]; was != it.Status && (was != "" || it.Status != api.ItemTodo) {
+			a.say("%s: %s", oneLine(it.Title), it.Status)
+		}
+		seen[it.ID] = it.Status
+	}
+	err := followRun(ctx, c, r.ID, item)
+	for ; errors.Is(err, rpc.ErrHungUp) && ctx.Err() == nil; err = followRun(ctx, c, r.ID, item) {
+		a.say("the daemon has ended; another one goes on with the run")
+		again, err := a.daemon(ctx)
+		if err != nil {
+			return err
+		}
+		defer again.Close()
+		c = again
+	}
 	if !errors.Is(err, errOver) {
 		if ctx.Err() != nil {
 			a.say("the run goes on; leadlight run cancel %s ends it", short(r.ID))

@@ -40,7 +40,7 @@ func (a *app) readRun(path string) (runPlan, error) {
 	p := runPlan{run: api.RunCreateParams{Cwd: plan.Team.Cwd}}
 	p.definition.Name, p.definition.Description = plan.Team.Name, plan.Team.Description
 	if s.MaxParallel.Origin.Layer == config.FromTeam {
-		p.definition.MaxParallelAgents = s.MaxParallel.V
+		p.definition.MaxParallelAgents = &s.MaxParallel.V
 	}
 	for _, h := range plan.Hooks {
 		p.definition.Hooks = append(p.definition.Hooks, api.TeamHook{Event: h.Event, Command: h.Command, Dir: h.Dir, TimeoutMs: h.Timeout.Milliseconds(), Source: h.Source})

@@ -83,9 +83,13 @@ func (d *daemon) subscribe(ctx context.Context, p api.SubscribeParams) (api.Subs
 	if err := d.current(ctx); err != nil {
 		return api.Subscribed{}, err
 	}
+	if err := peer.Subscribe("events.subscribe"); err != nil {
+		return api.Subscribed{}, err
+	}
 	s := &subscriber{hub: d.hub, peer: peer, filter: p.EventFilter}
 	out, err := s.begin(ctx, p)
 	if err != nil {
+		peer.Unsubscribe("events.subscribe")
 		return out, err
 	}
 	d.listener.wg.Go(func() {

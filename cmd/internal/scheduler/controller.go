@@ -179,7 +179,7 @@ func (c *runController) start(ctx context.Context, r api.AgentTeamRun) error {
 	var workers []workerSlot
 	busy := map[string]bool{}
 	for _, m := range members {
-		if m.IsRequired && m.AgentRoleID != t.LeadAgentRoleID && m.AgentRoleID != runs.LeadRole {
+		if len(workers) < t.MaxParallelAgents && m.IsRequired && m.AgentRoleID != t.LeadAgentRoleID && m.AgentRoleID != runs.LeadRole {
 			name := freeSlot(m.AgentRoleID, busy, known)
 			busy[name] = true
 			workers = append(workers, workerSlot{name: name, role: m.AgentRoleID})

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -21,6 +22,17 @@ func (s *Scheduler) Methods() []rpc.Method {
 // gone is the answer to the removal of something.
 func gone(f func(context.Context, string) error) func(context.Context, api.IDParams) (rpc.Nothing, error) {
 	return func(ctx context.Context, p api.IDParams) (rpc.Nothing, error) { return rpc.Nothing{}, f(ctx, p.ID) }
+}
+
+// onRun is a method on one run, named by its id or a beginning of it.
+func onRun[R any](s *Scheduler, f func(context.Context, string) (R, error)) func(context.Context, api.IDParams) (R, error) {
+	return func(ctx context.Context, p api.IDParams) (none R, err error) {
+		r, err := s.store.FindRun(ctx, p.ID)
+		if err != nil {
+			return none, err
+		}
+		return f(ctx, r.ID)
+	}
 }
 
 // byID is a method on one thing.
@@ -58,6 +70,7 @@ func (s *Scheduler) definitions() []rpc.Method {
 			}
 			return s.store.SaveRole(ctx, r)
 		}),
+		rpc.Func("agentRole:delete", "Delete a role that was defined and that nothing refers to.", gone(s.store.DeleteRole)),
 	}
 }
 
@@ -70,6 +83,9 @@ func (s *Scheduler) checkProfile(name string, spec api.RoleSpec) error {
 func (s *Scheduler) runMethods() []rpc.Method {
 	return []rpc.Method{
 		rpc.Func("teamRun:create", "Create a run of a team. It begins when it has items.", func(ctx context.Context, p api.RunCreateParams) (api.AgentTeamRun, error) {
+			if err := s.checkPreference(ctx, p.TeamID); err != nil {
+				return api.AgentTeamRun{}, err
+			}
 			r, err := s.store.CreateRun(ctx, p)
 			if err == nil {
 				s.created(r.ID)
@@ -78,11 +94,11 @@ func (s *Scheduler) runMethods() []rpc.Method {
 		}),
 		rpc.Func("teamRun:get", "Get a run, by its id or a beginning of it.", taking(s, byID(s.store.FindRun))),
 		rpc.Func("teamRun:list", "List runs, the newest first.", taking(s, s.store.Runs)),
-		rpc.Func("teamRun:report", "Get a run with its items, tasks and teammates.", taking(s, byID(s.store.Report))),
-		rpc.Func("teamRun:cancel", "End a run and its teammates; what was under way has failed.", byID(s.cancel)),
-		rpc.Func("teamRun:pause", "Let no new item begin; those under way go on to their end.", byID(s.store.Pause)),
-		rpc.Func("teamRun:wait", "Answer when the teammates of a run that is over are gone.", byID(s.wait)),
-		rpc.Func("teamRun:resume", "Let a paused run go on.", byID(s.store.Resume)),
+		rpc.Func("teamRun:report", "Get a run with its items, tasks and teammates.", taking(s, onRun(s, s.store.Report))),
+		rpc.Func("teamRun:cancel", "End a run and its teammates; what was under way has failed.", onRun(s, s.cancel)),
+		rpc.Func("teamRun:pause", "Let no new item begin; those under way go on to their end.", onRun(s, s.store.Pause)),
+		rpc.Func("teamRun:wait", "Answer when the teammates of a run that is over are gone.", onRun(s, s.wait)),
+		rpc.Func("teamRun:resume", "Let a paused run go on.", onRun(s, s.store.Resume)),
 		rpc.Func(rpc.TeamRunEvent, "Tell each run, and then everything that happens to definitions, runs and items, as notifications.", s.subscribe),
 	}
 }
@@ -127,11 +143,94 @@ func (s *Scheduler) ended(ctx context.Context, id string) error {
 
 func (s *Scheduler) itemMethods() []rpc.Method {
 	return []rpc.Method{
-		rpc.Func("teamItem:list", "List the checklist of a run, or a page of it.", s.store.Items),
+		rpc.Func("teamItem:list", "List the checklist of a run, or a page of it.", func(ctx context.Context, p api.ItemsParams) (list []api.AgentTeamItem, err error) {
+			if p.TeamRunID, err = s.store.FullID(ctx, p.TeamRunID); err != nil {
+				return nil, err
+			}
+			if p.After, err = s.store.FullItemID(ctx, p.After); err != nil {
+				return nil, err
+			}
+			return s.store.Items(ctx, p)
+		}),
 		rpc.Func("teamItem:get", "Get an item, by its id or a beginning of it.", byID(s.store.FindItem)),
-		rpc.Func("teamItem:create", "Add an item to a checklist. One with an owner is carried out.", s.store.CreateItem),
-		rpc.Func("teamItem:update", "Change an item.", s.store.UpdateItem),
-		rpc.Func("teamItem:delete", "Delete an item.", gone(s.store.DeleteItem)),
-		rpc.Func("teamItem:move", "Move an item to another place, or below another parent.", s.store.MoveItem),
+		rpc.Func("teamItem:create", "Add an item to a checklist. One with an owner is carried out.", s.createItem),
+		rpc.Func("teamItem:update", "Change an item.", s.updateItem),
+		rpc.Func("teamItem:delete", "Delete an item.", gone(func(ctx context.Context, id string) error {
+			it, err := s.store.FindItem(ctx, id)
+			if err != nil {
+				return err
+			}
+			return s.store.DeleteItem(ctx, it.ID)
+		})),
+		rpc.Func("teamItem:move", "Move an item to another place, or below another parent.", s.moveItem),
 	}
+}
+
+func (s *Scheduler) createItem(ctx context.Context, p api.ItemParams) (it api.AgentTeamItem, err error) {
+	if p.TeamRunID, err = s.store.FullID(ctx, p.TeamRunID); err != nil {
+		return it, err
+	}
+	p.BlockedBy = slices.Clone(p.BlockedBy)
+	ids := []*string{&p.ParentItemID}
+	for i := range p.BlockedBy {
+		ids = append(ids, &p.BlockedBy[i])
+	}
+	if err := s.fullItemIDs(ctx, ids...); err != nil {
+		return it, err
+	}
+	return s.store.CreateItem(ctx, p)
+}
+
+func (s *Scheduler) updateItem(ctx context.Context, p api.ItemChange) (it api.AgentTeamItem, err error) {
+	if err := s.fullItemIDs(ctx, &p.ID); err != nil {
+		return it, err
+	}
+	return s.store.UpdateItem(ctx, p)
+}
+
+func (s *Scheduler) moveItem(ctx context.Context, p api.ItemMove) (it api.AgentTeamItem, err error) {
+	ids := []*string{&p.ID, &p.BeforeID, &p.AfterID}
+	if p.ParentItemID != nil {
+		parent := *p.ParentItemID
+		p.ParentItemID = &parent
+		ids = append(ids, &parent)
+	}
+	if err := s.fullItemIDs(ctx, ids...); err != nil {
+		return it, err
+	}
+	return s.store.MoveItem(ctx, p)
+}
+
+// fullItemIDs completes the beginnings of ids.
+func (s *Scheduler) fullItemIDs(ctx context.Context, ids ...*string) (err error) {
+	for _, id := range ids {
+		if *id, err = s.store.FullItemID(ctx, *id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPreference refuses a preference for a model that no member's profile has a model
+// for: it would be passed over.
+func (s *Scheduler) checkPreference(ctx context.Context, teamID string) error {
+	t, err := s.store.Team(ctx, teamID)
+	if err != nil || t.DefaultModelPreference == "" || t.DefaultModelPreference == "same" {
+		return err
+	}
+	members, err := s.store.Members(ctx, teamID)
+	if err != nil || len(members) == 0 {
+		return err
+	}
+	for _, m := range members {
+		r, err := s.store.Role(ctx, m.AgentRoleID)
+		if err != nil {
+			return err
+		}
+		if r.Spec.Model != "" || s.Models[r.Profile][t.DefaultModelPreference] != "" {
+			return nil
+		}
+	}
+	return fault.New(fault.InvalidModel, "the team %q prefers a %s model, and no member's profile has one", t.Name, t.DefaultModelPreference).
+		WithHint("name the models in the settings (models: PROFILE: {%s: MODEL}), or take the preference away with team:update", t.DefaultModelPreference)
 }

@@ -112,7 +112,7 @@ func TestBeginsInTheEnd(t *testing.T) {
 	r.works()
 	r.hears("tried again")
 	before := r.holds.Load()
-	r.created("new") // of a run that was created ignoreChanged
+	r.created("new") // of a run that was created meanwhile
 	if r.holds.Load() == before {
 		t.Error("the daemon may end before it has looked at the run")
 	}

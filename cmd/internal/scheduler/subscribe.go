@@ -21,10 +21,17 @@ func (s *Scheduler) subscribe(ctx context.Context, p api.TeamRunFilter) (rpc.Not
 	if peer == nil {
 		return rpc.Nothing{}, fault.New(fault.Unsupported, "teamRun:event needs a connection")
 	}
+	if err := peer.Subscribe(rpc.TeamRunEvent); err != nil {
+		return rpc.Nothing{}, err
+	}
+	if id, err := s.store.FullID(ctx, p.TeamRunID); err == nil {
+		p.TeamRunID = id
+	}
 	var loaded []api.TeamRunEvent
 	var sub *events.Subscription[api.TeamRunEvent]
 	err := s.store.Loaded(ctx, p, func(list []api.TeamRunEvent) { loaded, sub = list, s.bus.Subscribe(queue) })
 	if err != nil {
+		peer.Unsubscribe(rpc.TeamRunEvent)
 		return rpc.Nothing{}, err
 	}
 	s.wg.Go(func() {

@@ -25,6 +25,7 @@ const (
 	keyRun         = "teamRun"
 	keyItem        = "teamItem"
 	keyPersonality = "personality"
+	keyGuidance    = "roleGuidance" // a worker has no prompt: its command reads this
 	keyModel       = "model"
 )
 
@@ -100,6 +101,9 @@ func verdict(t *api.Task) (status, result string) {
 func (c *runController) keepUp(ctx context.Context, r api.AgentTeamRun, f runs.ActiveItem, snap teams.Snapshot) error {
 	up := slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.Live() })
 	task := taskOf(snap.Tasks, f.TaskID)
+	if task != nil && slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.State == api.StateStopped }) {
+		return fault.New(fault.Failed, "%s was stopped before it was done", f.Assignee) // on purpose: it is not for us to start it again
+	}
 	if up && task != nil {
 		return nil
 	}
@@ -166,8 +170,12 @@ func (c *runController) unseen(f runs.ActiveItem, task *api.Task, warnings []str
 
 // hand adds the task of an item, for its teammate.
 func (c *runController) hand(ctx context.Context, t api.AgentTeam, f runs.ActiveItem) error {
+	guidance, err := c.guidance(ctx, t, f.Item.OwnerAgentRoleID)
+	if err != nil {
+		return err
+	}
 	meta := map[string]json.RawMessage{}
-	for k, v := range map[string]string{keyTask: f.TaskID, keyRun: c.place.RunID, keyItem: f.Item.ID, keyPersonality: t.DefaultPersonality, keyModel: c.modelOf(ctx, t, f.Item.OwnerAgentRoleID)} {
+	for k, v := range map[string]string{keyTask: f.TaskID, keyRun: c.place.RunID, keyItem: f.Item.ID, keyPersonality: t.DefaultPersonality, keyGuidance: guidance, keyModel: c.modelOf(ctx, t, f.Item.OwnerAgentRoleID)} {
 		if b, err := json.Marshal(v); err == nil && v != "" {
 			meta[k] = b
 		}
@@ -246,6 +254,9 @@ func (c *runController) launch(ctx context.Context, r api.AgentTeamRun, t api.Ag
 			missing = append(missing, workerSlot{f.Assignee, f.Item.OwnerAgentRoleID})
 		}
 	}
+	if err := c.makeRoom(ctx, r, t, len(missing), snap); err != nil {
+		return err
+	}
 	trouble := map[string]error{}
 	for i, err := range c.startWorkers(ctx, t, missing) {
 		trouble[missing[i].name] = err
@@ -271,6 +282,42 @@ func (c *runController) launch(ctx context.Context, r api.AgentTeamRun, t api.Ag
 		}
 	}
 	return later
+}
+
+// makeRoom ends teammates that have nothing to do, so that with those to come no more run
+// than the team may have at a time.
+func (c *runController) makeRoom(ctx context.Context, r api.AgentTeamRun, t api.AgentTeam, come int, snap teams.Snapshot) error {
+	if come == 0 {
+		return nil
+	}
+	open, err := c.s.store.ActiveItems(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	ours, err := c.s.store.WorkerRoles(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	var idle []string
+	running := 0
+	for _, m := range snap.Members {
+		if _, of := ours[m.Name]; !of || !m.Live() {
+			continue
+		}
+		running++
+		if !slices.ContainsFunc(open, func(f runs.ActiveItem) bool { return f.Assignee == m.Name }) {
+			idle = append(idle, m.Name)
+		}
+	}
+	over := min(running+come-t.MaxParallelAgents, len(idle))
+	if over <= 0 {
+		return nil
+	}
+	ends, err := c.svc.Stop(ctx, c.place.LiveTeam, idle[:over], teams.StopOptions{Ask: quietAsk, Force: true, Reason: "there is nothing to do, and another teammate takes the place"})
+	if err != nil {
+		return err
+	}
+	return teams.Verdict(ends)
 }
 
 // workerSlot is one teammate of a run: one of a role, which works on one item at a time.
@@ -351,6 +398,9 @@ func (c *runController) specOf(ctx context.Context, t api.AgentTeam, l workerSlo
 		Prompt: joined(r.Prompt, guidance), Cwd: r.Cwd, Color: r.Color, Run: r.Run, RunTask: r.RunTask,
 		PlanMode: r.PlanMode, Placement: backend.Place(r.Placement), Worktree: r.Worktree,
 		Env: append(slices.Clone(r.Env), "LEADLIGHT_RUN="+c.place.RunID),
+	}
+	if guidance != "" {
+		spec.Env = append(spec.Env, "LEADLIGHT_ROLE_GUIDANCE="+oneLine(guidance))
 	}
 	if t.DefaultPersonality != "" {
 		spec.Env = append(spec.Env, "LEADLIGHT_PERSONALITY="+oneLine(t.DefaultPersonality))

@@ -44,7 +44,7 @@ func fromWire(method string, err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: %w", method, err)
 	case !ok:
-		return fault.New(fault.Failed, "%s: the daemon has hung up: %w", method, err).WithHint("leadlight daemon status tells whether it runs")
+		return fault.New(fault.Failed, "%s: the daemon ended, or closed the connection: %w", method, errors.Join(ErrHungUp, err)).WithHint("leadlight daemon status tells whether it runs")
 	}
 	var told api.Error
 	if json.Unmarshal(own.Data, &told) == nil && told.Code != "" {

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -36,6 +37,9 @@ func Notifications() []Method {
 		{Name: EventsClosed, About: "The subscription has ended, and the connection with it.", Params: reflect.TypeFor[api.EventsClosed]()},
 	}
 }
+
+// ErrHungUp is the cause of an error when the connection ended before the answer.
+var ErrHungUp = errors.New("the connection ended")
 
 // Events lists events of the past.
 func (c *Client) Events(ctx context.Context, p api.EventsParams) (api.Events, error) {
@@ -112,7 +116,7 @@ func (c *Client) follow(ctx context.Context, l listening) error {
 				}
 			}
 		case <-c.done:
-			return fault.New(fault.Failed, "the daemon has hung up").WithHint("leadlight daemon status tells whether it runs")
+			return fault.New(fault.Failed, "the daemon ended, or closed the connection: %w", ErrHungUp).WithHint("leadlight daemon status tells whether it runs")
 		case <-ctx.Done():
 			return ctx.Err()
 		}

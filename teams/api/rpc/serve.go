@@ -112,6 +112,31 @@ type Peer struct {
 	srv  *jrpc2.Server
 	gone <-chan struct{}
 	once sync.Once
+
+	mu         sync.Mutex
+	subscribed map[string]bool
+}
+
+// Subscribe notes a subscription of the other side: fault.Rejected if it has one of that
+// name, for everything would be told twice.
+func (p *Peer) Subscribe(name string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.subscribed[name] {
+		return fault.New(fault.Rejected, "this connection has subscribed to %s already", name).WithHint("end that one by closing the connection, or use another connection")
+	}
+	if p.subscribed == nil {
+		p.subscribed = map[string]bool{}
+	}
+	p.subscribed[name] = true
+	return nil
+}
+
+// Unsubscribe takes back what Subscribe has noted.
+func (p *Peer) Unsubscribe(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.subscribed, name)
 }
 
 // PeerOf returns the other side of the connection that a method is called on.

@@ -1,0 +1,95 @@
+package scheduler
+
+import (
+	"context"
+	"net"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+)
+
+// dial is a program that is connected to the scheduler.
+func (r *rig) dial() *rpc.Client {
+	r.t.Helper()
+	server, err := rpc.NewServer(r.Methods(), r.Log)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	here, there := net.Pipe()
+	served := make(chan struct{})
+	go func() { defer close(served); server.Serve(context.Background(), there) }()
+	client := rpc.NewClient(here)
+	r.t.Cleanup(func() { client.Close(); <-served })
+	return client
+}
+
+// TestXS10_BeginningsOfIDs: each method on a run or an item takes the beginning of its id.
+func TestXS10_BeginningsOfIDs(t *testing.T) {
+	r := newRig(t)
+	run := r.run()
+	c := r.dial()
+	id := api.IDParams{ID: run.ID[:8]}
+	for _, method := range []string{"teamRun:get", "teamRun:report", "teamRun:pause", "teamRun:resume"} {
+		if err := c.Call(t.Context(), method, id, nil); err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+	list, err := rpc.Do[[]api.AgentTeamItem](t.Context(), c, "teamItem:list", api.ItemsParams{TeamRunID: id.ID})
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	title, lead := "y", api.LeadRole
+	for method, p := range map[string]any{
+		"teamItem:get": api.IDParams{ID: list[0].ID[:8]}, "teamItem:update": api.ItemChange{ID: list[0].ID[:8], Title: &title, OwnerAgentRoleID: &lead},
+		"teamItem:create": api.ItemParams{TeamRunID: id.ID, Title: "z", BlockedBy: []string{list[0].ID[:8]}},
+	} {
+		if err := c.Call(t.Context(), method, p, nil); err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+	if err := c.Call(t.Context(), "teamRun:cancel", id, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestXS09_OneSubscriptionAConnection: the second one is refused, for everything would be
+// told twice.
+func TestXS09_OneSubscriptionAConnection(t *testing.T) {
+	r := newRig(t)
+	c := r.dial()
+	begun, ctx := make(chan struct{}), t.Context()
+	go func() {
+		_ = c.TeamRunEvents(ctx, api.TeamRunFilter{}, func() { close(begun) }, func(api.TeamRunEvent) error { return nil })
+	}()
+	<-begun
+	if err := c.Call(ctx, rpc.TeamRunEvent, api.TeamRunFilter{}, nil); fault.CodeOf(err) != fault.Rejected {
+		t.Errorf("the second one: %v", err)
+	}
+}
+
+// TestXS12_APreferenceNeedsAModel: a preference that no member's profile has a model for is
+// refused, and not passed over.
+func TestXS12_APreferenceNeedsAModel(t *testing.T) {
+	r := newRig(t)
+	r.Models = map[string]map[string]string{"codex": {"cheaper": "small"}}
+	c := r.dial()
+	team, err := rpc.Do[api.AgentTeam](t.Context(), c, "team:create", api.AgentTeamParams{Name: "t", DefaultModelPreference: "cheaper"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		role string
+		want fault.Code
+	}{{"shell", fault.InvalidModel}, {"codex", ""}} {
+		r.do(`DELETE FROM agent_team_members`)
+		if err := c.Call(t.Context(), "teamMember:add", api.AgentTeamMemberParams{TeamID: team.ID, AgentRoleID: step.role}, nil); err != nil {
+			t.Fatal(err)
+		}
+		err := c.Call(t.Context(), "teamRun:create", api.RunCreateParams{TeamID: team.ID}, nil)
+		if step.want == "" && err != nil || step.want != "" && fault.CodeOf(err) != step.want {
+			t.Errorf("%s: %v", step.role, err)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package runs
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// TestXS05_ResumeKeepsTheStart: a run that had begun goes on where it was, also if only
+// people worked in it.
+func TestXS05_ResumeKeepsTheStart(t *testing.T) {
+	s := newScratch(t)
+	run, _ := s.begun(1)
+	ok[api.AgentTeamRun](s)(s.Pause(s.ctx, run.ID))
+	if got := ok[api.AgentTeamRun](s)(s.Resume(s.ctx, run.ID)); got.Status != api.RunRunning || got.StartedAt != run.StartedAt {
+		t.Errorf("%+v, it began as %+v", got, run)
+	}
+	fresh := ok[api.AgentTeamRun](s)(s.CreateRun(s.ctx, api.RunCreateParams{TeamID: run.TeamID}))
+	ok[api.AgentTeamRun](s)(s.Pause(s.ctx, fresh.ID))
+	if got := ok[api.AgentTeamRun](s)(s.Resume(s.ctx, fresh.ID)); got.Status != api.RunPending {
+		t.Errorf("it had not begun, and is %s", got.Status)
+	}
+}
+
+// TestXS06_ARetryKeepsTheHistory: an item that is tried again keeps its first task.
+func TestXS06_ARetryKeepsTheHistory(t *testing.T) {
+	s := newScratch(t)
+	run, list := s.begun(1)
+	for _, try := range []string{"first", "second"} {
+		if err := s.Joined(s.ctx, run.ID, "a", "shell"); err != nil {
+			t.Fatal(err)
+		}
+		it := ok[api.AgentTeamItem](s)(s.Item(s.ctx, list[0].ID))
+		f := ok[ActiveItem](s)(s.Launch(s.ctx, it, "a"))
+		s.code(s.Complete(s.ctx, run.ID, f.TaskID, api.ItemFailed, try), "")
+		ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: it.ID, Status: p(api.ItemTodo)}))
+	}
+	got := ok[api.RunReport](s)(s.Report(s.ctx, run.ID))
+	if len(got.Tasks) != 2 || got.Tasks[0].ItemID != list[0].ID || got.Tasks[1].ItemID != list[0].ID || got.Members[0].Retries != 1 {
+		t.Errorf("%+v %+v", got.Tasks, got.Members)
+	}
+}
+
+// TestXF10_NobodyHoldsARunUp: what a teammate carries out is not begun by hand, and what
+// a person has begun ends with the run.
+func TestXF10_NobodyHoldsARunUp(t *testing.T) {
+	s := newScratch(t)
+	run, list := s.begun(2)
+	_, err := s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, Status: p(api.ItemInProgress)})
+	s.code(err, fault.Rejected)
+	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, OwnerAgentRoleID: p(LeadRole)}))
+	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, Status: p(api.ItemInProgress)}))
+	end := ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID))
+	it := ok[api.AgentTeamItem](s)(s.Item(s.ctx, list[0].ID))
+	if it.Status != api.ItemFailed || it.ResultSummary == "" || end.Summary != "0 of 2 items done, 1 failed, 1 todo" {
+		t.Errorf("%+v %s", it, end.Summary)
+	}
+}
+
+// TestXF10_DefineKeepsWhatItLeavesOpen: a team file that says nothing of what was set by
+// the API does not take it away.
+func TestXF10_DefineKeepsWhatItLeavesOpen(t *testing.T) {
+	s := newScratch(t)
+	def := api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "review"}, Members: []api.MemberDefinition{{Name: "vet", Profile: "shell"}, {Name: "old", Profile: "shell"}}}
+	team := ok[api.AgentTeam](s)(s.Define(s.ctx, def))
+	ok[api.AgentTeam](s)(s.UpdateTeam(s.ctx, api.AgentTeamChange{ID: team.ID, MaxParallelAgents: p(2), DefaultPersonality: p("calm"), DefaultModelPreference: p("cheaper")}))
+	vet := ok[[]api.AgentTeamMember](s)(s.Members(s.ctx, team.ID))[0]
+	ok[api.AgentTeamMember](s)(s.UpdateMember(s.ctx, api.AgentTeamMemberChange{ID: vet.ID, RoleGuidance: p("look twice"), IsRequired: p(true)}))
+	ok[api.AgentTeamMember](s)(s.AddMember(s.ctx, api.AgentTeamMemberParams{TeamID: team.ID, AgentRoleID: "codex"}))
+	def.Members = def.Members[:1]
+	team = ok[api.AgentTeam](s)(s.Define(s.ctx, def))
+	if team.MaxParallelAgents != 2 || team.DefaultPersonality != "calm" || team.DefaultModelPreference != "cheaper" {
+		t.Errorf("%+v", team)
+	}
+	var roles []string
+	for _, m := range ok[[]api.AgentTeamMember](s)(s.Members(s.ctx, team.ID)) {
+		roles = append(roles, m.AgentRoleID)
+		if m.AgentRoleID == "review/vet" && (m.RoleGuidance != "look twice" || !m.IsRequired) {
+			t.Errorf("%+v", m)
+		}
+	}
+	if slices.Sort(roles); !slices.Equal(roles, []string{"codex", "review/vet"}) {
+		t.Errorf("%v", roles)
+	}
+}
+
+// TestXS11_OwnersAreOfTheTeam: an item has an owner who carries it out, as long as it is
+// open.
+func TestXS11_OwnersAreOfTheTeam(t *testing.T) {
+	s := newScratch(t)
+	run, list := s.begun(1)
+	ok[api.AgentRole](s)(s.SaveRole(s.ctx, api.AgentRole{ID: "other", Profile: "shell"}))
+	_, err := s.CreateItem(s.ctx, api.ItemParams{TeamRunID: run.ID, Title: "x", OwnerAgentRoleID: "other"})
+	s.code(err, fault.Rejected)
+	m := ok[api.AgentTeamMember](s)(s.AddMember(s.ctx, api.AgentTeamMemberParams{TeamID: run.TeamID, AgentRoleID: "other"}))
+	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, OwnerAgentRoleID: p("other")}))
+	s.code(s.RemoveMember(s.ctx, m.ID), fault.Rejected)
+	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, OwnerAgentRoleID: p("")}))
+	s.code(s.RemoveMember(s.ctx, m.ID), "")
+	s.code(s.DeleteRole(s.ctx, "other"), "")
+	s.code(s.DeleteRole(s.ctx, "shell"), fault.Rejected)
+}
+
+// TestXS08_OneRuleForTheLimit: 0 is refused by each way in, and what is left out is 4, or
+// stays.
+func TestXS08_OneRuleForTheLimit(t *testing.T) {
+	s := newScratch(t)
+	_, err := s.CreateTeam(s.ctx, api.AgentTeamParams{Name: "a", MaxParallelAgents: p(0)})
+	s.code(err, fault.InvalidArgument)
+	_, err = s.Define(s.ctx, api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "a", MaxParallelAgents: p(0)}})
+	s.code(err, fault.InvalidArgument)
+	team := ok[api.AgentTeam](s)(s.CreateTeam(s.ctx, api.AgentTeamParams{Name: "a"}))
+	_, err = s.UpdateTeam(s.ctx, api.AgentTeamChange{ID: team.ID, MaxParallelAgents: p(0)})
+	s.code(err, fault.InvalidArgument)
+	if team.MaxParallelAgents != 4 {
+		t.Errorf("%+v", team)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,9 @@ func (s *Service) Send(ctx context.Context, team string, spec SendSpec) (api.Sen
 		if err := s.leadOnly("ask others to shut down"); err != nil {
 			return api.Sent{}, err
 		}
+	}
+	if err := s.leadText(spec.Text); err != nil {
+		return api.Sent{}, err
 	}
 	msg, err := spec.message(sender, to)
 	if err != nil {
@@ -99,6 +103,15 @@ func (s *Service) recipient(ctx context.Context, t store.Team, to string) (strin
 	return m.Name, nil
 }
 
+// leadText refuses to a teammate a text that its reader would obey as a word of the lead.
+func (s *Service) leadText(text string) error {
+	f, ok := store.ParseFrame(text)
+	if !ok || !slices.Contains([]string{store.ShutdownRequest, store.PlanResponse, store.PermissionResponse, store.ModeSetRequest}, f.Type) {
+		return nil
+	}
+	return s.leadOnly("send a " + f.Type + ", not even as the text of a message")
+}
+
 func (spec SendSpec) message(sender store.Member, to string) (store.Message, error) {
 	now := time.Now()
 	msg := store.Message{From: sender.Name, Text: spec.Text, Summary: spec.Summary, Color: sender.Color, Timestamp: now}
@@ -132,6 +145,9 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 	}
 	sender, err := s.sender(t)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.leadText(text); err != nil {
 		return nil, err
 	}
 	msg, err := SendSpec{Text: text, Summary: summary}.message(sender, "everyone")

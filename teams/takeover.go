@@ -212,3 +212,13 @@ func (s *Service) ownTeam(t store.Team, what string) error {
 	return fault.New(fault.NotLead, "team %s is led by process %d, which runs: only its lead may %s it", t.Name, t.LeadProcess.PID, what).
 		WithHint("end that session, or let it do it itself")
 }
+
+// OnlyLead refuses to a session what the process that leads a team, and runs, does
+// itself.
+func (s *Service) OnlyLead(ctx context.Context, team, what string) error {
+	t, err := s.get(ctx, team)
+	if err != nil || !s.caller.Session || !t.LedByUs() || t.LeadProcess == nil {
+		return err
+	}
+	return s.ownTeam(t, what)
+}

@@ -199,6 +199,9 @@ func showDaemon(w io.Writer, s api.DaemonStatus) {
 const daemonEnd = 10 * time.Second
 
 func runDaemonStop(ctx context.Context, a *app) error {
+	if err := a.leadOnly("stop the daemon"); err != nil {
+		return err
+	}
 	p, err := a.daemonPaths()
 	if err != nil {
 		return err
@@ -222,6 +225,7 @@ func runDaemonStop(ctx context.Context, a *app) error {
 	if err != nil {
 		return fmt.Errorf("stop the daemon: %w", err)
 	}
+	a.sayOpenRuns(ctx, c)
 	if err := c.Call(ctx, "daemon.stop", nil, nil); err != nil {
 		return err
 	}

@@ -317,3 +317,16 @@ func (a *app) sayWhatStays(ctx context.Context, c *rpc.Client, id string) {
 		a.say("its team stays to be looked at; leadlight down %s removes it", report.LiveTeam)
 	}
 }
+
+// sayOpenRuns says which runs nobody carries on while no daemon runs.
+func (a *app) sayOpenRuns(ctx context.Context, c *rpc.Client) {
+	list, err := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", api.RunsParams{Limit: 1000})
+	if err != nil {
+		return // it is only a word of warning
+	}
+	for _, r := range list {
+		if !r.Final() && !r.Recorded {
+			a.say("run %s rests until a daemon runs again: leadlight daemon start", short(r.ID))
+		}
+	}
+}

@@ -160,6 +160,9 @@ func (b *board) content(ctx context.Context, p place) (string, error) {
 	case p.kind == tasksKind:
 		v, _, err = b.s.svc.TaskList(ctx, p.team, teams.TaskFilter{})
 	case p.kind == inboxKind:
+		if err := b.s.svc.OnlyLead(ctx, p.team, "read its mail"); err != nil {
+			return "", err
+		}
 		v, err = b.s.svc.Inbox(ctx, p.team, p.name, teams.InboxFilter{})
 	default:
 		if err := b.s.mayLook(ctx, p.team); err != nil {

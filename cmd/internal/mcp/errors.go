@@ -9,7 +9,8 @@ import (
 
 // failure is the result of a call that failed.
 type failure struct {
-	Error complaint `json:"error"`
+	Success bool      `json:"success"` // false
+	Error   complaint `json:"error"`
 }
 
 // complaint is how one error is told.

@@ -105,6 +105,9 @@ func (in sendIn) missing(needs []string) string {
 }
 
 func (s *Server) sendPlain(ctx context.Context, _ *call, in sendIn) (sendOut, string, error) {
+	if in.Recipient == "*" {
+		return sendOut{}, "", fault.New(fault.RecipientNotFound, "team %s has no member \"*\"", in.TeamName).WithHint("to write to every live member, use type broadcast")
+	}
 	sent, err := s.svc.Send(ctx, in.TeamName, teams.SendSpec{To: in.Recipient, Text: in.Content, Summary: in.Summary})
 	return sendOut{Success: err == nil, Sent: []api.Sent{sent}}, "Sent to " + in.Recipient + ".", err
 }

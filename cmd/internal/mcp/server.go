@@ -94,6 +94,7 @@ func New(o Options) *Server {
 		s.sdk.AddTool(t.declare(), s.handler(t))
 	}
 	s.board.offer()
+	s.sdk.AddReceivingMiddleware(s.listed)
 	return s
 }
 

@@ -43,6 +43,9 @@ func (s *Server) taskCreate(ctx context.Context, _ *call, in taskCreateIn) (task
 	if spec.Blocks, err = ids(in.Blocks); err != nil {
 		return taskOut{}, "", err
 	}
+	if err := s.mayOwn(ctx, team, in.Owner); err != nil {
+		return taskOut{}, "", err
+	}
 	t, err := s.svc.AddTask(ctx, team, spec)
 	return taskOut{t}, fmt.Sprintf("Task %s is added: %s", t.ID, t.Subject), err
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"strings"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -92,9 +93,36 @@ func (in taskUpdateIn) outcome(s *Server, ctx context.Context, team, id string) 
 
 // mayTake refuses a lead in delegate mode to do a task itself.
 func (s *Server) mayTake(ctx context.Context, team string, c teams.TaskChange) error {
-	takes := c.Status != nil && *c.Status == store.InProgress && (c.Owner == nil || *c.Owner == "") || c.Owner != nil && *c.Owner == store.Lead
-	if s.o.Caller.Teammate || !takes {
+	if s.o.Caller.Teammate {
 		return nil
 	}
-	return s.mayLook(ctx, team)
+	owner, status := "", ""
+	if c.Owner != nil {
+		owner = *c.Owner
+	}
+	if c.Status != nil {
+		status, _ = store.StatusOf(*c.Status)
+	}
+	if status == store.InProgress && owner == "" {
+		return s.mayLook(ctx, team)
+	}
+	return s.mayOwn(ctx, team, owner)
+}
+
+// mayOwn refuses a lead in delegate mode as the owner of a task, under any of its names.
+func (s *Server) mayOwn(ctx context.Context, team, owner string) error {
+	if owner == "" || s.o.Caller.Teammate {
+		return nil
+	}
+	t, err := s.svc.Team(ctx, team)
+	if err != nil {
+		return err
+	}
+	owner = store.LocalName(owner, team, t.Name)
+	for _, name := range []string{store.Lead, s.me(t)} {
+		if strings.EqualFold(owner, name) {
+			return s.mayLook(ctx, team)
+		}
+	}
+	return nil
 }

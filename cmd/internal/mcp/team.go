@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -15,15 +16,15 @@ import (
 // leadTools are the tools of one who leads.
 func leadTools(s *Server) []tool {
 	return []tool{
-		define("TeamCreate", "Create the team that you lead: its roster, inboxes and task list. A session leads one team.", s.teamCreate, nil),
+		define("TeamCreate", "Create the team that you lead: its roster, inboxes and task list. A session leads one team.", s.teamCreate, nil).forAnyLead(),
 		define("Task", "Start a teammate in a terminal pane of its own and give it its first message. It works beside you, on its own; what it has to say comes by mail (WaitForEvents, ReadInbox).", s.spawn, nil),
 		sendMessage(s, leadTypes()),
-		define("TeamDelete", "Delete a team with its mail and its tasks. Every teammate must have ended before: SendMessage, type shutdown_request.", s.teamDelete, nil).ends(),
+		define("TeamDelete", "Delete a team with its mail and its tasks. Every teammate must have ended before: SendMessage, type shutdown_request.", s.teamDelete, nil).ends().forAnyLead(),
 		define("TaskCreate", "Add a task to the team's shared list. Idle teammates take those that nothing blocks and nobody else owns.", s.taskCreate, nil),
 		taskUpdate(s),
-		define("TaskList", "List the team's tasks with their status and owner, in the order of their ids.", s.taskList, taskFilters()).readsOnly(),
-		define("TaskGet", "Show one task with all that is known of it, such as its description and result.", s.taskGet, nil).readsOnly(),
-		define("TeamStatus", "Show a team as it is now: each teammate as observed, the number of tasks by status, plans and permissions that wait for you. Without a name: the team you lead, or a list of all teams.", s.teamStatus, nil).readsOnly(),
+		define("TaskList", "List the team's tasks with their status and owner, in the order of their ids.", s.taskList, taskFilters()).readsOnly().forAnyLead(),
+		define("TaskGet", "Show one task with all that is known of it, such as its description and result.", s.taskGet, nil).readsOnly().forAnyLead(),
+		define("TeamStatus", "Show a team as it is now: each teammate as observed, the number of tasks by status, plans and permissions that wait for you. Without a name: the team you lead, or a list of all teams.", s.teamStatus, nil).readsOnly().forAnyLead(),
 		define("CapturePane", "Show the text that a teammate's pane shows now. Nothing is typed into it.", s.capturePane, nil).readsOnly().work(),
 		define("ReadInbox", "Read your mail, oldest first, and mark it as read; or look into the inbox of a teammate, which changes nothing.", s.readInbox, nil),
 		waitForEvents(s),
@@ -57,6 +58,9 @@ type teamCreateOut struct {
 }
 
 func (s *Server) teamCreate(ctx context.Context, _ *call, in teamCreateIn) (teamCreateOut, string, error) {
+	if strings.TrimSpace(in.Description) == "" {
+		return teamCreateOut{}, "", fault.New(fault.InvalidArgument, "the description is empty").WithHint("description says in 1 to 500 characters what the team is for")
+	}
 	t, err := s.svc.CreateTeam(ctx, teams.TeamSpec{Name: in.TeamName, Description: in.Description, LeadProcess: true})
 	if err != nil {
 		return teamCreateOut{}, "", err
@@ -117,6 +121,9 @@ const (
 )
 
 func (s *Server) spawn(ctx context.Context, c *call, in spawnIn) (spawnOut, string, error) {
+	if strings.TrimSpace(in.Prompt) == "" {
+		return spawnOut{}, "", fault.New(fault.InvalidArgument, "the prompt is empty").WithHint("prompt is its first message, and all that it knows of its work")
+	}
 	team, err := s.team(ctx, in.TeamName)
 	if err != nil {
 		return spawnOut{}, "", err

@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -13,6 +15,7 @@ import (
 type tool struct {
 	name, about string
 	coordinates bool // it is offered in delegate mode
+	anyLead     bool // it is not only for the process that leads the team
 	readOnly    bool
 	destroys    bool
 	in          *jsonschema.Schema
@@ -43,9 +46,10 @@ func define[In, Out any](name, about string, run func(context.Context, *call, In
 	return t
 }
 
-func (t tool) work() tool      { t.coordinates = false; return t }
-func (t tool) readsOnly() tool { t.readOnly = true; return t }
-func (t tool) ends() tool      { t.destroys = true; return t }
+func (t tool) work() tool       { t.coordinates = false; return t }
+func (t tool) forAnyLead() tool { t.anyLead = true; return t }
+func (t tool) readsOnly() tool  { t.readOnly = true; return t }
+func (t tool) ends() tool       { t.destroys = true; return t }
 
 func (t tool) declare() *sdk.Tool {
 	closed := false
@@ -62,7 +66,12 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(s.life, cancel)() // the SDK waits for calls that run
-		result, text, err := t.run(ctx, &call{req: req}, req.Params.Arguments)
+		var result any
+		var text string
+		err := s.mayLead(ctx, t, req.Params.Arguments)
+		if err == nil {
+			result, text, err = t.run(ctx, &call{req: req}, req.Params.Arguments)
+		}
 		if err != nil {
 			e := told(t.name, err)
 			result, text = failure{Error: e}, e.text()
@@ -89,4 +98,56 @@ func (c *call) progress(ctx context.Context, what string) {
 	c.step++
 	// One that cannot be told has gone, and its call is cancelled.
 	_ = c.req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: c.step, Message: what})
+}
+
+// mayLead refuses to a second lead what is for the process that leads the team.
+func (s *Server) mayLead(ctx context.Context, t tool, raw json.RawMessage) error {
+	if s.o.Caller.Teammate || t.anyLead {
+		return nil
+	}
+	var in struct {
+		TeamName string `json:"team_name"`
+	}
+	if json.Unmarshal(raw, &in) != nil {
+		return nil // the tool says what is wrong with its parameters
+	}
+	team, err := s.svc.PickTeam(ctx, cmp.Or(in.TeamName, s.ledTeam(), s.o.Team), nil)
+	if err != nil {
+		return nil // as above, with better words
+	}
+	return s.svc.OnlyLead(ctx, team, t.name)
+}
+
+func (s *Server) ledTeam() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.led.Name
+}
+
+// listed hides from the list of tools those that a lead in delegate mode does not use,
+// however the mode was turned on.
+func (s *Server) listed(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		res, err := next(ctx, method, req)
+		list, ok := res.(*sdk.ListToolsResult)
+		if err != nil || !ok || s.o.Caller.Teammate || !s.delegates(ctx) {
+			return res, err
+		}
+		work := map[string]bool{}
+		for _, t := range leadTools(s) {
+			work[t.name] = !t.coordinates
+		}
+		list.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *sdk.Tool) bool { return work[t.Name] })
+		return list, nil
+	}
+}
+
+// delegates tells whether the team that is meant where none is named is in delegate mode.
+func (s *Server) delegates(ctx context.Context) bool {
+	team, err := s.svc.PickTeam(ctx, cmp.Or(s.ledTeam(), s.o.Team), nil)
+	if err != nil {
+		return false
+	}
+	on, err := s.svc.Delegate(ctx, team)
+	return err == nil && on
 }

@@ -161,6 +161,27 @@ const (
 	sqliteNotADB  = 26
 )
 
+// Explain gives an error of an open database its code, and names the file where that is
+// what has to be mended. What has no code of the database's keeps its own.
+func Explain(ctx context.Context, q querier, what string, err error) error {
+	coded, ok := errors.AsType[interface {
+		error
+		Code() int
+	}](err)
+	if !ok {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	switch coded.Code() & 0xff {
+	case sqliteCorrupt, sqliteNotADB, sqliteFull:
+		path := "of the daemon"
+		if q.QueryRowContext(context.WithoutCancel(ctx), `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&path) != nil {
+			path = "of the daemon" // leadlight daemon status names it
+		}
+		return fmt.Errorf("%s: %w", what, explain(path, err))
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
 // explain gives an error of the database its code.
 func explain(path string, err error) error {
 	coded, ok := errors.AsType[interface {

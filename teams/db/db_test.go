@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -64,5 +65,38 @@ func TestPowerCut(t *testing.T) {
 	err = errors.Join(d.QueryRow(`PRAGMA journal_mode`).Scan(&mode), d.QueryRow(`PRAGMA synchronous`).Scan(&level))
 	if err != nil || mode != "wal" || level != 2 {
 		t.Errorf("journal %s, synchronous %d: %v", mode, level, err)
+	}
+}
+
+// TestXS44_DamagedWhileOpen: a file that gets damaged is named, with its code.
+func TestXS44_DamagedWhileOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	one := Component{"c", []string{`CREATE TABLE a (x); WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO a SELECT randomblob(100) FROM n`}}
+	d, err := Open(t.Context(), path, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if _, err := d.Exec(`PRAGMA wal_checkpoint(truncate)`); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 8 << 10; i < len(data); i++ {
+		data[i] = 'x'
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.SetMaxIdleConns(0) // a new connection, which has nothing in memory
+	var n int
+	err = d.QueryRow(`SELECT sum(length(x)) FROM a`).Scan(&n)
+	if err == nil {
+		t.Fatal("the damage is not seen")
+	}
+	if err = Explain(t.Context(), d, "read", err); fault.CodeOf(err) != fault.CorruptFile || !strings.Contains(err.Error(), path) {
+		t.Errorf("%v", err)
 	}
 }

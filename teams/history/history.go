@@ -7,7 +7,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -50,7 +49,7 @@ func (s *Store) Last(ctx context.Context) (uint64, error) {
 	var seq sql.NullInt64
 	err := s.db.QueryRowContext(ctx, `SELECT max(seq) FROM events`).Scan(&seq)
 	if err != nil {
-		return 0, fmt.Errorf("read history: %w", err)
+		return 0, db.Explain(ctx, s.db, "read the history", err)
 	}
 	return uint64(seq.Int64), nil
 }
@@ -59,14 +58,14 @@ func (s *Store) Last(ctx context.Context) (uint64, error) {
 func (s *Store) States(ctx context.Context, prefix string) (map[string]json.RawMessage, error) {
 	rows, err := s.db.QueryContext(ctx, `SELECT name, doc FROM states WHERE substr(name, 1, length(?1)) = ?1`, prefix)
 	if err != nil {
-		return nil, fmt.Errorf("read states: %w", err)
+		return nil, db.Explain(ctx, s.db, "read the states", err)
 	}
 	defer rows.Close()
 	out := map[string]json.RawMessage{}
 	for rows.Next() {
 		var name, doc string
 		if err := rows.Scan(&name, &doc); err != nil {
-			return nil, fmt.Errorf("read states: %w", err)
+			return nil, db.Explain(ctx, s.db, "read the states", err)
 		}
 		out[name] = json.RawMessage(doc)
 	}
@@ -78,16 +77,16 @@ func (s *Store) States(ctx context.Context, prefix string) (map[string]json.RawM
 func (s *Store) Add(ctx context.Context, list []events.Event, name string, state json.RawMessage) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("write history: %w", err)
+		return db.Explain(ctx, s.db, "write the history", err)
 	}
 	defer tx.Rollback()
 	for _, e := range list {
 		line, err := json.Marshal(e)
 		if err != nil {
-			return fmt.Errorf("write history: %w", err)
+			return db.Explain(ctx, s.db, "write the history", err)
 		}
 		if _, err := tx.ExecContext(ctx, `INSERT INTO events VALUES (?, ?, ?, ?, ?)`, int64(e.Seq), e.At.UnixMilli(), string(e.Type), e.Team, string(line)); err != nil {
-			return fmt.Errorf("write history: %w", err)
+			return db.Explain(ctx, s.db, "write the history", err)
 		}
 	}
 	switch {
@@ -104,7 +103,7 @@ func (s *Store) Add(ctx context.Context, list []events.Event, name string, state
 		err = tx.Commit()
 	}
 	if err != nil {
-		return fmt.Errorf("write history: %w", err)
+		return db.Explain(ctx, s.db, "write the history", err)
 	}
 	return nil
 }
@@ -163,7 +162,7 @@ func (s *Store) Read(ctx context.Context, q Query) ([]Line, error) {
 	}
 	rows, err := s.db.QueryContext(ctx, `SELECT seq, line FROM events WHERE `+where+` ORDER BY seq LIMIT ?`, append(args, q.Limit)...)
 	if err != nil {
-		return nil, fmt.Errorf("read history: %w", err)
+		return nil, db.Explain(ctx, s.db, "read the history", err)
 	}
 	defer rows.Close()
 	out := []Line{}
@@ -171,12 +170,12 @@ func (s *Store) Read(ctx context.Context, q Query) ([]Line, error) {
 		var seq int64
 		var line string
 		if err := rows.Scan(&seq, &line); err != nil {
-			return nil, fmt.Errorf("read history: %w", err)
+			return nil, db.Explain(ctx, s.db, "read the history", err)
 		}
 		out = append(out, Line{uint64(seq), json.RawMessage(line)})
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read history: %w", err)
+		return nil, db.Explain(ctx, s.db, "read the history", err)
 	}
 	return out, nil
 }
@@ -185,7 +184,7 @@ func (s *Store) Read(ctx context.Context, q Query) ([]Line, error) {
 func (s *Store) Oldest(ctx context.Context) (uint64, error) {
 	var seq sql.NullInt64
 	if err := s.db.QueryRowContext(ctx, `SELECT min(seq) FROM events`).Scan(&seq); err != nil {
-		return 0, fmt.Errorf("read history: %w", err)
+		return 0, db.Explain(ctx, s.db, "read the history", err)
 	}
 	return uint64(seq.Int64), nil
 }

@@ -1,12 +1,14 @@
 package runs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/db"
 )
 
 // Bounds of texts, in bytes.
@@ -17,7 +19,6 @@ const (
 
 // Extended codes of SQLite, see https://sqlite.org/rescode.html.
 const (
-	sqliteFull       = 13
 	sqliteForeignKey = 787
 	sqliteUnique     = 2067
 	sqlitePrimaryKey = 1555
@@ -25,7 +26,7 @@ const (
 
 // explain gives an error of the database its code. The rules are checked before,
 // with better words; this is the net below.
-func explain(what string, err error) error {
+func explain(ctx context.Context, q querier, what string, err error) error {
 	coded, ok := errors.AsType[interface {
 		error
 		Code() int
@@ -38,10 +39,8 @@ func explain(what string, err error) error {
 		return fault.New(fault.Rejected, "%s: something else refers to it, or it refers to what is not there: %w", what, err)
 	case sqliteUnique, sqlitePrimaryKey:
 		return fault.New(fault.DuplicateName, "%s: it is there already: %w", what, err)
-	case sqliteFull:
-		return fault.New(fault.DiskFull, "%s: %w", what, err)
 	}
-	return fmt.Errorf("%s: %w", what, err)
+	return db.Explain(ctx, q, what, err)
 }
 
 func noTeam(id string) error {

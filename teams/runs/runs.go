@@ -6,13 +6,13 @@ package runs
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/db"
 )
 
 // Store is the definitions, runs and items in one database. It is safe for
@@ -46,7 +46,7 @@ func (s *Store) change(ctx context.Context, what string, f func(*change) error) 
 	defer s.mu.Unlock()
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return explain(ctx, s.db, what, err)
 	}
 	defer tx.Rollback()
 	c := &change{ctx: ctx, tx: tx, now: time.Now().UnixMilli()}
@@ -54,7 +54,7 @@ func (s *Store) change(ctx context.Context, what string, f func(*change) error) 
 		err = tx.Commit()
 	}
 	if err != nil {
-		return explain(what, err)
+		return explain(ctx, s.db, what, err)
 	}
 	for i := range c.events {
 		c.events[i].Timestamp = c.now
@@ -88,7 +88,7 @@ type querier interface {
 func all[T any](ctx context.Context, q querier, scan func(func(...any) error) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, err
+		return nil, db.Explain(ctx, q, "read the runs", err)
 	}
 	defer rows.Close()
 	out := []T{}
@@ -99,7 +99,10 @@ func all[T any](ctx context.Context, q querier, scan func(func(...any) error) (T
 		}
 		out = append(out, v)
 	}
-	return out, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, db.Explain(ctx, q, "read the runs", err)
+	}
+	return out, nil
 }
 
 // null is a text as it is kept: nothing if it is empty.
@@ -119,7 +122,7 @@ func (s *Store) Loaded(ctx context.Context, filter api.TeamRunFilter, f func([]a
 	list, err := all(ctx, s.db, scanRun, `SELECT `+runColumns+` FROM agent_team_runs
 		WHERE (?1 = '' OR team_id = ?1) AND (?2 = '' OR id = ?2) ORDER BY started_at, id`, filter.TeamID, filter.TeamRunID)
 	if err != nil {
-		return explain("load the runs", err)
+		return explain(ctx, s.db, "load the runs", err)
 	}
 	events := make([]api.TeamRunEvent, len(list))
 	for i, run := range list {
@@ -128,7 +131,7 @@ func (s *Store) Loaded(ctx context.Context, filter api.TeamRunFilter, f func([]a
 			continue
 		}
 		if events[i].Items, err = items(ctx, s.db, run.ID); err != nil {
-			return explain("load the runs", err)
+			return explain(ctx, s.db, "load the runs", err)
 		}
 	}
 	f(events)

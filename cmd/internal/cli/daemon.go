@@ -140,7 +140,7 @@ func (a *app) reachDaemon(ctx context.Context) (c *rpc.Client, log string, err e
 
 // daemonArgs start a daemon that sees what this process sees.
 func (a *app) daemonArgs(p dial.Paths) []string {
-	args := []string{"daemon", "run", "--" + onDemandFlag, "--base-dir", p.Base}
+	args := []string{"daemon", "run", "--json", "--" + onDemandFlag, "--base-dir", p.Base}
 	for _, flag := range []string{"backend", "tmux-socket"} {
 		if v, ok := a.flags[flag]; ok {
 			args = append(args, "--"+flag, v)

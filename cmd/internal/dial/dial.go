@@ -5,6 +5,7 @@ package dial
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 )
 
@@ -107,7 +109,7 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 		case <-ctx.Done():
 			return nil, false, context.Cause(ctx)
 		case err := <-ended:
-			verdict, ended = fault.New(fault.Failed, "the daemon did not come up: %w%s", errors.Join(err, ErrNone), tail()).WithHint("leadlight daemon run shows more"), nil
+			verdict, ended = failure(err, tail()), nil
 		case <-tick.C:
 			// One that lost the race ends at once; then the winner is about to listen.
 			if tries++; ended == nil && tries > 200 {
@@ -145,6 +147,21 @@ func launch(p Paths, argv, environ []string) (<-chan error, func() string, error
 	return ended, func() string { return lastLine(p.Log(), begin) }, nil
 }
 
+// failure is why a daemon did not come up: what it has said last, as an error with a code,
+// or as text.
+func failure(ended error, last string) error {
+	var said struct {
+		Error api.Error `json:"error"`
+	}
+	if json.Unmarshal([]byte(last), &said) == nil && said.Error.Code != "" {
+		return &fault.Error{Code: fault.Code(said.Error.Code), Message: "the daemon did not come up: " + said.Error.Message, Hint: said.Error.Hint, Cause: ErrNone}
+	}
+	if last != "" {
+		last = ": " + last
+	}
+	return fault.New(fault.Failed, "the daemon did not come up: %w%s", errors.Join(ended, ErrNone), last).WithHint("leadlight daemon run shows more")
+}
+
 // lastLine is the last thing that was written to the log after begin.
 func lastLine(path string, begin int64) string {
 	data, err := os.ReadFile(path)
@@ -152,10 +169,7 @@ func lastLine(path string, begin int64) string {
 		return ""
 	}
 	lines := strings.Split(string(bytes.TrimSpace(data[begin:])), "\n")
-	if last := lines[len(lines)-1]; last != "" {
-		return ": " + last
-	}
-	return ""
+	return lines[len(lines)-1]
 }
 
 // Environ is the environment of a daemon: without what binds a process to one

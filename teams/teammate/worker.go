@@ -46,7 +46,7 @@ func (m *teammate) work(ctx context.Context) panes.Ended {
 		} else if err != nil {
 			m.print("the mail cannot be read just now: %v", err)
 		}
-		task, err := m.o.Service.ClaimNext(ctx, m.o.Team, 0)
+		task, err := m.claim(ctx)
 		if err == nil {
 			idle, kept = false, 0
 			last = m.run(ctx, task)
@@ -70,6 +70,28 @@ func (m *teammate) work(ctx context.Context) panes.Ended {
 		case <-time.After(time.Minute): // a hint may have been lost
 		}
 	}
+}
+
+// claim takes the next task. A worker without a command of its own takes of the tasks
+// without an owner only those that bring one.
+func (m *teammate) claim(ctx context.Context) (api.Task, error) {
+	if m.launch.Run != "" || len(m.launch.Argv) > 0 {
+		return m.o.Service.ClaimNext(ctx, m.o.Team, 0)
+	}
+	ready, _, err := m.o.Service.TaskList(ctx, m.o.Team, teams.TaskFilter{Ready: true})
+	if err != nil {
+		return api.Task{}, err
+	}
+	for _, task := range ready {
+		if argv, _ := m.command(ctx, task); argv == nil && task.Owner != m.o.Agent {
+			continue
+		}
+		task, err := m.o.Service.ClaimTask(ctx, m.o.Team, task.ID)
+		if code := fault.CodeOf(err); code != fault.TaskClaimed && code != fault.TaskBlocked {
+			return task, err
+		}
+	}
+	return api.Task{}, fault.New(fault.NoTaskReady, "no task is ready that it has a command for")
 }
 
 // resolved is the status of a completed task in an idle notice.

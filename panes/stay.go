@@ -7,13 +7,29 @@ import (
 )
 
 // where returns where a launch goes: where new panes go, or, for one that is started
-// again, where it was, if that is without a terminal or our own.
+// again, the terminal where it was, from wherever that is asked for, if it is still there.
 func (m *Manager) where(ctx context.Context, again LaunchRecord) (Choice, error) {
-	if again.Backend != Headless && again.Terminal != OwnSocket(m.opt.Runtime) {
+	if again.Backend == "" {
 		return m.Choice(ctx)
 	}
+	own := again.Backend == Headless || again.Terminal == OwnSocket(m.opt.Runtime)
 	b, err := m.backendOf(again.Backend, again.Terminal)
-	return Choice{Type: again.Backend, Socket: again.Terminal, Own: true, Why: "where it was", Backend: b}, err
+	if !own && (err != nil || !serves(ctx, b)) {
+		return m.Choice(ctx)
+	}
+	return Choice{Type: again.Backend, Socket: again.Terminal, Own: own, Why: "where it was", Backend: b}, err
+}
+
+// serves tells whether a terminal is there and holds panes of anybody.
+func serves(ctx context.Context, b backend.Backend) bool {
+	ctx, cancel := context.WithTimeout(ctx, terminalLimit)
+	defer cancel()
+	list := b.List
+	if l, ok := backend.As[backend.Lister](b); ok {
+		list = l.ListAll
+	}
+	all, err := list(ctx)
+	return err == nil && len(all) > 0
 }
 
 // heldFor bounds what Hold leaves behind if its process is killed, in seconds.

@@ -38,6 +38,7 @@ type StopResult struct {
 type Stopper struct {
 	m          *Manager
 	term, kill time.Duration
+	processes  signals.Processes // one look at the machine for all
 }
 
 // Stopper returns one with the limits of TERM and KILL.
@@ -119,7 +120,7 @@ func (s *Stopper) awaitGone(ctx context.Context, rec HostRecord) {
 
 // fromOutside freezes and kills what a mute or dead host has left, the host last.
 func (s *Stopper) fromOutside(ctx context.Context, hostID string, rec HostRecord, known bool) StopResult {
-	end := signals.TreeKiller{Host: hostID, Kill: s.kill}
+	end := signals.TreeKiller{Host: hostID, Kill: s.kill, Processes: &s.processes}
 	if known && rec.Ended != nil && rec.Process.Probe() == signals.Alive {
 		end.Roots = []signals.Identity{rec.Process}
 	}
@@ -144,7 +145,7 @@ func (s *Stopper) Close(ctx context.Context, set []Target, results []StopResult)
 	each(len(set), func(i int) {
 		r := &results[i]
 		if r.Outcome != state.Unproven && !r.complete {
-			if left := survivors(set[i].Host); left != "" {
+			if left := s.survivors(set[i].Host); left != "" {
 				r.Outcome, r.Reason = state.Unproven, left
 			}
 		}
@@ -155,8 +156,8 @@ func (s *Stopper) Close(ctx context.Context, set []Target, results []StopResult)
 }
 
 // survivors looks again: what still carries the host's mark and would be ended.
-func survivors(hostID string) string {
-	left, err := signals.TreeKiller{Host: hostID}.Left()
+func (s *Stopper) survivors(hostID string) string {
+	left, err := signals.TreeKiller{Host: hostID, Processes: &s.processes}.Left()
 	if err != nil {
 		return err.Error()
 	}

@@ -30,7 +30,7 @@ func (s *Service) AnswerShutdown(ctx context.Context, team, requestID string, ap
 	if _, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: f.Text(), Color: m.Color, Timestamp: now}); err != nil {
 		return "", fmt.Errorf("answer the lead: %w", err)
 	}
-	if approve && !t.LedByUs() {
+	if approve { // its host sees to it that it ends, whoever waits for the answer
 		if err := s.noteAgreed(ctx, t.Name, m.Name, now); err != nil {
 			return "", err
 		}
@@ -61,7 +61,8 @@ func (s *Service) pendingShutdown(ctx context.Context, t store.Team, m store.Mem
 		if !ok || f.Type != store.ShutdownRequest || (id != "" && f.RequestID != id) || !fromLead(t, msgs[i]) || expired(&m, msgs[i]) {
 			continue
 		}
-		if answers[requestKey{m.Name, f.RequestID}].outcome != "" || slices.Contains(withdrawn, f.RequestID) {
+		// The newest answer counts, so a request that is named may be answered again.
+		if id == "" && answers[requestKey{m.Name, f.RequestID}].outcome != "" || slices.Contains(withdrawn, f.RequestID) {
 			continue
 		}
 		return f, msgs[i].ID, nil

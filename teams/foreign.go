@@ -122,8 +122,8 @@ func ofItsLead(t store.Team, m store.Member) bool {
 	return m.Leadlight == nil || (m.Leadlight.Foreign && !t.LedByUs() && leadAlive(t) != signals.Gone)
 }
 
-// agreedRecord is where it is kept which teammates of another lead have agreed to be
-// shut down, and when: that lead empties its box.
+// agreedRecord is where it is kept which teammates have agreed to be shut down, and when:
+// their lead may empty its box.
 const agreedRecord = "ledger/.agreed.json"
 
 // noteAgreed keeps that the caller has agreed, for its own host.
@@ -141,8 +141,7 @@ func (s *Service) noteAgreed(ctx context.Context, team, name string, at time.Tim
 	return nil
 }
 
-// Agreed tells whether the caller, a teammate of another lead, has agreed to be shut
-// down since a moment.
+// Agreed tells whether the caller has agreed to be shut down since a moment.
 func (s *Service) Agreed(ctx context.Context, team string, since time.Time) bool {
 	all, err := panes.ReadOwn[map[string]time.Time](ctx, s.panes.Records(), team, agreedRecord)
 	return err == nil && all[s.caller.Name].After(since)

@@ -2,7 +2,6 @@ package teams
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -90,6 +89,7 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 		}
 	}
 	if err == nil {
+		defer s.lockPending(ctx, t, news)()
 		s.register(ctx, t, news)
 		s.addWorktrees(ctx, t, news)
 		s.sendPrompt(ctx, t, news)
@@ -259,139 +259,4 @@ func (s *Service) sendPrompt(ctx context.Context, t store.Team, news []pendingMe
 		})
 	}
 	wg.Wait()
-}
-
-// launch opens the panes and writes what came of it.
-func (s *Service) launch(ctx context.Context, t store.Team, news []pendingMember) {
-	var launches []panes.Launch
-	var index []int
-	for i, n := range news {
-		if n.err == nil {
-			launches = append(launches, s.launchOf(t, n))
-			index = append(index, i)
-		}
-	}
-	if len(launches) == 0 {
-		s.rollback(ctx, t, news)
-		return
-	}
-	s.clearOld(ctx, t, news)
-	results := s.launchAll(ctx, news, index, launches)
-	for k, i := range index {
-		news[i].err = results[k].Err
-	}
-	s.settle(ctx, t, news, func(now *store.Team) error {
-		for k, i := range index {
-			m := now.Member(news[i].spec.Name)
-			if news[i].err != nil || m == nil || m.Leadlight == nil || m.Leadlight.Host != news[i].host {
-				continue
-			}
-			m.TmuxPaneID, m.BackendType = paneAsWritten(t, results[k].Pane.ID, launches[k].Record.Backend)
-			if tree := news[i].tree; tree != nil {
-				m.Cwd = tree.Dir
-				if t.LedByUs() { // a Claude lead removes what is named here, work or no work
-					m.WorktreePath = tree.Path
-				}
-			}
-			if m.Leadlight.State == api.StateStarting || m.Leadlight.State == api.StateLost {
-				m.Leadlight.State = api.StateActive
-			}
-		}
-		return nil
-	})
-	for k, i := range index {
-		if news[i].err != nil && results[k].Err == nil { // it runs, but that could not be written
-			s.panes.Undo(context.WithoutCancel(ctx), launches[k], results[k].Pane)
-		}
-	}
-	s.rollback(ctx, t, news)
-}
-
-// clearOld closes the panes that those who had the names before have left.
-func (s *Service) clearOld(ctx context.Context, t store.Team, news []pendingMember) {
-	var wg sync.WaitGroup
-	for _, n := range news {
-		if n.err != nil || n.old == nil || n.old.Leadlight == nil {
-			continue
-		}
-		wg.Go(func() {
-			obs := s.panes.Observe(ctx, t.Name, n.old.Name, n.old.Leadlight.Host, deref(n.old.Leadlight.SpawnedAt))
-			s.panes.End(ctx, s.target(t, *n.old, obs), s.limits.Term, s.limits.Kill)
-		})
-	}
-	wg.Wait()
-}
-
-// launchAll launches those of the same placement together.
-func (s *Service) launchAll(ctx context.Context, news []pendingMember, index []int, launches []panes.Launch) []panes.Launched {
-	out := make([]panes.Launched, len(launches))
-	done := make([]bool, len(launches))
-	for k := range launches {
-		if done[k] {
-			continue
-		}
-		layout := news[index[k]].layout()
-		var group []panes.Launch
-		var at []int
-		for j := k; j < len(launches); j++ {
-			if !done[j] && news[index[j]].layout() == layout {
-				done[j] = true
-				group, at = append(group, launches[j]), append(at, j)
-			}
-		}
-		for n, r := range s.panes.Launch(ctx, layout, group) {
-			out[at[n]], launches[at[n]] = r, group[n] // Launch fills the record in
-		}
-	}
-	return out
-}
-
-func (n pendingMember) layout() panes.Layout {
-	l := n.spec.Layout
-	if n.spec.Placement != "" {
-		l.Placement = n.spec.Placement
-	}
-	return l
-}
-
-// rollback takes those that failed out of the roster again, with their mail.
-func (s *Service) rollback(ctx context.Context, t store.Team, news []pendingMember) {
-	ctx = context.WithoutCancel(ctx)
-	failed := map[string]*pendingMember{}
-	for i := range news {
-		if n := &news[i]; n.err != nil && n.joined {
-			failed[n.spec.Name] = n
-			if n.spec.again != nil {
-				continue
-			}
-			if left := s.removeWorktree(ctx, t.Name, n.spec.Name); left != "" && n.tree != nil {
-				s.notice(left)
-			}
-			if _, err := s.mail.Archive(ctx, t.Name, n.spec.Name); err != nil {
-				n.err = errors.Join(n.err, err)
-			}
-		}
-	}
-	if len(failed) == 0 {
-		return
-	}
-	err := s.roster.Update(ctx, t.Name, func(now *store.Team) error {
-		kept := now.Members[:0:0]
-		for _, m := range now.Members {
-			n := failed[m.Name]
-			switch {
-			case n == nil || m.Leadlight == nil || m.Leadlight.Host != n.host:
-				kept = append(kept, m)
-			case n.old != nil:
-				kept = append(kept, *n.old)
-			}
-		}
-		now.Members = kept
-		return nil
-	})
-	if err != nil {
-		for _, n := range failed {
-			n.err = fmt.Errorf("%w; and the roster still names it: %w", n.err, err)
-		}
-	}
 }

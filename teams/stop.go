@@ -84,11 +84,12 @@ func (s *Service) Stop(ctx context.Context, team string, names []string, o StopO
 		}()
 	}
 	// From here on an interrupt would leave half of it: each step has its own limit.
-	done := context.WithoutCancel(ctx)
+	done, left := context.WithoutCancel(ctx), len(r.members)
 	inBatches(through, len(r.members), func(batch []*stoppingMember) {
 		r.close(done, batch)
 		r.record(done, batch)
-		r.report(batch)
+		left -= len(batch)
+		r.report(batch, left > 0)
 	})
 	s.panes.TidyRun(done)
 	return r.answer(), nil
@@ -160,14 +161,17 @@ func (r *stopping) guardLead(ctx context.Context, m *stoppingMember) error {
 	return nil
 }
 
-// report says what became of members.
-func (r *stopping) report(batch []*stoppingMember) {
+// report closes the books on members. While others are under way it says what became of
+// these; in the end the answer does.
+func (r *stopping) report(batch []*stoppingMember, others bool) {
 	for _, m := range batch {
 		if m.release != nil {
 			m.release()
 		}
 		m.out.DurationMs = time.Since(m.began).Milliseconds()
-		r.o.say(m.Name, orDefault(m.out.Reason, m.out.Outcome))
+		if others {
+			r.o.say(m.Name, orDefault(m.out.Reason, m.out.Outcome))
+		}
 	}
 }
 

@@ -375,13 +375,13 @@ func (s *Service) CompleteTask(ctx context.Context, team, id, result string) (ap
 	})
 }
 
-// FailTask gives a task up: it is pending again, without an owner, and is not
-// claimable until it is released.
+// FailTask gives a task up. It keeps who had it, and is not claimable until it is
+// released.
 func (s *Service) FailTask(ctx context.Context, team, id, reason string) (api.Task, error) {
 	if reason == "" {
 		reason = "no reason given"
 	}
-	return s.change(ctx, team, id, func(t *store.Task) { t.Status, t.Owner, t.Failure = store.Pending, "", reason })
+	return s.change(ctx, team, id, func(t *store.Task) { t.Status, t.Failure = store.Pending, reason })
 }
 
 // ReleaseTask makes a claimed or failed task claimable again, by the one it is

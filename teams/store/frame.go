@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"strconv"
@@ -14,6 +15,7 @@ const (
 	ShutdownRequest  = "shutdown_request"
 	ShutdownApproved = "shutdown_approved"
 	ShutdownRejected = "shutdown_rejected"
+	ShutdownResponse = "shutdown_response" // what a client's tool calls its answer: read as one of the two before
 	IdleNotification = "idle_notification"
 	TaskAssignment   = "task_assignment"
 
@@ -35,7 +37,7 @@ const (
 
 // frameTypes are all types that are shown as such; anything else is plain text.
 var frameTypes = map[string]bool{
-	ShutdownRequest: true, ShutdownApproved: true, ShutdownRejected: true, IdleNotification: true, TaskAssignment: true,
+	ShutdownRequest: true, ShutdownApproved: true, ShutdownRejected: true, ShutdownResponse: true, IdleNotification: true, TaskAssignment: true,
 	PermissionRequest: true, PermissionResponse: true, PlanRequest: true, PlanResponse: true,
 	ModeSetRequest: true, "team_permission_update": true, SandboxRequest: true,
 	SandboxResponse: true, "task_completed": true, "teammate_terminated": true,
@@ -56,6 +58,7 @@ type Frame struct {
 	Type            string `json:"type"`
 	RequestID       string `json:"requestId,omitempty"`
 	RequestIDSnake  string `json:"request_id,omitempty"`
+	RequestIDUpper  string `json:"requestID,omitempty"`
 	From            string `json:"from,omitempty"`
 	Reason          string `json:"reason,omitempty"`
 	Timestamp       string `json:"timestamp,omitempty"`
@@ -75,6 +78,7 @@ type Frame struct {
 	PlanFilePath   string `json:"planFilePath,omitempty"`
 	PlanContent    string `json:"planContent,omitempty"`
 	Approved       *bool  `json:"approved,omitempty"`
+	Approve        *bool  `json:"approve,omitempty"` // as a client's tool spells it
 	Feedback       string `json:"feedback,omitempty"`
 	PermissionMode string `json:"permissionMode,omitempty"`
 	Mode           string `json:"mode,omitempty"`
@@ -128,10 +132,15 @@ func ParseFrame(text string) (Frame, bool) {
 	}
 	var f Frame
 	f.take(parts)
-	if f.RequestID == "" {
-		f.RequestID = f.RequestIDSnake
+	f.RequestID = cmp.Or(f.RequestID, f.RequestIDSnake, f.RequestIDUpper)
+	f.RequestIDSnake, f.RequestIDUpper = "", ""
+	if f.Type == ShutdownResponse {
+		f.Type = ShutdownRejected // an answer that does not say yes does not end anybody
+		if yes := cmp.Or(f.Approve, f.Approved); yes != nil && *yes {
+			f.Type = ShutdownApproved
+		}
 	}
-	f.RequestIDSnake = ""
+	f.Approve = nil
 	if f.ToolName == "" {
 		f.ToolName = f.ToolCamel
 	}

@@ -193,14 +193,14 @@ func (m *teammate) runOnce(ctx context.Context, argv []string) (host.Exit, error
 	if m.launch.Kind == profiles.Interactive && m.launch.PromptProtocol != nil {
 		helpers.Go(func() { m.deliver(delivering) })
 	}
-	if !m.launch.LedByUs && m.launch.Kind != profiles.Native {
+	if m.launch.Kind == profiles.Interactive || !m.launch.LedByUs && m.launch.Kind != profiles.Native {
 		helpers.Go(func() { m.endAgreed(delivering) })
 	}
 	return m.host.Run(ctx, host.Command{Argv: argv, Dir: m.launch.Dir, Env: m.env})
 }
 
-// endAgreed ends a program that has agreed to be shut down and does not go: another
-// lead treats the approval as the exit.
+// endAgreed ends a program that has agreed to be shut down and does not go: whoever asked
+// may not wait for it, and another lead treats the approval as the exit.
 func (m *teammate) endAgreed(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

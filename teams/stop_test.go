@@ -1,0 +1,94 @@
+package teams_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes/state"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// request waits until a member was asked to stop, and returns the id of the request.
+func (d *desk) request(name string) string {
+	d.t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		msgs, err := d.fs.Mail().List(d.t.Context(), "alpha", name)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, m := range msgs {
+			if f, ok := store.ParseFrame(m.Text); ok && f.Type == store.ShutdownRequest && !m.Read {
+				return f.RequestID
+			}
+		}
+	}
+	d.t.Fatalf("%s was not asked to stop", name)
+	return ""
+}
+
+// TestXH06_TheNewestAnswerCounts: who agreed may still refuse, in every spelling that
+// clients use; what does not say yes is no approval.
+func TestXH06_TheNewestAnswerCounts(t *testing.T) {
+	for name, answers := range map[string][]string{
+		"refused after all":          {`{"type":"shutdown_approved","requestId":%q}`, `{"type":"shutdown_rejected","requestId":%q,"reason":"not yet"}`},
+		"the other spelling":         {`{"type":"shutdown_approved","requestId":%q}`, `{"type":"shutdown_rejected","request_id":%q,"reason":"not yet"}`},
+		"a third spelling":           {`{"type":"shutdown_approved","request_id":%q}`, `{"type":"shutdown_rejected","requestID":%q,"reason":"not yet"}`},
+		"as the tool is called":      {`{"type":"shutdown_approved","requestId":%q}`, `{"type":"shutdown_response","request_id":%q,"approve":false,"reason":"not yet"}`},
+		"as the tool is called, 2":   {`{"type":"shutdown_response","request_id":%q,"approve":true}`, `{"type":"shutdown_response","requestId":%q,"approved":false,"reason":"not yet"}`},
+		"an answer that says no yes": {`{"type":"shutdown_response","request_id":%q,"reason":"not yet"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			bob := running("bob")
+			bob.Leadlight.Kind = "native"
+			d.team("alpha", bob)
+			ended := make(chan api.Endings, 1)
+			go func() {
+				got, err := d.as("").Stop(t.Context(), "alpha", []string{"bob"}, teams.StopOptions{Ask: time.Minute})
+				if err != nil {
+					t.Error(err)
+				}
+				ended <- got
+			}()
+			id := d.request("bob")
+			for _, text := range answers {
+				d.put(store.Lead, "bob", fmt.Sprintf(text, id))
+			}
+			got := <-ended
+			if e := got.Members[0]; e.Outcome != state.Rejected || e.Reason != "not yet" || got.OK {
+				t.Errorf("got %+v", e)
+			}
+		})
+	}
+}
+
+// TestXD04_AnInterruptedRequestIsTakenBack: it cannot end the teammate minutes later.
+func TestXD04_AnInterruptedRequestIsTakenBack(t *testing.T) {
+	d := newDesk(t)
+	bob := running("bob")
+	bob.Leadlight.Kind = "native"
+	d.team("alpha", bob)
+	ctx, interrupt := context.WithCancel(t.Context())
+	ended := make(chan api.Endings, 1)
+	go func() {
+		got, _ := d.as("").Stop(ctx, "alpha", []string{"bob"}, teams.StopOptions{Ask: time.Minute})
+		ended <- got
+	}()
+	id := d.request("bob")
+	interrupt()
+	if e := (<-ended).Members[0]; e.Outcome != state.Unproven || e.Reason != "interrupted: the request is taken back, and it runs on" {
+		t.Errorf("got %+v", e)
+	}
+	msgs, err := d.fs.Mail().List(t.Context(), "alpha", "bob")
+	if err != nil || len(msgs) != 1 || !msgs[0].Read {
+		t.Errorf("the request waits still: %+v, %v", msgs, err)
+	}
+	if _, err := d.as("bob").AnswerShutdown(t.Context(), "alpha", id, true, ""); err == nil {
+		t.Error("it could still be agreed to")
+	}
+}

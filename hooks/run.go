@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
@@ -31,10 +33,10 @@ const (
 )
 
 // Ask asks the hooks of in's event, all at once, and waits for them; each has its
-// own limit, at which it is ended with everything it started. environ is what they
+// own limit, at which it is ended with everything it started. list is the environment they
 // get, nil for that of this process. The error is that of ctx, and then nobody has
 // agreed to anything.
-func Ask(ctx context.Context, all []Hook, in Input, environ []string) (Answer, error) {
+func Ask(ctx context.Context, all []Hook, in Input, list []string) (Answer, error) {
 	asked := Of(all, in.HookEventName)
 	data, err := json.Marshal(in)
 	if err != nil {
@@ -43,7 +45,7 @@ func Ask(ctx context.Context, all []Hook, in Input, environ []string) (Answer, e
 	said := make([]Answer, len(asked))
 	var wg sync.WaitGroup
 	for i, h := range asked {
-		wg.Go(func() { said[i] = h.ask(ctx, in, data, environ) })
+		wg.Go(func() { said[i] = h.ask(ctx, in, data, list) })
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
@@ -58,14 +60,14 @@ func Ask(ctx context.Context, all []Hook, in Input, environ []string) (Answer, e
 }
 
 // ask runs one hook.
-func (h Hook) ask(ctx context.Context, in Input, data []byte, environ []string) Answer {
+func (h Hook) ask(ctx context.Context, in Input, data []byte, list []string) Answer {
 	if h.Refusal != "" {
 		return Answer{Objections: []Objection{{Hook: h, Reason: h.Refusal}}}
 	}
 	ctx, cancel := context.WithTimeout(ctx, h.Limit())
 	defer cancel()
 	said := &head{limit: maxReason}
-	c := h.program(ctx, in, environ)
+	c := h.program(ctx, in, list)
 	c.Stdin, c.Stderr = strings.NewReader(string(data)+"\n"), said
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel, c.WaitDelay = func() error { return end(c.Process.Pid) }, drainLimit
@@ -93,7 +95,7 @@ const (
 )
 
 // program is the hook's program, not started.
-func (h Hook) program(ctx context.Context, in Input, environ []string) *exec.Cmd {
+func (h Hook) program(ctx context.Context, in Input, list []string) *exec.Cmd {
 	project := cmp.Or(h.Project, in.Cwd)
 	name, args := "sh", []string{"-c", h.Command}
 	if h.Exec {
@@ -104,11 +106,20 @@ func (h Hook) program(ctx context.Context, in Input, environ []string) *exec.Cmd
 		}
 	}
 	c := exec.CommandContext(ctx, name, args...)
-	c.Dir, c.Env = cmp.Or(h.Dir, in.Cwd), environ
+	c.Dir = cmp.Or(h.Dir, in.Cwd)
+	c.Env = environ.In(orOwn(list), c.Dir)
 	if project != "" {
-		c.Env = append(c.Environ(), projectDir+"="+project)
+		c.Env = environ.Set(c.Env, projectDir+"="+project)
 	}
 	return c
+}
+
+// orOwn is list, or this process's own environment for nil.
+func orOwn(list []string) []string {
+	if list == nil {
+		return os.Environ()
+	}
+	return list
 }
 
 // end ends a hook with what it started. A descendant that left its parent is still

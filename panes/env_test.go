@@ -41,7 +41,7 @@ func TestEN01_LeadsValuesReachTheTeammate(t *testing.T) {
 }
 
 func TestWithTerminalWithoutOne(t *testing.T) {
-	if got := WithTerminal([]string{"A=1"}, nil); !slices.Equal(got, []string{"A=1", "TERM=xterm-256color"}) {
+	if got := WithTerminal([]string{"A=1"}, nil); !slices.Equal(got, []string{"TERM=xterm-256color", "A=1"}) {
 		t.Errorf("got %q", got)
 	}
 	if got := WithTerminal([]string{"TERM=dumb"}, []string{"TERM=tmux"}); !slices.Equal(got, []string{"TERM=dumb"}) {

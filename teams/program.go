@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -101,17 +102,7 @@ func (s *Service) checkHome(name string, env []string) error {
 // FindProgram looks a program up as the host will, in the teammate's own folder dir and
 // on its PATH, path, not in ours. It returns where it is, "" if nowhere.
 func FindProgram(name, dir, path string) string {
-	candidates := []string{name}
-	if !strings.ContainsRune(name, filepath.Separator) {
-		candidates = nil
-		for _, d := range filepath.SplitList(path) {
-			candidates = append(candidates, filepath.Join(d, name))
-		}
-	}
-	for _, c := range candidates {
-		if !filepath.IsAbs(c) {
-			c = filepath.Join(dir, c)
-		}
+	for _, c := range environ.Candidates([]string{"PATH=" + path}, dir, name) {
 		if executable(c) {
 			return c
 		}
@@ -124,11 +115,4 @@ func executable(path string) bool {
 	return err == nil && !fi.IsDir() && fi.Mode()&0o111 != 0
 }
 
-func variable(env []string, name string) string {
-	for _, kv := range env {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			return v
-		}
-	}
-	return ""
-}
+func variable(env []string, name string) string { return environ.Get(env, name) }

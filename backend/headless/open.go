@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/signals"
 )
@@ -117,17 +118,11 @@ func (b *Backend) hold(s backend.Spec) (*held, error) {
 	return &held{r, open}, nil
 }
 
-// foreign are the variables that describe the terminal of whoever opens a pane, or who
-// they are: not for what runs in it.
-func foreign() []string {
-	return append(backend.TerminalVariables(), "COLORTERM", "PWD", "LEADLIGHT_AGENT", "LEADLIGHT_TASK", Variable, signals.Mark)
-}
-
 func (b *Backend) environ(s backend.Spec, id backend.ID) []string {
-	env := backend.Without(b.opt.Environ, foreign())
-	env = append(env, "PWD="+s.Dir, "TERM=xterm-256color", Variable+"="+string(id))
+	env := environ.Set(environ.Without(b.opt.Environ, environ.OfTheLead()...),
+		"PWD="+s.Dir, "TERM=xterm-256color", Variable+"="+string(id))
 	if s.Mark.Host != "" {
-		env = append(env, signals.Mark+"="+s.Mark.Host)
+		env = environ.Set(env, signals.Mark+"="+s.Mark.Host)
 	}
 	return env
 }

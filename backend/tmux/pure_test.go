@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
@@ -190,8 +191,8 @@ func TestQU01_LastSemicolon(t *testing.T) {
 
 // https://github.com/brizzai/fleet/pull/289
 func TestEN04_EnvironmentOfTmux(t *testing.T) {
-	got := environ([]string{"PATH=/bin", "TMUX=/tmp/x,1,0", "TMUX_TMPDIR=/tmp", "TMUX_PANE=%1", "X=TMUX=1"})
-	if want := "PATH=/bin TMUX_TMPDIR=/tmp X=TMUX=1"; strings.Join(got, " ") != want {
+	got := environ.Server([]string{"PATH=/bin", "TMUX=/tmp/x,1,0", "TMUX_TMPDIR=/tmp", "TMUX_PANE=%1", "X=TMUX=1"})
+	if want := "PATH=/bin TMUX_TMPDIR=/tmp"; strings.Join(got, " ") != want {
 		t.Errorf("tmux is started with %q", got)
 	}
 }

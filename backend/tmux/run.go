@@ -7,12 +7,12 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
@@ -95,7 +95,7 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 		args = append(args, "-f", os.DevNull)
 	}
 	c := exec.CommandContext(tctx, b.program, append(args, line(cmds)...)...)
-	c.Env = environ(os.Environ())
+	c.Env = environ.Server(os.Environ()) // of it our server is made, which serves others when we are gone
 	// A ^C at the lead's terminal goes to its whole process group: not to this.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.WaitDelay = time.Second
@@ -115,13 +115,6 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 		err = cause
 	}
 	return out.String(), b.explain(ctx, cmds[0][0], err, errs.String(), limit)
-}
-
-// environ is env without the tmux the process may itself run in.
-func environ(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		return strings.HasPrefix(kv, "TMUX=") || strings.HasPrefix(kv, "TMUX_PANE=")
-	})
 }
 
 // refusals are the reasons of tmux that mean something to a caller. tmux does not

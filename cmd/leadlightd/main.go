@@ -7,8 +7,10 @@ import (
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/cli"
 	"github.com/leadlight-dev/leadlight/cmd/internal/longlived"
+	"github.com/leadlight-dev/leadlight/internal/environ"
 )
 
 func main() {
+	environ.KeepDescriptors()
 	os.Exit(longlived.Main(os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ()))
 }

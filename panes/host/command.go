@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -14,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/signals"
 )
@@ -22,7 +22,7 @@ import (
 type Command struct {
 	Argv   []string  // Argv[0] is searched in the PATH of Env; a relative path counts from Dir
 	Dir    string    // must be a folder
-	Env    []string  // complete; signals.Mark is set by the Host, whatever it says here
+	Env    []string  // complete; signals.Mark is set by the Host, whatever it says here; so is PWD
 	Pipes  bool      // a job without a terminal: input from Stdin, output to the pane
 	Stdin  []byte    // with Pipes
 	Stderr io.Writer // with Pipes: an extra copy of standard error; may be nil
@@ -67,8 +67,8 @@ func (c Command) prepare(id string) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool { return strings.HasPrefix(v, signals.Mark+"=") })
-	return &exec.Cmd{Path: path, Args: c.Argv, Dir: c.Dir, Env: append(env, signals.Mark+"="+id)}, nil
+	env := environ.Set(c.Env, "PWD="+c.Dir, signals.Mark+"="+id)
+	return &exec.Cmd{Path: path, Args: c.Argv, Dir: c.Dir, Env: env}, nil
 }
 
 // checkDir refuses a folder that is not there: a program that starts elsewhere
@@ -93,39 +93,21 @@ func checkDir(dir string) error {
 // from its own folder.
 func (c Command) find() (string, error) {
 	name := c.Argv[0]
-	if strings.Contains(name, "/") {
-		path := c.absolute(name)
-		if err := executable(path); err != nil {
-			return "", programFault(name, path, err)
-		}
-		return path, nil
-	}
-	var refused error
-	for _, dir := range filepath.SplitList(lookEnv(c.Env, "PATH")) {
-		path := filepath.Join(c.absolute(dir), name)
+	failed := fault.New(fault.ProgramNotFound, "program %q is not in the teammate's PATH", name).
+		WithHint("install it, or give its absolute path")
+	for _, path := range environ.Candidates(c.Env, c.Dir, name) {
 		err := executable(path)
 		if err == nil {
 			return path, nil
 		}
-		if errors.Is(err, fs.ErrPermission) {
-			refused = programFault(name, path, err)
+		if strings.Contains(name, "/") || errors.Is(err, fs.ErrPermission) {
+			failed = programFault(name, path, err)
 		}
 	}
-	if refused != nil {
-		return "", refused
-	}
-	return "", fault.New(fault.ProgramNotFound, "program %q is not in the teammate's PATH", name).
-		WithHint("install it, or give its absolute path")
+	return "", failed
 }
 
-func (c Command) absolute(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(c.Dir, path)
-}
-
-func programFault(name, path string, err error) error {
+func programFault(name, path string, err error) *fault.Error {
 	if errors.Is(err, fs.ErrPermission) {
 		return fault.New(fault.PermissionDenied, "program %q: %s may not be executed: %w", name, path, err)
 	}
@@ -141,16 +123,6 @@ func executable(path string) error {
 		return syscall.EISDIR
 	}
 	return unix.Access(path, unix.X_OK)
-}
-
-// lookEnv returns the value that a program sees: that of the last entry.
-func lookEnv(env []string, name string) string {
-	for _, v := range slices.Backward(env) {
-		if value, ok := strings.CutPrefix(v, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }
 
 // startFault says why the system refused to start a program that was found.

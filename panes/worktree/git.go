@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
@@ -44,12 +45,7 @@ func (g git) output(ctx context.Context, args ...string) (string, error) {
 	quiet := []string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false", "-c", "gc.auto=0"}
 	c := exec.CommandContext(ctx, "git", append(quiet, args...)...)
 	c.Dir, c.WaitDelay = g.dir, time.Second
-	for _, kv := range g.environ {
-		if !strings.HasPrefix(kv, "GIT_") {
-			c.Env = append(c.Env, kv)
-		}
-	}
-	c.Env = append(c.Env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")
+	c.Env = environ.Set(environ.In(environ.Without(g.environ, "GIT_*"), g.dir), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &out, &said
 	err := c.Run()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
+	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -94,24 +95,15 @@ type TeamChange struct {
 func (c *composition) stores() Stores { return Stores{Files: c.files, Mail: c.mail, Panes: c.panes} }
 
 // MainLongLived is Main for leadlightd.
-func MainLongLived(long LongLived, args []string, std Stdio, environ []string) int {
-	a := newApp(std, slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return strings.HasPrefix(kv, callerVersion+"=") }))
+func MainLongLived(long LongLived, args []string, std Stdio, list []string) int {
+	a := newApp(std, environ.Without(list, callerVersion))
 	a.long = &long
-	if caller, ok := lookup(environ, callerVersion); ok && caller != version().comparable() {
+	if caller, ok := environ.Lookup(list, callerVersion); ok && caller != version().comparable() {
 		a.json = asksForJSON(args)
 		return a.finish(fault.New(fault.Failed, "%s is version %s, but %s, which started it, is version %s", ownPath(), version().comparable(), lightProgram, caller).
 			WithHint("install both programs from one build: make build writes them to bin/"))
 	}
 	return a.main(args)
-}
-
-func lookup(environ []string, name string) (string, bool) {
-	for _, kv := range slices.Backward(environ) {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			return v, true
-		}
-	}
-	return "", false
 }
 
 // comparable is the part of the version that must be the same in both programs.

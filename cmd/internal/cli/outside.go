@@ -8,9 +8,9 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/external"
+	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
-	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -43,10 +43,8 @@ func (a *app) openOutside(c *composition, kind, address string) (*external.Backe
 }
 
 // outsideEnviron is what a backend's program gets: all but what would make it, and the
-// panes that come of it, a part of the teammate who asks.
-func outsideEnviron(environ []string) []string {
-	return backend.Without(environ, []string{"LEADLIGHT_AGENT", "LEADLIGHT_TASK", "LEADLIGHT_PANE", signals.Mark})
-}
+// panes that come of it, a part of the session of whoever asks.
+func outsideEnviron(list []string) []string { return environ.Without(list, environ.Session()...) }
 
 // chooseOutside lets new panes be where a program of its own puts them.
 func (a *app) chooseOutside(ctx context.Context, c *composition, kind, why string) (panes.Choice, error) {

@@ -13,11 +13,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
@@ -172,13 +172,10 @@ func lastLine(path string, begin int64) string {
 	return lines[len(lines)-1]
 }
 
-// Environ is the environment of a daemon: without what binds a process to one
-// teammate. It acts for everybody.
-func Environ(environ []string) []string {
-	bound := []string{"LEADLIGHT_HOST=", "LEADLIGHT_AGENT=", "LEADLIGHT_TEAM=", "LEADLIGHT_TASK="}
-	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
-		return slices.ContainsFunc(bound, func(name string) bool { return strings.HasPrefix(kv, name) })
-	})
+// Environ is the environment of a daemon, which serves whoever comes after the first
+// caller, too: nothing of that one's session, terminal or secrets.
+func Environ(list []string) []string {
+	return environ.Set(environ.Server(list), environ.Only(list, "LEADLIGHT_BASE_DIR", "LEADLIGHT_CALLER_VERSION")...)
 }
 
 // Tidy removes the socket that a killed daemon has left, and tells whether there was

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package environ
+
+import "errors"
+
+func closeRange(uint) error { return errors.ErrUnsupported }

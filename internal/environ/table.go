@@ -1,0 +1,111 @@
+package environ
+
+// rule keeps variables from those who are not to have them.
+type rule struct {
+	kind   kind
+	names  []string
+	reason string
+}
+
+type kind int
+
+const (
+	folder   kind = iota // leads a program to another folder than its own
+	terminal             // describes the terminal of whoever starts it
+	session              // marks the session of whoever starts it
+)
+
+// rules is the one table of what a teammate does not get of its lead's environment.
+func rules() []rule {
+	return []rule{
+		{folder, []string{"PWD", "OLDPWD", "INIT_CWD", "PROJECT_CWD"}, "says where the lead is, or was"},
+		{folder, []string{
+			"GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INDEX_VERSION", "GIT_OBJECT_DIRECTORY",
+			"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE",
+			"GIT_QUARANTINE_PATH", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_INTERNAL_*", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE",
+		}, "git takes it before the folder it runs in: it would work on the lead's repository"},
+		{folder, []string{"GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*"},
+			"settings of one repository or one command (core.worktree); git itself drops them in another repository"},
+		{folder, []string{"GIT_REFLOG_ACTION", "GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"}, "of one command of git, whose hook the lead may run in"},
+		{folder, []string{"HG_*", "HGROOT", "JJ_REPO", "SVN_*", "BZR_*", "CVSROOT"}, "the repository of another system, or of its hook"},
+		{folder, []string{"DIRENV_*"}, "what direnv has loaded for the lead's folder, and would unload in another"},
+		{folder, []string{"npm_*", "NPM_PACKAGE_*", "CARGO_MANIFEST_*", "CARGO_PKG_*", "CARGO_MAKEFLAGS", "PNPM_SCRIPT_SRC_DIR", "BERRY_BIN_FOLDER"},
+			"the package whose script the lead may run in"},
+		{folder, []string{"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKE_TERMOUT", "MAKE_TERMERR"}, "of a running make: names descriptors that nobody else has"},
+		{folder, []string{"CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "CLAUDE_PLUGIN_*"}, "of a hook of the lead's project"},
+
+		{terminal, []string{"TMUX*", "STY", "WINDOW", "WINDOWID", "ZELLIJ*", "BYOBU_*", "ABDUCO_*", "DVTM*", "DTACH*"}, "another pane of another multiplexer"},
+		{terminal, []string{"TERM", "TERMCAP", "TERMINFO", "COLORTERM", "COLORFGBG", "COLUMNS", "LINES", "TERM_*", "LC_TERMINAL*", "TERMINAL_EMULATOR"},
+			"what another terminal can do, and how large it is"},
+		{terminal, []string{
+			"ITERM_*", "ITERM2_*", "KITTY_*", "WEZTERM_*", "ALACRITTY_*", "GHOSTTY_*", "KONSOLE_*", "GNOME_TERMINAL_*", "TILIX_*", "TERMINATOR_*", "VTE_*",
+			"XTERM_*", "FOOT_*", "CONTOUR_*", "RIO_*", "TABBY_*", "WARP_*", "HYPER_*", "WT_SESSION", "WT_PROFILE_ID", "ConEmu*", "WAVETERM*", "MINTTY_*", "SHELL_SESSION_*",
+		}, "names a window that the teammate is not in"},
+		{terminal, []string{
+			"NVIM", "NVIM_*", "VIM", "VIMRUNTIME", "VIM_*", "MYVIMRC", "INSIDE_EMACS", "EMACS", "EMACS_*",
+			"VSCODE_PID", "VSCODE_CWD", "VSCODE_INJECTION", "VSCODE_IPC_*", "VSCODE_SHELL_*", "VSCODE_NONCE", "CURSOR_TRACE_ID", "ZED_*", "IDEA_*", "JEDITERM_*", "MC_SID", "MC_TMPDIR", "RANGER_LEVEL", "NNNLVL", "YAZI_*",
+		}, "the editor in whose terminal the lead runs"},
+		{terminal, []string{"GPG_TTY", "SSH_TTY", "TTY", "PINENTRY_USER_DATA"}, "another terminal, at which a question would be asked"},
+		{terminal, []string{"ASCIINEMA_*", "STARSHIP_SESSION_KEY", "ATUIN_SESSION", "ATUIN_HISTORY_ID", "_"}, "the lead's own shell"},
+
+		{session, []string{
+			"CLAUDECODE", "CLAUDE_PID", "CLAUDE_SESSION_*", "CLAUDE_CODE_SESSION_*", "CLAUDE_CODE_PARENT_*", "CLAUDE_CODE_MESSAGING_*", "CLAUDE_CODE_TASK_LIST_ID", "CLAUDE_CODE_TEAM_*",
+			"CLAUDE_CODE_AGENT_*", "CLAUDE_AGENT_*", "CLAUDE_CODE_TEAMMATE_*", "CLAUDE_CODE_PLAN_MODE_*", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_REMOTE*",
+			"CLAUDE_CODE_CONTAINER_ID", "CLAUDE_CODE_BRIDGE_*", "CLAUDE_CODE_ENVIRONMENT_*", "CLAUDE_CODE_WORKER_*", "CLAUDE_CODE_IDE_*", "CLAUDE_CODE_TMUX_*", "CLAUDE_CODE_ACTION", "CLAUDE_CODE_HOST_*", "CLAUDE_CODE_CHILD_*",
+		}, "the lead's own session of Claude Code: the teammate's would take itself for it, or for a part of it"},
+		{session, []string{"CODEX_SANDBOX*", "CODEX_THREAD_ID", "CODEX_SESSION_*", "CODEX_INTERNAL_*", "CODEX_MANAGED_*", "GEMINI_CLI", "GEMINI_CLI_*", "OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT", "OPENCODE_SERVER_*", "AGENT", "AI_AGENT"},
+			"the lead's own session of another agent"},
+		{session, []string{"LEADLIGHT_AGENT", "LEADLIGHT_HOST", "LEADLIGHT_TASK", "LEADLIGHT_TEAM", "LEADLIGHT_BASE_DIR", "LEADLIGHT_PANE", "LEADLIGHT_CALLER_VERSION"},
+			"who the lead is to us; the teammate has its own"},
+		{session, []string{"LEADLIGHT_MCP_TOKEN"}, "a secret of the server that the lead may be"},
+		{session, []string{"LISTEN_*", "NOTIFY_SOCKET", "WATCHDOG_*", "MAINPID", "MANAGERPID*", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "CREDENTIALS_DIRECTORY", "DESKTOP_STARTUP_ID", "XDG_ACTIVATION_TOKEN"},
+			"the service or the launch that the lead is"},
+	}
+}
+
+func ofKinds(kinds ...kind) []string {
+	var names []string
+	for _, r := range rules() {
+		for _, k := range kinds {
+			if r.kind == k {
+				names = append(names, r.names...)
+			}
+		}
+	}
+	return names
+}
+
+// Folder are the variables that lead a program to another folder than its own, or to the
+// repository of another one.
+func Folder() []string { return ofKinds(folder) }
+
+// Terminal are the variables by which a terminal, or an editor's, describes itself to the
+// programs in it.
+func Terminal() []string { return ofKinds(terminal) }
+
+// OfTheLead are all the variables of a lead that a teammate does not get.
+func OfTheLead() []string { return ofKinds(folder, terminal, session) }
+
+// Session are the variables that bind a program to the lead's session and folder; who
+// speaks for the lead's own terminal gets all others.
+func Session() []string { return ofKinds(folder, session) }
+
+// FromPane are the variables that a teammate gets from its own pane.
+func FromPane() []string {
+	return []string{"TMUX", "TMUX_PANE", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLORTERM", "ITERM_SESSION_ID", "KITTY_WINDOW_ID"}
+}
+
+// Server is what a process gets that outlives its first caller and serves others too,
+// such as a terminal's server: what says who the user is, where things are and how they
+// are written, and nothing that could be a secret.
+func Server(environ []string) []string {
+	allowed := []string{
+		"HOME", "USER", "LOGNAME", "SHELL", "PATH", "HOSTNAME", // the user and the machine
+		"LANG", "LANGUAGE", "LC_*", "TZ", "TZDIR", // language and time
+		"TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", // folders
+		"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "SSH_AGENT_PID", // places of the user's session, guarded by themselves
+		"LD_LIBRARY_PATH", "DYLD_*", "NIX_*", "GOCOVERDIR", // how programs are loaded
+		"CLAUDE_CONFIG_DIR", "LEADLIGHT_*", // where teams are, and our settings
+	}
+	return append(Without(Only(environ, allowed...), OfTheLead()...), Only(environ, "TMUX_TMPDIR")...)
+}

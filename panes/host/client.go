@@ -47,11 +47,6 @@ func (c *Client) Keys(ctx context.Context, names []string) error {
 	return c.call(ctx, "keys", keysParams{names}, nil)
 }
 
-// Signal sends a signal to the program, see Host.Signal.
-func (c *Client) Signal(ctx context.Context, name string) error {
-	return c.call(ctx, "signal", signalParams{name}, nil)
-}
-
 // Wait waits for the program's end, see Host.Wait.
 func (c *Client) Wait(ctx context.Context) (Exit, error) {
 	var e wireExit
@@ -63,11 +58,6 @@ func (c *Client) Wait(ctx context.Context) (Exit, error) {
 func (c *Client) Variables(ctx context.Context, names []string) (env []string, err error) {
 	err = c.call(ctx, "variables", variablesParams{names}, &env)
 	return env, err
-}
-
-// Ask asks the host to come to an end by itself; the error is its refusal.
-func (c *Client) Ask(ctx context.Context, r AskRequest) error {
-	return c.call(ctx, "ask", r, nil)
 }
 
 // Shutdown ends what runs and closes the host. It goes on when ctx ends.

@@ -22,22 +22,14 @@ func listening(t *testing.T, o Options) (*Host, *Client) {
 }
 
 func TestControl(t *testing.T) {
-	asked := make(chan AskRequest, 1)
-	h, c := listening(t, Options{Ask: func(_ context.Context, r AskRequest) error {
-		asked <- r
-		if r.Reason == "no" {
-			return fault.New(fault.Rejected, "not now").WithHint("later")
-		}
-		return nil
-	}})
+	h, c := listening(t, Options{})
 	ctx := limited(t)
 	done := background(t, h, shell("echo up; read x; echo got $x; sleep 0.1; exit 6"))
 	eventuallyTail(t, h, "up")
 	h.SetState("active", "7", "busy")
-	h.SetDetail(map[string]string{"k": "v"})
 	s, err := c.Status(ctx)
 	if err != nil || s.ID != h.id || s.PID != os.Getpid() || s.Agent == nil || s.State != "active" || s.Task != "7" ||
-		s.Reason != "busy" || s.Detail["k"] != "v" || s.Cols != 80 || s.Rows != 24 || s.ExitCode != nil {
+		s.Reason != "busy" || s.Cols != 80 || s.Rows != 24 || s.ExitCode != nil {
 		t.Errorf("%+v, %v", s, err)
 	}
 	waited := make(chan Exit, 1)
@@ -48,18 +40,8 @@ func TestControl(t *testing.T) {
 		}
 		waited <- exit
 	}()
-	if err := c.Ask(ctx, AskRequest{ID: "r1", From: "lead", Reason: "done"}); err != nil || (<-asked).ID != "r1" {
-		t.Errorf("ask: %v", err)
-	}
-	err = c.Ask(ctx, AskRequest{Reason: "no"})
-	if fault.CodeOf(err) != fault.Rejected || fault.Of(err).Hint != "later" {
-		t.Errorf("refused: %v", err)
-	}
 	if err := c.Keys(ctx, []string{"nokey"}); fault.CodeOf(err) != fault.InvalidArgument {
 		t.Errorf("keys: %v", err)
-	}
-	if err := c.Signal(ctx, "WINCH"); err != nil {
-		t.Error(err)
 	}
 	if err := c.Inject(ctx, Input{Text: "hello"}); err != nil {
 		t.Error(err)

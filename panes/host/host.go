@@ -17,7 +17,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"os"
 	"os/signal"
 	"strings"
@@ -49,10 +48,6 @@ type Options struct {
 	// owner of the host alone, who could read them from the processes as well.
 	Variables []string
 
-	// Ask is called when somebody asks the host to come to an end by itself; an
-	// error is handed back to whoever asked. nil = it cannot be asked.
-	Ask func(context.Context, AskRequest) error
-
 	Log *slog.Logger // nil = none
 }
 
@@ -61,7 +56,6 @@ type Options struct {
 type Host struct {
 	id       string
 	self     signals.Identity
-	ask      func(context.Context, AskRequest) error
 	log      *slog.Logger
 	env      []string // Options.Variables
 	term     time.Duration
@@ -79,7 +73,6 @@ type Host struct {
 	state         string
 	task          string
 	reason        string
-	detail        map[string]string
 	rows, cols    int
 	lastKey       time.Time     // a person typed
 	lastReturn    time.Time     // and pressed return
@@ -116,7 +109,7 @@ func New(o Options) (*Host, error) {
 		return nil, fault.New(fault.Failed, "start the host: %w", err)
 	}
 	h := &Host{
-		id: o.ID, self: self, ask: o.Ask, log: o.Log, env: o.Variables, term: o.Term, kill: o.Kill, started: time.Now(),
+		id: o.ID, self: self, log: o.Log, env: o.Variables, term: o.Term, kill: o.Kill, started: time.Now(),
 		ending: make(chan struct{}, 1), inputLock: make(chan struct{}, 1),
 		changed: make(chan struct{}), statusChanged: make(chan struct{}), closing: make(chan struct{}), closed: make(chan struct{}),
 		out: &output{transcript: o.Transcript, ring: newRing(ringSize), modes: newModes()},
@@ -296,13 +289,6 @@ func (h *Host) SetState(state, task, reason string) {
 func (h *Host) notify() {
 	close(h.statusChanged)
 	h.statusChanged = make(chan struct{})
-}
-
-// SetDetail replaces the details of the status.
-func (h *Host) SetDetail(detail map[string]string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.detail = maps.Clone(detail)
 }
 
 // Write puts the host's own lines on the pane and into the transcript. It waits

@@ -3,13 +3,8 @@ package host
 import (
 	"bytes"
 	"context"
-	"strings"
-	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/leadlight-dev/leadlight/internal/fault"
 	proof "github.com/leadlight-dev/leadlight/panes/screen"
 )
 
@@ -74,32 +69,4 @@ func (h *Host) answers() func([]byte) {
 			p.queue.offer(bytes.Clone(answer))
 		}
 	}
-}
-
-// signalNames are the signals that may be asked for.
-var signalNames = []string{"HUP", "INT", "QUIT", "KILL", "USR1", "USR2", "TERM", "CONT", "STOP", "TSTP", "WINCH"}
-
-// Signal sends a signal to the program itself; its name may come with or without
-// SIG. See End for the whole tree.
-func (h *Host) Signal(name string) error {
-	sig, err := signalOf(name)
-	if err != nil {
-		return err
-	}
-	p, err := h.current()
-	if err != nil {
-		return err
-	}
-	return p.id.Signal(sig)
-}
-
-func signalOf(name string) (syscall.Signal, error) {
-	short := strings.TrimPrefix(strings.ToUpper(name), "SIG")
-	for _, known := range signalNames {
-		if known == short {
-			return unix.SignalNum("SIG" + known), nil
-		}
-	}
-	return 0, fault.New(fault.InvalidArgument, "there is no signal %q", name).
-		WithHint("the signals are: %s", strings.Join(signalNames, " "))
 }

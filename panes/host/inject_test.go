@@ -203,24 +203,6 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestSignal(t *testing.T) {
-	h := newHost(t, Options{})
-	if err := h.Signal("TERM"); fault.CodeOf(err) != fault.RecipientInactive {
-		t.Errorf("nothing runs: %v", err)
-	}
-	done := background(t, h, shell("trap 'echo hit; exit 9' USR1; echo up; while :; do sleep 0.05; done"))
-	eventuallyTail(t, h, "up")
-	if err := h.Signal("NUKE"); fault.CodeOf(err) != fault.InvalidArgument {
-		t.Errorf("%v", err)
-	}
-	if err := h.Signal("sigusr1"); err != nil {
-		t.Error(err)
-	}
-	if exit := endOf(t, done); exit.Code != 9 {
-		t.Errorf("%+v", exit)
-	}
-}
-
 func TestKeyboard(t *testing.T) {
 	for _, tc := range []struct {
 		name, in string

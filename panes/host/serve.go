@@ -27,9 +27,7 @@ func operations() map[string]operation {
 		"capture":   {do: opCapture},
 		"inject":    {do: opInject, abandon: true},
 		"keys":      {do: opKeys, abandon: true},
-		"signal":    {do: opSignal},
 		"wait":      {do: opWait, abandon: true},
-		"ask":       {do: opAsk},
 		"shutdown":  {do: opShutdown},
 		"variables": {do: opVariables},
 	}
@@ -123,28 +121,9 @@ func opVariables(_ context.Context, h *Host, raw json.RawMessage) (any, error) {
 	return found, nil
 }
 
-func opSignal(_ context.Context, h *Host, raw json.RawMessage) (any, error) {
-	var p signalParams
-	if err := decodeParams(raw, &p); err != nil {
-		return nil, err
-	}
-	return struct{}{}, h.Signal(p.Signal)
-}
-
 func opWait(ctx context.Context, h *Host, _ json.RawMessage) (any, error) {
 	exit, err := h.Wait(ctx)
 	return exitToWire(exit), err
-}
-
-func opAsk(ctx context.Context, h *Host, raw json.RawMessage) (any, error) {
-	var r AskRequest
-	if err := decodeParams(raw, &r); err != nil {
-		return nil, err
-	}
-	if h.ask == nil {
-		return nil, fault.New(fault.Unsupported, "what runs in this pane cannot be asked to end")
-	}
-	return struct{}{}, h.ask(ctx, r)
 }
 
 func opShutdown(ctx context.Context, h *Host, raw json.RawMessage) (any, error) {

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -73,10 +72,7 @@ func (h *Host) Status() Status {
 }
 
 func (h *Host) details() map[string]string {
-	d := maps.Clone(h.detail)
-	if d == nil {
-		d = map[string]string{}
-	}
+	d := map[string]string{}
 	if t := h.out.transcript; t != nil {
 		if lost, err := t.Err(); err != nil {
 			d[DetailTranscript] = fmt.Sprintf("%v; %d bytes lost", err, lost)

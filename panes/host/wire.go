@@ -80,9 +80,6 @@ type (
 	variablesParams struct {
 		Names []string `json:"names"`
 	}
-	signalParams struct {
-		Signal string `json:"signal"`
-	}
 	attachParams struct {
 		ReadOnly bool `json:"readOnly,omitempty"`
 		Rows     int  `json:"rows,omitempty"`
@@ -101,13 +98,6 @@ func exitToWire(e Exit) wireExit { return wireExit{e, toWire(e.StartErr)} }
 func (w wireExit) exit() Exit {
 	w.StartErr = w.StartError.err()
 	return w.Exit
-}
-
-// AskRequest asks the host to come to an end by itself.
-type AskRequest struct {
-	ID     string `json:"id"`
-	From   string `json:"from,omitempty"`
-	Reason string `json:"reason,omitempty"`
 }
 
 // ShutdownRequest closes the host: what runs is ended.

@@ -131,7 +131,7 @@ func copilot() Profile {
 		Models: []string{"*"}, ModelArgs: []string{"--model", "{model}"}, PlanArgs: []string{"--plan"},
 		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume={session}"}, ModeArgs: copilotModes(),
 		PromptProtocol: PromptProtocol{
-			Quit: "/exit", Ready: []string{`^\s*❯(\s|$)`}, Frame: screen.FrameRules, Busy: []string{`^\s*[◎○◉●]\s+\S.*\besc esc \S+`},
+			Quit: "/exit", Ready: []string{`^\s*❯(\s|$)`}, Frame: screen.FrameRules, Busy: []string{`^\s*[◎○◉●]\s+\S.*\besc esc \S+`, `^\s*[◎○◉●]\s+Loading\b`},
 		},
 	}
 }

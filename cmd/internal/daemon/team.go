@@ -30,6 +30,7 @@ type teamWatch struct {
 	hosts watch.Group // by member
 
 	reading sync.Mutex // one reading of the streams at a time
+	files   string     // the signature of its files at the last look at everything
 }
 
 // watchTeam begins to watch a team until ctx ends.
@@ -71,7 +72,13 @@ func (t *teamWatch) after(ctx context.Context, p watch.Parts) {
 
 // look looks at everything now.
 func (t *teamWatch) look(ctx context.Context) {
-	if err := t.Look(ctx); err != nil && ctx.Err() == nil {
+	if t.quiet() {
+		return
+	}
+	if err := t.Look(ctx); err != nil {
+		t.reading.Lock()
+		t.files = "" // what was not seen is looked for again
+		t.reading.Unlock()
 		t.log.Debug("look at a team", "team", t.Name, "error", err)
 	}
 	t.readStreams(ctx)

@@ -1,0 +1,103 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
+)
+
+// manyTeams makes teams whose teammates have ended, each with tasks and mail.
+func manyTeams(tb *testing.T, fs *claudefs.FS, n int) {
+	tb.Helper()
+	now := time.Now()
+	for i := range n {
+		t := store.Team{Name: fmt.Sprintf("team-%d", i), CreatedAt: now}
+		for k := range 3 {
+			name := fmt.Sprintf("w%d", k)
+			t.Members = append(t.Members, store.Member{Name: name, AgentID: name + "@" + t.Name, JoinedAt: now,
+				Leadlight: &store.Bookkeeping{Host: "h-" + t.Name + name, Kind: "worker", State: api.StateStopped, SpawnedAt: &now, StoppedAt: &now}})
+		}
+		if err := fs.Roster().Create(tb.Context(), t); err != nil {
+			tb.Fatal(err)
+		}
+		for k := range 3 {
+			if _, err := fs.Tasks().Create(tb.Context(), t.Name, store.Task{Subject: fmt.Sprint("task ", k)}); err != nil {
+				tb.Fatal(err)
+			}
+		}
+		if _, err := fs.Mail().Put(tb.Context(), t.Name, "team-lead", store.Message{From: "w0", Text: "done", Timestamp: now}); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// watching is a watcher of a base directory with n finished teams.
+func watching(tb *testing.T, n int) *watcher {
+	tb.Helper()
+	base := tb.TempDir()
+	fs, err := claudefs.Open(base, claudefs.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { fs.Close() })
+	manyTeams(tb, fs, n)
+	noTerminal := fault.New(fault.BackendUnavailable, "no terminal here")
+	manager := panes.NewManager(panes.Options{Dir: fs.Dir(), Base: base, Runtime: tb.TempDir(), Environ: os.Environ(),
+		Choose: func(context.Context) (panes.Choice, error) { return panes.Choice{}, noTerminal },
+		Open:   func(string, string) (backend.Backend, error) { return nil, noTerminal }})
+	svc := teams.New(teams.Config{Base: base, Roster: fs.Roster(), Mail: fs.Mail(), Tasks: fs.Tasks(), Cwd: base, Environ: os.Environ(), Panes: manager,
+		Caller: teams.Caller{Name: store.Lead}})
+	u := revived(tb, filepath.Join(tb.TempDir(), "x.db"))
+	return &watcher{stores: Stores{Dir: fs.Dir(), Roster: fs.Roster(), Mail: fs.Mail(), Tasks: fs.Tasks(), Panes: manager, Watcher: &files.Watcher{}},
+		service: svc, hub: u, log: slog.New(slog.DiscardHandler), teams: map[string]*teamWatch{}}
+}
+
+// TestXF21_FinishedTeamsAreReadOnce: a look at everything reads a team in which nobody
+// lives again only when its files have changed.
+func TestXF21_FinishedTeamsAreReadOnce(t *testing.T) {
+	w := watching(t, 3)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer func() { cancel(); w.wg.Wait() }()
+	past := time.Now().Add(-time.Hour)
+	err := filepath.WalkDir(w.stores.Dir.Path(), func(path string, _ os.DirEntry, err error) error {
+		return errors.Join(err, os.Chtimes(path, past, past)) // the times of files are trusted when they are old
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.refresh(ctx)
+	w.refresh(ctx)
+	for name, team := range w.teams {
+		if !team.quiet() {
+			t.Errorf("%s is looked at again, and nothing has changed", name)
+		}
+	}
+	if _, err := w.stores.Tasks.Create(ctx, "team-1", store.Task{Subject: "new"}); err != nil {
+		t.Fatal(err)
+	}
+	w.refresh(ctx)
+	if got := w.hub.last("team-1"); len(got.Tasks) != 4 {
+		t.Errorf("the new task is not seen: %d tasks", len(got.Tasks))
+	}
+	if _, err := w.stores.Mail.Put(ctx, "team-2", "w1", store.Message{From: "w0", Text: "x", Timestamp: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	w.refresh(ctx)
+	if got := w.hub.last("team-2"); len(got.Boxes["w1"]) != 1 {
+		t.Errorf("the new message is not seen: %v", got.Boxes)
+	}
+}

@@ -65,7 +65,7 @@ func WriteLead(folder string, l Lead) error {
 // ReadLead reads what WriteLead wrote.
 func ReadLead(folder string) (Lead, error) {
 	var l Lead
-	data, err := os.ReadFile(filepath.Join(folder, leadRecord))
+	data, err := files.ReadFile(filepath.Join(folder, leadRecord), 0)
 	if err == nil {
 		err = json.Unmarshal(data, &l)
 	}

@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // backup writes everything that is kept of a team into a .tar.gz at path, with
@@ -23,6 +25,9 @@ func (s *Service) backup(ctx context.Context, team, path string) (err error) {
 	defer func() { err = errors.Join(err, root.Close()) }()
 	if path, err = s.absolute("the backup", path); err != nil {
 		return err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return archiveExists(path)
 	}
 	out, err := os.CreateTemp(filepath.Dir(path), ".leadlight-backup-")
 	if err != nil {
@@ -44,7 +49,17 @@ func (s *Service) backup(ctx context.Context, team, path string) (err error) {
 	if read != wrote {
 		return fmt.Errorf("the backup holds %d files of %d", read, wrote)
 	}
-	return os.Rename(out.Name(), path)
+	switch err = os.Link(out.Name(), path); { // unlike a rename, it replaces nothing
+	case err == nil:
+		return os.Remove(out.Name())
+	case errors.Is(err, fs.ErrExist):
+		return archiveExists(path)
+	}
+	return os.Rename(out.Name(), path) // a file system without links
+}
+
+func archiveExists(path string) error {
+	return fault.New(fault.Rejected, "%s exists already, and a backup replaces nothing", path).WithHint("choose another name, or move it away")
 }
 
 // writeTar writes the folders of root, those that exist, and returns the number

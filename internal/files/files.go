@@ -113,20 +113,20 @@ func readAll(f *os.File, path string, limit int64) ([]byte, error) {
 		return nil, Explain("read", path, err)
 	}
 	if info.Size() > limit {
-		return nil, tooLarge(path, info.Size(), limit)
+		return nil, TooLarge(path, info.Size(), limit)
 	}
 	b := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
 	switch n, err := b.ReadFrom(io.LimitReader(f, limit+1)); {
 	case err != nil:
 		return nil, Explain("read", path, err)
 	case n > limit:
-		return nil, tooLarge(path, n, limit)
+		return nil, TooLarge(path, n, limit)
 	}
 	return b.Bytes(), nil
 }
 
-// tooLarge is the error for a file that no program of this kind writes.
-func tooLarge(path string, size, limit int64) error {
+// TooLarge is the error for a file that no program of this kind writes.
+func TooLarge(path string, size, limit int64) error {
 	return fault.New(fault.CorruptFile, "%s is too large to be read: %d bytes or more, at most %d", path, size, limit).
 		WithHint("its bytes are kept; look what it is, and move it away")
 }

@@ -89,7 +89,7 @@ func Run(ctx context.Context, o Options) (int, error) {
 
 // readEnvironment reads the values that were handed over.
 func readEnvironment(path string) ([]string, error) {
-	data, err := os.ReadFile(path)
+	data, err := files.ReadFile(path, 0)
 	if err != nil {
 		return nil, fmt.Errorf("take the environment over: %w", err)
 	}

@@ -164,7 +164,7 @@ func failure(ended error, last string) error {
 
 // lastLine is the last thing that was written to the log after begin.
 func lastLine(path string, begin int64) string {
-	data, err := os.ReadFile(path)
+	data, err := files.ReadFile(path, 0)
 	if err != nil || int64(len(data)) < begin {
 		return ""
 	}

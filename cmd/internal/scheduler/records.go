@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -80,7 +81,7 @@ func readRecord(path string) (rec api.RunRecord, err error) {
 	if info.Size() > maxRecord {
 		return rec, fault.New(fault.LimitReached, "it has %d bytes", info.Size())
 	}
-	data, err := os.ReadFile(path)
+	data, err := files.ReadFile(path, 0)
 	if err != nil {
 		return rec, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 )
@@ -58,7 +59,7 @@ func (k Keeper) hand(l Launch) (file string, err error) {
 
 // take reads a launch and removes it. A file that is none stays.
 func take(file string) (l Launch, err error) {
-	data, err := os.ReadFile(file)
+	data, err := files.ReadFile(file, 0)
 	if err == nil {
 		err = json.Unmarshal(data, &l)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
@@ -89,10 +90,10 @@ func (l *look) add(kind, what, why string, remove func() error) {
 // servers reads what servers remember. A file that cannot be read remembers everything:
 // then nothing is a stray.
 func (l *look) servers(ctx context.Context) {
-	files, _ := filepath.Glob(filepath.Join(Folder(l.Runtime), "server-*.json"))
-	for _, file := range files {
+	names, _ := filepath.Glob(filepath.Join(Folder(l.Runtime), "server-*.json"))
+	for _, file := range names {
 		var s server
-		data, err := os.ReadFile(file)
+		data, err := files.ReadFile(file, 0)
 		if err != nil || json.Unmarshal(data, &s) != nil {
 			l.known = nil
 			l.Servers = append(l.Servers, file+" (damaged)")

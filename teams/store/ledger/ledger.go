@@ -140,6 +140,9 @@ func (l *Ledger) refresh(name string) (*known, error) {
 		*k = known{ids: map[string]bool{}}
 	}
 	k.file = info
+	if info.Size()-k.size > files.MaxFile {
+		return nil, files.TooLarge(l.dir.Join(name), info.Size(), files.MaxFile)
+	}
 	rest, err := io.ReadAll(io.NewSectionReader(f, k.size, info.Size()-k.size))
 	if err != nil {
 		return nil, files.Explain("read", l.dir.Join(name), err)

@@ -165,11 +165,9 @@ func (t *Tracker) session(l Line) {
 
 func (t *Tracker) use(l Line, u ToolUse) {
 	t.step.Messages = append(t.step.Messages, supplement(l, u))
-	if u.ToolName == "TeamCreate" && !t.state.Team.known() {
-		t.state.Creates = true
-	}
-	if !t.state.Applied.Has(u.ToolUseID) {
-		t.step.Dirty = true // a replay is nothing to save
+	if !t.state.Applied.Has(u.ToolUseID) { // a replay is nothing to save, and decides nothing
+		t.step.Dirty = true
+		t.state.Creates = t.state.Creates || u.ToolName == "TeamCreate" && !t.state.Team.known()
 	}
 	if n := t.open.Use(u, t.clock()); n > 0 {
 		t.stats.Expired += int64(n)

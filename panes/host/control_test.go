@@ -149,7 +149,6 @@ func TestBadRequestsAreExplained(t *testing.T) {
 		{`{"v":1,"op":"capture","params":{"lines":"many"}}` + "\n", "INVALID_ARGUMENT", "parameters"},
 		{`{"v":1,"op":"attach","params":[]}` + "\n", "INVALID_ARGUMENT", "parameters"},
 		{`{"v":1,"op":"inject","params":{}}` + "\n", "RECIPIENT_INACTIVE", "nothing runs"},
-		{`{"v":1,"op":"ask"}` + "\n", "UNSUPPORTED", "asked"},
 		{`{"v":1,"op":"status","later":{"a":1}}`, `"id"`, h.id}, // unknown fields, no line break at the end
 		{strings.Repeat("x", maxRequest+10), "LIMIT_REACHED", "longer"},
 	} {

@@ -52,8 +52,7 @@ func (s *Service) OfFile(ctx context.Context, name, file string) (t store.Team, 
 // Nothing is undone when a part of it fails: the team was there before.
 func (s *Service) adopt(ctx context.Context, t store.Team, p Plan, progress func(string)) error {
 	if t.LeadProcess != nil && !isThisProcess(t.LeadProcess) && leadAlive(t) == signals.Alive {
-		return fault.New(fault.TeamExists, "team %s is led by process %d, which runs", t.Name, t.LeadProcess.PID).
-			WithHint("leadlight top -t %s shows the team; leadlight down %s ends it", t.Name, t.Name)
+		return s.explainExisting(ctx, t.Name, fault.TeamExists)
 	}
 	taken, err := s.Takeover(ctx, t.Name, TakeoverSpec{Process: p.Team.LeadProcess})
 	if err != nil {

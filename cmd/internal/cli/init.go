@@ -10,24 +10,67 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/spf13/cobra"
 )
 
+type initOptions struct {
+	Template string
+	List     bool
+}
+
 // written is the answer of init.
 type written struct {
-	Path string `json:"path"`
+	Path     string `json:"path"`
+	Team     string `json:"team"`
+	Template string `json:"template"`
 }
 
-func initCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "init", Short: "Write a commented " + config.TeamFileName,
-		Long: "Write a commented " + config.TeamFileName + " into this folder. One that is there is left alone.", Example: "  leadlight init && leadlight up",
-		Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
+func initCommand(a *app, run func(context.Context, *app, initOptions) error) *cobra.Command {
+	var o initOptions
+	var names []string
+	for _, t := range config.Templates() {
+		names = append(names, t.Name)
 	}
+	c := &cobra.Command{
+		Use: "init", Short: "Write a commented " + config.TeamFileName,
+		Long: "Write a commented " + config.TeamFileName + " into this folder. The team is named after the folder. Without\n" +
+			"--template it is a team of the agent that is installed, or, if there is none, a team of commands. A\n" +
+			"file that is there is not changed.",
+		Example: "  leadlight init && leadlight up\n  leadlight init --template review", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
+	}
+	c.Flags().Var(choice{&o.Template, names}, "template", "`NAME` of the template: "+strings.Join(names, ", "))
+	c.Flags().BoolVar(&o.List, "list", false, "list the templates")
+	complete(c, "template", names...)
+	return c
 }
 
-func runInit(_ context.Context, a *app) error {
+func runInit(_ context.Context, a *app, o initOptions) error {
+	if o.List {
+		return a.answer(config.Templates(), func(w io.Writer) {
+			for _, t := range config.Templates() {
+				fmt.Fprintf(w, "%-10s %s\n", t.Name, t.Short)
+			}
+		})
+	}
+	path, err := filepath.Abs(config.TeamFileName)
+	if err != nil {
+		return fmt.Errorf("find the team file: %w", err)
+	}
+	agent := a.installedAgent()
+	if o.Template == "" {
+		o.Template = "agents"
+		if agent == "" {
+			o.Template = "checks"
+		}
+	}
+	if agent == "" {
+		agent = profiles.Claude
+	}
+	team := config.TeamNameOf(filepath.Base(filepath.Dir(path)))
+	text, _ := config.Template(o.Template, team, agent) // the flag takes no other
 	f, err := os.OpenFile(config.TeamFileName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {
 		return usage("%s is already there", config.TeamFileName).WithHint("leadlight up runs it; move it away for a new one")
@@ -35,14 +78,27 @@ func runInit(_ context.Context, a *app) error {
 	if err != nil {
 		return fmt.Errorf("write the team file: %w", err)
 	}
-	_, err = io.Copy(f, strings.NewReader(config.Starter))
+	_, err = io.WriteString(f, text)
 	if err = errors.Join(err, f.Close()); err != nil {
 		_ = os.Remove(config.TeamFileName)
 		return fmt.Errorf("write the team file: %w", err)
 	}
-	path, err := filepath.Abs(config.TeamFileName)
-	if err != nil {
-		return fmt.Errorf("find the team file: %w", err)
+	return a.answer(written{path, team, o.Template}, func(io.Writer) {
+		a.say("%s is written: team %s, template %s; leadlight up runs it", config.TeamFileName, team, o.Template)
+	})
+}
+
+// installedAgent is the first agent whose program is on PATH, "" if there is none.
+func (a *app) installedAgent() string {
+	set := profiles.NewSet(nil)
+	for _, name := range append([]string{profiles.Claude}, set.Names()...) {
+		p, err := set.Get(name)
+		if err != nil || len(p.Command) == 0 || p.Kind != profiles.Native && p.Kind != profiles.Interactive {
+			continue
+		}
+		if teams.FindProgram(p.Command[0], "", a.getenv("PATH")) != "" {
+			return name
+		}
 	}
-	return a.answer(written{path}, func(io.Writer) { a.say("%s is written; leadlight up runs it", config.TeamFileName) })
+	return ""
 }

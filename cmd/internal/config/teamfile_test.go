@@ -206,3 +206,25 @@ func FuzzTeamFile(f *testing.F) {
 		_, _ = parseUserFile("u.yaml", data)
 	})
 }
+
+// Every template is a team file as it stands, for a team that is named after its folder.
+func TestXH07_TheTemplatesAreTeamFiles(t *testing.T) {
+	for _, info := range Templates() {
+		text, ok := Template(info.Name, TeamNameOf("My Project 2"), "claude")
+		if !ok || strings.Contains(text, "AGENT") {
+			t.Fatalf("%s: %v\n%s", info.Name, ok, text)
+		}
+		f, err := ParseTeamFile("leadlight.yaml", "/here", []byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", info.Name, err)
+		}
+		if f.Plan.Team.Name != "my-project-2" || len(f.Plan.Members) == 0 || len(f.Plan.Tasks) == 0 {
+			t.Errorf("%s: %+v", info.Name, f.Plan.Team)
+		}
+	}
+	for folder, want := range map[string]string{"a": "team-a", "": "team", "x_y": "x-y", "日本": "team", strings.Repeat("b", 80): strings.Repeat("b", 64)} {
+		if got := TeamNameOf(folder); got != want {
+			t.Errorf("folder %q: team %q, want %q", folder, got, want)
+		}
+	}
+}

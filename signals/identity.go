@@ -17,6 +17,8 @@ type Identity struct {
 	Boot      string `json:"boot"`              // changes with every boot
 	Namespace string `json:"namespace"`         // the pid namespace the number is valid in; "" on macOS
 	Machine   string `json:"machine,omitempty"` // tells another machine (shared folders) from another boot
+	Clock     string `json:"clock,omitempty"`   // the time namespace that Start is counted in; "" on macOS
+	HostName  string `json:"hostName,omitempty"`
 }
 
 // Self returns the identity of this process.
@@ -39,42 +41,50 @@ func Identify(pid int) (Identity, error) {
 	if err != nil {
 		return Identity{}, fmt.Errorf("identify pid %d: %w", pid, err)
 	}
-	id.PID, id.Start = pid, p.Start
-	return id, nil
+	return id.of(pid, p.Start), nil
 }
 
-// Probe tells whether the process runs. Gone is said only with proof: the pid is
-// free, belongs to a process that started at another time, or the machine was
-// booted since. A process of another machine or another pid namespace, or one
-// that may not be looked at, is Unknown.
+// of is the identity of another process of the same place.
+func (id Identity) of(pid int, start uint64) Identity {
+	id.PID, id.Start = pid, start
+	return id
+}
+
+// Probe tells whether the process runs, see Observe.
 func (id Identity) Probe() Liveness {
+	state, _ := id.Observe()
+	return state
+}
+
+// Observe tells whether the process runs, and if it cannot be told, why. Gone is said
+// only with proof: the pid is free or belongs to a process that started at another
+// time, and all that the record says of the place (machine, host name, namespaces) is
+// true here. Where one of them differs, the pid is another's, or the base folder is
+// looked at from somewhere else: that is Unknown. Only the boot may differ, and then
+// only if no such process is there: the machine was started again.
+func (id Identity) Observe() (Liveness, error) {
 	switch err := id.prove(); {
 	case err == nil:
-		return Alive
+		return Alive, nil
 	case errors.Is(err, ErrGone):
-		return Gone
+		return Gone, nil
+	default:
+		return Unknown, err
 	}
-	return Unknown
 }
 
 // prove returns nil if the pid means this very process and it runs, ErrGone if
 // it is proved not to, ErrUnproven otherwise.
 func (id Identity) prove() error {
 	if id.PID <= 0 || id.Boot == "" {
-		return ErrUnproven
+		return fmt.Errorf("%w: no process is recorded", ErrUnproven)
 	}
 	now, err := here()
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnproven, err)
 	}
-	if id.Boot != now.Boot {
-		if id.Machine != now.Machine {
-			return fmt.Errorf("%w: it ran on another machine", ErrUnproven)
-		}
-		return ErrGone
-	}
-	if id.Namespace != now.Namespace {
-		return fmt.Errorf("%w: it runs in another pid namespace", ErrUnproven)
+	if what := id.elsewhere(now); what != "" {
+		return fmt.Errorf("%w: it was recorded %s", ErrUnproven, what)
 	}
 	p, err := lookup(id.PID)
 	switch {
@@ -84,8 +94,26 @@ func (id Identity) prove() error {
 		return fmt.Errorf("%w: %w", ErrUnproven, err)
 	case p.Start != id.Start, p.zombie:
 		return ErrGone
+	case id.Boot != now.Boot:
+		return fmt.Errorf("%w: it was recorded in another boot, and yet there is a process with its number and start", ErrUnproven)
 	}
 	return nil
+}
+
+// elsewhere says in which other place an identity was recorded than this process sees,
+// "" if in this one.
+func (id Identity) elsewhere(now Identity) string {
+	for _, place := range []struct{ recorded, now, what string }{
+		{id.Machine, now.Machine, "on another machine"},
+		{id.Namespace, now.Namespace, "in another pid namespace"},
+		{id.Clock, now.Clock, "in another time namespace"},
+		{id.HostName, now.HostName, "under another host name (" + id.HostName + ")"},
+	} {
+		if place.recorded != place.now {
+			return place.what
+		}
+	}
+	return ""
 }
 
 // Signal sends sig to this very process and to no other. The error is ErrGone if

@@ -23,7 +23,8 @@ func TestSelfIsAlive(t *testing.T) {
 	}
 }
 
-func TestProbe(t *testing.T) {
+// TestXH04_OnlyProofIsGone: whatever differs in the place makes it unknown, never gone.
+func TestXH04_OnlyProofIsGone(t *testing.T) {
 	running := start(t, part("sleep"))
 	with := func(change func(*Identity)) Identity {
 		id := running
@@ -37,9 +38,15 @@ func TestProbe(t *testing.T) {
 	}{
 		{"running", running, Alive},
 		{"the pid was given out again", with(func(id *Identity) { id.Start++ }), Gone},
-		{"before a reboot", with(func(id *Identity) { id.Boot = "another" }), Gone},
+		{"before a reboot", with(func(id *Identity) { id.Boot = "another"; id.Start++ }), Gone},
+		{"a file over the boot id", with(func(id *Identity) { id.Boot = "another" }), Unknown},
+		{"another machine id", with(func(id *Identity) { id.Machine = "other" }), Unknown},
+		{"another machine id, and nobody there", with(func(id *Identity) { id.Machine = "other"; id.Start++ }), Unknown},
+		{"another host name, and nobody there", with(func(id *Identity) { id.HostName = "other"; id.Start++ }), Unknown},
+		{"another time namespace, where it started at another time", with(func(id *Identity) { id.Clock = "time:[1]"; id.Start++ }), Unknown},
 		{"another machine with the same folder", with(func(id *Identity) { id.Boot, id.Machine = "another", "other" }), Unknown},
-		{"another pid namespace", with(func(id *Identity) { id.Namespace = "pid:[1]" }), Unknown},
+		{"another pid namespace", with(func(id *Identity) { id.Namespace = "pid:[1]"; id.Start++ }), Unknown},
+		{"another pid namespace of an earlier boot", with(func(id *Identity) { id.Boot, id.Namespace = "another", "pid:[1]" }), Unknown},
 		{"no identity", Identity{}, Unknown},
 		{"a pid without boot", Identity{PID: running.PID, Start: running.Start}, Unknown},
 	} {

@@ -3,6 +3,7 @@ package signals
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"sync"
 	"syscall"
@@ -12,11 +13,15 @@ import (
 
 // here returns an Identity with everything but pid and start time filled in. The
 // boot session's UUID changes with every boot; macOS has no pid namespaces, and
-// no name of the machine that a process may read and that never changes, so a
-// folder shared between two Macs is not told from one that saw a reboot.
+// no id of the machine that a process may read; folders shared between two Macs are
+// told apart by the host's name.
 var here = sync.OnceValues(func() (Identity, error) {
 	boot, err := unix.Sysctl("kern.bootsessionuuid")
-	return Identity{Boot: boot}, err
+	if err != nil {
+		return Identity{}, err
+	}
+	name, err := os.Hostname()
+	return Identity{Boot: boot, HostName: name}, err
 })
 
 // Process states and flags of sys/proc.h.

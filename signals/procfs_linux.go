@@ -12,30 +12,34 @@ import (
 	"syscall"
 )
 
-// here returns an Identity with everything but pid and start time filled in for
-// this machine, boot and pid namespace. None of it changes during a process's life.
+// here returns an Identity with everything but pid and start time filled in, as this
+// process found it when it first asked.
 var here = sync.OnceValues(func() (Identity, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
-		return Identity{}, err
+		return Identity{}, fmt.Errorf("read the id of this boot: %w", err)
 	}
 	ns, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
-		return Identity{}, err
+		return Identity{}, fmt.Errorf("read the pid namespace: %w", err)
 	}
-	return Identity{Boot: strings.TrimSpace(string(boot)), Namespace: ns, Machine: machine()}, nil
+	clock, _ := os.Readlink("/proc/self/ns/time") // older kernels have none
+	name, err := os.Hostname()
+	if err != nil {
+		return Identity{}, fmt.Errorf("read the host name: %w", err)
+	}
+	return Identity{
+		Boot: strings.TrimSpace(string(boot)), Namespace: ns, Clock: clock,
+		Machine: machine(name), HostName: name,
+	}, nil
 })
 
 // machine is /etc/machine-id (see machine-id(5)), else the name of the host.
-func machine() string {
+func machine(name string) string {
 	if id, err := os.ReadFile("/etc/machine-id"); err == nil {
 		if s := strings.TrimSpace(string(id)); s != "" {
 			return s
 		}
-	}
-	name, err := os.Hostname()
-	if err != nil {
-		return ""
 	}
 	return name
 }

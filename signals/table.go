@@ -131,7 +131,7 @@ func snapshot(known *facts) (Table, error) {
 	}
 	t := Table{byPID: make(map[int]Process, len(all)), children: map[int][]int{}, vanished: vanished, facts: known}
 	for _, p := range all {
-		p.Boot, p.Namespace, p.Machine = base.Boot, base.Namespace, base.Machine
+		p.Identity = base.of(p.PID, p.Start)
 		t.byPID[p.PID] = p
 		t.children[p.PPID] = append(t.children[p.PPID], p.PID)
 	}

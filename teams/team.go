@@ -131,7 +131,8 @@ func leadAlive(t store.Team) signals.Liveness {
 	if err != nil {
 		return signals.Unknown
 	}
-	return signals.Identity{PID: p.PID, Start: start, Boot: self.Boot, Namespace: self.Namespace, Machine: self.Machine}.Probe()
+	self.PID, self.Start = p.PID, start
+	return self.Probe()
 }
 
 // explainExisting says of a team that is already there whose it is and the ways on.

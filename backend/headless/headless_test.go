@@ -85,7 +85,7 @@ func TestPI04_AStrangersNumber(t *testing.T) {
 	}
 	earlier, rebooted := is, is
 	earlier.Start--
-	rebooted.Boot = "another-boot"
+	rebooted.Boot, rebooted.Start = "another-boot", is.Start+1
 	for name, process := range map[string]signals.Identity{"an earlier process": earlier, "an earlier boot": rebooted} {
 		t.Run(name, func(t *testing.T) {
 			b, dir := fresh(t)

@@ -292,7 +292,7 @@ func (r *rig) office(b *testing.B) *office {
 			t, err := open("", "")
 			return panes.Choice{Type: "tmux", Socket: r.tmux.Socket, Backend: t}, err
 		},
-		Open: open,
+		Open: open, Claims: teams.Claims(fs.Roster()),
 	})
 	o.svc = teams.New(teams.Config{
 		Base: o.base, Roster: fs.Roster(), Tasks: fs.Tasks(), Mail: o.mail, Cwd: r.path("work"), Panes: o.panes,

@@ -10,15 +10,22 @@ import (
 	"github.com/leadlight-dev/leadlight/panes/state"
 )
 
-// closePanes closes the panes of a set that are still ours: one list and one close for
+// inProcess is what Claude Code's files call a member without a pane of its own.
+const inProcess = "in-process"
+
+// closePanes is the only place from which this package closes panes: those of a set of
+// hosts, each proved to be its member's, that are still ours: one list and one close for
 // each terminal. A pane that stays makes its result unproven; one that was there
 // although nothing ran makes it pane-killed.
 func (m *Manager) closePanes(ctx context.Context, set []Target, results []StopResult) {
 	type terminal struct{ backend, socket string }
 	at := map[terminal][]int{}
 	for i, t := range set {
-		if t.Pane != "" && t.Backend != "" {
+		if results[i].host != nil && t.Pane != "" && t.Backend != "" {
 			k := terminal{t.Backend, t.Terminal}
+			if t.Backend == inProcess {
+				k = terminal{Headless, HeadlessFolder(m.opt.Runtime)}
+			}
 			at[k] = append(at[k], i)
 		}
 	}

@@ -351,9 +351,11 @@ func (m *Manager) undo(ctx context.Context, l Launch, pane backend.Pane) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*terminalLimit)
 	defer cancel()
 	r := l.Record
-	m.End(ctx, Target{Team: r.Team, Agent: r.Agent, Host: r.Host, Backend: r.Backend, Terminal: r.Terminal, Pane: pane.ID}, time.Second, 2*time.Second)
-	if r.EnvFile != "" {
-		_ = os.Remove(r.EnvFile)
+	s := m.Stopper(time.Second, 2*time.Second)
+	s.prove = m.launched
+	s.endAll(ctx, []Target{{Team: r.Team, Agent: r.Agent, Host: r.Host, Backend: r.Backend, Terminal: r.Terminal, Pane: pane.ID}})
+	if f, err := m.envFile(r.Host); err == nil {
+		_ = f.remove()
 	}
 	if rec, err := m.records.Launch(ctx, r.Team, r.Agent); err == nil && rec.Host == r.Host {
 		if err := m.records.Forget(r.Team, r.Agent); err == nil && l.before != nil {

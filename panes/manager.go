@@ -76,6 +76,9 @@ type Options struct {
 	// Choose decides where new panes go. It is called when the first pane is
 	// wanted, and its answer is kept.
 	Choose func(context.Context) (Choice, error)
+	// Claims asks every roster of the base directory which hosts it names. nil: none can
+	// be asked, and then nothing is ended whose host does not answer.
+	Claims func(ctx context.Context) (Claims, error)
 	// Open returns the backend of a pane that is already there.
 	Open func(backendType, socket string) (backend.Backend, error)
 }
@@ -93,7 +96,8 @@ type Manager struct {
 
 // NewManager returns a Manager.
 func NewManager(o Options) *Manager {
-	return &Manager{opt: o, baseKey: BaseKey(o.Base), records: NewRecords(o.Dir), opened: map[string]backend.Backend{}}
+	key := BaseKey(o.Base)
+	return &Manager{opt: o, baseKey: key, records: &Records{dir: o.Dir, baseKey: key}, opened: map[string]backend.Backend{}}
 }
 
 // Records returns the launch and host records.

@@ -3,8 +3,6 @@ package panes
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -34,49 +32,35 @@ func (m *Manager) Observe(ctx context.Context, team, agent, hostID string, spawn
 	if l, err := m.records.Launch(ctx, team, agent); err == nil && l.Host == hostID {
 		o.Launch = l
 	}
-	rec, err := m.records.Host(ctx, team, agent)
+	seen := m.sight(ctx, team, agent, hostID)
+	o.Record, o.Status = seen.record, seen.status
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || (err == nil && rec.Host != hostID):
-		o.State, o.Reason = state.Lost, "its host left no record"
-		if deadline := spawnedAt.Add(launchGrace); time.Now().Before(deadline) || time.Now().Before(o.Launch.Deadline) {
-			o.State, o.Reason = state.Starting, ""
+	case seen.answers():
+		if !seen.known() {
+			o.Record = rebuilt(seen.status, m.SocketPath(team, agent))
 		}
-		return o
-	case err != nil:
-		o.State, o.Reason = state.Unknown, err.Error()
-		return o
+		o.State, o.Reason = cmp.Or(seen.status.State, state.Starting), seen.status.Reason
+	case seen.record.Ended != nil:
+		o.State, o.Reason = seen.record.Ended.State, seen.record.Ended.Reason
+	case !seen.known() && seen.broken == nil && onItsWay(spawnedAt, o.Launch):
+		o.State = state.Starting
+	case seen.state == signals.Gone:
+		o.State, o.Reason = state.Lost, seen.why
+	default:
+		o.State, o.Reason = state.Unknown, seen.why
 	}
-	o.Record = rec
-	st, err := status(ctx, rec.Socket)
-	if err == nil && st.ID == hostID {
-		o.Status, o.State, o.Reason = st, cmp.Or(st.State, state.Starting), st.Reason
-		return o
-	}
-	if late, lateErr := m.records.Host(ctx, team, agent); lateErr == nil && late.Host == hostID {
-		o.Record = late // it may have ended between the two looks
-	}
-	o.State, o.Reason = silent(o.Record, err)
 	return o
 }
 
-// silent says what it means that a host does not answer.
-func silent(rec HostRecord, err error) (found, reason string) {
-	if rec.Ended != nil {
-		return rec.Ended.State, rec.Ended.Reason
-	}
-	switch rec.Process.Probe() {
-	case signals.Gone:
-		if self, err := signals.Self(); err == nil && self.Boot != rec.Process.Boot {
-			return state.Lost, "the machine was restarted"
-		}
-		return state.Lost, "its host was killed"
-	case signals.Alive:
-		if errors.Is(err, host.ErrNoHost) {
-			return state.Unknown, "its host runs but does not listen"
-		}
-		return state.Unknown, "its host runs but does not answer"
-	}
-	return state.Unknown, "its host could not be observed"
+// onItsWay tells whether a member may be without a host record because it has only just
+// been launched.
+func onItsWay(spawnedAt time.Time, l LaunchRecord) bool {
+	return time.Now().Before(spawnedAt.Add(launchGrace)) || time.Now().Before(l.Deadline)
+}
+
+// rebuilt is the record of a host whose own cannot be read, from its answer.
+func rebuilt(st host.Status, socket string) HostRecord {
+	return HostRecord{Version: recordVersion, Host: st.ID, Process: st.Identity, Socket: socket, StartedAt: st.StartedAt}
 }
 
 // PaneThere tells whether a pane that is not ours is still in the terminal that

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/signals"
@@ -23,32 +24,79 @@ type Orphan struct {
 	Kind   string // pane, process, record, socket, file, folder
 	What   string
 	Why    string
+	Kept   string // why it will not be removed; "": it can be
 	remove func(context.Context) error
 }
 
 // Remove removes it. What does not prove to be ours is left alone with an error.
-func (o Orphan) Remove(ctx context.Context) error { return o.remove(ctx) }
+func (o Orphan) Remove(ctx context.Context) error {
+	if o.Kept != "" {
+		return errors.New(o.Kept)
+	}
+	return o.remove(ctx)
+}
 
 // envFileAge is how old a handed-over environment must be before it counts as
 // never taken.
 const envFileAge = time.Minute
 
-// Orphans looks for panes, processes, sockets, files and records that carry our
-// mark and that living does not vouch for. living tells whether the roster of a
-// team names that host for that member.
-func (m *Manager) Orphans(ctx context.Context, living func(team, agent, hostID string) bool) ([]Orphan, error) {
-	panes, err := m.orphanPanes(ctx, living)
-	records, recErr := m.orphanRecords(ctx, living)
-	return append(append(panes, records...), m.orphanFiles(ctx)...), errors.Join(err, recErr)
+// Orphans looks for panes, processes, sockets, files and records that carry our mark and
+// belong to no member of any team. The rosters are read after the panes and records, and
+// again before each removal: a pending member is in its roster before it has a pane.
+func (m *Manager) Orphans(ctx context.Context) ([]Orphan, error) {
+	marked, paneErr := m.markedPanes(ctx)
+	recorded, recErr := m.recorded()
+	claims, err := m.claims(ctx)
+	if err != nil {
+		return nil, errors.Join(err, paneErr, recErr)
+	}
+	running, err := markedProcesses()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("look for processes: %w", err), paneErr, recErr)
+	}
+	var out []Orphan
+	for _, t := range marked {
+		if len(claims.Owners[t.Host]) == 0 {
+			out = append(out, Orphan{
+				Kind: "pane", What: fmt.Sprintf("%s of %s@%s", t.Pane, t.Agent, t.Team), Why: "no team names it",
+				Kept: claims.unowned(t.Host), remove: m.removing(t),
+			})
+		}
+	}
+	for _, o := range recorded {
+		out = append(out, m.orphanRecord(ctx, o, claims, running)...)
+	}
+	return append(out, m.orphanFiles(ctx)...), errors.Join(paneErr, recErr)
 }
 
-// orphanPanes are panes of this base directory that no roster names.
-func (m *Manager) orphanPanes(ctx context.Context, living func(team, agent, hostID string) bool) ([]Orphan, error) {
-	var out []Orphan
+// removing ends a host that no roster names, with its pane.
+func (m *Manager) removing(t Target) func(context.Context) error {
+	return func(ctx context.Context) error {
+		s := m.Stopper(2*time.Second, 2*time.Second)
+		s.prove = m.proveOrphan
+		if r := s.endAll(ctx, []Target{t})[0]; r.Outcome == state.Unproven {
+			return errors.New(r.Reason)
+		}
+		return nil
+	}
+}
+
+// markedPanes are the panes with a mark of this base directory.
+func (m *Manager) markedPanes(ctx context.Context) ([]Target, error) {
+	var out []Target
 	var errs []error
 	for _, c := range m.inUse(ctx) {
-		found, err := m.orphanPanesIn(ctx, c, living)
-		out, errs = append(out, found...), append(errs, err)
+		ctx, cancel := context.WithTimeout(ctx, terminalLimit)
+		all, err := c.Backend.List(ctx)
+		cancel()
+		if err != nil {
+			errs = append(errs, fmt.Errorf("list panes: %w", err))
+		}
+		for _, p := range all {
+			if p.Mark.Base == m.baseKey {
+				out = append(out, Target{Team: p.Mark.Team, Agent: p.Mark.Agent, Host: p.Mark.Host, Backend: c.Type, Terminal: c.Socket, Pane: p.ID})
+			}
+		}
 	}
 	return out, errors.Join(errs...)
 }
@@ -68,118 +116,134 @@ func (m *Manager) inUse(ctx context.Context) []Choice {
 	return out
 }
 
-func (m *Manager) orphanPanesIn(ctx context.Context, c Choice, living func(team, agent, hostID string) bool) ([]Orphan, error) {
-	ctx, cancel := context.WithTimeout(ctx, terminalLimit)
-	defer cancel()
-	all, err := c.Backend.List(ctx)
+// markedProcesses are what runs, by the host whose id it carries.
+func markedProcesses() (map[string][]signals.Process, error) {
+	table, err := signals.Snapshot()
 	if err != nil {
-		return nil, fmt.Errorf("list panes: %w", err)
+		return nil, err
 	}
-	var out []Orphan
-	for _, p := range all {
-		if p.Mark.Base != m.baseKey || living(p.Mark.Team, p.Mark.Agent, p.Mark.Host) {
-			continue
+	out := map[string][]signals.Process{}
+	for _, p := range table.All() {
+		if id, ok := p.Variable(signals.Mark); ok && id != "" {
+			out[id] = append(out[id], p)
 		}
-		t := Target{Team: p.Mark.Team, Agent: p.Mark.Agent, Host: p.Mark.Host, Backend: c.Type, Terminal: c.Socket, Pane: p.ID}
-		out = append(out, Orphan{
-			Kind: "pane", What: fmt.Sprintf("%s of %s@%s", p.ID, t.Agent, t.Team), Why: "no team names it",
-			remove: unless(living, t, m.endOrphan),
-		})
 	}
 	return out, nil
 }
 
-// errNamed says that a roster has come to name what was an orphan a moment ago.
-var errNamed = errors.New("a team names it now")
-
-// unless looks once more whether a team names the host before it is ended.
-func unless(living func(team, agent, hostID string) bool, t Target, end func(context.Context, Target) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if living(t.Team, t.Agent, t.Host) {
-			return errNamed
-		}
-		return end(ctx, t)
-	}
-}
-
-func (m *Manager) endOrphan(ctx context.Context, t Target) error {
-	if e := m.End(ctx, t, 2*time.Second, 2*time.Second); e.Outcome == state.Unproven {
-		return errors.New(e.Reason)
-	}
-	return nil
-}
-
-// orphanRecords are records of hosts that no roster names, and what hosts that
-// were killed have left running.
-func (m *Manager) orphanRecords(ctx context.Context, living func(team, agent, hostID string) bool) ([]Orphan, error) {
+// recorded are the members of whom there are records, whatever became of their teams.
+func (m *Manager) recorded() ([]Owner, error) {
 	teams, err := m.opt.Dir.ReadDir("leadlight")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list host records: %w", err)
 	}
-	var out []Orphan
+	var out []Owner
 	for _, team := range teams {
 		agents := map[string]bool{}
 		for _, kind := range []string{"hosts", "launch"} {
 			entries, _ := m.opt.Dir.ReadDir(OwnPath(team.Name(), kind)) // absent: no records
 			for _, e := range entries {
-				if agent, ok := strings.CutSuffix(e.Name(), ".json"); ok {
+				if agent, ok := strings.CutSuffix(e.Name(), ".json"); ok && !strings.HasPrefix(agent, ".") {
 					agents[agent] = true
 				}
 			}
 		}
 		for _, agent := range slices.Sorted(maps.Keys(agents)) {
-			out = append(out, m.orphanRecord(ctx, team.Name(), agent, living)...)
+			out = append(out, Owner{team.Name(), agent})
 		}
 	}
 	return out, nil
 }
 
-func (m *Manager) orphanRecord(ctx context.Context, team, agent string, living func(team, agent, hostID string) bool) []Orphan {
-	rec, hostErr := m.records.Host(ctx, team, agent)
-	launch, launchErr := m.records.Launch(ctx, team, agent)
-	hostID := rec.Host
+// orphanRecord is what the records of a member lead to: processes that no team has, or
+// whose host was killed, and the records themselves. Of records that cannot be read
+// nothing is known, and nothing is done about them; doctor tells of them.
+func (m *Manager) orphanRecord(ctx context.Context, o Owner, claims Claims, running map[string][]signals.Process) []Orphan {
+	rec, hostErr := m.records.Host(ctx, o.Team, o.Agent)
+	launch, launchErr := m.records.Launch(ctx, o.Team, o.Agent)
+	t := Target{Team: o.Team, Agent: o.Agent, Host: rec.Host}
 	if hostErr != nil {
-		hostID = launch.Host
+		t.Host = launch.Host
 	}
-	if (hostErr != nil && launchErr != nil) || hostID == "" {
-		return nil // unreadable: doctor says so, nobody removes it
+	if hostErr != nil && launchErr != nil {
+		return nil
 	}
-	known := living(team, agent, hostID)
-	alive := hostErr == nil && rec.Process.Probe() != signals.Gone
-	t := Target{Team: team, Agent: agent, Host: hostID}
-	if launchErr == nil && launch.Host == hostID {
+	if launchErr == nil && launch.Host == t.Host {
 		t.Backend, t.Terminal = launch.Backend, launch.Terminal
 	}
-	var out []Orphan
-	if left, err := signals.Marked(hostID); err == nil && len(left) > 0 && (!known || !alive) {
-		out = append(out, Orphan{
-			Kind: "process", What: fmt.Sprintf("%d processes of %s@%s, the first is pid %d %s", len(left), agent, team, left[0].PID, left[0].Command),
-			Why: whyOrphan(known),
-			remove: func(ctx context.Context) error {
-				if alive {
-					return unless(living, t, m.endOrphan)(ctx)
-				}
-				return m.endOrphan(ctx, t)
-			},
-		})
+	if owners := claims.Owners[t.Host]; slices.Contains(owners, o) && len(running[t.Host]) > 0 {
+		if left, found := m.Left(ctx, t); found {
+			return []Orphan{left}
+		}
+		return nil
+	} else if len(owners) > 0 {
+		return nil
 	}
-	if !known && !alive {
-		out = append(out, Orphan{
-			Kind: "record", What: path.Join("leadlight", team, "hosts", agent+".json"), Why: "no team names its host",
-			remove: func(context.Context) error { return m.records.Forget(team, agent) },
-		})
+	kept := claims.unowned(t.Host)
+	if len(running[t.Host]) > 0 {
+		if what, _ := leftOf(t); what != "" {
+			return []Orphan{{Kind: "process", What: what, Why: "no team names their host", Kept: kept, remove: m.removing(t)}}
+		}
 	}
-	return out
+	if m.sight(ctx, o.Team, o.Agent, t.Host).state != signals.Gone {
+		return nil
+	}
+	return []Orphan{{
+		Kind: "record", What: path.Join("leadlight", o.Team, "hosts", o.Agent+".json"), Why: "no team names its host", Kept: kept,
+		remove: func(ctx context.Context) error {
+			if _, err := m.proveOrphan(ctx, t, m.asking(ctx)); err != nil {
+				return err
+			}
+			return m.records.Forget(o.Team, o.Agent)
+		},
+	}}
 }
 
-func whyOrphan(known bool) string {
-	if known {
-		return "their host was killed"
+// leftOf says what runs under the id of a host and would be ended, "" if nothing does.
+func leftOf(t Target) (string, error) {
+	left, err := signals.TreeKiller{Host: t.Host}.Left()
+	if err != nil || len(left) == 0 {
+		return "", err
 	}
-	return "no team names their host"
+	return fmt.Sprintf("%d processes of %s@%s, the first is pid %d %s", len(left), t.Agent, t.Team, left[0].PID, left[0].Command), nil
 }
 
-// orphanFiles are sockets that nobody listens on and environments nobody took.
+// Left finds what a host that is proved to be gone has left running.
+func (m *Manager) Left(ctx context.Context, t Target) (Orphan, bool) {
+	gone := func(ctx context.Context) (ownHost, error) {
+		h, err := m.prove(ctx, t, m.asking(ctx))
+		if err == nil && h.seen.state != signals.Gone {
+			err = errors.New("its host may run")
+		}
+		return h, err
+	}
+	h, err := gone(ctx)
+	if err != nil {
+		return Orphan{}, false
+	}
+	m.sweep(h)
+	what, err := leftOf(t)
+	if err == nil && what == "" {
+		return Orphan{}, false
+	}
+	out := Orphan{Kind: "process", What: what, Why: "their host was killed", remove: func(ctx context.Context) error {
+		h, err := gone(ctx)
+		if err != nil {
+			return err
+		}
+		if e := killTree(ctx, h, 2*time.Second, false, nil); e.Outcome == state.Unproven {
+			return errors.New(e.Reason)
+		}
+		return nil
+	}}
+	if err != nil {
+		out.Kept = fault.Of(err).Message
+	}
+	return out, true
+}
+
+// orphanFiles are sockets that nobody listens on, environments nobody took, and the
+// folders of leads that are gone.
 func (m *Manager) orphanFiles(ctx context.Context) []Orphan {
 	entries, err := os.ReadDir(m.runDir())
 	if err != nil {
@@ -187,31 +251,41 @@ func (m *Manager) orphanFiles(ctx context.Context) []Orphan {
 	}
 	var out []Orphan
 	for _, e := range entries {
-		file := filepath.Join(m.runDir(), e.Name())
-		l := Orphan{What: file, remove: func(context.Context) error { return os.Remove(file) }}
-		switch {
-		case e.IsDir() && strings.HasPrefix(e.Name(), leadPrefix):
-			if lead, err := ReadLead(file); err == nil && lead.Process.Probe() != signals.Gone {
-				continue
-			} else if fi, err := e.Info(); err != nil || time.Since(fi.ModTime()) < envFileAge {
-				continue
-			}
-			l.Kind, l.Why, l.remove = "folder", "its lead is gone", func(context.Context) error { return os.RemoveAll(file) }
-		case strings.HasSuffix(file, ".sock"):
-			if _, err := status(ctx, file); !errors.Is(err, host.ErrNoHost) {
-				continue
-			}
-			l.Kind, l.Why = "socket", "nobody listens on it"
-		case strings.HasPrefix(e.Name(), "env-"):
-			fi, err := e.Info()
-			if err != nil || time.Since(fi.ModTime()) < envFileAge {
-				continue
-			}
-			l.Kind, l.Why = "file", "no host took it"
-		default:
-			continue
+		f, kind, why := m.staleFile(ctx, e)
+		if why != "" {
+			out = append(out, Orphan{Kind: kind, What: f.path, Why: why, remove: func(context.Context) error { return f.remove() }})
 		}
-		out = append(out, l)
 	}
 	return out
+}
+
+// staleFile says why a file of the run folder is of no use any more, "" if it may be.
+// What is not of the form that we make is not ours to judge.
+func (m *Manager) staleFile(ctx context.Context, e fs.DirEntry) (f runFile, kind, why string) {
+	name := filepath.Join(m.runDir(), e.Name())
+	info, err := e.Info()
+	if err != nil {
+		return f, "", ""
+	}
+	old := time.Since(info.ModTime()) > envFileAge
+	switch {
+	case strings.HasPrefix(e.Name(), leadPrefix) && info.IsDir() && checkHostID(e.Name()[len(leadPrefix):]) == nil:
+		lead, err := ReadLead(name)
+		if gone := err == nil && lead.Process.Probe() == signals.Gone; gone || old && errors.Is(err, fs.ErrNotExist) {
+			return runFile{name}, "folder", "its lead is gone"
+		}
+	case strings.HasSuffix(name, ".sock"):
+		f, err := typed(name, fs.ModeSocket)
+		if err != nil {
+			return f, "", ""
+		}
+		if _, err := status(ctx, name); errors.Is(err, host.ErrNoHost) {
+			return f, "socket", "nobody listens on it"
+		}
+	case old && strings.HasPrefix(e.Name(), "env-"):
+		if f, err := m.envFile(e.Name()[len("env-"):]); err == nil {
+			return f, "file", "no host took it"
+		}
+	}
+	return f, "", ""
 }

@@ -9,7 +9,6 @@ import (
 	"path"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/signals"
@@ -87,10 +86,13 @@ type Ended struct {
 }
 
 // Records keeps the launch and host records of teams below one base directory.
-type Records struct{ dir *files.Dir }
+type Records struct {
+	dir     *files.Dir
+	baseKey string // names the base directory in the paths of sockets
+}
 
 // NewRecords returns the records below dir, which is the base directory.
-func NewRecords(dir *files.Dir) *Records { return &Records{dir: dir} }
+func NewRecords(dir *files.Dir) *Records { return &Records{dir: dir, baseKey: BaseKey(dir.Path())} }
 
 // OwnPath is a path below the folder that leadlight keeps for a team.
 func OwnPath(team string, elem ...string) string {
@@ -112,9 +114,17 @@ func (r *Records) WriteLaunch(ctx context.Context, l LaunchRecord) error {
 	return r.write(ctx, launchPath(l.Team, l.Agent), l)
 }
 
-// Launch returns the launch record of a member, or fs.ErrNotExist.
+// Launch returns the launch record of a member, or fs.ErrNotExist. One that no spawn of
+// this member writes is fault.CorruptFile.
 func (r *Records) Launch(ctx context.Context, team, agent string) (LaunchRecord, error) {
-	return read[LaunchRecord](ctx, r.dir, launchPath(team, agent))
+	l, err := read[LaunchRecord](ctx, r.dir, launchPath(team, agent))
+	if err != nil {
+		return LaunchRecord{}, err
+	}
+	if why := l.check(r.baseKey, team, agent); why != nil {
+		return LaunchRecord{}, damaged(launchPath(team, agent), why)
+	}
+	return l, nil
 }
 
 // WriteHost stores the host record of a member.
@@ -132,9 +142,17 @@ func (r *Records) WriteHost(ctx context.Context, team, agent string, h HostRecor
 	return r.dir.WriteVolatile(ctx, hostPath(team, agent), data)
 }
 
-// Host returns the host record of a member, or fs.ErrNotExist.
+// Host returns the host record of a member, or fs.ErrNotExist. One that no host of this
+// member writes is fault.CorruptFile.
 func (r *Records) Host(ctx context.Context, team, agent string) (HostRecord, error) {
-	return read[HostRecord](ctx, r.dir, hostPath(team, agent))
+	h, err := read[HostRecord](ctx, r.dir, hostPath(team, agent))
+	if err != nil {
+		return HostRecord{}, err
+	}
+	if why := h.check(r.baseKey, team, agent); why != nil {
+		return HostRecord{}, damaged(hostPath(team, agent), why)
+	}
+	return h, nil
 }
 
 // Forget removes both records of a member.
@@ -171,8 +189,7 @@ func read[T any](ctx context.Context, dir *files.Dir, name string) (T, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return v, err
 	case err != nil:
-		return v, fault.New(fault.CorruptFile, "read %s: %w", name, err).
-			WithHint("leadlight gc --dry-run says whether it still belongs to a living teammate")
+		return v, damaged(name, err)
 	}
 	return v, json.Unmarshal(data, &v)
 }

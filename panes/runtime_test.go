@@ -102,10 +102,10 @@ func TestRecords(t *testing.T) {
 	if _, err := r.Host(ctx, "alpha", "bob"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no record: %v", err)
 	}
-	if err := r.WriteHost(ctx, "alpha", "bob", HostRecord{Host: "h"}); err != nil {
+	if err := r.WriteHost(ctx, "alpha", "bob", hostRecord(dir.Path(), "alpha", "bob")); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Host(ctx, "alpha", "bob"); err != nil || got.Host != "h" || got.Version != recordVersion {
+	if got, err := r.Host(ctx, "alpha", "bob"); err != nil || got.Host != someHost || got.Version != recordVersion {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if err := os.WriteFile(dir.Join("leadlight/alpha/hosts/bob.json"), []byte("{"), 0o600); err != nil {

@@ -3,12 +3,12 @@ package panes
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"syscall"
+	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/signals"
@@ -29,7 +29,8 @@ type StopResult struct {
 	Leftovers []string // left alone on purpose
 	Reason    string   // why it is unproven
 
-	complete bool // the host itself has ended all that it started, and is gone
+	complete bool     // the host itself has ended all that it started, and is gone
+	host     *ownHost // nil: it is not proved to be that member's, and nothing is done to it
 }
 
 // Stopper ends hosts for one verb, in two stages: End for each host, side by side, and
@@ -39,11 +40,23 @@ type Stopper struct {
 	m          *Manager
 	term, kill time.Duration
 	processes  signals.Processes // one look at the machine for all
+	prove      func(ctx context.Context, t Target, claims func() (Claims, error)) (ownHost, error)
+	once       sync.Once
+	claims     Claims
+	err        error // of claims
 }
 
 // Stopper returns one with the limits of TERM and KILL.
 func (m *Manager) Stopper(term, kill time.Duration) *Stopper {
-	return &Stopper{m: m, term: term, kill: kill}
+	return &Stopper{m: m, term: term, kill: kill, prove: m.prove}
+}
+
+// asked asks the rosters once for the whole set, when it matters first.
+func (s *Stopper) asked(ctx context.Context) func() (Claims, error) {
+	return func() (Claims, error) {
+		s.once.Do(func() { s.claims, s.err = s.m.claims(ctx) })
+		return s.claims, s.err
+	}
 }
 
 // End ends one host and closes its pane.
@@ -53,7 +66,10 @@ func (m *Manager) End(ctx context.Context, t Target, term, kill time.Duration) S
 
 // EndAll ends hosts side by side and closes their panes as a set.
 func (m *Manager) EndAll(ctx context.Context, set []Target, term, kill time.Duration) []StopResult {
-	s := m.Stopper(term, kill)
+	return m.Stopper(term, kill).endAll(ctx, set)
+}
+
+func (s *Stopper) endAll(ctx context.Context, set []Target) []StopResult {
 	out := make([]StopResult, len(set))
 	each(len(set), func(i int) { out[i] = s.End(ctx, set[i]) })
 	s.Close(ctx, set, out)
@@ -63,40 +79,47 @@ func (m *Manager) EndAll(ctx context.Context, set []Target, term, kill time.Dura
 // End asks the host to end all that it has started: TERM, and KILL after the limit. If
 // the host is mute or gone, that is done from outside, the host last. Its pane stays.
 func (s *Stopper) End(ctx context.Context, t Target) StopResult {
-	rec, err := s.m.records.Host(ctx, t.Team, t.Agent)
-	known := err == nil && rec.Host == t.Host
-	if known && rec.Ended == nil {
-		ask, cancel := context.WithTimeout(ctx, s.term+2*s.kill+statusLimit)
-		rep, err := host.Dial(rec.Socket).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Term: s.term, Kill: s.kill})
-		cancel()
-		if err == nil {
+	h, err := s.prove(ctx, t, s.asked(ctx))
+	if err != nil {
+		return StopResult{Outcome: state.Unproven, Reason: fault.Of(err).Message}
+	}
+	out := s.endHost(ctx, h)
+	out.host = &h
+	return out
+}
+
+func (s *Stopper) endHost(ctx context.Context, h ownHost) StopResult {
+	if h.seen.record.Ended == nil && h.seen.state == signals.Alive {
+		if rep, err := s.shutDown(ctx, h, s.term); err == nil {
 			out := StopResult{Outcome: state.Terminated, Leftovers: rep.Leftovers}
 			if rep.Killed {
 				out.Outcome = state.Killed
 			}
-			s.awaitGone(ctx, rec)
-			out.complete = len(rep.Survivors) == 0 && rec.Process.Probe() == signals.Gone
+			out.complete = len(rep.Survivors) == 0 && h.process().Probe() == signals.Gone
 			return out
 		}
 	}
-	if known && rec.Ended != nil {
-		if rec.Process.Probe() == signals.Alive { // it stays, to be read: that ends now
-			s.sendAway(ctx, rec)
-		}
-		if rec.Process.Probe() == signals.Gone { // it ended all that it started before it wrote that down
-			return StopResult{Outcome: state.AlreadyStopped, complete: true}
-		}
+	if h.seen.record.Ended == nil {
+		return killTree(ctx, h, s.kill, false, &s.processes)
 	}
-	return s.fromOutside(ctx, t.Host, rec, known)
+	if h.seen.answers() { // it stays, to be read: that ends now
+		_, _ = s.shutDown(ctx, h, 0) // what it does not do is done from outside
+	}
+	if h.process().Probe() == signals.Gone { // it ended all that it started before it wrote that down
+		return StopResult{Outcome: state.AlreadyStopped, complete: true}
+	}
+	return killTree(ctx, h, s.kill, true, &s.processes)
 }
 
-// sendAway ends a host whose agent has ended.
-func (s *Stopper) sendAway(ctx context.Context, rec HostRecord) {
-	ask, cancel := context.WithTimeout(ctx, s.kill+statusLimit)
+// shutDown asks the host to end what runs and itself.
+func (s *Stopper) shutDown(ctx context.Context, h ownHost, term time.Duration) (host.Report, error) {
+	ask, cancel := context.WithTimeout(ctx, term+2*s.kill+statusLimit)
 	defer cancel()
-	if _, err := host.Dial(rec.Socket).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Kill: s.kill}); err == nil {
-		s.awaitGone(ctx, rec)
+	rep, err := host.Dial(s.m.socketOf(h)).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Term: term, Kill: s.kill})
+	if err == nil {
+		s.awaitGone(ctx, h)
 	}
+	return rep, err
 }
 
 // Limits of a host that has ended all that it started.
@@ -106,23 +129,20 @@ const (
 )
 
 // awaitGone gives a host that has nothing left to end the time to go.
-func (s *Stopper) awaitGone(ctx context.Context, rec HostRecord) {
+func (s *Stopper) awaitGone(ctx context.Context, h ownHost) {
 	leaving, cancel := context.WithTimeout(ctx, leaveLimit)
 	defer cancel()
-	if rec.Process.Wait(leaving) == nil || rec.Process.Probe() != signals.Alive {
-		return
+	if p := h.process(); p.Wait(leaving) != nil && p.Probe() == signals.Alive {
+		killTree(ctx, h, killedWait, true, &s.processes)
 	}
-	_ = rec.Process.Signal(syscall.SIGKILL)
-	killed, cancel := context.WithTimeout(ctx, killedWait)
-	defer cancel()
-	_ = rec.Process.Wait(killed)
 }
 
-// fromOutside freezes and kills what a mute or dead host has left, the host last.
-func (s *Stopper) fromOutside(ctx context.Context, hostID string, rec HostRecord, known bool) StopResult {
-	end := signals.TreeKiller{Host: hostID, Kill: s.kill, Processes: &s.processes}
-	if known && rec.Ended != nil && rec.Process.Probe() == signals.Alive {
-		end.Roots = []signals.Identity{rec.Process}
+// killTree is the only place from which this package signals: it freezes and kills what
+// runs under the id of a host that is mute or gone, with the host's own process if asked.
+func killTree(ctx context.Context, h ownHost, kill time.Duration, withHost bool, look *signals.Processes) StopResult {
+	end := signals.TreeKiller{Host: h.Host, Kill: kill, Processes: look}
+	if p := h.process(); withHost && p.Probe() == signals.Alive {
+		end.Roots = []signals.Identity{p}
 	}
 	rep, err := end.Run(ctx)
 	out := StopResult{Outcome: state.AlreadyStopped, Leftovers: lines(rep.Leftovers)}
@@ -145,37 +165,36 @@ func (s *Stopper) Close(ctx context.Context, set []Target, results []StopResult)
 	each(len(set), func(i int) {
 		r := &results[i]
 		if r.Outcome != state.Unproven && !r.complete {
-			if left := s.survivors(set[i].Host); left != "" {
+			if left := s.survivors(ctx, *r.host); left != "" {
 				r.Outcome, r.Reason = state.Unproven, left
 			}
 		}
 		if r.Outcome != state.Unproven {
-			s.m.sweep(ctx, set[i])
+			s.m.sweep(*r.host)
 		}
 	})
 }
 
-// survivors looks again: what still carries the host's mark and would be ended.
-func (s *Stopper) survivors(hostID string) string {
-	left, err := signals.TreeKiller{Host: hostID, Processes: &s.processes}.Left()
-	if err != nil {
-		return err.Error()
+// survivors looks again: what still carries the host's mark and would be ended, and the
+// host itself, if it went neither by itself nor with its pane.
+func (s *Stopper) survivors(ctx context.Context, h ownHost) string {
+	if h.process().Probe() == signals.Alive {
+		killTree(ctx, h, s.kill, true, &s.processes)
 	}
-	if len(left) > 0 {
+	left, err := signals.TreeKiller{Host: h.Host, Processes: &s.processes}.Left()
+	switch {
+	case err != nil:
+		return err.Error()
+	case len(left) > 0:
 		return fmt.Sprintf("%d processes of it are still there, the first is %s", len(left), left[0])
+	case h.process().Probe() == signals.Alive:
+		return fmt.Sprintf("its host, process %d, is still there", h.process().PID)
+	case h.process().PID == 0:
+		if held, err := lock.Busy(s.m.opt.Dir, HostLock(h.Team, h.Agent)); held || err != nil {
+			return "its host's lock is still held, and no record says which process it is"
+		}
 	}
 	return ""
-}
-
-// sweep removes what a host that was killed could not remove itself.
-func (m *Manager) sweep(ctx context.Context, t Target) {
-	if rec, err := m.records.Host(ctx, t.Team, t.Agent); err == nil && rec.Host == t.Host {
-		if rec.Process.Probe() != signals.Gone {
-			return
-		}
-		_ = os.Remove(rec.Socket)
-	}
-	_ = os.Remove(filepath.Join(m.runDir(), "env-"+t.Host))
 }
 
 func lines(ps []signals.Process) []string {

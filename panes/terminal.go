@@ -3,7 +3,6 @@ package panes
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"strings"
@@ -12,27 +11,6 @@ import (
 
 	"github.com/leadlight-dev/leadlight/signals"
 )
-
-// EndLeft ends what a host that is proved to be gone has left running: what
-// carries its mark. It returns a sentence for people, with a space before it, ""
-// if nothing was left. While the host may run it does nothing.
-func (m *Manager) EndLeft(ctx context.Context, team, agent, hostID string, kill time.Duration) string {
-	rec, err := m.records.Host(ctx, team, agent)
-	if err != nil || rec.Host != hostID || rec.Process.Probe() != signals.Gone {
-		return ""
-	}
-	rep, err := signals.TreeKiller{Host: hostID, Kill: kill}.Run(ctx)
-	m.sweep(ctx, Target{Team: team, Agent: agent, Host: hostID})
-	switch {
-	case err != nil:
-		return " What it left could not be looked for."
-	case len(rep.Survivors) > 0:
-		return fmt.Sprintf(" %d processes of it are still there.", len(rep.Survivors))
-	case len(rep.Ended) > 0:
-		return fmt.Sprintf(" %d processes that it left were ended.", len(rep.Ended))
-	}
-	return ""
-}
 
 // Terminals die slowly: this long their socket may take connections after the
 // panes are gone.

@@ -89,18 +89,15 @@ func argv(pid int) []string {
 	return args
 }
 
-// mark returns the value of Mark in the environment of a process; ok is false
-// where it may not be read (another user's, or protected by the system).
-func mark(pid int) (value string, ok bool) {
+// environ returns the environment of a process; ok is false where it may not be read
+// (another user's, or protected by the system).
+func environ(pid int) (variables [][]byte, ok bool) {
 	raw, err := unix.SysctlRaw("kern.procargs2", pid)
 	if err != nil {
-		return "", false
+		return nil, false
 	}
-	_, environ, err := parseProcArgs(raw)
-	if err != nil || len(environ) == 0 {
-		return "", false
-	}
-	return markIn(environ), true
+	_, variables, err = parseProcArgs(raw)
+	return variables, err == nil && len(variables) > 0
 }
 
 // becoming is not to be seen on macOS.

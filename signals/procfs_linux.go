@@ -164,14 +164,14 @@ func argv(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(raw), "\x00"), "\x00")
 }
 
-// mark returns the value of Mark in the environment a process was started with;
-// ok is false where it may not be read or is gone already, which proves nothing.
-func mark(pid int) (value string, ok bool) {
+// environ returns the environment a process was started with; ok is false where it
+// may not be read or is gone already, which proves nothing.
+func environ(pid int) (variables [][]byte, ok bool) {
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil || len(raw) == 0 {
-		return "", false
+		return nil, false
 	}
-	return markIn(bytes.Split(raw, []byte{0})), true
+	return bytes.Split(raw, []byte{0}), true
 }
 
 // becoming tells whether a process is in the middle of an exec, when it shows neither

@@ -226,12 +226,41 @@ func described(p Process) Process {
 	return p
 }
 
+// mark returns the value of Mark in the environment of a process; ok is false where
+// that may not be read.
+func mark(pid int) (value string, ok bool) {
+	variables, ok := environ(pid)
+	return markIn(variables), ok
+}
+
 // markIn returns the value of Mark among the variables of an environment.
-func markIn(environ [][]byte) string {
+func markIn(environ [][]byte) string { return valueIn(environ, Mark) }
+
+// Variable returns a variable of the environment that the process was started with; ok
+// is false where that may not be read.
+func (p Process) Variable(name string) (value string, ok bool) {
+	variables, ok := environ(p.PID)
+	return valueIn(variables, name), ok
+}
+
+func valueIn(environ [][]byte, name string) string {
 	for _, v := range environ {
-		if value, ok := bytes.CutPrefix(v, []byte(Mark+"=")); ok {
+		if value, ok := bytes.CutPrefix(v, []byte(name+"=")); ok {
 			return string(value)
 		}
 	}
 	return ""
+}
+
+// Describe returns the process of an identity with its arguments, while it runs.
+func (id Identity) Describe() (Process, error) {
+	if err := id.prove(); err != nil {
+		return Process{}, fmt.Errorf("look at pid %d: %w", id.PID, err)
+	}
+	p, err := lookup(id.PID)
+	if err != nil {
+		return Process{}, fmt.Errorf("look at pid %d: %w", id.PID, err)
+	}
+	p.Identity = id
+	return described(p), nil
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 // GC finds what belongs to no living team: panes, processes, sockets, files and
@@ -21,46 +24,62 @@ func (s *Service) GC(ctx context.Context, dryRun bool) ([]api.Orphan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list teams: %w", err)
 	}
+	out := []api.Orphan{}
 	for _, name := range names {
-		if dryRun {
-			break
-		}
-		if _, err := s.Reconcile(ctx, name); err != nil {
+		found, err := s.reconcile(ctx, name, dryRun)
+		out = append(out, found...)
+		if err != nil {
 			s.log.Warn("write down who is lost", "team", name, "error", err)
 		}
 	}
-	// The rosters are read after the panes and records, and again before each
-	// removal: a pending member is in its roster before it has a pane.
-	found, err := s.panes.Orphans(ctx, func(team, agent, host string) bool { return s.names(ctx, team, agent, host) })
-	out := []api.Orphan{}
-	add := func(o api.Orphan, remove func(context.Context) error) {
-		if !dryRun {
-			if err := remove(ctx); err != nil {
-				o.Kept = err.Error()
-			} else {
-				o.Removed = true
-			}
-		}
-		out = append(out, o)
-	}
+	found, err := s.panes.Orphans(ctx)
 	for _, l := range found {
-		add(api.Orphan{Kind: l.Kind, What: l.What, Why: l.Why}, l.Remove)
+		out = append(out, remove(ctx, api.Orphan{Kind: l.Kind, What: l.What, Why: l.Why, Kept: l.Kept}, l.Remove, dryRun))
 	}
-	remains, rerr := s.roster.Remains(ctx)
+	remains, remainsErr := s.roster.Remains(ctx)
 	for _, r := range remains {
-		add(api.Orphan{Kind: "folder", What: r.What, Why: r.Why}, r.Remove)
+		out = append(out, remove(ctx, api.Orphan{Kind: "folder", What: r.What, Why: r.Why}, r.Remove, dryRun))
 	}
-	return out, errors.Join(err, rerr)
+	return out, errors.Join(err, remainsErr)
 }
 
-// names tells whether the roster of a team names that host for that member. A
-// roster that cannot be read names everybody.
-func (s *Service) names(ctx context.Context, team, agent, host string) bool {
-	t, err := s.get(ctx, team)
-	if err != nil {
-		code := fault.CodeOf(err)
-		return code != fault.TeamNotFound && code != fault.InvalidName
+// remove removes what belongs to nobody, or says that it would.
+func remove(ctx context.Context, o api.Orphan, do func(context.Context) error, dryRun bool) api.Orphan {
+	if dryRun {
+		return o
 	}
-	m := t.Member(agent)
-	return m != nil && m.Leadlight != nil && m.Leadlight.Host == host
+	if err := do(ctx); err != nil {
+		o.Kept = err.Error()
+	} else {
+		o.Removed = true
+	}
+	return o
+}
+
+// Claims returns the question which hosts the rosters name: all of them, those of members
+// that have ended, too.
+func Claims(roster store.Roster) func(context.Context) (panes.Claims, error) {
+	return func(ctx context.Context) (panes.Claims, error) {
+		out := panes.Claims{Owners: map[string][]panes.Owner{}}
+		names, err := roster.List(ctx)
+		if err != nil {
+			return out, fmt.Errorf("list teams: %w", err)
+		}
+		for _, name := range names {
+			t, err := roster.Get(ctx, name)
+			if fault.CodeOf(err) == fault.TeamNotFound {
+				continue
+			} else if err != nil || len(t.Members) == 0 || slices.Contains(names, t.DisplayName) {
+				// Even an empty team has its lead; and with another team's name it is a copy.
+				out.Unread = append(out.Unread, store.Shown(name))
+				continue
+			}
+			for _, m := range t.Members {
+				if m.Leadlight != nil && m.Leadlight.Host != "" {
+					out.Owners[m.Leadlight.Host] = append(out.Owners[m.Leadlight.Host], panes.Owner{Team: name, Agent: m.Name})
+				}
+			}
+		}
+		return out, nil
+	}
 }

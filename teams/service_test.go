@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -51,6 +52,7 @@ func (d *desk) as(name string) *teams.Service {
 	return teams.New(teams.Config{
 		Base: d.base, Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks(), Cwd: d.base,
 		Panes: panes.NewManager(panes.Options{Dir: d.fs.Dir(), Base: d.base, Runtime: d.t.TempDir(), Environ: os.Environ(), Choose: noTerminal,
+			Claims: teams.Claims(d.fs.Roster()),
 			Open: func(string, string) (backend.Backend, error) {
 				return nil, fault.New(fault.BackendUnavailable, "no terminal here")
 			}}),
@@ -77,7 +79,7 @@ func (d *desk) team(name string, members ...store.Member) {
 // running is a member on its way: it counts as live.
 func running(name string) store.Member {
 	now := time.Now()
-	return store.Member{Name: name, AgentID: name + "@alpha", Color: "blue", JoinedAt: now, Leadlight: &store.Bookkeeping{Host: "h-" + name, Kind: "plain", State: api.StateStarting, SpawnedAt: &now}}
+	return store.Member{Name: name, AgentID: name + "@alpha", Color: "blue", JoinedAt: now, Leadlight: &store.Bookkeeping{Host: uuid.NewString(), Kind: "plain", State: api.StateStarting, SpawnedAt: &now}}
 }
 
 func stopped(name string) store.Member {

@@ -104,6 +104,27 @@ func Try(d *files.Dir, name, verb string) (*Held, error) {
 	}
 }
 
+// Busy tells whether somebody holds the lock of a file. It makes and changes nothing: a
+// lock whose file is not there is held by nobody who could be met.
+func Busy(d *files.Dir, name string) (bool, error) {
+	if _, err := d.Lstat(name); err != nil {
+		if gone(err) {
+			return false, nil
+		}
+		return false, err
+	}
+	file := flock.New(d.Join(name), flock.SetFlag(os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK))
+	free, err := file.TryRLock()
+	if err != nil {
+		if gone(err) {
+			return false, nil
+		}
+		return false, files.Explain("look at the lock", d.Join(name), err)
+	}
+	_ = file.Unlock() // also of one that is not held: it closes the file
+	return !free, nil
+}
+
 // settle makes sure that what was locked is what others will lock, and signs it.
 // It returns nil without an error if the file has been replaced.
 func settle(d *files.Dir, name, verb string, file *flock.Flock) (*Held, error) {

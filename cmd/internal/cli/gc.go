@@ -52,11 +52,22 @@ func runGC(ctx context.Context, a *app, o gcOptions) error {
 	return errors.Join(err, shimErr) // what was removed is told first
 }
 
+// removals says what gc does with each kind of thing: before and after.
+var removals = map[string][2]string{
+	"member":  {"would record the end of", "recorded the end of"},
+	"process": {"would end", "ended"},
+	"pane":    {"would close", "closed"},
+}
+
 func orphanLine(l api.Orphan) string {
-	verb := "would remove"
+	verbs, ok := removals[l.Kind]
+	if !ok {
+		verbs = [2]string{"would remove", "removed"}
+	}
+	verb := verbs[0]
 	switch {
 	case l.Removed:
-		verb = "removed"
+		verb = verbs[1]
 	case l.Kept != "":
 		verb = "kept"
 	}

@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
+	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
@@ -50,6 +51,7 @@ func (d *fixture) as(name string) (*teams.Service, teams.Caller) {
 		Base: d.base, Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks(), Cwd: d.base, Environ: []string{"PATH=" + os.Getenv("PATH")},
 		Panes: panes.NewManager(panes.Options{Dir: d.fs.Dir(), Base: d.base, Runtime: d.t.TempDir(), Environ: os.Environ(),
 			Choose: func(context.Context) (panes.Choice, error) { return panes.Choice{}, noTerminal },
+			Claims: teams.Claims(d.fs.Roster()),
 			Open:   func(string, string) (backend.Backend, error) { return nil, noTerminal }}),
 		Caller: who,
 	}), who
@@ -93,7 +95,7 @@ func (d *fixture) teammates(team string, names ...string) {
 		now := time.Now()
 		for _, name := range names {
 			t.Members = append(t.Members, store.Member{Name: name, AgentID: name + "@" + team, Color: "blue", JoinedAt: now,
-				Leadlight: &store.Bookkeeping{Host: "h-" + name, Kind: "plain", State: api.StateStarting, SpawnedAt: &now}})
+				Leadlight: &store.Bookkeeping{Host: uuid.NewString(), Kind: "plain", State: api.StateStarting, SpawnedAt: &now}})
 		}
 		return nil
 	})

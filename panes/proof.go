@@ -1,0 +1,198 @@
+package panes
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/signals"
+)
+
+// Owner is a member of a team of this base directory.
+type Owner struct{ Team, Agent string }
+
+func (o Owner) String() string { return o.Agent + "@" + o.Team }
+
+// Claims says which members' roster entries name each host, in all teams of the base
+// directory, and the teams whose roster could not be read.
+type Claims struct {
+	Owners map[string][]Owner // by id of the host
+	Unread []string
+}
+
+// unowned tells why a host may not be taken for nobody's, "" if no roster names it.
+func (c Claims) unowned(hostID string) string {
+	switch owners := c.Owners[hostID]; {
+	case len(owners) > 0:
+		return owners[0].String() + " has it"
+	case len(c.Unread) > 0:
+		return "the roster of team " + c.Unread[0] + " cannot be read and may name it"
+	}
+	return ""
+}
+
+// ownHost is a host that is proved to belong to one member. Everything in this package
+// that ends a process, closes a pane or removes a file of a host takes one, and only
+// prove, proveOrphan and launched make it.
+type ownHost struct {
+	Target
+	seen sighting
+}
+
+// prove tells whether the target is the host of the member it is said to be: the host
+// says so itself; or no other member's roster entry names it, and what runs under its id
+// is that member's. What cannot be looked at is fault.Unproven.
+func (m *Manager) prove(ctx context.Context, t Target, claims func() (Claims, error)) (ownHost, error) {
+	h := ownHost{Target: t, seen: m.sight(ctx, t.Team, t.Agent, t.Host)}
+	if err := checkHostID(t.Host); err != nil {
+		return h, unproven("the roster names no host for %s: %w", t.Agent, err)
+	}
+	if h.seen.answers() {
+		return h, nil
+	}
+	all, err := claims()
+	if err != nil {
+		return h, err
+	}
+	self := Owner{t.Team, t.Agent}
+	for i, other := range all.Owners[t.Host] {
+		if other != self || i > 0 {
+			return h, unproven("the rosters name one host for %s and for %s", self, other)
+		}
+	}
+	err = m.proveProcesses(ctx, &h)
+	return h, err
+}
+
+// launched is the proof of a host that this very call has launched.
+func (m *Manager) launched(ctx context.Context, t Target, _ func() (Claims, error)) (ownHost, error) {
+	return ownHost{Target: t, seen: m.sight(ctx, t.Team, t.Agent, t.Host)}, nil
+}
+
+// proveOrphan is prove for a host that no roster names. A roster that cannot be read may
+// name it.
+func (m *Manager) proveOrphan(ctx context.Context, t Target, claims func() (Claims, error)) (ownHost, error) {
+	h, err := m.prove(ctx, t, claims)
+	if err != nil {
+		return h, err
+	}
+	all, err := claims()
+	if err != nil {
+		return h, err
+	}
+	if why := all.unowned(t.Host); why != "" {
+		return h, unproven("%s", why)
+	}
+	return h, nil
+}
+
+func (m *Manager) claims(ctx context.Context) (Claims, error) {
+	if m.opt.Claims == nil {
+		return Claims{}, unproven("no roster can be asked for its host")
+	}
+	c, err := m.opt.Claims(ctx)
+	if err != nil {
+		return c, unproven("the rosters cannot be asked for its host: %w", err)
+	}
+	return c, nil
+}
+
+// asking is claims for one question.
+func (m *Manager) asking(ctx context.Context) func() (Claims, error) {
+	return func() (Claims, error) { return m.claims(ctx) }
+}
+
+// proveProcesses looks at what runs under the id of a host that does not answer. A place
+// from which the host's own process cannot be seen does not show what it started, either.
+func (m *Manager) proveProcesses(ctx context.Context, h *ownHost) error {
+	if h.seen.known() && h.seen.state == signals.Unknown {
+		return unproven("%s", h.seen.why)
+	}
+	if h.seen.known() && h.seen.state == signals.Alive && !m.isHost(ctx, h) {
+		return unproven("its record names process %d, which is no host of it", h.seen.record.Process.PID)
+	}
+	left, err := signals.Marked(h.Host)
+	if err != nil {
+		return unproven("its processes cannot be looked for: %w", err)
+	}
+	for _, p := range left {
+		if m.startedFor(p, h.Target) {
+			return nil
+		}
+	}
+	if len(left) > 0 {
+		return unproven("what runs under the id of its host is of another member: %s", left[0])
+	}
+	if !h.seen.known() && h.seen.state != signals.Gone {
+		return unproven("%s", h.seen.why)
+	}
+	return nil
+}
+
+// isHost tells whether the process that a record names is a host of that member, or has
+// just ended.
+func (m *Manager) isHost(ctx context.Context, h *ownHost) bool {
+	p, err := h.seen.record.Process.Describe()
+	if err == nil && m.hostProcess(p, h.Target) {
+		return true
+	}
+	// One that is ending has no command line any more.
+	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+	defer cancel()
+	if len(p.Argv) > 0 || h.seen.record.Process.Wait(ctx) != nil {
+		return false
+	}
+	h.seen.state, h.seen.why = signals.Gone, "its host has ended"
+	return true
+}
+
+// process is the host's own, as it said itself or as its record, which was proved, says.
+func (h ownHost) process() signals.Identity {
+	if h.seen.answers() {
+		return h.seen.status.Identity
+	}
+	return h.seen.record.Process
+}
+
+// socketOf is where the host listens.
+func (m *Manager) socketOf(h ownHost) string {
+	return cmp.Or(h.seen.record.Socket, m.SocketPath(h.Team, h.Agent))
+}
+
+// startedFor tells whether a process was started for that member: so says its
+// environment.
+func (m *Manager) startedFor(p signals.Process, t Target) bool {
+	team, ok := p.Variable("LEADLIGHT_TEAM")
+	agent, _ := p.Variable("LEADLIGHT_AGENT")
+	base, _ := p.Variable("LEADLIGHT_BASE_DIR")
+	return ok && team == t.Team && agent == t.Agent && BaseKey(base) == m.baseKey
+}
+
+func unproven(format string, args ...any) error { return fault.New(fault.Unproven, format, args...) }
+
+// hostProcess tells whether a process is a host of that member: so says its command line,
+// or its environment where a terminal, or the lead that started it, gave it the id.
+func (m *Manager) hostProcess(p signals.Process, t Target) bool {
+	if len(p.Argv) == 0 {
+		return false
+	}
+	if id, ok := p.Variable(signals.Mark); ok && id == t.Host {
+		return true
+	}
+	if filepath.Base(p.Argv[0]) == TeammateLink {
+		i := slices.Index(p.Argv, "--agent-id")
+		return i > 0 && i+1 < len(p.Argv) && p.Argv[i+1] == t.Agent+"@"+t.Team
+	}
+	args := []string{"teammate", "--team", t.Team, "--agent", t.Agent, "--base-dir"}
+	if len(p.Argv) != len(args)+2 {
+		return false
+	}
+	for i, arg := range args {
+		if p.Argv[i+1] != arg {
+			return false
+		}
+	}
+	return BaseKey(p.Argv[len(args)+1]) == m.baseKey
+}

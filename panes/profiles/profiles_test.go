@@ -76,7 +76,7 @@ func TestA03_CommandLines(t *testing.T) {
 func TestWorkersGetTheTaskOnStandardInput(t *testing.T) {
 	for name, want := range map[string][]string{
 		"claude-worker": {"claude", "-p", taskPrompt, "--output-format", "stream-json", "--verbose"},
-		"gemini-worker": {"gemini", "-p", taskPrompt, "--output-format", "stream-json"},
+		"gemini-worker": {"gemini", "-p", taskPrompt},
 		"codex-worker":  {"codex", "exec", "--json", "-"},
 	} {
 		p := NewSet(nil)[name]

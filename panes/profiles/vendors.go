@@ -68,7 +68,7 @@ func gemini() Profile {
 func geminiWorker() Profile {
 	return Profile{
 		Name: "gemini-worker", Kind: Worker, Summary: "a worker: gemini -p does each task",
-		Command: []string{"gemini", "-p", taskPrompt, "--output-format", "stream-json"},
+		Command: []string{"gemini", "-p", taskPrompt},
 		Models:  geminiModels(), ModelArgs: []string{"--model", "{model}"}, ModeArgs: approvalModes("auto_edit"),
 	}
 }
@@ -90,7 +90,7 @@ func opencode() Profile {
 func opencodeWorker() Profile {
 	return Profile{
 		Name: "opencode-worker", Kind: Worker, Summary: "a worker: opencode run does each task",
-		Command: []string{"opencode", "run", "--format", "json", taskPrompt},
+		Command: []string{"opencode", "run", taskPrompt},
 		Models:  []string{"*/*"}, ModelArgs: []string{"--model", "{model}"}, ModeArgs: map[string][]string{ModeBypass: {"--auto"}},
 	}
 }

@@ -2,6 +2,7 @@ package teammate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 )
@@ -69,9 +70,7 @@ func (r *reply) parse(line []byte) {
 	switch {
 	case e.Type == "result":
 		r.found, r.bad, r.text = true, e.IsError, e.Result
-		if r.text == "" {
-			r.text = e.Subtype
-		}
+		r.text = cmp.Or(r.text, e.Error.Message, e.Subtype)
 	case e.Type == "item.completed" && e.Item.Type == "agent_message":
 		r.found, r.bad, r.text = true, false, e.Item.Text
 	case e.Type == "turn.failed":

@@ -13,6 +13,7 @@ func TestReply(t *testing.T) {
 		{"claude", `{"type":"system","subtype":"init"}` + "\nnoise\n" + `{"type":"result","subtype":"success","is_error":false,"result":"all\ndone","usage":{}}` + "\n", "all\ndone", true, false},
 		{"claude, no line break", `{"type":"result","subtype":"success","result":"x"}`, "x", true, false},
 		{"claude failed", `{"type":"result","subtype":"error_max_turns","is_error":true}` + "\n", "error_max_turns", true, true},
+		{"qwen failed", `{"type":"result","subtype":"error_during_execution","is_error":true,"error":{"message":"no quota"}}` + "\n", "no quota", true, true},
 		{"codex", `{"type":"thread.started","thread_id":"1"}` + "\n" + `{"type":"item.completed","item":{"id":"a","type":"agent_message","text":"first"}}` + "\n" +
 			`{"type":"item.completed","item":{"type":"command_execution","text":"no"}}` + "\n" + `{"type":"item.completed","item":{"type":"agent_message","text":"last"}}` + "\n" + `{"type":"turn.completed"}`, "last", true, false},
 		{"codex failed", `{"type":"turn.failed","error":{"message":"no quota"}}` + "\n", "no quota", true, true},

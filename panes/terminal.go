@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
@@ -23,7 +24,11 @@ const peersFell = 5 * time.Second
 // Our own terminal server also ends when its last pane is closed; so there it is
 // only said if other teammates fell with it.
 func (m *Manager) TerminalDied(ctx context.Context, l LaunchRecord) bool {
-	if l.Terminal == "" || !socketDead(ctx, l.Terminal) {
+	socket := l.Terminal
+	if _, terminal := backend.ParseAddress(socket); terminal != "" {
+		socket = terminal
+	}
+	if socket == "" || !socketDead(ctx, socket) {
 		return false
 	}
 	return l.Terminal != OwnSocket(m.opt.Runtime) || m.peerFell(ctx, l)

@@ -122,9 +122,6 @@ func Find(name, beside string) (string, error) {
 	return program, nil
 }
 
-// between stands between the program and its terminal in an address.
-const between = "::"
-
 // Address is by what panes of this backend are found again: the program, and the terminal
 // that it says it reaches.
 func (b *Backend) Address(ctx context.Context) (string, error) {
@@ -132,15 +129,7 @@ func (b *Backend) Address(ctx context.Context) (string, error) {
 	if err != nil || hello.Terminal == "" {
 		return b.opt.Argv[0], err
 	}
-	return b.opt.Argv[0] + between + hello.Terminal, nil
-}
-
-// ParseAddress takes an address apart.
-func ParseAddress(address string) (program, terminal string) {
-	if i := strings.LastIndex(address, between); i > 0 {
-		return address[:i], address[i+len(between):]
-	}
-	return address, ""
+	return b.opt.Argv[0] + backend.Between + hello.Terminal, nil
 }
 
 // Hello returns what the program says of itself.

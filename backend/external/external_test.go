@@ -365,7 +365,7 @@ func TestAddress(t *testing.T) {
 	for address, want := range map[string][2]string{
 		"/bin/x": {"/bin/x", ""}, "/bin/x::/tmp/kitty-1": {"/bin/x", "/tmp/kitty-1"}, "/a::b/x::@k": {"/a::b/x", "@k"}, "": {"", ""},
 	} {
-		if program, terminal := external.ParseAddress(address); program != want[0] || terminal != want[1] {
+		if program, terminal := backend.ParseAddress(address); program != want[0] || terminal != want[1] {
 			t.Errorf("%q is %q and %q", address, program, terminal)
 		}
 	}

@@ -21,7 +21,7 @@ func ownBackends() []string { return []string{"auto", "tmux", panes.ITerm2, pane
 // openOutside returns the backend in a program of its own: the one that is named, or,
 // where a pane was opened with it, that very program on that very terminal.
 func (a *app) openOutside(c *composition, kind, address string) (*external.Backend, error) {
-	program, terminal := external.ParseAddress(address)
+	program, terminal := backend.ParseAddress(address)
 	if program == "" {
 		beside, err := thisProgram()
 		if err == nil {

@@ -39,7 +39,11 @@ func (b *Backend) call(ctx context.Context, cmd string, payload map[string]any) 
 	if err := asked.Err(); err != nil {
 		return nil, fault.New(fault.Of(err).Code, "ask kitty to %s: %w", cmd, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, b.opt.Limit)
+	limit := b.opt.Limit
+	if cmd == "launch" && limit == callLimit { // a pane may take longer to open, as leadlight knows
+		limit = launchLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	began := time.Now()
 	answer, err := b.exchange(ctx, cmd, payload)
@@ -48,7 +52,7 @@ func (b *Backend) call(ctx context.Context, cmd string, payload map[string]any) 
 		if asked.Err() != nil {
 			err = asked.Err()
 		} else if errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil {
-			return nil, fault.New(fault.BackendUnavailable, "kitty (%s) did not answer %s within %s", b.opt.Socket, cmd, b.opt.Limit).
+			return nil, fault.New(fault.BackendUnavailable, "kitty (%s) did not answer %s within %s", b.opt.Socket, cmd, limit).
 				WithHint("a dialog may be waiting for an answer in it")
 		}
 		e := fault.Of(fault.New(fault.BackendUnavailable, "ask kitty (%s) to %s: %w", b.opt.Socket, cmd, err))

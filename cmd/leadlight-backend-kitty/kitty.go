@@ -58,8 +58,9 @@ const (
 )
 
 const (
-	callLimit  = 3 * time.Second // below what leadlight gives a backend, so that it is told what was slow
-	closeLimit = 3 * time.Second // for a window that was closed to be gone
+	callLimit   = 3 * time.Second // below what leadlight gives a backend, so that it is told what was slow
+	launchLimit = 10 * time.Second
+	closeLimit  = 3 * time.Second // for a window that was closed to be gone
 )
 
 // Options is what a Backend is made of.

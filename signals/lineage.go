@@ -54,7 +54,7 @@ func newInKernel() *inKernel {
 
 func (l *inKernel) read(pid int) (Process, error) {
 	p, err := lookup(pid)
-	p.Boot, p.Namespace, p.Machine = l.base.Boot, l.base.Namespace, l.base.Machine
+	p.Identity = l.base.of(pid, p.Start)
 	return p, err
 }
 

@@ -113,7 +113,7 @@ func level() map[string]string {
 		"teams/store/mailbox → internal/lock":                 "a box has one writer at a time",
 		"teams/store/mailbox → teams/store/ledger":            "handing over is part of keeping mail",
 		"teams/watch → teams":                                 "it looks at a team by the verbs",
-		"teams/teammate → teams":                              "a mate claims, answers and reports by the same verbs as everybody, in the teammate's name",
+		"teams/teammate → teams":                              "a teammate claims, answers and reports by the same verbs as everybody, in the teammate's name",
 		"backend/external/externaltest → backend/backendtest": "cases of the frame are run like the others",
 		"cmd/internal/tui → cmd/internal/style":               "the dashboard shows states as the tables do",
 		"cmd/leadlight → cmd/internal/cli":                    "main calls the command line",

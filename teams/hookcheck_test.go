@@ -135,7 +135,7 @@ func TestHK02_M17_AnObjectionKeepsATeammateAwake(t *testing.T) {
 func TestHK01_M17_M18_EveryEventFromEveryPlace(t *testing.T) {
 	common := []string{"cwd", "hook_event_name", "session_id", "team_name", "transcript_path"}
 	task := append([]string{"task_description", "task_id", "task_subject"}, common...)
-	mate := []string{"agent_type", "teammate_name"}
+	teammate := []string{"agent_type", "teammate_name"}
 	for _, place := range []string{"home/.claude/settings.json", ".claude/settings.json", ".claude/settings.local.json"} {
 		d := newDesk(t)
 		typed := running("builder")
@@ -153,11 +153,11 @@ func TestHK01_M17_M18_EveryEventFromEveryPlace(t *testing.T) {
 			{"TeammateIdle", func() error {
 				feedback, err := as("builder").MayIdle(t.Context(), "alpha", 0)
 				return errors.Join(err, errors.New(feedback))
-			}, slices.Concat(common, mate, []string{"permission_mode"})},
+			}, slices.Concat(common, teammate, []string{"permission_mode"})},
 			{"TaskCompleted", func() error {
 				_, err := as("builder").CompleteTask(t.Context(), "alpha", id, "made")
 				return err
-			}, slices.Concat(task, mate)},
+			}, slices.Concat(task, teammate)},
 			{"TaskCompleted", func() error {
 				_, err := as("").CompleteTask(t.Context(), "alpha", id, "made")
 				return err

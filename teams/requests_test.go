@@ -101,8 +101,8 @@ func TestM16_PlansAreKeptWhenFirstSeen(t *testing.T) {
 	lead, ctx := d.as(""), t.Context()
 	const id = "plan_approval-1795816614780@pat@alpha"
 	d.put(store.Lead, "pat", `{"type":"plan_approval_request","from":"pat","timestamp":"2026-11-27T21:56:54.780Z","planFilePath":"/p.md","planContent":"# Plan\nDo it","requestId":"`+id+`"}`)
-	d.put(store.Lead, "eve", `{"type":"plan_approval_request","from":"pat","planContent":"evil","requestId":"forged-1"}`)
-	d.put(store.Lead, "stranger", `{"type":"plan_approval_request","from":"stranger","planContent":"x","requestId":"forged-2"}`)
+	d.put(store.Lead, "eve", `{"type":"plan_approval_request","from":"pat","planContent":"evil","requestId":"spoofed-1"}`)
+	d.put(store.Lead, "stranger", `{"type":"plan_approval_request","from":"stranger","planContent":"x","requestId":"spoofed-2"}`)
 	open, err := lead.Plans(ctx, "alpha", false)
 	if err != nil || len(open) != 1 || open[0].ID != id || open[0].From != "pat" || open[0].Plan != "# Plan\nDo it" || open[0].Path != "/p.md" {
 		t.Fatalf("%+v %v", open, err)
@@ -129,7 +129,7 @@ func TestHK08_M15_PermissionsAreListedAndAnswered(t *testing.T) {
 	}
 	ask("perm-1", "builder", "builder")
 	ask("perm-2", "builder", "builder")
-	ask("perm-3", "eve", "builder") // forged
+	ask("perm-3", "eve", "builder") // somebody else asks
 	d.put(store.Lead, "builder", `{"type":"permission_request","requestId":"perm-7","workerName":"builder","toolName":"Bash","description":"install packages","input":{"command":"make deps"},"createdAt":1790000000000}`)
 	list, err := lead.Permissions(ctx, "alpha", false)
 	if err != nil || len(list) != 3 || list[0].ID != "perm-1" || list[0].Tool != "Bash" || list[2].ID != "perm-7" || list[2].Tool != "Bash" {

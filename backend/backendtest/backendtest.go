@@ -72,9 +72,9 @@ type Terminal struct {
 	Freeze func() (thaw func())
 	// Kill ends the terminal without a goodbye.
 	Kill func()
-	// Hasty is Backend with a short time limit, to be asked while the terminal is frozen;
+	// Impatient is Backend with a short time limit, to be asked while the terminal is frozen;
 	// Patience is how long a call of it may take then.
-	Hasty    backend.Backend
+	Impatient    backend.Backend
 	Patience time.Duration
 }
 

@@ -197,17 +197,17 @@ func unknownIDs(t T, r *rig) {
 func frozen(t T, r *rig) {
 	pane := r.open(r.spec("stays"))[0]
 	thaw := r.Freeze()
-	hasty := r.Hasty
+	impatient := r.Impatient
 	calls := map[string]func(context.Context) error{
-		"list":  func(ctx context.Context) error { _, err := hasty.List(ctx); return err },
-		"open":  func(ctx context.Context) error { return hasty.Open(ctx, []backend.Spec{r.spec("more")})[0].Err },
-		"label": func(ctx context.Context) error { return hasty.Label(ctx, pane.ID, pane.Mark, backend.Label{Name: "n"}) },
+		"list":  func(ctx context.Context) error { _, err := impatient.List(ctx); return err },
+		"open":  func(ctx context.Context) error { return impatient.Open(ctx, []backend.Spec{r.spec("more")})[0].Err },
+		"label": func(ctx context.Context) error { return impatient.Label(ctx, pane.ID, pane.Mark, backend.Label{Name: "n"}) },
 		"close": func(ctx context.Context) error {
-			return backend.CloseOne(ctx, hasty, pane.ID, backend.Mark{Host: "not it"})
+			return backend.CloseOne(ctx, impatient, pane.ID, backend.Mark{Host: "not it"})
 		},
-		"focus": func(ctx context.Context) error { return hasty.Focus(ctx, pane.ID) },
+		"focus": func(ctx context.Context) error { return impatient.Focus(ctx, pane.ID) },
 		"arrange": func(ctx context.Context) error {
-			return hasty.Arrange(ctx, backend.Layout{Window: pane.Window, Kind: backend.Tiled})
+			return impatient.Arrange(ctx, backend.Layout{Window: pane.Window, Kind: backend.Tiled})
 		},
 	}
 	for name, call := range calls {

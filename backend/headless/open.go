@@ -46,7 +46,7 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 		results[i].Pane = b.pane(waiting[i].record)
 	}
 	if err := ctx.Err(); err != nil {
-		b.dismiss(waiting)
+		b.release(waiting)
 		for i := range results {
 			results[i] = backend.Result{Err: fault.New(fault.Of(err).Code, "open headless panes: %w", err)}
 		}
@@ -65,8 +65,8 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 	return results
 }
 
-// dismiss sends home those that wait: none has begun.
-func (b *Backend) dismiss(waiting []*held) {
+// release ends those that wait: none has begun.
+func (b *Backend) release(waiting []*held) {
 	for _, h := range waiting {
 		if h != nil {
 			_ = h.open.Close()

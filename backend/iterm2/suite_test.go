@@ -47,7 +47,7 @@ func TestBackend(t *testing.T) {
 			Other:    func() backend.Backend { return open(t, s, "", 5*time.Second) },
 			Freeze:   s.Freeze,
 			Kill:     s.Kill,
-			Hasty:    open(t, s, s.Lead, 300*time.Millisecond),
+			Impatient:    open(t, s, s.Lead, 300*time.Millisecond),
 			Patience: 4 * time.Second,
 		}
 	}}

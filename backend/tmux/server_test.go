@@ -229,8 +229,8 @@ func TestProbe(t *testing.T) {
 		t.Errorf("with a server: %+v, %v", r, err)
 	}
 	s.Stop()
-	hasty := newBackend(t, tmux.Options{Socket: s.Socket, Timeout: 200 * time.Millisecond})
-	if r, err := hasty.Probe(t.Context()); !errors.Is(err, fault.BackendUnavailable) || r.Usable != nil || !r.Running {
+	impatient := newBackend(t, tmux.Options{Socket: s.Socket, Timeout: 200 * time.Millisecond})
+	if r, err := impatient.Probe(t.Context()); !errors.Is(err, fault.BackendUnavailable) || r.Usable != nil || !r.Running {
 		t.Errorf("with a stopped server: %+v, %v", r, err)
 	}
 }

@@ -26,7 +26,7 @@ func TestBackend(t *testing.T) {
 			Other:  open,
 			Freeze: s.Stop,
 			Kill:   s.Kill,
-			Hasty:  newBackend(t, tmux.Options{Socket: s.Socket, Timeout: 200 * time.Millisecond}),
+			Impatient:  newBackend(t, tmux.Options{Socket: s.Socket, Timeout: 200 * time.Millisecond}),
 			// The limit, and 200 ms for each further command of a line.
 			Patience: 3 * time.Second,
 		}

@@ -52,7 +52,7 @@ func TestBackend(t *testing.T) {
 			Border:  func(id backend.ID) string { return s.Shown(string(id)) },
 			Other:   func() backend.Backend { return dial(t, s, 30*time.Second) },
 			Freeze:  s.Freeze, Kill: s.Kill,
-			Hasty: dial(t, s, 300*time.Millisecond), Patience: 5 * time.Second,
+			Impatient: dial(t, s, 300*time.Millisecond), Patience: 5 * time.Second,
 		}
 	}}
 	t.Logf("declared weak: %q", opts.Weaknesses())
@@ -71,7 +71,7 @@ func TestBackend(t *testing.T) {
 // The lead keeps the share it was given, and what a kitty that hung opens too late goes.
 func TestMainAndLate(t *testing.T) {
 	s := display(t).Kitty(t)
-	b, hasty := dial(t, s, 30*time.Second), dial(t, s, 300*time.Millisecond)
+	b, impatient := dial(t, s, 30*time.Second), dial(t, s, 300*time.Millisecond)
 	spec := func(agent string) backend.Spec {
 		return backend.Spec{Argv: []string{"sleep", "1000"}, Dir: t.TempDir(), Place: backend.Split, Target: "1", Mark: backend.Mark{Base: "b", Team: "t", Agent: agent, Host: agent}}
 	}
@@ -90,7 +90,7 @@ func TestMainAndLate(t *testing.T) {
 		}
 	}
 	thaw := s.Freeze()
-	if err := hasty.Open(t.Context(), []backend.Spec{spec("late")})[0].Err; !errors.Is(err, fault.BackendUnavailable) {
+	if err := impatient.Open(t.Context(), []backend.Spec{spec("late")})[0].Err; !errors.Is(err, fault.BackendUnavailable) {
 		t.Errorf("a kitty that hangs opened a window: %v", err)
 	}
 	thaw()
@@ -98,7 +98,7 @@ func TestMainAndLate(t *testing.T) {
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		came = came || len(s.Windows()) == 5
 		list, err := b.List(t.Context()) // which does not know that it is late
-		if _, hastyErr := hasty.List(t.Context()); err == nil && hastyErr == nil && came && len(list) == 3 && len(s.Windows()) == 4 {
+		if _, impatientErr := impatient.List(t.Context()); err == nil && impatientErr == nil && came && len(list) == 3 && len(s.Windows()) == 4 {
 			return
 		}
 	}

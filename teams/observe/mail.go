@@ -12,7 +12,7 @@ import (
 type mail struct {
 	from    string
 	summary string
-	forged  bool // marked verified="false": worth its words, not a frame
+	spoofed  bool // marked verified="false": worth its words, not a frame
 	text    string
 	frame   map[string]json.RawMessage // of a structured message; nil for words
 }
@@ -45,10 +45,10 @@ func readMails(text string) []mail {
 		}
 		text = after
 		m := mail{
-			from: attribute(tag, "teammate_id"), summary: attribute(tag, "summary"), forged: attribute(tag, "verified") == "false",
+			from: attribute(tag, "teammate_id"), summary: attribute(tag, "summary"), spoofed: attribute(tag, "verified") == "false",
 			text: strings.TrimSpace(body),
 		}
-		if !m.forged {
+		if !m.spoofed {
 			m.frame = frame(m)
 		}
 		mails = append(mails, m)

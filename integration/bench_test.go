@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+	"github.com/google/uuid"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/tmux"
@@ -142,16 +143,17 @@ func spawnDuel(b *testing.B, n int, prepare func(o *office, a *agents, i int) (a
 // whether all have ended.
 func (o *office) hosts(team string, a *agents, n int) (argv func(int) []string, gone func() bool) {
 	ensure(o.b, o.createTeam(team, ""))
-	env := filepath.Join(o.b.TempDir(), "env-")
 	records := panes.NewRecords(o.dir)
 	for k := range n {
 		name := fmt.Sprintf("a%02d", k)
+		host, socket := uuid.NewString(), o.panes.SocketPath(team, name)
 		l := panes.LaunchRecord{
-			Host: team + name, Team: team, Agent: name, Kind: profiles.Plain, Profile: profiles.Exec, Argv: a.argv(k),
-			Dir: a.dir, EnvFile: env + name, Socket: o.panes.SocketPath(team, name), Backend: "tmux", LedByUs: true,
+			Host: host, Team: team, Agent: name, Kind: profiles.Plain, Profile: profiles.Exec, Argv: a.argv(k),
+			Dir: a.dir, EnvFile: filepath.Join(filepath.Dir(socket), "env-"+host), Socket: socket, Backend: "tmux", LedByUs: true,
 		}
 		data, err := json.Marshal(o.panes.Environment(team, name, l.Host, nil))
 		ensure(o.b, err)
+		ensure(o.b, os.MkdirAll(filepath.Dir(l.EnvFile), 0o700))
 		ensure(o.b, os.WriteFile(l.EnvFile, data, 0o600))
 		ensure(o.b, records.WriteLaunch(o.b.Context(), l))
 	}
@@ -292,7 +294,7 @@ func (r *rig) office(b *testing.B) *office {
 			t, err := open("", "")
 			return panes.Choice{Type: "tmux", Socket: r.tmux.Socket, Backend: t}, err
 		},
-		Open: open, Claims: teams.Claims(fs.Roster()),
+		Open: open, Claims: teams.Claims(fs.Roster(), panes.NewRecords(o.dir)),
 	})
 	o.svc = teams.New(teams.Config{
 		Base: o.base, Roster: fs.Roster(), Tasks: fs.Tasks(), Mail: o.mail, Cwd: r.path("work"), Panes: o.panes,

@@ -103,13 +103,13 @@ func (s *Service) buildForeignCommand(t store.Team, g ForeignMember, n *pendingM
 
 // withForeign adds to the entries of foreign members what is known of them: nothing of ours is
 // written into a roster that its lead rewrites at any time.
-func (s *Service) withForeign(ctx context.Context, t store.Team) store.Team {
+func withForeign(ctx context.Context, records *panes.Records, t store.Team) store.Team {
 	for i := range t.Members {
 		m := &t.Members[i]
 		if m.Leadlight != nil || m.Unsafe || m.TmuxPaneID == "" {
 			continue
 		}
-		if l, err := s.panes.Records().Launch(ctx, t.Name, m.Name); err == nil && l.ForeignPane == m.TmuxPaneID {
+		if l, err := records.Launch(ctx, t.Name, m.Name); err == nil && l.ForeignPane == m.TmuxPaneID {
 			m.Leadlight = &store.Bookkeeping{Host: l.Host, Kind: l.Kind, Profile: l.Profile, State: api.StateActive, SpawnedAt: &l.LaunchedAt, Foreign: true}
 		}
 	}

@@ -57,8 +57,8 @@ func remove(ctx context.Context, o api.Orphan, do func(context.Context) error, d
 }
 
 // Claims returns the question which hosts the rosters name: all of them, those of members
-// that have ended, too.
-func Claims(roster store.Roster) func(context.Context) (panes.Claims, error) {
+// that have ended and those of foreign members, too.
+func Claims(roster store.Roster, records *panes.Records) func(context.Context) (panes.Claims, error) {
 	return func(ctx context.Context) (panes.Claims, error) {
 		out := panes.Claims{Owners: map[string][]panes.Owner{}}
 		names, err := roster.List(ctx)
@@ -74,7 +74,7 @@ func Claims(roster store.Roster) func(context.Context) (panes.Claims, error) {
 				out.Unread = append(out.Unread, store.Shown(name))
 				continue
 			}
-			for _, m := range t.Members {
+			for _, m := range withForeign(ctx, records, t).Members {
 				if m.Leadlight != nil && m.Leadlight.Host != "" {
 					out.Owners[m.Leadlight.Host] = append(out.Owners[m.Leadlight.Host], panes.Owner{Team: name, Agent: m.Name})
 				}

@@ -19,9 +19,9 @@ func TestM15_AnotherMode(t *testing.T) {
 		{"claude-interactive", profiles.Interactive, "acceptEdits", "claude --permission-mode acceptEdits --session-id S", "claude --resume S --permission-mode acceptEdits"},
 		{"claude-interactive", profiles.Interactive, "plan", "claude --permission-mode plan --session-id S", "claude --resume S --permission-mode plan"},
 		{"claude", profiles.Native, "acceptEdits", joins + " --permission-mode acceptEdits --session-id S", strings.Replace(joins, "claude", "claude --resume S", 1) + " --permission-mode acceptEdits"},
-		{"codex", profiles.Interactive, "default", "codex", "codex resume --last"},
-		{"codex", profiles.Interactive, "bypassPermissions", "codex --dangerously-bypass-approvals-and-sandbox", "codex resume --last --dangerously-bypass-approvals-and-sandbox"},
-		{"codex-worker", profiles.Worker, "acceptEdits", "codex exec - --sandbox workspace-write", ""},
+		{"codex", profiles.Interactive, "default", "codex --no-daemon --sandbox workspace-write --ask-for-approval on-request", "codex --no-daemon resume --last --sandbox workspace-write --ask-for-approval on-request"},
+		{"codex", profiles.Interactive, "bypassPermissions", "codex --no-daemon --dangerously-bypass-approvals-and-sandbox", "codex --no-daemon resume --last --dangerously-bypass-approvals-and-sandbox"},
+		{"codex-worker", profiles.Worker, "acceptEdits", "codex exec --json - --sandbox workspace-write", ""},
 		{"codex", profiles.Interactive, "dontAsk", "", ""}, {"codex", profiles.Interactive, "auto", "", ""}, {"mine", profiles.Interactive, "default", "", ""},
 		{"exec", profiles.Plain, "default", "", ""}, {"codex-worker", profiles.Worker, "plan", "", ""},
 	} {

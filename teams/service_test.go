@@ -52,7 +52,7 @@ func (d *desk) as(name string) *teams.Service {
 	return teams.New(teams.Config{
 		Base: d.base, Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks(), Cwd: d.base,
 		Panes: panes.NewManager(panes.Options{Dir: d.fs.Dir(), Base: d.base, Runtime: d.t.TempDir(), Environ: os.Environ(), Choose: noTerminal,
-			Claims: teams.Claims(d.fs.Roster()),
+			Claims: teams.Claims(d.fs.Roster(), panes.NewRecords(d.fs.Dir())),
 			Open: func(string, string) (backend.Backend, error) {
 				return nil, fault.New(fault.BackendUnavailable, "no terminal here")
 			}}),

@@ -232,7 +232,7 @@ func (s *Service) get(ctx context.Context, name string) (store.Team, error) {
 		return t, fault.New(fault.TeamNotFound, "team %q does not exist in %s", store.Shown(name), s.base).
 			WithHint("leadlight team ls lists the teams there are, leadlight team create makes one")
 	}
-	return s.withForeign(ctx, t), err
+	return withForeign(ctx, s.panes.Records(), t), err
 }
 
 // PickTeam returns the team that is meant: the explicit one, or the only one. Where there

@@ -3,12 +3,15 @@ package teammate
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 )
 
 // The conversation that follows one that cannot be resumed has an id of its own, in every
@@ -19,10 +22,13 @@ func TestXF05_ANewConversationHasANewId(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dir.Close() })
+	manager := panes.NewManager(panes.Options{Dir: dir, Runtime: t.TempDir()})
+	host, socket := uuid.NewString(), manager.SocketPath("alpha", "bob")
 	m := &teammate{
-		o: Options{Team: "alpha", Agent: "bob", Panes: panes.NewManager(panes.Options{Dir: dir}), Log: slog.New(slog.DiscardHandler)},
+		o: Options{Team: "alpha", Agent: "bob", Panes: manager, Log: slog.New(slog.DiscardHandler)},
 		launch: panes.LaunchRecord{
-			Team: "alpha", Agent: "bob", Session: "old-id",
+			Host: host, Team: "alpha", Agent: "bob", Kind: profiles.Interactive, Dir: "/", Session: "old-id",
+			Socket: socket, EnvFile: filepath.Join(filepath.Dir(socket), "env-"+host),
 			Argv: []string{"claude", "--session-id", "old-id"}, Resume: []string{"claude", "--resume=old-id"},
 		},
 	}

@@ -78,7 +78,7 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	c.panes = panes.NewManager(panes.Options{
 		Dir: fs.Dir(), Base: s.BaseDir.V, Runtime: c.runtime, Executable: program, Environ: a.environ,
 		Inherited: a.inherited(s),
-		Claims:    teams.Claims(fs.Roster()),
+		Claims:    teams.Claims(fs.Roster(), panes.NewRecords(fs.Dir())),
 		Choose:    func(ctx context.Context) (panes.Choice, error) { return a.choose(ctx, c) },
 		Open:      func(kind, socket string) (backend.Backend, error) { return a.openBackend(c, kind, socket) },
 	})

@@ -51,7 +51,7 @@ func (d *fixture) as(name string) (*teams.Service, teams.Caller) {
 		Base: d.base, Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks(), Cwd: d.base, Environ: []string{"PATH=" + os.Getenv("PATH")},
 		Panes: panes.NewManager(panes.Options{Dir: d.fs.Dir(), Base: d.base, Runtime: d.t.TempDir(), Environ: os.Environ(),
 			Choose: func(context.Context) (panes.Choice, error) { return panes.Choice{}, noTerminal },
-			Claims: teams.Claims(d.fs.Roster()),
+			Claims: teams.Claims(d.fs.Roster(), panes.NewRecords(d.fs.Dir())),
 			Open:   func(string, string) (backend.Backend, error) { return nil, noTerminal }}),
 		Caller: who,
 	}), who

@@ -74,8 +74,8 @@ type Terminal struct {
 	Kill func()
 	// Impatient is Backend with a short time limit, to be asked while the terminal is frozen;
 	// Patience is how long a call of it may take then.
-	Impatient    backend.Backend
-	Patience time.Duration
+	Impatient backend.Backend
+	Patience  time.Duration
 }
 
 // T is what a case needs of whoever runs it; *testing.T has it.

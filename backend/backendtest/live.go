@@ -199,9 +199,11 @@ func frozen(t T, r *rig) {
 	thaw := r.Freeze()
 	impatient := r.Impatient
 	calls := map[string]func(context.Context) error{
-		"list":  func(ctx context.Context) error { _, err := impatient.List(ctx); return err },
-		"open":  func(ctx context.Context) error { return impatient.Open(ctx, []backend.Spec{r.spec("more")})[0].Err },
-		"label": func(ctx context.Context) error { return impatient.Label(ctx, pane.ID, pane.Mark, backend.Label{Name: "n"}) },
+		"list": func(ctx context.Context) error { _, err := impatient.List(ctx); return err },
+		"open": func(ctx context.Context) error { return impatient.Open(ctx, []backend.Spec{r.spec("more")})[0].Err },
+		"label": func(ctx context.Context) error {
+			return impatient.Label(ctx, pane.ID, pane.Mark, backend.Label{Name: "n"})
+		},
 		"close": func(ctx context.Context) error {
 			return backend.CloseOne(ctx, impatient, pane.ID, backend.Mark{Host: "not it"})
 		},

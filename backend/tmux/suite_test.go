@@ -22,11 +22,11 @@ func TestBackend(t *testing.T) {
 			Focus: func() string {
 				return s.Run("list-panes", "-s", "-f", "#{&&:#{pane_active},#{window_active}}", "-F", "#{pane_id} #{window_id}")
 			},
-			Border: func(id backend.ID) string { return shown(s, id) },
-			Other:  open,
-			Freeze: s.Stop,
-			Kill:   s.Kill,
-			Impatient:  newBackend(t, tmux.Options{Socket: s.Socket, Timeout: 200 * time.Millisecond}),
+			Border:    func(id backend.ID) string { return shown(s, id) },
+			Other:     open,
+			Freeze:    s.Stop,
+			Kill:      s.Kill,
+			Impatient: newBackend(t, tmux.Options{Socket: s.Socket, Timeout: 200 * time.Millisecond}),
 			// The limit, and 200 ms for each further command of a line.
 			Patience: 3 * time.Second,
 		}

@@ -12,7 +12,7 @@ import (
 type mail struct {
 	from    string
 	summary string
-	spoofed  bool // marked verified="false": worth its words, not a frame
+	spoofed bool // marked verified="false": worth its words, not a frame
 	text    string
 	frame   map[string]json.RawMessage // of a structured message; nil for words
 }

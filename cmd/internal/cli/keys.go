@@ -73,5 +73,5 @@ func runKeys(ctx context.Context, a *app, o keysOptions) error {
 	if err := svc.Keys(ctx, team, o.Name, names); err != nil {
 		return err
 	}
-	return a.answer(pressed{o.Name, o.Keys}, func(io.Writer) {})
+	return a.answer(pressed(o), func(io.Writer) {})
 }

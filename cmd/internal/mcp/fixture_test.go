@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -10,7 +11,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
-	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
@@ -27,6 +27,7 @@ type fixture struct {
 	t    *testing.T
 	base string
 	fs   *claudefs.FS
+	made int
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -94,8 +95,10 @@ func (d *fixture) teammates(team string, names ...string) {
 	err := d.fs.Roster().Update(d.t.Context(), team, func(t *store.Team) error {
 		now := time.Now()
 		for _, name := range names {
+			d.made++
+			host := fmt.Sprintf("00000000-0000-4000-8000-%012d", d.made)
 			t.Members = append(t.Members, store.Member{Name: name, AgentID: name + "@" + team, Color: "blue", JoinedAt: now,
-				Leadlight: &store.Bookkeeping{Host: uuid.NewString(), Kind: "plain", State: api.StateStarting, SpawnedAt: &now}})
+				Leadlight: &store.Bookkeeping{Host: host, Kind: "plain", State: api.StateStarting, SpawnedAt: &now}})
 		}
 		return nil
 	})

@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -47,7 +46,7 @@ func AskedFor() Proof { return Proof{"a person asked for it"} }
 func (r Reading) Shows() bool { return r.prompt }
 
 // pasted is what agents show in place of a long text.
-var pasted = regexp.MustCompile(`(?i)\[(past(e|ed)|copied)[^\]]*\]`)
+var pasted = lazily(`(?i)\[(past(e|ed)|copied)[^\]]*\]`)
 
 // holdsRunes is how much of the end of a text has to be seen.
 const holdsRunes = 12
@@ -64,7 +63,7 @@ func (r Reading) Times(text string) int {
 	want, shown := essence(text), essence(r.Input)
 	tail := []rune(want)
 	tail = tail[max(0, len(tail)-holdsRunes):]
-	n := len(pasted.FindAllString(r.Input, -1))
+	n := len(pasted().FindAllString(r.Input, -1))
 	switch {
 	case len(tail) > 0 && strings.Contains(shown, string(tail)):
 		n = max(n, strings.Count(shown, string(tail)))

@@ -4,23 +4,29 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
+
+// lazily compiles a pattern at its first use: what reads no screen does not pay for it.
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // A menu is a list of which one line is marked.
 var (
-	marked    = regexp.MustCompile(`^[\s│┃|]*[❯›>▸▶→●◉➤*]\s*(\d{1,2}[.):]\s|\[[ xX✓✔*•]?\]|\([ xX•●]?\)|[◯◉☐☑✓✔□■○●]\s)`)
-	numbered  = regexp.MustCompile(`^[\s│┃|]*(?:[❯›>▸▶→●◉➤*]\s*)?(\d{1,2})[.):]\s+(\S.*)$`)
-	checkbox  = regexp.MustCompile(`^[\s│┃|]*(?:[❯›>▸▶→●◉➤*]\s*)?(?:\[[ xX✓✔*•]?\]|\([ xX•●]?\)|[◯◉☐☑□■])\s+(\S.*)$`)
-	arrowed   = regexp.MustCompile(`^[\s│┃|]*[❯›>▸▶➤]\s+(\S.*)$`)
-	hint      = regexp.MustCompile(`(?i)\b(press |hit |use )?(enter|return|space|esc|any key)(/esc)?( to| =|:)? ?(confirm|continue|select|submit|choose|accept|cancel|exit|go back|back|dismiss|reject|proceed|enable|toggle)\b`)
-	keysFirst = regexp.MustCompile(`(?i)^[\s│┃|(]*(press |use |hit )?(enter|return|esc|space|any key|[↑↓←→/]+)\b`)
-	anyKey    = regexp.MustCompile(`(?i)\b(press|hit) (enter|return|space|any key|a key)\b`)
-	yesOrNo   = regexp.MustCompile(`(?i)([\[(]\s*y(es)?\s*[/|]\s*n(o)?\s*[\])]|\(y\)es/\(n\)o|\b(password|passphrase|username)[^:]{0,40}:)\s*\S{0,3}\s*$`)
-	statement = regexp.MustCompile(`(?i)\besc (to )?(interrupt|cancel, \d)|· esc to cancel\)`)
+	marked    = lazily(`^[\s│┃|]*[❯›>▸▶→●◉➤*]\s*(\d{1,2}[.):]\s|\[[ xX✓✔*•]?\]|\([ xX•●]?\)|[◯◉☐☑✓✔□■○●]\s)`)
+	numbered  = lazily(`^[\s│┃|]*(?:[❯›>▸▶→●◉➤*]\s*)?(\d{1,2})[.):]\s+(\S.*)$`)
+	checkbox  = lazily(`^[\s│┃|]*(?:[❯›>▸▶→●◉➤*]\s*)?(?:\[[ xX✓✔*•]?\]|\([ xX•●]?\)|[◯◉☐☑□■])\s+(\S.*)$`)
+	arrowed   = lazily(`^[\s│┃|]*[❯›>▸▶➤]\s+(\S.*)$`)
+	hint      = lazily(`(?i)\b(press |hit |use )?(enter|return|space|esc|any key)(/esc)?( to| =|:)? ?(confirm|continue|select|submit|choose|accept|cancel|exit|go back|back|dismiss|reject|proceed|enable|toggle)\b`)
+	keysFirst = lazily(`(?i)^[\s│┃|(]*(press |use |hit )?(enter|return|esc|space|any key|[↑↓←→/]+)\b`)
+	anyKey    = lazily(`(?i)\b(press|hit) (enter|return|space|any key|a key)\b`)
+	yesOrNo   = lazily(`(?i)([\[(]\s*y(es)?\s*[/|]\s*n(o)?\s*[\])]|\(y\)es/\(n\)o|\b(password|passphrase|username)[^:]{0,40}:)\s*\S{0,3}\s*$`)
+	statement = lazily(`(?i)\besc (to )?(interrupt|cancel, \d)|· esc to cancel\)`)
 )
 
 // isChoice tells whether a line is a marked line of a menu.
-func isChoice(line string) bool { return marked.MatchString(line) }
+func isChoice(line string) bool { return marked().MatchString(line) }
 
 // isChoices tells whether the lines at a prompt are a menu: one of several numbered
 // lines, or of boxes, is marked. In a frame of its own a single numbered line is text.
@@ -31,8 +37,8 @@ func isChoices(lines []string, framed bool) bool {
 	if !framed {
 		return true
 	}
-	return checkbox.MatchString(lines[0]) || slices.ContainsFunc(lines[1:], func(l string) bool {
-		return numbered.MatchString(l) || checkbox.MatchString(l)
+	return checkbox().MatchString(lines[0]) || slices.ContainsFunc(lines[1:], func(l string) bool {
+		return numbered().MatchString(l) || checkbox().MatchString(l)
 	})
 }
 
@@ -72,7 +78,7 @@ func blockAt(lines []string, at int) (begin, end int) {
 		begin--
 	}
 	for i := begin; i > 0 && i > begin-6; i-- { // choices may have a description below them
-		if m := numbered.FindStringSubmatch(lines[i-1]); m != nil && m[1] == "1" {
+		if m := numbered().FindStringSubmatch(lines[i-1]); m != nil && m[1] == "1" {
 			begin = i - 1
 			break
 		}
@@ -89,12 +95,12 @@ func findMarked(lines []string) int {
 	hinted := false
 	for i, line := range slices.Backward(lines) {
 		switch {
-		case isChoice(line), hinted && (arrowed.MatchString(line) || numbered.MatchString(line)):
+		case isChoice(line), hinted && (arrowed().MatchString(line) || numbered().MatchString(line)):
 			return i
 		case isFrame(line):
 			hinted = false
 		case isHint(line):
-			hinted = !anyKey.MatchString(line) || hint.MatchString(line) && !strings.Contains(strings.ToLower(line), "continue")
+			hinted = !anyKey().MatchString(line) || hint().MatchString(line) && !strings.Contains(strings.ToLower(line), "continue")
 		}
 	}
 	return -1
@@ -106,7 +112,7 @@ func choiceOf(line string) string {
 	if i := strings.Index(strings.TrimLeft(line, " │┃|"), sidebar); i >= 0 {
 		line = strings.TrimLeft(line, " │┃|")[:i]
 	}
-	for _, re := range []*regexp.Regexp{numbered, checkbox} {
+	for _, re := range []*regexp.Regexp{numbered(), checkbox()} {
 		if m := re.FindStringSubmatch(line); m != nil {
 			return strings.TrimSpace(strings.TrimLeft(line, " │┃|❯›>▸▶→●◉➤*"))
 		}
@@ -116,17 +122,17 @@ func choiceOf(line string) string {
 
 // isHint tells whether a line says which keys answer a question.
 func isHint(line string) bool {
-	if statement.MatchString(line) {
+	if statement().MatchString(line) {
 		return false
 	}
-	return hint.MatchString(line) || anyKey.MatchString(line) || yesOrNo.MatchString(line)
+	return hint().MatchString(line) || anyKey().MatchString(line) || yesOrNo().MatchString(line)
 }
 
 // keysLine finds, below an input, a line that begins with the keys that answer. Elsewhere
 // in a line the words may be a title, or a person's own status.
 func keysLine(lines []string) (string, bool) {
 	for _, line := range lines {
-		if isHint(line) && keysFirst.MatchString(line) {
+		if isHint(line) && keysFirst().MatchString(line) {
 			return tidy(line), true
 		}
 	}
@@ -147,7 +153,7 @@ func lastHint(lines []string) (string, bool) {
 func questionAbove(lines []string, keys string) string {
 	for i, line := range slices.Backward(lines) {
 		if tidy(line) == keys {
-			if yesOrNo.MatchString(line) || anyKey.MatchString(line) {
+			if yesOrNo().MatchString(line) || anyKey().MatchString(line) {
 				return keys
 			}
 			return questionOf(lines[:i], keys)

@@ -192,7 +192,11 @@ func TestIT05_InKitty(t *testing.T) {
 		t.Errorf("the lead has %d lines, a teammate %d", lead.Lines, one.Lines)
 	}
 	k.CloseByHand(ids["a"])
-	r.eventually("a is stopped", func() bool { m := r.member("a"); return m.State == api.StateStopped && m.Reason == "pane closed" })
+	r.eventually("a is stopped", func() bool {
+		m := r.member("a")
+		t.Logf("%+v", m)
+		return m.State == api.StateStopped && m.Reason == "pane closed"
+	})
 
 	failed := r.spawn("fails", []string{"--backend", "kitty"}, "sh", "-c", "sleep 1.2; echo it broke; exit 3")
 	r.eventually("one has failed", func() bool { return r.member("fails").State == api.StateFailed })
@@ -253,7 +257,11 @@ func TestIT05_OutsideFails(t *testing.T) {
 			_ = p.Signal(syscall.SIGKILL)
 		}
 	}
-	r.eventually("a is stopped", func() bool { m := r.member("a"); return m.State == api.StateStopped && m.Reason == "pane closed" })
+	r.eventually("a is stopped", func() bool {
+		m := r.member("a")
+		t.Logf("%+v", m)
+		return m.State == api.StateStopped && m.Reason == "pane closed"
+	})
 	if m := r.member("b"); m.State != api.StateActive {
 		t.Errorf("b is %s", m.State)
 	}

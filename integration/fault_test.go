@@ -130,8 +130,8 @@ func TestCR02_FaultOfTheMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, rec := range hosts {
-			rec.Process.PID = self.PID // given out again
-			rec.Process.Start = self.Start
+			rec.Process.PID = self.PID         // given out again
+			rec.Process.Start = self.Start + 1 // by a clock that began anew
 			rec.Process.Boot = "another-boot"
 			data, err := json.Marshal(rec)
 			if err != nil {

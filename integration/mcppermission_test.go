@@ -26,7 +26,8 @@ func TestA02_A13_MCPNoPermission(t *testing.T) {
 	if os.Geteuid() == 0 {
 		cmd.Path = r.path("leadlight") // where nobody may go
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-		if err := errors.Join(copyFile(r.bin, cmd.Path), os.Chmod(cmd.Path, 0o755), os.Chown(own, nobody, nobody)); err != nil {
+		daemon := filepath.Join(filepath.Dir(r.bin), "leadlightd")
+		if err := errors.Join(copyFile(r.bin, cmd.Path), os.Chmod(cmd.Path, 0o755), copyFile(daemon, r.path("leadlightd")), os.Chmod(r.path("leadlightd"), 0o755), os.Chown(own, nobody, nobody)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -131,7 +131,7 @@ func TestTV11_MuteServer(t *testing.T) {
 	} {
 		began := time.Now()
 		res := r.run(c.args...)
-		if took := time.Since(began); took > 12*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("%v took %s", c.args, took)
 		}
 		if !slices.Contains(c.exit, res.exit) {

@@ -181,7 +181,7 @@ func TestM14_TheDashboardActs(t *testing.T) {
 		s.shows("bob asks: is this plan good? " + c.plan + " — y: yes, n: no")
 		s.press(c.key)
 		s.shows("bob is told " + c.said)
-		if out := r.must("plan", "ls", "--all"); !strings.Contains(out, c.status) {
+		if out := r.must("requests", "--all"); !strings.Contains(out, c.status) {
 			t.Errorf("plans: %s", out)
 		}
 		s.press("Escape") // takes the note away

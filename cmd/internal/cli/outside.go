@@ -44,7 +44,9 @@ func (a *app) openOutside(c *composition, kind, address string) (*external.Backe
 
 // outsideEnviron is what a backend's program gets: all but what would make it, and the
 // panes that come of it, a part of the session of whoever asks.
-func outsideEnviron(list []string) []string { return environ.Without(list, environ.Session()...) }
+func outsideEnviron(list []string) []string {
+	return environ.Set(environ.Without(list, environ.Session()...), environ.Only(list, "LEADLIGHT_BASE_DIR")...)
+}
 
 // chooseOutside lets new panes be where a program of its own puts them.
 func (a *app) chooseOutside(ctx context.Context, c *composition, kind, why string) (panes.Choice, error) {

@@ -143,3 +143,16 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
+
+// TestThePageNamesTheCases: docs/cases.md has a row for each X case.
+func TestThePageNamesTheCases(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "cases.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range table(t, "cases.tsv") {
+		if strings.HasPrefix(item.ID, "X") && !strings.Contains(string(page), "\n| "+item.ID+" |") {
+			t.Errorf("docs/cases.md has no row for %s", item.ID)
+		}
+	}
+}

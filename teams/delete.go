@@ -34,6 +34,9 @@ func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) 
 	if err := refuseActive(t, seen, o.Force); err != nil {
 		return err
 	}
+	if err := s.refuseUnnamed(ctx, t); err != nil {
+		return err
+	}
 	if o.Backup != "" {
 		if err := s.backup(ctx, t.Name, o.Backup); err != nil {
 			return fmt.Errorf("back team %s up: %w", t.Name, err)
@@ -55,6 +58,27 @@ func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) 
 		return fmt.Errorf("delete team %s: %w", t.Name, err)
 	}
 	return nil
+}
+
+// refuseUnnamed refuses while a host of the team runs that its roster does not name: the
+// roster was damaged, and without the team's files nobody would find that host again.
+func (s *Service) refuseUnnamed(ctx context.Context, t store.Team) error {
+	var named, living []string
+	for _, m := range t.Members {
+		named = append(named, m.Name)
+	}
+	found, err := s.panes.Unnamed(ctx, t.Name, named)
+	if err != nil {
+		return fmt.Errorf("look for hosts of team %s: %w", t.Name, err)
+	}
+	for _, o := range found {
+		living = append(living, store.Shown(o.Agent))
+	}
+	if len(living) == 0 {
+		return nil
+	}
+	return fault.New(fault.ActiveMembers, "team %s has live members that its roster does not name: %s", t.Name, strings.Join(living, ", ")).
+		WithHint("mend the team's config.json (leadlight doctor names it), then leadlight down %s", t.Name)
 }
 
 func refuseActive(t store.Team, seen []api.Member, force bool) error {

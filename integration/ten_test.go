@@ -47,7 +47,7 @@ func newCrew(r *rig) *crew {
 func (c *crew) names() []string {
 	var out []string
 	for i := range 10 {
-		out = append(out, fmt.Sprintf("teammate-%d", i))
+		out = append(out, fmt.Sprintf("member-%d", i))
 	}
 	return out
 }
@@ -182,7 +182,7 @@ func TestQU01_QU10_EN01_EN08_EN09_SE09_TenFromOneFile(t *testing.T) {
 				"env": map[string]string{"HARD": hardValue, "WHO": name}})
 		}
 		file, err := json.Marshal(map[string]any{"team": "ten-of-us", "members": members,
-			"tasks": []any{map[string]any{"subject": "never done", "owner": "teammate-0"}}})
+			"tasks": []any{map[string]any{"subject": "never done", "owner": "member-0"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestQU01_QU10_EN01_EN08_EN09_SE09_TenFromOneFile(t *testing.T) {
 		}
 		up := r.start(nil, "up")
 		r.eventually("ten teammates are there", func() bool { return r.run("ps", "-t", "ten-of-us", "--json").exit == 0 && r.alive("ten-of-us") == 10 })
-		r.eventually("up has made everything", func() bool { return len(boxOf(r, "ten-of-us", "teammate-0")) > 1 })
+		r.eventually("up has made everything", func() bool { return len(boxOf(r, "ten-of-us", "member-0")) > 1 })
 		c.check("ten-of-us")
 		up.signal(syscall.SIGINT)
 		if res := up.wait(); res.exit != 130 || !strings.Contains(res.err, "teammates go on") {

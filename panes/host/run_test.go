@@ -225,7 +225,7 @@ func TestDescendantsEndWithTheProgram(t *testing.T) {
 
 func TestSH03_SH04_EndTakesTheTreeDown(t *testing.T) {
 	h := newHost(t, Options{})
-	done := background(t, h, Command{Argv: []string{"bash", "-i"}, Dir: "/", Env: os.Environ()})
+	done := background(t, h, Command{Argv: []string{"bash", "--norc", "-i"}, Dir: "/", Env: os.Environ()})
 	eventually(t, "bash", func() bool { return h.Status().Agent != nil })
 	if err := h.Inject(limited(t), Input{Text: "setsid sleep 61 & trap '' TERM; echo up''on"}); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"syscall"
 )
 
 // MkdirAll makes a folder and those above it, with mode 0700.
@@ -68,12 +69,21 @@ func (d *Dir) Remove(name string) error {
 // RemoveAll removes a file or a folder with all that is in it; of a link, the
 // link. It is no error if there is nothing.
 func (d *Dir) RemoveAll(name string) error {
-	err := d.within(name, false, "remove", func(r *os.Root, base string) error { return r.RemoveAll(base) })
+	var err error
+	for range removeTries { // a writer that holds the folder open may put one file more into it
+		err = d.within(name, false, "remove", func(r *os.Root, base string) error { return r.RemoveAll(base) })
+		if !errors.Is(err, syscall.ENOTEMPTY) {
+			break
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err
 }
+
+// removeTries bounds how often a folder that does not stay empty is removed again.
+const removeTries = 100
 
 // Rename moves a file, a folder or a link. The folder of the new name is made if
 // there is none. An existing file is replaced, an existing folder is not.

@@ -46,7 +46,10 @@ func (t tasks) Create(ctx context.Context, team string, task store.Task) (store.
 	if err := checkEdges(p, s, "new", store.Edges(&store.Task{}, &task)); err != nil {
 		return store.Task{}, err
 	}
-	if err := t.allocate(ctx, p, dir, &task); err != nil {
+	switch err := t.allocate(ctx, p, dir, &task); {
+	case missing(err): // the list was moved away: its team is being deleted
+		return store.Task{}, noTeam(team)
+	case err != nil:
 		return store.Task{}, err
 	}
 	if err := t.mirror(ctx, p, task.ID, store.Edges(&store.Task{}, &task)); err != nil {

@@ -6,7 +6,7 @@ import "regexp"
 // with characters between that are not to be seen.
 var (
 	envelope = regexp.MustCompile(`(?i)[\[［]([\s\p{Cf}]*l[\s\p{Cf}]*e[\s\p{Cf}]*a[\s\p{Cf}]*d[\s\p{Cf}]*l[\s\p{Cf}]*i[\s\p{Cf}]*g[\s\p{Cf}]*h[\s\p{Cf}]*t[\s\p{Cf}]*)[\]］]`)
-	tag      = regexp.MustCompile(`(?i)[<＜]([\s\p{Cf}]*/?[\s\p{Cf}]*(?:teammate[-_]message|system-reminder|leadlight)\b)`)
+	tag      = regexp.MustCompile(`(?i)[<＜]([\s\p{Cf}]*/?[\s\p{Cf}]*(?:teammate[-_]message|system-reminder|leadlight))`)
 )
 
 // Quoted is foreign text in which nothing passes for a message of its own: an envelope in

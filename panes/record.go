@@ -70,11 +70,11 @@ type HostRecord struct {
 	Socket    string           `json:"socket"`
 	Pane      string           `json:"pane,omitempty"`
 	StartedAt time.Time        `json:"startedAt"`
-	Ended     *Ended           `json:"ended,omitempty"`
+	Ended     *ExitRecord      `json:"ended,omitempty"`
 }
 
-// Ended is how an agent ended.
-type Ended struct {
+// ExitRecord is how an agent ended.
+type ExitRecord struct {
 	State     string    `json:"state"` // stopped or failed
 	ExitCode  *int      `json:"exitCode,omitempty"`
 	Signal    string    `json:"signal,omitempty"`

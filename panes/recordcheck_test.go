@@ -87,7 +87,7 @@ func TestXH08_RecordsAreReadStrictly(t *testing.T) {
 		"a process below 0":           host(func(h *HostRecord) { h.Process.PID = -7 }),
 		"a process too high":          host(func(h *HostRecord) { h.Process.PID = maxPID + 1 }),
 		"a process without a start":   host(func(h *HostRecord) { h.Process.Start = 0 }),
-		"an end that is none":         host(func(h *HostRecord) { h.Ended = &Ended{State: "active"} }),
+		"an end that is none":         host(func(h *HostRecord) { h.Ended = &ExitRecord{State: "active"} }),
 		"a pane that is an option":    host(func(h *HostRecord) { h.Pane = "-t" }),
 		"a pane with a line break":    host(func(h *HostRecord) { h.Pane = "%5\nkill-server" }),
 		"{}":                          host(func(h *HostRecord) { *h = HostRecord{} }),

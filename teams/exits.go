@@ -19,7 +19,7 @@ import (
 // nothing if the roster names another host than hostID for it or if the end is written
 // down already, so it can be called by whoever comes first: the host itself, stop, or who
 // finds the member lost. It reports whether it was the one that wrote it down.
-func (s *Service) RecordExit(ctx context.Context, team, name, hostID string, o panes.Ended) (first bool, err error) {
+func (s *Service) RecordExit(ctx context.Context, team, name, hostID string, o panes.ExitRecord) (first bool, err error) {
 	written, err := s.recordExits(ctx, team, []memberExit{{name, hostID, o}})
 	return written[name], err
 }
@@ -27,7 +27,7 @@ func (s *Service) RecordExit(ctx context.Context, team, name, hostID string, o p
 // memberExit is the end of the host of a member.
 type memberExit struct {
 	name, host string
-	panes.Ended
+	panes.ExitRecord
 }
 
 // recordExits is RecordExit for a set of members, with one write of the roster.

@@ -294,7 +294,7 @@ func (r *stopping) record(ctx context.Context, batch []*stoppingMember) {
 	for _, m := range batch {
 		if m.target.Host != "" && m.out.Outcome != state.Unproven {
 			gone = append(gone, m)
-			exits = append(exits, memberExit{m.Name, m.Leadlight.Host, panes.Ended{State: state.Stopped, Reason: orDefault(r.o.Reason, "stopped")}})
+			exits = append(exits, memberExit{m.Name, m.Leadlight.Host, panes.ExitRecord{State: state.Stopped, Reason: orDefault(r.o.Reason, "stopped")}})
 		}
 	}
 	if len(gone) == 0 {

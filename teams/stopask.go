@@ -86,7 +86,7 @@ func (r *stopping) readAnswers(ctx context.Context, asked []*stoppingMember) {
 			for _, m := range asked {
 				if a, ok := newest[requestKey{m.Name, m.request}]; ok && told[m.request] != a.message {
 					told[m.request] = a.message
-					m.hear(a)
+					m.ingest(a)
 					if r.t.LedByUs() {
 						_ = r.mail.MarkRead(ctx, r.t.Name, leadName(r.t), []string{a.message}) // unread, it would only be seen twice
 					}
@@ -105,8 +105,8 @@ func (r *stopping) readAnswers(ctx context.Context, asked []*stoppingMember) {
 	}
 }
 
-// hear keeps the newest answer for whoever waits for it.
-func (m *stoppingMember) hear(a answer) {
+// ingest keeps the newest answer for whoever waits for it.
+func (m *stoppingMember) ingest(a answer) {
 	select {
 	case <-m.answers:
 	default:

@@ -23,7 +23,7 @@ const (
 
 // waitRestart waits for the next start of an agent that has failed, if its policy allows
 // one more.
-func (m *teammate) waitRestart(ctx context.Context, e panes.Ended, again int) bool {
+func (m *teammate) waitRestart(ctx context.Context, e panes.ExitRecord, again int) bool {
 	if m.launch.Restart != teams.RestartOnFailure || e.State != api.StateFailed || m.closing() {
 		return false
 	}
@@ -50,7 +50,7 @@ const resumeLimit = 10 * time.Second
 
 // startNewConversation says that an agent cannot go on with its conversation: there may
 // be none yet, or it is gone.
-func (m *teammate) startNewConversation(ctx context.Context, e panes.Ended) {
+func (m *teammate) startNewConversation(ctx context.Context, e panes.ExitRecord) {
 	m.newSession(ctx)
 	text := fmt.Sprintf("%s cannot go on with its conversation (%s) and starts a new one.", m.o.Agent, e.Reason)
 	m.print("%s", text)

@@ -152,7 +152,7 @@ func (m *teammate) show(state, task, reason string) {
 
 // supervise runs the one program of a teammate that is not a worker, types mail into
 // it if that is how it is spoken to, and starts it again where the policy says so.
-func (m *teammate) supervise(ctx context.Context) panes.Ended {
+func (m *teammate) supervise(ctx context.Context) panes.ExitRecord {
 	stop := m.endOnClosing(ctx)
 	defer stop()
 	m.o.Service = m.o.Service.WithEnviron(m.launch.Dir, m.env, m.host.Closing()) // hooks inherit what it has
@@ -264,8 +264,8 @@ func (m *teammate) closing() bool {
 }
 
 // ended says how the agent ended.
-func (m *teammate) ended(exit host.Exit) panes.Ended {
-	e := panes.Ended{State: api.StateStopped, ExitCode: &exit.Code, Signal: exit.Signal, Leftovers: exit.Leftovers, At: time.Now()}
+func (m *teammate) ended(exit host.Exit) panes.ExitRecord {
+	e := panes.ExitRecord{State: api.StateStopped, ExitCode: &exit.Code, Signal: exit.Signal, Leftovers: exit.Leftovers, At: time.Now()}
 	switch {
 	case m.closing():
 		e.Reason = m.host.Cause()
@@ -284,14 +284,14 @@ func (m *teammate) ended(exit host.Exit) panes.Ended {
 	return e
 }
 
-func failed(err error) panes.Ended {
+func failed(err error) panes.ExitRecord {
 	f := fault.Of(err)
-	return panes.Ended{State: api.StateFailed, Reason: "did not start: " + f.Message, Code: string(f.Code), At: time.Now()}
+	return panes.ExitRecord{State: api.StateFailed, Reason: "did not start: " + f.Message, Code: string(f.Code), At: time.Now()}
 }
 
 // end records the exit, notifies the lead and closes the host. The record comes
 // first: whoever looks from then on sees an exit, not a lost host.
-func (m *teammate) end(ctx context.Context, e panes.Ended) (int, error) {
+func (m *teammate) end(ctx context.Context, e panes.ExitRecord) (int, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if m.host != nil && m.closing() && m.host.Cause() == host.CausePaneClosed && m.o.Panes.TerminalDied(ctx, m.launch) {
@@ -329,7 +329,7 @@ func (m *teammate) end(ctx context.Context, e panes.Ended) (int, error) {
 
 // keepAfterFailure keeps a host after a failure where the terminal does not keep the pane: its screen can be read until it is sent away. One that failed at once is the
 // spawner's to report, and another lead's roster forgets it.
-func (m *teammate) keepAfterFailure(e panes.Ended) {
+func (m *teammate) keepAfterFailure(e panes.ExitRecord) {
 	if !panes.Lingers(m.launch.Backend) || e.State != api.StateFailed || e.Code != "" || !m.launch.LedByUs {
 		return
 	}
@@ -340,7 +340,7 @@ func (m *teammate) keepAfterFailure(e panes.Ended) {
 // notifyEnd tells the lead that its teammate has ended. One that failed in its first
 // moments is the spawner's to report; the lead of a foreign member is told of failures only: it
 // sees the rest itself.
-func (m *teammate) notifyEnd(ctx context.Context, e panes.Ended) error {
+func (m *teammate) notifyEnd(ctx context.Context, e panes.ExitRecord) error {
 	if m.launch.ForeignPane != "" {
 		if e.State != api.StateFailed {
 			return nil

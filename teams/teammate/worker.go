@@ -24,7 +24,7 @@ const maxResult = 4000
 
 // work is the loop of a worker: mail first, then the next task, then wait. It
 // finishes the current task before it obeys a shutdown request.
-func (m *teammate) work(ctx context.Context) panes.Ended {
+func (m *teammate) work(ctx context.Context) panes.ExitRecord {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := m.endOnClosing(ctx)
@@ -39,10 +39,10 @@ func (m *teammate) work(ctx context.Context) panes.Ended {
 	idle, kept := false, 0 // kept: how often in a row hooks have kept it from going idle
 	for {
 		if m.closing() {
-			return panes.Ended{State: api.StateStopped, Reason: m.host.Cause()}
+			return panes.ExitRecord{State: api.StateStopped, Reason: m.host.Cause()}
 		}
 		if asked, err := m.answerShutdown(ctx); asked {
-			return panes.Ended{State: api.StateStopped, Reason: "agreed to shut down"}
+			return panes.ExitRecord{State: api.StateStopped, Reason: "agreed to shut down"}
 		} else if err != nil {
 			m.print("the mail cannot be read just now: %v", err)
 		}

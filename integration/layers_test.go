@@ -47,6 +47,7 @@ func layers() []rule {
 		{"internal/lock", l0, "internal/files signals", "a lock lies in a folder that files opened, and names a living holder"},
 
 		{"teams/store/ledger", l0, "internal/files internal/lock", "what has been handed over is remembered alike for both mailboxes"},
+		{"teams/store/document", l0, "teams/store internal/rawjson", "the form of a roster and a task is one, wherever they are kept"},
 		{"teams/store/mailbox", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger", "each team's mail in the layout it chose"},
 
 		{"teams/api/rpc", l0, "teams/api", "the API's two halves, for programs outside too"},
@@ -56,7 +57,7 @@ func layers() []rule {
 		{"teams/runs", l1, "teams/db teams/api", "definitions, runs and items are kept in the database, with the rules for them"},
 
 		{"teams/store/memory", l1, "teams/store", "the smallest store that keeps the contract"},
-		{"teams/store/claudefs", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger teams/store/mailbox signals", "Claude Code's files, on the ground of L0"},
+		{"teams/store/claudefs", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/document teams/store/ledger teams/store/mailbox signals", "Claude Code's files, on the ground of L0"},
 		{"teams/store/maildir", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger teams/store/mailbox", "the other mailbox, on the ground of L0"},
 		{"teams/store/storetest", l1, "teams/store", "the suite knows the contract and no store"},
 		{"backend/backendtest", l1, "backend", "the suite knows the contract and no terminal"},

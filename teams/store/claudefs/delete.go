@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/document"
 	"github.com/leadlight-dev/leadlight/teams/store/ledger"
 )
 
@@ -107,7 +108,7 @@ func (f *FS) finish(folder string) error {
 	whole := err == nil
 	if whole {
 		var t store.Team
-		if t, err = parseTeam(team, data); err == nil {
+		if t, err = document.ReadTeam(team, data); err == nil {
 			p.ours = t.Ours
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/document"
 )
 
 // Create stores a task under a new id.
@@ -88,7 +89,7 @@ func (t tasks) allocate(ctx context.Context, p *place, dir *files.Dir, task *sto
 // publish puts a new task under its id, unless the client has used the id
 // meanwhile.
 func (t tasks) publish(ctx context.Context, p *place, dir *files.Dir, task *store.Task, highest int64) (bool, error) {
-	file, err := dir.Prepare(task.ID+".json", document(compose(task, taskFields())))
+	file, err := dir.Prepare(task.ID+".json", document.Bytes(document.NewTask(task)))
 	if err != nil {
 		return false, err
 	}

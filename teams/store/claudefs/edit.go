@@ -207,5 +207,8 @@ var errBlank = errors.New("the file is empty")
 
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// document lays a value out as the client does.
-func document(o *rawjson.Object) []byte { return rawjson.Pretty(o.Raw(), "") }
+// checkObject tells a whole roster or task from a torn one.
+func checkObject(data []byte) error {
+	_, err := rawjson.ParseObject(data)
+	return err
+}

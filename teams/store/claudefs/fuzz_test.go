@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/document"
 )
 
 // seed adds the sample files of one kind.
@@ -31,11 +32,11 @@ func seed(f *testing.F, pattern string) {
 func FuzzTeam(f *testing.F) {
 	seed(f, "testdata/cases/config/*.json")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, o, err := openTeam("alpha", data)
+		opened, err := document.OpenTeam("alpha", data)
 		if err != nil {
 			return
 		}
-		err = d.edit(o, "alpha", func(x *store.Team) error {
+		_, err = opened.Edit(func(x *store.Team) error {
 			x.Description += "x"
 			for i := range x.Members {
 				x.Members[i].Color += "x"
@@ -46,9 +47,9 @@ func FuzzTeam(f *testing.F) {
 		if err != nil {
 			return // the name is taken
 		}
-		again, err := parseTeam("alpha", document(o))
-		if err != nil || !json.Valid(document(o)) || again.Member("fuzz-is-new") == nil {
-			t.Fatalf("%q became %q: %v", data, document(o), err)
+		again, err := document.ReadTeam("alpha", opened.Bytes())
+		if err != nil || !json.Valid(opened.Bytes()) || again.Member("fuzz-is-new") == nil {
+			t.Fatalf("%q became %q: %v", data, opened.Bytes(), err)
 		}
 	})
 }
@@ -90,16 +91,16 @@ func FuzzBox(f *testing.F) {
 func FuzzTask(f *testing.F) {
 	seed(f, "testdata/cases/tasks/*/*.json")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		task, o, err := openTask(&place{team: "alpha"}, "7", data)
+		task, o, err := document.OpenTask("7", data, "alpha")
 		if err != nil {
 			return
 		}
 		now := task.Clone()
 		now.Owner, now.BlockedBy, now.Result = "someone", append(now.BlockedBy, "5"), "done"
-		saveTask(o, &task, &now)
-		again, _, err := openTask(&place{team: "alpha"}, "7", document(o))
+		document.SaveTask(o, &task, &now)
+		again, _, err := document.OpenTask("7", document.Bytes(o), "alpha")
 		if err != nil || again.Owner != "someone" || len(again.BlockedBy) != len(now.BlockedBy) {
-			t.Fatalf("%q became %q: %+v %v", data, document(o), again, err)
+			t.Fatalf("%q became %q: %+v %v", data, document.Bytes(o), again, err)
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/document"
 )
 
 // version is one version of one file, as a client of the version in the name of
@@ -58,7 +59,7 @@ func TestG01_G04_Rosters(t *testing.T) {
 			return
 		}
 		folder := regexp.MustCompile(`"name": "([^"]*)"`).FindStringSubmatch(v.Text + `"name": "x"`)[1]
-		d, o, err := openTeam(folder, []byte(v.Text))
+		opened, err := document.OpenTeam(folder, []byte(v.Text))
 		if !json.Valid([]byte(v.Text)) {
 			if torn++; err == nil {
 				t.Errorf("%s %s: a torn roster was read: …%.40q", client, v.Run, v.Text[max(0, len(v.Text)-40):])
@@ -71,19 +72,19 @@ func TestG01_G04_Rosters(t *testing.T) {
 		}
 		whole++
 		generations[strings.HasPrefix(folder, "session-")]++
-		if !bytes.Equal(document(o), []byte(v.Text)) {
-			t.Errorf("%s %s: the roster changes when nothing was asked for:\n%s\n%s", client, v.Run, v.Text, document(o))
+		if !bytes.Equal(opened.Bytes(), []byte(v.Text)) {
+			t.Errorf("%s %s: the roster changes when nothing was asked for:\n%s\n%s", client, v.Run, v.Text, opened.Bytes())
 		}
-		team := d.finish(folder)
+		team := opened.Read()
 		checkGoldenTeam(t, client, v, team)
 		want := strings.TrimSuffix(v.Text, "\n}") + ",\n  \"description\": \"changed\"\n}"
 		if description.MatchString(v.Text) {
 			want = description.ReplaceAllString(v.Text, `"description": "changed"`)
 		}
-		if err := d.edit(o, folder, func(x *store.Team) error { x.Description = "changed"; return nil }); err != nil {
+		if _, err := opened.Edit(func(x *store.Team) error { x.Description = "changed"; return nil }); err != nil {
 			t.Errorf("%s %s: %v", client, v.Run, err)
 		}
-		if got := string(document(o)); got != want {
+		if got := string(opened.Bytes()); got != want {
 			t.Errorf("%s %s: more changed than was asked for:\n%s\n%s", client, v.Run, got, want)
 		}
 	})
@@ -162,24 +163,24 @@ func TestG01_Tasks(t *testing.T) {
 		}
 		found++
 		if !strings.Contains(v.Text, `"status"`) {
-			if _, _, err := openTask(&place{team: "alpha"}, id, []byte(v.Text)); fault.CodeOf(err) != fault.CorruptFile {
+			if _, _, err := document.OpenTask(id, []byte(v.Text), "alpha"); fault.CodeOf(err) != fault.CorruptFile {
 				t.Errorf("%s %s: a task without a status: %v", client, v.Run, err)
 			}
 			return
 		}
-		task, o, err := openTask(&place{team: "alpha"}, id, []byte(v.Text))
+		task, o, err := document.OpenTask(id, []byte(v.Text), "alpha")
 		if err != nil || task.ID != id || task.Subject == "" || task.Status == "" {
 			t.Errorf("%s %s: %+v %v", client, v.Run, task, err)
 			return
 		}
-		if !bytes.Equal(document(o), []byte(v.Text)) {
-			t.Errorf("%s %s: the task changes when nothing was asked for:\n%s\n%s", client, v.Run, v.Text, document(o))
+		if !bytes.Equal(document.Bytes(o), []byte(v.Text)) {
+			t.Errorf("%s %s: the task changes when nothing was asked for:\n%s\n%s", client, v.Run, v.Text, document.Bytes(o))
 		}
 		now := task.Clone()
 		now.Description = "changed"
-		saveTask(o, &task, &now)
+		document.SaveTask(o, &task, &now)
 		want := regexp.MustCompile(`"description": "[^"]*"`).ReplaceAllString(v.Text, `"description": "changed"`)
-		if got := string(document(o)); got != want {
+		if got := string(document.Bytes(o)); got != want {
 			t.Errorf("%s %s: more changed than was asked for:\n%s\n%s", client, v.Run, got, want)
 		}
 	})

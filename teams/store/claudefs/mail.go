@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/document"
 )
 
 type mail struct{ f *FS }
@@ -50,7 +51,7 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 		msg.Timestamp = stampNow()
 	}
 	msg.To, msg.Type, msg.Stamp, msg.Read, msg.Unknown = b.owner, "message", "", false, nil
-	raw := compose(&msg, messageFields()).Raw()
+	raw := document.Compose(&msg, messageFields()).Raw()
 	if err := m.f.ensure(ctx, b.place, path.Dir(b.name)); err != nil {
 		return msg, err
 	}

@@ -11,29 +11,30 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/document"
 )
 
 // messageFields lists the fields in the order in which new entries have them.
 // Every version of the client takes entries of this form.
-func messageFields() []field[store.Message] {
+func messageFields() []document.Field[store.Message] {
 	type m = store.Message
-	return []field[m]{
-		always(text("from", func(x *m) *string { return &x.From }), `""`),
-		always(text("text", func(x *m) *string { return &x.Text }), `""`),
-		{key: "timestamp",
-			load: func(x *m, raw json.RawMessage) {
+	return []document.Field[m]{
+		document.Always(document.Text("from", func(x *m) *string { return &x.From }), `""`),
+		document.Always(document.Text("text", func(x *m) *string { return &x.Text }), `""`),
+		{Key: "timestamp",
+			Load: func(x *m, raw json.RawMessage) {
 				x.Timestamp = store.ParseTime(raw)
 				if s, ok := rawjson.String(raw); !ok || s != store.FormatTime(x.Timestamp) {
 					x.Stamp = unquoted(raw)
 				}
 			},
-			save: func(x *m, _ json.RawMessage) json.RawMessage { return rawjson.Quote(store.FormatTime(x.Timestamp)) }},
-		text("summary", func(x *m) *string { return &x.Summary }),
-		text("color", func(x *m) *string { return &x.Color }),
-		constant[m]("msgV", "1"),
-		text("msg_id", func(x *m) *string { return &x.ID }),
-		always(text("type", func(x *m) *string { return &x.Type }), `"message"`),
-		always(scalar("read", func(x *m) *bool { return &x.Read }), "false"),
+			Save: func(x *m, _ json.RawMessage) json.RawMessage { return rawjson.Quote(store.FormatTime(x.Timestamp)) }},
+		document.Text("summary", func(x *m) *string { return &x.Summary }),
+		document.Text("color", func(x *m) *string { return &x.Color }),
+		document.Constant[m]("msgV", "1"),
+		document.Text("msg_id", func(x *m) *string { return &x.ID }),
+		document.Always(document.Text("type", func(x *m) *string { return &x.Type }), `"message"`),
+		document.Always(document.Scalar("read", func(x *m) *bool { return &x.Read }), "false"),
 	}
 }
 
@@ -42,13 +43,6 @@ func unquoted(raw json.RawMessage) string {
 		return s
 	}
 	return string(raw)
-}
-
-// constant is a field that we only ever write.
-func constant[T any](key, value string) field[T] {
-	return field[T]{key: key, fresh: value,
-		load: func(*T, json.RawMessage) {},
-		save: func(*T, json.RawMessage) json.RawMessage { return nil }}
 }
 
 // entry is one element of a mailbox. One that is no object is nobody's message;
@@ -81,7 +75,7 @@ func parseEntry(raw json.RawMessage, owner string) entry {
 		return entry{raw: raw}
 	}
 	e := entry{raw: raw, ok: true}
-	e.msg.Unknown = decode(o, &e.msg, messageFields())
+	e.msg.Unknown = document.Decode(o, &e.msg, messageFields())
 	e.msg.To = owner
 	if e.msg.Type == "" {
 		e.msg.Type = "message"

@@ -9,7 +9,9 @@ import (
 	"syscall"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/document"
 )
 
 // place says where the files of a team are.
@@ -34,6 +36,10 @@ func configFile(team string) string { return "teams/" + team + "/config.json" }
 // local takes the team off an address.
 func (p *place) local(name string) string { return store.LocalName(name, p.team, p.address) }
 
+func (p *place) openTask(id string, data []byte) (store.Task, *rawjson.Object, error) {
+	return document.OpenTask(id, data, p.team, p.address)
+}
+
 func (p *place) box(owner string) string {
 	return "teams/" + p.mail + "/inboxes/" + p.stem(owner) + ".json"
 }
@@ -45,7 +51,7 @@ func (p *place) stem(owner string) string {
 	if p.damaged || p.ours.Schema > 0 || strings.ContainsFunc(owner, func(r rune) bool { return r > 0x7f }) {
 		return owner
 	}
-	return keepCase(owner)
+	return document.MailFolder(owner)
 }
 
 // where finds the place of a team: fault.InvalidName, fault.TeamNotFound. For a
@@ -73,8 +79,8 @@ func (f *FS) where(team string) (*place, error) {
 	switch {
 	case err == nil:
 		p.ours, p.address = t.Ours, t.DisplayName
-		if t.DisplayName != "" && lowerCase(t.DisplayName) == team && !f.exists(configFile(keepCase(t.DisplayName))) {
-			p.mail, p.list = keepCase(t.DisplayName), keepCase(t.DisplayName)
+		if t.DisplayName != "" && document.RosterFolder(t.DisplayName) == team && !f.exists(configFile(document.MailFolder(t.DisplayName))) {
+			p.mail, p.list = document.MailFolder(t.DisplayName), document.MailFolder(t.DisplayName)
 		}
 	case absent(err):
 		return nil, noTeam(team)
@@ -102,7 +108,7 @@ func (f *FS) parsed(team string) (store.Team, error) {
 	if err != nil {
 		return store.Team{}, err
 	}
-	return parseTeam(team, data)
+	return document.ReadTeam(team, data)
 }
 
 func noTeam(team string) error {
@@ -142,30 +148,6 @@ func (f *FS) MailboxOf(team string) (string, error) {
 		return store.MailboxClaude, nil
 	}
 	return p.ours.Mailbox, nil
-}
-
-// lowerCase is the client's folder name for a roster.
-func lowerCase(name string) string {
-	return strings.ToLower(strings.Map(func(r rune) rune {
-		if letterOrDigit(r) {
-			return r
-		}
-		return '-'
-	}, name))
-}
-
-// keepCase is the client's folder name for mail and tasks.
-func keepCase(name string) string {
-	return strings.Map(func(r rune) rune {
-		if letterOrDigit(r) || r == '_' || r == '-' {
-			return r
-		}
-		return '-'
-	}, name)
-}
-
-func letterOrDigit(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
 // signature tells versions of a file apart without reading it.

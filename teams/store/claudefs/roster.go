@@ -1,19 +1,17 @@
 package claudefs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"path"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/lock"
-	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/document"
 	"github.com/leadlight-dev/leadlight/teams/store/ledger"
 )
 
@@ -21,7 +19,7 @@ type roster struct{ f *FS }
 
 const rosterLock = "roster"
 
-func rosterFile(team string) file { return file{name: configFile(team), check: checkTeam} }
+func rosterFile(team string) file { return file{name: configFile(team), check: checkObject} }
 
 // Create makes teams/<team> with a roster and an empty folder for mail, and
 // tasks/<team>. Empty folders that are there already are used; mail and tasks that an
@@ -60,7 +58,7 @@ func (r roster) Create(ctx context.Context, t store.Team) error {
 			break
 		}
 	}
-	data := newTeam(t)
+	data := document.NewTeam(t)
 	if err == nil {
 		err = r.f.edit(ctx, rosterFile(t.Name), func(old []byte) ([]byte, error) {
 			if old != nil {
@@ -97,19 +95,6 @@ func teamExists(team string) error {
 		WithHint("choose another name, or delete it with: leadlight team delete %s", team)
 }
 
-func newTeam(t store.Team) []byte {
-	t.Ours.Schema = store.Schema
-	if t.CreatedAt.IsZero() {
-		t.CreatedAt = time.Now()
-	}
-	if t.LeadAgentID == "" {
-		t.LeadAgentID = store.Lead + "@" + t.Name
-	}
-	o := compose(&draft{Team: t, name: t.Name, ours: &t.Ours}, teamFields())
-	o.Set("schemaVersion", rawjson.Encode(1))
-	return document(o)
-}
-
 // Get reads one roster.
 func (r roster) Get(ctx context.Context, team string) (store.Team, error) {
 	if err := store.CheckTeam(team); err != nil {
@@ -122,7 +107,7 @@ func (r roster) Get(ctx context.Context, team string) (store.Team, error) {
 	if err != nil {
 		return r.lastGood(team, err)
 	}
-	t, err := parseTeam(team, data)
+	t, err := document.ReadTeam(team, data)
 	if err != nil {
 		return store.Team{}, err
 	}
@@ -187,18 +172,14 @@ func (r roster) Update(ctx context.Context, team string, change func(*store.Team
 		if old == nil {
 			return nil, noTeam(team)
 		}
-		d, o, err := openTeam(team, old)
+		t, err := document.OpenTeam(team, old)
 		if err != nil {
 			return nil, err
 		}
-		before := o.Raw()
-		if err := d.edit(o, team, change); err != nil {
-			return nil, err
+		if changed, err := t.Edit(change); err != nil || !changed {
+			return old, err
 		}
-		if bytes.Equal(before, o.Raw()) {
-			return old, nil
-		}
-		return document(o), nil
+		return t.Bytes(), nil
 	})
 }
 
@@ -263,7 +244,7 @@ func (r roster) Delete(ctx context.Context, team string) error {
 	if err != nil {
 		return err
 	}
-	t, err := parseTeam(team, data)
+	t, err := document.ReadTeam(team, data)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 func listDir(p *place) string { return "tasks/" + p.list }
 
 func taskFile(p *place, id string) file {
-	return file{name: listDir(p) + "/" + id + ".json", check: checkTask}
+	return file{name: listDir(p) + "/" + id + ".json", check: checkObject}
 }
 
 // taskCache remembers the parsed files of one list. A file is read again when its
@@ -66,7 +66,7 @@ func (c *taskCache) look(ctx context.Context, f *FS, p *place, id string, info f
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err == nil:
-		now.task, _, err = openTask(p, id, data)
+		now.task, _, err = p.openTask(id, data)
 	}
 	now.bad, now.task.ID = err, id
 	if now.task.UpdatedAt.IsZero() {

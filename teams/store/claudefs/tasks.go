@@ -10,6 +10,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/document"
 )
 
 type tasks struct{ f *FS }
@@ -213,7 +214,7 @@ func (t tasks) changeHeld(ctx context.Context, p *place, dir *files.Dir, s *snap
 		if data == nil {
 			return nil, store.NoTask(p.team, id)
 		}
-		old, o, err := openTask(p, id, data)
+		old, o, err := p.openTask(id, data)
 		if err != nil {
 			return nil, err
 		}
@@ -226,11 +227,11 @@ func (t tasks) changeHeld(ctx context.Context, p *place, dir *files.Dir, s *snap
 		}
 		now.Owner = p.local(now.Owner)
 		before := o.Raw()
-		saveTask(o, &old, &now)
+		document.SaveTask(o, &old, &now)
 		if result = now; slices.Equal(before, o.Raw()) {
 			return data, nil
 		}
-		return document(o), nil
+		return document.Bytes(o), nil
 	})
 	if err != nil {
 		return store.Task{}, err

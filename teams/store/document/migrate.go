@@ -1,4 +1,4 @@
-package claudefs
+package document
 
 import (
 	"encoding/json"
@@ -48,7 +48,7 @@ func migrate(o *rawjson.Object, folder string, steps []migration) error {
 
 func oursOf(o *rawjson.Object) store.Ours {
 	d := new(draft)
-	decode(o, d, teamFields())
+	Decode(o, d, teamFields())
 	if d.ours == nil {
 		return store.Ours{}
 	}

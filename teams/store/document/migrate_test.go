@@ -1,4 +1,4 @@
-package claudefs
+package document
 
 import (
 	"encoding/json"

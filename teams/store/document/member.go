@@ -1,4 +1,4 @@
-package claudefs
+package document
 
 import (
 	"encoding/json"
@@ -8,43 +8,43 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-func memberFields() []field[store.Member] {
-	return []field[store.Member]{
-		text("agentId", func(m *store.Member) *string { return &m.AgentID }),
-		text("name", func(m *store.Member) *string { return &m.Name }),
-		text("agentType", func(m *store.Member) *string { return &m.AgentType }),
-		text("model", func(m *store.Member) *string { return &m.Model }),
-		text("prompt", func(m *store.Member) *string { return &m.Prompt }),
-		text("color", func(m *store.Member) *string { return &m.Color }),
-		always(scalar("planModeRequired", func(m *store.Member) *bool { return &m.PlanModeRequired }), "false"),
+func memberFields() []Field[store.Member] {
+	return []Field[store.Member]{
+		Text("agentId", func(m *store.Member) *string { return &m.AgentID }),
+		Text("name", func(m *store.Member) *string { return &m.Name }),
+		Text("agentType", func(m *store.Member) *string { return &m.AgentType }),
+		Text("model", func(m *store.Member) *string { return &m.Model }),
+		Text("prompt", func(m *store.Member) *string { return &m.Prompt }),
+		Text("color", func(m *store.Member) *string { return &m.Color }),
+		Always(Scalar("planModeRequired", func(m *store.Member) *bool { return &m.PlanModeRequired }), "false"),
 		millis("joinedAt", func(m *store.Member) *time.Time { return &m.JoinedAt }),
-		always(text("tmuxPaneId", func(m *store.Member) *string { return &m.TmuxPaneID }), `""`),
-		always(text("cwd", func(m *store.Member) *string { return &m.Cwd }), `""`),
-		{key: "subscriptions", fresh: "[]", // always empty so far, and never ours
-			load: func(*store.Member, json.RawMessage) {},
-			save: func(*store.Member, json.RawMessage) json.RawMessage { return nil }},
-		text("backendType", func(m *store.Member) *string { return &m.BackendType }),
+		Always(Text("tmuxPaneId", func(m *store.Member) *string { return &m.TmuxPaneID }), `""`),
+		Always(Text("cwd", func(m *store.Member) *string { return &m.Cwd }), `""`),
+		{Key: "subscriptions", Fresh: "[]", // always empty so far, and never ours
+			Load: func(*store.Member, json.RawMessage) {},
+			Save: func(*store.Member, json.RawMessage) json.RawMessage { return nil }},
+		Text("backendType", func(m *store.Member) *string { return &m.BackendType }),
 		optional("isActive", func(m *store.Member) **bool { return &m.IsActive }),
-		text("mode", func(m *store.Member) *string { return &m.Mode }),
-		text("worktreePath", func(m *store.Member) *string { return &m.WorktreePath }),
+		Text("mode", func(m *store.Member) *string { return &m.Mode }),
+		Text("worktreePath", func(m *store.Member) *string { return &m.WorktreePath }),
 		metadata(func(m *store.Member) *map[string]json.RawMessage { return &m.Metadata }),
 		nested("leadlight", func(m *store.Member) **store.Bookkeeping { return &m.Leadlight }, bookkeepingFields()),
 	}
 }
 
-func bookkeepingFields() []field[store.Bookkeeping] {
+func bookkeepingFields() []Field[store.Bookkeeping] {
 	type b = store.Bookkeeping
-	return []field[b]{
-		text("host", func(x *b) *string { return &x.Host }),
-		text("kind", func(x *b) *string { return &x.Kind }),
-		text("profile", func(x *b) *string { return &x.Profile }),
-		text("state", func(x *b) *string { return &x.State }),
+	return []Field[b]{
+		Text("host", func(x *b) *string { return &x.Host }),
+		Text("kind", func(x *b) *string { return &x.Kind }),
+		Text("profile", func(x *b) *string { return &x.Profile }),
+		Text("state", func(x *b) *string { return &x.State }),
 		optional("exitCode", func(x *b) **int { return &x.ExitCode }),
-		text("signal", func(x *b) *string { return &x.Signal }),
-		text("reason", func(x *b) *string { return &x.Reason }),
-		scalar("runTask", func(x *b) *bool { return &x.RunTask }),
-		text("run", func(x *b) *string { return &x.Run }),
-		text("restart", func(x *b) *string { return &x.Restart }),
+		Text("signal", func(x *b) *string { return &x.Signal }),
+		Text("reason", func(x *b) *string { return &x.Reason }),
+		Scalar("runTask", func(x *b) *bool { return &x.RunTask }),
+		Text("run", func(x *b) *string { return &x.Run }),
+		Text("restart", func(x *b) *string { return &x.Restart }),
 		optional("spawnedAt", func(x *b) **time.Time { return &x.SpawnedAt }),
 		optional("stoppedAt", func(x *b) **time.Time { return &x.StoppedAt }),
 		optional("replaced", func(x *b) **store.Replaced { return &x.Replaced }),
@@ -59,13 +59,13 @@ func parseMember(raw json.RawMessage) (store.Member, *rawjson.Object, bool) {
 		return store.Member{}, nil, false
 	}
 	var m store.Member
-	m.Unknown = decode(o, &m, memberFields())
+	m.Unknown = Decode(o, &m, memberFields())
 	return m, o, m.Name != ""
 }
 
-func membersField() field[draft] {
-	return field[draft]{key: "members",
-		load: func(d *draft, raw json.RawMessage) {
+func membersField() Field[draft] {
+	return Field[draft]{Key: "members",
+		Load: func(d *draft, raw json.RawMessage) {
 			list, err := rawjson.ParseArray(raw)
 			if err != nil {
 				d.Warnings = append(d.Warnings, "members is not a list and was passed over")
@@ -79,14 +79,14 @@ func membersField() field[draft] {
 				}
 			}
 		},
-		save: func(d *draft, found json.RawMessage) json.RawMessage {
+		Save: func(d *draft, found json.RawMessage) json.RawMessage {
 			list, err := rawjson.ParseArray(found)
 			if err != nil && len(d.Members) == 0 {
 				return nil
 			}
 			return rawjson.Array(mergeMembers(list, d.Members))
 		},
-		fresh: "[]"}
+		Fresh: "[]"}
 }
 
 // mergeMembers writes members over the list the file has: in its order, with all
@@ -107,7 +107,7 @@ func mergeMembers(list []json.RawMessage, members []store.Member) []json.RawMess
 				if was.AgentID == "" && derived(now.AgentID, now.Name) {
 					now.AgentID = "" // derived for addressing, not asked for
 				}
-				amend(o, &was, &now, memberFields())
+				Amend(o, &was, &now, memberFields())
 				out = append(out, o.Raw())
 				break
 			}
@@ -115,7 +115,7 @@ func mergeMembers(list []json.RawMessage, members []store.Member) []json.RawMess
 	}
 	for i := range members {
 		if !written[i] {
-			out = append(out, compose(&members[i], memberFields()).Raw())
+			out = append(out, Compose(&members[i], memberFields()).Raw())
 		}
 	}
 	return out

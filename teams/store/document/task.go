@@ -1,4 +1,4 @@
-package claudefs
+package document
 
 import (
 	"bytes"
@@ -10,19 +10,19 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-func taskFields() []field[store.Task] {
+func taskFields() []Field[store.Task] {
 	type t = store.Task
-	return []field[t]{
-		{key: "id",
-			load: func(x *t, raw json.RawMessage) { x.ID, _ = idText(raw) },
-			save: func(x *t, _ json.RawMessage) json.RawMessage { return rawjson.Quote(x.ID) }},
-		text("subject", func(x *t) *string { return &x.Subject }),
-		always(text("description", func(x *t) *string { return &x.Description }), `""`),
-		text("activeForm", func(x *t) *string { return &x.ActiveForm }),
-		text("status", func(x *t) *string { return &x.Status }),
-		always(stringList("blocks", func(x *t) *[]string { return &x.Blocks }), "[]"),
-		always(stringList("blockedBy", func(x *t) *[]string { return &x.BlockedBy }), "[]"),
-		text("owner", func(x *t) *string { return &x.Owner }),
+	return []Field[t]{
+		{Key: "id",
+			Load: func(x *t, raw json.RawMessage) { x.ID, _ = idText(raw) },
+			Save: func(x *t, _ json.RawMessage) json.RawMessage { return rawjson.Quote(x.ID) }},
+		Text("subject", func(x *t) *string { return &x.Subject }),
+		Always(Text("description", func(x *t) *string { return &x.Description }), `""`),
+		Text("activeForm", func(x *t) *string { return &x.ActiveForm }),
+		Text("status", func(x *t) *string { return &x.Status }),
+		Always(stringList("blocks", func(x *t) *[]string { return &x.Blocks }), "[]"),
+		Always(stringList("blockedBy", func(x *t) *[]string { return &x.BlockedBy }), "[]"),
+		Text("owner", func(x *t) *string { return &x.Owner }),
 		metadata(func(x *t) *map[string]json.RawMessage { return &x.Metadata }),
 	}
 }
@@ -31,7 +31,7 @@ func taskFields() []field[store.Task] {
 // where ours is absent, and removed when the field changes.
 type alias struct {
 	key   string
-	field field[store.Task]
+	field Field[store.Task]
 	empty func(*store.Task) bool
 }
 
@@ -39,13 +39,13 @@ func aliases() []alias {
 	type t = store.Task
 	var out []alias
 	for _, key := range []string{"claimedBy", "claimed_by", "assignedTo", "assigned_to"} {
-		out = append(out, alias{key, text(key, func(x *t) *string { return &x.Owner }), func(x *t) bool { return x.Owner == "" }})
+		out = append(out, alias{key, Text(key, func(x *t) *string { return &x.Owner }), func(x *t) bool { return x.Owner == "" }})
 	}
 	for _, key := range []string{"dependsOn", "depends_on"} {
 		out = append(out, alias{key, stringList(key, func(x *t) *[]string { return &x.BlockedBy }), func(x *t) bool { return x.BlockedBy == nil }})
 	}
 	for _, key := range []string{"createdBy", "created_by"} {
-		out = append(out, alias{key, text(key, func(x *t) *string { return &x.CreatedBy }), func(x *t) bool { return x.CreatedBy == "" }})
+		out = append(out, alias{key, Text(key, func(x *t) *string { return &x.CreatedBy }), func(x *t) bool { return x.CreatedBy == "" }})
 	}
 	for _, key := range []string{"createdAt", "created_at"} {
 		out = append(out, alias{key, millis(key, func(x *t) *time.Time { return &x.CreatedAt }), func(x *t) bool { return x.CreatedAt.IsZero() }})
@@ -56,33 +56,31 @@ func aliases() []alias {
 	for _, key := range []string{"updatedAt", "updated_at", "completed_at"} {
 		out = append(out, alias{key, millis(key, func(x *t) *time.Time { return &x.UpdatedAt }), func(x *t) bool { return x.UpdatedAt.IsZero() }})
 	}
-	return append(out, alias{"result", text("result", func(x *t) *string { return &x.Result }), func(x *t) bool { return x.Result == "" }})
+	return append(out, alias{"result", Text("result", func(x *t) *string { return &x.Result }), func(x *t) bool { return x.Result == "" }})
 }
 
-// checkTask tells a whole task file from a torn one.
-func checkTask(data []byte) error {
-	_, err := rawjson.ParseObject(data)
-	return err
-}
+// NewTask writes a task.
+func NewTask(t *store.Task) *rawjson.Object { return Compose(t, taskFields()) }
 
-// openTask reads a task file for editing. The file's name is the id.
-func openTask(p *place, id string, data []byte) (store.Task, *rawjson.Object, error) {
+// OpenTask reads a task for editing. Its id is not what the text says, but id. The
+// members of the teams called names are meant by their addresses, too.
+func OpenTask(id string, data []byte, names ...string) (store.Task, *rawjson.Object, error) {
 	o, err := rawjson.ParseObject(data)
 	if err != nil {
 		return store.Task{}, nil, err
 	}
 	var t store.Task
-	t.Unknown = decode(o, &t, taskFields())
+	t.Unknown = Decode(o, &t, taskFields())
 	t.ID = id
 	t.Unpack()
 	for _, a := range aliases() {
 		if raw, ok := o.Get(a.key); ok && a.empty(&t) {
-			a.field.load(&t, raw)
+			a.field.Load(&t, raw)
 		}
 	}
-	t.Owner = p.local(t.Owner)
-	if meant := t.AssignedTo(); meant != p.local(meant) {
-		t.Metadata["assignedTo"] = rawjson.Quote(p.local(meant))
+	t.Owner = store.LocalName(t.Owner, names...)
+	if meant := t.AssignedTo(); meant != store.LocalName(meant, names...) {
+		t.Metadata["assignedTo"] = rawjson.Quote(store.LocalName(meant, names...))
 	}
 	if t.Status == "" { // the client lists no such task, either
 		return t, nil, fault.New(fault.CorruptFile, "task %s has no status", id).WithHint("give it one in its file, or move the file away")
@@ -94,14 +92,14 @@ func openTask(p *place, id string, data []byte) (store.Task, *rawjson.Object, er
 	return t, o, nil
 }
 
-// saveTask writes the differences between two states of a task into o.
-func saveTask(o *rawjson.Object, was, now *store.Task) {
+// SaveTask writes the differences between two states of a task into o.
+func SaveTask(o *rawjson.Object, was, now *store.Task) {
 	for _, a := range aliases() {
-		if _, ok := o.Get(a.key); ok && !bytes.Equal(a.field.save(was, nil), a.field.save(now, nil)) && !inMetadata(a.key) {
+		if _, ok := o.Get(a.key); ok && !bytes.Equal(a.field.Save(was, nil), a.field.Save(now, nil)) && !inMetadata(a.key) {
 			o.Delete(a.key)
 		}
 	}
-	amend(o, was, now, taskFields())
+	Amend(o, was, now, taskFields())
 }
 
 // inMetadata tells the keys whose field we keep in metadata, which is read first.

@@ -1,0 +1,272 @@
+// Package document reads and writes the documents of a team, its roster and its tasks, in
+// the form of Claude Code's files, and lets survive what is not ours in them. It
+// does not know where they are kept.
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Field maps one key of a JSON object to a part of a T.
+type Field[T any] struct {
+	Key string
+	// Load reads the value. What is of another kind than expected is passed over.
+	Load func(v *T, raw json.RawMessage)
+	// Save returns the value to write, nil for none. found is what the file has,
+	// nil for nothing: a value with parts we do not know is built on it.
+	Save func(v *T, found json.RawMessage) json.RawMessage
+	// Fresh is written to a new object where Save returns nil.
+	Fresh string
+}
+
+// Decode reads an object and returns what no field reads.
+func Decode[T any](o *rawjson.Object, v *T, fields []Field[T]) map[string]json.RawMessage {
+	unknown := map[string]json.RawMessage{}
+	for _, key := range o.Keys() {
+		unknown[key], _ = o.Get(key)
+	}
+	for _, f := range fields {
+		if raw, ok := o.Get(f.Key); ok {
+			delete(unknown, f.Key)
+			if !rawjson.IsNull(raw) {
+				f.Load(v, raw)
+			}
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	return unknown
+}
+
+// Amend writes those fields of now that differ from was, which was decoded from
+// o; everything else in o stays as it is.
+func Amend[T any](o *rawjson.Object, was, now *T, fields []Field[T]) {
+	for _, f := range fields {
+		if bytes.Equal(f.Save(was, nil), f.Save(now, nil)) {
+			continue
+		}
+		found, _ := o.Get(f.Key)
+		if raw := f.Save(now, found); raw != nil {
+			o.Set(f.Key, raw)
+		} else {
+			o.Delete(f.Key)
+		}
+	}
+}
+
+// Compose writes a new object.
+func Compose[T any](v *T, fields []Field[T]) *rawjson.Object {
+	o := new(rawjson.Object)
+	for _, f := range fields {
+		if raw := f.Save(v, nil); raw != nil {
+			o.Set(f.Key, raw)
+		} else if f.Fresh != "" {
+			o.Set(f.Key, json.RawMessage(f.Fresh))
+		}
+	}
+	return o
+}
+
+// Text is a string that is left out when it is empty.
+func Text[T any](key string, at func(*T) *string) Field[T] {
+	return Field[T]{Key: key,
+		Load: func(v *T, raw json.RawMessage) {
+			if s, ok := rawjson.String(raw); ok {
+				*at(v) = s
+			}
+		},
+		Save: func(v *T, _ json.RawMessage) json.RawMessage {
+			if *at(v) == "" {
+				return nil
+			}
+			return rawjson.Quote(*at(v))
+		}}
+}
+
+// Always makes a field keep its key in new objects and when it becomes empty.
+func Always[T any](f Field[T], empty string) Field[T] {
+	save := f.Save
+	f.Save = func(v *T, found json.RawMessage) json.RawMessage {
+		if raw := save(v, found); raw != nil {
+			return raw
+		}
+		return json.RawMessage(empty)
+	}
+	return f
+}
+
+// Constant is a field that we only ever write.
+func Constant[T any](key, value string) Field[T] {
+	return Field[T]{Key: key, Fresh: value,
+		Load: func(*T, json.RawMessage) {},
+		Save: func(*T, json.RawMessage) json.RawMessage { return nil }}
+}
+
+// millis is a time in milliseconds since 1970, as JavaScript's Date.now gives it.
+func millis[T any](key string, at func(*T) *time.Time) Field[T] {
+	return Field[T]{Key: key,
+		Load: func(v *T, raw json.RawMessage) { *at(v) = store.ParseTime(raw) },
+		Save: func(v *T, _ json.RawMessage) json.RawMessage {
+			if at(v).IsZero() {
+				return nil
+			}
+			return rawjson.Encode(at(v).UnixMilli())
+		}}
+}
+
+// Scalar is a value that is left out when it is zero. A value of another kind is
+// passed over.
+func Scalar[T any, V comparable](key string, at func(*T) *V) Field[T] {
+	return Field[T]{Key: key,
+		Load: func(v *T, raw json.RawMessage) {
+			var x V
+			if json.Unmarshal(raw, &x) == nil {
+				*at(v) = x
+			}
+		},
+		Save: func(v *T, _ json.RawMessage) json.RawMessage {
+			var zero V
+			if *at(v) == zero {
+				return nil
+			}
+			return rawjson.Encode(*at(v))
+		}}
+}
+
+// optional is a value behind a pointer; nil is absence.
+func optional[T, V any](key string, at func(*T) **V) Field[T] {
+	return Field[T]{Key: key,
+		Load: func(v *T, raw json.RawMessage) {
+			x := new(V)
+			if json.Unmarshal(raw, x) == nil {
+				*at(v) = x
+			}
+		},
+		Save: func(v *T, _ json.RawMessage) json.RawMessage {
+			if *at(v) == nil {
+				return nil
+			}
+			return rawjson.Encode(*at(v))
+		}}
+}
+
+// nested is an object with fields of its own; unknown ones in it survive.
+func nested[T, U any](key string, at func(*T) **U, fields []Field[U]) Field[T] {
+	return Field[T]{Key: key,
+		Load: func(v *T, raw json.RawMessage) {
+			if o, err := rawjson.ParseObject(raw); err == nil {
+				u := new(U)
+				Decode(o, u, fields)
+				*at(v) = u
+			}
+		},
+		Save: func(v *T, found json.RawMessage) json.RawMessage {
+			u := *at(v)
+			if u == nil {
+				return nil
+			}
+			o, err := rawjson.ParseObject(found)
+			if err != nil {
+				return Compose(u, fields).Raw()
+			}
+			was := new(U)
+			Decode(o, was, fields)
+			Amend(o, was, u, fields)
+			return o.Raw()
+		}}
+}
+
+// metadata is the open object "metadata". Some of its keys are fields of T of
+// their own; the others are in the map, which is kept as it was found.
+func metadata[T any](at func(*T) *map[string]json.RawMessage, own ...Field[T]) Field[T] {
+	owned := func(key string) bool {
+		return slices.ContainsFunc(own, func(f Field[T]) bool { return f.Key == key })
+	}
+	return Field[T]{Key: "metadata",
+		Load: func(v *T, raw json.RawMessage) {
+			o, err := rawjson.ParseObject(raw)
+			if err != nil {
+				return
+			}
+			Decode(o, v, own)
+			*at(v) = map[string]json.RawMessage{}
+			for _, key := range o.Keys() {
+				(*at(v))[key], _ = o.Get(key)
+			}
+		},
+		Save: func(v *T, found json.RawMessage) json.RawMessage {
+			o, err := rawjson.ParseObject(found)
+			if err != nil {
+				o = new(rawjson.Object)
+			}
+			was := new(T)
+			Decode(o, was, own)
+			for _, key := range o.Keys() {
+				if _, kept := (*at(v))[key]; !kept && !owned(key) {
+					o.Delete(key)
+				}
+			}
+			for _, key := range sortedKeys(*at(v)) {
+				if raw, _ := o.Get(key); !owned(key) && !bytes.Equal(raw, (*at(v))[key]) {
+					o.Set(key, (*at(v))[key])
+				}
+			}
+			Amend(o, was, v, own)
+			if o.Len() == 0 && len(found) == 0 {
+				return nil
+			}
+			return o.Raw()
+		}}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// stringList is a list of strings. Numbers in it are read as their digits; anything
+// else is passed over.
+func stringList[T any](key string, at func(*T) *[]string) Field[T] {
+	return Field[T]{Key: key,
+		Load: func(v *T, raw json.RawMessage) {
+			list, err := rawjson.ParseArray(raw)
+			if err != nil {
+				return
+			}
+			for _, item := range list {
+				if s, ok := idText(item); ok {
+					*at(v) = append(*at(v), s)
+				}
+			}
+		},
+		Save: func(v *T, _ json.RawMessage) json.RawMessage {
+			if len(*at(v)) == 0 {
+				return nil
+			}
+			return rawjson.Encode(*at(v))
+		}}
+}
+
+// idText reads an id that is a string or a number.
+func idText(raw json.RawMessage) (string, bool) {
+	if s, ok := rawjson.String(raw); ok {
+		return s, true
+	}
+	var n int64
+	if !rawjson.IsNull(raw) && json.Unmarshal(raw, &n) == nil {
+		return strconv.FormatInt(n, 10), true
+	}
+	return "", false
+}

@@ -1,0 +1,175 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// draft is a team while it is read or written: the file's name for it is the
+// truth for addresses, the folder's for everything else.
+type draft struct {
+	store.Team
+	name string      // the file's "name"
+	ours *store.Ours // nil: no metadata.leadlight
+}
+
+func teamFields() []Field[draft] {
+	return []Field[draft]{
+		Text("name", func(d *draft) *string { return &d.name }),
+		Text("description", func(d *draft) *string { return &d.Description }),
+		millis("createdAt", func(d *draft) *time.Time { return &d.CreatedAt }),
+		Text("leadAgentId", func(d *draft) *string { return &d.LeadAgentID }),
+		Text("leadSessionId", func(d *draft) *string { return &d.LeadSessionID }),
+		nested("leadProcess", func(d *draft) **store.LeadProcess { return &d.LeadProcess }, leadProcessFields()),
+		membersField(),
+		metadata(func(d *draft) *map[string]json.RawMessage { return &d.Metadata },
+			nested("leadlight", func(d *draft) **store.Ours { return &d.ours }, oursFields())),
+	}
+}
+
+func oursFields() []Field[store.Ours] {
+	return []Field[store.Ours]{
+		Scalar("schema", func(o *store.Ours) *int { return &o.Schema }),
+		Text("mailbox", func(o *store.Ours) *string { return &o.Mailbox }),
+		Text("cwd", func(o *store.Ours) *string { return &o.Cwd }),
+		Scalar("delegate", func(o *store.Ours) *bool { return &o.Delegate }),
+		Scalar("once", func(o *store.Ours) *bool { return &o.Once }),
+		Text("file", func(o *store.Ours) *string { return &o.File }),
+	}
+}
+
+func leadProcessFields() []Field[store.LeadProcess] {
+	return []Field[store.LeadProcess]{
+		Scalar("pid", func(p *store.LeadProcess) *int { return &p.PID }),
+		Text("pidSpace", func(p *store.LeadProcess) *string { return &p.PIDSpace }),
+		millis("claimedAt", func(p *store.LeadProcess) *time.Time { return &p.ClaimedAt }),
+		Text("procStart", func(p *store.LeadProcess) *string { return &p.ProcStart }),
+	}
+}
+
+// Team is a roster that is open for editing.
+type Team struct {
+	name   string // of the team
+	draft  *draft
+	object *rawjson.Object
+}
+
+// ReadTeam reads the roster of the team called name. The error is a
+// *rawjson.SyntaxError or fault.VersionTooNew.
+func ReadTeam(name string, data []byte) (store.Team, error) {
+	t, err := OpenTeam(name, data)
+	if err != nil {
+		return store.Team{}, err
+	}
+	return t.Read(), nil
+}
+
+// OpenTeam reads a roster for editing. It is then in the form of our newest schema.
+func OpenTeam(name string, data []byte) (*Team, error) {
+	o, err := rawjson.ParseObject(data)
+	if err != nil {
+		return nil, err
+	}
+	if err := migrate(o, name, migrations()); err != nil {
+		return nil, err
+	}
+	d := new(draft)
+	d.Unknown = Decode(o, d, teamFields())
+	return &Team{name, d, o}, nil
+}
+
+// NewTeam writes the roster of a team that we make.
+func NewTeam(t store.Team) []byte {
+	t.Ours.Schema = store.Schema
+	if t.CreatedAt.IsZero() {
+		t.CreatedAt = time.Now()
+	}
+	if t.LeadAgentID == "" {
+		t.LeadAgentID = store.Lead + "@" + t.Name
+	}
+	o := Compose(&draft{Team: t, name: t.Name, ours: &t.Ours}, teamFields())
+	o.Set("schemaVersion", rawjson.Encode(1))
+	return Bytes(o)
+}
+
+// Bytes lays an object out as Claude Code does.
+func Bytes(o *rawjson.Object) []byte { return rawjson.Pretty(o.Raw(), "") }
+
+// Bytes is the roster as it is now.
+func (t *Team) Bytes() []byte { return Bytes(t.object) }
+
+// Read returns the team.
+func (t *Team) Read() store.Team { return t.draft.finish(t.name) }
+
+// Edit applies change, and tells whether that changed anything.
+func (t *Team) Edit(change func(*store.Team) error) (changed bool, err error) {
+	before := t.object.Raw()
+	err = t.draft.edit(t.object, t.name, change)
+	return err == nil && !bytes.Equal(before, t.object.Raw()), err
+}
+
+// finish fills what follows from the rest.
+func (d *draft) finish(folder string) store.Team {
+	t := d.Team.Clone()
+	t.Name = folder
+	if d.name != folder {
+		t.DisplayName = d.name
+	}
+	if d.ours != nil {
+		t.Ours = *d.ours
+	}
+	address := t.DisplayName
+	if address == "" {
+		address = folder
+	}
+	for i := range t.Members {
+		m := &t.Members[i]
+		if m.AgentID == "" {
+			m.AgentID = m.Name + "@" + address
+		}
+		if m.Unsafe = !safe(m.Name); m.Unsafe {
+			t.Warnings = append(t.Warnings, fmt.Sprintf("the name %q is not safe to use: the member is listed only", store.Shown(m.Name)))
+		}
+	}
+	if d.name != "" && RosterFolder(d.name) != folder && d.name != folder {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("the roster calls the team %q; its folder's name %q counts", store.Shown(d.name), folder))
+	} else if t.DisplayName != "" {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("the roster calls the team %q: Claude Code keeps its mail and tasks in folders of that name", store.Shown(d.name)))
+	}
+	if t.LeadAgentID == "" && t.Member(store.Lead) == nil {
+		t.Warnings = append(t.Warnings, "the roster names no lead")
+	}
+	return t
+}
+
+func safe(name string) bool {
+	_, err := store.CheckAddress(name)
+	return err == nil
+}
+
+// edit applies change to a team that was read from o, and writes the differences
+// into o.
+func (d *draft) edit(o *rawjson.Object, folder string, change func(*store.Team) error) error {
+	was := d.finish(folder)
+	now := was.Clone()
+	if err := change(&now); err != nil {
+		return err
+	}
+	if err := store.CheckMembers(was.Members, now.Members); err != nil {
+		return err
+	}
+	old, next := &draft{Team: was, name: d.name, ours: d.ours}, &draft{Team: now, name: d.name, ours: d.ours}
+	if now.DisplayName != was.DisplayName {
+		next.name = now.DisplayName
+	}
+	if now.Ours != was.Ours {
+		next.ours = &now.Ours
+	}
+	Amend(o, old, next, teamFields())
+	return nil
+}

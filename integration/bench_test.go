@@ -2,7 +2,6 @@ package integration_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -151,8 +150,7 @@ func (o *office) hosts(team string, a *agents, n int) (argv func(int) []string, 
 			Host: host, Team: team, Agent: name, Kind: profiles.Plain, Profile: profiles.Exec, Argv: a.argv(k),
 			Dir: a.dir, EnvFile: filepath.Join(filepath.Dir(socket), "env-"+host), Socket: socket, Backend: "tmux", LedByUs: true,
 		}
-		data, err := json.Marshal(o.panes.Environment(team, name, l.Host, nil))
-		ensure(o.b, err)
+		data := panes.EncodeEnvironment(o.panes.Environment(team, name, l.Host, nil))
 		ensure(o.b, os.MkdirAll(filepath.Dir(l.EnvFile), 0o700))
 		ensure(o.b, os.WriteFile(l.EnvFile, data, 0o600))
 		ensure(o.b, records.WriteLaunch(o.b.Context(), l))

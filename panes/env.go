@@ -28,6 +28,21 @@ func Environment(lead []string, id Identity, executable string, extra []string) 
 	return env
 }
 
+// EncodeEnvironment is the content of an EnvFile: each variable, exact to the byte, and a
+// NUL, which none can hold.
+func EncodeEnvironment(env []string) []byte {
+	var out []byte
+	for _, kv := range env {
+		out = append(append(out, kv...), 0)
+	}
+	return out
+}
+
+// DecodeEnvironment reads what EncodeEnvironment wrote.
+func DecodeEnvironment(data []byte) []string {
+	return strings.FieldsFunc(string(data), func(r rune) bool { return r == 0 })
+}
+
 // WithTerminal adds to a teammate's environment what describes its own pane, as
 // the pane's terminal set it in pane (the host's own environment). What was
 // asked for already stays.

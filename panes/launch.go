@@ -2,7 +2,6 @@ package panes
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -113,11 +112,7 @@ func (m *Manager) prepare(ctx context.Context, l *Launch) error {
 		name, _, _ := strings.Cut(kv, "=")
 		r.EnvNames = append(r.EnvNames, name)
 	}
-	data, err := json.Marshal(l.Env)
-	if err != nil {
-		return fmt.Errorf("encode the environment: %w", err)
-	}
-	if err := m.writeSecret(r.EnvFile, data); err != nil {
+	if err := m.writeSecret(r.EnvFile, EncodeEnvironment(l.Env)); err != nil {
 		return fmt.Errorf("hand over the environment: %w", err)
 	}
 	if err := m.records.WriteLaunch(ctx, *r); err != nil {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -24,6 +25,9 @@ func (s *Service) workingFolder(t store.Team, asked string) (string, error) {
 	}
 	fi, err := os.Stat(dir)
 	switch {
+	case !utf8.ValidString(dir):
+		return "", fault.New(fault.InvalidArgument, "the name of the working folder %q is no UTF-8, and cannot be kept in the files of a team", dir).
+			WithHint("name another one with --cwd, or a link to it")
 	case err != nil:
 		return "", fault.New(fault.InvalidArgument, "the working folder %s: %w", dir, err).WithHint("make it, or name another one with --cwd")
 	case !fi.IsDir():
@@ -35,11 +39,12 @@ func (s *Service) workingFolder(t store.Team, asked string) (string, error) {
 // absolute completes a path as whoever asks means it. One who is in no folder has to
 // name it whole.
 func (s *Service) absolute(what, path string) (string, error) {
+	path = environ.WholePath(path, variable(s.environ, "HOME"), s.cwd)
 	switch {
 	case filepath.IsAbs(path):
 		return path, nil
-	case s.cwd != "":
-		return filepath.Join(s.cwd, path), nil
+	case path == "" && s.cwd != "":
+		return s.cwd, nil
 	case path == "":
 		return "", fault.New(fault.InvalidArgument, "%s is not said, and the team names none", what).WithHint("name it by an absolute path")
 	}
@@ -57,8 +62,9 @@ func (s *Service) checkProgram(n *pendingMember) error {
 			WithHint("give one after --, or a profile with --agent")
 	}
 	for _, word := range argv {
-		if strings.ContainsRune(word, 0) {
-			return fault.New(fault.InvalidArgument, "the command of %s holds a NUL byte", n.spec.Name)
+		if strings.ContainsRune(word, 0) || !utf8.ValidString(word) {
+			return fault.New(fault.InvalidArgument, "the command of %s holds bytes that are no text: %.60q", n.spec.Name, word).
+				WithHint("a NUL, or what is no UTF-8, cannot be kept in the files of a team; give the bytes in a script or a variable")
 		}
 	}
 	env := s.panes.Environment("", "", "", n.variables())

@@ -6,7 +6,6 @@ package teammate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -93,11 +92,7 @@ func readEnvironment(path string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("take the environment over: %w", err)
 	}
-	var env []string
-	if err := json.Unmarshal(data, &env); err != nil {
-		return nil, fmt.Errorf("read the environment: %w", err)
-	}
-	return env, nil
+	return panes.DecodeEnvironment(data), nil
 }
 
 // open starts the host and says on disk that it is there.

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -26,6 +27,7 @@ type app struct {
 	out     *sink
 	err     io.Writer
 	environ []string
+	cwd     string     // where it runs; "" if that folder is gone
 	args    []string   // of the command line
 	long    *LongLived // nil in leadlight
 
@@ -46,9 +48,13 @@ type app struct {
 	trusted  map[string]bool // what was answered about a folder's hooks in this run
 }
 
-func newApp(std Stdio, environ []string) *app {
-	return &app{in: std.In, out: &sink{w: std.Out}, err: std.Err, environ: environ, flags: map[string]string{}}
+func newApp(std Stdio, list []string) *app {
+	cwd, _ := os.Getwd() // a folder that is gone: then only whole paths mean something
+	return &app{in: std.In, out: &sink{w: std.Out}, err: std.Err, cwd: cwd, environ: environ.WholePaths(list, cwd), flags: map[string]string{}}
 }
+
+// path is the whole path of one that a person has written.
+func (a *app) path(path string) string { return environ.WholePath(path, a.getenv("HOME"), a.cwd) }
 
 // run parses the command line and runs the verb.
 func (a *app) run(ctx context.Context, args []string) error {
@@ -115,6 +121,9 @@ func (f *globalFlag) Set(v string) error {
 	if f.name == "team" && strings.Contains(v, "=") && slices.Contains(f.a.args, "set") { // set --team K=V: no team's name holds a =
 		f.a.pairs = append(f.a.pairs, v)
 		return nil
+	}
+	if f.name == "base-dir" || f.name == "tmux-socket" {
+		v = f.a.path(v)
 	}
 	f.a.flags[f.name] = v
 	return nil

@@ -71,10 +71,6 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	if err != nil {
 		return nil, err
 	}
-	cwd, err := os.Getwd()
-	if err != nil {
-		return nil, fault.New(fault.Failed, "the working folder is not there: %w", err).WithHint("cd to a folder that exists")
-	}
 	c.panes = panes.NewManager(panes.Options{
 		Dir: fs.Dir(), Base: s.BaseDir.V, Runtime: c.runtime, Executable: program, Environ: a.environ,
 		Inherited: a.inherited(s),
@@ -88,7 +84,7 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	}}
 	c.config = teams.Config{
 		Base: s.BaseDir.V, Roster: fs.Roster(), Mail: c.mail, Tasks: fs.Tasks(), Panes: c.panes, Profiles: profiles.NewSet(s.Profiles),
-		Limits: s.Limits(), Cwd: cwd, Environ: a.environ, Log: log,
+		Limits: s.Limits(), Cwd: a.cwd, Environ: a.environ, Log: log,
 		Trust:  a.trustHooks,
 		Notice: func(line string) { a.warn([]string{line}) },
 	}

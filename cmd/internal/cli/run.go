@@ -98,11 +98,7 @@ func (a *app) runOfTeam(ctx context.Context, c *rpc.Client, name string) (r api.
 	if len(list) == 0 {
 		return r, fault.New(fault.TeamNotFound, "no team %q is defined for runs", name).WithHint("name a team file, which defines it: leadlight run create leadlight.yaml")
 	}
-	cwd, err := os.Getwd()
-	if err != nil {
-		return r, err
-	}
-	r, err = rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:create", api.RunCreateParams{TeamID: list[0].ID, Cwd: cwd})
+	r, err = rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:create", api.RunCreateParams{TeamID: list[0].ID, Cwd: a.cwd})
 	if err == nil {
 		a.say("the run waits for items: leadlight run item add --run %s --owner ROLE TITLE", short(r.ID))
 	}

@@ -128,7 +128,7 @@ func (o spawnOptions) spec(a *app) (teams.SpawnSpec, error) {
 	if spec.Model == "" && spec.Profile == s.Agent.V {
 		spec.Model = s.Model.V
 	}
-	if spec.Cwd, err = folder(o.Cwd); err != nil {
+	if spec.Cwd, err = folder(a.path(o.Cwd)); err != nil {
 		return spec, err
 	}
 	if spec.Env, err = variables(o.EnvFrom, o.Env); err != nil {

@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -172,6 +174,10 @@ func (s *Settings) findBase(getenv func(string) string) error {
 			return fault.New(fault.InvalidArgument, "no base directory: HOME is not set").
 				WithHint("set HOME, or name a folder with --base-dir")
 		}
+	}
+	if text := s.BaseDir.V; strings.HasPrefix(text, "~") || !utf8.ValidString(text) {
+		return fault.New(fault.InvalidArgument, "the base directory %q, from %s, is no path that can be kept in the files of a team", text, s.BaseDir.Origin).
+			WithHint("write it whole, in UTF-8: a ~ is completed only as ~ or ~/…, with HOME")
 	}
 	abs, err := filepath.Abs(s.BaseDir.V)
 	if err != nil {

@@ -354,6 +354,9 @@ func (f *teamFile) plan(dir string) teams.Plan {
 }
 
 func inFolder(dir, path string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") { // the home folder is of whoever brings the team up
+		return path
+	}
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}

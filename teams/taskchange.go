@@ -1,0 +1,131 @@
+package teams
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// TaskChange changes a task; nil and empty fields stay as they are.
+type TaskChange struct {
+	Subject, Description, ActiveForm, Status, Owner *string // Owner "" takes the owner away
+	AddBlocks, AddBlockedBy                         []string
+	RemoveBlocks, RemoveBlockedBy                   []string
+	Metadata                                        map[string]json.RawMessage // a null deletes the key
+}
+
+// UpdateTask changes a task. The status deleted removes it.
+func (s *Service) UpdateTask(ctx context.Context, team, id string, c TaskChange) (api.Task, error) {
+	if c.Status != nil {
+		if err := c.alone(id); err != nil {
+			return api.Task{}, err
+		}
+		status, err := checkStatus(*c.Status, store.Pending, store.InProgress, store.Completed, store.Deleted, store.FailedTask)
+		if err != nil {
+			return api.Task{}, err
+		}
+		switch status {
+		case store.Deleted:
+			task, err := s.Task(ctx, team, id)
+			if err == nil {
+				err = s.RemoveTask(ctx, team, id)
+			}
+			task.Status = store.Deleted
+			return task, err
+		case store.FailedTask:
+			return s.FailTask(ctx, team, id, "set to failed")
+		case store.Completed:
+			if err := s.mayComplete(ctx, team, id); err != nil {
+				return api.Task{}, err
+			}
+		}
+		c.Status = &status
+	}
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return api.Task{}, err
+	}
+	if c.Owner != nil {
+		name, err := s.owner(t, *c.Owner)
+		if err != nil {
+			return api.Task{}, err
+		}
+		c.Owner = &name
+	}
+	before := ""
+	task, err := s.tasks.Update(ctx, t.Name, id, func(task *store.Task) error {
+		before = task.Owner
+		if err := s.mayTouch(task); err != nil {
+			return err
+		}
+		c.apply(task, s.caller.Name)
+		return nil
+	})
+	if err != nil {
+		return api.Task{}, err
+	}
+	if task.Owner != "" && task.Owner != before {
+		err = s.assign(ctx, t, task)
+	}
+	return shownTask(task), err
+}
+
+// alone refuses other changes beside a status that ends the task's life: they would
+// be lost.
+func (c TaskChange) alone(id string) error {
+	ends := *c.Status == store.Deleted || *c.Status == store.FailedTask
+	more := c.Subject != nil || c.Description != nil || c.ActiveForm != nil || c.Owner != nil || len(c.Metadata) > 0 ||
+		len(c.AddBlocks)+len(c.AddBlockedBy)+len(c.RemoveBlocks)+len(c.RemoveBlockedBy) > 0
+	if ends && more {
+		return fault.New(fault.InvalidArgument, "task %s: the status %s goes with no other change", id, *c.Status).
+			WithHint("make the other changes first")
+	}
+	return nil
+}
+
+func (c TaskChange) apply(t *store.Task, caller string) {
+	for _, f := range []struct {
+		to   *string
+		from *string
+	}{{&t.Subject, c.Subject}, {&t.Description, c.Description}, {&t.ActiveForm, c.ActiveForm}, {&t.Status, c.Status}} {
+		if f.from != nil {
+			*f.to = *f.from
+		}
+	}
+	if c.Owner != nil {
+		t.Assign(*c.Owner)
+	}
+	if c.Status != nil {
+		t.Failure = ""
+		if t.Status == store.InProgress && t.Owner == "" {
+			t.Owner = caller
+		}
+	}
+	t.Blocks = without(append(t.Blocks, c.AddBlocks...), c.RemoveBlocks)
+	t.BlockedBy = without(append(t.BlockedBy, c.AddBlockedBy...), c.RemoveBlockedBy)
+	for k, v := range c.Metadata {
+		if t.Metadata == nil {
+			t.Metadata = map[string]json.RawMessage{}
+		}
+		if string(v) == "null" {
+			delete(t.Metadata, k)
+		} else {
+			t.Metadata[k] = v
+		}
+	}
+}
+
+// without returns list without drop and without repetitions.
+func without(list, drop []string) []string {
+	var out []string
+	for _, x := range list {
+		if !slices.Contains(drop, x) && !slices.Contains(out, x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}

@@ -92,9 +92,9 @@ func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
 		a.say("leadlight: the daemon of %s listens on %s; ^C ends it", s.BaseDir.V, p.Socket)
 	}
 	err = a.long.Daemon(ctx, DaemonParts{
-		Settings: s, Paths: p, Version: version().Version, OnDemand: onDemand, Stores: c.stores(), Look: a.facts, Log: a.daemonLog(),
-		Serve: func(as string) (*teams.Service, error) {
-			who, err := callerNamed(as)
+		Settings: s, Paths: p, Version: version().Version, OnDemand: onDemand, Stores: c.stores(), Log: a.daemonLog(),
+		Serve: func() (*teams.Service, error) {
+			who, err := callerNamed("")
 			return c.serviceOf(who), err
 		},
 	})

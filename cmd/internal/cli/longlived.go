@@ -54,8 +54,7 @@ type DaemonParts struct {
 	Version  string
 	OnDemand bool
 	Stores   Stores
-	Serve    func(as string) (*teams.Service, error)
-	Look     func(context.Context) teams.Facts
+	Serve    func() (*teams.Service, error)
 	Log      *slog.Logger
 }
 

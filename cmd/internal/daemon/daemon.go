@@ -1,5 +1,5 @@
 // Package daemon is the long-lived process of a base directory: it watches what
-// every verb writes, tells programs what happens, and serves the verbs to them
+// every verb writes, tells programs what happens, and carries runs out for them,
 // over a socket. No verb needs it: it sees the same files as they do, and when it
 // is killed nothing changes for teammates.
 //
@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/db"
@@ -39,7 +40,7 @@ type Part struct {
 // Deps is what a Part's methods work with.
 type Deps struct {
 	DB      *sql.DB
-	Serve   Serve
+	Serve   func() (*teams.Service, error)        // the verbs, in the lead's name
 	Publish func(context.Context, []events.Event) // numbers them, writes them down, tells everybody
 	Beside  func(func(context.Context))           // what runs as long as the daemon; it ends when its context does
 	Hold    func() (release func())               // keeps a daemon up that would end by itself
@@ -52,8 +53,7 @@ type Options struct {
 	Version  string
 	OnDemand bool // ends by itself
 	Stores   Stores
-	Serve    Serve
-	Look     Look
+	Serve    func() (*teams.Service, error)
 	Parts    []Part
 	Log      *slog.Logger
 }
@@ -100,7 +100,7 @@ func Run(ctx context.Context, o Options) error {
 	if d.hub, err = newHub(ctx, history.New(store), o.Log, d.notify); err != nil {
 		return err
 	}
-	lead, err := o.Serve("")
+	lead, err := o.Serve()
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,6 @@ func (d *daemon) methods(deps Deps) []rpc.Method {
 		rpc.Func("events.subscribe", "The state of now and all events after it, as notifications: one event each, and events.closed at the end.", d.subscribe),
 	}
 	all = append(all, d.observedMethod())
-	all = append(all, LiveMethods(deps.Serve, d.Look)...)
 	for _, p := range d.Parts {
 		all = append(all, p.Methods(deps)...)
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/db"
@@ -46,7 +45,10 @@ func served(t *testing.T, length int) (*hub, string) {
 	}
 	d.hub.queue = length
 	d.refresh = func(context.Context) {}
-	server, err := rpc.NewServer(d.methods(Deps{Serve: func(string) (*teams.Service, error) { return nil, fault.New(fault.Failed, "none") }}), log)
+	refuse := rpc.Func("test.get", "Refuse.", func(_ context.Context, p api.IDParams) (rpc.Nothing, error) {
+		return rpc.Nothing{}, fault.New(fault.RunNotFound, "no %s", p.ID)
+	})
+	server, err := rpc.NewServer(append(d.methods(Deps{}), refuse), log)
 	if err != nil {
 		t.Fatal(err)
 	}

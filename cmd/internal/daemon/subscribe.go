@@ -50,7 +50,7 @@ func since(n int64) time.Time {
 	if n <= 0 {
 		return time.Time{}
 	}
-	return time.Now().Add(-ms(n))
+	return time.Now().Add(-time.Duration(n) * time.Millisecond)
 }
 
 // checkTypes refuses a name that no event's name begins with.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -26,17 +25,15 @@ func TestWire(t *testing.T) {
 	r := bufio.NewReader(conn)
 	for _, tc := range []struct{ ask, answer string }{
 		{`{"jsonrpc":"2.0","id":1,"method":"events.list"}`, `{"jsonrpc":"2.0","id":1,"result":{"events":[],"last":0,"more":false}}`},
-		{`{"jsonrpc":"2.0","id":2,"method":"live.fly"}`,
-			`{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"there is no method \"live.fly\"","data":{"code":"UNSUPPORTED","message":"there is no method \"live.fly\"","hint":"leadlight daemon schema lists them"}}}`},
-		{`{"jsonrpc":"2.0","id":3,"method":"live.ps","params":{"teem":"x"}}`,
-			`{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"the parameters of live.ps: json: unknown field \"teem\"","data":{"code":"INVALID_ARGUMENT","message":"the parameters of live.ps: json: unknown field \"teem\"","hint":"leadlight daemon schema shows what live.ps takes"}}}`},
-		{`{"jsonrpc":"2.0","id":4,"method":"live.send","params":{"to":"bob"}}`,
-			`{"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"the parameters of live.send: text is missing","data":{"code":"INVALID_ARGUMENT","message":"the parameters of live.send: text is missing","hint":"leadlight daemon schema shows what live.send takes"}}}`},
-		{`{"jsonrpc":"2.0","id":5,"method":"live.ps"}`, `{"jsonrpc":"2.0","id":5,"error":{"code":-32001,"message":"none","data":{"code":"FAILED","message":"none"}}}`},
-		{`{"jsonrpc":"2.0","id":7,"method":"live.plan.reject","params":{"text":"why"}}`,
-			`{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"the parameters of live.plan.reject: id is missing","data":{"code":"INVALID_ARGUMENT","message":"the parameters of live.plan.reject: id is missing","hint":"leadlight daemon schema shows what live.plan.reject takes"}}}`},
-		{`{"jsonrpc":"2.0","id":8,"method":"live.delegate","params":{"delegate":1}}`,
-			`{"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"the parameters of live.delegate: json: cannot unmarshal number into Go struct field DelegateParams.delegate of type bool","data":{"code":"INVALID_ARGUMENT","message":"the parameters of live.delegate: json: cannot unmarshal number into Go struct field DelegateParams.delegate of type bool","hint":"leadlight daemon schema shows what live.delegate takes"}}}`},
+		{`{"jsonrpc":"2.0","id":2,"method":"team.fly"}`,
+			`{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"there is no method \"team.fly\"","data":{"code":"UNSUPPORTED","message":"there is no method \"team.fly\"","hint":"leadlight daemon schema lists them"}}}`},
+		{`{"jsonrpc":"2.0","id":3,"method":"observed.list","params":{"teem":"x"}}`,
+			`{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"the parameters of observed.list: json: unknown field \"teem\"","data":{"code":"INVALID_ARGUMENT","message":"the parameters of observed.list: json: unknown field \"teem\"","hint":"leadlight daemon schema shows what observed.list takes"}}}`},
+		{`{"jsonrpc":"2.0","id":4,"method":"test.get","params":{}}`,
+			`{"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"the parameters of test.get: id is missing","data":{"code":"INVALID_ARGUMENT","message":"the parameters of test.get: id is missing","hint":"leadlight daemon schema shows what test.get takes"}}}`},
+		{`{"jsonrpc":"2.0","id":5,"method":"test.get","params":{"id":"x"}}`, `{"jsonrpc":"2.0","id":5,"error":{"code":-32003,"message":"no x","data":{"code":"RUN_NOT_FOUND","message":"no x"}}}`},
+		{`{"jsonrpc":"2.0","id":7,"method":"observed.list","params":{"team":1}}`,
+			`{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"the parameters of observed.list: json: cannot unmarshal number into Go struct field ObservedParams.team of type string","data":{"code":"INVALID_ARGUMENT","message":"the parameters of observed.list: json: cannot unmarshal number into Go struct field ObservedParams.team of type string","hint":"leadlight daemon schema shows what observed.list takes"}}}`},
 		{`{"jsonrpc":"2.0","id":6,"method":"events.subscribe"}`, `{"jsonrpc":"2.0","id":6,"result":{"seq":0,"teams":[]}}`},
 	} {
 		fmt.Fprintln(conn, tc.ask)
@@ -61,52 +58,6 @@ func TestSchemaGolden(t *testing.T) {
 	if want, err := os.ReadFile(file); err != nil || string(want) != string(got)+"\n" {
 		t.Errorf("the schema has changed (%v): look at the difference, then UPDATE=1 go test ./cmd/internal/daemon -run Schema", err)
 	}
-}
-
-// TestClientHasAllVerbs: each live method has a method of the typed client that takes
-// and gives the same.
-func TestClientHasAllVerbs(t *testing.T) {
-	client, nothing := reflect.TypeFor[rpc.Live](), reflect.TypeFor[rpc.Nothing]()
-	for _, m := range Methods(nil) {
-		verb, live := strings.CutPrefix(m.Name, "live.")
-		if !live {
-			continue
-		}
-		want := []reflect.Type{}
-		if m.Params != nothing {
-			want = append(want, m.Params)
-		}
-		if m.Result != nothing {
-			want = append(want, m.Result)
-		}
-		typed, ok := client.MethodByName(goName(verb))
-		if !ok {
-			t.Errorf("%s: the client has no %s", m.Name, goName(verb))
-			continue
-		}
-		got := []reflect.Type{}
-		for i := 2; i < typed.Type.NumIn(); i++ { // after the receiver and the context
-			got = append(got, typed.Type.In(i))
-		}
-		for i := range typed.Type.NumOut() - 1 { // before the error
-			got = append(got, typed.Type.Out(i))
-		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: the client has %v, the daemon %v", m.Name, got, want)
-		}
-	}
-}
-
-// goName writes task.add as TaskAdd.
-func goName(verb string) string {
-	if verb == "gc" {
-		return "GC"
-	}
-	var b strings.Builder
-	for _, word := range strings.Split(verb, ".") {
-		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
-	}
-	return b.String()
 }
 
 // TestXF06_XF16_BadLinesOfAProgram: a line that is no request is answered with the

@@ -42,7 +42,7 @@ func parts(s *config.Settings, p dial.Paths) []daemon.Part {
 func runDaemon(ctx context.Context, p cli.DaemonParts) error {
 	fs := p.Stores.Files
 	return daemon.Run(ctx, daemon.Options{
-		Paths: p.Paths, Version: p.Version, OnDemand: p.OnDemand, Parts: parts(p.Settings, p.Paths), Serve: p.Serve, Look: p.Look, Log: p.Log,
+		Paths: p.Paths, Version: p.Version, OnDemand: p.OnDemand, Parts: parts(p.Settings, p.Paths), Serve: p.Serve, Log: p.Log,
 		Stores: daemon.Stores{Dir: fs.Dir(), Roster: fs.Roster(), Mail: p.Stores.Mail, Tasks: fs.Tasks(), Watcher: fs.Watcher(), Panes: p.Stores.Panes},
 	})
 }

@@ -121,7 +121,7 @@ func (c *runController) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	svc, err := c.s.Serve("")
+	svc, err := c.s.Serve()
 	if err == nil {
 		c.place, c.svc = place, svc
 	}

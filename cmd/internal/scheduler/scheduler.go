@@ -24,7 +24,7 @@ import (
 // Options are what a scheduler is made of.
 type Options struct {
 	DB       *sql.DB
-	Serve    func(as string) (*teams.Service, error) // the verbs in a caller's name
+	Serve    func() (*teams.Service, error) // the verbs, in the lead's name
 	Publish  func(context.Context, []events.Event)
 	Beside   func(func(context.Context))
 	Hold     func() (release func())

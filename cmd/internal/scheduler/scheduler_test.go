@@ -51,7 +51,7 @@ func newRig(t *testing.T) *rig {
 	r := &rig{t: t, said: make(chan string, 100)}
 	r.Scheduler = New(Options{
 		DB: d, Publish: func(context.Context, []events.Event) {}, Hold: func() func() { r.holds.Add(1); return func() {} }, Beside: func(f func(context.Context)) { r.begin = f },
-		Serve:    func(string) (*teams.Service, error) { return nil, errors.New("nobody serves") },
+		Serve:    func() (*teams.Service, error) { return nil, errors.New("nobody serves") },
 		Log:      slog.New(slog.NewTextHandler(says(r.said), nil)),
 		Profiles: profiles.NewSet(nil), Limit: 2, Records: t.TempDir(),
 	})

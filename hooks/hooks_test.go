@@ -103,15 +103,17 @@ func TestHK06_InputsWithMissingFields(t *testing.T) {
 	}
 }
 
-// TestAHookThatHangsIsEnded proves the limit, for the hook and what it started:
-// children, a child that ignores SIGTERM, and an orphan in its group.
-func TestAHookThatHangsIsEnded(t *testing.T) {
+// TestXF15_AHookThatHangsIsEnded proves the limit, for the hook and what it started:
+// children, a child that ignores SIGTERM, an orphan in its group, and one that made a
+// session of its own.
+func TestXF15_AHookThatHangsIsEnded(t *testing.T) {
 	in := completed(t)
 	began := time.Now()
 	a := ask(t, in, hooks.Hook{Timeout: 300 * time.Millisecond, Command: `
 		sleep 300 & echo $! >>pids
 		sh -c 'trap "" TERM; sleep 301 & echo $! >>pids; wait' &
 		(sleep 302 & echo $! >>pids)
+		(setsid sleep 304 & echo $! >>pids)
 		echo started >&2; wait; sleep 303`})
 	if len(a.Failures) != 1 || a.Objects() || !strings.Contains(a.Failures[0].Why, "longer than 300ms") || !strings.Contains(a.Failures[0].Why, "started") {
 		t.Fatalf("got %+v", a)
@@ -120,7 +122,7 @@ func TestAHookThatHangsIsEnded(t *testing.T) {
 		t.Errorf("it took %s", took)
 	}
 	data, err := os.ReadFile(filepath.Join(in.Cwd, "pids"))
-	if err != nil || len(strings.Fields(string(data))) != 3 {
+	if err != nil || len(strings.Fields(string(data))) != 4 {
 		t.Fatalf("pids %q: %v", data, err)
 	}
 	for _, word := range strings.Fields(string(data)) {

@@ -3,6 +3,7 @@ package hooks
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,10 +68,11 @@ func (h Hook) ask(ctx context.Context, in Input, data []byte, list []string) Ans
 	ctx, cancel := context.WithTimeout(ctx, h.Limit())
 	defer cancel()
 	said := &head{limit: maxReason}
-	c := h.program(ctx, in, list)
+	c, id := h.program(ctx, in, list), rand.Text()
+	c.Env = environ.Set(c.Env, hookMark+"="+id)
 	c.Stdin, c.Stderr = strings.NewReader(string(data)+"\n"), said
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Cancel, c.WaitDelay = func() error { return end(c.Process.Pid) }, drainLimit
+	c.Cancel, c.WaitDelay = func() error { return end(c.Process.Pid, id) }, drainLimit
 	err := c.Run()
 	switch exit := (*exec.ExitError)(nil); {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -122,18 +124,38 @@ func orOwn(list []string) []string {
 	return list
 }
 
-// end ends a hook with what it started. A descendant that left its parent is still
-// in the group; one that left the group is still below its parent.
-func end(pid int) error {
-	root, err := signals.Identify(pid)
-	if err != nil {
-		return err
+// hookMark is the variable by which what a hook has started is found again, also what
+// left its parent and its group.
+const hookMark = "LEADLIGHT_HOOK"
+
+// endRounds bounds how often is looked for what a hook started meanwhile.
+const endRounds = 5
+
+// end ends a hook with what it started: what is below it, what is in its group, and what
+// carries its mark.
+func end(pid int, id string) error {
+	var errs []error
+	for range endRounds {
+		table, err := signals.Snapshot()
+		if err != nil {
+			return err
+		}
+		var roots []signals.Identity
+		for _, p := range table.All() {
+			if mark, _ := p.Variable(hookMark); mark == id || p.PID == pid {
+				roots = append(roots, p.Identity)
+			}
+		}
+		if len(roots) == 0 {
+			break
+		}
+		_, err = signals.TreeKiller{Roots: roots, Term: termLimit, Kill: killLimit}.Run(context.Background())
+		errs = append(errs, err)
 	}
-	_, err = signals.TreeKiller{Roots: []signals.Identity{root}, Term: termLimit, Kill: killLimit}.Run(context.Background())
 	if killed := syscall.Kill(-pid, syscall.SIGKILL); killed != nil && !errors.Is(killed, syscall.ESRCH) {
-		err = errors.Join(err, killed)
+		errs = append(errs, killed)
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 // head keeps the beginning of what is written to it. It never fails, so that a

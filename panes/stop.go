@@ -100,7 +100,9 @@ func (s *Stopper) endHost(ctx context.Context, h ownHost) StopResult {
 		}
 	}
 	if h.seen.record.Ended == nil {
-		return killTree(ctx, h, s.kill, false, &s.processes)
+		out := killTree(ctx, h, s.kill, false, &s.processes)
+		out.Leftovers = append(out.Leftovers, s.suspects(ctx, h)...)
+		return out
 	}
 	if h.seen.answers() { // it stays, to be read: that ends now
 		_, _ = s.shutDown(ctx, h, 0) // what it does not do is done from outside

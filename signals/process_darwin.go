@@ -196,3 +196,6 @@ func childPIDs(int) ([]int, error) { return nil, errors.ErrUnsupported }
 
 // cpuOf is not to be had either: every moment counts as a chance to run.
 func cpuOf(int) (cpuUse, bool) { return cpuUse{}, false }
+
+// workingFolder is not told by this system without a private interface.
+func workingFolder(int) string { return "" }

@@ -183,3 +183,9 @@ func becoming(p Process) bool {
 
 // isTmuxServer tells the server from its clients: it names its main thread so.
 func isTmuxServer(p Process) bool { return strings.HasPrefix(p.Command, "tmux: server") }
+
+// workingFolder is where a process works, "" where that may not be read.
+func workingFolder(pid int) string {
+	dir, _ := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
+	return dir
+}

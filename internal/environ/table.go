@@ -55,7 +55,7 @@ func rules() []rule {
 		}, "the lead's own session of Claude Code: the teammate's would take itself for it, or for a part of it"},
 		{session, []string{"CODEX_SANDBOX*", "CODEX_THREAD_ID", "CODEX_SESSION_*", "CODEX_INTERNAL_*", "CODEX_MANAGED_*", "GEMINI_CLI", "GEMINI_CLI_*", "OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT", "OPENCODE_SERVER_*", "AGENT", "AI_AGENT"},
 			"the lead's own session of another agent"},
-		{session, []string{"LEADLIGHT_AGENT", "LEADLIGHT_HOST", "LEADLIGHT_TASK", "LEADLIGHT_TEAM", "LEADLIGHT_BASE_DIR", "LEADLIGHT_PANE", "LEADLIGHT_CALLER_VERSION"},
+		{session, []string{"LEADLIGHT_AGENT", "LEADLIGHT_HOST", "LEADLIGHT_HOOK", "LEADLIGHT_TASK", "LEADLIGHT_TEAM", "LEADLIGHT_BASE_DIR", "LEADLIGHT_PANE", "LEADLIGHT_CALLER_VERSION"},
 			"who the lead is to us; the teammate has its own"},
 		{session, []string{"LEADLIGHT_MCP_TOKEN"}, "a secret of the server that the lead may be"},
 		{session, []string{"LISTEN_*", "NOTIFY_SOCKET", "WATCHDOG_*", "MAINPID", "MANAGERPID*", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "CREDENTIALS_DIRECTORY", "DESKTOP_STARTUP_ID", "XDG_ACTIVATION_TOKEN"},

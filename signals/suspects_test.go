@@ -1,0 +1,61 @@
+//go:build linux
+
+package signals
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestXF15_WhatCannotBeProvedIsListed(t *testing.T) {
+	dir := t.TempDir()
+	host := script(t, freshMark(t), `cd "$1"
+(env -i sh -c 'exec setsid sleep 71 >/dev/null 2>&1 </dev/null' & echo $! >>shed)
+(env -i sh -c 'cd / && exec setsid sleep 72 >/dev/null 2>&1 </dev/null' & echo $! >>elsewhere)
+(setsid sleep 73 >/dev/null 2>&1 </dev/null & echo $! >>marked)
+env -i sleep 74 >/dev/null 2>&1 </dev/null & echo $! >>child
+echo ready; wait`, dir)
+	var pids []int
+	for _, name := range []string{"shed", "elsewhere", "marked", "child"} {
+		var pid int
+		eventually(t, "the pid of "+name, func() bool {
+			data, err := os.ReadFile(filepath.Join(dir, name))
+			pid, _ = strconv.Atoi(strings.TrimSpace(string(data)))
+			return err == nil && pid > 0
+		})
+		id, err := Identify(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { id.Signal(syscall.SIGKILL) })
+		pids = append(pids, pid)
+	}
+	suspects := func(folder string) (found []int) {
+		table, err := Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range table.Suspects(host, folder) {
+			found = append(found, p.PID)
+		}
+		return found
+	}
+	host.Signal(syscall.SIGKILL)
+	eventually(t, "the host's end", func() bool { return host.Probe() == Gone })
+	var found []int
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) && !slices.Contains(found, pids[0]); time.Sleep(5 * time.Millisecond) {
+		found = suspects(dir)
+	}
+	if !slices.Contains(found, pids[0]) || slices.Contains(found, pids[1]) || slices.Contains(found, pids[2]) {
+		t.Errorf("suspects %v of shed, elsewhere, marked, child %v", found, pids)
+	}
+	if found := suspects(filepath.Join(dir, "below")); len(found) > 0 {
+		t.Errorf("in another folder: %v", found)
+	}
+}

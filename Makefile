@@ -56,7 +56,7 @@ integration: setup ## run the proofs against real terminals and processes, and t
 cases: setup ## run the acceptance cases, one line each, then the checklist
 	@$(GO) run ./integration/cases
 
-interop: setup ## proof against the real Claude Code client from npm, RUNS times (1)
+interop: setup ## proof against the real agents from npm, RUNS times (1); AGENTS=codex,claude: some; INTEROP=latest: the newest
 	@.ci/interop $(or $(RUNS),1)
 
 bench: setup ## run every benchmark, floor and product in the same run

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -15,8 +16,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// A model stands in for the Messages API. What the client's agents say and do is
-// written in plays: a prompt or a message that holds PLAY:name begins the play of
+// A model stands in for the models that the agents ask, in the formats of formats. What
+// the agents say and do is written in plays: a prompt or a message that holds PLAY:name begins the play of
 // that name, and each request from then on gets its next move. A teammate that is
 // asked to shut down agrees.
 type model struct {
@@ -26,6 +27,8 @@ type model struct {
 	plays map[string][]move
 	log   []string // a line a request, for a test that fails
 	heard []string // what the agents were told, in the requests
+	whole []string // what the conversation of the last request holds of a person's words
+	busy  int      // requests that are not answered yet
 }
 
 // A move is one reply, made for the tools of the client that asks. nil: this client
@@ -39,6 +42,9 @@ type block struct {
 	ID    string `json:"id,omitempty"`
 	Name  string `json:"name,omitempty"`
 	Input any    `json:"input,omitempty"`
+
+	namespace string // of a tool, where tools have one
+	raw       string // in place of Input, for a tool that takes text
 }
 
 // request is the part of a request that the plays look at.
@@ -59,6 +65,9 @@ type tool struct {
 	Schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	} `json:"input_schema"`
+
+	namespace string
+	custom    bool // it takes text
 }
 
 // content is a string or a list of blocks; the texts of it are kept, those of
@@ -80,7 +89,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	}
 	for _, b := range list {
 		switch b.Type {
-		case "text":
+		case "text", "input_text", "output_text", "":
 			*c = append(*c, b.Text)
 		case "tool_result":
 			*c = append(*c, b.Content...)
@@ -114,9 +123,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	switch {
 	case strings.HasSuffix(req.URL.Path, "/count_tokens"):
 		writeJSON(w, map[string]int{"input_tokens": 1000})
-	case strings.HasSuffix(req.URL.Path, "/v1/messages") && req.Method == http.MethodPost:
-		m.messages(w, req)
 	case req.Method == http.MethodHead:
+	case req.Method == http.MethodPost && m.talk(w, req):
 	default:
 		w.WriteHeader(http.StatusNotFound)
 		writeJSON(w, map[string]string{})
@@ -128,25 +136,67 @@ func writeJSON(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-func (m *model) messages(w http.ResponseWriter, req *http.Request) {
+// talk answers a request in one of the formats; false: it is none.
+func (m *model) talk(w http.ResponseWriter, req *http.Request) bool {
+	i := slices.IndexFunc(formats, func(f format) bool { return strings.HasSuffix(req.URL.Path, f.suffix) })
+	if i < 0 {
+		return false
+	}
 	var r request
 	data, err := io.ReadAll(req.Body)
 	if err == nil {
-		err = json.Unmarshal(data, &r)
+		err = formats[i].read(data, &r)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+		return true
 	}
+	m.count(1)
+	defer m.count(-1)
 	blocks := m.answer(&r)
 	m.note(&r, blocks)
+	if blocks[0].Type == refusal {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		writeJSON(w, object{"error": object{"message": blocks[0].Text, "type": "invalid_request_error", "code": 400, "status": "INVALID_ARGUMENT"}})
+		return true
+	}
+	if r.Stream {
+		w.Header().Set("Content-Type", "text/event-stream")
+	}
+	formats[i].write(w, &r, blocks)
+	return true
+}
+
+func (m *model) count(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.busy += n
+}
+
+// isAsked tells whether a request waits for its answer.
+func (m *model) isAsked() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.busy > 0
+}
+
+// conversation is what the last request holds of a person's words.
+func (m *model) conversation() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.whole)
+}
+
+// writeMessages writes a reply as Anthropic's messages.
+func writeMessages(w http.ResponseWriter, r *request, blocks []block) {
 	stop := "end_turn"
-	if blocks[len(blocks)-1].Type == "tool_use" {
+	if blocks[len(blocks)-1].Type == toolUse {
 		stop = "tool_use"
 	}
 	whole := map[string]any{
-		"id": "msg_" + uuid.NewString(), "type": "message", "role": "assistant", "model": r.Model, "content": blocks,
-		"stop_reason": stop, "stop_sequence": nil, "usage": usage(20),
+		"id": "msg_" + uuid.NewString(), "type": "message", "role": assistant, "model": r.Model, "content": blocks,
+		"stop_reason": stop, "stop_sequence": nil, "usage": usage(tokensOut),
 	}
 	if !r.Stream {
 		writeJSON(w, whole)
@@ -156,28 +206,27 @@ func (m *model) messages(w http.ResponseWriter, req *http.Request) {
 	stream(w, whole, blocks, stop)
 }
 
+// What each reply is said to cost.
+const (
+	tokensIn  = 100
+	tokensOut = 20
+)
+
+// toolUse is the type of a block that calls a tool.
+const toolUse = "tool_use"
+
 func usage(out int) map[string]int {
-	return map[string]int{"input_tokens": 100, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": out}
+	return map[string]int{"input_tokens": tokensIn, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": out}
 }
 
 // stream sends a reply as the events of a stream.
-func stream(w io.Writer, start map[string]any, blocks []block, stop string) {
-	send := func(kind string, more map[string]any) {
-		event := map[string]any{"type": kind}
-		for k, v := range more {
-			event[k] = v
-		}
-		data, _ := json.Marshal(event)
-		_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind, data)
-	}
-	if h, ok := w.(http.ResponseWriter); ok {
-		h.Header().Set("Content-Type", "text/event-stream")
-	}
+func stream(w http.ResponseWriter, start map[string]any, blocks []block, stop string) {
+	send := sender(w)
 	send("message_start", map[string]any{"message": start})
 	for i, b := range blocks {
 		begin := map[string]any{"type": "text", "text": ""}
 		delta := map[string]any{"type": "text_delta", "text": b.Text}
-		if b.Type == "tool_use" {
+		if b.Type == toolUse {
 			input, _ := json.Marshal(b.Input)
 			begin = map[string]any{"type": "tool_use", "id": b.ID, "name": b.Name, "input": map[string]any{}}
 			delta = map[string]any{"type": "input_json_delta", "partial_json": string(input)}
@@ -186,8 +235,18 @@ func stream(w io.Writer, start map[string]any, blocks []block, stop string) {
 		send("content_block_delta", map[string]any{"index": i, "delta": delta})
 		send("content_block_stop", map[string]any{"index": i})
 	}
-	send("message_delta", map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]int{"output_tokens": 20}})
+	send("message_delta", map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]int{"output_tokens": tokensOut}})
 	send("message_stop", nil)
+}
+
+// sender sends events of a stream.
+func sender(w io.Writer) func(kind string, more object) {
+	return func(kind string, more object) {
+		event := object{"type": kind}
+		maps.Copy(event, more)
+		data, _ := json.Marshal(event)
+		_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind, data)
+	}
 }
 
 func (m *model) note(r *request, blocks []block) {
@@ -197,15 +256,22 @@ func (m *model) note(r *request, blocks []block) {
 	for _, b := range blocks {
 		input, _ := json.Marshal(b.Input)
 		line += fmt.Sprintf(" %s %s%s", b.Type, b.Name, b.Text)
-		if b.Type == "tool_use" {
+		if b.Type == toolUse {
 			line += " " + string(input)
 		}
 	}
 	m.log = append(m.log, line)
+	var whole []string
 	for _, msg := range r.Messages {
-		if msg.Role == "user" {
+		if msg.Role == user || msg.Role == result {
 			m.heard = append(m.heard, msg.Content...)
 		}
+		if msg.Role == user {
+			whole = append(whole, msg.Content...)
+		}
+	}
+	if len(r.Tools) > 0 {
+		m.whole = whole
 	}
 }
 
@@ -218,8 +284,8 @@ func (m *model) wasTold(words string) bool {
 
 // answer is the next move of the play that the conversation is in.
 func (m *model) answer(r *request) []block {
-	if len(r.Tools) == 0 {
-		return text(`{"title":"t","isNewTopic":false}`)(r) // what a client asks for itself
+	if r.isAside() {
+		return text(`{"title":"t","isNewTopic":false}`)(r)
 	}
 	if id := r.asked(); id != "" {
 		return agree(id)(r)
@@ -236,7 +302,7 @@ func (m *model) answer(r *request) []block {
 	}
 	done := 0
 	for _, msg := range r.Messages[at+1:] {
-		if msg.Role == "assistant" {
+		if msg.Role == assistant {
 			done++
 		}
 	}
@@ -261,7 +327,7 @@ var (
 // newestPlay is the play that was asked for last, and in which message.
 func (r *request) newestPlay() (name string, at int) {
 	for i, msg := range r.Messages {
-		if msg.Role == "assistant" {
+		if msg.Role == assistant {
 			continue
 		}
 		for _, t := range msg.Content {
@@ -277,13 +343,13 @@ func (r *request) newestPlay() (name string, at int) {
 func (r *request) asked() string {
 	last := -1
 	for i, msg := range r.Messages {
-		if msg.Role == "assistant" {
+		if msg.Role == assistant {
 			last = i
 		}
 	}
 	for _, msg := range r.Messages[last+1:] {
 		for _, t := range msg.Content {
-			if msg.Role == "user" && strings.Contains(t, `"shutdown_request"`) {
+			if msg.Role == user && strings.Contains(t, `"shutdown_request"`) {
 				if found := requestID().FindAllStringSubmatch(t, -1); len(found) > 0 {
 					return found[len(found)-1][1]
 				}
@@ -300,88 +366,4 @@ func (r *request) tool(names ...string) (tool, bool) {
 		return tool{}, false
 	}
 	return r.Tools[i], true
-}
-
-type object = map[string]any
-
-func text(s string) move {
-	return func(*request) []block { return []block{{Type: "text", Text: s}} }
-}
-
-// use calls a tool.
-func use(name string, input object) move {
-	return func(*request) []block {
-		return []block{{Type: "tool_use", ID: "toolu_" + strings.ReplaceAll(uuid.NewString(), "-", ""), Name: name, Input: input}}
-	}
-}
-
-// makeTeam creates a team, in clients whose teams are explicit.
-func makeTeam(name string) move {
-	return explicit("TeamCreate", object{"team_name": name, "description": "for a test"})
-}
-
-func explicit(name string, input object) move {
-	return func(r *request) []block {
-		if _, ok := r.tool(name); !ok {
-			return nil
-		}
-		return use(name, input)(r)
-	}
-}
-
-// spawn starts a teammate. team is for clients whose teams are explicit.
-func spawn(team, name, agentType, prompt string) move {
-	return func(r *request) []block {
-		t, _ := r.tool("Agent", "Task")
-		input := object{"description": "a teammate", "prompt": prompt, "subagent_type": agentType, "name": name}
-		if _, ok := r.tool("TeamCreate"); ok {
-			input["team_name"] = team
-		}
-		return use(t.Name, input)(r)
-	}
-}
-
-// send sends a message in the form this client's tool takes.
-func send(to, words string) move {
-	return func(r *request) []block {
-		input := object{"to": to, "message": words, "summary": "a message"}
-		if r.oldMail() {
-			input = object{"type": "message", "recipient": to, "content": words, "summary": "a message"}
-		}
-		return use("SendMessage", input)(r)
-	}
-}
-
-// update gives a task a status.
-func update(id, status string) move {
-	return use("TaskUpdate", object{"taskId": id, "status": status})
-}
-
-// askToStop asks a teammate to shut down.
-func askToStop(name string) move {
-	return func(r *request) []block {
-		input := object{"to": name, "message": object{"type": "shutdown_request", "reason": "the test is over"}}
-		if r.oldMail() {
-			input = object{"type": "shutdown_request", "recipient": name, "content": "the test is over"}
-		}
-		return use("SendMessage", input)(r)
-	}
-}
-
-// agree agrees to a request to shut down.
-func agree(id string) move {
-	return func(r *request) []block {
-		input := object{"to": "team-lead", "message": object{"type": "shutdown_response", "request_id": id, "approve": true}}
-		if r.oldMail() {
-			input = object{"type": "shutdown_response", "request_id": id, "approve": true}
-		}
-		return use("SendMessage", input)(r)
-	}
-}
-
-// oldMail tells whether SendMessage takes its first form.
-func (r *request) oldMail() bool {
-	t, _ := r.tool("SendMessage")
-	_, old := t.Schema.Properties["recipient"]
-	return old
 }

@@ -30,23 +30,30 @@ func TestMain(m *testing.M) {
 	os.Exit(program.Main(m))
 }
 
-// clientsVariable names the folder of the clients: VERSION/bin/claude in it.
+// clientsVariable names the folder of the agents' programs, as .ci/interop makes it: for
+// each row of agents.tsv a folder with the program in bin, and its version.
 const clientsVariable = "LEADLIGHT_INTEROP"
 
-// clients are the versions of Claude Code that are tried: the newest, and one that
-// makes its teams explicitly.
-var clients = []string{"2.1.332", "2.1.177"}
-
-// each runs a test with each of the clients.
-func each(t *testing.T, test func(t *testing.T, r *rig)) {
+// installed returns the version of a row of agents.tsv and the folder with its program;
+// it skips the test if that was not fetched.
+func installed(t testing.TB, row string) (version, dir string) {
+	t.Helper()
 	folder := os.Getenv(clientsVariable)
-	if folder == "" {
-		t.Skip("no clients: set " + clientsVariable + " to a folder that holds VERSION/bin/claude")
+	data, err := os.ReadFile(filepath.Join(folder, row, "version"))
+	if folder == "" || err != nil {
+		t.Skip(row + " was not fetched: make interop does that")
 	}
-	for _, version := range clients {
-		t.Run(version, func(t *testing.T) {
+	return strings.TrimSpace(string(data)), filepath.Join(folder, row, "bin")
+}
+
+// each runs a test with each of the clients: the newest Claude Code, and one that makes
+// its teams explicitly.
+func each(t *testing.T, test func(t *testing.T, r *rig)) {
+	for _, row := range []string{"claude", "claude-explicit"} {
+		t.Run(row, func(t *testing.T) {
+			version, dir := installed(t, row)
 			began := time.Now()
-			r := newRig(t, version, filepath.Join(folder, version, "bin"))
+			r := newRig(t, version, dir)
 			test(t, r)
 			t.Logf("%s took %v", t.Name(), time.Since(began).Round(100*time.Millisecond))
 		})
@@ -75,9 +82,6 @@ func newRig(t testing.TB, version, clientDir string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(clientDir, "claude")); err != nil {
-		t.Fatal(err)
-	}
 	dir, err := os.MkdirTemp("/tmp", "lli")
 	if err != nil {
 		t.Fatal(err)
@@ -99,14 +103,19 @@ func newRig(t testing.TB, version, clientDir string) *rig {
 	}
 	r.must("git", "init", "-q", ".")
 	r.shell = r.tmux.NewSession("220x60")
+	r.export(r.env...)
 	r.env = append(r.env, "TMUX="+r.tmux.Socket+","+strconv.Itoa(r.tmux.PID())+",0")
-	for _, kv := range r.env {
-		if k, v, _ := strings.Cut(kv, "="); !strings.HasPrefix(k, "TMUX") {
-			r.tmux.Run("set-environment", "-g", k, v)
-		}
-	}
 	t.Cleanup(r.end)
 	return r
+}
+
+// export gives variables to what runs in the private server.
+func (r *rig) export(env ...string) {
+	r.t.Helper()
+	for _, kv := range env {
+		k, v, _ := strings.Cut(kv, "=")
+		r.tmux.Run("set-environment", "-g", k, v)
+	}
 }
 
 // dummyKey is what the client remembers of a key: its last 20 characters.
@@ -241,11 +250,19 @@ const patience = 90 * time.Second
 // eventually waits for a condition and ends the test without it.
 func (r *rig) eventually(what string, ok func() bool) {
 	r.t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(50 * time.Millisecond) {
+	if !within(patience, ok) {
+		r.t.Fatalf("not within %v: %s", patience, what)
+	}
+}
+
+// within waits for a condition for a while.
+func within(limit time.Duration, ok func() bool) bool {
+	for end := time.Now().Add(limit); !ok(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			r.t.Fatalf("not within %v: %s", patience, what)
+			return false
 		}
 	}
+	return true
 }
 
 // end stops all that runs, and proves that nothing is left.

@@ -196,11 +196,10 @@ func (r *rig) awaitTools(lead string) {
 // TestInspectorLeadsByTools lets the protocol's own inspector, which is no SDK of ours
 // and starts a server for each call, lead a team.
 func TestInspectorLeadsByTools(t *testing.T) {
-	inspector := filepath.Join(os.Getenv(clientsVariable), "inspector/node_modules/.bin/mcp-inspector")
-	if _, err := os.Stat(inspector); err != nil {
-		t.Skip("no inspector: make interop fetches it")
-	}
-	r := newRig(t, clients[0], filepath.Join(os.Getenv(clientsVariable), clients[0], "bin"))
+	_, inspector := installed(t, "inspector")
+	inspector = filepath.Join(inspector, "mcp-inspector")
+	version, client := installed(t, "claude")
+	r := newRig(t, version, client)
 	r.pats()
 	call := func(want, name string, args ...string) string {
 		t.Helper()

@@ -79,8 +79,11 @@ func (r *Reader) inputAt(lines []string, i int, s Screen) (input, bool) {
 		return in, known && !isChoices(lines[i:end-1], true)
 	}
 	switch r.rules.Frame {
-	case FrameRules:
-		return input{}, false
+	case FrameRules: // one may draw no frame where colours are few: then empty lines, and its footer
+		end := paragraph(lines, i)
+		in := input{begin: i, end: end, text: textOf(lines[i:end])}
+		apart := i > 0 && lines[i-1] == "" && first(r.footer, firstLine(lines[end:])) != ""
+		return in, apart && !isChoices(lines[i:end], false)
 	case FrameFooter:
 		end := paragraph(lines, i)
 		in := input{begin: i, end: end, text: textOf(lines[i:end])}
@@ -154,6 +157,16 @@ func paragraph(lines []string, i int) int {
 		}
 	}
 	return len(lines)
+}
+
+// firstLine is the first of the lines that is not empty.
+func firstLine(lines []string) []string {
+	for i, line := range lines {
+		if line != "" {
+			return lines[i : i+1]
+		}
+	}
+	return nil
 }
 
 // sidebar is the gap before what stands in another column.

@@ -1,0 +1,245 @@
+package interop_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// The answers of the table.
+const (
+	yes  = "yes"
+	no   = "no"
+	none = "n/a" // the agent has no such thing
+)
+
+// table is what each agent can do: rows of abilities, columns of agents.
+type table struct {
+	agents    []string
+	abilities []string
+	cells     map[[2]string]string // by ability and agent
+}
+
+func (tb *table) set(ability, agent, value string) {
+	if !slices.Contains(tb.abilities, ability) {
+		tb.abilities = append(tb.abilities, ability)
+	}
+	tb.cells[[2]string{ability, agent}] = value
+}
+
+// markdown is the table as docs/agents.md shows it.
+func (tb *table) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %s | %s |\n|---|%s\n", time.Now().Format("2006-01-02"), strings.Join(tb.agents, " | "), strings.Repeat("---|", len(tb.agents)))
+	for _, ability := range tb.abilities {
+		fmt.Fprintf(&b, "| %s |", ability)
+		for _, agent := range tb.agents {
+			value := tb.cells[[2]string{ability, agent}]
+			if value == "" {
+				value = no // the test ended before
+			}
+			fmt.Fprintf(&b, " %s |", value)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// TestAgents tries each agent as a teammate at its prompt, and as a worker, and writes a
+// table of what it can do.
+func TestAgents(t *testing.T) {
+	tb := &table{cells: map[[2]string]string{}}
+	for _, v := range vendors() {
+		t.Run(v.name, func(t *testing.T) {
+			version, dir := installed(t, v.name)
+			column := v.name + " " + version
+			tb.agents = append(tb.agents, column)
+			for kind, try := range map[string]func(*trial){"prompt": (*trial).atPrompt, "worker": (*trial).asWorker} {
+				t.Run(kind, func(t *testing.T) {
+					tr := &trial{rig: newRig(t, version, dir), vendor: v, began: time.Now(), note: func(ability, value string) { tb.set(ability, column, value) }}
+					tr.prepare()
+					try(tr)
+				})
+			}
+		})
+	}
+	if len(tb.agents) > 0 {
+		t.Log("\n" + tb.markdown())
+		if err := os.WriteFile(filepath.Join(os.Getenv(clientsVariable), "table.md"), []byte(tb.markdown()), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// trial is one agent that is tried.
+type trial struct {
+	*rig
+	vendor vendor
+	note   func(ability, value string)
+	began  time.Time
+}
+
+// check notes whether the agent has an ability, and fails the test if not.
+func (tr *trial) check(ability string, ok bool, why ...any) bool {
+	tr.t.Helper()
+	value := yes
+	tr.t.Logf("%s: %v, after %v", ability, ok, time.Since(tr.began).Round(time.Second))
+	if !ok {
+		value = no
+		tr.t.Errorf("%s: no %v", ability, why)
+		for _, pane := range tr.tmux.Panes() {
+			tr.t.Logf("pane %s:\n%s", pane, strings.TrimRight(tr.screen(pane), "\n "))
+		}
+	}
+	tr.note(ability, value)
+	return ok
+}
+
+// prepare makes the home in which the questions of a first start are answered.
+func (tr *trial) prepare() {
+	tr.export(tr.vendor.env(tr.URL)...)
+	tr.env = append(tr.env, tr.vendor.env(tr.URL)...)
+	for name, value := range tr.vendor.home(tr.rig) {
+		text, ok := value.(string)
+		if !ok {
+			data, err := json.Marshal(value)
+			if err != nil {
+				tr.t.Fatal(err)
+			}
+			text = string(data)
+		}
+		tr.write(filepath.Join("home", name), text)
+	}
+	tr.must("leadlight", "team", "create", "alpha", "--description", "for a test")
+}
+
+// many is how many messages are sent in a row.
+const many = 50
+
+// sent is the text of a message that is to come once and whole.
+func sent(i int) string {
+	return fmt.Sprintf("<M%03d – ein Gruß, “%d” of many, ends here M%03d>", i, i, i)
+}
+
+// atPrompt tries the agent as a teammate at its prompt.
+func (tr *trial) atPrompt() {
+	tr.must("leadlight", "spawn", "ann", "--agent", tr.vendor.profile, "--prompt", sent(0), "--ready-timeout", "60s")
+	tr.check("starts", within(patience, func() bool { return tr.state() == api.StateIdle || len(tr.conversation()) > 0 }), tr.state())
+	tr.check("first prompt once and whole", within(patience, func() bool { return tr.came(0) > 0 }) && tr.rests() && tr.came(0) == 1, tr.came(0))
+
+	tr.play("slow", slowly(5*time.Second, "That was slow."))
+	tr.must("leadlight", "send", "ann", "PLAY:slow")
+	busy := within(patience, func() bool { return tr.isAsked() && tr.state() == api.StateActive })
+	tr.check("busy seen", busy && tr.rests(), tr.state())
+
+	for i := 1; i <= many; i++ {
+		tr.must("leadlight", "send", "ann", sent(i))
+	}
+	within(4*patience, func() bool { return tr.came(many) > 0 && tr.state() == api.StateIdle })
+	tr.check(fmt.Sprintf("%d messages once, whole, in order", many), tr.inOrder())
+	tr.asks()
+
+	tr.must("leadlight", "restart", "ann")
+	tr.must("leadlight", "send", "ann", sent(many+1))
+	resumed := within(patience, func() bool { return tr.came(many+1) > 0 }) && tr.rests() && tr.came(0) == 1 && tr.came(many) == 1
+	tr.check("resumed after restart", resumed)
+
+	began := time.Now()
+	ended := into[api.Endings](tr.rig, "stop", "ann", "--timeout", "30s", "--json")
+	took := time.Since(began)
+	polite := len(ended.Members) == 1 && (ended.Members[0].Outcome == api.Exited || ended.Members[0].Outcome == api.Approved)
+	tr.check("ends politely within 5 s", polite && took < 5*time.Second, took, ended.Members)
+	tr.check("nothing left", within(10*time.Second, func() bool { return len(tr.agents()) == 0 }), tr.agents())
+}
+
+// asks tries the question that the agent asks before it runs a command.
+func (tr *trial) asks() {
+	tr.play("touch", shell("touch asked", true), text("It is touched."))
+	tr.must("leadlight", "send", "ann", "PLAY:touch")
+	asked := within(patience, func() bool { return tr.state() == api.StateWaiting })
+	m, _ := tr.member("alpha", "ann")
+	tr.check("asking, with its text", asked && tr.vendor.question.MatchString(m.Reason), m.State, m.Reason)
+	if !asked {
+		tr.note("answered by keys", no)
+		return
+	}
+	tr.t.Logf("asks: %s", m.Reason)
+	tr.must(append([]string{"leadlight", "keys", "ann"}, tr.vendor.allow...)...)
+	tr.check("answered by keys", within(patience, func() bool { return tr.there("asked") }) && tr.rests(), tr.state())
+}
+
+// asWorker tries the agent as a worker: a task that it does, and one that it cannot do.
+func (tr *trial) asWorker() {
+	tr.play("work", text("The result is 42."))
+	tr.play("fail", refuse("the script refuses this"))
+	tr.must("leadlight", "spawn", "bob", "--agent", tr.vendor.worker)
+	tr.must("leadlight", "task", "add", "PLAY:work", "--owner", "bob")
+	tr.must("leadlight", "task", "add", "PLAY:fail", "--owner", "bob")
+	tr.task("worker: result of a task", "1", "completed", "The result is 42.")
+	tr.task("worker: a failure is told", "2", "failed", "the script refuses this")
+}
+
+// task checks what came of a task.
+func (tr *trial) task(ability, id, status, words string) {
+	var got api.Task
+	within(patience, func() bool {
+		got = into[api.Task](tr.rig, "task", "show", id, "--json")
+		return got.Result+got.Failure != ""
+	})
+	tr.check(ability, got.Status == status && strings.Contains(got.Result+got.Failure, words), got.Status, got.Result, got.Failure)
+}
+
+// state is the state of the teammate.
+func (tr *trial) state() string {
+	m, _ := tr.member("alpha", "ann")
+	return m.State
+}
+
+// rests waits until the teammate is idle, and all its mail is read.
+func (tr *trial) rests() bool {
+	return within(patience, func() bool {
+		m, _ := tr.member("alpha", "ann")
+		return m.State == api.StateIdle && (m.Unread == nil || *m.Unread == 0)
+	})
+}
+
+// came tells how often a message is in the conversation, whole.
+func (tr *trial) came(i int) int {
+	return strings.Count(strings.Join(tr.conversation(), "\n"), sent(i))
+}
+
+// inOrder tells whether all messages are there, once each and in their order.
+func (tr *trial) inOrder() bool {
+	all := strings.Join(tr.conversation(), "\n")
+	at, ok := -1, true
+	for i := range many + 1 {
+		begin := strings.Index(all, sent(i))
+		if n := tr.came(i); n != 1 || begin < at || strings.Count(all, fmt.Sprintf("<M%03d", i)) != 1 {
+			tr.t.Logf("message %d came %d times, at %d after %d", i, n, begin, at)
+			ok = false
+		}
+		at = begin
+	}
+	return ok
+}
+
+// agents are the processes of this home that are neither ours nor tmux's.
+func (tr *trial) agents() (out []string) {
+	for _, p := range marked("HOME=" + tr.path("home")) {
+		if s := p.String(); !strings.Contains(s, "tmux") && !strings.Contains(s, "leadlight") && !strings.Contains(s, "sleep") {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// question is what agents ask before they run a command.
+var touches = regexp.MustCompile(`(?i)touch asked|sandbox\?`)

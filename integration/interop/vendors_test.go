@@ -1,0 +1,93 @@
+package interop_test
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// vendor is what differs between the agents.
+type vendor struct {
+	name, profile, worker string
+	question              *regexp.Regexp              // of what it asks before it runs a command
+	allow                 []string                    // the keys that allow that
+	env                   func(url string) []string   // leads it to the script
+	home                  func(r *rig) map[string]any // files in which the questions of a first start are answered
+}
+
+func vendors() []vendor {
+	return []vendor{
+		{"codex", "codex", "codex-worker", touches, []string{"y"}, func(string) []string { return []string{"SCRIPT_KEY=dummy"} }, codexHome},
+		{"gemini", "gemini", "gemini-worker", touches, []string{"enter"}, geminiEnv, geminiHome},
+		{"opencode", "opencode", "opencode-worker", touches, []string{"enter"}, openCodeEnv, openCodeHome},
+		{"qwen", "qwen", "qwen-worker", touches, []string{"enter"}, qwenEnv, qwenHome},
+		{"copilot", "copilot", "copilot-worker", touches, []string{"enter"}, copilotEnv, copilotHome},
+		{"claude", "claude-interactive", "claude-worker", touches, []string{"enter"}, func(string) []string { return nil }, func(*rig) map[string]any { return nil }},
+	}
+}
+
+func codexHome(r *rig) map[string]any {
+	return map[string]any{".codex/config.toml": fmt.Sprintf(`model = "gpt-6.2-sol"
+model_provider = "script"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.script]
+name = "script"
+base_url = "%s/v1"
+wire_api = "responses"
+env_key = "SCRIPT_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+[projects."%s"]
+trust_level = "trusted"
+`, r.URL, r.path("project"))}
+}
+
+func geminiEnv(url string) []string {
+	return []string{"GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL=" + url}
+}
+
+func geminiHome(r *rig) map[string]any {
+	return map[string]any{
+		".gemini/settings.json": object{
+			"security": object{"auth": object{"selectedType": "gemini-api-key"}},
+			"general":  object{"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+			"privacy":  object{"usageStatisticsEnabled": false}, "telemetry": object{"enabled": false}, "model": object{"name": "gemini-2.5-pro"},
+		},
+		".gemini/trustedFolders.json": object{r.path("project"): "TRUST_FOLDER"},
+	}
+}
+
+func openCodeEnv(string) []string {
+	return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1"}
+}
+
+func openCodeHome(r *rig) map[string]any {
+	return map[string]any{"opencode/opencode.json": object{
+		"autoupdate": false, "share": "disabled", "model": "script/mock-1", "small_model": "script/mock-1",
+		"permission": object{"bash": "ask", "edit": "ask"},
+		"provider": object{"script": object{"npm": "@ai-sdk/openai-compatible", "name": "Script", "options": object{"baseURL": r.URL + "/v1", "apiKey": "dummy"},
+			"models": object{"mock-1": object{"name": "Mock One", "limit": object{"context": 200000, "output": 8000}}}}},
+	}}
+}
+
+func qwenEnv(url string) []string {
+	return []string{"OPENAI_API_KEY=dummy", "OPENAI_BASE_URL=" + url + "/v1"}
+}
+
+func qwenHome(*rig) map[string]any {
+	return map[string]any{".qwen/settings.json": object{
+		"security": object{"auth": object{"selectedType": "openai"}}, "model": object{"name": "mock-1"}, "general": object{"enableAutoUpdate": false},
+		"privacy": object{"usageStatisticsEnabled": false}, "telemetry": object{"enabled": false},
+	}}
+}
+
+func copilotEnv(url string) []string {
+	return []string{"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_API_KEY=dummy", "COPILOT_MODEL=gpt-5.4"}
+}
+
+// copilotHome: the program looks for its folder where XDG_CONFIG_HOME says, if that is set.
+func copilotHome(r *rig) map[string]any {
+	config := object{"trustedFolders": []string{r.path("project")}, "banner": "never"}
+	return map[string]any{".copilot/config.json": config}
+}

@@ -39,6 +39,9 @@ func (a *app) main(args []string) int {
 	if len(args) > 0 && args[0] == teammateVerb {
 		return a.finish(a.teammate(args[1:]))
 	}
+	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") { // the tree of verbs costs more than the answer
+		return a.finish(runVersion(context.Background(), a))
+	}
 	ctx, force, stop := signals.Interrupts(context.Background())
 	defer stop()
 	a.json, a.args = asksForJSON(args), args

@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"encoding/xml"
 	"fmt"
+	"html"
 	"io"
 	"slices"
 	"strings"
@@ -146,9 +146,7 @@ func (t timeline) svg(w io.Writer) {
 		left, y, left+wide, left, y+18, left+wide, y+18, took(t.from, t.to))
 }
 
-// escaped is text inside XML.
+// escaped is text inside XML, which has no place for two characters that oneLine keeps.
 func escaped(s string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(oneLine(s))) // a builder takes all
-	return b.String()
+	return html.EscapeString(strings.NewReplacer("\ufffe", "\ufffd", "\uffff", "\ufffd").Replace(oneLine(s)))
 }

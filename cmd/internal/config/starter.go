@@ -2,7 +2,6 @@ package config
 
 import (
 	"embed"
-	"regexp"
 	"strings"
 )
 
@@ -46,11 +45,10 @@ func Template(name, team, agent string) (text string, ok bool) {
 	return strings.ReplaceAll(text, "agent: AGENT\n", "agent: "+agent+"\n"), true
 }
 
-var notInName = regexp.MustCompile(`[^a-z0-9]+`)
-
 // TeamNameOf makes the name of a team of a folder's name.
 func TeamNameOf(folder string) string {
-	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(folder), "-"), "-")
+	words := strings.FieldsFunc(strings.ToLower(folder), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	name := strings.Join(words, "-")
 	name = strings.Trim(name[:min(len(name), 64)], "-")
 	if len(name) < 3 {
 		name = strings.Trim("team-"+name, "-")

@@ -18,7 +18,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -73,8 +73,15 @@ type letter struct {
 	Color     string `json:"color,omitempty"`
 }
 
-// names of message files; the id ends the name.
-var letterName = regexp.MustCompile(`^msg-(.+)\.json$`)
+// letterID is the id that ends the name of a message's file, "" for any other file.
+func letterID(file string) string {
+	id, whole := strings.CutSuffix(file, ".json")
+	id, letter := strings.CutPrefix(id, "msg-")
+	if !whole || !letter {
+		return ""
+	}
+	return id
+}
 
 // check finds the folder of a box, which need not exist yet. The team must.
 func (m *Mail) check(team, owner string) (dir, canonical string, err error) {
@@ -180,7 +187,7 @@ func (m *Mail) names(dir string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if letterName.MatchString(e.Name()) {
+		if letterID(e.Name()) != "" {
 			names = append(names, e.Name())
 		}
 	}
@@ -250,7 +257,7 @@ func parse(raw []byte, name, owner string) (store.Message, error) {
 		}
 	}
 	if msg.ID == "" {
-		msg.ID = letterName.FindStringSubmatch(name)[1]
+		msg.ID = letterID(name)
 	}
 	switch msg.Type {
 	case direct, broadcast, "":

@@ -37,8 +37,9 @@ func mcpInstallCommand(a *app, run func(context.Context, *app, mcpInstallOptions
 	var o mcpInstallOptions
 	c := &cobra.Command{
 		Use: "install --client NAME", Short: "Tell a client how to start leadlight mcp",
-		Long: "Print what a client's configuration says to start leadlight mcp, and in which file; with --write put\n" +
-			"it there, in the place of what was said of it before. All else in the file stays byte for byte.",
+		Long: "Print what to put into a client's configuration so that it starts leadlight mcp, and name the file.\n" +
+			"--write puts it there; everything else in the file stays byte for byte. A file with comments is left\n" +
+			"as it is, with an error: put the text in by hand.",
 		Example: "  leadlight mcp install --client codex\n  leadlight mcp install --client claude --write",
 		Args:    takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error {

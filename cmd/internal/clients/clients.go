@@ -1,6 +1,7 @@
 // Package clients knows in which files other programs keep the list of their MCP
 // servers, and puts ours there. What else is in such a file stays as it is, byte for
-// byte: the file is the user's, with comments and an order of its own.
+// byte. A file that would need a parser of our own, such as JSON with comments, is left
+// to its owner, with the text to put into it.
 package clients
 
 import (
@@ -149,17 +150,4 @@ func newline(file []byte) string {
 		return "\r\n"
 	}
 	return "\n"
-}
-
-// spot is line and column of an offset, for messages.
-func spot(file []byte, at int) (line, col int) {
-	at = min(at, len(file))
-	line = 1 + bytes.Count(file[:at], []byte("\n"))
-	return line, at - bytes.LastIndexByte(file[:at], '\n')
-}
-
-func broken(file []byte, at int, what string) error {
-	line, col := spot(file, at)
-	return fault.New(fault.CorruptFile, "line %d, column %d: %s", line, col, what).
-		WithHint("mend the file; it is left as it is")
 }

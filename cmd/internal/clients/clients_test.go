@@ -118,6 +118,12 @@ func FuzzEdit(f *testing.F) {
 			if err != nil || !bytes.Equal(got, again) {
 				t.Fatalf("%s: %q became %q, then %q (%v)", name, file, got, again, err)
 			}
+			if name == "codex" {
+				if !bytes.HasPrefix(got, file) {
+					t.Fatalf("%q became %q", file, got)
+				}
+				continue
+			}
 			if before, after := others(file), others(got); json.Valid(file) && !reflect.DeepEqual(before, after) {
 				t.Fatalf("%s: %q became %q: %v, %v", name, file, got, before, after)
 			}

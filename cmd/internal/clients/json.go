@@ -3,75 +3,158 @@ package clients
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
-// jsonEdit edits files of JSON, with comments and commas at the end as some clients
-// take them: our server is a member of the object under key. One that is there keeps
-// what we do not set. In files that have a group below key, that is where servers are.
+// jsonEdit edits an object of servers, the member key of the file. If that has a member
+// group, an object of servers too, they are in there. The file must be plain JSON.
 func jsonEdit(key, group string, fieldsOf func(Server) []field) func([]byte, Server) ([]byte, error) {
 	return func(file []byte, s Server) ([]byte, error) {
-		if len(bytes.TrimSpace(bytes.TrimPrefix(file, bom()))) == 0 {
-			file = append(bytes.Clone(file), "{}\n"...)
+		body, hasBOM := bytes.CutPrefix(file, []byte("\xef\xbb\xbf"))
+		if len(bytes.TrimSpace(body)) == 0 {
+			body = append(bytes.Clone(body), "{}\n"...)
 		}
-		root, err := scanFile(file)
+		root, err := plainJSON(body)
 		if err != nil {
 			return nil, err
 		}
-		nl, step, depth := newline(file), indentOf(file, root), 2
-		own := object(fieldsOf(s), nl, step, depth)
-		servers, found := root.member(key)
-		if !found {
-			return insert(file, root, nl, step, 1, member(key, "{"+nl+strings.Repeat(step, 2)+member(s.Name, own)+nl+step+"}")), nil
+		e := editor{file: body, newline: newline(body), step: indentOf(body, root)}
+		if err := e.set(root, key, group, s.Name, fieldsOf(s)); err != nil {
+			return nil, err
 		}
-		if servers.members == nil {
-			line, col := spot(file, servers.from)
-			return nil, fault.New(fault.Unsupported, "line %d, column %d: %q is no object", line, col, key).WithHint("mend the file; it is left as it is")
+		if hasBOM {
+			return append([]byte("\xef\xbb\xbf"), e.file...), nil
 		}
-		if below, found := servers.member(group); found && group != "" && below.isGroup() {
-			servers, depth = below, 3
-			own = object(fieldsOf(s), nl, step, depth)
-		}
-		if before, found := servers.member(s.Name); found {
-			return update(file, before, fieldsOf(s), own, nl, step, depth), nil
-		}
-		return insert(file, servers, nl, step, depth, member(s.Name, own)), nil
+		return e.file, nil
 	}
 }
 
-func bom() []byte { return []byte("\xef\xbb\xbf") }
+// plainJSON finds the object of a file.
+func plainJSON(file []byte) (value, error) {
+	var root json.RawMessage
+	err := json.Unmarshal(file, &root)
+	if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
+		at := int(bad.Offset) - 1
+		if at < len(file) && strings.ContainsRune("/}]", rune(file[at])) {
+			return value{}, byHand(fault.Unsupported, file, at, "leadlight edits no file with comments or trailing commas")
+		}
+		return value{}, byHand(fault.CorruptFile, file, at, "not JSON: "+bad.Error())
+	}
+	if err != nil || root[0] != '{' {
+		return value{}, byHand(fault.Unsupported, file, 0, "this is no JSON object")
+	}
+	from := bytes.IndexByte(file, '{')
+	return valueAt(file, from, from+len(root)), nil
+}
+
+// editor changes one file of JSON.
+type editor struct {
+	file          []byte
+	newline, step string
+}
+
+// set sets the fields of one server. Other fields that it has stay.
+func (e *editor) set(root value, key, group, name string, fields []field) error {
+	depth := 2
+	servers, found := root.member(key)
+	if !found {
+		e.insert(root, 1, member(key, "{"+e.line(2)+member(name, e.object(fields, depth))+e.line(1)+"}"))
+		return nil
+	}
+	servers = valueAt(e.file, servers.from, servers.to)
+	if servers.members == nil {
+		return byHand(fault.Unsupported, e.file, servers.from, `"`+key+`" is no object`)
+	}
+	if below, found := servers.member(group); found && group != "" {
+		below = valueAt(e.file, below.from, below.to)
+		if _, server := below.member("type"); below.members != nil && !server {
+			servers, depth = below, 3
+		}
+	}
+	if before, found := servers.member(name); found {
+		e.update(valueAt(e.file, before.from, before.to), fields, depth)
+	} else {
+		e.insert(servers, depth, member(name, e.object(fields, depth)))
+	}
+	return nil
+}
+
+// update changes the fields of a server that stands in the file. One over the network is
+// replaced as a whole.
+func (e *editor) update(old value, fields []field, depth int) {
+	remote := func(m entry) bool { return slices.Contains(overNetwork(), m.name) }
+	if old.members == nil || slices.ContainsFunc(old.members, remote) {
+		e.splice(old.from, old.to, e.object(fields, depth))
+		return
+	}
+	var added []string
+	changed := map[string]field{}
+	for _, f := range fields {
+		if v, found := old.member(f.name); !found {
+			added = append(added, member(f.name, encode(f.value)))
+		} else if !says(e.file[v.from:v.to], f.value) {
+			changed[f.name] = f
+		}
+	}
+	for _, m := range slices.Backward(old.members) { // what comes before stays where it was
+		if f, ok := changed[m.name]; ok {
+			e.splice(m.from, m.to, encode(f.value))
+			delete(changed, m.name)
+		}
+	}
+	switch at := old.members; {
+	case len(added) == 0:
+	case len(at) > 0 && !bytes.Contains(e.file[old.from:at[0].at], []byte("\n")): // all in one line
+		e.splice(at[0].at, at[0].at, strings.Join(added, ", ")+", ")
+	default:
+		e.insert(old, depth+1, strings.Join(added, ","+e.line(depth+1)))
+	}
+}
+
+// insert puts members first into an object.
+func (e *editor) insert(into value, depth int, text string) {
+	text = e.line(depth) + text
+	to := into.from + 1
+	if len(into.members) > 0 {
+		text += ","
+	} else {
+		text, to = text+e.line(depth-1), to+bytes.IndexByte(e.file[to:], '}')
+	}
+	e.splice(into.from+1, to, text)
+}
+
+func (e *editor) splice(from, to int, text string) {
+	e.file = slices.Concat(e.file[:from], []byte(text), e.file[to:])
+}
+
+func (e *editor) line(depth int) string { return e.newline + strings.Repeat(e.step, depth) }
+
+func (e *editor) object(fields []field, depth int) string {
+	var lines []string
+	for _, f := range fields {
+		lines = append(lines, e.line(depth+1)+member(f.name, encode(f.value)))
+	}
+	return "{" + strings.Join(lines, ",") + e.line(depth) + "}"
+}
 
 func member(name, value string) string { return encode(name) + ": " + value }
 
-// object writes an object whose members stand one a line.
-func object(fields []field, nl, step string, depth int) string {
-	var lines []string
-	for _, f := range fields {
-		lines = append(lines, strings.Repeat(step, depth+1)+member(f.name, encode(f.value)))
-	}
-	return "{" + nl + strings.Join(lines, ","+nl) + nl + strings.Repeat(step, depth) + "}"
+// says tells whether raw JSON has this value.
+func says(raw []byte, value any) bool {
+	var is, want bytes.Buffer
+	return json.Compact(&is, raw) == nil && json.Compact(&want, []byte(encode(value))) == nil && bytes.Equal(is.Bytes(), want.Bytes())
 }
 
-// insert puts a member first into an object, where no comma and no comment of the
-// others is in its way.
-func insert(file []byte, into value, nl, step string, depth int, text string) []byte {
-	text = nl + strings.Repeat(step, depth) + text
-	switch {
-	case len(into.members) > 0:
-		text += ","
-	case len(bytes.TrimSpace(file[into.from+1:into.to-1])) == 0:
-		return splice(file, into.from+1, into.to-1, text+nl+strings.Repeat(step, depth-1))
-	}
-	return splice(file, into.from+1, into.from+1, text)
+// overNetwork are fields of a server that is reached over the network.
+func overNetwork() []string {
+	return []string{"url", "httpUrl", "serverUrl", "headers"}
 }
 
-func splice(file []byte, from, to int, text string) []byte {
-	return append(append(bytes.Clone(file[:from]), text...), file[to:]...)
-}
-
-// indentOf is by how much the members of the outermost object are moved in.
+// indentOf is the file's own indentation: that of its first member, else two spaces.
 func indentOf(file []byte, root value) string {
 	if len(root.members) > 0 {
 		at := root.members[0].at
@@ -83,194 +166,55 @@ func indentOf(file []byte, root value) string {
 	return "  "
 }
 
-// value is where a value stands; members is not nil for an object.
+// value is one value in the file; an object has its members, and another value nil.
 type value struct {
 	from, to int
 	members  []entry
 }
 
+// entry is a member of an object: where its name begins, and its value.
 type entry struct {
 	name string
 	at   int
 	value
 }
 
-// isGroup tells an object of servers from a server of that name.
-func (v value) isGroup() bool {
-	_, server := v.member("type")
-	return v.members != nil && !server
-}
-
-// member finds a member; of several the last, as programs do that read them.
+// member finds a member; of doubles the last one counts, as in all readers of JSON.
 func (v value) member(name string) (value, bool) {
-	for i := len(v.members) - 1; i >= 0; i-- {
-		if v.members[i].name == name {
-			return v.members[i].value, true
+	for _, m := range slices.Backward(v.members) {
+		if m.name == name {
+			return m.value, true
 		}
 	}
 	return value{}, false
 }
 
-// scanner finds out where values stand.
-type scanner struct {
-	file []byte
-	at   int
+// valueAt is the value file[from:to] with its members; theirs are not looked for.
+func valueAt(file []byte, from, to int) value {
+	v := value{from: from, to: to}
+	if file[from] != '{' {
+		return v
+	}
+	v.members = []entry{}
+	dec := json.NewDecoder(bytes.NewReader(file[from:to]))
+	_, _ = dec.Token() // the file has been read as a whole: nothing here fails
+	for end := from + 1; dec.More(); {
+		name, _ := dec.Token()
+		var raw json.RawMessage
+		_ = dec.Decode(&raw)
+		m := entry{at: end + bytes.IndexByte(file[end:], '"')}
+		m.name, _ = name.(string)
+		end = from + int(dec.InputOffset())
+		m.from, m.to = end-len(raw), end
+		v.members = append(v.members, m)
+	}
+	return v
 }
 
-// maxDepth is how deep values may lie in each other.
-const maxDepth = 200
-
-// scanFile scans a file, which has to be one object.
-func scanFile(file []byte) (value, error) {
-	s := scanner{file: file}
-	if bytes.HasPrefix(file, bom()) {
-		s.at = len(bom())
-	}
-	s.space()
-	root, err := s.value(0)
-	if err != nil {
-		return root, err
-	}
-	if root.members == nil {
-		return root, broken(file, root.from, "this is no object")
-	}
-	if s.space(); s.at < len(file) {
-		return root, broken(file, s.at, "something stands after the end")
-	}
-	return root, nil
-}
-
-// space passes over white space and comments.
-func (s *scanner) space() {
-	for s.at < len(s.file) {
-		rest := s.file[s.at:]
-		switch {
-		case strings.ContainsRune(" \t\r\n", rune(rest[0])):
-			s.at++
-		case bytes.HasPrefix(rest, []byte("//")):
-			s.at += lineEnd(rest)
-		case bytes.HasPrefix(rest, []byte("/*")):
-			end := bytes.Index(rest[2:], []byte("*/"))
-			if end < 0 {
-				return // the value that is missing here is told
-			}
-			s.at += end + 4
-		default:
-			return
-		}
-	}
-}
-
-func lineEnd(rest []byte) int {
-	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-		return i
-	}
-	return len(rest)
-}
-
-func (s *scanner) next() byte {
-	if s.at < len(s.file) {
-		return s.file[s.at]
-	}
-	return 0
-}
-
-func (s *scanner) value(depth int) (value, error) {
-	v := value{from: s.at}
-	var err error
-	switch c := s.next(); {
-	case depth > maxDepth:
-		err = broken(s.file, s.at, "too deep")
-	case c == '{':
-		v.members, err = s.object(depth)
-	case c == '[':
-		err = s.list(depth)
-	case c == '"':
-		_, err = s.text()
-	default:
-		err = s.word()
-	}
-	v.to = s.at
-	return v, err
-}
-
-func (s *scanner) object(depth int) ([]entry, error) {
-	members := []entry{}
-	err := s.items('}', func() error {
-		e := entry{at: s.at}
-		var err error
-		if s.next() != '"' {
-			return broken(s.file, s.at, "a name in quotes is expected")
-		}
-		if e.name, err = s.text(); err != nil {
-			return err
-		}
-		if s.space(); s.next() != ':' {
-			return broken(s.file, s.at, "a colon is expected")
-		}
-		s.at++
-		s.space()
-		e.value, err = s.value(depth + 1)
-		members = append(members, e)
-		return err
-	})
-	return members, err
-}
-
-func (s *scanner) list(depth int) error {
-	return s.items(']', func() error {
-		_, err := s.value(depth + 1)
-		return err
-	})
-}
-
-// items scans what stands between brackets, with commas between and perhaps one at
-// the end.
-func (s *scanner) items(end byte, item func() error) error {
-	s.at++
-	for s.space(); s.next() != end; s.space() {
-		if err := item(); err != nil {
-			return err
-		}
-		s.space()
-		if s.next() == ',' {
-			s.at++
-		} else if s.next() != end {
-			return broken(s.file, s.at, "a comma or "+string(end)+" is expected")
-		}
-	}
-	s.at++
-	return nil
-}
-
-func (s *scanner) text() (string, error) {
-	from := s.at
-	for s.at++; s.at < len(s.file); s.at++ {
-		switch s.file[s.at] {
-		case '\\':
-			s.at++
-		case '"':
-			s.at++
-			var text string
-			if err := json.Unmarshal(s.file[from:s.at], &text); err != nil {
-				return "", broken(s.file, from, "this text is broken")
-			}
-			return text, nil
-		case '\n':
-			return "", broken(s.file, from, "this text has no end")
-		}
-	}
-	s.at = len(s.file)
-	return "", broken(s.file, from, "this text has no end")
-}
-
-func (s *scanner) word() error {
-	from := s.at
-	for s.at < len(s.file) && !strings.ContainsRune(" \t\r\n,:[]{}\"/", rune(s.file[s.at])) {
-		s.at++
-	}
-	if !json.Valid(s.file[from:s.at]) {
-		return broken(s.file, from, "a value is expected")
-	}
-	return nil
+// byHand leaves a file to its owner.
+func byHand(code fault.Code, file []byte, at int, what string) error {
+	at = max(min(at, len(file)), 0)
+	line, col := 1+bytes.Count(file[:at], []byte("\n")), at-bytes.LastIndexByte(file[:at], '\n')
+	return fault.New(code, "line %d, column %d: %s", line, col, what).
+		WithHint("the file is left as it is; without --write, leadlight mcp install prints what to put into it")
 }

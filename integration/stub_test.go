@@ -41,6 +41,7 @@ func stub(mode string, args []string) {
 		"cooked":  stubCooked, // FILE: notes the lines that it reads from its terminal
 		"raw":     stubRaw,    // FILE: the same, and edits them itself
 		"tui":     stubTUI,    // FILE: the same, as a program that fills the screen
+		"doer":    stubDoer,   // LOG: an agent at a prompt that does the tasks it is told of
 		"screen":  stubScreen, // SCREEN TYPED: shows a file, and notes every byte that is typed
 		"crash":   func(a []string) { fmt.Println("going down"); fmt.Sscan(a[0], new(int)); os.Exit(3) },
 	}

@@ -59,7 +59,7 @@ func (s *Service) adopt(ctx context.Context, t store.Team, p Plan, progress func
 		return err
 	}
 	progress(fmt.Sprintf("team %s is adopted: %d teammates continue", t.Name, len(taken.Adopted)))
-	if err := s.KeepHooks(ctx, t.Name, p.Hooks); err != nil {
+	if err := errors.Join(s.KeepHooks(ctx, t.Name, p.Hooks), s.keepAssign(ctx, t, p.Team.Assign)); err != nil {
 		return err
 	}
 	added, err := s.addMissing(ctx, p)
@@ -70,6 +70,17 @@ func (s *Service) adopt(ctx context.Context, t store.Team, p Plan, progress func
 		progress(fmt.Sprintf("tasks added: %d", added))
 	}
 	return s.startMissing(ctx, p, progress)
+}
+
+// keepAssign writes down what the file says now about offering tasks.
+func (s *Service) keepAssign(ctx context.Context, t store.Team, assign string) error {
+	if t.Ours.Assign == assign {
+		return nil
+	}
+	return s.roster.Update(ctx, t.Name, func(now *store.Team) error {
+		now.Ours.Assign = assign
+		return nil
+	})
 }
 
 // addMissing adds the tasks of a plan that the team does not have yet. A task is known by

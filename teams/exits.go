@@ -89,6 +89,11 @@ func (e memberExit) writeInto(t *store.Team) bool {
 	return true
 }
 
+// FreeTasks gives back what one whose agent has ended, and is started again, had in progress.
+func (s *Service) FreeTasks(ctx context.Context, team, name, state string) error {
+	return s.freeTasks(ctx, team, map[string]string{name: state})
+}
+
 // freeTasks gives back what members, each with the state it is in, had in progress. Those
 // of one that is lost stay with it if that is set: it is expected to come back.
 func (s *Service) freeTasks(ctx context.Context, team string, owners map[string]string) error {

@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -74,6 +77,29 @@ func (s *Service) checkProgram(n *pendingMember) error {
 				n.spec.Name, orDefault(variable(env, "PATH"), n.dir))
 	}
 	return nil
+}
+
+// CommandFor returns what a worker runs for a task: the task's own command if that is to be
+// obeyed, else the worker's; nil if there is none.
+func (s *Service) CommandFor(ctx context.Context, l panes.LaunchRecord, task api.Task) (argv []string, shown string) {
+	if own, ok := RunOf(task.Metadata); ok && (l.RunTask || s.panes.Records().TrustedRun(ctx, l.Team, task.ID, own)) {
+		return []string{"sh", "-c", own}, own
+	}
+	switch {
+	case l.Run != "":
+		return []string{"sh", "-c", l.Run}, l.Run
+	case len(l.Argv) > 0:
+		return l.Argv, strings.Join(l.Argv, " ")
+	}
+	return nil, ""
+}
+
+// TakesTask tells whether a worker takes a task: it has a command for it, or the task is its
+// own and brings one that must not be obeyed, which fails and says so.
+func (s *Service) TakesTask(ctx context.Context, l panes.LaunchRecord, task api.Task) bool {
+	argv, _ := s.CommandFor(ctx, l, task)
+	_, brings := RunOf(task.Metadata)
+	return argv != nil || brings && store.SameName(MeantFor(task), l.Agent)
 }
 
 // checkVariables says early what the agent lacks in its environment.

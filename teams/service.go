@@ -34,6 +34,7 @@ type Limits struct {
 	MaxTeammates int           // live ones in a team; 64
 	OnLeadExit   string        // "keep" or "shutdown", for up
 	OnLoss       string        // ReleaseTasks or KeepTasks: what becomes of the tasks of a lost teammate
+	Assign       string        // AssignOff: ready tasks without an owner are offered to nobody
 }
 
 // What becomes of the tasks that a lost teammate had in progress.

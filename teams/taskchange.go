@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -56,9 +57,10 @@ func (s *Service) UpdateTask(ctx context.Context, team, id string, c TaskChange)
 		}
 		c.Owner = &name
 	}
-	before := ""
+	var before store.Task
+	began := time.Now()
 	task, err := s.tasks.Update(ctx, t.Name, id, func(task *store.Task) error {
-		before = task.Owner
+		before = task.Clone()
 		if err := s.mayTouch(task); err != nil {
 			return err
 		}
@@ -68,8 +70,11 @@ func (s *Service) UpdateTask(ctx context.Context, team, id string, c TaskChange)
 	if err != nil {
 		return api.Task{}, err
 	}
-	if task.Owner != "" && task.Owner != before {
-		err = s.assign(ctx, t, task)
+	switch {
+	case task.Owner != "" && task.Owner != before.Owner, task.State() == store.Pending && before.State() == store.Blocked:
+		err = s.assign(ctx, t, task, began)
+	case task.Status == store.Completed:
+		err = s.assignUnblocked(ctx, t, task, began)
 	}
 	return shownTask(task), err
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -56,11 +55,12 @@ func (s *Service) AddTask(ctx context.Context, team string, spec TaskSpec) (api.
 	if spec.Owner, err = s.owner(t, spec.Owner); err != nil {
 		return api.Task{}, err
 	}
+	began := time.Now()
 	task, err := s.create(ctx, t, s.fresh(spec))
 	if err != nil {
 		return api.Task{}, fmt.Errorf("add a task: %w", err)
 	}
-	return shownTask(task), s.assign(ctx, t, task)
+	return shownTask(task), s.assign(ctx, t, task, began)
 }
 
 // AddOwnTask adds a task for its owner, with a command of its own that the operator
@@ -115,20 +115,6 @@ func (s *Service) owner(t store.Team, name string) (string, error) {
 			WithHint("mend %s", t.Path)
 	}
 	return m.Name, nil
-}
-
-// assign tells a new owner about its task, as Claude Code does. A worker reads
-// the list itself.
-func (s *Service) assign(ctx context.Context, t store.Team, task store.Task) error {
-	m := t.Member(task.Owner)
-	if m == nil || m.Unsafe || t.IsLead(*m) || s.impersonatesLead(t, *m) || store.SameName(m.Name, s.caller.Name) || (m.Leadlight != nil && m.Leadlight.Kind == profiles.Worker) {
-		return nil
-	}
-	f := store.Frame{Type: store.TaskAssignment, TaskID: task.ID, Subject: task.Subject, Description: task.Description, AssignedBy: s.caller.Name, Timestamp: store.FormatTime(time.Now())}
-	if _, err := s.mail.Put(ctx, t.Name, m.Name, store.Message{From: s.caller.Name, Text: f.Text(), Timestamp: time.Now()}); err != nil {
-		return fmt.Errorf("the task is written, but %s could not be told: %w", m.Name, err)
-	}
-	return nil
 }
 
 // TaskFilter picks tasks; the zero value picks all.
@@ -246,12 +232,22 @@ func (s *Service) CompleteTask(ctx context.Context, team, id, result string) (ap
 	if err := s.mayComplete(ctx, team, id); err != nil {
 		return api.Task{}, err
 	}
-	return s.change(ctx, team, id, func(t *store.Task) {
-		delete(t.Metadata, objectionsKey)
-		t.Status, t.Result, t.Failure = store.Completed, result, ""
-		if t.Owner == "" {
-			t.Owner = s.caller.Name
+	began := time.Now()
+	return s.onTask(ctx, team, func(t store.Team) (store.Task, error) {
+		done, err := s.update(ctx, t, id, func(t *store.Task) {
+			delete(t.Metadata, objectionsKey)
+			t.Status, t.Result, t.Failure = store.Completed, result, ""
+			if t.Owner == "" {
+				t.Owner = s.caller.Name
+			}
+		})
+		if err != nil {
+			return done, err
 		}
+		if err := s.assignUnblocked(ctx, t, done, began); err != nil {
+			s.log.Warn("tell who waited for a task", "team", t.Name, "task", id, "error", err) // the task is done all the same
+		}
+		return done, nil
 	})
 }
 
@@ -274,14 +270,16 @@ func (s *Service) ReleaseTask(ctx context.Context, team, id string) (api.Task, e
 }
 
 func (s *Service) change(ctx context.Context, team, id string, f func(*store.Task)) (api.Task, error) {
-	return s.onTask(ctx, team, func(t store.Team) (store.Task, error) {
-		return s.tasks.Update(ctx, t.Name, id, func(task *store.Task) error {
-			if err := s.mayTouch(task); err != nil {
-				return err
-			}
-			f(task)
-			return nil
-		})
+	return s.onTask(ctx, team, func(t store.Team) (store.Task, error) { return s.update(ctx, t, id, f) })
+}
+
+func (s *Service) update(ctx context.Context, t store.Team, id string, f func(*store.Task)) (store.Task, error) {
+	return s.tasks.Update(ctx, t.Name, id, func(task *store.Task) error {
+		if err := s.mayTouch(task); err != nil {
+			return err
+		}
+		f(task)
+		return nil
 	})
 }
 
@@ -291,8 +289,9 @@ func (s *Service) RemoveTask(ctx context.Context, team, id string) error {
 	if err != nil {
 		return err
 	}
+	began := time.Now()
+	task, err := s.tasks.Get(ctx, t.Name, id)
 	if s.caller.Teammate {
-		task, err := s.tasks.Get(ctx, t.Name, id)
 		if err == nil {
 			err = s.mayTouch(&task)
 		}
@@ -300,7 +299,10 @@ func (s *Service) RemoveTask(ctx context.Context, team, id string) error {
 			return err
 		}
 	}
-	return s.tasks.Delete(ctx, t.Name, id)
+	if err := s.tasks.Delete(ctx, t.Name, id); err != nil {
+		return err
+	}
+	return s.assignUnblocked(ctx, t, task, began)
 }
 
 func shownTask(t store.Task) api.Task {

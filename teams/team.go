@@ -26,6 +26,7 @@ type TeamSpec struct {
 	LeadProcess bool   // this process leads; false: a team without a lead process
 	Once        bool   // nobody uses the name again
 	File        string // the team file it is made from, absolute; "": none
+	Assign      string // are ready tasks offered to idle teammates: auto or off; "": as the limits say
 }
 
 // maxDescription is the longest description, in characters.
@@ -52,7 +53,7 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 	t := store.Team{
 		Name: spec.Name, DisplayName: spec.Name, Description: spec.Description, CreatedAt: now,
 		LeadAgentID: spec.Lead + "@" + spec.Name,
-		Ours:        store.Ours{Schema: store.Schema, Mailbox: spec.Mailbox, Cwd: spec.Cwd, Once: spec.Once, File: spec.File},
+		Ours:        store.Ours{Schema: store.Schema, Mailbox: spec.Mailbox, Cwd: spec.Cwd, Once: spec.Once, File: spec.File, Assign: spec.Assign},
 		Members: []store.Member{{
 			AgentID: spec.Lead + "@" + spec.Name, Name: spec.Lead, AgentType: orDefault(spec.AgentType, store.Lead),
 			JoinedAt: now, Cwd: orDefault(spec.Cwd, s.cwd),

@@ -1,7 +1,6 @@
 package teams
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -176,7 +176,8 @@ func (s *Service) addPlannedTask(ctx context.Context, team string, i int, spec T
 	return made.ID, nil
 }
 
-// assignPlanned tells the owners about their tasks, now that they are there.
+// assignPlanned tells the owners about their tasks, now that they are there, if they were
+// not told since they were started.
 func (s *Service) assignPlanned(ctx context.Context, team string) error {
 	t, err := s.get(ctx, team)
 	if err != nil {
@@ -187,7 +188,11 @@ func (s *Service) assignPlanned(ctx context.Context, team string) error {
 		return fmt.Errorf("list tasks: %w", err)
 	}
 	for _, task := range tasks {
-		if err := s.assign(ctx, t, task); err != nil {
+		began := time.Time{}
+		if m := t.Member(orDefault(task.Owner, task.AssignedTo())); m != nil && m.Leadlight != nil {
+			began = deref(m.Leadlight.SpawnedAt)
+		}
+		if err := s.assign(ctx, t, task, began); err != nil {
 			return err
 		}
 	}
@@ -210,27 +215,41 @@ func (s *Service) Snapshot(ctx context.Context, team string) (Snapshot, error) {
 	}
 	members := s.observe(ctx, t, t.Teammates())
 	tasks, warnings, err := s.TaskList(ctx, team, TaskFilter{})
-	return Snapshot{Members: members, Tasks: tasks, Unclaimed: unclaimed(tasks, members), Warnings: warnings}, err
+	return Snapshot{Members: members, Tasks: tasks, Unclaimed: unclaimed(tasks, members, s.ableWorkers(ctx, t.Name)), Warnings: warnings}, err
 }
 
-// unclaimed finds the tasks that nobody will take: owned by somebody who does not
-// run, or unowned when nobody runs.
-func unclaimed(tasks []api.Task, members []api.Member) []string {
-	live := map[string]bool{}
-	for _, m := range members {
-		if m.Live() {
-			live[m.Name] = true
-		}
-	}
+// unclaimed finds the tasks that nobody will take: none of those who run does them, or
+// none but a worker that has no command for them, as able says.
+func unclaimed(tasks []api.Task, members []api.Member, able func(worker string, t api.Task) bool) []string {
 	var out []string
 	for _, t := range tasks {
-		open := t.Status == store.Pending || t.Status == store.Blocked
-		meant := cmp.Or(t.Owner, (&store.Task{Metadata: t.Metadata}).AssignedTo())
-		if open && ((meant == "" && len(live) == 0) || (meant != "" && !live[meant])) {
+		meant := MeantFor(t)
+		taken := slices.ContainsFunc(members, func(m api.Member) bool {
+			return m.Live() && (meant == "" || store.SameName(m.Name, meant)) && (m.Kind != profiles.Worker || able(m.Name, t))
+		})
+		if open := t.Status == store.Pending || t.Status == store.Blocked; open && !taken {
 			out = append(out, t.ID)
 		}
 	}
 	return out
+}
+
+// ableWorkers tells whether a worker has a command for a task. One whose launch record
+// cannot be read counts as able: it is not known to be unable.
+func (s *Service) ableWorkers(ctx context.Context, team string) func(worker string, t api.Task) bool {
+	type launch struct {
+		panes.LaunchRecord
+		err error
+	}
+	known := map[string]launch{}
+	return func(worker string, t api.Task) bool {
+		l, ok := known[worker]
+		if !ok {
+			l.LaunchRecord, l.err = s.panes.Records().Launch(ctx, team, worker)
+			known[worker] = l
+		}
+		return l.err != nil || s.TakesTask(ctx, l.LaunchRecord, t)
+	}
 }
 
 // Follow watches a team until nothing more will happen by itself: every task is
@@ -266,6 +285,9 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 			last = snap
 		}
 		onChange(snap)
+		if _, err := s.Offer(ctx, team, snap); err != nil && ctx.Err() == nil {
+			s.log.Warn("offer tasks", "team", team, "error", err)
+		}
 		if snap.Settled() && !more {
 			return snap, nil
 		}

@@ -23,6 +23,9 @@ func TestSettled(t *testing.T) {
 		{"one is ready", []api.Member{live}, []api.Task{{ID: "1", Status: store.Pending}}, false},
 		{"one is ready and nobody is there", []api.Member{dead}, []api.Task{{ID: "1", Status: store.Pending}}, true},
 		{"owned by somebody who is gone", []api.Member{dead}, []api.Task{{ID: "1", Status: store.Pending, Owner: "w"}}, true},
+		{"owned by a worker that has no command", []api.Member{{Name: "x", Kind: "worker", State: api.StateIdle}}, []api.Task{{ID: "1", Status: store.Pending, Owner: "x"}}, true},
+		{"free, and there is such a worker only", []api.Member{{Name: "x", Kind: "worker", State: api.StateIdle}}, []api.Task{{ID: "1", Status: store.Pending}}, true},
+		{"free, and an agent is there besides", []api.Member{{Name: "x", Kind: "worker", State: api.StateIdle}, {Name: "a", Kind: "interactive", State: api.StateIdle}}, []api.Task{{ID: "1", Status: store.Pending}}, false},
 		{"failed, and what waits for it", []api.Member{live}, []api.Task{
 			{ID: "1", Status: store.FailedTask}, {ID: "2", Status: store.Blocked, BlockedBy: []string{"1"}}, {ID: "3", Status: store.Blocked, BlockedBy: []string{"2"}},
 		}, true},
@@ -34,7 +37,7 @@ func TestSettled(t *testing.T) {
 		}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			snap := Snapshot{Members: tc.members, Tasks: tc.tasks, Unclaimed: unclaimed(tc.tasks, tc.members)}
+			snap := Snapshot{Members: tc.members, Tasks: tc.tasks, Unclaimed: unclaimed(tc.tasks, tc.members, func(w string, _ api.Task) bool { return w == "w" })}
 			if got := snap.Settled(); got != tc.want {
 				t.Errorf("settled = %v, want %v", got, tc.want)
 			}

@@ -61,6 +61,8 @@ type Ours struct {
 	Once bool `json:"once,omitempty"`
 	// File is the team file from which the team was made, as an absolute path.
 	File string `json:"file,omitempty"`
+	// Assign is the lifecycle.assign of that file: auto or off; "": as the settings say.
+	Assign string `json:"assign,omitempty"`
 }
 
 // Schema is the version of our part of a team that this program writes. A team

@@ -141,7 +141,7 @@ func (c *mailTyper) typeMessage(ctx context.Context, msg batch, since time.Time)
 		}
 		return err
 	}
-	text := header(msg.Message) + teams.InWords(msg.Text)
+	text := header(msg.Message) + teams.InWords(msg.Text) + howToTake(msg.Text)
 	if !c.introduced {
 		text = c.introduction(ctx) + "\n" + text
 	}
@@ -150,6 +150,16 @@ func (c *mailTyper) typeMessage(ctx context.Context, msg batch, since time.Time)
 	}
 	c.introduced, c.worked, c.kept = true, true, 0
 	return nil
+}
+
+// howToTake is how an agent takes the task that a message is about, and ends it. Nothing but
+// an id is put into a command.
+func howToTake(text string) string {
+	f, ok := store.ParseFrame(text)
+	if !ok || f.Type != store.TaskAssignment || store.IDNumber(f.TaskID) <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nBegin with: leadlight task claim %s. When it is done: leadlight task done %s --result TEXT.", f.TaskID, f.TaskID)
 }
 
 // askToEnd asks as the profile says: by keys, by what its prompt takes, or, where

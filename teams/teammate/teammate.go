@@ -175,6 +175,9 @@ func (m *teammate) supervise(ctx context.Context) panes.ExitRecord {
 		if !m.waitRestart(ctx, ended, again) {
 			return ended
 		}
+		if err := m.o.Service.FreeTasks(ctx, m.o.Team, m.o.Agent, ended.State); err != nil { // it will not go on by itself
+			m.print("its tasks could not be given back: %v", err)
+		}
 		resume = len(m.launch.Resume) > 0
 	}
 }

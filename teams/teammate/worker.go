@@ -72,8 +72,8 @@ func (m *teammate) work(ctx context.Context) panes.ExitRecord {
 	}
 }
 
-// claim takes the next task. A worker without a command of its own takes of the tasks
-// without an owner only those that bring one.
+// claim takes the next task. A worker without a command of its own takes only those that
+// bring one.
 func (m *teammate) claim(ctx context.Context) (api.Task, error) {
 	if m.launch.Run != "" || len(m.launch.Argv) > 0 {
 		return m.o.Service.ClaimNext(ctx, m.o.Team, 0)
@@ -83,7 +83,7 @@ func (m *teammate) claim(ctx context.Context) (api.Task, error) {
 		return api.Task{}, err
 	}
 	for _, task := range ready {
-		if argv, _ := m.command(ctx, task); argv == nil && task.Owner != m.o.Agent {
+		if !m.o.Service.TakesTask(ctx, m.launch, task) {
 			continue
 		}
 		task, err := m.o.Service.ClaimTask(ctx, m.o.Team, task.ID)
@@ -293,18 +293,7 @@ func (m *teammate) retryWrite(do func() error) error {
 // command returns what a task runs: its own command if that is to be obeyed, else
 // the worker's.
 func (m *teammate) command(ctx context.Context, task api.Task) (argv []string, shown string) {
-	if own, ok := teams.RunOf(task.Metadata); ok {
-		if m.launch.RunTask || m.o.Panes.Records().TrustedRun(ctx, m.o.Team, task.ID, own) {
-			return []string{"sh", "-c", own}, own
-		}
-	}
-	if m.launch.Run != "" {
-		return []string{"sh", "-c", m.launch.Run}, m.launch.Run
-	}
-	if len(m.launch.Argv) > 0 {
-		return m.launch.Argv, strings.Join(m.launch.Argv, " ")
-	}
-	return nil, ""
+	return m.o.Service.CommandFor(ctx, m.launch, task)
 }
 
 // print writes a line of the host's own on the pane.

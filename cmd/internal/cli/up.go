@@ -156,6 +156,7 @@ type upRun struct {
 	record     *recorder // for the history of runs
 	view       *progressView
 	mailSeen   map[string]bool
+	stillness  stillness
 }
 
 // opening says what a person wants to know at the start.
@@ -168,6 +169,9 @@ func (u *upRun) opening(ctx context.Context, snap teams.Snapshot) {
 				u.a.say("leadlight: warning: nobody will take task %s: %s", id, oneLine(t.Subject))
 			}
 		}
+	}
+	for _, line := range waits(snap) {
+		u.a.say("%s", line)
 	}
 }
 
@@ -218,6 +222,7 @@ func (u *upRun) follow(ctx context.Context) (teams.Snapshot, error) {
 		snap, err := u.svc.Follow(ctx, u.team, func(s teams.Snapshot) {
 			u.record.see(s)
 			u.view.show(s)
+			u.still(s)
 		})
 		if err != nil || !u.keep {
 			return snap, err
@@ -238,6 +243,16 @@ func (u *upRun) follow(ctx context.Context) (teams.Snapshot, error) {
 			}
 			again = !now.Settled()
 		}
+	}
+}
+
+// still says, when nothing has happened for a while, who is waited for.
+func (u *upRun) still(snap teams.Snapshot) {
+	if !u.stillness.see(time.Now(), snap) {
+		return
+	}
+	for _, line := range waits(snap) {
+		u.view.say("nothing happens: " + line)
 	}
 }
 

@@ -199,7 +199,7 @@ func (s *Settings) Layout() panes.Layout {
 func (s *Settings) Limits() teams.Limits {
 	return teams.Limits{
 		Ask: s.Ask.V, Term: s.Term.V, Kill: s.Kill.V, Ready: s.Ready.V,
-		MaxTeammates: s.MaxTeammates.V, OnLeadExit: s.OnLeadExit.V, OnLoss: s.OnLoss.V,
+		MaxTeammates: s.MaxTeammates.V, OnLeadExit: s.OnLeadExit.V, OnLoss: s.OnLoss.V, Assign: s.Assign.V,
 	}
 }
 
@@ -213,6 +213,7 @@ func (l layoutPart) layout() panes.Layout {
 // Complete fills what the team file leaves open from the other settings.
 func (s *Settings) Complete(p *teams.Plan) {
 	p.Layout, p.Limits = s.Layout(), s.Limits()
+	p.Team.Assign = s.Assign.V
 	for i := range p.Members {
 		m := &p.Members[i]
 		m.Layout = p.Layout

@@ -9,6 +9,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/changes"
 	"github.com/leadlight-dev/leadlight/teams/events"
@@ -28,6 +29,8 @@ type teamWatch struct {
 	*watcher
 	stop  context.CancelFunc
 	hosts watch.Group // by member
+
+	offering *time.Timer // until the next look at what was offered
 
 	reading sync.Mutex // one reading of the streams at a time
 	files   string     // the signature of its files at the last look at everything
@@ -68,6 +71,22 @@ func (t *teamWatch) after(ctx context.Context, p watch.Parts) {
 	}
 	t.followHosts(ctx)
 	t.restartLost(ctx)
+	t.offer(ctx)
+}
+
+// offer tells the teammates what waits for them.
+func (t *teamWatch) offer(ctx context.Context) {
+	last := t.hub.last(t.Name)
+	again, err := t.service.Offer(ctx, t.Name, teams.Snapshot{Members: last.Members, Tasks: last.Tasks})
+	if err != nil && ctx.Err() == nil {
+		t.log.Warn("offer tasks", "team", t.Name, "error", err)
+	}
+	if t.offering != nil {
+		t.offering.Stop()
+	}
+	if again > 0 {
+		t.offering = time.AfterFunc(again, func() { t.Touch(watch.Parts{Members: true}) })
+	}
 }
 
 // look looks at everything now.

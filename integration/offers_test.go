@@ -1,0 +1,71 @@
+package integration_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// notes are what the doers whose log is path have written down.
+func notes(path string) []string {
+	b, _ := os.ReadFile(path)
+	return strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' })
+}
+
+// count is how many of the notes end so.
+func count(notes []string, end string) (n int) {
+	for _, line := range notes {
+		if strings.HasSuffix(line, " "+end) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestXD01_TheDaemonOffersTasks: with a daemon and no up, agents at prompts are told of
+// tasks when these are ready: one that has an owner, and those that have none.
+func TestXD01_TheDaemonOffersTasks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "220x60")
+	conf := filepath.Join(r.path("home"), "leadlight")
+	if err := os.MkdirAll(conf, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(conf, "config.yaml"), []byte("profiles:\n  doer: "+doerProfile+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.team("alpha")
+	log := r.path("work", "log")
+	for _, name := range []string{"ann", "bob"} {
+		r.spawn(name, []string{"--agent", "doer"}, r.stub("doer", log)...)
+	}
+	r.must("daemon", "start")
+	defer r.run("daemon", "stop")
+	r.must("task", "add", "first", "--owner", "team-lead")
+	r.must("task", "add", "free", "--blocked-by", "1")
+	r.must("task", "add", "owned", "--blocked-by", "1", "--owner", "bob")
+	r.must("task", "add", "last", "--blocked-by", "2,3")
+	for _, name := range []string{"ann", "bob"} {
+		if got := len(into[[]api.Message](r, "inbox", name)); got != 0 {
+			t.Errorf("%s was told of a task that is not ready", name)
+		}
+	}
+	r.must("task", "done", "1")
+	r.eventually("all are done", func() bool {
+		return !slices.ContainsFunc(into[[]api.Task](r, "task", "ls"), func(k api.Task) bool { return k.Status != "completed" })
+	})
+	seen := notes(log)
+	for id := 2; id <= 4; id++ {
+		if told, done := count(seen, fmt.Sprint("told ", id)), count(seen, fmt.Sprint("done ", id)); told != 1 || done != 1 {
+			t.Errorf("task %d: told %d times, done %d times\n%s", id, told, done, strings.Join(seen, "\n"))
+		}
+	}
+	if !slices.Contains(seen, "bob done 3") || !slices.Contains(seen, "ann done 2") {
+		t.Errorf("not shared out:\n%s", strings.Join(seen, "\n"))
+	}
+}

@@ -1,0 +1,147 @@
+package teams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// AssignOff is the value of lifecycle.assign with which nobody is offered a task that has
+// no owner.
+const AssignOff = "off"
+
+// offersRecord is where a team keeps who was told of which task, so that all who watch
+// the team tell it once.
+const offersRecord = "ledger/.offers.json"
+
+// offers are what was said about tasks, by their ids.
+type offers struct {
+	Tasks map[string]offer `json:"tasks"`
+}
+
+// Offer tells the teammates of a team what waits for them, as snap shows it: an owner of
+// its task, once the task is ready; and one idle teammate at a prompt after the other of a
+// ready task that nobody owns. Who does not take it is reminded once, then the next is
+// told, and the lead. again is when to look again although nothing has changed; 0: never.
+func (s *Service) Offer(ctx context.Context, team string, snap Snapshot) (again time.Duration, err error) {
+	if snap.Completed() {
+		return 0, nil
+	}
+	t, err := s.get(ctx, team)
+	if err != nil || !t.LedByUs() {
+		return 0, err
+	}
+	records := s.panes.Records()
+	known, err := panes.ReadOwn[offers](ctx, records, t.Name, offersRecord)
+	if err != nil {
+		return 0, fmt.Errorf("read the offers of team %s: %w", t.Name, err)
+	}
+	auto := orDefault(t.Ours.Assign, s.limits.Assign) != AssignOff
+	o := newOffering(time.Now(), auto, snap, known.Tasks)
+	if o.decide(); !o.changed {
+		return o.again, nil
+	}
+	err = panes.EditOwn(ctx, records, t.Name, offersRecord, "offer tasks", func(now *offers) (bool, error) {
+		o = newOffering(time.Now(), auto, snap, now.Tasks)
+		o.decide()
+		now.Tasks = o.offers
+		return o.changed, nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("write the offers of team %s: %w", t.Name, err)
+	}
+	var errs []error
+	for _, n := range o.notices {
+		errs = append(errs, s.notify(ctx, t, n))
+	}
+	return o.again, errors.Join(errs...)
+}
+
+// notify sends one notice. One that is lost is made good by the reminder.
+func (s *Service) notify(ctx context.Context, t store.Team, n notice) error {
+	m := t.Member(n.member)
+	if m == nil || m.Unsafe || s.impersonatesLead(t, *m) {
+		return nil
+	}
+	if n.toLead {
+		return s.tellLead(ctx, t, *m, n.text, n.summary)
+	}
+	text := n.text
+	if text == "" {
+		text = s.assignment(n.task.ID, n.task.Subject, n.task.Description)
+	}
+	if _, err := s.mail.Put(ctx, t.Name, m.Name, store.Message{From: s.caller.Name, Text: text, Summary: n.summary, Timestamp: time.Now()}); err != nil {
+		return fmt.Errorf("tell %s of task %s: %w", m.Name, n.task.ID, err)
+	}
+	return nil
+}
+
+// assignment is the text that tells somebody of a task, as Claude Code has it.
+func (s *Service) assignment(id, subject, description string) string {
+	return store.Frame{
+		Type: store.TaskAssignment, TaskID: id, Subject: subject, Description: description, AssignedBy: s.caller.Name,
+		Timestamp: store.FormatTime(time.Now()),
+	}.Text()
+}
+
+// assign tells the one a task is meant for about it, if nothing is in its way. began is
+// when the change began that made it so: who watches the team may have told it since.
+func (s *Service) assign(ctx context.Context, t store.Team, task store.Task, began time.Time) error {
+	state := task.State()
+	m := t.Member(orDefault(task.Owner, task.AssignedTo()))
+	if state != store.Pending && state != store.InProgress || m == nil || !s.reads(t, *m) || store.SameName(m.Name, s.caller.Name) {
+		return nil
+	}
+	told := false
+	err := panes.EditOwn(ctx, s.panes.Records(), t.Name, offersRecord, "tell of a task", func(now *offers) (bool, error) {
+		was := now.Tasks[task.ID]
+		if told = store.SameName(was.To, m.Name) && was.At.After(began); told {
+			return false, nil
+		}
+		if now.Tasks == nil {
+			now.Tasks = map[string]offer{}
+		}
+		now.Tasks[task.ID] = offer{To: m.Name, At: time.Now(), Stage: stageTold}
+		return true, nil
+	})
+	if err != nil {
+		s.log.Warn("write down who was told of a task", "team", t.Name, "task", task.ID, "error", err) // told twice is better than never
+	}
+	if told {
+		return nil
+	}
+	text := s.assignment(task.ID, task.Subject, task.Description)
+	if _, err := s.mail.Put(ctx, t.Name, m.Name, store.Message{From: s.caller.Name, Text: text, Timestamp: time.Now()}); err != nil {
+		return fmt.Errorf("the task is written, but %s could not be told: %w", m.Name, err)
+	}
+	return nil
+}
+
+// reads tells whether a member reads mail of ours about its tasks. A worker reads the
+// list of tasks itself.
+func (s *Service) reads(t store.Team, m store.Member) bool {
+	return !m.Unsafe && !t.IsLead(m) && !s.impersonatesLead(t, m) && (m.Leadlight == nil || m.Leadlight.Kind != profiles.Worker)
+}
+
+// assignUnblocked tells the owners of those tasks that waited for task, which is completed
+// or gone, and wait for nothing else.
+func (s *Service) assignUnblocked(ctx context.Context, t store.Team, task store.Task, began time.Time) error {
+	var errs []error
+	for _, id := range task.Blocks {
+		next, err := s.tasks.Get(ctx, t.Name, id)
+		switch {
+		case fault.CodeOf(err) == fault.TaskNotFound:
+		case err != nil:
+			errs = append(errs, fmt.Errorf("look at task %s, which waited: %w", id, err))
+		case next.State() == store.Pending:
+			errs = append(errs, s.assign(ctx, t, next, began))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -23,7 +23,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -41,8 +41,11 @@ const AppendFlags = os.O_WRONLY | os.O_APPEND | os.O_CREATE
 
 // Dir is a folder below which files are kept.
 type Dir struct {
-	root *os.Root
+	top  *folder // the folder itself
 	path string
+
+	mu   sync.Mutex         // guards the next, and the users of every folder
+	held map[string]*folder // folders below that are open, by their names
 }
 
 // Open opens the folder at path and makes it, with mode 0700, if there is none.
@@ -58,7 +61,7 @@ func Open(path string) (*Dir, error) {
 	if err != nil {
 		return nil, Explain("open", abs, err)
 	}
-	return &Dir{root: root, path: abs}, nil
+	return newDir(root, abs), nil
 }
 
 // Path returns the absolute path of the folder.
@@ -70,27 +73,17 @@ func (d *Dir) Join(name string) string { return filepath.Join(d.path, filepath.F
 // Sub returns a folder below d as a Dir of its own, for several works in it. It
 // must exist.
 func (d *Dir) Sub(name string) (*Dir, error) {
-	r, err := d.enter(name, false)
+	f, err := d.enter(name, false)
 	if err != nil {
 		return nil, err
 	}
-	if r == d.root {
-		if r, err = d.root.OpenRoot("."); err != nil {
-			return nil, Explain("open", d.path, err)
-		}
+	defer d.leave(f)
+	root, err := f.OpenRoot(".")
+	if err != nil {
+		return nil, Explain("open", d.Join(name), err)
 	}
-	return &Dir{root: r, path: d.Join(name)}, nil
+	return newDir(root, d.Join(name)), nil
 }
-
-// leave closes what enter opened.
-func (d *Dir) leave(r *os.Root) {
-	if r != d.root {
-		r.Close()
-	}
-}
-
-// Close closes the folder. Files that are open stay open.
-func (d *Dir) Close() error { return d.root.Close() }
 
 // Read returns the content of a file, in one try. A byte order mark is kept.
 func (d *Dir) Read(name string) ([]byte, error) {
@@ -270,56 +263,13 @@ var (
 
 // within runs do in the folder of name. The error is explained with name's path.
 func (d *Dir) within(name string, make bool, op string, do func(r *os.Root, base string) error) error {
-	r, err := d.enter(path.Dir(name), make)
+	f, err := d.enter(path.Dir(name), make)
 	if err != nil {
 		return err
 	}
-	defer d.leave(r)
-	if err := do(r, path.Base(name)); err != nil {
+	defer d.leave(f)
+	if err := do(f.Root, path.Base(name)); err != nil {
 		return Explain(op, d.Join(name), err)
 	}
 	return nil
-}
-
-// enter opens a folder step by step and looks at each step first, so that no link
-// is followed. (One that is put there between the look and the step can lead to
-// another place below the same root at most.) To be ended by leave.
-func (d *Dir) enter(name string, make bool) (*os.Root, error) {
-	if !filepath.IsLocal(name) {
-		return nil, Explain("open", d.Join(name), errors.New("leads out of "+d.path))
-	}
-	current := d.root
-	name = path.Clean(name)
-	if name == "." {
-		return current, nil
-	}
-	for i, part := range strings.Split(name, "/") {
-		next, err := step(current, part, make)
-		d.leave(current)
-		if err != nil {
-			here := path.Join(strings.Split(name, "/")[:i+1]...)
-			return nil, Explain("open", d.Join(here), err)
-		}
-		current = next
-	}
-	return current, nil
-}
-
-func step(r *os.Root, part string, make bool) (*os.Root, error) {
-	info, err := r.Lstat(part)
-	if make && errors.Is(err, fs.ErrNotExist) {
-		if err := r.Mkdir(part, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		info, err = r.Lstat(part)
-	}
-	switch {
-	case err != nil:
-		return nil, err
-	case info.Mode()&fs.ModeSymlink != 0:
-		return nil, errLink
-	case !info.IsDir():
-		return nil, syscall.ENOTDIR
-	}
-	return r.OpenRoot(part)
 }

@@ -88,27 +88,30 @@ const removeTries = 100
 // Rename moves a file, a folder or a link. The folder of the new name is made if
 // there is none. An existing file is replaced, an existing folder is not.
 func (d *Dir) Rename(from, to string) error {
-	return d.pair("rename", from, to, func(oldname, newname string) error { return d.root.Rename(oldname, newname) })
+	return d.pair("rename", from, to, (*os.Root).Rename)
 }
 
 // Link gives a file a second name. An existing one is fs.ErrExist.
 func (d *Dir) Link(from, to string) error {
-	return d.pair("link", from, to, func(oldname, newname string) error { return d.root.Link(oldname, newname) })
+	return d.pair("link", from, to, (*os.Root).Link)
 }
 
-func (d *Dir) pair(op, from, to string, do func(oldname, newname string) error) error {
-	for _, step := range []struct {
-		name string
-		make bool
-	}{{path.Dir(from), false}, {path.Dir(to), true}} {
-		r, err := d.enter(step.name, step.make)
-		if err != nil {
-			return err
-		}
-		d.leave(r)
+// pair does what takes two names, each in a folder that enter has looked at.
+func (d *Dir) pair(op, from, to string, do func(r *os.Root, oldname, newname string) error) error {
+	f, err := d.enter(path.Dir(from), false)
+	if err != nil {
+		return err
 	}
-	if err := do(from, to); err != nil {
-		return Explain(op, d.Join(from), err)
+	defer d.leave(f)
+	t, err := d.enter(path.Dir(to), true)
+	if err != nil {
+		return err
 	}
-	return nil
+	defer d.leave(t)
+	if f == t {
+		err = do(f.Root, path.Base(from), path.Base(to))
+	} else {
+		err = do(d.top.Root, from, to)
+	}
+	return Explain(op, d.Join(from), err)
 }

@@ -52,7 +52,7 @@ type Pending struct {
 	dir    *Dir
 	name   string
 	temp   string
-	folder *os.Root
+	folder *folder
 }
 
 // Prepare writes and syncs the new content of a file beside it.
@@ -126,7 +126,7 @@ func (p *Pending) Swap() error {
 }
 
 // Sync is the second half of Commit: the sync of the folder.
-func (p *Pending) Sync() error { return syncFolder(p.folder, p.dir.Join(path.Dir(p.name))) }
+func (p *Pending) Sync() error { return syncFolder(p.folder.Root, p.dir.Join(path.Dir(p.name))) }
 
 // Discard gives the content up, if it is not under its name yet.
 func (p *Pending) Discard() {
@@ -178,7 +178,7 @@ func (d *Dir) Sync(name string) error {
 		return err
 	}
 	defer d.leave(r)
-	return syncFolder(r, d.Join(name))
+	return syncFolder(r.Root, d.Join(name))
 }
 
 func syncFolder(r *os.Root, path string) error {

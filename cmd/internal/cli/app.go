@@ -30,6 +30,7 @@ type app struct {
 	cwd     string     // where it runs; "" if that folder is gone
 	args    []string   // of the command line
 	long    *LongLived // nil in leadlight
+	own     program
 
 	json    bool
 	allHelp bool // --help --all: with the global flags
@@ -50,7 +51,10 @@ type app struct {
 
 func newApp(std Stdio, list []string) *app {
 	cwd, _ := os.Getwd() // a folder that is gone: then only whole paths mean something
-	return &app{in: std.In, out: &sink{w: std.Out}, err: std.Err, cwd: cwd, environ: environ.WholePaths(list, cwd), flags: map[string]string{}}
+	return &app{
+		in: std.In, out: &sink{w: std.Out}, err: std.Err, cwd: cwd, environ: environ.WholePaths(list, cwd), flags: map[string]string{},
+		own: findSelf(os.Args[0]),
+	}
 }
 
 // path is the whole path of one that a person has written.

@@ -92,19 +92,6 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	return c, nil
 }
 
-// thisProgram is the file of this program. It is not a link to it, which some systems
-// give: one by the name tmux would make another program of it.
-func thisProgram() (string, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find this program: %w", err)
-	}
-	if file, err := filepath.EvalSymlinks(program); err == nil { // else it was replaced while it ran
-		program = file
-	}
-	return program, nil
-}
-
 // serviceOf gives the verbs in another caller's name.
 func (c *composition) serviceOf(who teams.Caller) *teams.Service {
 	config := c.config

@@ -127,7 +127,7 @@ func (a *app) reachDaemon(ctx context.Context) (c *rpc.Client, log string, err e
 	if err != nil {
 		return nil, "", err
 	}
-	program, err := besides(heavyProgram)
+	program, err := a.besides(heavyProgram)
 	if err != nil {
 		return nil, "", err
 	}

@@ -1,12 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -99,7 +97,7 @@ func MainLongLived(long LongLived, args []string, std Stdio, list []string) int 
 	a.long = &long
 	if caller, ok := environ.Lookup(list, callerVersion); ok && caller != version().comparable() {
 		a.json = asksForJSON(args)
-		return a.finish(fault.New(fault.Failed, "%s is version %s, but %s, which started it, is version %s", ownPath(), version().comparable(), lightProgram, caller).
+		return a.finish(fault.New(fault.Failed, "%s is version %s, but %s, which started it, is version %s", cmp.Or(a.own.path, heavyProgram), version().comparable(), lightProgram, caller).
 			WithHint("install both programs from one build: make build writes them to bin/"))
 	}
 	return a.main(args)
@@ -108,14 +106,6 @@ func MainLongLived(long LongLived, args []string, std Stdio, list []string) int 
 // comparable is the part of the version that must be the same in both programs.
 func (v versionInfo) comparable() string {
 	return strings.TrimSuffix(v.Version, "+dirty") + " " + v.Commit
-}
-
-func ownPath() string {
-	program, err := thisProgram()
-	if err != nil {
-		return heavyProgram
-	}
-	return program
 }
 
 // handOver makes the verbs of leadlightd be run by it, unless this is leadlightd.
@@ -134,56 +124,14 @@ func (a *app) handOver(c *cobra.Command) *cobra.Command {
 
 // becomeLongLived puts leadlightd in this process's place, with the same command line.
 func (a *app) becomeLongLived() error {
-	program, err := besides(heavyProgram)
+	program, err := a.besides(heavyProgram)
 	if err != nil {
 		return err
 	}
-	err = syscall.Exec(program, append([]string{heavyProgram}, a.args...), a.longLivedEnviron())
+	err = syscall.Exec(program, append([]string{program}, a.args...), a.longLivedEnviron())
 	return fault.New(fault.Failed, "run %s: %w", program, err)
 }
 
 func (a *app) longLivedEnviron() []string {
 	return append(slices.Clone(a.environ), callerVersion+"="+version().comparable())
-}
-
-// besides finds one of the two programs: this one, that in the same folder, or the one on
-// PATH.
-func besides(name string) (string, error) {
-	own, err := thisProgram()
-	if err != nil {
-		return "", err
-	}
-	if filepath.Base(own) == name {
-		return own, nil
-	}
-	called, err := os.Executable()
-	if err == nil {
-		for _, folder := range []string{filepath.Dir(called), filepath.Dir(own)} {
-			if path := filepath.Join(folder, name); runnable(path) {
-				return path, nil
-			}
-		}
-	}
-	path, err := exec.LookPath(name)
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
-	if err != nil {
-		return "", fault.New(fault.ProgramNotFound, "%s is neither in %s nor on PATH", name, filepath.Dir(own)).
-			WithHint("install it beside %s: make build writes both programs to bin/", filepath.Base(own))
-	}
-	return path, nil
-}
-
-func runnable(path string) bool {
-	fi, err := os.Stat(path)
-	return err == nil && fi.Mode().IsRegular() && fi.Mode().Perm()&0o111 != 0
-}
-
-// light is leadlight, which runs as the host in each pane. Only leadlightd has to find it.
-func (a *app) light() (string, error) {
-	if a.long == nil {
-		return thisProgram()
-	}
-	return besides(lightProgram)
 }

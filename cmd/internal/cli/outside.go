@@ -23,9 +23,9 @@ func ownBackends() []string { return []string{"auto", "tmux", panes.ITerm2, pane
 func (a *app) openOutside(c *composition, kind, address string) (*external.Backend, error) {
 	program, terminal := backend.ParseAddress(address)
 	if program == "" {
-		beside, err := thisProgram()
+		err := a.own.err
 		if err == nil {
-			program, err = external.Find(kind, beside)
+			program, err = external.Find(kind, a.own.path)
 		}
 		if err != nil {
 			return nil, fault.New(fault.BackendUnavailable, "there is no backend %q%s", store.Shown(kind), meant(kind, append(ownBackends(), panes.Kitty))).

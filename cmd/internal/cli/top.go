@@ -93,7 +93,7 @@ func (a *app) changes(ctx context.Context, team string) <-chan TeamChange {
 // dashboard lets leadlightd show the team in this terminal, until the person leaves it or
 // ctx ends.
 func (a *app) dashboard(ctx context.Context, team string) error {
-	program, err := besides(heavyProgram)
+	program, err := a.besides(heavyProgram)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ GOTEST = $(GO) test $(RACE) $(if $(COUNT),-count=$(COUNT)) -timeout 15m
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo pictures test race fuzz conformance integration cases interop \
-	bench soak lint cross man judged ci clean
+	bench soak lint cross man dist judged ci clean
 
 help: ## list what make can do here
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -75,9 +75,12 @@ cross: ## build and vet for macOS, build for linux/arm64
 	GOOS=darwin GOARCH=amd64 CGO_ENABLED=0 $(GO) vet ./...
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
 
-man: build ## write the man pages to dist/man
-	@mkdir -p dist/man
-	$(BIN) man dist/man
+man: build ## write the man pages to bin/man
+	@mkdir -p bin/man
+	$(BIN) man bin/man
+
+dist: ## make a release in dist/: archives, packages, formula, SBOM, checksums
+	@.ci/dist
 
 ci: ## all that a change must pass; every test runs anew
 	@$(MAKE) --no-print-directory demo lint cross judged

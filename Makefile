@@ -18,7 +18,7 @@ RACE ?= $(shell .ci/can-race && echo -race)
 GOTEST = $(GO) test $(RACE) $(if $(COUNT),-count=$(COUNT)) -timeout 15m
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo pictures test race fuzz conformance integration cases interop \
+.PHONY: help setup build demo machines pictures test race fuzz conformance integration cases interop \
 	bench soak lint cross man dist judged ci clean
 
 help: ## list what make can do here
@@ -30,6 +30,13 @@ setup: ## fetch the modules and tmux, or say the one line to run
 build: ## build the programs into bin/, static binaries
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ $(PROGRAMS)
+
+machines: bin/nats-server ## build the engine that the tests of teams on an engine start
+
+bin/nats-server: go.mod
+	@mkdir -p bin
+	CGO_ENABLED=0 $(GO) build -trimpath -o $@ github.com/nats-io/nats-server/v2
+	@touch $@
 
 pictures: ## draw the pictures of the docs anew, from a real run
 	@.ci/pictures

@@ -59,6 +59,8 @@ func layers() []rule {
 		{"teams/store/memory", l1, "teams/store", "the smallest store that keeps the contract"},
 		{"teams/store/claudefs", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/document teams/store/ledger teams/store/mailbox signals", "Claude Code's files, on the ground of L0"},
 		{"teams/store/maildir", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger teams/store/mailbox", "the other mailbox, on the ground of L0"},
+		{"teams/store/jetstream/natstest", ground, "", "a real engine for tests knows nothing of what is kept there"},
+		{"teams/store/jetstream", l1, "teams/store internal/rawjson teams/store/document", "an engine's entries, in the form that the files have"},
 		{"teams/store/storetest", l1, "teams/store", "the suite knows the contract and no store"},
 		{"backend/backendtest", l1, "backend", "the suite knows the contract and no terminal"},
 		{"backend/iterm2/wire", l0, "", "iterm2's language, for the backend and for the server it is tested with"},
@@ -150,6 +152,7 @@ func linkers() map[string]struct{ who, why string } {
 		"golang.org/x/text":                    {"teams/store", "one spelling for one name"},
 		"golang.org/x/sync":                    {"panes teams teams/teammate cmd/internal/cli backend/*", "groups of goroutines"},
 		"github.com/rogpeppe/go-internal":      {"tests", "script tests"},
+		"github.com/nats-io/nats.go":           {"teams/store/jetstream", "one place that speaks to engines"},
 		"github.com/google/go-cmp":             {"tests", "comparing"},
 		"go.uber.org/goleak":                   {"tests", "counting goroutines"},
 		"pgregory.net/rapid":                   {"tests", "properties"},
@@ -160,7 +163,7 @@ func linkers() map[string]struct{ who, why string } {
 }
 
 // suites are packages of test code that is not in _test.go files.
-const suites = "backend/backendtest backend/external/externaltest backend/iterm2/iterm2test teams/store/storetest integration integration/*"
+const suites = "teams/store/jetstream/natstest backend/backendtest backend/external/externaltest backend/iterm2/iterm2test teams/store/storetest integration integration/*"
 
 // offered are suites that the program puts to strangers.
 const offered = "backend/backendtest backend/external/externaltest"

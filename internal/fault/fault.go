@@ -64,6 +64,7 @@ const (
 
 	TmuxError          Code = "TMUX_ERROR"
 	BackendUnavailable Code = "BACKEND_UNAVAILABLE"
+	EngineUnavailable  Code = "ENGINE_UNAVAILABLE"
 	NoSpace            Code = "NO_SPACE"
 	SpawnFailed        Code = "SPAWN_FAILED"
 
@@ -107,7 +108,7 @@ func Table() []Group {
 		{ExitConflict, "conflict or refused", []Code{TeamExists, DuplicateName, RecipientInactive, ActiveMembers,
 			TaskClaimed, TaskBlocked, Rejected, LimitReached, NotLead}},
 		{ExitPermission, "permission", []Code{PermissionDenied}},
-		{ExitBackend, "terminal or backend", []Code{TmuxError, BackendUnavailable, NoSpace, SpawnFailed}},
+		{ExitBackend, "terminal, backend or engine", []Code{TmuxError, BackendUnavailable, EngineUnavailable, NoSpace, SpawnFailed}},
 		{ExitTimeout, "timed out or unproven", []Code{Timeout, LockTimeout, Unproven}},
 		{ExitCorrupt, "damaged file", []Code{CorruptFile, VersionTooNew}},
 	}

@@ -46,6 +46,7 @@ type Team struct {
 	Metadata      map[string]json.RawMessage
 	Ours          Ours   // our part of the metadata
 	Path          string // the roster's file or name, for messages
+	Engine        string // address of the engine that keeps the team; "": files
 	Warnings      []string
 	Unknown       map[string]json.RawMessage // top-level fields we do not know, for display
 }

@@ -25,6 +25,14 @@ type Disk struct {
 	// Box and Roster return the files of the box of builder and of the roster of
 	// the team, if these are Claude Code's; nil if not.
 	Box, Roster func(base string) string
+	// Elsewhere: it is not on this disk, but processes share it.
+	Elsewhere bool
+}
+
+// TestShared holds a store that is not on this disk to what several processes and killed
+// processes ask of it.
+func TestShared(t *testing.T, open Opener) {
+	TestDisk(t, Disk{Open: open, Mail: true, Tasks: true, Elsewhere: true})
 }
 
 // TestDisk holds a store on disk to what several processes, killed processes and
@@ -39,14 +47,14 @@ func TestDisk(t *testing.T, d Disk) {
 		{"TC01_OneTaskManyClaimers", testOneTask, d.Tasks},
 		{"TC02_ManyCreators", testManyCreators, d.Tasks},
 		{"IB01_LK07_ManySenders", testManySenders, d.Mail},
-		{"SP08_M19_ManyJoins", testManyJoins, d.Roster != nil},
-		{"LK06_StoppedHolder", testStoppedHolder, true},
+		{"SP08_M19_ManyJoins", testManyJoins, d.Roster != nil || d.Elsewhere},
+		{"LK06_StoppedHolder", testStoppedHolder, !d.Elsewhere},
 		{"KilledSenders", testKilledSenders, d.Mail},
 		{"KilledClaimers", testKilledClaimers, d.Tasks},
-		{"MH03_FullDisk", testFullDisk, true},
-		{"MH03_NotWritable", testNotWritable, true},
-		{"SE06_Modes", testModes, true},
-		{"SE04_LinksAreNotFollowed", testLinks, true},
+		{"MH03_FullDisk", testFullDisk, !d.Elsewhere},
+		{"MH03_NotWritable", testNotWritable, !d.Elsewhere},
+		{"SE06_Modes", testModes, !d.Elsewhere},
+		{"SE04_LinksAreNotFollowed", testLinks, !d.Elsewhere},
 	} {
 		if c.have {
 			t.Run(c.name, func(t *testing.T) { c.test(t, d) })
@@ -75,7 +83,7 @@ func testManyClaimers(t *testing.T, d Disk) {
 	base, s := d.begin(t)
 	const processes = 8
 	total := size(40, processes*500)
-	fill(t, base, s, total)
+	d.fill(t, base, s, total)
 	began := time.Now()
 	children := startAll(t, processes, base, "claim", func(i int) []string { return []string{fmt.Sprint("w", i)} })
 	act(children...)
@@ -103,9 +111,15 @@ func testManyClaimers(t *testing.T, d Disk) {
 
 // fill makes n tasks: the first through the store, the rest as copies of its
 // file, because creating them is not what is tested.
-func fill(t testing.TB, base string, s Stores, n int) {
+func (d Disk) fill(t testing.TB, base string, s Stores, n int) {
 	t.Helper()
 	add(t, s)
+	if d.Elsewhere {
+		for range n - 1 {
+			add(t, s)
+		}
+		return
+	}
 	dir := filepath.Join(base, "tasks", team)
 	for i := 2; i <= n; i++ {
 		data := fmt.Sprintf("{\n  \"id\": \"%d\",\n  \"subject\": \"Piece\",\n  \"description\": \"\",\n  \"status\": \"pending\",\n  \"blocks\": [],\n  \"blockedBy\": []\n}", i)
@@ -215,21 +229,27 @@ func testManyJoins(t *testing.T, d Disk) {
 	base, s := d.begin(t)
 	n := size(8, 40)
 	children := startAll(t, n, base, "join", func(i int) []string { return []string{fmt.Sprint("m", i), "1"} })
-	foreign := start(t, base, "stand-in roster", d.Roster(base), renaming)
-	done := make(chan struct{})
-	go readWhole(t, d.Roster(base), done)
-	act(append(children, foreign)...)
+	finish := func() {}
+	if d.Roster != nil {
+		foreign := start(t, base, "stand-in roster", d.Roster(base), renaming)
+		done := make(chan struct{})
+		go readWhole(t, d.Roster(base), done)
+		act(foreign)
+		finish = func() {
+			last := strings.Join(foreign.rest(), "")
+			done <- struct{}{}
+			if got := must[store.Team](t)(s.Roster.Get(ctx(t), team)); string(got.Unknown["counter"]) != last {
+				t.Errorf("the other field is %s, want %s", got.Unknown["counter"], last)
+			}
+		}
+	}
+	act(children...)
 	for _, c := range children {
 		c.rest()
 	}
-	last := strings.Join(foreign.rest(), "")
-	done <- struct{}{}
-	got := must[store.Team](t)(s.Roster.Get(ctx(t), team))
-	if len(got.Members) != 3+n {
+	finish()
+	if got := must[store.Team](t)(s.Roster.Get(ctx(t), team)); len(got.Members) != 3+n {
 		t.Errorf("%d members, want %d", len(got.Members), 3+n)
-	}
-	if string(got.Unknown["counter"]) != last {
-		t.Errorf("the other field is %s, want %s", got.Unknown["counter"], last)
 	}
 }
 
@@ -324,7 +344,7 @@ func testKilledSenders(t *testing.T, d Disk) {
 
 func testKilledClaimers(t *testing.T, d Disk) {
 	base, s := d.begin(t)
-	fill(t, base, s, 300)
+	d.fill(t, base, s, 300)
 	claimed := map[string]string{}
 	for round := range size(3, 30) {
 		children := startAll(t, 2, base, "claim", func(i int) []string { return []string{fmt.Sprintf("w%d-%d", round, i)} })

@@ -245,13 +245,15 @@ func testWatchMail(t *testing.T, open Opener) {
 	c := must[<-chan struct{}](t)(s.Mail.Watch(ctx(t), team, "builder"))
 	hint(t, "first", c)
 	const more = 20
-	go func() {
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	writing.Go(func() {
 		for i := range more {
 			if _, err := s.Mail.Put(ctx(t), team, "builder", store.Message{From: "a", Text: fmt.Sprint(i)}); err != nil {
 				t.Error(err)
 			}
 		}
-	}()
+	})
 	eventually(t, "all messages", c, func() bool {
 		return len(must[[]store.Message](t)(s.Mail.List(ctx(t), team, "builder"))) == 1+more
 	})

@@ -210,12 +210,14 @@ func testWatchRoster(t *testing.T, open Opener) {
 		c := must[<-chan struct{}](t)(s.Roster.Watch(ctx(t), watched))
 		hint(t, "first", c)
 		want := "changed for " + watched
-		go func() {
+		var writing sync.WaitGroup
+		defer writing.Wait()
+		writing.Go(func() {
 			err := s.Roster.Update(ctx(t), team, func(x *store.Team) error { x.Description = want; return nil })
 			if err != nil {
 				t.Error(err)
 			}
-		}()
+		})
 		eventually(t, "update", c, func() bool {
 			return must[store.Team](t)(s.Roster.Get(ctx(t), team)).Description == want
 		})

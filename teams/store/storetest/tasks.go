@@ -301,14 +301,16 @@ func testWatchTasks(t *testing.T, open Opener) {
 	s := open.team(t)
 	c := must[<-chan struct{}](t)(s.Tasks.Watch(ctx(t), team))
 	hint(t, "first", c)
-	go func() {
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	writing.Go(func() {
 		if _, err := s.Tasks.Create(ctx(t), team, store.Task{Subject: "x"}); err != nil {
 			t.Error(err)
 		}
 		if _, err := set(s, t, "1", func(x *store.Task) { x.Status = store.Completed }); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
 	eventually(t, "completion", c, func() bool {
 		list, _, err := s.Tasks.List(ctx(t), team)
 		return err == nil && len(list) == 1 && list[0].Status == store.Completed

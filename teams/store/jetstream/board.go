@@ -1,0 +1,168 @@
+package jetstream
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/document"
+)
+
+// board is the copy of a team's tasks. It is guarded by the mirror's lock.
+type board struct {
+	team    string
+	tasks   map[string]*node
+	order   []*node // by id
+	highest int64   // id that was ever used
+	newest  uint64  // number of the newest write of a task
+	links   *store.Links
+	busy    time.Time // until then others claim here, too
+}
+
+// node is one task.
+type node struct {
+	id    string
+	num   int64
+	entry *entry
+	task  store.Task // as it is stored: what only the other side says of links is not in it
+	bad   error
+	taken bool // a claim of this process is under way
+}
+
+func (b *board) init(team string) { b.team, b.tasks = team, map[string]*node{} }
+
+func (b *board) take(id string, x *entry) {
+	num := store.IDNumber(id)
+	if num < 0 {
+		return
+	}
+	b.highest, b.newest = max(b.highest, num), max(b.newest, x.rev)
+	n := b.tasks[id]
+	if n != nil && n.entry.rev >= x.rev {
+		return
+	}
+	if n == nil {
+		n = &node{id: id, num: num}
+		b.tasks[id] = n
+		at, _ := slices.BinarySearchFunc(b.order, num, func(o *node, num int64) int { return int(o.num - num) })
+		b.order = slices.Insert(b.order, at, n)
+		b.links = nil
+	}
+	was := n.task
+	n.entry, n.task, n.bad = x, store.Task{}, nil
+	if !x.deleted {
+		n.task, _, n.bad = document.OpenTask(id, x.value, b.team)
+		n.task.ID = id
+	}
+	if !slices.Equal(was.Blocks, n.task.Blocks) || !slices.Equal(was.BlockedBy, n.task.BlockedBy) {
+		b.links = nil
+	}
+}
+
+// there tells whether a task exists, readable or not.
+func (n *node) there() bool { return n != nil && !n.entry.deleted && !n.task.Internal }
+
+// index returns the links of all tasks.
+func (b *board) index() *store.Links {
+	if b.links == nil {
+		var list []*store.Task
+		for _, n := range b.order {
+			if !n.entry.deleted {
+				list = append(list, &n.task)
+			}
+		}
+		b.links = store.NewLinks(b.highest, list)
+	}
+	return b.links
+}
+
+func (b *board) status(id string) (string, bool) {
+	n := b.tasks[id]
+	if n == nil || n.entry.deleted {
+		return "", false
+	}
+	return n.task.Status, true
+}
+
+// gone tells whether a task was removed: it is no link's end any more.
+func (b *board) gone(id string) bool {
+	_, there := b.status(id)
+	return !there && store.IDNumber(id) <= b.highest
+}
+
+// view is a task as others see it.
+func (b *board) view(n *node) store.Task {
+	t := n.task.Clone()
+	t.Blocks, t.BlockedBy = slices.DeleteFunc(t.Blocks, b.gone), slices.DeleteFunc(t.BlockedBy, b.gone)
+	b.index().Join(&t, b.status)
+	if t.UpdatedAt.IsZero() {
+		t.UpdatedAt = n.entry.at
+	}
+	return t
+}
+
+// find returns a task: fault.TaskNotFound, fault.CorruptFile.
+func (b *board) find(id string) (*node, error) {
+	n := b.tasks[id]
+	switch {
+	case store.IDNumber(id) < 0 || !n.there():
+		return nil, store.NoTask(b.team, id)
+	case n.bad != nil:
+		return nil, fault.New(fault.CorruptFile, "task %s of team %s is damaged %w", id, b.team, n.bad).WithHint("its bytes are kept on the engine")
+	}
+	return n, nil
+}
+
+func (b *board) graph() store.Graph {
+	g, links := store.Graph{}, b.index()
+	for _, n := range b.order {
+		if n.there() && n.bad == nil {
+			g[n.id] = slices.DeleteFunc(slices.Clone(links.Before(&n.task)), b.gone)
+		}
+	}
+	return g
+}
+
+// among is from how many ready tasks one is taken while others claim, too: all would want
+// the first, and one get it.
+const among = 64
+
+// pick returns a task that is ready for who and that nobody here is claiming. pending
+// says that there is one that somebody here is claiming.
+func (b *board) pick(who string) (n *node, pending bool) {
+	links, few, ready := b.index(), 1, 0
+	if time.Now().Before(b.busy) {
+		few = among
+	}
+	for _, o := range b.order {
+		t := &o.task
+		if t.Status != store.Pending || o.bad != nil || o.entry.deleted || !t.Ready(who) || !links.Free(t, b.status) {
+			continue
+		}
+		if o.taken {
+			pending = true
+			continue
+		}
+		if ready++; rand.IntN(ready) == 0 {
+			n = o
+		}
+		if ready == few {
+			break
+		}
+	}
+	return n, pending
+}
+
+// edit writes the differences between two states of a task over what is stored.
+func edit(id string, stored []byte, was, now *store.Task) (value []byte, changed bool, err error) {
+	_, o, err := document.OpenTask(id, stored)
+	if err != nil {
+		return nil, false, err
+	}
+	before := o.Raw()
+	document.SaveTask(o, was, now)
+	return document.Bytes(o), !bytes.Equal(before, o.Raw()), nil
+}

@@ -1,0 +1,241 @@
+// Package jetstream keeps teams on an engine, NATS JetStream, so that several machines
+// share them.
+//
+// Rosters, tasks and what was read of a mailbox are entries of a key-value bucket,
+// changed by compare-and-set on their revisions. The messages are a stream. A reader
+// keeps a copy of what a team has there (mirror), which follows the engine; before it
+// answers it asks the engine how far it must have come, so that it sees all that was
+// written before. Every write carries an id: one whose answer was lost is sent again
+// and is not done twice. docs/machines.md says what lies where.
+package jetstream
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Options say which engine, and how to get in.
+type Options struct {
+	URL     string // nats://HOST:PORT, several with commas between them
+	Machine string // what the engine calls this connection
+	Access  Access
+	Prefix  string // of the names of buckets and streams; "" is leadlight
+	Log     *slog.Logger
+}
+
+// Access is how a machine proves to the engine who it is: paths of files that hold the
+// secrets, which are read at every connection.
+type Access struct {
+	Creds string `json:"creds,omitempty"` // of the NATS credentials file
+	NKey  string `json:"nkey,omitempty"`  // of an nkey's seed
+	Token string `json:"token,omitempty"` // of a token
+	CA    string `json:"ca,omitempty"`    // of the certificates that sign the engine's
+	Cert  string `json:"cert,omitempty"`  // of this machine's certificate
+	Key   string `json:"key,omitempty"`   // of the certificate's key
+}
+
+// Bounds of talking to an engine.
+const (
+	connectLimit = 2 * time.Second  // for one node to answer
+	answerLimit  = 2 * time.Second  // for one answer; then it is asked for again
+	retryLimit   = 5 * time.Second  // to find out what became of a write whose answer was lost
+	busyLimit    = 15 * time.Second // to get a write in between those of others
+	pingEvery    = 3 * time.Second  // to find out that a node is gone
+)
+
+// Engine is the connection to an engine, and the copies of what is read there. It is safe
+// for concurrent use.
+type Engine struct {
+	url    string
+	prefix string
+	nc     *nats.Conn
+	js     jetstream.JetStream
+	log    *slog.Logger
+	ctx    context.Context // ends with the engine
+	end    context.CancelFunc
+
+	mu      sync.Mutex
+	mirrors map[string]*mirror
+	cut     context.Context // ends when the connection does: no answer comes on it
+	hangUp  context.CancelFunc
+}
+
+// Open connects to the engine, in the background if it cannot be reached now: until it
+// can, everything is fault.EngineUnavailable. Only files that cannot be used are an error.
+func Open(o Options) (*Engine, error) { return open(o, nats.RetryOnFailedConnect(true)) }
+
+func open(o Options, more ...nats.Option) (*Engine, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Prefix == "" {
+		o.Prefix = "leadlight"
+	}
+	access, err := o.Access.options()
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{url: Shown(o.URL), prefix: o.Prefix, log: o.Log, mirrors: map[string]*mirror{}}
+	e.ctx, e.end = context.WithCancel(context.Background())
+	e.disconnected()
+	options := append(access, nats.Name("leadlight "+o.Machine), nats.Timeout(connectLimit), nats.MaxReconnects(-1),
+		nats.ReconnectWait(200*time.Millisecond), nats.ReconnectBufSize(-1), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			o.Log.Warn("the engine is gone", "engine", e.url, "error", err)
+			e.disconnected()
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) { o.Log.Info("the engine is back", "engine", e.url) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { o.Log.Debug("engine", "error", err) }))
+	if e.nc, err = nats.Connect(o.URL, append(options, more...)...); err != nil {
+		return nil, unavailable("reach the engine "+e.url, err)
+	}
+	if e.js, err = jetstream.New(e.nc); err != nil {
+		e.nc.Close()
+		return nil, fmt.Errorf("open the engine: %w", err)
+	}
+	return e, nil
+}
+
+// disconnected ends the wait for answers on a connection that is gone.
+func (e *Engine) disconnected() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.hangUp != nil {
+		e.hangUp()
+	}
+	e.cut, e.hangUp = context.WithCancel(e.ctx)
+}
+
+// answering bounds the wait for one answer.
+func (e *Engine) answering(ctx context.Context) (context.Context, context.CancelFunc) {
+	e.mu.Lock()
+	cut := e.cut
+	e.mu.Unlock()
+	once, cancel := context.WithTimeout(ctx, answerLimit)
+	stop := context.AfterFunc(cut, cancel)
+	return once, func() { stop(); cancel() }
+}
+
+// options reads the files.
+func (a Access) options() ([]nats.Option, error) {
+	var out []nats.Option
+	if a.Creds != "" {
+		out = append(out, nats.UserCredentials(a.Creds))
+	}
+	if a.NKey != "" {
+		o, err := nats.NkeyOptionFromSeed(a.NKey)
+		if err != nil {
+			return nil, fault.New(fault.InvalidArgument, "the nkey in %s cannot be used: %w", a.NKey, err).WithHint("the file holds the seed of a user, which begins with SU")
+		}
+		out = append(out, o)
+	}
+	if a.Token != "" {
+		out = append(out, nats.TokenHandler(func() string { return secret(a.Token) }))
+	}
+	if a.CA != "" {
+		out = append(out, nats.RootCAs(a.CA))
+	}
+	if a.Cert != "" {
+		out = append(out, nats.ClientCert(a.Cert, a.Key))
+	}
+	if a.CA+a.Cert != "" {
+		out = append(out, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
+	}
+	return out, nil
+}
+
+// CheckURL holds the address of an engine to its form. A secret in it is refused: it
+// would be shown where addresses are.
+func CheckURL(url string) error {
+	for part := range strings.SplitSeq(url, ",") {
+		rest, ok := strings.CutPrefix(part, "nats://")
+		if !ok {
+			rest, ok = strings.CutPrefix(part, "tls://")
+		}
+		switch {
+		case !ok || rest == "" || strings.ContainsAny(rest, " \t\r\n/?#"):
+			return fault.New(fault.InvalidArgument, "%q is not the address of an engine", store.Shown(Shown(url))).WithHint("nats://HOST:4222 or tls://HOST:4222, several with commas between them")
+		case strings.Contains(rest, "@"):
+			return fault.New(fault.InvalidArgument, "the address of the engine holds a user or a password").WithHint("put the secret into a file: --creds FILE, --nkey FILE or --token-file FILE")
+		}
+	}
+	return nil
+}
+
+// Shown is an address without what may be a secret in it.
+func Shown(url string) string {
+	parts := strings.Split(url, ",")
+	for i, part := range parts {
+		scheme, rest, ok := strings.Cut(part, "://")
+		if at := strings.LastIndex(rest, "@"); ok && at >= 0 {
+			parts[i] = scheme + "://" + rest[at+1:]
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// URL is the engine's address, without secrets.
+func (e *Engine) URL() string { return e.url }
+
+// Close hangs up.
+func (e *Engine) Close() error {
+	e.end()
+	e.mu.Lock()
+	all := e.mirrors
+	e.mirrors = map[string]*mirror{}
+	e.mu.Unlock()
+	for _, m := range all {
+		m.close()
+	}
+	e.nc.Close()
+	return nil
+}
+
+var _ io.Closer = (*Engine)(nil)
+
+// reachable says at once that the engine cannot be reached.
+func (e *Engine) reachable(op string) error {
+	if e.nc.IsConnected() {
+		return nil
+	}
+	return unavailable(op, e.nc.LastError())
+}
+
+// unavailable is the error of an engine that does not answer.
+func unavailable(op string, err error) error {
+	if err == nil {
+		err = nats.ErrDisconnected
+	}
+	return fault.New(fault.EngineUnavailable, "%s: %w", op, err).
+		WithHint("leadlight machine ls tells which engine this machine has joined; see that it runs and can be reached")
+}
+
+// explain gives an error of the engine its code.
+func (e *Engine) explain(ctx context.Context, op string, err error) error {
+	api := &jetstream.APIError{}
+	switch {
+	case err == nil, fault.CodeOf(err) != fault.Failed && !errors.Is(err, context.DeadlineExceeded):
+		return err
+	case ctx.Err() != nil && e.nc.IsConnected():
+		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
+	case errors.Is(err, nats.ErrMaxPayload):
+		return fault.New(fault.LimitReached, "%s: it is too long for the engine (at most %d bytes)", op, e.nc.MaxPayload()).WithHint("raise max_payload of the engine, or put the text into a file and name it")
+	case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamNotFound:
+		return fault.New(fault.EngineUnavailable, "%s: the engine %s has lost what was kept there, or is not prepared: %w", op, e.url, err).
+			WithHint("leadlight machine leave, then leadlight machine join %s begins anew", e.url)
+	}
+	return unavailable(op, err)
+}

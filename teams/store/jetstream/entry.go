@@ -1,0 +1,218 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Headers of an entry that are ours.
+const (
+	writesHeader = "Leadlight-Writes" // ids of the newest writes of this key, its own last
+	teamHeader   = "Leadlight-Team"   // id of the team that a roster is of
+	operation    = "KV-Operation"     // the bucket's own: DEL marks a key that was deleted
+)
+
+// keptWrites is how many ids an entry carries. A writer that has lost an answer finds
+// its write unless so many others have followed.
+const keptWrites = 8
+
+// entry is one value of the bucket, or one message of the stream.
+type entry struct {
+	value   []byte
+	rev     uint64 // its number in the stream
+	at      time.Time
+	header  nats.Header
+	deleted bool
+}
+
+func (x *entry) writes() []string {
+	if x == nil || x.header.Get(writesHeader) == "" {
+		return nil
+	}
+	return strings.Split(x.header.Get(writesHeader), " ")
+}
+
+func newEntry(m jetstream.Msg) (*entry, error) {
+	meta, err := m.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	return &entry{m.Data(), meta.Sequence.Stream, meta.Timestamp, m.Headers(), m.Headers().Get(operation) != ""}, nil
+}
+
+// errConflict says that somebody else has written meanwhile.
+var errConflict = errors.New("somebody else has written meanwhile")
+
+// write is a message for the engine.
+type write struct {
+	subject string
+	value   []byte
+	header  nats.Header
+	id      string   // by which the engine knows it again; "": a new one
+	cas     bool     // only if the last message of wide has the number rev
+	rev     uint64   // 0: there is none
+	wide    string   // "": the subject itself
+	was     []string // the ids of the writes before
+}
+
+// put sends a write, and again if the answer is lost, and returns its number.
+func (e *Engine) put(ctx context.Context, w write) (*entry, error) {
+	if w.id == "" {
+		w.id = uuid.NewString()
+	}
+	m := nats.NewMsg(w.subject)
+	for k, v := range w.header {
+		m.Header[k] = v
+	}
+	m.Data = w.value
+	options := []jetstream.PublishOpt{jetstream.WithMsgID(w.id), jetstream.WithRetryAttempts(2)}
+	if w.cas {
+		m.Header.Set(writesHeader, strings.Join(append(w.was[max(0, len(w.was)+1-keptWrites):], w.id), " "))
+		if w.wide == "" {
+			w.wide = w.subject
+		}
+		options = append(options, jetstream.WithExpectLastSequenceForSubject(w.rev, w.wide))
+	}
+	rev, err := e.deliver(ctx, w, m, options)
+	if err != nil {
+		return nil, err
+	}
+	return &entry{value: w.value, rev: rev, at: time.Now(), header: m.Header, deleted: m.Header.Get(operation) != ""}, nil
+}
+
+func (e *Engine) deliver(ctx context.Context, w write, m *nats.Msg, options []jetstream.PublishOpt) (uint64, error) {
+	const op = "write to the engine"
+	if err := e.reachable(op); err != nil {
+		return 0, err
+	}
+	limit := time.Now().Add(retryLimit)
+	for lost := false; ; lost = true {
+		answer, cancel := e.answering(ctx)
+		ack, err := e.js.PublishMsg(answer, m, options...)
+		cancel()
+		api := &jetstream.APIError{}
+		switch {
+		case err == nil:
+			return ack.Sequence, nil
+		case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
+			if lost {
+				return e.mine(ctx, w)
+			}
+			return 0, errConflict
+		case errors.As(err, &api), errors.Is(err, nats.ErrMaxPayload), ctx.Err() != nil, time.Now().After(limit):
+			return 0, e.explain(ctx, op, err)
+		}
+		e.log.Debug("an answer was lost; the write is sent again", "subject", w.subject, "error", err)
+		if err := e.awaitConnection(ctx, limit); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// mine tells whether a write whose answer was lost is there: it, or what was written
+// over it, carries its id.
+func (e *Engine) mine(ctx context.Context, w write) (uint64, error) {
+	x, err := e.last(ctx, streamOf(w.subject, e), w.subject)
+	if err != nil {
+		return 0, err
+	}
+	if x != nil && slices.Contains(x.writes(), w.id) {
+		return x.rev, nil
+	}
+	return 0, errConflict
+}
+
+// awaitConnection waits until the engine can be reached again.
+func (e *Engine) awaitConnection(ctx context.Context, limit time.Time) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !e.nc.IsConnected() {
+		if time.Now().After(limit) {
+			return unavailable("find out what became of a write", e.nc.LastError())
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("find out what became of a write: %w", context.Cause(ctx))
+		}
+	}
+	return nil
+}
+
+// last returns the newest message of a subject, which may hold wild cards, nil if there
+// is none. The node that leads the stream answers, so nothing newer is there.
+func (e *Engine) last(ctx context.Context, stream, subject string) (*entry, error) {
+	const op = "read from the engine"
+	if err := e.reachable(op); err != nil {
+		return nil, err
+	}
+	ask, err := json.Marshal(map[string]string{"last_by_subj": subject})
+	if err != nil {
+		return nil, err
+	}
+	limit, cancel := context.WithTimeout(ctx, retryLimit)
+	defer cancel()
+	var answer *nats.Msg
+	for {
+		once, stop := e.answering(limit)
+		answer, err = e.nc.RequestWithContext(once, "$JS.API.STREAM.MSG.GET."+stream, ask)
+		stop()
+		if err == nil || limit.Err() != nil || errors.Is(err, nats.ErrNoResponders) || e.awaitConnection(limit, time.Now().Add(answerLimit)) != nil {
+			break
+		}
+	}
+	if err != nil {
+		return nil, e.explain(ctx, op, err)
+	}
+	var got struct {
+		Error   *jetstream.APIError `json:"error"`
+		Message *struct {
+			Seq    uint64    `json:"seq"`
+			Header []byte    `json:"hdrs"`
+			Data   []byte    `json:"data"`
+			Time   time.Time `json:"time"`
+		} `json:"message"`
+	}
+	if err := json.Unmarshal(answer.Data, &got); err != nil {
+		return nil, e.explain(ctx, op, err)
+	}
+	switch {
+	case got.Error != nil && got.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+		return nil, nil
+	case got.Error != nil:
+		return nil, e.explain(ctx, op, got.Error)
+	case got.Message == nil:
+		return nil, e.explain(ctx, op, errors.New("an answer without a message"))
+	}
+	x := &entry{value: got.Message.Data, rev: got.Message.Seq, at: got.Message.Time}
+	if len(got.Message.Header) > 0 {
+		if x.header, err = nats.DecodeHeadersMsg(got.Message.Header); err != nil {
+			return nil, e.explain(ctx, op, err)
+		}
+	}
+	x.deleted = x.header.Get(operation) != ""
+	return x, nil
+}
+
+// purge removes all messages of a subject that are older than before, all for 0. One that
+// is not there is removed already.
+func (e *Engine) purge(ctx context.Context, stream, subject string, before uint64) error {
+	options := []jetstream.StreamPurgeOpt{jetstream.WithPurgeSubject(subject)}
+	if before > 0 {
+		options = append(options, jetstream.WithPurgeSequence(before))
+	}
+	s, err := e.js.Stream(ctx, stream)
+	if err == nil {
+		err = s.Purge(ctx, options...)
+	}
+	return e.explain(ctx, "remove from the engine", err)
+}

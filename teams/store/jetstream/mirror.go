@@ -1,0 +1,196 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// mirror is the copy of what lies under some subjects. It follows the engine as long as
+// it is used.
+type mirror struct {
+	e        *Engine
+	stream   string
+	subjects []string
+	take     func(subject string, x *entry) // a message has come; called with mu held
+	of       any                            // the copy that this is part of
+
+	mu       sync.Mutex
+	seq      uint64        // of the newest message that has come
+	moved    chan struct{} // closed when seq changes
+	waiting  bool          // somebody looks at moved
+	watchers map[*hinted]bool
+	used     time.Time
+	consumer jetstream.ConsumeContext
+}
+
+// hinted is somebody who wants to know of changes.
+type hinted struct {
+	c     chan struct{}
+	match func(subject string) bool
+}
+
+// idle is how long a copy that nobody asks for is kept.
+const idle = 5 * time.Minute
+
+// mirrorOf returns the copy of that name, and begins one if there is none.
+func (e *Engine) mirrorOf(ctx context.Context, name string, begin func() *mirror) (*mirror, error) {
+	if err := e.reachable("read from the engine"); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if m := e.mirrors[name]; m != nil {
+		m.mu.Lock()
+		m.used = time.Now()
+		m.mu.Unlock()
+		return m, nil
+	}
+	e.sweep()
+	m := begin()
+	m.e, m.moved, m.watchers, m.used = e, make(chan struct{}), map[*hinted]bool{}, time.Now()
+	if err := m.follow(ctx); err != nil {
+		return nil, e.explain(ctx, "read from the engine", err)
+	}
+	e.mirrors[name] = m
+	return m, nil
+}
+
+// sweep lets go of the copies that nobody uses. Called with e.mu held.
+func (e *Engine) sweep() {
+	for name, m := range e.mirrors {
+		m.mu.Lock()
+		old := len(m.watchers) == 0 && time.Since(m.used) > idle
+		m.mu.Unlock()
+		if old {
+			delete(e.mirrors, name)
+			m.close()
+		}
+	}
+}
+
+func (m *mirror) follow(ctx context.Context) error {
+	limit, cancel := context.WithTimeout(ctx, retryLimit)
+	defer cancel()
+	c, err := m.e.js.OrderedConsumer(limit, m.stream, jetstream.OrderedConsumerConfig{
+		FilterSubjects: m.subjects, DeliverPolicy: jetstream.DeliverAllPolicy, InactiveThreshold: time.Minute,
+	})
+	if err != nil {
+		return err
+	}
+	m.consumer, err = c.Consume(m.arrive, jetstream.PullHeartbeat(5*time.Second), jetstream.PullExpiry(30*time.Second),
+		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
+			m.e.log.Debug("follow the engine", "stream", m.stream, "error", err)
+		}))
+	return err
+}
+
+func (m *mirror) close() { m.consumer.Stop() }
+
+func (m *mirror) arrive(msg jetstream.Msg) {
+	x, err := newEntry(msg)
+	if err != nil {
+		m.e.log.Warn("a message of the engine cannot be read", "subject", msg.Subject(), "error", err)
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.take(msg.Subject(), x)
+	m.seq = max(m.seq, x.rev)
+	if m.waiting {
+		close(m.moved)
+		m.moved, m.waiting = make(chan struct{}), false
+	}
+	m.hint(msg.Subject())
+}
+
+// took is for a message of our own, which need not come first.
+func (m *mirror) took(subject string, x *entry) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.take(subject, x)
+	m.hint(subject)
+}
+
+func (m *mirror) hint(subject string) {
+	for w := range m.watchers {
+		if w.match == nil || w.match(subject) {
+			select {
+			case w.c <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// next is closed when more has come. Called with mu held.
+func (m *mirror) next() <-chan struct{} {
+	m.waiting = true
+	return m.moved
+}
+
+// refresh waits until the copy holds all that was written before the call.
+func (m *mirror) refresh(ctx context.Context) error {
+	limit, cancel := context.WithTimeout(ctx, retryLimit)
+	defer cancel()
+	for {
+		var due uint64
+		for _, subject := range m.subjects {
+			x, err := m.e.last(ctx, m.stream, subject)
+			if err != nil {
+				return err
+			}
+			if x != nil {
+				due = max(due, x.rev)
+			}
+		}
+		done, err := m.await(limit, due)
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// again is how long a copy may take until it is asked anew how far it must come: what it
+// waits for may have been removed.
+const again = 250 * time.Millisecond
+
+func (m *mirror) await(ctx context.Context, due uint64) (bool, error) {
+	timer := time.NewTimer(again)
+	defer timer.Stop()
+	for {
+		m.mu.Lock()
+		reached, more := m.seq >= due, m.next()
+		m.mu.Unlock()
+		if reached {
+			return true, nil
+		}
+		select {
+		case <-more:
+		case <-timer.C:
+			return false, nil
+		case <-ctx.Done():
+			return false, m.e.explain(ctx, "follow the engine", fmt.Errorf("it does not send what is new: %w", ctx.Err()))
+		}
+	}
+}
+
+// watch hints at changes of the subjects that match, at once for the first time, until
+// ctx ends.
+func (m *mirror) watch(ctx context.Context, match func(string) bool) <-chan struct{} {
+	w := &hinted{make(chan struct{}, 1), match}
+	w.c <- struct{}{}
+	m.mu.Lock()
+	m.watchers[w] = true
+	m.mu.Unlock()
+	context.AfterFunc(ctx, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.watchers, w)
+		close(w.c)
+	})
+	return w.c
+}

@@ -1,0 +1,145 @@
+// Package natstest starts a real engine for tests: the program nats-server, with JetStream
+// on a scratch folder and on a free port of the loopback. The tests end it.
+package natstest
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"time"
+)
+
+// programVar names the program, if it is neither on PATH nor in bin/.
+const programVar = "LEADLIGHT_NATS_SERVER"
+
+// ErrNone says that there is no program to start.
+var ErrNone = errors.New("there is no nats-server: `make machines` builds bin/nats-server")
+
+// Program finds nats-server: what LEADLIGHT_NATS_SERVER names, bin/nats-server of this
+// repository, or that on PATH.
+func Program() (string, error) {
+	if path := os.Getenv(programVar); path != "" {
+		return path, nil
+	}
+	if _, file, _, ok := runtime.Caller(0); ok {
+		for dir := filepath.Dir(file); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			if path := filepath.Join(dir, "bin", "nats-server"); exists(path) {
+				return path, nil
+			}
+		}
+	}
+	// Built with -trimpath a file's name is no path: the tests run in their own folder.
+	for dir, _ := os.Getwd(); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if path := filepath.Join(dir, "bin", "nats-server"); exists(path) {
+			return path, nil
+		}
+	}
+	if path, err := exec.LookPath("nats-server"); err == nil {
+		return path, nil
+	}
+	return "", ErrNone
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Server is a running engine. It listens on a free port of the loopback, and keeps what it
+// has in a folder.
+type Server struct {
+	URL  string
+	Dir  string // of what it keeps
+	cmd  *exec.Cmd
+	port string
+	own  bool // the folder is ours
+	more []string
+}
+
+// readyLimit is how long a server may take to listen.
+const readyLimit = 20 * time.Second
+
+// Start starts an engine that keeps what it has in dir, "" for a scratch folder. more are
+// further arguments.
+func Start(dir string, more ...string) (*Server, error) {
+	s := &Server{Dir: dir, port: "-1", more: more}
+	if dir == "" {
+		var err error
+		if s.Dir, err = os.MkdirTemp("", "llnats"); err != nil {
+			return nil, err
+		}
+		s.own = true
+	}
+	return s, s.Restart()
+}
+
+var listening = regexp.MustCompile(`Listening for client connections on [^:]+:(\d+)`)
+
+// Restart starts the engine again, on the same port, after Kill.
+func (s *Server) Restart() error {
+	program, err := Program()
+	if err != nil {
+		return err
+	}
+	s.cmd = exec.Command(program, append([]string{"-js", "-sd", s.Dir, "-a", "127.0.0.1", "-p", s.port}, s.more...)...)
+	out, err := s.cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return err
+	}
+	ready := make(chan string, 1)
+	go func() {
+		for scanner := bufio.NewScanner(out); scanner.Scan(); {
+			if m := listening.FindStringSubmatch(scanner.Text()); m != nil {
+				s.port = m[1]
+			}
+			if regexp.MustCompile(`Server is ready`).MatchString(scanner.Text()) {
+				ready <- s.port
+			}
+		}
+		close(ready)
+	}()
+	timer := time.NewTimer(readyLimit)
+	defer timer.Stop()
+	select {
+	case port := <-ready:
+		if s.URL = "nats://127.0.0.1:" + port; port == "" {
+			err = fmt.Errorf("%s did not come up", program)
+		}
+	case <-timer.C:
+		err = fmt.Errorf("%s was not ready after %s", program, readyLimit)
+	}
+	if err != nil {
+		s.Stop()
+	}
+	return err
+}
+
+// Kill ends the engine by SIGKILL. What it keeps stays.
+func (s *Server) Kill() {
+	_ = s.cmd.Process.Kill() // it may have ended by itself
+	_ = s.cmd.Wait()
+}
+
+// Stop ends the engine and removes what it keeps, if the folder is ours.
+func (s *Server) Stop() {
+	s.Kill()
+	if s.own {
+		_ = os.RemoveAll(s.Dir)
+	}
+}
+
+// Prefix makes a prefix of buckets of any name.
+func Prefix(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return "t" + hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,343 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/document"
+)
+
+type tasks struct{ e *Engine }
+
+// Tasks returns the task lists.
+func (e *Engine) Tasks() store.Tasks { return tasks{e} }
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// maxID is the highest id of a task.
+const maxID = 999_999_999_999_999
+
+func (e *Engine) taskKey(t *teamCopy, id string) string { return e.key("in", t.id, "task", id) }
+
+// Create stores a task under a new id.
+func (t tasks) Create(ctx context.Context, name string, task store.Task) (store.Task, error) {
+	task, err := store.CheckNew(task, now())
+	if err != nil {
+		return store.Task{}, err
+	}
+	task.Owner = store.LocalName(task.Owner, name)
+	err = t.e.contend(ctx, "create task", func() error {
+		in, err := t.e.team(ctx, name, true)
+		if err != nil {
+			return err
+		}
+		in.mu.Lock()
+		w, err := in.fresh(&task)
+		in.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		w.subject, w.value = t.e.taskKey(in, task.ID), document.Bytes(document.NewTask(&task))
+		if w.wide != "" {
+			w.wide = t.e.taskKey(in, "*")
+		}
+		x, err := t.e.put(ctx, w)
+		if err != nil {
+			return err
+		}
+		in.took(w.subject, x)
+		if err := t.e.still(ctx, in); err != nil {
+			return err
+		}
+		in.mu.Lock()
+		task = in.board.view(in.board.tasks[task.ID])
+		in.mu.Unlock()
+		return nil
+	})
+	return task, err
+}
+
+// fresh gives a task its id, and says on what its write depends. Called with mu held.
+func (in *teamCopy) fresh(task *store.Task) (write, error) {
+	b := &in.board
+	if b.highest >= maxID {
+		return write{}, fault.New(fault.LimitReached, "team %s has used up all ids of tasks", in.name)
+	}
+	task.ID = strconv.FormatInt(b.highest+1, 10)
+	edges := store.Edges(&store.Task{}, task)
+	exists := func(id string) bool { return b.tasks[id].there() || id == task.ID }
+	if err := b.graph().CheckEdges(in.name, task.ID, edges, exists); err != nil {
+		return write{}, err
+	}
+	if len(task.Blocks) == 0 {
+		return write{cas: true}, nil // nothing can wait for it yet
+	}
+	return write{cas: true, rev: b.newest, wide: "all"}, nil
+}
+
+// Get reads one task.
+func (t tasks) Get(ctx context.Context, name, id string) (store.Task, error) {
+	in, err := t.e.team(ctx, name, true)
+	if err != nil {
+		return store.Task{}, err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	n, err := in.board.find(id)
+	if err != nil {
+		return store.Task{}, err
+	}
+	return in.board.view(n), nil
+}
+
+// List reads the list.
+func (t tasks) List(ctx context.Context, name string) (list []store.Task, warnings []string, err error) {
+	in, err := t.e.team(ctx, name, true)
+	if errors.Is(err, fault.TeamNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, n := range in.board.order {
+		switch {
+		case !n.there():
+		case n.bad != nil:
+			_, err := in.board.find(n.id)
+			warnings = append(warnings, err.Error())
+		default:
+			list = append(list, in.board.view(n))
+		}
+	}
+	return list, append(warnings, in.board.graph().Cycles()...), nil
+}
+
+// Update changes one task.
+func (t tasks) Update(ctx context.Context, name, id string, change func(*store.Task) error) (task store.Task, err error) {
+	err = t.e.contend(ctx, "change task", func() error {
+		in, err := t.e.team(ctx, name, true)
+		if err != nil {
+			return err
+		}
+		task, err = t.change(ctx, in, id, change)
+		return err
+	})
+	return task, err
+}
+
+func (t tasks) change(ctx context.Context, in *teamCopy, id string, change func(*store.Task) error) (store.Task, error) {
+	in.mu.Lock()
+	n, err := in.board.find(id)
+	var seen *entry
+	var old, next store.Task
+	if err == nil {
+		seen, old = n.entry, in.board.view(n) // what comes later is a conflict
+	}
+	in.mu.Unlock()
+	if err == nil {
+		next, err = store.Revise(old, now(), change)
+	}
+	if err != nil {
+		return store.Task{}, err
+	}
+	next.Owner = store.LocalName(next.Owner, in.name)
+	if next.Status == store.Deleted {
+		next.Open = nil
+		return next, t.delete(ctx, in, n.id, seen)
+	}
+	edges := store.Edges(&old, &next)
+	if len(edges) > 0 {
+		return t.relink(ctx, in, n, seen, old, next, edges)
+	}
+	return t.store(ctx, in, n, seen, &old, &next, 0)
+}
+
+// store writes a new state of a task over the one that was seen. all is the newest write of a task that there may
+// be, if the change depends on the others.
+func (t tasks) store(ctx context.Context, in *teamCopy, n *node, seen *entry, old, next *store.Task, all uint64) (store.Task, error) {
+	value, changed, err := edit(n.id, seen.value, old, next)
+	if err != nil {
+		return store.Task{}, err
+	}
+	if changed {
+		w := write{subject: t.e.taskKey(in, n.id), value: value, cas: true, rev: seen.rev, was: seen.writes()}
+		if all > 0 {
+			w.rev, w.wide = all, t.e.taskKey(in, "*")
+		}
+		x, err := t.e.put(ctx, w)
+		if err != nil {
+			return store.Task{}, err
+		}
+		in.took(w.subject, x)
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.board.view(n), nil
+}
+
+// relink changes a task's links. It is done only if no task has changed meanwhile: a
+// cycle may be closed from several sides. What is taken away is taken from the other side
+// first.
+func (t tasks) relink(ctx context.Context, in *teamCopy, n *node, seen *entry, old, next store.Task, edges []store.Edge) (store.Task, error) {
+	in.mu.Lock()
+	b := &in.board
+	all := b.newest
+	if n.entry != seen {
+		in.mu.Unlock()
+		return store.Task{}, errConflict
+	}
+	was := old
+	was.Blocks, was.BlockedBy = n.task.Blocks, n.task.BlockedBy // what is stored is its own side alone
+	err := b.graph().CheckEdges(in.name, n.id, edges, func(id string) bool { return b.tasks[id].there() })
+	in.mu.Unlock()
+	if err != nil {
+		return store.Task{}, err
+	}
+	for _, e := range edges {
+		in.mu.Lock()
+		other, there := b.tasks[e.Other], b.tasks[e.Other].there()
+		if e.Add || !there {
+			in.mu.Unlock()
+			continue
+		}
+		its, told := other.entry, other.task.Clone()
+		in.mu.Unlock()
+		now := told.Clone()
+		if e.Mirror(&now, n.id); slices.Equal(told.Blocks, now.Blocks) && slices.Equal(told.BlockedBy, now.BlockedBy) {
+			continue
+		}
+		if _, err := t.store(ctx, in, other, its, &told, &now, all); err != nil {
+			return store.Task{}, err
+		}
+		in.mu.Lock()
+		all = other.entry.rev
+		in.mu.Unlock()
+	}
+	return t.store(ctx, in, n, seen, &was, &next, all)
+}
+
+// Claim makes who the owner of a task.
+func (t tasks) Claim(ctx context.Context, name, id, who string) (task store.Task, err error) {
+	if who, err = owner(name, who); err != nil {
+		return task, err
+	}
+	fresh := false
+	err = t.e.contend(ctx, "claim task", func() error {
+		in, err := t.e.team(ctx, name, fresh)
+		if err != nil {
+			return err
+		}
+		task, err = t.claim(ctx, in, id, who)
+		if err != nil && !fresh { // the copy may be behind
+			err = errors.Join(errConflict, err)
+		}
+		fresh = true
+		return err
+	})
+	return task, err
+}
+
+func (t tasks) claim(ctx context.Context, in *teamCopy, id, who string) (store.Task, error) {
+	return t.change(ctx, in, id, func(x *store.Task) error {
+		if err := store.Claimable(x, who); err != nil {
+			return err
+		}
+		x.Owner, x.Status = who, store.InProgress
+		return nil
+	})
+}
+
+// contention is how long others are expected to claim, too, after one has come first.
+const contention = 50 * time.Millisecond
+
+// ClaimNext claims the first task that is ready for who.
+func (t tasks) ClaimNext(ctx context.Context, name, who string) (task store.Task, err error) {
+	if who, err = owner(name, who); err != nil {
+		return task, err
+	}
+	fresh := false
+	err = t.e.contend(ctx, "claim task", func() error {
+		in, err := t.e.team(ctx, name, fresh)
+		if err != nil {
+			return err
+		}
+		in.mu.Lock()
+		n, pending := in.board.pick(who)
+		var more <-chan struct{}
+		if n != nil {
+			n.taken = true
+		} else if pending {
+			more = in.next()
+		}
+		in.mu.Unlock()
+		switch {
+		case n != nil:
+			task, err = t.claim(ctx, in, n.id, who)
+			in.mu.Lock()
+			if n.taken = false; err != nil {
+				in.board.busy = time.Now().Add(contention)
+			}
+			in.mu.Unlock()
+			if slices.ContainsFunc([]error{errConflict, fault.TaskClaimed, fault.TaskBlocked, fault.TaskNotFound}, func(lost error) bool { return errors.Is(err, lost) }) {
+				fresh, err = true, errConflict // somebody else has it
+			}
+			return err
+		case pending:
+			select {
+			case <-more:
+			case <-ctx.Done():
+			}
+			return errConflict
+		case !fresh:
+			fresh = true
+			return errConflict
+		}
+		return store.NotReady(name, who)
+	})
+	return task, err
+}
+
+// Delete removes a task. That it was there stays known, so that its id is never used
+// again.
+func (t tasks) Delete(ctx context.Context, name, id string) error {
+	return t.e.contend(ctx, "delete task", func() error {
+		in, err := t.e.team(ctx, name, true)
+		if err != nil {
+			return err
+		}
+		in.mu.Lock()
+		n, err := in.board.find(id)
+		var seen *entry
+		if err == nil {
+			seen = n.entry
+		}
+		in.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		return t.delete(ctx, in, id, seen)
+	})
+}
+
+func (t tasks) delete(ctx context.Context, in *teamCopy, id string, seen *entry) error {
+	w := write{subject: t.e.taskKey(in, id), cas: true, rev: seen.rev, was: seen.writes(), header: nats.Header{operation: {"DEL"}}}
+	x, err := t.e.put(ctx, w)
+	if err == nil {
+		in.took(w.subject, x)
+	}
+	return err
+}
+
+// Watch hints at changes of the list.
+func (t tasks) Watch(ctx context.Context, name string) (<-chan struct{}, error) {
+	return t.e.watch(ctx, name, func(in *teamCopy) (*mirror, func(string) bool, error) { return in.mirror, nil, nil })
+}

@@ -1,0 +1,78 @@
+package jetstream
+
+import (
+	"context"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// teamCopy is the copy of the tasks of a team and of what was read of its mail.
+type teamCopy struct {
+	*mirror
+	name, id string
+	board    board
+	boxes    map[string]*entry // by token
+}
+
+// team returns the copy of a team's state. fresh: of the team that has the name now, with
+// all that was written before.
+func (e *Engine) team(ctx context.Context, name string, fresh bool) (*teamCopy, error) {
+	x, err := e.get(ctx, name, fresh)
+	if err != nil {
+		return nil, err
+	}
+	id := x.header.Get(teamHeader)
+	m, err := e.mirrorOf(ctx, "state "+id, func() *mirror {
+		t := &teamCopy{name: name, id: id, boxes: map[string]*entry{}}
+		t.board.init(name)
+		t.mirror = &mirror{stream: e.state(), subjects: []string{e.key("in", id, ">")}, of: t, take: t.taken}
+		return t.mirror
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := m.of.(*teamCopy)
+	if fresh {
+		err = t.refresh(ctx)
+	}
+	return t, err
+}
+
+// taken takes in an entry: in.ID.task.N or in.ID.box.TOKEN.
+func (t *teamCopy) taken(subject string, x *entry) {
+	parts := strings.Split(subject, ".")
+	name := parts[len(parts)-1]
+	switch parts[len(parts)-2] {
+	case "task":
+		t.board.take(name, x)
+	case "box":
+		if old := t.boxes[name]; old == nil || old.rev < x.rev {
+			t.boxes[name] = x
+		}
+	}
+}
+
+// still tells whether the team is there after something new was written for it: what was
+// written for a team that was deleted in this moment is taken back.
+func (e *Engine) still(ctx context.Context, t *teamCopy) error {
+	now, err := e.last(ctx, e.state(), e.key("team", t.name))
+	if err != nil {
+		return err
+	}
+	if now != nil && !now.deleted && now.header.Get(teamHeader) == t.id {
+		return nil
+	}
+	if err := e.remove(context.WithoutCancel(ctx), t.id); err != nil {
+		e.log.Warn("what was written for a deleted team is left", "team", t.name, "error", err)
+	}
+	return noTeam(t.name)
+}
+
+// owner finds the canonical name of a box's owner.
+func owner(team, name string) (string, error) {
+	if err := store.CheckTeam(team); err != nil {
+		return "", err
+	}
+	return store.CheckAddress(store.LocalName(name, team))
+}

@@ -340,7 +340,7 @@ func TestXH01_DamagedSettings(t *testing.T) {
 	if err := syscall.Mkfifo(d.shared, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := hooks.ReadSettings(d.getenv, d.project, hooks.TaskCompleted, nil); fault.CodeOf(err) != fault.CorruptFile || !strings.Contains(err.Error(), "no plain file") {
+	if _, err := hooks.ReadSettings(d.getenv, d.project, hooks.TaskCompleted, nil); fault.CodeOf(err) != fault.CorruptFile || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a pipe: %v", err)
 	}
 }

@@ -5,16 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // maxSettings is the largest settings file that is read, in bytes.
@@ -81,7 +79,7 @@ func settingsFiles(getenv func(string) string, project string) (user, local []st
 
 func readFiles(paths []string, project string) (found []Hook, off bool, err error) {
 	for _, path := range paths {
-		data, err := readFile(path, maxSettings)
+		data, err := files.ReadFile(path, maxSettings)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -106,28 +104,6 @@ func unreadable(path string, err error) error {
 		return fault.New(fault.PermissionDenied, "read the settings %s: %s", path, err).WithHint("%s", hint)
 	}
 	return fault.New(fault.CorruptFile, "read the settings %s: %s", path, err).WithHint("%s", hint)
-}
-
-// readFile reads a plain file of at most limit bytes. It never waits for the other end
-// of a pipe.
-func readFile(path string, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, errors.New("it is no plain file")
-	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("it is larger than %d KiB", limit>>10)
-	}
-	return data, err
 }
 
 // ParseSettings returns the hooks of our events in one settings file, of the form

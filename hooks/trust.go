@@ -3,6 +3,8 @@ package hooks
 import (
 	"encoding/json"
 	"path/filepath"
+
+	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // maxClientState is the largest file of the client's own that is read, in bytes. It
@@ -21,7 +23,7 @@ func ClientTrusts(getenv func(string) string, folder string) bool {
 	if dir == "" {
 		return false
 	}
-	data, err := readFile(filepath.Join(dir, ".claude.json"), maxClientState)
+	data, err := files.ReadFile(filepath.Join(dir, ".claude.json"), maxClientState)
 	if err != nil {
 		return false
 	}

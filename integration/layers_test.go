@@ -72,19 +72,19 @@ func layers() []rule {
 		{"backend/external", l1, "backend backend/external/wire signals", "a terminal in a program of its own"},
 		{"backend/*", l1, "backend signals internal/environ internal/files", "a terminal knows where panes are, not what they are"},
 		{"panes/screen", l0, "", "reading a screen is a pure function, and the only source of proofs that text may be typed"},
-		{"panes/host", l1, "signals internal/environ internal/files panes/screen", "the process inside a pane knows nothing of teams"},
+		{"panes/host", l1, "signals internal/environ internal/files internal/rawjson panes/screen", "the process inside a pane knows nothing of teams"},
 		{"panes/worktree", l1, "internal/environ internal/files internal/lock", "a worktree is git's, and a lock keeps works on it apart"},
 		{"panes/profiles", l1, "panes/screen", "how an agent is run is a table"},
-		{"teams/observe", l1, "teams/events internal/files", "a stream is read without looking at files"},
+		{"teams/observe", l1, "teams/events internal/files internal/rawjson", "a stream is read without looking at files"},
 
 		{"panes", l2, "backend panes/host panes/profiles panes/state signals internal/environ internal/files internal/lock", "what is running: panes, hosts and their records, not what teams remember"},
-		{"hooks", l2, "signals internal/environ", "programs that may object"},
+		{"hooks", l2, "signals internal/*", "programs that may object"},
 
 		{"teams", l3, "internal/* teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "the verbs bring it all together"},
 		{"teams/watch", l3, "internal/fault teams teams/api teams/changes teams/store", "one watch of a team for all who live long"},
 		{"teams/teammate", l3, "internal/* teams teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events teams/observe", "a teammate's life on its host, lived by the verbs"},
 
-		{"cmd/internal/config", l4, "panes panes/profiles panes/screen panes/host hooks backend teams teams/store", "settings name things of the lower layers and start none"},
+		{"cmd/internal/config", l4, "internal/files panes panes/profiles panes/screen panes/host hooks backend teams teams/store", "settings name things of the lower layers and start none"},
 		{"cmd/internal/dial", l3, "teams/api teams/api/rpc panes internal/*", "the way to the daemon links nothing of the daemon"},
 		{"cmd/internal/daemon", l4, "cmd/internal/dial internal/* teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},
 		{"cmd/internal/scheduler", l4, "internal/files teams teams/* panes/profiles backend hooks", "runs are carried out by the verbs alone"},

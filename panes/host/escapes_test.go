@@ -83,6 +83,14 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
+// What is bare, C1 or turns the reading direction is shown as such, not passed on.
+func TestXF16_LogsDriveNoTerminal(t *testing.T) {
+	got := string(plainText([]byte("a\x9b2Jb\u009b3Jc\u202ed\x85 研究\n")))
+	if want := "a\ufffd2Jb\ufffd3Jc\ufffdd\ufffd 研究\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestLastLines(t *testing.T) {
 	for _, tc := range []struct {
 		in   string

@@ -3,6 +3,8 @@ package host
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 // plainWriter turns terminal output into text a person can read: sequences and
@@ -66,7 +68,19 @@ func (w *plainWriter) take(rest bool) []byte {
 	}
 	out := w.out
 	w.out = nil
-	return out
+	return readable(out)
+}
+
+// readable is text without what a terminal would act on or cannot read: C1 controls, also
+// as the bare bytes that some terminals still take for them, and marks that turn the
+// reading direction.
+func readable(text []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && rawjson.ActsOnTerminal(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
 }
 
 // plainText is plainWriter for a piece that is whole.

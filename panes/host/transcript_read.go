@@ -32,14 +32,14 @@ func lastOf(open OpenFunc, name string, lines int, plain bool) ([]byte, *os.File
 	if err != nil {
 		return nil, nil, fmt.Errorf("read transcript: %w", err)
 	}
-	text, err := io.ReadAll(current)
+	text, err := readEnd(current)
 	if err != nil {
 		current.Close()
 		return nil, nil, fmt.Errorf("read transcript: %w", err)
 	}
 	if lines <= 0 || bytes.Count(text, []byte{'\n'}) <= lines {
 		if older, err := open(previous(name), os.O_RDONLY); err == nil {
-			before, err := io.ReadAll(older)
+			before, err := readEnd(older)
 			if err == nil && !sameFile(older, current) {
 				text = append(before, text...)
 			}
@@ -50,6 +50,24 @@ func lastOf(open OpenFunc, name string, lines int, plain bool) ([]byte, *os.File
 		text = plainText(text)
 	}
 	return lastLines(text, lines), current, nil
+}
+
+// maxRead is the most that is read of one file of a transcript, from its end.
+const maxRead = 64 << 20
+
+// readEnd reads a file to its end, which is where it stays: all of it, or the last part
+// of one that is larger than any that we write.
+func readEnd(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if over := info.Size() - maxRead; over > 0 {
+		if _, err := f.Seek(over, io.SeekStart); err != nil {
+			return nil, err
+		}
+	}
+	return io.ReadAll(io.LimitReader(f, 2*maxRead))
 }
 
 // openRotated opens the current file when it was not there a moment ago: it is

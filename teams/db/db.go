@@ -81,6 +81,9 @@ func prepare(path string) (fresh bool, err error) {
 	if err != nil {
 		return false, explain(path, err)
 	}
+	if !info.Mode().IsRegular() { // it could be waited for without an end
+		return false, fault.New(fault.CorruptFile, "the history database %s is no regular file", path).WithHint("look what it is, and move it away")
+	}
 	return info.Size() == 0, nil
 }
 

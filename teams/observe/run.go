@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 // Emit says what Run writes.
@@ -122,7 +123,7 @@ func newRunner(o Options) (*runner, error) {
 		}
 	}
 	r := &runner{Options: o, track: NewTracker(state, o.Life), lines: splitter{limit: o.MaxLine}, out: bufio.NewWriterSize(o.Out, chunkSize)}
-	r.enc = json.NewEncoder(r.out)
+	r.enc = json.NewEncoder(rawjson.Visible(r.out))
 	r.enc.SetEscapeHTML(false)
 	return r, nil
 }

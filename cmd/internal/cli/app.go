@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/pflag"
@@ -44,6 +46,9 @@ type app struct {
 	atOnce   bool       // it is not kept back: the verb takes long
 	settings *config.Settings
 	built    *composition
+
+	begun   atomic.Bool  // it may have begun a deed
+	waiting atomic.Int32 // for what is outside: standard input, or a file that a person has named
 
 	trusting sync.Mutex      // guards trusted, and keeps to one question at a time
 	trusted  map[string]bool // what was answered about a folder's hooks in this run
@@ -257,7 +262,7 @@ func (a *app) answer(v any, text func(w io.Writer)) error {
 
 // printJSON prints one document: indented for a person, one line otherwise.
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
+	enc := json.NewEncoder(rawjson.Visible(a.out))
 	enc.SetEscapeHTML(false)
 	if isTerminal(a.out.w) {
 		enc.SetIndent("", "  ")

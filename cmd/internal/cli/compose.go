@@ -65,6 +65,7 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	}
 	c := &composition{settings: s, files: fs}
 	a.built = c
+	a.begun.Store(true)
 	c.runtime = panes.RuntimeDir(a.getenv)
 	program, err := a.light()
 	if err != nil {

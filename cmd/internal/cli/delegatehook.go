@@ -61,7 +61,7 @@ func runDelegateHook(ctx context.Context, a *app, folder string) error {
 		Tool    string          `json:"tool_name"`
 		Input   json.RawMessage `json:"tool_input"`
 	}
-	data, err := io.ReadAll(io.LimitReader(a.in, maxHookInput))
+	data, err := a.outside(func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.in, maxHookInput)) })
 	if err == nil {
 		err = json.Unmarshal(data, &in)
 	}

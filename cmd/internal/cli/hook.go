@@ -40,7 +40,7 @@ func runHook(ctx context.Context, a *app) error {
 }
 
 func (a *app) askHook(ctx context.Context) (feedback string, err error) {
-	data, err := io.ReadAll(io.LimitReader(a.in, maxHookInput))
+	data, err := a.outside(func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.in, maxHookInput)) })
 	if err != nil {
 		return "", fmt.Errorf("read what is asked: %w", err)
 	}

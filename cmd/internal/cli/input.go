@@ -26,7 +26,7 @@ func (a *app) text(arg, what string, limit int) (string, error) {
 	if isTerminal(a.in) {
 		a.say("reading the %s from the terminal, up to an end of file (^D)", what)
 	}
-	data, err := readUpTo(a.in, limit)
+	data, err := a.outside(func() ([]byte, error) { return readUpTo(a.in, limit) })
 	if err != nil {
 		return "", fmt.Errorf("read the %s from standard input: %w", what, err)
 	}
@@ -39,7 +39,7 @@ func (a *app) textOrFile(arg, what string, limit int) (string, error) {
 	if !isFile {
 		return a.text(arg, what, limit)
 	}
-	data, err := readFileUpTo(path, limit)
+	data, err := a.outside(func() ([]byte, error) { return readFileUpTo(path, limit) })
 	if err != nil {
 		return "", usage("read the %s: %w", what, err)
 	}
@@ -76,11 +76,11 @@ func checkText(text, what string, limit int) (string, error) {
 
 // variables are the variables of --env-from FILE and --env K=V, later ones over
 // earlier ones.
-func variables(file string, pairs []string) ([]string, error) {
+func (a *app) variables(file string, pairs []string) ([]string, error) {
 	var out []string
 	if file != "" {
 		var err error
-		if out, err = readEnvFile(file); err != nil {
+		if out, err = a.readEnvFile(file); err != nil {
 			return nil, err
 		}
 	}
@@ -106,8 +106,8 @@ func checkPair(kv string) error {
 
 // readEnvFile reads lines of K=V; empty ones and those that begin with # are
 // passed over. Values are taken as they are, without quotes or expansion.
-func readEnvFile(path string) ([]string, error) {
-	data, err := readFileUpTo(path, maxEnvFile)
+func (a *app) readEnvFile(path string) ([]string, error) {
+	data, err := a.outside(func() ([]byte, error) { return readFileUpTo(path, maxEnvFile) })
 	if err != nil {
 		return nil, usage("--env-from: %w", err)
 	}

@@ -49,7 +49,7 @@ func TestEN08_VariablesAreTakenAsTheyAre(t *testing.T) {
 	if err := os.WriteFile(file, []byte("# comment\n\nA=1\r\nB= \"x\" ; $HOME=y\nC=\nA=2"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := variables(file, []string{"D=a=b;c 'd' \"e\"\nf", "A=3"})
+	got, err := newApp(Stdio{}, nil).variables(file, []string{"D=a=b;c 'd' \"e\"\nf", "A=3"})
 	want := []string{"A=1", `B= "x" ; $HOME=y`, "C=", "A=2", "D=a=b;c 'd' \"e\"\nf", "A=3"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
@@ -57,13 +57,13 @@ func TestEN08_VariablesAreTakenAsTheyAre(t *testing.T) {
 	if err := os.WriteFile(file, []byte("A=1\nnonsense\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := variables(file, nil); err == nil || !strings.Contains(err.Error(), file+":2:") {
+	if _, err := newApp(Stdio{}, nil).variables(file, nil); err == nil || !strings.Contains(err.Error(), file+":2:") {
 		t.Errorf("the place of a mistake: %v", err)
 	}
 	if err := os.WriteFile(file, make([]byte, maxEnvFile+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := variables(file, nil); fault.CodeOf(err) != fault.InvalidArgument {
+	if _, err := newApp(Stdio{}, nil).variables(file, nil); fault.CodeOf(err) != fault.InvalidArgument {
 		t.Errorf("a huge file: %v", err)
 	}
 }

@@ -15,9 +15,11 @@ import (
 	"io"
 	"slices"
 	"syscall"
+	"time"
 	"unicode/utf8"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -51,19 +53,43 @@ func (a *app) main(args []string) int {
 	}
 	done := make(chan error, 1)
 	go func() { done <- a.run(ctx, args) }()
-	select {
-	case err := <-done:
-		if ctx.Err() != nil && errors.Is(err, context.Canceled) && fault.CodeOf(err) == fault.Failed {
-			err = context.Canceled // what it was at says nothing: it was asked to end
+	asked := ctx.Done()
+	var late <-chan time.Time
+	for {
+		select {
+		case err := <-done:
+			if ctx.Err() != nil && errors.Is(err, context.Canceled) && fault.CodeOf(err) == fault.Failed {
+				err = context.Canceled // what it was at says nothing: it was asked to end
+			}
+			status := a.finish(err)
+			if err != nil && ctx.Err() != nil {
+				return fault.ExitInterrupted // whatever came of it: that was why
+			}
+			return status
+		case <-force:
+			return fault.ExitInterrupted
+		case <-asked:
+			asked, late = nil, time.After(politeEnd)
+		case <-late:
+			if a.harmless() {
+				return fault.ExitInterrupted
+			}
 		}
-		status := a.finish(err)
-		if err != nil && ctx.Err() != nil {
-			return fault.ExitInterrupted // whatever came of it: that was why
-		}
-		return status
-	case <-force:
-		return fault.ExitInterrupted
 	}
+}
+
+// politeEnd is how long a verb that has begun no deed may take to end when it is asked.
+const politeEnd = 300 * time.Millisecond
+
+// harmless tells whether the verb can be left where it is: it has begun no deed, or waits
+// for something from outside, which it does before its deed.
+func (a *app) harmless() bool { return !a.begun.Load() || a.waiting.Load() > 0 }
+
+// outside reads what may never come: standard input, or a file that a person has named.
+func (a *app) outside(read func() ([]byte, error)) ([]byte, error) {
+	a.waiting.Add(1)
+	defer a.waiting.Add(-1)
+	return read()
 }
 
 // exitStatus is an error that is an exit status only: everything has been said.
@@ -104,7 +130,7 @@ func (a *app) report(e *fault.Error) {
 		}
 		return
 	}
-	enc := json.NewEncoder(a.err)
+	enc := json.NewEncoder(rawjson.Visible(a.err))
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(map[string]api.Error{"error": {Code: string(e.Code), Message: e.Message, Hint: e.Hint}})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/style"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/spf13/cobra"
@@ -102,7 +103,7 @@ func (a *app) showMembers(members []api.Member, stopped int, o psOptions) ([]byt
 	}
 	switch {
 	case a.json:
-		enc := json.NewEncoder(&b)
+		enc := json.NewEncoder(rawjson.Visible(&b))
 		enc.SetEscapeHTML(false)
 		if isTerminal(a.out.w) && !o.Watch {
 			enc.SetIndent("", "  ")

@@ -131,7 +131,7 @@ func (o spawnOptions) spec(a *app) (teams.SpawnSpec, error) {
 	if spec.Cwd, err = folder(a.path(o.Cwd)); err != nil {
 		return spec, err
 	}
-	if spec.Env, err = variables(o.EnvFrom, o.Env); err != nil {
+	if spec.Env, err = a.variables(o.EnvFrom, o.Env); err != nil {
 		return spec, err
 	}
 	spec.Prompt, err = a.textOrFile(o.Prompt, "prompt", store.MaxPrompt)

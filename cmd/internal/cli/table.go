@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/cmd/internal/style"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -125,10 +125,8 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, "�"))
 }
 
-// hidden are control characters and those that turn the reading direction.
-func hidden(r rune) bool {
-	return unicode.IsControl(r) || (r >= '\u202a' && r <= '\u202e') || (r >= '\u2066' && r <= '\u2069')
-}
+// hidden are characters on which a terminal would act.
+func hidden(r rune) bool { return rawjson.ActsOnTerminal(r) }
 
 func paint(text, color string, colors bool) string {
 	code := style.ANSI(color)

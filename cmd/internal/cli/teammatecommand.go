@@ -15,6 +15,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend/tmux"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -111,7 +112,7 @@ const minProgram = 1 << 20
 
 // mentions tells whether a program's file holds a text.
 func mentions(program, text string) (bool, error) {
-	f, err := os.Open(program)
+	f, err := files.OpenRegular(program)
 	if err != nil {
 		return false, err
 	}

@@ -67,7 +67,7 @@ func (a *app) askTrust(project string, found []hooks.Hook, state string) bool {
 
 // trustedFolders reads the record. A record that cannot be read trusts nothing.
 func trustedFolders(state string) (folders []string) {
-	data, err := readFileUpTo(filepath.Join(state, trustRecord), maxTrustRecord)
+	data, err := files.ReadFile(filepath.Join(state, trustRecord), maxTrustRecord)
 	if err != nil || json.Unmarshal(data, &folders) != nil {
 		return nil
 	}

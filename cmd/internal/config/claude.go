@@ -3,6 +3,8 @@ package config
 import (
 	"encoding/json"
 	"path/filepath"
+
+	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // ClaudeMode returns the teammateMode of Claude Code's own settings (auto, tmux,
@@ -11,14 +13,14 @@ import (
 // says nothing: these are somebody else's files.
 func ClaudeMode(getenv func(string) string) (mode, file string) {
 	home, dir := getenv("HOME"), getenv("CLAUDE_CONFIG_DIR")
-	files := []string{filepath.Join(home, ".claude", "settings.json"), filepath.Join(home, ".claude.json")}
+	paths := []string{filepath.Join(home, ".claude", "settings.json"), filepath.Join(home, ".claude.json")}
 	if dir != "" {
-		files = []string{filepath.Join(dir, "settings.json"), filepath.Join(dir, ".claude.json")}
+		paths = []string{filepath.Join(dir, "settings.json"), filepath.Join(dir, ".claude.json")}
 	} else if home == "" {
 		return "", ""
 	}
-	for _, file := range files {
-		data, err := readLimited(file)
+	for _, file := range paths {
+		data, err := files.ReadFile(file, 0)
 		if err != nil {
 			continue
 		}

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 )
@@ -87,23 +87,14 @@ func newDecoder(shown string, code fault.Code) *decoder {
 	return &decoder{file: shown, code: code, anchors: map[string]ast.Node{}, open: map[string]bool{}}
 }
 
-// readLimited reads a regular file, one byte more than is allowed at most. Opening does not
-// wait: a FIFO is refused as what it is.
+// readLimited reads a regular file, one byte more than is allowed at most: who parses it
+// says with its own code that it is too large.
 func readLimited(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := files.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	fi, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case fi.IsDir():
-		return nil, fmt.Errorf("%s is a folder", path)
-	case !fi.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", path)
-	}
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 

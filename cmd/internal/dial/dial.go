@@ -124,7 +124,7 @@ func launch(p Paths, argv, environ []string) (<-chan error, func() string, error
 	if err := os.MkdirAll(p.State, 0o700); err != nil {
 		return nil, nil, fault.New(fault.Of(err).Code, "make the state folder: %w", err).WithHint("set XDG_STATE_HOME to a folder of yours")
 	}
-	log, err := os.OpenFile(p.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(p.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, nil, fault.New(fault.Of(err).Code, "open the daemon's log: %w", err)
 	}

@@ -27,7 +27,7 @@ func (s *Server) HTTP(ctx context.Context, l net.Listener, token string) error {
 		MaxRequestBodyBytes: MaxFrame, SessionTimeout: time.Hour, PropagateRequestCancellation: true,
 	})
 	mux := http.NewServeMux()
-	mux.Handle(Path, ownPages(bearer(token, streams)))
+	mux.Handle(Path, ownPages(bearer(token, exactNumbers(streams))))
 	return s.run(ctx, func(ctx context.Context) error {
 		server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 		stop := context.AfterFunc(ctx, func() {

@@ -21,7 +21,7 @@ func (k knower) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-func TestHTTP(t *testing.T) {
+func TestXF16_HTTP(t *testing.T) {
 	d := newFixture(t)
 	svc, who := d.as("")
 	s := New(Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks()}})
@@ -57,6 +57,7 @@ func TestHTTP(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	checkRefusals(t, url)
+	checkNumbers(t, url)
 	do[waitOut](t, one, "WaitForEvents", args{"after": 0, "types": []string{"team:task:created"}})
 	if err := one.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "leadlight://teams/alpha/tasks"}); err != nil {
 		t.Error(err)
@@ -90,6 +91,35 @@ func TestHTTP(t *testing.T) {
 	_ = two.Close()
 	<-waits
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
+// checkNumbers: XF-16, an id comes back as it was, whatever a float could hold.
+func checkNumbers(t *testing.T, url string) {
+	t.Helper()
+	session := ""
+	ask := func(body string) string {
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+		for name, value := range map[string]string{"Authorization": "Bearer secret", "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Session-Id": session} {
+			req.Header.Set(name, value)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		if session == "" {
+			session = res.Header.Get("Mcp-Session-Id")
+		}
+		said, _ := io.ReadAll(res.Body)
+		return string(said)
+	}
+	ask(hello)
+	ask(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	for _, id := range []string{"9007199254740993", "-123456789012345678901234567890", "1.5", `"leadlight"`, "7"} {
+		if said := ask(`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`); !strings.Contains(said, `"id":`+id+`,`) && !strings.Contains(said, `"id":`+id+`}`) {
+			t.Errorf("%s: %s", id, said)
+		}
+	}
 }
 
 // checkRefusals asks as pages of other sites do, and without the token.

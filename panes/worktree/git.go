@@ -22,6 +22,7 @@ const gitLimit = 4 * time.Minute
 type git struct {
 	environ []string
 	dir     string
+	repo    string // the git folder, named explicitly: with safe.bareRepository git looks for none; "" is that of dir
 }
 
 // run runs git and returns what it wrote, without the last line break. The error
@@ -43,6 +44,9 @@ func (g git) output(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
 	quiet := []string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false", "-c", "gc.auto=0"}
+	if g.repo != "" {
+		quiet = append(quiet, "--git-dir="+g.repo)
+	}
 	c := exec.CommandContext(ctx, "git", append(quiet, args...)...)
 	c.Dir, c.WaitDelay = g.dir, time.Second
 	c.Env = environ.Set(environ.In(environ.Without(g.environ, "GIT_*"), g.dir), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")

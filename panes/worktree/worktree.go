@@ -108,10 +108,22 @@ func (k Keeper) checkout(ctx context.Context, g git, t *Tree) error {
 		return fmt.Errorf("make the folder of the worktree: %w", err)
 	}
 	if _, err := g.run(ctx, args...); err != nil {
+		k.undo(g, *t)
 		return fault.New(fault.Rejected, "no worktree on the branch %s can be made: %w", t.Branch, err).
 			WithHint("a branch is in one worktree only; name another one: --worktree BRANCH")
 	}
 	return nil
+}
+
+// undo takes back what a checkout that failed has left: the tree, git's entry of it, and
+// the branch that was made for it, at which the next one would begin.
+func (k Keeper) undo(g git, t Tree) {
+	ctx := context.Background()
+	_, _ = g.run(ctx, "worktree", "remove", "--force", "--force", t.Path)
+	_, _ = g.run(ctx, "worktree", "prune")
+	if tip, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+t.Branch); t.Made && err == nil && tip == t.Base {
+		_, _ = g.run(ctx, "branch", "--quiet", "-D", t.Branch)
+	}
 }
 
 // takeUp goes on with a tree that was kept.
@@ -144,7 +156,7 @@ func (k Keeper) Remove(ctx context.Context, t Tree) (kept string, err error) {
 		return "", err
 	}
 	defer release()
-	main := git{environ: k.Environ, dir: t.Repo}
+	main := git{environ: k.Environ, dir: t.Repo, repo: t.Repo}
 	if _, err := os.Lstat(t.Path); errors.Is(err, os.ErrNotExist) {
 		_, err = main.run(ctx, "worktree", "prune")
 		return "", err
@@ -174,6 +186,11 @@ func (k Keeper) work(ctx context.Context, t Tree) (string, error) {
 	}
 	if changed != "" {
 		return fmt.Sprintf("it holds changes that are not committed (%d files)", 1+strings.Count(changed, "\n")), nil
+	}
+	if n, err := there.hidden(ctx, t.Path); err != nil {
+		return "", err
+	} else if n > 0 {
+		return fmt.Sprintf("it holds changes that git status does not show, in files marked skip-worktree or assume-unchanged (%d files)", n), nil
 	}
 	ignored, err := there.run(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 	if err != nil {

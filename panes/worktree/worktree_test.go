@@ -250,3 +250,69 @@ func TestManyAtOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestXF04_ACheckoutThatFailsLeavesNothing(t *testing.T) {
+	dir, k := repo(t)
+	write(t, filepath.Join(dir, ".gitattributes"), "bad filter=broken\n")
+	write(t, filepath.Join(dir, "bad"), "x")
+	commit(t, dir)
+	in(t, dir, "git", "config", "filter.broken.smudge", "false")
+	in(t, dir, "git", "config", "filter.broken.required", "true")
+	if tree, err := k.Add(t.Context(), dir, "alpha", "bob", ""); err == nil {
+		t.Fatalf("made %+v", tree)
+	}
+	if left := in(t, dir, "git", "branch", "--list", "leadlight/*"); left != "" {
+		t.Errorf("branches %q", left)
+	}
+	if listed := in(t, dir, "git", "worktree", "list"); strings.Contains(listed, "\n") {
+		t.Errorf("worktrees %q", listed)
+	}
+	in(t, dir, "git", "config", "filter.broken.required", "false")
+	write(t, filepath.Join(dir, "sub", "a"), "two")
+	commit(t, dir)
+	tree, err := k.Add(t.Context(), dir, "alpha", "bob", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, _ := os.ReadFile(filepath.Join(tree.Path, "sub", "a")); string(data) != "two" {
+		t.Errorf("the next one begins with %q", data)
+	}
+}
+
+func TestXS30_ExplicitRepositoriesOnly(t *testing.T) {
+	dir, k := repo(t)
+	home := t.TempDir()
+	write(t, filepath.Join(home, ".gitconfig"), "[safe]\n\tbareRepository = explicit\n")
+	k.Environ = append(k.Environ, "HOME="+home)
+	tree, err := k.Add(t.Context(), dir, "alpha", "bob", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := k.Remove(t.Context(), tree); kept != "" || err != nil {
+		t.Errorf("kept %q, %v", kept, err)
+	}
+	if _, err := os.Stat(tree.Path); err == nil {
+		t.Error("the tree is there")
+	}
+}
+
+func TestXS31_HiddenEditsAreWork(t *testing.T) {
+	dir, k := repo(t)
+	write(t, filepath.Join(dir, "b"), "one")
+	commit(t, dir)
+	for _, flag := range []string{"--assume-unchanged", "--skip-worktree"} {
+		tree, err := k.Add(t.Context(), dir, "alpha", "bob", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		in(t, tree.Path, "git", "update-index", flag, "b", "sub/a")
+		write(t, filepath.Join(tree.Path, "b"), "two")
+		if kept, err := k.Remove(t.Context(), tree); !strings.Contains(kept, "(1 files)") || err != nil {
+			t.Errorf("%s: kept %q, %v", flag, kept, err)
+		}
+		write(t, filepath.Join(tree.Path, "b"), "one")
+		if kept, err := k.Remove(t.Context(), tree); kept != "" || err != nil {
+			t.Errorf("%s, unchanged: kept %q, %v", flag, kept, err)
+		}
+	}
+}

@@ -15,13 +15,14 @@ type vendor struct {
 }
 
 func vendors() []vendor {
+	question := regexp.MustCompile(`(?i)touch asked|sandbox\?|Allow execution of|Permission required|proceed\?|run this command\?`)
 	return []vendor{
-		{"codex", "codex", "codex-worker", touches, []string{"y"}, func(string) []string { return []string{"SCRIPT_KEY=dummy"} }, codexHome},
-		{"gemini", "gemini", "gemini-worker", touches, []string{"enter"}, geminiEnv, geminiHome},
-		{"opencode", "opencode", "opencode-worker", touches, []string{"enter"}, openCodeEnv, openCodeHome},
-		{"qwen", "qwen", "qwen-worker", touches, []string{"enter"}, qwenEnv, qwenHome},
-		{"copilot", "copilot", "copilot-worker", touches, []string{"enter"}, copilotEnv, copilotHome},
-		{"claude", "claude-interactive", "claude-worker", touches, []string{"enter"}, func(string) []string { return nil }, func(*rig) map[string]any { return nil }},
+		{"codex", "codex", "codex-worker", question, []string{"y"}, func(string) []string { return []string{"SCRIPT_KEY=dummy"} }, codexHome},
+		{"gemini", "gemini", "gemini-worker", question, []string{"enter"}, geminiEnv, geminiHome},
+		{"opencode", "opencode", "opencode-worker", question, []string{"enter"}, openCodeEnv, openCodeHome},
+		{"qwen", "qwen", "qwen-worker", question, []string{"enter"}, qwenEnv, qwenHome},
+		{"copilot", "copilot", "copilot-worker", question, []string{"enter"}, copilotEnv, copilotHome},
+		{"claude", "claude-interactive", "claude-worker", question, []string{"enter"}, func(string) []string { return nil }, func(*rig) map[string]any { return nil }},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	proof "github.com/leadlight-dev/leadlight/panes/screen"
+	"golang.org/x/sys/unix"
 )
 
 // personWaits is how long a person's keys wait for a text that is being typed.
@@ -90,6 +91,21 @@ func (t *InputLock) Keys(ctx context.Context, given proof.Proof, names []string)
 		return err
 	}
 	return t.put(ctx, given, data)
+}
+
+// Unread is how many bytes of what was typed the program has not read yet, 0 also where
+// that cannot be found out.
+func (t *InputLock) Unread() int {
+	fd, err := unix.Open(t.to.tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0
+	}
+	defer unix.Close(fd)
+	n, err := unix.IoctlGetInt(fd, unreadRequest)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // put is the one way by which text and keys of ours get into a program.

@@ -23,6 +23,7 @@ type program struct {
 	cmd     *exec.Cmd
 	id      signals.Identity
 	master  *os.File // our side of its terminal; nil for a job
+	tty     string   // its own side
 	queue   *queue   // what is typed; nil for a job
 	sources []*os.File
 	pumped  chan struct{} // closed when all its output was passed on
@@ -156,6 +157,7 @@ func (h *Host) startOnTerminal(p *program, c Command) error {
 		return fault.New(fault.SpawnFailed, "open a terminal: %w", err)
 	}
 	defer tty.Close()
+	p.tty = tty.Name()
 	if p.master, err = pollable(opened); err != nil {
 		return fault.New(fault.SpawnFailed, "open a terminal: %w", err)
 	}

@@ -12,6 +12,8 @@ const (
 	getTermiosRequest = unix.TIOCGETA
 	setTermiosRequest = unix.TIOCSETA
 
+	unreadRequest = 0x4004667f // FIONREAD of sys/filio.h
+
 	// cookedLine is the longest line a terminal takes in canonical mode before it
 	// drops what follows (MAX_CANON of sys/syslimits.h, less the line break).
 	cookedLine = 1023

@@ -12,6 +12,8 @@ const (
 	getTermiosRequest = unix.TCGETS
 	setTermiosRequest = unix.TCSETS
 
+	unreadRequest = unix.TIOCINQ
+
 	// cookedLine is the longest line a terminal takes in canonical mode before it
 	// drops what follows, see termios(3).
 	cookedLine = 4095

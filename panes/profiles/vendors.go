@@ -68,7 +68,7 @@ func gemini() Profile {
 func geminiWorker() Profile {
 	return Profile{
 		Name: "gemini-worker", Kind: Worker, Summary: "a worker: gemini -p does each task",
-		Command: []string{"gemini", "-p", taskPrompt},
+		Command: []string{"gemini", "-p", taskPrompt, "--output-format", "stream-json"},
 		Models:  geminiModels(), ModelArgs: []string{"--model", "{model}"}, ModeArgs: approvalModes("auto_edit"),
 	}
 }
@@ -90,7 +90,7 @@ func opencode() Profile {
 func opencodeWorker() Profile {
 	return Profile{
 		Name: "opencode-worker", Kind: Worker, Summary: "a worker: opencode run does each task",
-		Command: []string{"opencode", "run", taskPrompt},
+		Command: []string{"opencode", "run", taskPrompt, "--format", "json"},
 		Models:  []string{"*/*"}, ModelArgs: []string{"--model", "{model}"}, ModeArgs: map[string][]string{ModeBypass: {"--auto"}},
 	}
 }
@@ -141,7 +141,7 @@ func copilot() Profile {
 func copilotWorker() Profile {
 	return Profile{
 		Name: "copilot-worker", Kind: Worker, Summary: "a worker: copilot -p does each task",
-		Command: []string{"sh", "-c", `task=$(cat) && exec copilot --silent --no-ask-user -p "$0 The task: $task" "$@"`, copilotPrompt},
+		Command: []string{"sh", "-c", `task=$(cat) && exec copilot --no-ask-user -p "$0 The task: $task" "$@"`, copilotPrompt, "--output-format", "json"},
 		Models:  []string{"*"}, ModelArgs: []string{"--model", "{model}"}, ModeArgs: copilotModes(),
 	}
 }

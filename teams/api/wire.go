@@ -5,6 +5,7 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/panes/state"
@@ -193,6 +194,28 @@ type Task struct {
 	UpdatedAt   *Time                      `json:"updatedAt,omitempty"`
 	Result      string                     `json:"result,omitempty"`
 	Failure     string                     `json:"failure,omitempty"`
+	Usage       *Usage                     `json:"usage,omitempty"` // what its work has cost, where the agent tells
+}
+
+// Usage is what work has cost.
+type Usage struct {
+	InputTokens  int64   `json:"inputTokens"`
+	OutputTokens int64   `json:"outputTokens"`
+	CostUSD      float64 `json:"costUSD,omitempty"`
+}
+
+// Plus is the sum of both.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{u.InputTokens + v.InputTokens, u.OutputTokens + v.OutputTokens, u.CostUSD + v.CostUSD}
+}
+
+// String is how it is shown: 1200 tokens in, 340 out, $0.02.
+func (u Usage) String() string {
+	s := fmt.Sprintf("%d tokens in, %d out", u.InputTokens, u.OutputTokens)
+	if u.CostUSD > 0 {
+		s += fmt.Sprintf(", $%.2f", u.CostUSD)
+	}
+	return s
 }
 
 // Takeover is the answer of takeover: who the team's members are now.

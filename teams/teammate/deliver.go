@@ -34,6 +34,7 @@ type mailTyper struct {
 	done       map[string]bool // its completed tasks that the lead knows of
 	kept       int             // how often in a row hooks have kept it from going idle
 	typed      *typed
+	late       string // id of a message that was typed, and not seen: it is typed again
 }
 
 // deliver lives beside the program of an interactive agent until ctx ends.

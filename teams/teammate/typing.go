@@ -34,6 +34,8 @@ type typed struct {
 	id      string
 	at      time.Time
 	seen    bool      // it stood in the input
+	again   bool      // it was typed before, and not seen
+	unread  time.Time // when the agent had not read all of it, at the last look
 	pressed time.Time // when our submit key was pressed last, zero if it never was
 }
 
@@ -42,6 +44,15 @@ type typed struct {
 // erased it.
 func (t *typed) submitted(st host.Status) bool {
 	return st.LastReturnAt.After(t.at) || !t.pressed.IsZero() && !st.LastKeyAt.After(t.pressed)
+}
+
+// mayCome tells, of a text that is not seen, whether it may still be shown: the agent
+// has not had it for long.
+func (t *typed) mayCome(unread int) bool {
+	if unread > 0 {
+		t.unread = time.Now()
+	}
+	return time.Since(later(t.at, t.unread)) < typeAgain
 }
 
 // waitFree waits until the program is ready for text and nobody types, and returns
@@ -80,7 +91,7 @@ func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time)
 			return t.Type(ctx, c.screen.read(ctx).MayType(), in) // the terminal itself hands a line over
 		}
 		if c.typed != nil && c.typed.id == id {
-			if done, err := c.resume(ctx, text); done || err != nil {
+			if done, err := c.resume(ctx, t, text); done || err != nil {
 				return err
 			}
 		}
@@ -89,15 +100,16 @@ func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time)
 			if err := t.Type(ctx, c.screen.read(ctx).MayType(), in); err != nil {
 				return err
 			}
-			c.typed = &typed{id: id, at: time.Now()}
+			c.typed = &typed{id: id, at: time.Now(), again: c.late == id}
 		}
 		return c.submit(ctx, t, text)
 	})
 }
 
 // resume finds out what became of a text that was typed earlier. done: it was submitted.
-// Where it was erased, or has not been seen for long, it is to be typed again.
-func (c *mailTyper) resume(ctx context.Context, text string) (done bool, err error) {
+// Where it was erased, it is to be typed again, and where the agent has read it and not
+// shown it for long: it was not listening.
+func (c *mailTyper) resume(ctx context.Context, t *host.InputLock, text string) (done bool, err error) {
 	r, st := c.screen.read(ctx), c.m.host.Status()
 	switch {
 	case r.Holds(text):
@@ -109,10 +121,10 @@ func (c *mailTyper) resume(ctx context.Context, text string) (done bool, err err
 		done = c.typed.submitted(st)
 		c.typed = nil
 	case c.m.launch.PromptProtocol.OnUnknown == profiles.Type: // it may show nothing of it
-	case time.Since(c.typed.at) < typeAgain:
+	case c.typed.mayCome(t.Unread()):
 		return false, fault.New(fault.Timeout, "it does not show what was typed")
 	default:
-		c.typed = nil
+		c.typed, c.late = nil, c.typed.id
 	}
 	return done, nil
 }
@@ -121,9 +133,20 @@ func (c *mailTyper) resume(ctx context.Context, text string) (done bool, err err
 // left it. A question that came up meanwhile is not for us to answer.
 func (c *mailTyper) submit(ctx context.Context, t *host.InputLock, text string) error {
 	key := c.m.launch.PromptProtocol.Submit
-	r := c.screen.until(ctx, submitWait, func(r screen.Reading) bool { return r.Holds(text) })
+	limit := submitWait
+	if c.typed.again { // what was typed first may still come
+		limit += c.screen.quiet
+	}
+	arrived := func(r screen.Reading) bool {
+		rests := !c.typed.again || time.Since(c.m.host.Status().LastOutputAt) > c.screen.quiet
+		return r.Times(text) > 1 || r.Holds(text) && rests && t.Unread() == 0
+	}
+	r := c.screen.until(ctx, limit, arrived)
 	if c.typed.seen = r.Holds(text); r.Times(text) > 1 {
 		return c.erase(ctx, t, r, text)
+	}
+	if !arrived(r) && c.typed.seen {
+		return fault.New(fault.Timeout, "it has not read all that was typed")
 	}
 	for range submitTries {
 		if r.State == screen.Asking {

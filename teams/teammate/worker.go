@@ -208,6 +208,7 @@ func (m *teammate) attempt(ctx context.Context, argv []string, input []byte, id,
 		Pipes: true, Stdin: append(input, '\n'), Stdout: io.MultiWriter(all...), Stderr: said,
 	})
 	end.end()
+	m.count(ctx, id, end.usage)
 	if end.found { // not the events, but what the agent says
 		out = &tail{limit: maxResult}
 		_, _ = io.WriteString(out, end.text)
@@ -226,6 +227,16 @@ func (m *teammate) attempt(ctx context.Context, argv []string, input []byte, id,
 		return "", why
 	}
 	return out.String(), failure{}
+}
+
+// count keeps what a task has cost with it.
+func (m *teammate) count(ctx context.Context, id string, u api.Usage) {
+	if u == (api.Usage{}) {
+		return
+	}
+	if err := m.o.Service.AddUsage(context.WithoutCancel(ctx), m.o.Team, id, u); err != nil {
+		m.o.Log.Warn("keep what a task has cost", "error", err)
+	}
 }
 
 // failure is why a task failed: what the task keeps, and what is said of it in the pane.

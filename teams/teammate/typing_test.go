@@ -1,0 +1,150 @@
+package teammate
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+)
+
+// slowAgent shows its prompt at once, and listens once the file go is there: then it does
+// what $1 says, and from then on shows what is typed and writes down what is submitted.
+const slowAgent = `stty raw -echo
+draw() { printf '\033[2J\033[H❯ %s' "$line"; }
+draw
+while [ ! -e go ]; do sleep 0.02; done
+eval "$1"
+while :; do
+	chunk=$(dd bs=65536 count=1 2>/dev/null; echo .)
+	chunk=${chunk%.}
+	[ "$chunk" ] || exit
+	case "$chunk" in
+	*"$(printf '\r')"*) printf '%s\n' "$line$chunk" | tr -d '\r' >>taken; line= ;;
+	*) line=$line$chunk ;;
+	esac
+	draw
+done`
+
+// typist types into a slow agent.
+func typist(t *testing.T, does string) (c *mailTyper, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	h, err := host.New(host.Options{ID: filepath.Base(dir) + t.Name(), Screen: true, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	protocol := profiles.PromptProtocol{Ready: []string{`^❯`}, Quiet: 100 * time.Millisecond}.WithDefaults()
+	w, err := newWatcher(h, protocol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := h.Run(context.Background(), host.Command{Argv: []string{"sh", "-c", slowAgent, "sh", does}, Dir: dir, Env: os.Environ()})
+		ended <- err
+	}()
+	t.Cleanup(func() {
+		if _, err := h.End(context.Background(), 0, 5*time.Second); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		_ = h.Close()
+	})
+	c = &mailTyper{m: &teammate{host: h, launch: panes.LaunchRecord{PromptProtocol: &protocol}}, screen: w}
+	eventually(t, "its prompt is there", func() bool { return w.read(t.Context()).Shows() })
+	return c, dir
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within 30 s: %s", what)
+		}
+	}
+}
+
+// types calls enter until the text has been taken.
+func (c *mailTyper) types(t *testing.T, text, id string) {
+	t.Helper()
+	eventually(t, "it is taken: "+text, func() bool { return c.enter(t.Context(), text, id, time.Now()) == nil })
+}
+
+// taken is what the agent was given.
+func taken(t *testing.T, dir string, n int) (lines []string) {
+	t.Helper()
+	eventually(t, "it has written down what it was given", func() bool {
+		data, _ := os.ReadFile(filepath.Join(dir, "taken"))
+		lines = strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+		return len(lines) >= n && lines[0] != ""
+	})
+	return lines
+}
+
+// listen lets the agent listen.
+func listen(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What an agent has not read yet is not typed again, however long it takes.
+func TestXH03_UnreadIsNotTypedAgain(t *testing.T) {
+	c, dir := typist(t, "")
+	const text = "a text that is to come once"
+	for range 2 {
+		if err := c.enter(t.Context(), text, "1", time.Now()); fault.CodeOf(err) != fault.Timeout || c.typed == nil {
+			t.Fatalf("typed %+v: %v", c.typed, err)
+		}
+		c.typed.at = time.Now().Add(-2 * typeAgain)
+	}
+	listen(t, dir)
+	c.types(t, text, "1")
+	if got := taken(t, dir, 1); !slices.Equal(got, []string{text}) {
+		t.Errorf("it was given %q", got)
+	}
+}
+
+// What was typed before an agent listens, and is lost, is typed again, once.
+func TestXH03_LostIsTypedAgain(t *testing.T) {
+	c, dir := typist(t, "dd bs=65536 count=1 >lost 2>/dev/null; draw")
+	const text = "a text that is lost at first"
+	if err := c.enter(t.Context(), text, "1", time.Now()); fault.CodeOf(err) != fault.Timeout {
+		t.Fatal(err)
+	}
+	listen(t, dir)
+	eventually(t, "it has lost what was typed", func() bool {
+		lost, _ := os.ReadFile(filepath.Join(dir, "lost"))
+		return string(lost) == text
+	})
+	c.typed.unread, c.typed.at = time.Time{}, time.Now().Add(-2*typeAgain)
+	c.types(t, text, "1")
+	if got := taken(t, dir, 1); !slices.Equal(got, []string{text}) {
+		t.Errorf("it was given %q", got)
+	}
+}
+
+// Texts arrive as they are, whatever they begin with.
+func TestXH03_OddTexts(t *testing.T) {
+	c, dir := typist(t, "")
+	listen(t, dir)
+	texts := []string{"/help me", "!ls", "@nobody knows", "#note", "?", "grüße 漢字 עברית 🙂", "> quoted", "ends with a colon:", "x"}
+	for i, text := range texts {
+		c.types(t, text, string(rune('a'+i)))
+	}
+	if got := taken(t, dir, len(texts)); !slices.Equal(got, texts) {
+		t.Errorf("it was given %q", got)
+	}
+}

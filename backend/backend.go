@@ -173,6 +173,18 @@ type Lister interface {
 	ListAll(ctx context.Context) ([]Pane, error)
 }
 
+// Looker tells with one look what List and Self would tell with two.
+type Looker interface {
+	Look(ctx context.Context) (Surroundings, error)
+}
+
+// Surroundings are our panes, and the pane of this process with those in its window.
+type Surroundings struct {
+	Ours   []Pane
+	Self   *Pane // nil: this process is in no pane of this terminal
+	Window []Pane
+}
+
 // Attacher tells how a person gets to see the panes of a backend that is not in
 // front of them, as an argv to run in their terminal.
 type Attacher interface {

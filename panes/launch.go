@@ -198,28 +198,36 @@ func failPending(out []Launched, err error) {
 	}
 }
 
-// view gathers what Place needs to know. Both questions are asked at once: each is
-// a program to run.
+// view gathers what Place needs to know.
 func (m *Manager) view(ctx context.Context, c Choice, team string) (View, error) {
-	var v View
-	var marked []backend.Pane
-	var errs [2]error
-	each(2, func(i int) {
-		if i == 0 {
-			marked, errs[0] = c.Backend.List(ctx)
-			return
-		}
-		self, window, ok, err := c.Backend.Self(ctx)
-		if errs[1] = err; ok {
-			v.Lead, v.Window = &self, window
-		}
-	})
-	for _, p := range marked {
+	s, err := surroundings(ctx, c.Backend)
+	v := View{Lead: s.Self, Window: s.Window}
+	for _, p := range s.Ours {
 		if p.Mark.Base == m.baseKey && p.Mark.Team == team {
 			v.Ours = append(v.Ours, p)
 		}
 	}
-	return v, errors.Join(errs[:]...)
+	return v, err
+}
+
+// surroundings looks around, once if the backend can; else both questions are asked at
+// the same time, since each may be a program to run.
+func surroundings(ctx context.Context, b backend.Backend) (s backend.Surroundings, err error) {
+	if l, ok := backend.As[backend.Looker](b); ok {
+		return l.Look(ctx)
+	}
+	var errs [2]error
+	each(2, func(i int) {
+		if i == 0 {
+			s.Ours, errs[0] = b.List(ctx)
+			return
+		}
+		self, window, ok, err := b.Self(ctx)
+		if errs[1] = err; ok {
+			s.Self, s.Window = &self, window
+		}
+	})
+	return s, errors.Join(errs[:]...)
 }
 
 // lockTerminal takes the lock of one terminal server.

@@ -50,10 +50,11 @@ func (m *Manager) Orphans(ctx context.Context) ([]Orphan, error) {
 	if err != nil {
 		return nil, errors.Join(err, paneErr, recErr)
 	}
-	running, err := markedProcesses()
+	table, err := signals.Snapshot()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("look for processes: %w", err), paneErr, recErr)
 	}
+	running := table.ByMark()
 	var out []Orphan
 	for _, t := range marked {
 		if len(claims.Owners[t.Host]) == 0 {
@@ -116,21 +117,6 @@ func (m *Manager) inUse(ctx context.Context) []Choice {
 	return out
 }
 
-// markedProcesses are what runs, by the host whose id it carries.
-func markedProcesses() (map[string][]signals.Process, error) {
-	table, err := signals.Snapshot()
-	if err != nil {
-		return nil, err
-	}
-	out := map[string][]signals.Process{}
-	for _, p := range table.All() {
-		if id, ok := p.Variable(signals.Mark); ok && id != "" {
-			out[id] = append(out[id], p)
-		}
-	}
-	return out, nil
-}
-
 // recorded are the members of whom there are records, whatever became of their teams.
 func (m *Manager) recorded() ([]Owner, error) {
 	teams, err := m.opt.Dir.ReadDir("leadlight")
@@ -191,7 +177,7 @@ func (m *Manager) orphanRecord(ctx context.Context, o Owner, claims Claims, runn
 	return []Orphan{{
 		Kind: "record", What: path.Join("leadlight", o.Team, "hosts", o.Agent+".json"), Why: "no team names its host", Kept: kept,
 		remove: func(ctx context.Context) error {
-			if _, err := m.proveOrphan(ctx, t, m.asking(ctx)); err != nil {
+			if _, err := m.proveOrphan(ctx, t, m.asking(ctx), new(signals.Processes)); err != nil {
 				return err
 			}
 			return m.records.Forget(o.Team, o.Agent)
@@ -211,7 +197,7 @@ func leftOf(t Target) (string, error) {
 // Left finds what a host that is proved to be gone has left running.
 func (m *Manager) Left(ctx context.Context, t Target) (Orphan, bool) {
 	gone := func(ctx context.Context) (ownHost, error) {
-		h, err := m.prove(ctx, t, m.asking(ctx))
+		h, err := m.prove(ctx, t, m.asking(ctx), new(signals.Processes))
 		if err == nil && h.seen.state != signals.Gone {
 			err = errors.New("its host may run")
 		}

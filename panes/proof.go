@@ -44,7 +44,7 @@ type ownHost struct {
 // prove tells whether the target is the host of the member it is said to be: the host
 // says so itself; or no other member's roster entry names it, and what runs under its id
 // is that member's. What cannot be looked at is fault.Unproven.
-func (m *Manager) prove(ctx context.Context, t Target, claims func() (Claims, error)) (ownHost, error) {
+func (m *Manager) prove(ctx context.Context, t Target, claims func() (Claims, error), look *signals.Processes) (ownHost, error) {
 	h := ownHost{Target: t, seen: m.sight(ctx, t.Team, t.Agent, t.Host)}
 	if err := checkHostID(t.Host); err != nil {
 		return h, unproven("the roster names no host for %s: %w", t.Agent, err)
@@ -62,19 +62,19 @@ func (m *Manager) prove(ctx context.Context, t Target, claims func() (Claims, er
 			return h, unproven("the rosters name one host for %s and for %s", self, other)
 		}
 	}
-	err = m.proveProcesses(ctx, &h)
+	err = m.proveProcesses(ctx, &h, look)
 	return h, err
 }
 
 // launched is the proof of a host that this very call has launched.
-func (m *Manager) launched(ctx context.Context, t Target, _ func() (Claims, error)) (ownHost, error) {
+func (m *Manager) launched(ctx context.Context, t Target, _ func() (Claims, error), _ *signals.Processes) (ownHost, error) {
 	return ownHost{Target: t, seen: m.sight(ctx, t.Team, t.Agent, t.Host)}, nil
 }
 
 // proveOrphan is prove for a host that no roster names. A roster that cannot be read may
 // name it.
-func (m *Manager) proveOrphan(ctx context.Context, t Target, claims func() (Claims, error)) (ownHost, error) {
-	h, err := m.prove(ctx, t, claims)
+func (m *Manager) proveOrphan(ctx context.Context, t Target, claims func() (Claims, error), look *signals.Processes) (ownHost, error) {
+	h, err := m.prove(ctx, t, claims, look)
 	if err != nil {
 		return h, err
 	}
@@ -106,17 +106,18 @@ func (m *Manager) asking(ctx context.Context) func() (Claims, error) {
 
 // proveProcesses looks at what runs under the id of a host that does not answer. A place
 // from which the host's own process cannot be seen does not show what it started, either.
-func (m *Manager) proveProcesses(ctx context.Context, h *ownHost) error {
+func (m *Manager) proveProcesses(ctx context.Context, h *ownHost, look *signals.Processes) error {
 	if h.seen.known() && h.seen.state == signals.Unknown {
 		return unproven("%s", h.seen.why)
 	}
 	if h.seen.known() && h.seen.state == signals.Alive && !m.isHost(ctx, h) {
 		return unproven("its record names process %d, which is no host of it", h.seen.record.Process.PID)
 	}
-	left, err := signals.Marked(h.Host)
+	table, err := look.Last()
 	if err != nil {
 		return unproven("its processes cannot be looked for: %w", err)
 	}
+	left := table.Marked(h.Host)
 	for _, p := range left {
 		if m.startedFor(p, h.Target) {
 			return nil

@@ -40,7 +40,7 @@ type Stopper struct {
 	m          *Manager
 	term, kill time.Duration
 	processes  signals.Processes // one look at the machine for all
-	prove      func(ctx context.Context, t Target, claims func() (Claims, error)) (ownHost, error)
+	prove      func(ctx context.Context, t Target, claims func() (Claims, error), look *signals.Processes) (ownHost, error)
 	once       sync.Once
 	claims     Claims
 	err        error // of claims
@@ -79,7 +79,7 @@ func (s *Stopper) endAll(ctx context.Context, set []Target) []StopResult {
 // End asks the host to end all that it has started: TERM, and KILL after the limit. If
 // the host is mute or gone, that is done from outside, the host last. Its pane stays.
 func (s *Stopper) End(ctx context.Context, t Target) StopResult {
-	h, err := s.prove(ctx, t, s.asked(ctx))
+	h, err := s.prove(ctx, t, s.asked(ctx), &s.processes)
 	if err != nil {
 		return StopResult{Outcome: state.Unproven, Reason: fault.Of(err).Message}
 	}

@@ -221,8 +221,25 @@ func (t Table) marked(host string) (found []Process, vanished bool) {
 	return found, vanished
 }
 
+// ByMark returns what runs by the host whose id it carries, as Marked sees it.
+func (t Table) ByMark() map[string][]Process {
+	found := map[string][]Process{}
+	for _, pid := range slices.Sorted(maps.Keys(t.byPID)) {
+		p := t.byPID[pid]
+		if p.zombie || p.kernel {
+			continue
+		}
+		if host, ok := t.facts.mark(p); ok && host != "" {
+			found[host] = append(found[host], described(p))
+		}
+	}
+	return found
+}
+
 func described(p Process) Process {
-	p.Argv = argv(p.PID)
+	if !p.kernel { // a thread of the kernel has no arguments
+		p.Argv = argv(p.PID)
+	}
 	return p
 }
 
@@ -239,6 +256,9 @@ func markIn(environ [][]byte) string { return valueIn(environ, Mark) }
 // Variable returns a variable of the environment that the process was started with; ok
 // is false where that may not be read.
 func (p Process) Variable(name string) (value string, ok bool) {
+	if p.kernel {
+		return "", true
+	}
 	variables, ok := environ(p.PID)
 	return valueIn(variables, name), ok
 }

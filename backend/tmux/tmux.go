@@ -184,22 +184,41 @@ func pause(ctx context.Context) {
 // Self returns the pane of this process: the one in TMUX_PANE, if TMUX names this very
 // server and the server still has it.
 func (b *Backend) Self(ctx context.Context) (backend.Pane, []backend.Pane, bool, error) {
-	id := b.inPane()
-	if id == "" {
+	if b.inPane() == "" {
 		return backend.Pane{}, nil, false, nil // inside something else, or nothing
 	}
-	in, _, _ := ParseInside(b.getenv("TMUX"))
 	rows, err := b.rows(ctx)
 	if err != nil {
 		return backend.Pane{}, nil, false, err
 	}
-	self, ok := find(rows, id)
-	// Another server may have taken over the socket since this pane was made.
-	if !ok || !strings.HasPrefix(self.Server, strconv.Itoa(in.PID)+".") {
+	self, window := b.self(rows)
+	if self == nil {
 		return backend.Pane{}, nil, false, nil
 	}
-	window := panes(rows, func(r row) bool { return r.Window == self.Window })
-	return self.Pane, window, true, nil
+	return *self, window, true, nil
+}
+
+// self finds the pane of this process, nil if there is none, and the panes of its window.
+func (b *Backend) self(rows []row) (*backend.Pane, []backend.Pane) {
+	in, _, _ := ParseInside(b.getenv("TMUX"))
+	self, ok := find(rows, b.inPane())
+	// Another server may have taken over the socket since this pane was made.
+	if !ok || !strings.HasPrefix(self.Server, strconv.Itoa(in.PID)+".") {
+		return nil, nil
+	}
+	return &self.Pane, panes(rows, func(r row) bool { return r.Window == self.Window })
+}
+
+// Look implements backend.Looker.
+func (b *Backend) Look(ctx context.Context) (backend.Surroundings, error) {
+	rows, err := b.rows(ctx)
+	if err != nil {
+		return backend.Surroundings{}, err
+	}
+	b.notice(rows)
+	s := backend.Surroundings{Ours: panes(rows, ours)}
+	s.Self, s.Window = b.self(rows)
+	return s, nil
 }
 
 // inPane is the pane of this server that the variables name; "": none.

@@ -1,0 +1,107 @@
+package integration_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// counted is what a verb costs: files that it opened or tried to open, and programs that
+// it ran besides itself.
+type counted struct{ opens, programs int }
+
+// count runs leadlight under strace, which sees every call of it and of what it starts.
+// The hosts are not among them: a terminal starts those.
+func (r *rig) count(args ...string) counted {
+	r.t.Helper()
+	trace := r.path("trace")
+	cmd := exec.Command("strace", append([]string{"-f", "-qq", "-e", "trace=open,openat,openat2,execve", "-e", "signal=none", "-o", trace, r.bin}, args...)...)
+	cmd.Dir, cmd.Env = r.path("work"), r.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		r.t.Fatalf("%q: %v\n%s", args, err, out)
+	}
+	lines, err := os.ReadFile(trace)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	started := regexp.MustCompile(`(?m)(?:execve\(.*|<\.\.\. execve resumed>.*)= 0$`)
+	opened := regexp.MustCompile(`(?m)^\d+ +open(?:at2?)?\(`)
+	return counted{len(opened.FindAll(lines, -1)), len(started.FindAll(lines, -1)) - 1}
+}
+
+// strangers starts n processes that are nothing of ours.
+func strangers(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		c := exec.Command("sleep", "1000")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		})
+	}
+}
+
+// TestCountsOfAVerb: what a verb on ten teammates opens and starts is bounded, and does
+// not grow with what else runs on the machine.
+func TestCountsOfAVerb(t *testing.T) {
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skip("strace is not here")
+	}
+	for _, others := range []int{0, 200} {
+		t.Run(fmt.Sprintf("beside_%d_processes", others), func(t *testing.T) {
+			r := newRig(t, windowSize)
+			var file strings.Builder
+			file.WriteString("team: ten\nmembers:\n")
+			for i := range 10 {
+				fmt.Fprintf(&file, "  - {name: m%d, command: [sleep, '1000']}\n", i)
+			}
+			if err := os.WriteFile(filepath.Join(r.path("work"), "leadlight.yaml"), []byte(file.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			strangers(t, others)
+			for _, verb := range []struct {
+				args            string
+				opens, programs int
+			}{
+				{"up --detach", 700, 5},
+				{"ps", 120, 0},
+				{"gc", 300 + 2*processes(t), 1}, // it asks every process whose it is
+				{"stop m0 --timeout 1s", 300, 2},
+				{"stop --all --timeout 1s", 3000, 4},
+			} {
+				if strings.HasPrefix(verb.args, "stop --all") {
+					r.must("restart", "m0") // all ten are ended
+				}
+				got := r.count(strings.Fields(verb.args)...)
+				t.Logf("%s opens %d files and runs %d programs", verb.args, got.opens, got.programs)
+				if got.opens > verb.opens || got.programs > verb.programs {
+					t.Errorf("%s opens %d files and runs %d programs; at most %d and %d", verb.args, got.opens, got.programs, verb.opens, verb.programs)
+				}
+			}
+			r.must("down", "--force")
+		})
+	}
+}
+
+// processes counts those that there are.
+func processes(t *testing.T) (n int) {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if _, err := strconv.Atoi(e.Name()); err == nil {
+			n++
+		}
+	}
+	return n
+}

@@ -61,6 +61,7 @@ func layers() []rule {
 		{"teams/store/maildir", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger teams/store/mailbox", "the other mailbox, on the ground of L0"},
 		{"teams/store/jetstream/natstest", ground, "", "a real engine for tests knows nothing of what is kept there"},
 		{"teams/store/jetstream", l1, "teams/store internal/rawjson teams/store/document", "an engine's entries, in the form that the files have"},
+		{"teams/store/remote", l1, "teams/store teams/api/rpc", "a store in another process, by the API's two halves"},
 		{"teams/store/storetest", l1, "teams/store", "the suite knows the contract and no store"},
 		{"backend/backendtest", l1, "backend", "the suite knows the contract and no terminal"},
 		{"backend/iterm2/wire", l0, "", "iterm2's language, for the backend and for the server it is tested with"},

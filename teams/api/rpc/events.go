@@ -67,6 +67,13 @@ func (c *Client) TeamRunEvents(ctx context.Context, p api.TeamRunFilter, begin f
 	}})
 }
 
+// Listen calls a method that begins to tell something by the notification event: begin
+// after the answer, and each for every notification, until ctx ends or the connection
+// does, which is the error. A client subscribes once.
+func (c *Client) Listen(ctx context.Context, method string, params any, event string, begin, each func()) error {
+	return c.listen(ctx, listening{method, params, nil, event, begin, func(json.RawMessage) error { each(); return nil }})
+}
+
 // listening is one subscription: what is called, and what is told then.
 type listening struct {
 	method string

@@ -2,8 +2,11 @@ package jetstream
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -141,7 +144,10 @@ func (m mail) put(ctx context.Context, in *teamCopy, msg store.Message) error {
 	if err != nil {
 		return err
 	}
-	if _, err := m.e.put(ctx, write{subject: m.e.subject("mail", in.id, token(msg.To)), value: data}); err != nil {
+	// A message of one id is put into one box once: who lost the answer may send it again.
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %s", in.id, token(msg.To), msg.ID))
+	w := write{subject: m.e.subject("mail", in.id, token(msg.To)), value: data, id: hex.EncodeToString(sum[:])}
+	if _, err := m.e.put(ctx, w); err != nil {
 		return err
 	}
 	return m.e.still(ctx, in)

@@ -24,6 +24,14 @@ type SendSpec struct {
 	Type string
 }
 
+// inState is a teammate's state with its reason, where that says more.
+func inState(m api.Member) string {
+	if m.Reason == "" || m.Reason == m.State {
+		return m.State
+	}
+	return m.State + ": " + m.Reason
+}
+
 // Send puts a message into the box of a member: fault.RecipientNotFound,
 // fault.RecipientInactive, fault.InvalidType. When it returns, the message is on
 // disk. The sender is whoever calls; a teammate cannot send in another's name.
@@ -97,7 +105,7 @@ func (s *Service) recipient(ctx context.Context, t store.Team, to string) (strin
 			WithHint("send in the name of a member: --as NAME")
 	}
 	if seen := s.observeOne(ctx, t, *m); !seen.Live() {
-		return "", fault.New(fault.RecipientInactive, "teammate %s is %s: %s", m.Name, seen.State, orDefault(seen.Reason, "it is gone")).
+		return "", fault.New(fault.RecipientInactive, "teammate %s is %s", m.Name, inState(seen)).
 			WithHint("leadlight restart %s starts it again", m.Name)
 	}
 	return m.Name, nil

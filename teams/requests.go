@@ -2,6 +2,7 @@ package teams
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -66,6 +67,9 @@ func (s *Service) editRequests(ctx context.Context, team string, change func(*re
 		r.Permissions = trimmed(r.Permissions, func(p api.Permission) bool { return p.Status == api.RequestOpen })
 		return changed, err
 	})
+	if errors.Is(err, fault.Rejected) || errors.Is(err, fault.PlanNotFound) || errors.Is(err, fault.RequestNotFound) {
+		return err // it says itself what is wrong
+	}
 	if err != nil {
 		return fmt.Errorf("write the requests of team %s: %w", team, err)
 	}

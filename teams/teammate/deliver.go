@@ -176,8 +176,12 @@ func (c *mailTyper) askToEnd(ctx context.Context, msg batch, since time.Time) er
 		return c.enter(ctx, protocol.Quit, msg.ID, since)
 	}
 	f, _ := store.ParseFrame(msg.Text)
-	return c.enter(ctx, fmt.Sprintf("%sPlease finish and end (%s). Run: leadlight approve %s - or refuse: "+
-		"leadlight deny %s --reason WHY", header(msg.Message), teams.Quoted(f.Reason), f.RequestID, f.RequestID), msg.ID, since)
+	why := ""
+	if reason := strings.TrimSpace(f.Reason); reason != "" {
+		why = " (" + teams.Quoted(reason) + ")"
+	}
+	return c.enter(ctx, fmt.Sprintf("%sPlease finish and end%s. Run: leadlight approve %s - or refuse: "+
+		"leadlight deny %s --reason WHY", header(msg.Message), why, f.RequestID, f.RequestID), msg.ID, since)
 }
 
 // quitLimit is how long a program may take to end after it was asked to.

@@ -33,13 +33,15 @@ func (m *teammate) waitRestart(ctx context.Context, e panes.ExitRecord, again in
 	}
 	pause := restartPause << again
 	m.print("%s %s; it is started again in %s", m.o.Agent, e.Reason, pause)
-	m.show(api.StateStarting, "", fmt.Sprintf("%s, is started again (%d of %d)", e.Reason, again+1, maxRestarts))
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-m.host.Closing():
-	case <-timer.C:
+	for left := pause; left > 0; left -= time.Second {
+		m.show(api.StateWaiting, "", fmt.Sprintf("%s, starts again in %s (%d of %d)", e.Reason, left, again+1, maxRestarts))
+		select {
+		case <-ctx.Done():
+			return false
+		case <-m.host.Closing():
+			return false
+		case <-time.After(time.Second):
+		}
 	}
 	return !m.closing() && ctx.Err() == nil
 }

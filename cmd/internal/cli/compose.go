@@ -198,17 +198,23 @@ func (c *composition) viewer(m backend.Mark) []string {
 	return []string{"leadlight", "attach", m.Agent, "--team", m.Team, "--base-dir", c.settings.BaseDir.V}
 }
 
+// inProcess is the client's word for teammates without a pane. They are processes here.
+const inProcess = "in-process"
+
 // wantedBackend is the backend that is asked for, auto if none is, and by what.
 func (a *app) wantedBackend(s *config.Settings) (kind, why string) {
 	if s.Backend.Origin.Layer != config.Default {
+		if s.Backend.V == inProcess {
+			return panes.Headless, inProcess + ", asked for by " + s.Backend.Origin.String() + ", is headless here"
+		}
 		return s.Backend.V, "asked for by " + s.Backend.Origin.String()
 	}
 	mode, file := config.ClaudeMode(a.getenv)
 	switch mode {
 	case "tmux":
 		return "tmux", "teammateMode in " + file
-	case "in-process":
-		return panes.Headless, "teammateMode in-process in " + file
+	case inProcess:
+		return panes.Headless, "teammateMode " + inProcess + " in " + file + ", is headless here"
 	case panes.ITerm2:
 		if a.besideITerm2(s) {
 			return panes.ITerm2, "teammateMode iterm2 in " + file

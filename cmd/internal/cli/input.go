@@ -166,7 +166,7 @@ func ids(lists []string) ([]string, error) {
 	var out []string
 	for _, list := range lists {
 		for id := range strings.SplitSeq(list, ",") {
-			id, err := taskID(id)
+			id, err := taskID(strings.TrimSpace(id))
 			if err != nil {
 				return nil, err
 			}
@@ -186,9 +186,9 @@ func first(args []string) string {
 	return args[0]
 }
 
-// taskID checks the form of a task's id; #7 is 7.
+// taskID checks the form of a task's id, which is taken as it is; only #7 is 7.
 func taskID(s string) (string, error) {
-	id := strings.TrimPrefix(strings.TrimSpace(s), "#")
+	id := strings.TrimPrefix(s, "#")
 	if id == "" || len(id) > 18 || strings.Trim(id, "0123456789") != "" {
 		return "", usage("%q is not the id of a task", store.Shown(s)).WithHint("leadlight task ls lists the tasks with their ids")
 	}

@@ -69,14 +69,17 @@ func (f *FS) remove(moved []string) error {
 	return nil
 }
 
-// Remains lists the teams whose removal was cut off: the folder of the roster still
-// has the name under which it is removed.
+// Remains lists the teams whose removal was cut off (the folder of the roster still has
+// the name under which it is removed), and the locks of teams that are gone.
 func (r roster) Remains(context.Context) ([]store.Remain, error) {
+	out, err := r.f.oldLocks()
+	if err != nil {
+		return nil, err
+	}
 	entries, err := r.f.dir.ReadDir("teams")
 	if missing(err) {
-		return nil, nil
+		return out, nil
 	}
-	var out []store.Remain
 	for _, e := range entries {
 		folder := "teams/" + e.Name()
 		team, _, ok := strings.Cut(e.Name(), deletedMark)

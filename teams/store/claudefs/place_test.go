@@ -1,6 +1,7 @@
 package claudefs_test
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
 )
@@ -270,5 +273,50 @@ func TestXH10_CreateTakesNothingOver(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), b.path("leadlight/alpha/archive/before-")) {
 		t.Errorf("it did not say where the old ones are: %s", log.String())
+	}
+}
+
+func TestXS22_LocksOfTeamsThatAreGone(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	for _, team := range []string{"gone", "held", "kept", "young"} {
+		b.ok(b.Roster().Create(t.Context(), store.Team{Name: team}))
+		_, err := b.Mail().Put(t.Context(), team, "builder", store.Message{From: "a", Text: "x"})
+		b.ok(err)
+		if team != "kept" {
+			b.ok(b.Roster().Delete(t.Context(), team))
+		}
+		old := time.Now().Add(-time.Hour)
+		locks, err := os.ReadDir(b.path("leadlight/" + team + "/locks"))
+		b.ok(err)
+		for _, l := range locks {
+			if team != "young" {
+				b.ok(os.Chtimes(b.path("leadlight/"+team+"/locks/"+l.Name()), old, old))
+			}
+		}
+	}
+	dir, err := files.Open(b.path("leadlight/held/locks"))
+	b.ok(err)
+	defer dir.Close()
+	held, err := lock.Try(dir, "host-bob", "teammate")
+	b.ok(err)
+	old := time.Now().Add(-time.Hour)
+	for _, name := range []string{"host-bob", ".host-bob"} {
+		b.ok(os.Chtimes(b.path("leadlight/held/locks/"+name), old, old))
+	}
+	remains, err := b.Roster().Remains(t.Context())
+	if err != nil || len(remains) != 1 || remains[0].What != b.path("leadlight/gone/locks") {
+		t.Fatalf("%+v %v", remains, err)
+	}
+	b.ok(remains[0].Remove(t.Context()))
+	if b.exists("leadlight/gone") {
+		t.Error("the folder is there")
+	}
+	held.Release()
+	if remains, err = b.Roster().Remains(t.Context()); err != nil || len(remains) != 1 {
+		t.Fatalf("after its release: %+v %v", remains, err)
+	}
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "held"}))
+	if err := remains[0].Remove(t.Context()); !errors.Is(err, fault.Rejected) {
+		t.Errorf("of a team that is there again: %v", err)
 	}
 }

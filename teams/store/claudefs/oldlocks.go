@@ -1,0 +1,85 @@
+package claudefs
+
+import (
+	"context"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/lock"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/ledger"
+)
+
+// oldLocks lists the lock folders of teams that are gone: nothing else is left of them,
+// and nobody has used a lock for a while.
+func (f *FS) oldLocks() ([]store.Remain, error) {
+	entries, err := f.dir.ReadDir(path.Dir(ledger.Folder("x")))
+	if missing(err) {
+		return nil, nil
+	}
+	var out []store.Remain
+	for _, e := range entries {
+		team := e.Name()
+		if store.CheckTeam(team) != nil || !f.onlyLocks(team) {
+			continue
+		}
+		out = append(out, store.Remain{What: f.dir.Join(locksFolder(team)), Why: "team " + team + " is deleted, and nobody holds its locks",
+			Remove: func(ctx context.Context) error { return f.removeLocks(ctx, team) }})
+	}
+	return out, err
+}
+
+// onlyLocks tells whether old locks are all that there is of a team.
+func (f *FS) onlyLocks(team string) bool {
+	entries, err := f.dir.ReadDir(ledger.Folder(team))
+	if err != nil || len(entries) != 1 || entries[0].Name() != path.Base(locksFolder(team)) || f.exists("teams/"+team) || f.exists("tasks/"+team) {
+		return false
+	}
+	all, err := f.dir.ReadDir(locksFolder(team))
+	for _, l := range all {
+		if info, statErr := l.Info(); err != nil || statErr != nil || time.Since(info.ModTime()) < removalTime || !l.Type().IsRegular() {
+			return false
+		}
+		if busy, err := lock.Busy(f.dir, locksFolder(team)+"/"+l.Name()); busy || err != nil {
+			return false
+		}
+	}
+	return err == nil && !f.removing(team)
+}
+
+// removing tells whether a folder of that team is about to be removed.
+func (f *FS) removing(team string) bool {
+	entries, err := f.dir.ReadDir("teams")
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), team+deletedMark) {
+			return true
+		}
+	}
+	return err != nil && !missing(err)
+}
+
+// removeLocks looks once more, while nobody can create the team.
+func (f *FS) removeLocks(ctx context.Context, team string) error {
+	if !f.onlyLocks(team) {
+		return fault.New(fault.Rejected, "team %s is there again, or somebody holds a lock of it", team)
+	}
+	dir, err := f.locks(team)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	held, err := lock.Acquire(ctx, dir, rosterLock, "remove locks", f.opts.LockTimeout)
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	if f.exists("teams/" + team) {
+		return fault.New(fault.Rejected, "team %s is there again", team)
+	}
+	if err := f.dir.RemoveAll(locksFolder(team)); err != nil {
+		return err
+	}
+	return f.dir.Remove(ledger.Folder(team))
+}

@@ -121,9 +121,20 @@ func (g *growing) String() string {
 // comes over the rig's own.
 func (r *rig) start(env []string, args ...string) *running {
 	r.t.Helper()
+	return r.startAt(r.path("work"), env, args...)
+}
+
+// startIn begins a run of leadlight in a folder.
+func (r *rig) startIn(dir string, args ...string) *running {
+	r.t.Helper()
+	return r.startAt(dir, nil, args...)
+}
+
+func (r *rig) startAt(dir string, env []string, args ...string) *running {
+	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	run := &running{cmd: exec.CommandContext(ctx, r.bin, args...), cancel: cancel}
-	run.cmd.Dir, run.cmd.Env = r.path("work"), append(append([]string{}, r.env...), env...)
+	run.cmd.Dir, run.cmd.Env = dir, append(append([]string{}, r.env...), env...)
 	run.cmd.Stdout, run.cmd.Stderr = &run.out, &run.errs
 	if err := run.cmd.Start(); err != nil {
 		cancel()

@@ -30,7 +30,7 @@ const doerProfile = `{kind: interactive, ready: '^>\s*$', asking: '\(y/n\)\s*$',
 
 var toldOfTask = regexp.MustCompile(`task (\d+) is (?:yours|still in progress)|task (\d+) still waits`)
 
-// stubDoer is LOG.
+// stubDoer is LOG ARG...
 func stubDoer(args []string) {
 	f, err := os.OpenFile(args[0], os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -38,7 +38,7 @@ func stubDoer(args []string) {
 		os.Exit(1)
 	}
 	d := &doer{in: bufio.NewReaderSize(os.Stdin, 64<<10), log: f, name: os.Getenv("LEADLIGHT_AGENT")}
-	d.note("begins")
+	d.note("begins %s", strings.Join(args[1:], " "))
 	for {
 		line, ok := d.line()
 		if !ok {
@@ -48,6 +48,7 @@ func stubDoer(args []string) {
 			answer("approve")
 			return
 		}
+		d.note("hears %.400s", line)
 		if told := toldOfTask.FindStringSubmatch(line); told != nil {
 			d.task(told[1] + told[2])
 		}
@@ -131,7 +132,7 @@ func (d *doer) permission() {
 		os.Exit(1)
 	}
 	now, team := time.Now(), os.Getenv("LEADLIGHT_TEAM")
-	f := store.Frame{Type: store.PermissionRequest, RequestID: "perm-" + d.name, AgentID: d.name, ToolName: "Bash", Description: "run make", Timestamp: store.FormatTime(now)}
+	f := store.Frame{Type: store.PermissionRequest, RequestID: fmt.Sprintf("perm-%s-%d", d.name, now.UnixNano()), AgentID: d.name, ToolName: "Bash", Description: "run make", Timestamp: store.FormatTime(now)}
 	if _, err := fs.Mail().Put(context.Background(), team, store.Lead, store.Message{From: d.name, Text: f.Text(), Timestamp: now}); err != nil {
 		os.Exit(1)
 	}

@@ -149,6 +149,24 @@ func (m *Manager) Guard(ctx context.Context, team, verb string) (release func(),
 	return held.Release, nil
 }
 
+// NoteDown writes down that this process takes a team down. That outlives the team, as its
+// locks do, and can be read while they are held. release ends it.
+func (m *Manager) NoteDown(team string) (release func()) {
+	held, err := lock.Try(m.opt.Dir, downLock(team), "down")
+	if err != nil || held == nil { // it is a word for others only, or another has said it
+		return func() {}
+	}
+	return held.Release
+}
+
+// DownBy returns who has begun to take a team of that name down last, and when.
+func (m *Manager) DownBy(team string) (pid int, at time.Time, ok bool) {
+	pid, _, at, ok = lock.LastHolder(m.opt.Dir, downLock(team))
+	return pid, at, ok
+}
+
+func downLock(team string) string { return OwnPath(team, "locks", "down") }
+
 // LockMember lets one verb at a time start or end a member; the next one waits until
 // limit. release gives it free.
 func (m *Manager) LockMember(ctx context.Context, team, agent, verb string, limit time.Duration) (release func(), err error) {

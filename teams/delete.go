@@ -3,7 +3,9 @@ package teams
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -105,9 +107,18 @@ func refuseActive(t store.Team, seen []api.Member, force bool) error {
 // Down stops every teammate that leadlight started and then, unless keep is set,
 // deletes the team. If one does not end, or the team's own lead runs, it stays.
 func (s *Service) Down(ctx context.Context, team string, o StopOptions, keep bool) (api.Endings, error) {
+	if t, err := s.get(ctx, team); err == nil {
+		defer s.panes.NoteDown(t.Name)()
+	}
 	out, err := s.Stop(ctx, team, nil, o)
 	if err != nil || keep || !out.OK {
 		return out, err
 	}
 	return out, s.DeleteTeam(ctx, team, DeleteOptions{})
+}
+
+// TakenDown tells which other process has begun to take a team down since then.
+func (s *Service) TakenDown(team string, since time.Time) (pid int, yes bool) {
+	pid, at, ok := s.panes.DownBy(team)
+	return pid, ok && pid != os.Getpid() && !at.Before(since.Truncate(time.Millisecond))
 }

@@ -208,6 +208,8 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 		written := entry.Leadlight != nil && settled(entry.Leadlight.State)
 		ghost := !written && (m.State == api.StateLost || (!m.Live() && deref(m.IsActive)))
 		switch {
+		case m.State == api.StateLost && entry.Leadlight != nil:
+			warn(fmt.Sprintf("%s is lost: %s", store.Shown(m.Name), m.Reason), "leadlight restart --lost -t "+t.Name+" starts it again; leadlight gc only writes it down and frees its tasks")
 		case ghost && entry.Leadlight != nil:
 			warn(fmt.Sprintf("%s is %s: %s", store.Shown(m.Name), m.State, m.Reason), "leadlight gc writes it down and frees its tasks")
 		case ghost:

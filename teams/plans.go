@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -133,7 +134,10 @@ func (s *Service) ResolvePlan(ctx context.Context, team, id string, approve bool
 	}
 	f := store.Frame{Type: store.PlanResponse, RequestID: id, Approved: &approve, Feedback: feedback, Timestamp: p.ResolvedAt.String()}
 	if approve {
-		f.PermissionMode = modeAfterPlan(t, asked.From)
+		f.PermissionMode = s.modeAfterPlan(t, asked.From)
+		if err := s.liftPlanMode(ctx, t, asked.From, f.PermissionMode); err != nil {
+			s.notice(fmt.Sprintf("the plan is approved, but %s keeps the permissions of plan mode: %v", asked.From, err))
+		}
 	}
 	return p, s.reply(ctx, t, asked.From, f, func(r *requests) {
 		if found := r.plan(asked.From, id); found != nil {
@@ -142,10 +146,48 @@ func (s *Service) ResolvePlan(ctx context.Context, team, id string, approve bool
 	})
 }
 
-// modeAfterPlan is the permission mode in which a teammate carries its plan out.
-func modeAfterPlan(t store.Team, name string) string {
-	if m := t.Member(name); m != nil && m.Mode != "" && m.Mode != "plan" {
-		return m.Mode
+// modeAfterPlan is the permission mode in which a teammate carries its plan out: its
+// lead's.
+func (s *Service) modeAfterPlan(t store.Team, name string) string {
+	modes := []string{s.leadMode(t)}
+	if m := t.Member(name); m != nil {
+		modes = append(modes, m.Mode)
 	}
-	return "default"
+	for _, mode := range modes {
+		if mode != "" && mode != profiles.ModePlan {
+			return mode
+		}
+	}
+	return profiles.ModeDefault
+}
+
+// liftPlanMode gives a teammate that was in plan mode the mode in which it carries its plan
+// out. A client that speaks the protocol changes it by itself; any other agent that was
+// started so that it may only read is started again, and goes on with its conversation.
+func (s *Service) liftPlanMode(ctx context.Context, t store.Team, name, mode string) error {
+	m, err := memberOf(t, name)
+	if err != nil || m.Leadlight == nil || m.Mode != profiles.ModePlan && !m.PlanModeRequired {
+		return err
+	}
+	rec, err := s.panes.Records().Launch(ctx, t.Name, m.Name)
+	if err != nil || !rec.Plan && m.Mode != profiles.ModePlan {
+		return err
+	}
+	if p, err := s.originOf(rec); err == nil && rec.Kind != profiles.Native && len(p.PlanArgs) > 0 {
+		if !p.CheckMode(mode) {
+			mode = profiles.ModeDefault
+		}
+		next, err := s.buildModeCommand(t, m, rec, mode)
+		if err != nil {
+			return err
+		}
+		_, err = s.restart(ctx, t.Name, m, s.observeOne(ctx, t, m), next, nil)
+		return err
+	}
+	return s.roster.Update(ctx, t.Name, func(now *store.Team) error {
+		if m := now.Member(name); m != nil {
+			m.Mode = mode
+		}
+		return nil
+	})
 }

@@ -228,12 +228,30 @@ func (s *Service) entry(t *store.Team, n *pendingMember) store.Member {
 	now := time.Now()
 	return store.Member{
 		AgentID: n.spec.Name + "@" + t.Name, Name: n.spec.Name, AgentType: n.spec.AgentType, Model: n.spec.Model,
-		Prompt: n.spec.Prompt, Color: n.color, PlanModeRequired: n.spec.PlanMode, JoinedAt: now, Cwd: n.dir, IsActive: ptr(true),
+		Prompt: n.spec.Prompt, Color: n.color, PlanModeRequired: n.spec.PlanMode, JoinedAt: now, Cwd: n.dir, IsActive: ptr(true), Mode: n.permissionMode(),
 		Leadlight: &store.Bookkeeping{
 			Host: n.host, Kind: n.kind, Profile: n.profile.Name, State: api.StateStarting, SpawnedAt: &now,
 			Run: n.spec.Run, RunTask: n.spec.RunTask, Restart: n.spec.Restart, Replaced: n.spec.replaced,
 		},
 	}
+}
+
+// permissionMode is the permission mode that a new entry shows; "" where the profile has
+// no way into one.
+func (n *pendingMember) permissionMode() string {
+	mode, profile := n.mode, n.profile
+	if r := n.spec.again; r != nil {
+		if mode = r.Mode; r.Origin != nil {
+			profile = *r.Origin
+		}
+	}
+	switch {
+	case n.spec.PlanMode:
+		return profiles.ModePlan
+	case n.kind == profiles.Native || profile.CheckMode(mode):
+		return mode
+	}
+	return ""
 }
 
 // sendPrompt puts the first message into each pending member's box, which was emptied

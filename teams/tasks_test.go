@@ -59,7 +59,7 @@ func TestTasks(t *testing.T) {
 	})
 	t.Run("D2_failed is not claimable until released", func(t *testing.T) {
 		failed, err := d.as("b").FailTask(t.Context(), "alpha", "2", "no luck")
-		if err != nil || failed.Status != "failed" || failed.Owner != "" || failed.Failure != "no luck" {
+		if err != nil || failed.Status != "failed" || failed.Owner != "b" || failed.Failure != "no luck" {
 			t.Fatalf("%+v, %v", failed, err)
 		}
 		_, err = d.as("a").ClaimNext(t.Context(), "alpha", 0)

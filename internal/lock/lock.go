@@ -241,24 +241,28 @@ func sign(d *files.Dir, name, verb string, locked *flock.Flock) (bool, error) {
 
 func timeout(d *files.Dir, name string, waited time.Duration) error {
 	holder, hint := "another process", "see who has that file open"
-	if data, err := d.Read(name); err == nil {
-		fields := strings.SplitN(strings.TrimSpace(string(data)), " ", 3)
-		if pid, since, ok := holderOf(fields); ok {
-			age := time.Since(since).Round(100 * time.Millisecond)
-			holder = fmt.Sprintf("process %d (%s), for %s,", pid, strings.Trim(fields[2], `"`), age)
-			hint = fmt.Sprintf("look at process %d; it may be stopped or hang", pid)
-		}
+	if pid, verb, since, ok := LastHolder(d, name); ok {
+		age := time.Since(since).Round(100 * time.Millisecond)
+		holder = fmt.Sprintf("process %d (%s), for %s,", pid, verb, age)
+		hint = fmt.Sprintf("look at process %d; it may be stopped or hang", pid)
 	}
 	return fault.New(fault.LockTimeout, "%s holds the lock %s; gave up after %s", holder, d.Join(name), waited.Round(10*time.Millisecond)).WithHint("%s", hint)
 }
 
-func holderOf(fields []string) (int, time.Time, bool) {
+// LastHolder returns who has signed the lock last, for what, and when; it may have released
+// it since.
+func LastHolder(d *files.Dir, name string) (pid int, verb string, since time.Time, ok bool) {
+	data, err := d.Read(name)
+	if err != nil {
+		return 0, "", time.Time{}, false
+	}
+	fields := strings.SplitN(strings.TrimSpace(string(data)), " ", 3)
 	if len(fields) != 3 {
-		return 0, time.Time{}, false
+		return 0, "", time.Time{}, false
 	}
 	pid, err1 := strconv.Atoi(fields[0])
 	ms, err2 := strconv.ParseInt(fields[1], 10, 64)
-	return pid, time.UnixMilli(ms), err1 == nil && err2 == nil
+	return pid, strings.Trim(fields[2], `"`), time.UnixMilli(ms), err1 == nil && err2 == nil
 }
 
 func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) }

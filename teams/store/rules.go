@@ -75,7 +75,7 @@ func settleStatus(t, old *Task) error {
 	}
 	switch {
 	case t.Failure != "" && t.Failure != old.Failure:
-		t.Status, t.Owner = Pending, ""
+		t.Status = Pending // it keeps who had it
 	case t.Status != Pending:
 		t.Failure = ""
 	}

@@ -227,8 +227,13 @@ func (c *mailTyper) introduction(ctx context.Context) string {
 			others = strings.Join(names, ", ")
 		}
 	}
+	plan := ""
+	if c.m.launch.Plan {
+		plan = " You are in plan mode: first make a plan and change nothing. Hand it in with: leadlight plan submit TEXT, " +
+			"and wait for the answer. Carry it out only when it is approved; else change it and hand it in again."
+	}
 	return fmt.Sprintf("[leadlight] You are %s, a teammate in the team %s led by %s; the other teammates: %s. "+
 		"Answer with the command: leadlight send NAME TEXT. Tasks: leadlight task ls, task claim ID, task done ID --result TEXT. "+
-		"Mail: leadlight inbox. When you are asked to shut down: leadlight approve.",
+		"Mail: leadlight inbox. When you are asked to shut down: leadlight approve."+plan,
 		o.Agent, o.Team, store.Lead, others)
 }

@@ -191,7 +191,7 @@ func (m *teammate) runOnce(ctx context.Context, argv []string) (host.Exit, error
 	if m.launch.Kind == profiles.Interactive && m.launch.PromptProtocol != nil {
 		helpers.Go(func() { m.deliver(delivering) })
 	}
-	if m.launch.Kind == profiles.Interactive || !m.launch.LedByUs && m.launch.Kind != profiles.Native {
+	if m.launch.Kind != profiles.Native { // those end by themselves
 		helpers.Go(func() { m.endAgreed(delivering) })
 	}
 	return m.host.Run(ctx, host.Command{Argv: argv, Dir: m.launch.Dir, Env: m.env})

@@ -48,6 +48,7 @@ func runDown(ctx context.Context, a *app, o downOptions) error {
 		return err
 	}
 	record.end()
+	record.cancel()
 	a.keepRecord(record)
 	if o.Keep {
 		a.say("team %s is down, its files are kept", team)

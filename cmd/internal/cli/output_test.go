@@ -62,8 +62,8 @@ func TestSince(t *testing.T) {
 }
 
 func TestTheStatusLineGivesTmuxNothingToRun(t *testing.T) {
-	got := statusLine([]api.Member{{Name: "#(id)", Color: "red", State: api.StateActive, Unread: new(2)}, {Name: "b", Color: "#[x]", State: "new"}})
-	if want := "#[fg=colour1]##(id)#[default] ●(2)  b ~"; got != want {
+	got := statusLine([]api.Member{{Name: "#(id)", Color: "red", State: api.StateActive, Unread: new(2)}, {Name: "b", Color: "#[x]", State: "new"}}, 2)
+	if want := "#[fg=yellow]requests: 2#[default]  #[fg=colour1]##(id)#[default] ●(2)  b ~"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

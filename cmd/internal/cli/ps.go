@@ -65,7 +65,13 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 		if a.json && !a.inside() {
 			a.reached(ctx, svc, team, members)
 		}
-		return a.showMembers(members, stopped, o)
+		open := 0
+		if o.Format == "tmux" {
+			if list, err := a.requests(ctx, svc, team, false); err == nil { // else the line is shown all the same
+				open = len(list)
+			}
+		}
+		return a.showMembers(members, stopped, open, o)
 	}
 	if !o.Watch {
 		out, err := show()
@@ -95,8 +101,9 @@ func (a *app) reached(ctx context.Context, svc *teams.Service, team string, memb
 	wg.Wait()
 }
 
-// showMembers renders members as the options say. stopped is how many are left out.
-func (a *app) showMembers(members []api.Member, stopped int, o psOptions) ([]byte, error) {
+// showMembers renders members as the options say. stopped is how many are left out, open
+// how many requests wait for an answer.
+func (a *app) showMembers(members []api.Member, stopped, open int, o psOptions) ([]byte, error) {
 	var b bytes.Buffer
 	if members == nil {
 		members = []api.Member{}
@@ -111,7 +118,7 @@ func (a *app) showMembers(members []api.Member, stopped int, o psOptions) ([]byt
 		err := enc.Encode(members)
 		return b.Bytes(), err
 	case o.Format == "tmux":
-		fmt.Fprintln(&b, statusLine(members))
+		fmt.Fprintln(&b, statusLine(members, open))
 	case len(members) == 0 && stopped == 0 && !o.Watch:
 		a.say("no teammates")
 	default:
@@ -121,8 +128,23 @@ func (a *app) showMembers(members []api.Member, stopped int, o psOptions) ([]byt
 		if stopped > 0 {
 			fmt.Fprintf(&b, "%d stopped, not shown: leadlight ps --all\n", stopped)
 		}
+		b.WriteString(lostLine(members))
 	}
 	return b.Bytes(), nil
+}
+
+// lostLine says who is lost, why, and how to start them again; "" if nobody is.
+func lostLine(members []api.Member) string {
+	var lost []string
+	for _, m := range members {
+		if m.State == api.StateLost {
+			lost = append(lost, fmt.Sprintf("%s (%s)", oneLine(m.Name), oneLine(m.Reason)))
+		}
+	}
+	if lost == nil {
+		return ""
+	}
+	return fmt.Sprintf("lost: %s; start again with: leadlight restart --lost\n", strings.Join(lost, ", "))
 }
 
 // watch prints what show renders, again whenever it has changed. On a terminal
@@ -156,10 +178,14 @@ func (a *app) watch(ctx context.Context, show func() ([]byte, error)) error {
 	}
 }
 
-// statusLine is one line for tmux's status bar. A # in a name is doubled, so that
+// statusLine is one line for tmux's status bar, which begins with how many requests wait
+// for an answer. A # in a name is doubled, so that
 // tmux reads nothing into it.
-func statusLine(members []api.Member) string {
+func statusLine(members []api.Member, open int) string {
 	var parts []string
+	if open > 0 {
+		parts = append(parts, fmt.Sprintf("#[fg=yellow]requests: %d#[default]", open))
+	}
 	for _, m := range members {
 		name := strings.ReplaceAll(oneLine(m.Name), "#", "##")
 		if color := style.Tmux(m.Color); color != "" {

@@ -152,6 +152,13 @@ func (r *recorder) end() {
 	}
 }
 
+// cancel says of a record that has ended with tasks left that this was wanted.
+func (r *recorder) cancel() {
+	if r != nil && r.rec.Status == api.RunFailed {
+		r.rec.Status, r.rec.Error = api.RunCancelled, "the team was taken down"
+	}
+}
+
 // write leaves the record for the daemon, whole or not at all.
 func (r *recorder) write() error {
 	data, err := json.Marshal(r.rec)

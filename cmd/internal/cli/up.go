@@ -4,18 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
-	"github.com/leadlight-dev/leadlight/cmd/internal/style"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
 )
 
@@ -104,7 +101,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	if err != nil {
 		return err
 	}
-	u := &upRun{a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V, keep: o.Keep || s.Keep.V}
+	u := &upRun{a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V, keep: o.Keep || s.Keep.V, began: time.Now()}
 	u.record = a.recorder(ctx, svc, plan.Team.Name)
 	a.keepRecord(u.record)
 	u.opening(ctx, snap)
@@ -157,6 +154,7 @@ type upRun struct {
 	view       *progressView
 	mailSeen   map[string]bool
 	stillness  stillness
+	began      time.Time
 }
 
 // opening says what a person wants to know at the start.
@@ -204,9 +202,13 @@ func (u *upRun) lead(ctx context.Context) error {
 	stopMail()
 	<-mail
 	u.view.done()
+	pid, down := u.svc.TakenDown(u.team, u.began)
 	switch {
 	case ctx.Err() != nil:
 		return u.interrupted(ctx)
+	case down:
+		u.a.say("the team was taken down by pid %d", pid)
+		return nil
 	case fault.CodeOf(err) == fault.TeamNotFound:
 		u.a.say("team %s was taken down", u.team)
 		return nil
@@ -240,6 +242,9 @@ func (u *upRun) follow(ctx context.Context) (teams.Snapshot, error) {
 			now, err := u.svc.Snapshot(ctx, u.team)
 			if err != nil {
 				return snap, err
+			}
+			if _, down := u.svc.TakenDown(u.team, u.began); down {
+				return now, nil
 			}
 			again = !now.Settled()
 		}
@@ -343,56 +348,4 @@ func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
 		return u.incomplete(snap)
 	}
 	return teams.Verdict(e)
-}
-
-func (u *upRun) incomplete(snap teams.Snapshot) error {
-	open := 0
-	for _, t := range snap.Tasks {
-		if t.Status != "completed" {
-			open++
-		}
-	}
-	return fault.New(fault.Failed, "%d of %d tasks are not completed", open, len(snap.Tasks)).
-		WithHint("leadlight task ls -t %s and leadlight logs -t %s NAME show why; leadlight down %s removes the team", u.team, u.team, u.team)
-}
-
-func (u *upRun) result(snap teams.Snapshot, endings []api.Ending) upResult {
-	res := upResult{Team: u.team, Members: snap.Members, Tasks: []api.Task{}, Endings: endings, OK: snap.Completed()}
-	for _, t := range snap.Tasks {
-		res.Tasks = append(res.Tasks, whole(t))
-	}
-	if res.Members == nil {
-		res.Members = []api.Member{}
-	}
-	return res
-}
-
-// resultRows is the table that up ends with.
-func resultRows(tasks []api.Task) *table {
-	t := &table{head: []string{"ID", "TASK", "OWNER", "STATUS", "RESULT"}, less: []string{"OWNER"}}
-	for _, task := range tasks {
-		result := lastLine(task.Result)
-		switch waits := unfinished(tasks, task.BlockedBy); {
-		case task.Failure != "":
-			result = task.Failure
-		case task.Status == store.Blocked:
-			result = "waits for " + strings.Join(waits, ", ")
-		}
-		t.add(plain("%s", task.ID), plain("%s", task.Subject), plain("%s", task.Owner), cell{task.Status, style.Task(task.Status).Color},
-			plain("%s", result))
-	}
-	return t
-}
-
-// unfinished are those of the tasks with the ids that are not completed.
-func unfinished(tasks []api.Task, ids []string) []string {
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
-		return slices.ContainsFunc(tasks, func(t api.Task) bool { return t.ID == id && t.Status == store.Completed })
-	})
-}
-
-// lastLine is the last line of a text that says something.
-func lastLine(s string) string {
-	s = strings.TrimSpace(s)
-	return s[strings.LastIndexByte(s, '\n')+1:]
 }

@@ -226,14 +226,14 @@ func testFail(t *testing.T, open Opener) {
 	_ = must[store.Task](t)(s.Tasks.Claim(ctx(t), team, "1", "builder"))
 	got, err := set(s, t, "1", func(x *store.Task) { x.Failure = "exit 1" })
 	ok(t, err)
-	if got.State() != store.FailedTask || got.Status != store.Pending || got.Owner != "" || got.Failure != "exit 1" {
+	if got.State() != store.FailedTask || got.Status != store.Pending || got.Owner != "builder" || got.Failure != "exit 1" {
 		t.Errorf("failed: %+v", got)
 	}
 	_, err = s.Tasks.ClaimNext(ctx(t), team, "builder")
 	wantCode(t, "claim next", err, fault.NoTaskReady)
 	_, err = s.Tasks.Claim(ctx(t), team, "1", "builder")
 	wantCode(t, "claim", err, fault.TaskBlocked)
-	_, err = set(s, t, "1", func(x *store.Task) { x.Failure = "" })
+	_, err = set(s, t, "1", func(x *store.Task) { x.Failure, x.Owner = "", "" })
 	ok(t, err)
 	if x := must[store.Task](t)(s.Tasks.ClaimNext(ctx(t), team, "builder")); x.ID != "1" {
 		t.Errorf("claimed %s", x.ID)

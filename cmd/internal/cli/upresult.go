@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/style"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+func (u *upRun) incomplete(snap teams.Snapshot) error {
+	open := 0
+	for _, t := range snap.Tasks {
+		if t.Status != "completed" {
+			open++
+		}
+	}
+	return fault.New(fault.Failed, "%d of %d tasks are not completed", open, len(snap.Tasks)).
+		WithHint("leadlight task ls -t %s and leadlight logs -t %s NAME show why; leadlight down %s removes the team", u.team, u.team, u.team)
+}
+
+func (u *upRun) result(snap teams.Snapshot, endings []api.Ending) upResult {
+	res := upResult{Team: u.team, Members: snap.Members, Tasks: []api.Task{}, Endings: endings, OK: snap.Completed()}
+	for _, t := range snap.Tasks {
+		res.Tasks = append(res.Tasks, whole(t))
+	}
+	if res.Members == nil {
+		res.Members = []api.Member{}
+	}
+	return res
+}
+
+// resultRows is the table that up ends with.
+func resultRows(tasks []api.Task) *table {
+	t := &table{head: []string{"ID", "TASK", "OWNER", "STATUS", "RESULT"}, less: []string{"OWNER"}}
+	for _, task := range tasks {
+		result := lastLine(task.Result)
+		switch waits := unfinished(tasks, task.BlockedBy); {
+		case task.Failure != "":
+			result = task.Failure
+		case task.Status == store.Blocked:
+			result = "waits for " + strings.Join(waits, ", ")
+		}
+		t.add(plain("%s", task.ID), plain("%s", task.Subject), plain("%s", task.Owner), cell{task.Status, style.Task(task.Status).Color},
+			plain("%s", result))
+	}
+	return t
+}
+
+// unfinished are those of the tasks with the ids that are not completed.
+func unfinished(tasks []api.Task, ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		return slices.ContainsFunc(tasks, func(t api.Task) bool { return t.ID == id && t.Status == store.Completed })
+	})
+}
+
+// lastLine is the last line of a text that says something.
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}

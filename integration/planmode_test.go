@@ -1,0 +1,51 @@
+package integration_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// TestXD07_PlanModeOfOtherAgents: an agent that is not Claude is told to plan and how; once
+// its plan is approved it goes on with its conversation, without the read-only flags, in
+// the mode of its lead.
+func TestXD07_PlanModeOfOtherAgents(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "220x60")
+	log := r.path("work", "log")
+	words := []string{}
+	for _, w := range r.stub("doer", log) {
+		words = append(words, fmt.Sprintf("%q", w))
+	}
+	profile := strings.TrimSuffix(doerProfile, "}") + ", command: [" + strings.Join(words, ", ") + "], planArgs: [--read-only], resumeArgs: [--go-on], modeArgs: {default: [--may-ask], acceptEdits: [--may-edit]}}"
+	conf := filepath.Join(r.path("home"), "leadlight")
+	if err := os.MkdirAll(conf, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(conf, "config.yaml"), []byte("profiles:\n  planner: "+profile+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	heard := func(what string) func() bool {
+		return func() bool { return strings.Contains(strings.Join(notes(log), "\n"), what) }
+	}
+	r.team("alpha")
+	r.must("spawn", "ann", "--agent", "planner", "--plan-mode", "--prompt", "tidy the parser")
+	r.eventually("it is told to plan", heard("leadlight plan submit"))
+	if m := r.member("ann"); m.PermissionMode != "plan" || !heard("ann begins --read-only")() {
+		t.Errorf("it is in mode %q\n%s", m.PermissionMode, strings.Join(notes(log), "\n"))
+	}
+	r.must("plan", "submit", "1. look", "--as", "ann")
+	if got := r.must("ps", "--format", "tmux"); !strings.HasPrefix(got, "#[fg=yellow]requests: 1") {
+		t.Errorf("the status line: %s", got)
+	}
+	r.must("approve", r.waitsForAnswer("alpha", "plan"))
+	r.eventually("it goes on", heard("ann begins --go-on --may-ask"))
+	r.eventually("it has the answer", heard("approves the plan"))
+	if m := r.member("ann"); m.PermissionMode != "default" || m.State == api.StateFailed {
+		t.Errorf("then it is in mode %q, %s", m.PermissionMode, m.State)
+	}
+}

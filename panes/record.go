@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/files"
@@ -59,6 +61,25 @@ type LaunchRecord struct {
 	Color      string    `json:"color,omitempty"`
 	LaunchedAt time.Time `json:"launchedAt"`
 	Deadline   time.Time `json:"deadline"` // until then a host that has not come is not lost
+}
+
+// CanResume tells whether the agent can go on with a conversation that is known to be its
+// own.
+func (l LaunchRecord) CanResume() bool { return len(l.Resume) > 0 && l.Session != profiles.NoSession }
+
+// WithSession is the record for another conversation.
+func (l LaunchRecord) WithSession(id string) LaunchRecord {
+	change := func(argv []string) []string {
+		out := slices.Clone(argv)
+		for i := range out {
+			out[i] = strings.ReplaceAll(out[i], l.Session, id)
+		}
+		return out
+	}
+	if l.Session != "" {
+		l.Argv, l.Resume, l.Session = change(l.Argv), change(l.Resume), id
+	}
+	return l
 }
 
 // HostRecord is what a host writes of itself: who it is, and in the end how its

@@ -22,7 +22,7 @@ func (n *pendingMember) buildCommand(t store.Team, color string) (err error) {
 	}
 	n.argv, n.resume, err = n.profile.Argv(profiles.Ask{
 		Command: n.spec.Command, Agent: n.spec.Name, Team: t.Name, Color: color, Kind: n.kind, Type: n.spec.AgentType,
-		Model: n.spec.Model, Parent: leadSession(t), Session: n.host, Mode: n.mode, Plan: n.spec.PlanMode, Settings: n.settings,
+		Model: n.spec.Model, Parent: leadSession(t), Session: n.profile.BeginSession(n.host), Mode: n.mode, Plan: n.spec.PlanMode, Settings: n.settings,
 	})
 	if n.profile.SharesConversations() && sharesFolder(t, n.spec.Name, n.profile.Name, n.dir) {
 		n.resume = nil // it would go on with the other one's
@@ -56,7 +56,7 @@ func (s *Service) launchOf(t store.Team, n pendingMember) panes.Launch {
 		Host: n.host, Team: t.Name, Agent: n.spec.Name, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv,
 		Run: n.spec.Run, RunTask: n.spec.RunTask, Dir: n.dir, LedByUs: t.LedByUs(), Color: n.color,
 		PromptProtocol: n.protocol(), Restart: n.spec.Restart, Resume: n.resume, Plan: n.spec.PlanMode,
-		Origin: ptr(n.profile.WithoutValues()), Given: n.spec.Command, Session: n.host, Mode: n.mode, Settings: n.settings, Asked: namesOf(n.spec.Env), Layout: n.layout(),
+		Origin: ptr(n.profile.WithoutValues()), Given: n.spec.Command, Session: n.profile.BeginSession(n.host), Mode: n.mode, Settings: n.settings, Asked: namesOf(n.spec.Env), Layout: n.layout(),
 	}
 	if r := n.spec.again; r != nil {
 		record.Backend, record.Terminal = r.Backend, r.Terminal

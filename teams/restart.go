@@ -56,7 +56,6 @@ func (s *Service) restart(ctx context.Context, team string, m store.Member, seen
 	if p, err := s.originOf(rec); err == nil && p.SharesConversations() && sharesFolder(t, m.Name, rec.Profile, rec.Dir) {
 		rec.Resume = nil
 	}
-	rec.GoOn = len(rec.Resume) > 0
 	spec := SpawnSpec{
 		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Env: s.keptVariables(ctx, m, seen, rec), Layout: rec.Layout,
 		Cwd: rec.Dir, Color: m.Color, Run: rec.Run, RunTask: rec.RunTask, Restart: rec.Restart, PlanMode: rec.Plan, again: &rec, replaced: count,
@@ -74,7 +73,11 @@ func (s *Service) restart(ctx context.Context, team string, m store.Member, seen
 		if err != nil {
 			return api.Member{}, fmt.Errorf("restart %s: %w", m.Name, err)
 		}
+		if now, err := s.launched(ctx, t, m); err == nil { // it may have shown its conversation's id in the end
+			rec = rec.WithSession(now.Session)
+		}
 	}
+	rec.GoOn = rec.CanResume()
 	res := s.Spawn(ctx, team, []SpawnSpec{spec})
 	return res[0].Member, res[0].Err
 }

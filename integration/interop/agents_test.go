@@ -118,6 +118,7 @@ func (tr *trial) prepare() {
 		tr.write(filepath.Join("home", name), text)
 	}
 	tr.must("leadlight", "team", "create", "alpha", "--description", "for a test")
+	tr.env = append(tr.env, "LEADLIGHT_TEAM=alpha") // Claude Code makes one of its own
 }
 
 // many is how many messages are sent in a row.

@@ -22,8 +22,13 @@ func vendors() []vendor {
 		{"opencode", "opencode", "opencode-worker", question, []string{"enter"}, openCodeEnv, openCodeHome},
 		{"qwen", "qwen", "qwen-worker", question, []string{"enter"}, qwenEnv, qwenHome},
 		{"copilot", "copilot", "copilot-worker", question, []string{"enter"}, copilotEnv, copilotHome},
-		{"claude", "claude-interactive", "claude-worker", question, []string{"enter"}, func(string) []string { return nil }, func(*rig) map[string]any { return nil }},
+		{"claude", "claude-interactive", "claude-worker", question, []string{"enter"}, func(string) []string { return nil }, claudeHome},
 	}
+}
+
+// claudeHome: with its largest model the client offers another permission mode.
+func claudeHome(*rig) map[string]any {
+	return map[string]any{".claude/settings.json": object{"permissions": object{"defaultMode": "default"}, "skipAutoPermissionPrompt": true}}
 }
 
 func codexHome(r *rig) map[string]any {

@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -84,6 +85,32 @@ func replaced(words *strings.Replacer, args []string) []string {
 		out[i] = words.Replace(arg)
 	}
 	return out
+}
+
+// NoSession stands for the id of a conversation that an agent has not shown yet.
+const NoSession = "{session}"
+
+// BeginSession is the id under which a conversation begins: own, or none yet where the
+// agent gives it one itself.
+func (p Profile) BeginSession(own string) string {
+	if p.SessionShown != "" {
+		return NoSession
+	}
+	return own
+}
+
+// ShownSession is the id of its conversation that an agent shows in its last output, ""
+// if it shows none.
+func (p Profile) ShownSession(output string) string {
+	re, err := regexp.Compile(p.SessionShown)
+	if p.SessionShown == "" || err != nil {
+		return ""
+	}
+	found := re.FindAllStringSubmatch(output, -1)
+	if len(found) == 0 || len(found[0]) < 2 {
+		return ""
+	}
+	return found[len(found)-1][1]
 }
 
 // SharesConversations tells whether ResumeArgs find the last conversation of the

@@ -32,7 +32,7 @@ func aider() Profile {
 	return Profile{
 		Name: "aider", Kind: Interactive, Summary: "aider at its prompt", Command: []string{"aider"},
 		Models: []string{"*"}, ModelArgs: []string{"--model", "{model}"},
-		PlanArgs: []string{"--chat-mode", "ask"}, ResumeArgs: []string{"--restore-chat-history"}, ModeArgs: map[string][]string{ModeBypass: {"--yes-always"}},
+		PlanArgs: []string{"--chat-mode", "ask"}, ModeArgs: map[string][]string{ModeBypass: {"--yes-always"}},
 		PromptProtocol: PromptProtocol{
 			Quit: "/exit", Ready: []string{`^[a-z ]*>(\s|$)`}, Asking: []string{`\(Y\)es/\(N\)o`},
 		},

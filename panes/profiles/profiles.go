@@ -43,8 +43,11 @@ type Profile struct {
 	TypeArgs    []string // tells it the type of agent it is to be
 	ModelArgs   []string // makes it use a model
 	SessionArgs []string // gives its conversation an id, by which ResumeArgs find it again
-	PlanArgs    []string // makes it plan read-only until the plan is approved; none: it cannot
-	ResumeArgs  []string // makes it go on with its conversation; none: it cannot
+	// SessionShown fits what it prints when it ends of the id that it gave its conversation
+	// itself: the first group is the id. An agent that takes SessionArgs needs none.
+	SessionShown string
+	PlanArgs     []string // makes it plan read-only until the plan is approved; none: it cannot
+	ResumeArgs   []string // makes it go on with its conversation; none: it cannot
 	// ModeArgs gives it the permissions that its lead has, by the name of the lead's
 	// mode in Claude Code. A mode without arguments is the agent's own default.
 	ModeArgs map[string][]string
@@ -136,7 +139,7 @@ func NewSet(own map[string]Profile) Set {
 func (p Profile) Over(base Profile) Profile {
 	for _, f := range []struct{ to, from *string }{
 		{&p.Name, &base.Name}, {&p.Summary, &base.Summary}, {&p.Kind, &base.Kind}, {&p.Submit, &base.Submit}, {&p.Quit, &base.Quit}, {&p.Multiline, &base.Multiline},
-		{&p.OnUnknown, &base.OnUnknown},
+		{&p.OnUnknown, &base.OnUnknown}, {&p.SessionShown, &base.SessionShown},
 	} {
 		if *f.to == "" {
 			*f.to = *f.from

@@ -25,7 +25,7 @@ func codex() Profile {
 		Name: "codex", Kind: Interactive, Summary: "OpenAI Codex at its prompt", Command: []string{"codex", "--no-daemon"},
 		Models: codexModels(), ModelArgs: []string{"--model", "{model}"},
 		PlanArgs:   []string{"--sandbox", "read-only", "--ask-for-approval", "on-request"},
-		ResumeArgs: []string{"resume", "--last"}, ModeArgs: codexModes("--ask-for-approval", "on-request"),
+		ResumeArgs: []string{"resume", "{session}"}, SessionShown: `\bcodex resume ([0-9a-f]{8}-[0-9a-f-]{27})\b`, ModeArgs: codexModes("--ask-for-approval", "on-request"),
 		PromptProtocol: PromptProtocol{
 			Quit: "/quit", Ready: []string{`^\s*[›▌](\s|$)`}, Frame: screen.FrameFooter, Footer: []string{`^\s+\S.* · [~/]`, `^\s+\^c quit\s*$`},
 			Busy:   []string{`^\s*• .*\besc to interrupt\)\s*$`, `^\s*\? for shortcuts\s*$`, `(?i)^\s*• .*\bwaiting for startup\b`, `^\s*• Reconnecting\b`},
@@ -77,7 +77,8 @@ func opencode() Profile {
 	return Profile{
 		Name: "opencode", Kind: Interactive, Summary: "OpenCode at its prompt", Command: []string{"opencode"},
 		Models: []string{"*/*"}, ModelArgs: []string{"--model", "{model}"},
-		PlanArgs: []string{"--agent", "plan"}, ResumeArgs: []string{"--continue"}, ModeArgs: map[string][]string{ModeBypass: {"--auto"}},
+		PlanArgs: []string{"--agent", "plan"}, ResumeArgs: []string{"--session", "{session}"}, SessionShown: `\bopencode (?:-s|--session)[ =](ses_\w+)`,
+		ModeArgs: map[string][]string{ModeBypass: {"--auto"}},
 		PromptProtocol: PromptProtocol{
 			Quit: "/exit", Quiet: 1500 * time.Millisecond, // it draws in steps while it starts
 			Ready: []string{`\bctrl\+p commands\b`}, Frame: screen.FrameBar, Busy: []string{`^\s*[⬝■]+\s+esc (again )?(to )?interrupt\b`},

@@ -1,14 +1,15 @@
 package teammate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -64,23 +65,39 @@ func (m *teammate) startNewConversation(ctx context.Context, e panes.ExitRecord)
 // newSession gives the next conversation an id of its own, and records it: an agent may
 // refuse one that it has seen.
 func (m *teammate) newSession(ctx context.Context) {
-	old := m.launch.Session
-	if old == "" {
+	if m.launch.Session == "" {
 		return
 	}
-	m.launch.Session = uuid.NewString()
-	m.launch.Argv = withSession(m.launch.Argv, old, m.launch.Session)
-	m.launch.Resume = withSession(m.launch.Resume, old, m.launch.Session)
+	m.setSession(ctx, m.profile().BeginSession(uuid.NewString()))
+}
+
+// noteSession records the id of its conversation that an agent has shown in the end. One
+// that shows none cannot be told from others of its folder: the next start begins anew.
+func (m *teammate) noteSession(ctx context.Context) {
+	p := m.profile()
+	if p.SessionShown == "" || m.launch.Session == "" {
+		return
+	}
+	m.setSession(ctx, cmp.Or(p.ShownSession(m.host.Tail(sessionLines)), profiles.NoSession))
+}
+
+// sessionLines is how many lines an agent may print after the id of its conversation.
+const sessionLines = 40
+
+// profile is the one that it was started by.
+func (m *teammate) profile() profiles.Profile {
+	if m.launch.Origin == nil {
+		return profiles.Profile{}
+	}
+	return *m.launch.Origin
+}
+
+func (m *teammate) setSession(ctx context.Context, id string) {
+	if id == m.launch.Session {
+		return
+	}
+	m.launch = m.launch.WithSession(id)
 	if err := m.o.Panes.Records().WriteLaunch(ctx, m.launch); err != nil {
 		m.o.Log.Warn("record the new conversation", "error", err)
 	}
-}
-
-// withSession is a command line with the id of another conversation.
-func withSession(argv []string, old, id string) []string {
-	out := make([]string, len(argv))
-	for i, arg := range argv {
-		out[i] = strings.ReplaceAll(arg, old, id)
-	}
-	return out
 }

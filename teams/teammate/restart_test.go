@@ -3,6 +3,7 @@ package teammate
 import (
 	"context"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 )
 
@@ -23,21 +25,69 @@ func TestXF05_ANewConversationHasANewId(t *testing.T) {
 	}
 	t.Cleanup(func() { dir.Close() })
 	manager := panes.NewManager(panes.Options{Dir: dir, Runtime: t.TempDir()})
-	host, socket := uuid.NewString(), manager.SocketPath("alpha", "bob")
+	id, socket := uuid.NewString(), manager.SocketPath("alpha", "bob")
 	m := &teammate{
 		o: Options{Team: "alpha", Agent: "bob", Panes: manager, Log: slog.New(slog.DiscardHandler)},
 		launch: panes.LaunchRecord{
-			Host: host, Team: "alpha", Agent: "bob", Kind: profiles.Interactive, Dir: "/", Session: "old-id",
-			Socket: socket, EnvFile: filepath.Join(filepath.Dir(socket), "env-"+host),
+			Host: id, Team: "alpha", Agent: "bob", Kind: profiles.Interactive, Dir: "/", Session: "old-id",
+			Socket: socket, EnvFile: filepath.Join(filepath.Dir(socket), "env-"+id),
 			Argv: []string{"claude", "--session-id", "old-id"}, Resume: []string{"claude", "--resume=old-id"},
 		},
 	}
 	m.newSession(context.Background())
-	id := m.launch.Session
+	id = m.launch.Session
 	if id == "" || id == "old-id" || !slices.Equal(m.launch.Argv, []string{"claude", "--session-id", id}) || !slices.Equal(m.launch.Resume, []string{"claude", "--resume=" + id}) {
 		t.Errorf("%+v", m.launch)
 	}
 	if rec, err := m.o.Panes.Records().Launch(t.Context(), "alpha", "bob"); err != nil || rec.Session != id || strings.Contains(strings.Join(rec.Argv, " "), "old-id") {
 		t.Errorf("on disk: %+v, %v", rec, err)
+	}
+}
+
+// An agent that names its own conversation is resumed in that one, by the id that it
+// shows when it ends, and in none if it shows none: the newest of its folder may be another's.
+func TestXF19_OnlyItsOwnConversationIsResumed(t *testing.T) {
+	dir, err := files.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dir.Close() })
+	manager := panes.NewManager(panes.Options{Dir: dir, Runtime: t.TempDir()})
+	for name, tc := range map[string]struct{ says, id, resume string }{
+		"codex": {"To continue this session, run:\n  codex resume 01a22460-03ee-7b31-98e9-b000fbb034ad\nOr run codex resume and select hello there.\n",
+			"01a22460-03ee-7b31-98e9-b000fbb034ad", "resume 01a22460-03ee-7b31-98e9-b000fbb034ad"},
+		"opencode": {"  Session   hello\n  Continue  opencode -s ses_ddbac835effewFqGfeU2keOTG4\n", "ses_ddbac835effewFqGfeU2keOTG4", "--session ses_ddbac835effewFqGfeU2keOTG4"},
+	} {
+		profile := profiles.NewSet(nil)[name]
+		id := uuid.NewString()
+		argv, resume, err := profile.Argv(profiles.Ask{Kind: profiles.Interactive, Session: profile.BeginSession(id)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		socket := manager.SocketPath("alpha", name)
+		m := &teammate{
+			o: Options{Team: "alpha", Agent: name, Panes: manager, Log: slog.New(slog.DiscardHandler)},
+			launch: panes.LaunchRecord{
+				Host: id, Team: "alpha", Agent: name, Kind: profiles.Interactive, Dir: "/", Socket: socket, EnvFile: filepath.Join(filepath.Dir(socket), "env-"+id),
+				Argv: argv, Resume: resume, Session: profile.BeginSession(id), Origin: &profile,
+			},
+		}
+		if m.launch.CanResume() {
+			t.Errorf("%s would go on with %q at once", name, resume)
+		}
+		for _, says := range []string{tc.says, "killed\n", tc.says} {
+			if m.host, err = host.New(host.Options{ID: uuid.NewString(), Log: slog.New(slog.DiscardHandler)}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.host.Run(t.Context(), host.Command{Argv: []string{"printf", says}, Dir: "/", Env: os.Environ()}); err != nil {
+				t.Fatal(err)
+			}
+			m.noteSession(t.Context())
+			m.host.Close()
+			rec, err := manager.Records().Launch(t.Context(), "alpha", name)
+			if err != nil || rec.CanResume() != (says == tc.says) || rec.CanResume() && (rec.Session != tc.id || !strings.Contains(strings.Join(rec.Resume, " "), tc.resume)) {
+				t.Errorf("%s, after %q: %q %q, %v", name, says, rec.Session, rec.Resume, err)
+			}
+		}
 	}
 }

@@ -162,6 +162,7 @@ func (m *teammate) supervise(ctx context.Context) panes.ExitRecord {
 		if err != nil {
 			return failed(err)
 		}
+		m.noteSession(ctx)
 		ended := m.ended(exit)
 		lived := time.Since(began)
 		if lived > steady {
@@ -178,7 +179,7 @@ func (m *teammate) supervise(ctx context.Context) panes.ExitRecord {
 		if err := m.o.Service.FreeTasks(ctx, m.o.Team, m.o.Agent, ended.State); err != nil { // it will not go on by itself
 			m.print("its tasks could not be given back: %v", err)
 		}
-		resume = len(m.launch.Resume) > 0
+		resume = m.launch.CanResume()
 	}
 }
 

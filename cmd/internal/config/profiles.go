@@ -83,6 +83,11 @@ func argumentKeys() []key[profiles.Profile] {
 func promptKeys() []key[profiles.Profile] {
 	type p = profiles.Profile
 	return []key[p]{
+		{"sessionShown", "regular expression", "what it prints in the end of its conversation's id, the first group, where it takes no sessionArgs", func(d *decoder, n ast.Node, p *p) {
+			if found := d.patterns(n, "sessionShown"); len(found) > 0 {
+				p.SessionShown = found[0]
+			}
+		}},
 		{"submit", "key", "the key that submits what was typed; " + profiles.DefaultSubmit, func(d *decoder, n ast.Node, p *p) {
 			p.Submit = d.keyNamed(d.text(n, "submit"))
 		}},

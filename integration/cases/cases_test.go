@@ -1,8 +1,10 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -155,4 +157,66 @@ func TestThePageNamesTheCases(t *testing.T) {
 			t.Errorf("docs/cases.md has no row for %s", item.ID)
 		}
 	}
+}
+
+// TestTheFoundingRequirementsHaveProofs: each row of docs/seeds.md is full, and names tests
+// that are there.
+func TestTheFoundingRequirementsHaveProofs(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "seeds.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := namesOfTests(t)
+	rows := 0
+	for line := range strings.Lines(string(page)) {
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		if !strings.HasPrefix(line, "| ") || cells[0] == "| asked" {
+			continue
+		}
+		rows++
+		if len(cells) != 3 || slices.ContainsFunc(cells, func(c string) bool { return len(strings.Trim(c, "| ")) < 2 }) {
+			t.Errorf("a row is not full: %s", line)
+			continue
+		}
+		named := regexp.MustCompile("`(Test[A-Za-z0-9_]+)(?:/([a-zA-Z0-9_]+))?`").FindAllStringSubmatch(line, -1)
+		if len(named) == 0 {
+			t.Errorf("a row without a proof: %s", line)
+		}
+		for _, name := range named {
+			if !there[name[1]] || name[2] != "" && !there[name[2]] {
+				t.Errorf("there is no %s", name[0])
+			}
+		}
+	}
+	if rows < 100 {
+		t.Errorf("%d rows", rows)
+	}
+}
+
+// namesOfTests are the tests, the cases of suites and the scripts of the module.
+func namesOfTests(t *testing.T) map[string]bool {
+	t.Helper()
+	there := map[string]bool{}
+	name := regexp.MustCompile(`(?m)^func (Test\w+)|^\s+"(\w+)":\s+test\w+,`)
+	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || d.IsDir():
+			return err
+		case strings.HasSuffix(path, ".txtar"):
+			there[strings.TrimSuffix(d.Name(), ".txtar")] = true
+		case strings.HasSuffix(path, ".go"):
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for _, found := range name.FindAllStringSubmatch(string(text), -1) {
+				there[found[1]+found[2]] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return there
 }

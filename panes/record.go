@@ -215,26 +215,24 @@ func read[T any](ctx context.Context, dir *files.Dir, name string) (T, error) {
 	return v, json.Unmarshal(data, &v)
 }
 
-// trustPath holds the commands that came from a team file, by task.
-func trustPath(team string) string { return OwnPath(team, "launch", ".runs.json") }
+// trustRecord holds the commands that came from a team file, by task.
+const trustRecord = "launch/.runs.json"
 
 // TrustRun notes that the command of a task came from the team file. Anybody who
 // can write a task can put a command into it; a worker obeys only those that are
 // noted here, outside the task list.
 func (r *Records) TrustRun(ctx context.Context, team, task, line string) error {
-	all, err := read[map[string]string](ctx, r.dir, trustPath(team))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if all == nil {
-		all = map[string]string{}
-	}
-	all[task] = line
-	return r.write(ctx, trustPath(team), all)
+	return EditOwn(ctx, r, team, trustRecord, "trust a command", func(all *map[string]string) (bool, error) {
+		if *all == nil {
+			*all = map[string]string{}
+		}
+		(*all)[task] = line
+		return true, nil
+	})
 }
 
 // TrustedRun tells whether line is the command that the team file gave to a task.
 func (r *Records) TrustedRun(ctx context.Context, team, task, line string) bool {
-	all, err := read[map[string]string](ctx, r.dir, trustPath(team))
+	all, err := ReadOwn[map[string]string](ctx, r, team, trustRecord)
 	return err == nil && line != "" && all[task] == line
 }

@@ -5,7 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -142,6 +144,29 @@ func TestOnlyCommandsFromTheTeamFileAreTrusted(t *testing.T) {
 	}{{"1", "go vet", true}, {"1", "go vet; rm x", false}, {"2", "go vet", false}, {"1", "", false}} {
 		if got := r.TrustedRun(ctx, "alpha", tc.task, tc.line); got != tc.want {
 			t.Errorf("%+v: %v", tc, got)
+		}
+	}
+}
+
+// Two who add tasks with commands at once, as two runs do, lose none.
+func TestTrustRunLosesNothing(t *testing.T) {
+	dir, err := files.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	var all sync.WaitGroup
+	for n := range 20 {
+		all.Go(func() {
+			if err := NewRecords(dir).TrustRun(t.Context(), "alpha", strconv.Itoa(n), "go vet"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for n := range 20 {
+		if !NewRecords(dir).TrustedRun(t.Context(), "alpha", strconv.Itoa(n), "go vet") {
+			t.Errorf("the command of task %d is lost", n)
 		}
 	}
 }

@@ -18,10 +18,12 @@ type labeller struct {
 	target panes.Target
 	label  backend.Label
 
-	wanted chan string
-	last   chan struct{} // closed when no state follows
-	silent bool          // read once last is closed: the pane goes, nobody will look at it
-	done   sync.WaitGroup
+	mu      sync.Mutex
+	wanted  string
+	changed chan struct{} // wanted is another one
+	last    chan struct{} // closed when no state follows
+	silent  bool          // read once last is closed: the pane goes, nobody will look at it
+	done    sync.WaitGroup
 }
 
 const labelLimit = 2 * time.Second
@@ -32,30 +34,34 @@ const labelLimit = 2 * time.Second
 const labelPause = 500 * time.Millisecond
 
 func newLabeller(p *panes.Manager, t panes.Target, l backend.Label) *labeller {
-	b := &labeller{panes: p, target: t, label: l, wanted: make(chan string, 1), last: make(chan struct{})}
+	b := &labeller{panes: p, target: t, label: l, changed: make(chan struct{}, 1), last: make(chan struct{})}
 	b.done.Go(b.loop)
 	return b
 }
 
 // show asks for a state to be shown.
 func (b *labeller) show(state string) {
-	for b != nil {
-		select {
-		case b.wanted <- state:
-			return
-		default:
-		}
-		select {
-		case <-b.wanted:
-		default:
-		}
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	b.wanted = state
+	b.mu.Unlock()
+	select {
+	case b.changed <- struct{}{}:
+	default: // it is to be looked at already
 	}
 }
 
 func (b *labeller) loop() {
 	shown := ""
-	for state := range b.wanted {
-		state = b.lasting(state)
+	for open := true; open; {
+		select {
+		case <-b.changed:
+		case <-b.last:
+			open = false
+		}
+		state := b.lasting()
 		if state == "" || state == shown {
 			continue
 		}
@@ -68,8 +74,8 @@ func (b *labeller) loop() {
 	}
 }
 
-// lasting waits a moment and returns the state of then.
-func (b *labeller) lasting(state string) string {
+// lasting waits a moment and returns the state of then, "" if nobody will look at it.
+func (b *labeller) lasting() string {
 	pause := time.NewTimer(labelPause)
 	defer pause.Stop()
 	select {
@@ -79,14 +85,9 @@ func (b *labeller) lasting(state string) string {
 			return ""
 		}
 	}
-	select {
-	case newer, ok := <-b.wanted:
-		if ok {
-			return newer
-		}
-	default:
-	}
-	return state
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.wanted
 }
 
 // close ends, and shows the last state of a teammate whose pane stays to be read.
@@ -98,6 +99,5 @@ func (b *labeller) close(state string) {
 		b.show(state)
 	}
 	close(b.last)
-	close(b.wanted)
 	b.done.Wait()
 }

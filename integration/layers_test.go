@@ -46,7 +46,7 @@ func layers() []rule {
 		{"internal/rawjson", ground, "", "keeping unknown fields is about JSON alone"},
 		{"internal/lock", l0, "internal/files signals", "a lock lies in a folder that files opened, and names a living holder"},
 
-		{"teams/store/ledger", l0, "internal/files internal/lock", "what has been handed over is remembered alike for both mailboxes"},
+		{"teams/store/ledger", l0, "teams/store internal/files internal/lock", "what has been handed over is remembered alike for both mailboxes"},
 		{"teams/store/document", l0, "teams/store internal/rawjson", "the form of a roster and a task is one, wherever they are kept"},
 		{"teams/store/mailbox", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger", "each team's mail in the layout it chose"},
 
@@ -114,6 +114,7 @@ func layers() []rule {
 func level() map[string]string {
 	return map[string]string{
 		"teams/store/ledger → internal/lock":                  "a ledger has one writer at a time",
+		"teams/store/ledger → teams/store":                    "it flags messages that were handed over",
 		"teams/store/mailbox → internal/lock":                 "a box has one writer at a time",
 		"teams/store/mailbox → teams/store/ledger":            "handing over is part of keeping mail",
 		"teams/watch → teams":                                 "it looks at a team by the verbs",

@@ -31,9 +31,6 @@ type Processes struct {
 // Last returns the last look, and takes the first one if there was none.
 func (p *Processes) Last() (Table, error) { return p.After(time.Time{}) }
 
-// Look returns a look that began after the call.
-func (p *Processes) Look() (Table, error) { return p.After(time.Now()) }
-
 // After returns a look that began after t.
 func (p *Processes) After(t time.Time) (Table, error) {
 	p.mu.Lock()

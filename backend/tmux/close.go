@@ -129,17 +129,7 @@ func (b *Backend) rowsAfter(ctx context.Context, groups [][]command) ([]row, err
 	return nil, err
 }
 
-// Tidy gives windows that hold no pane of ours any more their options back. Close does
-// the same; this is for panes that ended by themselves.
-func (b *Backend) Tidy(ctx context.Context) error {
-	rows, err := b.rows(ctx)
-	if err != nil {
-		return err
-	}
-	return b.tidy(ctx, rows)
-}
-
-// Leave does for one pane what Tidy does, ahead of its end: it is called from within
+// Leave gives the window of one pane its options back, ahead of its end: it is called from within
 // the pane, which is about to go. It also sees to it that tmux does not overlook that, and
 // that a person's session does not end with it.
 func (b *Backend) Leave(ctx context.Context, id backend.ID) error {

@@ -59,38 +59,6 @@ func TestBordersAreRestored(t *testing.T) {
 	}
 }
 
-// Panes that end by themselves leave their window to Tidy; what the person changed
-// meanwhile stays.
-func TestTidy(t *testing.T) {
-	s := tmuxtest.Server(t)
-	lead := s.NewSession("200x50")
-	other := s.Run("new-window", "-d", "-P", "-F", "#{pane_id}", "--", "sleep", "1000")
-	b := newBackend(t, tmux.Options{Socket: s.Socket})
-	opened := open(t, b, spec("a", lead), spec("b", other))
-	if err := b.Tidy(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	status := func(target string) string {
-		return s.Run("show-options", "-w", "-v", "-q", "-t", target, "pane-border-status")
-	}
-	if status(lead) != "top" || status(other) != "top" {
-		t.Error("Tidy took the borders from panes that are there")
-	}
-	s.Run("set-option", "-w", "-t", other, "pane-border-status", "bottom")
-	for _, p := range opened {
-		s.Run("kill-pane", "-t", string(p.ID))
-	}
-	if err := b.Tidy(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if status(lead) != "" || status(other) != "bottom" {
-		t.Errorf("left are %q and the person's %q", status(lead), status(other))
-	}
-	if left := s.Run("show-options", "-w", "-t", lead) + s.Run("show-options", "-w", "-t", other); strings.Contains(left, "@leadlight") {
-		t.Errorf("left are %s", left)
-	}
-}
-
 // Before 3.3 a border belongs to the window: it is left alone.
 func TestBordersOfOldTmuxAreLeftAlone(t *testing.T) {
 	s := tmuxtest.Server(t)

@@ -83,9 +83,6 @@ func New(o Options) (*Backend, error) {
 	return b, nil
 }
 
-// Socket returns the absolute path of the server's socket.
-func (b *Backend) Socket() string { return b.socket }
-
 // Version returns the version of the tmux program, asked once, and refuses one that
 // is too old.
 func (b *Backend) Version(ctx context.Context) (Version, error) {

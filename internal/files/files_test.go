@@ -230,22 +230,6 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-func TestSweepTakesOldTemporaryFilesOnly(t *testing.T) {
-	d, base := open(t)
-	for _, name := range []string{files.TempPrefix + "A.tmp", files.TempPrefix + "B.tmp", "mine.tmp", "f.json"} {
-		ok(t, os.WriteFile(filepath.Join(base, name), nil, 0o600))
-	}
-	old := time.Now().Add(-time.Hour)
-	ok(t, os.Chtimes(filepath.Join(base, files.TempPrefix+"A.tmp"), old, old))
-	n, err := d.Sweep(".", 10*time.Minute)
-	if err != nil || n != 1 || len(names(t, base)) != 3 {
-		t.Errorf("swept %d, %v; left %q", n, err, names(t, base))
-	}
-	if n, err := d.Sweep("absent", 0); n != 0 || err != nil {
-		t.Errorf("an absent folder: %d %v", n, err)
-	}
-}
-
 func TestRenameAndRemove(t *testing.T) {
 	d, base := open(t)
 	ok(t, d.Write(t.Context(), "a/f", []byte("x")))

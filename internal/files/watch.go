@@ -57,11 +57,6 @@ type subscription struct {
 // Poll describes the state that matters in a few bytes; it is asked instead of
 // events where those do not come, every second at first and every minute at
 // last. With nil, the entries of dirs are compared.
-func Watch(ctx context.Context, dirs []string, poll func() string) (<-chan struct{}, error) {
-	return new(Watcher).Watch(ctx, dirs, poll)
-}
-
-// Watch is the function Watch on a shared Watcher.
 func (w *Watcher) Watch(ctx context.Context, dirs []string, poll func() string) (<-chan struct{}, error) {
 	return w.WatchSet(ctx, func() []string { return dirs }, poll)
 }

@@ -48,7 +48,7 @@ func drain(c <-chan struct{}) {
 
 func TestDL05_WatchSeesSavesOfEveryKind(t *testing.T) {
 	d, base := open(t)
-	c, err := files.Watch(t.Context(), []string{base}, nil)
+	c, err := new(files.Watcher).Watch(t.Context(), []string{base}, nil)
 	ok(t, err)
 	hint(t, "first", c, time.Second)
 	for i := range 50 {
@@ -71,7 +71,7 @@ func TestDL05_WatchSeesSavesOfEveryKind(t *testing.T) {
 func TestDL04_WatchOfFoldersThatAppearLater(t *testing.T) {
 	_, base := open(t)
 	dir := filepath.Join(base, "teams", "alpha", "inboxes")
-	c, err := files.Watch(t.Context(), []string{dir}, nil)
+	c, err := new(files.Watcher).Watch(t.Context(), []string{dir}, nil)
 	ok(t, err)
 	hint(t, "first", c, time.Second)
 	for range 3 {

@@ -4,14 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // TempPrefix is how the names of our temporary files begin.
@@ -139,32 +137,6 @@ func (p *Pending) Discard() {
 	}
 	p.dir.leave(p.folder)
 	p.folder = nil
-}
-
-// Sweep removes temporary files that a killed writer left in a folder more than
-// age ago, and returns how many there were.
-func (d *Dir) Sweep(name string, age time.Duration) (int, error) {
-	entries, err := d.ReadDir(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	n := 0
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), TempPrefix) || !strings.HasSuffix(e.Name(), ".tmp") {
-			continue
-		}
-		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < age {
-			continue
-		}
-		if err := d.Remove(path.Join(name, e.Name())); err != nil {
-			return n, fmt.Errorf("sweep: %w", err)
-		}
-		n++
-	}
-	return n, nil
 }
 
 func sortEntries(entries []fs.DirEntry) {

@@ -110,16 +110,6 @@ func (o *Object) Delete(key string) {
 	}
 }
 
-// Clone returns a copy that shares no structure with o but the values' bytes,
-// which nobody changes.
-func (o *Object) Clone() *Object {
-	return &Object{
-		keys:   append([]string(nil), o.keys...),
-		spelt:  append([]json.RawMessage(nil), o.spelt...),
-		values: append([]json.RawMessage(nil), o.values...),
-	}
-}
-
 func (o *Object) find(key string) int {
 	for i := len(o.keys) - 1; i >= 0; i-- {
 		if o.keys[i] == key {

@@ -49,22 +49,6 @@ func TestEditTouchesNothingElse(t *testing.T) {
 	}
 }
 
-func TestCloneIsIndependent(t *testing.T) {
-	o, err := rawjson.ParseObject([]byte(`{"a":1,"b":2,"c":3}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := o.Clone()
-	c.Delete("a")
-	c.Set("b", json.RawMessage("9"))
-	if got := string(o.Raw()); got != `{"a":1,"b":2,"c":3}` {
-		t.Errorf("the original became %s", got)
-	}
-	if got := string(c.Raw()); got != `{"b":9,"c":3}` {
-		t.Errorf("the copy is %s", got)
-	}
-}
-
 func TestErrorsSayWhere(t *testing.T) {
 	deep := strings.Repeat("[", 2000)
 	for _, tc := range []struct {

@@ -316,14 +316,12 @@ type Mail interface {
 	// nil means it is on disk. A damaged box is fault.CorruptFile and untouched.
 	Put(ctx context.Context, team, to string, m Message) (Message, error)
 	// List returns the box in the order of the file. A box that does not exist
-	// is empty.
+	// is empty. What MarkRead has recorded is read, also if another program writes
+	// the message again.
 	List(ctx context.Context, team, owner string) ([]Message, error)
 	// MarkRead records the messages as handed over: in the ledger first, then by
 	// the read flag. Unknown ids are passed over.
 	MarkRead(ctx context.Context, team, owner string, ids []string) error
-	// HandedOver tells which of the ids have been handed over before, whatever
-	// their read flags say (another program may rewrite the box).
-	HandedOver(ctx context.Context, team, owner string, ids []string) (map[string]bool, error)
 	// Prune moves read messages, all but the newest keep, into the archive and
 	// returns how many. Unread ones always stay.
 	Prune(ctx context.Context, team, owner string, keep int) (int, error)

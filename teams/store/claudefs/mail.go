@@ -103,7 +103,7 @@ func (m mail) List(ctx context.Context, team, owner string) ([]store.Message, er
 		at[e.msg.ID] = len(out)
 		out = append(out, e.msg)
 	}
-	return out, nil
+	return out, m.f.ledger.Flag(team, b.owner, out)
 }
 
 // MarkRead records messages as handed over and sets their read flags. In a team
@@ -134,15 +134,6 @@ func (m mail) MarkRead(ctx context.Context, team, owner string, ids []string) er
 	}
 	_, err = m.prune(ctx, b, m.f.opts.ArchiveAbove, m.f.opts.ArchiveAbove/2)
 	return err
-}
-
-// HandedOver asks the ledger.
-func (m mail) HandedOver(_ context.Context, team, owner string, ids []string) (map[string]bool, error) {
-	b, err := m.open(team, owner)
-	if err != nil {
-		return nil, err
-	}
-	return m.f.ledger.Has(team, b.owner, ids)
 }
 
 // Prune moves read messages, all but the newest keep, into the archive.

@@ -17,11 +17,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
 
 	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 // maxBytes is the size from which a ledger loses its older half. 1 MiB are some
@@ -77,21 +79,22 @@ func (l *Ledger) Add(team, owner string, ids []string) error {
 	return l.dir.Append(name, text)
 }
 
-// Has tells which of the ids were handed over to owner before.
-func (l *Ledger) Has(team, owner string, ids []string) (map[string]bool, error) {
+// Flag flags those messages of owner's box as read that were handed over before,
+// whatever another program has written since.
+func (l *Ledger) Flag(team, owner string, box []store.Message) error {
+	if !slices.ContainsFunc(box, func(m store.Message) bool { return !m.Read }) {
+		return nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k, err := l.refresh(ledgerFile(team, owner))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		if k.ids[line(id)] {
-			out[id] = true
-		}
+	for i := range box {
+		box[i].Read = box[i].Read || k.ids[line(box[i].ID)]
 	}
-	return out, nil
+	return nil
 }
 
 // Archive appends messages to the archive of owner's box. The caller holds the

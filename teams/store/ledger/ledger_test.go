@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/ledger"
 )
 
@@ -27,11 +28,19 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-func has(t *testing.T, l *ledger.Ledger, ids ...string) int {
+func has(t *testing.T, l *ledger.Ledger, ids ...string) (n int) {
 	t.Helper()
-	found, err := l.Has("alpha", "bob", ids)
-	ok(t, err)
-	return len(found)
+	box := make([]store.Message, len(ids))
+	for i, id := range ids {
+		box[i].ID = id
+	}
+	ok(t, l.Flag("alpha", "bob", box))
+	for _, m := range box {
+		if m.Read {
+			n++
+		}
+	}
+	return n
 }
 
 func TestTwoReadersOfOneLedger(t *testing.T) {

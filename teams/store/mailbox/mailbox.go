@@ -57,15 +57,6 @@ func (m Mail) MarkRead(ctx context.Context, team, owner string, ids []string) er
 	return mail.MarkRead(ctx, team, owner, ids)
 }
 
-// HandedOver is store.Mail's.
-func (m Mail) HandedOver(ctx context.Context, team, owner string, ids []string) (map[string]bool, error) {
-	mail, err := m.of(team)
-	if err != nil {
-		return nil, err
-	}
-	return mail.HandedOver(ctx, team, owner, ids)
-}
-
 // Prune is store.Mail's.
 func (m Mail) Prune(ctx context.Context, team, owner string, keep int) (int, error) {
 	mail, err := m.of(team)

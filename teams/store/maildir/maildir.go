@@ -300,7 +300,7 @@ func (m *Mail) List(ctx context.Context, team, owner string) ([]store.Message, e
 	if len(out) == 0 && bad != nil {
 		return nil, bad
 	}
-	return out, nil
+	return out, m.ledger.Flag(team, owner, out)
 }
 
 // MarkRead records messages as handed over and moves them into the archive.
@@ -315,15 +315,6 @@ func (m *Mail) MarkRead(ctx context.Context, team, owner string, ids []string) e
 	}
 	_, err = m.clear(ctx, team, owner, dir, "mark read", ids, func(msg store.Message) bool { return handed[msg.ID] })
 	return err
-}
-
-// HandedOver asks the ledger.
-func (m *Mail) HandedOver(_ context.Context, team, owner string, ids []string) (map[string]bool, error) {
-	_, owner, err := m.check(team, owner)
-	if err != nil {
-		return nil, err
-	}
-	return m.ledger.Has(team, owner, ids)
 }
 
 // Prune does nothing: messages that were read are in the archive already.

@@ -25,7 +25,7 @@ func (m mail) with(team, owner string, do func(b *box, owner string) error) erro
 	a := address{team, owner}
 	b := m.s.boxes[a]
 	if b == nil {
-		b = &box{handed: map[string]bool{}}
+		b = &box{}
 		m.s.boxes[a] = b
 	}
 	return do(b, owner)
@@ -63,28 +63,12 @@ func (m mail) List(_ context.Context, team, owner string) (out []store.Message, 
 
 func (m mail) MarkRead(_ context.Context, team, owner string, ids []string) error {
 	return m.with(team, owner, func(b *box, _ string) error {
-		for _, id := range ids {
-			b.handed[id] = true
-		}
 		for i := range b.messages {
 			b.messages[i].Read = b.messages[i].Read || slices.Contains(ids, b.messages[i].ID)
 		}
 		m.s.changed()
 		return nil
 	})
-}
-
-func (m mail) HandedOver(_ context.Context, team, owner string, ids []string) (map[string]bool, error) {
-	out := map[string]bool{}
-	err := m.with(team, owner, func(b *box, _ string) error {
-		for _, id := range ids {
-			if b.handed[id] {
-				out[id] = true
-			}
-		}
-		return nil
-	})
-	return out, err
 }
 
 func (m mail) Prune(_ context.Context, team, owner string, keep int) (n int, err error) {

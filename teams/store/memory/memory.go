@@ -27,7 +27,6 @@ type address struct{ team, owner string }
 
 type box struct {
 	messages []store.Message
-	handed   map[string]bool
 	archive  []store.Message
 }
 

@@ -34,8 +34,8 @@ while :; do
 	draw
 done`
 
-// typist types into a slow agent.
-func typist(t *testing.T, does string) (c *mailTyper, dir string) {
+// typer types into a slow agent.
+func typer(t *testing.T, does string) (c *mailTyper, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	h, err := host.New(host.Options{ID: filepath.Base(dir) + t.Name(), Screen: true, Log: slog.New(slog.DiscardHandler)})
@@ -102,7 +102,7 @@ func listen(t *testing.T, dir string) {
 
 // What an agent has not read yet is not typed again, however long it takes.
 func TestXH03_UnreadIsNotTypedAgain(t *testing.T) {
-	c, dir := typist(t, "")
+	c, dir := typer(t, "")
 	const text = "a text that is to come once"
 	for range 2 {
 		if err := c.enter(t.Context(), text, "1", time.Now()); fault.CodeOf(err) != fault.Timeout || c.typed == nil {
@@ -119,7 +119,7 @@ func TestXH03_UnreadIsNotTypedAgain(t *testing.T) {
 
 // What was typed before an agent listens, and is lost, is typed again, once.
 func TestXH03_LostIsTypedAgain(t *testing.T) {
-	c, dir := typist(t, "dd bs=65536 count=1 >lost 2>/dev/null; draw")
+	c, dir := typer(t, "dd bs=65536 count=1 >lost 2>/dev/null; draw")
 	const text = "a text that is lost at first"
 	if err := c.enter(t.Context(), text, "1", time.Now()); fault.CodeOf(err) != fault.Timeout {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestXH03_LostIsTypedAgain(t *testing.T) {
 
 // Texts arrive as they are, whatever they begin with.
 func TestXH03_OddTexts(t *testing.T) {
-	c, dir := typist(t, "")
+	c, dir := typer(t, "")
 	listen(t, dir)
 	texts := []string{"/help me", "!ls", "@nobody knows", "#note", "?", "grüße 漢字 עברית 🙂", "> quoted", "ends with a colon:", "x"}
 	for i, text := range texts {

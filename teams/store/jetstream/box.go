@@ -12,15 +12,10 @@ import (
 // boxState is what is known of a mailbox besides its messages: the entry in.ID.box.TOKEN.
 // The numbers are those of the messages in the stream.
 type boxState struct {
-	Read   spans    `json:"read,omitempty"`   // handed over
-	Gone   spans    `json:"gone,omitempty"`   // archived
-	Before uint64   `json:"before,omitempty"` // all with a smaller number are archived, too
-	Handed []string `json:"handed,omitempty"` // ids, the newest last
+	Read   spans  `json:"read,omitempty"`   // handed over
+	Gone   spans  `json:"gone,omitempty"`   // archived
+	Before uint64 `json:"before,omitempty"` // all with a smaller number are archived, too
 }
-
-// keptIDs is how many ids of messages that were handed over are remembered. A box is
-// never that much behind.
-const keptIDs = 2000
 
 // spans are the messages of a box whose numbers lie between two, both included. Other
 // boxes may have numbers in between.
@@ -149,39 +144,12 @@ func (m mail) MarkRead(ctx context.Context, team, name string, ids []string) err
 			}
 		}
 		changed := false
-		for _, id := range ids {
-			if !slices.Contains(s.Handed, id) {
-				s.Handed, changed = append(s.Handed, id), true
-			}
-		}
 		for n := range read {
 			changed = changed || !s.Read.has(n)
 		}
-		s.Handed = s.Handed[max(0, len(s.Handed)-keptIDs):]
 		s.Read = s.Read.with(b.numbers(), func(n uint64) bool { return read[n] })
 		return changed, nil
 	})
-}
-
-// HandedOver tells which of the ids have been handed over.
-func (m mail) HandedOver(ctx context.Context, team, name string, ids []string) (map[string]bool, error) {
-	b, err := m.open(ctx, team, name)
-	if err != nil {
-		return nil, err
-	}
-	b.in.mu.Lock()
-	s, _, err := b.state()
-	b.in.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]bool{}
-	for _, id := range ids {
-		if slices.Contains(s.Handed, id) {
-			out[id] = true
-		}
-	}
-	return out, nil
 }
 
 // Prune archives the read messages, but the newest.

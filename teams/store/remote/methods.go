@@ -64,9 +64,6 @@ func Methods(stores func() (Stores, error)) []rpc.Method {
 		method(s, "store.mail.read", "Record messages as handed over.", func(ctx context.Context, s Stores, p creating[[]string]) (nothing, error) {
 			return nothing{}, s.Mail.MarkRead(ctx, p.At.Team, p.At.Owner, p.Value)
 		}),
-		method(s, "store.mail.handed", "Which messages were handed over.", func(ctx context.Context, s Stores, p creating[[]string]) (map[string]bool, error) {
-			return s.Mail.HandedOver(ctx, p.At.Team, p.At.Owner, p.Value)
-		}),
 		method(s, "store.mail.prune", "Archive read messages.", func(ctx context.Context, s Stores, p creating[int]) (int, error) {
 			return s.Mail.Prune(ctx, p.At.Team, p.At.Owner, p.Value)
 		}),

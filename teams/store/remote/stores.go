@@ -118,14 +118,6 @@ func (m mail) MarkRead(ctx context.Context, team, owner string, ids []string) er
 	return err
 }
 
-func (m mail) HandedOver(ctx context.Context, team, owner string, ids []string) (out map[string]bool, err error) {
-	at, err := box(team, owner)
-	if err == nil {
-		err = m.c.repeat(ctx, "store.mail.handed", creating[[]string]{at, ids}, &out)
-	}
-	return out, err
-}
-
 func (m mail) Prune(ctx context.Context, team, owner string, keep int) (n int, err error) {
 	at, err := box(team, owner)
 	if err == nil {

@@ -80,6 +80,7 @@ func rows() []row {
 		{"", fault.LockTimeout, "", "somebody else is writing there: try again"},
 		{"", fault.Timeout, "", "TeamStatus shows how far it has come; try again"},
 		{"", fault.BackendUnavailable, "", "see that the terminal which holds that pane runs"},
+		{"", fault.EngineUnavailable, "", "nothing was changed: the engine that holds this team does not answer; try again, then tell the person at the terminal"},
 		{"", fault.NoSpace, "", "end a teammate first, or let the terminal window be larger"},
 		{"", fault.DiskFull, "", "a person has to make room on the disk first"},
 		{"", fault.Failed, "", "try again; if it fails once more, tell the person at the terminal"},

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-type doctorOptions struct{ Fix bool }
+type doctorOptions struct{ Fix, Agents bool }
 
 func doctorCommand(a *app, run func(context.Context, *app, doctorOptions) error) *cobra.Command {
 	var o doctorOptions
@@ -28,10 +28,11 @@ func doctorCommand(a *app, run func(context.Context, *app, doctorOptions) error)
 			"and its traps, the backend chosen and why, the locale, the limits of file events, the agents that are\n" +
 			"installed, every team (or that of -t), ghosts, stale locks. With -v also every\n" +
 			"setting and where it comes from. Exit status 1 if a check failed.",
-		Example: "  leadlight doctor\n  leadlight doctor --fix", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		Example: "  leadlight doctor\n  leadlight doctor --fix\n  leadlight doctor --agents", Args: takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
 	}
 	c.Flags().BoolVar(&o.Fix, "fix", false, "mend first what can be mended safely: what gc removes, and who may write to the base directory")
+	c.Flags().BoolVar(&o.Agents, "agents", false, "also start each agent that is installed, say nothing to it, and tell whether it shows its prompt or what it asks")
 	return c
 }
 
@@ -60,6 +61,9 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 	}
 	facts := a.facts(ctx)
 	facts.Team = only
+	if o.Agents {
+		facts.Backend = append(facts.Backend, a.startAgents(ctx)...)
+	}
 	res := svc.Doctor(ctx, facts)
 	if a.verbose {
 		for _, l := range a.built.settings.Lines() {

@@ -77,7 +77,7 @@ func TestOptionsOfTheVerbs(t *testing.T) {
 		taskUpdateOptions{ID: "7", Owner: text(""), Status: text("pending"), AddBlockedBy: []string{"1", "2"}, RemoveBlocks: []string{"3"}})
 	same(t, parsed(t, taskDoneCommand, "7", "--result", "r"), taskEndOptions{"7", "r"})
 	same(t, parsed(t, taskFailCommand, "7", "--reason", "r"), taskEndOptions{"7", "r"})
-	same(t, parsed(t, doctorCommand, "--fix"), doctorOptions{true})
+	same(t, parsed(t, doctorCommand, "--fix"), doctorOptions{true, false})
 	same(t, parsed(t, gcCommand, "--dry-run"), gcOptions{true})
 	same(t, parsed(t, teamCreateCommand, "abc", "--description", "d", "--lead", "l", "--agent-type", "t", "--cwd", "/", "--mailbox", "maildir"),
 		teamCreateOptions{"abc", "d", "l", "t", "/", "maildir"})

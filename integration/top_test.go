@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -127,7 +128,7 @@ func TestM13_T05_TheDashboard(t *testing.T) {
 	s.tmux.Run("paste-buffer", "-p", "-t", s.pane)
 	s.shows("got first pasted of")
 	s.shows("got second pasted of")
-	s.press("Escape")
+	s.press("F10")
 	s.shows("TEAMMATE")
 	s.press("C-t")
 	s.shows("waits for 1")
@@ -148,8 +149,72 @@ func TestM13_T05_TheDashboard(t *testing.T) {
 	s.shows("zoe — failed")
 	s.press("S-Up", "S-Up")
 	s.shows("bob — active")
+	s.click(5, 4)
+	s.shows("zoe — failed")
 	s.press("q")
 	s.eventually("it has ended", func() bool { return len(s.tmux.Panes()) == 0 })
+}
+
+// click sends what a terminal sends for a click, in cells from 0.
+func (s *screen) click(x, y int) {
+	for _, end := range []string{"M", "m"} {
+		s.tmux.Run("send-keys", "-t", s.pane, "-l", fmt.Sprintf("\x1b[<0;%d;%d%s", x+1, y+1, end))
+	}
+}
+
+// Of several teams one is chosen; then its tasks are opened and acted on, and a request
+// that waits is shown first.
+func TestXD07_ChosenOpenedAnswered(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "")
+	r.team("alpha")
+	r.must("team", "create", "beta", "--description", "the other one")
+	r.must("spawn", "bob", "--team", "beta", "--backend", "headless", "--", "cat")
+	r.must("task", "add", "Read it", "-d", "All of it.", "--team", "beta")
+	if res := r.runEnv([]string{"LEADLIGHT_AGENT=bob", "LEADLIGHT_TEAM=beta"}, "plan", "submit", "first look"); res.exit != 0 {
+		t.Fatal(res.err)
+	}
+	s := r.top("80x24")
+	s.shows("2 teams: which one?")
+	s.press("Down", "Enter")
+	s.shows("asks: is this plan good? first look — y: yes, n: no")
+	s.shows("Requests")
+	s.press("y")
+	s.shows("bob is told yes")
+	s.press("C-t")
+	s.shows("Read it")
+	s.press("Enter")
+	s.shows("All of it.")
+	s.press("d")
+	s.shows("task 1 is done")
+	if task := into[api.Task](r, "task", "show", "1", "--team", "beta"); task.Status != "completed" {
+		t.Errorf("task 1 is %s", task.Status)
+	}
+	s.press("q")
+	s.eventually("it has ended", func() bool { return len(s.tmux.Panes()) == 0 })
+}
+
+// up --top shows the dashboard although the panes are in tmux, and goes on in lines when
+// the person leaves it.
+func TestXD07_UpTop(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "220x60")
+	file := `{team: redo, members: [{name: amy, run: sleep 1000}], tasks: [{subject: look, owner: amy}], lifecycle: {ask: 1s, term: 1s}}`
+	if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if res := r.run("up", "--top", "--detach"); res.exit != 2 {
+		t.Errorf("with --detach: exit %d\n%s", res.exit, res.err)
+	}
+	argv := append(append([]string{"env", "-C", r.path("work")}, r.env...), r.bin, "up", "--top")
+	s := &screen{rig: r, pane: r.tmux.NewSession("100x30", argv...)}
+	s.shows("▸● amy")
+	s.press("q")
+	s.shows("amy active (task 1)")
+	s.press("C-c")
+	s.eventually("it has ended", func() bool { return len(s.tmux.Panes()) == 2 }) // the lead's and amy's
+	r.must("down", "redo", "--force", "--timeout", "1s")
+	_ = r.run("daemon", "stop") // the dashboard has started one; it may have ended by itself
 }
 
 // What is done on the dashboard is done by the verbs.

@@ -74,20 +74,46 @@ func merged(old, change map[string]json.RawMessage) map[string]json.RawMessage {
 	return out
 }
 
+// Changed is how many lines a teammate has added and removed in its worktree since it
+// branched, and on which branch.
+type Changed struct {
+	Branch         string
+	Added, Removed int
+}
+
+// Changed counts what a teammate changed in its worktree.
+func (s *Service) Changed(ctx context.Context, team, name string) (Changed, error) {
+	tree, err := s.treeOf(ctx, team, name)
+	if err != nil {
+		return Changed{}, err
+	}
+	added, removed, err := s.worktrees().Lines(ctx, tree)
+	return Changed{tree.Branch, added, removed}, err
+}
+
 // Diff returns what a teammate changed in its worktree, and the worktree's branch.
 func (s *Service) Diff(ctx context.Context, team, name string, stat, color bool) (text, branch string, err error) {
-	t, m, err := s.find(ctx, team, name)
+	tree, err := s.treeOf(ctx, team, name)
 	if err != nil {
 		return "", "", err
 	}
+	text, err = s.worktrees().Diff(ctx, tree, stat, color)
+	return text, tree.Branch, err
+}
+
+// treeOf is the worktree of a teammate.
+func (s *Service) treeOf(ctx context.Context, team, name string) (worktree.Tree, error) {
+	t, m, err := s.find(ctx, team, name)
+	if err != nil {
+		return worktree.Tree{}, err
+	}
 	all, err := panes.ReadOwn[map[string]worktree.Tree](ctx, s.panes.Records(), t.Name, treesRecord)
 	if err != nil {
-		return "", "", fmt.Errorf("read the worktrees of team %s: %w", t.Name, err)
+		return worktree.Tree{}, fmt.Errorf("read the worktrees of team %s: %w", t.Name, err)
 	}
 	tree, has := all[m.Name]
 	if !has {
-		return "", "", fault.New(fault.Unsupported, "teammate %s has no worktree of its own", m.Name).WithHint("leadlight spawn NAME --worktree gives it one; git diff shows what changed in a shared folder")
+		return worktree.Tree{}, fault.New(fault.Unsupported, "teammate %s has no worktree of its own", m.Name).WithHint("leadlight spawn NAME --worktree gives it one; git diff shows what changed in a shared folder")
 	}
-	text, err = s.worktrees().Diff(ctx, tree, stat, color)
-	return text, tree.Branch, err
+	return tree, nil
 }

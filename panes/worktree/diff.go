@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"strconv"
 	"strings"
 )
 
@@ -44,4 +45,38 @@ func (g git) added(ctx context.Context, flags []string, file string) (string, er
 		err = nil // the files differ, as they must
 	}
 	return out, err
+}
+
+// Lines counts the lines that were added and removed in a tree since it branched, new files
+// included. A binary file counts for nothing.
+func (k Keeper) Lines(ctx context.Context, t Tree) (added, removed int, err error) {
+	g := git{environ: k.Environ, dir: t.Path}
+	table, err := g.run(ctx, "diff", "--no-ext-diff", "--no-textconv", "--numstat", "-z", t.Base, "--")
+	if err != nil {
+		return 0, 0, err
+	}
+	news, err := g.run(ctx, "ls-files", "--others", "--exclude-standard", "-z")
+	if err != nil {
+		return 0, 0, err
+	}
+	for file := range strings.SplitSeq(strings.Trim(news, "\x00"), "\x00") {
+		if file == "" {
+			continue
+		}
+		one, err := g.added(ctx, []string{"--numstat", "-z"}, file)
+		if err != nil {
+			return 0, 0, err
+		}
+		table += "\x00" + one
+	}
+	for row := range strings.SplitSeq(table, "\x00") { // added, removed, name
+		plus, rest, _ := strings.Cut(row, "\t")
+		minus, _, ok := strings.Cut(rest, "\t")
+		p, errP := strconv.Atoi(plus)
+		m, errM := strconv.Atoi(minus)
+		if ok && errP == nil && errM == nil {
+			added, removed = added+p, removed+m
+		}
+	}
+	return added, removed, nil
 }

@@ -316,3 +316,23 @@ func TestXS31_HiddenEditsAreWork(t *testing.T) {
 		}
 	}
 }
+
+// TestXD09_LinesOfATree: what is committed, what is not, and new files are counted; a
+// binary file is not.
+func TestXD09_LinesOfATree(t *testing.T) {
+	dir, k := repo(t)
+	write(t, filepath.Join(dir, "sub", "b"), "1\n2\n3\n")
+	commit(t, dir)
+	tree, err := k.Add(t.Context(), dir, "alpha", "bob", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(tree.Path, "sub", "b"), "1\n3\n4\n")
+	commit(t, tree.Path)
+	write(t, filepath.Join(tree.Path, "sub", "a"), "two\nlines\n")
+	write(t, filepath.Join(tree.Path, "new file\tof mine"), "a\nb\n")
+	write(t, filepath.Join(tree.Path, "binary"), "\x00\n\x00\n")
+	if added, removed, err := k.Lines(t.Context(), tree); added != 5 || removed != 2 || err != nil {
+		t.Errorf("+%d -%d, %v", added, removed, err)
+	}
+}

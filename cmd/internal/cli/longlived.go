@@ -15,6 +15,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
 	"github.com/spf13/cobra"
@@ -36,6 +37,7 @@ type LongLived struct {
 	Schema func(*config.Settings, dial.Paths) any
 	MCP    func(context.Context, MCPParts) error
 	Top    func(context.Context, TopParts) error
+	Choose func(context.Context, TopParts, []api.TeamSummary) (team string, err error) // "": the person left
 }
 
 // Stores is where the teams of a base directory are kept, and what looks at their panes.

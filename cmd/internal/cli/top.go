@@ -23,9 +23,10 @@ func topCommand(a *app, run func(context.Context, *app, topOptions) error) *cobr
 		Use: "top", Short: "Watch and steer the team on one screen",
 		Long: "Show the team on one screen: the teammates with state, task, unread mail and last activity, the live\n" +
 			"pane of the selected one, the tasks and what they wait for, messages, events. Enter types into the\n" +
-			"teammate, Escape comes back and interrupts the current turn, ? shows all keys. The team goes on when\n" +
-			"the dashboard is left. It starts a daemon if none runs, which tells it what has changed; without\n" +
-			"one it looks by itself.",
+			"teammate, ctrl-\\ or F10 leaves it, ? shows all keys. What waits for an answer comes first: y or n\n" +
+			"answers it. Where there are several teams, it asks which one. The team goes on when the dashboard is\n" +
+			"left. It starts a daemon if none runs, which tells it what has changed; without one it looks by\n" +
+			"itself.",
 		Example: "  leadlight top\n  leadlight top --notify bell", Args: takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
 	}
@@ -37,7 +38,7 @@ func runTop(ctx context.Context, a *app, o topOptions) error {
 	if a.json {
 		return usage("the dashboard is for a person: --json is not for it").WithHint("leadlight ps --json --watch tells the same to a program")
 	}
-	svc, team, err := a.serve(ctx)
+	svc, err := a.service(ctx)
 	if err != nil {
 		return err
 	}
@@ -55,9 +56,26 @@ func runTop(ctx context.Context, a *app, o topOptions) error {
 	if a.noColor {
 		env = append(slices.Clone(env), "NO_COLOR=1")
 	}
-	return a.long.Top(ctx, TopParts{
-		Service: svc, Team: team, Notify: o.Notify, Inside: a.inside(), Program: program, Environ: env, In: a.in, Out: a.out.w, Changes: a.changes(ctx, team),
-	})
+	p := TopParts{Service: svc, Notify: o.Notify, Inside: a.inside(), Program: program, Environ: env, In: a.in, Out: a.out.w}
+	if p.Team, err = a.topTeam(ctx, p); err != nil || p.Team == "" {
+		return err
+	}
+	p.Changes = a.changes(ctx, p.Team)
+	return a.long.Top(ctx, p)
+}
+
+// topTeam is the team to show. Where nothing says which of several is meant, the person
+// chooses; "" if they leave instead.
+func (a *app) topTeam(ctx context.Context, p TopParts) (string, error) {
+	team, err := a.team(ctx, p.Service)
+	if err == nil {
+		return team, nil
+	}
+	list, listErr := p.Service.Teams(ctx)
+	if listErr != nil || len(list) < 2 || fault.CodeOf(err) != fault.InvalidArgument || a.settings.Team.V != "" {
+		return "", err
+	}
+	return a.long.Choose(ctx, p, list)
 }
 
 // changes tells of a team's changes as the daemon sees them, and starts one if there is

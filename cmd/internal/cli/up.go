@@ -19,6 +19,7 @@ import (
 type upOptions struct {
 	File                 string
 	Detach, Keep, DryRun bool
+	Top                  bool // show the dashboard, wherever the panes are
 }
 
 // upPlan is the answer of up --dry-run.
@@ -67,11 +68,15 @@ func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.
 	_ = c.RegisterFlagCompletionFunc("file", teamFiles)
 	c.Flags().BoolVar(&o.Detach, "detach", false, "return when the teammates are started; nobody supervises them then")
 	c.Flags().BoolVar(&o.Keep, "keep", false, "keep the team when its tasks are done, until ^C or leadlight down")
+	c.Flags().BoolVar(&o.Top, "top", false, "show the dashboard meanwhile; q goes on in lines")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "check everything, print what would be started, and stop")
 	return c
 }
 
 func runUp(ctx context.Context, a *app, o upOptions) error {
+	if o.Top && o.Detach {
+		return usage("--top and --detach: the dashboard stays in this terminal")
+	}
 	file, err := config.ReadTeamFile(o.File)
 	if err != nil {
 		return err
@@ -101,7 +106,9 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	if err != nil {
 		return err
 	}
-	u := &upRun{a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V, keep: o.Keep || s.Keep.V, began: time.Now()}
+	u := &upRun{
+		a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V, keep: o.Keep || s.Keep.V, top: o.Top, began: time.Now(),
+	}
 	u.record = a.recorder(ctx, svc, plan.Team.Name)
 	a.keepRecord(u.record)
 	u.opening(ctx, snap)
@@ -149,7 +156,7 @@ type upRun struct {
 	svc        *teams.Service
 	team       string
 	onLeadExit string
-	keep       bool
+	keep, top  bool
 	record     *recorder // for the history of runs
 	view       *progressView
 	mailSeen   map[string]bool
@@ -261,12 +268,13 @@ func (u *upRun) still(snap teams.Snapshot) {
 	}
 }
 
-// onScreen shows the dashboard where the teammates have no terminal of their own and a
-// person sits at ours, until all is done or the person leaves it: then it goes on in
+// onScreen shows the dashboard where it was asked for, or the teammates have no terminal
+// of their own, and a person sits at ours, until all is done or the person leaves it: then it goes on in
 // lines.
 func (u *upRun) onScreen(ctx context.Context) error {
 	c := u.a.built.choice
-	if c == nil || c.Type != panes.Headless || u.a.json || !isTerminal(u.a.in) || !isTerminal(u.a.out.w) || !isTerminal(u.a.err) {
+	headless := c != nil && c.Type == panes.Headless
+	if !u.top && !headless || u.a.json || !isTerminal(u.a.in) || !isTerminal(u.a.out.w) || !isTerminal(u.a.err) {
 		return nil
 	}
 	dctx, leave := context.WithCancel(ctx)

@@ -20,13 +20,14 @@ import (
 	"github.com/leadlight-dev/leadlight/cmd/internal/tui"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/runs"
 )
 
 // Main is leadlightd: it runs the arguments after its own name and returns the exit status.
 func Main(args []string, std cli.Stdio, environ []string) int {
-	return cli.MainLongLived(cli.LongLived{Daemon: runDaemon, Schema: schema, MCP: serveTools, Top: showTeam}, args, std, environ)
+	return cli.MainLongLived(cli.LongLived{Daemon: runDaemon, Schema: schema, MCP: serveTools, Top: showTeam, Choose: chooseTeam}, args, std, environ)
 }
 
 // parts is what other packages add to the daemon.
@@ -93,6 +94,10 @@ func complete(s *config.Settings, spec *teams.SpawnSpec) {
 type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
+
+func chooseTeam(ctx context.Context, p cli.TopParts, list []api.TeamSummary) (string, error) {
+	return tui.Choose(ctx, tui.Options{Environ: p.Environ, In: p.In, Out: p.Out}, list)
+}
 
 func showTeam(ctx context.Context, p cli.TopParts) error {
 	changes := make(chan tui.Change)

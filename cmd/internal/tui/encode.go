@@ -67,14 +67,11 @@ func modified(s string, mod tea.KeyMod) string {
 	return fmt.Sprintf("\x1b[1;%d%s", n, final) // also F1 to F4, which begin otherwise alone
 }
 
-// control is a key with ctrl. The one that begins the keys to detach is sent twice: it
-// is meant for the program.
+// control is a key with ctrl.
 func control(prefix string, code rune) []byte {
 	switch {
 	case code >= 'a' && code <= 'z':
 		return []byte(prefix + string(code-'a'+1))
-	case code == '\\':
-		return []byte("\x1c\x1c")
 	case code == ']':
 		return []byte(prefix + "\x1d")
 	case code == '[':

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // binding is one key while browsing.
@@ -28,10 +28,13 @@ func bindings() []binding {
 		}
 	}
 	return []binding{
-		{[]string{"shift+up", "up", "k"}, "select the teammate above", func(m *model) []action { return m.move(-1) }},
-		{[]string{"shift+down", "down", "j"}, "select the teammate below", func(m *model) []action { return m.move(1) }},
-		{[]string{"enter"}, "view the teammate and type to it; escape comes back", (*model).enter},
-		{[]string{"esc"}, "back to the pane", (*model).back},
+		{[]string{"up", "k"}, "up in the list (down, j: down): teammates, or lines", step(-1)},
+		{[]string{"down", "j"}, "", step(1)},
+		{[]string{"shift+up"}, "the teammate above (shift+down: below)", func(m *model) []action { return m.move(-1) }},
+		{[]string{"shift+down"}, "", func(m *model) []action { return m.move(1) }},
+		{[]string{"enter"}, "open; a pane: type to it, ctrl+\\ or F10 leaves", (*model).enterOrOpen},
+		{[]string{"esc"}, "back to the list, and to the pane", (*model).back},
+		{[]string{"a"}, "what waits for an answer", show(requestsView)},
 		{[]string{"ctrl+t"}, "tasks, and what they wait for", show(tasksView)},
 		{[]string{"i"}, "messages", show(messagesView)},
 		{[]string{"e"}, "what has happened since the dashboard began", show(eventsView)},
@@ -41,14 +44,19 @@ func bindings() []binding {
 			m.mode, m.input = filtering, m.filter
 			return nil
 		}},
-		{[]string{"m"}, "message to the teammate", onSelected(func(m *model) []action { m.mode, m.input = writing, ""; return nil })},
+		{[]string{"m"}, "message to the teammate, or an answer to a message", (*model).message},
+		{[]string{"d"}, "the task is done (x: failed, o: back to the list)", onTask(func(_ *model, t api.Task) []action { return []action{taskDone{t.ID}} })},
+		{[]string{"x"}, "", onTask(func(m *model, t api.Task) []action {
+			return m.write("why did task "+plain(t.ID)+" fail? ", func(reason string) action { return taskFail{t.ID, reason} })
+		})},
+		{[]string{"o"}, "", onTask(func(_ *model, t api.Task) []action { return []action{taskRelease{t.ID}} })},
 		{[]string{"s"}, "stop the teammate", onSelected(func(m *model) []action { return m.confirm(stop{m.selected}, "stop "+m.selected+"?") })},
 		{[]string{"r"}, "restart the teammate", onSelected(func(m *model) []action { return m.confirm(restart{m.selected}, "restart "+m.selected+"?") })},
 		{[]string{"f"}, "go to its real pane; where it has none: ctrl-\\ d leaves", onSelected(func(m *model) []action { return []action{focus{m.selected}} })},
-		{[]string{"y"}, "yes to the plan, or the tool, that is asked for below", func(m *model) []action { return m.answer(true) }},
-		{[]string{"n"}, "no to it", func(m *model) []action { return m.answer(false) }},
-		{[]string{"pgup"}, "older lines", func(m *model) []action { m.scrollBy(m.page()); return nil }},
-		{[]string{"pgdown"}, "newer lines", func(m *model) []action { m.scrollBy(-m.page()); return nil }},
+		{[]string{"y"}, "yes to what is asked below (n: no)", func(m *model) []action { return m.answer(true) }},
+		{[]string{"n"}, "", func(m *model) []action { return m.answer(false) }},
+		{[]string{"pgup"}, "older lines (pgdown: newer)", func(m *model) []action { m.scrollBy(m.page()); return nil }},
+		{[]string{"pgdown"}, "", func(m *model) []action { m.scrollBy(-m.page()); return nil }},
 		{[]string{"?"}, "this help", show(helpView)},
 		{[]string{"q", "ctrl+c"}, "leave; the team goes on", func(*model) []action { return []action{quit{}} }},
 	}
@@ -97,7 +105,7 @@ const readTime = time.Second
 func (m *model) answer(yes bool) []action {
 	a, ok := m.asking()
 	if !ok {
-		m.note = "nobody asks for a plan or the use of a tool"
+		m.note = "nobody waits for an answer"
 		return nil
 	}
 	if m.now.Sub(m.fresh) < readTime { // the key may have been meant for the one before
@@ -129,7 +137,35 @@ func (m *model) enter() []action {
 	return []action{m.attachment(), look{}}
 }
 
+// step moves through the list that is shown, or through the teammates.
+func step(by int) func(*model) []action {
+	return func(m *model) []action {
+		switch {
+		case m.opened:
+			m.scrollBy(-by)
+		case m.items() > 0:
+			m.point(m.at + by)
+		default:
+			return m.move(by)
+		}
+		return nil
+	}
+}
+
+// enterOrOpen opens the item at the cursor, or types into the selected teammate.
+func (m *model) enterOrOpen() []action {
+	if m.items() == 0 {
+		return m.enter()
+	}
+	m.open()
+	return nil
+}
+
 func (m *model) back() []action {
+	if m.opened {
+		m.shut()
+		return nil
+	}
 	m.turn(paneView)
 	m.filter = ""
 	return nil
@@ -142,9 +178,14 @@ func (m *model) next() []action {
 
 // turn shows a panel: the newest of a list, the beginning of the help.
 func (m *model) turn(p panel) {
-	m.panel, m.scroll = p, 0
-	if p == helpView {
+	m.panel, m.scroll, m.opened, m.at = p, 0, false, 0
+	switch p {
+	case helpView:
 		m.scrollBy(len(m.help()))
+	case messagesView: // the newest
+		m.point(len(m.letters) - 1)
+	case requestsView, tasksView:
+		m.point(0)
 	}
 }
 
@@ -152,17 +193,18 @@ func (m *model) turn(p panel) {
 func (m *model) scrollBy(lines int) {
 	w, rows := m.mainSize()
 	m.scroll = max(0, min(m.scroll+lines, len(m.listed(w))-rows))
+	if n := m.items(); n > 0 && !m.opened { // the cursor stays on the screen
+		first := firstLine(n, rows, m.scroll)
+		m.at = max(first, min(m.at, first+rows-1, n-1))
+	}
 }
 
-// typed sends a key to the teammate. Escape comes back, and interrupts the current turn
-// of an agent that has turns.
+// typed sends a key to the teammate: every one, Escape too, but those that leave it and
+// those that go to another one.
 func (m *model) typed(k tea.KeyPressMsg) []action {
 	switch k.String() {
-	case "esc":
+	case "ctrl+\\", "f10":
 		m.mode = browsing
-		if x := m.member(m.selected); x != nil && (x.Kind == profiles.Interactive || x.Kind == profiles.Native) {
-			return []action{keystrokes{[]byte{0x1b}}, detach{}}
-		}
 		return []action{detach{}}
 	case "shift+up":
 		return m.move(-1)
@@ -213,7 +255,7 @@ func (m *model) entered() []action {
 	was := m.mode
 	m.mode = browsing
 	if was == writing && m.input != "" {
-		return []action{send{m.selected, m.input}}
+		return []action{m.written(m.input)}
 	}
 	return nil
 }

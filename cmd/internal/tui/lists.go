@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,14 +14,7 @@ import (
 func (m *model) teammates(w, rows int) []string {
 	name := w - 26
 	out := []string{bold(fit(fmt.Sprintf("   %-*s %-8s %4s %3s %4s", name, "TEAMMATE", "STATE", "TASK", "NEW", "LAST"), w))}
-	shown := m.shown()
-	at := 0
-	for i, x := range shown {
-		if x.Name == m.selected {
-			at = i
-		}
-	}
-	first := max(0, at-(rows-2))
+	shown, first := m.shown(), m.firstShown(rows)
 	for _, x := range shown[first:min(len(shown), first+rows-1)] {
 		out = append(out, m.teammate(x, name, w))
 	}
@@ -33,6 +27,13 @@ func (m *model) teammates(w, rows int) []string {
 	return out
 }
 
+// firstShown is the first teammate that the list of rows lines shows.
+func (m *model) firstShown(rows int) int {
+	at := slices.IndexFunc(m.shown(), func(x api.Member) bool { return x.Name == m.selected })
+	return max(0, at-(rows-2))
+}
+
+// teammate is one line: the name in its own colour, the state in the state's.
 func (m *model) teammate(x api.Member, name, w int) string {
 	mark := " "
 	if x.Name == m.selected {
@@ -43,14 +44,12 @@ func (m *model) teammate(x api.Member, name, w int) string {
 	if x.Unread != nil && *x.Unread > 0 {
 		unread = fmt.Sprint(*x.Unread)
 	}
-	line := fit(plain(x.Name), name) + " " + fit(x.State, 8) + " " + fmt.Sprintf("%4s %3s %4s", plain(x.Task), unread, m.since(x.LastActivityAt))
-	line = fit(line, w-3)
+	who := inColor(fit(plain(x.Name), name), x.Color)
 	if x.Name == m.selected {
-		line = bold(line)
-	} else {
-		line = inColor(line, x.Color)
+		who = bold(who)
 	}
-	return mark + inColor(look.Mark, look.Color) + " " + line
+	rest := fmt.Sprintf("%4s %3s %4s", plain(x.Task), unread, m.since(x.LastActivityAt))
+	return mark + inColor(look.Mark, look.Color) + " " + who + " " + inColor(fit(x.State, 8), look.Color) + " " + fit(rest, w-name-13)
 }
 
 // since is how long ago something was, in four cells.

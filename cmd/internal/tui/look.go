@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // How often the team and the pane are looked at, and how soon after a key or a change.
@@ -78,7 +79,8 @@ func (p *program) lookAtTeam(loop bool) tea.Cmd {
 			pic.Delegate, _ = p.o.Service.Delegate(p.ctx, p.o.Team) // it was readable a moment ago
 			if mail {
 				pic.Letters = p.mail(snap)
-				pic.Asks = p.asks()
+				pic.Asks = p.asks(snap)
+				pic.Changes = p.changes(snap)
 			}
 		}
 		return teamSeen{pic, loop, mail}
@@ -91,9 +93,9 @@ func (p *program) whole(seen teamSeen) picture {
 	case seen.Err != nil:
 		p.mailDue = p.mailDue || seen.mail
 	case seen.mail:
-		p.letters, p.asking = seen.Letters, seen.Asks
+		p.letters, p.asking, p.changed = seen.Letters, seen.Asks, seen.Changes
 	default:
-		seen.Letters, seen.Asks = p.letters, p.asking
+		seen.Letters, seen.Asks, seen.Changes = p.letters, p.asking, p.changed
 	}
 	return seen.picture
 }
@@ -113,7 +115,7 @@ func (p *program) mail(snap teams.Snapshot) []letter {
 		}
 		for _, msg := range list {
 			at, _ := time.Parse(time.RFC3339, msg.Timestamp) // one without a time comes first
-			out = append(out, letter{ID: msg.ID, To: cmp.Or(box, "lead"), From: msg.From, Text: cmp.Or(msg.Summary, msg.Text), Type: msg.Type, At: at, Read: msg.Read})
+			out = append(out, letter{ID: msg.ID, To: cmp.Or(box, "lead"), From: msg.From, Text: cmp.Or(msg.Summary, msg.Text), Body: msg.Text, Type: msg.Type, At: at, Read: msg.Read})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b letter) int { return a.At.Compare(b.At) })
@@ -122,7 +124,7 @@ func (p *program) mail(snap teams.Snapshot) []letter {
 
 // asks gathers what waits for a person. What cannot be read just now comes with the next
 // look.
-func (p *program) asks() (out []ask) {
+func (p *program) asks(snap teams.Snapshot) (out []ask) {
 	plans, _ := p.o.Service.Plans(p.ctx, p.o.Team, false)
 	for _, x := range plans {
 		out = append(out, ask{ID: x.ID, From: x.From, Text: "is this plan good? " + x.Plan, Plan: true})
@@ -130,6 +132,25 @@ func (p *program) asks() (out []ask) {
 	tools, _ := p.o.Service.Permissions(p.ctx, p.o.Team, false)
 	for _, x := range tools {
 		out = append(out, ask{ID: x.ID, From: x.From, Text: "may it use " + x.Tool + "? " + cmp.Or(x.Description, string(x.Input))})
+	}
+	for _, x := range snap.Members {
+		if x.State == api.StateWaiting && !slices.ContainsFunc(out, func(a ask) bool { return a.From == x.Name }) {
+			out = append(out, ask{ID: "dialog:" + x.Name, From: x.Name, Text: x.Reason, Dialog: true})
+		}
+	}
+	return out
+}
+
+// changes is what those with a worktree have changed there; git is asked seldom.
+func (p *program) changes(snap teams.Snapshot) map[string]change {
+	out := map[string]change{}
+	for _, x := range snap.Members {
+		if x.Worktree == "" {
+			continue
+		}
+		if c, err := p.o.Service.Changed(p.ctx, p.o.Team, x.Name); err == nil {
+			out[x.Name] = change(c)
+		}
 	}
 	return out
 }

@@ -16,6 +16,7 @@ type panel int
 
 const (
 	paneView panel = iota
+	requestsView
 	tasksView
 	messagesView
 	eventsView
@@ -57,24 +58,37 @@ type model struct {
 	filter string
 	input  string
 	note   string
-	asked  action    // what confirming is about
-	fresh  time.Time // when another question took the place of the one that stood there
-	scroll int       // lines back from the newest, in tasks, messages and events
-	now    time.Time
+	asked  action // what confirming is about
+	at     int    // the item that the cursor is on, in requests, tasks and messages
+	opened bool   // all of it is shown
+	prompt string // before the input
+	// written makes an action of the line that was written.
+	written func(string) action
+	changes map[string]change // of the worktrees
+	fresh   time.Time         // when another question took the place of the one that stood there
+	scroll  int               // lines back from the newest, in tasks, messages and events
+	now     time.Time
 }
 
 // letter is one message as the dashboard lists it.
 type letter struct {
 	ID, To, From, Text, Type string
+	Body                     string // all of it
 	At                       time.Time
 	Read                     bool
 }
 
-// ask is what a teammate wants to know of a person: whether its plan is good, or whether
-// it may use a tool.
+// ask is what a teammate wants to know of a person: whether its plan is good, whether it
+// may use a tool, or what a dialog on its screen asks.
 type ask struct {
 	ID, From, Text string
-	Plan           bool
+	Plan, Dialog   bool
+}
+
+// change is what a teammate has changed in its worktree, in lines.
+type change struct {
+	Branch         string
+	Added, Removed int
 }
 
 // happening is one line of the list of what has happened.
@@ -89,6 +103,7 @@ type (
 		teams.Snapshot
 		Letters  []letter
 		Asks     []ask
+		Changes  map[string]change
 		Delegate bool
 		Err      error
 		At       time.Time
@@ -117,7 +132,10 @@ type (
 		Ask ask
 		Yes bool
 	}
-	attach struct {
+	taskDone    struct{ ID string }
+	taskFail    struct{ ID, Reason string }
+	taskRelease struct{ ID string }
+	attach      struct {
 		Name       string
 		Rows, Cols int
 	}
@@ -158,6 +176,10 @@ func (m *model) update(msg tea.Msg) []action {
 				m.note = plain(msg.Err.Error())
 			}
 		}
+	case tea.MouseClickMsg:
+		return m.click(tea.Mouse(msg))
+	case tea.MouseWheelMsg:
+		return m.wheel(tea.Mouse(msg))
 	case tea.PasteMsg:
 		return m.paste(msg.Content)
 	case tea.KeyPressMsg:
@@ -185,8 +207,12 @@ func (m *model) take(p picture) []action {
 		}
 	}
 	before, stood := m.asking()
+	if !m.seen && len(p.Asks) > 0 {
+		m.turn(requestsView)
+	}
+	m.keepCursor(p)
 	m.members, m.tasks, m.letters, m.asks, m.delegate, m.seen = p.Members, p.Tasks, p.Letters, p.Asks, p.Delegate, true
-	m.warnings = p.Warnings
+	m.warnings, m.changes = p.Warnings, p.Changes
 	if now, stands := m.asking(); stood && stands && now.ID != before.ID {
 		m.fresh = p.At
 	}
@@ -204,6 +230,26 @@ func (m *model) take(p picture) []action {
 	return acts
 }
 
+// keepCursor leaves the cursor on the item that it is on, wherever that stands in the next
+// picture. An opened one that is gone is shut.
+func (m *model) keepCursor(p picture) {
+	now := -1
+	switch {
+	case m.items() == 0:
+		now = 0
+	case m.panel == requestsView:
+		now = slices.IndexFunc(p.Asks, func(x ask) bool { return x.ID == m.asks[m.at].ID })
+	case m.panel == tasksView:
+		now = slices.IndexFunc(p.Tasks, func(x api.Task) bool { return x.ID == m.tasks[m.at].ID })
+	case m.panel == messagesView:
+		now = slices.IndexFunc(p.Letters, func(x letter) bool { return x.ID == m.letters[m.at].ID && x.To == m.letters[m.at].To })
+	}
+	if now < 0 {
+		m.opened, now = false, 0
+	}
+	m.at = now
+}
+
 // member finds a member by name.
 func (m *model) member(name string) *api.Member {
 	if i := slices.IndexFunc(m.members, func(x api.Member) bool { return x.Name == name }); i >= 0 {
@@ -212,8 +258,12 @@ func (m *model) member(name string) *api.Member {
 	return nil
 }
 
-// asking is what the selected member wants to know, or else what anybody does.
+// asking is the request at the cursor, what the selected member wants to know, or else
+// what anybody does.
 func (m *model) asking() (ask, bool) {
+	if m.panel == requestsView && len(m.asks) > 0 {
+		return m.asks[m.at], true
+	}
 	i := slices.IndexFunc(m.asks, func(a ask) bool { return a.From == m.selected })
 	if i < 0 && len(m.asks) > 0 {
 		i = 0
@@ -247,10 +297,15 @@ func (m *model) move(by int) []action {
 	}
 	at := slices.IndexFunc(shown, func(x api.Member) bool { return x.Name == m.selected })
 	at = min(max(at+by, 0), len(shown)-1)
-	if shown[at].Name == m.selected {
+	return m.choose(shown[at].Name)
+}
+
+// choose selects a member.
+func (m *model) choose(name string) []action {
+	if name == m.selected {
 		return nil
 	}
-	m.selected, m.pane, m.paneErr = shown[at].Name, "", ""
+	m.selected, m.pane, m.paneErr = name, "", ""
 	if m.mode == typing {
 		return []action{detach{}, m.attachment(), look{}}
 	}

@@ -21,7 +21,7 @@ func press(name string) tea.KeyPressMsg {
 	named := map[string]tea.Key{
 		"shift+up": {Code: tea.KeyUp, Mod: tea.ModShift}, "shift+down": {Code: tea.KeyDown, Mod: tea.ModShift},
 		"up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape},
-		"ctrl+t": {Code: 't', Mod: tea.ModCtrl}, "ctrl+c": {Code: 'c', Mod: tea.ModCtrl}, "tab": {Code: tea.KeyTab},
+		"ctrl+t": {Code: 't', Mod: tea.ModCtrl}, "ctrl+c": {Code: 'c', Mod: tea.ModCtrl}, "tab": {Code: tea.KeyTab}, "f10": {Code: tea.KeyF10}, "ctrl+\\": {Code: '\\', Mod: tea.ModCtrl},
 		"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "backspace": {Code: tea.KeyBackspace},
 	}
 	if k, ok := named[name]; ok {
@@ -72,13 +72,14 @@ func TestM13_KeysOfTheDashboard(t *testing.T) {
 		{[]string{"shift+up"}, nil, func(m *model) bool { return m.selected == "amy" }},
 		{[]string{"enter"}, []action{attach{"amy", 21, 80}, look{}}, func(m *model) bool { return m.mode == typing }},
 		{[]string{"enter", "q", "ctrl+t"}, []action{attach{"amy", 21, 80}, look{}, keystrokes{[]byte("q")}, keystrokes{[]byte{0x14}}}, func(m *model) bool { return m.mode == typing }},
-		{[]string{"enter", "esc"}, []action{attach{"amy", 21, 80}, look{}, keystrokes{[]byte{0x1b}}, detach{}}, func(m *model) bool { return m.mode == browsing }},
-		{[]string{"down", "enter", "esc"}, []action{look{}, attach{"bob", 21, 80}, look{}, detach{}}, nil}, // a worker has no turn
+		{[]string{"enter", "esc"}, []action{attach{"amy", 21, 80}, look{}, keystrokes{[]byte{0x1b}}}, func(m *model) bool { return m.mode == typing }},
+		{[]string{"enter", "ctrl+\\"}, []action{attach{"amy", 21, 80}, look{}, detach{}}, func(m *model) bool { return m.mode == browsing }},
+		{[]string{"down", "enter", "f10"}, []action{look{}, attach{"bob", 21, 80}, look{}, detach{}}, func(m *model) bool { return m.mode == browsing }},
 		{[]string{"enter", "shift+down"}, []action{attach{"amy", 21, 80}, look{}, detach{}, attach{"bob", 21, 80}, look{}}, nil},
 		{[]string{"down", "down", "enter"}, []action{look{}, look{}}, func(m *model) bool { return strings.Contains(m.note, "r restarts it") }},
 		{[]string{"ctrl+t"}, nil, func(m *model) bool { return m.panel == tasksView }},
 		{[]string{"ctrl+t", "ctrl+t"}, nil, func(m *model) bool { return m.panel == paneView }},
-		{[]string{"tab", "tab"}, nil, func(m *model) bool { return m.panel == messagesView }},
+		{[]string{"tab", "tab", "tab"}, nil, func(m *model) bool { return m.panel == messagesView }},
 		{[]string{"?", "esc"}, nil, func(m *model) bool { return m.panel == paneView }},
 		{[]string{"/", "B", "o", "enter"}, []action{look{}}, func(m *model) bool { return m.selected == "bob" && len(m.shown()) == 1 }},
 		{[]string{"/", "z", "enter", "esc"}, nil, func(m *model) bool { return m.filter == "" && len(m.shown()) == 3 }},
@@ -193,7 +194,9 @@ func TestTheScreenHasItsSize(t *testing.T) {
 			for _, mode := range []mode{browsing, typing, filtering, writing} {
 				m := shownModel()
 				m.update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-				m.panel, m.mode, m.note, m.input = p, mode, hostile, hostile
+				m.asks = []ask{{ID: "1", From: hostile, Text: hostile}}
+				m.panel, m.mode, m.note, m.input, m.prompt = p, mode, hostile, hostile, "to amy: "
+				m.opened = m.items() > 0 && mode == browsing
 				m.note = plain(hostile)
 				m.update(paneText{Name: "amy", Text: strings.Repeat(hostile+"\n", 60)})
 				lines := strings.Split(m.draw(), "\n")
@@ -336,7 +339,7 @@ func FuzzColored(f *testing.F) {
 
 func TestEncode(t *testing.T) {
 	for want, k := range map[string]tea.Key{
-		"a": {Code: 'a', Text: "a"}, "研": {Code: '研', Text: "研"}, "\x03": {Code: 'c', Mod: tea.ModCtrl}, "\x1c\x1c": {Code: '\\', Mod: tea.ModCtrl},
+		"a": {Code: 'a', Text: "a"}, "研": {Code: '研', Text: "研"}, "\x03": {Code: 'c', Mod: tea.ModCtrl}, "\x1d": {Code: ']', Mod: tea.ModCtrl},
 		"\x1b[A": {Code: tea.KeyUp}, "\x1b[Z": {Code: tea.KeyTab, Mod: tea.ModShift}, "\x1bb": {Code: 'b', Mod: tea.ModAlt}, "\x7f": {Code: tea.KeyBackspace},
 		"\x1b[1;5C": {Code: tea.KeyRight, Mod: tea.ModCtrl}, "\x1b[5;2~": {Code: tea.KeyPgUp, Mod: tea.ModShift}, "\x1b[1;7P": {Code: tea.KeyF1, Mod: tea.ModAlt | tea.ModCtrl},
 		"\x1b\r": {Code: tea.KeyEnter, Mod: tea.ModAlt}, "\r": {Code: tea.KeyEnter}, "\x00": {Code: ' ', Mod: tea.ModCtrl}, "": {Code: tea.KeyF20},

@@ -26,6 +26,7 @@ type program struct {
 	mailDue bool      // and is to be one into the boxes
 	letters []letter
 	asking  []ask
+	changed map[string]change
 }
 
 // Loops go on by themselves; single looks do not.
@@ -94,6 +95,9 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (p *program) View() tea.View {
 	v := tea.NewView(p.model.draw())
 	v.AltScreen, v.WindowTitle = true, "leadlight "+p.o.Team
+	if p.model.mode == browsing { // else the terminal's own selection works
+		v.MouseMode = tea.MouseModeCellMotion
+	}
 	return v
 }
 
@@ -129,6 +133,12 @@ func (p *program) do(a action) tea.Cmd {
 			func() error { return svc.SetDelegate(p.ctx, team, a.Delegate) })
 	case reply:
 		return p.reply(a)
+	case taskDone:
+		return p.verb("task "+a.ID+" is done", func() error { _, err := svc.CompleteTask(p.ctx, team, a.ID, ""); return err })
+	case taskFail:
+		return p.verb("task "+a.ID+" has failed", func() error { _, err := svc.FailTask(p.ctx, team, a.ID, a.Reason); return err })
+	case taskRelease:
+		return p.verb("task "+a.ID+" is back on the list", func() error { _, err := svc.ReleaseTask(p.ctx, team, a.ID); return err })
 	case send:
 		return p.verb("sent to "+a.To, func() error {
 			_, err := svc.Send(p.ctx, team, teams.SendSpec{To: a.To, Text: a.Text})
@@ -167,6 +177,10 @@ func (p *program) verb(done string, f func() error) tea.Cmd {
 
 func (p *program) reply(a reply) tea.Cmd {
 	word := map[bool]string{true: "yes", false: "no"}[a.Yes]
+	if a.Ask.Dialog {
+		key := map[bool]string{true: "Enter", false: "Escape"}[a.Yes]
+		return p.verb(key+" is pressed for "+a.Ask.From, func() error { return p.o.Service.Keys(p.ctx, p.o.Team, a.Ask.From, []string{key}) })
+	}
 	return p.verb(a.Ask.From+" is told "+word, func() error {
 		var err error
 		if feedback := "no, says the lead"; a.Ask.Plan {

@@ -3,6 +3,8 @@ package tui
 import (
 	"fmt"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Sizes, in cells.
@@ -65,16 +67,25 @@ func (m *model) mainSize() (w, rows int) {
 
 // main is the panel that was chosen.
 func (m *model) main(w, rows int) []string {
-	head := map[panel]string{tasksView: "Tasks", messagesView: "Messages", eventsView: "Events"}[m.panel]
+	head := map[panel]string{requestsView: "Requests", tasksView: "Tasks", messagesView: "Messages", eventsView: "Events"}[m.panel]
 	if head == "" {
 		return m.drawPane(w, rows)
 	}
-	return append([]string{bold(fit(" "+head, w))}, page(m.listed(w), w, rows-1, m.scroll)...)
+	lines := m.listed(w)
+	if !m.opened && m.items() > 0 {
+		lines[m.at] = reverse(fit(ansi.Strip(lines[m.at]), w))
+	}
+	return append([]string{bold(fit(" "+head, w))}, page(lines, w, rows-1, m.scroll)...)
 }
 
 // listed are the lines of the panel that was chosen, none of the pane's.
 func (m *model) listed(w int) []string {
+	if m.opened {
+		return m.detail(w)
+	}
 	switch m.panel {
+	case requestsView:
+		return m.requestLines()
 	case tasksView:
 		return m.taskLines(w)
 	case messagesView:
@@ -107,16 +118,21 @@ func (m *model) strip(w int) []string {
 // page is the last lines of a list, less those that were scrolled past, filled up to
 // rows lines of w cells.
 func page(lines []string, w, rows, back int) []string {
-	end := max(min(rows, len(lines)), len(lines)-back)
-	end = min(end, len(lines))
+	first := firstLine(len(lines), rows, back)
 	out := make([]string, 0, rows)
-	for _, l := range lines[max(0, end-rows):end] {
+	for _, l := range lines[first:min(len(lines), first+rows)] {
 		out = append(out, fit(l, w))
 	}
 	for len(out) < rows {
 		out = append(out, strings.Repeat(" ", w))
 	}
 	return out
+}
+
+// firstLine is the first of n lines that page shows.
+func firstLine(n, rows, back int) int {
+	end := min(n, max(min(rows, n), n-back))
+	return max(0, end-rows)
 }
 
 // page is how far one step of scrolling goes.
@@ -160,6 +176,9 @@ func (m *model) paneHead(w int) string {
 		return strings.Repeat(" ", w)
 	}
 	text := " " + plain(x.Name) + " — " + x.State
+	if c, ok := m.changes[x.Name]; ok {
+		text += fmt.Sprintf(" · %s +%d −%d", plain(c.Branch), c.Added, c.Removed)
+	}
 	if x.Reason != "" {
 		text += ": " + plain(x.Reason)
 	}
@@ -188,6 +207,11 @@ func (m *model) title() string {
 		}
 	}
 	text := fmt.Sprintf(" %s · %d of %d teammates run · %d of %d tasks done", plain(m.team), live, len(m.members), done, len(m.tasks))
+	if n := len(m.asks); n == 1 {
+		text += " · 1 request"
+	} else if n > 1 {
+		text += fmt.Sprintf(" · %d requests", n)
+	}
 	if m.delegate {
 		text += " · delegate mode"
 	}
@@ -203,16 +227,17 @@ func (m *model) footer() string {
 	case filtering:
 		return fit("/"+plain(m.input)+"▏", m.width)
 	case writing:
-		return fit("to "+plain(m.selected)+": "+plain(m.input)+"▏", m.width)
+		return fit(m.prompt+plain(m.input)+"▏", m.width)
 	}
 	if m.note != "" {
 		return fit(" "+m.note, m.width)
 	}
 	if m.mode == typing {
-		return faint(fit(" typing to "+plain(m.selected)+" · Esc back · Shift+↑↓ another one", m.width))
+		return faint(fit(" typing to "+plain(m.selected)+" · Ctrl+\\ or F10 leaves · Shift+↑↓ another one", m.width))
 	}
 	if a, ok := m.asking(); ok {
-		return bold(fit(" "+plain(a.From)+" asks: "+plain(a.Text)+" — y: yes, n: no", m.width))
+		keys := " — " + a.keys()
+		return bold(" " + fit(strings.TrimRight(fit(a.line(), min(ansi.StringWidth(a.line()), m.width-2-ansi.StringWidth(keys))), " ")+keys, m.width-1))
 	}
 	text := " ↑↓ select · Enter type · Ctrl+T tasks · m message · s stop · ? help · q quit"
 	if m.filter != "" {
@@ -228,6 +253,9 @@ const keyWidth = 24
 func (m *model) help() []string {
 	lines := []string{bold(" Keys"), ""}
 	for _, b := range bindings() {
+		if b.help == "" {
+			continue
+		}
 		keys := " " + strings.Join(b.keys, " ")
 		for _, text := range wrap(b.help, m.width-keyWidth) {
 			lines = append(lines, pad(keys, keyWidth)+text)

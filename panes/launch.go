@@ -245,6 +245,15 @@ const (
 	panePoll   = time.Second
 )
 
+// leavingHost is how long a host of before may still answer while it ends.
+const leavingHost = time.Second
+
+// earlierHost is the error for a place that a host holds whose records somebody has removed.
+func earlierHost(r LaunchRecord, s host.Status) error {
+	return fault.New(fault.SpawnFailed, "teammate %s of team %s: a host of an earlier %s still runs (process %d) and has its socket; no team names it any more",
+		r.Agent, r.Team, r.Agent, s.PID).WithHint("leadlight gc ends it, with what it runs; then spawn again")
+}
+
 // await waits until the host answers, and through the first moments of its agent.
 func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pane) (host.Status, error) {
 	asked := ctx
@@ -252,6 +261,7 @@ func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pa
 	defer cancel()
 	var st host.Status
 	var since time.Time // the host has answered since
+	var foreign time.Time // another host has answered since
 	record, looked := time.Now(), time.Now()
 	for {
 		poll := startPoll
@@ -269,6 +279,13 @@ func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pa
 				return st, nil
 			}
 			poll = answerPoll
+		case err == nil && s.ID != l.Record.Host:
+			if foreign.IsZero() {
+				foreign = time.Now()
+			}
+			if time.Since(foreign) > leavingHost {
+				return st, earlierHost(l.Record, s)
+			}
 		case errors.Is(err, host.ErrNoHost):
 			if !since.IsZero() || time.Since(record) > recordPoll {
 				record = time.Now()

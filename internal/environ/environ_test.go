@@ -42,7 +42,7 @@ func TestXH02_MarksOfTheLead(t *testing.T) {
 	}
 }
 
-func TestXH02_AServerGetsNoSecret(t *testing.T) {
+func TestXH02_XS45_AServerGetsNoSecret(t *testing.T) {
 	got := Server([]string{"HOME=/h", "ANTHROPIC_API_KEY=k", "AWS_SECRET_ACCESS_KEY=k", "MY_TOKEN=k", "LEADLIGHT_MCP_TOKEN=k", "LEADLIGHT_CONFIG=c", "LC_ALL=C", "LC_TERMINAL=x", "TMUX=/x"})
 	if want := []string{"HOME=/h", "LEADLIGHT_CONFIG=c", "LC_ALL=C"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -260,7 +260,7 @@ func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pa
 	ctx, cancel := context.WithTimeout(ctx, l.Ready)
 	defer cancel()
 	var st host.Status
-	var since time.Time // the host has answered since
+	var since time.Time   // the host has answered since
 	var foreign time.Time // another host has answered since
 	record, looked := time.Now(), time.Now()
 	for {

@@ -132,6 +132,9 @@ func sent(i int) string {
 // atPrompt tries the agent as a teammate at its prompt.
 func (tr *trial) atPrompt() {
 	tr.must("leadlight", "spawn", "ann", "--agent", tr.vendor.profile, "--prompt", sent(0), "--ready-timeout", "60s")
+	if tr.vendor.first != nil && within(patience, func() bool { return tr.state() == api.StateWaiting }) {
+		tr.must(append([]string{"leadlight", "keys", "ann"}, tr.vendor.first...)...)
+	}
 	tr.check("starts", within(2*patience, func() bool { return tr.state() == api.StateIdle || len(tr.conversation()) > 0 }), tr.state())
 	tr.check("first prompt once and whole", within(2*patience, func() bool { return tr.came(0) > 0 }) && tr.rests() && tr.came(0) == 1, tr.came(0))
 

@@ -23,18 +23,18 @@ func TestClaudeAsks(t *testing.T) {
 
 		r.must("leadlight", "team", "create", "alpha", "--description", "for a test")
 		r.must("leadlight", "spawn", "amy", "--model", "haiku", "--plan-mode", "--prompt", "PLAY:amy")
-		asks := func(turns int) (p api.Plan) {
+		asks := func(turns int) (p openRequest) {
 			t.Helper()
 			r.eventually("amy has handed a plan in, and rests", func() bool { // in the middle of a turn she would not begin by an answer
-				open := into[[]api.Plan](r, "plan", "ls", "--json")
+				open := into[[]openRequest](r, "requests", "--json")
 				if len(open) == 1 {
 					p = open[0]
 				}
-				return len(open) == 1 && r.mails("amy", "idle_notification") == turns
+				return len(open) == 1 && p.Kind == "plan" && r.mails("amy", "idle_notification") == turns
 			})
 			return p
 		}
-		if p := asks(1); p.From != "amy" || p.Plan != planText {
+		if p := asks(1); p.From != "amy" || p.Text != planText {
 			t.Errorf("plan %+v", p)
 		}
 		if m, _ := r.member("alpha", "amy"); m.State != api.StateWaiting {

@@ -12,23 +12,19 @@ type vendor struct {
 	allow                 []string                    // the keys that allow that
 	env                   func(url string) []string   // leads it to the script
 	home                  func(r *rig) map[string]any // files in which the questions of a first start are answered
+	first                 []string                    // the keys that answer what it asks at its start all the same
 }
 
 func vendors() []vendor {
 	question := regexp.MustCompile(`(?i)touch asked|sandbox\?|Allow execution of|Permission required|proceed\?|run this command\?`)
 	return []vendor{
-		{"codex", "codex", "codex-worker", question, []string{"y"}, func(string) []string { return []string{"SCRIPT_KEY=dummy"} }, codexHome},
-		{"gemini", "gemini", "gemini-worker", question, []string{"enter"}, geminiEnv, geminiHome},
-		{"opencode", "opencode", "opencode-worker", question, []string{"enter"}, openCodeEnv, openCodeHome},
-		{"qwen", "qwen", "qwen-worker", question, []string{"enter"}, qwenEnv, qwenHome},
-		{"copilot", "copilot", "copilot-worker", question, []string{"enter"}, copilotEnv, copilotHome},
-		{"claude", "claude-interactive", "claude-worker", question, []string{"enter"}, func(string) []string { return nil }, claudeHome},
+		{"codex", "codex", "codex-worker", question, []string{"y"}, func(string) []string { return []string{"SCRIPT_KEY=dummy"} }, codexHome, nil},
+		{"gemini", "gemini", "gemini-worker", question, []string{"enter"}, geminiEnv, geminiHome, nil},
+		{"opencode", "opencode", "opencode-worker", question, []string{"enter"}, openCodeEnv, openCodeHome, nil},
+		{"qwen", "qwen", "qwen-worker", question, []string{"enter"}, qwenEnv, qwenHome, nil},
+		{"copilot", "copilot", "copilot-worker", question, []string{"enter"}, copilotEnv, copilotHome, nil},
+		{"claude", "claude-interactive", "claude-worker", question, []string{"enter"}, func(string) []string { return nil }, func(*rig) map[string]any { return nil }, []string{"down", "enter"}},
 	}
-}
-
-// claudeHome: with its largest model the client offers another permission mode.
-func claudeHome(*rig) map[string]any {
-	return map[string]any{".claude/settings.json": object{"permissions": object{"defaultMode": "default"}, "skipAutoPermissionPrompt": true}}
 }
 
 func codexHome(r *rig) map[string]any {

@@ -69,8 +69,24 @@ func ReadLead(folder string) (Lead, error) {
 	if err == nil {
 		err = json.Unmarshal(data, &l)
 	}
+	if err == nil {
+		err = l.check()
+	}
 	if err != nil {
-		return l, fmt.Errorf("read what the lead left for its teammates: %w", err)
+		return Lead{}, fmt.Errorf("read what the lead left for its teammates: %w", err)
 	}
 	return l, nil
+}
+
+// check refuses what no lead writes.
+func (l Lead) check() error {
+	switch {
+	case checkProcess(l.Process) != nil:
+		return checkProcess(l.Process)
+	case !filepath.IsAbs(l.Base):
+		return fmt.Errorf("its base directory %.200q is not absolute", l.Base)
+	case len(l.Client) == 0 || l.Client[0] == "":
+		return errors.New("it names no client")
+	}
+	return nil
 }

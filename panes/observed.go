@@ -37,7 +37,14 @@ func (r *Records) WriteObserved(ctx context.Context, team, agent string, o Obser
 
 // Observed returns what was observed in a member's stream, or fs.ErrNotExist.
 func (r *Records) Observed(ctx context.Context, team, agent string) (ObservedRecord, error) {
-	return read[ObservedRecord](ctx, r.dir, observedPath(team, agent))
+	o, err := read[ObservedRecord](ctx, r.dir, observedPath(team, agent))
+	if err != nil {
+		return ObservedRecord{}, err
+	}
+	if o.Version < 1 || o.Run == "" || len(o.State) == 0 {
+		return ObservedRecord{}, damaged(observedPath(team, agent), errors.New("it is of no run"))
+	}
+	return o, nil
 }
 
 // ObservedMembers names the members of a team in whose streams something was

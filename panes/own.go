@@ -13,30 +13,42 @@ import (
 // ownLimit is how long a change of one of our records waits for another.
 const ownLimit = 10 * time.Second
 
-// ReadOwn returns a record of our own of a team, or its zero value if there is
-// none. name is its path below OwnPath(team).
-func ReadOwn[T any](ctx context.Context, r *Records, team, name string) (T, error) {
-	v, err := read[T](ctx, r.dir, OwnPath(team, name))
+// Own is a record of our own about a team, beside those of its hosts.
+type Own[T any] struct {
+	Name  string                       // its path below OwnPath(team)
+	Check func(team string, v T) error // refuses what we never write into it; nil: all that decodes is right
+}
+
+// Read returns the record of a team, or its zero value if there is none. One that we
+// cannot have written is fault.CorruptFile.
+func (o Own[T]) Read(ctx context.Context, r *Records, team string) (T, error) {
+	name := OwnPath(team, o.Name)
+	v, err := read[T](ctx, r.dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+		return v, nil
+	}
+	if err == nil && o.Check != nil {
+		if why := o.Check(team, v); why != nil {
+			return *new(T), damaged(name, why)
+		}
 	}
 	return v, err
 }
 
-// EditOwn changes a record of our own of a team, one caller after the other. If
-// change says that nothing changed, or fails, nothing is written.
-func EditOwn[T any](ctx context.Context, r *Records, team, name, verb string, change func(*T) (changed bool, err error)) error {
-	held, err := lock.Acquire(ctx, r.dir, OwnPath(team, "locks", path.Base(name)), verb, ownLimit)
+// Edit changes the record of a team, one caller after the other. If change says that
+// nothing changed, or fails, nothing is written.
+func (o Own[T]) Edit(ctx context.Context, r *Records, team, verb string, change func(*T) (changed bool, err error)) error {
+	held, err := lock.Acquire(ctx, r.dir, OwnPath(team, "locks", path.Base(o.Name)), verb, ownLimit)
 	if err != nil {
 		return err
 	}
 	defer held.Release()
-	v, err := ReadOwn[T](ctx, r, team, name)
+	v, err := o.Read(ctx, r, team)
 	if err != nil {
 		return err
 	}
 	if changed, err := change(&v); err != nil || !changed {
 		return err
 	}
-	return r.write(ctx, OwnPath(team, name), v)
+	return r.write(ctx, OwnPath(team, o.Name), v)
 }

@@ -16,19 +16,28 @@ type Owner struct{ Team, Agent string }
 func (o Owner) String() string { return o.Agent + "@" + o.Team }
 
 // Claims says which members' roster entries name each host, in all teams of the base
-// directory, and the teams whose roster could not be read.
+// directory, the teams whose roster could not be read, and those whose folder is there
+// without one.
 type Claims struct {
 	Owners map[string][]Owner // by id of the host
 	Unread []string
+	Lost   []string
 }
 
-// unowned tells why a host may not be taken for nobody's, "" if no roster names it.
-func (c Claims) unowned(hostID string) string {
-	switch owners := c.Owners[hostID]; {
+// unowned tells why a host may not be taken for nobody's, "" if no roster names it and its
+// team is proved to be deleted: this base directory knows the team, and its folder with
+// the roster is gone.
+func (m *Manager) unowned(c Claims, t Target) string {
+	switch owners := c.Owners[t.Host]; {
 	case len(owners) > 0:
 		return owners[0].String() + " has it"
 	case len(c.Unread) > 0:
 		return "the roster of team " + c.Unread[0] + " cannot be read and may name it"
+	case slices.Contains(c.Lost, t.Team):
+		return "team " + t.Team + " has no roster, and its folder is there"
+	}
+	if _, err := m.opt.Dir.Lstat(OwnPath(t.Team)); err != nil {
+		return "the base directory has nothing of a team " + t.Team
 	}
 	return ""
 }
@@ -38,6 +47,7 @@ func (c Claims) unowned(hostID string) string {
 // prove, proveOrphan and launched make it.
 type ownHost struct {
 	Target
+	m    *Manager
 	seen sighting
 }
 
@@ -45,7 +55,7 @@ type ownHost struct {
 // says so itself; or no other member's roster entry names it, and what runs under its id
 // is that member's. What cannot be looked at is fault.Unproven.
 func (m *Manager) prove(ctx context.Context, t Target, claims func() (Claims, error), look *signals.Processes) (ownHost, error) {
-	h := ownHost{Target: t, seen: m.sight(ctx, t.Team, t.Agent, t.Host)}
+	h := ownHost{Target: t, m: m, seen: m.sight(ctx, t.Team, t.Agent, t.Host)}
 	if err := checkHostID(t.Host); err != nil {
 		return h, unproven("the roster names no host for %s: %w", t.Agent, err)
 	}
@@ -68,7 +78,7 @@ func (m *Manager) prove(ctx context.Context, t Target, claims func() (Claims, er
 
 // launched is the proof of a host that this very call has launched.
 func (m *Manager) launched(ctx context.Context, t Target, _ func() (Claims, error), _ *signals.Processes) (ownHost, error) {
-	return ownHost{Target: t, seen: m.sight(ctx, t.Team, t.Agent, t.Host)}, nil
+	return ownHost{Target: t, m: m, seen: m.sight(ctx, t.Team, t.Agent, t.Host)}, nil
 }
 
 // proveOrphan is prove for a host that no roster names. A roster that cannot be read may
@@ -82,7 +92,7 @@ func (m *Manager) proveOrphan(ctx context.Context, t Target, claims func() (Clai
 	if err != nil {
 		return h, err
 	}
-	if why := all.unowned(t.Host); why != "" {
+	if why := m.unowned(all, t); why != "" {
 		return h, unproven("%s", why)
 	}
 	return h, nil
@@ -155,6 +165,11 @@ func (h ownHost) process() signals.Identity {
 		return h.seen.status.Identity
 	}
 	return h.seen.record.Process
+}
+
+// isOwn tells whether a process is the host that was proved.
+func (h ownHost) isOwn(p signals.Process) bool {
+	return h.seen.answers() || h.m.hostProcess(p, h.Target)
 }
 
 // socketOf is where the host listens.

@@ -215,14 +215,14 @@ func read[T any](ctx context.Context, dir *files.Dir, name string) (T, error) {
 	return v, json.Unmarshal(data, &v)
 }
 
-// trustRecord holds the commands that came from a team file, by task.
-const trustRecord = "launch/.runs.json"
+// trustedRuns holds the commands that came from a team file, by task.
+func trustedRuns() Own[map[string]string] { return Own[map[string]string]{Name: "launch/.runs.json"} }
 
 // TrustRun notes that the command of a task came from the team file. Anybody who
 // can write a task can put a command into it; a worker obeys only those that are
 // noted here, outside the task list.
 func (r *Records) TrustRun(ctx context.Context, team, task, line string) error {
-	return EditOwn(ctx, r, team, trustRecord, "trust a command", func(all *map[string]string) (bool, error) {
+	return trustedRuns().Edit(ctx, r, team, "trust a command", func(all *map[string]string) (bool, error) {
 		if *all == nil {
 			*all = map[string]string{}
 		}
@@ -233,6 +233,6 @@ func (r *Records) TrustRun(ctx context.Context, team, task, line string) error {
 
 // TrustedRun tells whether line is the command that the team file gave to a task.
 func (r *Records) TrustedRun(ctx context.Context, team, task, line string) bool {
-	all, err := ReadOwn[map[string]string](ctx, r, team, trustRecord)
+	all, err := trustedRuns().Read(ctx, r, team)
 	return err == nil && line != "" && all[task] == line
 }

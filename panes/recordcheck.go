@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/panes/state"
+	"github.com/leadlight-dev/leadlight/signals"
 )
 
 // maxPID is the highest pid that a Linux kernel gives out; macOS stays below it.
@@ -25,15 +27,23 @@ func checkHostID(id string) error {
 	return nil
 }
 
+// checkProcess refuses what is no process that a record of ours can speak of.
+func checkProcess(p signals.Identity) error {
+	if p.PID <= 1 || p.PID > maxPID || p.Start == 0 || p.Boot == "" {
+		return errors.New("it names no process")
+	}
+	return nil
+}
+
 // check refuses what no host of that member writes into its record.
 func (h HostRecord) check(baseKey, team, agent string) error {
-	switch p := h.Process; {
+	switch {
 	case h.Version < 1:
 		return fmt.Errorf("it has no version")
 	case checkHostID(h.Host) != nil:
 		return checkHostID(h.Host)
-	case p.PID <= 1 || p.PID > maxPID || p.Start == 0 || p.Boot == "":
-		return fmt.Errorf("it names no process")
+	case checkProcess(h.Process) != nil:
+		return checkProcess(h.Process)
 	case h.Ended != nil && h.Ended.State != state.Stopped && h.Ended.State != state.Failed:
 		return fmt.Errorf("%.60q is no end of an agent", h.Ended.State)
 	}

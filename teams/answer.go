@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -52,7 +51,7 @@ func (s *Service) pendingShutdown(ctx context.Context, t store.Team, m store.Mem
 	if err != nil {
 		return store.Frame{}, "", err
 	}
-	withdrawn, err := panes.ReadOwn[[]string](ctx, s.panes.Records(), t.Name, withdrawnRecord)
+	withdrawn, err := withdrawnRecord().Read(ctx, s.panes.Records(), t.Name)
 	if err != nil {
 		return store.Frame{}, "", fmt.Errorf("read which requests were taken back: %w", err)
 	}

@@ -43,6 +43,9 @@ func (s *Service) Doctor(ctx context.Context, f Facts) api.Checkup {
 	checks = append(checks, f.Backend...)
 	checks = append(checks, s.checkHomes(f))
 	checks = append(checks, s.checkTeams(ctx, f.Team)...)
+	if f.Team == "" {
+		checks = append(checks, s.checkLeft(ctx)...)
+	}
 	out := api.Checkup{Checks: checks, OK: true}
 	for _, c := range checks {
 		if c.Status == "fail" {
@@ -236,6 +239,25 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 	}
 	if c, any := s.checkHooks(ctx, t); any {
 		out = append(out, c)
+	}
+	return out
+}
+
+// checkLeft says what belongs to no living team, in the words of gc.
+func (s *Service) checkLeft(ctx context.Context) (out []api.Check) {
+	found, err := s.orphans(ctx, true)
+	for _, o := range found {
+		c := api.Check{Name: "left over", Status: "warn", Detail: o.String()}
+		if o.Kept == "" {
+			c.Fix = "leadlight gc does it"
+		}
+		out = append(out, c)
+	}
+	if err != nil {
+		out = append(out, api.Check{Name: "left over", Status: "warn", Detail: "not all could be looked at: " + fault.Of(err).Message})
+	}
+	if out == nil {
+		out = []api.Check{{Name: "left over", Status: "ok", Detail: "nothing"}}
 	}
 	return out
 }

@@ -122,13 +122,9 @@ func ofItsLead(t store.Team, m store.Member) bool {
 	return m.Leadlight == nil || (m.Leadlight.Foreign && !t.LedByUs() && leadAlive(t) != signals.Gone)
 }
 
-// agreedRecord is where it is kept which teammates have agreed to be shut down, and when:
-// their lead may empty its box.
-const agreedRecord = "ledger/.agreed.json"
-
 // noteAgreed keeps that the caller has agreed, for its own host.
 func (s *Service) noteAgreed(ctx context.Context, team, name string, at time.Time) error {
-	err := panes.EditOwn(ctx, s.panes.Records(), team, agreedRecord, "agree to shut down", func(all *map[string]time.Time) (bool, error) {
+	err := agreedRecord().Edit(ctx, s.panes.Records(), team, "agree to shut down", func(all *map[string]time.Time) (bool, error) {
 		if *all == nil {
 			*all = map[string]time.Time{}
 		}
@@ -143,6 +139,6 @@ func (s *Service) noteAgreed(ctx context.Context, team, name string, at time.Tim
 
 // Agreed tells whether the caller has agreed to be shut down since a moment.
 func (s *Service) Agreed(ctx context.Context, team string, since time.Time) bool {
-	all, err := panes.ReadOwn[map[string]time.Time](ctx, s.panes.Records(), team, agreedRecord)
+	all, err := agreedRecord().Read(ctx, s.panes.Records(), team)
 	return err == nil && all[s.caller.Name].After(since)
 }

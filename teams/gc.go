@@ -32,20 +32,27 @@ func (s *Service) GC(ctx context.Context, dryRun bool) ([]api.Orphan, error) {
 			s.log.Warn("write down who is lost", "team", name, "error", err)
 		}
 	}
+	found, err := s.orphans(ctx, dryRun)
+	return append(out, found...), err
+}
+
+// orphans finds, and unless dryRun is set removes, what no roster names and what is left
+// of deleted teams.
+func (s *Service) orphans(ctx context.Context, dryRun bool) (out []api.Orphan, err error) {
 	found, err := s.panes.Orphans(ctx)
 	for _, l := range found {
 		out = append(out, remove(ctx, api.Orphan{Kind: l.Kind, What: l.What, Why: l.Why, Kept: l.Kept}, l.Remove, dryRun))
 	}
 	remains, remainsErr := s.roster.Remains(ctx)
 	for _, r := range remains {
-		out = append(out, remove(ctx, api.Orphan{Kind: "folder", What: r.What, Why: r.Why}, r.Remove, dryRun))
+		out = append(out, remove(ctx, api.Orphan{Kind: "folder", What: r.What, Why: r.Why, Kept: r.Kept}, r.Remove, dryRun))
 	}
 	return out, errors.Join(err, remainsErr)
 }
 
 // remove removes what belongs to nobody, or says that it would.
 func remove(ctx context.Context, o api.Orphan, do func(context.Context) error, dryRun bool) api.Orphan {
-	if dryRun {
+	if dryRun || o.Kept != "" {
 		return o
 	}
 	if err := do(ctx); err != nil {
@@ -64,6 +71,15 @@ func Claims(roster store.Roster, records *panes.Records) func(context.Context) (
 		names, err := roster.List(ctx)
 		if err != nil {
 			return out, fmt.Errorf("list teams: %w", err)
+		}
+		remains, err := roster.Remains(ctx)
+		if err != nil {
+			return out, fmt.Errorf("list teams without a roster: %w", err)
+		}
+		for _, r := range remains {
+			if r.Kept != "" {
+				out.Lost = append(out.Lost, r.Team)
+			}
 		}
 		for _, name := range names {
 			t, err := roster.Get(ctx, name)

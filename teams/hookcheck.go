@@ -8,14 +8,8 @@ import (
 
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
-
-// hooksRecord is where the hooks of a team's file are kept: among the launch
-// records, where nobody looks for tasks. Whoever can write a task must not thereby
-// name a program to run.
-const hooksRecord = "launch/.hooks.json"
 
 // objectionsKey is the metadata field that counts how often hooks objected to the
 // completion of a task.
@@ -53,7 +47,7 @@ func (s *Service) KeepHooks(ctx context.Context, team string, all []hooks.Hook) 
 	if err := s.leadOnly("give a team hooks"); err != nil {
 		return err
 	}
-	err := panes.EditOwn(ctx, s.panes.Records(), team, hooksRecord, "keep hooks", func(kept *[]hooks.Hook) (bool, error) {
+	err := hooksRecord().Edit(ctx, s.panes.Records(), team, "keep hooks", func(kept *[]hooks.Hook) (bool, error) {
 		*kept = all
 		return true, nil
 	})
@@ -66,7 +60,7 @@ func (s *Service) KeepHooks(ctx context.Context, team string, all []hooks.Hook) 
 // hooksOf returns the hooks of an event: those of the team file, and those of
 // Claude Code's settings, the user's and the ones of the lead's folder.
 func (s *Service) hooksOf(ctx context.Context, t store.Team, event string) ([]hooks.Hook, error) {
-	all, err := panes.ReadOwn[[]hooks.Hook](ctx, s.panes.Records(), t.Name, hooksRecord)
+	all, err := hooksRecord().Read(ctx, s.panes.Records(), t.Name)
 	if err != nil {
 		return nil, fmt.Errorf("read the hooks of team %s: %w", t.Name, err)
 	}

@@ -25,10 +25,6 @@ const (
 	settingsBefore = "launch/.settings-before.json"
 )
 
-// objectionsRecord counts how often in a row the hooks of the team file objected to the
-// same thing. The task itself is the client's, which may hold its lock while it asks.
-const objectionsRecord = "ledger/.objections.json"
-
 // askedIn is how much longer than the hooks themselves a client waits for us.
 const askedIn = 15 * time.Second
 
@@ -38,7 +34,7 @@ func (s *Service) writeSettings(ctx context.Context, t store.Team, n *pendingMem
 	if n.kind != profiles.Native || len(n.profile.JoinArgs) == 0 {
 		return nil
 	}
-	all, err := panes.ReadOwn[[]hooks.Hook](ctx, s.panes.Records(), t.Name, hooksRecord)
+	all, err := hooksRecord().Read(ctx, s.panes.Records(), t.Name)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -48,7 +44,7 @@ func (s *Service) writeSettings(ctx context.Context, t store.Team, n *pendingMem
 		s.notice(fmt.Sprintf("the client of %s does not know the hook %s, which is not asked for the tasks that it makes", n.spec.Name, hooks.TaskCreated))
 	}
 	settings := hooks.SettingsOf(all, events, hookLine(s.panes.Executable()), askedIn)
-	err = panes.EditOwn(ctx, s.panes.Records(), t.Name, record, "write settings", func(now *hooks.Settings) (bool, error) {
+	err = panes.Own[hooks.Settings]{Name: record}.Edit(ctx, s.panes.Records(), t.Name, "write settings", func(now *hooks.Settings) (bool, error) {
 		*now = settings
 		return true, nil
 	})
@@ -69,7 +65,7 @@ func (s *Service) AskKept(ctx context.Context, team string, in hooks.Input) (fee
 	if err != nil {
 		return "", err
 	}
-	kept, err := panes.ReadOwn[[]hooks.Hook](ctx, s.panes.Records(), t.Name, hooksRecord)
+	kept, err := hooksRecord().Read(ctx, s.panes.Records(), t.Name)
 	all := hooks.Of(kept, in.HookEventName)
 	child := in.AgentID != ""
 	if err != nil || len(all) == 0 || child && in.HookEventName == hooks.TeammateIdle {
@@ -103,7 +99,7 @@ func (s *Service) AskKept(ctx context.Context, team string, in hooks.Input) (fee
 // countKept counts objections in a row to one thing; an agreement ends the row, and so
 // does the last objection if the thing then happens.
 func (s *Service) countKept(ctx context.Context, team, what string, objects, ends bool) (n int, err error) {
-	err = panes.EditOwn(ctx, s.panes.Records(), team, objectionsRecord, "count objections", func(all *map[string]int) (bool, error) {
+	err = objectionsRecord().Edit(ctx, s.panes.Records(), team, "count objections", func(all *map[string]int) (bool, error) {
 		before := (*all)[what]
 		if n = 0; objects {
 			n = before + 1

@@ -8,14 +8,9 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
-
-// requestsRecord is where plans and requests for permission are kept from when
-// they are first seen: the box of the lead may be emptied by another program.
-const requestsRecord = "ledger/.requests.json"
 
 // maxResolved is how many resolved requests of each sort are kept.
 const maxResolved = 200
@@ -53,7 +48,7 @@ func (s *Service) keepRequests(ctx context.Context, t store.Team, msgs []store.M
 
 // known is what the ledger holds.
 func (s *Service) known(ctx context.Context, t store.Team) (requests, error) {
-	r, err := panes.ReadOwn[requests](ctx, s.panes.Records(), t.Name, requestsRecord)
+	r, err := requestsRecord().Read(ctx, s.panes.Records(), t.Name)
 	if err != nil {
 		return requests{}, fmt.Errorf("read the requests of team %s: %w", t.Name, err)
 	}
@@ -61,7 +56,7 @@ func (s *Service) known(ctx context.Context, t store.Team) (requests, error) {
 }
 
 func (s *Service) editRequests(ctx context.Context, team string, change func(*requests) (bool, error)) error {
-	err := panes.EditOwn(ctx, s.panes.Records(), team, requestsRecord, "write requests", func(r *requests) (bool, error) {
+	err := requestsRecord().Edit(ctx, s.panes.Records(), team, "write requests", func(r *requests) (bool, error) {
 		changed, err := change(r)
 		r.Plans = trimmed(r.Plans, func(p api.Plan) bool { return p.Status == api.RequestOpen })
 		r.Permissions = trimmed(r.Permissions, func(p api.Permission) bool { return p.Status == api.RequestOpen })

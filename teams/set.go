@@ -7,7 +7,6 @@ import (
 	"maps"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/worktree"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -107,7 +106,7 @@ func (s *Service) treeOf(ctx context.Context, team, name string) (worktree.Tree,
 	if err != nil {
 		return worktree.Tree{}, err
 	}
-	all, err := panes.ReadOwn[map[string]worktree.Tree](ctx, s.panes.Records(), t.Name, treesRecord)
+	all, err := s.worktreeRecord().Read(ctx, s.panes.Records(), t.Name)
 	if err != nil {
 		return worktree.Tree{}, fmt.Errorf("read the worktrees of team %s: %w", t.Name, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -239,14 +238,11 @@ func (r *stopping) withdraw(ctx context.Context, m *stoppingMember) string {
 	return "the request is taken back, and it runs on"
 }
 
-// withdrawnRecord is where the ids of requests to stop that were taken back are kept.
-const withdrawnRecord = "ledger/.withdrawn.json"
-
 // maxWithdrawn is how many of them are kept.
 const maxWithdrawn = 200
 
 func (s *Service) noteWithdrawn(ctx context.Context, team, id string) error {
-	err := panes.EditOwn(ctx, s.panes.Records(), team, withdrawnRecord, "take a request back", func(ids *[]string) (bool, error) {
+	err := withdrawnRecord().Edit(ctx, s.panes.Records(), team, "take a request back", func(ids *[]string) (bool, error) {
 		*ids = append(*ids, id)
 		*ids = (*ids)[max(0, len(*ids)-maxWithdrawn):]
 		return true, nil

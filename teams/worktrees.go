@@ -11,9 +11,6 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// treesRecord is where the worktrees of a team are kept, by teammate.
-const treesRecord = "launch/.worktrees.json"
-
 // worktrees makes and removes worktrees. They lie with the user's other state, where
 // neither the repository nor the end of the team touches them.
 func (s *Service) worktrees() worktree.Keeper {
@@ -48,7 +45,7 @@ func (s *Service) addWorktree(ctx context.Context, t store.Team, n *pendingMembe
 }
 
 func (s *Service) editWorktrees(ctx context.Context, team string, change func(map[string]worktree.Tree)) error {
-	err := panes.EditOwn(ctx, s.panes.Records(), team, treesRecord, "write worktrees", func(all *map[string]worktree.Tree) (bool, error) {
+	err := s.worktreeRecord().Edit(ctx, s.panes.Records(), team, "write worktrees", func(all *map[string]worktree.Tree) (bool, error) {
 		if *all == nil {
 			*all = map[string]worktree.Tree{}
 		}
@@ -64,9 +61,12 @@ func (s *Service) editWorktrees(ctx context.Context, team string, change func(ma
 // removeWorktree takes the worktree of a teammate that has ended back, if it has one. It
 // returns why it is left, if it is: work in it is never lost.
 func (s *Service) removeWorktree(ctx context.Context, team, name string) (left string) {
-	all, err := panes.ReadOwn[map[string]worktree.Tree](ctx, s.panes.Records(), team, treesRecord)
+	all, err := s.worktreeRecord().Read(ctx, s.panes.Records(), team)
+	if err != nil {
+		return fmt.Sprintf("a worktree of %s, if it has one, is kept: %v", name, err)
+	}
 	tree, has := all[name]
-	if err != nil || !has {
+	if !has {
 		return ""
 	}
 	kept, err := s.worktrees().Remove(ctx, tree)
@@ -84,7 +84,7 @@ func (s *Service) removeWorktree(ctx context.Context, team, name string) (left s
 
 // removeWorktrees takes all worktrees of a team back that can be, before its records go.
 func (s *Service) removeWorktrees(ctx context.Context, team string) {
-	all, err := panes.ReadOwn[map[string]worktree.Tree](ctx, s.panes.Records(), team, treesRecord)
+	all, err := s.worktreeRecord().Read(ctx, s.panes.Records(), team)
 	if err != nil {
 		s.notice(fmt.Sprintf("which worktrees team %s had cannot be read: %v", team, err))
 	}

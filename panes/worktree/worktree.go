@@ -147,6 +147,23 @@ func sameFile(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
+// Check refuses what no Add for that teammate returns: a folder of somebody else must not
+// be taken for a worktree of ours, nor a branch.
+func (k Keeper) Check(t Tree, team, name string) error {
+	folder := filepath.Dir(t.Path)
+	switch inside, err := filepath.Rel(t.Path, t.Dir); {
+	case filepath.Clean(t.Path) != t.Path, filepath.Base(t.Path) != safe(name), filepath.Base(folder) != safe(team), filepath.Dir(filepath.Dir(folder)) != filepath.Clean(k.Root):
+		return fmt.Errorf("%.200q is no folder of its worktree", t.Path)
+	case err != nil || !filepath.IsLocal(inside):
+		return fmt.Errorf("%.200q is not inside of its worktree", t.Dir)
+	case !filepath.IsAbs(t.Repo) || filepath.Clean(t.Repo) != t.Repo || !strings.HasSuffix(filepath.Base(filepath.Dir(folder)), "-"+short(t.Repo)):
+		return fmt.Errorf("%.200q is not the repository of its worktree", t.Repo)
+	case t.Branch == "" || strings.HasPrefix(t.Branch, "-"):
+		return fmt.Errorf("%.60q is no branch", t.Branch)
+	}
+	return nil
+}
+
 // Remove takes a worktree back, with the branch if that was made for it. kept says
 // why it stays: something is not committed, or not merged into any other branch. A
 // tree that is gone already is no error.
@@ -160,6 +177,13 @@ func (k Keeper) Remove(ctx context.Context, t Tree) (kept string, err error) {
 	if _, err := os.Lstat(t.Path); errors.Is(err, os.ErrNotExist) {
 		_, err = main.run(ctx, "worktree", "prune")
 		return "", err
+	}
+	there := git{environ: k.Environ, dir: t.Path}
+	switch top, repo, err := there.repository(ctx); {
+	case err != nil:
+		return "", err
+	case repo != t.Repo || !sameFile(top, t.Path):
+		return "it is no worktree of the repository " + t.Repo, nil
 	}
 	if kept, err := k.work(ctx, t); err != nil || kept != "" {
 		return kept, err

@@ -297,16 +297,19 @@ type Roster interface {
 	// Delete removes the team with its mail, its tasks and our own records of it
 	// (locks stay). It follows no link: of a linked team it removes the link.
 	Delete(ctx context.Context, team string) error
-	// Remains lists what removals that were cut off have left.
+	// Remains lists what removals that were cut off have left, and the folders of teams
+	// that have no roster.
 	Remains(ctx context.Context) ([]Remain, error)
 	// Watch hints that a roster may have changed, until ctx ends; the channel is
 	// then closed. team "" watches all of them.
 	Watch(ctx context.Context, team string) (<-chan struct{}, error)
 }
 
-// Remain is something that a removal has left.
+// Remain is something that a removal has left, or a folder that may be one of a team.
 type Remain struct {
+	Team      string
 	What, Why string
+	Kept      string // why it cannot be removed: it is not known whether the team was
 	Remove    func(context.Context) error
 }
 

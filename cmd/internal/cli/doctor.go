@@ -53,7 +53,7 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 			return err
 		}
 		for _, l := range found {
-			a.say("%s", orphanLine(l))
+			a.say("%s", oneLine(l.String()))
 		}
 		if err := a.mend(svc); err != nil {
 			return err

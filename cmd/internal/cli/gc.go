@@ -46,34 +46,8 @@ func runGC(ctx context.Context, a *app, o gcOptions) error {
 			a.say("nothing to remove")
 		}
 		for _, l := range found {
-			fmt.Fprintln(w, orphanLine(l))
+			fmt.Fprintln(w, oneLine(l.String()))
 		}
 	})
 	return errors.Join(err, shimErr) // what was removed is told first
-}
-
-// removals says what gc does with each kind of thing: before and after.
-var removals = map[string][2]string{
-	"member":  {"would record the end of", "recorded the end of"},
-	"process": {"would end", "ended"},
-	"pane":    {"would close", "closed"},
-}
-
-func orphanLine(l api.Orphan) string {
-	verbs, ok := removals[l.Kind]
-	if !ok {
-		verbs = [2]string{"would remove", "removed"}
-	}
-	verb := verbs[0]
-	switch {
-	case l.Removed:
-		verb = verbs[1]
-	case l.Kept != "":
-		verb = "kept"
-	}
-	line := fmt.Sprintf("%s %s %s: %s", verb, l.Kind, oneLine(l.What), oneLine(l.Why))
-	if l.Kept != "" {
-		line += " (" + oneLine(l.Kept) + ")"
-	}
-	return line
 }

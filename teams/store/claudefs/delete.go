@@ -70,7 +70,9 @@ func (f *FS) remove(moved []string) error {
 }
 
 // Remains lists the teams whose removal was cut off (the folder of the roster still has
-// the name under which it is removed), and the locks of teams that are gone.
+// the name under which it is removed), and the locks of teams that are gone. A folder
+// without a roster may be what is left of a team, or its roster was lost; whoever removes a
+// team removes the folder.
 func (r roster) Remains(context.Context) ([]store.Remain, error) {
 	out, err := r.f.oldLocks()
 	if err != nil {
@@ -82,11 +84,24 @@ func (r roster) Remains(context.Context) ([]store.Remain, error) {
 	}
 	for _, e := range entries {
 		folder := "teams/" + e.Name()
-		team, _, ok := strings.Cut(e.Name(), deletedMark)
-		if info, err := e.Info(); !ok || !e.IsDir() || err != nil || time.Since(info.ModTime()) < removalTime {
-			continue // no such folder, or somebody is just removing it
+		team, _, removed := strings.Cut(e.Name(), deletedMark)
+		info, err := e.Info()
+		if err != nil || !e.IsDir() || store.CheckTeam(team) != nil {
+			continue
 		}
-		out = append(out, store.Remain{What: r.f.dir.Join(folder), Why: "the removal of team " + team + " was cut off",
+		if !removed {
+			if _, err := r.f.dir.Lstat(configFile(team)); absent(err) {
+				out = append(out, store.Remain{
+					Team: team, What: r.f.dir.Join(folder), Why: "team " + store.Shown(team) + " has no roster",
+					Kept: "its config.json may have been lost: put it back, or remove the folder",
+				})
+			}
+			continue
+		}
+		if time.Since(info.ModTime()) < removalTime {
+			continue // somebody is just removing it
+		}
+		out = append(out, store.Remain{Team: team, What: r.f.dir.Join(folder), Why: "the removal of team " + store.Shown(team) + " was cut off",
 			Remove: func(ctx context.Context) error {
 				held, err := r.f.lock(ctx, team, rosterLock, "finish delete")
 				if err != nil {

@@ -140,10 +140,17 @@ func end(pid int, id string) error {
 		if err != nil {
 			return err
 		}
-		var roots []signals.Identity
+		ours := func(p signals.Process) bool {
+			mark, _ := p.Variable(hookMark)
+			return mark == id || p.PID == pid && p.PPID == os.Getpid()
+		}
+		var roots []signals.Proof
 		for _, p := range table.All() {
-			if mark, _ := p.Variable(hookMark); mark == id || p.PID == pid {
-				roots = append(roots, p.Identity)
+			if !ours(p) {
+				continue
+			}
+			if root, err := signals.Prove(p.Identity, ours); err == nil {
+				roots = append(roots, root)
 			}
 		}
 		if len(roots) == 0 {

@@ -89,7 +89,7 @@ func TestCR04_StaleDaemon(t *testing.T) {
 	r.team("alpha")
 	first := into[api.DaemonStatus](r, "daemon", "start")
 	id, err := signals.Identify(first.PID)
-	if err = errors.Join(err, id.Signal(syscall.SIGKILL), id.Wait(t.Context())); err != nil {
+	if err = errors.Join(err, syscall.Kill(id.PID, syscall.SIGKILL), id.Wait(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Lstat(first.Socket); err != nil {
@@ -127,7 +127,7 @@ func TestCR04_StaleDaemon(t *testing.T) {
 		t.Errorf("daemons: %v, the first was %d", pids, first.PID)
 	}
 	last, err := signals.Identify(into[api.DaemonStatus](r, "daemon", "start").PID)
-	if err = errors.Join(err, last.Signal(syscall.SIGKILL), last.Wait(t.Context())); err != nil {
+	if err = errors.Join(err, syscall.Kill(last.PID, syscall.SIGKILL), last.Wait(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(r.path("base"), 0o777); err != nil {

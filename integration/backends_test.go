@@ -254,7 +254,7 @@ func TestIT05_OutsideFails(t *testing.T) {
 	bin, _ := builtPty()
 	for _, p := range marked("LEADLIGHT_BASE_DIR=" + r.path("base")) { // as a terminal goes whose window is closed
 		if len(p.Argv) == 3 && strings.Contains(p.Argv[2], r.member("a").TmuxPaneID) {
-			_ = p.Signal(syscall.SIGKILL)
+			_ = syscall.Kill(p.PID, syscall.SIGKILL)
 		}
 	}
 	r.eventually("a is stopped", func() bool {

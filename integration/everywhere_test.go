@@ -85,7 +85,7 @@ func (r *rig) closeByHand(team string, m api.Member) (reason string) {
 		r.tmux.Run("kill-pane", "-t", m.TmuxPaneID)
 		return "pane closed"
 	}
-	if err := hostRecord(r, team, m.Name).Process.Signal(syscall.SIGTERM); err != nil {
+	if err := syscall.Kill(hostRecord(r, team, m.Name).Process.PID, syscall.SIGTERM); err != nil {
 		r.t.Fatal(err)
 	}
 	return "terminated"

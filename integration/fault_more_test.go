@@ -28,7 +28,7 @@ func TestFaultOfTheDaemon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(id.Signal(syscall.SIGKILL), id.Wait(t.Context())); err != nil {
+	if err := errors.Join(syscall.Kill(id.PID, syscall.SIGKILL), id.Wait(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	g.states(nil)
@@ -108,7 +108,7 @@ func (g *gang) killAgent(name string) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	if err := agent.Signal(syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(agent.PID, syscall.SIGKILL); err != nil {
 		g.t.Fatal(err)
 	}
 }

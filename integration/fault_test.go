@@ -110,7 +110,7 @@ func TestCR02_FaultOfTheMachine(t *testing.T) {
 			hosts = append(hosts, hostRecord(g.rig, "gang", worker(i)))
 		}
 		for _, rec := range hosts { // first, so that none says goodbye
-			if err := rec.Process.Signal(syscall.SIGKILL); err != nil {
+			if err := syscall.Kill(rec.Process.PID, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -210,7 +210,7 @@ func (g *gang) sound(lost ...string) {
 // kill ends the host of a member as a crash would.
 func (g *gang) kill(name string, sig syscall.Signal) {
 	g.t.Helper()
-	if err := hostRecord(g.rig, "gang", name).Process.Signal(sig); err != nil {
+	if err := syscall.Kill(hostRecord(g.rig, "gang", name).Process.PID, sig); err != nil {
 		g.t.Fatal(err)
 	}
 }

@@ -20,7 +20,7 @@ func TestSH04_SH09_KilledHost(t *testing.T) {
 		m := r.spawn("a", nil, r.stub("forker")...)
 		r.eventually("it has forked", func() bool { return strings.Contains(r.must("capture", "a"), "ready") })
 		id, rec := hostOf(r, "a"), hostRecord(r, "alpha", "a")
-		if err := rec.Process.Signal(syscall.SIGKILL); err != nil {
+		if err := syscall.Kill(rec.Process.PID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 		r.eventually("it is lost", func() bool { return r.member("a").State == api.StateLost })
@@ -62,7 +62,7 @@ func TestTC09_OwnerDiedWithTheTask(t *testing.T) {
 		return n
 	}
 	r.eventually("both have begun", func() bool { return running() == 2 })
-	if err := hostRecord(r, "alpha", "dead").Process.Signal(syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(hostRecord(r, "alpha", "dead").Process.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	r.eventually("it is lost", func() bool { return r.member("dead").State == api.StateLost })

@@ -60,7 +60,7 @@ func TestO13_WorkersStreamIsObserved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := daemon.Signal(syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(daemon.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	if err := daemon.Wait(t.Context()); err != nil {

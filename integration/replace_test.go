@@ -39,7 +39,7 @@ func TestReplacedWhereThePolicySaysSo(t *testing.T) {
 	}
 	old := hostRecord(r, "redo", "again").Host
 	for _, name := range []string{"again", "never"} {
-		if err := hostRecord(r, "redo", name).Process.Signal(syscall.SIGKILL); err != nil {
+		if err := syscall.Kill(hostRecord(r, "redo", name).Process.PID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,7 +91,7 @@ func TestReplacedOnceByTwo(t *testing.T) {
 			t.Fatalf("after %d losses it was started again %d times", loss, times)
 		}
 		old := hostRecord(r, "redo", "again").Host
-		if err := hostRecord(r, "redo", "again").Process.Signal(syscall.SIGKILL); err != nil {
+		if err := syscall.Kill(hostRecord(r, "redo", "again").Process.PID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 		r.eventually("it has another host", func() bool { return otherHost(r, "again", old) })
@@ -113,7 +113,7 @@ func TestDaemonReplaces(t *testing.T) {
 	r.eventually("it works", func() bool { return r.member("again").Task == "1" })
 	old := hostRecord(r, "redo", "again").Host
 	for _, name := range []string{"again", "never"} {
-		if err := hostRecord(r, "redo", name).Process.Signal(syscall.SIGKILL); err != nil {
+		if err := syscall.Kill(hostRecord(r, "redo", name).Process.PID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -248,11 +248,11 @@ func (r *rig) proveNothingLeft() {
 	}
 	for _, p := range left {
 		if strings.Contains(strings.Join(p.Argv, " "), "kept-by-test") {
-			_ = p.Signal(9)
+			_ = syscall.Kill(p.PID, 9)
 			continue
 		}
 		r.t.Errorf("left behind: %s", p)
-		_ = p.Signal(9)
+		_ = syscall.Kill(p.PID, 9)
 	}
 	_ = filepath.Walk(r.path("run"), func(p string, fi os.FileInfo, err error) error {
 		if err == nil && fi.Mode()&os.ModeSocket != 0 {

@@ -143,8 +143,10 @@ func (s *Stopper) awaitGone(ctx context.Context, h ownHost) {
 // runs under the id of a host that is mute or gone, with the host's own process if asked.
 func killTree(ctx context.Context, h ownHost, kill time.Duration, withHost bool, look *signals.Processes) StopResult {
 	end := signals.TreeKiller{Host: h.Host, Kill: kill, Processes: look}
-	if p := h.process(); withHost && p.Probe() == signals.Alive {
-		end.Roots = []signals.Identity{p}
+	if withHost {
+		if root, err := signals.Prove(h.process(), h.isOwn); err == nil {
+			end.Roots = []signals.Proof{root}
+		}
 	}
 	rep, err := end.Run(ctx)
 	out := StopResult{Outcome: state.AlreadyStopped, Leftovers: lines(rep.Leftovers)}

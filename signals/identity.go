@@ -116,10 +116,9 @@ func (id Identity) elsewhere(now Identity) string {
 	return ""
 }
 
-// Signal sends sig to this very process and to no other. The error is ErrGone if
-// it has ended, ErrUnproven if it could not be identified, or the system's
-// (syscall.EPERM). Pids up to 1 are never signalled.
-func (id Identity) Signal(sig syscall.Signal) error {
+// signal is what everything in this package that signals comes to. Outside of it a Proof
+// is needed.
+func (id Identity) signal(sig syscall.Signal) error {
 	if id.PID <= 1 {
 		return fmt.Errorf("signal pid %d: %w", id.PID, ErrUnproven)
 	}

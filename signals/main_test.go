@@ -138,6 +138,6 @@ func noneLeft(t *testing.T, mark string) {
 	}
 	for _, p := range left {
 		t.Errorf("survived: %s", p)
-		p.Signal(syscall.SIGKILL)
+		p.signal(syscall.SIGKILL)
 	}
 }

@@ -37,7 +37,7 @@ func TestSH04_NothingEscapes(t *testing.T) {
 			mark := freshMark(t)
 			root := script(t, mark, escapists)
 			eventually(t, "the whole tree", func() bool { p, _ := Marked(mark); return len(p) >= 12 })
-			report, err := TreeKiller{Host: mark, Roots: []Identity{root}, Adopted: true, Term: tc.term, Kill: 5 * time.Second}.Run(limited(t))
+			report, err := TreeKiller{Host: mark, Roots: []Proof{{root}}, Adopted: true, Term: tc.term, Kill: 5 * time.Second}.Run(limited(t))
 			if err != nil {
 				t.Fatal(err)
 			}

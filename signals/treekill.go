@@ -130,12 +130,12 @@ func (k *treeKill) tops(l lineage, marked []Process, below func(int) []Process) 
 			tops = append(tops, k.described(p))
 		}
 	}
-	for _, id := range k.Roots {
-		if id.PID == os.Getpid() {
-			tops = append(tops, below(id.PID)...)
+	for _, root := range k.Roots {
+		if root.id.PID == os.Getpid() {
+			tops = append(tops, below(root.id.PID)...)
 			continue
 		}
-		add(id)
+		add(root.id)
 	}
 	for id := range k.known {
 		add(id)
@@ -161,7 +161,7 @@ func order(a, b bool) int {
 
 // sparing returns why p is left alone, "" if it is to be ended.
 func (k *treeKill) sparing(p Process) string {
-	if slices.Contains(k.Roots, p.Identity) {
+	if slices.Contains(k.Roots, Proof{p.Identity}) {
 		return ""
 	}
 	if old, ok := k.spared[p.Identity]; ok {

@@ -24,7 +24,7 @@ import (
 // everything below it.
 type TreeKiller struct {
 	Host    string               // the mark; "" = none is looked for, and ours counts as own
-	Roots   []Identity           // need not run any more
+	Roots   []Proof              // need not run any more
 	Adopted bool                 // also orphans this process adopted (see Subreaper)
 	Term    time.Duration        // how long TERM may take, for each from its delivery, while it could run; 0 = no TERM at all
 	Asked   func(Process) bool   // who gets the TERM; the rest is killed once they are gone; nil = all
@@ -104,8 +104,8 @@ func (k *treeKill) terminate(ctx context.Context) ([]Process, error) {
 		}
 		for _, p := range asked {
 			if k.termed[p.Identity] == nil {
-				p.Signal(syscall.SIGTERM)
-				p.Signal(syscall.SIGCONT) // a stopped process cannot act on it
+				p.signal(syscall.SIGTERM)
+				p.signal(syscall.SIGCONT) // a stopped process cannot act on it
 				k.termed[p.Identity] = newPatience(p.PID, k.Term)
 			}
 		}
@@ -153,7 +153,7 @@ func (k *treeKill) kill() ([]Process, error) {
 			return left, err
 		}
 		for _, p := range left {
-			if p.Signal(syscall.SIGKILL) == nil {
+			if p.signal(syscall.SIGKILL) == nil {
 				k.killed = true
 			}
 		}
@@ -182,7 +182,7 @@ func (k *treeKill) freeze() ([]Process, error) {
 		for _, p := range left {
 			if !stopped[p.Identity] {
 				stopped[p.Identity], fresh = true, true
-				p.Signal(syscall.SIGSTOP)
+				p.signal(syscall.SIGSTOP)
 			}
 		}
 		if !fresh || round == freezeRounds {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -15,10 +14,6 @@ import (
 // AssignOff is the value of lifecycle.assign with which nobody is offered a task that has
 // no owner.
 const AssignOff = "off"
-
-// offersRecord is where a team keeps who was told of which task, so that all who watch
-// the team tell it once.
-const offersRecord = "ledger/.offers.json"
 
 // offers are what was said about tasks, by their ids.
 type offers struct {
@@ -38,7 +33,7 @@ func (s *Service) Offer(ctx context.Context, team string, snap Snapshot) (again 
 		return 0, err
 	}
 	records := s.panes.Records()
-	known, err := panes.ReadOwn[offers](ctx, records, t.Name, offersRecord)
+	known, err := offersRecord().Read(ctx, records, t.Name)
 	if err != nil {
 		return 0, fmt.Errorf("read the offers of team %s: %w", t.Name, err)
 	}
@@ -47,7 +42,7 @@ func (s *Service) Offer(ctx context.Context, team string, snap Snapshot) (again 
 	if o.decide(); !o.changed {
 		return o.again, nil
 	}
-	err = panes.EditOwn(ctx, records, t.Name, offersRecord, "offer tasks", func(now *offers) (bool, error) {
+	err = offersRecord().Edit(ctx, records, t.Name, "offer tasks", func(now *offers) (bool, error) {
 		o = newOffering(time.Now(), auto, snap, now.Tasks)
 		o.decide()
 		now.Tasks = o.offers
@@ -99,7 +94,7 @@ func (s *Service) assign(ctx context.Context, t store.Team, task store.Task, beg
 		return nil
 	}
 	told := false
-	err := panes.EditOwn(ctx, s.panes.Records(), t.Name, offersRecord, "tell of a task", func(now *offers) (bool, error) {
+	err := offersRecord().Edit(ctx, s.panes.Records(), t.Name, "tell of a task", func(now *offers) (bool, error) {
 		was := now.Tasks[task.ID]
 		if told = store.SameName(was.To, m.Name) && was.At.After(began); told {
 			return false, nil

@@ -81,6 +81,19 @@ func objectionsRecord() panes.Own[map[string]int] {
 	}}
 }
 
+// offersRecord is where a team keeps who was told of which task, so that all who watch the
+// team tell it once.
+func offersRecord() panes.Own[offers] {
+	return panes.Own[offers]{Name: "ledger/.offers.json", Check: func(_ string, o offers) error {
+		for task := range o.Tasks {
+			if n, err := strconv.ParseUint(task, 10, 63); err != nil || n == 0 {
+				return fmt.Errorf("%.60q is no id of a task", task)
+			}
+		}
+		return nil
+	}}
+}
+
 // each returns what check says about each of a list.
 func each[T any](all []T, check func(T) error) []error {
 	out := make([]error, 0, len(all))

@@ -28,6 +28,7 @@ func ownRecords(t testing.TB) (*files.Dir, map[string]func(context.Context) erro
 		"ledger/.agreed.json":     reading(agreedRecord(), r),
 		"ledger/.requests.json":   reading(requestsRecord(), r),
 		"launch/.hooks.json":      reading(hooksRecord(), r),
+		"ledger/.offers.json":     reading(offersRecord(), r),
 		"ledger/.objections.json": reading(objectionsRecord(), r),
 	}
 }
@@ -75,6 +76,7 @@ func TestXH08_OurRecordsAreReadStrictly(t *testing.T) {
 			"a relative folder": `[{"event":"TaskCompleted","command":"true","dir":"../x"}]`,
 			"an object":         `{}`,
 		},
+		"ledger/.offers.json":     {"": `{"tasks":{"1":{"to":"bob"}}}`, "no task": `{"tasks":{"../1":{"to":"bob"}}}`},
 		"ledger/.objections.json": {"": `{"1":2}`, "less than none": `{"1":-1}`, "too many": `{"1":99999999}`},
 	} {
 		for what, text := range texts {

@@ -189,8 +189,8 @@ func (b *Backend) closeOne(ctx context.Context, id backend.ID, mark backend.Mark
 	if r.Process.Probe() == signals.Unknown {
 		return fault.New(fault.Unproven, "pane %s is left alone: its process, pid %d, could not be observed", id, r.Process.PID)
 	}
-	end := signals.TreeKiller{
-		Host: mark.Host, Roots: []signals.Identity{r.Process}, Term: termLimit, Kill: killLimit,
+	end := signals.TreeKiller{ // what does not carry the mark is not ours, whatever the record says
+		Host: mark.Host, Term: termLimit, Kill: killLimit,
 		Asked: func(p signals.Process) bool { return p.Identity == r.Process },
 	}
 	report, err := end.Run(ctx)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -285,7 +286,7 @@ func (r *rig) end() {
 	}
 	for _, p := range left {
 		r.t.Errorf("left behind: %s", p)
-		_ = p.Signal(9)
+		_ = syscall.Kill(p.PID, 9)
 	}
 	_ = filepath.Walk(r.path("run"), func(p string, fi os.FileInfo, err error) error {
 		if err == nil && !fi.IsDir() {

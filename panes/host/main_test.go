@@ -242,7 +242,7 @@ func newHost(t *testing.T, o Options) *Host {
 		}
 		for _, p := range left {
 			t.Errorf("left behind: %s", p)
-			p.Signal(syscall.SIGKILL)
+			syscall.Kill(p.PID, syscall.SIGKILL)
 		}
 	})
 	return h

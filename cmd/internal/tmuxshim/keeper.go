@@ -297,11 +297,23 @@ func (k Keeper) end(ctx context.Context, p pane) error {
 	case err == nil || errors.Is(err, host.ErrNoHost):
 		err = p.Process.Wait(ctx) // it tidies up
 	default: // it is mute: what bears its mark is ended from outside
-		_, err = signals.TreeKiller{Host: p.Host, Roots: []signals.Identity{p.Process}, Kill: host.DefaultKill}.Run(ctx)
+		end := signals.TreeKiller{Host: p.Host, Kill: host.DefaultKill}
+		if root, err := signals.Prove(p.Process, k.hostOf(p)); err == nil {
+			end.Roots = []signals.Proof{root}
+		}
+		_, err = end.Run(ctx)
 	}
 	b, openErr := k.Open(p.Kind, p.Terminal)
 	if openErr == nil {
 		openErr = backend.CloseOne(ctx, b, p.Pane, p.Mark)
 	}
 	return errors.Join(err, openErr)
+}
+
+// hostOf tells whether a process is the host of a pane: so says its command line.
+func (k Keeper) hostOf(p pane) func(signals.Process) bool {
+	file := filepath.Join(Folder(k.Runtime), Launch{Host: p.Host}.name())
+	return func(q signals.Process) bool {
+		return len(q.Argv) == 4 && q.Argv[1] == "tmux-shim" && q.Argv[2] == HostWord && q.Argv[3] == file
+	}
 }

@@ -1,0 +1,45 @@
+package signals
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+)
+
+// TestXH08_OnlyAProofSignals: a process that a record names, and that is not what the
+// record says, gets no signal; nor does one that somebody else has started.
+func TestXH08_OnlyAProofSignals(t *testing.T) {
+	c := exec.Command("sleep", "1000")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
+	id, err := Identify(c.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := Prove(id, func(p Process) bool { return len(p.Argv) > 1 && p.Argv[1] == "7" }); !errors.Is(err, ErrUnproven) || !errors.Is(p.Signal(syscall.SIGKILL), ErrUnproven) {
+		t.Errorf("a stranger: %v", err)
+	}
+	if _, err := Child(os.Getppid()); !errors.Is(err, ErrUnproven) {
+		t.Errorf("who started us: %v", err)
+	}
+	if id.Probe() != Alive {
+		t.Fatal("it was ended")
+	}
+	p, err := Prove(id, func(p Process) bool { return len(p.Argv) > 1 && p.Argv[1] == "1000" })
+	if err != nil || p.Signal(syscall.SIGKILL) != nil {
+		t.Errorf("ours: %v", err)
+	}
+	if _, err := Child(c.Process.Pid); err != nil && !errors.Is(err, ErrGone) {
+		t.Errorf("a child: %v", err)
+	}
+	if err := id.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Prove(id, func(Process) bool { return true }); !errors.Is(err, ErrGone) {
+		t.Errorf("one that has ended: %v", err)
+	}
+}

@@ -93,7 +93,7 @@ func TestXD12_ADay(t *testing.T) {
 		return holder != "" && err == nil
 	})
 	rec := hostRecord(r, "mine", holder)
-	if err := rec.Process.Signal(syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(rec.Process.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	r.must("keys", "bob", "y", "enter", "-t", "mine")

@@ -121,7 +121,7 @@ func TestUpgradeBehindALink(t *testing.T) {
 		t.Fatalf("before %q, after %q", was, now)
 	}
 	old := hostRecord(r, "redo", "again")
-	if err := old.Process.Signal(syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(old.Process.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	r.eventually("up or the daemon starts it again", func() bool {

@@ -13,8 +13,8 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 )
 
-// TestWire pins what goes over the socket, byte by byte.
-func TestWire(t *testing.T) {
+// TestXF07_Wire pins what goes over the socket, byte by byte.
+func TestXF07_Wire(t *testing.T) {
 	_, socket := served(t, 16)
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
@@ -34,6 +34,8 @@ func TestWire(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":5,"method":"test.get","params":{"id":"x"}}`, `{"jsonrpc":"2.0","id":5,"error":{"code":-32003,"message":"no x","data":{"code":"RUN_NOT_FOUND","message":"no x"}}}`},
 		{`{"jsonrpc":"2.0","id":7,"method":"observed.list","params":{"team":1}}`,
 			`{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"the parameters of observed.list: json: cannot unmarshal number into Go struct field ObservedParams.team of type string","data":{"code":"INVALID_ARGUMENT","message":"the parameters of observed.list: json: cannot unmarshal number into Go struct field ObservedParams.team of type string","hint":"leadlight daemon schema shows what observed.list takes"}}}`},
+		{"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"test.get\",\"params\":{\"id\":\"a\xff\"}}",
+			`{"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"the parameters of test.get are not UTF-8","data":{"code":"INVALID_ARGUMENT","message":"the parameters of test.get are not UTF-8"}}}`},
 		{`{"jsonrpc":"2.0","id":6,"method":"events.subscribe"}`, `{"jsonrpc":"2.0","id":6,"result":{"seq":0,"teams":[]}}`},
 	} {
 		fmt.Fprintln(conn, tc.ask)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/creachadair/jrpc2"
 	"github.com/creachadair/jrpc2/channel"
@@ -90,6 +91,10 @@ func (s *Server) Assign(_ context.Context, name string) jrpc2.Handler {
 			if err := r.UnmarshalParams(&raw); err != nil {
 				return nil, err
 			}
+		}
+		if !utf8.Valid(raw) { // else the bytes would be replaced without a word
+			e := fault.New(fault.InvalidArgument, "the parameters of %s are not UTF-8", name)
+			return nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s", e.Message).WithData(shown(e))
 		}
 		result, err = m.handle(ctx, raw)
 		if err != nil {

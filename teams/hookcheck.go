@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -129,7 +128,7 @@ func (s *Service) mayComplete(ctx context.Context, team, id string) error {
 	if err != nil {
 		return err
 	}
-	f := fault.New(fault.Rejected, "task %s is not completed: %s", id, answer.Feedback(in))
+	f := fault.New(fault.Rejected, "task %s is not completed: %w", id, Objection{answer.Feedback(in)})
 	if n < hooks.MaxObjections {
 		return f.WithHint("do what the hook asks for, then leadlight task done %s", id)
 	}
@@ -188,7 +187,7 @@ func (s *Service) create(ctx context.Context, t store.Team, task store.Task) (st
 	}
 	answer, in, err := s.askHooks(ctx, t, all, inputOf(hooks.TaskCreated, made))
 	if err == nil && answer.Objects() {
-		err = fault.New(fault.Rejected, "the task is not added: %s", answer.Feedback(in)).WithHint("change it as the hook asks")
+		err = fault.New(fault.Rejected, "the task is not added: %w", Objection{answer.Feedback(in)}).WithHint("change it as the hook asks")
 	}
 	if err != nil {
 		if removed := s.tasks.Delete(context.WithoutCancel(ctx), t.Name, made.ID); removed != nil {
@@ -229,11 +228,8 @@ func (s *Service) MayIdle(ctx context.Context, team string, before int) (feedbac
 	return "", s.tellOfObjections(ctx, t, text, "a hook does not let "+s.caller.Name+" rest")
 }
 
-// Objected tells whether an error is a hook's objection, and returns the feedback.
-func Objected(err error) (feedback string, objected bool) {
-	if fault.CodeOf(err) != fault.Rejected {
-		return "", false
-	}
-	_, feedback, objected = strings.Cut(fault.Of(err).Message, "is not completed: ")
-	return feedback, objected
-}
+// Objection is the cause of an error: a hook says no, and what to do.
+type Objection struct{ Feedback string }
+
+// Error is what the hook says.
+func (o Objection) Error() string { return o.Feedback }

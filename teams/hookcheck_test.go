@@ -52,9 +52,9 @@ func TestHK01_HK02_HK04_M18_AnObjectionKeepsATaskOpen(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		_, err := s.CompleteTask(ctx, "alpha", id, "made")
 		wantCode(t, err, fault.Rejected)
-		feedback, objected := teams.Objected(err)
-		if !objected || !strings.Contains(feedback, "no reason given") || !strings.Contains(feedback, "TaskCompleted of task "+id) {
-			t.Errorf("feedback %q", feedback)
+		no, objected := errors.AsType[teams.Objection](err)
+		if !objected || !strings.Contains(no.Feedback, "no reason given") || !strings.Contains(no.Feedback, "TaskCompleted of task "+id) {
+			t.Errorf("feedback %q", no.Feedback)
 		}
 		if stop := strings.Contains(fault.Of(err).Hint, "stop trying"); stop != (n >= 3) {
 			t.Errorf("objection %d: %s", n, fault.Of(err).Hint)

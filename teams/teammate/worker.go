@@ -168,7 +168,7 @@ func (m *teammate) run(ctx context.Context, task api.Task) finished {
 			_, err := m.o.Service.CompleteTask(context.WithoutCancel(ctx), m.o.Team, task.ID, out)
 			return err
 		})
-		said, objected := teams.Objected(err)
+		no, objected := errors.AsType[teams.Objection](err)
 		switch {
 		case err == nil:
 			m.print("task %s is completed", task.ID)
@@ -177,7 +177,7 @@ func (m *teammate) run(ctx context.Context, task api.Task) finished {
 			m.print("task %s is done, but that could not be written down: %v", task.ID, err)
 			return finished{id: task.ID, status: "failed", reason: err.Error()}
 		}
-		feedback = said
+		feedback = no.Feedback
 		m.print("task %s stays open: %s", task.ID, feedback)
 		if m.closing() {
 			return finished{}

@@ -4,6 +4,7 @@ package dial
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,18 +31,15 @@ import (
 type Paths struct {
 	Base   string // the base directory
 	Socket string // RUN/<key>/daemon.sock
-	State  string // $XDG_STATE_HOME/leadlight, else ~/.local/state/leadlight
+	State  string // see panes.StateDir; without a home, a folder beside the sockets
 	Key    string // the base directory's short name
 }
 
 // PathsOf returns the paths for a base directory.
 func PathsOf(base string, getenv func(string) string) Paths {
 	key := panes.BaseKey(base)
-	state := getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		state = filepath.Join(getenv("HOME"), ".local", "state")
-	}
-	return Paths{Base: base, Key: key, State: filepath.Join(state, "leadlight"), Socket: filepath.Join(panes.RuntimeDir(getenv), key, "daemon.sock")}
+	run := panes.RuntimeDir(getenv)
+	return Paths{Base: base, Key: key, State: cmp.Or(panes.StateDir(getenv), filepath.Join(run, "state")), Socket: filepath.Join(run, key, "daemon.sock")}
 }
 
 // Database is the SQLite file.

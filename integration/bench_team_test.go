@@ -17,8 +17,8 @@ import (
 
 // BenchmarkTeam measures the life of a team as a person has it: up in a session of its
 // own until all agents run, ps, stop --all. The floor is raw tmux with the agents alone,
-// nothing of ours in it; its end is the end of its server. Where overmind is on PATH it
-// takes turns with them. Everything is done once more beside two busy loops.
+// nothing of ours in it; its end is not measured. Where overmind is on PATH, a team of
+// ten takes turns with it. Everything is done once more beside two busy loops.
 //
 // What the floor leaves out: hosts, records, names, mail, proofs, and, at the end,
 // whether what it ended is gone.
@@ -60,16 +60,15 @@ func teamLife(b *testing.B, n int) {
 	r := newRig(b, "")
 	a := newAgents(b, r.path("work"))
 	r.teamFile(a, n)
-	rounds := 5
-	if n > 10 {
-		rounds = 2 // they differ little
-	}
+	rounds := max(1, min(5, 100/n)) // of large teams fewer: their rounds differ little
+	_, err := exec.LookPath("overmind")
+	beside := err == nil && n == 10 // the peer
 	t, killed := times{}, 0
 	for b.Loop() {
 		for range rounds {
 			r.rawLife(t, a, n)
 			killed += r.ourLife(t, a, n)
-			if _, err := exec.LookPath("overmind"); err == nil {
+			if beside {
 				r.overmindLife(t, a, n)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 func TestLeadlightClaude(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		r.home(object{"teammateMode": "in-process", "permissions": object{"defaultMode": "default"}})
-		r.stub("codex", repl)
+		r.stub("codex", strings.ReplaceAll(repl, "printf '› '", `printf '› \n\n  GPT · /work\n'`)) // its footer belongs to its prompt
 		r.stub("look", repl)
 		r.write("home/leadlight/config.yaml", "profiles: {look: {kind: interactive, command: [look], ready: '^› ', quit: /quit, agentTypes: [checker]}}\n")
 		r.play("begin", makeTeam("alpha"), spawn("alpha", "amy", "general-purpose", "PLAY:amy"),

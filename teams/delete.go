@@ -40,15 +40,18 @@ func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) 
 		return err
 	}
 	if o.Backup != "" {
+		if t.Engine != "" {
+			return fault.New(fault.Unsupported, "team %s is on the engine %s, whose content no backup of files holds", t.Name, t.Engine).WithHint("nats stream backup keeps what is on the engine")
+		}
 		if err := s.backup(ctx, t.Name, o.Backup); err != nil {
 			return fmt.Errorf("back team %s up: %w", t.Name, err)
 		}
 	}
 	for i, m := range t.Teammates() {
-		if m.Leadlight == nil || m.Unsafe || seen[i].State == api.StateUnknown {
+		if m.Leadlight == nil || m.Unsafe || seen[i].State == api.StateUnknown || s.elsewhere(m) {
 			continue // not ours, or not observed: nothing of it is ended
 		}
-		obs := s.panes.Observe(ctx, t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))
+		obs := s.observed(ctx, t.Name, m)
 		if e := s.panes.End(ctx, s.target(t, m, obs), s.limits.Term, s.limits.Kill); e.Outcome == api.UnprovenStop && !o.Force {
 			return fault.New(fault.Unproven, "%s is not proved to be gone: %s", m.Name, e.Reason).
 				WithHint("--force deletes the files all the same")

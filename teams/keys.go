@@ -16,6 +16,9 @@ func (s *Service) Keys(ctx context.Context, team, name string, keys []string) er
 		return err
 	}
 	t, m, err := s.find(ctx, team, name)
+	if err == nil {
+		err = s.notHere(m)
+	}
 	if err != nil {
 		return err
 	}

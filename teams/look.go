@@ -20,6 +20,9 @@ import (
 // last ones. It types nothing, resizes nothing and moves no focus.
 func (s *Service) Capture(ctx context.Context, team, name string, lines int, ansi bool) (string, error) {
 	_, m, seen, err := s.member(ctx, team, name)
+	if err == nil {
+		err = s.notHere(m)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -49,6 +52,9 @@ func (s *Service) Capture(ctx context.Context, team, name string, lines int, ans
 // gone.
 func (s *Service) Logs(ctx context.Context, team, name string, lines int, follow bool, out io.Writer) error {
 	t, m, err := s.find(ctx, team, name)
+	if err == nil {
+		err = s.notHere(m)
+	}
 	if err != nil {
 		return err
 	}
@@ -115,7 +121,7 @@ func (s *Service) Where(ctx context.Context, team, name string) (member, backend
 	if err != nil || m.Leadlight == nil {
 		return m.Name, m.BackendType, err
 	}
-	o := s.panes.Observe(ctx, t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))
+	o := s.observed(ctx, t.Name, m)
 	return m.Name, s.target(t, m, o).Backend, nil
 }
 
@@ -123,6 +129,9 @@ func (s *Service) Where(ctx context.Context, team, name string) (member, backend
 // into it, until the viewer detaches, the teammate's host ends or ctx does.
 func (s *Service) View(ctx context.Context, team, name string, o host.AttachOptions) (host.Attached, error) {
 	t, m, err := s.find(ctx, team, name)
+	if err == nil {
+		err = s.notHere(m)
+	}
 	if err != nil {
 		return host.Attached{}, err
 	}
@@ -150,8 +159,11 @@ func (s *Service) liveTarget(ctx context.Context, t store.Team, m store.Member, 
 		return panes.Target{}, fault.New(fault.RecipientInactive, "teammate %s is %s: %s", m.Name, seen.State, orDefault(seen.Reason, "it is gone")).
 			WithHint("leadlight restart %s starts it again", m.Name)
 	}
+	if err := s.notHere(m); err != nil {
+		return panes.Target{}, err
+	}
 	if m.Leadlight == nil {
 		return panes.Target{Team: t.Name, Agent: m.Name, Backend: m.BackendType, Pane: backend.ID(m.TmuxPaneID)}, nil
 	}
-	return s.target(t, m, s.panes.Observe(ctx, t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))), nil
+	return s.target(t, m, s.observed(ctx, t.Name, m)), nil
 }

@@ -151,12 +151,12 @@ func (s *Service) observeOne(ctx context.Context, t store.Team, m store.Member) 
 func (s *Service) observeHosted(ctx context.Context, t store.Team, m store.Member, out *api.Member) {
 	b := m.Leadlight
 	out.Kind, out.Profile, out.ExitCode, out.Signal = b.Kind, b.Profile, b.ExitCode, b.Signal
-	out.StartedAt = api.At(deref(b.SpawnedAt))
+	out.StartedAt, out.Machine = api.At(deref(b.SpawnedAt)), b.Machine
 	if settled(b.State) {
 		out.State, out.Reason = b.State, b.Reason
 		return
 	}
-	o := s.panes.Observe(ctx, t.Name, m.Name, b.Host, deref(b.SpawnedAt))
+	o := s.observed(ctx, t.Name, m)
 	out.State, out.Reason = o.State, o.Reason
 	if b.Kind == profiles.Native && o.State == api.StateActive && m.IsActive != nil && !*m.IsActive {
 		out.State = api.StateIdle // between turns: its host sees that it runs, only it knows that it rests

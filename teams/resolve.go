@@ -70,6 +70,10 @@ func checkKindIn(t store.Team, name, kind string) error {
 		return fault.New(fault.InvalidName, "Claude Code does not take the name %q", name).
 			WithHint("a native teammate, and any in a team that Claude Code leads, is named with letters, digits, '_' and '-'")
 	}
+	if kind == profiles.Native && t.Engine != "" {
+		return fault.New(fault.Unsupported, "team %s is on an engine, and a native teammate reads files", t.Name).
+			WithHint("the profile claude-interactive types its mail in instead")
+	}
 	if kind == profiles.Native && t.Ours.Mailbox == store.MailboxMaildir {
 		return fault.New(fault.InvalidArgument, "team %s keeps its mail as a maildir, which a native teammate does not read", t.Name).
 			WithHint("make the team with --mailbox claude")

@@ -23,6 +23,9 @@ func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, e
 		return api.Member{}, err
 	}
 	t, m, seen, err := s.member(ctx, team, name)
+	if err == nil {
+		err = s.notHere(m)
+	}
 	if err != nil {
 		return api.Member{}, err
 	}
@@ -65,7 +68,7 @@ func (s *Service) restart(ctx context.Context, team string, m store.Member, seen
 		return api.Member{}, check.err // before anything is stopped
 	}
 	if seen.Live() {
-		defer s.panes.Hold(ctx, s.target(t, m, s.panes.Observe(ctx, t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))))()
+		defer s.panes.Hold(ctx, s.target(t, m, s.observed(ctx, t.Name, m)))()
 		ends, err := s.Stop(ctx, team, []string{m.Name}, StopOptions{Reason: "restart", again: true})
 		if err == nil {
 			err = Verdict(ends)

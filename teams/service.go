@@ -57,6 +57,7 @@ type Config struct {
 	Environ  []string // of whoever asks: what hooks get
 	Log      *slog.Logger
 	Trust    hooks.Trust       // may the hooks that a project brings be run; nil: no
+	Machine  string            // name of this machine, if it has joined an engine
 	Notice   func(line string) // told what a person should know and no answer says; may be nil
 }
 
@@ -75,6 +76,7 @@ type Service struct {
 	leaving  <-chan struct{} // closed when the asker has to go; nil: never
 	log      *slog.Logger
 	trust    hooks.Trust
+	machine  string
 	notice   func(string)
 }
 
@@ -95,7 +97,7 @@ func New(c Config) *Service {
 	return &Service{
 		base: c.Base, roster: c.Roster, mail: c.Mail, tasks: c.Tasks,
 		panes: c.Panes, profiles: c.Profiles, caller: c.Caller, limits: c.Limits.withDefaults(), cwd: c.Cwd,
-		environ: c.Environ, log: c.Log, trust: c.Trust, notice: c.Notice,
+		environ: c.Environ, log: c.Log, trust: c.Trust, machine: c.Machine, notice: c.Notice,
 	}
 }
 

@@ -232,6 +232,7 @@ func (s *Service) entry(t *store.Team, n *pendingMember) store.Member {
 		Leadlight: &store.Bookkeeping{
 			Host: n.host, Kind: n.kind, Profile: n.profile.Name, State: api.StateStarting, SpawnedAt: &now,
 			Run: n.spec.Run, RunTask: n.spec.RunTask, Restart: n.spec.Restart, Replaced: n.spec.replaced,
+			Machine: s.machineOf(*t),
 		},
 	}
 }

@@ -103,11 +103,11 @@ func (s *Service) launch(ctx context.Context, t store.Team, news []pendingMember
 func (s *Service) clearOld(ctx context.Context, t store.Team, news []pendingMember) {
 	var wg sync.WaitGroup
 	for _, n := range news {
-		if n.err != nil || n.old == nil || n.old.Leadlight == nil {
+		if n.err != nil || n.old == nil || n.old.Leadlight == nil || s.elsewhere(*n.old) {
 			continue
 		}
 		wg.Go(func() {
-			obs := s.panes.Observe(ctx, t.Name, n.old.Name, n.old.Leadlight.Host, deref(n.old.Leadlight.SpawnedAt))
+			obs := s.observed(ctx, t.Name, *n.old)
 			s.panes.End(ctx, s.target(t, *n.old, obs), s.limits.Term, s.limits.Kill)
 		})
 	}

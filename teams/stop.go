@@ -108,9 +108,13 @@ func (s *Service) toStop(ctx context.Context, team string, names []string) (stor
 	if names == nil {
 		var ours []store.Member
 		for _, m := range t.Teammates() {
-			if !ofItsLead(t, m) {
-				ours = append(ours, m)
+			if ofItsLead(t, m) || m.Leadlight != nil && settled(m.Leadlight.State) && s.elsewhere(m) {
+				continue
 			}
+			if err := s.notHere(m); err != nil {
+				return t, nil, err
+			}
+			ours = append(ours, m)
 		}
 		return t, ours, nil
 	}
@@ -128,6 +132,9 @@ func (s *Service) toStop(ctx context.Context, team string, names []string) (stor
 			return t, nil, fault.New(fault.NotLead, "teammate %s was started by the lead of team %s, not by leadlight", m.Name, t.Name).
 				WithHint("ask its own lead to end it")
 		}
+		if err := s.notHere(m); err != nil {
+			return t, nil, err
+		}
 		if !seen[m.Name] {
 			seen[m.Name] = true
 			out = append(out, m)
@@ -138,7 +145,7 @@ func (s *Service) toStop(ctx context.Context, team string, names []string) (stor
 
 // observe looks how a member is doing before anything is done to it.
 func (r *stopping) observe(ctx context.Context, m store.Member) *stoppingMember {
-	obs := r.panes.Observe(ctx, r.t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))
+	obs := r.observed(ctx, r.t.Name, m)
 	return &stoppingMember{
 		Member: m, obs: obs, began: time.Now(), live: !settled(m.Leadlight.State) && state.Live(obs.State),
 		answers: make(chan answer, 1), out: api.Ending{Name: m.Name, Leftovers: []string{}},

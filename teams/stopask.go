@@ -171,7 +171,7 @@ func (r *stopping) awaitEnd(ctx context.Context, m *stoppingMember) {
 		if m.obs.Record.Process.PID > 0 && m.obs.Record.Process.Wait(ctx) == nil {
 			return
 		}
-		obs := r.panes.Observe(ctx, r.t.Name, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))
+		obs := r.observed(ctx, r.t.Name, m.Member)
 		if state.Ended(obs.State) {
 			return
 		}

@@ -25,6 +25,7 @@ type TeamSpec struct {
 	Mailbox     string // store.MailboxClaude (default) or MailboxMaildir
 	LeadProcess bool   // this process leads; false: a team without a lead process
 	Once        bool   // nobody uses the name again
+	Engine      string // address of the engine that keeps it; "": files
 	File        string // the team file it is made from, absolute; "": none
 	Assign      string // are ready tasks offered to idle teammates: auto or off; "": as the limits say
 }
@@ -52,8 +53,8 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 	now := time.Now()
 	t := store.Team{
 		Name: spec.Name, DisplayName: spec.Name, Description: spec.Description, CreatedAt: now,
-		LeadAgentID: spec.Lead + "@" + spec.Name,
-		Ours:        store.Ours{Schema: store.Schema, Mailbox: spec.Mailbox, Cwd: spec.Cwd, Once: spec.Once, File: spec.File, Assign: spec.Assign},
+		LeadAgentID: spec.Lead + "@" + spec.Name, Engine: spec.Engine,
+		Ours: store.Ours{Schema: store.Schema, Mailbox: spec.Mailbox, Cwd: spec.Cwd, Once: spec.Once, File: spec.File, Assign: spec.Assign},
 		Members: []store.Member{{
 			AgentID: spec.Lead + "@" + spec.Name, Name: spec.Lead, AgentType: orDefault(spec.AgentType, store.Lead),
 			JoinedAt: now, Cwd: orDefault(spec.Cwd, s.cwd),
@@ -217,7 +218,7 @@ func (s *Service) Team(ctx context.Context, name string) (api.Team, error) {
 	}
 	out := api.Team{
 		Name: t.Name, Description: t.Description, CreatedAt: api.At(t.CreatedAt), LeadAgentID: t.LeadAgentID,
-		Metadata: t.Metadata, Path: t.Path, Mailbox: orDefault(t.Ours.Mailbox, store.MailboxClaude), LedBy: ledBy(t), File: t.Ours.File, Warnings: t.Warnings,
+		Metadata: t.Metadata, Path: t.Path, Mailbox: orDefault(t.Ours.Mailbox, store.MailboxClaude), LedBy: ledBy(t), Engine: t.Engine, File: t.Ours.File, Warnings: t.Warnings,
 		Members: s.observe(ctx, t, t.Members),
 	}
 	return out, nil

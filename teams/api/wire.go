@@ -51,7 +51,8 @@ type Team struct {
 	Path        string                     `json:"path"`
 	File        string                     `json:"file,omitempty"` // the team file it was made from
 	Mailbox     string                     `json:"mailbox"`
-	LedBy       string                     `json:"ledBy"` // "leadlight" or "claude"
+	Engine      string                     `json:"engine,omitempty"` // address of the engine that keeps it; absent: files
+	LedBy       string                     `json:"ledBy"`            // "leadlight" or "claude"
 	Warnings    []string                   `json:"warnings,omitempty"`
 }
 
@@ -104,7 +105,8 @@ type Member struct {
 	Reason         string `json:"reason,omitempty"`
 	Worktree       string `json:"worktree,omitempty"`
 	PermissionMode string `json:"permissionMode,omitempty"`
-	Attach         string `json:"attach,omitempty"` // how a person gets to see the pane
+	Machine        string `json:"machine,omitempty"` // where it runs, if its team is on an engine
+	Attach         string `json:"attach,omitempty"`  // how a person gets to see the pane
 }
 
 // Live tells whether the state is one of a running member. Unknown counts as

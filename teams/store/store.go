@@ -164,6 +164,7 @@ type Bookkeeping struct {
 	SpawnedAt *time.Time `json:"spawnedAt,omitempty"`
 	StoppedAt *time.Time `json:"stoppedAt,omitempty"`
 	Replaced  *Replaced  `json:"replaced,omitempty"`
+	Machine   string     `json:"machine,omitempty"` // where its host runs, of a team on an engine
 	// Foreign: this does not stand in the roster, which is another lead's, as the pane is;
 	// it is known from how the host was launched.
 	Foreign bool `json:"-"`

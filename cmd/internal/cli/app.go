@@ -45,6 +45,7 @@ type app struct {
 	held     []string   // narration kept back until all went well
 	atOnce   bool       // it is not kept back: the verb takes long
 	settings *config.Settings
+	engine   Engine // that this process, a daemon, holds; else it asks the daemon
 	built    *composition
 
 	begun   atomic.Bool  // it may have begun a deed

@@ -79,7 +79,7 @@ func upTo(n int, next words) words {
 
 func completeTeams(a *app) words {
 	return upTo(1, a.offer(func(ctx context.Context, built *composition, _ string) []string {
-		names, _ := built.files.Roster().List(ctx)
+		names, _ := built.config.Roster.List(ctx)
 		return names
 	}))
 }
@@ -90,7 +90,7 @@ func completeMembers(a *app, n int) words {
 		if err != nil {
 			return nil
 		}
-		t, err := built.files.Roster().Get(ctx, team)
+		t, err := built.config.Roster.Get(ctx, team)
 		if err != nil {
 			return nil
 		}
@@ -110,7 +110,7 @@ func completeTasks(a *app) words {
 		if err != nil {
 			return nil
 		}
-		tasks, _, err := built.files.Tasks().List(ctx, team)
+		tasks, _, err := built.config.Tasks.List(ctx, team)
 		if err != nil {
 			return nil
 		}

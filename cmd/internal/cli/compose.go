@@ -33,6 +33,7 @@ type composition struct {
 	config   teams.Config
 	service  *teams.Service
 	choice   *panes.Choice // nil: nobody has asked yet
+	hangUp   func()        // ends the connection to the engine; may be nil
 	stops    []func()      // ends the programs of backends that were asked
 }
 
@@ -71,19 +72,24 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	if err != nil {
 		return nil, err
 	}
-	c.panes = panes.NewManager(panes.Options{
-		Dir: fs.Dir(), Base: s.BaseDir.V, Runtime: c.runtime, Executable: program, Environ: a.environ,
-		Inherited: a.inherited(s),
-		Claims:    teams.Claims(fs.Roster(), panes.NewRecords(fs.Dir())),
-		Choose:    func(ctx context.Context) (panes.Choice, error) { return a.choose(ctx, c) },
-		Open:      func(kind, socket string) (backend.Backend, error) { return a.openBackend(c, kind, socket) },
-	})
 	c.mail = mailbox.Mail{LayoutOf: fs.MailboxOf, Layouts: map[string]store.Mail{
 		store.MailboxClaude:  fs.Mail(),
 		store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
 	}}
+	all, machine, err := a.stores(s, c)
+	if err != nil {
+		return nil, err
+	}
+	c.mail = all.Mail
+	c.panes = panes.NewManager(panes.Options{
+		Dir: fs.Dir(), Base: s.BaseDir.V, Runtime: c.runtime, Executable: program, Environ: a.environ,
+		Inherited: a.inherited(s),
+		Claims:    teams.Claims(all.Roster, panes.NewRecords(fs.Dir())),
+		Choose:    func(ctx context.Context) (panes.Choice, error) { return a.choose(ctx, c) },
+		Open:      func(kind, socket string) (backend.Backend, error) { return a.openBackend(c, kind, socket) },
+	})
 	c.config = teams.Config{
-		Base: s.BaseDir.V, Roster: fs.Roster(), Mail: c.mail, Tasks: fs.Tasks(), Panes: c.panes, Profiles: profiles.NewSet(s.Profiles),
+		Base: s.BaseDir.V, Roster: all.Roster, Mail: all.Mail, Tasks: all.Tasks, Machine: machine, Panes: c.panes, Profiles: profiles.NewSet(s.Profiles),
 		Limits: s.Limits(), Cwd: a.cwd, Environ: a.environ, Log: log,
 		Trust:  a.trustHooks,
 		Notice: func(line string) { a.warn([]string{line}) },
@@ -105,6 +111,9 @@ func (a *app) close() {
 	}
 	for _, stop := range a.built.stops {
 		stop()
+	}
+	if a.built.hangUp != nil {
+		a.built.hangUp()
 	}
 	_ = a.built.files.Close()
 }

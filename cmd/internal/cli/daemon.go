@@ -82,17 +82,21 @@ func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
 	if err != nil {
 		return err
 	}
+	p := dial.PathsOf(s.BaseDir.V, a.getenv)
+	engine, err := a.openEngine(p)
+	if err != nil {
+		return err
+	}
 	c, err := a.compose(s, teams.Caller{})
 	if err != nil {
 		return err
 	}
 	c.config.Cwd = "" // whoever calls is not where the daemon is
-	p := dial.PathsOf(s.BaseDir.V, a.getenv)
 	if !onDemand {
 		a.say("leadlight: the daemon of %s listens on %s; ^C ends it", s.BaseDir.V, p.Socket)
 	}
 	err = a.long.Daemon(ctx, DaemonParts{
-		Settings: s, Paths: p, Version: version().Version, OnDemand: onDemand, Stores: c.stores(), Log: a.daemonLog(),
+		Settings: s, Paths: p, Version: version().Version, OnDemand: onDemand, Stores: c.stores(), Engine: engine, Log: a.daemonLog(),
 		Serve: func() (*teams.Service, error) {
 			who, err := callerNamed("")
 			return c.serviceOf(who), err
@@ -127,6 +131,11 @@ func (a *app) reachDaemon(ctx context.Context) (c *rpc.Client, log string, err e
 	if err != nil {
 		return nil, "", err
 	}
+	return a.reachDaemonOf(ctx, p)
+}
+
+// reachDaemonOf is reachDaemon for a base directory that is known.
+func (a *app) reachDaemonOf(ctx context.Context, p dial.Paths) (c *rpc.Client, log string, err error) {
 	program, err := a.besides(heavyProgram)
 	if err != nil {
 		return nil, "", err

@@ -34,6 +34,8 @@ const callerVersion = "LEADLIGHT_CALLER_VERSION"
 // LongLived is the work that only leadlightd can do.
 type LongLived struct {
 	Daemon func(context.Context, DaemonParts) error
+	Engine func(m dial.Machine, version string, log *slog.Logger) (Engine, error)                      // of the machine's daemon
+	Join   func(ctx context.Context, m dial.Machine, version string, log *slog.Logger) (string, error) // returns the id of what is kept there
 	Schema func(*config.Settings, dial.Paths) any
 	MCP    func(context.Context, MCPParts) error
 	Top    func(context.Context, TopParts) error
@@ -42,9 +44,19 @@ type LongLived struct {
 
 // Stores is where the teams of a base directory are kept, and what looks at their panes.
 type Stores struct {
-	Files *claudefs.FS
-	Mail  store.Mail
-	Panes *panes.Manager
+	Files  *claudefs.FS
+	Roster store.Roster
+	Mail   store.Mail
+	Tasks  store.Tasks
+	Panes  *panes.Manager
+}
+
+// Engine is the connection to the engine that this machine has joined.
+type Engine interface {
+	Roster() store.Roster
+	Mail() store.Mail
+	Tasks() store.Tasks
+	Close() error
 }
 
 // DaemonParts is what a daemon is made of.
@@ -54,6 +66,7 @@ type DaemonParts struct {
 	Version  string
 	OnDemand bool
 	Stores   Stores
+	Engine   Engine // nil: nothing was joined
 	Serve    func() (*teams.Service, error)
 	Log      *slog.Logger
 }
@@ -91,7 +104,9 @@ type TeamChange struct {
 	Mail bool // its mailboxes too
 }
 
-func (c *composition) stores() Stores { return Stores{Files: c.files, Mail: c.mail, Panes: c.panes} }
+func (c *composition) stores() Stores {
+	return Stores{Files: c.files, Roster: c.config.Roster, Mail: c.mail, Tasks: c.config.Tasks, Panes: c.panes}
+}
 
 // MainLongLived is Main for leadlightd.
 func MainLongLived(long LongLived, args []string, std Stdio, list []string) int {

@@ -80,7 +80,7 @@ func TestOptionsOfTheVerbs(t *testing.T) {
 	same(t, parsed(t, doctorCommand, "--fix"), doctorOptions{true, false})
 	same(t, parsed(t, gcCommand, "--dry-run"), gcOptions{true})
 	same(t, parsed(t, teamCreateCommand, "abc", "--description", "d", "--lead", "l", "--agent-type", "t", "--cwd", "/", "--mailbox", "maildir"),
-		teamCreateOptions{"abc", "d", "l", "t", "/", "maildir"})
+		teamCreateOptions{"abc", "d", "l", "t", "/", "maildir", ""})
 	same(t, parsed(t, teamDeleteCommand, "abc", "--backup", "f", "--force"), teamDeleteOptions{[]string{"abc"}, "f", true})
 }
 

@@ -92,6 +92,7 @@ func verbs() []verb {
 		{groupWatch, "run", runCommand},
 		{groupWatch, "observe", with(observeCommand, runObserve)},
 		{groupMaintenance, "mcp", mcpCommands},
+		{groupMaintenance, "machine", machineCommand},
 		{groupMaintenance, "daemon", daemonCommand},
 		{groupMaintenance, "doctor", with(doctorCommand, runDoctor)},
 		{groupMaintenance, "gc", with(gcCommand, runGC)},

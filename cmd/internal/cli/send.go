@@ -106,7 +106,7 @@ func (a *app) knownNames(ctx context.Context, team string, names []string) error
 	if len(names) < 2 {
 		return nil // the verb itself says it
 	}
-	t, err := a.built.files.Roster().Get(ctx, team)
+	t, err := a.built.config.Roster.Get(ctx, team)
 	if err != nil {
 		return err
 	}

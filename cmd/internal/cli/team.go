@@ -21,7 +21,7 @@ func teamCommand(a *app) *cobra.Command {
 }
 
 type teamCreateOptions struct {
-	Name, Description, Lead, AgentType, Cwd, Mailbox string
+	Name, Description, Lead, AgentType, Cwd, Mailbox, Engine string
 }
 
 func teamCreateCommand(a *app, run func(context.Context, *app, teamCreateOptions) error) *cobra.Command {
@@ -44,11 +44,15 @@ func teamCreateCommand(a *app, run func(context.Context, *app, teamCreateOptions
 	f.StringVar(&o.AgentType, "agent-type", "", "`TYPE` of the lead's agent")
 	f.StringVar(&o.Cwd, "cwd", "", "working `DIR` of the teammates, if not this one")
 	f.Var(choice{&o.Mailbox, []string{store.MailboxClaude, store.MailboxMaildir}}, "mailbox", "layout of the mailboxes: `claude|maildir`")
+	f.StringVar(&o.Engine, "engine", "", "keep the team on the engine at `URL`, which this machine has joined")
 	c.ValidArgsFunction = noFiles
 	return c
 }
 
 func runTeamCreate(ctx context.Context, a *app, o teamCreateOptions) error {
+	if err := a.checkEngine(o.Engine); err != nil {
+		return err
+	}
 	svc, err := a.service(ctx)
 	if err != nil {
 		return err
@@ -58,7 +62,7 @@ func runTeamCreate(ctx context.Context, a *app, o teamCreateOptions) error {
 		return err
 	}
 	t, err := svc.CreateTeam(ctx, teams.TeamSpec{
-		Name: o.Name, Description: o.Description, Lead: o.Lead, AgentType: o.AgentType, Cwd: cwd, Mailbox: o.Mailbox,
+		Name: o.Name, Description: o.Description, Lead: o.Lead, AgentType: o.AgentType, Cwd: cwd, Mailbox: o.Mailbox, Engine: o.Engine,
 	})
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ import (
 // client and its last live teammate.
 const linger = 2 * time.Second
 
-// Part is what another package adds to the daemon: its tables and its methods.
+// Part is what another package adds to the daemon: its tables, if it has any, and its methods.
 type Part struct {
 	Component db.Component
 	Methods   func(Deps) []rpc.Method
@@ -87,7 +87,9 @@ func Run(ctx context.Context, o Options) error {
 	defer held.Release()
 	components := []db.Component{history.Component()}
 	for _, p := range o.Parts {
-		components = append(components, p.Component)
+		if p.Component.Name != "" {
+			components = append(components, p.Component)
+		}
 	}
 	store, err := db.Open(ctx, o.Paths.Database(), components...)
 	if err != nil {

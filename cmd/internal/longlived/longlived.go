@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"slices"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/cmd/internal/daemon"
 	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
+	"github.com/leadlight-dev/leadlight/cmd/internal/engine"
 	"github.com/leadlight-dev/leadlight/cmd/internal/mcp"
 	"github.com/leadlight-dev/leadlight/cmd/internal/scheduler"
 	"github.com/leadlight-dev/leadlight/cmd/internal/tui"
@@ -27,7 +29,7 @@ import (
 
 // Main is leadlightd: it runs the arguments after its own name and returns the exit status.
 func Main(args []string, std cli.Stdio, environ []string) int {
-	return cli.MainLongLived(cli.LongLived{Daemon: runDaemon, Schema: schema, MCP: serveTools, Top: showTeam, Choose: chooseTeam}, args, std, environ)
+	return cli.MainLongLived(cli.LongLived{Daemon: runDaemon, Engine: openEngine, Join: engine.Join, Schema: schema, MCP: serveTools, Top: showTeam, Choose: chooseTeam}, args, std, environ)
 }
 
 // parts is what other packages add to the daemon.
@@ -43,9 +45,32 @@ func parts(s *config.Settings, p dial.Paths) []daemon.Part {
 func runDaemon(ctx context.Context, p cli.DaemonParts) error {
 	fs := p.Stores.Files
 	return daemon.Run(ctx, daemon.Options{
-		Paths: p.Paths, Version: p.Version, OnDemand: p.OnDemand, Parts: parts(p.Settings, p.Paths), Serve: p.Serve, Log: p.Log,
-		Stores: daemon.Stores{Dir: fs.Dir(), Roster: fs.Roster(), Mail: p.Stores.Mail, Tasks: fs.Tasks(), Watcher: fs.Watcher(), Panes: p.Stores.Panes},
+		Paths: p.Paths, Version: p.Version, OnDemand: p.OnDemand, Parts: append(parts(p.Settings, p.Paths), engineParts(p.Engine)...), Serve: p.Serve, Log: p.Log,
+		Stores: daemon.Stores{Dir: fs.Dir(), Roster: p.Stores.Roster, Mail: p.Stores.Mail, Tasks: p.Stores.Tasks, Watcher: fs.Watcher(), Panes: p.Stores.Panes},
 	})
+}
+
+func openEngine(m dial.Machine, version string, log *slog.Logger) (cli.Engine, error) {
+	e, err := engine.Open(m, version, log)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// engineParts keeps the daemon of a machine that has joined an engine up, and serves it.
+func engineParts(e cli.Engine) []daemon.Part {
+	joined, ok := e.(*engine.Engine)
+	if !ok {
+		return nil
+	}
+	return []daemon.Part{{Methods: func(d daemon.Deps) []rpc.Method {
+		d.Beside(func(ctx context.Context) {
+			defer d.Hold()()
+			joined.Run(ctx)
+		})
+		return joined.Methods()
+	}}}
 }
 
 func schema(s *config.Settings, p dial.Paths) any {
@@ -57,7 +82,7 @@ func serveTools(ctx context.Context, p cli.MCPParts) error {
 	server := mcp.New(mcp.Options{
 		Service: p.Service, Caller: p.Caller, Team: p.Settings.Team.V, Version: p.Version, Enabled: p.Enabled, Delegate: p.Delegate,
 		Complete: func(spec *teams.SpawnSpec) { complete(p.Settings, spec) }, ShutDown: p.Settings.OnLeadExit.V == "shutdown", Log: p.Log,
-		Stores: mcp.Stores{Roster: fs.Roster(), Mail: p.Stores.Mail, Tasks: fs.Tasks(),
+		Stores: mcp.Stores{Roster: p.Stores.Roster, Mail: p.Stores.Mail, Tasks: p.Stores.Tasks,
 			Hosts: func(ctx context.Context, team string) (<-chan struct{}, error) {
 				return fs.Watcher().Watch(ctx, []string{fs.Dir().Join("leadlight/" + team + "/hosts")}, nil)
 			}},

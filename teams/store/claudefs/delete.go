@@ -23,6 +23,19 @@ func ownFolders() []string {
 	return []string{"hosts", "launch", "ledger", "transcripts", "observed", "archive"}
 }
 
+// RemoveRecords removes our own records of a team that lives elsewhere.
+func (f *FS) RemoveRecords(team string) error {
+	if err := store.CheckTeam(team); err != nil {
+		return err
+	}
+	for _, name := range ownFolders() {
+		if err := f.dir.RemoveAll(ledger.Folder(team) + "/" + name); err != nil && !missing(err) {
+			return err
+		}
+	}
+	return nil
+}
+
 // moveAway renames everything that belongs to a team, and returns the new names. The
 // folder with the roster comes first: from then on there is no such team, and its new
 // name says until the end that something is left to be removed. If one cannot be

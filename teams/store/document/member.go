@@ -47,6 +47,7 @@ func bookkeepingFields() []Field[store.Bookkeeping] {
 		Text("restart", func(x *b) *string { return &x.Restart }),
 		optional("spawnedAt", func(x *b) **time.Time { return &x.SpawnedAt }),
 		optional("stoppedAt", func(x *b) **time.Time { return &x.StoppedAt }),
+		Text("machine", func(x *b) *string { return &x.Machine }),
 		optional("replaced", func(x *b) **store.Replaced { return &x.Replaced }),
 	}
 }

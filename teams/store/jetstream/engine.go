@@ -94,7 +94,9 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 	options := append(access, nats.Name("leadlight "+o.Machine), nats.Timeout(connectLimit), nats.MaxReconnects(-1),
 		nats.ReconnectWait(200*time.Millisecond), nats.ReconnectBufSize(-1), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			o.Log.Warn("the engine is gone", "engine", e.url, "error", err)
+			if e.ctx.Err() == nil { // else we have hung up
+				o.Log.Warn("the engine is gone", "engine", e.url, "error", err)
+			}
 			e.disconnected()
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { o.Log.Info("the engine is back", "engine", e.url) }),
@@ -186,6 +188,9 @@ func Shown(url string) string {
 	}
 	return strings.Join(parts, ",")
 }
+
+// Connection numbers the connections: after a new one the engine may be another.
+func (e *Engine) Connection() uint64 { return e.nc.Stats().Reconnects + 1 }
 
 // URL is the engine's address, without secrets.
 func (e *Engine) URL() string { return e.url }

@@ -181,7 +181,10 @@ func (r roster) Update(ctx context.Context, team string, change func(*store.Team
 		if err != nil {
 			return err
 		}
-		changed, err := opened.Edit(change)
+		changed, err := opened.Edit(func(t *store.Team) error {
+			t.Path, t.Engine = r.path(team), r.e.url
+			return change(t)
+		})
 		if err != nil || !changed {
 			return err
 		}

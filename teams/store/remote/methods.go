@@ -38,7 +38,7 @@ type remain struct {
 type nothing = rpc.Nothing
 
 // Methods is the half that answers. stores returns what is served now, or why nothing is.
-func Methods(stores func() (Stores, error)) []rpc.Method {
+func Methods(stores func(context.Context) (Stores, error)) []rpc.Method {
 	s := server{stores}
 	return []rpc.Method{
 		method(s, "store.roster.create", "Make a team on the engine.", func(ctx context.Context, s Stores, p creating[store.Team]) (nothing, error) {
@@ -108,12 +108,14 @@ func Methods(stores func() (Stores, error)) []rpc.Method {
 	}
 }
 
-type server struct{ stores func() (Stores, error) }
+type server struct {
+	stores func(context.Context) (Stores, error)
+}
 
 // method makes a method that works on the stores of now.
 func method[P, R any](s server, name, about string, do func(context.Context, Stores, P) (R, error)) rpc.Method {
 	return rpc.Func(name, about, func(ctx context.Context, p P) (R, error) {
-		stores, err := s.stores()
+		stores, err := s.stores(ctx)
 		if err != nil {
 			var none R
 			return none, err

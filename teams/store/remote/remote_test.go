@@ -62,7 +62,7 @@ func serve(base string) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := rpc.NewServer(remote.Methods(func() (remote.Stores, error) {
+	s, err := rpc.NewServer(remote.Methods(func(context.Context) (remote.Stores, error) {
 		return remote.Stores{Roster: fs.Roster(), Mail: fs.Mail(), Tasks: fs.Tasks()}, nil
 	}), slog.New(slog.DiscardHandler))
 	if err != nil {

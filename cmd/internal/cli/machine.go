@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/spf13/cobra"
+)
+
+func machineCommand(a *app) *cobra.Command {
+	return group("machine", "Join an engine, so that teams can be on several machines",
+		"Join an engine, NATS JetStream, that several machines share. A team on an engine is seen from\n"+
+			"each of them: its roster, its mail and its tasks.",
+		machineListCommand(a, runMachineList), a.handOver(machineJoinCommand(a, runMachineJoin)), machineLeaveCommand(a, runMachineLeave))
+}
+
+type machineJoinOptions struct {
+	Engine, Name string
+	Access       dial.Access
+}
+
+func machineJoinCommand(a *app, run func(context.Context, *app, machineJoinOptions) error) *cobra.Command {
+	var o machineJoinOptions
+	c := &cobra.Command{
+		Use: "join ENGINE-URL", Short: "Join an engine",
+		Long: "Join an engine, such as nats://HOST:4222. The daemon of this base directory then runs all the time,\n" +
+			"holds the connection, and says every 5 seconds that this machine is there. Secrets are files,\n" +
+			"which are read at each connection.",
+		Example: "  leadlight machine join nats://127.0.0.1:4222\n  leadlight machine join tls://hub:4222 --name desk --creds ~/desk.creds --tls-ca ~/ca.pem",
+		Args:    takes(1, 1), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Engine = args[0]
+			return run(c.Context(), a, o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.Name, "name", "", "`NAME` of this machine, if not that of the host")
+	f.StringVar(&o.Access.Creds, "creds", "", "`FILE` with NATS credentials")
+	f.StringVar(&o.Access.NKey, "nkey", "", "`FILE` with the seed of an nkey")
+	f.StringVar(&o.Access.Token, "token-file", "", "`FILE` with a token")
+	f.StringVar(&o.Access.CA, "tls-ca", "", "`FILE` with the certificates that sign the engine's")
+	f.StringVar(&o.Access.Cert, "tls-cert", "", "`FILE` with this machine's certificate")
+	f.StringVar(&o.Access.Key, "tls-key", "", "`FILE` with the key of that certificate")
+	return c
+}
+
+func machineLeaveCommand(a *app, run func(context.Context, *app, bool) error) *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use: "leave", Short: "Leave the engine",
+		Long: "Leave the engine. The teams there stay as they are; they cannot be reached from here any more.\n" +
+			"It is refused while teammates of such a team run on this machine.",
+		Example: "  leadlight machine leave", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, force) },
+	}
+	c.Flags().BoolVar(&force, "force", false, "leave although the engine cannot be asked who runs here; gc then ends them")
+	return c
+}
+
+func machineListCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
+	return &cobra.Command{
+		Use: "ls", Short: "List the machines", Long: "List the machines that have joined the engine. One that has said nothing for 15 seconds is silent.",
+		Example: "  leadlight machine ls --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
+	}
+}
+
+// notJoined is the error of a machine that has joined nothing.
+func notJoined() error {
+	return fault.New(fault.EngineUnavailable, "this machine has joined no engine").WithHint("leadlight machine join nats://HOST:4222")
+}
+
+func runMachineJoin(ctx context.Context, a *app, o machineJoinOptions) error {
+	if err := a.leadOnly("join an engine"); err != nil {
+		return err
+	}
+	p, err := a.daemonPaths()
+	if err != nil {
+		return err
+	}
+	switch now, err := p.Joined(); {
+	case err != nil:
+		return err
+	case now != nil:
+		return fault.New(fault.Rejected, "this machine has joined %s as %s already", now.Engine, now.Name).WithHint("leadlight machine leave first")
+	}
+	m := dial.Machine{Name: o.Name, Engine: o.Engine, Access: o.Access}
+	if m.Name == "" {
+		m.Name = hostName()
+	}
+	if err := store.CheckNewTeam(m.Name); err != nil {
+		return fault.New(fault.InvalidName, "%q is not the name of a machine", store.Shown(m.Name)).WithHint("give one with --name: 3 to 64 lower-case letters and digits, in words joined by single hyphens")
+	}
+	if err := wholePaths(&m.Access); err != nil {
+		return err
+	}
+	if m.ID, err = a.long.Join(ctx, m, version().Version, a.daemonLog()); err != nil {
+		return err
+	}
+	if err := p.Join(ctx, m); err != nil {
+		return fmt.Errorf("write down what was joined: %w", err)
+	}
+	if err := a.renewDaemon(ctx, p); err != nil {
+		_, undo := p.Leave()
+		return errors.Join(err, undo)
+	}
+	a.say("machine %s has joined %s", m.Name, m.Engine)
+	return nil
+}
+
+// hostName is the name of the host in the form of a machine's name.
+func hostName() string {
+	name, _ := os.Hostname()
+	name, _, _ = strings.Cut(strings.ToLower(name), ".")
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, name), "-")
+}
+
+// wholePaths makes the paths absolute, and refuses files that cannot be read.
+func wholePaths(access *dial.Access) error {
+	for _, path := range []*string{&access.Creds, &access.NKey, &access.Token, &access.CA, &access.Cert, &access.Key} {
+		if *path == "" {
+			continue
+		}
+		whole, err := filepath.Abs(*path)
+		if err != nil {
+			return err
+		}
+		f, err := os.Open(whole)
+		if err != nil {
+			return fault.New(fault.InvalidArgument, "the file cannot be read: %w", err)
+		}
+		if *path = whole; f.Close() != nil {
+			return fault.New(fault.Failed, "close %s", whole)
+		}
+	}
+	if (access.Cert == "") != (access.Key == "") {
+		return usage("--tls-cert and --tls-key belong together")
+	}
+	return nil
+}
+
+// renewDaemon makes the daemon begin anew with what is recorded now.
+func (a *app) renewDaemon(ctx context.Context, p dial.Paths) error {
+	if err := a.endDaemon(ctx, p); err != nil {
+		return err
+	}
+	c, log, err := a.reachDaemon(ctx)
+	if err != nil {
+		return err
+	}
+	if log != "" {
+		a.say("leadlight: started a daemon (log: %s)", log)
+	}
+	return c.Close()
+}
+
+// endDaemon ends the daemon, if one runs.
+func (a *app) endDaemon(ctx context.Context, p dial.Paths) error {
+	c, err := dial.Connect(ctx, p, version().Version)
+	if errors.Is(err, dial.ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, daemonEnd)
+	defer cancel()
+	h, err := c.Hello(ctx, version().Version)
+	if err != nil {
+		return err
+	}
+	id, err := signals.Identify(h.PID)
+	if err == nil {
+		err = c.Call(ctx, "daemon.stop", nil, nil)
+	}
+	if err == nil {
+		err = id.Wait(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("end the daemon: %w", err)
+	}
+	return nil
+}
+
+func runMachineLeave(ctx context.Context, a *app, force bool) error {
+	if err := a.leadOnly("leave an engine"); err != nil {
+		return err
+	}
+	p, err := a.daemonPaths()
+	if err != nil {
+		return err
+	}
+	if err := a.refuseTeammatesOfEngine(ctx, p, force); err != nil {
+		return err
+	}
+	switch was, err := p.Leave(); {
+	case err != nil:
+		return fmt.Errorf("leave the engine: %w", err)
+	case !was:
+		a.say("this machine has joined no engine")
+		return nil
+	}
+	if err := a.endDaemon(ctx, p); err != nil {
+		return err
+	}
+	a.say("this machine has left the engine")
+	return nil
+}
+
+// refuseTeammatesOfEngine refuses to leave teammates of a team on the engine behind.
+func (a *app) refuseTeammatesOfEngine(ctx context.Context, p dial.Paths, force bool) error {
+	if joined, err := p.Joined(); err != nil || joined == nil {
+		return nil // leave is the way out of a damaged record
+	}
+	list, err := a.machines(ctx)
+	if err != nil && force {
+		return nil
+	}
+	if err != nil {
+		e := fault.Of(err)
+		return fault.New(e.Code, "ask the engine who runs here: %w", err).WithHint("--force leaves all the same")
+	}
+	for _, m := range list {
+		if m.This && m.Teammates > 0 {
+			return fault.New(fault.ActiveMembers, "%d teammates of teams on the engine run on this machine", m.Teammates).WithHint("leadlight stop --all --team NAME ends them")
+		}
+	}
+	return nil
+}
+
+func (a *app) machines(ctx context.Context) (list []api.Machine, err error) {
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return list, c.Call(ctx, "machine.ls", nil, &list)
+}
+
+func runMachineList(ctx context.Context, a *app) error {
+	p, err := a.daemonPaths()
+	if err != nil {
+		return err
+	}
+	if joined, err := p.Joined(); err != nil {
+		return err
+	} else if joined == nil {
+		return notJoined()
+	}
+	list, err := a.machines(ctx)
+	if err != nil {
+		return err
+	}
+	return a.answer(list, func(w io.Writer) {
+		t := table{head: []string{"NAME", "STATE", "SEEN", "TEAMMATES", "LOAD", "TERMINALS", "VERSION"}}
+		for _, m := range list {
+			name := m.Name
+			if m.This {
+				name += " (this)"
+			}
+			t.add(plain("%s", name), plain("%s", m.State), plain("%s", since(m.Seen)), plain("%d", m.Teammates), plain("%.1f", m.Load),
+				plain("%s", strings.Join(m.Terminals, " ")), plain("%s", m.Version))
+		}
+		t.write(w, width(a.out.w), a.colors(a.out.w))
+	})
+}

@@ -1,0 +1,197 @@
+// Package engine is the daemon's part for a machine that has joined an engine: it holds the
+// one connection, says that the machine is there, and serves the stores of the engine to
+// the programs of this machine.
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/store/jetstream"
+	"github.com/leadlight-dev/leadlight/teams/store/remote"
+)
+
+// beat is how often a machine says that it is there, and silent after how long without a
+// word it counts as silent.
+const (
+	beat   = 5 * time.Second
+	silent = 15 * time.Second
+)
+
+// Engine is the engine that this machine has joined.
+type Engine struct {
+	*jetstream.Engine
+	joined dial.Machine
+	self   jetstream.Machine
+	log    *slog.Logger
+	known  atomic.Uint64 // the connection for which the engine was proved to be the one
+}
+
+func options(m dial.Machine, log *slog.Logger) jetstream.Options {
+	return jetstream.Options{URL: m.Engine, Machine: m.Name, Access: jetstream.Access(m.Access), Log: log}
+}
+
+// Open connects to what was joined, in the background if it does not answer now.
+func Open(m dial.Machine, version string, log *slog.Logger) (*Engine, error) {
+	e, err := jetstream.Open(options(m, log))
+	if err != nil {
+		return nil, err
+	}
+	self := jetstream.Machine{Name: m.Name, Version: version, Process: rand.Text(), Terminals: terminals()}
+	return &Engine{Engine: e, joined: m, self: self, log: log}, nil
+}
+
+// Join prepares an engine for a machine, and returns the id of what is kept there. A name
+// that another machine has is refused.
+func Join(ctx context.Context, m dial.Machine, version string, log *slog.Logger) (id string, err error) {
+	if err := jetstream.CheckURL(m.Engine); err != nil {
+		return "", err
+	}
+	if id, err = jetstream.Join(ctx, options(m, log)); err != nil {
+		return "", err
+	}
+	m.ID = id
+	e, err := Open(m, version, log)
+	if err != nil {
+		return "", err
+	}
+	defer e.Close()
+	asking := e.self
+	asking.Name = "joining-" + asking.Process
+	defer func() { err = errors.Join(err, e.Leave(context.WithoutCancel(ctx), asking.Name)) }()
+	list, err := e.Machines(ctx, asking)
+	if err != nil {
+		return "", err
+	}
+	for _, other := range list {
+		if other.Name == m.Name && other.Silent < silent {
+			return "", fault.New(fault.DuplicateName, "a machine called %s is there already", m.Name).WithHint("choose another name with --name")
+		}
+	}
+	return id, nil
+}
+
+// terminals are those of this machine that can hold panes.
+func terminals() []string {
+	out := []string{"headless"}
+	for _, program := range []string{"tmux", "kitty"} {
+		if _, err := exec.LookPath(program); err == nil {
+			out = append(out, program)
+		}
+	}
+	return out
+}
+
+// load is how many processes want to run, 0 where the system does not say.
+func load() float64 {
+	data, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(data), " ")
+	l, _ := strconv.ParseFloat(first, 64)
+	return l
+}
+
+// Run says that the machine is there, until ctx ends.
+func (e *Engine) Run(ctx context.Context) {
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	for {
+		if err := e.Beat(ctx, e.now()); err != nil && ctx.Err() == nil {
+			e.log.Warn("say that this machine is there", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (e *Engine) now() jetstream.Machine {
+	m := e.self
+	m.Load = load()
+	return m
+}
+
+// Methods are what the daemon serves of it. Nothing is served of an engine that is not the
+// one that was joined.
+func (e *Engine) Methods() []rpc.Method {
+	return append(remote.Methods(func(ctx context.Context) (remote.Stores, error) {
+		return remote.Stores{Roster: e.Roster(), Mail: e.Mail(), Tasks: e.Tasks()}, e.proved(ctx)
+	}), rpc.Func("machine.ls", "The machines that have joined the engine.", e.list))
+}
+
+// proved asks once for each connection whether the engine is the one that was joined.
+func (e *Engine) proved(ctx context.Context) error {
+	connection := e.Connection()
+	if e.known.Load() == connection {
+		return nil
+	}
+	if err := e.Check(ctx, e.joined.ID); err != nil {
+		return err
+	}
+	e.known.Store(connection)
+	return nil
+}
+
+func (e *Engine) list(ctx context.Context, _ rpc.Nothing) ([]api.Machine, error) {
+	if err := e.proved(ctx); err != nil {
+		return nil, err
+	}
+	found, err := e.Machines(ctx, e.now())
+	if err != nil {
+		return nil, err
+	}
+	count, err := e.teammates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []api.Machine{}
+	for _, m := range found {
+		if strings.HasPrefix(m.Name, "joining-") {
+			continue
+		}
+		state := "active"
+		if m.Silent >= silent {
+			state = "silent"
+		}
+		out = append(out, api.Machine{Name: m.Name, State: state, Seen: api.At(m.Seen), Version: m.Version, Teammates: count[m.Name], Load: m.Load,
+			Terminals: m.Terminals, Engine: e.URL(), This: m.Name == e.joined.Name})
+	}
+	return out, nil
+}
+
+// teammates counts by machine those that are not known to have ended.
+func (e *Engine) teammates(ctx context.Context) (map[string]int, error) {
+	names, err := e.Roster().List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	count := map[string]int{}
+	for _, name := range names {
+		t, err := e.Roster().Get(ctx, name)
+		if err != nil {
+			continue // deleted just now, or damaged: it is not counted
+		}
+		for _, m := range t.Teammates() {
+			if b := m.Leadlight; b != nil && b.Machine != "" && b.State != api.StateStopped && b.State != api.StateFailed && b.State != api.StateLost {
+				count[b.Machine]++
+			}
+		}
+	}
+	return count, nil
+}

@@ -1,0 +1,149 @@
+package jetstream_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/jetstream"
+	"github.com/leadlight-dev/leadlight/teams/store/jetstream/natstest"
+)
+
+// certificate writes a certificate of the loopback that signs itself, and its key.
+func certificate(t *testing.T) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "engine"}, NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature}
+	der, err := x509.CreateCertificate(rand.Reader, x, x, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cert, key
+}
+
+// TestAccess: an engine with a token and TLS is reached by files alone, and by nobody
+// else.
+func TestAccess(t *testing.T) {
+	need(t)
+	cert, key := certificate(t)
+	server, err := natstest.Start("", "--auth", "s3cr3t", "--tls", "--tlscert", cert, "--tlskey", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop()
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("s3cr3t\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx := context20(t)
+	for name, c := range map[string]struct {
+		access jetstream.Access
+		ok     bool
+	}{
+		"all":       {jetstream.Access{Token: token, CA: cert}, true},
+		"no token":  {jetstream.Access{CA: cert}, false},
+		"not known": {jetstream.Access{Token: token}, false},
+	} {
+		_, err := jetstream.Join(ctx, jetstream.Options{URL: server.URL, Access: c.access})
+		if c.ok != (err == nil) || err != nil && (fault.CodeOf(err) != fault.EngineUnavailable || strings.Contains(err.Error(), "s3cr3t")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAddresses: what may hold a secret is refused, and never shown.
+func TestAddresses(t *testing.T) {
+	for url, ok := range map[string]bool{
+		"nats://h:4222": true, "tls://h": true, "nats://a:1,nats://b:2": true,
+		"": false, "h:4222": false, "http://h": false, "nats://": false, "nats://u:s3cr3t@h:4222": false, "nats://a,nats://s3cr3t@b": false, "nats://h/x": false, "nats://h h": false,
+	} {
+		err := jetstream.CheckURL(url)
+		if ok != (err == nil) || err != nil && (fault.CodeOf(err) != fault.InvalidArgument || strings.Contains(err.Error(), "s3cr3t")) {
+			t.Errorf("%q: %v", url, err)
+		}
+		if strings.Contains(jetstream.Shown(url), "s3cr3t") {
+			t.Errorf("shown as %q", jetstream.Shown(url))
+		}
+	}
+}
+
+// TestWipedEngine: an engine that has lost its disk is said to be another, and nothing is
+// made there.
+func TestWipedEngine(t *testing.T) {
+	need(t)
+	dir := t.TempDir()
+	server, err := natstest.Start(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop()
+	ctx := context20(t)
+	o := jetstream.Options{URL: server.URL}
+	id, err := jetstream.Join(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := jetstream.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if err := e.Roster().Create(ctx, store.Team{Name: "alpha", Members: []store.Member{{Name: store.Lead}}}); err != nil {
+		t.Fatal(err)
+	}
+	server.Kill()
+	if err := os.RemoveAll(filepath.Join(dir, "jetstream")); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		err := e.Check(ctx, id)
+		if fault.CodeOf(err) != fault.EngineUnavailable {
+			t.Fatalf("a wiped engine: %v", err)
+		}
+		if strings.Contains(err.Error(), "lost") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it is not said what happened: %v", err)
+		}
+	}
+	if err := e.Roster().Update(ctx, "alpha", func(x *store.Team) error { x.Description = "x"; return nil }); fault.CodeOf(err) != fault.EngineUnavailable {
+		t.Errorf("a change of what is lost: %v", err)
+	}
+	if _, err := jetstream.Join(ctx, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Check(ctx, id); err == nil || !strings.Contains(err.Error(), "not the one") {
+		t.Errorf("an engine that was made anew: %v", err)
+	}
+}

@@ -20,8 +20,9 @@ func downCommand(a *app, run func(context.Context, *app, downOptions) error) *co
 	var o downOptions
 	c := &cobra.Command{
 		Use: "down [TEAM]", Short: "End every teammate and delete the team",
-		Long: "End every teammate of a team, all at once, then delete the team, unless one refused or is not proved\n" +
-			"to be gone. Without TEAM, in a folder with a " + config.TeamFileName + ", it is the team of that very file.",
+		Long: "End all teammates of a team at the same time, then delete the team. The team stays if a teammate\n" +
+			"refused, or if one is not proved to be gone. Without TEAM, in a folder with a\n" +
+			config.TeamFileName + ", only the team of that file is ended.",
 		Example: "  leadlight down review --timeout 10s\n  leadlight down --keep      # the files stay",
 		Args:    takes(0, 1), ValidArgsFunction: completeTeams(a),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -23,9 +23,9 @@ func eventsCommand(a *app, run func(context.Context, *app, eventsOptions) error)
 	var o eventsOptions
 	c := &cobra.Command{
 		Use: "events", Short: "Print what happened to teams, and what happens",
-		Long: "Print the events of all teams, or of --team: those that are kept, and with --follow those that come.\n" +
-			"In a terminal each is a line for a person; else, and with --json, one JSON document a line. It starts\n" +
-			"a daemon if none runs: what happened while none ran is told as one step from then to now.",
+		Long: "Print the events of all teams, or of --team. With --follow new events are printed as they happen.\n" +
+			"In a terminal each event is a line of text; otherwise, and with --json, a JSON document. A daemon is\n" +
+			"started if none runs. What happened before that is told as one step from the last known state.",
 		Example: "  leadlight events --since 10m\n  leadlight events --follow --type team:task --type team:member:failed",
 		Args:    takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },

@@ -31,8 +31,8 @@ func inboxCommand(a *app, run func(context.Context, *app, inboxOptions) error, p
 	var o inboxOptions
 	c := &cobra.Command{
 		Use: "inbox [NAME]", Short: "Read a mailbox",
-		Long: "Read the mailbox of whoever calls, or another member's. Reading marks nothing as read unless\n" +
-			"--mark-read says so, and then only what has been printed.",
+		Long: "Print your own mailbox, or that of NAME. Messages stay unread; with --mark-read those that were\n" +
+			"printed are marked as read.",
 		Example: "  leadlight inbox --unread --mark-read\n  leadlight inbox bob --from ann --since 10m\n  leadlight inbox --follow --json",
 		Args:    takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
 		RunE: func(c *cobra.Command, args []string) error {

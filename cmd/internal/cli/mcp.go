@@ -41,11 +41,11 @@ func mcpCommand(a *app, run func(context.Context, *app, mcpOptions) error) *cobr
 	var o mcpOptions
 	c := &cobra.Command{
 		Use: "mcp", Short: "Offer a model the tools to lead a team, or to work in one",
-		Long: "Offer the verbs as tools of the Model Context Protocol, to a client on standard input and output: to\n" +
-			"make a team, start teammates, write to them, share tasks, and end it all. Inside a teammate, or with\n" +
-			"--role teammate and --as NAME, those of a teammate.\n\n" +
-			"A model gets these tools only if " + gate + "=1 is set, or --enable-teams\n" +
-			"says so. When the client goes, teammates go on or are shut down, as lifecycle.onLeadExit says.",
+		Long: "Offer the verbs as tools of the Model Context Protocol, to a client on standard input and output: make\n" +
+			"a team, start teammates, send messages, share tasks, end teammates. Inside a teammate, or with\n" +
+			"--role teammate and --as NAME, the tools are a teammate's.\n\n" +
+			"A model gets these tools only if " + gate + "=1 is set, or with\n" +
+			"--enable-teams. When the client ends, the teammates continue or are shut down: see lifecycle.onLeadExit.",
 		Example: "  leadlight mcp --enable-teams\n  leadlight mcp --delegate --team review",
 		Args:    takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },

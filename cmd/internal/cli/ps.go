@@ -30,8 +30,8 @@ func psCommand(a *app, run func(context.Context, *app, psOptions) error) *cobra.
 	o := psOptions{Format: "table"}
 	c := &cobra.Command{
 		Use: "ps", Short: "List the teammates, each as observed now",
-		Long: "List the teammates, each as observed now, by its host, its pane and its process. unknown means that\n" +
-			"it could not be observed, never that it is dead.",
+		Long: "List the teammates with their states. Each state is observed now: leadlight asks the host, looks at\n" +
+			"the pane and at the process. unknown means that it could not look; it never means dead.",
 		Example: "  leadlight ps --watch\n  leadlight ps --json | jq -r '.[].tmuxPaneId'\n" +
 			"  tmux set -g status-right '#(leadlight ps --format tmux)'",
 		Args: takes(0, 0), ValidArgsFunction: noFiles,

@@ -19,8 +19,8 @@ func restartCommand(a *app, run func(context.Context, *app, restartOptions) erro
 	var o restartOptions
 	c := &cobra.Command{
 		Use: "restart NAME… | --all | --lost", Short: "Stop teammates and start them again",
-		Long: "Stop teammates and start each again as it was started: same command, folder and place. An agent that\n" +
-			"can continues its conversation. Variables that were given with spawn are kept while it runs.",
+		Long: "Stop teammates and start each again with the same command, folder and place. An agent continues\n" +
+			"its conversation if it can. Variables that were given with spawn are kept while the teammate runs.",
 		Example: "  leadlight restart bob\n  leadlight restart --lost", ValidArgsFunction: completeMembers(a, -1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Names = args

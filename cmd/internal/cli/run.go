@@ -16,10 +16,10 @@ import (
 )
 
 func runCommand(a *app) *cobra.Command {
-	return group("run", "Run a team many times, and see what each run came to",
-		"Run a team many times, each time with a checklist of its own, and see what each run came to. The\n"+
-			"daemon carries runs out: it is started if none runs. What up has run is listed, too.\n"+
-			"An ID may be shortened to a beginning that is unique.",
+	return group("run", "Run a team several times, and see the results",
+		"Run a team several times, each time with its own checklist, and see the result of each run. The daemon\n"+
+			"carries runs out; it is started if none runs. What leadlight up did is listed, too. An ID may be\n"+
+			"shortened to a beginning that is unique.",
 		runCreateCommand(a, runRunCreate), runListCommand(a, runRunList), runShowCommand(a, runRunShow),
 		runStepCommand(a, "pause", "Let no new item begin", "Let no new item of a run begin. Those under way go on to their end.", runRunStep),
 		runStepCommand(a, "resume", "Let a paused run go on", "Let a paused run go on.", runRunStep),

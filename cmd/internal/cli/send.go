@@ -27,7 +27,7 @@ func sendCommand(a *app, run func(context.Context, *app, sendOptions) error) *co
 		Use: "send NAME… TEXT|- or send --all TEXT|-", Short: "Send a message to teammates or to the lead",
 		Long: "Send a message of up to 1 MiB to one or several members, or to every live member. The message is on\n" +
 			"disk when the verb returns; leadlight inbox NAME shows whether it was read.\n\n" +
-			"With --type shutdown_request the text is the reason, and the answer is acted on.",
+			"With --type shutdown_request the text is the reason. A teammate that agrees is shut down.",
 		Example: "  leadlight send bob 'look at the tests, please'\n  leadlight send ann bob 'the branch is ready'\n" +
 			"  git diff | leadlight send bob - --summary 'the change'\n  leadlight send --all 'main is broken, wait'",
 		ValidArgsFunction: completeMembers(a, -1),

@@ -45,7 +45,7 @@ func mcpCommand(a *app, run func(context.Context, *app, mcpOptions) error) *cobr
 			"a team, start teammates, send messages, share tasks, end teammates. Inside a teammate, or with\n" +
 			"--role teammate and --as NAME, the tools are a teammate's.\n\n" +
 			"A model gets these tools only if " + gate + "=1 is set, or with\n" +
-			"--enable-teams. When the client ends, the teammates continue or are shut down: see lifecycle.onLeadExit.",
+			"--enable-teams. When the client ends, teammates continue or are shut down: see lifecycle.onLeadExit.",
 		Example: "  leadlight mcp --enable-teams\n  leadlight mcp --delegate --team review",
 		Args:    takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },

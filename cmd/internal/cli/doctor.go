@@ -26,8 +26,8 @@ func doctorCommand(a *app, run func(context.Context, *app, doctorOptions) error)
 		Use: "doctor", Short: "Look for what may be wrong",
 		Long: "Look for what may be wrong, and say how to fix it: the base directory, the run folder, tmux and its\n" +
 			"settings, the chosen backend and why, the locale, the limits of file events, the installed agents,\n" +
-			"every team (or that of -t), members without a process, stale locks. -v also prints every setting and its\n" +
-			"source. Exit status 1 if a check failed.",
+			"every team (or that of -t), members without a process, stale locks. -v also prints all settings and\n" +
+			"their sources. Exit status 1 if a check failed.",
 		Example: "  leadlight doctor\n  leadlight doctor --fix\n  leadlight doctor --agents", Args: takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
 	}

@@ -173,11 +173,6 @@ type Lister interface {
 	ListAll(ctx context.Context) ([]Pane, error)
 }
 
-// Looker tells with one look what List and Self would tell with two.
-type Looker interface {
-	Look(ctx context.Context) (Surroundings, error)
-}
-
 // Surroundings are our panes, and the pane of this process with those in its window.
 type Surroundings struct {
 	Ours   []Pane

@@ -12,8 +12,6 @@ import (
 func unusedFor() map[string]string {
 	return map[string]string{
 		"backend/memory":                  "a backend without a terminal, for tests",
-		"teams/store/jetstream":           "stores on NATS: storetest runs them, and no program opens them yet",
-		"teams/store/remote":              "stores over leadlightd: likewise",
 		"teams/store/memory":              "stores without files, for tests",
 		"integration/program":             "builds the program under test",
 		"teams/observe.Capable":           "what a program that embeds the observer asks first",

@@ -210,10 +210,15 @@ func (m *Manager) view(ctx context.Context, c Choice, team string) (View, error)
 	return v, err
 }
 
+// looker tells with one look what List and Self would tell with two.
+type looker interface {
+	Look(ctx context.Context) (backend.Surroundings, error)
+}
+
 // surroundings looks around, once if the backend can; else both questions are asked at
 // the same time, since each may be a program to run.
 func surroundings(ctx context.Context, b backend.Backend) (s backend.Surroundings, err error) {
-	if l, ok := backend.As[backend.Looker](b); ok {
+	if l, ok := backend.As[looker](b); ok {
 		return l.Look(ctx)
 	}
 	var errs [2]error

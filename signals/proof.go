@@ -12,12 +12,6 @@ import (
 // only that must look at the process.
 type Proof struct{ id Identity }
 
-// Below proves this process itself: for a TreeKiller that is everything below it.
-func Below() (Proof, error) {
-	id, err := Self()
-	return Proof{id}, err
-}
-
 // Child proves a process that this one has started and not yet waited for.
 func Child(pid int) (Proof, error) {
 	id, err := Identify(pid)

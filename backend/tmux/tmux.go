@@ -206,7 +206,7 @@ func (b *Backend) self(rows []row) (*backend.Pane, []backend.Pane) {
 	return &self.Pane, panes(rows, func(r row) bool { return r.Window == self.Window })
 }
 
-// Look implements backend.Looker.
+// Look tells with one program what List and Self tell with two.
 func (b *Backend) Look(ctx context.Context) (backend.Surroundings, error) {
 	rows, err := b.rows(ctx)
 	if err != nil {

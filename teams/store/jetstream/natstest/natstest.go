@@ -69,6 +69,9 @@ const readyLimit = 20 * time.Second
 // Start starts an engine that keeps what it has in dir, "" for a scratch folder. more are
 // further arguments.
 func Start(dir string, more ...string) (*Server, error) {
+	if _, err := Program(); err != nil {
+		return nil, err
+	}
 	s := &Server{Dir: dir, port: "-1", more: more}
 	if dir == "" {
 		var err error

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -225,6 +227,30 @@ func TestXH07_TheTemplatesAreTeamFiles(t *testing.T) {
 	for folder, want := range map[string]string{"a": "team-a", "": "team", "x_y": "x-y", "日本": "team", strings.Repeat("b", 80): strings.Repeat("b", 64)} {
 		if got := TeamNameOf(folder); got != want {
 			t.Errorf("folder %q: team %q, want %q", folder, got, want)
+		}
+	}
+}
+
+// What the recipes and the README show can be copied and used as it is.
+func TestTheFilesOfTheDocsAreTeamFiles(t *testing.T) {
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```")
+	for page, least := range map[string]int{"docs/recipes.md": 4, "README.md": 1} {
+		text, err := os.ReadFile(filepath.Join("../../..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := 0
+		for _, block := range blocks.FindAllSubmatch(text, -1) {
+			if !bytes.Contains(block[1], []byte("team: ")) {
+				continue
+			}
+			files++
+			if _, err := ParseTeamFile(page, "/here", block[1]); err != nil {
+				t.Errorf("%s: %v\n%s", page, err, block[1])
+			}
+		}
+		if files < least {
+			t.Errorf("%s shows %d team files, want at least %d", page, files, least)
 		}
 	}
 }

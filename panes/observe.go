@@ -3,6 +3,7 @@ package panes
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -85,7 +86,7 @@ func (m *Manager) PaneThere(ctx context.Context, backendType string, id backend.
 	if err != nil {
 		return false, false, fault.Of(err).Message
 	}
-	if leadPID > 0 && !runsIn(leadPID, all) {
+	if _, here := holding(leadPID, all); leadPID > 0 && !here {
 		return false, false, "its lead runs in another terminal; name that one with --tmux-socket"
 	}
 	for _, p := range all {
@@ -96,28 +97,75 @@ func (m *Manager) PaneThere(ctx context.Context, backendType string, id backend.
 	return false, true, ""
 }
 
-// runsIn tells whether a process is, or descends from, the program of one of the
-// panes.
-func runsIn(pid int, all []backend.Pane) bool {
+// LeadPane finds the pane of the lead in the terminal in use: the one in which its process
+// runs, or, if pid is 0, the only pane without a mark in the windows that hold the team's.
+func (m *Manager) LeadPane(ctx context.Context, team string, pid int) (Target, error) {
+	c, err := m.Choice(ctx)
+	if err != nil {
+		return Target{}, err
+	}
+	l, ok := backend.As[backend.Lister](c.Backend)
+	if !ok {
+		return Target{}, fault.New(fault.Unsupported, "%s does not list the panes of others", c.Type)
+	}
+	ctx, cancel := context.WithTimeout(ctx, terminalLimit)
+	defer cancel()
+	all, err := l.ListAll(ctx)
+	if err != nil {
+		return Target{}, fmt.Errorf("look for the lead's pane: %w", err)
+	}
+	pane, found := backend.Pane{}, false
+	if pid > 0 {
+		pane, found = holding(pid, all)
+	} else {
+		pane, found = beside(all, func(p backend.Pane) bool { return p.Mark.Base == m.baseKey && p.Mark.Team == team })
+	}
+	if !found {
+		return Target{}, fault.New(fault.Unsupported, "the lead of team %s has no pane in this terminal", team).
+			WithHint("call this inside the tmux server in which the lead works, or name that server with --tmux-socket")
+	}
+	return Target{Team: team, Backend: c.Type, Pane: pane.ID}, nil
+}
+
+// beside is the pane that carries no mark in the windows of ours, if there is one only.
+func beside(all []backend.Pane, ours func(backend.Pane) bool) (found backend.Pane, ok bool) {
+	windows := map[string]bool{}
+	for _, p := range all {
+		if ours(p) {
+			windows[p.Window] = true
+		}
+	}
+	n := 0
+	for _, p := range all {
+		if windows[p.Window] && p.Mark == (backend.Mark{}) {
+			found = p
+			n++
+		}
+	}
+	return found, n == 1
+}
+
+// holding is the pane whose program is a process, or an ancestor of it.
+func holding(pid int, all []backend.Pane) (backend.Pane, bool) {
 	table, err := signals.Snapshot()
 	if err != nil {
-		return false
+		return backend.Pane{}, false
 	}
-	roots := map[int]bool{}
+	roots := map[int]backend.Pane{}
 	for _, p := range all {
-		roots[p.PID] = true
+		roots[p.PID] = p
 	}
 	for range 1000 { // deeper than any tree, should the table hold a loop
-		if roots[pid] {
-			return true
+		if pane, ok := roots[pid]; ok {
+			return pane, true
 		}
 		p, ok := table.Find(pid)
 		if !ok || p.PPID <= 1 {
-			return false
+			break
 		}
 		pid = p.PPID
 	}
-	return false
+	return backend.Pane{}, false
 }
 
 // Client returns the way to a member's host that is known to be running.

@@ -12,6 +12,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -118,6 +119,10 @@ func (s *Service) Where(ctx context.Context, team, name string) (member, backend
 		name = members[i].Name
 	}
 	t, m, err := s.find(ctx, team, name)
+	if err == nil && t.IsLead(m) {
+		target, err := s.leadTarget(ctx, t)
+		return m.Name, target.Backend, err
+	}
 	if err != nil || m.Leadlight == nil {
 		return m.Name, m.BackendType, err
 	}
@@ -155,6 +160,9 @@ func (s *Service) View(ctx context.Context, team, name string, o host.AttachOpti
 
 // liveTarget names the pane of a teammate that runs.
 func (s *Service) liveTarget(ctx context.Context, t store.Team, m store.Member, seen api.Member) (panes.Target, error) {
+	if t.IsLead(m) {
+		return s.leadTarget(ctx, t)
+	}
 	if !seen.Live() {
 		return panes.Target{}, fault.New(fault.RecipientInactive, "teammate %s is %s: %s", m.Name, seen.State, orDefault(seen.Reason, "it is gone")).
 			WithHint("leadlight restart %s starts it again", m.Name)
@@ -166,4 +174,16 @@ func (s *Service) liveTarget(ctx context.Context, t store.Team, m store.Member, 
 		return panes.Target{Team: t.Name, Agent: m.Name, Backend: m.BackendType, Pane: backend.ID(m.TmuxPaneID)}, nil
 	}
 	return s.target(t, m, s.observed(ctx, t.Name, m)), nil
+}
+
+// leadTarget names the pane in which the lead works.
+func (s *Service) leadTarget(ctx context.Context, t store.Team) (panes.Target, error) {
+	pid := 0
+	if t.LeadProcess != nil {
+		if alive := leadAlive(t); alive != signals.Alive {
+			return panes.Target{}, fault.New(fault.RecipientInactive, "the lead of team %s, process %d, is %s", t.Name, t.LeadProcess.PID, alive)
+		}
+		pid = t.LeadProcess.PID
+	}
+	return s.panes.LeadPane(ctx, t.Name, pid)
 }

@@ -71,10 +71,16 @@ func (s *Service) checkProgram(n *pendingMember) error {
 		}
 	}
 	env := s.panes.Environment("", "", "", n.variables())
-	if FindProgram(argv[0], n.dir, variable(env, "PATH")) == "" {
-		return fault.New(fault.ProgramNotFound, "teammate %s: profile %s needs the program %q, which is not there", n.spec.Name, n.profile.Name, store.Shown(argv[0])).
-			WithHint("install it; or give another agent with --agent, or a command after --: leadlight spawn %s -- COMMAND (looked for in %s)",
-				n.spec.Name, orDefault(variable(env, "PATH"), n.dir))
+	needed := []string{argv[0]}
+	if len(n.spec.Command) == 0 {
+		needed = append(needed, n.profile.Program)
+	}
+	for _, program := range needed {
+		if program != "" && FindProgram(program, n.dir, variable(env, "PATH")) == "" {
+			return fault.New(fault.ProgramNotFound, "teammate %s: profile %s needs the program %q, which is not there", n.spec.Name, n.profile.Name, store.Shown(program)).
+				WithHint("install it; or give another agent with --agent, or a command after --: leadlight spawn %s -- COMMAND (looked for in %s)",
+					n.spec.Name, orDefault(variable(env, "PATH"), n.dir))
+		}
 	}
 	return nil
 }

@@ -35,6 +35,8 @@ type Profile struct {
 	// Command is the program and its arguments; empty for a profile that runs what
 	// the spawn brings (exec) or the member's or task's own line (shell).
 	Command []string
+	// Program is what must be installed, if Command begins with a shell that runs it.
+	Program string
 	// Models are the names that --model takes; a * in one stands for any text. Empty:
 	// the profile has no models.
 	Models []string
@@ -137,6 +139,9 @@ func NewSet(own map[string]Profile) Set {
 
 // Over returns p, and for what p leaves open, base.
 func (p Profile) Over(base Profile) Profile {
+	if p.Command == nil {
+		p.Program = base.Program
+	}
 	for _, f := range []struct{ to, from *string }{
 		{&p.Name, &base.Name}, {&p.Summary, &base.Summary}, {&p.Kind, &base.Kind}, {&p.Submit, &base.Submit}, {&p.Quit, &base.Quit}, {&p.Multiline, &base.Multiline},
 		{&p.OnUnknown, &base.OnUnknown}, {&p.SessionShown, &base.SessionShown},
@@ -168,6 +173,14 @@ func (p Profile) Over(base Profile) Profile {
 		p.MaxPaste = base.MaxPaste
 	}
 	return p
+}
+
+// Needed is the program that must be installed; "" if the profile names none.
+func (p Profile) Needed() string {
+	if p.Program == "" && len(p.Command) > 0 {
+		return p.Command[0]
+	}
+	return p.Program
 }
 
 // WithoutValues returns the profile with the names of its variables only.

@@ -80,10 +80,10 @@ func (a *app) checkAgents() api.Check {
 	var there, missing []string
 	for _, name := range set.Names() {
 		p, err := set.Get(name)
-		if err != nil || len(p.Command) == 0 {
+		if err != nil || p.Needed() == "" {
 			continue // it runs what it is given
 		}
-		if path := teams.FindProgram(p.Command[0], "", a.getenv("PATH")); path != "" {
+		if path := teams.FindProgram(p.Needed(), "", a.getenv("PATH")); path != "" {
 			there = append(there, name+" ("+path+")")
 		} else {
 			missing = append(missing, name)

@@ -143,7 +143,7 @@ func TestUpgradeBehindALink(t *testing.T) {
 		t.Errorf("the first host is %s", got)
 	}
 	r.must("down", "redo")
-	if res := up.wait(); !strings.Contains(res.err, "team redo was taken down") {
+	if res := up.wait(); res.exit != 0 || !strings.Contains(res.err, "the team was taken down by pid ") {
 		t.Errorf("up: exit %d\n%s", res.exit, res.err)
 	}
 	_ = lead.Close()

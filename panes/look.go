@@ -23,6 +23,24 @@ func (m *Manager) CaptureForeign(ctx context.Context, backendType string, id bac
 	return capturer.Capture(ctx, id, lines, ansi)
 }
 
+// CaptureStaying reads the pane of a host that has ended, if it stays to be read. Only a
+// pane that carries the host's mark is read.
+func (m *Manager) CaptureStaying(ctx context.Context, t Target, lines int, ansi bool) (string, error) {
+	b, err := m.targetBackend(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	id, err := paneOf(ctx, b, m.mark(t.Team, t.Agent, t.Host))
+	if err != nil {
+		return "", err
+	}
+	capturer, ok := backend.As[backend.Capturer](b)
+	if !ok {
+		return "", fault.New(fault.Unsupported, "a pane of %q cannot be read", t.Backend)
+	}
+	return capturer.Capture(ctx, id, lines, ansi)
+}
+
 // Transcript writes what a member's agents have written, the last lines of it if
 // lines > 0, without escape sequences, and follows it until ctx ends if asked.
 func (m *Manager) Transcript(ctx context.Context, team, agent string, lines int, follow bool, out io.Writer) error {

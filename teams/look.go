@@ -20,7 +20,7 @@ import (
 // Capture returns the text that a teammate's pane shows now; lines > 0 only the
 // last ones. It types nothing, resizes nothing and moves no focus.
 func (s *Service) Capture(ctx context.Context, team, name string, lines int, ansi bool) (string, error) {
-	_, m, seen, err := s.member(ctx, team, name)
+	t, m, seen, err := s.member(ctx, team, name)
 	if err == nil {
 		err = s.notHere(m)
 	}
@@ -37,15 +37,18 @@ func (s *Service) Capture(ctx context.Context, team, name string, lines int, ans
 	if err != nil && seen.Live() {
 		return "", fmt.Errorf("capture %s: %w", m.Name, err)
 	}
-	c, err := s.panes.Client(rec).Capture(ctx, lines, ansi)
-	if err != nil {
-		if !seen.Live() { // one without a terminal may still be there, to be read
-			return "", fault.New(fault.RecipientInactive, "teammate %s is %s: its pane shows nothing any more", m.Name, seen.State).
-				WithHint("leadlight logs %s shows what it wrote", m.Name)
-		}
+	c, err := s.panes.Client(rec).Capture(ctx, lines, ansi) // one without a terminal may still be there, to be read
+	switch {
+	case err == nil:
+		return c.Text, nil
+	case seen.Live():
 		return "", fmt.Errorf("capture %s: %w", m.Name, err)
 	}
-	return c.Text, nil
+	if text, err := s.panes.CaptureStaying(ctx, s.target(t, m, s.observed(ctx, t.Name, m)), lines, ansi); err == nil {
+		return text, nil
+	}
+	return "", fault.New(fault.RecipientInactive, "teammate %s is %s: its pane shows nothing any more", m.Name, seen.State).
+		WithHint("leadlight logs %s shows what it wrote", m.Name)
 }
 
 // Logs writes a teammate's transcript, its last lines if lines > 0, and goes on

@@ -3,6 +3,7 @@ package teams
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -195,6 +196,9 @@ func observeLead(t store.Team, out *api.Member) {
 			out.State = api.StateActive
 		case signals.Gone:
 			out.State, out.Reason = api.StateLost, "the lead's process is gone"
+			if t.LedByUs() && !slices.ContainsFunc(t.Teammates(), func(m store.Member) bool { return m.Leadlight == nil || m.Leadlight.State != api.StateStopped }) {
+				out.State, out.Reason = api.StateStopped, "it has ended, after all teammates"
+			}
 		}
 	}
 }

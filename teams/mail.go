@@ -71,7 +71,8 @@ func (s *Service) put(ctx context.Context, t store.Team, to string, msg store.Me
 	if err != nil {
 		return api.Sent{}, fmt.Errorf("send to %s: %w", to, err)
 	}
-	return api.Sent{ID: m.ID, To: to, Timestamp: api.Time(m.Timestamp)}, nil
+	frame, _ := store.ParseFrame(msg.Text)
+	return api.Sent{ID: m.ID, RequestID: frame.RequestID, To: to, Timestamp: api.Time(m.Timestamp)}, nil
 }
 
 // sender is the member, or the lead, in whose name the caller writes.

@@ -143,7 +143,9 @@ type Endings struct {
 
 // Sent is the answer of send; broadcast answers with a list of them.
 type Sent struct {
-	ID        string `json:"id"`
+	ID string `json:"id"`
+	// RequestID is the id of the request that the message carries, if it asks for an answer.
+	RequestID string `json:"requestId,omitempty"`
 	To        string `json:"to"`
 	Timestamp Time   `json:"timestamp"`
 }

@@ -128,13 +128,11 @@ func (m *Manager) proveProcesses(ctx context.Context, h *ownHost, look *signals.
 		return unproven("its processes cannot be looked for: %w", err)
 	}
 	left := table.Marked(h.Host)
-	for _, p := range left {
-		if m.startedFor(p, h.Target) {
-			return nil
-		}
+	if slices.ContainsFunc(left, func(p signals.Process) bool { return m.startedFor(p, h.Target) }) {
+		return nil
 	}
-	if len(left) > 0 {
-		return unproven("what runs under the id of its host is of another member: %s", left[0])
+	if i := slices.IndexFunc(left, func(p signals.Process) bool { return stillMarked(p, h.Host) }); i >= 0 {
+		return unproven("what runs under the id of its host is of another member: %s", left[i])
 	}
 	if !h.seen.known() && h.seen.state != signals.Gone {
 		return unproven("%s", h.seen.why)
@@ -184,6 +182,13 @@ func (m *Manager) startedFor(p signals.Process, t Target) bool {
 	agent, _ := p.Variable("LEADLIGHT_AGENT")
 	base, _ := p.Variable("LEADLIGHT_BASE_DIR")
 	return ok && team == t.Team && agent == t.Agent && BaseKey(base) == m.baseKey
+}
+
+// stillMarked tells whether a process carries the id of a host, or may. One that is ending
+// has lost its environment since it was looked at.
+func stillMarked(p signals.Process, host string) bool {
+	id, readable := p.Variable(signals.Mark)
+	return (!readable || id == host) && p.Probe() != signals.Gone
 }
 
 func unproven(format string, args ...any) error { return fault.New(fault.Unproven, format, args...) }

@@ -143,7 +143,7 @@ func copilotWorker() Profile {
 	return Profile{
 		Name: "copilot-worker", Kind: Worker, Summary: "a worker: copilot -p does each task",
 		Command: []string{"sh", "-c", `task=$(cat) && exec copilot --no-ask-user -p "$0 The task: $task" "$@"`, copilotPrompt, "--output-format", "json"}, Program: "copilot",
-		Models:  []string{"*"}, ModelArgs: []string{"--model", "{model}"}, ModeArgs: copilotModes(),
+		Models: []string{"*"}, ModelArgs: []string{"--model", "{model}"}, ModeArgs: copilotModes(),
 	}
 }
 

@@ -16,7 +16,8 @@ DIR      ?= .
 # `make test RACE=` goes without, `make race` insists.
 RACE ?= $(shell .ci/can-race && echo -race)
 
-GOTEST = $(GO) test $(RACE) $(if $(COUNT),-count=$(COUNT)) $(if $(VET),-vet=$(VET)) -timeout 15m
+# Most tests wait for programs: more of them at a time than there are processors.
+GOTEST = $(GO) test -parallel 4 $(RACE) $(if $(COUNT),-count=$(COUNT)) $(if $(VET),-vet=$(VET)) -timeout 15m
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo machines pictures test race fuzz conformance integration cases interop \

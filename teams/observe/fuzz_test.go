@@ -79,7 +79,7 @@ func FuzzStream(f *testing.F) {
 		if err := Run(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
-		if own := withoutSupplements(out.Bytes(), stream); !bytes.Equal(own, stream) {
+		if own := withoutSupplements(out.Bytes(), stream); !bytes.Equal(own, stream) && !beginsArray(stream) {
 			t.Errorf("%q became %q", stream, own)
 		}
 		for line := range strings.Lines(out.String()) {
@@ -92,6 +92,18 @@ func FuzzStream(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// beginsArray tells whether a stream is an array of objects, which is passed on as lines.
+func beginsArray(stream []byte) bool {
+	skip := func(b []byte, mark bool) []byte {
+		for len(b) > 0 && (strings.IndexByte(" \t\r\n", b[0]) >= 0 || mark && b[0] >= 0xbb) {
+			b = b[1:]
+		}
+		return b
+	}
+	inner, ok := bytes.CutPrefix(skip(stream, true), []byte("["))
+	return ok && bytes.HasPrefix(skip(inner, false), []byte("{"))
 }
 
 const supplementStart = `{"type":"team_`

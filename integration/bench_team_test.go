@@ -97,7 +97,7 @@ func (r *rig) teamFile(a *agents, n int) {
 		members = append(members, map[string]any{"name": fmt.Sprintf("m%03d", i), "command": a.argv(i)})
 		fmt.Fprintf(&procs, "m%03d: : >here%d; exec sleep 1000\n", i, i)
 	}
-	file, err := json.Marshal(map[string]any{"team": "many", "members": members})
+	file, err := json.Marshal(map[string]any{"team": "many", "members": members, "lifecycle": map[string]any{"maxTeammates": 200}})
 	ensure(a.b, err)
 	ensure(a.b, os.WriteFile(r.path("work", "leadlight.yaml"), file, 0o600))
 	ensure(a.b, os.WriteFile(r.path("work", "Procfile"), []byte(procs.String()), 0o600))

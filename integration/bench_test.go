@@ -234,7 +234,7 @@ func (a *agents) started(n int, start func()) time.Duration {
 	go func() {
 		here := map[string]bool{}
 		for len(here) < n {
-			if e := <-a.watch.Events; e.Has(fsnotify.Create) {
+			if e := <-a.watch.Events; e.Has(fsnotify.Create) && strings.HasPrefix(filepath.Base(e.Name), "here") {
 				here[e.Name] = true
 			}
 		}

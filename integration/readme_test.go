@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestXD11_TheReadmeIsTrue runs what the README shows to a newcomer, line by line as it
+// TestXD11_TheReadmeIsTrue runs what the README shows to a new user, line by line as it
 // stands there: the team file, and the same by hand.
 func TestXD11_TheReadmeIsTrue(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")

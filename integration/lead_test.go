@@ -115,7 +115,9 @@ func TestSH09_LeadsTerminalIsClosed(t *testing.T) {
 				hangUp := r.leads(t, "up")
 				pid := leadOf(r, "led").PID
 				hangUp()
-				r.eventually("the lead is gone", func() bool { return leadOf(r, "led").State == api.StateLost })
+				// One that has ended all its teammates is not lost.
+				gone := map[string]string{"keep": api.StateLost, "shutdown": api.StateStopped}[policy]
+				r.eventually("the lead is gone", func() bool { return leadOf(r, "led").State == gone })
 				want := map[string]int{"keep": 1, "shutdown": 0}[policy]
 				if policy == "shutdown" {
 					r.eventually("bob is stopped", func() bool { return r.member("bob").State == api.StateStopped })

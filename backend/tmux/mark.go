@@ -47,7 +47,7 @@ func decodeMark(s string) (backend.Mark, bool) {
 		got[i] = string(b)
 	}
 	m := backend.Mark{Base: got[0], Team: got[1], Agent: got[2], Host: got[3]}
-	return m, m != backend.Mark{}
+	return m, m != backend.Mark{} && encodeMark(m) == s // the decoder passes over line breaks
 }
 
 // ifMarked is one command that executes cmds if the pane carries the mark. A pane that

@@ -302,6 +302,7 @@ func FuzzParseRows(f *testing.F) {
 
 func FuzzMark(f *testing.F) {
 	f.Add("b", "team", "研究員", "h\n1", "1.Yg.dA.YQ.aA")
+	f.Add("b", "team", "a", "h", "1.0A.0\r\r\r\rA.0A.0A")
 	f.Fuzz(func(t *testing.T, base, team, agent, host, raw string) {
 		m := backend.Mark{Base: base, Team: team, Agent: agent, Host: host}
 		text := encodeMark(m)

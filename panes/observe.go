@@ -76,18 +76,14 @@ func (m *Manager) PaneThere(ctx context.Context, backendType string, id backend.
 	if c.Type != backendType || c.Own {
 		return false, false, "its terminal is not the one in use; name it with --tmux-socket"
 	}
-	l, ok := backend.As[backend.Lister](c.Backend)
-	if !ok {
-		return false, false, c.Type + " does not list the panes of others"
-	}
-	ctx, cancel := context.WithTimeout(ctx, terminalLimit)
-	defer cancel()
-	all, err := l.ListAll(ctx)
+	all, err := listAll(ctx, c)
 	if err != nil {
 		return false, false, fault.Of(err).Message
 	}
-	if _, here := holding(leadPID, all); leadPID > 0 && !here {
-		return false, false, "its lead runs in another terminal; name that one with --tmux-socket"
+	if leadPID > 0 {
+		if _, here := holding(leadPID, all); !here {
+			return false, false, "its lead runs in another terminal; name that one with --tmux-socket"
+		}
 	}
 	for _, p := range all {
 		if p.ID == id {
@@ -97,6 +93,17 @@ func (m *Manager) PaneThere(ctx context.Context, backendType string, id backend.
 	return false, true, ""
 }
 
+// listAll lists the panes of a terminal, strangers' too.
+func listAll(ctx context.Context, c Choice) ([]backend.Pane, error) {
+	l, ok := backend.As[backend.Lister](c.Backend)
+	if !ok {
+		return nil, fault.New(fault.Unsupported, "%s does not list the panes of others", c.Type)
+	}
+	ctx, cancel := context.WithTimeout(ctx, terminalLimit)
+	defer cancel()
+	return l.ListAll(ctx)
+}
+
 // LeadPane finds the pane of the lead in the terminal in use: the one in which its process
 // runs, or, if pid is 0, the only pane without a mark in the windows that hold the team's.
 func (m *Manager) LeadPane(ctx context.Context, team string, pid int) (Target, error) {
@@ -104,13 +111,7 @@ func (m *Manager) LeadPane(ctx context.Context, team string, pid int) (Target, e
 	if err != nil {
 		return Target{}, err
 	}
-	l, ok := backend.As[backend.Lister](c.Backend)
-	if !ok {
-		return Target{}, fault.New(fault.Unsupported, "%s does not list the panes of others", c.Type)
-	}
-	ctx, cancel := context.WithTimeout(ctx, terminalLimit)
-	defer cancel()
-	all, err := l.ListAll(ctx)
+	all, err := listAll(ctx, c)
 	if err != nil {
 		return Target{}, fmt.Errorf("look for the lead's pane: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 // maxSettings is the largest settings file that is read, in bytes.
@@ -165,7 +166,7 @@ func readGroup(raw json.RawMessage) []Hook {
 		Matcher json.RawMessage   `json:"matcher"`
 		Hooks   []json.RawMessage `json:"hooks"`
 	}
-	if err := strict(raw, &group); err != nil {
+	if err := rawjson.Strict(raw, &group); err != nil {
 		return refused("its group is not understood: %s", err)
 	}
 	var out []Hook
@@ -196,7 +197,7 @@ func readHook(raw json.RawMessage) (h Hook, asks bool) {
 	if json.Unmarshal(raw, &kind) == nil && kind.Type != "command" {
 		return refused("hooks of type %q are not supported", kind.Type)[0], true
 	}
-	if err := strict(raw, &hook); err != nil {
+	if err := rawjson.Strict(raw, &hook); err != nil {
 		return refused("it is not understood: %s", err)[0], true
 	}
 	h = Hook{Command: hook.Command, Exec: hook.Args != nil, Timeout: settingsTimeout}
@@ -229,12 +230,4 @@ func pluginVariable(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		return strings.Contains(w, "${CLAUDE_PLUGIN_") || strings.Contains(w, "${user_config.")
 	})
-}
-
-// strict decodes JSON and refuses fields that v has not, because a field that is not
-// known may change what is run.
-func strict(raw json.RawMessage, v any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	return d.Decode(v)
 }

@@ -1,17 +1,16 @@
 package dial
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 // Machine is the record of what this machine has joined. It holds no secret, only the
@@ -53,13 +52,7 @@ func (p Paths) Joined() (*Machine, error) {
 		return nil, fault.New(fault.Of(err).Code, "read what this machine has joined: %w", err)
 	}
 	m := &Machine{}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err = d.Decode(m); err == nil {
-		if _, end := d.Token(); !errors.Is(end, io.EOF) {
-			err = errors.New("something follows the record")
-		}
-	}
+	err = rawjson.Strict(data, m)
 	var newer struct {
 		Schema int `json:"schema"`
 	}

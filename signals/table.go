@@ -56,7 +56,7 @@ func (p *Processes) known() *facts {
 
 func (p *Processes) knownLocked() *facts {
 	if p.facts == nil {
-		p.facts = &facts{marks: map[Identity]string{}, gone: map[Identity]bool{}}
+		p.facts = &facts{marks: map[Identity]string{}, gone: map[Identity]bool{}, shut: map[Identity]bool{}}
 	}
 	return p.facts
 }
@@ -74,6 +74,7 @@ type facts struct {
 	mu    sync.Mutex
 	marks map[Identity]string
 	gone  map[Identity]bool // before their environment was read
+	shut  map[Identity]bool // their environment may not be read
 }
 
 // mark returns the value of Mark in the environment that p was started with; ok is
@@ -94,10 +95,10 @@ func (f *facts) mark(p Process) (value string, ok bool) {
 // is just becoming another program.
 func (f *facts) marked(p Process) (value string, settled bool) {
 	f.mu.Lock()
-	gone := f.gone[p.Identity]
+	gone, shut := f.gone[p.Identity], f.shut[p.Identity]
 	f.mu.Unlock()
-	if gone {
-		return "", false
+	if gone || shut {
+		return "", shut
 	}
 	if value, ok := f.mark(p); ok {
 		return value, true
@@ -109,7 +110,16 @@ func (f *facts) marked(p Process) (value string, settled bool) {
 		f.mu.Unlock()
 		return "", false
 	}
-	return "", !becoming(now)
+	if becoming(now) {
+		return "", false
+	}
+	value, ok := f.mark(p) // it may just have become another program
+	if !ok {
+		f.mu.Lock()
+		f.shut[p.Identity] = true
+		f.mu.Unlock()
+	}
+	return value, true
 }
 
 // Snapshot reads the process table. Processes that start or end meanwhile may be

@@ -12,6 +12,8 @@ import (
 	"net"
 	"syscall"
 	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/unixsock"
 )
 
 // Client talks to a Host over its socket, one connection a request. It may be
@@ -80,7 +82,7 @@ func (c *Client) call(ctx context.Context, op string, params, result any) error 
 
 // begin connects and sends the request.
 func (c *Client) begin(ctx context.Context, op string, params any) (net.Conn, *bufio.Reader, error) {
-	if err := checkSocketPath(c.socket); err != nil {
+	if err := unixsock.CheckPath(c.socket); err != nil {
 		return nil, nil, err
 	}
 	q := request{V: protocolVersion, Op: op}

@@ -234,7 +234,7 @@ func TestWaitIsCalledOff(t *testing.T) {
 	if _, err := c.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	eventually(t, "nobody is served", func() bool { return len(h.server.slots) == 0 })
+	eventually(t, "nobody is served", func() bool { return h.server.socket.Clients() == 0 })
 	h.End(limited(t), 0, 5*time.Second)
 	endOf(t, done)
 }

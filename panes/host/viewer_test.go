@@ -167,7 +167,7 @@ func TestSlowViewerIsCut(t *testing.T) {
 	if exit.Code != 0 || !strings.Contains(h.Tail(1), "sum ") {
 		t.Errorf("%+v, %q", exit, h.Tail(1))
 	}
-	eventually(t, "the cut", func() bool { return len(h.server.slots) == 0 })
+	eventually(t, "the cut", func() bool { return h.server.socket.Clients() == 0 })
 }
 
 func TestDetacher(t *testing.T) {

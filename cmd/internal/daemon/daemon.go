@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
+	"github.com/leadlight-dev/leadlight/internal/unixsock"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
@@ -64,9 +65,10 @@ type daemon struct {
 	started  time.Time
 	hub      *hub
 	refresh  func(context.Context) // a look at everything, now
-	listener *listener
-	ready    chan struct{} // closed after the first look
-	changed  chan struct{} // clients or teams changed
+	listener *unixsock.Listener
+	wg       sync.WaitGroup // of what runs beside the connections
+	ready    chan struct{}  // closed after the first look
+	changed  chan struct{}  // clients or teams changed
 	beside   []func(context.Context)
 	held     atomic.Int64 // by parts that have something to do
 	enough   context.CancelCauseFunc
@@ -120,21 +122,21 @@ func Run(ctx context.Context, o Options) error {
 // live serves until it is enough.
 func (d *daemon) live(ctx context.Context, w *watcher, server *rpc.Server) error {
 	var err error
-	d.listener, err = openListener(d.Paths.Socket, d.Log, func(conn net.Conn) {
+	if d.listener, err = listen(d.Paths.Socket, d.Log); err != nil {
+		return err
+	}
+	d.listener.Start(func(conn *net.UnixConn) {
 		d.notify()
 		server.Serve(ctx, conn)
 		d.notify()
 	})
-	if err != nil {
-		return err
-	}
 	d.Log.Info("daemon is up", "pid", os.Getpid(), "base", d.Paths.Base, "socket", d.Paths.Socket, "onDemand", d.OnDemand)
 	for _, f := range d.beside {
-		d.listener.wg.Go(func() { f(ctx) })
+		d.wg.Go(func() { f(ctx) })
 	}
 	run := make(chan error, 2)
 	go func() { run <- w.run(ctx, func() { close(d.ready); d.notify() }) }()
-	go func() { run <- d.listener.guard(ctx, d.Stores.Watcher) }()
+	go func() { run <- d.guard(ctx) }()
 	if d.OnDemand {
 		go d.endWhenIdle(ctx)
 	}
@@ -143,8 +145,9 @@ func (d *daemon) live(ctx context.Context, w *watcher, server *rpc.Server) error
 		<-ctx.Done()
 	}
 	d.enough(err)
-	d.listener.close()
-	d.listener.wg.Wait()
+	d.listener.Close()
+	d.listener.Wait()
+	d.wg.Wait()
 	err = errors.Join(err, <-run)
 	d.Stores.Panes.TidyRun(context.WithoutCancel(ctx)) // while it was up, its folder was taken for a host's
 	d.Log.Info("daemon ends", "why", context.Cause(ctx))
@@ -208,5 +211,5 @@ func (d *daemon) busy() bool {
 	}
 	var s api.DaemonStatus
 	d.hub.count(&s)
-	return d.listener.clients() > 0 || s.Live > 0 || d.held.Load() > 0
+	return d.listener.Clients() > 0 || s.Live > 0 || d.held.Load() > 0
 }

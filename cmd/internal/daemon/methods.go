@@ -44,7 +44,7 @@ func (d *daemon) status(ctx context.Context, _ rpc.Nothing) (api.DaemonStatus, e
 	}
 	s := api.DaemonStatus{
 		PID: os.Getpid(), Socket: d.Paths.Socket, Version: d.Version, UptimeMs: time.Since(d.started).Milliseconds(), Base: d.Paths.Base,
-		OnDemand: d.OnDemand, Clients: d.listener.clients(), Database: d.Paths.Database(),
+		OnDemand: d.OnDemand, Clients: d.listener.Clients(), Database: d.Paths.Database(),
 	}
 	d.hub.count(&s)
 	s.Watching = "events"

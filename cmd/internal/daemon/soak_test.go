@@ -53,10 +53,11 @@ func served(t *testing.T, length int) (*hub, string) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	if d.listener, err = openListener(d.Paths.Socket, log, func(c net.Conn) { server.Serve(ctx, c) }); err != nil {
+	if d.listener, err = listen(d.Paths.Socket, log); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { cancel(); d.listener.close(); d.listener.wg.Wait() })
+	d.listener.Start(func(c *net.UnixConn) { server.Serve(ctx, c) })
+	t.Cleanup(func() { cancel(); d.listener.Close(); d.listener.Wait(); d.wg.Wait() })
 	return d.hub, d.Paths.Socket
 }
 

@@ -92,7 +92,7 @@ func (d *daemon) subscribe(ctx context.Context, p api.SubscribeParams) (api.Subs
 		peer.Unsubscribe("events.subscribe")
 		return out, err
 	}
-	d.listener.wg.Go(func() {
+	d.wg.Go(func() {
 		<-ctx.Done() // the answer goes first: its request ends when it is sent
 		s.run()
 	})

@@ -1,0 +1,257 @@
+// Package unixsock listens on a socket in the file system for one user: the file has
+// mode 0600 in a folder of mode 0700, it is made again when somebody takes it away, and
+// connections of other users are refused.
+package unixsock
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
+)
+
+// maxPath is what fits into the address of a socket on every system (104 bytes on
+// macOS, 108 on Linux) with the temporary name's letter.
+const maxPath = 100
+
+// CheckPath refuses a path that is too long for a socket, with INVALID_ARGUMENT.
+func CheckPath(path string) error {
+	if len(path) > maxPath {
+		return fault.New(fault.InvalidArgument, "socket path %s has %d bytes, at most %d fit", path, len(path), maxPath).
+			WithHint("set XDG_RUNTIME_DIR to a shorter path")
+	}
+	return nil
+}
+
+// Options say where to listen, and for how many.
+type Options struct {
+	Path string
+	Most int                 // connections that are served at a time
+	Full func(*net.UnixConn) // answers one connection too many before it is closed; may be nil
+	Log  *slog.Logger
+}
+
+// Listener accepts connections from Start to Close. Its methods may be called at the
+// same time.
+type Listener struct {
+	Options
+	slots chan struct{}
+
+	mu     sync.Mutex
+	socket *net.UnixListener
+	file   os.FileInfo         // the socket as we made it
+	serve  func(*net.UnixConn) // nil before Start
+	open   map[*net.UnixConn]bool
+	closed bool
+	wg     sync.WaitGroup
+}
+
+// Open makes the socket, in the place of a dead one: never of one that answers
+// (DUPLICATE_NAME) or of another kind of file (PERMISSION_DENIED).
+func Open(o Options) (*Listener, error) {
+	l := &Listener{Options: o, slots: make(chan struct{}, o.Most), open: map[*net.UnixConn]bool{}}
+	if err := CheckPath(o.Path); err != nil {
+		return nil, err
+	}
+	if err := vacant(o.Path); err != nil {
+		return nil, err
+	}
+	return l, l.bind()
+}
+
+// vacant refuses a path that something alive or something else stands on.
+func vacant(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil
+	}
+	if info.Mode().Type() != fs.ModeSocket {
+		return fault.New(fault.PermissionDenied, "%s is in the way: it is no socket", path).WithHint("remove it")
+	}
+	conn, err := net.DialTimeout("unix", path, time.Second)
+	if err == nil {
+		conn.Close()
+		return fault.New(fault.DuplicateName, "another process listens on %s", path)
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.PermissionDenied, "take over the socket %s: %w", path, err)
+	}
+	return nil
+}
+
+// bind listens under a temporary name and moves the socket to its place, so that
+// whoever finds it can connect and none but the owner ever could.
+func (l *Listener) bind() error {
+	dir := filepath.Dir(l.Path)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return fault.New(fault.Of(err).Code, "make the folder for the socket: %w", err)
+	}
+	if err := files.MakePrivate(dir); err != nil {
+		return err
+	}
+	l.mu.Lock() // against Close: a socket made after it would stay
+	defer l.mu.Unlock()
+	if l.closed {
+		return net.ErrClosed
+	}
+	socket, file, err := listen(l.Path)
+	if err != nil {
+		return fault.New(fault.Of(err).Code, "listen on %s: %w", l.Path, err)
+	}
+	if l.socket != nil {
+		l.socket.Close()
+	}
+	l.socket, l.file = socket, file
+	l.acceptLocked()
+	return nil
+}
+
+func listen(path string) (*net.UnixListener, os.FileInfo, error) {
+	temp := path + "~"
+	os.Remove(temp)
+	socket, err := net.ListenUnix("unix", &net.UnixAddr{Name: temp, Net: "unix"})
+	if err != nil {
+		return nil, nil, err
+	}
+	socket.SetUnlinkOnClose(false)
+	file, err := os.Lstat(temp)
+	if err = errors.Join(err, os.Chmod(temp, 0o600)); err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		socket.Close()
+		os.Remove(temp)
+	}
+	return socket, file, err
+}
+
+// Start begins to accept: serve is called for each connection, on its own goroutine,
+// and the connection is closed when it returns.
+func (l *Listener) Start(serve func(*net.UnixConn)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.serve = serve
+	l.acceptLocked()
+}
+
+// Mend makes the socket again when its file is gone: cleaners of temporary folders take
+// old files away. After Close it is net.ErrClosed.
+func (l *Listener) Mend() error {
+	if _, err := os.Lstat(l.Path); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	err := l.bind()
+	switch {
+	case err == nil:
+		l.Log.Info("made the socket again", "path", l.Path)
+	case !errors.Is(err, net.ErrClosed):
+		l.Log.Warn("make the socket again", "error", err)
+	}
+	return err
+}
+
+// acceptLocked accepts on the socket of now until it is closed.
+func (l *Listener) acceptLocked() {
+	socket := l.socket
+	if l.serve == nil || l.closed {
+		return
+	}
+	l.wg.Go(func() {
+		for {
+			conn, err := socket.AcceptUnix()
+			switch {
+			case err == nil:
+				l.admit(conn)
+			case errors.Is(err, net.ErrClosed):
+				return
+			default: // out of descriptors, most likely
+				time.Sleep(50 * time.Millisecond)
+			}
+		}
+	})
+}
+
+// admit serves a connection of our own user.
+func (l *Listener) admit(conn *net.UnixConn) {
+	uid, err := peer(conn)
+	if err != nil || (uid != os.Geteuid() && uid != 0) {
+		l.Log.Warn("refused a connection", "uid", uid, "error", err)
+		conn.Close()
+		return
+	}
+	select {
+	case l.slots <- struct{}{}:
+	default:
+		l.Log.Warn("refused a connection: too many", "limit", l.Most)
+		if l.Full != nil {
+			l.Full(conn)
+		}
+		conn.Close()
+		return
+	}
+	l.track(conn, true)
+	l.wg.Go(func() {
+		defer func() {
+			conn.Close()
+			l.track(conn, false)
+			<-l.slots
+		}()
+		l.serve(conn)
+	})
+}
+
+func (l *Listener) track(conn *net.UnixConn, open bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if open {
+		l.open[conn] = true
+	} else {
+		delete(l.open, conn)
+	}
+}
+
+// Clients is how many are connected.
+func (l *Listener) Clients() int { return len(l.slots) }
+
+// Close accepts nobody more. The socket's file is removed if it is still ours. Whoever
+// is being served stays: see Wait and HangUp.
+func (l *Listener) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	l.socket.Close()
+	if now, err := os.Lstat(l.Path); err == nil && os.SameFile(now, l.file) {
+		os.Remove(l.Path)
+	}
+}
+
+// Wait returns when nobody is served any more. It is called after Close.
+func (l *Listener) Wait() { l.wg.Wait() }
+
+// HangUp closes the connections that are still served.
+func (l *Listener) HangUp() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for conn := range l.open {
+		conn.Close()
+	}
+}
+
+// peer returns the user at the other end.
+func peer(conn *net.UnixConn) (uid int, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	var inner error
+	err = raw.Control(func(fd uintptr) { uid, inner = userOf(int(fd)) })
+	return uid, errors.Join(err, inner)
+}

@@ -15,6 +15,7 @@ import (
 const (
 	maxTitle = 4 << 10
 	maxText  = 256 << 10
+	maxDoc   = 4 << 20
 )
 
 // Extended codes of SQLite, see https://sqlite.org/rescode.html.

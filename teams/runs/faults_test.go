@@ -86,6 +86,113 @@ func TestXF10_DefineKeepsWhatItLeavesOpen(t *testing.T) {
 	}
 }
 
+// TestXF10_TheSameFileAgainChangesNothing: a description that comes again as it was takes
+// back nothing that was set since; what it says anew counts.
+func TestXF10_TheSameFileAgainChangesNothing(t *testing.T) {
+	s := newScratch(t)
+	def := api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "review", Description: "of the file", MaxParallelAgents: p(3)},
+		Members: []api.MemberDefinition{{Name: "vet", Profile: "shell", Spec: api.RoleSpec{Run: "true", Env: []string{}}}, {Name: "lint", Profile: "shell"}, {Name: "gone", Profile: "shell"}}}
+	team := ok[api.AgentTeam](s)(s.Define(s.ctx, def))
+	ok[api.AgentTeam](s)(s.UpdateTeam(s.ctx, api.AgentTeamChange{ID: team.ID, Description: p("by hand"), MaxParallelAgents: p(2)}))
+	ok[api.AgentRole](s)(s.SaveRole(s.ctx, api.AgentRole{ID: "review/vet", Profile: "shell", Spec: api.RoleSpec{Run: "false"}}))
+	own := ok[api.AgentRole](s)(s.SaveRole(s.ctx, api.AgentRole{ID: "review/own", Profile: "shell"}))
+	ok[api.AgentTeamMember](s)(s.AddMember(s.ctx, api.AgentTeamMemberParams{TeamID: team.ID, AgentRoleID: own.ID}))
+	list := ok[[]api.AgentTeamMember](s)(s.Members(s.ctx, team.ID))
+	s.code(s.RemoveMember(s.ctx, list[2].ID), "")
+	ok[[]api.AgentTeamMember](s)(s.Reorder(s.ctx, api.ReorderParams{TeamID: team.ID, MemberIDs: []string{list[3].ID, list[1].ID, list[0].ID}}))
+	before := ok[[]api.AgentTeamMember](s)(s.Members(s.ctx, team.ID))
+	again := ok[api.AgentTeam](s)(s.Define(s.ctx, def))
+	if again.Description != "by hand" || again.MaxParallelAgents != 2 {
+		t.Errorf("%+v", again)
+	}
+	if got := ok[[]api.AgentTeamMember](s)(s.Members(s.ctx, team.ID)); !slices.Equal(got, before) {
+		t.Errorf("the members are %+v, were %+v", got, before)
+	}
+	if got := ok[api.AgentRole](s)(s.Role(s.ctx, "review/vet")); got.Spec.Run != "false" {
+		t.Errorf("the role is %+v", got)
+	}
+	def.Description, def.MaxParallelAgents, def.Members = "anew", nil, def.Members[:1]
+	def.Members[0].Spec.Run = "exit 1"
+	again = ok[api.AgentTeam](s)(s.Define(s.ctx, def))
+	if again.Description != "anew" || again.MaxParallelAgents != defaultParallel {
+		t.Errorf("%+v", again)
+	}
+	if got := ok[api.AgentRole](s)(s.Role(s.ctx, "review/vet")); got.Spec.Run != "exit 1" {
+		t.Errorf("the role is %+v", got)
+	}
+	if got := ok[[]api.AgentTeamMember](s)(s.Members(s.ctx, team.ID)); len(got) != 2 || got[0].AgentRoleID != own.ID {
+		t.Errorf("%+v", got)
+	}
+	_, err := s.Role(s.ctx, "review/lint")
+	s.code(err, fault.ProfileNotFound)
+	s.code(s.DeleteTeam(s.ctx, team.ID), "")
+	for _, r := range ok[[]api.AgentRole](s)(s.Roles(s.ctx)) {
+		if r.Profile != r.ID && r.ID != LeadRole {
+			t.Errorf("the role %s is left", r.ID)
+		}
+	}
+}
+
+// TestXF10_NoItemInProgressHasNobody: whatever is changed of an item, or of who leads, one
+// that is in progress has somebody who can end it.
+func TestXF10_NoItemInProgressHasNobody(t *testing.T) {
+	s := newScratch(t)
+	run, list := s.begun(1)
+	id := list[0].ID
+	for _, c := range []struct {
+		change api.ItemChange
+		code   fault.Code
+	}{
+		{api.ItemChange{OwnerAgentRoleID: p("lead"), Status: p(api.ItemInProgress)}, ""},
+		{api.ItemChange{OwnerAgentRoleID: p("shell")}, fault.Rejected},
+		{api.ItemChange{OwnerAgentRoleID: p("shell"), Status: p(api.ItemTodo)}, ""},
+		{api.ItemChange{OwnerAgentRoleID: p("lead")}, ""},
+		{api.ItemChange{OwnerAgentRoleID: p("shell"), Status: p(api.ItemInProgress)}, fault.Rejected},
+		{api.ItemChange{OwnerAgentRoleID: p("")}, ""},
+		{api.ItemChange{Status: p(api.ItemInProgress)}, ""},
+		{api.ItemChange{Title: p("by hand")}, ""},
+	} {
+		c.change.ID = id
+		_, err := s.UpdateItem(s.ctx, c.change)
+		s.code(err, c.code)
+	}
+	ok[api.AgentTeam](s)(s.UpdateTeam(s.ctx, api.AgentTeamChange{ID: run.TeamID, LeadAgentRoleID: p("codex")}))
+	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: id, OwnerAgentRoleID: p("codex")}))
+	_, err := s.UpdateTeam(s.ctx, api.AgentTeamChange{ID: run.TeamID, LeadAgentRoleID: p("claude")})
+	s.code(err, fault.Rejected)
+}
+
+// TestXF10_NothingIsInProgressAfterTheEnd: a run that ends leaves nothing in progress, not
+// above what was not begun either, and a record of one neither.
+func TestXF10_NothingIsInProgressAfterTheEnd(t *testing.T) {
+	s := newScratch(t)
+	run, list := s.begun(4)
+	for i, parent := range []string{"", list[0].ID, list[1].ID, list[1].ID} {
+		if parent != "" {
+			ok[api.AgentTeamItem](s)(s.MoveItem(s.ctx, api.ItemMove{ID: list[i].ID, ParentItemID: &parent}))
+		}
+	}
+	ok[api.AgentTeamItem](s)(s.CreateItem(s.ctx, api.ItemParams{TeamRunID: run.ID, Title: "x", ParentItemID: list[0].ID}))
+	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: list[2].ID, Status: p(api.ItemDone)}))
+	if got := ok[api.AgentTeamItem](s)(s.Item(s.ctx, list[0].ID)); got.Status != api.ItemInProgress {
+		t.Fatalf("%+v", got)
+	}
+	end := ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID))
+	for _, it := range ok[[]api.AgentTeamItem](s)(s.Items(s.ctx, api.ItemsParams{TeamRunID: run.ID})) {
+		if it.Status == api.ItemInProgress {
+			t.Errorf("%+v", it)
+		}
+	}
+	if end.Summary != "1 of 3 items done, 2 todo" {
+		t.Errorf("%+v", end)
+	}
+	rec := api.RunRecord{ID: "r", Team: "other", Status: api.RunCancelled, StartedAt: 1, Tasks: []api.RunRecordTask{{ID: "1", Title: "x", Status: api.ItemInProgress}}}
+	s.code(s.Import(s.ctx, rec), "")
+	if got := ok[[]api.AgentTeamItem](s)(s.Items(s.ctx, api.ItemsParams{TeamRunID: "r"})); got[0].Status != api.ItemFailed || got[0].ResultSummary == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestXS11_OwnersAreOfTheTeam: an item has an owner who carries it out, as long as it is
 // open.
 func TestXS11_OwnersAreOfTheTeam(t *testing.T) {

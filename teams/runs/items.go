@@ -222,12 +222,28 @@ func (s *Store) UpdateItem(ctx context.Context, p api.ItemChange) (it api.AgentT
 			}
 			it.Status = *p.Status
 		}
-		if err := c.checkItem(it); err != nil {
+		if err := errors.Join(c.checkItem(it), c.checkBegun(it)); err != nil {
 			return err
 		}
 		return c.saveItem(&it, api.EvItemUpdated)
 	})
 	return it, err
+}
+
+// checkBegun refuses an item that a person has in progress and a teammate owns: who owns
+// it would not begin it, and nobody else would end it.
+func (c *change) checkBegun(it api.AgentTeamItem) error {
+	if it.Status != api.ItemInProgress || it.OwnerAgentRoleID == "" || it.OwnerAgentRoleID == LeadRole {
+		return nil
+	}
+	n, err := c.count(`SELECT count(*) FROM agent_team_items i JOIN agent_team_runs r ON r.id = i.team_run_id JOIN agent_teams t ON t.id = r.team_id
+		WHERE i.id = ?1 AND t.lead_agent_role_id != ?2 AND `+leaf+` AND NOT EXISTS
+		(SELECT 1 FROM tasks k WHERE k.id = i.source_task_id AND k.completed_at IS NULL)`, it.ID, it.OwnerAgentRoleID)
+	if err == nil && n > 0 {
+		err = fault.New(fault.Rejected, "%q is carried out by a teammate, who begins it", clip(it.Title)).
+			WithHint("to do it by hand, make the lead its owner; to give it to a teammate, make it todo")
+	}
+	return err
 }
 
 // free refuses to touch what a teammate works on.
@@ -254,11 +270,6 @@ func (c *change) byHand(it api.AgentTeamItem, status string) error {
 	if n, err := c.count(countParts, it.ID); err != nil || n > 0 {
 		return errors.Join(err, fault.New(fault.Rejected, "%q follows its %d children", clip(it.Title), n).WithHint("change those"))
 	}
-	if status == api.ItemInProgress {
-		if n, err := c.count(ownedByTeammate, it.ID); err != nil || n > 0 {
-			return errors.Join(err, fault.New(fault.Rejected, "%q is carried out by a teammate, who begins it", clip(it.Title)).WithHint("to do it by hand, make the lead its owner first"))
-		}
-	}
 	if status == api.ItemTodo || status == api.ItemInProgress {
 		if n, err := c.count(openBlockers, it.ID); err != nil || n > 0 {
 			return errors.Join(err, fault.New(fault.Rejected, "%q is blocked by %d items that are not done", clip(it.Title), n))
@@ -266,10 +277,6 @@ func (c *change) byHand(it api.AgentTeamItem, status string) error {
 	}
 	return nil
 }
-
-// ownedByTeammate counts an item that has an owner who is not the lead.
-const ownedByTeammate = `SELECT count(*) FROM agent_team_items i JOIN agent_team_runs r ON r.id = i.team_run_id JOIN agent_teams t ON t.id = r.team_id
-	WHERE i.id = ? AND i.owner_agent_role_id NOT IN (t.lead_agent_role_id, '` + LeadRole + `')`
 
 // saveItem writes an item and lets those follow that depend on it.
 func (c *change) saveItem(it *api.AgentTeamItem, event string) error {

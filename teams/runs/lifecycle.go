@@ -301,19 +301,21 @@ func (c *change) close(r *api.AgentTeamRun) error {
 	return c.closeRoot(*r)
 }
 
-// failByHand ends what people had in progress in a run that ends.
+// failByHand ends what else is in progress in a run that ends: what people do, and then
+// what follows parts that will not all be done any more.
 func (c *change) failByHand(r *api.AgentTeamRun) error {
-	list, err := all(c.ctx, c.tx, scanItem, `SELECT `+itemColumns+` FROM agent_team_items i WHERE i.team_run_id = ? AND i.status = 'in_progress' AND `+leaf, r.ID)
-	if err != nil {
-		return err
-	}
-	for _, it := range list {
+	for {
+		list, err := all(c.ctx, c.tx, scanItem, `SELECT `+itemColumns+` FROM agent_team_items i WHERE i.team_run_id = ? AND i.status = 'in_progress' AND NOT EXISTS
+			(SELECT 1 FROM agent_team_items part WHERE part.parent_item_id = i.id AND part.status = 'in_progress') LIMIT 1`, r.ID)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		it := list[0]
 		it.Status, it.ResultSummary = api.ItemFailed, unfinished(r)
 		if err := c.saveItem(&it, api.EvItemUpdated); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 func unfinished(r *api.AgentTeamRun) string { return "the run was " + r.Status + " before it was done" }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -234,104 +233,4 @@ func (c *change) saveRole(r api.AgentRole) error {
 	}
 	_, err = c.exec(`INSERT INTO agent_roles VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET profile = excluded.profile, spec = excluded.spec`, r.ID, r.Profile, string(spec), c.now)
 	return err
-}
-
-// Define makes a team of that name be as it is described: it, its roles, its
-// members. What the description leaves open stays as it is, and so do members whose
-// roles are not the team's own: those were added by teamMember:add.
-func (s *Store) Define(ctx context.Context, d api.TeamDefinition) (t api.AgentTeam, err error) {
-	err = s.change(ctx, "define a team", func(c *change) error {
-		t, err = c.define(d)
-		return err
-	})
-	return t, err
-}
-
-func (c *change) define(d api.TeamDefinition) (api.AgentTeam, error) {
-	t, err := scanTeam(c.tx.QueryRowContext(c.ctx, `SELECT `+teamColumns+` FROM agent_teams WHERE workspace_id = ? AND name = ?`, or(d.WorkspaceID, Workspace), d.Name).Scan)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		t, err = c.createTeam(d.AgentTeamParams)
-	case err == nil:
-		t.Description, t.DefaultModelPreference = or(d.Description, t.Description), or(d.DefaultModelPreference, t.DefaultModelPreference)
-		t.DefaultPersonality, t.IsActive = or(d.DefaultPersonality, t.DefaultPersonality), true
-		set(&t.MaxParallelAgents, d.MaxParallelAgents)
-		err = c.saveTeam(&t)
-	}
-	if err != nil {
-		return t, err
-	}
-	if err := c.defineHooks(t, d.Hooks); err != nil {
-		return t, err
-	}
-	return t, c.defineMembers(t, d.Members)
-}
-
-func (c *change) defineHooks(t api.AgentTeam, list []api.TeamHook) error {
-	doc, err := json.Marshal(list)
-	if err != nil {
-		return fmt.Errorf("write the hooks: %w", err)
-	}
-	if err := checkText("hooks", string(doc), maxText); err != nil {
-		return err
-	}
-	_, err = c.exec(`INSERT INTO team_hooks VALUES (?, ?) ON CONFLICT (team_id) DO UPDATE SET hooks = excluded.hooks`, t.ID, string(doc))
-	return err
-}
-
-// Hooks are the programs that are asked in the runs of a team.
-func (s *Store) Hooks(ctx context.Context, teamID string) (list []api.TeamHook, err error) {
-	var doc string
-	err = s.db.QueryRowContext(ctx, `SELECT hooks FROM team_hooks WHERE team_id = ?`, teamID).Scan(&doc)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err == nil {
-		err = json.Unmarshal([]byte(doc), &list)
-	}
-	return list, err
-}
-
-func (c *change) redefineMember(m api.AgentTeamMember, order int, d api.MemberDefinition) error {
-	was := m
-	m.MemberOrder, m.IsRequired, m.RoleGuidance = order, m.IsRequired || d.IsRequired, or(d.RoleGuidance, m.RoleGuidance)
-	if m == was {
-		return nil
-	}
-	return c.saveMember(&m)
-}
-
-func (c *change) defineMembers(t api.AgentTeam, defs []api.MemberDefinition) error {
-	old, err := members(c.ctx, c.tx, t.ID)
-	if err != nil {
-		return err
-	}
-	wanted := map[string]bool{}
-	for i, d := range defs {
-		r := api.AgentRole{ID: api.RoleOf(t.Name, d.Name), Profile: d.Profile, Spec: d.Spec}
-		if wanted[r.ID] {
-			return fault.New(fault.DuplicateName, "the team has two members %q", clip(d.Name))
-		}
-		wanted[r.ID] = true
-		if err := c.saveRole(r); err != nil {
-			return err
-		}
-		at := slices.IndexFunc(old, func(m api.AgentTeamMember) bool { return m.AgentRoleID == r.ID })
-		if at < 0 {
-			_, err = c.addMember(api.AgentTeamMemberParams{TeamID: t.ID, AgentRoleID: r.ID, MemberOrder: &i, IsRequired: d.IsRequired, RoleGuidance: d.RoleGuidance})
-		} else {
-			err = c.redefineMember(old[at], i, d)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, m := range old {
-		if !wanted[m.AgentRoleID] && strings.HasPrefix(m.AgentRoleID, api.RoleOf(t.Name, "")) {
-			if err := c.removeMember(m); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

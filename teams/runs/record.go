@@ -22,7 +22,7 @@ func (s *Store) Import(ctx context.Context, rec api.RunRecord) error {
 		if err := (transitions{"": runStatuses()}).check("the run", "", rec.Status, runStatuses()); err != nil {
 			return err
 		}
-		rec.Tasks = knownStatuses(rec.Tasks)
+		rec.Tasks = knownStatuses(rec)
 		if n, err := c.count(`SELECT count(*) FROM run_places WHERE live_team = ? AND scheduled`, rec.Team); err != nil || n > 0 {
 			return err
 		}
@@ -63,12 +63,17 @@ func (s *Store) Import(ctx context.Context, rec api.RunRecord) error {
 	})
 }
 
-// knownStatuses puts todo for the words of other programs.
-func knownStatuses(list []api.RunRecordTask) []api.RunRecordTask {
-	list = slices.Clone(list)
+// knownStatuses puts todo for the words of other programs, and ends what is in progress
+// in a run that has ended.
+func knownStatuses(rec api.RunRecord) []api.RunRecordTask {
+	list := slices.Clone(rec.Tasks)
+	r := api.AgentTeamRun{Status: rec.Status}
 	for i, k := range list {
-		if !slices.Contains(itemStatuses(), k.Status) {
+		switch {
+		case !slices.Contains(itemStatuses(), k.Status):
 			list[i].Status = api.ItemTodo
+		case k.Status == api.ItemInProgress && r.Final():
+			list[i].Status, list[i].Result = api.ItemFailed, or(k.Result, unfinished(&r))
 		}
 	}
 	return list

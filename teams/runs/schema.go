@@ -14,7 +14,7 @@ const (
 // Component is the part of the database that is kept here. Moments are
 // milliseconds since 1970.
 func Component() db.Component {
-	return db.Component{Name: "runs", Steps: []string{ground + contract + beside, commands, hooks, history}}
+	return db.Component{Name: "runs", Steps: []string{ground + contract + beside, commands, hooks, history, definitions}}
 }
 
 // ground is what the contract's tables refer to.
@@ -153,4 +153,12 @@ ALTER TABLE run_places ADD COLUMN begun INTEGER NOT NULL DEFAULT 0;
 UPDATE run_places SET begun = 1 WHERE run_id IN (SELECT run_id FROM run_members);
 ALTER TABLE tasks ADD COLUMN item_id TEXT;
 UPDATE tasks SET item_id = (SELECT i.id FROM agent_team_items i WHERE i.source_task_id = tasks.id);
+`
+
+// definitions are the teams as they were described last, in JSON.
+const definitions = `
+CREATE TABLE team_definitions (
+  team_id TEXT PRIMARY KEY REFERENCES agent_teams(id) ON DELETE CASCADE,
+  definition TEXT NOT NULL
+) WITHOUT ROWID;
 `

@@ -124,6 +124,9 @@ func (s *Store) UpdateTeam(ctx context.Context, p api.AgentTeamChange) (t api.Ag
 		}
 		set(&t.Name, p.Name)
 		set(&t.Description, p.Description)
+		if err := c.checkLead(t, p.LeadAgentRoleID); err != nil {
+			return err
+		}
 		set(&t.LeadAgentRoleID, p.LeadAgentRoleID)
 		set(&t.MaxParallelAgents, p.MaxParallelAgents)
 		set(&t.DefaultModelPreference, p.DefaultModelPreference)
@@ -132,6 +135,20 @@ func (s *Store) UpdateTeam(ctx context.Context, p api.AgentTeamChange) (t api.Ag
 		return c.saveTeam(&t)
 	})
 	return t, err
+}
+
+// checkLead refuses another lead while the one that there is has items in progress: they
+// would be a teammate's then, and nobody's.
+func (c *change) checkLead(t api.AgentTeam, to *string) error {
+	if to == nil || *to == t.LeadAgentRoleID || t.LeadAgentRoleID == LeadRole {
+		return nil
+	}
+	n, err := c.count(`SELECT count(*) FROM agent_team_items i JOIN agent_team_runs r ON r.id = i.team_run_id
+		WHERE r.team_id = ? AND r.completed_at IS NULL AND i.owner_agent_role_id = ? AND i.status = 'in_progress' AND `+leaf, t.ID, t.LeadAgentRoleID)
+	if err == nil && n > 0 {
+		err = fault.New(fault.Rejected, "the lead %q has %d items of a run in progress", clip(t.LeadAgentRoleID), n).WithHint("end them, or make them todo, first")
+	}
+	return err
 }
 
 func (c *change) saveTeam(t *api.AgentTeam) error {
@@ -162,7 +179,9 @@ func (s *Store) DeleteTeam(ctx context.Context, id string) error {
 			return fault.New(fault.Rejected, "the team %q has %d runs, which are its history", clip(t.Name), n).WithHint("team:update with isActive false retires it")
 		}
 		c.say(api.TeamRunEvent{Type: api.EvTeamDeleted, TeamID: id, Team: &t})
-		_, err = c.exec(`DELETE FROM agent_teams WHERE id = ?`, id)
-		return err
+		if _, err = c.exec(`DELETE FROM agent_teams WHERE id = ?`, id); err != nil {
+			return err
+		}
+		return c.dropRoles(api.RoleOf(t.Name, ""), api.RoleOf(t.Name, "\U0010FFFF"))
 	})
 }

@@ -283,6 +283,11 @@ func TestXH01_WhatIsNotUnderstoodRefuses(t *testing.T) {
 		`{"type":"command","command":"true","args":[1]}`:                       "not understood",
 		`{"type":"command","command":"true","if":"Bash(rm *)"}`:                `"if"`,
 		`{"type":"command","command":"true","runAs":"root"}`:                   `"runAs"`,
+		`{"type":"command","command":"bash","Args":["x.sh"]}`:                  `"Args"`,
+		`{"Type":"command","command":"true"}`:                                  `type ""`,
+		`{"type":"command","command":"true","ASYNC":true}`:                     `"ASYNC"`,
+		`{"type":"command","command":"true","asyncRewake":true}`:               `"asyncRewake"`,
+		`{"type":"mcp_tool","server":"x","tool":"y"}`:                          `type "mcp_tool"`,
 		`{"type":"command","command":"true","shell":"powershell"}`:             "powershell",
 		`{"type":"command","command":"true","args":[],"shell":"bash"}`:         "both",
 		`{"type":"command","command":"true","timeout":"soon"}`:                 "not understood",
@@ -294,6 +299,54 @@ func TestXH01_WhatIsNotUnderstoodRefuses(t *testing.T) {
 	}
 	for groups, why := range map[string]string{`{"hooks":[]}`: "no list", `3`: "no list", `[3]`: "group", `[{"hooks":{}}]`: "group", `[{"hooks":[],"when":"x"}]`: `"when"`} {
 		refuses(t, groups, why)
+	}
+}
+
+// TestXH01_InputIsNoProgram: an interpreter that has no script would take the words of a
+// task for one.
+func TestXH01_InputIsNoProgram(t *testing.T) {
+	line := func(command string) hooks.Hook { return hooks.Hook{Event: hooks.TaskCompleted, Command: command} }
+	program := func(command string, args ...string) hooks.Hook {
+		return hooks.Hook{Event: hooks.TaskCompleted, Command: command, Exec: true, Args: args}
+	}
+	in := completed(t)
+	in.TaskSubject = "x $(touch pwned)"
+	for _, h := range []hooks.Hook{line("sh"), line(" bash "), line("/bin/sh -x"), line("bash -s a"), line("exec sh"), program("sh"), program("bash", "-"), program("/bin/sh", "-s", "a"), program("env", "sh")} {
+		if a := ask(t, in, h); !a.Objects() || !strings.Contains(a.Objections[0].Reason, "name the script") {
+			t.Errorf("%s: %+v", h, a)
+		}
+	}
+	for _, h := range []hooks.Hook{line("sh -c true"), line("true; sh -c true"), program("sh", "-c", "true"), program("sh", "-c", "exit 0", "-")} {
+		if a := ask(t, in, h); a.Objects() || len(a.Failures) > 0 {
+			t.Errorf("%s: %+v", h, a)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(in.Cwd, "pwned")); err == nil {
+		t.Error("a text was run")
+	}
+}
+
+// TestXH01_AnObjectionInJSON: a hook may say no on standard output, as the client reads it.
+func TestXH01_AnObjectionInJSON(t *testing.T) {
+	for output, want := range map[string]string{
+		`{"decision":"block","reason":"no tests"}`:                    "no tests",
+		`{"continue":false,"stopReason":"no time"}`:                   "no time",
+		` {"continue":false}`:                                         "",
+		`{"suppressOutput":true,"decision":"block","reason":"a\\nb"}`: "a\nb",
+	} {
+		a := ask(t, completed(t), hooks.Hook{Event: hooks.TaskCompleted, Command: "echo '" + output + "'"})
+		if !a.Objects() || a.Objections[0].Reason != want {
+			t.Errorf("%s: %+v", output, a)
+		}
+	}
+	for _, output := range []string{"", "done", "{}", `{"decision":"approve"}`, `{"continue":true}`, `["block"]`, `{"decision":`} {
+		if a := ask(t, completed(t), hooks.Hook{Event: hooks.TaskCompleted, Command: "echo '" + output + "'"}); a.Objects() || len(a.Failures) > 0 {
+			t.Errorf("%s: %+v", output, a)
+		}
+	}
+	idle := hooks.Input{HookEventName: hooks.TeammateIdle, Cwd: t.TempDir()}
+	if a := ask(t, idle, hooks.Hook{Event: hooks.TeammateIdle, Command: `echo '{"continue":false}'`}); a.Objects() {
+		t.Errorf("who is to stop may not go idle: %+v", a)
 	}
 }
 
@@ -327,7 +380,12 @@ func TestXH01_DamagedSettings(t *testing.T) {
 			t.Errorf("%.40q: %v", bad, err)
 		}
 	}
-	for _, empty := range []string{"", " \n", "{}", `{"hooks":{"TaskCompleted":null}}`} {
+	gate := `"hooks":{"TaskCompleted":[{"hooks":[{"type":"command","command":"exit 2"}]}]}`
+	d.write(d.user, `{"disableallhooks":true,`+gate+`}`) // no name that the client knows
+	if all := d.read(true); len(all) != 1 {
+		t.Errorf("turned off by a name of no meaning: %+v", all)
+	}
+	for _, empty := range []string{"", " \n", "{}", `{"hooks":{"TaskCompleted":null}}`, `{"disableAllHooks":true,` + gate + `}`, `{"disableAllHooks":null}`} {
 		d.write(d.user, empty)
 		if all := d.read(true); len(all) != 0 {
 			t.Errorf("%q: %+v", empty, all)

@@ -2,10 +2,12 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +15,6 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
-	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 // maxSettings is the largest settings file that is read, in bytes.
@@ -118,18 +119,23 @@ func ParseSettings(data []byte, source string) (found []Hook, off bool, err erro
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, false, nil
 	}
-	var file struct {
-		Disable bool                       `json:"disableAllHooks"`
-		Hooks   map[string]json.RawMessage `json:"hooks"`
-	}
+	// Maps, since the client tells upper from lower case in names and encoding/json does not.
+	var file, events map[string]json.RawMessage
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, false, err
 	}
-	if file.Disable {
+	for name, to := range map[string]any{"disableAllHooks": &off, "hooks": &events} {
+		if raw, ok := file[name]; ok {
+			if err := json.Unmarshal(raw, to); err != nil {
+				return nil, false, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	if off {
 		return nil, true, nil
 	}
 	for _, event := range Events() {
-		raw, ok := file.Hooks[event]
+		raw, ok := events[event]
 		if !ok || string(raw) == "null" {
 			continue
 		}
@@ -166,7 +172,7 @@ func readGroup(raw json.RawMessage) []Hook {
 		Matcher json.RawMessage   `json:"matcher"`
 		Hooks   []json.RawMessage `json:"hooks"`
 	}
-	if err := rawjson.Strict(raw, &group); err != nil {
+	if err := understood(raw, &group, "matcher", "hooks"); err != nil {
 		return refused("its group is not understood: %s", err)
 	}
 	var out []Hook
@@ -191,13 +197,11 @@ func readHook(raw json.RawMessage) (h Hook, asks bool) {
 		Async   bool            `json:"async"`
 		Message json.RawMessage `json:"statusMessage"` // shown by the client while it waits
 	}
-	var kind struct {
-		Type string `json:"type"`
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) == nil && string(fields["type"]) != `"command"` {
+		return refused("hooks of type %s are not supported", cmp.Or(string(fields["type"]), `""`))[0], true
 	}
-	if json.Unmarshal(raw, &kind) == nil && kind.Type != "command" {
-		return refused("hooks of type %q are not supported", kind.Type)[0], true
-	}
-	if err := rawjson.Strict(raw, &hook); err != nil {
+	if err := understood(raw, &hook, "type", "command", "args", "timeout", "shell", "async", "statusMessage"); err != nil {
 		return refused("it is not understood: %s", err)[0], true
 	}
 	h = Hook{Command: hook.Command, Exec: hook.Args != nil, Timeout: settingsTimeout}
@@ -223,6 +227,21 @@ func readHook(raw json.RawMessage) (h Hook, asks bool) {
 		h.Timeout = max(time.Duration(min(*hook.Timeout, MaxTimeout.Seconds())*float64(time.Second)), time.Millisecond)
 	}
 	return h, !hook.Async
+}
+
+// understood decodes an object, and refuses a field that has none of these names, letter
+// for letter.
+func understood(raw json.RawMessage, v any, names ...string) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("unknown field %q", name)
+		}
+	}
+	return json.Unmarshal(raw, v)
 }
 
 // pluginVariable tells whether words name something that only the client knows.

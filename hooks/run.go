@@ -62,15 +62,15 @@ func Ask(ctx context.Context, all []Hook, in Input, list []string) (Answer, erro
 
 // ask runs one hook.
 func (h Hook) ask(ctx context.Context, in Input, data []byte, list []string) Answer {
-	if h.Refusal != "" {
-		return Answer{Objections: []Objection{{Hook: h, Reason: h.Refusal}}}
+	if why := cmp.Or(h.Refusal, h.readsProgram()); why != "" {
+		return Answer{Objections: []Objection{{Hook: h, Reason: why}}}
 	}
 	ctx, cancel := context.WithTimeout(ctx, h.Limit())
 	defer cancel()
-	said := &head{limit: maxReason}
+	said, answered := &head{limit: maxReason}, &head{limit: maxVerdict}
 	c, id := h.program(ctx, in, list), rand.Text()
 	c.Env = environ.Set(c.Env, hookMark+"="+id)
-	c.Stdin, c.Stderr = strings.NewReader(string(data)+"\n"), said
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(string(data)+"\n"), answered, said
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel, c.WaitDelay = func() error { return end(c.Process.Pid, id) }, drainLimit
 	err := c.Run()
@@ -78,6 +78,9 @@ func (h Hook) ask(ctx context.Context, in Input, data []byte, list []string) Ans
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		err = fmt.Errorf("it took longer than %s and was ended", h.Limit())
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		if why, no := verdict(in.HookEventName, answered.text()); no {
+			return Answer{Objections: []Objection{{Hook: h, Reason: why}}}
+		}
 		return Answer{}
 	case errors.As(err, &exit) && exit.ExitCode() == objects:
 		return Answer{Objections: []Objection{{Hook: h, Reason: said.text()}}}

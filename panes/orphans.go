@@ -60,7 +60,7 @@ func (m *Manager) Orphans(ctx context.Context) ([]Orphan, error) {
 		if len(claims.Owners[t.Host]) == 0 {
 			out = append(out, Orphan{
 				Kind: "pane", What: fmt.Sprintf("%s of %s@%s", t.Pane, t.Agent, t.Team), Why: "no team names it",
-				Kept: m.unowned(claims, t), remove: m.removing(t),
+				Kept: m.unowned(ctx, claims, t), remove: m.removing(t),
 			})
 		}
 	}
@@ -165,7 +165,7 @@ func (m *Manager) orphanRecord(ctx context.Context, o Owner, claims Claims, runn
 	} else if len(owners) > 0 {
 		return nil
 	}
-	kept := m.unowned(claims, t)
+	kept := m.unowned(ctx, claims, t)
 	if len(running[t.Host]) > 0 {
 		if what, _ := leftOf(t); what != "" {
 			return []Orphan{{Kind: "process", What: what, Why: "no team names their host", Kept: kept, remove: m.removing(t)}}

@@ -20,14 +20,17 @@ func (o Owner) String() string { return o.Agent + "@" + o.Team }
 // without one.
 type Claims struct {
 	Owners map[string][]Owner // by id of the host
+	Hosts  map[Owner]string   // the id that the roster has for a member, "" if it has none
 	Unread []string
 	Lost   []string
 }
 
 // unowned tells why a host may not be taken for nobody's, "" if no roster names it and its
 // team is proved to be deleted: this base directory knows the team, and its folder with
-// the roster is gone.
-func (m *Manager) unowned(c Claims, t Target) string {
+// the roster is gone. A roster that has the member with another host is believed only if
+// that host was one.
+func (m *Manager) unowned(ctx context.Context, c Claims, t Target) string {
+	now, isMember := c.Hosts[Owner{t.Team, t.Agent}]
 	switch owners := c.Owners[t.Host]; {
 	case len(owners) > 0:
 		return owners[0].String() + " has it"
@@ -35,11 +38,23 @@ func (m *Manager) unowned(c Claims, t Target) string {
 		return "the roster of team " + c.Unread[0] + " cannot be read and may name it"
 	case slices.Contains(c.Lost, t.Team):
 		return "team " + t.Team + " has no roster, and its folder is there"
+	case isMember && !m.launchedOnce(ctx, t, now):
+		return "the roster has " + t.Agent + " with another host, of which nothing is known"
 	}
 	if _, err := m.opt.Dir.Lstat(OwnPath(t.Team)); err != nil {
 		return "the base directory has nothing of a team " + t.Team
 	}
 	return ""
+}
+
+// launchedOnce tells whether our records of a member speak of a host with that id, and so
+// of one that took the place of any other.
+func (m *Manager) launchedOnce(ctx context.Context, t Target, id string) bool {
+	if rec, err := m.records.Host(ctx, t.Team, t.Agent); err == nil && rec.Host == id {
+		return true
+	}
+	rec, err := m.records.Launch(ctx, t.Team, t.Agent)
+	return err == nil && rec.Host == id
 }
 
 // ownHost is a host that is proved to belong to one member. Everything in this package
@@ -92,7 +107,7 @@ func (m *Manager) proveOrphan(ctx context.Context, t Target, claims func() (Clai
 	if err != nil {
 		return h, err
 	}
-	if why := m.unowned(all, t); why != "" {
+	if why := m.unowned(ctx, all, t); why != "" {
 		return h, unproven("%s", why)
 	}
 	return h, nil

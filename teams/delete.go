@@ -36,7 +36,7 @@ func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) 
 	if err := refuseActive(t, seen, o.Force); err != nil {
 		return err
 	}
-	if err := s.refuseUnnamed(ctx, t); err != nil {
+	if err := s.refuseUnnamed(ctx, t.Name, t.Members, "mend the team's config.json (leadlight doctor names it), then leadlight down "+t.Name); err != nil {
 		return err
 	}
 	if o.Backup != "" {
@@ -67,14 +67,14 @@ func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) 
 
 // refuseUnnamed refuses while a host of the team runs that its roster does not name: the
 // roster was damaged, and without the team's files nobody would find that host again.
-func (s *Service) refuseUnnamed(ctx context.Context, t store.Team) error {
+func (s *Service) refuseUnnamed(ctx context.Context, team string, members []store.Member, instead string) error {
 	var named, living []string
-	for _, m := range t.Members {
+	for _, m := range members {
 		named = append(named, m.Name)
 	}
-	found, err := s.panes.Unnamed(ctx, t.Name, named)
+	found, err := s.panes.Unnamed(ctx, team, named)
 	if err != nil {
-		return fmt.Errorf("look for hosts of team %s: %w", t.Name, err)
+		return fmt.Errorf("look for hosts of team %s: %w", team, err)
 	}
 	for _, o := range found {
 		living = append(living, store.Shown(o.Agent))
@@ -82,8 +82,8 @@ func (s *Service) refuseUnnamed(ctx context.Context, t store.Team) error {
 	if len(living) == 0 {
 		return nil
 	}
-	return fault.New(fault.ActiveMembers, "team %s has live members that its roster does not name: %s", t.Name, strings.Join(living, ", ")).
-		WithHint("mend the team's config.json (leadlight doctor names it), then leadlight down %s", t.Name)
+	return fault.New(fault.ActiveMembers, "team %s has live members that no roster names: %s", team, strings.Join(living, ", ")).
+		WithHint("%s", instead)
 }
 
 func refuseActive(t store.Team, seen []api.Member, force bool) error {

@@ -67,7 +67,7 @@ func remove(ctx context.Context, o api.Orphan, do func(context.Context) error, d
 // that have ended and those of foreign members, too.
 func Claims(roster store.Roster, records *panes.Records) func(context.Context) (panes.Claims, error) {
 	return func(ctx context.Context) (panes.Claims, error) {
-		out := panes.Claims{Owners: map[string][]panes.Owner{}}
+		out := panes.Claims{Owners: map[string][]panes.Owner{}, Hosts: map[panes.Owner]string{}}
 		names, err := roster.List(ctx)
 		if err != nil {
 			return out, fmt.Errorf("list teams: %w", err)
@@ -91,8 +91,12 @@ func Claims(roster store.Roster, records *panes.Records) func(context.Context) (
 				continue
 			}
 			for _, m := range withForeign(ctx, records, t).Members {
-				if m.Leadlight != nil && m.Leadlight.Host != "" {
-					out.Owners[m.Leadlight.Host] = append(out.Owners[m.Leadlight.Host], panes.Owner{Team: name, Agent: m.Name})
+				self, host := panes.Owner{Team: name, Agent: m.Name}, ""
+				if m.Leadlight != nil {
+					host = m.Leadlight.Host
+				}
+				if out.Hosts[self] = host; host != "" {
+					out.Owners[host] = append(out.Owners[host], self)
 				}
 			}
 		}

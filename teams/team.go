@@ -70,10 +70,28 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 		}
 		t.LeadProcess = p
 	}
+	if err := s.refuseLost(ctx, spec.Name); err != nil {
+		return api.Team{}, err
+	}
 	if err := s.roster.Create(ctx, t); err != nil {
 		return api.Team{}, s.explainExisting(ctx, spec.Name, err)
 	}
 	return s.Team(ctx, spec.Name)
+}
+
+// refuseLost refuses to make a team in the place of one that lost its roster while members
+// of it run: for the new one's roster they would be nobody's.
+func (s *Service) refuseLost(ctx context.Context, name string) error {
+	remains, err := s.roster.Remains(ctx)
+	if err != nil {
+		return fmt.Errorf("look for what is left of teams: %w", err)
+	}
+	for _, r := range remains {
+		if r.Team == name && r.Kept != "" {
+			return s.refuseUnnamed(ctx, name, nil, "put the config.json of "+r.What+" back; or, if nobody needs them, remove that folder and run leadlight gc, which ends them")
+		}
+	}
+	return nil
 }
 
 func (spec TeamSpec) check() error {

@@ -119,7 +119,8 @@ func (f Frame) SenderMismatch(from string) string {
 // are other keys. A part of another kind than expected is passed over, so that a
 // frame of a newer version is still one.
 func ParseFrame(text string) (Frame, bool) {
-	if len(text) < 2 || text[0] != '{' {
+	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
+	if !strings.HasPrefix(text, "{") {
 		return Frame{}, false
 	}
 	var parts map[string]json.RawMessage
@@ -134,18 +135,31 @@ func ParseFrame(text string) (Frame, bool) {
 	f.take(parts)
 	f.RequestID = cmp.Or(f.RequestID, f.RequestIDSnake, f.RequestIDUpper)
 	f.RequestIDSnake, f.RequestIDUpper = "", ""
-	if f.Type == ShutdownResponse {
-		f.Type = ShutdownRejected // an answer that does not say yes does not end anybody
-		if yes := cmp.Or(f.Approve, f.Approved); yes != nil && *yes {
-			f.Type = ShutdownApproved
-		}
-	}
-	f.Approve = nil
+	f.settle()
 	if f.ToolName == "" {
 		f.ToolName = f.ToolCamel
 	}
 	f.ToolCamel = ""
 	return f, true
+}
+
+// settle makes one answer of the spellings of yes and no: a no counts wherever it stands.
+// An answer to a request to stop that does not say yes ends nobody.
+func (f *Frame) settle() {
+	if f.Approve != nil && (f.Approved == nil || *f.Approved) {
+		f.Approved = f.Approve
+	}
+	f.Approve = nil
+	no := f.Approved != nil && !*f.Approved
+	switch {
+	case f.Type == ShutdownResponse && f.Approved != nil && !no:
+		f.Type = ShutdownApproved
+	case f.Type == ShutdownResponse, f.Type == ShutdownApproved && no:
+		f.Type = ShutdownRejected
+	}
+	if f.Type == ShutdownRejected {
+		f.Reason = cmp.Or(f.Reason, f.Feedback)
+	}
 }
 
 // take fills the fields in, each from the part under exactly its key.

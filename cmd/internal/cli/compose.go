@@ -60,7 +60,7 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 		return a.built, nil
 	}
 	log := a.logger()
-	fs, err := claudefs.Open(s.BaseDir.V, claudefs.Options{Log: log})
+	fs, err := claudefs.Open(s.BaseDir.V, claudefs.Options{Log: log, Notice: func(line string) { a.warn([]string{line}) }})
 	if err != nil {
 		return nil, fmt.Errorf("open the base directory: %w", err)
 	}

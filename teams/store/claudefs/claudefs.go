@@ -47,6 +47,7 @@ type Options struct {
 	ArchiveAbove int           // entries from which a box of a team we lead loses its read ones to the archive; 0: never
 	KeepLastGood bool          // Get answers with the last good roster, and a warning, while the file is damaged: for long-lived readers
 	Log          *slog.Logger  // warnings; nil: none
+	Notice       func(string)  // is told what a person should know; nil: nobody
 }
 
 // FS is a store below one base folder. It is safe for concurrent use.

@@ -2,7 +2,6 @@ package claudefs_test
 
 import (
 	"errors"
-	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -260,7 +259,7 @@ func TestXH10_CreateTakesNothingOver(t *testing.T) {
 	b.ok(b.Roster().Delete(t.Context(), "alpha"))
 
 	var log strings.Builder
-	b = newBase(t, claudefs.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	b = newBase(t, claudefs.Options{Notice: func(line string) { log.WriteString(line) }})
 	b.put("tasks/alpha/7.json", taskText("7", "pending", "", nil, nil)) // as after rm -r teams/alpha
 	b.put("teams/alpha/inboxes/builder.json", `[{"from":"a","text":"old"}]`)
 	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha"}))

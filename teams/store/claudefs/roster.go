@@ -84,8 +84,8 @@ func (r roster) clear(team string) error {
 		return err
 	}
 	aside, err := r.f.putAside(team)
-	if aside != "" && r.f.opts.Log != nil {
-		r.f.opts.Log.Warn("an earlier team of this name left mail or tasks; they are put aside", "team", team, "folder", aside)
+	if aside != "" && r.f.opts.Notice != nil {
+		r.f.opts.Notice("an earlier team " + team + " left mail or tasks; they are put aside in " + aside)
 	}
 	return err
 }

@@ -209,12 +209,12 @@ func (k Keeper) work(ctx context.Context, t Tree) (string, error) {
 		return "", err
 	}
 	if changed != "" {
-		return fmt.Sprintf("it holds changes that are not committed (%d files)", 1+strings.Count(changed, "\n")), nil
+		return fmt.Sprintf("it holds changes that are not committed (files: %d)", 1+strings.Count(changed, "\n")), nil
 	}
 	if n, err := there.hidden(ctx, t.Path); err != nil {
 		return "", err
 	} else if n > 0 {
-		return fmt.Sprintf("it holds changes that git status does not show, in files marked skip-worktree or assume-unchanged (%d files)", n), nil
+		return fmt.Sprintf("it holds changes that git status does not show, in files marked skip-worktree or assume-unchanged (files: %d)", n), nil
 	}
 	ignored, err := there.run(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 	if err != nil {

@@ -109,7 +109,7 @@ func TestWorkIsNeverLost(t *testing.T) {
 		do   func(t *testing.T, tree string)
 		want string
 	}{
-		"untracked": {func(t *testing.T, tree string) { write(t, filepath.Join(tree, "new"), "x") }, "not committed (1 files)"},
+		"untracked": {func(t *testing.T, tree string) { write(t, filepath.Join(tree, "new"), "x") }, "not committed (files: 1)"},
 		"changed":   {func(t *testing.T, tree string) { write(t, filepath.Join(tree, "sub", "a"), "two") }, "not committed"},
 		"committed": {func(t *testing.T, tree string) { write(t, filepath.Join(tree, "new"), "x"); commit(t, tree) }, "has 1 commits"},
 		"detached": {func(t *testing.T, tree string) {
@@ -307,7 +307,7 @@ func TestXS31_HiddenEditsAreWork(t *testing.T) {
 		}
 		in(t, tree.Path, "git", "update-index", flag, "b", "sub/a")
 		write(t, filepath.Join(tree.Path, "b"), "two")
-		if kept, err := k.Remove(t.Context(), tree); !strings.Contains(kept, "(1 files)") || err != nil {
+		if kept, err := k.Remove(t.Context(), tree); !strings.Contains(kept, "(files: 1)") || err != nil {
 			t.Errorf("%s: kept %q, %v", flag, kept, err)
 		}
 		write(t, filepath.Join(tree.Path, "b"), "one")

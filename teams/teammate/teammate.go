@@ -52,6 +52,9 @@ type teammate struct {
 	host   *host.Host
 	label  *labeller
 	agreed atomic.Bool // it was ended because it had agreed
+
+	showing      sync.Mutex // one state after the other
+	terminalDied bool       // its pane is gone because the whole terminal is
 }
 
 // Run runs a teammate and returns the exit status of its process:
@@ -141,6 +144,11 @@ func paneOf(backendType string, environ []string) string {
 
 // show sets the state that others observe, on the socket and on the pane.
 func (m *teammate) show(state, task, reason string) {
+	m.showing.Lock()
+	defer m.showing.Unlock()
+	if m.closing() && state != api.StateStopping {
+		return // whoever looks at the program meanwhile does not hide that it ends
+	}
 	m.host.SetState(state, task, reason)
 	m.label.show(state)
 }
@@ -237,6 +245,9 @@ func (m *teammate) endOnClosing(ctx context.Context) (stop func()) {
 		case <-m.host.Closing():
 			cause := m.host.Cause()
 			m.show(api.StateStopping, "", cause)
+			if cause == host.CausePaneClosed {
+				ended.Go(func() { m.terminalDied = m.o.Panes.TerminalDied(ctx, m.launch) }) // now: later there may be a new one
+			}
 			if cause != host.CausePaneClosed && cause != host.CauseTerminated && cause != host.CauseInterrupted {
 				return
 			}
@@ -293,7 +304,7 @@ func failed(err error) panes.ExitRecord {
 func (m *teammate) end(ctx context.Context, e panes.ExitRecord) (int, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	if m.host != nil && m.closing() && m.host.Cause() == host.CausePaneClosed && m.o.Panes.TerminalDied(ctx, m.launch) {
+	if m.terminalDied || m.host != nil && m.closing() && m.host.Cause() == host.CausePaneClosed && m.o.Panes.TerminalDied(ctx, m.launch) {
 		e.State, e.Reason = api.StateLost, "its terminal has ended"
 	}
 	e.At = time.Now()

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"context"
+	_ "embed"
+	"errors"
+	"io"
 	"os"
 	"time"
 
@@ -199,6 +202,11 @@ func completeAnyTeam(a *app) words {
 	}
 }
 
+// bashWords takes the place of what the script would ask the bash-completion package for.
+//
+//go:embed completion.bash
+var bashWords string
+
 func completionCommand(a *app) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	return &cobra.Command{
@@ -210,7 +218,9 @@ func completionCommand(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			switch args[0] {
 			case "bash":
-				return c.Root().GenBashCompletionV2(a.out, true)
+				err := c.Root().GenBashCompletionV2(a.out, true)
+				_, more := io.WriteString(a.out, bashWords)
+				return errors.Join(err, more)
 			case "zsh":
 				return c.Root().GenZshCompletion(a.out)
 			case "fish":

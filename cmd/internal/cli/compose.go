@@ -284,7 +284,7 @@ func (a *app) inside() bool {
 }
 
 // sayAttach tells a person who is not in the terminal that holds the panes how to
-// get to see them.
+// get to see them, and returns the terminal's own command line for that.
 func (a *app) sayAttach(ctx context.Context, svc *teams.Service, team, name string) (argv string) {
 	if a.inside() {
 		return ""
@@ -293,7 +293,14 @@ func (a *app) sayAttach(ctx context.Context, svc *teams.Service, team, name stri
 	if err != nil {
 		return "" // advice only: whoever asks for attach is told why
 	}
-	line := shellLine(words)
-	a.say("see it with: %s", line)
-	return line
+	see := []string{"leadlight", "attach"}
+	if name != "" {
+		see = append(see, name)
+	}
+	see = append(see, "--team", team)
+	if dir, given := a.flags["base-dir"]; given {
+		see = append(see, "--base-dir", dir)
+	}
+	a.say("see it with: %s", shellLine(see))
+	return shellLine(words)
 }

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
+	"time"
 
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/spf13/cobra"
 )
@@ -44,13 +47,33 @@ func restartCommand(a *app, run func(context.Context, *app, restartOptions) erro
 	return c
 }
 
+// settleLimit is how long restart waits for teammates that are just ending: a program may
+// take its time after its terminal has gone.
+const settleLimit = 10 * time.Second
+
+// settled returns the teammates once none of them is just ending, or the limit is over.
+func settled(ctx context.Context, svc *teams.Service, team string) ([]api.Member, error) {
+	for limit := time.Now().Add(settleLimit); ; {
+		members, _, err := svc.Members(ctx, team, false)
+		ending := slices.ContainsFunc(members, func(m api.Member) bool { return m.State == api.StateStopping })
+		if err != nil || !ending || time.Now().After(limit) {
+			return members, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
 func runRestart(ctx context.Context, a *app, o restartOptions) error {
 	svc, team, err := a.serve(ctx)
 	if err != nil {
 		return err
 	}
 	if len(o.Names) == 0 {
-		members, _, err := svc.Members(ctx, team, false)
+		members, err := settled(ctx, svc, team)
 		if err != nil {
 			return err
 		}

@@ -16,16 +16,17 @@ func delegateTools() []string {
 	}
 }
 
-// ownTools is how the names of leadlight's own MCP tools begin, as Claude Code
-// calls them.
-const ownTools = "mcp__leadlight__"
+// ownTools is how the names of leadlight's own MCP tools begin, as Claude Code calls
+// them: those of a server that a person has named, and those of the plugin's.
+func ownTools() []string { return []string{"mcp__leadlight__", "mcp__plugin_leadlight_leadlight__"} }
 
 // DelegateAllows tells whether a lead in delegate mode may use a tool, called with
 // input, and if not, why. Task and Agent start a teammate or a subagent; only a
 // teammate, which has a name, is one that the lead leads. What is not known to be
 // coordination is work, and refused.
 func DelegateAllows(tool string, input json.RawMessage) (bool, string) {
-	if slices.Contains(delegateTools(), tool) || (len(tool) > len(ownTools) && strings.HasPrefix(tool, ownTools)) {
+	own := func(prefix string) bool { return len(tool) > len(prefix) && strings.HasPrefix(tool, prefix) }
+	if slices.Contains(delegateTools(), tool) || slices.ContainsFunc(ownTools(), own) {
 		return true, ""
 	}
 	if tool == "Task" || tool == "Agent" {

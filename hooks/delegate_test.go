@@ -18,7 +18,7 @@ func TestR06_M14_DelegateTable(t *testing.T) {
 		{"ShutdownTeammate", ``, true}, {"Broadcast", ``, true}, {"TaskCreate", ``, true}, {"TaskUpdate", ``, true},
 		{"TaskList", ``, true}, {"TaskGet", ``, true}, {"CleanupTeam", ``, true},
 		{"Agent", `{"name":"bob","prompt":"x"}`, true}, {"Task", `{"name":"bob","team_name":"alpha"}`, true},
-		{"mcp__leadlight__task_create", `{}`, true},
+		{"mcp__leadlight__task_create", `{}`, true}, {"mcp__plugin_leadlight_leadlight__TaskCreate", `{}`, true},
 
 		{"Agent", `{"prompt":"x"}`, false}, {"Task", `{"name":" "}`, false}, {"Task", `{"name":7}`, false}, {"Agent", ``, false},
 		{"Bash", `{"command":"ls"}`, false}, {"Edit", ``, false}, {"Read", ``, false}, {"", ``, false}, {"taskget", ``, false},

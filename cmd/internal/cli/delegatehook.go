@@ -8,20 +8,26 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/spf13/cobra"
 )
 
 // delegateHookCommand is what Claude Code asks before it uses a tool.
 func delegateHookCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "hook FOLDER", Hidden: true, Args: takes(1, 1), ValidArgsFunction: noFiles,
-		Short: "Say whether the lead may use a tool", Long: "Say whether a lead in delegate mode may use a tool. leadlight claude --delegate makes Claude Code\nrun this before each; it is not run by hand.",
+		Use: "hook [FOLDER]", Hidden: true, Args: takes(0, 1), ValidArgsFunction: noFiles,
+		Short: "Say whether the lead may use a tool", Long: "Say whether a lead in delegate mode may use a tool. Claude Code runs this before each:\n" +
+			"leadlight claude --delegate names the folder of the lead, the plugin none. It is not run by hand.",
 		Example: "  leadlight team delegate hook FOLDER",
-		RunE:    func(c *cobra.Command, args []string) error { return runDelegateHook(c.Context(), a, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return runDelegateHook(c.Context(), a, strings.Join(args, ""))
+		},
 	}
 }
 
@@ -73,7 +79,11 @@ func runDelegateHook(ctx context.Context, a *app, folder string) error {
 	if allowed {
 		return nil
 	}
-	on, err := a.delegates(ctx, folder, in.Session)
+	asked := a.delegates
+	if folder == "" {
+		asked = a.delegatesNow
+	}
+	on, err := asked(ctx, folder, in.Session)
 	if err != nil {
 		why = fmt.Sprintf("%s (%s)", why, fault.Of(err).Message)
 	} else if !on {
@@ -116,4 +126,41 @@ func (a *app) delegates(ctx context.Context, folder, session string) (bool, erro
 		return true, err
 	}
 	return true, os.WriteFile(told, nil, 0o600)
+}
+
+// delegatesNow tells whether the team of a session that we did not start is in delegate
+// mode: the one that is led by our tools below the client which asks, else its own. A
+// teammate's session leads none, though its hooks are the same.
+func (a *app) delegatesNow(ctx context.Context, _, session string) (bool, error) {
+	s, err := a.set(nil)
+	if err != nil {
+		return false, err
+	}
+	who, err := a.caller(s)
+	if err != nil || who.Teammate {
+		return false, err
+	}
+	svc, err := a.service(ctx)
+	if err != nil {
+		return false, err
+	}
+	team, err := svc.LedBelow(ctx, askingClient())
+	if err == nil && team == "" {
+		team, err = svc.LedBy(ctx, session)
+	}
+	if err != nil || team == "" {
+		return false, err
+	}
+	return svc.Delegate(ctx, team)
+}
+
+// askingClient is the process that runs the hook: our parent, or what started the shell
+// in which we run.
+func askingClient() int {
+	for _, p := range signals.Ancestors() {
+		if !slices.Contains([]string{"sh", "bash", "dash", "zsh", "ash"}, p.Command) {
+			return p.PID
+		}
+	}
+	return 0
 }

@@ -316,6 +316,12 @@ func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pa
 	}
 }
 
+// EarlyEnd says why an agent that was launched has failed already, nil if it has not.
+func (m *Manager) EarlyEnd(ctx context.Context, l Launch) error {
+	_, err := m.earlyEnd(ctx, l)
+	return err
+}
+
 // earlyEnd reads from the host's record whether the agent has ended already. An
 // agent that ended well was started and is done.
 func (m *Manager) earlyEnd(ctx context.Context, l Launch) (bool, error) {

@@ -165,17 +165,35 @@ func (m *Manager) DownBy(team string) (pid int, at time.Time, ok bool) {
 	return pid, at, ok
 }
 
+// AwaitDown waits while another process takes a team down; blocked is told which.
+func (m *Manager) AwaitDown(ctx context.Context, team string, limit time.Duration, blocked func(holder string)) error {
+	return lock.AwaitFree(ctx, m.opt.Dir, downLock(team), limit, blocked)
+}
+
 func downLock(team string) string { return OwnPath(team, "locks", "down") }
 
 // LockMember lets one verb at a time start or end a member; the next one waits until
 // limit. release gives it free.
 func (m *Manager) LockMember(ctx context.Context, team, agent, verb string, limit time.Duration) (release func(), err error) {
-	held, err := lock.Acquire(ctx, m.opt.Dir, OwnPath(team, "locks", "member-"+agent), verb, limit)
+	held, err := lock.Acquire(ctx, m.opt.Dir, memberLock(team, agent), verb, limit)
 	if err != nil {
 		return nil, fmt.Errorf("wait for who starts or ends %s: %w", agent, err)
 	}
 	return held.Release, nil
 }
+
+// AwaitMember waits while another verb starts or ends a member; blocked is told which.
+func (m *Manager) AwaitMember(ctx context.Context, team, agent string, limit time.Duration, blocked func(holder string)) error {
+	return lock.AwaitFree(ctx, m.opt.Dir, memberLock(team, agent), limit, blocked)
+}
+
+// MemberBusy tells whether a verb starts or ends a member now.
+func (m *Manager) MemberBusy(team, agent string) bool {
+	held, err := lock.Busy(m.opt.Dir, memberLock(team, agent))
+	return held && err == nil
+}
+
+func memberLock(team, agent string) string { return OwnPath(team, "locks", "member-"+agent) }
 
 // runDir is the folder of this base directory's sockets.
 func (m *Manager) runDir() string { return filepath.Join(m.opt.Runtime, m.baseKey) }

@@ -29,6 +29,20 @@ func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) 
 	if err != nil {
 		return err
 	}
+	release, err := s.panes.Guard(ctx, t.Name, "delete the team")
+	if err != nil {
+		return fmt.Errorf("delete team %s: %w", t.Name, err)
+	}
+	defer release()
+	return s.deleteGuarded(ctx, t.Name, o)
+}
+
+// deleteGuarded is DeleteTeam for one who keeps others from adding to the team.
+func (s *Service) deleteGuarded(ctx context.Context, name string, o DeleteOptions) error {
+	t, err := s.get(ctx, name)
+	if err != nil {
+		return err
+	}
 	if err := s.ownTeam(t, "delete"); err != nil {
 		return err
 	}

@@ -18,10 +18,17 @@ import (
 // the tasks it had in progress, which are free again with a note who had them. It does
 // nothing if the roster names another host than hostID for it or if the end is written
 // down already, so it can be called by whoever comes first: the host itself, stop, or who
-// finds the member lost. It reports whether it was the one that wrote it down.
-func (s *Service) RecordExit(ctx context.Context, team, name, hostID string, o panes.ExitRecord) (first bool, err error) {
+// finds the finds the member lost. It returns the state that stood there before, "" if it wrote nothing.
+func (s *Service) RecordExit(ctx context.Context, team, name, hostID string, o panes.ExitRecord) (before string, err error) {
 	written, err := s.recordExits(ctx, team, []memberExit{{name, hostID, o}})
 	return written[name], err
+}
+
+// BeingStarted tells whether a spawn of the caller is under way: what fails then is the
+// spawner's to report.
+func (s *Service) BeingStarted(ctx context.Context, team string) bool {
+	t, m, err := s.find(ctx, team, s.caller.Name)
+	return err == nil && m.Leadlight != nil && m.Leadlight.State == api.StateStarting && s.panes.MemberBusy(t.Name, m.Name)
 }
 
 // memberExit is the end of the host of a member.
@@ -31,16 +38,16 @@ type memberExit struct {
 }
 
 // recordExits is RecordExit for a set of members, with one write of the roster.
-func (s *Service) recordExits(ctx context.Context, team string, exits []memberExit) (written map[string]bool, err error) {
+func (s *Service) recordExits(ctx context.Context, team string, exits []memberExit) (before map[string]string, err error) {
 	ctx = context.WithoutCancel(ctx)
 	err = s.roster.Update(ctx, team, func(t *store.Team) error {
-		written = map[string]bool{} // the change may run more than once
+		before = map[string]string{} // the change may run more than once
 		for _, e := range exits {
-			if e.writeInto(t) {
-				written[e.name] = true
+			if state, wrote := e.writeInto(t); wrote {
+				before[e.name] = orDefault(state, api.StateUnknown)
 			}
 		}
-		if len(written) == 0 {
+		if len(before) == 0 {
 			return errNoEntry
 		}
 		return nil
@@ -53,11 +60,11 @@ func (s *Service) recordExits(ctx context.Context, team string, exits []memberEx
 	}
 	owners := map[string]string{}
 	for _, e := range exits {
-		if written[e.name] || s.foreign(ctx, team, e) {
+		if before[e.name] != "" || s.foreign(ctx, team, e) {
 			owners[e.name] = e.State
 		}
 	}
-	return written, s.freeTasks(ctx, team, owners)
+	return before, s.freeTasks(ctx, team, owners)
 }
 
 // foreign tells whether an end is that of a member that stands in another lead's roster.
@@ -66,18 +73,20 @@ func (s *Service) foreign(ctx context.Context, team string, e memberExit) bool {
 	return err == nil && m.Leadlight != nil && m.Leadlight.Foreign && m.Leadlight.Host == e.host
 }
 
-// writeInto writes the end into a roster, and tells whether it had to.
-func (e memberExit) writeInto(t *store.Team) bool {
+// writeInto writes the end into a roster, and tells whether it had to and what state stood
+// there before.
+func (e memberExit) writeInto(t *store.Team) (before string, wrote bool) {
 	m := t.Member(e.name)
 	if m == nil || m.Leadlight == nil || m.Leadlight.Host != e.host {
-		return false
+		return "", false
 	}
+	before = m.Leadlight.State
 	if !t.LedByUs() {
 		t.Members = slices.DeleteFunc(slices.Clone(t.Members), func(other store.Member) bool { return other.Name == m.Name })
-		return true
+		return before, true
 	}
 	if settled(m.Leadlight.State) && e.State != api.StateStopped {
-		return false
+		return before, false
 	}
 	b := *m.Leadlight
 	if !settled(b.State) {
@@ -86,7 +95,7 @@ func (e memberExit) writeInto(t *store.Team) bool {
 	}
 	b.State = e.State
 	m.Leadlight, m.IsActive = &b, ptr(false)
-	return true
+	return before, true
 }
 
 // FreeTasks gives back what one whose agent has ended, and is started again, had in progress.

@@ -141,7 +141,7 @@ func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string
 		return out, err
 	}
 	out.How = "restarted"
-	_, err = s.restart(ctx, t.Name, m, seen, rec, nil)
+	_, err = s.restart(ctx, t.Name, m.Name, &rec, nil)
 	return out, err
 }
 

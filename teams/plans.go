@@ -181,7 +181,7 @@ func (s *Service) liftPlanMode(ctx context.Context, t store.Team, name, mode str
 		if err != nil {
 			return err
 		}
-		_, err = s.restart(ctx, t.Name, m, s.observeOne(ctx, t, m), next, nil)
+		_, err = s.restart(ctx, t.Name, m.Name, &next, nil)
 		return err
 	}
 	return s.roster.Update(ctx, t.Name, func(now *store.Team) error {

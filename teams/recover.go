@@ -92,7 +92,8 @@ func tellLeft(o api.Orphan) string {
 
 // recordLoss writes down that a member has ended, and tells the lead of one that is lost.
 func (s *Service) recordLoss(ctx context.Context, t store.Team, entry store.Member, m api.Member, left string) (first bool, err error) {
-	first, err = s.RecordExit(ctx, t.Name, m.Name, entry.Leadlight.Host, panes.ExitRecord{State: m.State, ExitCode: m.ExitCode, Signal: m.Signal, Reason: m.Reason})
+	before, err := s.RecordExit(ctx, t.Name, m.Name, entry.Leadlight.Host, panes.ExitRecord{State: m.State, ExitCode: m.ExitCode, Signal: m.Signal, Reason: m.Reason})
+	first = before != ""
 	if err != nil || !first || m.State != api.StateLost || !t.LedByUs() {
 		return first, err
 	}

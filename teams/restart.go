@@ -22,7 +22,7 @@ func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, e
 	if err := s.leadOnly("restart teammates"); err != nil {
 		return api.Member{}, err
 	}
-	t, m, seen, err := s.member(ctx, team, name)
+	t, m, err := s.find(ctx, team, name)
 	if err == nil {
 		err = s.notHere(m)
 	}
@@ -32,11 +32,7 @@ func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, e
 	if ofItsLead(t, m) {
 		return api.Member{}, fault.New(fault.NotLead, "teammate %s was not started by leadlight", m.Name).WithHint("its own lead starts it")
 	}
-	rec, err := s.launched(ctx, t, m)
-	if err != nil {
-		return api.Member{}, err
-	}
-	return s.restart(ctx, t.Name, m, seen, rec, nil)
+	return s.restart(ctx, t.Name, m.Name, nil, nil)
 }
 
 // launched returns how a teammate was started.
@@ -49,11 +45,27 @@ func (s *Service) launched(ctx context.Context, t store.Team, m store.Member) (p
 	return rec, nil
 }
 
-// restart starts a teammate again, as rec says. count is how often that happened without
-// being asked for, nil if it is asked for.
-func (s *Service) restart(ctx context.Context, team string, m store.Member, seen api.Member, rec panes.LaunchRecord, count *store.Replaced) (api.Member, error) {
-	t, err := s.get(ctx, team)
+// restart starts a teammate again, as asked says, or as it was launched if that is nil, and
+// has its lock all the while.
+// count is how often that happened without being asked for, nil if it is asked for; one that
+// runs is not restarted without being asked.
+func (s *Service) restart(ctx context.Context, team, name string, asked *panes.LaunchRecord, count *store.Replaced) (api.Member, error) {
+	release, err := s.panes.LockMember(ctx, team, name, "restart a teammate", s.limits.lockWait())
 	if err != nil {
+		return api.Member{}, err
+	}
+	defer release()
+	t, m, seen, err := s.member(ctx, team, name)
+	if err != nil {
+		return api.Member{}, err
+	}
+	if count != nil && seen.Live() {
+		return api.Member{}, errFaster
+	}
+	var rec panes.LaunchRecord
+	if asked != nil {
+		rec = *asked
+	} else if rec, err = s.launched(ctx, t, m); err != nil {
 		return api.Member{}, err
 	}
 	if p, err := s.originOf(rec); err == nil && p.SharesConversations() && sharesFolder(t, m.Name, rec.Profile, rec.Dir) {

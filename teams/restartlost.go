@@ -95,20 +95,14 @@ func (s *Service) restartOneLost(ctx context.Context, team, name string) (api.Me
 	if err != nil {
 		return api.Member{}, err
 	}
-	t, m, seen, err := s.member(ctx, team, name)
+	t, m, err := s.find(ctx, team, name)
 	switch {
 	case err != nil:
 		return api.Member{}, err
 	case count.GivenUp:
 		return api.Member{}, errors.Join(errFaster, s.leaveLost(ctx, t, m, count.Times))
-	case seen.Live():
-		return api.Member{}, errFaster // never to be stopped by this
 	}
-	rec, err := s.launched(ctx, t, m)
-	if err != nil {
-		return api.Member{}, err
-	}
-	return s.restart(ctx, t.Name, m, seen, rec, m.Leadlight.Replaced)
+	return s.restart(ctx, t.Name, m.Name, nil, &count)
 }
 
 // leaveLost tells the lead that somebody is not started again any more.

@@ -130,5 +130,7 @@ func (l Limits) withDefaults() Limits {
 }
 
 // lockWait is how long a verb waits for another one that starts or ends the same
-// teammate: as long as that may take.
-func (l Limits) lockWait() time.Duration { return l.Ready + l.Term + 2*l.Kill + 10*time.Second }
+// teammate: as long as a restart may take.
+func (l Limits) lockWait() time.Duration {
+	return l.Ask + l.Ready + l.Term + 2*l.Kill + 10*time.Second
+}

@@ -61,7 +61,8 @@ type pendingMember struct {
 	color    string
 	old      *store.Member // whose place it takes
 	tree     *worktree.Tree
-	joined   bool // it stands in the roster
+	member   store.Member // its entry, as last written
+	joined   bool         // it stands in the roster
 	err      error
 }
 
@@ -100,21 +101,28 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 		out[i].Err = n.err
 		if n.err == nil {
 			seen := context.WithoutCancel(ctx) // it runs: whoever is interrupted now has to be told
-			if _, _, out[i].Member, out[i].Err = s.member(seen, t.Name, n.spec.Name); out[i].Err == nil {
-				out[i].Member.Unread, out[i].Member.OldestUnreadAt = s.unread(seen, t.Name, n.spec.Name)
-			}
-		}
-		if n.err == nil && fault.CodeOf(out[i].Err) == fault.MemberNotFound && !t.LedByUs() {
-			// It has ended well already; in a team that Claude leads its entry goes with it.
-			out[i].Member, out[i].Err = api.Member{Name: n.spec.Name, AgentID: n.spec.Name + "@" + t.Name, Kind: n.kind, Profile: n.profile.Name, State: api.StateStopped, Cwd: n.dir}, nil
+			out[i].Member = s.observeOne(seen, t, n.member)
+			out[i].Member.Unread, out[i].Member.OldestUnreadAt = s.unread(seen, t.Name, n.spec.Name)
 		}
 	}
 	return out
 }
 
-// register writes the pending members into the roster: the intent before the act.
+// register writes the pending members into the roster: the intent before the act. It
+// reads the roster again: who was waited for has changed it. No team is deleted meanwhile.
 func (s *Service) register(ctx context.Context, t store.Team, news []pendingMember) {
+	t, err := s.get(ctx, t.Name)
+	if err != nil {
+		failPending(news, err)
+		return
+	}
 	gone := s.whoRuns(ctx, t)
+	release, err := s.panes.Guard(ctx, t.Name, "start teammates")
+	if err != nil {
+		failPending(news, err)
+		return
+	}
+	defer release()
 	s.settle(ctx, t, news, func(now *store.Team) error {
 		for i := range news {
 			n := &news[i]
@@ -143,10 +151,15 @@ func (s *Service) settle(ctx context.Context, t store.Team, news []pendingMember
 		return change(now)
 	})
 	if err != nil {
-		for i := range news {
-			if news[i].err == nil {
-				news[i].err = fmt.Errorf("write the roster of team %s: %w", t.Name, err)
-			}
+		failPending(news, fmt.Errorf("write the roster of team %s: %w", t.Name, err))
+	}
+}
+
+// failPending lets all fail that have not failed yet.
+func failPending(news []pendingMember, err error) {
+	for i := range news {
+		if news[i].err == nil {
+			news[i].err = err
 		}
 	}
 }
@@ -212,6 +225,7 @@ func (s *Service) join(t *store.Team, n *pendingMember, seen presence) error {
 		n.color = pickColor(n.spec.Name, t.Members)
 	}
 	entry := s.entry(t, n)
+	defer func() { n.member = entry }()
 	if old != nil {
 		entry.Unknown, entry.Metadata = old.Unknown, old.Metadata
 		if n.spec.again != nil && old.Leadlight != nil {

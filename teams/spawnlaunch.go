@@ -20,8 +20,8 @@ func (s *Service) lockPending(ctx context.Context, t store.Team, news []pendingM
 	var held []func()
 	for _, i := range byName(news) { // in one order, so that two spawns never wait for each other
 		n := &news[i]
-		if n.err != nil || i > 0 && slices.ContainsFunc(news[:i], func(o pendingMember) bool { return o.err == nil && store.SameName(o.spec.Name, n.spec.Name) }) {
-			continue // a name that comes twice is refused by the roster
+		if n.err != nil || n.spec.again != nil || i > 0 && slices.ContainsFunc(news[:i], func(o pendingMember) bool { return o.err == nil && store.SameName(o.spec.Name, n.spec.Name) }) {
+			continue // a name that comes twice is refused by the roster, and a restart has the lock
 		}
 		free, err := s.panes.LockMember(ctx, t.Name, n.spec.Name, "start a teammate", s.limits.lockWait())
 		if err != nil {
@@ -73,10 +73,15 @@ func (s *Service) launch(ctx context.Context, t store.Team, news []pendingMember
 			}
 			m := now.Member(news[i].spec.Name)
 			if m == nil || m.Leadlight == nil || m.Leadlight.Host != news[i].host {
-				if t.LedByUs() { // else it has ended already, and its entry with it
+				if news[i].err = s.panes.EarlyEnd(ctx, launches[k]); news[i].err == nil && t.LedByUs() { // else it has ended already, and its entry with it
 					news[i].err = fault.New(fault.SpawnFailed, "the entry of %s was taken out of the roster of team %s while it started", news[i].spec.Name, t.Name)
 				}
 				continue
+			}
+			if m.Leadlight.State == api.StateFailed { // since it was looked at last
+				if news[i].err = s.panes.EarlyEnd(ctx, launches[k]); news[i].err != nil {
+					continue
+				}
 			}
 			m.TmuxPaneID, m.BackendType = paneAsWritten(t, results[k].Pane.ID, launches[k].Record.Backend)
 			if tree := news[i].tree; tree != nil {
@@ -88,6 +93,7 @@ func (s *Service) launch(ctx context.Context, t store.Team, news []pendingMember
 			if m.Leadlight.State == api.StateStarting || m.Leadlight.State == api.StateLost {
 				m.Leadlight.State = api.StateActive
 			}
+			news[i].member = *m
 		}
 		return nil
 	})
@@ -181,7 +187,7 @@ func (s *Service) rollback(ctx context.Context, t store.Team, news []pendingMemb
 		now.Members = kept
 		return nil
 	})
-	if err != nil {
+	if err != nil && fault.CodeOf(err) != fault.TeamNotFound {
 		for _, n := range failed {
 			n.err = fmt.Errorf("%w; and the roster still names it: %w", n.err, err)
 		}

@@ -19,7 +19,7 @@ type StopOptions struct {
 	Reason string        // told to the teammate
 	Force  bool          // a refusal does not end it
 
-	again bool // it is started again at once: its worktree stays
+	again bool // a restart, which has the member's lock: its worktree stays
 
 	// Progress, if not nil, is told what is done to whom, and what became of it as soon
 	// as that is known. It is called concurrently.
@@ -66,7 +66,7 @@ func (s *Service) Stop(ctx context.Context, team string, names []string, o StopO
 	if err := s.leadOnly("stop teammates"); err != nil {
 		return api.Endings{}, err
 	}
-	t, members, err := s.toStop(ctx, team, names)
+	t, members, err := s.toStop(ctx, team, names, o)
 	if err != nil {
 		return api.Endings{}, err
 	}
@@ -96,14 +96,16 @@ func (s *Service) Stop(ctx context.Context, team string, names []string, o StopO
 }
 
 // toStop picks the members that are meant; one that somebody else runs is refused before
-// anything is done. It waits for a spawn of one of them that is under way.
-func (s *Service) toStop(ctx context.Context, team string, names []string) (store.Team, []store.Member, error) {
+// anything is done. It waits for other verbs that start or end one of them.
+func (s *Service) toStop(ctx context.Context, team string, names []string, o StopOptions) (store.Team, []store.Member, error) {
 	t, err := s.get(ctx, team)
 	if err != nil {
 		return t, nil, err
 	}
-	if t, err = s.awaitSpawns(ctx, t, names); err != nil {
-		return t, nil, err
+	if !o.again {
+		if t, err = s.awaitOthers(ctx, t, names, o.say); err != nil {
+			return t, nil, err
+		}
 	}
 	if names == nil {
 		var ours []store.Member
@@ -235,12 +237,16 @@ func (r *stopping) end(ctx context.Context, m *stoppingMember) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	release, err := r.panes.LockMember(ctx, r.t.Name, m.Name, "stop a teammate", r.limits.lockWait())
-	if err != nil {
+	if err := r.lock(ctx, m); err != nil {
 		m.out.Outcome, m.out.Reason = state.Unproven, fault.Of(err).Message
 		return
 	}
-	m.release = release
+	if r.replaced(ctx, m) { // it was started again since: that one is not meant
+		if m.out.Outcome = state.AlreadyStopped; m.live {
+			m.out.Outcome = orDefault(said.outcome, state.Exited)
+		}
+		return
+	}
 	if m.live && said.outcome == "" {
 		r.o.say(m.Name, fmt.Sprintf("gets SIGTERM, and SIGKILL after %s", r.limits.Term))
 	}

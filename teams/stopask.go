@@ -3,7 +3,6 @@ package teams
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -253,23 +252,46 @@ func (s *Service) noteWithdrawn(ctx context.Context, team, id string) error {
 	return nil
 }
 
-// awaitSpawns waits for the end of every spawn of the members named (nil: all) that is
-// under way, and returns the roster as it is then.
-func (s *Service) awaitSpawns(ctx context.Context, t store.Team, names []string) (store.Team, error) {
+// awaitOthers waits for the end of each verb that starts or ends one of the members named
+// (nil: all) and was there first, and returns the roster as it is then.
+func (s *Service) awaitOthers(ctx context.Context, t store.Team, names []string, say func(name, what string)) (store.Team, error) {
+	if names == nil {
+		for _, m := range t.Teammates() {
+			if m.Leadlight != nil {
+				names = append(names, m.Name)
+			}
+		}
+	}
 	waited := false
-	for _, m := range t.Teammates() {
-		if m.Leadlight == nil || m.Leadlight.State != state.Starting || names != nil && !slices.Contains(names, m.Name) {
-			continue
-		}
-		release, err := s.panes.LockMember(ctx, t.Name, m.Name, "stop a teammate", s.limits.lockWait())
+	for _, name := range names {
+		name, err := store.CheckMember(t.Local(name))
 		if err != nil {
-			return t, err
+			continue // whoever picks the members says it
 		}
-		release()
-		waited = true
+		err = s.panes.AwaitMember(ctx, t.Name, name, s.limits.lockWait(), func(holder string) {
+			say(name, "waits for "+holder)
+			waited = true
+		})
+		if err != nil {
+			return t, fmt.Errorf("wait for who starts or ends %s: %w", name, err)
+		}
 	}
 	if !waited {
 		return t, nil
 	}
 	return s.get(ctx, t.Name)
+}
+
+// lock keeps other verbs from a member, unless a restart does that already.
+func (r *stopping) lock(ctx context.Context, m *stoppingMember) (err error) {
+	if !r.o.again {
+		m.release, err = r.panes.LockMember(ctx, r.t.Name, m.Name, "stop a teammate", r.limits.lockWait())
+	}
+	return err
+}
+
+// replaced tells whether another one has taken a member's place since it was looked at.
+func (r *stopping) replaced(ctx context.Context, m *stoppingMember) bool {
+	_, now, err := r.find(ctx, r.t.Name, m.Name)
+	return err == nil && now.Leadlight != nil && now.Leadlight.Host != m.Leadlight.Host
 }

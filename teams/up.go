@@ -47,7 +47,13 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 	if err := s.CheckPlan(p); err != nil {
 		return Snapshot{}, err
 	}
-	name := p.Team.Name
+	name, began := p.Team.Name, time.Now()
+	err := s.panes.AwaitDown(ctx, name, s.limits.lockWait(), func(holder string) {
+		progress(fmt.Sprintf("waits for %s, which takes team %s down", holder, name))
+	})
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("wait until team %s is down: %w", name, err)
+	}
 	existing, err := s.makeRoom(ctx, p.Team, progress)
 	if err != nil {
 		return Snapshot{}, err
@@ -61,8 +67,14 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 	undo := func(err error) (Snapshot, error) {
 		ctx := context.WithoutCancel(ctx)
 		ends, downErr := s.Down(ctx, name, StopOptions{Ask: time.Second, Force: true, Reason: "the team did not start"}, false)
-		if downErr == nil {
+		switch {
+		case downErr == nil:
 			downErr = Verdict(ends)
+		case fault.CodeOf(downErr) == fault.TeamNotFound:
+			downErr = nil
+			if pid, yes := s.TakenDown(name, began); yes {
+				err = fmt.Errorf("process %d took the team down meanwhile: %w", pid, err)
+			}
 		}
 		if downErr == nil {
 			progress("nothing of the team is left")
@@ -140,7 +152,7 @@ func (s *Service) clearFinished(ctx context.Context, name string) (bool, error) 
 	if err != nil || live || !snap.Completed() {
 		return false, nil
 	}
-	return true, s.DeleteTeam(ctx, name, DeleteOptions{})
+	return true, s.deleteGuarded(ctx, name, DeleteOptions{})
 }
 
 // addPlanned adds the tasks of a plan. Their owners join later, so that no worker

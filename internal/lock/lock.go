@@ -50,7 +50,7 @@ func Acquire(ctx context.Context, d *files.Dir, name, verb string, limit time.Du
 			return h, err
 		}
 		file := flock.New(d.Join(name), flock.SetFlag(os.O_RDWR))
-		if err := wait(ctx, file, limit-time.Since(start)); err != nil {
+		if err := wait(ctx, file.Lock, file, limit-time.Since(start)); err != nil {
 			if errors.Is(err, errLate) {
 				return nil, timeout(d, name, time.Since(start))
 			}
@@ -125,6 +125,25 @@ func Busy(d *files.Dir, name string) (bool, error) {
 	return !free, nil
 }
 
+// AwaitFree waits, for limit at most, until nobody holds the lock of a file. If it has to,
+// blocked is told who holds it. It makes and changes nothing.
+func AwaitFree(ctx context.Context, d *files.Dir, name string, limit time.Duration, blocked func(holder string)) error {
+	if held, err := Busy(d, name); !held {
+		return err
+	}
+	blocked(holder(d, name))
+	file := flock.New(d.Join(name), flock.SetFlag(os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK))
+	err := wait(ctx, file.RLock, file, limit)
+	if errors.Is(err, errLate) {
+		return timeout(d, name, limit)
+	}
+	_ = file.Unlock()
+	if gone(err) {
+		err = nil
+	}
+	return files.Explain("wait for the lock", d.Join(name), err)
+}
+
 // settle makes sure that what was locked is what others will lock, and signs it.
 // It returns nil without an error if the file has been replaced.
 func settle(d *files.Dir, name, verb string, file *flock.Flock) (*Held, error) {
@@ -168,19 +187,19 @@ func restore(d *files.Dir, name string) error {
 
 var errLate = errors.New("not in time")
 
-// wait locks file, for limit at most. The kernel's queue is fair, polling would
+// wait locks file by take, for limit at most. The kernel's queue is fair, polling would
 // not be; but a blocked flock cannot be called off, so a late one is abandoned
 // and unlocks itself when its turn comes.
-func wait(ctx context.Context, file *flock.Flock, limit time.Duration) error {
+func wait(ctx context.Context, take func() error, file *flock.Flock, limit time.Duration) error {
 	if limit <= 0 {
 		return errLate
 	}
 	var abandoned atomic.Bool
 	done := make(chan error, 1)
 	go func() {
-		err := file.Lock()
+		err := take()
 		for errors.Is(err, syscall.EINTR) {
-			err = file.Lock()
+			err = take()
 		}
 		done <- err
 		if abandoned.Load() {
@@ -247,6 +266,15 @@ func timeout(d *files.Dir, name string, waited time.Duration) error {
 		hint = fmt.Sprintf("look at process %d; it may be stopped or hang", pid)
 	}
 	return fault.New(fault.LockTimeout, "%s holds the lock %s; gave up after %s", holder, d.Join(name), waited.Round(10*time.Millisecond)).WithHint("%s", hint)
+}
+
+// holder names the process that holds a lock.
+func holder(d *files.Dir, name string) string {
+	pid, verb, _, ok := LastHolder(d, name)
+	if !ok {
+		return "another process"
+	}
+	return fmt.Sprintf("process %d (%s)", pid, verb)
 }
 
 // LastHolder returns who has signed the lock last, for what, and when; it may have released

@@ -314,9 +314,14 @@ func (m *teammate) end(ctx context.Context, e panes.ExitRecord) (int, error) {
 		m.record.Process, _ = signals.Self()
 	}
 	errs := []error{m.o.Panes.Records().WriteHost(ctx, m.o.Team, m.o.Agent, m.record)}
-	errs = append(errs, m.notifyEnd(ctx, e)) // while the roster, which may forget us, still names us
-	_, err := m.o.Service.RecordExit(ctx, m.o.Team, m.o.Agent, m.launch.Host, e)
-	errs = append(errs, err)
+	spawners := m.spawnerReports(ctx, e)
+	if !spawners {
+		errs = append(errs, m.notifyEnd(ctx, e)) // while the roster, which may forget us, still names us
+	}
+	before, err := m.o.Service.RecordExit(ctx, m.o.Team, m.o.Agent, m.launch.Host, e)
+	if errs = append(errs, err); spawners && before != "" && before != api.StateStarting { // it has just said that all is well
+		errs = append(errs, m.notifyEnd(ctx, e))
+	}
 	if m.host != nil {
 		if e.State == api.StateFailed {
 			m.print("%s %s; leadlight logs %s shows all of it", m.o.Agent, e.Reason, m.o.Agent)
@@ -347,15 +352,16 @@ func (m *teammate) keepAfterFailure(e panes.ExitRecord) {
 	<-m.host.Closing()
 }
 
-// notifyEnd tells the lead that its teammate has ended. One that failed in its first
-// moments is the spawner's to report; the lead of a foreign member is told of failures only: it
-// sees the rest itself.
+// spawnerReports tells whether whoever starts this teammate still watches it and will say
+// that it has failed.
+func (m *teammate) spawnerReports(ctx context.Context, e panes.ExitRecord) bool {
+	return e.State == api.StateFailed && m.launch.ForeignPane == "" && m.o.Service.BeingStarted(ctx, m.o.Team)
+}
+
+// notifyEnd tells the lead that its teammate has ended. The lead of a foreign member is
+// told of failures only: it sees the rest itself.
 func (m *teammate) notifyEnd(ctx context.Context, e panes.ExitRecord) error {
-	if m.launch.ForeignPane != "" {
-		if e.State != api.StateFailed {
-			return nil
-		}
-	} else if e.Code != "" || (e.State == api.StateFailed && time.Since(m.record.StartedAt) < time.Second) {
+	if m.launch.ForeignPane != "" && e.State != api.StateFailed {
 		return nil
 	}
 	text := fmt.Sprintf("%s is %s: %s.", m.o.Agent, e.State, e.Reason)

@@ -100,7 +100,10 @@ func TestXF17_StopWaitsForASpawn(t *testing.T) {
 			if moment == 1 { // its agent runs, and that is not yet written down
 				written = r.holdRoster("alpha")
 				opened()
-				r.eventually("its host runs", func() bool { _, err := os.Stat(r.path("base", "leadlight", "alpha", "hosts", name+".json")); return err == nil })
+				r.eventually("its host runs", func() bool {
+					_, err := os.Stat(r.path("base", "leadlight", "alpha", "hosts", name+".json"))
+					return err == nil
+				})
 				opened = func() {}
 			}
 			stop := r.start(nil, "stop", name+"@alpha", "--timeout", "1s")
@@ -323,4 +326,3 @@ func (s *slowEnd) asked() {
 }
 
 func (s *slowEnd) letGo() { s.gate.open() }
-

@@ -79,7 +79,7 @@ func (s *Service) observe(ctx context.Context, t store.Team, members []store.Mem
 	for name, why := range s.waiting(ctx, t) {
 		for i := range out {
 			if m := &out[i]; m.Name == name && (m.State == api.StateActive || m.State == api.StateIdle) {
-				m.State, m.Reason = api.StateWaiting, why
+				m.State, m.Reason, m.HasAsked = api.StateWaiting, why, true
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -151,6 +152,7 @@ func (tr *trial) atPrompt() {
 	}
 	tr.rests()
 	tr.check(fmt.Sprintf("%d messages once, whole, in order", many), tr.inOrder())
+	tr.odd()
 	tr.asks()
 
 	tr.must("leadlight", "restart", "ann")
@@ -165,6 +167,36 @@ func (tr *trial) atPrompt() {
 	tr.check("ends politely within 5 s", polite && took < 5*time.Second, took, ended.Members)
 	tr.check("nothing left", within(10*time.Second, func() bool { return len(tr.agents()) == 0 }), tr.agents())
 }
+
+// odd sends texts that an agent might take for something else, and long ones.
+func (tr *trial) odd() {
+	texts := []string{
+		"<O1 lines\n/help me\n!ls\n#note\n? what\n@nobody here\nend O1>",
+		"<O2 grüße, 漢字 עברית 🙂 end O2>",
+		"<O3 " + strings.Repeat("four kilobytes of words ", 170) + "end O3>",
+		"<O4 " + strings.Repeat("sixty-four kilobytes of words ", 2200) + "end O4>", // a file
+	}
+	for _, text := range texts {
+		tr.must("leadlight", "send", "ann", text)
+	}
+	came := func(text string) bool {
+		if len(text) > profiles.DefaultMaxPaste {
+			return strings.Count(strings.Join(tr.conversation(), "\n"), "is in the file") == 1
+		}
+		return strings.Count(squeezed(strings.Join(tr.conversation(), "\n")), squeezed(text)) == 1
+	}
+	for i, text := range texts {
+		ok := within(2*patience, func() bool { return came(text) })
+		if !ok {
+			tr.t.Logf("text %d did not come once and whole", i+1)
+		}
+		texts[i] = map[bool]string{true: yes, false: no}[ok]
+	}
+	tr.check("odd texts, 4 KB, 64 KB once and whole", !slices.Contains(texts, no) && tr.rests(), texts)
+}
+
+// squeezed is a text without blanks: agents join and break lines.
+func squeezed(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // asks tries the question that the agent asks before it runs a command.
 func (tr *trial) asks() {

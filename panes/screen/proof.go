@@ -60,17 +60,21 @@ func (r Reading) Holds(text string) bool {
 // Times tells how often the input holds text. More than once: it was typed anew while
 // the agent had not read it yet.
 func (r Reading) Times(text string) int {
-	want, shown := essence(text), essence(r.Input)
-	tail := []rune(want)
-	tail = tail[max(0, len(tail)-holdsRunes):]
+	want, tail, shown := essence(text), ending(text), essence(r.Input)
 	n := len(pasted().FindAllString(r.Input, -1))
 	switch {
-	case len(tail) > 0 && strings.Contains(shown, string(tail)):
-		n = max(n, strings.Count(shown, string(tail)))
+	case tail != "" && strings.Contains(shown, tail):
+		n = max(n, strings.Count(shown, tail))
 	case len(shown) >= holdsRunes/2 && strings.HasSuffix(want, shown): // no more fits
 		n = max(n, 1)
 	}
 	return n
+}
+
+// ending is what of a text has to be seen.
+func ending(text string) string {
+	all := []rune(essence(text))
+	return string(all[max(0, len(all)-holdsRunes):])
 }
 
 // essence is what of a text is drawn the same everywhere: letters, digits and ASCII.

@@ -61,6 +61,7 @@ type Reading struct {
 	Input    string   // the text in the input, without blanks; it may be a placeholder
 	prompt   bool     // there is an input
 	allowed  bool     // it is unknown, and may be typed into all the same
+	above    []string // the lines above the input, all without one
 }
 
 // Reader reads the screens of one kind of agent.
@@ -95,9 +96,11 @@ func (r *Reader) Read(s Screen) Reading {
 	}
 	in, ok := r.findInput(lines, s)
 	if !ok {
-		return r.withoutInput(lines)
+		reading := r.withoutInput(lines)
+		reading.above = lines
+		return reading
 	}
-	reading := Reading{State: Ready, Input: in.text, prompt: true}
+	reading := Reading{State: Ready, Input: in.text, prompt: true, above: lines[:in.begin]}
 	footer := lines[in.end:]
 	if line, found := keysLine(footer); found {
 		return Reading{State: Asking, Question: line}

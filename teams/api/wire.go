@@ -107,6 +107,7 @@ type Member struct {
 	PermissionMode string `json:"permissionMode,omitempty"`
 	Machine        string `json:"machine,omitempty"` // where it runs, if its team is on an engine
 	Attach         string `json:"attach,omitempty"`  // how a person gets to see the pane
+	HasAsked       bool   `json:"-"`                 // it waits for the answer to a request, not to a dialog on its screen
 }
 
 // Live tells whether the state is one of a running member. Unknown counts as

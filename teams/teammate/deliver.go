@@ -34,6 +34,7 @@ type mailTyper struct {
 	done       map[string]bool // its completed tasks that the lead knows of
 	kept       int             // how often in a row hooks have kept it from going idle
 	typed      *typed
+	swallowed  *swallowed
 	late       string // id of a message that was typed, and not seen: it is typed again
 }
 
@@ -146,7 +147,7 @@ func (c *mailTyper) typeMessage(ctx context.Context, msg batch, since time.Time)
 	if !c.introduced {
 		text = c.introduction(ctx) + "\n" + text
 	}
-	if err := c.enter(ctx, text, msg.ID, since); err != nil {
+	if err := c.hand(ctx, text, msg.ID, since); err != nil {
 		return err
 	}
 	c.introduced, c.worked, c.kept = true, true, 0

@@ -24,8 +24,8 @@ const (
 	// submitWait is how long a program has to show what was typed, and to take what was
 	// submitted, for each try.
 	submitWait = 2 * time.Second
-	// typeAgain is how long what was typed must not have been seen before it is typed
-	// again: the agent was not listening yet.
+	// typeAgain is how long what was typed must not have been seen, or begun with, before
+	// it is typed again: the agent was not listening yet.
 	typeAgain = 10 * time.Second
 )
 
@@ -37,6 +37,14 @@ type typed struct {
 	again   bool      // it was typed before, and not seen
 	unread  time.Time // when the agent had not read all of it, at the last look
 	pressed time.Time // when our submit key was pressed last, zero if it never was
+}
+
+// swallowed is a message that has left the input, and which the agent has not been seen
+// to begin with.
+type swallowed struct {
+	id, text string
+	at       time.Time
+	stood    screen.Reading // while it stood in the input
 }
 
 // submitted tells, of a text that has left the input, whether it was submitted: by a
@@ -158,13 +166,44 @@ func (c *mailTyper) submit(ctx context.Context, t *host.InputLock, text string) 
 			return err
 		}
 		c.typed.pressed = time.Now()
+		stood := r
 		r = c.screen.until(ctx, submitWait, func(r screen.Reading) bool { return left(r, text) })
 		if left(r, text) || !c.typed.seen {
+			if c.typed.seen && c.screen.reader.TellsBusy() && !r.Begun(stood, text) {
+				c.swallowed = &swallowed{c.typed.id, text, time.Now(), stood}
+			}
 			c.typed = nil
 			return nil
 		}
 	}
 	return fault.New(fault.Timeout, "it stays in the input line: %s, pressed %d times, did not submit it", key, submitTries)
+}
+
+// hand enters a message, and sees the agent begin with it.
+func (c *mailTyper) hand(ctx context.Context, text, id string, since time.Time) error {
+	if c.swallowed != nil && c.swallowed.id == id { // since the last look it may have begun
+		if err := c.begun(ctx); err == nil || time.Since(c.swallowed.at) < typeAgain {
+			return err
+		}
+		c.late = id
+	}
+	c.swallowed = nil
+	if err := c.enter(ctx, text, id, since); err != nil || c.swallowed == nil {
+		return err
+	}
+	return c.begun(ctx)
+}
+
+// begun waits until the agent is seen to have begun with a text that has left its input,
+// or to have queued it. One that does not for long has cleared its input and was not
+// listening: the text is typed again.
+func (c *mailTyper) begun(ctx context.Context) error {
+	begun := func(r screen.Reading) bool { return r.Begun(c.swallowed.stood, c.swallowed.text) }
+	if r := c.screen.until(ctx, submitWait, begun); begun(r) || ctx.Err() != nil {
+		c.swallowed = nil
+		return nil
+	}
+	return fault.New(fault.Timeout, "it has left the input line, and the agent does not begin with it")
 }
 
 // left tells whether text has left the input: it is not there, and the input is, or the

@@ -19,7 +19,8 @@ import (
 // slowAgent shows its prompt at once, and listens once the file go is there: then it does
 // what $1 says, and from then on shows what is typed and writes down what is submitted.
 const slowAgent = `stty raw -echo
-draw() { printf '\033[2J\033[H❯ %s' "$line"; }
+draw() { printf '\033[2J\033[H%s❯ %s' "$above" "$line"; }
+take() { printf '%s\n' "$line$chunk" | tr -d '\r' >>taken; }
 draw
 while [ ! -e go ]; do sleep 0.02; done
 eval "$1"
@@ -28,7 +29,7 @@ while :; do
 	chunk=${chunk%.}
 	[ "$chunk" ] || exit
 	case "$chunk" in
-	*"$(printf '\r')"*) printf '%s\n' "$line$chunk" | tr -d '\r' >>taken; line= ;;
+	*"$(printf '\r')"*) take; line= ;;
 	*) line=$line$chunk ;;
 	esac
 	draw
@@ -42,7 +43,7 @@ func typer(t *testing.T, does string) (c *mailTyper, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	protocol := profiles.PromptProtocol{Ready: []string{`^❯`}, Quiet: 100 * time.Millisecond}.WithDefaults()
+	protocol := profiles.PromptProtocol{Ready: []string{`^❯`}, Busy: []string{`^working$`}, Quiet: 100 * time.Millisecond}.WithDefaults()
 	w, err := newWatcher(h, protocol)
 	if err != nil {
 		t.Fatal(err)
@@ -146,5 +147,40 @@ func TestXH03_OddTexts(t *testing.T) {
 	}
 	if got := taken(t, dir, len(texts)); !slices.Equal(got, texts) {
 		t.Errorf("it was given %q", got)
+	}
+}
+
+// swallow makes the agent clear its input at the first return key and do nothing; what
+// comes after that it does, and says in the words of $says.
+const swallow = `take() {
+	if [ -e swallowed ]; then printf '%s\n' "$line$chunk" | tr -d '\r' >>taken; SAYS; else : >swallowed; fi
+}`
+
+// A text that has left the input while the agent does not begin with it is typed again,
+// once, and one that is begun with in any way is not.
+func TestXH03_SwallowedIsTypedAgain(t *testing.T) {
+	for name, says := range map[string]string{
+		"it works":    `above="working$nl"`,
+		"it shows it": `above="> $line$nl"`,
+		"it has much": `above="one${nl}two${nl}three$nl"`,
+		"it asks":     `above="Run it?$nl❯ 1. yes$nl  2. no$nl"; line=; draw; sleep 1; above=`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, dir := typer(t, "nl=$(printf '\\r\\n.'); nl=${nl%.}\n"+strings.Replace(swallow, "SAYS", says, 1))
+			listen(t, dir)
+			const text = "a text that is swallowed at first"
+			if err := c.hand(t.Context(), text, "1", time.Now()); fault.CodeOf(err) != fault.Timeout || c.swallowed == nil {
+				t.Fatalf("swallowed %+v: %v", c.swallowed, err)
+			}
+			if err := c.hand(t.Context(), text, "1", time.Now()); fault.CodeOf(err) != fault.Timeout {
+				t.Fatalf("it is not typed again so soon: %v", err)
+			}
+			c.swallowed.at = time.Now().Add(-2 * typeAgain)
+			eventually(t, "it is taken", func() bool { return c.hand(t.Context(), text, "1", time.Now()) == nil })
+			if got := taken(t, dir, 1); !slices.Equal(got, []string{text}) {
+				t.Errorf("it was given %q", got)
+			}
+		})
 	}
 }

@@ -106,14 +106,20 @@ func (a *app) requests(ctx context.Context, svc *teams.Service, team string, all
 	if err != nil {
 		return nil, err
 	}
+	return append(out, dialogs(members, out)...), nil
+}
+
+// dialogs are what teammates ask on their screens. Who waits for the answer to a request
+// asks nothing there, also if that request came after the others were read.
+func dialogs(members []api.Member, others []request) (out []request) {
 	for _, m := range members {
-		asks := slices.ContainsFunc(out, func(r request) bool { return r.From == m.Name && r.Status == api.RequestOpen })
+		asks := m.HasAsked || slices.ContainsFunc(others, func(r request) bool { return r.From == m.Name && r.Status == api.RequestOpen })
 		if m.State == api.StateWaiting && !asks {
 			out = append(out, request{ID: dialogRequest + ":" + m.Name, Kind: dialogRequest, From: m.Name, Status: api.RequestOpen, Text: m.Reason,
 				Answer: "leadlight keys " + m.Name + " KEY…", AskedAt: m.LastActivityAt})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // ownShutdown is the request to shut down that waits for the teammate who asks.

@@ -134,7 +134,7 @@ func (p *program) asks(snap teams.Snapshot) (out []ask) {
 		out = append(out, ask{ID: x.ID, From: x.From, Text: "may it use " + x.Tool + "? " + cmp.Or(x.Description, string(x.Input))})
 	}
 	for _, x := range snap.Members {
-		if x.State == api.StateWaiting && !slices.ContainsFunc(out, func(a ask) bool { return a.From == x.Name }) {
+		if x.State == api.StateWaiting && !x.HasAsked && !slices.ContainsFunc(out, func(a ask) bool { return a.From == x.Name }) {
 			out = append(out, ask{ID: "dialog:" + x.Name, From: x.Name, Text: x.Reason, Dialog: true})
 		}
 	}

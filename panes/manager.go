@@ -172,6 +172,24 @@ func (m *Manager) AwaitDown(ctx context.Context, team string, limit time.Duratio
 
 func downLock(team string) string { return OwnPath(team, "locks", "down") }
 
+// NoteRestart writes down that this process stops a member to start it again at once. One
+// process at a time does. release ends it.
+func (m *Manager) NoteRestart(ctx context.Context, team, agent string, limit time.Duration) (release func(), err error) {
+	held, err := lock.Acquire(ctx, m.opt.Dir, restartLock(team, agent), "restart", limit)
+	if err != nil {
+		return nil, fmt.Errorf("wait for who restarts %s: %w", agent, err)
+	}
+	return held.Release, nil
+}
+
+// Restarting tells whether somebody stops a member only to start it again.
+func (m *Manager) Restarting(team, agent string) bool {
+	busy, err := lock.Busy(m.opt.Dir, restartLock(team, agent))
+	return err == nil && busy
+}
+
+func restartLock(team, agent string) string { return OwnPath(team, "locks", "restart-"+agent) }
+
 // LockMember lets one verb at a time start or end a member; the next one waits until
 // limit. release gives it free.
 func (m *Manager) LockMember(ctx context.Context, team, agent, verb string, limit time.Duration) (release func(), err error) {

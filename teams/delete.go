@@ -127,12 +127,21 @@ func (s *Service) Down(ctx context.Context, team string, o StopOptions, keep boo
 	if t, err := s.get(ctx, team); err == nil {
 		defer s.panes.NoteDown(t.Name)()
 	}
-	out, err := s.Stop(ctx, team, nil, o)
-	if err != nil || keep || !out.OK {
-		return out, err
+	for tries := 1; ; tries++ {
+		out, err := s.Stop(ctx, team, nil, o)
+		if err != nil || keep || !out.OK {
+			return out, err
+		}
+		err = s.DeleteTeam(ctx, team, DeleteOptions{})
+		if tries == downTries || fault.CodeOf(err) != fault.ActiveMembers {
+			return out, err
+		}
 	}
-	return out, s.DeleteTeam(ctx, team, DeleteOptions{})
 }
+
+// downTries is how often down begins again because a teammate was started meanwhile, as a
+// run may do until it sees that its team is taken down.
+const downTries = 3
 
 // TakenDown tells which other process has begun to take a team down since then.
 func (s *Service) TakenDown(team string, since time.Time) (pid int, yes bool) {

@@ -35,6 +35,10 @@ func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, e
 	return s.restart(ctx, t.Name, m.Name, nil, nil)
 }
 
+// Restarting tells whether a teammate that has stopped is about to be started again by
+// whoever has stopped it.
+func (s *Service) Restarting(team, name string) bool { return s.panes.Restarting(team, name) }
+
 // launched returns how a teammate was started.
 func (s *Service) launched(ctx context.Context, t store.Team, m store.Member) (panes.LaunchRecord, error) {
 	rec, err := s.panes.Records().Launch(ctx, t.Name, m.Name)
@@ -80,6 +84,11 @@ func (s *Service) restart(ctx context.Context, team, name string, asked *panes.L
 		return api.Member{}, check.err // before anything is stopped
 	}
 	if seen.Live() {
+		release, err := s.panes.NoteRestart(ctx, team, m.Name, s.limits.lockWait())
+		if err != nil {
+			return api.Member{}, err
+		}
+		defer release()
 		defer s.panes.Hold(ctx, s.target(t, m, s.observed(ctx, t.Name, m)))()
 		ends, err := s.Stop(ctx, team, []string{m.Name}, StopOptions{Reason: "restart", again: true})
 		if err == nil {

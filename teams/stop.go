@@ -185,7 +185,7 @@ func (r *stopping) report(batch []*stoppingMember, others bool) {
 }
 
 func (r *stopping) answer() api.Endings {
-	out := api.Endings{Members: []api.Ending{}, OK: true}
+	out := api.Endings{Members: []api.Ending{}, OK: true, Run: r.t.Ours.Run}
 	for _, m := range r.members {
 		out.Members = append(out.Members, m.out)
 		if m.out.Outcome == state.Rejected || m.out.Outcome == state.Unproven {

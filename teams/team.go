@@ -25,6 +25,7 @@ type TeamSpec struct {
 	Mailbox     string // store.MailboxClaude (default) or MailboxMaildir
 	LeadProcess bool   // this process leads; false: a team without a lead process
 	Once        bool   // nobody uses the name again
+	Run         string // id of the run that it works for
 	Engine      string // address of the engine that keeps it; "": files
 	File        string // the team file it is made from, absolute; "": none
 	Assign      string // are ready tasks offered to idle teammates: auto or off; "": as the limits say
@@ -54,7 +55,7 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 	t := store.Team{
 		Name: spec.Name, DisplayName: spec.Name, Description: spec.Description, CreatedAt: now,
 		LeadAgentID: spec.Lead + "@" + spec.Name, Engine: spec.Engine,
-		Ours: store.Ours{Schema: store.Schema, Mailbox: spec.Mailbox, Cwd: spec.Cwd, Once: spec.Once, File: spec.File, Assign: spec.Assign},
+		Ours: store.Ours{Schema: store.Schema, Mailbox: spec.Mailbox, Cwd: spec.Cwd, Once: spec.Once, Run: spec.Run, File: spec.File, Assign: spec.Assign},
 		Members: []store.Member{{
 			AgentID: spec.Lead + "@" + spec.Name, Name: spec.Lead, AgentType: orDefault(spec.AgentType, store.Lead),
 			JoinedAt: now, Cwd: orDefault(spec.Cwd, s.cwd),

@@ -140,6 +140,7 @@ type Ending struct {
 type Endings struct {
 	Members []Ending `json:"members"`
 	OK      bool     `json:"ok"`
+	Run     string   `json:"run,omitempty"` // id of the run that the team works for
 }
 
 // Sent is the answer of send; broadcast answers with a list of them.

@@ -91,7 +91,7 @@ func TestC13_Increments(t *testing.T) {
 			ok[api.AgentTeamItem](s)(s.MoveItem(s.ctx, api.ItemMove{ID: list[4].ID, SortOrder: p(int64(maxOrder))}))
 			ok[api.AgentTeamItem](s)(s.CreateItem(s.ctx, api.ItemParams{TeamRunID: run.ID, Title: "last"}))
 		}},
-		{"cancel", func() { ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID)) }},
+		{"cancel", func() { ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID, "")) }},
 	} {
 		step.do()
 		local.agrees(s, step.name)

@@ -52,7 +52,7 @@ func TestXF10_NobodyHoldsARunUp(t *testing.T) {
 	s.code(err, fault.Rejected)
 	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, OwnerAgentRoleID: p(LeadRole)}))
 	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, Status: p(api.ItemInProgress)}))
-	end := ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID))
+	end := ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID, ""))
 	it := ok[api.AgentTeamItem](s)(s.Item(s.ctx, list[0].ID))
 	if it.Status != api.ItemFailed || it.ResultSummary == "" || end.Summary != "0 of 2 items done, 1 failed, 1 todo" {
 		t.Errorf("%+v %s", it, end.Summary)
@@ -177,7 +177,7 @@ func TestXF10_NothingIsInProgressAfterTheEnd(t *testing.T) {
 	if got := ok[api.AgentTeamItem](s)(s.Item(s.ctx, list[0].ID)); got.Status != api.ItemInProgress {
 		t.Fatalf("%+v", got)
 	}
-	end := ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID))
+	end := ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID, ""))
 	for _, it := range ok[[]api.AgentTeamItem](s)(s.Items(s.ctx, api.ItemsParams{TeamRunID: run.ID})) {
 		if it.Status == api.ItemInProgress {
 			t.Errorf("%+v", it)

@@ -211,9 +211,10 @@ func (s *Store) Resume(ctx context.Context, id string) (r api.AgentTeamRun, err 
 	return r, err
 }
 
-// Cancel ends a run: what is under way has failed, what was to come stays as it is.
-func (s *Store) Cancel(ctx context.Context, id string) (api.AgentTeamRun, error) {
-	return s.step(ctx, id, api.RunCancelled, "")
+// Cancel ends a run: what is under way has failed, what was to come stays as it is. why, if
+// not empty, says what made it end.
+func (s *Store) Cancel(ctx context.Context, id, why string) (api.AgentTeamRun, error) {
+	return s.step(ctx, id, api.RunCancelled, why)
 }
 
 // Begin says that a run is under way. One that was paused meanwhile is not.

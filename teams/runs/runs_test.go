@@ -221,7 +221,7 @@ func TestC03_Members(t *testing.T) {
 func TestC04_RunTransitions(t *testing.T) {
 	s := newScratch(t)
 	steps := map[string]func(context.Context, string) (api.AgentTeamRun, error){
-		api.RunPaused: s.Pause, api.RunCancelled: s.Cancel,
+		api.RunPaused: s.Pause, api.RunCancelled: func(ctx context.Context, id string) (api.AgentTeamRun, error) { return s.Cancel(ctx, id, "") },
 		api.RunRunning: func(ctx context.Context, id string) (api.AgentTeamRun, error) {
 			r, err := s.Begin(ctx, id)
 			if paused := ok[api.AgentTeamRun](s)(s.Run(ctx, id)); paused.Status == api.RunPaused {
@@ -269,7 +269,7 @@ func TestC04_Run(t *testing.T) {
 		t.Fatal(err)
 	}
 	ok[ActiveItem](s)(s.Launch(s.ctx, list[0], "a"))
-	end := ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID))
+	end := ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID, ""))
 	if end.Summary != "0 of 2 items done, 1 failed, 1 todo" || end.CompletedAt == 0 {
 		t.Errorf("%+v", end)
 	}
@@ -360,7 +360,7 @@ func TestC09_RecordsOfOthers(t *testing.T) {
 		}
 	}
 	in(rec)
-	_, err := s.Cancel(s.ctx, "r1")
+	_, err := s.Cancel(s.ctx, "r1", "")
 	s.code(err, fault.Rejected)
 	_, err = s.CreateItem(s.ctx, api.ItemParams{TeamRunID: "r1", Title: "mine"})
 	s.code(err, fault.Rejected) // the next record would not have it

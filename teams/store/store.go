@@ -60,6 +60,8 @@ type Ours struct {
 	Delegate bool `json:"delegate,omitempty"`
 	// Once: no other team will have the name. With the team its locks go, too.
 	Once bool `json:"once,omitempty"`
+	// Run is the id of the run that the team works for, "" if it works for none.
+	Run string `json:"run,omitempty"`
 	// File is the team file from which the team was made, as an absolute path.
 	File string `json:"file,omitempty"`
 	// Assign is the lifecycle.assign of that file: auto or off; "": as the settings say.

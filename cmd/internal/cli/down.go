@@ -45,6 +45,9 @@ func runDown(ctx context.Context, a *app, o downOptions) error {
 	if err != nil {
 		return err
 	}
+	if e.Run != "" {
+		a.say("run %s ends with its team", short(e.Run))
+	}
 	if err := a.endings(e); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,9 @@ func runStop(ctx context.Context, a *app, o stopOptions) error {
 	e, err := svc.Stop(ctx, team, names, teams.StopOptions{Ask: o.ladder.ask(), Reason: reason, Force: o.ladder.Force, Progress: a.progress})
 	if err != nil {
 		return err
+	}
+	if ended := slices.ContainsFunc(e.Members, func(m api.Ending) bool { return m.Outcome != api.AlreadyStopped }); ended && e.Run != "" {
+		defer a.say("run %s goes on, and may start another teammate: leadlight run cancel %s ends it", short(e.Run), short(e.Run))
 	}
 	return a.endings(e)
 }

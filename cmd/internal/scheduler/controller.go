@@ -202,7 +202,7 @@ func (c *runController) makeTeam(ctx context.Context, t api.AgentTeam) error {
 			return err
 		}
 	}
-	_, err := c.svc.CreateTeam(ctx, teams.TeamSpec{Name: c.place.LiveTeam, Once: true, Description: clip("run of "+t.Name+": "+t.Description, 400), Cwd: cwd})
+	_, err := c.svc.CreateTeam(ctx, teams.TeamSpec{Name: c.place.LiveTeam, Once: true, Run: c.place.RunID, Description: clip("run of "+t.Name+": "+t.Description, 400), Cwd: cwd})
 	if err != nil && fault.CodeOf(err) != fault.TeamExists { // it may have been made before a crash
 		return err
 	}
@@ -236,9 +236,16 @@ func (c *runController) fail(ctx context.Context, why error) error {
 	return err
 }
 
-// passing tells an error that the next look may not meet: it is nobody's end.
+// cancel ends a run whose team somebody has ended.
+func (c *runController) cancel(ctx context.Context, why string) error {
+	_, err := c.s.store.Cancel(ctx, c.place.RunID, why)
+	return err
+}
+
+// passing tells an error that the next look may not meet, or that it ends the run for: it
+// is no item's end.
 func passing(err error) bool {
-	return slices.Contains([]fault.Code{fault.DiskFull, fault.LockTimeout}, fault.CodeOf(err))
+	return slices.Contains([]fault.Code{fault.DiskFull, fault.LockTimeout, fault.TeamNotFound}, fault.CodeOf(err))
 }
 
 // step looks at what is under way, and begins what can begin.
@@ -254,9 +261,12 @@ func (c *runController) step(ctx context.Context, r api.AgentTeamRun) error {
 		return nil
 	}
 	c.watch(ctx)
+	if pid, down := c.svc.TakenDown(c.place.LiveTeam, time.UnixMilli(r.StartedAt)); down {
+		return c.cancel(ctx, fmt.Sprintf("its team was taken down by process %d", pid))
+	}
 	snap, err := c.svc.Snapshot(ctx, c.place.LiveTeam)
 	if fault.CodeOf(err) == fault.TeamNotFound {
-		return c.fail(ctx, fmt.Errorf("its team was deleted: %w", err))
+		return c.cancel(ctx, "its team was taken down, or deleted")
 	}
 	if err != nil {
 		return err

@@ -104,7 +104,7 @@ func (s *Scheduler) runMethods() []rpc.Method {
 }
 
 func (s *Scheduler) cancel(ctx context.Context, id string) (api.AgentTeamRun, error) {
-	r, err := s.store.Cancel(ctx, id)
+	r, err := s.store.Cancel(ctx, id, "")
 	if err != nil {
 		return r, err
 	}

@@ -97,6 +97,9 @@ func (c *runController) keepUp(ctx context.Context, r api.AgentTeamRun, f runs.A
 	up := slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.Live() })
 	task := taskOf(snap.Tasks, f.TaskID)
 	if task != nil && slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.State == api.StateStopped }) {
+		if c.svc.Restarting(c.place.LiveTeam, f.Assignee) {
+			return nil
+		}
 		return fault.New(fault.Failed, "%s was stopped before it was done", f.Assignee) // on purpose: it is not for us to start it again
 	}
 	if up && task != nil {

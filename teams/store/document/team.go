@@ -39,7 +39,9 @@ func oursFields() []Field[store.Ours] {
 		Text("cwd", func(o *store.Ours) *string { return &o.Cwd }),
 		Scalar("delegate", func(o *store.Ours) *bool { return &o.Delegate }),
 		Scalar("once", func(o *store.Ours) *bool { return &o.Once }),
+		Text("run", func(o *store.Ours) *string { return &o.Run }),
 		Text("file", func(o *store.Ours) *string { return &o.File }),
+		Text("assign", func(o *store.Ours) *string { return &o.Assign }),
 	}
 }
 

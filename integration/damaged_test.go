@@ -37,7 +37,7 @@ func TestXH09_DamagedFilesHarmNobody(t *testing.T) {
 			if strings.Contains(file, "/locks/") && i%4 > 0 || strings.HasSuffix(file, "/c.json") {
 				continue // locks are alike, and c is as a is
 			}
-			d.meet(file, whats[i%len(whats)], []string{"ps"}, d.cleaners()[1+i%2])
+			d.meet(file, whats[i%len(whats)], d.cleaners()[0], d.cleaners()[1+i%2])
 		}
 		for i, what := range whats { // of these the most depends on
 			d.meet("base/teams/alpha/config.json", what, d.cleaners()[1+i%2])
@@ -82,7 +82,7 @@ type damaged struct {
 
 func newDamaged(t *testing.T, r *rig) *damaged {
 	d := &damaged{rig: r, t: t, others: map[string][]signals.Identity{}, outside: map[string]string{}}
-	stranger := exec.Command("sleep", "1000")
+	stranger := exec.Command("sleep", "100000")
 	if err := stranger.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func newDamaged(t *testing.T, r *rig) *damaged {
 		d.outside[path] = text
 	}
 	r.team("beta")
-	r.must("spawn", "x", "-t", "beta", "--", "sleep", "1000")
+	r.must("spawn", "x", "-t", "beta", "--", "sleep", "100000")
 	d.up()
 	d.outside[r.path("base", "teams", "beta", "config.json")] = d.read("base/teams/beta/config.json")
 	return d
@@ -110,11 +110,11 @@ func newDamaged(t *testing.T, r *rig) *damaged {
 const fourOfAlpha = `
 team: alpha
 members:
-- {name: a, command: [sleep, "1000"]}
+- {name: a, command: [sleep, "100000"]}
 - {name: b, agent: shell}
-- {name: c, command: [sh, -c, 'exec sleep 1000']}
-- {name: d, command: [sleep, "1000"]}
-tasks: [{subject: long, owner: b, run: 'exec sleep 1000'}]
+- {name: c, command: [sh, -c, 'exec sleep 100000']}
+- {name: d, command: [sleep, "100000"]}
+tasks: [{subject: long, owner: b, run: 'exec sleep 100000'}]
 hooks: {TaskCompleted: [{type: command, command: 'true'}]}
 `
 
@@ -188,7 +188,7 @@ func (d *damaged) files() []string {
 
 // cleaners are the verbs that look and clean up, and one that ends d.
 func (d *damaged) cleaners() [][]string {
-	return [][]string{{"ps"}, {"gc"}, {"doctor", "--fix"}, {"stop", "d", "-t", "alpha", "--timeout", "100ms"}}
+	return [][]string{{"ps", "-t", "alpha"}, {"gc"}, {"doctor", "--fix"}, {"stop", "d", "-t", "alpha", "--timeout", "100ms"}}
 }
 
 func (d *damaged) down() []string { return []string{"down", "alpha", "--force", "--timeout", "100ms"} }

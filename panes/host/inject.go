@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"time"
-
-	proof "github.com/leadlight-dev/leadlight/panes/screen"
 )
 
 // Inject types text into the program and then submits it, as a step of its own
@@ -17,12 +15,12 @@ import (
 // cut, TIMEOUT if ctx ended while the program read nothing; the message says how
 // far it came.
 func (h *Host) Inject(ctx context.Context, in Input) error {
-	return h.LockInput(ctx, time.Time{}, func(t *InputLock) error { return t.Type(ctx, proof.AskedFor(), in) })
+	return h.LockInput(ctx, time.Time{}, func(t *InputLock) error { return t.enter(ctx, requested(), in) })
 }
 
 // Keys presses keys by their names, see KeyNames; errors as for Inject.
 func (h *Host) Keys(ctx context.Context, names []string) error {
-	return h.LockInput(ctx, time.Time{}, func(t *InputLock) error { return t.Keys(ctx, proof.AskedFor(), names) })
+	return h.LockInput(ctx, time.Time{}, func(t *InputLock) error { return t.press(ctx, requested(), names) })
 }
 
 func submitKey(name string) ([]byte, error) {

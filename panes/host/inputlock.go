@@ -55,8 +55,20 @@ func (t *InputLock) free() error {
 	return nil
 }
 
+// permit says that something may be typed. There are two ways to it: a screen that shows
+// where the text goes, and a request on the host's socket, which is a person's own.
+type permit struct{ given bool }
+
+func byScreen(p proof.Proof) permit { return permit{p.Valid()} }
+
+func requested() permit { return permit{true} }
+
 // Type types text and submits it, as Inject does, if there is a proof that it may.
 func (t *InputLock) Type(ctx context.Context, given proof.Proof, in Input) error {
+	return t.enter(ctx, byScreen(given), in)
+}
+
+func (t *InputLock) enter(ctx context.Context, may permit, in Input) error {
 	submit, err := submitKey(in.Submit)
 	if err != nil {
 		return err
@@ -70,15 +82,15 @@ func (t *InputLock) Type(ctx context.Context, given proof.Proof, in Input) error
 			return fault.New(fault.InvalidArgument, "a line of %d bytes: the program's terminal takes %d and drops the rest",
 				longestLine(data), cookedLine).WithHint("hand long text over in a file")
 		}
-		return t.put(ctx, given, append(data, submit...)) // the terminal itself takes line for line: no pause, nobody between
+		return t.put(ctx, may, append(data, submit...)) // the terminal itself takes line for line: no pause, nobody between
 	}
-	if err := t.put(ctx, given, data); err != nil || len(submit) == 0 {
+	if err := t.put(ctx, may, data); err != nil || len(submit) == 0 {
 		return err
 	}
 	if err := pause(ctx, in.Pause); err != nil {
 		return fmt.Errorf("typed but not submitted: %w", err)
 	}
-	if err := t.put(ctx, given, submit); err != nil {
+	if err := t.put(ctx, may, submit); err != nil {
 		return fmt.Errorf("typed but not submitted: %w", err)
 	}
 	return nil
@@ -86,11 +98,15 @@ func (t *InputLock) Type(ctx context.Context, given proof.Proof, in Input) error
 
 // Keys presses keys by their names, if there is a proof that they may be pressed.
 func (t *InputLock) Keys(ctx context.Context, given proof.Proof, names []string) error {
+	return t.press(ctx, byScreen(given), names)
+}
+
+func (t *InputLock) press(ctx context.Context, may permit, names []string) error {
 	data, err := keyBytes(names, t.host.out.mode(modeCursorKeys))
 	if err != nil {
 		return err
 	}
-	return t.put(ctx, given, data)
+	return t.put(ctx, may, data)
 }
 
 // Unread is how many bytes of what was typed the program has not read yet, 0 also where
@@ -109,8 +125,8 @@ func (t *InputLock) Unread() int {
 }
 
 // put is the one way by which text and keys of ours get into a program.
-func (t *InputLock) put(ctx context.Context, given proof.Proof, data []byte) error {
-	if !given.Valid() {
+func (t *InputLock) put(ctx context.Context, may permit, data []byte) error {
+	if !may.given {
 		return fault.New(fault.Rejected, "its screen shows no prompt that takes text")
 	}
 	if err := t.free(); err != nil {

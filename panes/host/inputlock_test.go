@@ -17,7 +17,7 @@ func TestATurnAndAPerson(t *testing.T) {
 	read := rawReader(t, h, "")
 	looked := time.Now()
 	h.fromPerson(t.Context(), []byte("a"), typing{human: true, draft: true})
-	err := h.LockInput(limited(t), looked, func(turn *InputLock) error { return turn.Type(limited(t), proof.AskedFor(), Input{Text: "NOT"}) })
+	err := h.LockInput(limited(t), looked, func(turn *InputLock) error { return turn.enter(limited(t), requested(), Input{Text: "NOT"}) })
 	if fault.CodeOf(err) != fault.Rejected {
 		t.Errorf("typed over a person: %v", err)
 	}
@@ -27,14 +27,14 @@ func TestATurnAndAPerson(t *testing.T) {
 	typed := make(chan struct{})
 	looked = time.Now()
 	err = h.LockInput(limited(t), looked, func(turn *InputLock) error {
-		if err := turn.Type(limited(t), proof.AskedFor(), Input{Text: "mail", Submit: SubmitNone}); err != nil {
+		if err := turn.enter(limited(t), requested(), Input{Text: "mail", Submit: SubmitNone}); err != nil {
 			return err
 		}
 		go func() {
 			defer close(typed)
 			h.fromPerson(context.Background(), []byte("b"), typing{human: true, draft: true})
 		}()
-		return turn.Keys(limited(t), proof.AskedFor(), []string{"enter"})
+		return turn.press(limited(t), requested(), []string{"enter"})
 	})
 	if err != nil {
 		t.Error(err)
@@ -42,7 +42,7 @@ func TestATurnAndAPerson(t *testing.T) {
 	<-typed
 	// One who has waited for long comes between, and nothing more is typed.
 	err = h.LockInput(limited(t), time.Now(), func(turn *InputLock) error {
-		if err := turn.Type(limited(t), proof.AskedFor(), Input{Text: "more", Submit: SubmitNone}); err != nil {
+		if err := turn.enter(limited(t), requested(), Input{Text: "more", Submit: SubmitNone}); err != nil {
 			return err
 		}
 		began := time.Now()
@@ -55,7 +55,7 @@ func TestATurnAndAPerson(t *testing.T) {
 		if waited := time.Since(began); waited > personWaits/2 {
 			t.Errorf("the second key waited again, %s", waited)
 		}
-		return turn.Keys(limited(t), proof.AskedFor(), []string{"enter"})
+		return turn.press(limited(t), requested(), []string{"enter"})
 	})
 	if fault.CodeOf(err) != fault.Rejected {
 		t.Errorf("submitted what a person is typing in: %v", err)
@@ -83,5 +83,28 @@ func TestDraft(t *testing.T) {
 		if want := strings.Contains(step.typed, "\r"); k.returned != want {
 			t.Errorf("after %q: returned %v", step.typed, k.returned)
 		}
+	}
+}
+
+// TestXH08_NothingIsTypedWithoutAProof: who has the keyboard needs a proof for each text
+// and each key, and only a screen makes one.
+func TestXH08_NothingIsTypedWithoutAProof(t *testing.T) {
+	h := newHost(t, Options{})
+	rawReader(t, h, "")
+	err := h.LockInput(limited(t), time.Time{}, func(turn *InputLock) error {
+		for _, err := range []error{
+			turn.Type(limited(t), proof.Proof{}, Input{Text: "NOT"}),
+			turn.Keys(limited(t), proof.Proof{}, []string{"enter"}),
+			turn.Keys(limited(t), proof.Reading{}.MayType(), []string{"enter"}),
+			turn.Type(limited(t), proof.Reading{}.MaySubmit("NOT"), Input{Text: "NOT"}),
+		} {
+			if fault.CodeOf(err) != fault.Rejected {
+				t.Errorf("typed: %v", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // Proof says that something may be typed. Only this package makes a valid one, from a
-// screen that was read or for a person who asked for the keys.
+// screen that was read.
 type Proof struct{ why string }
 
 // Valid tells whether the proof proves anything.
@@ -37,10 +37,6 @@ func (r Reading) MaySubmit(text string) Proof {
 	}
 	return Proof{"the text stands in its input"}
 }
-
-// AskedFor is the proof of what a person, or a program in their name, has asked for
-// explicitly: these keys, into this teammate.
-func AskedFor() Proof { return Proof{"a person asked for it"} }
 
 // Shows tells whether there is an input.
 func (r Reading) Shows() bool { return r.prompt }

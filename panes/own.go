@@ -2,6 +2,7 @@ package panes
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"path"
@@ -27,12 +28,28 @@ func (o Own[T]) Read(ctx context.Context, r *Records, team string) (T, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return v, nil
 	}
-	if err == nil && o.Check != nil {
+	if err != nil {
+		return v, err
+	}
+	return o.checked(team, v)
+}
+
+// Decode reads the record of a team from bytes, as Read does from its file.
+func (o Own[T]) Decode(team string, data []byte) (T, error) {
+	var v T
+	if err := json.Unmarshal(data, &v); err != nil {
+		return v, damaged(OwnPath(team, o.Name), err)
+	}
+	return o.checked(team, v)
+}
+
+func (o Own[T]) checked(team string, v T) (T, error) {
+	if o.Check != nil {
 		if why := o.Check(team, v); why != nil {
-			return *new(T), damaged(name, why)
+			return *new(T), damaged(OwnPath(team, o.Name), why)
 		}
 	}
-	return v, err
+	return v, nil
 }
 
 // Edit changes the record of a team, one caller after the other. If change says that

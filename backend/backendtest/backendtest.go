@@ -33,6 +33,11 @@ type Opts struct {
 	NoReopen bool // panes end with the backend's process: Terminal.Other is nil
 	NoFreeze bool // there is no server that could hang: Terminal.Freeze is nil
 	NoKill   bool // there is no server that could die: Terminal.Kill is nil
+
+	// What the test can do to show whose a pane is.
+	Visitors bool // somebody else can come into a pane: Terminal.Visit
+	Insiders bool // what runs in a pane can be asked from: Terminal.Inside
+	Sessions bool // a person has sessions that end with their last pane: Terminal.Alone
 }
 
 // Weaknesses are those that are declared, each with what it means; what depends on them is
@@ -72,6 +77,12 @@ type Terminal struct {
 	Freeze func() (thaw func())
 	// Kill ends the terminal without a goodbye.
 	Kill func()
+	// Visit ends the program of a pane and starts another one there, as a person would.
+	Visit func(id backend.ID)
+	// Inside is a backend as a program in that pane has it.
+	Inside func(id backend.ID) backend.Backend
+	// Alone makes the pane the last of a person's session, whose panes left counts.
+	Alone func(id backend.ID) (left func() int)
 	// Impatient is Backend with a short time limit, to be asked while the terminal is frozen;
 	// Patience is how long a call of it may take then.
 	Impatient backend.Backend
@@ -132,7 +143,7 @@ type testCase struct {
 
 func cases() []testCase {
 	focus := func(o Opts) bool { return !o.NoFocus }
-	return slices.Concat(openCases(), []testCase{
+	return slices.Concat(openCases(), whoseCases(), []testCase{
 		{"LY04_FocusStays", focus, focusStays},
 		{"FocusTakesThere", focus, focusTakesThere},
 		{"ListByMark", nil, listByMark},

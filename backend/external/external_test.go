@@ -227,6 +227,15 @@ func TestXH11_APaneOfBefore(t *testing.T) {
 	}
 }
 
+// The asking pane is not closed, whatever the program would do.
+func TestXH11_TheAskingPaneIsNotToldToClose(t *testing.T) {
+	b := start(t, nil, "says", `{"jsonrpc":"2.0","id":3,"result":{"self":{"id":"a"},"window":[{"id":"a"}]}}`)
+	err := backend.CloseOne(t.Context(), b, "a", backend.Mark{Base: "b", Team: "t", Agent: "a", Host: "h"})
+	if !errors.Is(err, fault.Unproven) || !strings.Contains(err.Error(), "this program runs in it") {
+		t.Errorf("close: %v", err)
+	}
+}
+
 // A method that a program does not know is not supported, whatever the program knows else.
 func TestUnknownMethod(t *testing.T) {
 	b := start(t, nil, "says", `{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"what?"}}`)

@@ -230,6 +230,12 @@ func (b *Backend) closeOne(ctx context.Context, id backend.ID, mark backend.Mark
 	if err := checkID(id); err != nil {
 		return err
 	}
+	// Whatever the program makes of it: who asks stays.
+	if self, _, ok, err := b.Self(ctx); err != nil {
+		return err
+	} else if ok && self.ID == id {
+		return fault.New(fault.Unproven, "pane %s is left alone: this program runs in it", id).WithHint("close it yourself, or ask again from another pane")
+	}
 	err := b.call(ctx, wire.Close, wire.CloseParams{ID: string(id), Mark: wire.Mark(mark)}, &wire.Nothing{})
 	if errors.Is(err, backend.ErrGone) {
 		return nil

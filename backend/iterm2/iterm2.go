@@ -214,8 +214,8 @@ func (b *Backend) ListAll(ctx context.Context) ([]backend.Pane, error) {
 	var group errgroup.Group
 	for i := range all {
 		group.Go(func() error {
-			mark, pid, err := b.facts(ctx, all[i].ID)
-			all[i].Mark, all[i].PID, there[i] = mark, pid, err == nil
+			known, err := b.facts(ctx, all[i].ID)
+			all[i].Mark, all[i].PID, there[i] = known.Mark, known.pid, err == nil
 			if isGone(err) {
 				return nil
 			}
@@ -237,25 +237,39 @@ func (b *Backend) ListAll(ctx context.Context) ([]backend.Pane, error) {
 	return out, nil
 }
 
+// marked is what we write on a session.
+type marked struct {
+	backend.Mark
+	PID int `json:",omitempty"` // of the program that was started in it
+}
+
+// sessionFacts are what is kept on a session.
+type sessionFacts struct {
+	marked
+	pid int // of the program that runs in it
+}
+
 // facts asks for what is kept on a session: backend.ErrGone.
-func (b *Backend) facts(ctx context.Context, id backend.ID) (mark backend.Mark, pid int, err error) {
+func (b *Backend) facts(ctx context.Context, id backend.ID) (sessionFacts, error) {
+	var f sessionFacts
 	a, err := b.ask(ctx, &wire.Request{Variable: &wire.VariableRequest{Session: string(id), Get: []string{markVariable, "pid"}}})
 	switch {
 	case err != nil:
-		return mark, 0, err
+		return f, err
 	case a.Variable == nil || a.Variable.Status == wire.OK && len(a.Variable.JSON) != 2:
-		return mark, 0, odd("the variables of a session")
+		return f, odd("the variables of a session")
 	case a.Variable.Status == wire.NotFound:
-		return mark, 0, gone(id)
+		return f, gone(id)
 	case a.Variable.Status != wire.OK:
-		return mark, 0, refused("tell the variables of session "+string(id), a.Variable.Status)
+		return f, refused("tell the variables of session "+string(id), a.Variable.Status)
 	}
 	var text string // a mark that is not ours to read is none
-	if json.Unmarshal([]byte(a.Variable.JSON[0]), &text) == nil && json.Unmarshal([]byte(text), &mark) != nil {
-		mark = backend.Mark{}
+	if json.Unmarshal([]byte(a.Variable.JSON[0]), &text) == nil && json.Unmarshal([]byte(text), &f.marked) != nil {
+		f.marked = marked{}
 	}
-	_ = json.Unmarshal([]byte(a.Variable.JSON[1]), &pid)
-	return mark, max(pid, 0), nil
+	_ = json.Unmarshal([]byte(a.Variable.JSON[1]), &f.pid)
+	f.pid = max(f.pid, 0)
+	return f, nil
 }
 
 // ours tells whether a session bears a mark: backend.ErrGone, fault.Unproven. No other
@@ -264,9 +278,25 @@ func (b *Backend) ours(ctx context.Context, id backend.ID, mark backend.Mark) er
 	if err := checkID(id); err != nil {
 		return err
 	}
-	have, _, err := b.facts(ctx, id)
-	if err == nil && (have != mark || mark == backend.Mark{}) {
+	have, err := b.facts(ctx, id)
+	if err == nil && (have.Mark != mark || mark == backend.Mark{}) {
 		err = fault.New(fault.Unproven, "session %s is left alone: it carries another mark", id)
+	}
+	return err
+}
+
+// mayClose is ours for a session that is to be closed: nobody else runs in it, and not
+// this process.
+func (b *Backend) mayClose(ctx context.Context, id backend.ID, mark backend.Mark) error {
+	if err := b.ours(ctx, id, mark); err != nil {
+		return err
+	}
+	if self, ok := SessionOf(b.getenv(Variable)); ok && self == id {
+		return fault.New(fault.Unproven, "session %s is left alone: this program runs in it", id).WithHint("close it yourself, or ask again from another pane")
+	}
+	now, err := b.facts(ctx, id)
+	if err == nil && now.PID > 0 && now.pid > 0 && now.pid != now.PID {
+		err = fault.New(fault.Unproven, "session %s is left alone: another program than ours runs in it (pid %d)", id, now.pid).WithHint("close it yourself")
 	}
 	return err
 }

@@ -214,7 +214,11 @@ func (b *Backend) tab(ctx context.Context, window string, look []wire.Property) 
 // mark writes a mark on a session. One that is gone by then ran a program that had
 // nothing to do: fault.SpawnFailed. One that cannot be marked is closed again.
 func (b *Backend) mark(ctx context.Context, id backend.ID, m backend.Mark) error {
-	text, err := json.Marshal(m)
+	known, err := b.facts(ctx, id)
+	if isGone(err) {
+		return fault.New(fault.SpawnFailed, "the program ended before its pane was marked")
+	}
+	text, err := json.Marshal(marked{m, known.pid}) // without a pid nobody is told apart
 	if err == nil {
 		text, err = json.Marshal(string(text))
 	}
@@ -265,7 +269,7 @@ func (b *Backend) Close(ctx context.Context, set ...backend.Marked) []error {
 }
 
 func (b *Backend) closeOne(ctx context.Context, id backend.ID, mark backend.Mark) error {
-	err := b.ours(ctx, id, mark)
+	err := b.mayClose(ctx, id, mark)
 	if err == nil {
 		err = b.shut(ctx, id)
 	}
@@ -292,7 +296,7 @@ func (b *Backend) shut(ctx context.Context, id backend.ID) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.timeout, errMute)
 	defer cancel()
 	for {
-		_, _, err := b.facts(ctx, id)
+		_, err := b.facts(ctx, id)
 		if isGone(err) || isAway(err) {
 			return nil
 		}

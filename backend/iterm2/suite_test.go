@@ -40,17 +40,23 @@ func TestBackend(t *testing.T) {
 		s := iterm2test.Start(t)
 		b := open(t, s, s.Lead, 5*time.Second)
 		return backendtest.Terminal{
-			Backend:   b,
-			At:        backend.Spec{Place: backend.Window, Target: backend.ID(s.Lead)},
-			Focus:     s.Focus,
-			Border:    func(id backend.ID) string { return s.Shown(string(id)) },
-			Other:     func() backend.Backend { return open(t, s, "", 5*time.Second) },
+			Backend: b,
+			At:      backend.Spec{Place: backend.Window, Target: backend.ID(s.Lead)},
+			Focus:   s.Focus,
+			Border:  func(id backend.ID) string { return s.Shown(string(id)) },
+			Other:   func() backend.Backend { return open(t, s, "", 5*time.Second) },
+			Visit: func(id backend.ID) {
+				if err := s.Visit(string(id)); err != nil {
+					t.Fatal(err)
+				}
+			},
+			Inside:    func(id backend.ID) backend.Backend { return open(t, s, string(id), 5*time.Second) },
 			Freeze:    s.Freeze,
 			Kill:      s.Kill,
 			Impatient: open(t, s, s.Lead, 300*time.Millisecond),
 			Patience:  4 * time.Second,
 		}
-	}}
+	}, Visitors: true, Insiders: true}
 	t.Logf("declared weak: %q", opts.Weaknesses())
 	for _, c := range backendtest.Cases(opts) {
 		t.Run(c.Name, func(t *testing.T) { t.Parallel(); c.Run(t) })

@@ -328,6 +328,9 @@ func (b *Backend) closeOne(ctx context.Context, id backend.ID, mark backend.Mark
 	if err := checkID(id); err != nil {
 		return err
 	}
+	if inside, err := Socket(b.opt.Getenv); err == nil && inside == b.opt.Socket && string(id) == b.opt.Getenv(WindowVariable) {
+		return fault.New(fault.Unproven, "window %s of kitty is left alone: this program runs in it", id).WithHint("close it yourself, or ask again from another window")
+	}
 	return b.awaitGone(ctx, id, b.callMarked(ctx, "close-window", id, mark, map[string]any{}))
 }
 

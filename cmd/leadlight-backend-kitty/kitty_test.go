@@ -51,10 +51,19 @@ func TestBackend(t *testing.T) {
 			Focus:   s.Focus,
 			Border:  func(id backend.ID) string { return s.Shown(string(id)) },
 			Other:   func() backend.Backend { return dial(t, s, 30*time.Second) },
-			Freeze:  s.Freeze, Kill: s.Kill,
+			Inside: func(id backend.ID) backend.Backend {
+				b, err := New(Options{Socket: s.Socket, Limit: 30 * time.Second, Getenv: func(name string) string {
+					return map[string]string{ListenVariable: "unix:" + s.Socket, WindowVariable: string(id)}[name]
+				}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return b
+			},
+			Freeze: s.Freeze, Kill: s.Kill,
 			Impatient: dial(t, s, 300*time.Millisecond), Patience: 5 * time.Second,
 		}
-	}}
+	}, Insiders: true}
 	t.Logf("declared weak: %q", opts.Weaknesses())
 	for _, c := range backendtest.Cases(opts) {
 		t.Run(c.Name, func(t *testing.T) {

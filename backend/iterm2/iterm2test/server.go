@@ -65,7 +65,9 @@ type Server struct {
 	seen    []*wire.Request
 	dead    bool
 	running sync.WaitGroup // programs
-	serving sync.WaitGroup // connections
+
+	visitors []*os.Process
+	serving  sync.WaitGroup // connections
 }
 
 // Start starts a server with one window, one tab and one session in it, and ends it with
@@ -165,6 +167,9 @@ func (s *Server) Kill() {
 	s.dead = true
 	for c := range s.conns {
 		_ = c.ws.CloseNow()
+	}
+	for _, p := range s.visitors {
+		_ = p.Kill()
 	}
 	for x := range s.started {
 		x.hangUp()

@@ -232,3 +232,17 @@ func (s *Server) Size(id string) wire.Size {
 	}
 	return wire.Size{}
 }
+
+// Visit has another program run in a session than the one that was started there.
+func (s *Server) Visit(id string) error {
+	visitor := exec.Command("sleep", "1000")
+	if err := visitor.Start(); err != nil {
+		return err
+	}
+	s.running.Go(func() { _ = visitor.Wait() })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.visitors = append(s.visitors, visitor.Process)
+	s.session(id).vars["pid"] = fmt.Sprint(visitor.Process.Pid)
+	return nil
+}

@@ -22,26 +22,34 @@ type Field[T any] struct {
 	// Save returns the value to write, nil for none. found is what the file has,
 	// nil for nothing: a value with parts we do not know is built on it.
 	Save func(v *T, found json.RawMessage) json.RawMessage
+	// Same, if not nil, tells what comparing what Save returns would, but costs less.
+	Same func(was, now *T) bool
 	// Fresh is written to a new object where Save returns nil.
 	Fresh string
 }
 
 // Decode reads an object and returns what no field reads.
 func Decode[T any](o *rawjson.Object, v *T, fields []Field[T]) map[string]json.RawMessage {
-	unknown := map[string]json.RawMessage{}
-	for _, key := range o.Keys() {
-		unknown[key], _ = o.Get(key)
-	}
+	found := 0
 	for _, f := range fields {
 		if raw, ok := o.Get(f.Key); ok {
-			delete(unknown, f.Key)
-			if !rawjson.IsNull(raw) {
+			if found++; !rawjson.IsNull(raw) {
 				f.Load(v, raw)
 			}
 		}
 	}
-	if len(unknown) == 0 {
+	if found == o.Len() { // every key is known, none is there twice
 		return nil
+	}
+	var unknown map[string]json.RawMessage
+	for _, key := range o.Keys() {
+		if slices.ContainsFunc(fields, func(f Field[T]) bool { return f.Key == key }) {
+			continue
+		}
+		if unknown == nil {
+			unknown = map[string]json.RawMessage{}
+		}
+		unknown[key], _ = o.Get(key)
 	}
 	return unknown
 }
@@ -50,7 +58,7 @@ func Decode[T any](o *rawjson.Object, v *T, fields []Field[T]) map[string]json.R
 // o; everything else in o stays as it is.
 func Amend[T any](o *rawjson.Object, was, now *T, fields []Field[T]) {
 	for _, f := range fields {
-		if bytes.Equal(f.Save(was, nil), f.Save(now, nil)) {
+		if f.same(was, now) {
 			continue
 		}
 		found, _ := o.Get(f.Key)
@@ -60,6 +68,13 @@ func Amend[T any](o *rawjson.Object, was, now *T, fields []Field[T]) {
 			o.Delete(f.Key)
 		}
 	}
+}
+
+func (f Field[T]) same(was, now *T) bool {
+	if f.Same != nil {
+		return f.Same(was, now)
+	}
+	return bytes.Equal(f.Save(was, nil), f.Save(now, nil))
 }
 
 // Compose writes a new object.

@@ -2,6 +2,7 @@ package document
 
 import (
 	"encoding/json"
+	"reflect"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
@@ -54,17 +55,18 @@ func bookkeepingFields() []Field[store.Bookkeeping] {
 
 // parseMember reads one element of members. What is no object with a name is not
 // a member; it is kept as it is.
-func parseMember(raw json.RawMessage) (store.Member, *rawjson.Object, bool) {
+func parseMember(raw json.RawMessage, fields []Field[store.Member]) (store.Member, *rawjson.Object, bool) {
 	o, err := rawjson.ParseObject(raw)
 	if err != nil {
 		return store.Member{}, nil, false
 	}
 	var m store.Member
-	m.Unknown = Decode(o, &m, memberFields())
+	m.Unknown = Decode(o, &m, fields)
 	return m, o, m.Name != ""
 }
 
 func membersField() Field[draft] {
+	fields := memberFields()
 	return Field[draft]{Key: "members",
 		Load: func(d *draft, raw json.RawMessage) {
 			list, err := rawjson.ParseArray(raw)
@@ -73,7 +75,7 @@ func membersField() Field[draft] {
 				return
 			}
 			for _, item := range list {
-				if m, _, ok := parseMember(item); ok {
+				if m, _, ok := parseMember(item, fields); ok {
 					d.Members = append(d.Members, m)
 				} else {
 					d.Warnings = append(d.Warnings, "an entry of members without a name was passed over")
@@ -85,18 +87,19 @@ func membersField() Field[draft] {
 			if err != nil && len(d.Members) == 0 {
 				return nil
 			}
-			return rawjson.Array(mergeMembers(list, d.Members))
+			return rawjson.Array(mergeMembers(list, d.Members, fields))
 		},
+		Same:  func(was, now *draft) bool { return reflect.DeepEqual(was.Members, now.Members) },
 		Fresh: "[]"}
 }
 
 // mergeMembers writes members over the list the file has: in its order, with all
 // that is not ours; those that are gone are left out, new ones follow.
-func mergeMembers(list []json.RawMessage, members []store.Member) []json.RawMessage {
+func mergeMembers(list []json.RawMessage, members []store.Member, fields []Field[store.Member]) []json.RawMessage {
 	out := make([]json.RawMessage, 0, len(members))
 	written := make([]bool, len(members))
 	for _, raw := range list {
-		was, o, ok := parseMember(raw)
+		was, o, ok := parseMember(raw, fields)
 		if !ok {
 			out = append(out, raw)
 			continue
@@ -108,15 +111,18 @@ func mergeMembers(list []json.RawMessage, members []store.Member) []json.RawMess
 				if was.AgentID == "" && derived(now.AgentID, now.Name) {
 					now.AgentID = "" // derived for addressing, not asked for
 				}
-				Amend(o, &was, &now, memberFields())
-				out = append(out, o.Raw())
+				if !reflect.DeepEqual(was, now) {
+					Amend(o, &was, &now, fields)
+					raw = o.Raw()
+				}
+				out = append(out, raw)
 				break
 			}
 		}
 	}
 	for i := range members {
 		if !written[i] {
-			out = append(out, Compose(&members[i], memberFields()).Raw())
+			out = append(out, Compose(&members[i], fields).Raw())
 		}
 	}
 	return out

@@ -46,13 +46,10 @@ func migrate(o *rawjson.Object, folder string, steps []migration) error {
 	return nil
 }
 
-func oursOf(o *rawjson.Object) store.Ours {
-	d := new(draft)
-	Decode(o, d, teamFields())
-	if d.ours == nil {
-		return store.Ours{}
-	}
-	return *d.ours
+// oursOf reads what is ours, and nothing else: the members take time.
+func oursOf(o *rawjson.Object) (ours store.Ours) {
+	Decode(objectAt(objectAt(o, "metadata"), "leadlight"), &ours, oursFields())
+	return ours
 }
 
 func setSchema(o *rawjson.Object, schema int) {

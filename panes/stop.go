@@ -40,6 +40,7 @@ type Stopper struct {
 	m          *Manager
 	term, kill time.Duration
 	processes  signals.Processes // one look at the machine for all
+	recorded   bool              // the verb writes the ends down
 	prove      func(ctx context.Context, t Target, claims func() (Claims, error), look *signals.Processes) (ownHost, error)
 	once       sync.Once
 	claims     Claims
@@ -49,6 +50,13 @@ type Stopper struct {
 // Stopper returns one with the limits of TERM and KILL.
 func (m *Manager) Stopper(term, kill time.Duration) *Stopper {
 	return &Stopper{m: m, term: term, kill: kill, prove: m.prove}
+}
+
+// Recorded leaves it to the verb to write the ends of those that are asked to shut down
+// into the roster, and to tell the lead: once for the set, not each host by itself.
+func (s *Stopper) Recorded() *Stopper {
+	s.recorded = true
+	return s
 }
 
 // asked asks the rosters once for the whole set, when it matters first.
@@ -117,7 +125,7 @@ func (s *Stopper) endHost(ctx context.Context, h ownHost) StopResult {
 func (s *Stopper) shutDown(ctx context.Context, h ownHost, term time.Duration) (host.Report, error) {
 	ask, cancel := context.WithTimeout(ctx, term+2*s.kill+statusLimit)
 	defer cancel()
-	rep, err := host.Dial(s.m.socketOf(h)).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Term: term, Kill: s.kill})
+	rep, err := host.Dial(s.m.socketOf(h)).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Term: term, Kill: s.kill, Recorded: s.recorded})
 	if err == nil {
 		s.awaitGone(ctx, h)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -52,6 +53,20 @@ func (s *Service) TellLead(ctx context.Context, team, text, summary string) erro
 		return err
 	}
 	return s.tellLead(ctx, t, m, text, summary)
+}
+
+// TellEnd tells the lead that the caller has ended.
+func (s *Service) TellEnd(ctx context.Context, team string, e panes.ExitRecord) error {
+	return s.TellLead(ctx, team, endText(s.caller.Name, e), s.caller.Name+" is "+e.State)
+}
+
+// endText is what the lead reads of the end of a teammate.
+func endText(name string, e panes.ExitRecord) string {
+	text := fmt.Sprintf("%s is %s: %s.", name, e.State, e.Reason)
+	if len(e.Tail) > 0 {
+		text += " Its last line: " + e.Tail[len(e.Tail)-1]
+	}
+	return text
 }
 
 func (s *Service) tellLead(ctx context.Context, t store.Team, m store.Member, text, summary string) error {

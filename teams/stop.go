@@ -73,7 +73,7 @@ func (s *Service) Stop(ctx context.Context, team string, names []string, o StopO
 	if o.Ask <= 0 {
 		o.Ask = s.limits.Ask
 	}
-	r := &stopping{Service: s, t: t, o: o, stopper: s.panes.Stopper(s.limits.Term, s.limits.Kill), members: make([]*stoppingMember, len(members))}
+	r := &stopping{Service: s, t: t, o: o, stopper: s.panes.Stopper(s.limits.Term, s.limits.Kill).Recorded(), members: make([]*stoppingMember, len(members))}
 	all(len(members), func(i int) { r.members[i] = r.observe(ctx, members[i]) })
 	defer r.ask(ctx)()
 	through := make(chan *stoppingMember)
@@ -293,6 +293,26 @@ func (r *stopping) judge(ctx context.Context, m *stoppingMember) {
 	}
 }
 
+// exit is the end of a member as its host has written it down, with what this call knows
+// about it.
+func (r *stopping) exit(ctx context.Context, m *stoppingMember) memberExit {
+	e := panes.ExitRecord{State: state.Stopped, Reason: orDefault(r.o.Reason, "stopped")}
+	if rec, err := r.panes.Records().Host(ctx, r.t.Name, m.Name); err == nil && rec.Host == m.Leadlight.Host && rec.Ended != nil {
+		e.ExitCode, e.Signal = rec.Ended.ExitCode, rec.Ended.Signal
+	}
+	return memberExit{m.Name, m.Leadlight.Host, e}
+}
+
+// tellLead tells the lead of one whose host has left that to this call.
+func (r *stopping) tellLead(ctx context.Context, m *stoppingMember, e memberExit) {
+	if m.out.Outcome != state.Terminated && m.out.Outcome != state.Killed || m.Leadlight.Foreign {
+		return
+	}
+	if err := r.Service.tellLead(ctx, r.t, m.Member, endText(m.Name, e.ExitRecord), m.Name+" is "+e.State); err != nil {
+		r.log.Warn("tell the lead of an end", "team", r.t.Name, "member", m.Name, "error", err)
+	}
+}
+
 // endedByItself tells whether the host has written down the end of its agent: one
 // that was killed could not.
 func (r *stopping) endedByItself(ctx context.Context, m *stoppingMember) bool {
@@ -306,20 +326,23 @@ func (r *stopping) record(ctx context.Context, batch []*stoppingMember) {
 	var gone []*stoppingMember
 	for _, m := range batch {
 		if m.target.Host != "" && m.out.Outcome != state.Unproven {
-			gone = append(gone, m)
-			exits = append(exits, memberExit{m.Name, m.Leadlight.Host, panes.ExitRecord{State: state.Stopped, Reason: orDefault(r.o.Reason, "stopped")}})
+			gone, exits = append(gone, m), append(exits, r.exit(ctx, m))
 		}
 	}
 	if len(gone) == 0 {
 		return
 	}
-	if _, err := r.recordExits(ctx, r.t.Name, exits); err != nil {
+	written, err := r.recordExits(ctx, r.t.Name, exits)
+	if err != nil {
 		for _, m := range gone {
 			m.out.Outcome, m.out.Reason = state.Unproven, "it is gone, but that could not be written down: "+err.Error()
 		}
 		return
 	}
-	for _, m := range gone {
+	for i, m := range gone {
+		if _, first := written[m.Name]; first {
+			r.tellLead(ctx, m, exits[i])
+		}
 		if r.o.again {
 			r.withdraw(ctx, m) // it would ask the next one
 		} else if left := r.removeWorktree(ctx, r.t.Name, m.Name); left != "" {

@@ -86,6 +86,7 @@ type Host struct {
 	leftovers     []string
 	survivors     []string
 	cause         string
+	recorded      bool // see Recorded
 	closing       chan struct{}
 
 	closed  chan struct{}  // by Close
@@ -254,13 +255,23 @@ func (h *Host) fromPerson(ctx context.Context, p []byte, t typing) {
 }
 
 // close gives the reason to close; only the first one counts.
-func (h *Host) close(cause string) {
+func (h *Host) close(cause string) { h.shutDown(cause, false) }
+
+// shutDown is close, and says whether who asked for it writes the end down.
+func (h *Host) shutDown(cause string, recorded bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.cause == "" {
-		h.cause = cause
+		h.cause, h.recorded = cause, recorded
 		close(h.closing)
 	}
+}
+
+// Recorded tells whether who asked for the shutdown tells all others of the end.
+func (h *Host) Recorded() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.recorded
 }
 
 // Closing is closed when the host has to end: the pane was closed, TERM or INT

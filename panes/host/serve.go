@@ -137,7 +137,7 @@ func opShutdown(ctx context.Context, h *Host, raw json.RawMessage) (any, error) 
 // Shutdown closes the host (see Closing) and ends what runs. The error is
 // UNPROVEN if something may still run.
 func (h *Host) Shutdown(ctx context.Context, r ShutdownRequest) (Report, error) {
-	h.close(firstOf(r.Reason, CauseShutdown))
+	h.shutDown(firstOf(r.Reason, CauseShutdown), r.Recorded)
 	term, kill := firstOf(r.Term, h.term), firstOf(r.Kill, h.kill)
 	if r.Force {
 		term = 0

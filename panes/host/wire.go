@@ -106,6 +106,8 @@ type ShutdownRequest struct {
 	Term   time.Duration `json:"term,omitempty"`   // 0 = the host's own
 	Kill   time.Duration `json:"kill,omitempty"`
 	Force  bool          `json:"force,omitempty"` // no TERM: kill at once
+
+	Recorded bool `json:"recorded,omitempty"` // who asks writes the end down for all that end together: see Host.Recorded
 }
 
 // Report is what a shutdown did.

@@ -314,13 +314,8 @@ func (m *teammate) end(ctx context.Context, e panes.ExitRecord) (int, error) {
 		m.record.Process, _ = signals.Self()
 	}
 	errs := []error{m.o.Panes.Records().WriteHost(ctx, m.o.Team, m.o.Agent, m.record)}
-	spawners := m.spawnerReports(ctx, e)
-	if !spawners {
-		errs = append(errs, m.notifyEnd(ctx, e)) // while the roster, which may forget us, still names us
-	}
-	before, err := m.o.Service.RecordExit(ctx, m.o.Team, m.o.Agent, m.launch.Host, e)
-	if errs = append(errs, err); spawners && before != "" && before != api.StateStarting { // it has just said that all is well
-		errs = append(errs, m.notifyEnd(ctx, e))
+	if m.host == nil || !m.host.Recorded() || e.State != api.StateStopped {
+		errs = append(errs, m.tellOthers(ctx, e))
 	}
 	if m.host != nil {
 		if e.State == api.StateFailed {
@@ -340,6 +335,20 @@ func (m *teammate) end(ctx context.Context, e panes.ExitRecord) (int, error) {
 		m.o.Panes.Leave(ctx, m.launch, backend.ID(m.record.Pane))
 	}
 	return code, errors.Join(errs...)
+}
+
+// tellOthers writes the end into the roster and tells the lead of it.
+func (m *teammate) tellOthers(ctx context.Context, e panes.ExitRecord) error {
+	var errs []error
+	spawners := m.spawnerReports(ctx, e)
+	if !spawners {
+		errs = append(errs, m.notifyEnd(ctx, e)) // while the roster, which may forget us, still names us
+	}
+	before, err := m.o.Service.RecordExit(ctx, m.o.Team, m.o.Agent, m.launch.Host, e)
+	if errs = append(errs, err); spawners && before != "" && before != api.StateStarting { // it has just said that all is well
+		errs = append(errs, m.notifyEnd(ctx, e))
+	}
+	return errors.Join(errs...)
 }
 
 // keepAfterFailure keeps a host after a failure where the terminal does not keep the pane: its screen can be read until it is sent away. One that failed at once is the
@@ -364,9 +373,5 @@ func (m *teammate) notifyEnd(ctx context.Context, e panes.ExitRecord) error {
 	if m.launch.ForeignPane != "" && e.State != api.StateFailed {
 		return nil
 	}
-	text := fmt.Sprintf("%s is %s: %s.", m.o.Agent, e.State, e.Reason)
-	if len(e.Tail) > 0 {
-		text += " Its last line: " + e.Tail[len(e.Tail)-1]
-	}
-	return m.o.Service.TellLead(ctx, m.o.Team, text, m.o.Agent+" is "+e.State)
+	return m.o.Service.TellEnd(ctx, m.o.Team, e)
 }

@@ -72,9 +72,9 @@ func (s *Store) States(ctx context.Context, prefix string) (map[string]json.RawM
 	return out, rows.Err()
 }
 
-// Add writes events and, with a name, the state that they led to (nil removes
-// it): all or nothing.
-func (s *Store) Add(ctx context.Context, list []events.Event, name string, state json.RawMessage) error {
+// Add writes events and, by name, the states that they led to (nil removes one): all or
+// nothing.
+func (s *Store) Add(ctx context.Context, list []events.Event, states map[string]json.RawMessage) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return db.Explain(ctx, s.db, "write the history", err)
@@ -89,12 +89,15 @@ func (s *Store) Add(ctx context.Context, list []events.Event, name string, state
 			return db.Explain(ctx, s.db, "write the history", err)
 		}
 	}
-	switch {
-	case name == "":
-	case state == nil:
-		_, err = tx.ExecContext(ctx, `DELETE FROM states WHERE name = ?`, name)
-	default:
-		_, err = tx.ExecContext(ctx, `INSERT INTO states VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET doc = excluded.doc`, name, string(state))
+	for name, state := range states {
+		if state == nil {
+			_, err = tx.ExecContext(ctx, `DELETE FROM states WHERE name = ?`, name)
+		} else {
+			_, err = tx.ExecContext(ctx, `INSERT INTO states VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET doc = excluded.doc`, name, string(state))
+		}
+		if err != nil {
+			break
+		}
 	}
 	if err == nil {
 		err = s.prune(ctx, tx, list)

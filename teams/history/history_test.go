@@ -38,8 +38,8 @@ func TestHistory(t *testing.T) {
 	s := opened(t, path)
 	ok(t, s.Add(t.Context(), []events.Event{
 		event(1, "a", events.TeamCreated, now.Add(-time.Hour)), event(2, "b", events.TeamCreated, now), event(3, "a", events.TeamDeleted, now),
-	}, "team/a", json.RawMessage(`{"n":1}`)))
-	err := s.Add(t.Context(), []events.Event{event(4, "a", events.TeamCreated, now), event(3, "a", events.TeamDeleted, now)}, "team/a", json.RawMessage(`{"n":2}`))
+	}, map[string]json.RawMessage{"team/a": json.RawMessage(`{"n":1}`)}))
+	err := s.Add(t.Context(), []events.Event{event(4, "a", events.TeamCreated, now), event(3, "a", events.TeamDeleted, now)}, map[string]json.RawMessage{"team/a": json.RawMessage(`{"n":2}`)})
 	if err == nil {
 		t.Error("a number was given twice")
 	}
@@ -78,7 +78,7 @@ func TestHistory(t *testing.T) {
 	if len(states) != 1 || string(states["team/a"]) != `{"n":1}` {
 		t.Errorf("states: %s", states)
 	}
-	ok(t, s.Add(t.Context(), nil, "team/a", nil))
+	ok(t, s.Add(t.Context(), nil, map[string]json.RawMessage{"team/a": nil}))
 	if states, err = s.States(t.Context(), ""); err != nil || len(states) != 0 {
 		t.Errorf("a state that was removed: %s, %v", states, err)
 	}
@@ -95,7 +95,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	for seq := range uint64(pruneStep) {
 		list = append(list, event(seq+1, "a", events.TeamCreated, time.Now()))
 	}
-	ok(t, s.Add(t.Context(), list, "", nil))
+	ok(t, s.Add(t.Context(), list, nil))
 	oldest, err := s.Oldest(t.Context())
 	ok(t, err)
 	last, err := s.Last(t.Context())
@@ -107,7 +107,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	for i := range list {
 		list[i].Seq, list[i].At = last+uint64(i)+1, time.Now().Add(-time.Hour)
 	}
-	ok(t, s.Add(t.Context(), list, "", nil))
+	ok(t, s.Add(t.Context(), list, nil))
 	if oldest, err = s.Oldest(t.Context()); err != nil || oldest != 2*pruneStep {
 		t.Errorf("the oldest is %d, %v", oldest, err)
 	}

@@ -34,6 +34,7 @@ type hub struct {
 	seq    uint64
 	states map[string]changes.Team
 	fault  string // the last failure to write
+	batch  *batch // what waits to be written down together; nil: nothing does
 
 	observed map[string]observed // in streams, by the worker's address
 }
@@ -97,8 +98,35 @@ func (u *hub) Publish(ctx context.Context, list []events.Event) {
 	u.publish(ctx, list, "", nil)
 }
 
-// publish is called with u.mu held. If the history cannot be written, those who
-// listen are told all the same.
+// batch is events that are written down and handed out together, with the states that they
+// lead to.
+type batch struct {
+	events []events.Event
+	states map[string]json.RawMessage
+}
+
+// together writes down as one what the looks that f takes bring about: many teams that are
+// seen for the first time cost one commit.
+func (u *hub) together(ctx context.Context, f func()) {
+	u.mu.Lock()
+	u.batch = &batch{states: map[string]json.RawMessage{}}
+	u.mu.Unlock()
+	f()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.flush(ctx)
+}
+
+// flush writes down what waits, and lets nothing wait any more. It is called with u.mu held.
+func (u *hub) flush(ctx context.Context) {
+	b := u.batch
+	u.batch = nil
+	if b != nil && len(b.events) > 0 {
+		u.write(ctx, b.events, b.states)
+	}
+}
+
+// publish is called with u.mu held.
 func (u *hub) publish(ctx context.Context, list []events.Event, name string, state json.RawMessage) {
 	for i := range list {
 		u.seq++
@@ -107,8 +135,23 @@ func (u *hub) publish(ctx context.Context, list []events.Event, name string, sta
 			list[i].At = time.Now()
 		}
 	}
+	states := map[string]json.RawMessage{}
+	if name != "" {
+		states[name] = state
+	}
+	if b := u.batch; b != nil {
+		b.events = append(b.events, list...)
+		maps.Copy(b.states, states)
+		return
+	}
+	u.write(ctx, list, states)
+}
+
+// write is called with u.mu held. If the history cannot be written, those who listen are
+// told all the same.
+func (u *hub) write(ctx context.Context, list []events.Event, states map[string]json.RawMessage) {
 	u.fault = ""
-	if err := u.history.Add(context.WithoutCancel(ctx), list, name, state); err != nil {
+	if err := u.history.Add(context.WithoutCancel(ctx), list, states); err != nil {
 		u.fault = err.Error()
 		u.log.Error("the history cannot be written", "last", u.seq, "events", len(list), "error", err)
 	}
@@ -144,6 +187,7 @@ func (u *hub) names() []string {
 func (u *hub) subscribe(team string) (api.Subscribed, *events.Subscription[events.Event]) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.flush(context.Background()) // what the answer holds is not told again, and what follows at once
 	out := api.Subscribed{Seq: u.seq, Teams: []api.Snapshot{}, Observed: u.observations(team)}
 	for _, name := range slices.Sorted(maps.Keys(u.states)) {
 		if t := u.states[name]; team == "" || team == name {

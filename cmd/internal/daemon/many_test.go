@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -45,8 +46,8 @@ func manyTeams(tb *testing.T, fs *claudefs.FS, n int) {
 	}
 }
 
-// watching is a watcher of a base directory with n finished teams.
-func watching(tb *testing.T, n int) *watcher {
+// watching is a watcher of a base directory with n finished teams, and the file of its history.
+func watching(tb *testing.T, n int) (w *watcher, history string) {
 	tb.Helper()
 	base := tb.TempDir()
 	fs, err := claudefs.Open(base, claudefs.Options{})
@@ -61,15 +62,16 @@ func watching(tb *testing.T, n int) *watcher {
 		Open:   func(string, string) (backend.Backend, error) { return nil, noTerminal }})
 	svc := teams.New(teams.Config{Base: base, Roster: fs.Roster(), Mail: fs.Mail(), Tasks: fs.Tasks(), Cwd: base, Environ: os.Environ(), Panes: manager,
 		Caller: teams.Caller{Name: store.Lead}})
-	u := revived(tb, filepath.Join(tb.TempDir(), "x.db"))
+	history = filepath.Join(tb.TempDir(), "x.db")
+	u := revived(tb, history)
 	return &watcher{stores: Stores{Dir: fs.Dir(), Roster: fs.Roster(), Mail: fs.Mail(), Tasks: fs.Tasks(), Panes: manager, Watcher: &files.Watcher{}},
-		service: svc, hub: u, log: slog.New(slog.DiscardHandler), teams: map[string]*teamWatch{}}
+		service: svc, hub: u, log: slog.New(slog.DiscardHandler), teams: map[string]*teamWatch{}}, history
 }
 
 // TestXF21_FinishedTeamsAreReadOnce: a look at everything reads a team in which nobody
 // lives again only when its files have changed.
 func TestXF21_FinishedTeamsAreReadOnce(t *testing.T) {
-	w := watching(t, 3)
+	w, _ := watching(t, 3)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer func() { cancel(); w.wg.Wait() }()
 	past := time.Now().Add(-time.Hour)
@@ -100,4 +102,43 @@ func TestXF21_FinishedTeamsAreReadOnce(t *testing.T) {
 	if got := w.hub.last("team-2"); len(got.Boxes["w1"]) != 1 {
 		t.Errorf("the new message is not seen: %v", got.Boxes)
 	}
+}
+
+// TestXF21_TheFirstLookIsOneCommit: however many teams there are when a daemon comes up, it
+// waits for the disk once before it answers.
+func TestXF21_TheFirstLookIsOneCommit(t *testing.T) {
+	w, history := watching(t, 20)
+	wal := history + "-wal"
+	before := commits(t, wal)
+	ctx, cancel := context.WithCancel(t.Context())
+	ready := make(chan struct{})
+	ended := make(chan error, 1)
+	go func() { ended <- w.run(ctx, func() { close(ready) }) }()
+	<-ready
+	n := commits(t, wal) - before
+	cancel()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if known := len(w.hub.names()); n != 1 || known != 20 {
+		t.Errorf("%d commits for %d teams, want 1 for 20", n, known)
+	}
+}
+
+// commits counts the commits in a write-ahead log of SQLite: frames that say how large the
+// database is after them.
+func commits(t *testing.T, wal string) (n int) {
+	t.Helper()
+	data, err := os.ReadFile(wal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const header, frame = 32, 24
+	page := int(binary.BigEndian.Uint32(data[8:]))
+	for at := header; at+frame <= len(data); at += frame + page {
+		if binary.BigEndian.Uint32(data[at+4:]) > 0 {
+			n++
+		}
+	}
+	return n
 }

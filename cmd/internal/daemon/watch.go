@@ -46,7 +46,7 @@ func (w *watcher) run(ctx context.Context, ready func()) error {
 	if err != nil {
 		return err
 	}
-	w.refresh(ctx)
+	w.hub.together(ctx, func() { w.refresh(ctx) })
 	ready()
 	tick := time.NewTicker(relist)
 	defer tick.Stop()

@@ -1,12 +1,14 @@
 package interop_test
 
 import (
+	"encoding/json"
 	"os"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -26,7 +28,7 @@ func TestClaudeAsks(t *testing.T) {
 		asks := func(turns int) (p openRequest) {
 			t.Helper()
 			r.eventually("amy has handed a plan in, and rests", func() bool { // in the middle of a turn she would not begin by an answer
-				open := into[[]openRequest](r, "requests", "--json")
+				open := r.open()
 				if len(open) == 1 {
 					p = open[0]
 				}
@@ -52,7 +54,7 @@ func TestClaudeAsks(t *testing.T) {
 		for denied := false; !denied; {
 			var open []openRequest
 			r.eventually("amy asks to use a tool", func() bool {
-				open = into[[]openRequest](r, "requests", "--json")
+				open = r.open()
 				return len(open) == 1
 			})
 			if p := open[0]; p.Kind != "permission" || !strings.HasPrefix(p.Text, "Bash") || p.From != "amy" {
@@ -90,6 +92,18 @@ func writePlan(r *request) []block {
 			}
 		}
 	}
+	return nil
+}
+
+// open are the open requests. The client writes its files in place: a look in between
+// finds one damaged, and is no look.
+func (r *rig) open() (list []openRequest) {
+	r.t.Helper()
+	out, errs, exit := r.run("leadlight", "requests", "--json")
+	if exit == 0 && json.Unmarshal([]byte(out), &list) == nil || strings.Contains(errs+out, string(fault.CorruptFile)) {
+		return list
+	}
+	r.t.Fatalf("requests: exit %d\n%s%s", exit, out, errs)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package interop_test
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"time"
 
@@ -48,16 +49,12 @@ func shell(command string, outside bool) move {
 			b.raw = "const r = await tools.exec_command(" + string(args) + "); text(r.output ?? r);"
 			return []block{b}
 		}
-		input := why
-		for _, key := range []string{"cmd", "command"} {
-			if _, has := t.Schema.Properties[key]; has {
-				input[key] = command
-			}
-		}
-		if _, has := t.Schema.Properties["description"]; has {
-			input["description"] = "run it"
-		}
-		b.Input = input
+		why["cmd"], why["command"], why["description"] = command, command, "run it"
+		maps.DeleteFunc(why, func(key string, _ any) bool { // one refuses what its tool does not know
+			_, has := t.Schema.Properties[key]
+			return !has
+		})
+		b.Input = why
 		return []block{b}
 	}
 }

@@ -120,6 +120,7 @@ type RunTask struct {
 	Attempts      int    `json:"attempts"` // times that it was begun
 	StartedAt     int64  `json:"startedAt,omitempty"`
 	CompletedAt   int64  `json:"completedAt,omitempty"`
+	Usage         *Usage `json:"usage,omitempty"` // what it has cost, where the agent told
 }
 
 // RunMember is one teammate of a run.
@@ -141,6 +142,7 @@ type RunReport struct {
 	Members  []RunMember     `json:"members"`
 	Items    []AgentTeamItem `json:"items"`
 	Tasks    []RunTask       `json:"tasks"`
+	Usage    *Usage          `json:"usage,omitempty"` // what its tasks have cost together
 }
 
 // RunRecord is what a process that carries a team out itself leaves of it, for the
@@ -177,6 +179,7 @@ type RunRecordTask struct {
 	BlockedBy   []string `json:"blockedBy,omitempty"`
 	StartedAt   int64    `json:"startedAt,omitempty"`
 	CompletedAt int64    `json:"completedAt,omitempty"`
+	Usage       *Usage   `json:"usage,omitempty"`
 }
 
 // TeamRunEvent is what teamRun:event tells: what happened, and the whole of what it

@@ -4,6 +4,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -213,6 +214,15 @@ type Usage struct {
 // Plus is the sum of both.
 func (u Usage) Plus(v Usage) Usage {
 	return Usage{u.InputTokens + v.InputTokens, u.OutputTokens + v.OutputTokens, u.CostUSD + v.CostUSD}
+}
+
+// And is the sum of what both tell, nil if neither tells.
+func (u *Usage) And(v *Usage) *Usage {
+	if u == nil || v == nil {
+		return cmp.Or(u, v)
+	}
+	sum := u.Plus(*v)
+	return &sum
 }
 
 // String is how it is shown: 1200 tokens in, 340 out, $0.02.

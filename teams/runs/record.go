@@ -180,7 +180,7 @@ func (c *change) recordWork(r api.AgentTeamRun, rec api.RunRecord) error {
 		var task, owner string
 		if k.StartedAt > 0 || k.CompletedAt > 0 {
 			task = recordID(rec.ID, "task", k.ID)
-			if _, err := c.exec(`INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, task, r.RootTaskID, k.Title, null(k.Owner), k.Status, null(clipText(k.Result)), max(k.Attempts, 1), or(k.StartedAt, k.CompletedAt), nullMoment(k.CompletedAt), ids[k.ID]); err != nil {
+			if _, err := c.exec(`INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, task, r.RootTaskID, k.Title, null(k.Owner), k.Status, null(clipText(k.Result)), max(k.Attempts, 1), or(k.StartedAt, k.CompletedAt), nullMoment(k.CompletedAt), ids[k.ID], usageText(k.Usage)); err != nil {
 				return err
 			}
 		}

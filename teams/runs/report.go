@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -30,15 +31,38 @@ func (s *Store) Report(ctx context.Context, id string) (out api.RunReport, err e
 		return m, err
 	}, `SELECT name, agent_role_id, started_at, coalesce(ended_at, 0) FROM run_members WHERE run_id = ? ORDER BY started_at, name`, id)
 	addWork(out.Members, out.Tasks)
+	for _, t := range out.Tasks {
+		out.Usage = out.Usage.And(t.Usage)
+	}
 	return out, err
+}
+
+// Spent writes what the work on a task has cost.
+func (s *Store) Spent(ctx context.Context, taskID string, u api.Usage) error {
+	return s.change(ctx, "write what a task has cost", func(c *change) error {
+		_, err := c.exec(`UPDATE tasks SET usage = ? WHERE id = ?`, usageText(&u), taskID)
+		return err
+	})
+}
+
+// usageText is a usage as the table keeps it.
+func usageText(u *api.Usage) any {
+	data, err := json.Marshal(u)
+	if u == nil || err != nil {
+		return nil
+	}
+	return string(data)
 }
 
 // runTasks lists the child tasks of a run, in the order they were begun.
 func (s *Store) runTasks(ctx context.Context, root string) ([]api.RunTask, error) {
 	return all(ctx, s.db, func(scan func(...any) error) (t api.RunTask, err error) {
-		err = scan(&t.ID, &t.ItemID, &t.Assignee, &t.Status, &t.ResultSummary, &t.Attempts, &t.StartedAt, &t.CompletedAt)
+		var usage string
+		if err = scan(&t.ID, &t.ItemID, &t.Assignee, &t.Status, &t.ResultSummary, &t.Attempts, &t.StartedAt, &t.CompletedAt, &usage); err == nil {
+			err = json.Unmarshal([]byte(usage), &t.Usage)
+		}
 		return t, err
-	}, `SELECT t.id, coalesce(t.item_id, ''), coalesce(t.assignee, ''), t.status, coalesce(t.result_summary, ''), t.attempts, t.started_at, coalesce(t.completed_at, 0)
+	}, `SELECT t.id, coalesce(t.item_id, ''), coalesce(t.assignee, ''), t.status, coalesce(t.result_summary, ''), t.attempts, t.started_at, coalesce(t.completed_at, 0), coalesce(t.usage, 'null')
 		FROM tasks t WHERE t.parent_task_id = ? ORDER BY t.started_at, t.id`, root)
 }
 

@@ -14,7 +14,7 @@ const (
 // Component is the part of the database that is kept here. Moments are
 // milliseconds since 1970.
 func Component() db.Component {
-	return db.Component{Name: "runs", Steps: []string{ground + contract + beside, commands, hooks, history, definitions}}
+	return db.Component{Name: "runs", Steps: []string{ground + contract + beside, commands, hooks, history, definitions, costs}}
 }
 
 // ground is what the contract's tables refer to.
@@ -161,4 +161,9 @@ CREATE TABLE team_definitions (
   team_id TEXT PRIMARY KEY REFERENCES agent_teams(id) ON DELETE CASCADE,
   definition TEXT NOT NULL
 ) WITHOUT ROWID;
+`
+
+// costs is what the work on a task has cost, api.Usage in JSON, where the agent told.
+const costs = `
+ALTER TABLE tasks ADD COLUMN usage TEXT;
 `

@@ -101,7 +101,7 @@ func (r *recorder) see(snap teams.Snapshot) {
 		r.rec.Members = append(r.rec.Members, api.RunRecordMember{Name: m.Name, Profile: m.Profile, StartedAt: ms(m.StartedAt)})
 	}
 	for _, t := range snap.Tasks {
-		k := api.RunRecordTask{ID: t.ID, Title: t.Subject, Description: t.Description, Owner: owner(t), Status: itemStatuses[t.Status], Result: t.Result, BlockedBy: t.BlockedBy}
+		k := api.RunRecordTask{ID: t.ID, Title: t.Subject, Description: t.Description, Owner: owner(t), Status: itemStatuses[t.Status], Result: t.Result, BlockedBy: t.BlockedBy, Usage: t.Usage}
 		if t.Failure != "" {
 			k.Result = t.Failure
 		}

@@ -47,6 +47,7 @@ type shownReport struct {
 	Members  []shownRunMember `json:"members"`
 	Items    []shownItem      `json:"items"`
 	Tasks    []shownRunTask   `json:"tasks"`
+	Usage    *api.Usage       `json:"usage,omitempty"`
 }
 
 // moment is a moment of the API, nil if it is not known.
@@ -67,7 +68,7 @@ func itemShown(it api.AgentTeamItem) shownItem {
 
 func reportShown(r api.RunReport) shownReport {
 	return shownReport{
-		Run: runShown(r.Run), Team: shownDefinition{r.Team, moment(r.Team.CreatedAt), moment(r.Team.UpdatedAt)}, LiveTeam: r.LiveTeam,
+		Usage: r.Usage, Run: runShown(r.Run), Team: shownDefinition{r.Team, moment(r.Team.CreatedAt), moment(r.Team.UpdatedAt)}, LiveTeam: r.LiveTeam,
 		Members: allShown(r.Members, func(m api.RunMember) shownRunMember {
 			return shownRunMember{m, moment(m.StartedAt), moment(m.EndedAt)}
 		}),

@@ -65,7 +65,8 @@ func TestMomentsOfRuns(t *testing.T) {
 		LiveTeam: "t-r",
 		Members:  []api.RunMember{{Name: "a", StartedAt: at + 5, EndedAt: at + 6, BusyMs: 7}, {Name: "b", StartedAt: at}},
 		Items:    []api.AgentTeamItem{{ID: "i", CreatedAt: at + 8, UpdatedAt: at + 9, BlockedBy: []string{"j"}, SortOrder: 1024}},
-		Tasks:    []api.RunTask{{ID: "k", StartedAt: at + 10, CompletedAt: at + 11}, {ID: "l"}},
+		Tasks:    []api.RunTask{{ID: "k", StartedAt: at + 10, CompletedAt: at + 11, Usage: &api.Usage{OutputTokens: 1}}, {ID: "l"}},
+		Usage:    &api.Usage{OutputTokens: 1},
 	}
 	if diff := cmp.Diff(decoded(t, report), asTheAPI(t, decoded(t, reportShown(report)))); diff != "" {
 		t.Errorf("(-API +answer):\n%s", diff)

@@ -88,7 +88,7 @@ func (a *app) showRun(w io.Writer, r api.RunReport) {
 	fmt.Fprintf(w, "run %s of team %s: %s\n", r.Run.ID, oneLine(r.Team.Name), paint(r.Run.Status, statusColor(r.Run.Status), colors))
 	for _, row := range []struct{ name, value string }{
 		{"started", clock(r.Run.StartedAt)}, {"took", took(r.Run.StartedAt, r.Run.CompletedAt)}, {"summary", r.Run.Summary},
-		{"error", r.Run.Error}, {"live team", r.LiveTeam},
+		{"error", r.Run.Error}, {"live team", r.LiveTeam}, {"usage", usageShown(r.Usage)},
 	} {
 		if row.value != "" && (row.name != "error" || row.value != r.Run.Summary) {
 			fmt.Fprintf(w, "  %-10s %s\n", row.name, oneLine(row.value))
@@ -107,6 +107,14 @@ func (a *app) showRun(w io.Writer, r api.RunReport) {
 		}
 		t.write(w, width(a.out.w), colors)
 	}
+}
+
+// usageShown is what work has cost, "" where nobody has told.
+func usageShown(u *api.Usage) string {
+	if u == nil {
+		return ""
+	}
+	return u.String()
 }
 
 // itemTable is a checklist. tasks, if any, tell how long its items took.

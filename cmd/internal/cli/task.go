@@ -221,9 +221,7 @@ func showTask(w io.Writer, t api.Task) {
 		}
 	}
 	row("failure", t.Failure)
-	if t.Usage != nil {
-		row("usage", t.Usage.String())
-	}
+	row("usage", usageShown(t.Usage))
 	for _, text := range []struct{ name, value string }{{"description", t.Description}, {"result", t.Result}} {
 		if text.value != "" {
 			fmt.Fprintf(w, "\n%s:\n%s\n", text.name, strings.TrimRight(printable(text.value), "\n"))

@@ -50,6 +50,11 @@ func (c *runController) settle(ctx context.Context, r api.AgentTeamRun, open []r
 			active = append(active, f)
 			continue
 		}
+		if task != nil && task.Usage != nil {
+			if err := c.s.store.Spent(ctx, f.TaskID, *task.Usage); err != nil {
+				return nil, err
+			}
+		}
 		if err := c.s.store.Complete(ctx, r.ID, f.TaskID, status, result); err != nil {
 			return nil, err
 		}

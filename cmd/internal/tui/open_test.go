@@ -48,6 +48,25 @@ func TestXD07_RequestsAreShownFirstAndAnswered(t *testing.T) {
 	}
 }
 
+// What the tasks have cost stands above them, once an agent has told.
+func TestTheTasksShowTheirUsage(t *testing.T) {
+	m := newModel("alpha")
+	p := sample()
+	m.update(p)
+	presses(m, "ctrl+t")
+	if got := ansi.Strip(m.draw()); strings.Contains(got, "tokens") {
+		t.Errorf("nobody has told\n%s", got)
+	}
+	for i := range p.Tasks {
+		p.Tasks[i].Usage = &api.Usage{InputTokens: 100, OutputTokens: 20, CostUSD: 0.25}
+	}
+	m.update(p)
+	want := api.Usage{InputTokens: 100 * int64(len(p.Tasks)), OutputTokens: 20 * int64(len(p.Tasks)), CostUSD: 0.25 * float64(len(p.Tasks))}
+	if got := ansi.Strip(m.draw()); len(p.Tasks) < 2 || !strings.Contains(got, "Tasks  "+want.String()) {
+		t.Errorf("want %s\n%s", want, got)
+	}
+}
+
 // A task and a message are opened, and acted on.
 func TestXD07_TasksAndMessagesAreOpened(t *testing.T) {
 	for _, tc := range []struct {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // Sizes, in cells.
@@ -71,11 +73,22 @@ func (m *model) main(w, rows int) []string {
 	if head == "" {
 		return m.drawPane(w, rows)
 	}
+	if used := m.usage(); m.panel == tasksView && used != nil {
+		head += "  " + used.String()
+	}
 	lines := m.listed(w)
 	if !m.opened && m.items() > 0 {
 		lines[m.at] = reverse(fit(ansi.Strip(lines[m.at]), w))
 	}
 	return append([]string{bold(fit(" "+head, w))}, page(lines, w, rows-1, m.scroll)...)
+}
+
+// usage is what the tasks have cost together, nil if no agent has told.
+func (m *model) usage() (sum *api.Usage) {
+	for _, t := range m.tasks {
+		sum = sum.And(t.Usage)
+	}
+	return sum
 }
 
 // listed are the lines of the panel that was chosen, none of the pane's.

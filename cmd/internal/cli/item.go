@@ -166,11 +166,11 @@ func runItemList(ctx context.Context, a *app, o itemOptions) error {
 	if err != nil {
 		return err
 	}
-	list, err := rpc.Do[[]api.AgentTeamItem](ctx, c, "teamItem:list", api.ItemsParams{TeamRunID: r.ID})
+	report, err := rpc.Do[api.RunReport](ctx, c, "teamRun:report", api.IDParams{ID: r.ID})
 	if err != nil {
 		return err
 	}
-	return a.answer(allShown(list, itemShown), func(w io.Writer) { itemTable(list, nil).write(w, width(a.out.w), a.colors(a.out.w)) })
+	return a.answer(allShown(report.Items, itemShown), func(w io.Writer) { itemTable(report.Items, report.Tasks).write(w, width(a.out.w), a.colors(a.out.w)) })
 }
 
 func itemUpdateCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
@@ -222,6 +222,9 @@ func runItemUpdate(ctx context.Context, a *app, o itemOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := a.ownItem(ctx, c, it); err != nil {
+		return err
+	}
 	p.ID = it.ID
 	if p.OwnerAgentRoleID != nil {
 		owner, err := roleNamed(ctx, c, api.AgentTeamRun{TeamID: teamOf(ctx, c, it)}, o.Owner)
@@ -231,6 +234,27 @@ func runItemUpdate(ctx context.Context, a *app, o itemOptions) error {
 		p.OwnerAgentRoleID = &owner
 	}
 	return a.item(rpc.Do[api.AgentTeamItem](ctx, c, "teamItem:update", p))
+}
+
+// ownItem refuses a teammate an item that it does not work on: those are the lead's.
+func (a *app) ownItem(ctx context.Context, c *rpc.Client, it api.AgentTeamItem) error {
+	s, err := a.set(nil)
+	if err != nil {
+		return err
+	}
+	who, err := a.caller(s)
+	if err != nil || !who.Teammate {
+		return err
+	}
+	report, err := rpc.Do[api.RunReport](ctx, c, "teamRun:report", api.IDParams{ID: it.TeamRunID})
+	if err != nil {
+		return err
+	}
+	mine := func(t api.RunTask) bool { return t.ID == it.SourceTaskID && store.SameName(t.Assignee, who.Name) }
+	if s.Team.V == report.LiveTeam && slices.ContainsFunc(report.Tasks, mine) {
+		return nil
+	}
+	return fault.New(fault.NotLead, "teammate %s cannot change %q: it is not its own item", who.Name, oneLine(it.Title)).WithHint("ask the lead: leadlight send team-lead TEXT")
 }
 
 // teamOf is the id of the team of an item's run; "" if the run is gone, which the
@@ -259,6 +283,9 @@ func itemMoveCommand(a *app, run func(context.Context, *app, itemOptions) error)
 func runItemMove(ctx context.Context, a *app, o itemOptions) error {
 	if (o.Before == "") == (o.After == "") && !o.Given("parent") {
 		return usage("leadlight run item mv takes --before ID, --after ID or --parent ID")
+	}
+	if err := a.leadOnly("move an item"); err != nil {
+		return err
 	}
 	c, err := a.daemon(ctx)
 	if err != nil {
@@ -290,6 +317,9 @@ func itemRemoveCommand(a *app, run func(context.Context, *app, itemOptions) erro
 }
 
 func runItemRemove(ctx context.Context, a *app, o itemOptions) error {
+	if err := a.leadOnly("delete an item"); err != nil {
+		return err
+	}
 	c, err := a.daemon(ctx)
 	if err != nil {
 		return err

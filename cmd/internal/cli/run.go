@@ -24,7 +24,7 @@ func runCommand(a *app) *cobra.Command {
 		runStepCommand(a, "pause", "Let no new item begin", "Let no new item of a run begin. Those under way go on to their end.", runRunStep),
 		runStepCommand(a, "resume", "Let a paused run go on", "Let a paused run go on.", runRunStep),
 		runStepCommand(a, "cancel", "End a run and its teammates", "End a run: its teammates are shut down, and what was under way has failed.", runRunStep),
-		itemCommand(a))
+		itemCommand(a), runTeamCommand(a))
 }
 
 // leadOnly refuses a teammate what is the lead's.
@@ -70,6 +70,7 @@ func runRunCreate(ctx context.Context, a *app, o runCreateOptions) error {
 			return err
 		}
 		begin = plan.begin
+		a.sayNotTaken(plan)
 	}
 	if err := a.leadOnly("begin a run"); err != nil {
 		return err

@@ -19,6 +19,14 @@ import (
 type runPlan struct {
 	definition api.TeamDefinition
 	run        api.RunCreateParams
+	notTaken   []string // keys of the file that count for up only
+}
+
+// sayNotTaken says which keys of a team file a run does not take.
+func (a *app) sayNotTaken(p runPlan) {
+	if len(p.notTaken) > 0 {
+		a.warn([]string{"a run does not take, and up does: " + strings.Join(p.notTaken, ", ")})
+	}
 }
 
 func looksLikeFile(s string) bool {
@@ -37,7 +45,7 @@ func (a *app) readRun(path string) (runPlan, error) {
 	}
 	plan := file.Plan
 	s.Complete(&plan)
-	p := runPlan{run: api.RunCreateParams{Cwd: plan.Team.Cwd}}
+	p := runPlan{run: api.RunCreateParams{Cwd: plan.Team.Cwd}, notTaken: file.NotForRuns()}
 	p.definition.Name, p.definition.Description = plan.Team.Name, plan.Team.Description
 	if s.MaxParallel.Origin.Layer == config.FromTeam {
 		p.definition.MaxParallelAgents = &s.MaxParallel.V

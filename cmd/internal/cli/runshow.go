@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -117,22 +119,33 @@ func usageShown(u *api.Usage) string {
 	return u.String()
 }
 
-// itemTable is a checklist. tasks, if any, tell how long its items took.
+func shortAll(ids []string) string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = short(id)
+	}
+	return strings.Join(out, ", ")
+}
+
+// itemTable is a checklist. tasks tell who worked on its items, and how long.
 func itemTable(items []api.AgentTeamItem, tasks []api.RunTask) *table {
-	t := &table{head: []string{"ITEM", "TITLE", "OWNER", "STATUS", "TOOK", "RESULT"}, less: []string{"TOOK", "OWNER"}}
+	t := &table{head: []string{"ITEM", "TITLE", "PART OF", "BLOCKED BY", "OWNER", "STATUS", "TOOK", "RESULT"}, less: []string{"TOOK", "PART OF", "BLOCKED BY", "OWNER"}}
 	of := map[string]api.RunTask{}
 	for _, k := range tasks {
 		of[k.ID] = k
 	}
 	for _, it := range items {
-		title, time := it.Title, ""
+		title, time, owner := it.Title, "", it.OwnerAgentRoleID
 		if it.ParentItemID != "" {
 			title = "  " + title
 		}
 		if k, ok := of[it.SourceTaskID]; ok {
 			time = took(k.StartedAt, k.CompletedAt)
+			if k.Assignee != path.Base(owner) { // one of several of the role
+				owner += " (" + k.Assignee + ")"
+			}
 		}
-		t.add(plain("%s", short(it.ID)), plain("%s", title), plain("%s", it.OwnerAgentRoleID), cell{it.Status, statusColor(it.Status)}, plain("%s", time), plain("%s", lastLine(it.ResultSummary)))
+		t.add(plain("%s", short(it.ID)), plain("%s", title), plain("%s", short(it.ParentItemID)), plain("%s", shortAll(it.BlockedBy)), plain("%s", owner), cell{it.Status, statusColor(it.Status)}, plain("%s", time), plain("%s", lastLine(it.ResultSummary)))
 	}
 	return t
 }

@@ -197,6 +197,7 @@ func jsonAnswers() []struct {
 		{"run show, run create --wait", false, shownReport{}},
 		{"  members, each", false, shownRunMember{}},
 		{"  tasks, each", false, shownRunTask{}},
+		{"run team ls", true, definedTeam{}}, {"run team rm", false, removedDefinition{}},
 		{"run item ls", true, shownItem{}},
 		{"run item add, update, mv", false, shownItem{}},
 		{"send", false, api.Sent{}},

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/spf13/cobra"
+)
+
+func runTeamCommand(a *app) *cobra.Command {
+	return group("team", "The teams that are defined for runs",
+		"The teams that are defined for runs, by a team file or by a program, and the roles of their members.",
+		runTeamListCommand(a, runRunTeamList), runTeamRemoveCommand(a, runRunTeamRemove))
+}
+
+// definedTeam is one line of run team ls.
+type definedTeam struct {
+	shownDefinition
+	Roles []string `json:"roles"`
+	Runs  int      `json:"runs"`
+}
+
+// removedDefinition is the answer of run team rm.
+type removedDefinition struct {
+	Name    string `json:"name"`
+	Outcome string `json:"outcome"` // removed, or retired
+}
+
+func runTeamListCommand(a *app, run func(context.Context, *app, bool) error) *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use: "ls", Short: "List the defined teams", Long: "List the teams that are defined for runs, with the roles of their members; without --all not those\n" +
+			"that are retired.",
+		Example: "  leadlight run team ls --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, all) },
+	}
+	c.Flags().BoolVar(&all, "all", false, "also those that are retired")
+	return c
+}
+
+func runRunTeamList(ctx context.Context, a *app, all bool) error {
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", nil)
+	if err != nil {
+		return err
+	}
+	out := []definedTeam{}
+	for _, t := range list {
+		if !t.IsActive && !all {
+			continue
+		}
+		d := definedTeam{shownDefinition: shownDefinition{t, moment(t.CreatedAt), moment(t.UpdatedAt)}, Roles: []string{}}
+		members, err := rpc.Do[[]api.AgentTeamMember](ctx, c, "teamMember:list", api.TeamIDParams{TeamID: t.ID})
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			d.Roles = append(d.Roles, m.AgentRoleID)
+		}
+		runs, err := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", api.RunsParams{TeamID: t.ID, Limit: 1 << 20})
+		if err != nil {
+			return err
+		}
+		d.Runs = len(runs)
+		out = append(out, d)
+	}
+	return a.answer(out, func(w io.Writer) {
+		t := &table{head: []string{"TEAM", "ROLES", "AT A TIME", "RUNS", "DESCRIPTION"}, less: []string{"AT A TIME"}}
+		for _, d := range out {
+			name := d.Name
+			if !d.IsActive {
+				name += " (retired)"
+			}
+			t.add(plain("%s", name), plain("%s", strings.Join(d.Roles, ", ")), plain("%d", d.MaxParallelAgents), plain("%d", d.Runs), plain("%s", oneLine(d.Description)))
+		}
+		t.write(w, width(a.out.w), a.colors(a.out.w))
+	})
+}
+
+func runTeamRemoveCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: "rm TEAM | ROLE", Short: "Remove a defined team, or a role",
+		Long: "Remove a team that is defined for runs, with its roles, or one role. A team that has had runs is\n" +
+			"retired instead, since they are its history; run create with its team file brings it back.",
+		Example: "  leadlight run team rm review\n  leadlight run team rm review/vet", Args: takes(1, 1), ValidArgsFunction: noFiles,
+		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args[0]) },
+	}
+}
+
+func runRunTeamRemove(ctx context.Context, a *app, name string) error {
+	if err := a.leadOnly("remove a defined team"); err != nil {
+		return err
+	}
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", nil)
+	if err != nil {
+		return err
+	}
+	for _, t := range list {
+		switch {
+		case t.Name == name:
+			return a.removeDefined(ctx, c, t)
+		case path.Dir(name) == t.Name:
+			return a.removeRole(ctx, c, t, name)
+		}
+	}
+	return a.removeRole(ctx, c, api.AgentTeam{}, name)
+}
+
+// removeDefined removes a team, or retires it.
+func (a *app) removeDefined(ctx context.Context, c *rpc.Client, t api.AgentTeam) error {
+	runs, err := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", api.RunsParams{TeamID: t.ID, Limit: 1 << 20})
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if !r.Final() && !r.Recorded {
+			return fault.New(fault.Rejected, "run %s of team %s goes on", short(r.ID), t.Name).WithHint("leadlight run cancel %s ends it", short(r.ID))
+		}
+	}
+	if len(runs) > 0 {
+		off := false
+		if _, err := rpc.Do[api.AgentTeam](ctx, c, "team:update", api.AgentTeamChange{ID: t.ID, IsActive: &off}); err != nil {
+			return err
+		}
+		return a.removed(removedDefinition{t.Name, "retired"}, "team %s is retired; its %d runs stay", t.Name, len(runs))
+	}
+	if err := c.Call(ctx, "team:delete", api.IDParams{ID: t.ID}, nil); err != nil {
+		return err
+	}
+	return a.removed(removedDefinition{t.Name, "removed"}, "team %s is removed", t.Name)
+}
+
+// removeRole removes a role, and its member of a team. One that has worked in runs is a
+// member no more, and stays in their history.
+func (a *app) removeRole(ctx context.Context, c *rpc.Client, t api.AgentTeam, role string) error {
+	was := false
+	if t.ID != "" {
+		members, err := rpc.Do[[]api.AgentTeamMember](ctx, c, "teamMember:list", api.TeamIDParams{TeamID: t.ID})
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			if m.AgentRoleID != role {
+				continue
+			}
+			if err := c.Call(ctx, "teamMember:remove", api.IDParams{ID: m.ID}, nil); err != nil {
+				return err
+			}
+			was = true
+		}
+	}
+	err := c.Call(ctx, "agentRole:delete", api.IDParams{ID: role}, nil)
+	if was && fault.CodeOf(err) == fault.Rejected {
+		return a.removed(removedDefinition{role, "retired"}, "role %s is no member any more; its runs stay", role)
+	}
+	if err != nil {
+		return err
+	}
+	return a.removed(removedDefinition{role, "removed"}, "role %s is removed", role)
+}
+
+// removed answers with what was removed.
+func (a *app) removed(what removedDefinition, format string, args ...any) error {
+	return a.answer(what, func(io.Writer) { a.say(format, args...) })
+}

@@ -8,8 +8,8 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// BenchmarkTeam reads a roster of a hundred members, and changes one of them.
-func BenchmarkTeam(b *testing.B) {
+// BenchmarkRoster reads a roster of a hundred members, and changes one of them.
+func BenchmarkRoster(b *testing.B) {
 	t := store.Team{Name: "many"}
 	now := time.Now()
 	for i := range 100 {

@@ -118,6 +118,9 @@ type Layout struct {
 	Window string
 	Kind   LayoutKind
 	Main   string // main-vertical: size of the main pane, such as "40%"
+	// Order are panes of the window that are to stand in this order, in the places that they
+	// have; a terminal that cannot move panes leaves them.
+	Order []ID
 }
 
 // LayoutKind names an arrangement.

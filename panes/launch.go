@@ -38,8 +38,9 @@ type Launched struct {
 }
 
 // Launch opens panes and starts hosts in them, all at once, and waits until each
-// answers. Whatever fails is undone: its pane is closed, its records are removed.
-func (m *Manager) Launch(ctx context.Context, layout Layout, launches []Launch) []Launched {
+// answers. Whatever fails is undone: its pane is closed, its records are removed. order are
+// the team's agents in the order in which their panes are to stand.
+func (m *Manager) Launch(ctx context.Context, layout Layout, order []string, launches []Launch) []Launched {
 	out := make([]Launched, len(launches))
 	choice, err := m.where(ctx, launches[0].Record)
 	if err == nil {
@@ -57,7 +58,7 @@ func (m *Manager) Launch(ctx context.Context, layout Layout, launches []Launch) 
 			out[i].Err = m.prepare(ctx, &launches[i])
 		})
 	}()
-	m.open(ctx, choice, layout, launches, out, prepared)
+	m.open(ctx, choice, layout, order, launches, out, prepared)
 	each(len(launches), func(i int) {
 		if errors.Is(out[i].Err, fault.SpawnFailed) { // the pane went before it was marked: its host knows more
 			if done, ended := m.earlyEnd(ctx, launches[i]); done {
@@ -142,7 +143,7 @@ func (m *Manager) writeSecret(path string, data []byte) error {
 
 // open places and opens the panes under the terminal's lock, those that are
 // prepared by then.
-func (m *Manager) open(ctx context.Context, c Choice, layout Layout, launches []Launch, out []Launched, prepared <-chan struct{}) {
+func (m *Manager) open(ctx context.Context, c Choice, layout Layout, order []string, launches []Launch, out []Launched, prepared <-chan struct{}) {
 	team := launches[0].Record.Team
 	release, err := m.lockTerminal(ctx, c)
 	if err != nil {
@@ -184,6 +185,9 @@ func (m *Manager) open(ctx context.Context, c Choice, layout Layout, launches []
 			a.Window = results[a.Opens].Pane.Window
 		}
 		if a.Window != "" {
+			if len(view.Ours) > 0 { // else they were opened in this order
+				a.Order = inOrder(order, view.Ours, out, launches)
+			}
 			layouts = append(layouts, a.Layout)
 		}
 	}

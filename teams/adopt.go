@@ -125,7 +125,9 @@ func (s *Service) startMissing(ctx context.Context, p Plan, progress func(string
 	}
 	var errs []error
 	var anew []SpawnSpec
+	after := store.Lead
 	for _, spec := range p.Members {
+		spec.After, after = after, spec.Name
 		switch state[spec.Name] {
 		case api.StateActive:
 		case api.StateLost:

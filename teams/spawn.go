@@ -3,6 +3,7 @@ package teams
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type SpawnSpec struct {
 	Placement backend.Place
 	Layout    panes.Layout
 	Ready     time.Duration
+	After     string // behind which member it stands in the roster; "": behind all
 
 	again    *panes.LaunchRecord // a restart: as recorded; the mail stays, the prompt is not sent again
 	replaced *store.Replaced     // how often in a row nobody has asked for the restart
@@ -91,10 +93,10 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 	}
 	if err == nil {
 		defer s.lockPending(ctx, t, news)()
-		s.register(ctx, t, news)
+		order := s.register(ctx, t, news)
 		s.addWorktrees(ctx, t, news)
 		s.sendPrompt(ctx, t, news)
-		s.launch(ctx, t, news)
+		s.launch(ctx, t, order, news)
 	}
 	out := make([]Spawned, len(news))
 	for i, n := range news {
@@ -110,17 +112,18 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 
 // register writes the pending members into the roster: the intent before the act. It
 // reads the roster again: who was waited for has changed it. No team is deleted meanwhile.
-func (s *Service) register(ctx context.Context, t store.Team, news []pendingMember) {
+// It returns the order in which the members stand there.
+func (s *Service) register(ctx context.Context, t store.Team, news []pendingMember) (order []string) {
 	t, err := s.get(ctx, t.Name)
 	if err != nil {
 		failPending(news, err)
-		return
+		return nil
 	}
 	gone := s.whoRuns(ctx, t)
 	release, err := s.panes.Guard(ctx, t.Name, "start teammates")
 	if err != nil {
 		failPending(news, err)
-		return
+		return nil
 	}
 	defer release()
 	s.settle(ctx, t, news, func(now *store.Team) error {
@@ -131,11 +134,16 @@ func (s *Service) register(ctx context.Context, t store.Team, news []pendingMemb
 			}
 			n.err = s.join(now, n, gone)
 		}
+		order = nil // the change may run more than once
+		for _, m := range now.Members {
+			order = append(order, m.Name)
+		}
 		return nil
 	})
 	for i := range news {
 		news[i].joined = news[i].err == nil
 	}
+	return order
 }
 
 // settle updates the roster; if that fails, so do all pending members.
@@ -234,7 +242,11 @@ func (s *Service) join(t *store.Team, n *pendingMember, seen presence) error {
 		*old = entry
 		return nil
 	}
-	t.Members = append(t.Members, entry)
+	at := 1 + slices.IndexFunc(t.Members, func(m store.Member) bool { return m.Name == n.spec.After })
+	if n.spec.After == "" || at == 0 {
+		at = len(t.Members)
+	}
+	t.Members = slices.Insert(t.Members, at, entry)
 	return nil
 }
 

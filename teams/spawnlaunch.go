@@ -48,7 +48,7 @@ func byName(news []pendingMember) []int {
 }
 
 // launch opens the panes and writes what came of it.
-func (s *Service) launch(ctx context.Context, t store.Team, news []pendingMember) {
+func (s *Service) launch(ctx context.Context, t store.Team, order []string, news []pendingMember) {
 	var launches []panes.Launch
 	var index []int
 	for i, n := range news {
@@ -62,7 +62,7 @@ func (s *Service) launch(ctx context.Context, t store.Team, news []pendingMember
 		return
 	}
 	s.clearOld(ctx, t, news)
-	results := s.launchAll(ctx, news, index, launches)
+	results := s.launchAll(ctx, news, order, index, launches)
 	for k, i := range index {
 		news[i].err = results[k].Err
 	}
@@ -121,7 +121,7 @@ func (s *Service) clearOld(ctx context.Context, t store.Team, news []pendingMemb
 }
 
 // launchAll launches those of the same placement together.
-func (s *Service) launchAll(ctx context.Context, news []pendingMember, index []int, launches []panes.Launch) []panes.Launched {
+func (s *Service) launchAll(ctx context.Context, news []pendingMember, order []string, index []int, launches []panes.Launch) []panes.Launched {
 	out := make([]panes.Launched, len(launches))
 	done := make([]bool, len(launches))
 	for k := range launches {
@@ -137,7 +137,7 @@ func (s *Service) launchAll(ctx context.Context, news []pendingMember, index []i
 				group, at = append(group, launches[j]), append(at, j)
 			}
 		}
-		for n, r := range s.panes.Launch(ctx, layout, group) {
+		for n, r := range s.panes.Launch(ctx, layout, order, group) {
 			out[at[n]], launches[at[n]] = r, group[n] // Launch fills the record in
 		}
 	}

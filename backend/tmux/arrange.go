@@ -12,9 +12,10 @@ import (
 // Arrange lays out windows, all with one command line. If that fails, each is tried alone.
 func (b *Backend) Arrange(ctx context.Context, layouts ...backend.Layout) error {
 	var groups [][]command
-	var errs []error
+	swaps, err := b.swaps(ctx, layouts)
+	errs := []error{err}
 	for _, l := range layouts {
-		group, err := arrangeCommands(l)
+		group, err := arrangeCommands(l, swaps[l.Window])
 		if errs = append(errs, err); len(group) > 0 {
 			groups = append(groups, group)
 		}
@@ -35,7 +36,7 @@ func (b *Backend) Arrange(ctx context.Context, layouts ...backend.Layout) error 
 
 // arrangeCommands lay out one window. The main pane gets its size afterwards: the window's
 // own main-pane-width is the person's.
-func arrangeCommands(l backend.Layout) ([]command, error) {
+func arrangeCommands(l backend.Layout, swaps []command) ([]command, error) {
 	if err := checkWindow(l.Window); err != nil {
 		return nil, err
 	}
@@ -47,14 +48,54 @@ func arrangeCommands(l backend.Layout) ([]command, error) {
 	case backend.None:
 		return nil, nil
 	case backend.Tiled, backend.Even:
-		return zoomKept(l.Window, arrange), nil
+		return zoomKept(l.Window, append(swaps, arrange)...), nil
 	case backend.MainVertical:
 		if l.Main == "" {
-			return zoomKept(l.Window, arrange), nil
+			return zoomKept(l.Window, append(swaps, arrange)...), nil
 		}
-		return zoomKept(l.Window, arrange, command{"resize-pane", "-t", l.Window + ".{top-left}", "-x", l.Main}), nil
+		return zoomKept(l.Window, append(swaps, arrange, command{"resize-pane", "-t", l.Window + ".{top-left}", "-x", l.Main})...), nil
 	}
 	return nil, fault.New(fault.InvalidArgument, "tmux has no arrangement %q", string(l.Kind))
+}
+
+// swaps returns, for each window, what brings its panes into the order that is asked for.
+// The terminal is only looked at if one is.
+func (b *Backend) swaps(ctx context.Context, layouts []backend.Layout) (map[string][]command, error) {
+	if !slices.ContainsFunc(layouts, func(l backend.Layout) bool { return len(l.Order) > 1 }) {
+		return nil, nil
+	}
+	out, err := b.run(ctx, listCommand())
+	if err != nil {
+		return nil, err
+	}
+	rows, err := b.parse(out)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]command{}
+	for _, l := range layouts {
+		var now []backend.ID
+		for _, r := range rows {
+			if r.Window == l.Window {
+				now = append(now, r.ID)
+			}
+		}
+		all[l.Window] = swapCommands(now, l.Order)
+	}
+	return all, nil
+}
+
+// swapCommands bring those panes of now that order names into that order. Focus stays.
+func swapCommands(now, order []backend.ID) (out []command) {
+	order = slices.DeleteFunc(slices.Clone(order), func(id backend.ID) bool { return !slices.Contains(now, id) })
+	now = slices.DeleteFunc(slices.Clone(now), func(id backend.ID) bool { return !slices.Contains(order, id) })
+	for i, id := range order {
+		if at := slices.Index(now, id); at != i {
+			out = append(out, command{"swap-pane", "-d", "-s", string(id), "-t", string(now[i])})
+			now[i], now[at] = now[at], now[i]
+		}
+	}
+	return out
 }
 
 // zoomKept changes a window and zooms the pane again that was zoomed before.

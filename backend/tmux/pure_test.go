@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"pgregory.net/rapid"
 )
 
 // table reads a tab separated file of testdata without its first line.
@@ -340,4 +342,23 @@ func TestIDsAndSizes(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestXD02_SwapsBringPanesIntoOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ids := []backend.ID{"%0", "%1", "%2", "%3", "%4", "%5"}
+		now := rapid.Permutation(ids).Draw(t, "now")
+		order := append(rapid.Permutation(ids[1:]).Draw(t, "order"), "%9") // %0 is the lead's, %9 is gone
+		lead := slices.Index(now, "%0")
+		for _, c := range swapCommands(now, order) {
+			a, b := slices.Index(now, backend.ID(c[3])), slices.Index(now, backend.ID(c[5]))
+			now[a], now[b] = now[b], now[a]
+		}
+		if slices.Index(now, "%0") != lead {
+			t.Errorf("the lead's pane has moved: %v", now)
+		}
+		if got := slices.Delete(slices.Clone(now), lead, lead+1); !slices.Equal(got, order[:5]) {
+			t.Errorf("the panes stand as %v, want %v", got, order[:5])
+		}
+	})
 }

@@ -105,6 +105,9 @@ type Member struct {
 	Cwd            string `json:"cwd,omitempty"`
 	Reason         string `json:"reason,omitempty"`
 	Worktree       string `json:"worktree,omitempty"`
+	Branch         string `json:"branch,omitempty"` // of the worktree (ps)
+	Added          *int   `json:"added,omitempty"`  // lines that it has changed there since it branched (ps)
+	Removed        *int   `json:"removed,omitempty"`
 	PermissionMode string `json:"permissionMode,omitempty"`
 	Machine        string `json:"machine,omitempty"` // where it runs, if its team is on an engine
 	Attach         string `json:"attach,omitempty"`  // how a person gets to see the pane

@@ -62,6 +62,7 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 		if !o.Watch {
 			a.warn(warnings)
 		}
+		countChanges(ctx, svc, team, members)
 		if a.json && !a.inside() {
 			a.reached(ctx, svc, team, members)
 		}
@@ -84,6 +85,21 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 		return err
 	}
 	return a.watch(ctx, show)
+}
+
+// countChanges adds what those with a worktree have changed in it, and on which branch.
+func countChanges(ctx context.Context, svc *teams.Service, team string, members []api.Member) {
+	var wg sync.WaitGroup
+	for i := range members {
+		if m := &members[i]; m.Worktree != "" {
+			wg.Go(func() {
+				if c, err := svc.Changed(ctx, team, m.Name); err == nil { // else diff says why
+					m.Branch, m.Added, m.Removed = c.Branch, &c.Added, &c.Removed
+				}
+			})
+		}
+	}
+	wg.Wait()
 }
 
 // reached adds how a person gets to see each pane, as spawn says it of one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/style"
@@ -189,6 +190,11 @@ func (a *app) memberTable(w io.Writer, members []api.Member) {
 func memberRows(members []api.Member) *table {
 	t := &table{head: []string{"NAME", "STATE", "KIND", "PROFILE", "TASK", "UNREAD", "PANE", "PID", "ACTIVE", "REASON"},
 		less: []string{"PROFILE", "KIND", "PID", "ACTIVE", "PANE", "UNREAD", "TASK"}}
+	branches := slices.ContainsFunc(members, func(m api.Member) bool { return m.Branch != "" })
+	if branches {
+		t.head = slices.Insert(t.head, len(t.head)-1, "BRANCH")
+		t.less = slices.Insert(t.less, 3, "BRANCH")
+	}
 	for _, m := range members {
 		state := m.State
 		switch {
@@ -214,8 +220,21 @@ func memberRows(members []api.Member) *table {
 		if pane == "in-process" {
 			pane = panes.Headless
 		}
-		t.add(cell{m.Name, m.Color}, cell{state, style.Member(m.State).Color}, plain("%s", m.Kind), plain("%s", m.Profile), plain("%s", m.Task),
-			cell{unread, "yellow"}, plain("%s", pane), plain("%s", pid), plain("%s", since(m.LastActivityAt)), plain("%s", m.Reason))
+		cells := []cell{{m.Name, m.Color}, {state, style.Member(m.State).Color}, plain("%s", m.Kind), plain("%s", m.Profile), plain("%s", m.Task),
+			{unread, "yellow"}, plain("%s", pane), plain("%s", pid), plain("%s", since(m.LastActivityAt))}
+		if branches {
+			cells = append(cells, plain("%s", branchOf(m)))
+		}
+		t.add(append(cells, plain("%s", m.Reason))...)
 	}
 	return t
+}
+
+// branchOf is the branch of a worktree, and how many lines it has more and less than where
+// it branched.
+func branchOf(m api.Member) string {
+	if m.Added == nil || m.Removed == nil {
+		return m.Branch
+	}
+	return fmt.Sprintf("%s +%d −%d", m.Branch, *m.Added, *m.Removed)
 }

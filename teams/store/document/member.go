@@ -3,6 +3,7 @@ package document
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
@@ -94,10 +95,12 @@ func membersField() Field[draft] {
 }
 
 // mergeMembers writes members over the list the file has: in its order, with all
-// that is not ours; those that are gone are left out, new ones follow.
+// that is not ours; those that are gone are left out. A new one stands before the member that
+// it precedes, else behind all.
 func mergeMembers(list []json.RawMessage, members []store.Member, fields []Field[store.Member]) []json.RawMessage {
 	out := make([]json.RawMessage, 0, len(members))
 	written := make([]bool, len(members))
+	at := make([]int, len(members)) // where in out each one stands
 	for _, raw := range list {
 		was, o, ok := parseMember(raw, fields)
 		if !ok {
@@ -106,7 +109,7 @@ func mergeMembers(list []json.RawMessage, members []store.Member, fields []Field
 		}
 		for i := range members {
 			if !written[i] && members[i].Name == was.Name {
-				written[i] = true
+				written[i], at[i] = true, len(out)
 				now := members[i]
 				if was.AgentID == "" && derived(now.AgentID, now.Name) {
 					now.AgentID = "" // derived for addressing, not asked for
@@ -120,9 +123,19 @@ func mergeMembers(list []json.RawMessage, members []store.Member, fields []Field
 			}
 		}
 	}
-	for i := range members {
-		if !written[i] {
-			out = append(out, Compose(&members[i], fields).Raw())
+	for i := len(members) - 1; i >= 0; i-- {
+		if written[i] {
+			continue
+		}
+		at[i] = len(out)
+		for j := i + 1; j < len(members); j++ {
+			at[i] = min(at[i], at[j])
+		}
+		out = slices.Insert(out, at[i], Compose(&members[i], fields).Raw())
+		for j := range at {
+			if j != i && at[j] >= at[i] {
+				at[j]++
+			}
 		}
 	}
 	return out

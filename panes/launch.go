@@ -37,9 +37,8 @@ type Launched struct {
 	Err    error // nothing is left of it, if not nil
 }
 
-// Launch opens panes and starts hosts in them, all at once, and waits until each
-// answers. Whatever fails is undone: its pane is closed, its records are removed. order are
-// the team's agents in the order in which their panes are to stand.
+// Launch opens panes and starts hosts in them, all at once, and waits until each answers. What
+// fails is undone: its pane and its records go. order is that of the team's agents in a window.
 func (m *Manager) Launch(ctx context.Context, layout Layout, order []string, launches []Launch) []Launched {
 	out := make([]Launched, len(launches))
 	choice, err := m.where(ctx, launches[0].Record)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/signals"
 )
 
 // Held is a lock that we hold.
@@ -260,7 +261,7 @@ func sign(d *files.Dir, name, verb string, locked *flock.Flock) (bool, error) {
 
 func timeout(d *files.Dir, name string, waited time.Duration) error {
 	holder, hint := "another process", "see who has that file open"
-	if pid, verb, since, ok := LastHolder(d, name); ok {
+	if pid, verb, since, ok := LastHolder(d, name); ok && runs(pid) {
 		age := time.Since(since).Round(100 * time.Millisecond)
 		holder = fmt.Sprintf("process %d (%s), for %s,", pid, verb, age)
 		hint = fmt.Sprintf("look at process %d; it may be stopped or hang", pid)
@@ -271,10 +272,17 @@ func timeout(d *files.Dir, name string, waited time.Duration) error {
 // holder names the process that holds a lock.
 func holder(d *files.Dir, name string) string {
 	pid, verb, _, ok := LastHolder(d, name)
-	if !ok {
+	if !ok || !runs(pid) {
 		return "another process"
 	}
 	return fmt.Sprintf("process %d (%s)", pid, verb)
+}
+
+// runs tells whether a process is there: one that has signed a lock and is gone does not
+// hold it.
+func runs(pid int) bool {
+	_, err := signals.Identify(pid)
+	return !errors.Is(err, signals.ErrGone)
 }
 
 // LastHolder returns who has signed the lock last, for what, and when; it may have released

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
@@ -198,6 +200,32 @@ func TestLK06_TimeoutNamesTheHolder(t *testing.T) {
 	ok(t, in.Close())
 	ok(t, <-got) // neither those who gave up nor the dead hold it
 	ok(t, cmd.Wait())
+}
+
+// TestXS47_WhoIsGoneHoldsNothing: a lock is held, and the last one who signed it has ended,
+// as when the holder could not sign. The dead one is not named.
+func TestXS47_WhoIsGoneHoldsNothing(t *testing.T) {
+	d := open(t)
+	cmd, in, out := child(t, "hold", d.Path())
+	if !out.Scan() || out.Text() != "held" {
+		t.Fatalf("the holder says %q", out.Text())
+	}
+	ok(t, in.Close())
+	ok(t, cmd.Wait())
+	file := flock.New(d.Join("locks/x"))
+	if locked, err := file.TryLock(); !locked || err != nil {
+		t.Fatal(locked, err)
+	}
+	defer file.Unlock()
+	_, err := lock.Acquire(t.Context(), d, "locks/x", "try", 10*time.Millisecond)
+	if err == nil || strings.Contains(err.Error(), fmt.Sprint(cmd.Process.Pid)) || !strings.Contains(err.Error(), "another process holds") {
+		t.Errorf("%v names process %d, which has ended", err, cmd.Process.Pid)
+	}
+	told := ""
+	err = lock.AwaitFree(t.Context(), d, "locks/x", 10*time.Millisecond, func(holder string) { told = holder })
+	if fault.CodeOf(err) != fault.LockTimeout || told != "another process" {
+		t.Errorf("%q, %v", told, err)
+	}
 }
 
 func TestLockFileIsNoLink(t *testing.T) {

@@ -77,7 +77,7 @@ func (s *Service) checkProgram(n *pendingMember) error {
 	}
 	for _, program := range needed {
 		if program != "" && FindProgram(program, n.dir, variable(env, "PATH")) == "" {
-			return fault.New(fault.ProgramNotFound, "teammate %s: profile %s needs the program %q, which is not there", n.spec.Name, n.profile.Name, store.Shown(program)).
+			return fault.New(fault.ProgramNotFound, "profile %s needs the program %q, which is not there", n.profile.Name, store.Shown(program)).
 				WithHint("install it; or give another agent with --agent, or a command after --: leadlight spawn %s -- COMMAND (looked for in %s)",
 					n.spec.Name, orDefault(variable(env, "PATH"), n.dir))
 		}
@@ -113,7 +113,7 @@ func (s *Service) checkVariables(n *pendingMember) error {
 	env := s.panes.Environment("", "", "", n.variables())
 	for _, name := range n.profile.Needs {
 		if variable(env, name) == "" {
-			return fault.New(fault.InvalidArgument, "teammate %s: profile %s needs the variable %s, which is not set", n.spec.Name, n.profile.Name, store.Shown(name)).
+			return fault.New(fault.InvalidArgument, "profile %s needs the variable %s, which is not set", n.profile.Name, store.Shown(name)).
 				WithHint("set it, or give it with --env or --env-from")
 		}
 	}

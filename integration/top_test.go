@@ -103,6 +103,7 @@ func (r *rig) ensemble() {
 	r.must("task", "add", "Write it up", "--blocked-by", "1", "--owner", "bob")
 	r.headless("zoe", "sh", "-c", "sleep 0.7; exit 3")
 	r.eventually("zoe has failed", func() bool { return r.member("zoe").State == api.StateFailed })
+	r.eventually("the lead is told", func() bool { return strings.Contains(r.must("inbox", "team-lead"), "zoe is failed") })
 	r.must("send", "bob", "look at lex.go", "--summary", "lex.go first")
 	r.must("inbox", "team-lead", "--mark-read")
 }

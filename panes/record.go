@@ -103,6 +103,7 @@ type ExitRecord struct {
 	Code      string    `json:"code,omitempty"` // error code, when the agent could not be started
 	Tail      []string  `json:"tail,omitempty"` // its last lines
 	Leftovers []string  `json:"leftovers,omitempty"`
+	Untold    bool      `json:"untold,omitempty"` // whoever asked for the shutdown tells the lead
 	At        time.Time `json:"at"`
 }
 

@@ -297,15 +297,16 @@ func (r *stopping) judge(ctx context.Context, m *stoppingMember) {
 // about it.
 func (r *stopping) exit(ctx context.Context, m *stoppingMember) memberExit {
 	e := panes.ExitRecord{State: state.Stopped, Reason: orDefault(r.o.Reason, "stopped")}
+	e.Untold = m.out.Outcome == state.Terminated || m.out.Outcome == state.Killed // by us, together with its host
 	if rec, err := r.panes.Records().Host(ctx, r.t.Name, m.Name); err == nil && rec.Host == m.Leadlight.Host && rec.Ended != nil {
-		e.ExitCode, e.Signal = rec.Ended.ExitCode, rec.Ended.Signal
+		e.ExitCode, e.Signal, e.Untold = rec.Ended.ExitCode, rec.Ended.Signal, rec.Ended.Untold
 	}
 	return memberExit{m.Name, m.Leadlight.Host, e}
 }
 
 // tellLead tells the lead of one whose host has left that to this call.
 func (r *stopping) tellLead(ctx context.Context, m *stoppingMember, e memberExit) {
-	if m.out.Outcome != state.Terminated && m.out.Outcome != state.Killed || m.Leadlight.Foreign {
+	if !e.Untold || m.Leadlight.Foreign {
 		return
 	}
 	if err := r.Service.tellLead(ctx, r.t, m.Member, endText(m.Name, e.ExitRecord), m.Name+" is "+e.State); err != nil {

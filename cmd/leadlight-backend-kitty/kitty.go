@@ -140,6 +140,9 @@ func (b *Backend) Self(ctx context.Context) (self backend.Pane, window []backend
 		return backend.Pane{}, nil, false, nil
 	}
 	all, err := b.ListAll(ctx)
+	if notRunning(err) {
+		return backend.Pane{}, nil, false, nil // nobody runs in a kitty that has ended
+	}
 	if err != nil {
 		return backend.Pane{}, nil, false, err
 	}

@@ -308,13 +308,14 @@ func (m *teammate) end(ctx context.Context, e panes.ExitRecord) (int, error) {
 		e.State, e.Reason = api.StateLost, "its terminal has ended"
 	}
 	e.At = time.Now()
+	e.Untold = m.host != nil && m.host.Recorded() && e.State == api.StateStopped
 	m.record.Ended = &e
 	if m.record.Host == "" {
 		m.record.Host, m.record.Socket, m.record.StartedAt = m.launch.Host, m.launch.Socket, time.Now()
 		m.record.Process, _ = signals.Self()
 	}
 	errs := []error{m.o.Panes.Records().WriteHost(ctx, m.o.Team, m.o.Agent, m.record)}
-	if m.host == nil || !m.host.Recorded() || e.State != api.StateStopped {
+	if !e.Untold {
 		errs = append(errs, m.tellOthers(ctx, e))
 	}
 	if m.host != nil {

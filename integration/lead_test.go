@@ -55,6 +55,7 @@ func TestSH09_UX04_UX05_LeadIsKilled(t *testing.T) {
 		if m := leadOf(r, "led"); m.State != api.StateActive || strconv.Itoa(m.PID) != pid {
 			t.Errorf("the lead is %+v", m)
 		}
+		r.eventually("bob is told of his task", func() bool { return tree(t, r.path("base", "teams", "led"))["inboxes/bob.json"] != "" })
 		putMail(r, "led", "bob", "team-lead", "a report")
 		before := tree(t, r.path("base", "teams", "led"))
 		tasks := tree(t, r.path("base", "tasks", "led"))

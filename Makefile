@@ -93,7 +93,7 @@ dist: ## make a release in dist/: archives, packages, formula, SBOM, checksums
 
 ci: ## all that a change must pass; every test runs anew
 	@$(MAKE) --no-print-directory demo lint cross judged
-	@$(MAKE) --no-print-directory fuzz FUZZTIME=3s
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=2s
 
 # lint has vetted the tests already.
 judged: ## run all tests anew, and say how the acceptance cases stand

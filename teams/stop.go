@@ -41,6 +41,7 @@ type stopping struct {
 	o       StopOptions
 	stopper *panes.Stopper
 	members []*stoppingMember
+	damage  error // of the roster, which can then be neither believed nor written
 }
 
 // stoppingMember is one member on its way.
@@ -67,13 +68,22 @@ func (s *Service) Stop(ctx context.Context, team string, names []string, o StopO
 		return api.Endings{}, err
 	}
 	t, members, err := s.toStop(ctx, team, names, o)
+	var damage error
+	switch fault.CodeOf(err) {
+	case fault.CorruptFile, fault.PermissionDenied:
+		damage = err
+		t = store.Team{Name: team, Ours: store.Ours{Schema: store.Schema}}
+		members, err = s.withoutRoster(ctx, team, names, err)
+	case fault.MemberNotFound: // the roster was emptied, and a host may run all the same
+		members, err = s.withoutRoster(ctx, team, names, err)
+	}
 	if err != nil {
 		return api.Endings{}, err
 	}
 	if o.Ask <= 0 {
 		o.Ask = s.limits.Ask
 	}
-	r := &stopping{Service: s, t: t, o: o, stopper: s.panes.Stopper(s.limits.Term, s.limits.Kill).Recorded(), members: make([]*stoppingMember, len(members))}
+	r := &stopping{Service: s, t: t, o: o, stopper: s.panes.Stopper(s.limits.Term, s.limits.Kill).Recorded(), members: make([]*stoppingMember, len(members)), damage: damage}
 	all(len(members), func(i int) { r.members[i] = r.observe(ctx, members[i]) })
 	defer r.ask(ctx)()
 	through := make(chan *stoppingMember)
@@ -331,6 +341,10 @@ func (r *stopping) record(ctx context.Context, batch []*stoppingMember) {
 		}
 	}
 	if len(gone) == 0 {
+		return
+	}
+	if r.damage != nil {
+		r.unwritten(gone)
 		return
 	}
 	written, err := r.recordExits(ctx, r.t.Name, exits)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
@@ -320,9 +321,19 @@ func (u *upRun) interrupted(ctx context.Context) error {
 
 // shutDown ends all teammates, and says how each ended.
 func (u *upRun) shutDown(ctx context.Context, reason string) (api.Endings, error) {
-	e, err := u.svc.Down(ctx, u.team, teams.StopOptions{Reason: reason, Force: true, Progress: u.a.progress}, true)
+	var mu sync.Mutex
+	said := map[string]string{} // the last of each
+	progress := func(name, what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		said[name] = what
+		u.a.progress(name, what)
+	}
+	e, err := u.svc.Down(ctx, u.team, teams.StopOptions{Reason: reason, Force: true, Progress: progress}, true)
 	for _, m := range e.Members {
-		u.a.say("%s: %s", m.Name, m.Outcome)
+		if said[m.Name] != m.Outcome {
+			u.a.say("%s: %s", m.Name, m.Outcome)
+		}
 	}
 	return e, err
 }

@@ -146,7 +146,7 @@ func (m *Manager) proveProcesses(ctx context.Context, h *ownHost, look *signals.
 	if slices.ContainsFunc(left, func(p signals.Process) bool { return m.startedFor(p, h.Target) }) {
 		return nil
 	}
-	if i := slices.IndexFunc(left, func(p signals.Process) bool { return stillMarked(p, h.Host) }); i >= 0 {
+	if i := slices.IndexFunc(left, func(p signals.Process) bool { return stillMarked(ctx, p, h.Host) }); i >= 0 {
 		return unproven("what runs under the id of its host is of another member: %s", left[i])
 	}
 	if !h.seen.known() && h.seen.state != signals.Gone {
@@ -200,10 +200,15 @@ func (m *Manager) startedFor(p signals.Process, t Target) bool {
 }
 
 // stillMarked tells whether a process carries the id of a host, or may. One that is ending
-// has lost its environment since it was looked at.
-func stillMarked(p signals.Process, host string) bool {
+// has lost its environment since it was looked at, and is given time to be gone.
+func stillMarked(ctx context.Context, p signals.Process, host string) bool {
 	id, readable := p.Variable(signals.Mark)
-	return (!readable || id == host) && p.Probe() != signals.Gone
+	if readable {
+		return id == host && p.Probe() != signals.Gone
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+	defer cancel()
+	return p.Wait(ctx) != nil
 }
 
 func unproven(format string, args ...any) error { return fault.New(fault.Unproven, format, args...) }

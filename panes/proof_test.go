@@ -23,7 +23,7 @@ func TestXH08_AnEndingHostIsNotForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := table.Marked(host)
-	if len(left) != 1 || !stillMarked(left[0], host) {
+	if len(left) != 1 || !stillMarked(t.Context(), left[0], host) {
 		t.Errorf("while it runs: %v", left)
 	}
 	if err := cmd.Process.Kill(); err != nil {
@@ -31,7 +31,7 @@ func TestXH08_AnEndingHostIsNotForeign(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	for _, p := range left {
-		if stillMarked(p, host) {
+		if stillMarked(t.Context(), p, host) {
 			t.Errorf("%s has ended, and counts", p)
 		}
 	}

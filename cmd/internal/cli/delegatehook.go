@@ -15,6 +15,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/signals"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/spf13/cobra"
 )
 
@@ -79,11 +80,7 @@ func runDelegateHook(ctx context.Context, a *app, folder string) error {
 	if allowed {
 		return nil
 	}
-	asked := a.delegates
-	if folder == "" {
-		asked = a.delegatesNow
-	}
-	on, err := asked(ctx, folder, in.Session)
+	on, err := a.delegates(ctx, folder, in.Session)
 	if err != nil {
 		why = fmt.Sprintf("%s (%s)", why, fault.Of(err).Message)
 	} else if !on {
@@ -97,8 +94,11 @@ func runDelegateHook(ctx context.Context, a *app, folder string) error {
 // once its team is there, the team says so, for delegate off to change. That is the one
 // which it leads by our tools, else the client's own, which newer clients have always.
 // A file in folder says that the team was told; it comes after the telling, so that
-// whoever sees it may believe the team.
+// whoever sees it may believe the team. Without a folder we have not started that lead.
 func (a *app) delegates(ctx context.Context, folder, session string) (bool, error) {
+	if folder == "" {
+		return a.delegatesNow(ctx, session)
+	}
 	svc, err := a.service(ctx)
 	if err != nil {
 		return true, err
@@ -107,10 +107,7 @@ func (a *app) delegates(ctx context.Context, folder, session string) (bool, erro
 	if err != nil {
 		return true, err
 	}
-	team, err := svc.LedBelow(ctx, lead.Process.PID)
-	if err == nil && team == "" {
-		team, err = svc.LedBy(ctx, session)
-	}
+	team, err := ledTeam(ctx, svc, lead.Process.PID, session)
 	if err != nil || team == "" {
 		return true, err
 	}
@@ -129,9 +126,8 @@ func (a *app) delegates(ctx context.Context, folder, session string) (bool, erro
 }
 
 // delegatesNow tells whether the team of a session that we did not start is in delegate
-// mode: the one that is led by our tools below the client which asks, else its own. A
-// teammate's session leads none, though its hooks are the same.
-func (a *app) delegatesNow(ctx context.Context, _, session string) (bool, error) {
+// mode. A teammate's session leads none, though its hooks are the same.
+func (a *app) delegatesNow(ctx context.Context, session string) (bool, error) {
 	s, err := a.set(nil)
 	if err != nil {
 		return false, err
@@ -144,14 +140,21 @@ func (a *app) delegatesNow(ctx context.Context, _, session string) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	team, err := svc.LedBelow(ctx, askingClient())
-	if err == nil && team == "" {
-		team, err = svc.LedBy(ctx, session)
-	}
+	team, err := ledTeam(ctx, svc, askingClient(), session)
 	if err != nil || team == "" {
 		return false, err
 	}
 	return svc.Delegate(ctx, team)
+}
+
+// ledTeam is the team that a client leads by our tools, which run below it, else the one of
+// its own session; "" if there is none.
+func ledTeam(ctx context.Context, svc *teams.Service, client int, session string) (string, error) {
+	team, err := svc.LedBelow(ctx, client)
+	if err == nil && team == "" {
+		team, err = svc.LedBy(ctx, session)
+	}
+	return team, err
 }
 
 // askingClient is the process that runs the hook: our parent, or what started the shell

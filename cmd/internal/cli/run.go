@@ -191,15 +191,11 @@ func runRunList(ctx context.Context, a *app, limit int) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.daemon(ctx)
+	c, list, err := a.definedTeams(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", nil)
-	if err != nil {
-		return err
-	}
 	names, p := map[string]string{}, api.RunsParams{Limit: limit}
 	wanted := ""
 	if _, given := a.flags["team"]; given {

@@ -43,16 +43,27 @@ func runTeamListCommand(a *app, run func(context.Context, *app, bool) error) *co
 	return c
 }
 
-func runRunTeamList(ctx context.Context, a *app, all bool) error {
+// definedTeams asks the daemon for the teams that are defined for runs; the caller closes
+// the connection.
+func (a *app) definedTeams(ctx context.Context) (*rpc.Client, []api.AgentTeam, error) {
 	c, err := a.daemon(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", nil)
+	if err != nil {
+		c.Close()
+		return nil, nil, err
+	}
+	return c, list, nil
+}
+
+func runRunTeamList(ctx context.Context, a *app, all bool) error {
+	c, list, err := a.definedTeams(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", nil)
-	if err != nil {
-		return err
-	}
 	out := []definedTeam{}
 	for _, t := range list {
 		if !t.IsActive && !all {
@@ -100,15 +111,11 @@ func runRunTeamRemove(ctx context.Context, a *app, name string) error {
 	if err := a.leadOnly("remove a defined team"); err != nil {
 		return err
 	}
-	c, err := a.daemon(ctx)
+	c, list, err := a.definedTeams(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", nil)
-	if err != nil {
-		return err
-	}
 	for _, t := range list {
 		switch {
 		case t.Name == name:

@@ -223,17 +223,21 @@ func (b *Backend) Focus(ctx context.Context, id backend.ID) error {
 
 // Close closes the pane if it still carries the mark.
 func (b *Backend) Close(ctx context.Context, set ...backend.Marked) []error {
-	return backend.Each(set, func(id backend.ID, mark backend.Mark) error { return b.closeOne(ctx, id, mark) })
+	// Whatever the program makes of it: who asks stays.
+	self, _, inside, unknown := b.Self(ctx)
+	return backend.Each(set, func(id backend.ID, mark backend.Mark) error {
+		if err := checkID(id); err != nil {
+			return err
+		}
+		if unknown != nil {
+			return unknown
+		}
+		return b.closeOne(ctx, id, mark, inside && self.ID == id)
+	})
 }
 
-func (b *Backend) closeOne(ctx context.Context, id backend.ID, mark backend.Mark) error {
-	if err := checkID(id); err != nil {
-		return err
-	}
-	// Whatever the program makes of it: who asks stays.
-	if self, _, ok, err := b.Self(ctx); err != nil {
-		return err
-	} else if ok && self.ID == id {
+func (b *Backend) closeOne(ctx context.Context, id backend.ID, mark backend.Mark, asks bool) error {
+	if asks {
 		return fault.New(fault.Unproven, "pane %s is left alone: this program runs in it", id).WithHint("close it yourself, or ask again from another pane")
 	}
 	err := b.call(ctx, wire.Close, wire.CloseParams{ID: string(id), Mark: wire.Mark(mark)}, &wire.Nothing{})

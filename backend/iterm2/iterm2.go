@@ -274,36 +274,36 @@ func (b *Backend) facts(ctx context.Context, id backend.ID) (sessionFacts, error
 
 // ours tells whether a session bears a mark: backend.ErrGone, fault.Unproven. No other
 // session ever gets its id, so whoever asks first and acts then cannot hit another one.
-func (b *Backend) ours(ctx context.Context, id backend.ID, mark backend.Mark) error {
+func (b *Backend) ours(ctx context.Context, id backend.ID, mark backend.Mark) (sessionFacts, error) {
 	if err := checkID(id); err != nil {
-		return err
+		return sessionFacts{}, err
 	}
 	have, err := b.facts(ctx, id)
 	if err == nil && (have.Mark != mark || mark == backend.Mark{}) {
 		err = fault.New(fault.Unproven, "session %s is left alone: it carries another mark", id)
 	}
-	return err
+	return have, err
 }
 
 // mayClose is ours for a session that is to be closed: nobody else runs in it, and not
 // this process.
 func (b *Backend) mayClose(ctx context.Context, id backend.ID, mark backend.Mark) error {
-	if err := b.ours(ctx, id, mark); err != nil {
+	now, err := b.ours(ctx, id, mark)
+	if err != nil {
 		return err
 	}
 	if self, ok := SessionOf(b.getenv(Variable)); ok && self == id {
 		return fault.New(fault.Unproven, "session %s is left alone: this program runs in it", id).WithHint("close it yourself, or ask again from another pane")
 	}
-	now, err := b.facts(ctx, id)
-	if err == nil && now.PID > 0 && now.pid > 0 && now.pid != now.PID {
-		err = fault.New(fault.Unproven, "session %s is left alone: another program than ours runs in it (pid %d)", id, now.pid).WithHint("close it yourself")
+	if now.PID > 0 && now.pid > 0 && now.pid != now.PID {
+		return fault.New(fault.Unproven, "session %s is left alone: another program than ours runs in it (pid %d)", id, now.pid).WithHint("close it yourself")
 	}
-	return err
+	return nil
 }
 
 // Label shows name, state and colour in the session's name, badge and tab.
 func (b *Backend) Label(ctx context.Context, id backend.ID, mark backend.Mark, l backend.Label) error {
-	if err := b.ours(ctx, id, mark); err != nil {
+	if _, err := b.ours(ctx, id, mark); err != nil {
 		if isAway(err) {
 			return gone(id)
 		}

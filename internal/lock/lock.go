@@ -132,7 +132,8 @@ func AwaitFree(ctx context.Context, d *files.Dir, name string, limit time.Durati
 	if held, err := Busy(d, name); !held {
 		return err
 	}
-	blocked(holder(d, name))
+	who, _, _ := holder(d, name)
+	blocked(who)
 	file := flock.New(d.Join(name), flock.SetFlag(os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK))
 	err := wait(ctx, file.RLock, file, limit)
 	if errors.Is(err, errLate) {
@@ -260,22 +261,23 @@ func sign(d *files.Dir, name, verb string, locked *flock.Flock) (bool, error) {
 }
 
 func timeout(d *files.Dir, name string, waited time.Duration) error {
-	holder, hint := "another process", "see who has that file open"
-	if pid, verb, since, ok := LastHolder(d, name); ok && runs(pid) {
-		age := time.Since(since).Round(100 * time.Millisecond)
-		holder = fmt.Sprintf("process %d (%s), for %s,", pid, verb, age)
+	holder, pid, since := holder(d, name)
+	hint := "see who has that file open"
+	if pid > 0 {
+		holder += fmt.Sprintf(", for %s,", time.Since(since).Round(100*time.Millisecond))
 		hint = fmt.Sprintf("look at process %d; it may be stopped or hang", pid)
 	}
 	return fault.New(fault.LockTimeout, "%s holds the lock %s; gave up after %s", holder, d.Join(name), waited.Round(10*time.Millisecond)).WithHint("%s", hint)
 }
 
-// holder names the process that holds a lock.
-func holder(d *files.Dir, name string) string {
-	pid, verb, _, ok := LastHolder(d, name)
+// holder names the process that holds a lock, and tells since when; pid is 0 if nobody
+// who runs has signed it.
+func holder(d *files.Dir, name string) (who string, pid int, since time.Time) {
+	pid, verb, since, ok := LastHolder(d, name)
 	if !ok || !runs(pid) {
-		return "another process"
+		return "another process", 0, time.Time{}
 	}
-	return fmt.Sprintf("process %d (%s)", pid, verb)
+	return fmt.Sprintf("process %d (%s)", pid, verb), pid, since
 }
 
 // runs tells whether a process is there: one that has signed a lock and is gone does not

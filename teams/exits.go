@@ -18,7 +18,8 @@ import (
 // the tasks it had in progress, which are free again with a note who had them. It does
 // nothing if the roster names another host than hostID for it or if the end is written
 // down already, so it can be called by whoever comes first: the host itself, stop, or who
-// finds the finds the member lost. It returns the state that stood there before, "" if it wrote nothing.
+// finds the member lost. It returns the state that stood there before, "" if it wrote
+// nothing.
 func (s *Service) RecordExit(ctx context.Context, team, name, hostID string, o panes.ExitRecord) (before string, err error) {
 	written, err := s.recordExits(ctx, team, []memberExit{{name, hostID, o}})
 	return written[name], err

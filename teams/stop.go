@@ -41,7 +41,8 @@ type stopping struct {
 	o       StopOptions
 	stopper *panes.Stopper
 	members []*stoppingMember
-	damage  error // of the roster, which can then be neither believed nor written
+	now     sharedLook // at the roster, while they end
+	damage  error      // of the roster, which can then be neither believed nor written
 }
 
 // stoppingMember is one member on its way.
@@ -296,7 +297,7 @@ func (r *stopping) judge(ctx context.Context, m *stoppingMember) {
 	switch {
 	case found == state.Unproven:
 		m.out.Reason = m.result.Reason
-	case said == state.Approved, said == state.Exited && r.endedByItself(ctx, m):
+	case said == state.Approved, said == state.Exited && r.written(ctx, m) != nil:
 		m.out.Outcome = said
 	case found == state.PaneKilled && !m.live:
 		m.out.Outcome = state.AlreadyStopped // only its dead pane was left
@@ -308,8 +309,8 @@ func (r *stopping) judge(ctx context.Context, m *stoppingMember) {
 func (r *stopping) exit(ctx context.Context, m *stoppingMember) memberExit {
 	e := panes.ExitRecord{State: state.Stopped, Reason: orDefault(r.o.Reason, "stopped")}
 	e.Untold = m.out.Outcome == state.Terminated || m.out.Outcome == state.Killed // by us, together with its host
-	if rec, err := r.panes.Records().Host(ctx, r.t.Name, m.Name); err == nil && rec.Host == m.Leadlight.Host && rec.Ended != nil {
-		e.ExitCode, e.Signal, e.Untold = rec.Ended.ExitCode, rec.Ended.Signal, rec.Ended.Untold
+	if end := r.written(ctx, m); end != nil {
+		e.ExitCode, e.Signal, e.Untold = end.ExitCode, end.Signal, end.Untold
 	}
 	return memberExit{m.Name, m.Leadlight.Host, e}
 }
@@ -324,11 +325,14 @@ func (r *stopping) tellLead(ctx context.Context, m *stoppingMember, e memberExit
 	}
 }
 
-// endedByItself tells whether the host has written down the end of its agent: one
+// written is the end of a member as its host has written it down; nil if it has not: one
 // that was killed could not.
-func (r *stopping) endedByItself(ctx context.Context, m *stoppingMember) bool {
+func (r *stopping) written(ctx context.Context, m *stoppingMember) *panes.ExitRecord {
 	rec, err := r.panes.Records().Host(ctx, r.t.Name, m.Name)
-	return err == nil && rec.Host == m.Leadlight.Host && rec.Ended != nil
+	if err != nil || rec.Host != m.Leadlight.Host {
+		return nil
+	}
+	return rec.Ended
 }
 
 // record writes down who has ended, for all at once.

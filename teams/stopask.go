@@ -292,6 +292,33 @@ func (r *stopping) lock(ctx context.Context, m *stoppingMember) (err error) {
 
 // replaced tells whether another one has taken a member's place since it was looked at.
 func (r *stopping) replaced(ctx context.Context, m *stoppingMember) bool {
-	_, now, err := r.find(ctx, r.t.Name, m.Name)
+	t, err := r.now.after(time.Now(), func() (store.Team, error) { return r.get(ctx, r.t.Name) })
+	if err != nil {
+		return false
+	}
+	now, err := memberOf(t, m.Name)
 	return err == nil && now.Leadlight != nil && now.Leadlight.Host != m.Leadlight.Host
+}
+
+// sharedLook is a look at the roster that all who want one at the same time share: each by
+// itself would read all members once for every member.
+type sharedLook struct {
+	mu    sync.Mutex
+	began time.Time
+	team  store.Team
+}
+
+// after returns a look that began after t.
+func (l *sharedLook) after(t time.Time, look func() (store.Team, error)) (store.Team, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.began.After(t) {
+		return l.team, nil
+	}
+	began := time.Now()
+	team, err := look()
+	if err == nil {
+		l.team, l.began = team, began
+	}
+	return team, err
 }

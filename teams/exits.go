@@ -41,11 +41,14 @@ type memberExit struct {
 // recordExits is RecordExit for a set of members, with one write of the roster.
 func (s *Service) recordExits(ctx context.Context, team string, exits []memberExit) (before map[string]string, err error) {
 	ctx = context.WithoutCancel(ctx)
+	var whole store.Team
+	entries := map[string]store.Member{}
 	err = s.roster.Update(ctx, team, func(t *store.Team) error {
-		before = map[string]string{} // the change may run more than once
+		before, whole = map[string]string{}, *t // the change may run more than once
 		for _, e := range exits {
+			m := t.Member(e.name)
 			if state, wrote := e.writeInto(t); wrote {
-				before[e.name] = orDefault(state, api.StateUnknown)
+				before[e.name], entries[e.name] = orDefault(state, api.StateUnknown), *m
 			}
 		}
 		if len(before) == 0 {
@@ -63,6 +66,9 @@ func (s *Service) recordExits(ctx context.Context, team string, exits []memberEx
 	for _, e := range exits {
 		if before[e.name] != "" || s.foreign(ctx, team, e) {
 			owners[e.name] = e.State
+		}
+		if before[e.name] != "" {
+			s.tellUnread(ctx, whole, entries[e.name], e.State)
 		}
 	}
 	return before, s.freeTasks(ctx, team, owners)

@@ -45,6 +45,9 @@ func (s *Service) Send(ctx context.Context, team string, spec SendSpec) (api.Sen
 		return api.Sent{}, err
 	}
 	to, err := s.recipient(ctx, t, spec.To)
+	if fault.CodeOf(err) == fault.RecipientInactive {
+		err = s.passOn(ctx, t, sender, spec, err)
+	}
 	if err != nil {
 		return api.Sent{}, err
 	}
@@ -63,7 +66,11 @@ func (s *Service) Send(ctx context.Context, team string, spec SendSpec) (api.Sen
 	if err != nil {
 		return api.Sent{}, err
 	}
-	return s.put(ctx, t, to, msg)
+	sent, err := s.put(ctx, t, to, msg)
+	if err == nil && to != leadName(t) {
+		s.tellIfGone(ctx, t.Name, to)
+	}
+	return sent, err
 }
 
 func (s *Service) put(ctx context.Context, t store.Team, to string, msg store.Message) (api.Sent, error) {
@@ -166,6 +173,7 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 	msg.Type = "broadcast"
 	out := []api.Sent{}
 	var missed []error
+	var names []string
 	for _, m := range s.present(ctx, t, t.Members) {
 		isLead := m.Name == leadName(t)
 		entry := t.Member(m.Name)
@@ -180,8 +188,9 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 			missed = append(missed, err) // one damaged box keeps the mail from nobody else
 			continue
 		}
-		out = append(out, sent)
+		out, names = append(out, sent), append(names, m.Name)
 	}
+	s.tellIfGone(ctx, t.Name, names...)
 	if len(missed) > 0 {
 		return out, fmt.Errorf("%d of %d got the message: %w", len(out), len(out)+len(missed), errors.Join(missed...))
 	}

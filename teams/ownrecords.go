@@ -38,6 +38,14 @@ func withdrawnRecord() panes.Own[[]string] {
 	}}
 }
 
+// toldUnreadRecord is where the ids of messages are kept that somebody had not read before its
+// end, and that the lead was told of.
+func toldUnreadRecord() panes.Own[[]string] {
+	return panes.Own[[]string]{Name: "ledger/.unread.json", Check: func(_ string, ids []string) error {
+		return errors.Join(each(ids, checkRequestID)...)
+	}}
+}
+
 // agreedRecord is where it is kept which teammates have agreed to be shut down, and when:
 // their lead may empty its box.
 func agreedRecord() panes.Own[map[string]time.Time] {

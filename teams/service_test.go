@@ -1,6 +1,7 @@
 package teams_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -27,6 +28,7 @@ type desk struct {
 	t    *testing.T
 	base string
 	fs   *claudefs.FS
+	mail store.Mail // nil: that of fs
 }
 
 func newDesk(t *testing.T) *desk {
@@ -50,7 +52,7 @@ func (d *desk) as(name string) *teams.Service {
 		return panes.Choice{}, fault.New(fault.BackendUnavailable, "no terminal here")
 	}
 	return teams.New(teams.Config{
-		Base: d.base, Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks(), Cwd: d.base,
+		Base: d.base, Roster: d.fs.Roster(), Mail: cmp.Or(d.mail, d.fs.Mail()), Tasks: d.fs.Tasks(), Cwd: d.base,
 		Panes: panes.NewManager(panes.Options{Dir: d.fs.Dir(), Base: d.base, Runtime: d.t.TempDir(), Environ: os.Environ(), Choose: noTerminal,
 			Claims: teams.Claims(d.fs.Roster(), panes.NewRecords(d.fs.Dir())),
 			Open: func(string, string) (backend.Backend, error) {

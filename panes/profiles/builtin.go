@@ -12,7 +12,7 @@ const Claude = "claude"
 // taskPrompt is what an agent that works off tasks is told; the task comes on its
 // standard input.
 const taskPrompt = "Standard input holds one task as JSON. Carry out what its subject and description ask, here in this folder, " +
-	"and end with a short report of what you did and found. If it cannot be done, say why."
+	"with regard to its messages, which your team has sent you, and end with a short report of what you did and found. If it cannot be done, say why."
 
 // builtin is the table of the known agents. The flags are those of each program's own
 // --help in the version that docs/agents.md names; how the screens look is recorded in

@@ -149,4 +149,4 @@ func copilotWorker() Profile {
 
 // copilotPrompt is taskPrompt for a program that is given the task itself.
 const copilotPrompt = "You are given one task as JSON. Carry out what its subject and description ask, here in this folder, " +
-	"and end with a short report of what you did and found. If it cannot be done, say why."
+	"with regard to its messages, which your team has sent you, and end with a short report of what you did and found. If it cannot be done, say why."

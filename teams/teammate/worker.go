@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 // maxResult is how much of a command's output becomes the task's result, in bytes.
@@ -149,14 +151,11 @@ func (m *teammate) run(ctx context.Context, task api.Task) finished {
 	if argv == nil {
 		return m.fail(ctx, task, inFull("neither the task nor the worker has a command (run:)"))
 	}
-	input, err := json.Marshal(task)
-	if err != nil {
-		return m.fail(ctx, task, inFull(err.Error()))
-	}
+	input := taskInput{Task: task, Messages: m.ownMail(ctx)}
 	feedback := ""
 	for range hooks.MaxObjections {
 		m.print("$ %s", shown)
-		out, why := m.attempt(ctx, argv, input, task.ID, feedback)
+		out, why := m.attempt(ctx, argv, input, feedback)
 		switch {
 		case why == failure{}: // it is done, also if the host has to go now
 		case m.closing():
@@ -186,8 +185,43 @@ func (m *teammate) run(ctx context.Context, task api.Task) finished {
 	return m.fail(ctx, task, inFull(feedback))
 }
 
+// taskInput is what the command of a task reads: the task, and what has come since the
+// last one.
+type taskInput struct {
+	api.Task
+	Messages []api.Message `json:"messages,omitempty"`
+}
+
+// ownMail is the worker's unread mail but for requests to shut down, which it answers itself.
+func (m *teammate) ownMail(ctx context.Context) []api.Message {
+	msgs, err := m.o.Service.Inbox(ctx, m.o.Team, "", teams.InboxFilter{Unread: true})
+	if err != nil {
+		m.print("the mail cannot be read just now: %v", err)
+	}
+	return slices.DeleteFunc(msgs, func(msg api.Message) bool { return msg.Type == store.ShutdownRequest })
+}
+
+// handedOver marks the mail as read that the command of a task was given.
+func (m *teammate) handedOver(ctx context.Context, msgs []api.Message) {
+	var ids []string
+	for _, msg := range msgs {
+		ids = append(ids, msg.ID)
+	}
+	if len(ids) == 0 {
+		return
+	}
+	if err := m.o.Service.MarkRead(context.WithoutCancel(ctx), m.o.Team, "", ids); err != nil {
+		m.print("the mail could not be marked as read: %v", err)
+	}
+}
+
 // attempt runs the command of a task once. why says why it failed.
-func (m *teammate) attempt(ctx context.Context, argv []string, input []byte, id, feedback string) (result string, why failure) {
+func (m *teammate) attempt(ctx context.Context, argv []string, task taskInput, feedback string) (result string, why failure) {
+	input, err := json.Marshal(task)
+	if err != nil {
+		return "", inFull(err.Error())
+	}
+	id := task.ID
 	env := append(m.env[:len(m.env):len(m.env)], "LEADLIGHT_TASK="+id)
 	if feedback != "" {
 		env = append(env, "LEADLIGHT_FEEDBACK="+feedback)
@@ -207,6 +241,9 @@ func (m *teammate) attempt(ctx context.Context, argv []string, input []byte, id,
 		Argv: argv, Dir: m.launch.Dir, Env: env,
 		Pipes: true, Stdin: append(input, '\n'), Stdout: io.MultiWriter(all...), Stderr: said,
 	})
+	if err == nil {
+		m.handedOver(ctx, task.Messages)
+	}
 	end.end()
 	m.count(ctx, id, end.usage)
 	if end.found { // not the events, but what the agent says

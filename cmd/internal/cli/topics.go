@@ -137,7 +137,8 @@ func writeAgents(w io.Writer) {
 		fmt.Fprintf(w, "  %-12s %s\n", k[0], k[1])
 	}
 	fmt.Fprintf(w, "\nA worker's command gets its task as JSON on standard input and the id in LEADLIGHT_TASK; exit 0\n"+
-		"completes the task, and the end of its standard output becomes the result.\n")
+		"completes the task, and the end of its standard output becomes the result. Mail that has come since its\n"+
+		"last task is the field messages of that JSON, and is then read.\n")
 	fmt.Fprintf(w, "\nA team file or the user's settings change these profiles, or add one in ten lines\n(leadlight help team-file shows all keys):\n\n")
 	for line := range strings.Lines(config.ProfileExample) {
 		fmt.Fprint(w, "  "+line)

@@ -223,7 +223,7 @@ func TestSH12_ShellThatOutlivesTheAgent(t *testing.T) {
 			if !r.isHeadless() {
 				// A tmux with utempter may miss the end of a pane's program until another child
 				// of it ends.
-				_, _ = r.tmux.Try("run-shell", "true")
+				_, _ = r.tmux.Try("run-shell", "-b", "true")
 			}
 			return !r.hasPane(m)
 		})

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -111,13 +112,22 @@ func TestSH11_DeadPanes(t *testing.T) {
 		failing, fine := spec("failing", lead), spec("fine", lead)
 		wait := `read line < "$1"; exit $2`
 		fifo := filepath.Join(t.TempDir(), "go")
-		s.Run("run-shell", "mkfifo "+fifo)
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		lines, err := os.OpenFile(fifo, os.O_RDWR, 0) // does not wait for a reader
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lines.Close()
 		failing.Argv = []string{"sh", "-c", wait, "sh", fifo, "3"}
 		fine.Argv = []string{"sh", "-c", wait, "sh", fifo, "0"}
 		opened := open(t, b, failing, fine)
-		s.Run("run-shell", "printf 'x\\nx\\n' > "+fifo)
-		s.Run("run-shell", "-b", "printf 'x\\nx\\n' > "+fifo) // whoever was late
+		if _, err := lines.WriteString("x\nx\n"); err != nil {
+			t.Fatal(err)
+		}
 		tmuxtest.Eventually(t, "the failed one is dead, the other gone", func() bool {
+			s.Run("run-shell", "-b", "true") // tmux may miss the end of a program until the next one ends
 			list, err := b.List(t.Context())
 			return err == nil && len(list) == 1 && list[0].Dead && list[0].Mark.Agent == "failing"
 		})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -30,8 +31,13 @@ func TestXH11_SomebodyElseSitsInThePane(t *testing.T) {
 		}
 	}
 	s.Run("set-option", "-p", "-t", string(dead.ID), "remain-on-exit", "on")
-	s.Run("run-shell", "kill "+fmt.Sprint(dead.PID))
-	tmuxtest.Eventually(t, "it is dead", func() bool { return s.Format(string(dead.ID), "#{pane_dead}") == "1" })
+	if err := syscall.Kill(dead.PID, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	tmuxtest.Eventually(t, "it is dead", func() bool {
+		s.Run("run-shell", "-b", "true") // tmux may miss the end of a program until the next one ends
+		return s.Format(string(dead.ID), "#{pane_dead}") == "1"
+	})
 	for i, err := range b.Close(t.Context(), backend.Marked{ID: dead.ID, Mark: dead.Mark}, backend.Marked{ID: copied.ID, Mark: copied.Mark}) {
 		if err != nil {
 			t.Errorf("close %d: %v", i, err)

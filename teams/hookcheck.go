@@ -166,10 +166,6 @@ func (s *Service) tellOfObjections(ctx context.Context, t store.Team, text, summ
 	return s.tellLead(ctx, t, *m, text, summary)
 }
 
-// held is the failure of a task that is written, because hooks want its id, but
-// that nobody may take until they have answered.
-const held = "the hooks have not answered yet"
-
 // create makes a task. If there are hooks on TaskCreated, they are asked while
 // nobody can claim it, and an objection removes it again: fault.Rejected.
 func (s *Service) create(ctx context.Context, t store.Team, task store.Task) (store.Task, error) {
@@ -180,7 +176,8 @@ func (s *Service) create(ctx context.Context, t store.Team, task store.Task) (st
 	if len(all) == 0 {
 		return s.tasks.Create(ctx, t.Name, task)
 	}
-	task.Failure = held
+	task = task.Clone()
+	task.SetAwaitsHooks(true)
 	made, err := s.tasks.Create(ctx, t.Name, task)
 	if err != nil {
 		return made, err
@@ -196,9 +193,7 @@ func (s *Service) create(ctx context.Context, t store.Team, task store.Task) (st
 		return made, err
 	}
 	return s.tasks.Update(ctx, t.Name, made.ID, func(task *store.Task) error {
-		if task.Failure == held {
-			task.Failure = ""
-		}
+		task.SetAwaitsHooks(false)
 		return nil
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/hooks"
@@ -100,6 +101,49 @@ func TestAHookKeepsATaskFromBeingMade(t *testing.T) {
 	list, _, err := d.as("").TaskList(t.Context(), "alpha", teams.TaskFilter{Ready: true})
 	if err != nil || len(list) != 2 || list[1].ID != good || good != "3" || len(list[0].BlockedBy) != 0 {
 		t.Errorf("got %+v %v; ids are never used twice", list, err)
+	}
+}
+
+// While its hooks are asked a task is there, has not failed, and nobody can take it.
+func TestATaskWaitsForItsHooks(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("builder"))
+	pipe := func(name string) (*os.File, string) {
+		path := filepath.Join(d.base, name)
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Close() })
+		return f, path
+	}
+	asked, askedPath := pipe("asked")
+	answer, answerPath := pipe("answer")
+	d.hook("TaskCreated", "echo asked >'"+askedPath+"'; read line <'"+answerPath+"'")
+	made := make(chan error, 1)
+	go func() {
+		_, err := d.as("").AddTask(t.Context(), "alpha", teams.TaskSpec{Subject: "Piece"})
+		made <- err
+	}()
+	if _, err := asked.Read(make([]byte, 16)); err != nil {
+		t.Fatal(err)
+	}
+	if task, err := d.as("").Task(t.Context(), "alpha", "1"); err != nil || task.Status != store.Blocked || task.Failure != "" || task.Ready {
+		t.Errorf("meanwhile: %+v %v", task, err)
+	}
+	_, err := d.as("builder").ClaimTask(t.Context(), "alpha", "1")
+	wantCode(t, err, fault.TaskBlocked)
+	if _, err := answer.WriteString("yes\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-made; err != nil {
+		t.Fatal(err)
+	}
+	if task, err := d.as("builder").ClaimTask(t.Context(), "alpha", "1"); err != nil || task.Metadata["awaitsHooks"] != nil {
+		t.Errorf("afterwards: %+v %v", task, err)
 	}
 }
 

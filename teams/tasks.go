@@ -265,6 +265,7 @@ func (s *Service) FailTask(ctx context.Context, team, id, reason string) (api.Ta
 func (s *Service) ReleaseTask(ctx context.Context, team, id string) (api.Task, error) {
 	return s.change(ctx, team, id, func(t *store.Task) {
 		t.Status, t.Owner, t.Failure = store.Pending, "", ""
+		t.SetAwaitsHooks(false)
 		delete(t.Metadata, objectionsKey)
 	})
 }

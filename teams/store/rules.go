@@ -119,6 +119,9 @@ func Claimable(t *Task, who string) error {
 	case t.Status == Pending && t.Failure != "":
 		return fault.New(fault.TaskBlocked, "task %s has failed: %s", t.ID, Shown(t.Failure)).
 			WithHint("leadlight task release %s makes it pending again", t.ID)
+	case t.Status == Pending && t.AwaitsHooks():
+		return fault.New(fault.TaskBlocked, "task %s waits for the answer of its hooks", t.ID).
+			WithHint("leadlight task release %s gives it free without the answer", t.ID)
 	case t.Owner != "" && !SameName(t.Owner, who):
 		return fault.New(fault.TaskClaimed, "task %s is taken by %s", t.ID, Shown(t.Owner))
 	case t.Status == Pending && len(t.Open) == 0:

@@ -65,6 +65,7 @@ func TestClaimableSaysWhy(t *testing.T) {
 		{store.Task{ID: "1", Status: store.Completed, Owner: "eve"}, fault.TaskClaimed, "completed"},
 		{store.Task{ID: "1", Status: store.Pending, Open: []string{"2", "3"}}, fault.TaskBlocked, "waits for tasks 2, 3"},
 		{store.Task{ID: "1", Status: store.Pending, Failure: "exit 1"}, fault.TaskBlocked, "has failed: exit 1"},
+		{store.Task{ID: "1", Status: store.Pending, Metadata: map[string]json.RawMessage{"awaitsHooks": json.RawMessage("true")}}, fault.TaskBlocked, "answer of its hooks"},
 		{store.Task{ID: "1", Status: store.Pending, Internal: true}, fault.TaskNotFound, ""},
 	} {
 		err := store.Claimable(&c.task, "bob")

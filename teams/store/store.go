@@ -240,7 +240,7 @@ func (t *Task) State() string {
 	switch {
 	case t.Status == Pending && t.Failure != "":
 		return FailedTask
-	case t.Status == Pending && len(t.Open) > 0:
+	case t.Status == Pending && (len(t.Open) > 0 || t.AwaitsHooks()):
 		return Blocked
 	}
 	return t.Status
@@ -277,8 +277,27 @@ func (t *Task) Assign(name string) {
 	t.Metadata[metaAssignedTo] = raw
 }
 
+// metaAwaitsHooks marks, in a task's metadata, one that is written, because hooks want its
+// id, but that nobody may take until they have answered.
+const metaAwaitsHooks = "awaitsHooks"
+
+// AwaitsHooks tells whether the hooks that were asked about t have not answered yet.
+func (t *Task) AwaitsHooks() bool { return string(t.Metadata[metaAwaitsHooks]) == "true" }
+
+// SetAwaitsHooks marks t as one whose hooks are asked, or takes the mark away.
+func (t *Task) SetAwaitsHooks(on bool) {
+	if !on {
+		delete(t.Metadata, metaAwaitsHooks)
+		return
+	}
+	if t.Metadata == nil {
+		t.Metadata = map[string]json.RawMessage{}
+	}
+	t.Metadata[metaAwaitsHooks] = json.RawMessage("true")
+}
+
 // Ready tells whether who may claim t now: pending, not failed, no open
-// blocker, owned by and meant for nobody or who. With who "", only those that are
+// blocker, no hook that is still asked, owned by and meant for nobody or who. With who "", only those that are
 // free for anybody count.
 func (t *Task) Ready(who string) bool {
 	meant := t.AssignedTo()

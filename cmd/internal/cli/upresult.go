@@ -41,7 +41,7 @@ func resultRows(tasks []api.Task) *table {
 		switch waits := unfinished(tasks, task.BlockedBy); {
 		case task.Failure != "":
 			result = task.Failure
-		case task.Status == store.Blocked:
+		case task.Status == store.Blocked && len(waits) > 0:
 			result = "waits for " + strings.Join(waits, ", ")
 		}
 		t.add(plain("%s", task.ID), plain("%s", task.Subject), plain("%s", task.Owner), cell{task.Status, style.Task(task.Status).Color},

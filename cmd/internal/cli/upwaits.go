@@ -44,7 +44,10 @@ func waitsFor(snap teams.Snapshot, t api.Task) string {
 	case slices.Contains(snap.Unclaimed, t.ID):
 		return ""
 	case t.Status == store.Blocked:
-		return numbered("task %s", "tasks %s", unfinished(snap.Tasks, t.BlockedBy))
+		if open := unfinished(snap.Tasks, t.BlockedBy); len(open) > 0 {
+			return numbered("task %s", "tasks %s", open)
+		}
+		return "the answer of its hooks"
 	case t.Status == store.InProgress:
 		return meant + ", who works on it"
 	case t.Status != store.Pending:

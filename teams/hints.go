@@ -3,9 +3,11 @@ package teams
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -57,7 +59,26 @@ func (s *Service) TellLead(ctx context.Context, team, text, summary string) erro
 
 // TellEnd tells the lead that the caller has ended.
 func (s *Service) TellEnd(ctx context.Context, team string, e panes.ExitRecord) error {
-	return s.TellLead(ctx, team, endText(s.caller.Name, e), s.caller.Name+" is "+e.State)
+	t, m, err := s.find(ctx, team, s.caller.Name)
+	if err != nil {
+		return err
+	}
+	return s.tellEnd(ctx, t, m, e)
+}
+
+// endID begins the id of a message that tells of an end. The host that ended follows.
+const endID = "end-"
+
+// TellsEnd tells whether a message is one that leadlight itself has written to tell the
+// lead of the end of a teammate.
+func TellsEnd(m api.Message) bool { return strings.HasPrefix(m.ID, endID) }
+
+func (s *Service) tellEnd(ctx context.Context, t store.Team, m store.Member, e panes.ExitRecord) error {
+	id := ""
+	if m.Leadlight != nil {
+		id = endID + m.Leadlight.Host
+	}
+	return s.putToLead(ctx, t, store.Message{ID: id, From: m.Name, Text: endText(m.Name, e), Summary: m.Name + " is " + e.State, Color: m.Color})
 }
 
 // endText is what the lead reads of the end of a teammate.
@@ -70,8 +91,13 @@ func endText(name string, e panes.ExitRecord) string {
 }
 
 func (s *Service) tellLead(ctx context.Context, t store.Team, m store.Member, text, summary string) error {
-	_, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: text, Summary: summary, Color: m.Color, Timestamp: time.Now()})
-	if err != nil {
+	return s.putToLead(ctx, t, store.Message{From: m.Name, Text: text, Summary: summary, Color: m.Color})
+}
+
+// putToLead puts a message into the lead's box.
+func (s *Service) putToLead(ctx context.Context, t store.Team, msg store.Message) error {
+	msg.Timestamp = time.Now()
+	if _, err := s.mail.Put(ctx, t.Name, leadName(t), msg); err != nil {
 		return fmt.Errorf("tell the lead: %w", err)
 	}
 	return nil

@@ -320,7 +320,7 @@ func (r *stopping) tellLead(ctx context.Context, m *stoppingMember, e memberExit
 	if !e.Untold || m.Leadlight.Foreign {
 		return
 	}
-	if err := r.Service.tellLead(ctx, r.t, m.Member, endText(m.Name, e.ExitRecord), m.Name+" is "+e.State); err != nil {
+	if err := r.tellEnd(ctx, r.t, m.Member, e.ExitRecord); err != nil {
 		r.log.Warn("tell the lead of an end", "team", r.t.Name, "member", m.Name, "error", err)
 	}
 }

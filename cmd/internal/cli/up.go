@@ -347,7 +347,7 @@ func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
 	}
 	if left, err := u.svc.Inbox(ctx, u.team, "", teams.InboxFilter{Unread: true}); err == nil {
 		for _, m := range left {
-			if m.Summary != m.From+" is "+api.StateStopped { // that was said above
+			if !teams.TellsEnd(m) { // that was said above
 				_ = u.mail(m)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
@@ -36,7 +37,7 @@ func initCommand(a *app, run func(context.Context, *app, initOptions) error) *co
 	c := &cobra.Command{
 		Use: "init", Short: "Write a commented " + config.TeamFileName,
 		Long: "Write a commented " + config.TeamFileName + " into this folder. The team is named after the folder. Without\n" +
-			"--template it is a team of the agent that is installed, or, if there is none, a team of commands. A\n" +
+			"--template it is a team of the agents that are installed, or, if there is none, a team of commands. A\n" +
 			"file that is there is not changed.",
 		Example: "  leadlight init && leadlight up\n  leadlight init --template review", Args: takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
@@ -59,18 +60,18 @@ func runInit(_ context.Context, a *app, o initOptions) error {
 	if err != nil {
 		return fmt.Errorf("find the team file: %w", err)
 	}
-	agent := a.installedAgent()
+	agents := a.installedAgents()
 	if o.Template == "" {
 		o.Template = "agents"
-		if agent == "" {
+		if len(agents) == 0 {
 			o.Template = "checks"
 		}
 	}
-	if agent == "" {
-		agent = profiles.Claude
+	if len(agents) == 0 {
+		agents = []string{profiles.Claude}
 	}
 	team := config.TeamNameOf(filepath.Base(filepath.Dir(path)))
-	text, _ := config.Template(o.Template, team, agent) // the flag takes no other
+	text, _ := config.Template(o.Template, team, agents) // the flag takes no other
 	f, err := os.OpenFile(config.TeamFileName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {
 		return usage("%s is already there", config.TeamFileName).WithHint("leadlight up runs it; move it away for a new one")
@@ -88,17 +89,20 @@ func runInit(_ context.Context, a *app, o initOptions) error {
 	})
 }
 
-// installedAgent is the first agent whose program is on PATH, "" if there is none.
-func (a *app) installedAgent() string {
+// installedAgents are the agents whose programs are on PATH, one a program, Claude Code
+// first.
+func (a *app) installedAgents() []string {
 	set := profiles.NewSet(nil)
+	var found, programs []string
 	for _, name := range append([]string{profiles.Claude}, set.Names()...) {
 		p, err := set.Get(name)
-		if err != nil || len(p.Command) == 0 || p.Kind != profiles.Native && p.Kind != profiles.Interactive {
+		if err != nil || len(p.Command) == 0 || p.Kind != profiles.Native && p.Kind != profiles.Interactive ||
+			slices.Contains(programs, p.Command[0]) {
 			continue
 		}
 		if teams.FindProgram(p.Command[0], "", a.getenv("PATH")) != "" {
-			return name
+			found, programs = append(found, name), append(programs, p.Command[0])
 		}
 	}
-	return ""
+	return found
 }

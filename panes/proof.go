@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/signals"
@@ -19,8 +20,9 @@ func (o Owner) String() string { return o.Agent + "@" + o.Team }
 // directory, the teams whose roster could not be read, and those whose folder is there
 // without one.
 type Claims struct {
-	Owners map[string][]Owner // by id of the host
-	Hosts  map[Owner]string   // the id that the roster has for a member, "" if it has none
+	Owners map[string][]Owner   // by id of the host
+	Hosts  map[Owner]string     // the id that the roster has for a member, "" if it has none
+	Made   map[string]time.Time // when each team was made whose roster could be read
 	Unread []string
 	Lost   []string
 }
@@ -28,7 +30,8 @@ type Claims struct {
 // unowned tells why a host may not be taken for nobody's, "" if no roster names it and its
 // team is proved to be deleted: this base directory knows the team, and its folder with
 // the roster is gone. A roster that has the member with another host is believed only if
-// that host was one.
+// that host was one, and one that lacks the member only of a host that does not run, or that
+// ran before its team was made.
 func (m *Manager) unowned(ctx context.Context, c Claims, t Target) string {
 	now, isMember := c.Hosts[Owner{t.Team, t.Agent}]
 	switch owners := c.Owners[t.Host]; {
@@ -40,11 +43,24 @@ func (m *Manager) unowned(ctx context.Context, c Claims, t Target) string {
 		return "team " + t.Team + " has no roster, and its folder is there"
 	case isMember && !m.launchedOnce(ctx, t, now):
 		return "the roster has " + t.Agent + " with another host, of which nothing is known"
+	case !isMember && m.livesIn(ctx, c, t):
+		return "it may be alive, and the roster of team " + t.Team + " has lost it: leadlight stop " + t.Agent + " --team " + t.Team + ", or close its pane"
 	}
 	if _, err := m.opt.Dir.Lstat(OwnPath(t.Team)); err != nil {
 		return "the base directory has nothing of a team " + t.Team
 	}
 	return ""
+}
+
+// livesIn tells whether a host of a team that is there may run, and not since before that
+// team was made: what an earlier team of the name has left is nobody's.
+func (m *Manager) livesIn(ctx context.Context, c Claims, t Target) bool {
+	made, there := c.Made[t.Team]
+	if !there {
+		return false
+	}
+	seen := m.sight(ctx, t.Team, t.Agent, t.Host)
+	return seen.state != signals.Gone && (!seen.answers() || seen.status.Since.IsZero() || !seen.status.Since.Before(made))
 }
 
 // launchedOnce tells whether our records of a member speak of a host with that id, and so

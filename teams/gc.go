@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
@@ -67,7 +68,7 @@ func remove(ctx context.Context, o api.Orphan, do func(context.Context) error, d
 // that have ended and those of foreign members, too.
 func Claims(roster store.Roster, records *panes.Records) func(context.Context) (panes.Claims, error) {
 	return func(ctx context.Context) (panes.Claims, error) {
-		out := panes.Claims{Owners: map[string][]panes.Owner{}, Hosts: map[panes.Owner]string{}}
+		out := panes.Claims{Owners: map[string][]panes.Owner{}, Hosts: map[panes.Owner]string{}, Made: map[string]time.Time{}}
 		names, err := roster.List(ctx)
 		if err != nil {
 			return out, fmt.Errorf("list teams: %w", err)
@@ -90,6 +91,7 @@ func Claims(roster store.Roster, records *panes.Records) func(context.Context) (
 				out.Unread = append(out.Unread, store.Shown(name))
 				continue
 			}
+			out.Made[name] = t.CreatedAt
 			for _, m := range withForeign(ctx, records, t).Members {
 				self, host := panes.Owner{Team: name, Agent: m.Name}, ""
 				if m.Leadlight != nil {

@@ -20,8 +20,8 @@ func (s *Service) withoutRoster(ctx context.Context, team string, names []string
 	var all []store.Member
 	for _, o := range living {
 		l, err := s.panes.Records().Launch(ctx, team, o.Agent)
-		if err != nil || !l.LedByUs || l.ForeignPane != "" {
-			continue // another lead's, or nothing is known of it
+		if err != nil || l.ForeignPane != "" {
+			continue // its lead's, or nothing is known of it
 		}
 		all = append(all, store.Member{
 			AgentID: o.Agent + "@" + team, Name: o.Agent, BackendType: l.Backend,

@@ -16,6 +16,7 @@ type Status struct {
 	PID            int               `json:"pid"`
 	Identity       signals.Identity  `json:"identity"`        // the host
 	Agent          *signals.Identity `json:"agent,omitempty"` // the program; absent while none runs
+	Since          time.Time         `json:"since,omitzero"`  // the host runs; zero: an older version
 	State          string            `json:"state,omitempty"`
 	Task           string            `json:"task,omitempty"`
 	Reason         string            `json:"reason,omitempty"`
@@ -50,7 +51,7 @@ func (h *Host) Status() Status {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := Status{
-		ID: h.id, PID: h.self.PID, Identity: h.self,
+		ID: h.id, PID: h.self.PID, Identity: h.self, Since: h.started,
 		State: h.state, Task: h.task, Reason: h.reason, Closing: h.cause,
 		StartedAt: h.started, LastOutputAt: lastOutput, LastKeyAt: h.lastKey, LastReturnAt: h.lastReturn, Draft: h.draft,
 		Leftovers: slices.Clone(h.leftovers), Detail: h.details(),

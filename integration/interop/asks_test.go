@@ -25,29 +25,29 @@ func TestClaudeAsks(t *testing.T) {
 
 		r.must("leadlight", "team", "create", "alpha", "--description", "for a test")
 		r.must("leadlight", "spawn", "amy", "--model", "haiku", "--plan-mode", "--prompt", "PLAY:amy")
-		asks := func(turns int) (p openRequest) {
+		asks := func() (p openRequest) {
 			t.Helper()
 			r.eventually("amy has handed a plan in, and rests", func() bool { // in the middle of a turn she would not begin by an answer
 				open := r.open()
 				if len(open) == 1 {
 					p = open[0]
 				}
-				return len(open) == 1 && p.Kind == "plan" && r.mails("amy", "idle_notification") == turns
+				return len(open) == 1 && p.Kind == "plan" && r.lastIsIdle("amy")
 			})
 			return p
 		}
-		if p := asks(1); p.From != "amy" || p.Text != planText {
+		if p := asks(); p.From != "amy" || p.Text != planText {
 			t.Errorf("plan %+v", p)
 		}
 		if m, _ := r.member("alpha", "amy"); m.State != api.StateWaiting {
 			t.Errorf("amy is %s: %s", m.State, m.Reason)
 		}
-		r.must("leadlight", "deny", asks(1).ID, "--reason", "Look closer. PLAY:again")
-		r.must("leadlight", "approve", asks(2).ID)
+		r.must("leadlight", "deny", asks().ID, "--reason", "Look closer. PLAY:again")
+		r.must("leadlight", "approve", asks().ID)
 		// The client may drop the words of an approval, and those that come with it.
-		r.eventually("amy has left the plan mode", func() bool {
+		r.eventually("amy has left the plan mode, and emptied her box", func() bool {
 			data, err := os.ReadFile(r.path("home/.claude/teams/alpha/config.json"))
-			return err == nil && strings.Contains(string(data), `"mode": "default"`)
+			return err == nil && strings.Contains(string(data), `"mode": "default"`) && len(into[[]api.Message](r, "inbox", "amy", "--unread", "--json")) == 0
 		})
 		r.must("leadlight", "send", "amy", "PLAY:go")
 		allowed := 0

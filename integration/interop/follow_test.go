@@ -60,3 +60,10 @@ func (r *rig) mails(from, words string) (n int) {
 	}
 	return n
 }
+
+// lastIsIdle tells whether a teammate's last word to the lead is that it rests.
+func (r *rig) lastIsIdle(from string) bool {
+	r.t.Helper()
+	all := into[[]api.Message](r, "inbox", "--from", from, "--json")
+	return len(all) > 0 && strings.Contains(all[len(all)-1].Text, "idle_notification")
+}

@@ -26,6 +26,7 @@ func TestModel(t *testing.T) {
 		{"the old form of mail", oldTools, `{"role":"user","content":"PLAY:work"},` + said + `,{"role":"user","content":"…"}`, []string{`\"recipient\":\"bob\"`}},
 		{"the last move", newTools, `{"role":"user","content":"PLAY:work"},` + said, []string{"end_turn", "Done."}},
 		{"after the last", newTools, `{"role":"user","content":"PLAY:work"},` + said + `,` + said, []string{"That was all."}},
+		{"a message that comes again", newTools, `{"role":"user","content":"PLAY:work"},` + said + `,{"role":"user","content":"PLAY:work"}`, []string{"That was said before."}},
 		{"no such play", newTools, `{"role":"user","content":"PLAY:nothing"}`, []string{"no play nothing"}},
 		{"asked to stop", newTools, `{"role":"user","content":"PLAY:work"},` + said + `,{"role":"user","content":"{\"type\":\"shutdown_request\",\"requestId\":\"shutdown-1@a\"}"}`, []string{`\"request_id\":\"shutdown-1@a\"`, `\"approve\":true`}},
 	} {
@@ -43,8 +44,8 @@ func TestModel(t *testing.T) {
 			}
 		})
 	}
-	if n := strings.Count(m.lines(), "\n") + 1; n != 16 {
-		t.Errorf("%d lines of log for 16 requests", n)
+	if n := strings.Count(m.lines(), "\n") + 1; n != 18 {
+		t.Errorf("%d lines of log for 18 requests", n)
 	}
 }
 

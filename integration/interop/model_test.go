@@ -299,6 +299,8 @@ func (m *model) answer(r *request) []block {
 		return text("There is nothing to do.")(r)
 	case !known:
 		return text("There is no play " + name)(r)
+	case r.repeats(name, at):
+		return text("That was said before.")(r)
 	}
 	done := 0
 	for _, msg := range r.Messages[at+1:] {
@@ -337,6 +339,22 @@ func (r *request) newestPlay() (name string, at int) {
 		}
 	}
 	return name, at
+}
+
+// repeats tells whether a play was begun by an earlier message. On a busy machine Claude
+// Code 2.1.177 hands its model a message twice: it looks into its inbox each second, also
+// while the message that it has read is not removed yet.
+func (r *request) repeats(name string, at int) bool {
+	begun := false
+	for _, msg := range r.Messages[:at] {
+		if begun && msg.Role == assistant {
+			return true
+		}
+		for _, found := range playMark().FindAllStringSubmatch(strings.Join(msg.Content, "\n"), -1) {
+			begun = begun || msg.Role == user && found[1] == name
+		}
+	}
+	return false
 }
 
 // asked is the request to shut down that came since the last reply, if one did.

@@ -70,6 +70,20 @@ func TestXH03_TextIsSeenInTheInput(t *testing.T) {
 	}
 }
 
+// What an agent lists to complete a command is not in its input: a command that was typed
+// once stands there once.
+func TestXH03_CompletionsAreNoText(t *testing.T) {
+	for _, rec := range corpus(t) {
+		if rec.name != "opencode/completes.txt" {
+			continue
+		}
+		got := reader(t, rec.profile).Read(screen.Screen{Text: rec.text})
+		if got.Times("/exit") != 1 || got.Input != "/exit" {
+			t.Errorf("it holds %q", got.Input)
+		}
+	}
+}
+
 // However a screen with a menu is cut, scrolled and made narrower: as long as the mark
 // of the menu is on it, it is never typed into.
 func FuzzXH03_MenuIsNeverReady(f *testing.F) {

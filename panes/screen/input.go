@@ -9,6 +9,7 @@ import (
 // What stands around the text of an input: frames, and marks of a prompt.
 const (
 	frames  = "│┃|─━═╭╮╰╯└┘┌┐╹╻▀▄▔▁"
+	bars    = "┃│"
 	prompts = ">❯›▌$%#»λ"
 )
 
@@ -120,13 +121,20 @@ func (r *Reader) barAt(lines []string, i int) (input, bool) {
 		return input{}, false
 	}
 	begin := end
-	for begin > 0 && end-begin < maxInput && strings.ContainsAny(firstRune(lines[begin-1]), "┃│") {
+	for begin > 0 && end-begin < maxInput && strings.ContainsAny(firstRune(lines[begin-1]), bars) && !isListed(lines[begin-1]) {
 		begin--
 	}
 	if end-begin < 3 { // text, an empty line, the agent's name
 		return input{}, false
 	}
 	return input{begin: begin, end: end + 1, text: textOf(lines[begin : end-1])}, true
+}
+
+// isListed tells whether a line is one of a list of completions, which lies on an input with
+// a bar and has bars at both sides.
+func isListed(line string) bool {
+	last, _ := utf8.DecodeLastRuneInString(line)
+	return strings.ContainsRune(bars, last) && strings.TrimFunc(line, outside) != ""
 }
 
 func firstRune(line string) string {

@@ -26,7 +26,7 @@ func (s *Service) AnswerShutdown(ctx context.Context, team, requestID string, ap
 	if approve {
 		f = store.Frame{Type: store.ShutdownApproved, RequestID: asked.RequestID, From: m.Name, Timestamp: store.FormatTime(now), PaneID: m.TmuxPaneID, BackendType: m.BackendType}
 	}
-	if _, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: f.Text(), Color: m.Color, Timestamp: now}); err != nil {
+	if _, err := s.post(ctx, t, leadName(t), store.Message{From: m.Name, Text: f.Text(), Timestamp: now}); err != nil {
 		return "", fmt.Errorf("answer the lead: %w", err)
 	}
 	if approve { // its host sees to it that it ends, whoever waits for the answer

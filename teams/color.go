@@ -16,6 +16,9 @@ var (
 	taken    = []string{"purple", "orange", "pink"}
 )
 
+// leadColor is the colour of a lead whose entry has none. No teammate is given it.
+const leadColor = "purple"
+
 // checkColor says whether a colour that was asked for is one of the palette.
 func checkColor(c string) error {
 	all := append(slices.Clone(assigned), taken...)

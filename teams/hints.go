@@ -78,7 +78,7 @@ func (s *Service) tellEnd(ctx context.Context, t store.Team, m store.Member, e p
 	if m.Leadlight != nil {
 		id = endID + m.Leadlight.Host
 	}
-	return s.putToLead(ctx, t, store.Message{ID: id, From: m.Name, Text: endText(m.Name, e), Summary: m.Name + " is " + e.State, Color: m.Color})
+	return s.putToLead(ctx, t, store.Message{ID: id, From: m.Name, Text: endText(m.Name, e), Summary: m.Name + " is " + e.State})
 }
 
 // endText is what the lead reads of the end of a teammate.
@@ -91,13 +91,13 @@ func endText(name string, e panes.ExitRecord) string {
 }
 
 func (s *Service) tellLead(ctx context.Context, t store.Team, m store.Member, text, summary string) error {
-	return s.putToLead(ctx, t, store.Message{From: m.Name, Text: text, Summary: summary, Color: m.Color})
+	return s.putToLead(ctx, t, store.Message{From: m.Name, Text: text, Summary: summary})
 }
 
 // putToLead puts a message into the lead's box.
 func (s *Service) putToLead(ctx context.Context, t store.Team, msg store.Message) error {
 	msg.Timestamp = time.Now()
-	if _, err := s.mail.Put(ctx, t.Name, leadName(t), msg); err != nil {
+	if _, err := s.post(ctx, t, leadName(t), msg); err != nil {
 		return fmt.Errorf("tell the lead: %w", err)
 	}
 	return nil

@@ -73,8 +73,19 @@ func (s *Service) Send(ctx context.Context, team string, spec SendSpec) (api.Sen
 	return sent, err
 }
 
+// post puts a message into a box, with the colour of its sender.
+func (s *Service) post(ctx context.Context, t store.Team, to string, msg store.Message) (store.Message, error) {
+	if m := t.Member(msg.From); m != nil {
+		msg.Color = m.Color
+	}
+	if msg.Color == "" && fromLead(t, msg) {
+		msg.Color = leadColor
+	}
+	return s.mail.Put(ctx, t.Name, to, msg)
+}
+
 func (s *Service) put(ctx context.Context, t store.Team, to string, msg store.Message) (api.Sent, error) {
-	m, err := s.mail.Put(ctx, t.Name, to, msg)
+	m, err := s.post(ctx, t, to, msg)
 	if err != nil {
 		return api.Sent{}, fmt.Errorf("send to %s: %w", to, err)
 	}
@@ -130,7 +141,7 @@ func (s *Service) leadText(text string) error {
 
 func (spec SendSpec) message(sender store.Member, to string) (store.Message, error) {
 	now := time.Now()
-	msg := store.Message{From: sender.Name, Text: spec.Text, Summary: spec.Summary, Color: sender.Color, Timestamp: now}
+	msg := store.Message{From: sender.Name, Text: spec.Text, Summary: spec.Summary, Timestamp: now}
 	switch spec.Type {
 	case "", plainMessage, directMessage:
 		if spec.Text == "" {

@@ -71,7 +71,7 @@ func (s *Service) notify(ctx context.Context, t store.Team, n notice) error {
 	if text == "" {
 		text = s.assignment(n.task.ID, n.task.Subject, n.task.Description)
 	}
-	if _, err := s.mail.Put(ctx, t.Name, m.Name, store.Message{From: s.caller.Name, Text: text, Summary: n.summary, Timestamp: time.Now()}); err != nil {
+	if _, err := s.post(ctx, t, m.Name, store.Message{From: s.caller.Name, Text: text, Summary: n.summary, Timestamp: time.Now()}); err != nil {
 		return fmt.Errorf("tell %s of task %s: %w", m.Name, n.task.ID, err)
 	}
 	return nil
@@ -112,7 +112,7 @@ func (s *Service) assign(ctx context.Context, t store.Team, task store.Task, beg
 		return nil
 	}
 	text := s.assignment(task.ID, task.Subject, task.Description)
-	if _, err := s.mail.Put(ctx, t.Name, m.Name, store.Message{From: s.caller.Name, Text: text, Timestamp: time.Now()}); err != nil {
+	if _, err := s.post(ctx, t, m.Name, store.Message{From: s.caller.Name, Text: text, Timestamp: time.Now()}); err != nil {
 		return fmt.Errorf("the task is written, but %s could not be told: %w", m.Name, err)
 	}
 	return nil

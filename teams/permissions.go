@@ -131,7 +131,7 @@ func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string
 	}
 	if rec.Kind == profiles.Native && len(rec.Argv) > 0 && seen.Live() && s.client(ctx, rec.Dir, rec.Argv[0]).TakesModes {
 		f := store.Frame{Type: store.ModeSetRequest, Mode: mode, From: store.Lead}
-		if _, err := s.mail.Put(ctx, t.Name, m.Name, store.Message{From: store.Lead, Text: f.Text(), Timestamp: time.Now()}); err != nil {
+		if _, err := s.post(ctx, t, m.Name, store.Message{From: store.Lead, Text: f.Text(), Timestamp: time.Now()}); err != nil {
 			return out, fmt.Errorf("ask %s to change its mode: %w", m.Name, err)
 		}
 		out.How = "asked"

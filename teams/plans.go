@@ -47,7 +47,7 @@ func (s *Service) SubmitPlan(ctx context.Context, team, text, path string) (api.
 		return api.Plan{}, err
 	}
 	f := store.Frame{Type: store.PlanRequest, From: m.Name, Timestamp: p.SubmittedAt.String(), PlanFilePath: path, PlanContent: text, RequestID: p.ID}
-	if _, err := s.mail.Put(ctx, t.Name, leadName(t), store.Message{From: m.Name, Text: f.Text(), Timestamp: time.Now()}); err != nil {
+	if _, err := s.post(ctx, t, leadName(t), store.Message{From: m.Name, Text: f.Text(), Timestamp: time.Now()}); err != nil {
 		return p, fmt.Errorf("the plan is kept, but the lead could not be told: %w", err)
 	}
 	return p, nil

@@ -104,7 +104,7 @@ func (s *Service) recordLoss(ctx context.Context, t store.Team, entry store.Memb
 		text += " Its tasks are free again."
 	}
 	msg := store.Message{From: m.Name, Text: text, Summary: m.Name + " is lost", Timestamp: time.Now()}
-	if _, err := s.mail.Put(ctx, t.Name, leadName(t), msg); err != nil {
+	if _, err := s.post(ctx, t, leadName(t), msg); err != nil {
 		return first, fmt.Errorf("tell the lead about %s: %w", m.Name, err)
 	}
 	return first, nil

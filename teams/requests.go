@@ -173,7 +173,7 @@ func (s *Service) answerer(t store.Team, from string) error {
 // sent, undo opens the request again.
 func (s *Service) reply(ctx context.Context, t store.Team, to string, f store.Frame, undo func(*requests)) error {
 	now := time.Now()
-	if _, err := s.mail.Put(ctx, t.Name, to, store.Message{From: store.Lead, Text: f.Text(), Timestamp: now}); err != nil {
+	if _, err := s.post(ctx, t, to, store.Message{From: store.Lead, Text: f.Text(), Timestamp: now}); err != nil {
 		undone := s.editRequests(context.WithoutCancel(ctx), t.Name, func(r *requests) (bool, error) {
 			undo(r)
 			return true, nil

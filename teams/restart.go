@@ -54,6 +54,10 @@ func (s *Service) launched(ctx context.Context, t store.Team, m store.Member) (p
 // count is how often that happened without being asked for, nil if it is asked for; one that
 // runs is not restarted without being asked.
 func (s *Service) restart(ctx context.Context, team, name string, asked *panes.LaunchRecord, count *store.Replaced) (api.Member, error) {
+	err := s.panes.AwaitMember(ctx, team, name, s.limits.lockWait(), func(holder string) { s.say(name, "waits for "+holder) })
+	if err != nil {
+		return api.Member{}, err
+	}
 	release, err := s.panes.LockMember(ctx, team, name, "restart a teammate", s.limits.lockWait())
 	if err != nil {
 		return api.Member{}, err
@@ -90,7 +94,7 @@ func (s *Service) restart(ctx context.Context, team, name string, asked *panes.L
 		}
 		defer release()
 		defer s.panes.Hold(ctx, s.target(t, m, s.observed(ctx, t.Name, m)))()
-		ends, err := s.Stop(ctx, team, []string{m.Name}, StopOptions{Reason: "restart", again: true})
+		ends, err := s.Stop(ctx, team, []string{m.Name}, StopOptions{Reason: "restart", again: true, Progress: s.say})
 		if err == nil {
 			err = Verdict(ends)
 		}
@@ -102,8 +106,16 @@ func (s *Service) restart(ctx context.Context, team, name string, asked *panes.L
 		}
 	}
 	rec.GoOn = rec.CanResume()
+	s.say(m.Name, "starts again")
 	res := s.Spawn(ctx, team, []SpawnSpec{spec})
 	return res[0].Member, res[0].Err
+}
+
+// say tells what is done to a teammate by a verb that answers only in the end.
+func (s *Service) say(name, what string) {
+	if s.progress != nil {
+		s.progress(name, what)
+	}
 }
 
 // originOf returns the profile that a teammate was started by.

@@ -78,6 +78,7 @@ type Service struct {
 	trust    hooks.Trust
 	machine  string
 	notice   func(string)
+	progress func(name, what string) // told what is done to whom; nil: nobody is
 }
 
 // New returns a Service.
@@ -99,6 +100,14 @@ func New(c Config) *Service {
 		panes: c.Panes, profiles: c.Profiles, caller: c.Caller, limits: c.Limits.withDefaults(), cwd: c.Cwd,
 		environ: c.Environ, log: c.Log, trust: c.Trust, machine: c.Machine, notice: c.Notice,
 	}
+}
+
+// WithProgress returns the same verbs, which tell what they do to a teammate while they
+// stop it to start it again. It is told so concurrently.
+func (s *Service) WithProgress(progress func(name, what string)) *Service {
+	in := *s
+	in.progress = progress
+	return &in
 }
 
 // WithProfiles returns the same verbs with profiles of a team file over those that there

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -298,10 +299,22 @@ func (s *Service) sendPrompt(ctx context.Context, t store.Team, news []pendingMe
 			if n.spec.Prompt == "" {
 				return
 			}
-			if _, err := s.mail.Put(ctx, t.Name, n.spec.Name, store.Message{From: store.Lead, Text: n.spec.Prompt, Timestamp: time.Now()}); err != nil {
+			if _, err := s.post(ctx, t, n.spec.Name, store.Message{From: store.Lead, Text: n.spec.Prompt, Summary: summaryOf(n.spec.Prompt), Timestamp: time.Now()}); err != nil {
 				n.err = fmt.Errorf("write the first message of %s: %w", n.spec.Name, err)
 			}
 		})
 	}
 	wg.Wait()
+}
+
+// maxSummary is how many characters of a first message are its summary.
+const maxSummary = 60
+
+// summaryOf is a first message in a few words: the beginning of its first line.
+func summaryOf(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if r := []rune(line); len(r) > maxSummary {
+		return string(r[:maxSummary-1]) + "…"
+	}
+	return line
 }

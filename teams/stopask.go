@@ -61,7 +61,7 @@ func (r *stopping) sendRequest(ctx context.Context, m *stoppingMember) error {
 	now := time.Now()
 	id := store.NewRequestID("shutdown", m.Name, now)
 	frame := store.Frame{Type: store.ShutdownRequest, RequestID: id, From: store.Lead, Reason: r.o.Reason, Timestamp: store.FormatTime(now)}
-	sent, err := r.mail.Put(ctx, r.t.Name, m.Name, store.Message{From: store.Lead, Text: frame.Text(), Timestamp: now})
+	sent, err := r.post(ctx, r.t, m.Name, store.Message{From: store.Lead, Text: frame.Text(), Timestamp: now})
 	if err != nil {
 		return fmt.Errorf("ask %s to stop: %w", m.Name, err)
 	}

@@ -91,7 +91,7 @@ func (s *Service) passOn(ctx context.Context, t store.Team, sender store.Member,
 		return why
 	}
 	f := fault.Of(why)
-	_, err := s.put(ctx, t, leadName(t), store.Message{From: sender.Name, Summary: spec.Summary, Color: sender.Color, Timestamp: time.Now(),
+	_, err := s.put(ctx, t, leadName(t), store.Message{From: sender.Name, Summary: spec.Summary, Timestamp: time.Now(),
 		Text: f.Message + ", so this is for you: " + spec.Text})
 	if err != nil {
 		return why

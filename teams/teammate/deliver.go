@@ -23,6 +23,9 @@ const (
 	screenPoll = time.Second
 )
 
+// mailNet is how often the mail is read although nothing hints at it.
+const mailNet = 15 * time.Second
+
 // mailTyper types the mail of an interactive agent into it, a message at a time, when
 // it is quiet and nobody else types.
 type mailTyper struct {
@@ -35,7 +38,9 @@ type mailTyper struct {
 	kept       int             // how often in a row hooks have kept it from going idle
 	typed      *typed
 	swallowed  *swallowed
-	late       string // id of a message that was typed, and not seen: it is typed again
+	unseen     bool      // mail may have come since it was last read
+	readAt     time.Time // when that was
+	late       string    // id of a message that was typed, and not seen: it is typed again
 }
 
 // deliver lives beside the program of an interactive agent until ctx ends.
@@ -50,13 +55,14 @@ func (m *teammate) deliver(ctx context.Context) {
 		m.print("its mail cannot be watched: %v", err)
 		return
 	}
-	c := &mailTyper{m: m, screen: w, done: map[string]bool{}}
+	c := &mailTyper{m: m, screen: w, done: map[string]bool{}, unseen: true}
 	c.completed(ctx) // what is done before it starts is nothing new
 	for ctx.Err() == nil {
 		c.round(ctx)
 		select {
 		case <-ctx.Done():
 		case _, ok := <-hints:
+			c.unseen = true
 			if !ok {
 				hints = nil
 			}
@@ -65,11 +71,25 @@ func (m *teammate) deliver(ctx context.Context) {
 	}
 }
 
-// round delivers what is there and shows what the agent does.
+// round delivers what has come, if something may have, and shows what the agent does. An
+// idle one is looked at, but reads no file.
 func (c *mailTyper) round(ctx context.Context) {
+	if c.unseen = c.unseen || time.Since(c.readAt) > mailNet; c.unseen {
+		c.unseen, c.readAt = false, time.Now()
+		if !c.deliverAll(ctx) {
+			c.unseen = true // the next round tries again
+			return
+		}
+	}
+	c.show(ctx)
+}
+
+// deliverAll types the mail that is there. It is false if something is left.
+func (c *mailTyper) deliverAll(ctx context.Context) bool {
 	msgs, err := c.m.o.Service.Inbox(ctx, c.m.o.Team, "", teams.InboxFilter{Unread: true})
 	if err != nil {
 		c.m.o.Log.Warn("read the inbox", "error", err)
+		c.unseen = true
 	}
 	for _, msg := range collapse(msgs) {
 		if err := c.deliverOne(ctx, msg); err != nil {
@@ -77,10 +97,10 @@ func (c *mailTyper) round(ctx context.Context) {
 				c.m.o.Log.Warn("type a message", "from", msg.From, "error", err)
 				c.m.show(api.StateWaiting, "", fmt.Sprintf("a message from %s cannot be typed: %v", store.Shown(msg.From), err))
 			}
-			return // it stays unread; the next round tries again
+			return false // it stays unread
 		}
 	}
-	c.show(ctx)
+	return true
 }
 
 // batch is a message and the others that it makes needless.

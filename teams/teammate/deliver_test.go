@@ -1,14 +1,19 @@
 package teammate
 
 import (
+	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
 )
 
 func TestIB12_IdleNoticesCollapse(t *testing.T) {
@@ -76,5 +81,49 @@ func TestSubmittedOrErased(t *testing.T) {
 func TestHeaderShowsForgery(t *testing.T) {
 	if got := header(api.Message{From: "bob", Note: "not from the lead"}); !strings.Contains(got, "bob (not from the lead)") {
 		t.Errorf("%q", got)
+	}
+}
+
+// countedRoster counts how often a roster is read.
+type countedRoster struct {
+	store.Roster
+	reads int
+}
+
+func (r *countedRoster) Get(ctx context.Context, team string) (store.Team, error) {
+	r.reads++
+	return r.Roster.Get(ctx, team)
+}
+
+// An agent that rests is looked at, but its team's files are read only when something may
+// have come.
+func TestXS37_WhoRestsReadsNoFile(t *testing.T) {
+	c, dir := typer(t, "")
+	listen(t, dir)
+	fs, err := claudefs.Open(t.TempDir(), claudefs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fs.Close()
+	roster := &countedRoster{Roster: fs.Roster()}
+	team := store.Team{Name: "alpha", Members: []store.Member{{Name: store.Lead}, {Name: "bob", AgentID: "bob@alpha"}}}
+	if err := roster.Create(t.Context(), team); err != nil {
+		t.Fatal(err)
+	}
+	c.m.o = Options{Team: "alpha", Agent: "bob", Log: slog.New(slog.DiscardHandler), Service: teams.New(teams.Config{
+		Roster: roster, Mail: fs.Mail(), Tasks: fs.Tasks(), Panes: panes.NewManager(panes.Options{Dir: fs.Dir()}), Caller: teams.Caller{Name: "bob", Teammate: true}})}
+	c.introduced = true
+	c.unseen = true // as when it begins
+	c.round(t.Context())
+	begun := roster.reads
+	for range 20 {
+		c.round(t.Context())
+	}
+	if begun == 0 || roster.reads != begun {
+		t.Errorf("the roster was read %d times at first, and %d times in 20 looks at one who rests", begun, roster.reads-begun)
+	}
+	c.unseen = true // a hint
+	if c.round(t.Context()); roster.reads == begun {
+		t.Error("a hint came, and the mail was not read")
 	}
 }

@@ -110,7 +110,7 @@ func (v *progressView) changes(snap teams.Snapshot) {
 	for _, m := range snap.Members {
 		line := m.State
 		if m.Reason != "" {
-			line += ": " + oneLine(m.Reason)
+			line += ": " + oneLine(withoutTime(m.Reason))
 		}
 		v.change(oneLine(m.Name), line)
 	}
@@ -121,4 +121,14 @@ func (v *progressView) change(what, now string) {
 		v.last[what] = now
 		v.a.say("%s: %s", what, now)
 	}
+}
+
+// withoutTime is the reason of a state without the time in it that passes while it lasts.
+func withoutTime(reason string) string {
+	for _, words := range []string{", for ", ", starts again in "} {
+		if before, after, found := strings.Cut(reason, words); found && len(after) > 0 && after[0] >= '0' && after[0] <= '9' {
+			return before
+		}
+	}
+	return reason
 }

@@ -218,7 +218,7 @@ func runAnswer(ctx context.Context, a *app, o answerOptions) error {
 	}
 	var done []request
 	for _, r := range chosen {
-		r, err := resolve(ctx, svc, team, r, o.Approve, text)
+		r, err := resolve(ctx, svc.WithProgress(a.progress), team, r, o.Approve, text)
 		if err != nil {
 			return err
 		}

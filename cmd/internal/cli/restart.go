@@ -86,11 +86,11 @@ func runRestart(ctx context.Context, a *app, o restartOptions) error {
 			a.say("no teammate to restart")
 		}
 	}
+	svc = svc.WithProgress(a.progress)
 	done := make([]api.Member, len(o.Names))
 	errs := make([]error, len(o.Names))
 	var wg sync.WaitGroup
 	for i, name := range o.Names {
-		a.say("%s: restarting", name)
 		wg.Go(func() { done[i], errs[i] = svc.Restart(ctx, team, name) })
 	}
 	wg.Wait()

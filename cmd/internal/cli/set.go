@@ -82,7 +82,7 @@ func runSet(ctx context.Context, a *app, o setOptions) error {
 	}
 	if o.Mode != "" {
 		a.say("%s: changing its permission mode to %s", o.Name, o.Mode)
-		change, err := svc.SetPermissionMode(ctx, team, o.Name, o.Mode)
+		change, err := svc.WithProgress(a.progress).SetPermissionMode(ctx, team, o.Name, o.Mode)
 		if err != nil {
 			return err
 		}

@@ -178,7 +178,7 @@ func TestM05_M14_R06_OneTeamAndNoWork(t *testing.T) {
 }
 
 // The mail that the tools write and read.
-func TestA07_A08_A10_A11_A15_Mail(t *testing.T) {
+func TestA07_A08_A10_A11_A15_XS15_Mail(t *testing.T) {
 	d := newFixture(t)
 	lead := d.serve("", nil, nil)
 	do[teamCreateOut](t, lead, "TeamCreate", args{"team_name": "alpha", "description": "x"})
@@ -190,7 +190,7 @@ func TestA07_A08_A10_A11_A15_Mail(t *testing.T) {
 		t.Errorf("A-08: %+v", all)
 	}
 	got := do[inboxOut](t, bob, "ReadInbox", args{"from": "team-lead"}).Messages
-	if len(got) != 1 || got[0].Text != "look at it" || got[0].Summary != "look" || got[0].Read {
+	if len(got) != 1 || got[0].Text != "look at it" || got[0].Summary != "look" || got[0].Color == "" || got[0].Read {
 		t.Errorf("A-07: %+v", got)
 	}
 	if again := do[inboxOut](t, bob, "ReadInbox", args{}).Messages; len(again) != 0 {

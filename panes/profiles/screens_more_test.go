@@ -62,6 +62,14 @@ func TestXH03_TextIsSeenInTheInput(t *testing.T) {
 			t.Errorf("%.30q in %q: %v", tc.text, tc.shown, got.Holds(tc.text))
 		}
 	}
+	for _, text := range []string{
+		"task done ID --result TEXT. Mail.\nBegin, and end with: task done 1 --result TEXT.",
+		"see [pasted image 1] and [pasted image 2] again", "ends as it began: ends as it began",
+	} {
+		if n, twice := in(text).Times(text), in(text+text).Times(text); n != 1 || twice != 2 {
+			t.Errorf("%q stands there once: %d, twice: %d", text, n, twice)
+		}
+	}
 	if in("[leadlight] message from bob: x").MayType().Valid() {
 		t.Error("a second text is typed behind the first")
 	}

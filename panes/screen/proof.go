@@ -54,17 +54,20 @@ func (r Reading) Holds(text string) bool {
 }
 
 // Times tells how often the input holds text. More than once: it was typed anew while
-// the agent had not read it yet.
+// the agent had not read it yet. What stands in the text itself several times does not
+// make it more.
 func (r Reading) Times(text string) int {
 	want, tail, shown := essence(text), ending(text), essence(r.Input)
-	n := len(pasted().FindAllString(r.Input, -1))
+	pastes := len(pasted().FindAllString(r.Input, -1))
 	switch {
 	case tail != "" && strings.Contains(shown, tail):
-		n = max(n, strings.Count(shown, tail))
+		own := strings.Count(want, tail)
+		whole := (strings.Count(shown, tail) + own - 1) / own
+		return max(whole, pastes-len(pasted().FindAllString(text, -1)))
 	case len(shown) >= holdsRunes/2 && strings.HasSuffix(want, shown): // no more fits
-		n = max(n, 1)
+		return max(pastes, 1)
 	}
-	return n
+	return pastes
 }
 
 // ending is what of a text has to be seen.

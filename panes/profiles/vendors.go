@@ -28,7 +28,7 @@ func codex() Profile {
 		ResumeArgs: []string{"resume", "{session}"}, SessionShown: `\bcodex resume ([0-9a-f]{8}-[0-9a-f-]{27})\b`, ModeArgs: codexModes("--ask-for-approval", "on-request"),
 		PromptProtocol: PromptProtocol{
 			Quit: "/quit", Ready: []string{`^\s*[›▌](\s|$)`}, Frame: screen.FrameFooter, Footer: []string{`^\s+\S.* · [~/]`, `^\s+\^c quit\s*$`},
-			Busy:   []string{`^\s*• .*\besc to interrupt\)\s*$`, `^\s*\? for shortcuts\s*$`, `(?i)^\s*• .*\bwaiting for startup\b`, `^\s*• Reconnecting\b`},
+			Busy:   []string{`^• .*\(\d+[^()]* • esc to interrupt\)\s*$`, `^\s*\? for shortcuts\s*$`, `(?i)^• .*\bwaiting for startup\b`, `^• Reconnecting\b`},
 			Asking: []string{`^\s*Would you like to (run|make|grant)\b`},
 		},
 	}
@@ -60,7 +60,7 @@ func gemini() Profile {
 		PromptProtocol: PromptProtocol{ // /quit and Enter would pick the first entry of the list that it opens
 			QuitKeys: []string{"ctrl-c", "ctrl-c"}, Ready: []string{`^\s*[>!*](\s|$)`}, Frame: screen.FrameRules,
 			Footer: []string{`^\s+(workspace \(|[~/])`}, // its messages stand in frames, too
-			Busy:   []string{`^\s*\S\s+\S.*\(esc to cancel, \d[^)]*\)`},
+			Busy:   []string{`^\s?[^\s\w✦]\s+\S.*\(esc to cancel, \d[^)]*\)`},
 		},
 	}
 }
@@ -109,7 +109,7 @@ func qwen() Profile {
 		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume", "{session}"}, ModeArgs: qwenModes(),
 		PromptProtocol: PromptProtocol{
 			Quit: "/quit", Ready: []string{`^\s*[>!*](\s|$)`}, Frame: screen.FrameRules,
-			Busy: []string{`^\s*\S{1,3}\s+\S.*\(\d+[ms].*\besc to cancel\)\s*$`}, Asking: []string{`\bWaiting for user confirmation`},
+			Busy: []string{`^ {0,2}[^\s\w◆✦●]{1,3}\s+\S.*\(\d+[ms].*\besc to cancel\)\s*$`}, Asking: []string{`\bWaiting for user confirmation`},
 		},
 	}
 }
@@ -132,7 +132,7 @@ func copilot() Profile {
 		Models: []string{"*"}, ModelArgs: []string{"--model", "{model}"}, PlanArgs: []string{"--plan"},
 		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume={session}"}, ModeArgs: copilotModes(),
 		PromptProtocol: PromptProtocol{
-			Quit: "/exit", Ready: []string{`^\s*❯(\s|$)`}, Frame: screen.FrameRules, Busy: []string{`^\s*[◎○◉●]\s+\S.*\besc esc \S+`, `^\s*[◎○◉●]\s+Loading\b`},
+			Quit: "/exit", Ready: []string{`^\s*❯(\s|$)`}, Frame: screen.FrameRules, Busy: []string{`^\s*[◎○◉●]\s+[\w '-]+( · [\d.]+ \w+)? esc esc \S+`, `^\s*[◎○◉●]\s+Loading\b`},
 		},
 	}
 }

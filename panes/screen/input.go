@@ -6,10 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// What stands around the text of an input: frames, and marks of a prompt.
+// What stands around the text of an input: frames, of which bars are the left and right
+// sides, and marks of a prompt.
 const (
-	frames  = "│┃|─━═╭╮╰╯└┘┌┐╹╻▀▄▔▁"
-	bars    = "┃│"
+	bars    = "│┃|"
+	frames  = bars + "─━═╭╮╰╯└┘┌┐╹╻▀▄▔▁"
 	prompts = ">❯›▌$%#»λ"
 )
 
@@ -24,6 +25,7 @@ const (
 type input struct {
 	begin, end int // its lines with its frame
 	text       string
+	listed     bool // it has lines that end early, as a menu without numbers has
 }
 
 // findInput finds the lowest input.
@@ -75,7 +77,7 @@ func (r *Reader) inputAt(lines []string, i int, s Screen) (input, bool) {
 		return input{}, false
 	}
 	if end := closing(lines, i); end > 0 && i > 0 && isFrame(lines[i-1]) {
-		in := input{begin: i - 1, end: end, text: textOf(lines[i : end-1])}
+		in := input{begin: i - 1, end: end, text: textOf(lines[i : end-1]), listed: mayList(lines[i:end-1], lines[i-1])}
 		known := len(r.footer) == 0 || first(r.footer, lines[end:]) != ""
 		return in, known && !isChoices(lines[i:end-1], true)
 	}
@@ -207,10 +209,34 @@ func bare(line string) string {
 // outside tells what surrounds a line: blanks and frames.
 func outside(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(frames, r) }
 
-// isFrame tells whether a line is a frame and nothing else.
+// isFrame tells whether a line is the upper or lower side of a frame and nothing else.
 func isFrame(line string) bool {
-	line = strings.TrimSpace(line)
+	line = strings.TrimFunc(line, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(bars, r) })
 	return utf8.RuneCountInString(line) > 2 && strings.TrimFunc(line, outside) == ""
+}
+
+// mayList tells whether the text at a prompt, in a frame, may be the lines of a menu: one
+// that ends early is followed by another. So are the lines of a text that somebody typed.
+func mayList(lines []string, frame string) bool {
+	early := false
+	for _, line := range lines {
+		text := tidy(line)
+		if text != "" && early {
+			return true
+		}
+		early = early || text != "" && columns(line) < columns(frame)*3/4
+	}
+	return false
+}
+
+// columns is about how wide a line is.
+func columns(line string) (n int) {
+	for _, r := range strings.TrimSpace(line) {
+		if n++; r >= 0x1100 && unicode.IsLetter(r) {
+			n++
+		}
+	}
+	return n
 }
 
 // squeezed is a text without blanks: a screen breaks lines where it likes.

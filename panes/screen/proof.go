@@ -15,13 +15,13 @@ func (p Proof) Valid() bool { return p.why != "" }
 // mark begins every text of ours.
 const mark = "[leadlight]"
 
-// MayType proves that text may be typed: the agent's prompt takes text, and no earlier
-// text of ours still stands there.
+// MayType proves that text may be typed: the agent's prompt takes text, no earlier text of
+// ours still stands there, and nothing that might be a menu.
 func (r Reading) MayType() Proof {
 	if r.allowed {
 		return Proof{"its profile allows it"}
 	}
-	if r.State != Ready || strings.Contains(r.Input, mark) {
+	if r.State != Ready || r.listed || strings.Contains(r.Input, mark) {
 		return Proof{}
 	}
 	return Proof{"its prompt takes text"}

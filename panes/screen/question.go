@@ -18,10 +18,11 @@ var (
 	numbered  = lazily(`^[\s│┃|]*(?:[❯›>▸▶→●◉➤*]\s*)?(\d{1,2})[.):]\s+(\S.*)$`)
 	checkbox  = lazily(`^[\s│┃|]*(?:[❯›>▸▶→●◉➤*]\s*)?(?:\[[ xX✓✔*•]?\]|\([ xX•●]?\)|[◯◉☐☑□■])\s+(\S.*)$`)
 	arrowed   = lazily(`^[\s│┃|]*[❯›>▸▶➤]\s+(\S.*)$`)
-	hint      = lazily(`(?i)\b(press |hit |use )?(enter|return|space|esc|any key)(/esc)?( to| =|:)? ?(confirm|continue|select|submit|choose|accept|cancel|exit|go back|back|dismiss|reject|proceed|enable|toggle)\b`)
+	hint      = lazily(`(?i)\b(press |hit |use )?(enter|return|space|esc|any key)[\])>]?(/esc)?( to| =|:)? ?(confirm|continue|select|submit|choose|accept|cancel|exit|go back|back|dismiss|reject|proceed|enable|toggle|quit|skip|save|close|retry|restart|sign in|log in)\b`)
 	keysFirst = lazily(`(?i)^[\s│┃|(]*(press |use |hit )?(enter|return|esc|space|any key|[↑↓←→/]+)\b`)
 	anyKey    = lazily(`(?i)\b(press|hit) (enter|return|space|any key|a key)\b`)
-	yesOrNo   = lazily(`(?i)([\[(]\s*y(es)?\s*[/|]\s*n(o)?\s*[\])]|\(y\)es/\(n\)o|\b(password|passphrase|username)[^:]{0,40}:)\s*\S{0,3}\s*$`)
+	yesOrNo   = lazily(`(?i)([\[(]\s*y(es)?\s*[/|]\s*n(o)?\s*([/|][^)]*)?[\])]|\(y\)es/\(n\)o|\b(password|passphrase|username)[^:]{0,40}:)\s*\S{0,3}\s*$`)
+	secret    = lazily(`(?i)\b(api[ -]?key|password|passphrase|token|secret|code)\b[^.]{0,40}[:?]$`)
 	statement = lazily(`(?i)\besc (to )?(interrupt|cancel, \d)|· esc to cancel\)`)
 )
 

@@ -60,6 +60,7 @@ type Reading struct {
 	Choices  []string // when Asking, and it is a menu
 	Input    string   // the text in the input, without blanks; it may be a placeholder
 	prompt   bool     // there is an input
+	listed   bool     // what stands in it may be a menu
 	allowed  bool     // it is unknown, and may be typed into all the same
 	above    []string // the lines above the input, all without one
 }
@@ -100,10 +101,13 @@ func (r *Reader) Read(s Screen) Reading {
 		reading.above = lines
 		return reading
 	}
-	reading := Reading{State: Ready, Input: in.text, prompt: true, above: lines[:in.begin]}
+	reading := Reading{State: Ready, Input: in.text, prompt: true, listed: in.listed, above: lines[:in.begin]}
 	footer := lines[in.end:]
 	if line, found := keysLine(footer); found {
 		return Reading{State: Asking, Question: line}
+	}
+	if in.begin > 0 && secret().MatchString(tidy(lines[in.begin-1])) { // an answer leaves an empty line
+		return Reading{State: Asking, Question: tidy(lines[in.begin-1])}
 	}
 	if line := first(r.asking, footer); line != "" {
 		return Reading{State: Asking, Question: tidy(line)}

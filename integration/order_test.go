@@ -43,8 +43,13 @@ func TestXD02_OrderOfTheFile(t *testing.T) {
 			t.Errorf("%s: ps shows %v, the window %v, want %v", when, rows, shown, want)
 		}
 	}
+	up("bea", "cleo", "dan")
+	check("at first", "bea", "cleo", "dan")
+	r.must("down", "--force")
+	up("ann", "bea", "cy", "dan", "eve")
+	check("at first, of five", "ann", "bea", "cy", "dan", "eve")
+	r.must("down", "--force")
 	up("bea", "dan")
-	check("at first", "bea", "dan")
 	up("ann", "bea", "cy", "dan", "eve")
 	check("after three were added", "ann", "bea", "cy", "dan", "eve")
 	r.must("restart", "ann", "cy")

@@ -162,8 +162,9 @@ func (m *Manager) open(ctx context.Context, c Choice, layout Layout, order []str
 			index = append(index, i)
 		}
 	}
-	specs, arrangements := Place(layout, view, len(index))
-	for n, i := range index {
+	specs, whose, arrangements := Place(layout, view, len(index))
+	for n := range specs {
+		i := index[whose[n]]
 		r := launches[i].Record
 		specs[n].Argv = []string{m.opt.Executable, "teammate", "--team", r.Team, "--agent", r.Agent, "--base-dir", m.opt.Base}
 		specs[n].Dir = r.Dir
@@ -172,7 +173,8 @@ func (m *Manager) open(ctx context.Context, c Choice, layout Layout, order []str
 		specs[n].Label = launches[i].Label
 	}
 	results := c.Backend.Open(ctx, specs)
-	for n, i := range index {
+	for n := range results {
+		i := index[whose[n]]
 		out[i].Pane = results[n].Pane
 		if err := results[n].Err; err != nil {
 			out[i].Err = fmt.Errorf("teammate %s of team %s: %w", launches[i].Record.Agent, launches[i].Record.Team, err)
@@ -184,7 +186,7 @@ func (m *Manager) open(ctx context.Context, c Choice, layout Layout, order []str
 			a.Window = results[a.Opens].Pane.Window
 		}
 		if a.Window != "" {
-			if len(view.Ours) > 0 { // else they were opened in this order
+			if len(view.Ours) > 0 { // else they stand in this order
 				a.Order = inOrder(order, view.Ours, out, launches)
 			}
 			layouts = append(layouts, a.Layout)

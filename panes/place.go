@@ -1,6 +1,8 @@
 package panes
 
 import (
+	"slices"
+
 	"github.com/leadlight-dev/leadlight/backend"
 )
 
@@ -38,14 +40,34 @@ const (
 // Place decides where n new panes go, in order, and which windows want to be
 // arranged afterwards. It is pure. Every slot it gives out has room for a pane of
 // the smallest size once its window is arranged, and is large enough to be split
-// before that: the windows are arranged once, when all panes are there.
-func Place(l Layout, v View, n int) ([]backend.Spec, []Arrangement) {
+// before that: the windows are arranged once, when all panes are there. A pane that is split
+// off stands behind the one that it was split from, so the order in which they are opened is
+// not the order in which they stand: spec i is for the teammate whose[i].
+func Place(l Layout, v View, n int) (specs []backend.Spec, whose []int, _ []Arrangement) {
 	l = l.withDefaults(v)
 	p := &placer{layout: l, view: v}
 	for range n {
 		p.place()
 	}
-	return p.specs, p.arrangements()
+	return p.specs, p.whose(), p.arrangements()
+}
+
+// whose gives each window's new panes, in the order in which they stand, to the teammates
+// whose turn it was when the panes were planned.
+func (p *placer) whose() []int {
+	of := make([]int, len(p.specs))
+	for _, w := range p.windows {
+		var stand []int
+		for _, s := range w.panes {
+			if s.id == "" {
+				stand = append(stand, s.spec)
+			}
+		}
+		for i, turn := range slices.Sorted(slices.Values(stand)) {
+			of[stand[i]] = turn
+		}
+	}
+	return of
 }
 
 func (l Layout) withDefaults(v View) Layout {
@@ -89,7 +111,7 @@ type window struct {
 	lead  *backend.Pane
 	alien bool // holds panes of others: never rearranged
 	max   int
-	panes []slot
+	panes []slot // in the order in which they stand
 	dirty bool
 }
 
@@ -190,12 +212,13 @@ func (p *placer) split(w *window) bool {
 	if len(w.panes) == 0 {
 		return w.lead != nil && p.besideLead(w)
 	}
-	from := &w.panes[0]
-	for i := range w.panes {
-		if s := &w.panes[i]; s.cols*s.rows > from.cols*from.rows {
-			from = s
+	at := 0
+	for i, s := range w.panes {
+		if largest := w.panes[at]; s.cols*s.rows > largest.cols*largest.rows {
+			at = i
 		}
 	}
+	from := &w.panes[at]
 	fresh := slot{spec: len(p.specs), cols: from.cols, rows: from.rows}
 	spec := backend.Spec{Place: backend.Split, Target: from.id}
 	// A lead's column is only stacked; elsewhere the longer side is cut. A cell is
@@ -213,7 +236,7 @@ func (p *placer) split(w *window) bool {
 	if from.id == "" {
 		spec.Chain = len(p.specs) - from.spec
 	}
-	p.add(w, spec, fresh)
+	p.add(w, at+1, spec, fresh)
 	return true
 }
 
@@ -232,7 +255,7 @@ func (p *placer) besideLead(w *window) bool {
 	if cols < p.layout.MinCols || keep < max(p.layout.MinCols/2, 1) || w.max < 1 {
 		return false
 	}
-	p.add(w, backend.Spec{Place: backend.Split, Target: w.lead.ID, Size: cols}, slot{spec: len(p.specs), cols: cols, rows: w.lead.Height})
+	p.add(w, 0, backend.Spec{Place: backend.Split, Target: w.lead.ID, Size: cols}, slot{spec: len(p.specs), cols: cols, rows: w.lead.Height})
 	return true
 }
 
@@ -254,12 +277,12 @@ func (p *placer) open() {
 	}
 	w := &window{max: p.capacity(cols, rows)}
 	p.windows = append(p.windows, w)
-	p.add(w, spec, slot{spec: len(p.specs), cols: cols, rows: rows})
+	p.add(w, 0, spec, slot{spec: len(p.specs), cols: cols, rows: rows})
 }
 
-func (p *placer) add(w *window, spec backend.Spec, s slot) {
+func (p *placer) add(w *window, at int, spec backend.Spec, s slot) {
 	p.specs = append(p.specs, spec)
-	w.panes = append(w.panes, s)
+	w.panes = slices.Insert(w.panes, at, s)
 	w.dirty = true
 }
 

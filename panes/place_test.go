@@ -78,7 +78,7 @@ func TestPlace(t *testing.T) {
 		{"outside, again: into the windows there are", Layout{}, elsewhere, 1, "below(%7,24)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			specs, _ := Place(tc.layout, tc.view, tc.n)
+			specs, _, _ := Place(tc.layout, tc.view, tc.n)
 			if got := sketch(specs); got != tc.want {
 				t.Errorf("got  %s\nwant %s", got, tc.want)
 			}
@@ -87,16 +87,16 @@ func TestPlace(t *testing.T) {
 }
 
 func TestPlaceArrangesOnceAndNeverAmongStrangers(t *testing.T) {
-	_, arr := Place(Layout{}, inside(200, 50), 4)
+	_, _, arr := Place(Layout{}, inside(200, 50), 4)
 	if len(arr) != 1 || arr[0].Kind != backend.MainVertical || arr[0].Window != "@0" {
 		t.Errorf("LY-05: want one main-vertical of the lead's window, got %+v", arr)
 	}
 	v := inside(100, 50)
 	v.Window = append(v.Window, pane("%9", "@0", 99, 50)) // the user's editor
-	if _, arr := Place(Layout{}, v, 2); len(arr) != 0 {
+	if _, _, arr := Place(Layout{}, v, 2); len(arr) != 0 {
 		t.Errorf("LY-05: a window with the user's own panes is rearranged: %+v", arr)
 	}
-	_, arr = Place(Layout{}, View{}, 5)
+	_, _, arr = Place(Layout{}, View{}, 5)
 	if len(arr) != 2 || arr[0].Opens != 0 || arr[1].Opens != 4 || arr[0].Kind != backend.Tiled {
 		t.Errorf("want both new windows tiled, got %+v", arr)
 	}
@@ -113,7 +113,7 @@ func TestPlaceAlwaysFits(t *testing.T) {
 		}
 		n := rapid.IntRange(1, 70).Draw(t, "n")
 		l := Layout{Main: rapid.SampledFrom([]string{"", "40%", "30", "100%", "0%"}).Draw(t, "main"), MinCols: rapid.IntRange(0, 100).Draw(t, "mincols"), MinRows: rapid.IntRange(0, 40).Draw(t, "minrows")}
-		specs, _ := Place(l, v, n)
+		specs, _, _ := Place(l, v, n)
 		if len(specs) != n {
 			t.Fatalf("%d specs for %d panes", len(specs), n)
 		}

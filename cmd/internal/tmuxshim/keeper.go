@@ -230,7 +230,7 @@ func (k Keeper) place(ctx context.Context, c panes.Choice, team string) (backend
 			v.Ours = append(v.Ours, p)
 		}
 	}
-	specs, arrangements := panes.Place(panes.Layout{}, v, 1)
+	specs, _, arrangements := panes.Place(panes.Layout{}, v, 1)
 	return specs[0], func(opened backend.Pane) {
 		for _, a := range arrangements {
 			if a.Window == "" {

@@ -139,8 +139,12 @@ func runTaskList(ctx context.Context, a *app, o taskListOptions) error {
 func taskRows(list []api.Task) *table {
 	t := &table{head: []string{"ID", "STATUS", "OWNER", "BLOCKED BY", "SUBJECT"}, less: []string{"BLOCKED BY", "OWNER"}}
 	for _, task := range list {
+		blockers := "" // of what is blocked: what is done blocks nothing any more
+		if task.Status == store.Blocked {
+			blockers = strings.Join(task.BlockedBy, ",")
+		}
 		t.add(plain("%s", task.ID), cell{task.Status, style.Task(task.Status).Color}, plain("%s", task.Owner),
-			plain("%s", strings.Join(task.BlockedBy, ",")), plain("%s", task.Subject))
+			plain("%s", blockers), plain("%s", task.Subject))
 	}
 	return t
 }

@@ -1,6 +1,7 @@
 // Command picture draws a terminal's screen, as `tmux capture-pane -e -p` prints it, as an
-// SVG: text, the sixteen colours, bold, faint and reverse. It reads standard input and
-// writes standard output. .ci/pictures uses it.
+// SVG: text, the sixteen colours, bold, faint and reverse. Several screens, each ended by a
+// line with a form feed, become one moving picture. It reads standard input and writes
+// standard output. .ci/pictures uses it.
 package main
 
 import (
@@ -20,6 +21,8 @@ const (
 	cellHeight = 18
 	paper      = "#1c1c22"
 	ink        = "#d8d8de"
+	// frameSeconds is how long a screen of a moving picture is seen.
+	frameSeconds = 0.7
 )
 
 // look is how a cell is drawn.
@@ -35,22 +38,70 @@ func main() {
 	}
 }
 
+// screens reads the screens of the input, each as its rows.
+func screens(in io.Reader) ([][]string, error) {
+	all := [][]string{nil}
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		last := len(all) - 1
+		if lines.Text() == "\f" {
+			all = append(all, nil)
+			continue
+		}
+		all[last] = append(all[last], lines.Text())
+	}
+	if len(all) > 1 && all[len(all)-1] == nil {
+		all = all[:len(all)-1]
+	}
+	return all, lines.Err()
+}
+
 func draw(in io.Reader, out io.Writer) error {
-	var rows []string
-	for s := bufio.NewScanner(in); s.Scan(); {
-		rows = append(rows, s.Text())
+	all, err := screens(in)
+	if err != nil {
+		return err
 	}
 	var b strings.Builder
-	widest, l := 0, look{}
-	for y, row := range rows {
-		widest = max(widest, line(&b, row, y, &l))
+	widest, tallest := 0, 0
+	for i, rows := range all {
+		l := look{}
+		group(&b, i, len(all))
+		for y, row := range rows {
+			widest = max(widest, line(&b, row, y, &l))
+		}
+		tallest = max(tallest, len(rows))
+		b.WriteString("</g>\n")
 	}
-	w, h := float64(widest)*cellWidth+20, len(rows)*cellHeight+20
-	_, err := fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14">
+	w, h := float64(widest)*cellWidth+20, tallest*cellHeight+20
+	_, err = fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14">
 <rect width="100%%" height="100%%" rx="6" fill="%s"/>
 %s</svg>
 `, w, h, paper, b.String())
 	return err
+}
+
+// group begins screen i of n, which is seen in its turn only. The last one stays three
+// times as long, and is what a viewer shows that moves nothing.
+func group(b *strings.Builder, i, n int) {
+	if i < n-1 {
+		b.WriteString(`<g visibility="hidden">` + "\n")
+	} else {
+		b.WriteString("<g>\n")
+	}
+	if n == 1 {
+		return
+	}
+	turns := float64(n + 2)
+	from, to := float64(i)/turns, float64(i+1)/turns
+	values, times := "hidden;visible;hidden", fmt.Sprintf("0;%.4f;%.4f", from, to)
+	switch i {
+	case 0:
+		values, times = "visible;hidden", fmt.Sprintf("0;%.4f", to)
+	case n - 1:
+		values, times = "hidden;visible", fmt.Sprintf("0;%.4f", from)
+	}
+	fmt.Fprintf(b, `<animate attributeName="visibility" values="%s" keyTimes="%s" dur="%.1fs" calcMode="discrete" repeatCount="indefinite"/>`+"\n",
+		values, times, turns*frameSeconds)
 }
 
 // line draws one row and returns its width in cells.

@@ -20,6 +20,22 @@ func TestDraw(t *testing.T) {
 	}
 }
 
+// Of several screens one is seen at a time, and the last one where nothing moves.
+func TestDrawMoves(t *testing.T) {
+	var out strings.Builder
+	if err := draw(strings.NewReader("one\n\f\ntwo\n\f\nthree\nrows\n\f\n"), &out); err != nil {
+		t.Fatal(err)
+	}
+	got := out.String()
+	for want, n := range map[string]int{"<g>": 1, `<g visibility="hidden">`: 2, "<animate ": 3,
+		`values="visible;hidden" keyTimes="0;0.2000"`: 1, `values="hidden;visible;hidden" keyTimes="0;0.2000;0.4000"`: 1,
+		`values="hidden;visible" keyTimes="0;0.4000"`: 1, `height="100%"`: 1, `viewBox="0 0 62 56"`: 1} {
+		if strings.Count(got, want) != n {
+			t.Errorf("%d of %s, want %d, in\n%s", strings.Count(got, want), want, n, got)
+		}
+	}
+}
+
 // Whatever was on the screen, the picture is well-formed.
 func FuzzDraw(f *testing.F) {
 	for _, s := range []string{"\x1b[31mx\x1b[0m", "\x1b[", "\x1b[999;m<&>\"'", "研\xff\x00\x1b"} {

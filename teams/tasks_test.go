@@ -166,3 +166,32 @@ func TestTC11_AssignedWorkStaysAssigned(t *testing.T) {
 		t.Errorf("given to another: %+v, %v", got, err)
 	}
 }
+
+// An agent at a prompt that makes its own next task ready is told of it; a program that
+// looks by itself is not.
+func TestXD01_WhoMakesItsOwnTaskReady(t *testing.T) {
+	for kind, want := range map[string]int{"interactive": 1, "plain": 0, "worker": 0} {
+		d := newDesk(t)
+		ann := running("ann")
+		ann.Leadlight.Kind = kind
+		d.team("alpha", ann)
+		for _, spec := range []teams.TaskSpec{{Subject: "first", Owner: "ann"}, {Subject: "next", Owner: "ann", BlockedBy: []string{"1"}}} {
+			if _, err := d.as("").AddTask(t.Context(), "alpha", spec); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := d.as("ann").CompleteTask(t.Context(), "alpha", "1", "done"); err != nil {
+			t.Fatal(err)
+		}
+		box, err := d.as("ann").Inbox(t.Context(), "alpha", "", teams.InboxFilter{})
+		told := 0
+		for _, m := range box {
+			if strings.Contains(m.Text, `"taskId":"2"`) {
+				told++
+			}
+		}
+		if err != nil || told != want {
+			t.Errorf("%s: told %d times: %+v %v", kind, told, box, err)
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package interop_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"regexp"
 )
 
@@ -24,6 +26,24 @@ func vendors() []vendor {
 		{"qwen", "qwen", "qwen-worker", question, []string{"enter"}, qwenEnv, qwenHome, nil},
 		{"copilot", "copilot", "copilot-worker", question, []string{"enter"}, copilotEnv, copilotHome, nil},
 		{"claude", "claude-interactive", "claude-worker", question, []string{"enter"}, func(string) []string { return nil }, func(*rig) map[string]any { return nil }, []string{"down", "enter"}},
+	}
+}
+
+// settle leads an agent to the script, and answers the questions of its first start.
+func (r *rig) settle(v vendor) {
+	r.t.Helper()
+	r.export(v.env(r.URL)...)
+	r.env = append(r.env, v.env(r.URL)...)
+	for name, value := range v.home(r) {
+		text, ok := value.(string)
+		if !ok {
+			data, err := json.Marshal(value)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			text = string(data)
+		}
+		r.write(filepath.Join("home", name), text)
 	}
 }
 

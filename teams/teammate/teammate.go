@@ -332,10 +332,22 @@ func (m *teammate) end(ctx context.Context, e panes.ExitRecord) (int, error) {
 			code = *e.ExitCode
 		}
 	}
-	if code == 0 || panes.Lingers(m.launch.Backend) { // else the pane stays, to be read
+	switch {
+	case m.closedForUs(e):
+		code = keepPane
+	case code == 0 || panes.Lingers(m.launch.Backend): // else the pane stays, to be read
 		m.o.Panes.Leave(ctx, m.launch, backend.ID(m.record.Pane))
 	}
 	return code, errors.Join(errs...)
+}
+
+// keepPane is an exit status with which a pane stays.
+const keepPane = 1
+
+// closedForUs tells whether who ends this host closes its pane, together with those of the
+// set: a pane that went by itself would make the terminal arrange the others again.
+func (m *teammate) closedForUs(e panes.ExitRecord) bool {
+	return e.Untold && m.launch.ForeignPane == "" && !panes.Lingers(m.launch.Backend)
 }
 
 // tellOthers writes the end into the roster and tells the lead of it.

@@ -36,6 +36,7 @@ type Hook struct {
 	Args    []string      `json:"args,omitempty"`    // with Exec
 	Dir     string        `json:"dir,omitempty"`     // where it runs; "": where the asker works
 	Project string        `json:"project,omitempty"` // what CLAUDE_PROJECT_DIR names; "": where the asker works
+	Plugin  string        `json:"plugin,omitempty"`  // the folder of the plugin that brings it
 	Timeout time.Duration `json:"timeout,omitempty"` // 0 or less: DefaultTimeout
 	Source  string        `json:"source,omitempty"`  // the file it stands in, for messages
 
@@ -54,7 +55,7 @@ func (h Hook) String() string {
 
 // same tells whether two hooks would run the same thing.
 func (h Hook) same(o Hook) bool {
-	return h.Command == o.Command && h.Exec == o.Exec && h.Dir == o.Dir && h.Refusal == o.Refusal && slices.Equal(h.Args, o.Args)
+	return h.Command == o.Command && h.Exec == o.Exec && h.Dir == o.Dir && h.Plugin == o.Plugin && h.Refusal == o.Refusal && slices.Equal(h.Args, o.Args)
 }
 
 // Limit is how long the hook may take: never without end.

@@ -227,6 +227,11 @@ func newSettings(t *testing.T) settingsFiles {
 
 func (d settingsFiles) getenv(name string) string { return map[string]string{"HOME": d.home}[name] }
 
+// sources are these folders; what is managed stands beside the user's home.
+func (d settingsFiles) sources() hooks.Sources {
+	return hooks.Sources{Getenv: d.getenv, Project: d.project, Managed: hooks.Managed{Folder: filepath.Join(d.home, "managed")}}
+}
+
 func (d settingsFiles) write(path, text string) {
 	d.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -239,7 +244,7 @@ func (d settingsFiles) write(path, text string) {
 
 func (d settingsFiles) read(trusted bool) []hooks.Hook {
 	d.t.Helper()
-	all, err := hooks.ReadSettings(d.getenv, d.project, hooks.TaskCompleted, func(string, []hooks.Hook) bool { return trusted })
+	all, err := hooks.ReadSettings(d.sources(), hooks.TaskCompleted, func(string, []hooks.Hook) bool { return trusted })
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -375,7 +380,7 @@ func TestXH01_DamagedSettings(t *testing.T) {
 	}
 	for _, bad := range []string{"not json", `{"hooks":[]}`, `{"hooks":{}`, "[]", `{"disableAllHooks":"no"}`, "// a comment\n{}", `{"hooks":{},}`, strings.Repeat(" ", 2<<20) + "{}"} {
 		d.write(d.user, bad)
-		_, err := hooks.ReadSettings(d.getenv, d.project, hooks.TaskCompleted, nil)
+		_, err := hooks.ReadSettings(d.sources(), hooks.TaskCompleted, nil)
 		if fault.CodeOf(err) != fault.CorruptFile || !strings.Contains(err.Error(), d.user) {
 			t.Errorf("%.40q: %v", bad, err)
 		}
@@ -398,7 +403,7 @@ func TestXH01_DamagedSettings(t *testing.T) {
 	if err := syscall.Mkfifo(d.shared, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := hooks.ReadSettings(d.getenv, d.project, hooks.TaskCompleted, nil); fault.CodeOf(err) != fault.CorruptFile || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := hooks.ReadSettings(d.sources(), hooks.TaskCompleted, nil); fault.CodeOf(err) != fault.CorruptFile || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a pipe: %v", err)
 	}
 }

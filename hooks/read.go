@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // maxSettings is the largest settings file that is read, in bytes.
@@ -29,75 +27,45 @@ const settingsTimeout = 10 * time.Minute
 // events.
 type Trust func(project string, found []Hook) bool
 
-// ReadSettings returns the hooks of one event in Claude Code's settings: the user's,
-// found by the variables, and those of the project folder, which come with somebody
-// else's files and count only if trust says so (nil: never). trust is asked only where
-// its answer matters.
+// ReadSettings returns the hooks of one event in Claude Code's settings: those that are
+// managed for all users, the user's own, and those of the project folder, which come with
+// somebody else's files and count only if trust says so (nil: never); of each with those of
+// the plugins that it enables. trust is asked only where its answer matters. Who manages the
+// machine may turn off what the others bring, and nobody what is managed. A project cannot
+// turn off a plugin of the user's.
 //
 // A file that is not there says nothing. One that is there and cannot be read is an
 // error, since it may hold a gate: fault.CorruptFile or fault.PermissionDenied.
-func ReadSettings(getenv func(string) string, project, event string, trust Trust) ([]Hook, error) {
-	user, local := settingsFiles(getenv, project)
-	own, off, err := readFiles(user, "")
+func ReadSettings(from Sources, event string, trust Trust) ([]Hook, error) {
+	managed, err := from.readLayer(from.managed(), "", nil)
+	if err != nil || managed.off {
+		return nil, err
+	}
+	always := append(Of(managed.hooks, event), from.Managed.inLists(event)...)
+	if managed.managedOnly {
+		return always, nil
+	}
+	user, err := from.readLayer(from.user(), "", managed.plugins)
 	if err != nil {
 		return nil, err
 	}
-	brought, offHere, err := readFiles(local, project)
+	brought, err := from.readLayer(from.local(), from.Project, managed.plugins)
 	if err != nil {
 		return nil, err
 	}
-	own = Of(own, event)
-	here := Of(brought, event)
-	if off || len(own) == 0 && (len(here) == 0 || offHere) {
-		return nil, nil
+	own, here := Of(user.hooks, event), Of(brought.hooks, event)
+	if user.off || len(own) == 0 && (len(here) == 0 || brought.off) {
+		return always, nil
 	}
+	own = append(always, own...)
 	// Neither may a folder that is not trusted turn the user's own hooks off.
-	if (len(here) > 0 || offHere) && (trust == nil || !trust(project, brought)) {
+	if (len(here) > 0 || brought.off) && (trust == nil || !trust(from.Project, brought.hooks)) {
 		return own, nil
 	}
-	if offHere {
-		return nil, nil
+	if brought.off {
+		return always, nil
 	}
 	return append(own, here...), nil
-}
-
-// settingsFiles are the files in which hooks may stand: the user's, and those of the
-// project folder.
-func settingsFiles(getenv func(string) string, project string) (user, local []string) {
-	if dir := getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		user = []string{filepath.Join(dir, "settings.json")}
-	} else if home := getenv("HOME"); home != "" {
-		user = []string{filepath.Join(home, ".claude", "settings.json")}
-	}
-	if project != "" {
-		for _, name := range []string{"settings.json", "settings.local.json"} {
-			if file := filepath.Join(project, ".claude", name); !slices.Contains(user, file) {
-				local = append(local, file)
-			}
-		}
-	}
-	return user, local
-}
-
-func readFiles(paths []string, project string) (found []Hook, off bool, err error) {
-	for _, path := range paths {
-		data, err := files.ReadFile(path, maxSettings)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, false, unreadable(path, err)
-		}
-		hooks, offHere, err := ParseSettings(data, path)
-		if err != nil {
-			return nil, false, unreadable(path, err)
-		}
-		for i := range hooks {
-			hooks[i].Project = project
-		}
-		found, off = append(found, hooks...), off || offHere
-	}
-	return found, off, nil
 }
 
 func unreadable(path string, err error) error {

@@ -116,6 +116,9 @@ func (h Hook) program(ctx context.Context, in Input, list []string) *exec.Cmd {
 	if project != "" {
 		c.Env = environ.Set(c.Env, projectDir+"="+project)
 	}
+	if h.Plugin != "" {
+		c.Env = environ.Set(c.Env, pluginRoot+"="+h.Plugin)
+	}
 	return c
 }
 

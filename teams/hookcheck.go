@@ -68,7 +68,7 @@ func (s *Service) hooksOf(ctx context.Context, t store.Team, event string) ([]ho
 		project = lead.Cwd
 	}
 	getenv := func(name string) string { return variable(s.environ, name) }
-	named, err := hooks.ReadSettings(getenv, project, event, s.trust)
+	named, err := hooks.ReadSettings(hooks.Sources{Getenv: getenv, Project: project, Managed: hooks.ThisMachine(getenv)}, event, s.trust)
 	if err != nil {
 		return nil, err
 	}

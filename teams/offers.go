@@ -88,9 +88,16 @@ func (s *Service) assignment(id, subject, description string) string {
 // assign tells the one a task is meant for about it, if nothing is in its way. began is
 // when the change began that made it so: who watches the team may have told it since.
 func (s *Service) assign(ctx context.Context, t store.Team, task store.Task, began time.Time) error {
-	state := task.State()
 	m := t.Member(orDefault(task.Owner, task.AssignedTo()))
-	if state != store.Pending && state != store.InProgress || m == nil || !s.reads(t, *m) || store.SameName(m.Name, s.caller.Name) {
+	if m == nil || store.SameName(m.Name, s.caller.Name) {
+		return nil
+	}
+	return s.assignTo(ctx, t, task, *m, began)
+}
+
+// assignTo is assign for a task that is meant for m.
+func (s *Service) assignTo(ctx context.Context, t store.Team, task store.Task, m store.Member, began time.Time) error {
+	if state := task.State(); state != store.Pending && state != store.InProgress || !s.reads(t, m) {
 		return nil
 	}
 	told := false
@@ -125,7 +132,8 @@ func (s *Service) reads(t store.Team, m store.Member) bool {
 }
 
 // assignUnblocked tells the owners of those tasks that waited for task, which is completed
-// or gone, and wait for nothing else.
+// or gone, and wait for nothing else. An agent at a prompt that has completed it itself
+// does not look what it has made ready: it is told, too.
 func (s *Service) assignUnblocked(ctx context.Context, t store.Team, task store.Task, began time.Time) error {
 	var errs []error
 	for _, id := range task.Blocks {
@@ -134,8 +142,12 @@ func (s *Service) assignUnblocked(ctx context.Context, t store.Team, task store.
 		case fault.CodeOf(err) == fault.TaskNotFound:
 		case err != nil:
 			errs = append(errs, fmt.Errorf("look at task %s, which waited: %w", id, err))
-		case next.State() == store.Pending:
-			errs = append(errs, s.assign(ctx, t, next, began))
+		case next.State() != store.Pending:
+		default:
+			m := t.Member(orDefault(next.Owner, next.AssignedTo()))
+			if m != nil && (!store.SameName(m.Name, s.caller.Name) || m.Leadlight != nil && m.Leadlight.Kind == profiles.Interactive) {
+				errs = append(errs, s.assignTo(ctx, t, next, *m, began))
+			}
 		}
 	}
 	return errors.Join(errs...)

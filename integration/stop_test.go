@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend/tmux/tmuxtest"
+	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -249,4 +250,25 @@ func TestSH01_InterruptEndsNobodyByHalf(t *testing.T) {
 			t.Errorf("it is %s: %s", got.State, got.Reason)
 		}
 	})
+}
+
+// TestAPaneWaitsForItsCloser: a host that stop ends leaves its pane to stop, which closes those
+// of the set at once. If that stop is killed in between, the next one closes it.
+func TestAPaneWaitsForItsCloser(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "220x60")
+	r.team("alpha")
+	m := r.spawn("bob", nil, "sleep", "1000")
+	ended := host.ShutdownRequest{Reason: "stopped", Term: time.Minute, Kill: time.Minute, Recorded: true}
+	if _, err := host.Dial(hostRecord(r, "alpha", "bob").Socket).Shutdown(t.Context(), ended); err != nil {
+		t.Fatal(err)
+	}
+	r.eventually("its pane is there, without a program", func() bool {
+		dead, err := r.tmux.Try("display-message", "-p", "-t", m.TmuxPaneID, "#{pane_dead}")
+		return err == nil && strings.TrimSpace(dead) == "1"
+	})
+	r.must("stop", "bob")
+	if r.hasPane(m) {
+		t.Errorf("pane %s is still there", m.TmuxPaneID)
+	}
 }

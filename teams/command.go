@@ -65,7 +65,7 @@ func (s *Service) launchOf(t store.Team, n pendingMember) panes.Launch {
 	return panes.Launch{
 		Record: record,
 		Env:    s.panes.Environment(t.Name, n.spec.Name, n.host, n.variables()),
-		Label:  backend.Label{Name: n.spec.Name, State: api.StateStarting, Color: n.color},
+		Label:  backend.Label{Name: n.spec.Name, State: api.StateActive, Color: n.color},
 		Ready:  ready,
 	}
 }

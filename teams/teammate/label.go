@@ -54,7 +54,7 @@ func (b *labeller) show(state string) {
 }
 
 func (b *labeller) loop() {
-	shown := ""
+	shown := api.StateActive // written with the pane, so that a team's start needs no program for each
 	for open := true; open; {
 		select {
 		case <-b.changed:

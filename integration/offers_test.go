@@ -59,6 +59,7 @@ func TestXD01_TheDaemonOffersTasks(t *testing.T) {
 	r.eventually("all are done", func() bool {
 		return !slices.ContainsFunc(into[[]api.Task](r, "task", "ls"), func(k api.Task) bool { return k.Status != "completed" })
 	})
+	r.eventually("the last one has written it down", func() bool { return count(notes(log), "done 4") > 0 })
 	seen := notes(log)
 	for id := 2; id <= 4; id++ {
 		if told, done := count(seen, fmt.Sprint("told ", id)), count(seen, fmt.Sprint("done ", id)); told != 1 || done != 1 {

@@ -48,7 +48,7 @@ func (s *Service) TellIdle(ctx context.Context, team string, i Idle) error {
 		CompletedTaskID: i.TaskID, CompletedStatus: i.TaskStatus, FailureReason: beginning(i.Fault, maxIdleFault),
 	}
 	if t.LedByUs() {
-		f.IdleReason = i.reason(s.waiting(ctx, t)[m.Name] != "")
+		f.IdleReason = i.reason(s.waiting(ctx, t, s.mail.List)[m.Name] != "")
 	}
 	return s.tellLead(ctx, t, m, f.Text(), i.Summary)
 }

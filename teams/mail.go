@@ -232,6 +232,11 @@ func (s *Service) Inbox(ctx context.Context, team, owner string, f InboxFilter) 
 	if err != nil {
 		return nil, fmt.Errorf("read the inbox of %s: %w", owner, err)
 	}
+	return s.inbox(ctx, t, owner, msgs, f), nil
+}
+
+// inbox returns those of the messages in a box that f picks, each once.
+func (s *Service) inbox(ctx context.Context, t store.Team, owner string, msgs []store.Message, f InboxFilter) []api.Message {
 	if owner == leadName(t) && new(requests).add(t, msgs) { // whoever reads them may take them away
 		if _, err := s.keepRequests(ctx, t, msgs); err != nil {
 			s.log.Warn("keep the requests in the lead's inbox", "team", t.Name, "error", err)
@@ -245,7 +250,7 @@ func (s *Service) Inbox(ctx context.Context, team, owner string, f InboxFilter) 
 			out = append(out, shownMessage(t, owner, m))
 		}
 	}
-	return out, nil
+	return out
 }
 
 func (f InboxFilter) takes(t store.Team, m store.Message) bool {

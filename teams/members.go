@@ -66,25 +66,39 @@ func (s *Service) present(ctx context.Context, t store.Team, members []store.Mem
 	return out
 }
 
+// lister lists the messages of a box.
+type lister func(ctx context.Context, team, owner string) ([]store.Message, error)
+
 // observe looks at each of the members, and at what waits for it and it for.
 func (s *Service) observe(ctx context.Context, t store.Team, members []store.Member) []api.Member {
+	return s.observeWith(ctx, t, members, s.mail.List)
+}
+
+// observeWith is observe for one who knows what is in the boxes.
+func (s *Service) observeWith(ctx context.Context, t store.Team, members []store.Member, boxes lister) []api.Member {
 	out := s.present(ctx, t, members)
 	var wg sync.WaitGroup
 	for i, m := range members {
 		if !m.Unsafe {
-			wg.Go(func() { out[i].Unread, out[i].OldestUnreadAt = s.unread(ctx, t.Name, m.Name) })
+			wg.Go(func() { out[i].Unread, out[i].OldestUnreadAt = unread(ctx, t.Name, m.Name, boxes) })
 		}
 	}
 	wg.Wait()
-	for name, why := range s.waiting(ctx, t) {
+	if !slices.ContainsFunc(out, mayWait) {
+		return out
+	}
+	for name, why := range s.waiting(ctx, t, boxes) {
 		for i := range out {
-			if m := &out[i]; m.Name == name && (m.State == api.StateActive || m.State == api.StateIdle) {
+			if m := &out[i]; m.Name == name && mayWait(*m) {
 				m.State, m.Reason, m.HasAsked = api.StateWaiting, why, true
 			}
 		}
 	}
 	return out
 }
+
+// mayWait tells whether a member waits if a request of its is open.
+func mayWait(m api.Member) bool { return m.State == api.StateActive || m.State == api.StateIdle }
 
 // member observes one teammate by name, but for its mail: fault.MemberNotFound.
 func (s *Service) member(ctx context.Context, team, name string) (store.Team, store.Member, api.Member, error) {
@@ -259,8 +273,8 @@ func isTmuxPane(id string) bool {
 
 // unread counts the unread mail of a member, nil if its box cannot be read, and tells
 // since when the first of it waits.
-func (s *Service) unread(ctx context.Context, team, owner string) (*int, *api.Time) {
-	msgs, err := s.mail.List(ctx, team, owner)
+func unread(ctx context.Context, team, owner string, boxes lister) (*int, *api.Time) {
+	msgs, err := boxes(ctx, team, owner)
 	if err != nil {
 		return nil, nil
 	}

@@ -84,8 +84,8 @@ func (s *Service) typed(ctx context.Context, t store.Team, to string, spec SendS
 
 // waiting says of each member with an open request what it waits for. Of a team
 // that another lead answers for, only what that lead has not read counts.
-func (s *Service) waiting(ctx context.Context, t store.Team) map[string]string {
-	msgs, err := s.mail.List(ctx, t.Name, leadName(t))
+func (s *Service) waiting(ctx context.Context, t store.Team, boxes lister) map[string]string {
+	msgs, err := boxes(ctx, t.Name, leadName(t))
 	if err != nil {
 		return nil
 	}

@@ -105,7 +105,7 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 		if n.err == nil {
 			seen := context.WithoutCancel(ctx) // it runs: whoever is interrupted now has to be told
 			out[i].Member = s.observeOne(seen, t, n.member)
-			out[i].Member.Unread, out[i].Member.OldestUnreadAt = s.unread(seen, t.Name, n.spec.Name)
+			out[i].Member.Unread, out[i].Member.OldestUnreadAt = unread(seen, t.Name, n.spec.Name, s.mail.List)
 		}
 	}
 	return out

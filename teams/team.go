@@ -235,12 +235,15 @@ func (s *Service) Team(ctx context.Context, name string) (api.Team, error) {
 	if err != nil {
 		return api.Team{}, err
 	}
-	out := api.Team{
+	return shownTeam(t, s.observe(ctx, t, t.Members)), nil
+}
+
+func shownTeam(t store.Team, members []api.Member) api.Team {
+	return api.Team{
 		Name: t.Name, Description: t.Description, CreatedAt: api.At(t.CreatedAt), LeadAgentID: t.LeadAgentID,
 		Metadata: t.Metadata, Path: t.Path, Mailbox: orDefault(t.Ours.Mailbox, store.MailboxClaude), LedBy: ledBy(t), Engine: t.Engine, File: t.Ours.File, Warnings: t.Warnings,
-		Members: s.observe(ctx, t, t.Members),
+		Members: members,
 	}
-	return out, nil
 }
 
 // get reads one team by a name that may come from anywhere.

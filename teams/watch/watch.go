@@ -124,6 +124,7 @@ func (t *Team) Touch(p Parts) {
 // runs any more.
 func (t *Team) Run(ctx context.Context) {
 	defer t.wg.Wait()
+	defer t.boxes.Set(ctx, nil, nil) // a later Run watches them anew
 	for t.wait(ctx) {
 		p, err := t.look(ctx)
 		if err != nil && ctx.Err() == nil && fault.CodeOf(err) != fault.TeamNotFound {
@@ -211,18 +212,17 @@ func (t *Team) look(ctx context.Context) (Parts, error) {
 // cannot be read stays, too.
 func (t *Team) read(ctx context.Context, p Parts) (changes.Team, error) {
 	now := t.Last()
-	if p.All || p.Members || t.WithRoster || now.Name == "" {
+	if p.All || now.Lead == "" { // seen for the first time
+		return t.readAll(ctx, now)
+	}
+	if p.Members || t.WithRoster {
 		team, err := t.Service.Team(ctx, t.Name)
 		if err != nil {
 			return now, err
 		}
-		t.whole = team
-		now.Name, now.Description, now.CreatedAt = t.Name, team.Description, team.CreatedAt
-		lead, teammates := split(team)
-		p.All = p.All || now.Lead == "" // seen for the first time
-		now.Lead, now.Members = lead, changes.Known(now.Members, teammates)
+		t.take(&now, team)
 	}
-	if p.All || p.Tasks {
+	if p.Tasks {
 		if list, _, err := t.Service.TaskList(ctx, t.Name, teams.TaskFilter{}); err == nil {
 			now.Tasks = list
 		} else if ctx.Err() == nil {
@@ -232,7 +232,7 @@ func (t *Team) read(ctx context.Context, p Parts) (changes.Team, error) {
 	boxes := map[string][]api.Message{}
 	for _, owner := range owners(now) {
 		box, known := now.Boxes[owner]
-		if p.All || p.Boxes[owner] || !known {
+		if p.Boxes[owner] || !known {
 			if list, err := t.Service.Inbox(ctx, t.Name, owner, teams.InboxFilter{}); err == nil {
 				box = list
 			} else if ctx.Err() == nil {
@@ -243,6 +243,39 @@ func (t *Team) read(ctx context.Context, p Parts) (changes.Team, error) {
 	}
 	now.Boxes = boxes
 	return now, ctx.Err()
+}
+
+// readAll reads everything, each file once.
+func (t *Team) readAll(ctx context.Context, now changes.Team) (changes.Team, error) {
+	w, err := t.Service.Whole(ctx, t.Name)
+	if err != nil {
+		return now, err
+	}
+	for _, err := range w.Missed {
+		if ctx.Err() == nil {
+			t.Log.Warn("look at a team", "team", t.Name, "error", err)
+		}
+	}
+	t.take(&now, w.Team)
+	if w.Tasks != nil {
+		now.Tasks = w.Tasks
+	}
+	boxes := map[string][]api.Message{}
+	for _, owner := range owners(now) {
+		if boxes[owner] = now.Boxes[owner]; w.Boxes[owner] != nil {
+			boxes[owner] = w.Boxes[owner]
+		}
+	}
+	now.Boxes = boxes
+	return now, ctx.Err()
+}
+
+// take writes a roster that was read into the state.
+func (t *Team) take(now *changes.Team, team api.Team) {
+	t.whole = team
+	now.Name, now.Description, now.CreatedAt = t.Name, team.Description, team.CreatedAt
+	lead, teammates := split(team)
+	now.Lead, now.Members = lead, changes.Known(now.Members, teammates)
 }
 
 // split returns the lead's name and the teammates.

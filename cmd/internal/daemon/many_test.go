@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,8 +47,14 @@ func manyTeams(tb *testing.T, fs *claudefs.FS, n int) {
 	}
 }
 
+// watched is a watcher, and what it has read.
+type watched struct {
+	*watcher
+	read *reading
+}
+
 // watching is a watcher of a base directory with n finished teams, and the file of its history.
-func watching(tb *testing.T, n int) (w *watcher, history string) {
+func watching(tb *testing.T, n int) (w watched, history string) {
 	tb.Helper()
 	base := tb.TempDir()
 	fs, err := claudefs.Open(base, claudefs.Options{})
@@ -57,50 +64,129 @@ func watching(tb *testing.T, n int) (w *watcher, history string) {
 	tb.Cleanup(func() { fs.Close() })
 	manyTeams(tb, fs, n)
 	noTerminal := fault.New(fault.BackendUnavailable, "no terminal here")
+	read := &reading{}
+	roster, mail, tasks := readRoster{fs.Roster(), read}, readMail{fs.Mail(), read}, readTasks{fs.Tasks(), read}
 	manager := panes.NewManager(panes.Options{Dir: fs.Dir(), Base: base, Runtime: tb.TempDir(), Environ: os.Environ(),
 		Choose: func(context.Context) (panes.Choice, error) { return panes.Choice{}, noTerminal },
 		Open:   func(string, string) (backend.Backend, error) { return nil, noTerminal }})
-	svc := teams.New(teams.Config{Base: base, Roster: fs.Roster(), Mail: fs.Mail(), Tasks: fs.Tasks(), Cwd: base, Environ: os.Environ(), Panes: manager,
+	svc := teams.New(teams.Config{Base: base, Roster: roster, Mail: mail, Tasks: tasks, Cwd: base, Environ: os.Environ(), Panes: manager,
 		Caller: teams.Caller{Name: store.Lead}})
 	history = filepath.Join(tb.TempDir(), "x.db")
 	u := revived(tb, history)
-	return &watcher{stores: Stores{Dir: fs.Dir(), Roster: fs.Roster(), Mail: fs.Mail(), Tasks: fs.Tasks(), Panes: manager, Watcher: &files.Watcher{}},
-		service: svc, hub: u, log: slog.New(slog.DiscardHandler), teams: map[string]*teamWatch{}}, history
+	return watched{&watcher{stores: Stores{Dir: fs.Dir(), Roster: roster, Mail: mail, Tasks: tasks, Panes: manager, Watcher: &files.Watcher{}},
+		service: svc, hub: u, log: slog.New(slog.DiscardHandler), teams: map[string]*teamWatch{}}, read}, history
 }
 
-// TestXF21_FinishedTeamsAreReadOnce: a look at everything reads a team in which nobody
-// lives again only when its files have changed.
-func TestXF21_FinishedTeamsAreReadOnce(t *testing.T) {
-	w, _ := watching(t, 3)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer func() { cancel(); w.wg.Wait() }()
+// reading counts how often the files of teams are read and watched.
+type reading struct{ rosters, boxes, lists, watches atomic.Int64 }
+
+func (r *reading) String() string {
+	return fmt.Sprintf("%d rosters, %d boxes, %d lists of tasks, %d watches", r.rosters.Load(), r.boxes.Load(), r.lists.Load(), r.watches.Load())
+}
+
+type (
+	readRoster struct {
+		store.Roster
+		*reading
+	}
+	readMail struct {
+		store.Mail
+		*reading
+	}
+	readTasks struct {
+		store.Tasks
+		*reading
+	}
+)
+
+func (r readRoster) Get(ctx context.Context, team string) (store.Team, error) {
+	r.rosters.Add(1)
+	return r.Roster.Get(ctx, team)
+}
+
+func (r readRoster) Watch(ctx context.Context, team string) (<-chan struct{}, error) {
+	r.watches.Add(1)
+	return r.Roster.Watch(ctx, team)
+}
+
+func (r readMail) List(ctx context.Context, team, owner string) ([]store.Message, error) {
+	r.boxes.Add(1)
+	return r.Mail.List(ctx, team, owner)
+}
+
+func (r readMail) Watch(ctx context.Context, team, owner string) (<-chan struct{}, error) {
+	r.watches.Add(1)
+	return r.Mail.Watch(ctx, team, owner)
+}
+
+func (r readTasks) List(ctx context.Context, team string) ([]store.Task, []string, error) {
+	r.lists.Add(1)
+	return r.Tasks.List(ctx, team)
+}
+
+func (r readTasks) Watch(ctx context.Context, team string) (<-chan struct{}, error) {
+	r.watches.Add(1)
+	return r.Tasks.Watch(ctx, team)
+}
+
+// old gives all files an old time: only then is it trusted.
+func old(t *testing.T, base string) {
+	t.Helper()
 	past := time.Now().Add(-time.Hour)
-	err := filepath.WalkDir(w.stores.Dir.Path(), func(path string, _ os.DirEntry, err error) error {
-		return errors.Join(err, os.Chtimes(path, past, past)) // the times of files are trusted when they are old
+	err := filepath.WalkDir(base, func(path string, _ os.DirEntry, err error) error {
+		return errors.Join(err, os.Chtimes(path, past, past))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.refresh(ctx)
-	w.refresh(ctx)
-	for name, team := range w.teams {
-		if !team.quiet() {
-			t.Errorf("%s is looked at again, and nothing has changed", name)
-		}
+}
+
+// TestXF21_FinishedTeamsAreReadOnce: of a team in which nobody lives each file is read once
+// and nothing but its folders is watched; what changes in it is seen all the same.
+func TestXF21_FinishedTeamsAreReadOnce(t *testing.T) {
+	const n = 10
+	w, _ := watching(t, n)
+	old(t, w.stores.Dir.Path())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer func() { cancel(); w.wg.Wait() }()
+	for range 3 {
+		w.refresh(ctx)
+	}
+	if got, want := w.read.String(), fmt.Sprintf("%d rosters, %d boxes, %d lists of tasks, 0 watches", n, 4*n, n); got != want {
+		t.Errorf("three looks at %d finished teams: %s, want %s", n, got, want)
 	}
 	if _, err := w.stores.Tasks.Create(ctx, "team-1", store.Task{Subject: "new"}); err != nil {
 		t.Fatal(err)
 	}
-	w.refresh(ctx)
-	if got := w.hub.last("team-1"); len(got.Tasks) != 4 {
-		t.Errorf("the new task is not seen: %d tasks", len(got.Tasks))
-	}
+	seen(t, "the new task", func() bool { return len(w.hub.last("team-1").Tasks) == 4 }) // nobody asks
 	if _, err := w.stores.Mail.Put(ctx, "team-2", "w1", store.Message{From: "w0", Text: "x", Timestamp: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	w.refresh(ctx)
-	if got := w.hub.last("team-2"); len(got.Boxes["w1"]) != 1 {
-		t.Errorf("the new message is not seen: %v", got.Boxes)
+	seen(t, "the new message", func() bool { return len(w.hub.last("team-2").Boxes["w1"]) == 1 })
+	live := func(state string) {
+		t.Helper()
+		if err := w.stores.Roster.Update(ctx, "team-3", func(now *store.Team) error {
+			now.Members[0].Leadlight.State = state
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, state := range []string{api.StateStarting, api.StateStopped, api.StateStarting} {
+		live(state)
+		seen(t, "it is "+state, func() bool { return w.hub.last("team-3").Members[0].State == state })
+	}
+	if w.read.watches.Load() == 0 {
+		t.Error("a team in which somebody lives is not watched")
+	}
+}
+
+func seen(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("not seen within 30 s: " + what)
+		}
 	}
 }
 

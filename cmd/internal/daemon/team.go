@@ -28,30 +28,69 @@ type teamWatch struct {
 	*watch.Team
 	*watcher
 	stop  context.CancelFunc
-	hosts watch.Group // by member
+	sleep context.CancelFunc // ends follow
+	hosts watch.Group        // by member
 
 	offering *time.Timer // until the next look at what was offered
 
 	reading sync.Mutex // one reading of the streams at a time
-	files   string     // the signature of its files at the last look at everything
+	looking sync.Mutex // one look at everything at a time
+	files   string     // the signature of its files at that look, "" if it has to be taken again
 }
 
 // watchTeam begins to watch a team until ctx ends.
 func (w *watcher) watchTeam(ctx context.Context, name string) *teamWatch {
 	ctx, stop := context.WithCancel(ctx)
-	t := &teamWatch{watcher: w, stop: stop}
+	t := &teamWatch{watcher: w, stop: stop, sleep: func() {}}
 	source := watch.Source{Service: w.service, Roster: w.stores.Roster, Mail: w.stores.Mail, Tasks: w.stores.Tasks, Log: w.log}
 	t.Team = watch.New(name, source, watch.Options{Last: func() changes.Team { return w.hub.last(name) }, Seen: t.seen, After: t.after})
+	w.wg.Go(func() {
+		for t.look(ctx); ctx.Err() == nil; {
+			if t.finished() {
+				t.rest(ctx)
+			} else {
+				t.follow(ctx)
+			}
+		}
+	})
+	return t
+}
+
+// follow watches all of a team until ctx ends or nobody lives in it.
+func (t *teamWatch) follow(ctx context.Context) {
+	ctx, t.sleep = context.WithCancel(ctx)
+	defer t.sleep()
 	t.Begin(ctx)
 	folder := func(path string, p watch.Parts) {
 		t.Relay(ctx, func(ctx context.Context) (<-chan struct{}, error) {
-			return w.stores.Watcher.Watch(ctx, []string{path}, nil)
+			return t.stores.Watcher.Watch(ctx, []string{path}, nil)
 		}, p)
 	}
-	folder(w.stores.Dir.Join(panes.OwnPath(name, "hosts")), watch.Parts{Members: true})
-	folder(w.stores.Dir.Join(panes.ObservedFolder(name)), watch.Parts{Streams: true})
-	w.wg.Go(func() { t.Run(ctx) })
-	return t
+	folder(t.stores.Dir.Join(panes.OwnPath(t.Name, "hosts")), watch.Parts{Members: true})
+	folder(t.stores.Dir.Join(panes.ObservedFolder(t.Name)), watch.Parts{Streams: true})
+	t.Run(ctx)
+}
+
+// rest waits until somebody lives again in a finished team, or ctx ends. One watch of its
+// folders is enough for that, and a look at their times for each hint.
+func (t *teamWatch) rest(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var folders []string
+	for _, folder := range t.folders() {
+		folders = append(folders, t.stores.Dir.Join(folder))
+	}
+	hints, err := t.stores.Watcher.Watch(ctx, folders, t.signature)
+	if err != nil {
+		t.log.Warn("watch a finished team", "team", t.Name, "error", err)
+		<-ctx.Done()
+		return
+	}
+	for range hints {
+		if t.look(ctx); !t.finished() {
+			return
+		}
+	}
 }
 
 // seen gives a look to the hub.
@@ -72,6 +111,9 @@ func (t *teamWatch) after(ctx context.Context, p watch.Parts) {
 	t.followHosts(ctx)
 	t.restartLost(ctx)
 	t.offer(ctx)
+	if t.finished() {
+		t.sleep()
+	}
 }
 
 // offer tells the teammates what waits for them.
@@ -89,15 +131,21 @@ func (t *teamWatch) offer(ctx context.Context) {
 	}
 }
 
-// look looks at everything now.
+// look looks at everything now, but at a finished team only if its files have changed since
+// the last look: many teams are finished, and each request asks for a look at all.
 func (t *teamWatch) look(ctx context.Context) {
-	if t.quiet() {
+	t.looking.Lock()
+	defer t.looking.Unlock()
+	now := ""
+	if t.finished() || t.hub.last(t.Name).Name == "" {
+		now = t.signature()
+	}
+	if now != "" && now == t.files && t.finished() {
 		return
 	}
+	t.files = now
 	if err := t.Look(ctx); err != nil {
-		t.reading.Lock()
 		t.files = "" // what was not seen is looked for again
-		t.reading.Unlock()
 		t.log.Debug("look at a team", "team", t.Name, "error", err)
 	}
 	t.readStreams(ctx)

@@ -10,20 +10,25 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // here returns an Identity with everything but pid and start time filled in, as this
 // process found it when it first asked.
-var here = sync.OnceValues(func() (Identity, error) {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+var here = sync.OnceValues(func() (Identity, error) { return placeOf("/proc") })
+
+// placeOf is here, as the process file system shows it.
+func placeOf(proc string) (Identity, error) {
+	boot, err := os.ReadFile(proc + "/sys/kernel/random/boot_id")
 	if err != nil {
-		return Identity{}, fmt.Errorf("read the id of this boot: %w", err)
+		return Identity{}, hidden("the id of this boot", err)
 	}
-	ns, err := os.Readlink("/proc/self/ns/pid")
+	ns, err := os.Readlink(proc + "/self/ns/pid")
 	if err != nil {
-		return Identity{}, fmt.Errorf("read the pid namespace: %w", err)
+		return Identity{}, hidden("the pid namespace", err)
 	}
-	clock, _ := os.Readlink("/proc/self/ns/time") // older kernels have none
+	clock, _ := os.Readlink(proc + "/self/ns/time") // older kernels have none
 	name, err := os.Hostname()
 	if err != nil {
 		return Identity{}, fmt.Errorf("read the host name: %w", err)
@@ -32,7 +37,13 @@ var here = sync.OnceValues(func() (Identity, error) {
 		Boot: strings.TrimSpace(string(boot)), Namespace: ns, Clock: clock,
 		Machine: machine(name), HostName: name,
 	}, nil
-})
+}
+
+// hidden is the error where /proc does not show what tells processes apart.
+func hidden(what string, err error) error {
+	return fault.New(fault.Unproven, "no process can be told from another here: %s cannot be read: %w", what, err).
+		WithHint("run it where /proc is whole: ProcSubset=pid of a systemd unit, or a container, hides parts of it")
+}
 
 // machine is /etc/machine-id (see machine-id(5)), else the name of the host.
 func machine(name string) string {

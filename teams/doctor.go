@@ -13,6 +13,7 @@ import (
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -38,6 +39,7 @@ func (s *Service) Doctor(ctx context.Context, f Facts) api.Checkup {
 		{Name: "version", Status: "ok", Detail: f.Version},
 		s.checkBase(f),
 		checkRun(f.Runtime),
+		checkProcesses(),
 		s.checkChoice(ctx),
 	}
 	checks = append(checks, f.Backend...)
@@ -118,6 +120,15 @@ func checkRun(dir string) api.Check {
 		return api.Check{Name: "run folder", Status: "fail", Detail: e.Message, Fix: e.Hint}
 	}
 	return api.Check{Name: "run folder", Status: "ok", Detail: dir}
+}
+
+// checkProcesses looks whether processes can be told apart here.
+func checkProcesses() api.Check {
+	if _, err := signals.Self(); err != nil {
+		e := fault.Of(err)
+		return api.Check{Name: "processes", Status: "fail", Detail: e.Message, Fix: e.Hint}
+	}
+	return api.Check{Name: "processes", Status: "ok", Detail: "each can be told from another"}
 }
 
 func (s *Service) checkChoice(ctx context.Context) api.Check {

@@ -3,6 +3,7 @@ package observe
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -196,6 +197,16 @@ func TestXS02_TheFirstUseDecidesTheRole(t *testing.T) {
 	w = seen(join(started, send("m", object{"to": "ann", "message": "hi"}, object{"success": true}))...)
 	w.is(t, "a/teammate ann:active")
 	w.told(t, "created member:joined(ann) message:sent")
+}
+
+// TestXS01_WhatASessionSendsIsSent: and programs that know it by another name are told so.
+func TestXS01_WhatASessionSendsIsSent(t *testing.T) {
+	w := seen(join(create("c", "a"), spawn("s", "a", "ann"), send("m", object{"to": "ann", "message": "hi"}, object{"success": true}))...)
+	w.told(t, "created member:joined(ann) message:sent(team-lead)")
+	page, err := os.ReadFile("../../docs/observe.md")
+	if err != nil || !strings.Contains(string(page), "| `team:message:received` for what the session sends | `team:message:sent` |") {
+		t.Errorf("docs/observe.md does not name the other name of the event: %v", err)
+	}
 }
 
 // TestXS04_APersonTakesLonger: a use that waits for a person's leave is not forgotten.

@@ -1,12 +1,42 @@
 package integration_test
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/panes/state"
 )
+
+// Mail waits while a menu is there, and is typed once when it has gone.
+func TestXH03_TypedOnceAfterTheMenu(t *testing.T) {
+	everywhere(t, func(t *testing.T, r *rig) {
+		r.team("alpha")
+		screen, typed := r.path("work", "screen"), r.path("work", "typed")
+		show := func(text string) {
+			if err := errors.Join(os.WriteFile(screen+".tmp", []byte(text), 0o600), os.Rename(screen+".tmp", screen)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		show("\n Choose how to sign in\n\n ❯ With a browser\n   With a key\n\n Enter to confirm · Esc to go back\n")
+		r.spawn("ann", []string{"--agent", "claude-interactive", "--prompt", "one hello"}, r.stub("dialog", screen, typed)...)
+		seen := func() string { b, _ := os.ReadFile(typed); return string(b) }
+		r.patiently("the question is shown", func() bool {
+			m := r.member("ann")
+			return m.State == state.Waiting && strings.Contains(m.Reason, "Choose how to sign in")
+		})
+		if m := r.member("ann"); seen() != "" || m.Unread == nil || *m.Unread != 1 {
+			t.Fatalf("%q was typed into the menu: %+v", seen(), m)
+		}
+		show("")
+		r.patiently("the mail is read", func() bool { m := r.member("ann"); return m.Unread != nil && *m.Unread == 0 })
+		if n := strings.Count(seen(), "one hello"); n != 1 {
+			t.Errorf("typed %d times: %q", n, seen())
+		}
+		r.must("stop", "ann", "--force", "--timeout", "100ms")
+	})
+}
 
 // Mail is not typed into a menu, nor into a notice that waits for a key: it stays unread,
 // and the state says what is asked. An idle prompt whose answer quotes what a busy one

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -185,4 +186,42 @@ func stubScreen(args []string) {
 	raw(func() {
 		fmt.Print("\x1b[2J\x1b[H\x1b[?2004h" + strings.ReplaceAll(string(shown), "\n", "\r\n"))
 	}, func(b []byte) { _, _ = typed.Write(b) })
+}
+
+// stubDialog shows the screen in a file as long as there is text in it, then is at a
+// prompt: SCREEN TYPED. It notes what is typed before then, and what is submitted after.
+func stubDialog(args []string) {
+	p := openPrompt(args[1], (*prompt).screen)
+	var gone atomic.Bool
+	said := ""
+	raw(func() {
+		go func() {
+			for {
+				shown, _ := os.ReadFile(args[0])
+				if len(shown) == 0 {
+					break
+				}
+				fmt.Print("\x1b[2J\x1b[H\x1b[?2004h" + strings.ReplaceAll(string(shown), "\n", "\r\n"))
+				time.Sleep(100 * time.Millisecond)
+			}
+			p.screen()
+			gone.Store(true)
+		}()
+	}, func(b []byte) {
+		if !gone.Load() {
+			_, _ = p.record.Write(b)
+			return
+		}
+		for _, c := range b {
+			if c == '\r' && !p.paste {
+				said = string(p.input)
+			}
+			p.key(c)
+		}
+		p.screen()
+		if said != "" && len(p.input) == 0 { // what it was told stands above its input
+			rule := strings.Repeat("─", 30)
+			fmt.Printf("\x1b[H\x1b[2J❯ %s\r\n\r\n● done\r\n\r\n%s\r\n❯ \r\n%s\r\n", strings.ReplaceAll(said, "\n", " "), rule, rule)
+		}
+	})
 }

@@ -35,13 +35,16 @@ func (b *Backend) serverOptions() []command {
 }
 
 // counts is the format of how many teammates a session shows, and in which state they
-// are. tmux counts by the length of a text with one letter for each.
+// are, those first that wait for a person. tmux counts by the length of a text with one
+// letter for each.
 func counts() string {
 	number := func(condition string) string { return "#{n:#{W:#{P:#{?" + condition + ",x,}}}}" }
 	text := "· " + number("#{!=:#{"+markOption+"},}") + " teammates"
-	for _, state := range []string{"active", "waiting", "idle", "failed"} {
-		n := number("#{==:#{" + stateOption + "}," + state + "}")
-		text += "#{?#{!=:" + n + ",0}, · " + n + " " + state + ",}"
+	for _, s := range []struct{ state, before, after string }{
+		{"waiting", "#[reverse]", ": leadlight requests#[noreverse]"}, {"active", "", ""}, {"idle", "", ""}, {"failed", "", ""},
+	} {
+		n := number("#{==:#{" + stateOption + "}," + s.state + "}")
+		text += "#{?#{!=:" + n + ",0}, · " + s.before + n + " " + s.state + s.after + ",}"
 	}
 	return text
 }

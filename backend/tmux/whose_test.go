@@ -273,6 +273,10 @@ func TestXD10_OurOwnServer(t *testing.T) {
 	if got := s.Format(string(pane.ID), "#{E:status-left}#{E:status-right}"); !strings.Contains(got, "own") || !strings.Contains(got, "1 teammates") || !strings.Contains(got, "C-b d leaves") {
 		t.Errorf("the status line says %q", got)
 	}
+	s.Run("set-option", "-p", "-t", string(pane.ID), "@leadlight-state", "waiting")
+	if got := s.Format(string(pane.ID), "#{E:status-left}"); !strings.Contains(got, "1 teammates · #[reverse]1 waiting: leadlight requests#[noreverse]") {
+		t.Errorf("the status line says %q", got)
+	}
 	s.Run("set-option", "-g", "mouse", "off")
 	open(t, b, session)
 	if got := s.Run("show-options", "-g", "-v", "mouse"); got != "off" {

@@ -210,7 +210,7 @@ func FuzzTeamFile(f *testing.F) {
 }
 
 // Every template is a team file as it stands, for a team that is named after its folder.
-func TestXH07_TheTemplatesAreTeamFiles(t *testing.T) {
+func TestXD08_XH07_TheTemplatesAreTeamFiles(t *testing.T) {
 	for _, info := range Templates() {
 		text, ok := Template(info.Name, TeamNameOf("My Project 2"), []string{"claude", "codex"})
 		if !ok || strings.Contains(text, "AGENT") {

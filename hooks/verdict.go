@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // maxVerdict is how much of a hook's standard output is kept, in bytes.
@@ -36,19 +37,24 @@ func verdict(event, output string) (reason string, objects bool) {
 }
 
 // interpreters are the programs that run what they read from standard input when no
-// argument gives them a program, and onlyFlags an argument that gives none.
+// argument gives them a program, and onlyFlags an argument that gives none. Each is
+// compiled when it is used first: every start of the program would pay for it.
 var (
-	interpreters = regexp.MustCompile(`^((ba|da|z|k|mk|a|fi|c|tc|nu)?sh|python[0-9.]*|node|deno|bun|perl|ruby|php|lua|tclsh|osascript|pwsh)$`)
-	onlyFlags    = regexp.MustCompile(`^(-[BEIOSeilsuvx]*|--(login|norc|noprofile|posix|verbose))$`)
-	plainWords   = regexp.MustCompile(`^[\w./ \t+=-]+$`)
+	interpreters = pattern(`^((ba|da|z|k|mk|a|fi|c|tc|nu)?sh|python[0-9.]*|node|deno|bun|perl|ruby|php|lua|tclsh|osascript|pwsh)$`)
+	onlyFlags    = pattern(`^(-[BEIOSeilsuvx]*|--(login|norc|noprofile|posix|verbose))$`)
+	plainWords   = pattern(`^[\w./ \t+=-]+$`)
 )
+
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // readsProgram tells why a hook may not be run whose program is what it reads: what it
 // is told, the words of a task among it, would be run. "" if it may.
 func (h Hook) readsProgram() string {
 	words := append([]string{h.Command}, h.Args...)
 	if !h.Exec {
-		if !plainWords.MatchString(h.Command) {
+		if !plainWords().MatchString(h.Command) {
 			return "" // a line for the shell that is more than a program and its arguments
 		}
 		words = strings.Fields(h.Command)
@@ -56,10 +62,10 @@ func (h Hook) readsProgram() string {
 	for len(words) > 1 && slices.Contains([]string{"env", "exec", "command", "nohup", "setsid"}, filepath.Base(words[0])) {
 		words = words[1:]
 	}
-	if len(words) == 0 || !interpreters.MatchString(filepath.Base(words[0])) {
+	if len(words) == 0 || !interpreters().MatchString(filepath.Base(words[0])) {
 		return ""
 	}
-	if slices.Contains(words[1:], "-s") || !slices.ContainsFunc(words[1:], func(w string) bool { return !onlyFlags.MatchString(w) }) {
+	if slices.Contains(words[1:], "-s") || !slices.ContainsFunc(words[1:], func(w string) bool { return !onlyFlags().MatchString(w) }) {
 		return filepath.Base(words[0]) + " without a script would run what the hook is told: name the script"
 	}
 	return ""

@@ -31,10 +31,19 @@ func BenchmarkTeam(b *testing.B) {
 			}
 			b.Run(name, func(b *testing.B) {
 				loops(b, busy)
-				teamLife(b, n)
+				teamLife(b, n, roundsOf(n, busy > 0))
 			})
 		}
 	}
+}
+
+// roundsOf is how often a team of n is measured: of large teams less, since their rounds
+// differ little, and least beside busy loops, where each takes two to three times as long.
+func roundsOf(n int, busy bool) int {
+	if busy {
+		return max(1, min(3, 10/n))
+	}
+	return max(1, min(5, 50/n))
 }
 
 // loops keeps n cores busy until the benchmark ends.
@@ -56,11 +65,10 @@ func (t times) add(step string, took time.Duration) { t[step] = append(t[step], 
 
 func (t times) ms(step string) float64 { return median(t[step]).Seconds() * 1e3 }
 
-func teamLife(b *testing.B, n int) {
+func teamLife(b *testing.B, n, rounds int) {
 	r := newRig(b, "")
 	a := newAgents(b, r.path("work"))
 	r.teamFile(a, n)
-	rounds := max(1, min(5, 100/n)) // of large teams fewer: their rounds differ little
 	_, err := exec.LookPath("overmind")
 	beside := err == nil && n == 10 // the peer
 	t, killed := times{}, 0

@@ -168,7 +168,7 @@ func (s *Service) liveTarget(ctx context.Context, t store.Team, m store.Member, 
 	}
 	if !seen.Live() {
 		return panes.Target{}, fault.New(fault.RecipientInactive, "teammate %s is %s: %s", m.Name, seen.State, orDefault(seen.Reason, "it is gone")).
-			WithHint("leadlight restart %s starts it again", m.Name)
+			WithHint("%s", s.howToStart(t, m))
 	}
 	if err := s.notHere(m); err != nil {
 		return panes.Target{}, err

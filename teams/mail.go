@@ -125,7 +125,7 @@ func (s *Service) recipient(ctx context.Context, t store.Team, to string) (strin
 	}
 	if seen := s.observeOne(ctx, t, *m); !seen.Live() {
 		return "", fault.New(fault.RecipientInactive, "teammate %s is %s", m.Name, inState(seen)).
-			WithHint("leadlight restart %s starts it again", m.Name)
+			WithHint("%s", s.howToStart(t, *m))
 	}
 	return m.Name, nil
 }

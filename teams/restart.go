@@ -35,6 +35,17 @@ func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, e
 	return s.restart(ctx, t.Name, m.Name, nil, nil)
 }
 
+// howToStart is how the caller gets a teammate started again that has ended.
+func (s *Service) howToStart(t store.Team, m store.Member) string {
+	switch {
+	case ofItsLead(t, m):
+		return "its own lead started it, and may do so again"
+	case s.caller.Teammate:
+		return "the lead can start it again"
+	}
+	return "leadlight restart " + m.Name + " starts it again"
+}
+
 // Restarting tells whether a teammate that has stopped is about to be started again by
 // whoever has stopped it.
 func (s *Service) Restarting(team, name string) bool { return s.panes.Restarting(team, name) }

@@ -14,9 +14,9 @@ import (
 )
 
 // led makes a team that process pid leads; change says what is special about it.
-func (d *desk) led(name string, pid int, change func(*store.LeadProcess)) {
+func (d *desk) led(name string, pid int, change func(*store.LeadProcess), members ...store.Member) {
 	d.t.Helper()
-	d.team(name)
+	d.team(name, members...)
 	id, err := signals.Identify(pid)
 	if err != nil {
 		d.t.Fatal(err)
@@ -139,6 +139,31 @@ func TestLedBelow(t *testing.T) {
 	for pid, want := range map[int]string{os.Getppid(): "by-tools", os.Getpid(): ""} {
 		if team, err := s.LedBelow(t.Context(), pid); team != want || err != nil {
 			t.Errorf("below %d leads %q, want %q (%v)", pid, team, want, err)
+		}
+	}
+}
+
+// TestXS40_HintsCanBeFollowed: nobody is told to do what would be refused.
+func TestXS40_HintsCanBeFollowed(t *testing.T) {
+	d := newDesk(t)
+	inside := store.Member{Name: "ann", AgentID: "ann@alpha", TmuxPaneID: teams.InProcess, BackendType: teams.InProcess}
+	gone := func(p *store.LeadProcess) { p.ProcStart = "1" }
+	d.led("alpha", os.Getpid(), gone, inside, stopped("bob"), running("eve"))
+	const restart = "leadlight restart"
+	for _, tc := range []struct {
+		who, member string
+		told        bool // to start it again
+	}{{"", "bob", true}, {"", "ann", false}, {"eve", "bob", false}} {
+		svc := d.as(tc.who)
+		_, sent := svc.Send(t.Context(), "alpha", teams.SendSpec{To: tc.member, Text: "x", Type: store.ShutdownRequest})
+		for what, err := range map[string]error{"send": sent, "focus": svc.Focus(t.Context(), "alpha", tc.member)} {
+			wantCode(t, err, fault.RecipientInactive)
+			if told := strings.Contains(fault.Of(err).Hint, restart); told != tc.told {
+				t.Errorf("%s of %s by %q is answered with the hint %q", what, tc.member, tc.who, fault.Of(err).Hint)
+			}
+		}
+		if _, err := svc.Restart(t.Context(), "alpha", tc.member); !tc.told && fault.CodeOf(err) != fault.NotLead {
+			t.Errorf("%q may start %s again: %v", tc.who, tc.member, err)
 		}
 	}
 }

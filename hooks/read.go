@@ -83,15 +83,26 @@ func unreadable(path string, err error) error {
 // does. What stands on one of our events and is not understood is a hook that refuses;
 // what is no JSON object is an error.
 func ParseSettings(data []byte, source string) (found []Hook, off bool, err error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, false, nil
-	}
-	// Maps, since the client tells upper from lower case in names and encoding/json does not.
-	var file, events map[string]json.RawMessage
-	if err := json.Unmarshal(data, &file); err != nil {
+	file, err := settingsFields(data)
+	if err != nil {
 		return nil, false, err
 	}
+	return hooksIn(file, source)
+}
+
+// settingsFields are the fields of a settings file, none of an empty one. They are maps,
+// since the client tells upper from lower case in names and encoding/json does not.
+func settingsFields(data []byte) (file map[string]json.RawMessage, err error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if len(bytes.TrimSpace(data)) > 0 {
+		err = json.Unmarshal(data, &file)
+	}
+	return file, err
+}
+
+// hooksIn returns the hooks in the fields of a settings file.
+func hooksIn(file map[string]json.RawMessage, source string) (found []Hook, off bool, err error) {
+	var events map[string]json.RawMessage
 	for name, to := range map[string]any{"disableAllHooks": &off, "hooks": &events} {
 		if raw, ok := file[name]; ok {
 			if err := json.Unmarshal(raw, to); err != nil {

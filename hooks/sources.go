@@ -119,19 +119,16 @@ func (s Sources) readLayer(paths []string, project string, but map[string]bool) 
 
 // add adds what one file says.
 func (l *layer) add(data []byte, path string) error {
-	found, off, err := ParseSettings(data, path)
+	file, err := settingsFields(data)
+	if err != nil {
+		return err
+	}
+	found, off, err := hooksIn(file, path)
 	if err != nil {
 		return err
 	}
 	l.hooks, l.off = append(l.hooks, found...), l.off || off
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if len(bytes.TrimSpace(data)) == 0 {
-		return nil
-	}
-	var file, plugins map[string]json.RawMessage
-	if err := json.Unmarshal(data, &file); err != nil {
-		return err
-	}
+	var plugins map[string]json.RawMessage
 	l.managedOnly = l.managedOnly || string(file["allowManagedHooksOnly"]) == "true"
 	if raw, ok := file["enabledPlugins"]; ok {
 		if err := json.Unmarshal(raw, &plugins); err != nil {

@@ -147,11 +147,8 @@ func (s *Service) countObjection(ctx context.Context, t store.Team, id string) (
 		n = 0
 		_ = json.Unmarshal(task.Metadata[objectionsKey], &n) // what is no number counts as none
 		n++
-		if task.Metadata == nil {
-			task.Metadata = map[string]json.RawMessage{}
-		}
 		raw, err := json.Marshal(n)
-		task.Metadata[objectionsKey] = raw
+		task.SetMeta(objectionsKey, raw)
 		return err
 	})
 	return n, err

@@ -88,11 +88,16 @@ func (s *Service) assignment(id, subject, description string) string {
 // assign tells the one a task is meant for about it, if nothing is in its way. began is
 // when the change began that made it so: who watches the team may have told it since.
 func (s *Service) assign(ctx context.Context, t store.Team, task store.Task, began time.Time) error {
-	m := t.Member(orDefault(task.Owner, task.AssignedTo()))
+	m := meant(t, task)
 	if m == nil || store.SameName(m.Name, s.caller.Name) {
 		return nil
 	}
 	return s.assignTo(ctx, t, task, *m, began)
+}
+
+// meant is the member whom a task is meant for, nil if there is none.
+func meant(t store.Team, task store.Task) *store.Member {
+	return t.Member(orDefault(task.Owner, task.AssignedTo()))
 }
 
 // assignTo is assign for a task that is meant for m.
@@ -144,7 +149,7 @@ func (s *Service) assignUnblocked(ctx context.Context, t store.Team, task store.
 			errs = append(errs, fmt.Errorf("look at task %s, which waited: %w", id, err))
 		case next.State() != store.Pending:
 		default:
-			m := t.Member(orDefault(next.Owner, next.AssignedTo()))
+			m := meant(t, next)
 			if m != nil && (!store.SameName(m.Name, s.caller.Name) || m.Leadlight != nil && m.Leadlight.Kind == profiles.Interactive) {
 				errs = append(errs, s.assignTo(ctx, t, next, *m, began))
 			}

@@ -113,13 +113,10 @@ func (c TaskChange) apply(t *store.Task, caller string) {
 	t.Blocks = without(append(t.Blocks, c.AddBlocks...), c.RemoveBlocks)
 	t.BlockedBy = without(append(t.BlockedBy, c.AddBlockedBy...), c.RemoveBlockedBy)
 	for k, v := range c.Metadata {
-		if t.Metadata == nil {
-			t.Metadata = map[string]json.RawMessage{}
-		}
 		if string(v) == "null" {
 			delete(t.Metadata, k)
 		} else {
-			t.Metadata[k] = v
+			t.SetMeta(k, v)
 		}
 	}
 }

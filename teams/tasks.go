@@ -30,12 +30,8 @@ type TaskSpec struct {
 const noteKey = "note"
 
 func setNote(t *store.Task, note string) {
-	if t.Metadata == nil {
-		t.Metadata = map[string]json.RawMessage{}
-	}
-	b, err := json.Marshal(note)
-	if err == nil {
-		t.Metadata[noteKey] = b
+	if b, err := json.Marshal(note); err == nil {
+		t.SetMeta(noteKey, b)
 	}
 }
 

@@ -201,7 +201,7 @@ func (s *Service) assignPlanned(ctx context.Context, team string) error {
 	}
 	for _, task := range tasks {
 		began := time.Time{}
-		if m := t.Member(orDefault(task.Owner, task.AssignedTo())); m != nil && m.Leadlight != nil {
+		if m := meant(t, task); m != nil && m.Leadlight != nil {
 			began = deref(m.Leadlight.SpawnedAt)
 		}
 		if err := s.assign(ctx, t, task, began); err != nil {

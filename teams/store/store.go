@@ -271,10 +271,15 @@ func (t *Task) Assign(name string) {
 	if err != nil {
 		return // strings always encode
 	}
+	t.SetMeta(metaAssignedTo, raw)
+}
+
+// SetMeta puts a value into the metadata.
+func (t *Task) SetMeta(key string, value json.RawMessage) {
 	if t.Metadata == nil {
 		t.Metadata = map[string]json.RawMessage{}
 	}
-	t.Metadata[metaAssignedTo] = raw
+	t.Metadata[key] = value
 }
 
 // metaAwaitsHooks marks, in a task's metadata, one that is written, because hooks want its
@@ -290,15 +295,12 @@ func (t *Task) SetAwaitsHooks(on bool) {
 		delete(t.Metadata, metaAwaitsHooks)
 		return
 	}
-	if t.Metadata == nil {
-		t.Metadata = map[string]json.RawMessage{}
-	}
-	t.Metadata[metaAwaitsHooks] = json.RawMessage("true")
+	t.SetMeta(metaAwaitsHooks, json.RawMessage("true"))
 }
 
 // Ready tells whether who may claim t now: pending, not failed, no open
-// blocker, no hook that is still asked, owned by and meant for nobody or who. With who "", only those that are
-// free for anybody count.
+// blocker, no hook that is still asked, owned by and meant for nobody or who. With who "",
+// only those that are free for anybody count.
 func (t *Task) Ready(who string) bool {
 	meant := t.AssignedTo()
 	return t.State() == Pending && !t.Internal && (t.Owner == "" || SameName(t.Owner, who)) && (meant == "" || SameName(meant, who))

@@ -16,6 +16,9 @@ DIR      ?= .
 # `make test RACE=` goes without, `make race` insists.
 RACE ?= $(shell .ci/can-race && echo -race)
 
+# Under the race detector a program sleeps for a second at its end, unless it is told not to.
+export GORACE ?= atexit_sleep_ms=0
+
 # Most tests wait for programs: more of them at a time than there are processors.
 GOTEST = $(GO) test -parallel 4 $(RACE) $(if $(COUNT),-count=$(COUNT)) $(if $(VET),-vet=$(VET)) -timeout 15m
 

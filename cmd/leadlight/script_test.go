@@ -115,6 +115,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("BASE", filepath.Join(root, "base"))
 	env.Setenv("TERM", "xterm-256color")
 	env.Setenv("LC_ALL", "C.UTF-8")
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // under the race detector each program sleeps for a second at its end, else
 	t := env.T().(testing.TB)
 	env.Defer(func() {
 		if left := leftovers(root); left != "" {

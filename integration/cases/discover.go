@@ -49,7 +49,11 @@ func suites() map[string]string {
 // discover looks through every package below root.
 func discover(root string) (proofs, error) {
 	found := proofs{}
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	called, err := suiteCases(root)
+	if err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -67,12 +71,13 @@ func discover(root string) (proofs, error) {
 		if fits, err := build.Default.MatchFile(filepath.Dir(path), name); err != nil || !fits {
 			return err
 		}
-		return found.addFile(root, path)
+		return found.addFile(root, path, called)
 	})
 	return found, err
 }
 
-func (found proofs) addFile(root, path string) error {
+// addFile adds the proofs of one file of tests; called are the cases of the suites.
+func (found proofs) addFile(root, path string, called map[string][]string) error {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 	if err != nil {
 		return err
@@ -82,10 +87,6 @@ func (found proofs) addFile(root, path string) error {
 		return err
 	}
 	dir := "./" + filepath.ToSlash(rel)
-	called, err := suiteCases(root)
-	if err != nil {
-		return err
-	}
 	for _, d := range file.Decls {
 		f, ok := d.(*ast.FuncDecl)
 		if !ok || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Test") {

@@ -104,7 +104,7 @@ func Server(environ []string) []string {
 		"LANG", "LANGUAGE", "LC_*", "TZ", "TZDIR", // language and time
 		"TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", // folders
 		"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "SSH_AGENT_PID", // places of the user's session, guarded by themselves
-		"LD_LIBRARY_PATH", "DYLD_*", "NIX_*", "GOCOVERDIR", // how programs are loaded
+		"LD_LIBRARY_PATH", "DYLD_*", "NIX_*", "GOCOVERDIR", "GORACE", // how programs are loaded
 		"CLAUDE_CONFIG_DIR", "LEADLIGHT_*", // where teams are, and our settings
 	}
 	return append(Without(Only(environ, allowed...), OfTheLead()...), Only(environ, "TMUX_TMPDIR")...)

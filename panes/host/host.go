@@ -66,18 +66,14 @@ type Host struct {
 	server   *server // nil without
 	started  time.Time
 
-	ending    chan struct{} // one token: one ladder at a time
-	inputLock chan struct{} // one token: one text with its submit at a time
+	ending chan struct{} // one token: one ladder at a time
+	input  *inputState
 
 	mu            sync.Mutex
 	state         string
 	task          string
 	reason        string
 	rows, cols    int
-	lastKey       time.Time     // a person typed
-	lastReturn    time.Time     // and pressed return
-	draft         bool          // what a person typed stands there, not submitted
-	personWaited  bool          // a person has waited long enough for the text that is being typed
 	running       bool          // a Run is between its start and its return
 	program       *program      // what runs, nil if nothing does
 	changed       chan struct{} // closed when program or exit change
@@ -111,7 +107,7 @@ func New(o Options) (*Host, error) {
 	}
 	h := &Host{
 		id: o.ID, self: self, log: o.Log, env: o.Variables, term: o.Term, kill: o.Kill, started: time.Now(),
-		ending: make(chan struct{}, 1), inputLock: make(chan struct{}, 1),
+		ending: make(chan struct{}, 1), input: newInputState(),
 		changed: make(chan struct{}), statusChanged: make(chan struct{}), closing: make(chan struct{}), closed: make(chan struct{}),
 		out: &output{transcript: o.Transcript, ring: newRing(ringSize), modes: newModes()},
 	}
@@ -232,16 +228,11 @@ func (h *Host) readPane() {
 // obeys the interrupt key alone, as it would in front of a shell.
 func (h *Host) fromPerson(ctx context.Context, p []byte, t typing) {
 	if t.human {
-		defer h.enter(ctx)()
+		defer h.input.enter(ctx)()
+		h.input.note(t)
 	}
 	h.mu.Lock()
 	prog := h.program
-	if t.human {
-		h.lastKey, h.draft = time.Now(), t.draft
-	}
-	if t.human && t.returned {
-		h.lastReturn = h.lastKey
-	}
 	h.mu.Unlock()
 	switch {
 	case prog == nil:

@@ -10,9 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// personWaits is how long a person's keys wait for a text that is being typed.
-const personWaits = 300 * time.Millisecond
-
 // InputLock is the keyboard of one: whoever has it types, and the others wait.
 type InputLock struct {
 	host  *Host
@@ -26,12 +23,11 @@ type InputLock struct {
 // turn, before each thing that f types, so that a person who began in the last
 // moment is not typed over: REJECTED. Other errors as for Inject.
 func (h *Host) LockInput(ctx context.Context, since time.Time, f func(*InputLock) error) error {
-	select {
-	case h.inputLock <- struct{}{}:
-	case <-ctx.Done():
-		return fmt.Errorf("type: somebody else is typing: %w", ctx.Err())
+	release, err := h.input.take(ctx)
+	if err != nil {
+		return err
 	}
-	defer func() { <-h.inputLock }()
+	defer release()
 	p, err := h.current()
 	if err != nil {
 		return err
@@ -39,17 +35,12 @@ func (h *Host) LockInput(ctx context.Context, since time.Time, f func(*InputLock
 	if p.queue == nil {
 		return fault.New(fault.Unsupported, "what runs in this pane is a job without a terminal: nothing can be typed")
 	}
-	h.mu.Lock()
-	h.personWaited = false
-	h.mu.Unlock()
 	return f(&InputLock{h, p, since})
 }
 
 // free says whether a person has typed meanwhile.
 func (t *InputLock) free() error {
-	t.host.mu.Lock()
-	defer t.host.mu.Unlock()
-	if !t.since.IsZero() && t.host.lastKey.After(t.since) {
+	if !t.since.IsZero() && t.host.input.typed().lastKey.After(t.since) {
 		return fault.New(fault.Rejected, "a person is typing")
 	}
 	return nil
@@ -133,28 +124,4 @@ func (t *InputLock) put(ctx context.Context, may permit, data []byte) error {
 		return err
 	}
 	return t.to.queue.put(ctx, data)
-}
-
-// enter waits for a person's turn to type. Who has waited once while a text was
-// being typed does not wait again for the rest of it.
-func (h *Host) enter(ctx context.Context) (leave func()) {
-	h.mu.Lock()
-	personWaited := h.personWaited
-	h.mu.Unlock()
-	limit := personWaits
-	if personWaited {
-		limit = 0
-	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case h.inputLock <- struct{}{}:
-		return func() { <-h.inputLock }
-	case <-ctx.Done():
-	case <-timer.C:
-		h.mu.Lock()
-		h.personWaited = true
-		h.mu.Unlock()
-	}
-	return func() {}
 }

@@ -105,7 +105,8 @@ func (h *Host) unclaim() {
 func (h *Host) setProgram(p *program) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.program, h.draft = p, false
+	h.program = p
+	h.input.begin()
 	h.notify()
 }
 

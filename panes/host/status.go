@@ -48,12 +48,13 @@ const (
 func (h *Host) Status() Status {
 	lastOutput := h.out.lastAt()
 	bracketed := h.out.mode(modeBracketedPaste)
+	person := h.input.typed()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := Status{
 		ID: h.id, PID: h.self.PID, Identity: h.self, Since: h.started,
 		State: h.state, Task: h.task, Reason: h.reason, Closing: h.cause,
-		StartedAt: h.started, LastOutputAt: lastOutput, LastKeyAt: h.lastKey, LastReturnAt: h.lastReturn, Draft: h.draft,
+		StartedAt: h.started, LastOutputAt: lastOutput, LastKeyAt: person.lastKey, LastReturnAt: person.lastReturn, Draft: person.draft,
 		Leftovers: slices.Clone(h.leftovers), Detail: h.details(),
 		Rows: h.rows, Cols: h.cols, MaxLine: cookedLine,
 	}
@@ -68,7 +69,7 @@ func (h *Host) Status() Status {
 		s.BracketedPaste = bracketed && p.master != nil
 		s.Cooked = p.cooked()
 	}
-	s.LastActivityAt = latest(s.StartedAt, lastOutput, h.lastKey)
+	s.LastActivityAt = latest(s.StartedAt, lastOutput, person.lastKey)
 	return s
 }
 

@@ -1,0 +1,91 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// personWaits is how long a person's keys wait for a text that is being typed.
+const personWaits = 300 * time.Millisecond
+
+// inputState is whose turn it is to type into the program, and what a person has typed. Safe
+// for concurrent use.
+type inputState struct {
+	turn chan struct{} // one token: one text with its submit at a time
+
+	mu     sync.Mutex
+	person personTyped
+	waited bool // a person has waited long enough for the text that is being typed
+}
+
+// personTyped is what a person has typed so far.
+type personTyped struct {
+	lastKey    time.Time
+	lastReturn time.Time // the last return key
+	draft      bool      // what was typed stands there, not submitted
+}
+
+func newInputState() *inputState { return &inputState{turn: make(chan struct{}, 1)} }
+
+// take waits for the turn to type a text.
+func (in *inputState) take(ctx context.Context) (release func(), err error) {
+	select {
+	case in.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("type: somebody else is typing: %w", ctx.Err())
+	}
+	in.setWaited(false)
+	return func() { <-in.turn }, nil
+}
+
+// enter waits for a person's turn to type. Who has waited once while a text was
+// being typed does not wait again for the rest of it.
+func (in *inputState) enter(ctx context.Context) (leave func()) {
+	limit := personWaits
+	in.mu.Lock()
+	if in.waited {
+		limit = 0
+	}
+	in.mu.Unlock()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case in.turn <- struct{}{}:
+		return func() { <-in.turn }
+	case <-ctx.Done():
+	case <-timer.C:
+		in.setWaited(true)
+	}
+	return func() {}
+}
+
+func (in *inputState) setWaited(waited bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.waited = waited
+}
+
+// note keeps what a person has typed now.
+func (in *inputState) note(t typing) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.person.lastKey, in.person.draft = time.Now(), t.draft
+	if t.returned {
+		in.person.lastReturn = in.person.lastKey
+	}
+}
+
+// begin is for a new program, into which nobody has typed anything.
+func (in *inputState) begin() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.person.draft = false
+}
+
+func (in *inputState) typed() personTyped {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.person
+}

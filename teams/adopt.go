@@ -21,9 +21,8 @@ func (s *Service) CheckPlan(p Plan) error {
 	t := store.Team{Name: p.Team.Name, Ours: store.Ours{Schema: store.Schema, Mailbox: p.Team.Mailbox, Cwd: p.Team.Cwd}}
 	var mistakes []error
 	for _, spec := range p.Members {
-		n := pendingMember{spec: spec}
-		if s.resolve(t, &n); n.err != nil {
-			mistakes = append(mistakes, fmt.Errorf("teammate %s: %w", spec.Name, n.err))
+		if _, err := s.resolveOne(t, spec, ""); err != nil {
+			mistakes = append(mistakes, fmt.Errorf("teammate %s: %w", spec.Name, err))
 		}
 	}
 	return errors.Join(mistakes...)

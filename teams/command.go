@@ -6,16 +6,13 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
-	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// buildCommand makes the command lines of a pending member: that which starts it, and that which
+// buildCommand makes the command lines of a member: that which starts it, and that which
 // goes on with its conversation.
-func (n *pendingMember) buildCommand(t store.Team, color string) (err error) {
+func (n *resolvedMember) buildCommand(t store.Team, color string) (err error) {
 	if r := n.spec.again; r != nil {
 		n.argv, n.resume = r.Argv, r.Resume
 		return nil
@@ -46,33 +43,9 @@ func leadSession(t store.Team) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("leadlight:"+t.Name+"@"+strconv.FormatInt(t.CreatedAt.UnixMilli(), 10))).String()
 }
 
-func (s *Service) launchOf(t store.Team, n pendingMember) panes.Launch {
-	ready := n.spec.Ready
-	if ready <= 0 {
-		ready = s.limits.Ready
-	}
-	_ = n.buildCommand(t, n.color) // once more: only now the colour is known; what could fail was checked before
-	record := panes.LaunchRecord{
-		Host: n.host, Team: t.Name, Agent: n.spec.Name, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv,
-		Run: n.spec.Run, RunTask: n.spec.RunTask, Dir: n.dir, LedByUs: t.LedByUs(), Color: n.color,
-		PromptProtocol: n.protocol(), Restart: n.spec.Restart, Resume: n.resume, Plan: n.spec.PlanMode,
-		Origin: ptr(n.profile.WithoutValues()), Given: n.spec.Command, Session: n.profile.BeginSession(n.host), Mode: n.mode, Settings: n.settings, Asked: namesOf(n.spec.Env), Layout: n.layout(),
-	}
-	if r := n.spec.again; r != nil {
-		record.Backend, record.Terminal = r.Backend, r.Terminal
-		record.GoOn, record.Origin, record.Given, record.Session, record.Mode, record.Settings, record.Asked = r.GoOn, r.Origin, r.Given, r.Session, r.Mode, r.Settings, r.Asked
-	}
-	return panes.Launch{
-		Record: record,
-		Env:    s.panes.Environment(t.Name, n.spec.Name, n.host, n.variables()),
-		Label:  backend.Label{Name: n.spec.Name, State: api.StateActive, Color: n.color},
-		Ready:  ready,
-	}
-}
-
 // protocol is how the agent is spoken to, and what its screen says: for those who
 // have a conversation.
-func (n pendingMember) protocol() *profiles.PromptProtocol {
+func (n resolvedMember) protocol() *profiles.PromptProtocol {
 	switch {
 	case n.spec.again != nil:
 		return n.spec.again.PromptProtocol
@@ -93,4 +66,4 @@ func namesOf(env []string) []string {
 }
 
 // variables are those of the profile, and over them those that were asked for.
-func (n pendingMember) variables() []string { return slices.Concat(n.profile.Env, n.spec.Env) }
+func (n resolvedMember) variables() []string { return slices.Concat(n.profile.Env, n.spec.Env) }

@@ -32,7 +32,7 @@ const entryLimit = 10 * time.Second
 // (profiles.Set.ForType) runs that one. The variables are those of the Service's
 // panes.Manager.
 func (s *Service) Prepare(ctx context.Context, g ForeignMember) error {
-	n := pendingMember{spec: SpawnSpec{Name: g.Agent}, host: uuid.NewString(), dir: g.Dir}
+	n := resolvedMember{spec: SpawnSpec{Name: g.Agent}, host: uuid.NewString(), dir: g.Dir}
 	t, err := s.awaitEntry(ctx, g)
 	if err == nil {
 		err = s.buildForeignCommand(t, g, &n)
@@ -81,7 +81,7 @@ func (s *Service) awaitEntry(ctx context.Context, g ForeignMember) (store.Team, 
 }
 
 // buildForeignCommand decides what the foreign member runs.
-func (s *Service) buildForeignCommand(t store.Team, g ForeignMember, n *pendingMember) (err error) {
+func (s *Service) buildForeignCommand(t store.Team, g ForeignMember, n *resolvedMember) (err error) {
 	other, is := s.profiles.ForType(g.Type)
 	if !is {
 		n.kind, n.profile, n.argv = profiles.Native, s.profiles[profiles.Claude], g.Client

@@ -28,9 +28,9 @@ const (
 // askedIn is how much longer than the hooks themselves a client waits for us.
 const askedIn = 15 * time.Second
 
-// writeSettings gives a native pending member the settings by which it asks the hooks of the team
+// writeSettings gives a native member the settings by which it asks the hooks of the team
 // file, if there are any.
-func (s *Service) writeSettings(ctx context.Context, t store.Team, n *pendingMember) error {
+func (s *Service) writeSettings(ctx context.Context, t store.Team, n *resolvedMember) error {
 	if n.kind != profiles.Native || len(n.profile.JoinArgs) == 0 {
 		return nil
 	}

@@ -55,7 +55,7 @@ func (s *Service) absolute(what, path string) (string, error) {
 }
 
 // checkProgram says early, and by name, that the program is not there.
-func (s *Service) checkProgram(n *pendingMember) error {
+func (s *Service) checkProgram(n *resolvedMember) error {
 	argv := n.argv
 	if len(argv) == 0 {
 		if n.kind == profiles.Worker {
@@ -109,7 +109,7 @@ func (s *Service) TakesTask(ctx context.Context, l panes.LaunchRecord, task api.
 }
 
 // checkVariables says early what the agent lacks in its environment.
-func (s *Service) checkVariables(n *pendingMember) error {
+func (s *Service) checkVariables(n *resolvedMember) error {
 	env := s.panes.Environment("", "", "", n.variables())
 	for _, name := range n.profile.Needs {
 		if variable(env, name) == "" {

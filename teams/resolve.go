@@ -2,7 +2,9 @@ package teams
 
 import (
 	"cmp"
+	"context"
 
+	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -11,36 +13,52 @@ import (
 // defaultProfile is what a spawn without a profile and a command runs.
 const defaultProfile = "claude"
 
-// resolve checks one spec and fills in what it leaves open.
-func (s *Service) resolve(t store.Team, n *pendingMember) {
-	n.err = func() error {
-		name, err := store.CheckMember(n.spec.Name)
+// resolve is the stage in which each spec is checked and completed, before anything is
+// touched.
+func (r *spawning) resolve(ctx context.Context, specs []SpawnSpec) (on []resolvedMember) {
+	mode := r.leadMode(r.t)
+	for at, spec := range specs {
+		m, err := r.resolveOne(r.t, spec, mode)
+		if err == nil && spec.again == nil {
+			err = r.writeSettings(ctx, r.t, &m)
+		}
 		if err != nil {
-			return err
+			r.out[at].Err = err
+			continue
 		}
-		n.spec.Name = name
-		if n.profile, err = s.profileOf(n.spec); err != nil {
-			return err
+		m.at = at
+		on = append(on, m)
+	}
+	return on
+}
+
+// resolveOne checks one spec and fills in what it leaves open.
+func (s *Service) resolveOne(t store.Team, spec SpawnSpec, mode string) (n resolvedMember, err error) {
+	n = resolvedMember{spec: spec, host: uuid.NewString(), mode: mode}
+	if n.spec.Name, err = store.CheckMember(spec.Name); err != nil {
+		return n, err
+	}
+	if n.profile, err = s.profileOf(spec); err != nil {
+		return n, err
+	}
+	n.kind = orDefault(spec.Kind, n.profile.Kind)
+	for _, check := range []func() error{
+		func() error { return profiles.CheckKind(n.kind) },
+		func() error { return checkKindIn(t, n.spec.Name, n.kind) },
+		func() error { return n.profile.CheckModel(spec.Model) },
+		func() error { return checkColor(spec.Color) },
+		func() error { return checkPrompt(n.spec.Name, spec.Prompt) },
+		func() error { return checkRestart(spec.Restart) },
+		func() (err error) { n.dir, err = s.workingFolder(t, spec.Cwd); return err },
+		func() error { return n.buildCommand(t, spec.Color) },
+		func() error { return s.checkProgram(&n) },
+		func() error { return s.checkVariables(&n) },
+	} {
+		if err := check(); err != nil {
+			return n, err
 		}
-		n.kind = orDefault(n.spec.Kind, n.profile.Kind)
-		for _, check := range []func() error{
-			func() error { return profiles.CheckKind(n.kind) },
-			func() error { return checkKindIn(t, name, n.kind) },
-			func() error { return n.profile.CheckModel(n.spec.Model) },
-			func() error { return checkColor(n.spec.Color) },
-			func() error { return checkPrompt(name, n.spec.Prompt) },
-			func() error { return checkRestart(n.spec.Restart) },
-			func() (err error) { n.dir, err = s.workingFolder(t, n.spec.Cwd); return err },
-			func() error { return n.buildCommand(t, n.spec.Color) },
-			func() error { return s.checkProgram(n) },
-			func() error { return s.checkVariables(n) },
-		} {
-			if err := check(); err != nil {
-				return err
-			}
-		}
-		return nil
-	}()
+	}
+	return n, nil
 }
 
 func (s *Service) profileOf(spec SpawnSpec) (profiles.Profile, error) {

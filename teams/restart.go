@@ -94,9 +94,8 @@ func (s *Service) restart(ctx context.Context, team, name string, asked *panes.L
 		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Env: s.keptVariables(ctx, m, seen, rec), Layout: rec.Layout,
 		Cwd: rec.Dir, Color: m.Color, Run: rec.Run, RunTask: rec.RunTask, Restart: rec.Restart, PlanMode: rec.Plan, again: &rec, replaced: count,
 	}
-	check := pendingMember{spec: spec}
-	if s.resolve(t, &check); check.err != nil {
-		return api.Member{}, check.err // before anything is stopped
+	if _, err := s.resolveOne(t, spec, ""); err != nil {
+		return api.Member{}, err // before anything is stopped
 	}
 	if seen.Live() {
 		release, err := s.panes.NoteRestart(ctx, team, m.Name, s.limits.lockWait())

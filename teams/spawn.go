@@ -1,16 +1,12 @@
 package teams
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/panes/worktree"
@@ -50,8 +46,22 @@ type Spawned struct {
 	Err    error // nothing is left of it, if not nil
 }
 
-// pendingMember is one teammate on its way.
-type pendingMember struct {
+// spawning is one call of Spawn. A set of teammates goes through its stages: resolve,
+// register, launch, commit. Each stage takes those that came through the one before, and
+// returns those that came through it as a type of its own, with what it has done for them.
+// What a stage has done for a teammate that fails later is taken back: unregister,
+// panes.Manager.Undo.
+type spawning struct {
+	*Service
+	t       store.Team
+	out     []Spawned          // one for each spec, in order
+	order   []string           // of the members in the roster
+	dropped []registeredMember // failed after they were registered
+}
+
+// resolvedMember is a teammate to be started of whom all is known and checked.
+type resolvedMember struct {
+	at       int // which spec
 	spec     SpawnSpec
 	kind     string
 	profile  profiles.Profile
@@ -61,260 +71,96 @@ type pendingMember struct {
 	settings string   // file with more settings, for a native agent
 	dir      string
 	host     string
-	color    string
-	old      *store.Member // whose place it takes
-	tree     *worktree.Tree
-	member   store.Member // its entry, as last written
-	joined   bool         // it stands in the roster
-	err      error
 }
+
+// registeredMember stands in the roster as starting, with its worktree and first message.
+type registeredMember struct {
+	resolvedMember
+	entry store.Member   // as last written
+	old   *store.Member  // whose place it took
+	tree  *worktree.Tree // of its own
+}
+
+// launchedMember runs in its pane.
+type launchedMember struct {
+	registeredMember
+	launch panes.Launch
+	pane   backend.Pane
+}
+
+func (m resolvedMember) index() int { return m.at }
 
 // Spawn starts teammates, all at once: the roster first, then the first message,
 // then the panes. It returns one result for each spec, in order; what failed is
 // undone and does not keep the others from starting.
 func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []Spawned {
-	news := make([]pendingMember, len(specs))
+	r := &spawning{Service: s, out: make([]Spawned, len(specs))}
 	err := s.leadOnly("start teammates")
-	var t store.Team
 	if err == nil {
-		t, err = s.get(ctx, team)
+		r.t, err = s.get(ctx, team)
 	}
-	mode := ""
-	if err == nil {
-		mode = s.leadMode(t)
-	}
-	for i := range specs {
-		news[i] = pendingMember{spec: specs[i], host: uuid.NewString(), mode: mode, err: err}
-		if err == nil {
-			s.resolve(t, &news[i])
-		}
-		if news[i].err == nil && news[i].spec.again == nil {
-			news[i].err = s.writeSettings(ctx, t, &news[i])
-		}
-	}
-	if err == nil {
-		defer s.lockPending(ctx, t, news)()
-		order := s.register(ctx, t, news)
-		s.addWorktrees(ctx, t, news)
-		s.sendPrompt(ctx, t, news)
-		s.launch(ctx, t, order, news)
-	}
-	out := make([]Spawned, len(news))
-	for i, n := range news {
-		out[i].Err = n.err
-		if n.err == nil {
-			seen := context.WithoutCancel(ctx) // it runs: whoever is interrupted now has to be told
-			out[i].Member = s.observeOne(seen, t, n.member)
-			out[i].Member.Unread, out[i].Member.OldestUnreadAt = unread(seen, t.Name, n.spec.Name, s.mail.List)
-		}
-	}
-	return out
-}
-
-// register writes the pending members into the roster: the intent before the act. It
-// reads the roster again: who was waited for has changed it. No team is deleted meanwhile.
-// It returns the order in which the members stand there.
-func (s *Service) register(ctx context.Context, t store.Team, news []pendingMember) (order []string) {
-	t, err := s.get(ctx, t.Name)
 	if err != nil {
-		failPending(news, err)
-		return nil
+		for i := range r.out {
+			r.out[i].Err = err
+		}
+		return r.out
 	}
-	gone := s.whoRuns(ctx, t)
-	release, err := s.panes.Guard(ctx, t.Name, "start teammates")
-	if err != nil {
-		failPending(news, err)
-		return nil
-	}
+	locked, release := r.lock(ctx, r.resolve(ctx, specs))
 	defer release()
-	s.settle(ctx, t, news, func(now *store.Team) error {
-		for i := range news {
-			n := &news[i]
-			if n.err != nil {
-				continue
-			}
-			n.err = s.join(now, n, gone)
-		}
-		order = nil // the change may run more than once
-		for _, m := range now.Members {
-			order = append(order, m.Name)
-		}
-		return nil
-	})
-	for i := range news {
-		news[i].joined = news[i].err == nil
-	}
-	return order
+	started := r.commit(ctx, r.launch(ctx, r.register(ctx, locked)))
+	r.unregister(context.WithoutCancel(ctx))
+	r.look(context.WithoutCancel(ctx), started) // they run: whoever is interrupted now has to be told
+	return r.out
 }
 
-// settle updates the roster; if that fails, so do all pending members.
-func (s *Service) settle(ctx context.Context, t store.Team, news []pendingMember, change func(*store.Team) error) {
-	before := make([]error, len(news))
-	for i := range news {
-		before[i] = news[i].err
-	}
-	err := s.roster.Update(ctx, t.Name, func(now *store.Team) error {
-		for i := range news {
-			news[i].err = before[i] // the change may run more than once
-		}
-		return change(now)
-	})
-	if err != nil {
-		failPending(news, fmt.Errorf("write the roster of team %s: %w", t.Name, err))
-	}
-}
-
-// failPending lets all fail that have not failed yet.
-func failPending(news []pendingMember, err error) {
-	for i := range news {
-		if news[i].err == nil {
-			news[i].err = err
-		}
-	}
-}
-
-// whoRuns returns the hosts of those members that are proved not to run, by
-// name, and how many teammates do run.
-func (s *Service) whoRuns(ctx context.Context, t store.Team) presence {
-	p := presence{states: map[string]string{}, hosts: map[string]string{}}
-	for _, m := range s.observe(ctx, t, t.Teammates()) {
-		p.states[m.Name] = m.State
-		if m.Live() {
-			p.live++
-		}
-	}
-	for _, m := range t.Members {
-		if m.Leadlight != nil {
-			p.hosts[m.Name] = m.Leadlight.Host
-		}
-	}
-	return p
-}
-
-// presence is who was seen running before pending members join.
-type presence struct {
-	states map[string]string
-	hosts  map[string]string
-	live   int
-}
-
-// join adds one pending member to the roster, in the place of a member of that name
-// that has ended.
-func (s *Service) join(t *store.Team, n *pendingMember, seen presence) error {
-	n.old, n.color = nil, "" // the change may run more than once
-	running := seen.live
-	for _, m := range t.Members {
-		if m.Leadlight != nil && m.Leadlight.Host != seen.hosts[m.Name] {
-			running++ // joined since we looked
-		}
-	}
-	if running >= s.limits.MaxTeammates {
-		return fault.New(fault.LimitReached, "team %s has %d live teammates, the limit is %d", t.Name, running, s.limits.MaxTeammates).
-			WithHint("stop one, or raise lifecycle.maxTeammates")
-	}
-	old := t.Member(n.spec.Name)
-	if old != nil {
-		host := ""
-		if old.Leadlight != nil {
-			host = old.Leadlight.Host
-		}
-		state, known := seen.states[old.Name]
-		gone := known && host == seen.hosts[old.Name] && !(&api.Member{State: state}).Live()
-		if !gone {
-			return fault.New(fault.DuplicateName, "team %s has a teammate %s already, it is %s", t.Name, n.spec.Name, orDefault(state, api.StateStarting)).
-				WithHint("leadlight stop %s ends it; or choose another name", n.spec.Name)
-		}
-		n.old = ptr(*old)
-	}
-	n.color = n.spec.Color
-	if n.color == "" && old != nil {
-		n.color = old.Color
-	}
-	if n.color == "" {
-		n.color = pickColor(n.spec.Name, t.Members)
-	}
-	entry := s.entry(t, n)
-	defer func() { n.member = entry }()
-	if old != nil {
-		entry.Unknown, entry.Metadata = old.Unknown, old.Metadata
-		if n.spec.again != nil && old.Leadlight != nil {
-			entry.Leadlight.Restart = old.Leadlight.Restart
-		}
-		*old = entry
-		return nil
-	}
-	at := 1 + slices.IndexFunc(t.Members, func(m store.Member) bool { return m.Name == n.spec.After })
-	if n.spec.After == "" || at == 0 {
-		at = len(t.Members)
-	}
-	t.Members = slices.Insert(t.Members, at, entry)
-	return nil
-}
-
-func (s *Service) entry(t *store.Team, n *pendingMember) store.Member {
-	now := time.Now()
-	return store.Member{
-		AgentID: n.spec.Name + "@" + t.Name, Name: n.spec.Name, AgentType: n.spec.AgentType, Model: n.spec.Model,
-		Prompt: n.spec.Prompt, Color: n.color, PlanModeRequired: n.spec.PlanMode, JoinedAt: now, Cwd: n.dir, IsActive: ptr(true), Mode: n.permissionMode(),
-		Leadlight: &store.Bookkeeping{
-			Host: n.host, Kind: n.kind, Profile: n.profile.Name, State: api.StateStarting, SpawnedAt: &now,
-			Run: n.spec.Run, RunTask: n.spec.RunTask, Restart: n.spec.Restart, Replaced: n.spec.replaced,
-			Machine: s.machineOf(*t),
-		},
-	}
-}
-
-// permissionMode is the permission mode that a new entry shows; "" where the profile has
-// no way into one.
-func (n *pendingMember) permissionMode() string {
-	mode, profile := n.mode, n.profile
-	if r := n.spec.again; r != nil {
-		if mode = r.Mode; r.Origin != nil {
-			profile = *r.Origin
-		}
-	}
-	switch {
-	case n.spec.PlanMode:
-		return profiles.ModePlan
-	case n.kind == profiles.Native || profile.CheckMode(mode):
-		return mode
-	}
-	return ""
-}
-
-// sendPrompt puts the first message into each pending member's box, which was emptied
-// before: a request to its predecessor must not end the new one.
-func (s *Service) sendPrompt(ctx context.Context, t store.Team, news []pendingMember) {
-	var wg sync.WaitGroup
-	for i := range news {
-		n := &news[i]
-		if n.err != nil || n.spec.again != nil {
+// pass calls f for all members of a stage at once. It returns those that came through, and
+// those that did not, whose errors it keeps.
+func pass[T interface{ index() int }](r *spawning, in []T, f func(i int, m *T) error) (on, off []T) {
+	errs := make([]error, len(in))
+	all(len(in), func(i int) { errs[i] = f(i, &in[i]) })
+	for i, m := range in {
+		if errs[i] == nil {
+			on = append(on, m)
 			continue
 		}
-		wg.Go(func() {
-			if _, err := s.mail.Archive(ctx, t.Name, n.spec.Name); err != nil {
-				n.err = fmt.Errorf("archive the inbox of %s: %w", n.spec.Name, err)
-				return
-			}
-			if n.spec.Prompt == "" {
-				return
-			}
-			if _, err := s.post(ctx, t, n.spec.Name, store.Message{From: store.Lead, Text: n.spec.Prompt, Summary: summaryOf(n.spec.Prompt), Timestamp: time.Now()}); err != nil {
-				n.err = fmt.Errorf("write the first message of %s: %w", n.spec.Name, err)
-			}
-		})
+		r.out[m.index()].Err = errs[i]
+		off = append(off, m)
 	}
-	wg.Wait()
+	return on, off
 }
 
-// maxSummary is how many characters of a first message are its summary.
-const maxSummary = 60
-
-// summaryOf is a first message in a few words: the beginning of its first line.
-func summaryOf(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if r := []rune(line); len(r) > maxSummary {
-		return string(r[:maxSummary-1]) + "…"
+// lock keeps other verbs from starting or ending the members until it is known what
+// became of them.
+func (r *spawning) lock(ctx context.Context, in []resolvedMember) (on []resolvedMember, release func()) {
+	var held []func()
+	var names []string
+	// In one order, so that two spawns never wait for each other.
+	slices.SortStableFunc(in, func(a, b resolvedMember) int { return cmp.Compare(a.spec.Name, b.spec.Name) })
+	for _, m := range in {
+		twice := slices.ContainsFunc(names, func(n string) bool { return store.SameName(n, m.spec.Name) })
+		if !twice && m.spec.again == nil { // the roster refuses a name that comes twice, and a restart has the lock
+			free, err := r.panes.LockMember(ctx, r.t.Name, m.spec.Name, "start a teammate", r.limits.lockWait())
+			if err != nil {
+				r.out[m.at].Err = err
+				continue
+			}
+			held = append(held, free)
+		}
+		on, names = append(on, m), append(names, m.spec.Name)
 	}
-	return line
+	slices.SortFunc(on, func(a, b resolvedMember) int { return cmp.Compare(a.at, b.at) })
+	return on, func() {
+		for _, free := range held {
+			free()
+		}
+	}
+}
+
+// look tells how those that were started are doing.
+func (r *spawning) look(ctx context.Context, in []launchedMember) {
+	all(len(in), func(i int) {
+		m := r.observeOne(ctx, r.t, in[i].entry)
+		m.Unread, m.OldestUnreadAt = unread(ctx, r.t.Name, in[i].spec.Name, r.mail.List)
+		r.out[in[i].at].Member = m
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"sync"
 
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/worktree"
@@ -21,21 +20,8 @@ func (s *Service) worktrees() worktree.Keeper {
 	return worktree.Keeper{Root: root, Environ: s.environ}
 }
 
-// addWorktrees gives those pending members that ask for one a worktree, in which they then
-// work.
-func (s *Service) addWorktrees(ctx context.Context, t store.Team, news []pendingMember) {
-	var wg sync.WaitGroup
-	for i := range news {
-		n := &news[i]
-		if n.err != nil || n.spec.Worktree == nil || n.spec.again != nil {
-			continue
-		}
-		wg.Go(func() { n.err = s.addWorktree(ctx, t, n) })
-	}
-	wg.Wait()
-}
-
-func (s *Service) addWorktree(ctx context.Context, t store.Team, n *pendingMember) error {
+// addWorktree gives a member a worktree, in which it then works.
+func (s *Service) addWorktree(ctx context.Context, t store.Team, n *registeredMember) error {
 	tree, err := s.worktrees().Add(ctx, n.dir, t.Name, n.spec.Name, *n.spec.Worktree)
 	if err != nil {
 		return fmt.Errorf("a worktree for %s: %w", n.spec.Name, err)

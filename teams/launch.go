@@ -1,0 +1,148 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// launch is the stage in which panes open and hosts start in them; those of one layout
+// together. Of one that fails nothing is left.
+func (r *spawning) launch(ctx context.Context, in []registeredMember) []launchedMember {
+	r.clearOld(ctx, in)
+	out := make([]launchedMember, len(in))
+	errs := make([]error, len(in))
+	var layouts []panes.Layout
+	groups := map[panes.Layout][]int{}
+	for i, m := range in {
+		out[i] = launchedMember{registeredMember: m, launch: r.launchOf(r.t, m)}
+		layout := m.layout()
+		if groups[layout] == nil {
+			layouts = append(layouts, layout)
+		}
+		groups[layout] = append(groups[layout], i)
+	}
+	for _, layout := range layouts {
+		var launches []panes.Launch
+		for _, i := range groups[layout] {
+			launches = append(launches, out[i].launch)
+		}
+		for n, res := range r.panes.Launch(ctx, layout, r.order, launches) {
+			i := groups[layout][n]
+			out[i].launch, out[i].pane, errs[i] = launches[n], res.Pane, res.Err // Launch fills the record in
+		}
+	}
+	on, off := pass(r, out, func(i int, _ *launchedMember) error { return errs[i] })
+	r.drop(off)
+	return on
+}
+
+// drop notes that members have failed after they were registered.
+func (r *spawning) drop(off []launchedMember) {
+	for _, m := range off {
+		r.dropped = append(r.dropped, m.registeredMember)
+	}
+}
+
+// clearOld closes the panes that those who had the names before have left.
+func (r *spawning) clearOld(ctx context.Context, in []registeredMember) {
+	all(len(in), func(i int) {
+		old := in[i].old
+		if old == nil || old.Leadlight == nil || r.elsewhere(*old) {
+			return
+		}
+		obs := r.observed(ctx, r.t.Name, *old)
+		r.panes.End(ctx, r.target(r.t, *old, obs), r.limits.Term, r.limits.Kill)
+	})
+}
+
+// commit is the stage in which the roster learns who runs, and where. It returns those that
+// do; one that runs but could not be written is ended.
+func (r *spawning) commit(ctx context.Context, in []launchedMember) []launchedMember {
+	if len(in) == 0 {
+		return nil
+	}
+	errs := make([]error, len(in))
+	err := r.roster.Update(ctx, r.t.Name, func(now *store.Team) error { // may run more than once
+		for i := range in {
+			errs[i] = r.confirm(ctx, now, &in[i])
+		}
+		return nil
+	})
+	on, off := pass(r, in, func(i int, _ *launchedMember) error {
+		if errs[i] == nil && err != nil {
+			return fmt.Errorf("write the roster of team %s: %w", r.t.Name, err)
+		}
+		return errs[i]
+	})
+	all(len(off), func(i int) { r.panes.Undo(context.WithoutCancel(ctx), off[i].launch, off[i].pane) })
+	r.drop(off)
+	return on
+}
+
+// confirm writes into a member's entry that it runs. It returns why its agent has failed
+// already, if it has.
+func (r *spawning) confirm(ctx context.Context, now *store.Team, m *launchedMember) error {
+	e := now.Member(m.spec.Name)
+	if e == nil || e.Leadlight == nil || e.Leadlight.Host != m.host {
+		err := r.panes.EarlyEnd(ctx, m.launch)
+		if err == nil && r.t.LedByUs() { // else it has ended already, and its entry with it
+			err = fault.New(fault.SpawnFailed, "the entry of %s was taken out of the roster of team %s while it started", m.spec.Name, r.t.Name)
+		}
+		return err
+	}
+	if e.Leadlight.State == api.StateFailed { // since it was looked at last
+		if err := r.panes.EarlyEnd(ctx, m.launch); err != nil {
+			return err
+		}
+	}
+	e.TmuxPaneID, e.BackendType = paneAsWritten(r.t, m.pane.ID, m.launch.Record.Backend)
+	if m.tree != nil {
+		e.Cwd = m.tree.Dir
+		if r.t.LedByUs() { // a Claude lead removes what is named here, work or no work
+			e.WorktreePath = m.tree.Path
+		}
+	}
+	if e.Leadlight.State == api.StateStarting || e.Leadlight.State == api.StateLost {
+		e.Leadlight.State = api.StateActive
+	}
+	m.entry = *e
+	return nil
+}
+
+func (s *Service) launchOf(t store.Team, n registeredMember) panes.Launch {
+	ready := n.spec.Ready
+	if ready <= 0 {
+		ready = s.limits.Ready
+	}
+	_ = n.buildCommand(t, n.entry.Color) // once more: only now the colour is known; what could fail was checked before
+	record := panes.LaunchRecord{
+		Host: n.host, Team: t.Name, Agent: n.spec.Name, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv,
+		Run: n.spec.Run, RunTask: n.spec.RunTask, Dir: n.dir, LedByUs: t.LedByUs(), Color: n.entry.Color,
+		PromptProtocol: n.protocol(), Restart: n.spec.Restart, Resume: n.resume, Plan: n.spec.PlanMode,
+		Origin: ptr(n.profile.WithoutValues()), Given: n.spec.Command, Session: n.profile.BeginSession(n.host), Mode: n.mode, Settings: n.settings, Asked: namesOf(n.spec.Env), Layout: n.layout(),
+	}
+	if r := n.spec.again; r != nil {
+		record.Backend, record.Terminal = r.Backend, r.Terminal
+		record.GoOn, record.Origin, record.Given, record.Session, record.Mode, record.Settings, record.Asked = r.GoOn, r.Origin, r.Given, r.Session, r.Mode, r.Settings, r.Asked
+	}
+	return panes.Launch{
+		Record: record,
+		Env:    s.panes.Environment(t.Name, n.spec.Name, n.host, n.variables()),
+		Label:  backend.Label{Name: n.spec.Name, State: api.StateActive, Color: n.entry.Color},
+		Ready:  ready,
+	}
+}
+
+func (n resolvedMember) layout() panes.Layout {
+	l := n.spec.Layout
+	if n.spec.Placement != "" {
+		l.Placement = n.spec.Placement
+	}
+	return l
+}

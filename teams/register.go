@@ -27,7 +27,7 @@ func (r *spawning) register(ctx context.Context, in []resolvedMember) []register
 		}
 		return nil
 	}
-	on, off := pass(r, joined, func(_ int, m *registeredMember) error { return r.equip(ctx, m) })
+	on, off := pass(r, joined, func(_ int, m *registeredMember) error { return r.prepare(ctx, m) })
 	r.dropped = append(r.dropped, off...)
 	return on
 }
@@ -174,9 +174,9 @@ func (n *resolvedMember) permissionMode() string {
 	return ""
 }
 
-// equip gives a member its worktree, if it asks for one, and its first message. Its box is
+// prepare gives a member its worktree, if it asks for one, and its first message. Its box is
 // emptied before: a request to its predecessor must not end the new one.
-func (r *spawning) equip(ctx context.Context, m *registeredMember) error {
+func (r *spawning) prepare(ctx context.Context, m *registeredMember) error {
 	if m.spec.again != nil {
 		return nil
 	}

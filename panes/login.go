@@ -12,6 +12,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/oneshot"
 )
 
 // loginMark stands between what a shell's files print and its variables.
@@ -29,10 +30,10 @@ func LoginEnvironment(ctx context.Context, list []string, limit time.Duration) (
 		shell = "/bin/sh"
 	}
 	c := exec.CommandContext(ctx, shell, "-l", "-i", "-c", "echo "+loginMark+"; exec env -0")
-	c.Env, c.WaitDelay = list, time.Second
+	c.Env = list
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // an interactive shell would take our terminal
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
-	out, err := c.Output()
+	out, err := oneshot.Output(c)
 	_, vars, found := bytes.Cut(out, []byte(loginMark+"\n"))
 	switch {
 	case ctx.Err() != nil:

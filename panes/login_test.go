@@ -35,6 +35,11 @@ func TestLoginEnvironment(t *testing.T) {
 	if slices.ContainsFunc(got, func(kv string) bool { return strings.HasPrefix(kv, "SHLVL=") || strings.HasPrefix(kv, "PWD=") }) {
 		t.Errorf("what the shell set for itself: %q", got)
 	}
+	// Its files may start something that holds the output open, as an agent for keys does.
+	environ[0] = "SHELL=" + shell("leaves", `sleep 3 & for last; do :; done; eval "$last"`)
+	if got, err := LoginEnvironment(t.Context(), environ, 10*time.Second); err != nil || len(got) < len(environ) {
+		t.Errorf("a shell that leaves something running: %q, %v", got, err)
+	}
 	for name, tc := range map[string]struct {
 		text string
 		code fault.Code

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/oneshot"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -151,8 +152,8 @@ func (s *Service) client(ctx context.Context, dir, program string) profiles.Clie
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	c := exec.CommandContext(ctx, program, "--version")
-	c.Dir, c.Env, c.WaitDelay = dir, s.environ, time.Second
-	said, err := c.Output()
+	c.Dir, c.Env = dir, s.environ
+	said, err := oneshot.Output(c)
 	if err != nil {
 		return profiles.Client{}
 	}

@@ -5,9 +5,9 @@ import (
 	"context"
 	"os/exec"
 	"strings"
-	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/oneshot"
 )
 
 // askScript is what osascript is told. The first time, macOS asks the person whether this
@@ -23,8 +23,7 @@ func askBy(ctx context.Context, program string) (cookie, key string, err error) 
 	var out, errs bytes.Buffer
 	c := exec.CommandContext(ctx, program, "-e", askScript)
 	c.Stdout, c.Stderr = &out, &errs
-	c.WaitDelay = time.Second
-	if err := c.Run(); err != nil {
+	if err := oneshot.Run(c); err != nil {
 		if ctx.Err() != nil {
 			return "", "", fault.New(fault.BackendUnavailable, "%s was asked for a cookie: %w", program, context.Cause(ctx)).WithHint("%s", automation)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/oneshot"
 )
 
 // Limits of one command line. tmux sends it to the server in one message of at most
@@ -98,11 +99,10 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 	c.Env = environ.Server(os.Environ()) // of it our server is made, which serves others when we are gone
 	// A ^C at the lead's terminal goes to its whole process group: not to this.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.WaitDelay = time.Second
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
 	start := time.Now()
-	err := c.Run()
+	err := oneshot.Run(c)
 	b.log.Debug("tmux", "commands", len(cmds), "first", cmds[0][0], "took", time.Since(start), "error", err)
 	if text := strings.TrimSpace(errs.String()); err == nil && strings.HasPrefix(text, "error creating ") { // of its socket; it calls that a success
 		return "", fault.New(fault.BackendUnavailable, "tmux %s: %s", cmds[0][0], text).

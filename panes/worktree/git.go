@@ -12,6 +12,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/oneshot"
 )
 
 // gitLimit is how long one call of git may take: a checkout of a large repository
@@ -48,11 +49,11 @@ func (g git) output(ctx context.Context, args ...string) (string, error) {
 		quiet = append(quiet, "--git-dir="+g.repo)
 	}
 	c := exec.CommandContext(ctx, "git", append(quiet, args...)...)
-	c.Dir, c.WaitDelay = g.dir, time.Second
+	c.Dir = g.dir
 	c.Env = environ.Set(environ.In(environ.Without(g.environ, "GIT_*"), g.dir), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &out, &said
-	err := c.Run()
+	err := oneshot.Run(c)
 	if errors.Is(err, exec.ErrNotFound) {
 		return "", fault.New(fault.ProgramNotFound, "a worktree needs the program git, which is not there").WithHint("install git, or leave --worktree out")
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/oneshot"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -111,8 +112,8 @@ func (a *app) checkClaude(ctx context.Context) []api.Check {
 	ctx, cancel := context.WithTimeout(ctx, claudeLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
-	cmd.Env, cmd.WaitDelay = a.environ, time.Second
-	said, err := cmd.Output()
+	cmd.Env = a.environ
+	said, err := oneshot.Output(cmd)
 	words := strings.Fields(string(said))
 	c := api.Check{Name: "Claude Code", Status: "ok"}
 	switch {

@@ -16,6 +16,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend/tmux"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/oneshot"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -82,8 +83,8 @@ func (a *app) checkTeammateCommand(ctx context.Context, program string) error {
 	limited, cancel := context.WithTimeout(ctx, versionLimit)
 	defer cancel()
 	c := exec.CommandContext(limited, program, "--version")
-	c.Env, c.WaitDelay = a.environ, time.Second
-	said, err := c.Output()
+	c.Env = a.environ
+	said, err := oneshot.Output(c)
 	if err != nil {
 		return fault.New(fault.Unsupported, "%s does not say its version: %w", program, err).WithHint("run %s --version to see why", program)
 	}

@@ -255,12 +255,12 @@ func (s *Service) inProcess(ctx context.Context, t store.Team, m store.Member, a
 	case signals.Gone:
 		return api.StateLost, "it ran inside the lead, whose process is gone"
 	case signals.Alive:
-		if s.agreedToStop(ctx, t, m.Name) {
+		if s.agreedToStop(ctx, t, m) {
 			return api.StateStopped, "agreed to shut down"
 		}
 		return alive, ""
 	}
-	if s.agreedToStop(ctx, t, m.Name) {
+	if s.agreedToStop(ctx, t, m) {
 		return api.StateStopped, "agreed to shut down"
 	}
 	return api.StateUnknown, "it runs inside the lead, whose process is not recorded"

@@ -3,6 +3,8 @@ package teams_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -69,6 +71,36 @@ func TestXH06_TheNewestAnswerCounts(t *testing.T) {
 				t.Errorf("got %+v", e)
 			}
 		})
+	}
+}
+
+// TestXH06_OnlyTheNewestAgreementCounts: a teammate inside its lead that agreed to an
+// earlier request and refused a later one lives, and so does one whose name somebody had
+// who agreed.
+func TestXH06_OnlyTheNewestAgreementCounts(t *testing.T) {
+	yes, no := `{"type":"shutdown_approved","requestId":"one"}`, `{"type":"shutdown_rejected","requestId":"two","reason":"not yet"}`
+	for name, tc := range map[string]struct {
+		joined time.Duration
+		says   []string
+		stops  bool
+	}{
+		"agreed":                      {-time.Hour, []string{yes}, true},
+		"refused":                     {-time.Hour, []string{no}, false},
+		"refused a later request":     {-time.Hour, []string{yes, no}, false},
+		"agreed to a later request":   {-time.Hour, []string{no, yes}, true},
+		"one of that name had agreed": {time.Hour, []string{yes}, false},
+	} {
+		d := newDesk(t)
+		ann := store.Member{Name: "ann", AgentID: "ann@alpha", TmuxPaneID: teams.InProcess, BackendType: teams.InProcess, JoinedAt: time.Now().Add(tc.joined)}
+		d.led("alpha", os.Getpid(), nil, ann)
+		for _, text := range tc.says {
+			d.put(store.Lead, "ann", text)
+		}
+		seen, _, err := d.as("").Members(t.Context(), "alpha", true)
+		i := slices.IndexFunc(seen, func(m api.Member) bool { return m.Name == "ann" })
+		if err != nil || i < 0 || (seen[i].State == api.StateStopped) != tc.stops {
+			t.Errorf("%s: %+v, %v", name, seen, err)
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ type answer struct {
 	outcome string // state.Approved, Rejected or Exited; "": nothing yet
 	reason  string
 	message string // id of the message
+	at      time.Time
 }
 
 // asksByMail tells whether a request in the inbox reaches that kind: the host of an
@@ -184,8 +185,8 @@ func (r *stopping) awaitEnd(ctx context.Context, m *stoppingMember) {
 // requestKey names a request by who was asked and its id.
 type requestKey struct{ name, id string }
 
-// newestAnswers reads the lead's box for the newest answer to each request to stop. Only
-// the member itself can answer.
+// newestAnswers reads the lead's box for the newest answer to each request to stop, and
+// under no id for that to any. Only the member itself can answer.
 func (s *Service) newestAnswers(ctx context.Context, t store.Team) (map[requestKey]answer, error) {
 	msgs, err := s.mail.List(ctx, t.Name, leadName(t))
 	if err != nil {
@@ -201,25 +202,21 @@ func (s *Service) newestAnswers(ctx context.Context, t store.Team) (map[requestK
 		if m == nil {
 			continue
 		}
-		a := answer{outcome: state.Approved, message: msg.ID}
+		a := answer{outcome: state.Approved, message: msg.ID, at: msg.Timestamp}
 		if f.Type == store.ShutdownRejected {
 			a.outcome, a.reason = state.Rejected, f.Reason
 		}
-		out[requestKey{m.Name, f.RequestID}] = a
+		out[requestKey{m.Name, f.RequestID}], out[requestKey{m.Name, ""}] = a, a
 	}
 	return out, nil
 }
 
 // agreedToStop tells whether the newest answer of a member to a request to stop is that
-// it agrees.
-func (s *Service) agreedToStop(ctx context.Context, t store.Team, name string) bool {
+// it agrees, and not of one that had the name before.
+func (s *Service) agreedToStop(ctx context.Context, t store.Team, m store.Member) bool {
 	answers, err := s.newestAnswers(ctx, t)
-	for key, a := range answers {
-		if err == nil && key.name == name && a.outcome == state.Approved {
-			return true
-		}
-	}
-	return false
+	a := answers[requestKey{m.Name, ""}]
+	return err == nil && a.outcome == state.Approved && !a.at.Before(m.JoinedAt.Truncate(time.Millisecond))
 }
 
 // withdraw takes a request back, so that it cannot end the teammate later, and says what

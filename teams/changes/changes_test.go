@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/events"
 )
 
 // TestBetween: two looks at a team, and what happened between them.
@@ -71,5 +72,42 @@ func TestKnown(t *testing.T) {
 	got := Known(old, []api.Member{{Name: "bob", State: api.StateUnknown}, {Name: "ann", State: api.StateUnknown}})
 	if got[0].State != api.StateIdle || got[1].State != api.StateUnknown {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestXH06_AnswersAreEvents: an answer is an event in every spelling, and a yes only if no
+// spelling says no.
+func TestXH06_AnswersAreEvents(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"type":"shutdown_approved","requestId":"r"}`:                                      true,
+		`{"type":"shutdown_approved","requestId":"r","approve":false}`:                      false,
+		`{"type":"shutdown_rejected","requestId":"r","approved":true}`:                      false,
+		`{"type":"shutdown_response","request_id":"r","approve":true}`:                      true,
+		`{"type":"shutdown_response","request_id":"r","approve":true,"approved":false}`:     false,
+		`{"type":"shutdown_response","request_id":"r"}`:                                     false,
+		`{"type":"plan_approval_response","request_id":"r","approved":true}`:                true,
+		`{"type":"plan_approval_response","requestId":"r","approved":false,"approve":true}`: false,
+	} {
+		box := func(list ...api.Message) Team {
+			return Team{Name: "a", Lead: "team-lead", Boxes: map[string][]api.Message{"team-lead": list}}
+		}
+		var answered bool
+		for _, e := range Between(box(), box(api.Message{ID: "1", From: "bob", Text: text}), time.Unix(5, 0)) {
+			switch a := e.Data.(type) {
+			case *events.ShutdownAnswer:
+				answered = true
+				if a.Approved != want || a.RequestID != "r" {
+					t.Errorf("%s: %+v", text, a)
+				}
+			case *events.PlanAnswer:
+				answered = true
+				if a.Approved != want || a.RequestID != "r" {
+					t.Errorf("%s: %+v", text, a)
+				}
+			}
+		}
+		if !answered {
+			t.Errorf("%s is no answer", text)
+		}
 	}
 }

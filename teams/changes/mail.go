@@ -15,6 +15,7 @@ const (
 	shutdownRequest  = "shutdown_request"
 	shutdownApproved = "shutdown_approved"
 	shutdownRejected = "shutdown_rejected"
+	shutdownResponse = "shutdown_response"
 	planRequest      = "plan_approval_request"
 	planResponse     = "plan_approval_response"
 )
@@ -47,6 +48,18 @@ func parse(m api.Message) (frame, bool) {
 	return f, true
 }
 
+// yes tells whether an answer agrees: it says so, and says no in no spelling.
+func (f frame) yes() bool {
+	said := f.Type == shutdownApproved
+	for _, word := range []*bool{f.Approved, f.Approve} {
+		if word != nil && !*word {
+			return false
+		}
+		said = said || word != nil
+	}
+	return said && f.Type != shutdownRejected
+}
+
 // boxes compares the mail by the messages' ids.
 func (d *diff) boxes(old, now Team) {
 	for _, owner := range slices.Sorted(maps.Keys(now.Boxes)) {
@@ -76,18 +89,17 @@ func (d *diff) sent(owner string, m api.Message) {
 	if !structured {
 		f.Type = ""
 	}
-	approved := f.Type == shutdownApproved || f.Approved != nil && *f.Approved || f.Approve != nil && *f.Approve
 	switch f.Type {
 	case shutdownRequest:
 		d.add(events.ShutdownRequested, owner, &events.ShutdownAsk{Type: events.KindShutdownAsk, From: m.From, To: owner, RequestID: f.RequestID, Reason: f.Reason})
-	case shutdownApproved, shutdownRejected:
+	case shutdownApproved, shutdownRejected, shutdownResponse:
 		d.add(events.ShutdownResponse, m.From, &events.ShutdownAnswer{
-			Type: events.KindShutdownAnswer, From: m.From, Member: m.From, RequestID: f.RequestID, Approved: approved, Reason: f.Reason})
+			Type: events.KindShutdownAnswer, From: m.From, Member: m.From, RequestID: f.RequestID, Approved: f.yes(), Reason: f.Reason})
 	case planRequest:
 		d.add(events.PlanRequested, m.From, &events.PlanAsk{Type: events.KindPlanAsk, From: m.From, To: owner, RequestID: f.RequestID, Plan: f.Plan})
 	case planResponse:
 		d.add(events.PlanResolved, owner, &events.PlanAnswer{
-			Type: events.KindPlanAnswer, From: m.From, To: owner, RequestID: f.RequestID, Approved: approved, Feedback: f.Feedback})
+			Type: events.KindPlanAnswer, From: m.From, To: owner, RequestID: f.RequestID, Approved: f.yes(), Feedback: f.Feedback})
 	default:
 		d.add(events.MessageSent, m.From, &events.Message{Type: events.KindMessage, From: m.From, To: owner, Content: m.Text, Summary: m.Summary})
 	}

@@ -139,20 +139,20 @@ func heard(t *Team, m mail, self, session string) []notice {
 	case "shutdown_request":
 		return []notice{{events.ShutdownRequested, self, &events.ShutdownAsk{
 			Type: events.KindShutdownAsk, SessionID: session, From: m.from, To: self, RequestID: id, Reason: m.field("reason")}}}
-	case "shutdown_approved", "shutdown_rejected":
+	case "shutdown_approved", "shutdown_rejected", "shutdown_response":
 		if !answers(t, m) {
 			break // an answer to nothing that was asked is only words
 		}
 		return []notice{{events.ShutdownResponse, m.from, &events.ShutdownAnswer{
 			Type: events.KindShutdownAnswer, SessionID: session, From: m.from, Member: m.from, RequestID: id,
-			Approved: kind == "shutdown_approved", Reason: m.field("reason")}}}
+			Approved: m.agrees(), Reason: m.field("reason", "feedback")}}}
 	case "plan_approval_request":
 		return []notice{{events.PlanRequested, m.from, &events.PlanAsk{
 			Type: events.KindPlanAsk, SessionID: session, From: m.from, To: self, RequestID: id, Plan: m.field("planContent", "plan")}}}
 	case "plan_approval_response":
 		return []notice{{events.PlanResolved, self, &events.PlanAnswer{
 			Type: events.KindPlanAnswer, SessionID: session, From: m.from, To: self, RequestID: id,
-			Approved: yes(m.frame["approved"]), Feedback: m.field("feedback")}}}
+			Approved: agrees(m.frame, false), Feedback: m.field("feedback")}}}
 	case "permission_request":
 		if member := t.Member(m.from); member != nil {
 			return []notice{{events.MemberWaiting, m.from, &events.Member{

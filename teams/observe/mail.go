@@ -95,14 +95,22 @@ func receive(t *Team, m mail, self string) *Team {
 		return t.withMember(self, func(member *Member) {
 			member.Shutdown, member.ShutdownRequestID = shutdownAsked, m.field("requestId", "request_id")
 		})
-	case "shutdown_approved":
-		return answered(t, m, shutdownApproved)
-	case "shutdown_rejected":
+	case "shutdown_approved", "shutdown_rejected", "shutdown_response":
+		if m.agrees() {
+			return answered(t, m, shutdownApproved)
+		}
 		return answered(t, m, shutdownRejected)
 	case "teammate_terminated":
 		return terminated(t, m)
 	}
 	return t
+}
+
+// agrees tells whether an answer to a request to stop is a yes: what says no in any spelling,
+// or nothing, is none.
+func (m mail) agrees() bool {
+	kind := m.field("type")
+	return kind != "shutdown_rejected" && agrees(m.frame, kind == "shutdown_approved")
 }
 
 // answered notes an answer to the request that is open. An approval is a claim:

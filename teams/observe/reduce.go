@@ -256,7 +256,7 @@ func readMail(c Correlated) outgoing {
 		content:   first(scalar(in["content"]), scalar(in["message"]), scalar(body["reason"]), scalar(body["feedback"]), scalar(body["plan"])),
 		summary:   scalar(in["summary"]),
 		requestID: first(scalar(body["request_id"]), scalar(body["requestId"])),
-		approve:   yes(body["approve"]) || yes(body["approved"]),
+		approve:   agrees(body, false),
 	}
 	if m.kind == "broadcast" || m.to == "*" {
 		m.kind, m.to = "message", ""
@@ -267,6 +267,19 @@ func readMail(c Correlated) outgoing {
 // yes reads a boolean, also one that was written as text.
 func yes(raw json.RawMessage) bool {
 	return string(raw) == "true" || scalar(raw) == "true"
+}
+
+// agrees tells whether an answer that says yes, or not yet, says yes in one spelling and in
+// none anything else.
+func agrees(body map[string]json.RawMessage, said bool) bool {
+	for _, key := range []string{"approve", "approved"} {
+		raw, has := body[key]
+		if has && !yes(raw) {
+			return false
+		}
+		said = said || has
+	}
+	return said
 }
 
 // actor returns the teammate that used the tool, or "" for the main agent.

@@ -98,6 +98,8 @@ func transitions() []struct {
 		{"shutdown approved, nobody named", alpha(), correlated("SendMessage", approve("r"), ok, ""), alphaText},
 		{"shutdown refused", alpha(), correlated("SendMessage", object{"to": "team-lead", "message": object{"type": "shutdown_response", "request_id": "x@ann", "approve": false}}, ok, ""),
 			"alpha/lead ann:active(rejected) bob:idle #1:pending #2:in_progress@ann"},
+		{"shutdown refused beside a yes", alpha(), correlated("SendMessage", object{"to": "team-lead", "message": object{"type": "shutdown_response", "request_id": "x@ann", "approve": true, "approved": false}}, ok, ""),
+			"alpha/lead ann:active(rejected) bob:idle #1:pending #2:in_progress@ann"},
 		{"plan request", alpha(), correlated("SendMessage", object{"type": "plan_approval_request", "content": "p"}, ok, ""), alphaText},
 		{"plan response", alpha(), correlated("SendMessage", object{"type": "plan_approval_response", "recipient": "ann", "approve": true}, ok, ""), alphaText},
 		{"message without a team", nil, correlated("SendMessage", object{"type": "shutdown_request", "recipient": "ann"}, ok, ""), "none"},

@@ -1,0 +1,49 @@
+package observe
+
+import (
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/teams/events"
+)
+
+// TestXH06_AnAnswerIsReadInEverySpelling: a mail that answers is a yes only if it says so,
+// and says no in no spelling that clients use.
+func TestXH06_AnAnswerIsReadInEverySpelling(t *testing.T) {
+	team := &Team{Name: "alpha", Members: []Member{{MemberInfo: events.MemberInfo{Name: "ann"}}}}
+	for text, want := range map[string]bool{
+		`{"type":"shutdown_approved"}`:                                     true,
+		`{"type":"shutdown_approved","approve":false}`:                     false,
+		`{"type":"shutdown_approved","approved":"false"}`:                  false,
+		`{"type":"shutdown_rejected"}`:                                     false,
+		`{"type":"shutdown_rejected","approve":true}`:                      false,
+		`{"type":"shutdown_response","approve":true}`:                      true,
+		`{"type":"shutdown_response","approved":true}`:                     true,
+		`{"type":"shutdown_response","approve":true,"approved":false}`:     false,
+		`{"type":"shutdown_response","reason":"not yet"}`:                  false,
+		`{"type":"plan_approval_response","approve":true}`:                 true,
+		`{"type":"plan_approval_response","approved":true}`:                true,
+		`{"type":"plan_approval_response","approved":true,"approve":null}`: false,
+		`{"type":"plan_approval_response"}`:                                false,
+	} {
+		m := mail{from: "ann", text: text}
+		m.frame = frame(m)
+		told := heard(team, m, "", "s")
+		if len(told) != 1 {
+			t.Errorf("%s: %d events", text, len(told))
+			continue
+		}
+		var got bool
+		switch a := told[0].data.(type) {
+		case *events.ShutdownAnswer:
+			got = a.Approved
+			if noted := receive(team, m, "").Member("ann").Shutdown == shutdownApproved; noted != want {
+				t.Errorf("%s: approved is noted: %v", text, noted)
+			}
+		case *events.PlanAnswer:
+			got = a.Approved
+		}
+		if got != want {
+			t.Errorf("%s: approved is %v", text, got)
+		}
+	}
+}

@@ -218,12 +218,25 @@ func TestPickTeam(t *testing.T) {
 	if !strings.Contains(err.Error(), "alpha, beta") {
 		t.Errorf("the teams are not listed: %v", err)
 	}
-	for _, c := range []struct{ explicit, here, want string }{
-		{"beta", "alpha", "beta"}, {"", "beta", "beta"}, {"", "gamma", ""}, {"", "", ""},
+}
+
+// TestXH07_TheTeamOfAnotherFileIsNotMeant: among several teams that of the folder's team
+// file is meant, and not one of its name that another file has made, or none.
+func TestXH07_TheTeamOfAnotherFileIsNotMeant(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha")
+	d.team("beta")
+	err := d.fs.Roster().Update(t.Context(), "beta", func(t *store.Team) error { t.Ours.File = "/a/leadlight.yaml"; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ explicit, here, file, want string }{
+		{"beta", "alpha", "/b/leadlight.yaml", "beta"}, {"", "beta", "/a/leadlight.yaml", "beta"}, {"", "beta", "/b/leadlight.yaml", ""},
+		{"", "alpha", "/a/leadlight.yaml", ""}, {"", "gamma", "/a/leadlight.yaml", ""}, {"", "", "", ""},
 	} {
-		got, err := s.PickTeam(t.Context(), c.explicit, func() string { return c.here })
+		got, err := d.as("").PickTeam(t.Context(), c.explicit, func() (string, string) { return c.here, c.file })
 		if got != c.want || (err == nil) != (c.want != "") {
-			t.Errorf("%q in the folder of %q: %q, %v", c.explicit, c.here, got, err)
+			t.Errorf("%q in the folder of %q of %q: %q, %v", c.explicit, c.here, c.file, got, err)
 		}
 	}
 }

@@ -260,8 +260,9 @@ func (s *Service) get(ctx context.Context, name string) (store.Team, error) {
 }
 
 // PickTeam returns the team that is meant: the explicit one, or the only one. Where there
-// are several, it is the one that here names, if it is one of them; here may be nil.
-func (s *Service) PickTeam(ctx context.Context, explicit string, here func() string) (string, error) {
+// are several, it is the one that was made from the team file here, which has that name;
+// here may be nil.
+func (s *Service) PickTeam(ctx context.Context, explicit string, here func() (name, file string)) (string, error) {
 	if explicit != "" {
 		return explicit, store.CheckTeam(explicit)
 	}
@@ -273,7 +274,8 @@ func (s *Service) PickTeam(ctx context.Context, explicit string, here func() str
 		return "", fault.New(fault.TeamNotFound, "there is no team in %s", s.base).WithHint("leadlight team create makes one, leadlight up starts the one of a leadlight.yaml")
 	case len(names) > 1:
 		if here != nil {
-			if name := here(); slices.Contains(names, name) {
+			name, file := here()
+			if _, _, err := s.OfFile(ctx, name, file); err == nil && slices.Contains(names, name) {
 				return name, nil
 			}
 		}

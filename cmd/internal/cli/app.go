@@ -196,14 +196,17 @@ func (a *app) team(ctx context.Context, svc *teams.Service, positional ...string
 	return svc.PickTeam(ctx, explicit, teamHere)
 }
 
-// teamHere is the team of the team file in this folder, "" if there is none that can be
-// read.
-func teamHere() string {
+// teamHere is the team of the team file in this folder, and that file's identity; "" if
+// there is none that can be read.
+func teamHere() (name, path string) {
 	file, err := config.ReadTeamFile(config.TeamFileName)
-	if err != nil {
-		return ""
+	if err == nil {
+		path, err = config.Identity(config.TeamFileName)
 	}
-	return file.Plan.Team.Name
+	if err != nil {
+		return "", ""
+	}
+	return file.Plan.Team.Name, path
 }
 
 // serve returns the Service and the team that the verb is about.

@@ -19,6 +19,7 @@ const (
 func rules() []rule {
 	return []rule{
 		{folder, []string{"PWD", "OLDPWD", "INIT_CWD", "PROJECT_CWD"}, "says where the lead is, or was"},
+		{folder, []string{"CDPATH"}, "a shell's cd looks there before the folder it runs in"},
 		{folder, []string{
 			"GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INDEX_VERSION", "GIT_OBJECT_DIRECTORY",
 			"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE",
@@ -28,9 +29,14 @@ func rules() []rule {
 			"settings of one repository or one command (core.worktree); git itself drops them in another repository"},
 		{folder, []string{"GIT_REFLOG_ACTION", "GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"}, "of one command of git, whose hook the lead may run in"},
 		{folder, []string{"HG_*", "HGROOT", "JJ_REPO", "SVN_*", "BZR_*", "CVSROOT"}, "the repository of another system, or of its hook"},
-		{folder, []string{"DIRENV_*"}, "what direnv has loaded for the lead's folder, and would unload in another"},
+		{folder, []string{"DIRENV_*", "__MISE_*", "MISE_PROJECT_ROOT"}, "what direnv or mise has loaded for the lead's folder, and would unload in another"},
 		{folder, []string{"npm_*", "NPM_PACKAGE_*", "CARGO_MANIFEST_*", "CARGO_PKG_*", "CARGO_MAKEFLAGS", "PNPM_SCRIPT_SRC_DIR", "BERRY_BIN_FOLDER"},
 			"the package whose script the lead may run in"},
+		{folder, []string{
+			"BUNDLE_GEMFILE", "BUNDLE_BIN_PATH", "BUNDLER_*", "RUBYOPT", "RUSTUP_TOOLCHAIN", "BUILD_WORKSPACE_DIRECTORY", "BUILD_WORKING_DIRECTORY", "RUNFILES_*", "JAVA_RUNFILES",
+			"PIPENV_PIPFILE", "PIPENV_ACTIVE", "POETRY_ACTIVE", "PDM_PROJECT_ROOT", "TOX_ENV_*", "TOX_WORK_DIR", "MAVEN_PROJECTBASEDIR", "LERNA_ROOT_PATH", "LERNA_PACKAGE_NAME", "NX_WORKSPACE_ROOT",
+			"NX_TASK_*", "TURBO_HASH", "GOFILE", "GOLINE", "GOPACKAGE",
+		}, "the project that a runner (bundle exec, cargo, bazel run) has found for the lead"},
 		{folder, []string{"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKE_TERMOUT", "MAKE_TERMERR"}, "of a running make: names descriptors that nobody else has"},
 		{folder, []string{"CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "CLAUDE_PLUGIN_*"}, "of a hook of the lead's project"},
 

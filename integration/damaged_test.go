@@ -54,7 +54,7 @@ func TestXH09_DamagedFilesHarmNobody(t *testing.T) {
 }
 
 // TestSoakDamagedFiles is TestXH09_DamagedFilesHarmNobody with every damage of every file
-// and every verb.
+// and every verb. Each file is a part of its own: -run TestSoakDamagedFiles/headless/base/teams.
 func TestSoakDamagedFiles(t *testing.T) {
 	if os.Getenv("LEADLIGHT_SOAK") == "" {
 		t.Skip("make soak runs it")
@@ -62,11 +62,19 @@ func TestSoakDamagedFiles(t *testing.T) {
 	everywhere(t, func(t *testing.T, r *rig) {
 		d := newDamaged(t, r)
 		for _, file := range d.files() {
-			for what := range d.damages() {
-				d.meet(file, what, append(d.cleaners(), d.down())...)
+			t.Run(file, func(part *testing.T) {
+				d.t, r.t = part, part
+				defer func() { d.t, r.t = t, t }()
+				for _, what := range slices.Sorted(maps.Keys(d.damages())) {
+					d.meet(file, what, append(d.cleaners(), d.down())...)
+				}
+			})
+			if t.Failed() {
+				return // who was harmed is not there for the next
 			}
 		}
 		d.over()
+		t.Logf("%d times a verb met a damaged file", d.met)
 	})
 }
 
@@ -78,6 +86,7 @@ type damaged struct {
 	stranger signals.Identity
 	others   map[string][]signals.Identity // processes by who has them
 	outside  map[string]string             // files that are nobody's of ours, and what is in them
+	met      int                           // verbs that ran while a file was damaged
 }
 
 func newDamaged(t *testing.T, r *rig) *damaged {
@@ -256,6 +265,7 @@ func (d *damaged) meet(file, what string, verbs ...[]string) {
 	for _, verb := range verbs {
 		began := time.Now()
 		res := d.run(verb...)
+		d.met++
 		if took := time.Since(began); took > verbLimit || res.exit < 0 {
 			d.t.Errorf("%s is %s: %v took %s", file, what, verb, took)
 		}

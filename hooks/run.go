@@ -141,6 +141,7 @@ const endRounds = 5
 // carries its mark.
 func end(pid int, id string) error {
 	var errs []error
+	group, noGroup := signals.OwnGroup(pid) // while nobody has waited for it
 	for range endRounds {
 		table, err := signals.Snapshot()
 		if err != nil {
@@ -165,8 +166,10 @@ func end(pid int, id string) error {
 		_, err = signals.TreeKiller{Roots: roots, Term: termLimit, Kill: killLimit}.Run(context.Background())
 		errs = append(errs, err)
 	}
-	if killed := syscall.Kill(-pid, syscall.SIGKILL); killed != nil && !errors.Is(killed, syscall.ESRCH) {
-		errs = append(errs, killed)
+	if noGroup == nil {
+		if err := group.Signal(syscall.SIGKILL); !errors.Is(err, signals.ErrGone) {
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }

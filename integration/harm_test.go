@@ -1,103 +1,87 @@
 package integration_test
 
 import (
-	"io/fs"
+	"go/ast"
+	"go/types"
 	"maps"
-	"os"
-	"path/filepath"
-	"regexp"
+	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// deed is something that may do harm, how it looks in the code, and the files that do it,
-// each with its reason. A new file in this list needs a proof of its own.
+// deed is something that may do harm, or makes the proof that it may be done: the functions
+// that come to it, as patterns of path.Match, and the packages that call them, each with
+// its reason.
 type deed struct {
-	what  string
-	looks string
-	who   map[string]string
+	what string
+	by   string
+	who  map[string]string
 }
 
+// deeds is the table of callers. Each deed has one gate, which takes a value that only the
+// checks can make; a package that is new here needs a proof of its own.
 func deeds() []deed {
 	return []deed{
-		{"make a proof that a process is ours", `signals\.(Prove|Child|Below)\(`, map[string]string{
-			"panes/stop.go":                   "a host that was proved to be its member's, by its answer or its command line",
-			"panes/host/host.go":              "^C for the host's own child",
-			"panes/host/run.go":               "the host's own child",
-			"hooks/run.go":                    "a hook that this process has started",
-			"cmd/internal/tmuxshim/keeper.go": "the host of a pane of the shim, by its command line",
+		{"signal a number", "syscall.Kill golang.org/x/sys/unix.*[kK]ill golang.org/x/sys/unix.PidfdSendSignal (os.Process).Kill (os.Process).Signal os.FindProcess", map[string]string{
+			"signals": "the gate: Proof.Signal; else signal 0, which only asks",
 		}},
-		{"end a tree of processes", `\.TreeKiller\{`, map[string]string{
-			"panes/stop.go":                   "killTree, for an ownHost",
-			"panes/orphans.go":                "only looks what would be ended",
-			"panes/host/run.go":               "what the host itself has started",
-			"backend/headless/headless.go":    "what carries the mark of a pane",
-			"hooks/run.go":                    "what a hook has started",
-			"cmd/internal/tmuxshim/keeper.go": "what carries the mark of a pane of the shim",
+		{"prove a process ours to signal", "signals.Own signals.OwnGroup signals.Prove", map[string]string{
+			"hooks":                 "a hook that this process runs, and what carries the hook's mark",
+			"panes":                 "a host that was proved to be its member's; the login shell that this process runs",
+			"panes/host":            "the host's own program",
+			"backend/external":      "a plugin that this process runs",
+			"backend/memory":        "the programs of a terminal for tests",
+			"backend/tmux":          "a tmux server, which is told to look again, for its socket or for ended programs",
+			"cmd/internal/cli":      "what runs in this program's place, and this program itself, which stops with it",
+			"cmd/internal/tmuxshim": "the host of a pane of the shim, by its command line",
 		}},
-		{"signal a number", `(syscall|unix)\.Kill\(|PidfdSendSignal|\.Process\.(Kill|Signal)\(`, map[string]string{
-			"signals/pidfd_linux.go":         "the gate itself",
-			"signals/process_darwin.go":      "the gate itself",
-			"signals/procfs_linux.go":        "signal 0, which only asks",
-			"hooks/run.go":                   "the group of a hook that this process has started and not waited for",
-			"panes/login.go":                 "the group of a shell that this process has started and not waited for",
-			"backend/external/conn.go":       "the group of a plugin that this process has started and not waited for",
-			"backend/memory/memory.go":       "the children of a terminal for tests",
-			"backend/tmux/exits_linux.go":    "SIGCHLD to a tmux server that was asked for its pid: it has lost one",
-			"backend/tmux/reach_linux.go":    "SIGUSR1 to a tmux server of ours: it makes its socket again",
-			"cmd/internal/cli/foreground.go": "this process itself, and its own child",
-			"cmd/internal/cli/top.go":        "its own child",
+		{"end a tree of processes", "(signals.TreeKiller).Run", map[string]string{
+			"hooks":                 "what a hook has started",
+			"panes":                 "killTree, for an ownHost",
+			"panes/host":            "what the host itself has started",
+			"backend/headless":      "what carries the mark of a pane",
+			"cmd/internal/tmuxshim": "what carries the mark of a pane of the shim",
 		}},
-		{"close a pane", `CloseOne\(|\b(b|Backend)\.Close\(ctx`, map[string]string{
-			"panes/close.go":                     "closePanes, for hosts that were proved",
-			"panes/stay.go":                      "a pane that stays to be read, of the caller's own host",
-			"backend/sets.go":                    "a set of one",
-			"backend/external/plugin/methods.go": "the other half of the protocol",
-			"cmd/internal/cli/backendtest.go":    "the panes that the test itself has opened",
-			"cmd/internal/tmuxshim/keeper.go":    "a pane of the shim, by its mark",
-			"cmd/internal/tmuxshim/leftovers.go": "a pane of the shim whose server nobody remembers, by its mark",
+		{"close a pane", "backend.CloseOne (backend.Backend).Close (backend/*.Backend).Close", map[string]string{
+			"panes":                   "the gate: Close, for a Closable",
+			"backend":                 "a set of one",
+			"backend/external/plugin": "the other half of the protocol: it is told what Close was given",
+			"cmd/internal/cli":        "backend test: the panes that the test itself has opened",
 		}},
-		{"make a proof that something may be typed", `\.(MayType|MaySubmit)\(|\brequested\(\)`, map[string]string{
-			"panes/host/inject.go":      "a request on the host's own socket, which only the operator can open",
-			"panes/host/inputlock.go":   "the gate itself",
-			"teams/teammate/deliver.go": "the keys by which an agent quits, from its screen",
-			"teams/teammate/typing.go":  "mail and its submit key, from the agent's screen",
+		{"prove a pane ours to close", "panes.Opened panes.Vacated (panes.ownHost).closable", map[string]string{
+			"panes":                 "of a host that was proved, or that holds a session open for a moment",
+			"cmd/internal/tmuxshim": "of the shim's own call, or whose host is gone with all that it ran",
 		}},
-		{"type a text or press a key", `\.(Type|Keys|Inject)\(ctx|\.LockInput\(`, map[string]string{
-			"panes/host/inject.go":            "for whoever asks on the socket",
-			"panes/host/serve.go":             "the socket",
-			"teams/teammate/deliver.go":       "with a proof",
-			"teams/teammate/typing.go":        "with a proof",
-			"teams/keys.go":                   "leadlight keys: a person answers a dialog",
-			"cmd/internal/cli/keys.go":        "the same",
-			"cmd/internal/tmuxshim/keeper.go": "send-keys of a client that types into its own teammate",
+		{"write into a program's terminal", "(panes/host.queue).put (panes/host.queue).offer (panes/host.queue).feed", map[string]string{
+			"panes/host": "the gate: InputLock.put, for a permit; else what a terminal answers, and what a person types",
 		}},
-		{"write into a program's terminal", `queue\.(put|offer|feed)\(`, map[string]string{
-			"panes/host/inputlock.go": "the gate: a permit",
-			"panes/host/inject.go":    "what a terminal answers to queries, where there is none",
-			"panes/host/host.go":      "what a person types in the pane, or attached to it",
+		{"prove that something may be typed", "(panes/screen.Reading).May* panes/host.requested", map[string]string{
+			"panes/host":     "a request on the host's own socket, which only its user can open",
+			"teams/teammate": "mail, its submit key and the keys by which an agent quits, from the agent's screen",
 		}},
-		{"delete a file outside of a team's folder", `os\.Remove(All)?\(`, map[string]string{
-			"panes/removing.go":                  "the gate: a runFile, which was checked for its form and its type",
-			"panes/lead.go":                      "a folder that the call itself has made",
-			"panes/look.go":                      "the run folder, if it is empty",
-			"panes/tidy.go":                      "the run folder, if it is empty, and the socket of our own server that nobody listens on",
-			"internal/unixsock/unixsock.go":      "the socket that the caller listens on, while it holds the lock",
-			"panes/worktree/worktree.go":         "the folder of a team's worktrees, if it is empty",
-			"backend/headless/records.go":        "the record of a pane, by an id that was checked",
-			"backend/iterm2/command.go":          "a file that the call itself has made",
-			"cmd/internal/cli/backendtest.go":    "a folder that the test itself has made",
-			"cmd/internal/cli/init.go":           "a file that the call itself has made",
-			"cmd/internal/dial/dial.go":          "the socket of a daemon that is gone, while its lock is held",
-			"cmd/internal/dial/machine.go":       "the record that this machine has joined, of one fixed name",
-			"cmd/internal/scheduler/records.go":  "a record that was taken in",
-			"cmd/internal/tmuxshim/host.go":      "a launch that was taken, and the shim's own socket",
-			"cmd/internal/tmuxshim/keeper.go":    "the shim's own files",
-			"cmd/internal/tmuxshim/leftovers.go": "the shim's own files",
-			"teams/backup.go":                    "a file that the call itself has made",
-			"teams/doctor.go":                    "a file that the call itself has made",
-			"teams/teammate/teammate.go":         "the teammate's own files of the run folder",
+		{"delete a file", "os.Remove* (os.Root).Remove* syscall.Unlink* syscall.Rmdir golang.org/x/sys/unix.Unlink* golang.org/x/sys/unix.Rmdir", map[string]string{
+			"internal/files": "the gate: Ours.Remove; else below a Dir, and folders in which nothing is",
+		}},
+		{"prove a file ours to delete", "internal/files.In internal/files.Remove internal/files.Create internal/files.Temp*", map[string]string{
+			"internal/files":         "Remove is In and the deed",
+			"internal/unixsock":      "a socket that this process listens on",
+			"panes":                  "what is left in the run folder of hosts, leads and terminals that are gone",
+			"backend/headless":       "the record of a pane, by an id that was checked",
+			"backend/iterm2":         "the command of a pane that did not begin",
+			"teams":                  "a file that the call itself has made",
+			"teams/teammate":         "the environment that was handed over to this very host",
+			"cmd/internal/cli":       "a file or folder that the call itself has made",
+			"cmd/internal/dial":      "the socket of a daemon that is gone, while its lock is held; the record that this machine has joined",
+			"cmd/internal/scheduler": "a record that was taken in",
+			"cmd/internal/tmuxshim":  "the shim's own records, launches and sockets",
+		}},
+		{"delete below a folder that was opened", "(internal/files.Dir).Remove*", map[string]string{
+			"internal/lock":        "a folder that serves as a lock, beside the file of a team",
+			"panes":                "records, in a team's folder",
+			"teams/store/claudefs": "files and folders of a team that is deleted, and tasks",
+			"teams/store/maildir":  "messages, in a team's folder",
 		}},
 	}
 }
@@ -105,40 +89,52 @@ func deeds() []deed {
 // TestXH08_OneGateForHarm: the code does each of these deeds where this table says, and
 // nowhere else.
 func TestXH08_OneGateForHarm(t *testing.T) {
-	code := map[string]string{}
-	err := filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {
-		name := strings.TrimPrefix(filepath.ToSlash(path), "../")
-		switch {
-		case err != nil:
-			return err
-		case e.IsDir() && (name == "integration" || name == "examples" || e.Name() == "testdata" || len(name) > 2 && strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), "test")):
-			return fs.SkipDir
-		case !e.IsDir() && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
-			data, err := os.ReadFile(path)
-			code[name] = string(data)
-			return err
+	called := map[string]map[string]string{} // by package: function → a place that calls it
+	for _, p := range typeChecked(t) {
+		if matches(suites+" examples/*", p.name) || strings.HasSuffix(p.name, "test") {
+			continue
 		}
-		return nil
-	})
-	if err != nil || len(code) < 100 {
-		t.Fatalf("%d files: %v", len(code), err)
+		called[p.name] = map[string]string{}
+		for _, file := range p.files {
+			ast.Inspect(file, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok {
+					if f, ok := p.info.Uses[id].(*types.Func); ok {
+						called[p.name][spelled(f)] = p.set.Position(id.Pos()).String()
+					}
+				}
+				return true
+			})
+		}
 	}
 	for _, d := range deeds() {
-		looks, found := regexp.MustCompile(d.looks), map[string]bool{}
-		for name, text := range code {
-			if looks.MatchString(text) {
-				found[name] = true
+		found := map[string]bool{}
+		for name, functions := range called {
+			for f, at := range functions {
+				if !comesTo(d, f) {
+					continue
+				}
+				if found[name] = true; d.who[name] == "" {
+					t.Errorf("%s: %s can %s: prove first that it is ours, and say in this table how", at, f, d.what)
+				}
 			}
 		}
-		for _, name := range slices.Sorted(maps.Keys(found)) {
-			if d.who[name] == "" {
-				t.Errorf("%s can %s: prove first that it is ours, and say in this table how", name, d.what)
-			}
-		}
-		for name := range d.who {
-			if !found[name] {
+		for _, name := range slices.Sorted(maps.Keys(d.who)) {
+			if !found[name] && runtime.GOOS == "linux" { // some are in files for Linux alone
 				t.Errorf("%s does not %s any more: take its row out", name, d.what)
 			}
 		}
 	}
+}
+
+// spelled is a function as the table has it: without this module's path and without the
+// star of a receiver.
+func spelled(f *types.Func) string {
+	return strings.Replace(strings.ReplaceAll(f.FullName(), module+"/", ""), "(*", "(", 1)
+}
+
+func comesTo(d deed, f string) bool {
+	return slices.ContainsFunc(strings.Fields(d.by), func(pattern string) bool {
+		ok, _ := path.Match(pattern, f)
+		return ok
+	})
 }

@@ -69,7 +69,7 @@ func layers() []rule {
 		{"backend/backendtest", l1, "backend", "the suite knows the contract and no terminal"},
 		{"backend/iterm2/wire", l0, "", "iterm2's language, for the backend and for the server it is tested with"},
 		{"backend/iterm2/iterm2test", l1, "backend/iterm2/wire", "the server knows the language and not who speaks to it"},
-		{"backend/iterm2", l1, "backend backend/iterm2/wire internal/oneshot", "a terminal that is spoken to in a language of its own"},
+		{"backend/iterm2", l1, "backend backend/iterm2/wire internal/files internal/oneshot", "a terminal that is spoken to in a language of its own"},
 		{"backend/external/wire", l0, "backend", "the words of a protocol, for both of its halves"},
 		{"backend/external/plugin", l1, "backend backend/external/wire", "one half of a protocol does not know the other"},
 		{"backend/external/externaltest", l1, "backend backend/backendtest backend/external/wire", "the frame's own cases, by no good client"},

@@ -13,9 +13,8 @@ import (
 // inProcess is what Claude Code's files call a member without a pane of its own.
 const inProcess = "in-process"
 
-// closePanes is the only place from which this package closes panes: those of a set of
-// hosts, each proved to be its member's, that are still ours: one list and one close for
-// each terminal. A pane that stays makes its result unproven; one that was there
+// closePanes closes the panes of a set of hosts, each proved to be its member's, that are
+// still ours: one list and one close for each terminal. A pane that stays makes its result unproven; one that was there
 // although nothing ran makes it pane-killed.
 func (m *Manager) closePanes(ctx context.Context, set []Target, results []StopResult) {
 	type terminal struct{ backend, socket string }
@@ -32,7 +31,7 @@ func (m *Manager) closePanes(ctx context.Context, set []Target, results []StopRe
 	for k, index := range at {
 		b, err := m.backendOf(k.backend, k.socket)
 		if err == nil {
-			err = m.closeIn(ctx, b, set, index, results)
+			err = closeIn(ctx, b, index, results)
 		}
 		if err == nil {
 			continue
@@ -44,26 +43,26 @@ func (m *Manager) closePanes(ctx context.Context, set []Target, results []StopRe
 }
 
 // closeIn closes panes of one terminal.
-func (m *Manager) closeIn(ctx context.Context, b backend.Backend, set []Target, index []int, results []StopResult) error {
+func closeIn(ctx context.Context, b backend.Backend, index []int, results []StopResult) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*terminalLimit)
 	defer cancel()
-	there, err := m.whatIsThere(ctx, b, index, results)
+	there, err := whatIsThere(ctx, b, index, results)
 	if err != nil {
 		return err
 	}
-	panes := make([]backend.Marked, len(index))
+	panes := make([]Closable, len(index))
 	for n, i := range index {
-		panes[n] = backend.Marked{ID: set[i].Pane, Mark: m.mark(set[i].Team, set[i].Agent, set[i].Host)}
+		panes[n] = results[i].host.closable()
 	}
 	// Also panes that went by themselves: Close puts the options of their windows back.
-	for n, err := range b.Close(ctx, panes...) {
+	for n, err := range Close(ctx, b, panes...) {
 		r := &results[index[n]]
 		switch {
-		case errors.Is(err, backend.ErrGone), there != nil && !there[panes[n]] && errors.Is(err, fault.Unproven):
+		case errors.Is(err, backend.ErrGone), there != nil && !there[panes[n].pane] && errors.Is(err, fault.Unproven):
 			// It is gone, or the id of a pane that is gone belongs to somebody else now.
 		case err != nil:
 			r.Outcome, r.Reason = state.Unproven, fault.Of(err).Message
-		case there[panes[n]] && r.Outcome == state.AlreadyStopped:
+		case there[panes[n].pane] && r.Outcome == state.AlreadyStopped:
 			r.Outcome = state.PaneKilled
 		}
 	}
@@ -72,7 +71,7 @@ func (m *Manager) closeIn(ctx context.Context, b backend.Backend, set []Target, 
 
 // whatIsThere lists the panes of a terminal, if it matters whether one is there: where
 // nothing ran, the pane was all that was left.
-func (m *Manager) whatIsThere(ctx context.Context, b backend.Backend, index []int, results []StopResult) (map[backend.Marked]bool, error) {
+func whatIsThere(ctx context.Context, b backend.Backend, index []int, results []StopResult) (map[backend.Marked]bool, error) {
 	if !slices.ContainsFunc(index, func(i int) bool { return results[i].Outcome == state.AlreadyStopped }) {
 		return nil, nil
 	}

@@ -391,7 +391,7 @@ func (m *Manager) undo(ctx context.Context, l Launch, pane backend.Pane) {
 	s.prove = m.launched
 	s.endAll(ctx, []Target{{Team: r.Team, Agent: r.Agent, Host: r.Host, Backend: r.Backend, Terminal: r.Terminal, Pane: pane.ID}})
 	if f, err := m.envFile(r.Host); err == nil {
-		_ = f.remove()
+		_ = f.Remove()
 	}
 	if rec, err := m.records.Launch(ctx, r.Team, r.Agent); err == nil && rec.Host == r.Host {
 		if err := m.records.Forget(r.Team, r.Agent); err == nil && l.before != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -37,17 +38,20 @@ type Lead struct {
 // OpenLead makes the folder of a lead with the link, and returns its path. close
 // removes it.
 func (m *Manager) OpenLead() (folder string, close func() error, err error) {
-	folder = filepath.Join(m.runDir(), leadPrefix+uuid.NewString())
+	name := leadPrefix + uuid.NewString()
+	folder = filepath.Join(m.runDir(), name)
 	if err := files.MakePrivate(m.opt.Runtime); err != nil {
 		return "", nil, err
 	}
-	if err = os.MkdirAll(folder, 0o700); err == nil {
+	err = os.MkdirAll(folder, 0o700)
+	made, proof := files.In(m.runDir(), name, fs.ModeDir)
+	if err = errors.Join(err, proof); err == nil {
 		err = os.Symlink(m.opt.Executable, filepath.Join(folder, TeammateLink))
 	}
 	if err != nil {
-		return "", nil, errors.Join(fmt.Errorf("make the folder of the lead: %w", err), os.RemoveAll(folder))
+		return "", nil, errors.Join(fmt.Errorf("make the folder of the lead: %w", err), made.Remove())
 	}
-	return folder, func() error { return os.RemoveAll(folder) }, nil
+	return folder, made.Remove, nil
 }
 
 // WriteLead writes what is to be known into the folder of a lead.

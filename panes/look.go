@@ -7,6 +7,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes/host"
 )
 
@@ -128,7 +129,7 @@ type leaver interface {
 // was changed for, if this is the last pane of ours in its window, and lets the terminal
 // see the end.
 func (m *Manager) Leave(ctx context.Context, l LaunchRecord, pane backend.ID) {
-	_ = os.Remove(m.runDir()) // succeeds only when it is empty
+	_ = files.RemoveEmpty(m.runDir())
 	b, err := m.backendOf(l.Backend, l.Terminal)
 	if err != nil || pane == "" {
 		return

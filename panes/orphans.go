@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/signals"
@@ -239,7 +240,7 @@ func (m *Manager) orphanFiles(ctx context.Context) []Orphan {
 	for _, e := range entries {
 		f, kind, why := m.staleFile(ctx, e)
 		if why != "" {
-			out = append(out, Orphan{Kind: kind, What: f.path, Why: why, remove: func(context.Context) error { return f.remove() }})
+			out = append(out, Orphan{Kind: kind, What: f.String(), Why: why, remove: func(context.Context) error { return f.Remove() }})
 		}
 	}
 	return out
@@ -247,7 +248,7 @@ func (m *Manager) orphanFiles(ctx context.Context) []Orphan {
 
 // staleFile says why a file of the run folder is of no use any more, "" if it may be.
 // What is not of the form that we make is not ours to judge.
-func (m *Manager) staleFile(ctx context.Context, e fs.DirEntry) (f runFile, kind, why string) {
+func (m *Manager) staleFile(ctx context.Context, e fs.DirEntry) (f files.Ours, kind, why string) {
 	name := filepath.Join(m.runDir(), e.Name())
 	info, err := e.Info()
 	if err != nil {
@@ -258,10 +259,12 @@ func (m *Manager) staleFile(ctx context.Context, e fs.DirEntry) (f runFile, kind
 	case strings.HasPrefix(e.Name(), leadPrefix) && info.IsDir() && checkHostID(e.Name()[len(leadPrefix):]) == nil:
 		lead, err := ReadLead(name)
 		if gone := err == nil && lead.Process.Probe() == signals.Gone; gone || old && errors.Is(err, fs.ErrNotExist) {
-			return runFile{name}, "folder", "its lead is gone"
+			if f, err := files.In(m.runDir(), e.Name(), fs.ModeDir); err == nil {
+				return f, "folder", "its lead is gone"
+			}
 		}
 	case strings.HasSuffix(name, ".sock"):
-		f, err := typed(name, fs.ModeSocket)
+		f, err := files.In(m.runDir(), e.Name(), fs.ModeSocket)
 		if err != nil {
 			return f, "", ""
 		}

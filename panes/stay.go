@@ -77,6 +77,6 @@ func (m *Manager) Hold(ctx context.Context, t Target) (release func()) {
 	return func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), terminalLimit)
 		defer cancel()
-		_ = backend.CloseOne(ctx, b, held.Pane.ID, spec.Mark) // it ends by itself
+		_ = Close(ctx, b, Opened(spec, held)) // it ends by itself
 	}
 }

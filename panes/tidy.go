@@ -3,6 +3,7 @@ package panes
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -23,7 +24,7 @@ const serverLeaves = time.Second
 // the folder itself. While a host of any base directory is there, it does nothing.
 // What somebody is just taking into use stays.
 func (m *Manager) TidyRun(ctx context.Context) {
-	_ = os.Remove(m.runDir()) // succeeds only when it is empty
+	_ = files.RemoveEmpty(m.runDir())
 	if _, err := os.Lstat(m.opt.Runtime); err != nil || m.hostsLeft() {
 		return
 	}
@@ -52,10 +53,10 @@ func (m *Manager) TidyRun(ctx context.Context) {
 	}
 	for _, e := range entries {
 		if name := e.Name(); strings.HasPrefix(strings.TrimPrefix(name, "."), "terminal-") {
-			_ = dir.Remove(name)
+			_ = files.Remove(m.opt.Runtime, name, 0)
 		}
 	}
-	_ = os.Remove(m.opt.Runtime) // succeeds only when it is empty
+	_ = files.RemoveEmpty(m.opt.Runtime)
 }
 
 // hostsLeft tells whether the run folder holds the folder of any base directory.
@@ -74,7 +75,9 @@ func (m *Manager) hostsLeft() bool {
 
 // OwnSocket is the socket of the terminal server that is ours alone, in a run
 // folder.
-func OwnSocket(runtime string) string { return filepath.Join(runtime, "tmux") }
+func OwnSocket(runtime string) string { return filepath.Join(runtime, ownSocket) }
+
+const ownSocket = "tmux"
 
 // serverGone waits a moment for our own terminal server to end and removes its
 // socket.
@@ -89,7 +92,7 @@ func (m *Manager) serverGone(ctx context.Context) bool {
 		case errors.Is(err, syscall.ENOENT):
 			return true
 		case errors.Is(err, syscall.ECONNREFUSED):
-			return os.Remove(OwnSocket(m.opt.Runtime)) == nil
+			return files.Remove(m.opt.Runtime, ownSocket, fs.ModeSocket) == nil
 		default:
 			return false
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
 )
 
@@ -114,18 +113,6 @@ func (id Identity) elsewhere(now Identity) string {
 		}
 	}
 	return ""
-}
-
-// signal is what everything in this package that signals comes to. Outside of it a Proof
-// is needed.
-func (id Identity) signal(sig syscall.Signal) error {
-	if id.PID <= 1 {
-		return fmt.Errorf("signal pid %d: %w", id.PID, ErrUnproven)
-	}
-	if err := id.send(sig); err != nil {
-		return fmt.Errorf("signal pid %d: %w", id.PID, err)
-	}
-	return nil
 }
 
 // Wait returns nil when the process has ended, whether or not it is a child of

@@ -71,7 +71,7 @@ func TestProbeSeesTheEnd(t *testing.T) {
 	if got := id.Probe(); got != Gone {
 		t.Errorf("probe after wait: %v", got)
 	}
-	if err := id.signal(syscall.SIGTERM); !errors.Is(err, ErrGone) {
+	if err := (Proof{id: id}).Signal(syscall.SIGTERM); !errors.Is(err, ErrGone) {
 		t.Errorf("signal after the end: %v", err)
 	}
 }
@@ -82,7 +82,7 @@ func TestSH05_ReusedPidIsNotSignalled(t *testing.T) {
 	stranger := start(t, part("sleep"))
 	stored := stranger
 	stored.Start-- // what was stored was started at another time
-	if err := stored.signal(syscall.SIGKILL); !errors.Is(err, ErrGone) {
+	if err := (Proof{id: stored}).Signal(syscall.SIGKILL); !errors.Is(err, ErrGone) {
 		t.Errorf("signal = %v, want ErrGone", err)
 	}
 	if err := stored.Wait(limited(t)); err != nil {
@@ -100,7 +100,7 @@ func TestSignalNeverReachesInitOrNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		self.PID = pid
-		if err := self.signal(0); !errors.Is(err, ErrUnproven) {
+		if err := (Proof{id: self}).Signal(0); !errors.Is(err, ErrUnproven) {
 			t.Errorf("pid %d: %v", pid, err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestWait(t *testing.T) {
 	if err := id.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("wait for a running process: %v", err)
 	}
-	if err := id.signal(syscall.SIGKILL); err != nil {
+	if err := (Proof{id: id}).Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	if err := id.Wait(limited(t)); err != nil {

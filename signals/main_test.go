@@ -138,6 +138,6 @@ func noneLeft(t *testing.T, mark string) {
 	}
 	for _, p := range left {
 		t.Errorf("survived: %s", p)
-		p.signal(syscall.SIGKILL)
+		(Proof{id: p.Identity}).Signal(syscall.SIGKILL)
 	}
 }

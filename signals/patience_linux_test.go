@@ -69,7 +69,7 @@ func TestFiftySleepsEndByTermBesideBusyLoops(t *testing.T) {
 		if err := unix.Setpriority(unix.PRIO_PROCESS, id.PID, 19); err != nil {
 			t.Fatal(err)
 		}
-		roots = append(roots, Proof{id})
+		roots = append(roots, Proof{id: id})
 	}
 	report, err := TreeKiller{Roots: roots, Term: 5 * time.Millisecond, Kill: 5 * time.Second}.Run(limited(t))
 	if err != nil || report.Killed || len(report.Ended) != 50 {
@@ -83,7 +83,7 @@ func TestTheDeafAreKilledInTheEnd(t *testing.T) {
 	for range 2 {
 		busy(t)
 	}
-	report, err := TreeKiller{Roots: []Proof{{root}}, Term: 200 * time.Millisecond, Kill: 5 * time.Second}.Run(limited(t))
+	report, err := TreeKiller{Roots: []Proof{{id: root}}, Term: 200 * time.Millisecond, Kill: 5 * time.Second}.Run(limited(t))
 	if err != nil || !report.Killed || len(report.Survivors) > 0 {
 		t.Errorf("report %+v, %v", report, err)
 	}
@@ -116,7 +116,7 @@ func TestAHostReadsItsOwnOnly(t *testing.T) {
 		mark := freshMark(t)
 		root := script(t, mark, `sleep 60 & echo ready; wait`)
 		before := reads(t)
-		if _, err := (TreeKiller{Host: mark, Roots: []Proof{{root}}, Adopted: true, Term: 20 * time.Second, Kill: time.Second}).Run(limited(t)); err != nil {
+		if _, err := (TreeKiller{Host: mark, Roots: []Proof{{id: root}}, Adopted: true, Term: 20 * time.Second, Kill: time.Second}).Run(limited(t)); err != nil {
 			t.Fatal(err)
 		}
 		return reads(t) - before

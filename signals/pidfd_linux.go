@@ -33,6 +33,7 @@ func (id Identity) open() (int, error) {
 	return fd, nil
 }
 
+// send is for Proof.Signal alone.
 func (id Identity) send(sig syscall.Signal) error {
 	fd, err := id.open()
 	if err != nil {
@@ -40,19 +41,12 @@ func (id Identity) send(sig syscall.Signal) error {
 			return err
 		}
 		// Identified a moment ago; without a pidfd that is as near as one gets.
-		return gone(syscall.Kill(id.PID, sig))
+		return syscall.Kill(id.PID, sig)
 	}
 	defer unix.Close(fd)
 	err = unix.PidfdSendSignal(fd, sig, nil, 0)
 	if errors.Is(err, unix.ENOSYS) {
 		err = syscall.Kill(id.PID, sig)
-	}
-	return gone(err)
-}
-
-func gone(err error) error {
-	if errors.Is(err, syscall.ESRCH) {
-		return ErrGone
 	}
 	return err
 }

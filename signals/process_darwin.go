@@ -108,17 +108,12 @@ func isTmuxServer(p Process) bool {
 	return p.noTTY && (p.Command == "tmux" || len(p.Argv) > 0 && filepath.Base(p.Argv[0]) == "tmux")
 }
 
+// send is for Proof.Signal alone.
 func (id Identity) send(sig syscall.Signal) error {
 	if err := id.prove(); err != nil {
 		return err
 	}
-	if err := syscall.Kill(id.PID, sig); err != nil {
-		if errors.Is(err, syscall.ESRCH) {
-			return ErrGone
-		}
-		return err
-	}
-	return nil
+	return syscall.Kill(id.PID, sig)
 }
 
 // wakeEvent is the identifier of the event that ends a wait early.

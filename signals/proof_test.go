@@ -23,7 +23,7 @@ func TestXH08_OnlyAProofSignals(t *testing.T) {
 	if p, err := Prove(id, func(p Process) bool { return len(p.Argv) > 1 && p.Argv[1] == "7" }); !errors.Is(err, ErrUnproven) || !errors.Is(p.Signal(syscall.SIGKILL), ErrUnproven) {
 		t.Errorf("a stranger: %v", err)
 	}
-	if _, err := Child(os.Getppid()); !errors.Is(err, ErrUnproven) {
+	if _, err := Own(os.Getppid()); !errors.Is(err, ErrUnproven) {
 		t.Errorf("who started us: %v", err)
 	}
 	if id.Probe() != Alive {
@@ -33,7 +33,7 @@ func TestXH08_OnlyAProofSignals(t *testing.T) {
 	if err != nil || p.Signal(syscall.SIGKILL) != nil {
 		t.Errorf("ours: %v", err)
 	}
-	if _, err := Child(c.Process.Pid); err != nil && !errors.Is(err, ErrGone) {
+	if _, err := Own(c.Process.Pid); err != nil && !errors.Is(err, ErrGone) {
 		t.Errorf("a child: %v", err)
 	}
 	if err := id.Wait(t.Context()); err != nil {
@@ -41,5 +41,36 @@ func TestXH08_OnlyAProofSignals(t *testing.T) {
 	}
 	if _, err := Prove(id, func(Process) bool { return true }); !errors.Is(err, ErrGone) {
 		t.Errorf("one that has ended: %v", err)
+	}
+}
+
+// TestXH08_AGroupOfOurOwn: a group gets a signal also when its leader has ended; a process
+// that leads none, or is nobody's child here, proves none, and nor does a number that
+// means another process by now.
+func TestXH08_AGroupOfOurOwn(t *testing.T) {
+	c := exec.Command("sh", "-c", "sleep 60 & echo $!; exec sleep 60")
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	member := startPrinted(t, c)
+	group, err := OwnGroup(c.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range []int{member.PID, os.Getppid(), os.Getpid()} {
+		if _, err := OwnGroup(pid); !errors.Is(err, ErrUnproven) {
+			t.Errorf("pid %d: %v", pid, err)
+		}
+	}
+	other := group
+	other.id.Start++
+	if err := other.Signal(syscall.SIGKILL); !errors.Is(err, ErrGone) || member.Probe() != Alive {
+		t.Errorf("another process of that number: %v", err)
+	}
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	if err := group.Signal(syscall.SIGKILL); err != nil {
+		t.Errorf("the group without its leader: %v", err)
+	}
+	if err := member.Wait(limited(t)); err != nil {
+		t.Error(err)
 	}
 }

@@ -33,7 +33,7 @@ echo ready; wait`, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { id.signal(syscall.SIGKILL) })
+		t.Cleanup(func() { (Proof{id: id}).Signal(syscall.SIGKILL) })
 		pids = append(pids, pid)
 	}
 	suspects := func(folder string) (found []int) {
@@ -46,7 +46,7 @@ echo ready; wait`, dir)
 		}
 		return found
 	}
-	host.signal(syscall.SIGKILL)
+	(Proof{id: host}).Signal(syscall.SIGKILL)
 	eventually(t, "the host's end", func() bool { return host.Probe() == Gone })
 	var found []int
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) && !slices.Contains(found, pids[0]); time.Sleep(5 * time.Millisecond) {

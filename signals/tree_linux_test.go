@@ -37,7 +37,7 @@ func TestSH04_NothingEscapes(t *testing.T) {
 			mark := freshMark(t)
 			root := script(t, mark, escapists)
 			eventually(t, "the whole tree", func() bool { p, _ := Marked(mark); return len(p) >= 12 })
-			report, err := TreeKiller{Host: mark, Roots: []Proof{{root}}, Adopted: true, Term: tc.term, Kill: 5 * time.Second}.Run(limited(t))
+			report, err := TreeKiller{Host: mark, Roots: []Proof{{id: root}}, Adopted: true, Term: tc.term, Kill: 5 * time.Second}.Run(limited(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestForkStormIsStopped(t *testing.T) {
 }
 
 // Orphans are reaped; children that os/exec waits for never are.
-func TestReapOrphansStealsNoChild(t *testing.T) {
+func TestReapOrphansStealsNoOwn(t *testing.T) {
 	adopt(t)
 	for range 40 {
 		c := exec.Command("sh", "-c", "( sleep 0.01 & ) ; exit 7")

@@ -161,7 +161,7 @@ func order(a, b bool) int {
 
 // sparing returns why p is left alone, "" if it is to be ended.
 func (k *treeKill) sparing(p Process) string {
-	if slices.Contains(k.Roots, Proof{p.Identity}) {
+	if slices.Contains(k.Roots, Proof{id: p.Identity}) {
 		return ""
 	}
 	if old, ok := k.spared[p.Identity]; ok {

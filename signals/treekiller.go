@@ -104,8 +104,8 @@ func (k *treeKill) terminate(ctx context.Context) ([]Process, error) {
 		}
 		for _, p := range asked {
 			if k.termed[p.Identity] == nil {
-				p.signal(syscall.SIGTERM)
-				p.signal(syscall.SIGCONT) // a stopped process cannot act on it
+				k.signal(p, syscall.SIGTERM)
+				k.signal(p, syscall.SIGCONT) // a stopped process cannot act on it
 				k.termed[p.Identity] = newPatience(p.PID, k.Term)
 			}
 		}
@@ -153,7 +153,7 @@ func (k *treeKill) kill() ([]Process, error) {
 			return left, err
 		}
 		for _, p := range left {
-			if p.signal(syscall.SIGKILL) == nil {
+			if k.signal(p, syscall.SIGKILL) == nil {
 				k.killed = true
 			}
 		}
@@ -182,13 +182,21 @@ func (k *treeKill) freeze() ([]Process, error) {
 		for _, p := range left {
 			if !stopped[p.Identity] {
 				stopped[p.Identity], fresh = true, true
-				p.signal(syscall.SIGSTOP)
+				k.signal(p, syscall.SIGSTOP)
 			}
 		}
 		if !fresh || round == freezeRounds {
 			return left, nil
 		}
 	}
+}
+
+// signal sends to one that look has found: below a root, or by the mark.
+func (k *treeKill) signal(p Process, sig syscall.Signal) error {
+	if _, found := k.known[p.Identity]; !found {
+		return ErrUnproven
+	}
+	return Proof{id: p.Identity}.Signal(sig)
 }
 
 // waitAll waits for all of them to go; false if the context ended first.

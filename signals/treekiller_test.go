@@ -34,7 +34,7 @@ func startPrinted(t *testing.T, c *exec.Cmd) Identity {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { id.signal(syscall.SIGKILL) })
+	t.Cleanup(func() { (Proof{id: id}).Signal(syscall.SIGKILL) })
 	return id
 }
 
@@ -54,7 +54,7 @@ func TestTermIsEnoughForThePolite(t *testing.T) {
 	mark := freshMark(t)
 	root := script(t, mark, `sleep 60 & echo ready; wait`)
 	began := time.Now()
-	report, err := TreeKiller{Host: mark, Roots: []Proof{{root}}, Term: 20 * time.Second, Kill: time.Second}.Run(limited(t))
+	report, err := TreeKiller{Host: mark, Roots: []Proof{{id: root}}, Term: 20 * time.Second, Kill: time.Second}.Run(limited(t))
 	if err != nil || report.Killed || len(report.Ended) != 2 {
 		t.Errorf("report %+v, %v", report, err)
 	}
@@ -68,8 +68,8 @@ func TestTermIsEnoughForThePolite(t *testing.T) {
 func TestStoppedIsEnded(t *testing.T) {
 	mark := freshMark(t)
 	root := script(t, mark, `echo ready; sleep 60`)
-	root.signal(syscall.SIGSTOP)
-	report, err := TreeKiller{Host: mark, Roots: []Proof{{root}}, Term: 20 * time.Second, Kill: time.Second}.Run(limited(t))
+	(Proof{id: root}).Signal(syscall.SIGSTOP)
+	report, err := TreeKiller{Host: mark, Roots: []Proof{{id: root}}, Term: 20 * time.Second, Kill: time.Second}.Run(limited(t))
 	if err != nil || report.Killed {
 		t.Errorf("report %+v, %v", report, err)
 	}
@@ -81,7 +81,7 @@ func TestGoneAlreadyIsSuccess(t *testing.T) {
 	id := start(t, c)
 	c.Process.Kill()
 	c.Wait()
-	report, err := TreeKiller{Host: freshMark(t), Roots: []Proof{{id}, {}}, Term: time.Second, Kill: time.Second}.Run(limited(t))
+	report, err := TreeKiller{Host: freshMark(t), Roots: []Proof{{id: id}, {}}, Term: time.Second, Kill: time.Second}.Run(limited(t))
 	if err != nil || report.Killed || len(report.Ended)+len(report.Survivors)+len(report.Leftovers) > 0 {
 		t.Errorf("report %+v, %v", report, err)
 	}
@@ -112,7 +112,7 @@ func TestSH05_StrangersAreUntouched(t *testing.T) {
 	longer := exec.Command("sleep", "60")
 	longer.Env = append(os.Environ(), Mark+"="+mark+"x", "OTHER_"+Mark+"="+mark)
 	strangers := []Identity{start(t, same), start(t, longer)}
-	if _, err := (TreeKiller{Host: mark, Roots: []Proof{{root}}, Kill: 5 * time.Second}).Run(limited(t)); err != nil {
+	if _, err := (TreeKiller{Host: mark, Roots: []Proof{{id: root}}, Kill: 5 * time.Second}).Run(limited(t)); err != nil {
 		t.Fatal(err)
 	}
 	noneLeft(t, mark)
@@ -153,7 +153,7 @@ wait`, other, daemon)
 		return n
 	}
 	eventually(t, "the tree", func() bool { return sleepers() == 4 })
-	report, err := TreeKiller{Host: mark, Roots: []Proof{{root}}, Term: time.Second, Kill: 5 * time.Second, Spare: spare}.Run(limited(t))
+	report, err := TreeKiller{Host: mark, Roots: []Proof{{id: root}}, Term: time.Second, Kill: 5 * time.Second, Spare: spare}.Run(limited(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ wait`, other, daemon)
 		if strings.HasSuffix(p.Spared, other) {
 			host = other
 		}
-		end := TreeKiller{Host: host, Roots: []Proof{{p.Identity}}, Kill: 5 * time.Second}
+		end := TreeKiller{Host: host, Roots: []Proof{{id: p.Identity}}, Kill: 5 * time.Second}
 		if _, err := end.Run(limited(t)); err != nil { // a root is not spared
 			t.Error(err)
 		}
@@ -219,7 +219,7 @@ func TestTmuxServerIsSpared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := TreeKiller{Host: mark, Roots: []Proof{{root}}, Adopted: true, Term: time.Second, Kill: 5 * time.Second}.Run(limited(t))
+	report, err := TreeKiller{Host: mark, Roots: []Proof{{id: root}}, Adopted: true, Term: time.Second, Kill: 5 * time.Second}.Run(limited(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestSelfIsNeverEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	child := start(t, part("sleep"))
-	report, err := TreeKiller{Roots: []Proof{{self}}, Kill: 5 * time.Second}.Run(limited(t))
+	report, err := TreeKiller{Roots: []Proof{{id: self}}, Kill: 5 * time.Second}.Run(limited(t))
 	if err != nil || len(report.Survivors) > 0 {
 		t.Errorf("report %+v, %v", report, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // backup writes everything that is kept of a team into a .tar.gz at path, with
@@ -29,13 +30,13 @@ func (s *Service) backup(ctx context.Context, team, path string) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return archiveExists(path)
 	}
-	out, err := os.CreateTemp(filepath.Dir(path), ".leadlight-backup-")
+	out, ours, err := files.Temp(filepath.Dir(path), ".leadlight-backup-")
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.Remove(out.Name()))
+			err = errors.Join(err, ours.Remove())
 		}
 	}()
 	wrote, err := writeTar(ctx, root, out, "teams/"+team, "tasks/"+team, "leadlight/"+team)
@@ -51,7 +52,7 @@ func (s *Service) backup(ctx context.Context, team, path string) (err error) {
 	}
 	switch err = os.Link(out.Name(), path); { // unlike a rename, it replaces nothing
 	case err == nil:
-		return os.Remove(out.Name())
+		return ours.Remove()
 	case errors.Is(err, fs.ErrExist):
 		return archiveExists(path)
 	}

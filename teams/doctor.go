@@ -59,13 +59,13 @@ func (s *Service) Doctor(ctx context.Context, f Facts) api.Checkup {
 
 func (s *Service) checkBase(f Facts) api.Check {
 	c := api.Check{Name: "base directory", Status: "ok", Detail: s.base + " (" + f.BaseOrigin + ")"}
-	probe, err := os.CreateTemp(s.base, ".leadlight-probe-")
+	probe, ours, err := files.Temp(s.base, ".leadlight-probe-")
 	if err != nil {
 		c.Status, c.Detail, c.Fix = "fail", c.Detail+": "+err.Error(), "make it writable for you, or name another one with --base-dir"
 		return c
 	}
 	_ = probe.Close()
-	_ = os.Remove(probe.Name())
+	_ = ours.Remove()
 	if fi, err := os.Stat(s.base); err == nil && fi.Mode().Perm()&0o022 != 0 {
 		c.Status, c.Detail, c.Fix = "warn", c.Detail+": others can write to it ("+fi.Mode().String()+")", "chmod go-w "+s.base
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend/external/wire"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/signals"
 )
 
 const (
@@ -42,8 +43,7 @@ type conn struct {
 	mu      sync.Mutex // guards the next
 	last    int64
 	waiting map[string]chan wire.Message // by id
-	exited  bool
-	broken  error // why nothing is answered any more
+	broken  error                        // why nothing is answered any more
 
 	stray     int    // lines that were no message
 	lastStray string // what was wrong with the last
@@ -102,9 +102,6 @@ func (c *conn) run(o Options) error {
 // wait follows the program to its end. What it started may hold its output open.
 func (c *conn) wait(read <-chan struct{}, out io.Closer) {
 	err := c.cmd.Wait()
-	c.mu.Lock()
-	c.exited = true
-	c.mu.Unlock()
 	select {
 	case <-read:
 	case <-time.After(drainLimit):
@@ -355,10 +352,8 @@ func (c *conn) end() {
 // kill ends the program at once, with what is in its process group: its panes are not.
 func (c *conn) kill() {
 	c.fail(fault.New(fault.BackendUnavailable, "%s was ended because it did not answer", c.who))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.exited { // else the number may be somebody else's by now
-		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+	if group, err := signals.OwnGroup(c.cmd.Process.Pid); err == nil { // else it has ended
+		_ = group.Signal(syscall.SIGKILL)
 	}
 }
 

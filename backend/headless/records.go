@@ -101,8 +101,8 @@ func (b *Backend) write(r record) error {
 
 // forget removes a record, and the folder when it was the last one.
 func (b *Backend) forget(id backend.ID) {
-	_ = os.Remove(b.file(id))
-	_ = os.Remove(b.opt.Dir) // succeeds only when it is empty
+	_ = files.Remove(b.opt.Dir, string(id)+suffix, 0)
+	_ = files.RemoveEmpty(b.opt.Dir)
 }
 
 // private checks that nobody else can write into the folder or put another one in its

@@ -11,6 +11,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // The command of a session is one text to iTerm2, in which it looks for expressions to
@@ -61,15 +62,15 @@ func (c commands) sweep() {
 	entries, _ := os.ReadDir(string(c))
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > commandAge {
-			_ = os.Remove(filepath.Join(string(c), e.Name()))
+			_ = files.Remove(string(c), e.Name(), 0)
 		}
 	}
 }
 
 // forget removes the file of a command that did not begin.
 func (c commands) forget(file string) {
-	_ = os.Remove(file)
-	_ = os.Remove(string(c)) // succeeds only when it is empty
+	_ = files.Remove(string(c), filepath.Base(file), 0)
+	_ = files.RemoveEmpty(string(c))
 }
 
 // quoted is a word as the shell reads it, whatever it holds.

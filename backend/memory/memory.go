@@ -19,6 +19,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/signals"
 )
 
 // grace is how long a closed pane's programs have between SIGHUP and SIGKILL.
@@ -39,6 +40,7 @@ var (
 
 type pane struct {
 	backend.Pane
+	group  signals.Proof // of its programs
 	label  backend.Label
 	output tail
 	ended  chan struct{} // closed when the program was waited for
@@ -90,6 +92,7 @@ func (b *Backend) start(s backend.Spec) backend.Result {
 	if err := cmd.Start(); err != nil {
 		return backend.Result{Err: fault.New(fault.SpawnFailed, "start %s: %w", s.Argv[0], err)}
 	}
+	p.group, _ = signals.OwnGroup(cmd.Process.Pid) // nobody has waited for it
 	p.Pane = backend.Pane{ID: id, Window: window, Session: "s0", Server: strconv.Itoa(os.Getpid()), PID: cmd.Process.Pid, Mark: s.Mark}
 	b.panes[id] = p
 	go b.wait(p, cmd)
@@ -215,15 +218,15 @@ func (b *Backend) closeOne(id backend.ID, mark backend.Mark) error {
 
 func (p *pane) end() {
 	select {
-	case <-p.ended: // its number may be somebody else's by now
+	case <-p.ended:
 		return
 	default:
 	}
-	_ = syscall.Kill(-p.PID, syscall.SIGHUP)
+	_ = p.group.Signal(syscall.SIGHUP)
 	select {
 	case <-p.ended:
 	case <-time.After(grace):
-		_ = syscall.Kill(-p.PID, syscall.SIGKILL)
+		_ = p.group.Signal(syscall.SIGKILL)
 		<-p.ended
 	}
 }

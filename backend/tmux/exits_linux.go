@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/leadlight-dev/leadlight/signals"
 )
 
 // notice marks panes of ours as dead whose program has ended without tmux knowing: built
@@ -21,11 +23,11 @@ func (b *Backend) notice(rows []row) {
 		rows[i].Dead = true
 		pid, _, _ := strings.Cut(r.Server, ".")
 		server, err := strconv.Atoi(pid)
-		if nudged || err != nil || !strings.HasPrefix(processName(server), "tmux") {
+		if nudged || err != nil {
 			continue
 		}
 		nudged = true
-		if err := syscall.Kill(server, syscall.SIGCHLD); err != nil {
+		if err := tell(server, syscall.SIGCHLD, isTmux); err != nil {
 			b.log.Debug("tmux: the server could not be told of an ended program", "error", err)
 		}
 	}
@@ -54,7 +56,17 @@ func zombie(pid int) bool {
 	return i >= 0 && strings.HasPrefix(string(stat[i+2:]), "Z")
 }
 
-func processName(pid int) string {
-	name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-	return string(name)
+func isTmux(p signals.Process) bool { return strings.HasPrefix(p.Command, "tmux") }
+
+// tell signals a process that proves to be the server that is meant.
+func tell(pid int, sig syscall.Signal, meant func(signals.Process) bool) error {
+	id, err := signals.Identify(pid)
+	if err != nil {
+		return err
+	}
+	server, err := signals.Prove(id, meant)
+	if err != nil {
+		return err
+	}
+	return server.Signal(sig)
 }

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/signals"
 )
 
 // reachLimit is how long a server may take to make its socket again.
@@ -41,7 +43,8 @@ func (b *Backend) reach(ctx context.Context, dead error) error {
 	if err := os.MkdirAll(filepath.Dir(b.socket), 0o700); err != nil {
 		return fault.New(fault.Of(err).Code, "make the folder of tmux's socket again: %w", err)
 	}
-	if err := syscall.Kill(pid, syscall.SIGUSR1); err != nil {
+	still := func(p signals.Process) bool { return isTmux(p) && holds(p.PID, inode) }
+	if err := tell(pid, syscall.SIGUSR1, still); err != nil {
 		return e.WithHint("kill -USR1 %d makes tmux create its socket again", pid)
 	}
 	b.log.Debug("tmux: asked the server for its socket", "pid", pid)
@@ -76,14 +79,18 @@ func holder(inode string) (pid int) {
 		if err != nil || !bytes.HasPrefix(comm, []byte("tmux: server")) {
 			continue
 		}
-		dir := filepath.Dir(name)
-		files, _ := filepath.Glob(dir + "/fd/*")
-		for _, f := range files {
-			if link, err := os.Readlink(f); err == nil && link == fmt.Sprintf("socket:[%s]", inode) {
-				pid, _ = strconv.Atoi(filepath.Base(dir))
-				return pid
-			}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil && holds(pid, inode) {
+			return pid
 		}
 	}
 	return 0
+}
+
+// holds tells whether a process has a socket open.
+func holds(pid int, inode string) bool {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	return slices.ContainsFunc(files, func(f string) bool {
+		link, err := os.Readlink(f)
+		return err == nil && link == fmt.Sprintf("socket:[%s]", inode)
+	})
 }

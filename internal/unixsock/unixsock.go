@@ -47,7 +47,7 @@ type Listener struct {
 
 	mu     sync.Mutex
 	socket *net.UnixListener
-	file   os.FileInfo         // the socket as we made it
+	file   files.Ours          // the socket as we made it
 	serve  func(*net.UnixConn) // nil before Start
 	open   map[*net.UnixConn]bool
 	closed bool
@@ -114,21 +114,21 @@ func (l *Listener) bind() error {
 	return nil
 }
 
-func listen(path string) (*net.UnixListener, os.FileInfo, error) {
-	temp := path + "~"
-	os.Remove(temp)
+func listen(path string) (*net.UnixListener, files.Ours, error) {
+	dir, name, temp := filepath.Dir(path), filepath.Base(path), path+"~"
+	_ = files.Remove(dir, name+"~", fs.ModeSocket)
 	socket, err := net.ListenUnix("unix", &net.UnixAddr{Name: temp, Net: "unix"})
 	if err != nil {
-		return nil, nil, err
+		return nil, files.Ours{}, err
 	}
 	socket.SetUnlinkOnClose(false)
-	file, err := os.Lstat(temp)
-	if err = errors.Join(err, os.Chmod(temp, 0o600)); err == nil {
+	if err = os.Chmod(temp, 0o600); err == nil {
 		err = os.Rename(temp, path)
 	}
-	if err != nil {
+	file, proof := files.In(dir, name, fs.ModeSocket)
+	if err = errors.Join(err, proof); err != nil {
 		socket.Close()
-		os.Remove(temp)
+		_ = files.Remove(dir, name+"~", fs.ModeSocket)
 	}
 	return socket, file, err
 }
@@ -228,9 +228,7 @@ func (l *Listener) Close() {
 	defer l.mu.Unlock()
 	l.closed = true
 	l.socket.Close()
-	if now, err := os.Lstat(l.Path); err == nil && os.SameFile(now, l.file) {
-		os.Remove(l.Path)
-	}
+	_ = l.file.Remove()
 }
 
 // Wait returns when nobody is served any more. It is called after Close.

@@ -239,7 +239,7 @@ func (h *Host) fromPerson(ctx context.Context, p []byte, t typing) {
 	case prog.queue != nil:
 		prog.queue.feed(ctx, append([]byte(nil), p...))
 	case strings.IndexByte(string(p), 3) >= 0: // ctrl-c
-		if p, err := signals.Child(prog.id.PID); err == nil {
+		if p, err := signals.Own(prog.id.PID); err == nil {
 			_ = p.Signal(syscall.SIGINT)
 		}
 	}

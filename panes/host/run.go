@@ -316,7 +316,7 @@ func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Repor
 	h.mu.Lock()
 	if h.program != nil {
 		leader := h.program.id.PID
-		if root, err := signals.Child(leader); err == nil { // else it has ended, and what it left comes to us
+		if root, err := signals.Own(leader); err == nil { // else it has ended, and what it left comes to us
 			e.Roots = append(e.Roots, root)
 		}
 		e.Asked = func(p signals.Process) bool { return p.SID == leader }

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
 )
 
@@ -191,7 +192,7 @@ func (k Keeper) Remove(ctx context.Context, t Tree) (kept string, err error) {
 	if _, err := main.run(ctx, "worktree", "remove", t.Path); err != nil {
 		return "git does not remove it: " + err.Error(), nil
 	}
-	_ = os.Remove(filepath.Dir(t.Path)) // the team's folder, once it is empty
+	_ = files.RemoveEmpty(filepath.Dir(t.Path)) // the team's folder
 	if t.Made {
 		// Nothing is on it that is not elsewhere: work has looked.
 		if _, err := main.run(ctx, "branch", "--quiet", "-D", t.Branch); err != nil {

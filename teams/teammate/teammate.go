@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -80,7 +81,7 @@ func Run(ctx context.Context, o Options) (int, error) {
 	m.env = panes.WithTerminal(m.env, o.Environ)
 	err = m.open(ctx)
 	// Only now, with our socket beside it: who tidies up removes an empty folder.
-	if err = errors.Join(err, os.Remove(m.launch.EnvFile)); err != nil {
+	if err = errors.Join(err, files.Remove(filepath.Dir(m.launch.EnvFile), filepath.Base(m.launch.EnvFile), 0)); err != nil {
 		return m.end(ctx, failed(err))
 	}
 	if m.launch.Kind == profiles.Worker {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend/external/externaltest"
 	"github.com/leadlight-dev/leadlight/backend/external/wire"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/spf13/cobra"
 )
 
@@ -104,14 +104,14 @@ func runBackendTest(ctx context.Context, a *app, o backendTestOptions) error {
 	if err != nil {
 		return fault.New(fault.ProgramNotFound, "the program to be tried: %w", err)
 	}
-	dir, err := os.MkdirTemp("/tmp", "llbt") // short: sockets may lie in it
+	dir, err := files.TempFolder("/tmp", "llbt") // short: sockets may lie in it
 	if err != nil {
 		return fmt.Errorf("make a state folder: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer dir.Remove()
 	t := &trial{app: a, options: external.Options{
 		Name: strings.TrimPrefix(filepath.Base(program), external.Prefix), Argv: append([]string{program}, o.Argv[1:]...),
-		Environ: outsideEnviron(a.environ), StateDir: filepath.Join(dir, "state"), Version: version().Version, Log: a.logger(),
+		Environ: outsideEnviron(a.environ), StateDir: filepath.Join(dir.String(), "state"), Version: version().Version, Log: a.logger(),
 		Limit: 10 * time.Second,
 	}}
 	report, err := t.greet(ctx)

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/leadlight-dev/leadlight/signals"
 	"golang.org/x/sys/unix"
 )
 
@@ -24,7 +25,7 @@ func foreground(ctx context.Context, argv, environ []string) (status int, err er
 	}
 	signal.Ignore(syscall.SIGINT) // not before: the program would inherit it
 	defer func() { _ = p.Release() }()
-	stop := context.AfterFunc(ctx, func() { _ = p.Signal(syscall.SIGTERM) })
+	stop := context.AfterFunc(ctx, func() { _ = tell(p.Pid, syscall.SIGTERM) })
 	defer stop()
 	for {
 		var ws unix.WaitStatus
@@ -34,14 +35,23 @@ func foreground(ctx context.Context, argv, environ []string) (status int, err er
 		case err != nil:
 			return 0, fmt.Errorf("wait for %s: %w", argv[0], err)
 		case ws.Stopped():
-			if err := unix.Kill(os.Getpid(), unix.SIGSTOP); err != nil {
+			if err := tell(os.Getpid(), syscall.SIGSTOP); err != nil {
 				return 0, fmt.Errorf("stop with %s: %w", argv[0], err)
 			}
-			_ = p.Signal(syscall.SIGCONT) // it may be that only we were continued
+			_ = tell(p.Pid, syscall.SIGCONT) // it may be that only we were continued
 		case ws.Signaled():
 			return 128 + int(ws.Signal()), nil
 		case ws.Exited():
 			return ws.ExitStatus(), nil
 		}
 	}
+}
+
+// tell signals a program that this process has started, or this process itself.
+func tell(pid int, sig syscall.Signal) error {
+	p, err := signals.Own(pid)
+	if err != nil {
+		return err
+	}
+	return p.Signal(sig)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/spf13/cobra"
@@ -72,7 +73,7 @@ func runInit(_ context.Context, a *app, o initOptions) error {
 	}
 	team := config.TeamNameOf(filepath.Base(filepath.Dir(path)))
 	text, _ := config.Template(o.Template, team, agents) // the flag takes no other
-	f, err := os.OpenFile(config.TeamFileName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, ours, err := files.Create(config.TeamFileName, 0o644)
 	if errors.Is(err, os.ErrExist) {
 		return usage("%s is already there", config.TeamFileName).WithHint("leadlight up runs it; move it away for a new one")
 	}
@@ -81,7 +82,7 @@ func runInit(_ context.Context, a *app, o initOptions) error {
 	}
 	_, err = io.WriteString(f, text)
 	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(config.TeamFileName)
+		_ = ours.Remove()
 		return fmt.Errorf("write the team file: %w", err)
 	}
 	return a.answer(written{path, team, o.Template}, func(io.Writer) {

@@ -125,7 +125,7 @@ func (a *app) dashboard(ctx context.Context, team string) error {
 	}
 	c := exec.CommandContext(ctx, program, args...)
 	c.Env, c.Stdin, c.Stdout, c.Stderr = a.longLivedEnviron(), a.in, a.out.w, a.err
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	c.Cancel = func() error { return tell(c.Process.Pid, syscall.SIGTERM) }
 	err = c.Run()
 	if ctx.Err() != nil {
 		return nil // it was told to end

@@ -192,10 +192,10 @@ func Tidy(p Paths) (removed bool, err error) {
 	}
 	defer state.Close()
 	defer held.Release()
-	if err := os.Remove(p.Socket); err != nil {
+	if err := files.Remove(filepath.Dir(p.Socket), filepath.Base(p.Socket), fs.ModeSocket); err != nil {
 		return false, fmt.Errorf("remove the socket of a daemon that is gone: %w", err)
 	}
-	_ = os.Remove(filepath.Dir(p.Socket)) // succeeds only when it is empty
+	_ = files.RemoveEmpty(filepath.Dir(p.Socket))
 	return true, nil
 }
 

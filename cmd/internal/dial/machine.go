@@ -88,7 +88,7 @@ func (p Paths) Join(ctx context.Context, m Machine) error {
 
 // Leave removes the record, and tells whether there was one.
 func (p Paths) Leave() (bool, error) {
-	err := os.Remove(p.MachineFile())
+	err := files.Remove(p.State, filepath.Base(p.MachineFile()), 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -59,7 +59,7 @@ func (s *Scheduler) takeInOne(ctx context.Context, path string) error {
 	}
 	switch {
 	case err == nil:
-		return os.Remove(path + taken)
+		return files.Remove(s.Records, filepath.Base(path)+taken, 0)
 	case ctx.Err() == nil && !momentary(err):
 		s.Log.Warn("the record of a run is set aside", "file", path+".bad", "error", err)
 		return os.Rename(path+taken, path+".bad")

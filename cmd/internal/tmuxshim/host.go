@@ -58,16 +58,16 @@ func (k Keeper) hand(l Launch) (file string, err error) {
 }
 
 // take reads a launch and removes it. A file that is none stays.
-func take(file string) (l Launch, err error) {
+func (k Keeper) take(file string) (l Launch, err error) {
 	data, err := files.ReadFile(file, 0)
 	if err == nil {
 		err = json.Unmarshal(data, &l)
 	}
-	if err == nil && (l.Host == "" || filepath.Base(file) != l.name()) {
+	if err == nil && (!isHost(l.Host) || filepath.Base(file) != l.name() || l.Socket != k.socket(l.Host)) {
 		err = fmt.Errorf("%s is no launch", file)
 	}
 	if err == nil {
-		err = os.Remove(file)
+		err = files.Remove(filepath.Dir(file), l.name(), 0)
 	}
 	if err != nil {
 		return l, fault.New(fault.InvalidArgument, "tmux-shim %s: %w", HostWord, err).WithHint("it is started by tmux-shim, not by hand")
@@ -93,7 +93,7 @@ func (l Launch) argv() []string {
 // the exit status.
 func (k Keeper) Host(ctx context.Context, file string, log *slog.Logger) (int, error) {
 	k.Runtime = filepath.Dir(filepath.Dir(file)) // the terminal may have another idea of it
-	l, err := take(file)
+	l, err := k.take(file)
 	if err != nil {
 		return 0, err
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -58,8 +59,10 @@ func (k Keeper) file(name string) string {
 }
 
 func (k Keeper) socket(hostID string) string {
-	return filepath.Join(Folder(k.Runtime), hostID+".sock")
+	return filepath.Join(Folder(k.Runtime), hostID+sockSuffix)
 }
+
+const sockSuffix = ".sock"
 
 // with carries out a call on a server, one caller after the other.
 func (k Keeper) with(ctx context.Context, name string, c call) (out string, err error) {
@@ -119,16 +122,12 @@ func (k Keeper) change(ctx context.Context, name string, f func(*server) error) 
 		return nil, err
 	}
 	defer release()
-	s := &server{keeper: k, Name: name}
-	data, err := files.ReadFile(k.file(name), 0)
-	if err == nil {
-		err = json.Unmarshal(data, s)
+	s, err := k.read(k.file(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		s, err = &server{keeper: k, Name: name}, nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return nil, fault.New(fault.CorruptFile, "read what the tmux server %s remembers: %w", name, err).WithHint("remove %s", k.file(name))
-	}
-	if s.broken() {
-		return nil, fault.New(fault.CorruptFile, "%s does not hold what a tmux server remembers", k.file(name)).WithHint("remove it")
 	}
 	s.Panes = slices.DeleteFunc(s.Panes, k.gone)
 	if len(s.Panes) == 0 { // as tmux does, with its last pane a server ends
@@ -140,9 +139,44 @@ func (k Keeper) change(ctx context.Context, name string, f func(*server) error) 
 	return s, k.keep(s)
 }
 
-// broken tells whether a file that was read cannot be one of ours.
-func (s *server) broken() bool {
-	return slices.ContainsFunc(s.Panes, func(p pane) bool { return p.Window < 0 || p.Window >= len(s.Windows) })
+// read reads what a server remembers. What no keeper writes for that server is an error.
+func (k Keeper) read(file string) (*server, error) {
+	s := &server{keeper: k}
+	data, err := files.ReadFile(file, 0)
+	if err == nil {
+		err = json.Unmarshal(data, s)
+	}
+	if err == nil {
+		err = s.check(file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *server) check(file string) error {
+	if s.keeper.file(s.Name) != file {
+		return fmt.Errorf("it speaks of another server, %.60q", s.Name)
+	}
+	for _, p := range s.Panes {
+		switch {
+		case p.Window < 0 || p.Window >= len(s.Windows):
+			return fmt.Errorf("pane %.20q is in no window", p.ID)
+		case p.Host != "" && (!isHost(p.Host) || p.Mark != markOf(s.Name, p.ID, p.Host)):
+			return fmt.Errorf("the host of pane %.20q, %.60q, is not its own", p.ID, p.Host)
+		}
+	}
+	return nil
+}
+
+// isHost tells the id of a host, which becomes the name of files: see rand.Text.
+func isHost(id string) bool {
+	return len(id) == 26 && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+}
+
+func markOf(server, id, hostID string) backend.Mark {
+	return backend.Mark{Base: base, Team: server, Agent: id, Host: hostID}
 }
 
 // gone tells whether the host of a pane is proved not to be there.
@@ -150,7 +184,7 @@ func (k Keeper) gone(p pane) bool {
 	if p.Host == "" || p.Process.Probe() != signals.Gone {
 		return false
 	}
-	_ = os.Remove(k.socket(p.Host)) // one that was killed has left it
+	_ = files.Remove(Folder(k.Runtime), p.Host+sockSuffix, fs.ModeSocket) // one that was killed has left it
 	return true
 }
 
@@ -158,8 +192,8 @@ func (k Keeper) gone(p pane) bool {
 func (k Keeper) keep(s *server) error {
 	file := k.file(s.Name)
 	if len(s.Panes) == 0 {
-		_ = os.Remove(file)
-		_ = os.Remove(filepath.Dir(file)) // succeeds only when it is empty
+		_ = files.Remove(filepath.Dir(file), filepath.Base(file), 0)
+		_ = files.RemoveEmpty(filepath.Dir(file))
 		return nil
 	}
 	data, err := json.Marshal(s)
@@ -185,27 +219,28 @@ func (k Keeper) start(ctx context.Context, s *server, p *pane, words []string, d
 	}
 	started := *p
 	started.Host, started.Kind, started.Terminal = rand.Text(), choice.Type, choice.Socket
-	started.Mark = backend.Mark{Base: base, Team: s.Name, Agent: p.ID, Host: started.Host}
+	started.Mark = markOf(s.Name, p.ID, started.Host)
 	l := Launch{Server: s.Name, Host: started.Host, Socket: k.socket(started.Host), Words: words, Dir: dir, Env: k.Environ, Kind: choice.Type, Terminal: choice.Socket}
 	file, err := k.hand(l)
 	if err != nil {
 		return err
 	}
+	var opened panes.Closable
 	spec, arrange, err := k.place(ctx, choice, s.Name)
 	if err == nil {
 		spec.Argv, spec.Dir, spec.Mark, spec.Name = []string{k.Executable, "tmux-shim", HostWord, file}, dir, started.Mark, s.Session
 		spec.Label = backend.Label{Name: labelled(*p), State: "", Color: p.Color}
 		r := choice.Backend.Open(ctx, []backend.Spec{spec})[0]
-		started.Pane, err = r.Pane.ID, r.Err
+		opened, started.Pane, err = panes.Opened(spec, r), r.Pane.ID, r.Err
 		if err == nil {
 			arrange(r.Pane)
 			started.Process, err = k.await(ctx, started)
 		}
 	}
 	if err != nil {
-		_ = os.Remove(file)
+		_ = files.Remove(filepath.Dir(file), filepath.Base(file), 0)
 		if started.Pane != "" {
-			_ = backend.CloseOne(context.WithoutCancel(ctx), choice.Backend, started.Pane, started.Mark)
+			_ = panes.Close(context.WithoutCancel(ctx), choice.Backend, opened)
 		}
 		return err
 	}
@@ -305,9 +340,18 @@ func (k Keeper) end(ctx context.Context, p pane) error {
 	}
 	b, openErr := k.Open(p.Kind, p.Terminal)
 	if openErr == nil {
-		openErr = backend.CloseOne(ctx, b, p.Pane, p.Mark)
+		openErr = p.close(ctx, b)
 	}
 	return errors.Join(err, openErr)
+}
+
+// close closes a pane in which nothing runs any more.
+func (p pane) close(ctx context.Context, b backend.Backend) error {
+	vacated, err := panes.Vacated(backend.Marked{ID: p.Pane, Mark: p.Mark}, p.Process)
+	if err != nil {
+		return err
+	}
+	return panes.Close(ctx, b, vacated)[0]
 }
 
 // hostOf tells whether a process is the host of a pane: so says its command line.

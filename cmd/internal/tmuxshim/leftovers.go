@@ -2,9 +2,9 @@ package tmuxshim
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,7 +51,7 @@ func (k Keeper) Look(ctx context.Context, remove bool) (Found, error) {
 		end()
 	}
 	if remove {
-		_ = os.Remove(Folder(k.Runtime)) // succeeds only when it is empty
+		_ = files.RemoveEmpty(Folder(k.Runtime))
 		k.tidy(ctx)
 	}
 	return l.Found, nil
@@ -87,14 +87,20 @@ func (l *look) add(kind, what, why string, remove func() error) {
 	}
 }
 
+// addFile tells of a file of the shim's folder, if it is of the kind that is made there.
+func (l *look) addFile(kind, name string, of fs.FileMode, why string) {
+	if f, err := files.In(Folder(l.Runtime), name, of); err == nil {
+		l.add(kind, f.String(), why, f.Remove)
+	}
+}
+
 // servers reads what servers remember. A file that cannot be read remembers everything:
 // then nothing is a stray.
 func (l *look) servers(ctx context.Context) {
 	names, _ := filepath.Glob(filepath.Join(Folder(l.Runtime), "server-*.json"))
 	for _, file := range names {
-		var s server
-		data, err := files.ReadFile(file, 0)
-		if err != nil || json.Unmarshal(data, &s) != nil {
+		s, err := l.read(file)
+		if err != nil {
 			l.known = nil
 			l.Servers = append(l.Servers, file+" (damaged)")
 			continue
@@ -112,9 +118,9 @@ func (l *look) servers(ctx context.Context) {
 		info, err := os.Stat(file)
 		switch {
 		case len(s.Panes) == 0:
-			l.add("file", file, "all of its panes are gone", func() error { return os.Remove(file) })
+			l.addFile("file", filepath.Base(file), 0, "all of its panes are gone")
 		case began == 0 && err == nil && time.Since(info.ModTime()) > programless:
-			l.add("file", file, "its panes never got a program", func() error { return os.Remove(file) })
+			l.addFile("file", filepath.Base(file), 0, "its panes never got a program")
 		default:
 			l.Servers = append(l.Servers, fmt.Sprintf("%s (%d panes)", s.Name, len(s.Panes)))
 		}
@@ -158,7 +164,7 @@ func (l *look) strayPanes(ctx context.Context) {
 				if stray.Process = st.Identity; err == nil {
 					return l.end(ctx, stray)
 				}
-				return backend.CloseOne(ctx, c.Backend, stray.Pane, stray.Mark)
+				return stray.close(ctx, c.Backend)
 			})
 		}
 	}
@@ -176,14 +182,14 @@ func (l *look) strayFiles(ctx context.Context) {
 	entries, _ := os.ReadDir(Folder(l.Runtime)) // absent: nothing
 	for _, e := range entries {
 		file := filepath.Join(Folder(l.Runtime), e.Name())
-		switch id, isSocket := strings.CutSuffix(e.Name(), ".sock"); {
+		switch id, isSocket := strings.CutSuffix(e.Name(), sockSuffix); {
 		case strings.HasPrefix(e.Name(), launchPrefix):
-			l.add("file", file, "no host took it", func() error { return os.Remove(file) })
+			l.addFile("file", e.Name(), 0, "no host took it")
 		case isSocket && l.known != nil && !l.known[id]:
 			st, err := l.status(ctx, file)
 			switch {
 			case errors.Is(err, host.ErrNoHost):
-				l.add("socket", file, "nobody listens on it", func() error { return os.Remove(file) })
+				l.addFile("socket", e.Name(), fs.ModeSocket, "nobody listens on it")
 			case err == nil:
 				l.add("process", fmt.Sprintf("the host %d on %s", st.PID, file), "no server of tmux-shim names it", func() error {
 					if _, err := host.Dial(file).Shutdown(ctx, host.ShutdownRequest{}); err != nil {

@@ -3,6 +3,7 @@ package tmuxshim
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
@@ -132,14 +134,19 @@ func TestColors(t *testing.T) {
 	}
 }
 
-func TestOnlyALaunchIsTaken(t *testing.T) {
-	dir := t.TempDir()
+func TestXH08_OnlyALaunchIsTaken(t *testing.T) {
+	k := Keeper{Runtime: t.TempDir()}
+	dir, a, b := Folder(k.Runtime), rand.Text(), rand.Text()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range []struct {
 		name, text string
 		taken      bool
 	}{
-		{"launch-A", `{"host":"A"}`, true},
-		{"launch-B", `{"host":"A"}`, false},
+		{"launch-" + a, `{"host":"` + a + `","socket":"` + k.socket(a) + `"}`, true},
+		{"launch-" + b, `{"host":"` + a + `","socket":"` + k.socket(a) + `"}`, false},
+		{"launch-" + b, `{"host":"` + b + `","socket":"/precious"}`, false},
 		{"launch-", `{}`, false},
 		{"launch-C", `{"host":"C"`, false},
 		{"package.json", `{"name":"mine"}`, false},
@@ -148,12 +155,46 @@ func TestOnlyALaunchIsTaken(t *testing.T) {
 		if err := os.WriteFile(file, []byte(tc.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := take(file)
+		_, err := k.take(file)
 		if taken := err == nil; taken != tc.taken || !taken && !errors.Is(err, fault.InvalidArgument) {
 			t.Errorf("%s: %v", tc.name, err)
 		}
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) != tc.taken {
 			t.Errorf("%s afterwards: %v", tc.name, err)
+		}
+	}
+}
+
+// TestXH08_OtherServersHostsAreNotBelieved: a file that names a path as a host, or a host of
+// another server or pane, is damaged, and nothing is done to whom it names.
+func TestXH08_OtherServersHostsAreNotBelieved(t *testing.T) {
+	k := Keeper{Runtime: t.TempDir()}
+	if err := os.Mkdir(Folder(k.Runtime), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	id := rand.Text()
+	good := pane{ID: "%0", Host: id, Mark: markOf("a", "%0", id)}
+	for name, tc := range map[string]struct {
+		server string
+		pane   pane
+		ok     bool
+	}{
+		"its own":              {"a", good, true},
+		"no program yet":       {"a", pane{ID: "%0"}, true},
+		"a copy of another":    {"b", good, false},
+		"a path":               {"a", pane{ID: "%0", Host: "../../precious", Mark: markOf("a", "%0", "../../precious")}, false},
+		"of another server":    {"a", pane{ID: "%0", Host: id, Mark: markOf("b", "%0", id)}, false},
+		"of another pane":      {"a", pane{ID: "%1", Host: id, Mark: markOf("a", "%0", id)}, false},
+		"of a team":            {"a", pane{ID: "%0", Host: id, Mark: backend.Mark{Base: "b", Team: "a", Agent: "%0", Host: id}}, false},
+		"in no window":         {"a", pane{ID: "%0", Window: 1}, false},
+		"in a negative window": {"a", pane{ID: "%0", Window: -1}, false},
+	} {
+		data, err := json.Marshal(server{Name: tc.server, Windows: []string{"w"}, Panes: []pane{tc.pane}})
+		if err := errors.Join(err, os.WriteFile(k.file("a"), data, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := k.read(k.file("a")); (err == nil) != tc.ok {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func TestCR04_StaleDaemon(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "160x50")
 	r.team("alpha")
-	first := into[api.DaemonStatus](r, "daemon", "start")
+	_, first := r.daemon()
 	id, err := signals.Identify(first.PID)
 	if err = errors.Join(err, syscall.Kill(id.PID, syscall.SIGKILL), id.Wait(t.Context())); err != nil {
 		t.Fatal(err)

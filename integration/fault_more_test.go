@@ -22,7 +22,7 @@ import (
 func TestFaultOfTheDaemon(t *testing.T) {
 	t.Parallel()
 	g := newGang(t)
-	first := into[api.DaemonStatus](g.rig, "daemon", "start")
+	_, first := g.daemon()
 	g.begin()
 	id, err := signals.Identify(first.PID)
 	if err != nil {

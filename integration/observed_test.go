@@ -47,7 +47,7 @@ func TestO13_WorkersStreamIsObserved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.must("daemon", "start")
+	r.daemon()
 	r.must("spawn", "bob", "--agent", "shell", "--", "sh", "-c", "cat first; until test -e go; do sleep 0.05; done; cat second; until test -e end; do sleep 0.05; done # stream-json")
 	r.must("task", "add", "a piece", "--owner", "bob")
 	early := []events.Type{events.TeamCreated, events.TaskCreated, events.MemberJoined}

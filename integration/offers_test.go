@@ -44,7 +44,7 @@ func TestXD01_TheDaemonOffersTasks(t *testing.T) {
 	for _, name := range []string{"ann", "bob"} {
 		r.spawn(name, []string{"--agent", "doer"}, r.stub("doer", log)...)
 	}
-	r.must("daemon", "start")
+	r.daemon()
 	defer r.run("daemon", "stop")
 	r.must("task", "add", "first", "--owner", "team-lead")
 	r.must("task", "add", "free", "--blocked-by", "1")

@@ -71,7 +71,7 @@ func TestReplacedOnceByTwo(t *testing.T) {
 	if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.must("daemon", "start")
+	r.daemon()
 	up := r.start(nil, "up")
 	for loss := range 3 {
 		r.eventually("it works", func() bool { return r.alive("redo") == 1 && r.member("again").Task == "1" })
@@ -106,7 +106,7 @@ func TestDaemonReplaces(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "220x60")
 	r.team("redo")
-	r.must("daemon", "start")
+	r.daemon()
 	r.must("spawn", "again", "--agent", "shell", "--restart", "on-failure", "--", "sleep", "1000")
 	r.must("spawn", "never", "--agent", "shell", "--", "sleep", "1000")
 	r.must("task", "add", "a", "--owner", "again")

@@ -87,7 +87,10 @@ type result struct {
 	exit     int
 }
 
-// run runs leadlight, at most a minute.
+// runLimit is how long one run may take.
+const runLimit = 3 * time.Minute
+
+// run runs leadlight.
 func (r *rig) run(args ...string) result { return r.runEnv(nil, args...) }
 
 func (r *rig) runEnv(env []string, args ...string) result { return r.start(env, args...).wait() }
@@ -117,7 +120,7 @@ func (g *growing) String() string {
 	return g.text.String()
 }
 
-// start begins a run of leadlight, which ends after a minute at the latest. env
+// start begins a run of leadlight, which ends after runLimit at the latest. env
 // comes over the rig's own.
 func (r *rig) start(env []string, args ...string) *running {
 	r.t.Helper()
@@ -132,7 +135,7 @@ func (r *rig) startIn(dir string, args ...string) *running {
 
 func (r *rig) startAt(dir string, env []string, args ...string) *running {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), runLimit)
 	run := &running{cmd: exec.CommandContext(ctx, r.bin, args...), cancel: cancel}
 	run.cmd.Dir, run.cmd.Env = dir, append(append([]string{}, r.env...), env...)
 	run.cmd.Stdout, run.cmd.Stderr = &run.out, &run.errs

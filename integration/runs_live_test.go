@@ -27,7 +27,7 @@ func TestXF10_WhoEndsTheTeammatesOfARun(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "")
 	r.settings("lifecycle: {ask: 100ms}\n")
-	c, _ := r.daemon()
+	c, _ := r.daemon("--backend", "headless")
 	log, limit := r.path("work", "log"), 1
 	shell := api.RoleSpec{Run: "echo $LEADLIGHT_AGENT >> " + log + "; sleep 60"}
 	team := call[api.AgentTeam](t, c, "team:define", api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "live", MaxParallelAgents: &limit},
@@ -75,7 +75,7 @@ func TestXF10_WhoEndsTheTeammatesOfARun(t *testing.T) {
 func TestXF10_TheLimitIsOfAgents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "")
-	c, _ := r.daemon()
+	c, _ := r.daemon("--backend", "headless")
 	limit := 1
 	shell := api.RoleSpec{Run: "leadlight ps --json > ps-$LEADLIGHT_AGENT; grep -o '\"roleGuidance\":\"[^\"]*\"' > guidance-$LEADLIGHT_AGENT; echo $LEADLIGHT_ROLE_GUIDANCE >> guidance-$LEADLIGHT_AGENT"}
 	def := api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "few", MaxParallelAgents: &limit}}

@@ -14,7 +14,7 @@ import (
 // not given to the teammate a second time.
 func TestC09_OnceThoughUnreadable(t *testing.T) {
 	r := newRig(t, "")
-	c, _ := r.daemon()
+	c, _ := r.daemon("--backend", "headless")
 	l := r.listen(api.TeamRunFilter{})
 	log, goOn := r.path("work", "log"), r.path("work", "go")
 	def := api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "once"}, Members: []api.MemberDefinition{
@@ -59,7 +59,7 @@ func TestC09_OnceThoughUnreadable(t *testing.T) {
 // times at most, and the run says so.
 func TestC09_LostOverIt(t *testing.T) {
 	r := newRig(t, "")
-	c, _ := r.daemon()
+	c, _ := r.daemon("--backend", "headless")
 	log := r.path("work", "log")
 	def := api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "lost"}, Members: []api.MemberDefinition{
 		{Name: "w", Profile: "shell", Spec: api.RoleSpec{Run: "echo x >> " + log + "; sleep 1; kill -KILL $PPID; sleep 60"}},
@@ -86,7 +86,7 @@ func TestC09_LostOverIt(t *testing.T) {
 // up, and fails if one cannot be.
 func TestC08_RequiredMembersFirst(t *testing.T) {
 	r := newRig(t, "")
-	c, _ := r.daemon()
+	c, _ := r.daemon("--backend", "headless")
 	member := func(name, run string) api.MemberDefinition {
 		return api.MemberDefinition{Name: name, Profile: "shell", Spec: api.RoleSpec{Run: run}, IsRequired: true}
 	}

@@ -17,13 +17,18 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 )
 
-// daemon starts a daemon, if there is none, and connects to it.
-func (r *rig) daemon() (*rpc.Client, api.DaemonStatus) {
+// daemon starts a daemon, if there is none, and connects to it, which keeps it: without a
+// client and a live teammate it ends, on a busy machine between two runs of leadlight.
+func (r *rig) daemon(args ...string) (c *rpc.Client, st api.DaemonStatus) {
 	r.t.Helper()
-	st := into[api.DaemonStatus](r, "daemon", "start", "--backend", "headless")
-	c, err := rpc.Dial(r.t.Context(), st.Socket)
-	if err != nil {
-		r.t.Fatal(err)
+	r.eventually("a daemon answers", func() bool {
+		st = into[api.DaemonStatus](r, append([]string{"daemon", "start"}, args...)...)
+		var err error
+		c, err = rpc.Dial(r.t.Context(), st.Socket)
+		return err == nil
+	})
+	if c == nil {
+		r.t.FailNow()
 	}
 	r.t.Cleanup(func() { c.Close() })
 	return c, st
@@ -57,7 +62,7 @@ type listener struct {
 }
 
 func (r *rig) listen(filter api.TeamRunFilter) *listener {
-	c, _ := r.daemon()
+	c, _ := r.daemon("--backend", "headless")
 	l := &listener{t: r.t, events: make(chan api.TeamRunEvent, 1000)}
 	begun := make(chan struct{})
 	go func() {
@@ -106,7 +111,7 @@ func (l *listener) status(status string) api.AgentTeamRun {
 // through the real socket, in the shapes of the contract.
 func TestC02_C03_C04_C05_C06_C07_Contract(t *testing.T) {
 	r := newRig(t, "")
-	c, _ := r.daemon()
+	c, _ := r.daemon("--backend", "headless")
 	l := r.listen(api.TeamRunFilter{})
 	type object = map[string]any
 	get := func(v object, name string) string { s, _ := v[name].(string); return s }
@@ -229,7 +234,7 @@ func TestC08_C09_C12_FortyItems(t *testing.T) {
 	const items, limit = 40, 3
 	r := newRig(t, "")
 	log := r.path("work", "log")
-	c, st := r.daemon()
+	c, st := r.daemon("--backend", "headless")
 	most := limit
 	def := api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "forty", MaxParallelAgents: &most}}
 	p := api.RunCreateParams{Cwd: r.path("work")}
@@ -269,7 +274,7 @@ func TestC08_C09_C12_FortyItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, "the daemon is gone", func() bool { return syscall.Kill(st.PID, 0) != nil })
-	c, _ = r.daemon()
+	c, _ = r.daemon("--backend", "headless")
 	var report api.RunReport
 	waitFor(t, "the run is over", func() bool {
 		report = call[api.RunReport](t, c, "teamRun:report", api.IDParams{ID: run.ID})
@@ -355,7 +360,7 @@ models: {stub: {cheaper: small}}
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, _ := r.daemon()
+	c, _ := r.daemon("--backend", "headless")
 	l := r.listen(api.TeamRunFilter{})
 	team := call[api.AgentTeam](t, c, "team:create", api.AgentTeamParams{Name: "cheap", DefaultModelPreference: "cheaper", DefaultPersonality: "calm and brief"})
 	run := call[api.AgentTeamRun](t, c, "teamRun:create", api.RunCreateParams{TeamID: team.ID, Cwd: r.path("work"), Items: []api.ItemSpec{{Title: "one", OwnerAgentRoleID: "stub"}}})

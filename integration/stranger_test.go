@@ -98,18 +98,26 @@ func TestSC01_LongInbox(t *testing.T) {
 	plant(r, "teams/alpha/inboxes/team-lead.json", data)
 	began := time.Now()
 	unread := into[[]api.Message](r, "inbox", "team-lead", "--unread")
-	if took := time.Since(began); len(unread) != 10 || took > time.Second {
-		t.Errorf("%d of 10 unread after %s", len(unread), took)
+	read := time.Since(began)
+	began = time.Now()
+	into[[]api.Message](r, "inbox", "bob", "--unread")
+	if short := time.Since(began); len(unread) != 10 || read > max(time.Second, 10*short) {
+		t.Errorf("%d of 10 unread after %s; %s with an empty box", len(unread), read, short)
 	}
-	var took []time.Duration
-	for i := range 20 {
+	// A box that is short is the measure, so that a busy machine decides nothing.
+	send := func(to string, i int) time.Duration {
 		began := time.Now()
-		r.must("send", "team-lead", fmt.Sprintf("new %d", i), "--as", "bob")
-		took = append(took, time.Since(began))
+		r.must("send", to, fmt.Sprintf("new %d", i), "--as", "bob")
+		return time.Since(began)
 	}
-	slices.Sort(took)
-	if median := took[len(took)/2]; median > 200*time.Millisecond {
-		t.Errorf("a send takes %s", median)
+	var long, short []time.Duration
+	for i := range 20 {
+		long, short = append(long, send("team-lead", i)), append(short, send("bob", i))
+	}
+	slices.Sort(long)
+	slices.Sort(short)
+	if median := long[len(long)/2]; median > max(200*time.Millisecond, 5*short[len(short)/2]) {
+		t.Errorf("a send takes %s; %s to a short box", median, short[len(short)/2])
 	}
 	after := boxOf(r, "alpha", "team-lead")
 	if len(after) != 1220 || !strings.HasPrefix(after[0].Text, "0 ") || after[1219].Text != "new 19" {

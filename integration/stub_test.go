@@ -125,7 +125,7 @@ func stubTmux(args []string) {
 }
 
 func stubJoin(args []string) {
-	fs, err := claudefs.Open(args[0], claudefs.Options{})
+	fs, err := claudefs.Open(args[0], claudefs.Options{LockTimeout: time.Minute}) // forty wait for each other
 	if err == nil {
 		err = fs.Roster().Update(context.Background(), args[1], func(t *store.Team) error {
 			t.Members = append(t.Members, store.Member{Name: args[2], AgentID: args[2] + "@" + args[1]})

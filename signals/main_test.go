@@ -110,12 +110,12 @@ func script(t *testing.T, mark, text string, args ...string) Identity {
 // eventually waits for a condition.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if ok() {
 			return
 		}
 	}
-	t.Fatalf("not within 10 s: %s", what)
+	t.Fatalf("not within a minute: %s", what)
 }
 
 func limited(t *testing.T) context.Context {

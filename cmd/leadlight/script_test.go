@@ -36,7 +36,7 @@ func seam() {
 }
 
 // limit is how long eventually waits.
-const limit = 15 * time.Second
+const limit = time.Minute
 
 // TestScripts runs every script of testdata/script with the real program, in a
 // home, a base directory and tmux servers of its own. After each one nothing may

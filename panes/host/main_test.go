@@ -301,12 +301,12 @@ func (p *pane) press(t *testing.T, keys string) {
 // eventually waits for a condition.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if ok() {
 			return
 		}
 	}
-	t.Fatalf("not within 15 s: %s", what)
+	t.Fatalf("not within a minute: %s", what)
 }
 
 func eventuallyTail(t *testing.T, h *Host, want string) {

@@ -17,7 +17,7 @@ import (
 )
 
 // limit is how long a test waits for a condition.
-const limit = 10 * time.Second
+const limit = time.Minute
 
 // S is one private tmux server. Its methods fail the test when tmux refuses.
 type S struct {
@@ -199,8 +199,8 @@ func noProc() bool {
 	return err != nil
 }
 
-// Eventually waits until ok holds, and fails the test if it does not within ten
-// seconds.
+// Eventually waits until ok holds, and fails the test if it does not within a
+// minute.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(limit); !ok(); time.Sleep(5 * time.Millisecond) {

@@ -23,11 +23,11 @@ export GORACE ?= atexit_sleep_ms=0
 GOTEST = $(GO) test -parallel 4 $(RACE) $(if $(COUNT),-count=$(COUNT)) $(if $(VET),-vet=$(VET)) -timeout 15m
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo machines pictures test race fuzz conformance integration cases interop \
+.PHONY: help setup build demo demo-machines machines pictures test race fuzz conformance integration cases interop \
 	bench soak lint cross man dist judged ci clean
 
 help: ## list what make can do here
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 setup: ## fetch the modules and tmux, or say the one line to run
 	@.ci/setup
@@ -48,6 +48,9 @@ pictures: ## draw the pictures of the docs anew, from a real run
 
 demo: ## a team of five checks this repository (or DIR=folder) and leaves nothing behind
 	@.ci/demo "$(DIR)"
+
+demo-machines: machines build ## a team over three machines that share an engine, while parts of it are killed
+	@.ci/demo-machines
 
 test: setup ## run all tests, with the race detector where there is a C compiler
 	@$(if $(RACE),,echo "make: no C compiler: the race detector is off")

@@ -9,10 +9,11 @@ import (
 // implementations in this repository, and why.
 func single() map[string]string {
 	return map[string]string{
-		"backend.Capturer":      "an optional power: a terminal that lacks it is as good a backend",
-		"backend.Lister":        "an optional power",
-		"backend.Attacher":      "an optional power",
-		"backend/backendtest.T": "the other one is testing.T",
+		"backend.Capturer":        "an optional power: a terminal that lacks it is as good a backend",
+		"backend.Lister":          "an optional power",
+		"backend.Attacher":        "an optional power",
+		"backend/backendtest.T":   "the other one is testing.T",
+		"cmd/internal/cli.Engine": "leadlight must not link what leadlightd gives it",
 	}
 }
 

@@ -19,9 +19,9 @@ func machine(t *testing.T) *rig {
 	return r
 }
 
-// TestTeamOnTwoMachines: a team on an engine, seen and worked on from two machines, that
-// lose a daemon and the engine.
-func TestTeamOnTwoMachines(t *testing.T) {
+// twoMachines are two, of which no one has joined the engine yet.
+func twoMachines(t *testing.T) (engine *natstest.Server, a, b *rig) {
+	t.Helper()
 	engine, err := natstest.Start("")
 	if errors.Is(err, natstest.ErrNone) {
 		t.Skip(err)
@@ -30,7 +30,7 @@ func TestTeamOnTwoMachines(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(engine.Stop)
-	a, b := machine(t), machine(t)
+	a, b = machine(t), machine(t)
 	t.Cleanup(func() { // before the rigs look for what is left
 		for _, r := range []*rig{a, b} {
 			r.run("down", "alpha", "--force", "--timeout", "1s")
@@ -39,12 +39,25 @@ func TestTeamOnTwoMachines(t *testing.T) {
 			r.run("machine", "leave", "--force")
 		}
 	})
-	if r := a.run("team", "create", "alpha", "--engine", engine.URL); r.exit != 6 || !strings.Contains(r.err, "ENGINE_UNAVAILABLE") {
-		t.Errorf("before it joined: %d %s", r.exit, r.err)
-	}
+	return engine, a, b
+}
+
+// joined lets both join as desk and hub, and makes the team alpha on the engine.
+func joined(engine *natstest.Server, a, b *rig) {
+	a.t.Helper()
 	a.must("machine", "join", engine.URL, "--name", "desk")
 	b.must("machine", "join", engine.URL, "--name", "hub")
 	a.must("team", "create", "alpha", "--engine", engine.URL, "--cwd", a.path("work"))
+}
+
+// TestTeamOnTwoMachines: a team on an engine, seen and worked on from two machines, that
+// lose a daemon and the engine.
+func TestTeamOnTwoMachines(t *testing.T) {
+	engine, a, b := twoMachines(t)
+	if r := a.run("team", "create", "alpha", "--engine", engine.URL); r.exit != 6 || !strings.Contains(r.err, "ENGINE_UNAVAILABLE") {
+		t.Errorf("before it joined: %d %s", r.exit, r.err)
+	}
+	joined(engine, a, b)
 	a.must("spawn", "sleeper", "--cwd", a.path("work"), "--", "sleep", "1000")
 	b.must("spawn", "worker", "--agent", "shell", "--cwd", b.path("work"))
 
@@ -76,26 +89,17 @@ func TestTeamOnTwoMachines(t *testing.T) {
 	b.must("machine", "leave")
 }
 
-// checkPlaces: each machine sees all, and touches only what is its own.
+// checkPlaces: each machine sees all, and what runs on the other one is asked of it.
 func checkPlaces(t *testing.T, a, b *rig) {
 	t.Helper()
 	for r, other := range map[*rig]string{a: "worker", b: "sleeper"} {
-		m := r.member(other)
-		if m.State != api.StateUnknown || m.Machine == "" || !strings.Contains(m.Reason, m.Machine) {
+		if m := r.member(other); m.State != api.StateIdle && m.State != api.StateActive || m.Machine == "" || m.PID == 0 {
 			t.Errorf("%s seen from the other machine: %+v", other, m)
-		}
-		for _, verb := range []string{"stop", "restart", "capture", "logs"} {
-			if got := r.run(verb, other); got.exit != 2 || !strings.Contains(got.err, "runs on machine "+m.Machine) {
-				t.Errorf("%s %s from the other machine: %d %s", verb, other, got.exit, got.err)
-			}
 		}
 		r.must("gc")
 	}
-	if m := a.member("sleeper"); m.State != api.StateActive {
-		t.Errorf("sleeper after all that: %+v", m)
-	}
 	for _, m := range into[[]api.Machine](a, "machine", "ls") {
-		if m.State != "active" || m.Teammates != 1 || m.This != (m.Name == "desk") {
+		if m.State != api.MachineActive || m.Teammates != 1 || m.This != (m.Name == "desk") {
 			t.Errorf("machine %+v", m)
 		}
 	}
@@ -130,4 +134,112 @@ func checkWithoutEngine(t *testing.T, a, b *rig, engine *natstest.Server) {
 	if m := a.member("sleeper"); m.State != api.StateActive {
 		t.Errorf("sleeper after that: %+v", m)
 	}
+}
+
+// TestVerbsForAnotherMachine: what is asked on one machine is done on the one where the
+// teammate runs, and is refused there as it is here.
+func TestVerbsForAnotherMachine(t *testing.T) {
+	engine, a, b := twoMachines(t)
+	joined(engine, a, b)
+	for _, c := range []struct {
+		args []string
+		exit int
+		text string
+	}{
+		{[]string{"--machine", "nowhere", "--", "true"}, 2, "desk, hub"},
+		{[]string{"--machine", "hub", "--cwd", "/no/such/folder", "--", "true"}, 2, "on machine hub: the working folder /no/such/folder"},
+		{[]string{"--machine", "hub", "--cwd", b.path("work"), "--", "no-such-program"}, 3, "on machine hub: "},
+	} {
+		if r := a.run(append([]string{"spawn", "far"}, c.args...)...); r.exit != c.exit || !strings.Contains(r.err, c.text) {
+			t.Errorf("spawn %v: %d %s", c.args, r.exit, r.err)
+		}
+	}
+	m := into1[api.Member](a, "spawn", "far", "--json", "--machine", "hub", "--cwd", b.path("work"), "--env", "WORD=hello", "--", "sh", "-c", "echo $WORD from the hub; exec cat")
+	if m.Machine != "hub" || m.Cwd != b.path("work") {
+		t.Errorf("spawned: %+v", m)
+	}
+	a.eventually("it shows what it wrote", func() bool { return strings.Contains(a.must("capture", "far"), "hello from the hub") })
+	a.must("keys", "far", "x", "y", "z", "Enter")
+	a.eventually("it took the keys", func() bool { return strings.Count(a.must("capture", "far"), "xyz") == 2 })
+	if got := a.must("logs", "far"); !strings.Contains(got, "hello from the hub") || got != b.must("logs", "far") {
+		t.Errorf("logs: %q", got)
+	}
+	follow := a.start(nil, "logs", "far", "--follow")
+	a.eventually("logs are followed", func() bool { return strings.Contains(follow.out.String(), "hello from the hub") })
+	b.must("keys", "far", "n", "e", "w", "Enter")
+	a.eventually("what is new is told", func() bool { return strings.Contains(follow.out.String(), "new") })
+	follow.signal(syscall.SIGINT)
+	if r := follow.wait(); r.exit != 130 {
+		t.Errorf("logs --follow ended: %d %s", r.exit, r.err)
+	}
+
+	b.must("spawn", "near", "--machine", "auto", "--cwd", b.path("work"), "--", "sleep", "1000")
+	if m := b.member("near"); m.Machine != "desk" { // one runs on the hub, none on the desk
+		t.Errorf("auto chose %+v", m)
+	}
+	first := a.member("far").PID
+	if again := into[[]api.Member](a, "restart", "far", "near", "--json"); len(again) != 2 || again[0].PID == first || again[0].Machine != "hub" {
+		t.Errorf("restarted: %+v", again)
+	}
+	if r := a.runEnv([]string{"LEADLIGHT_AGENT=near"}, "stop", "far"); r.exit != 4 || !strings.Contains(r.err, "NOT_LEAD") {
+		t.Errorf("stopped by a teammate: %d %s", r.exit, r.err)
+	}
+	ends := into[api.Endings](a, "stop", "near", "far", "--timeout", "1s")
+	if !ends.OK || len(ends.Members) != 2 {
+		t.Errorf("stopped: %+v", ends)
+	}
+	for _, m := range into[[]api.Member](b, "ps", "--all") {
+		if m.State != api.StateStopped {
+			t.Errorf("after the stop: %+v", m)
+		}
+	}
+}
+
+// TestAMachineIsSilent: while the daemon of a machine says nothing its teammates are
+// unknown and keep their tasks. When it is back, who lived on is active, and the end of who
+// was killed meanwhile is told once.
+func TestAMachineIsSilent(t *testing.T) {
+	engine, a, b := twoMachines(t)
+	joined(engine, a, b)
+	for _, name := range []string{"lives", "dies"} {
+		a.must("spawn", name, "--machine", "hub", "--cwd", b.path("work"), "--", "sleep", "1000")
+	}
+	a.must("task", "add", "one")
+	a.must("task", "claim", "1", "--as", "dies")
+	daemon := into[api.DaemonStatus](b, "daemon", "status").PID
+	if err := syscall.Kill(daemon, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range into[[]api.Member](a, "ps") {
+		if m.State != api.StateUnknown || !strings.Contains(m.Reason, "machine hub is silent for ") {
+			t.Errorf("seen while its machine is silent: %+v", m)
+		}
+	}
+	if r := a.run("stop", "lives"); r.exit != 7 || !strings.Contains(r.err, "machine hub is silent for ") {
+		t.Errorf("stop: %d %s", r.exit, r.err)
+	}
+	if task := into[api.Task](a, "task", "show", "1"); task.Owner != "dies" || task.Status != "in_progress" {
+		t.Errorf("its task: %+v", task)
+	}
+	for _, pid := range []int{daemon, hostRecord(b, "alpha", "dies").Process.PID} {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.must("ps") // any verb there starts its daemon again
+	a.eventually("it is written down who was lost", func() bool { return a.member("dies").State == api.StateLost })
+	if m := a.member("lives"); m.State != api.StateActive || m.PID == 0 {
+		t.Errorf("after its machine came back: %+v", m)
+	}
+	a.eventually("its task is free again", func() bool { return into[api.Task](a, "task", "show", "1").Status == "pending" })
+	told := 0
+	for _, m := range into[[]api.Message](a, "inbox") {
+		if strings.Contains(m.Text, "dies is lost") {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("the lead was told %d times", told)
+	}
+	a.must("down", "alpha")
 }

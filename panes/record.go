@@ -232,8 +232,16 @@ func (r *Records) TrustRun(ctx context.Context, team, task, line string) error {
 	})
 }
 
+// TrustedRuns returns all that TrustRun has noted of a team, by task.
+func (r *Records) TrustedRuns(ctx context.Context, team string) map[string]string {
+	all, err := trustedRuns().Read(ctx, r, team)
+	if err != nil {
+		return nil // who cannot be read is not trusted
+	}
+	return all
+}
+
 // TrustedRun tells whether line is the command that the team file gave to a task.
 func (r *Records) TrustedRun(ctx context.Context, team, task, line string) bool {
-	all, err := trustedRuns().Read(ctx, r, team)
-	return err == nil && line != "" && all[task] == line
+	return line != "" && r.TrustedRuns(ctx, team)[task] == line
 }

@@ -13,15 +13,25 @@ import (
 )
 
 // CheckPlan checks all that can be checked before anything is made: names, profiles,
-// programs, folders, colours and commands. It returns every mistake.
-func (s *Service) CheckPlan(p Plan) error {
+// programs, folders, colours and commands, those of other machines there. It returns every
+// mistake, and fills in the machines that the plan leaves open.
+func (s *Service) CheckPlan(ctx context.Context, p Plan) error {
 	if err := p.Team.check(); err != nil {
 		return err
 	}
-	t := store.Team{Name: p.Team.Name, Ours: store.Ours{Schema: store.Schema, Mailbox: p.Team.Mailbox, Cwd: p.Team.Cwd}}
+	t := store.Team{Name: p.Team.Name, Engine: p.Team.Engine, Ours: store.Ours{Schema: store.Schema, Mailbox: p.Team.Mailbox, Cwd: p.Team.Cwd}}
 	var mistakes []error
+	if err := s.chooseMachines(ctx, t, p.Members); err != nil {
+		return err
+	}
 	for _, spec := range p.Members {
-		if _, err := s.resolveOne(t, spec, ""); err != nil {
+		var err error
+		if s.apart(spec) {
+			err = s.checkThere(ctx, t, spec)
+		} else {
+			_, err = s.resolveOne(t, spec, "")
+		}
+		if err != nil {
 			mistakes = append(mistakes, fmt.Errorf("teammate %s: %w", spec.Name, err))
 		}
 	}

@@ -16,6 +16,9 @@ func (s *Service) Keys(ctx context.Context, team, name string, keys []string) er
 		return err
 	}
 	t, m, err := s.find(ctx, team, name)
+	if err == nil && s.routed(m) {
+		return s.ask(ctx, m.Leadlight.Machine, verbKeys, order{Team: t.Name, Names: []string{m.Name}, Keys: keys}, nil, nil)
+	}
 	if err == nil {
 		err = s.notHere(m)
 	}

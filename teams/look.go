@@ -19,14 +19,19 @@ import (
 
 // Capture returns the text that a teammate's pane shows now; lines > 0 only the
 // last ones. It types nothing, resizes nothing and moves no focus.
-func (s *Service) Capture(ctx context.Context, team, name string, lines int, ansi bool) (string, error) {
-	t, m, seen, err := s.member(ctx, team, name)
+func (s *Service) Capture(ctx context.Context, team, name string, lines int, ansi bool) (text string, err error) {
+	t, m, err := s.find(ctx, team, name)
+	if err == nil && s.routed(m) {
+		err := s.ask(ctx, m.Leadlight.Machine, verbCapture, order{Team: t.Name, Names: []string{m.Name}, Lines: lines, ANSI: ansi}, &text, nil)
+		return text, err
+	}
 	if err == nil {
 		err = s.notHere(m)
 	}
 	if err != nil {
 		return "", err
 	}
+	seen := s.observeOne(ctx, t, m)
 	if m.Leadlight == nil {
 		return s.panes.CaptureForeign(ctx, m.BackendType, backend.ID(m.TmuxPaneID), lines, ansi)
 	}
@@ -56,6 +61,9 @@ func (s *Service) Capture(ctx context.Context, team, name string, lines int, ans
 // gone.
 func (s *Service) Logs(ctx context.Context, team, name string, lines int, follow bool, out io.Writer) error {
 	t, m, err := s.find(ctx, team, name)
+	if err == nil && s.routed(m) {
+		return s.logsThere(ctx, m, order{Team: t.Name, Names: []string{m.Name}, Lines: lines, Follow: follow}, out)
+	}
 	if err == nil {
 		err = s.notHere(m)
 	}
@@ -71,6 +79,17 @@ func (s *Service) Logs(ctx context.Context, team, name string, lines int, follow
 			WithHint("only teammates that leadlight started have one")
 	}
 	return err
+}
+
+// logsThere is Logs for a teammate of another machine.
+func (s *Service) logsThere(ctx context.Context, m store.Member, o order, out io.Writer) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	return s.ask(ctx, m.Leadlight.Machine, verbLogs, o, nil, func(t told) {
+		if _, err := out.Write(t.Text); err != nil {
+			stop(err) // nobody reads it
+		}
+	})
 }
 
 // Focus takes the person's terminal to a teammate's pane.

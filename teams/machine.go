@@ -2,18 +2,69 @@ package teams
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
+
+// Machines are the others that have joined the engine.
+type Machines interface {
+	// Do lets one carry out a verb, once, and returns its result. What it tells before
+	// goes to tell, which is called by one at a time.
+	Do(ctx context.Context, call api.MachineCall, tell func(json.RawMessage)) (json.RawMessage, error)
+	List(ctx context.Context) ([]api.Machine, error)
+}
+
+// Verbs that a machine carries out for others, on its own teammates.
+const (
+	verbObserve = "observe"
+	verbRoom    = "look for room"
+	verbSpawn   = "spawn"
+	verbStop    = "stop"
+	verbRestart = "restart"
+	verbCapture = "capture"
+	verbKeys    = "press keys"
+	verbLogs    = "print logs"
+)
+
+// order is what is asked of another machine. Of what comes after Names, a verb takes its
+// own.
+type order struct {
+	Team     string                      `json:"team"`
+	Caller   Caller                      `json:"caller"` // in whose name
+	Names    []string                    `json:"names,omitempty"`
+	Stop     *StopOptions                `json:"stop,omitempty"`
+	Specs    []SpawnSpec                 `json:"specs,omitempty"`
+	Profiles map[string]profiles.Profile `json:"profiles,omitempty"` // that are not built in
+	Runs     map[string]string           `json:"runs,omitempty"`     // commands of tasks that came from the team file
+	Keys     []string                    `json:"keys,omitempty"`
+	Lines    int                         `json:"lines,omitempty"`
+	ANSI     bool                        `json:"ansi,omitempty"`
+	Follow   bool                        `json:"follow,omitempty"`
+}
+
+// told is what a machine tells before its result.
+type told struct {
+	Name string `json:"name,omitempty"`
+	What string `json:"what,omitempty"` // is done to it
+	Text []byte `json:"text,omitempty"`
+}
 
 // elsewhere tells whether the host of a member runs on another machine. Only that one
 // looks at its processes and signals them.
 func (s *Service) elsewhere(m store.Member) bool {
 	return m.Leadlight != nil && m.Leadlight.Machine != "" && m.Leadlight.Machine != s.machine
 }
+
+// routed tells whether another machine has to be asked about a member.
+func (s *Service) routed(m store.Member) bool { return s.machines != nil && s.elsewhere(m) }
 
 // notHere refuses what only a member's own machine can do.
 func (s *Service) notHere(m store.Member) error {
@@ -38,4 +89,79 @@ func (s *Service) machineOf(t store.Team) string {
 		return ""
 	}
 	return s.machine
+}
+
+// ask lets another machine carry out a verb, in the caller's name. into gets the result,
+// tell what is told before; both may be nil.
+func (s *Service) ask(ctx context.Context, machine, verb string, o order, into any, tell func(told)) error {
+	o.Caller = s.caller
+	params, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("ask machine %s: %w", machine, err)
+	}
+	call := api.MachineCall{Machine: machine, ID: rand.Text(), Verb: verb, Params: params, Follow: verb == verbLogs, Look: verb == verbObserve}
+	result, err := s.machines.Do(ctx, call, func(raw json.RawMessage) {
+		var t told
+		if tell != nil && json.Unmarshal(raw, &t) == nil {
+			tell(t)
+		}
+	})
+	if err == nil && into != nil {
+		if err = json.Unmarshal(result, into); err != nil {
+			err = fault.New(fault.Failed, "the answer of machine %s cannot be read: %w", machine, err)
+		}
+	}
+	return err
+}
+
+// onMachine adds to an error where it comes from.
+func onMachine(machine string, err error) error {
+	if err == nil || machine == "" {
+		return err
+	}
+	return fmt.Errorf("on machine %s: %w", machine, err)
+}
+
+// observeLimit bounds the wait for how the teammates of another machine are doing.
+const observeLimit = 3 * time.Second
+
+// byMachine groups members by the machine that has to be asked about them, "" for this
+// one. It gives their places.
+func (s *Service) byMachine(members []store.Member) map[string][]int {
+	out := map[string][]int{}
+	for i, m := range members {
+		machine := ""
+		if s.routed(m) && !m.Unsafe && !settled(m.Leadlight.State) {
+			machine = m.Leadlight.Machine
+		}
+		out[machine] = append(out[machine], i)
+	}
+	return out
+}
+
+// presentElsewhere asks a machine how members of its are doing. If it does not answer, they
+// are unknown.
+func (s *Service) presentElsewhere(ctx context.Context, t store.Team, machine string, members []store.Member, at []int, out []api.Member) {
+	ctx, cancel := context.WithTimeout(ctx, observeLimit)
+	defer cancel()
+	var names []string
+	for _, i := range at {
+		names = append(names, members[i].Name)
+	}
+	var list []api.Member
+	err := s.ask(ctx, machine, verbObserve, order{Team: t.Name, Names: names}, &list, nil)
+	seen := map[string]api.Member{}
+	for _, m := range list {
+		seen[m.Name] = m
+	}
+	for _, i := range at {
+		out[i] = s.observeOne(ctx, t, members[i])
+		o := &out[i]
+		if m, ok := seen[o.Name]; ok {
+			o.State, o.Reason, o.Task, o.PID, o.LastActivityAt = m.State, m.Reason, m.Task, m.PID, m.LastActivityAt
+			o.ExitCode, o.Signal = m.ExitCode, m.Signal
+		} else if err != nil {
+			o.Reason += ", which does not tell: " + fault.Of(err).Message
+		}
+	}
 }

@@ -59,8 +59,14 @@ func (s *Service) Members(ctx context.Context, team string, all bool) ([]api.Mem
 func (s *Service) present(ctx context.Context, t store.Team, members []store.Member) []api.Member {
 	out := make([]api.Member, len(members))
 	var wg sync.WaitGroup
-	for i, m := range members {
-		wg.Go(func() { out[i] = s.observeOne(ctx, t, m) })
+	for machine, at := range s.byMachine(members) {
+		if machine != "" {
+			wg.Go(func() { s.presentElsewhere(ctx, t, machine, members, at, out) })
+			continue
+		}
+		for _, i := range at {
+			wg.Go(func() { out[i] = s.observeOne(ctx, t, members[i]) })
+		}
 	}
 	wg.Wait()
 	return out

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -37,6 +39,7 @@ func (s *Service) Offer(ctx context.Context, team string, snap Snapshot) (again 
 	if err != nil {
 		return 0, fmt.Errorf("read the offers of team %s: %w", t.Name, err)
 	}
+	snap.Members = s.ofHere(t, snap.Members)
 	auto := orDefault(t.Ours.Assign, s.limits.Assign) != AssignOff
 	o := newOffering(time.Now(), auto, snap, known.Tasks)
 	if o.decide(); !o.changed {
@@ -56,6 +59,14 @@ func (s *Service) Offer(ctx context.Context, team string, snap Snapshot) (again 
 		errs = append(errs, s.notify(ctx, t, n))
 	}
 	return o.again, errors.Join(errs...)
+}
+
+// ofHere leaves out those who run on other machines, which tell them themselves.
+func (s *Service) ofHere(t store.Team, members []api.Member) []api.Member {
+	return slices.DeleteFunc(slices.Clone(members), func(seen api.Member) bool {
+		m := t.Member(seen.Name)
+		return m != nil && s.elsewhere(*m)
+	})
 }
 
 // notify sends one notice. One that is lost is made good by the reminder.
@@ -89,7 +100,7 @@ func (s *Service) assignment(id, subject, description string) string {
 // when the change began that made it so: who watches the team may have told it since.
 func (s *Service) assign(ctx context.Context, t store.Team, task store.Task, began time.Time) error {
 	m := meant(t, task)
-	if m == nil || store.SameName(m.Name, s.caller.Name) {
+	if m == nil || store.SameName(m.Name, s.caller.Name) || s.elsewhere(*m) {
 		return nil
 	}
 	return s.assignTo(ctx, t, task, *m, began)

@@ -40,7 +40,7 @@ func (s *Service) reconcile(ctx context.Context, team string, dryRun bool) ([]ap
 	var out []api.Orphan
 	for _, m := range s.observe(ctx, t, t.Teammates()) {
 		entry := t.Member(m.Name)
-		if entry == nil || entry.Leadlight == nil || entry.Unsafe || m.Live() {
+		if entry == nil || entry.Leadlight == nil || entry.Unsafe || s.elsewhere(*entry) || m.Live() {
 			continue
 		}
 		did, err := s.reconcileOne(ctx, t, *entry, m, dryRun)

@@ -45,6 +45,7 @@ func (s *Service) resolveOne(t store.Team, spec SpawnSpec, mode string) (n resol
 	for _, check := range []func() error{
 		func() error { return profiles.CheckKind(n.kind) },
 		func() error { return checkKindIn(t, n.spec.Name, n.kind) },
+		func() error { return s.checkMachine(t, spec) },
 		func() error { return n.profile.CheckModel(spec.Model) },
 		func() error { return checkColor(spec.Color) },
 		func() error { return checkPrompt(n.spec.Name, spec.Prompt) },

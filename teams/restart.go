@@ -23,6 +23,11 @@ func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, e
 		return api.Member{}, err
 	}
 	t, m, err := s.find(ctx, team, name)
+	if err == nil && s.routed(m) {
+		var again api.Member
+		err := s.ask(ctx, m.Leadlight.Machine, verbRestart, order{Team: t.Name, Names: []string{m.Name}}, &again, func(t told) { s.say(t.Name, t.What) })
+		return again, err
+	}
 	if err == nil {
 		err = s.notHere(m)
 	}

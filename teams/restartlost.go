@@ -38,6 +38,9 @@ func (s *Service) RestartLost(ctx context.Context, team string) (started []api.M
 			continue
 		}
 		more = true
+		if s.elsewhere(m) {
+			continue // its own machine does
+		}
 		if _, due := nextTry(m.Leadlight, time.Now()); !due {
 			continue
 		}

@@ -19,9 +19,9 @@ import (
 
 // Caller is who asks.
 type Caller struct {
-	Name     string // a member's name, or store.Lead
-	Teammate bool   // it runs inside a teammate's pane: the verbs of the lead are refused
-	Session  bool   // it is a session of its own: it leads the team it made and cleans up no other's
+	Name     string `json:"name"`              // a member's name, or store.Lead
+	Teammate bool   `json:"teammate"`          // it runs inside a teammate's pane: the verbs of the lead are refused
+	Session  bool   `json:"session,omitempty"` // it is a session of its own: it leads the team it made and cleans up no other's
 }
 
 // Limits are the settings that bound a team's life. The zero value of each field
@@ -58,6 +58,7 @@ type Config struct {
 	Log      *slog.Logger
 	Trust    hooks.Trust       // may the hooks that a project brings be run; nil: no
 	Machine  string            // name of this machine, if it has joined an engine
+	Machines Machines          // the others; nil: they cannot be asked
 	Notice   func(line string) // told what a person should know and no answer says; may be nil
 }
 
@@ -77,6 +78,7 @@ type Service struct {
 	log      *slog.Logger
 	trust    hooks.Trust
 	machine  string
+	machines Machines
 	notice   func(string)
 	progress func(name, what string) // told what is done to whom; nil: nobody is
 }
@@ -98,7 +100,7 @@ func New(c Config) *Service {
 	return &Service{
 		base: c.Base, roster: c.Roster, mail: c.Mail, tasks: c.Tasks,
 		panes: c.Panes, profiles: c.Profiles, caller: c.Caller, limits: c.Limits.withDefaults(), cwd: c.Cwd,
-		environ: c.Environ, log: c.Log, trust: c.Trust, machine: c.Machine, notice: c.Notice,
+		environ: c.Environ, log: c.Log, trust: c.Trust, machine: c.Machine, machines: c.Machines, notice: c.Notice,
 	}
 }
 

@@ -34,6 +34,7 @@ type SpawnSpec struct {
 	Placement backend.Place
 	Layout    panes.Layout
 	Ready     time.Duration
+	Machine   string // of the engine's machines, or MachineAuto; "": this one
 	After     string // behind which member it stands in the roster; "": behind all
 
 	again    *panes.LaunchRecord // a restart: as recorded; the mail stays, the prompt is not sent again
@@ -98,6 +99,13 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 	err := s.leadOnly("start teammates")
 	if err == nil {
 		r.t, err = s.get(ctx, team)
+	}
+	if err == nil {
+		specs = slices.Clone(specs)
+		err = s.chooseMachines(ctx, r.t, specs)
+	}
+	if err == nil && slices.ContainsFunc(specs, s.apart) {
+		return s.spawnApart(ctx, r.t, specs)
 	}
 	if err != nil {
 		for i := range r.out {

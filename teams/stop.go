@@ -23,7 +23,7 @@ type StopOptions struct {
 
 	// Progress, if not nil, is told what is done to whom, and what became of it as soon
 	// as that is known. It is called concurrently.
-	Progress func(name, what string)
+	Progress func(name, what string) `json:"-"`
 }
 
 func (o *StopOptions) say(name, what string) {
@@ -68,6 +68,14 @@ func (s *Service) Stop(ctx context.Context, team string, names []string, o StopO
 	if err := s.leadOnly("stop teammates"); err != nil {
 		return api.Endings{}, err
 	}
+	if there := s.stopThere(ctx, team, names); len(there) > 0 {
+		return s.stopApart(ctx, team, names, there, o)
+	}
+	return s.stopHere(ctx, team, names, o)
+}
+
+// stopHere is Stop for teammates of this machine.
+func (s *Service) stopHere(ctx context.Context, team string, names []string, o StopOptions) (api.Endings, error) {
 	t, members, err := s.toStop(ctx, team, names, o)
 	var damage error
 	switch fault.CodeOf(err) {
@@ -121,7 +129,7 @@ func (s *Service) toStop(ctx context.Context, team string, names []string, o Sto
 	if names == nil {
 		var ours []store.Member
 		for _, m := range t.Teammates() {
-			if ofItsLead(t, m) || m.Leadlight != nil && settled(m.Leadlight.State) && s.elsewhere(m) {
+			if ofItsLead(t, m) || s.routed(m) || m.Leadlight != nil && settled(m.Leadlight.State) && s.elsewhere(m) {
 				continue
 			}
 			if err := s.notHere(m); err != nil {

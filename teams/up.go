@@ -44,7 +44,7 @@ const RunKey = "run"
 // task cannot be made, or a teammate does not start, everything is undone. A team of the
 // same file that is there is adopted; a finished one makes room.
 func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Snapshot, error) {
-	if err := s.CheckPlan(p); err != nil {
+	if err := s.CheckPlan(ctx, p); err != nil {
 		return Snapshot{}, err
 	}
 	name, began := p.Team.Name, time.Now()
@@ -127,6 +127,9 @@ func (s *Service) makeRoom(ctx context.Context, spec TeamSpec, progress func(str
 	if found {
 		if cleared, err := s.clearFinished(ctx, spec.Name); err != nil {
 			return nil, err
+		} else if !cleared && t.Engine != spec.Engine {
+			return nil, fault.New(fault.TeamExists, "team %s exists %s, and is asked for %s", t.Name, place(t.Engine), place(spec.Engine)).
+				WithHint("end that team first: leadlight down %s", t.Name)
 		} else if !cleared {
 			return &t, nil
 		}
@@ -134,6 +137,14 @@ func (s *Service) makeRoom(ctx context.Context, spec TeamSpec, progress func(str
 	}
 	_, err = s.CreateTeam(ctx, spec)
 	return nil, err
+}
+
+// place says where a team is kept.
+func place(engine string) string {
+	if engine == "" {
+		return "in files"
+	}
+	return "on the engine " + engine
 }
 
 // clearFinished removes a team that a process of ours has led to its end: that

@@ -1,5 +1,13 @@
 package api
 
+import "encoding/json"
+
+// States of a machine.
+const (
+	MachineActive = "active"
+	MachineSilent = "silent"
+)
+
 // Machine is a computer that has joined an engine (machine ls).
 type Machine struct {
 	Name      string   `json:"name"`
@@ -11,4 +19,26 @@ type Machine struct {
 	Terminals []string `json:"terminals"`
 	Engine    string   `json:"engine"`
 	This      bool     `json:"this"` // it is the one that answers
+}
+
+// MachineCall are the parameters of machine.do: what a machine is to do with its own
+// teammates.
+type MachineCall struct {
+	Machine string          `json:"machine"`
+	ID      string          `json:"id"`   // one that is asked again under the same id is done once
+	Verb    string          `json:"verb"` // such as stop
+	Params  json.RawMessage `json:"params"`
+	Follow  bool            `json:"follow,omitempty"` // it ends with the connection, and nothing of what it tells may be missing
+	Look    bool            `json:"look,omitempty"`   // a machine that is not there is not waited for
+}
+
+// MachineResult is the answer of machine.do.
+type MachineResult struct {
+	Result json.RawMessage `json:"result"`
+}
+
+// MachineTold is what a machine tells before it has a result.
+type MachineTold struct {
+	ID   string          `json:"id"`
+	Told json.RawMessage `json:"told"`
 }

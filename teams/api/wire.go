@@ -138,6 +138,7 @@ type Ending struct {
 	DurationMs int64    `json:"durationMs"`
 	Leftovers  []string `json:"leftovers"` // what was left alone on purpose, and why
 	Reason     string   `json:"reason,omitempty"`
+	Machine    string   `json:"machine,omitempty"` // where it ran, if that is another one
 }
 
 // Endings is the answer of stop and down.

@@ -12,6 +12,7 @@ import (
 	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -180,7 +181,28 @@ func completeSpawnFlags(a *app, c *cobra.Command) {
 	complete(c, "placement", "split", "window", "session")
 	complete(c, "restart", config.Restarts()...)
 	complete(c, "color", colors()...)
+	_ = c.RegisterFlagCompletionFunc("machine", completeMachines(a))
 	_ = c.MarkFlagDirname("cwd")
+}
+
+// completeMachines offers the machines, if this one has joined an engine.
+func completeMachines(a *app) words {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(context.Background(), completionLimit)
+		defer cancel()
+		p, err := a.daemonPaths()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names := []string{teams.MachineAuto}
+		if joined, err := p.Joined(); err == nil && joined != nil {
+			list, _ := a.machines(ctx) // without the engine there is nothing to offer
+			for _, m := range list {
+				names = append(names, m.Name)
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 // colors are the colours of the palette.

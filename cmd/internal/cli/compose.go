@@ -76,7 +76,7 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 		store.MailboxClaude:  fs.Mail(),
 		store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
 	}}
-	all, machine, err := a.stores(s, c)
+	all, err := a.stores(s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 		Open:      func(kind, socket string) (backend.Backend, error) { return a.openBackend(c, kind, socket) },
 	})
 	c.config = teams.Config{
-		Base: s.BaseDir.V, Roster: all.Roster, Mail: all.Mail, Tasks: all.Tasks, Machine: machine, Panes: c.panes, Profiles: profiles.NewSet(s.Profiles),
+		Base: s.BaseDir.V, Roster: all.Roster, Mail: all.Mail, Tasks: all.Tasks, Machine: c.config.Machine, Machines: c.config.Machines, Panes: c.panes, Profiles: profiles.NewSet(s.Profiles),
 		Limits: s.Limits(), Cwd: a.cwd, Environ: a.environ, Log: log,
 		Trust:  a.trustHooks,
 		Notice: func(line string) { a.warn([]string{line}) },

@@ -56,6 +56,7 @@ type Engine interface {
 	Roster() store.Roster
 	Mail() store.Mail
 	Tasks() store.Tasks
+	teams.Machines
 	Close() error
 }
 

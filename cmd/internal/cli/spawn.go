@@ -19,13 +19,13 @@ import (
 )
 
 type spawnOptions struct {
-	Name, Agent, Model, AgentType, Prompt, Cwd, Color, Kind, Placement, Restart string
-	Env                                                                         []string
-	EnvFrom                                                                     string
-	PlanMode                                                                    bool
-	Worktree                                                                    *string // nil: none; "": a branch named by us
-	Ready                                                                       time.Duration
-	Command                                                                     []string
+	Name, Agent, Model, AgentType, Prompt, Cwd, Color, Kind, Placement, Restart, Machine string
+	Env                                                                                  []string
+	EnvFrom                                                                              string
+	PlanMode                                                                             bool
+	Worktree                                                                             *string // nil: none; "": a branch named by us
+	Ready                                                                                time.Duration
+	Command                                                                              []string
 }
 
 func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *cobra.Command {
@@ -61,6 +61,7 @@ func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *
 	f.StringVar(&o.Color, "color", "", "`COLOR` of its name and border, if not the least used")
 	f.Var(choice{&o.Kind, profiles.Kinds()}, "kind", "`KIND` of agent, if not the profile's")
 	f.Var(choice{&o.Placement, []string{string(backend.Split), string(backend.Window), string(backend.Session)}}, "placement", "where the pane goes: `split|window|session`")
+	f.StringVar(&o.Machine, "machine", "", "the machine `NAME` on which it runs, of a team on an engine; auto: the one with most room")
 	f.BoolVar(&o.PlanMode, "plan-mode", false, "it plans first and asks before it acts")
 	f.StringVar(&worktree, "worktree", "", "a git worktree of its own, on `BRANCH` if one is given")
 	f.Lookup("worktree").NoOptDefVal = " "
@@ -120,7 +121,7 @@ func (o spawnOptions) spec(a *app) (teams.SpawnSpec, error) {
 	spec := teams.SpawnSpec{
 		Name: o.Name, Profile: o.Agent, Model: o.Model, AgentType: o.AgentType, Color: o.Color, Kind: o.Kind,
 		Restart: o.Restart, Command: o.Command, PlanMode: o.PlanMode, Worktree: o.Worktree, Ready: o.Ready,
-		Placement: backend.Place(o.Placement), Layout: s.Layout(),
+		Placement: backend.Place(o.Placement), Layout: s.Layout(), Machine: o.Machine,
 	}
 	if spec.Profile == "" && len(spec.Command) == 0 {
 		spec.Profile = s.Agent.V
@@ -128,7 +129,10 @@ func (o spawnOptions) spec(a *app) (teams.SpawnSpec, error) {
 	if spec.Model == "" && spec.Profile == s.Agent.V {
 		spec.Model = s.Model.V
 	}
-	if spec.Cwd, err = folder(a.path(o.Cwd)); err != nil {
+	if spec.Cwd = a.path(o.Cwd); o.Machine == "" { // else it has to be there, which is looked at there
+		spec.Cwd, err = folder(spec.Cwd)
+	}
+	if err != nil {
 		return spec, err
 	}
 	if spec.Env, err = a.variables(o.EnvFrom, o.Env); err != nil {

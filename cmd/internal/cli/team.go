@@ -45,13 +45,14 @@ func teamCreateCommand(a *app, run func(context.Context, *app, teamCreateOptions
 	f.StringVar(&o.AgentType, "agent-type", "", "`TYPE` of the lead's agent")
 	f.StringVar(&o.Cwd, "cwd", "", "working `DIR` of the teammates, if not this one")
 	f.Var(choice{&o.Mailbox, []string{store.MailboxClaude, store.MailboxMaildir}}, "mailbox", "layout of the mailboxes: `claude|maildir`")
-	f.StringVar(&o.Engine, "engine", "", "keep the team on the engine at `URL`, which this machine has joined")
+	f.StringVar(&o.Engine, "engine", "", "keep the team on the engine at `URL`, which this machine has joined, or in files")
 	c.ValidArgsFunction = noFiles
 	return c
 }
 
 func runTeamCreate(ctx context.Context, a *app, o teamCreateOptions) error {
-	if err := a.checkEngine(o.Engine); err != nil {
+	engine, err := a.engineFor(o.Engine)
+	if err != nil {
 		return err
 	}
 	svc, err := a.service(ctx)
@@ -63,7 +64,7 @@ func runTeamCreate(ctx context.Context, a *app, o teamCreateOptions) error {
 		return err
 	}
 	t, err := svc.CreateTeam(ctx, teams.TeamSpec{
-		Name: o.Name, Description: o.Description, Lead: o.Lead, AgentType: o.AgentType, Cwd: cwd, Mailbox: o.Mailbox, Engine: o.Engine,
+		Name: o.Name, Description: o.Description, Lead: o.Lead, AgentType: o.AgentType, Cwd: cwd, Mailbox: o.Mailbox, Engine: engine,
 	})
 	if err != nil {
 		return err
@@ -195,6 +196,10 @@ func memberRows(members []api.Member) *table {
 		t.head = slices.Insert(t.head, len(t.head)-1, "BRANCH")
 		t.less = slices.Insert(t.less, 3, "BRANCH")
 	}
+	machines := slices.ContainsFunc(members, func(m api.Member) bool { return m.Machine != "" })
+	if machines {
+		t.head = slices.Insert(t.head, len(t.head)-1, "MACHINE")
+	}
 	for _, m := range members {
 		state := m.State
 		switch {
@@ -224,6 +229,9 @@ func memberRows(members []api.Member) *table {
 			{unread, "yellow"}, plain("%s", pane), plain("%s", pid), plain("%s", since(m.LastActivityAt))}
 		if branches {
 			cells = append(cells, plain("%s", branchOf(m)))
+		}
+		if machines {
+			cells = append(cells, plain("%s", m.Machine))
 		}
 		t.add(append(cells, plain("%s", m.Reason))...)
 	}

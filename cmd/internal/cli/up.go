@@ -95,6 +95,9 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	if plan.Team.File, err = config.Identity(o.File); err != nil {
 		return err
 	}
+	if plan.Team.Engine, err = a.engineFor(""); err != nil {
+		return err
+	}
 	svc, err := a.service(ctx)
 	if err != nil {
 		return err
@@ -122,7 +125,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 
 // showPlan checks a plan and prints what up would start.
 func (a *app) showPlan(ctx context.Context, svc *teams.Service, plan teams.Plan) error {
-	if err := svc.CheckPlan(plan); err != nil {
+	if err := svc.CheckPlan(ctx, plan); err != nil {
 		return err
 	}
 	_, found, err := svc.OfFile(ctx, plan.Team.Name, plan.Team.File)

@@ -61,6 +61,7 @@ func (v *Value[T]) set(x T, layer Layer, where string) { *v = Value[T]{x, Origin
 type Settings struct {
 	BaseDir, Team, As, Backend, TmuxSocket, Agent, Model  Value[string]
 	Environment                                           Value[string] // OfLead or OfLoginShell
+	Engine                                                Value[string] // that keeps a new team; "" or store.InFiles: files
 	Placement, Arrange, Main, OnLeadExit, OnLoss          Value[string]
 	MinCols, MinRows, MaxPanes, MaxTeammates, MaxParallel Value[int]
 	Ask, Term, Kill, Ready                                Value[time.Duration]
@@ -94,7 +95,7 @@ func Load(src Sources) (*Settings, error) {
 	}
 	if src.Team != nil {
 		f := src.Team.settings
-		s.apply(FromTeam, src.Team.Path, f.layout, f.defaults, f.lifecycle)
+		s.apply(FromTeam, src.Team.Path, f)
 		for name, p := range src.Team.Profiles {
 			s.Profiles[name] = p.Over(s.Profiles[name])
 		}
@@ -128,14 +129,15 @@ func (s *Settings) defaults() {
 }
 
 // apply puts the settings of a file over those there are.
-func (s *Settings) apply(layer Layer, file string, l layoutPart, d defaultsPart, c lifecyclePart) {
+func (s *Settings) apply(layer Layer, file string, f teamFile) {
+	l, d, c := f.layout, f.defaults, f.lifecycle
 	where := func(p Pos) string { return fmt.Sprintf("%s:%d:%d", file, p.Line, p.Col) }
 	for _, x := range []struct {
 		from scalar[string]
 		to   *Value[string]
 	}{
 		{l.placement, &s.Placement}, {l.arrange, &s.Arrange}, {l.main, &s.Main},
-		{d.agent, &s.Agent}, {d.model, &s.Model}, {d.environment, &s.Environment}, {c.onLeadExit, &s.OnLeadExit}, {c.onLoss, &s.OnLoss}, {c.assign, &s.Assign},
+		{d.agent, &s.Agent}, {d.model, &s.Model}, {d.environment, &s.Environment}, {c.onLeadExit, &s.OnLeadExit}, {c.onLoss, &s.OnLoss}, {c.assign, &s.Assign}, {f.engine, &s.Engine},
 	} {
 		if x.from.Set {
 			x.to.set(x.from.V, layer, where(x.from.Pos))
@@ -242,6 +244,7 @@ func (s *Settings) Lines() []Line {
 	text("as", s.As)
 	text("backend", s.Backend)
 	text("tmux-socket", s.TmuxSocket)
+	text("engine", s.Engine)
 	text("defaults.agent", s.Agent)
 	text("defaults.model", s.Model)
 	text("defaults.environment", s.Environment)
@@ -282,7 +285,7 @@ func (s *Settings) readUserFile(getenv func(string) string) error {
 		return err
 	}
 	s.Models = overModels(s.Models, f.models)
-	s.apply(UserFile, s.UserFile, f.layout, f.defaults, f.lifecycle)
+	s.apply(UserFile, s.UserFile, f.teamFile)
 	for _, x := range []struct {
 		from scalar[string]
 		to   *Value[string]

@@ -12,19 +12,20 @@ import (
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 // The shape of a team file, with the place of everything that is checked later.
 type (
 	teamFile struct {
-		team, description, lead, mailbox scalar[string]
-		layout                           layoutPart
-		defaults                         defaultsPart
-		lifecycle                        lifecyclePart
-		members                          []memberPart
-		tasks                            []taskPart
-		profiles                         []profilePart
-		hooks                            []hooks.Hook
+		team, description, lead, mailbox, engine scalar[string]
+		layout                                   layoutPart
+		defaults                                 defaultsPart
+		lifecycle                                lifecyclePart
+		members                                  []memberPart
+		tasks                                    []taskPart
+		profiles                                 []profilePart
+		hooks                                    []hooks.Hook
 	}
 	layoutPart struct {
 		placement, arrange, main scalar[string]
@@ -43,6 +44,7 @@ type (
 		pos                                            Pos
 		name, agent, model, agentType, prompt, cwd     scalar[string]
 		color, kind, placement, worktree, restart, run scalar[string]
+		machine                                        scalar[string]
 		planMode                                       scalar[bool]
 		ready                                          scalar[time.Duration]
 		env, command                                   []string
@@ -79,6 +81,7 @@ func teamKeys() []key[teamFile] {
 		{"mailbox", "claude|maildir", "layout of the mailboxes; claude", func(d *decoder, n ast.Node, f *teamFile) {
 			f.mailbox = d.oneOf(n, "mailbox", "claude", "maildir")
 		}},
+		{"engine", "URL|files", "the engine that keeps the team, which this machine has joined; files", readEngine},
 		{"layout", "keys", "where the panes go", func(d *decoder, n ast.Node, f *teamFile) { readMap(d, n, "layout", layoutKeys(), &f.layout) }},
 		{"defaults", "keys", "for members that do not say it themselves", func(d *decoder, n ast.Node, f *teamFile) {
 			readMap(d, n, "defaults", defaultsKeys(), &f.defaults)
@@ -94,6 +97,16 @@ func teamKeys() []key[teamFile] {
 		{"lifecycle", "keys", "limits and the end", func(d *decoder, n ast.Node, f *teamFile) {
 			readMap(d, n, "lifecycle", lifecycleKeys(), &f.lifecycle)
 		}},
+	}
+}
+
+func readEngine(d *decoder, n ast.Node, f *teamFile) {
+	f.engine = d.text(n, "engine")
+	if !f.engine.Set || f.engine.V == store.InFiles {
+		return
+	}
+	if err := store.CheckEngine(f.engine.V); err != nil {
+		d.failWith(f.engine.Pos, err)
 	}
 }
 
@@ -190,6 +203,7 @@ func memberKeys() []key[memberPart] {
 		{"placement", strings.Join(placements(), "|"), "where its pane goes, if not where the layout says", func(d *decoder, n ast.Node, p *m) {
 			p.placement = d.oneOf(n, "placement", placements()...)
 		}},
+		{"machine", "name|auto", "the machine it runs on, of a team on an engine; auto: the one with most room", func(d *decoder, n ast.Node, p *m) { p.machine = d.text(n, "machine") }},
 		{"planMode", "true|false", "it plans first and asks", func(d *decoder, n ast.Node, p *m) { p.planMode = d.boolean(n, "planMode") }},
 		{"worktree", "true|branch", "a git worktree of its own; true: on a branch of its own", readWorktree},
 		{"restart", strings.Join(Restarts(), "|"), "what to do when it ends by itself", func(d *decoder, n ast.Node, p *m) { p.restart = d.oneOf(n, "restart", Restarts()...) }},

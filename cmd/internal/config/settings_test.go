@@ -85,7 +85,7 @@ func TestProfilesThatATeamFileNames(t *testing.T) {
 
 func TestEverySettingKnowsItsOrigin(t *testing.T) {
 	home, getenv := machine(t, map[string]string{"LEADLIGHT_BACKEND": "tmux"}, map[string]string{
-		".config/leadlight/config.yaml": "backend: iterm2\ntmuxSocket: /s\nlayout: {arrange: tiled, min: 50x12}\ndefaults: {agent: mine, model: big}\n" +
+		".config/leadlight/config.yaml": "backend: iterm2\ntmuxSocket: /s\nlayout: {arrange: tiled, min: 50x12}\ndefaults: {agent: mine, model: big}\nengine: nats://hub:4222\n" +
 			"lifecycle: {ask: 1s, term: 2s}\nprofiles:\n  mine: {kind: plain, command: [x]}\n",
 	})
 	f, err := ParseTeamFile("t.yaml", home, []byte("team: abc\nlifecycle: {ask: 3s}\nmembers:\n- name: a\n- {name: b, agent: shell, run: ls}\nprofiles:\n  theirs: {kind: plain, command: [y]}\n  mine: {quit: bye}\n"))
@@ -110,7 +110,8 @@ func TestEverySettingKnowsItsOrigin(t *testing.T) {
 		{"layout.main", "40%", "default"},
 		{"defaults.agent", "mine", user + ":4:19"},
 		{"lifecycle.ask", "3s", "t.yaml:2:18"},
-		{"lifecycle.term", "2s", user + ":5:28"},
+		{"lifecycle.term", "2s", user + ":6:28"},
+		{"engine", "nats://hub:4222", user + ":5:9"},
 		{"lifecycle.kill", "2s", "default"},
 	} {
 		if got[want.Name] != want {
@@ -136,6 +137,7 @@ func TestAMistakeInTheUserFileIsTold(t *testing.T) {
 		"team: abc\n":               `config.yaml:1:1: unknown key "team"`,
 		"defaults: {cwd: /x}\n":     `config.yaml:1:17: cwd belongs into a team file`,
 		"lifecycle: {ask: never}\n": `config.yaml:1:18: ask: "never" is not a time`,
+		"engine: hub\n":             `config.yaml:1:9: "hub" is not the address of an engine`,
 		"a: [\n":                    `config.yaml:1:4: not YAML`,
 	} {
 		_, getenv := machine(t, nil, map[string]string{".config/leadlight/config.yaml": content})

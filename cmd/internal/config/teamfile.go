@@ -148,7 +148,7 @@ func (m memberPart) spec(def defaultsPart, dir, cwd string) teams.SpawnSpec {
 	s := teams.SpawnSpec{
 		Name: m.name.V, Profile: m.agent.V, Model: m.model.V, AgentType: m.agentType.V, Prompt: m.prompt.V,
 		Cwd: cwd, Color: m.color.V, Kind: m.kind.V, Restart: m.restart.V, Env: m.env, Command: m.command,
-		Placement: backend.Place(m.placement.V), PlanMode: m.planMode.V, Ready: m.ready.V,
+		Placement: backend.Place(m.placement.V), PlanMode: m.planMode.V, Ready: m.ready.V, Machine: m.machine.V,
 	}
 	if m.cwd.Set {
 		s.Cwd = inFolder(dir, m.cwd.V)

@@ -21,7 +21,7 @@ func userKeys() []key[userSettings] {
 	}
 	for _, k := range teamKeys() {
 		switch k.name {
-		case "layout", "defaults", "profiles", "lifecycle":
+		case "engine", "layout", "defaults", "profiles", "lifecycle":
 			keys = append(keys, key[userSettings]{k.name, k.form, k.doc, func(d *decoder, n ast.Node, u *userSettings) { k.read(d, n, &u.teamFile) }})
 		}
 	}

@@ -110,7 +110,7 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 			verdict, ended = failure(err, tail()), nil
 		case <-tick.C:
 			// One that lost the race ends at once; then the winner is about to listen.
-			if tries++; ended == nil && tries > 200 {
+			if tries++; ended == nil && tries > 200 && !errors.Is(verdict, fault.DuplicateName) {
 				return nil, false, verdict
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/jetstream"
 	"github.com/leadlight-dev/leadlight/teams/store/remote"
 )
@@ -56,7 +57,7 @@ func Open(m dial.Machine, version string, log *slog.Logger) (*Engine, error) {
 // Join prepares an engine for a machine, and returns the id of what is kept there. A name
 // that another machine has is refused.
 func Join(ctx context.Context, m dial.Machine, version string, log *slog.Logger) (id string, err error) {
-	if err := jetstream.CheckURL(m.Engine); err != nil {
+	if err := store.CheckEngine(m.Engine); err != nil {
 		return "", err
 	}
 	if id, err = jetstream.Join(ctx, options(m, log)); err != nil {
@@ -132,7 +133,8 @@ func (e *Engine) now() jetstream.Machine {
 func (e *Engine) Methods() []rpc.Method {
 	return append(remote.Methods(func(ctx context.Context) (remote.Stores, error) {
 		return remote.Stores{Roster: e.Roster(), Mail: e.Mail(), Tasks: e.Tasks()}, e.proved(ctx)
-	}), rpc.Func("machine.ls", "The machines that have joined the engine.", e.list))
+	}), rpc.Func("machine.ls", "The machines that have joined the engine.", e.list),
+		rpc.Func("machine.do", "Let another machine carry out a verb on its teammates. What it tells meanwhile comes as notifications.", e.do))
 }
 
 // proved asks once for each connection whether the engine is the one that was joined.
@@ -165,9 +167,9 @@ func (e *Engine) list(ctx context.Context, _ rpc.Nothing) ([]api.Machine, error)
 		if strings.HasPrefix(m.Name, "joining-") {
 			continue
 		}
-		state := "active"
+		state := api.MachineActive
 		if m.Silent >= silent {
-			state = "silent"
+			state = api.MachineSilent
 		}
 		out = append(out, api.Machine{Name: m.Name, State: state, Seen: api.At(m.Seen), Version: m.Version, Teammates: count[m.Name], Load: m.Load,
 			Terminals: m.Terminals, Engine: e.URL(), This: m.Name == e.joined.Name})

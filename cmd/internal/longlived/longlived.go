@@ -5,6 +5,7 @@ package longlived
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -68,6 +69,15 @@ func engineParts(e cli.Engine) []daemon.Part {
 		d.Beside(func(ctx context.Context) {
 			defer d.Hold()()
 			joined.Run(ctx)
+		})
+		d.Beside(func(ctx context.Context) {
+			joined.Answer(ctx, func(ctx context.Context, verb string, params json.RawMessage, tell func(any) error) (any, error) {
+				svc, err := d.Serve()
+				if err != nil {
+					return nil, err
+				}
+				return svc.Answer(ctx, verb, params, tell)
+			})
 		})
 		return joined.Methods()
 	}}}

@@ -16,6 +16,7 @@ const (
 	Event        = "event"         // its parameters are one event
 	EventsClosed = "events.closed" // the last word: why nothing more comes
 	TeamRunEvent = "teamRun:event" // its parameters are one api.TeamRunEvent
+	MachineTold  = "machine.told"  // its parameters are one api.MachineTold
 )
 
 // EventLine is one event, as the command events prints it; package events reads
@@ -34,6 +35,7 @@ func Notifications() []Method {
 	return []Method{
 		{Name: Event, About: "Something happened.", Params: reflect.TypeFor[EventLine]()},
 		{Name: TeamRunEvent, About: "Something happened to a definition, a run or an item.", Params: reflect.TypeFor[api.TeamRunEvent]()},
+		{Name: MachineTold, About: "What another machine tells while it carries out a verb.", Params: reflect.TypeFor[api.MachineTold]()},
 		{Name: EventsClosed, About: "The subscription has ended, and the connection with it.", Params: reflect.TypeFor[api.EventsClosed]()},
 	}
 }
@@ -65,6 +67,23 @@ func (c *Client) TeamRunEvents(ctx context.Context, p api.TeamRunFilter, begin f
 		}
 		return each(e)
 	}})
+}
+
+// CallTold calls a method that tells something by the notification event before it answers.
+// One such call is made on a connection at a time.
+func (c *Client) CallTold(ctx context.Context, method string, params, result any, event string, each func(json.RawMessage)) error {
+	got := make(chan error, 1)
+	go func() { got <- c.Call(ctx, method, params, result) }()
+	for {
+		select {
+		case err := <-got:
+			return err
+		case m := <-c.pushes:
+			if m.method == event {
+				each(m.params)
+			}
+		}
+	}
 }
 
 // Listen calls a method that begins to tell something by the notification event: begin

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -88,7 +87,7 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{url: Shown(o.URL), prefix: o.Prefix, log: o.Log, mirrors: map[string]*mirror{}}
+	e := &Engine{url: store.EngineShown(o.URL), prefix: o.Prefix, log: o.Log, mirrors: map[string]*mirror{}}
 	e.ctx, e.end = context.WithCancel(context.Background())
 	e.disconnected()
 	options := append(access, nats.Name("leadlight "+o.Machine), nats.Timeout(connectLimit), nats.MaxReconnects(-1),
@@ -157,36 +156,6 @@ func (a Access) options() ([]nats.Option, error) {
 		out = append(out, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
 	}
 	return out, nil
-}
-
-// CheckURL holds the address of an engine to its form. A secret in it is refused: it
-// would be shown where addresses are.
-func CheckURL(url string) error {
-	for part := range strings.SplitSeq(url, ",") {
-		rest, ok := strings.CutPrefix(part, "nats://")
-		if !ok {
-			rest, ok = strings.CutPrefix(part, "tls://")
-		}
-		switch {
-		case !ok || rest == "" || strings.ContainsAny(rest, " \t\r\n/?#"):
-			return fault.New(fault.InvalidArgument, "%q is not the address of an engine", store.Shown(Shown(url))).WithHint("nats://HOST:4222 or tls://HOST:4222, several with commas between them")
-		case strings.Contains(rest, "@"):
-			return fault.New(fault.InvalidArgument, "the address of the engine holds a user or a password").WithHint("put the secret into a file: --creds FILE, --nkey FILE or --token-file FILE")
-		}
-	}
-	return nil
-}
-
-// Shown is an address without what may be a secret in it.
-func Shown(url string) string {
-	parts := strings.Split(url, ",")
-	for i, part := range parts {
-		scheme, rest, ok := strings.Cut(part, "://")
-		if at := strings.LastIndex(rest, "@"); ok && at >= 0 {
-			parts[i] = scheme + "://" + rest[at+1:]
-		}
-	}
-	return strings.Join(parts, ",")
 }
 
 // Connection numbers the connections: after a new one the engine may be another.

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/jetstream"
+)
+
+// patience is how long a machine that does not answer is asked again.
+const patience = 2 * time.Second
+
+// Answer carries out what other machines ask of this one, until ctx ends.
+func (e *Engine) Answer(ctx context.Context, answer jetstream.Answer) {
+	err := e.Engine.Answer(ctx, e.joined.Name, e.self.Process, answer)
+	if err != nil && ctx.Err() == nil {
+		e.log.Error("answer other machines", "error", err)
+	}
+}
+
+// Do lets another machine carry out a verb, see jetstream.Ask.
+func (e *Engine) Do(ctx context.Context, d api.MachineCall, tell func(json.RawMessage)) (json.RawMessage, error) {
+	if err := store.CheckNewTeam(d.Machine); err != nil {
+		return nil, e.noMachine(ctx, d.Machine)
+	}
+	if err := e.proved(ctx); err != nil {
+		return nil, err
+	}
+	call := jetstream.Call{ID: d.ID, Verb: d.Verb, Params: d.Params, Follow: d.Follow}
+	result, err := e.Ask(ctx, d.Machine, call, 0, tell)
+	if err == (jetstream.Silence{}) && !d.Look {
+		if _, err := e.find(ctx, d.Machine); err != nil {
+			return nil, err
+		}
+		result, err = e.Ask(ctx, d.Machine, call, patience, tell)
+	}
+	if silence, is := errors.AsType[jetstream.Silence](err); is {
+		return nil, e.silent(ctx, d, silence.Begun)
+	}
+	return result, err
+}
+
+// silent is the error of a machine that does not answer.
+func (e *Engine) silent(ctx context.Context, d api.MachineCall, begun bool) error {
+	m, err := e.find(ctx, d.Machine)
+	if err != nil {
+		return err
+	}
+	since := max(time.Second, m.Silent.Round(time.Second))
+	if begun {
+		return fault.New(fault.Unproven, "machine %s is silent for %s: it had begun to %s", m.Name, since, d.Verb).
+			WithHint("leadlight ps shows what became of it, once the machine is back")
+	}
+	return fault.New(fault.Timeout, "machine %s is silent for %s: nothing was done there", m.Name, since).
+		WithHint("leadlight machine ls shows when it was seen; its daemon has to run: leadlight daemon start")
+}
+
+// find returns what is known of a machine.
+func (e *Engine) find(ctx context.Context, name string) (jetstream.SeenMachine, error) {
+	list, err := e.Machines(ctx, e.now())
+	if err != nil {
+		return jetstream.SeenMachine{}, err
+	}
+	i := slices.IndexFunc(list, func(m jetstream.SeenMachine) bool { return m.Name == name })
+	if i < 0 {
+		return jetstream.SeenMachine{}, e.noMachine(ctx, name)
+	}
+	return list[i], nil
+}
+
+// noMachine is the error of a name that no machine has.
+func (e *Engine) noMachine(ctx context.Context, name string) error {
+	list, err := e.list(ctx, rpc.Nothing{})
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, m := range list {
+		names = append(names, m.Name)
+	}
+	return fault.New(fault.InvalidArgument, "no machine %q has joined the engine", store.Shown(name)).WithHint("the machines: %s", strings.Join(names, ", "))
+}
+
+// List lists the machines.
+func (e *Engine) List(ctx context.Context) ([]api.Machine, error) { return e.list(ctx, rpc.Nothing{}) }
+
+// do is Do for a program of this machine, which is told by notifications.
+func (e *Engine) do(ctx context.Context, d api.MachineCall) (api.MachineResult, error) {
+	peer := rpc.PeerOf(ctx)
+	if peer == nil {
+		return api.MachineResult{}, fault.New(fault.Unsupported, "machine.do needs a connection")
+	}
+	result, err := e.Do(ctx, d, func(told json.RawMessage) {
+		if err := peer.Notify(ctx, rpc.MachineTold, api.MachineTold{ID: d.ID, Told: told}); err != nil {
+			peer.Close() // whoever asked does not listen
+		}
+	})
+	if err != nil {
+		return api.MachineResult{}, fmt.Errorf("machine %s: %w", d.Machine, err)
+	}
+	return api.MachineResult{Result: result}, nil
+}

@@ -1,0 +1,178 @@
+package teams
+
+import (
+	"context"
+	"encoding/json"
+	"runtime"
+	"sync"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// answers are the verbs that a machine carries out for others.
+func answers() map[string]func(context.Context, *Service, order, func(told)) (any, error) {
+	return map[string]func(context.Context, *Service, order, func(told)) (any, error){
+		verbObserve: answerObserve,
+		verbRoom:    answerRoom,
+		verbSpawn:   answerSpawn,
+		verbStop: func(ctx context.Context, s *Service, o order, tell func(told)) (any, error) {
+			if o.Stop == nil || len(o.Names) == 0 {
+				return nil, errOrder(verbStop)
+			}
+			o.Stop.Progress = func(name, what string) { tell(told{Name: name, What: what}) }
+			return s.Stop(ctx, o.Team, o.Names, *o.Stop)
+		},
+		verbRestart: one(verbRestart, func(ctx context.Context, s *Service, o order, tell func(told)) (any, error) {
+			return s.WithProgress(func(name, what string) { tell(told{Name: name, What: what}) }).Restart(ctx, o.Team, o.Names[0])
+		}),
+		verbCapture: one(verbCapture, func(ctx context.Context, s *Service, o order, _ func(told)) (any, error) {
+			return s.Capture(ctx, o.Team, o.Names[0], o.Lines, o.ANSI)
+		}),
+		verbKeys: one(verbKeys, func(ctx context.Context, s *Service, o order, _ func(told)) (any, error) {
+			return nil, s.Keys(ctx, o.Team, o.Names[0], o.Keys)
+		}),
+		verbLogs: one(verbLogs, func(ctx context.Context, s *Service, o order, tell func(told)) (any, error) {
+			return nil, s.Logs(ctx, o.Team, o.Names[0], o.Lines, o.Follow, telling(tell))
+		}),
+	}
+}
+
+// Answer carries out what another machine asks, on the teammates of this one and in the
+// name of whoever asked there: what is the lead's is the lead's here, too.
+func (s *Service) Answer(ctx context.Context, verb string, params json.RawMessage, tell func(any) error) (any, error) {
+	do, known := answers()[verb]
+	if !known {
+		return nil, onMachine(s.machine, fault.New(fault.Unsupported, "it does not know how to %s for another one", store.Shown(verb)).WithHint("install the same version of leadlight on all machines"))
+	}
+	var o order
+	if err := rawjson.Strict(params, &o); err != nil {
+		return nil, onMachine(s.machine, fault.New(fault.InvalidArgument, "the order to %s cannot be read: %w", verb, err).WithHint("install the same version of leadlight on all machines"))
+	}
+	in := *s
+	in.caller, in.machines = o.Caller, nil
+	var mu sync.Mutex
+	result, err := do(ctx, &in, o, func(t told) {
+		mu.Lock()
+		defer mu.Unlock()
+		_ = tell(t) // who misses it asks again, or is told the result
+	})
+	return result, onMachine(s.machine, err)
+}
+
+// one is a verb about one teammate.
+func one(verb string, do func(context.Context, *Service, order, func(told)) (any, error)) func(context.Context, *Service, order, func(told)) (any, error) {
+	return func(ctx context.Context, s *Service, o order, tell func(told)) (any, error) {
+		if len(o.Names) != 1 {
+			return nil, errOrder(verb)
+		}
+		return do(ctx, s, o, tell)
+	}
+}
+
+func errOrder(verb string) error {
+	return fault.New(fault.InvalidArgument, "the order to %s does not say whom it is about", verb)
+}
+
+func answerObserve(ctx context.Context, s *Service, o order, _ func(told)) (any, error) {
+	t, err := s.get(ctx, o.Team)
+	if err != nil {
+		return nil, err
+	}
+	var here []store.Member
+	for _, name := range o.Names {
+		if m := t.Member(name); m != nil && !m.Unsafe && m.Leadlight != nil && !s.elsewhere(*m) {
+			here = append(here, *m)
+		}
+	}
+	return s.present(ctx, t, here), nil
+}
+
+// room is what a machine says to one who looks for a place for a teammate.
+type room struct {
+	CPUs int        `json:"cpus"`
+	Why  *api.Error `json:"why,omitempty"` // the teammate cannot be started there
+}
+
+func answerRoom(ctx context.Context, s *Service, o order, _ func(told)) (any, error) {
+	t, err := s.get(ctx, o.Team)
+	if fault.CodeOf(err) == fault.TeamNotFound {
+		t, err = store.Team{Name: o.Team, Engine: "nats", Ours: store.Ours{Schema: store.Schema}}, nil // it is about to be made
+	}
+	if err == nil && len(o.Specs) != 1 {
+		err = errOrder(verbRoom)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.WithProfiles(o.Profiles).roomFor(t, o.Specs[0]), nil
+}
+
+// roomFor tells whether a teammate could be started here.
+func (s *Service) roomFor(t store.Team, spec SpawnSpec) room {
+	spec.Machine = s.machine
+	_, err := s.resolveOne(t, spec, "")
+	return room{CPUs: runtime.NumCPU(), Why: wireError(err)}
+}
+
+func wireError(err error) *api.Error {
+	if err == nil {
+		return nil
+	}
+	e := fault.Of(err)
+	return &api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}
+}
+
+// fromWire is an error that another machine told.
+func fromWire(e *api.Error) error {
+	if e == nil {
+		return nil
+	}
+	return &fault.Error{Code: fault.Code(e.Code), Message: e.Message, Hint: e.Hint}
+}
+
+// spawnedThere is a Spawned on the wire.
+type spawnedThere struct {
+	Member api.Member `json:"member"`
+	Error  *api.Error `json:"error,omitempty"`
+}
+
+func answerSpawn(ctx context.Context, s *Service, o order, _ func(told)) (any, error) {
+	if err := s.leadOnly("start teammates"); err != nil {
+		return nil, err
+	}
+	if _, err := s.get(ctx, o.Team); err != nil {
+		return nil, err
+	}
+	for id, line := range o.Runs {
+		if err := s.panes.Records().TrustRun(ctx, o.Team, id, line); err != nil {
+			return nil, err
+		}
+	}
+	for i := range o.Specs {
+		o.Specs[i].Machine = s.machine
+	}
+	out := []spawnedThere{}
+	for _, r := range s.WithProfiles(o.Profiles).Spawn(ctx, o.Team, o.Specs) {
+		out = append(out, spawnedThere{r.Member, wireError(onMachine(s.machine, r.Err))})
+	}
+	return out, nil
+}
+
+// maxTold is how many bytes of text are told at once.
+const maxTold = 64 << 10
+
+// telling writes text as what is told.
+type telling func(told)
+
+// Write implements io.Writer.
+func (w telling) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		n := min(len(rest), maxTold)
+		w(told{Text: rest[:n]})
+		rest = rest[n:]
+	}
+	return len(p), nil
+}

@@ -1,0 +1,161 @@
+package jetstream_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/store/jetstream"
+	"github.com/leadlight-dev/leadlight/teams/store/jetstream/natstest"
+)
+
+// connection is one machine's connection to the engine of the tests.
+func connection(t *testing.T, url string) *jetstream.Engine {
+	t.Helper()
+	e, err := jetstream.Open(jetstream.Options{URL: url, Machine: "test", Prefix: natstest.Prefix(t.Name())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// answering is a machine that answers until it is stopped.
+func answering(t *testing.T, e *jetstream.Engine, process string, answer jetstream.Answer) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- e.Answer(ctx, "hub", process, answer) }()
+	var once atomic.Bool
+	stop = func() {
+		if cancel(); !once.Swap(true) {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+func call(id, verb string) jetstream.Call {
+	return jetstream.Call{ID: id, Verb: verb, Params: json.RawMessage(`{}`)}
+}
+
+const patient = 20 * time.Second
+
+// TestCalls: a call is answered, with what was told before in order; an error keeps its
+// code; one that comes again is done once; one whose asker has enough ends.
+func TestCalls(t *testing.T) {
+	need(t)
+	url := os.Getenv(urlVar)
+	a, b := connection(t, url), connection(t, url)
+	var done atomic.Int32
+	ended := make(chan error, 1)
+	answering(t, b, "1", func(ctx context.Context, verb string, _ json.RawMessage, tell func(any) error) (any, error) {
+		switch done.Add(1); verb {
+		case "fail":
+			return nil, fault.New(fault.NotLead, "no").WithHint("ask the lead")
+		case "wait":
+			_ = tell("begun")
+			<-ctx.Done()
+			ended <- ctx.Err()
+			return nil, ctx.Err()
+		}
+		for i := range 100 {
+			_ = tell(i)
+		}
+		return verb, nil
+	})
+	told := ""
+	for range 2 { // the second time it is the same call
+		got, err := a.Ask(t.Context(), "hub", call("one", "spell"), patient, func(raw json.RawMessage) { told += string(raw) + " " })
+		if err != nil || string(got) != `"spell"` {
+			t.Fatalf("%s, %v", got, err)
+		}
+	}
+	want := ""
+	for i := range 100 {
+		want += strconv.Itoa(i) + " "
+	}
+	if told != want || done.Load() != 1 {
+		t.Errorf("done %d times, told %s", done.Load(), told)
+	}
+	_, err := a.Ask(t.Context(), "hub", call("two", "fail"), patient, nil)
+	if fault.CodeOf(err) != fault.NotLead || fault.Of(err).Hint != "ask the lead" {
+		t.Errorf("%v", err)
+	}
+	ctx, enough := context.WithCancel(t.Context())
+	if _, err := a.Ask(ctx, "hub", call("three", "wait"), patient, func(json.RawMessage) { enough() }); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("what nobody wants any more ended with %v", err)
+	}
+}
+
+// TestSilence: a machine that is not there, or ends while it carries something out, is told
+// from one that answers, and the next daemon does nothing a second time.
+func TestSilence(t *testing.T) {
+	need(t)
+	url := os.Getenv(urlVar)
+	a, b := connection(t, url), connection(t, url)
+	if _, err := a.Ask(t.Context(), "hub", call("one", "x"), 0, nil); err != (jetstream.Silence{}) {
+		t.Errorf("nobody there: %v", err)
+	}
+	if _, err := a.Ask(t.Context(), "hub", call("one", "x"), 300*time.Millisecond, nil); err != (jetstream.Silence{}) {
+		t.Errorf("nobody there for long: %v", err)
+	}
+	begun, twice := make(chan func(), 1), atomic.Bool{}
+	stop := answering(t, b, "1", func(ctx context.Context, _ string, _ json.RawMessage, _ func(any) error) (any, error) {
+		begun <- func() { _ = b.Close() } // as a daemon that is killed: it says nothing more
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	go func() {
+		kill := <-begun
+		kill()
+		stop()
+		c := connection(t, url)
+		answering(t, c, "2", func(context.Context, string, json.RawMessage, func(any) error) (any, error) {
+			twice.Store(true)
+			return nil, nil
+		})
+	}()
+	if _, err := a.Ask(t.Context(), "hub", call("two", "x"), patient, nil); fault.CodeOf(err) != fault.Unproven || twice.Load() {
+		t.Errorf("ended meanwhile: %v, done twice: %v", err, twice.Load())
+	}
+}
+
+// TestCallOverALostConnection: the engine is gone for a moment while a call is under way;
+// it is done once, and its result arrives.
+func TestCallOverALostConnection(t *testing.T) {
+	need(t)
+	server, err := natstest.Start("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	a, b := connection(t, server.URL), connection(t, server.URL)
+	var done atomic.Int32
+	again := make(chan bool)
+	answering(t, b, "1", func(context.Context, string, json.RawMessage, func(any) error) (any, error) {
+		done.Add(1)
+		server.Kill()
+		if err := server.Restart(); err != nil {
+			t.Error(err)
+		}
+		close(again)
+		return "there", nil // said while nobody is connected yet
+	})
+	got, err := a.Ask(t.Context(), "hub", call("one", "x"), patient, nil)
+	<-again
+	if err != nil || string(got) != `"there"` || done.Load() != 1 {
+		t.Errorf("%s, %v, done %d times", got, err, done.Load())
+	}
+}

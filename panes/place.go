@@ -193,10 +193,30 @@ func (p *placer) leadWindow() *window {
 	return w
 }
 
-// capacity is how many panes of the smallest size a window holds.
+// capacity is how many panes a window holds, at least one, so that none is below the
+// smallest size when they are tiled.
 func (p *placer) capacity(cols, rows int) int {
-	fit := ((cols + 1) / (p.layout.MinCols + 1)) * ((rows + 1) / (p.layout.MinRows + 1))
-	return min(max(fit, 1), p.limit())
+	n := 1
+	for n < p.limit() {
+		w, h := tile(n+1, cols, rows)
+		if w < p.layout.MinCols || h < p.layout.MinRows {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// tile is the size of the smallest of n panes that are tiled, as tmux does it: there are as
+// many rows as columns, or one more, whatever the form of the window. Each row has a border.
+func tile(n, cols, rows int) (w, h int) {
+	across, down := 1, 1
+	for across*down < n {
+		if down++; across*down < n {
+			across++
+		}
+	}
+	return (cols+1)/across - 1, rows/down - 1
 }
 
 func (p *placer) limit() int {

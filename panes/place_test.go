@@ -102,6 +102,36 @@ func TestPlaceArrangesOnceAndNeverAmongStrangers(t *testing.T) {
 	}
 }
 
+// TestXF21_NoPaneIsBelowTheSmallestSize: of the windows that are tiled none gets more panes
+// than it has room for, whatever its form.
+func TestXF21_NoPaneIsBelowTheSmallestSize(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cols, rows := rapid.IntRange(20, 500).Draw(t, "cols"), rapid.IntRange(5, 150).Draw(t, "rows")
+		v := inside(cols, rows)
+		l := Layout{Placement: rapid.SampledFrom([]backend.Place{backend.Window, backend.Session}).Draw(t, "placement"), MinCols: rapid.IntRange(1, 100).Draw(t, "mincols"), MinRows: rapid.IntRange(1, 40).Draw(t, "minrows")}
+		if l.Placement == backend.Session {
+			v, cols, rows = View{}, ownCols, ownRows
+		}
+		specs, _, _ := Place(l, v, rapid.IntRange(1, 60).Draw(t, "n"))
+		panes := 0
+		for i, s := range specs {
+			if panes++; i+1 < len(specs) && specs[i+1].Place == backend.Split {
+				continue
+			}
+			down, across := 1, 1
+			for down*across < panes {
+				if down++; down*across < panes {
+					across++
+				}
+			}
+			if w, h := (cols-across+1)/across, (rows-down)/down; panes > 1 && (w < l.MinCols || h < l.MinRows) {
+				t.Fatalf("%d panes of %dx%d in a window of %dx%d (%+v), smallest %dx%d", panes, w, h, cols, rows, s, l.MinCols, l.MinRows)
+			}
+			panes = 0
+		}
+	})
+}
+
 // However large the window and however many the panes: every pane is placed,
 // every target is there before it is split, and no split asks for more than
 // there is.

@@ -53,7 +53,7 @@ func (s *Service) OfFile(ctx context.Context, name, file string) (t store.Team, 
 		return t, true, fault.New(fault.TeamExists, "team %s exists: it was made from %s, not from %s", name, t.Ours.File, file).
 			WithHint("rename the team in one of the two files, or end that team: leadlight down %s", name)
 	}
-	return t, true, fault.New(fault.TeamExists, "team %s exists, and was not made from a team file: %s", name, describeLead(t)).WithHint("%s; or choose another name", waysOn(t))
+	return t, true, fault.New(fault.TeamExists, "team %s exists, and was not made from a team file: %s", name, describeLead(t)).WithHint("%s; or choose another name", s.waysOn(t))
 }
 
 // adopt brings a team that is there to what its file says: this process becomes its lead,

@@ -47,7 +47,7 @@ func (s *Service) deleteGuarded(ctx context.Context, name string, o DeleteOption
 		return err
 	}
 	seen := s.observe(ctx, t, t.Teammates())
-	if err := refuseActive(t, seen, o.Force); err != nil {
+	if err := s.refuseActive(t, seen, o.Force); err != nil {
 		return err
 	}
 	if err := s.refuseUnnamed(ctx, t.Name, t.Members, "mend the team's config.json (leadlight doctor names it), then leadlight down "+t.Name); err != nil {
@@ -100,19 +100,22 @@ func (s *Service) refuseUnnamed(ctx context.Context, team string, members []stor
 		WithHint("%s", instead)
 }
 
-func refuseActive(t store.Team, seen []api.Member, force bool) error {
+func (s *Service) refuseActive(t store.Team, seen []api.Member, force bool) error {
 	var active, unseen []string
+	way := "leadlight down " + t.Name + " stops them first"
 	for _, m := range seen {
 		switch {
 		case m.State == api.StateUnknown:
 			unseen = append(unseen, store.Shown(m.Name)+" ("+m.Reason+")")
 		case m.Live():
 			active = append(active, store.Shown(m.Name)+" ("+m.State+")")
+			if entry := t.Member(m.Name); entry != nil && (ofItsLead(t, *entry) || s.elsewhere(*entry)) {
+				way = store.Shown(m.Name) + ": " + s.howToEnd(t, *entry)
+			}
 		}
 	}
 	if len(active) > 0 {
-		return fault.New(fault.ActiveMembers, "team %s has live members: %s", t.Name, strings.Join(active, ", ")).
-			WithHint("leadlight down %s stops them first", t.Name)
+		return fault.New(fault.ActiveMembers, "team %s has live members: %s", t.Name, strings.Join(active, ", ")).WithHint("%s", way)
 	}
 	if len(unseen) > 0 && !force {
 		return fault.New(fault.ActiveMembers, "team %s has members that could not be observed: %s", t.Name, strings.Join(unseen, ", ")).

@@ -13,6 +13,7 @@ import (
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -65,7 +66,11 @@ func (s *Service) checkBase(f Facts) api.Check {
 		return c
 	}
 	_ = probe.Close()
+	err = lock.Probe(probe.Name())
 	_ = ours.Remove()
+	if err != nil {
+		c.Status, c.Detail, c.Fix = "fail", c.Detail+": "+fault.Of(err).Message, fault.Of(err).Hint
+	}
 	if fi, err := os.Stat(s.base); err == nil && fi.Mode().Perm()&0o022 != 0 {
 		c.Status, c.Detail, c.Fix = "warn", c.Detail+": others can write to it ("+fi.Mode().String()+")", "chmod go-w "+s.base
 	}
@@ -73,19 +78,20 @@ func (s *Service) checkBase(f Facts) api.Check {
 }
 
 // Mend does what is safe to do about what Doctor finds, besides what GC does, and says
-// what it did: it keeps others from writing to the base directory.
-func (s *Service) Mend() (done []string, err error) {
+// what it did: it keeps others from writing to the base directory, and gives the one
+// right answer to what is odd in the files of teams.
+func (s *Service) Mend(ctx context.Context) (done []string, err error) {
 	if err := s.leadOnly("mend"); err != nil {
 		return nil, err
 	}
-	fi, err := os.Stat(s.base)
-	if err != nil || fi.Mode().Perm()&0o022 == 0 {
-		return nil, err
+	if fi, err := os.Stat(s.base); err == nil && fi.Mode().Perm()&0o022 != 0 {
+		if err := os.Chmod(s.base, fi.Mode().Perm()&^0o022); err != nil {
+			return nil, fmt.Errorf("keep others from writing to %s: %w", s.base, err)
+		}
+		done = append(done, "kept others from writing to "+s.base)
 	}
-	if err := os.Chmod(s.base, fi.Mode().Perm()&^0o022); err != nil {
-		return nil, fmt.Errorf("keep others from writing to %s: %w", s.base, err)
-	}
-	return []string{"kept others from writing to " + s.base}, nil
+	lines, err := s.mendOddities(ctx)
+	return append(done, lines...), err
 }
 
 // checkHooks says which hooks are asked about a team.
@@ -214,9 +220,15 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 	warn := func(detail, fix string) {
 		out = append(out, api.Check{Name: label, Status: "warn", Detail: detail, Fix: fix})
 	}
+	note := func(list []oddity) {
+		for _, o := range list {
+			warn(o.what, map[bool]string{true: "leadlight doctor --fix mends it"}[o.mend && t.LedByUs()])
+		}
+	}
 	for _, w := range t.Warnings {
 		warn(w, "")
 	}
+	note(rosterOddities(t))
 	for _, m := range s.observe(ctx, t, t.Teammates()) {
 		entry := t.Member(m.Name)
 		written := entry.Leadlight != nil && settled(entry.Leadlight.State)
@@ -227,24 +239,29 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 		case ghost && entry.Leadlight != nil:
 			warn(fmt.Sprintf("%s is %s: %s", store.Shown(m.Name), m.State, m.Reason), "leadlight gc writes it down and frees its tasks")
 		case ghost:
-			warn(fmt.Sprintf("%s is a ghost: %s", store.Shown(m.Name), m.Reason), "its own lead lists it still; leadlight team delete removes the team")
+			warn(fmt.Sprintf("%s is a ghost: %s", store.Shown(m.Name), m.Reason), "its own lead lists it still"+map[bool]string{true: "; leadlight team delete " + t.Name + " removes the team"}[s.ownTeam(t, "delete") == nil])
 		case m.State == api.StateUnknown:
 			warn(fmt.Sprintf("%s could not be observed: %s", store.Shown(m.Name), m.Reason), "")
 		}
-		if entry.Unsafe {
+	}
+	for i, m := range t.Members {
+		if m.Unsafe || namesakes(t, m.Name)[0] != i {
 			continue
 		}
-		if _, err := s.mail.List(ctx, t.Name, m.Name); err != nil {
+		box, err := s.mail.List(ctx, t.Name, m.Name)
+		if err != nil {
 			out = append(out, api.Check{Name: label, Status: "fail", Detail: fault.Of(err).Message, Fix: "the inbox is kept as it is: mend it, or move it away"})
 		}
+		note(mailOddities(m.Name, box))
 	}
-	_, warnings, err := s.tasks.List(ctx, t.Name)
+	list, warnings, err := s.tasks.List(ctx, t.Name)
 	if err != nil {
 		out = append(out, api.Check{Name: label, Status: "fail", Detail: fault.Of(err).Message})
 	}
 	for _, w := range warnings {
 		warn(w, "")
 	}
+	note(taskOddities(list))
 	if out == nil {
 		out = []api.Check{{Name: label, Status: "ok", Detail: fmt.Sprintf("%d teammates, %s", len(t.Teammates()), describeLead(t))}}
 	}

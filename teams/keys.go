@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/host"
@@ -35,8 +36,8 @@ func (s *Service) Keys(ctx context.Context, team, name string, keys []string) er
 	if err == nil {
 		err = s.panes.Client(rec).Keys(ctx, keys)
 	}
-	if errors.Is(err, host.ErrNoHost) || errors.Is(err, errNoEntry) {
-		return fault.New(fault.RecipientInactive, "teammate %s takes no keys: its host has ended", m.Name).WithHint("leadlight restart %s starts it again", m.Name)
+	if errors.Is(err, host.ErrNoHost) || errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.RecipientInactive, "teammate %s takes no keys: its host has ended", m.Name).WithHint("%s", s.howToStart(t, m))
 	}
 	if err != nil {
 		return fmt.Errorf("press keys in the pane of %s: %w", m.Name, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -95,7 +94,7 @@ func (s *Service) put(ctx context.Context, t store.Team, to string, msg store.Me
 
 // sender is the member, or the lead, in whose name the caller writes.
 func (s *Service) sender(t store.Team) (store.Member, error) {
-	if s.caller.Name == store.Lead || s.caller.Name == leadName(t) {
+	if isLead(t, s.caller.Name) {
 		return store.Member{Name: leadName(t)}, nil
 	}
 	if m := t.Member(s.caller.Name); m != nil && !m.Unsafe {
@@ -107,11 +106,10 @@ func (s *Service) sender(t store.Team) (store.Member, error) {
 
 // recipient returns the name of the box that is meant.
 func (s *Service) recipient(ctx context.Context, t store.Team, to string) (string, error) {
-	name := strings.TrimSuffix(to, "@"+t.Name)
-	if name == store.Lead || name == leadName(t) {
+	if isLead(t, to) {
 		return leadName(t), nil
 	}
-	m := t.Member(name)
+	m := t.Member(to)
 	switch {
 	case m == nil:
 		return "", fault.New(fault.RecipientNotFound, "team %s has no member %q", t.Name, store.Shown(to)).
@@ -133,7 +131,7 @@ func (s *Service) recipient(ctx context.Context, t store.Team, to string) (strin
 // leadText refuses to a teammate a text that its reader would obey as a word of the lead.
 func (s *Service) leadText(text string) error {
 	f, ok := store.ParseFrame(text)
-	if !ok || !slices.Contains([]string{store.ShutdownRequest, store.PlanResponse, store.PermissionResponse, store.ModeSetRequest}, f.Type) {
+	if !ok || !store.LeadOnly(f.Type) {
 		return nil
 	}
 	return s.leadOnly("send a " + f.Type + ", not even as the text of a message")
@@ -186,12 +184,12 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 	var missed []error
 	var names []string
 	for _, m := range s.present(ctx, t, t.Members) {
-		isLead := m.Name == leadName(t)
+		lead := m.Name == leadName(t)
 		entry := t.Member(m.Name)
-		if m.Name == sender.Name || entry.Unsafe || (!isLead && !m.Live()) {
+		if m.Name == sender.Name || entry.Unsafe || (!lead && !m.Live()) {
 			continue
 		}
-		if !isLead && s.impersonatesLead(t, *entry) {
+		if !lead && s.impersonatesLead(t, *entry) {
 			continue
 		}
 		sent, err := s.put(ctx, t, m.Name, msg)
@@ -211,7 +209,7 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 // impersonatesLead tells whether a message of the caller to m would pass for one of another
 // lead: only the lead that launched a teammate writes to it as the lead.
 func (s *Service) impersonatesLead(t store.Team, m store.Member) bool {
-	return ofItsLead(t, m) && !t.LedByUs() && !s.caller.Teammate && (s.caller.Name == store.Lead || s.caller.Name == leadName(t))
+	return ofItsLead(t, m) && !t.LedByUs() && !s.caller.Teammate && isLead(t, s.caller.Name)
 }
 
 // InboxFilter picks messages; the zero value picks all.
@@ -219,6 +217,7 @@ type InboxFilter struct {
 	Unread bool
 	From   string
 	Since  time.Duration // not older than that; 0: any age
+	Odd    bool          // say what is odd in the box
 }
 
 // Inbox returns the messages of a box, each once, in the order they came. owner
@@ -231,6 +230,11 @@ func (s *Service) Inbox(ctx context.Context, team, owner string, f InboxFilter) 
 	msgs, err := s.mail.List(ctx, t.Name, owner)
 	if err != nil {
 		return nil, fmt.Errorf("read the inbox of %s: %w", owner, err)
+	}
+	if f.Odd {
+		for _, line := range told(mailOddities(owner, msgs)) {
+			s.notice(line)
+		}
 	}
 	return s.inbox(ctx, t, owner, msgs, f), nil
 }
@@ -272,7 +276,7 @@ func (s *Service) box(ctx context.Context, team, owner string) (store.Team, stri
 	if owner == "" {
 		owner = s.caller.Name
 	}
-	if owner == store.Lead || owner == leadName(t) {
+	if isLead(t, owner) {
 		return t, leadName(t), nil
 	}
 	_, m, err := s.find(ctx, team, owner)
@@ -288,7 +292,7 @@ func shownMessage(t store.Team, owner string, m store.Message) api.Message {
 		out.Timestamp = api.Time(m.Timestamp).String()
 	}
 	switch {
-	case m.From != store.Lead && t.Member(m.From) == nil:
+	case !fromLead(t, m) && t.Member(m.From) == nil:
 		out.Note = "not a member"
 	case senderMismatch(t, m) != "":
 		out.Note = senderMismatch(t, m)
@@ -393,7 +397,14 @@ func (s *Service) PruneInbox(ctx context.Context, team, owner string) (int, erro
 	return s.mail.Prune(ctx, t.Name, owner, 0)
 }
 
-// fromLead tells whether a message carries the lead's name.
+// fromLead tells whether a message carries the lead's name, or its address. Programs that
+// share a maildir with us call it lead.
 func fromLead(t store.Team, m store.Message) bool {
-	return m.From == store.Lead || m.From == leadName(t)
+	return isLead(t, m.From) || t.Ours.Mailbox == store.MailboxMaildir && m.From == "lead" && t.Member(m.From) == nil
+}
+
+// isLead tells whether the lead is meant by a name or an address.
+func isLead(t store.Team, name string) bool {
+	name = t.Local(name)
+	return store.SameName(name, store.Lead) || store.SameName(name, leadName(t))
 }

@@ -115,7 +115,7 @@ func (s *Service) join(t *store.Team, n resolvedMember, seen presence) (register
 	}
 	if state, gone := seen.gone(old); !gone {
 		return m, fault.New(fault.DuplicateName, "team %s has a teammate %s already, it is %s", t.Name, n.spec.Name, orDefault(state, api.StateStarting)).
-			WithHint("leadlight stop %s ends it; or choose another name", n.spec.Name)
+			WithHint("%s; or choose another name", s.howToEnd(*t, *old))
 	}
 	m.old = ptr(*old)
 	m.entry.Unknown, m.entry.Metadata = old.Unknown, old.Metadata

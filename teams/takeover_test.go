@@ -165,5 +165,38 @@ func TestXS40_HintsCanBeFollowed(t *testing.T) {
 		if _, err := svc.Restart(t.Context(), "alpha", tc.member); !tc.told && fault.CodeOf(err) != fault.NotLead {
 			t.Errorf("%q may start %s again: %v", tc.who, tc.member, err)
 		}
+		if tc.who == "" {
+			if err := svc.Keys(t.Context(), "alpha", tc.member, []string{"enter"}); strings.Contains(fault.Of(err).Hint, restart) != tc.told {
+				t.Errorf("keys for %s are answered with the hint %q", tc.member, fault.Of(err).Hint)
+			}
+		}
+	}
+}
+
+// TestXS40_WhoCannotEndIsToldOfNoStop: a live teammate of another lead, and a team whose lead
+// runs, are not to be stopped or taken down by whoever is told that they are in the way.
+func TestXS40_WhoCannotEndIsToldOfNoStop(t *testing.T) {
+	d := newDesk(t)
+	active := true
+	d.led("alpha", os.Getppid(), nil, store.Member{Name: "ann", AgentID: "ann@alpha", TmuxPaneID: teams.InProcess, BackendType: teams.InProcess, IsActive: &active}, running("bob"))
+	for _, tc := range []struct {
+		member string
+		told   bool
+	}{{"ann", false}, {"bob", true}} {
+		err := d.as("").Spawn(t.Context(), "alpha", []teams.SpawnSpec{{Name: tc.member, Command: []string{"true"}}})[0].Err
+		wantCode(t, err, fault.DuplicateName)
+		if told := strings.Contains(fault.Of(err).Hint, "leadlight stop"); told != tc.told {
+			t.Errorf("who spawns another %s is told %q", tc.member, fault.Of(err).Hint)
+		}
+	}
+	err := d.as("").DeleteTeam(t.Context(), "alpha", teams.DeleteOptions{})
+	wantCode(t, err, fault.ActiveMembers)
+	if hint := fault.Of(err).Hint; strings.Contains(hint, "leadlight down") {
+		t.Errorf("who deletes a team with a live teammate of its lead is told %q", hint)
+	}
+	_, err = d.session().CreateTeam(t.Context(), teams.TeamSpec{Name: "alpha", Description: "x"})
+	wantCode(t, err, fault.TeamExists)
+	if hint := fault.Of(err).Hint; strings.Contains(hint, "leadlight down") {
+		t.Errorf("a session that may not take the team down is told %q", hint)
 	}
 }

@@ -136,29 +136,35 @@ func checkStatus(status string, more ...string) (string, error) {
 }
 
 // TaskList returns the tasks in the order of their ids, and warnings about files
-// that could not be read.
+// that could not be read, or hold something odd.
 func (s *Service) TaskList(ctx context.Context, team string, f TaskFilter) ([]api.Task, []string, error) {
+	shown, list, warnings, err := s.taskList(ctx, team, f)
+	return shown, append(warnings, told(taskOddities(list))...), err
+}
+
+// taskList returns also the whole list, as the store has it. Its warnings are about what
+// could not be read, and about circles.
+func (s *Service) taskList(ctx context.Context, team string, f TaskFilter) (out []api.Task, list []store.Task, warnings []string, err error) {
 	t, err := s.get(ctx, team)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if f.Status != "" {
 		if f.Status, err = checkStatus(f.Status); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
-	tasks, warnings, err := s.tasks.List(ctx, t.Name)
-	if err != nil {
-		return nil, nil, fmt.Errorf("list tasks: %w", err)
+	if list, warnings, err = s.tasks.List(ctx, t.Name); err != nil {
+		return nil, nil, nil, fmt.Errorf("list tasks: %w", err)
 	}
-	out := []api.Task{}
-	for _, task := range tasks {
+	out = []api.Task{}
+	for _, task := range list {
 		shown := shownTask(task)
 		if (f.Status == "" || shown.Status == f.Status) && (f.Owner == "" || store.SameName(t.Local(f.Owner), task.Owner)) && (!f.Ready || shown.Ready) {
 			out = append(out, shown)
 		}
 	}
-	return out, warnings, nil
+	return out, list, warnings, nil
 }
 
 // Task returns one task: fault.TaskNotFound.

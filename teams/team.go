@@ -167,12 +167,15 @@ func (s *Service) explainExisting(ctx context.Context, name string, err error) e
 			WithHint("mend or remove the file, or choose another name")
 	}
 	return fault.New(fault.TeamExists, "team %s exists: %s", name, describeLead(t)).
-		WithHint("%s; or choose another name", waysOn(t))
+		WithHint("%s; or choose another name", s.waysOn(t))
 }
 
 // waysOn says what can be done with a team that is there.
-func waysOn(t store.Team) string {
-	ways := fmt.Sprintf("leadlight down %s ends and deletes it, leadlight spawn -t %s adds to it", t.Name, t.Name)
+func (s *Service) waysOn(t store.Team) string {
+	ways := fmt.Sprintf("leadlight spawn NAME -t %s adds to it", t.Name)
+	if s.ownTeam(t, "delete") == nil {
+		ways = fmt.Sprintf("leadlight down %s ends and deletes it, %s", t.Name, ways)
+	}
 	if leadAlive(t) == signals.Gone || (!t.LedByUs() && t.LeadProcess == nil) {
 		ways += fmt.Sprintf(", leadlight team takeover %s makes you its lead", t.Name)
 	}
@@ -241,7 +244,7 @@ func (s *Service) Team(ctx context.Context, name string) (api.Team, error) {
 func shownTeam(t store.Team, members []api.Member) api.Team {
 	return api.Team{
 		Name: t.Name, Description: t.Description, CreatedAt: api.At(t.CreatedAt), LeadAgentID: t.LeadAgentID,
-		Metadata: t.Metadata, Path: t.Path, Mailbox: orDefault(t.Ours.Mailbox, store.MailboxClaude), LedBy: ledBy(t), Engine: t.Engine, File: t.Ours.File, Warnings: t.Warnings,
+		Metadata: t.Metadata, Path: t.Path, Mailbox: orDefault(t.Ours.Mailbox, store.MailboxClaude), LedBy: ledBy(t), Engine: t.Engine, File: t.Ours.File, Warnings: append(t.Warnings, told(rosterOddities(t))...),
 		Members: members,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -33,7 +34,8 @@ func (s *Service) tellUnread(ctx context.Context, t store.Team, m store.Member, 
 }
 
 // untold is the unread mail of a member that its lead was not told of before. Requests and
-// notices of the protocol are about a teammate that lives.
+// notices of the protocol are about a teammate that lives, and nobody expects that a program
+// which is only run reads its prompt.
 func (s *Service) untold(ctx context.Context, t store.Team, m store.Member) ([]store.Message, error) {
 	msgs, err := s.mail.List(ctx, t.Name, m.Name)
 	if err != nil {
@@ -41,7 +43,8 @@ func (s *Service) untold(ctx context.Context, t store.Team, m store.Member) ([]s
 	}
 	left := slices.DeleteFunc(slices.Clone(msgs), func(msg store.Message) bool {
 		_, frame := store.ParseFrame(msg.Text)
-		return frame || msg.Read || msg.Own(t.Name, t.DisplayName)
+		prompt := m.Leadlight.Kind == profiles.Plain && msg.From == store.Lead && msg.Text == m.Prompt
+		return frame || prompt || msg.Read || msg.Own(t.Name, t.DisplayName)
 	})
 	if len(left) == 0 {
 		return nil, nil

@@ -237,7 +237,7 @@ func (s *Service) Snapshot(ctx context.Context, team string) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	members := s.observe(ctx, t, t.Teammates())
-	tasks, warnings, err := s.TaskList(ctx, team, TaskFilter{})
+	tasks, _, warnings, err := s.taskList(ctx, team, TaskFilter{})
 	return Snapshot{Members: members, Tasks: tasks, Unclaimed: unclaimed(tasks, members, s.ableWorkers(ctx, t.Name)), Warnings: warnings}, err
 }
 

@@ -58,7 +58,7 @@ func Acquire(ctx context.Context, d *files.Dir, name, verb string, limit time.Du
 			if gone(err) {
 				continue
 			}
-			return nil, files.Explain("lock", d.Join(name), err)
+			return nil, explain("lock", d.Join(name), err)
 		}
 		if h, err := settle(d, name, verb, file); h != nil || err != nil {
 			return h, err
@@ -95,7 +95,7 @@ func Try(d *files.Dir, name, verb string) (*Held, error) {
 			}
 			continue
 		case err != nil:
-			return nil, files.Explain("lock", d.Join(name), err)
+			return nil, explain("lock", d.Join(name), err)
 		case !locked:
 			return nil, nil
 		}
@@ -120,7 +120,7 @@ func Busy(d *files.Dir, name string) (bool, error) {
 		if gone(err) {
 			return false, nil
 		}
-		return false, files.Explain("look at the lock", d.Join(name), err)
+		return false, explain("look at the lock", d.Join(name), err)
 	}
 	_ = file.Unlock() // also of one that is not held: it closes the file
 	return !free, nil
@@ -143,7 +143,22 @@ func AwaitFree(ctx context.Context, d *files.Dir, name string, limit time.Durati
 	if gone(err) {
 		err = nil
 	}
-	return files.Explain("wait for the lock", d.Join(name), err)
+	return explain("wait for the lock", d.Join(name), err)
+}
+
+// Probe tells whether the file system of a file gives locks. It makes and changes nothing.
+func Probe(path string) error {
+	file := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	_, err := file.TryLock()
+	return errors.Join(explain("lock", path, err), file.Close())
+}
+
+// explain is files.Explain. File systems without locks say so in several ways.
+func explain(op, path string, err error) error {
+	if errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EOPNOTSUPP) {
+		err = syscall.ENOLCK
+	}
+	return files.Explain(op, path, err)
 }
 
 // settle makes sure that what was locked is what others will lock, and signs it.
@@ -245,7 +260,7 @@ func sign(d *files.Dir, name, verb string, locked *flock.Flock) (bool, error) {
 	named, err1 := f.Stat()
 	ours, err2 := locked.Stat()
 	if err := errors.Join(err1, err2); err != nil {
-		return false, files.Explain("lock", d.Join(name), err)
+		return false, explain("lock", d.Join(name), err)
 	}
 	if !os.SameFile(named, ours) {
 		return false, nil
@@ -257,7 +272,7 @@ func sign(d *files.Dir, name, verb string, locked *flock.Flock) (bool, error) {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		err = nil
 	}
-	return true, files.Explain("lock", d.Join(name), err)
+	return true, explain("lock", d.Join(name), err)
 }
 
 func timeout(d *files.Dir, name string, waited time.Duration) error {

@@ -36,6 +36,7 @@ type Exit struct {
 	Leftovers []string  `json:"leftovers,omitempty"` // processes left alone, with the reason
 	Survivors []string  `json:"survivors,omitempty"` // processes that could not be ended
 	StartErr  error     `json:"-"`                   // it never ran
+	InputRead bool      `json:"-"`                   // a job has read all of its input
 	StartedAt time.Time `json:"startedAt"`
 	EndedAt   time.Time `json:"endedAt"`
 }

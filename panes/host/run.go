@@ -26,6 +26,8 @@ type program struct {
 	tty     string   // its own side
 	queue   *queue   // what is typed; nil for a job
 	sources []*os.File
+	input   *os.File      // a job's end of its input; nil on a terminal
+	fed     chan bool     // tells whether all of the input was written
 	pumped  chan struct{} // closed when all its output was passed on
 	started time.Time
 }
@@ -67,6 +69,7 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 	if err != nil {
 		h.log.Warn("end what was left", "error", err)
 	}
+	exit.InputRead = p.tookInput()
 	h.drain(p)
 	exit.Leftovers, exit.Survivors = describe(report.Leftovers), describe(report.Survivors)
 	h.record(exit)
@@ -224,11 +227,11 @@ func (h *Host) startJob(p *program, c Command) error {
 	if err != nil {
 		return err
 	}
-	ours, theirs = append(ours, feed), append(theirs, in)
+	ours = append(ours, feed)
 	for _, to := range []*io.Writer{&p.cmd.Stdout, &p.cmd.Stderr} {
 		r, w, err := pipe()
 		if err != nil {
-			closeAll(ours)
+			closeAll(append(ours, in))
 			return err
 		}
 		*to = w
@@ -237,10 +240,10 @@ func (h *Host) startJob(p *program, c Command) error {
 	p.cmd.Stdin = in
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := p.launch(c); err != nil {
-		closeAll(ours)
+		closeAll(append(ours, in))
 		return err
 	}
-	p.sources = ours
+	p.sources, p.input, p.fed = ours, in, make(chan bool, 1)
 	h.pumpJob(p, c, ours)
 	return nil
 }
@@ -249,7 +252,8 @@ func (h *Host) startJob(p *program, c Command) error {
 func (h *Host) pumpJob(p *program, c Command, files []*os.File) {
 	feed, stdout, stderr := files[0], files[1], files[2]
 	go func() {
-		feed.Write(c.Stdin) // a job that does not read its input gets a closed pipe in the end
+		_, err := feed.Write(c.Stdin) // a job that does not read its input gets a closed pipe in the end
+		p.fed <- err == nil
 		feed.Close()
 	}()
 	var both sync.WaitGroup
@@ -260,6 +264,36 @@ func (h *Host) pumpJob(p *program, c Command, files []*os.File) {
 		both.Wait()
 		close(p.pumped)
 	}()
+}
+
+// tookInput tells whether a job that has ended has read all of its input.
+func (p *program) tookInput() bool {
+	if p.input == nil {
+		return false
+	}
+	left := hasData(p.input)
+	p.input.Close() // who still writes gets to know it
+	select {
+	case all := <-p.fed:
+		return all && !left
+	case <-time.After(abortLimit): // a spared process holds it open, and does not read it
+		return false
+	}
+}
+
+// hasData tells whether something can be read from a pipe now.
+func hasData(f *os.File) bool {
+	err := control(f, func(fd int) error {
+		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		if n, err := unix.Poll(ready, 0); err != nil || n == 0 {
+			return io.EOF
+		}
+		if n, err := unix.Read(fd, make([]byte, 1)); err != nil || n == 0 { // the end can be "read", too
+			return io.EOF
+		}
+		return nil
+	})
+	return err == nil
 }
 
 // How long the rest of the output may take after everything has ended: first for

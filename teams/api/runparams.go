@@ -69,6 +69,13 @@ type RunCreateParams struct {
 	TeamID string     `json:"teamId"`
 	Cwd    string     `json:"cwd,omitempty"` // where its teammates work; the home folder
 	Items  []ItemSpec `json:"items,omitempty"`
+	// RootTaskID is a task of runTask:create that the run is about; a new one.
+	RootTaskID string `json:"rootTaskId,omitempty"`
+}
+
+// RunTaskParams are the parameters of runTask:create.
+type RunTaskParams struct {
+	Title string `json:"title"`
 }
 
 // ItemSpec is an item of a run that is created. BlockedBy holds positions in the
@@ -102,7 +109,8 @@ type ItemParams struct {
 	Description      string   `json:"description,omitempty"`
 	ParentItemID     string   `json:"parentItemId,omitempty"`
 	OwnerAgentRoleID string   `json:"ownerAgentRoleId,omitempty"`
-	SortOrder        *int64   `json:"sortOrder,omitempty"` // the last
+	SourceTaskID     string   `json:"sourceTaskId,omitempty"` // a task of runTask:create; a new one when it begins
+	SortOrder        *int64   `json:"sortOrder,omitempty"`    // the last
 	BlockedBy        []string `json:"blockedBy,omitempty"`
 }
 
@@ -114,6 +122,7 @@ type ItemChange struct {
 	OwnerAgentRoleID *string `json:"ownerAgentRoleId,omitempty"` // "": nobody
 	Status           *string `json:"status,omitempty"`
 	ResultSummary    *string `json:"resultSummary,omitempty"`
+	SourceTaskID     *string `json:"sourceTaskId,omitempty"` // "": none
 }
 
 // ItemMove are the parameters of teamItem:move: to a number, or beside another

@@ -110,9 +110,11 @@ type RoleSpec struct {
 	Definition json.RawMessage `json:"definition,omitempty"`
 }
 
-// RunTask is the child task of an item, or the root task of a run.
+// RunTask is the child task of an item, the root task of a run, or one that is neither yet.
 type RunTask struct {
 	ID            string `json:"id"`
+	ParentTaskID  string `json:"parentTaskId,omitempty"` // the root task of its run
+	Title         string `json:"title"`
 	ItemID        string `json:"itemId,omitempty"`
 	Assignee      string `json:"assignee,omitempty"` // the teammate
 	Status        string `json:"status"`             // as an item's

@@ -158,6 +158,21 @@ func TestXF09_ResultsWithoutTheirUse(t *testing.T) {
 	)
 	w.is(t, "a/lead ann:active #1:in_progress")
 	w.feed(result("t5", "", object{"success": true, "team_name": "a", "message": `Cleaned up directories for team "a"`})).is(t, "none")
+	w = seen(
+		result("t1", "", object{"team_name": "a", "team_file_path": "/h/teams/a/config.json", "lead_agent_id": "team-lead@a"}),
+		result("t2", "Spawned successfully.\nagent_id: ann@a\nname: ann\nteam_name: a\nThe agent is now running", nil),
+		result("t3", "Task #7 created successfully: Mend it", nil),
+		result("t4", "", object{"success": true, "message": "Message sent to ann's inbox", "routing": object{"sender": "team-lead", "target": "@ann", "summary": "s", "content": "hi"}}),
+		result("t5", "", object{"success": true, "message": "Message broadcast to 1 teammate(s): ann", "routing": object{"sender": "team-lead", "target": "@team", "content": "all"}}),
+		result("t6", "", object{"success": true, "message": "Shutdown request sent to ann. Request ID: shutdown-1@ann", "request_id": "shutdown-1@ann", "target": "ann"}),
+		result("t7", "", object{"success": true, "message": `Shutdown rejected. Reason: "busy". Continuing to work.`, "request_id": "shutdown-1@ann"}),
+	)
+	w.told(t, "created member:joined(ann) task:created message:sent(team-lead) message:sent(team-lead) shutdown:requested(ann) shutdown:response(ann)")
+	if got := w.state.Team.Task("7"); got == nil || got.Subject != "Mend it" {
+		t.Errorf("%+v", w.state.Team)
+	}
+	w.feed(result("t8", "", object{"success": true, "message": "Shutdown approved. Sent confirmation to team-lead. Agent ann is now exiting.", "request_id": "shutdown-1@ann"})).
+		is(t, "a/lead ann:shutdown(approved) #7:pending")
 	for _, nothing := range []object{{"success": false, "taskId": "1", "statusChange": object{"to": "completed"}}, {"task": object{"id": "1", "subject": "s", "status": "completed"}}, {"team_name": "a"}} {
 		if w := seen(result("x", "", nothing)); w.state.Team != nil {
 			t.Errorf("%v: %s", nothing, short(w.state.Team))

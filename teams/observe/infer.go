@@ -3,15 +3,19 @@ package observe
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 // Some results say by themselves what was done. So a result counts also when its use
 // was not in the stream: it began in the middle, or its beginning was compacted away.
 
-// tellingMarks are parts of structured results that say what was done. The scan looks
+// tellingMarks are parts of results that say what was done. The scan looks
 // for them, without decoding.
 var tellingMarks = [][]byte{
-	[]byte(`teammate_spawned`), []byte(`team_file_path`), []byte(`statusChange`), []byte(`Cleaned up`), []byte(`"subject"`),
+	[]byte(`teammate_spawned`), []byte(`team_file_path`), []byte(`statusChange`), []byte(`Cleaned up`), []byte(`"subject`), []byte(`"routing`), []byte(`"request_id`),
+	[]byte(`created successfully: `), []byte(`Spawned successfully.`),
 }
 
 // maxTelling is the longest line that is looked at: such results are short.
@@ -36,10 +40,12 @@ func infer(l Line, r Result) (c Correlated, ok bool) {
 	if _, refused := r.refused(); refused || r.ToolUseID == "" {
 		return c, false
 	}
-	task, change := r.object("task"), r.object("statusChange")
+	task, change, sent := r.object("task"), r.object("statusChange"), r.sent()
 	tool, category, input := "", StateChange, map[string]json.RawMessage{}
 	switch {
-	case r.field("status") == "teammate_spawned":
+	case sent != nil:
+		tool, category, input = "SendMessage", TeamMessage, sent
+	case r.field("status") == "teammate_spawned", strings.HasPrefix(r.Text, "Spawned successfully.") && r.line("agent_id") != "":
 		tool = "Agent"
 	case r.field("team_name") != "" && r.field("team_file_path", "lead_agent_id") != "":
 		tool = "TeamCreate"
@@ -47,6 +53,8 @@ func infer(l Line, r Result) (c Correlated, ok bool) {
 		tool = "TeamDelete"
 	case scalar(task["id"]) != "" && scalar(task["subject"]) != "" && task["status"] == nil:
 		tool, category, input["subject"] = "TaskCreate", TaskUpdate, task["subject"]
+	case r.created() != "":
+		tool, category, input["subject"] = "TaskCreate", TaskUpdate, rawjson.Quote(r.created())
 	case r.field("taskId") != "" && scalar(change["to"]) != "":
 		tool, category, input["taskId"], input["status"] = "TaskUpdate", TaskUpdate, r.Fields["taskId"], change["to"]
 	default:
@@ -58,4 +66,39 @@ func infer(l Line, r Result) (c Correlated, ok bool) {
 	}
 	use := ToolUse{ToolName: tool, ToolUseID: r.ToolUseID, Category: category, Input: data, ParentID: l.ParentID, Agent: l.AgentName}
 	return Correlated{ToolUse: use, Result: r}, true
+}
+
+// created is the subject of the task that a result in words says was made, or "".
+func (r Result) created() string {
+	rest, ok := strings.CutPrefix(r.Text, "Task #")
+	subject, is := strings.CutPrefix(rest, digits(rest)+" created successfully: ")
+	if !ok || !is || digits(rest) == "" || r.Structured != nil {
+		return ""
+	}
+	return strings.TrimSpace(subject)
+}
+
+// sent is the input of the SendMessage that a result answers, nil if it answers none.
+func (r Result) sent() map[string]json.RawMessage {
+	text := func(s string) json.RawMessage { return rawjson.Quote(s) }
+	message := r.field("message")
+	if to := scalar(r.object("routing")["target"]); to != "" {
+		if to == "@team" {
+			to = "*"
+		}
+		in := map[string]json.RawMessage{"type": text("message"), "recipient": text(strings.TrimPrefix(to, "@"))}
+		for _, name := range []string{"content", "summary"} {
+			in[name] = text(scalar(r.object("routing")[name]))
+		}
+		return in
+	}
+	if to := r.field("target"); to != "" && strings.HasPrefix(message, "Shutdown request sent") {
+		return map[string]json.RawMessage{"type": text("shutdown_request"), "recipient": text(to), "request_id": text(r.field("request_id"))}
+	}
+	_, reason, refused := strings.Cut(message, `Shutdown rejected. Reason: "`)
+	if id := r.field("request_id"); id != "" && (refused || strings.HasPrefix(message, "Shutdown approved.")) {
+		reason, _, _ = strings.Cut(reason, `". Continuing`)
+		return map[string]json.RawMessage{"type": text("shutdown_response"), "request_id": text(id), "approve": rawjson.Encode(!refused), "reason": text(reason)}
+	}
+	return nil
 }

@@ -156,7 +156,7 @@ func (l *Line) content(raw, structured json.RawMessage) {
 			l.Uses = append(l.Uses, Use{ID: string(b.ID), Name: string(b.Name), Input: b.Input})
 		case "tool_result":
 			l.Results = append(l.Results, Result{
-				ToolUseID: string(b.ToolUseID), IsError: string(b.IsError) == "true", Text: flatten(b.Content), Block: raw,
+				ToolUseID: string(b.ToolUseID), IsError: yes(b.IsError), Text: flatten(b.Content), Block: raw,
 			})
 		}
 	}

@@ -22,7 +22,7 @@ func (r Result) refused() (string, bool) {
 	success, has := r.Fields["success"]
 	switch {
 	case r.IsError:
-	case has && string(success) == "false":
+	case has && (string(success) == "false" || scalar(success) == "false"):
 	case !has && r.opensLikeRefusal():
 	default:
 		return "", false

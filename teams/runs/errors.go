@@ -60,6 +60,10 @@ func noRun(id string) error {
 	return fault.New(fault.RunNotFound, "there is no run %q", clip(id)).WithHint("leadlight run ls lists them")
 }
 
+func noTask(id string) error {
+	return fault.New(fault.TaskNotFound, "there is no task %q of a run", clip(id)).WithHint("teamRun:report lists the tasks of a run")
+}
+
 func noItem(id string) error {
 	return fault.New(fault.ItemNotFound, "there is no item %q", clip(id)).WithHint("leadlight run item ls lists a run's")
 }

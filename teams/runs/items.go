@@ -92,12 +92,13 @@ func (c *change) insertItem(id string, p api.ItemParams) error {
 	if err := c.checkItem(it); err != nil {
 		return err
 	}
-	if it.ParentItemID != "" {
-		if err := c.checkParent(it); err != nil {
-			return err
-		}
+	err := c.giveSource(&it, p.SourceTaskID)
+	if err == nil && it.ParentItemID != "" {
+		err = c.checkParent(it)
 	}
-	var err error
+	if err != nil {
+		return err
+	}
 	if p.SortOrder != nil {
 		it.SortOrder, err = *p.SortOrder, checkOrder("sortOrder", *p.SortOrder)
 	} else {
@@ -106,8 +107,8 @@ func (c *change) insertItem(id string, p api.ItemParams) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.exec(`INSERT INTO agent_team_items VALUES (?, ?, ?, ?, ?, ?, NULL, ?, NULL, ?, ?, ?)`, it.ID, it.TeamRunID, null(it.ParentItemID), it.Title,
-		null(it.Description), null(it.OwnerAgentRoleID), it.Status, it.SortOrder, it.CreatedAt, it.UpdatedAt)
+	_, err = c.exec(`INSERT INTO agent_team_items VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?)`, it.ID, it.TeamRunID, null(it.ParentItemID), it.Title,
+		null(it.Description), null(it.OwnerAgentRoleID), null(it.SourceTaskID), it.Status, it.SortOrder, it.CreatedAt, it.UpdatedAt)
 	return err
 }
 
@@ -210,8 +211,13 @@ func (s *Store) UpdateItem(ctx context.Context, p api.ItemChange) (it api.AgentT
 		set(&it.Title, p.Title)
 		set(&it.Description, p.Description)
 		set(&it.ResultSummary, p.ResultSummary)
-		if p.OwnerAgentRoleID != nil || p.Status != nil || p.ResultSummary != nil {
+		if p.OwnerAgentRoleID != nil || p.Status != nil || p.ResultSummary != nil || p.SourceTaskID != nil {
 			if err := c.free(it, "changed"); err != nil {
+				return err
+			}
+		}
+		if p.SourceTaskID != nil {
+			if err := c.giveSource(&it, *p.SourceTaskID); err != nil {
 				return err
 			}
 		}
@@ -238,7 +244,7 @@ func (c *change) checkBegun(it api.AgentTeamItem) error {
 	}
 	n, err := c.count(`SELECT count(*) FROM agent_team_items i JOIN agent_team_runs r ON r.id = i.team_run_id JOIN agent_teams t ON t.id = r.team_id
 		WHERE i.id = ?1 AND t.lead_agent_role_id != ?2 AND `+leaf+` AND NOT EXISTS
-		(SELECT 1 FROM tasks k WHERE k.id = i.source_task_id AND k.completed_at IS NULL)`, it.ID, it.OwnerAgentRoleID)
+		(SELECT 1 FROM tasks k WHERE k.id = i.source_task_id AND k.completed_at IS NULL AND k.assignee IS NOT NULL)`, it.ID, it.OwnerAgentRoleID)
 	if err == nil && n > 0 {
 		err = fault.New(fault.Rejected, "%q is carried out by a teammate, who begins it", clip(it.Title)).
 			WithHint("to do it by hand, make the lead its owner; to give it to a teammate, make it todo")
@@ -252,7 +258,7 @@ func (c *change) free(it api.AgentTeamItem, how string) error {
 		return nil
 	}
 	var who string
-	err := c.tx.QueryRowContext(c.ctx, `SELECT coalesce(assignee, '') FROM tasks WHERE id = ? AND completed_at IS NULL`, it.SourceTaskID).Scan(&who)
+	err := c.tx.QueryRowContext(c.ctx, `SELECT assignee FROM tasks WHERE id = ? AND completed_at IS NULL AND assignee IS NOT NULL`, it.SourceTaskID).Scan(&who)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -285,6 +291,9 @@ func (c *change) saveItem(it *api.AgentTeamItem, event string) error {
 		result_summary = ?, sort_order = ?, updated_at = ? WHERE id = ?`, null(it.ParentItemID), it.Title, null(it.Description), null(it.OwnerAgentRoleID),
 		null(it.SourceTaskID), it.Status, null(it.ResultSummary), it.SortOrder, it.UpdatedAt, it.ID)
 	if err != nil {
+		return err
+	}
+	if err := c.tellTask(*it); err != nil {
 		return err
 	}
 	shown := *it

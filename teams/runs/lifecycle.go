@@ -60,6 +60,14 @@ func (s *Store) FullID(ctx context.Context, id string) (string, error) {
 	return s.find(ctx, "agent_team_runs", id, noRun)
 }
 
+// FullTaskID: see FullID.
+func (s *Store) FullTaskID(ctx context.Context, id string) (string, error) {
+	if id == "" {
+		return "", nil
+	}
+	return s.find(ctx, "tasks", id, noTask)
+}
+
 // FullItemID: see FullID.
 func (s *Store) FullItemID(ctx context.Context, id string) (string, error) {
 	if id == "" {
@@ -107,7 +115,16 @@ func (s *Store) CreateRun(ctx context.Context, p api.RunCreateParams) (r api.Age
 		if !t.IsActive {
 			return fault.New(fault.Rejected, "the team %q is retired", clip(t.Name)).WithHint("leadlight run create with its team file brings it back, or team:update with isActive true")
 		}
-		r = api.AgentTeamRun{ID: newID(), TeamID: t.ID, RootTaskID: newID(), Status: api.RunPending, StartedAt: c.now}
+		r = api.AgentTeamRun{ID: newID(), TeamID: t.ID, RootTaskID: or(p.RootTaskID, newID()), Status: api.RunPending, StartedAt: c.now}
+		if p.RootTaskID != "" {
+			root, err := task(ctx, c.tx, p.RootTaskID)
+			if err == nil {
+				err = c.checkGiven(root, "")
+			}
+			if err != nil {
+				return err
+			}
+		}
 		if err := c.insertRun(t, r, Place{LiveTeam: liveName(t.Name, r.ID), Cwd: p.Cwd, Scheduled: true}); err != nil {
 			return err
 		}
@@ -117,9 +134,10 @@ func (s *Store) CreateRun(ctx context.Context, p api.RunCreateParams) (r api.Age
 	return r, err
 }
 
-// insertRun writes a new run, its root task, and where it is carried out.
+// insertRun writes a new run, its root task, unless that is there, and where it is carried out.
 func (c *change) insertRun(t api.AgentTeam, r api.AgentTeamRun, at Place) error {
-	if _, err := c.exec(`INSERT INTO tasks (id, title, status, assignee, started_at) VALUES (?, ?, ?, ?, ?)`, r.RootTaskID, t.Name, api.ItemInProgress, t.LeadAgentRoleID, r.StartedAt); err != nil {
+	if _, err := c.exec(`INSERT INTO tasks (id, title, status, assignee, started_at) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET status = excluded.status, assignee = excluded.assignee, started_at = excluded.started_at`, r.RootTaskID, t.Name, api.ItemInProgress, t.LeadAgentRoleID, r.StartedAt); err != nil {
 		return err
 	}
 	if _, err := c.exec(`INSERT INTO agent_team_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.TeamID, r.RootTaskID, r.Status, r.StartedAt, nullMoment(r.CompletedAt), null(r.Error), null(r.Summary)); err != nil {

@@ -56,14 +56,7 @@ func usageText(u *api.Usage) any {
 
 // runTasks lists the child tasks of a run, in the order they were begun.
 func (s *Store) runTasks(ctx context.Context, root string) ([]api.RunTask, error) {
-	return all(ctx, s.db, func(scan func(...any) error) (t api.RunTask, err error) {
-		var usage string
-		if err = scan(&t.ID, &t.ItemID, &t.Assignee, &t.Status, &t.ResultSummary, &t.Attempts, &t.StartedAt, &t.CompletedAt, &usage); err == nil {
-			err = json.Unmarshal([]byte(usage), &t.Usage)
-		}
-		return t, err
-	}, `SELECT t.id, coalesce(t.item_id, ''), coalesce(t.assignee, ''), t.status, coalesce(t.result_summary, ''), t.attempts, t.started_at, coalesce(t.completed_at, 0), coalesce(t.usage, 'null')
-		FROM tasks t WHERE t.parent_task_id = ? ORDER BY t.started_at, t.id`, root)
+	return all(ctx, s.db, scanTask, `SELECT `+taskColumns+` FROM tasks t WHERE t.parent_task_id = ? ORDER BY t.started_at, t.id`, root)
 }
 
 // addWork sums up what each teammate has worked on.

@@ -50,7 +50,7 @@ func activeItems(ctx context.Context, q querier, runID string) ([]ActiveItem, er
 		f.Item, err = scanItem(func(into ...any) error { return scan(append(into, &f.TaskID, &f.Assignee, &f.Attempts)...) })
 		return f, err
 	}, `SELECT `+itemColumns+`, t.id, t.assignee, t.attempts FROM agent_team_items i JOIN tasks t ON t.id = i.source_task_id
-		WHERE i.team_run_id = ? AND i.status = 'in_progress' AND t.completed_at IS NULL ORDER BY t.started_at, t.id`, runID)
+		WHERE i.team_run_id = ? AND i.status = 'in_progress' AND t.completed_at IS NULL AND t.assignee IS NOT NULL ORDER BY t.started_at, t.id`, runID)
 }
 
 // ActiveItems lists the items of a run that teammates work on.
@@ -100,9 +100,8 @@ func (s *Store) Launch(ctx context.Context, was api.AgentTeamItem, assignee stri
 		if len(open) >= t.MaxParallelAgents {
 			return fault.New(fault.LimitReached, "%d items are under way, the limit is %d", len(open), t.MaxParallelAgents)
 		}
-		f = ActiveItem{TaskID: newID(), Assignee: assignee, Attempts: 1}
-		if _, err := c.exec(`INSERT INTO tasks (id, parent_task_id, title, assignee, status, started_at, item_id) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			f.TaskID, r.RootTaskID, it.Title, assignee, api.ItemInProgress, c.now, it.ID); err != nil {
+		f = ActiveItem{Assignee: assignee, Attempts: 1}
+		if f.TaskID, err = c.beginTask(it, r.RootTaskID, assignee); err != nil {
 			return err
 		}
 		it.SourceTaskID, it.Status, it.ResultSummary = f.TaskID, api.ItemInProgress, ""
@@ -148,11 +147,7 @@ func (s *Store) Complete(ctx context.Context, runID, taskID, status, result stri
 }
 
 func (c *change) complete(f ActiveItem, status, result string) error {
-	result = clipText(result)
-	if _, err := c.exec(`UPDATE tasks SET status = ?, result_summary = ?, completed_at = ? WHERE id = ?`, status, null(result), c.now, f.TaskID); err != nil {
-		return err
-	}
-	f.Item.Status, f.Item.ResultSummary = status, result
+	f.Item.Status, f.Item.ResultSummary = status, clipText(result)
 	return c.saveItem(&f.Item, api.EvItemUpdated)
 }
 

@@ -61,6 +61,7 @@ type Frame struct {
 	RequestIDUpper  string `json:"requestID,omitempty"`
 	From            string `json:"from,omitempty"`
 	Reason          string `json:"reason,omitempty"`
+	Content         string `json:"content,omitempty"` // the reason, as other programs call it
 	Timestamp       string `json:"timestamp,omitempty"`
 	PaneID          string `json:"paneId,omitempty"`
 	BackendType     string `json:"backendType,omitempty"`
@@ -150,6 +151,9 @@ func (f *Frame) settle() {
 		f.Approved = f.Approve
 	}
 	f.Approve = nil
+	if f.Type == ShutdownRequest {
+		f.Reason, f.Content = cmp.Or(f.Reason, f.Content), ""
+	}
 	no := f.Approved != nil && !*f.Approved
 	switch {
 	case f.Type == ShutdownResponse && f.Approved != nil && !no:
@@ -158,7 +162,7 @@ func (f *Frame) settle() {
 		f.Type = ShutdownRejected
 	}
 	if f.Type == ShutdownRejected {
-		f.Reason = cmp.Or(f.Reason, f.Feedback)
+		f.Reason = cmp.Or(f.Reason, f.Feedback, f.Content)
 	}
 }
 

@@ -27,6 +27,14 @@ func (m *Message) Own(teams ...string) bool {
 	return m.From != "" && SameName(LocalName(m.From, teams...), m.To)
 }
 
+// Doubled notes that another message of the box has m's id, and is not listed. One that says
+// the same is the same.
+func (m *Message) Doubled(by Message) {
+	if m.Text != by.Text {
+		m.Odd = append(m.Odd, "another message has its id, and is not shown")
+	}
+}
+
 // TooLong is the error for a message of n bytes.
 func TooLong(n int) error {
 	return fault.New(fault.InvalidArgument, "the message has %d bytes, %d are allowed", n, MaxMessage).

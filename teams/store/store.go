@@ -48,6 +48,7 @@ type Team struct {
 	Path          string // the roster's file or name, for messages
 	Engine        string // address of the engine that keeps the team; "": files
 	Warnings      []string
+	Odd           []string                   // what is odd in the roster, though the rest of it counts
 	Unknown       map[string]json.RawMessage // top-level fields we do not know, for display
 }
 
@@ -192,6 +193,7 @@ type Message struct {
 	Color     string
 	Read      bool
 	Type      string                     // envelope type; "message" unless found otherwise
+	Odd       []string                   // what is odd in it, though the rest counts
 	Unknown   map[string]json.RawMessage // other fields, for display
 }
 
@@ -232,7 +234,11 @@ type Task struct {
 	// Get, List and Update.
 	Open    []string
 	Missing []string
-	Unknown map[string]json.RawMessage
+	// Odd is what is odd in its file, though the rest of it counts. Misnamed: the file calls
+	// the task by another id than its own; the next change mends that.
+	Odd      []string
+	Misnamed bool
+	Unknown  map[string]json.RawMessage
 }
 
 // State is the task's state on the surface: its status, or blocked or failed.

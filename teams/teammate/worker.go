@@ -241,8 +241,11 @@ func (m *teammate) attempt(ctx context.Context, argv []string, task taskInput, f
 		Argv: argv, Dir: m.launch.Dir, Env: env,
 		Pipes: true, Stdin: append(input, '\n'), Stdout: io.MultiWriter(all...), Stderr: said,
 	})
-	if err == nil {
+	switch n := len(task.Messages); {
+	case n > 0 && exit.InputRead:
 		m.handedOver(ctx, task.Messages)
+	case n > 0 && err == nil:
+		m.print("the command has not read its input: messages that stay unread: %d", n)
 	}
 	end.end()
 	m.count(ctx, id, end.usage)

@@ -31,7 +31,7 @@ func doctorCommand(a *app, run func(context.Context, *app, doctorOptions) error)
 		Example: "  leadlight doctor\n  leadlight doctor --fix\n  leadlight doctor --agents", Args: takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
 	}
-	c.Flags().BoolVar(&o.Fix, "fix", false, "mend first what can be mended safely: what gc removes, and who may write to the base directory")
+	c.Flags().BoolVar(&o.Fix, "fix", false, "mend first what can be mended safely: what gc removes, who may write to the base directory, and what is odd in team files")
 	c.Flags().BoolVar(&o.Agents, "agents", false, "also start each agent that is installed, say nothing to it, and tell whether it shows its prompt or what it asks")
 	return c
 }
@@ -55,7 +55,7 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 		for _, l := range found {
 			a.say("%s", oneLine(l.String()))
 		}
-		if err := a.mend(svc); err != nil {
+		if err := a.mend(ctx, svc); err != nil {
 			return err
 		}
 	}
@@ -84,8 +84,8 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 }
 
 // mend does what else is safe to do, and says what it did.
-func (a *app) mend(svc *teams.Service) error {
-	done, err := svc.Mend()
+func (a *app) mend(ctx context.Context, svc *teams.Service) error {
+	done, err := svc.Mend(ctx)
 	for _, line := range done {
 		a.say("%s", line)
 	}

@@ -63,7 +63,7 @@ func runInbox(ctx context.Context, a *app, o inboxOptions) error {
 	if err != nil {
 		return err
 	}
-	filter := teams.InboxFilter{Unread: o.Unread, From: o.From, Since: o.Since}
+	filter := teams.InboxFilter{Unread: o.Unread, From: o.From, Since: o.Since, Odd: !o.Follow}
 	if o.Follow {
 		return svc.FollowInbox(ctx, team, o.Owner, filter, func(m api.Message) error {
 			if err := a.answer(m, func(w io.Writer) { a.message(w, m) }); err != nil {

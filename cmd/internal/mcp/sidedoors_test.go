@@ -96,7 +96,7 @@ func TestXF11_ATeammateSpeaksForNoLead(t *testing.T) {
 	do[teamCreateOut](t, d.serve("", nil, nil), "TeamCreate", args{"team_name": "alpha", "description": "x"})
 	d.teammates("alpha", "ann", "bob")
 	c := d.serve("bob", nil, nil)
-	for _, kind := range []string{store.ShutdownRequest, store.PlanResponse, store.PermissionResponse, store.ModeSetRequest} {
+	for _, kind := range []string{store.ShutdownRequest, store.PlanResponse, store.PermissionResponse, store.ModeSetRequest, store.SandboxResponse, "team_permission_update"} {
 		text := `{"type":"` + kind + `","request_id":"r","requestId":"r","approved":true}`
 		refused(t, c, "SendMessage", args{"type": "message", "team_name": "alpha", "recipient": "ann", "content": text, "summary": "x"}, fault.NotLead)
 		refused(t, c, "SendMessage", args{"type": "broadcast", "team_name": "alpha", "content": text, "summary": "x"}, fault.NotLead)

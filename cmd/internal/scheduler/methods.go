@@ -16,7 +16,7 @@ const goneLimit = 90 * time.Second
 // Methods are what programs can ask for.
 func (s *Scheduler) Methods() []rpc.Method {
 	all := s.definitions()
-	return append(append(all, s.runMethods()...), s.itemMethods()...)
+	return slices.Concat(all, s.runMethods(), s.itemMethods(), s.taskMethods())
 }
 
 // gone is the answer to the removal of something.
@@ -83,7 +83,11 @@ func (s *Scheduler) checkProfile(name string, spec api.RoleSpec) error {
 func (s *Scheduler) runMethods() []rpc.Method {
 	return []rpc.Method{
 		rpc.Func("teamRun:create", "Create a run of a team. It begins when it has items.", func(ctx context.Context, p api.RunCreateParams) (api.AgentTeamRun, error) {
-			if err := s.checkPreference(ctx, p.TeamID); err != nil {
+			err := s.checkPreference(ctx, p.TeamID)
+			if err == nil {
+				p.RootTaskID, err = s.store.FullTaskID(ctx, p.RootTaskID)
+			}
+			if err != nil {
 				return api.AgentTeamRun{}, err
 			}
 			r, err := s.store.CreateRun(ctx, p)
@@ -166,6 +170,20 @@ func (s *Scheduler) itemMethods() []rpc.Method {
 	}
 }
 
+func (s *Scheduler) taskMethods() []rpc.Method {
+	return []rpc.Method{
+		rpc.Func("runTask:create", "Make a task that a run can have as its root, or an item as its source.", s.store.CreateTask),
+		rpc.Func("runTask:get", "Get a task of a run or an item, by its id or a beginning of it.", byID(s.store.Task)),
+		rpc.Func("runTask:delete", "Delete a task that no run and no item has.", gone(func(ctx context.Context, id string) error {
+			t, err := s.store.Task(ctx, id)
+			if err != nil {
+				return err
+			}
+			return s.store.DeleteTask(ctx, t.ID)
+		})),
+	}
+}
+
 func (s *Scheduler) createItem(ctx context.Context, p api.ItemParams) (it api.AgentTeamItem, err error) {
 	if p.TeamRunID, err = s.store.FullID(ctx, p.TeamRunID); err != nil {
 		return it, err
@@ -178,12 +196,22 @@ func (s *Scheduler) createItem(ctx context.Context, p api.ItemParams) (it api.Ag
 	if err := s.fullItemIDs(ctx, ids...); err != nil {
 		return it, err
 	}
+	if p.SourceTaskID, err = s.store.FullTaskID(ctx, p.SourceTaskID); err != nil {
+		return it, err
+	}
 	return s.store.CreateItem(ctx, p)
 }
 
 func (s *Scheduler) updateItem(ctx context.Context, p api.ItemChange) (it api.AgentTeamItem, err error) {
 	if err := s.fullItemIDs(ctx, &p.ID); err != nil {
 		return it, err
+	}
+	if p.SourceTaskID != nil {
+		full, err := s.store.FullTaskID(ctx, *p.SourceTaskID)
+		if err != nil {
+			return it, err
+		}
+		p.SourceTaskID = &full
 	}
 	return s.store.UpdateItem(ctx, p)
 }

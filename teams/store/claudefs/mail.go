@@ -98,6 +98,7 @@ func (m mail) List(ctx context.Context, team, owner string) ([]store.Message, er
 		}
 		if i, again := at[e.msg.ID]; again {
 			out[i].Read = out[i].Read || e.msg.Read
+			out[i].Doubled(e.msg)
 			continue
 		}
 		at[e.msg.ID] = len(out)

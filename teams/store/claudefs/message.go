@@ -75,7 +75,7 @@ func parseEntry(raw json.RawMessage, owner string) entry {
 		return entry{raw: raw}
 	}
 	e := entry{raw: raw, ok: true}
-	e.msg.Unknown = document.Decode(o, &e.msg, messageFields())
+	e.msg.Unknown, e.msg.Odd = document.Decode(o, &e.msg, messageFields())
 	e.msg.To = owner
 	if e.msg.Type == "" {
 		e.msg.Type = "message"

@@ -17,7 +17,9 @@ import (
 // Field maps one key of a JSON object to a part of a T.
 type Field[T any] struct {
 	Key string
-	// Load reads the value. What is of another kind than expected is passed over.
+	// Kind is what the value should be. One of another kind is passed over.
+	Kind kind
+	// Load reads the value.
 	Load func(v *T, raw json.RawMessage)
 	// Save returns the value to write, nil for none. found is what the file has,
 	// nil for nothing: a value with parts we do not know is built on it.
@@ -28,20 +30,23 @@ type Field[T any] struct {
 	Fresh string
 }
 
-// Decode reads an object and returns what no field reads.
-func Decode[T any](o *rawjson.Object, v *T, fields []Field[T]) map[string]json.RawMessage {
+// Decode reads an object and returns what no field reads, and what is odd in the rest.
+func Decode[T any](o *rawjson.Object, v *T, fields []Field[T]) (unknown map[string]json.RawMessage, odd []string) {
 	found := 0
 	for _, f := range fields {
 		if raw, ok := o.Get(f.Key); ok {
-			if found++; !rawjson.IsNull(raw) {
-				f.Load(v, raw)
+			if found++; rawjson.IsNull(raw) {
+				continue
 			}
+			if !f.Kind.fits(raw) {
+				odd = append(odd, f.Kind.odd(f.Key))
+			}
+			f.Load(v, raw)
 		}
 	}
 	if found == o.Len() { // every key is known, none is there twice
-		return nil
+		return nil, odd
 	}
-	var unknown map[string]json.RawMessage
 	for _, key := range o.Keys() {
 		if slices.ContainsFunc(fields, func(f Field[T]) bool { return f.Key == key }) {
 			continue
@@ -51,7 +56,7 @@ func Decode[T any](o *rawjson.Object, v *T, fields []Field[T]) map[string]json.R
 		}
 		unknown[key], _ = o.Get(key)
 	}
-	return unknown
+	return unknown, odd
 }
 
 // Amend writes those fields of now that differ from was, which was decoded from
@@ -92,7 +97,7 @@ func Compose[T any](v *T, fields []Field[T]) *rawjson.Object {
 
 // Text is a string that is left out when it is empty.
 func Text[T any](key string, at func(*T) *string) Field[T] {
-	return Field[T]{Key: key,
+	return Field[T]{Key: key, Kind: aText,
 		Load: func(v *T, raw json.RawMessage) {
 			if s, ok := rawjson.String(raw); ok {
 				*at(v) = s
@@ -127,7 +132,7 @@ func Constant[T any](key, value string) Field[T] {
 
 // millis is a time in milliseconds since 1970, as JavaScript's Date.now gives it.
 func millis[T any](key string, at func(*T) *time.Time) Field[T] {
-	return Field[T]{Key: key,
+	return Field[T]{Key: key, Kind: aTime,
 		Load: func(v *T, raw json.RawMessage) { *at(v) = store.ParseTime(raw) },
 		Save: func(v *T, _ json.RawMessage) json.RawMessage {
 			if at(v).IsZero() {
@@ -140,7 +145,7 @@ func millis[T any](key string, at func(*T) *time.Time) Field[T] {
 // Scalar is a value that is left out when it is zero. A value of another kind is
 // passed over.
 func Scalar[T any, V comparable](key string, at func(*T) *V) Field[T] {
-	return Field[T]{Key: key,
+	return Field[T]{Key: key, Kind: kindOf[V](),
 		Load: func(v *T, raw json.RawMessage) {
 			var x V
 			if json.Unmarshal(raw, &x) == nil {
@@ -158,7 +163,7 @@ func Scalar[T any, V comparable](key string, at func(*T) *V) Field[T] {
 
 // optional is a value behind a pointer; nil is absence.
 func optional[T, V any](key string, at func(*T) **V) Field[T] {
-	return Field[T]{Key: key,
+	return Field[T]{Key: key, Kind: kindOf[V](),
 		Load: func(v *T, raw json.RawMessage) {
 			x := new(V)
 			if json.Unmarshal(raw, x) == nil {
@@ -175,7 +180,7 @@ func optional[T, V any](key string, at func(*T) **V) Field[T] {
 
 // nested is an object with fields of its own; unknown ones in it survive.
 func nested[T, U any](key string, at func(*T) **U, fields []Field[U]) Field[T] {
-	return Field[T]{Key: key,
+	return Field[T]{Key: key, Kind: anObject,
 		Load: func(v *T, raw json.RawMessage) {
 			if o, err := rawjson.ParseObject(raw); err == nil {
 				u := new(U)
@@ -205,7 +210,7 @@ func metadata[T any](at func(*T) *map[string]json.RawMessage, own ...Field[T]) F
 	owned := func(key string) bool {
 		return slices.ContainsFunc(own, func(f Field[T]) bool { return f.Key == key })
 	}
-	return Field[T]{Key: "metadata",
+	return Field[T]{Key: "metadata", Kind: anObject,
 		Load: func(v *T, raw json.RawMessage) {
 			o, err := rawjson.ParseObject(raw)
 			if err != nil {
@@ -254,7 +259,7 @@ func sortedKeys[V any](m map[string]V) []string {
 // stringList is a list of strings. Numbers in it are read as their digits; anything
 // else is passed over.
 func stringList[T any](key string, at func(*T) *[]string) Field[T] {
-	return Field[T]{Key: key,
+	return Field[T]{Key: key, Kind: aList,
 		Load: func(v *T, raw json.RawMessage) {
 			list, err := rawjson.ParseArray(raw)
 			if err != nil {

@@ -56,14 +56,13 @@ func bookkeepingFields() []Field[store.Bookkeeping] {
 
 // parseMember reads one element of members. What is no object with a name is not
 // a member; it is kept as it is.
-func parseMember(raw json.RawMessage, fields []Field[store.Member]) (store.Member, *rawjson.Object, bool) {
+func parseMember(raw json.RawMessage, fields []Field[store.Member]) (m store.Member, o *rawjson.Object, odd []string, ok bool) {
 	o, err := rawjson.ParseObject(raw)
 	if err != nil {
-		return store.Member{}, nil, false
+		return m, nil, nil, false
 	}
-	var m store.Member
-	m.Unknown = Decode(o, &m, fields)
-	return m, o, m.Name != ""
+	m.Unknown, odd = Decode(o, &m, fields)
+	return m, o, odd, m.Name != ""
 }
 
 func membersField() Field[draft] {
@@ -76,10 +75,14 @@ func membersField() Field[draft] {
 				return
 			}
 			for _, item := range list {
-				if m, _, ok := parseMember(item, fields); ok {
-					d.Members = append(d.Members, m)
-				} else {
+				m, _, odd, ok := parseMember(item, fields)
+				if !ok {
 					d.Warnings = append(d.Warnings, "an entry of members without a name was passed over")
+					continue
+				}
+				d.Members = append(d.Members, m)
+				for _, what := range odd {
+					d.Odd = append(d.Odd, "member "+store.Shown(m.Name)+": "+what)
 				}
 			}
 		},
@@ -98,30 +101,23 @@ func membersField() Field[draft] {
 // that is not ours; those that are gone are left out. A new one stands before the member that
 // it precedes, else behind all.
 func mergeMembers(list []json.RawMessage, members []store.Member, fields []Field[store.Member]) []json.RawMessage {
+	entries, written := entriesOf(list, members, fields)
 	out := make([]json.RawMessage, 0, len(members))
-	written := make([]bool, len(members))
 	at := make([]int, len(members)) // where in out each one stands
-	for _, raw := range list {
-		was, o, ok := parseMember(raw, fields)
-		if !ok {
-			out = append(out, raw)
+	for _, e := range entries {
+		switch {
+		case e.object == nil:
+			out = append(out, e.raw)
+			continue
+		case e.to < 0:
 			continue
 		}
-		for i := range members {
-			if !written[i] && members[i].Name == was.Name {
-				written[i], at[i] = true, len(out)
-				now := members[i]
-				if was.AgentID == "" && derived(now.AgentID, now.Name) {
-					now.AgentID = "" // derived for addressing, not asked for
-				}
-				if !reflect.DeepEqual(was, now) {
-					Amend(o, &was, &now, fields)
-					raw = o.Raw()
-				}
-				out = append(out, raw)
-				break
-			}
+		at[e.to] = len(out)
+		if now := asWritten(members[e.to], e.was); !reflect.DeepEqual(e.was, now) {
+			Amend(e.object, &e.was, &now, fields)
+			e.raw = e.object.Raw()
 		}
+		out = append(out, e.raw)
 	}
 	for i := len(members) - 1; i >= 0; i-- {
 		if written[i] {
@@ -139,6 +135,56 @@ func mergeMembers(list []json.RawMessage, members []store.Member, fields []Field
 		}
 	}
 	return out
+}
+
+// memberEntry is an element of the list of members: no member if it has no object.
+type memberEntry struct {
+	raw    json.RawMessage
+	object *rawjson.Object
+	was    store.Member
+	to     int // the member that it stands for, -1 for one that is gone
+}
+
+// entriesOf finds the members whose entries a list has. Of several with one name, those that
+// have not changed keep their entries; the others are taken in their order.
+func entriesOf(list []json.RawMessage, members []store.Member, fields []Field[store.Member]) (entries []memberEntry, written []bool) {
+	written = make([]bool, len(members))
+	for _, raw := range list {
+		e := memberEntry{raw: raw, to: -1}
+		if was, o, _, ok := parseMember(raw, fields); ok {
+			e.was, e.object = was.Clone(), o
+		}
+		entries = append(entries, e)
+	}
+	for _, same := range []func(was, now store.Member) bool{
+		func(was, now store.Member) bool { return reflect.DeepEqual(was, now) },
+		func(store.Member, store.Member) bool { return true },
+	} {
+		for n := range entries {
+			e := &entries[n]
+			if e.object == nil || e.to >= 0 {
+				continue
+			}
+			for i, m := range members {
+				if !written[i] && m.Name == e.was.Name && same(e.was, asWritten(m, e.was)) {
+					e.to = i
+					break
+				}
+			}
+			if e.to >= 0 {
+				written[e.to] = true
+			}
+		}
+	}
+	return entries, written
+}
+
+// asWritten is a member as its entry has it: an address that was derived was not asked for.
+func asWritten(now, was store.Member) store.Member {
+	if was.AgentID == "" && derived(now.AgentID, now.Name) {
+		now.AgentID = ""
+	}
+	return now
 }
 
 func derived(agentID, name string) bool {

@@ -3,6 +3,7 @@ package document
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -13,7 +14,7 @@ import (
 func taskFields() []Field[store.Task] {
 	type t = store.Task
 	return []Field[t]{
-		{Key: "id",
+		{Key: "id", // a number, too
 			Load: func(x *t, raw json.RawMessage) { x.ID, _ = idText(raw) },
 			Save: func(x *t, _ json.RawMessage) json.RawMessage { return rawjson.Quote(x.ID) }},
 		Text("subject", func(x *t) *string { return &x.Subject }),
@@ -70,7 +71,10 @@ func OpenTask(id string, data []byte, names ...string) (store.Task, *rawjson.Obj
 		return store.Task{}, nil, err
 	}
 	var t store.Task
-	t.Unknown = Decode(o, &t, taskFields())
+	t.Unknown, t.Odd = Decode(o, &t, taskFields())
+	if t.ID != id && t.ID != "" {
+		t.Odd, t.Misnamed = append(t.Odd, fmt.Sprintf("its file is that of task %s, and calls it %s", id, store.Shown(t.ID))), true
+	}
 	t.ID = id
 	t.Unpack()
 	for _, a := range aliases() {
@@ -100,6 +104,9 @@ func SaveTask(o *rawjson.Object, was, now *store.Task) {
 		}
 	}
 	Amend(o, was, now, taskFields())
+	if was.Misnamed {
+		o.Set("id", rawjson.Quote(now.ID))
+	}
 }
 
 // inMetadata tells the keys whose field we keep in metadata, which is read first.

@@ -81,7 +81,9 @@ func OpenTeam(name string, data []byte) (*Team, error) {
 		return nil, err
 	}
 	d := new(draft)
-	d.Unknown = Decode(o, d, teamFields())
+	var odd []string
+	d.Unknown, odd = Decode(o, d, teamFields())
+	d.Odd = append(odd, d.Odd...)
 	return &Team{name, d, o}, nil
 }
 

@@ -286,16 +286,19 @@ func (m *Mail) List(ctx context.Context, team, owner string) ([]store.Message, e
 		return nil, err
 	}
 	var bad error
-	seen := map[string]bool{}
+	at := map[string]int{}
 	out := make([]store.Message, 0, len(items))
 	for _, it := range items {
-		switch {
-		case it.bad != nil:
+		if it.bad != nil {
 			bad = it.bad
-		case !seen[it.msg.ID]:
-			seen[it.msg.ID] = true
-			out = append(out, it.msg)
+			continue
 		}
+		if i, again := at[it.msg.ID]; again {
+			out[i].Doubled(it.msg)
+			continue
+		}
+		at[it.msg.ID] = len(out)
+		out = append(out, it.msg)
 	}
 	if len(out) == 0 && bad != nil {
 		return nil, bad

@@ -3,6 +3,7 @@ package observe
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -199,6 +200,19 @@ func TestXF09_ARestoredStateIsShown(t *testing.T) {
 	}
 	if got := out.String(); !strings.HasPrefix(got, `{"name":"a","role":"lead"`) || !strings.Contains(got, `"agents":["ann"]`) {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestXF09_WhatIsNotUnderstoodIsTold: an unknown tool once, a teammate of another team each
+// time.
+func TestXF09_WhatIsNotUnderstoodIsTold(t *testing.T) {
+	lines := join(create("c", "a"), []string{use("z1", "TeamRename", object{}), use("z2", "TeamRename", object{})}, spawn("s", "b", "bob"))
+	var warned bytes.Buffer
+	if err := Run(t.Context(), Options{In: strings.NewReader(strings.Join(lines, "\n")), Out: io.Discard, Warn: &warned}); err != nil {
+		t.Fatal(err)
+	}
+	if got := warned.String(); strings.Count(got, "TeamRename") != 1 || strings.Count(got, "another team, b") != 1 {
+		t.Errorf("warned %q", got)
 	}
 }
 

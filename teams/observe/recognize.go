@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -33,6 +34,7 @@ type ToolUse struct {
 type Warning struct {
 	Level slog.Level
 	Text  string
+	Tool  string // the name of a tool that is not known
 }
 
 // tool says how one tool is recognised.
@@ -89,7 +91,7 @@ func Recognize(l Line) ([]ToolUse, []Warning) {
 		t, ok := tools[u.Name]
 		if !ok {
 			if looksLikeTeam(u.Name) {
-				warnings = append(warnings, Warning{slog.LevelDebug, fmt.Sprintf("unknown tool %s (%s): a newer protocol?", u.Name, u.ID)})
+				warnings = append(warnings, Warning{slog.LevelDebug, fmt.Sprintf("unknown tool %s (%s): a newer protocol?", u.Name, u.ID), u.Name})
 			}
 			continue
 		}
@@ -98,7 +100,7 @@ func Recognize(l Line) ([]ToolUse, []Warning) {
 			continue
 		}
 		if missing := t.missing(u, in); missing != "" {
-			warnings = append(warnings, Warning{slog.LevelWarn, fmt.Sprintf("%s %s has no %s; skipped", u.Name, u.ID, missing)})
+			warnings = append(warnings, Warning{Level: slog.LevelWarn, Text: fmt.Sprintf("%s %s has no %s; skipped", u.Name, u.ID, missing)})
 			continue
 		}
 		input := u.Input
@@ -127,8 +129,25 @@ func (t tool) missing(u Use, in map[string]json.RawMessage) string {
 	return ""
 }
 
-// looksLikeTeam tells names such as TeamRename or TaskArchive from Teams… words.
+// maxStrange bounds the names of unknown tools that are remembered.
+const maxStrange = 64
+
+// firstOfEach makes the first warning about each unknown tool one for everybody.
+func (t *Tracker) firstOfEach(warnings []Warning) []Warning {
+	for i := range warnings {
+		if w := &warnings[i]; w.Tool != "" && !slices.Contains(t.strange, w.Tool) && len(t.strange) < maxStrange {
+			t.strange, w.Level = append(t.strange, w.Tool), slog.LevelWarn
+		}
+	}
+	return warnings
+}
+
+// looksLikeTeam tells names such as TeamRename or TaskArchive from Teams… words, and from
+// the client's tools for what runs in the background.
 func looksLikeTeam(name string) bool {
+	if name == "TaskOutput" || name == "TaskStop" {
+		return false
+	}
 	for _, prefix := range []string{"Team", "Task"} {
 		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" && unicode.IsUpper([]rune(rest)[0]) {
 			return true

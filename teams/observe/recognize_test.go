@@ -113,7 +113,7 @@ func TestO02_RequiredInput(t *testing.T) {
 
 func TestO03_UnknownNames(t *testing.T) {
 	for name, warns := range map[string]bool{
-		"TeamRename": true, "TaskArchive": true, "TaskOutput": true, "Teamwork": false, "Tasks": false, "Team": false, "Bash": false,
+		"TeamRename": true, "TaskArchive": true, "TaskOutput": false, "Teamwork": false, "Tasks": false, "Team": false, "Bash": false,
 	} {
 		_, warnings := recognized(t, use("tu_1", name, object{}))
 		if warns != (len(warnings) == 1) {

@@ -32,15 +32,16 @@ type Stats struct {
 // supplementary messages. It reads nothing and writes nothing. Not safe for
 // concurrent use.
 type Tracker struct {
-	state  State
-	open   *Buffer
-	clock  func() time.Time
-	stats  Stats
-	step   Step
-	at     time.Time // of the current line
-	last   []byte    // the last message line, for Quiet; valid until hold or the next line
-	lastBy kind
-	waits  string // the member last said to be waiting
+	state   State
+	open    *Buffer
+	clock   func() time.Time
+	stats   Stats
+	step    Step
+	at      time.Time // of the current line
+	last    []byte    // the last message line, for Quiet; valid until hold or the next line
+	lastBy  kind
+	waits   string   // the member last said to be waiting
+	strange []string // unknown tools that were told
 }
 
 // NewTracker goes on from a state, the zero one for a new session. Uses wait that
@@ -123,7 +124,7 @@ func (t *Tracker) decode(line []byte, k kind) {
 	t.at = l.At
 	t.session(l)
 	uses, warnings := Recognize(l)
-	t.step.Warnings = append(t.step.Warnings, warnings...)
+	t.step.Warnings = append(t.step.Warnings, t.firstOfEach(warnings)...)
 	for _, u := range uses {
 		t.use(l, u)
 	}
@@ -204,6 +205,9 @@ func (t *Tracker) apply(c Correlated) {
 	if now == old && c.ToolName == "TeamDelete" {
 		t.refuse(c, c.Result.words())
 		return
+	}
+	if other, ok := c.spawned(); ok && now == old && (c.ToolName == "Task" || c.ToolName == "Agent") && !sameTeam(old.Name, other) {
+		t.warn(slog.LevelWarn, "%s %s starts a teammate of another team, %s; skipped", c.ToolName, c.ToolUseID, other)
 	}
 	if c.ToolName == "TaskCreate" && c.Result.taskID() == "" {
 		t.warn(slog.LevelWarn, "TaskCreate %s: the result names no task; skipped", c.ToolUseID)
@@ -387,5 +391,5 @@ func (t *Tracker) teamName() string {
 }
 
 func (t *Tracker) warn(level slog.Level, format string, args ...any) {
-	t.step.Warnings = append(t.step.Warnings, Warning{level, fmt.Sprintf(format, args...)})
+	t.step.Warnings = append(t.step.Warnings, Warning{Level: level, Text: fmt.Sprintf(format, args...)})
 }

@@ -165,7 +165,11 @@ func (b *board) content(ctx context.Context, p place) (string, error) {
 		}
 		v, err = b.s.svc.Inbox(ctx, p.team, p.name, teams.InboxFilter{})
 	default:
-		if err := b.s.mayLook(ctx, p.team); err != nil {
+		err := b.s.svc.OnlyLead(ctx, p.team, "look at its panes")
+		if err == nil {
+			err = b.s.mayLook(ctx, p.team)
+		}
+		if err != nil {
 			return "", err
 		}
 		return b.s.svc.Capture(ctx, p.team, p.name, 0, false)

@@ -35,11 +35,13 @@ func TestXF11_DelegateHasNoSideDoors(t *testing.T) {
 	for _, change := range []args{
 		{"status": "claimed"}, {"status": "in-progress"}, {"status": "in_progress"}, {"owner": "team-lead"}, {"owner": "boss"}, {"owner": "Boss"},
 		{"owner": "boss@alpha"}, {"owner": "team-lead@alpha"}, {"status": "claimed", "owner": "boss"},
+		{"metadata": args{"assignedTo": "boss"}},
 	} {
 		change["taskId"] = id
 		refused(t, c, "TaskUpdate", change, fault.Rejected)
 	}
 	refused(t, c, "TaskCreate", args{"subject": "mine", "owner": "boss"}, fault.Rejected)
+	refused(t, c, "TaskCreate", args{"subject": "mine", "metadata": args{"assignedTo": "team-lead"}}, fault.Rejected)
 	list, err := c.ListTools(t.Context(), &sdk.ListToolsParams{})
 	if err != nil {
 		t.Fatal(err)
@@ -47,6 +49,15 @@ func TestXF11_DelegateHasNoSideDoors(t *testing.T) {
 	for _, tool := range list.Tools {
 		if tool.Name == "CapturePane" {
 			t.Error("CapturePane is listed")
+		}
+	}
+	templates, err := c.ListResourceTemplates(t.Context(), &sdk.ListResourceTemplatesParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range templates.ResourceTemplates {
+		if strings.Contains(r.URITemplate, "panes") {
+			t.Errorf("%s is listed", r.URITemplate)
 		}
 	}
 }
@@ -86,6 +97,9 @@ func TestXF11_ASecondLeadOnlyLooks(t *testing.T) {
 	do[teamStatusOut](t, c, "TeamStatus", args{})
 	if _, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "leadlight://teams/alpha/inboxes/team-lead"}); err == nil {
 		t.Error("it reads the lead's mail as a resource")
+	}
+	if _, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "leadlight://teams/alpha/panes/bob"}); err == nil || !strings.Contains(err.Error(), "only its lead may") {
+		t.Errorf("it looks at a pane as a resource: %v", err)
 	}
 }
 

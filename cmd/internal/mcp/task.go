@@ -43,7 +43,7 @@ func (s *Server) taskCreate(ctx context.Context, _ *call, in taskCreateIn) (task
 	if spec.Blocks, err = ids(in.Blocks); err != nil {
 		return taskOut{}, "", err
 	}
-	if err := s.mayOwn(ctx, team, in.Owner); err != nil {
+	if err := s.mayOwn(ctx, team, in.Owner, meantFor(in.Metadata)); err != nil {
 		return taskOut{}, "", err
 	}
 	t, err := s.svc.AddTask(ctx, team, spec)

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -106,21 +107,25 @@ func (s *Server) mayTake(ctx context.Context, team string, c teams.TaskChange) e
 	if status == store.InProgress && owner == "" {
 		return s.mayLook(ctx, team)
 	}
-	return s.mayOwn(ctx, team, owner)
+	return s.mayOwn(ctx, team, owner, meantFor(c.Metadata))
 }
 
-// mayOwn refuses a lead in delegate mode as the owner of a task, under any of its names.
-func (s *Server) mayOwn(ctx context.Context, team, owner string) error {
-	if owner == "" || s.o.Caller.Teammate {
+// meantFor is whom a task is meant for by the metadata that it is given, "" for nobody.
+func meantFor(metadata rawFields) string { return (&store.Task{Metadata: metadata}).AssignedTo() }
+
+// mayOwn refuses a lead in delegate mode as the owner of a task, or the one it is meant for,
+// under any of its names.
+func (s *Server) mayOwn(ctx context.Context, team string, owners ...string) error {
+	if s.o.Caller.Teammate || !slices.ContainsFunc(owners, func(owner string) bool { return owner != "" }) {
 		return nil
 	}
 	t, err := s.svc.Team(ctx, team)
 	if err != nil {
 		return err
 	}
-	owner = store.LocalName(owner, team, t.Name)
-	for _, name := range []string{store.Lead, s.me(t)} {
-		if strings.EqualFold(owner, name) {
+	for _, owner := range owners {
+		owner = store.LocalName(owner, team, t.Name)
+		if strings.EqualFold(owner, store.Lead) || strings.EqualFold(owner, s.me(t)) {
 			return s.mayLook(ctx, team)
 		}
 	}

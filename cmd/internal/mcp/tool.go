@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -129,16 +130,22 @@ func (s *Server) ledTeam() string {
 func (s *Server) listed(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		res, err := next(ctx, method, req)
-		list, ok := res.(*sdk.ListToolsResult)
-		if err != nil || !ok || s.o.Caller.Teammate || !s.delegates(ctx) {
+		if err != nil || s.o.Caller.Teammate || !strings.HasSuffix(method, "/list") || !s.delegates(ctx) {
 			return res, err
 		}
-		work := map[string]bool{}
-		for _, t := range leadTools(s) {
-			work[t.name] = !t.coordinates
+		switch list := res.(type) {
+		case *sdk.ListToolsResult:
+			work := map[string]bool{}
+			for _, t := range leadTools(s) {
+				work[t.name] = !t.coordinates
+			}
+			list.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *sdk.Tool) bool { return work[t.Name] })
+		case *sdk.ListResourcesResult:
+			list.Resources = slices.DeleteFunc(slices.Clone(list.Resources), func(r *sdk.Resource) bool { return strings.Contains(r.URI, "/"+paneKind+"/") })
+		case *sdk.ListResourceTemplatesResult:
+			list.ResourceTemplates = slices.DeleteFunc(slices.Clone(list.ResourceTemplates), func(r *sdk.ResourceTemplate) bool { return strings.Contains(r.URITemplate, "/"+paneKind+"/") })
 		}
-		list.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *sdk.Tool) bool { return work[t.Name] })
-		return list, nil
+		return res, nil
 	}
 }
 

@@ -152,7 +152,7 @@ func memberNames(t store.Team) string {
 func (s *Service) observeOne(ctx context.Context, t store.Team, m store.Member) api.Member {
 	out := api.Member{
 		Name: m.Name, AgentID: orDefault(m.AgentID, m.Name+"@"+t.Name), AgentType: m.AgentType, Model: m.Model, Color: m.Color,
-		IsActive: m.IsActive, BackendType: m.BackendType, TmuxPaneID: m.TmuxPaneID, Cwd: m.Cwd, Worktree: m.WorktreePath, PermissionMode: m.Mode,
+		IsActive: m.IsActive, BackendType: m.BackendType, TmuxPaneID: m.TmuxPaneID, Cwd: m.Cwd, Worktree: m.WorktreePath, PermissionMode: m.Mode, Metadata: m.Metadata,
 	}
 	switch {
 	case m.Unsafe:

@@ -312,7 +312,7 @@ func shownTask(t store.Task) api.Task {
 	return api.Task{
 		ID: t.ID, Subject: t.Subject, Description: t.Description, ActiveForm: t.ActiveForm, Status: t.State(), Owner: t.Owner,
 		Blocks: orEmpty(t.Blocks), BlockedBy: orEmpty(t.BlockedBy), Metadata: orEmptyMap(t.Metadata), Ready: t.Ready(cmp.Or(t.Owner, t.AssignedTo())),
-		CreatedAt: api.At(t.CreatedAt), UpdatedAt: api.At(t.UpdatedAt), Result: t.Result, Failure: t.Failure, Usage: usageOf(t),
+		CreatedAt: api.At(t.CreatedAt), UpdatedAt: api.At(t.UpdatedAt), CompletedAt: api.At(t.CompletedAt), Result: t.Result, Failure: t.Failure, Usage: usageOf(t),
 	}
 }
 

@@ -110,8 +110,10 @@ type Member struct {
 	Removed        *int   `json:"removed,omitempty"`
 	PermissionMode string `json:"permissionMode,omitempty"`
 	Machine        string `json:"machine,omitempty"` // where it runs, if its team is on an engine
-	Attach         string `json:"attach,omitempty"`  // how a person gets to see the pane
-	HasAsked       bool   `json:"-"`                 // it waits for the answer to a request, not to a dialog on its screen
+	// Metadata is what others have kept with it (set --metadata).
+	Metadata map[string]json.RawMessage `json:"metadata,omitempty"`
+	Attach   string                     `json:"attach,omitempty"` // how a person gets to see the pane
+	HasAsked bool                       `json:"-"`                // it waits for the answer to a request, not to a dialog on its screen
 }
 
 // Live tells whether the state is one of a running member. Unknown counts as
@@ -203,6 +205,7 @@ type Task struct {
 	Ready       bool                       `json:"ready"`
 	CreatedAt   *Time                      `json:"createdAt,omitempty"`
 	UpdatedAt   *Time                      `json:"updatedAt,omitempty"`
+	CompletedAt *Time                      `json:"completedAt,omitempty"`
 	Result      string                     `json:"result,omitempty"`
 	Failure     string                     `json:"failure,omitempty"`
 	Usage       *Usage                     `json:"usage,omitempty"` // what its work has cost, where the agent tells

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -31,7 +33,14 @@ type lines struct {
 
 	writing sync.Mutex
 	waiting []json.RawMessage // the rest of a batch
+
+	open     atomic.Int64  // requests that have no answer yet
+	answered chan struct{} // one of them has got one
 }
+
+// lastAnswers is how long the answers to the last requests may take once the client has
+// closed its side: who writes all its requests at once, as a pipe does, wants them.
+const lastAnswers = 3 * time.Second
 
 // lineRead is one line, or why there are no more.
 type lineRead struct {
@@ -40,7 +49,7 @@ type lineRead struct {
 }
 
 func newLines(in io.ReadCloser, out io.WriteCloser, most int) *lines {
-	return &lines{in: in, out: out, max: most, read: make(chan lineRead), closed: make(chan struct{})}
+	return &lines{in: in, out: out, max: most, read: make(chan lineRead), closed: make(chan struct{}), answered: make(chan struct{}, 1)}
 }
 
 // Connect implements sdk.Transport.
@@ -117,13 +126,34 @@ func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 		}
 		switch {
 		case err != nil:
+			l.finish(ctx)
 			return nil, err
 		case bad != nil:
 			if err := l.refuse(bad); err != nil {
 				return nil, err
 			}
 		case m != nil:
+			if req, ok := m.(*jsonrpc.Request); ok && req.ID.IsValid() {
+				l.open.Add(1)
+			}
 			return m, nil
+		}
+	}
+}
+
+// finish waits for the last answers.
+func (l *lines) finish(ctx context.Context) {
+	late := time.NewTimer(lastAnswers)
+	defer late.Stop()
+	for l.open.Load() > 0 {
+		select {
+		case <-l.answered:
+		case <-late.C:
+			return
+		case <-l.closed:
+			return
+		case <-ctx.Done():
+			return
 		}
 	}
 }
@@ -208,7 +238,15 @@ func (l *lines) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	return l.write(data)
+	err = l.write(data)
+	if _, ok := m.(*jsonrpc.Response); ok {
+		l.open.Add(-1)
+		select {
+		case l.answered <- struct{}{}:
+		default:
+		}
+	}
+	return err
 }
 
 func (l *lines) write(data []byte) error {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -136,3 +137,28 @@ func FuzzXF06_Lines(f *testing.F) {
 		}
 	})
 }
+
+// TestXF06_TheLastRequestsAreAnswered: who writes all its requests at once and closes its
+// side, as a pipe does, gets the answers to all of them.
+func TestXF06_TheLastRequestsAreAnswered(t *testing.T) {
+	d := newFixture(t)
+	svc, who := d.as("")
+	s := New(Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks()}})
+	var lines strings.Builder
+	lines.WriteString(hello)
+	for id := range 20 {
+		lines.WriteString(`{"jsonrpc":"2.0","id":` + strconv.Itoa(id+100) + `,"method":"tools/call","params":{"name":"TeamStatus","arguments":{}}}` + "\n")
+	}
+	var out answersOf
+	if err := s.Stdio(t.Context(), io.NopCloser(strings.NewReader(lines.String())), &out); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), `"result"`); n != 21 {
+		t.Errorf("%d answers of 21:\n%s", n, out.String())
+	}
+}
+
+// answersOf is where a server writes.
+type answersOf struct{ bytes.Buffer }
+
+func (*answersOf) Close() error { return nil }

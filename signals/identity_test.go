@@ -23,8 +23,8 @@ func TestSelfIsAlive(t *testing.T) {
 	}
 }
 
-// TestXH04_OnlyProofIsGone: whatever differs in the place makes it unknown, never gone.
-func TestXH04_OnlyProofIsGone(t *testing.T) {
+// TestXH04_XS48_OnlyProofIsGone: whatever differs in the place makes it unknown, never gone.
+func TestXH04_XS48_OnlyProofIsGone(t *testing.T) {
 	running := start(t, part("sleep"))
 	with := func(change func(*Identity)) Identity {
 		id := running

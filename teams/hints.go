@@ -84,6 +84,9 @@ func (s *Service) tellEnd(ctx context.Context, t store.Team, m store.Member, e p
 // endText is what the lead reads of the end of a teammate.
 func endText(name string, e panes.ExitRecord) string {
 	text := fmt.Sprintf("%s is %s: %s.", name, e.State, e.Reason)
+	if e.Reason == e.State || e.Reason == "" { // nothing is said twice
+		text = fmt.Sprintf("%s is %s.", name, e.State)
+	}
 	if len(e.Tail) > 0 {
 		text += " Its last line: " + e.Tail[len(e.Tail)-1]
 	}

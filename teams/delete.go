@@ -109,7 +109,7 @@ func (s *Service) refuseActive(t store.Team, seen []api.Member, force bool) erro
 			unseen = append(unseen, store.Shown(m.Name)+" ("+m.Reason+")")
 		case m.Live():
 			active = append(active, store.Shown(m.Name)+" ("+m.State+")")
-			if entry := t.Member(m.Name); entry != nil && (ofItsLead(t, *entry) || s.elsewhere(*entry)) {
+			if entry := t.Member(m.Name); entry != nil && (ofItsLead(t, *entry) || s.elsewhere(*entry) && !s.routed(*entry)) {
 				way = store.Shown(m.Name) + ": " + s.howToEnd(t, *entry)
 			}
 		}

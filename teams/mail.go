@@ -232,7 +232,7 @@ func (s *Service) Inbox(ctx context.Context, team, owner string, f InboxFilter) 
 		return nil, fmt.Errorf("read the inbox of %s: %w", owner, err)
 	}
 	if f.Odd {
-		for _, line := range told(mailOddities(owner, msgs)) {
+		for _, line := range summary(mailOddities(owner, msgs)) {
 			s.notice(line)
 		}
 	}

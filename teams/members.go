@@ -52,7 +52,7 @@ func (s *Service) Members(ctx context.Context, team string, all bool) ([]api.Mem
 			out = append(out, m)
 		}
 	}
-	return out, append(t.Warnings, told(rosterOddities(t))...), nil
+	return out, append(t.Warnings, summary(rosterOddities(t))...), nil
 }
 
 // present looks whether each of the members runs, all at once.

@@ -18,8 +18,8 @@ type oddity struct {
 	mend bool // there is one right answer, which Mend gives
 }
 
-// told is what a verb says of the oddities that it meets: the first, and how many more.
-func told(list []oddity) []string {
+// summary is what a verb says of the oddities that it meets: the first, and how many more.
+func summary(list []oddity) []string {
 	switch n := len(list); n {
 	case 0:
 		return nil

@@ -47,7 +47,7 @@ func (s *Service) howToStart(t store.Team, m store.Member) string {
 		return "its own lead started it, and may do so again"
 	case s.caller.Teammate:
 		return "the lead can start it again"
-	case s.elsewhere(m):
+	case s.elsewhere(m) && !s.routed(m):
 		return "leadlight restart " + m.Name + " starts it again, on machine " + store.Shown(m.Leadlight.Machine)
 	}
 	return "leadlight restart " + m.Name + " starts it again"
@@ -58,7 +58,7 @@ func (s *Service) howToEnd(t store.Team, m store.Member) string {
 	switch {
 	case ofItsLead(t, m):
 		return "its own lead started it, and ends it"
-	case s.elsewhere(m):
+	case s.elsewhere(m) && !s.routed(m):
 		return "leadlight stop " + m.Name + " ends it, on machine " + store.Shown(m.Leadlight.Machine)
 	}
 	return "leadlight stop " + m.Name + " ends it"

@@ -139,7 +139,7 @@ func checkStatus(status string, more ...string) (string, error) {
 // that could not be read, or hold something odd.
 func (s *Service) TaskList(ctx context.Context, team string, f TaskFilter) ([]api.Task, []string, error) {
 	shown, list, warnings, err := s.taskList(ctx, team, f)
-	return shown, append(warnings, told(taskOddities(list))...), err
+	return shown, append(warnings, summary(taskOddities(list))...), err
 }
 
 // taskList returns also the whole list, as the store has it. Its warnings are about what

@@ -244,7 +244,7 @@ func (s *Service) Team(ctx context.Context, name string) (api.Team, error) {
 func shownTeam(t store.Team, members []api.Member) api.Team {
 	return api.Team{
 		Name: t.Name, Description: t.Description, CreatedAt: api.At(t.CreatedAt), LeadAgentID: t.LeadAgentID,
-		Metadata: t.Metadata, Path: t.Path, Mailbox: orDefault(t.Ours.Mailbox, store.MailboxClaude), LedBy: ledBy(t), Engine: t.Engine, File: t.Ours.File, Warnings: append(t.Warnings, told(rosterOddities(t))...),
+		Metadata: t.Metadata, Path: t.Path, Mailbox: orDefault(t.Ours.Mailbox, store.MailboxClaude), LedBy: ledBy(t), Engine: t.Engine, File: t.Ours.File, Warnings: append(t.Warnings, summary(rosterOddities(t))...),
 		Members: members,
 	}
 }

@@ -161,7 +161,7 @@ func (s *Service) presentElsewhere(ctx context.Context, t store.Team, machine st
 			o.State, o.Reason, o.Task, o.PID, o.LastActivityAt = m.State, m.Reason, m.Task, m.PID, m.LastActivityAt
 			o.ExitCode, o.Signal = m.ExitCode, m.Signal
 		} else if err != nil {
-			o.Reason += ", which does not tell: " + fault.Of(err).Message
+			o.Reason += ", which cannot be asked: " + fault.Of(err).Message
 		}
 	}
 }

@@ -327,10 +327,10 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 }
 
 // passing tells whether an error may be gone in a moment: somebody is writing, or
-// mending, the file.
+// mending, the file, or the engine is about to be back.
 func passing(err error) bool {
 	code := fault.CodeOf(err)
-	return code == fault.CorruptFile || code == fault.LockTimeout
+	return code == fault.CorruptFile || code == fault.LockTimeout || code == fault.EngineUnavailable
 }
 
 // Settled tells whether nothing more will happen by itself: no task runs, and

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -56,6 +55,9 @@ func (e *Engine) silent(ctx context.Context, d api.MachineCall, begun bool) erro
 		return err
 	}
 	since := max(time.Second, m.Silent.Round(time.Second))
+	if d.Look {
+		return fault.New(fault.Timeout, "machine %s is silent for %s", m.Name, since)
+	}
 	if begun {
 		return fault.New(fault.Unproven, "machine %s is silent for %s: it had begun to %s", m.Name, since, d.Verb).
 			WithHint("leadlight ps shows what became of it, once the machine is back")
@@ -104,8 +106,5 @@ func (e *Engine) do(ctx context.Context, d api.MachineCall) (api.MachineResult, 
 			peer.Close() // whoever asked does not listen
 		}
 	})
-	if err != nil {
-		return api.MachineResult{}, fmt.Errorf("machine %s: %w", d.Machine, err)
-	}
-	return api.MachineResult{Result: result}, nil
+	return api.MachineResult{Result: result}, err
 }

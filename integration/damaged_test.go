@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -182,7 +183,7 @@ func (d *damaged) files() []string {
 				return err
 			}
 			name, err := filepath.Rel(d.dir, path)
-			out = append(out, filepath.ToSlash(name))
+			out = append(out, d.role(filepath.ToSlash(name)))
 			return err
 		})
 		if err != nil {
@@ -193,6 +194,33 @@ func (d *damaged) files() []string {
 		d.t.Fatalf("these are not all files of a team: %q", out)
 	}
 	return out
+}
+
+// role is the name of a file; that of a pane without a terminal is named after its member,
+// since each of its hosts has another file.
+func (d *damaged) role(file string) string {
+	if path.Base(path.Dir(file)) != "headless" {
+		return file
+	}
+	var pane struct{ Mark struct{ Agent, Team string } }
+	data, err := os.ReadFile(d.path(filepath.FromSlash(file)))
+	if err != nil || json.Unmarshal(data, &pane) != nil {
+		return file // it has just gone
+	}
+	return path.Join(path.Dir(file), pane.Mark.Agent+"@"+pane.Mark.Team)
+}
+
+// file is the path of the file that has a role now.
+func (d *damaged) file(role string) string {
+	if path.Base(path.Dir(role)) == "headless" {
+		all, _ := filepath.Glob(d.path("run", "leadlight", "headless", "*.json"))
+		for _, name := range all {
+			if rel, err := filepath.Rel(d.dir, name); err == nil && d.role(filepath.ToSlash(rel)) == role {
+				return name
+			}
+		}
+	}
+	return d.path(filepath.FromSlash(role))
 }
 
 // cleaners are the verbs that look and clean up, and one that ends d.
@@ -237,6 +265,9 @@ func (d *damaged) neighbour(path string, was []byte) []byte {
 // ofBeta is what the file holds that is the same of the other team.
 func (d *damaged) ofBeta(path string, was []byte) []byte {
 	name := strings.Replace(path, "/alpha/", "/beta/", 1)
+	if filepath.Base(filepath.Dir(path)) == "headless" {
+		name = d.file("run/leadlight/headless/x@beta")
+	}
 	for _, other := range []string{name, filepath.Join(filepath.Dir(name), "x"+filepath.Ext(name)), filepath.Join(filepath.Dir(name), "host-x")} {
 		if data, err := os.ReadFile(other); err == nil && other != path {
 			return data
@@ -248,15 +279,18 @@ func (d *damaged) ofBeta(path string, was []byte) []byte {
 // meet damages a file, runs the verbs, looks after each, and mends the file.
 func (d *damaged) meet(file, what string, verbs ...[]string) {
 	d.t.Helper()
-	path := d.path(filepath.FromSlash(file))
+	path := d.file(file)
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return // of one that has ended meanwhile
+		d.t.Logf("%s is not there, and so not %s", file, what)
+		return
 	}
 	socket := err == nil && info.Mode()&fs.ModeSocket != 0
 	var was []byte
 	if !socket {
-		was = []byte(d.read(file))
+		if was, err = os.ReadFile(path); err != nil {
+			d.t.Fatal(err)
+		}
 	}
 	if err := d.damages()[what](path, was); err != nil {
 		d.t.Fatal(err)

@@ -10,10 +10,10 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
-// TestXD06_PlanModeOfOtherAgents: an agent that is not Claude is told to plan and how; once
+// TestXD06_XF13_PlanModeOfOtherAgents: an agent that is not Claude is told to plan and how; once
 // its plan is approved it goes on with its conversation, without the read-only flags, in
 // the mode of its lead.
-func TestXD06_PlanModeOfOtherAgents(t *testing.T) {
+func TestXD06_XF13_PlanModeOfOtherAgents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "220x60")
 	log := r.path("work", "log")

@@ -104,8 +104,8 @@ func TestXH06_OnlyTheNewestAgreementCounts(t *testing.T) {
 	}
 }
 
-// TestXD04_AnInterruptedRequestIsTakenBack: it cannot end the teammate minutes later.
-func TestXD04_AnInterruptedRequestIsTakenBack(t *testing.T) {
+// TestXD04_XF13_AnInterruptedRequestIsTakenBack: it cannot end the teammate minutes later.
+func TestXD04_XF13_AnInterruptedRequestIsTakenBack(t *testing.T) {
 	d := newDesk(t)
 	bob := running("bob")
 	bob.Leadlight.Kind = "native"

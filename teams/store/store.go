@@ -105,11 +105,19 @@ func (m *Member) ended() bool {
 	return m.Leadlight != nil && slices.Contains([]string{"stopped", "failed", "lost"}, m.Leadlight.State)
 }
 
-// Teammates returns the members that are not the lead.
+// Teammates returns the members that are not the lead. Of several entries with one name it
+// is the one that Member means.
 func (t *Team) Teammates() []Member {
+	meant := make(map[string]int, len(t.Members))
+	for i := range t.Members {
+		name := LocalName(t.Members[i].Name)
+		if j, again := meant[name]; !again || t.Members[j].ended() {
+			meant[name] = i
+		}
+	}
 	var out []Member
-	for _, m := range t.Members {
-		if !t.IsLead(m) {
+	for i, m := range t.Members {
+		if meant[LocalName(m.Name)] == i && !t.IsLead(m) {
 			out = append(out, m)
 		}
 	}

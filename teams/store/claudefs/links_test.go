@@ -146,3 +146,19 @@ func TestXF01_TheLiveOneOfTwo(t *testing.T) {
 		}
 	}
 }
+
+// TestXF01_TeammatesStandOnce: of two entries with one name only the one that is meant is
+// looked at: the end of the other is not written down for it.
+func TestXF01_TeammatesStandOnce(t *testing.T) {
+	entry := func(pane, state string) store.Member {
+		return store.Member{Name: "a", TmuxPaneID: pane, Leadlight: &store.Bookkeeping{State: state}}
+	}
+	for _, members := range [][]store.Member{
+		{entry("%1", "stopped"), entry("%2", "active")}, {entry("%2", "active"), entry("%1", "lost")}, {entry("%1", "stopped"), entry("%2", "failed")},
+	} {
+		team := store.Team{Name: "alpha", Members: append([]store.Member{{Name: store.Lead}}, members...)}
+		if got := team.Teammates(); len(got) != 1 || got[0].TmuxPaneID != "%2" {
+			t.Errorf("of %+v the teammates are %+v", members, got)
+		}
+	}
+}

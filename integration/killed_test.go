@@ -43,6 +43,26 @@ func TestSH04_SH09_KilledHost(t *testing.T) {
 	})
 }
 
+// TestHostKilledByItsAgent: an agent that kills its host at once, before the host may have
+// told anybody of itself, leaves nothing that down does not end.
+func TestHostKilledByItsAgent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, windowSize)
+	r.team("alpha")
+	var spawns []*running
+	for _, name := range []string{"a", "b", "c"} {
+		spawns = append(spawns, r.start(nil, "spawn", name, "--", "sh", "-c", `trap '' HUP; kill -9 $PPID; exec sleep 1000`))
+	}
+	for _, s := range spawns {
+		if res := s.wait(); res.exit == 0 {
+			t.Logf("it was seen running first: %s%s", res.out, res.err)
+		} else if !strings.Contains(res.err, "SPAWN_FAILED") {
+			t.Errorf("spawn: exit %d, %s%s", res.exit, res.out, res.err)
+		}
+	}
+	r.must("down", "alpha", "--force")
+}
+
 // TestTC09_OwnerDiedWithTheTask: kill -9 of a worker's host in the middle of a task.
 // https://github.com/win4r/ClawTeam-OpenClaw/pull/39
 func TestTC09_OwnerDiedWithTheTask(t *testing.T) {

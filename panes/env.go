@@ -18,9 +18,8 @@ type Identity struct {
 // lead's own, with who the teammate is, with the folder of this program on PATH, and with
 // extra (K=V) over all of it.
 func Environment(lead []string, id Identity, executable string, extra []string) []string {
-	env := environ.Set(environ.Without(lead, environ.OfTheLead()...),
-		"LEADLIGHT_TEAM="+id.Team, "LEADLIGHT_AGENT="+id.Agent, "LEADLIGHT_BASE_DIR="+id.Base, "LEADLIGHT_HOST="+id.Host)
-	env = environ.Set(env, extra...)
+	env := environ.Set(environ.Without(lead, environ.OfTheLead()...), append([]string{
+		"LEADLIGHT_TEAM=" + id.Team, "LEADLIGHT_AGENT=" + id.Agent, "LEADLIGHT_BASE_DIR=" + id.Base, "LEADLIGHT_HOST=" + id.Host}, extra...)...)
 	path := environ.Get(env, "PATH")
 	if dir := filepath.Dir(executable); executable != "" && !slices.Contains(filepath.SplitList(path), dir) {
 		env = environ.Set(env, "PATH="+strings.TrimSuffix(dir+string(filepath.ListSeparator)+path, string(filepath.ListSeparator)))

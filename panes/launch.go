@@ -16,8 +16,6 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/panes/host"
-	"github.com/leadlight-dev/leadlight/panes/profiles"
-	"github.com/leadlight-dev/leadlight/panes/state"
 )
 
 // Launch asks for one host in a pane of its own.
@@ -51,13 +49,20 @@ func (m *Manager) Launch(ctx context.Context, layout Layout, order []string, lau
 	prepared := make(chan struct{})
 	go func() { // while the terminal is asked what is there
 		defer close(prepared)
-		each(len(launches), func(i int) { // together, their syncs cost the disk little more than one
+		each(len(launches), func(i int) {
 			r := &launches[i].Record
 			r.Backend, r.Terminal = choice.Type, choice.Socket
 			out[i].Err = m.prepare(ctx, &launches[i])
 		})
 	}()
 	m.open(ctx, choice, layout, order, launches, out, prepared)
+	m.awaitAll(ctx, choice, launches, out)
+	return out
+}
+
+// awaitAll waits for the hosts, undoes what has failed, and makes the records of the others
+// durable.
+func (m *Manager) awaitAll(ctx context.Context, choice Choice, launches []Launch, out []Launched) {
 	each(len(launches), func(i int) {
 		if errors.Is(out[i].Err, fault.SpawnFailed) { // the pane went before it was marked: its host knows more
 			if done, ended := m.earlyEnd(ctx, launches[i]); done {
@@ -70,7 +75,20 @@ func (m *Manager) Launch(ctx context.Context, layout Layout, order []string, lau
 			m.undo(ctx, launches[i], out[i].Pane)
 		}
 	})
-	return out
+	var running []int
+	var agents []string
+	for i := range out {
+		if out[i].Err == nil {
+			running, agents = append(running, i), append(agents, launches[i].Record.Agent)
+		}
+	}
+	if err := m.records.syncLaunches(launches[0].Record.Team, agents); err != nil {
+		each(len(running), func(k int) {
+			i := running[k]
+			out[i].Err = fmt.Errorf("write the launch record: %w", err)
+			m.undo(ctx, launches[i], out[i].Pane)
+		})
+	}
 }
 
 func failAll(out []Launched, err error) []Launched {
@@ -95,10 +113,13 @@ func (m *Manager) WriteLaunch(ctx context.Context, l *Launch) error {
 	if err := files.MakePrivate(m.opt.Runtime); err != nil {
 		return err
 	}
-	return m.prepare(ctx, l)
+	if err := m.prepare(ctx, l); err != nil {
+		return err
+	}
+	return m.records.syncLaunches(l.Record.Team, []string{l.Record.Agent})
 }
 
-// prepare writes what the host will read.
+// prepare writes what the host will read. syncLaunches makes it durable.
 func (m *Manager) prepare(ctx context.Context, l *Launch) error {
 	r := &l.Record
 	r.Socket = m.SocketPath(r.Team, r.Agent)
@@ -115,7 +136,7 @@ func (m *Manager) prepare(ctx context.Context, l *Launch) error {
 	if err := m.writeSecret(r.EnvFile, EncodeEnvironment(l.Env)); err != nil {
 		return fmt.Errorf("hand over the environment: %w", err)
 	}
-	if err := m.records.WriteLaunch(ctx, *r); err != nil {
+	if err := m.records.writeLaunchSoon(ctx, *r); err != nil {
 		return fmt.Errorf("write the launch record: %w", err)
 	}
 	return nil
@@ -245,82 +266,6 @@ func (m *Manager) lockTerminal(ctx context.Context, c Choice) (release func(), e
 	return lock.In(ctx, m.opt.Runtime, "terminal-"+shortHash(c.Type+c.Socket)+".lock", "open panes", placeLimit)
 }
 
-// How often a host is asked while it starts, how often once it has answered, and how
-// often what it left behind is looked at while it does not. A team that starts keeps
-// the machine busy enough.
-const (
-	startPoll  = 25 * time.Millisecond
-	answerPoll = 50 * time.Millisecond
-	recordPoll = 100 * time.Millisecond
-	panePoll   = time.Second
-)
-
-// leavingHost is how long a host of before may still answer while it ends.
-const leavingHost = time.Second
-
-// earlierHost is the error for a place that a host holds whose records somebody has removed.
-func earlierHost(r LaunchRecord, s host.Status) error {
-	return fault.New(fault.SpawnFailed, "teammate %s of team %s: a host of an earlier %s still runs (process %d) and has its socket; no team names it any more",
-		r.Agent, r.Team, r.Agent, s.PID).WithHint("leadlight gc ends it, with what it runs; then spawn again")
-}
-
-// await waits until the host answers, and through the first moments of its agent.
-func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pane) (host.Status, error) {
-	asked := ctx
-	ctx, cancel := context.WithTimeout(ctx, l.Ready)
-	defer cancel()
-	var st host.Status
-	var since time.Time   // the host has answered since
-	var foreign time.Time // another host has answered since
-	record, looked := time.Now(), time.Now()
-	for {
-		poll := startPoll
-		s, err := status(ctx, l.Record.Socket)
-		switch {
-		case err == nil && s.ID == l.Record.Host && s.State == state.Failed: // it stays, to be read
-			if done, ended := m.earlyEnd(ctx, l); done {
-				return s, ended
-			}
-		case err == nil && s.ID == l.Record.Host && s.State != "" && s.State != "starting":
-			if st = s; since.IsZero() {
-				since = time.Now()
-			}
-			if l.Record.Kind == profiles.Worker || time.Since(since) >= earlyDeath {
-				return st, nil
-			}
-			poll = answerPoll
-		case err == nil && s.ID != l.Record.Host:
-			if foreign.IsZero() {
-				foreign = time.Now()
-			}
-			if time.Since(foreign) > leavingHost {
-				return st, earlierHost(l.Record, s)
-			}
-		case errors.Is(err, host.ErrNoHost):
-			if !since.IsZero() || time.Since(record) > recordPoll {
-				record = time.Now()
-				if done, ended := m.earlyEnd(ctx, l); done {
-					return st, ended
-				}
-			}
-			if time.Since(looked) > panePoll {
-				looked = time.Now()
-				if err := paneStands(ctx, c, pane); err != nil {
-					return st, err
-				}
-			}
-		}
-		select {
-		case <-asked.Done():
-			return st, fmt.Errorf("start teammate %s: %w", l.Record.Agent, asked.Err())
-		case <-ctx.Done():
-			return st, fault.New(fault.SpawnFailed, "teammate %s of team %s: its host did not answer within %s (pane %s)",
-				l.Record.Agent, l.Record.Team, l.Ready, pane.ID).WithHint("a slow machine may need a longer --ready-timeout")
-		case <-time.After(poll):
-		}
-	}
-}
-
 // EarlyEnd says why an agent that was launched has failed already, nil if it has not.
 func (m *Manager) EarlyEnd(ctx context.Context, l Launch) error {
 	_, err := m.earlyEnd(ctx, l)
@@ -358,21 +303,6 @@ func commandOf(r LaunchRecord) string {
 		s = s[:117] + "..."
 	}
 	return fmt.Sprintf("%q", s)
-}
-
-// paneStands says why a host that never answered will not do so any more.
-func paneStands(ctx context.Context, c Choice, pane backend.Pane) error {
-	list, err := c.Backend.List(ctx)
-	if err != nil {
-		return nil // not observed: go on waiting
-	}
-	for _, p := range list {
-		if p.ID == pane.ID && !p.Dead {
-			return nil
-		}
-	}
-	return fault.New(fault.SpawnFailed, "the host in pane %s ended before it began", pane.ID).
-		WithHint("leadlight doctor looks for what may be wrong")
 }
 
 // Undo ends a host that was launched after all, when what comes after the launch

@@ -136,6 +136,22 @@ func (r *Records) WriteLaunch(ctx context.Context, l LaunchRecord) error {
 	return r.write(ctx, launchPath(l.Team, l.Agent), l)
 }
 
+// writeLaunchSoon is WriteLaunch for one who calls SyncLaunches before it says that it is
+// written: an agent's start does not wait for the disk.
+func (r *Records) writeLaunchSoon(ctx context.Context, l LaunchRecord) error {
+	l.Version = recordVersion
+	return r.writeVolatile(ctx, launchPath(l.Team, l.Agent), l)
+}
+
+// syncLaunches makes the launch records of members of a team durable.
+func (r *Records) syncLaunches(team string, agents []string) error {
+	var names []string
+	for _, agent := range agents {
+		names = append(names, launchPath(team, agent))
+	}
+	return r.dir.SyncFiles(names)
+}
+
 // Launch returns the launch record of a member, or fs.ErrNotExist. One that no spawn of
 // this member writes is fault.CorruptFile.
 func (r *Records) Launch(ctx context.Context, team, agent string) (LaunchRecord, error) {
@@ -157,11 +173,7 @@ func (r *Records) WriteHost(ctx context.Context, team, agent string, h HostRecor
 	}
 	// After a crash of the machine there is no host that it could speak of; and an
 	// agent's start does not wait for the disk.
-	data, err := encode(hostPath(team, agent), h)
-	if err != nil {
-		return err
-	}
-	return r.dir.WriteVolatile(ctx, hostPath(team, agent), data)
+	return r.writeVolatile(ctx, hostPath(team, agent), h)
 }
 
 // Host returns the host record of a member, or fs.ErrNotExist. One that no host of this
@@ -196,6 +208,14 @@ func (r *Records) write(ctx context.Context, name string, v any) error {
 	return r.dir.Write(ctx, name, data)
 }
 
+func (r *Records) writeVolatile(ctx context.Context, name string, v any) error {
+	data, err := encode(name, v)
+	if err != nil {
+		return err
+	}
+	return r.dir.WriteVolatile(ctx, name, data)
+}
+
 func encode(name string, v any) ([]byte, error) {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -206,14 +226,17 @@ func encode(name string, v any) ([]byte, error) {
 
 func read[T any](ctx context.Context, dir *files.Dir, name string) (T, error) {
 	var v T
-	data, err := dir.ReadRetry(ctx, name, func(b []byte) error { return json.Unmarshal(b, new(T)) })
+	_, err := dir.ReadRetry(ctx, name, func(b []byte) error {
+		v = *new(T)
+		return json.Unmarshal(b, &v)
+	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return v, err
 	case err != nil:
-		return v, damaged(name, err)
+		return *new(T), damaged(name, err)
 	}
-	return v, json.Unmarshal(data, &v)
+	return v, nil
 }
 
 // trustedRuns holds the commands that came from a team file, by task.

@@ -98,6 +98,7 @@ func (s *Service) buildForeignCommand(t store.Team, g ForeignMember, n *resolved
 	if err != nil {
 		return err
 	}
+	n.env = s.panes.Environment("", "", "", n.variables())
 	return s.checkProgram(n)
 }
 

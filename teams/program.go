@@ -70,16 +70,16 @@ func (s *Service) checkProgram(n *resolvedMember) error {
 				WithHint("a NUL, or what is no UTF-8, cannot be kept in the files of a team; give the bytes in a script or a variable")
 		}
 	}
-	env := s.panes.Environment("", "", "", n.variables())
+	path := variable(n.env, "PATH")
 	needed := []string{argv[0]}
 	if len(n.spec.Command) == 0 {
 		needed = append(needed, n.profile.Program)
 	}
 	for _, program := range needed {
-		if program != "" && FindProgram(program, n.dir, variable(env, "PATH")) == "" {
+		if program != "" && FindProgram(program, n.dir, path) == "" {
 			return fault.New(fault.ProgramNotFound, "profile %s needs the program %q, which is not there", n.profile.Name, store.Shown(program)).
 				WithHint("install it; or give another agent with --agent, or a command after --: leadlight spawn %s -- COMMAND (looked for in %s)",
-					n.spec.Name, orDefault(variable(env, "PATH"), n.dir))
+					n.spec.Name, orDefault(path, n.dir))
 		}
 	}
 	return nil
@@ -110,15 +110,14 @@ func (s *Service) TakesTask(ctx context.Context, l panes.LaunchRecord, task api.
 
 // checkVariables says early what the agent lacks in its environment.
 func (s *Service) checkVariables(n *resolvedMember) error {
-	env := s.panes.Environment("", "", "", n.variables())
 	for _, name := range n.profile.Needs {
-		if variable(env, name) == "" {
+		if variable(n.env, name) == "" {
 			return fault.New(fault.InvalidArgument, "profile %s needs the variable %s, which is not set", n.profile.Name, store.Shown(name)).
 				WithHint("set it, or give it with --env or --env-from")
 		}
 	}
 	if n.kind == profiles.Native && len(n.profile.JoinArgs) > 0 { // it is Claude Code, not a program that asks leadlight
-		return s.checkHome(n.spec.Name, env)
+		return s.checkHome(n.spec.Name, n.env)
 	}
 	return nil
 }

@@ -52,6 +52,7 @@ func (s *Service) resolveOne(t store.Team, spec SpawnSpec, mode string) (n resol
 		func() error { return checkRestart(spec.Restart) },
 		func() (err error) { n.dir, err = s.workingFolder(t, spec.Cwd); return err },
 		func() error { return n.buildCommand(t, spec.Color) },
+		func() error { n.env = s.panes.Environment("", "", "", n.variables()); return nil },
 		func() error { return s.checkProgram(&n) },
 		func() error { return s.checkVariables(&n) },
 	} {

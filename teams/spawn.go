@@ -71,6 +71,7 @@ type resolvedMember struct {
 	mode     string   // permission mode that it inherits
 	settings string   // file with more settings, for a native agent
 	dir      string
+	env      []string // but for who it is
 	host     string
 }
 

@@ -47,25 +47,35 @@ func Set(environ []string, variables ...string) []string {
 // Without returns environ without the variables of these names, where one that ends in
 // * covers a family.
 func Without(environ []string, names ...string) []string {
+	covered := covering(names)
 	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return covered(names, name)
+		return covered(name)
 	})
 }
 
 // Only returns those variables of environ that have these names, or are of these families.
 func Only(environ []string, names ...string) []string {
+	covered := covering(names)
 	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		name, _, ok := strings.Cut(kv, "=")
-		return !ok || !covered(names, name)
+		return !ok || !covered(name)
 	})
 }
 
-func covered(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(n string) bool {
-		family, ok := strings.CutSuffix(n, "*")
-		return n == name || ok && strings.HasPrefix(name, family)
-	})
+// covering returns what tells whether one of the names, or families, covers a name.
+func covering(names []string) func(name string) bool {
+	exact, families := make(map[string]bool, len(names)), []string(nil)
+	for _, n := range names {
+		if family, ok := strings.CutSuffix(n, "*"); ok {
+			families = append(families, family)
+		} else {
+			exact[n] = true
+		}
+	}
+	return func(name string) bool {
+		return exact[name] || slices.ContainsFunc(families, func(f string) bool { return strings.HasPrefix(name, f) })
+	}
 }
 
 // In returns environ for a program that runs in a folder: PWD says which one, and

@@ -43,6 +43,27 @@ func (d *Dir) WriteVolatile(ctx context.Context, name string, data []byte) error
 	return p.Swap()
 }
 
+// SyncFiles makes files that were written by WriteVolatile into one folder durable. One that
+// is gone is passed over.
+func (d *Dir) SyncFiles(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	for _, name := range names {
+		f, err := d.OpenFile(name, os.O_RDONLY)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = errors.Join(f.Sync(), f.Close())
+		}
+		if err != nil {
+			return Explain("sync", d.Join(name), err)
+		}
+	}
+	return d.Sync(path.Dir(names[0]))
+}
+
 // Pending is a file that is complete and on disk, but not yet under its name.
 // Commit or Discard ends it; Discard may follow anything. Its Dir stays open until
 // then.

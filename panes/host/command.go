@@ -27,6 +27,9 @@ type Command struct {
 	Stdin  []byte    // with Pipes
 	Stderr io.Writer // with Pipes: an extra copy of standard error; may be nil
 	Stdout io.Writer // with Pipes: gets a copy of standard output, as it is; may be nil
+
+	// Started is called once the program runs; it is ended if that fails. May be nil.
+	Started func() error
 }
 
 // Exit is how a program ended.

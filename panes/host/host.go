@@ -37,7 +37,7 @@ const (
 // Options are what a Host is made of.
 type Options struct {
 	ID         string        // marks every process started here (signals.Mark); required
-	Socket     string        // path of the control socket, at most 100 bytes; "" = none
+	Socket     string        // path of the control socket, see Listen; "" = none, or not yet
 	Terminal   *os.File      // the pane's terminal, in and out; nil = headless
 	Transcript *Transcript   // nil = none; closed by Close
 	Screen     bool          // keep a model of the screen, for programs that draw one
@@ -88,12 +88,13 @@ type Host struct {
 	closed  chan struct{}  // by Close
 	arrived chan os.Signal // what endings names
 	stop    context.CancelFunc
+	live    func(func(context.Context)) // runs something until Close
 	tasks   sync.WaitGroup
 	once    sync.Once
 }
 
-// New takes the terminal over, becomes a subreaper, listens on the socket and
-// takes HUP, TERM and INT of this process (see Closing). Close undoes it.
+// New takes the terminal over, becomes a subreaper, takes HUP, TERM and INT of this
+// process (see Closing), and listens on the socket. Close undoes it.
 func New(o Options) (*Host, error) {
 	if o.ID == "" || strings.ContainsAny(o.ID, "\x00\n") {
 		return nil, fault.New(fault.InvalidArgument, "a host needs an id without line breaks, not %q", o.ID)
@@ -123,17 +124,29 @@ func New(o Options) (*Host, error) {
 			h.rows, h.cols = plausible(rows, cols)
 		}
 	}
-	if o.Socket != "" {
-		if h.server, err = listen(h, o.Socket); err != nil {
-			h.Close()
-			return nil, err
-		}
-	}
 	if o.Screen {
 		h.screen = newScreen(h.out.ring, h.rows, h.cols, h.answers())
 	}
 	h.begin()
+	if o.Socket != "" {
+		if err := h.Listen(o.Socket); err != nil {
+			h.Close()
+			return nil, err
+		}
+	}
 	return h, nil
+}
+
+// Listen opens the control socket, at a path of at most 100 bytes, and answers on it until
+// Close. A host that was made without one may call it later, once.
+func (h *Host) Listen(path string) error {
+	s, err := listen(h, path)
+	if err != nil {
+		return err
+	}
+	h.server = s
+	h.live(s.run)
+	return nil
 }
 
 func (h *Host) setDefaults(o Options) {
@@ -153,16 +166,14 @@ func (h *Host) setDefaults(o Options) {
 func (h *Host) begin() {
 	ctx, stop := context.WithCancel(context.Background())
 	h.stop = stop
-	h.goDo(func() { signals.ReapOrphans(ctx) })
-	h.goDo(func() { h.watchSignals(ctx, h.arrived) })
+	h.live = func(f func(context.Context)) { h.goDo(func() { f(ctx) }) }
+	h.live(func(ctx context.Context) { _ = signals.ReapOrphans(ctx) })
+	h.live(func(ctx context.Context) { h.watchSignals(ctx, h.arrived) })
 	if h.screen != nil {
-		h.goDo(func() { h.screen.run(ctx) })
-	}
-	if h.server != nil {
-		h.goDo(func() { h.server.run(ctx) })
+		h.live(h.screen.run)
 	}
 	if h.terminal != nil {
-		h.goDo(func() { h.terminal.followSize(ctx, h.resize) })
+		h.live(func(ctx context.Context) { h.terminal.followSize(ctx, h.resize) })
 		go h.readPane() // a terminal that cannot be polled holds it until the process ends
 	}
 }

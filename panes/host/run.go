@@ -58,6 +58,11 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 		h.goDo(func() { h.End(context.Background(), h.term, h.kill) })
 	default:
 	}
+	if c.Started != nil {
+		if err = c.Started(); err != nil {
+			h.goDo(func() { h.End(context.WithoutCancel(ctx), h.term, h.kill) })
+		}
+	}
 	p.cmd.Wait()
 	exit := exitOf(p.cmd.ProcessState)
 	exit.StartedAt, exit.EndedAt = p.started, time.Now()
@@ -65,15 +70,15 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 	if p.queue != nil {
 		p.queue.close()
 	}
-	report, err := h.End(context.WithoutCancel(ctx), h.term, h.kill)
-	if err != nil {
-		h.log.Warn("end what was left", "error", err)
+	report, left := h.End(context.WithoutCancel(ctx), h.term, h.kill)
+	if left != nil {
+		h.log.Warn("end what was left", "error", left)
 	}
 	exit.InputRead = p.tookInput()
 	h.drain(p)
 	exit.Leftovers, exit.Survivors = describe(report.Leftovers), describe(report.Survivors)
 	h.record(exit)
-	return exit, nil
+	return exit, err
 }
 
 // notStarted has the code a shell would give.

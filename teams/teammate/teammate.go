@@ -11,8 +11,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,7 +52,9 @@ type teammate struct {
 	label  *labeller
 	agreed atomic.Bool // it was ended because it had agreed
 
-	showing      sync.Mutex // one state after the other
+	announced    bool
+	showing      sync.Mutex // one state after the other; guards label and shown until the host is announced
+	shown        string     // the state
 	terminalDied bool       // its pane is gone because the whole terminal is
 }
 
@@ -79,9 +79,10 @@ func Run(ctx context.Context, o Options) (int, error) {
 		return m.end(ctx, failed(err))
 	}
 	m.env = panes.WithTerminal(m.env, o.Environ)
-	err = m.open(ctx)
-	// Only now, with our socket beside it: who tidies up removes an empty folder.
-	if err = errors.Join(err, files.Remove(filepath.Dir(m.launch.EnvFile), filepath.Base(m.launch.EnvFile), 0)); err != nil {
+	if err = m.open(); err == nil && m.launch.Kind == profiles.Worker {
+		err = m.announce(ctx)
+	}
+	if err != nil {
 		return m.end(ctx, failed(err))
 	}
 	if m.launch.Kind == profiles.Worker {
@@ -99,8 +100,8 @@ func readEnvironment(path string) ([]string, error) {
 	return panes.DecodeEnvironment(data), nil
 }
 
-// open starts the host and says on disk that it is there.
-func (m *teammate) open(ctx context.Context) error {
+// open starts the host.
+func (m *teammate) open() error {
 	o, l := m.o, m.launch
 	m.record = panes.HostRecord{Host: l.Host, Socket: l.Socket, StartedAt: time.Now(), Pane: paneOf(l.Backend, o.Environ)}
 	var err error
@@ -114,33 +115,13 @@ func (m *teammate) open(ctx context.Context) error {
 		func(name string, flag int) (*os.File, error) { return o.Dir.OpenFile(name, flag) }, o.Dir.Rename,
 		panes.TranscriptPath(o.Team, o.Agent), maxTranscript)
 	m.host, err = host.New(host.Options{
-		ID: l.Host, Socket: l.Socket, Terminal: o.Terminal, Transcript: transcript,
+		ID: l.Host, Terminal: o.Terminal, Transcript: transcript,
 		Screen: l.Kind != profiles.Worker, Log: o.Log, Variables: m.env,
 	})
 	if err != nil {
 		return fmt.Errorf("start the host: %w", err)
 	}
-	if l.ForeignPane == "" { // what stands on a foreign member's pane is its lead's to say
-		m.label = newLabeller(o.Panes, panes.Target{
-			Team: o.Team, Agent: o.Agent, Host: l.Host, Backend: l.Backend, Terminal: l.Terminal, Pane: backend.ID(m.record.Pane),
-		}, backend.Label{Name: o.Agent, Color: l.Color})
-	}
-	return o.Panes.Records().WriteHost(ctx, o.Team, o.Agent, m.record)
-}
-
-// paneOf is the pane this process runs in, as its terminal told it.
-func paneOf(backendType string, environ []string) string {
-	name := map[string]string{"tmux": "TMUX_PANE=", panes.Headless: "LEADLIGHT_PANE=", panes.ITerm2: "ITERM_SESSION_ID=", panes.Kitty: "KITTY_WINDOW_ID="}[backendType]
-	for _, kv := range environ {
-		if name != "" && len(kv) > len(name) && kv[:len(name)] == name {
-			pane := kv[len(name):]
-			if backendType == panes.ITerm2 { // w0t1p2:UUID, of which only the second part stays true
-				_, pane, _ = strings.Cut(pane, ":")
-			}
-			return pane
-		}
-	}
-	return ""
+	return nil
 }
 
 // show sets the state that others observe, on the socket and on the pane.
@@ -150,6 +131,7 @@ func (m *teammate) show(state, task, reason string) {
 	if m.closing() && state != api.StateStopping {
 		return // whoever looks at the program meanwhile does not hide that it ends
 	}
+	m.shown = state
 	m.host.SetState(state, task, reason)
 	m.label.show(state)
 }
@@ -204,7 +186,7 @@ func (m *teammate) runOnce(ctx context.Context, argv []string) (host.Exit, error
 	if m.launch.Kind != profiles.Native { // those end by themselves
 		helpers.Go(func() { m.endAgreed(delivering) })
 	}
-	return m.host.Run(ctx, host.Command{Argv: argv, Dir: m.launch.Dir, Env: m.env})
+	return m.host.Run(ctx, host.Command{Argv: argv, Dir: m.launch.Dir, Env: m.env, Started: func() error { return m.announce(ctx) }})
 }
 
 // endAgreed ends a program that has agreed to be shut down and does not go: whoever asked
@@ -320,6 +302,9 @@ func (m *teammate) end(ctx context.Context, e panes.ExitRecord) (int, error) {
 		errs = append(errs, m.tellOthers(ctx, e))
 	}
 	if m.host != nil {
+		if !m.announced { // nothing was started
+			errs = append(errs, m.removeEnvironment())
+		}
 		if e.State == api.StateFailed {
 			m.print("%s %s; leadlight logs %s shows all of it", m.o.Agent, e.Reason, m.o.Agent)
 		}

@@ -1,0 +1,57 @@
+package teammate
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/panes"
+)
+
+// announce lets others know of the host: by its socket and its record. An agent is started
+// before that, and does not wait for it: whoever looks for the host meanwhile finds its lock
+// held, and its mark on what it has started.
+func (m *teammate) announce(ctx context.Context) error {
+	if m.announced {
+		return nil
+	}
+	m.announced = true
+	o, l := m.o, m.launch
+	err := m.host.Listen(l.Socket)
+	if err == nil {
+		err = o.Panes.Records().WriteHost(ctx, o.Team, o.Agent, m.record)
+	}
+	if l.ForeignPane == "" { // what stands on a foreign member's pane is its lead's to say
+		m.showing.Lock()
+		m.label = newLabeller(o.Panes, panes.Target{
+			Team: o.Team, Agent: o.Agent, Host: l.Host, Backend: l.Backend, Terminal: l.Terminal, Pane: backend.ID(m.record.Pane),
+		}, backend.Label{Name: o.Agent, Color: l.Color})
+		m.label.show(m.shown)
+		m.showing.Unlock()
+	}
+	// Only now, with our socket beside it: who tidies up removes an empty folder.
+	return errors.Join(err, m.removeEnvironment())
+}
+
+// removeEnvironment removes the environment that was handed over to this host.
+func (m *teammate) removeEnvironment() error {
+	return files.Remove(filepath.Dir(m.launch.EnvFile), filepath.Base(m.launch.EnvFile), 0)
+}
+
+// paneOf is the pane this process runs in, as its terminal told it.
+func paneOf(backendType string, environ []string) string {
+	name := map[string]string{"tmux": "TMUX_PANE=", panes.Headless: "LEADLIGHT_PANE=", panes.ITerm2: "ITERM_SESSION_ID=", panes.Kitty: "KITTY_WINDOW_ID="}[backendType]
+	for _, kv := range environ {
+		if name != "" && len(kv) > len(name) && kv[:len(name)] == name {
+			pane := kv[len(name):]
+			if backendType == panes.ITerm2 { // w0t1p2:UUID, of which only the second part stays true
+				_, pane, _ = strings.Cut(pane, ":")
+			}
+			return pane
+		}
+	}
+	return ""
+}

@@ -80,6 +80,43 @@ func (m *Manager) Attach(ctx context.Context, t Target) ([]string, error) {
 	return a.Attach(ctx, t.Pane)
 }
 
+// attacherOfSet is a backend that answers Attach for several panes at once.
+type attacherOfSet interface {
+	AttachEach(ctx context.Context, ids []backend.ID) (map[backend.ID][]string, error)
+}
+
+// AttachEach is Attach for each of the targets, nil where there is no such command.
+func (m *Manager) AttachEach(ctx context.Context, targets []Target) [][]string {
+	out := make([][]string, len(targets))
+	sets := map[[2]string][]int{} // by their terminals
+	for i, t := range targets {
+		key := [2]string{t.Backend, t.Terminal}
+		sets[key] = append(sets[key], i)
+	}
+	for _, set := range sets {
+		b, err := m.targetBackend(ctx, targets[set[0]])
+		if err != nil {
+			continue
+		}
+		a, ok := backend.As[attacherOfSet](b)
+		if !ok {
+			for _, i := range set {
+				out[i], _ = m.Attach(ctx, targets[i]) // whoever asks for one is told why
+			}
+			continue
+		}
+		var ids []backend.ID
+		for _, i := range set {
+			ids = append(ids, targets[i].Pane)
+		}
+		ways, _ := a.AttachEach(ctx, ids)
+		for _, i := range set {
+			out[i] = ways[targets[i].Pane]
+		}
+	}
+	return out
+}
+
 // targetBackend is the backend of a pane: its own terminal if that is recorded,
 // else the one in use.
 func (m *Manager) targetBackend(ctx context.Context, t Target) (backend.Backend, error) {

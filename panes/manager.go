@@ -19,6 +19,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/signals"
 )
 
 // Limits of single steps. The verbs have their own, larger ones.
@@ -89,15 +90,34 @@ type Manager struct {
 	baseKey string
 	records *Records
 
-	mu     sync.Mutex // guards the next
+	mu     sync.Mutex // guards what follows
 	choice *Choice
 	opened map[string]backend.Backend
+	looks  *signals.Processes // shared by those who ask within lookLife
+	made   time.Time          // it was made
 }
 
 // NewManager returns a Manager.
 func NewManager(o Options) *Manager {
 	key := BaseKey(o.Base)
 	return &Manager{opt: o, baseKey: key, records: &Records{dir: o.Dir, baseKey: key}, opened: map[string]backend.Backend{}}
+}
+
+// lookLife is how long looks at the processes share what they have read of each: a process
+// may become another program.
+const lookLife = time.Second
+
+// processes is a look at the processes that began after the call. Those who ask at the same
+// time share one.
+func (m *Manager) processes() (signals.Table, error) {
+	asked := time.Now()
+	m.mu.Lock()
+	if m.looks == nil || asked.Sub(m.made) > lookLife {
+		m.looks, m.made = new(signals.Processes), asked
+	}
+	looks := m.looks
+	m.mu.Unlock()
+	return looks.After(asked)
 }
 
 // Records returns the launch and host records.

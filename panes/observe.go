@@ -64,33 +64,44 @@ func rebuilt(st host.Status, socket string) HostRecord {
 	return HostRecord{Version: recordVersion, Host: st.ID, Process: st.Identity, Socket: socket, StartedAt: st.StartedAt}
 }
 
-// PaneThere tells whether a pane that is not ours is still in the terminal that
-// new panes would go to. known is false when that could not be observed. A lead
-// that runs (leadPID > 0) has to run in that terminal, too: the same id in another
-// one is another pane.
-func (m *Manager) PaneThere(ctx context.Context, backendType string, id backend.ID, leadPID int) (there, known bool, why string) {
+// ForeignPanes are the panes of others in a terminal, as they were at one look.
+type ForeignPanes struct {
+	dead map[backend.ID]bool // of each pane that is there
+	why  string              // it could not be observed
+}
+
+// There tells whether a pane is still there. known is false when that could not be
+// observed.
+func (f ForeignPanes) There(id backend.ID) (there, known bool, why string) {
+	dead, there := f.dead[id]
+	return there && !dead, f.why == "", f.why
+}
+
+// ForeignPanes looks for panes that are not ours in the terminal that new panes would go
+// to. A lead that runs (leadPID > 0) has to run in that terminal, too: the same id in
+// another one is another pane.
+func (m *Manager) ForeignPanes(ctx context.Context, backendType string, leadPID int) ForeignPanes {
 	c, err := m.Choice(ctx)
 	if err != nil {
-		return false, false, err.Error()
+		return ForeignPanes{why: err.Error()}
 	}
 	if c.Type != backendType || c.Own {
-		return false, false, "its terminal is not the one in use; name it with --tmux-socket"
+		return ForeignPanes{why: "its terminal is not the one in use; name it with --tmux-socket"}
 	}
 	all, err := listAll(ctx, c)
 	if err != nil {
-		return false, false, fault.Of(err).Message
+		return ForeignPanes{why: fault.Of(err).Message}
 	}
 	if leadPID > 0 {
 		if _, here := holding(leadPID, all); !here {
-			return false, false, "its lead runs in another terminal; name that one with --tmux-socket"
+			return ForeignPanes{why: "its lead runs in another terminal; name that one with --tmux-socket"}
 		}
 	}
+	f := ForeignPanes{dead: map[backend.ID]bool{}}
 	for _, p := range all {
-		if p.ID == id {
-			return !p.Dead, true, ""
-		}
+		f.dead[p.ID] = p.Dead
 	}
-	return false, true, ""
+	return f
 }
 
 // listAll lists the panes of a terminal, strangers' too.

@@ -126,6 +126,40 @@ func (s *Service) Attach(ctx context.Context, team, name string) ([]string, erro
 	return s.panes.Attach(ctx, target)
 }
 
+// AttachEach returns, by name, the command that shows the pane of each of the members that
+// runs, where there is one.
+func (s *Service) AttachEach(ctx context.Context, team string, members []api.Member) (map[string][]string, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return nil, err
+	}
+	entries := map[string]store.Member{}
+	for _, m := range t.Members {
+		entries[m.Name] = m
+	}
+	targets, found := make([]panes.Target, len(members)), make([]bool, len(members))
+	some(len(members), func(i int) {
+		if m, ok := entries[members[i].Name]; ok {
+			target, err := s.liveTarget(ctx, t, m, members[i])
+			targets[i], found[i] = target, err == nil
+		}
+	})
+	out := map[string][]string{}
+	var names []string
+	var asked []panes.Target
+	for i := range members {
+		if found[i] {
+			names, asked = append(names, members[i].Name), append(asked, targets[i])
+		}
+	}
+	for i, words := range s.panes.AttachEach(ctx, asked) {
+		if words != nil {
+			out[names[i]] = words
+		}
+	}
+	return out, nil
+}
+
 // Where names the teammate that attach and focus are about, the first live one if name
 // is "", and the backend that holds its pane.
 func (s *Service) Where(ctx context.Context, team, name string) (member, backendType string, err error) {

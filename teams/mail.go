@@ -67,7 +67,7 @@ func (s *Service) Send(ctx context.Context, team string, spec SendSpec) (api.Sen
 	}
 	sent, err := s.put(ctx, t, to, msg)
 	if err == nil && to != leadName(t) {
-		s.tellIfGone(ctx, t.Name, to)
+		s.tellIfGone(ctx, t, to)
 	}
 	return sent, err
 }
@@ -120,6 +120,8 @@ func (s *Service) recipient(ctx context.Context, t store.Team, to string) (strin
 	case s.impersonatesLead(t, *m):
 		return "", fault.New(fault.NotLead, "teammate %s was started by Claude Code, whose own lead writes to it", m.Name).
 			WithHint("send in the name of a member: --as NAME")
+	case s.runs(ctx, t, *m):
+		return m.Name, nil
 	}
 	if seen := s.observeOne(ctx, t, *m); !seen.Live() {
 		return "", fault.New(fault.RecipientInactive, "teammate %s is %s", m.Name, inState(seen)).
@@ -199,7 +201,7 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 		}
 		out, names = append(out, sent), append(names, m.Name)
 	}
-	s.tellIfGone(ctx, t.Name, names...)
+	s.tellIfGone(ctx, t, names...)
 	if len(missed) > 0 {
 		return out, fmt.Errorf("%d of %d got the message: %w", len(out), len(out)+len(missed), errors.Join(missed...))
 	}

@@ -1,7 +1,6 @@
 package teams
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
-	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -55,18 +53,19 @@ func (s *Service) Members(ctx context.Context, team string, all bool) ([]api.Mem
 	return out, append(t.Warnings, summary(rosterOddities(t))...), nil
 }
 
-// present looks whether each of the members runs, all at once.
+// present looks whether each of the members runs.
 func (s *Service) present(ctx context.Context, t store.Team, members []store.Member) []api.Member {
 	out := make([]api.Member, len(members))
+	l := s.looking(ctx, t)
 	var wg sync.WaitGroup
 	for machine, at := range s.byMachine(members) {
-		if machine != "" {
-			wg.Go(func() { s.presentElsewhere(ctx, t, machine, members, at, out) })
-			continue
-		}
-		for _, i := range at {
-			wg.Go(func() { out[i] = s.observeOne(ctx, t, members[i]) })
-		}
+		wg.Go(func() {
+			if machine != "" {
+				s.presentElsewhere(ctx, t, machine, members, at, out)
+				return
+			}
+			some(len(at), func(k int) { out[at[k]] = l.observe(ctx, members[at[k]]) })
+		})
 	}
 	wg.Wait()
 	return out
@@ -83,21 +82,18 @@ func (s *Service) observe(ctx context.Context, t store.Team, members []store.Mem
 // observeWith is observe for one who knows what is in the boxes.
 func (s *Service) observeWith(ctx context.Context, t store.Team, members []store.Member, boxes lister) []api.Member {
 	out := s.present(ctx, t, members)
-	var wg sync.WaitGroup
-	for i, m := range members {
-		if !m.Unsafe {
-			wg.Go(func() { out[i].Unread, out[i].OldestUnreadAt = unread(ctx, t.Name, m.Name, boxes) })
+	some(len(members), func(i int) {
+		if m := members[i]; !m.Unsafe {
+			out[i].Unread, out[i].OldestUnreadAt = unread(ctx, t.Name, m.Name, boxes)
 		}
-	}
-	wg.Wait()
+	})
 	if !slices.ContainsFunc(out, mayWait) {
 		return out
 	}
-	for name, why := range s.waiting(ctx, t, boxes) {
-		for i := range out {
-			if m := &out[i]; m.Name == name && mayWait(*m) {
-				m.State, m.Reason, m.HasAsked = api.StateWaiting, why, true
-			}
+	waiting := s.waiting(ctx, t, boxes)
+	for i := range out {
+		if m := &out[i]; waiting[m.Name] != "" && mayWait(*m) {
+			m.State, m.Reason, m.HasAsked = api.StateWaiting, waiting[m.Name], true
 		}
 	}
 	return out
@@ -148,26 +144,6 @@ func memberNames(t store.Team) string {
 	return strings.Join(names, ", ")
 }
 
-// observeOne looks at a member, but not into its box, which may be large.
-func (s *Service) observeOne(ctx context.Context, t store.Team, m store.Member) api.Member {
-	out := api.Member{
-		Name: m.Name, AgentID: orDefault(m.AgentID, m.Name+"@"+t.Name), AgentType: m.AgentType, Model: m.Model, Color: m.Color,
-		IsActive: m.IsActive, BackendType: m.BackendType, TmuxPaneID: m.TmuxPaneID, Cwd: m.Cwd, Worktree: m.WorktreePath, PermissionMode: m.Mode, Metadata: m.Metadata,
-	}
-	switch {
-	case m.Unsafe:
-		out.State, out.Reason = api.StateUnknown, "its name is not safe to use"
-		return out
-	case m.Leadlight != nil:
-		s.observeHosted(ctx, t, m, &out)
-	case t.IsLead(m):
-		observeLead(t, &out)
-	default:
-		s.observeForeign(ctx, t, m, &out)
-	}
-	return out
-}
-
 // observeHosted asks the host of a member that we launched.
 func (s *Service) observeHosted(ctx context.Context, t store.Team, m store.Member, out *api.Member) {
 	b := m.Leadlight
@@ -189,6 +165,13 @@ func (s *Service) observeHosted(ctx context.Context, t store.Team, m store.Membe
 	}
 }
 
+// runs tells whether a member surely runs, which costs less than to ask its host; false
+// says nothing.
+func (s *Service) runs(ctx context.Context, t store.Team, m store.Member) bool {
+	b := m.Leadlight
+	return b != nil && !m.Unsafe && !settled(b.State) && !s.elsewhere(m) && s.panes.Runs(ctx, t.Name, m.Name, b.Host)
+}
+
 // agentPID is the agent's process, or that of its host while no agent runs.
 func agentPID(st host.Status) int {
 	if st.Agent != nil {
@@ -200,76 +183,6 @@ func agentPID(st host.Status) int {
 // settled tells whether a state in the roster is the end of a member's story.
 func settled(state string) bool {
 	return state == api.StateStopped || state == api.StateFailed || state == api.StateLost
-}
-
-func observeLead(t store.Team, out *api.Member) {
-	out.State = api.StateUnknown
-	switch {
-	case t.LeadProcess == nil && t.LedByUs():
-		out.State, out.Reason = api.StateIdle, "whoever runs the verbs leads"
-	case t.LeadProcess == nil:
-		out.Reason = "its process is not recorded"
-	default:
-		out.PID = t.LeadProcess.PID
-		switch leadAlive(t) {
-		case signals.Alive:
-			out.State = api.StateActive
-		case signals.Gone:
-			out.State, out.Reason = api.StateLost, "the lead's process is gone"
-			if t.LedByUs() && !slices.ContainsFunc(t.Teammates(), func(m store.Member) bool { return m.Leadlight == nil || m.Leadlight.State != api.StateStopped }) {
-				out.State, out.Reason = api.StateStopped, "it has ended, after all teammates"
-			}
-		}
-	}
-}
-
-// observeForeign looks at a member that somebody else runs. Its pane decides, not
-// its flag.
-func (s *Service) observeForeign(ctx context.Context, t store.Team, m store.Member, out *api.Member) {
-	alive := api.StateIdle
-	if m.IsActive == nil || *m.IsActive {
-		alive = api.StateActive
-	}
-	switch {
-	case m.TmuxPaneID == InProcess || m.BackendType == InProcess:
-		out.State, out.Reason = s.inProcess(ctx, t, m, alive)
-	case m.TmuxPaneID == "" && m.BackendType == "":
-		out.State, out.Reason = api.StateUnknown, "no pane is recorded"
-	case isTmuxPane(m.TmuxPaneID) && (m.BackendType == "tmux" || m.BackendType == ""), m.BackendType == panes.ITerm2 && m.TmuxPaneID != "":
-		lead := 0
-		if leadAlive(t) == signals.Alive {
-			lead = t.LeadProcess.PID
-		}
-		there, known, why := s.panes.PaneThere(ctx, cmp.Or(m.BackendType, "tmux"), backend.ID(m.TmuxPaneID), lead)
-		switch {
-		case !known:
-			out.State, out.Reason = api.StateUnknown, why
-		case there:
-			out.State = alive
-		default:
-			out.State, out.Reason = api.StateLost, "its pane is gone"
-		}
-	default:
-		out.State, out.Reason = api.StateUnknown, "leadlight does not know the backend "+store.Shown(m.BackendType)
-	}
-}
-
-// inProcess judges a teammate that runs inside its lead: it lives as long as the
-// lead, unless its shutdown was agreed.
-func (s *Service) inProcess(ctx context.Context, t store.Team, m store.Member, alive string) (state, reason string) {
-	switch leadAlive(t) {
-	case signals.Gone:
-		return api.StateLost, "it ran inside the lead, whose process is gone"
-	case signals.Alive:
-		if s.agreedToStop(ctx, t, m) {
-			return api.StateStopped, "agreed to shut down"
-		}
-		return alive, ""
-	}
-	if s.agreedToStop(ctx, t, m) {
-		return api.StateStopped, "agreed to shut down"
-	}
-	return api.StateUnknown, "it runs inside the lead, whose process is not recorded"
 }
 
 // isTmuxPane tells a pane's id from a marker such as "leader".

@@ -2,6 +2,7 @@ package teams
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,6 +13,20 @@ func all(n int, f func(int)) {
 		wg.Go(func() { f(i) })
 	}
 	wg.Wait()
+}
+
+// mostAtOnce is how many of a set are looked at at the same time: each takes a few
+// descriptors, and memory for what it reads.
+const mostAtOnce = 100
+
+// some is all for looks, which may be many: at most mostAtOnce of them run at a time.
+func some(n int, f func(int)) {
+	var next atomic.Int64
+	all(min(n, mostAtOnce), func(int) {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			f(i)
+		}
+	})
 }
 
 // How long those that come first wait for others, so that a set is handled at once; each

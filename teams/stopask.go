@@ -211,14 +211,6 @@ func (s *Service) newestAnswers(ctx context.Context, t store.Team) (map[requestK
 	return out, nil
 }
 
-// agreedToStop tells whether the newest answer of a member to a request to stop is that
-// it agrees, and not of one that had the name before.
-func (s *Service) agreedToStop(ctx context.Context, t store.Team, m store.Member) bool {
-	answers, err := s.newestAnswers(ctx, t)
-	a := answers[requestKey{m.Name, ""}]
-	return err == nil && a.outcome == state.Approved && !a.at.Before(m.JoinedAt.Truncate(time.Millisecond))
-}
-
 // withdraw takes a request back, so that it cannot end the teammate later, and says what
 // that means.
 func (r *stopping) withdraw(ctx context.Context, m *stoppingMember) string {

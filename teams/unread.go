@@ -75,8 +75,15 @@ func unreadText(name, state string, left []store.Message) string {
 
 // tellIfGone tells the lead of mail that was put into the boxes of members that have ended
 // since they were looked at: who wrote down their ends has not seen it.
-func (s *Service) tellIfGone(ctx context.Context, team string, names ...string) {
-	t, err := s.get(ctx, team)
+func (s *Service) tellIfGone(ctx context.Context, t store.Team, names ...string) {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		m := t.Member(name)
+		return m != nil && s.runs(ctx, t, *m) // its end, which comes later, is written down with its mail
+	})
+	if len(names) == 0 {
+		return
+	}
+	t, err := s.get(ctx, t.Name)
 	if err != nil {
 		return
 	}

@@ -116,7 +116,36 @@ func (b *Backend) Attach(ctx context.Context, id backend.ID) ([]string, error) {
 	if name == "" {
 		return nil, fault.New(fault.TmuxError, "pane %s in session %s: %w", id, r.Session, backend.ErrGone)
 	}
-	return []string{b.program, "-S", b.socket, "attach-session", "-t", "=" + name}, nil
+	return b.attachTo(name), nil
+}
+
+func (b *Backend) attachTo(session string) []string {
+	return []string{b.program, "-S", b.socket, "attach-session", "-t", "=" + session}
+}
+
+// AttachEach is Attach for several panes, with as many programs for many as for one. A pane
+// that is gone is left out.
+func (b *Backend) AttachEach(ctx context.Context, ids []backend.ID) (map[backend.ID][]string, error) {
+	rows, err := b.rows(ctx)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	out, err := b.run(ctx, command{"list-sessions", "-F", "#{session_id} #{session_name}"})
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for line := range strings.Lines(out) {
+		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		names[id] = name
+	}
+	each := map[backend.ID][]string{}
+	for _, id := range ids {
+		if r, ok := find(rows, id); ok && names[r.Session] != "" {
+			each[id] = b.attachTo(names[r.Session])
+		}
+	}
+	return each, nil
 }
 
 // shellWords writes an argv so that it can be pasted into a shell.

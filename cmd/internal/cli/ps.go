@@ -104,17 +104,12 @@ func countChanges(ctx context.Context, svc *teams.Service, team string, members 
 
 // reached adds how a person gets to see each pane, as spawn says it of one.
 func (a *app) reached(ctx context.Context, svc *teams.Service, team string, members []api.Member) {
-	var wg sync.WaitGroup
+	ways, _ := svc.AttachEach(ctx, team, members) // whoever asks for attach is told why there is none
 	for i := range members {
-		if m := &members[i]; m.Live() {
-			wg.Go(func() {
-				if words, err := svc.Attach(ctx, team, m.Name); err == nil { // else whoever asks for attach is told why
-					m.Attach = shellLine(words)
-				}
-			})
+		if words := ways[members[i].Name]; words != nil {
+			members[i].Attach = shellLine(words)
 		}
 	}
-	wg.Wait()
 }
 
 // showMembers renders members as the options say. stopped is how many are left out, open

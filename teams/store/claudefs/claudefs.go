@@ -57,6 +57,8 @@ type FS struct {
 	ledger  *ledger.Ledger
 	watcher *files.Watcher
 
+	placing sync.Mutex // one place is looked for at a time
+
 	mu     sync.Mutex
 	places map[string]*place
 	good   map[string]store.Team

@@ -67,11 +67,14 @@ func (f *FS) where(team string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.mu.Lock()
-	known := f.places[team]
-	f.mu.Unlock()
 	sig := signatureOf(info)
+	known := f.placed(team)
 	if known != nil && known.sig == sig {
+		return known, nil
+	}
+	f.placing.Lock() // many who ask at once for a large team read it once
+	defer f.placing.Unlock()
+	if known = f.placed(team); known != nil && known.sig == sig {
 		return known, nil
 	}
 	p := &place{team: team, mail: team, list: team, sig: sig}
@@ -99,6 +102,13 @@ func (f *FS) where(team string) (*place, error) {
 	f.places[team] = p
 	f.mu.Unlock()
 	return p, nil
+}
+
+// placed is the place that is known of a team, nil if none is.
+func (f *FS) placed(team string) *place {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.places[team]
 }
 
 // parsed reads a roster. It waits for one that is just being written: where mail

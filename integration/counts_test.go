@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -73,6 +74,8 @@ func TestCountsOfAVerb(t *testing.T) {
 			}{
 				{"up --detach", 700, 5},
 				{"ps", 120, 0},
+				{"ps --json", 160, 2}, // outside of the terminal it says how each is seen
+				{"send m1 hello", 45, 0},
 				{"gc", 300 + 2*processes(t), 1}, // it asks every process whose it is
 				{"stop m0 --timeout 1s", 300, 2},
 				{"stop --all --timeout 1s", 3000, 4},
@@ -80,7 +83,11 @@ func TestCountsOfAVerb(t *testing.T) {
 				if strings.HasPrefix(verb.args, "stop --all") {
 					r.must("restart", "m0") // all ten are ended
 				}
-				got := r.count(strings.Fields(verb.args)...)
+				from := *r
+				if strings.HasPrefix(verb.args, "ps --json") {
+					from.env = append(slices.Clone(r.env), "TMUX=", "TMUX_PANE=")
+				}
+				got := from.count(strings.Fields(verb.args)...)
 				t.Logf("%s opens %d files and runs %d programs", verb.args, got.opens, got.programs)
 				if got.opens > verb.opens || got.programs > verb.programs {
 					t.Errorf("%s opens %d files and runs %d programs; at most %d and %d", verb.args, got.opens, got.programs, verb.opens, verb.programs)

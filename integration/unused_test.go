@@ -22,6 +22,7 @@ func unusedFor() map[string]string {
 		"teams/events.Data.Kind":          "the observer's events are told apart by it",
 		"backend/iterm2.Backend.HangUp":   "the suite proves that nothing is left when a connection ends",
 		"panes/host.Client.Wait":          "a host's word about its agent's end, with the exit status",
+		"signals.Marked":                  "the proof of each test of an end: nothing of a host runs any more",
 	}
 }
 

@@ -101,7 +101,7 @@ func TestSoakSubscribers(t *testing.T) {
 	}
 	wg.Wait()
 	t.Logf("%d events, the slowest took %s to publish", total, slowest)
-	if slowest > time.Second {
+	if slowest > 20*time.Second { // who waits for one that reads nothing waits for ever; a busy machine does not take that long
 		t.Errorf("a writer waited %s", slowest)
 	}
 	lag.isCut(t, total)

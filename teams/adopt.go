@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -60,8 +61,8 @@ func (s *Service) OfFile(ctx context.Context, name, file string) (t store.Team, 
 // tasks that the file has gained are added, and teammates that do not run are started.
 // Nothing is undone when a part of it fails: the team was there before.
 func (s *Service) adopt(ctx context.Context, t store.Team, p Plan, progress func(string)) error {
-	if t.LeadProcess != nil && !isThisProcess(t.LeadProcess) && leadAlive(t) == signals.Alive {
-		return s.explainExisting(ctx, t.Name, fault.TeamExists)
+	if err := s.mayAdopt(ctx, t); err != nil {
+		return err
 	}
 	taken, err := s.Takeover(ctx, t.Name, TakeoverSpec{Process: p.Team.LeadProcess})
 	if err != nil {
@@ -81,6 +82,14 @@ func (s *Service) adopt(ctx context.Context, t store.Team, p Plan, progress func
 	return s.startMissing(ctx, p, progress)
 }
 
+// mayAdopt refuses to adopt a team that another process leads.
+func (s *Service) mayAdopt(ctx context.Context, t store.Team) error {
+	if t.LeadProcess != nil && !isThisProcess(t.LeadProcess) && leadAlive(t) == signals.Alive {
+		return s.explainExisting(ctx, t.Name, fault.TeamExists)
+	}
+	return nil
+}
+
 // keepAssign writes down what the file says now about offering tasks.
 func (s *Service) keepAssign(ctx context.Context, t store.Team, assign string) error {
 	if t.Ours.Assign == assign {
@@ -92,31 +101,45 @@ func (s *Service) keepAssign(ctx context.Context, t store.Team, assign string) e
 	})
 }
 
-// addMissing adds the tasks of a plan that the team does not have yet. A task is known by
-// its subject; of several with one subject, by their order.
+// addMissing adds the tasks of a plan that the team does not have yet. Its workers may take
+// one at once: each is added after those that it waits for, with what it waits for.
 func (s *Service) addMissing(ctx context.Context, p Plan) (added int, err error) {
 	list, _, err := s.tasks.List(ctx, p.Team.Name)
 	if err != nil {
 		return 0, fmt.Errorf("list tasks: %w", err)
 	}
-	bySubject := map[string][]string{}
-	for _, t := range list {
-		bySubject[t.Subject] = append(bySubject[t.Subject], t.ID)
+	ids, begun, late := make([]string, len(p.Tasks)), make([]bool, len(p.Tasks)), make([]bool, len(p.Tasks))
+	for i, step := range taskSteps(p, list)[:len(p.Tasks)] {
+		ids[i], begun[i] = step.ID, step.Do != StepAdd
 	}
-	ids := make([]string, len(p.Tasks))
-	missing := make([]bool, len(p.Tasks))
-	for i, spec := range p.Tasks {
-		if known := bySubject[spec.Subject]; len(known) > 0 {
-			ids[i], bySubject[spec.Subject] = known[0], known[1:]
-			continue
+	var add func(i int) error
+	add = func(i int) (err error) {
+		begun[i] = true
+		spec := p.Tasks[i]
+		var waitsFor []string
+		for _, n := range blockers(p, i) {
+			if !begun[n] {
+				if err := add(n); err != nil {
+					return err
+				}
+			}
+			if late[i] = late[i] || ids[n] == ""; ids[n] != "" { // "": the two wait for one another
+				waitsFor = append(waitsFor, ids[n])
+			}
 		}
-		missing[i] = true
-		if ids[i], err = s.addPlannedTask(ctx, p.Team.Name, i, spec); err != nil {
-			return added, err
+		if ids[i], err = s.addPlannedTask(ctx, p.Team.Name, i, spec, waitsFor); err == nil {
+			added++
 		}
-		added++
+		return err
 	}
-	return added, s.blockPlanned(ctx, p, ids, missing)
+	for i := range p.Tasks {
+		if !begun[i] {
+			if err := add(i); err != nil {
+				return added, err
+			}
+		}
+	}
+	return added, s.blockPlanned(ctx, p, ids, late)
 }
 
 // startMissing starts the teammates of a plan that do not run: a lost one goes on with its
@@ -126,20 +149,15 @@ func (s *Service) startMissing(ctx context.Context, p Plan, progress func(string
 	if err != nil {
 		return err
 	}
-	state := map[string]string{}
-	for _, m := range members {
-		if state[m.Name] = m.State; m.Live() {
-			state[m.Name] = api.StateActive
-		}
-	}
+	steps := memberSteps(p, members)
 	var errs []error
 	var anew []SpawnSpec
 	after := store.Lead
-	for _, spec := range p.Members {
+	for i, spec := range p.Members {
 		spec.After, after = after, spec.Name
-		switch state[spec.Name] {
-		case api.StateActive:
-		case api.StateLost:
+		switch {
+		case steps[i].Do == StepAdopt:
+		case steps[i].State == api.StateLost:
 			progress(spec.Name + " was lost: it is started again")
 			if _, err := s.Restart(ctx, p.Team.Name, spec.Name); err != nil {
 				errs = append(errs, fmt.Errorf("start %s again: %w", spec.Name, err))
@@ -167,9 +185,9 @@ func (s *Service) blockPlanned(ctx context.Context, p Plan, ids []string, chosen
 			continue
 		}
 		_, err := s.tasks.Update(ctx, p.Team.Name, ids[i], func(t *store.Task) error {
-			for _, pos := range spec.BlockedBy {
-				if n, err := strconv.Atoi(pos); err == nil && n >= 1 && n <= len(ids) {
-					t.BlockedBy = append(t.BlockedBy, ids[n-1])
+			for _, n := range blockers(p, i) {
+				if !slices.Contains(t.BlockedBy, ids[n]) {
+					t.BlockedBy = append(t.BlockedBy, ids[n])
 				}
 			}
 			return nil
@@ -179,4 +197,14 @@ func (s *Service) blockPlanned(ctx context.Context, p Plan, ids []string, chosen
 		}
 	}
 	return nil
+}
+
+// blockers are the indexes of the tasks that a task of a plan waits for.
+func blockers(p Plan, i int) (all []int) {
+	for _, pos := range p.Tasks[i].BlockedBy {
+		if n, err := strconv.Atoi(pos); err == nil && n >= 1 && n <= len(p.Tasks) {
+			all = append(all, n-1)
+		}
+	}
+	return all
 }

@@ -127,16 +127,22 @@ func (s *Service) makeRoom(ctx context.Context, spec TeamSpec, progress func(str
 	if found {
 		if cleared, err := s.clearFinished(ctx, spec.Name); err != nil {
 			return nil, err
-		} else if !cleared && t.Engine != spec.Engine {
-			return nil, fault.New(fault.TeamExists, "team %s exists %s, and is asked for %s", t.Name, place(t.Engine), place(spec.Engine)).
-				WithHint("end that team first: leadlight down %s", t.Name)
 		} else if !cleared {
-			return &t, nil
+			return &t, onSameEngine(t, spec)
 		}
 		progress(fmt.Sprintf("the finished team %s of an earlier run is removed", spec.Name))
 	}
 	_, err = s.CreateTeam(ctx, spec)
 	return nil, err
+}
+
+// onSameEngine refuses to adopt a team that is kept elsewhere than it is asked for.
+func onSameEngine(t store.Team, spec TeamSpec) error {
+	if t.Engine == spec.Engine {
+		return nil
+	}
+	return fault.New(fault.TeamExists, "team %s exists %s, and is asked for %s", t.Name, place(t.Engine), place(spec.Engine)).
+		WithHint("end that team first: leadlight down %s", t.Name)
 }
 
 // place says where a team is kept.
@@ -147,23 +153,28 @@ func place(engine string) string {
 	return "on the engine " + engine
 }
 
-// clearFinished removes a team that a process of ours has led to its end: that
-// process is gone, no teammate runs, and every task is completed. Any other team
+// clearFinished removes a team that a process of ours has led to its end. Any other team
 // of the name stays, and making ours is refused.
 func (s *Service) clearFinished(ctx context.Context, name string) (bool, error) {
-	if s.leadOnly("start a team") != nil {
-		return false, nil // making the team says so
-	}
-	t, err := s.roster.Get(ctx, name)
-	if err != nil || !t.LedByUs() || t.LeadProcess == nil || leadAlive(t) != signals.Gone {
-		return false, nil
-	}
-	snap, err := s.Snapshot(ctx, name)
-	live := slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Live() })
-	if err != nil || live || !snap.Completed() {
+	if !s.finished(ctx, name) {
 		return false, nil
 	}
 	return true, s.deleteGuarded(ctx, name, DeleteOptions{})
+}
+
+// finished tells whether a process of ours has led a team to its end: that process is
+// gone, no teammate runs, and every task is completed.
+func (s *Service) finished(ctx context.Context, name string) bool {
+	if s.leadOnly("start a team") != nil {
+		return false // making the team says so
+	}
+	t, err := s.roster.Get(ctx, name)
+	if err != nil || !t.LedByUs() || t.LeadProcess == nil || leadAlive(t) != signals.Gone {
+		return false
+	}
+	snap, err := s.Snapshot(ctx, name)
+	live := slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Live() })
+	return err == nil && !live && snap.Completed()
 }
 
 // addPlanned adds the tasks of a plan. Their owners join later, so that no worker
@@ -171,7 +182,7 @@ func (s *Service) clearFinished(ctx context.Context, name string) (bool, error) 
 func (s *Service) addPlanned(ctx context.Context, p Plan) error {
 	ids, all := make([]string, len(p.Tasks)), make([]bool, len(p.Tasks))
 	for i, spec := range p.Tasks {
-		id, err := s.addPlannedTask(ctx, p.Team.Name, i, spec)
+		id, err := s.addPlannedTask(ctx, p.Team.Name, i, spec, nil) // what it waits for once all are there
 		if err != nil {
 			return err
 		}
@@ -180,10 +191,10 @@ func (s *Service) addPlanned(ctx context.Context, p Plan) error {
 	return s.blockPlanned(ctx, p, ids, all)
 }
 
-// addPlannedTask adds one task of a plan, without what it waits for.
-func (s *Service) addPlannedTask(ctx context.Context, team string, i int, spec TaskSpec) (id string, err error) {
+// addPlannedTask adds one task of a plan, which waits for the ones with those ids.
+func (s *Service) addPlannedTask(ctx context.Context, team string, i int, spec TaskSpec, blockedBy []string) (id string, err error) {
 	t := s.fresh(spec)
-	t.BlockedBy, t.Blocks = nil, nil // once all are there
+	t.BlockedBy, t.Blocks = blockedBy, nil
 	if err := checkText(spec.Subject + spec.Description); err != nil {
 		return "", err
 	}

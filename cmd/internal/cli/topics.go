@@ -105,14 +105,14 @@ func writeFiles(w io.Writer) {
 }
 
 func writeTeamFile(w io.Writer) {
-	fmt.Fprintf(w, "leadlight up reads %s, or the file it is given. Folders in it count from its own. Unknown\n"+
-		"keys, wrong types and references to nothing are errors, each with file, line and column.\n", config.TeamFileName)
+	fmt.Fprintf(w, "leadlight up reads %s, or the file it is given. Folders in it are relative to its own.\n"+
+		"Unknown keys, wrong types and references to nothing are errors, each with file, line and column.\n", config.TeamFileName)
 	for _, s := range config.TeamFileSections() {
 		writeSection(w, s)
 	}
 	fmt.Fprintf(w, "\nThe user's settings have a file of the same form ($XDG_CONFIG_HOME/leadlight/config.yaml):\n")
 	writeSection(w, config.UserFileSection())
-	fmt.Fprintf(w, "\n`leadlight init` writes one to begin with:\n\n")
+	fmt.Fprintf(w, "\n`leadlight init --template checks` writes this one:\n\n")
 	for line := range strings.Lines(config.Starter) {
 		fmt.Fprint(w, strings.TrimRight("  "+line, " \n")+"\n")
 	}
@@ -177,6 +177,8 @@ func jsonAnswers() []struct {
 		{"team delete", false, deletedTeam{}},
 		{"up", false, upResult{}},
 		{"up --dry-run", false, upPlan{}},
+		{"  members with --dry-run, each", false, plannedMember{}},
+		{"  tasks with --dry-run, each", false, plannedTask{}},
 		{"ps", true, api.Member{}},
 		{"spawn, restart NAME", false, api.Member{}},
 		{"stop, down", false, api.Endings{}},

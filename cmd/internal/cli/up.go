@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -21,15 +20,6 @@ type upOptions struct {
 	File                 string
 	Detach, Keep, DryRun bool
 	Top                  bool // show the dashboard, wherever the panes are
-}
-
-// upPlan is the answer of up --dry-run.
-type upPlan struct {
-	Team    string   `json:"team"`
-	File    string   `json:"file"`
-	Exists  bool     `json:"exists"` // the team is there, and would be adopted
-	Members []string `json:"members"`
-	Tasks   []string `json:"tasks"`
 }
 
 // upResult is the answer of up.
@@ -70,7 +60,7 @@ func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.
 	c.Flags().BoolVar(&o.Detach, "detach", false, "return when the teammates are started; nobody supervises them then")
 	c.Flags().BoolVar(&o.Keep, "keep", false, "keep the team when its tasks are done, until ^C or leadlight down")
 	c.Flags().BoolVar(&o.Top, "top", false, "show the dashboard meanwhile; q goes on in lines")
-	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "check everything, print what would be started, and stop")
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "check everything, say what would be added, adopted, started again and left, and do nothing")
 	return c
 }
 
@@ -121,37 +111,6 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	}
 	a.narrate()
 	return u.lead(ctx)
-}
-
-// showPlan checks a plan and prints what up would start.
-func (a *app) showPlan(ctx context.Context, svc *teams.Service, plan teams.Plan) error {
-	if err := svc.CheckPlan(ctx, plan); err != nil {
-		return err
-	}
-	_, found, err := svc.OfFile(ctx, plan.Team.Name, plan.Team.File)
-	if err != nil {
-		return err
-	}
-	out := upPlan{Team: plan.Team.Name, File: plan.Team.File, Exists: found, Members: []string{}, Tasks: []string{}}
-	for _, m := range plan.Members {
-		out.Members = append(out.Members, m.Name)
-	}
-	for _, t := range plan.Tasks {
-		out.Tasks = append(out.Tasks, t.Subject)
-	}
-	return a.answer(out, func(w io.Writer) {
-		what := "would be made"
-		if found {
-			what = "is there and would be adopted"
-		}
-		fmt.Fprintf(w, "team %s of %s %s\n", out.Team, out.File, what)
-		for _, m := range plan.Members {
-			fmt.Fprintf(w, "  teammate %s (%s)\n", oneLine(m.Name), m.ProfileName())
-		}
-		for i, t := range plan.Tasks {
-			fmt.Fprintf(w, "  task %d %s\n", i+1, oneLine(t.Subject))
-		}
-	})
 }
 
 // upRun is one team that this process leads.

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/leadlight-dev/leadlight/teams"
+)
+
+// upPlan is the answer of up --dry-run.
+type upPlan struct {
+	Team    string          `json:"team"`
+	File    string          `json:"file"`
+	Action  string          `json:"action"` // make, adopt or replace
+	Exists  bool            `json:"exists"` // the team is there, and would be adopted
+	Members []plannedMember `json:"members"`
+	Tasks   []plannedTask   `json:"tasks"`
+}
+
+// plannedMember is what up would do about a teammate.
+type plannedMember struct {
+	Name    string `json:"name"`
+	Action  string `json:"action"` // add, adopt, start again or leave
+	State   string `json:"state,omitempty"`
+	Profile string `json:"profile,omitempty"`
+	InFile  bool   `json:"inFile"`
+}
+
+// plannedTask is what up would do about a task.
+type plannedTask struct {
+	ID      string `json:"id,omitempty"`
+	Subject string `json:"subject"`
+	Action  string `json:"action"` // add or leave
+	Status  string `json:"status,omitempty"`
+	InFile  bool   `json:"inFile"`
+}
+
+// showPlan checks a plan and prints what up would do.
+func (a *app) showPlan(ctx context.Context, svc *teams.Service, plan teams.Plan) error {
+	v, err := svc.Preview(ctx, plan)
+	if err != nil {
+		return err
+	}
+	out := upPlan{Team: plan.Team.Name, File: plan.Team.File, Action: v.Team, Exists: v.Team == teams.TeamAdopted, Members: []plannedMember{}, Tasks: []plannedTask{}}
+	for _, s := range v.Members {
+		out.Members = append(out.Members, plannedMember{s.Name, s.Do, s.State, s.Profile, s.InFile})
+	}
+	for _, s := range v.Tasks {
+		out.Tasks = append(out.Tasks, plannedTask{s.ID, s.Name, s.Do, s.State, s.InFile})
+	}
+	return a.answer(out, func(w io.Writer) {
+		fmt.Fprintf(w, "team %s of %s %s\n", out.Team, out.File, map[string]string{
+			teams.TeamMade:     "would be made",
+			teams.TeamAdopted:  "is there and would be adopted",
+			teams.TeamReplaced: "has finished: it would be removed and made anew",
+		}[v.Team])
+		for _, s := range v.Members {
+			fmt.Fprintf(w, "  %s teammate %s%s\n", s.Do, oneLine(s.Name), about(s.Profile, s.State, s.InFile))
+		}
+		for _, s := range v.Tasks {
+			fmt.Fprintf(w, "  %s task %s%s\n", s.Do, oneLine(strings.TrimSpace(s.ID+" "+s.Name)), about("", s.State, s.InFile))
+		}
+	})
+}
+
+// about says in brackets what is known of a teammate or a task.
+func about(profile, state string, inFile bool) string {
+	var known []string
+	for _, what := range []string{profile, state, map[bool]string{false: "not in the file"}[inFile]} {
+		if what != "" {
+			known = append(known, what)
+		}
+	}
+	if known == nil {
+		return ""
+	}
+	return " (" + strings.Join(known, ", ") + ")"
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -63,6 +64,88 @@ func (r *rig) waitsForAnswer(team, kind string) (id string) {
 	return id
 }
 
+// ticks writes a tick into the record every 100 ms, and starts a program for each, so that
+// it is late where the machine is: time in ticks is the time that a team had there. note
+// writes another line.
+func (r *rig) ticks(log string) (note func(line string), stop func()) {
+	r.t.Helper()
+	f, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(100 * time.Millisecond):
+				r.run("version")
+				fmt.Fprintln(f, "clock tick")
+			}
+		}
+	}()
+	stop = func() {
+		close(over)
+		<-ended
+		_ = f.Close()
+	}
+	return func(line string) { fmt.Fprintln(f, line) }, stop
+}
+
+// leftWaiting reads in a record which ready tasks waited for more than so many ticks while a
+// doer rested who may do them.
+func leftWaiting(record []string, limit int) (found []string) {
+	owner := map[string]string{"1": "ann", "3": "bob", "4": "cy"}
+	waitsFor := map[string][]string{"2": {"1"}, "3": {"1"}, "4": {"2", "3"}}
+	done, taken, resting, waited := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]int{}
+	for _, line := range record {
+		words := append(strings.Fields(line), "", "", "")
+		who, what, id := words[0], words[1], words[2]
+		switch resting[who] = what == "rests"; what {
+		case "told", "takes":
+			taken[id] = true
+		case "done":
+			done[id] = true
+		case "killed":
+			taken[id] = false
+		}
+		for _, id := range []string{"1", "2", "3", "4", "5"} {
+			ready := !done[id] && !taken[id] && !slices.ContainsFunc(waitsFor[id], func(other string) bool { return !done[other] })
+			idle := func(name string) bool { return resting[name] && (owner[id] == "" || owner[id] == name) }
+			if !ready {
+				waited[id] = 0
+			} else if what == "tick" && slices.ContainsFunc([]string{"ann", "bob", "cy"}, idle) {
+				if waited[id]++; waited[id] == limit+1 {
+					found = append(found, fmt.Sprintf("task %s waited for more than %d ticks while somebody rested", id, limit))
+				}
+			}
+		}
+	}
+	return found
+}
+
+// TestXD12_WhoRestsIsSeen: what leftWaiting reads in a record.
+func TestXD12_WhoRestsIsSeen(t *testing.T) {
+	ticks := func(n int) string { return strings.Repeat("clock tick\n", n) }
+	begin := "ann begins\nann rests\nann told 1\nbob begins\nbob rests\nbob told 5\nbob takes 5\n"
+	for record, want := range map[string]int{
+		begin + ticks(9):                                         0, // nobody rests
+		begin + "cy rests\n" + ticks(9):                          0, // nothing is ready
+		begin + "ann done 1\nann rests\n" + ticks(5):             0,
+		begin + "ann done 1\nann rests\n" + ticks(6):             1, // task 2; task 3 is bob's, who works
+		begin + "ann done 1\nbob done 5\nbob rests\n" + ticks(6): 2,
+		begin + "ann done 1\nann rests\n" + ticks(3) + "ann hears x\n" + ticks(3) + "ann rests\n" + ticks(2): 0,
+		begin + "ann done 1\nann rests\n" + ticks(3) + "ann hears x\n" + ticks(3) + "ann rests\n" + ticks(3): 1,
+		begin + "ann done 1\nann told 2\ncy rests\n" + ticks(3) + "ann killed 2\n" + ticks(6):                1,
+	} {
+		if got := leftWaiting(strings.Split(record, "\n"), 5); len(got) != want {
+			t.Errorf("%q: %q, want %d", record, got, want)
+		}
+	}
+}
+
 // TestXD12_ADay: three agents at prompts work five tasks off while what happens in a day
 // happens: one is killed, a plan is refused and comes again, one asks for permission, one
 // shows a dialog, up is killed and started again, and the same template runs beside it.
@@ -70,6 +153,8 @@ func TestXD12_ADay(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "240x80")
 	mine, other := r.project("mine"), r.project("other")
+	note, stop := r.ticks(filepath.Join(mine, "log"))
+	defer stop()
 	up := r.startIn(mine, "up")
 	beside := r.startIn(other, "up", "--detach")
 	if res := beside.wait(); res.exit != 0 {
@@ -93,6 +178,7 @@ func TestXD12_ADay(t *testing.T) {
 		return holder != "" && err == nil
 	})
 	rec := hostRecord(r, "mine", holder)
+	note(holder + " killed 2")
 	if err := syscall.Kill(rec.Process.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +195,9 @@ func TestXD12_ADay(t *testing.T) {
 		if done := count(seen, fmt.Sprint("done ", id)); done != 1 {
 			t.Errorf("task %d was done %d times\n%s\n%s", id, done, strings.Join(seen, "\n"), res.err)
 		}
+	}
+	for _, slow := range leftWaiting(seen, 50) { // ticks: 5 s and more
+		t.Errorf("%s\n%s", slow, strings.Join(seen, "\n"))
 	}
 	if !slices.Contains(seen, "bob dialog y") {
 		t.Errorf("the dialog was answered otherwise:\n%s", strings.Join(seen, "\n"))

@@ -40,6 +40,7 @@ func stubDoer(args []string) {
 	d := &doer{in: bufio.NewReaderSize(os.Stdin, 64<<10), log: f, name: os.Getenv("LEADLIGHT_AGENT")}
 	d.note("begins %s", strings.Join(args[1:], " "))
 	for {
+		d.note("rests")
 		line, ok := d.line()
 		if !ok {
 			return

@@ -80,7 +80,7 @@ func (s *Service) notify(ctx context.Context, t store.Team, n notice) error {
 	}
 	text := n.text
 	if text == "" {
-		text = s.assignment(n.task.ID, n.task.Subject, n.task.Description)
+		text = s.assignment(s.caller.Name, n.task.ID, n.task.Subject, n.task.Description)
 	}
 	if _, err := s.post(ctx, t, m.Name, store.Message{From: s.caller.Name, Text: text, Summary: n.summary, Timestamp: time.Now()}); err != nil {
 		return fmt.Errorf("tell %s of task %s: %w", m.Name, n.task.ID, err)
@@ -89,9 +89,9 @@ func (s *Service) notify(ctx context.Context, t store.Team, n notice) error {
 }
 
 // assignment is the text that tells somebody of a task, as Claude Code has it.
-func (s *Service) assignment(id, subject, description string) string {
+func (s *Service) assignment(by, id, subject, description string) string {
 	return store.Frame{
-		Type: store.TaskAssignment, TaskID: id, Subject: subject, Description: description, AssignedBy: s.caller.Name,
+		Type: store.TaskAssignment, TaskID: id, Subject: subject, Description: description, AssignedBy: by,
 		Timestamp: store.FormatTime(time.Now()),
 	}.Text()
 }
@@ -134,8 +134,12 @@ func (s *Service) assignTo(ctx context.Context, t store.Team, task store.Task, m
 	if told {
 		return nil
 	}
-	text := s.assignment(task.ID, task.Subject, task.Description)
-	if _, err := s.post(ctx, t, m.Name, store.Message{From: s.caller.Name, Text: text, Timestamp: time.Now()}); err != nil {
+	from := s.caller.Name
+	if store.SameName(from, m.Name) {
+		from = leadName(t) // what somebody sends itself is not mail that waits for it
+	}
+	text := s.assignment(from, task.ID, task.Subject, task.Description)
+	if _, err := s.post(ctx, t, m.Name, store.Message{From: from, Text: text, Timestamp: time.Now()}); err != nil {
 		return fmt.Errorf("the task is written, but %s could not be told: %w", m.Name, err)
 	}
 	return nil

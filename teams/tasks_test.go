@@ -183,7 +183,7 @@ func TestXD01_WhoMakesItsOwnTaskReady(t *testing.T) {
 		if _, err := d.as("ann").CompleteTask(t.Context(), "alpha", "1", "done"); err != nil {
 			t.Fatal(err)
 		}
-		box, err := d.as("ann").Inbox(t.Context(), "alpha", "", teams.InboxFilter{})
+		box, err := d.as("ann").Inbox(t.Context(), "alpha", "", teams.InboxFilter{Unread: true})
 		told := 0
 		for _, m := range box {
 			if strings.Contains(m.Text, `"taskId":"2"`) {

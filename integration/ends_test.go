@@ -48,3 +48,28 @@ func TestXD04_AnApprovalIsCarriedOut(t *testing.T) {
 	r.eventually("it is stopped", func() bool { return r.member("ann").State == api.StateStopped })
 	r.eventually("its pane is closed", func() bool { return !r.hasPane(m) })
 }
+
+// TestXD04_TwoBusyAreCountedDown: at up's own end, as in every verb that stops, it is said
+// of each teammate that is busy when it gets SIGTERM, and that it got it.
+func TestXD04_TwoBusyAreCountedDown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "220x60")
+	file := "team: busy\nlifecycle: {onLeadExit: shutdown, ask: 300ms}\nmembers:\n  - {name: v, agent: shell, run: task}\n  - {name: w, agent: shell, run: task}\n" +
+		"tasks:\n  - {subject: one, owner: v, run: exec sleep 1000}\n  - {subject: two, owner: w, run: exec sleep 1000}\n"
+	if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	up := r.start(nil, "up")
+	for _, runs := range []string{"one: in_progress (v)", "two: in_progress (w)"} {
+		r.eventually(runs, func() bool { return strings.Contains(up.errs.String(), runs) })
+	}
+	up.signal(os.Interrupt)
+	res := up.wait()
+	for _, name := range []string{"v", "w"} {
+		for _, said := range []string{": asked to stop; gets SIGTERM in 300ms", ": gets SIGTERM, and SIGKILL after 5s"} {
+			if !strings.Contains(res.err, name+said) {
+				t.Errorf("up: exit %d, and it does not say %q\n%s", res.exit, name+said, res.err)
+			}
+		}
+	}
+}

@@ -200,7 +200,7 @@ func TestXD07_ChosenOpenedAnswered(t *testing.T) {
 func TestXD07_UpTop(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "220x60")
-	file := `{team: redo, members: [{name: amy, run: sleep 1000}], tasks: [{subject: look, owner: amy}], lifecycle: {ask: 1s, term: 1s}}`
+	file := `{team: redo, members: [{name: amy, run: sleep 1000}], tasks: [{subject: look, owner: amy}], lifecycle: {term: 1s}}`
 	if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -210,8 +210,13 @@ func TestXD07_UpTop(t *testing.T) {
 	argv := append(append([]string{"env", "-C", r.path("work")}, r.env...), r.bin, "up", "--top")
 	s := &screen{rig: r, pane: r.tmux.NewSession("100x30", argv...)}
 	s.shows("▸● amy")
-	s.press("q")
+	s.press("s", "y")
+	s.shows("amy: asked to stop; gets SIGTERM in 30s")
+	s.press("q") // the request is taken back
 	s.shows("amy active (task 1)")
+	if box := boxOf(r, "redo", "amy"); len(box) != 1 || !strings.Contains(box[0].Text, "shutdown_request") || !box[0].Read {
+		t.Errorf("amy's mail: %+v", box)
+	}
 	s.press("C-c")
 	s.eventually("it has ended", func() bool { return len(s.tmux.Panes()) == 2 }) // the lead's and amy's
 	r.must("down", "redo", "--force", "--timeout", "1s")

@@ -123,6 +123,12 @@ func (r *stopping) await(ctx context.Context, m *stoppingMember) answer {
 		defer close(gone)
 		r.awaitEnd(watching, m)
 	}()
+	return r.countDown(ctx, m, gone)
+}
+
+// countDown is await for who knows when a member has gone. It says from time to time how
+// long that one may still think.
+func (r *stopping) countDown(ctx context.Context, m *stoppingMember, gone <-chan struct{}) answer {
 	began := time.Now()
 	limit := time.NewTimer(r.o.Ask)
 	defer limit.Stop()
@@ -139,8 +145,8 @@ func (r *stopping) await(ctx context.Context, m *stoppingMember) answer {
 			limit.Reset(leaveGrace)
 			continue
 		case <-remind.C:
-			if said.outcome == "" {
-				r.o.say(m.Name, fmt.Sprintf("has not answered; gets SIGTERM in %s", (r.o.Ask-time.Since(began)).Round(time.Second)))
+			if left := (r.o.Ask - time.Since(began)).Round(time.Second); said.outcome == "" && left > 0 {
+				r.o.say(m.Name, fmt.Sprintf("has not answered; gets SIGTERM in %s", left))
 			}
 			continue
 		case <-gone:

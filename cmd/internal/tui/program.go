@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -18,7 +19,9 @@ type program struct {
 	o     Options
 	model *model
 	hints <-chan struct{}
-	typer *typer // nil while nobody types
+	typer *typer        // nil while nobody types
+	tell  func(tea.Msg) // takes a message from elsewhere; nil: nobody looks
+	verbs sync.RWMutex  // read-locked by each verb that is under way
 
 	latest  time.Time // when the look began that is shown
 	told    bool      // every change is told
@@ -148,7 +151,7 @@ func (p *program) do(a action) tea.Cmd {
 		return tea.Batch(said("stopping "+a.Name+" …"), p.stop(a.Name))
 	case restart:
 		return tea.Batch(said("restarting "+a.Name+" …"), p.verb(a.Name+" runs again", func() error {
-			_, err := svc.Restart(p.ctx, team, a.Name)
+			_, err := svc.WithProgress(p.progress).Restart(p.ctx, team, a.Name)
 			return err
 		}))
 	}
@@ -167,12 +170,27 @@ func said(text string) tea.Cmd { return func() tea.Msg { return noted{text} } }
 
 // verb runs a verb and notes what came of it.
 func (p *program) verb(done string, f func() error) tea.Cmd {
+	return p.verbSaying(func() (string, error) { return done, f() })
+}
+
+// verbSaying is verb for one that says itself what came of it.
+func (p *program) verbSaying(f func() (string, error)) tea.Cmd {
 	return tea.Sequence(func() tea.Msg {
-		if err := f(); err != nil {
+		p.verbs.RLock()
+		defer p.verbs.RUnlock()
+		done, err := f()
+		if err != nil {
 			return noted{fault.Of(err).Message}
 		}
 		return noted{done}
 	}, p.lookAtTeam(false))
+}
+
+// progress shows what a verb does to a teammate, such as how long it may still think.
+func (p *program) progress(name, what string) {
+	if p.tell != nil {
+		p.tell(noted{name + ": " + what})
+	}
 }
 
 func (p *program) reply(a reply) tea.Cmd {
@@ -187,7 +205,7 @@ func (p *program) reply(a reply) tea.Cmd {
 			if a.Yes {
 				feedback = ""
 			}
-			_, err = p.o.Service.ResolvePlan(p.ctx, p.o.Team, a.Ask.ID, a.Yes, feedback)
+			_, err = p.o.Service.WithProgress(p.progress).ResolvePlan(p.ctx, p.o.Team, a.Ask.ID, a.Yes, feedback)
 		} else {
 			_, err = p.o.Service.AnswerPermission(p.ctx, p.o.Team, a.Ask.ID, a.Yes, "")
 		}
@@ -196,16 +214,16 @@ func (p *program) reply(a reply) tea.Cmd {
 }
 
 func (p *program) stop(name string) tea.Cmd {
-	return tea.Sequence(func() tea.Msg {
-		e, err := p.o.Service.Stop(p.ctx, p.o.Team, []string{name}, teams.StopOptions{Reason: "stopped by the lead"})
+	return p.verbSaying(func() (string, error) {
+		e, err := p.o.Service.Stop(p.ctx, p.o.Team, []string{name}, teams.StopOptions{Reason: "stopped by the lead", Progress: p.progress})
 		if err == nil {
 			err = teams.Verdict(e)
 		}
 		if err != nil {
-			return noted{fault.Of(err).Message}
+			return "", err
 		}
-		return noted{name + ": " + e.Members[0].Outcome}
-	}, p.lookAtTeam(false))
+		return name + ": " + e.Members[0].Outcome, nil
+	})
 }
 
 // focus goes to the real pane: in the terminal around us, or in this one's place.

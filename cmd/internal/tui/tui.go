@@ -73,7 +73,10 @@ func Run(ctx context.Context, o Options) error {
 			}
 		}()
 	}
+	p.tell = run.Send
 	_, err = run.Run()
+	cancel()
+	p.verbs.Lock() // what was begun is seen to its end: a request to stop is taken back
 	if errors.Is(err, tea.ErrProgramKilled) && context.Cause(ctx) != nil {
 		return context.Cause(ctx)
 	}

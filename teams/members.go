@@ -93,7 +93,7 @@ func (s *Service) observeWith(ctx context.Context, t store.Team, members []store
 	waiting := s.waiting(ctx, t, boxes)
 	for i := range out {
 		if m := &out[i]; waiting[m.Name] != "" && mayWait(*m) {
-			m.State, m.Reason, m.HasAsked = api.StateWaiting, waiting[m.Name], true
+			m.State, m.Reason = api.StateWaiting, waiting[m.Name]
 		}
 	}
 	return out
@@ -155,6 +155,7 @@ func (s *Service) observeHosted(ctx context.Context, t store.Team, m store.Membe
 	}
 	o := s.observed(ctx, t.Name, m)
 	out.State, out.Reason = o.State, o.Reason
+	out.AtDialog = o.State == api.StateWaiting && o.Status.Agent != nil // before it starts again it asks nothing
 	if b.Kind == profiles.Native && o.State == api.StateActive && m.IsActive != nil && !*m.IsActive {
 		out.State = api.StateIdle // between turns: its host sees that it runs, only it knows that it rests
 	}

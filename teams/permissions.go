@@ -17,7 +17,7 @@ import (
 )
 
 // Permissions lists the requests of native teammates to use a tool, oldest first;
-// without all, the open ones.
+// without all, those that wait for an answer.
 func (s *Service) Permissions(ctx context.Context, team string, all bool) ([]api.Permission, error) {
 	t, err := s.get(ctx, team)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Service) Permissions(ctx context.Context, team string, all bool) ([]api
 	r, err := s.requests(ctx, t)
 	out := []api.Permission{}
 	for _, p := range r.Permissions {
-		if all || p.Status == api.RequestOpen {
+		if all || p.Status == api.RequestOpen && mayTakeAnswer(t, p.From) {
 			out = append(out, p)
 		}
 	}

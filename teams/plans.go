@@ -53,7 +53,7 @@ func (s *Service) SubmitPlan(ctx context.Context, team, text, path string) (api.
 	return p, nil
 }
 
-// Plans lists the plans, oldest first; without all, the open ones.
+// Plans lists the plans, oldest first; without all, those that wait for an answer.
 func (s *Service) Plans(ctx context.Context, team string, all bool) ([]api.Plan, error) {
 	t, err := s.get(ctx, team)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Service) Plans(ctx context.Context, team string, all bool) ([]api.Plan,
 	r, err := s.requests(ctx, t)
 	out := []api.Plan{}
 	for _, p := range r.Plans {
-		if all || p.Status == api.RequestOpen {
+		if all || p.Status == api.RequestOpen && mayTakeAnswer(t, p.From) {
 			out = append(out, p)
 		}
 	}

@@ -154,6 +154,12 @@ func (r *requests) permission(from, id string) *api.Permission {
 	return nil
 }
 
+// mayTakeAnswer tells whether whoever asked is there, or may be started again and go on.
+func mayTakeAnswer(t store.Team, from string) bool {
+	m := t.Member(from)
+	return m != nil && (m.Leadlight == nil || m.Leadlight.State != api.StateStopped)
+}
+
 // answerer refuses everybody but the lead, and also the lead where the answer
 // would pass for one of another lead.
 func (s *Service) answerer(t store.Team, from string) error {

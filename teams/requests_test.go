@@ -331,3 +331,29 @@ func TestTypesOfMessageThatSendTakes(t *testing.T) {
 		wantCode(t, err, tc.code)
 	}
 }
+
+// TestXD06_WhoIsStoppedWaitsForNothing: the plan of one who was stopped is not among what
+// waits for an answer; that of one who is lost, and may go on, is.
+func TestXD06_WhoIsStoppedWaitsForNothing(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("bob"), running("eve"))
+	for _, name := range []string{"bob", "eve"} {
+		if _, err := d.as(name).SubmitPlan(t.Context(), "alpha", "1. look", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := d.fs.Roster().Update(t.Context(), "alpha", func(team *store.Team) error {
+		team.Member("bob").Leadlight.State, team.Member("eve").Leadlight.State = api.StateStopped, api.StateLost
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := d.as("").Plans(t.Context(), "alpha", false)
+	if err != nil || len(open) != 1 || open[0].From != "eve" {
+		t.Errorf("open are %+v, %v", open, err)
+	}
+	if all, err := d.as("").Plans(t.Context(), "alpha", true); err != nil || len(all) != 2 {
+		t.Errorf("all are %+v, %v", all, err)
+	}
+}

@@ -17,6 +17,7 @@ const (
 	borderOption = "@leadlight-border" // window: what pane-border-status was
 	zoomOption   = "@leadlight-zoom"   // window, while it is changed: whether a pane of it was zoomed
 
+	statusOption  = "@leadlight-status"  // session: the command that says what else stands in the status line
 	sessionOption = "@leadlight-session" // session: made by us
 )
 

@@ -277,7 +277,7 @@ func (o *opening) openCommands(s step) []command {
 	switch spec.Place {
 	case backend.Session:
 		c = command{"new-session", "-d", "-x", strconv.Itoa(detachedCols), "-y", strconv.Itoa(detachedRows), "-s", literal(spec.Name)}
-		before, after = o.b.serverOptions(), sessionOptions(spec.Name)
+		before, after = o.b.serverOptions(), o.b.sessionOptions(spec)
 	case backend.Window:
 		c = command{"new-window", "-d", "-t", o.target(s).Session + ":", "-n", literal(objectName(spec.Name))}
 	default:

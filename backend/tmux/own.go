@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
@@ -27,7 +28,9 @@ func (b *Backend) serverOptions() []command {
 		{"-g", "history-limit", "50000"},
 		{"-g", "status-left-length", "80"},
 		{"-g", "status-left", "#[bold]#{session_name}#[default] " + counts() + " "},
-		{"-g", "status-right", " C-b d leaves "},
+		{"-g", "status-interval", "5"},
+		{"-g", "status-right-length", "80"},
+		{"-g", "status-right", "#{?" + statusOption + ",#(#{" + statusOption + "}),} C-b d leaves "},
 	} {
 		set = append(set, shellWords(append([]string{"set-option"}, words...)))
 	}
@@ -35,16 +38,13 @@ func (b *Backend) serverOptions() []command {
 }
 
 // counts is the format of how many teammates a session shows, and in which state they
-// are, those first that wait for a person. tmux counts by the length of a text with one
-// letter for each.
+// are. tmux counts by the length of a text with one letter for each.
 func counts() string {
 	number := func(condition string) string { return "#{n:#{W:#{P:#{?" + condition + ",x,}}}}" }
 	text := "· " + number("#{!=:#{"+markOption+"},}") + " teammates"
-	for _, s := range []struct{ state, before, after string }{
-		{"waiting", "#[reverse]", ": leadlight requests#[noreverse]"}, {"active", "", ""}, {"idle", "", ""}, {"failed", "", ""},
-	} {
-		n := number("#{==:#{" + stateOption + "}," + s.state + "}")
-		text += "#{?#{!=:" + n + ",0}, · " + s.before + n + " " + s.state + s.after + ",}"
+	for _, state := range []string{"waiting", "active", "idle", "failed"} {
+		n := number("#{==:#{" + stateOption + "}," + state + "}")
+		text += "#{?#{!=:" + n + ",0}, · " + n + " " + state + ",}"
 	}
 	return text
 }
@@ -52,9 +52,9 @@ func counts() string {
 // sessionOptions are what a session of ours relies on, whatever the person has set for all
 // sessions or looks at with a small terminal elsewhere. Who looks at it is taken to another
 // session of theirs when it ends, not thrown out of tmux.
-func sessionOptions(name string) []command {
-	target := "=" + name + ":"
-	return []command{
+func (b *Backend) sessionOptions(spec backend.Spec) []command {
+	target := "=" + spec.Name + ":"
+	set := []command{
 		{"set-option", "-t", target, sessionOption, "1"},
 		{"set-option", "-t", target, "destroy-unattached", "off"},
 		{"set-option", "-t", target, "detach-on-destroy", "off"},
@@ -62,6 +62,10 @@ func sessionOptions(name string) []command {
 		{"resize-window", "-t", target, "-x", strconv.Itoa(detachedCols), "-y", strconv.Itoa(detachedRows)},
 		{"set-option", "-w", "-t", target, "window-size", "latest"},
 	}
+	if b.own && b.status != nil {
+		set = append(set, command{"set-option", "-t", target, statusOption, shellWords(b.status(spec.Mark))})
+	}
+	return set
 }
 
 // errTaken says that a session has this name already.

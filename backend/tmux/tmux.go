@@ -23,6 +23,9 @@ type Options struct {
 	// Own says that the server is ours alone: it is started when needed, with no
 	// configuration of the user's, and ends with its last pane.
 	Own bool
+	// Status is the command whose output the status line of a server of ours shows, for a
+	// session whose first pane has that mark; nil: none.
+	Status func(backend.Mark) []string
 	// Program is the tmux to run; "" is the tmux on PATH.
 	Program string
 	// Getenv reads TMUX and TMUX_PANE; nil is os.Getenv.
@@ -39,6 +42,7 @@ type Options struct {
 type Backend struct {
 	socket  string
 	own     bool
+	status  func(backend.Mark) []string
 	program string
 	getenv  func(string) string
 	timeout time.Duration
@@ -63,7 +67,7 @@ func New(o Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{socket: socket, own: o.Own, program: o.Program, getenv: o.Getenv, timeout: o.Timeout, log: o.Log}
+	b := &Backend{socket: socket, own: o.Own, status: o.Status, program: o.Program, getenv: o.Getenv, timeout: o.Timeout, log: o.Log}
 	if b.program == "" {
 		b.program = "tmux"
 	}

@@ -263,7 +263,9 @@ func TestProgramsForASet(t *testing.T) {
 // Our own server is pleasant; what a person changes there stays, and theirs is left alone.
 func TestXD10_OurOwnServer(t *testing.T) {
 	s := tmuxtest.Server(t)
-	b := newBackend(t, tmux.Options{Socket: s.Socket, Own: true})
+	b := newBackend(t, tmux.Options{Socket: s.Socket, Own: true, Status: func(m backend.Mark) []string {
+		return []string{"printf", "requests: 2 in %s", m.Team + " a'b"}
+	}})
 	session := spec("own", "")
 	session.Place = backend.Session
 	pane := open(t, b, session)[0]
@@ -274,9 +276,14 @@ func TestXD10_OurOwnServer(t *testing.T) {
 		t.Errorf("the status line says %q", got)
 	}
 	s.Run("set-option", "-p", "-t", string(pane.ID), "@leadlight-state", "waiting")
-	if got := s.Format(string(pane.ID), "#{E:status-left}"); !strings.Contains(got, "1 teammates · #[reverse]1 waiting: leadlight requests#[noreverse]") {
+	if got := s.Format(string(pane.ID), "#{E:status-left}"); !strings.Contains(got, "1 teammates · 1 waiting") {
 		t.Errorf("the status line says %q", got)
 	}
+	person := tmuxtest.Server(t)
+	screen := person.NewSession("120x20", "env", "-u", "TMUX", "tmux", "-S", s.Socket, "attach")
+	tmuxtest.Eventually(t, "the command says how many requests wait", func() bool {
+		return strings.Contains(person.Capture(screen), "requests: 2 in "+pane.Mark.Team+" a'b C-b d leaves")
+	})
 	s.Run("set-option", "-g", "mouse", "off")
 	open(t, b, session)
 	if got := s.Run("show-options", "-g", "-v", "mouse"); got != "off" {

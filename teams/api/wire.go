@@ -113,7 +113,7 @@ type Member struct {
 	// Metadata is what others have kept with it (set --metadata).
 	Metadata map[string]json.RawMessage `json:"metadata,omitempty"`
 	Attach   string                     `json:"attach,omitempty"` // how a person gets to see the pane
-	HasAsked bool                       `json:"-"`                // it waits for the answer to a request, not to a dialog on its screen
+	AtDialog bool                       `json:"-"`                // it waits for what a person does at its screen
 }
 
 // Live tells whether the state is one of a running member. Unknown counts as

@@ -27,6 +27,7 @@ import (
 type composition struct {
 	settings *config.Settings
 	runtime  string
+	program  string // this one, the light one
 	files    *claudefs.FS
 	panes    *panes.Manager
 	mail     store.Mail
@@ -68,8 +69,7 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	a.built = c
 	a.begun.Store(true)
 	c.runtime = panes.RuntimeDir(a.getenv)
-	program, err := a.light()
-	if err != nil {
+	if c.program, err = a.light(); err != nil {
 		return nil, err
 	}
 	c.mail = mailbox.Mail{LayoutOf: fs.MailboxOf, Layouts: map[string]store.Mail{
@@ -82,7 +82,7 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	}
 	c.mail = all.Mail
 	c.panes = panes.NewManager(panes.Options{
-		Dir: fs.Dir(), Base: s.BaseDir.V, Runtime: c.runtime, Executable: program, Environ: a.environ,
+		Dir: fs.Dir(), Base: s.BaseDir.V, Runtime: c.runtime, Executable: c.program, Environ: a.environ,
 		Inherited: a.inherited(s),
 		Claims:    teams.Claims(all.Roster, panes.NewRecords(fs.Dir())),
 		Choose:    func(ctx context.Context) (panes.Choice, error) { return a.choose(ctx, c) },
@@ -132,7 +132,7 @@ func (a *app) openBackend(c *composition, kind, socket string) (backend.Backend,
 			}
 			socket = where.path
 		}
-		return tmux.New(tmux.Options{Socket: socket, Own: socket == c.ownSocket(), Getenv: a.getenv, Log: a.logger()})
+		return tmux.New(tmux.Options{Socket: socket, Own: socket == c.ownSocket(), Status: c.status, Getenv: a.getenv, Log: a.logger()})
 	case panes.Headless:
 		if socket == "" {
 			socket = panes.HeadlessFolder(c.runtime)
@@ -200,6 +200,12 @@ func (a *app) withoutTmux(s *config.Settings) bool {
 	}
 	_, err := exec.LookPath("tmux")
 	return err != nil
+}
+
+// status is the command that tells the status line of a team's session how many requests
+// wait.
+func (c *composition) status(m backend.Mark) []string {
+	return []string{c.program, "requests", "--format", "tmux", "--team", m.Team, "--base-dir", c.settings.BaseDir.V}
 }
 
 // viewer is the command line that shows a headless pane.

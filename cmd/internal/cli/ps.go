@@ -195,7 +195,7 @@ func (a *app) watch(ctx context.Context, show func() ([]byte, error)) error {
 func statusLine(members []api.Member, open int) string {
 	var parts []string
 	if open > 0 {
-		parts = append(parts, fmt.Sprintf("#[fg=yellow]requests: %d#[default]", open))
+		parts = append(parts, requestCount(open))
 	}
 	for _, m := range members {
 		name := strings.ReplaceAll(oneLine(m.Name), "#", "##")

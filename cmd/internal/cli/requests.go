@@ -35,29 +35,39 @@ type request struct {
 	ResolvedAt *api.Time `json:"resolvedAt,omitempty"`
 }
 
-func requestsCommand(a *app, run func(context.Context, *app, bool) error) *cobra.Command {
-	var all bool
+type requestsOptions struct {
+	All    bool
+	Format string
+}
+
+func requestsCommand(a *app, run func(context.Context, *app, requestsOptions) error) *cobra.Command {
+	o := requestsOptions{Format: "table"}
 	c := &cobra.Command{
 		Use: "requests", Short: "List what waits for an answer",
 		Long: "List what waits for an answer: plans, requests for permission, and dialogs on a teammate's screen.\n" +
 			"Inside a teammate: the request to shut down. Answer with approve or deny, a dialog with keys.",
 		Example: "  leadlight requests\n  leadlight requests --all --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, all) },
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
 	}
-	c.Flags().BoolVar(&all, "all", false, "show answered requests too")
+	c.Flags().BoolVar(&o.All, "all", false, "show answered requests too")
+	c.Flags().Var(choice{&o.Format, []string{"table", "tmux"}}, "format", "`table|tmux`; tmux is how many there are, for a status bar")
 	return c
 }
 
-func runRequests(ctx context.Context, a *app, all bool) error {
+func runRequests(ctx context.Context, a *app, o requestsOptions) error {
 	svc, team, err := a.serve(ctx)
 	if err != nil {
 		return err
 	}
-	list, err := a.requests(ctx, svc, team, all)
+	list, err := a.requests(ctx, svc, team, o.All)
 	if err != nil {
 		return err
 	}
 	return a.answer(list, func(w io.Writer) {
+		if o.Format == "tmux" {
+			fmt.Fprintln(w, requestCount(len(list)))
+			return
+		}
 		if len(list) == 0 {
 			a.say("no requests")
 			return
@@ -72,6 +82,14 @@ func runRequests(ctx context.Context, a *app, all bool) error {
 		}
 		t.write(w, width(a.out.w), a.colors(a.out.w))
 	})
+}
+
+// requestCount is how many requests wait, for tmux's status bar; "" if none does.
+func requestCount(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("#[fg=yellow]requests: %d#[default]", n)
 }
 
 func requestColor(status string) string {
@@ -109,12 +127,14 @@ func (a *app) requests(ctx context.Context, svc *teams.Service, team string, all
 	return append(out, dialogs(members, out)...), nil
 }
 
-// dialogs are what teammates ask on their screens. Who waits for the answer to a request
-// asks nothing there, also if that request came after the others were read.
+// dialogs are what teammates ask on their screens. Who waits for a permission asks the same
+// there.
 func dialogs(members []api.Member, others []request) (out []request) {
 	for _, m := range members {
-		asks := m.HasAsked || slices.ContainsFunc(others, func(r request) bool { return r.From == m.Name && r.Status == api.RequestOpen })
-		if m.State == api.StateWaiting && !asks {
+		asks := slices.ContainsFunc(others, func(r request) bool {
+			return r.From == m.Name && r.Kind == permissionRequest && r.Status == api.RequestOpen
+		})
+		if m.AtDialog && !asks {
 			out = append(out, request{ID: dialogRequest + ":" + m.Name, Kind: dialogRequest, From: m.Name, Status: api.RequestOpen, Text: m.Reason,
 				Answer: "leadlight keys " + m.Name + " KEY…", AskedAt: m.LastActivityAt})
 		}

@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/leadlight-dev/leadlight/teams"
-	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // How often the team and the pane are looked at, and how soon after a key or a change.
@@ -134,7 +133,7 @@ func (p *program) asks(snap teams.Snapshot) (out []ask) {
 		out = append(out, ask{ID: x.ID, From: x.From, Text: "may it use " + x.Tool + "? " + cmp.Or(x.Description, string(x.Input))})
 	}
 	for _, x := range snap.Members {
-		if x.State == api.StateWaiting && !x.HasAsked && !slices.ContainsFunc(out, func(a ask) bool { return a.From == x.Name }) {
+		if x.AtDialog && !slices.ContainsFunc(out, func(a ask) bool { return a.From == x.Name && !a.Plan }) { // who waits for a permission asks the same there
 			out = append(out, ask{ID: "dialog:" + x.Name, From: x.Name, Text: x.Reason, Dialog: true})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
@@ -88,8 +89,31 @@ func completeTeams(a *app) words {
 	}))
 }
 
+// completeMembers offers the members of a team, its lead among them.
 func completeMembers(a *app, n int) words {
-	return upTo(n, a.offer(func(ctx context.Context, built *composition, team string) []string {
+	return completeWho(a, n, func(store.Team, store.Member) bool { return true })
+}
+
+// completeTeammates offers the members but the lead.
+func completeTeammates(a *app, n int) words {
+	return completeWho(a, n, func(t store.Team, m store.Member) bool { return !t.IsLead(m) })
+}
+
+// completeToStop offers the teammates that stop ends.
+func completeToStop(a *app) words {
+	return completeWho(a, -1, func(t store.Team, m store.Member) bool {
+		return !t.IsLead(m) && m.Leadlight != nil && m.Leadlight.State != api.StateStopped
+	})
+}
+
+// completeWithWorktree offers the teammates that diff is about.
+func completeWithWorktree(a *app) words {
+	return completeWho(a, 1, func(_ store.Team, m store.Member) bool { return m.WorktreePath != "" })
+}
+
+// completeWho offers the members that fit, each once.
+func completeWho(a *app, n int, fits func(store.Team, store.Member) bool) words {
+	offers := a.offer(func(ctx context.Context, built *composition, team string) []string {
 		team, err := built.service.PickTeam(ctx, team, teamHere)
 		if err != nil {
 			return nil
@@ -100,12 +124,16 @@ func completeMembers(a *app, n int) words {
 		}
 		var names []string
 		for _, m := range t.Members {
-			if !m.Unsafe {
+			if !m.Unsafe && fits(t, m) {
 				names = append(names, m.Name)
 			}
 		}
 		return names
-	}))
+	})
+	return upTo(n, func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		names, how := offers(c, args, toComplete)
+		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) }), how
+	})
 }
 
 func completeTasks(a *app) words {

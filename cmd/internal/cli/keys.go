@@ -30,7 +30,7 @@ func keysCommand(a *app, run func(context.Context, *app, keysOptions) error) *co
 			if len(args) > 0 {
 				return host.KeyNames(), cobra.ShellCompDirectiveNoFileComp
 			}
-			return completeMembers(a, 1)(c, args, toComplete)
+			return completeTeammates(a, 1)(c, args, toComplete)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			return run(c.Context(), a, keysOptions{args[0], args[1:]})

@@ -24,7 +24,7 @@ func logsCommand(a *app, run func(context.Context, *app, logsOptions) error) *co
 		Use: "logs [NAME…]", Short: "Print the transcripts of teammates",
 		Long: "Print what teammates wrote to their terminals, also after their panes are gone. With several names, or\n" +
 			"without a name (all teammates), each line begins with its teammate's name.",
-		Example: "  leadlight logs bob --lines 100\n  leadlight logs --follow", Args: takes(0, -1), ValidArgsFunction: completeMembers(a, -1),
+		Example: "  leadlight logs bob --lines 100\n  leadlight logs --follow", Args: takes(0, -1), ValidArgsFunction: completeTeammates(a, -1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Names = args
 			return run(c.Context(), a, o)

@@ -24,7 +24,7 @@ func restartCommand(a *app, run func(context.Context, *app, restartOptions) erro
 		Use: "restart NAME… | --all | --lost", Short: "Stop teammates and start them again",
 		Long: "Stop teammates and start each again with the same command, folder and place. An agent continues\n" +
 			"its conversation if it can. Variables that were given with spawn are kept while the teammate runs.",
-		Example: "  leadlight restart bob\n  leadlight restart --lost", ValidArgsFunction: completeMembers(a, -1),
+		Example: "  leadlight restart bob\n  leadlight restart --lost", ValidArgsFunction: completeTeammates(a, -1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Names = args
 			return run(c.Context(), a, o)

@@ -34,7 +34,7 @@ func setCommand(a *app, run func(context.Context, *app, setOptions) error) *cobr
 			"leadlight set --team K=V… changes the team's metadata instead. K=null removes a key.",
 		Example: "  leadlight set ann --permission-mode acceptEdits\n  leadlight set ann --color cyan --metadata ticket=42\n" +
 			"  leadlight set --team release=1.4",
-		ValidArgsFunction: completeMembers(a, 1),
+		ValidArgsFunction: completeTeammates(a, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.Team = a.pairs; len(o.Team) > 0 {
 				o.Team = append(o.Team, args...)

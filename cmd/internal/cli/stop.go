@@ -56,7 +56,7 @@ func stopCommand(a *app, run func(context.Context, *app, stopOptions) error) *co
 			}
 			return nil
 		},
-		ValidArgsFunction: completeMembers(a, -1),
+		ValidArgsFunction: completeToStop(a),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Names, o.ladder.Given = args, c.Flags().Changed("timeout")
 			return run(c.Context(), a, o)

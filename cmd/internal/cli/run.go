@@ -21,8 +21,8 @@ func runCommand(a *app) *cobra.Command {
 			"carries runs out; it is started if none runs. What leadlight up did is listed, too. An ID may be\n"+
 			"shortened to a beginning that is unique.",
 		runCreateCommand(a, runRunCreate), runListCommand(a, runRunList), runShowCommand(a, runRunShow),
-		runStepCommand(a, "pause", "Let no new item begin", "Let no new item of a run begin. Those under way go on to their end.", runRunStep),
-		runStepCommand(a, "resume", "Let a paused run go on", "Let a paused run go on.", runRunStep),
+		runStepCommand(a, "pause", "Start no new items", "Start no new items of a run. Those that are under way are finished.", runRunStep),
+		runStepCommand(a, "resume", "Continue a paused run", "Continue a paused run: its next items are started.", runRunStep),
 		runStepCommand(a, "cancel", "End a run and its teammates", "End a run: its teammates are shut down, and what was under way has failed.", runRunStep),
 		itemCommand(a), runTeamCommand(a))
 }

@@ -125,7 +125,7 @@ var leastHost = program.BuilderOf("leasthost", "integration/testdata/leasthost")
 // rawLife opens the agents with raw tmux, each run by host if that is given, one command
 // line a window, and ends them.
 func (r *rig) rawLife(t times, step string, a *agents, n int, host ...string) {
-	socket := r.path("raw")
+	socket := r.path(step) // of its own: a server that was just ended may still hold it
 	raw := func(words ...string) {
 		c := exec.Command("tmux", append([]string{"-S", socket, "-f", "/dev/null"}, words...)...)
 		c.Dir = a.dir

@@ -10,7 +10,8 @@ import (
 )
 
 // TestXD11_TheReadmeIsTrue runs what the README shows to a new user, line by line as it
-// stands there: the team file, and the same by hand.
+// stands there: the team file, and the same by hand. In tmux, without it, and from a bare
+// shell, where the panes are on a server of our own.
 func TestXD11_TheReadmeIsTrue(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
@@ -22,7 +23,7 @@ func TestXD11_TheReadmeIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	everywhere(t, func(t *testing.T, r *rig) {
+	tour := func(t *testing.T, r *rig) {
 		for name, text := range map[string]string{
 			"leadlight.yaml": file, "go.mod": "module example.com/x\n\ngo 1.26\n", "x.go": "package x\n",
 			"x_test.go": "package x\n\nimport \"testing\"\n\nfunc TestX(*testing.T) {}\n",
@@ -43,6 +44,11 @@ func TestXD11_TheReadmeIsTrue(t *testing.T) {
 				t.Errorf("what the writer found:\n%s", out)
 			}
 		}
+	}
+	everywhere(t, tour)
+	t.Run("bare", func(t *testing.T) {
+		t.Parallel()
+		tour(t, newRig(t, ""))
 	})
 }
 

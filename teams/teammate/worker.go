@@ -319,13 +319,13 @@ const (
 	writeLimit = 10 * time.Minute
 )
 
-// retryWrite calls do again and again while the disk is at fault: one that is
-// full now will not stay so, and what a task has brought must not be lost.
+// retryWrite calls do again and again while the disk is at fault, or the engine is away: one
+// that is full now will not stay so, and what a task has brought must not be lost.
 func (m *teammate) retryWrite(do func() error) error {
 	for began := time.Now(); ; {
 		err := do()
 		switch fault.CodeOf(err) {
-		case fault.DiskFull, fault.PermissionDenied, fault.LockTimeout:
+		case fault.DiskFull, fault.PermissionDenied, fault.LockTimeout, fault.EngineUnavailable:
 		default:
 			return err
 		}

@@ -24,7 +24,8 @@ type vendor struct {
 	pause time.Duration // between the steps of a task, so that a person sees them
 	said  []string
 	busy  bool
-	stops int // how often ctrl-c was pressed
+	asked bool // it waits for its plan to be approved
+	stops int  // how often ctrl-c was pressed
 }
 
 // stubVendor is NAME PAUSE ARG...: claude, codex or gemini, called with these arguments.
@@ -61,7 +62,8 @@ func stubVendor(args []string) {
 	})
 }
 
-// native reads its mail itself, and writes into the roster that it rests.
+// native reads its mail itself, and writes into the roster that it rests. Where there is a
+// file "ask" it hands in a plan first.
 func (v *vendor) native() {
 	fs, err := claudefs.Open(os.Getenv("LEADLIGHT_BASE_DIR"), claudefs.Options{})
 	if err != nil {
@@ -70,6 +72,9 @@ func (v *vendor) native() {
 	}
 	v.show()
 	ctx, team, me := context.Background(), os.Getenv("LEADLIGHT_TEAM"), os.Getenv("LEADLIGHT_AGENT")
+	if _, err := os.Stat("ask"); err == nil {
+		v.asked = answer("plan", "submit", "first read, then write")
+	}
 	rests := false
 	_ = fs.Roster().Update(ctx, team, func(t *store.Team) error {
 		if m := t.Member(me); m != nil {
@@ -80,15 +85,18 @@ func (v *vendor) native() {
 	for ; ; time.Sleep(50 * time.Millisecond) {
 		box, _ := fs.Mail().List(ctx, team, me)
 		for _, m := range box {
-			if m.Read || fs.Mail().MarkRead(ctx, team, me, []string{m.ID}) != nil {
+			f, _ := store.ParseFrame(m.Text)
+			if m.Read || v.asked && f.Type == store.TaskAssignment || fs.Mail().MarkRead(ctx, team, me, []string{m.ID}) != nil {
 				continue
 			}
-			switch f, _ := store.ParseFrame(m.Text); f.Type {
+			switch f.Type {
 			case store.ShutdownRequest:
 				answer("approve")
 				os.Exit(0)
 			case store.TaskAssignment:
 				v.task(f.TaskID)
+			case store.PlanResponse:
+				v.asked = false
 			}
 		}
 	}

@@ -1,7 +1,9 @@
 package integration_test
 
 import (
+	"encoding/json"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -112,6 +114,9 @@ func checkPlaces(t *testing.T, a, b *rig) {
 // checkWithoutEngine kills the engine, and starts it again.
 func checkWithoutEngine(t *testing.T, a, b *rig, engine *natstest.Server) {
 	t.Helper()
+	b.must("spawn", "doer", "--kind", "worker", "--cwd", b.path("work"), "--", "sh", "-c", "touch begun; while [ ! -e go ]; do sleep 0.05; done")
+	b.must("task", "add", "three", "--owner", "doer")
+	b.eventually("the worker works", func() bool { _, err := os.Stat(b.path("work", "begun")); return err == nil })
 	engine.Kill()
 	a.eventually("it is noticed", func() bool { return a.run("task", "ls").exit == 6 })
 	began := time.Now()
@@ -124,12 +129,19 @@ func checkWithoutEngine(t *testing.T, a, b *rig, engine *natstest.Server) {
 	if r := a.run("gc"); r.exit != 6 {
 		t.Errorf("gc without the engine: %d %s", r.exit, r.err)
 	}
+	if err := os.WriteFile(b.path("work", "go"), nil, 0o600); err != nil { // the task ends while nobody can write that down
+		t.Fatal(err)
+	}
 	a.must("team", "create", "files")
 	a.must("task", "add", "here", "--team", "files")
 	a.must("team", "delete", "files")
 	if err := engine.Restart(); err != nil {
 		t.Fatal(err)
 	}
+	b.eventually("the task is completed", func() bool {
+		var task api.Task
+		return json.Unmarshal([]byte(b.run("task", "show", "3", "--json").out), &task) == nil && task.Status == "completed"
+	})
 	b.eventually("it is back", func() bool { return b.run("task", "ls").exit == 0 })
 	a.eventually("it is back", func() bool { return a.run("task", "ls").exit == 0 })
 	if m := a.member("sleeper"); m.State != api.StateActive {

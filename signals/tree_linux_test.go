@@ -83,7 +83,7 @@ func TestForkStormIsStopped(t *testing.T) {
 }
 
 // Orphans are reaped; children that os/exec waits for never are.
-func TestReapOrphansStealsNoOwn(t *testing.T) {
+func TestReapOrphansStealsNoChild(t *testing.T) {
 	adopt(t)
 	for range 40 {
 		c := exec.Command("sh", "-c", "( sleep 0.01 & ) ; exit 7")

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -159,7 +160,7 @@ func (m *Manager) orphanRecord(ctx context.Context, o Owner, claims Claims, runn
 		t.Backend, t.Terminal = launch.Backend, launch.Terminal
 	}
 	if owners := claims.Owners[t.Host]; slices.Contains(owners, o) && len(running[t.Host]) > 0 {
-		if left, found := m.Left(ctx, t); found {
+		if left, found := m.Remnants(ctx).Of(ctx, t); found {
 			return []Orphan{left}
 		}
 		return nil
@@ -168,7 +169,7 @@ func (m *Manager) orphanRecord(ctx context.Context, o Owner, claims Claims, runn
 	}
 	kept := m.unowned(ctx, claims, t)
 	if len(running[t.Host]) > 0 {
-		if what, _ := leftOf(t); what != "" {
+		if what, _ := leftOf(t, nil); what != "" {
 			return []Orphan{{Kind: "process", What: what, Why: "no team names their host", Kept: kept, remove: m.removing(t)}}
 		}
 	}
@@ -187,34 +188,49 @@ func (m *Manager) orphanRecord(ctx context.Context, o Owner, claims Claims, runn
 }
 
 // leftOf says what runs under the id of a host and would be ended, "" if nothing does.
-func leftOf(t Target) (string, error) {
-	left, err := signals.TreeKiller{Host: t.Host}.Left()
+func leftOf(t Target, look *signals.Processes) (string, error) {
+	left, err := signals.TreeKiller{Host: t.Host, Processes: look}.Left()
 	if err != nil || len(left) == 0 {
 		return "", err
 	}
 	return fmt.Sprintf("%d processes of %s@%s, the first is pid %d %s", len(left), t.Agent, t.Team, left[0].PID, left[0].Command), nil
 }
 
-// Left finds what a host that is proved to be gone has left running.
-func (m *Manager) Left(ctx context.Context, t Target) (Orphan, bool) {
-	gone := func(ctx context.Context) (ownHost, error) {
-		h, err := m.prove(ctx, t, m.asking(ctx), new(signals.Processes))
+// Remnants finds what hosts have left running, for a set of them with one look at the
+// rosters and one at the processes.
+type Remnants struct {
+	m      *Manager
+	claims func() (Claims, error)
+	look   *signals.Processes
+}
+
+// Remnants looks when it is first asked.
+func (m *Manager) Remnants(ctx context.Context) *Remnants {
+	return &Remnants{m, sync.OnceValues(m.asking(ctx)), new(signals.Processes)}
+}
+
+// Of finds what a host that is proved to be gone has left running. Before anything is
+// removed, all is looked at anew.
+func (r *Remnants) Of(ctx context.Context, t Target) (Orphan, bool) {
+	m := r.m
+	gone := func(ctx context.Context, claims func() (Claims, error), look *signals.Processes) (ownHost, error) {
+		h, err := m.prove(ctx, t, claims, look)
 		if err == nil && h.seen.state != signals.Gone {
 			err = errors.New("its host may run")
 		}
 		return h, err
 	}
-	h, err := gone(ctx)
+	h, err := gone(ctx, r.claims, r.look)
 	if err != nil {
 		return Orphan{}, false
 	}
 	m.sweep(h)
-	what, err := leftOf(t)
+	what, err := leftOf(t, r.look)
 	if err == nil && what == "" {
 		return Orphan{}, false
 	}
 	out := Orphan{Kind: "process", What: what, Why: "their host was killed", remove: func(ctx context.Context) error {
-		h, err := gone(ctx)
+		h, err := gone(ctx, m.asking(ctx), new(signals.Processes))
 		if err != nil {
 			return err
 		}

@@ -31,55 +31,83 @@ func (s *Service) Reconcile(ctx context.Context, team string) ([]string, error) 
 // memberKind is the kind of an orphan that is an entry of a roster.
 const memberKind = "member"
 
+// loss is a member that does not run any more, of which that is not written down yet.
+type loss struct {
+	entry store.Member
+	seen  api.Member
+	rest  *panes.Orphan // what its host has left running
+}
+
 // reconcile is Reconcile; it returns what it did, or, with dryRun, what it would do.
 func (s *Service) reconcile(ctx context.Context, team string, dryRun bool) ([]api.Orphan, error) {
 	t, err := s.get(ctx, team)
 	if err != nil {
 		return nil, err
 	}
-	var out []api.Orphan
+	over := map[string]string{} // who wrote their end down may not have come to the tasks
+	var together, alone []loss
+	remnants := s.panes.Remnants(ctx)
 	for _, m := range s.observe(ctx, t, t.Teammates()) {
 		entry := t.Member(m.Name)
 		if entry == nil || entry.Leadlight == nil || entry.Unsafe || s.elsewhere(*entry) || m.Live() {
 			continue
 		}
-		did, err := s.reconcileOne(ctx, t, *entry, m, dryRun)
-		if out = append(out, did...); err != nil {
+		if settled(entry.Leadlight.State) {
+			over[m.Name] = m.State
+			continue
+		}
+		l := loss{entry: *entry, seen: m}
+		if m.State == api.StateLost {
+			if rest, found := remnants.Of(ctx, panes.Target{Team: t.Name, Agent: m.Name, Host: entry.Leadlight.Host}); found {
+				l.rest = &rest
+			}
+		}
+		if l.rest == nil && !dryRun {
+			together = append(together, l)
+		} else {
+			alone = append(alone, l)
+		}
+	}
+	if !dryRun {
+		if err := s.freeTasks(ctx, t.Name, over); err != nil {
+			return nil, err
+		}
+	}
+	out, err := s.recordLosses(ctx, t, together, "")
+	for i := range alone {
+		if err != nil {
 			return out, err
 		}
+		var did []api.Orphan
+		did, err = s.clearUp(ctx, t, alone[i], dryRun)
+		out = append(out, did...)
 	}
-	return out, nil
+	return out, err
 }
 
-// reconcileOne does it for one member that does not run any more.
-func (s *Service) reconcileOne(ctx context.Context, t store.Team, entry store.Member, m api.Member, dryRun bool) (did []api.Orphan, err error) {
-	if settled(entry.Leadlight.State) { // who wrote that down may not have come to the tasks
-		if dryRun {
-			return nil, nil
-		}
-		return nil, s.freeTasks(ctx, t.Name, map[string]string{m.Name: m.State})
-	}
+// clearUp ends what a lost member has left running, then writes the loss down: whoever takes
+// a task next must not meet the one who had it.
+func (s *Service) clearUp(ctx context.Context, t store.Team, l loss, dryRun bool) (did []api.Orphan, err error) {
 	left := ""
-	if m.State == api.StateLost {
-		// Before the tasks are free: whoever takes one next must not meet the one who had it.
-		target := panes.Target{Team: t.Name, Agent: m.Name, Host: entry.Leadlight.Host}
-		if l, found := s.panes.Left(ctx, target); found {
-			did = append(did, remove(ctx, api.Orphan{Kind: l.Kind, What: l.What, Why: l.Why, Kept: l.Kept}, l.Remove, dryRun))
-			left = tellLeft(did[0])
-		}
-	}
-	o := api.Orphan{Kind: memberKind, What: m.Name + "@" + t.Name, Why: "it is " + m.State}
-	if m.Reason != "" {
-		o.Why += ": " + m.Reason
+	if l.rest != nil {
+		o := api.Orphan{Kind: l.rest.Kind, What: l.rest.What, Why: l.rest.Why, Kept: l.rest.Kept}
+		did = append(did, remove(ctx, o, l.rest.Remove, dryRun))
+		left = tellLeft(did[0])
 	}
 	if dryRun {
-		return append(did, o), nil
+		return append(did, l.orphan(t)), nil
 	}
-	first, err := s.recordLoss(ctx, t, entry, m, left)
-	if o.Removed = first; first {
-		did = append(did, o)
+	written, err := s.recordLosses(ctx, t, []loss{l}, left)
+	return append(did, written...), err
+}
+
+// orphan is the entry of a member that does not run any more.
+func (l loss) orphan(t store.Team) api.Orphan {
+	o := api.Orphan{Kind: memberKind, What: l.seen.Name + "@" + t.Name, Why: "it is " + l.seen.State}
+	if l.seen.Reason != "" {
+		o.Why += ": " + l.seen.Reason
 	}
-	return did, err
+	return o
 }
 
 // tellLeft is a sentence about what a lost member left running, with a space before it.
@@ -90,13 +118,40 @@ func tellLeft(o api.Orphan) string {
 	return " It has left " + o.What + ", which could not be ended: " + o.Kept + "."
 }
 
-// recordLoss writes down that a member has ended, and tells the lead of one that is lost.
-func (s *Service) recordLoss(ctx context.Context, t store.Team, entry store.Member, m api.Member, left string) (first bool, err error) {
-	before, err := s.RecordExit(ctx, t.Name, m.Name, entry.Leadlight.Host, panes.ExitRecord{State: m.State, ExitCode: m.ExitCode, Signal: m.Signal, Reason: m.Reason})
-	first = before != ""
-	if err != nil || !first || m.State != api.StateLost || !t.LedByUs() {
-		return first, err
+// recordLosses writes down, with one write of the roster, that members have ended, and
+// tells the lead of those that are lost. left is what one of them had left running.
+func (s *Service) recordLosses(ctx context.Context, t store.Team, losses []loss, left string) (did []api.Orphan, err error) {
+	if len(losses) == 0 {
+		return nil, nil
 	}
+	var exits []memberExit
+	for _, l := range losses {
+		m := l.seen
+		exits = append(exits, memberExit{m.Name, l.entry.Leadlight.Host, panes.ExitRecord{State: m.State, ExitCode: m.ExitCode, Signal: m.Signal, Reason: m.Reason}})
+	}
+	first, err := s.recordExits(ctx, t.Name, exits)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range losses {
+		if first[l.seen.Name] == "" {
+			continue
+		}
+		o := l.orphan(t)
+		o.Removed = true
+		did = append(did, o)
+		if l.seen.State != api.StateLost || !t.LedByUs() {
+			continue
+		}
+		if err := s.tellLoss(ctx, t, l.seen, left); err != nil {
+			return did, err
+		}
+	}
+	return did, nil
+}
+
+// tellLoss tells the lead of a member that is lost.
+func (s *Service) tellLoss(ctx context.Context, t store.Team, m api.Member, left string) error {
 	text := fmt.Sprintf("%s is lost: %s.%s", m.Name, m.Reason, left)
 	if s.limits.OnLoss == KeepTasks {
 		text += " Its tasks stay with it."
@@ -105,7 +160,7 @@ func (s *Service) recordLoss(ctx context.Context, t store.Team, entry store.Memb
 	}
 	msg := store.Message{From: m.Name, Text: text, Summary: m.Name + " is lost", Timestamp: time.Now()}
 	if _, err := s.post(ctx, t, leadName(t), msg); err != nil {
-		return first, fmt.Errorf("tell the lead about %s: %w", m.Name, err)
+		return fmt.Errorf("tell the lead about %s: %w", m.Name, err)
 	}
-	return first, nil
+	return nil
 }

@@ -29,6 +29,8 @@ type desk struct {
 	base string
 	fs   *claudefs.FS
 	mail store.Mail // nil: that of fs
+
+	roster store.Roster // nil: that of fs
 }
 
 func newDesk(t *testing.T) *desk {
@@ -51,10 +53,11 @@ func (d *desk) as(name string) *teams.Service {
 	noTerminal := func(context.Context) (panes.Choice, error) {
 		return panes.Choice{}, fault.New(fault.BackendUnavailable, "no terminal here")
 	}
+	roster := cmp.Or(d.roster, d.fs.Roster())
 	return teams.New(teams.Config{
-		Base: d.base, Roster: d.fs.Roster(), Mail: cmp.Or(d.mail, d.fs.Mail()), Tasks: d.fs.Tasks(), Cwd: d.base,
+		Base: d.base, Roster: roster, Mail: cmp.Or(d.mail, d.fs.Mail()), Tasks: d.fs.Tasks(), Cwd: d.base,
 		Panes: panes.NewManager(panes.Options{Dir: d.fs.Dir(), Base: d.base, Runtime: d.t.TempDir(), Environ: os.Environ(), Choose: noTerminal,
-			Claims: teams.Claims(d.fs.Roster(), panes.NewRecords(d.fs.Dir())),
+			Claims: teams.Claims(roster, panes.NewRecords(d.fs.Dir())),
 			Open: func(string, string) (backend.Backend, error) {
 				return nil, fault.New(fault.BackendUnavailable, "no terminal here")
 			}}),

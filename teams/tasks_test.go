@@ -1,7 +1,9 @@
 package teams_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 func TestTasks(t *testing.T) {
@@ -127,6 +130,47 @@ func TestTC09_SH19_TheDeadHoldNoTask(t *testing.T) {
 	box, _ := d.as("").Inbox(t.Context(), "alpha", "", teams.InboxFilter{From: "builder"})
 	if len(box) != 1 || !strings.Contains(box[0].Text, "lost") {
 		t.Errorf("the lead was told %d times: %+v", len(box), box)
+	}
+}
+
+// counting counts what is done to the rosters.
+type counting struct {
+	store.Roster
+	lists, updates int
+}
+
+func (c *counting) List(ctx context.Context) ([]string, error) {
+	c.lists++
+	return c.Roster.List(ctx)
+}
+
+func (c *counting) Update(ctx context.Context, team string, change func(*store.Team) error) error {
+	c.updates++
+	return c.Roster.Update(ctx, team, change)
+}
+
+// However many are lost at once, the rosters are asked once and written once.
+func TestXF21_TheLostAreWrittenDownTogether(t *testing.T) {
+	d := newDesk(t)
+	long := time.Now().Add(-time.Hour)
+	var dead []store.Member
+	for i := range 60 {
+		m := running(fmt.Sprintf("m%02d", i))
+		m.Leadlight.SpawnedAt, m.Leadlight.State = &long, api.StateActive // no host record, long ago: lost
+		dead = append(dead, m)
+	}
+	d.team("alpha", dead...)
+	roster := &counting{Roster: d.fs.Roster()}
+	d.roster = roster
+	lost, err := d.as("").Reconcile(t.Context(), "alpha")
+	if err != nil || len(lost) != len(dead) {
+		t.Fatalf("%d lost, %v", len(lost), err)
+	}
+	if roster.updates != 1 || roster.lists > 1 {
+		t.Errorf("the roster was written %d times, all rosters were asked %d times", roster.updates, roster.lists)
+	}
+	if box, _ := d.as("").Inbox(t.Context(), "alpha", "", teams.InboxFilter{}); len(box) != len(dead) {
+		t.Errorf("the lead was told of %d", len(box))
 	}
 }
 

@@ -33,12 +33,14 @@ type mailTyper struct {
 	screen     *watcher
 	introduced bool
 	worked     bool // something was typed since the lead was told that it is idle
+	owes       bool // it rested before a task was completed: it may have been quiet while it worked
 	asks       question
 	done       map[string]bool // its completed tasks that the lead knows of
 	kept       int             // how often in a row hooks have kept it from going idle
 	typed      *typed
 	swallowed  *swallowed
 	unseen     bool      // mail may have come since it was last read
+	changed    bool      // a task may have changed since its own were last read
 	readAt     time.Time // when that was
 	late       string    // id of a message that was typed, and not seen: it is typed again
 }
@@ -62,7 +64,7 @@ func (m *teammate) deliver(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case _, ok := <-hints:
-			c.unseen = true
+			c.unseen, c.changed = true, true
 			if !ok {
 				hints = nil
 			}

@@ -74,16 +74,19 @@ func (c *mailTyper) show(ctx context.Context) {
 	if !s.free {
 		return
 	}
-	if c.worked && s.rested {
-		if c.hooksObject(ctx, s.since) {
+	if s.rested && (c.worked || c.owes && c.changed) {
+		worked := c.worked
+		if worked && c.hooksObject(ctx, s.since) {
 			return
 		}
-		c.worked = false
 		idle := teams.Idle{TaskID: c.completed(ctx)}
 		if idle.TaskID != "" {
 			idle.TaskStatus = resolved
 		}
-		c.notifyIdle(ctx, idle)
+		c.worked, c.changed, c.owes = false, false, idle.TaskID == ""
+		if worked || !c.owes {
+			c.notifyIdle(ctx, idle)
+		}
 	}
 	c.m.show(api.StateIdle, "", "")
 }

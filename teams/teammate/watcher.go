@@ -31,6 +31,7 @@ type watcher struct {
 
 	last   screen.Reading
 	lastAt time.Time // of that reading
+	typed  time.Time // when a text was typed last: its echo may come later
 	blank  string    // what the input shows while nobody has typed: a placeholder
 }
 
@@ -55,7 +56,7 @@ func newWatcher(h *host.Host, p profiles.PromptProtocol) (*watcher, error) {
 func (w *watcher) observe(ctx context.Context) observation {
 	st := w.host.Status()
 	r := w.sinceOutput(ctx, st.LastOutputAt)
-	still := time.Since(later(st.LastOutputAt, st.StartedAt))
+	still := time.Since(later(later(st.LastOutputAt, st.StartedAt), w.typed))
 	known := r.State != screen.Unknown && r.State != screen.Starting
 	switch {
 	case st.Agent == nil, r.State == screen.Busy:

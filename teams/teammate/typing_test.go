@@ -67,6 +67,34 @@ func typer(t *testing.T, does string) (c *mailTyper, dir string) {
 	return c, dir
 }
 
+// A program that says nothing may be looked at before it runs. It takes text all the same.
+func TestXH03_ASilentProgramIsSeenToListen(t *testing.T) {
+	h, err := host.New(host.Options{ID: t.Name(), Screen: true, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	w, err := newWatcher(h, profiles.PromptProtocol{Quiet: 10 * time.Millisecond}.WithDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.observe(t.Context()).free {
+		t.Fatal("it takes text before it runs")
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := h.Run(ctx, host.Command{Argv: []string{"sleep", "100"}, Dir: "/", Env: os.Environ()})
+		ended <- err
+	}()
+	eventually(t, "it takes text", func() bool { return w.observe(t.Context()).free })
+	stop()
+	if _, err := h.End(context.Background(), 0, 5*time.Second); err != nil {
+		t.Error(err)
+	}
+	<-ended
+}
+
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {

@@ -31,6 +31,7 @@ type watcher struct {
 
 	last   screen.Reading
 	lastAt time.Time // of that reading
+	cooked bool      // the terminal edited lines then
 	typed  time.Time // when a text was typed last: its echo may come later
 	blank  string    // what the input shows while nobody has typed: a placeholder
 }
@@ -55,7 +56,7 @@ func newWatcher(h *host.Host, p profiles.PromptProtocol) (*watcher, error) {
 // observe looks once.
 func (w *watcher) observe(ctx context.Context) observation {
 	st := w.host.Status()
-	r := w.sinceOutput(ctx, st.LastOutputAt)
+	r := w.sinceOutput(ctx, st)
 	still := time.Since(later(later(st.LastOutputAt, st.StartedAt), w.typed))
 	known := r.State != screen.Unknown && r.State != screen.Starting
 	switch {
@@ -106,13 +107,15 @@ func (w *watcher) until(ctx context.Context, limit time.Duration, wanted func(sc
 	}
 }
 
-// sinceOutput is the last reading, read anew only while the screen may have changed: an
-// idle agent costs next to nothing.
-func (w *watcher) sinceOutput(ctx context.Context, output time.Time) screen.Reading {
-	if w.lastAt.Sub(output) > screenSettles {
+// sinceOutput is the last reading, read anew only while it may be another by now: an idle
+// agent costs next to nothing. What was not recognized is looked at each time, since an
+// agent may begin to listen without a word.
+func (w *watcher) sinceOutput(ctx context.Context, st host.Status) screen.Reading {
+	known := w.last.State != screen.Unknown && w.last.State != screen.Starting
+	if known && w.cooked == st.Cooked && w.lastAt.Sub(later(st.LastOutputAt, st.StartedAt)) > screenSettles {
 		return w.last
 	}
-	w.lastAt = time.Now()
+	w.lastAt, w.cooked = time.Now(), st.Cooked
 	w.last = w.read(ctx)
 	return w.last
 }

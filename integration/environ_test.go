@@ -80,11 +80,7 @@ func TestXH02_WhatReallyReachesThem(t *testing.T) {
 	if out, err := exec.Command("tmux", "-S", socket, "show-environment", "-g").Output(); err != nil || strings.Contains(string(out), "of the first") || strings.Contains(string(out), "of the lead") {
 		t.Errorf("the server's own environment: %v\n%s", err, out)
 	}
-	if file := locked(t, held); file == nil {
-		t.Error("the lock of the caller is still held")
-	} else {
-		file.Close()
-	}
+	r.lockFree(held).Close()
 	r.must("down", "alpha", "--force")
 	r.must("down", "beta", "--force")
 	r.must("daemon", "stop")
@@ -93,10 +89,7 @@ func TestXH02_WhatReallyReachesThem(t *testing.T) {
 // holding runs leadlight with descriptors 3 to 9 of a file that is locked by them.
 func (r *rig) holding(file string, env []string, args ...string) {
 	r.t.Helper()
-	held := locked(r.t, file)
-	if held == nil {
-		r.t.Fatalf("before %v the lock of an earlier caller is still held", args)
-	}
+	held := r.lockFree(file)
 	defer held.Close()
 	c := exec.Command(r.bin, args...)
 	c.Dir, c.Env = r.path("work"), append(slices.Clone(r.env), env...)
@@ -104,6 +97,20 @@ func (r *rig) holding(file string, env []string, args ...string) {
 	if out, err := c.CombinedOutput(); err != nil {
 		r.t.Fatalf("%v: %v\n%s", args, err, out)
 	}
+}
+
+// lockFree locks a file that nobody who was started by an earlier caller holds. A test beside
+// this one may just be starting a program, which has it for a moment.
+func (r *rig) lockFree(file string) (held *os.File) {
+	r.t.Helper()
+	r.eventually("the lock of an earlier caller is free", func() bool {
+		held = locked(r.t, file)
+		return held != nil
+	})
+	if held == nil {
+		r.t.FailNow()
+	}
+	return held
 }
 
 // locked opens a file and locks it, nil if somebody has the lock.

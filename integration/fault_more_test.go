@@ -118,6 +118,7 @@ func (g *gang) killAgent(name string) {
 func TestFaultOfTheClock(t *testing.T) {
 	t.Parallel()
 	g := newGang(t)
+	g.clock = true
 	g.begin()
 	for _, shift := range []time.Duration{-48 * time.Hour, 96 * time.Hour, -48 * time.Hour} {
 		for _, pattern := range []string{"teams/gang/config.json", "leadlight/gang/launch/*.json", "leadlight/gang/hosts/*.json", "tasks/gang/*.json"} {

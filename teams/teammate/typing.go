@@ -94,8 +94,7 @@ func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time)
 		}
 	}
 	in := host.Input{Text: closed(text), Submit: protocol.Submit, Join: protocol.Multiline != profiles.Lines}
-	defer func() { c.screen.typed = time.Now() }()
-	return c.m.host.LockInput(ctx, since, func(t *host.InputLock) error {
+	err := c.m.host.LockInput(ctx, since, func(t *host.InputLock) error {
 		if st.Cooked {
 			return t.Type(ctx, c.screen.read(ctx).MayType(), in) // the terminal itself hands a line over
 		}
@@ -113,6 +112,10 @@ func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time)
 		}
 		return c.submit(ctx, t, text)
 	})
+	if err == nil {
+		c.screen.typed = time.Now()
+	}
+	return err
 }
 
 // resume finds out what became of a text that was typed earlier. done: it was submitted.

@@ -81,7 +81,7 @@ func layers() []rule {
 		{"panes/profiles", l1, "panes/screen", "how an agent is run is a table"},
 		{"teams/observe", l1, "teams/events internal/files internal/rawjson", "a stream is read without looking at files"},
 
-		{"panes", l2, "backend panes/host panes/profiles panes/state signals internal/environ internal/files internal/lock internal/oneshot", "what is running: panes, hosts and their records, not what teams remember"},
+		{"panes", l2, "backend panes/host panes/profiles panes/state signals internal/environ internal/files internal/lock internal/oneshot internal/unixsock", "what is running: panes, hosts and their records, not what teams remember"},
 		{"hooks", l2, "signals internal/*", "programs that may object"},
 
 		{"teams", l3, "internal/* teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "the verbs bring it all together"},

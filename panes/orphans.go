@@ -16,6 +16,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/unixsock"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/signals"
@@ -286,6 +287,10 @@ func (m *Manager) staleFile(ctx context.Context, e fs.DirEntry) (f files.Ours, k
 		}
 		if _, err := status(ctx, name); errors.Is(err, host.ErrNoHost) {
 			return f, "socket", "nobody listens on it"
+		}
+	case old && strings.HasSuffix(name, ".sock"+unixsock.Half):
+		if f, err := files.In(m.runDir(), e.Name(), fs.ModeSocket); err == nil {
+			return f, "socket", "who made it has ended meanwhile"
 		}
 	case old && strings.HasPrefix(e.Name(), "env-"):
 		if f, err := m.envFile(e.Name()[len("env-"):]); err == nil {

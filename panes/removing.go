@@ -6,15 +6,22 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
+	"github.com/leadlight-dev/leadlight/internal/unixsock"
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
-// socketFile is the control socket of a host, if its path names a socket.
-func (m *Manager) socketFile(path, team, agent string) (files.Ours, error) {
-	if err := checkSocket(path, m.baseKey, team, agent); err != nil {
-		return files.Ours{}, err
+// socketFiles are the control socket of a host, whole and half made, as far as they are
+// there and its path names one.
+func (m *Manager) socketFiles(path, team, agent string) (found []files.Ours) {
+	if checkSocket(path, m.baseKey, team, agent) != nil {
+		return nil
 	}
-	return files.In(filepath.Dir(path), filepath.Base(path), fs.ModeSocket)
+	for _, end := range []string{"", unixsock.Half} {
+		if f, err := files.In(filepath.Dir(path), filepath.Base(path)+end, fs.ModeSocket); err == nil {
+			found = append(found, f)
+		}
+	}
+	return found
 }
 
 // envFile is the environment that was handed over to a host and not taken.
@@ -31,7 +38,7 @@ func (m *Manager) sweep(h ownHost) {
 		return
 	}
 	if h.seen.known() || m.noHost(h.Target) { // it may have been killed before it wrote its record
-		if f, err := m.socketFile(m.socketOf(h), h.Team, h.Agent); err == nil {
+		for _, f := range m.socketFiles(m.socketOf(h), h.Team, h.Agent) {
 			_ = f.Remove() // gc finds it again
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -74,8 +75,7 @@ func (b *Backend) exchange(ctx context.Context, cmd string, payload map[string]a
 	if err != nil {
 		return nil, err
 	}
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", b.opt.Socket)
+	conn, err := connect(ctx, b.opt.Socket)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +87,23 @@ func (b *Backend) exchange(ctx context.Context, cmd string, payload map[string]a
 		return nil, err
 	}
 	return readFrame(bufio.NewReader(conn))
+}
+
+// connect connects to kitty. While it is so busy that its queue is full, it is tried again.
+func connect(ctx context.Context, path string) (net.Conn, error) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for d := (net.Dialer{}); ; {
+		conn, err := d.DialContext(ctx, "unix", path)
+		if !errors.Is(err, syscall.EAGAIN) {
+			return conn, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-tick.C:
+		}
+	}
 }
 
 // readFrame reads to the end of a frame.

@@ -114,9 +114,13 @@ func (l *Listener) bind() error {
 	return nil
 }
 
+// Half ends the name of a socket until it is made whole. Who is killed in that moment leaves
+// it.
+const Half = "~"
+
 func listen(path string) (*net.UnixListener, files.Ours, error) {
-	dir, name, temp := filepath.Dir(path), filepath.Base(path), path+"~"
-	_ = files.Remove(dir, name+"~", fs.ModeSocket)
+	dir, name, temp := filepath.Dir(path), filepath.Base(path), path+Half
+	_ = files.Remove(dir, name+Half, fs.ModeSocket)
 	socket, err := net.ListenUnix("unix", &net.UnixAddr{Name: temp, Net: "unix"})
 	if err != nil {
 		return nil, files.Ours{}, err
@@ -128,7 +132,7 @@ func listen(path string) (*net.UnixListener, files.Ours, error) {
 	file, proof := files.In(dir, name, fs.ModeSocket)
 	if err = errors.Join(err, proof); err != nil {
 		socket.Close()
-		_ = files.Remove(dir, name+"~", fs.ModeSocket)
+		_ = files.Remove(dir, name+Half, fs.ModeSocket)
 	}
 	return socket, file, err
 }

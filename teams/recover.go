@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -158,9 +157,8 @@ func (s *Service) tellLoss(ctx context.Context, t store.Team, m api.Member, left
 	} else {
 		text += " Its tasks are free again."
 	}
-	msg := store.Message{From: m.Name, Text: text, Summary: m.Name + " is lost", Timestamp: time.Now()}
-	if _, err := s.post(ctx, t, leadName(t), msg); err != nil {
-		return fmt.Errorf("tell the lead about %s: %w", m.Name, err)
+	if err := s.putToLead(ctx, t, store.Message{From: m.Name, Text: text, Summary: m.Name + " is lost"}); err != nil {
+		return fmt.Errorf("%s is lost: %w", m.Name, err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/oneshot"
 )
 
 // Options say which server to use and how.
@@ -114,14 +116,17 @@ func (b *Backend) Version(ctx context.Context) (Version, error) {
 func (b *Backend) askVersion(ctx context.Context) (Version, error) {
 	tctx, cancel := context.WithTimeoutCause(ctx, b.timeout, errMute)
 	defer cancel()
-	out, err := exec.CommandContext(tctx, b.program, "-V").CombinedOutput()
+	var said bytes.Buffer
+	c := exec.CommandContext(tctx, b.program, "-V")
+	c.Stdout, c.Stderr = &said, &said
+	err := oneshot.Run(c)
 	if cause := context.Cause(tctx); cause != nil {
 		return Version{}, b.explain(ctx, "-V", cause, "", b.timeout)
 	}
 	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
 		return Version{}, b.explain(ctx, "-V", err, "", b.timeout)
 	}
-	return ParseVersion(string(out))
+	return ParseVersion(said.String())
 }
 
 // rows lists every pane of the server; none if it provably does not run.

@@ -297,12 +297,18 @@ func TestXH01_WhatIsNotUnderstoodRefuses(t *testing.T) {
 		`{"type":"command","command":"true","args":[],"shell":"bash"}`:         "both",
 		`{"type":"command","command":"true","timeout":"soon"}`:                 "not understood",
 		`{"type":"command","command":"true","timeout":-1}`:                     "timeout",
+		`{"type":"command","command":"true","timeout":0}`:                      "timeout",
+		`{"type":"command","command":"true","timeout":1e999}`:                  "not understood",
+		`{"type":"command","command":"tr\u0000ue"}`:                            "NUL",
+		`{"type":"command","command":"true","args":["a",null]}`:                "null",
+		`{"type":["command"],"command":"true"}`:                                `type ["command"]`,
+		`null`:                                                                 "not understood",
 		`{"type":"command","command":"${CLAUDE_PLUGIN_ROOT}/check","args":[]}`: "plugin",
 		`7`: "not understood",
 	} {
 		refuses(t, `[{"hooks":[`+hook+`]}]`, why)
 	}
-	for groups, why := range map[string]string{`{"hooks":[]}`: "no list", `3`: "no list", `[3]`: "group", `[{"hooks":{}}]`: "group", `[{"hooks":[],"when":"x"}]`: `"when"`} {
+	for groups, why := range map[string]string{`{"hooks":[]}`: "no list", `3`: "no list", `[3]`: "group", `[null]`: "group", `[{"hooks":{}}]`: "group", `[{"hooks":[],"when":"x"}]`: `"when"`} {
 		refuses(t, groups, why)
 	}
 }
@@ -316,14 +322,27 @@ func TestXH01_InputIsNoProgram(t *testing.T) {
 	}
 	in := completed(t)
 	in.TaskSubject = "x $(touch pwned)"
-	for _, h := range []hooks.Hook{line("sh"), line(" bash "), line("/bin/sh -x"), line("bash -s a"), line("exec sh"), program("sh"), program("bash", "-"), program("/bin/sh", "-s", "a"), program("env", "sh")} {
+	for _, h := range []hooks.Hook{
+		line("sh"), line(" bash "), line("/bin/sh -x"), line("bash -s a"), line("exec sh"), line("A=1 B=2 sh"), line("timeout 5s bash -eu"), line("sh -c sh"),
+		line("bash /dev/stdin"), line("python3 -u -"), program("sh"), program("bash", "-"), program("/bin/sh", "-s", "a"), program("env", "sh"), program("env", "-i", "X=1", "sh"),
+		program("bash", "-euo", "pipefail"), program("bash", "-c", "bash"), program("bash", "-lc", "exec sh -s"), program("bash", "--norc", "--"), program("nice", "-n", "5", "sh"),
+		program("python3"), program("python3", "-W", "ignore"), program("node", "-r", "fs"), program("ruby"), program("sh", "/proc/self/fd/0"),
+	} {
 		if a := ask(t, in, h); !a.Objects() || !strings.Contains(a.Objections[0].Reason, "name the script") {
 			t.Errorf("%s: %+v", h, a)
 		}
 	}
-	for _, h := range []hooks.Hook{line("sh -c true"), line("true; sh -c true"), program("sh", "-c", "true"), program("sh", "-c", "exit 0", "-")} {
+	for _, h := range []hooks.Hook{
+		line("sh -c true"), line("true; sh -c true"), line("env A=1 sh -c true"), program("sh", "-c", "true"), program("sh", "-c", "exit 0", "-"), program("sh", "-euc", "true"),
+		program("bash", "-o", "pipefail", "-c", "true"), program("sh", "-", "/dev/null"), program("bash", "--norc", "/dev/null"),
+	} {
 		if a := ask(t, in, h); a.Objects() || len(a.Failures) > 0 {
 			t.Errorf("%s: %+v", h, a)
+		}
+	}
+	for _, argv := range [][]string{{"python3", "-m", "json.tool"}, {"python3", "-I", "check.py"}, {"node", "check.js"}, {"perl", "-ne", "print"}, {"node", "--eval=1"}, {"busybox", "true"}, {"env"}, nil} {
+		if why := hooks.ReadsProgram(argv); why != "" {
+			t.Errorf("%q: %s", argv, why)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(in.Cwd, "pwned")); err == nil {
@@ -331,23 +350,52 @@ func TestXH01_InputIsNoProgram(t *testing.T) {
 	}
 }
 
+// TestXH01_TheInputIsInert: also where an interpreter is hidden in a line, it finds no
+// program in what the hook is told; and who reads JSON finds all of it.
+func TestXH01_TheInputIsInert(t *testing.T) {
+	in := completed(t)
+	in.TaskSubject = `x $(touch pwned) ` + "`touch pwned`" + ` ${IFS} #{system("touch pwned")} @{[system "touch pwned"]} \$(touch pwned) "; touch pwned; "`
+	in.TaskDescription, in.SessionID = "\n touch pwned\n$(touch pwned)", "$(touch pwned)"
+	for _, command := range []string{"cat | sh", "sh <&0", ". /dev/stdin", `eval "$(cat)"`, `sh -c "$(cat)"`, "xargs -0 sh -c", "sh || true", "tee got.json >/dev/null"} {
+		ask(t, in, hooks.Hook{Command: command})
+	}
+	if _, err := os.Stat(filepath.Join(in.Cwd, "pwned")); err == nil {
+		t.Error("a text was run")
+	}
+	data, err := os.ReadFile(filepath.Join(in.Cwd, "got.json"))
+	if got, bad := hooks.ParseInput(data); err != nil || bad != nil || got != in {
+		t.Errorf("the hook got %s: %v %v", data, err, bad)
+	}
+}
+
 // TestXH01_AnObjectionInJSON: a hook may say no on standard output, as the client reads it.
 func TestXH01_AnObjectionInJSON(t *testing.T) {
 	for output, want := range map[string]string{
-		`{"decision":"block","reason":"no tests"}`:                    "no tests",
-		`{"continue":false,"stopReason":"no time"}`:                   "no time",
-		` {"continue":false}`:                                         "",
-		`{"suppressOutput":true,"decision":"block","reason":"a\\nb"}`: "a\nb",
+		`{"decision":"block","reason":"no tests"}`:                                                "no tests",
+		`{"continue":false,"stopReason":"no time"}`:                                               "no time",
+		` {"continue":false}`:                                                                     "",
+		`{"suppressOutput":true,"decision":"block","reason":"a\\nb"}`:                             "a\nb",
+		`{"decision":"block","reason":"no","continue":"yes"}`:                                     "no", // a field that is odd hides no other
+		`{"decision":"block","reason":{"why":1},"stopReason":7}`:                                  `{"why":1}`,
+		`{"decision":"block","Decision":"approve"}`:                                               "",
+		`{"continue":"false","stopReason":"stop"}`:                                                "stop",
+		`{"decision":"reject"}`:                                                                   "its decision reject is not understood",
+		`{"decision":["block"]}`:                                                                  `its decision ["block"] is not understood`,
+		`{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"never"}}`: "never",
 	} {
 		a := ask(t, completed(t), hooks.Hook{Event: hooks.TaskCompleted, Command: "echo '" + output + "'"})
 		if !a.Objects() || a.Objections[0].Reason != want {
 			t.Errorf("%s: %+v", output, a)
 		}
 	}
-	for _, output := range []string{"", "done", "{}", `{"decision":"approve"}`, `{"continue":true}`, `["block"]`, `{"decision":`} {
+	for _, output := range []string{"", "done", "{}", `{"decision":"approve"}`, `{"continue":true}`, `{"continue":null,"decision":null}`, `{"decision":"","hookSpecificOutput":7}`, `["block"]`, `{"decision":`} {
 		if a := ask(t, completed(t), hooks.Hook{Event: hooks.TaskCompleted, Command: "echo '" + output + "'"}); a.Objects() || len(a.Failures) > 0 {
 			t.Errorf("%s: %+v", output, a)
 		}
+	}
+	long := ask(t, completed(t), hooks.Hook{Event: hooks.TaskCompleted, Command: `printf '{"x":"'; head -c 1100000 /dev/zero | tr '\0' x; printf '","decision":"block"}'`})
+	if !long.Objects() || !strings.Contains(long.Objections[0].Reason, "longer than") {
+		t.Errorf("an objection behind much: %.200v", long)
 	}
 	idle := hooks.Input{HookEventName: hooks.TeammateIdle, Cwd: t.TempDir()}
 	if a := ask(t, idle, hooks.Hook{Event: hooks.TeammateIdle, Command: `echo '{"continue":false}'`}); a.Objects() {
@@ -397,8 +445,19 @@ func TestXH01_DamagedSettings(t *testing.T) {
 		}
 	}
 	d.write(d.user, "{}")
-	if err := os.MkdirAll(filepath.Dir(d.shared), 0o700); err != nil {
-		t.Fatal(err)
+	for _, link := range []string{filepath.Dir(d.shared), d.shared} { // one that leads nowhere is no absence
+		if err := os.Symlink(filepath.Join(d.home, "not mounted"), link); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := hooks.ReadSettings(d.sources(), hooks.TaskCompleted, nil); fault.CodeOf(err) != fault.CorruptFile {
+			t.Errorf("%s leads nowhere: %v", link, err)
+		}
+		if err := os.Remove(link); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Dir(d.shared), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := syscall.Mkfifo(d.shared, 0o600); err != nil {
 		t.Fatal(err)

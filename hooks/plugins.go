@@ -2,14 +2,10 @@ package hooks
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // A plugin of the client brings hooks in hooks/hooks.json, and in or by its manifest
@@ -34,8 +30,8 @@ func (s Sources) ofPlugins(ids []string) (out []Hook, err error) {
 		return nil, nil
 	}
 	path := filepath.Join(s.home(), "plugins", "installed_plugins.json")
-	data, err := files.ReadFile(path, maxSettings)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, there, err := readIfThere(path)
+	if !there {
 		return nil, nil
 	}
 	var all struct {
@@ -81,11 +77,11 @@ func ofPlugin(root string) ([]Hook, error) {
 		Hooks json.RawMessage `json:"hooks"`
 	}
 	path := filepath.Join(root, pluginManifest)
-	data, err := files.ReadFile(path, maxSettings)
+	data, there, err := readIfThere(path)
 	if err == nil {
 		err = json.Unmarshal(data, &manifest)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if there && err != nil {
 		return nil, unreadable(path, err)
 	}
 	var more []json.RawMessage // files and hooks: one, or several
@@ -113,8 +109,8 @@ func pluginPart(root string, raw json.RawMessage) ([]Hook, error) {
 			return refusedEverywhere(fmt.Sprintf("its file %q is outside of the plugin (%s)", name, source)), nil
 		}
 		source = filepath.Join(root, name)
-		data, err := files.ReadFile(source, maxSettings)
-		if errors.Is(err, fs.ErrNotExist) {
+		data, there, err := readIfThere(source)
+		if !there {
 			return nil, nil
 		}
 		if err != nil {

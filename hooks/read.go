@@ -170,14 +170,13 @@ func readHook(raw json.RawMessage) (h Hook, asks bool) {
 	var hook struct {
 		Type    string          `json:"type"`
 		Command string          `json:"command"`
-		Args    *[]string       `json:"args"`
+		Args    *[]*string      `json:"args"`
 		Timeout *float64        `json:"timeout"` // in seconds
 		Shell   string          `json:"shell"`
 		Async   bool            `json:"async"`
 		Message json.RawMessage `json:"statusMessage"` // shown by the client while it waits
 	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) == nil && string(fields["type"]) != `"command"` {
+	if fields, ok := fieldsOf(raw); ok && textOf(fields["type"]) != "command" {
 		return refused("hooks of type %s are not supported", cmp.Or(string(fields["type"]), `""`))[0], true
 	}
 	if err := understood(raw, &hook, "type", "command", "args", "timeout", "shell", "async", "statusMessage"); err != nil {
@@ -185,11 +184,18 @@ func readHook(raw json.RawMessage) (h Hook, asks bool) {
 	}
 	h = Hook{Command: hook.Command, Exec: hook.Args != nil, Timeout: settingsTimeout}
 	if h.Exec {
-		h.Args = *hook.Args
+		for _, arg := range *hook.Args {
+			if arg == nil {
+				return refused("one of its args is null")[0], true
+			}
+			h.Args = append(h.Args, *arg)
+		}
 	}
 	switch {
 	case strings.TrimSpace(h.Command) == "":
 		h.Refusal = "it has no command"
+	case strings.ContainsRune(h.Command+strings.Join(h.Args, ""), 0):
+		h.Refusal = "a NUL stands in it"
 	case hook.Shell != "" && hook.Shell != "bash":
 		h.Refusal = fmt.Sprintf("the shell %q is not supported", hook.Shell)
 	case hook.Shell != "" && h.Exec:
@@ -211,9 +217,9 @@ func readHook(raw json.RawMessage) (h Hook, asks bool) {
 // understood decodes an object, and refuses a field that has none of these names, letter
 // for letter.
 func understood(raw json.RawMessage, v any, names ...string) error {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return err
+	fields, ok := fieldsOf(raw)
+	if !ok {
+		return errors.New("it is no object")
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains(names, name) {

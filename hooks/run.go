@@ -19,6 +19,14 @@ import (
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
+// readsProgram tells why the hook may not be run: its program would be its input.
+func (h Hook) readsProgram() string {
+	if h.Exec {
+		return ReadsProgram(append([]string{h.Command}, h.Args...))
+	}
+	return lineReadsProgram(h.Command)
+}
+
 // objects is the exit status with which a hook says no.
 const objects = 2
 
@@ -39,7 +47,7 @@ const (
 // agreed to anything.
 func Ask(ctx context.Context, all []Hook, in Input, list []string) (Answer, error) {
 	asked := Of(all, in.HookEventName)
-	data, err := json.Marshal(in)
+	data, err := in.encode()
 	if err != nil {
 		return Answer{}, fmt.Errorf("encode the input of the hooks: %w", err)
 	}
@@ -60,6 +68,17 @@ func Ask(ctx context.Context, all []Hook, in Input, list []string) (Answer, erro
 	return out, nil
 }
 
+// encode is the input as JSON in which no interpreter finds a program: what a shell, Perl
+// or Ruby would replace within quotes is escaped. To who reads JSON it is the same.
+func (in Input) encode() ([]byte, error) {
+	data, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	inert := strings.NewReplacer("$", `\u0024`, "`", `\u0060`, "{", `\u007b`)
+	return append(data[:1:1], inert.Replace(string(data[1:]))...), nil // the first is no text
+}
+
 // ask runs one hook.
 func (h Hook) ask(ctx context.Context, in Input, data []byte, list []string) Answer {
 	if why := cmp.Or(h.Refusal, h.readsProgram()); why != "" {
@@ -78,7 +97,7 @@ func (h Hook) ask(ctx context.Context, in Input, data []byte, list []string) Ans
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		err = fmt.Errorf("it took longer than %s and was ended", h.Limit())
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
-		if why, no := verdict(in.HookEventName, answered.text()); no {
+		if why, no := verdict(in.HookEventName, answered.text(), answered.full()); no {
 			return Answer{Objections: []Objection{{Hook: h, Reason: why}}}
 		}
 		return Answer{}
@@ -181,13 +200,22 @@ type head struct {
 
 	mu  sync.Mutex
 	buf []byte
+	cut bool // more came
 }
 
 func (h *head) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.buf = append(h.buf, p[:min(len(p), h.limit-len(h.buf))]...)
+	n := min(len(p), h.limit-len(h.buf))
+	h.buf, h.cut = append(h.buf, p[:n]...), h.cut || n < len(p)
 	return len(p), nil
+}
+
+// full tells whether more was written than is kept.
+func (h *head) full() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.cut
 }
 
 // text is what was written, fit to be shown: without control characters but line

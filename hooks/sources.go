@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -92,8 +93,8 @@ type layer struct {
 func (s Sources) readLayer(paths []string, project string, but map[string]bool) (layer, error) {
 	out := layer{plugins: map[string]bool{}}
 	for _, path := range paths {
-		data, err := files.ReadFile(path, maxSettings)
-		if errors.Is(err, fs.ErrNotExist) {
+		data, there, err := readIfThere(path)
+		if !there {
 			continue
 		}
 		if err == nil {
@@ -115,6 +116,21 @@ func (s Sources) readLayer(paths []string, project string, but map[string]bool) 
 		out.hooks[i].Project = project
 	}
 	return out, err
+}
+
+// readIfThere reads a file in which hooks may stand. One behind a link that leads nowhere
+// is there, and cannot be read.
+func readIfThere(path string) (data []byte, there bool, err error) {
+	data, err = files.ReadFile(path, maxSettings)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return data, true, err
+	}
+	for at := path; ; at = filepath.Dir(at) {
+		if _, none := os.Lstat(at); none == nil || at == filepath.Dir(at) {
+			_, lost := os.Stat(at)
+			return nil, lost != nil, err
+		}
+	}
 }
 
 // add adds what one file says.
@@ -145,8 +161,8 @@ func (l *layer) add(data []byte, path string) error {
 // event: what stands in it is not read here.
 func (m Managed) inLists(event string) (out []Hook) {
 	for _, path := range m.Lists {
-		data, err := files.ReadFile(path, maxSettings)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !names(data, event) {
+		data, there, err := readIfThere(path)
+		if !there || err == nil && !names(data, event) {
 			continue
 		}
 		out = append(out, Hook{Event: event, Source: path, Refusal: "leadlight cannot ask it: the hooks of a managed property list are not supported (" + path + ")"})

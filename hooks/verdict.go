@@ -3,11 +3,9 @@ package hooks
 import (
 	"cmp"
 	"encoding/json"
-	"path/filepath"
-	"regexp"
+	"fmt"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // maxVerdict is how much of a hook's standard output is kept, in bytes.
@@ -15,58 +13,41 @@ const maxVerdict = 1 << 20
 
 // verdict reads what a hook that exits with 0 says on standard output: it may object in
 // JSON, too (https://docs.anthropic.com/en/docs/claude-code/hooks). What is no JSON
-// object says nothing.
-func verdict(event, output string) (reason string, objects bool) {
-	var said struct {
-		Continue *bool  `json:"continue"`
-		Stop     string `json:"stopReason"`
-		Decision string `json:"decision"`
-		Reason   string `json:"reason"`
-	}
-	if !strings.HasPrefix(output, "{") || json.Unmarshal([]byte(output), &said) != nil {
+// object says nothing. Each field is read by itself: one that is odd hides no other.
+func verdict(event, output string, cut bool) (reason string, objects bool) {
+	said, ok := fieldsOf([]byte(output))
+	if !ok {
+		if cut && strings.HasPrefix(output, "{") {
+			return fmt.Sprintf("its answer is longer than %d bytes, and not read", maxVerdict), true
+		}
 		return "", false
 	}
-	if slices.Contains([]string{"block", "deny"}, said.Decision) {
-		return said.Reason, true
+	special, _ := fieldsOf(said["hookSpecificOutput"])
+	for _, word := range []json.RawMessage{said["decision"], special["permissionDecision"]} {
+		switch decision := textOf(word); {
+		case slices.Contains([]string{"", "approve", "allow"}, decision):
+		case slices.Contains([]string{"block", "deny"}, decision):
+			return cmp.Or(textOf(said["reason"]), textOf(special["permissionDecisionReason"])), true
+		default:
+			return fmt.Sprintf("its decision %s is not understood", decision), true
+		}
 	}
 	// Who is not to continue may well go idle.
-	if said.Continue != nil && !*said.Continue && event != TeammateIdle {
-		return cmp.Or(said.Stop, said.Reason), true
+	if goes := textOf(said["continue"]); goes != "" && goes != "true" && event != TeammateIdle {
+		return cmp.Or(textOf(said["stopReason"]), textOf(said["reason"])), true
 	}
 	return "", false
 }
 
-// interpreters are the programs that run what they read from standard input when no
-// argument gives them a program, and onlyFlags an argument that gives none. Each is
-// compiled when it is used first: every start of the program would pay for it.
-var (
-	interpreters = pattern(`^((ba|da|z|k|mk|a|fi|c|tc|nu)?sh|python[0-9.]*|node|deno|bun|perl|ruby|php|lua|tclsh|osascript|pwsh)$`)
-	onlyFlags    = pattern(`^(-[BEIOSeilsuvx]*|--(login|norc|noprofile|posix|verbose))$`)
-	plainWords   = pattern(`^[\w./ \t+=-]+$`)
-)
-
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+// fieldsOf are the fields of an object, letter for letter.
+func fieldsOf(raw json.RawMessage) (fields map[string]json.RawMessage, ok bool) {
+	return fields, json.Unmarshal(raw, &fields) == nil && fields != nil
 }
 
-// readsProgram tells why a hook may not be run whose program is what it reads: what it
-// is told, the words of a task among it, would be run. "" if it may.
-func (h Hook) readsProgram() string {
-	words := append([]string{h.Command}, h.Args...)
-	if !h.Exec {
-		if !plainWords().MatchString(h.Command) {
-			return "" // a line for the shell that is more than a program and its arguments
-		}
-		words = strings.Fields(h.Command)
+// textOf is a string, or the JSON of another value; "" of null, and of what is not there.
+func textOf(raw json.RawMessage) (text string) {
+	if json.Unmarshal(raw, &text) != nil {
+		text = string(raw)
 	}
-	for len(words) > 1 && slices.Contains([]string{"env", "exec", "command", "nohup", "setsid"}, filepath.Base(words[0])) {
-		words = words[1:]
-	}
-	if len(words) == 0 || !interpreters().MatchString(filepath.Base(words[0])) {
-		return ""
-	}
-	if slices.Contains(words[1:], "-s") || !slices.ContainsFunc(words[1:], func(w string) bool { return !onlyFlags().MatchString(w) }) {
-		return filepath.Base(words[0]) + " without a script would run what the hook is told: name the script"
-	}
-	return ""
+	return text
 }

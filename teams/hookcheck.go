@@ -50,18 +50,37 @@ func (s *Service) KeepHooks(ctx context.Context, team string, all []hooks.Hook) 
 		*kept = all
 		return true, nil
 	})
+	if err == nil {
+		err = s.roster.Update(ctx, team, func(t *store.Team) error {
+			t.Ours.Hooks = true
+			return nil
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("keep the hooks of team %s: %w", team, err)
 	}
 	return nil
 }
 
+// keptHooks returns the hooks of a team's file. It is an error if the team has some and
+// their record is lost: a gate that nobody knows any more is not open.
+func (s *Service) keptHooks(ctx context.Context, t store.Team) ([]hooks.Hook, error) {
+	all, err := hooksRecord().Read(ctx, s.panes.Records(), t.Name)
+	if err == nil && len(all) == 0 && t.Ours.Hooks {
+		err = fault.New(fault.CorruptFile, "the record of its hooks is gone").WithHint("leadlight up %s keeps them again", orDefault(t.Ours.File, "FILE"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the hooks of team %s: %w", t.Name, err)
+	}
+	return all, nil
+}
+
 // hooksOf returns the hooks of an event: those of the team file, and those of
 // Claude Code's settings, the user's and the ones of the lead's folder.
 func (s *Service) hooksOf(ctx context.Context, t store.Team, event string) ([]hooks.Hook, error) {
-	all, err := hooksRecord().Read(ctx, s.panes.Records(), t.Name)
+	all, err := s.keptHooks(ctx, t)
 	if err != nil {
-		return nil, fmt.Errorf("read the hooks of team %s: %w", t.Name, err)
+		return nil, err
 	}
 	project := t.Ours.Cwd
 	if lead := t.Member(leadName(t)); lead != nil && project == "" {

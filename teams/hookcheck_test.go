@@ -283,6 +283,34 @@ func TestHK02_HooksOfTheTeamFileForAClient(t *testing.T) {
 	}
 }
 
+// TestXH01_LostHooksAreNoOpenGate: whatever becomes of the record of a team file's hooks,
+// what they might object to is refused, by us and for a client.
+func TestXH01_LostHooksAreNoOpenGate(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("builder"))
+	id := d.add(teams.TaskSpec{Subject: "Piece"})
+	if err := d.as("").KeepHooks(t.Context(), "alpha", []hooks.Hook{{Event: hooks.TaskCompleted, Command: "true"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"", "{}", "null", "[]", `[{"event":"TaskCompleted"`, `[null]`, "gone"} {
+		d.write("leadlight/alpha/launch/.hooks.json", text)
+		if text == "gone" {
+			if err := os.Remove(filepath.Join(d.base, "leadlight/alpha/launch/.hooks.json")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := d.as("builder").CompleteTask(t.Context(), "alpha", id, "")
+		wantCode(t, err, fault.CorruptFile)
+		feedback, err := d.as("builder").AskKept(t.Context(), "alpha", hooks.Input{HookEventName: hooks.TaskCompleted, TaskID: id})
+		if err != nil || !strings.Contains(feedback, "hooks of team alpha") {
+			t.Errorf("%q: a client is told %q: %v", text, feedback, err)
+		}
+		if feedback, _ := d.as("builder").AskKept(t.Context(), "alpha", hooks.Input{HookEventName: hooks.TeammateIdle}); feedback != "" {
+			t.Errorf("%q: nobody may rest: %s", text, feedback)
+		}
+	}
+}
+
 func (d *desk) write(name, text string) {
 	d.t.Helper()
 	file := filepath.Join(d.base, name)

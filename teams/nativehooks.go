@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/hooks"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -34,7 +35,7 @@ func (s *Service) writeSettings(ctx context.Context, t store.Team, n *resolvedMe
 	if n.kind != profiles.Native || len(n.profile.JoinArgs) == 0 {
 		return nil
 	}
-	all, err := hooksRecord().Read(ctx, s.panes.Records(), t.Name)
+	all, err := s.keptHooks(ctx, t)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -65,7 +66,10 @@ func (s *Service) AskKept(ctx context.Context, team string, in hooks.Input) (fee
 	if err != nil {
 		return "", err
 	}
-	kept, err := hooksRecord().Read(ctx, s.panes.Records(), t.Name)
+	kept, err := s.keptHooks(ctx, t)
+	if err != nil && in.HookEventName != hooks.TeammateIdle { // who may not rest would ask for ever
+		return fault.Of(err).Message, nil
+	}
 	all := hooks.Of(kept, in.HookEventName)
 	child := in.AgentID != ""
 	if err != nil || len(all) == 0 || child && in.HookEventName == hooks.TeammateIdle {

@@ -72,6 +72,9 @@ func requestsRecord() panes.Own[requests] {
 // a hook is a program.
 func hooksRecord() panes.Own[[]hooks.Hook] {
 	return panes.Own[[]hooks.Hook]{Name: "launch/.hooks.json", Check: func(_ string, all []hooks.Hook) error {
+		if len(all) == 0 {
+			return errors.New("it has no hook")
+		}
 		return errors.Join(each(all, checkHook)...)
 	}}
 }

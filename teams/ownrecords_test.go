@@ -81,6 +81,8 @@ func TestXH08_OurRecordsAreReadStrictly(t *testing.T) {
 			"without a command": `[{"event":"TaskCompleted","command":""}]`,
 			"a relative folder": `[{"event":"TaskCompleted","command":"true","dir":"../x"}]`,
 			"an object":         `{}`,
+			"nothing":           `null`,
+			"none":              `[]`,
 		},
 		"ledger/.offers.json":     {"": `{"tasks":{"1":{"to":"bob"}}}`, "no task": `{"tasks":{"../1":{"to":"bob"}}}`},
 		"ledger/.objections.json": {"": `{"1":2}`, "less than none": `{"1":-1}`, "too many": `{"1":99999999}`},

@@ -67,6 +67,8 @@ type Ours struct {
 	File string `json:"file,omitempty"`
 	// Assign is the lifecycle.assign of that file: auto or off; "": as the settings say.
 	Assign string `json:"assign,omitempty"`
+	// Hooks: that file has hooks. Without their record nobody may pass.
+	Hooks bool `json:"hooks,omitempty"`
 }
 
 // Schema is the version of our part of a team that this program writes. A team

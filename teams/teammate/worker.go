@@ -217,6 +217,9 @@ func (m *teammate) handedOver(ctx context.Context, msgs []api.Message) {
 
 // attempt runs the command of a task once. why says why it failed.
 func (m *teammate) attempt(ctx context.Context, argv []string, task taskInput, feedback string) (result string, why failure) {
+	if why := hooks.ReadsProgram(argv); why != "" {
+		return "", inFull(why)
+	}
 	input, err := json.Marshal(task)
 	if err != nil {
 		return "", inFull(err.Error())

@@ -42,6 +42,7 @@ func oursFields() []Field[store.Ours] {
 		Text("run", func(o *store.Ours) *string { return &o.Run }),
 		Text("file", func(o *store.Ours) *string { return &o.File }),
 		Text("assign", func(o *store.Ours) *string { return &o.Assign }),
+		Scalar("hooks", func(o *store.Ours) *bool { return &o.Hooks }),
 	}
 }
 

@@ -21,7 +21,7 @@ func TestXD06_XF13_PlanModeOfOtherAgents(t *testing.T) {
 	for _, w := range r.stub("doer", log) {
 		words = append(words, fmt.Sprintf("%q", w))
 	}
-	profile := strings.TrimSuffix(doerProfile, "}") + ", command: [" + strings.Join(words, ", ") + "], planArgs: [--read-only], resumeArgs: [--go-on], modeArgs: {default: [--may-ask], acceptEdits: [--may-edit]}}"
+	profile := strings.TrimSuffix(doerProfile, "}") + ", command: [" + strings.Join(words, ", ") + "], planArgs: [--read-only], sessionArgs: [--begin, \"{session}\"], resumeArgs: [--go-on, \"{session}\"], modeArgs: {default: [--may-ask], acceptEdits: [--may-edit]}}"
 	conf := filepath.Join(r.path("home"), "leadlight")
 	if err := os.MkdirAll(conf, 0o700); err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestXD06_XF13_PlanModeOfOtherAgents(t *testing.T) {
 	r.team("alpha")
 	r.must("spawn", "ann", "--agent", "planner", "--plan-mode", "--prompt", "tidy the parser")
 	r.eventually("it is told to plan", heard("leadlight plan submit"))
-	if m := r.member("ann"); m.PermissionMode != "plan" || !heard("ann begins --read-only")() {
+	if m := r.member("ann"); m.PermissionMode != "plan" || !heard("ann begins --read-only --begin ")() {
 		t.Errorf("it is in mode %q\n%s", m.PermissionMode, strings.Join(notes(log), "\n"))
 	}
 	r.must("plan", "submit", "1. look", "--as", "ann")
@@ -43,9 +43,9 @@ func TestXD06_XF13_PlanModeOfOtherAgents(t *testing.T) {
 		t.Errorf("the status line: %s", got)
 	}
 	r.must("approve", r.waitsForAnswer("alpha", "plan"))
-	r.eventually("it goes on", heard("ann begins --go-on --may-ask"))
+	r.eventually("it goes on", heard("ann begins --go-on "))
 	r.eventually("it has the answer", heard("approves the plan"))
-	if m := r.member("ann"); m.PermissionMode != "default" || m.State == api.StateFailed {
+	if m := r.member("ann"); m.PermissionMode != "default" || m.State == api.StateFailed || !heard(" --may-ask")() {
 		t.Errorf("then it is in mode %q, %s", m.PermissionMode, m.State)
 	}
 }

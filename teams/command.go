@@ -21,17 +21,7 @@ func (n *resolvedMember) buildCommand(t store.Team, color string) (err error) {
 		Command: n.spec.Command, Agent: n.spec.Name, Team: t.Name, Color: color, Kind: n.kind, Type: n.spec.AgentType,
 		Model: n.spec.Model, Parent: leadSession(t), Session: n.profile.BeginSession(n.host), Mode: n.mode, Plan: n.spec.PlanMode, Settings: n.settings,
 	})
-	if n.profile.SharesConversations() && sharesFolder(t, n.spec.Name, n.profile.Name, n.dir) {
-		n.resume = nil // it would go on with the other one's
-	}
 	return err
-}
-
-// sharesFolder tells whether another member of that profile works in that folder.
-func sharesFolder(t store.Team, name, profile, dir string) bool {
-	return slices.ContainsFunc(t.Members, func(m store.Member) bool {
-		return m.Name != name && m.Cwd == dir && m.Leadlight != nil && m.Leadlight.Profile == profile
-	})
 }
 
 // leadSession is the id of the session that leads a team: that of Claude Code, or

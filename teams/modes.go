@@ -47,7 +47,7 @@ func (s *Service) buildModeCommand(t store.Team, m store.Member, rec panes.Launc
 		return rec, err
 	case !p.CheckMode(mode):
 		return rec, noModes(m, "its profile "+p.Name+" has no arguments for "+mode)
-	case rec.Kind != profiles.Worker && len(p.ResumeArgs) == 0:
+	case rec.Kind != profiles.Worker && !p.Resumes():
 		return rec, noModes(m, "its client takes no such request, and its profile has no way to go on after a restart")
 	}
 	rec.Mode, rec.Plan = mode, mode == profiles.ModePlan

@@ -3,6 +3,7 @@ package teams
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -42,6 +43,9 @@ func (s *Service) resolveOne(t store.Team, spec SpawnSpec, mode string) (n resol
 		return n, err
 	}
 	n.kind = orDefault(spec.Kind, n.profile.Kind)
+	if len(n.profile.ResumeArgs) > 0 && !n.profile.Resumes() {
+		s.notice(fmt.Sprintf("the resumeArgs of the profile %s name no {session}: each start of %s begins a new conversation", n.profile.Name, n.spec.Name))
+	}
 	for _, check := range []func() error{
 		func() error { return profiles.CheckKind(n.kind) },
 		func() error { return checkKindIn(t, n.spec.Name, n.kind) },

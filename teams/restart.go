@@ -105,9 +105,6 @@ func (s *Service) restart(ctx context.Context, team, name string, asked *panes.L
 	} else if rec, err = s.launched(ctx, t, m); err != nil {
 		return api.Member{}, err
 	}
-	if p, err := s.originOf(rec); err == nil && p.SharesConversations() && sharesFolder(t, m.Name, rec.Profile, rec.Dir) {
-		rec.Resume = nil
-	}
 	spec := SpawnSpec{
 		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Env: s.keptVariables(ctx, m, seen, rec), Layout: rec.Layout,
 		Cwd: rec.Dir, Color: m.Color, Run: rec.Run, RunTask: rec.RunTask, Restart: rec.Restart, PlanMode: rec.Plan, again: &rec, replaced: count,

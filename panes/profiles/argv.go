@@ -71,7 +71,7 @@ func (p Profile) Argv(a Ask) (start, resume []string, err error) {
 	if a.Kind == Native && a.Settings != "" {
 		options = append(options, Settings, a.Settings)
 	}
-	if len(p.ResumeArgs) == 0 || a.Kind == Worker { // it never goes on: each start begins another conversation
+	if !p.Resumes() || a.Kind == Worker { // it never goes on: each start begins another conversation
 		return slices.Concat(command, replaced(words, options)), nil, nil
 	}
 	start = slices.Concat(command, replaced(words, slices.Concat(options, p.SessionArgs)))
@@ -113,10 +113,10 @@ func (p Profile) ShownSession(output string) string {
 	return found[len(found)-1][1]
 }
 
-// SharesConversations tells whether ResumeArgs find the last conversation of the
-// working folder, whoever had it, instead of the one that was begun.
-func (p Profile) SharesConversations() bool {
-	return len(p.ResumeArgs) > 0 && !slices.ContainsFunc(p.ResumeArgs, func(s string) bool { return strings.Contains(s, "{session}") })
+// Resumes tells whether it can go on with its own conversation: ResumeArgs say which.
+// Without its id they would find the newest one of the folder, which may be another's.
+func (p Profile) Resumes() bool {
+	return slices.ContainsFunc(p.ResumeArgs, func(s string) bool { return strings.Contains(s, NoSession) })
 }
 
 // UnknownWord returns the first {word} in an argument that nothing replaces, or "".

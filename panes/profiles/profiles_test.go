@@ -224,16 +224,19 @@ func TestTheTableIsSound(t *testing.T) {
 	}
 }
 
-// No agent that is built in goes on with the newest conversation of its folder, which may
-// be another's; a profile of a person's own may say so.
+// No agent goes on with the newest conversation of its folder, which may be another's: that
+// of another team, of another agent, or the person's.
 func TestXF19_NoneSharesConversations(t *testing.T) {
 	for name, p := range NewSet(nil) {
-		if p.SharesConversations() || len(p.ResumeArgs) > 0 && len(p.SessionArgs) == 0 && p.SessionShown == "" {
+		if len(p.ResumeArgs) > 0 && (!p.Resumes() || len(p.SessionArgs) == 0 && p.SessionShown == "") {
 			t.Errorf("%s finds a conversation that is not its own", name)
 		}
 	}
-	if p := (Profile{ResumeArgs: []string{"--last"}}); !p.SharesConversations() {
-		t.Error("who finds a conversation by the folder only is told wrong")
+	for _, args := range [][]string{{"--continue"}, {"resume", "--last"}, {"--resume", "latest"}} {
+		p := Profile{Name: "own", Kind: Interactive, Command: []string{"own"}, SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: args}
+		if start, resume, err := p.Argv(Ask{Kind: Interactive, Session: "id"}); err != nil || resume != nil || len(start) != 1 {
+			t.Errorf("%q: it starts by %q and goes on by %q, %v", args, start, resume, err)
+		}
 	}
 }
 

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -48,8 +51,23 @@ func (m *teammate) waitRestart(ctx context.Context, e panes.ExitRecord, again in
 }
 
 // resumeLimit is within what time of its start a program fails that does not find its
-// conversation.
+// conversation. One that says why may take longer, as on a busy machine.
 const resumeLimit = 10 * time.Second
+
+// sessionRefused are words by which agents refuse a conversation.
+var sessionRefused = sync.OnceValue(func() *regexp.Regexp {
+	const it = `(conversation|session|thread|rollout|chat)s?`
+	return regexp.MustCompile(`(?i)\b(no|unknown|invalid|missing) (\w+ ){0,2}` + it + `\b` +
+		`|\b(cannot|can't|could not|couldn't|unable to|failed to|error) (\w+ ){0,3}?(find|load|open|read|restore|resum\w+|continue) (\w+ ){0,3}` + it + `\b` +
+		`|\b` + it + `\b.{0,120}(not found|n.t exist|n.t be (found|loaded|opened|resumed)|\bin use|no longer|expired|corrupt(ed)?|deleted)\b`)
+})
+
+// noConversation tells whether an agent that was to go on with its conversation ended
+// because it could not: it failed at once, or said so, whatever status it ended with.
+func noConversation(e panes.ExitRecord, tail string, lived time.Duration) bool {
+	says := e.Signal == "" && lived < steady && sessionRefused().MatchString(tail)
+	return says || e.State == api.StateFailed && lived < resumeLimit
+}
 
 // startNewConversation says that an agent cannot go on with its conversation: there may
 // be none yet, or it is gone.
@@ -72,13 +90,18 @@ func (m *teammate) newSession(ctx context.Context) {
 }
 
 // noteSession records the id of its conversation that an agent has shown in the end. One
-// that shows none cannot be told from others of its folder: the next start begins anew.
-func (m *teammate) noteSession(ctx context.Context) {
+// that shows none, or did not end by itself, cannot be told from others of its folder: what
+// stands on its screen may be another's. The next start begins anew.
+func (m *teammate) noteSession(ctx context.Context, exit host.Exit) {
 	p := m.profile()
 	if p.SessionShown == "" || m.launch.Session == "" {
 		return
 	}
-	m.setSession(ctx, cmp.Or(p.ShownSession(m.host.Tail(sessionLines)), profiles.NoSession))
+	id := profiles.NoSession
+	if exit.Code == 0 && exit.Signal == "" {
+		id = cmp.Or(p.ShownSession(m.host.Tail(sessionLines)), id)
+	}
+	m.setSession(ctx, id)
 }
 
 // sessionLines is how many lines an agent may print after the id of its conversation.

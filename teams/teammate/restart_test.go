@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // The conversation that follows one that cannot be resumed has an id of its own, in every
@@ -82,12 +84,52 @@ func TestXF19_OnlyItsOwnConversationIsResumed(t *testing.T) {
 			if _, err := m.host.Run(t.Context(), host.Command{Argv: []string{"printf", says}, Dir: "/", Env: os.Environ()}); err != nil {
 				t.Fatal(err)
 			}
-			m.noteSession(t.Context())
+			m.noteSession(t.Context(), host.Exit{})
+			if says == tc.says { // what the screen of one shows that did not end by itself may be another's
+				for _, exit := range []host.Exit{{Code: 1}, {Signal: "SIGKILL"}} {
+					m.noteSession(t.Context(), exit)
+					if m.launch.CanResume() {
+						t.Errorf("%s, which ended with %+v, goes on with what stood on its screen", name, exit)
+					}
+				}
+				m.noteSession(t.Context(), host.Exit{})
+			}
 			m.host.Close()
 			rec, err := manager.Records().Launch(t.Context(), "alpha", name)
 			if err != nil || rec.CanResume() != (says == tc.says) || rec.CanResume() && (rec.Session != tc.id || !strings.Contains(strings.Join(rec.Resume, " "), tc.resume)) {
 				t.Errorf("%s, after %q: %q %q, %v", name, says, rec.Session, rec.Resume, err)
 			}
+		}
+	}
+}
+
+// Whatever words an agent has for it, and however long a busy machine takes, a conversation
+// that it cannot go on with is not tried again.
+func TestXF05_HowAgentsRefuseAConversation(t *testing.T) {
+	failed, stopped, killed := panes.ExitRecord{State: api.StateFailed}, panes.ExitRecord{State: api.StateStopped}, panes.ExitRecord{State: api.StateFailed, Signal: "SIGKILL"}
+	for _, says := range []string{
+		"No conversation found with session ID: 0b5e", "Error: Session ID 0b5e is already in use.", "Error: session 01a2 not found", "Invalid session identifier \"0b5e\"",
+		"Error resuming session: it does not exist", "ERROR: No saved session found with ID 01a2", "could not load the conversation 01a2", "failed to resume thread 01a2: no rollout found",
+		"This conversation belongs to another folder and cannot be resumed", "Unable to open session file: gone", "Session not found: ses_1", "the chat 7 has been deleted",
+	} {
+		for e, lived := range map[*panes.ExitRecord]time.Duration{&failed: 50 * time.Second, &stopped: 50 * time.Second} {
+			if !noConversation(*e, says+"\n", lived) {
+				t.Errorf("%q, %s: it would be tried for ever", says, e.State)
+			}
+		}
+	}
+	for _, tc := range []struct {
+		e     panes.ExitRecord
+		says  string
+		lived time.Duration
+		want  bool
+	}{
+		{failed, "boom\n", time.Second, true}, {failed, "boom\n", 20 * time.Second, false}, {killed, "no session\n", 20 * time.Second, false},
+		{stopped, "To continue this session, run:\n  codex resume 01a2\n", time.Second, false}, {stopped, "bye\n", time.Second, false},
+		{failed, "Session saved. Resume it with: gemini --resume 01a2\n", 20 * time.Second, false}, {failed, "session not found\n", time.Hour, false},
+	} {
+		if got := noConversation(tc.e, tc.says, tc.lived); got != tc.want {
+			t.Errorf("%q after %s, %+v: %v", tc.says, tc.lived, tc.e, got)
 		}
 	}
 }

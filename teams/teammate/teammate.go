@@ -153,13 +153,13 @@ func (m *teammate) supervise(ctx context.Context) panes.ExitRecord {
 		if err != nil {
 			return failed(err)
 		}
-		m.noteSession(ctx)
+		m.noteSession(ctx, exit)
 		ended := m.ended(exit)
 		lived := time.Since(began)
 		if lived > steady {
 			again = 0
 		}
-		if resume && lived < resumeLimit && ended.State == api.StateFailed && !m.closing() {
+		if resume && !m.closing() && !m.agreed.Load() && noConversation(ended, m.host.Tail(sessionLines), lived) {
 			m.startNewConversation(ctx, ended)
 			argv, resume = m.launch.Argv, false
 			continue

@@ -68,7 +68,7 @@ func argumentKeys() []key[profiles.Profile] {
 		{"modelArgs", "tell it --model", func(p *profiles.Profile) *[]string { return &p.ModelArgs }},
 		{"sessionArgs", "give its conversation an id", func(p *profiles.Profile) *[]string { return &p.SessionArgs }},
 		{"planArgs", "make it plan first, read-only (--plan-mode)", func(p *profiles.Profile) *[]string { return &p.PlanArgs }},
-		{"resumeArgs", "make it go on with its conversation", func(p *profiles.Profile) *[]string { return &p.ResumeArgs }},
+		{"resumeArgs", "make it go on with its conversation, which {session} names", func(p *profiles.Profile) *[]string { return &p.ResumeArgs }},
 	} {
 		keys = append(keys, key[profiles.Profile]{list.name, "list", list.doc, func(d *decoder, n ast.Node, p *profiles.Profile) {
 			args := d.texts(n, list.name, nil)

@@ -63,7 +63,7 @@ type opening struct {
 
 	self backend.ID // the pane of this process; "": none
 
-	listed bool  // known was asked for
+	listed bool  // known was asked for by list
 	known  []row // every pane of the server, asked for when a Window spec needs it
 }
 
@@ -130,7 +130,10 @@ func (o *opening) check(ctx context.Context, i int, s *backend.Spec) error {
 		}
 	case backend.Session:
 		s.Name, s.Chain = o.freeName(objectName(s.Name)), 0
-		return o.b.mayStart(ctx)
+		if err := o.b.mayStart(ctx); err != nil || o.b.own {
+			return err
+		}
+		return o.list(ctx)
 	}
 	if s.Chain == 0 {
 		return checkPane(s.Target)
@@ -153,6 +156,18 @@ func (o *opening) findSession(ctx context.Context, target backend.ID) error {
 	if err := checkPane(target); err != nil {
 		return err
 	}
+	if err := o.list(ctx); err != nil {
+		return err
+	}
+	if _, ok := find(o.known, target); !ok {
+		return fault.New(fault.TmuxError, "open a window beside pane %s: %w", target, backend.ErrGone)
+	}
+	return nil
+}
+
+// list asks for every pane of the server, once, before a window is made in it. tmux 3.3 and
+// 3.3a end with all their panes then if window-size is manual.
+func (o *opening) list(ctx context.Context) error {
 	if !o.listed {
 		rows, err := o.b.rows(ctx)
 		if err != nil {
@@ -160,10 +175,11 @@ func (o *opening) findSession(ctx context.Context, target backend.ID) error {
 		}
 		o.known, o.listed = rows, true
 	}
-	if _, ok := find(o.known, target); !ok {
-		return fault.New(fault.TmuxError, "open a window beside pane %s: %w", target, backend.ErrGone)
+	if !slices.ContainsFunc(o.known, func(r row) bool { return r.sizes == "manual" && (r.server == "3.3" || r.server == "3.3a") }) {
+		return nil
 	}
-	return nil
+	return fault.New(fault.TmuxError, "no window is made: this tmux (%s) would end, with all its panes, while its option window-size is manual", o.known[0].server).
+		WithHint("tmux -S %s set-option -g window-size latest; or a pane beside the lead's, by --placement split", o.b.socket)
 }
 
 // open opens the panes of one round: tmux stops a line at the first command that fails,

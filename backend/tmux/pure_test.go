@@ -151,7 +151,7 @@ func TestTV02_SampleLists(t *testing.T) {
 	}
 }
 
-const goodRow = "%5 @1 $0 4242 1795822567 77 0 1 100 50 200 50 off - 1.Yg.dA.YQ.aA 3.3a -"
+const goodRow = "%5 @1 $0 4242 1795822567 77 0 1 100 50 200 50 off - 1.Yg.dA.YQ.aA 3.3a - latest"
 
 func TestRowsAreReadWhole(t *testing.T) {
 	rows, err := parseRows(goodRow + "\n" + strings.Replace(goodRow, "off - 1.Yg.dA.YQ.aA", "top unset -", 1) + "\n")
@@ -168,10 +168,17 @@ func TestRowsAreReadWhole(t *testing.T) {
 		"d5e8,200x50,0,0{80x50,5,5,0,119x50,81,0,2}":                             {100, 50},
 		"5,5,5,5": {100, 50},
 	} {
-		rows, err := parseRows(strings.TrimSuffix(goodRow, "-") + layout)
+		rows, err := parseRows(strings.Replace(goodRow, "3.3a -", "3.3a "+layout, 1))
 		if err != nil || rows[0].Width != want[0] || rows[0].Height != want[1] {
 			t.Errorf("with the layout %s: %+v, %v", layout, rows, err)
 		}
+	}
+	hooked := "a hook says so\n" + rowMark + goodRow + "\n\n" + rowMark + goodRow + "\nand again: %5 @1\n"
+	if rows, err := parseRows(hooked); err != nil || len(rows) != 2 || rows[1].Pane != want {
+		t.Errorf("beside the words of hooks: %+v, %v", rows, err)
+	}
+	if rows, err := parseRows(hooked + rowMark + "%5 @1\n"); err == nil {
+		t.Errorf("a row that is cut: %+v", rows)
 	}
 	for i := range rowFields {
 		f := strings.Fields(goodRow)

@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -50,22 +51,40 @@ type row struct {
 	border string // pane-border-status in force in the window: off, top, bottom
 	saved  string // what borderOption holds: unset, off, or "" for nothing of ours
 	server string // the server's version; "-": it does not tell
+	sizes  string // window-size in force in the window: who says how large it is
 }
 
 // rowFormat asks for ids, numbers and words from closed sets only. The regular
 // expressions keep a foreign value of our options out of the answer, so no row
 // can be broken, and no field is empty, so a space separates them safely.
-const rowFormat = "#{pane_id} #{window_id} #{session_id} #{pid} #{start_time} #{pane_pid}" +
+//
+// Each row begins with a word of ours: what a person's hooks print, whose commands run
+// within our line, is no row.
+const rowFormat = rowMark + "#{pane_id} #{window_id} #{session_id} #{pid} #{start_time} #{pane_pid}" +
 	" #{?pane_dead,1,0} #{?pane_active,1,0} #{pane_width} #{pane_height}" +
 	" #{window_width} #{window_height} #{pane-border-status}" +
 	" #{?#{m/r:^(unset|off)$,#{" + borderOption + "}},#{" + borderOption + "},-}" +
 	" #{?#{m/r:^[A-Za-z0-9._-]+$,#{" + markOption + "}},#{" + markOption + "},-}" +
-	" #{?version,#{version},-} #{?window_zoomed_flag,#{window_layout},-}"
+	" #{?version,#{version},-} #{?window_zoomed_flag,#{window_layout},-} #{?window-size,#{window-size},-}"
 
-const rowFields = 17
+const (
+	rowFields = 18
+	rowMark   = "leadlight-row:"
+)
+
+// onlyRows drops the lines that are not rows of ours, unless none is.
+func onlyRows(out string) string {
+	var b strings.Builder
+	for line := range strings.Lines(out) {
+		if line, ours := strings.CutPrefix(line, rowMark); ours {
+			b.WriteString(line)
+		}
+	}
+	return cmp.Or(b.String(), out)
+}
 
 func parseRows(out string) ([]row, error) {
-	lines, err := splitRows(out, rowFields)
+	lines, err := splitRows(onlyRows(out), rowFields)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +107,7 @@ func parseRow(f []string) (row, bool) {
 		return n
 	}
 	server, start := number(f[3]), number(f[4])
-	r := row{border: f[12], server: f[15]}
+	r := row{border: f[12], server: f[15], sizes: f[17]}
 	r.Pane = backend.Pane{
 		ID: backend.ID(f[0]), Window: f[1], Session: f[2],
 		Server: strconv.Itoa(server) + "." + strconv.Itoa(start),

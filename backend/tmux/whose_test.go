@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -119,14 +121,103 @@ func TestXH11_ThePersonsSessionStays(t *testing.T) {
 // What a person has set for all sessions, and what is zoomed, does not act on ours.
 func TestXF18_TheUsersOptions(t *testing.T) {
 	s := tmuxtest.Server(t)
-	s.Config("set -g destroy-unattached on", "set -g window-size manual", "set -g default-size 40x10", "set -g detach-on-destroy on")
-	own := newBackend(t, tmux.Options{Socket: s.Socket})
+	s.Config("set -g default-size 40x10", "set -g window-size smallest", "set -g remain-on-exit on", "set -g default-command 'exec nothing'",
+		"set -g base-index 1", "set -g pane-base-index 1", "set -g renumber-windows on", "set -g automatic-rename on", "set -g status off")
+	person := s.NewSession("60x20")
+	s.Run("set-option", "-t", person, "destroy-unattached", "off", ";", "set-option", "-g", "destroy-unattached", "on", ";", "set-option", "-g", "detach-on-destroy", "on", ";", "set-option", "-g", "default-shell", "/bin/false")
+	pid := s.PID()
+	b := newBackend(t, tmux.Options{Socket: s.Socket})
 	session := spec("own", "")
 	session.Place, session.Target = backend.Session, ""
-	s.Run("start-server", ";", "set-option", "-s", "exit-empty", "off")
-	pane := open(t, own, session)[0]
-	if got := s.Format(string(pane.ID), "#{window_width}x#{window_height} #{destroy-unattached} #{detach-on-destroy} #{window-size}"); got != "200x50 0 off latest" && got != "200x50 off off latest" {
-		t.Errorf("our session has %s", got)
+	pane := open(t, b, session)[0]
+	want := fmt.Sprintf("%d 200x50 latest ", pid)
+	if got := s.Format(string(pane.ID), "#{pid} #{window_width}x#{window_height} #{window-size} #{destroy-unattached} #{detach-on-destroy}"); got != want+"0 off" && got != want+"off off" {
+		t.Errorf("our session has %s, want %s", got, want)
+	}
+	window := spec("beside", string(pane.ID))
+	window.Place = backend.Window
+	panes := open(t, b, window, spec("split", string(pane.ID)))
+	for _, err := range b.Close(t.Context(), backend.Marked{ID: panes[0].ID, Mark: panes[0].Mark}, backend.Marked{ID: panes[1].ID, Mark: panes[1].Mark}) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if left := s.Panes(); len(left) != 2 || !slices.Contains(left, string(pane.ID)) {
+		t.Errorf("left are %v", left)
+	}
+}
+
+// What the hooks of a person print or run into within our line is neither a pane nor a
+// failure of ours, and one that moves panes moves none of our marks.
+func TestXF18_TheUsersHooks(t *testing.T) {
+	s := tmuxtest.Server(t)
+	lead := s.NewSession("200x50")
+	for _, hook := range []string{"after-split-window", "after-new-window", "after-list-panes", "after-set-option", "after-resize-pane"} {
+		s.Run("set-hook", "-g", hook, "display-message -p 'hooked: %1 @1 $1'")
+		s.Run("set-hook", "-g", hook+"[1]", "run-shell 'echo from a shell'")
+	}
+	s.Run("set-hook", "-g", "after-split-window[2]", "select-layout tiled")
+	s.Run("set-hook", "-g", "after-new-window[2]", "rename-window mine")
+	b := newBackend(t, tmux.Options{Socket: s.Socket})
+	window := spec("beside", lead)
+	window.Place = backend.Window
+	panes := open(t, b, spec("one", lead), spec("two", lead), window)
+	list, err := b.List(t.Context())
+	if err != nil || len(list) != 3 {
+		t.Fatalf("there are %+v, %v", list, err)
+	}
+	for _, p := range panes {
+		if err := backend.CloseOne(t.Context(), b, p.ID, p.Mark); err != nil {
+			t.Errorf("close %s: %v", p.Mark.Agent, err)
+		}
+	}
+	s.Run("set-hook", "-g", "-u", "after-list-panes")
+	if left := s.Panes(); len(left) != 1 || left[0] != lead {
+		t.Errorf("left are %v, want %s", left, lead)
+	}
+}
+
+// A tmux that would end with all its panes is not asked to make a window, and a split is
+// made.
+func TestXF18_ManualSizes(t *testing.T) {
+	s := tmuxtest.Server(t)
+	lead := s.NewSession("200x50")
+	s.Run("set-option", "-g", "window-size", "manual")
+	pid := s.PID()
+	b := newBackend(t, tmux.Options{Socket: s.Socket})
+	window, session := spec("beside", lead), spec("own", "")
+	window.Place, session.Place = backend.Window, backend.Session
+	crashes := strings.HasPrefix(s.Format(lead, "#{version}"), "3.3")
+	for _, sp := range []backend.Spec{window, session} {
+		err := b.Open(t.Context(), []backend.Spec{sp})[0].Err
+		if (err != nil) != crashes || err != nil && !strings.Contains(fault.Of(err).Hint, "window-size latest") {
+			t.Errorf("%s: %v", sp.Place, err)
+		}
+	}
+	open(t, b, spec("split", lead))
+	if got := s.Format(lead, "#{pid}"); got != strconv.Itoa(pid) {
+		t.Errorf("the server is %s, and was %d", got, pid)
+	}
+}
+
+// A window that is in several sessions has each of its panes once.
+func TestXF18_LinkedWindows(t *testing.T) {
+	s := tmuxtest.Server(t)
+	lead := s.NewSession("200x50")
+	window := s.Format(lead, "#{session_id}:#{window_id}")
+	s.Run("new-session", "-d", "-t", s.Format(lead, "#{session_id}"))
+	s.Run("new-session", "-d", "-s", "other", "sleep", "1000")
+	s.Run("link-window", "-d", "-s", window, "-t", "other:7")
+	b := newBackend(t, tmux.Options{Socket: s.Socket, Getenv: func(name string) string {
+		return map[string]string{"TMUX": fmt.Sprintf("%s,%d,0", s.Socket, s.PID()), "TMUX_PANE": lead}[name]
+	}})
+	pane := open(t, b, spec("one", lead))[0]
+	look, err := b.Look(t.Context())
+	if err != nil || len(look.Ours) != 1 || len(look.Window) != 2 || look.Self == nil {
+		t.Errorf("there are %+v, %v", look, err)
+	}
+	if err := backend.CloseOne(t.Context(), b, pane.ID, pane.Mark); err != nil || len(slices.Compact(slices.Sorted(slices.Values(s.Panes())))) != 2 {
+		t.Errorf("%v, left are %v", err, s.Panes())
 	}
 }
 

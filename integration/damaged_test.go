@@ -31,6 +31,7 @@ const verbLimit = 45 * time.Second
 // a damage here, and each damage the files that most depends on; TestSoakDamagedFiles tries
 // all of all.
 func TestXH09_DamagedFilesHarmNobody(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, r *rig) {
 		d := newDamaged(t, r)
 		whats := slices.Sorted(maps.Keys(d.damages()))

@@ -128,6 +128,7 @@ func leftWaiting(record []string, limit int) (found []string) {
 
 // TestXD12_WhoRestsIsSeen: what leftWaiting reads in a record.
 func TestXD12_WhoRestsIsSeen(t *testing.T) {
+	t.Parallel()
 	ticks := func(n int) string { return strings.Repeat("clock tick\n", n) }
 	begin := "ann begins\nann rests\nann told 1\nbob begins\nbob rests\nbob told 5\nbob takes 5\n"
 	for record, want := range map[string]int{

@@ -27,6 +27,7 @@ func ofTheLead() []string {
 // mark of the lead and no descriptor of its caller, and the secrets of the first caller
 // reach its own agents alone.
 func TestXH02_WhatReallyReachesThem(t *testing.T) {
+	t.Parallel()
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
 		t.Skip("the system does not show the environments of processes")
 	}

@@ -12,6 +12,7 @@ import (
 // sentinel. None is written to, none has its address taken, and none is a lock, a
 // counter or a cache.
 func TestHouseNoMutableGlobals(t *testing.T) {
+	t.Parallel()
 	for _, p := range typeChecked(t) {
 		for _, name := range p.Scope().Names() {
 			v, ok := p.Scope().Lookup(name).(*types.Var)

@@ -89,6 +89,7 @@ func deeds() []deed {
 // TestXH08_OneGateForHarm: the code does each of these deeds where this table says, and
 // nowhere else.
 func TestXH08_OneGateForHarm(t *testing.T) {
+	t.Parallel()
 	called := map[string]map[string]string{} // by package: function → a place that calls it
 	for _, p := range typeChecked(t) {
 		if matches(suites+" examples/*", p.name) || strings.HasSuffix(p.name, "test") {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -29,24 +30,33 @@ type source struct {
 
 func sources(t *testing.T) []source {
 	t.Helper()
-	var all []source
-	for name, p := range packages(t) {
+	all, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var parsed = sync.OnceValues(func() (all []source, err error) {
+	found, err := listed()
+	for name, p := range found {
 		for _, file := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
 			set := token.NewFileSet()
-			parsed, err := parser.ParseFile(set, filepath.Join(p.Dir, file), nil, parser.ParseComments)
+			f, err := parser.ParseFile(set, filepath.Join(p.Dir, file), nil, parser.ParseComments)
 			if err != nil {
-				t.Fatal(err)
+				return nil, err
 			}
 			all = append(all, source{
-				pkg: name, path: name + "/" + file, test: strings.HasSuffix(file, "_test.go"), file: parsed, set: set,
+				pkg: name, path: name + "/" + file, test: strings.HasSuffix(file, "_test.go"), file: f, set: set,
 			})
 		}
 	}
 	slices.SortFunc(all, func(a, b source) int { return strings.Compare(a.path, b.path) })
-	return all
-}
+	return all, err
+})
 
 func TestHousePackageComments(t *testing.T) {
+	t.Parallel()
 	comments := map[string][]string{}
 	for _, s := range sources(t) {
 		if !s.test && s.file.Doc != nil {
@@ -67,6 +77,7 @@ func TestHousePackageComments(t *testing.T) {
 }
 
 func TestHouseSizes(t *testing.T) {
+	t.Parallel()
 	for _, s := range sources(t) {
 		lines := s.set.File(s.file.Pos()).LineCount()
 		tooLong(t, s.path, lines, fileLines, fileLinesHard)
@@ -91,6 +102,7 @@ func tooLong(t *testing.T, what string, lines, soft, hard int) {
 }
 
 func TestHouseNoInit(t *testing.T) {
+	t.Parallel()
 	for _, s := range sources(t) {
 		for _, d := range s.file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
@@ -101,6 +113,7 @@ func TestHouseNoInit(t *testing.T) {
 }
 
 func TestHouseNoUtilPackages(t *testing.T) {
+	t.Parallel()
 	grabBag := regexp.MustCompile(`^(util|utils|common|helpers?|misc|shared|base|lib)$`)
 	for name, p := range packages(t) {
 		if grabBag.MatchString(p.Name) {

@@ -20,6 +20,7 @@ func single() map[string]string {
 // TestHouseInterfaces: an interface is exported only when there are two
 // implementations of it; else it belongs, unexported, to its consumer.
 func TestHouseInterfaces(t *testing.T) {
+	t.Parallel()
 	all := typeChecked(t)
 	for _, p := range all {
 		for _, obj := range typeNames(p) {

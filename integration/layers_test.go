@@ -178,6 +178,7 @@ const offered = "backend/backendtest backend/external/externaltest"
 const witnesses = "integration integration/* backend/backendtest backend/iterm2/iterm2test teams/store/claudefs cmd/leadlight cmd/internal/cli panes teams teams/teammate"
 
 func TestHouseLayers(t *testing.T) {
+	t.Parallel()
 	for name, p := range packages(t) {
 		own, ok := ruleOf(name)
 		if !ok {
@@ -201,6 +202,7 @@ func TestHouseLayers(t *testing.T) {
 // TestHouseTableIsSound keeps the table itself honest: no row allows an import
 // upwards, or sideways without a reason.
 func TestHouseTableIsSound(t *testing.T) {
+	t.Parallel()
 	all := packages(t)
 	for name := range all {
 		own, _ := ruleOf(name)
@@ -222,6 +224,7 @@ func TestHouseTableIsSound(t *testing.T) {
 }
 
 func TestHouseLinkers(t *testing.T) {
+	t.Parallel()
 	for name, p := range packages(t) {
 		for _, imported := range p.foreign(p.Imports) {
 			if !mayLink(name, imported, matches(suites, name)) {
@@ -238,6 +241,7 @@ func TestHouseLinkers(t *testing.T) {
 
 // TestHouseBinaryLinksNoTests keeps test code out of the program.
 func TestHouseBinaryLinksNoTests(t *testing.T) {
+	t.Parallel()
 	deps := strings.Fields(goList(t, "-deps", "-f", "{{.ImportPath}}", "./cmd/leadlight"))
 	for _, dep := range deps {
 		short := strings.TrimPrefix(dep, module+"/")
@@ -310,6 +314,7 @@ func programs() map[string]bool {
 
 // TestHousePrograms asks for each program what it links, with all that this links in turn.
 func TestHousePrograms(t *testing.T) {
+	t.Parallel()
 	for program, long := range programs() {
 		linked := map[string]bool{}
 		for _, dep := range strings.Fields(goList(t, "-deps", "-f", "{{.ImportPath}}", "./"+program)) {

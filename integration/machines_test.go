@@ -55,6 +55,7 @@ func joined(engine *natstest.Server, a, b *rig) {
 // TestTeamOnTwoMachines: a team on an engine, seen and worked on from two machines, that
 // lose a daemon and the engine.
 func TestTeamOnTwoMachines(t *testing.T) {
+	t.Parallel()
 	engine, a, b := twoMachines(t)
 	if r := a.run("team", "create", "alpha", "--engine", engine.URL); r.exit != 6 || !strings.Contains(r.err, "ENGINE_UNAVAILABLE") {
 		t.Errorf("before it joined: %d %s", r.exit, r.err)
@@ -170,6 +171,7 @@ func refusedThere(t *testing.T, a, b *rig) {
 // TestVerbsForAnotherMachine: what is asked on one machine is done on the one where the
 // teammate runs, and is refused there as it is here.
 func TestVerbsForAnotherMachine(t *testing.T) {
+	t.Parallel()
 	engine, a, b := twoMachines(t)
 	joined(engine, a, b)
 	refusedThere(t, a, b)
@@ -219,6 +221,7 @@ func TestVerbsForAnotherMachine(t *testing.T) {
 // unknown and keep their tasks. When it is back, who lived on is active, and the end of who
 // was killed meanwhile is told once.
 func TestAMachineIsSilent(t *testing.T) {
+	t.Parallel()
 	engine, a, b := twoMachines(t)
 	joined(engine, a, b)
 	for _, name := range []string{"lives", "dies"} {

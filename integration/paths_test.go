@@ -13,6 +13,7 @@ import (
 // TestHousePaths: no tracked file names a folder of the machine it was written
 // on: this checkout, the caches of Go, or the folders of a build machine.
 func TestHousePaths(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +24,8 @@ func TestHousePaths(t *testing.T) {
 			alternatives = append(alternatives, regexp.QuoteMeta(strings.TrimSpace(string(out))))
 		}
 	}
-	forbidden := regexp.MustCompile(`(^|[^A-Za-z0-9_.-])(` + strings.Join(alternatives, "|") + `)([^A-Za-z0-9_-]|$)`)
+	// The expression begins with the slash that all have: so it is found fast.
+	forbidden := regexp.MustCompile(`(` + strings.Join(alternatives, "|") + `)([^A-Za-z0-9_-]|$)`)
 
 	cmd := exec.Command("git", "ls-files", "-z")
 	cmd.Dir = root
@@ -36,9 +38,12 @@ func TestHousePaths(t *testing.T) {
 		if err != nil {
 			continue // deleted in the work tree, or a link that leads nowhere
 		}
+		if !forbidden.Match(data) { // almost all, at once
+			continue
+		}
 		for n, line := range bytes.Split(data, []byte("\n")) {
-			if m := forbidden.FindSubmatch(line); m != nil {
-				t.Errorf("%s:%d names a folder of one machine: %s", name, n+1, m[2])
+			if m := forbidden.Find(line); m != nil {
+				t.Errorf("%s:%d names a folder of one machine: %s", name, n+1, m)
 			}
 		}
 	}

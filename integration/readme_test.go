@@ -14,6 +14,7 @@ import (
 // stands there: the team file, the same by hand, and a team of agents, for which programs
 // stand in. In tmux, from a bare shell, and without tmux.
 func TestXD11_TheReadmeIsTrue(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)

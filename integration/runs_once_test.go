@@ -13,6 +13,7 @@ import (
 // TestC09_OnceThoughUnreadable: while the file of a task cannot be read, its item is
 // not given to the teammate a second time.
 func TestC09_OnceThoughUnreadable(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, "")
 	c, _ := r.daemon("--backend", "headless")
 	l := r.listen(api.TeamRunFilter{})
@@ -58,6 +59,7 @@ func TestC09_OnceThoughUnreadable(t *testing.T) {
 // TestC09_LostOverIt: an item whose teammate gets lost over it is begun again, three
 // times at most, and the run says so.
 func TestC09_LostOverIt(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, "")
 	c, _ := r.daemon("--backend", "headless")
 	log := r.path("work", "log")
@@ -85,6 +87,7 @@ func TestC09_LostOverIt(t *testing.T) {
 // TestC08_RequiredMembersFirst: a run does not start before its required members are
 // up, and fails if one cannot be.
 func TestC08_RequiredMembersFirst(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, "")
 	c, _ := r.daemon("--backend", "headless")
 	member := func(name, run string) api.MemberDefinition {

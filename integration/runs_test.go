@@ -110,6 +110,7 @@ func (l *listener) status(status string) api.AgentTeamRun {
 // TestC02_C03_C04_C05_C06_C07_Contract: every method by its name, and every event,
 // through the real socket, in the shapes of the contract.
 func TestC02_C03_C04_C05_C06_C07_Contract(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, "")
 	c, _ := r.daemon("--backend", "headless")
 	l := r.listen(api.TeamRunFilter{})
@@ -231,6 +232,7 @@ echo "did $title"`
 // with a pause, and the daemon killed in the middle: every item is carried out
 // once, never more at a time than the limit, and says the same on both sides.
 func TestC08_C09_C12_FortyItems(t *testing.T) {
+	t.Parallel()
 	const items, limit = 40, 3
 	r := newRig(t, "")
 	log := r.path("work", "log")
@@ -349,6 +351,7 @@ func checkBothSides(t *testing.T, report api.RunReport, items int) {
 // TestC11_PreferencesReachTheWork: the agent of a cheap and calm team is started
 // with the cheap model, and it and its tasks know the personality.
 func TestC11_PreferencesReachTheWork(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, "")
 	conf := filepath.Join(r.path("home"), "leadlight", "config.yaml")
 	if err := os.MkdirAll(filepath.Dir(conf), 0o700); err != nil {

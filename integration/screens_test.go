@@ -11,6 +11,7 @@ import (
 
 // Mail waits while a menu is there, and is typed once when it has gone.
 func TestXH03_TypedOnceAfterTheMenu(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, r *rig) {
 		r.team("alpha")
 		screen, typed := r.path("work", "screen"), r.path("work", "typed")

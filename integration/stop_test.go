@@ -20,6 +20,7 @@ import (
 // ladder of each is its own: the whole takes as long as the slowest.
 // https://github.com/anthropics/claude-code/issues/69808
 func TestSH01_SH03_SH04_SH05_SH07_T03_StopAll(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, r *rig) {
 		r.team("alpha")
 		stranger := exec.Command("sleep", "1000")
@@ -117,6 +118,7 @@ func hostOf(r *rig, name string) string {
 
 // TestSH02_ApprovedButStillThere: an approval is a claim.
 func TestSH02_ApprovedButStillThere(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, r *rig) {
 		r.team("alpha")
 		a := r.spawn("a", []string{"--kind", "native"}, r.stub("agree")...)
@@ -136,6 +138,7 @@ func TestSH02_ApprovedButStillThere(t *testing.T) {
 
 // TestSH11_DeadPaneStaysToBeRead: what failed can be read, and stop removes it.
 func TestSH11_DeadPaneStaysToBeRead(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, r *rig) {
 		r.team("alpha")
 		m := r.spawn("a", nil, "sh", "-c", "sleep 0.5; echo going down; exit 3")
@@ -161,6 +164,7 @@ func TestSH11_DeadPaneStaysToBeRead(t *testing.T) {
 // TestUX01_TD03_PI03_PaneClosedByHand: what people do with their own terminal.
 // https://github.com/anthropics/claude-code/issues/77559
 func TestUX01_TD03_PI03_PaneClosedByHand(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, r *rig) {
 		r.team("alpha")
 		host := ""
@@ -189,6 +193,7 @@ func TestUX01_TD03_PI03_PaneClosedByHand(t *testing.T) {
 // TestSH14_NeverTheLeadsOwnPane: somebody wrote the lead's pane into the roster.
 // https://github.com/Yeachan-Heo/oh-my-claudecode/pull/726
 func TestSH14_NeverTheLeadsOwnPane(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, "220x60")
 	r.team("alpha")
 	m := r.spawn("builder", nil, r.stub("mute")...)
@@ -207,6 +212,7 @@ func TestSH14_NeverTheLeadsOwnPane(t *testing.T) {
 
 // TestSH01_ADamagedInboxKeepsNobodyAlive: who cannot be asked is ended all the same.
 func TestSH01_ADamagedInboxKeepsNobodyAlive(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, r *rig) {
 		r.team("alpha")
 		r.spawn("a", []string{"--kind", "native"}, r.stub("mute")...)
@@ -224,6 +230,7 @@ func TestSH01_ADamagedInboxKeepsNobodyAlive(t *testing.T) {
 
 // TestSP04_AnotherTakesThePlaceOfOneThatFailed: its dead pane goes with it.
 func TestSP04_AnotherTakesThePlaceOfOneThatFailed(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, r *rig) {
 		r.team("alpha")
 		old := r.spawn("a", nil, "sh", "-c", "sleep 0.5; exit 3")
@@ -237,6 +244,7 @@ func TestSP04_AnotherTakesThePlaceOfOneThatFailed(t *testing.T) {
 
 // TestSH01_InterruptEndsNobodyByHalf: ^C during the ask leaves the teammate running.
 func TestSH01_InterruptEndsNobodyByHalf(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, r *rig) {
 		r.team("alpha")
 		r.spawn("a", []string{"--kind", "native"}, r.stub("mute")...)

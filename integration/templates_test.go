@@ -55,6 +55,7 @@ func (r *rig) repository() {
 // TestXD08_TemplatesWorkAsTheyAre: the file of each template of agents is worked off, as it
 // is written, by the agents that are installed.
 func TestXD08_TemplatesWorkAsTheyAre(t *testing.T) {
+	t.Parallel()
 	for template, owners := range map[string][]string{
 		"agents": {"", "builder", "reader"}, "review": {"mistakes", "security", "tests", "mistakes"},
 		"feature": {"builder", "tester", "reviewer"}, "research": {"", "", "", "writer"}, "nightly": {"", "", ""},

@@ -11,6 +11,7 @@ import (
 
 // TestHouseTroubleshooting: whoever looks a code up finds what to do.
 func TestHouseTroubleshooting(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "docs", "troubleshooting.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -125,6 +125,7 @@ func (r *rig) tookAll(t *testing.T, talkers map[string]api.Member, messages int)
 // Agents at prompts of three kinds get two hundred messages each: once, in order,
 // whole or in a file, and none into what a person types.
 func TestDL01_DL03_QU07_QU08_HK08_Prompts(t *testing.T) {
+	t.Parallel()
 	const messages = 200
 	r := newRig(t, "220x60")
 	all := r.talkers("cooked", "raw", "tui")

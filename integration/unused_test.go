@@ -29,6 +29,7 @@ func unusedFor() map[string]string {
 // TestHouseUnused: each function and method is called by something that is no test. What a
 // test alone calls is dead weight for everybody who reads the package.
 func TestHouseUnused(t *testing.T) {
+	t.Parallel()
 	all := typeChecked(t)
 	used := map[types.Object]bool{}
 	for _, p := range all {

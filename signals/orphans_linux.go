@@ -181,11 +181,13 @@ func osHoldsPidfds() bool {
 const orphansComeToUs = true
 
 // adopted returns those of the running children of this process, which below lists,
-// that it did not start itself. Nothing where that cannot be told.
+// that it did not start itself. Nothing where that cannot be told. The descriptors are
+// listed after the children: one that this process starts meanwhile is no orphan.
 func adopted(below func(int) []Process) []Process {
+	running := below(os.Getpid())
 	held, ok := heldChildren()
 	if !ok {
 		return nil
 	}
-	return slices.DeleteFunc(below(os.Getpid()), func(p Process) bool { return held[p.PID] })
+	return slices.DeleteFunc(running, func(p Process) bool { return held[p.PID] })
 }

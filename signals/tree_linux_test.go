@@ -69,6 +69,22 @@ func TestAdoptedIsEnded(t *testing.T) {
 	}
 }
 
+// What this process starts while its children are listed is its own: the command of tmux
+// with which a host shows its state is not ended, and nobody is reported as killed for it.
+func TestStartedMeanwhileIsNotAdopted(t *testing.T) {
+	all := adopted(func(pid int) []Process {
+		id := start(t, part("sleep"))
+		p, err := lookup(id.PID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []Process{p}
+	})
+	if len(all) > 0 {
+		t.Errorf("taken for an orphan: %v", all)
+	}
+}
+
 func TestForkStormIsStopped(t *testing.T) {
 	adopt(t)
 	mark := freshMark(t)

@@ -19,6 +19,7 @@ type board struct {
 	highest int64   // id that was ever used
 	newest  uint64  // number of the newest write of a task
 	links   *store.Links
+	first   int       // place in order before which no task is pending
 	busy    time.Time // until then others claim here, too
 }
 
@@ -29,7 +30,8 @@ type node struct {
 	entry *entry
 	task  store.Task // as it is stored: what only the other side says of links is not in it
 	bad   error
-	taken bool // a claim of this process is under way
+	taken bool   // a claim of this process is under way
+	lost  uint64 // number of the write over which somebody else has written: the copy is behind
 }
 
 func (b *board) init(team string) { b.team, b.tasks = team, map[string]*node{} }
@@ -47,8 +49,7 @@ func (b *board) take(id string, x *entry) {
 	if n == nil {
 		n = &node{id: id, num: num}
 		b.tasks[id] = n
-		at, _ := slices.BinarySearchFunc(b.order, num, func(o *node, num int64) int { return int(o.num - num) })
-		b.order = slices.Insert(b.order, at, n)
+		b.order = slices.Insert(b.order, b.place(num), n)
 		b.links = nil
 	}
 	was := n.task
@@ -60,6 +61,15 @@ func (b *board) take(id string, x *entry) {
 	if !slices.Equal(was.Blocks, n.task.Blocks) || !slices.Equal(was.BlockedBy, n.task.BlockedBy) {
 		b.links = nil
 	}
+	if n.task.Status == store.Pending {
+		b.first = min(b.first, b.place(num))
+	}
+}
+
+// place is where a task of that number is in order, or belongs.
+func (b *board) place(num int64) int {
+	at, _ := slices.BinarySearchFunc(b.order, num, func(o *node, num int64) int { return int(o.num - num) })
+	return at
 }
 
 // there tells whether a task exists, readable or not.
@@ -131,19 +141,23 @@ func (b *board) graph() store.Graph {
 const among = 64
 
 // pick returns a task that is ready for who and that nobody here is claiming. pending
-// says that there is one that somebody here is claiming.
-func (b *board) pick(who string) (n *node, pending bool) {
+// says that there is one that somebody here is claiming. What others are known to have
+// written is passed over until the copy has it, or is fresh.
+func (b *board) pick(who string, fresh bool) (n *node, pending bool) {
 	links, few, ready := b.index(), 1, 0
 	if time.Now().Before(b.busy) {
 		few = among
 	}
-	for _, o := range b.order {
+	for b.first < len(b.order) && b.order[b.first].task.Status != store.Pending {
+		b.first++
+	}
+	for _, o := range b.order[b.first:] {
 		t := &o.task
 		if t.Status != store.Pending || o.bad != nil || o.entry.deleted || !t.Ready(who) || !links.Free(t, b.status) {
 			continue
 		}
-		if o.taken {
-			pending = true
+		if o.taken || !fresh && o.lost == o.entry.rev {
+			pending = pending || o.taken
 			continue
 		}
 		if ready++; rand.IntN(ready) == 0 {

@@ -271,10 +271,11 @@ func (t tasks) ClaimNext(ctx context.Context, name, who string) (task store.Task
 			return err
 		}
 		in.mu.Lock()
-		n, pending := in.board.pick(who)
+		var seen uint64
+		n, pending := in.board.pick(who, fresh)
 		var more <-chan struct{}
 		if n != nil {
-			n.taken = true
+			n.taken, seen = true, n.entry.rev
 		} else if pending {
 			more = in.next()
 		}
@@ -285,10 +286,11 @@ func (t tasks) ClaimNext(ctx context.Context, name, who string) (task store.Task
 			in.mu.Lock()
 			if n.taken = false; err != nil {
 				in.board.busy = time.Now().Add(contention)
+				n.lost = seen
 			}
 			in.mu.Unlock()
 			if slices.ContainsFunc([]error{errConflict, fault.TaskClaimed, fault.TaskBlocked, fault.TaskNotFound}, func(lost error) bool { return errors.Is(err, lost) }) {
-				fresh, err = true, errConflict // somebody else has it
+				fresh, err = false, errConflict // somebody else has it; there may be others
 			}
 			return err
 		case pending:

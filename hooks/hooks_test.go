@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,6 +137,29 @@ func TestXF15_AHookThatHangsIsEnded(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// TestXF15_WhatAHookMayHaveLeftIsListed: what cleared its environment, began a session and
+// lost its parents cannot be proved to be the hook's. It is named, and not ended.
+func TestXF15_WhatAHookMayHaveLeftIsListed(t *testing.T) {
+	in := completed(t)
+	var a hooks.Answer
+	pid := 0
+	for limit := time.Second; pid == 0 && limit < time.Minute; limit *= 2 { // on a busy machine it may not have begun
+		a = ask(t, in, hooks.Hook{Timeout: limit, Command: `
+			(env -i PATH="$PATH" setsid sh -c 'sleep 305 & echo $! >pid.new; mv pid.new pid' &)
+			sleep 306`})
+		data, _ := os.ReadFile(filepath.Join(in.Cwd, "pid"))
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(data)))
+	}
+	if pid == 0 {
+		t.Fatal("the hook did not begin")
+	}
+	defer func() { _ = syscall.Kill(pid, syscall.SIGKILL) }()
+	alive := syscall.Kill(pid, 0) == nil && !zombie(pid)
+	if len(a.Failures) != 1 || alive != strings.Contains(a.Failures[0].Why, fmt.Sprint(pid)) {
+		t.Errorf("process %d lives: %v; told is %+v", pid, alive, a)
 	}
 }
 

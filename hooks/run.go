@@ -91,11 +91,15 @@ func (h Hook) ask(ctx context.Context, in Input, data []byte, list []string) Ans
 	c.Env = environ.Set(c.Env, hookMark+"="+id)
 	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(string(data)+"\n"), answered, said
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Cancel, c.WaitDelay = func() error { return end(c.Process.Pid, id) }, drainLimit
+	var began signals.Identity
+	c.Cancel, c.WaitDelay = func() (err error) {
+		began, err = end(c.Process.Pid, id)
+		return err
+	}, drainLimit
 	err := c.Run()
 	switch exit := (*exec.ExitError)(nil); {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		err = fmt.Errorf("it took longer than %s and was ended", h.Limit())
+		err = fmt.Errorf("it took longer than %s and was ended%s", h.Limit(), maybeLeft(began, c.Dir))
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		if why, no := verdict(in.HookEventName, answered.text(), answered.full()); no {
 			return Answer{Objections: []Objection{{Hook: h, Reason: why}}}
@@ -157,14 +161,15 @@ const hookMark = "LEADLIGHT_HOOK"
 const endRounds = 5
 
 // end ends a hook with what it started: what is below it, what is in its group, and what
-// carries its mark.
-func end(pid int, id string) error {
+// carries its mark. It returns who the hook was.
+func end(pid int, id string) (hook signals.Identity, err error) {
 	var errs []error
+	hook, _ = signals.Identify(pid)
 	group, noGroup := signals.OwnGroup(pid) // while nobody has waited for it
 	for range endRounds {
 		table, err := signals.Snapshot()
 		if err != nil {
-			return err
+			return hook, err
 		}
 		ours := func(p signals.Process) bool {
 			mark, _ := p.Variable(hookMark)
@@ -190,7 +195,27 @@ func end(pid int, id string) error {
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(errs...)
+	return hook, errors.Join(errs...)
+}
+
+// maybeLeft names what a hook that was ended may have left: what has shed its mark, its
+// group and its parents is not proved to be the hook's, and runs on.
+func maybeLeft(hook signals.Identity, dir string) string {
+	table, err := signals.Snapshot()
+	if dir == "" {
+		dir, _ = os.Getwd()
+	}
+	if err != nil || dir == "" {
+		return ""
+	}
+	var names []string
+	for _, p := range table.Suspects(hook, dir) {
+		names = append(names, p.String())
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; what it may have left is not ended: " + strings.Join(names, ", ")
 }
 
 // head keeps the beginning of what is written to it. It never fails, so that a

@@ -29,7 +29,8 @@ func deeds() []deed {
 		}},
 		{"prove a process ours to signal", "signals.Own signals.OwnGroup signals.Prove", map[string]string{
 			"hooks":                 "a hook that this process runs, and what carries the hook's mark",
-			"panes":                 "a host that was proved to be its member's; the login shell that this process runs",
+			"panes":                 "a host that was proved to be its member's",
+			"internal/oneshot":      "a program that this process runs",
 			"panes/host":            "the host's own program",
 			"backend/external":      "a plugin that this process runs",
 			"backend/memory":        "the programs of a terminal for tests",
@@ -39,6 +40,7 @@ func deeds() []deed {
 		}},
 		{"end a tree of processes", "(signals.TreeKiller).Run", map[string]string{
 			"hooks":                 "what a hook has started",
+			"internal/oneshot":      "what a program that this process runs has started",
 			"panes":                 "killTree, for an ownHost",
 			"panes/host":            "what the host itself has started",
 			"backend/headless":      "what carries the mark of a pane",

@@ -44,7 +44,7 @@ func layers() []rule {
 		{"internal/environ", floor, "", "what a started program gets is said once, whoever starts it"},
 		{"internal/files", ground, "", "durable files know neither teams nor locks"},
 		{"internal/rawjson", ground, "", "keeping unknown fields is about JSON alone"},
-		{"internal/oneshot", floor, "", "a program that answers and ends is run the same way whatever it is"},
+		{"internal/oneshot", l0, "signals", "a program that answers and ends is run the same way whatever it is, and ends with what it started"},
 		{"internal/lock", l0, "internal/files signals", "a lock lies in a folder that files opened, and names a living holder"},
 		{"internal/unixsock", l0, "internal/files", "a socket lies in a folder that is ours alone, whoever answers on it"},
 

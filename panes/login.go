@@ -13,7 +13,6 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/oneshot"
-	"github.com/leadlight-dev/leadlight/signals"
 )
 
 // loginMark stands between what a shell's files print and its variables.
@@ -33,13 +32,6 @@ func LoginEnvironment(ctx context.Context, list []string, limit time.Duration) (
 	c := exec.CommandContext(ctx, shell, "-l", "-i", "-c", "echo "+loginMark+"; exec env -0")
 	c.Env = list
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // an interactive shell would take our terminal
-	c.Cancel = func() error {
-		group, err := signals.OwnGroup(c.Process.Pid)
-		if err == nil {
-			err = group.Signal(syscall.SIGKILL)
-		}
-		return err
-	}
 	out, err := oneshot.Output(c)
 	_, vars, found := bytes.Cut(out, []byte(loginMark+"\n"))
 	switch {

@@ -1,10 +1,16 @@
 package oneshot_test
 
 import (
+	"context"
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/oneshot"
 )
@@ -22,4 +28,49 @@ func TestOutputIsHeldOpen(t *testing.T) {
 	if err := oneshot.Run(c); !errors.As(err, &exit) || exit.ExitCode() != 4 || said.String() != "said\n" {
 		t.Errorf("%q, %v", said.String(), err)
 	}
+}
+
+// Who is not waited for any more ends with all that it has started: a wrapper in shell would
+// leave what it wraps, also in a session of its own, or deaf to TERM.
+func TestXF15_WhatAProgramStartedEndsWithIt(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := exec.CommandContext(ctx, "sh", "-c", `
+		sleep 300 & echo $! >>"$0"
+		setsid sh -c 'echo $$ >>"$0"; exec sleep 301' "$0" &
+		(sleep 302 & echo $! >>"$0")
+		sh -c 'trap "" TERM HUP; echo $$ >>"$0"; sleep 303; sleep 304' "$0"`, pids)
+	var words []string
+	go func() {
+		defer cancel()
+		for end := time.Now().Add(time.Minute); len(words) < 4 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+			data, _ := os.ReadFile(pids)
+			words = strings.Fields(string(data))
+		}
+	}()
+	if err := oneshot.Run(c); err == nil {
+		t.Error("it was ended, and that is no error")
+	}
+	<-ctx.Done()
+	if len(words) != 4 {
+		t.Fatalf("it has started %q", words)
+	}
+	for _, word := range words {
+		pid, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil && !zombie(word); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Errorf("process %d is left", pid)
+				break
+			}
+		}
+	}
+}
+
+func zombie(pid string) bool {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	return err == nil && strings.Contains(string(stat), ") Z ")
 }

@@ -140,12 +140,16 @@ func (d *damaged) up() {
 	for _, name := range []string{"a", "b", "c"} {
 		d.must("send", name, "to have a mailbox", "-t", "alpha")
 	}
-	for name, text := range map[string]string{ // what takes longer to come about
-		"ledger/.requests.json": `{"plans":[{"id":"p1","from":"a","status":"open","plan":"x"}],"permissions":[]}`, "ledger/.withdrawn.json": `["shutdown-1@a"]`,
-		"ledger/.agreed.json": `{"a":"2026-01-02T15:04:05Z"}`, "ledger/.objections.json": `{"1":1}`, "launch/.worktrees.json": `{}`,
-		"observed/b.json": `{"version":1,"run":"r","task":"1","seq":1,"state":null,"events":[]}`,
+	const ours = "base/leadlight/alpha/"
+	for name, text := range map[string]string{ // what takes longer to come about, and what the client and the user write
+		ours + "ledger/.requests.json": `{"plans":[{"id":"p1","from":"a","status":"open","plan":"x"}],"permissions":[]}`, ours + "ledger/.withdrawn.json": `["shutdown-1@a"]`,
+		ours + "ledger/.agreed.json": `{"a":"2026-01-02T15:04:05Z"}`, ours + "ledger/.objections.json": `{"1":1}`, ours + "launch/.worktrees.json": `{}`,
+		ours + "ledger/.offers.json": `{"tasks":{"1":{"to":"b"}}}`, ours + "ledger/.unread.json": `["m1"]`, ours + "ledger/a": "m1\n", ours + "archive/a.jsonl": "{}\n",
+		ours + "observed/b.json": `{"version":1,"run":"r","task":"1","seq":1,"state":null,"events":[]}`,
+		"base/settings.json":     `{"teammateMode":"auto"}`, "base/.claude.json": `{"projects":{}}`, "work/.claude/settings.json": `{"hooks":{}}`, "work/.claude/settings.local.json": `{}`,
+		"base/tasks/alpha/.lock": "", "home/leadlight/config.yaml": "lifecycle: {term: 5s}\n", "home/leadlight/trusted.json": "[]",
 	} {
-		path := d.path("base", "leadlight", "alpha", filepath.FromSlash(name))
+		path := d.path(filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			d.t.Fatal(err)
 		}
@@ -174,11 +178,12 @@ func (d *damaged) processes(team, name string) []signals.Identity {
 	return out
 }
 
-// files are all of alpha, of the run folder and of the user's state: ours and Claude's.
+// files are all of alpha, of the run folder, of the user's settings and state, and of the
+// folder that they work in: ours and Claude's.
 func (d *damaged) files() []string {
 	d.t.Helper()
 	var out []string
-	for _, root := range []string{"base/teams/alpha", "base/tasks/alpha", "base/leadlight/alpha", "run", "home"} {
+	for _, root := range []string{"base/teams/alpha", "base/tasks/alpha", "base/leadlight/alpha", "base/settings.json", "base/.claude.json", "run", "home", "work"} {
 		err := filepath.WalkDir(d.path(filepath.FromSlash(root)), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() || e.Name() == "tmux" {
 				return err
@@ -245,8 +250,9 @@ func (d *damaged) damages() map[string]func(path string, was []byte) error {
 		"an object":   write(func(string, []byte) []byte { return []byte("{}") }),
 		"gone":        instead(func(string, []byte) error { return nil }),
 		"a pipe":      instead(func(path string, _ []byte) error { return syscall.Mkfifo(path, 0o600) }),
-		"a folder":    instead(func(path string, _ []byte) error { return os.Mkdir(path, 0o700) }),
+		"a folder":    instead(func(path string, _ []byte) error { return os.MkdirAll(filepath.Join(path, "of", "folders"), 0o700) }),
 		"a link":      instead(func(path string, _ []byte) error { return os.Symlink(d.path("precious", "file"), path) }),
+		"a name more": instead(func(path string, _ []byte) error { return os.Link(d.path("precious", "file"), path) }),
 		"a neighbour": write(func(path string, was []byte) []byte { return d.neighbour(path, was) }),
 		"a stranger":  write(func(path string, was []byte) []byte { return d.ofBeta(path, was) }),
 	}

@@ -27,6 +27,9 @@ func TestXH02_MarksOfTheLead(t *testing.T) {
 	for _, name := range []string{
 		"PWD", "OLDPWD", "GIT_DIR", "GIT_INDEX_FILE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_ENTRYPOINT", "GPG_TTY", "ZELLIJ", "ZELLIJ_SESSION_NAME",
 		"WEZTERM_PANE", "VTE_VERSION", "NVIM", "WT_SESSION", "KITTY_LISTEN_ON", "ITERM_PROFILE", "TERM_PROGRAM", "TERM_SESSION_ID", "LEADLIGHT_MCP_TOKEN", "MAKEFLAGS", "DIRENV_DIFF", "CDPATH", "__MISE_DIFF", "BUNDLE_GEMFILE", "RUSTUP_TOOLCHAIN", "BUILD_WORKSPACE_DIRECTORY",
+		"GIT_ATTR_SOURCE", "GIT_LITERAL_PATHSPECS", "GOWORK", "VSCODE_GIT_IPC_HANDLE", "ELECTRON_RUN_AS_NODE", "WT_PROFILE_ID", "PTYXIS_VERSION", "__CFBundleIdentifier", "SHELLOPTS",
+		"CLAUDE_BG_RENDEZVOUS_SOCK", "CLAUDE_JOB_DIR", "CLAUDE_RUNNER_SESSION_ID", "CLAUDE_CODE_CLOUD_SESSION_ID", "CLAUDE_CODE_RESUME_FROM_SESSION", "CLAUDE_CODE_COORDINATOR_MODE", "CLAUDE_CODE_TOOL_USE_ID",
+		"CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "CLAUDE_CODE_WEBSOCKET_AUTH_FILE_DESCRIPTOR", "CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS",
 	} {
 		if got := Without([]string{name + "=x"}, OfTheLead()...); len(got) > 0 {
 			t.Errorf("a teammate gets %q", got)
@@ -35,7 +38,7 @@ func TestXH02_MarksOfTheLead(t *testing.T) {
 			t.Errorf("a server gets %q", got)
 		}
 	}
-	for _, name := range []string{"ANTHROPIC_API_KEY", "HTTPS_PROXY", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CONFIG_DIR", "GIT_AUTHOR_NAME", "GIT_SSH_COMMAND", "SSH_AUTH_SOCK", "GOFLAGS", "VIRTUAL_ENV", "EDITOR"} {
+	for _, name := range []string{"ANTHROPIC_API_KEY", "HTTPS_PROXY", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "CURSOR_API_KEY", "CLAUDE_CONFIG_DIR", "GIT_AUTHOR_NAME", "GIT_SSH_COMMAND", "SSH_AUTH_SOCK", "GOFLAGS", "VIRTUAL_ENV", "EDITOR"} {
 		if got := Without([]string{name + "=x"}, OfTheLead()...); len(got) != 1 {
 			t.Errorf("a teammate lacks %s", name)
 		}
@@ -43,8 +46,9 @@ func TestXH02_MarksOfTheLead(t *testing.T) {
 }
 
 func TestXH02_XS45_AServerGetsNoSecret(t *testing.T) {
-	got := Server([]string{"HOME=/h", "ANTHROPIC_API_KEY=k", "AWS_SECRET_ACCESS_KEY=k", "MY_TOKEN=k", "LEADLIGHT_MCP_TOKEN=k", "LEADLIGHT_CONFIG=c", "LC_ALL=C", "LC_TERMINAL=x", "TMUX=/x"})
-	if want := []string{"HOME=/h", "LEADLIGHT_CONFIG=c", "LC_ALL=C"}; !slices.Equal(got, want) {
+	got := Server([]string{"HOME=/h", "ANTHROPIC_API_KEY=k", "AWS_SECRET_ACCESS_KEY=k", "MY_TOKEN=k", "LEADLIGHT_MCP_TOKEN=k", "LEADLIGHT_CONFIG=c", "LC_ALL=C", "LC_TERMINAL=x", "TMUX=/x",
+		"LC_TOKEN=k", "NIX_CONFIG=access-tokens = k", "NIX_LD=/x"})
+	if want := []string{"HOME=/h", "LEADLIGHT_CONFIG=c", "LC_ALL=C", "NIX_LD=/x"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

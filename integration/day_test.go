@@ -157,10 +157,14 @@ func TestXD12_ADay(t *testing.T) {
 	note, stop := r.ticks(filepath.Join(mine, "log"))
 	defer stop()
 	up := r.startIn(mine, "up")
-	beside := r.startIn(other, "up", "--detach")
-	if res := beside.wait(); res.exit != 0 {
-		t.Fatalf("up --detach: exit %d\n%s", res.exit, res.err)
-	}
+	beside := r.startIn(other, "up")
+	r.waitsForAnswer("other", "plan")
+	var stood string
+	r.eventually("the other project has come to rest", func() bool {
+		before := stood
+		stood = r.standing("other")
+		return stood == before && strings.Contains(stood, "1 in_progress ann") && strings.Contains(stood, "5 completed")
+	})
 	plan := r.waitsForAnswer("mine", "plan")
 	r.must("deny", plan, "--reason", "think again", "-t", "mine")
 	r.eventually("it is handed in again", func() bool { return r.waitsForAnswer("mine", "plan") != plan })
@@ -203,17 +207,30 @@ func TestXD12_ADay(t *testing.T) {
 	if !slices.Contains(seen, "bob dialog y") {
 		t.Errorf("the dialog was answered otherwise:\n%s", strings.Join(seen, "\n"))
 	}
-	r.waitsForAnswer("other", "plan")
-	for _, k := range into[[]api.Task](r, "task", "ls", "-t", "other") {
-		if k.ID == "1" && k.Status != "in_progress" || slices.Contains([]string{"2", "3", "4"}, k.ID) && k.Status != "blocked" {
-			t.Errorf("the other project: %+v", k)
-		}
+	if res := r.startIn(mine, "down").wait(); res.exit != 0 {
+		t.Errorf("down: exit %d\n%s%s", res.exit, res.out, res.err)
 	}
-	for _, m := range into[[]api.Member](r, "ps", "-t", "other") {
-		if !m.Live() {
-			t.Errorf("the other project: %s is %s", m.Name, m.State)
-		}
+	if now := r.standing("other"); now != stood {
+		t.Errorf("the other project stood so:\n%s\nand now:\n%s", stood, now)
 	}
-	r.must("down", "mine")
 	r.must("down", "other", "--force", "--timeout", "2s")
+	if res := beside.wait(); res.exit != 0 || !strings.Contains(res.err, "was taken down by pid") {
+		t.Errorf("up of the other project: exit %d\n%s", res.exit, res.err)
+	}
+	if panes := r.tmux.Run("list-panes", "-a", "-F", "#{pane_id}"); strings.TrimSpace(panes) != r.lead || len(into[[]api.TeamSummary](r, "team", "ls")) > 0 {
+		t.Errorf("left behind: panes %s, teams %s", panes, r.must("team", "ls"))
+	}
+}
+
+// standing is how a team stands: who runs, in which process and pane, and the tasks.
+func (r *rig) standing(team string) string {
+	r.t.Helper()
+	var b strings.Builder
+	for _, m := range into[[]api.Member](r, "ps", "--all", "-t", team) {
+		fmt.Fprintln(&b, m.Name, m.PID, m.TmuxPaneID)
+	}
+	for _, k := range into[[]api.Task](r, "task", "ls", "-t", team) {
+		fmt.Fprintln(&b, k.ID, k.Status, k.Owner, k.BlockedBy)
+	}
+	return b.String()
 }

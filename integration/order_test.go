@@ -3,9 +3,11 @@ package integration_test
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -55,4 +57,45 @@ func TestXD02_OrderOfTheFile(t *testing.T) {
 	r.must("restart", "ann", "cy")
 	check("after a restart", "ann", "bea", "cy", "dan", "eve")
 	r.must("down", "--force")
+	up("bea", "dan")
+	up("dan", "ann", "bea")
+	check("after one has another place, and one is new", "dan", "ann", "bea")
+	r.must("down", "--force")
+}
+
+// TestXD02_WhoNeverArrivedIsStarted: up was killed when a teammate stood in the roster, but
+// had no pane yet. Nobody waits for it for ever, and the next up starts it.
+func TestXD02_WhoNeverArrivedIsStarted(t *testing.T) {
+	everywhere(t, func(t *testing.T, r *rig) {
+		file := "team: cutoff\nmembers:\n  - {name: ann, command: [sleep, \"1000\"]}\n  - {name: bob, command: [sleep, \"1000\"]}\n"
+		if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r.must("up", "--detach")
+		bob := r.member("bob")
+		r.must("stop", "ann")
+		roster := r.path("base", "teams", "cutoff", "config.json")
+		text, err := os.ReadFile(roster)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now().Add(-15 * time.Second).UTC().Format(time.RFC3339Nano)
+		text = regexp.MustCompile(`"state":\s*"stopped"`).ReplaceAll(text, []byte(`"state":"starting"`))
+		text = regexp.MustCompile(`"spawnedAt":\s*"[^"]*"`).ReplaceAll(text, []byte(`"spawnedAt":"`+begun+`"`))
+		if err := os.WriteFile(roster, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range []string{"launch", "hosts"} {
+			if err := os.Remove(r.path("base", "leadlight", "cutoff", kind, "ann.json")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if m := r.member("ann"); m.State != api.StateLost {
+			t.Errorf("nobody starts ann, and it is %s: %s", m.State, m.Reason)
+		}
+		r.must("up", "--detach")
+		if m := r.member("ann"); m.State != api.StateActive || r.member("bob").PID != bob.PID {
+			t.Errorf("%+v, bob was %d", m, bob.PID)
+		}
+	})
 }

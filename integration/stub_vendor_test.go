@@ -62,7 +62,7 @@ func stubVendor(args []string) {
 	})
 }
 
-// native reads its mail itself, and writes into the roster that it rests. Where there is a
+// native reads its mail itself, and writes into the roster whether it works. Where there is a
 // file "ask" it hands in a plan first.
 func (v *vendor) native() {
 	fs, err := claudefs.Open(os.Getenv("LEADLIGHT_BASE_DIR"), claudefs.Options{})
@@ -75,13 +75,15 @@ func (v *vendor) native() {
 	if _, err := os.Stat("ask"); err == nil {
 		v.asked = answer("plan", "submit", "first read, then write")
 	}
-	rests := false
-	_ = fs.Roster().Update(ctx, team, func(t *store.Team) error {
-		if m := t.Member(me); m != nil {
-			m.IsActive = &rests
-		}
-		return nil
-	})
+	active := func(works bool) {
+		_ = fs.Roster().Update(ctx, team, func(t *store.Team) error {
+			if m := t.Member(me); m != nil {
+				m.IsActive = &works
+			}
+			return nil
+		})
+	}
+	active(false)
 	for ; ; time.Sleep(50 * time.Millisecond) {
 		box, _ := fs.Mail().List(ctx, team, me)
 		for _, m := range box {
@@ -94,7 +96,9 @@ func (v *vendor) native() {
 				answer("approve")
 				os.Exit(0)
 			case store.TaskAssignment:
+				active(true)
 				v.task(f.TaskID)
+				active(false)
 			case store.PlanResponse:
 				v.asked = false
 			}
@@ -129,22 +133,36 @@ func (v *vendor) task(id string) {
 	_ = json.Unmarshal(out, &task)
 	v.busy = true
 	v.say("• " + task.Subject)
-	v.say("  reads the files of this folder")
+	v.runs("show", "--stat", "--format=%s")
+	v.runs("grep", "-n", "TODO")
 	me := os.Getenv("LEADLIGHT_AGENT")
 	if _, file, ok := strings.Cut(task.Subject, "into "); ok {
 		_ = os.MkdirAll(filepath.Dir(file), 0o700)
 		_ = os.WriteFile(file, []byte(strings.Repeat("found by "+me+"\n", 3)), 0o600)
-		v.say("  writes " + file)
+		v.say("• Wrote " + file)
 	}
 	if git, err := os.Stat(".git"); err == nil && !git.IsDir() {
 		_ = os.WriteFile(me+".txt", []byte(strings.Repeat("made by "+me+"\n", 12)), 0o600)
 		_ = exec.Command("git", "add", ".").Run()
 		_ = exec.Command("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", task.Subject).Run()
-		v.say("  commits " + me + ".txt")
+		v.say("• Committed " + me + ".txt")
 	}
 	answer("task", "done", id, "--result", "done by "+me)
 	v.busy = false
-	v.say("  done")
+	v.say("• Done")
+}
+
+// runs runs git, and shows what it says.
+func (v *vendor) runs(args ...string) {
+	out, _ := exec.Command("git", args...).Output() // nothing is found: there is nothing to show
+	v.said = append(v.said, "• Ran git "+strings.Join(args, " "))
+	for line := range strings.Lines(string(out)) {
+		if line = strings.TrimSpace(line); line != "" {
+			v.said = append(v.said, "  │ "+line)
+		}
+	}
+	v.show()
+	time.Sleep(v.pause)
 }
 
 func (v *vendor) say(line string) {

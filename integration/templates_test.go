@@ -36,7 +36,6 @@ func (r *rig) vendors() (path string) {
 		}
 	}
 	r.env = append(r.env, "CLAUDE_CONFIG_DIR="+r.path("base")) // where a native claude looks for its team
-	r.env = append(r.env, "CLAUDE_CONFIG_DIR="+r.path("base")) // where a native claude looks for its team
 	return "PATH=" + dir
 }
 

@@ -231,6 +231,13 @@ func (m *Manager) MemberBusy(team, agent string) bool {
 	return held && err == nil
 }
 
+// beingStarted tells whether the verb that has entered a member as starting still has its
+// lock. One that took the lock later does not.
+func (m *Manager) beingStarted(team, agent string, entered time.Time) bool {
+	_, _, since, ok := lock.LastHolder(m.opt.Dir, memberLock(team, agent))
+	return m.MemberBusy(team, agent) && !(ok && since.After(entered))
+}
+
 func memberLock(team, agent string) string { return OwnPath(team, "locks", "member-"+agent) }
 
 // runDir is the folder of this base directory's sockets.

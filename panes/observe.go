@@ -22,8 +22,12 @@ type Observation struct {
 	Launch LaunchRecord
 }
 
-// launchGrace is how long a member may be on its way without a host record.
-const launchGrace = 30 * time.Second
+// How long a member may be on its way without a host record: while a verb starts it, and
+// when whoever did so is gone.
+const (
+	launchGrace = 30 * time.Second
+	hostGrace   = 10 * time.Second
+)
 
 // Observe says how the host of a member is doing. hostID is the id the roster
 // names; spawnedAt is when it was launched. What could not be observed is unknown,
@@ -43,7 +47,7 @@ func (m *Manager) Observe(ctx context.Context, team, agent, hostID string, spawn
 		o.State, o.Reason = cmp.Or(seen.status.State, state.Starting), seen.status.Reason
 	case seen.record.Ended != nil:
 		o.State, o.Reason = seen.record.Ended.State, seen.record.Ended.Reason
-	case !seen.known() && seen.broken == nil && onItsWay(spawnedAt, o.Launch):
+	case !seen.known() && seen.broken == nil && m.onItsWay(team, agent, spawnedAt, o.Launch):
 		o.State = state.Starting
 	case seen.state == signals.Gone:
 		o.State, o.Reason = state.Lost, seen.why
@@ -54,9 +58,13 @@ func (m *Manager) Observe(ctx context.Context, team, agent, hostID string, spawn
 }
 
 // onItsWay tells whether a member may be without a host record because it has only just
-// been launched.
-func onItsWay(spawnedAt time.Time, l LaunchRecord) bool {
-	return time.Now().Before(spawnedAt.Add(launchGrace)) || time.Now().Before(l.Deadline)
+// been launched. Nobody comes any more if the verb that started it was killed.
+func (m *Manager) onItsWay(team, agent string, spawnedAt time.Time, l LaunchRecord) bool {
+	now := time.Now()
+	if now.Before(spawnedAt.Add(hostGrace)) || now.Before(l.LaunchedAt.Add(hostGrace)) {
+		return true
+	}
+	return (now.Before(spawnedAt.Add(launchGrace)) || now.Before(l.Deadline)) && m.beingStarted(team, agent, spawnedAt)
 }
 
 // rebuilt is the record of a host whose own cannot be read, from its answer.

@@ -1,11 +1,13 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/signals"
@@ -69,10 +71,10 @@ func (s *Service) adopt(ctx context.Context, t store.Team, p Plan, progress func
 		return err
 	}
 	progress(fmt.Sprintf("team %s is adopted: %d teammates continue", t.Name, len(taken.Adopted)))
-	if err := errors.Join(s.KeepHooks(ctx, t.Name, p.Hooks), s.keepAssign(ctx, t, p.Team.Assign)); err != nil {
+	if err := errors.Join(s.KeepHooks(ctx, t.Name, p.Hooks), s.keepFile(ctx, t, p)); err != nil {
 		return err
 	}
-	added, err := s.addMissing(ctx, p)
+	added, err := s.addMissing(ctx, t, p)
 	if err != nil {
 		return err
 	}
@@ -90,20 +92,31 @@ func (s *Service) mayAdopt(ctx context.Context, t store.Team) error {
 	return nil
 }
 
-// keepAssign writes down what the file says now about offering tasks.
-func (s *Service) keepAssign(ctx context.Context, t store.Team, assign string) error {
-	if t.Ours.Assign == assign {
+// keepFile writes down what the file says now about offering tasks, and in which order its
+// teammates stand. Those that it does not have come after them.
+func (s *Service) keepFile(ctx context.Context, t store.Team, p Plan) error {
+	place := func(m store.Member) int {
+		at := slices.IndexFunc(p.Members, func(spec SpawnSpec) bool { return spec.Name == m.Name })
+		if at < 0 && !t.IsLead(m) {
+			return len(p.Members)
+		}
+		return at
+	}
+	byFile := func(a, b store.Member) int { return cmp.Compare(place(a), place(b)) }
+	if t.Ours.Assign == p.Team.Assign && slices.IsSortedFunc(t.Members, byFile) {
 		return nil
 	}
 	return s.roster.Update(ctx, t.Name, func(now *store.Team) error {
-		now.Ours.Assign = assign
+		now.Ours.Assign = p.Team.Assign
+		slices.SortStableFunc(now.Members, byFile)
 		return nil
 	})
 }
 
 // addMissing adds the tasks of a plan that the team does not have yet. Its workers may take
-// one at once: each is added after those that it waits for, with what it waits for.
-func (s *Service) addMissing(ctx context.Context, p Plan) (added int, err error) {
+// one at once: each is added after those that it waits for, with what it waits for. Where no
+// teammate is, an earlier up was cut off, perhaps before it wrote down what its tasks wait for.
+func (s *Service) addMissing(ctx context.Context, t store.Team, p Plan) (added int, err error) {
 	list, _, err := s.tasks.List(ctx, p.Team.Name)
 	if err != nil {
 		return 0, fmt.Errorf("list tasks: %w", err)
@@ -111,6 +124,10 @@ func (s *Service) addMissing(ctx context.Context, p Plan) (added int, err error)
 	ids, begun, late := make([]string, len(p.Tasks)), make([]bool, len(p.Tasks)), make([]bool, len(p.Tasks))
 	for i, step := range taskSteps(p, list)[:len(p.Tasks)] {
 		ids[i], begun[i] = step.ID, step.Do != StepAdd
+		late[i] = begun[i] && len(t.Teammates()) == 0
+		if err := s.trustPlanned(ctx, t.Name, p.Tasks[i], list, step.ID); err != nil {
+			return 0, err
+		}
 	}
 	var add func(i int) error
 	add = func(i int) (err error) {
@@ -142,10 +159,26 @@ func (s *Service) addMissing(ctx context.Context, p Plan) (added int, err error)
 	return added, s.blockPlanned(ctx, p, ids, late)
 }
 
+// trustPlanned notes that the command of a task comes from the team file, if the task that is
+// there has that very command.
+func (s *Service) trustPlanned(ctx context.Context, team string, spec TaskSpec, list []store.Task, id string) error {
+	line, ok := RunOf(spec.Metadata)
+	if !ok || s.panes.Records().TrustedRun(ctx, team, id, line) || !slices.ContainsFunc(list, func(t store.Task) bool {
+		has, _ := RunOf(t.Metadata)
+		return t.ID == id && has == line
+	}) {
+		return nil
+	}
+	if err := s.panes.Records().TrustRun(ctx, team, id, line); err != nil {
+		return fmt.Errorf("task %s: %w", id, err)
+	}
+	return nil
+}
+
 // startMissing starts the teammates of a plan that do not run: a lost one goes on with its
 // conversation, any other one begins anew. What is not proved to be gone is left alone.
 func (s *Service) startMissing(ctx context.Context, p Plan, progress func(string)) error {
-	members, _, err := s.Members(ctx, p.Team.Name, true)
+	members, err := s.arrived(ctx, p.Team.Name, progress)
 	if err != nil {
 		return err
 	}
@@ -157,7 +190,7 @@ func (s *Service) startMissing(ctx context.Context, p Plan, progress func(string
 		spec.After, after = after, spec.Name
 		switch {
 		case steps[i].Do == StepAdopt:
-		case steps[i].State == api.StateLost:
+		case steps[i].State == api.StateLost && s.wasLaunched(ctx, p.Team.Name, spec.Name):
 			progress(spec.Name + " was lost: it is started again")
 			if _, err := s.Restart(ctx, p.Team.Name, spec.Name); err != nil {
 				errs = append(errs, fmt.Errorf("start %s again: %w", spec.Name, err))
@@ -174,7 +207,43 @@ func (s *Service) startMissing(ctx context.Context, p Plan, progress func(string
 		}
 		progress(anew[i].Name + " is started")
 	}
+	for _, step := range steps[len(p.Members):] {
+		if (&api.Member{State: step.State}).Live() {
+			progress(step.Name + " is not in the file: it is left as it is")
+		}
+	}
 	return errors.Join(append(errs, s.assignPlanned(ctx, p.Team.Name))...)
+}
+
+// arrivalLimit is how long up waits for teammates that somebody else has begun to start.
+const arrivalLimit = time.Minute
+
+// arrived returns the teammates once none of them is on its way: one whose up was killed
+// may never come.
+func (s *Service) arrived(ctx context.Context, team string, progress func(string)) ([]api.Member, error) {
+	limit := time.Now().Add(arrivalLimit)
+	for said := ""; ; {
+		members, _, err := s.Members(ctx, team, true)
+		at := slices.IndexFunc(members, func(m api.Member) bool { return m.State == api.StateStarting && m.PID == 0 })
+		if err != nil || at < 0 || time.Now().After(limit) {
+			return members, err
+		}
+		if name := members[at].Name; name != said {
+			progress(name + " is about to start: up waits for it")
+			said = name
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// wasLaunched tells whether it is known how a teammate was started.
+func (s *Service) wasLaunched(ctx context.Context, team, name string) bool {
+	_, err := s.panes.Records().Launch(ctx, team, name)
+	return err == nil
 }
 
 // blockPlanned writes what the tasks of a plan wait for. ids are those of the plan's tasks,

@@ -29,18 +29,18 @@ func TestXD02_AddedWithWhatItWaitsFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	tasks := &noted{Tasks: mem.Tasks()}
-	s := &Service{tasks: tasks}
+	s, t0 := &Service{tasks: tasks}, store.Team{Name: "alpha", Members: []store.Member{{Name: store.Lead}, {Name: "ann"}}}
 	if _, err := mem.Tasks().Create(t.Context(), "alpha", store.Task{Subject: "first", Status: store.Pending}); err != nil {
 		t.Fatal(err)
 	}
 	p := Plan{Team: TeamSpec{Name: "alpha"}, Tasks: []TaskSpec{
 		{Subject: "first"}, {Subject: "second", BlockedBy: []string{"4"}}, {Subject: "third", BlockedBy: []string{"1", "2"}}, {Subject: "fourth"},
 	}}
-	added, err := s.addMissing(t.Context(), p)
+	added, err := s.addMissing(t.Context(), t0, p)
 	if want := "[2 fourth[] 3 second[2] 4 third[1 3]]"; err != nil || added != 3 || fmt.Sprint(tasks.came) != want {
 		t.Errorf("%d added as %v, want %s; %v", added, tasks.came, want, err)
 	}
-	if added, err = s.addMissing(t.Context(), p); err != nil || added != 0 {
+	if added, err = s.addMissing(t.Context(), t0, p); err != nil || added != 0 {
 		t.Errorf("again: %d added, %v", added, err)
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -237,5 +239,27 @@ func TestXD01_WhoMakesItsOwnTaskReady(t *testing.T) {
 		if err != nil || told != want {
 			t.Errorf("%s: told %d times: %+v %v", kind, told, box, err)
 		}
+	}
+}
+
+// TestXD02_ACutOffUpIsMadeWhole: up was killed when its tasks were there, but not yet what
+// they wait for, nor that their commands come from the file. The next one makes up for it.
+func TestXD02_ACutOffUpIsMadeWhole(t *testing.T) {
+	d := newDesk(t)
+	made := teams.TeamSpec{Name: "alpha", File: "/here/leadlight.yaml"}
+	if _, err := d.as("").CreateTeam(t.Context(), made); err != nil {
+		t.Fatal(err)
+	}
+	run := map[string]json.RawMessage{teams.RunKey: json.RawMessage(`"go vet"`)}
+	d.add(teams.TaskSpec{Subject: "first", Metadata: run})
+	d.add(teams.TaskSpec{Subject: "second"})
+	d.add(teams.TaskSpec{Subject: "other", Metadata: map[string]json.RawMessage{teams.RunKey: json.RawMessage(`"rm -r /"`)}})
+	plan := teams.Plan{Team: made, Tasks: []teams.TaskSpec{{Subject: "first", Metadata: run}, {Subject: "second", BlockedBy: []string{"1"}}, {Subject: "other", Metadata: run}}}
+	snap, err := d.as("").Start(t.Context(), plan, func(string) {})
+	if err != nil || len(snap.Tasks) != 3 || !slices.Equal(snap.Tasks[1].BlockedBy, []string{"1"}) {
+		t.Errorf("%+v, %v", snap.Tasks, err)
+	}
+	if trusted := panes.NewRecords(d.fs.Dir()).TrustedRuns(t.Context(), "alpha"); !maps.Equal(trusted, map[string]string{"1": "go vet"}) {
+		t.Errorf("trusted are %v", trusted)
 	}
 }

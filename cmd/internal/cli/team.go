@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/style"
-	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -221,12 +220,8 @@ func memberRows(members []api.Member) *table {
 		if m.PID > 0 {
 			pid = strconv.Itoa(m.PID)
 		}
-		pane := m.TmuxPaneID
-		if pane == "in-process" {
-			pane = panes.Headless
-		}
 		cells := []cell{{m.Name, m.Color}, {state, style.Member(m.State).Color}, plain("%s", m.Kind), plain("%s", m.Profile), plain("%s", m.Task),
-			{unread, "yellow"}, plain("%s", pane), plain("%s", pid), plain("%s", since(m.LastActivityAt))}
+			{unread, "yellow"}, plain("%s", style.Pane(m.TmuxPaneID)), plain("%s", pid), plain("%s", since(m.LastActivityAt))}
 		if branches {
 			cells = append(cells, plain("%s", branchOf(m)))
 		}

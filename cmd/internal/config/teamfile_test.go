@@ -231,6 +231,24 @@ func TestXD08_XH07_TheTemplatesAreTeamFiles(t *testing.T) {
 	}
 }
 
+// The recipes are what init writes where three agents are installed, each with a picture.
+func TestXD08_TheRecipesAreTheTemplates(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/recipes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"review", "feature", "research", "nightly", "lead"} {
+		text, ok := Template(name, name, []string{"claude", "codex", "gemini"})
+		if ok && !bytes.Contains(page, []byte("```yaml\n"+text+"```\n")) {
+			t.Errorf("docs/recipes.md shows the template %s otherwise:\n%s", name, text)
+		}
+		picture := "pictures/recipe-" + name + ".svg"
+		if _, err := os.Stat("../../../docs/" + picture); err != nil || !bytes.Contains(page, []byte("]("+picture+")")) {
+			t.Errorf("docs/recipes.md shows no picture of %s: %v", name, err)
+		}
+	}
+}
+
 // What the recipes and the README show can be copied and used as it is.
 func TestTheFilesOfTheDocsAreTeamFiles(t *testing.T) {
 	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```")

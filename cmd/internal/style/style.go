@@ -36,6 +36,15 @@ func Task(status string) Look {
 	return look
 }
 
+// Pane is the id of a teammate's pane as a person reads it. Rosters call one without a
+// terminal in-process, as Claude Code does.
+func Pane(id string) string {
+	if id == "in-process" {
+		return "headless"
+	}
+	return id
+}
+
 // Index is a colour of the palette in a terminal's table: below 8 those that a person
 // chooses for the terminal, the others of the fixed 256. ok is false for any other word.
 func Index(color string) (index int, ok bool) {

@@ -2,8 +2,12 @@ package tui
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Boxes are read again only when something may have come, and are shown meanwhile.
@@ -46,5 +50,20 @@ func TestLooksIntoBoxes(t *testing.T) {
 	p.Update(changed{over: true})
 	if p.every() != teamEvery {
 		t.Error("it waits to be told though nobody tells")
+	}
+}
+
+// TestXD11_WithoutATerminal: one without a terminal is headless to a person, whatever its
+// roster has to call it.
+func TestXD11_WithoutATerminal(t *testing.T) {
+	m := newModel("alpha")
+	m.update(tea.WindowSizeMsg{Width: 120, Height: 30})
+	p := sample()
+	for i := range p.Members {
+		p.Members[i].TmuxPaneID = "in-process"
+	}
+	m.update(p)
+	if got := ansi.Strip(m.draw()); !strings.Contains(got, "headless") || strings.Contains(got, "in-process") {
+		t.Errorf("%s", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/leadlight-dev/leadlight/cmd/internal/style"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -202,7 +203,7 @@ func (m *model) paneHead(w int) string {
 		text += " · " + plain(x.Profile)
 	}
 	if x.TmuxPaneID != "" {
-		text += " · " + plain(x.TmuxPaneID)
+		text += " · " + plain(style.Pane(x.TmuxPaneID))
 	}
 	return inColor(bold(fit(text, w)), x.Color)
 }

@@ -97,11 +97,12 @@ func membersField() Field[draft] {
 		Fresh: "[]"}
 }
 
-// mergeMembers writes members over the list the file has: in its order, with all
-// that is not ours; those that are gone are left out. A new one stands before the member that
-// it precedes, else behind all.
+// mergeMembers writes members over the list the file has, with all that is not ours; those
+// that are gone are left out, and the others take the places of those that were there, in
+// their order. A new one stands before the member that it precedes, else behind all.
 func mergeMembers(list []json.RawMessage, members []store.Member, fields []Field[store.Member]) []json.RawMessage {
 	entries, written := entriesOf(list, members, fields)
+	inOrder(entries)
 	out := make([]json.RawMessage, 0, len(members))
 	at := make([]int, len(members)) // where in out each one stands
 	for _, e := range entries {
@@ -135,6 +136,22 @@ func mergeMembers(list []json.RawMessage, members []store.Member, fields []Field
 		}
 	}
 	return out
+}
+
+// inOrder puts the entries of members into the order of these. Any other entry stays where it
+// stands.
+func inOrder(entries []memberEntry) {
+	var at []int
+	var stay []memberEntry
+	for i, e := range entries {
+		if e.to >= 0 {
+			at, stay = append(at, i), append(stay, e)
+		}
+	}
+	slices.SortFunc(stay, func(a, b memberEntry) int { return a.to - b.to })
+	for n, i := range at {
+		entries[i] = stay[n]
+	}
 }
 
 // memberEntry is an element of the list of members: no member if it has no object.

@@ -35,7 +35,8 @@ func claudeModes() map[string][]string {
 func claudePrompt() PromptProtocol {
 	return PromptProtocol{
 		Quit: "/exit", Ready: []string{`^\s*[│|]?\s*[>❯](\s|$)`}, Frame: screen.FrameRules,
-		Busy: []string{`^\s?[·✢✳✶✻✽*∗]\s\S+…`, `^\s?[·✢✳✶✻✽*∗]\s.*\(.*\besc to interrupt\b.*\)\s*$`, `^\s+(⏵⏵|⏸) .* · esc to interrupt\b`},
+		Asking: []string{`^\s*-- (NORMAL|VISUAL( LINE)?|REPLACE) --`}, // of its Vim mode: a text would be commands
+		Busy:   []string{`^\s?[·✢✳✶✻✽*∗]\s\S+…`, `^\s?[·✢✳✶✻✽*∗]\s.*\(.*\besc to interrupt\b.*\)\s*$`, `^\s+(⏵⏵|⏸) .* · esc to interrupt\b`},
 	}
 }
 

@@ -59,8 +59,8 @@ func gemini() Profile {
 		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume", "{session}"}, ModeArgs: approvalModes("auto_edit"),
 		PromptProtocol: PromptProtocol{ // /quit and Enter would pick the first entry of the list that it opens
 			QuitKeys: []string{"ctrl-c", "ctrl-c"}, Ready: []string{`^\s*[>!*](\s|$)`}, Frame: screen.FrameRules,
-			Footer: []string{`^\s+(workspace \(|[~/])`}, // its messages stand in frames, too
-			Busy:   []string{`^\s?[^\s\w✦]\s+\S.*\(esc to cancel, \d[^)]*\)`},
+			Footer: []string{`^\s+(workspace \(|[~/])`},                                                           // its messages stand in frames, too
+			Busy:   []string{`^\s?[^\s\w✦]\s+\S.*\(esc to cancel, \d[^)]*\)`}, Asking: []string{`^\s*\[NORMAL\]`}, // its Vim mode
 		},
 	}
 }
@@ -109,7 +109,7 @@ func qwen() Profile {
 		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume", "{session}"}, ModeArgs: qwenModes(),
 		PromptProtocol: PromptProtocol{
 			Quit: "/quit", Ready: []string{`^\s*[>!*](\s|$)`}, Frame: screen.FrameRules,
-			Busy: []string{`^ {0,2}[^\s\w◆✦●]{1,3}\s+\S.*\(\d+[ms].*\besc to cancel\)\s*$`}, Asking: []string{`\bWaiting for user confirmation`},
+			Busy: []string{`^ {0,2}[^\s\w◆✦●]{1,3}\s+\S.*\(\d+[ms].*\besc to cancel\)\s*$`}, Asking: []string{`\bWaiting for user confirmation`, `^\s*(\[|-- )NORMAL( --|\])`},
 		},
 	}
 }

@@ -31,7 +31,7 @@ type input struct {
 // findInput finds the lowest input.
 func (r *Reader) findInput(lines []string, s Screen) (input, bool) {
 	if len(r.ready) == 0 && s.Cooked {
-		return cookedInput(lines)
+		return cookedInput(lines, s.Cursor == len(lines) || s.Cursor == 0 && !strings.HasSuffix(s.Text, "\n"))
 	}
 	for i := len(lines) - 1; i >= 0; i-- {
 		if in, ok := r.inputAt(lines, i, s); ok {
@@ -42,8 +42,11 @@ func (r *Reader) findInput(lines []string, s Screen) (input, bool) {
 }
 
 // cookedInput is the line that the terminal itself edits: the last one, if it does not
-// ask anything.
-func cookedInput(lines []string) (input, bool) {
+// ask anything. begun: the program has written a part of that line.
+func cookedInput(lines []string, begun bool) (input, bool) {
+	if begun && len(lines) > 0 && partial().MatchString(lines[len(lines)-1]) {
+		return input{}, false
+	}
 	bottom := lastLines(lines, statusLines)
 	if _, _, asks := menu(lines); asks {
 		return input{}, false
@@ -54,8 +57,12 @@ func cookedInput(lines []string) (input, bool) {
 	return input{begin: len(lines), end: len(lines)}, true // what stands in it cannot be told from output
 }
 
-// atBottom tells whether what stands below an input may be a footer.
+// atBottom tells whether what stands below an input may be a footer. A shell's prompt there
+// says that the agent has ended.
 func atBottom(below []string) bool {
+	if last := lastLines(below, 1); len(last) > 0 && shellPrompt().MatchString(last[0]) {
+		return false
+	}
 	n := 0
 	for _, line := range below {
 		if line != "" && !isFrame(line) {

@@ -14,14 +14,19 @@ func lazily(pattern string) func() *regexp.Regexp {
 
 // A menu is a list of which one line is marked.
 var (
-	marked    = lazily(`^[\s│┃|]*[❯›>▸▶→●◉➤*]\s*(\d{1,2}[.):]\s|\[[ xX✓✔*•]?\]|\([ xX•●]?\)|[◯◉☐☑✓✔□■○●]\s)`)
-	numbered  = lazily(`^[\s│┃|]*(?:[❯›>▸▶→●◉➤*]\s*)?(\d{1,2})[.):]\s+(\S.*)$`)
-	checkbox  = lazily(`^[\s│┃|]*(?:[❯›>▸▶→●◉➤*]\s*)?(?:\[[ xX✓✔*•]?\]|\([ xX•●]?\)|[◯◉☐☑□■])\s+(\S.*)$`)
-	arrowed   = lazily(`^[\s│┃|]*[❯›>▸▶➤]\s+(\S.*)$`)
-	hint      = lazily(`(?i)\b(press |hit |use )?(enter|return|space|esc|any key)[\])>]?(/esc)?( to| =|:)? ?(confirm|continue|select|submit|choose|accept|cancel|exit|go back|back|dismiss|reject|proceed|enable|toggle|quit|skip|save|close|retry|restart|sign in|log in)\b`)
-	keysFirst = lazily(`(?i)^[\s│┃|(]*(press |use |hit )?(enter|return|esc|space|any key|[↑↓←→/]+)\b`)
-	anyKey    = lazily(`(?i)\b(press|hit) (enter|return|space|any key|a key)\b`)
-	yesOrNo   = lazily(`(?i)([\[(]\s*y(es)?\s*[/|]\s*n(o)?\s*([/|][^)]*)?[\])]|\(y\)es/\(n\)o|\b(password|passphrase|username)[^:]{0,40}:)\s*\S{0,3}\s*$`)
+	marked      = lazily(`^[\s│┃|]*[❯›>▸▶→●◉➤*]\s*(\d{1,2}[.):]\s|\[[ xX✓✔*•]?\]|\([ xX•●]?\)|[◯◉☐☑✓✔□■○●]\s)`)
+	numbered    = lazily(`^[\s│┃|]*(?:[❯›>▸▶→●◉➤*]\s*)?(\d{1,2})[.):]\s+(\S.*)$`)
+	checkbox    = lazily(`^[\s│┃|]*(?:[❯›>▸▶→●◉➤*]\s*)?(?:\[[ xX✓✔*•]?\]|\([ xX•●]?\)|[◯◉☐☑□■])\s+(\S.*)$`)
+	arrowed     = lazily(`^[\s│┃|]*[❯›>▸▶➤]\s+(\S.*)$`)
+	hint        = lazily(`(?i)\b(press |hit |use )?(enter|return|space|esc|any key)[\])>]?(/esc)?( to| =|:)? ?(confirm|continue|select|submit|choose|accept|cancel|exit|go back|back|dismiss|reject|proceed|enable|toggle|quit|skip|save|close|retry|restart|sign in|log in)\b`)
+	keysFirst   = lazily(`(?i)^[\s│┃|(]*(press |use |hit )?(enter|return|esc|space|any key|[↑↓←→/]+)\b`)
+	moves       = lazily(`(?i)^[\s│┃|(]*(press |use )?(([↑↓←→/]|arrows?|arrow keys) ?)+ ?(to )?(navigate|move|choose|select)\b`)
+	anyKey      = lazily(`(?i)\b(press|hit) (enter|return|space|any key|a key)\b`)
+	yesOrNo     = lazily(`(?i)([\[(]\s*y(es)?\s*[/|]\s*n(o)?\s*([/|][^)]*)?[\])]|\(y\)es/\(n\)o|\b(password|passphrase|username)[^:]{0,40}:)\s*\S{0,3}\s*$`)
+	shellPrompt = lazily(`(^|[^\d.])[$#%❯›>➜]$`)
+	// partial is a question at the end of a line that a program has begun, or its pager.
+	partial   = lazily(`(?i)(\?\s*([\[(].*)?$|^:$|^\(END\)|--more--|^lines \d|\b(pin|otp|code|token|username|login|user|e-?mail|password|passphrase)\b.{0,80}:$|\b(select|choose|choice|option|confirm|continue|proceed|retry)\b.*:$|\byes\b.*\bno\b)`)
+	wanted    = lazily(`(?i)^(select|choose|paste|enter|type|name|describe)\b`)
 	secret    = lazily(`(?i)\b(api[ -]?key|password|passphrase|token|secret|code)\b[^.]{0,40}[:?]$`)
 	statement = lazily(`(?i)\besc (to )?(interrupt|cancel, \d)|· esc to cancel\)`)
 )
@@ -129,15 +134,33 @@ func isHint(line string) bool {
 	return hint().MatchString(line) || anyKey().MatchString(line) || yesOrNo().MatchString(line)
 }
 
-// keysLine finds, below an input, a line that begins with the keys that answer. Elsewhere
-// in a line the words may be a title, or a person's own status.
+// keysLine finds, below an input, a line that begins with the keys that answer, or ends in a
+// yes and no. Elsewhere in a line the words may be a title, or a person's own status.
 func keysLine(lines []string) (string, bool) {
 	for _, line := range lines {
-		if isHint(line) && keysFirst().MatchString(line) {
+		if isHint(line) && keysFirst().MatchString(line) || moves().MatchString(line) || strings.ContainsAny(line, "[(") && yesOrNo().MatchString(line) {
 			return tidy(line), true
 		}
 	}
 	return "", false
+}
+
+// asked finds the question that an input answers: right above its frame, where an answer
+// leaves an empty line, or as the title of a frame on top of it. Without a frame an answer
+// stands there, too.
+func asked(lines []string, begin int) (string, bool) {
+	if begin == 0 {
+		return "", false
+	}
+	text := tidy(lines[begin-1])
+	if text == "" || secret().MatchString(text) {
+		return text, text != ""
+	}
+	if begin == len(lines) || !isFrame(lines[begin]) || strings.ContainsAny(firstRune(lines[begin-1]), prompts) { // or a text that waits in line
+		return "", false
+	}
+	titled := begin > 1 && isFrame(lines[begin-2]) && wanted().MatchString(text)
+	return text, titled || strings.HasSuffix(text, "?") || strings.HasSuffix(text, ":")
 }
 
 // lastHint is the lowest line that says which keys answer a question.

@@ -106,8 +106,8 @@ func (r *Reader) Read(s Screen) Reading {
 	if line, found := keysLine(footer); found {
 		return Reading{State: Asking, Question: line}
 	}
-	if in.begin > 0 && secret().MatchString(tidy(lines[in.begin-1])) { // an answer leaves an empty line
-		return Reading{State: Asking, Question: tidy(lines[in.begin-1])}
+	if line, found := asked(lines, in.begin); found {
+		return Reading{State: Asking, Question: line}
 	}
 	if line := first(r.asking, footer); line != "" {
 		return Reading{State: Asking, Question: tidy(line)}

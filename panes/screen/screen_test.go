@@ -1,6 +1,7 @@
 package screen_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/panes/screen"
@@ -30,6 +31,21 @@ func TestXH03_WithoutRules(t *testing.T) {
 	} {
 		if got := r.Read(tc.s); got.State != tc.want {
 			t.Errorf("%+v: %s, want %s", tc.s, got.State, tc.want)
+		}
+	}
+	for _, line := range []string{
+		"rm: remove regular file 'x'? ", "Enter PIN: ", "OTP: ", "Save file before closing? Yes/No/Cancel", "--More--", ":", "(END)", "Proceed ([y]/n)? ",
+		"Type 'yes' to confirm: ", "Abort, Retry, Fail? ", "Username for 'https://x': ", "Password for 'https://bob@x': ", "Select [1-3]: ", "1) a\n2) b\n#? ",
+	} {
+		for _, s := range []screen.Screen{{Text: line, Cooked: true}, {Text: "hello\n" + line + "\n\n", Cursor: 2 + strings.Count(line, "\n"), Cooked: true}} {
+			if r.Read(s).MayType().Valid() {
+				t.Errorf("%+v: it may be typed into", s)
+			}
+		}
+	}
+	for _, s := range []screen.Screen{{Text: "is that so?\n", Cooked: true}, {Text: "You: ", Cooked: true}, {Text: "is that so?\n> "}, {Text: "is that so?\n\n", Cursor: 2, Cooked: true}} {
+		if !r.Read(s).MayType().Valid() {
+			t.Errorf("%+v: it may not be typed into", s)
 		}
 	}
 	if _, err := screen.NewReader(screen.Rules{Busy: []string{"("}}); err == nil {

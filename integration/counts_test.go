@@ -53,6 +53,7 @@ func strangers(t *testing.T, n int) {
 // TestCountsOfAVerb: what a verb on ten teammates opens and starts is bounded, and does
 // not grow with what else runs on the machine.
 func TestCountsOfAVerb(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not here")
 	}

@@ -31,7 +31,6 @@ func TestXH02_WhatReallyReachesThem(t *testing.T) {
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
 		t.Skip("the system does not show the environments of processes")
 	}
-	t.Parallel()
 	r := newRig(t, "")
 	held := r.path("held")
 	lead := []string{"LL_SECRET=of the first", "PWD=" + r.path("base")}

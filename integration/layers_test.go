@@ -191,7 +191,7 @@ func TestHouseLayers(t *testing.T) {
 					name, imported, own.may, own.why)
 			}
 		}
-		for _, imported := range p.own(append(p.TestImports, p.XTestImports...)) {
+		for _, imported := range p.own(slices.Concat(p.TestImports, p.XTestImports)) {
 			if r, ok := ruleOf(imported); imported != name && ok && r.at > own.at {
 				t.Errorf("tests of %s import %s, which stands above it", name, imported)
 			}
@@ -231,7 +231,7 @@ func TestHouseLinkers(t *testing.T) {
 				t.Errorf("%s links %s, which is not its business: see linkers", name, imported)
 			}
 		}
-		for _, imported := range p.foreign(append(p.TestImports, p.XTestImports...)) {
+		for _, imported := range p.foreign(slices.Concat(p.TestImports, p.XTestImports)) {
 			if !mayLink(name, imported, true) {
 				t.Errorf("tests of %s link %s: see linkers", name, imported)
 			}

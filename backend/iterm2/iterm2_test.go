@@ -188,8 +188,12 @@ func TestIT05_RefusedOrHanging(t *testing.T) {
 			if tc.cookie == nil {
 				tc.cookie = s.Cookie
 			}
+			limit := 30 * time.Second // a busy machine needs time to say no
+			if tc.says == "did not answer in time" {
+				limit = 50 * time.Millisecond
+			}
 			dir := filepath.Join(s.Home, "commands")
-			b, err := iterm2.New(iterm2.Options{Socket: s.Socket, Dir: dir, Cookie: tc.cookie, Timeout: 50 * time.Millisecond})
+			b, err := iterm2.New(iterm2.Options{Socket: s.Socket, Dir: dir, Cookie: tc.cookie, Timeout: limit})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +203,7 @@ func TestIT05_RefusedOrHanging(t *testing.T) {
 			if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(e.Message, tc.says) || !strings.Contains(e.Hint, tc.hint) {
 				t.Errorf("%v (hint %q), want %q and %q", err, e.Hint, tc.says, tc.hint)
 			}
-			if took := time.Since(begin); took > 10*time.Second {
+			if took := time.Since(begin); took > 25*time.Second {
 				t.Errorf("it took %v", took)
 			}
 			if _, err := os.Stat(dir); err == nil {

@@ -103,6 +103,22 @@ func (r *rig) run() api.AgentTeamRun {
 	return run
 }
 
+// underWay is a run with its one item, which shell works on.
+func (r *rig) underWay() (api.AgentTeamRun, runs.ActiveItem) {
+	r.t.Helper()
+	run := r.run()
+	_, err := r.store.Begin(r.t.Context(), run.ID)
+	ready, err2 := r.store.Ready(r.t.Context(), run.ID, 1)
+	if err := errors.Join(err, err2); err != nil || len(ready) != 1 {
+		r.t.Fatal(ready, err)
+	}
+	f, err := r.store.Launch(r.t.Context(), ready[0], "shell")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return run, f
+}
+
 // TestBeginsInTheEnd: what hinders the scheduler at its start keeps it neither from
 // what is open nor from what is new for good.
 func TestBeginsInTheEnd(t *testing.T) {
@@ -146,18 +162,7 @@ func TestRolesFromTheStart(t *testing.T) {
 // made a second time, and is not waited for for ever.
 func TestC09_UnseenTask(t *testing.T) {
 	r := newRig(t)
-	run := r.run()
-	if _, err := r.store.Begin(t.Context(), run.ID); err != nil {
-		t.Fatal(err)
-	}
-	ready, err := r.store.Ready(t.Context(), run.ID, 1)
-	if err != nil || len(ready) != 1 {
-		t.Fatal(ready, err)
-	}
-	f, err := r.store.Launch(t.Context(), ready[0], "shell")
-	if err != nil {
-		t.Fatal(err)
-	}
+	run, f := r.underWay()
 	c := newRunController(r.Scheduler, run.ID) // without verbs: it can make no task
 	snap := teams.Snapshot{Warnings: []string{"1.json was passed over"}}
 	active, err := c.settle(t.Context(), run, []runs.ActiveItem{f}, snap)
@@ -173,6 +178,18 @@ func TestC09_UnseenTask(t *testing.T) {
 	c.missing[f.TaskID] = time.Now()
 	if wait, err := c.unseen(f, &api.Task{}, snap.Warnings); wait || err != nil || len(c.missing) != 0 {
 		t.Errorf("it is found again: %v %v", wait, err)
+	}
+}
+
+// TestC09_NotLostOverItWhileItStarts: a teammate that a daemon of before was starting gets its
+// item when it is up. Until then it may come to nothing, and that is no attempt at the item.
+func TestC09_NotLostOverItWhileItStarts(t *testing.T) {
+	r := newRig(t)
+	run, f := r.underWay()
+	c := newRunController(r.Scheduler, run.ID) // without verbs: it can hand out no task
+	snap := teams.Snapshot{Members: []api.Member{{Name: "shell", State: api.StateStarting}}}
+	if active, err := c.settle(t.Context(), run, []runs.ActiveItem{f}, snap); err != nil || len(active) != 1 {
+		t.Errorf("%v %v", active, err)
 	}
 }
 

@@ -100,6 +100,7 @@ func verdict(t *api.Task) (status, result string) {
 // task too. Both may be missing after a crash, and a teammate may get lost.
 func (c *runController) keepUp(ctx context.Context, r api.AgentTeamRun, f runs.ActiveItem, snap teams.Snapshot) error {
 	up := slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.Live() })
+	starting := slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.State == api.StateStarting })
 	task := taskOf(snap.Tasks, f.TaskID)
 	if task != nil && slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.State == api.StateStopped }) {
 		if c.svc.Restarting(c.place.LiveTeam, f.Assignee) {
@@ -107,8 +108,8 @@ func (c *runController) keepUp(ctx context.Context, r api.AgentTeamRun, f runs.A
 		}
 		return fault.New(fault.Failed, "%s was stopped before it was done", f.Assignee) // on purpose: it is not for us to start it again
 	}
-	if up && task != nil {
-		return nil
+	if up && task != nil || starting {
+		return nil // who only starts may come to nothing: then it was not lost over the item
 	}
 	if wait, err := c.unseen(f, task, snap.Warnings); wait || err != nil {
 		return err

@@ -368,6 +368,9 @@ func TestXF08_AChildOfAnAgentIsNoTeammate(t *testing.T) {
 			t.Errorf("the gate is open for a child: %q", got)
 		}
 	}
+	if got := ask(hooks.Input{HookEventName: "TeammateIdle", AgentID: "builder@alpha"}); !strings.Contains(got, "look again") {
+		t.Errorf("who is named by its own address is taken for a child: %q", got)
+	}
 	data, _ := os.ReadFile(filepath.Join(d.base, "seen"))
 	if s := string(data); strings.Contains(s, "teammate_name") || !strings.Contains(s, `"agent_id":"a6a53b3"`) || !strings.Contains(s, `"agent_type":"Explore"`) {
 		t.Errorf("the hook was told %s", data)

@@ -71,6 +71,9 @@ func (s *Service) AskKept(ctx context.Context, team string, in hooks.Input) (fee
 		return fault.Of(err).Message, nil
 	}
 	all := hooks.Of(kept, in.HookEventName)
+	if store.SameName(strings.TrimSuffix(in.AgentID, "@"+t.Name), s.caller.Name) {
+		in.AgentID = "" // the teammate itself
+	}
 	child := in.AgentID != ""
 	if err != nil || len(all) == 0 || child && in.HookEventName == hooks.TeammateIdle {
 		return "", err

@@ -16,6 +16,7 @@ import (
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/spf13/cobra"
 )
 
@@ -65,6 +66,7 @@ const errRefused = exitStatus(2)
 func runDelegateHook(ctx context.Context, a *app, folder string) error {
 	var in struct {
 		Session string          `json:"session_id"`
+		child
 		Tool    string          `json:"tool_name"`
 		Input   json.RawMessage `json:"tool_input"`
 	}
@@ -80,7 +82,10 @@ func runDelegateHook(ctx context.Context, a *app, folder string) error {
 	if allowed {
 		return nil
 	}
-	on, err := a.delegates(ctx, folder, in.Session)
+	team, on, err := a.delegates(ctx, folder, in.Session)
+	if err == nil && on {
+		on, err = a.ofLead(ctx, team, in.child)
+	}
 	if err != nil {
 		why = fmt.Sprintf("%s (%s)", why, fault.Of(err).Message)
 	} else if !on {
@@ -90,61 +95,86 @@ func runDelegateHook(ctx context.Context, a *app, folder string) error {
 	return errRefused
 }
 
-// delegates tells whether the lead of a session is in delegate mode. It begins in it;
-// once its team is there, the team says so, for delegate off to change. That is the one
-// which it leads by our tools, else the client's own, which newer clients have always.
-// A file in folder says that the team was told; it comes after the telling, so that
-// whoever sees it may believe the team. Without a folder we have not started that lead.
-func (a *app) delegates(ctx context.Context, folder, session string) (bool, error) {
+// child is the child of an agent by which a tool is used; empty where the agent itself does.
+type child struct {
+	ID   string `json:"agent_id"`
+	Type string `json:"agent_type"`
+}
+
+// ofLead tells whether a tool is used by the lead or a child of its own. A teammate that
+// runs within the lead's process has the same session, and is a child with the address, or
+// the name, of that teammate.
+func (a *app) ofLead(ctx context.Context, team string, c child) (bool, error) {
+	if c.ID == "" || team == "" {
+		return true, nil
+	}
+	svc, err := a.service(ctx)
+	if err != nil {
+		return true, err
+	}
+	members, _, err := svc.Members(ctx, team, true)
+	return err != nil || !slices.ContainsFunc(members, func(m api.Member) bool {
+		return m.AgentID == c.ID || m.BackendType == teams.InProcess && m.Name == c.Type
+	}), err
+}
+
+// delegates tells which team the lead of a session has, if any, and whether it is in
+// delegate mode. It begins in it; once its team is there, the team says so, for delegate off
+// to change. That is the one which it leads by our tools, else the client's own, which newer
+// clients have always. A file in folder says that the team was told; it comes after the
+// telling, so that whoever sees it may believe the team. Without a folder we have not started
+// that lead.
+func (a *app) delegates(ctx context.Context, folder, session string) (team string, on bool, err error) {
 	if folder == "" {
 		return a.delegatesNow(ctx, session)
 	}
 	svc, err := a.service(ctx)
 	if err != nil {
-		return true, err
+		return "", true, err
 	}
 	lead, err := panes.ReadLead(folder)
 	if err != nil {
-		return true, err
+		return "", true, err
 	}
-	team, err := ledTeam(ctx, svc, lead.Process.PID, session)
+	team, err = ledTeam(ctx, svc, lead.Process.PID, session)
 	if err != nil || team == "" {
-		return true, err
+		return team, true, err
 	}
 	told := filepath.Join(folder, "told-"+team)
 	switch _, err := os.Lstat(told); {
 	case err == nil:
 		on, err := svc.Delegate(ctx, team)
-		return on || err != nil, err
+		return team, on || err != nil, err
 	case !errors.Is(err, os.ErrNotExist):
-		return true, err
+		return team, true, err
 	}
 	if err := svc.SetDelegate(ctx, team, true); err != nil {
-		return true, err
+		return team, true, err
 	}
-	return true, os.WriteFile(told, nil, 0o600)
+	return team, true, os.WriteFile(told, nil, 0o600)
 }
 
-// delegatesNow tells whether the team of a session that we did not start is in delegate
-// mode. A teammate's session leads none, though its hooks are the same.
-func (a *app) delegatesNow(ctx context.Context, session string) (bool, error) {
+// delegatesNow is delegates for the lead of a session that we did not start. A teammate's
+// session leads no team, though its hooks are the same.
+func (a *app) delegatesNow(ctx context.Context, session string) (team string, on bool, err error) {
 	s, err := a.set(nil)
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
 	who, err := a.caller(s)
 	if err != nil || who.Teammate {
-		return false, err
+		return "", false, err
 	}
 	svc, err := a.service(ctx)
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
-	team, err := ledTeam(ctx, svc, askingClient(), session)
+	team, err = ledTeam(ctx, svc, askingClient(), session)
 	if err != nil || team == "" {
-		return false, err
+		return "", false, err
 	}
-	return svc.Delegate(ctx, team)
+	on, err = svc.Delegate(ctx, team)
+	return team, on, err
 }
 
 // ledTeam is the team that a client leads by our tools, which run below it, else the one of

@@ -138,10 +138,10 @@ func objectName(name string) string {
 	return clean
 }
 
-// display makes a text fit for a border: one line, no styles, no control characters.
+// display makes a text fit for a border: one line, no styles, nothing that is not shown.
 func display(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == utf8.RuneError {
+		if r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
 			return -1
 		}
 		return r

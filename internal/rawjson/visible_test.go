@@ -22,9 +22,9 @@ func visible(t *testing.T, text string) string {
 }
 
 func TestXF16_JSONShowsWhatWouldAct(t *testing.T) {
-	text := "a\u009b2J \u0085\u007f\u202ex\u2066y\u200f\u061c 研究 é\t\n"
+	text := "a\u009b2J \u0085\u007f\u202ex\u2066y\u200f\u061c 研究 é\t\n\u2028\u2029\u200b\u2060\ufeff\U000e0041 👩\u200d💻"
 	got := visible(t, text)
-	if strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), rawjson.ActsOnTerminal) || !strings.Contains(got, `a\u009b2J \u0085\u007f\u202ex\u2066y\u200f\u061c 研究 é\t\n`) {
+	if strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), rawjson.Unseen) || !strings.Contains(got, `a\u009b2J \u0085\u007f\u202ex\u2066y\u200f\u061c 研究 é\t\n\u2028\u2029\u200b\u2060\ufeff\udb40\udc41 👩‍💻`) {
 		t.Errorf("%q", got)
 	}
 }

@@ -72,11 +72,11 @@ func (w *plainWriter) take(rest bool) []byte {
 }
 
 // readable is text without what a terminal would act on or cannot read: C1 controls, also
-// as the bare bytes that some terminals still take for them, and marks that turn the
-// reading direction.
+// as the bare bytes that some terminals still take for them, marks that turn the reading
+// direction, and what takes no place.
 func readable(text []byte) []byte {
 	return bytes.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && rawjson.ActsOnTerminal(r) {
+		if r != '\n' && r != '\t' && rawjson.Unseen(r) {
 			return utf8.RuneError
 		}
 		return r

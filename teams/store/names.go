@@ -103,7 +103,7 @@ func SameName(a, b string) bool { return norm.NFC.String(a) == norm.NFC.String(b
 // Shown makes a string fit for a message: short and free of control characters.
 func Shown(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
 			return '�'
 		}
 		return r

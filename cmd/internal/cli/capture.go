@@ -47,9 +47,20 @@ func runCapture(ctx context.Context, a *app, o captureOptions) error {
 		return err
 	}
 	return a.answer(paneText{o.Name, text}, func(w io.Writer) {
-		io.WriteString(w, text)
+		io.WriteString(w, onScreen(text))
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			io.WriteString(w, "\n")
 		}
 	})
+}
+
+// onScreen is what a screen showed: its colours are the terminal model's own, and what was
+// not shown there is not passed on.
+func onScreen(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && r != '\x1b' && hidden(r) {
+			return '�'
+		}
+		return r
+	}, text)
 }

@@ -65,10 +65,10 @@ const errRefused = exitStatus(2)
 // wrong refuses: a lead in delegate mode has somebody to give the work to.
 func runDelegateHook(ctx context.Context, a *app, folder string) error {
 	var in struct {
-		Session string          `json:"session_id"`
+		Session string `json:"session_id"`
 		child
-		Tool    string          `json:"tool_name"`
-		Input   json.RawMessage `json:"tool_input"`
+		Tool  string          `json:"tool_name"`
+		Input json.RawMessage `json:"tool_input"`
 	}
 	data, err := a.outside(func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.in, maxHookInput)) })
 	if err == nil {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
+	"sync"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/spf13/cobra"
@@ -69,7 +72,11 @@ func runDiff(ctx context.Context, a *app, o diffOptions) error {
 				fmt.Fprintf(w, "%s (branch %s):\n", oneLine(d.Name), oneLine(d.Branch))
 			}
 			if d.Diff != "" {
-				fmt.Fprintln(w, d.Diff)
+				text := d.Diff
+				if isTerminal(a.out.w) { // elsewhere it is a patch, to the byte
+					text = withColors(text)
+				}
+				fmt.Fprintln(w, text)
 			}
 			if d.Diff != "" && d.Branch != "" && isTerminal(a.out.w) {
 				a.say("when it is committed: git merge %s", d.Branch)
@@ -85,4 +92,23 @@ func withWorktree(members []api.Member) (names []string) {
 		}
 	}
 	return names
+}
+
+// colorSequence is what git colours a line with, and all that may stand in a diff for a
+// terminal to act on: the files that it shows are another's.
+var colorSequence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*m`) })
+
+// withColors is printable for a text that git has coloured.
+func withColors(s string) string {
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	var b strings.Builder
+	at := 0
+	for _, found := range colorSequence().FindAllStringIndex(s, -1) {
+		b.WriteString(printable(s[at:found[0]]) + s[found[0]:found[1]])
+		at = found[1]
+	}
+	if b.WriteString(printable(s[at:])); at > 0 {
+		b.WriteString("\x1b[m")
+	}
+	return b.String()
 }

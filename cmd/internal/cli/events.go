@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/events"
@@ -95,6 +96,6 @@ func (a *app) pastEvents(ctx context.Context, c *rpc.Client, p api.EventsParams,
 
 // eventLine prints an event as it came.
 func (a *app) eventLine(line json.RawMessage) error {
-	_, err := fmt.Fprintf(a.out, "%s\n", line)
+	_, err := fmt.Fprintf(rawjson.Visible(a.out), "%s\n", line)
 	return err
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -47,6 +48,29 @@ func TestAMessageCannotDriveTheTerminal(t *testing.T) {
 	a.message(&b, api.Message{From: "x\x1b[2J", Text: "one\x1b]0;title\x07\ntwo\ttab", Type: "message", Timestamp: "now", Summary: "s\nt"})
 	if got, want := b.String(), "* x�[2J  now  s t\n    one�]0;title�\n    two\ttab\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What another's files hold drives no terminal, and git's colours stay.
+func TestXF16_ADiffCannotDriveTheTerminal(t *testing.T) {
+	got := withColors("\x1b[32m+a\x1b[m\r\n+\x1b]0;x\a\x1b[2J\u009b2J\u202e\u200b\xff\tb\n")
+	if want := "\x1b[32m+a\x1b[m\n+�]0;x��[2J�2J���\tb\n\x1b[m"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := withColors("+plain\n"); got != "+plain\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Neither does an event, nor what a screen showed.
+func TestXF16_WhatIsPassedOnDrivesNoTerminal(t *testing.T) {
+	var b bytes.Buffer
+	a := newApp(Stdio{Out: &b, Err: io.Discard}, nil)
+	if err := a.eventLine(json.RawMessage("{\"x\":\"a\u202e\u009b\u2028\"}")); err != nil || b.String() != `{"x":"a\u202e\u009b\u2028"}`+"\n" {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+	if got := onScreen("\x1b[1ma\u202eb\u009b\n"); got != "\x1b[1ma�b�\n" {
+		t.Errorf("%q", got)
 	}
 }
 

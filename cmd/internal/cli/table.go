@@ -125,8 +125,8 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, "�"))
 }
 
-// hidden are characters on which a terminal would act.
-func hidden(r rune) bool { return rawjson.ActsOnTerminal(r) }
+// hidden are characters that are not shown.
+func hidden(r rune) bool { return rawjson.Unseen(r) }
 
 func paint(text, color string, colors bool) string {
 	code := style.ANSI(color)

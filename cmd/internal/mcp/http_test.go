@@ -115,7 +115,7 @@ func checkNumbers(t *testing.T, url string) {
 	}
 	ask(hello)
 	ask(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	for _, id := range []string{"9007199254740993", "-123456789012345678901234567890", "1.5", `"leadlight"`, "7"} {
+	for _, id := range []string{"9007199254740993", "-123456789012345678901234567890", "1.5", `"leadlight"`, "7", "-0", "1e400", `"a\u0041\ud800"`, `"leadlight:number:5"`} {
 		if said := ask(`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`); !strings.Contains(said, `"id":`+id+`,`) && !strings.Contains(said, `"id":`+id+`}`) {
 			t.Errorf("%s: %s", id, said)
 		}

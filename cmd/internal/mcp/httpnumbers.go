@@ -47,9 +47,14 @@ func keepInMessage(m json.RawMessage) json.RawMessage {
 	})
 }
 
-// kept finds the text that stands for a number. Within another text its quotes would have
-// a backslash before them.
-var kept = regexp.MustCompile(`("(?:id|progressToken)"\s*:\s*)"` + keptNumber + `(-?[0-9][0-9.eE+-]*)"`)
+// kept finds what stands for a number or a text. Within another text its quotes would have a
+// backslash before them.
+var kept = regexp.MustCompile(`"(id|progressToken)"\s*:\s*"` + keptNumber + `(?:[^"\\]|\\.)*"`)
+
+func restoreMatch(match []byte) []byte {
+	name, value, _ := bytes.Cut(match, []byte(":"))
+	return append(append(name, ':'), restoreRaw(bytes.TrimSpace(value))...)
+}
 
 // exactWriter puts the numbers back. The SDK writes each event with one call.
 type exactWriter struct{ http.ResponseWriter }
@@ -59,7 +64,7 @@ func (w exactWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Write implements io.Writer.
 func (w exactWriter) Write(p []byte) (int, error) {
-	if _, err := w.ResponseWriter.Write(kept.ReplaceAll(p, []byte("$1$2"))); err != nil {
+	if _, err := w.ResponseWriter.Write(kept.ReplaceAllFunc(p, restoreMatch)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

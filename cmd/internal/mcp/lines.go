@@ -201,12 +201,12 @@ func (l *lines) message(raw []byte) (jsonrpc.Message, *badLine) {
 		return nil, &badLine{jsonrpc.CodeInvalidRequest, "the line is JSON, but no object", nil}
 	}
 	id := fields["id"]
-	m, err := jsonrpc.DecodeMessage(raw)
+	m, err := jsonrpc.DecodeMessage(inField(raw, "id", keepRaw))
 	if req, ok := m.(*jsonrpc.Request); ok && err == nil {
 		if string(id) == "null" {
 			return nil, &badLine{jsonrpc.CodeInvalidRequest, "the id of a request cannot be null", nil}
 		}
-		err = keepNumbers(req, id)
+		keepNumbers(req)
 	}
 	if err != nil {
 		if len(id) == 0 || !strings.ContainsRune(`"-0123456789`, rune(id[0])) {
@@ -268,24 +268,19 @@ func (l *lines) Close() (err error) {
 // SessionID implements sdk.Connection.
 func (l *lines) SessionID() string { return "" }
 
-// keptNumber begins the text that stands for a number while the SDK has it: it makes a
-// float of every number, which has 53 bits.
+// keptNumber begins the text that stands for a number, or a text with escapes, while the SDK
+// has it: it makes a float of every number, which has 53 bits, and writes texts anew.
 const keptNumber = "leadlight:number:"
 
-// keepNumbers puts texts for the numbers of a request that would not come back the same.
-func keepNumbers(req *jsonrpc.Request, id json.RawMessage) (err error) {
-	if text, kept := keep(id); kept {
-		if req.ID, err = jsonrpc.MakeID(text); err != nil {
-			return err
-		}
-	}
+// keepNumbers puts texts for the numbers in the parameters of a request that would not come
+// back the same. Its id has one by then.
+func keepNumbers(req *jsonrpc.Request) {
 	if req.Method == "notifications/cancelled" {
 		req.Params = inField(req.Params, "requestId", keepRaw)
 	}
 	if bytes.Contains(req.Params, []byte(`"progressToken"`)) {
 		req.Params = inField(req.Params, "_meta", func(meta json.RawMessage) json.RawMessage { return inField(meta, "progressToken", keepRaw) })
 	}
-	return nil
 }
 
 // encode is a message on the wire, with the numbers that were kept.
@@ -305,14 +300,18 @@ func encode(m jsonrpc.Message) ([]byte, error) {
 	return data, err
 }
 
-// keep is the text for a number that a float may not hold.
+// keep is the text for a number that does not come back as it was written, such as one that a
+// float cannot hold, and for a text that could be taken for one of these.
 func keep(raw json.RawMessage) (string, bool) {
-	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
-		return "", false
-	}
 	const exact = 1 << 53
-	n, err := strconv.ParseInt(string(raw), 10, 64)
-	return keptNumber + string(raw), err != nil || n > exact || n < -exact
+	switch n, err := strconv.ParseInt(string(raw), 10, 64); {
+	case len(raw) == 0 || raw[0] != '"' && raw[0] != '-' && (raw[0] < '0' || raw[0] > '9'):
+		return "", false
+	case raw[0] == '"':
+		return keptNumber + string(raw), bytes.ContainsRune(raw, '\\') || bytes.Contains(raw, []byte(keptNumber))
+	default:
+		return keptNumber + string(raw), err != nil || n > exact || n < -exact || strconv.FormatInt(n, 10) != string(raw)
+	}
 }
 
 func keepRaw(raw json.RawMessage) json.RawMessage {

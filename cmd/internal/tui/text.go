@@ -17,7 +17,7 @@ func plain(s string) string {
 	s = ansi.Strip(s)
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t' || r == '\r':
+		case r == '\n' || r == '\t' || r == '\r' || unicode.In(r, unicode.Zl, unicode.Zp):
 			return ' '
 		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
 			return -1
@@ -45,7 +45,7 @@ func colored(line string) string {
 		switch {
 		case r == '\t':
 			b.WriteString("    ")
-		case !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r):
+		case !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
 			b.WriteRune(r)
 		}
 	}

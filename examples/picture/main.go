@@ -161,9 +161,16 @@ func (l look) run(b *strings.Builder, text string, x, y, wide int) {
 
 // set obeys one SGR sequence.
 func (l *look) set(codes string) {
-	palette := []string{"#5c5c66", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d8d8de"}
-	for code := range strings.SplitSeq(codes, ";") {
-		n, _ := strconv.Atoi(code) // none means 0
+	all := strings.Split(codes, ";")
+	for len(all) > 0 {
+		n, _ := strconv.Atoi(all[0]) // none means 0
+		if all = all[1:]; n == 38 || n == 48 {
+			color, used := deep(all)
+			if all = all[used:]; n == 38 {
+				l.color = color
+			}
+			continue
+		}
 		switch {
 		case n == 0:
 			*l = look{}
@@ -180,11 +187,38 @@ func (l *look) set(codes string) {
 		case n == 39:
 			l.color = ""
 		case n >= 30 && n <= 37:
-			l.color = palette[n-30]
+			l.color = palette(n - 30)
 		case n >= 90 && n <= 97:
-			l.color = palette[n-90]
+			l.color = palette(n - 90)
 		}
 	}
+}
+
+// palette is one of the eight colours.
+func palette(n int) string {
+	return []string{"#5c5c66", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d8d8de"}[n]
+}
+
+// deep reads a colour of 256 (5;N), or of all (2;R;G;B), and tells how many codes it took.
+func deep(codes []string) (color string, used int) {
+	var n [4]int
+	for i := range min(len(codes), len(n)) {
+		n[i], _ = strconv.Atoi(codes[i])
+	}
+	switch {
+	case n[0] == 2 && len(codes) >= 4:
+		return fmt.Sprintf("#%02x%02x%02x", n[1]&255, n[2]&255, n[3]&255), 4
+	case n[0] != 5 || len(codes) < 2:
+		return "", len(codes)
+	case n[1] < 16:
+		return palette(n[1] & 7), 2
+	case n[1] < 232: // a cube of six steps
+		step := func(n int) int { return min(n, 1)*55 + n*40 }
+		n := n[1] - 16
+		return fmt.Sprintf("#%02x%02x%02x", step(n/36%6), step(n/6%6), step(n%6)), 2
+	}
+	grey := 8 + 10*max(n[1]&255-232, 0)
+	return fmt.Sprintf("#%02x%02x%02x", grey, grey, grey), 2
 }
 
 // cells is how many cells a text takes, near enough for a picture.

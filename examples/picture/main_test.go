@@ -38,7 +38,7 @@ func TestDrawMoves(t *testing.T) {
 
 // Whatever was on the screen, the picture is well-formed.
 func FuzzDraw(f *testing.F) {
-	for _, s := range []string{"\x1b[31mx\x1b[0m", "\x1b[", "\x1b[999;m<&>\"'", "研\xff\x00\x1b"} {
+	for _, s := range []string{"\x1b[31mx\x1b[0m", "\x1b[", "\x1b[999;m<&>\"'", "\x1b[38;5;300;48;2;1;2;3;1mx", "\x1b[38;5mx", "研\xff\x00\x1b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

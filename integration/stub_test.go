@@ -42,6 +42,7 @@ func stub(mode string, args []string) {
 		"raw":     stubRaw,    // FILE: the same, and edits them itself
 		"tui":     stubTUI,    // FILE: the same, as a program that fills the screen
 		"doer":    stubDoer,   // LOG: an agent at a prompt that does the tasks it is told of
+		"acp":     stubACP,    // DIR: an agent that speaks the Agent Client Protocol
 		"vendor":  stubVendor, // NAME PAUSE ARG...: stands in for the agent of a vendor
 		"dialog":  stubDialog, // SCREEN TYPED: shows a file until it is empty, then a prompt, and notes every byte
 		"screen":  stubScreen, // SCREEN TYPED: shows a file, and notes every byte that is typed

@@ -19,7 +19,7 @@ func (n *resolvedMember) buildCommand(t store.Team, color string) (err error) {
 	}
 	n.argv, n.resume, err = n.profile.Argv(profiles.Ask{
 		Command: n.spec.Command, Agent: n.spec.Name, Team: t.Name, Color: color, Kind: n.kind, Type: n.spec.AgentType,
-		Model: n.spec.Model, Parent: leadSession(t), Session: n.profile.BeginSession(n.host), Mode: n.mode, Plan: n.spec.PlanMode, Settings: n.settings,
+		Model: n.spec.Model, Parent: leadSession(t), Session: n.profile.BeginSession(n.kind, n.host), Mode: n.mode, Plan: n.spec.PlanMode, Settings: n.settings,
 	})
 	return err
 }

@@ -45,9 +45,11 @@ func (s *Service) buildModeCommand(t store.Team, m store.Member, rec panes.Launc
 	switch {
 	case err != nil:
 		return rec, err
-	case !p.CheckMode(mode):
+	case rec.Kind == profiles.ACP && mode == profiles.ModePlan:
+		return rec, noModes(m, "an agent that speaks the Agent Client Protocol has no plan mode here")
+	case rec.Kind != profiles.ACP && !p.CheckMode(mode):
 		return rec, noModes(m, "its profile "+p.Name+" has no arguments for "+mode)
-	case rec.Kind != profiles.Worker && !p.Resumes():
+	case rec.Kind != profiles.ACP && rec.Kind != profiles.Worker && !p.Resumes():
 		return rec, noModes(m, "its client takes no such request, and its profile has no way to go on after a restart")
 	}
 	rec.Mode, rec.Plan = mode, mode == profiles.ModePlan

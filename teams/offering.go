@@ -284,4 +284,6 @@ func (o *offering) forWorker(t api.Task) bool {
 
 // atPrompt tells whether a member is an agent that can be told of a task, and takes it by
 // itself.
-func atPrompt(m api.Member) bool { return m.Kind == profiles.Interactive || m.Kind == profiles.Native }
+func atPrompt(m api.Member) bool {
+	return m.Kind == profiles.Interactive || m.Kind == profiles.Native || m.Kind == profiles.ACP
+}

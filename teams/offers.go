@@ -165,7 +165,7 @@ func (s *Service) assignUnblocked(ctx context.Context, t store.Team, task store.
 		case next.State() != store.Pending:
 		default:
 			m := meant(t, next)
-			if m != nil && (!store.SameName(m.Name, s.caller.Name) || m.Leadlight != nil && m.Leadlight.Kind == profiles.Interactive) {
+			if m != nil && (!store.SameName(m.Name, s.caller.Name) || m.Leadlight != nil && (m.Leadlight.Kind == profiles.Interactive || m.Leadlight.Kind == profiles.ACP)) {
 				errs = append(errs, s.assignTo(ctx, t, next, *m, began))
 			}
 		}

@@ -62,7 +62,7 @@ func TestAgents(t *testing.T) {
 			version, dir := installed(t, v.name)
 			column := v.name + " " + version
 			tb.agents = append(tb.agents, column)
-			for kind, try := range map[string]func(*trial){"prompt": (*trial).atPrompt, "worker": (*trial).asWorker} {
+			for kind, try := range map[string]func(*trial){"prompt": (*trial).atPrompt, "worker": (*trial).asWorker, "acp": (*trial).overProtocol} {
 				t.Run(kind, func(t *testing.T) {
 					tr := &trial{rig: newRig(t, version, dir), vendor: v, many: howMany(), began: time.Now(), note: func(ability, value string) { tb.set(ability, column, value) }}
 					tr.prepare()
@@ -240,6 +240,56 @@ func (tr *trial) task(ability, id, status, words string) {
 		return got.Result+got.Failure != ""
 	})
 	tr.check(ability, got.Status == status && strings.Contains(got.Result+got.Failure, words), got.Status, got.Result, got.Failure)
+}
+
+// overProtocol tries the agent as one that speaks the Agent Client Protocol.
+func (tr *trial) overProtocol() {
+	if len(profiles.NewSet(nil)[tr.vendor.profile].ACP) == 0 {
+		tr.note("acp: first prompt, messages", none)
+		tr.t.Skip("its program does not speak the protocol")
+	}
+	tr.must("leadlight", "spawn", "ann", "--agent", tr.vendor.profile, "--kind", profiles.ACP, "--prompt", sent(0))
+	tr.check("acp: first prompt once and whole", within(2*patience, func() bool { return tr.came(0) > 0 }) && tr.rests() && tr.came(0) == 1, tr.came(0))
+	opened := time.Now()
+	for i := 1; i <= tr.many; i++ {
+		tr.must("leadlight", "send", "ann", sent(i))
+	}
+	within(2*patience, func() bool { return tr.last() == tr.many })
+	const row = "acp: messages come once, whole, in order"
+	if tr.check(row, tr.rests() && tr.inOrder()) {
+		tr.note(row, strconv.Itoa(tr.many))
+	}
+	tr.permission()
+
+	// Gemini CLI 0.61 names the file of a conversation by its minute, and empties it when it
+	// is loaded within that.
+	within(patience, func() bool {
+		return tr.vendor.name != "gemini" || time.Since(opened.Truncate(time.Minute)) > time.Minute
+	})
+	tr.must("leadlight", "restart", "ann")
+	tr.must("leadlight", "send", "ann", sent(tr.many+1))
+	resumed := within(2*patience, func() bool { return tr.came(tr.many+1) > 0 }) && tr.rests() && tr.came(0) == 1 && tr.came(tr.many) == 1
+	tr.check("acp: resumed after restart", resumed)
+	began := time.Now()
+	ended := into[api.Endings](tr.rig, "stop", "ann", "--timeout", "30s", "--json")
+	polite := len(ended.Members) == 1 && (ended.Members[0].Outcome == api.Exited || ended.Members[0].Outcome == api.Approved)
+	tr.check("acp: ends politely, nothing left", polite && within(10*time.Second, func() bool { return len(tr.agents()) == 0 }), time.Since(began), ended.Members, tr.agents())
+}
+
+// permission lets the agent ask for a command, and approves it.
+func (tr *trial) permission() {
+	tr.play("touch", shell("touch asked", true), text("It is touched."))
+	tr.must("leadlight", "send", "ann", "PLAY:touch")
+	var open []openRequest
+	asked := within(patience, func() bool { open = tr.open(); return len(open) == 1 && tr.state() == api.StateWaiting })
+	tr.check("acp: asking, with its text", asked && strings.Contains(open[0].Text, "touch"), open, tr.state())
+	if !asked {
+		tr.note("acp: answered by approve", no)
+		return
+	}
+	tr.t.Logf("asks: %+v", open[0])
+	tr.must("leadlight", "approve", open[0].ID)
+	tr.check("acp: answered by approve", within(patience, func() bool { return tr.there("asked") }) && tr.rests(), tr.state())
 }
 
 // state is the state of the teammate.

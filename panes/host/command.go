@@ -27,9 +27,17 @@ type Command struct {
 	Stdin  []byte    // with Pipes
 	Stderr io.Writer // with Pipes: an extra copy of standard error; may be nil
 	Stdout io.Writer // with Pipes: gets a copy of standard output, as it is; may be nil
+	Talk   *Talk     // with Pipes: it is spoken to while it runs; nil: it is not
 
 	// Started is called once the program runs; it is ended if that fails. May be nil.
 	Started func() error
+}
+
+// Talk is how a job is spoken to while it runs. Of what it says the pane shows nothing: that
+// is for whoever speaks with it.
+type Talk struct {
+	Input io.Reader // what it reads, in place of Stdin, as it comes; its end is the end of the job's input
+	Keys  io.Writer // gets what is typed into the pane
 }
 
 // Exit is how a program ended.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -249,22 +250,46 @@ func (h *Host) startJob(p *program, c Command) error {
 		return err
 	}
 	p.sources, p.input, p.fed = ours, in, make(chan bool, 1)
+	if c.Talk != nil {
+		if err := p.takeKeys(c.Talk.Keys); err != nil {
+			h.log.Warn("nothing can be typed into it", "error", err)
+		}
+	}
 	h.pumpJob(p, c, ours)
+	return nil
+}
+
+// takeKeys passes what is typed on to whoever speaks with a job.
+func (p *program) takeKeys(to io.Writer) error {
+	keys, typed, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	p.queue = newQueue(typed)
+	p.sources = append(p.sources, typed)
+	go func() {
+		_, _ = io.Copy(to, keys) // until drain closes the other end
+		keys.Close()
+	}()
 	return nil
 }
 
 // pumpJob feeds a job's input and passes on both of its outputs.
 func (h *Host) pumpJob(p *program, c Command, files []*os.File) {
 	feed, stdout, stderr := files[0], files[1], files[2]
+	input, pump := io.Reader(bytes.NewReader(c.Stdin)), func(from *os.File, to io.Writer) { h.out.pump(from, to, true) }
+	if c.Talk != nil {
+		input, pump = c.Talk.Input, func(from *os.File, to io.Writer) { _, _ = io.Copy(to, from) }
+	}
 	go func() {
-		_, err := feed.Write(c.Stdin) // a job that does not read its input gets a closed pipe in the end
+		_, err := io.Copy(feed, input) // a job that does not read its input gets a closed pipe in the end
 		p.fed <- err == nil
 		feed.Close()
 	}()
 	var both sync.WaitGroup
 	both.Add(2)
-	go func() { defer both.Done(); h.out.pump(stdout, c.Stdout, true) }()
-	go func() { defer both.Done(); h.out.pump(stderr, c.Stderr, true) }()
+	go func() { defer both.Done(); pump(stdout, c.Stdout) }()
+	go func() { defer both.Done(); pump(stderr, c.Stderr) }()
 	go func() {
 		both.Wait()
 		close(p.pumped)
@@ -278,6 +303,9 @@ func (p *program) tookInput() bool {
 	}
 	left := hasData(p.input)
 	p.input.Close() // who still writes gets to know it
+	if p.queue != nil {
+		return !left // it was spoken to: who speaks ends the rest
+	}
 	select {
 	case all := <-p.fed:
 		return all && !left

@@ -44,7 +44,7 @@ func (a Ask) replacer() *strings.Replacer {
 // conversation. An agent that plans gets no permissions: to plan means to have
 // none.
 func (p Profile) Argv(a Ask) (start, resume []string, err error) {
-	if a.Plan && (len(p.PlanArgs) == 0 || a.Kind == Worker) {
+	if a.Plan && (len(p.PlanArgs) == 0 || a.Kind == Worker || a.Kind == ACP) {
 		return nil, nil, fault.New(fault.Unsupported, "the profile %s has no plan mode", p.Name).
 			WithHint("leave --plan-mode out, or give the profile planArgs (leadlight help agents)")
 	}
@@ -52,6 +52,9 @@ func (p Profile) Argv(a Ask) (start, resume []string, err error) {
 	command := a.Command
 	if len(command) == 0 {
 		command = replaced(words, p.Command)
+	}
+	if a.Kind == ACP {
+		return p.acpArgv(a, words)
 	}
 	if len(command) == 0 {
 		return nil, nil, nil
@@ -79,6 +82,30 @@ func (p Profile) Argv(a Ask) (start, resume []string, err error) {
 	return start, resume, nil
 }
 
+// acpArgv is Argv for an agent that speaks the Agent Client Protocol: what it may do is
+// answered when it asks, and its conversation is found by a message.
+func (p Profile) acpArgv(a Ask, words *strings.Replacer) (start, resume []string, err error) {
+	command := a.Command
+	if len(command) == 0 {
+		command = replaced(words, p.ACP)
+	}
+	if len(command) == 0 && p.Kind == ACP {
+		command = replaced(words, p.Command)
+	}
+	if len(command) == 0 {
+		return nil, nil, fault.New(fault.Unsupported, "the profile %s has no command with which its agent speaks the Agent Client Protocol", p.Name).
+			WithHint("leave --kind out, or give the profile an acp command (leadlight help agents)")
+	}
+	if a.Model != "" && len(a.Command) == 0 && !strings.HasPrefix(command[len(command)-1], "-") {
+		return nil, nil, fault.New(fault.Unsupported, "%s takes no model", strings.Join(command, " ")).
+			WithHint("say it in the settings of %s itself", command[0])
+	}
+	if a.Model != "" {
+		command = slices.Concat(command, replaced(words, p.ModelArgs))
+	}
+	return command, command, nil
+}
+
 func replaced(words *strings.Replacer, args []string) []string {
 	out := make([]string, len(args))
 	for i, arg := range args {
@@ -92,8 +119,8 @@ const NoSession = "{session}"
 
 // BeginSession is the id under which a conversation begins: own, or none yet where the
 // agent gives it one itself.
-func (p Profile) BeginSession(own string) string {
-	if p.SessionShown != "" {
+func (p Profile) BeginSession(kind, own string) string {
+	if p.SessionShown != "" || kind == ACP {
 		return NoSession
 	}
 	return own

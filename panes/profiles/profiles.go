@@ -18,11 +18,12 @@ const (
 	Native      = "native"      // speaks the team files itself and is only supervised
 	Interactive = "interactive" // a TUI or REPL: mail is typed into it
 	Worker      = "worker"      // no conversation: one command a task
+	ACP         = "acp"         // speaks the Agent Client Protocol: nothing is typed, nothing is read from its screen
 	Plain       = "plain"       // runs and is supervised; mail waits for it
 )
 
 // Kinds lists the kinds, for help and completion.
-func Kinds() []string { return []string{Native, Interactive, Worker, Plain} }
+func Kinds() []string { return []string{Native, Interactive, ACP, Worker, Plain} }
 
 // Profile says how one kind of agent is run. Its lists of arguments are put
 // together by Argv, which also replaces the words that Words lists. A list that
@@ -35,6 +36,9 @@ type Profile struct {
 	// Command is the program and its arguments; empty for a profile that runs what
 	// the spawn brings (exec) or the member's or task's own line (shell).
 	Command []string
+	// ACP is the program and its arguments with which it speaks the Agent Client Protocol;
+	// none: it does not. One whose own kind is acp does so by its Command.
+	ACP []string
 	// Program is what must be installed, if Command begins with a shell that runs it.
 	Program string
 	// Models are the names that --model takes; a * in one stands for any text. Empty:
@@ -151,7 +155,7 @@ func (p Profile) Over(base Profile) Profile {
 		}
 	}
 	for _, f := range []struct{ to, from *[]string }{
-		{&p.Command, &base.Command}, {&p.Models, &base.Models}, {&p.JoinArgs, &base.JoinArgs}, {&p.TypeArgs, &base.TypeArgs},
+		{&p.Command, &base.Command}, {&p.ACP, &base.ACP}, {&p.Models, &base.Models}, {&p.JoinArgs, &base.JoinArgs}, {&p.TypeArgs, &base.TypeArgs},
 		{&p.ModelArgs, &base.ModelArgs}, {&p.SessionArgs, &base.SessionArgs}, {&p.PlanArgs, &base.PlanArgs}, {&p.ResumeArgs, &base.ResumeArgs},
 		{&p.Env, &base.Env}, {&p.Needs, &base.Needs}, {&p.AgentTypes, &base.AgentTypes}, {&p.QuitKeys, &base.QuitKeys},
 		{&p.Busy, &base.Busy}, {&p.Asking, &base.Asking},

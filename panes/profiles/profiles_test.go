@@ -114,8 +114,21 @@ func TestACommandOfTheSpawnIsTakenAsItIs(t *testing.T) {
 	}
 }
 
+func TestCommandsOfTheProtocol(t *testing.T) {
+	for name, want := range map[string]string{"gemini": "gemini --acp --model m", "qwen": "qwen --acp --model m", "copilot": "copilot --acp --model m", "opencode": "", "codex": ""} {
+		start, resume, err := NewSet(nil)[name].Argv(Ask{Kind: ACP, Session: "s", Mode: ModeBypass, Model: "m"})
+		if strings.Join(start, " ") != want || !slices.Equal(start, resume) || (want == "") != (fault.CodeOf(err) == fault.Unsupported) {
+			t.Errorf("%s: %q, %q, %v", name, start, resume, err)
+		}
+	}
+	own := NewSet(map[string]Profile{"mine": {Kind: ACP, Command: []string{"mine", "--stdio"}}})["mine"]
+	if start, _, err := own.Argv(Ask{Kind: ACP}); err != nil || strings.Join(start, " ") != "mine --stdio" {
+		t.Errorf("a profile of that kind: %q, %v", start, err)
+	}
+}
+
 func TestPlanModeIsRefusedWhereThereIsNone(t *testing.T) {
-	for _, tc := range [][2]string{{Exec, Plain}, {Shell, Worker}, {"claude-worker", Worker}, {"codex-worker", Worker}, {"codex", Worker}} {
+	for _, tc := range [][2]string{{Exec, Plain}, {Shell, Worker}, {"claude-worker", Worker}, {"codex-worker", Worker}, {"codex", Worker}, {"gemini", ACP}} {
 		_, _, err := NewSet(nil)[tc[0]].Argv(Ask{Kind: tc[1], Plan: true, Command: []string{"x"}})
 		if fault.CodeOf(err) != fault.Unsupported {
 			t.Errorf("%s as %s: %v", tc[0], tc[1], err)

@@ -54,7 +54,7 @@ func approvalModes(edit string) map[string][]string {
 
 func gemini() Profile {
 	return Profile{
-		Name: "gemini", Kind: Interactive, Summary: "Gemini CLI at its prompt", Command: []string{"gemini"},
+		Name: "gemini", Kind: Interactive, Summary: "Gemini CLI at its prompt", Command: []string{"gemini"}, ACP: []string{"gemini", "--acp"},
 		Models: geminiModels(), ModelArgs: []string{"--model", "{model}"}, PlanArgs: []string{"--approval-mode", "plan"},
 		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume", "{session}"}, ModeArgs: approvalModes("auto_edit"),
 		PromptProtocol: PromptProtocol{ // /quit and Enter would pick the first entry of the list that it opens
@@ -75,7 +75,7 @@ func geminiWorker() Profile {
 
 func opencode() Profile {
 	return Profile{
-		Name: "opencode", Kind: Interactive, Summary: "OpenCode at its prompt", Command: []string{"opencode"},
+		Name: "opencode", Kind: Interactive, Summary: "OpenCode at its prompt", Command: []string{"opencode"}, ACP: []string{"opencode", "acp"},
 		Models: []string{"*/*"}, ModelArgs: []string{"--model", "{model}"},
 		PlanArgs: []string{"--agent", "plan"}, ResumeArgs: []string{"--session", "{session}"}, SessionShown: `\bopencode (?:-s|--session)[ =](ses_\w+)`,
 		ModeArgs: map[string][]string{ModeBypass: {"--auto"}},
@@ -104,7 +104,7 @@ func qwenModes() map[string][]string {
 
 func qwen() Profile {
 	return Profile{
-		Name: "qwen", Kind: Interactive, Summary: "Qwen Code at its prompt", Command: []string{"qwen"},
+		Name: "qwen", Kind: Interactive, Summary: "Qwen Code at its prompt", Command: []string{"qwen"}, ACP: []string{"qwen", "--acp"},
 		Models: []string{"*"}, ModelArgs: []string{"--model", "{model}"}, PlanArgs: []string{"--approval-mode", "plan"},
 		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume", "{session}"}, ModeArgs: qwenModes(),
 		PromptProtocol: PromptProtocol{
@@ -128,7 +128,7 @@ func copilotModes() map[string][]string {
 
 func copilot() Profile {
 	return Profile{
-		Name: "copilot", Kind: Interactive, Summary: "GitHub Copilot CLI at its prompt", Command: []string{"copilot"},
+		Name: "copilot", Kind: Interactive, Summary: "GitHub Copilot CLI at its prompt", Command: []string{"copilot"}, ACP: []string{"copilot", "--acp"},
 		Models: []string{"*"}, ModelArgs: []string{"--model", "{model}"}, PlanArgs: []string{"--plan"},
 		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume={session}"}, ModeArgs: copilotModes(),
 		PromptProtocol: PromptProtocol{

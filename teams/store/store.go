@@ -165,7 +165,7 @@ type Member struct {
 // Bookkeeping is the object "leadlight" that we add to a member we host.
 type Bookkeeping struct {
 	Host      string     `json:"host,omitempty"`    // id of its host
-	Kind      string     `json:"kind,omitempty"`    // native, interactive, worker, plain
+	Kind      string     `json:"kind,omitempty"`    // native, interactive, acp, worker, plain
 	Profile   string     `json:"profile,omitempty"` // how its agent is run
 	State     string     `json:"state,omitempty"`   // last written: starting active waiting idle stopping stopped failed lost
 	ExitCode  *int       `json:"exitCode,omitempty"`

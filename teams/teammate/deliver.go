@@ -58,7 +58,7 @@ func (m *teammate) deliver(ctx context.Context) {
 		return
 	}
 	c := &mailTyper{m: m, screen: w, done: map[string]bool{}, unseen: true}
-	c.completed(ctx) // what is done before it starts is nothing new
+	c.m.completed(ctx, c.done) // what is done before it starts is nothing new
 	for ctx.Err() == nil {
 		c.round(ctx)
 		select {
@@ -167,7 +167,7 @@ func (c *mailTyper) typeMessage(ctx context.Context, msg batch, since time.Time)
 	}
 	text := header(msg.Message) + teams.InWords(msg.Text) + howToTake(msg.Text)
 	if !c.introduced {
-		text = c.introduction(ctx) + "\n" + text
+		text = c.m.introduction(ctx) + "\n" + text
 	}
 	if err := c.hand(ctx, text, msg.ID, since); err != nil {
 		return err
@@ -236,14 +236,14 @@ func header(msg api.Message) string {
 }
 
 // introduction tells an agent, once, where it is and how it answers.
-func (c *mailTyper) introduction(ctx context.Context) string {
-	o := c.m.o
+func (m *teammate) introduction(ctx context.Context) string {
+	o := m.o
 	others := "nobody yet"
 	if members, _, err := o.Service.Members(ctx, o.Team, false); err == nil {
 		var names []string
-		for _, m := range members {
-			if m.Name != o.Agent {
-				names = append(names, m.Name)
+		for _, other := range members {
+			if other.Name != o.Agent {
+				names = append(names, other.Name)
 			}
 		}
 		if len(names) > 0 {
@@ -251,7 +251,7 @@ func (c *mailTyper) introduction(ctx context.Context) string {
 		}
 	}
 	plan := ""
-	if c.m.launch.Plan {
+	if m.launch.Plan {
 		plan = " You are in plan mode: first make a plan and change nothing. Hand it in with: leadlight plan submit TEXT, " +
 			"and wait for the answer. Carry it out only when it is approved; else change it and hand it in again."
 	}

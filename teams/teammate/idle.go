@@ -41,26 +41,27 @@ func (c *mailTyper) ask(ctx context.Context, line string) {
 		c.asks.since = time.Now()
 	case !c.asks.told && time.Since(c.asks.since) >= restPause:
 		c.asks.told = true
-		c.notifyIdle(ctx, teams.Idle{Question: line})
+		c.m.tellIdle(ctx, teams.Idle{Question: line})
 	}
 }
 
-func (c *mailTyper) notifyIdle(ctx context.Context, idle teams.Idle) {
-	if err := c.m.o.Service.TellIdle(ctx, c.m.o.Team, idle); err != nil && ctx.Err() == nil {
-		c.m.o.Log.Warn("tell the lead", "error", err)
+// tellIdle tells the lead that the agent has come to rest, or asks something.
+func (m *teammate) tellIdle(ctx context.Context, idle teams.Idle) {
+	if err := m.o.Service.TellIdle(ctx, m.o.Team, idle); err != nil && ctx.Err() == nil {
+		m.o.Log.Warn("tell the lead", "error", err)
 	}
 }
 
-// completed returns the id of a task that the agent has completed since it was last
-// asked, the newest, "" for none.
-func (c *mailTyper) completed(ctx context.Context) (id string) {
-	tasks, _, err := c.m.o.Service.TaskList(ctx, c.m.o.Team, teams.TaskFilter{Owner: c.m.o.Agent, Status: store.Completed})
+// completed returns the id of a task that the agent has completed and that is not among
+// those known, the newest, "" for none. Then it is known.
+func (m *teammate) completed(ctx context.Context, known map[string]bool) (id string) {
+	tasks, _, err := m.o.Service.TaskList(ctx, m.o.Team, teams.TaskFilter{Owner: m.o.Agent, Status: store.Completed})
 	if err != nil {
-		c.m.o.Log.Warn("look at its tasks", "error", err)
+		m.o.Log.Warn("look at its tasks", "error", err)
 	}
 	for _, task := range tasks {
-		if !c.done[task.ID] {
-			c.done[task.ID], id = true, task.ID
+		if !known[task.ID] {
+			known[task.ID], id = true, task.ID
 		}
 	}
 	return id
@@ -79,13 +80,13 @@ func (c *mailTyper) show(ctx context.Context) {
 		if worked && c.hooksObject(ctx, s.since) {
 			return
 		}
-		idle := teams.Idle{TaskID: c.completed(ctx)}
+		idle := teams.Idle{TaskID: c.m.completed(ctx, c.done)}
 		if idle.TaskID != "" {
 			idle.TaskStatus = resolved
 		}
 		c.worked, c.changed, c.owes = false, false, idle.TaskID == ""
 		if worked || !c.owes {
-			c.notifyIdle(ctx, idle)
+			c.m.tellIdle(ctx, idle)
 		}
 	}
 	c.m.show(api.StateIdle, "", "")

@@ -73,7 +73,11 @@ func noConversation(e panes.ExitRecord, tail string, lived time.Duration) bool {
 // be none yet, or it is gone.
 func (m *teammate) startNewConversation(ctx context.Context, e panes.ExitRecord) {
 	m.newSession(ctx)
-	text := fmt.Sprintf("%s cannot go on with its conversation (%s) and starts a new one.", m.o.Agent, e.Reason)
+	m.tellNewConversation(ctx, e.Reason)
+}
+
+func (m *teammate) tellNewConversation(ctx context.Context, why string) {
+	text := fmt.Sprintf("%s cannot go on with its conversation (%s) and starts a new one.", m.o.Agent, why)
 	m.print("%s", text)
 	if err := m.o.Service.TellLead(ctx, m.o.Team, text, m.o.Agent+" starts a new conversation"); err != nil {
 		m.o.Log.Warn("tell the lead", "error", err)
@@ -86,13 +90,19 @@ func (m *teammate) newSession(ctx context.Context) {
 	if m.launch.Session == "" {
 		return
 	}
-	m.setSession(ctx, m.profile().BeginSession(uuid.NewString()))
+	m.setSession(ctx, m.profile().BeginSession(m.launch.Kind, uuid.NewString()))
 }
 
 // noteSession records the id of its conversation that an agent has shown in the end. One
 // that shows none, or did not end by itself, cannot be told from others of its folder: what
 // stands on its screen may be another's. The next start begins anew.
 func (m *teammate) noteSession(ctx context.Context, exit host.Exit) {
+	if m.launch.Kind == profiles.ACP {
+		if m.opened != "" {
+			m.launch = m.launch.WithSession(m.opened)
+		}
+		return
+	}
 	p := m.profile()
 	if p.SessionShown == "" || m.launch.Session == "" {
 		return

@@ -62,7 +62,7 @@ func TestXF19_OnlyItsOwnConversationIsResumed(t *testing.T) {
 	} {
 		profile := profiles.NewSet(nil)[name]
 		id := uuid.NewString()
-		argv, resume, err := profile.Argv(profiles.Ask{Kind: profiles.Interactive, Session: profile.BeginSession(id)})
+		argv, resume, err := profile.Argv(profiles.Ask{Kind: profiles.Interactive, Session: profile.BeginSession(profiles.Interactive, id)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestXF19_OnlyItsOwnConversationIsResumed(t *testing.T) {
 			o: Options{Team: "alpha", Agent: name, Panes: manager, Log: slog.New(slog.DiscardHandler)},
 			launch: panes.LaunchRecord{
 				Host: id, Team: "alpha", Agent: name, Kind: profiles.Interactive, Dir: "/", Socket: socket, EnvFile: filepath.Join(filepath.Dir(socket), "env-"+id),
-				Argv: argv, Resume: resume, Session: profile.BeginSession(id), Origin: &profile,
+				Argv: argv, Resume: resume, Session: profile.BeginSession(profiles.Interactive, id), Origin: &profile,
 			},
 		}
 		if m.launch.CanResume() {

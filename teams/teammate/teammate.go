@@ -51,6 +51,7 @@ type teammate struct {
 	host   *host.Host
 	label  *labeller
 	agreed atomic.Bool // it was ended because it had agreed
+	opened string      // the session that an agent has opened, "" for none
 
 	announced    bool
 	showing      sync.Mutex // one state after the other; guards label and shown until the host is announced
@@ -149,7 +150,7 @@ func (m *teammate) supervise(ctx context.Context) panes.ExitRecord {
 		}
 		began := time.Now()
 		m.show(api.StateActive, "", "")
-		exit, err := m.runOnce(ctx, argv)
+		exit, err := m.runOnce(ctx, argv, resume)
 		if err != nil {
 			return failed(err)
 		}
@@ -159,7 +160,7 @@ func (m *teammate) supervise(ctx context.Context) panes.ExitRecord {
 		if lived > steady {
 			again = 0
 		}
-		if resume && !m.closing() && !m.agreed.Load() && noConversation(ended, m.host.Tail(sessionLines), lived) {
+		if resume && m.launch.Kind != profiles.ACP && !m.closing() && !m.agreed.Load() && noConversation(ended, m.host.Tail(sessionLines), lived) {
 			m.startNewConversation(ctx, ended)
 			argv, resume = m.launch.Argv, false
 			continue
@@ -174,8 +175,8 @@ func (m *teammate) supervise(ctx context.Context) panes.ExitRecord {
 	}
 }
 
-// runOnce runs the program once, with its mail.
-func (m *teammate) runOnce(ctx context.Context, argv []string) (host.Exit, error) {
+// runOnce runs the program once, with its mail; goOn: with the conversation it had.
+func (m *teammate) runOnce(ctx context.Context, argv []string, goOn bool) (host.Exit, error) {
 	delivering, cancel := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
 	defer helpers.Wait()
@@ -185,6 +186,9 @@ func (m *teammate) runOnce(ctx context.Context, argv []string) (host.Exit, error
 	}
 	if m.launch.Kind != profiles.Native { // those end by themselves
 		helpers.Go(func() { m.endAgreed(delivering) })
+	}
+	if m.launch.Kind == profiles.ACP {
+		return m.converse(ctx, &helpers, argv, goOn)
 	}
 	return m.host.Run(ctx, host.Command{Argv: argv, Dir: m.launch.Dir, Env: m.env, Started: func() error { return m.announce(ctx) }})
 }

@@ -155,6 +155,7 @@ func kindsTable() [][2]string {
 	return [][2]string{
 		{profiles.Native, "speaks the team's files itself and is only supervised"},
 		{profiles.Interactive, "a program at a prompt: mail is typed into it"},
+		{profiles.ACP, "speaks the Agent Client Protocol: nothing is typed or guessed"},
 		{profiles.Worker, "no conversation: one command for each task"},
 		{profiles.Plain, "runs and is supervised; mail waits until it is read"},
 	}

@@ -30,7 +30,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"spawn", `leadlight spawn needs the NAME`},
 		{"spawn bob ls", `leadlight spawn takes one NAME, not "ls"`},
 		{"spawn bob --", `there is no command after --`},
-		{"spawn bob --kind robot -- ls", `--kind robot: it takes native, interactive, worker, plain`},
+		{"spawn bob --kind robot -- ls", `--kind robot: it takes native, interactive, acp, worker, plain`},
 		{"spawn bob --env NOVALUE -- ls", `--env NOVALUE: it takes K=V`},
 		{"spawn bob --env =x -- ls", `cannot be the name of a variable`},
 		{"spawn bob --env-from /no/such -- ls", `--env-from`},

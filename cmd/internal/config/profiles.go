@@ -39,6 +39,7 @@ func profileKeys() []key[profiles.Profile] {
 		}},
 		{"summary", "text", "what it is, in a line", func(d *decoder, n ast.Node, p *p) { p.Summary = d.text(n, "summary").V }},
 		{"command", "list", "program and arguments", func(d *decoder, n ast.Node, p *p) { p.Command = readCommand(d, n) }},
+		{"acp", "list", "program and arguments with which it speaks the Agent Client Protocol (--kind acp)", func(d *decoder, n ast.Node, p *p) { p.ACP = readCommand(d, n) }},
 		{"models", "list", "the models it can be told to use; * stands for any text", func(d *decoder, n ast.Node, p *p) {
 			p.Models = d.texts(n, "models", nil)
 		}},

@@ -36,17 +36,20 @@ func (d *desk) request(name string) string {
 // clients use; what does not say yes is no approval.
 func TestXH06_TheNewestAnswerCounts(t *testing.T) {
 	for name, answers := range map[string][]string{
-		"refused after all":          {`{"type":"shutdown_approved","requestId":%q}`, `{"type":"shutdown_rejected","requestId":%q,"reason":"not yet"}`},
-		"the other spelling":         {`{"type":"shutdown_approved","requestId":%q}`, `{"type":"shutdown_rejected","request_id":%q,"reason":"not yet"}`},
-		"a third spelling":           {`{"type":"shutdown_approved","request_id":%q}`, `{"type":"shutdown_rejected","requestID":%q,"reason":"not yet"}`},
-		"as the tool is called":      {`{"type":"shutdown_approved","requestId":%q}`, `{"type":"shutdown_response","request_id":%q,"approve":false,"reason":"not yet"}`},
-		"as the tool is called, 2":   {`{"type":"shutdown_response","request_id":%q,"approve":true}`, `{"type":"shutdown_response","requestId":%q,"approved":false,"reason":"not yet"}`},
-		"an answer that says no yes": {`{"type":"shutdown_response","request_id":%q,"reason":"not yet"}`},
-		"a no beside a yes":          {`{"type":"shutdown_response","request_id":%q,"approve":true,"approved":false,"reason":"not yet"}`},
-		"an approval that says no":   {`{"type":"shutdown_approved","requestId":%q,"approve":false,"reason":"not yet"}`},
-		"a yes that is a text":       {`{"type":"shutdown_response","requestId":%q,"approve":"false","reason":"not yet"}`},
-		"with blanks before it":      {`{"type":"shutdown_approved","requestId":%q}`, "\n {\"type\":\"shutdown_rejected\",\"requestId\":%q,\"reason\":\"not yet\"} "},
-		"with feedback":              {`{"type":"shutdown_response","requestId":%q,"approve":false,"feedback":"not yet"}`},
+		"refused after all":                  {`{"type":"shutdown_approved","requestId":%q}`, `{"type":"shutdown_rejected","requestId":%q,"reason":"not yet"}`},
+		"the other spelling":                 {`{"type":"shutdown_approved","requestId":%q}`, `{"type":"shutdown_rejected","request_id":%q,"reason":"not yet"}`},
+		"a third spelling":                   {`{"type":"shutdown_approved","request_id":%q}`, `{"type":"shutdown_rejected","requestID":%q,"reason":"not yet"}`},
+		"as the tool is called":              {`{"type":"shutdown_approved","requestId":%q}`, `{"type":"shutdown_response","request_id":%q,"approve":false,"reason":"not yet"}`},
+		"as the tool is called, 2":           {`{"type":"shutdown_response","request_id":%q,"approve":true}`, `{"type":"shutdown_response","requestId":%q,"approved":false,"reason":"not yet"}`},
+		"an answer that says no yes":         {`{"type":"shutdown_response","request_id":%q,"reason":"not yet"}`},
+		"a no beside a yes":                  {`{"type":"shutdown_response","request_id":%q,"approve":true,"approved":false,"reason":"not yet"}`},
+		"an approval that says no":           {`{"type":"shutdown_approved","requestId":%q,"approve":false,"reason":"not yet"}`},
+		"a yes that is a text":               {`{"type":"shutdown_response","requestId":%q,"approve":"false","reason":"not yet"}`},
+		"an approval that says no in a text": {`{"type":"shutdown_approved","requestId":%q,"approved":"false","reason":"not yet"}`},
+		"a no in a text beside a yes":        {`{"type":"shutdown_response","requestId":%q,"approve":true,"approved":"no","reason":"not yet"}`},
+		"a no that is a number":              {`{"type":"shutdown_approved","requestId":%q,"approve":0,"reason":"not yet"}`},
+		"with blanks before it":              {`{"type":"shutdown_approved","requestId":%q}`, "\n {\"type\":\"shutdown_rejected\",\"requestId\":%q,\"reason\":\"not yet\"} "},
+		"with feedback":                      {`{"type":"shutdown_response","requestId":%q,"approve":false,"feedback":"not yet"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

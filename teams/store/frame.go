@@ -134,6 +134,7 @@ func ParseFrame(text string) (Frame, bool) {
 	}
 	var f Frame
 	f.take(parts)
+	f.Approved, f.Approve = yesOrNo(f.Approved, parts["approved"]), yesOrNo(f.Approve, parts["approve"])
 	f.RequestID = cmp.Or(f.RequestID, f.RequestIDSnake, f.RequestIDUpper)
 	f.RequestIDSnake, f.RequestIDUpper = "", ""
 	f.settle()
@@ -142,6 +143,15 @@ func ParseFrame(text string) (Frame, bool) {
 	}
 	f.ToolCamel = ""
 	return f, true
+}
+
+// yesOrNo is an answer that may be written as text, too. What is there and is no yes is a no.
+func yesOrNo(read *bool, raw json.RawMessage) *bool {
+	if read != nil || len(raw) == 0 || string(raw) == "null" {
+		return read
+	}
+	yes := strings.EqualFold(string(raw), `"true"`)
+	return &yes
 }
 
 // settle makes one answer of the spellings of yes and no: a no counts wherever it stands.

@@ -85,6 +85,8 @@ func TestXH06_AnswersAreEvents(t *testing.T) {
 		`{"type":"shutdown_response","request_id":"r","approve":true}`:                      true,
 		`{"type":"shutdown_response","request_id":"r","approve":true,"approved":false}`:     false,
 		`{"type":"shutdown_response","request_id":"r"}`:                                     false,
+		`{"type":"shutdown_approved","requestId":"r","approved":"false"}`:                   false,
+		`{"type":"shutdown_response","requestID":"r","approve":"true"}`:                     true,
 		`{"type":"plan_approval_response","request_id":"r","approved":true}`:                true,
 		`{"type":"plan_approval_response","requestId":"r","approved":false,"approve":true}`: false,
 	} {

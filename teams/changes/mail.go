@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/events"
@@ -29,9 +30,10 @@ type frame struct {
 	Reason       string `json:"reason"`
 	Plan         string `json:"planContent"`
 	PlanPlain    string `json:"plan"`
-	Approved     *bool  `json:"approved"`
-	Approve      *bool  `json:"approve"`
 	Feedback     string `json:"feedback"`
+
+	Approved json.RawMessage `json:"approved"` // a client may write it as a text
+	Approve  json.RawMessage `json:"approve"`
 }
 
 func parse(m api.Message) (frame, bool) {
@@ -51,11 +53,14 @@ func parse(m api.Message) (frame, bool) {
 // yes tells whether an answer agrees: it says so, and says no in no spelling.
 func (f frame) yes() bool {
 	said := f.Type == shutdownApproved
-	for _, word := range []*bool{f.Approved, f.Approve} {
-		if word != nil && !*word {
+	for _, word := range []json.RawMessage{f.Approved, f.Approve} {
+		switch strings.Trim(strings.ToLower(string(word)), `"`) {
+		case "", "null":
+		case "true":
+			said = true
+		default:
 			return false
 		}
-		said = said || word != nil
 	}
 	return said && f.Type != shutdownRejected
 }

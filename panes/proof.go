@@ -49,6 +49,9 @@ func (m *Manager) unowned(ctx context.Context, c Claims, t Target) string {
 	if _, err := m.opt.Dir.Lstat(OwnPath(t.Team)); err != nil {
 		return "the base directory has nothing of a team " + t.Team
 	}
+	if _, err := m.opt.Dir.Lstat("teams"); err != nil {
+		return "the folder of all teams is gone"
+	}
 	return ""
 }
 

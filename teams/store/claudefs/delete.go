@@ -2,6 +2,7 @@ package claudefs
 
 import (
 	"context"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +100,16 @@ func (r roster) Remains(context.Context) ([]store.Remain, error) {
 		folder := "teams/" + e.Name()
 		team, _, removed := strings.Cut(e.Name(), deletedMark)
 		info, err := e.Info()
-		if err != nil || !e.IsDir() || store.CheckTeam(team) != nil {
+		if err != nil || store.CheckTeam(team) != nil {
+			continue
+		}
+		if !e.IsDir() { // what a link leads to is listed
+			if !removed && info.Mode()&fs.ModeSymlink == 0 {
+				out = append(out, store.Remain{
+					Team: team, What: r.f.dir.Join(folder), Why: "it stands where the folder of team " + store.Shown(team) + " was",
+					Kept: "the folder may have been moved: put it back, or remove what stands there",
+				})
+			}
 			continue
 		}
 		if !removed {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -194,6 +196,7 @@ func TestVerbsForAnotherMachine(t *testing.T) {
 		t.Errorf("logs --follow ended: %d %s", r.exit, r.err)
 	}
 
+	differsThere(t, a, b)
 	b.must("spawn", "near", "--machine", "auto", "--cwd", b.path("work"), "--", "sleep", "1000")
 	if m := b.member("near"); m.Machine != "desk" { // one runs on the hub, none on the desk
 		t.Errorf("auto chose %+v", m)
@@ -215,6 +218,27 @@ func TestVerbsForAnotherMachine(t *testing.T) {
 			t.Errorf("after the stop: %+v", m)
 		}
 	}
+}
+
+// differsThere: what a teammate changed in its worktree on another machine is shown here,
+// also when it is more than fits into one message of the engine.
+func differsThere(t *testing.T, a, b *rig) {
+	t.Helper()
+	dir := b.path("work", "project")
+	git := exec.Command("sh", "-c", "git init -q "+dir+" && git -C "+dir+" -c user.name=a -c user.email=a@b commit -q --allow-empty -m first")
+	if out, err := git.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	a.must("spawn", "writer", "--machine", "hub", "--cwd", dir, "--worktree", "--", "sh", "-c", "seq 300000 >numbers; : >done; exec cat")
+	tree := a.member("writer").Worktree
+	a.eventually("it has written", func() bool { _, err := os.Stat(filepath.Join(tree, "done")); return err == nil })
+	if got := a.must("diff", "writer"); !strings.Contains(got, "+1\n") || !strings.HasSuffix(strings.TrimSpace(got), "+300000") {
+		t.Errorf("%d bytes: %.200q", len(got), got)
+	}
+	if got := a.must("diff", "writer", "--stat"); !strings.Contains(got, "numbers") || strings.Contains(got, "+300000\n") {
+		t.Errorf("%.200q", got)
+	}
+	a.must("stop", "writer", "--timeout", "1s")
 }
 
 // TestAMachineIsSilent: while the daemon of a machine says nothing its teammates are

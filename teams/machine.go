@@ -32,6 +32,7 @@ const (
 	verbCapture = "capture"
 	verbKeys    = "press keys"
 	verbLogs    = "print logs"
+	verbDiff    = "show what changed"
 )
 
 // order is what is asked of another machine. Of what comes after Names, a verb takes its
@@ -47,6 +48,7 @@ type order struct {
 	Keys     []string                    `json:"keys,omitempty"`
 	Lines    int                         `json:"lines,omitempty"`
 	ANSI     bool                        `json:"ansi,omitempty"`
+	Stat     bool                        `json:"stat,omitempty"`
 	Follow   bool                        `json:"follow,omitempty"`
 }
 

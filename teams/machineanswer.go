@@ -3,6 +3,7 @@ package teams
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"runtime"
 	"sync"
 
@@ -36,6 +37,13 @@ func answers() map[string]func(context.Context, *Service, order, func(told)) (an
 		}),
 		verbLogs: one(verbLogs, func(ctx context.Context, s *Service, o order, tell func(told)) (any, error) {
 			return nil, s.Logs(ctx, o.Team, o.Names[0], o.Lines, o.Follow, telling(tell))
+		}),
+		verbDiff: one(verbDiff, func(ctx context.Context, s *Service, o order, tell func(told)) (any, error) {
+			text, branch, err := s.Diff(ctx, o.Team, o.Names[0], o.Stat, o.ANSI)
+			if err == nil {
+				_, err = io.WriteString(telling(tell), text)
+			}
+			return branch, err
 		}),
 	}
 }

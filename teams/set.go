@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/worktree"
@@ -82,7 +83,11 @@ type Changed struct {
 
 // Changed counts what a teammate changed in its worktree.
 func (s *Service) Changed(ctx context.Context, team, name string) (Changed, error) {
-	tree, err := s.treeOf(ctx, team, name)
+	t, m, err := s.find(ctx, team, name)
+	if err != nil {
+		return Changed{}, err
+	}
+	tree, err := s.treeOf(ctx, t, m)
 	if err != nil {
 		return Changed{}, err
 	}
@@ -92,7 +97,17 @@ func (s *Service) Changed(ctx context.Context, team, name string) (Changed, erro
 
 // Diff returns what a teammate changed in its worktree, and the worktree's branch.
 func (s *Service) Diff(ctx context.Context, team, name string, stat, color bool) (text, branch string, err error) {
-	tree, err := s.treeOf(ctx, team, name)
+	t, m, err := s.find(ctx, team, name)
+	if err == nil && s.routed(m) {
+		var all strings.Builder
+		o := order{Team: t.Name, Names: []string{m.Name}, Stat: stat, ANSI: color}
+		err := s.ask(ctx, m.Leadlight.Machine, verbDiff, o, &branch, func(part told) { all.Write(part.Text) })
+		return all.String(), branch, err
+	}
+	if err != nil {
+		return "", "", err
+	}
+	tree, err := s.treeOf(ctx, t, m)
 	if err != nil {
 		return "", "", err
 	}
@@ -100,10 +115,9 @@ func (s *Service) Diff(ctx context.Context, team, name string, stat, color bool)
 	return text, tree.Branch, err
 }
 
-// treeOf is the worktree of a teammate.
-func (s *Service) treeOf(ctx context.Context, team, name string) (worktree.Tree, error) {
-	t, m, err := s.find(ctx, team, name)
-	if err != nil {
+// treeOf is the worktree of a teammate of this machine.
+func (s *Service) treeOf(ctx context.Context, t store.Team, m store.Member) (worktree.Tree, error) {
+	if err := s.notHere(m); err != nil {
 		return worktree.Tree{}, err
 	}
 	all, err := s.worktreeRecord().Read(ctx, s.panes.Records(), t.Name)

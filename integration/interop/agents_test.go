@@ -228,6 +228,11 @@ func (tr *trial) asWorker() {
 	tr.must("leadlight", "task", "add", "PLAY:work", "--owner", "bob")
 	tr.must("leadlight", "task", "add", "PLAY:fail", "--owner", "bob")
 	tr.task("worker: result of a task", "1", "completed", "The result is 42.")
+	if used := into[api.Task](tr.rig, "task", "show", "1", "--json").Usage; used != nil {
+		tr.note("worker: tokens and cost kept with the task", used.String())
+	} else {
+		tr.note("worker: tokens and cost kept with the task", none)
+	}
 	defer func() { tr.t.Log(tr.must("leadlight", "logs", "bob", "--lines", "300")) }()
 	tr.task("worker: a failure is told", "2", "failed", "the script refuses this")
 }

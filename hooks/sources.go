@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -38,6 +39,20 @@ func ThisMachine(getenv func(string) string) Managed {
 	const list = "com.anthropic.claudecode.plist"
 	lists := "/Library/Managed Preferences"
 	return Managed{"/Library/Application Support/ClaudeCode", []string{filepath.Join(lists, list), filepath.Join(lists, getenv("USER"), list)}}
+}
+
+// WithHome is getenv with the folder that the system has for a user whose HOME is not set:
+// the client finds the settings there, and so the gates in them.
+func WithHome(getenv func(string) string, current func() (*user.User, error)) func(string) string {
+	return func(name string) string {
+		value := getenv(name)
+		if name == "HOME" && value == "" {
+			if u, err := current(); err == nil {
+				return u.HomeDir
+			}
+		}
+		return value
+	}
 }
 
 // home is the client's folder of a user, "" if it is not known.

@@ -1,7 +1,9 @@
 package hooks_test
 
 import (
+	"errors"
 	"fmt"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -132,4 +134,19 @@ func FuzzXH01_Plugins(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestXH01_SettingsWithoutHome: who has no HOME has the same gates, as with the client.
+func TestXH01_SettingsWithoutHome(t *testing.T) {
+	d := newSettings(t)
+	d.write(d.user, `{"hooks":{"TaskCompleted":[{"hooks":[{"type":"command","command":"exit 2"}]}]}}`)
+	from := d.sources()
+	from.Getenv = hooks.WithHome(func(string) string { return "" }, func() (*user.User, error) { return &user.User{HomeDir: d.home}, nil })
+	if all, err := hooks.ReadSettings(from, hooks.TaskCompleted, nil); err != nil || len(all) != 1 {
+		t.Errorf("got %+v %v", all, err)
+	}
+	from.Getenv = hooks.WithHome(d.getenv, func() (*user.User, error) { return nil, errors.New("nobody") })
+	if all, err := hooks.ReadSettings(from, hooks.TaskCompleted, nil); err != nil || len(all) != 1 {
+		t.Errorf("with HOME: %+v %v", all, err)
+	}
 }

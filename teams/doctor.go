@@ -48,6 +48,9 @@ func (s *Service) Doctor(ctx context.Context, f Facts) api.Checkup {
 	checks = append(checks, s.checkTeams(ctx, f.Team)...)
 	if f.Team == "" {
 		checks = append(checks, s.checkLeft(ctx)...)
+		if c, any := s.checkSettings(); any {
+			checks = append(checks, c)
+		}
 	}
 	out := api.Checkup{Checks: checks, OK: true}
 	for _, c := range checks {
@@ -94,12 +97,26 @@ func (s *Service) Mend(ctx context.Context) (done []string, err error) {
 	return append(done, lines...), err
 }
 
-// checkHooks says which hooks are asked about a team.
-func (s *Service) checkHooks(ctx context.Context, t store.Team) (c api.Check, any bool) {
-	c = api.Check{Name: "hooks of team " + store.Shown(t.Name), Status: "ok"}
+// checkTeamHooks says which hooks are asked about a team.
+func (s *Service) checkTeamHooks(ctx context.Context, t store.Team) (c api.Check, any bool) {
+	return checkHooks("hooks of team "+store.Shown(t.Name), func(event string) ([]hooks.Hook, error) { return s.hooksOf(ctx, t, event) })
+}
+
+// checkSettings says which hooks the settings have here, and what of them cannot be read,
+// whether there is a team or not. Nothing is run, so nobody is asked for trust.
+func (s *Service) checkSettings() (c api.Check, any bool) {
+	trust := func(string, []hooks.Hook) bool { return true }
+	return checkHooks("hooks in the settings", func(event string) ([]hooks.Hook, error) {
+		return hooks.ReadSettings(s.settings(s.cwd), event, trust)
+	})
+}
+
+// checkHooks says which hooks there are.
+func checkHooks(name string, of func(event string) ([]hooks.Hook, error)) (c api.Check, any bool) {
+	c = api.Check{Name: name, Status: "ok"}
 	var parts []string
 	for _, event := range hooks.Events() {
-		all, err := s.hooksOf(ctx, t, event)
+		all, err := of(event)
 		if err != nil {
 			c.Status, c.Detail, c.Fix = "fail", fault.Of(err).Message, orDefault(fault.Of(err).Hint, "the record is kept as it is: mend it, or move it away")
 			return c, true
@@ -265,7 +282,7 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 	if out == nil {
 		out = []api.Check{{Name: label, Status: "ok", Detail: fmt.Sprintf("%d teammates, %s", len(t.Teammates()), describeLead(t))}}
 	}
-	if c, any := s.checkHooks(ctx, t); any {
+	if c, any := s.checkTeamHooks(ctx, t); any {
 		out = append(out, c)
 	}
 	return out

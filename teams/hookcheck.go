@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os/user"
 
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -86,12 +87,21 @@ func (s *Service) hooksOf(ctx context.Context, t store.Team, event string) ([]ho
 	if lead := t.Member(leadName(t)); lead != nil && project == "" {
 		project = lead.Cwd
 	}
-	getenv := func(name string) string { return variable(s.environ, name) }
-	named, err := hooks.ReadSettings(hooks.Sources{Getenv: getenv, Project: project, Managed: hooks.ThisMachine(getenv)}, event, s.trust)
+	named, err := hooks.ReadSettings(s.settings(project), event, s.trust)
 	if err != nil {
 		return nil, err
 	}
 	return hooks.Of(append(all, named...), event), nil
+}
+
+// settings are where Claude Code's settings are, for a project. A program that was started
+// without HOME has the user's by the system.
+func (s *Service) settings(project string) hooks.Sources {
+	getenv := func(name string) string { return variable(s.environ, name) }
+	if s.environ != nil {
+		getenv = hooks.WithHome(getenv, user.Current)
+	}
+	return hooks.Sources{Getenv: getenv, Project: project, Managed: hooks.ThisMachine(getenv)}
 }
 
 // askHooks asks the hooks of an event and fills in who acts where.

@@ -213,8 +213,37 @@ func (d *Dir) Append(name string, data []byte) error {
 }
 
 // OpenFile opens a file with the flags of os.OpenFile; a new one gets mode 0600.
-// The folder must exist.
+// The folder must exist. What is to be appended to, and has other names, is copied first:
+// it may be somebody else's file.
 func (d *Dir) OpenFile(name string, flag int) (*os.File, error) {
+	f, err := d.openFile(name, flag)
+	if err != nil || flag&os.O_APPEND == 0 || Names(f) < 2 {
+		return f, err
+	}
+	f.Close()
+	data, err := d.Read(name)
+	if err == nil {
+		err = d.WriteVolatile(context.Background(), name, data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.openFile(name, flag)
+}
+
+// Names is how many names an open file has, 0 if that is not known.
+func Names(f *os.File) uint64 {
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 0
+}
+
+func (d *Dir) openFile(name string, flag int) (*os.File, error) {
 	var f *os.File
 	err := d.within(name, false, "open", func(r *os.Root, base string) (err error) {
 		f, err = openPlain(r, base, flag)

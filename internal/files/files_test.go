@@ -272,3 +272,25 @@ func TestXF04_NoLocksHasAWayOut(t *testing.T) {
 		t.Errorf("%s: %s (%s)", e.Code, e.Message, e.Hint)
 	}
 }
+
+// TestXH08_ASecondNameIsNotWrittenTo: a file in our place may have another name, elsewhere:
+// what is appended stands in ours alone.
+func TestXH08_ASecondNameIsNotWrittenTo(t *testing.T) {
+	d, base := open(t)
+	outside := filepath.Join(t.TempDir(), "f")
+	ok(t, os.WriteFile(outside, []byte("precious\n"), 0o600))
+	for _, name := range []string{"a", "b"} {
+		ok(t, os.Link(outside, filepath.Join(base, name)))
+	}
+	ok(t, d.Append("a", []byte("x")))
+	f, err := d.OpenFile("b", files.AppendFlags)
+	ok(t, err)
+	_, err = f.WriteString("y")
+	ok(t, err)
+	ok(t, f.Close())
+	for path, want := range map[string]string{outside: "precious\n", filepath.Join(base, "a"): "precious\nx", filepath.Join(base, "b"): "precious\ny"} {
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%s holds %q %v, want %q", path, got, err, want)
+		}
+	}
+}

@@ -186,7 +186,7 @@ func restore(d *files.Dir, name string) error {
 	if err := d.MkdirAll(path.Dir(name)); err != nil {
 		return err
 	}
-	anchor := path.Join(path.Dir(name), "."+path.Base(name))
+	anchor := anchorOf(name)
 	for _, file := range []string{anchor, name} {
 		err := d.Link(anchor, name)
 		if err == nil || errors.Is(err, fs.ErrExist) {
@@ -265,6 +265,9 @@ func sign(d *files.Dir, name, verb string, locked *flock.Flock) (bool, error) {
 	if !os.SameFile(named, ours) {
 		return false, nil
 	}
+	if !onlyOurs(d, name, f, named) {
+		return true, nil // it locks all the same
+	}
 	line := fmt.Sprintf("%d %d %.80q", os.Getpid(), time.Now().UnixMilli(), verb)
 	_, err = fmt.Fprintf(f, "%-*s\n", signature-1, line)
 	// A full disk must not stop the one who wants to free space, and the name of
@@ -274,6 +277,22 @@ func sign(d *files.Dir, name, verb string, locked *flock.Flock) (bool, error) {
 	}
 	return true, explain("lock", d.Join(name), err)
 }
+
+// onlyOurs tells whether a lock's file has no name but its own and the hidden one: with
+// another it may be somebody else's, into which nothing is written.
+func onlyOurs(d *files.Dir, name string, f *os.File, info fs.FileInfo) bool {
+	switch files.Names(f) {
+	case 1:
+		return true
+	case 2:
+		hidden, err := d.Lstat(anchorOf(name))
+		return err == nil && os.SameFile(hidden, info)
+	}
+	return false
+}
+
+// anchorOf is the hidden name of a lock's file.
+func anchorOf(name string) string { return path.Join(path.Dir(name), "."+path.Base(name)) }
 
 func timeout(d *files.Dir, name string, waited time.Duration) error {
 	holder, pid, since := holder(d, name)

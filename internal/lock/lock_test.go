@@ -242,6 +242,32 @@ func TestLockFileIsNoLink(t *testing.T) {
 	}
 }
 
+// TestXH08_ALockSignsNoOthersFile: a lock's file that has another name may be somebody's. It
+// locks, and stays as it is.
+func TestXH08_ALockSignsNoOthersFile(t *testing.T) {
+	d := open(t)
+	precious := filepath.Join(t.TempDir(), "precious")
+	ok(t, os.WriteFile(precious, []byte("x"), 0o600))
+	held, err := lock.Acquire(t.Context(), d, "locks/x", "try", time.Second)
+	ok(t, err)
+	held.Release()
+	for _, names := range [][]string{{"locks/x"}, {"locks/.x", "locks/x"}} {
+		for _, name := range names {
+			_ = os.Remove(filepath.Join(d.Path(), name))
+			ok(t, os.Link(precious, filepath.Join(d.Path(), name)))
+		}
+		held, err := lock.Acquire(t.Context(), d, "locks/x", "try", time.Second)
+		ok(t, err)
+		if again, err := lock.Try(d, "locks/x", "try"); again != nil || err != nil {
+			t.Errorf("%q: it is held twice: %v", names, err)
+		}
+		held.Release()
+		if got, _ := os.ReadFile(precious); string(got) != "x" {
+			t.Errorf("%q: somebody's file holds %q", names, got)
+		}
+	}
+}
+
 func exists(t *testing.T, d *files.Dir, name string) bool {
 	t.Helper()
 	_, err := d.Lstat(name)

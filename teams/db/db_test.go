@@ -52,6 +52,21 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// TestXH08_ALinkIsNoDatabase: the file that it leads to stays as it is.
+func TestXH08_ALinkIsNoDatabase(t *testing.T) {
+	dir := t.TempDir()
+	path, precious := filepath.Join(dir, "x.db"), filepath.Join(dir, "precious")
+	if err := errors.Join(os.WriteFile(precious, nil, 0o600), os.Symlink(precious, path)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), path); fault.CodeOf(err) != fault.CorruptFile {
+		t.Errorf("%v", err)
+	}
+	if after, err := os.ReadFile(precious); err != nil || len(after) > 0 {
+		t.Errorf("%d bytes were written: %v", len(after), err)
+	}
+}
+
 // TestPowerCut: a commit is on disk before it returns. SQLite calls that synchronous
 // 2; with less, the last commits of a write-ahead log can be lost.
 func TestPowerCut(t *testing.T) {

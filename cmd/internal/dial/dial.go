@@ -119,10 +119,12 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 
 // launch starts the process. The channel tells its end, and tail what it said.
 func launch(p Paths, argv, environ []string) (<-chan error, func() string, error) {
-	if err := os.MkdirAll(p.State, 0o700); err != nil {
+	state, err := files.Open(p.State)
+	if err != nil {
 		return nil, nil, fault.New(fault.Of(err).Code, "make the state folder: %w", err).WithHint("set XDG_STATE_HOME to a folder of yours")
 	}
-	log, err := os.OpenFile(p.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
+	defer state.Close()
+	log, err := state.OpenFile(filepath.Base(p.Log()), files.AppendFlags)
 	if err != nil {
 		return nil, nil, fault.New(fault.Of(err).Code, "open the daemon's log: %w", err)
 	}

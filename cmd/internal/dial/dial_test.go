@@ -2,6 +2,9 @@ package dial
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -24,6 +27,24 @@ func TestXS34_XS44_WhyTheDaemonDidNotComeUp(t *testing.T) {
 		err := fault.Of(failure(errors.New("exit status 2"), c.last))
 		if err.Code != c.code || err.Message != c.text || err.Hint != c.hint || !errors.Is(err, ErrNone) {
 			t.Errorf("%q: %+v", c.last, err)
+		}
+	}
+}
+
+// TestXH08_TheLogIsNobodysFile: a link or a second name in the place of the daemon's log is
+// neither written to nor cut.
+func TestXH08_TheLogIsNobodysFile(t *testing.T) {
+	for what, put := range map[string]func(old, path string) error{"a link": os.Symlink, "a name": os.Link} {
+		p := Paths{State: t.TempDir(), Key: "k"}
+		precious, text := filepath.Join(t.TempDir(), "precious"), strings.Repeat("x", maxLog+1)
+		if err := errors.Join(os.WriteFile(precious, []byte(text), 0o600), put(precious, p.Log())); err != nil {
+			t.Fatal(err)
+		}
+		if ended, _, err := launch(p, []string{"sh", "-c", "echo said"}, os.Environ()); err == nil {
+			<-ended
+		}
+		if now, err := os.ReadFile(precious); err != nil || string(now) != text {
+			t.Errorf("%s: the file has %d bytes: %v", what, len(now), err)
 		}
 	}
 }

@@ -37,6 +37,27 @@ func TestXD04_DownElsewhere(t *testing.T) {
 	}
 }
 
+// TestXD04_DownWhileItStarts: up says who took the team down also if that began while it
+// still started the teammates.
+func TestXD04_DownWhileItStarts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "220x60")
+	file := "team: ends\nmembers:\n  - {name: w, agent: shell, run: task}\ntasks:\n  - {subject: long, owner: w, run: exec sleep 1000}\n"
+	if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	up := r.start(nil, "up")
+	r.eventually("the teammate stands in the roster", func() bool {
+		text, _ := os.ReadFile(r.path("base", "teams", "ends", "config.json"))
+		return strings.Contains(string(text), "w@ends")
+	})
+	r.must("down", "--force", "--timeout", "100ms")
+	if res := up.wait(); res.exit != 0 || !strings.Contains(res.err, "the team was taken down by pid ") || strings.Contains(res.err, "not completed") {
+		t.Errorf("up: exit %d\n%s%s", res.exit, res.out, res.err)
+	}
+	r.run("daemon", "stop")
+}
+
 // TestXD04_AnApprovalIsCarriedOut: who approves a request that nobody waits for, and does
 // not go, is ended, with its pane and its entry.
 func TestXD04_AnApprovalIsCarriedOut(t *testing.T) {

@@ -44,7 +44,7 @@ func (h HostRecord) check(baseKey, team, agent string) error {
 		return checkHostID(h.Host)
 	case checkProcess(h.Process) != nil:
 		return checkProcess(h.Process)
-	case h.Ended != nil && h.Ended.State != state.Stopped && h.Ended.State != state.Failed:
+	case h.Ended != nil && !slices.Contains([]string{state.Stopped, state.Failed, state.Lost}, h.Ended.State):
 		return fmt.Errorf("%.60q is no end of an agent", h.Ended.State)
 	}
 	if err := checkPane(h.Pane); err != nil {

@@ -67,7 +67,11 @@ func TestXH08_RecordsAreReadStrictly(t *testing.T) {
 			return err
 		}
 	}
-	for name, read := range map[string]func() error{"a host": host(func(*HostRecord) {}), "a launch": launch(func(*LaunchRecord) {})} {
+	good := map[string]func() error{"a host": host(func(*HostRecord) {}), "a launch": launch(func(*LaunchRecord) {})}
+	for _, end := range []string{"stopped", "failed", "lost"} { // lost: its terminal has ended
+		good["a host that is "+end] = host(func(h *HostRecord) { h.Ended = &ExitRecord{State: end} })
+	}
+	for name, read := range good {
 		if err := read(); err != nil {
 			t.Errorf("%s as we write it: %v", name, err)
 		}

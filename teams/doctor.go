@@ -252,9 +252,9 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 		ghost := !written && (m.State == api.StateLost || (!m.Live() && deref(m.IsActive)))
 		switch {
 		case m.State == api.StateLost && entry.Leadlight != nil:
-			warn(fmt.Sprintf("%s is lost: %s", store.Shown(m.Name), m.Reason), "leadlight restart --lost -t "+t.Name+" starts it again; leadlight gc only writes it down and frees its tasks")
+			warn(fmt.Sprintf("%s is lost: %s", store.Shown(m.Name), m.Reason), "leadlight restart --lost -t "+t.Name+" starts it again; leadlight gc only marks it lost and frees its tasks")
 		case ghost && entry.Leadlight != nil:
-			warn(fmt.Sprintf("%s is %s: %s", store.Shown(m.Name), m.State, m.Reason), "leadlight gc writes it down and frees its tasks")
+			warn(fmt.Sprintf("%s is %s: %s", store.Shown(m.Name), m.State, m.Reason), "leadlight gc marks it "+m.State+" and frees its tasks")
 		case ghost:
 			warn(fmt.Sprintf("%s is a ghost: %s", store.Shown(m.Name), m.Reason), "its own lead lists it still"+map[bool]string{true: "; leadlight team delete " + t.Name + " removes the team"}[s.ownTeam(t, "delete") == nil])
 		case m.State == api.StateUnknown:

@@ -76,7 +76,7 @@ func observeLead(t store.Team, out *api.Member) {
 	out.State = api.StateUnknown
 	switch {
 	case t.LeadProcess == nil && t.LedByUs():
-		out.State, out.Reason = api.StateIdle, "whoever runs the verbs leads"
+		out.State, out.Reason = api.StateIdle, "whoever runs leadlight is the lead"
 	case t.LeadProcess == nil:
 		out.Reason = "its process is not recorded"
 	default:

@@ -27,8 +27,9 @@ type Report struct {
 
 // Trap is a known fault of some versions and what it means for a team.
 type Trap struct {
-	Name string
-	Text string
+	Name  string
+	Text  string
+	Fixed string // the first version without it
 }
 
 // Probe looks at the program and the server. It starts no server. The error is that of a
@@ -60,17 +61,17 @@ func (b *Backend) Probe(ctx context.Context) (Report, error) {
 // them; they explain what somebody may see.
 func traps(v Version, system string) []Trap {
 	known := []struct {
-		until  Version // the first version without it
 		system string  // "": all
 		trap   Trap
 	}{
-		{Version{Major: 3, Minor: 3}, "", Trap{"no-own-border", "borders cannot be set for one pane: teammates have no name on theirs"}},
-		{Version{Major: 3, Minor: 4}, "", Trap{"paste-crash", "pasting into a pane whose program has ended ends the whole server: do not paste into such panes"}},
-		{Version{Major: 3, Minor: 6}, "linux", Trap{"lost-exit", "where tmux is built with utempter (Debian), it may not notice that a program ended: such a pane stays until it is closed"}},
+		{"", Trap{"no-own-border", "borders cannot be set for one pane: teammates have no name on theirs", "3.3"}},
+		{"", Trap{"paste-crash", "pasting into a pane whose program has ended ends the whole server: do not paste into such panes", "3.4"}},
+		{"linux", Trap{"lost-exit", "where tmux is built with utempter (Debian), it may not notice that a program ended: such a pane stays until it is closed", "3.6"}},
 	}
 	var list []Trap
 	for _, k := range known {
-		if !v.atLeast(k.until) && (k.system == "" || k.system == system) {
+		fixed, err := ParseVersion("tmux " + k.trap.Fixed)
+		if err == nil && !v.atLeast(fixed) && (k.system == "" || k.system == system) {
 			list = append(list, k.trap)
 		}
 	}

@@ -112,7 +112,7 @@ func (a *app) globalFlags(fs *pflag.FlagSet) {
 	text("tmux-socket", "", "`PATH` of the tmux server's socket (LEADLIGHT_TMUX_SOCKET)")
 	fs.BoolVar(&a.json, "json", false, "answer with JSON, errors too")
 	fs.BoolVar(&a.noColor, "no-color", false, "no colours (NO_COLOR)")
-	fs.BoolVarP(&a.verbose, "verbose", "v", false, "tell on stderr what is done (LEADLIGHT_DEBUG=1)")
+	fs.BoolVarP(&a.verbose, "verbose", "v", false, "verbose output on stderr (LEADLIGHT_DEBUG=1)")
 }
 
 // globalFlag is a text flag that remembers that it was given. An empty value is

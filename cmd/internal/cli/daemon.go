@@ -32,7 +32,7 @@ const onDemandFlag = "on-demand"
 func daemonRunCommand(a *app, run func(context.Context, *app, bool) error) *cobra.Command {
 	var onDemand bool
 	c := &cobra.Command{
-		Use: "run", Short: "Be the daemon, until ^C", Long: "Be the daemon of the base directory in the foreground, until ^C, SIGTERM or daemon stop.",
+		Use: "run", Short: "Run in the foreground", Long: "Run the daemon of the base directory in the foreground, until ^C, SIGTERM or daemon stop.",
 		Example: "  leadlight daemon run -v", Args: takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, onDemand) },
 	}

@@ -176,7 +176,7 @@ func (a *app) probeTmux(ctx context.Context) []api.Check {
 	}
 	out := []api.Check{check}
 	for _, trap := range r.Traps {
-		out = append(out, api.Check{Name: "tmux trap " + trap.Name, Status: "warn", Detail: trap.Text, Fix: "a newer tmux does not have it"})
+		out = append(out, api.Check{Name: "tmux bug " + trap.Name, Status: "warn", Detail: "known bug in " + r.Version.Text + ": " + trap.Text, Fix: "fixed in tmux " + trap.Fixed})
 	}
 	return out
 }

@@ -114,7 +114,7 @@ func (a *app) message(w io.Writer, m api.Message) {
 	if !m.Read {
 		mark = "*"
 	}
-	head := fmt.Sprintf("%s %s  %s", mark, paint(oneLine(m.From), m.Color, colors), oneLine(m.Timestamp))
+	head := fmt.Sprintf("%s %s  %s", mark, paint(oneLine(m.From), m.Color, colors), sentAt(m))
 	if m.Type != "" && m.Type != "message" {
 		head += "  [" + oneLine(m.Type) + "]"
 	}
@@ -128,6 +128,16 @@ func (a *app) message(w io.Writer, m api.Message) {
 	for line := range strings.Lines(printable(teams.InWords(m.Text))) {
 		fmt.Fprintln(w, "    "+strings.TrimRight(line, "\n"))
 	}
+}
+
+// sentAt is when a message was sent. A time that another program has written otherwise is
+// shown as it stands there.
+func sentAt(m api.Message) string {
+	at, err := time.Parse(time.RFC3339, m.Timestamp)
+	if err != nil {
+		return oneLine(m.Timestamp)
+	}
+	return localTime(at, time.Now())
 }
 
 func runPrune(ctx context.Context, a *app, owner string) error {

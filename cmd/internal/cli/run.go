@@ -233,7 +233,7 @@ func kindOf(r api.AgentTeamRun) string {
 }
 
 // clock is a moment for people.
-func clock(ms int64) string { return time.UnixMilli(ms).Format("2006-01-02 15:04") }
+func clock(ms int64) string { return localTime(time.UnixMilli(ms), time.Now()) }
 
 // took is how long something took, or takes so far.
 func took(from, to int64) string {

@@ -155,6 +155,18 @@ func since(t *api.Time) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
+// localTime is a moment as a person reads it here: of today the time alone.
+func localTime(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	switch {
+	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
+		return t.Format("15:04:05")
+	case t.Year() == now.Year():
+		return t.Format("2 Jan 15:04")
+	}
+	return t.Format("2 Jan 2006 15:04")
+}
+
 // meant is the end of a sentence that asks whether another word was meant.
 func meant(word string, words []string) string {
 	if near := config.Nearest(word, words); near != "" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -40,5 +41,20 @@ func TestTablesFitTheLeadsPane(t *testing.T) {
 				t.Errorf("%d columns: %q, want %q", tc.cols, got, tc.want)
 			}
 		}
+	}
+}
+
+// TestXD11_TimesAreLocalAndShort: a person reads a time of here, without what is plain.
+func TestXD11_TimesAreLocalAndShort(t *testing.T) {
+	now := time.Date(2026, 11, 29, 13, 4, 5, 0, time.Local)
+	for at, want := range map[time.Time]string{
+		now.Add(-time.Hour).UTC(): "12:04:05", now.AddDate(0, 0, -1): "28 Nov 13:04", now.AddDate(-1, 0, 0): "29 Nov 2025 13:04",
+	} {
+		if got := localTime(at, now); got != want {
+			t.Errorf("%s is shown as %s, want %s", at, got, want)
+		}
+	}
+	if got := sentAt(api.Message{Timestamp: "yesterday"}); got != "yesterday" {
+		t.Errorf("%q", got)
 	}
 }

@@ -221,7 +221,7 @@ func showTask(w io.Writer, t api.Task) {
 		t    *api.Time
 	}{{"created", t.CreatedAt}, {"updated", t.UpdatedAt}} {
 		if at.t != nil {
-			row(at.name, at.t.String())
+			row(at.name, localTime(time.Time(*at.t), time.Now()))
 		}
 	}
 	row("failure", t.Failure)

@@ -95,13 +95,14 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	if o.DryRun {
 		return a.showPlan(ctx, svc, plan)
 	}
+	began := time.Now() // who takes the team down from here on ends up, too
 	snap, err := svc.Start(ctx, plan, func(line string) { a.say("%s", line) })
 	a.sayChoice()
 	if err != nil {
 		return err
 	}
 	u := &upRun{
-		a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V, keep: o.Keep || s.Keep.V, top: o.Top, began: time.Now(),
+		a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V, keep: o.Keep || s.Keep.V, top: o.Top, began: began,
 	}
 	u.record = a.recorder(ctx, svc, plan.Team.Name)
 	a.keepRecord(u.record)
@@ -259,7 +260,9 @@ func (u *upRun) onScreen(ctx context.Context) error {
 
 // mail shows a message to the lead: this process is the lead.
 func (u *upRun) mail(m api.Message) error {
-	if u.mailSeen[m.ID] || m.Type != "message" {
+	at, err := time.Parse(time.RFC3339, m.Timestamp)
+	told := teams.TellsEnd(m) && err == nil && at.Before(u.began) // by an earlier run
+	if u.mailSeen[m.ID] || m.Type != "message" || told {
 		return nil
 	}
 	u.mailSeen[m.ID] = true

@@ -17,7 +17,7 @@ func Variables() []Variable {
 		{"LEADLIGHT_BACKEND", "backend", "the terminal that holds the panes", func(s *Settings) *Value[string] { return &s.Backend }},
 		{"LEADLIGHT_TMUX_SOCKET", "tmux-socket", "socket of the tmux server to use", func(s *Settings) *Value[string] { return &s.TmuxSocket }},
 		{"LEADLIGHT_MCP_TOKEN", "", "what clients of leadlight mcp --http have to know; else one is made up and told", nil},
-		{"LEADLIGHT_DEBUG", "verbose", "1: tell on stderr what is done", nil},
+		{"LEADLIGHT_DEBUG", "verbose", "1: verbose output on stderr", nil},
 		{"", "as", "", func(s *Settings) *Value[string] { return &s.As }},
 		{"CLAUDE_CONFIG_DIR", "", "Claude Code's home, the base directory unless LEADLIGHT_BASE_DIR is set", nil},
 		{"TMUX", "", "set inside tmux: the server that is used there", nil},

@@ -100,7 +100,7 @@ func (s *Scheduler) runMethods() []rpc.Method {
 		rpc.Func("teamRun:list", "List runs, the newest first.", taking(s, s.store.Runs)),
 		rpc.Func("teamRun:report", "Get a run with its items, tasks and teammates.", taking(s, onRun(s, s.store.Report))),
 		rpc.Func("teamRun:cancel", "End a run and its teammates; what was under way has failed.", onRun(s, s.cancel)),
-		rpc.Func("teamRun:pause", "Let no new item begin; those under way go on to their end.", onRun(s, s.store.Pause)),
+		rpc.Func("teamRun:pause", "Pause: no new item begins; those under way go on to their end.", onRun(s, s.store.Pause)),
 		rpc.Func("teamRun:wait", "Answer when the teammates of a run that is over are gone.", onRun(s, s.wait)),
 		rpc.Func("teamRun:resume", "Let a paused run go on.", onRun(s, s.store.Resume)),
 		rpc.Func(rpc.TeamRunEvent, "Tell each run, and then everything that happens to definitions, runs and items, as notifications.", s.subscribe),

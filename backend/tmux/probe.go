@@ -61,7 +61,7 @@ func (b *Backend) Probe(ctx context.Context) (Report, error) {
 // them; they explain what somebody may see.
 func traps(v Version, system string) []Trap {
 	known := []struct {
-		system string  // "": all
+		system string // "": all
 		trap   Trap
 	}{
 		{"", Trap{"no-own-border", "borders cannot be set for one pane: teammates have no name on theirs", "3.3"}},

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/events"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
 )
@@ -208,6 +210,35 @@ func TestXF21_TheFirstLookIsOneCommit(t *testing.T) {
 	}
 	if known := len(w.hub.names()); n != 1 || known != 20 {
 		t.Errorf("%d commits for %d teams, want 1 for 20", n, known)
+	}
+}
+
+// TestXF21_OneLookForAllPages: who reads the past page by page has every team looked at once,
+// for the last page, whose end is now.
+func TestXF21_OneLookForAllPages(t *testing.T) {
+	w, _ := watching(t, 0)
+	looks := 0
+	d := &daemon{hub: w.hub, ready: make(chan struct{}), refresh: func(ctx context.Context) {
+		looks++
+		w.hub.Publish(ctx, []events.Event{{Type: events.TeamCreated, Team: "late"}})
+	}}
+	close(d.ready)
+	w.hub.Publish(t.Context(), slices.Repeat([]events.Event{{Type: events.TeamCreated, Team: "early"}}, 3*page+page/2))
+	var p api.EventsParams
+	seqs := 0
+	for {
+		got, err := d.list(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seqs += len(got.Events)
+		p.After = uint64(seqs)
+		if !got.More {
+			break
+		}
+	}
+	if looks != 1 || seqs != 3*page+page/2+1 {
+		t.Errorf("%d looks, %d events", looks, seqs)
 	}
 }
 

@@ -7,16 +7,19 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/events"
@@ -80,7 +83,11 @@ func watching(tb *testing.T, n int) (w watched, history string) {
 }
 
 // reading counts how often the files of teams are read and watched.
-type reading struct{ rosters, boxes, lists, watches atomic.Int64 }
+type reading struct {
+	rosters, boxes, lists, watches atomic.Int64
+
+	writes chan struct{} // a roster is written only with one from here; nil: at once
+}
 
 func (r *reading) String() string {
 	return fmt.Sprintf("%d rosters, %d boxes, %d lists of tasks, %d watches", r.rosters.Load(), r.boxes.Load(), r.lists.Load(), r.watches.Load())
@@ -104,6 +111,17 @@ type (
 func (r readRoster) Get(ctx context.Context, team string) (store.Team, error) {
 	r.rosters.Add(1)
 	return r.Roster.Get(ctx, team)
+}
+
+func (r readRoster) Update(ctx context.Context, team string, f func(*store.Team) error) error {
+	if r.writes != nil {
+		select {
+		case <-r.writes:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return r.Roster.Update(ctx, team, f)
 }
 
 func (r readRoster) Watch(ctx context.Context, team string) (<-chan struct{}, error) {
@@ -240,6 +258,53 @@ func TestXF21_OneLookForAllPages(t *testing.T) {
 	if looks != 1 || seqs != 3*page+page/2+1 {
 		t.Errorf("%d looks, %d events", looks, seqs)
 	}
+}
+
+// TestXF21_TheLostAreWrittenDownLater: an answer waits for no disk because somebody is lost.
+func TestXF21_TheLostAreWrittenDownLater(t *testing.T) {
+	w, _ := watching(t, 3)
+	gone := exec.Command("true")
+	if err := gone.Start(); err != nil {
+		t.Fatal(err)
+	}
+	host, err := signals.Identify(gone.Process.Pid)
+	if err := errors.Join(err, gone.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		team, id, past := fmt.Sprintf("team-%d", i), uuid.NewString(), time.Now().Add(-time.Hour)
+		err := w.stores.Panes.Records().WriteHost(t.Context(), team, "w0",
+			panes.HostRecord{Host: id, Process: host, Socket: w.stores.Panes.SocketPath(team, "w0"), StartedAt: past})
+		if err == nil {
+			err = w.stores.Roster.Update(t.Context(), team, func(now *store.Team) error {
+				b := now.Members[0].Leadlight
+				b.Host, b.State, b.SpawnedAt, b.StoppedAt = id, api.StateActive, &past, nil
+				return nil
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.read.writes = make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer func() { cancel(); w.wg.Wait() }()
+	w.refresh(ctx) // returns though nothing can be written
+	for i := range 3 {
+		if m := w.hub.last(fmt.Sprintf("team-%d", i)).Members[0]; m.State != api.StateLost {
+			t.Errorf("it is %s", m.State)
+		}
+	}
+	close(w.read.writes)
+	seen(t, "all are written down", func() bool {
+		for i := range 3 {
+			now, err := w.stores.Roster.Get(ctx, fmt.Sprintf("team-%d", i))
+			if err != nil || now.Members[0].Leadlight.State != api.StateLost {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // commits counts the commits in a write-ahead log of SQLite: frames that say how large the

@@ -32,6 +32,7 @@ type teamWatch struct {
 	hosts watch.Group        // by member
 
 	offering *time.Timer // until the next look at what was offered
+	repair   func()      // writes down who is lost, without anybody waiting for it
 
 	reading sync.Mutex // one reading of the streams at a time
 	looking sync.Mutex // one look at everything at a time
@@ -44,6 +45,7 @@ func (w *watcher) watchTeam(ctx context.Context, name string) *teamWatch {
 	t := &teamWatch{watcher: w, stop: stop, sleep: func() {}}
 	source := watch.Source{Service: w.service, Roster: w.stores.Roster, Mail: w.stores.Mail, Tasks: w.stores.Tasks, Log: w.log}
 	t.Team = watch.New(name, source, watch.Options{Last: func() changes.Team { return w.hub.last(name) }, Seen: t.seen, After: t.after})
+	t.repair = func() { w.wg.Go(func() { t.reconcile(ctx) }) }
 	w.wg.Go(func() {
 		for t.look(ctx); ctx.Err() == nil; {
 			if t.finished() {
@@ -95,12 +97,23 @@ func (t *teamWatch) rest(ctx context.Context) {
 
 // seen gives a look to the hub.
 func (t *teamWatch) seen(ctx context.Context, v watch.View) {
-	if !lost(t.hub.ingest(ctx, t.Name, v.Team)) {
+	if lost(t.hub.ingest(ctx, t.Name, v.Team)) {
+		t.repair()
+	}
+}
+
+// reconcile writes down who is lost, and tells the lead. Where many teams have lost somebody,
+// one after the other does: each waits for the disk several times, and a look for none.
+func (t *teamWatch) reconcile(ctx context.Context) {
+	t.repairing.Lock()
+	defer t.repairing.Unlock()
+	if ctx.Err() != nil {
 		return
 	}
-	if _, err := t.service.Reconcile(ctx, t.Name); err != nil {
+	if _, err := t.service.Reconcile(ctx, t.Name); err != nil && ctx.Err() == nil {
 		t.log.Warn("write down who is lost", "team", t.Name, "error", err)
 	}
+	t.Touch(watch.Parts{Members: true}) // they may be started again now
 }
 
 // after does what follows from a look.

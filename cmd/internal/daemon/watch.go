@@ -35,6 +35,8 @@ type watcher struct {
 	hub     *hub
 	log     *slog.Logger
 
+	repairing sync.Mutex // one team at a time has its lost written down
+
 	mu    sync.Mutex // one listing at a time
 	teams map[string]*teamWatch
 	wg    sync.WaitGroup

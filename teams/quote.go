@@ -9,10 +9,14 @@ import (
 // envelope is what begins a message of ours, and tag what the clients put around words
 // that are not the user's, also with characters between that are not to be seen.
 var (
-	envelope = lazily(`[\[［⟦【〔⁅❲〖⦋]` + gap + spread("leadlight") + gap + `[\]］⟧】〕⁆❳〗⦌]`)
-	tag      = lazily(`[<＜‹〈˂]((?:` + gap + `/)?` + gap + `(?:` + words(
-		"teammate-message", "cross-session-message", "system-reminder", "system-note", "task-notification", "user-prompt-submit-hook", "user-memory-input", "channel",
-		"local-command-", "command-name", "command-message", "command-args", "bash-input", "bash-stdout", "bash-stderr", "subagent-hand-back", "leadlight") + `))`)
+	envelope = lazily(func() string {
+		return `[\[［⟦【〔⁅❲〖⦋]` + gap + spread("leadlight") + gap + `[\]］⟧】〕⁆❳〗⦌]`
+	})
+	tag = lazily(func() string {
+		return `[<＜‹〈˂]((?:` + gap + `/)?` + gap + `(?:` + words(
+			"teammate-message", "cross-session-message", "system-reminder", "system-note", "task-notification", "user-prompt-submit-hook", "user-memory-input", "channel",
+			"local-command-", "command-name", "command-message", "command-args", "bash-input", "bash-stdout", "bash-stderr", "subagent-hand-back", "leadlight") + `))`
+	})
 )
 
 // words is a pattern of one of several words.
@@ -51,9 +55,9 @@ func spread(word string) string {
 	return strings.Join(out, gap)
 }
 
-// lazily compiles a pattern at its first use: what quotes nothing does not pay for it.
-func lazily(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)` + pattern) })
+// lazily makes and compiles a pattern at its first use: what quotes nothing does not pay for it.
+func lazily(pattern func() string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)` + pattern()) })
 }
 
 // Quoted is foreign text in which nothing passes for a message of its own: an envelope in

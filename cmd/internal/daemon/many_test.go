@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
@@ -272,7 +271,7 @@ func TestXF21_TheLostAreWrittenDownLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		team, id, past := fmt.Sprintf("team-%d", i), uuid.NewString(), time.Now().Add(-time.Hour)
+		team, id, past := fmt.Sprintf("team-%d", i), fmt.Sprintf("00000000-0000-4000-8000-%012d", i), time.Now().Add(-time.Hour)
 		err := w.stores.Panes.Records().WriteHost(t.Context(), team, "w0",
 			panes.HostRecord{Host: id, Process: host, Socket: w.stores.Panes.SocketPath(team, "w0"), StartedAt: past})
 		if err == nil {

@@ -20,8 +20,9 @@ RACE ?= $(shell .ci/can-race && echo -race)
 # Under the race detector a program sleeps for a second at its end, unless it is told not to.
 export GORACE ?= atexit_sleep_ms=0
 
-# Most tests wait for programs: more of them at a time than there are processors.
-GOTEST = $(GO) test -parallel 4 $(RACE) $(if $(COUNT),-count=$(COUNT)) $(if $(VET),-vet=$(VET)) -timeout 15m
+# Most tests wait for programs: more of them at a time than there are processors, and
+# of packages, too.
+GOTEST = $(GO) test -parallel 4 -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) $(RACE) $(if $(COUNT),-count=$(COUNT)) $(if $(VET),-vet=$(VET)) -timeout 15m
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo demo-machines machines pictures test race fuzz conformance integration cases interop \

@@ -312,7 +312,10 @@ func (c *conversation) answer(ctx context.Context, id string, hints <-chan struc
 				m.o.Log.Warn("note an answer", "error", err)
 			}
 			return yes, true
-		case <-hints:
+		case _, ok := <-hints:
+			if !ok {
+				hints = nil
+			}
 		case <-time.After(mailNet):
 		}
 		yes, come, reason, err := m.o.Service.PermissionAnswer(ctx, m.o.Team, id)

@@ -230,18 +230,28 @@ func runDaemonStop(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	id, err := signals.Identify(s.PID)
+	a.sayOpenRuns(ctx, c)
+	if err := stopDaemon(ctx, c, s.PID); err != nil {
+		return err
+	}
+	a.say("daemon %d has ended", s.PID)
+	return nil
+}
+
+// stopDaemon tells a daemon to end, and waits for that. It may be gone before its answer has
+// come.
+func stopDaemon(ctx context.Context, c *rpc.Client, pid int) error {
+	id, err := signals.Identify(pid)
 	if err != nil {
 		return fmt.Errorf("stop the daemon: %w", err)
 	}
-	a.sayOpenRuns(ctx, c)
-	if err := c.Call(ctx, "daemon.stop", nil, nil); err != nil {
+	err = c.Call(ctx, "daemon.stop", nil, nil)
+	if ends := errors.Is(err, rpc.ErrHungUp) || errors.Is(err, context.Canceled); err != nil && (!ends || ctx.Err() != nil) {
 		return err
 	}
 	if err := id.Wait(ctx); err != nil {
 		return fmt.Errorf("the daemon was told to stop: %w", err)
 	}
-	a.say("daemon %d has ended", s.PID)
 	return nil
 }
 

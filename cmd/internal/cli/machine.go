@@ -11,7 +11,6 @@ import (
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
@@ -185,17 +184,7 @@ func (a *app) endDaemon(ctx context.Context, p dial.Paths) error {
 	if err != nil {
 		return err
 	}
-	id, err := signals.Identify(h.PID)
-	if err == nil {
-		err = c.Call(ctx, "daemon.stop", nil, nil)
-	}
-	if err == nil {
-		err = id.Wait(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("end the daemon: %w", err)
-	}
-	return nil
+	return stopDaemon(ctx, c, h.PID)
 }
 
 func runMachineLeave(ctx context.Context, a *app, force bool) error {

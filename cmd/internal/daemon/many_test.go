@@ -262,12 +262,13 @@ func TestXF21_OneLookForAllPages(t *testing.T) {
 // TestXF21_TheLostAreWrittenDownLater: an answer waits for no disk because somebody is lost.
 func TestXF21_TheLostAreWrittenDownLater(t *testing.T) {
 	w, _ := watching(t, 3)
-	gone := exec.Command("true")
-	if err := gone.Start(); err != nil {
+	gone := exec.Command("cat")
+	input, err := gone.StdinPipe()
+	if err := errors.Join(err, gone.Start()); err != nil {
 		t.Fatal(err)
 	}
 	host, err := signals.Identify(gone.Process.Pid)
-	if err := errors.Join(err, gone.Wait()); err != nil {
+	if err := errors.Join(err, input.Close(), gone.Wait()); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {

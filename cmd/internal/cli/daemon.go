@@ -245,8 +245,7 @@ func stopDaemon(ctx context.Context, c *rpc.Client, pid int) error {
 	if err != nil {
 		return fmt.Errorf("stop the daemon: %w", err)
 	}
-	err = c.Call(ctx, "daemon.stop", nil, nil)
-	if ends := errors.Is(err, rpc.ErrHungUp) || errors.Is(err, context.Canceled); err != nil && (!ends || ctx.Err() != nil) {
+	if err := c.Call(ctx, "daemon.stop", nil, nil); err != nil && !errors.Is(err, rpc.ErrHungUp) {
 		return err
 	}
 	if err := id.Wait(ctx); err != nil {

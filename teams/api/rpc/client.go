@@ -93,7 +93,7 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	}
 	r, err := c.c.Call(ctx, method, params)
 	if err != nil {
-		return fromWire(method, err)
+		return fromWire(ctx, method, err)
 	}
 	if result == nil {
 		return nil

@@ -35,16 +35,18 @@ func shown(e *fault.Error) api.Error {
 	return api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}
 }
 
-// fromWire is what the other side told, as one of our own errors again.
-func fromWire(method string, err error) error {
+// fromWire is what the other side told, as one of our own errors again. A call that was
+// cancelled although ctx goes on has lost its connection.
+func fromWire(ctx context.Context, method string, err error) error {
 	own, ok := errors.AsType[*jrpc2.Error](err)
+	cut := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case cut && ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", method, err)
-	case !ok:
-		return fault.New(fault.Failed, "%s: the daemon ended, or closed the connection: %w", method, errors.Join(ErrHungUp, err)).WithHint("leadlight daemon status tells whether it runs")
+	case cut || !ok:
+		return fault.New(fault.Failed, "%s: the daemon ended, or closed the connection: %w", method, ErrHungUp).WithHint("leadlight daemon status tells whether it runs")
 	}
 	var told api.Error
 	if json.Unmarshal(own.Data, &told) == nil && told.Code != "" {

@@ -198,7 +198,11 @@ func TestIT05_InKitty(t *testing.T) {
 		return m.State == api.StateStopped && m.Reason == "pane closed"
 	})
 
-	failed := r.spawn("fails", []string{"--backend", "kitty"}, "sh", "-c", "sleep 1.2; echo it broke; exit 3")
+	broken := r.path("work", "broken") // once it is spawned
+	failed := r.spawn("fails", []string{"--backend", "kitty"}, "sh", "-c", "until [ -e "+broken+" ]; do sleep 0.05; done; echo it broke; exit 3")
+	if err := os.WriteFile(broken, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	r.eventually("one has failed", func() bool { return r.member("fails").State == api.StateFailed })
 	if k.Shown(failed.TmuxPaneID) == "" {
 		t.Error("the window of the one that failed is gone")

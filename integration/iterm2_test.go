@@ -104,7 +104,11 @@ func TestT07_SixInITerm2(t *testing.T) {
 		ids[name] = m.TmuxPaneID
 		r.eventually("its pane says "+name, func() bool { return strings.Contains(s.Shown(m.TmuxPaneID), name+" · active") })
 	}
-	failed := r.spawn("fails", nil, "sh", "-c", "sleep 1.2; echo it broke; exit 3")
+	broken := r.path("work", "broken") // once it is spawned
+	failed := r.spawn("fails", nil, "sh", "-c", "until [ -e "+broken+" ]; do sleep 0.05; done; echo it broke; exit 3")
+	if err := os.WriteFile(broken, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if got := s.Focus(); got != focus {
 		t.Errorf("the focus went from %s to %s", focus, got)
 	}

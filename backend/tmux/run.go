@@ -100,7 +100,7 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 	// A ^C at the lead's terminal goes to its whole process group: not to this.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var out, errs bytes.Buffer
-	c.Stdout, c.Stderr = &out, &errs
+	c.Stdout, c.Stderr, c.WaitDelay = &out, &errs, oneshot.Whole // a pane that is not listed is gone
 	start := time.Now()
 	err := oneshot.Run(c)
 	b.log.Debug("tmux", "commands", len(cmds), "first", cmds[0][0], "took", time.Since(start), "error", err)

@@ -4,6 +4,7 @@
 package oneshot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os/exec"
@@ -19,10 +20,15 @@ const (
 	drain = time.Second
 	// killLimit is how long what it has started may take to end.
 	killLimit = 2 * time.Second
+
+	// Whole is the WaitDelay of a program whose answer counts to its last byte, and which
+	// leaves nothing running: on a busy machine what it has printed may be read late.
+	Whole = 10 * time.Second
 )
 
 // Run runs the program. That its output is still held open after it ended well is no
-// error: what it had to say itself has been read by then.
+// error: what it had to say itself has been read by then. A WaitDelay that the caller has
+// set stays.
 func Run(c *exec.Cmd) error {
 	bound(c)
 	return heard(c.Run())
@@ -38,7 +44,7 @@ func Output(c *exec.Cmd) ([]byte, error) {
 // bound makes the end of the context that of the program's whole tree: a wrapper in shell
 // would leave what it wraps.
 func bound(c *exec.Cmd) {
-	c.WaitDelay = drain
+	c.WaitDelay = cmp.Or(c.WaitDelay, drain)
 	if c.Cancel == nil {
 		return // it has no context
 	}
@@ -46,7 +52,10 @@ func bound(c *exec.Cmd) {
 		c.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	c.SysProcAttr.Setpgid = !c.SysProcAttr.Setsid
-	c.Cancel = func() error { return end(c.Process.Pid) }
+	c.Cancel = func() error {
+		c.WaitDelay = drain // nothing more is to come
+		return end(c.Process.Pid)
+	}
 }
 
 // end ends a program that nobody has waited for, what descends from it, and its group.

@@ -74,3 +74,12 @@ func zombie(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	return err == nil && strings.Contains(string(stat), ") Z ")
 }
+
+// Where an answer counts to its last byte it is waited for.
+func TestAWholeAnswerIsWaitedFor(t *testing.T) {
+	c := exec.CommandContext(t.Context(), "sh", "-c", "echo said; (sleep 1.5; echo late) &")
+	c.WaitDelay = oneshot.Whole
+	if out, err := oneshot.Output(c); err != nil || string(out) != "said\nlate\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}

@@ -52,7 +52,7 @@ func (g git) output(ctx context.Context, args ...string) (string, error) {
 	c.Dir = g.dir
 	c.Env = environ.Set(environ.In(environ.Without(g.environ, "GIT_*"), g.dir), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")
 	var out, said bytes.Buffer
-	c.Stdout, c.Stderr = &out, &said
+	c.Stdout, c.Stderr, c.WaitDelay = &out, &said, oneshot.Whole // a diff is a patch, to the byte
 	err := oneshot.Run(c)
 	if errors.Is(err, exec.ErrNotFound) {
 		return "", fault.New(fault.ProgramNotFound, "a worktree needs the program git, which is not there").WithHint("install git, or leave --worktree out")

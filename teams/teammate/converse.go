@@ -164,11 +164,7 @@ func (c *conversation) deliver(ctx context.Context, msg batch) bool {
 		read()
 		return true
 	}
-	text := header(msg.Message) + teams.InWords(msg.Text) + howToTake(msg.Text)
-	if !c.introduced {
-		text = c.m.introduction(ctx) + "\n" + text
-	}
-	if !c.prompt(ctx, text, read) {
+	if !c.prompt(ctx, c.m.wording(ctx, msg, c.introduced), read) {
 		return false
 	}
 	c.introduced, c.kept = true, 0

@@ -165,15 +165,21 @@ func (c *mailTyper) typeMessage(ctx context.Context, msg batch, since time.Time)
 		}
 		return err
 	}
-	text := header(msg.Message) + teams.InWords(msg.Text) + howToTake(msg.Text)
-	if !c.introduced {
-		text = c.m.introduction(ctx) + "\n" + text
-	}
-	if err := c.hand(ctx, text, msg.ID, since); err != nil {
+	if err := c.hand(ctx, c.m.wording(ctx, msg, c.introduced), msg.ID, since); err != nil {
 		return err
 	}
 	c.introduced, c.worked, c.kept = true, true, 0
 	return nil
+}
+
+// wording is a message as an agent gets it, by whatever way: after what the agent has to know,
+// if it has not been introduced.
+func (m *teammate) wording(ctx context.Context, msg batch, introduced bool) string {
+	text := header(msg.Message) + teams.InWords(msg.Text) + howToTake(msg.Text)
+	if !introduced {
+		text = m.introduction(ctx) + "\n" + text
+	}
+	return text
 }
 
 // howToTake is how an agent takes the task that a message is about, and ends it. Nothing but

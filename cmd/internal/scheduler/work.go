@@ -99,16 +99,19 @@ func verdict(t *api.Task) (status, result string) {
 // keepUp sees to it that somebody works on an item: the teammate is there, and the
 // task too. Both may be missing after a crash, and a teammate may get lost.
 func (c *runController) keepUp(ctx context.Context, r api.AgentTeamRun, f runs.ActiveItem, snap teams.Snapshot) error {
-	up := slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.Live() })
-	starting := slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.State == api.StateStarting })
+	var who api.Member // without a state: it is not there
+	if i := slices.IndexFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee }); i >= 0 {
+		who = snap.Members[i]
+	}
+	up := who.State != "" && who.Live()
 	task := taskOf(snap.Tasks, f.TaskID)
-	if task != nil && slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Name == f.Assignee && m.State == api.StateStopped }) {
+	if task != nil && who.State == api.StateStopped {
 		if c.svc.Restarting(c.place.LiveTeam, f.Assignee) {
 			return nil
 		}
 		return fault.New(fault.Failed, "%s was stopped before it was done", f.Assignee) // on purpose: it is not for us to start it again
 	}
-	if up && task != nil || starting {
+	if up && task != nil || who.State == api.StateStarting {
 		return nil // who only starts may come to nothing: then it was not lost over the item
 	}
 	if wait, err := c.unseen(f, task, snap.Warnings); wait || err != nil {

@@ -156,15 +156,8 @@ func (tr *trial) atPrompt() {
 	tr.odd()
 	tr.asks()
 
-	tr.must("leadlight", "restart", "ann")
-	tr.must("leadlight", "send", "ann", sent(tr.many+1))
-	resumed := within(4*patience, func() bool { return tr.came(tr.many+1) > 0 }) && tr.rests() && tr.came(0) == 1 && tr.came(tr.many) == 1
-	tr.check("resumed after restart", resumed)
-
-	began := time.Now()
-	ended := into[api.Endings](tr.rig, "stop", "ann", "--timeout", "30s", "--json")
-	took := time.Since(began)
-	polite := len(ended.Members) == 1 && (ended.Members[0].Outcome == api.Exited || ended.Members[0].Outcome == api.Approved)
+	tr.check("resumed after restart", tr.resumes(4*patience))
+	polite, took, ended := tr.stops()
 	if tr.check("ends politely within 5 s", polite, took, ended.Members) && took >= 5*time.Second {
 		tr.note("ends politely within 5 s", fmt.Sprintf("%.0f s", took.Seconds())) // how busy the machine is has a part in it
 	}
@@ -271,14 +264,24 @@ func (tr *trial) overProtocol() {
 	within(patience, func() bool {
 		return tr.vendor.name != "gemini" || time.Since(opened.Truncate(time.Minute)) > time.Minute
 	})
+	tr.check("acp: resumed after restart", tr.resumes(2*patience))
+	polite, took, ended := tr.stops()
+	tr.check("acp: ends politely, nothing left", polite && within(10*time.Second, func() bool { return len(tr.agents()) == 0 }), took, ended.Members, tr.agents())
+}
+
+// resumes tells whether the agent, started again, gets a message and knows those from before.
+func (tr *trial) resumes(limit time.Duration) bool {
 	tr.must("leadlight", "restart", "ann")
 	tr.must("leadlight", "send", "ann", sent(tr.many+1))
-	resumed := within(2*patience, func() bool { return tr.came(tr.many+1) > 0 }) && tr.rests() && tr.came(0) == 1 && tr.came(tr.many) == 1
-	tr.check("acp: resumed after restart", resumed)
+	return within(limit, func() bool { return tr.came(tr.many+1) > 0 }) && tr.rests() && tr.came(0) == 1 && tr.came(tr.many) == 1
+}
+
+// stops asks the agent to end, and tells whether it did so by itself, and how long it took.
+func (tr *trial) stops() (polite bool, took time.Duration, ended api.Endings) {
 	began := time.Now()
-	ended := into[api.Endings](tr.rig, "stop", "ann", "--timeout", "30s", "--json")
-	polite := len(ended.Members) == 1 && (ended.Members[0].Outcome == api.Exited || ended.Members[0].Outcome == api.Approved)
-	tr.check("acp: ends politely, nothing left", polite && within(10*time.Second, func() bool { return len(tr.agents()) == 0 }), time.Since(began), ended.Members, tr.agents())
+	ended = into[api.Endings](tr.rig, "stop", "ann", "--timeout", "30s", "--json")
+	polite = len(ended.Members) == 1 && (ended.Members[0].Outcome == api.Exited || ended.Members[0].Outcome == api.Approved)
+	return polite, time.Since(began), ended
 }
 
 // permission lets the agent ask for a command, and approves it.

@@ -39,15 +39,7 @@ func TestMixedTeam(t *testing.T) {
 		r.eventually("amy and the workers have done their tasks", finished(3))
 		r.must("leadlight", "send", "lou", "review it")
 		r.eventually("all tasks are done", finished(4))
-		ended := into[api.Endings](r, "down", "alpha", "--timeout", "30s", "--json")
-		for _, m := range ended.Members {
-			if m.Outcome != api.Approved && m.Outcome != api.Exited || len(m.Leftovers) > 0 {
-				t.Errorf("%s: %+v", m.Name, m)
-			}
-		}
-		if len(ended.Members) != 4 || len(r.tmux.Panes()) != 1 {
-			t.Errorf("%d ended, %d panes", len(ended.Members), len(r.tmux.Panes()))
-		}
+		r.goesDown("alpha", 4)
 	})
 }
 

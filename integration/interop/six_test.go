@@ -48,14 +48,20 @@ func TestTeamOfSix(t *testing.T) {
 	if windows := r.tmux.Run("list-windows", "-a", "-F", "#{window_panes}"); windows != "7" {
 		t.Errorf("panes of each window: %s", windows)
 	}
-	ended := into[api.Endings](r, "down", "six", "--timeout", "30s", "--json")
+	r.goesDown("six", 6)
+}
+
+// goesDown ends a team of n agents: each goes by itself, and the lead's pane is all that stays.
+func (r *rig) goesDown(team string, n int) {
+	r.t.Helper()
+	ended := into[api.Endings](r, "down", team, "--timeout", "30s", "--json")
 	for _, m := range ended.Members {
 		if m.Outcome != api.Approved && m.Outcome != api.Exited || len(m.Leftovers) > 0 {
-			t.Errorf("%s: %+v", m.Name, m)
+			r.t.Errorf("%s: %+v", m.Name, m)
 		}
 	}
-	if len(ended.Members) != 6 || len(r.tmux.Panes()) != 1 {
-		t.Errorf("%d ended, %d panes", len(ended.Members), len(r.tmux.Panes()))
+	if len(ended.Members) != n || len(r.tmux.Panes()) != 1 {
+		r.t.Errorf("%d ended, %d panes", len(ended.Members), len(r.tmux.Panes()))
 	}
 }
 

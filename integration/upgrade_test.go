@@ -142,7 +142,7 @@ func TestUpgradeBehindALink(t *testing.T) {
 	if got := hostProgram(r, "redo", "stays"); !strings.Contains(got, "(deleted)") {
 		t.Errorf("the first host is %s", got)
 	}
-	r.must("down", "redo")
+	r.must("down") // the limits of the file hold
 	if res := up.wait(); res.exit != 0 || !strings.Contains(res.err, "the team was taken down by pid ") {
 		t.Errorf("up: exit %d\n%s", res.exit, res.err)
 	}

@@ -145,7 +145,9 @@ func (a *app) set(file *config.TeamFile) (*config.Settings, error) {
 		return a.settings, nil
 	}
 	s, err := config.Load(config.Sources{Getenv: a.getenv, Flags: a.flags, Team: file})
-	a.settings = s
+	if err == nil {
+		a.settings = s
+	}
 	return s, err
 }
 

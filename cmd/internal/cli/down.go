@@ -22,7 +22,7 @@ func downCommand(a *app, run func(context.Context, *app, downOptions) error) *co
 		Use: "down [TEAM]", Short: "End every teammate and delete the team",
 		Long: "End all teammates of a team at the same time, then delete the team. The team stays if a teammate\n" +
 			"refused, or if one is not proved to be gone. Without TEAM, in a folder with a\n" +
-			config.TeamFileName + ", only the team of that file is ended.",
+			config.TeamFileName + ", only the team of that file is ended. The file's limits hold.",
 		Example: "  leadlight down review --timeout 10s\n  leadlight down --keep      # the files stay",
 		Args:    takes(0, 1), ValidArgsFunction: completeTeams(a),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -36,6 +36,7 @@ func downCommand(a *app, run func(context.Context, *app, downOptions) error) *co
 }
 
 func runDown(ctx context.Context, a *app, o downOptions) error {
+	a.ofFile(o.Team...)
 	svc, team, err := a.teamToEnd(ctx, o.Team)
 	if err != nil {
 		return err
@@ -90,4 +91,20 @@ func (a *app) teamToEnd(ctx context.Context, named []string) (*teams.Service, st
 		err = fault.New(fault.TeamNotFound, "%s has no team %s that is up", path, name).WithHint("leadlight team ls lists the teams; leadlight down NAME ends one")
 	}
 	return svc, name, err
+}
+
+// ofFile takes the settings of the team file in this folder, unless another team is named:
+// how long its members may think about their end is written there.
+func (a *app) ofFile(named ...string) {
+	named = append(named, a.flags["team"], a.getenv("LEADLIGHT_TEAM"))
+	file, err := config.ReadTeamFile(config.TeamFileName)
+	if err != nil {
+		return // it is an error where the file says which team is meant
+	}
+	for _, name := range named {
+		if name != "" && name != file.Plan.Team.Name {
+			return
+		}
+	}
+	_, _ = a.set(file) // whoever asks next has the error again
 }

@@ -73,6 +73,7 @@ func runStop(ctx context.Context, a *app, o stopOptions) error {
 	if err != nil {
 		return err
 	}
+	a.ofFile()
 	svc, team, err := a.serve(ctx)
 	if err != nil {
 		return err

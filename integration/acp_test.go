@@ -13,6 +13,7 @@ import (
 // TestAgentClientProtocol lets an agent be spoken to by messages: prompts, its questions,
 // and its end. Nothing is typed, and nothing is read from its pane.
 func TestAgentClientProtocol(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, "120x40")
 	r.team("alpha")
 	r.spawn("ann", []string{"--kind", "acp", "--prompt", "begin"}, r.stub("acp", r.path("work"))...)

@@ -90,16 +90,13 @@ func taskChanges(old, now *Team, session string) []notice {
 
 // spoken returns the event of a SendMessage that was not refused. t is the team
 // before it, self the session's own name if it said so. A session that is not known to
-// lead and has no name sends without one.
+// lead and has no name sends without one, and so does an agent of which nothing is known.
 func spoken(t *Team, c Correlated, self, session string) []notice {
 	if c.ToolName != "SendMessage" || !t.known() {
 		return nil
 	}
 	m := readMail(c)
-	from := first(c.Result.sender(), actor(t, c.ToolUse), self)
-	if t.Role == RoleLead {
-		from = first(from, leadName)
-	}
+	from := first(c.Result.sender(), speaker(t, c.ToolUse, self))
 	id := first(c.Result.field("request_id", "requestId"), m.requestID)
 	switch m.kind {
 	case "message":

@@ -64,7 +64,7 @@ func infer(l Line, r Result) (c Correlated, ok bool) {
 	if err != nil {
 		return c, false
 	}
-	use := ToolUse{ToolName: tool, ToolUseID: r.ToolUseID, Category: category, Input: data, ParentID: l.ParentID, Agent: l.AgentName}
+	use := ToolUse{ToolName: tool, ToolUseID: r.ToolUseID, Category: category, Input: data, ParentID: l.ParentID, Agent: l.AgentName, Sidechain: l.Sidechain}
 	return Correlated{ToolUse: use, Result: r}, true
 }
 

@@ -16,6 +16,7 @@ type Line struct {
 	Subtype   string
 	SessionID string
 	ParentID  string // tool_use id of the spawn whose agent speaks here; "" for the main agent
+	Sidechain bool   // transcripts: an agent speaks that the session has started, it is not said which
 	UUID      string
 	At        time.Time // zero: the stream has no time
 	TeamName  string    // transcripts of teammates
@@ -78,6 +79,7 @@ type wireLine struct {
 	SessionID       lax             `json:"session_id"`
 	SessionIDCamel  lax             `json:"sessionId"`
 	ParentToolUseID lax             `json:"parent_tool_use_id"`
+	Sidechain       json.RawMessage `json:"isSidechain"`
 	UUID            lax             `json:"uuid"`
 	Timestamp       lax             `json:"timestamp"`
 	TeamName        lax             `json:"teamName"`
@@ -113,7 +115,7 @@ func Decode(b []byte) (Line, error) {
 	}
 	l := Line{
 		Type: string(w.Type), Subtype: string(w.Subtype), SessionID: string(w.SessionID), ParentID: string(w.ParentToolUseID),
-		UUID: string(w.UUID), TeamName: string(w.TeamName), AgentName: string(w.AgentName), Agents: names(w.Agents),
+		Sidechain: yes(w.Sidechain), UUID: string(w.UUID), TeamName: string(w.TeamName), AgentName: string(w.AgentName), Agents: names(w.Agents),
 	}
 	if l.SessionID == "" {
 		l.SessionID = string(w.SessionIDCamel)

@@ -2,6 +2,8 @@ package observe
 
 import (
 	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/teams/events"
@@ -148,4 +150,41 @@ func terminated(t *Team, m mail) *Team {
 		free.Owner, free.Status = "", pending
 	}
 	return t
+}
+
+// mails takes the mail that was shown to the session in a user's line.
+func (t *Tracker) mails(l Line, line []byte) {
+	var list []mail
+	for _, text := range l.Texts {
+		list = append(list, readMails(text)...)
+	}
+	if len(list) == 0 {
+		return
+	}
+	id := mailID(l, line)
+	if t.state.Applied.Has(id) {
+		return
+	}
+	t.state.Applied.add(id)
+	t.step.Dirty = true
+	self := t.by(l)
+	if self == "" {
+		return
+	}
+	for _, m := range list {
+		now := receive(t.state.Team, m, self)
+		t.tell(heard(t.state.Team, m, self, t.state.SessionID))
+		t.become(now, m.field("completedTaskId"))
+	}
+}
+
+// mailID names a line of mail, which has no tool_use id to know a replay by: its
+// uuid serves, or else its content.
+func mailID(l Line, line []byte) string {
+	if l.UUID != "" {
+		return "mail:" + l.UUID
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(trim(line))
+	return fmt.Sprintf("mail:%016x", h.Sum64())
 }

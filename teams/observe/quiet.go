@@ -33,7 +33,11 @@ func (t *Tracker) Quiet(silence time.Duration) Step {
 		return Step{}
 	}
 	u := l.Uses[len(l.Uses)-1]
-	m := t.speaker(l)
+	name := t.by(l)
+	if name == "" {
+		return Step{}
+	}
+	m := t.describe(name)
 	t.waits = m.Name
 	t.tell([]notice{{events.MemberWaiting, m.Name, &events.Member{
 		Type: events.KindMemberWaiting, SessionID: t.state.SessionID, Member: m, ToolName: u.Name, ToolUseID: u.ID,
@@ -51,11 +55,6 @@ func (t *Tracker) resume() {
 	t.waits = ""
 	t.tell([]notice{{events.MemberActive, m.Name, &events.Member{
 		Type: events.KindMemberActive, SessionID: t.state.SessionID, Member: m}}})
-}
-
-// speaker returns who speaks in a line.
-func (t *Tracker) speaker(l Line) events.MemberInfo {
-	return t.describe(first(actor(t.state.Team, ToolUse{ParentID: l.ParentID, Agent: l.AgentName}), t.state.Self, leadName))
 }
 
 func (t *Tracker) describe(name string) events.MemberInfo {

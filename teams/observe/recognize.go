@@ -25,8 +25,9 @@ type ToolUse struct {
 	ToolUseID string          `json:"toolUseId"`
 	Category  Category        `json:"category"`
 	Input     json.RawMessage `json:"input"`
-	ParentID  string          `json:"parentToolUseId,omitempty"` // see Line.ParentID
+	ParentID  string          `json:"parentToolUseId,omitempty"` // see Line.ParentID; of an agent's own child it is the agent's
 	Agent     string          `json:"agent,omitempty"`           // see Line.AgentName
+	Sidechain bool            `json:"sidechain,omitempty"`       // see Line.Sidechain
 }
 
 // Warning is something about the stream a person may want to know. Debug ones
@@ -108,7 +109,7 @@ func Recognize(l Line) ([]ToolUse, []Warning) {
 			input = json.RawMessage("{}")
 		}
 		uses = append(uses, ToolUse{
-			ToolName: u.Name, ToolUseID: u.ID, Category: t.category, Input: input, ParentID: l.ParentID, Agent: l.AgentName,
+			ToolName: u.Name, ToolUseID: u.ID, Category: t.category, Input: input, ParentID: l.ParentID, Agent: l.AgentName, Sidechain: l.Sidechain,
 		})
 	}
 	return uses, warnings

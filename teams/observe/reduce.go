@@ -282,7 +282,20 @@ func agrees(body map[string]json.RawMessage, said bool) bool {
 	return said
 }
 
-// actor returns the teammate that used the tool, or "" for the main agent.
+// speaker returns who used a tool in a session whose own name is self if it said so: a
+// teammate, the session itself, or "" for nobody who is known.
+func speaker(t *Team, u ToolUse, self string) string {
+	if name := actor(t, u); name != "" || u.ParentID != "" || u.Sidechain {
+		return name
+	}
+	if self == "" && t.known() && t.Role == RoleLead {
+		return leadName
+	}
+	return self
+}
+
+// actor returns the teammate that used the tool, or "" for the main agent and for one of
+// which nothing is known.
 func actor(t *Team, u ToolUse) string {
 	if u.Agent != "" {
 		return u.Agent

@@ -33,6 +33,7 @@ type State struct {
 	Open      []Open  // uses whose result has not come
 	Applied   Applied // ids of the uses that are in here already
 	Creates   bool    // the session has asked for a team before it had one: it leads
+	Children  []Child // agents that were started here, the last ones
 	Others    []State // of other sessions in the same stream, the one seen last at the end
 }
 
@@ -69,6 +70,7 @@ type wireState struct {
 	Open      []Open          `json:"open,omitempty"`
 	Applied   []string        `json:"applied"`
 	Creates   bool            `json:"creates,omitempty"`
+	Children  []Child         `json:"children,omitempty"`
 	Others    []State         `json:"otherSessions,omitempty"`
 }
 
@@ -81,7 +83,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 	w := wireState{
 		Version: stateVersion, SessionID: s.SessionID, Self: s.Self, Seq: s.Seq, Team: team,
 		Agents: s.Agents, Ended: s.Ended, Done: s.Done, Open: s.Open, Applied: s.Applied.list(),
-		Creates: s.Creates, Others: s.Others,
+		Creates: s.Creates, Children: s.Children, Others: s.Others,
 	}
 	if w.Agents == nil {
 		w.Agents = []string{}
@@ -105,7 +107,7 @@ func (s *State) UnmarshalJSON(b []byte) error {
 	}
 	next := State{
 		SessionID: w.SessionID, Self: w.Self, Seq: w.Seq, Agents: w.Agents, Ended: w.Ended, Done: w.Done, Open: w.Open, Applied: NewApplied(w.Applied...),
-		Creates: w.Creates, Others: w.Others,
+		Creates: w.Creates, Children: w.Children, Others: w.Others,
 	}
 	if len(w.Team) > 0 && string(w.Team) != "null" {
 		if err := CheckTeam(w.Team); err != nil {

@@ -2,7 +2,6 @@ package observe
 
 import (
 	"fmt"
-	"hash/fnv"
 	"log/slog"
 	"slices"
 	"time"
@@ -123,6 +122,7 @@ func (t *Tracker) decode(line []byte, k kind) {
 	}
 	t.at = l.At
 	t.session(l)
+	t.children(l)
 	uses, warnings := Recognize(l)
 	t.step.Warnings = append(t.step.Warnings, t.firstOfEach(warnings)...)
 	for _, u := range uses {
@@ -135,6 +135,7 @@ func (t *Tracker) decode(line []byte, k kind) {
 		c, ok := t.open.Result(r)
 		if !ok && !t.state.Applied.Has(r.ToolUseID) {
 			c, ok = infer(l, r)
+			c.ParentID = t.state.root(c.ParentID)
 		}
 		if ok {
 			t.step.Messages = append(t.step.Messages, supplementResult(l, c))
@@ -166,6 +167,7 @@ func (t *Tracker) session(l Line) {
 
 func (t *Tracker) use(l Line, u ToolUse) {
 	t.step.Messages = append(t.step.Messages, supplement(l, u))
+	u.ParentID = t.state.root(u.ParentID)
 	if !t.state.Applied.Has(u.ToolUseID) { // a replay is nothing to save, and decides nothing
 		t.step.Dirty = true
 		t.state.Creates = t.state.Creates || u.ToolName == "TeamCreate" && !t.state.Team.known()
@@ -330,39 +332,6 @@ func (t *Tracker) taking(member string) bool {
 		}
 	}
 	return false
-}
-
-// mails takes the mail that was shown to the session in a user's line.
-func (t *Tracker) mails(l Line, line []byte) {
-	var list []mail
-	for _, text := range l.Texts {
-		list = append(list, readMails(text)...)
-	}
-	if len(list) == 0 {
-		return
-	}
-	id := mailID(l, line)
-	if t.state.Applied.Has(id) {
-		return
-	}
-	t.state.Applied.add(id)
-	t.step.Dirty = true
-	for _, m := range list {
-		now := receive(t.state.Team, m, t.state.Self)
-		t.tell(heard(t.state.Team, m, t.state.Self, t.state.SessionID))
-		t.become(now, m.field("completedTaskId"))
-	}
-}
-
-// mailID names a line of mail, which has no tool_use id to know a replay by: its
-// uuid serves, or else its content.
-func mailID(l Line, line []byte) string {
-	if l.UUID != "" {
-		return "mail:" + l.UUID
-	}
-	h := fnv.New64a()
-	_, _ = h.Write(trim(line))
-	return fmt.Sprintf("mail:%016x", h.Sum64())
 }
 
 // Close ends the stream: who completed a task and took no new one is idle, and who

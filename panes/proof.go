@@ -245,14 +245,5 @@ func (m *Manager) hostProcess(p signals.Process, t Target) bool {
 		i := slices.Index(p.Argv, "--agent-id")
 		return i > 0 && i+1 < len(p.Argv) && p.Argv[i+1] == t.Agent+"@"+t.Team
 	}
-	args := []string{"teammate", "--team", t.Team, "--agent", t.Agent, "--base-dir"}
-	if len(p.Argv) != len(args)+2 {
-		return false
-	}
-	for i, arg := range args {
-		if p.Argv[i+1] != arg {
-			return false
-		}
-	}
-	return BaseKey(p.Argv[len(args)+1]) == m.baseKey
+	return isHost(p.Argv) && p.Argv[3] == t.Team && p.Argv[5] == t.Agent && BaseKey(p.Argv[7]) == m.baseKey
 }

@@ -7,9 +7,24 @@ const maxAncestors = 64
 
 // Ancestors returns the parent of this process, that one's parent, and so on, as far
 // as they can be looked at. Who they are was true at that moment only.
-func Ancestors() []Process {
+func Ancestors() []Process { return upFrom(os.Getppid()) }
+
+// Serves tells whether a process is a tmux server or a daemon of ours: it may have been started
+// below anybody, and what runs below it is not theirs.
+func (p Process) Serves() bool { return isTmuxServer(p) || isDaemon(p.Argv) }
+
+// AncestorsOf is Ancestors of another process.
+func AncestorsOf(pid int) []Process {
+	p, err := lookup(pid)
+	if err != nil {
+		return nil
+	}
+	return upFrom(p.PPID)
+}
+
+func upFrom(pid int) []Process {
 	var found []Process
-	for pid := os.Getppid(); pid > 1 && len(found) < maxAncestors; {
+	for pid > 1 && len(found) < maxAncestors {
 		p, err := lookup(pid)
 		if err != nil {
 			break

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -21,6 +23,7 @@ import (
 //	refuse            read mail; when asked to shut down, refuse and go on
 //	mute              ignore mail
 //	noterm            ignore mail and SIGTERM
+//	call FILE SOCKET LINE…  say the lines on a socket, write each answer into FILE, then wait
 //	forker FILE       leave descendants of all kinds behind, their pids in FILE
 func stub() {
 	mode := os.Args[1]
@@ -29,6 +32,8 @@ func stub() {
 		record(os.Args[2])
 	case "noterm":
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
+	case "call":
+		call(os.Args[2], os.Args[3], os.Args[4:])
 	case "forker":
 		fork(os.Args[2])
 	case "ok", "refuse":
@@ -52,6 +57,26 @@ func record(file string) {
 	}
 	if err != nil {
 		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+func call(file, socket string, lines []string) {
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	var answers []string
+	for r := bufio.NewReader(conn); len(answers) < len(lines); {
+		fmt.Fprintln(conn, lines[len(answers)])
+		answer, err := r.ReadString('\n')
+		if err != nil {
+			answer = err.Error()
+		}
+		answers = append(answers, answer)
+	}
+	if err := os.WriteFile(file, []byte(strings.Join(answers, "")), 0o600); err != nil {
 		os.Exit(1)
 	}
 }

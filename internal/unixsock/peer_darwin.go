@@ -10,3 +10,7 @@ func userOf(fd int) (int, error) {
 	}
 	return int(cred.Uid), nil
 }
+
+func processOf(fd int) (int, error) {
+	return unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+}

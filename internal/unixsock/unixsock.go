@@ -248,12 +248,18 @@ func (l *Listener) HangUp() {
 }
 
 // peer returns the user at the other end.
-func peer(conn *net.UnixConn) (uid int, err error) {
+func peer(conn *net.UnixConn) (uid int, err error) { return ask(conn, userOf) }
+
+// PeerProcess returns the process that has connected. It may have ended, and its number may be
+// another one's by now.
+func PeerProcess(conn *net.UnixConn) (pid int, err error) { return ask(conn, processOf) }
+
+func ask(conn *net.UnixConn, what func(fd int) (int, error)) (n int, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return -1, err
 	}
 	var inner error
-	err = raw.Control(func(fd uintptr) { uid, inner = userOf(int(fd)) })
-	return uid, errors.Join(err, inner)
+	err = raw.Control(func(fd uintptr) { n, inner = what(int(fd)) })
+	return n, errors.Join(err, inner)
 }

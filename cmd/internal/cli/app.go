@@ -16,6 +16,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/pflag"
@@ -154,6 +155,11 @@ func (a *app) set(file *config.TeamFile) (*config.Settings, error) {
 // caller is who asks: inside a teammate, that teammate and nobody else.
 func (a *app) caller(s *config.Settings) (teams.Caller, error) {
 	agent, as := a.getenv("LEADLIGHT_AGENT"), s.As.V
+	if agent == "" || store.SameName(agent, store.Lead) { // also who has taken its name away
+		if _, above, ok := panes.Above(s.BaseDir.V, os.Getpid()); ok {
+			agent = above
+		}
+	}
 	name := as
 	if agent != "" {
 		name = agent

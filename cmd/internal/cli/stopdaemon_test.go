@@ -36,10 +36,14 @@ func TestStopDaemon(t *testing.T) {
 			ours, theirs := net.Pipe()
 			c := rpc.NewClient(ours)
 			defer c.Close()
+			over := make(chan struct{})
 			go func() {
 				defer func() { _ = input.Close(); _ = daemon.Wait() }()
 				if _, err := bufio.NewReader(theirs).ReadString('\n'); err == nil && tc.answer != "" {
 					fmt.Fprintf(theirs, tc.answer+"\n", "1")
+				}
+				if !tc.ends { // it goes on
+					<-over
 				}
 				_ = theirs.Close()
 			}()
@@ -48,6 +52,7 @@ func TestStopDaemon(t *testing.T) {
 			if err := stopDaemon(ctx, c, daemon.Process.Pid); (err == nil) != tc.ends {
 				t.Errorf("%v", err)
 			}
+			close(over)
 		})
 	}
 }

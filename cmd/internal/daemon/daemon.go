@@ -127,7 +127,7 @@ func (d *daemon) live(ctx context.Context, w *watcher, server *rpc.Server) error
 	}
 	d.listener.Start(func(conn *net.UnixConn) {
 		d.notify()
-		server.Serve(ctx, conn)
+		server.Serve(rpc.WithTeammate(ctx, d.calling(conn)), conn)
 		d.notify()
 	})
 	d.Log.Info("daemon is up", "pid", os.Getpid(), "base", d.Paths.Base, "socket", d.Paths.Socket, "onDemand", d.OnDemand)

@@ -22,7 +22,7 @@ func (d *daemon) methods(deps Deps) []rpc.Method {
 	all := []rpc.Method{
 		rpc.Func("hello", "Say who calls, ask who answers. It may be left out.", d.hello),
 		rpc.Func("daemon.status", "What the daemon sees.", d.status),
-		rpc.Func("daemon.stop", "End the daemon. Teammates go on.", d.stop),
+		rpc.Func("daemon.stop", "End the daemon. Teammates go on.", d.stop).OfLead(),
 		rpc.Func("events.list", "The events of the past.", d.list),
 		rpc.Func("events.subscribe", "The state of now and all events after it, as notifications: one event each, and events.closed at the end.", d.subscribe),
 	}

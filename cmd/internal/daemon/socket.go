@@ -6,9 +6,12 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"sync"
 
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/unixsock"
+	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 )
 
 // maxConnections bounds those who are served at a time.
@@ -35,4 +38,17 @@ func (d *daemon) guard(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// calling returns the question which teammate has connected, if one has. It is looked up once,
+// when it is asked.
+func (d *daemon) calling(conn *net.UnixConn) func() (rpc.Teammate, bool) {
+	return sync.OnceValues(func() (rpc.Teammate, bool) {
+		pid, err := unixsock.PeerProcess(conn)
+		if err != nil {
+			return rpc.Teammate{}, false
+		}
+		team, name, is := panes.Above(d.Paths.Base, pid)
+		return rpc.Teammate{Team: team, Name: name}, is
+	})
 }

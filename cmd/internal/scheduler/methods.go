@@ -8,6 +8,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 // goneLimit is how long the teammates of a run that is over are waited for.
@@ -44,9 +45,9 @@ func (s *Scheduler) definitions() []rpc.Method {
 	return []rpc.Method{
 		rpc.Func("team:list", "List the teams that are defined.", taking(s, s.store.Teams)),
 		rpc.Func("team:get", "Get the definition of a team.", byID(s.store.Team)),
-		rpc.Func("team:create", "Define a team.", s.store.CreateTeam),
-		rpc.Func("team:update", "Change the definition of a team.", s.store.UpdateTeam),
-		rpc.Func("team:delete", "Delete the definition of a team that has no runs.", gone(s.store.DeleteTeam)),
+		rpc.Func("team:create", "Define a team.", s.store.CreateTeam).OfLead(),
+		rpc.Func("team:update", "Change the definition of a team.", s.store.UpdateTeam).OfLead(),
+		rpc.Func("team:delete", "Delete the definition of a team that has no runs.", gone(s.store.DeleteTeam)).OfLead(),
 		rpc.Func("team:define", "Make the team of a name be as described, with its members and their roles.", func(ctx context.Context, d api.TeamDefinition) (api.AgentTeam, error) {
 			for _, m := range d.Members {
 				if err := s.checkProfile(m.Profile, m.Spec); err != nil {
@@ -54,14 +55,14 @@ func (s *Scheduler) definitions() []rpc.Method {
 				}
 			}
 			return s.store.Define(ctx, d)
-		}),
-		rpc.Func("teamMember:add", "Give a role a place in a team.", s.store.AddMember),
+		}).OfLead(),
+		rpc.Func("teamMember:add", "Give a role a place in a team.", s.store.AddMember).OfLead(),
 		rpc.Func("teamMember:list", "List the members of a team.", func(ctx context.Context, p api.TeamIDParams) ([]api.AgentTeamMember, error) {
 			return s.store.Members(ctx, p.TeamID)
 		}),
-		rpc.Func("teamMember:update", "Change a member.", s.store.UpdateMember),
-		rpc.Func("teamMember:remove", "Take a member out of its team.", gone(s.store.RemoveMember)),
-		rpc.Func("teamMember:reorder", "Give the members of a team an order.", s.store.Reorder),
+		rpc.Func("teamMember:update", "Change a member.", s.store.UpdateMember).OfLead(),
+		rpc.Func("teamMember:remove", "Take a member out of its team.", gone(s.store.RemoveMember)).OfLead(),
+		rpc.Func("teamMember:reorder", "Give the members of a team an order.", s.store.Reorder).OfLead(),
 		rpc.Func("agentRole:list", "List the roles: the lead's, one for each profile, and those that were defined.",
 			func(ctx context.Context, _ rpc.Nothing) ([]api.AgentRole, error) { return s.store.Roles(ctx) }),
 		rpc.Func("agentRole:save", "Define a role, or what it is now.", func(ctx context.Context, r api.AgentRole) (api.AgentRole, error) {
@@ -69,8 +70,8 @@ func (s *Scheduler) definitions() []rpc.Method {
 				return r, err
 			}
 			return s.store.SaveRole(ctx, r)
-		}),
-		rpc.Func("agentRole:delete", "Delete a role that was defined and that nothing refers to.", gone(s.store.DeleteRole)),
+		}).OfLead(),
+		rpc.Func("agentRole:delete", "Delete a role that was defined and that nothing refers to.", gone(s.store.DeleteRole)).OfLead(),
 	}
 }
 
@@ -95,14 +96,14 @@ func (s *Scheduler) runMethods() []rpc.Method {
 				s.created(r.ID)
 			}
 			return r, err
-		}),
+		}).OfLead(),
 		rpc.Func("teamRun:get", "Get a run, by its id or a beginning of it.", taking(s, byID(s.store.FindRun))),
 		rpc.Func("teamRun:list", "List runs, the newest first.", taking(s, s.store.Runs)),
 		rpc.Func("teamRun:report", "Get a run with its items, tasks and teammates.", taking(s, onRun(s, s.store.Report))),
-		rpc.Func("teamRun:cancel", "End a run and its teammates; what was under way has failed.", onRun(s, s.cancel)),
-		rpc.Func("teamRun:pause", "Pause: no new item begins; those under way go on to their end.", onRun(s, s.store.Pause)),
+		rpc.Func("teamRun:cancel", "End a run and its teammates; what was under way has failed.", onRun(s, s.cancel)).OfLead(),
+		rpc.Func("teamRun:pause", "Pause: no new item begins; those under way go on to their end.", onRun(s, s.store.Pause)).OfLead(),
 		rpc.Func("teamRun:wait", "Answer when the teammates of a run that is over are gone.", onRun(s, s.wait)),
-		rpc.Func("teamRun:resume", "Let a paused run go on.", onRun(s, s.store.Resume)),
+		rpc.Func("teamRun:resume", "Let a paused run go on.", onRun(s, s.store.Resume)).OfLead(),
 		rpc.Func(rpc.TeamRunEvent, "Tell each run, and then everything that happens to definitions, runs and items, as notifications.", s.subscribe),
 	}
 }
@@ -165,8 +166,8 @@ func (s *Scheduler) itemMethods() []rpc.Method {
 				return err
 			}
 			return s.store.DeleteItem(ctx, it.ID)
-		})),
-		rpc.Func("teamItem:move", "Move an item to another place, or below another parent.", s.moveItem),
+		})).OfLead(),
+		rpc.Func("teamItem:move", "Move an item to another place, or below another parent.", s.moveItem).OfLead(),
 	}
 }
 
@@ -206,6 +207,9 @@ func (s *Scheduler) updateItem(ctx context.Context, p api.ItemChange) (it api.Ag
 	if err := s.fullItemIDs(ctx, &p.ID); err != nil {
 		return it, err
 	}
+	if err := s.ownItem(ctx, p.ID); err != nil {
+		return it, err
+	}
 	if p.SourceTaskID != nil {
 		full, err := s.store.FullTaskID(ctx, *p.SourceTaskID)
 		if err != nil {
@@ -214,6 +218,27 @@ func (s *Scheduler) updateItem(ctx context.Context, p api.ItemChange) (it api.Ag
 		p.SourceTaskID = &full
 	}
 	return s.store.UpdateItem(ctx, p)
+}
+
+// ownItem refuses a teammate an item that it does not work on.
+func (s *Scheduler) ownItem(ctx context.Context, id string) error {
+	who, is := rpc.TeammateOf(ctx)
+	if !is {
+		return nil
+	}
+	it, err := s.store.Item(ctx, id)
+	if err != nil {
+		return err
+	}
+	report, err := s.store.Report(ctx, it.TeamRunID)
+	if err != nil {
+		return err
+	}
+	mine := func(t api.RunTask) bool { return t.ID == it.SourceTaskID && store.SameName(t.Assignee, who.Name) }
+	if who.Team == report.LiveTeam && slices.ContainsFunc(report.Tasks, mine) {
+		return nil
+	}
+	return rpc.NotLead(who, "change an item that is not its own")
 }
 
 func (s *Scheduler) moveItem(ctx context.Context, p api.ItemMove) (it api.AgentTeamItem, err error) {

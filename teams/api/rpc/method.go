@@ -31,6 +31,13 @@ type Method struct {
 	Params reflect.Type
 	Result reflect.Type
 	handle func(context.Context, json.RawMessage) (any, error)
+	lead   bool // refused to a teammate
+}
+
+// OfLead is the method, for whoever is no teammate: NOT_LEAD.
+func (m Method) OfLead() Method {
+	m.lead = true
+	return m
 }
 
 // Nothing is the parameters, or the result, of a method that has none.

@@ -86,6 +86,9 @@ func (s *Server) Assign(_ context.Context, name string) jrpc2.Handler {
 				err = toWire(fault.New(fault.Failed, "%s failed badly: %v", name, p))
 			}
 		}()
+		if who, is := TeammateOf(ctx); is && m.lead {
+			return nil, toWire(NotLead(who, "call "+name))
+		}
 		var raw json.RawMessage
 		if r.HasParams() {
 			if err := r.UnmarshalParams(&raw); err != nil {
@@ -109,6 +112,29 @@ func clipped(name string) string {
 }
 
 type peerKey struct{}
+
+type teammateKey struct{}
+
+// Teammate is a teammate that calls.
+type Teammate struct{ Team, Name string }
+
+// WithTeammate has methods know which teammate calls on the connections of ctx, if one does.
+func WithTeammate(ctx context.Context, who func() (Teammate, bool)) context.Context {
+	return context.WithValue(ctx, teammateKey{}, who)
+}
+
+// TeammateOf returns the teammate that a method is called by.
+func TeammateOf(ctx context.Context) (who Teammate, is bool) {
+	if ask, known := ctx.Value(teammateKey{}).(func() (Teammate, bool)); known {
+		return ask()
+	}
+	return who, false
+}
+
+// NotLead refuses a teammate what is the lead's.
+func NotLead(who Teammate, what string) error {
+	return fault.New(fault.NotLead, "teammate %s cannot %s: that is the lead's", who.Name, what).WithHint("ask the lead: leadlight send team-lead TEXT")
+}
 
 // Peer is the other side of a connection, for methods that go on telling after
 // they have answered.

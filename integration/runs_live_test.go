@@ -60,7 +60,7 @@ func TestXF10_WhoEndsTheTeammatesOfARun(t *testing.T) {
 	r.must("down", live)
 	waitFor(t, "the run is over", func() bool { return report().Run.Final() })
 	end := report()
-	if end.Run.Status != api.RunCancelled || !strings.Contains(end.Run.Error, "taken down") || end.Run.Summary != "0 of 3 items done, 2 failed, 1 todo" {
+	if end.Run.Status != api.RunCancelled || !strings.Contains(end.Run.Error, "taken down") || end.Run.Summary != "0 of 3 items done, 1 failed, 1 cut off, 1 todo" {
 		t.Errorf("%+v", end.Run)
 	}
 	if list := into[[]api.TeamSummary](r, "team", "ls"); len(list) != 0 {

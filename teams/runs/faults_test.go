@@ -54,7 +54,7 @@ func TestXF10_NobodyHoldsARunUp(t *testing.T) {
 	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, Status: p(api.ItemInProgress)}))
 	end := ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID, ""))
 	it := ok[api.AgentTeamItem](s)(s.Item(s.ctx, list[0].ID))
-	if it.Status != api.ItemFailed || it.ResultSummary == "" || end.Summary != "0 of 2 items done, 1 failed, 1 todo" {
+	if it.Status != api.ItemFailed || it.ResultSummary == "" || end.Summary != "0 of 2 items done, 1 cut off, 1 todo" {
 		t.Errorf("%+v %s", it, end.Summary)
 	}
 }

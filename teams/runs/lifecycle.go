@@ -300,6 +300,10 @@ func nullMoment(ms int64) any {
 
 // close ends what is under way in a run that ends, and sums it up.
 func (c *change) close(r *api.AgentTeamRun) error {
+	before, err := tally(c.ctx, c.tx, r.ID)
+	if err != nil {
+		return err
+	}
 	open, err := activeItems(c.ctx, c.tx, r.ID)
 	if err != nil {
 		return err
@@ -315,6 +319,10 @@ func (c *change) close(r *api.AgentTeamRun) error {
 	tally, err := tally(c.ctx, c.tx, r.ID)
 	if err != nil {
 		return err
+	}
+	if cut := tally[api.ItemFailed] - before[api.ItemFailed]; cut > 0 { // they failed at nothing but the run's end
+		tally[api.ItemFailed] -= cut
+		tally[cutOff] = cut
 	}
 	r.Summary = summary(tally)
 	return c.closeRoot(*r)
@@ -346,6 +354,9 @@ func (c *change) closeRoot(r api.AgentTeamRun) error {
 	return err
 }
 
+// cutOff is in a summary what had begun when the run ended.
+const cutOff = "cut off"
+
 // summary says how the items of a run stand.
 func summary(tally map[string]int) string {
 	total := 0
@@ -353,7 +364,7 @@ func summary(tally map[string]int) string {
 		total += n
 	}
 	parts := []string{strconv.Itoa(tally[api.ItemDone]) + " of " + strconv.Itoa(total) + " items done"}
-	for _, status := range []string{api.ItemFailed, api.ItemBlocked, api.ItemInProgress, api.ItemTodo} {
+	for _, status := range []string{api.ItemFailed, cutOff, api.ItemBlocked, api.ItemInProgress, api.ItemTodo} {
 		if n := tally[status]; n > 0 {
 			parts = append(parts, strconv.Itoa(n)+" "+strings.ReplaceAll(status, "_", " "))
 		}

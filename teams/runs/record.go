@@ -22,7 +22,8 @@ func (s *Store) Import(ctx context.Context, rec api.RunRecord) error {
 		if err := (transitions{"": runStatuses()}).check("the run", "", rec.Status, runStatuses()); err != nil {
 			return err
 		}
-		rec.Tasks = knownStatuses(rec)
+		var cut int
+		rec.Tasks, cut = knownStatuses(rec)
 		if n, err := c.count(`SELECT count(*) FROM run_places WHERE live_team = ? AND scheduled`, rec.Team); err != nil || n > 0 {
 			return err
 		}
@@ -46,7 +47,7 @@ func (s *Store) Import(ctx context.Context, rec api.RunRecord) error {
 		}
 		r := api.AgentTeamRun{ID: rec.ID, TeamID: t.ID, RootTaskID: old.RootTaskID, Status: rec.Status, StartedAt: rec.StartedAt, CompletedAt: rec.CompletedAt, Error: rec.Error, Recorded: true}
 		if r.Final() {
-			r.CompletedAt, r.Summary = or(r.CompletedAt, c.now), recordedSummary(rec)
+			r.CompletedAt, r.Summary = or(r.CompletedAt, c.now), recordedSummary(rec, cut)
 		}
 		if err := c.insertRun(t, r, Place{LiveTeam: rec.Team}); err != nil {
 			return err
@@ -64,9 +65,9 @@ func (s *Store) Import(ctx context.Context, rec api.RunRecord) error {
 }
 
 // knownStatuses puts todo for the words of other programs, and ends what is in progress
-// in a run that has ended.
-func knownStatuses(rec api.RunRecord) []api.RunRecordTask {
-	list := slices.Clone(rec.Tasks)
+// in a run that has ended, of which it returns how many they are.
+func knownStatuses(rec api.RunRecord) (list []api.RunRecordTask, cut int) {
+	list = slices.Clone(rec.Tasks)
 	r := api.AgentTeamRun{Status: rec.Status}
 	for i, k := range list {
 		switch {
@@ -74,16 +75,18 @@ func knownStatuses(rec api.RunRecord) []api.RunRecordTask {
 			list[i].Status = api.ItemTodo
 		case k.Status == api.ItemInProgress && r.Final():
 			list[i].Status, list[i].Result = api.ItemFailed, or(k.Result, unfinished(&r))
+			cut++
 		}
 	}
-	return list
+	return list, cut
 }
 
-func recordedSummary(rec api.RunRecord) string {
+func recordedSummary(rec api.RunRecord, cut int) string {
 	n := map[string]int{}
 	for _, k := range rec.Tasks {
 		n[k.Status]++
 	}
+	n[api.ItemFailed], n[cutOff] = n[api.ItemFailed]-cut, cut
 	return summary(n)
 }
 

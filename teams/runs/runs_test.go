@@ -270,7 +270,7 @@ func TestC04_Run(t *testing.T) {
 	}
 	ok[ActiveItem](s)(s.Launch(s.ctx, list[0], "a"))
 	end := ok[api.AgentTeamRun](s)(s.Cancel(s.ctx, run.ID, ""))
-	if end.Summary != "0 of 2 items done, 1 failed, 1 todo" || end.CompletedAt == 0 {
+	if end.Summary != "0 of 2 items done, 1 cut off, 1 todo" || end.CompletedAt == 0 {
 		t.Errorf("%+v", end)
 	}
 	if list := ok[[]Place](s)(s.Open(s.ctx)); len(list) != 2 || list[1].RunID != run.ID {

@@ -74,7 +74,7 @@ func (s *Service) adopt(ctx context.Context, t store.Team, p Plan, progress func
 	if err := errors.Join(s.KeepHooks(ctx, t.Name, p.Hooks), s.keepFile(ctx, t, p)); err != nil {
 		return err
 	}
-	added, err := s.addMissing(ctx, t, p)
+	added, err := s.addMissing(ctx, t, p, progress)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Service) keepFile(ctx context.Context, t store.Team, p Plan) error {
 // addMissing adds the tasks of a plan that the team does not have yet. Its workers may take
 // one at once: each is added after those that it waits for, with what it waits for. Where no
 // teammate is, an earlier up was cut off, perhaps before it wrote down what its tasks wait for.
-func (s *Service) addMissing(ctx context.Context, t store.Team, p Plan) (added int, err error) {
+func (s *Service) addMissing(ctx context.Context, t store.Team, p Plan, progress func(string)) (added int, err error) {
 	list, _, err := s.tasks.List(ctx, p.Team.Name)
 	if err != nil {
 		return 0, fmt.Errorf("list tasks: %w", err)
@@ -125,6 +125,14 @@ func (s *Service) addMissing(ctx context.Context, t store.Team, p Plan) (added i
 	for i, step := range taskSteps(p, list)[:len(p.Tasks)] {
 		ids[i], begun[i] = step.ID, step.Do != StepAdd
 		late[i] = begun[i] && len(t.Teammates()) == 0
+		if step.Do == StepRetry {
+			late[i] = true
+			progress(fmt.Sprintf("task %s %s has failed: it is tried again", step.ID, step.Name))
+			if err := s.retryPlanned(ctx, t.Name, step.ID, p.Tasks[i]); err != nil {
+				return 0, err
+			}
+			continue
+		}
 		if err := s.trustPlanned(ctx, t.Name, p.Tasks[i], list, step.ID); err != nil {
 			return 0, err
 		}
@@ -157,6 +165,34 @@ func (s *Service) addMissing(ctx context.Context, t store.Team, p Plan) (added i
 		}
 	}
 	return added, s.blockPlanned(ctx, p, ids, late)
+}
+
+// retryPlanned frees a task that has failed, as the file has it now.
+func (s *Service) retryPlanned(ctx context.Context, team, id string, spec TaskSpec) error {
+	line, runs := RunOf(spec.Metadata)
+	if runs { // first: a worker may take it at once
+		if err := s.panes.Records().TrustRun(ctx, team, id, line); err != nil {
+			return fmt.Errorf("task %s: %w", id, err)
+		}
+	}
+	_, err := s.tasks.Update(ctx, team, id, func(t *store.Task) error {
+		if t.State() != store.FailedTask {
+			return nil // somebody else was faster
+		}
+		t.Description, t.ActiveForm, t.Failure = spec.Description, spec.ActiveForm, ""
+		t.Assign(spec.Owner)
+		if !runs {
+			delete(t.Metadata, RunKey)
+		}
+		for k, v := range spec.Metadata {
+			t.SetMeta(k, v)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("try task %s again: %w", id, err)
+	}
+	return nil
 }
 
 // trustPlanned notes that the command of a task comes from the team file, if the task that is

@@ -13,6 +13,7 @@ const (
 	StepAdd     = "add"         // it is not there yet
 	StepAdopt   = "adopt"       // a teammate that runs goes on
 	StepRestart = "start again" // a teammate that does not run
+	StepRetry   = "try again"   // a task that has failed
 	StepLeave   = "leave"       // it is there, and stays as it is
 )
 
@@ -116,6 +117,9 @@ func taskSteps(p Plan, tasks []store.Task) []Step {
 		step := Step{Do: StepAdd, Name: spec.Subject, InFile: true}
 		if known := bySubject[spec.Subject]; len(known) > 0 {
 			step.Do, step.ID, step.State = StepLeave, known[0].ID, known[0].State()
+			if step.State == store.FailedTask {
+				step.Do = StepRetry
+			}
 			bySubject[spec.Subject], planned[known[0].ID] = known[1:], true
 		}
 		steps = append(steps, step)

@@ -36,11 +36,11 @@ func TestXD02_AddedWithWhatItWaitsFor(t *testing.T) {
 	p := Plan{Team: TeamSpec{Name: "alpha"}, Tasks: []TaskSpec{
 		{Subject: "first"}, {Subject: "second", BlockedBy: []string{"4"}}, {Subject: "third", BlockedBy: []string{"1", "2"}}, {Subject: "fourth"},
 	}}
-	added, err := s.addMissing(t.Context(), t0, p)
+	added, err := s.addMissing(t.Context(), t0, p, func(string) {})
 	if want := "[2 fourth[] 3 second[2] 4 third[1 3]]"; err != nil || added != 3 || fmt.Sprint(tasks.came) != want {
 		t.Errorf("%d added as %v, want %s; %v", added, tasks.came, want, err)
 	}
-	if added, err = s.addMissing(t.Context(), t0, p); err != nil || added != 0 {
+	if added, err = s.addMissing(t.Context(), t0, p, func(string) {}); err != nil || added != 0 {
 		t.Errorf("again: %d added, %v", added, err)
 	}
 }

@@ -39,8 +39,8 @@ func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.
 			"completed, failed, or blocked by a failed one. Then shut the teammates down and print the result; the\n" +
 			"exit status is 1 if a task is not completed. The team stays (task ls, logs) until leadlight down.\n\n" +
 			"Run it again at any time: a team of the same file is adopted. Missing teammates and tasks are added,\n" +
-			"teammates that are lost or stopped are started again, all others are left as they are. A team of\n" +
-			"another file is not touched.\n\n" +
+			"teammates that are lost or stopped are started again, and tasks that have failed are tried again, as\n" +
+			"the file has them now. All others are left as they are. A team of another file is not touched.\n\n" +
 			"After ^C the teammates continue or are shut down, as lifecycle.onLeadExit says. Teammates without a\n" +
 			"terminal (headless) are shown on the dashboard.",
 		Example: "  leadlight up\n  leadlight up review.yaml --detach\n  leadlight up --dry-run",

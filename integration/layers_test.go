@@ -62,7 +62,7 @@ func layers() []rule {
 		{"teams/store/claudefs", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/document teams/store/ledger teams/store/mailbox signals", "Claude Code's files, on the ground of L0"},
 		{"teams/store/maildir", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger teams/store/mailbox", "the other mailbox, on the ground of L0"},
 		{"teams/store/jetstream/natstest", ground, "", "a real engine for tests knows nothing of what is kept there"},
-		{"teams/store/jetstream", l1, "teams/store internal/rawjson teams/store/document", "an engine's entries, in the form that the files have"},
+		{"teams/store/jetstream", l1, "teams/store internal/files internal/rawjson teams/store/document", "an engine's entries, in the form that the files have"},
 		{"teams/store/routed", l1, "teams/store", "a team is here or on the engine, whatever keeps it"},
 		{"teams/store/remote", l1, "teams/store teams/api/rpc", "a store in another process, by the API's two halves"},
 		{"teams/store/storetest", l1, "teams/store", "the suite knows the contract and no store"},

@@ -81,7 +81,7 @@ func writeTar(ctx context.Context, root *os.Root, w io.Writer, folders ...string
 				return nil
 			}
 			files++
-			return addFile(tw, root, name)
+			return addFile(ctx, tw, root, name)
 		})
 		if err != nil {
 			return files, err
@@ -90,7 +90,7 @@ func writeTar(ctx context.Context, root *os.Root, w io.Writer, folders ...string
 	return files, errors.Join(tw.Close(), zw.Close())
 }
 
-func addFile(tw *tar.Writer, root *os.Root, name string) (err error) {
+func addFile(ctx context.Context, tw *tar.Writer, root *os.Root, name string) (err error) {
 	f, err := root.Open(name)
 	if err != nil {
 		return err
@@ -108,8 +108,21 @@ func addFile(tw *tar.Writer, root *os.Root, name string) (err error) {
 	if err := tw.WriteHeader(h); err != nil {
 		return err
 	}
-	_, err = io.CopyN(tw, f, h.Size)
+	_, err = io.CopyN(tw, until{ctx, f}, h.Size)
 	return err
+}
+
+// until is a reader that ends with ctx, however much there is to read.
+type until struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r until) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 // countTar reads a .tar.gz to its end.

@@ -4,9 +4,12 @@
 package oneshot
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os/exec"
 	"syscall"
 	"time"
@@ -24,6 +27,9 @@ const (
 	// Whole is the WaitDelay of a program whose answer counts to its last byte, and which
 	// leaves nothing running: on a busy machine what it has printed may be read late.
 	Whole = 10 * time.Second
+
+	// Most is how much a program may print, in bytes. One that prints more is no answer.
+	Most = 64 << 20
 )
 
 // Run runs the program. That its output is still held open after it ended well is no
@@ -31,14 +37,50 @@ const (
 // set stays.
 func Run(c *exec.Cmd) error {
 	bound(c)
-	return heard(c.Run())
+	out := &atMost{to: c.Stdout, left: Most}
+	said := out // one writer for both stays one
+	if c.Stderr != c.Stdout {
+		said = &atMost{to: c.Stderr, left: Most}
+	}
+	if c.Stdout != nil {
+		c.Stdout = out
+	}
+	if c.Stderr != nil {
+		c.Stderr = said
+	}
+	err := heard(c.Run())
+	if out.over || said.over {
+		return fmt.Errorf("%s prints more than %d bytes", c.Path, Most)
+	}
+	return err
 }
 
-// Output is Run, and returns what the program printed.
+// Output is Run, and returns what the program printed. An *exec.ExitError has what it said
+// on its standard error.
 func Output(c *exec.Cmd) ([]byte, error) {
-	bound(c)
-	out, err := c.Output()
-	return out, heard(err)
+	var out, said bytes.Buffer
+	c.Stdout, c.Stderr = &out, cmp.Or[io.Writer](c.Stderr, &said)
+	err := Run(c)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		exit.Stderr = said.Bytes()
+	}
+	return out.Bytes(), err
+}
+
+// atMost passes on what is written, as much as is left.
+type atMost struct {
+	to   io.Writer
+	left int
+	over bool
+}
+
+func (w *atMost) Write(p []byte) (int, error) {
+	if len(p) > w.left {
+		w.over = true
+		return 0, io.ErrShortWrite // its pipe is closed
+	}
+	w.left -= len(p)
+	return w.to.Write(p)
 }
 
 // bound makes the end of the context that of the program's whole tree: a wrapper in shell

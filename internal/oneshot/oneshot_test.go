@@ -83,3 +83,17 @@ func TestAWholeAnswerIsWaitedFor(t *testing.T) {
 		t.Errorf("%q, %v", out, err)
 	}
 }
+
+// TestXF14_AnAnswerIsBounded: a program that never stops to print is ended, and is no answer.
+func TestXF14_AnAnswerIsBounded(t *testing.T) {
+	for _, line := range []string{"cat /dev/zero >&2", "trap '' PIPE; cat /dev/zero; exit 0"} {
+		out, err := oneshot.Output(exec.CommandContext(t.Context(), "sh", "-c", line))
+		if err == nil || !strings.Contains(err.Error(), "prints more than") || len(out) > oneshot.Most {
+			t.Errorf("%s: %d bytes, %v", line, len(out), err)
+		}
+	}
+	_, err := oneshot.Output(exec.CommandContext(t.Context(), "sh", "-c", "echo why >&2; exit 3"))
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || string(exit.Stderr) != "why\n" {
+		t.Errorf("%v", err)
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
@@ -129,6 +130,9 @@ func hostName() string {
 	}, name), "-")
 }
 
+// maxSecret bounds a file of keys or of a token, in bytes.
+const maxSecret = 1 << 20
+
 // wholePaths makes the paths absolute, and refuses files that cannot be read.
 func wholePaths(access *dial.Access) error {
 	for _, path := range []*string{&access.Creds, &access.NKey, &access.Token, &access.CA, &access.Cert, &access.Key} {
@@ -139,13 +143,10 @@ func wholePaths(access *dial.Access) error {
 		if err != nil {
 			return err
 		}
-		f, err := os.Open(whole)
-		if err != nil {
+		if _, err := files.ReadFile(whole, maxSecret); err != nil {
 			return fault.New(fault.InvalidArgument, "the file cannot be read: %w", err)
 		}
-		if *path = whole; f.Close() != nil {
-			return fault.New(fault.Failed, "close %s", whole)
-		}
+		*path = whole
 	}
 	if (access.Cert == "") != (access.Key == "") {
 		return usage("--tls-cert and --tls-key belong together")

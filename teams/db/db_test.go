@@ -115,3 +115,24 @@ func TestXS44_DamagedWhileOpen(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestXS44_FullIsSaid: a database that finds no room is named, with the code of a full disk.
+func TestXS44_FullIsSaid(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	d, err := Open(t.Context(), path, Component{"c", []string{`CREATE TABLE a (x)`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	d.SetMaxOpenConns(1) // the limit is a connection's
+	if _, err := d.Exec(`PRAGMA max_page_count = 1`); err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Exec(`INSERT INTO a VALUES (zeroblob(1 << 20))`)
+	if err == nil {
+		t.Fatal("there was room")
+	}
+	if err = Explain(t.Context(), d, "write", err); fault.CodeOf(err) != fault.DiskFull || !strings.Contains(err.Error(), path) {
+		t.Errorf("%v", err)
+	}
+}

@@ -204,13 +204,18 @@ func (c *mailTyper) askToEnd(ctx context.Context, msg batch, since time.Time) er
 	case protocol.Quit != "":
 		return c.enter(ctx, protocol.Quit, msg.ID, since)
 	}
+	return c.enter(ctx, endWords(msg.Message), msg.ID, since)
+}
+
+// endWords asks to end in words, with the reason if there is one.
+func endWords(msg api.Message) string {
 	f, _ := store.ParseFrame(msg.Text)
 	why := ""
 	if reason := strings.TrimSpace(f.Reason); reason != "" {
 		why = " (" + teams.Quoted(reason) + ")"
 	}
-	return c.enter(ctx, fmt.Sprintf("%sPlease finish and end%s. Run: leadlight approve %s - or refuse: "+
-		"leadlight deny %s --reason WHY", header(msg.Message), why, f.RequestID, f.RequestID), msg.ID, since)
+	return fmt.Sprintf("%sPlease finish and end%s. Run: leadlight approve %s - or refuse: leadlight deny %s --reason WHY",
+		header(msg), why, f.RequestID, f.RequestID)
 }
 
 // quitLimit is how long a program may take to end after it was asked to.

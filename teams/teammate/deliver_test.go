@@ -127,3 +127,13 @@ func TestXS37_WhoRestsReadsNoFile(t *testing.T) {
 		t.Error("a hint came, and the mail was not read")
 	}
 }
+
+// TestXS25_NoEmptyReason: who is asked to end is told why, or nothing.
+func TestXS25_NoEmptyReason(t *testing.T) {
+	for reason, want := range map[string]string{"": "end. Run", ` \t\n`: "end. Run", "well done": "end (well done). Run"} {
+		got := endWords(api.Message{From: "team-lead", Text: `{"type":"shutdown_request","requestId":"r","reason":"` + reason + `"}`})
+		if !strings.Contains(got, want) || strings.Contains(got, "()") {
+			t.Errorf("reason %q: %s", reason, got)
+		}
+	}
+}

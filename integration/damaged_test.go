@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,44 +52,6 @@ func TestXH09_DamagedFilesHarmNobody(t *testing.T) {
 		}
 		d.over()
 	})
-}
-
-// TestSoakDamagedFiles is TestXH09_DamagedFilesHarmNobody with every damage of every file
-// and every verb. Each file is a part of its own: -run TestSoakDamagedFiles/headless/base/teams.
-func TestSoakDamagedFiles(t *testing.T) {
-	if os.Getenv("LEADLIGHT_SOAK") == "" {
-		t.Skip("make soak runs it")
-	}
-	everywhere(t, func(t *testing.T, r *rig) {
-		d := newDamaged(t, r)
-		for _, file := range d.files() {
-			if asAnother(file) {
-				continue
-			}
-			t.Run(file, func(part *testing.T) {
-				d.t, r.t = part, part
-				defer func() { d.t, r.t = t, t }()
-				for _, what := range slices.Sorted(maps.Keys(d.damages())) {
-					if strings.Contains(file, "/locks/") && slices.Contains([]string{"emptied", "cut", "a neighbour", "a stranger"}, what) {
-						continue // locks are empty, or say who has them: "an object" is all that
-					}
-					d.meet(file, what, append(d.cleaners(), d.down())...)
-				}
-			})
-			if t.Failed() {
-				return // who was harmed is not there for the next
-			}
-		}
-		d.over()
-		t.Logf("%d times a verb met a damaged file", d.met)
-	})
-}
-
-// asAnother tells whether a file is to c, or a lock to b, what another one is to a: c runs
-// as a does.
-func asAnother(file string) bool {
-	name := strings.TrimSuffix(path.Base(file), ".json")
-	return name == "c" || strings.HasPrefix(name, "c@") || strings.Contains(file, "/locks/") && (strings.HasSuffix(name, "-b") || strings.HasSuffix(name, "-c"))
 }
 
 // damaged is a team of four, alpha, beside another one and a stranger. d of alpha may be
@@ -211,33 +172,6 @@ func (d *damaged) files() []string {
 		d.t.Fatalf("these are not all files of a team: %q", out)
 	}
 	return out
-}
-
-// role is the name of a file; that of a pane without a terminal is named after its member,
-// since each of its hosts has another file.
-func (d *damaged) role(file string) string {
-	if path.Base(path.Dir(file)) != "headless" {
-		return file
-	}
-	var pane struct{ Mark struct{ Agent, Team string } }
-	data, err := os.ReadFile(d.path(filepath.FromSlash(file)))
-	if err != nil || json.Unmarshal(data, &pane) != nil {
-		return file // it has just gone
-	}
-	return path.Join(path.Dir(file), pane.Mark.Agent+"@"+pane.Mark.Team)
-}
-
-// file is the path of the file that has a role now.
-func (d *damaged) file(role string) string {
-	if path.Base(path.Dir(role)) == "headless" {
-		all, _ := filepath.Glob(d.path("run", "leadlight", "headless", "*.json"))
-		for _, name := range all {
-			if rel, err := filepath.Rel(d.dir, name); err == nil && d.role(filepath.ToSlash(rel)) == role {
-				return name
-			}
-		}
-	}
-	return d.path(filepath.FromSlash(role))
 }
 
 // cleaners are the verbs that look and clean up, and one that ends d.

@@ -17,7 +17,7 @@ import (
 func everywhere(t *testing.T, f func(t *testing.T, r *rig)) {
 	t.Run("tmux", func(t *testing.T) {
 		t.Parallel()
-		f(t, newRig(t, "220x60"))
+		f(t, newRig(t, everywhereSize))
 	})
 	t.Run("headless", func(t *testing.T) {
 		t.Parallel()
@@ -31,6 +31,18 @@ func newHeadless(t testing.TB) *rig {
 	r := newRig(t, "")
 	r.env = append(r.env, "LEADLIGHT_BACKEND=headless")
 	return r
+}
+
+// everywhereSize is that of the lead's terminal.
+const everywhereSize = "220x60"
+
+// another is a second rig of the same kind.
+func (r *rig) another() *rig {
+	r.t.Helper()
+	if r.isHeadless() {
+		return newHeadless(r.t)
+	}
+	return newRig(r.t, everywhereSize)
 }
 
 // isHeadless tells which of the two it is.

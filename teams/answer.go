@@ -57,11 +57,11 @@ func (s *Service) pendingShutdown(ctx context.Context, t store.Team, m store.Mem
 	}
 	for i := len(msgs) - 1; i >= 0; i-- {
 		f, ok := store.ParseFrame(msgs[i].Text)
-		if !ok || f.Type != store.ShutdownRequest || (id != "" && f.RequestID != id) || !fromLead(t, msgs[i]) || expired(&m, msgs[i]) {
+		if !ok || len(f.Requests()) > 1 || f.Type != store.ShutdownRequest || (id != "" && f.RequestID != id) || !fromLead(t, msgs[i]) || expired(&m, msgs[i]) {
 			continue
 		}
 		// The newest answer counts, so a request that is named may be answered again.
-		if id == "" && answers[requestKey{m.Name, f.RequestID}].outcome != "" || slices.Contains(withdrawn, f.RequestID) {
+		if id == "" && answers[requestKey{name: m.Name, id: f.RequestID}].outcome != "" || slices.Contains(withdrawn, f.RequestID) {
 			continue
 		}
 		return f, msgs[i].ID, nil

@@ -3,6 +3,7 @@ package teams
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -36,8 +37,8 @@ func (s *Service) AskPermission(ctx context.Context, team string, p api.Permissi
 	return p.ID, nil
 }
 
-// PermissionAnswer is the lead's answer to a request of the caller, if it has come. It is
-// then marked as read.
+// PermissionAnswer is the lead's newest answer to a request of the caller, if one has come.
+// It is then marked as read.
 func (s *Service) PermissionAnswer(ctx context.Context, team, id string) (allowed, answered bool, reason string, err error) {
 	t, m, err := s.find(ctx, team, s.caller.Name)
 	if err != nil {
@@ -47,7 +48,7 @@ func (s *Service) PermissionAnswer(ctx context.Context, team, id string) (allowe
 	if err != nil {
 		return false, false, "", fmt.Errorf("read the inbox of %s: %w", m.Name, err)
 	}
-	for _, msg := range msgs {
+	for _, msg := range slices.Backward(msgs) {
 		f, ok := store.ParseFrame(msg.Text)
 		if ok && f.Type == store.PermissionResponse && f.RequestID == id && fromLead(t, msg) {
 			return f.Subtype == store.PermissionSuccess, true, f.Error, s.mail.MarkRead(ctx, t.Name, m.Name, []string{msg.ID})

@@ -119,7 +119,7 @@ func (s *Service) Asked(ctx context.Context, team string) (store.Frame, bool, er
 	}
 	for i := len(msgs) - 1; i >= 0; i-- {
 		f, ok := store.ParseFrame(msgs[i].Text)
-		if ok && f.Type == store.ShutdownRequest && !msgs[i].Read && fromLead(t, msgs[i]) && !expired(&m, msgs[i]) {
+		if ok && len(f.Requests()) < 2 && f.Type == store.ShutdownRequest && !msgs[i].Read && fromLead(t, msgs[i]) && !expired(&m, msgs[i]) {
 			return f, true, nil
 		}
 	}

@@ -143,6 +143,6 @@ func (l looking) inProcess(m store.Member, alive string) (state, reason string) 
 // agreed tells whether the newest answer of a member to a request to stop is that it
 // agrees, and not of one that had the name before.
 func (l looking) agreed(m store.Member) bool {
-	a, ok := l.newest()[requestKey{m.Name, ""}]
+	a, ok := l.newest()[requestKey{name: m.Name}]
 	return ok && a.outcome == state.Approved && !a.at.Before(m.JoinedAt.Truncate(time.Millisecond))
 }

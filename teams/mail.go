@@ -296,17 +296,17 @@ func shownMessage(t store.Team, owner string, m store.Message) api.Message {
 	switch {
 	case !fromLead(t, m) && t.Member(m.From) == nil:
 		out.Note = "not a member"
-	case senderMismatch(t, m) != "":
-		out.Note = senderMismatch(t, m)
+	case wrongFrame(t, m) != "":
+		out.Note = wrongFrame(t, m)
 	case expired(t.Member(owner), m):
 		out.Note = "expired"
 	}
 	return out
 }
 
-// senderMismatch says what is wrong with who sent a structured message: it names another
-// sender than the message itself, or only the lead sends such. "": nothing.
-func senderMismatch(t store.Team, m store.Message) string {
+// wrongFrame says why a structured message does not count: it names another sender than the
+// message itself, only the lead sends such, or it names two requests. "": it counts.
+func wrongFrame(t store.Team, m store.Message) string {
 	f, ok := store.ParseFrame(m.Text)
 	switch other := f.SenderMismatch(m.From); {
 	case !ok:
@@ -314,6 +314,8 @@ func senderMismatch(t store.Team, m store.Message) string {
 		return "says it is from " + store.Shown(other)
 	case store.LeadOnly(f.Type) && !fromLead(t, m):
 		return "not from the lead"
+	case len(f.Requests()) > 1:
+		return "names more than one request"
 	}
 	return ""
 }

@@ -93,7 +93,7 @@ func trimmed[T any](all []T, open func(T) bool) []T {
 func (r *requests) add(t store.Team, msgs []store.Message) (added bool) {
 	for _, m := range msgs {
 		f, ok := store.ParseFrame(m.Text)
-		if !ok || f.RequestID == "" || senderMismatch(t, m) != "" || t.Member(m.From) == nil {
+		if !ok || f.RequestID == "" || wrongFrame(t, m) != "" || t.Member(m.From) == nil {
 			continue
 		}
 		at := api.At(m.Timestamp)

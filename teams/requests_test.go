@@ -160,6 +160,27 @@ func TestHK08_M15_PermissionsAreListedAndAnswered(t *testing.T) {
 	}
 }
 
+// TestXH06_TheNewestPermissionCounts: what the lead takes back before it was read is not
+// given, and a permission that names two requests is for neither.
+func TestXH06_TheNewestPermissionCounts(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("bob"))
+	bob, ctx := d.as("bob"), t.Context()
+	id, err := bob.AskPermission(ctx, "alpha", api.Permission{Tool: "Bash"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.put("bob", store.Lead, `{"type":"permission_response","request_id":"`+id+`","requestId":"another","subtype":"success"}`)
+	if allowed, answered, _, err := bob.PermissionAnswer(ctx, "alpha", id); err != nil || answered || allowed {
+		t.Errorf("two requests: allowed %v, answered %v, %v", allowed, answered, err)
+	}
+	d.put("bob", store.Lead, `{"type":"permission_response","request_id":"`+id+`","subtype":"success"}`)
+	d.put("bob", store.Lead, `{"type":"permission_response","requestId":"`+id+`","subtype":"error","error":"not now"}`)
+	if allowed, answered, reason, err := bob.PermissionAnswer(ctx, "alpha", id); err != nil || !answered || allowed || reason != "not now" {
+		t.Errorf("taken back: allowed %v, answered %v, %q, %v", allowed, answered, reason, err)
+	}
+}
+
 // TestM16_RequestsOutliveTheBox: what was seen is there after the box was pruned, or
 // emptied by another program, for whoever comes next, and can be answered once.
 func TestM16_RequestsOutliveTheBox(t *testing.T) {
@@ -324,6 +345,7 @@ func TestTypesOfMessageThatSendTakes(t *testing.T) {
 	}{
 		{"plan_approval_response", "yes", fault.InvalidArgument}, {"plan_approval_response", `{"request_id":"x","approve":true}`, fault.NotLead},
 		{"shutdown_response", `{"request_id":"x","approve":true}`, fault.RequestNotFound}, {"shutdown_response", `{"approve":true}`, fault.InvalidArgument},
+		{"shutdown_response", `{"request_id":"x","requestId":"y","approve":true}`, fault.InvalidArgument},
 		{"permission_response", `{"request_id":"x","approve":true}`, fault.NotLead}, {"mode_set_request", "plan", fault.NotLead},
 		{"task_completed", "x", fault.InvalidType}, {"nonsense", "x", fault.InvalidType},
 	} {

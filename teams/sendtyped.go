@@ -3,10 +3,10 @@ package teams
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -26,25 +26,20 @@ func sendTypes() []string {
 	}
 }
 
-// answerText is the text of a response: which request, and what is answered. The
-// names are those of Claude Code's SendMessage; requestId is taken, too.
-type answerText struct {
-	RequestID string `json:"request_id"`
-	Camel     string `json:"requestId"`
-	Approve   *bool  `json:"approve"`
-	Reason    string `json:"reason"`
-	Feedback  string `json:"feedback"`
-}
-
-func (spec SendSpec) answer() (answerText, error) {
-	var a answerText
-	err := json.Unmarshal([]byte(spec.Text), &a)
-	a.RequestID = cmp.Or(a.RequestID, a.Camel)
-	if err != nil || a.Approve == nil || a.RequestID == "" {
-		return a, fault.New(fault.InvalidArgument, "the text of a %s says which request it answers, and how", spec.Type).
+// answer reads the text of a response: which request, and what is answered. The names are
+// those of Claude Code's SendMessage, in each spelling of its messages.
+func (spec SendSpec) answer() (store.Frame, error) {
+	var f store.Frame
+	o, err := rawjson.ParseObject([]byte(spec.Text))
+	if err == nil {
+		o.Set("type", rawjson.Quote(spec.Type))
+		f, _ = store.ParseFrame(string(o.Raw()))
+	}
+	if err != nil || f.Approved == nil || f.RequestID == "" {
+		return f, fault.New(fault.InvalidArgument, "the text of a %s says which one request it answers, and how", spec.Type).
 			WithHint(`such as {"request_id":"…","approve":true}`)
 	}
-	return a, nil
+	return f, nil
 }
 
 // typed sends what is more than text by the verb that stands for it. done is false
@@ -73,11 +68,11 @@ func (s *Service) typed(ctx context.Context, t store.Team, to string, spec SendS
 	sent.ID = a.RequestID
 	switch spec.Type {
 	case shutdownResponse:
-		_, err = s.AnswerShutdown(ctx, t.Name, a.RequestID, *a.Approve, a.Reason)
+		_, err = s.AnswerShutdown(ctx, t.Name, a.RequestID, *a.Approved, a.Reason)
 	case store.PlanResponse:
-		_, err = s.ResolvePlan(ctx, t.Name, a.RequestID, *a.Approve, a.Feedback)
+		_, err = s.ResolvePlan(ctx, t.Name, a.RequestID, *a.Approved, a.Feedback)
 	default:
-		_, err = s.AnswerPermission(ctx, t.Name, a.RequestID, *a.Approve, cmp.Or(a.Reason, a.Feedback))
+		_, err = s.AnswerPermission(ctx, t.Name, a.RequestID, *a.Approved, cmp.Or(a.Reason, a.Feedback))
 	}
 	return sent, true, err
 }

@@ -53,6 +53,7 @@ type stoppingMember struct {
 	live    bool
 	request string           // id of the request to stop, "" if it was not asked
 	message string           // id of the message with it
+	asked   time.Time        // when
 	answers chan answer      // the newest one
 	target  panes.Target     // from the stage end on
 	result  panes.StopResult // what ending it came to

@@ -49,6 +49,8 @@ func TestXH06_TheNewestAnswerCounts(t *testing.T) {
 		"a no in a text beside a yes":        {`{"type":"shutdown_response","requestId":%q,"approve":true,"approved":"no","reason":"not yet"}`},
 		"a no that is a number":              {`{"type":"shutdown_approved","requestId":%q,"approve":0,"reason":"not yet"}`},
 		"with blanks before it":              {`{"type":"shutdown_approved","requestId":%q}`, "\n {\"type\":\"shutdown_rejected\",\"requestId\":%q,\"reason\":\"not yet\"} "},
+		"a no that names two requests":       {`{"type":"shutdown_approved","requestId":%q}`, `{"type":"shutdown_rejected","requestId":"another","request_id":%q,"reason":"not yet"}`},
+		"a no beside a yes under one key":    {`{"type":"shutdown_response","requestId":%q,"approve":false,"approve":true,"reason":"not yet"}`},
 		"with feedback":                      {`{"type":"shutdown_response","requestId":%q,"approve":false,"feedback":"not yet"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,6 +73,48 @@ func TestXH06_TheNewestAnswerCounts(t *testing.T) {
 			}
 			got := <-ended
 			if e := got.Members[0]; e.Outcome != state.Rejected || e.Reason != "not yet" || got.OK {
+				t.Errorf("got %+v", e)
+			}
+		})
+	}
+}
+
+// TestXH06_AYesToTwoRequestsIsNone: whoever agrees and names two requests, in two spellings
+// or one, has agreed to neither; who waits is told, and a clear answer counts after it.
+func TestXH06_AYesToTwoRequestsIsNone(t *testing.T) {
+	for _, text := range []string{
+		`{"type":"shutdown_approved","requestId":%q,"request_id":"another"}`,
+		`{"type":"shutdown_approved","requestId":"another","requestID":%q}`,
+		`{"type":"shutdown_response","request_id":"another","request_id":%q,"approve":true}`,
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			bob := running("bob")
+			bob.Leadlight.Kind = "native"
+			d.team("alpha", bob)
+			said := make(chan string, 10)
+			ended := make(chan api.Endings, 1)
+			go func() {
+				got, err := d.as("").Stop(t.Context(), "alpha", []string{"bob"}, teams.StopOptions{Ask: time.Minute, Progress: func(_, what string) { said <- what }})
+				if err != nil {
+					t.Error(err)
+				}
+				ended <- got
+			}()
+			id := d.request("bob")
+			d.put(store.Lead, "bob", fmt.Sprintf(text, id))
+			for what := range said {
+				if what == "agrees, but names more than one request: that counts for none" {
+					break
+				}
+			}
+			inbox, err := d.as("").Inbox(t.Context(), "alpha", "", teams.InboxFilter{})
+			if err != nil || len(inbox) != 1 || inbox[0].Note != "names more than one request" {
+				t.Errorf("the lead's inbox: %+v, %v", inbox, err)
+			}
+			d.put(store.Lead, "bob", fmt.Sprintf(`{"type":"shutdown_rejected","requestId":%q,"reason":"not yet"}`, id))
+			if e := (<-ended).Members[0]; e.Outcome != state.Rejected || e.Reason != "not yet" {
 				t.Errorf("got %+v", e)
 			}
 		})

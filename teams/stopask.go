@@ -66,7 +66,7 @@ func (r *stopping) sendRequest(ctx context.Context, m *stoppingMember) error {
 	if err != nil {
 		return fmt.Errorf("ask %s to stop: %w", m.Name, err)
 	}
-	m.request, m.message, m.out.RequestID = id, sent.ID, id
+	m.request, m.message, m.asked, m.out.RequestID = id, sent.ID, now.Truncate(time.Millisecond), id
 	r.o.say(m.Name, fmt.Sprintf("asked to stop; gets SIGTERM in %s", r.o.Ask))
 	return nil
 }
@@ -79,11 +79,15 @@ func (r *stopping) readAnswers(ctx context.Context, asked []*stoppingMember) {
 	}
 	look := time.NewTicker(answerLook) // a hint may have been lost
 	defer look.Stop()
-	told := map[string]string{} // message by request
+	told := map[string]string{} // message by request, or by member if it names two
 	for {
 		if newest, err := r.newestAnswers(ctx, r.t); err == nil {
 			for _, m := range asked {
-				if a, ok := newest[requestKey{m.Name, m.request}]; ok && told[m.request] != a.message {
+				if a, ok := newest[requestKey{name: m.Name, unclear: true}]; ok && !a.at.Before(m.asked) && told[m.Name] != a.message {
+					told[m.Name] = a.message
+					r.o.say(m.Name, "agrees, but names more than one request: that counts for none")
+				}
+				if a, ok := newest[requestKey{name: m.Name, id: m.request}]; ok && told[m.request] != a.message {
 					told[m.request] = a.message
 					m.ingest(a)
 					if r.t.LedByUs() {
@@ -165,7 +169,7 @@ func (r *stopping) countDown(ctx context.Context, m *stoppingMember, gone <-chan
 // lastAnswer reads once more what a member has said.
 func (r *stopping) lastAnswer(ctx context.Context, m *stoppingMember, said answer) answer {
 	newest, err := r.newestAnswers(context.WithoutCancel(ctx), r.t)
-	if a, ok := newest[requestKey{m.Name, m.request}]; err == nil && ok {
+	if a, ok := newest[requestKey{name: m.Name, id: m.request}]; err == nil && ok {
 		return a
 	}
 	return said
@@ -188,11 +192,16 @@ func (r *stopping) awaitEnd(ctx context.Context, m *stoppingMember) {
 	}
 }
 
-// requestKey names a request by who was asked and its id.
-type requestKey struct{ name, id string }
+// requestKey names a request by who was asked and its id; unclear is for a yes that names
+// more than one, and so counts for none.
+type requestKey struct {
+	name, id string
+	unclear  bool
+}
 
 // newestAnswers reads the lead's box for the newest answer to each request to stop, and
-// under no id for that to any. Only the member itself can answer.
+// under no id for that to any. Only the member itself can answer. A no that names more than
+// one request counts for each.
 func (s *Service) newestAnswers(ctx context.Context, t store.Team) (map[requestKey]answer, error) {
 	msgs, err := s.mail.List(ctx, t.Name, leadName(t))
 	if err != nil {
@@ -201,18 +210,26 @@ func (s *Service) newestAnswers(ctx context.Context, t store.Team) (map[requestK
 	out := map[requestKey]answer{}
 	for _, msg := range msgs {
 		f, ok := store.ParseFrame(msg.Text)
-		if !ok || f.RequestID == "" || f.Type != store.ShutdownApproved && f.Type != store.ShutdownRejected {
+		ids := f.Requests()
+		if !ok || len(ids) == 0 || f.Type != store.ShutdownApproved && f.Type != store.ShutdownRejected {
 			continue
 		}
 		m := t.Member(msg.From)
 		if m == nil {
 			continue
 		}
+		if len(ids) > 1 && f.Type == store.ShutdownApproved {
+			out[requestKey{name: m.Name, unclear: true}] = answer{message: msg.ID, at: msg.Timestamp}
+			continue
+		}
 		a := answer{outcome: state.Approved, message: msg.ID, at: msg.Timestamp}
 		if f.Type == store.ShutdownRejected {
 			a.outcome, a.reason = state.Rejected, f.Reason
 		}
-		out[requestKey{m.Name, f.RequestID}], out[requestKey{m.Name, ""}] = a, a
+		out[requestKey{name: m.Name}] = a
+		for _, id := range ids {
+			out[requestKey{name: m.Name, id: id}] = a
+		}
 	}
 	return out, nil
 }

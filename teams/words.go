@@ -12,7 +12,7 @@ func InWords(text string) string { return Quoted(inWords(text)) }
 
 func inWords(text string) string {
 	f, ok := store.ParseFrame(text)
-	if !ok {
+	if !ok || len(f.Requests()) > 1 {
 		return text
 	}
 	request := " (request " + f.RequestID + ")"

@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // SyntaxError says where a document is not JSON, or not the JSON asked for.
@@ -89,6 +90,29 @@ func (o *Object) Get(key string) (json.RawMessage, bool) {
 		return nil, false
 	}
 	return o.values[i], true
+}
+
+// All returns the values of the keys, each time that one occurs; nulls are passed over.
+func (o *Object) All(keys ...string) []json.RawMessage {
+	var all []json.RawMessage
+	for i, key := range o.keys {
+		if slices.Contains(keys, key) && !IsNull(o.values[i]) {
+			all = append(all, o.values[i])
+		}
+	}
+	return all
+}
+
+// Texts returns the different texts that the keys have, which are spellings of one; empty
+// ones, and what is no text, are passed over.
+func (o *Object) Texts(keys ...string) []string {
+	var all []string
+	for _, raw := range o.All(keys...) {
+		if s, _ := String(raw); s != "" && !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // Set gives key a value, which must be valid JSON: in its place if there is one,

@@ -112,4 +112,15 @@ func TestXH06_AnswersAreEvents(t *testing.T) {
 			t.Errorf("%s is no answer", text)
 		}
 	}
+	for _, text := range []string{ // it answers neither of the two: it is a message
+		`{"type":"shutdown_approved","requestId":"r","request_id":"s"}`,
+		`{"type":"plan_approval_response","requestID":"s","requestId":"r","approved":true}`,
+		`{"type":"shutdown_response","request_id":"r","request_id":"s","approve":true}`,
+	} {
+		now := Team{Name: "a", Lead: "team-lead", Boxes: map[string][]api.Message{"team-lead": {{ID: "1", From: "bob", Text: text}}}}
+		told := Between(Team{Name: "a", Lead: "team-lead", Boxes: map[string][]api.Message{}}, now, time.Unix(5, 0))
+		if len(told) != 1 || told[0].Type != events.MessageSent {
+			t.Errorf("%s: %+v", text, told)
+		}
+	}
 }

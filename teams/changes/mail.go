@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/events"
 )
@@ -21,48 +22,39 @@ const (
 	planResponse     = "plan_approval_response"
 )
 
-// frame is what events need of a structured message. Both spellings of the
-// request's id are in use.
+// frame is what events need of a structured message.
 type frame struct {
-	Type         string `json:"type"`
-	RequestID    string `json:"requestId"`
-	RequestSnake string `json:"request_id"`
-	Reason       string `json:"reason"`
-	Plan         string `json:"planContent"`
-	PlanPlain    string `json:"plan"`
-	Feedback     string `json:"feedback"`
-
-	Approved json.RawMessage `json:"approved"` // a client may write it as a text
-	Approve  json.RawMessage `json:"approve"`
+	Type      string
+	RequestID string // in each spelling that is in use
+	Reason    string
+	Plan      string
+	Feedback  string
+	yes       bool // an answer agrees: it says so, and says no nowhere
 }
 
+// parse reads a structured message. One that names two requests answers neither, and is
+// words alone.
 func parse(m api.Message) (frame, bool) {
-	var f frame
-	if m.Text == "" || m.Text[0] != '{' || json.Unmarshal([]byte(m.Text), &f) != nil {
-		return f, false
+	if m.Text == "" || m.Text[0] != '{' {
+		return frame{}, false
 	}
-	if f.RequestID == "" {
-		f.RequestID = f.RequestSnake
+	o, err := rawjson.ParseObject([]byte(m.Text))
+	if err != nil {
+		return frame{}, false
 	}
-	if f.Plan == "" {
-		f.Plan = f.PlanPlain
+	ids := o.Texts("requestId", "request_id", "requestID")
+	f := frame{RequestID: strings.Join(ids, "")}
+	for key, to := range map[string]*string{"type": &f.Type, "reason": &f.Reason, "planContent": &f.Plan, "feedback": &f.Feedback} {
+		raw, _ := o.Get(key)
+		*to, _ = rawjson.String(raw)
 	}
-	return f, true
-}
-
-// yes tells whether an answer agrees: it says so, and says no in no spelling.
-func (f frame) yes() bool {
-	said := f.Type == shutdownApproved
-	for _, word := range []json.RawMessage{f.Approved, f.Approve} {
-		switch strings.Trim(strings.ToLower(string(word)), `"`) {
-		case "", "null":
-		case "true":
-			said = true
-		default:
-			return false
-		}
+	if plan, _ := o.Get("plan"); f.Plan == "" {
+		f.Plan, _ = rawjson.String(plan)
 	}
-	return said && f.Type != shutdownRejected
+	said := o.All("approved", "approve")
+	no := slices.ContainsFunc(said, func(word json.RawMessage) bool { return strings.Trim(strings.ToLower(string(word)), `"`) != "true" })
+	f.yes = !no && f.Type != shutdownRejected && (len(said) > 0 || f.Type == shutdownApproved)
+	return f, len(ids) < 2
 }
 
 // boxes compares the mail by the messages' ids.
@@ -99,12 +91,12 @@ func (d *diff) sent(owner string, m api.Message) {
 		d.add(events.ShutdownRequested, owner, &events.ShutdownAsk{Type: events.KindShutdownAsk, From: m.From, To: owner, RequestID: f.RequestID, Reason: f.Reason})
 	case shutdownApproved, shutdownRejected, shutdownResponse:
 		d.add(events.ShutdownResponse, m.From, &events.ShutdownAnswer{
-			Type: events.KindShutdownAnswer, From: m.From, Member: m.From, RequestID: f.RequestID, Approved: f.yes(), Reason: f.Reason})
+			Type: events.KindShutdownAnswer, From: m.From, Member: m.From, RequestID: f.RequestID, Approved: f.yes, Reason: f.Reason})
 	case planRequest:
 		d.add(events.PlanRequested, m.From, &events.PlanAsk{Type: events.KindPlanAsk, From: m.From, To: owner, RequestID: f.RequestID, Plan: f.Plan})
 	case planResponse:
 		d.add(events.PlanResolved, owner, &events.PlanAnswer{
-			Type: events.KindPlanAnswer, From: m.From, To: owner, RequestID: f.RequestID, Approved: f.yes(), Feedback: f.Feedback})
+			Type: events.KindPlanAnswer, From: m.From, To: owner, RequestID: f.RequestID, Approved: f.yes, Feedback: f.Feedback})
 	default:
 		d.add(events.MessageSent, m.From, &events.Message{Type: events.KindMessage, From: m.From, To: owner, Content: m.Text, Summary: m.Summary})
 	}

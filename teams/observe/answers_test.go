@@ -46,4 +46,14 @@ func TestXH06_AnAnswerIsReadInEverySpelling(t *testing.T) {
 			t.Errorf("%s: approved is %v", text, got)
 		}
 	}
+	for _, text := range []string{ // it answers neither of the two: it is words
+		`{"type":"shutdown_approved","requestId":"r","request_id":"s"}`,
+		`{"type":"plan_approval_response","requestID":"s","requestId":"r","approved":true}`,
+	} {
+		m := mail{from: "ann", text: text}
+		m.frame = frame(m)
+		if told := heard(team, m, "", "s"); len(told) != 1 || told[0].what != events.MessageReceived || receive(team, m, "").Member("ann").Shutdown != "" {
+			t.Errorf("%s: %+v", text, told)
+		}
+	}
 }

@@ -129,7 +129,7 @@ func heard(t *Team, m mail, self, session string) []notice {
 		return nil
 	}
 	self = first(self, leadName)
-	id := m.field("requestId", "request_id")
+	id := m.requestID()
 	switch kind := m.field("type"); kind {
 	case "idle_notification", "task_assignment", "teammate_terminated":
 		return nil // told by the state, if it changed

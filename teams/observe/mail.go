@@ -28,6 +28,11 @@ func (m mail) field(names ...string) string {
 	return ""
 }
 
+func (m mail) requestID() string {
+	id, _ := requestID(m.frame)
+	return id
+}
+
 // readMails returns the mails in a user's text.
 func readMails(text string) []mail {
 	const opening, closing = "<teammate-message ", "</teammate-message>"
@@ -68,7 +73,7 @@ func attribute(tag, name string) string {
 }
 
 // frame reads a structured message; newer clients add advice behind it. One that
-// speaks for somebody else than its sender is only words.
+// speaks for somebody else than its sender, or names two requests, is only words.
 func frame(m mail) map[string]json.RawMessage {
 	if !strings.HasPrefix(m.text, "{") {
 		return nil
@@ -80,7 +85,23 @@ func frame(m mail) map[string]json.RawMessage {
 	if from := scalar(f["from"]); from != "" && from != m.from {
 		return nil
 	}
+	if _, ok := requestID(f); !ok {
+		return nil
+	}
 	return f
+}
+
+// requestID is the id of the request that a structured message is about, in each spelling
+// that is in use. ok is false if it names two.
+func requestID(f map[string]json.RawMessage) (id string, ok bool) {
+	for _, key := range []string{"requestId", "request_id", "requestID"} {
+		named := scalar(f[key])
+		if named != "" && id != "" && named != id {
+			return "", false
+		}
+		id = first(id, named)
+	}
+	return id, true
 }
 
 // receive returns what the team is after a mail was shown to self ("" is the
@@ -95,7 +116,7 @@ func receive(t *Team, m mail, self string) *Team {
 		})
 	case "shutdown_request":
 		return t.withMember(self, func(member *Member) {
-			member.Shutdown, member.ShutdownRequestID = shutdownAsked, m.field("requestId", "request_id")
+			member.Shutdown, member.ShutdownRequestID = shutdownAsked, m.requestID()
 		})
 	case "shutdown_approved", "shutdown_rejected", "shutdown_response":
 		if m.agrees() {
@@ -128,7 +149,7 @@ func answered(t *Team, m mail, answer string) *Team {
 // made where we did not see it.
 func answers(t *Team, m mail) bool {
 	member := t.Member(m.from)
-	return member != nil && (member.ShutdownRequestID == "" || member.ShutdownRequestID == m.field("requestId", "request_id"))
+	return member != nil && (member.ShutdownRequestID == "" || member.ShutdownRequestID == m.requestID())
 }
 
 // terminated notes an end that the client itself observed, and the tasks that it

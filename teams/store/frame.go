@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 // Types of frame: the structured messages that members exchange as JSON inside a
@@ -52,13 +55,12 @@ var leadTypes = map[string]bool{
 // LeadOnly tells whether frames of that type come from the lead alone.
 func LeadOnly(kind string) bool { return leadTypes[kind] }
 
-// Frame is a structured message. Both spellings of the request id are read;
-// request_id is written in what is about permissions, requestId everywhere else.
+// Frame is a structured message. Each spelling of the request id is read; request_id is
+// written in what is about permissions, requestId everywhere else.
 type Frame struct {
 	Type            string `json:"type"`
 	RequestID       string `json:"requestId,omitempty"`
 	RequestIDSnake  string `json:"request_id,omitempty"`
-	RequestIDUpper  string `json:"requestID,omitempty"`
 	From            string `json:"from,omitempty"`
 	Reason          string `json:"reason,omitempty"`
 	Content         string `json:"content,omitempty"` // the reason, as other programs call it
@@ -79,7 +81,6 @@ type Frame struct {
 	PlanFilePath   string `json:"planFilePath,omitempty"`
 	PlanContent    string `json:"planContent,omitempty"`
 	Approved       *bool  `json:"approved,omitempty"`
-	Approve        *bool  `json:"approve,omitempty"` // as a client's tool spells it
 	Feedback       string `json:"feedback,omitempty"`
 	PermissionMode string `json:"permissionMode,omitempty"`
 	Mode           string `json:"mode,omitempty"`
@@ -97,6 +98,17 @@ type Frame struct {
 	HostPattern *HostPattern `json:"hostPattern,omitempty"`
 	Host        string       `json:"host,omitempty"`
 	Allow       *bool        `json:"allow,omitempty"`
+
+	several []string // the requests that it names, if it names more than one
+}
+
+// Requests returns the requests that a frame names. One that names several has no
+// RequestID: a yes in it is for none of them.
+func (f Frame) Requests() []string {
+	if f.RequestID != "" {
+		return []string{f.RequestID}
+	}
+	return f.several
 }
 
 // HostPattern is what a sandboxed teammate asks to reach.
@@ -124,19 +136,23 @@ func ParseFrame(text string) (Frame, bool) {
 	if !strings.HasPrefix(text, "{") {
 		return Frame{}, false
 	}
-	var parts map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &parts) != nil {
+	o, err := rawjson.ParseObject([]byte(text))
+	if err != nil {
 		return Frame{}, false
 	}
-	var kind string
-	if json.Unmarshal(parts["type"], &kind) != nil || !frameTypes[kind] {
+	kind, _ := o.Get("type")
+	if kind, ok := rawjson.String(kind); !ok || !frameTypes[kind] {
 		return Frame{}, false
 	}
 	var f Frame
-	f.take(parts)
-	f.Approved, f.Approve = yesOrNo(f.Approved, parts["approved"]), yesOrNo(f.Approve, parts["approve"])
-	f.RequestID = cmp.Or(f.RequestID, f.RequestIDSnake, f.RequestIDUpper)
-	f.RequestIDSnake, f.RequestIDUpper = "", ""
+	f.take(o)
+	f.RequestID, f.RequestIDSnake = "", ""
+	if ids := o.Texts("requestId", "request_id", "requestID"); len(ids) > 1 {
+		f.several = ids
+	} else if len(ids) == 1 {
+		f.RequestID = ids[0]
+	}
+	f.Approved = agreed(o.All("approved", "approve"))
 	f.settle()
 	if f.ToolName == "" {
 		f.ToolName = f.ToolCamel
@@ -145,22 +161,22 @@ func ParseFrame(text string) (Frame, bool) {
 	return f, true
 }
 
-// yesOrNo is an answer that may be written as text, too. What is there and is no yes is a no.
-func yesOrNo(read *bool, raw json.RawMessage) *bool {
-	if read != nil || len(raw) == 0 || string(raw) == "null" {
-		return read
+// agreed makes one answer of all that says yes or no, each as true or false or as text:
+// what is there and is no yes is a no, and a no counts wherever it stands.
+func agreed(said []json.RawMessage) *bool {
+	if len(said) == 0 {
+		return nil
 	}
-	yes := strings.EqualFold(string(raw), `"true"`)
+	no := slices.ContainsFunc(said, func(raw json.RawMessage) bool {
+		return string(raw) != "true" && !strings.EqualFold(string(raw), `"true"`)
+	})
+	yes := !no
 	return &yes
 }
 
-// settle makes one answer of the spellings of yes and no: a no counts wherever it stands.
-// An answer to a request to stop that does not say yes ends nobody.
+// settle gives an answer to a request to stop the type that it means: one that does not
+// say yes ends nobody.
 func (f *Frame) settle() {
-	if f.Approve != nil && (f.Approved == nil || *f.Approved) {
-		f.Approved = f.Approve
-	}
-	f.Approve = nil
 	if f.Type == ShutdownRequest {
 		f.Reason, f.Content = cmp.Or(f.Reason, f.Content), ""
 	}
@@ -177,11 +193,11 @@ func (f *Frame) settle() {
 }
 
 // take fills the fields in, each from the part under exactly its key.
-func (f *Frame) take(parts map[string]json.RawMessage) {
+func (f *Frame) take(o *rawjson.Object) {
 	v := reflect.ValueOf(f).Elem()
 	for i := range v.NumField() {
 		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if raw, ok := parts[key]; ok {
+		if raw, ok := o.Get(key); ok && key != "" {
 			to := reflect.New(v.Field(i).Type())
 			if json.Unmarshal(raw, to.Interface()) == nil {
 				v.Field(i).Set(to.Elem())

@@ -239,11 +239,11 @@ func (c *mailTyper) agree(ctx context.Context, msg batch) error {
 
 // header says who sent a message: what only looks like another sender does not pass.
 func header(msg api.Message) string {
-	who := teams.Quoted(store.Shown(msg.From))
+	who := store.Shown(msg.From)
 	if msg.Note != "" {
-		who += " (" + msg.Note + ")"
+		who += " (" + msg.Note + ")" // it may repeat a name that the text gives
 	}
-	return fmt.Sprintf("[leadlight] message from %s: ", who)
+	return fmt.Sprintf("[leadlight] message from %s: ", teams.Quoted(who))
 }
 
 // introduction tells an agent, once, where it is and how it answers.
@@ -254,7 +254,7 @@ func (m *teammate) introduction(ctx context.Context) string {
 		var names []string
 		for _, other := range members {
 			if other.Name != o.Agent {
-				names = append(names, other.Name)
+				names = append(names, teams.Quoted(store.Shown(other.Name)))
 			}
 		}
 		if len(names) > 0 {

@@ -124,7 +124,7 @@ func (a *app) message(w io.Writer, m api.Message) {
 	if m.Note != "" {
 		head += "  (" + oneLine(m.Note) + ")"
 	}
-	fmt.Fprintln(w, head)
+	fmt.Fprintln(w, teams.Quoted(head))
 	for line := range strings.Lines(printable(teams.InWords(m.Text))) {
 		fmt.Fprintln(w, "    "+strings.TrimRight(line, "\n"))
 	}

@@ -172,7 +172,8 @@ func (b *board) content(ctx context.Context, p place) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return b.s.svc.Capture(ctx, p.team, p.name, 0, false)
+		text, err := b.s.svc.Capture(ctx, p.team, p.name, 0, false)
+		return teams.Quoted(text), err
 	}
 	if err != nil {
 		return "", err

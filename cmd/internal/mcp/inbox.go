@@ -9,6 +9,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 type ownInboxIn struct {
@@ -75,17 +76,30 @@ func (s *Server) handOver(ctx context.Context, team string, msgs []api.Message) 
 	return s.svc.MarkRead(ctx, team, "", ids)
 }
 
+// indented is a text of which no line begins where a message does, whatever its reader takes
+// for the end of a line.
+func indented(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if strings.ContainsRune("\r\v\f\u0085\u2028\u2029", r) {
+			return '\n'
+		}
+		return r
+	}, strings.ReplaceAll(text, "\r\n", "\n"))
+	return "    " + strings.ReplaceAll(text, "\n", "\n    ")
+}
+
 func mailText(msgs []api.Message) string {
 	if len(msgs) == 0 {
 		return "No mail."
 	}
 	var b strings.Builder
 	for _, m := range msgs {
-		fmt.Fprintf(&b, "From %s, %s", m.From, m.Timestamp)
+		fmt.Fprintf(&b, "From %s, %s", store.Shown(m.From), store.Shown(m.Timestamp))
 		if m.Note != "" {
 			fmt.Fprintf(&b, " (%s)", m.Note)
 		}
-		fmt.Fprintf(&b, ":\n%s\n\n", teams.Quoted(m.Text))
+		b.WriteString(":\n")
+		b.WriteString(indented(m.Text) + "\n\n")
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/leadlight-dev/leadlight/teams"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -82,7 +83,7 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 			return nil, merr
 		}
 		return &sdk.CallToolResult{
-			Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: json.RawMessage(raw), IsError: err != nil,
+			Content: []sdk.Content{&sdk.TextContent{Text: teams.Quoted(text)}}, StructuredContent: json.RawMessage(raw), IsError: err != nil,
 		}, nil
 	}
 }

@@ -150,7 +150,7 @@ func (f *FS) finish(folder string) error {
 	if whole {
 		var t store.Team
 		if t, err = document.ReadTeam(team, data); err == nil {
-			p.ours = t.Ours
+			f.settle(p, t)
 		}
 	}
 	var left []string
@@ -179,20 +179,33 @@ func (f *FS) finishAll(team string) error {
 	return nil
 }
 
-// putAside moves into the archive what lies where a new team will have its mail and
-// tasks, and returns where it is now: "" if there is nothing.
+// putAside moves into the archive what lies where a new team will have its mail, tasks and
+// records, and returns where it is now: "" if there is nothing. The records of hosts stay:
+// some of them may run, and would not be found.
 func (f *FS) putAside(team string) (string, error) {
-	aside := ledger.Folder(team) + "/archive/before-" + time.Now().UTC().Format("20060102-150405.000000")
-	found := false
-	for from, to := range map[string]string{
-		"tasks/" + team: "tasks", "teams/" + team + "/inboxes": "inboxes", "teams/" + team + "/inbox": "inbox", ledger.Folder(team) + "/ledger": "ledger",
-	} {
-		entries, err := f.dir.ReadDir(from)
-		if missing(err) || err == nil && len(entries) == 0 {
-			continue
+	own := ledger.Folder(team)
+	aside := own + "/archive/before-" + time.Now().UTC().Format("20060102-150405.000000")
+	left := map[string]string{"tasks/" + team: "tasks", "teams/" + team + "/inboxes": "inboxes", "teams/" + team + "/inbox": "inbox"}
+	for _, name := range []string{"ledger", "observed", "transcripts"} {
+		left[own+"/"+name] = name
+	}
+	launch, err := f.dir.ReadDir(own + "/launch")
+	for _, e := range launch {
+		if strings.HasPrefix(e.Name(), ".") { // not of one member
+			left[own+"/launch/"+e.Name()] = "launch/" + e.Name()
 		}
+	}
+	if err != nil && !missing(err) {
+		return "", err
+	}
+	found := false
+	for from, to := range left {
+		empty, err := f.empty(from)
 		if err != nil {
 			return "", err
+		}
+		if empty {
+			continue
 		}
 		if err := f.dir.Rename(from, aside+"/"+to); err != nil {
 			return "", err
@@ -203,6 +216,19 @@ func (f *FS) putAside(team string) (string, error) {
 		return "", nil
 	}
 	return f.dir.Join(aside), nil
+}
+
+// empty tells whether nothing is there, or a folder with nothing in it.
+func (f *FS) empty(name string) (bool, error) {
+	info, err := f.dir.Lstat(name)
+	switch {
+	case missing(err):
+		return true, nil
+	case err != nil || !info.IsDir():
+		return false, err
+	}
+	entries, err := f.dir.ReadDir(name)
+	return len(entries) == 0, err
 }
 
 // forget drops what is remembered of a team.

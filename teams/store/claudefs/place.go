@@ -81,10 +81,7 @@ func (f *FS) where(team string) (*place, error) {
 	t, err := f.parsed(team)
 	switch {
 	case err == nil:
-		p.ours, p.address = t.Ours, t.DisplayName
-		if t.DisplayName != "" && document.RosterFolder(t.DisplayName) == team && !f.exists(configFile(document.MailFolder(t.DisplayName))) {
-			p.mail, p.list = document.MailFolder(t.DisplayName), document.MailFolder(t.DisplayName)
-		}
+		f.settle(p, t)
 	case absent(err):
 		return nil, noTeam(team)
 	case fault.CodeOf(err) != fault.CorruptFile && fault.CodeOf(err) != fault.VersionTooNew:
@@ -102,6 +99,15 @@ func (f *FS) where(team string) (*place, error) {
 	f.places[team] = p
 	f.mu.Unlock()
 	return p, nil
+}
+
+// settle completes a place by what the roster says.
+func (f *FS) settle(p *place, t store.Team) {
+	p.ours, p.address = t.Ours, t.DisplayName
+	folder := document.MailFolder(t.DisplayName)
+	if t.DisplayName != "" && document.RosterFolder(t.DisplayName) == p.team && !f.exists(configFile(folder)) {
+		p.mail, p.list = folder, folder
+	}
 }
 
 // placed is the place that is known of a team, nil if none is.

@@ -3,6 +3,7 @@ package claudefs_test
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -246,6 +247,63 @@ func TestXH10_DeleteCutHalfWay(t *testing.T) {
 	b.ok(remains[0].Remove(t.Context()))
 	if !b.exists("tasks/alpha/1.json") || b.exists("teams/alpha"+cutOff) {
 		t.Error("it took the tasks of the new team, or left the old one")
+	}
+}
+
+// TestXH10_ADeleteOfTwoFoldersCutOff: a team whose mail and tasks have folders of another
+// name than its roster leaves none of them after a delete that was cut off between them.
+func TestXH10_ADeleteOfTwoFoldersCutOff(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "my-team"}))
+	roster, err := os.ReadFile(b.path("teams/my-team/config.json"))
+	b.ok(err)
+	b.put("teams/my-team/config.json", strings.Replace(string(roster), `"name": "my-team"`, `"name": "My_Team"`, 1)) // as a client named it
+	_, err = b.Mail().Put(t.Context(), "my-team", "builder", store.Message{From: "a", Text: "old"})
+	b.ok(err)
+	b.put("tasks/My_Team/1.json", taskText("1", "pending", "", nil, nil))
+	if !b.exists("teams/My_Team/inboxes/builder.json") {
+		t.Fatal("its mail is elsewhere")
+	}
+	b.ok(os.Rename(b.path("teams/my-team"), b.path("teams/my-team"+cutOff)))
+	old := time.Now().Add(-time.Hour)
+	b.ok(os.Chtimes(b.path("teams/my-team"+cutOff), old, old))
+	remains, err := b.Roster().Remains(t.Context())
+	b.ok(err)
+	for _, r := range remains {
+		if r.Remove != nil {
+			b.ok(r.Remove(t.Context()))
+		}
+	}
+	for _, name := range []string{"teams/my-team" + cutOff, "teams/My_Team", "tasks/My_Team"} {
+		if b.exists(name) {
+			t.Errorf("%s is still there", name)
+		}
+	}
+}
+
+// TestXH10_RecordsOfBeforeAreNotTaken: what writers have made just after a team was deleted
+// is nothing to the next one of that name; the records of hosts, which may run, stay.
+func TestXH10_RecordsOfBeforeAreNotTaken(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	ours := "leadlight/alpha/"
+	old := []string{"launch/.runs.json", "launch/.worktrees.json", "ledger/.agreed.json", "ledger/bob", "observed/bob.json", "transcripts/bob"}
+	stay := []string{"launch/bob.json", "hosts/bob.json"}
+	for _, name := range append(old, stay...) {
+		b.put(ours+name, `{"1":"rm -rf x"}`)
+	}
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha"}))
+	for _, name := range old {
+		if b.exists(ours + name) {
+			t.Errorf("the new team has %s of the old one", name)
+		}
+		if aside, _ := filepath.Glob(b.path(ours + "archive/before-*/" + name)); len(aside) != 1 {
+			t.Errorf("%s is not kept aside: %q", name, aside)
+		}
+	}
+	for _, name := range stay {
+		if !b.exists(ours + name) {
+			t.Errorf("%s is gone", name)
+		}
 	}
 }
 

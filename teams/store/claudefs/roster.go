@@ -85,7 +85,7 @@ func (r roster) clear(team string) error {
 	}
 	aside, err := r.f.putAside(team)
 	if aside != "" && r.f.opts.Notice != nil {
-		r.f.opts.Notice("an earlier team " + team + " left mail or tasks; they are put aside in " + aside)
+		r.f.opts.Notice("an earlier team " + team + " left mail, tasks or records; they are put aside in " + aside)
 	}
 	return err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/unixsock"
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/signals"
 )
@@ -275,7 +276,8 @@ func (m *Manager) staleFile(ctx context.Context, e fs.DirEntry) (f files.Ours, k
 	switch {
 	case strings.HasPrefix(e.Name(), leadPrefix) && info.IsDir() && checkHostID(e.Name()[len(leadPrefix):]) == nil:
 		lead, err := ReadLead(name)
-		if gone := err == nil && lead.Process.Probe() == signals.Gone; gone || old && errors.Is(err, fs.ErrNotExist) {
+		gone := err == nil && lead.Process.Probe() == signals.Gone
+		if gone || old && errors.Is(err, fs.ErrNotExist) && m.unused(filepath.Join(name, TeammateLink)) {
 			if f, err := files.In(m.runDir(), e.Name(), fs.ModeDir); err == nil {
 				return f, "folder", "its lead is gone"
 			}
@@ -298,4 +300,14 @@ func (m *Manager) staleFile(ctx context.Context, e fs.DirEntry) (f files.Ours, k
 		}
 	}
 	return f, "", ""
+}
+
+// unused tells whether no program runs that starts its teammates by that link: the record of
+// a lead that lives may be lost.
+func (m *Manager) unused(link string) bool {
+	table, err := m.processes()
+	return err == nil && !slices.ContainsFunc(table.All(), func(p signals.Process) bool {
+		command, _ := p.Variable(profiles.TeammateCommand)
+		return command == link
+	})
 }

@@ -1,17 +1,19 @@
 package signals
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
-// TestXS33_HiddenProc: where /proc hides what tells processes apart, it is said what is
-// missing and what to do.
-func TestXS33_HiddenProc(t *testing.T) {
+// TestXS33_XH04_HiddenProc: where /proc hides what tells processes apart, or is that of
+// another pid namespace, it is said what is missing and what to do.
+func TestXS33_XH04_HiddenProc(t *testing.T) {
 	proc := t.TempDir()
 	missing := func(what string) {
 		t.Helper()
@@ -28,12 +30,17 @@ func TestXS33_HiddenProc(t *testing.T) {
 		t.Fatal(err)
 	}
 	missing("the pid namespace")
-	if err := os.MkdirAll(filepath.Join(proc, "self/ns"), 0o700); err != nil {
-		t.Fatal(err)
+	self := func(pid string) {
+		t.Helper()
+		_ = os.Remove(filepath.Join(proc, "self"))
+		err := os.MkdirAll(filepath.Join(proc, pid, "ns"), 0o700)
+		if err := errors.Join(err, os.Symlink("pid:[1]", filepath.Join(proc, pid, "ns/pid")), os.Symlink(pid, filepath.Join(proc, "self"))); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.Symlink("pid:[1]", filepath.Join(proc, "self/ns/pid")); err != nil {
-		t.Fatal(err)
-	}
+	self("1") // as in a pid namespace that has the /proc of its parent
+	missing("the processes of this pid namespace")
+	self(strconv.Itoa(os.Getpid()))
 	if id, err := placeOf(proc); err != nil || id.Boot != "b" || id.Namespace != "pid:[1]" {
 		t.Errorf("%+v, %v", id, err)
 	}

@@ -2,6 +2,7 @@ package signals
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,6 +29,9 @@ func placeOf(proc string) (Identity, error) {
 	if err != nil {
 		return Identity{}, hidden("the pid namespace", err)
 	}
+	if self, err := os.Readlink(proc + "/self"); err != nil || self != strconv.Itoa(os.Getpid()) {
+		return Identity{}, hidden("the processes of this pid namespace", cmp.Or(err, fmt.Errorf("%s is that of another pid namespace", proc)))
+	}
 	clock, _ := os.Readlink(proc + "/self/ns/time") // older kernels have none
 	name, err := os.Hostname()
 	if err != nil {
@@ -42,7 +46,7 @@ func placeOf(proc string) (Identity, error) {
 // hidden is the error where /proc does not show what tells processes apart.
 func hidden(what string, err error) error {
 	return fault.New(fault.Unproven, "no process can be told from another here: %s cannot be read: %w", what, err).
-		WithHint("run it where /proc is whole: ProcSubset=pid of a systemd unit, or a container, hides parts of it")
+		WithHint("run it where /proc is whole and of this pid namespace: ProcSubset=pid of a systemd unit, a container, or unshare --pid without --mount-proc hides parts of it")
 }
 
 // machine is /etc/machine-id (see machine-id(5)), else the name of the host.

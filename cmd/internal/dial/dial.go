@@ -100,7 +100,10 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 	defer tick.Stop()
 	var verdict error
 	for tries := 0; ; {
-		if c, err = Connect(ctx, p, version); !errors.Is(err, ErrNone) {
+		if c, err = Connect(ctx, p, version); err != nil && ctx.Err() != nil {
+			return nil, false, context.Cause(ctx)
+		}
+		if !errors.Is(err, ErrNone) {
 			return c, true, err
 		}
 		select {
@@ -109,13 +112,24 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 		case err := <-ended:
 			verdict, ended = failure(err, tail()), nil
 		case <-tick.C:
-			// One that lost the race ends at once; then the winner is about to listen.
-			if tries++; ended == nil && tries > 200 && !errors.Is(verdict, fault.DuplicateName) {
+			tries++
+			switch lost := errors.Is(verdict, fault.DuplicateName); {
+			case ended != nil:
+			case lost && tries%again == 0:
+				// The winner is about to listen, or was on its way out.
+				if ended, tail, err = launch(p, argv, environ); err != nil {
+					return nil, false, err
+				}
+			case !lost && tries > 200:
 				return nil, false, verdict
 			}
 		}
 	}
 }
+
+// again is after how many looks another daemon is started, if the last one has lost to one that
+// does not listen.
+const again = 30
 
 // launch starts the process. The channel tells its end, and tail what it said.
 func launch(p Paths, argv, environ []string) (<-chan error, func() string, error) {

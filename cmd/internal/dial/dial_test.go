@@ -48,3 +48,18 @@ func TestXH08_TheLogIsNobodysFile(t *testing.T) {
 		}
 	}
 }
+
+// TestXS14_ADaemonOnItsWayOutIsNoDaemon: one that is started while the last one still ends
+// loses to it, and so is started again.
+func TestXS14_ADaemonOnItsWayOutIsNoDaemon(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := Paths{Base: dir, State: dir, Key: "k", Socket: filepath.Join(dir, "daemon.sock")}
+	ends := `{"error":{"code":"DUPLICATE_NAME","message":"a daemon runs already"}}`
+	later := `{"error":{"code":"DISK_FULL","message":"this one was the second"}}`
+	script := `if mkdir "$1/once" 2>/dev/null; then echo "$2"; else echo "$3"; fi; exit 1`
+	_, _, err := Start(t.Context(), p, "", []string{"sh", "-c", script, "sh", dir, ends, later}, os.Environ())
+	if fault.CodeOf(err) != fault.DiskFull {
+		t.Errorf("%v; the second one was not started", err)
+	}
+}

@@ -201,7 +201,7 @@ func (d *Dir) Append(name string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	if err == nil {
-		err = f.Sync()
+		err = settle(f)
 	}
 	if cerr := f.Close(); err == nil {
 		err = cerr

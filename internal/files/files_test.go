@@ -264,6 +264,7 @@ func TestXF04_RefusedSyncOfAFolderIsNoFailure(t *testing.T) {
 		t.Skipf("here the folder can be synced: %v", err)
 	}
 	ok(t, d.Sync("."))
+	ok(t, d.SyncFiles([]string{"version"}))
 }
 
 func TestXF04_NoLocksHasAWayOut(t *testing.T) {

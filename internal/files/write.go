@@ -55,7 +55,7 @@ func (d *Dir) SyncFiles(names []string) error {
 			continue
 		}
 		if err == nil {
-			err = errors.Join(f.Sync(), f.Close())
+			err = errors.Join(settle(f), f.Close())
 		}
 		if err != nil {
 			return Explain("sync", d.Join(name), err)
@@ -105,7 +105,7 @@ func (p *Pending) fill(data []byte, sync bool) error {
 		err = f.Chmod(mode)
 	}
 	if err == nil && sync {
-		err = f.Sync()
+		err = settle(f)
 	}
 	return errors.Join(err, f.Close())
 }
@@ -180,11 +180,15 @@ func syncFolder(r *os.Root, path string) error {
 		return Explain("sync", path, err)
 	}
 	defer f.Close()
-	err = f.Sync()
-	// Some network file systems have no sync of folders: what is there is as durable as
-	// they can make it, and to fail now would make the caller do it a second time.
+	return Explain("sync", path, settle(f))
+}
+
+// settle syncs a file or a folder. Some network file systems have no sync: what is there is
+// as durable as they can make it, and to fail now would make the caller do it a second time.
+func settle(f *os.File) error {
+	err := f.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
 		return nil
 	}
-	return Explain("sync", path, err)
+	return err
 }

@@ -76,7 +76,7 @@ func (k Keeper) Add(ctx context.Context, dir, team, name, branch string) (Tree, 
 	if err != nil {
 		return t, err
 	}
-	if err := k.checkout(ctx, g, &t); err != nil {
+	if err := k.checkout(ctx, g, &t, branch == ""); err != nil {
 		return t, err
 	}
 	t.Dir = filepath.Join(t.Path, filepath.FromSlash(inside))
@@ -86,8 +86,10 @@ func (k Keeper) Add(ctx context.Context, dir, team, name, branch string) (Tree, 
 	return t, nil
 }
 
-// checkout makes the tree, or takes up the one that is there.
-func (k Keeper) checkout(ctx context.Context, g git, t *Tree) error {
+// checkout makes the tree, or takes up the one that is there. A branch of the teammate's own
+// that holds nothing but what is in the present commit begins anew: whoever made it was cut
+// off.
+func (k Keeper) checkout(ctx context.Context, g git, t *Tree, own bool) error {
 	_, err := os.Lstat(t.Path)
 	switch {
 	case err == nil:
@@ -99,11 +101,11 @@ func (k Keeper) checkout(ctx context.Context, g git, t *Tree) error {
 		return err // an entry of a tree that somebody removed by hand keeps its branch in use
 	}
 	args := []string{"worktree", "add", "--quiet", t.Path, t.Branch}
-	if tip, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+t.Branch+"^{commit}"); err == nil {
+	if tip, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+t.Branch+"^{commit}"); err == nil && !(own && g.within(ctx, tip, t.Base)) {
 		t.Base = tip
 	} else {
 		t.Made = true
-		args = []string{"worktree", "add", "--quiet", "-b", t.Branch, t.Path, t.Base}
+		args = []string{"worktree", "add", "--quiet", "-B", t.Branch, t.Path, t.Base}
 	}
 	if err := os.MkdirAll(filepath.Dir(t.Path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of the worktree: %w", err)
@@ -116,12 +118,19 @@ func (k Keeper) checkout(ctx context.Context, g git, t *Tree) error {
 	return nil
 }
 
+// within tells whether all that a commit has is in another.
+func (g git) within(ctx context.Context, commit, other string) bool {
+	_, err := g.run(ctx, "merge-base", "--is-ancestor", commit, other)
+	return err == nil
+}
+
 // undo takes back what a checkout that failed has left: the tree, git's entry of it, and
 // the branch that was made for it, at which the next one would begin.
 func (k Keeper) undo(g git, t Tree) {
 	ctx := context.Background()
 	_, _ = g.run(ctx, "worktree", "remove", "--force", "--force", t.Path)
 	_, _ = g.run(ctx, "worktree", "prune")
+	_ = files.RemoveEmpty(filepath.Dir(t.Path)) // the team's folder
 	if tip, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+t.Branch); t.Made && err == nil && tip == t.Base {
 		_, _ = g.run(ctx, "branch", "--quiet", "-D", t.Branch)
 	}

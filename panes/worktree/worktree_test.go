@@ -267,6 +267,9 @@ func TestXF04_ACheckoutThatFailsLeavesNothing(t *testing.T) {
 	if listed := in(t, dir, "git", "worktree", "list"); strings.Contains(listed, "\n") {
 		t.Errorf("worktrees %q", listed)
 	}
+	if left, err := filepath.Glob(filepath.Join(k.Root, "re*", "*")); err != nil || len(left) > 0 {
+		t.Errorf("folders %v", left)
+	}
 	in(t, dir, "git", "config", "filter.broken.required", "false")
 	write(t, filepath.Join(dir, "sub", "a"), "two")
 	commit(t, dir)
@@ -276,6 +279,31 @@ func TestXF04_ACheckoutThatFailsLeavesNothing(t *testing.T) {
 	}
 	if data, _ := os.ReadFile(filepath.Join(tree.Path, "sub", "a")); string(data) != "two" {
 		t.Errorf("the next one begins with %q", data)
+	}
+}
+
+// TestXF04_ABranchThatWasLeftBeginsAnew: a spawn that was killed leaves the branch that it
+// made, with nothing on it: the next one works on the present commit. One that holds work goes on.
+func TestXF04_ABranchThatWasLeftBeginsAnew(t *testing.T) {
+	dir, k := repo(t)
+	in(t, dir, "git", "branch", "leadlight/alpha/bob")
+	write(t, filepath.Join(dir, "sub", "a"), "two")
+	commit(t, dir)
+	tree, err := k.Add(t.Context(), dir, "alpha", "bob", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, _ := os.ReadFile(filepath.Join(tree.Path, "sub", "a")); string(data) != "two" || !tree.Made {
+		t.Errorf("it begins with %q: %+v", data, tree)
+	}
+	write(t, filepath.Join(tree.Path, "sub", "a"), "three")
+	commit(t, tree.Path)
+	in(t, dir, "git", "worktree", "remove", tree.Path)
+	if tree, err = k.Add(t.Context(), dir, "alpha", "bob", ""); err != nil {
+		t.Fatal(err)
+	}
+	if data, _ := os.ReadFile(filepath.Join(tree.Path, "sub", "a")); string(data) != "three" || tree.Made {
+		t.Errorf("it goes on with %q: %+v", data, tree)
 	}
 }
 

@@ -220,7 +220,9 @@ func (c *Client) Write(p []byte) (int, error) {
 			c.line = append(c.line, part...)
 		}
 		if ended {
-			if !c.long {
+			if c.long {
+				c.handler.Noise(fmt.Sprintf("a line of more than %d bytes was passed over", maxLine))
+			} else {
 				c.take(bytes.TrimSpace(c.line))
 			}
 			c.line, c.long = c.line[:0], false

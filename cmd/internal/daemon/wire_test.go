@@ -76,15 +76,17 @@ func TestXF06_XF16_BadLinesOfAProgram(t *testing.T) {
 	for _, line := range []string{
 		"hello", `{"jsonrpc":"2.0","id":5,"meth`, "\ufeff" + `{"jsonrpc":"2.0","id":5,"method":"events.list"}`, `{"id":5,"method":"events.list"}`,
 		`7`, `[]`, "", `{"jsonrpc":"2.0","id":{},"method":"events.list"}`, "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"p\xff\"}",
+		"\x00", "{\x00\"\x00i\x00d\x00\"\x00:\x005\x00}\x00", `{"jsonrpc":"2.0","id":5,"method":"events.list"}{"jsonrpc":"2.0","id":6,"method":"events.list"}`,
+		`[{"jsonrpc":"2.0","id":5,"method":"events.list"},7]`, strings.Repeat("[", 100_000), strings.Repeat(`{"a":`, 100_000), strings.Repeat("x", 33<<20),
 	} {
 		fmt.Fprintln(conn, line)
 		got, err := r.ReadString('\n')
 		if err != nil || !strings.Contains(got, `"error":{`) {
-			t.Fatalf("%q: got %s, %v", line, got, err)
+			t.Fatalf("%.80q: got %s, %v", line, got, err)
 		}
 		fmt.Fprintln(conn, `{"jsonrpc":"2.0","id":9007199254740993,"method":"events.list"}`)
 		if got, err = r.ReadString('\n'); err != nil || !strings.Contains(got, `"id":9007199254740993,"result":{`) {
-			t.Fatalf("after %q: got %s, %v", line, got, err)
+			t.Fatalf("after %.80q: got %s, %v", line, got, err)
 		}
 	}
 }

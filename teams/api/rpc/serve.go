@@ -212,15 +212,22 @@ func (c *limitedConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
+// Read passes over what a line has too much: what is left of it is no request, and is
+// answered so.
 func (c *limitedConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	for _, x := range b[:n] {
-		if c.line++; x == '\n' {
-			c.line = 0
+	for {
+		n, err := c.Conn.Read(b)
+		kept := b[:0]
+		for _, x := range b[:n] {
+			if c.line++; x == '\n' {
+				c.line = 0
+			}
+			if c.line <= maxLine {
+				kept = append(kept, x)
+			}
+		}
+		if len(kept) > 0 || err != nil || len(b) == 0 {
+			return len(kept), err
 		}
 	}
-	if c.line > maxLine {
-		return 0, fmt.Errorf("a request of more than %d bytes", maxLine)
-	}
-	return n, err
 }

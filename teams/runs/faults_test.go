@@ -214,13 +214,15 @@ func TestXS11_OwnersAreOfTheTeam(t *testing.T) {
 // stays.
 func TestXS08_OneRuleForTheLimit(t *testing.T) {
 	s := newScratch(t)
-	_, err := s.CreateTeam(s.ctx, api.AgentTeamParams{Name: "a", MaxParallelAgents: p(0)})
-	s.code(err, fault.InvalidArgument)
-	_, err = s.Define(s.ctx, api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "a", MaxParallelAgents: p(0)}})
-	s.code(err, fault.InvalidArgument)
 	team := ok[api.AgentTeam](s)(s.CreateTeam(s.ctx, api.AgentTeamParams{Name: "a"}))
-	_, err = s.UpdateTeam(s.ctx, api.AgentTeamChange{ID: team.ID, MaxParallelAgents: p(0)})
-	s.code(err, fault.InvalidArgument)
+	for _, n := range []int{0, -1, maxParallel + 1} {
+		_, err := s.CreateTeam(s.ctx, api.AgentTeamParams{Name: "b", MaxParallelAgents: p(n)})
+		s.code(err, fault.InvalidArgument)
+		_, err = s.Define(s.ctx, api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "b", MaxParallelAgents: p(n)}})
+		s.code(err, fault.InvalidArgument)
+		_, err = s.UpdateTeam(s.ctx, api.AgentTeamChange{ID: team.ID, MaxParallelAgents: p(n)})
+		s.code(err, fault.InvalidArgument)
+	}
 	if team.MaxParallelAgents != 4 {
 		t.Errorf("%+v", team)
 	}

@@ -84,7 +84,7 @@ func (s *Scheduler) checkProfile(name string, spec api.RoleSpec) error {
 func (s *Scheduler) runMethods() []rpc.Method {
 	return []rpc.Method{
 		rpc.Func("teamRun:create", "Create a run of a team. It begins when it has items.", func(ctx context.Context, p api.RunCreateParams) (api.AgentTeamRun, error) {
-			err := s.checkPreference(ctx, p.TeamID)
+			err := s.checkPreference(ctx, p.TeamID, "")
 			if err == nil {
 				p.RootTaskID, err = s.store.FullTaskID(ctx, p.RootTaskID)
 			}
@@ -200,6 +200,9 @@ func (s *Scheduler) createItem(ctx context.Context, p api.ItemParams) (it api.Ag
 	if p.SourceTaskID, err = s.store.FullTaskID(ctx, p.SourceTaskID); err != nil {
 		return it, err
 	}
+	if err := s.checkItemPreference(ctx, p.TeamRunID, p.OwnerAgentRoleID); err != nil {
+		return it, err
+	}
 	return s.store.CreateItem(ctx, p)
 }
 
@@ -216,6 +219,14 @@ func (s *Scheduler) updateItem(ctx context.Context, p api.ItemChange) (it api.Ag
 			return it, err
 		}
 		p.SourceTaskID = &full
+	}
+	if p.OwnerAgentRoleID != nil {
+		if it, err = s.store.Item(ctx, p.ID); err == nil {
+			err = s.checkItemPreference(ctx, it.TeamRunID, *p.OwnerAgentRoleID)
+		}
+		if err != nil {
+			return it, err
+		}
 	}
 	return s.store.UpdateItem(ctx, p)
 }
@@ -264,14 +275,26 @@ func (s *Scheduler) fullItemIDs(ctx context.Context, ids ...*string) (err error)
 	return nil
 }
 
+// checkItemPreference is checkPreference for the owner of an item.
+func (s *Scheduler) checkItemPreference(ctx context.Context, runID, owner string) error {
+	r, err := s.store.Run(ctx, runID)
+	if err != nil {
+		return err
+	}
+	return s.checkPreference(ctx, r.TeamID, owner)
+}
+
 // checkPreference refuses a preference for a model that no member's profile has a model
-// for: it would be passed over.
-func (s *Scheduler) checkPreference(ctx context.Context, teamID string) error {
+// for, nor that of owner in a team without members: it would be passed over.
+func (s *Scheduler) checkPreference(ctx context.Context, teamID, owner string) error {
 	t, err := s.store.Team(ctx, teamID)
 	if err != nil || t.DefaultModelPreference == "" || t.DefaultModelPreference == "same" {
 		return err
 	}
 	members, err := s.store.Members(ctx, teamID)
+	if len(members) == 0 && owner != "" && owner != t.LeadAgentRoleID && owner != api.LeadRole {
+		members = []api.AgentTeamMember{{AgentRoleID: owner}}
+	}
 	if err != nil || len(members) == 0 {
 		return err
 	}

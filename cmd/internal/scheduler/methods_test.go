@@ -41,16 +41,25 @@ func TestXS10_BeginningsOfIDs(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	title, lead := "y", api.LeadRole
-	for method, p := range map[string]any{
-		"teamItem:get": api.IDParams{ID: list[0].ID[:8]}, "teamItem:update": api.ItemChange{ID: list[0].ID[:8], Title: &title, OwnerAgentRoleID: &lead},
-		"teamItem:create": api.ItemParams{TeamRunID: id.ID, Title: "z", BlockedBy: []string{list[0].ID[:8]}},
+	first := list[0].ID[:8]
+	more, err := rpc.Do[api.AgentTeamItem](t.Context(), c, "teamItem:create", api.ItemParams{TeamRunID: id.ID, Title: "z", BlockedBy: []string{first}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range []struct {
+		method string
+		params any
+	}{
+		{"teamItem:get", api.IDParams{ID: first}}, {"teamItem:update", api.ItemChange{ID: first, Title: &title, OwnerAgentRoleID: &lead}},
+		{"teamItem:move", api.ItemMove{ID: more.ID[:8], BeforeID: first}}, {"teamItem:list", api.ItemsParams{TeamRunID: id.ID, After: more.ID[:8]}},
+		{"teamItem:delete", api.IDParams{ID: more.ID[:8]}}, {"teamRun:cancel", id}, {"teamRun:wait", id},
 	} {
-		if err := c.Call(t.Context(), method, p, nil); err != nil {
-			t.Errorf("%s: %v", method, err)
+		if err := c.Call(t.Context(), call.method, call.params, nil); err != nil {
+			t.Errorf("%s: %v", call.method, err)
 		}
 	}
-	if err := c.Call(t.Context(), "teamRun:cancel", id, nil); err != nil {
-		t.Error(err)
+	if err := c.Call(t.Context(), "teamRun:get", api.IDParams{ID: ""}, nil); fault.CodeOf(err) != fault.RunNotFound {
+		t.Errorf("no id: %v", err)
 	}
 }
 
@@ -91,5 +100,21 @@ func TestXS12_APreferenceNeedsAModel(t *testing.T) {
 		if step.want == "" && err != nil || step.want != "" && fault.CodeOf(err) != step.want {
 			t.Errorf("%s: %v", step.role, err)
 		}
+	}
+	r.do(`DELETE FROM agent_team_members`) // its items have owners all the same
+	run, err := rpc.Do[api.AgentTeamRun](t.Context(), c, "teamRun:create", api.RunCreateParams{TeamID: team.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	it, err := rpc.Do[api.AgentTeamItem](t.Context(), c, "teamItem:create", api.ItemParams{TeamRunID: run.ID, Title: "by hand", OwnerAgentRoleID: api.LeadRole})
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := "shell"
+	if err := c.Call(t.Context(), "teamItem:create", api.ItemParams{TeamRunID: run.ID, Title: "x", OwnerAgentRoleID: owner}, nil); fault.CodeOf(err) != fault.InvalidModel {
+		t.Errorf("an item of %s: %v", owner, err)
+	}
+	if err := c.Call(t.Context(), "teamItem:update", api.ItemChange{ID: it.ID, OwnerAgentRoleID: &owner}, nil); fault.CodeOf(err) != fault.InvalidModel {
+		t.Errorf("an item given to %s: %v", owner, err)
 	}
 }

@@ -131,7 +131,7 @@ func (r *rig) claudeStub(mode string) (env []string) {
 }
 
 // The whole life of a team by tools alone, in tmux panes and without a terminal.
-func TestMCPWholeLife(t *testing.T) {
+func TestXS15_MCPWholeLife(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]string{"tmux": "200x50", "headless": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -171,7 +171,8 @@ func wholeLife(t *testing.T, r *rig, lead *model) {
 		return err == nil && strings.HasPrefix(line, "--agent-id ann@"+team+" --agent-name ann --team-name "+team+" --agent-color ") &&
 			strings.Contains(line, " --parent-session-id ") && strings.Contains(line, " --agent-type general-purpose ") && strings.Contains(line, " --model haiku ")
 	})
-	if first := tool[mail](lead, "ReadInbox", params{"name": "ann"}).Messages; len(first) != 1 || first[0].From != "team-lead" || first[0].Text != "You are a data analyst." || first[0].Read {
+	if first := tool[mail](lead, "ReadInbox", params{"name": "ann"}).Messages; len(first) != 1 || first[0].From != "team-lead" || first[0].Text != "You are a data analyst." || first[0].Read ||
+		first[0].Summary == "" || first[0].Color == "" {
 		t.Errorf("A-05, D-15: %+v", first)
 	}
 	if !slices.ContainsFunc(lead.progress(), func(s string) bool { return strings.HasPrefix(s, "ann has the pane ") }) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -38,6 +39,9 @@ func (s *Service) TellIdle(ctx context.Context, team string, i Idle) error {
 	t, m, err := s.find(ctx, team, s.caller.Name)
 	if err != nil {
 		return err
+	}
+	if isLead(t, m.Name) {
+		return fault.New(fault.InvalidArgument, "the lead has nobody to tell that it is idle").WithHint("a teammate tells that: --as NAME")
 	}
 	if i.Question != "" && !t.LedByUs() {
 		return s.tellLead(ctx, t, m, fmt.Sprintf("%s waits until somebody answers it in its pane: %s", m.Name, i.Question), m.Name+" asks something")

@@ -1,6 +1,7 @@
 package teams_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/teams"
@@ -22,6 +23,43 @@ func TestXF01_TheLeadByItsAddress(t *testing.T) {
 	}
 	if f, asked, err := d.as("bob").Asked(t.Context(), "alpha"); !asked || err != nil || f.Reason != "done" {
 		t.Errorf("a request from the lead's address: %+v %v %v", f, asked, err)
+	}
+}
+
+// TestXF01_SendersByTheirAddress: who writes under its address is meant in whatever it says:
+// its plan is its own, is answered, and what it says to itself is not unread.
+func TestXF01_SendersByTheirAddress(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("bob"))
+	for n, named := range []string{"bob", "bob@alpha"} {
+		for m, from := range []string{"bob@alpha", "bob"} {
+			id := fmt.Sprintf("r-%d-%d", n, m)
+			d.put(store.Lead, from, store.Frame{Type: store.PlanRequest, From: named, RequestID: id, PlanContent: "look"}.Text())
+			plans, err := d.as("").Plans(t.Context(), "alpha", false)
+			if err != nil || len(plans) != 1 || plans[0].From != "bob" {
+				t.Fatalf("from %s, who says it is %s: %+v, %v", from, named, plans, err)
+			}
+			if _, err := d.as("").ResolvePlan(t.Context(), "alpha", id, false, "no"); err != nil {
+				t.Fatal(err)
+			}
+			if got := d.last("bob"); got["requestId"] != id {
+				t.Errorf("the answer is %v", got)
+			}
+		}
+	}
+	box, err := d.as("").Inbox(t.Context(), "alpha", "", teams.InboxFilter{})
+	if err != nil || len(box) != 4 {
+		t.Fatal(box, err)
+	}
+	for _, msg := range box {
+		if msg.From != "bob" || msg.Note != "" {
+			t.Errorf("%+v", msg)
+		}
+	}
+	d.put("bob", "bob@alpha", "a note to myself")
+	unread, err := d.as("bob").Inbox(t.Context(), "alpha", "", teams.InboxFilter{Unread: true, From: "bob"})
+	if err != nil || len(unread) != 0 {
+		t.Error(unread, err)
 	}
 }
 

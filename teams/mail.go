@@ -54,7 +54,7 @@ func (s *Service) Send(ctx context.Context, team string, spec SendSpec) (api.Sen
 		return sent, err
 	}
 	if spec.Type == store.ShutdownRequest {
-		if err := s.leadOnly("ask others to shut down"); err != nil {
+		if err := s.mayAskToStop(t, sender, to); err != nil {
 			return api.Sent{}, err
 		}
 	}
@@ -130,6 +130,20 @@ func (s *Service) recipient(ctx context.Context, t store.Team, to string) (strin
 	return m.Name, nil
 }
 
+// mayAskToStop refuses a request to stop that is not the lead's, and one to the lead itself.
+func (s *Service) mayAskToStop(t store.Team, sender store.Member, to string) error {
+	if err := s.leadOnly("ask others to shut down"); err != nil {
+		return err
+	}
+	switch {
+	case !isLead(t, sender.Name):
+		return fault.New(fault.NotLead, "%s may not ask others to shut down: that is the lead's", sender.Name).WithHint("leave --as out")
+	case isLead(t, to):
+		return fault.New(fault.InvalidArgument, "%s is the lead, which is never stopped", to).WithHint("leadlight down ends the whole team")
+	}
+	return nil
+}
+
 // leadText refuses to a teammate a text that its reader would obey as a word of the lead.
 func (s *Service) leadText(text string) error {
 	f, ok := store.ParseFrame(text)
@@ -144,7 +158,7 @@ func (spec SendSpec) message(sender store.Member, to string) (store.Message, err
 	msg := store.Message{From: sender.Name, Text: spec.Text, Summary: spec.Summary, Timestamp: now}
 	switch spec.Type {
 	case "", plainMessage, directMessage:
-		if spec.Text == "" {
+		if store.Blank(spec.Text) {
 			return msg, fault.New(fault.InvalidArgument, "the message to %s is empty", to).WithHint("say something, or give - to read it from standard input")
 		}
 	case store.ShutdownRequest:
@@ -186,9 +200,9 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 	var missed []error
 	var names []string
 	for _, m := range s.present(ctx, t, t.Members) {
-		lead := m.Name == leadName(t)
+		lead := isLead(t, m.Name)
 		entry := t.Member(m.Name)
-		if m.Name == sender.Name || entry.Unsafe || (!lead && !m.Live()) {
+		if store.SameName(m.Name, sender.Name) || entry.Unsafe || (!lead && !m.Live()) {
 			continue
 		}
 		if !lead && s.impersonatesLead(t, *entry) {
@@ -287,7 +301,7 @@ func (s *Service) box(ctx context.Context, team, owner string) (store.Team, stri
 
 func shownMessage(t store.Team, owner string, m store.Message) api.Message {
 	out := api.Message{
-		ID: m.ID, From: orDefault(m.From, "unknown"), Text: m.Text, Summary: m.Summary, Timestamp: m.Stamp,
+		ID: m.ID, From: orDefault(t.Local(m.From), "unknown"), Text: m.Text, Summary: m.Summary, Timestamp: m.Stamp,
 		Color: m.Color, Read: m.Read, Type: m.Kind(), Unknown: m.Unknown,
 	}
 	if out.Timestamp == "" && !m.Timestamp.IsZero() {
@@ -308,7 +322,7 @@ func shownMessage(t store.Team, owner string, m store.Message) api.Message {
 // message itself, only the lead sends such, or it names two requests. "": it counts.
 func wrongFrame(t store.Team, m store.Message) string {
 	f, ok := store.ParseFrame(m.Text)
-	switch other := f.SenderMismatch(m.From); {
+	switch other := f.SenderMismatch(m.From, t.Name, t.DisplayName); {
 	case !ok:
 	case other != "":
 		return "says it is from " + store.Shown(other)

@@ -84,7 +84,7 @@ func (s *Service) observeWith(ctx context.Context, t store.Team, members []store
 	out := s.present(ctx, t, members)
 	some(len(members), func(i int) {
 		if m := members[i]; !m.Unsafe {
-			out[i].Unread, out[i].OldestUnreadAt = unread(ctx, t.Name, m.Name, boxes)
+			out[i].Unread, out[i].OldestUnreadAt = unread(ctx, t, m.Name, boxes)
 		}
 	})
 	if !slices.ContainsFunc(out, mayWait) {
@@ -193,14 +193,14 @@ func isTmuxPane(id string) bool {
 
 // unread counts the unread mail of a member, nil if its box cannot be read, and tells
 // since when the first of it waits.
-func unread(ctx context.Context, team, owner string, boxes lister) (*int, *api.Time) {
-	msgs, err := boxes(ctx, team, owner)
+func unread(ctx context.Context, t store.Team, owner string, boxes lister) (*int, *api.Time) {
+	msgs, err := boxes(ctx, t.Name, owner)
 	if err != nil {
 		return nil, nil
 	}
 	n, oldest := 0, time.Time{}
 	for _, m := range msgs {
-		if m.Read || m.Own(team) {
+		if m.Read || m.Own(t.Name, t.DisplayName) {
 			continue
 		}
 		if n++; oldest.IsZero() || !m.Timestamp.IsZero() && m.Timestamp.Before(oldest) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -63,7 +62,7 @@ func rosterOddities(t store.Team) []oddity {
 		name := "member " + store.Shown(m.Name)
 		out.color(name, m.Color)
 		out.time(name, "joinedAt", m.JoinedAt)
-		if j := slices.IndexFunc(t.Members[:i], func(o store.Member) bool { return strings.EqualFold(o.Name, m.Name) && !store.SameName(o.Name, m.Name) }); j >= 0 {
+		if j := slices.IndexFunc(t.Members[:i], func(o store.Member) bool { return store.AlikeNames(o.Name, m.Name) && !store.SameName(o.Name, m.Name) }); j >= 0 {
 			out.say("%s and member %s differ by upper and lower case only", name, store.Shown(t.Members[j].Name))
 		}
 		if same := namesakes(t, m.Name); len(same) > 1 && same[0] == i {

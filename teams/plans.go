@@ -3,7 +3,6 @@ package teams
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -16,7 +15,7 @@ import (
 // answer comes by mail. An open plan of the same teammate is replaced. path is the
 // file that the text comes from, if any.
 func (s *Service) SubmitPlan(ctx context.Context, team, text, path string) (api.Plan, error) {
-	if strings.TrimSpace(text) == "" {
+	if store.Blank(text) {
 		return api.Plan{}, fault.New(fault.InvalidArgument, "the plan is empty").WithHint("leadlight plan submit TEXT, @FILE or -")
 	}
 	if err := checkText(text); err != nil {
@@ -30,7 +29,7 @@ func (s *Service) SubmitPlan(ctx context.Context, team, text, path string) (api.
 	if err != nil {
 		return api.Plan{}, err
 	}
-	if m.Name == leadName(t) {
+	if isLead(t, m.Name) {
 		return api.Plan{}, fault.New(fault.InvalidArgument, "the lead needs nobody's approval").WithHint("a plan is handed in by a teammate: --as NAME")
 	}
 	var p api.Plan
@@ -96,7 +95,7 @@ func (s *Service) ResolvePlan(ctx context.Context, team, id string, approve bool
 	if err := s.leadOnly("answer plans"); err != nil {
 		return api.Plan{}, err
 	}
-	if !approve && strings.TrimSpace(feedback) == "" {
+	if !approve && store.Blank(feedback) {
 		return api.Plan{}, fault.New(fault.InvalidArgument, "a rejection says what is to be changed").WithHint("leadlight deny ID --reason TEXT")
 	}
 	if err := checkText(feedback); err != nil {

@@ -26,17 +26,26 @@ func (s *Service) workingFolder(t store.Team, asked string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := CheckFolder(dir); err != nil {
+		return "", err
+	}
 	fi, err := os.Stat(dir)
 	switch {
-	case !utf8.ValidString(dir):
-		return "", fault.New(fault.InvalidArgument, "the name of the working folder %q is no UTF-8, and cannot be kept in the files of a team", dir).
-			WithHint("name another one with --cwd, or a link to it")
 	case err != nil:
 		return "", fault.New(fault.InvalidArgument, "the working folder %s: %w", dir, err).WithHint("make it, or name another one with --cwd")
 	case !fi.IsDir():
 		return "", fault.New(fault.InvalidArgument, "the working folder %s is not a folder", dir).WithHint("name another one with --cwd")
 	}
 	return filepath.Clean(dir), nil
+}
+
+// CheckFolder refuses the name of a working folder that would be kept as another.
+func CheckFolder(dir string) error {
+	if utf8.ValidString(dir) {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "the name of the working folder %q is no UTF-8, and cannot be kept in the files of a team", dir).
+		WithHint("name another one with --cwd, or a link to it")
 }
 
 // absolute completes a path as whoever asks means it. One who is in no folder has to

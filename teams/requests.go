@@ -93,19 +93,20 @@ func trimmed[T any](all []T, open func(T) bool) []T {
 func (r *requests) add(t store.Team, msgs []store.Message) (added bool) {
 	for _, m := range msgs {
 		f, ok := store.ParseFrame(m.Text)
-		if !ok || f.RequestID == "" || wrongFrame(t, m) != "" || t.Member(m.From) == nil {
+		asker := t.Member(m.From)
+		if !ok || f.RequestID == "" || wrongFrame(t, m) != "" || asker == nil {
 			continue
 		}
 		at := api.At(m.Timestamp)
 		switch f.Type {
 		case store.PlanRequest:
-			if r.plan(m.From, f.RequestID) == nil {
-				r.submit(api.Plan{ID: f.RequestID, From: m.From, Status: api.RequestOpen, Plan: f.PlanContent, Path: f.PlanFilePath, SubmittedAt: at})
+			if r.plan(asker.Name, f.RequestID) == nil {
+				r.submit(api.Plan{ID: f.RequestID, From: asker.Name, Status: api.RequestOpen, Plan: f.PlanContent, Path: f.PlanFilePath, SubmittedAt: at})
 				added = true
 			}
 		case store.PermissionRequest, store.SandboxRequest:
-			if r.permission(m.From, f.RequestID) == nil {
-				r.Permissions = append(r.Permissions, permissionOf(m.From, f, at))
+			if r.permission(asker.Name, f.RequestID) == nil {
+				r.Permissions = append(r.Permissions, permissionOf(asker.Name, f, at))
 				added = true
 			}
 		}
@@ -166,7 +167,7 @@ func (s *Service) answerer(t store.Team, from string) error {
 	if err := s.leadOnly("answer for the lead"); err != nil {
 		return err
 	}
-	if s.caller.Name != store.Lead && s.caller.Name != leadName(t) {
+	if !isLead(t, s.caller.Name) {
 		return fault.New(fault.NotLead, "%s may not answer for the lead", store.Shown(s.caller.Name)).WithHint("leave --as out")
 	}
 	if m := t.Member(from); m != nil && s.impersonatesLead(t, *m) {

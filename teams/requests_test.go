@@ -379,3 +379,29 @@ func TestXD06_WhoIsStoppedWaitsForNothing(t *testing.T) {
 		t.Errorf("all are %+v, %v", all, err)
 	}
 }
+
+// TestXF03_TheLeadAsksNotItself: nobody is asked to stop but by the lead, and the lead by
+// nobody; nor does it tell itself that it is idle.
+func TestXF03_TheLeadAsksNotItself(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("bob"))
+	bob := d.serve(teams.Caller{Name: "bob"}) // a person, in bob's name
+	for _, tc := range []struct {
+		svc  *teams.Service
+		spec teams.SendSpec
+		code fault.Code
+	}{
+		{d.as(""), teams.SendSpec{To: store.Lead, Type: store.ShutdownRequest, Text: "x"}, fault.InvalidArgument},
+		{d.as(""), teams.SendSpec{To: store.Lead, Type: store.IdleNotification, Text: "x"}, fault.InvalidArgument},
+		{d.as("bob"), teams.SendSpec{To: "bob", Type: store.ShutdownRequest, Text: "x"}, fault.NotLead},
+		{bob, teams.SendSpec{To: "bob", Type: store.ShutdownRequest, Text: "x"}, fault.NotLead},
+		{d.as(""), teams.SendSpec{To: "bob", Type: store.ShutdownRequest, Text: "x"}, ""},
+	} {
+		_, err := tc.svc.Send(t.Context(), "alpha", tc.spec)
+		wantCode(t, err, tc.code)
+	}
+	box, err := d.as("").Inbox(t.Context(), "alpha", "", teams.InboxFilter{})
+	if err != nil || len(box) != 0 {
+		t.Errorf("the lead has %+v, %v", box, err)
+	}
+}

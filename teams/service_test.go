@@ -50,6 +50,10 @@ func newDesk(t *testing.T) *desk {
 
 // as returns the verbs as somebody uses them: "" is the lead in a shell.
 func (d *desk) as(name string) *teams.Service {
+	return d.serve(teams.Caller{Name: name, Teammate: name != "" && name != store.Lead})
+}
+
+func (d *desk) serve(who teams.Caller) *teams.Service {
 	noTerminal := func(context.Context) (panes.Choice, error) {
 		return panes.Choice{}, fault.New(fault.BackendUnavailable, "no terminal here")
 	}
@@ -61,7 +65,7 @@ func (d *desk) as(name string) *teams.Service {
 			Open: func(string, string) (backend.Backend, error) {
 				return nil, fault.New(fault.BackendUnavailable, "no terminal here")
 			}}),
-		Caller: teams.Caller{Name: name, Teammate: name != "" && name != store.Lead},
+		Caller: who,
 		Trust:  func(string, []hooks.Hook) bool { return true },
 	})
 }

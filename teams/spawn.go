@@ -169,7 +169,7 @@ func (r *spawning) lock(ctx context.Context, in []resolvedMember) (on []resolved
 func (r *spawning) look(ctx context.Context, in []launchedMember) {
 	all(len(in), func(i int) {
 		m := r.observeOne(ctx, r.t, in[i].entry)
-		m.Unread, m.OldestUnreadAt = unread(ctx, r.t.Name, in[i].spec.Name, r.mail.List)
+		m.Unread, m.OldestUnreadAt = unread(ctx, r.t, in[i].spec.Name, r.mail.List)
 		r.out[in[i].at].Member = m
 	})
 }

@@ -33,11 +33,14 @@ func (s *Service) withoutRoster(ctx context.Context, team string, names []string
 	}
 	var out []store.Member
 	for _, name := range names {
-		i := slices.IndexFunc(all, func(m store.Member) bool { return store.SameName(m.Name, name) })
+		means := func(m store.Member) bool { return store.SameName(m.Name, store.LocalName(name, team)) }
+		i := slices.IndexFunc(all, means)
 		if i < 0 {
 			return nil, instead
 		}
-		out = append(out, all[i])
+		if !slices.ContainsFunc(out, means) {
+			out = append(out, all[i])
+		}
 	}
 	if len(out) == 0 {
 		return nil, instead

@@ -42,7 +42,7 @@ func (s *Service) AddTask(ctx context.Context, team string, spec TaskSpec) (api.
 	if err != nil {
 		return api.Task{}, err
 	}
-	if strings.TrimSpace(spec.Subject) == "" {
+	if store.Blank(spec.Subject) {
 		return api.Task{}, fault.New(fault.InvalidArgument, "the task has no subject").WithHint("leadlight task add SUBJECT")
 	}
 	if err := checkText(spec.Subject + spec.Description); err != nil {

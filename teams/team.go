@@ -51,6 +51,9 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 			return api.Team{}, err
 		}
 	}
+	if err := CheckFolder(orDefault(spec.Cwd, s.cwd)); err != nil {
+		return api.Team{}, err
+	}
 	now := time.Now()
 	t := store.Team{
 		Name: spec.Name, DisplayName: spec.Name, Description: spec.Description, CreatedAt: now,
@@ -102,7 +105,7 @@ func (spec TeamSpec) check() error {
 	if n := len([]rune(spec.Description)); n > maxDescription {
 		return fault.New(fault.InvalidArgument, "team %s: the description has %d characters", spec.Name, n).WithHint("use at most %d characters", maxDescription)
 	}
-	if spec.Description != "" && strings.TrimSpace(spec.Description) == "" {
+	if spec.Description != "" && store.Blank(spec.Description) {
 		return fault.New(fault.InvalidArgument, "team %s: the description is blank", spec.Name).WithHint("say what the team is for, or leave the description out")
 	}
 	if spec.Lead != "" && spec.Lead != store.Lead {

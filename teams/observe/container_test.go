@@ -216,6 +216,20 @@ func TestXF09_WhatIsNotUnderstoodIsTold(t *testing.T) {
 	}
 }
 
+// TestXF01_AddressesAreNames: a member is meant by its name and by its address, as owner, as
+// recipient and in the id of a request.
+func TestXF01_AddressesAreNames(t *testing.T) {
+	w := seen(join(create("c", "a"), spawn("s", "a", "ann"), task("1", "1"),
+		update("u1", "1", object{"status": inProgress, "owner": "ann@a"}), update("u2", "1", object{"status": completed}), []string{said("next")},
+		send("m1", object{"to": "ann@a", "message": "hi"}, object{"success": true}),
+		send("m2", object{"type": "shutdown_request", "recipient": "ann@a"}, object{"request_id": "r@ann@a"}),
+		send("m3", object{"type": "shutdown_response", "request_id": "r@ann@a", "approve": true}, object{"success": true}),
+	)...)
+	w.is(t, "a/lead ann:shutdown(approved) #1:completed@ann")
+	w.told(t, "created member:joined(ann) task:created task:claimed(ann) task:completed(ann) member:idle(ann) "+
+		"message:sent(team-lead) shutdown:requested(ann) shutdown:response(ann) member:shutdown(ann)")
+}
+
 // TestXS02_TheFirstUseDecidesTheRole, whichever result comes first; and who is not
 // known to lead does not send in the lead's name.
 func TestXS02_TheFirstUseDecidesTheRole(t *testing.T) {

@@ -96,7 +96,8 @@ func spoken(t *Team, c Correlated, self, session string) []notice {
 		return nil
 	}
 	m := readMail(c)
-	from := first(c.Result.sender(), speaker(t, c.ToolUse, self))
+	m.to = t.local(m.to)
+	from := t.local(first(c.Result.sender(), speaker(t, c.ToolUse, self)))
 	id := first(c.Result.field("request_id", "requestId"), m.requestID)
 	switch m.kind {
 	case "message":
@@ -106,7 +107,7 @@ func spoken(t *Team, c Correlated, self, session string) []notice {
 		return []notice{{events.ShutdownRequested, m.to, &events.ShutdownAsk{
 			Type: events.KindShutdownAsk, SessionID: session, From: from, To: m.to, RequestID: id, Reason: m.content}}}
 	case "shutdown_response":
-		from = first(responder(t, c.ToolUse, m), from)
+		from = t.local(first(responder(t, c.ToolUse, m), from))
 		return []notice{{events.ShutdownResponse, from, &events.ShutdownAnswer{
 			Type: events.KindShutdownAnswer, SessionID: session, From: from, Member: from, RequestID: id, Approved: m.approve, Reason: m.content}}}
 	case "plan_approval_request":
@@ -128,7 +129,7 @@ func heard(t *Team, m mail, self, session string) []notice {
 	if !t.known() || m.from == "" {
 		return nil
 	}
-	self = first(self, leadName)
+	self, m.from = first(self, leadName), t.local(m.from)
 	id := m.requestID()
 	switch kind := m.field("type"); kind {
 	case "idle_notification", "task_assignment", "teammate_terminated":

@@ -110,7 +110,7 @@ func addTask(t *Team, c Correlated) *Team {
 	grown := t.clone()
 	grown.Tasks = append(grown.Tasks, Task{
 		ID: id, Subject: scalar(in["subject"]), Description: scalar(in["description"]), ActiveForm: scalar(in["activeForm"]),
-		Status: pending, Owner: scalar(in["owner"]), BlockedBy: []string{}, Blocks: []string{},
+		Status: pending, Owner: t.local(scalar(in["owner"])), BlockedBy: []string{}, Blocks: []string{},
 	})
 	return grown
 }
@@ -132,6 +132,7 @@ func updateTask(t *Team, c Correlated) *Team {
 			*field = scalar(raw)
 		}
 	}
+	next.Owner = t.local(next.Owner)
 	if status := scalar(in["status"]); status == pending || status == inProgress || status == completed {
 		next.Status = status
 	}

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/leadlight-dev/leadlight/teams/events"
 )
@@ -68,11 +69,20 @@ type Refusal struct {
 // known tells whether t is a team and not just a list of tasks.
 func (t *Team) known() bool { return t != nil && t.Name != "" }
 
-// Member returns the member of that name, or nil.
+// local is the name that is meant by a name or an address, such as builder@alpha.
+func (t *Team) local(name string) string {
+	if !t.known() {
+		return name
+	}
+	return first(strings.TrimSuffix(name, "@"+t.Name), name)
+}
+
+// Member returns the member that is meant by a name or an address, or nil.
 func (t *Team) Member(name string) *Member {
 	if t == nil || name == "" {
 		return nil
 	}
+	name = t.local(name)
 	i := slices.IndexFunc(t.Members, func(m Member) bool { return m.Name == name })
 	if i < 0 {
 		return nil

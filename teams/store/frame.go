@@ -117,10 +117,12 @@ type HostPattern struct {
 }
 
 // SenderMismatch returns the sender that the frame names and that is another than from,
-// who sent the message that carries it; "" if all that it says of its sender is true.
-func (f Frame) SenderMismatch(from string) string {
+// who sent the message that carries it; "" if all that it says of its sender is true. In
+// the team called teams a name and its address are one.
+func (f Frame) SenderMismatch(from string, teams ...string) string {
+	from = LocalName(from, teams...)
 	for _, named := range []string{f.AgentID, f.WorkerName, f.From, f.AssignedBy} {
-		if named != "" && !SameName(named, from) {
+		if named != "" && LocalName(named, teams...) != from {
 			return named
 		}
 	}

@@ -47,7 +47,7 @@ func (l *Links) Free(t *Task, status Status) bool {
 func (l *Links) open(before []string, status Status) (open, missing []string) {
 	for _, id := range before {
 		s, there := status(id)
-		if s, _ = StatusOf(s); s == Completed || s == Deleted || !there && IDNumber(id) <= l.highest {
+		if s, _ = StatusOf(s); s == Completed || s == Deleted || !there && l.Removed(id) {
 			continue
 		}
 		if open = append(open, id); !there {
@@ -55,6 +55,28 @@ func (l *Links) open(before []string, status Status) (open, missing []string) {
 		}
 	}
 	return open, missing
+}
+
+// Removed tells of a task that is not there whether it was once: its id was used.
+func (l *Links) Removed(id string) bool {
+	n := IDNumber(id)
+	return n > 0 && n <= l.highest
+}
+
+// Warnings say of a list, whose links are joined, which tasks it names that do not exist.
+func (l *Links) Warnings(list []Task, status Status) []string {
+	var out []string
+	for _, t := range list {
+		for _, id := range t.Missing {
+			out = append(out, "task "+t.ID+" waits for task "+Shown(id)+", which does not exist: take it out of blockedBy")
+		}
+		for _, id := range t.Blocks {
+			if _, there := status(id); !there && !l.Removed(id) {
+				out = append(out, "task "+t.ID+" blocks task "+Shown(id)+", which does not exist: take it out of blocks")
+			}
+		}
+	}
+	return out
 }
 
 // Before lists the tasks that a task waits for, by either side.

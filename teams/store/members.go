@@ -15,7 +15,7 @@ func CheckMembers(was, now []Member) error {
 				return err
 			}
 		}
-		j := slices.IndexFunc(now[:i], func(o Member) bool { return sameFolded(o.Name, m.Name) })
+		j := slices.IndexFunc(now[:i], func(o Member) bool { return AlikeNames(o.Name, m.Name) })
 		if j >= 0 && countName(now, m.Name) > countName(was, m.Name) {
 			return fault.New(fault.DuplicateName, "there is a member %q already", Shown(now[j].Name)).
 				WithHint("choose a name that differs by more than upper and lower case")

@@ -92,8 +92,8 @@ func LocalName(name string, teams ...string) string {
 	return name
 }
 
-// sameFolded tells whether two names differ in case at most.
-func sameFolded(a, b string) bool {
+// AlikeNames tells whether two names differ in case at most.
+func AlikeNames(a, b string) bool {
 	return strings.EqualFold(norm.NFC.String(a), norm.NFC.String(b))
 }
 
@@ -112,6 +112,14 @@ func Shown(s string) string {
 		s = string([]rune(s)[:79]) + "…"
 	}
 	return s
+}
+
+// Blank tells whether nobody would see anything of a text.
+func Blank(text string) bool {
+	const empty = "\u2800\u3164\uffa0\u115f\u1160" // letters and signs without ink
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !strings.ContainsRune(empty, r)
+	})
 }
 
 // safeMember also refuses the device names of Windows, which a shared file

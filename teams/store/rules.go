@@ -40,7 +40,7 @@ func Revise(old Task, now time.Time, change func(*Task) error) (Task, error) {
 	if err := settleStatus(&t, &old); err != nil {
 		return old, err
 	}
-	if strings.TrimSpace(t.Subject) == "" && t.Subject != old.Subject {
+	if Blank(t.Subject) && t.Subject != old.Subject {
 		return old, fault.New(fault.InvalidArgument, "task %s needs a subject", old.ID)
 	}
 	if t.Status != old.Status && old.Status == Pending && t.Status != Deleted && len(old.Open) > 0 {
@@ -85,7 +85,7 @@ func settleStatus(t, old *Task) error {
 // CheckNew holds a task that is to be created to the rules and completes it.
 func CheckNew(t Task, now time.Time) (Task, error) {
 	t = t.Clone()
-	if strings.TrimSpace(t.Subject) == "" {
+	if Blank(t.Subject) {
 		return t, fault.New(fault.InvalidArgument, "a task needs a subject")
 	}
 	if t.Status == "" {

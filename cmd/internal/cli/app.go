@@ -67,6 +67,10 @@ func newApp(std Stdio, list []string) *app {
 // path is the whole path of one that a person has written.
 func (a *app) path(path string) string { return environ.WholePath(path, a.getenv("HOME"), a.cwd) }
 
+// fromHome completes the ~ of a path where the shell has left it, as in --file=~/x; one that
+// is relative stays so.
+func (a *app) fromHome(path string) string { return environ.WholePath(path, a.getenv("HOME"), "") }
+
 // run parses the command line and runs the verb.
 func (a *app) run(ctx context.Context, args []string) error {
 	defer a.close()
@@ -154,7 +158,14 @@ func (a *app) set(file *config.TeamFile) (*config.Settings, error) {
 
 // caller is who asks: inside a teammate, that teammate and nobody else.
 func (a *app) caller(s *config.Settings) (teams.Caller, error) {
-	agent, as := a.getenv("LEADLIGHT_AGENT"), s.As.V
+	agent, err := local(a.getenv("LEADLIGHT_AGENT"), s)
+	if err != nil {
+		return teams.Caller{}, err
+	}
+	as, err := local(s.As.V, s)
+	if err != nil {
+		return teams.Caller{}, err
+	}
 	if agent == "" || store.SameName(agent, store.Lead) { // also who has taken its name away
 		if _, above, ok := panes.Above(s.BaseDir.V, os.Getpid()); ok {
 			agent = above
@@ -171,6 +182,20 @@ func (a *app) caller(s *config.Settings) (teams.Caller, error) {
 	who, err := callerNamed(name)
 	who.Teammate = err == nil && agent != "" && who.Name != store.Lead
 	return who, err
+}
+
+// local takes the team off the address of who asks; it is the team that is meant.
+func local(name string, s *config.Settings) (string, error) {
+	local, team, address := strings.Cut(name, "@")
+	switch {
+	case !address, local == "", team == "":
+		return name, nil
+	case s.Team.V == "":
+		s.Team = config.Value[string]{V: team, Origin: s.As.Origin}
+	case s.Team.V != team:
+		return "", usage("two teams: that of %s, and %q", store.Shown(name), store.Shown(s.Team.V))
+	}
+	return local, nil
 }
 
 // callerNamed is one who asks under a name, "" being the lead.

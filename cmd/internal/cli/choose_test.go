@@ -45,7 +45,7 @@ func choiceOf(t *testing.T, env, flags, files map[string]string) (panes.Choice, 
 	return choice, c.ownSocket(), err
 }
 
-func TestIT01_TheBackendIsChosenAndSaidWhy(t *testing.T) {
+func TestIT01_XS16_TheBackendIsChosenAndSaidWhy(t *testing.T) {
 	type m = map[string]string
 	for _, tc := range []struct {
 		name              string
@@ -59,6 +59,7 @@ func TestIT01_TheBackendIsChosenAndSaidWhy(t *testing.T) {
 		{"variable over TMUX", m{"TMUX": "/tmp/x,12,0", "LEADLIGHT_TMUX_SOCKET": "/tmp/v"}, nil, nil, "/tmp/v", "LEADLIGHT_TMUX_SOCKET", false},
 		{"asked for", m{"LEADLIGHT_BACKEND": "tmux"}, nil, nil, "", "asked for by LEADLIGHT_BACKEND", true},
 		{"Claude's setting", nil, nil, m{".claude/settings.json": `{"teammateMode":"tmux"}`}, "", "settings.json", true},
+		{"Claude's setting that is no mode", nil, nil, m{".claude/settings.json": `{"teammateMode":"bogus"}`}, "", `"bogus"`, true},
 		{"Claude's setting that is not possible", nil, nil, m{".claude/settings.json": `{"teammateMode":"iterm2"}`}, "", "but not inside iTerm2", true},
 		{"user file over Claude's", nil, nil, m{".config/leadlight/config.yaml": "backend: tmux\n", ".claude/settings.json": `{"teammateMode":"auto"}`}, "", "config.yaml:1:10", true},
 	} {
@@ -127,7 +128,7 @@ func TestM12_TheModesWithoutATerminal(t *testing.T) {
 	check("no tmux on PATH, auto", "not on PATH", nil, m{"backend": "auto"}, nil)
 }
 
-func TestTheCallerInsideATeammate(t *testing.T) {
+func TestXF01_WhoAsks(t *testing.T) {
 	for _, tc := range []struct {
 		agent, as string
 		want      teams.Caller
@@ -141,6 +142,11 @@ func TestTheCallerInsideATeammate(t *testing.T) {
 		{"bob", "team-lead", teams.Caller{}, fault.NotLead},
 		{"", "../x", teams.Caller{}, fault.InvalidName},
 		{"a/b", "", teams.Caller{}, fault.InvalidName},
+		{"", "bob@alpha", teams.Caller{Name: "bob"}, ""},
+		{"", "team-lead@alpha", teams.Caller{Name: "team-lead"}, ""},
+		{"bob", "bob@alpha", teams.Caller{Name: "bob", Teammate: true}, ""},
+		{"bob@alpha", "bob@beta", teams.Caller{}, fault.InvalidArgument},
+		{"", "@alpha", teams.Caller{}, fault.InvalidName},
 	} {
 		a := newApp(Stdio{Out: io.Discard, Err: io.Discard}, []string{"HOME=/h", "LEADLIGHT_AGENT=" + tc.agent})
 		if tc.as != "" {
@@ -151,8 +157,8 @@ func TestTheCallerInsideATeammate(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := a.caller(s)
-		if got != tc.want || fault.CodeOf(err) != tc.code {
-			t.Errorf("%q as %q: %+v, %v", tc.agent, tc.as, got, err)
+		if got != tc.want || fault.CodeOf(err) != tc.code || err == nil && strings.Contains(tc.as, "@") && s.Team.V != "alpha" {
+			t.Errorf("%q as %q: %+v in %q, %v", tc.agent, tc.as, got, s.Team.V, err)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (a *app) textOrFile(arg, what string, limit int) (string, error) {
 	if !isFile {
 		return a.text(arg, what, limit)
 	}
-	data, err := a.outside(func() ([]byte, error) { return readFileUpTo(path, limit) })
+	data, err := a.outside(func() ([]byte, error) { return readFileUpTo(a.fromHome(path), limit) })
 	if err != nil {
 		return "", usage("read the %s: %w", what, err)
 	}
@@ -107,7 +107,7 @@ func checkPair(kv string) error {
 // readEnvFile reads lines of K=V; empty ones and those that begin with # are
 // passed over. Values are taken as they are, without quotes or expansion.
 func (a *app) readEnvFile(path string) ([]string, error) {
-	data, err := a.outside(func() ([]byte, error) { return readFileUpTo(path, maxEnvFile) })
+	data, err := a.outside(func() ([]byte, error) { return readFileUpTo(a.fromHome(path), maxEnvFile) })
 	if err != nil {
 		return nil, usage("--env-from: %w", err)
 	}

@@ -86,7 +86,7 @@ func roleNamed(ctx context.Context, c *rpc.Client, r api.AgentTeamRun, name stri
 	names := []string{api.LeadRole}
 	for _, m := range members {
 		own := path.Base(m.AgentRoleID) // of TEAM/MEMBER
-		if own == name {
+		if store.SameName(own, name) {
 			return m.AgentRoleID, nil
 		}
 		names = append(names, own)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
@@ -101,7 +100,7 @@ func runMachineJoin(ctx context.Context, a *app, o machineJoinOptions) error {
 	if err := store.CheckNewTeam(m.Name); err != nil {
 		return fault.New(fault.InvalidName, "%q is not the name of a machine", store.Shown(m.Name)).WithHint("give one with --name: 3 to 64 lower-case letters and digits, in words joined by single hyphens")
 	}
-	if err := wholePaths(&m.Access); err != nil {
+	if err := a.wholePaths(&m.Access); err != nil {
 		return err
 	}
 	if m.ID, err = a.long.Join(ctx, m, version().Version, a.daemonLog()); err != nil {
@@ -134,15 +133,12 @@ func hostName() string {
 const maxSecret = 1 << 20
 
 // wholePaths makes the paths absolute, and refuses files that cannot be read.
-func wholePaths(access *dial.Access) error {
+func (a *app) wholePaths(access *dial.Access) error {
 	for _, path := range []*string{&access.Creds, &access.NKey, &access.Token, &access.CA, &access.Cert, &access.Key} {
 		if *path == "" {
 			continue
 		}
-		whole, err := filepath.Abs(*path)
-		if err != nil {
-			return err
-		}
+		whole := a.path(*path)
 		if _, err := files.ReadFile(whole, maxSecret); err != nil {
 			return fault.New(fault.InvalidArgument, "the file cannot be read: %w", err)
 		}

@@ -50,7 +50,7 @@ func emits() []string {
 
 func runObserve(ctx context.Context, a *app, o observeOptions) error {
 	err := observe.Run(ctx, observe.Options{
-		File: o.File, In: a.in, Out: a.out, Warn: a.err, Emit: observe.Emit(o.Emit), Follow: o.Follow, StateFile: o.State, Debug: a.verbose,
+		File: a.fromHome(o.File), In: a.in, Out: a.out, Warn: a.err, Emit: observe.Emit(o.Emit), Follow: o.Follow, StateFile: a.fromHome(o.State), Debug: a.verbose,
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return fault.New(fault.InvalidArgument, "read the stream: %w", err).WithHint("name a file that is there, or - for standard input")

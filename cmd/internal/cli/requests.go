@@ -132,7 +132,7 @@ func (a *app) requests(ctx context.Context, svc *teams.Service, team string, all
 func dialogs(members []api.Member, others []request) (out []request) {
 	for _, m := range members {
 		asks := slices.ContainsFunc(others, func(r request) bool {
-			return r.From == m.Name && r.Kind == permissionRequest && r.Status == api.RequestOpen
+			return store.SameName(r.From, m.Name) && r.Kind == permissionRequest && r.Status == api.RequestOpen
 		})
 		if m.AtDialog && !asks {
 			out = append(out, request{ID: dialogRequest + ":" + m.Name, Kind: dialogRequest, From: m.Name, Status: api.RequestOpen, Text: m.Reason,
@@ -306,7 +306,7 @@ func requestOf(list []request, team, id string) (request, error) {
 func resolve(ctx context.Context, svc *teams.Service, team string, r request, approve bool, text string) (request, error) {
 	switch r.Kind {
 	case planRequest:
-		if !approve && strings.TrimSpace(text) == "" {
+		if !approve && store.Blank(text) {
 			text = "The lead gives no reason. Ask what to change."
 		}
 		p, err := svc.ResolvePlan(ctx, team, r.ID, approve, text)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/spf13/cobra"
@@ -64,6 +65,7 @@ func runCreateCommand(a *app, run func(context.Context, *app, runCreateOptions) 
 
 func runRunCreate(ctx context.Context, a *app, o runCreateOptions) error {
 	begin := a.runOfTeam
+	o.What = a.fromHome(o.What)
 	if fi, err := os.Stat(o.What); err == nil && !fi.IsDir() || looksLikeFile(o.What) {
 		plan, err := a.readRun(o.What) // before any other setting is read: the file has some
 		if err != nil {
@@ -98,6 +100,9 @@ func (a *app) runOfTeam(ctx context.Context, c *rpc.Client, name string) (r api.
 	}
 	if len(list) == 0 {
 		return r, fault.New(fault.TeamNotFound, "no team %q is defined for runs", name).WithHint("name a team file, which defines it: leadlight run create leadlight.yaml")
+	}
+	if err := teams.CheckFolder(a.cwd); err != nil {
+		return r, err
 	}
 	r, err = rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:create", api.RunCreateParams{TeamID: list[0].ID, Cwd: a.cwd})
 	if err == nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -63,7 +64,7 @@ func (a *app) readRun(path string) (runPlan, error) {
 		}
 		p.definition.Members = append(p.definition.Members, d)
 	}
-	return p, p.items(plan, set)
+	return p, errors.Join(teams.CheckFolder(p.run.Cwd), p.items(plan, set))
 }
 
 func memberOf(m teams.SpawnSpec) api.MemberDefinition {

@@ -75,3 +75,20 @@ func TestMomentsOfRuns(t *testing.T) {
 		t.Errorf("a list is null: %v", got)
 	}
 }
+
+// TestXS07_WhoDidAnItem: of several teammates of a role it is said who did an item, how long it
+// took, what it waited for and what it is part of.
+func TestXS07_WhoDidAnItem(t *testing.T) {
+	items := []api.AgentTeamItem{
+		{ID: "11111111-a", Title: "own", OwnerAgentRoleID: "review/vet", Status: api.ItemDone, SourceTaskID: "t", ParentItemID: "22222222-b", BlockedBy: []string{"33333333-c", "44444444-d"}},
+		{ID: "55555555-e", Title: "other", OwnerAgentRoleID: "review/vet", Status: api.ItemDone, SourceTaskID: "u"},
+	}
+	tasks := []api.RunTask{{ID: "t", Assignee: "vet-2", StartedAt: 1000, CompletedAt: 3500}, {ID: "u", Assignee: "vet", StartedAt: 1000, CompletedAt: 61000}}
+	var out bytes.Buffer
+	itemTable(items, tasks).write(&out, 200, false)
+	for _, want := range []string{`own +22222222 +33333333, 44444444 +review/vet \(vet-2\) +done +2.5s`, `other +review/vet +done +1m0s`} {
+		if !regexp.MustCompile(want).MatchString(out.String()) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+}

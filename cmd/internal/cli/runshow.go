@@ -53,6 +53,7 @@ func runRunShow(ctx context.Context, a *app, o runShowOptions) error {
 	if err != nil {
 		return err
 	}
+	o.SVG = a.fromHome(o.SVG)
 	line := timelineOf(report, time.Now().UnixMilli())
 	if o.SVG != "" {
 		var b bytes.Buffer

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -74,15 +73,13 @@ func runSend(ctx context.Context, a *app, o sendOptions) error {
 
 // sendEach sends to each of the names. One who cannot be reached keeps it from nobody else.
 func (a *app) sendEach(ctx context.Context, svc *teams.Service, team string, names []string, spec teams.SendSpec) error {
-	if err := a.knownNames(ctx, team, names); err != nil {
+	members, err := a.knownNames(ctx, team, names)
+	if err != nil {
 		return err
 	}
 	sent := []api.Sent{}
 	var missed []error
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			continue
-		}
+	for _, name := range members {
 		spec.To = name
 		s, err := svc.Send(ctx, team, spec)
 		if err != nil {
@@ -100,22 +97,27 @@ func (a *app) sendEach(ctx context.Context, svc *teams.Service, team string, nam
 	return errors.Join(a.sent(ctx, svc, team, sent), errors.Join(missed...))
 }
 
-// knownNames refuses several names of which one is no member's, before anything is sent: it
-// may be a word of the text.
-func (a *app) knownNames(ctx context.Context, team string, names []string) error {
+// knownNames are the members that several names or addresses mean, each once. It refuses a
+// name that is no member's, before anything is sent: it may be a word of the text.
+func (a *app) knownNames(ctx context.Context, team string, names []string) ([]string, error) {
 	if len(names) < 2 {
-		return nil // the verb itself says it
+		return names, nil // the verb itself says it
 	}
 	t, err := a.built.config.Roster.Get(ctx, team)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var out []string
 	for _, name := range names {
-		if bare := strings.TrimSuffix(name, "@"+team); bare != store.Lead && t.Member(bare) == nil {
-			return fault.New(fault.RecipientNotFound, "team %s has no member %q; nothing is sent", team, store.Shown(name)).WithHint("text of several words needs quotes")
+		local := t.Local(name)
+		if local != store.Lead && t.Member(local) == nil {
+			return nil, fault.New(fault.RecipientNotFound, "team %s has no member %q; nothing is sent", team, store.Shown(name)).WithHint("text of several words needs quotes")
+		}
+		if !slices.Contains(out, local) {
+			out = append(out, local)
 		}
 	}
-	return nil
+	return out, nil
 }
 
 func (a *app) sendAll(ctx context.Context, svc *teams.Service, team string, spec teams.SendSpec) error {

@@ -68,7 +68,7 @@ func runTaskAdd(ctx context.Context, a *app, o taskAddOptions) error {
 func (o taskAddOptions) spec(a *app) (teams.TaskSpec, error) {
 	spec := teams.TaskSpec{Subject: o.Subject, ActiveForm: o.ActiveForm, Owner: o.Owner}
 	var err error
-	if strings.TrimSpace(o.Subject) == "" {
+	if store.Blank(o.Subject) {
 		return spec, usage("the subject of the task is empty")
 	}
 	if _, err = checkText(o.Subject+o.ActiveForm, "subject", store.MaxMessage); err != nil {

@@ -58,7 +58,7 @@ func runTeamCreate(ctx context.Context, a *app, o teamCreateOptions) error {
 	if err != nil {
 		return err
 	}
-	cwd, err := folder(o.Cwd)
+	cwd, err := folder(a.path(o.Cwd))
 	if err != nil {
 		return err
 	}
@@ -175,6 +175,7 @@ func runTeamDelete(ctx context.Context, a *app, o teamDeleteOptions) error {
 	if err != nil {
 		return err
 	}
+	o.Backup = a.fromHome(o.Backup)
 	if err := svc.DeleteTeam(ctx, team, teams.DeleteOptions{Backup: o.Backup, Force: o.Force}); err != nil {
 		return err
 	}

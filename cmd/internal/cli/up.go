@@ -13,6 +13,7 @@ import (
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
 )
 
@@ -68,6 +69,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	if o.Top && o.Detach {
 		return usage("--top and --detach: the dashboard stays in this terminal")
 	}
+	o.File = a.fromHome(o.File)
 	file, err := config.ReadTeamFile(o.File)
 	if err != nil {
 		return err
@@ -149,7 +151,7 @@ func (u *upRun) opening(ctx context.Context, snap teams.Snapshot) {
 func (u *upRun) plainOwners(snap teams.Snapshot) {
 	for _, m := range snap.Members {
 		for _, t := range snap.Tasks {
-			if m.Kind == profiles.Plain && m.Live() && t.Owner == m.Name && t.Status != "completed" {
+			if m.Kind == profiles.Plain && m.Live() && store.SameName(t.Owner, m.Name) && t.Status != "completed" {
 				u.a.say("leadlight: warning: task %s waits for %s, which is only run: it, or you, must say leadlight task done %s", t.ID, oneLine(m.Name), t.ID)
 			}
 		}

@@ -63,20 +63,29 @@ func list() []client {
 		{"gemini", func(p Place) string { return filepath.Join(p.Home, ".gemini", "settings.json") },
 			jsonEdit("mcpServers", "", func(s Server) fields { return fields{{"command", s.Argv[0]}, {"args", s.Argv[1:]}} })},
 		{"opencode", func(p Place) string {
-			path := filepath.Join(first(p.Getenv("XDG_CONFIG_HOME"), filepath.Join(p.Home, ".config")), "opencode", "opencode.json")
+			path := filepath.Join(p.config(), "opencode", "opencode.json")
 			if p.Exists(path + "c") {
 				return path + "c"
 			}
 			return path
 		}, jsonEdit("mcp", "servers", func(s Server) fields { return fields{{"type", "local"}, {"command", s.Argv}} })}, // servers: its version 2
 		{"vscode", func(p Place) string {
-			dir := first(p.Getenv("XDG_CONFIG_HOME"), filepath.Join(p.Home, ".config"))
+			dir := p.config()
 			if p.Darwin {
 				dir = filepath.Join(p.Home, "Library", "Application Support")
 			}
 			return filepath.Join(dir, "Code", "User", "mcp.json")
 		}, jsonEdit("servers", "", stdio)},
 	}
+}
+
+// config is the folder of a user's settings. A relative one is ignored, as the rules of XDG
+// say.
+func (p Place) config() string {
+	if dir := p.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(p.Home, ".config")
 }
 
 func first(a, b string) string {

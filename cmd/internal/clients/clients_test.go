@@ -56,6 +56,16 @@ func TestInstallKeepsTheRest(t *testing.T) {
 
 func withNewline(b []byte, nl string) []byte { return bytes.ReplaceAll(b, []byte("\n"), []byte(nl)) }
 
+// TestXF07_FoldersOfXDGAreWhole: a relative one is ignored.
+func TestXF07_FoldersOfXDGAreWhole(t *testing.T) {
+	for value, want := range map[string]string{"": "/h/.config", "rel": "/h/.config", "./~": "/h/.config", "/x": "/x"} {
+		p := Place{Home: "/h", Getenv: func(string) string { return value }, Exists: func(string) bool { return false }}
+		if got, err := Path("opencode", p); err != nil || got != want+"/opencode/opencode.json" {
+			t.Errorf("%q: %s, %v", value, got, err)
+		}
+	}
+}
+
 func TestSnippets(t *testing.T) {
 	for _, name := range Names() {
 		got, err := Snippet(name, ours())

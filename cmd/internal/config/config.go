@@ -177,9 +177,9 @@ func (s *Settings) findBase(getenv func(string) string) error {
 				WithHint("set HOME, or name a folder with --base-dir")
 		}
 	}
-	if text := s.BaseDir.V; strings.HasPrefix(text, "~") || !utf8.ValidString(text) {
+	if text := s.BaseDir.V; unexpanded(text) || !utf8.ValidString(text) {
 		return fault.New(fault.InvalidArgument, "the base directory %q, from %s, is no path that can be kept in the files of a team", text, s.BaseDir.Origin).
-			WithHint("write it whole, in UTF-8: a ~ is completed only as ~ or ~/…, with HOME")
+			WithHint("write it whole, in UTF-8: a ~ is completed only as ~ or ~/…, with HOME, and a variable not at all")
 	}
 	abs, err := filepath.Abs(s.BaseDir.V)
 	if err != nil {
@@ -187,6 +187,11 @@ func (s *Settings) findBase(getenv func(string) string) error {
 	}
 	s.BaseDir.V = abs
 	return nil
+}
+
+// unexpanded tells whether a path holds what a shell would have completed.
+func unexpanded(path string) bool {
+	return path[0] == '~' || path[0] == '$' || strings.Contains(path, "/$")
 }
 
 // Layout returns how panes are arranged.

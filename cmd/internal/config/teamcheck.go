@@ -93,7 +93,7 @@ func (d *decoder) checkName(f *teamFile, i int) {
 	}
 	m.name.V = name
 	for _, before := range f.members[:i] {
-		if before.name.V == name {
+		if store.AlikeNames(before.name.V, name) {
 			d.fail(m.name.Pos, "the name %q is taken by the member in line %d", name, before.name.Pos.Line)
 			return
 		}
@@ -130,10 +130,12 @@ func (d *decoder) checkTasks(f *teamFile) {
 	}
 	for i := range f.tasks {
 		t := &f.tasks[i]
-		if t.subject.absent() || (t.subject.Set && strings.TrimSpace(t.subject.V) == "") {
+		if t.subject.absent() || (t.subject.Set && store.Blank(t.subject.V)) {
 			d.fail(t.pos, "the task has no subject")
 		}
-		if t.owner.Set && !f.isMember(t.owner.V) {
+		if owner, known := f.memberNamed(t.owner.V); known {
+			t.owner.V = owner
+		} else if t.owner.Set {
 			d.fail(t.owner.Pos, "the owner %q is no member of the team%s", store.Shown(t.owner.V), didYouMean(t.owner.V, members))
 		}
 		for j := range t.blockedBy {
@@ -143,11 +145,17 @@ func (d *decoder) checkTasks(f *teamFile) {
 	d.checkCycles(f)
 }
 
-func (f *teamFile) isMember(name string) bool {
-	if name == store.Lead || (f.lead.Set && store.SameName(name, f.lead.V)) {
-		return true
+// memberNamed is the name of the member, or the lead, that a name or an address means.
+func (f *teamFile) memberNamed(name string) (string, bool) {
+	name = store.LocalName(name, f.team.V)
+	switch {
+	case name == store.Lead:
+		return name, true
+	case f.lead.Set && store.SameName(name, f.lead.V):
+		return f.lead.V, true
 	}
-	return slices.ContainsFunc(f.members, func(m memberPart) bool { return store.SameName(m.name.V, name) })
+	i := slices.IndexFunc(f.members, func(m memberPart) bool { return store.SameName(m.name.V, name) })
+	return name, i >= 0
 }
 
 // resolve turns a blocker into the number of its task. An unknown one becomes

@@ -15,6 +15,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 // TeamFileName is the team file that up takes when none is named.
@@ -113,7 +114,7 @@ func Identity(path string) (string, error) {
 // plan is the team that a correct file asks for.
 func (f *teamFile) plan(dir string) teams.Plan {
 	cwd := inFolder(dir, f.defaults.cwd.V)
-	if strings.TrimSpace(f.description.V) == "" {
+	if store.Blank(f.description.V) {
 		f.description.V = "Team " + f.team.V
 	}
 	p := teams.Plan{

@@ -168,7 +168,7 @@ func (s *Server) answerShutdown(ctx context.Context, _ *call, in sendIn) (sendOu
 	out.Type = store.ShutdownApproved
 	if t, err := s.svc.Team(ctx, team); err == nil {
 		for _, m := range t.Members {
-			if m.Name == s.o.Caller.Name {
+			if store.SameName(m.Name, s.o.Caller.Name) {
 				out.PaneID, out.BackendType = m.TmuxPaneID, m.BackendType
 			}
 		}

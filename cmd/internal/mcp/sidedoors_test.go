@@ -122,9 +122,14 @@ func TestXF11_ATeammateSpeaksForNoLead(t *testing.T) {
 func TestXS15_XS20_XS21_WhatIsMissingIsSaid(t *testing.T) {
 	d := newFixture(t)
 	c := d.serve("", nil, nil)
-	refused(t, c, "TeamCreate", args{"team_name": "alpha", "description": " \t"}, fault.InvalidArgument)
+	for _, blank := range []string{"", " \t", "\u3000\u00a0", "\u200b\ufeff"} {
+		refused(t, c, "TeamCreate", args{"team_name": "alpha", "description": blank}, fault.InvalidArgument)
+	}
 	do[teamCreateOut](t, c, "TeamCreate", args{"team_name": "alpha", "description": "x"})
-	refused(t, c, "Task", args{"team_name": "alpha", "name": "eve", "model": "default", "prompt": "", "subagent_type": "shell"}, fault.InvalidArgument)
+	for _, blank := range []string{"", " \n", "\u200b"} {
+		refused(t, c, "Task", args{"team_name": "alpha", "name": "eve", "model": "default", "prompt": blank, "subagent_type": "shell"}, fault.InvalidArgument)
+		refused(t, c, "TaskCreate", args{"subject": blank}, fault.InvalidArgument)
+	}
 	res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "SendMessage", Arguments: args{"type": "message", "team_name": "alpha", "recipient": "*", "content": "x", "summary": "x"}})
 	if err != nil {
 		t.Fatal(err)

@@ -125,7 +125,7 @@ func (s *Server) mayOwn(ctx context.Context, team string, owners ...string) erro
 	}
 	for _, owner := range owners {
 		owner = store.LocalName(owner, team, t.Name)
-		if strings.EqualFold(owner, store.Lead) || strings.EqualFold(owner, s.me(t)) {
+		if strings.EqualFold(owner, store.Lead) || strings.EqualFold(owner, store.LocalName(s.me(t))) {
 			return s.mayLook(ctx, team)
 		}
 	}

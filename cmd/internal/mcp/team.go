@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 // leadTools are the tools of one who leads.
@@ -58,7 +58,7 @@ type teamCreateOut struct {
 }
 
 func (s *Server) teamCreate(ctx context.Context, _ *call, in teamCreateIn) (teamCreateOut, string, error) {
-	if strings.TrimSpace(in.Description) == "" {
+	if store.Blank(in.Description) {
 		return teamCreateOut{}, "", fault.New(fault.InvalidArgument, "the description is empty").WithHint("description says in 1 to 500 characters what the team is for")
 	}
 	t, err := s.svc.CreateTeam(ctx, teams.TeamSpec{Name: in.TeamName, Description: in.Description, LeadProcess: true})
@@ -121,7 +121,7 @@ const (
 )
 
 func (s *Server) spawn(ctx context.Context, c *call, in spawnIn) (spawnOut, string, error) {
-	if strings.TrimSpace(in.Prompt) == "" {
+	if store.Blank(in.Prompt) {
 		return spawnOut{}, "", fault.New(fault.InvalidArgument, "the prompt is empty").WithHint("prompt is its first message, and all that it knows of its work")
 	}
 	team, err := s.team(ctx, in.TeamName)

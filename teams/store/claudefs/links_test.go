@@ -33,7 +33,9 @@ func TestXF02_EachSideOfALinkCounts(t *testing.T) {
 	b.put("tasks/alpha/2.json", taskText("2", "pending", "", nil, nil))
 	b.put("tasks/alpha/3.json", taskText("3", "pending", "", nil, []string{"1"}))
 	b.put("tasks/alpha/4.json", taskText("4", "pending", "", nil, []string{"5"})) // removed before
-	b.put("tasks/alpha/6.json", taskText("6", "pending", "", nil, []string{"99"}))
+	b.put("tasks/alpha/6.json", taskText("6", "pending", "", []string{"77", "5"}, []string{"99"}))
+	b.put("tasks/alpha/7.json", taskText("7", "pending", "", nil, []string{"#1"}))
+	b.put("tasks/alpha/8.json", taskText("8", "pending", "", nil, []string{"8"}))
 	b.put("tasks/alpha/0.json", taskText("0", "pending", "", nil, nil))
 	b.put("tasks/alpha/.highwatermark", "6")
 	list, warnings, err := b.Tasks().List(t.Context(), "alpha")
@@ -42,10 +44,15 @@ func TestXF02_EachSideOfALinkCounts(t *testing.T) {
 	for _, x := range list {
 		got = append(got, fmt.Sprintf("%s:%v%v%v", x.ID, x.Blocks, x.BlockedBy, x.Open))
 	}
-	if want := "1:[2 3][][] 2:[][1][1] 3:[][1][1] 4:[][5][] 6:[][99][99]"; strings.Join(got, " ") != want {
+	if want := "1:[2 3][][] 2:[][1][1] 3:[][1][1] 4:[][5][] 6:[77 5][99][99] 7:[][#1][#1] 8:[8][8][8]"; strings.Join(got, " ") != want {
 		t.Errorf("%q, want %s", got, want)
 	}
-	if !slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, "task 6 waits for task 99, which does not exist") }) {
+	for _, want := range []string{"task 6 waits for task 99, which does not exist", "task 6 blocks task 77, which does not exist", "task 7 waits for task #1, which does not exist", "task 8 blocks itself"} {
+		if !slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, want) }) {
+			t.Errorf("%q is not among the warnings %q", want, warnings)
+		}
+	}
+	if len(warnings) != 4 {
 		t.Errorf("warnings %q", warnings)
 	}
 	_, err = b.Tasks().Claim(t.Context(), "alpha", "2", "builder")

@@ -93,13 +93,9 @@ func (t tasks) List(ctx context.Context, team string) ([]store.Task, []string, e
 		if c.bad != nil || c.task.Internal || c.task.Status == store.Deleted {
 			continue
 		}
-		task := s.open(c)
-		for _, id := range task.Missing {
-			warnings = append(warnings, "task "+task.ID+" waits for task "+store.Shown(id)+", which does not exist: take it out of blockedBy")
-		}
-		list = append(list, task)
+		list = append(list, s.open(c))
 	}
-	return list, warnings, nil
+	return list, append(warnings, s.links.Warnings(list, s.status)...), nil
 }
 
 // Update changes one task. A change of dependencies, or a deletion, concerns

@@ -259,7 +259,7 @@ func sortedKeys[V any](m map[string]V) []string {
 // stringList is a list of strings. Numbers in it are read as their digits; anything
 // else is passed over.
 func stringList[T any](key string, at func(*T) *[]string) Field[T] {
-	return Field[T]{Key: key, Kind: aList,
+	return Field[T]{Key: key, Kind: idList,
 		Load: func(v *T, raw json.RawMessage) {
 			list, err := rawjson.ParseArray(raw)
 			if err != nil {

@@ -3,6 +3,9 @@ package document
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 // kind is what a value is expected to be, in words.
@@ -13,7 +16,7 @@ const (
 	aFlag    kind = "true or false"
 	aNumber  kind = "a number"
 	aTime    kind = "a time"
-	aList    kind = "a list"
+	idList   kind = "a list of ids"
 	anObject kind = "an object"
 )
 
@@ -28,7 +31,7 @@ func kindOf[V any]() kind {
 	return ""
 }
 
-// fits tells by its first byte whether a value is of a kind. "" is any.
+// fits tells, by the first byte where that is enough, whether a value is of a kind. "" is any.
 func (k kind) fits(raw json.RawMessage) bool {
 	c := raw[0]
 	number := c == '-' || '0' <= c && c <= '9'
@@ -41,8 +44,9 @@ func (k kind) fits(raw json.RawMessage) bool {
 		return number
 	case aTime:
 		return c == '"' || number
-	case aList:
-		return c == '['
+	case idList:
+		list, err := rawjson.ParseArray(raw)
+		return err == nil && !slices.ContainsFunc(list, func(item json.RawMessage) bool { _, ok := idText(item); return !ok })
 	case anObject:
 		return c == '{'
 	}

@@ -100,7 +100,7 @@ func (b *board) status(id string) (string, bool) {
 // gone tells whether a task was removed: it is no link's end any more.
 func (b *board) gone(id string) bool {
 	_, there := b.status(id)
-	return !there && store.IDNumber(id) <= b.highest
+	return !there && b.index().Removed(id)
 }
 
 // view is a task as others see it.

@@ -118,7 +118,8 @@ func (t tasks) List(ctx context.Context, name string) (list []store.Task, warnin
 			list = append(list, in.board.view(n))
 		}
 	}
-	return list, append(warnings, in.board.graph().Cycles()...), nil
+	warnings = append(warnings, in.board.graph().Cycles()...)
+	return list, append(warnings, in.board.index().Warnings(list, in.board.status)...), nil
 }
 
 // Update changes one task.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,12 +21,17 @@ type DeleteOptions struct {
 
 // DeleteTeam removes a team with its mail and tasks. It refuses while a member
 // lives (fault.ActiveMembers, with the names) and then changes nothing. A ghost
-// does not block. A damaged roster is not deleted: what it holds is not known.
+// does not block. A damaged roster is not deleted: what it holds is not known. Of a team
+// whose folder is a link the link is removed, and what it leads to stays.
 func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) error {
 	if err := s.leadOnly("delete a team"); err != nil {
 		return err
 	}
 	t, err := s.get(ctx, name)
+	linked := fault.CodeOf(err) == fault.PermissionDenied && o.Backup == "" && s.isLink(name)
+	if linked {
+		t.Name, err = name, nil
+	}
 	if err != nil {
 		return err
 	}
@@ -34,7 +40,19 @@ func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) 
 		return fmt.Errorf("delete team %s: %w", t.Name, err)
 	}
 	defer release()
-	return s.deleteGuarded(ctx, t.Name, o)
+	if !linked {
+		return s.deleteGuarded(ctx, t.Name, o)
+	}
+	if err := s.refuseUnnamed(ctx, name, nil, "put its folder in the place of the link, then leadlight down "+name); err != nil {
+		return err
+	}
+	return s.roster.Delete(ctx, name)
+}
+
+// isLink tells whether the folder of a team is a link.
+func (s *Service) isLink(team string) bool {
+	info, err := os.Lstat(filepath.Join(s.base, "teams", team))
+	return err == nil && store.CheckTeam(team) == nil && info.Mode().Type() == os.ModeSymlink
 }
 
 // deleteGuarded is DeleteTeam for one who keeps others from adding to the team.

@@ -240,6 +240,25 @@ func TestXF17_AnEarlyFailureIsToldOnce(t *testing.T) {
 	})
 }
 
+// TestXF17_TwoDowns: the one that comes too late to delete the team has what it wanted.
+func TestXF17_TwoDowns(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "")
+	r.team("alpha")
+	r.spawn("first", nil, r.stub("mute")...)
+	slow := r.slowToEnd("bob")
+	one := r.start(nil, "down", "alpha")
+	slow.asked()
+	two := r.start(nil, "down", "alpha")
+	r.says(two, "bob: waits for process")
+	slow.letGo()
+	for _, run := range []*running{one, two} {
+		if res := run.wait(); res.exit != 0 || !strings.Contains(res.err, "team alpha is down and deleted") {
+			t.Errorf("exit %d: %s%s", res.exit, res.out, res.err)
+		}
+	}
+}
+
 // TestXF17_UpWaitsForDown: up while the team is taken down makes it anew afterwards.
 func TestXF17_UpWaitsForDown(t *testing.T) {
 	t.Parallel()

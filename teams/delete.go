@@ -145,15 +145,20 @@ func (s *Service) refuseActive(t store.Team, seen []api.Member, force bool) erro
 // Down stops every teammate that leadlight started and then, unless keep is set,
 // deletes the team. If one does not end, or the team's own lead runs, it stays.
 func (s *Service) Down(ctx context.Context, team string, o StopOptions, keep bool) (api.Endings, error) {
-	if t, err := s.get(ctx, team); err == nil {
+	t, err := s.get(ctx, team)
+	was := err == nil
+	if was {
 		defer s.panes.NoteDown(t.Name)()
 	}
 	for tries := 1; ; tries++ {
 		out, err := s.Stop(ctx, team, nil, o)
-		if err != nil || keep || !out.OK {
-			return out, err
+		if err == nil && !keep && out.OK {
+			err = s.DeleteTeam(ctx, team, DeleteOptions{})
 		}
-		err = s.DeleteTeam(ctx, team, DeleteOptions{})
+		if was && !keep && fault.CodeOf(err) == fault.TeamNotFound { // somebody else was faster
+			out.OK = true
+			return out, nil
+		}
 		if tries == downTries || fault.CodeOf(err) != fault.ActiveMembers {
 			return out, err
 		}

@@ -30,6 +30,10 @@ func (s *Service) backup(ctx context.Context, team, path string) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return archiveExists(path)
 	}
+	folders := []string{"teams/" + team, "tasks/" + team, "leadlight/" + team}
+	if s.within(filepath.Dir(path), folders) {
+		return fault.New(fault.Rejected, "%s is in a folder of team %s, which is deleted with it", path, team).WithHint("choose another place")
+	}
 	out, ours, err := files.Temp(filepath.Dir(path), ".leadlight-backup-")
 	if err != nil {
 		return err
@@ -39,7 +43,7 @@ func (s *Service) backup(ctx context.Context, team, path string) (err error) {
 			err = errors.Join(err, ours.Remove())
 		}
 	}()
-	wrote, err := writeTar(ctx, root, out, "teams/"+team, "tasks/"+team, "leadlight/"+team)
+	wrote, err := writeTar(ctx, root, out, folders...)
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return err
 	}
@@ -57,6 +61,21 @@ func (s *Service) backup(ctx context.Context, team, path string) (err error) {
 		return archiveExists(path)
 	}
 	return os.Rename(out.Name(), path) // a file system without links
+}
+
+// within tells whether a folder is one of those below the base directory, or in one.
+func (s *Service) within(dir string, folders []string) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		at, err := os.Stat(dir)
+		for _, folder := range folders {
+			if of, noSuch := os.Stat(filepath.Join(s.base, folder)); err == nil && noSuch == nil && os.SameFile(at, of) {
+				return true
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
 }
 
 func archiveExists(path string) error {

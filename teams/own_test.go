@@ -39,3 +39,26 @@ func TestXF20_BackupReplacesNothing(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
+
+// TestXF20_NoBackupIsDeletedWithItsTeam: a backup in a folder of the team, also by another
+// name of that folder, is refused.
+func TestXF20_NoBackupIsDeletedWithItsTeam(t *testing.T) {
+	base, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	s := &Service{base: base}
+	for _, folder := range []string{"teams/alpha/inboxes", "tasks/alpha", "leadlight/alpha/archive"} {
+		if err := os.MkdirAll(filepath.Join(base, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(base, "tasks/alpha"), link); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{filepath.Join(base, "teams/alpha/inboxes"), filepath.Join(base, "tasks/alpha"), filepath.Join(base, "leadlight/alpha/archive"), link} {
+		if err := s.backup(t.Context(), "alpha", filepath.Join(dir, "b.tar.gz")); fault.CodeOf(err) != fault.Rejected {
+			t.Errorf("in %s: %v", dir, err)
+		}
+	}
+	if err := s.backup(t.Context(), "alpha", filepath.Join(base, "b.tar.gz")); err != nil {
+		t.Error(err)
+	}
+}

@@ -70,6 +70,30 @@ func TestXD04_AnApprovalIsCarriedOut(t *testing.T) {
 	r.eventually("its pane is closed", func() bool { return !r.hasPane(m) })
 }
 
+// TestXD04_WhoIsStartedAgainIsNotAsked: a request to stop that nobody has answered is taken
+// back when the teammate is started again, however it ended: an agent that reads its mail by
+// itself would go on it.
+func TestXD04_WhoIsStartedAgainIsNotAsked(t *testing.T) {
+	t.Parallel()
+	r := newHeadless(t)
+	r.settings("lifecycle: {ask: 200ms}\n")
+	r.team("alpha")
+	r.spawn("ann", []string{"--kind", "native"}, "sleep", "1000")
+	for how, end := range map[string]func(){
+		"restarted":          func() {},
+		"stopped":            func() { r.must("stop", "ann", "--timeout", "100ms") },
+		"asked by a message": func() { r.must("send", "ann", "--type", "shutdown_request", "that was all") },
+	} {
+		end()
+		r.must("restart", "ann")
+		for _, m := range boxOf(r, "alpha", "ann") {
+			if !m.Read {
+				t.Errorf("%s: it is still asked: %s", how, m.Text)
+			}
+		}
+	}
+}
+
 // TestXD04_TwoBusyAreCountedDown: at up's own end, as in every verb that stops, it is said
 // of each teammate that is busy when it gets SIGTERM, and that it got it.
 func TestXD04_TwoBusyAreCountedDown(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -142,7 +143,7 @@ func TestInterrupts(t *testing.T) {
 	select {
 	case <-force:
 		t.Fatal("one signal is not two")
-	default:
+	case <-time.After(2 * asOne):
 	}
 	syscall.Kill(self, syscall.SIGINT)
 	select {
@@ -150,6 +151,29 @@ func TestInterrupts(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("the second signal does not force")
 	}
+}
+
+// TestXD04_TwoSignalsAtOnceAreOne: as timeout(1) sends them. So a request to stop is taken
+// back, and not forgotten.
+func TestXD04_TwoSignalsAtOnceAreOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		arrived, done, forced := make(chan os.Signal, 2), make(chan struct{}), make(chan struct{})
+		go twoSteps(arrived, done, cancel, forced)
+		arrived <- syscall.SIGTERM
+		arrived <- syscall.SIGTERM
+		time.Sleep(asOne)
+		select {
+		case <-forced:
+			t.Error("they force")
+		default:
+		}
+		if ctx.Err() == nil {
+			t.Error("they end nothing")
+		}
+		arrived <- syscall.SIGTERM
+		<-forced
+	})
 }
 
 func TestInterruptsStop(t *testing.T) {

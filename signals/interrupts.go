@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Interrupted is the cause of a context that Interrupts cancelled.
@@ -17,6 +18,10 @@ func (i Interrupted) Error() string { return fmt.Sprintf("interrupted by signal 
 
 // Is makes it a context.Canceled, which leads to exit status 130.
 func (Interrupted) Is(target error) bool { return target == context.Canceled }
+
+// asOne is how close two signals come that are one: timeout(1) signals its child, and then the
+// child's group. A person who presses ^C twice takes longer.
+const asOne = 50 * time.Millisecond
 
 // Interrupts turns INT, TERM and HUP of this process into two steps: the first
 // cancels the returned context (its cause is an Interrupted), which means "come to
@@ -36,24 +41,32 @@ func Interrupts(parent context.Context) (ctx context.Context, force <-chan struc
 	go func() {
 		defer close(ended)
 		defer signal.Stop(arrived)
-		for seen := 0; seen < 2; seen++ {
-			select {
-			case <-done:
-				return
-			case sig := <-arrived:
-				if seen == 1 {
-					close(forced)
-					return
-				}
-				number, _ := sig.(syscall.Signal)
-				cancel(Interrupted{number})
-			}
-		}
+		twoSteps(arrived, done, cancel, forced)
 	}()
 	var once sync.Once
 	return ctx, forced, func() {
 		once.Do(func() { close(done) })
 		<-ended
 		cancel(context.Canceled)
+	}
+}
+
+// twoSteps cancels at the first signal and closes forced at the second.
+func twoSteps(arrived <-chan os.Signal, done <-chan struct{}, cancel context.CancelCauseFunc, forced chan<- struct{}) {
+	var first time.Time
+	for {
+		select {
+		case <-done:
+			return
+		case sig := <-arrived:
+			switch number, _ := sig.(syscall.Signal); {
+			case first.IsZero():
+				first = time.Now()
+				cancel(Interrupted{number})
+			case time.Since(first) >= asOne:
+				close(forced)
+				return
+			}
+		}
 	}
 }

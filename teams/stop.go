@@ -372,8 +372,9 @@ func (r *stopping) record(ctx context.Context, batch []*stoppingMember) {
 			r.tellLead(ctx, m, exits[i])
 		}
 		if r.o.again {
-			r.withdraw(ctx, m) // it would ask the next one
-		} else if left := r.removeWorktree(ctx, r.t.Name, m.Name); left != "" {
+			continue
+		}
+		if left := r.removeWorktree(ctx, r.t.Name, m.Name); left != "" {
 			m.out.Leftovers = append(m.out.Leftovers, left)
 		}
 	}

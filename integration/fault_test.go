@@ -105,40 +105,7 @@ func TestCR02_FaultOfTheMachine(t *testing.T) {
 	everywhere(t, func(t *testing.T, r *rig) {
 		g := gangOn(t, r)
 		g.begin()
-		hosts := []panes.HostRecord{}
-		for i := range gangSize {
-			hosts = append(hosts, hostRecord(g.rig, "gang", worker(i)))
-		}
-		for _, rec := range hosts { // first, so that none says goodbye
-			if err := syscall.Kill(rec.Process.PID, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if !g.isHeadless() {
-			g.tmux.Kill()
-		}
-		for _, rec := range hosts {
-			if _, err := (signals.TreeKiller{Host: rec.Host, Kill: 2 * time.Second}).Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := os.RemoveAll(g.path("run", "leadlight")); err != nil {
-			t.Fatal(err)
-		}
-		self, err := signals.Self()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, rec := range hosts {
-			rec.Process.PID = self.PID         // given out again
-			rec.Process.Start = self.Start + 1 // by a clock that began anew
-			rec.Process.Boot = "another-boot"
-			data, err := json.Marshal(rec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			plant(g.rig, panes.OwnPath("gang", "hosts", worker(i)+".json"), data)
-		}
+		self := g.switchOff("gang", names()...)
 		g.stranger = &self
 		g.states(everybody(api.StateLost))
 		if m := g.member(worker(0)); m.Reason != "the machine was restarted" {
@@ -149,6 +116,47 @@ func TestCR02_FaultOfTheMachine(t *testing.T) {
 			t.Errorf("%d were started again without being asked", n)
 		}
 	})
+}
+
+// switchOff ends all that runs of a team as a machine does that is switched off, and returns
+// the process that has got the number of each host since.
+func (r *rig) switchOff(team string, names ...string) (stranger signals.Identity) {
+	r.t.Helper()
+	hosts := map[string]panes.HostRecord{}
+	for _, name := range names {
+		hosts[name] = hostRecord(r, team, name)
+	}
+	for _, rec := range hosts { // first, so that none says goodbye
+		if err := syscall.Kill(rec.Process.PID, syscall.SIGKILL); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	if !r.isHeadless() {
+		r.tmux.Kill()
+	}
+	for _, rec := range hosts {
+		if _, err := (signals.TreeKiller{Host: rec.Host, Kill: 2 * time.Second}).Run(r.t.Context()); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	if err := os.RemoveAll(r.path("run", "leadlight")); err != nil {
+		r.t.Fatal(err)
+	}
+	stranger, err := signals.Self()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for name, rec := range hosts {
+		rec.Process.PID = stranger.PID         // given out again
+		rec.Process.Start = stranger.Start + 1 // by a clock that began anew
+		rec.Process.Boot = "another-boot"
+		data, err := json.Marshal(rec)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		plant(r, panes.OwnPath(team, "hosts", name+".json"), data)
+	}
+	return stranger
 }
 
 // TestTV11_FaultOfAStoppedHost: a host that is stopped is unknown, not dead: nothing of

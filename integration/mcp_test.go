@@ -130,8 +130,9 @@ func (r *rig) claudeStub(mode string) (env []string) {
 	return []string{"PATH=" + r.path("stubs") + ":" + os.Getenv("PATH"), "CLAUDE_CONFIG_DIR=" + r.path("base"), "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"}
 }
 
-// The whole life of a team by tools alone, in tmux panes and without a terminal.
-func TestXS15_MCPWholeLife(t *testing.T) {
+// TestXD04_XS15_MCPWholeLife: the whole life of a team by tools alone, up to ends that are true, in
+// tmux panes and without a terminal.
+func TestXD04_XS15_MCPWholeLife(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]string{"tmux": "200x50", "headless": ""} {
 		t.Run(name, func(t *testing.T) {

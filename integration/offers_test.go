@@ -3,7 +3,6 @@ package integration_test
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -32,13 +31,7 @@ func count(notes []string, end string) (n int) {
 func TestXD01_TheDaemonOffersTasks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "220x60")
-	conf := filepath.Join(r.path("home"), "leadlight")
-	if err := os.MkdirAll(conf, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(conf, "config.yaml"), []byte("profiles:\n  doer: "+doerProfile+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	r.settings("profiles:\n  doer: " + doerProfile + "\n")
 	r.team("alpha")
 	log := r.path("work", "log")
 	for _, name := range []string{"ann", "bob"} {

@@ -2,8 +2,6 @@ package integration_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,13 +20,7 @@ func TestXD06_XF13_PlanModeOfOtherAgents(t *testing.T) {
 		words = append(words, fmt.Sprintf("%q", w))
 	}
 	profile := strings.TrimSuffix(doerProfile, "}") + ", command: [" + strings.Join(words, ", ") + "], planArgs: [--read-only], sessionArgs: [--begin, \"{session}\"], resumeArgs: [--go-on, \"{session}\"], modeArgs: {default: [--may-ask], acceptEdits: [--may-edit]}}"
-	conf := filepath.Join(r.path("home"), "leadlight")
-	if err := os.MkdirAll(conf, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(conf, "config.yaml"), []byte("profiles:\n  planner: "+profile+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	r.settings("profiles:\n  planner: " + profile + "\n")
 	heard := func(what string) func() bool {
 		return func() bool { return strings.Contains(strings.Join(notes(log), "\n"), what) }
 	}

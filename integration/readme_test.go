@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,30 +9,35 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestXD11_TheReadmeIsTrue runs what the README shows to a new user, line by line as it
 // stands there: the team file, the same by hand, and a team of agents, for which programs
-// stand in. In tmux, from a bare shell, and without tmux.
+// stand in. It is typed at a shell in tmux, and run from a bare shell, with and without tmux.
 func TestXD11_TheReadmeIsTrue(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../README.md")
+	text, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tour := func(t *testing.T, r *rig) {
-		byFile(t, r, string(readme))
-		withAgents(t, r, block(t, string(readme), "```\nleadlight init"))
+	readme := string(text)
+	for name, begin := range map[string]func(*testing.T) (*rig, func(env ...string) shellLine){
+		"tmux":     func(t *testing.T) (*rig, func(...string) shellLine) { r := newRig(t, "220x60"); return r, r.inPane },
+		"bare":     func(t *testing.T) (*rig, func(...string) shellLine) { r := newRig(t, ""); return r, r.atShell },
+		"headless": func(t *testing.T) (*rig, func(...string) shellLine) { r := newHeadless(t); return r, r.atShell },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, at := begin(t)
+			byFile(t, r, readme, at)
+			withAgents(t, r, block(t, readme, "```\nleadlight init"), at)
+		})
 	}
-	everywhere(t, tour)
-	t.Run("bare", func(t *testing.T) {
-		t.Parallel()
-		tour(t, newRig(t, ""))
-	})
 }
 
 // byFile is the tour with the team file, and by hand.
-func byFile(t *testing.T, r *rig, readme string) {
+func byFile(t *testing.T, r *rig, readme string, at func(env ...string) shellLine) {
 	t.Helper()
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
@@ -45,8 +51,9 @@ func byFile(t *testing.T, r *rig, readme string) {
 			t.Fatal(err)
 		}
 	}
+	begins := at("PATH="+filepath.Dir(r.bin)+":"+os.Getenv("PATH"), "GOCACHE="+strings.TrimSpace(string(cache)))
 	for line := range strings.Lines(block(t, readme, "```\nleadlight up") + block(t, readme, "```\nleadlight team create")) {
-		out := r.shell(line, "PATH="+filepath.Dir(r.bin)+":"+os.Getenv("PATH"), "GOCACHE="+strings.TrimSpace(string(cache)))()
+		out := begins(line)()
 		if strings.HasPrefix(line, "leadlight task show 3") && !strings.Contains(out, "completed") {
 			t.Errorf("what the writer found:\n%s", out)
 		}
@@ -55,7 +62,7 @@ func byFile(t *testing.T, r *rig, readme string) {
 
 // withAgents is the tour with agents. up runs in one terminal, and the other lines follow
 // in a second one, with the ID of the request that there is.
-func withAgents(t *testing.T, r *rig, lines string) {
+func withAgents(t *testing.T, r *rig, lines string, at func(env ...string) shellLine) {
 	t.Helper()
 	path := r.vendors() + ":" + filepath.Dir(r.bin)
 	if err := os.Remove(r.path("work", "leadlight.yaml")); err != nil {
@@ -64,20 +71,71 @@ func withAgents(t *testing.T, r *rig, lines string) {
 	if err := os.WriteFile(r.path("work", "ask"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	begins, second := at(path), at(path)
 	ends := func() string { return "" }
 	for line := range strings.Lines(lines) {
 		line, _, _ = strings.Cut(line, "#")
 		switch strings.TrimSpace(line) {
 		case "leadlight up":
-			ends = r.shell(line, path)
+			ends = begins(line)
 			r.waitsForAnswer("work", "plan")
 		case "leadlight approve ID":
-			r.shell(strings.Replace(line, "ID", r.waitsForAnswer("work", "plan"), 1), path)()
+			second(strings.Replace(line, "ID", r.waitsForAnswer("work", "plan"), 1))()
 			if out := ends(); !regexp.MustCompile(`(?m)^3 .*completed`).MatchString(out) {
 				t.Errorf("up:\n%s", out)
 			}
 		default:
-			r.shell(line, path)()
+			second(line)()
+		}
+	}
+}
+
+// shellLine begins a line at a person's shell, and returns what waits for its end.
+type shellLine func(line string) (ends func() string)
+
+// atShell is a person at a shell that is in no terminal of the team's.
+func (r *rig) atShell(env ...string) shellLine {
+	return func(line string) func() string { return r.shell(line, env...) }
+}
+
+// inPane is a person at a shell in a window of its own in tmux.
+func (r *rig) inPane(env ...string) shellLine {
+	r.t.Helper()
+	shell, err := exec.LookPath("bash")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	argv := append([]string{"new-window", "-P", "-F", "#{pane_id}", "-c", r.path("work"), "--", "env"}, r.env...)
+	argv = slices.DeleteFunc(argv, func(word string) bool { return strings.HasPrefix(word, "TMUX") }) // tmux says it
+	argv = append(append(argv, env...), `PS1=<$?:\#> `, shell, "--norc", "--noprofile")
+	pane := r.tmux.Run(argv...)
+	r.t.Cleanup(func() { _, _ = r.tmux.Try("kill-pane", "-t", pane) })
+	lines := 0
+	prompt := func() (status, shown string) { // after so many lines
+		all := r.tmux.Run("capture-pane", "-p", "-J", "-S", "-", "-t", pane)
+		m := regexp.MustCompile(fmt.Sprintf(`(?s)^(.*)<(\d+):%d>`, lines+1)).FindStringSubmatch(all)
+		if m == nil {
+			return "", ""
+		}
+		_, shown, _ = strings.Cut(m[1], fmt.Sprintf(":%d> ", lines))
+		return m[2], shown
+	}
+	r.eventually("the shell is there", func() bool { status, _ := prompt(); return status != "" })
+	return func(line string) func() string {
+		r.t.Helper()
+		r.tmux.Run("send-keys", "-t", pane, "-l", strings.TrimSuffix(line, "\n"))
+		r.tmux.Run("send-keys", "-t", pane, "Enter")
+		lines++
+		return func() string {
+			r.t.Helper()
+			status, shown := "", ""
+			for limit := time.Now().Add(runLimit); status == "" && time.Now().Before(limit); time.Sleep(20 * time.Millisecond) {
+				status, shown = prompt()
+			}
+			if status != "0" {
+				r.t.Fatalf("%s: exit %q\n%s", line, status, r.tmux.Capture(pane))
+			}
+			return shown
 		}
 	}
 }

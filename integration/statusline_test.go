@@ -1,8 +1,6 @@
 package integration_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -12,13 +10,7 @@ import (
 func TestXD10_RequestsInTheStatusLine(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "")
-	conf := filepath.Join(r.path("home"), "leadlight")
-	if err := os.MkdirAll(conf, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(conf, "config.yaml"), []byte("profiles:\n  doer: "+doerProfile+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	r.settings("profiles:\n  doer: " + doerProfile + "\n")
 	r.team("alpha")
 	r.spawn("ann", nil, "sleep", "1000")
 	r.spawn("bob", []string{"--agent", "doer"}, "sh", "-c", "printf 'Run make? (y/n) '; read -r answer; sleep 1000")

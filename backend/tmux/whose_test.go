@@ -380,4 +380,12 @@ func TestXD10_OurOwnServer(t *testing.T) {
 	if got := s.Run("show-options", "-g", "-v", "mouse"); got != "off" {
 		t.Errorf("mouse is %s again", got)
 	}
+	settings := func() string {
+		return person.Run("show-options", "-s") + person.Run("show-options", "-g") + person.Run("show-options", "-gw")
+	}
+	before := settings()
+	open(t, newBackend(t, tmux.Options{Socket: person.Socket}), session)
+	if after := settings(); after != before {
+		t.Errorf("a person's own server had these options:\n%s\nand has:\n%s", before, after)
+	}
 }

@@ -78,7 +78,7 @@ func runDiff(ctx context.Context, a *app, o diffOptions) error {
 				}
 				fmt.Fprintln(w, text)
 			}
-			if d.Diff != "" && d.Branch != "" && isTerminal(a.out.w) {
+			if d.Diff != "" && d.Branch != "" {
 				a.say("when it is committed: git merge %s", d.Branch)
 			}
 		}

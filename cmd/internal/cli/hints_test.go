@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -139,22 +140,29 @@ func tryLine(c *cobra.Command, words []string) error {
 			args = append(args, strings.Trim(word, "[]…"))
 			continue
 		}
-		name, _, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		flag := c.Flag(name)
-		if !strings.HasPrefix(word, "--") {
-			if flag = c.Flags().ShorthandLookup(name); flag == nil {
-				flag = c.InheritedFlags().ShorthandLookup(name)
-			}
+		takesNext, err := flagOf(c, word)
+		if err != nil {
+			return err
 		}
-		if flag == nil && name != "help" {
-			return usage("%s has no flag %s", c.CommandPath(), word)
-		}
-		if flag != nil && flag.NoOptDefVal == "" && !given {
-			i++ // its value
+		if takesNext {
+			i++
 		}
 	}
 	if len(args) == 0 || c.HasSubCommands() {
 		return nil
 	}
 	return c.ValidateArgs(args)
+}
+
+// flagOf asks a command for a flag, and tells whether the next word is its value.
+func flagOf(c *cobra.Command, word string) (takesNext bool, err error) {
+	name, _, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	flag := c.Flag(name)
+	if !strings.HasPrefix(word, "--") {
+		flag = cmp.Or(c.Flags().ShorthandLookup(name), c.PersistentFlags().ShorthandLookup(name), c.InheritedFlags().ShorthandLookup(name))
+	}
+	if flag == nil && name != "help" {
+		return false, usage("%s has no flag %s", c.CommandPath(), word)
+	}
+	return flag != nil && flag.NoOptDefVal == "" && !given, nil
 }

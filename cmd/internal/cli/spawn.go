@@ -94,6 +94,10 @@ func runSpawn(ctx context.Context, a *app, o spawnOptions) error {
 		return err
 	}
 	svc, team, err := a.serve(ctx)
+	if fault.CodeOf(err) == fault.TeamNotFound {
+		return fault.New(fault.TeamNotFound, "%s", fault.Of(err).Message).
+			WithHint("leadlight team create %s makes one; then spawn again", config.TeamNameOf(filepath.Base(a.cwd)))
+	}
 	if err != nil {
 		return err
 	}

@@ -219,6 +219,8 @@ func (u *upRun) follow(ctx context.Context) (teams.Snapshot, error) {
 			if _, down := u.svc.TakenDown(u.team, u.began); down {
 				return now, nil
 			}
+			u.record.see(now) // a short task is done by now
+			u.view.show(now)
 			again = !now.Settled()
 		}
 	}

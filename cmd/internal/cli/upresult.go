@@ -12,14 +12,17 @@ import (
 )
 
 func (u *upRun) incomplete(snap teams.Snapshot) error {
-	open := 0
+	open, again := 0, ""
 	for _, t := range snap.Tasks {
-		if t.Status != "completed" {
+		if t.Status != store.Completed {
 			open++
+		}
+		if t.Status == store.FailedTask {
+			again = "leadlight up tries a failed one again; "
 		}
 	}
 	return fault.New(fault.Failed, "%d of %d tasks are not completed", open, len(snap.Tasks)).
-		WithHint("leadlight task ls -t %s and leadlight logs -t %s NAME show why; leadlight down %s removes the team", u.team, u.team, u.team)
+		WithHint("leadlight task ls -t %s and leadlight logs -t %s NAME show why; %sleadlight down %s removes the team", u.team, u.team, again, u.team)
 }
 
 func (u *upRun) result(snap teams.Snapshot, endings []api.Ending) upResult {

@@ -1,0 +1,73 @@
+package integration_test
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestXD02_UpGoesOn: whatever ended up, the next one adopts the team, leaves who runs, starts
+// who does not, and follows the team to its end.
+func TestXD02_UpGoesOn(t *testing.T) {
+	t.Parallel()
+	const file = "team: again\nlifecycle: {ask: 100ms, term: 2s}\nmembers:\n  - {name: w, agent: shell, run: task}\n" +
+		"  - {name: s, command: [sleep, \"1000\"]}\ntasks:\n  - {subject: long, owner: w, run: 'echo begun >>log; until [ -e go ]; do sleep 0.05; done'}\n"
+	for how, c := range map[string]struct {
+		end  func(r *rig, up *running)
+		says string
+		runs int // how often the task was begun
+	}{
+		"interrupted": {func(_ *rig, up *running) { up.signal(os.Interrupt) }, "team again is adopted: 2 teammates continue", 1},
+		"killed":      {func(_ *rig, up *running) { up.signal(syscall.SIGKILL) }, "team again is adopted: 2 teammates continue", 1},
+		"switched off": {func(r *rig, up *running) {
+			up.signal(syscall.SIGKILL)
+			r.switchOff("again", "w", "s")
+		}, "s was lost: it is started again", 2},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			r := newHeadless(t)
+			if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			begun := func() int {
+				log, _ := os.ReadFile(r.path("work", "log"))
+				return strings.Count(string(log), "begun")
+			}
+			up := r.start(nil, "up")
+			r.eventually("up follows the task", func() bool { return strings.Contains(up.errs.String(), "long: in_progress (w)") && begun() == 1 })
+			c.end(r, up)
+			up.wait()
+			up = r.start(nil, "up")
+			r.eventually("up says it", func() bool { return strings.Contains(up.errs.String(), c.says) })
+			r.eventually("the task runs still, or again", func() bool { return begun() == c.runs })
+			if err := os.WriteFile(r.path("work", "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if res := up.wait(); res.exit != 0 || !strings.Contains(res.out, "completed") || begun() != c.runs {
+				t.Errorf("up: exit %d, the task was begun %d times\n%s%s", res.exit, begun(), res.out, res.err)
+			}
+		})
+	}
+}
+
+// TestXD02_AKeptTeamStays: it takes what comes after its tasks are done, until it is taken down.
+func TestXD02_AKeptTeamStays(t *testing.T) {
+	t.Parallel()
+	r := newHeadless(t)
+	file := "team: kept\nmembers: [{name: w, agent: shell, run: \"true\"}]\ntasks: [{subject: first}]\n"
+	if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	up := r.start(nil, "up", "--keep")
+	r.eventually("it is kept", func() bool {
+		return strings.Contains(up.errs.String(), "nothing is left to do; the team is kept until ^C or leadlight down kept")
+	})
+	r.must("task", "add", "second")
+	r.eventually("the second task is done", func() bool { return strings.Contains(up.errs.String(), "second: completed") })
+	r.must("down", "--timeout", "100ms")
+	if res := up.wait(); res.exit != 0 || !strings.Contains(res.err, "was taken down") {
+		t.Errorf("up: exit %d\n%s", res.exit, res.err)
+	}
+}

@@ -220,6 +220,18 @@ func (m *Manager) LockMember(ctx context.Context, team, agent, verb string, limi
 	return held.Release, nil
 }
 
+// Expect notes that a member is about to be started here, before anybody is told of it.
+func (m *Manager) Expect(team, agent string) error {
+	return lock.Make(m.opt.Dir, HostLock(team, agent))
+}
+
+// startedHere tells whether the verbs of this base directory have begun to start a host. A
+// roster that was brought here from another place names hosts of which nothing is here.
+func (m *Manager) startedHere(ctx context.Context, team, agent, hostID string) bool {
+	launch, err := m.records.Launch(ctx, team, agent)
+	return err == nil && launch.Host == hostID || lock.Known(m.opt.Dir, HostLock(team, agent))
+}
+
 // AwaitMember waits while another verb starts or ends a member; blocked is told which.
 func (m *Manager) AwaitMember(ctx context.Context, team, agent string, limit time.Duration, blocked func(holder string)) error {
 	return lock.AwaitFree(ctx, m.opt.Dir, memberLock(team, agent), limit, blocked)

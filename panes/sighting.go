@@ -46,7 +46,7 @@ func (m *Manager) sight(ctx context.Context, team, agent, hostID string) sightin
 	}
 	s.read(ctx, m, team, agent, hostID) // it may have written it between the two looks
 	if s.state, s.why = s.silent(err); s.state == signals.Gone || !s.known() {
-		m.doubt(&s, team, agent, hostID)
+		m.doubt(ctx, &s, team, agent, hostID)
 	}
 	return s
 }
@@ -95,7 +95,7 @@ func (s *sighting) silent(err error) (signals.Liveness, string) {
 // doubt looks at what no record can get wrong: a host holds its lock all its life, and
 // what it started carries its id. Found, they make a host that seems gone unknown; of
 // one whose record is there, what carries its id was left behind.
-func (m *Manager) doubt(s *sighting, team, agent, hostID string) {
+func (m *Manager) doubt(ctx context.Context, s *sighting, team, agent, hostID string) {
 	switch held, err := lock.Busy(m.opt.Dir, HostLock(team, agent)); {
 	case err != nil:
 		s.state, s.why = signals.Unknown, fmt.Sprintf("%s, and its lock cannot be looked at: %v", s.why, err)
@@ -105,6 +105,10 @@ func (m *Manager) doubt(s *sighting, team, agent, hostID string) {
 		return
 	}
 	if s.known() {
+		return
+	}
+	if s.broken == nil && !m.startedHere(ctx, team, agent, hostID) {
+		s.state, s.why = signals.Unknown, s.why+", and nothing of it was ever here: its records may be in another place"
 		return
 	}
 	if all, err := m.processes(); err != nil {

@@ -45,6 +45,11 @@ func (r *spawning) enter(ctx context.Context, in []resolvedMember) ([]registered
 		return nil, err
 	}
 	defer release()
+	for _, m := range in {
+		if err := r.panes.Expect(t.Name, m.spec.Name); err != nil {
+			return nil, err
+		}
+	}
 	joined := make([]registeredMember, len(in))
 	errs := make([]error, len(in))
 	err = r.roster.Update(ctx, t.Name, func(now *store.Team) error { // may run more than once

@@ -14,6 +14,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -75,6 +76,11 @@ func (d *desk) team(name string, members ...store.Member) {
 	d.t.Helper()
 	if _, err := d.as("").CreateTeam(d.t.Context(), teams.TeamSpec{Name: name, Description: "for a test"}); err != nil {
 		d.t.Fatal(err)
+	}
+	for _, m := range members { // as a spawn leaves it
+		if err := lock.Make(d.fs.Dir(), panes.HostLock(name, m.Name)); err != nil {
+			d.t.Fatal(err)
+		}
 	}
 	err := d.fs.Roster().Update(d.t.Context(), name, func(t *store.Team) error {
 		t.Members = append(t.Members, members...)

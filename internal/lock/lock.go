@@ -105,6 +105,19 @@ func Try(d *files.Dir, name, verb string) (*Held, error) {
 	}
 }
 
+// Make makes the file of a lock, if it is not there, and leaves the lock to others.
+func Make(d *files.Dir, name string) error { return restore(d, name) }
+
+// Known tells whether a lock was ever made: its file stays.
+func Known(d *files.Dir, name string) bool {
+	for _, file := range []string{name, anchorOf(name)} {
+		if _, err := d.Lstat(file); !gone(err) {
+			return true
+		}
+	}
+	return false
+}
+
 // Busy tells whether somebody holds the lock of a file. It makes and changes nothing: a
 // lock whose file is not there is held by nobody who could be met.
 func Busy(d *files.Dir, name string) (bool, error) {

@@ -278,7 +278,7 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 	for _, w := range warnings {
 		warn(w, "")
 	}
-	note(taskOddities(list))
+	note(taskOddities(t, list))
 	if out == nil {
 		out = []api.Check{{Name: label, Status: "ok", Detail: fmt.Sprintf("%d teammates, %s", len(t.Teammates()), describeLead(t))}}
 	}

@@ -100,11 +100,14 @@ func spareEntries(t store.Team, name string) (spare []int, meant *store.Member) 
 	return spare, meant
 }
 
-// taskOddities are those of a task list.
-func taskOddities(list []store.Task) []oddity {
+// taskOddities are those of a team's task list.
+func taskOddities(team store.Team, list []store.Task) []oddity {
 	var out odd
 	for _, t := range list {
 		name := "task " + t.ID
+		if team.LedByUs() && t.Owner != "" && t.Status != store.Completed && !isLead(team, t.Owner) && team.Member(t.Owner) == nil {
+			out.say("%s: its owner %q is no member of the team", name, store.Shown(t.Owner))
+		}
 		for i, what := range t.Odd {
 			out = append(out, oddity{name + ": " + what, t.Misnamed && i == len(t.Odd)-1})
 		}

@@ -23,7 +23,7 @@ func TestXS39_OddThingsAreTold(t *testing.T) {
 		{"agentId":"Eve@alpha","name":"Eve"}]}`)
 	d.write("tasks/alpha/1.json", `{"id":"1","subject":"x","status":"pending","blocks":[],"blockedBy":[]}`)
 	d.write("tasks/alpha/2.json", `{"id":"1","subject":"y","status":"pending","blocks":[],"blockedBy":"1","kept":true,"metadata":{"updatedAt":"2999-01-01T00:00:00Z"}}`)
-	d.write("tasks/alpha/3.json", `{"id":3,"subject":"z","status":"mostly","blocks":[],"blockedBy":[]}`)
+	d.write("tasks/alpha/3.json", `{"id":3,"subject":"z","status":"mostly","owner":"BOB","blocks":[],"blockedBy":[{"id":"1"}]}`)
 	d.write("teams/alpha/inboxes/bob.json", `[{"from":"eve","text":"a","timestamp":"2999-01-01T00:00:00Z","read":"no","msg_id":"m"},{"from":"eve","text":"b","timestamp":"2026-01-01T00:00:00Z","read":true,"msg_id":"m"}]`)
 
 	s := d.as("")
@@ -49,7 +49,7 @@ func TestXS39_OddThingsAreTold(t *testing.T) {
 		"createdAt, 2999-01-01T00:00:00.000Z, is in the future", `member bob: there is no colour "chartreuse"`, "member bob: isActive is not true or false",
 		"member bob stands 2 times in the roster", "member eve: metadata is not an object", "member Eve and member eve differ by upper and lower case only",
 		"task 2: blockedBy is not a list", "task 2: its file is that of task 2, and calls it 1", "task 2: updatedAt, 2999-01-01T00:00:00.000Z, is in the future",
-		`task 3: there is no status "mostly"`, "message m to bob: its time, 2999-01-01T00:00:00.000Z, is in the future", "message m to bob: read is not true or false",
+		`task 3: there is no status "mostly"`, `task 3: its owner "BOB" is no member of the team`, "task 3: blockedBy is not a list of ids", "message m to bob: its time, 2999-01-01T00:00:00.000Z, is in the future", "message m to bob: read is not true or false",
 		"message m to bob: another message has its id, and is not shown",
 	} {
 		if n := len(slices.DeleteFunc(slices.Clone(before), func(line string) bool { return !strings.Contains(line, want) })); n != 1 {

@@ -138,13 +138,13 @@ func checkStatus(status string, more ...string) (string, error) {
 // TaskList returns the tasks in the order of their ids, and warnings about files
 // that could not be read, or hold something odd.
 func (s *Service) TaskList(ctx context.Context, team string, f TaskFilter) ([]api.Task, []string, error) {
-	shown, list, warnings, err := s.taskList(ctx, team, f)
-	return shown, append(warnings, summary(taskOddities(list))...), err
+	shown, odd, warnings, err := s.taskList(ctx, team, f)
+	return shown, append(warnings, summary(odd)...), err
 }
 
-// taskList returns also the whole list, as the store has it. Its warnings are about what
-// could not be read, and about circles.
-func (s *Service) taskList(ctx context.Context, team string, f TaskFilter) (out []api.Task, list []store.Task, warnings []string, err error) {
+// taskList returns apart what is odd in the whole list. Its warnings are about what could not
+// be read, and about circles.
+func (s *Service) taskList(ctx context.Context, team string, f TaskFilter) (out []api.Task, odd []oddity, warnings []string, err error) {
 	t, err := s.get(ctx, team)
 	if err != nil {
 		return nil, nil, nil, err
@@ -154,7 +154,8 @@ func (s *Service) taskList(ctx context.Context, team string, f TaskFilter) (out 
 			return nil, nil, nil, err
 		}
 	}
-	if list, warnings, err = s.tasks.List(ctx, t.Name); err != nil {
+	list, warnings, err := s.tasks.List(ctx, t.Name)
+	if err != nil {
 		return nil, nil, nil, fmt.Errorf("list tasks: %w", err)
 	}
 	out = []api.Task{}
@@ -164,7 +165,7 @@ func (s *Service) taskList(ctx context.Context, team string, f TaskFilter) (out 
 			out = append(out, shown)
 		}
 	}
-	return out, list, warnings, nil
+	return out, taskOddities(t, list), warnings, nil
 }
 
 // Task returns one task: fault.TaskNotFound.

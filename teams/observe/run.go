@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -102,7 +103,11 @@ func newRunner(o Options) (*runner, error) {
 	}
 	if o.StateFile != "" {
 		path := o.StateFile
-		if _, err := os.Stat(filepath.Dir(path)); err != nil { // a mistyped folder is not made
+		info, err := os.Stat(filepath.Dir(path))
+		if err == nil && !info.IsDir() {
+			err = syscall.ENOTDIR
+		}
+		if err != nil { // a mistyped folder is not made
 			return nil, fault.New(fault.InvalidArgument, "keep the state in %s: %v", path, err).
 				WithHint("name a file in a folder that is there with --state")
 		}

@@ -206,7 +206,7 @@ func TestHooksThatCannotRunAreFailures(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := hooks.Ask(ctx, []hooks.Hook{{Event: in.HookEventName, Command: "sleep 60"}}, in, nil); !errors.Is(err, context.Canceled) {
+	if _, err := hooks.Ask(ctx, []hooks.Hook{{Event: in.HookEventName, Command: "sleep 1000"}}, in, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("an interrupted question: %v", err)
 	}
 }

@@ -350,7 +350,7 @@ func TestUX06_NamesInOtherScripts(t *testing.T) {
 			t.Errorf("the box of %s: %+v", name, got)
 		}
 	}
-	if res := r.run("spawn", "工程師", "--kind", "native", "--", "sleep", "100"); res.exit != 2 || !strings.Contains(res.err, "Claude Code does not take the name") {
+	if res := r.run("spawn", "工程師", "--kind", "native", "--", "sleep", "1000"); res.exit != 2 || !strings.Contains(res.err, "Claude Code does not take the name") {
 		t.Errorf("a name that Claude Code does not take: exit %d %s", res.exit, res.err)
 	}
 }

@@ -29,7 +29,7 @@ func TestXF10_WhoEndsTheTeammatesOfARun(t *testing.T) {
 	r.settings("lifecycle: {ask: 100ms}\n")
 	c, _ := r.daemon("--backend", "headless")
 	log, limit := r.path("work", "log"), 1
-	shell := api.RoleSpec{Run: "echo $LEADLIGHT_AGENT >> " + log + "; sleep 60"}
+	shell := api.RoleSpec{Run: "echo $LEADLIGHT_AGENT >> " + log + "; sleep 1000"}
 	team := call[api.AgentTeam](t, c, "team:define", api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "live", MaxParallelAgents: &limit},
 		Members: []api.MemberDefinition{{Name: "a", Profile: "shell", Spec: shell}, {Name: "b", Profile: "shell", Spec: shell}}})
 	run := call[api.AgentTeamRun](t, c, "teamRun:create", api.RunCreateParams{TeamID: team.ID, Cwd: r.path("work"), Items: []api.ItemSpec{

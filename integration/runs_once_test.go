@@ -64,7 +64,7 @@ func TestC09_LostOverIt(t *testing.T) {
 	c, _ := r.daemon("--backend", "headless")
 	log := r.path("work", "log")
 	def := api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "lost"}, Members: []api.MemberDefinition{
-		{Name: "w", Profile: "shell", Spec: api.RoleSpec{Run: "echo x >> " + log + "; sleep 1; kill -KILL $PPID; sleep 60"}},
+		{Name: "w", Profile: "shell", Spec: api.RoleSpec{Run: "echo x >> " + log + "; sleep 1; kill -KILL $PPID; sleep 1000"}},
 	}}
 	team := call[api.AgentTeam](t, c, "team:define", def)
 	run := call[api.AgentTeamRun](t, c, "teamRun:create", api.RunCreateParams{TeamID: team.ID, Cwd: r.path("work"), Items: []api.ItemSpec{{Title: "one", OwnerAgentRoleID: "lost/w"}}})

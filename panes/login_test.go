@@ -44,7 +44,7 @@ func TestLoginEnvironment(t *testing.T) {
 		text string
 		code fault.Code
 	}{
-		"mute": {"exit 0", fault.Failed}, "broken": {"exit 3", fault.Failed}, "hangs": {"sleep 100 & sleep 100", fault.Timeout},
+		"mute": {"exit 0", fault.Failed}, "broken": {"exit 3", fault.Failed}, "hangs": {"sleep 1000 & sleep 1000", fault.Timeout},
 	} {
 		environ[0] = "SHELL=" + shell(name, tc.text)
 		got, err := LoginEnvironment(t.Context(), environ, 300*time.Millisecond)

@@ -109,7 +109,7 @@ func TestSignalNeverReachesInitOrNobody(t *testing.T) {
 
 func TestWait(t *testing.T) {
 	// Not our child: the shell says the pid of its own.
-	c := exec.Command("sh", "-c", "sleep 60 & echo $!; wait")
+	c := exec.Command("sh", "-c", "sleep 1000 & echo $!; wait")
 	id := startPrinted(t, c)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()

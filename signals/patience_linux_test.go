@@ -114,7 +114,7 @@ func TestAHostReadsItsOwnOnly(t *testing.T) {
 	adopt(t)
 	cost := func() int {
 		mark := freshMark(t)
-		root := script(t, mark, `sleep 60 & echo ready; wait`)
+		root := script(t, mark, `sleep 1000 & echo ready; wait`)
 		before := reads(t)
 		if _, err := (TreeKiller{Host: mark, Roots: []Proof{{id: root}}, Adopted: true, Term: 20 * time.Second, Kill: time.Second}).Run(limited(t)); err != nil {
 			t.Fatal(err)
@@ -133,7 +133,7 @@ func TestAHostReadsItsOwnOnly(t *testing.T) {
 // Of each process the environment is read once, however many hosts are asked for.
 func TestOneLookForManyHosts(t *testing.T) {
 	own := freshMark(t)
-	script(t, own, `sleep 60 & echo ready; wait`)
+	script(t, own, `sleep 1000 & echo ready; wait`)
 	defer TreeKiller{Host: own, Kill: 5 * time.Second}.Run(limited(t))
 	all := new(Processes)
 	table, err := all.Last()

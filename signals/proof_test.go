@@ -48,7 +48,7 @@ func TestXH08_OnlyAProofSignals(t *testing.T) {
 // that leads none, or is nobody's child here, proves none, and nor does a number that
 // means another process by now.
 func TestXH08_AGroupOfOurOwn(t *testing.T) {
-	c := exec.Command("sh", "-c", "sleep 60 & echo $!; exec sleep 60")
+	c := exec.Command("sh", "-c", "sleep 1000 & echo $!; exec sleep 1000")
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	member := startPrinted(t, c)
 	group, err := OwnGroup(c.Process.Pid)

@@ -52,7 +52,7 @@ func adopt(t *testing.T) {
 
 func TestTermIsEnoughForThePolite(t *testing.T) {
 	mark := freshMark(t)
-	root := script(t, mark, `sleep 60 & echo ready; wait`)
+	root := script(t, mark, `sleep 1000 & echo ready; wait`)
 	began := time.Now()
 	report, err := TreeKiller{Host: mark, Roots: []Proof{{id: root}}, Term: 20 * time.Second, Kill: time.Second}.Run(limited(t))
 	if err != nil || report.Killed || len(report.Ended) != 2 {
@@ -67,7 +67,7 @@ func TestTermIsEnoughForThePolite(t *testing.T) {
 // A stopped process gets its TERM, too.
 func TestStoppedIsEnded(t *testing.T) {
 	mark := freshMark(t)
-	root := script(t, mark, `echo ready; sleep 60`)
+	root := script(t, mark, `echo ready; sleep 1000`)
 	(Proof{id: root}).Signal(syscall.SIGSTOP)
 	report, err := TreeKiller{Host: mark, Roots: []Proof{{id: root}}, Term: 20 * time.Second, Kill: time.Second}.Run(limited(t))
 	if err != nil || report.Killed {
@@ -106,10 +106,10 @@ func TestMarkedIsFoundWithoutRoots(t *testing.T) {
 // https://github.com/gastownhall/gastown/issues/923
 func TestSH05_StrangersAreUntouched(t *testing.T) {
 	mark := freshMark(t)
-	root := script(t, mark, `sleep 60 & echo ready; wait`)
-	same := exec.Command("sleep", "60") // the same program, no terminal, a session of its own
+	root := script(t, mark, `sleep 1000 & echo ready; wait`)
+	same := exec.Command("sleep", "1000") // the same program, no terminal, a session of its own
 	same.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	longer := exec.Command("sleep", "60")
+	longer := exec.Command("sleep", "1000")
 	longer.Env = append(os.Environ(), Mark+"="+mark+"x", "OTHER_"+Mark+"="+mark)
 	strangers := []Identity{start(t, same), start(t, longer)}
 	if _, err := (TreeKiller{Host: mark, Roots: []Proof{{id: root}}, Kill: 5 * time.Second}).Run(limited(t)); err != nil {

@@ -54,7 +54,7 @@ func TestBackend(t *testing.T) {
 			Freeze:    s.Freeze,
 			Kill:      s.Kill,
 			Impatient: open(t, s, s.Lead, 300*time.Millisecond),
-			Patience:  4 * time.Second,
+			Patience:  20 * time.Second,
 		}
 	}, Visitors: true, Insiders: true}
 	t.Logf("declared weak: %q", opts.Weaknesses())

@@ -61,7 +61,7 @@ func TestBackend(t *testing.T) {
 				return b
 			},
 			Freeze: s.Freeze, Kill: s.Kill,
-			Impatient: dial(t, s, 300*time.Millisecond), Patience: 5 * time.Second,
+			Impatient: dial(t, s, 300*time.Millisecond), Patience: 20 * time.Second,
 		}
 	}, Insiders: true}
 	t.Logf("declared weak: %q", opts.Weaknesses())

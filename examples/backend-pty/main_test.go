@@ -82,7 +82,7 @@ func fresh(t backendtest.T) backendtest.Terminal {
 			}
 			return func() { _ = os.Remove(file) }
 		},
-		Impatient: dial(t, dir, 300*time.Millisecond), Patience: 5 * time.Second,
+		Impatient: dial(t, dir, 300*time.Millisecond), Patience: 20 * time.Second,
 	}
 }
 

@@ -65,7 +65,7 @@ func TestControl(t *testing.T) {
 
 func TestShutdownOverTheSocket(t *testing.T) {
 	h, c := listening(t, Options{})
-	done := background(t, h, shell("trap '' TERM; setsid sleep 60 & echo up; while :; do sleep 0.05; done"))
+	done := background(t, h, shell("trap '' TERM; setsid sleep 1000 & echo up; while :; do sleep 0.05; done"))
 	eventuallyTail(t, h, "up")
 	report, err := c.Shutdown(limited(t), ShutdownRequest{Reason: "team is done", Term: 100 * time.Millisecond, Kill: 5 * time.Second})
 	if err != nil || !report.Killed || report.Ended < 2 || len(report.Survivors) > 0 {
@@ -227,7 +227,7 @@ func TestSuccessorsSocketStays(t *testing.T) {
 
 func TestWaitIsCalledOff(t *testing.T) {
 	h, c := listening(t, Options{})
-	done := background(t, h, shell("sleep 60"))
+	done := background(t, h, shell("sleep 1000"))
 	eventually(t, "the program", func() bool { return h.Status().Agent != nil })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

@@ -35,7 +35,7 @@ func TestPaneBothWays(t *testing.T) {
 	eventually(t, "the program's modes are taken back", func() bool {
 		return strings.HasSuffix(p.out.String(), "\x1b[?1049l\x1b[?2004l\x1b[0m")
 	})
-	done = background(t, h, shell("exec 3<>/dev/tty; echo own terminal; exec sleep 60"))
+	done = background(t, h, shell("exec 3<>/dev/tty; echo own terminal; exec sleep 1000"))
 	eventuallyTail(t, h, "own terminal") // else the interrupt key reaches nobody
 	p.press(t, "\x03")
 	if exit := endOf(t, done); exit.Signal != "SIGINT" {
@@ -182,7 +182,7 @@ func TestHostInAPane(t *testing.T) {
 			p := newPane(t, 24, 80)
 			sock := filepath.Join(shortDir(t), "s")
 			id := fmt.Sprintf("in-a-pane-%d-%d", os.Getpid(), time.Now().UnixNano())
-			c := hostProcess(t, id, sock, p.tty, "sh", "-c", "trap '' HUP TERM; setsid sleep 60 & sleep 60; true")
+			c := hostProcess(t, id, sock, p.tty, "sh", "-c", "trap '' HUP TERM; setsid sleep 1000 & sleep 1000; true")
 			p.tty.Close()
 			p.watch(t)
 			client := Dial(sock)
@@ -206,7 +206,7 @@ func TestHostInAPane(t *testing.T) {
 func TestKilledHostLeavesAMarkedTree(t *testing.T) {
 	sock := filepath.Join(shortDir(t), "s")
 	id := fmt.Sprintf("killed-%d-%d", os.Getpid(), time.Now().UnixNano())
-	c := hostProcess(t, id, sock, nil, "sh", "-c", "trap '' HUP; (trap '' HUP; setsid sleep 60) & sleep 60; true")
+	c := hostProcess(t, id, sock, nil, "sh", "-c", "trap '' HUP; (trap '' HUP; setsid sleep 1000) & sleep 1000; true")
 	client := Dial(sock)
 	eventually(t, "the host", func() bool { s, err := client.Status(limited(t)); return err == nil && s.Agent != nil })
 	eventually(t, "the tree", func() bool { p, _ := signals.Marked(id); return len(p) >= 3 })

@@ -247,7 +247,7 @@ func TestContextEndsTheProgram(t *testing.T) {
 	h := newHost(t, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan Exit, 1)
-	go func() { exit, _ := h.Run(ctx, shell("sleep 60")); done <- exit }()
+	go func() { exit, _ := h.Run(ctx, shell("sleep 1000")); done <- exit }()
 	eventually(t, "the program", func() bool { return h.Status().Agent != nil })
 	if _, err := h.Run(limited(t), shell("exit 0")); fault.CodeOf(err) != fault.LimitReached {
 		t.Errorf("a second program: %v", err)

@@ -38,11 +38,11 @@ func TestHostInTmux(t *testing.T) {
 		exec.Command(tmux, "-S", server, "kill-server").Run()
 		(signals.TreeKiller{Host: id, Kill: 5 * time.Second}).Run(context.Background())
 	})
-	script := `trap '' TERM HUP; setsid sleep 60 & stty size; while read x; do echo "got $x"; done; sleep 60; true`
+	script := `trap '' TERM HUP; setsid sleep 1000 & stty size; while read x; do echo "got $x"; done; sleep 1000; true`
 	pane := run("new-session", "-d", "-P", "-F", "#{pane_id}", "-x", "101", "-y", "31", "--",
 		"env", roleEnv+"=host", quickExit, "HOST_ID="+id, "HOST_SOCKET="+sock,
 		"HOST_ARGV="+strings.Join([]string{"sh", "-c", script}, "\x1f"), self(t))
-	run("new-session", "-d", "--", "sleep", "60") // keeps the server
+	run("new-session", "-d", "--", "sleep", "1000") // keeps the server
 	text := func() string { return run("capture-pane", "-p", "-t", pane) }
 	eventually(t, "the size", func() bool {
 		s, err := Dial(sock).Status(limited(t))

@@ -84,7 +84,7 @@ func TestXH03_ASilentProgramIsSeenToListen(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := h.Run(ctx, host.Command{Argv: []string{"sleep", "100"}, Dir: "/", Env: os.Environ()})
+		_, err := h.Run(ctx, host.Command{Argv: []string{"sleep", "1000"}, Dir: "/", Env: os.Environ()})
 		ended <- err
 	}()
 	eventually(t, "it takes text", func() bool { return w.observe(t.Context()).free })

@@ -169,7 +169,7 @@ func TestALargeTeamFile(t *testing.T) {
 	if _, err := ParseTeamFile("x.yaml", "/", make([]byte, maxFile+1)); fault.CodeOf(err) != fault.TeamFile {
 		t.Errorf("too large: %v", err)
 	}
-	if d := time.Since(start); d > 20*time.Second {
+	if d := time.Since(start); d > 3*time.Minute { // what hangs does so for ever
 		t.Errorf("took %s", d)
 	}
 }

@@ -201,6 +201,13 @@ func TestXS11_OwnersAreOfTheTeam(t *testing.T) {
 	ok[api.AgentRole](s)(s.SaveRole(s.ctx, api.AgentRole{ID: "other", Profile: "shell"}))
 	_, err := s.CreateItem(s.ctx, api.ItemParams{TeamRunID: run.ID, Title: "x", OwnerAgentRoleID: "other"})
 	s.code(err, fault.Rejected)
+	empty := ok[api.AgentTeam](s)(s.CreateTeam(s.ctx, api.AgentTeamParams{Name: "without members"}))
+	alone := ok[api.AgentTeamRun](s)(s.CreateRun(s.ctx, api.RunCreateParams{TeamID: empty.ID}))
+	for owner, code := range map[string]fault.Code{"other": fault.Rejected, "nobody": fault.ProfileNotFound, "shell": "", LeadRole: "", "": ""} { // a profile is started, a person does the rest
+		_, err := s.CreateItem(s.ctx, api.ItemParams{TeamRunID: alone.ID, Title: "x", OwnerAgentRoleID: owner})
+		s.code(err, code)
+	}
+	s.code(s.DeleteRole(s.ctx, "shell"), fault.Rejected)
 	m := ok[api.AgentTeamMember](s)(s.AddMember(s.ctx, api.AgentTeamMemberParams{TeamID: run.TeamID, AgentRoleID: "other"}))
 	ok[api.AgentTeamItem](s)(s.UpdateItem(s.ctx, api.ItemChange{ID: list[0].ID, OwnerAgentRoleID: p("other")}))
 	s.code(s.RemoveMember(s.ctx, m.ID), fault.Rejected)

@@ -11,6 +11,7 @@
 package maildir
 
 import (
+	"cmp"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -214,12 +215,13 @@ func (m *Mail) items(ctx context.Context, dir, owner string) ([]item, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // handed over meanwhile
 		}
-		it := item{name: name, raw: raw}
+		it, what := item{name: name, raw: raw}, "cannot be read:"
 		if err == nil {
+			what = "is damaged"
 			it.msg, err = parse(raw, name, owner)
 		}
 		if err != nil {
-			it.bad = fault.New(fault.CorruptFile, "%s is damaged %w", m.dir.Join(file), err).
+			it.bad = fault.New(fault.CorruptFile, "%s %s %w", m.dir.Join(file), what, err).
 				WithHint("its bytes are kept; repair it or move it away")
 		}
 		out = append(out, it)
@@ -238,9 +240,16 @@ func parse(raw []byte, name, owner string) (store.Message, error) {
 	text := func(into *string) func(json.RawMessage) {
 		return func(raw json.RawMessage) { *into, _ = rawjson.String(raw) }
 	}
+	words := func(raw json.RawMessage) { // also what is no text
+		if s, ok := rawjson.String(raw); ok {
+			msg.Text = s
+		} else if string(raw) != "null" {
+			msg.Text = string(raw)
+		}
+	}
 	fields := map[string]func(json.RawMessage){
 		"id": text(&msg.ID), "from": text(&msg.From), "to": func(json.RawMessage) {}, "type": text(&msg.Type),
-		"content": text(&msg.Text), "text": text(&msg.Text), "summary": text(&msg.Summary), "color": text(&msg.Color),
+		"content": words, "text": words, "summary": text(&msg.Summary), "color": text(&msg.Color),
 		"timestamp": func(raw json.RawMessage) {
 			msg.Timestamp = store.ParseTime(raw)
 			if s, ok := rawjson.String(raw); !ok || s != store.FormatTime(msg.Timestamp) {
@@ -266,6 +275,17 @@ func parse(raw []byte, name, owner string) (store.Message, error) {
 		// Other programs say in the type alone what the message is.
 		if _, ok := store.ParseFrame(msg.Text); !ok {
 			msg.Text = store.Frame{Type: store.ShutdownRequest, RequestID: msg.ID, From: msg.From, Reason: msg.Text, Timestamp: store.FormatTime(msg.Timestamp)}.Text()
+		}
+	default:
+		if _, ok := store.ParseFrame(msg.Text); ok {
+			break
+		}
+		// They say in the file itself which request is answered, and how.
+		if f, ok := store.ParseFrame(string(raw)); ok && (f.RequestID != "" || f.Approved != nil) {
+			if f.Type == store.PlanResponse {
+				f.Feedback = cmp.Or(f.Feedback, msg.Text)
+			}
+			msg.Text = f.Text()
 		}
 	}
 	if len(msg.Unknown) == 0 {

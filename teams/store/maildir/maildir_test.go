@@ -103,6 +103,34 @@ func TestMessagesOfOtherPrograms(t *testing.T) {
 	}
 }
 
+// TestXF12_AnswersOfOtherPrograms: an answer that another program writes as fields of the file
+// is one; only words are no answer; and no message is empty because its content is no text.
+func TestXF12_AnswersOfOtherPrograms(t *testing.T) {
+	m, box := newMail(t)
+	ok(t, os.MkdirAll(box, 0o700))
+	for name, text := range map[string]string{
+		"msg-001.json": `{"from":"lead","type":"plan_approval_response","request_id":"p","approve":true,"feedback":"go"}`,
+		"msg-002.json": `{"from":"builder","type":"shutdown_response","request_id":"r","approve":false,"content":"busy"}`,
+		"msg-003.json": `{"from":"builder","type":"shutdown_response","content":"ok"}`,
+		"msg-004.json": `{"from":"lead","type":"direct","content":["x",1]}`,
+	} {
+		ok(t, os.WriteFile(filepath.Join(box, name), []byte(text), 0o600))
+	}
+	list, err := m.List(t.Context(), "alpha", "builder")
+	ok(t, err)
+	plan, _ := store.ParseFrame(list[0].Text)
+	if plan.Type != store.PlanResponse || plan.RequestID != "p" || plan.Approved == nil || !*plan.Approved || plan.Feedback != "go" {
+		t.Errorf("the plan: %q", list[0].Text)
+	}
+	stop, _ := store.ParseFrame(list[1].Text)
+	if stop.Type != store.ShutdownRejected || stop.RequestID != "r" || stop.Approved == nil || *stop.Approved || stop.Reason != "busy" {
+		t.Errorf("the shutdown: %q", list[1].Text)
+	}
+	if list[2].Text != "ok" || list[3].Text != `["x",1]` {
+		t.Errorf("words: %q, %q", list[2].Text, list[3].Text)
+	}
+}
+
 // BenchmarkPut compares a message into a box of 10,000 with one into a box of 10,
 // by turns.
 func BenchmarkPut(b *testing.B) {

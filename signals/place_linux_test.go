@@ -18,6 +18,9 @@ func TestXS33_XH04_HiddenProc(t *testing.T) {
 	missing := func(what string) {
 		t.Helper()
 		_, err := placeOf(proc)
+		if err == nil {
+			t.Fatalf("without %s: no error", what)
+		}
 		if f := fault.Of(err); f.Code != fault.Unproven || !strings.Contains(f.Message, what) || !strings.Contains(f.Message, proc) || !strings.Contains(f.Hint, "/proc") {
 			t.Errorf("without %s: %v, hint %q", what, err, f.Hint)
 		}

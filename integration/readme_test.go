@@ -103,12 +103,20 @@ func (r *rig) inPane(env ...string) shellLine {
 	r.t.Helper()
 	shell, err := exec.LookPath("bash")
 	if err != nil {
+		r.t.Skip("bash is not here")
+	}
+	var rc strings.Builder // tmux takes no command of any length
+	for _, kv := range append(slices.Clone(r.env), append(env, `PS1=<$?:\#> `)...) {
+		name, value, _ := strings.Cut(kv, "=")
+		if regexp.MustCompile(`^[A-Za-z_]\w*$`).MatchString(name) && !strings.HasPrefix(name, "TMUX") { // tmux says that one
+			fmt.Fprintf(&rc, "export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
+		}
+	}
+	file := filepath.Join(r.t.TempDir(), "rc")
+	if err := os.WriteFile(file, []byte(rc.String()), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
-	argv := append([]string{"new-window", "-P", "-F", "#{pane_id}", "-c", r.path("work"), "--", "env"}, r.env...)
-	argv = slices.DeleteFunc(argv, func(word string) bool { return strings.HasPrefix(word, "TMUX") }) // tmux says it
-	argv = append(append(argv, env...), `PS1=<$?:\#> `, shell, "--norc", "--noprofile")
-	pane := r.tmux.Run(argv...)
+	pane := r.tmux.Run("new-window", "-P", "-F", "#{pane_id}", "-c", r.path("work"), "--", shell, "--noprofile", "--rcfile", file)
 	r.t.Cleanup(func() { _, _ = r.tmux.Try("kill-pane", "-t", pane) })
 	lines := 0
 	prompt := func() (status, shown string) { // after so many lines

@@ -8,10 +8,10 @@ func Above(base string, pid int) (team, agent string, ok bool) {
 	key := BaseKey(base)
 	for _, p := range signals.AncestorsOf(pid) {
 		switch {
-		case p.Serves():
-			return "", "", false
 		case isHost(p.Argv) && BaseKey(p.Argv[7]) == key:
 			return p.Argv[3], p.Argv[5], true
+		case p.Serves():
+			return "", "", false
 		}
 	}
 	return "", "", false

@@ -307,7 +307,7 @@ func (m *Manager) staleFile(ctx context.Context, e fs.DirEntry) (f files.Ours, k
 func (m *Manager) unused(link string) bool {
 	table, err := m.processes()
 	return err == nil && !slices.ContainsFunc(table.All(), func(p signals.Process) bool {
-		command, _ := p.Variable(profiles.TeammateCommand)
-		return command == link
+		command, _ := p.Variable(profiles.TeammateCommand) // what may not be read is another user's, or has ended
+		return command != "" && filepath.Clean(command) == filepath.Clean(link)
 	})
 }

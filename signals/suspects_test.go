@@ -59,3 +59,15 @@ echo ready; wait`, dir)
 		t.Errorf("in another folder: %v", found)
 	}
 }
+
+// TestXF11_AHostIsNoDaemon: whatever its teammate is named.
+func TestXF11_AHostIsNoDaemon(t *testing.T) {
+	for line, want := range map[string]bool{
+		"/bin/leadlightd daemon run --json": true, "leadlight daemon run": true, "leadlight ps": false, "other daemon": false,
+		"leadlight teammate --team alpha --agent daemon --base-dir /b": false, "leadlight teammate --team daemon --agent bob --base-dir /b": false,
+	} {
+		if got := isDaemon(strings.Fields(line)); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+}

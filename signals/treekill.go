@@ -194,7 +194,7 @@ func isDaemon(argv []string) bool {
 	}
 	switch filepath.Base(argv[0]) {
 	case "leadlight", "leadlightd":
-		return slices.Contains(argv[1:], "daemon")
+		return slices.Contains(argv[1:], "daemon") && !slices.Contains(argv[1:], "teammate") // a name may be daemon
 	}
 	return false
 }

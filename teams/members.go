@@ -156,6 +156,7 @@ func (s *Service) observeHosted(ctx context.Context, t store.Team, m store.Membe
 	o := s.observed(ctx, t.Name, m)
 	out.State, out.Reason = o.State, o.Reason
 	out.AtDialog = o.State == api.StateWaiting && o.Status.Agent != nil // before it starts again it asks nothing
+	out.Lines = o.Status.Cooked
 	if b.Kind == profiles.Native && o.State == api.StateActive && m.IsActive != nil && !*m.IsActive {
 		out.State = api.StateIdle // between turns: its host sees that it runs, only it knows that it rests
 	}

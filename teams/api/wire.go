@@ -114,6 +114,7 @@ type Member struct {
 	Metadata map[string]json.RawMessage `json:"metadata,omitempty"`
 	Attach   string                     `json:"attach,omitempty"` // how a person gets to see the pane
 	AtDialog bool                       `json:"-"`                // it waits for what a person does at its screen
+	Lines    bool                       `json:"-"`                // its terminal edits lines: an answer there ends with Enter
 }
 
 // Live tells whether the state is one of a running member. Unknown counts as

@@ -167,8 +167,10 @@ func (a *app) caller(s *config.Settings) (teams.Caller, error) {
 		return teams.Caller{}, err
 	}
 	if agent == "" || store.SameName(agent, store.Lead) { // also who has taken its name away
-		if _, above, ok := panes.Above(s.BaseDir.V, os.Getpid()); ok {
-			agent = above
+		if team, above, ok := panes.Above(s.BaseDir.V, os.Getpid()); ok {
+			if agent = above; s.Team.V == "" {
+				s.Team = config.Value[string]{V: team, Origin: s.As.Origin}
+			}
 		}
 	}
 	name := as

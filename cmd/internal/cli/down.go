@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
@@ -70,7 +72,8 @@ func (a *app) teamToEnd(ctx context.Context, named []string) (*teams.Service, st
 	if err != nil {
 		return nil, "", err
 	}
-	if _, err := os.Stat(config.TeamFileName); err != nil || len(named) > 0 || s.Team.V != "" {
+	// One that is there and cannot be read, such as a link to nothing, is no reason to pick another team.
+	if _, err := os.Lstat(config.TeamFileName); errors.Is(err, fs.ErrNotExist) || len(named) > 0 || s.Team.V != "" {
 		return a.serve(ctx, named...)
 	}
 	file, err := config.ReadTeamFile(config.TeamFileName)

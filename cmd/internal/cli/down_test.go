@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // TestTheFilesLimitsHoldAtTheEnd: in the folder of a team's file, down and stop give its
@@ -38,5 +39,18 @@ func TestTheFilesLimitsHoldAtTheEnd(t *testing.T) {
 		if s.Ask.V != tc.want {
 			t.Errorf("%s: %s, not %s", tc.what, s.Ask.V, tc.want)
 		}
+	}
+}
+
+// TestXH07_ATeamFileThatCannotBeRead: where the folder's team file leads nowhere, down picks no
+// other team.
+func TestXH07_ATeamFileThatCannotBeRead(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Symlink("gone.yaml", config.TeamFileName); err != nil {
+		t.Fatal(err)
+	}
+	a := &app{flags: map[string]string{}, environ: []string{"HOME=" + t.TempDir()}}
+	if _, team, err := a.teamToEnd(t.Context(), nil); fault.CodeOf(err) != fault.TeamFile {
+		t.Errorf("team %q, %v", team, err)
 	}
 }

@@ -45,7 +45,7 @@ func (a *app) trustHooks(project string, found []hooks.Hook) bool {
 
 // askTrust asks the user at the terminal and remembers a yes.
 func (a *app) askTrust(project string, found []hooks.Hook, state string) bool {
-	if a.json || !isTerminal(a.in) || !isTerminal(a.err) || a.getenv("LEADLIGHT_AGENT") != "" {
+	if a.json || !isTerminal(a.in) || !isTerminal(a.err) || a.inTeammate() {
 		a.warn([]string{fmt.Sprintf("the hooks in %s are not run: nobody has said yet that this folder is trusted (run this verb at a terminal, or start Claude Code there, and answer the question)",
 			filepath.Join(project, ".claude"))})
 		return false
@@ -63,6 +63,16 @@ func (a *app) askTrust(project string, found []hooks.Hook, state string) bool {
 		a.warn([]string{fmt.Sprintf("the answer is not remembered: %s", err)})
 	}
 	return true
+}
+
+// inTeammate tells whether an agent may be the one who answers.
+func (a *app) inTeammate() bool {
+	s, err := a.set(nil)
+	if err != nil || a.getenv("LEADLIGHT_AGENT") != "" {
+		return true
+	}
+	who, err := a.caller(s)
+	return err != nil || who.Teammate
 }
 
 // trustedFolders reads the record. A record that cannot be read trusts nothing.

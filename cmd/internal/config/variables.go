@@ -13,7 +13,7 @@ func Variables() []Variable {
 	return []Variable{
 		{"LEADLIGHT_BASE_DIR", "base-dir", "folder of the teams' files", func(s *Settings) *Value[string] { return &s.BaseDir }},
 		{"LEADLIGHT_TEAM", "team", "the team that is meant", func(s *Settings) *Value[string] { return &s.Team }},
-		{"LEADLIGHT_AGENT", "", "who asks; set inside a teammate, where another --as is refused", nil},
+		{"LEADLIGHT_AGENT", "", "who asks; set inside a teammate, where another --as is refused; what runs below a teammate is that teammate without it, too", nil},
 		{"LEADLIGHT_BACKEND", "backend", "the terminal that holds the panes", func(s *Settings) *Value[string] { return &s.Backend }},
 		{"LEADLIGHT_TMUX_SOCKET", "tmux-socket", "socket of the tmux server to use", func(s *Settings) *Value[string] { return &s.TmuxSocket }},
 		{"LEADLIGHT_MCP_TOKEN", "", "what clients of leadlight mcp --http have to know; else one is made up and told", nil},

@@ -33,6 +33,7 @@ type lines struct {
 
 	writing sync.Mutex
 	waiting []json.RawMessage // the rest of a batch
+	inBatch bool              // what was read last is a part of one
 
 	open     atomic.Int64  // requests that have no answer yet
 	answered chan struct{} // one of them has got one
@@ -162,9 +163,10 @@ func (l *lines) finish(ctx context.Context) {
 func (l *lines) next(ctx context.Context) ([]byte, error) {
 	if len(l.waiting) > 0 {
 		raw := l.waiting[0]
-		l.waiting = l.waiting[1:]
+		l.waiting, l.inBatch = l.waiting[1:], true
 		return raw, nil
 	}
+	l.inBatch = false
 	select {
 	case x := <-l.read:
 		return x.text, x.err
@@ -190,7 +192,7 @@ func (l *lines) message(raw []byte) (jsonrpc.Message, *badLine) {
 	}
 	if raw[0] == '[' {
 		var batch []json.RawMessage
-		if json.Unmarshal(raw, &batch) != nil || len(batch) == 0 || len(l.waiting) > 0 {
+		if json.Unmarshal(raw, &batch) != nil || len(batch) == 0 || l.inBatch {
 			return nil, &badLine{jsonrpc.CodeInvalidRequest, "the batch is empty, or within another one", nil}
 		}
 		l.waiting = batch

@@ -75,6 +75,7 @@ func TestXF06_BadLinesOfAClient(t *testing.T) {
 		{"a null id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, "null", "invalid"},
 		{"an empty batch", `[]`, "null", "invalid"},
 		{"a batch with a bad part", `[{"id":5,"method":"ping"},{"jsonrpc":"2.0","id":6,"method":"ping"}]`, "6", "ok"},
+		{"a batch within a batch", `[[{"jsonrpc":"2.0","id":5,"method":"ping"}]]`, "null", "invalid"},
 		{"two on one line", `{"jsonrpc":"2.0","id":5,"method":"ping"}{"jsonrpc":"2.0","id":6,"method":"ping"}`, "null", "parse"},
 		{"too long", strings.Repeat("x", MaxFrame+1), "null", "invalid"},
 		{"NUL", "\x00", "null", "parse"},

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -134,10 +135,27 @@ func (p *program) asks(snap teams.Snapshot) (out []ask) {
 	}
 	for _, x := range snap.Members {
 		if x.AtDialog && !slices.ContainsFunc(out, func(a ask) bool { return a.From == x.Name && !a.Plan }) { // who waits for a permission asks the same there
-			out = append(out, ask{ID: "dialog:" + x.Name, From: x.Name, Text: x.Reason, Dialog: true})
+			a := ask{ID: "dialog:" + x.Name, From: x.Name, Text: x.Reason, Dialog: true}
+			a.YesKeys, a.NoKeys = dialogKeys(x.Reason, x.Lines)
+			out = append(out, a)
 		}
 	}
 	return out
+}
+
+// dialogKeys are the keys for yes and for no: the letters, where the question asks for them
+// (Enter would take what stands for nothing said), else Enter and Escape. Only a terminal that
+// edits lines needs Enter after a letter; another program would take it for its next question.
+func dialogKeys(question string, lines bool) (yes, no string) {
+	switch lower := strings.ToLower(question); {
+	case strings.Contains(lower, "yes/no") && lines:
+		return "y e s Enter", "n o Enter"
+	case strings.Contains(lower, "y/n") && lines:
+		return "y Enter", "n Enter"
+	case strings.Contains(lower, "yes/no"), strings.Contains(lower, "y/n"):
+		return "y", "n"
+	}
+	return "Enter", "Escape"
 }
 
 // changes is what those with a worktree have changed there; git is asked seldom.

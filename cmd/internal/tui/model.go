@@ -83,6 +83,8 @@ type letter struct {
 type ask struct {
 	ID, From, Text string
 	Plan, Dialog   bool
+	YesKeys        string // that answer a dialog
+	NoKeys         string
 }
 
 // change is what a teammate has changed in its worktree, in lines.

@@ -103,7 +103,7 @@ func taskText(t api.Task) string {
 // keys are those that answer.
 func (a ask) keys() string {
 	if a.Dialog {
-		return "y: presses Enter there, n: presses Escape"
+		return "y: presses " + a.YesKeys + " there, n: presses " + a.NoKeys
 	}
 	return "y: yes, n: no"
 }

@@ -18,7 +18,7 @@ func waitingSample() picture {
 	p.Changes = map[string]change{"bob": {"leadlight/alpha/bob", 12, 3}}
 	p.Tasks[0].Description = "Every file of it.\nThen say what you found."
 	p.Letters[0].Body = "hi, this is long"
-	p.Asks = []ask{{ID: "t1", From: "amy", Text: "may it use Bash? ls"}, {ID: "dialog:bob", From: "bob", Text: "Trust this folder?", Dialog: true}}
+	p.Asks = []ask{{ID: "t1", From: "amy", Text: "may it use Bash? ls"}, {ID: "dialog:bob", From: "bob", Text: "Trust this folder?", Dialog: true, YesKeys: "Enter", NoKeys: "Escape"}}
 	return p
 }
 
@@ -168,6 +168,26 @@ func TestXD07_Chooser(t *testing.T) {
 		}
 		if text := c.View().Content; strings.Contains(text, "\x1b[2J") || !strings.Contains(text, "3 teams: which one?") {
 			t.Errorf("%q", text)
+		}
+	}
+}
+
+// TestXD07_ADialogIsAnsweredInItsOwnWay: yes is yes, also where Enter alone would be no.
+func TestXD07_ADialogIsAnsweredInItsOwnWay(t *testing.T) {
+	for _, tc := range []struct {
+		question string
+		lines    bool
+		yes, no  string
+	}{
+		{"Trust this folder?", false, "Enter", "Escape"},
+		{"Run it? [yes | no]", false, "Enter", "Escape"}, // a menu and its choices
+		{"Run make? [y/N]", true, "y Enter", "n Enter"},
+		{"Run make? (Y/n)", false, "y", "n"},
+		{"Continue connecting (yes/no)?", true, "y e s Enter", "n o Enter"},
+		{"Overwrite? yes/no", false, "y", "n"},
+	} {
+		if yes, no := dialogKeys(tc.question, tc.lines); yes != tc.yes || no != tc.no {
+			t.Errorf("%s: %q and %q", tc.question, yes, no)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -196,8 +197,10 @@ func (p *program) progress(name, what string) {
 func (p *program) reply(a reply) tea.Cmd {
 	word := map[bool]string{true: "yes", false: "no"}[a.Yes]
 	if a.Ask.Dialog {
-		key := map[bool]string{true: "Enter", false: "Escape"}[a.Yes]
-		return p.verb(key+" is pressed for "+a.Ask.From, func() error { return p.o.Service.Keys(p.ctx, p.o.Team, a.Ask.From, []string{key}) })
+		keys := map[bool]string{true: a.Ask.YesKeys, false: a.Ask.NoKeys}[a.Yes]
+		return p.verb(keys+" is pressed for "+a.Ask.From, func() error {
+			return p.o.Service.Keys(p.ctx, p.o.Team, a.Ask.From, strings.Fields(keys))
+		})
 	}
 	return p.verb(a.Ask.From+" is told "+word, func() error {
 		var err error

@@ -86,8 +86,10 @@ func (s *Server) Assign(_ context.Context, name string) jrpc2.Handler {
 				err = toWire(fault.New(fault.Failed, "%s failed badly: %v", name, p))
 			}
 		}()
-		if who, is := TeammateOf(ctx); is && m.lead {
-			return nil, toWire(NotLead(who, "call "+name))
+		if m.lead { // only then: to find out who asks costs a look at its ancestors
+			if who, is := TeammateOf(ctx); is {
+				return nil, toWire(NotLead(who, "call "+name))
+			}
 		}
 		var raw json.RawMessage
 		if r.HasParams() {

@@ -78,9 +78,9 @@ func TestCountsOfAVerb(t *testing.T) {
 			}{
 				{"up --detach", 700, 0, 5},
 				{"ps", 120, 0, 0},
-				{"ps --json", 160, 0, 2}, // outside of the terminal it says how each is seen
-				{"send m1 hello", 45, 0, 0},
-				{"gc", 300, 2, 1}, // it asks every process whose it is
+				{"ps --json", 160, 2, 2},    // outside of the terminal it says how each is seen
+				{"send m1 hello", 45, 2, 0}, // and asks below whom it runs
+				{"gc", 300, 2, 1},           // it asks every process whose it is
 				{"stop m0 --timeout 1s", 300, 0, 2},
 				{"stop --all --timeout 1s", 3000, 0, 4},
 			} {

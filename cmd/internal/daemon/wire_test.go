@@ -21,7 +21,7 @@ func TestXF07_Wire(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	conn.SetDeadline(time.Now().Add(3 * time.Minute))
 	r := bufio.NewReader(conn)
 	for _, tc := range []struct{ ask, answer string }{
 		{`{"jsonrpc":"2.0","id":1,"method":"events.list"}`, `{"jsonrpc":"2.0","id":1,"result":{"events":[],"last":0,"more":false}}`},

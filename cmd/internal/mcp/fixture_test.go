@@ -92,9 +92,13 @@ func (d *fixture) serve(name string, set func(*Options), client *sdk.ClientOptio
 // teammates are members that count as live.
 func (d *fixture) teammates(team string, names ...string) {
 	d.t.Helper()
+	hosts := panes.NewManager(panes.Options{Dir: d.fs.Dir(), Base: d.base})
 	err := d.fs.Roster().Update(d.t.Context(), team, func(t *store.Team) error {
 		now := time.Now()
 		for _, name := range names {
+			if err := hosts.Expect(team, name); err != nil {
+				return err
+			}
 			d.made++
 			host := fmt.Sprintf("00000000-0000-4000-8000-%012d", d.made)
 			t.Members = append(t.Members, store.Member{Name: name, AgentID: name + "@" + team, Color: "blue", JoinedAt: now,

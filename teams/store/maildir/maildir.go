@@ -277,21 +277,34 @@ func parse(raw []byte, name, owner string) (store.Message, error) {
 			msg.Text = store.Frame{Type: store.ShutdownRequest, RequestID: msg.ID, From: msg.From, Reason: msg.Text, Timestamp: store.FormatTime(msg.Timestamp)}.Text()
 		}
 	default:
-		if _, ok := store.ParseFrame(msg.Text); ok {
-			break
-		}
-		// They say in the file itself which request is answered, and how.
-		if f, ok := store.ParseFrame(string(raw)); ok && (f.RequestID != "" || f.Approved != nil) {
-			if f.Type == store.PlanResponse {
-				f.Feedback = cmp.Or(f.Feedback, msg.Text)
-			}
-			msg.Text = f.Text()
+		if _, ok := store.ParseFrame(msg.Text); !ok {
+			msg.Text = framed(raw, msg.Text)
 		}
 	}
 	if len(msg.Unknown) == 0 {
 		msg.Unknown = nil
 	}
 	return msg, nil
+}
+
+// framed returns the text of a message whose file itself says which request it makes or
+// answers, and how; words, which are part of it, where the file says neither.
+func framed(raw []byte, words string) string {
+	f, ok := store.ParseFrame(string(raw))
+	into, known := map[string]*string{
+		store.ShutdownApproved: &f.Reason, store.ShutdownRejected: &f.Reason,
+		store.PlanRequest: &f.PlanContent, store.PlanResponse: &f.Feedback,
+		store.PermissionRequest: &f.Description, store.PermissionResponse: &f.Error,
+		store.SandboxRequest: &f.Description, store.SandboxResponse: &f.Reason,
+	}[f.Type]
+	switch {
+	case !ok || !known || len(f.Requests()) == 0 && f.Approved == nil:
+		return words
+	case len(f.Requests()) > 1: // as it stands: a frame that is written anew names one
+		return string(bytes.TrimPrefix(raw, []byte("\ufeff")))
+	}
+	*into = cmp.Or(*into, words)
+	return f.Text()
 }
 
 // List returns the messages that have not been handed over. A damaged one fails

@@ -131,6 +131,43 @@ func TestXF12_AnswersOfOtherPrograms(t *testing.T) {
 	}
 }
 
+// TestXF12_NoWordsOfOtherProgramsAreLost: what a file says beside the request it names stays to
+// be read, also what is said in another field than ours, and so do the requests of a no.
+func TestXF12_NoWordsOfOtherProgramsAreLost(t *testing.T) {
+	m, box := newMail(t)
+	ok(t, os.MkdirAll(box, 0o700))
+	for i, c := range []struct {
+		text, kind string
+		requests   int
+		words      func(store.Frame) string
+	}{
+		{`{"type":"plan_approval_request","request_id":"p","content":"THE PLAN"}`, store.PlanRequest, 1, func(f store.Frame) string { return f.PlanContent }},
+		{`{"type":"plan_approval_request","request_id":"p","planContent":"THE PLAN","content":"see"}`, store.PlanRequest, 1, func(f store.Frame) string { return f.PlanContent }},
+		{`{"type":"permission_request","request_id":"p","content":"THE PLAN"}`, store.PermissionRequest, 1, func(f store.Frame) string { return f.Description }},
+		{`{"type":"permission_response","request_id":"p","text":"THE PLAN"}`, store.PermissionResponse, 1, func(f store.Frame) string { return f.Error }},
+		{`{"type":"shutdown_response","request_id":"p","approve":false,"text":"THE PLAN"}`, store.ShutdownRejected, 1, func(f store.Frame) string { return f.Reason }},
+		{"\ufeff" + `{"type":"shutdown_response","request_id":"p","requestId":"q","approve":false,"content":"THE PLAN"}`, store.ShutdownRejected, 2, func(f store.Frame) string { return f.Reason }},
+		{`{"type":"idle_notification","request_id":"p","content":"THE PLAN"}`, "message", 0, nil},
+	} {
+		name := fmt.Sprintf("msg-%03d.json", i)
+		ok(t, os.WriteFile(filepath.Join(box, name), []byte(c.text), 0o600))
+		list, err := m.List(t.Context(), "alpha", "builder")
+		ok(t, err)
+		got := list[0]
+		f, _ := store.ParseFrame(got.Text)
+		if said := f.Requests(); got.Kind() != c.kind || len(said) != c.requests || strings.HasPrefix(got.Text, "\ufeff") {
+			t.Errorf("%s is read as %s of %q: %q", c.text, got.Kind(), said, got.Text)
+		}
+		if c.words == nil {
+			c.words = func(store.Frame) string { return got.Text }
+		}
+		if words := c.words(f); words != "THE PLAN" {
+			t.Errorf("%s says %q", c.text, words)
+		}
+		ok(t, os.Remove(filepath.Join(box, name)))
+	}
+}
+
 // BenchmarkPut compares a message into a box of 10,000 with one into a box of 10,
 // by turns.
 func BenchmarkPut(b *testing.B) {

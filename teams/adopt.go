@@ -3,8 +3,10 @@ package teams
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -122,17 +124,10 @@ func (s *Service) addMissing(ctx context.Context, t store.Team, p Plan, progress
 		return 0, fmt.Errorf("list tasks: %w", err)
 	}
 	ids, begun, late := make([]string, len(p.Tasks)), make([]bool, len(p.Tasks)), make([]bool, len(p.Tasks))
-	for i, step := range taskSteps(p, list)[:len(p.Tasks)] {
+	steps := taskSteps(p, list)[:len(p.Tasks)]
+	for i, step := range steps {
 		ids[i], begun[i] = step.ID, step.Do != StepAdd
-		late[i] = begun[i] && len(t.Teammates()) == 0
-		if step.Do == StepRetry {
-			late[i] = true
-			progress(fmt.Sprintf("task %s %s has failed: it is tried again", step.ID, step.Name))
-			if err := s.retryPlanned(ctx, t.Name, step.ID, p.Tasks[i]); err != nil {
-				return 0, err
-			}
-			continue
-		}
+		late[i] = step.Do == StepLeave && len(t.Teammates()) == 0
 		if err := s.trustPlanned(ctx, t.Name, p.Tasks[i], list, step.ID); err != nil {
 			return 0, err
 		}
@@ -164,29 +159,46 @@ func (s *Service) addMissing(ctx context.Context, t store.Team, p Plan, progress
 			}
 		}
 	}
-	return added, s.blockPlanned(ctx, p, ids, late)
+	if err := s.blockPlanned(ctx, p, ids, late); err != nil {
+		return added, err
+	}
+	return added, s.retryFailed(ctx, p, steps, ids, progress)
+}
+
+// retryFailed frees the tasks of a plan that have failed, once all are there that they may
+// wait for.
+func (s *Service) retryFailed(ctx context.Context, p Plan, steps []Step, ids []string, progress func(string)) error {
+	for i, step := range steps {
+		if step.Do != StepRetry {
+			continue
+		}
+		progress(fmt.Sprintf("task %s %s has failed: it is tried again", step.ID, step.Name))
+		if err := s.retryPlanned(ctx, p.Team.Name, step.ID, p.Tasks[i], blockerIDs(p, i, ids)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // retryPlanned frees a task that has failed, as the file has it now.
-func (s *Service) retryPlanned(ctx context.Context, team, id string, spec TaskSpec) error {
-	line, runs := RunOf(spec.Metadata)
-	if runs { // first: a worker may take it at once
-		if err := s.panes.Records().TrustRun(ctx, team, id, line); err != nil {
-			return fmt.Errorf("task %s: %w", id, err)
-		}
-	}
+func (s *Service) retryPlanned(ctx context.Context, team, id string, spec TaskSpec, waitsFor []string) error {
 	_, err := s.tasks.Update(ctx, team, id, func(t *store.Task) error {
 		if t.State() != store.FailedTask {
 			return nil // somebody else was faster
 		}
-		t.Description, t.ActiveForm, t.Failure = spec.Description, spec.ActiveForm, ""
-		t.Assign(spec.Owner)
-		if !runs {
-			delete(t.Metadata, RunKey)
+		if line, ok := RunOf(spec.Metadata); ok { // first: a worker may take it at once
+			if err := s.panes.Records().TrustRun(ctx, team, id, line); err != nil {
+				return err
+			}
 		}
+		t.Description, t.ActiveForm, t.Failure, t.BlockedBy = spec.Description, spec.ActiveForm, "", waitsFor
+		maps.DeleteFunc(t.Metadata, func(key string, _ json.RawMessage) bool {
+			return !store.OwnMeta(key) && key != usageKey && key != noteKey
+		})
 		for k, v := range spec.Metadata {
 			t.SetMeta(k, v)
 		}
+		t.Assign(spec.Owner)
 		return nil
 	})
 	if err != nil {
@@ -290,9 +302,9 @@ func (s *Service) blockPlanned(ctx context.Context, p Plan, ids []string, chosen
 			continue
 		}
 		_, err := s.tasks.Update(ctx, p.Team.Name, ids[i], func(t *store.Task) error {
-			for _, n := range blockers(p, i) {
-				if !slices.Contains(t.BlockedBy, ids[n]) {
-					t.BlockedBy = append(t.BlockedBy, ids[n])
+			for _, id := range blockerIDs(p, i, ids) {
+				if !slices.Contains(t.BlockedBy, id) {
+					t.BlockedBy = append(t.BlockedBy, id)
 				}
 			}
 			return nil
@@ -310,6 +322,14 @@ func blockers(p Plan, i int) (all []int) {
 		if n, err := strconv.Atoi(pos); err == nil && n >= 1 && n <= len(p.Tasks) {
 			all = append(all, n-1)
 		}
+	}
+	return all
+}
+
+// blockerIDs are the ids of the tasks that a task of a plan waits for.
+func blockerIDs(p Plan, i int, ids []string) (all []string) {
+	for _, n := range blockers(p, i) {
+		all = append(all, ids[n])
 	}
 	return all
 }

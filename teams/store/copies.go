@@ -104,6 +104,13 @@ func extensions() []extension {
 	}
 }
 
+// OwnMeta tells whether a key of a task's metadata is written by the programs that keep the
+// task, and not by who gives it.
+func OwnMeta(key string) bool {
+	return key == metaInternal || key == metaAssignedTo || key == metaAwaitsHooks ||
+		slices.ContainsFunc(extensions(), func(e extension) bool { return e.key == key })
+}
+
 // Unpack fills the fields that are kept in metadata.
 func (t *Task) Unpack() {
 	for _, e := range extensions() {

@@ -1,11 +1,13 @@
 package observe
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/events"
 )
 
@@ -16,22 +18,22 @@ type mail struct {
 	summary string
 	spoofed bool // marked verified="false": worth its words, not a frame
 	text    string
-	frame   map[string]json.RawMessage // of a structured message; nil for words
+	frame   *rawjson.Object // of a structured message; nil for words
 }
 
 func (m mail) field(names ...string) string {
 	for _, name := range names {
-		if s := scalar(m.frame[name]); s != "" {
-			return s
+		if m.frame == nil {
+			break
+		}
+		if raw, _ := m.frame.Get(name); scalar(raw) != "" {
+			return scalar(raw)
 		}
 	}
 	return ""
 }
 
-func (m mail) requestID() string {
-	id, _ := requestID(m.frame)
-	return id
-}
+func (m mail) requestID() string { return m.field(requestKeys()...) }
 
 // readMails returns the mails in a user's text.
 func readMails(text string) []mail {
@@ -56,7 +58,7 @@ func readMails(text string) []mail {
 			text: strings.TrimSpace(body),
 		}
 		if !m.spoofed {
-			m.frame = frame(m)
+			m.frame = frame(m.text)
 		}
 		mails = append(mails, m)
 	}
@@ -72,36 +74,40 @@ func attribute(tag, name string) string {
 	return value
 }
 
-// frame reads a structured message; newer clients add advice behind it. One that
-// speaks for somebody else than its sender, or names two requests, is only words.
-func frame(m mail) map[string]json.RawMessage {
-	if !strings.HasPrefix(m.text, "{") {
+// frame reads a structured message; newer clients add advice behind it. One that names two
+// requests is only words.
+func frame(text string) *rawjson.Object {
+	var head json.RawMessage
+	if !strings.HasPrefix(text, "{") || json.NewDecoder(strings.NewReader(text)).Decode(&head) != nil {
 		return nil
 	}
-	var f map[string]json.RawMessage
-	if json.NewDecoder(strings.NewReader(m.text)).Decode(&f) != nil || scalar(f["type"]) == "" {
+	f, err := rawjson.ParseObject(head)
+	if err != nil || (mail{frame: f}).field("type") == "" {
 		return nil
 	}
-	if from := scalar(f["from"]); from != "" && from != m.from {
-		return nil
-	}
-	if _, ok := requestID(f); !ok {
-		return nil
+	id := ""
+	for _, raw := range f.All(requestKeys()...) {
+		named := scalar(raw)
+		if named != "" && id != "" && named != id {
+			return nil
+		}
+		id = cmp.Or(id, named)
 	}
 	return f
 }
 
-// requestID is the id of the request that a structured message is about, in each spelling
-// that is in use. ok is false if it names two.
-func requestID(f map[string]json.RawMessage) (id string, ok bool) {
-	for _, key := range []string{"requestId", "request_id", "requestID"} {
-		named := scalar(f[key])
-		if named != "" && id != "" && named != id {
-			return "", false
+// requestKeys are the spellings of the id of the request that a message is about.
+func requestKeys() []string { return []string{"requestId", "request_id", "requestID"} }
+
+// in is the mail as it counts in a team: one that speaks for somebody else than its sender is
+// only words.
+func (m mail) in(t *Team) mail {
+	for _, key := range []string{"from", "agent_id", "workerName", "assignedBy"} {
+		if named := m.field(key); named != "" && t.local(named) != t.local(m.from) {
+			m.frame = nil
 		}
-		id = first(id, named)
 	}
-	return id, true
+	return m
 }
 
 // receive returns what the team is after a mail was shown to self ("" is the
@@ -193,6 +199,7 @@ func (t *Tracker) mails(l Line, line []byte) {
 		return
 	}
 	for _, m := range list {
+		m = m.in(t.state.Team)
 		now := receive(t.state.Team, m, self)
 		t.tell(heard(t.state.Team, m, self, t.state.SessionID))
 		t.become(now, m.field("completedTaskId"))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/events"
 )
 
@@ -247,17 +248,18 @@ type outgoing struct {
 
 func readMail(c Correlated) outgoing {
 	in := c.input()
-	body := in
+	body, raw := in, c.Input
 	if inner := fields(in["message"]); inner != nil {
-		body = inner // newer: the structured part is the message itself
+		body, raw = inner, in["message"] // newer: the structured part is the message itself
 	}
+	answer, _ := rawjson.ParseObject(raw) // of what is no object nothing is read
 	m := outgoing{
 		kind:      first(scalar(body["type"]), scalar(in["type"]), "message"),
 		to:        first(scalar(in["recipient"]), scalar(in["to"])),
 		content:   first(scalar(in["content"]), scalar(in["message"]), scalar(body["reason"]), scalar(body["feedback"]), scalar(body["plan"])),
 		summary:   scalar(in["summary"]),
 		requestID: first(scalar(body["request_id"]), scalar(body["requestId"])),
-		approve:   agrees(body, false),
+		approve:   agrees(answer, false),
 	}
 	if m.kind == "broadcast" || m.to == "*" {
 		m.kind, m.to = "message", ""
@@ -271,11 +273,15 @@ func yes(raw json.RawMessage) bool {
 }
 
 // agrees tells whether an answer that says yes, or not yet, says yes in one spelling and in
-// none anything else.
-func agrees(body map[string]json.RawMessage, said bool) bool {
+// none anything else, however often it says it.
+func agrees(answer *rawjson.Object, said bool) bool {
+	if answer == nil {
+		return said
+	}
+	no := func(raw json.RawMessage) bool { return !yes(raw) }
 	for _, key := range []string{"approve", "approved"} {
-		raw, has := body[key]
-		if has && !yes(raw) {
+		last, has := answer.Get(key)
+		if has && no(last) || slices.ContainsFunc(answer.All(key), no) {
 			return false
 		}
 		said = said || has

@@ -116,9 +116,10 @@ func Shown(s string) string {
 
 // Blank tells whether nobody would see anything of a text.
 func Blank(text string) bool {
-	const empty = "\u2800\u3164\uffa0\u115f\u1160" // letters and signs without ink
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !strings.ContainsRune(empty, r)
+	const blankBraille = '\u2800'
+	return !strings.ContainsFunc(text, func(r rune) bool { // what Unicode does not know yet may well be seen
+		return r != blankBraille && !unicode.IsSpace(r) &&
+			!unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 	})
 }
 

@@ -99,7 +99,7 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	var verdict error
-	for tries := 0; ; {
+	for tries, next := 0, again; ; {
 		if c, err = Connect(ctx, p, version); err != nil && ctx.Err() != nil {
 			return nil, false, context.Cause(ctx)
 		}
@@ -115,8 +115,9 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 			tries++
 			switch lost := errors.Is(verdict, fault.DuplicateName); {
 			case ended != nil:
-			case lost && tries%again == 0:
+			case lost && tries >= next:
 				// The winner is about to listen, or was on its way out.
+				next += next + again
 				if ended, tail, err = launch(p, argv, environ); err != nil {
 					return nil, false, err
 				}
@@ -127,8 +128,8 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 	}
 }
 
-// again is after how many looks another daemon is started, if the last one has lost to one that
-// does not listen.
+// again is after how many looks another daemon is started, if the first one has lost to one that
+// does not listen; later ones come ever more rarely.
 const again = 30
 
 // launch starts the process. The channel tells its end, and tail what it said.

@@ -1,11 +1,13 @@
 package dial
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
@@ -61,5 +63,23 @@ func TestXS14_ADaemonOnItsWayOutIsNoDaemon(t *testing.T) {
 	_, _, err := Start(t.Context(), p, "", []string{"sh", "-c", script, "sh", dir, ends, later}, os.Environ())
 	if fault.CodeOf(err) != fault.DiskFull {
 		t.Errorf("%v; the second one was not started", err)
+	}
+}
+
+// TestXS14_WhoLostStartsFewMore: while another daemon holds the place and does not listen, those
+// who wait for it start ever fewer of their own.
+func TestXS14_WhoLostStartsFewMore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := Paths{Base: dir, State: dir, Key: "k", Socket: filepath.Join(dir, "daemon.sock")}
+	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+	defer cancel()
+	script := `echo '{"error":{"code":"DUPLICATE_NAME","message":"a daemon runs already"}}'; exit 1`
+	if _, _, err := Start(ctx, p, "", []string{"sh", "-c", script}, os.Environ()); err == nil {
+		t.Error("what does not listen is reached")
+	}
+	said, err := os.ReadFile(p.Log())
+	if n := strings.Count(string(said), "DUPLICATE_NAME"); err != nil || n > 3 {
+		t.Errorf("%d were started; %v", n, err)
 	}
 }

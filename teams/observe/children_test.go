@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,5 +62,27 @@ func TestXF09_AChildIsNotTheLead(t *testing.T) {
 	loop := seen(by("l2", use("l1", "Task", object{})), by("l1", use("l2", "Task", object{})))
 	if got := loop.state.root("l1"); got == "" {
 		t.Error("two that started each other act for the lead")
+	}
+}
+
+// TestXF09_WhoActsIsSeenWithTheResult: a use that is seen before its agent's spawn has its
+// result is the teammate's, and not the lead's, once both have theirs.
+func TestXF09_WhoActsIsSeenWithTheResult(t *testing.T) {
+	ann := spawn("s1", "a", "ann")
+	for name, then := range map[string]func(*watch) *watch{
+		"at once":           func(w *watch) *watch { return w },
+		"after a new start": func(w *watch) *watch { return watching(again(t, w.State())) },
+	} {
+		w := then(seen(join(create("c", "a"), task("t", "1"), []string{ann[0],
+			by("s1", use("m", "SendMessage", object{"to": "bob", "message": "hi"})),
+			by("s1", use("u", "TaskUpdate", object{"taskId": "1", "status": inProgress}))})...))
+		w.feed(ann[1], result("m", "", object{"success": true}), result("u", "Updated task #1 status", nil))
+		i := slices.IndexFunc(w.events, func(e events.Event) bool { return e.Type == events.MessageSent })
+		if i < 0 || w.events[i].Member != "ann" {
+			t.Errorf("%s: the message is told as %s", name, encode(w.events))
+		}
+		if owner := w.state.Team.Task("1").Owner; owner != "ann" {
+			t.Errorf("%s: the task is %q's", name, owner)
+		}
 	}
 }

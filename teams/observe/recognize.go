@@ -25,7 +25,7 @@ type ToolUse struct {
 	ToolUseID string          `json:"toolUseId"`
 	Category  Category        `json:"category"`
 	Input     json.RawMessage `json:"input"`
-	ParentID  string          `json:"parentToolUseId,omitempty"` // see Line.ParentID; of an agent's own child it is the agent's
+	ParentID  string          `json:"parentToolUseId,omitempty"` // see Line.ParentID
 	Agent     string          `json:"agent,omitempty"`           // see Line.AgentName
 	Sidechain bool            `json:"sidechain,omitempty"`       // see Line.Sidechain
 }

@@ -135,7 +135,6 @@ func (t *Tracker) decode(line []byte, k kind) {
 		c, ok := t.open.Result(r)
 		if !ok && !t.state.Applied.Has(r.ToolUseID) {
 			c, ok = infer(l, r)
-			c.ParentID = t.state.root(c.ParentID)
 		}
 		if ok {
 			t.step.Messages = append(t.step.Messages, supplementResult(l, c))
@@ -167,7 +166,6 @@ func (t *Tracker) session(l Line) {
 
 func (t *Tracker) use(l Line, u ToolUse) {
 	t.step.Messages = append(t.step.Messages, supplement(l, u))
-	u.ParentID = t.state.root(u.ParentID)
 	if !t.state.Applied.Has(u.ToolUseID) { // a replay is nothing to save, and decides nothing
 		t.step.Dirty = true
 		t.state.Creates = t.state.Creates || u.ToolName == "TeamCreate" && !t.state.Team.known()
@@ -197,6 +195,7 @@ func (t *Tracker) apply(c Correlated) {
 	}
 	t.state.Applied.add(c.ToolUseID)
 	t.step.Dirty = true
+	c.ParentID = t.state.root(c.ParentID) // only now: spawns before it have their results
 	old := t.state.Team
 	if words, refused := c.Result.refused(); refused {
 		t.refuse(c, words)
@@ -327,6 +326,7 @@ func (t *Tracker) taking(member string) bool {
 		if k := t.state.Team.Task(scalar(in["taskId"])); owner == "" && k != nil {
 			owner = k.Owner
 		}
+		o.ParentID = t.state.root(o.ParentID)
 		if first(owner, actor(t.state.Team, o.ToolUse)) == member {
 			return true
 		}

@@ -94,7 +94,7 @@ func TestShownIsFitForAMessage(t *testing.T) {
 
 // TestWhatIsNewIsNotBlank: text of code points that the tables do not have, as those of
 // newer scripts and of icon fonts, is text.
-func TestXF03_WhatIsNewIsNotBlank(t *testing.T) {
+func TestWhatIsNewIsNotBlank(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": true, " \t\r\n": true, "\u00a0\u2003\u3000": true, "\u200b\u2060\ufeff\u00ad": true, "\u202e\u2066\u2028\u2029": true,
 		"\u2800\u3164\uffa0\u115f\u1160": true, "\x00\x1b\u0085": true, "\U000e0041": true, "\u034f\ufe0f": true,

@@ -197,7 +197,7 @@ func TestTheFoundingRequirementsHaveProofs(t *testing.T) {
 func namesOfTests(t *testing.T) map[string]bool {
 	t.Helper()
 	there := map[string]bool{}
-	name := regexp.MustCompile(`(?m)^func (Test\w+)|^\s+"(\w+)":\s+test\w+,`)
+	name := regexp.MustCompile(`^func (Test\w+)|^\s+"(\w+)":\s+test\w+,`)
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || d.IsDir():
@@ -209,8 +209,13 @@ func namesOfTests(t *testing.T) map[string]bool {
 			if err != nil {
 				return err
 			}
-			for _, found := range name.FindAllStringSubmatch(string(text), -1) {
-				there[found[1]+found[2]] = true
+			for line := range strings.Lines(string(text)) {
+				if !strings.HasPrefix(line, "func Test") && !strings.Contains(line, "test") { // quicker than the pattern
+					continue
+				}
+				if found := name.FindStringSubmatch(line); found != nil {
+					there[found[1]+found[2]] = true
+				}
 			}
 		}
 		return nil

@@ -89,17 +89,23 @@ func TestHostileInput(t *testing.T) {
 			for _, in := range []any{"text", []int{1}, 7, args{"no_such": 1}, args{"__proto__": args{}}, json.RawMessage(`{"team_name":"a","team_name":7}`)} {
 				checkSurvives(t, c, tool.Name, in)
 			}
+			again := tried[tool.Name]
+			tried[tool.Name] = true
+			large := true // once for a tool
 			for name, p := range schema.Properties {
 				if p.Type == "" || p.Description == "" {
 					t.Errorf("%s: the parameter %s is %+v", tool.Name, name, p)
+				}
+				if again { // the lead has tried it
+					continue
 				}
 				wrong := map[string]any{}
 				for _, r := range schema.Required {
 					wrong[r] = "alpha"
 				}
 				values := []any{nil, 7, 7.5, -1, 1e300, true, "", "\x00", "../../../etc/passwd", "\u202egnp\x1b[2J", []any{}, args{}, []string{"../x"}}
-				if p.Type == "string" && !tried[tool.Name] {
-					tried[tool.Name] = true
+				if p.Type == "string" && large {
+					large = false
 					values = append(values, huge)
 				}
 				if name == "timeout_seconds" || name == "wait_seconds" {

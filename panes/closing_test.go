@@ -2,7 +2,6 @@ package panes
 
 import (
 	"errors"
-	"os/exec"
 	"testing"
 
 	"github.com/google/uuid"
@@ -15,27 +14,12 @@ import (
 // mark, its pane is not proved to be ours to close.
 func TestXH08_XH11_APaneInUseIsNotClosable(t *testing.T) {
 	pane := backend.Marked{ID: "%1", Mark: backend.Mark{Base: "b", Team: "t", Agent: "a", Host: uuid.NewString()}}
-	run := func(environ ...string) (signals.Identity, func()) {
-		t.Helper()
-		c := exec.Command("sleep", "1000")
-		c.Env = append(environ, "A=b")
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		end := func() { _ = c.Process.Kill(); _ = c.Wait() }
-		t.Cleanup(end)
-		id, err := signals.Identify(c.Process.Pid)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return id, end
-	}
-	host, endHost := run()
+	host, endHost := sleeper(t)
 	if _, err := Vacated(pane, host); !errors.Is(err, fault.Unproven) {
 		t.Errorf("its host runs: %v", err)
 	}
 	endHost()
-	_, endProgram := run(signals.Mark + "=" + pane.Mark.Host)
+	_, endProgram := sleeper(t, signals.Mark+"="+pane.Mark.Host)
 	for _, of := range []signals.Identity{host, {}} {
 		if _, err := Vacated(pane, of); !errors.Is(err, fault.Unproven) {
 			t.Errorf("what the host %d ran is there: %v", of.PID, err)

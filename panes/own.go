@@ -38,7 +38,7 @@ func (o Own[T]) Read(ctx context.Context, r *Records, team string) (T, error) {
 func (o Own[T]) Decode(team string, data []byte) (T, error) {
 	var v T
 	if err := json.Unmarshal(data, &v); err != nil {
-		return v, damaged(OwnPath(team, o.Name), err)
+		return *new(T), damaged(OwnPath(team, o.Name), err)
 	}
 	return o.checked(team, v)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/signals"
@@ -240,12 +241,24 @@ func read[T any](ctx context.Context, dir *files.Dir, name string) (T, error) {
 }
 
 // trustedRuns holds the commands that came from a team file, by task.
-func trustedRuns() Own[map[string]string] { return Own[map[string]string]{Name: "launch/.runs.json"} }
+func trustedRuns() Own[map[string]string] {
+	return Own[map[string]string]{Name: "launch/.runs.json", Check: func(_ string, all map[string]string) error {
+		for task, line := range all {
+			if err := checkRun(task, line); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
 
 // TrustRun notes that the command of a task came from the team file. Anybody who
 // can write a task can put a command into it; a worker obeys only those that are
 // noted here, outside the task list.
 func (r *Records) TrustRun(ctx context.Context, team, task, line string) error {
+	if err := checkRun(task, line); err != nil {
+		return fault.New(fault.InvalidArgument, "trust a command: %w", err)
+	}
 	return trustedRuns().Edit(ctx, r, team, "trust a command", func(all *map[string]string) (bool, error) {
 		if *all == nil {
 			*all = map[string]string{}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -91,6 +92,17 @@ func checkRunFile(path, baseKey, name string) error {
 	}
 	if folder := filepath.Dir(path); filepath.Base(path) != name || filepath.Base(folder) != baseKey {
 		return fmt.Errorf("%.200q is not %s", path, filepath.Join("…", baseKey, name))
+	}
+	return nil
+}
+
+// checkRun refuses what is no command that a team file gives to a task.
+func checkRun(task, line string) error {
+	if n, err := strconv.ParseUint(task, 10, 63); err != nil || n == 0 {
+		return fmt.Errorf("%.60q is no id of a task", task)
+	}
+	if line == "" || strings.ContainsRune(line, 0) {
+		return fmt.Errorf("task %s has no command: %.60q", task, line)
 	}
 	return nil
 }

@@ -109,6 +109,41 @@ func TestXH08_RecordsAreReadStrictly(t *testing.T) {
 	}
 }
 
+// TestXH08_TrustedCommandsAreReadStrictly: a worker obeys what stands in this record. What
+// we never write into it makes the whole of it no longer trusted, and is not written.
+func TestXH08_TrustedCommandsAreReadStrictly(t *testing.T) {
+	dir, err := files.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	r := NewRecords(dir)
+	for text, whole := range map[string]bool{
+		`{"1":"go test ./..."}`: true, `{"1":"a\nb","20":"true"}`: true,
+		`{"1":"true","../1":"true"}`: false, `{"1":"true","0":"true"}`: false, `{"1":"true","-1":"true"}`: false, `{"1":"true","x":"true"}`: false,
+		`{"1":"true","2":""}`: false, `{"1":"true","2":"true\u0000; false"}`: false, `{"1":["true"]}`: false, `["true"]`: false, ``: false,
+	} {
+		got, err := trustedRuns().Decode("alpha", []byte(text))
+		if whole != (err == nil) || whole == (len(got) == 0) || !whole && fault.CodeOf(err) != fault.CorruptFile {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
+	}
+	if err := dir.Write(t.Context(), OwnPath("alpha", trustedRuns().Name), []byte(`{"1":"true","x":"true"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if r.TrustedRun(t.Context(), "alpha", "1", "true") {
+		t.Error("a record with a command of no task is trusted")
+	}
+	for task, line := range map[string]string{"": "true", "x": "true", "0": "true", "1": "", "2": "true\x00"} {
+		if err := r.TrustRun(t.Context(), "beta", task, line); err == nil {
+			t.Errorf("%q of task %q is written", line, task)
+		}
+	}
+	if got := r.TrustedRuns(t.Context(), "beta"); len(got) > 0 {
+		t.Errorf("written: %q", got)
+	}
+}
+
 // FuzzRecords: what is read as a record names nothing outside the run folder of its base
 // and no host but by a plain id.
 func FuzzRecords(f *testing.F) {
@@ -118,7 +153,7 @@ func FuzzRecords(f *testing.F) {
 	}
 	f.Cleanup(func() { dir.Close() })
 	base := dir.Path()
-	for _, v := range []any{hostRecord(base, "alpha", "bob"), launchRecord(base, "alpha", "bob"), struct{}{}, []int{1}} {
+	for _, v := range []any{hostRecord(base, "alpha", "bob"), launchRecord(base, "alpha", "bob"), map[string]string{"1": "true"}, struct{}{}, []int{1}} {
 		data, err := json.Marshal(v)
 		if err != nil {
 			f.Fatal(err)
@@ -137,6 +172,12 @@ func FuzzRecords(f *testing.F) {
 		if json.Unmarshal(data, &l) == nil && l.check(key, "alpha", "bob") == nil {
 			if l.Agent != "bob" || filepath.Base(filepath.Dir(l.EnvFile)) != key || filepath.Base(l.EnvFile) != "env-"+l.Host {
 				t.Errorf("believed %+v", l)
+			}
+		}
+		runs, err := trustedRuns().Decode("alpha", data)
+		for task, line := range runs {
+			if strings.ContainsAny(task, "/.-\x00") || line == "" || err != nil {
+				t.Errorf("believed %q: %q, %v", task, line, err)
 			}
 		}
 	})

@@ -34,6 +34,7 @@ func ownRecords(t testing.TB) (*files.Dir, map[string]ownRecord) {
 		"ledger/.agreed.json":     reading(agreedRecord(), r),
 		"ledger/.requests.json":   reading(requestsRecord(), r),
 		"launch/.hooks.json":      reading(hooksRecord(), r),
+		"ledger/.unread.json":     reading(toldUnreadRecord(), r),
 		"ledger/.offers.json":     reading(offersRecord(), r),
 		"ledger/.objections.json": reading(objectionsRecord(), r),
 	}
@@ -84,6 +85,7 @@ func TestXH08_OurRecordsAreReadStrictly(t *testing.T) {
 			"nothing":           `null`,
 			"none":              `[]`,
 		},
+		"ledger/.unread.json":     {"": `["m1"]`, "an empty id": `[""]`, "a terminal's code": `["\u001b[2J"]`, "an object": `{"1":"m1"}`},
 		"ledger/.offers.json":     {"": `{"tasks":{"1":{"to":"bob"}}}`, "no task": `{"tasks":{"../1":{"to":"bob"}}}`},
 		"ledger/.objections.json": {"": `{"1":2}`, "less than none": `{"1":-1}`, "too many": `{"1":99999999}`},
 	} {

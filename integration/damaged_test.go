@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend/tmux/tmuxtest"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -33,7 +35,7 @@ func TestXH09_DamagedFilesHarmNobody(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, r *rig) {
 		d := newDamaged(t, r)
-		whats := slices.Sorted(maps.Keys(d.damages()))
+		whats := slices.Sorted(maps.Keys(d.damages("")))
 		for i, file := range d.files() {
 			if strings.Contains(file, "/locks/") && i%4 > 0 || asAnother(file) {
 				continue // locks are alike
@@ -44,7 +46,8 @@ func TestXH09_DamagedFilesHarmNobody(t *testing.T) {
 			d.meet("base/teams/alpha/config.json", what, d.cleaners()[1+i%2])
 			d.meet("base/leadlight/alpha/hosts/a.json", what, d.cleaners()[2-i%2])
 		}
-		for _, what := range []string{"cut", "a neighbour", "a stranger"} {
+		d.meet("base/leadlight/alpha/hosts/a.json", strangersNumber, d.cleaners()[1])
+		for _, what := range []string{"cut", "a neighbour", "a stranger", strangersNumber} {
 			d.meet("base/leadlight/alpha/hosts/d.json", what, d.cleaners()[3])
 		}
 		for _, what := range []string{"an object", "gone"} {
@@ -61,34 +64,50 @@ type damaged struct {
 	t        *testing.T
 	stranger signals.Identity
 	others   map[string][]signals.Identity // processes by who has them
-	outside  map[string]string             // files that are nobody's of ours, and what is in them
+	outside  map[string]string             // the files outside, and what is in them
 	met      int                           // verbs that ran while a file was damaged
 }
 
 func newDamaged(t *testing.T, r *rig) *damaged {
-	d := &damaged{rig: r, t: t, others: map[string][]signals.Identity{}, outside: map[string]string{}}
-	stranger := exec.Command("sleep", "100000")
-	if err := stranger.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = stranger.Process.Kill(); _ = stranger.Wait() })
-	id, err := signals.Identify(stranger.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.stranger = id
+	d := &damaged{rig: r, t: t, stranger: r.stranger()}
 	for name, text := range map[string]string{"precious/file": "precious\n", "precious/folder/file": "as precious\n"} {
 		path := r.path(filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		d.outside[path] = text
 	}
 	r.team("beta")
 	r.must("spawn", "x", "-t", "beta", "--", "sleep", "100000")
 	d.up()
-	d.outside[r.path("base", "teams", "beta", "config.json")] = d.read("base/teams/beta/config.json")
+	d.outside = d.foreign()
 	return d
+}
+
+// foreign are the files that are nobody's, and those of beta but for its locks and what its
+// member writes, by their names; what is in them.
+func (d *damaged) foreign() map[string]string {
+	d.t.Helper()
+	out := map[string]string{}
+	for _, root := range []string{"precious", "base/teams/beta", "base/tasks/beta", "base/leadlight/beta"} {
+		err := filepath.WalkDir(d.path(filepath.FromSlash(root)), func(path string, e fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // beta has no such folder, or not any more
+			}
+			if err != nil || e.Name() == "locks" || e.Name() == "transcripts" {
+				return cmp.Or(err, fs.SkipDir)
+			}
+			if e.IsDir() {
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			out[path] = string(text)
+			return err
+		})
+		if err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	return out
 }
 
 // team of the four: a file with hooks, commands of its own and a worker at work.
@@ -128,22 +147,38 @@ func (d *damaged) up() {
 	}
 	d.others = map[string][]signals.Identity{"a stranger": {d.stranger}}
 	d.eventually("b works", func() bool { return len(d.processes("alpha", "b")) > 1 })
-	for _, of := range [][2]string{{"beta", "x"}, {"alpha", "a"}, {"alpha", "b"}, {"alpha", "c"}} {
+	for _, of := range [][2]string{{"beta", "x"}, {"alpha", "a"}, {"alpha", "b"}, {"alpha", "c"}, {"alpha", "d"}} {
 		d.others[of[1]+" of "+of[0]] = d.processes(of[0], of[1])
 	}
 }
 
-// processes are the host of a member, and what it runs.
-func (d *damaged) processes(team, name string) []signals.Identity {
-	d.t.Helper()
-	rec := hostRecord(d.rig, team, name)
+// stranger is a program that nobody here has started for a team.
+func (r *rig) stranger() signals.Identity {
+	r.t.Helper()
+	c := exec.Command("sleep", "100000")
+	if err := c.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+	id, err := signals.Identify(c.Process.Pid)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return id
+}
+
+// processes are the host of a member, and what it runs: that leads a session of its own, which
+// a program that the host asks something does not.
+func (r *rig) processes(team, name string) []signals.Identity {
+	r.t.Helper()
+	rec := hostRecord(r, team, name)
 	out := []signals.Identity{rec.Process}
 	marked, err := signals.Marked(rec.Host)
 	if err != nil {
-		d.t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	for _, p := range marked {
-		if p.Identity != rec.Process {
+		if p.Identity != rec.Process && p.SID == p.PID {
 			out = append(out, p.Identity)
 		}
 	}
@@ -181,15 +216,18 @@ func (d *damaged) cleaners() [][]string {
 
 func (d *damaged) down() []string { return []string{"down", "alpha", "--force", "--timeout", "100ms"} }
 
+// strangersNumber is what only the record of a host has: its process.
+const strangersNumber = "a stranger's number"
+
 // damages are what may become of a file.
-func (d *damaged) damages() map[string]func(path string, was []byte) error {
+func (d *damaged) damages(file string) map[string]func(path string, was []byte) error {
 	instead := func(put func(path string, was []byte) error) func(string, []byte) error {
 		return func(path string, was []byte) error { return errors.Join(os.Remove(path), put(path, was)) }
 	}
 	write := func(data func(path string, was []byte) []byte) func(string, []byte) error {
 		return instead(func(path string, was []byte) error { return os.WriteFile(path, data(path, was), 0o600) })
 	}
-	return map[string]func(string, []byte) error{
+	out := map[string]func(string, []byte) error{
 		"emptied":     write(func(string, []byte) []byte { return nil }),
 		"cut":         write(func(_ string, was []byte) []byte { return was[:len(was)/2] }),
 		"an object":   write(func(string, []byte) []byte { return []byte("{}") }),
@@ -201,31 +239,56 @@ func (d *damaged) damages() map[string]func(path string, was []byte) error {
 		"a neighbour": write(func(path string, was []byte) []byte { return d.neighbour(path, was) }),
 		"a stranger":  write(func(path string, was []byte) []byte { return d.ofBeta(path, was) }),
 	}
+	if strings.HasSuffix(file, ".json") && strings.Contains(file, "/hosts/") {
+		out[strangersNumber] = write(func(_ string, was []byte) []byte { return d.numbered(was) })
+	}
+	return out
 }
 
-// neighbour is what the next file of the same folder holds.
+// numbered is the record of a host with the stranger's process for its own.
+func (d *damaged) numbered(was []byte) []byte {
+	d.t.Helper()
+	var rec panes.HostRecord
+	err := json.Unmarshal(was, &rec)
+	rec.Process = d.stranger
+	now, err2 := json.Marshal(rec)
+	if err := errors.Join(err, err2); err != nil {
+		d.t.Fatal(err)
+	}
+	return now
+}
+
+// neighbour is what another file of the folder holds, or of the folders beside it.
 func (d *damaged) neighbour(path string, was []byte) []byte {
+	d.t.Helper()
 	all, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*"+filepath.Ext(path)))
-	for i, other := range all {
-		if data, err := os.ReadFile(all[(i+1)%len(all)]); other == path && err == nil {
+	beside, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(path)), "*", "*"+filepath.Ext(path)))
+	return d.differs(was, append(all, beside...)...)
+}
+
+// differs is what the first of those files holds that is not as was, or else beta's roster.
+func (d *damaged) differs(was []byte, files ...string) []byte {
+	d.t.Helper()
+	for _, file := range append(files, d.path("base", "teams", "beta", "config.json")) {
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if data, err := os.ReadFile(file); err == nil && !bytes.Equal(data, was) {
 			return data
 		}
 	}
-	return was
+	d.t.Fatalf("no file differs from %q", was)
+	return nil
 }
 
 // ofBeta is what the file holds that is the same of the other team.
 func (d *damaged) ofBeta(path string, was []byte) []byte {
+	d.t.Helper()
 	name := strings.Replace(path, "/alpha/", "/beta/", 1)
 	if filepath.Base(filepath.Dir(path)) == "headless" {
 		name = d.file("run/leadlight/headless/x@beta")
 	}
-	for _, other := range []string{name, filepath.Join(filepath.Dir(name), "x"+filepath.Ext(name)), filepath.Join(filepath.Dir(name), "host-x")} {
-		if data, err := os.ReadFile(other); err == nil && other != path {
-			return data
-		}
-	}
-	return was
+	return d.differs(was, name, filepath.Join(filepath.Dir(name), "x"+filepath.Ext(name)), filepath.Join(filepath.Dir(name), "host-x"))
 }
 
 // meet damages a file, runs the verbs, looks after each, and mends the file.
@@ -247,10 +310,10 @@ func (d *damaged) meet(file, what string, verbs ...[]string) {
 			d.t.Fatal(err)
 		}
 	}
-	if err := d.damages()[what](path, was); err != nil {
+	if err := d.damages(file)[what](path, was); err != nil {
 		d.t.Fatal(err)
 	}
-	ended := false
+	var ended string // who of alpha was told to end
 	for _, verb := range verbs {
 		began := time.Now()
 		res := d.run(verb...)
@@ -258,7 +321,12 @@ func (d *damaged) meet(file, what string, verbs ...[]string) {
 		if took := time.Since(began); took > verbLimit || res.exit < 0 {
 			d.t.Errorf("%s is %s: %v took %s", file, what, verb, took)
 		}
-		ended = ended || verb[0] == "down"
+		switch verb[0] {
+		case "stop":
+			ended = "d of alpha"
+		case "down":
+			ended = " of alpha"
+		}
 		d.unharmed(file+" is "+what+": after "+strings.Join(verb, " "), ended, res)
 	}
 	if err := os.RemoveAll(path); err != nil {
@@ -269,8 +337,8 @@ func (d *damaged) meet(file, what string, verbs ...[]string) {
 			d.t.Fatal(err)
 		}
 	}
-	if ended || slices.ContainsFunc(verbs, func(verb []string) bool { return slices.Contains(verb, "stop") }) {
-		d.again(ended)
+	if ended != "" {
+		d.again(ended == " of alpha")
 	}
 }
 
@@ -283,13 +351,13 @@ func (d *damaged) again(all bool) {
 	d.up()
 }
 
-// unharmed fails the test if anybody was ended who was not meant, or anything outside is
-// not as it was.
-func (d *damaged) unharmed(when string, ended bool, res result) {
+// unharmed fails the test if anybody was ended who was not told to, or anything outside is
+// not as it was. ended is how the names end of those who were told, "" for nobody.
+func (d *damaged) unharmed(when, ended string, res result) {
 	d.t.Helper()
 	for name, all := range d.others {
 		for _, id := range all {
-			if ended && strings.HasSuffix(name, " of alpha") {
+			if ended != "" && strings.HasSuffix(name, ended) {
 				continue
 			}
 			if state := id.Probe(); state != signals.Alive {
@@ -297,10 +365,8 @@ func (d *damaged) unharmed(when string, ended bool, res result) {
 			}
 		}
 	}
-	for path, was := range d.outside {
-		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, []byte(was)) {
-			d.t.Fatalf("%s %s was changed: %v\n%s\n%s%s", when, path, err, now, res.out, res.err)
-		}
+	if now := d.foreign(); !maps.Equal(now, d.outside) {
+		d.t.Fatalf("%s there is outside\n%q\nnot\n%q\n%s%s", when, now, d.outside, res.out, res.err)
 	}
 	if strings.Contains(res.err, "panic:") || strings.Contains(res.err, "goroutine ") {
 		d.t.Fatalf("%s: %s", when, res.err)
@@ -320,13 +386,4 @@ func (d *damaged) over() {
 	d.must("down", "alpha", "--force")
 	d.must("down", "beta", "--force")
 	tmuxtest.Eventually(d.t, "nothing is left", func() bool { return len(marked("LEADLIGHT_BASE_DIR="+d.path("base"))) == 0 })
-}
-
-func (d *damaged) read(file string) string {
-	d.t.Helper()
-	data, err := os.ReadFile(d.path(filepath.FromSlash(file)))
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return string(data)
 }

@@ -21,18 +21,18 @@ func TestSoakDamagedFiles(t *testing.T) {
 		t.Skip("make soak runs it")
 	}
 	everywhere(t, func(t *testing.T, r *rig) {
-		all := []*damaged{newDamaged(t, r)}
-		for len(all) < damagedTeams {
-			all = append(all, newDamaged(t, r.another()))
+		lanes := []*damaged{newDamaged(t, r)}
+		for len(lanes) < damagedLanes {
+			lanes = append(lanes, newDamaged(t, r.another()))
 		}
 		var taken sync.Map
 		var done sync.WaitGroup
-		for _, d := range all {
+		for _, d := range lanes {
 			files := d.files()
 			done.Go(func() { d.meetAll(t, files, &taken) })
 		}
 		done.Wait()
-		for _, d := range all {
+		for _, d := range lanes {
 			if !t.Failed() { // who was harmed is not there
 				d.over()
 			}
@@ -41,8 +41,8 @@ func TestSoakDamagedFiles(t *testing.T) {
 	})
 }
 
-// damagedTeams is how many teams meet damaged files at the same time.
-const damagedTeams = 3
+// damagedLanes is how many teams meet damaged files at the same time.
+const damagedLanes = 3
 
 // meetAll lets all verbs meet every damage of those files that no other team has taken. It
 // ends with the first failure, since who was harmed is not there for the next.
@@ -55,7 +55,7 @@ func (d *damaged) meetAll(t *testing.T, files []string, taken *sync.Map) {
 			was := d.t
 			d.t, d.rig.t = part, part
 			defer func() { d.t, d.rig.t = was, was }()
-			for _, what := range slices.Sorted(maps.Keys(d.damages())) {
+			for _, what := range slices.Sorted(maps.Keys(d.damages(file))) {
 				if strings.Contains(file, "/locks/") && slices.Contains([]string{"emptied", "cut", "a neighbour", "a stranger"}, what) {
 					continue // locks are empty, or say who has them: "an object" is all that
 				}

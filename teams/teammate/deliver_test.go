@@ -109,24 +109,47 @@ func (r *countedRoster) Get(ctx context.Context, team string) (store.Team, error
 	return r.Roster.Get(ctx, team)
 }
 
-// An agent that rests is looked at, but its team's files are read only when something may
-// have come.
-func TestXS37_WhoRestsReadsNoFile(t *testing.T) {
-	c, dir := typer(t, "")
-	listen(t, dir)
+// mailed gives the agent a team whose files are real, with mail for bob, who it is and who
+// has been introduced. The mail is these texts of the lead.
+func (c *mailTyper) mailed(t *testing.T, texts ...string) *countedRoster {
+	t.Helper()
 	fs, err := claudefs.Open(t.TempDir(), claudefs.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer fs.Close()
+	t.Cleanup(func() { _ = fs.Close() })
 	roster := &countedRoster{Roster: fs.Roster()}
 	team := store.Team{Name: "alpha", Members: []store.Member{{Name: store.Lead}, {Name: "bob", AgentID: "bob@alpha"}}}
 	if err := roster.Create(t.Context(), team); err != nil {
 		t.Fatal(err)
 	}
+	for _, text := range texts {
+		if _, err := fs.Mail().Put(t.Context(), "alpha", "bob", store.Message{From: store.Lead, Text: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	c.m.o = Options{Team: "alpha", Agent: "bob", Log: slog.New(slog.DiscardHandler), Service: teams.New(teams.Config{
 		Roster: roster, Mail: fs.Mail(), Tasks: fs.Tasks(), Panes: panes.NewManager(panes.Options{Dir: fs.Dir()}), Caller: teams.Caller{Name: "bob", Teammate: true}})}
 	c.introduced = true
+	return roster
+}
+
+// unreadMail is how many messages the agent has not got.
+func (c *mailTyper) unreadMail(t *testing.T) int {
+	t.Helper()
+	msgs, err := c.m.o.Service.Inbox(t.Context(), c.m.o.Team, "", teams.InboxFilter{Unread: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(msgs)
+}
+
+// An agent that rests is looked at, but its team's files are read only when something may
+// have come.
+func TestXS37_WhoRestsReadsNoFile(t *testing.T) {
+	c, dir := typer(t, "")
+	listen(t, dir)
+	roster := c.mailed(t)
 	c.unseen = true // as when it begins
 	c.round(t.Context())
 	begun := roster.reads

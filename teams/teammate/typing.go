@@ -127,7 +127,7 @@ func (c *mailTyper) resume(ctx context.Context, t *host.InputLock, text string) 
 	case r.Holds(text):
 		return false, nil
 	case c.typed.seen || st.LastKeyAt.After(c.typed.at):
-		if !r.Shows() {
+		if !r.Shows() && !r.MayType().Valid() {
 			return false, fault.New(fault.Rejected, "its input is not to be seen")
 		}
 		done = c.typed.submitted(st)
@@ -173,7 +173,7 @@ func (c *mailTyper) submit(ctx context.Context, t *host.InputLock, text string) 
 		stood := r
 		r = c.screen.until(ctx, submitWait, func(r screen.Reading) bool { return left(r, text) })
 		if left(r, text) || !c.typed.seen {
-			if c.typed.seen && c.screen.reader.TellsBusy() && !r.Begun(stood, text) {
+			if c.typed.seen && stood.Shows() && c.screen.reader.TellsBusy() && !r.Begun(stood, text) {
 				c.swallowed = &swallowed{c.typed.id, text, time.Now(), stood}
 			}
 			c.typed = nil
@@ -210,10 +210,10 @@ func (c *mailTyper) begun(ctx context.Context) error {
 	return fault.New(fault.Timeout, "it has left the input line, and the agent does not begin with it")
 }
 
-// left tells whether text has left the input: it is not there, and the input is, or the
-// agent has begun to work or to ask.
+// left tells whether text has left the input: it is not there, and the input is, or need
+// not be known, or the agent has begun to work or to ask.
 func left(r screen.Reading, text string) bool {
-	return !r.Holds(text) && (r.Shows() || r.State == screen.Busy || r.State == screen.Asking)
+	return !r.Holds(text) && (r.Shows() || r.MayType().Valid() || r.State == screen.Busy || r.State == screen.Asking)
 }
 
 // erase takes back a text that stands in the input twice, because the agent read late

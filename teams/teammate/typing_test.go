@@ -14,6 +14,9 @@ import (
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/panes/screen"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 // slowAgent shows its prompt at once, and listens once the file go is there: then it does
@@ -38,19 +41,28 @@ done`
 // typer types into a slow agent.
 func typer(t *testing.T, does string) (c *mailTyper, dir string) {
 	t.Helper()
-	dir = t.TempDir()
+	protocol := profiles.PromptProtocol{Ready: []string{`^❯`}, Busy: []string{`^working$`}, Quiet: 100 * time.Millisecond}
+	c, dir = typerInto(t, protocol, slowAgent, does)
+	eventually(t, "its prompt is there", func() bool { return c.screen.read(t.Context()).Shows() })
+	return c, dir
+}
+
+// typerInto types into a shell's program that is spoken to by a protocol.
+func typerInto(t *testing.T, protocol profiles.PromptProtocol, program string, args ...string) (c *mailTyper, dir string) {
+	t.Helper()
+	dir, protocol = t.TempDir(), protocol.WithDefaults()
 	h, err := host.New(host.Options{ID: filepath.Base(dir) + t.Name(), Screen: true, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	protocol := profiles.PromptProtocol{Ready: []string{`^❯`}, Busy: []string{`^working$`}, Quiet: 100 * time.Millisecond}.WithDefaults()
 	w, err := newWatcher(h, protocol)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := h.Run(context.Background(), host.Command{Argv: []string{"sh", "-c", slowAgent, "sh", does}, Dir: dir, Env: os.Environ()})
+		argv := append([]string{"sh", "-c", program, "sh"}, args...)
+		_, err := h.Run(context.Background(), host.Command{Argv: argv, Dir: dir, Env: os.Environ()})
 		ended <- err
 	}()
 	t.Cleanup(func() {
@@ -62,9 +74,7 @@ func typer(t *testing.T, does string) (c *mailTyper, dir string) {
 		}
 		_ = h.Close()
 	})
-	c = &mailTyper{m: &teammate{host: h, launch: panes.LaunchRecord{PromptProtocol: &protocol}}, screen: w}
-	eventually(t, "its prompt is there", func() bool { return w.read(t.Context()).Shows() })
-	return c, dir
+	return &mailTyper{m: &teammate{host: h, launch: panes.LaunchRecord{PromptProtocol: &protocol}}, screen: w}, dir
 }
 
 // A program that says nothing may be looked at before it runs. It takes text all the same.
@@ -207,6 +217,40 @@ func TestXH03_SwallowedIsTypedAgain(t *testing.T) {
 			c.swallowed.at = time.Now().Add(-2 * typeAgain)
 			eventually(t, "it is taken", func() bool { return c.hand(t.Context(), text, "1", time.Now()) == nil })
 			if got := taken(t, dir, 1); !slices.Equal(got, []string{text}) {
+				t.Errorf("it was given %q", got)
+			}
+		})
+	}
+}
+
+// A menu that comes up when a text arrives, and shows it, is not answered by the return key.
+func TestXH03_AMenuBeforeEnter(t *testing.T) {
+	c, dir := typer(t, `draw() { printf '\033[2J\033[HRun this?\r\n❯ 1. %s\r\n  2. no\r\n' "$line"; }`)
+	listen(t, dir)
+	if err := c.enter(t.Context(), "a text that a menu shows", "1", time.Now()); fault.CodeOf(err) != fault.Rejected {
+		t.Errorf("it was entered: %v", err)
+	}
+	if r := c.screen.read(t.Context()); r.State != screen.Asking || len(r.Choices) != 2 {
+		t.Errorf("it shows %+v", r)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "taken")); err == nil {
+		t.Errorf("it was given %q", data)
+	}
+}
+
+// At a menu nobody is asked to end, in whatever way: a key would answer it.
+func TestXH03_NobodyIsAskedToEndInAMenu(t *testing.T) {
+	for name, protocol := range map[string]profiles.PromptProtocol{
+		"keys": {QuitKeys: []string{"ctrl-d"}}, "a command": {Quit: "/exit"}, "words": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, dir := strange(t, protocol, `Run this?\r\n❯ 1. yes\r\n  2. no\r\n`, screen.Asking)
+			msg := batch{Message: api.Message{ID: "1", From: store.Lead, Type: store.ShutdownRequest, Text: `{"type":"shutdown_request","requestId":"r"}`}}
+			if err := c.askToEnd(t.Context(), msg, time.Now()); fault.CodeOf(err) != fault.Rejected || c.typed != nil {
+				t.Errorf("it was asked to end: %v", err)
+			}
+			if got := c.given(t, dir); got != "" {
 				t.Errorf("it was given %q", got)
 			}
 		})

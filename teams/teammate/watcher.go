@@ -26,7 +26,8 @@ const (
 type watcher struct {
 	host    *host.Host
 	quiet   time.Duration
-	unknown string // what to do when the screen is not recognized
+	unknown string        // what to do when the screen is not recognized
+	patient time.Duration // how long that waits for the screen to become known
 	reader  *screen.Reader
 
 	last   screen.Reading
@@ -50,7 +51,7 @@ func newWatcher(h *host.Host, p profiles.PromptProtocol) (*watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &watcher{host: h, quiet: p.Quiet, unknown: p.OnUnknown, reader: r}, nil
+	return &watcher{host: h, quiet: p.Quiet, unknown: p.OnUnknown, patient: unknownScreen, reader: r}, nil
 }
 
 // observe looks once.
@@ -66,7 +67,7 @@ func (w *watcher) observe(ctx context.Context) observation {
 		return observation{asking: r.Ask()}
 	case still < w.quiet:
 		return observation{}
-	case !known && still < unknownScreen:
+	case !known && still < w.patient:
 		return observation{}
 	case !known && w.unknown != profiles.Type:
 		return observation{unknown: true}

@@ -1,0 +1,102 @@
+package teammate
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/panes/screen"
+	"github.com/leadlight-dev/leadlight/teams/api"
+)
+
+// strangeAgent shows $1, and writes down every byte that comes. It shows what is typed where
+// it stands, and begins anew after what is submitted.
+const strangeAgent = `stty raw -echo
+printf "$1"
+: >taken
+while :; do
+	chunk=$(dd bs=65536 count=1 2>/dev/null; echo .)
+	chunk=${chunk%.}
+	[ "$chunk" ] || exit
+	printf '%s' "$chunk" | tr '\r' '\n' >>taken
+	case "$chunk" in
+	*"$(printf '\r')"*) printf "\r\n$1" ;;
+	*) printf '%s' "$chunk" ;;
+	esac
+done`
+
+// strange types to an agent that shows something else than its prompt.
+func strange(t *testing.T, protocol profiles.PromptProtocol, shows string, state screen.State) (c *mailTyper, dir string) {
+	t.Helper()
+	protocol.Ready, protocol.Busy, protocol.Quiet = []string{`^❯`}, []string{`^working$`}, 50*time.Millisecond
+	c, dir = typerInto(t, protocol, strangeAgent, shows)
+	eventually(t, "it shows something, and rests", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "taken"))
+		return err == nil && c.screen.read(t.Context()).State == state && time.Since(c.m.host.Status().LastOutputAt) > c.screen.quiet
+	})
+	return c, dir
+}
+
+// given is all that such an agent was given until now: what is typed next is not before it.
+func (c *mailTyper) given(t *testing.T, dir string) string {
+	t.Helper()
+	const end = "(end)"
+	if err := c.m.host.Inject(t.Context(), host.Input{Text: end, Submit: host.SubmitNone}); err != nil {
+		t.Fatal(err)
+	}
+	var before string
+	eventually(t, "it has written down what it was given", func() (all bool) {
+		data, _ := os.ReadFile(filepath.Join(dir, "taken"))
+		before, all = strings.CutSuffix(string(data), end)
+		return all
+	})
+	return before
+}
+
+// A screen that is not recognized for long is said to be so. Nothing is typed into it, and
+// the mail stays unread.
+func TestXH03_UnknownScreenSaysSo(t *testing.T) {
+	c, dir := strange(t, profiles.PromptProtocol{}, `loading\r\n`, screen.Unknown)
+	c.screen.patient = time.Hour
+	if got := c.screen.observe(t.Context()); got != (observation{}) {
+		t.Errorf("at first: %+v", got)
+	}
+	c.screen.patient = c.screen.quiet
+	if got := c.screen.observe(t.Context()); got != (observation{unknown: true}) {
+		t.Errorf("after a while: %+v", got)
+	}
+	c.mailed(t, "hello")
+	ctx, cancel := context.WithTimeout(t.Context(), 10*c.screen.quiet)
+	defer cancel()
+	c.round(ctx)
+	if st := c.m.host.Status(); st.State != api.StateWaiting || !strings.HasPrefix(st.Reason, "unknown screen") {
+		t.Errorf("others see %s: %q", st.State, st.Reason)
+	}
+	if err := c.enter(t.Context(), "hello", "1", time.Now()); err == nil {
+		t.Error("it was typed")
+	}
+	if n, got := c.unreadMail(t), c.given(t, dir); n != 1 || got != "" {
+		t.Errorf("%d messages are unread, it was given %q", n, got)
+	}
+}
+
+// Where the profile allows it, mail is typed into such a screen, and submitted once.
+func TestXH03_UnknownScreenMayBeTypedInto(t *testing.T) {
+	c, dir := strange(t, profiles.PromptProtocol{OnUnknown: profiles.Type}, `loading\r\n`, screen.Unknown)
+	c.screen.patient = c.screen.quiet
+	if got := c.screen.observe(t.Context()); !got.free || got.unknown {
+		t.Fatalf("it was made out as %+v", got)
+	}
+	c.mailed(t, "hello")
+	if c.round(t.Context()); c.unreadMail(t) != 0 {
+		t.Error("the message is unread")
+	}
+	if got, want := c.given(t, dir), "[leadlight] message from team-lead: hello\n"; got != want {
+		t.Errorf("it was given %q, want %q", got, want)
+	}
+}

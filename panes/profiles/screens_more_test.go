@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/panes/screen"
 )
 
@@ -92,6 +93,26 @@ func TestXH03_CompletionsAreNoText(t *testing.T) {
 	}
 }
 
+// No text is submitted where a screen asks, also not one that stands on it.
+func TestXH03_NothingIsSubmittedInAMenu(t *testing.T) {
+	asked := 0
+	for _, rec := range corpus(t) {
+		got := reader(t, rec.profile).Read(screen.Screen{Text: rec.text})
+		if rec.state != screen.Asking {
+			continue
+		}
+		asked++
+		for _, text := range append(strings.Split(rec.text, "\n"), append(got.Choices, got.Question, rec.text)...) {
+			if got.MaySubmit(text).Valid() {
+				t.Errorf("%s: %q may be submitted", rec.name, text)
+			}
+		}
+	}
+	if asked < 20 {
+		t.Errorf("only %d screens ask", asked)
+	}
+}
+
 // However a screen with a menu is cut, scrolled and made narrower: as long as the mark
 // of the menu is on it, it is never typed into.
 func FuzzXH03_MenuIsNeverReady(f *testing.F) {
@@ -114,6 +135,31 @@ func FuzzXH03_MenuIsNeverReady(f *testing.F) {
 		text := narrow(lines, min(max(width, 20), 250))
 		if got := reader(t, rec.profile).Read(screen.Screen{Text: text}); got.MayType().Valid() {
 			t.Errorf("%s, cut by %d and %d, %d wide: ready\n%s", rec.name, top, bottom, width, text)
+		}
+	})
+}
+
+// FuzzXH03_AnyScreen: whatever a screen shows, nothing is typed or submitted where it asks,
+// and text goes only where there is an input.
+func FuzzXH03_AnyScreen(f *testing.F) {
+	readers := map[string]*screen.Reader{}
+	for name := range profiles.NewSet(nil) {
+		readers[name] = reader(f, name)
+	}
+	for _, rec := range corpus(f) {
+		f.Add(rec.text, 0, false)
+	}
+	for _, text := range []string{"", "❯", "> ", "[y/N]", "❯ 1. a\n  2. b\n", rule + "❯ \n" + rule, "\x00\xff", "│\n│ >\n╰──"} {
+		f.Add(text, 1, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, cursor int, cooked bool) {
+		for name, r := range readers {
+			got := r.Read(screen.Screen{Text: text, Cursor: cursor, Cooked: cooked})
+			types, submits := got.MayType().Valid(), got.MaySubmit(text).Valid() || got.MaySubmit(got.Input).Valid()
+			switch {
+			case got.State == screen.Asking && (types || submits), got.State != screen.Ready && types, got.State == screen.Ready && !got.Shows():
+				t.Errorf("%s: %q is %s, shows an input: %v, may be typed into: %v, may be submitted: %v", name, text, got.State, got.Shows(), types, submits)
+			}
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/signals"
 	"golang.org/x/sys/unix"
 )
@@ -25,12 +26,22 @@ func ofTheLead() []string {
 
 // TestXH02_WhatReallyReachesThem: the running tmux server, daemon, host and agent have no
 // mark of the lead and no descriptor of its caller, and the secrets of the first caller
-// reach its own agents alone.
+// reach its own agents alone. A host without a terminal is started by its own caller, not by
+// a server of all, and has that caller's secrets.
 func TestXH02_WhatReallyReachesThem(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
 		t.Skip("the system does not show the environments of processes")
 	}
+	for _, kind := range []string{"tmux", "headless"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			whatReaches(t, kind)
+		})
+	}
+}
+
+func whatReaches(t *testing.T, kind string) {
 	r := newRig(t, "")
 	held := r.path("held")
 	lead := []string{"LL_SECRET=of the first", "PWD=" + r.path("base")}
@@ -38,31 +49,28 @@ func TestXH02_WhatReallyReachesThem(t *testing.T) {
 		lead = append(lead, name+"=of the lead")
 	}
 	r.holding(held, lead, "team", "create", "alpha", "--description", "x")
-	r.holding(held, lead, "spawn", "bob", "-t", "alpha", "--backend", "tmux", "--", "sleep", "1000")
+	r.holding(held, lead, "spawn", "bob", "-t", "alpha", "--backend", kind, "--", "sleep", "1000")
 	r.holding(held, lead, "daemon", "start")
 	r.team("beta")
-	r.must("spawn", "eve", "-t", "beta", "--backend", "tmux", "--", "sleep", "1000")
+	r.must("spawn", "eve", "-t", "beta", "--backend", kind, "--", "sleep", "1000")
 
 	var daemon struct{ PID int }
 	if err := json.Unmarshal([]byte(r.must("daemon", "status", "--json")), &daemon); err != nil {
 		t.Fatal(err)
 	}
-	socket := r.path("run", "leadlight", "tmux")
-	pid, err := exec.Command("tmux", "-S", socket, "display-message", "-p", "#{pid}").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := strconv.Atoi(strings.TrimSpace(string(pid)))
-	if err != nil {
-		t.Fatal(err)
-	}
 	bob, eve := hostRecord(r, "alpha", "bob"), hostRecord(r, "beta", "eve")
-	for who, pid := range map[string]int{
-		"the server": server, "the daemon": daemon.PID, "bob's host": bob.Process.PID, "eve's host": eve.Process.PID, "bob": agentOf(t, bob.Host), "eve": agentOf(t, eve.Host),
-	} {
-		environ := environOf(t, pid)
-		for _, kv := range environ {
-			if strings.HasSuffix(kv, "=of the lead") || strings.HasPrefix(kv, "LL_SECRET=") && who != "bob" || kv == "PWD="+r.path("base") {
+	started := map[string]int{
+		"the daemon": daemon.PID, "bob's host": bob.Process.PID, "eve's host": eve.Process.PID, "bob": agentOf(t, bob), "eve": agentOf(t, eve),
+	}
+	mayKnow := []string{"bob"}
+	if kind == "tmux" {
+		started["the server"] = r.serverWithout("of the first", "of the lead")
+	} else {
+		mayKnow = append(mayKnow, "bob's host")
+	}
+	for who, pid := range started {
+		for _, kv := range environOf(t, pid) {
+			if strings.HasSuffix(kv, "=of the lead") || strings.HasPrefix(kv, "LL_SECRET=") && !slices.Contains(mayKnow, who) || kv == "PWD="+r.path("base") {
 				t.Errorf("%s has %s", who, kv)
 			}
 		}
@@ -74,16 +82,31 @@ func TestXH02_WhatReallyReachesThem(t *testing.T) {
 			t.Errorf("%s has the descriptors %q", who, open)
 		}
 	}
-	if !slices.Contains(environOf(t, agentOf(t, bob.Host)), "LL_SECRET=of the first") {
+	if !slices.Contains(environOf(t, agentOf(t, bob)), "LL_SECRET=of the first") {
 		t.Error("bob has not what his lead has for him")
-	}
-	if out, err := exec.Command("tmux", "-S", socket, "show-environment", "-g").Output(); err != nil || strings.Contains(string(out), "of the first") || strings.Contains(string(out), "of the lead") {
-		t.Errorf("the server's own environment: %v\n%s", err, out)
 	}
 	r.lockFree(held).Close()
 	r.must("down", "alpha", "--force")
 	r.must("down", "beta", "--force")
 	r.must("daemon", "stop")
+}
+
+// serverWithout returns the id of our tmux server, which has no such values for its panes.
+func (r *rig) serverWithout(values ...string) (pid int) {
+	r.t.Helper()
+	socket := r.path("run", "leadlight", "tmux")
+	said, err := exec.Command("tmux", "-S", socket, "display-message", "-p", "#{pid}").Output()
+	if err == nil {
+		pid, err = strconv.Atoi(strings.TrimSpace(string(said)))
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	out, err := exec.Command("tmux", "-S", socket, "show-environment", "-g").Output()
+	if err != nil || slices.ContainsFunc(values, func(v string) bool { return strings.Contains(string(out), v) }) {
+		r.t.Errorf("the server's own environment: %v\n%s", err, out)
+	}
+	return pid
 }
 
 // holding runs leadlight with descriptors 3 to 9 of a file that is locked by them.
@@ -127,10 +150,12 @@ func locked(t testing.TB, path string) *os.File {
 	return f
 }
 
-// agentOf is the one process that a host has started.
-func agentOf(t testing.TB, host string) int {
+// agentOf is the one process that a host has started. Where a host is no terminal's child it
+// bears the mark, too.
+func agentOf(t testing.TB, host panes.HostRecord) int {
 	t.Helper()
-	all, err := signals.Marked(host)
+	all, err := signals.Marked(host.Host)
+	all = slices.DeleteFunc(all, func(p signals.Process) bool { return p.Identity == host.Process })
 	if err != nil || len(all) != 1 {
 		t.Fatalf("the processes of a host are %v: %v", all, err)
 	}

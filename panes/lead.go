@@ -85,8 +85,8 @@ func ReadLead(folder string) (Lead, error) {
 // check refuses what no lead writes.
 func (l Lead) check() error {
 	switch {
-	case checkProcess(l.Process) != nil:
-		return checkProcess(l.Process)
+	case l.Process.Check() != nil:
+		return l.Process.Check()
 	case !filepath.IsAbs(l.Base):
 		return fmt.Errorf("its base directory %.200q is not absolute", l.Base)
 	case len(l.Client) == 0 || l.Client[0] == "":

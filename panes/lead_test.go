@@ -66,7 +66,7 @@ func TestXH08_ALeadsRecordIsReadStrictly(t *testing.T) {
 		"nobody":                func(l *Lead) { l.Process = signals.Identity{} },
 		"process 1":             func(l *Lead) { l.Process.PID = 1 },
 		"a process below 0":     func(l *Lead) { l.Process.PID = -7 },
-		"a process too high":    func(l *Lead) { l.Process.PID = maxPID + 1 },
+		"a process too high":    func(l *Lead) { l.Process.PID = 1<<22 + 1 },
 		"a process of no boot":  func(l *Lead) { l.Process.Boot = "" },
 		"no base directory":     func(l *Lead) { l.Base = "" },
 		"a relative base":       func(l *Lead) { l.Base = "base" },

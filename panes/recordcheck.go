@@ -1,7 +1,6 @@
 package panes
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -13,25 +12,13 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/panes/state"
-	"github.com/leadlight-dev/leadlight/signals"
 )
-
-// maxPID is the highest pid that a Linux kernel gives out; macOS stays below it.
-const maxPID = 1 << 22
 
 // checkHostID refuses what is no id of a host. An id becomes a part of file names, and
 // it is by the id that processes are found and ended.
 func checkHostID(id string) error {
 	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
 		return fmt.Errorf("%.60q is no id of a host", id)
-	}
-	return nil
-}
-
-// checkProcess refuses what is no process that a record of ours can speak of.
-func checkProcess(p signals.Identity) error {
-	if p.PID <= 1 || p.PID > maxPID || p.Start == 0 || p.Boot == "" {
-		return errors.New("it names no process")
 	}
 	return nil
 }
@@ -43,8 +30,8 @@ func (h HostRecord) check(baseKey, team, agent string) error {
 		return fmt.Errorf("it has no version")
 	case checkHostID(h.Host) != nil:
 		return checkHostID(h.Host)
-	case checkProcess(h.Process) != nil:
-		return checkProcess(h.Process)
+	case h.Process.Check() != nil:
+		return h.Process.Check()
 	case h.Ended != nil && !slices.Contains([]string{state.Stopped, state.Failed, state.Lost}, h.Ended.State):
 		return fmt.Errorf("%.60q is no end of an agent", h.Ended.State)
 	}

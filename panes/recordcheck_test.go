@@ -89,7 +89,7 @@ func TestXH08_RecordsAreReadStrictly(t *testing.T) {
 		"the socket of another base":  host(func(h *HostRecord) { h.Socket = hostRecord(outside, "alpha", "bob").Socket }),
 		"process 1":                   host(func(h *HostRecord) { h.Process.PID = 1 }),
 		"a process below 0":           host(func(h *HostRecord) { h.Process.PID = -7 }),
-		"a process too high":          host(func(h *HostRecord) { h.Process.PID = maxPID + 1 }),
+		"a process too high":          host(func(h *HostRecord) { h.Process.PID = 1<<22 + 1 }),
 		"a process without a start":   host(func(h *HostRecord) { h.Process.Start = 0 }),
 		"an end that is none":         host(func(h *HostRecord) { h.Ended = &ExitRecord{State: "active"} }),
 		"a pane that is an option":    host(func(h *HostRecord) { h.Pane = "-t" }),

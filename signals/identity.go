@@ -43,6 +43,17 @@ func Identify(pid int) (Identity, error) {
 	return id.of(pid, p.Start), nil
 }
 
+// maxPID is the highest pid that a Linux kernel gives out; macOS stays below it.
+const maxPID = 1 << 22
+
+// Check refuses what is no process that a record of ours can speak of.
+func (id Identity) Check() error {
+	if id.PID <= 1 || id.PID > maxPID || id.Start == 0 || id.Boot == "" {
+		return errors.New("it names no process")
+	}
+	return nil
+}
+
 // of is the identity of another process of the same place.
 func (id Identity) of(pid int, start uint64) Identity {
 	id.PID, id.Start = pid, start

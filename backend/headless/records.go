@@ -74,6 +74,9 @@ func (b *Backend) read(id backend.ID) (record, error) {
 	if err == nil && (r.ID != id || idOf(r.Mark) != id) {
 		err = errors.New("it speaks of another pane")
 	}
+	if err == nil {
+		err = r.Process.Check()
+	}
 	if err != nil {
 		return record{}, fault.New(fault.BackendUnavailable, "read what is known of pane %s: %w", id, err).
 			WithHint("%s is kept; leadlight ps shows whether its teammate runs", b.file(id))

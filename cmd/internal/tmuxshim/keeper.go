@@ -165,6 +165,8 @@ func (s *server) check(file string) error {
 			return fmt.Errorf("pane %.20q is in no window", p.ID)
 		case p.Host != "" && (!isHost(p.Host) || p.Mark != markOf(s.Name, p.ID, p.Host)):
 			return fmt.Errorf("the host of pane %.20q, %.60q, is not its own", p.ID, p.Host)
+		case p.Host != "" && p.Process.Check() != nil:
+			return fmt.Errorf("the host of pane %.20q: %w", p.ID, p.Process.Check())
 		}
 	}
 	return nil

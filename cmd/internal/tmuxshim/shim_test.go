@@ -14,6 +14,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/signals"
 )
 
 // recorded are the calls of tmux that versions of the client were seen to make, inside
@@ -173,7 +174,9 @@ func TestXH08_OtherServersHostsAreNotBelieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := rand.Text()
-	good := pane{ID: "%0", Host: id, Mark: markOf("a", "%0", id)}
+	good := pane{ID: "%0", Host: id, Mark: markOf("a", "%0", id), Process: signals.Identity{PID: 4242, Start: 1, Boot: "b"}}
+	everyone := good
+	everyone.Process.PID = -1
 	for name, tc := range map[string]struct {
 		server string
 		pane   pane
@@ -181,6 +184,7 @@ func TestXH08_OtherServersHostsAreNotBelieved(t *testing.T) {
 	}{
 		"its own":              {"a", good, true},
 		"no program yet":       {"a", pane{ID: "%0"}, true},
+		"a host of no process": {"a", everyone, false},
 		"a copy of another":    {"b", good, false},
 		"a path":               {"a", pane{ID: "%0", Host: "../../precious", Mark: markOf("a", "%0", "../../precious")}, false},
 		"of another server":    {"a", pane{ID: "%0", Host: id, Mark: markOf("b", "%0", id)}, false},
@@ -197,6 +201,46 @@ func TestXH08_OtherServersHostsAreNotBelieved(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// FuzzXH08_Server: whatever stands in the file of a server, it is refused, or speaks of that
+// server's own panes and hosts.
+func FuzzXH08_Server(f *testing.F) {
+	k := Keeper{Runtime: f.TempDir()}
+	if err := os.Mkdir(Folder(k.Runtime), 0o700); err != nil {
+		f.Fatal(err)
+	}
+	id := rand.Text()
+	for _, p := range []pane{
+		{ID: "%0"}, {ID: "%0", Host: id, Mark: markOf("a", "%0", id), Process: signals.Identity{PID: 4242, Start: 1, Boot: "b"}},
+		{ID: "%0", Host: id, Mark: markOf("a", "%0", id)}, {ID: "%0", Host: "../x", Mark: markOf("a", "%0", "../x")}, {ID: "%0", Host: id, Mark: markOf("b", "%0", id)}, {ID: "%0", Window: 2},
+	} {
+		for _, name := range []string{"a", "b"} {
+			data, err := json.Marshal(server{Name: name, Windows: []string{"w"}, Panes: []pane{p}})
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
+	}
+	f.Add([]byte(`null`))
+	f.Add([]byte(`{"name":"a","panes":[{}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file := k.file("a")
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := k.read(file)
+		if err != nil {
+			return
+		}
+		for _, p := range s.Panes {
+			own := p.Host == "" || filepath.Dir(k.socket(p.Host)) == Folder(k.Runtime) && p.Mark == backend.Mark{Base: base, Team: "a", Agent: p.ID, Host: p.Host} && p.Process.PID > 1
+			if s.Name != "a" || !own || p.Window < 0 || p.Window >= len(s.Windows) {
+				t.Errorf("%q is believed to be %+v", data, p)
+			}
+		}
+	})
 }
 
 func TestKeyNames(t *testing.T) {

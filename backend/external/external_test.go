@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -86,14 +88,19 @@ func helper(kind string, args []string) {
 		for next() {
 			fmt.Println(args[0])
 		}
-	case "reopens": // what it lists, or tells of its own pane, it opens
+	case "reopens": // what it lists, or tells of its own pane, it opens; it notes what it is asked
 		greet()
+		notes, err := os.OpenFile(args[0], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			os.Exit(3)
+		}
 		for next() {
 			var asked struct {
 				ID     int
 				Method string
 			}
 			_ = json.Unmarshal(in.Bytes(), &asked)
+			fmt.Fprintln(notes, asked.Method)
 			result := map[string]string{"list": `{"panes":[{"id":"a"}]}`, "self": `{"self":{"id":"s"}}`, "open": `{"panes":[{"pane":{"id":"s"}}]}`}[asked.Method]
 			if result != "" {
 				fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":%s}\n", asked.ID, result)
@@ -217,13 +224,22 @@ func TestXF06_OneBadLine(t *testing.T) {
 
 // A pane that was there before is no new one, and is left alone.
 func TestXH11_APaneOfBefore(t *testing.T) {
-	b := start(t, nil, "reopens")
+	notes := filepath.Join(t.TempDir(), "asked")
+	b := start(t, nil, "reopens", notes)
 	if _, err := b.List(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	spec := backend.Spec{Argv: []string{"sleep", "1000"}, Dir: "/", Place: backend.Session, Mark: backend.Mark{Team: "t", Agent: "a", Host: "h"}}
 	if err := b.Open(t.Context(), []backend.Spec{spec})[0].Err; !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), "was there before") {
 		t.Errorf("it opened a pane of before: %v", err)
+	}
+	if _, err := b.List(t.Context()); err != nil { // what was asked before this is noted
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(notes)
+	asked := strings.Fields(string(data))
+	if err != nil || !slices.Contains(asked, "open") || slices.Contains(asked, "close") || slices.Contains(asked, "label") {
+		t.Errorf("it was asked %q, %v", asked, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -74,6 +75,37 @@ func TestBesideTheLead(t *testing.T) {
 }
 
 // A session of its own window does not take the keyboard either.
+// An iTerm2 that says that it made a session which was there before is not believed: that
+// session is neither marked nor closed.
+func TestXH11_ITerm2AnswersWithTheLeadsSession(t *testing.T) {
+	s, b, lead := start(t)
+	s.Distort(func(a *wire.Response) {
+		if a.SplitPane != nil {
+			a.SplitPane.Sessions = []string{s.Lead}
+		}
+		if a.CreateTab != nil {
+			a.CreateTab.Session = s.Lead
+		}
+	})
+	for _, place := range []backend.Place{backend.Split, backend.Window, backend.Session} {
+		sp := spec("one", lead)
+		if sp.Place = place; place == backend.Session {
+			sp.Target = ""
+		}
+		if err := b.Open(t.Context(), []backend.Spec{sp})[0].Err; !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), "was there before") {
+			t.Errorf("%s: %v", place, err)
+		}
+	}
+	for _, r := range s.Requests() {
+		if r.Close != nil || r.Variable != nil && len(r.Variable.Set) > 0 {
+			t.Errorf("it was asked to do something to a session that is not ours: %+v", r)
+		}
+	}
+	if list, err := b.List(t.Context()); err != nil || len(list) != 0 || !slices.Contains(s.Sessions(), s.Lead) {
+		t.Errorf("ours are %v, %v; there are %v", list, err, s.Sessions())
+	}
+}
+
 func TestAWindowOfItsOwn(t *testing.T) {
 	s, b, lead := start(t)
 	own := spec("one", "")

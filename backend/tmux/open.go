@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -29,7 +30,7 @@ const (
 func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Result {
 	o := opening{
 		b: b, specs: slices.Clone(specs), results: make([]backend.Result, len(specs)),
-		rows: make([]row, len(specs)), names: map[string]bool{},
+		rows: make([]row, len(specs)), names: map[string]bool{}, before: map[backend.ID]bool{},
 	}
 	if _, err := b.Version(ctx); err != nil {
 		o.failAll(err)
@@ -63,8 +64,9 @@ type opening struct {
 
 	self backend.ID // the pane of this process; "": none
 
-	listed bool  // known was asked for by list
-	known  []row // every pane of the server, asked for when a Window spec needs it
+	listed bool                // known was asked for by list
+	known  []row               // every pane of the server, asked for when a Window spec needs it
+	before map[backend.ID]bool // the panes that were there before a line that splits some
 }
 
 func (o *opening) failAll(err error) {
@@ -244,6 +246,9 @@ func (o *opening) ready(s step) error {
 // openLine runs one line and returns how many of its panes were opened.
 func (o *opening) openLine(ctx context.Context, steps []step) (int, error) {
 	var cmds []command
+	if o.specs[steps[0].spec].Place != backend.Session && !o.listed {
+		cmds = append(cmds, command{"list-panes", "-a", "-F", beforeMark + "#{pane_id}"})
+	}
 	for _, s := range steps {
 		cmds = append(cmds, o.openCommands(s)...)
 	}
@@ -254,9 +259,9 @@ func (o *opening) openLine(ctx context.Context, steps []step) (int, error) {
 		pause(ctx)
 		out, err = o.b.run(ctx, cmds...)
 	}
-	rows, perr := o.b.parse(out)
+	rows, perr := o.b.parse(o.noteBefore(out))
 	if perr != nil {
-		return 0, perr
+		return 0, cmp.Or(err, perr) // a person's hook may have printed something
 	}
 	for i, r := range rows[:min(len(rows), len(steps))] {
 		spec := steps[i].spec
@@ -273,9 +278,25 @@ func (o *opening) openLine(ctx context.Context, steps []step) (int, error) {
 	return min(len(rows), len(steps)), err
 }
 
+// beforeMark begins the id of a pane that was there before.
+const beforeMark = "leadlight-before:"
+
+// noteBefore notes which panes were there before, and returns what else a line printed.
+func (o *opening) noteBefore(out string) string {
+	var rest strings.Builder
+	for line := range strings.Lines(out) {
+		if id, ok := strings.CutPrefix(strings.TrimSpace(line), beforeMark); ok {
+			o.before[backend.ID(id)] = true
+			continue
+		}
+		rest.WriteString(line)
+	}
+	return rest.String()
+}
+
 // wasThere tells whether a pane cannot be one that was just opened.
 func (o *opening) wasThere(id backend.ID) bool {
-	if _, known := find(o.known, id); known || id == o.self {
+	if _, known := find(o.known, id); known || o.before[id] || id == o.self {
 		return true
 	}
 	if _, doubled := find(o.rows, id); doubled {

@@ -32,14 +32,7 @@ func TestXH11_SomebodyElseSitsInThePane(t *testing.T) {
 			t.Errorf("close %s: %v", id, err)
 		}
 	}
-	s.Run("set-option", "-p", "-t", string(dead.ID), "remain-on-exit", "on")
-	if err := syscall.Kill(dead.PID, syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	tmuxtest.Eventually(t, "it is dead", func() bool {
-		s.Run("run-shell", "-b", "true") // tmux may miss the end of a program until the next one ends
-		return s.Format(string(dead.ID), "#{pane_dead}") == "1"
-	})
+	die(t, s, dead)
 	for i, err := range b.Close(t.Context(), backend.Marked{ID: dead.ID, Mark: dead.Mark}, backend.Marked{ID: copied.ID, Mark: copied.Mark}) {
 		if err != nil {
 			t.Errorf("close %d: %v", i, err)
@@ -48,6 +41,19 @@ func TestXH11_SomebodyElseSitsInThePane(t *testing.T) {
 	if got := s.Panes(); len(got) != 2 || got[0] != lead || got[1] != string(person.ID) {
 		t.Errorf("left are %v", got)
 	}
+}
+
+// die ends the program of a pane, which stays.
+func die(t *testing.T, s *tmuxtest.S, p backend.Pane) {
+	t.Helper()
+	s.Run("set-option", "-p", "-t", string(p.ID), "remain-on-exit", "on")
+	if err := syscall.Kill(p.PID, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	tmuxtest.Eventually(t, "it is dead", func() bool {
+		s.Run("run-shell", "-b", "true") // tmux may miss the end of a program until the next one ends
+		return s.Format(string(p.ID), "#{pane_dead}") == "1"
+	})
 }
 
 // Who asks from within a pane of ours does not close it.
@@ -98,6 +104,7 @@ func TestClosesItsOwnPane(t *testing.T) {
 func TestXH11_ThePersonsSessionStays(t *testing.T) {
 	for _, how := range []string{"close", "leave"} {
 		s := tmuxtest.Server(t)
+		s.Config("set -g default-shell /bin/sh")
 		lead := s.NewSession("200x50")
 		b := newBackend(t, tmux.Options{Socket: s.Socket})
 		pane := open(t, b, spec("last", lead))[0]
@@ -113,8 +120,14 @@ func TestXH11_ThePersonsSessionStays(t *testing.T) {
 			s.Run("kill-pane", "-t", string(pane.ID))
 		}
 		if out, err := s.Try("list-panes", "-a", "-F", "#{pane_id} #{@leadlight}"); err != nil || strings.Contains(out, string(pane.ID)+" ") || strings.TrimSpace(out) == "" {
-			t.Errorf("%s: left are %q, %v", how, out, err)
+			t.Fatalf("%s: left are %q, %v", how, out, err)
 		}
+		left := s.Panes()[0]
+		if got := s.Format(left, "#{session_windows} #{window_panes} #{pane_dead} #{pane_start_command}"); got != "1 1 0 " && got != "1 1 0" {
+			t.Errorf("%s: left is %q", how, got)
+		}
+		s.Run("send-keys", "-t", left, "echo shell-$((40+2))", "Enter")
+		tmuxtest.Eventually(t, "a shell answers there", func() bool { return strings.Contains(s.Capture(left), "shell-42") })
 	}
 }
 

@@ -44,6 +44,9 @@ func (s *Server) handle(r *wire.Request) (answer *wire.Response, stay bool) {
 	default:
 		answer.Error = new("not understood")
 	}
+	if s.distort != nil {
+		s.distort(answer)
+	}
 	if s.hangup != nil && s.hangup(r) {
 		s.hangup = nil
 		return nil, false

@@ -62,6 +62,7 @@ type Server struct {
 	helper  string            // what is put before the PATH of programs
 	refusal int
 	hangup  func(*wire.Request) bool
+	distort func(*wire.Response)
 	seen    []*wire.Request
 	dead    bool
 	running sync.WaitGroup // programs
@@ -148,6 +149,13 @@ func (s *Server) HangUp(when func(*wire.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hangup = when
+}
+
+// Distort lets f change each answer from now on.
+func (s *Server) Distort(f func(*wire.Response)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.distort = f
 }
 
 // Requests returns what was asked so far.

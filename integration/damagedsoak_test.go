@@ -21,18 +21,18 @@ func TestSoakDamagedFiles(t *testing.T) {
 		t.Skip("make soak runs it")
 	}
 	everywhere(t, func(t *testing.T, r *rig) {
-		lanes := []*damaged{newDamaged(t, r)}
-		for len(lanes) < damagedLanes {
-			lanes = append(lanes, newDamaged(t, r.another()))
+		all := []*damaged{newDamaged(t, r)}
+		for len(all) < damagedTeams {
+			all = append(all, newDamaged(t, r.another()))
 		}
 		var taken sync.Map
 		var done sync.WaitGroup
-		for _, d := range lanes {
+		for _, d := range all {
 			files := d.files()
 			done.Go(func() { d.meetAll(t, files, &taken) })
 		}
 		done.Wait()
-		for _, d := range lanes {
+		for _, d := range all {
 			if !t.Failed() { // who was harmed is not there
 				d.over()
 			}
@@ -41,8 +41,8 @@ func TestSoakDamagedFiles(t *testing.T) {
 	})
 }
 
-// damagedLanes is how many teams meet damaged files at the same time.
-const damagedLanes = 3
+// damagedTeams is how many teams meet damaged files at the same time.
+const damagedTeams = 3
 
 // meetAll lets all verbs meet every damage of those files that no other team has taken. It
 // ends with the first failure, since who was harmed is not there for the next.

@@ -22,7 +22,7 @@ export GORACE ?= atexit_sleep_ms=0
 
 # Most tests wait for programs: more of them at a time than there are processors, and
 # of packages, too.
-GOTEST = $(GO) test -parallel 6 -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2) $(RACE) $(if $(COUNT),-count=$(COUNT)) $(if $(VET),-vet=$(VET)) -timeout 15m
+GOTEST = $(GO) test -parallel 6 -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) $(RACE) $(if $(COUNT),-count=$(COUNT)) $(if $(VET),-vet=$(VET)) -timeout 15m
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo demo-machines machines pictures test race fuzz conformance integration cases interop \

@@ -60,7 +60,7 @@ func (s *Server) Serve(ctx context.Context, conn net.Conn) {
 		srv.Stop()
 	})
 	defer stop()
-	limited := &limitedConn{Conn: conn}
+	limited := &limitedConn{Conn: conn, max: maxLine}
 	srv.Start(channel.Line(limited, limited))
 	st := srv.WaitStatus()
 	cancel()
@@ -204,7 +204,7 @@ func (p *Peer) HangUp(limit time.Duration, method string, params any) {
 // limitedConn bounds what a write may wait and what a line may hold.
 type limitedConn struct {
 	net.Conn
-	line int
+	line, max int
 }
 
 func (c *limitedConn) Write(b []byte) (int, error) {
@@ -224,7 +224,7 @@ func (c *limitedConn) Read(b []byte) (int, error) {
 			if c.line++; x == '\n' {
 				c.line = 0
 			}
-			if c.line <= maxLine {
+			if c.line <= c.max {
 				kept = append(kept, x)
 			}
 		}

@@ -307,11 +307,11 @@ func shownMessage(t store.Team, owner string, m store.Message) api.Message {
 	if out.Timestamp == "" && !m.Timestamp.IsZero() {
 		out.Timestamp = api.Time(m.Timestamp).String()
 	}
-	switch {
+	switch wrong := wrongFrame(t, m); {
 	case !fromLead(t, m) && t.Member(m.From) == nil:
 		out.Note = "not a member"
-	case wrongFrame(t, m) != "":
-		out.Note = wrongFrame(t, m)
+	case wrong != "":
+		out.Note = wrong
 	case expired(t.Member(owner), m):
 		out.Note = "expired"
 	}

@@ -209,6 +209,11 @@ func String(raw json.RawMessage) (string, bool) {
 	return s, err == nil
 }
 
+// Yes tells whether raw is true, as such or as a text in letters of any case.
+func Yes(raw json.RawMessage) bool {
+	return string(raw) == "true" || bytes.EqualFold(raw, []byte(`"true"`))
+}
+
 func unquote(raw []byte) (string, error) {
 	if body := raw[1 : len(raw)-1]; plain(body) {
 		return string(body), nil

@@ -52,7 +52,7 @@ func parse(m api.Message) (frame, bool) {
 		f.Plan, _ = rawjson.String(plan)
 	}
 	said := o.All("approved", "approve")
-	no := slices.ContainsFunc(said, func(word json.RawMessage) bool { return strings.Trim(strings.ToLower(string(word)), `"`) != "true" })
+	no := slices.ContainsFunc(said, func(word json.RawMessage) bool { return !rawjson.Yes(word) })
 	f.yes = !no && f.Type != shutdownRejected && (len(said) > 0 || f.Type == shutdownApproved)
 	return f, len(ids) < 2
 }

@@ -169,10 +169,7 @@ func agreed(said []json.RawMessage) *bool {
 	if len(said) == 0 {
 		return nil
 	}
-	no := slices.ContainsFunc(said, func(raw json.RawMessage) bool {
-		return string(raw) != "true" && !strings.EqualFold(string(raw), `"true"`)
-	})
-	yes := !no
+	yes := !slices.ContainsFunc(said, func(raw json.RawMessage) bool { return !rawjson.Yes(raw) })
 	return &yes
 }
 

@@ -31,7 +31,7 @@ func TestXS40_EveryHintIsACommandLine(t *testing.T) {
 				t.Errorf("%s: there is no verb %q in %q", l.at, line[0], l.text)
 			case c != root:
 				seen++
-				if err := tryLine(c, rest); err != nil {
+				if err := tryLine(c, rest, placeholder); err != nil {
 					t.Errorf("%s: %q: %v", l.at, l.text, err)
 				}
 			}
@@ -121,20 +121,17 @@ func commandOf(root *cobra.Command, words []string) (*cobra.Command, []string) {
 	return c, nil
 }
 
-// tryLine asks a command for the flags and arguments that follow. A lower-case word that
-// is no flag's value begins a sentence. Without arguments the command is only named.
-func tryLine(c *cobra.Command, words []string) error {
+// tryLine asks a command for the flags and arguments that follow, as far as each word that is
+// no flag is an argument. Without arguments the command is only named.
+func tryLine(c *cobra.Command, words []string, argument func(word string) bool) error {
 	var args []string
 	if c.DisableFlagParsing {
 		return nil
 	}
-	for i := 0; i < len(words); i++ {
+	for i := 0; i < len(words) && words[i] != "--"; i++ { // what follows -- is another program's
 		word := words[i]
-		if word == "--" || word == "-" {
-			break
-		}
-		if !strings.HasPrefix(word, "-") {
-			if !regexp.MustCompile(`^(%[sq]|[A-Z[][A-Za-z.…\[\]]*|@FILE.*)$`).MatchString(word) {
+		if word == "-" || !strings.HasPrefix(word, "-") {
+			if !argument(word) {
 				break
 			}
 			args = append(args, strings.Trim(word, "[]…"))
@@ -152,6 +149,11 @@ func tryLine(c *cobra.Command, words []string) error {
 		return nil
 	}
 	return c.ValidateArgs(args)
+}
+
+// placeholder tells whether a word of a hint is an argument: a lower-case one begins a sentence.
+func placeholder(word string) bool {
+	return regexp.MustCompile(`^(%[sq]|[A-Z[][A-Za-z.…\[\]]*|@FILE.*)$`).MatchString(word)
 }
 
 // flagOf asks a command for a flag, and tells whether the next word is its value.

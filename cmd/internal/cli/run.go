@@ -36,7 +36,7 @@ func (a *app) leadOnly(what string) error {
 	}
 	who, err := a.caller(s)
 	if err == nil && who.Teammate {
-		err = fault.New(fault.NotLead, "teammate %s cannot %s: that is the lead's", who.Name, what).WithHint("ask the lead: leadlight send team-lead TEXT")
+		err = rpc.NotLead(rpc.Teammate{Name: who.Name}, what)
 	}
 	return err
 }

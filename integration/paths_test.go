@@ -18,10 +18,16 @@ func TestHousePaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alternatives := []string{regexp.QuoteMeta(root), `/wo[r]k/(main|shared|[.]library)`, `/tmp/br[i]ef`, `/tmp/go-bu[i]ld[0-9]`}
+	alternatives := []string{`/wo[r]k/(main|shared|[.]library)`, `/tmp/br[i]ef`, `/tmp/go-bu[i]ld[0-9]`}
+	folders := []string{root}
 	for _, variable := range []string{"GOMODCACHE", "GOCACHE"} {
 		if out, err := exec.Command("go", "env", variable).Output(); err == nil {
-			alternatives = append(alternatives, regexp.QuoteMeta(strings.TrimSpace(string(out))))
+			folders = append(folders, strings.TrimSpace(string(out)))
+		}
+	}
+	for _, folder := range folders {
+		if !strings.HasPrefix(folder, "/tmp/") { // a clone in /tmp/x: examples are named so, too
+			alternatives = append(alternatives, regexp.QuoteMeta(folder))
 		}
 	}
 	// The expression begins with the slash that all have: so it is found fast.

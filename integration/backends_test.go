@@ -233,6 +233,7 @@ func TestIT05_InKitty(t *testing.T) {
 	k.Kill()
 	r.eventually("who was in it is lost", func() bool {
 		m := r.member("in")
+		t.Logf("%+v", m)
 		return m.State == api.StateLost && m.Reason == "its terminal has ended"
 	})
 	if m := r.member("out"); m.State != api.StateActive {

@@ -14,8 +14,12 @@ import (
 )
 
 // Terminals die slowly: this long their socket may take connections after the
-// panes are gone.
-const terminalDies = 200 * time.Millisecond
+// panes are gone. Then only an answer shows that one lives, for as long as its end is
+// waited for.
+const (
+	terminalDies = 200 * time.Millisecond
+	terminalEnds = 8 * time.Second
+)
 
 // peersFell is how close together hosts end whose terminal died.
 const peersFell = 5 * time.Second
@@ -28,32 +32,63 @@ func (m *Manager) TerminalDied(ctx context.Context, l LaunchRecord) bool {
 	if _, terminal := backend.ParseAddress(socket); terminal != "" {
 		socket = terminal
 	}
-	if socket == "" || !socketDead(ctx, socket) {
+	if socket == "" || !m.terminalDead(ctx, l, socket) {
 		return false
 	}
 	return l.Terminal != OwnSocket(m.opt.Runtime) || m.peerFell(ctx, l)
 }
 
-// socketDead waits a moment for a socket to have nobody behind it. What is no socket (a
-// folder, a program) says nothing.
-func socketDead(ctx context.Context, socket string) bool {
-	if info, err := os.Stat(socket); err == nil && info.Mode()&os.ModeSocket == 0 {
+// terminalDead waits until the terminal has ended or shows that it lives. On a busy
+// machine the one may take as long as the other, so no clock decides between them.
+func (m *Manager) terminalDead(ctx context.Context, l LaunchRecord, socket string) bool {
+	ctx, cancel := context.WithTimeout(ctx, terminalEnds)
+	defer cancel()
+	for ctx.Err() == nil {
+		if dead, known := socketDead(ctx, socket); known {
+			return dead
+		}
+		if m.terminalAnswers(ctx, l) {
+			return false
+		}
+	}
+	return false
+}
+
+// terminalAnswers tells whether the terminal names the panes in it. One that has no panes
+// any more is about to end.
+func (m *Manager) terminalAnswers(ctx context.Context, l LaunchRecord) bool {
+	b, err := m.backendOf(l.Backend, l.Terminal)
+	if err != nil {
 		return false
+	}
+	all, ok := b.(backend.Lister)
+	if !ok {
+		_, err := b.List(ctx)
+		return err == nil
+	}
+	panes, err := all.ListAll(ctx)
+	return err == nil && len(panes) > 0
+}
+
+// socketDead waits a moment for a socket to have nobody behind it; not known: somebody may
+// still be there. What is no socket (a folder, a program) is not dead.
+func socketDead(ctx context.Context, socket string) (dead, known bool) {
+	if info, err := os.Stat(socket); err == nil && info.Mode()&os.ModeSocket == 0 {
+		return false, true
 	}
 	ctx, cancel := context.WithTimeout(ctx, terminalDies)
 	defer cancel()
 	for {
 		conn, err := net.Dial("unix", socket)
-		switch {
-		case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, os.ErrNotExist):
-			return true
-		case err != nil:
-			return false
+		if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
+			return true, true
 		}
-		_ = conn.Close()
+		if err == nil {
+			_ = conn.Close()
+		}
 		select {
 		case <-ctx.Done():
-			return false
+			return false, false
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -289,11 +289,12 @@ func failed(err error) panes.ExitRecord {
 // end records the exit, notifies the lead and closes the host. The record comes
 // first: whoever looks from then on sees an exit, not a lost host.
 func (m *teammate) end(ctx context.Context, e panes.ExitRecord) (int, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
+	ctx = context.WithoutCancel(ctx)
 	if m.terminalDied || m.host != nil && m.closing() && m.host.Cause() == host.CausePaneClosed && m.o.Panes.TerminalDied(ctx, m.launch) {
 		e.State, e.Reason = api.StateLost, "its terminal has ended"
 	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
 	e.At = time.Now()
 	e.Untold = m.host != nil && m.host.Recorded() && e.State == api.StateStopped
 	m.record.Ended = &e

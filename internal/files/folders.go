@@ -85,12 +85,6 @@ func (d *Dir) RemoveAll(name string) error {
 // removeTries bounds how often a folder that does not stay empty is removed again.
 const removeTries = 100
 
-// Rename moves a file, a folder or a link. The folder of the new name is made if
-// there is none. An existing file is replaced, an existing folder is not.
-func (d *Dir) Rename(from, to string) error {
-	return d.pair("rename", from, to, (*os.Root).Rename)
-}
-
 // Link gives a file a second name. An existing one is fs.ErrExist.
 func (d *Dir) Link(from, to string) error {
 	return d.pair("link", from, to, (*os.Root).Link)

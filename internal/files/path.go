@@ -15,6 +15,9 @@ import (
 // otherwise.
 const MaxFile = 64 << 20
 
+// MaxSecret is the most that is read of a file of keys or of a token, in bytes.
+const MaxSecret = 1 << 20
+
 // ReadFile returns the content of the file at path, which may be reached through
 // links. Only a regular file of at most limit bytes is read; anything else is an
 // error at once. A limit of 0 is MaxFile.

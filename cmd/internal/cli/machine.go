@@ -129,9 +129,6 @@ func hostName() string {
 	}, name), "-")
 }
 
-// maxSecret bounds a file of keys or of a token, in bytes.
-const maxSecret = 1 << 20
-
 // wholePaths makes the paths absolute, and refuses files that cannot be read.
 func (a *app) wholePaths(access *dial.Access) error {
 	for _, path := range []*string{&access.Creds, &access.NKey, &access.Token, &access.CA, &access.Cert, &access.Key} {
@@ -139,7 +136,7 @@ func (a *app) wholePaths(access *dial.Access) error {
 			continue
 		}
 		whole := a.path(*path)
-		if _, err := files.ReadFile(whole, maxSecret); err != nil {
+		if _, err := files.ReadFile(whole, files.MaxSecret); err != nil {
 			return fault.New(fault.InvalidArgument, "the file cannot be read: %w", err)
 		}
 		*path = whole

@@ -6,13 +6,10 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
-// maxSecret bounds the file of a token, in bytes.
-const maxSecret = 1 << 20
-
 // secret reads a token. A file that cannot be read is an empty token, which the engine
 // refuses.
 func secret(path string) string {
-	data, err := files.ReadFile(path, maxSecret)
+	data, err := files.ReadFile(path, files.MaxSecret)
 	if err != nil {
 		return ""
 	}

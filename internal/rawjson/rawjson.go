@@ -209,6 +209,10 @@ func String(raw json.RawMessage) (string, bool) {
 	return s, err == nil
 }
 
+// RequestKeys are the spellings under which messages of agents name the request that they are
+// about.
+func RequestKeys() []string { return []string{"requestId", "request_id", "requestID"} }
+
 // Yes tells whether raw is true, as such or as a text in letters of any case.
 func Yes(raw json.RawMessage) bool {
 	return string(raw) == "true" || bytes.EqualFold(raw, []byte(`"true"`))

@@ -42,7 +42,7 @@ func parse(m api.Message) (frame, bool) {
 	if err != nil {
 		return frame{}, false
 	}
-	ids := o.Texts("requestId", "request_id", "requestID")
+	ids := o.Texts(rawjson.RequestKeys()...)
 	f := frame{RequestID: strings.Join(ids, "")}
 	for key, to := range map[string]*string{"type": &f.Type, "reason": &f.Reason, "planContent": &f.Plan, "feedback": &f.Feedback} {
 		raw, _ := o.Get(key)

@@ -12,6 +12,8 @@ const maxChildren = 1024
 type Child struct {
 	ID       string `json:"toolUseId"`
 	ParentID string `json:"parentToolUseId,omitempty"` // of whom started it; "" for the main agent
+	Teammate bool   `json:"teammate,omitempty"`        // it is to become one
+	Name     string `json:"name,omitempty"`            // and is called so in the team of the stream
 }
 
 // children notes the agents that a line starts. Those that become teammates are found as
@@ -22,27 +24,38 @@ func (t *Tracker) children(l Line) {
 		if l.Type != "assistant" || l.Sidechain || known || u.ID == "" || u.Name != "Task" && u.Name != "Agent" {
 			continue
 		}
-		list := append(slices.Clip(t.state.Children), Child{u.ID, l.ParentID})
+		c := Child{ID: u.ID, ParentID: l.ParentID}
+		if in := fields(u.Input); tools[u.Name].spawn(in) {
+			c.Teammate = true
+			if team := scalar(in["team_name"]); team == "" || !t.state.Team.known() || sameTeam(t.state.Team.Name, team) {
+				c.Name = scalar(in["name"])
+			}
+		}
+		list := append(slices.Clip(t.state.Children), c)
 		t.state.Children = list[max(len(list)-maxChildren, 0):]
 		t.step.Dirty = true
 	}
 }
 
-// root is the id of the spawn for which an agent acts that was started with the use id: its
-// own if it is a teammate's or nothing is known of it, "" for the main agent.
-func (s *State) root(id string) string {
+// actsFor fills in for whom an agent acts that was started here: for itself if it is a
+// teammate, or about to become one, or nothing is known of it; else for whoever started it.
+func (s *State) actsFor(u *ToolUse) {
 	for range maxChildren {
-		i := slices.IndexFunc(s.Children, func(c Child) bool { return c.ID == id })
-		if id == "" || i < 0 || s.Team.spawnedBy(id) != nil {
+		i := slices.IndexFunc(s.Children, func(c Child) bool { return c.ID == u.ParentID })
+		if u.ParentID == "" || i < 0 || s.Team.spawnedBy(u.ParentID) != nil {
 			break
 		}
-		id = s.Children[i].ParentID
+		if c := s.Children[i]; c.Teammate { // its spawn has no result yet
+			u.Agent = first(u.Agent, c.Name)
+			break
+		}
+		u.ParentID = s.Children[i].ParentID
 	}
-	return id
 }
 
 // by is who speaks in a line, or is spoken to: "" if nothing is known of that agent.
 func (t *Tracker) by(l Line) string {
-	u := ToolUse{ParentID: t.state.root(l.ParentID), Agent: l.AgentName, Sidechain: l.Sidechain}
+	u := ToolUse{ParentID: l.ParentID, Agent: l.AgentName, Sidechain: l.Sidechain}
+	t.state.actsFor(&u)
 	return speaker(t.state.Team, u, first(t.state.Self, leadName))
 }

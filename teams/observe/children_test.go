@@ -60,29 +60,44 @@ func TestXF09_AChildIsNotTheLead(t *testing.T) {
 		t.Errorf("%d children are remembered", n)
 	}
 	loop := seen(by("l2", use("l1", "Task", object{})), by("l1", use("l2", "Task", object{})))
-	if got := loop.state.root("l1"); got == "" {
+	of := ToolUse{ParentID: "l1"}
+	if loop.state.actsFor(&of); of.ParentID == "" {
 		t.Error("two that started each other act for the lead")
 	}
 }
 
 // TestXF09_WhoActsIsSeenWithTheResult: a use that is seen before its agent's spawn has its
-// result is the teammate's, and not the lead's, once both have theirs.
+// result is the teammate's, and not the lead's, whichever of the two results comes first.
 func TestXF09_WhoActsIsSeenWithTheResult(t *testing.T) {
 	ann := spawn("s1", "a", "ann")
-	for name, then := range map[string]func(*watch) *watch{
-		"at once":           func(w *watch) *watch { return w },
-		"after a new start": func(w *watch) *watch { return watching(again(t, w.State())) },
+	results := []string{result("m", "", object{"success": true}), result("u", "Updated task #1 status", nil)}
+	for _, c := range []struct {
+		name, who string
+		of        string
+		then      []string
+	}{
+		{"the spawn's first", "ann", "s1", append([]string{ann[1]}, results...)},
+		{"the spawn's last", "ann", "s1", append(slices.Clone(results), ann[1])},
+		{"of its child", "ann", "k1", append(slices.Clone(results), ann[1])},
+		{"of a teammate of another team", "", "s2", results},
 	} {
-		w := then(seen(join(create("c", "a"), task("t", "1"), []string{ann[0],
-			by("s1", use("m", "SendMessage", object{"to": "bob", "message": "hi"})),
-			by("s1", use("u", "TaskUpdate", object{"taskId": "1", "status": inProgress}))})...))
-		w.feed(ann[1], result("m", "", object{"success": true}), result("u", "Updated task #1 status", nil))
-		i := slices.IndexFunc(w.events, func(e events.Event) bool { return e.Type == events.MessageSent })
-		if i < 0 || w.events[i].Member != "ann" {
-			t.Errorf("%s: the message is told as %s", name, encode(w.events))
-		}
-		if owner := w.state.Team.Task("1").Owner; owner != "ann" {
-			t.Errorf("%s: the task is %q's", name, owner)
+		for _, anew := range []bool{false, true} {
+			other := spawn("s2", "b", "bob")
+			w := seen(join(create("c", "a"), task("t", "1"), []string{ann[0], other[0],
+				by("s1", use("k1", "Task", object{"description": "look", "prompt": "p"})),
+				by(c.of, use("m", "SendMessage", object{"to": "bob", "message": "hi"})),
+				by(c.of, use("u", "TaskUpdate", object{"taskId": "1", "status": inProgress}))})...)
+			if anew {
+				w = watching(again(t, w.State()))
+			}
+			w.feed(c.then...)
+			i := slices.IndexFunc(w.events, func(e events.Event) bool { return e.Type == events.MessageSent })
+			if i < 0 || w.events[i].Member != c.who {
+				t.Errorf("%s, after a new start: %v: the message is told as %s", c.name, anew, encode(w.events))
+			}
+			if owner := w.state.Team.Task("1").Owner; owner != c.who {
+				t.Errorf("%s, after a new start: %v: the task is %q's", c.name, anew, owner)
+			}
 		}
 	}
 }

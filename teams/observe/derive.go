@@ -1,6 +1,9 @@
 package observe
 
-import "github.com/leadlight-dev/leadlight/teams/events"
+import (
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
+	"github.com/leadlight-dev/leadlight/teams/events"
+)
 
 // notice is an event before it gets its number and its time.
 type notice struct {
@@ -98,7 +101,7 @@ func spoken(t *Team, c Correlated, self, session string) []notice {
 	m := readMail(c)
 	m.to = t.local(m.to)
 	from := t.local(first(c.Result.sender(), speaker(t, c.ToolUse, self)))
-	id := first(c.Result.field("request_id", "requestId"), m.requestID)
+	id := first(c.Result.field(rawjson.RequestKeys()...), m.requestID)
 	switch m.kind {
 	case "message":
 		return []notice{{events.MessageSent, from, &events.Message{

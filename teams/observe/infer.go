@@ -14,7 +14,7 @@ import (
 // tellingMarks are parts of results that say what was done. The scan looks
 // for them, without decoding.
 var tellingMarks = [][]byte{
-	[]byte(`teammate_spawned`), []byte(`team_file_path`), []byte(`statusChange`), []byte(`Cleaned up`), []byte(`"subject`), []byte(`"routing`), []byte(`"request_id`),
+	[]byte(`teammate_spawned`), []byte(`team_file_path`), []byte(`statusChange`), []byte(`Cleaned up`), []byte(`"subject`), []byte(`"routing`), []byte(`"request`),
 	[]byte(`created successfully: `), []byte(`Spawned successfully.`),
 }
 
@@ -93,10 +93,10 @@ func (r Result) sent() map[string]json.RawMessage {
 		return in
 	}
 	if to := r.field("target"); to != "" && strings.HasPrefix(message, "Shutdown request sent") {
-		return map[string]json.RawMessage{"type": text("shutdown_request"), "recipient": text(to), "request_id": text(r.field("request_id"))}
+		return map[string]json.RawMessage{"type": text("shutdown_request"), "recipient": text(to), "request_id": text(r.field(rawjson.RequestKeys()...))}
 	}
 	_, reason, refused := strings.Cut(message, `Shutdown rejected. Reason: "`)
-	if id := r.field("request_id"); id != "" && (refused || strings.HasPrefix(message, "Shutdown approved.")) {
+	if id := r.field(rawjson.RequestKeys()...); id != "" && (refused || strings.HasPrefix(message, "Shutdown approved.")) {
 		reason, _, _ = strings.Cut(reason, `". Continuing`)
 		return map[string]json.RawMessage{"type": text("shutdown_response"), "request_id": text(id), "approve": rawjson.Encode(!refused), "reason": text(reason)}
 	}

@@ -33,7 +33,7 @@ func (m mail) field(names ...string) string {
 	return ""
 }
 
-func (m mail) requestID() string { return m.field(requestKeys()...) }
+func (m mail) requestID() string { return m.field(rawjson.RequestKeys()...) }
 
 // readMails returns the mails in a user's text.
 func readMails(text string) []mail {
@@ -86,7 +86,7 @@ func frame(text string) *rawjson.Object {
 		return nil
 	}
 	id := ""
-	for _, raw := range f.All(requestKeys()...) {
+	for _, raw := range f.All(rawjson.RequestKeys()...) {
 		named := scalar(raw)
 		if named != "" && id != "" && named != id {
 			return nil
@@ -95,9 +95,6 @@ func frame(text string) *rawjson.Object {
 	}
 	return f
 }
-
-// requestKeys are the spellings of the id of the request that a message is about.
-func requestKeys() []string { return []string{"requestId", "request_id", "requestID"} }
 
 // in is the mail as it counts in a team: one that speaks for somebody else than its sender is
 // only words.

@@ -223,7 +223,7 @@ func sendMessage(t *Team, c Correlated) *Team {
 	m := readMail(c)
 	switch m.kind {
 	case "shutdown_request":
-		id := first(c.Result.field("request_id", "requestId"), m.requestID)
+		id := first(c.Result.field(rawjson.RequestKeys()...), m.requestID)
 		return t.withMember(m.to, func(member *Member) {
 			if member.Status != events.StatusShutdown {
 				member.Shutdown, member.ShutdownRequestID = shutdownAsked, id
@@ -254,12 +254,14 @@ func readMail(c Correlated) outgoing {
 	}
 	answer, _ := rawjson.ParseObject(raw) // of what is no object nothing is read
 	m := outgoing{
-		kind:      first(scalar(body["type"]), scalar(in["type"]), "message"),
-		to:        first(scalar(in["recipient"]), scalar(in["to"])),
-		content:   first(scalar(in["content"]), scalar(in["message"]), scalar(body["reason"]), scalar(body["feedback"]), scalar(body["plan"])),
-		summary:   scalar(in["summary"]),
-		requestID: first(scalar(body["request_id"]), scalar(body["requestId"])),
-		approve:   agrees(answer, false),
+		kind:    first(scalar(body["type"]), scalar(in["type"]), "message"),
+		to:      first(scalar(in["recipient"]), scalar(in["to"])),
+		content: first(scalar(in["content"]), scalar(in["message"]), scalar(body["reason"]), scalar(body["feedback"]), scalar(body["plan"])),
+		summary: scalar(in["summary"]),
+		approve: agrees(answer, false),
+	}
+	for _, key := range rawjson.RequestKeys() {
+		m.requestID = first(m.requestID, scalar(body[key]))
 	}
 	if m.kind == "broadcast" || m.to == "*" {
 		m.kind, m.to = "message", ""

@@ -195,7 +195,7 @@ func (t *Tracker) apply(c Correlated) {
 	}
 	t.state.Applied.add(c.ToolUseID)
 	t.step.Dirty = true
-	c.ParentID = t.state.root(c.ParentID) // only now: spawns before it have their results
+	t.state.actsFor(&c.ToolUse) // only now: most spawns before it have their results
 	old := t.state.Team
 	if words, refused := c.Result.refused(); refused {
 		t.refuse(c, words)
@@ -326,7 +326,7 @@ func (t *Tracker) taking(member string) bool {
 		if k := t.state.Team.Task(scalar(in["taskId"])); owner == "" && k != nil {
 			owner = k.Owner
 		}
-		o.ParentID = t.state.root(o.ParentID)
+		t.state.actsFor(&o.ToolUse)
 		if first(owner, actor(t.state.Team, o.ToolUse)) == member {
 			return true
 		}

@@ -149,7 +149,7 @@ func ParseFrame(text string) (Frame, bool) {
 	var f Frame
 	f.take(o)
 	f.RequestID, f.RequestIDSnake = "", ""
-	if ids := o.Texts("requestId", "request_id", "requestID"); len(ids) > 1 {
+	if ids := o.Texts(rawjson.RequestKeys()...); len(ids) > 1 {
 		f.several = ids
 	} else if len(ids) == 1 {
 		f.RequestID = ids[0]

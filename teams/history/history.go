@@ -80,12 +80,17 @@ func (s *Store) Add(ctx context.Context, list []events.Event, states map[string]
 		return db.Explain(ctx, s.db, "write the history", err)
 	}
 	defer tx.Rollback()
+	insert, err := tx.PrepareContext(ctx, `INSERT INTO events VALUES (?, ?, ?, ?, ?)`)
+	if err != nil {
+		return db.Explain(ctx, s.db, "write the history", err)
+	}
+	defer insert.Close()
 	for _, e := range list {
 		line, err := json.Marshal(e)
 		if err != nil {
 			return db.Explain(ctx, s.db, "write the history", err)
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO events VALUES (?, ?, ?, ?, ?)`, int64(e.Seq), e.At.UnixMilli(), string(e.Type), e.Team, string(line)); err != nil {
+		if _, err := insert.ExecContext(ctx, int64(e.Seq), e.At.UnixMilli(), string(e.Type), e.Team, string(line)); err != nil {
 			return db.Explain(ctx, s.db, "write the history", err)
 		}
 	}

@@ -64,7 +64,7 @@ type daemon struct {
 	Options
 	started  time.Time
 	hub      *hub
-	refresh  func(context.Context) // a look at everything, now
+	refresh  func(context.Context, time.Time) // a look at everything that was there at that time
 	listener *unixsock.Listener
 	wg       sync.WaitGroup // of what runs beside the connections
 	ready    chan struct{}  // closed after the first look
@@ -108,7 +108,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	w := &watcher{stores: o.Stores, service: lead, hub: d.hub, log: o.Log, teams: map[string]*teamWatch{}}
+	w := newWatcher(o.Stores, lead, d.hub, o.Log)
 	d.refresh = w.refresh
 	deps := Deps{DB: store, Serve: o.Serve, Publish: d.hub.Publish, Hold: d.hold, Log: o.Log,
 		Beside: func(f func(context.Context)) { d.beside = append(d.beside, f) }}

@@ -77,8 +77,8 @@ func watching(tb *testing.T, n int) (w watched, history string) {
 		Caller: teams.Caller{Name: store.Lead}})
 	history = filepath.Join(tb.TempDir(), "x.db")
 	u := revived(tb, history)
-	return watched{&watcher{stores: Stores{Dir: fs.Dir(), Roster: roster, Mail: mail, Tasks: tasks, Panes: manager, Watcher: &files.Watcher{}},
-		service: svc, hub: u, log: slog.New(slog.DiscardHandler), teams: map[string]*teamWatch{}}, read}, history
+	stores := Stores{Dir: fs.Dir(), Roster: roster, Mail: mail, Tasks: tasks, Panes: manager, Watcher: &files.Watcher{}}
+	return watched{newWatcher(stores, svc, u, slog.New(slog.DiscardHandler)), read}, history
 }
 
 // reading counts how often the files of teams are read and watched.
@@ -169,8 +169,9 @@ func TestXF21_FinishedTeamsAreReadOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer func() { cancel(); w.wg.Wait() }()
 	for range 3 {
-		w.refresh(ctx)
+		w.refresh(ctx, time.Now())
 	}
+	close(w.begun)
 	if got, want := w.read.String(), fmt.Sprintf("%d rosters, %d boxes, %d lists of tasks, 0 watches", n, 4*n, n); got != want {
 		t.Errorf("three looks at %d finished teams: %s, want %s", n, got, want)
 	}
@@ -210,15 +211,24 @@ func seen(t *testing.T, what string, ok func() bool) {
 }
 
 // TestXF21_TheFirstLookIsOneCommit: however many teams there are when a daemon comes up, it
-// waits for the disk once before it answers.
+// waits for the disk once before it answers, and reads each file once, however new; that is a
+// look for whoever has asked meanwhile, too.
 func TestXF21_TheFirstLookIsOneCommit(t *testing.T) {
 	w, history := watching(t, 20)
+	asked := time.Now()
 	wal := history + "-wal"
 	before := commits(t, wal)
 	ctx, cancel := context.WithCancel(t.Context())
 	ready := make(chan struct{})
 	ended := make(chan error, 1)
-	go func() { ended <- w.run(ctx, func() { close(ready) }) }()
+	first := ""
+	go func() {
+		ended <- w.run(ctx, func() {
+			w.refresh(ctx, asked)
+			first = w.read.String()
+			close(ready)
+		})
+	}()
 	<-ready
 	n := commits(t, wal) - before
 	cancel()
@@ -228,6 +238,9 @@ func TestXF21_TheFirstLookIsOneCommit(t *testing.T) {
 	if known := len(w.hub.names()); n != 1 || known != 20 {
 		t.Errorf("%d commits for %d teams, want 1 for 20", n, known)
 	}
+	if got, want := first, "20 rosters, 80 boxes, 20 lists of tasks, 1 watches"; got != want {
+		t.Errorf("the first look: %s, want %s", got, want)
+	}
 }
 
 // TestXF21_OneLookForAllPages: who reads the past page by page has every team looked at once,
@@ -235,7 +248,7 @@ func TestXF21_TheFirstLookIsOneCommit(t *testing.T) {
 func TestXF21_OneLookForAllPages(t *testing.T) {
 	w, _ := watching(t, 0)
 	looks := 0
-	d := &daemon{hub: w.hub, ready: make(chan struct{}), refresh: func(ctx context.Context) {
+	d := &daemon{hub: w.hub, ready: make(chan struct{}), refresh: func(ctx context.Context, _ time.Time) {
 		looks++
 		w.hub.Publish(ctx, []events.Event{{Type: events.TeamCreated, Team: "late"}})
 	}}
@@ -289,7 +302,7 @@ func TestXF21_TheLostAreWrittenDownLater(t *testing.T) {
 	w.read.writes = make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer func() { cancel(); w.wg.Wait() }()
-	w.refresh(ctx) // returns though nothing can be written
+	w.refresh(ctx, time.Now()) // returns though nothing can be written
 	for i := range 3 {
 		if m := w.hub.last(fmt.Sprintf("team-%d", i)).Members[0]; m.State != api.StateLost {
 			t.Errorf("it is %s", m.State)

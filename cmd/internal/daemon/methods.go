@@ -62,14 +62,15 @@ func (d *daemon) stop(context.Context, rpc.Nothing) (rpc.Nothing, error) {
 	return rpc.Nothing{}, nil
 }
 
-// current waits for the first look, and then takes one more: what the caller has
-// done before it asks is known.
+// current waits for the first look, and takes one more at what was looked at before the caller
+// asked: what it has done until then is known.
 func (d *daemon) current(ctx context.Context) error {
+	asked := time.Now()
 	select {
 	case <-d.ready:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	d.refresh(ctx)
+	d.refresh(ctx, asked)
 	return ctx.Err()
 }

@@ -44,7 +44,7 @@ func served(t *testing.T, length int) (*hub, string) {
 		t.Fatal(err)
 	}
 	d.hub.queue = length
-	d.refresh = func(context.Context) {}
+	d.refresh = func(context.Context, time.Time) {}
 	refuse := rpc.Func("test.get", "Refuse.", func(_ context.Context, p api.IDParams) (rpc.Nothing, error) {
 		return rpc.Nothing{}, fault.New(fault.RunNotFound, "no %s", p.ID)
 	})

@@ -36,6 +36,7 @@ type teamWatch struct {
 
 	reading sync.Mutex // one reading of the streams at a time
 	looking sync.Mutex // one look at everything at a time
+	looked  time.Time  // when the last one began that saw everything
 	files   string     // the signature of its files at that look, "" if it has to be taken again
 }
 
@@ -46,8 +47,9 @@ func (w *watcher) watchTeam(ctx context.Context, name string) *teamWatch {
 	source := watch.Source{Service: w.service, Roster: w.stores.Roster, Mail: w.stores.Mail, Tasks: w.stores.Tasks, Log: w.log}
 	t.Team = watch.New(name, source, watch.Options{Last: func() changes.Team { return w.hub.last(name) }, Seen: t.seen, After: t.after})
 	t.repair = func() { w.wg.Go(func() { t.reconcile(ctx) }) }
+	since := time.Now() // somebody else may look first
 	w.wg.Go(func() {
-		for t.look(ctx); ctx.Err() == nil; {
+		for t.look(ctx, since); ctx.Err() == nil; {
 			if t.finished() {
 				t.rest(ctx)
 			} else {
@@ -78,18 +80,25 @@ func (t *teamWatch) follow(ctx context.Context) {
 func (t *teamWatch) rest(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	select { // whoever waits for the first look comes first
+	case <-t.begun:
+	case <-ctx.Done():
+		return
+	}
 	var folders []string
 	for _, folder := range t.folders() {
 		folders = append(folders, t.stores.Dir.Join(folder))
 	}
+	done := t.pass()
 	hints, err := t.stores.Watcher.Watch(ctx, folders, t.signature)
+	done()
 	if err != nil {
 		t.log.Warn("watch a finished team", "team", t.Name, "error", err)
 		<-ctx.Done()
 		return
 	}
 	for range hints {
-		if t.look(ctx); !t.finished() {
+		if t.look(ctx, time.Now()); !t.finished() {
 			return
 		}
 	}
@@ -144,21 +153,28 @@ func (t *teamWatch) offer(ctx context.Context) {
 	}
 }
 
-// look looks at everything now, but at a finished team only if its files have changed since
-// the last look: many teams are finished, and each request asks for a look at all.
-func (t *teamWatch) look(ctx context.Context) {
+// look looks at everything, unless another look has begun after since; at a finished team only
+// if its files have changed since the last look: many teams are finished, and each request asks
+// for a look at all.
+func (t *teamWatch) look(ctx context.Context, since time.Time) {
 	t.looking.Lock()
 	defer t.looking.Unlock()
+	if t.looked.After(since) {
+		return
+	}
+	defer t.pass()()
+	began := time.Now()
 	now := ""
 	if t.finished() || t.hub.last(t.Name).Name == "" {
 		now = t.signature()
 	}
+	t.looked = began
 	if now != "" && now == t.files && t.finished() {
 		return
 	}
 	t.files = now
 	if err := t.Look(ctx); err != nil {
-		t.files = "" // what was not seen is looked for again
+		t.files, t.looked = "", time.Time{} // what was not seen is looked for again
 		t.log.Debug("look at a team", "team", t.Name, "error", err)
 	}
 	t.readStreams(ctx)

@@ -37,9 +37,26 @@ type watcher struct {
 
 	repairing sync.Mutex // one team at a time has its lost written down
 
+	gate  chan struct{} // looks at a time; see newWatcher
+	begun chan struct{} // closed after the first look at everything
+
 	mu    sync.Mutex // one listing at a time
 	teams map[string]*teamWatch
 	wg    sync.WaitGroup
+}
+
+// atOnce is how many teams are looked at at a time: a few keep their folders open from one
+// file to the next, hundreds would close each other's.
+const atOnce = 8
+
+func newWatcher(stores Stores, service *teams.Service, hub *hub, log *slog.Logger) *watcher {
+	return &watcher{stores: stores, service: service, hub: hub, log: log, gate: make(chan struct{}, atOnce), begun: make(chan struct{}), teams: map[string]*teamWatch{}}
+}
+
+// pass waits for one's turn to look.
+func (w *watcher) pass() (done func()) {
+	w.gate <- struct{}{}
+	return func() { <-w.gate }
 }
 
 // run watches until ctx ends. ready is called after the first look at everything.
@@ -48,8 +65,9 @@ func (w *watcher) run(ctx context.Context, ready func()) error {
 	if err != nil {
 		return err
 	}
-	w.hub.together(ctx, func() { w.refresh(ctx) })
+	w.hub.together(ctx, func() { w.refresh(ctx, time.Now()) })
 	ready()
+	close(w.begun)
 	tick := time.NewTicker(relist)
 	defer tick.Stop()
 	defer w.wg.Wait()
@@ -89,16 +107,16 @@ func (w *watcher) list(ctx context.Context) {
 	}
 	for name, t := range w.teams {
 		if !slices.Contains(names, name) {
-			t.look(ctx)
+			t.look(ctx, time.Now())
 			t.stop()
 			delete(w.teams, name)
 		}
 	}
 }
 
-// refresh looks at everything now, so that what a caller has done before is
-// known.
-func (w *watcher) refresh(ctx context.Context) {
+// refresh looks at everything, so that what was done before since is known. Another look that
+// has begun after it does as well.
+func (w *watcher) refresh(ctx context.Context, since time.Time) {
 	w.list(ctx)
 	w.mu.Lock()
 	all := make([]*teamWatch, 0, len(w.teams))
@@ -108,7 +126,7 @@ func (w *watcher) refresh(ctx context.Context) {
 	w.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, t := range all {
-		wg.Go(func() { t.look(ctx) })
+		wg.Go(func() { t.look(ctx, since) })
 	}
 	wg.Wait()
 }

@@ -49,7 +49,7 @@ func stubDoer(args []string) {
 			answer("approve")
 			return
 		}
-		d.note("hears %.400s", line)
+		d.note("hears %.1000s", line)
 		if told := toldOfTask.FindStringSubmatch(line); told != nil {
 			d.task(told[1] + told[2])
 		}

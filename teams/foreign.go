@@ -44,8 +44,12 @@ func (s *Service) Prepare(ctx context.Context, g ForeignMember) error {
 		Record: panes.LaunchRecord{
 			Host: n.host, Team: t.Name, Agent: g.Agent, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv, Dir: n.dir,
 			Color: g.Color, PromptProtocol: n.protocol(), Plan: g.Plan, ForeignPane: g.Pane, Backend: g.Backend, Terminal: g.Terminal,
+			Resume: n.resume, Mode: g.Mode,
 		},
 		Env: s.panes.Environment(t.Name, g.Agent, n.host, n.variables()), Ready: s.limits.Ready,
+	}
+	if n.kind != profiles.Native { // how it is started again once its plan is approved
+		l.Record.Origin, l.Record.Session = ptr(n.profile.WithoutValues()), n.profile.BeginSession(n.kind, n.host)
 	}
 	return s.panes.WriteLaunch(ctx, &l)
 }
@@ -92,8 +96,8 @@ func (s *Service) buildForeignCommand(t store.Team, g ForeignMember, n *resolved
 	if other.CheckModel(model) != nil {
 		model = "" // the lead knows the models of its own agent only
 	}
-	n.argv, _, err = other.Argv(profiles.Ask{
-		Agent: g.Agent, Team: t.Name, Color: g.Color, Kind: n.kind, Model: model, Parent: g.Parent, Session: n.host, Mode: g.Mode, Plan: g.Plan,
+	n.argv, n.resume, err = other.Argv(profiles.Ask{
+		Agent: g.Agent, Team: t.Name, Color: g.Color, Kind: n.kind, Model: model, Parent: g.Parent, Session: other.BeginSession(n.kind, n.host), Mode: g.Mode, Plan: g.Plan,
 	})
 	if err != nil {
 		return err

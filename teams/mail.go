@@ -334,9 +334,10 @@ func wrongFrame(t store.Team, m store.Message) string {
 	return ""
 }
 
-// expired tells whether m asks for the end of somebody who had the name before.
+// expired tells whether m was for the time before its owner was started: a request to end,
+// or the answer to a question that ended with who asked it.
 func expired(owner *store.Member, m store.Message) bool {
-	if owner == nil || m.Timestamp.IsZero() || m.Kind() != store.ShutdownRequest {
+	if owner == nil || m.Timestamp.IsZero() || !endsWithReader(m.Kind()) {
 		return false
 	}
 	start := owner.JoinedAt
@@ -344,6 +345,12 @@ func expired(owner *store.Member, m store.Message) bool {
 		start = *owner.Leadlight.SpawnedAt
 	}
 	return m.Timestamp.Before(start.Truncate(time.Millisecond))
+}
+
+// endsWithReader tells whether messages of a kind are for the very process that they were
+// written to, and not for one that is started after it.
+func endsWithReader(kind string) bool {
+	return kind == store.ShutdownRequest || kind == store.PermissionResponse || kind == store.SandboxResponse
 }
 
 // MarkRead records messages as read.

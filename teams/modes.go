@@ -52,10 +52,29 @@ func (s *Service) buildModeCommand(t store.Team, m store.Member, rec panes.Launc
 	case rec.Kind != profiles.ACP && rec.Kind != profiles.Worker && !p.Resumes():
 		return rec, noModes(m, "its client takes no such request, and its profile has no way to go on after a restart")
 	}
+	return modeCommand(t, m, rec, p, mode)
+}
+
+// outOfPlan is the launch record of who carries its plan out in a mode, or in what is the
+// agent's default where its profile does not know that.
+func outOfPlan(t store.Team, m store.Member, rec panes.LaunchRecord, p profiles.Profile, mode string) (panes.LaunchRecord, error) {
+	if !p.CheckMode(mode) {
+		mode = profiles.ModeDefault
+	}
+	return modeCommand(t, m, rec, p, mode)
+}
+
+// modeCommand is a launch record with the command lines for a permission mode. An agent that
+// cannot go on with its conversation begins another one.
+func modeCommand(t store.Team, m store.Member, rec panes.LaunchRecord, p profiles.Profile, mode string) (_ panes.LaunchRecord, err error) {
 	rec.Mode, rec.Plan = mode, mode == profiles.ModePlan
+	model := m.Model
+	if p.CheckModel(model) != nil {
+		model = "" // another lead knows the models of its own agent only
+	}
 	rec.Argv, rec.Resume, err = p.Argv(profiles.Ask{
 		Command: rec.Given, Agent: m.Name, Team: t.Name, Color: rec.Color, Kind: rec.Kind, Type: m.AgentType,
-		Model: m.Model, Parent: leadSession(t), Session: rec.Session, Mode: mode, Plan: rec.Plan, Settings: rec.Settings,
+		Model: model, Parent: leadSession(t), Session: rec.Session, Mode: mode, Plan: rec.Plan, Settings: rec.Settings,
 	})
 	return rec, err
 }

@@ -51,3 +51,31 @@ func TestM15_WhichClientsTakeAMode(t *testing.T) {
 		}
 	}
 }
+
+// TestXF13_OutOfPlanMode: whatever a profile knows, its agent gets out of plan mode: into the
+// mode, else the agent's own settings; with its conversation, else with another one.
+func TestXF13_OutOfPlanMode(t *testing.T) {
+	plans := profiles.Profile{Kind: profiles.Interactive, Command: []string{"x"}, PlanArgs: []string{"--look"}}
+	resumes, modes := plans, plans
+	resumes.SessionArgs, resumes.ResumeArgs = []string{"--begin", "{session}"}, []string{"--go-on", "{session}"}
+	modes.ModeArgs = map[string][]string{"acceptEdits": {"--edit"}}
+	for name, tc := range map[string]struct {
+		profile       profiles.Profile
+		mode          string
+		start, resume string
+	}{
+		"neither":         {plans, "acceptEdits", "x", ""},
+		"a conversation":  {resumes, "default", "x --begin S", "x --go-on S"},
+		"the mode":        {modes, "acceptEdits", "x --edit", ""},
+		"not that mode":   {modes, "dontAsk", "x", ""},
+		"codex":           {profiles.NewSet(nil)["codex"], "acceptEdits", "codex --no-daemon --sandbox workspace-write --ask-for-approval on-request", "codex --no-daemon resume S --sandbox workspace-write --ask-for-approval on-request"},
+		"aider":           {profiles.NewSet(nil)["aider"], "default", "aider", ""},
+		"Claude's client": {profiles.NewSet(nil)["claude-interactive"], "acceptEdits", "claude --permission-mode acceptEdits --session-id S", "claude --resume S --permission-mode acceptEdits"},
+	} {
+		rec := panes.LaunchRecord{Kind: profiles.Interactive, Session: "S", Plan: true}
+		got, err := outOfPlan(store.Team{Name: "alpha"}, store.Member{Name: "ann"}, rec, tc.profile, tc.mode)
+		if strings.Join(got.Argv, " ") != tc.start || strings.Join(got.Resume, " ") != tc.resume || got.Plan || err != nil {
+			t.Errorf("%s: %q, then %q, %v", name, got.Argv, got.Resume, err)
+		}
+	}
+}

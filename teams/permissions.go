@@ -66,6 +66,9 @@ func (s *Service) AnswerPermission(ctx context.Context, team, id string, allow b
 		if found == nil || found.Status != api.RequestOpen {
 			return false, resolved("request", id, orDefault(before.Status, "answered"))
 		}
+		if !mayTakeAnswer(t, found.From) {
+			return false, s.cannotTake(t, found.From)
+		}
 		found.Status, found.Reason, found.ResolvedAt = api.RequestRejected, reason, api.At(time.Now())
 		if allow {
 			found.Status = api.RequestApproved
@@ -136,6 +139,7 @@ func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string
 			return out, fmt.Errorf("ask %s to change its mode: %w", m.Name, err)
 		}
 		out.How = "asked"
+		s.keepMode(ctx, t, m, mode)
 		return out, nil
 	}
 	if rec, err = s.buildModeCommand(t, m, rec, mode); err != nil {
@@ -144,6 +148,26 @@ func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string
 	out.How = "restarted"
 	_, err = s.restart(ctx, t.Name, m.Name, &rec, nil)
 	return out, err
+}
+
+// keepMode writes down the mode that a client was asked to change to, for when it is started
+// again; where that cannot be, the client is asked again by whoever wants it.
+func (s *Service) keepMode(ctx context.Context, t store.Team, m store.Member, mode string) {
+	release, err := s.panes.LockMember(ctx, t.Name, m.Name, "change a mode", s.limits.lockWait())
+	if err != nil {
+		return
+	}
+	defer release()
+	rec, err := s.launched(ctx, t, m)
+	if err == nil {
+		rec, err = s.buildModeCommand(t, m, rec, mode)
+	}
+	if err == nil {
+		err = s.panes.Records().WriteLaunch(ctx, rec)
+	}
+	if err != nil {
+		s.log.Warn("keep a permission mode", "teammate", m.Name, "error", err)
+	}
 }
 
 // client asks a client for its version, and says what that one does; one that does not

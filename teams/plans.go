@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -120,6 +121,8 @@ func (s *Service) ResolvePlan(ctx context.Context, team, id string, approve bool
 			return false, noPlan(t, id)
 		case found.Status != api.RequestOpen:
 			return false, resolved("plan", id, found.Status)
+		case !mayTakeAnswer(t, found.From):
+			return false, s.cannotTake(t, found.From)
 		}
 		found.Status, found.Feedback, found.ResolvedAt = api.RequestRejected, feedback, api.At(time.Now())
 		if approve {
@@ -135,7 +138,7 @@ func (s *Service) ResolvePlan(ctx context.Context, team, id string, approve bool
 	if approve {
 		f.PermissionMode = s.modeAfterPlan(t, asked.From)
 		if err := s.liftPlanMode(ctx, t, asked.From, f.PermissionMode); err != nil {
-			s.notice(fmt.Sprintf("the plan is approved, but %s keeps the permissions of plan mode: %v", asked.From, err))
+			s.notice(fmt.Sprintf("the plan is approved, but %s could not be started again with the permissions that it needs: %v", asked.From, err))
 		}
 	}
 	return p, s.reply(ctx, t, asked.From, f, func(r *requests) {
@@ -161,32 +164,103 @@ func (s *Service) modeAfterPlan(t store.Team, name string) string {
 }
 
 // liftPlanMode gives a teammate that was in plan mode the mode in which it carries its plan
-// out. A client that speaks the protocol changes it by itself; any other agent that was
-// started so that it may only read is started again, and goes on with its conversation.
+// out. That is written down first: whatever starts it again from now on goes by it. A client
+// that speaks the protocol changes its mode by itself; any other agent that was started so
+// that it may only read is started again, and goes on with its conversation. One of another
+// machine, or of another lead, is started again by its host when that gets the answer.
 func (s *Service) liftPlanMode(ctx context.Context, t store.Team, name, mode string) error {
 	m, err := memberOf(t, name)
-	if err != nil || m.Leadlight == nil || m.Mode != profiles.ModePlan && !m.PlanModeRequired {
+	if err != nil || m.Leadlight == nil || m.Leadlight.Foreign || s.elsewhere(m) || m.Mode != profiles.ModePlan && !m.PlanModeRequired {
 		return err
 	}
-	rec, err := s.panes.Records().Launch(ctx, t.Name, m.Name)
-	if err != nil || !rec.Plan && m.Mode != profiles.ModePlan {
+	rec, lifted, err := s.writePlanLifted(ctx, t, m, mode)
+	if err != nil || !lifted {
 		return err
 	}
-	if p, err := s.originOf(rec); err == nil && rec.Kind != profiles.Native && len(p.PlanArgs) > 0 {
-		if !p.CheckMode(mode) {
-			mode = profiles.ModeDefault
-		}
-		next, err := s.buildModeCommand(t, m, rec, mode)
-		if err != nil {
-			return err
-		}
-		_, err = s.restart(ctx, t.Name, m.Name, &next, nil)
+	if rec.Kind != profiles.Native && s.runs(ctx, t, m) {
+		_, err = s.restart(ctx, t.Name, m.Name, nil, nil)
 		return err
 	}
+	return s.setMode(ctx, t, m, rec.Mode)
+}
+
+// setMode writes a teammate's permission mode into the roster.
+func (s *Service) setMode(ctx context.Context, t store.Team, m store.Member, mode string) error {
 	return s.roster.Update(ctx, t.Name, func(now *store.Team) error {
-		if m := now.Member(name); m != nil {
+		if m := now.Member(m.Name); m != nil {
 			m.Mode = mode
 		}
 		return nil
 	})
+}
+
+// writePlanLifted writes down how a teammate that is in plan mode is run when it carries its
+// plan out.
+func (s *Service) writePlanLifted(ctx context.Context, t store.Team, m store.Member, mode string) (rec panes.LaunchRecord, lifted bool, err error) {
+	release, err := s.panes.LockMember(ctx, t.Name, m.Name, "approve a plan", s.limits.lockWait())
+	if err != nil {
+		return rec, false, err
+	}
+	defer release()
+	rec, err = s.panes.Records().Launch(ctx, t.Name, m.Name)
+	if err != nil || !rec.Plan && rec.Mode != profiles.ModePlan {
+		return rec, false, err
+	}
+	p, err := s.originOf(rec)
+	if err != nil {
+		return rec, false, err
+	}
+	if rec, err = outOfPlan(t, m, rec, p, mode); err == nil {
+		err = s.panes.Records().WriteLaunch(ctx, rec)
+	}
+	return rec, err == nil, err
+}
+
+// CarryOut is for the host of a teammate, the caller, that was started so that it may only
+// read. If text is its lead's approval of its newest plan, it writes down how the teammate is
+// run from now on; lifted is false for anything else.
+func (s *Service) CarryOut(ctx context.Context, team, text string) (lifted bool, err error) {
+	f, ok := store.ParseFrame(text)
+	if !ok || f.Type != store.PlanResponse || f.Approved == nil || !*f.Approved {
+		return false, nil
+	}
+	t, m, err := s.find(ctx, team, s.caller.Name)
+	if err == nil {
+		_, err = s.requests(ctx, t)
+	}
+	if err != nil {
+		return false, err
+	}
+	approved := false
+	err = s.editRequests(ctx, t.Name, func(r *requests) (changed bool, _ error) {
+		approved, changed = r.approve(m.Name, f)
+		return changed, nil
+	})
+	if err != nil || !approved {
+		return false, err
+	}
+	rec, _, err := s.writePlanLifted(ctx, t, m, orDefault(f.PermissionMode, s.modeAfterPlan(t, m.Name)))
+	if err == nil && m.Leadlight != nil && !m.Leadlight.Foreign {
+		err = s.setMode(ctx, t, m, rec.Mode)
+	}
+	return err == nil, err
+}
+
+// PlanInFull is what an agent has to know about an answer to a plan of an earlier conversation:
+// what it was asked, and the plan. "" if there is no plan of the caller of before began.
+func (s *Service) PlanInFull(ctx context.Context, team, id string, began time.Time) string {
+	t, m, err := s.find(ctx, team, s.caller.Name)
+	if err != nil {
+		return ""
+	}
+	r, err := s.known(ctx, t)
+	p := r.plan(m.Name, id)
+	if err != nil || p == nil || p.SubmittedAt == nil || time.Time(*p.SubmittedAt).After(began) {
+		return ""
+	}
+	text := "\nThe plan: " + p.Plan
+	if m.Prompt != "" {
+		text = "\nYou were asked: " + m.Prompt + text
+	}
+	return Quoted(text)
 }

@@ -180,12 +180,17 @@ func (n *resolvedMember) permissionMode() string {
 }
 
 // prepare gives a member its worktree, if it asks for one, and its first message. Its box is
-// emptied before: a request to its predecessor must not end the new one. One that is started
-// again keeps its mail, but no such request.
+// emptied before: a request to its predecessor must not end the new one, nor an answer to a
+// question of that one permit something. One that is started again keeps its mail, but neither of these.
 func (r *spawning) prepare(ctx context.Context, m *registeredMember) error {
+	if m.old != nil || !r.t.LedByUs() { // another lead's roster forgets who has ended
+		if err := r.closeRequests(ctx, r.t, m.spec.Name, m.spec.again != nil); err != nil {
+			r.log.Warn("close the requests of who had the name", "team", r.t.Name, "member", m.spec.Name, "error", err)
+		}
+	}
 	if m.spec.again != nil {
-		if err := r.takeRequestsBack(ctx, m.spec.Name); err != nil {
-			r.log.Warn("take requests to stop back", "team", r.t.Name, "member", m.spec.Name, "error", err) // a damaged inbox keeps nobody from starting
+		if err := r.takeBack(ctx, r.t.Name, m.spec.Name, true); err != nil {
+			r.log.Warn("take requests back", "team", r.t.Name, "member", m.spec.Name, "error", err) // a damaged inbox keeps nobody from starting
 		}
 		return nil
 	}
@@ -205,25 +210,6 @@ func (r *spawning) prepare(ctx context.Context, m *registeredMember) error {
 		return fmt.Errorf("write the first message of %s: %w", m.spec.Name, err)
 	}
 	return nil
-}
-
-// takeRequestsBack marks the requests to stop that a member has not read as read. leadlight
-// itself sees that they are of an earlier time; an agent that reads its box by itself does not.
-func (r *spawning) takeRequestsBack(ctx context.Context, name string) error {
-	msgs, err := r.mail.List(ctx, r.t.Name, name)
-	if err != nil {
-		return fmt.Errorf("read the inbox of %s: %w", name, err)
-	}
-	var ids []string
-	for _, msg := range msgs {
-		if msg.Kind() == store.ShutdownRequest && !msg.Read {
-			ids = append(ids, msg.ID)
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	return r.mail.MarkRead(ctx, r.t.Name, name, ids)
 }
 
 // unregister is the undo of register, for all that have failed since: their worktrees,

@@ -2,7 +2,6 @@ package teams
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -62,7 +61,8 @@ func (s *Service) editRequests(ctx context.Context, team string, change func(*re
 		r.Permissions = trimmed(r.Permissions, func(p api.Permission) bool { return p.Status == api.RequestOpen })
 		return changed, err
 	})
-	if errors.Is(err, fault.Rejected) || errors.Is(err, fault.PlanNotFound) || errors.Is(err, fault.RequestNotFound) {
+	switch fault.CodeOf(err) {
+	case fault.Rejected, fault.PlanNotFound, fault.RequestNotFound, fault.RecipientInactive, fault.RecipientNotFound:
 		return err // it says itself what is wrong
 	}
 	if err != nil {
@@ -153,6 +153,71 @@ func (r *requests) permission(from, id string) *api.Permission {
 		}
 	}
 	return nil
+}
+
+// approve notes that the lead has approved, by f, the newest plan of a teammate. ok is false
+// if it is about another plan, or about one that was replaced or rejected.
+func (r *requests) approve(from string, f store.Frame) (ok, changed bool) {
+	for i := range slices.Backward(r.Plans) {
+		p := &r.Plans[i]
+		if !store.SameName(p.From, from) {
+			continue
+		}
+		if p.ID != f.RequestID || p.Status != api.RequestOpen && p.Status != api.RequestApproved {
+			return false, false
+		}
+		if changed = p.Status == api.RequestOpen; changed {
+			p.Status, p.Feedback, p.ResolvedAt = api.RequestApproved, f.Feedback, api.At(time.Now())
+		}
+		return true, changed
+	}
+	return false, false
+}
+
+// closeRequests closes what a teammate waited for that has ended: who is started in its place
+// has asked nothing, and one that goes on with its conversation waits for its plan alone.
+func (s *Service) closeRequests(ctx context.Context, t store.Team, name string, goesOn bool) error {
+	all, err := s.requests(ctx, t)
+	if err != nil {
+		return err
+	}
+	closed := func(r *requests) (changed bool) {
+		mine := func(from, status string) bool { return status == api.RequestOpen && store.SameName(from, name) }
+		for i := range r.Plans {
+			if p := &r.Plans[i]; !goesOn && mine(p.From, p.Status) {
+				p.Status, p.ResolvedAt, changed = api.RequestReplaced, api.At(time.Now()), true
+			}
+		}
+		for i := range r.Permissions {
+			if p := &r.Permissions[i]; mine(p.From, p.Status) {
+				p.Status, p.ResolvedAt, changed = api.RequestReplaced, api.At(time.Now()), true
+			}
+		}
+		return changed
+	}
+	if !closed(&all) {
+		return nil
+	}
+	return s.editRequests(ctx, t.Name, func(r *requests) (bool, error) { return closed(r), nil })
+}
+
+// CloseQuestions closes the open requests for permission of the caller, whose agent has ended
+// and is started again.
+func (s *Service) CloseQuestions(ctx context.Context, team string) error {
+	t, m, err := s.find(ctx, team, s.caller.Name)
+	if err != nil {
+		return err
+	}
+	return s.closeRequests(ctx, t, m.Name, true)
+}
+
+// cannotTake says why an answer has no use: who asked has ended.
+func (s *Service) cannotTake(t store.Team, from string) error {
+	m := t.Member(from)
+	if m == nil {
+		return fault.New(fault.RecipientNotFound, "%s has left team %s: nobody would carry the answer out", store.Shown(from), t.Name)
+	}
+	return fault.New(fault.RecipientInactive, "teammate %s is stopped: nobody would carry the answer out", m.Name).WithHint("%s", s.howToStart(t, *m))
 }
 
 // mayTakeAnswer tells whether whoever asked is there, or may be started again and go on.

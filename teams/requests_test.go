@@ -325,8 +325,17 @@ func TestSE07_WhoAFrameIsFrom(t *testing.T) {
 
 func TestTypesOfMessageThatSendTakes(t *testing.T) {
 	d := newDesk(t)
-	d.team("alpha", running("bob"))
+	member := running("bob")
+	member.TmuxPaneID, member.BackendType = "%88", "tmux"
+	d.team("alpha", member)
 	bob, ctx := d.as("bob"), t.Context()
+	sent, err := d.as("").Send(ctx, "alpha", teams.SendSpec{To: "bob", Type: store.ShutdownRequest, Text: "enough"})
+	if err == nil {
+		_, err = bob.Send(ctx, "alpha", teams.SendSpec{To: store.Lead, Type: store.ShutdownResponse, Text: fmt.Sprintf(`{"request_id":%q,"approve":true}`, sent.RequestID)})
+	}
+	if f := d.last(store.Lead); err != nil || f["type"] != "shutdown_approved" || f["requestId"] != sent.RequestID || f["paneId"] != "%88" || f["backendType"] != "tmux" {
+		t.Errorf("the lead got %v, %v", f, err)
+	}
 	if _, err := bob.Send(ctx, "alpha", teams.SendSpec{To: store.Lead, Type: store.PlanRequest, Text: "a plan"}); err != nil {
 		t.Error(err)
 	}
@@ -403,5 +412,77 @@ func TestXF03_TheLeadAsksNotItself(t *testing.T) {
 	box, err := d.as("").Inbox(t.Context(), "alpha", "", teams.InboxFilter{})
 	if err != nil || len(box) != 0 {
 		t.Errorf("the lead has %+v, %v", box, err)
+	}
+}
+
+// TestXF13_NobodyTakesAnAnswerForAnother: what somebody asked who has ended is not answered to
+// who comes after it, nor does an answer to a stopped one start it.
+func TestXF13_NobodyTakesAnAnswerForAnother(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("bob"), running("eve"))
+	lead, bob, eve, ctx := d.as(""), d.as("bob"), d.as("eve"), t.Context()
+	plan, err := eve.SubmitPlan(ctx, "alpha", "1. look", "")
+	ask, err2 := eve.AskPermission(ctx, "alpha", api.Permission{Tool: "Bash"})
+	again, err3 := bob.AskPermission(ctx, "alpha", api.Permission{Tool: "Bash"})
+	err4 := d.fs.Roster().Update(ctx, "alpha", func(team *store.Team) error {
+		team.Member("eve").Leadlight.State = api.StateStopped
+		return nil
+	})
+	if err := errors.Join(err, err2, err3, err4); err != nil {
+		t.Fatal(err)
+	}
+	for _, yes := range []bool{true, false} {
+		_, err = lead.ResolvePlan(ctx, "alpha", plan.ID, yes, "why")
+		wantCode(t, err, fault.RecipientInactive)
+		_, err = lead.AnswerPermission(ctx, "alpha", ask, yes, "why")
+		wantCode(t, err, fault.RecipientInactive)
+	}
+	if err := bob.CloseQuestions(ctx, "alpha"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = lead.AnswerPermission(ctx, "alpha", again, true, "")
+	wantCode(t, err, fault.Rejected)
+	if open, err := lead.Permissions(ctx, "alpha", false); err != nil || len(open) != 0 {
+		t.Errorf("open: %+v, %v", open, err)
+	}
+	d.put("bob", store.Lead, fmt.Sprintf(`{"type":"permission_response","request_id":%q,"subtype":"success"}`, again))
+	err = d.fs.Roster().Update(ctx, "alpha", func(team *store.Team) error { // started again since
+		later := time.Now().Add(time.Second)
+		team.Member("bob").Leadlight.SpawnedAt = &later
+		return nil
+	})
+	box, err2 := bob.Inbox(ctx, "alpha", "", teams.InboxFilter{})
+	if err := errors.Join(err, err2); err != nil || len(box) != 1 || box[0].Note != "expired" {
+		t.Errorf("bob has %+v, %v", box, err)
+	}
+}
+
+// TestXF13_OnlyTheNewestPlanIsCarriedOut: an approval of an earlier plan, or of none, changes
+// nothing for its author, whatever it names.
+func TestXF13_OnlyTheNewestPlanIsCarriedOut(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("bob"), running("eve"))
+	bob, ctx := d.as("bob"), t.Context()
+	first, err := bob.SubmitPlan(ctx, "alpha", "1. look", "")
+	other, err2 := d.as("eve").SubmitPlan(ctx, "alpha", "1. look", "")
+	second, err3 := bob.SubmitPlan(ctx, "alpha", "1. look 2. test", "")
+	if err := errors.Join(err, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		fmt.Sprintf(`{"type":"plan_approval_response","requestId":%q,"approved":true}`, first.ID),
+		fmt.Sprintf(`{"type":"plan_approval_response","requestId":%q,"approved":true}`, other.ID),
+		fmt.Sprintf(`{"type":"plan_approval_response","requestId":%q,"approved":false}`, second.ID),
+		fmt.Sprintf(`{"type":"plan_approval_response","requestId":%q,"approved":"no"}`, second.ID),
+		fmt.Sprintf(`{"type":"plan_approval_response","requestId":%q,"request_id":%q,"approved":true}`, first.ID, second.ID),
+		fmt.Sprintf(`{"type":"shutdown_approved","requestId":%q,"approved":true}`, second.ID),
+		`{"type":"plan_approval_response","approved":true}`, "approved",
+	} {
+		if lifted, err := bob.CarryOut(ctx, "alpha", text); lifted || err != nil {
+			t.Errorf("%s: %v, %v", text, lifted, err)
+		}
+	}
+	if open, err := d.as("").Plans(ctx, "alpha", false); err != nil || len(open) != 2 {
+		t.Errorf("open: %+v, %v", open, err)
 	}
 }

@@ -53,6 +53,7 @@ type stoppingMember struct {
 	live    bool
 	request string           // id of the request to stop, "" if it was not asked
 	message string           // id of the message with it
+	back    bool             // it was taken back
 	asked   time.Time        // when
 	answers chan answer      // the newest one
 	target  panes.Target     // from the stage end on
@@ -108,6 +109,7 @@ func (s *Service) stopHere(ctx context.Context, team string, names []string, o S
 	inBatches(through, len(r.members), func(batch []*stoppingMember) {
 		r.close(done, batch)
 		r.record(done, batch)
+		r.giveUp(done, batch)
 		left -= len(batch)
 		r.report(batch, left > 0)
 	})
@@ -254,6 +256,7 @@ func (r *stopping) end(ctx context.Context, m *stoppingMember) {
 		return
 	case ctx.Err() != nil && said.outcome == "":
 		m.out.Outcome, m.out.Reason = state.Unproven, "interrupted: "+r.withdraw(context.WithoutCancel(ctx), m)
+		m.back = true
 		return
 	}
 	ctx = context.WithoutCancel(ctx)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -174,5 +175,26 @@ func TestXD04_XF13_AnInterruptedRequestIsTakenBack(t *testing.T) {
 	}
 	if _, err := d.as("bob").AnswerShutdown(t.Context(), "alpha", id, true, ""); err == nil {
 		t.Error("it could still be agreed to")
+	}
+}
+
+// TestXF13_WhatNobodyWaitsForIsTakenBack: a request of a lead that is gone ends nobody later.
+func TestXF13_WhatNobodyWaitsForIsTakenBack(t *testing.T) {
+	d := newDesk(t)
+	bob := running("bob")
+	bob.Leadlight.Kind = "native"
+	d.team("alpha", bob)
+	d.put("bob", store.Lead, `{"type":"shutdown_request","requestId":"shutdown-1@bob","from":"team-lead"}`)
+	d.put("bob", store.Lead, `{"type":"permission_response","request_id":"p","subtype":"success"}`)
+	if _, err := d.as("").Takeover(t.Context(), "alpha", teams.TakeoverSpec{}); err != nil {
+		t.Fatal(err)
+	}
+	msgs, err := d.fs.Mail().List(t.Context(), "alpha", "bob")
+	if err != nil || len(msgs) != 2 || !msgs[0].Read || msgs[1].Read {
+		t.Fatalf("the request waits still, or more was taken back: %+v, %v", msgs, err)
+	}
+	for _, id := range []string{"", "shutdown-1@bob"} {
+		_, err := d.as("bob").AnswerShutdown(t.Context(), "alpha", id, true, "")
+		wantCode(t, err, fault.RequestNotFound)
 	}
 }

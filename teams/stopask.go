@@ -3,6 +3,8 @@ package teams
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -249,17 +251,64 @@ func (r *stopping) withdraw(ctx context.Context, m *stoppingMember) string {
 	return "the request is taken back, and it runs on"
 }
 
+// giveUp takes back the requests of those who are not proved to have ended, and whose end
+// nobody waits for any more.
+func (r *stopping) giveUp(ctx context.Context, batch []*stoppingMember) {
+	for _, m := range batch {
+		if m.out.Outcome == state.Unproven && m.message != "" && !m.back {
+			m.back = true
+			r.withdraw(ctx, m)
+		}
+	}
+}
+
+// takeBack takes the requests to stop back that a teammate has got: nobody waits for them any
+// more. Of one that is started again it takes the answers to its questions, too. leadlight
+// itself sees that they are of an earlier time; an agent that reads its box by itself does not.
+func (s *Service) takeBack(ctx context.Context, team, name string, again bool) error {
+	msgs, err := s.mail.List(ctx, team, name)
+	if err != nil {
+		return fmt.Errorf("read the inbox of %s: %w", name, err)
+	}
+	var ids, requests []string
+	for _, msg := range msgs {
+		f, ok := store.ParseFrame(msg.Text)
+		if !ok || !endsWithReader(f.Type) || f.Type != store.ShutdownRequest && !again {
+			continue
+		}
+		if !msg.Read {
+			ids = append(ids, msg.ID)
+		}
+		if f.Type == store.ShutdownRequest && checkRequestID(f.RequestID) == nil {
+			requests = append(requests, f.RequestID)
+		}
+	}
+	if len(requests) > 0 {
+		err = s.noteWithdrawn(ctx, team, requests...)
+	}
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	return s.mail.MarkRead(ctx, team, name, ids)
+}
+
 // maxWithdrawn is how many of them are kept.
 const maxWithdrawn = 200
 
-func (s *Service) noteWithdrawn(ctx context.Context, team, id string) error {
-	err := withdrawnRecord().Edit(ctx, s.panes.Records(), team, "take a request back", func(ids *[]string) (bool, error) {
-		*ids = append(*ids, id)
-		*ids = (*ids)[max(0, len(*ids)-maxWithdrawn):]
-		return true, nil
+func (s *Service) noteWithdrawn(ctx context.Context, team string, ids ...string) error {
+	err := withdrawnRecord().Edit(ctx, s.panes.Records(), team, "take a request back", func(known *[]string) (bool, error) {
+		before := len(*known)
+		for _, id := range ids {
+			if !slices.Contains(*known, id) {
+				*known = append(*known, id)
+			}
+		}
+		changed := len(*known) > before
+		*known = (*known)[max(0, len(*known)-maxWithdrawn):]
+		return changed, nil
 	})
 	if err != nil {
-		return fmt.Errorf("take the request %s back: %w", id, err)
+		return fmt.Errorf("take the requests %s back: %w", strings.Join(ids, " "), err)
 	}
 	return nil
 }

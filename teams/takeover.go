@@ -91,6 +91,9 @@ func (s *Service) adopted(ctx context.Context, out api.Takeover) (api.Takeover, 
 			out.Unknown = append(out.Unknown, m.Name)
 		case m.Live():
 			out.Adopted = append(out.Adopted, m.Name)
+			if m.Name != store.Lead { // what the old lead asked of it nobody waits for
+				errs = append(errs, s.takeBack(ctx, out.Team, m.Name, false))
+			}
 		}
 	}
 	return out, errors.Join(errs...)

@@ -165,6 +165,9 @@ func (c *mailTyper) typeMessage(ctx context.Context, msg batch, since time.Time)
 		}
 		return err
 	}
+	if msg.Type == store.PlanResponse && msg.Note == "" && c.m.launch.Plan && c.carryOut(ctx, msg, since) {
+		return ctx.Err()
+	}
 	if err := c.hand(ctx, c.m.wording(ctx, msg, c.introduced), msg.ID, since); err != nil {
 		return err
 	}
@@ -176,6 +179,9 @@ func (c *mailTyper) typeMessage(ctx context.Context, msg batch, since time.Time)
 // if it has not been introduced.
 func (m *teammate) wording(ctx context.Context, msg batch, introduced bool) string {
 	text := header(msg.Message) + teams.InWords(msg.Text) + howToTake(msg.Text)
+	if f, _ := store.ParseFrame(msg.Text); !m.goesOn && msg.Type == store.PlanResponse {
+		text += m.o.Service.PlanInFull(ctx, m.o.Team, f.RequestID, m.began)
+	}
 	if !introduced {
 		text = m.introduction(ctx) + "\n" + text
 	}
@@ -216,6 +222,38 @@ func endWords(msg api.Message) string {
 	}
 	return fmt.Sprintf("%sPlease finish and end%s. Run: leadlight approve %s - or refuse: leadlight deny %s --reason WHY",
 		header(msg), why, f.RequestID, f.RequestID)
+}
+
+// carryOut ends a program that may only read, if msg approves its plan: it starts again and
+// may do more. The verbs have done that already where they could; they cannot for a lead that
+// answers by itself, on another machine, or when a restart has failed. The message stays
+// unread: the program gets it then.
+func (c *mailTyper) carryOut(ctx context.Context, msg batch, since time.Time) bool {
+	m := c.m
+	lifted, err := m.o.Service.CarryOut(ctx, m.o.Team, msg.Text)
+	if err != nil {
+		m.o.Log.Warn("carry the plan out", "error", err)
+	}
+	if !lifted {
+		return false
+	}
+	m.lifted.Store(true)
+	if p := m.launch.PromptProtocol; len(p.QuitKeys) > 0 || p.Quit != "" {
+		if err := c.askToEnd(ctx, msg, since); err != nil {
+			m.o.Log.Warn("ask it to end", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(quitLimit):
+		}
+	}
+	if ctx.Err() == nil {
+		if _, err := m.host.End(context.WithoutCancel(ctx), termLimit, killLimit); err != nil {
+			m.o.Log.Error("end the program", "error", err)
+		}
+		<-ctx.Done()
+	}
+	return true
 }
 
 // quitLimit is how long a program may take to end after it was asked to.

@@ -134,3 +134,12 @@ func (m *teammate) setSession(ctx context.Context, id string) {
 		m.o.Log.Warn("record the new conversation", "error", err)
 	}
 }
+
+// refresh reads how the teammate is run from now on: whoever has approved its plan, or asked
+// for another permission mode, has written it down.
+func (m *teammate) refresh(ctx context.Context) {
+	now, err := m.o.Panes.Records().Launch(ctx, m.o.Team, m.o.Agent)
+	if err == nil && now.Host == m.launch.Host {
+		m.launch = now
+	}
+}

@@ -51,6 +51,9 @@ type teammate struct {
 	host   *host.Host
 	label  *labeller
 	agreed atomic.Bool // it was ended because it had agreed
+	lifted atomic.Bool // it is ended because its plan is approved, and starts again to carry it out
+	goesOn bool        // its program was started to go on with its conversation
+	began  time.Time   // when its program was started
 	opened string      // the session that an agent has opened, "" for none
 
 	announced    bool
@@ -148,15 +151,21 @@ func (m *teammate) supervise(ctx context.Context) panes.ExitRecord {
 		if resume {
 			argv = m.launch.Resume
 		}
-		began := time.Now()
+		m.goesOn, m.began = resume, time.Now()
 		m.show(api.StateActive, "", "")
 		exit, err := m.runOnce(ctx, argv, resume)
 		if err != nil {
 			return failed(err)
 		}
+		m.refresh(ctx)
 		m.noteSession(ctx, exit)
+		if m.lifted.Swap(false) && !m.closing() && !m.agreed.Load() {
+			m.print("the plan of %s is approved: it is started again, and may do more", m.o.Agent)
+			argv, resume, again = m.launch.Argv, m.launch.CanResume(), -1
+			continue
+		}
 		ended := m.ended(exit)
-		lived := time.Since(began)
+		lived := time.Since(m.began)
 		if lived > steady {
 			again = 0
 		}
@@ -171,7 +180,10 @@ func (m *teammate) supervise(ctx context.Context) panes.ExitRecord {
 		if err := m.o.Service.FreeTasks(ctx, m.o.Team, m.o.Agent, ended.State); err != nil { // it will not go on by itself
 			m.print("its tasks could not be given back: %v", err)
 		}
-		resume = m.launch.CanResume()
+		if err := m.o.Service.CloseQuestions(ctx, m.o.Team); err != nil {
+			m.o.Log.Warn("close its questions", "error", err)
+		}
+		argv, resume = m.launch.Argv, m.launch.CanResume()
 	}
 }
 

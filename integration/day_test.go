@@ -182,6 +182,11 @@ func TestXD12_ADay(t *testing.T) {
 		_, err := os.Stat(filepath.Join(mine, "long.once"))
 		return holder != "" && err == nil
 	})
+	for _, m := range into[[]api.Member](r, "ps", "-t", "mine") {
+		if m.Name == holder && m.Task != "2" {
+			t.Errorf("%s is shown at task %q, want 2", m.Name, m.Task)
+		}
+	}
 	rec := hostRecord(r, "mine", holder)
 	note(holder + " killed 2")
 	if err := syscall.Kill(rec.Process.PID, syscall.SIGKILL); err != nil {

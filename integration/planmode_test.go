@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,6 +32,9 @@ func TestXD06_XF13_PlanModeOfOtherAgents(t *testing.T) {
 	r.eventually("it is told to plan", heard("leadlight plan submit"))
 	if m := r.member("ann"); m.PermissionMode != "plan" || !heard("ann begins --read-only --begin ")() {
 		t.Errorf("it is in mode %q\n%s", m.PermissionMode, strings.Join(notes(log), "\n"))
+	}
+	if got := r.must("ps"); !regexp.MustCompile(`(?m)^NAME .* MODE .*\nann .* plan( |$)`).MatchString(got) {
+		t.Errorf("ps does not show the mode:\n%s", got)
 	}
 	r.must("plan", "submit", "1. look", "--as", "ann")
 	if got := r.must("ps", "--format", "tmux"); !strings.HasPrefix(got, "#[fg=yellow]requests: 1") {

@@ -20,10 +20,11 @@ import (
 
 // Launch asks for one host in a pane of its own.
 type Launch struct {
-	Record LaunchRecord // Host, Team, Agent, Kind, ... ; Socket, Backend, Terminal and EnvFile are filled in; one that is started again names the two from before
+	Record LaunchRecord // Host, Team, Agent, Kind, ... ; Socket, Backend, Terminal, Beside and EnvFile are filled in; one that is started again names those from before
 	Env    []string     // the complete environment, terminal variables excepted
 	Label  backend.Label
 	Ready  time.Duration // how long the host may take to answer
+	ByLead bool          // the process that leads the team asks for it
 
 	before *LaunchRecord // of the one who had the name before
 }
@@ -172,7 +173,7 @@ func (m *Manager) open(ctx context.Context, c Choice, layout Layout, order []str
 		return
 	}
 	defer release()
-	view, err := m.view(ctx, c, team)
+	view, err := m.view(ctx, c, team, launches[0])
 	if <-prepared; err != nil {
 		failPending(out, fmt.Errorf("look at the terminal: %w", err))
 		return
@@ -183,6 +184,7 @@ func (m *Manager) open(ctx context.Context, c Choice, layout Layout, order []str
 			index = append(index, i)
 		}
 	}
+	m.noteLead(ctx, view.Lead, launches, index)
 	specs, whose, arrangements := Place(layout, view, len(index))
 	for n := range specs {
 		i := index[whose[n]]
@@ -225,13 +227,16 @@ func failPending(out []Launched, err error) {
 }
 
 // view gathers what Place needs to know.
-func (m *Manager) view(ctx context.Context, c Choice, team string) (View, error) {
+func (m *Manager) view(ctx context.Context, c Choice, team string, l Launch) (View, error) {
 	s, err := surroundings(ctx, c.Backend)
 	v := View{Lead: s.Self, Window: s.Window}
 	for _, p := range s.Ours {
 		if p.Mark.Base == m.baseKey && p.Mark.Team == team {
 			v.Ours = append(v.Ours, p)
 		}
+	}
+	if err == nil {
+		m.stay(ctx, c, l, &v)
 	}
 	return v, err
 }

@@ -3,7 +3,6 @@ package panes
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -241,9 +240,8 @@ func (m *Manager) hostProcess(p signals.Process, t Target) bool {
 	if id, ok := p.Variable(signals.Mark); ok && id == t.Host {
 		return true
 	}
-	if filepath.Base(p.Argv[0]) == TeammateLink {
-		i := slices.Index(p.Argv, "--agent-id")
-		return i > 0 && i+1 < len(p.Argv) && p.Argv[i+1] == t.Agent+"@"+t.Team
+	if id := agentID(p.Argv); id != "" {
+		return id == t.Agent+"@"+t.Team
 	}
 	return isHost(p.Argv) && p.Argv[3] == t.Team && p.Argv[5] == t.Agent && BaseKey(p.Argv[7]) == m.baseKey
 }

@@ -38,6 +38,7 @@ type LaunchRecord struct {
 	Socket   string   `json:"socket"` // the host's control socket
 	Backend  string   `json:"backend"`
 	Terminal string   `json:"terminal,omitempty"` // the terminal's own socket
+	Beside   *Beside  `json:"beside,omitempty"`   // nil: the lead was in no pane of it
 	LedByUs  bool     `json:"ledByUs"`
 	// ForeignPane is the pane, as the roster names it, of a member whose pane and entry another
 	// lead made and takes away: the host changes neither.

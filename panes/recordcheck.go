@@ -57,6 +57,11 @@ func (l LaunchRecord) check(baseKey, team, agent string) error {
 	case l.Terminal != "" && strings.ContainsFunc(l.Terminal, unicode.IsControl):
 		return fmt.Errorf("its terminal %.200q is no path", l.Terminal)
 	}
+	if b := l.Beside; b != nil {
+		if err := checkPane(string(b.Pane)); err != nil {
+			return err
+		}
+	}
 	if err := checkRunFile(l.EnvFile, baseKey, "env-"+l.Host); err != nil {
 		return fmt.Errorf("the file of its environment: %w", err)
 	}

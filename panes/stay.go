@@ -2,8 +2,11 @@ package panes
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // where returns where a launch goes: where new panes go, or, for one that is started
@@ -18,6 +21,48 @@ func (m *Manager) where(ctx context.Context, again LaunchRecord) (Choice, error)
 		return m.Choice(ctx)
 	}
 	return Choice{Type: again.Backend, Socket: again.Terminal, Own: own, Why: "where it was", Backend: b}, err
+}
+
+// Beside names the lead's pane of the time when a pane was opened, and its terminal server.
+type Beside struct {
+	Pane   backend.ID `json:"pane"`
+	Server string     `json:"server"`
+}
+
+// noteLead writes into the launch records of those of index where the lead is.
+func (m *Manager) noteLead(ctx context.Context, lead *backend.Pane, launches []Launch, index []int) {
+	if lead == nil {
+		return
+	}
+	each(len(index), func(n int) {
+		r := &launches[index[n]].Record
+		if now := (Beside{lead.ID, lead.Server}); r.Beside == nil || *r.Beside != now {
+			r.Beside = &now
+			_ = m.records.writeLaunchSoon(ctx, *r) // only a later restart would miss it
+		}
+	})
+}
+
+// stay makes v what there is for one who is started again: it comes back beside the lead's
+// pane of before, if that is there, from wherever that is asked for; beside that of a lead
+// who asks for it only if others of the team have not stayed there.
+func (m *Manager) stay(ctx context.Context, c Choice, l Launch, v *View) {
+	before := l.Record.Beside
+	if before == nil || v.Lead != nil && v.Lead.ID == before.Pane {
+		return
+	}
+	all, err := listAll(ctx, c)
+	i := slices.IndexFunc(all, func(p backend.Pane) bool {
+		return p.ID == before.Pane && p.Server == before.Server
+	})
+	if err != nil || i < 0 {
+		return // it stands where a new one would
+	}
+	there := func(p backend.Pane) bool { return p.Window == all[i].Window }
+	if v.Lead != nil && l.ByLead && !slices.ContainsFunc(v.Ours, there) {
+		return
+	}
+	v.Lead, v.Window = &all[i], slices.DeleteFunc(slices.Clone(all), func(p backend.Pane) bool { return !there(p) })
 }
 
 // serves tells whether a terminal is there and holds panes of anybody.
@@ -48,7 +93,10 @@ func (m *Manager) Hold(ctx context.Context, t Target) (release func()) {
 	if err != nil {
 		return none
 	}
-	list, err := b.List(ctx)
+	list, err := listAll(ctx, Choice{Type: t.Backend, Backend: b})
+	if errors.Is(err, fault.Unsupported) {
+		list, err = b.List(ctx)
+	}
 	if err != nil {
 		return none
 	}
@@ -63,7 +111,7 @@ func (m *Manager) Hold(ctx context.Context, t Target) (release func()) {
 			others++
 		}
 	}
-	if self, _, ok, _ := b.Self(ctx); session == "" || others > 0 || ok && self.Session == session {
+	if session == "" || others > 0 {
 		return none
 	}
 	spec := backend.Spec{

@@ -3,6 +3,7 @@ package teams
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -128,7 +129,7 @@ func (s *Service) launchOf(t store.Team, n registeredMember) panes.Launch {
 		Origin: ptr(n.profile.WithoutValues()), Given: n.spec.Command, Session: n.profile.BeginSession(n.kind, n.host), Mode: n.mode, Settings: n.settings, Asked: namesOf(n.spec.Env), Layout: n.layout(),
 	}
 	if r := n.spec.again; r != nil {
-		record.Backend, record.Terminal = r.Backend, r.Terminal
+		record.Backend, record.Terminal, record.Beside = r.Backend, r.Terminal, r.Beside
 		record.GoOn, record.Origin, record.Given, record.Session, record.Mode, record.Settings, record.Asked = r.GoOn, r.Origin, r.Given, r.Session, r.Mode, r.Settings, r.Asked
 	}
 	return panes.Launch{
@@ -136,6 +137,7 @@ func (s *Service) launchOf(t store.Team, n registeredMember) panes.Launch {
 		Env:    s.panes.Environment(t.Name, n.spec.Name, n.host, n.variables()),
 		Label:  backend.Label{Name: n.spec.Name, State: api.StateActive, Color: n.entry.Color},
 		Ready:  ready,
+		ByLead: t.LeadProcess != nil && t.LeadProcess.PID == os.Getpid(),
 	}
 }
 

@@ -45,7 +45,7 @@ func (s *Service) Members(ctx context.Context, team string, all bool) ([]api.Mem
 		return nil, nil, err
 	}
 	out := []api.Member{}
-	for _, m := range s.observe(ctx, t, t.Teammates()) {
+	for _, m := range s.withTasks(ctx, t.Name, s.observe(ctx, t, t.Teammates())) {
 		if all || m.State != api.StateStopped {
 			out = append(out, m)
 		}

@@ -317,6 +317,14 @@ func shownTask(t store.Task) api.Task {
 	}
 }
 
+func shownTasks(list []store.Task) []api.Task {
+	out := make([]api.Task, len(list))
+	for i, t := range list {
+		out[i] = shownTask(t)
+	}
+	return out
+}
+
 func orEmpty(s []string) []string {
 	if s == nil {
 		return []string{}

@@ -241,7 +241,16 @@ func (s *Service) Team(ctx context.Context, name string) (api.Team, error) {
 	if err != nil {
 		return api.Team{}, err
 	}
-	return shownTeam(t, s.observe(ctx, t, t.Members)), nil
+	return shownTeam(t, s.withTasks(ctx, t.Name, s.observe(ctx, t, t.Members))), nil
+}
+
+// TeamWith is Team for one who knows the tasks.
+func (s *Service) TeamWith(ctx context.Context, name string, tasks []api.Task) (api.Team, error) {
+	t, err := s.get(ctx, name)
+	if err != nil {
+		return api.Team{}, err
+	}
+	return shownTeam(t, working(s.observe(ctx, t, t.Members), tasks)), nil
 }
 
 func shownTeam(t store.Team, members []api.Member) api.Team {

@@ -249,6 +249,7 @@ func (s *Service) Snapshot(ctx context.Context, team string) (Snapshot, error) {
 	}
 	members := s.observe(ctx, t, t.Teammates())
 	tasks, _, warnings, err := s.taskList(ctx, team, TaskFilter{})
+	members = working(members, tasks)
 	return Snapshot{Members: members, Tasks: tasks, Unclaimed: unclaimed(tasks, members, s.ableWorkers(ctx, t.Name)), Warnings: warnings}, err
 }
 

@@ -43,16 +43,14 @@ func (s *Service) Whole(ctx context.Context, team string) (Whole, error) {
 	if err != nil {
 		w.Missed = append(w.Missed, fmt.Errorf("list tasks: %w", err))
 	} else {
-		w.Tasks = []api.Task{}
+		w.Tasks = shownTasks(tasks)
 	}
-	for _, task := range tasks {
-		w.Tasks = append(w.Tasks, shownTask(task))
-	}
-	w.Team = shownTeam(t, s.observeWith(ctx, t, t.Members, func(ctx context.Context, team, owner string) ([]store.Message, error) {
+	members := s.observeWith(ctx, t, t.Members, func(ctx context.Context, team, owner string) ([]store.Message, error) {
 		if msgs, known := boxes[owner]; known {
 			return msgs, nil
 		}
 		return s.mail.List(ctx, team, owner)
-	}))
+	})
+	w.Team = shownTeam(t, working(members, w.Tasks))
 	return w, nil
 }

@@ -215,19 +215,19 @@ func (t *Team) read(ctx context.Context, p Parts) (changes.Team, error) {
 	if p.All || now.Lead == "" { // seen for the first time
 		return t.readAll(ctx, now)
 	}
-	if p.Members || t.WithRoster {
-		team, err := t.Service.Team(ctx, t.Name)
-		if err != nil {
-			return now, err
-		}
-		t.take(&now, team)
-	}
 	if p.Tasks {
 		if list, _, err := t.Service.TaskList(ctx, t.Name, teams.TaskFilter{}); err == nil {
 			now.Tasks = list
 		} else if ctx.Err() == nil {
 			t.Log.Warn("look at the tasks", "team", t.Name, "error", err)
 		}
+	}
+	if p.Members || t.WithRoster {
+		team, err := t.Service.TeamWith(ctx, t.Name, now.Tasks)
+		if err != nil {
+			return now, err
+		}
+		t.take(&now, team)
 	}
 	boxes := map[string][]api.Message{}
 	for _, owner := range owners(now) {

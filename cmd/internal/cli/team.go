@@ -188,18 +188,30 @@ func (a *app) memberTable(w io.Writer, members []api.Member) {
 	t.write(w, width(a.out.w), a.colors(a.out.w))
 }
 
+// extraColumn is one that is shown only where somebody has something in it.
+type extraColumn struct {
+	head string
+	of   func(api.Member) string
+}
+
+func extraColumns() []extraColumn {
+	return []extraColumn{
+		{"MODE", func(m api.Member) string { return m.PermissionMode }},
+		{"BRANCH", branchOf},
+		{"MACHINE", func(m api.Member) string { return m.Machine }},
+	}
+}
+
 func memberRows(members []api.Member) *table {
-	t := &table{head: []string{"NAME", "STATE", "KIND", "PROFILE", "TASK", "UNREAD", "PANE", "PID", "ACTIVE", "REASON"},
-		less: []string{"PROFILE", "KIND", "PID", "ACTIVE", "PANE", "UNREAD", "TASK"}}
-	branches := slices.ContainsFunc(members, func(m api.Member) bool { return m.Branch != "" })
-	if branches {
-		t.head = slices.Insert(t.head, len(t.head)-1, "BRANCH")
-		t.less = slices.Insert(t.less, 3, "BRANCH")
+	t := &table{head: []string{"NAME", "STATE", "KIND", "PROFILE", "TASK", "UNREAD", "PANE", "PID", "ACTIVE"},
+		less: []string{"PROFILE", "KIND", "PID", "ACTIVE", "MODE", "BRANCH", "PANE", "UNREAD", "TASK"}}
+	var more []extraColumn
+	for _, c := range extraColumns() {
+		if slices.ContainsFunc(members, func(m api.Member) bool { return c.of(m) != "" }) {
+			more, t.head = append(more, c), append(t.head, c.head)
+		}
 	}
-	machines := slices.ContainsFunc(members, func(m api.Member) bool { return m.Machine != "" })
-	if machines {
-		t.head = slices.Insert(t.head, len(t.head)-1, "MACHINE")
-	}
+	t.head = append(t.head, "REASON")
 	for _, m := range members {
 		state := m.State
 		switch {
@@ -223,11 +235,8 @@ func memberRows(members []api.Member) *table {
 		}
 		cells := []cell{{m.Name, m.Color}, {state, style.Member(m.State).Color}, plain("%s", m.Kind), plain("%s", m.Profile), plain("%s", m.Task),
 			{unread, "yellow"}, plain("%s", style.Pane(m.TmuxPaneID)), plain("%s", pid), plain("%s", since(m.LastActivityAt))}
-		if branches {
-			cells = append(cells, plain("%s", branchOf(m)))
-		}
-		if machines {
-			cells = append(cells, plain("%s", m.Machine))
+		for _, c := range more {
+			cells = append(cells, plain("%s", c.of(m)))
 		}
 		t.add(append(cells, plain("%s", m.Reason))...)
 	}
@@ -237,7 +246,7 @@ func memberRows(members []api.Member) *table {
 // branchOf is the branch of a worktree, and how many lines it has more and less than where
 // it branched.
 func branchOf(m api.Member) string {
-	if m.Added == nil || m.Removed == nil {
+	if m.Added == nil || m.Removed == nil || m.Branch == "" {
 		return m.Branch
 	}
 	return fmt.Sprintf("%s +%d −%d", m.Branch, *m.Added, *m.Removed)

@@ -202,6 +202,9 @@ func (m *model) paneHead(w int) string {
 	if x.Profile != "" {
 		text += " · " + plain(x.Profile)
 	}
+	if x.PermissionMode != "" {
+		text += " · mode " + plain(x.PermissionMode)
+	}
 	if x.TmuxPaneID != "" {
 		text += " · " + plain(style.Pane(x.TmuxPaneID))
 	}

@@ -1,0 +1,58 @@
+package teams
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// worksUntold tells whether only the list of tasks shows what a member works on. The host
+// of a worker tells it.
+func worksUntold(m api.Member) bool {
+	return m.Task == "" && m.Kind != profiles.Worker && m.Live()
+}
+
+// withTasks gives each member that runs the task that it works on. The list is read only
+// if somebody needs it; one that cannot be read is the business of task ls.
+func (s *Service) withTasks(ctx context.Context, team string, members []api.Member) []api.Member {
+	if slices.ContainsFunc(members, worksUntold) {
+		if list, _, err := s.tasks.List(ctx, team); err == nil {
+			return working(members, shownTasks(list))
+		}
+	}
+	return members
+}
+
+// working gives each member that runs the task that it has in progress: of several the one
+// that was changed last.
+func working(members []api.Member, tasks []api.Task) []api.Member {
+	if !slices.ContainsFunc(members, worksUntold) {
+		return members
+	}
+	known := make(map[string]int, len(members))
+	for i, m := range members {
+		known[m.Name] = i
+	}
+	since := map[int]time.Time{}
+	for _, t := range tasks {
+		if t.Status != store.InProgress || t.Owner == "" {
+			continue
+		}
+		i, ok := known[t.Owner]
+		if !ok {
+			i = slices.IndexFunc(members, func(m api.Member) bool { return store.SameName(m.Name, t.Owner) })
+		}
+		if i < 0 {
+			continue
+		}
+		at := time.Time(deref(t.UpdatedAt))
+		if last, found := since[i]; worksUntold(members[i]) || found && at.After(last) {
+			members[i].Task, since[i] = t.ID, at
+		}
+	}
+	return members
+}

@@ -71,3 +71,35 @@ func TestXD02_AKeptTeamStays(t *testing.T) {
 		t.Errorf("up: exit %d\n%s", res.exit, res.err)
 	}
 }
+
+// TestXD05_UpLeavesTheLostAsLost: up ends when nobody is there for its tasks any more. Who was
+// lost stays lost: ps names the command, and up starts them again and goes on.
+func TestXD05_UpLeavesTheLostAsLost(t *testing.T) {
+	t.Parallel()
+	r := newHeadless(t)
+	file := "team: gone\nlifecycle: {ask: 100ms, term: 2s}\nmembers:\n  - {name: w, agent: shell, run: task}\n  - {name: s, command: [sleep, \"1000\"]}\n" +
+		"tasks:\n  - {subject: long, owner: w, run: 'until [ -e go ]; do sleep 0.05; done'}\n"
+	if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	up := r.start(nil, "up")
+	r.eventually("up follows the task", func() bool { return strings.Contains(up.errs.String(), "long: in_progress (w)") })
+	if err := syscall.Kill(hostRecord(r, "gone", "w").Process.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	res := up.wait()
+	for _, said := range []string{"lost: w (", "start again with: leadlight restart --lost", "leadlight up starts lost teammates again and goes on"} {
+		if res.exit != 1 || !strings.Contains(res.err, said) {
+			t.Errorf("up: exit %d, and it does not say %q\n%s", res.exit, said, res.err)
+		}
+	}
+	if out := r.must("ps"); !strings.Contains(out, "lost: w (") || !strings.Contains(out, "1 stopped, not shown") {
+		t.Errorf("ps:\n%s", out)
+	}
+	if err := os.WriteFile(r.path("work", "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if res := r.run("up"); res.exit != 0 || !strings.Contains(res.err, "w was lost: it is started again") {
+		t.Errorf("up again: exit %d\n%s", res.exit, res.err)
+	}
+}

@@ -63,3 +63,20 @@ func TestXD01_TheDaemonOffersTasks(t *testing.T) {
 		t.Errorf("not shared out:\n%s", strings.Join(seen, "\n"))
 	}
 }
+
+// TestXD01_DetachedAgentsAreTold: also where up has gone, agents at prompts are told of tasks
+// that nobody owns: it leaves a daemon, which ends with the last of them.
+func TestXD01_DetachedAgentsAreTold(t *testing.T) {
+	t.Parallel()
+	r := newHeadless(t)
+	r.settings("profiles:\n  doer: " + doerProfile + "\n")
+	file := fmt.Sprintf("team: left\nmembers:\n  - {name: ann, agent: doer, command: [%q, stub, doer, %q]}\ntasks: [{subject: free}, {subject: last, blockedBy: [1]}]\n", r.stub("")[0], r.path("work", "log"))
+	if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.must("up", "--detach")
+	r.eventually("all are done", func() bool {
+		return !slices.ContainsFunc(into[[]api.Task](r, "task", "ls"), func(k api.Task) bool { return k.Status != "completed" })
+	})
+	r.must("down") // nothing is left: the daemon ends, too
+}

@@ -18,6 +18,8 @@ type StopOptions struct {
 	Ask    time.Duration // how long each may think about it; 0: the limit of the team
 	Reason string        // told to the teammate
 	Force  bool          // a refusal does not end it
+	// KeepLost leaves who was lost before as lost, and its worktree: it may be started again.
+	KeepLost bool
 
 	again bool // a restart, which has the member's lock: its worktree stays
 
@@ -324,6 +326,9 @@ func (r *stopping) exit(ctx context.Context, m *stoppingMember) memberExit {
 	if end := r.written(ctx, m); end != nil {
 		e.ExitCode, e.Signal, e.Untold = end.ExitCode, end.Signal, end.Untold
 	}
+	if r.o.KeepLost && (m.Leadlight.State == state.Lost || !settled(m.Leadlight.State) && m.obs.State == state.Lost) {
+		e.State, e.Reason = state.Lost, m.obs.Reason
+	}
 	return memberExit{m.Name, m.Leadlight.Host, e}
 }
 
@@ -374,7 +379,7 @@ func (r *stopping) record(ctx context.Context, batch []*stoppingMember) {
 		if _, first := written[m.Name]; first {
 			r.tellLead(ctx, m, exits[i])
 		}
-		if r.o.again {
+		if r.o.again || exits[i].State == state.Lost {
 			continue
 		}
 		if left := r.removeWorktree(ctx, r.t.Name, m.Name); left != "" {

@@ -174,7 +174,7 @@ func runDaemonStatus(ctx context.Context, a *app) error {
 	}
 	c, err := dial.Connect(ctx, p, version().Version)
 	if errors.Is(err, dial.ErrNone) {
-		return fault.New(fault.Failed, "no daemon runs for %s", p.Base).WithHint("leadlight daemon start starts one; run, events and top start one, no other verb needs it")
+		return fault.New(fault.Failed, "no daemon runs for %s", p.Base).WithHint("leadlight daemon start starts one; run, events, top and up --detach start one, no other verb needs it")
 	}
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -58,7 +59,7 @@ func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.
 	}
 	c.Flags().StringVarP(&o.File, "file", "f", config.TeamFileName, "the team `FILE`, as without the flag")
 	_ = c.RegisterFlagCompletionFunc("file", teamFiles)
-	c.Flags().BoolVar(&o.Detach, "detach", false, "return when the teammates are started; nobody supervises them then")
+	c.Flags().BoolVar(&o.Detach, "detach", false, "return when the teammates are started; a daemon then tells agents at prompts of their tasks")
 	c.Flags().BoolVar(&o.Keep, "keep", false, "keep the team when its tasks are done, until ^C or leadlight down")
 	c.Flags().BoolVar(&o.Top, "top", false, "show the dashboard meanwhile; q goes on in lines")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "check everything, say what would be added, adopted, started again and left, and do nothing")
@@ -110,6 +111,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	a.keepRecord(u.record)
 	u.opening(ctx, snap)
 	if o.Detach {
+		u.watched(ctx, snap)
 		return a.answer(u.result(snap, nil), func(w io.Writer) { a.memberTable(w, snap.Members) })
 	}
 	a.narrate()
@@ -144,6 +146,22 @@ func (u *upRun) opening(ctx context.Context, snap teams.Snapshot) {
 	for _, line := range waits(snap) {
 		u.a.say("%s", line)
 	}
+}
+
+// watched lets a daemon tell agents at prompts of their tasks, where up goes and does not: it
+// ends with the last teammate.
+func (u *upRun) watched(ctx context.Context, snap teams.Snapshot) {
+	if !slices.ContainsFunc(snap.Members, func(m api.Member) bool {
+		return m.Live() && m.Kind != profiles.Worker && m.Kind != profiles.Plain
+	}) {
+		return
+	}
+	c, err := u.a.daemon(ctx)
+	if err != nil {
+		u.a.say("leadlight: warning: nobody tells the teammates of tasks that become ready, until leadlight up follows them: %s", fault.Of(err).Message)
+		return
+	}
+	_ = c.Close()
 }
 
 // plainOwners says which tasks wait for a program that was only started: it takes no
@@ -298,7 +316,7 @@ func (u *upRun) shutDown(ctx context.Context, reason string) (api.Endings, error
 		said[name] = what
 		u.a.progress(name, what)
 	}
-	e, err := u.svc.Down(ctx, u.team, teams.StopOptions{Reason: reason, Force: true, Progress: progress}, true)
+	e, err := u.svc.Down(ctx, u.team, teams.StopOptions{Reason: reason, Force: true, KeepLost: true, Progress: progress}, true)
 	for _, m := range e.Members {
 		if said[m.Name] != m.Outcome {
 			u.a.say("%s: %s", m.Name, m.Outcome)

@@ -11,15 +11,26 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
+// incomplete is the error of tasks that are not completed, with what goes on from there.
 func (u *upRun) incomplete(snap teams.Snapshot) error {
-	open, again := 0, ""
+	open, failed, again := 0, false, ""
 	for _, t := range snap.Tasks {
 		if t.Status != store.Completed {
 			open++
 		}
-		if t.Status == store.FailedTask {
-			again = "leadlight up tries a failed one again; "
-		}
+		failed = failed || t.Status == store.FailedTask
+	}
+	lost := slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.State == api.StateLost })
+	switch {
+	case lost && failed:
+		again = "leadlight up starts lost teammates again and tries a failed task again; "
+	case lost:
+		again = "leadlight up starts lost teammates again and goes on; "
+	case failed:
+		again = "leadlight up tries a failed one again; "
+	}
+	if lost {
+		u.a.say("%s", strings.TrimSuffix(lostLine(snap.Members), "\n"))
 	}
 	return fault.New(fault.Failed, "%d of %d tasks are not completed", open, len(snap.Tasks)).
 		WithHint("leadlight task ls -t %s and leadlight logs -t %s NAME show why; %sleadlight down %s removes the team", u.team, u.team, again, u.team)

@@ -62,9 +62,10 @@ func claudeNative() Profile {
 	}
 }
 
+// claudeInteractive: the adapter for the Agent Client Protocol is a program of its own.
 func claudeInteractive() Profile {
 	return Profile{
-		Name: "claude-interactive", Kind: Interactive, Summary: "Claude Code at its prompt, in a team of any kind", Command: []string{claudeProgram},
+		Name: "claude-interactive", Kind: Interactive, Summary: "Claude Code at its prompt, in a team of any kind", Command: []string{claudeProgram}, ACP: []string{"claude-agent-acp"},
 		Models: claudeModels(), ModelArgs: []string{"--model", "{model}"}, TypeArgs: []string{"--agent", "{type}"},
 		PlanArgs: []string{"--permission-mode", "plan"}, SessionArgs: sessionArgs(), ResumeArgs: resumeArgs(),
 		ModeArgs: claudeModes(), PromptProtocol: claudePrompt(),

@@ -44,9 +44,9 @@ func TestA03_CommandLines(t *testing.T) {
 			"codex --no-daemon resume 99999999-2222-4333-8444-555555555555 --sandbox read-only --ask-for-approval on-request"},
 		{"codex-worker", "gpt-5.4", false, "codex exec --json - --dangerously-bypass-approvals-and-sandbox --model gpt-5.4", ""},
 		{"gemini", "flash", false, "gemini --approval-mode yolo --model flash --session-id 99999999-2222-4333-8444-555555555555", "gemini --resume 99999999-2222-4333-8444-555555555555 --approval-mode yolo --model flash"},
-		{"gemini", "", true, "gemini --approval-mode plan --session-id 99999999-2222-4333-8444-555555555555", "gemini --resume 99999999-2222-4333-8444-555555555555 --approval-mode plan"},
+		{"gemini", "", true, "gemini --approval-mode plan --allowed-tools run_shell_command(leadlight plan),run_shell_command(leadlight send),run_shell_command(leadlight inbox) --session-id 99999999-2222-4333-8444-555555555555", "gemini --resume 99999999-2222-4333-8444-555555555555 --approval-mode plan --allowed-tools run_shell_command(leadlight plan),run_shell_command(leadlight send),run_shell_command(leadlight inbox)"},
 		{"qwen", "m", false, "qwen --approval-mode yolo --model m --session-id 99999999-2222-4333-8444-555555555555", "qwen --resume 99999999-2222-4333-8444-555555555555 --approval-mode yolo --model m"},
-		{"copilot", "gpt-5.4", false, "copilot --allow-all --model gpt-5.4 --session-id 99999999-2222-4333-8444-555555555555", "copilot --resume=99999999-2222-4333-8444-555555555555 --allow-all --model gpt-5.4"},
+		{"copilot", "gpt-5.4", false, "copilot --allow-all --mode interactive --model gpt-5.4 --session-id 99999999-2222-4333-8444-555555555555", "copilot --resume=99999999-2222-4333-8444-555555555555 --allow-all --mode interactive --model gpt-5.4"},
 		{"copilot", "", true, "copilot --plan --session-id 99999999-2222-4333-8444-555555555555", "copilot --resume=99999999-2222-4333-8444-555555555555 --plan"},
 		{"opencode", "anthropic/claude-sonnet-4-5", false, "opencode --auto --model anthropic/claude-sonnet-4-5", "opencode --session 99999999-2222-4333-8444-555555555555 --auto --model anthropic/claude-sonnet-4-5"},
 		{"opencode", "", true, "opencode --agent plan", "opencode --session 99999999-2222-4333-8444-555555555555 --agent plan"},
@@ -119,6 +119,11 @@ func TestCommandsOfTheProtocol(t *testing.T) {
 		start, resume, err := NewSet(nil)[name].Argv(Ask{Kind: ACP, Session: "s", Mode: ModeBypass, Model: "m"})
 		if strings.Join(start, " ") != want || !slices.Equal(start, resume) || (want == "") != (fault.CodeOf(err) == fault.Unsupported) {
 			t.Errorf("%s: %q, %q, %v", name, start, resume, err)
+		}
+	}
+	for name, want := range map[string]string{"codex": "codex-acp", "claude-interactive": "claude-agent-acp"} { // their adapters
+		if start, _, err := NewSet(nil)[name].Argv(Ask{Kind: ACP}); err != nil || strings.Join(start, " ") != want {
+			t.Errorf("%s: %q, %v", name, start, err)
 		}
 	}
 	own := NewSet(map[string]Profile{"mine": {Kind: ACP, Command: []string{"mine", "--stdio"}}})["mine"]

@@ -63,6 +63,12 @@ func TestXH03_TextIsSeenInTheInput(t *testing.T) {
 			t.Errorf("%.30q in %q: %v", tc.text, tc.shown, got.Holds(tc.text))
 		}
 	}
+	for _, footer := range []string{"  GPT-6 · /work\n", "  GPT-6 · /work\n      1 warning · f2 to view\n"} { // there is no frame, and the text has empty lines
+		got := reader(t, "codex").Read(screen.Screen{Text: "• done\n\n› [leadlight] one\n\n  two\n\n\n    the end of it\n\n" + footer})
+		if got.State != screen.Ready || !got.Holds("[leadlight] one\n\ntwo\n\n\n  the end of it") || got.MayType().Valid() {
+			t.Errorf("empty lines in a text: %+v", got)
+		}
+	}
 	for _, text := range []string{
 		"task done ID --result TEXT. Mail.\nBegin, and end with: task done 1 --result TEXT.",
 		"see [pasted image 1] and [pasted image 2] again", "ends as it began: ends as it began",

@@ -19,10 +19,12 @@ func codexModes(asks ...string) map[string][]string {
 }
 
 // codex runs without the daemon that all its prompts would share: the second would have
-// the first one's environment, and would go deaf when the first is stopped.
+// the first one's environment, and would go deaf when the first is stopped. Its adapter for
+// the Agent Client Protocol is a program of its own, and would let a model answer what it
+// asks, if its mode were not said.
 func codex() Profile {
 	return Profile{
-		Name: "codex", Kind: Interactive, Summary: "OpenAI Codex at its prompt", Command: []string{"codex", "--no-daemon"},
+		Name: "codex", Kind: Interactive, Summary: "OpenAI Codex at its prompt", Command: []string{"codex", "--no-daemon"}, ACP: []string{"codex-acp"}, Env: []string{"INITIAL_AGENT_MODE=workspace-write"},
 		Models: codexModels(), ModelArgs: []string{"--model", "{model}"},
 		PlanArgs:   []string{"--sandbox", "read-only", "--ask-for-approval", "on-request"},
 		ResumeArgs: []string{"resume", "{session}"}, SessionShown: `\bcodex resume ([0-9a-f]{8}-[0-9a-f-]{27})\b`, ModeArgs: codexModes("--ask-for-approval", "on-request"),
@@ -52,10 +54,12 @@ func approvalModes(edit string) map[string][]string {
 	}
 }
 
+// gemini: its plan mode runs no command, so those by which a plan is handed in are named.
 func gemini() Profile {
 	return Profile{
 		Name: "gemini", Kind: Interactive, Summary: "Gemini CLI at its prompt", Command: []string{"gemini"}, ACP: []string{"gemini", "--acp"},
-		Models: geminiModels(), ModelArgs: []string{"--model", "{model}"}, PlanArgs: []string{"--approval-mode", "plan"},
+		Models: geminiModels(), ModelArgs: []string{"--model", "{model}"},
+		PlanArgs:    []string{"--approval-mode", "plan", "--allowed-tools", "run_shell_command(leadlight plan),run_shell_command(leadlight send),run_shell_command(leadlight inbox)"},
 		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume", "{session}"}, ModeArgs: approvalModes("auto_edit"),
 		PromptProtocol: PromptProtocol{ // /quit and Enter would pick the first entry of the list that it opens
 			QuitKeys: []string{"ctrl-c", "ctrl-c"}, Ready: []string{`^\s*[>!*](\s|$)`}, Frame: screen.FrameRules,
@@ -109,7 +113,7 @@ func qwen() Profile {
 		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume", "{session}"}, ModeArgs: qwenModes(),
 		PromptProtocol: PromptProtocol{
 			Quit: "/quit", Ready: []string{`^\s*[>!*](\s|$)`}, Frame: screen.FrameRules,
-			Busy: []string{`^ {0,2}[^\s\w◆✦●]{1,3}\s+\S.*\(\d+[ms].*\besc to cancel\)\s*$`}, Asking: []string{`\bWaiting for user confirmation`, `^\s*(\[|-- )NORMAL( --|\])`},
+			Busy: []string{`^ {0,2}[^\s\w◆✦●]{1,3}\s+\S.*\(\d+[ms].*\besc to cancel\)\s*$`}, Asking: []string{`\bWaiting for user confirmation`, `^\W*Connect a Provider\b`, `^\s*(\[|-- )NORMAL( --|\])`},
 		},
 	}
 }
@@ -122,15 +126,20 @@ func qwenWorker() Profile {
 	}
 }
 
-func copilotModes() map[string][]string {
-	return map[string][]string{ModeAcceptEdits: {"--allow-tool", "write"}, ModeBypass: {"--allow-all"}}
+// copilotModes: a conversation that goes on would stay in plan mode, if no other were said.
+func copilotModes(mode ...string) map[string][]string {
+	return map[string][]string{
+		ModeDefault:     mode,
+		ModeAcceptEdits: append([]string{"--allow-tool", "write"}, mode...),
+		ModeBypass:      append([]string{"--allow-all"}, mode...),
+	}
 }
 
 func copilot() Profile {
 	return Profile{
 		Name: "copilot", Kind: Interactive, Summary: "GitHub Copilot CLI at its prompt", Command: []string{"copilot"}, ACP: []string{"copilot", "--acp"},
 		Models: []string{"*"}, ModelArgs: []string{"--model", "{model}"}, PlanArgs: []string{"--plan"},
-		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume={session}"}, ModeArgs: copilotModes(),
+		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume={session}"}, ModeArgs: copilotModes("--mode", "interactive"),
 		PromptProtocol: PromptProtocol{
 			Quit: "/exit", Ready: []string{`^\s*❯(\s|$)`}, Frame: screen.FrameRules, Busy: []string{`^\s*[◎○◉●]\s+[\w '-]+( · [\d.]+ \w+)? esc esc \S+`, `^\s*[◎○◉●]\s+Loading\b`},
 		},

@@ -90,12 +90,12 @@ func (r *Reader) inputAt(lines []string, i int, s Screen) (input, bool) {
 	}
 	switch r.rules.Frame {
 	case FrameRules: // one may draw no frame where colours are few: then empty lines, and its footer
-		end := paragraph(lines, i)
+		end := r.unframed(lines, i)
 		in := input{begin: i, end: end, text: textOf(lines[i:end])}
 		apart := i > 0 && lines[i-1] == "" && first(r.footer, firstLine(lines[end:])) != ""
 		return in, apart && !isChoices(lines[i:end], false)
 	case FrameFooter:
-		end := paragraph(lines, i)
+		end := r.unframed(lines, i)
 		in := input{begin: i, end: end, text: textOf(lines[i:end])}
 		return in, first(r.footer, lines[end:]) != "" && !isChoices(lines[i:end], false)
 	}
@@ -165,8 +165,31 @@ func closing(lines []string, i int) int {
 	return 0
 }
 
-// paragraph returns the end of the lines that belong to an input without a frame: what
-// follows it is set off by an empty line.
+// unframed returns the end of an input without a frame. Its text may hold empty lines: what
+// follows, indented, belongs to it where right below that the footer begins.
+func (r *Reader) unframed(lines []string, i int) int {
+	for end := paragraph(lines, i); end-i <= maxInput; {
+		next := end
+		for next < len(lines) && lines[next] == "" {
+			next++
+		}
+		switch {
+		case next == len(lines):
+			return paragraph(lines, i)
+		case first(r.footer, lines[next:next+1]) != "":
+			return end
+		case !strings.HasPrefix(lines[next], indent):
+			return paragraph(lines, i)
+		}
+		end = paragraph(lines, next)
+	}
+	return paragraph(lines, i)
+}
+
+// indent is how the lines of an input without a frame begin, but for the first.
+const indent = "  "
+
+// paragraph returns the end of the lines from i on before an empty one.
 func paragraph(lines []string, i int) int {
 	for n := i + 1; n < len(lines); n++ {
 		if lines[n] == "" {

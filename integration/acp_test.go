@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -59,6 +60,25 @@ func TestAgentClientProtocol(t *testing.T) {
 	r.must("restart", "ann")
 	r.must("send", "ann", "go on")
 	r.eventually("ann goes on with its conversation", func() bool { return heard(`"load s-1"`, "go on", `"new session"`) && rests() })
+
+	objects := `{"hooks": {"TeammateIdle": [{"hooks": [{"type": "command", "command": "test -e looked || { : >looked; echo look once more >&2; exit 2; }"}]}]}}`
+	if err := errors.Join(os.Mkdir(r.path("home/.claude"), 0o700), os.WriteFile(r.path("home/.claude/settings.json"), []byte(objects), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r.must("send", "ann", "have a rest")
+	r.eventually("a hook keeps ann at work, once", func() bool { return heard("have a rest", "not finished yet: ") && rests() })
+
+	for _, tc := range []struct { // what is answered without a question
+		mode, text, file string
+		made             bool
+	}{{"acceptEdits", "write", "four", true}, {"dontAsk", "touch", "five", false}, {"bypassPermissions", "touch", "six", true}} {
+		r.must("set", "ann", "--permission-mode", tc.mode)
+		r.must("send", "ann", tc.text+" "+tc.file)
+		r.eventually("ann rests, in the mode "+tc.mode, func() bool { return heard(tc.text+" "+tc.file) && rests() })
+		if there(tc.file) != tc.made || r.member("ann").PermissionMode != tc.mode {
+			t.Errorf("%s: the file is there: %v; ann's mode is %s", tc.mode, there(tc.file), r.member("ann").PermissionMode)
+		}
+	}
 	var ended api.Endings
 	if err := json.Unmarshal([]byte(r.must("stop", "ann", "--json")), &ended); err != nil || len(ended.Members) != 1 || ended.Members[0].Outcome != api.Approved {
 		t.Errorf("stop: %+v, %v", ended, err)

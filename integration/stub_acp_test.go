@@ -9,7 +9,8 @@ import (
 )
 
 // stubACP is DIR: an agent that speaks the Agent Client Protocol. It notes in DIR/heard what
-// it is told, asks before it makes a file (touch FILE), and knows its conversation again.
+// it is told, asks before it makes a file (touch FILE, write FILE), and knows its conversation
+// again.
 func stubACP(args []string) {
 	a := &acpStub{dir: args[0], in: bufio.NewScanner(os.Stdin)}
 	a.in.Buffer(nil, 16<<20)
@@ -76,8 +77,10 @@ func (a *acpStub) prompt(m acpMessage) {
 	text := m.Params.Prompt[0].Text
 	a.note(text)
 	a.update("agent_message_chunk", map[string]any{"content": map[string]any{"type": "text", "text": "I have heard \x1b[31mit"}})
-	if _, file, ok := strings.Cut(text, "touch "); ok {
-		a.ask(strings.TrimSpace(file))
+	for word, kind := range map[string]string{"touch ": "execute", "write ": "edit"} {
+		if _, file, ok := strings.Cut(text, word); ok {
+			a.ask(kind, strings.TrimSpace(file))
+		}
 	}
 	if strings.Contains(text, "fail") {
 		a.send(map[string]any{"id": m.ID, "error": map[string]any{"code": -32603, "message": "the model refuses"}})
@@ -86,9 +89,9 @@ func (a *acpStub) prompt(m acpMessage) {
 	a.send(map[string]any{"id": m.ID, "result": map[string]any{"stopReason": "end_turn"}})
 }
 
-func (a *acpStub) ask(file string) {
-	call := map[string]any{"toolCallId": "c-1", "title": "touch " + file, "kind": "execute", "rawInput": map[string]any{"command": "touch " + file}}
-	a.update("tool_call", map[string]any{"toolCallId": "c-1", "title": "touch " + file, "kind": "execute", "status": "pending", "content": []any{}})
+func (a *acpStub) ask(kind, file string) {
+	call := map[string]any{"toolCallId": "c-1", "title": "touch " + file, "kind": kind, "rawInput": map[string]any{"command": "touch " + file}}
+	a.update("tool_call", map[string]any{"toolCallId": "c-1", "title": "touch " + file, "kind": kind, "status": "pending", "content": []any{}})
 	a.send(map[string]any{"id": "q-1", "method": "session/request_permission", "params": map[string]any{"sessionId": "s-1", "toolCall": call, "options": []map[string]any{
 		{"optionId": "always", "name": "Always", "kind": "allow_always"}, {"optionId": "once", "name": "Yes", "kind": "allow_once"}, {"optionId": "no", "name": "No", "kind": "reject_once"}}}})
 	if a.in.Scan() && a.decode().Result.Outcome.OptionID == "once" {

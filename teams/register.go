@@ -173,7 +173,7 @@ func (n *resolvedMember) permissionMode() string {
 	switch {
 	case n.spec.PlanMode:
 		return profiles.ModePlan
-	case n.kind == profiles.Native || profile.CheckMode(mode):
+	case n.kind == profiles.Native || n.kind == profiles.ACP || profile.CheckMode(mode):
 		return mode
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,25 +22,56 @@ const (
 	none = "n/a" // the agent has no such thing
 )
 
-// table is what each agent can do: rows of abilities, columns of agents.
+// abilities are the rows of the table, in order.
+var abilities = []string{
+	"starts", "first prompt once and whole", "busy seen", inARow, "odd texts, paragraphs, 4 KB, 64 KB once and whole", "asking, with its text", "answered by keys",
+	"resumed after restart", "another permission mode by set", "ends politely within 5 s", "nothing left",
+	"plan mode: handed in by leadlight plan", "plan mode: carried out once approved", "a first start: what it asks is seen",
+	"worker: result of a task", "worker: tokens and cost kept with the task", "worker: a failure is told",
+	"acp: first prompt once and whole", acpInARow, "acp: asking, with its text", "acp: answered by approve", "acp: resumed after restart",
+	"acp: kept at work by a hook", "acp: acceptEdits, dontAsk, bypassPermissions", "acp: ends politely, nothing left",
+}
+
+// The rows whose answer is how many.
+const (
+	inARow    = "messages in a row come once, whole, in order"
+	acpInARow = "acp: " + inARow
+)
+
+// table is what each agent can do: rows of abilities, columns of agents. It is one for all
+// runs of a process: what failed once is not yes.
 type table struct {
-	agents    []string
-	abilities []string
-	cells     map[[2]string]string // by ability and agent
+	mu     sync.Mutex
+	agents []string
+	cells  map[[2]string]string // by ability and agent
+	runs   int
+}
+
+var results = table{cells: map[[2]string]string{}}
+
+// begin adds a run, and the columns of those that are fetched.
+func (tb *table) begin(columns []string) {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	tb.agents = columns
+	tb.runs++
 }
 
 func (tb *table) set(ability, agent, value string) {
-	if !slices.Contains(tb.abilities, ability) {
-		tb.abilities = append(tb.abilities, ability)
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	if tb.cells[[2]string{ability, agent}] != no {
+		tb.cells[[2]string{ability, agent}] = value
 	}
-	tb.cells[[2]string{ability, agent}] = value
 }
 
 // markdown is the table as docs/agents.md shows it.
 func (tb *table) markdown() string {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
 	var b strings.Builder
-	fmt.Fprintf(&b, "| %s | %s |\n|---|%s\n", time.Now().Format("2006-01-02"), strings.Join(tb.agents, " | "), strings.Repeat("---|", len(tb.agents)))
-	for _, ability := range tb.abilities {
+	fmt.Fprintf(&b, "| %s, runs: %d | %s |\n|---|%s\n", time.Now().Format("2006-01-02"), tb.runs, strings.Join(tb.agents, " | "), strings.Repeat("---|", len(tb.agents)))
+	for _, ability := range abilities {
 		fmt.Fprintf(&b, "| %s |", ability)
 		for _, agent := range tb.agents {
 			value := tb.cells[[2]string{ability, agent}]
@@ -53,29 +85,48 @@ func (tb *table) markdown() string {
 	return b.String()
 }
 
-// TestAgents tries each agent as a teammate at its prompt, and as a worker, and writes a
-// table of what it can do.
+// ways are how an agent is tried.
+var ways = []struct {
+	name string
+	try  func(*trial)
+}{
+	{"prompt", (*trial).atPrompt}, {"worker", (*trial).asWorker}, {"acp", (*trial).overProtocol}, {"plan", (*trial).inPlanMode}, {"bare", (*trial).firstStart},
+}
+
+// TestAgents tries each agent as a teammate at its prompt, as a worker, and over the Agent
+// Client Protocol, and writes a table of what it can do.
 func TestAgents(t *testing.T) {
-	tb := &table{cells: map[[2]string]string{}}
+	columns := []string{}
+	for _, v := range vendors() {
+		if version, _, ok := fetched(v.name); ok {
+			columns = append(columns, v.name+" "+version)
+		}
+	}
+	results.begin(columns)
+	t.Cleanup(func() { // when those that run side by side have ended
+		if len(columns) > 0 {
+			t.Log("\n" + results.markdown())
+			if err := os.WriteFile(filepath.Join(os.Getenv(clientsVariable), "table.md"), []byte(results.markdown()), 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	for _, v := range vendors() {
 		t.Run(v.name, func(t *testing.T) {
+			t.Parallel()
 			version, dir := installed(t, v.name)
-			column := v.name + " " + version
-			tb.agents = append(tb.agents, column)
-			for kind, try := range map[string]func(*trial){"prompt": (*trial).atPrompt, "worker": (*trial).asWorker, "acp": (*trial).overProtocol} {
-				t.Run(kind, func(t *testing.T) {
-					tr := &trial{rig: newRig(t, version, dir), vendor: v, many: howMany(), began: time.Now(), note: func(ability, value string) { tb.set(ability, column, value) }}
-					tr.prepare()
-					try(tr)
+			if _, adapter, ok := fetched(v.adapter); ok {
+				dir += ":" + adapter
+			}
+			for _, way := range ways {
+				t.Run(way.name, func(t *testing.T) {
+					t.Parallel()
+					tr := &trial{rig: newRig(t, version, dir), vendor: v, many: howMany(), began: time.Now()}
+					tr.note = func(ability, value string) { results.set(ability, v.name+" "+version, value) }
+					way.try(tr)
 				})
 			}
 		})
-	}
-	if len(tb.agents) > 0 {
-		t.Log("\n" + tb.markdown())
-		if err := os.WriteFile(filepath.Join(os.Getenv(clientsVariable), "table.md"), []byte(tb.markdown()), 0o600); err != nil {
-			t.Error(err)
-		}
 	}
 }
 
@@ -130,10 +181,9 @@ func sent(i int) string {
 
 // atPrompt tries the agent as a teammate at its prompt.
 func (tr *trial) atPrompt() {
+	tr.prepare()
 	tr.must("leadlight", "spawn", "ann", "--agent", tr.vendor.profile, "--prompt", sent(0), "--ready-timeout", "60s")
-	if tr.vendor.first != nil && within(patience, func() bool { return tr.state() == api.StateWaiting }) {
-		tr.must(append([]string{"leadlight", "keys", "ann"}, tr.vendor.first...)...)
-	}
+	tr.answerFirst()
 	tr.check("starts", within(2*patience, func() bool { return tr.state() == api.StateIdle || len(tr.conversation()) > 0 }), tr.state())
 	tr.check("first prompt once and whole", within(2*patience, func() bool { return tr.came(0) > 0 }) && tr.rests() && tr.came(0) == 1, tr.came(0))
 
@@ -149,14 +199,14 @@ func (tr *trial) atPrompt() {
 		n = tr.last()
 	}
 	tr.rests()
-	const row = "messages in a row come once, whole, in order"
-	if tr.check(row, tr.inOrder()) {
-		tr.note(row, strconv.Itoa(tr.many))
+	if tr.check(inARow, tr.inOrder()) {
+		tr.note(inARow, strconv.Itoa(tr.many))
 	}
 	tr.odd()
 	tr.asks()
 
 	tr.check("resumed after restart", tr.resumes(4*patience))
+	tr.unasked("another permission mode by set")
 	polite, took, ended := tr.stops()
 	if tr.check("ends politely within 5 s", polite, took, ended.Members) && took >= 5*time.Second {
 		tr.note("ends politely within 5 s", fmt.Sprintf("%.0f s", took.Seconds())) // how busy the machine is has a part in it
@@ -170,6 +220,7 @@ func (tr *trial) odd() {
 		"<O1 lines\n/help me\n!ls\n#note\n? what\n@nobody here\nend O1>",
 		"<O2 grüße, 漢字 עברית 🙂 end O2>",
 		"<O3 " + strings.Repeat("four kilobytes of words ", 170) + "end O3>",
+		"<O5 a paragraph\n\n  one that is indented\n\n\nend O5>",
 		"<O4 " + strings.Repeat("sixty-four kilobytes of words ", 2200) + "end O4>", // a file
 	}
 	for _, text := range texts {
@@ -188,7 +239,7 @@ func (tr *trial) odd() {
 		}
 		texts[i] = map[bool]string{true: yes, false: no}[ok]
 	}
-	tr.check("odd texts, 4 KB, 64 KB once and whole", !slices.Contains(texts, no) && tr.rests(), texts)
+	tr.check("odd texts, paragraphs, 4 KB, 64 KB once and whole", !slices.Contains(texts, no) && tr.rests(), texts)
 }
 
 // squeezed is a text without blanks: agents join and break lines.
@@ -215,6 +266,7 @@ func (tr *trial) asks() {
 
 // asWorker tries the agent as a worker: a task that it does, and one that it cannot do.
 func (tr *trial) asWorker() {
+	tr.prepare()
 	tr.play("work", text("The result is 42."))
 	tr.play("fail", refuse("the script refuses this"))
 	tr.must("leadlight", "spawn", "bob", "--agent", tr.vendor.worker)
@@ -242,9 +294,14 @@ func (tr *trial) task(ability, id, status, words string) {
 
 // overProtocol tries the agent as one that speaks the Agent Client Protocol.
 func (tr *trial) overProtocol() {
-	if len(profiles.NewSet(nil)[tr.vendor.profile].ACP) == 0 {
-		tr.note("acp: first prompt, messages", none)
-		tr.t.Skip("its program does not speak the protocol")
+	if _, _, ok := fetched(tr.vendor.adapter); tr.vendor.adapter != "" && !ok {
+		tr.none("acp: ")
+		tr.t.Skip("its adapter was not fetched")
+	}
+	tr.prepare()
+	for variable, program := range map[string]string{"CODEX_PATH": "codex", "CLAUDE_CODE_EXECUTABLE": "claude"} { // the adapters would take one of their own
+		_, dir, _ := fetched(program)
+		tr.env = append(tr.env, variable+"="+filepath.Join(dir, program))
 	}
 	tr.must("leadlight", "spawn", "ann", "--agent", tr.vendor.profile, "--kind", profiles.ACP, "--prompt", sent(0))
 	tr.check("acp: first prompt once and whole", within(2*patience, func() bool { return tr.came(0) > 0 }) && tr.rests() && tr.came(0) == 1, tr.came(0))
@@ -253,9 +310,8 @@ func (tr *trial) overProtocol() {
 		tr.must("leadlight", "send", "ann", sent(i))
 	}
 	within(2*patience, func() bool { return tr.last() == tr.many })
-	const row = "acp: messages come once, whole, in order"
-	if tr.check(row, tr.rests() && tr.inOrder()) {
-		tr.note(row, strconv.Itoa(tr.many))
+	if tr.check(acpInARow, tr.rests() && tr.inOrder()) {
+		tr.note(acpInARow, strconv.Itoa(tr.many))
 	}
 	tr.permission()
 
@@ -265,6 +321,8 @@ func (tr *trial) overProtocol() {
 		return tr.vendor.name != "gemini" || time.Since(opened.Truncate(time.Minute)) > time.Minute
 	})
 	tr.check("acp: resumed after restart", tr.resumes(2*patience))
+	tr.hooked()
+	tr.modes()
 	polite, took, ended := tr.stops()
 	tr.check("acp: ends politely, nothing left", polite && within(10*time.Second, func() bool { return len(tr.agents()) == 0 }), took, ended.Members, tr.agents())
 }

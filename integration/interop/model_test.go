@@ -27,7 +27,8 @@ type model struct {
 	plays map[string][]move
 	log   []string // a line a request, for a test that fails
 	heard []string // what the agents were told, in the requests
-	whole []string // what the conversation of the last request holds of a person's words
+	whole []string // what the conversation holds of a person's words: the longest one that was sent, and the last of those
+	long  int      // how many messages that has
 	busy  int      // requests that are not answered yet
 }
 
@@ -181,7 +182,8 @@ func (m *model) isAsked() bool {
 	return m.busy > 0
 }
 
-// conversation is what the last request holds of a person's words.
+// conversation is what the conversation of the agent holds of a person's words. An agent asks
+// its model other things in between, in shorter ones.
 func (m *model) conversation() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -270,8 +272,8 @@ func (m *model) note(r *request, blocks []block) {
 			whole = append(whole, msg.Content...)
 		}
 	}
-	if len(r.Tools) > 0 {
-		m.whole = whole
+	if len(r.Tools) > 0 && len(r.Messages) >= m.long {
+		m.whole, m.long = whole, len(r.Messages)
 	}
 }
 

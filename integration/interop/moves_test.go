@@ -3,6 +3,7 @@ package interop_test
 import (
 	"encoding/json"
 	"maps"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -56,6 +57,26 @@ func shell(command string, outside bool) move {
 		})
 		b.Input = why
 		return []block{b}
+	}
+}
+
+// write calls the agent's tool that makes a file; one that has none runs a command.
+func write(file string) move {
+	return func(r *request) []block {
+		t, ok := r.tool("write_file", "write", "Write", "create")
+		if patches, is := r.tool("apply_patch"); !ok && is && !patches.custom {
+			t, ok = patches, true
+		}
+		if !ok {
+			return shell("touch "+filepath.Base(file), false)(r)
+		}
+		patch := "*** Begin Patch\n*** Add File: " + file + "\n+edited\n*** End Patch\n"
+		input := object{"file_path": file, "filePath": file, "path": file, "content": "edited\n", "file_text": "edited\n", "input": patch, "patch": patch}
+		maps.DeleteFunc(input, func(key string, _ any) bool {
+			_, has := t.Schema.Properties[key]
+			return !has
+		})
+		return use(t.Name, input)(r)
 	}
 }
 

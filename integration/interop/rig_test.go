@@ -39,19 +39,27 @@ const clientsVariable = "LEADLIGHT_INTEROP"
 // it skips the test if that was not fetched.
 func installed(t testing.TB, row string) (version, dir string) {
 	t.Helper()
-	folder := os.Getenv(clientsVariable)
-	data, err := os.ReadFile(filepath.Join(folder, row, "version"))
-	if folder == "" || err != nil {
+	version, dir, ok := fetched(row)
+	if !ok {
 		t.Skip(row + " was not fetched: make interop does that")
 	}
-	return strings.TrimSpace(string(data)), filepath.Join(folder, row, "bin")
+	return version, dir
+}
+
+// fetched is installed for one that may be missing.
+func fetched(row string) (version, dir string, ok bool) {
+	folder := os.Getenv(clientsVariable)
+	data, err := os.ReadFile(filepath.Join(folder, row, "version"))
+	return strings.TrimSpace(string(data)), filepath.Join(folder, row, "bin"), folder != "" && row != "" && err == nil
 }
 
 // each runs a test with each of the clients: the newest Claude Code, and one that makes
 // its teams explicitly.
 func each(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Parallel()
 	for _, row := range []string{"claude", "claude-explicit"} {
 		t.Run(row, func(t *testing.T) {
+			t.Parallel()
 			version, dir := installed(t, row)
 			began := time.Now()
 			r := newRig(t, version, dir)

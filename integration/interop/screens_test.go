@@ -43,7 +43,7 @@ func (tr *trial) recordScreens(dir, size string) {
 		}
 	}
 	tr.must("leadlight", "spawn", "ann", "--agent", tr.vendor.profile, "--placement", "window", "--prompt", sent(0), "--ready-timeout", "60s")
-	if tr.vendor.first != nil && within(patience, func() bool { return tr.state() == api.StateWaiting }) {
+	if tr.asksFirst() {
 		record("dialog")
 		tr.must(append([]string{"leadlight", "keys", "ann"}, tr.vendor.first...)...)
 	}

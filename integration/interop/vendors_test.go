@@ -15,17 +15,18 @@ type vendor struct {
 	env                   func(url string) []string   // leads it to the script
 	home                  func(r *rig) map[string]any // files in which the questions of a first start are answered
 	first                 []string                    // the keys that answer what it asks at its start all the same
+	adapter               string                      // the row of what speaks the Agent Client Protocol for it, if that is another program
 }
 
 func vendors() []vendor {
-	question := regexp.MustCompile(`(?i)touch asked|sandbox\?|Allow execution of|Permission required|proceed\?|run this command\?`)
+	question := regexp.MustCompile(`(?i)touch asked|sandbox\?|Allow execution of|Permission required|proceed\?|run this command\?|Would you like to run`)
 	return []vendor{
-		{"codex", "codex", "codex-worker", question, []string{"y"}, func(string) []string { return []string{"SCRIPT_KEY=dummy"} }, codexHome, nil},
-		{"gemini", "gemini", "gemini-worker", question, []string{"enter"}, geminiEnv, geminiHome, nil},
-		{"opencode", "opencode", "opencode-worker", question, []string{"enter"}, openCodeEnv, openCodeHome, nil},
-		{"qwen", "qwen", "qwen-worker", question, []string{"enter"}, qwenEnv, qwenHome, nil},
-		{"copilot", "copilot", "copilot-worker", question, []string{"enter"}, copilotEnv, copilotHome, nil},
-		{"claude", "claude-interactive", "claude-worker", question, []string{"enter"}, func(string) []string { return nil }, func(*rig) map[string]any { return nil }, []string{"down", "enter"}},
+		{"codex", "codex", "codex-worker", question, []string{"y"}, func(string) []string { return []string{"SCRIPT_KEY=dummy"} }, codexHome, nil, "codex-acp"},
+		{"gemini", "gemini", "gemini-worker", question, []string{"enter"}, geminiEnv, geminiHome, nil, ""},
+		{"opencode", "opencode", "opencode-worker", question, []string{"enter"}, openCodeEnv, openCodeHome, nil, ""},
+		{"qwen", "qwen", "qwen-worker", question, []string{"enter"}, qwenEnv, qwenHome, nil, ""},
+		{"copilot", "copilot", "copilot-worker", question, []string{"enter"}, copilotEnv, copilotHome, nil, ""},
+		{"claude", "claude-interactive", "claude-worker", question, []string{"enter"}, func(string) []string { return nil }, func(*rig) map[string]any { return nil }, []string{"down", "enter"}, "claude-acp"},
 	}
 }
 

@@ -178,7 +178,7 @@ func (m *model) next() []action {
 
 // turn shows a panel: the newest of a list, the beginning of the help.
 func (m *model) turn(p panel) {
-	m.panel, m.scroll, m.opened, m.at = p, 0, false, 0
+	m.panel, m.first, m.scroll, m.opened, m.at = p, false, 0, false, 0
 	switch p {
 	case helpView:
 		m.scrollBy(len(m.help()))

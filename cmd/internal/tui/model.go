@@ -54,6 +54,7 @@ type model struct {
 	paneErr  string
 
 	panel  panel
+	first  bool // the requests are shown because they were there first, by nobody's key
 	mode   mode
 	filter string
 	input  string
@@ -211,10 +212,14 @@ func (m *model) take(p picture) []action {
 	before, stood := m.asking()
 	if !m.seen && len(p.Asks) > 0 {
 		m.turn(requestsView)
+		m.first = true
 	}
 	m.keepCursor(p)
 	m.members, m.tasks, m.letters, m.asks, m.delegate, m.seen = p.Members, p.Tasks, p.Letters, p.Asks, p.Delegate, true
 	m.warnings, m.changes = p.Warnings, p.Changes
+	if m.first && len(m.asks) == 0 { // all are answered
+		m.turn(paneView)
+	}
 	if now, stands := m.asking(); stood && stands && now.ID != before.ID {
 		m.fresh = p.At
 	}

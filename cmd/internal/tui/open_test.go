@@ -46,6 +46,16 @@ func TestXD07_RequestsAreShownFirstAndAnswered(t *testing.T) {
 	if got := ansi.Strip(m.draw()); strings.Contains(got, "asked by bob") || !strings.Contains(got, "1 request") {
 		t.Errorf("%s", got)
 	}
+	p.Asks = nil
+	m.update(p)
+	if m.panel != paneView {
+		t.Errorf("nobody asks, and panel %d is shown", m.panel)
+	}
+	presses(m, "a")
+	m.update(p)
+	if m.panel != requestsView {
+		t.Errorf("the requests were asked for, and panel %d is shown", m.panel)
+	}
 }
 
 // What the tasks have cost stands above them, once an agent has told.

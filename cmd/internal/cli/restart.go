@@ -111,6 +111,9 @@ func runRestart(ctx context.Context, a *app, o restartOptions) error {
 	return errors.Join(a.answer(started, func(w io.Writer) {
 		if len(started) > 0 {
 			a.memberTable(w, started)
+			if isTerminal(a.out.w) {
+				a.sayAttach(ctx, svc, team, "")
+			}
 		}
 	}), err)
 }

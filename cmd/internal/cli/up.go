@@ -98,6 +98,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	if o.DryRun {
 		return a.showPlan(ctx, svc, plan)
 	}
+	cols := width(a.out.w)
 	began := time.Now() // who takes the team down from here on ends up, too
 	snap, err := svc.Start(ctx, plan, func(line string) { a.say("%s", line) })
 	a.sayChoice()
@@ -105,7 +106,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 		return err
 	}
 	u := &upRun{
-		a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V, keep: o.Keep || s.Keep.V, top: o.Top, began: began,
+		a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V, keep: o.Keep || s.Keep.V, top: o.Top, began: began, cols: cols,
 	}
 	u.record = a.recorder(ctx, svc, plan.Team.Name)
 	a.keepRecord(u.record)
@@ -130,6 +131,7 @@ type upRun struct {
 	mailSeen   map[string]bool
 	stillness  stillness
 	began      time.Time
+	cols       int // the width of the terminal before panes stood beside it
 }
 
 // opening says what a person wants to know at the start.
@@ -325,6 +327,18 @@ func (u *upRun) shutDown(ctx context.Context, reason string) (api.Endings, error
 	return e, err
 }
 
+// widenLimit is how long the terminal may take to give back the room of panes that are closed.
+const widenLimit = 500 * time.Millisecond
+
+// widened waits a moment for the terminal to be as wide as before: the result is cut to its width.
+func (u *upRun) widened(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, widenLimit)
+	defer cancel()
+	for ctx.Err() == nil && width(u.a.out.w) < u.cols {
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
 // end shuts the teammates down and prints the result. The team stays: its
 // transcripts and results are somebody's work.
 func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
@@ -347,6 +361,7 @@ func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
 	u.a.keepRecord(u.record)
 	res := u.result(snap, e.Members)
 	res.OK = res.OK && e.OK
+	u.widened(ctx)
 	if err := u.a.answer(res, func(w io.Writer) { resultRows(res.Tasks).write(w, width(u.a.out.w), u.a.colors(u.a.out.w)) }); err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func layers() []rule {
 		{"backend/external/plugin", l1, "backend backend/external/wire", "one half of a protocol does not know the other"},
 		{"backend/external/externaltest", l1, "backend backend/backendtest backend/external/wire", "the frame's own cases, by no good client"},
 		{"backend/external", l1, "backend backend/external/wire signals", "a terminal in a program of its own"},
-		{"backend/*", l1, "backend signals internal/environ internal/files internal/oneshot", "a terminal knows where panes are, not what they are"},
+		{"backend/*", l1, "backend signals internal/environ internal/files internal/oneshot internal/unixsock", "a terminal knows where panes are, not what they are"},
 		{"panes/screen", l0, "", "reading a screen is a pure function, and the only source of proofs that text may be typed"},
 		{"panes/host", l1, "signals internal/environ internal/files internal/rawjson internal/unixsock panes/screen", "the process inside a pane knows nothing of teams"},
 		{"panes/acp", l0, "", "a protocol, spoken on two streams, whoever is at their ends"},
@@ -90,7 +90,7 @@ func layers() []rule {
 		{"teams/teammate", l3, "internal/* teams teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events teams/observe", "a teammate's life on its host, lived by the verbs"},
 
 		{"cmd/internal/config", l4, "internal/files panes panes/profiles panes/screen panes/host hooks backend teams teams/store", "settings name things of the lower layers and start none"},
-		{"cmd/internal/dial", l3, "teams/api teams/api/rpc panes internal/*", "the way to the daemon links nothing of the daemon"},
+		{"cmd/internal/dial", l3, "teams/api teams/api/rpc panes signals internal/*", "the way to the daemon links nothing of the daemon"},
 		{"cmd/internal/daemon", l4, "cmd/internal/dial internal/* teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},
 		{"cmd/internal/scheduler", l4, "internal/files teams teams/* panes/profiles backend hooks", "runs are carried out by the verbs alone"},
 		{"cmd/internal/tmuxshim", l4, "backend panes panes/host signals teams/api internal/files internal/lock", "tmux's verbs, answered with panes that no team knows"},

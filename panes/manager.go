@@ -18,13 +18,14 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
+	"github.com/leadlight-dev/leadlight/internal/unixsock"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
 // Limits of single steps. The verbs have their own, larger ones.
 const (
-	terminalLimit = 5 * time.Second        // one question to a terminal
+	terminalLimit = time.Minute            // one question to a terminal, which has its own limit of seconds
 	placeLimit    = 30 * time.Second       // waiting for our turn at a terminal
 	statusLimit   = 2 * time.Second        // one question to a host
 	guardLimit    = 10 * time.Second       // waiting for somebody who starts the same team
@@ -262,7 +263,8 @@ func (m *Manager) SocketPath(team, agent string) string {
 
 // status asks a host how it is. The error is host.ErrNoHost when nobody listens.
 func status(ctx context.Context, socket string) (host.Status, error) {
-	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+	asked := sync.OnceValue(func() int { return unixsock.ListenerOf(socket) })
+	ctx, cancel := signals.Within(ctx, statusLimit, context.DeadlineExceeded, func() []int { return []int{asked()} })
 	defer cancel()
 	return host.Dial(socket).Status(ctx)
 }

@@ -123,9 +123,17 @@ func (s *Stopper) endHost(ctx context.Context, h ownHost) StopResult {
 
 // shutDown asks the host to end what runs and itself.
 func (s *Stopper) shutDown(ctx context.Context, h ownHost, term time.Duration) (host.Report, error) {
-	ask, cancel := context.WithTimeout(ctx, term+2*s.kill+statusLimit)
+	socket := s.m.socketOf(h)
+	ask, cancel := context.WithTimeout(ctx, signals.Patience(term)+2*s.kill+statusLimit)
 	defer cancel()
-	rep, err := host.Dial(s.m.socketOf(h)).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Term: term, Kill: s.kill, Recorded: s.recorded})
+	// What it ends may wait for the CPU. A host that answers is believed to be at it.
+	late := time.AfterFunc(term+2*s.kill+statusLimit, func() {
+		if _, err := status(ask, socket); err != nil {
+			cancel()
+		}
+	})
+	defer late.Stop()
+	rep, err := host.Dial(socket).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Term: term, Kill: s.kill, Recorded: s.recorded})
 	if err == nil {
 		s.awaitGone(ctx, h)
 	}

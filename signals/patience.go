@@ -21,6 +21,7 @@ type patience struct {
 type cpuUse struct {
 	threads map[int]threadUse
 	blocked bool // one waits for the disk, and takes no signal
+	ended   bool // nobody has waited for it yet
 }
 
 type threadUse struct {

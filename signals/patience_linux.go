@@ -27,6 +27,7 @@ func cpuOf(pid int) (cpuUse, bool) {
 		}
 		thread.ready = p.state == 'R'
 		use.blocked = use.blocked || p.state == 'D'
+		use.ended = use.ended || p.state == 'Z' && p.PID == pid
 		use.threads[p.PID] = thread
 	}
 	return use, len(use.threads) > 0

@@ -1,6 +1,8 @@
 package signals
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"strconv"
@@ -55,6 +57,21 @@ func TestPatienceCountsTheChanceToRun(t *testing.T) {
 	eventually(t, "the end of the sleeper's time", func() bool { return sleeps.left() <= 0 && time.Since(waits.since) > 2*limit })
 	if left := waits.left(); left < limit/4 {
 		t.Errorf("the one that could not run has %v left of %v", left, limit)
+	}
+	late := errors.New("late")
+	fromSleeper, stop := Within(t.Context(), 2*limit, late, func() []int { return []int{asleep.PID} })
+	defer stop()
+	fromStarved, stop := Within(t.Context(), 2*limit, late, func() []int { return []int{asleep.PID, starved.PID} })
+	defer stop()
+	<-fromSleeper.Done()
+	if err := fromSleeper.Err(); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(context.Cause(fromSleeper), late) {
+		t.Errorf("an answer that does not come: %v, because of %v", err, context.Cause(fromSleeper))
+	}
+	if err := fromStarved.Err(); err != nil {
+		t.Errorf("an answer from one that could not run: %v", err)
+	}
+	if <-fromStarved.Done(); !errors.Is(context.Cause(fromStarved), late) {
+		t.Error("it is waited for without end")
 	}
 }
 

@@ -92,9 +92,12 @@ const (
 	starvedLimit  = 10 * time.Second
 )
 
+// Patience is how long those may take to end who have the limit to go on their TERM.
+func Patience(term time.Duration) time.Duration { return max(starvedFactor*term, starvedLimit) }
+
 // terminate asks everything with TERM, those that appear meanwhile too, and waits.
 func (k *treeKill) terminate(ctx context.Context) ([]Process, error) {
-	ctx, cancel := context.WithTimeout(ctx, max(starvedFactor*k.Term, starvedLimit))
+	ctx, cancel := context.WithTimeout(ctx, Patience(k.Term))
 	defer cancel()
 	left, err := k.list()
 	for ; err == nil; left, err = k.list() {
@@ -146,7 +149,7 @@ const killPause = 100 * time.Millisecond
 // kill stops everything first, so that nothing forks away from the listing, and
 // kills it; again until nothing is left.
 func (k *treeKill) kill() ([]Process, error) {
-	deadline := time.Now().Add(k.Kill)
+	began := time.Now()
 	for {
 		left, err := k.freeze()
 		if err != nil || len(left) == 0 {
@@ -160,10 +163,19 @@ func (k *treeKill) kill() ([]Process, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), killPause)
 		waitAll(ctx, left)
 		cancel()
-		if time.Now().After(deadline) {
+		if gone := time.Since(began); gone > Patience(k.Kill) || gone > k.Kill && !dying(left) {
 			return k.list()
 		}
 	}
+}
+
+// dying tells whether one of the killed is at work on its end: it needs the CPU for that.
+func dying(killed []Process) bool {
+	var pids []int
+	for _, p := range killed {
+		pids = append(pids, p.PID)
+	}
+	return anyAtWork(context.Background(), pids, killPause)
 }
 
 // freezeRounds bounds the chase after a process that forks faster than the table

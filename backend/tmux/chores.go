@@ -15,7 +15,7 @@ import (
 // a server without sessions for an invalid one. gotmux runs the tmux on PATH. A call that
 // is still stuck at the limit is left behind until tmux answers or ends.
 func (b *Backend) chore(ctx context.Context, what string, call func(*gotmux.Tmux) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, b.timeout, errMute)
+	ctx, _, cancel := b.within(ctx, b.timeout)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -15,6 +17,8 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/oneshot"
+	"github.com/leadlight-dev/leadlight/internal/unixsock"
+	"github.com/leadlight-dev/leadlight/signals"
 )
 
 // Limits of one command line. tmux sends it to the server in one message of at most
@@ -89,7 +93,7 @@ func chunk(groups [][]command) [][][]command {
 // of them failed; those after the failed one were not executed.
 func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 	limit := b.timeout + time.Duration(len(cmds)-1)*perCommand
-	tctx, cancel := context.WithTimeoutCause(ctx, limit, errMute)
+	tctx, began, cancel := b.within(ctx, limit)
 	defer cancel()
 	args := []string{"-u", "-S", b.socket}
 	if b.own {
@@ -102,7 +106,7 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr, c.WaitDelay = &out, &errs, oneshot.Whole // a pane that is not listed is gone
 	start := time.Now()
-	err := oneshot.Run(c)
+	err := oneshot.RunTold(c, began)
 	b.log.Debug("tmux", "commands", len(cmds), "first", cmds[0][0], "took", time.Since(start), "error", err)
 	if text := strings.TrimSpace(errs.String()); err == nil && strings.HasPrefix(text, "error creating ") { // of its socket; it calls that a success
 		return "", fault.New(fault.BackendUnavailable, "tmux %s: %s", cmds[0][0], text).
@@ -115,6 +119,15 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 		err = cause
 	}
 	return out.String(), b.explain(ctx, cmds[0][0], err, errs.String(), limit)
+}
+
+// within bounds a question to tmux. Its answer depends on the client, whose pid is told when
+// it has begun, and on the server.
+func (b *Backend) within(ctx context.Context, limit time.Duration) (_ context.Context, began func(pid int), cancel context.CancelFunc) {
+	var client atomic.Int64
+	server := sync.OnceValue(func() int { return unixsock.ListenerOf(b.socket) })
+	ctx, cancel = signals.Within(ctx, limit, errMute, func() []int { return []int{int(client.Load()), server()} })
+	return ctx, func(pid int) { client.Store(int64(pid)) }, cancel
 }
 
 // refusals are the reasons of tmux that mean something to a caller. tmux does not

@@ -32,7 +32,8 @@ type Options struct {
 	Program string
 	// Getenv reads TMUX and TMUX_PANE; nil is os.Getenv.
 	Getenv func(string) string
-	// Timeout is how long a tmux command may take; 0 is 5 s. A line that opens many
+	// Timeout is how long a tmux command may take, six times as long while client or server
+	// wait for the CPU; 0 is 5 s. A line that opens many
 	// panes gets 200 ms more for each.
 	Timeout time.Duration
 	// Log gets a debug line for every run of tmux; nil is silence.
@@ -114,13 +115,13 @@ func (b *Backend) Version(ctx context.Context) (Version, error) {
 }
 
 func (b *Backend) askVersion(ctx context.Context) (Version, error) {
-	tctx, cancel := context.WithTimeoutCause(ctx, b.timeout, errMute)
+	tctx, began, cancel := b.within(ctx, b.timeout)
 	defer cancel()
 	var said bytes.Buffer
 	c := exec.CommandContext(tctx, b.program, "-V")
 	c.Stdout, c.Stderr = &said, &said
-	err := oneshot.Run(c)
-	if cause := context.Cause(tctx); cause != nil {
+	err := oneshot.RunTold(c, began)
+	if cause := context.Cause(tctx); cause != nil && err != nil {
 		return Version{}, b.explain(ctx, "-V", cause, "", b.timeout)
 	}
 	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {

@@ -35,7 +35,10 @@ const (
 // Run runs the program. That its output is still held open after it ended well is no
 // error: what it had to say itself has been read by then. A WaitDelay that the caller has
 // set stays.
-func Run(c *exec.Cmd) error {
+func Run(c *exec.Cmd) error { return RunTold(c, func(int) {}) }
+
+// RunTold is Run, and tells the pid of the program when it has begun.
+func RunTold(c *exec.Cmd, began func(pid int)) error {
 	bound(c)
 	out := &atMost{to: c.Stdout, left: Most}
 	said := out // one writer for both stays one
@@ -48,7 +51,11 @@ func Run(c *exec.Cmd) error {
 	if c.Stderr != nil {
 		c.Stderr = said
 	}
-	err := heard(c.Run())
+	err := c.Start()
+	if err == nil {
+		began(c.Process.Pid)
+		err = heard(c.Wait())
+	}
 	if out.over || said.over {
 		return fmt.Errorf("%s prints more than %d bytes", c.Path, Most)
 	}

@@ -254,6 +254,19 @@ func peer(conn *net.UnixConn) (uid int, err error) { return ask(conn, userOf) }
 // another one's by now.
 func PeerProcess(conn *net.UnixConn) (pid int, err error) { return ask(conn, processOf) }
 
+// ListenerOf returns the process that listens on a socket; 0: nobody does, or it cannot be told.
+func ListenerOf(path string) (pid int) {
+	c, err := net.DialTimeout("unix", path, time.Second)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = c.Close() }()
+	if pid, err = PeerProcess(c.(*net.UnixConn)); err != nil {
+		return 0
+	}
+	return pid
+}
+
 func ask(conn *net.UnixConn, what func(fd int) (int, error)) (n int, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

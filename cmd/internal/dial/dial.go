@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -22,7 +23,9 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
+	"github.com/leadlight-dev/leadlight/internal/unixsock"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 )
@@ -54,7 +57,7 @@ func (p Paths) Records() string { return filepath.Join(p.State, p.Key+".runs") }
 
 // Bounds of getting a daemon up.
 const (
-	startLimit  = 15 * time.Second
+	startLimit  = time.Minute     // what ends before is seen at once
 	answerLimit = 5 * time.Second // for a daemon that listens to say hello
 	maxLog      = 1 << 20         // bytes; a longer log begins anew
 )
@@ -64,7 +67,8 @@ var ErrNone = errors.New("no daemon runs")
 
 // Connect reaches the daemon that runs, ErrNone if there is none.
 func Connect(ctx context.Context, p Paths, version string) (*rpc.Client, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	listener := sync.OnceValue(func() int { return unixsock.ListenerOf(p.Socket) })
+	ctx, cancel := signals.Within(ctx, answerLimit, context.DeadlineExceeded, func() []int { return []int{listener()} })
 	defer cancel()
 	c, err := rpc.Dial(ctx, p.Socket)
 	switch {

@@ -119,7 +119,7 @@ func TestXF15_AHookThatHangsIsEnded(t *testing.T) {
 	if len(a.Failures) != 1 || a.Objects() || !strings.Contains(a.Failures[0].Why, "longer than 300ms") || !strings.Contains(a.Failures[0].Why, "started") {
 		t.Fatalf("got %+v", a)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > 100*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	data, err := os.ReadFile(filepath.Join(in.Cwd, "pids"))
@@ -131,7 +131,7 @@ func TestXF15_AHookThatHangsIsEnded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(5 * time.Second); syscall.Kill(pid, 0) == nil && !zombie(pid); time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil && !zombie(pid); time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Errorf("process %d is left", pid)
 				break
@@ -171,11 +171,11 @@ func zombie(pid int) bool {
 func TestAHookThatLeavesSomethingBehindHasAnswered(t *testing.T) {
 	in := completed(t)
 	began := time.Now()
-	a := ask(t, in, hooks.Hook{Command: "sleep 20 & echo $! >pid; exit 2"})
+	a := ask(t, in, hooks.Hook{Command: "sleep 1000 & echo $! >pid; exit 2"})
 	if !a.Objects() || len(a.Failures) > 0 {
 		t.Errorf("got %+v", a)
 	}
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("waited %s for what it left", took)
 	}
 	data, _ := os.ReadFile(filepath.Join(in.Cwd, "pid"))

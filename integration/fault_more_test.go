@@ -200,7 +200,7 @@ func TestFaultOfTheFullDisk(t *testing.T) {
 	for _, args := range [][]string{{"task", "add", "more"}, {"send", worker(0), "hello"}, {"team", "create", "other", "--description", "x"}} {
 		began := time.Now()
 		res := g.run(args...)
-		if res.exit != 1 || !strings.Contains(res.err, "DISK_FULL") || time.Since(began) > 5*time.Second {
+		if res.exit != 1 || !strings.Contains(res.err, "DISK_FULL") || time.Since(began) > time.Minute {
 			t.Errorf("%v: exit %d after %s, %s", args, res.exit, time.Since(began), res.err)
 		}
 	}

@@ -96,7 +96,7 @@ func tool[T any](m *model, name string, in params) T {
 // waitFor waits for an event.
 func (m *model) waitFor(kind, member string) {
 	m.r.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for time.Now().Before(deadline) {
 		for _, e := range tool[waited](m, "WaitForEvents", params{"timeout_seconds": 5}).Events {
 			if e.Type == kind && e.Member == member {

@@ -66,6 +66,7 @@ func TestXD02_OrderOfTheFile(t *testing.T) {
 // TestXD02_WhoNeverArrivedIsStarted: up was killed when a teammate stood in the roster, but
 // had no pane yet. Nobody waits for it for ever, and the next up starts it.
 func TestXD02_WhoNeverArrivedIsStarted(t *testing.T) {
+	t.Parallel()
 	everywhere(t, func(t *testing.T, r *rig) {
 		file := "team: cutoff\nmembers:\n  - {name: ann, command: [sleep, \"1000\"]}\n  - {name: bob, command: [sleep, \"1000\"]}\n"
 		if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {

@@ -241,7 +241,7 @@ func (r *rig) proveNothingLeft() {
 	}
 	mark := "LEADLIGHT_BASE_DIR=" + r.path("base")
 	var left []signals.Process
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		left = marked(mark)
 		if len(left) == 0 || time.Now().After(deadline) {

@@ -79,7 +79,7 @@ func TestSH01_SH03_SH04_SH05_SH07_T03_StopAll(t *testing.T) {
 				t.Errorf("the tmux server of an agent is not reported: %v", e.Leftovers)
 			}
 		}
-		if ends.OK || took > slowest+5*time.Second || took > sum {
+		if ends.OK || took > slowest+30*time.Second || took > sum {
 			t.Errorf("took %s; the slowest %s, the sum %s", took, slowest, sum)
 		}
 		refuser := r.member("e")
@@ -127,7 +127,7 @@ func TestSH02_ApprovedButStillThere(t *testing.T) {
 		if e := got.Members[0]; e.Outcome != api.Approved || !got.OK {
 			t.Errorf("got %+v", e)
 		}
-		if took := time.Since(began); took > 9*time.Second {
+		if took := time.Since(began); took > 25*time.Second {
 			t.Errorf("took %s", took)
 		}
 		if r.hasPane(a) {

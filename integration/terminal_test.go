@@ -19,7 +19,7 @@ import (
 
 // inject types into a member's program as a lead does, past tmux.
 func inject(r *rig, team, name, text string) error {
-	ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	defer cancel()
 	return host.Dial(hostRecord(r, team, name).Socket).Inject(ctx, host.Input{Text: text})
 }

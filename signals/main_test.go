@@ -119,7 +119,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 }
 
 func limited(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -49,7 +49,7 @@ echo ready; wait`, dir)
 	(Proof{id: host}).Signal(syscall.SIGKILL)
 	eventually(t, "the host's end", func() bool { return host.Probe() == Gone })
 	var found []int
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) && !slices.Contains(found, pids[0]); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline) && !slices.Contains(found, pids[0]); time.Sleep(5 * time.Millisecond) {
 		found = suspects(dir)
 	}
 	if !slices.Contains(found, pids[0]) || slices.Contains(found, pids[1]) || slices.Contains(found, pids[2]) {

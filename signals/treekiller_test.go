@@ -54,11 +54,11 @@ func TestTermIsEnoughForThePolite(t *testing.T) {
 	mark := freshMark(t)
 	root := script(t, mark, `sleep 1000 & echo ready; wait`)
 	began := time.Now()
-	report, err := TreeKiller{Host: mark, Roots: []Proof{{id: root}}, Term: 20 * time.Second, Kill: time.Second}.Run(limited(t))
+	report, err := TreeKiller{Host: mark, Roots: []Proof{{id: root}}, Term: 2 * time.Minute, Kill: time.Second}.Run(limited(t))
 	if err != nil || report.Killed || len(report.Ended) != 2 {
 		t.Errorf("report %+v, %v", report, err)
 	}
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 	noneLeft(t, mark)

@@ -248,9 +248,9 @@ func (r *rig) has(id backend.ID) bool {
 
 func (r *rig) eventually(what string, ok func() bool) {
 	r.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			r.Fatalf("not within 10 s: %s", what)
+			r.Fatalf("not within a minute: %s", what)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func fresh(t backendtest.T) (*headless.Backend, string) {
 		for _, p := range list { // closing fifty one by one would take a while
 			_ = syscall.Kill(p.PID, syscall.SIGKILL)
 		}
-		for end := time.Now().Add(10 * time.Second); len(list) > 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); len(list) > 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 			list, err = b.List(context.Background())
 		}
 		if _, gone := os.Stat(dir); err != nil || gone == nil {

@@ -167,7 +167,7 @@ func begun(t *testing.T, s *iterm2test.Server) {
 	t.Helper()
 	dir := filepath.Join(s.Home, "commands")
 	_, err := os.Stat(dir)
-	for end := time.Now().Add(10 * time.Second); err == nil; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); err == nil; time.Sleep(5 * time.Millisecond) {
 		if _, err = os.Stat(dir); time.Now().After(end) {
 			t.Fatal("a program does not begin")
 		}

@@ -25,7 +25,7 @@ func open(t backendtest.T, s *iterm2test.Server, session string, timeout time.Du
 	t.Cleanup(func() {
 		b.HangUp()
 		_, err := os.Stat(dir)
-		for end := time.Now().Add(10 * time.Second); err == nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); err == nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 			_, err = os.Stat(dir)
 		}
 		if err == nil {

@@ -27,7 +27,7 @@ func TestLostExitIsNoticed(t *testing.T) {
 		return row{Pane: backend.Pane{ID: "%1", PID: pid, Server: strconv.Itoa(os.Getpid()) + ".1", Mark: m}}
 	}
 	rows := []row{pane(cmd.Process.Pid, mark), pane(os.Getpid(), mark), pane(cmd.Process.Pid, backend.Mark{})}
-	for end := time.Now().Add(10 * time.Second); !rows[0].Dead && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !rows[0].Dead && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		b.notice(rows)
 	}
 	if !rows[0].Dead || rows[1].Dead || rows[2].Dead {

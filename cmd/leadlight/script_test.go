@@ -133,7 +133,7 @@ func setup(env *testscript.Env) error {
 func leftovers(root string) string {
 	_ = exec.Command("tmux", "-S", filepath.Join(root, "s"), "kill-server").Run()
 	var left string
-	deadline := time.Now().Add(3 * time.Second)
+	deadline := time.Now().Add(limit)
 	for {
 		left = look(root)
 		if left == "" || time.Now().After(deadline) {
@@ -187,7 +187,8 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	re, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	for deadline := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(limit); ; {
+		began := time.Now()
 		err := ts.Exec(args[1], args[2:]...)
 		out := ts.ReadFile("stdout") + ts.ReadFile("stderr")
 		if re.MatchString(out) != neg {
@@ -196,6 +197,7 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 		if time.Now().After(deadline) {
 			ts.Fatalf("after %s: %v (matched %s: %v)\n%s", limit, err, args[0], !neg, out)
 		}
+		time.Sleep(min(2*time.Since(began), 200*time.Millisecond)) // what is waited for needs the processor, too
 	}
 }
 

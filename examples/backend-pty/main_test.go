@@ -61,7 +61,7 @@ func fresh(t backendtest.T) backendtest.Terminal {
 		if err != nil {
 			t.Error(err)
 		}
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 			if _, err := os.Stat(filepath.Join(dir, "state")); os.IsNotExist(err) {
 				return
 			}

@@ -40,7 +40,7 @@ func TestXF14_OnlyRegularFilesOfBoundedSizeAreRead(t *testing.T) {
 				t.Errorf("%s: a Dir says %v, by its path it is %v", name, inside, err)
 			}
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%s took %s", name, took)
 		}
 	}

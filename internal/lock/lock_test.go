@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // hold takes the lock, says so, and keeps it until its input ends.
 func hold(base string) error {
@@ -173,7 +173,7 @@ func TestLK06_TimeoutNamesTheHolder(t *testing.T) {
 	}
 	start := time.Now()
 	_, err := lock.Acquire(t.Context(), d, "locks/x", "try", 300*time.Millisecond)
-	if took := time.Since(start); fault.CodeOf(err) != fault.LockTimeout || took < 250*time.Millisecond || took > 3*time.Second {
+	if took := time.Since(start); fault.CodeOf(err) != fault.LockTimeout || took < 250*time.Millisecond || took > 30*time.Second {
 		t.Errorf("%v after %v", err, took)
 	}
 	for _, want := range []string{fmt.Sprintf("process %d (hold still), for ", cmd.Process.Pid), filepath.Join(d.Path(), "locks/x")} {

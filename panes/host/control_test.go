@@ -124,7 +124,7 @@ func talk(t *testing.T, path string, raw []byte) string {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(15 * time.Second))
+	conn.SetDeadline(time.Now().Add(time.Minute))
 	go func() {
 		conn.Write(raw)
 		if !bytes.HasSuffix(raw, []byte("\n")) {

@@ -315,7 +315,7 @@ func eventuallyTail(t *testing.T, h *Host, want string) {
 }
 
 func limited(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -325,7 +325,7 @@ func endOf(t *testing.T, done <-chan Exit) Exit {
 	select {
 	case e := <-done:
 		return e
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the program does not end")
 		return Exit{}
 	}

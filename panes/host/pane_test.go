@@ -142,7 +142,7 @@ func TestStuckPane(t *testing.T) {
 		t.Error("what the program still had in its terminal is lost")
 	}
 	h.Close()
-	if took := time.Since(began); took > 8*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 }
@@ -155,7 +155,7 @@ func TestPaneGone(t *testing.T) {
 	p.master.Close()
 	select {
 	case <-h.Closing():
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("not noticed")
 	}
 	if h.Cause() != CausePaneClosed {

@@ -36,7 +36,7 @@ func (a *attached) result(t *testing.T) error {
 	select {
 	case err := <-a.done:
 		return err
-	case <-time.After(15 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the viewer stays")
 		return nil
 	}

@@ -33,10 +33,10 @@ func (s *sink) String() string {
 	return s.b.String()
 }
 
-// await waits until the text appears, at most ten seconds.
+// await waits until the text appears, at most a minute.
 func (s *sink) await(t *testing.T, text string) {
 	t.Helper()
-	for limit := time.Now().Add(10 * time.Second); !strings.Contains(s.String(), text); {
+	for limit := time.Now().Add(time.Minute); !strings.Contains(s.String(), text); {
 		if time.Now().After(limit) {
 			t.Fatalf("%q did not come; have\n%s", text, s.String())
 		}
@@ -72,7 +72,7 @@ func (r *running) wait(t *testing.T) error {
 	select {
 	case err := <-r.err:
 		return err
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("Run does not end")
 		return nil
 	}
@@ -158,7 +158,7 @@ func TestFollowReplacedLate(t *testing.T) {
 	}
 	f.follow, f.poll, f.cut = true, time.Millisecond, func(string) {}
 	defer func() { f.close() }()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	next := func() string {
 		b := make([]byte, 16)

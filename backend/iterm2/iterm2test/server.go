@@ -286,7 +286,7 @@ func (c *conn) serve(ctx context.Context) {
 func (c *conn) send(ctx context.Context, r *wire.Response) {
 	c.write.Lock()
 	defer c.write.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if err := c.ws.Write(ctx, websocket.MessageBinary, wire.Marshal(r)); err != nil && !errors.Is(err, net.ErrClosed) {
 		_ = c.ws.CloseNow()

@@ -200,13 +200,19 @@ func noProc() bool {
 }
 
 // Eventually waits until ok holds, and fails the test if it does not within a
-// minute.
+// minute. A look that costs much is made less often: what is waited for needs the
+// processor, too.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(limit); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(limit); ; {
+		began := time.Now()
+		if ok() {
+			return
+		}
 		if time.Now().After(end) {
 			t.Errorf("not within %v: %s", limit, what)
 			return
 		}
+		time.Sleep(min(max(2*time.Since(began), 5*time.Millisecond), 200*time.Millisecond))
 	}
 }

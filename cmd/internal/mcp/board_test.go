@@ -37,7 +37,7 @@ func (u *updates) has(uri string) bool {
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("never: " + what)
 		}
@@ -200,7 +200,7 @@ func TestM10_M11_WaitForEvents(t *testing.T) {
 		}
 		said <- nil
 	}()
-	out := do[waitOut](t, lead, "WaitForEvents", args{"timeout_seconds": 20})
+	out := do[waitOut](t, lead, "WaitForEvents", args{"timeout_seconds": 60})
 	if err := <-said; err != nil || len(out.Events) != 1 || out.Events[0].Member != "bob" || out.Unread != 1 || out.Missed {
 		t.Errorf("%+v (%v)", out, err)
 	}
@@ -217,7 +217,7 @@ func TestM10_M11_WaitForEvents(t *testing.T) {
 		t.Errorf("mail that waits is no plan: %+v", out)
 	}
 	late = d.serve("ann", nil, nil)
-	if out := do[waitOut](t, late, "WaitForEvents", args{"timeout_seconds": 20}); out.TimedOut || out.Unread != 1 {
+	if out := do[waitOut](t, late, "WaitForEvents", args{"timeout_seconds": 60}); out.TimedOut || out.Unread != 1 {
 		t.Errorf("%+v", out)
 	}
 	// A call that is cancelled ends.

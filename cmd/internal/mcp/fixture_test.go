@@ -81,7 +81,7 @@ func (d *fixture) serve(name string, set func(*Options), client *sdk.ClientOptio
 		_ = c.Close()
 		select {
 		case <-done:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			d.t.Error("the server does not end when its client has gone")
 		}
 		stop()

@@ -71,7 +71,7 @@ func TestNoRecordIsLost(t *testing.T) {
 	}
 	done := make(chan struct{})
 	go func() { defer close(done); r.takeIn(t.Context()) }()
-	for limit := time.After(10 * time.Second); ; {
+	for limit := time.After(time.Minute); ; {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			break
 		}

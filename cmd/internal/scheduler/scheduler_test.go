@@ -69,7 +69,7 @@ func (r *rig) works() {
 // hears waits for a line of the log.
 func (r *rig) hears(part string) {
 	r.t.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(time.Minute)
 	for {
 		select {
 		case line := <-r.said:

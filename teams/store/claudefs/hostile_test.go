@@ -46,7 +46,7 @@ func TestXF14_HostileFilesAreRefusedAtOnce(t *testing.T) {
 			if names, err := b.Roster().List(t.Context()); err != nil || len(names) != 2 {
 				t.Errorf("teams %q, %v", names, err)
 			}
-			if took := time.Since(start); took > 10*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("it took %s", took)
 			}
 		})

@@ -42,7 +42,7 @@ func open(base string) (storetest.Stores, error) {
 }
 
 func openAt(url, prefix string) (storetest.Stores, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	o := jetstream.Options{URL: url, Machine: "test", Prefix: prefix}
 	id, err := jetstream.Join(ctx, o)

@@ -116,7 +116,7 @@ func (w *wire) carry(near net.Conn) {
 }
 
 func context20(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -209,23 +209,27 @@ func TestWithoutEngine(t *testing.T) {
 			return far.Roster.Update(ctx, "alpha", func(x *store.Team) error { x.Description = "x"; return nil })
 		},
 	}
-	for deadline := time.Now().Add(5 * time.Second); works["list"]() == nil && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); works["list"]() == nil && time.Now().Before(deadline); {
 	}
 	for name, work := range works {
-		began := time.Now()
-		err := work()
-		if fault.CodeOf(err) != fault.EngineUnavailable || fault.ExitOf(err) != fault.ExitBackend {
-			t.Errorf("%s without the engine: %v", name, err)
+		quick := false // at least one try has its turn at the CPU
+		for deadline := time.Now().Add(30 * time.Second); !quick && time.Now().Before(deadline); {
+			began := time.Now()
+			err := work()
+			if fault.CodeOf(err) != fault.EngineUnavailable || fault.ExitOf(err) != fault.ExitBackend {
+				t.Fatalf("%s without the engine: %v", name, err)
+			}
+			quick = time.Since(began) < time.Second
 		}
-		if took := time.Since(began); took > time.Second {
-			t.Errorf("%s failed after %v", name, took)
+		if !quick {
+			t.Errorf("%s does not fail at once", name)
 		}
 	}
 	if list, _, err := direct.Tasks.List(ctx, "alpha"); err != nil || len(list) != 1 || list[0].Owner != "" {
 		t.Errorf("tasks %+v, %v", list, err)
 	}
 	w.down.Store(false)
-	for deadline := time.Now().Add(10 * time.Second); works["claim"]() != nil; {
+	for deadline := time.Now().Add(time.Minute); works["claim"]() != nil; {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not come back")
 		}

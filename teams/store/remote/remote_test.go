@@ -126,7 +126,7 @@ func TestDaemonComesBack(t *testing.T) {
 	}
 	c := client(base)
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if err := c.Roster().Create(ctx, store.Team{Name: "alpha", Members: []store.Member{{Name: store.Lead}}}); err != nil {
 		t.Fatal(err)

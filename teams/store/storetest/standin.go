@@ -24,7 +24,7 @@ const (
 // underClaudesLock runs do while the folder <path>.lock is ours.
 func underClaudesLock(path string, do func() error) error {
 	lock := path + ".lock"
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		err := os.Mkdir(lock, 0o755)
 		if err == nil {
 			break

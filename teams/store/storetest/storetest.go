@@ -109,7 +109,7 @@ func hint(t testing.TB, what string, c <-chan struct{}) {
 		if !open {
 			t.Fatalf("%s: the watch has ended", what)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("%s: no hint", what)
 	}
 }

@@ -166,24 +166,30 @@ func (a *app) caller(s *config.Settings) (teams.Caller, error) {
 	if err != nil {
 		return teams.Caller{}, err
 	}
-	if agent == "" || store.SameName(agent, store.Lead) { // also who has taken its name away
-		if team, above, ok := panes.Above(s.BaseDir.V, os.Getpid()); ok {
-			if agent = above; s.Team.V == "" {
-				s.Team = config.Value[string]{V: team, Origin: s.As.Origin}
-			}
+	if team, above, ok := panes.Above(s.BaseDir.V, os.Getpid()); ok { // also who has taken its name away
+		if agent != "" && !store.SameName(agent, store.Lead) && !store.SameName(agent, above) {
+			return teams.Caller{}, actsAs(above, agent, "LEADLIGHT_AGENT")
+		}
+		if agent = above; s.Team.V == "" {
+			s.Team = config.Value[string]{V: team, Origin: s.As.Origin}
 		}
 	}
 	name := as
 	if agent != "" {
 		name = agent
 		if as != "" && !store.SameName(as, agent) {
-			return teams.Caller{}, fault.New(fault.NotLead, "teammate %s cannot act as %s", store.Shown(agent), store.Shown(as)).
-				WithHint("leave --as out: inside a teammate every verb acts as that teammate")
+			return teams.Caller{}, actsAs(agent, as, "--as")
 		}
 	}
 	who, err := callerNamed(name)
 	who.Teammate = err == nil && agent != "" && who.Name != store.Lead
 	return who, err
+}
+
+// actsAs refuses that a teammate acts as another; by is how it says so.
+func actsAs(agent, other, by string) error {
+	return fault.New(fault.NotLead, "teammate %s cannot act as %s", store.Shown(agent), store.Shown(other)).
+		WithHint("leave %s out: inside a teammate every verb acts as that teammate", by)
 }
 
 // local takes the team off the address of who asks; it is the team that is meant.

@@ -44,12 +44,12 @@ func machineJoinCommand(a *app, run func(context.Context, *app, machineJoinOptio
 	}
 	f := c.Flags()
 	f.StringVar(&o.Name, "name", "", "`NAME` of this machine, if not that of the host")
-	f.StringVar(&o.Access.Creds, "creds", "", "`FILE` with NATS credentials")
-	f.StringVar(&o.Access.NKey, "nkey", "", "`FILE` with the seed of an nkey")
-	f.StringVar(&o.Access.Token, "token-file", "", "`FILE` with a token")
-	f.StringVar(&o.Access.CA, "tls-ca", "", "`FILE` with the certificates that sign the engine's")
-	f.StringVar(&o.Access.Cert, "tls-cert", "", "`FILE` with this machine's certificate")
-	f.StringVar(&o.Access.Key, "tls-key", "", "`FILE` with the key of that certificate")
+	f.Var(place{&o.Access.Creds}, "creds", "`FILE` with NATS credentials")
+	f.Var(place{&o.Access.NKey}, "nkey", "`FILE` with the seed of an nkey")
+	f.Var(place{&o.Access.Token}, "token-file", "`FILE` with a token")
+	f.Var(place{&o.Access.CA}, "tls-ca", "`FILE` with the certificates that sign the engine's")
+	f.Var(place{&o.Access.Cert}, "tls-cert", "`FILE` with this machine's certificate")
+	f.Var(place{&o.Access.Key}, "tls-key", "`FILE` with the key of that certificate")
 	return c
 }
 

@@ -34,7 +34,7 @@ func runShowCommand(a *app, run func(context.Context, *app, runShowOptions) erro
 		},
 	}
 	c.Flags().BoolVar(&o.Timeline, "timeline", false, "draw who worked when")
-	c.Flags().StringVar(&o.SVG, "svg", "", "write that picture to `FILE`")
+	c.Flags().Var(place{&o.SVG}, "svg", "write that picture to `FILE`")
 	_ = c.MarkFlagFilename("svg", "svg")
 	return c
 }

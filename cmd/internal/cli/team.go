@@ -42,7 +42,7 @@ func teamCreateCommand(a *app, run func(context.Context, *app, teamCreateOptions
 	f.StringVar(&o.Description, "description", "", "`TEXT` that says what the team is for, up to 500 characters")
 	f.StringVar(&o.Lead, "lead", "", "`NAME` of the lead, if not team-lead")
 	f.StringVar(&o.AgentType, "agent-type", "", "`TYPE` of the lead's agent")
-	f.StringVar(&o.Cwd, "cwd", "", "working `DIR` of the teammates, if not this one")
+	f.Var(place{&o.Cwd}, "cwd", "working `DIR` of the teammates, if not this one")
 	f.Var(choice{&o.Mailbox, []string{store.MailboxClaude, store.MailboxMaildir}}, "mailbox", "layout of the mailboxes: `claude|maildir`")
 	f.StringVar(&o.Engine, "engine", "", "keep the team on the engine at `URL`, which this machine has joined, or in files")
 	c.ValidArgsFunction = noFiles
@@ -158,7 +158,7 @@ func teamDeleteCommand(a *app, run func(context.Context, *app, teamDeleteOptions
 			return run(c.Context(), a, o)
 		},
 	}
-	c.Flags().StringVar(&o.Backup, "backup", "", "keep everything in `FILE.tar.gz`, checked before anything is deleted")
+	c.Flags().Var(place{&o.Backup}, "backup", "keep everything in `FILE.tar.gz`, checked before anything is deleted")
 	c.Flags().BoolVar(&o.Force, "force", false, "delete it although a teammate could not be observed")
 	return c
 }

@@ -195,6 +195,20 @@ func (s span) Set(v string) (err error) {
 	return err
 }
 
+// place is a flag that takes the path of a file or a folder. An empty one is refused: a script
+// whose variable is empty must not mean that there is none.
+type place struct{ to *string }
+
+func (p place) String() string { return "" }
+func (p place) Type() string   { return "PATH" }
+func (p place) Set(v string) error {
+	if strings.TrimSpace(v) == "" {
+		return errors.New("it is empty")
+	}
+	*p.to = v
+	return nil
+}
+
 // count is a flag that takes a number that is not negative.
 type count struct{ to *int }
 

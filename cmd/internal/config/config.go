@@ -189,9 +189,10 @@ func (s *Settings) findBase(getenv func(string) string) error {
 	return nil
 }
 
-// unexpanded tells whether a path holds what a shell would have completed.
+// unexpanded tells whether a path holds what a shell would have completed, or nothing but
+// blanks, which is what an empty variable may leave.
 func unexpanded(path string) bool {
-	return path[0] == '~' || path[0] == '$' || strings.Contains(path, "/$")
+	return path[0] == '~' || path[0] == '$' || strings.Contains(path, "/$") || strings.TrimSpace(filepath.Base(path)) == ""
 }
 
 // Layout returns how panes are arranged.

@@ -308,7 +308,7 @@ func framed(raw []byte, words string) string {
 }
 
 // List returns the messages that have not been handed over. A damaged one fails
-// it only if no whole one is there: the others go on.
+// it only if no whole one is there: the others go on, and the first says what is odd.
 func (m *Mail) List(ctx context.Context, team, owner string) ([]store.Message, error) {
 	dir, owner, err := m.check(team, owner)
 	if err != nil {
@@ -318,12 +318,12 @@ func (m *Mail) List(ctx context.Context, team, owner string) ([]store.Message, e
 	if err != nil {
 		return nil, err
 	}
-	var bad error
+	var bad []error
 	at := map[string]int{}
 	out := make([]store.Message, 0, len(items))
 	for _, it := range items {
 		if it.bad != nil {
-			bad = it.bad
+			bad = append(bad, it.bad)
 			continue
 		}
 		if i, again := at[it.msg.ID]; again {
@@ -333,8 +333,11 @@ func (m *Mail) List(ctx context.Context, team, owner string) ([]store.Message, e
 		at[it.msg.ID] = len(out)
 		out = append(out, it.msg)
 	}
-	if len(out) == 0 && bad != nil {
-		return nil, bad
+	if len(out) == 0 && len(bad) > 0 {
+		return nil, bad[0]
+	}
+	for _, why := range bad {
+		out[0].Odd = append(out[0].Odd, "another one is not shown: "+why.Error())
 	}
 	return out, m.ledger.Flag(team, owner, out)
 }

@@ -90,6 +90,9 @@ func TestMessagesOfOtherPrograms(t *testing.T) {
 		list[1].ID != "002" || list[1].Kind() != store.ShutdownRequest || list[1].Type != "shutdown_request" || string(list[1].Unknown["priority"]) != "1" {
 		t.Errorf("%+v", list)
 	}
+	if len(list[0].Odd) != 1 || !strings.Contains(list[0].Odd[0], "msg-003.json") { // XS-39
+		t.Errorf("of the damaged one is said %q", list[0].Odd)
+	}
 	n, err := m.Archive(t.Context(), "alpha", "builder")
 	if err != nil || n != 3 {
 		t.Errorf("archived %d, %v", n, err)

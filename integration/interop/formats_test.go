@@ -42,6 +42,7 @@ type offered struct {
 	Type, Name string
 	Parameters json.RawMessage
 	Function   *offered  // of a chat
+	Custom     *offered  // of a chat: one that takes text
 	Tools      []offered // of a namespace
 }
 
@@ -51,6 +52,9 @@ func (r *request) add(namespace string, tools []offered) {
 		switch {
 		case o.Function != nil:
 			r.add("", []offered{*o.Function})
+		case o.Custom != nil:
+			o.Custom.Type = "custom"
+			r.add("", []offered{*o.Custom})
 		case o.Type == "namespace":
 			r.add(o.Name, o.Tools)
 		default:
@@ -158,7 +162,11 @@ func writeChat(w http.ResponseWriter, r *request, blocks []block) {
 		}
 		input, _ := json.Marshal(b.Input)
 		finish = "tool_calls"
-		message["tool_calls"] = []object{{"index": i, "id": b.ID, "type": "function", "function": object{"name": b.Name, "arguments": string(input)}}}
+		call := object{"index": i, "id": b.ID, "type": "function", "function": object{"name": b.Name, "arguments": string(input)}}
+		if b.raw != "" {
+			call = object{"index": i, "id": b.ID, "type": "custom", "custom": object{"name": b.Name, "input": b.raw}}
+		}
+		message["tool_calls"] = []object{call}
 	}
 	reply := func(kind, part string, delta object, finish any) object {
 		return object{"id": "chatcmpl-1", "object": kind, "created": 1, "model": r.Model,

@@ -103,7 +103,11 @@ func (tr *trial) allowing(ok func() bool) bool {
 		} else if m.Reason != answered && tr.vendor.question.MatchString(m.Reason) {
 			answered = m.Reason
 			tr.t.Logf("asks: %s", m.Reason)
-			tr.must(append([]string{"leadlight", "keys", "ann"}, tr.vendor.allow...)...)
+			allow := tr.vendor.allow
+			if strings.HasSuffix(m.Reason, "| No | Yes]") {
+				allow = []string{"down", "enter"}
+			}
+			tr.must(append([]string{"leadlight", "keys", "ann"}, allow...)...)
 		}
 		return ok()
 	})

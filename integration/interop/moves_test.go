@@ -64,13 +64,15 @@ func shell(command string, outside bool) move {
 func write(file string) move {
 	return func(r *request) []block {
 		t, ok := r.tool("write_file", "write", "Write", "create")
-		if patches, is := r.tool("apply_patch"); !ok && is && !patches.custom {
+		patch := "*** Begin Patch\n*** Add File: " + file + "\n+edited\n*** End Patch\n"
+		if patches, is := r.tool("apply_patch"); !ok && is && patches.custom {
+			return []block{{Type: toolUse, ID: "toolu_" + newID(), Name: patches.Name, raw: patch}}
+		} else if !ok && is {
 			t, ok = patches, true
 		}
 		if !ok {
 			return shell("touch "+filepath.Base(file), false)(r)
 		}
-		patch := "*** Begin Patch\n*** Add File: " + file + "\n+edited\n*** End Patch\n"
 		input := object{"file_path": file, "filePath": file, "path": file, "content": "edited\n", "file_text": "edited\n", "input": patch, "patch": patch}
 		maps.DeleteFunc(input, func(key string, _ any) bool {
 			_, has := t.Schema.Properties[key]

@@ -203,7 +203,11 @@ func TestInspectorLeadsByTools(t *testing.T) {
 	r.pats()
 	call := func(want, name string, args ...string) string {
 		t.Helper()
-		argv := []string{"env", r.variable("PATH"), inspector, "--cli", r.bin, "mcp", "--enable-teams", "--backend", "headless"}
+		argv := []string{"env", r.variable("PATH"), inspector, "--cli", "env"} // newer ones hand on few variables by themselves
+		for _, name := range []string{"XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"} {
+			argv = append(argv, r.variable(name))
+		}
+		argv = append(argv, r.bin, "mcp", "--enable-teams", "--backend", "headless")
 		if name == "" {
 			argv = append(argv, "--method", "tools/list")
 		} else {

@@ -65,7 +65,7 @@ func TestXD01_TheDaemonOffersTasks(t *testing.T) {
 }
 
 // TestXD01_DetachedAgentsAreTold: also where up has gone, agents at prompts are told of tasks
-// that nobody owns: it leaves a daemon, which ends with the last of them.
+// that nobody owns: it leaves a daemon, which ends with the last of them, and so does restart.
 func TestXD01_DetachedAgentsAreTold(t *testing.T) {
 	t.Parallel()
 	r := newHeadless(t)
@@ -74,9 +74,14 @@ func TestXD01_DetachedAgentsAreTold(t *testing.T) {
 	if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.must("up", "--detach")
-	r.eventually("all are done", func() bool {
+	done := func() bool {
 		return !slices.ContainsFunc(into[[]api.Task](r, "task", "ls"), func(k api.Task) bool { return k.Status != "completed" })
-	})
+	}
+	r.must("up", "--detach")
+	r.eventually("all are done", done)
+	r.must("daemon", "stop")
+	r.must("task", "add", "later")
+	r.must("restart", "ann")
+	r.eventually("the later one is done", done)
 	r.must("down") // nothing is left: the daemon ends, too
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -112,7 +111,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	a.keepRecord(u.record)
 	u.opening(ctx, snap)
 	if o.Detach {
-		u.watched(ctx, snap)
+		a.watched(ctx, snap.Members)
 		return a.answer(u.result(snap, nil), func(w io.Writer) { a.memberTable(w, snap.Members) })
 	}
 	a.narrate()
@@ -148,22 +147,6 @@ func (u *upRun) opening(ctx context.Context, snap teams.Snapshot) {
 	for _, line := range waits(snap) {
 		u.a.say("%s", line)
 	}
-}
-
-// watched lets a daemon tell agents at prompts of their tasks, where up goes and does not: it
-// ends with the last teammate.
-func (u *upRun) watched(ctx context.Context, snap teams.Snapshot) {
-	if !slices.ContainsFunc(snap.Members, func(m api.Member) bool {
-		return m.Live() && m.Kind != profiles.Worker && m.Kind != profiles.Plain
-	}) {
-		return
-	}
-	c, err := u.a.daemon(ctx)
-	if err != nil {
-		u.a.say("leadlight: warning: nobody tells the teammates of tasks that become ready, until leadlight up follows them: %s", fault.Of(err).Message)
-		return
-	}
-	_ = c.Close()
 }
 
 // plainOwners says which tasks wait for a program that was only started: it takes no

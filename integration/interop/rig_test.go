@@ -165,10 +165,10 @@ func (r *rig) write(name, text string) {
 
 func (r *rig) path(elem ...string) string { return filepath.Join(append([]string{r.dir}, elem...)...) }
 
-// run runs a program in the project, at most a minute.
+// run runs a program in the project, at most five minutes: a machine may be busy.
 func (r *rig) run(argv ...string) (out, errs string, exit int) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	if argv[0] == "leadlight" {

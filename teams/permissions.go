@@ -66,7 +66,7 @@ func (s *Service) AnswerPermission(ctx context.Context, team, id string, allow b
 		if found == nil || found.Status != api.RequestOpen {
 			return false, resolved("request", id, orDefault(before.Status, "answered"))
 		}
-		if !mayTakeAnswer(t, found.From) {
+		if allow && !mayTakeAnswer(t, found.From) { // a no does nothing
 			return false, s.cannotTake(t, found.From)
 		}
 		found.Status, found.Reason, found.ResolvedAt = api.RequestRejected, reason, api.At(time.Now())

@@ -121,7 +121,7 @@ func (s *Service) ResolvePlan(ctx context.Context, team, id string, approve bool
 			return false, noPlan(t, id)
 		case found.Status != api.RequestOpen:
 			return false, resolved("plan", id, found.Status)
-		case !mayTakeAnswer(t, found.From):
+		case approve && !mayTakeAnswer(t, found.From): // a no does nothing
 			return false, s.cannotTake(t, found.From)
 		}
 		found.Status, found.Feedback, found.ResolvedAt = api.RequestRejected, feedback, api.At(time.Now())

@@ -431,11 +431,14 @@ func TestXF13_NobodyTakesAnAnswerForAnother(t *testing.T) {
 	if err := errors.Join(err, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
-	for _, yes := range []bool{true, false} {
-		_, err = lead.ResolvePlan(ctx, "alpha", plan.ID, yes, "why")
-		wantCode(t, err, fault.RecipientInactive)
-		_, err = lead.AnswerPermission(ctx, "alpha", ask, yes, "why")
-		wantCode(t, err, fault.RecipientInactive)
+	for _, tc := range []struct {
+		yes  bool
+		code fault.Code
+	}{{true, fault.RecipientInactive}, {false, ""}, {true, fault.Rejected}} {
+		_, err = lead.ResolvePlan(ctx, "alpha", plan.ID, tc.yes, "why")
+		wantCode(t, err, tc.code)
+		_, err = lead.AnswerPermission(ctx, "alpha", ask, tc.yes, "why")
+		wantCode(t, err, tc.code)
 	}
 	if err := bob.CloseQuestions(ctx, "alpha"); err != nil {
 		t.Fatal(err)

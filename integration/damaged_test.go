@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,28 +31,45 @@ const verbLimit = 45 * time.Second
 // ends anybody who lives, but for the one that is told to and can prove him his; none
 // touches another team or deletes what is not ours, and each ends in time. Each file meets
 // a damage here, and each damage the files that most depends on; TestSoakDamagedFiles tries
-// all of all.
+// all of all. It is done in parts, since it takes longer than any other test.
 func TestXH09_DamagedFilesHarmNobody(t *testing.T) {
 	t.Parallel()
+	const parts = 4
+	for part := range parts {
+		t.Run(strconv.Itoa(part), func(t *testing.T) {
+			t.Parallel()
+			damageEverywhere(t, part, parts)
+		})
+	}
+}
+
+// damageEverywhere does one of so many parts.
+func damageEverywhere(t *testing.T, part, parts int) {
 	everywhere(t, func(t *testing.T, r *rig) {
 		d := newDamaged(t, r)
+		n := 0
+		meet := func(file, what string, verbs ...[]string) {
+			if n++; n%parts == part {
+				d.meet(file, what, verbs...)
+			}
+		}
 		whats := slices.Sorted(maps.Keys(d.damages("")))
 		for i, file := range d.files() {
 			if strings.Contains(file, "/locks/") && i%4 > 0 || asAnother(file) {
 				continue // locks are alike
 			}
-			d.meet(file, whats[i%len(whats)], d.cleaners()[0], d.cleaners()[1+i%2])
+			meet(file, whats[i%len(whats)], d.cleaners()[0], d.cleaners()[1+i%2])
 		}
 		for i, what := range whats { // of these the most depends on
-			d.meet("base/teams/alpha/config.json", what, d.cleaners()[1+i%2])
-			d.meet("base/leadlight/alpha/hosts/a.json", what, d.cleaners()[2-i%2])
+			meet("base/teams/alpha/config.json", what, d.cleaners()[1+i%2])
+			meet("base/leadlight/alpha/hosts/a.json", what, d.cleaners()[2-i%2])
 		}
-		d.meet("base/leadlight/alpha/hosts/a.json", strangersNumber, d.cleaners()[1])
+		meet("base/leadlight/alpha/hosts/a.json", strangersNumber, d.cleaners()[1])
 		for _, what := range []string{"cut", "a neighbour", "a stranger", strangersNumber} {
-			d.meet("base/leadlight/alpha/hosts/d.json", what, d.cleaners()[3])
+			meet("base/leadlight/alpha/hosts/d.json", what, d.cleaners()[3])
 		}
 		for _, what := range []string{"an object", "gone"} {
-			d.meet("base/teams/alpha/config.json", what, d.cleaners()[3], d.down())
+			meet("base/teams/alpha/config.json", what, d.cleaners()[3], d.down())
 		}
 		d.over()
 	})

@@ -80,6 +80,7 @@ func deeds() []deed {
 			"cmd/internal/tmuxshim":  "the shim's own records, launches and sockets",
 		}},
 		{"delete below a folder that was opened", "(internal/files.Dir).Remove*", map[string]string{
+			"internal/files":       "what Rename has copied to another file system, or half of a copy that failed",
 			"internal/lock":        "a folder that serves as a lock, beside the file of a team",
 			"panes":                "records, in a team's folder",
 			"teams/store/claudefs": "files and folders of a team that is deleted, and tasks",

@@ -131,13 +131,24 @@ func TestClaudeLeadsByTools(t *testing.T) {
 		r.pats()
 		r.must("leadlight", "mcp", "install", "--client", "claude", "--write")
 		begin, plan, end := r.life("by-tools")
-		r.play("life", slices.Concat(begin, plan, end, []move{text("The team has come to its end.")})...)
+		r.play("life", slices.Concat([]move{connecting("mcp__leadlight__TeamCreate")}, begin, plan, end, []move{text("The team has come to its end.")})...)
 		out := r.must("env", r.variable("PATH"), "claude", "-p", "PLAY:life", "--allowedTools", "mcp__leadlight")
 		if !strings.Contains(out, "come to its end") {
 			t.Errorf("the client says %s", out)
 		}
 		r.checkLife("by-tools")
 	})
+}
+
+// connecting is a model that thinks before it looks around, if the client does not offer a tool
+// yet: one that is busy asks its model before it has connected to the server of its tools.
+func connecting(name string) move {
+	return func(q *request) []block {
+		if _, offered := q.tool(name); !offered {
+			time.Sleep(patience / 3)
+		}
+		return use("Read", object{"file_path": "/etc/hostname"})(q)
+	}
 }
 
 // TestClaudeDelegatesByTools starts Claude Code with the tools and in delegate mode: it

@@ -80,7 +80,9 @@ func TestXD01_DetachedAgentsAreTold(t *testing.T) {
 	r.must("up", "--detach")
 	r.eventually("all are done", done)
 	r.must("daemon", "stop")
-	r.must("task", "add", "later")
+	if res := r.run("task", "add", "later"); res.exit != 0 || !strings.Contains(res.err, "nobody tells the teammates of it: leadlight daemon start") {
+		t.Errorf("task add: exit %d: %s", res.exit, res.err)
+	}
 	r.must("restart", "ann")
 	r.eventually("the later one is done", done)
 	r.must("down") // nothing is left: the daemon ends, too

@@ -9,6 +9,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -171,4 +172,17 @@ func (s *Service) assignUnblocked(ctx context.Context, t store.Team, task store.
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Unattended tells whether no process leads a team in which agents at prompts run that are to
+// be offered tasks: then only a daemon does. It asks the roster alone.
+func (s *Service) Unattended(ctx context.Context, team string) bool {
+	t, err := s.get(ctx, team)
+	if err != nil || s.caller.Teammate || !t.LedByUs() || leadAlive(t) == signals.Alive || orDefault(t.Ours.Assign, s.limits.Assign) == AssignOff {
+		return false
+	}
+	return slices.ContainsFunc(t.Teammates(), func(m store.Member) bool {
+		b := m.Leadlight
+		return b != nil && !settled(b.State) && b.Kind != profiles.Worker && b.Kind != profiles.Plain
+	})
 }

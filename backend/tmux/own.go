@@ -41,7 +41,8 @@ func (b *Backend) serverOptions() []command {
 // are. tmux counts by the length of a text with one letter for each.
 func counts() string {
 	number := func(condition string) string { return "#{n:#{W:#{P:#{?" + condition + ",x,}}}}" }
-	text := "· " + number("#{!=:#{"+markOption+"},}") + " teammates"
+	all := number("#{!=:#{" + markOption + "},}")
+	text := "· " + all + " #{?#{==:" + all + ",1},teammate,teammates}"
 	for _, state := range []string{"waiting", "active", "idle", "failed"} {
 		n := number("#{==:#{" + stateOption + "}," + state + "}")
 		text += "#{?#{!=:" + n + ",0}, · " + n + " " + state + ",}"

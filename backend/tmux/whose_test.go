@@ -376,11 +376,11 @@ func TestXD10_OurOwnServer(t *testing.T) {
 	if got := s.Format(string(pane.ID), "#{mouse} #{escape-time} #{history_limit}"); got != "1 10 50000" && got != "on 10 50000" {
 		t.Errorf("mouse, escape-time and history are %s", got)
 	}
-	if got := s.Format(string(pane.ID), "#{E:status-left}#{E:status-right}"); !strings.Contains(got, "own") || !strings.Contains(got, "1 teammates") || !strings.Contains(got, "C-b d leaves") {
+	if got := s.Format(string(pane.ID), "#{E:status-left}#{E:status-right}"); !strings.Contains(got, "own") || !strings.Contains(got, "1 teammate ") || !strings.Contains(got, "C-b d leaves") {
 		t.Errorf("the status line says %q", got)
 	}
 	s.Run("set-option", "-p", "-t", string(pane.ID), "@leadlight-state", "waiting")
-	if got := s.Format(string(pane.ID), "#{E:status-left}"); !strings.Contains(got, "1 teammates · 1 waiting") {
+	if got := s.Format(string(pane.ID), "#{E:status-left}"); !strings.Contains(got, "1 teammate · 1 waiting") {
 		t.Errorf("the status line says %q", got)
 	}
 	person := tmuxtest.Server(t)

@@ -167,6 +167,19 @@ func runDaemonStart(ctx context.Context, a *app) error {
 	return a.daemonStatus(ctx, c)
 }
 
+// daemonRuns tells whether a daemon runs for the base directory.
+func (a *app) daemonRuns(ctx context.Context) bool {
+	p, err := a.daemonPaths()
+	if err != nil {
+		return false
+	}
+	c, err := dial.Connect(ctx, p, version().Version)
+	if err == nil {
+		_ = c.Close()
+	}
+	return !errors.Is(err, dial.ErrNone)
+}
+
 func runDaemonStatus(ctx context.Context, a *app) error {
 	p, err := a.daemonPaths()
 	if err != nil {

@@ -125,12 +125,7 @@ func runRestart(ctx context.Context, a *app, o restartOptions) error {
 // attended lets a daemon tell those who were started again of the tasks that are open, if no
 // process leads the team.
 func (a *app) attended(ctx context.Context, svc *teams.Service, team string, started []api.Member) {
-	if !slices.ContainsFunc(started, atPrompt) {
-		return
-	}
-	t, err := svc.Team(ctx, team)
-	led := func(m api.Member) bool { return m.AgentID == t.LeadAgentID && m.State == api.StateActive }
-	if err != nil || t.LedBy != "leadlight" || slices.ContainsFunc(t.Members, led) {
+	if !svc.Unattended(ctx, team) {
 		return
 	}
 	tasks, _, err := svc.TaskList(ctx, team, teams.TaskFilter{})

@@ -47,7 +47,7 @@ func (m *Manager) Launch(ctx context.Context, layout Layout, order []string, lau
 	if err != nil {
 		return failAll(out, err)
 	}
-	prepared := make(chan struct{})
+	prepared, first := make(chan struct{}), launches[0]
 	go func() { // while the terminal is asked what is there
 		defer close(prepared)
 		each(len(launches), func(i int) {
@@ -56,7 +56,7 @@ func (m *Manager) Launch(ctx context.Context, layout Layout, order []string, lau
 			out[i].Err = m.prepare(ctx, &launches[i])
 		})
 	}()
-	m.open(ctx, choice, layout, order, launches, out, prepared)
+	m.open(ctx, choice, layout, order, first, launches, out, prepared)
 	m.awaitAll(ctx, choice, launches, out)
 	return out
 }
@@ -163,9 +163,9 @@ func (m *Manager) writeSecret(path string, data []byte) error {
 }
 
 // open places and opens the panes under the terminal's lock, those that are
-// prepared by then.
-func (m *Manager) open(ctx context.Context, c Choice, layout Layout, order []string, launches []Launch, out []Launched, prepared <-chan struct{}) {
-	team := launches[0].Record.Team
+// prepared by then. first is the first launch, which is being prepared, as it was before.
+func (m *Manager) open(ctx context.Context, c Choice, layout Layout, order []string, first Launch, launches []Launch, out []Launched, prepared <-chan struct{}) {
+	team := first.Record.Team
 	release, err := m.lockTerminal(ctx, c)
 	if err != nil {
 		<-prepared
@@ -173,7 +173,7 @@ func (m *Manager) open(ctx context.Context, c Choice, layout Layout, order []str
 		return
 	}
 	defer release()
-	view, err := m.view(ctx, c, team, launches[0])
+	view, err := m.view(ctx, c, team, first)
 	if <-prepared; err != nil {
 		failPending(out, fmt.Errorf("look at the terminal: %w", err))
 		return

@@ -79,11 +79,14 @@ func (s *Service) notify(ctx context.Context, t store.Team, n notice) error {
 	if n.toLead {
 		return s.tellLead(ctx, t, *m, n.text, n.summary)
 	}
-	text := n.text
-	if text == "" {
-		text = s.assignment(s.caller.Name, n.task.ID, n.task.Subject, n.task.Description)
+	text, from := n.text, s.caller.Name
+	if s.caller.Teammate {
+		from = leadName(t) // nobody gets mail of its own
 	}
-	if _, err := s.post(ctx, t, m.Name, store.Message{From: s.caller.Name, Text: text, Summary: n.summary, Timestamp: time.Now()}); err != nil {
+	if text == "" {
+		text = s.assignment(from, n.task.ID, n.task.Subject, n.task.Description)
+	}
+	if _, err := s.post(ctx, t, m.Name, store.Message{From: from, Text: text, Summary: n.summary, Timestamp: time.Now()}); err != nil {
 		return fmt.Errorf("tell %s of task %s: %w", m.Name, n.task.ID, err)
 	}
 	return nil
@@ -174,15 +177,38 @@ func (s *Service) assignUnblocked(ctx context.Context, t store.Team, task store.
 	return errors.Join(errs...)
 }
 
-// Unattended tells whether no process leads a team in which agents at prompts run that are to
-// be offered tasks: then only a daemon does. It asks the roster alone.
-func (s *Service) Unattended(ctx context.Context, team string) bool {
-	t, err := s.get(ctx, team)
-	if err != nil || s.caller.Teammate || !t.LedByUs() || leadAlive(t) == signals.Alive || orDefault(t.Ours.Assign, s.limits.Assign) == AssignOff {
+// unattended tells whether no process leads a team in which agents at prompts run that are to
+// be offered tasks.
+func (s *Service) unattended(t store.Team) bool {
+	if !t.LedByUs() || leadAlive(t) == signals.Alive || orDefault(t.Ours.Assign, s.limits.Assign) == AssignOff {
 		return false
 	}
 	return slices.ContainsFunc(t.Teammates(), func(m store.Member) bool {
 		b := m.Leadlight
 		return b != nil && !settled(b.State) && b.Kind != profiles.Worker && b.Kind != profiles.Plain
 	})
+}
+
+// OfferUnattended is Offer for a team that no process leads: who changes a task, and the host
+// of an agent that comes to rest, sees to it then. again is as there.
+func (s *Service) OfferUnattended(ctx context.Context, team string) (again time.Duration) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return 0
+	}
+	return s.offerIn(ctx, t)
+}
+
+func (s *Service) offerIn(ctx context.Context, t store.Team) (again time.Duration) {
+	if !s.unattended(t) {
+		return 0
+	}
+	snap, err := s.Snapshot(ctx, t.Name)
+	if err == nil {
+		again, err = s.Offer(ctx, t.Name, snap)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.log.Warn("offer tasks", "team", t.Name, "error", err) // the next one who sees to it makes it good
+	}
+	return again
 }

@@ -76,6 +76,7 @@ func (s *Service) UpdateTask(ctx context.Context, team, id string, c TaskChange)
 	case task.Status == store.Completed:
 		err = s.assignUnblocked(ctx, t, task, began)
 	}
+	s.offerIn(ctx, t)
 	return shownTask(task), err
 }
 

@@ -56,7 +56,9 @@ func (s *Service) AddTask(ctx context.Context, team string, spec TaskSpec) (api.
 	if err != nil {
 		return api.Task{}, fmt.Errorf("add a task: %w", err)
 	}
-	return shownTask(task), s.assign(ctx, t, task, began)
+	err = s.assign(ctx, t, task, began)
+	s.offerIn(ctx, t)
+	return shownTask(task), err
 }
 
 // AddOwnTask adds a task for its owner, with a command of its own that the operator
@@ -250,6 +252,7 @@ func (s *Service) CompleteTask(ctx context.Context, team, id, result string) (ap
 		if err := s.assignUnblocked(ctx, t, done, began); err != nil {
 			s.log.Warn("tell who waited for a task", "team", t.Name, "task", id, "error", err) // the task is done all the same
 		}
+		s.offerIn(ctx, t)
 		return done, nil
 	})
 }
@@ -274,7 +277,13 @@ func (s *Service) ReleaseTask(ctx context.Context, team, id string) (api.Task, e
 }
 
 func (s *Service) change(ctx context.Context, team, id string, f func(*store.Task)) (api.Task, error) {
-	return s.onTask(ctx, team, func(t store.Team) (store.Task, error) { return s.update(ctx, t, id, f) })
+	return s.onTask(ctx, team, func(t store.Team) (store.Task, error) {
+		task, err := s.update(ctx, t, id, f)
+		if err == nil {
+			s.offerIn(ctx, t)
+		}
+		return task, err
+	})
 }
 
 func (s *Service) update(ctx context.Context, t store.Team, id string, f func(*store.Task)) (store.Task, error) {
@@ -306,7 +315,9 @@ func (s *Service) RemoveTask(ctx context.Context, team, id string) error {
 	if err := s.tasks.Delete(ctx, t.Name, id); err != nil {
 		return err
 	}
-	return s.assignUnblocked(ctx, t, task, began)
+	err = s.assignUnblocked(ctx, t, task, began)
+	s.offerIn(ctx, t)
+	return err
 }
 
 func shownTask(t store.Task) api.Task {

@@ -30,6 +30,7 @@ type conversation struct {
 	introduced bool
 	kept       int             // how often in a row hooks have kept it from going idle
 	done       map[string]bool // its completed tasks that the lead knows of
+	offers     offering
 
 	turn   atomic.Pointer[turn] // the prompt that it works on
 	asking sync.Mutex           // one question after the other
@@ -106,6 +107,7 @@ func (c *conversation) live(ctx context.Context, session string) {
 			return
 		}
 		m.show(api.StateIdle, "", "")
+		c.offers.look(ctx, m)
 		select {
 		case <-ctx.Done():
 		case _, ok := <-hints:
@@ -227,6 +229,7 @@ func (c *conversation) rest(ctx context.Context) {
 	}
 	m.show(api.StateIdle, "", "")
 	m.tellIdle(ctx, idle)
+	c.offers = offering{}
 }
 
 // update shows what the agent does.

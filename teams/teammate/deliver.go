@@ -43,6 +43,7 @@ type mailTyper struct {
 	changed    bool      // a task may have changed since its own were last read
 	readAt     time.Time // when that was
 	late       string    // id of a message that was typed, and not seen: it is typed again
+	offers     offering
 }
 
 // deliver lives beside the program of an interactive agent until ctx ends.

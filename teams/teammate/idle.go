@@ -88,8 +88,10 @@ func (c *mailTyper) show(ctx context.Context) {
 		if worked || !c.owes {
 			c.m.tellIdle(ctx, idle)
 		}
+		c.offers = offering{}
 	}
 	c.m.show(api.StateIdle, "", "")
+	c.offers.look(ctx, c.m)
 }
 
 // hooksObject asks the hooks whether the agent may rest. What they object is typed into

@@ -167,19 +167,6 @@ func runDaemonStart(ctx context.Context, a *app) error {
 	return a.daemonStatus(ctx, c)
 }
 
-// daemonRuns tells whether a daemon runs for the base directory.
-func (a *app) daemonRuns(ctx context.Context) bool {
-	p, err := a.daemonPaths()
-	if err != nil {
-		return false
-	}
-	c, err := dial.Connect(ctx, p, version().Version)
-	if err == nil {
-		_ = c.Close()
-	}
-	return !errors.Is(err, dial.ErrNone)
-}
-
 func runDaemonStatus(ctx context.Context, a *app) error {
 	p, err := a.daemonPaths()
 	if err != nil {
@@ -187,7 +174,7 @@ func runDaemonStatus(ctx context.Context, a *app) error {
 	}
 	c, err := dial.Connect(ctx, p, version().Version)
 	if errors.Is(err, dial.ErrNone) {
-		return fault.New(fault.Failed, "no daemon runs for %s", p.Base).WithHint("leadlight daemon start starts one; run, events, top and up --detach start one, no other verb needs it")
+		return fault.New(fault.Failed, "no daemon runs for %s", p.Base).WithHint("leadlight daemon start starts one; run, events and top start one, no other verb needs it")
 	}
 	if err != nil {
 		return err

@@ -8,11 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
 )
 
@@ -104,7 +101,6 @@ func runRestart(ctx context.Context, a *app, o restartOptions) error {
 			started = append(started, done[i])
 		}
 	}
-	a.attended(ctx, svc, team, started)
 	err = errors.Join(errs...)
 	switch {
 	case len(started) == 0 && err != nil:
@@ -120,35 +116,4 @@ func runRestart(ctx context.Context, a *app, o restartOptions) error {
 			}
 		}
 	}), err)
-}
-
-// attended lets a daemon tell those who were started again of the tasks that are open, if no
-// process leads the team.
-func (a *app) attended(ctx context.Context, svc *teams.Service, team string, started []api.Member) {
-	if !svc.Unattended(ctx, team) {
-		return
-	}
-	tasks, _, err := svc.TaskList(ctx, team, teams.TaskFilter{})
-	if err == nil && slices.ContainsFunc(tasks, func(t api.Task) bool { return t.Status != store.Completed }) {
-		a.watched(ctx, started)
-	}
-}
-
-// watched lets a daemon tell agents at prompts of their tasks, where nobody else does: it ends
-// with the last teammate.
-func (a *app) watched(ctx context.Context, members []api.Member) {
-	if !slices.ContainsFunc(members, atPrompt) {
-		return
-	}
-	c, err := a.daemon(ctx)
-	if err != nil {
-		a.say("leadlight: warning: nobody tells the teammates of tasks that become ready, until leadlight up follows them: %s", fault.Of(err).Message)
-		return
-	}
-	_ = c.Close()
-}
-
-// atPrompt tells an agent that is told of tasks from one that takes them, or none.
-func atPrompt(m api.Member) bool {
-	return m.Live() && m.Kind != profiles.Worker && m.Kind != profiles.Plain
 }

@@ -62,9 +62,6 @@ func runTaskAdd(ctx context.Context, a *app, o taskAddOptions) error {
 		return err
 	}
 	t, err := svc.AddTask(ctx, team, spec)
-	if err == nil && spec.Owner == "" && svc.Unattended(ctx, team) && !a.daemonRuns(ctx) {
-		a.say("nobody tells the teammates of it: leadlight daemon start starts a daemon that does, and --owner gives it to one of them")
-	}
 	return a.task(t, err, "%s")
 }
 

@@ -58,7 +58,7 @@ func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.
 	}
 	c.Flags().StringVarP(&o.File, "file", "f", config.TeamFileName, "the team `FILE`, as without the flag")
 	_ = c.RegisterFlagCompletionFunc("file", teamFiles)
-	c.Flags().BoolVar(&o.Detach, "detach", false, "return when the teammates are started; a daemon then tells agents at prompts of their tasks")
+	c.Flags().BoolVar(&o.Detach, "detach", false, "return when the teammates are started; nobody supervises them then")
 	c.Flags().BoolVar(&o.Keep, "keep", false, "keep the team when its tasks are done, until ^C or leadlight down")
 	c.Flags().BoolVar(&o.Top, "top", false, "show the dashboard meanwhile; q goes on in lines")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "check everything, say what would be added, adopted, started again and left, and do nothing")
@@ -111,7 +111,6 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	a.keepRecord(u.record)
 	u.opening(ctx, snap)
 	if o.Detach {
-		a.watched(ctx, snap.Members)
 		return a.answer(u.result(snap, nil), func(w io.Writer) { a.memberTable(w, snap.Members) })
 	}
 	a.narrate()

@@ -1,26 +1,45 @@
 package panes
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
 // Above returns the teammate of a base directory below whose host a process runs, the nearest
-// one; ok is false if there is none that can be seen.
+// one that its record proves; ok is false if there is none that can be seen. A command line
+// alone is easily imitated, by what runs below the host itself: without a record the farthest
+// is believed.
 func Above(base string, pid int) (team, agent string, ok bool) {
 	key := BaseKey(base)
 	for _, p := range signals.AncestorsOf(pid) {
 		if p.Serves() {
-			return "", "", false
+			break
 		}
-		if of, team, agent := hosted(p.Argv); of != "" && BaseKey(of) == key {
-			return team, agent, true
+		of, t, a := hosted(p.Argv)
+		if of == "" || t == "" || a == "" || BaseKey(of) != key {
+			continue
+		}
+		if team, agent, ok = t, a, true; recorded(base, t, a, p) {
+			break
 		}
 	}
-	return "", "", false
+	return team, agent, ok
+}
+
+// recorded tells whether the host record of a teammate names this process.
+func recorded(base, team, agent string, p signals.Process) bool {
+	dir, err := files.Open(base)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	h, err := (&Records{dir: dir, baseKey: BaseKey(base)}).Host(context.Background(), team, agent)
+	return err == nil && h.Process.PID == p.PID && h.Process.Start == p.Start
 }
 
 // hosted returns whom a process hosts, and of which base directory, as its command line says;

@@ -15,7 +15,7 @@ import (
 // names are on different file systems, or the system says so (a folder of a container's
 // image), what is there is copied, and has its new name when the copy is whole.
 func (d *Dir) Rename(from, to string) error {
-	err := d.pair("rename", from, to, (*os.Root).Rename)
+	err := d.RenameAtOnce(from, to)
 	if errors.Is(err, syscall.EXDEV) {
 		err = d.carry(from, to)
 	}
@@ -27,7 +27,7 @@ func (d *Dir) carry(from, to string) error {
 	temp := path.Join(path.Dir(to), TempPrefix+rand.Text()+".tmp")
 	err := d.copyTree(from, temp)
 	if err == nil {
-		err = d.pair("rename", temp, to, (*os.Root).Rename)
+		err = d.RenameAtOnce(temp, to)
 	}
 	if err == nil {
 		err = d.Sync(path.Dir(to))
@@ -35,7 +35,18 @@ func (d *Dir) carry(from, to string) error {
 	if err != nil {
 		return errors.Join(err, d.RemoveAll(temp))
 	}
+	// Out of the way first, where that can be: a removal that fails half way leaves no half.
+	aside := path.Join(path.Dir(from), TempPrefix+rand.Text()+".tmp")
+	if d.RenameAtOnce(from, aside) == nil {
+		_ = d.RemoveAll(aside) // it has moved all the same
+		return nil
+	}
 	return d.RemoveAll(from)
+}
+
+// RenameAtOnce is Rename within one file system: syscall.EXDEV where it would have to copy.
+func (d *Dir) RenameAtOnce(from, to string) error {
+	return d.pair("rename", from, to, (*os.Root).Rename)
 }
 
 // copyTree copies a file, a folder with all that is in it, or a link itself.

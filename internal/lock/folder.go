@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"syscall"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -104,9 +105,12 @@ func (s *sighting) stale(info fs.FileInfo) bool {
 // folder may have been replaced by a live one in between.
 func steal(d *files.Dir, name string, seen fs.FileInfo) error {
 	aside := path.Join(path.Dir(name), files.TempPrefix+rand.Text()+".stale")
-	err := d.Rename(name, aside)
-	if gone(err) {
+	err := d.RenameAtOnce(name, aside)
+	switch {
+	case gone(err):
 		return nil
+	case errors.Is(err, syscall.EXDEV): // of a container's image: nobody holds it
+		return d.Remove(name)
 	}
 	if err != nil {
 		return err
@@ -114,7 +118,7 @@ func steal(d *files.Dir, name string, seen fs.FileInfo) error {
 	moved, err := d.Lstat(aside)
 	if err == nil && (!os.SameFile(moved, seen) || !moved.ModTime().Equal(seen.ModTime())) {
 		// A live one: put it back, unless a third has made the next already.
-		if d.Rename(aside, name) == nil {
+		if d.RenameAtOnce(aside, name) == nil {
 			return nil
 		}
 	}

@@ -124,7 +124,7 @@ func (s *Stopper) endHost(ctx context.Context, h ownHost) StopResult {
 // shutDown asks the host to end what runs and itself.
 func (s *Stopper) shutDown(ctx context.Context, h ownHost, term time.Duration) (host.Report, error) {
 	socket := s.m.socketOf(h)
-	ask, cancel := context.WithTimeout(ctx, signals.Patience(term)+2*s.kill+statusLimit)
+	ask, cancel := context.WithTimeout(ctx, signals.Patience(term)+signals.Patience(s.kill)+statusLimit)
 	defer cancel()
 	// What it ends may wait for the CPU. A host that answers is believed to be at it.
 	late := time.AfterFunc(term+2*s.kill+statusLimit, func() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
@@ -39,7 +40,8 @@ func (m *Manager) TerminalDied(ctx context.Context, l LaunchRecord) bool {
 }
 
 // terminalDead waits until the terminal has ended or shows that it lives. On a busy
-// machine the one may take as long as the other, so no clock decides between them.
+// machine the one may take as long as the other: so a silent one is waited for, and taken to
+// live only in the end.
 func (m *Manager) terminalDead(ctx context.Context, l LaunchRecord, socket string) bool {
 	ctx, cancel := context.WithTimeout(ctx, terminalEnds)
 	defer cancel()
@@ -61,13 +63,14 @@ func (m *Manager) terminalAnswers(ctx context.Context, l LaunchRecord) bool {
 	if err != nil {
 		return false
 	}
-	all, ok := b.(backend.Lister)
-	if !ok {
-		_, err := b.List(ctx)
-		return err == nil
+	if all, ok := backend.As[backend.Lister](b); ok {
+		panes, err := all.ListAll(ctx)
+		if !errors.Is(err, fault.Unsupported) {
+			return err == nil && len(panes) > 0
+		}
 	}
-	panes, err := all.ListAll(ctx)
-	return err == nil && len(panes) > 0
+	_, err = b.List(ctx)
+	return err == nil
 }
 
 // socketDead waits a moment for a socket to have nobody behind it; not known: somebody may

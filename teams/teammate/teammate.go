@@ -59,7 +59,7 @@ type teammate struct {
 	announced    bool
 	showing      sync.Mutex // one state after the other; guards label and shown until the host is announced
 	shown        string     // the state
-	terminalDied bool       // its pane is gone because the whole terminal is
+	terminalDied *bool      // whether its pane is gone because the whole terminal is; nil: not asked
 }
 
 // Run runs a teammate and returns the exit status of its process:
@@ -238,6 +238,7 @@ const (
 // over the socket the host does it itself, with the limits of the request.
 func (m *teammate) endOnClosing(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
+	launch := m.launch // it changes when the program has ended
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		select {
@@ -245,7 +246,10 @@ func (m *teammate) endOnClosing(ctx context.Context) (stop func()) {
 			cause := m.host.Cause()
 			m.show(api.StateStopping, "", cause)
 			if cause == host.CausePaneClosed {
-				ended.Go(func() { m.terminalDied = m.o.Panes.TerminalDied(ctx, m.launch) }) // now: later there may be a new one
+				ended.Go(func() { // now: later there may be a new one
+					died := m.o.Panes.TerminalDied(ctx, launch)
+					m.terminalDied = &died
+				})
 			}
 			if cause != host.CausePaneClosed && cause != host.CauseTerminated && cause != host.CauseInterrupted {
 				return
@@ -302,7 +306,11 @@ func failed(err error) panes.ExitRecord {
 // first: whoever looks from then on sees an exit, not a lost host.
 func (m *teammate) end(ctx context.Context, e panes.ExitRecord) (int, error) {
 	ctx = context.WithoutCancel(ctx)
-	if m.terminalDied || m.host != nil && m.closing() && m.host.Cause() == host.CausePaneClosed && m.o.Panes.TerminalDied(ctx, m.launch) {
+	if m.terminalDied == nil && m.host != nil && m.closing() && m.host.Cause() == host.CausePaneClosed {
+		died := m.o.Panes.TerminalDied(ctx, m.launch)
+		m.terminalDied = &died
+	}
+	if m.terminalDied != nil && *m.terminalDied {
 		e.State, e.Reason = api.StateLost, "its terminal has ended"
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

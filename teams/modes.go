@@ -58,7 +58,7 @@ func (s *Service) buildModeCommand(t store.Team, m store.Member, rec panes.Launc
 // outOfPlan is the launch record of who carries its plan out in a mode, or in what is the
 // agent's default where its profile does not know that.
 func outOfPlan(t store.Team, m store.Member, rec panes.LaunchRecord, p profiles.Profile, mode string) (panes.LaunchRecord, error) {
-	if !p.CheckMode(mode) {
+	if mode == profiles.ModePlan || !p.CheckMode(mode) { // whoever approves may say anything
 		mode = profiles.ModeDefault
 	}
 	return modeCommand(t, m, rec, p, mode)

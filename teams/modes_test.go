@@ -68,6 +68,7 @@ func TestXF13_OutOfPlanMode(t *testing.T) {
 		"a conversation":  {resumes, "default", "x --begin S", "x --go-on S"},
 		"the mode":        {modes, "acceptEdits", "x --edit", ""},
 		"not that mode":   {modes, "dontAsk", "x", ""},
+		"plan again":      {modes, "plan", "x", ""},
 		"codex":           {profiles.NewSet(nil)["codex"], "acceptEdits", "codex --no-daemon --sandbox workspace-write --ask-for-approval on-request", "codex --no-daemon resume S --sandbox workspace-write --ask-for-approval on-request"},
 		"aider":           {profiles.NewSet(nil)["aider"], "default", "aider", ""},
 		"Claude's client": {profiles.NewSet(nil)["claude-interactive"], "acceptEdits", "claude --permission-mode acceptEdits --session-id S", "claude --resume S --permission-mode acceptEdits"},

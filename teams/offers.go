@@ -180,7 +180,8 @@ func (s *Service) assignUnblocked(ctx context.Context, t store.Team, task store.
 // unattended tells whether no process leads a team in which agents at prompts run that are to
 // be offered tasks.
 func (s *Service) unattended(t store.Team) bool {
-	if !t.LedByUs() || leadAlive(t) == signals.Alive || orDefault(t.Ours.Assign, s.limits.Assign) == AssignOff {
+	led := t.LeadProcess != nil && leadAlive(t) != signals.Gone // unknown is not dead
+	if led || !t.LedByUs() || orDefault(t.Ours.Assign, s.limits.Assign) == AssignOff {
 		return false
 	}
 	return slices.ContainsFunc(t.Teammates(), func(m store.Member) bool {

@@ -166,8 +166,10 @@ func (c *mailTyper) typeMessage(ctx context.Context, msg batch, since time.Time)
 		}
 		return err
 	}
-	if msg.Type == store.PlanResponse && msg.Note == "" && c.m.launch.Plan && c.carryOut(ctx, msg, since) {
-		return ctx.Err()
+	if msg.Type == store.PlanResponse && msg.Note == "" && c.m.launch.Plan {
+		if ended, err := c.carryOut(ctx, msg, since); ended || err != nil {
+			return errors.Join(err, ctx.Err())
+		}
 	}
 	if err := c.hand(ctx, c.m.wording(ctx, msg, c.introduced), msg.ID, since); err != nil {
 		return err
@@ -228,19 +230,23 @@ func endWords(msg api.Message) string {
 // carryOut ends a program that may only read, if msg approves its plan: it starts again and
 // may do more. The verbs have done that already where they could; they cannot for a lead that
 // answers by itself, on another machine, or when a restart has failed. The message stays
-// unread: the program gets it then.
-func (c *mailTyper) carryOut(ctx context.Context, msg batch, since time.Time) bool {
+// unread: the program gets it then. REJECTED, as typeMessage, and the program goes on.
+func (c *mailTyper) carryOut(ctx context.Context, msg batch, since time.Time) (ended bool, err error) {
 	m := c.m
 	lifted, err := m.o.Service.CarryOut(ctx, m.o.Team, msg.Text)
 	if err != nil {
 		m.o.Log.Warn("carry the plan out", "error", err)
 	}
 	if !lifted {
-		return false
+		return false, nil
 	}
 	m.lifted.Store(true)
 	if p := m.launch.PromptProtocol; len(p.QuitKeys) > 0 || p.Quit != "" {
-		if err := c.askToEnd(ctx, msg, since); err != nil {
+		switch err := c.askToEnd(ctx, msg, since); {
+		case errors.Is(err, fault.Rejected):
+			m.lifted.Store(false)
+			return false, err
+		case err != nil:
 			m.o.Log.Warn("ask it to end", "error", err)
 		}
 		select {
@@ -254,7 +260,7 @@ func (c *mailTyper) carryOut(ctx context.Context, msg batch, since time.Time) bo
 		}
 		<-ctx.Done()
 	}
-	return true
+	return true, nil
 }
 
 // quitLimit is how long a program may take to end after it was asked to.

@@ -283,15 +283,16 @@ func (u *upRun) interrupted(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	u.a.say("interrupted: shutting the teammates down; again ^C does not wait for them")
-	if _, err := u.shutDown(context.WithoutCancel(ctx), "the lead was interrupted"); err != nil {
+	if _, err := u.shutDown(context.WithoutCancel(ctx), "the lead was interrupted", false); err != nil {
 		u.a.report(fault.Of(err))
 	}
 	u.a.say("the team stays to be looked at; leadlight down %s removes it", u.team)
 	return context.Cause(ctx)
 }
 
-// shutDown ends all teammates, and says how each ended.
-func (u *upRun) shutDown(ctx context.Context, reason string) (api.Endings, error) {
+// shutDown ends all teammates, and says how each ended. keepLost: who was lost before stays so,
+// and may be started again.
+func (u *upRun) shutDown(ctx context.Context, reason string, keepLost bool) (api.Endings, error) {
 	var mu sync.Mutex
 	said := map[string]string{} // the last of each
 	progress := func(name, what string) {
@@ -300,7 +301,7 @@ func (u *upRun) shutDown(ctx context.Context, reason string) (api.Endings, error
 		said[name] = what
 		u.a.progress(name, what)
 	}
-	e, err := u.svc.Down(ctx, u.team, teams.StopOptions{Reason: reason, Force: true, KeepLost: true, Progress: progress}, true)
+	e, err := u.svc.Down(ctx, u.team, teams.StopOptions{Reason: reason, Force: true, KeepLost: keepLost, Progress: progress}, true)
 	for _, m := range e.Members {
 		if said[m.Name] != m.Outcome {
 			u.a.say("%s: %s", m.Name, m.Outcome)
@@ -324,7 +325,7 @@ func (u *upRun) widened(ctx context.Context) {
 // end shuts the teammates down and prints the result. The team stays: its
 // transcripts and results are somebody's work.
 func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
-	e, err := u.shutDown(ctx, "the tasks are done")
+	e, err := u.shutDown(ctx, "the tasks are done", !snap.Completed())
 	if err != nil {
 		return err
 	}

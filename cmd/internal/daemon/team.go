@@ -89,7 +89,10 @@ func (t *teamWatch) rest(ctx context.Context) {
 	for _, folder := range t.folders() {
 		folders = append(folders, t.stores.Dir.Join(folder))
 	}
-	done := t.pass()
+	done, ok := t.pass(ctx)
+	if !ok {
+		return
+	}
 	hints, err := t.stores.Watcher.Watch(ctx, folders, t.signature)
 	done()
 	if err != nil {
@@ -162,7 +165,11 @@ func (t *teamWatch) look(ctx context.Context, since time.Time) {
 	if t.looked.After(since) {
 		return
 	}
-	defer t.pass()()
+	done, ok := t.pass(ctx)
+	if !ok {
+		return
+	}
+	defer done()
 	began := time.Now()
 	now := ""
 	if t.finished() || t.hub.last(t.Name).Name == "" {

@@ -53,10 +53,14 @@ func newWatcher(stores Stores, service *teams.Service, hub *hub, log *slog.Logge
 	return &watcher{stores: stores, service: service, hub: hub, log: log, gate: make(chan struct{}, atOnce), begun: make(chan struct{}), teams: map[string]*teamWatch{}}
 }
 
-// pass waits for one's turn to look.
-func (w *watcher) pass() (done func()) {
-	w.gate <- struct{}{}
-	return func() { <-w.gate }
+// pass waits for one's turn to look; ok is false if ctx ended meanwhile.
+func (w *watcher) pass(ctx context.Context) (done func(), ok bool) {
+	select {
+	case w.gate <- struct{}{}:
+		return func() { <-w.gate }, true
+	case <-ctx.Done():
+		return nil, false
+	}
 }
 
 // run watches until ctx ends. ready is called after the first look at everything.

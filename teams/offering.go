@@ -167,7 +167,7 @@ func (o *offering) pass(t api.Task, was offer, name string) {
 // words only stays open.
 func (o *offering) begun(t api.Task) {
 	m := o.member(t.Owner)
-	if m == nil || !atPrompt(*m) || !m.Live() {
+	if m == nil || !atPrompt(m.Kind) || !m.Live() {
 		return
 	}
 	was := o.offers[t.ID]
@@ -190,7 +190,7 @@ func (o *offering) overdue(t api.Task, was offer, m api.Member) bool {
 	if was.Stage == stageLeft || was.Stage == stageAsked {
 		return was.Stage == stageLeft && MeantFor(t) == "" // somebody else may have become idle
 	}
-	if !atPrompt(m) {
+	if !atPrompt(m.Kind) {
 		return false
 	}
 	if m.State != api.StateIdle || deref(m.Unread) > 0 {
@@ -245,7 +245,7 @@ func (o *offering) member(name string) *api.Member {
 func (o *offering) idlest(but []string) (name string) {
 	least := -1
 	for _, m := range o.members {
-		if m.State != api.StateIdle || !atPrompt(m) || deref(m.Unread) > 0 || slices.Contains(but, m.Name) || o.busy(m.Name, "") {
+		if m.State != api.StateIdle || !atPrompt(m.Kind) || deref(m.Unread) > 0 || slices.Contains(but, m.Name) || o.busy(m.Name, "") {
 			continue
 		}
 		had := 0
@@ -282,8 +282,7 @@ func (o *offering) forWorker(t api.Task) bool {
 	return line && slices.ContainsFunc(o.members, func(m api.Member) bool { return m.Kind == profiles.Worker && m.Live() })
 }
 
-// atPrompt tells whether a member is an agent that can be told of a task, and takes it by
-// itself.
-func atPrompt(m api.Member) bool {
-	return m.Kind == profiles.Interactive || m.Kind == profiles.Native || m.Kind == profiles.ACP
+// atPrompt tells whether agents of a kind can be told of a task, and take it by themselves.
+func atPrompt(kind string) bool {
+	return kind == profiles.Interactive || kind == profiles.Native || kind == profiles.ACP
 }

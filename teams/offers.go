@@ -180,14 +180,13 @@ func (s *Service) assignUnblocked(ctx context.Context, t store.Team, task store.
 // unattended tells whether no process leads a team in which agents at prompts run that are to
 // be offered tasks.
 func (s *Service) unattended(t store.Team) bool {
-	led := t.LeadProcess != nil && leadAlive(t) != signals.Gone // unknown is not dead
-	if led || !t.LedByUs() || orDefault(t.Ours.Assign, s.limits.Assign) == AssignOff {
+	offered := func(m store.Member) bool {
+		return m.Leadlight != nil && !settled(m.Leadlight.State) && atPrompt(m.Leadlight.Kind)
+	}
+	if !t.LedByUs() || orDefault(t.Ours.Assign, s.limits.Assign) == AssignOff || !slices.ContainsFunc(t.Teammates(), offered) {
 		return false
 	}
-	return slices.ContainsFunc(t.Teammates(), func(m store.Member) bool {
-		b := m.Leadlight
-		return b != nil && !settled(b.State) && b.Kind != profiles.Worker && b.Kind != profiles.Plain
-	})
+	return t.LeadProcess == nil || leadAlive(t) == signals.Gone // unknown is not dead
 }
 
 // OfferUnattended is Offer for a team that no process leads: who changes a task, and the host

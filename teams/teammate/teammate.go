@@ -246,10 +246,7 @@ func (m *teammate) endOnClosing(ctx context.Context) (stop func()) {
 			cause := m.host.Cause()
 			m.show(api.StateStopping, "", cause)
 			if cause == host.CausePaneClosed {
-				ended.Go(func() { // now: later there may be a new one
-					died := m.o.Panes.TerminalDied(ctx, launch)
-					m.terminalDied = &died
-				})
+				ended.Go(func() { m.terminalDied = new(m.o.Panes.TerminalDied(ctx, launch)) }) // now: later there may be a new one
 			}
 			if cause != host.CausePaneClosed && cause != host.CauseTerminated && cause != host.CauseInterrupted {
 				return
@@ -307,8 +304,7 @@ func failed(err error) panes.ExitRecord {
 func (m *teammate) end(ctx context.Context, e panes.ExitRecord) (int, error) {
 	ctx = context.WithoutCancel(ctx)
 	if m.terminalDied == nil && m.host != nil && m.closing() && m.host.Cause() == host.CausePaneClosed {
-		died := m.o.Panes.TerminalDied(ctx, m.launch)
-		m.terminalDied = &died
+		m.terminalDied = new(m.o.Panes.TerminalDied(ctx, m.launch))
 	}
 	if m.terminalDied != nil && *m.terminalDied {
 		e.State, e.Reason = api.StateLost, "its terminal has ended"

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -24,7 +23,7 @@ func (d *Dir) Rename(from, to string) error {
 
 // carry is Rename to another file system.
 func (d *Dir) carry(from, to string) error {
-	temp := path.Join(path.Dir(to), TempPrefix+rand.Text()+".tmp")
+	temp := path.Join(path.Dir(to), newTemp())
 	err := d.copyTree(from, temp)
 	if err == nil {
 		err = d.RenameAtOnce(temp, to)
@@ -36,7 +35,7 @@ func (d *Dir) carry(from, to string) error {
 		return errors.Join(err, d.RemoveAll(temp))
 	}
 	// Out of the way first, where that can be: a removal that fails half way leaves no half.
-	aside := path.Join(path.Dir(from), TempPrefix+rand.Text()+".tmp")
+	aside := path.Join(path.Dir(from), newTemp())
 	if d.RenameAtOnce(from, aside) == nil {
 		_ = d.RemoveAll(aside) // it has moved all the same
 		return nil

@@ -15,6 +15,8 @@ import (
 // TempPrefix is how the names of our temporary files begin.
 const TempPrefix = ".leadlight-"
 
+func newTemp() string { return TempPrefix + rand.Text() + ".tmp" }
+
 // Write replaces the content of a file, durably. A new file gets mode 0600 and
 // missing folders are made with 0700; an existing file keeps its mode. On
 // failure the old content stays and nothing is left behind.
@@ -82,7 +84,7 @@ func (d *Dir) prepare(name string, data []byte, sync bool) (*Pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pending{dir: d, name: name, folder: folder, temp: TempPrefix + rand.Text() + ".tmp"}
+	p := &Pending{dir: d, name: name, folder: folder, temp: newTemp()}
 	if err := p.fill(data, sync); err != nil {
 		p.Discard()
 		return nil, Explain("write", d.Join(name), err)

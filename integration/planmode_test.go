@@ -11,22 +11,29 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
+// planner is the profile of an agent that may be started so that it only reads, without its
+// closing brace, with the log that its agents write and whether a text stands there.
+func (r *rig) planner() (log, profile string, heard func(what string) func() bool) {
+	log = r.path("work", "log")
+	words := []string{}
+	for _, w := range r.stub("doer", log) {
+		words = append(words, fmt.Sprintf("%q", w))
+	}
+	heard = func(what string) func() bool {
+		return func() bool { return strings.Contains(strings.Join(notes(log), "\n"), what) }
+	}
+	return log, strings.TrimSuffix(doerProfile, "}") + ", command: [" + strings.Join(words, ", ") + "], planArgs: [--read-only]", heard
+}
+
 // TestXD06_XF13_PlanModeOfOtherAgents: an agent that is not Claude is told to plan and how; once
 // its plan is approved it goes on with its conversation, without the read-only flags, in
 // the mode of its lead.
 func TestXD06_XF13_PlanModeOfOtherAgents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "220x60")
-	log := r.path("work", "log")
-	words := []string{}
-	for _, w := range r.stub("doer", log) {
-		words = append(words, fmt.Sprintf("%q", w))
-	}
-	profile := strings.TrimSuffix(doerProfile, "}") + ", command: [" + strings.Join(words, ", ") + "], planArgs: [--read-only], sessionArgs: [--begin, \"{session}\"], resumeArgs: [--go-on, \"{session}\"], modeArgs: {default: [--may-ask], acceptEdits: [--may-edit]}}"
+	log, profile, heard := r.planner()
+	profile += ", sessionArgs: [--begin, \"{session}\"], resumeArgs: [--go-on, \"{session}\"], modeArgs: {default: [--may-ask], acceptEdits: [--may-edit]}}"
 	r.settings("profiles:\n  planner: " + profile + "\n")
-	heard := func(what string) func() bool {
-		return func() bool { return strings.Contains(strings.Join(notes(log), "\n"), what) }
-	}
 	r.team("alpha")
 	r.must("spawn", "ann", "--agent", "planner", "--plan-mode", "--prompt", "tidy the parser")
 	r.eventually("it is told to plan", heard("leadlight plan submit"))
@@ -54,17 +61,9 @@ func TestXD06_XF13_PlanModeOfOtherAgents(t *testing.T) {
 func TestXF13_ApprovedIsApproved(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "220x60")
-	log := r.path("work", "log")
-	words := []string{}
-	for _, w := range r.stub("doer", log) {
-		words = append(words, fmt.Sprintf("%q", w))
-	}
-	profile := strings.TrimSuffix(doerProfile, "}") + ", command: [" + strings.Join(words, ", ") + "], planArgs: [--read-only]"
+	log, profile, heard := r.planner()
 	r.settings("profiles:\n  planner: " + profile + ", sessionArgs: [--begin, \"{session}\"], resumeArgs: [--go-on, \"{session}\"], modeArgs: {acceptEdits: [--may-edit]}}\n" +
 		"  forgets: " + profile + "}\n")
-	heard := func(what string) func() bool {
-		return func() bool { return strings.Contains(strings.Join(notes(log), "\n"), what) }
-	}
 	r.team("alpha")
 	begins := func(name string) (all []string) {
 		for _, line := range notes(log) {

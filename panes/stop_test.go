@@ -11,21 +11,27 @@ import (
 	"time"
 )
 
-// TestAHostThatAnswersIsWaitedFor: what it ends may wait for the CPU for longer than the
-// limits say. Nobody kills behind its back what goes on its TERM.
-func TestAHostThatAnswersIsWaitedFor(t *testing.T) {
-	t.Parallel()
-	folder, err := os.MkdirTemp("", "ll") // short enough for a socket
+// listening is a socket, in a folder whose path is short enough for it.
+func listening(t *testing.T) (l net.Listener, folder, socket string) {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "ll")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	socket := filepath.Join(folder, "s")
-	l, err := net.Listen("unix", socket)
-	if err != nil {
+	socket = filepath.Join(folder, "s")
+	if l, err = net.Listen("unix", socket); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
+	return l, folder, socket
+}
+
+// TestAHostThatAnswersIsWaitedFor: what it ends may wait for the CPU for longer than the
+// limits say. Nobody kills behind its back what goes on its TERM.
+func TestAHostThatAnswersIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	l, folder, socket := listening(t)
 	asked := make(chan struct{}, 1)
 	go func() {
 		for {

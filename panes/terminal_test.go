@@ -3,8 +3,6 @@ package panes
 import (
 	"errors"
 	"net"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -14,16 +12,7 @@ import (
 // TestIT05_ADyingTerminalTakesItsTime: a terminal that ends is waited for, however long it
 // still takes connections; one that answers lives.
 func TestIT05_ADyingTerminalTakesItsTime(t *testing.T) {
-	folder, err := os.MkdirTemp("", "ll") // short enough for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	socket := filepath.Join(folder, "s")
-	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, folder, socket := listening(t)
 	dying := make(chan struct{})
 	go func() {
 		defer close(dying)
@@ -46,7 +35,8 @@ func TestIT05_ADyingTerminalTakesItsTime(t *testing.T) {
 	_ = l.Close()
 	<-dying
 
-	if l, err = net.Listen("unix", socket); err != nil {
+	l, err := net.Listen("unix", socket)
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()

@@ -24,15 +24,15 @@ func Above(base string, pid int) (team, agent string, ok bool) {
 		if of == "" || t == "" || a == "" || BaseKey(of) != key {
 			continue
 		}
-		if team, agent, ok = t, a, true; recorded(base, t, a, p) {
+		if team, agent, ok = t, a, true; provedHost(base, t, a, p) {
 			break
 		}
 	}
 	return team, agent, ok
 }
 
-// recorded tells whether the host record of a teammate names this process.
-func recorded(base, team, agent string, p signals.Process) bool {
+// provedHost tells whether the host record of a teammate names this process.
+func provedHost(base, team, agent string, p signals.Process) bool {
 	dir, err := files.Open(base)
 	if err != nil {
 		return false

@@ -263,8 +263,7 @@ func (m *Manager) SocketPath(team, agent string) string {
 
 // status asks a host how it is. The error is host.ErrNoHost when nobody listens.
 func status(ctx context.Context, socket string) (host.Status, error) {
-	asked := sync.OnceValue(func() int { return unixsock.ListenerOf(socket) })
-	ctx, cancel := signals.Within(ctx, statusLimit, context.DeadlineExceeded, func() []int { return []int{asked()} })
+	ctx, cancel := signals.Within(ctx, statusLimit, context.DeadlineExceeded, unixsock.ListenerOf(socket))
 	defer cancel()
 	return host.Dial(socket).Status(ctx)
 }

@@ -63,14 +63,12 @@ func (m *Manager) terminalAnswers(ctx context.Context, l LaunchRecord) bool {
 	if err != nil {
 		return false
 	}
-	if all, ok := backend.As[backend.Lister](b); ok {
-		panes, err := all.ListAll(ctx)
-		if !errors.Is(err, fault.Unsupported) {
-			return err == nil && len(panes) > 0
-		}
+	all, err := listAll(ctx, Choice{Type: l.Backend, Backend: b})
+	if errors.Is(err, fault.Unsupported) {
+		_, err = b.List(ctx)
+		return err == nil
 	}
-	_, err = b.List(ctx)
-	return err == nil
+	return err == nil && len(all) > 0
 }
 
 // socketDead waits a moment for a socket to have nobody behind it; not known: somebody may

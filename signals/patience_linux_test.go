@@ -59,9 +59,9 @@ func TestPatienceCountsTheChanceToRun(t *testing.T) {
 		t.Errorf("the one that could not run has %v left of %v", left, limit)
 	}
 	late := errors.New("late")
-	fromSleeper, stop := Within(t.Context(), 2*limit, late, func() []int { return []int{asleep.PID} })
+	fromSleeper, stop := Within(t.Context(), 2*limit, late, func() int { return asleep.PID })
 	defer stop()
-	fromStarved, stop := Within(t.Context(), 2*limit, late, func() []int { return []int{asleep.PID, starved.PID} })
+	fromStarved, stop := Within(t.Context(), 2*limit, late, func() int { return asleep.PID }, func() int { return starved.PID })
 	defer stop()
 	<-fromSleeper.Done()
 	if err := fromSleeper.Err(); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(context.Cause(fromSleeper), late) {

@@ -12,17 +12,25 @@ const (
 )
 
 // Within returns a context for a question to other programs: it ends, because of late, when
-// the limit is over and none of the processes is at work on the answer. One is at work
+// the limit is over and none of the processes is at work on the answer, whose pids are asked
+// for then. One is at work
 // while it runs, waits for its turn at the CPU or for the disk; and when it has ended, for
 // whoever waits for the answer is about to see that. So a busy machine makes an answer
 // late, up to six times the limit, and does not make it missing. Where the system does
 // not tell, the limit is all.
-func Within(ctx context.Context, limit time.Duration, late error, pids func() []int) (context.Context, context.CancelFunc) {
+func Within(ctx context.Context, limit time.Duration, late error, asked ...func() (pid int)) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	end := time.Now().Add(starvedFactor * limit)
 	timer := time.AfterFunc(limit, func() {
 		step := min(limit/stepParts, longestStep)
-		for time.Now().Before(end) && anyAtWork(ctx, pids(), step) {
+		working := func() bool {
+			pids := make([]int, len(asked))
+			for i, pid := range asked {
+				pids[i] = pid()
+			}
+			return anyAtWork(ctx, pids, step)
+		}
+		for time.Now().Before(end) && working() {
 		}
 		cancel(late)
 	})

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -125,8 +124,7 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 // it has begun, and on the server.
 func (b *Backend) within(ctx context.Context, limit time.Duration) (_ context.Context, began func(pid int), cancel context.CancelFunc) {
 	var client atomic.Int64
-	server := sync.OnceValue(func() int { return unixsock.ListenerOf(b.socket) })
-	ctx, cancel = signals.Within(ctx, limit, errMute, func() []int { return []int{int(client.Load()), server()} })
+	ctx, cancel = signals.Within(ctx, limit, errMute, func() int { return int(client.Load()) }, unixsock.ListenerOf(b.socket))
 	return ctx, func(pid int) { client.Store(int64(pid)) }, cancel
 }
 

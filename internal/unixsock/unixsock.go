@@ -254,8 +254,13 @@ func peer(conn *net.UnixConn) (uid int, err error) { return ask(conn, userOf) }
 // another one's by now.
 func PeerProcess(conn *net.UnixConn) (pid int, err error) { return ask(conn, processOf) }
 
-// ListenerOf returns the process that listens on a socket; 0: nobody does, or it cannot be told.
-func ListenerOf(path string) (pid int) {
+// ListenerOf asks which process listens on a socket, once, when it is called first; 0: nobody
+// does, or it cannot be told.
+func ListenerOf(path string) (pid func() int) {
+	return sync.OnceValue(func() int { return listenerOf(path) })
+}
+
+func listenerOf(path string) (pid int) {
 	c, err := net.DialTimeout("unix", path, time.Second)
 	if err != nil {
 		return 0

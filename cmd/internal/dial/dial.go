@@ -15,7 +15,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -67,8 +66,7 @@ var ErrNone = errors.New("no daemon runs")
 
 // Connect reaches the daemon that runs, ErrNone if there is none.
 func Connect(ctx context.Context, p Paths, version string) (*rpc.Client, error) {
-	listener := sync.OnceValue(func() int { return unixsock.ListenerOf(p.Socket) })
-	ctx, cancel := signals.Within(ctx, answerLimit, context.DeadlineExceeded, func() []int { return []int{listener()} })
+	ctx, cancel := signals.Within(ctx, answerLimit, context.DeadlineExceeded, unixsock.ListenerOf(p.Socket))
 	defer cancel()
 	c, err := rpc.Dial(ctx, p.Socket)
 	switch {

@@ -161,8 +161,8 @@ func pollAlone(base string, log *bytes.Buffer) error {
 		mu.Unlock()
 		select {
 		case <-c:
-		case <-time.After(time.Minute):
-			return fmt.Errorf("%s: no hint within a minute", next)
+		case <-time.After(30 * time.Second):
+			return fmt.Errorf("%s: no hint within 30 s", next)
 		}
 	}
 	return nil

@@ -340,14 +340,14 @@ func TestRest(t *testing.T) {
 
 // Of a caller who goes the program is told; the others are served meanwhile.
 func TestCancelledCaller(t *testing.T) {
-	b := start(t, nil, "mute-later")
+	b := start(t, func(o *external.Options) { o.Limit = 10 * time.Minute }, "mute-later")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	began := time.Now()
 	if _, err := b.List(ctx); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, fault.BackendUnavailable) {
 		t.Errorf("list: %v", err)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }

@@ -347,12 +347,8 @@ func TestIT05_NobodyWaitsBehindAnother(t *testing.T) {
 	<-asked
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	begin := time.Now()
-	if _, err := b.List(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := b.List(ctx); !errors.Is(err, context.DeadlineExceeded) { // one that waits for the first never comes back
 		t.Errorf("the second: %v", err)
-	}
-	if took := time.Since(begin); took > 5*time.Second {
-		t.Errorf("the second waited %v", took)
 	}
 	answer()
 	if err := <-done; !errors.Is(err, context.Canceled) {

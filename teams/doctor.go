@@ -207,23 +207,7 @@ func (s *Service) checkTeams(ctx context.Context, only string) []api.Check {
 	for _, name := range names {
 		out = append(out, s.checkTeam(ctx, name)...)
 	}
-	return append(append(out, s.checkLocks()...), s.checkRemains(ctx)...)
-}
-
-// checkRemains names what is left of teams that are gone.
-func (s *Service) checkRemains(ctx context.Context) []api.Check {
-	remains, err := s.roster.Remains(ctx)
-	switch {
-	case err != nil:
-		return []api.Check{{Name: "remains", Status: "warn", Detail: fault.Of(err).Message}}
-	case len(remains) == 0:
-		return nil
-	}
-	detail := fmt.Sprintf("%s: %s", remains[0].What, remains[0].Why)
-	if more := len(remains) - 1; more > 0 {
-		detail += fmt.Sprintf("; and %d more", more)
-	}
-	return []api.Check{{Name: "remains", Status: "warn", Detail: detail, Fix: "leadlight gc removes it"}}
+	return append(out, s.checkLocks()...)
 }
 
 func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {

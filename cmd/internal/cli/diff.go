@@ -79,7 +79,7 @@ func runDiff(ctx context.Context, a *app, o diffOptions) error {
 				fmt.Fprintln(w, text)
 			}
 			if d.Diff != "" && d.Branch != "" {
-				a.say("when it is committed: git merge %s", d.Branch)
+				a.say("git merge %s takes what of it is committed", d.Branch)
 			}
 		}
 	})

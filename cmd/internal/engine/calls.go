@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -101,10 +102,32 @@ func (e *Engine) do(ctx context.Context, d api.MachineCall) (api.MachineResult, 
 	if peer == nil {
 		return api.MachineResult{}, fault.New(fault.Unsupported, "machine.do needs a connection")
 	}
+	var err error
+	if who, is := rpc.TeammateOf(ctx); is {
+		if d.Params, err = inNameOf(who.Name, d.Params); err != nil {
+			return api.MachineResult{}, err
+		}
+	}
 	result, err := e.Do(ctx, d, func(told json.RawMessage) {
 		if err := peer.Notify(ctx, rpc.MachineTold, api.MachineTold{ID: d.ID, Told: told}); err != nil {
 			peer.Close() // whoever asked does not listen
 		}
 	})
 	return api.MachineResult{Result: result}, err
+}
+
+// inNameOf has what a teammate asks of another machine be asked in its own name, whatever it
+// says itself: what is the lead's is refused there as it is here.
+func inNameOf(teammate string, params json.RawMessage) (json.RawMessage, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(params, &all); err != nil || all == nil {
+		return nil, fault.New(fault.InvalidArgument, "the parameters are no object")
+	}
+	maps.DeleteFunc(all, func(key string, _ json.RawMessage) bool { return strings.EqualFold(key, "caller") })
+	caller, err := json.Marshal(map[string]any{"name": teammate, "teammate": true})
+	if err != nil {
+		return nil, err
+	}
+	all["caller"] = caller
+	return json.Marshal(all)
 }

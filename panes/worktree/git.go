@@ -2,12 +2,14 @@ package worktree
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/environ"
@@ -23,7 +25,20 @@ const gitLimit = 4 * time.Minute
 type git struct {
 	environ []string
 	dir     string
-	repo    string // the git folder, named explicitly: with safe.bareRepository git looks for none; "" is that of dir
+	repo    string        // the git folder, named explicitly: with safe.bareRepository git looks for none; "" is that of dir
+	far     bool          // it may have to reach another machine
+	limit   time.Duration // 0: gitLimit
+}
+
+// reaching are the variables that say how git reaches other machines.
+func reaching() []string {
+	return []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_SSL_*", "GIT_PROXY_SSL_*", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
+}
+
+// askingNobody are those with which neither git nor ssh asks anybody, or runs a program that
+// a url names.
+func askingNobody() []string {
+	return []string{"GIT_ASKPASS=false", "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never", "GIT_ALLOW_PROTOCOL=" + strings.Join(schemes(), ":")}
 }
 
 // run runs git and returns what it wrote, without the last line break. The error
@@ -42,7 +57,7 @@ func (g git) run(ctx context.Context, args ...string) (string, error) {
 
 // output is run with the exit status as it comes: an *exec.ExitError holds what git said.
 func (g git) output(ctx context.Context, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, gitLimit)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(g.limit, gitLimit))
 	defer cancel()
 	quiet := []string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false", "-c", "gc.auto=0"}
 	if g.repo != "" {
@@ -51,11 +66,15 @@ func (g git) output(ctx context.Context, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, "git", append(quiet, args...)...)
 	c.Dir = g.dir
 	c.Env = environ.Set(environ.In(environ.Without(g.environ, "GIT_*"), g.dir), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")
+	if g.far {
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without a terminal ssh has nobody to ask
+		c.Env = environ.Set(c.Env, append(environ.Only(g.environ, reaching()...), askingNobody()...)...)
+	}
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr, c.WaitDelay = &out, &said, oneshot.Whole // a diff is a patch, to the byte
 	err := oneshot.Run(c)
 	if errors.Is(err, exec.ErrNotFound) {
-		return "", fault.New(fault.ProgramNotFound, "a worktree needs the program git, which is not there").WithHint("install git, or leave --worktree out")
+		return "", fault.New(fault.ProgramNotFound, "a worktree needs the program git, which is not there").WithHint("install git, or start it without a worktree")
 	}
 	if ctx.Err() != nil {
 		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())

@@ -5,7 +5,7 @@
 // It runs git, with the operator's hooks and the GIT_* variables of whoever asks
 // kept out of it. What it makes lies below one root folder, away from the
 // repository. Works on one repository are done one after the other, also between
-// processes.
+// processes. A repository that is elsewhere is cloned beside them, once for each url.
 package worktree
 
 import (
@@ -62,13 +62,7 @@ func (k Keeper) Add(ctx context.Context, dir, team, name, branch string) (Tree, 
 		return t, err
 	}
 	defer release()
-	t = Tree{Repo: repo, Branch: branch, Path: filepath.Join(k.Root, safe(filepath.Base(top))+"-"+short(repo), safe(team), safe(name))}
-	if branch == "" {
-		t.Branch = "leadlight/" + safe(team) + "/" + safe(name)
-	}
-	if said, err := g.run(ctx, "check-ref-format", "--branch", t.Branch); err != nil || said != t.Branch {
-		return t, fault.New(fault.InvalidArgument, "%q cannot be the name of a branch", t.Branch).WithHint("give another one: --worktree BRANCH")
-	}
+	t = Tree{Repo: repo, Path: filepath.Join(k.Root, safe(filepath.Base(top))+"-"+short(repo), safe(team), safe(name))}
 	if t.Base, err = g.run(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
 		return t, fault.New(fault.InvalidArgument, "the repository %s has no commit to begin with", top).WithHint("commit something first")
 	}
@@ -76,7 +70,7 @@ func (k Keeper) Add(ctx context.Context, dir, team, name, branch string) (Tree, 
 	if err != nil {
 		return t, err
 	}
-	if err := k.checkout(ctx, g, &t, branch == ""); err != nil {
+	if err := k.add(ctx, g, &t, team, name, branch); err != nil {
 		return t, err
 	}
 	t.Dir = filepath.Join(t.Path, filepath.FromSlash(inside))
@@ -84,6 +78,18 @@ func (k Keeper) Add(ctx context.Context, dir, team, name, branch string) (Tree, 
 		t.Dir = t.Path // the branch has no such folder
 	}
 	return t, nil
+}
+
+// add gives a tree its branch, and makes it.
+func (k Keeper) add(ctx context.Context, g git, t *Tree, team, name, branch string) error {
+	if t.Branch = branch; branch == "" {
+		t.Branch = "leadlight/" + safe(team) + "/" + safe(name)
+	}
+	if said, err := g.run(ctx, "check-ref-format", "--branch", t.Branch); err != nil || said != t.Branch {
+		return fault.New(fault.InvalidArgument, "%q cannot be the name of a branch", t.Branch).WithHint("give another one: --worktree BRANCH")
+	}
+	t.Dir = t.Path
+	return k.checkout(ctx, g, t, branch == "")
 }
 
 // checkout makes the tree, or takes up the one that is there. A branch of the teammate's own
@@ -282,9 +288,13 @@ func repositoryIn(tree string, ignored []string) (found string) {
 // alone waits until nobody else works on a repository.
 func (k Keeper) alone(ctx context.Context, repo, verb string) (release func(), err error) {
 	if k.Root == "" || !filepath.IsAbs(k.Root) {
-		return nil, fault.New(fault.InvalidArgument, "there is no folder for worktrees: HOME is not set")
+		return nil, errNoFolder()
 	}
 	return lock.In(ctx, k.Root, "locks/"+short(repo), verb, lockLimit)
+}
+
+func errNoFolder() error {
+	return fault.New(fault.InvalidArgument, "there is no folder for worktrees: HOME is not set")
 }
 
 // safe is a name as part of a path and of a branch: what could mean something to

@@ -78,6 +78,46 @@ func TestAccess(t *testing.T) {
 	}
 }
 
+// TestAccessByKey: an engine with an nkey, and what is said of files that do not let one in
+// holds nothing of them.
+func TestAccessByKey(t *testing.T) {
+	need(t)
+	const user, seed, other = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4", "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY", "SUAMLK2ZNL35WSMW37E7UD4VZ7ELPKW7DHC3BWBSD2GCZ7IUQQXZIORRBU"
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	server, err := natstest.Start("", "-c", file("conf", "authorization { users: [ { nkey: "+user+" } ] }\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop()
+	creds := "-----BEGIN NATS USER JWT-----\nx.y.z\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n" + other + "\n------END USER NKEY SEED------\n"
+	for name, c := range map[string]struct {
+		access jetstream.Access
+		code   fault.Code
+	}{
+		"its key":     {jetstream.Access{NKey: file("seed", seed+"\n")}, ""},
+		"another key": {jetstream.Access{NKey: file("other", other)}, fault.EngineUnavailable},
+		"no key":      {jetstream.Access{NKey: file("none", "SUs3cr3t"+seed)}, fault.InvalidArgument},
+		"no file":     {jetstream.Access{NKey: filepath.Join(dir, "nothing")}, fault.InvalidArgument},
+		"credentials": {jetstream.Access{Creds: file("creds", creds)}, fault.EngineUnavailable},
+		"no creds":    {jetstream.Access{Creds: file("text", "s3cr3t "+seed)}, fault.EngineUnavailable},
+	} {
+		_, err := jetstream.Join(context20(t), jetstream.Options{URL: server.URL, Access: c.access})
+		if fault.CodeOf(err) != c.code {
+			t.Errorf("%s: %v; want %s", name, err, c.code)
+		}
+		if err != nil && (strings.Contains(err.Error(), "s3cr3t") || strings.Contains(err.Error(), seed) || strings.Contains(err.Error(), other)) {
+			t.Errorf("%s: a secret is said", name)
+		}
+	}
+}
+
 // TestWipedEngine: an engine that has lost its disk is said to be another, and nothing is
 // made there.
 func TestWipedEngine(t *testing.T) {

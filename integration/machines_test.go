@@ -1,8 +1,10 @@
 package integration_test
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,10 +25,10 @@ func machine(t *testing.T) *rig {
 	return r
 }
 
-// twoMachines are two, of which no one has joined the engine yet.
-func twoMachines(t *testing.T) (engine *natstest.Server, a, b *rig) {
+// twoMachines are two, of which no one has joined the engine yet. more are arguments of that.
+func twoMachines(t *testing.T, more ...string) (engine *natstest.Server, a, b *rig) {
 	t.Helper()
-	engine, err := natstest.Start("")
+	engine, err := natstest.Start("", more...)
 	if errors.Is(err, natstest.ErrNone) {
 		t.Skip(err)
 	}
@@ -47,10 +49,10 @@ func twoMachines(t *testing.T) (engine *natstest.Server, a, b *rig) {
 }
 
 // joined lets both join as desk and hub, and makes the team alpha on the engine.
-func joined(engine *natstest.Server, a, b *rig) {
+func joined(engine *natstest.Server, a, b *rig, flags ...string) {
 	a.t.Helper()
-	a.must("machine", "join", engine.URL, "--name", "desk")
-	b.must("machine", "join", engine.URL, "--name", "hub")
+	a.must(append([]string{"machine", "join", engine.URL, "--name", "desk"}, flags...)...)
+	b.must(append([]string{"machine", "join", engine.URL, "--name", "hub"}, flags...)...)
 	a.must("team", "create", "alpha", "--engine", engine.URL, "--cwd", a.path("work"))
 }
 
@@ -58,11 +60,16 @@ func joined(engine *natstest.Server, a, b *rig) {
 // lose a daemon and the engine.
 func TestTeamOnTwoMachines(t *testing.T) {
 	t.Parallel()
-	engine, a, b := twoMachines(t)
+	secret := "t0ken-" + rand.Text()
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte(secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	engine, a, b := twoMachines(t, "--auth", secret)
 	if r := a.run("team", "create", "alpha", "--engine", engine.URL); r.exit != 6 || !strings.Contains(r.err, "ENGINE_UNAVAILABLE") {
 		t.Errorf("before it joined: %d %s", r.exit, r.err)
 	}
-	joined(engine, a, b)
+	joined(engine, a, b, "--token-file", token)
 	a.must("spawn", "sleeper", "--cwd", a.path("work"), "--", "sleep", "1000")
 	b.must("spawn", "worker", "--agent", "shell", "--cwd", b.path("work"))
 
@@ -87,11 +94,47 @@ func TestTeamOnTwoMachines(t *testing.T) {
 	if list := into[[]api.Task](b, "task", "ls"); len(list) != 2 {
 		t.Errorf("after the daemon was killed: %+v", list)
 	}
+	checkSecret(t, secret, a, b)
 	checkWithoutEngine(t, a, b, engine)
 	b.must("stop", "worker", "--force")
 	a.must("stop", "sleeper")
 	a.must("down", "alpha")
 	b.must("machine", "leave")
+}
+
+// checkSecret: the secret by which machines get in is in its file, and nowhere in what they
+// keep, run and say.
+func checkSecret(t *testing.T, secret string, rigs ...*rig) {
+	t.Helper()
+	for _, r := range rigs {
+		for _, verb := range [][]string{{"machine", "ls", "--json"}, {"machine", "ls"}, {"team", "show", "--json"}, {"ps", "--all", "--json"}, {"daemon", "status", "--json"}, {"doctor", "-v"}} {
+			if got := r.run(verb...); strings.Contains(got.out+got.err, secret) {
+				t.Errorf("%v shows the secret", verb)
+			}
+		}
+		seen := 0
+		err := filepath.WalkDir(r.dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return nil
+			}
+			if data, err := os.ReadFile(path); err == nil && strings.Contains(string(data), secret) {
+				t.Errorf("%s holds the secret", path)
+			}
+			seen++
+			return nil
+		})
+		if err != nil || seen == 0 {
+			t.Errorf("%d files: %v", seen, err)
+		}
+		processes, _ := filepath.Glob("/proc/[0-9]*") // none elsewhere
+		for _, dir := range processes {
+			env, _ := os.ReadFile(filepath.Join(dir, "environ"))
+			argv, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+			if all := string(env) + string(argv); strings.Contains(all, r.dir) && strings.Contains(all, secret) {
+				t.Errorf("%s has the secret: %q", dir, argv)
+			}
+		}
+	}
 }
 
 // checkPlaces: each machine sees all, and what runs on the other one is asked of it.
@@ -163,10 +206,31 @@ func refusedThere(t *testing.T, a, b *rig) {
 		{[]string{"--machine", "nowhere", "--", "true"}, 2, "desk, hub"},
 		{[]string{"--machine", "hub", "--cwd", "/no/such/folder", "--", "true"}, 2, "on machine hub: the working folder /no/such/folder"},
 		{[]string{"--machine", "hub", "--cwd", b.path("work"), "--", "no-such-program"}, 3, "on machine hub: "},
+		{[]string{"--agent", "claude"}, 2, "(UNSUPPORTED)\nleadlight: hint: the profile claude-interactive"},
+		{[]string{"--kind", "native", "--", "cat"}, 2, "(UNSUPPORTED)\nleadlight: hint: the profile claude-interactive"},
+		{[]string{"--machine", "hub", "--cwd", b.path("work"), "--agent", "claude"}, 2, "(UNSUPPORTED)\nleadlight: hint: the profile claude-interactive"},
+		{[]string{"--machine", "auto", "--cwd", b.path("work"), "--agent", "claude"}, 2, "(UNSUPPORTED)\nleadlight: hint: the profile claude-interactive"},
 	} {
 		if r := a.run(append([]string{"spawn", "far"}, c.args...)...); r.exit != c.exit || !strings.Contains(r.err, c.text) {
 			t.Errorf("spawn %v: %d %s", c.args, r.exit, r.err)
 		}
+	}
+	engine := into[[]api.Machine](a, "machine", "ls")[0].Engine
+	for member, text := range map[string]string{
+		"agent: claude":                                      "(UNSUPPORTED)\nleadlight: hint: the profile claude-interactive",
+		"agent: claude, machine: hub":                        "(UNSUPPORTED)\nleadlight: hint: the profile claude-interactive",
+		"command: [cat], machine: hub, git: {url: /no/such}": "teammate far: machine hub: the repository /no/such cannot be reached",
+	} {
+		file := a.path("work", "team.yaml")
+		if err := os.WriteFile(file, []byte("team: beta\nengine: "+engine+"\nmembers: [{name: far, "+member+"}]\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r := a.run("up", file, "--team", "beta"); r.exit != 2 || !strings.Contains(r.err, text) {
+			t.Errorf("up with %s: %d %s", member, r.exit, r.err)
+		}
+	}
+	if teams := a.must("team", "ls"); strings.Contains(teams, "beta") {
+		t.Errorf("what was refused is there: %s", teams)
 	}
 }
 
@@ -206,8 +270,14 @@ func TestVerbsForAnotherMachine(t *testing.T) {
 	if again := into[[]api.Member](a, "restart", "far", "near", "--json"); len(again) != 2 || again[0].PID == first || again[0].Machine != "hub" {
 		t.Errorf("restarted: %+v", again)
 	}
-	if r := a.runEnv([]string{"LEADLIGHT_AGENT=near"}, "stop", "far"); r.exit != 4 || !strings.Contains(r.err, "NOT_LEAD") {
-		t.Errorf("stopped by a teammate: %d %s", r.exit, r.err)
+	for _, verb := range []string{"stop far", "restart far", "keys far x", "spawn eve --machine hub -- cat", "send team-lead x --as far", "task add x --as far", "team delegate on", "machine leave"} {
+		if r := a.runEnv([]string{"LEADLIGHT_AGENT=near"}, strings.Fields(verb)...); r.exit != 4 || !strings.Contains(r.err, "NOT_LEAD") {
+			t.Errorf("%s by a teammate: %d %s", verb, r.exit, r.err)
+		}
+	}
+	a.must("team", "delegate", "on")
+	if got := b.must("team", "show", "--json"); !strings.Contains(got, `"delegate":true`) {
+		t.Errorf("delegate mode on the other machine: %s", got)
 	}
 	ends := into[api.Endings](a, "stop", "near", "far", "--timeout", "1s")
 	if !ends.OK || len(ends.Members) != 2 {
@@ -239,6 +309,34 @@ func differsThere(t *testing.T, a, b *rig) {
 		t.Errorf("%.200q", got)
 	}
 	a.must("stop", "writer", "--timeout", "1s")
+	clonedThere(t, a, b, dir)
+}
+
+// clonedThere: a repository is fetched to the machine on which the teammate runs, which then
+// works in a tree of it; what cannot be had there is said here.
+func clonedThere(t *testing.T, a, b *rig, repo string) {
+	t.Helper()
+	if r := a.run("spawn", "cloner", "--machine", "hub", "--git", repo, "--ref", "nothing", "--", "cat"); r.exit != 2 || !strings.Contains(r.err, "on machine hub: the repository "+repo+" has no branch, tag or commit nothing") {
+		t.Errorf("%d %s", r.exit, r.err)
+	}
+	if r := a.run("spawn", "cloner", "--machine", "auto", "--git", repo, "--ref", "nothing", "--", "cat"); r.exit != 2 || !strings.Contains(r.err, "has no branch, tag or commit nothing") {
+		t.Errorf("where there is room: %d %s", r.exit, r.err)
+	}
+	r := a.run("spawn", "cloner", "--machine", "hub", "--git", repo, "--", "sh", "-c", "echo x >new; exec cat")
+	if r.exit != 0 || !strings.Contains(r.err, "cloner: fetches "+repo) {
+		t.Fatalf("%d %s", r.exit, r.err)
+	}
+	tree := a.member("cloner").Worktree
+	if clones, _ := filepath.Glob(filepath.Join(tree, "..", "..", "..", "..", "clones", "project-*.git")); !strings.HasPrefix(tree, b.path("")) || len(clones) != 1 {
+		t.Errorf("it works in %s, of %q", tree, clones)
+	}
+	a.eventually("its diff is seen", func() bool { return strings.Contains(a.must("diff", "cloner"), "+x") })
+	if got := a.run("diff", "cloner"); !strings.Contains(got.err, "git push origin leadlight/alpha/cloner takes what of it is committed, in "+tree) {
+		t.Errorf("how the work gets out of the clone: %s", got.err)
+	}
+	if ends := into[api.Endings](a, "stop", "cloner", "--timeout", "1s"); len(ends.Members[0].Leftovers) != 1 || !strings.Contains(ends.Members[0].Leftovers[0], "is kept") {
+		t.Errorf("its work: %+v", ends)
+	}
 }
 
 // TestAMachineIsSilent: while the daemon of a machine says nothing its teammates are

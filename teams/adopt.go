@@ -18,7 +18,7 @@ import (
 )
 
 // CheckPlan checks all that can be checked before anything is made: names, profiles,
-// programs, folders, colours and commands, those of other machines there. It returns every
+// programs, folders, repositories, colours and commands, those of other machines there. It returns every
 // mistake, and fills in the machines that the plan leaves open.
 func (s *Service) CheckPlan(ctx context.Context, p Plan) error {
 	if err := p.Team.check(); err != nil {
@@ -29,12 +29,13 @@ func (s *Service) CheckPlan(ctx context.Context, p Plan) error {
 	if err := s.chooseMachines(ctx, t, p.Members); err != nil {
 		return err
 	}
+	asked := sources{}
 	for _, spec := range p.Members {
 		var err error
 		if s.apart(spec) {
-			err = s.checkThere(ctx, t, spec)
+			err = s.checkThere(ctx, t, spec, asked.first(spec.Machine, spec.Git))
 		} else {
-			_, err = s.resolveOne(t, spec, "")
+			err = s.checkHere(ctx, t, spec, asked.first("", spec.Git))
 		}
 		if err != nil {
 			mistakes = append(mistakes, fmt.Errorf("teammate %s: %w", spec.Name, err))
@@ -248,7 +249,7 @@ func (s *Service) startMissing(ctx context.Context, p Plan, progress func(string
 			anew = append(anew, spec)
 		}
 	}
-	for i, r := range s.Spawn(ctx, p.Team.Name, anew) {
+	for i, r := range s.telling(progress).Spawn(ctx, p.Team.Name, anew) {
 		if r.Err != nil {
 			errs = append(errs, fmt.Errorf("start %s: %w", anew[i].Name, r.Err))
 			continue

@@ -43,6 +43,7 @@ type order struct {
 	Names    []string                    `json:"names,omitempty"`
 	Stop     *StopOptions                `json:"stop,omitempty"`
 	Specs    []SpawnSpec                 `json:"specs,omitempty"`
+	Source   bool                        `json:"source,omitempty"`   // their repositories are asked, too
 	Profiles map[string]profiles.Profile `json:"profiles,omitempty"` // that are not built in
 	Runs     map[string]string           `json:"runs,omitempty"`     // commands of tasks that came from the team file
 	Keys     []string                    `json:"keys,omitempty"`

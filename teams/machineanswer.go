@@ -3,6 +3,7 @@ package teams
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"runtime"
 	"sync"
@@ -39,11 +40,11 @@ func answers() map[string]func(context.Context, *Service, order, func(told)) (an
 			return nil, s.Logs(ctx, o.Team, o.Names[0], o.Lines, o.Follow, telling(tell))
 		}),
 		verbDiff: one(verbDiff, func(ctx context.Context, s *Service, o order, tell func(told)) (any, error) {
-			text, branch, err := s.Diff(ctx, o.Team, o.Names[0], o.Stat, o.ANSI)
+			d, err := s.Diff(ctx, o.Team, o.Names[0], o.Stat, o.ANSI)
 			if err == nil {
-				_, err = io.WriteString(telling(tell), text)
+				_, err = io.WriteString(telling(tell), d.Text)
 			}
-			return branch, err
+			return d, err
 		}),
 	}
 }
@@ -58,6 +59,9 @@ func (s *Service) Answer(ctx context.Context, verb string, params json.RawMessag
 	var o order
 	if err := rawjson.Strict(params, &o); err != nil {
 		return nil, onMachine(s.machine, fault.New(fault.InvalidArgument, "the order to %s cannot be read: %w", verb, err).WithHint("install the same version of leadlight on all machines"))
+	}
+	if _, err := store.CheckAddress(o.Caller.Name); err != nil {
+		return nil, onMachine(s.machine, fmt.Errorf("who asks: %w", err))
 	}
 	in := *s
 	in.caller, in.machines = o.Caller, nil
@@ -115,14 +119,13 @@ func answerRoom(ctx context.Context, s *Service, o order, _ func(told)) (any, er
 	if err != nil {
 		return nil, err
 	}
-	return s.WithProfiles(o.Profiles).roomFor(t, o.Specs[0]), nil
+	return s.WithProfiles(o.Profiles).roomFor(ctx, t, o.Specs[0], o.Source), nil
 }
 
-// roomFor tells whether a teammate could be started here.
-func (s *Service) roomFor(t store.Team, spec SpawnSpec) room {
+// roomFor tells whether a teammate could be started here; source is as for checkHere.
+func (s *Service) roomFor(ctx context.Context, t store.Team, spec SpawnSpec, source bool) room {
 	spec.Machine = s.machine
-	_, err := s.resolveOne(t, spec, "")
-	return room{CPUs: runtime.NumCPU(), Why: wireError(err)}
+	return room{CPUs: runtime.NumCPU(), Why: wireError(s.checkHere(ctx, t, spec, source))}
 }
 
 func wireError(err error) *api.Error {
@@ -147,7 +150,7 @@ type spawnedThere struct {
 	Error  *api.Error `json:"error,omitempty"`
 }
 
-func answerSpawn(ctx context.Context, s *Service, o order, _ func(told)) (any, error) {
+func answerSpawn(ctx context.Context, s *Service, o order, tell func(told)) (any, error) {
 	if err := s.leadOnly("start teammates"); err != nil {
 		return nil, err
 	}
@@ -163,7 +166,8 @@ func answerSpawn(ctx context.Context, s *Service, o order, _ func(told)) (any, e
 		o.Specs[i].Machine = s.machine
 	}
 	out := []spawnedThere{}
-	for _, r := range s.WithProfiles(o.Profiles).Spawn(ctx, o.Team, o.Specs) {
+	s = s.WithProfiles(o.Profiles).WithProgress(func(name, what string) { tell(told{Name: name, What: what}) })
+	for _, r := range s.Spawn(ctx, o.Team, o.Specs) {
 		out = append(out, spawnedThere{r.Member, wireError(onMachine(s.machine, r.Err))})
 	}
 	return out, nil

@@ -28,6 +28,8 @@ func TestAnswerKeepsTheRules(t *testing.T) {
 		{"spawn", `{"team":"alpha","caller":{"name":"bob","teammate":true},"specs":[{"Name":"eve"}],"runs":{"1":"rm -rf x"}}`, fault.NotLead},
 		{"restart", `{"team":"alpha","caller":{"name":"bob","teammate":true},"names":["ann"]}`, fault.NotLead},
 		{"press keys", `{"team":"alpha","caller":{"name":"bob","teammate":true},"names":["ann"],"keys":["x"]}`, fault.NotLead},
+		{"stop", `{"team":"alpha","names":["ann"],"stop":{}}`, fault.InvalidName},
+		{"stop", `{"team":"alpha","caller":{"name":"a\nb"},"names":["ann"],"stop":{}}`, fault.InvalidName},
 		{"stop", `{"team":"alpha","caller":{"name":"team-lead"}}`, fault.InvalidArgument},
 		{"restart", `{"team":"alpha","caller":{"name":"team-lead"},"names":["ann","bob"]}`, fault.InvalidArgument},
 		{"spawn", `{"team":"../alpha","caller":{"name":"team-lead"},"specs":[{"Name":"eve"}],"runs":{"1":"x"}}`, fault.InvalidName},

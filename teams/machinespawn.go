@@ -78,7 +78,7 @@ func (s *Service) spawnApart(ctx context.Context, t store.Team, specs []SpawnSpe
 func (s *Service) spawnThere(ctx context.Context, machine string, o order) []Spawned {
 	out := make([]Spawned, len(o.Specs))
 	var there []spawnedThere
-	err := s.ask(ctx, machine, verbSpawn, o, &there, nil)
+	err := s.ask(ctx, machine, verbSpawn, o, &there, func(t told) { s.say(t.Name, t.What) })
 	if err == nil && len(there) != len(out) {
 		err = fault.New(fault.Failed, "machine %s answers for %d teammates, not %d", machine, len(there), len(out))
 	}
@@ -146,7 +146,7 @@ func (s *Service) roomiest(ctx context.Context, t store.Team, list []api.Machine
 	for i, m := range list {
 		wg.Go(func() {
 			if m.This {
-				rooms[i] = s.roomFor(t, spec)
+				rooms[i] = s.roomFor(ctx, t, spec, false)
 				return
 			}
 			o := order{Team: t.Name, Specs: []SpawnSpec{spec}, Profiles: s.profilesFor([]SpawnSpec{spec})}
@@ -181,16 +181,20 @@ func (s *Service) roomiest(ctx context.Context, t store.Team, list []api.Machine
 	if best >= 0 {
 		return best, nil
 	}
-	return 0, fault.New(fault.CodeOf(first), "no machine can start teammate %s (%s)", spec.Name, strings.Join(whys, "; "))
+	if first == nil {
+		return 0, fault.New(fault.EngineUnavailable, "no machine is there to start teammate %s", spec.Name).WithHint("leadlight machine ls shows when each was seen")
+	}
+	return 0, &fault.Error{Code: fault.CodeOf(first), Message: fmt.Sprintf("no machine can start teammate %s (%s)", spec.Name, strings.Join(whys, "; ")), Hint: fault.Of(first).Hint}
 }
 
-// checkThere checks a teammate that is to be started on another machine, by what is there.
-func (s *Service) checkThere(ctx context.Context, t store.Team, spec SpawnSpec) error {
+// checkThere checks a teammate that is to be started on another machine, by what is there;
+// source is as for checkHere.
+func (s *Service) checkThere(ctx context.Context, t store.Team, spec SpawnSpec, source bool) error {
 	if err := s.checkMachine(t, spec); err != nil {
 		return err
 	}
 	var r room
-	o := order{Team: t.Name, Specs: []SpawnSpec{spec}, Profiles: s.profilesFor([]SpawnSpec{spec})}
+	o := order{Team: t.Name, Specs: []SpawnSpec{spec}, Profiles: s.profilesFor([]SpawnSpec{spec}), Source: source}
 	if err := s.ask(ctx, spec.Machine, verbRoom, o, &r, nil); err != nil {
 		return err
 	}

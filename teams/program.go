@@ -85,6 +85,9 @@ func (s *Service) checkProgram(n *resolvedMember) error {
 		needed = append(needed, n.profile.Program)
 	}
 	for _, program := range needed {
+		if n.spec.Git != nil && strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
+			continue // it is in the repository, or is not
+		}
 		if program != "" && FindProgram(program, n.dir, path) == "" {
 			return fault.New(fault.ProgramNotFound, "profile %s needs the program %q, which is not there", n.profile.Name, store.Shown(program)).
 				WithHint("install it; or give another agent with --agent, or a command after --: leadlight spawn %s -- COMMAND (looked for in %s)",

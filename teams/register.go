@@ -194,7 +194,7 @@ func (r *spawning) prepare(ctx context.Context, m *registeredMember) error {
 		}
 		return nil
 	}
-	if m.spec.Worktree != nil {
+	if m.spec.Worktree != nil || m.clone != nil {
 		if err := r.addWorktree(ctx, r.t, m); err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func (s *Service) resolveOne(t store.Team, spec SpawnSpec, mode string) (n resol
 		func() error { return checkColor(spec.Color) },
 		func() error { return checkPrompt(n.spec.Name, spec.Prompt) },
 		func() error { return checkRestart(spec.Restart) },
-		func() (err error) { n.dir, err = s.workingFolder(t, spec.Cwd); return err },
+		func() error { return s.checkFolder(t, &n) },
 		func() error { return n.buildCommand(t, spec.Color) },
 		func() error { n.env = s.panes.Environment("", "", "", n.variables()); return nil },
 		func() error { return s.checkProgram(&n) },

@@ -9,6 +9,7 @@ package teams
 import (
 	"log/slog"
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/hooks"
@@ -105,11 +106,21 @@ func New(c Config) *Service {
 }
 
 // WithProgress returns the same verbs, which tell what they do to a teammate while they
-// stop it to start it again. It is told so concurrently.
+// start it, or stop it to start it again. It is told so concurrently.
 func (s *Service) WithProgress(progress func(name, what string)) *Service {
 	in := *s
 	in.progress = progress
 	return &in
+}
+
+// telling is WithProgress for those who are told lines.
+func (s *Service) telling(progress func(string)) *Service {
+	var mu sync.Mutex
+	return s.WithProgress(func(name, what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		progress(name + ": " + what)
+	})
 }
 
 // WithProfiles returns the same verbs with profiles of a team file over those that there

@@ -95,24 +95,35 @@ func (s *Service) Changed(ctx context.Context, team, name string) (Changed, erro
 	return Changed{tree.Branch, added, removed}, err
 }
 
-// Diff returns what a teammate changed in its worktree, and the worktree's branch.
-func (s *Service) Diff(ctx context.Context, team, name string, stat, color bool) (text, branch string, err error) {
+// Difference is what a teammate changed in its worktree.
+type Difference struct {
+	Text   string `json:"-"`
+	Branch string `json:"branch"`          // on which the worktree is
+	Clone  string `json:"clone,omitempty"` // the worktree, if it is one of a clone: no repository of the lead's has the branch
+}
+
+// Diff returns what a teammate changed in its worktree.
+func (s *Service) Diff(ctx context.Context, team, name string, stat, color bool) (d Difference, err error) {
 	t, m, err := s.find(ctx, team, name)
 	if err == nil && s.routed(m) {
 		var all strings.Builder
 		o := order{Team: t.Name, Names: []string{m.Name}, Stat: stat, ANSI: color}
-		err := s.ask(ctx, m.Leadlight.Machine, verbDiff, o, &branch, func(part told) { all.Write(part.Text) })
-		return all.String(), branch, err
+		err := s.ask(ctx, m.Leadlight.Machine, verbDiff, o, &d, func(part told) { all.Write(part.Text) })
+		d.Text = all.String()
+		return d, err
 	}
 	if err != nil {
-		return "", "", err
+		return d, err
 	}
 	tree, err := s.treeOf(ctx, t, m)
 	if err != nil {
-		return "", "", err
+		return d, err
 	}
-	text, err = s.worktrees().Diff(ctx, tree, stat, color)
-	return text, tree.Branch, err
+	if d.Branch = tree.Branch; s.worktrees().Cloned(tree) {
+		d.Clone = tree.Path
+	}
+	d.Text, err = s.worktrees().Diff(ctx, tree, stat, color)
+	return d, err
 }
 
 // treeOf is the worktree of a teammate of this machine.

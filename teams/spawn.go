@@ -22,9 +22,10 @@ type SpawnSpec struct {
 	Kind      string   // "": the profile's
 	Model     string
 	AgentType string
-	Prompt    string // first message
-	Cwd       string // "": the team's, else the lead's
-	Color     string // "": the least used
+	Prompt    string  // first message
+	Cwd       string  // "": the team's, else the lead's
+	Git       *Source `json:",omitempty"` // a repository of which it gets a worktree, instead of Cwd
+	Color     string  // "": the least used
 	Env       []string
 	Run       string // worker: the line for tasks that bring none
 	RunTask   bool   // worker: obeys metadata.run of any task
@@ -48,7 +49,7 @@ type Spawned struct {
 }
 
 // spawning is one call of Spawn. A set of teammates goes through its stages: resolve,
-// register, launch, commit. Each stage takes those that came through the one before, and
+// fetch, register, launch, commit. Each stage takes those that came through the one before, and
 // returns those that came through it as a type of its own, with what it has done for them.
 // What a stage has done for a teammate that fails later is taken back: unregister,
 // panes.Manager.Undo.
@@ -67,11 +68,12 @@ type resolvedMember struct {
 	kind     string
 	profile  profiles.Profile
 	argv     []string
-	resume   []string // argv that goes on with its conversation; nil: it begins anew
-	mode     string   // permission mode that it inherits
-	settings string   // file with more settings, for a native agent
-	dir      string
-	env      []string // but for who it is
+	resume   []string        // argv that goes on with its conversation; nil: it begins anew
+	mode     string          // permission mode that it inherits
+	settings string          // file with more settings, for a native agent
+	dir      string          // of one with a repository: "" until that is fetched
+	clone    *worktree.Clone // of its repository
+	env      []string        // but for who it is
 	host     string
 }
 
@@ -116,7 +118,7 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 	}
 	locked, release := r.lock(ctx, r.resolve(ctx, specs))
 	defer release()
-	started := r.commit(ctx, r.launch(ctx, r.register(ctx, locked)))
+	started := r.commit(ctx, r.launch(ctx, r.register(ctx, r.fetch(ctx, locked))))
 	r.unregister(context.WithoutCancel(ctx))
 	r.look(context.WithoutCancel(ctx), started) // they run: whoever is interrupted now has to be told
 	return r.out

@@ -93,7 +93,7 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 	for i := range p.Members {
 		p.Members[i].Layout = p.Layout
 	}
-	for i, r := range s.Spawn(ctx, name, p.Members) {
+	for i, r := range s.telling(progress).Spawn(ctx, name, p.Members) {
 		if r.Err != nil {
 			return undo(fmt.Errorf("start %s: %w", p.Members[i].Name, r.Err))
 		}

@@ -22,7 +22,13 @@ func (s *Service) worktrees() worktree.Keeper {
 
 // addWorktree gives a member a worktree, in which it then works.
 func (s *Service) addWorktree(ctx context.Context, t store.Team, n *registeredMember) error {
-	tree, err := s.worktrees().Add(ctx, n.dir, t.Name, n.spec.Name, *n.spec.Worktree)
+	var tree worktree.Tree
+	var err error
+	if branch := deref(n.spec.Worktree); n.clone != nil {
+		tree, err = s.worktrees().AddOf(ctx, *n.clone, t.Name, n.spec.Name, branch)
+	} else {
+		tree, err = s.worktrees().Add(ctx, n.dir, t.Name, n.spec.Name, branch)
+	}
 	if err != nil {
 		return fmt.Errorf("a worktree for %s: %w", n.spec.Name, err)
 	}

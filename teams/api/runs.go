@@ -106,8 +106,17 @@ type RoleSpec struct {
 	RunTask   bool     `json:"runTask,omitempty"` // a worker obeys the commands that tasks bring
 	Placement string   `json:"placement,omitempty"`
 	Worktree  *string  `json:"worktree,omitempty"` // a git worktree of its own: on this branch, "" one of its own
+	// Git is a repository of which it gets a worktree, instead of Cwd.
+	Git *GitSource `json:"git,omitempty"`
 	// Definition is the whole of the profile, if the team file brings it.
 	Definition json.RawMessage `json:"definition,omitempty"`
+}
+
+// GitSource is a repository that is elsewhere, at a branch, a tag or a commit; without Ref
+// where its own HEAD is.
+type GitSource struct {
+	URL string `json:"url"`
+	Ref string `json:"ref,omitempty"`
 }
 
 // RunTask is the child task of an item, the root task of a run, or one that is neither yet.

@@ -22,6 +22,7 @@ type difference struct {
 	Name   string `json:"name"`
 	Branch string `json:"branch"`
 	Diff   string `json:"diff"`
+	clone  string // the worktree, if it is one of a clone
 }
 
 func diffCommand(a *app, run func(context.Context, *app, diffOptions) error) *cobra.Command {
@@ -57,11 +58,11 @@ func runDiff(ctx context.Context, a *app, o diffOptions) error {
 	}
 	all := []difference{}
 	for _, name := range names {
-		text, branch, err := svc.Diff(ctx, team, name, o.Stat, a.colors(a.out.w) && !a.json)
+		d, err := svc.Diff(ctx, team, name, o.Stat, a.colors(a.out.w) && !a.json)
 		if err != nil {
 			return err
 		}
-		all = append(all, difference{name, branch, text})
+		all = append(all, difference{name, d.Branch, d.Text, d.Clone})
 	}
 	if o.Name != "" && a.json {
 		return a.printJSON(all[0])
@@ -78,7 +79,9 @@ func runDiff(ctx context.Context, a *app, o diffOptions) error {
 				}
 				fmt.Fprintln(w, text)
 			}
-			if d.Diff != "" && d.Branch != "" {
+			if d.Diff != "" && d.clone != "" {
+				a.say("git push origin %s takes what of it is committed, in %s", d.Branch, d.clone)
+			} else if d.Diff != "" && d.Branch != "" {
 				a.say("git merge %s takes what of it is committed", d.Branch)
 			}
 		}

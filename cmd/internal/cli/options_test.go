@@ -49,6 +49,7 @@ func TestOptionsOfTheVerbs(t *testing.T) {
 		"--", "cmd", "--flag", "-x", "a b"),
 		spawnOptions{Name: "bob", Agent: "shell", Model: "big", AgentType: "tester", Prompt: "@x", Cwd: "/d", Env: []string{"A=1", "B=x,y"}, EnvFrom: "f", Color: "red",
 			Kind: "plain", Placement: "window", PlanMode: true, Worktree: text("topic"), Restart: "on-failure", Ready: 30 * time.Second, Command: []string{"cmd", "--flag", "-x", "a b"}})
+	same(t, parsed(t, spawnCommand, "bob", "--git", "u", "--ref", "r", "--", "x"), spawnOptions{Name: "bob", Git: "u", Ref: "r", Command: []string{"x"}})
 	same(t, parsed(t, spawnCommand, "bob", "--worktree"), spawnOptions{Name: "bob", Worktree: text(""), Command: []string{}})
 	same(t, parsed(t, stopCommand, "a", "b", "--timeout", "3s", "--reason", "r", "--force"),
 		stopOptions{Names: []string{"a", "b"}, Reason: "r", ladder: ladderOptions{Timeout: 3 * time.Second, Given: true, Force: true}})

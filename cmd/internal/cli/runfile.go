@@ -71,6 +71,7 @@ func memberOf(m teams.SpawnSpec) api.MemberDefinition {
 	return api.MemberDefinition{Name: m.Name, Profile: m.ProfileName(), Spec: api.RoleSpec{
 		Kind: m.Kind, Command: m.Command, Run: m.Run, RunTask: m.RunTask, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Cwd: m.Cwd,
 		Color: m.Color, Env: m.Env, PlanMode: m.PlanMode, Placement: string(m.Placement), Worktree: m.Worktree,
+		Git: (*api.GitSource)(m.Git),
 	}}
 }
 

@@ -20,6 +20,7 @@ import (
 
 type spawnOptions struct {
 	Name, Agent, Model, AgentType, Prompt, Cwd, Color, Kind, Placement, Restart, Machine string
+	Git, Ref                                                                             string
 	Env                                                                                  []string
 	EnvFrom                                                                              string
 	PlanMode                                                                             bool
@@ -56,6 +57,8 @@ func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *
 	f.StringVar(&o.AgentType, "agent-type", "", "`TYPE` of the agent, for people and for Claude Code")
 	f.StringVar(&o.Prompt, "prompt", "", "its first message: `TEXT`, @FILE, or - for standard input")
 	f.Var(place{&o.Cwd}, "cwd", "working `DIR`, if not the team's")
+	f.StringVar(&o.Git, "git", "", "the `URL` of a repository that is fetched to where it runs; it works in a git worktree of that")
+	f.StringVar(&o.Ref, "ref", "", "the branch, tag or commit `REF` of --git with which it begins")
 	f.StringArrayVar(&o.Env, "env", nil, "`K=V` over the variables it inherits; can be repeated")
 	f.Var(place{&o.EnvFrom}, "env-from", "`FILE` with lines of K=V")
 	f.StringVar(&o.Color, "color", "", "`COLOR` of its name and border, if not the least used")
@@ -101,7 +104,7 @@ func runSpawn(ctx context.Context, a *app, o spawnOptions) error {
 	if err != nil {
 		return err
 	}
-	res := svc.Spawn(ctx, team, []teams.SpawnSpec{spec})[0]
+	res := svc.WithProgress(a.progress).Spawn(ctx, team, []teams.SpawnSpec{spec})[0]
 	a.sayChoice()
 	if res.Err != nil {
 		return res.Err
@@ -133,6 +136,9 @@ func (o spawnOptions) spec(a *app) (teams.SpawnSpec, error) {
 	if spec.Model == "" && spec.Profile == s.Agent.V {
 		spec.Model = s.Model.V
 	}
+	if spec.Git, err = o.source(a); err != nil {
+		return spec, err
+	}
 	if spec.Cwd = a.path(o.Cwd); o.Machine == "" { // else it has to be there, which is looked at there
 		spec.Cwd, err = folder(spec.Cwd)
 	}
@@ -144,6 +150,23 @@ func (o spawnOptions) spec(a *app) (teams.SpawnSpec, error) {
 	}
 	spec.Prompt, err = a.textOrFile(o.Prompt, "prompt", store.MaxPrompt)
 	return spec, err
+}
+
+// source is the repository that the options name.
+func (o spawnOptions) source(a *app) (*teams.Source, error) {
+	switch {
+	case o.Git == "" && o.Ref != "":
+		return nil, usage("--ref is of a repository").WithHint("name that with --git")
+	case o.Git == "":
+		return nil, nil
+	case o.Cwd != "":
+		return nil, usage("--git and --cwd: a repository brings its own folder")
+	}
+	src := teams.Source{URL: o.Git, Ref: o.Ref}
+	if src.Local() {
+		src.URL = a.path(src.URL)
+	}
+	return &src, src.Check()
 }
 
 // folder makes a folder's name absolute; "" stays "".

@@ -92,6 +92,7 @@ func filesTable() [][2]string {
 		{"RUN/…/lead-…/", "a Claude Code that leadlight started: its variables, for its teammates"},
 		{"$XDG_STATE_HOME/leadlight/….db", "the daemon's database: events, runs and checklists (else ~/.local/state/leadlight)"},
 		{"$XDG_STATE_HOME/leadlight/….runs/", "records that up and down leave for it"},
+		{"$XDG_STATE_HOME/leadlight/worktrees/", "worktrees of teammates; clones/ beside it: repositories that were fetched for them"},
 		{"leadlight.yaml", "a team file (leadlight help team-file)"},
 		{"$XDG_CONFIG_HOME/leadlight/config.yaml", "the user's settings (else ~/.config/leadlight/config.yaml)"},
 	}

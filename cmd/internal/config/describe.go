@@ -16,6 +16,7 @@ func TeamFileSections() []Section {
 		{"layout", describe(layoutKeys())},
 		{"defaults", describe(defaultsKeys())},
 		{"members, each", describe(memberKeys())},
+		{"git of a member", describe(gitKeys())},
 		{"tasks, each", describe(taskKeys())},
 		{"profiles, each by its name", describe(profileKeys())},
 		{"hooks: TeammateIdle, TaskCompleted, TaskCreated; of each a list of", describe(hookKeys())},

@@ -1,6 +1,10 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
 
 // NotForRuns lists the keys of the file that a run of its team does not take, each with its
 // place: what they say counts for up, or is the daemon's in its own settings.
@@ -13,6 +17,7 @@ func (f *TeamFile) NotForRuns() []string {
 	}
 	s := &f.settings
 	add(s.mailbox.Set, s.mailbox.Pos, "mailbox")
+	add(s.engine.Set && s.engine.V != store.InFiles, s.engine.Pos, "engine")
 	l, c := &s.layout, &s.lifecycle
 	for _, k := range []struct {
 		name string
@@ -29,6 +34,7 @@ func (f *TeamFile) NotForRuns() []string {
 		add(k.set, k.pos, "%s", k.name)
 	}
 	for _, m := range s.members {
+		add(m.machine.Set, m.machine.Pos, "machine of %s", m.name.V)
 		add(m.restart.Set, m.restart.Pos, "restart of %s", m.name.V)
 		add(m.ready.Set, m.ready.Pos, "readyTimeout of %s", m.name.V)
 	}

@@ -48,7 +48,9 @@ type (
 		planMode                                       scalar[bool]
 		ready                                          scalar[time.Duration]
 		env, command                                   []string
+		git                                            *gitPart
 	}
+	gitPart  struct{ url, ref scalar[string] }
 	taskPart struct {
 		pos                                          Pos
 		subject, description, activeForm, owner, run scalar[string]
@@ -197,6 +199,7 @@ func memberKeys() []key[memberPart] {
 		{"agentType", "text", "type of the agent, for people and for Claude Code", func(d *decoder, n ast.Node, p *m) { p.agentType = d.text(n, "agentType") }},
 		{"prompt", "text", "its first message", func(d *decoder, n ast.Node, p *m) { p.prompt = d.text(n, "prompt") }},
 		{"cwd", "folder", "working folder, counted from the file's own", func(d *decoder, n ast.Node, p *m) { p.cwd = d.text(n, "cwd") }},
+		{"git", "keys", "a repository of which it gets a worktree, on the machine where it runs; instead of cwd", readGit},
 		{"env", "keys", "variables over those of the lead", readEnv},
 		{"color", "colour", "colour of its name and border", func(d *decoder, n ast.Node, p *m) { p.color = d.text(n, "color") }},
 		{"kind", strings.Join(profiles.Kinds(), "|"), "kind of agent, if not the profile's", func(d *decoder, n ast.Node, p *m) { p.kind = d.oneOf(n, "kind", profiles.Kinds()...) }},
@@ -210,6 +213,22 @@ func memberKeys() []key[memberPart] {
 		{"readyTimeout", "time", "how long it may take to be there", func(d *decoder, n ast.Node, p *m) { p.ready = d.duration(n, "readyTimeout") }},
 		{"run", "command|task", "a worker's command for each task (sh -c); task: each task brings its own", func(d *decoder, n ast.Node, p *m) { p.run = d.text(n, "run") }},
 		{"command", "list", "program and arguments, run as they are", func(d *decoder, n ast.Node, p *m) { p.command = readCommand(d, n) }},
+	}
+}
+
+func gitKeys() []key[gitPart] {
+	return []key[gitPart]{
+		{"url", "url|folder", "where it is (needed); no password in it", func(d *decoder, n ast.Node, p *gitPart) { p.url = d.text(n, "url") }},
+		{"ref", "text", "the branch, tag or commit with which the member begins; where its HEAD is", func(d *decoder, n ast.Node, p *gitPart) { p.ref = d.word(n, "ref") }},
+	}
+}
+
+func readGit(d *decoder, n ast.Node, m *memberPart) {
+	m.git = &gitPart{}
+	before := len(d.mistakes)
+	readMap(d, n, "git", gitKeys(), m.git)
+	if m.git.url.absent() && len(d.mistakes) == before {
+		d.fail(at(n), "git needs the url of a repository")
 	}
 }
 

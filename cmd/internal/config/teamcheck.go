@@ -49,6 +49,7 @@ func (d *decoder) checkMembers(f *teamFile) {
 	for i := range f.members {
 		m := &f.members[i]
 		d.checkName(f, i)
+		d.checkGit(m)
 		agent := m.agent
 		if !agent.Set && len(m.command) == 0 && m.run.Set {
 			m.agent = scalar[string]{profiles.Shell, m.run.Pos, true}
@@ -97,6 +98,22 @@ func (d *decoder) checkName(f *teamFile, i int) {
 			d.fail(m.name.Pos, "the name %q is taken by the member in line %d", name, before.name.Pos.Line)
 			return
 		}
+	}
+}
+
+func (d *decoder) checkGit(m *memberPart) {
+	if m.git == nil {
+		return
+	}
+	src := m.git.source("/")
+	if err := src.CheckURL(); m.git.url.Set && err != nil && !(src.Local() && strings.HasPrefix(src.URL, "~")) {
+		d.failWith(m.git.url.Pos, err)
+	}
+	if err := src.CheckRef(); m.git.ref.Set && err != nil {
+		d.failWith(m.git.ref.Pos, err)
+	}
+	if m.cwd.Set {
+		d.fail(m.cwd.Pos, "git brings the folder in which the member works: leave cwd out")
 	}
 }
 

@@ -154,6 +154,10 @@ func (m memberPart) spec(def defaultsPart, dir, cwd string) teams.SpawnSpec {
 	if m.cwd.Set {
 		s.Cwd = inFolder(dir, m.cwd.V)
 	}
+	if m.git != nil {
+		src := m.git.source(dir)
+		s.Git = &src
+	}
 	if m.run.V == "task" {
 		s.RunTask = true
 	} else {
@@ -169,6 +173,15 @@ func (m memberPart) spec(def defaultsPart, dir, cwd string) teams.SpawnSpec {
 		s.Model = def.model.V
 	}
 	return s
+}
+
+// source is the repository that a member asks for. A folder counts from the file's own.
+func (g gitPart) source(dir string) teams.Source {
+	src := teams.Source{URL: g.url.V, Ref: g.ref.V}
+	if src.Local() {
+		src.URL = inFolder(dir, src.URL)
+	}
+	return src
 }
 
 func (t taskPart) spec() teams.TaskSpec {

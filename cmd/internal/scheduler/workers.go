@@ -91,7 +91,7 @@ func (c *runController) specOf(ctx context.Context, t api.AgentTeam, l workerSlo
 	spec := teams.SpawnSpec{
 		Name: l.name, Profile: role.Profile, Command: r.Command, Kind: r.Kind, Model: c.modelOf(ctx, t, l.role), AgentType: r.AgentType,
 		Prompt: joined(r.Prompt, guidance), Cwd: r.Cwd, Color: r.Color, Run: r.Run, RunTask: r.RunTask,
-		PlanMode: r.PlanMode, Placement: backend.Place(r.Placement), Worktree: r.Worktree,
+		PlanMode: r.PlanMode, Placement: backend.Place(r.Placement), Worktree: r.Worktree, Git: (*teams.Source)(r.Git),
 		Env: append(slices.Clone(r.Env), "LEADLIGHT_RUN="+c.place.RunID),
 	}
 	if guidance != "" {

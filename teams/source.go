@@ -1,0 +1,82 @@
+package teams
+
+import (
+	"context"
+	"sync"
+
+	"github.com/leadlight-dev/leadlight/panes/worktree"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// Source is a repository that is elsewhere, at one of its refs.
+type Source = worktree.Source
+
+// checkFolder fills in where a member works. One with a repository gets its folder when that
+// is fetched.
+func (s *Service) checkFolder(t store.Team, n *resolvedMember) (err error) {
+	if n.spec.Git == nil {
+		n.dir, err = s.workingFolder(t, n.spec.Cwd)
+		return err
+	}
+	src := *n.spec.Git
+	if src.Local() {
+		if src.URL, err = s.absolute("the repository", src.URL); err != nil {
+			return err
+		}
+	}
+	n.spec.Git = &src
+	return src.Check()
+}
+
+// checkHere checks a teammate that is to be started here; with source, also whether its
+// repository can be reached and has what it is to begin with.
+func (s *Service) checkHere(ctx context.Context, t store.Team, spec SpawnSpec, source bool) error {
+	n, err := s.resolveOne(t, spec, "")
+	if err == nil && source && n.spec.Git != nil {
+		err = s.worktrees().Find(ctx, *n.spec.Git)
+	}
+	return err
+}
+
+// fetch is the stage in which the repositories of members are fetched, each once, before
+// anything says that they are there.
+func (r *spawning) fetch(ctx context.Context, in []resolvedMember) []resolvedMember {
+	once := map[Source]func() (worktree.Clone, error){}
+	for _, m := range in {
+		if m.spec.Git != nil && once[*m.spec.Git] == nil {
+			src := *m.spec.Git
+			once[src] = sync.OnceValues(func() (worktree.Clone, error) { return r.worktrees().Fetch(ctx, src) })
+		}
+	}
+	on, _ := pass(r, in, func(_ int, m *resolvedMember) error {
+		if m.spec.Git == nil {
+			return nil
+		}
+		r.say(m.spec.Name, "fetches "+m.spec.Git.String())
+		c, err := once[*m.spec.Git]()
+		if err != nil {
+			return err
+		}
+		m.clone, m.dir = &c, r.worktrees().PathOf(c, r.t.Name, m.spec.Name)
+		return nil
+	})
+	return on
+}
+
+// sources are the repositories that were asked whether they have what teammates begin with, by
+// machine: each is asked once.
+type sources map[sourceOn]bool
+
+type sourceOn struct {
+	machine string
+	source  Source
+}
+
+// first tells whether a repository was not asked yet from a machine.
+func (all sources) first(machine string, source *Source) bool {
+	if source == nil || all[sourceOn{machine, *source}] {
+		return false
+	}
+	all[sourceOn{machine, *source}] = true
+	return true
+}

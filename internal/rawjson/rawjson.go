@@ -38,7 +38,8 @@ func ParseObject(data []byte) (*Object, error) {
 	if !s.at('{') {
 		return nil, s.unexpected("an object")
 	}
-	o := new(Object)
+	const usual = 12 // members: more cost another allocation
+	o := &Object{make([]string, 0, usual), make([]json.RawMessage, 0, usual), make([]json.RawMessage, 0, usual)}
 	err := s.members(func(key, value []byte) error {
 		name, err := unquote(key)
 		if err != nil {
@@ -186,7 +187,15 @@ func Pretty(value json.RawMessage, prefix string) []byte {
 }
 
 // Quote returns s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
-func Quote(s string) json.RawMessage { return Encode(s) }
+func Quote(s string) json.RawMessage {
+	for _, c := range []byte(s) {
+		if c < ' ' || c == '"' || c == '\\' || c > '~' {
+			return Encode(s)
+		}
+	}
+	b := make([]byte, 0, len(s)+2) // it stands for itself
+	return append(append(append(b, '"'), s...), '"')
+}
 
 // Encode returns v as JSON without the escapes that only web pages need. V must
 // be of a kind that encoding/json can encode; else the result is null.

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 // Clone returns a copy that shares nothing that is ever changed. Its Metadata is
@@ -78,21 +80,27 @@ const (
 )
 
 type extension struct {
-	key string
-	get func(*Task) json.RawMessage // nil: absent
-	set func(*Task, json.RawMessage)
+	key  string
+	get  func(*Task) json.RawMessage // nil: absent
+	set  func(*Task, json.RawMessage)
+	same func(a, b *Task) bool // if so, get is, too
 }
+
+// extensionTable is made once: each task that is read or written needs it.
+var extensionTable = extensions()
 
 func extensions() []extension {
 	text := func(key string, field func(*Task) *string) extension {
 		return extension{key,
 			func(t *Task) json.RawMessage { return encoded(*field(t), *field(t) == "") },
-			func(t *Task, raw json.RawMessage) { _ = json.Unmarshal(raw, field(t)) }}
+			func(t *Task, raw json.RawMessage) { _ = json.Unmarshal(raw, field(t)) },
+			func(a, b *Task) bool { return *field(a) == *field(b) }}
 	}
 	stamp := func(key string, field func(*Task) *time.Time) extension {
 		return extension{key,
 			func(t *Task) json.RawMessage { return encoded(FormatTime(*field(t)), field(t).IsZero()) },
-			func(t *Task, raw json.RawMessage) { *field(t) = ParseTime(raw) }}
+			func(t *Task, raw json.RawMessage) { *field(t) = ParseTime(raw) },
+			func(a, b *Task) bool { return field(a).Equal(*field(b)) }}
 	}
 	return []extension{
 		text(metaCreatedBy, func(t *Task) *string { return &t.CreatedBy }),
@@ -108,12 +116,12 @@ func extensions() []extension {
 // task, and not by who gives it.
 func OwnMeta(key string) bool {
 	return key == metaInternal || key == metaAssignedTo || key == metaAwaitsHooks ||
-		slices.ContainsFunc(extensions(), func(e extension) bool { return e.key == key })
+		slices.ContainsFunc(extensionTable, func(e extension) bool { return e.key == key })
 }
 
 // Unpack fills the fields that are kept in metadata.
 func (t *Task) Unpack() {
-	for _, e := range extensions() {
+	for _, e := range extensionTable {
 		if raw, ok := t.Metadata[e.key]; ok {
 			e.set(t, raw)
 		}
@@ -125,7 +133,10 @@ func (t *Task) Unpack() {
 
 // pack writes those fields back that differ from old.
 func (t *Task) pack(old *Task) {
-	for _, e := range extensions() {
+	for _, e := range extensionTable {
+		if e.same(t, old) {
+			continue
+		}
 		now := e.get(t)
 		switch {
 		case bytes.Equal(now, e.get(old)):
@@ -148,9 +159,5 @@ func encoded(s string, absent bool) json.RawMessage {
 	if absent {
 		return nil
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string can always be encoded
-	return bytes.TrimRight(b.Bytes(), "\n")
+	return rawjson.Quote(s)
 }

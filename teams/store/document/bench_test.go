@@ -43,3 +43,39 @@ func BenchmarkRoster(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkTask reads a task, and claims it.
+func BenchmarkTask(b *testing.B) {
+	was, err := store.CheckNew(store.Task{Subject: "Read the code", CreatedBy: store.Lead}, time.Now())
+	if err != nil {
+		b.Fatal(err)
+	}
+	was.ID = "1"
+	data := Bytes(NewTask(&was))
+	b.Run("read", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, _, err := OpenTask("1", data, "alpha"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("claim", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			t, o, err := OpenTask("1", data, "alpha")
+			if err != nil {
+				b.Fatal(err)
+			}
+			next, err := store.Revise(t, time.Now(), func(t *store.Task) error {
+				t.Owner, t.Status = "w1", store.InProgress
+				return nil
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			SaveTask(o, &t, &next)
+			_ = Bytes(o)
+		}
+	})
+}

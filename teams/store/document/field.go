@@ -6,6 +6,7 @@ package document
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -108,7 +109,8 @@ func Text[T any](key string, at func(*T) *string) Field[T] {
 				return nil
 			}
 			return rawjson.Quote(*at(v))
-		}}
+		},
+		Same: func(was, now *T) bool { return *at(was) == *at(now) }}
 }
 
 // Always makes a field keep its key in new objects and when it becomes empty.
@@ -210,7 +212,13 @@ func metadata[T any](at func(*T) *map[string]json.RawMessage, own ...Field[T]) F
 	owned := func(key string) bool {
 		return slices.ContainsFunc(own, func(f Field[T]) bool { return f.Key == key })
 	}
-	return Field[T]{Key: "metadata", Kind: anObject,
+	var same func(was, now *T) bool
+	if len(own) == 0 { // all of it is in the map
+		same = func(was, now *T) bool {
+			return maps.EqualFunc(*at(was), *at(now), func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
+		}
+	}
+	return Field[T]{Key: "metadata", Kind: anObject, Same: same,
 		Load: func(v *T, raw json.RawMessage) {
 			o, err := rawjson.ParseObject(raw)
 			if err != nil {
@@ -276,7 +284,8 @@ func stringList[T any](key string, at func(*T) *[]string) Field[T] {
 				return nil
 			}
 			return rawjson.Encode(*at(v))
-		}}
+		},
+		Same: func(was, now *T) bool { return slices.Equal(*at(was), *at(now)) }}
 }
 
 // idText reads an id that is a string or a number.

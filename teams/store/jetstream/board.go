@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/document"
 )
@@ -136,43 +137,46 @@ func (b *board) graph() store.Graph {
 	return g
 }
 
-// among is from how many ready tasks one is taken while others claim, too: all would want
-// the first, and one get it.
-const among = 64
+// While others claim, too, all would want the first ready task, and one get it. So one of the
+// next among tasks is taken, if one of a few that are chosen by chance is ready.
+const (
+	among = 256
+	tries = 8
+)
 
 // pick returns a task that is ready for who and that nobody here is claiming. pending
 // says that there is one that somebody here is claiming. What others are known to have
 // written is passed over until the copy has it, or is fresh.
 func (b *board) pick(who string, fresh bool) (n *node, pending bool) {
-	links, few, ready := b.index(), 1, 0
-	if time.Now().Before(b.busy) {
-		few = among
-	}
 	for b.first < len(b.order) && b.order[b.first].task.Status != store.Pending {
 		b.first++
 	}
-	for _, o := range b.order[b.first:] {
-		t := &o.task
-		if t.Status != store.Pending || o.bad != nil || o.entry.deleted || !t.Ready(who) || !links.Free(t, b.status) {
-			continue
-		}
-		if o.taken || !fresh && o.lost == o.entry.rev {
-			pending = pending || o.taken
-			continue
-		}
-		if ready++; rand.IntN(ready) == 0 {
-			n = o
-		}
-		if ready == few {
-			break
+	rest := b.order[b.first:]
+	free := func(o *node) bool { return !o.taken && (fresh || o.lost != o.entry.rev) && b.ready(o, who) }
+	if len(rest) > 0 && time.Now().Before(b.busy) {
+		for range tries {
+			if o := rest[rand.IntN(min(len(rest), among))]; free(o) {
+				return o, false
+			}
 		}
 	}
-	return n, pending
+	for _, o := range rest {
+		if free(o) {
+			return o, false
+		}
+		pending = pending || o.taken && b.ready(o, who)
+	}
+	return nil, pending
+}
+
+// ready tells whether a task is ready for who.
+func (b *board) ready(o *node, who string) bool {
+	return o.task.Status == store.Pending && o.bad == nil && !o.entry.deleted && o.task.Ready(who) && b.index().Free(&o.task, b.status)
 }
 
 // edit writes the differences between two states of a task over what is stored.
-func edit(id string, stored []byte, was, now *store.Task) (value []byte, changed bool, err error) {
-	_, o, err := document.OpenTask(id, stored)
+func edit(stored []byte, was, now *store.Task) (value []byte, changed bool, err error) {
+	o, err := rawjson.ParseObject(stored)
 	if err != nil {
 		return nil, false, err
 	}

@@ -151,11 +151,22 @@ func (e *Engine) awaitConnection(ctx context.Context, limit time.Time) error {
 // last returns the newest message of a subject, which may hold wild cards, nil if there
 // is none. The node that leads the stream answers, so nothing newer is there.
 func (e *Engine) last(ctx context.Context, stream, subject string) (*entry, error) {
+	return e.one(ctx, stream, map[string]any{"last_by_subj": subject})
+}
+
+// after returns the first message of a subject whose number is greater, nil if there is
+// none. Where nothing is new that costs less than to be sent the newest.
+func (e *Engine) after(ctx context.Context, stream, subject string, rev uint64) (*entry, error) {
+	return e.one(ctx, stream, map[string]any{"next_by_subj": subject, "seq": rev + 1})
+}
+
+// one asks the node that leads a stream for one message.
+func (e *Engine) one(ctx context.Context, stream string, which map[string]any) (*entry, error) {
 	const op = "read from the engine"
 	if err := e.reachable(op); err != nil {
 		return nil, err
 	}
-	ask, err := json.Marshal(map[string]string{"last_by_subj": subject})
+	ask, err := json.Marshal(which)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,8 @@ type parcel struct {
 	letter letter
 }
 
-func (e *Engine) post(ctx context.Context, in *teamCopy, fresh bool) (*post, error) {
+// post returns the copy of the mail of a team, as far as it has come.
+func (e *Engine) post(ctx context.Context, in *teamCopy) (*post, error) {
 	m, err := e.mirrorOf(ctx, "mail "+in.id, func() *mirror {
 		p := &post{boxes: map[string][]*parcel{}}
 		p.mirror = &mirror{stream: e.mail(), subjects: []string{e.subject("mail", in.id, "*")}, of: p, take: func(subject string, x *entry) {
@@ -66,11 +67,7 @@ func (e *Engine) post(ctx context.Context, in *teamCopy, fresh bool) (*post, err
 	if err != nil {
 		return nil, err
 	}
-	p := m.of.(*post)
-	if fresh {
-		err = p.refresh(ctx)
-	}
-	return p, err
+	return m.of.(*post), nil
 }
 
 // box is one mailbox, open.
@@ -81,16 +78,21 @@ type box struct {
 	token string
 }
 
+// open opens a mailbox with all that was written before.
 func (m mail) open(ctx context.Context, team, name string) (*box, error) {
 	name, err := owner(team, name)
 	if err != nil {
 		return nil, err
 	}
-	in, err := m.e.team(ctx, team, true)
-	if err != nil {
-		return nil, err
-	}
-	p, err := m.e.post(ctx, in, true)
+	var p *post
+	in, err := m.e.current(ctx, team, func(in *teamCopy) (*mirror, error) {
+		found, err := m.e.post(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		p = found
+		return p.mirror, nil
+	})
 	return &box{in, p, name, token(name)}, err
 }
 
@@ -206,7 +208,7 @@ func (m mail) Watch(ctx context.Context, team, name string) (<-chan struct{}, er
 		return nil, err
 	}
 	return m.e.watch(ctx, team, func(in *teamCopy) (*mirror, func(string) bool, error) {
-		p, err := m.e.post(ctx, in, false)
+		p, err := m.e.post(ctx, in)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -25,6 +26,16 @@ type mirror struct {
 	watchers map[*hinted]bool
 	used     time.Time
 	consumer jetstream.ConsumeContext
+	asking   bool      // the engine is being asked
+	next     *question // that is asked then
+}
+
+// question is how far a copy must come to hold all that was written before. All who want to
+// know it share one.
+type question struct {
+	done chan struct{} // closed when it is answered
+	due  uint64
+	err  error
 }
 
 // hinted is somebody who wants to know of changes.
@@ -126,8 +137,8 @@ func (m *mirror) hint(subject string) {
 	}
 }
 
-// next is closed when more has come. Called with mu held.
-func (m *mirror) next() <-chan struct{} {
+// more is closed when more has come. Called with mu held.
+func (m *mirror) more() <-chan struct{} {
 	m.waiting = true
 	return m.moved
 }
@@ -137,21 +148,81 @@ func (m *mirror) refresh(ctx context.Context) error {
 	limit, cancel := context.WithTimeout(ctx, retryLimit)
 	defer cancel()
 	for {
-		var due uint64
-		for _, subject := range m.subjects {
-			x, err := m.e.last(ctx, m.stream, subject)
-			if err != nil {
-				return err
-			}
-			if x != nil {
-				due = max(due, x.rev)
-			}
+		due, err := m.due(ctx)
+		if err != nil {
+			return err
 		}
 		done, err := m.await(limit, due)
 		if done || err != nil {
 			return err
 		}
 	}
+}
+
+// refreshed refreshes several copies at once.
+func refreshed(ctx context.Context, all ...*mirror) error {
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, m := range all[1:] {
+		wg.Go(func() { errs[i+1] = m.refresh(ctx) })
+	}
+	errs[0] = all[0].refresh(ctx)
+	wg.Wait()
+	return cmp.Or(errs...)
+}
+
+// due asks how far the copy must come. Whoever comes while the engine is being asked waits
+// for the next question: what is answered now may be older.
+func (m *mirror) due(ctx context.Context) (uint64, error) {
+	m.mu.Lock()
+	q := m.next
+	if q == nil {
+		q = &question{done: make(chan struct{})}
+		m.next = q
+	}
+	if !m.asking {
+		m.asking = true
+		go m.ask()
+	}
+	m.mu.Unlock()
+	select {
+	case <-q.done:
+		return q.due, q.err
+	case <-ctx.Done():
+		return 0, fmt.Errorf("read from the engine: %w", context.Cause(ctx))
+	}
+}
+
+// ask asks the engine as long as somebody wants to know.
+func (m *mirror) ask() {
+	for {
+		m.mu.Lock()
+		q, seq := m.next, m.seq
+		m.next, m.asking = nil, q != nil
+		m.mu.Unlock()
+		if q == nil {
+			return
+		}
+		q.due, q.err = m.newest(seq)
+		close(q.done)
+	}
+}
+
+// newest returns the number of the newest message, if that is greater than seq.
+func (m *mirror) newest(seq uint64) (newest uint64, err error) {
+	for _, subject := range m.subjects {
+		x, err := m.e.after(m.e.ctx, m.stream, subject, seq)
+		if err == nil && x != nil {
+			x, err = m.e.last(m.e.ctx, m.stream, subject)
+		}
+		if err != nil {
+			return 0, err
+		}
+		if x != nil {
+			newest = max(newest, x.rev)
+		}
+	}
+	return newest, nil
 }
 
 // again is how long a copy may take until it is asked anew how far it must come: what it
@@ -163,7 +234,7 @@ func (m *mirror) await(ctx context.Context, due uint64) (bool, error) {
 	defer timer.Stop()
 	for {
 		m.mu.Lock()
-		reached, more := m.seq >= due, m.next()
+		reached, more := m.seq >= due, m.more()
 		m.mu.Unlock()
 		if reached {
 			return true, nil

@@ -71,10 +71,11 @@ func (in *teamCopy) fresh(task *store.Task) (write, error) {
 		return write{}, fault.New(fault.LimitReached, "team %s has used up all ids of tasks", in.name)
 	}
 	task.ID = strconv.FormatInt(b.highest+1, 10)
-	edges := store.Edges(&store.Task{}, task)
 	exists := func(id string) bool { return b.tasks[id].there() || id == task.ID }
-	if err := b.graph().CheckEdges(in.name, task.ID, edges, exists); err != nil {
-		return write{}, err
+	if edges := store.Edges(&store.Task{}, task); len(edges) > 0 {
+		if err := b.graph().CheckEdges(in.name, task.ID, edges, exists); err != nil {
+			return write{}, err
+		}
 	}
 	if len(task.Blocks) == 0 {
 		return write{cas: true}, nil // nothing can wait for it yet
@@ -165,7 +166,7 @@ func (t tasks) change(ctx context.Context, in *teamCopy, id string, change func(
 // store writes a new state of a task over the one that was seen. all is the newest write of a task that there may
 // be, if the change depends on the others.
 func (t tasks) store(ctx context.Context, in *teamCopy, n *node, seen *entry, old, next *store.Task, all uint64) (store.Task, error) {
-	value, changed, err := edit(n.id, seen.value, old, next)
+	value, changed, err := edit(seen.value, old, next)
 	if err != nil {
 		return store.Task{}, err
 	}
@@ -278,7 +279,7 @@ func (t tasks) ClaimNext(ctx context.Context, name, who string) (task store.Task
 		if n != nil {
 			n.taken, seen = true, n.entry.rev
 		} else if pending {
-			more = in.next()
+			more = in.more()
 		}
 		in.mu.Unlock()
 		switch {

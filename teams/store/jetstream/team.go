@@ -18,7 +18,10 @@ type teamCopy struct {
 // team returns the copy of a team's state. fresh: of the team that has the name now, with
 // all that was written before.
 func (e *Engine) team(ctx context.Context, name string, fresh bool) (*teamCopy, error) {
-	x, err := e.get(ctx, name, fresh)
+	if fresh {
+		return e.current(ctx, name, nil)
+	}
+	x, err := e.get(ctx, name, false)
 	if err != nil {
 		return nil, err
 	}
@@ -32,11 +35,40 @@ func (e *Engine) team(ctx context.Context, name string, fresh bool) (*teamCopy, 
 	if err != nil {
 		return nil, err
 	}
-	t := m.of.(*teamCopy)
-	if fresh {
-		err = t.refresh(ctx)
+	return m.of.(*teamCopy), nil
+}
+
+// current returns the copy of the team that has the name now, with all that was written
+// before. also, if not nil, names another copy of the team that must have come as far.
+// They are asked for at once: that the team was another one meanwhile shows afterwards.
+func (e *Engine) current(ctx context.Context, name string, also func(*teamCopy) (*mirror, error)) (*teamCopy, error) {
+	for {
+		t, err := e.team(ctx, name, false)
+		if err != nil {
+			return nil, err
+		}
+		all, err := e.rosters(ctx)
+		if err != nil {
+			return nil, err
+		}
+		copies := []*mirror{all.mirror, t.mirror}
+		if also != nil {
+			m, err := also(t)
+			if err != nil {
+				return nil, err
+			}
+			copies = append(copies, m)
+		}
+		if err := refreshed(ctx, copies...); err != nil {
+			return nil, err
+		}
+		switch now, err := e.get(ctx, name, false); {
+		case err != nil:
+			return nil, err
+		case now.header.Get(teamHeader) == t.id:
+			return t, nil
+		}
 	}
-	return t, err
 }
 
 // taken takes in an entry: in.ID.task.N or in.ID.box.TOKEN.

@@ -1,0 +1,104 @@
+package jetstream_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/jetstream/natstest"
+)
+
+// TestManyReaders: a hundred readers at once share the questions of how far their copies must
+// come, and each sees all that was written before it began.
+func TestManyReaders(t *testing.T) {
+	need(t)
+	ctx, url, prefix := context20(t), os.Getenv(urlVar), natstest.Prefix(t.TempDir())
+	here, err := openAt(url, prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer here.Close()
+	elsewhere, err := openAt(url, prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer elsewhere.Close()
+	if err := here.Roster.Create(ctx, store.Team{Name: "alpha", Members: []store.Member{{Name: store.Lead}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := elsewhere.Mail.List(ctx, "alpha", "m0"); err != nil { // the copies begin
+		t.Fatal(err)
+	}
+	questions, stop := countQuestions(t, url, prefix)
+	const readers = 100
+	var wg sync.WaitGroup
+	for i := range readers {
+		wg.Go(func() {
+			if _, err := elsewhere.Mail.List(ctx, "alpha", fmt.Sprint("m", i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	stop()
+	if n := questions.Load(); n > readers { // each alone asks three
+		t.Errorf("%d readers asked %d questions", readers, n)
+	}
+
+	busy, enough := context.WithCancel(ctx)
+	defer enough()
+	for range 8 {
+		wg.Go(func() {
+			for busy.Err() == nil {
+				_, _ = elsewhere.Mail.List(busy, "alpha", "m1")
+			}
+		})
+	}
+	for i := range 200 {
+		m, err := here.Mail.Put(ctx, "alpha", "m1", store.Message{From: store.Lead, Text: fmt.Sprint(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := elsewhere.Mail.List(ctx, "alpha", "m1")
+		if err != nil || !slices.ContainsFunc(list, func(x store.Message) bool { return x.ID == m.ID }) {
+			t.Fatalf("message %d was sent and is not among %d: %v", i, len(list), err)
+		}
+	}
+	enough()
+	wg.Wait()
+}
+
+// countQuestions counts what the streams of a prefix are asked for, until stop.
+func countQuestions(t *testing.T, url, prefix string) (n *atomic.Int64, stop func()) {
+	t.Helper()
+	closed := make(chan struct{})
+	nc, err := nats.Connect(url, nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n = new(atomic.Int64)
+	if _, err := nc.Subscribe("$JS.API.STREAM.MSG.GET.*", func(m *nats.Msg) {
+		if strings.Contains(m.Subject, prefix+"-") {
+			n.Add(1)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return n, func() {
+		if err := nc.Drain(); err != nil {
+			t.Error(err)
+		}
+		<-closed // all that came is counted
+	}
+}

@@ -77,7 +77,7 @@ cases: setup ## run the acceptance cases, one line each, then the checklist
 interop: setup ## proof against the real agents from npm, RUNS times (1); AGENTS=codex,claude: some; INTEROP=latest: the newest
 	@.ci/interop $(or $(RUNS),1)
 
-bench: setup ## run every benchmark, floor and product in the same run
+bench: setup machines ## run every benchmark, floor and product in the same run
 	@.ci/bench
 
 soak: setup ## run the long tests for SOAKTIME (5m) each

@@ -13,7 +13,8 @@ import (
 
 // counted is what a verb costs: files that it opened or tried to open, for how many
 // processes it did so below /proc, and programs that it ran besides itself.
-type counted struct{ opens, processes, programs int }
+// It may look once what the machine has joined.
+type counted struct{ opens, processes, programs, joined int }
 
 // count runs leadlight under strace, which sees every call of it and of what it starts.
 // The hosts are not among them: a terminal starts those.
@@ -35,7 +36,7 @@ func (r *rig) count(args ...string) counted {
 	for _, of := range regexp.MustCompile(`(?m)^\d+ +open[^"]*"/proc/(\d+)/`).FindAllSubmatch(lines, -1) {
 		looked[string(of[1])] = true
 	}
-	return counted{len(opened.FindAll(lines, -1)), len(looked), len(started.FindAll(lines, -1)) - 1}
+	return counted{len(opened.FindAll(lines, -1)), len(looked), len(started.FindAll(lines, -1)) - 1, strings.Count(string(lines), ".machine.json")}
 }
 
 // strangers starts n processes that are nothing of ours.
@@ -80,7 +81,10 @@ func TestCountsOfAVerb(t *testing.T) {
 				{"ps", 120, 0, 0},
 				{"ps --json", 160, 2, 2},    // outside of the terminal it says how each is seen
 				{"send m1 hello", 45, 2, 0}, // and asks below whom it runs
-				{"gc", 300, 2, 1},           // it asks every process whose it is
+				{"version", 10, 0, 0},
+				{"task add one", 60, 2, 0},
+				{"task claim 1 --as m1", 60, 2, 0},
+				{"gc", 300, 2, 1}, // it asks every process whose it is
 				{"stop m0 --timeout 1s", 300, 0, 2},
 				{"stop --all --timeout 1s", 3000, 0, 4},
 			} {
@@ -95,6 +99,9 @@ func TestCountsOfAVerb(t *testing.T) {
 				t.Logf("%s opens %d files and runs %d programs", verb.args, got.opens, got.programs)
 				if most := verb.opens + verb.each*got.processes; got.opens > most || got.programs > verb.programs {
 					t.Errorf("%s opens %d files and runs %d programs; at most %d and %d", verb.args, got.opens, got.programs, most, verb.programs)
+				}
+				if got.joined > 1 {
+					t.Errorf("%s looks %d times what the machine has joined", verb.args, got.joined)
 				}
 			}
 			r.must("down", "--force")

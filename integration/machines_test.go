@@ -234,6 +234,26 @@ func refusedThere(t *testing.T, a, b *rig) {
 	}
 }
 
+// limitedThere: how many teammates there may be is what whoever asks says, not the other
+// machine.
+func limitedThere(a, b *rig) {
+	a.t.Helper()
+	settings := a.path("home", "leadlight", "config.yaml")
+	err := os.MkdirAll(filepath.Dir(settings), 0o700)
+	if err == nil {
+		err = os.WriteFile(settings, []byte("lifecycle: {maxTeammates: 1}\n"), 0o600)
+	}
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if r := a.run("spawn", "more", "--machine", "hub", "--cwd", b.path("work"), "--", "sleep", "1000"); r.exit != 4 || !strings.Contains(r.err, "the limit is 1") {
+		a.t.Errorf("a second teammate: %d %s", r.exit, r.err)
+	}
+	if err := os.Remove(settings); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
 // TestVerbsForAnotherMachine: what is asked on one machine is done on the one where the
 // teammate runs, and is refused there as it is here.
 func TestVerbsForAnotherMachine(t *testing.T) {
@@ -245,6 +265,7 @@ func TestVerbsForAnotherMachine(t *testing.T) {
 	if m.Machine != "hub" || m.Cwd != b.path("work") {
 		t.Errorf("spawned: %+v", m)
 	}
+	limitedThere(a, b)
 	a.eventually("it shows what it wrote", func() bool { return strings.Contains(a.must("capture", "far"), "hello from the hub") })
 	a.must("keys", "far", "x", "y", "z", "Enter")
 	a.eventually("it took the keys", func() bool { return strings.Count(a.must("capture", "far"), "xyz") == 2 })

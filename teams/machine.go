@@ -46,6 +46,7 @@ type order struct {
 	Source   bool                        `json:"source,omitempty"`   // their repositories are asked, too
 	Profiles map[string]profiles.Profile `json:"profiles,omitempty"` // that are not built in
 	Runs     map[string]string           `json:"runs,omitempty"`     // commands of tasks that came from the team file
+	Most     int                         `json:"most,omitempty"`     // live teammates of the team, as the file or the settings of whoever asks say
 	Keys     []string                    `json:"keys,omitempty"`
 	Lines    int                         `json:"lines,omitempty"`
 	ANSI     bool                        `json:"ansi,omitempty"`

@@ -165,6 +165,9 @@ func answerSpawn(ctx context.Context, s *Service, o order, tell func(told)) (any
 	for i := range o.Specs {
 		o.Specs[i].Machine = s.machine
 	}
+	if o.Most > 0 {
+		s.limits.MaxTeammates = o.Most // s is this answer's own
+	}
 	out := []spawnedThere{}
 	s = s.WithProfiles(o.Profiles).WithProgress(func(name, what string) { tell(told{Name: name, What: what}) })
 	for _, r := range s.Spawn(ctx, o.Team, o.Specs) {

@@ -64,7 +64,7 @@ func (s *Service) spawnApart(ctx context.Context, t store.Team, specs []SpawnSpe
 			if machine == "" {
 				done = s.Spawn(ctx, t.Name, mine)
 			} else {
-				done = s.spawnThere(ctx, machine, order{Team: t.Name, Specs: mine, Profiles: s.profilesFor(mine), Runs: runs})
+				done = s.spawnThere(ctx, machine, order{Team: t.Name, Specs: mine, Profiles: s.profilesFor(mine), Runs: runs, Most: s.limits.MaxTeammates})
 			}
 			for k, i := range at {
 				out[i] = done[k]

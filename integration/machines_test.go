@@ -282,7 +282,9 @@ func TestVerbsForAnotherMachine(t *testing.T) {
 	}
 
 	differsThere(t, a, b)
-	b.must("spawn", "near", "--machine", "auto", "--cwd", b.path("work"), "--", "sleep", "1000")
+	forge := a.stub("forge", into[api.DaemonStatus](a, "daemon", "status").Socket, `{"team":"alpha","caller":{"name":"team-lead"},"names":["far"],"stop":{"Force":true}}`)
+	b.must(append([]string{"spawn", "near", "--machine", "auto", "--cwd", b.path("work"), "--"}, forge...)...)
+	a.eventually("what it asks as the lead is refused", func() bool { return strings.Contains(a.must("capture", "near"), `it was answered "NOT_LEAD"`) })
 	if m := b.member("near"); m.Machine != "desk" { // one runs on the hub, none on the desk
 		t.Errorf("auto chose %+v", m)
 	}

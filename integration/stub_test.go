@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +12,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
 )
@@ -46,6 +50,7 @@ func stub(mode string, args []string) {
 		"vendor":  stubVendor, // NAME PAUSE ARG...: stands in for the agent of a vendor
 		"dialog":  stubDialog, // SCREEN TYPED: shows a file until it is empty, then a prompt, and notes every byte
 		"screen":  stubScreen, // SCREEN TYPED: shows a file, and notes every byte that is typed
+		"forge":   stubForge,  // SOCKET PARAMS: asks machine hub to stop somebody, and says what came of it
 		"crash":   func(a []string) { fmt.Println("going down"); fmt.Sscan(a[0], new(int)); os.Exit(3) },
 	}
 	f, ok := modes[mode]
@@ -57,6 +62,16 @@ func stub(mode string, args []string) {
 }
 
 func say(s string) { fmt.Println("stub:", s) }
+
+// stubForge asks another machine by the daemon's own socket, and says what it likes of itself.
+func stubForge(args []string) {
+	c, err := rpc.Dial(context.Background(), args[0])
+	if err == nil {
+		_, err = rpc.Do[api.MachineResult](context.Background(), c, "machine.do", api.MachineCall{Machine: "hub", ID: rand.Text(), Verb: "stop", Params: json.RawMessage(args[1])})
+	}
+	say(fmt.Sprintf("it was answered %q", fault.CodeOf(err)))
+	stay()
+}
 
 // stay runs until it is ended.
 func stay() {

@@ -381,7 +381,7 @@ func (s *Service) FollowInbox(ctx context.Context, team, owner string, f InboxFi
 	}
 	seen := map[string]bool{}
 	for range hints {
-		msgs, err := s.Inbox(ctx, team, owner, f)
+		msgs, err := s.Inbox(store.AfterHint(ctx), team, owner, f)
 		if err != nil {
 			if fault.CodeOf(err) == fault.CorruptFile {
 				s.log.Warn("the inbox cannot be read just now", "owner", owner, "error", err)

@@ -373,7 +373,7 @@ type Mail interface {
 	Archive(ctx context.Context, team, owner string) (int, error)
 	// Watch hints that the box may have changed, until ctx ends; the channel is
 	// then closed. The first hint comes at once, so that nothing that was there
-	// before is missed.
+	// before is missed. The read that follows a hint may say so with AfterHint.
 	Watch(ctx context.Context, team, owner string) (<-chan struct{}, error)
 }
 

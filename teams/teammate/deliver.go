@@ -77,9 +77,13 @@ func (m *teammate) deliver(ctx context.Context) {
 // round delivers what has come, if something may have, and shows what the agent does. An
 // idle one is looked at, but reads no file.
 func (c *mailTyper) round(ctx context.Context) {
+	reading := ctx
+	if c.unseen {
+		reading = store.AfterHint(ctx)
+	}
 	if c.unseen = c.unseen || time.Since(c.readAt) > mailNet; c.unseen {
 		c.unseen, c.readAt = false, time.Now()
-		if !c.deliverAll(ctx) {
+		if !c.deliverAll(reading) {
 			c.unseen = true // the next round tries again
 			return
 		}

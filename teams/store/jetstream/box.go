@@ -103,7 +103,7 @@ func (b *box) numbers() []uint64 {
 // note changes what is known of a box.
 func (m mail) note(ctx context.Context, team, name, op string, change func(b *box, s *boxState) (bool, error)) error {
 	return m.e.contend(ctx, op, func() error {
-		b, err := m.open(ctx, team, name)
+		b, err := m.open(ctx, team, name, false)
 		if err != nil {
 			return err
 		}

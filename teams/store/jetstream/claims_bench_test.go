@@ -287,7 +287,7 @@ func shownMail(b *testing.B) func() time.Duration {
 	go func() {
 		known := ""
 		for range hints {
-			list, err := to.List(ctx, "alpha", "bob")
+			list, err := to.List(store.AfterHint(ctx), "alpha", "bob")
 			if n := len(list); err == nil && n > 0 && list[n-1].ID != known {
 				known = list[n-1].ID
 				arrived <- arrival{known, time.Now()}

@@ -78,14 +78,14 @@ type box struct {
 	token string
 }
 
-// open opens a mailbox with all that was written before.
-func (m mail) open(ctx context.Context, team, name string) (*box, error) {
+// open opens a mailbox with all that was written before, or before a hint came.
+func (m mail) open(ctx context.Context, team, name string, hinted bool) (*box, error) {
 	name, err := owner(team, name)
 	if err != nil {
 		return nil, err
 	}
 	var p *post
-	in, err := m.e.current(ctx, team, func(in *teamCopy) (*mirror, error) {
+	in, err := m.e.current(ctx, team, hinted, func(in *teamCopy) (*mirror, error) {
 		found, err := m.e.post(ctx, in)
 		if err != nil {
 			return nil, err
@@ -110,7 +110,7 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 		return msg, err
 	}
 	if len(msg.Text) > store.MaxMessage {
-		b, err := m.open(ctx, team, to)
+		b, err := m.open(ctx, team, to, false)
 		if err != nil {
 			return msg, err
 		}
@@ -182,7 +182,7 @@ var errGone = errors.New("the message is being removed")
 
 // List reads a box.
 func (m mail) List(ctx context.Context, team, name string) ([]store.Message, error) {
-	b, err := m.open(ctx, team, name)
+	b, err := m.open(ctx, team, name, store.FollowsHint(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type mirror struct {
 	waiting  bool          // somebody looks at moved
 	watchers map[*hinted]bool
 	used     time.Time
+	proven   bool // it has held all that was written before a call
 	consumer jetstream.ConsumeContext
 	asking   bool      // the engine is being asked
 	next     *question // that is asked then
@@ -153,10 +155,25 @@ func (m *mirror) refresh(ctx context.Context) error {
 			return err
 		}
 		done, err := m.await(limit, due)
-		if done || err != nil {
+		if err != nil {
 			return err
 		}
+		if done {
+			m.mu.Lock()
+			m.proven = true
+			m.mu.Unlock()
+			return nil
+		}
 	}
+}
+
+// begun tells whether copies have held once all that there was. Since then they follow.
+func begun(all ...*mirror) bool {
+	return !slices.ContainsFunc(all, func(m *mirror) bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return !m.proven
+	})
 }
 
 // refreshed refreshes several copies at once.

@@ -76,6 +76,71 @@ func TestManyReaders(t *testing.T) {
 	wg.Wait()
 }
 
+// TestReadsAfterHints: a read that follows a hint has the message of it, and asks the engine
+// nothing. Copies that have just begun are asked for all the same.
+func TestReadsAfterHints(t *testing.T) {
+	need(t)
+	ctx, url, prefix := context20(t), os.Getenv(urlVar), natstest.Prefix(t.TempDir())
+	here, err := openAt(url, prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer here.Close()
+	elsewhere, err := openAt(url, prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer elsewhere.Close()
+	if err := here.Roster.Create(ctx, store.Team{Name: "alpha", Members: []store.Member{{Name: store.Lead}}}); err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	send := func(n int) {
+		m, err := here.Mail.Put(ctx, "alpha", "bob", store.Message{From: store.Lead, Text: fmt.Sprint(n)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked = append(asked, m.ID)
+	}
+	for i := range 50 {
+		send(i)
+	}
+	if list, err := elsewhere.Mail.List(store.AfterHint(ctx), "alpha", "bob"); err != nil || len(list) != len(asked) {
+		t.Fatalf("the first read sees %d of %d messages: %v", len(list), len(asked), err)
+	}
+	hints, err := elsewhere.Mail.Watch(ctx, "alpha", "bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := elsewhere.Mail.MarkRead(ctx, "alpha", "bob", asked); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		send(100 + i)
+	}
+	questions, stop := countQuestions(t, url, prefix)
+	for seen := 0; seen < len(asked); {
+		select {
+		case <-hints:
+		case <-ctx.Done():
+			t.Fatalf("%d of %d messages are seen", seen, len(asked))
+		}
+		list, err := elsewhere.Mail.List(store.AfterHint(ctx), "alpha", "bob")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range list {
+			if m.ID != asked[i] || m.Read != (i < 50) {
+				t.Fatalf("message %d: %+v", i, m)
+			}
+		}
+		seen = len(list)
+	}
+	if stop(); questions.Load() > 0 {
+		t.Errorf("%d questions were asked", questions.Load())
+	}
+}
+
 // countQuestions counts what the streams of a prefix are asked for, until stop.
 func countQuestions(t *testing.T, url, prefix string) (n *atomic.Int64, stop func()) {
 	t.Helper()

@@ -19,7 +19,7 @@ type teamCopy struct {
 // all that was written before.
 func (e *Engine) team(ctx context.Context, name string, fresh bool) (*teamCopy, error) {
 	if fresh {
-		return e.current(ctx, name, nil)
+		return e.current(ctx, name, false, nil)
 	}
 	x, err := e.get(ctx, name, false)
 	if err != nil {
@@ -41,7 +41,8 @@ func (e *Engine) team(ctx context.Context, name string, fresh bool) (*teamCopy, 
 // current returns the copy of the team that has the name now, with all that was written
 // before. also, if not nil, names another copy of the team that must have come as far.
 // They are asked for at once: that the team was another one meanwhile shows afterwards.
-func (e *Engine) current(ctx context.Context, name string, also func(*teamCopy) (*mirror, error)) (*teamCopy, error) {
+// hinted: as far as they have come is enough, if they follow.
+func (e *Engine) current(ctx context.Context, name string, hinted bool, also func(*teamCopy) (*mirror, error)) (*teamCopy, error) {
 	for {
 		t, err := e.team(ctx, name, false)
 		if err != nil {
@@ -58,6 +59,9 @@ func (e *Engine) current(ctx context.Context, name string, also func(*teamCopy) 
 				return nil, err
 			}
 			copies = append(copies, m)
+		}
+		if hinted && begun(copies...) {
+			return t, nil
 		}
 		if err := refreshed(ctx, copies...); err != nil {
 			return nil, err

@@ -59,6 +59,9 @@ func Methods(stores func(context.Context) (Stores, error)) []rpc.Method {
 			return s.Mail.Put(ctx, p.At.Team, p.At.Owner, p.Value)
 		}),
 		method(s, "store.mail.list", "The messages of a mailbox.", func(ctx context.Context, s Stores, p target) ([]store.Message, error) {
+			if p.After {
+				ctx = store.AfterHint(ctx)
+			}
 			return s.Mail.List(ctx, p.Team, p.Owner)
 		}),
 		method(s, "store.mail.read", "Record messages as handed over.", func(ctx context.Context, s Stores, p creating[[]string]) (nothing, error) {

@@ -126,6 +126,7 @@ type target struct {
 	Owner string `json:"owner,omitempty"` // of a mailbox
 	ID    string `json:"id,omitempty"`    // of a task
 	Who   string `json:"who,omitempty"`   // claims
+	After bool   `json:"after,omitempty"` // a hint: see store.AfterHint
 }
 
 // edited is a value and the mark of it; without a mark somebody else was first.

@@ -104,7 +104,7 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 
 func (m mail) List(ctx context.Context, team, owner string) (list []store.Message, err error) {
 	at, err := box(team, owner)
-	if err == nil {
+	if at.After = store.FollowsHint(ctx); err == nil {
 		err = m.c.repeat(ctx, "store.mail.list", at, &list)
 	}
 	return list, err

@@ -53,12 +53,13 @@ func (s *server) attach(ctx context.Context, conn *net.UnixConn, r *bufio.Reader
 	s.stream(ctx, conn, v, place)
 }
 
-// picture returns what a viewer sees first, and where the stream goes on.
+// picture returns what a viewer sees first, and where the stream goes on. A screen that a
+// flood has left far behind is not drawn: what comes after it may be lost already.
 func (h *Host) picture(ctx context.Context) (picture []byte, place int64) {
 	if h.screen != nil {
 		limited, cancel := context.WithTimeout(ctx, screenLimit)
 		defer cancel()
-		if drawn, place, err := h.screen.redraw(limited); err == nil {
+		if drawn, place, err := h.screen.redraw(limited); err == nil && h.out.ring.behind(place) <= ringSize/2 {
 			return slices.Concat(h.out.setting(), drawn), place
 		}
 	}

@@ -42,6 +42,21 @@ func (a *attached) result(t *testing.T) error {
 	}
 }
 
+// TestAttachAfterAFlood: in a flood the screen model rests, and what it shows then may be of
+// before all that is kept. Who comes in that moment is not too slow.
+func TestAttachAfterAFlood(t *testing.T) {
+	t.Parallel()
+	h, c := listening(t, Options{Screen: true})
+	background(t, h, shell(`head -c 3000000 /dev/zero | tr '\0' x; echo; echo the-end; exec cat`))
+	eventuallyTail(t, h, "the-end")
+	a := attach(t, c, AttachOptions{})
+	eventually(t, "it is seen", func() bool { return strings.Contains(a.out.String(), "the-end") })
+	a.in.Close()
+	if err := a.result(t); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSeveralViewers(t *testing.T) {
 	h, c := listening(t, Options{Screen: true})
 	done := background(t, h, shell(`printf '\033[?2004h'; echo up; while read x; do echo "got $x"; done; exit 3`))

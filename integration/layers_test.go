@@ -98,7 +98,7 @@ func layers() []rule {
 		{"cmd/internal/style", l4, "teams/api", "how states and colours look is a table"},
 		{"cmd/internal/tui", l4, "cmd/internal/style teams teams/api teams/changes teams/events panes panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},
 		{"cmd/internal/mcp", l4, "teams teams/api teams/changes teams/events teams/store teams/watch", "tools for models are the verbs under other names"},
-		{"cmd/internal/engine", l4, "cmd/internal/dial teams/api teams/api/rpc teams/store teams/store/jetstream teams/store/remote", "the daemon's connection to an engine"},
+		{"cmd/internal/engine", l4, "cmd/internal/dial internal/unixsock teams/api teams/api/rpc teams/store teams/store/jetstream teams/store/remote", "the daemon's connection to an engine"},
 		{"cmd/internal/longlived", l5, "cmd/internal/* teams teams/* panes/profiles", "leadlightd puts together what leadlight does not link"},
 		{"cmd/internal/*", l5, "internal/* teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/style cmd/internal/dial cmd/internal/clients cmd/internal/tmuxshim", "who asks may ask everyone"},
 		{"cmd/leadlight", l5, "cmd/internal/cli internal/environ", "main is a few lines"},

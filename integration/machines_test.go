@@ -19,14 +19,14 @@ import (
 )
 
 // machine is a rig without a terminal that is to join an engine.
-func machine(t *testing.T) *rig {
+func machine(t testing.TB) *rig {
 	r := newRig(t, "")
 	r.env = append(r.env, "LEADLIGHT_BACKEND=headless", "LEADLIGHT_TEAM=alpha")
 	return r
 }
 
 // twoMachines are two, of which no one has joined the engine yet. more are arguments of that.
-func twoMachines(t *testing.T, more ...string) (engine *natstest.Server, a, b *rig) {
+func twoMachines(t testing.TB, more ...string) (engine *natstest.Server, a, b *rig) {
 	t.Helper()
 	engine, err := natstest.Start("", more...)
 	if errors.Is(err, natstest.ErrNone) {
@@ -282,6 +282,8 @@ func TestVerbsForAnotherMachine(t *testing.T) {
 	}
 
 	differsThere(t, a, b)
+	asksThere(a, b)
+	attachesThere(t, a, b)
 	forge := a.stub("forge", into[api.DaemonStatus](a, "daemon", "status").Socket, `{"team":"alpha","caller":{"name":"team-lead"},"names":["far"],"stop":{"Force":true}}`)
 	b.must(append([]string{"spawn", "near", "--machine", "auto", "--cwd", b.path("work"), "--"}, forge...)...)
 	a.eventually("what it asks as the lead is refused", func() bool { return strings.Contains(a.must("capture", "near"), `it was answered "NOT_LEAD"`) })
@@ -331,6 +333,9 @@ func differsThere(t *testing.T, a, b *rig) {
 	if got := a.must("diff", "writer", "--stat"); !strings.Contains(got, "numbers") || strings.Contains(got, "+300000\n") {
 		t.Errorf("%.200q", got)
 	}
+	if m := a.member("writer"); m.Branch == "" || m.Added == nil || *m.Added < 300000 {
+		t.Errorf("ps counts other changes: %+v", m)
+	}
 	a.must("stop", "writer", "--timeout", "1s")
 	clonedThere(t, a, b, dir)
 }
@@ -374,6 +379,8 @@ func TestAMachineIsSilent(t *testing.T) {
 	}
 	a.must("task", "add", "one")
 	a.must("task", "claim", "1", "--as", "dies")
+	viewer := a.sits(t, 24, 80, "attach", "lives")
+	viewer.sees(a, "and then d leaves lives on hub")
 	daemon := into[api.DaemonStatus](b, "daemon", "status").PID
 	if err := syscall.Kill(daemon, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -382,6 +389,11 @@ func TestAMachineIsSilent(t *testing.T) {
 		if m.State != api.StateUnknown || !strings.Contains(m.Reason, "machine hub is silent for ") {
 			t.Errorf("seen while its machine is silent: %+v", m)
 		}
+	}
+	viewer.sees(a, "UNPROVEN")
+	viewer.sees(a, "machine hub is silent for ")
+	if r := a.run("attach", "lives"); r.exit != 0 || !strings.HasPrefix(r.out, "leadlight attach lives ") {
+		t.Errorf("attach: %d %s%s", r.exit, r.out, r.err)
 	}
 	if r := a.run("stop", "lives"); r.exit != 7 || !strings.Contains(r.err, "machine hub is silent for ") {
 		t.Errorf("stop: %d %s", r.exit, r.err)
@@ -394,6 +406,8 @@ func TestAMachineIsSilent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	again := a.sits(t, 24, 80, "attach", "lives")
+	again.sees(a, "TIMEOUT")
 	b.must("ps") // any verb there starts its daemon again
 	a.eventually("it is written down who was lost", func() bool { return a.member("dies").State == api.StateLost })
 	a.eventually("who lived on is active", func() bool { return a.member("lives").State == api.StateActive })

@@ -11,7 +11,6 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
-	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -99,6 +98,10 @@ func (s *Service) Focus(ctx context.Context, team, name string) error {
 		return err
 	}
 	target, err := s.liveTarget(ctx, t, m, seen)
+	if s.attachable(m, seen) {
+		return fault.New(fault.Unsupported, "teammate %s runs on machine %s: no terminal here holds its pane", m.Name, store.Shown(m.Leadlight.Machine)).
+			WithHint("leadlight attach %s --team %s shows it here", m.Name, t.Name)
+	}
 	if err != nil {
 		return err
 	}
@@ -111,15 +114,18 @@ func (s *Service) Focus(ctx context.Context, team, name string) error {
 // Attach returns the command that shows a teammate's pane, or that of the first
 // live teammate, in the person's terminal.
 func (s *Service) Attach(ctx context.Context, team, name string) ([]string, error) {
-	name, _, err := s.Where(ctx, team, name)
+	at, err := s.Where(ctx, team, name)
 	if err != nil {
 		return nil, err
 	}
-	t, m, seen, err := s.member(ctx, team, name)
+	t, m, seen, err := s.member(ctx, team, at.Member)
 	if err != nil {
 		return nil, err
 	}
 	target, err := s.liveTarget(ctx, t, m, seen)
+	if s.attachable(m, seen) {
+		return s.attachThere(t, m), nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +154,9 @@ func (s *Service) AttachEach(ctx context.Context, team string, members []api.Mem
 	var names []string
 	var asked []panes.Target
 	for i := range members {
+		if m := entries[members[i].Name]; s.attachable(m, members[i]) {
+			out[m.Name] = s.attachThere(t, m)
+		}
 		if found[i] {
 			names, asked = append(names, members[i].Name), append(asked, targets[i])
 		}
@@ -160,58 +169,40 @@ func (s *Service) AttachEach(ctx context.Context, team string, members []api.Mem
 	return out, nil
 }
 
-// Where names the teammate that attach and focus are about, the first live one if name
-// is "", and the backend that holds its pane.
-func (s *Service) Where(ctx context.Context, team, name string) (member, backendType string, err error) {
+// Place is where a member's pane is.
+type Place struct {
+	Member  string
+	Backend string // that holds it; headless on another machine, since nothing holds it here
+	Machine string // "": this one
+}
+
+// Where names the teammate that attach and focus are about, the first live one if name is
+// "", and where its pane is.
+func (s *Service) Where(ctx context.Context, team, name string) (Place, error) {
 	if name == "" {
 		members, _, err := s.Members(ctx, team, false)
 		if err != nil {
-			return "", "", err
+			return Place{}, err
 		}
 		i := slices.IndexFunc(members, func(m api.Member) bool { return m.Live() })
 		if i < 0 {
-			return "", "", fault.New(fault.MemberNotFound, "team %s has no live teammate to show", team).WithHint("leadlight ps --all shows them")
+			return Place{}, fault.New(fault.MemberNotFound, "team %s has no live teammate to show", team).WithHint("leadlight ps --all shows them")
 		}
 		name = members[i].Name
 	}
 	t, m, err := s.find(ctx, team, name)
 	if err == nil && t.IsLead(m) {
 		target, err := s.leadTarget(ctx, t)
-		return m.Name, target.Backend, err
+		return Place{Member: m.Name, Backend: target.Backend}, err
 	}
-	if err != nil || m.Leadlight == nil {
-		return m.Name, m.BackendType, err
+	switch {
+	case err != nil || m.Leadlight == nil:
+		return Place{Member: m.Name, Backend: m.BackendType}, err
+	case s.routed(m):
+		return Place{m.Name, panes.Headless, m.Leadlight.Machine}, nil
 	}
 	o := s.observed(ctx, t.Name, m)
-	return m.Name, s.target(t, m, o).Backend, nil
-}
-
-// View shows the pane of a teammate that leadlight started, wherever it is, and types
-// into it, until the viewer detaches, the teammate's host ends or ctx does.
-func (s *Service) View(ctx context.Context, team, name string, o host.AttachOptions) (host.Attached, error) {
-	t, m, err := s.find(ctx, team, name)
-	if err == nil {
-		err = s.notHere(m)
-	}
-	if err != nil {
-		return host.Attached{}, err
-	}
-	if m.Leadlight == nil {
-		return host.Attached{}, fault.New(fault.Unsupported, "teammate %s was not started by leadlight: its pane is seen in its own terminal", m.Name)
-	}
-	rec, err := s.panes.Records().Host(ctx, t.Name, m.Name)
-	if err == nil && rec.Host != m.Leadlight.Host {
-		err = errNoEntry
-	}
-	if err != nil {
-		return host.Attached{}, fmt.Errorf("show %s: %w", m.Name, err)
-	}
-	end, err := s.panes.Client(rec).Attach(ctx, o)
-	if errors.Is(err, host.ErrNoHost) {
-		return end, fault.New(fault.RecipientInactive, "teammate %s shows nothing any more: its host has ended", m.Name).
-			WithHint("leadlight logs %s shows what it wrote", m.Name)
-	}
-	return end, err
+	return Place{Member: m.Name, Backend: s.target(t, m, o).Backend}, nil
 }
 
 // liveTarget names the pane of a teammate that runs.

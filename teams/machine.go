@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -33,6 +34,8 @@ const (
 	verbKeys    = "press keys"
 	verbLogs    = "print logs"
 	verbDiff    = "show what changed"
+	verbChanged = "count what changed"
+	verbAttach  = "show a pane"
 )
 
 // order is what is asked of another machine. Of what comes after Names, a verb takes its
@@ -52,6 +55,8 @@ type order struct {
 	ANSI     bool                        `json:"ansi,omitempty"`
 	Stat     bool                        `json:"stat,omitempty"`
 	Follow   bool                        `json:"follow,omitempty"`
+
+	viewer io.ReadWriter // whoever looks at a pane; nil for other verbs
 }
 
 // told is what a machine tells before its result.
@@ -59,6 +64,8 @@ type told struct {
 	Name string `json:"name,omitempty"`
 	What string `json:"what,omitempty"` // is done to it
 	Text []byte `json:"text,omitempty"`
+
+	Socket string `json:"socket,omitempty"` // here, of a verb with a stream: see api.MachineSocket
 }
 
 // elsewhere tells whether the host of a member runs on another machine. Only that one
@@ -103,7 +110,7 @@ func (s *Service) ask(ctx context.Context, machine, verb string, o order, into a
 	if err != nil {
 		return fmt.Errorf("ask machine %s: %w", machine, err)
 	}
-	call := api.MachineCall{Machine: machine, ID: rand.Text(), Verb: verb, Params: params, Follow: verb == verbLogs, Look: verb == verbObserve}
+	call := api.MachineCall{Machine: machine, ID: rand.Text(), Verb: verb, Params: params, Follow: verb == verbLogs, Look: verb == verbObserve || verb == verbChanged, Stream: verb == verbAttach}
 	result, err := s.machines.Do(ctx, call, func(raw json.RawMessage) {
 		var t told
 		if tell != nil && json.Unmarshal(raw, &t) == nil {
@@ -152,9 +159,9 @@ func (s *Service) presentElsewhere(ctx context.Context, t store.Team, machine st
 	for _, i := range at {
 		names = append(names, members[i].Name)
 	}
-	var list []api.Member
+	var list []observedThere
 	err := s.ask(ctx, machine, verbObserve, order{Team: t.Name, Names: names}, &list, nil)
-	seen := map[string]api.Member{}
+	seen := map[string]observedThere{}
 	for _, m := range list {
 		seen[m.Name] = m
 	}
@@ -163,7 +170,7 @@ func (s *Service) presentElsewhere(ctx context.Context, t store.Team, machine st
 		o := &out[i]
 		if m, ok := seen[o.Name]; ok {
 			o.State, o.Reason, o.Task, o.PID, o.LastActivityAt = m.State, m.Reason, m.Task, m.PID, m.LastActivityAt
-			o.ExitCode, o.Signal = m.ExitCode, m.Signal
+			o.ExitCode, o.Signal, o.AtDialog, o.Lines = m.ExitCode, m.Signal, m.AtDialog, m.Lines
 		} else if err != nil {
 			o.Reason += ", which cannot be asked: " + fault.Of(err).Message
 		}

@@ -46,19 +46,31 @@ func answers() map[string]func(context.Context, *Service, order, func(told)) (an
 			}
 			return d, err
 		}),
+		verbChanged: one(verbChanged, func(ctx context.Context, s *Service, o order, _ func(told)) (any, error) {
+			return s.Changed(ctx, o.Team, o.Names[0])
+		}),
+		verbAttach: one(verbAttach, answerAttach),
 	}
+}
+
+// Asked is what another machine asks for.
+type Asked struct {
+	Verb   string
+	Params json.RawMessage
+	Tell   func(any) error // says something before the result
+	Stream io.ReadWriter   // of bytes both ways; nil if there is none
 }
 
 // Answer carries out what another machine asks, on the teammates of this one and in the
 // name of whoever asked there: what is the lead's is the lead's here, too.
-func (s *Service) Answer(ctx context.Context, verb string, params json.RawMessage, tell func(any) error) (any, error) {
-	do, known := answers()[verb]
+func (s *Service) Answer(ctx context.Context, asked Asked) (any, error) {
+	do, known := answers()[asked.Verb]
 	if !known {
-		return nil, onMachine(s.machine, fault.New(fault.Unsupported, "it does not know how to %s for another one", store.Shown(verb)).WithHint("install the same version of leadlight on all machines"))
+		return nil, onMachine(s.machine, fault.New(fault.Unsupported, "it does not know how to %s for another one", store.Shown(asked.Verb)).WithHint("install the same version of leadlight on all machines"))
 	}
-	var o order
-	if err := rawjson.Strict(params, &o); err != nil {
-		return nil, onMachine(s.machine, fault.New(fault.InvalidArgument, "the order to %s cannot be read: %w", verb, err).WithHint("install the same version of leadlight on all machines"))
+	o := order{viewer: asked.Stream}
+	if err := rawjson.Strict(asked.Params, &o); err != nil {
+		return nil, onMachine(s.machine, fault.New(fault.InvalidArgument, "the order to %s cannot be read: %w", asked.Verb, err).WithHint("install the same version of leadlight on all machines"))
 	}
 	if _, err := store.CheckAddress(o.Caller.Name); err != nil {
 		return nil, onMachine(s.machine, fmt.Errorf("who asks: %w", err))
@@ -69,7 +81,7 @@ func (s *Service) Answer(ctx context.Context, verb string, params json.RawMessag
 	result, err := do(ctx, &in, o, func(t told) {
 		mu.Lock()
 		defer mu.Unlock()
-		_ = tell(t) // who misses it asks again, or is told the result
+		_ = asked.Tell(t) // who misses it asks again, or is told the result
 	})
 	return result, onMachine(s.machine, err)
 }
@@ -88,6 +100,14 @@ func errOrder(verb string) error {
 	return fault.New(fault.InvalidArgument, "the order to %s does not say whom it is about", verb)
 }
 
+// observedThere is how a teammate is doing, as another machine is told: with what the answer
+// to a person leaves out.
+type observedThere struct {
+	api.Member
+	AtDialog bool `json:"atDialog,omitempty"`
+	Lines    bool `json:"lines,omitempty"`
+}
+
 func answerObserve(ctx context.Context, s *Service, o order, _ func(told)) (any, error) {
 	t, err := s.get(ctx, o.Team)
 	if err != nil {
@@ -99,7 +119,11 @@ func answerObserve(ctx context.Context, s *Service, o order, _ func(told)) (any,
 			here = append(here, *m)
 		}
 	}
-	return s.present(ctx, t, here), nil
+	out := []observedThere{}
+	for _, m := range s.present(ctx, t, here) {
+		out = append(out, observedThere{m, m.AtDialog, m.Lines})
+	}
+	return out, nil
 }
 
 // room is what a machine says to one who looks for a place for a teammate.

@@ -11,7 +11,7 @@ import (
 
 // ordered lets a machine carry out what another one asks, as it comes over the wire.
 func ordered(ctx context.Context, s *teams.Service, verb, params string) error {
-	_, err := s.Answer(ctx, verb, json.RawMessage(params), func(any) error { return nil })
+	_, err := s.Answer(ctx, teams.Asked{Verb: verb, Params: json.RawMessage(params), Tell: func(any) error { return nil }})
 	return err
 }
 
@@ -36,6 +36,7 @@ func TestAnswerKeepsTheRules(t *testing.T) {
 		{"spawn", `{"team":"other","caller":{"name":"team-lead"},"specs":[{"Name":"eve"}],"runs":{"1":"x"}}`, fault.TeamNotFound},
 		{"stop", `{"team":"alpha","caller":{"name":"team-lead"},"who":["ann"]}`, fault.InvalidArgument},
 		{"stop", `{`, fault.InvalidArgument},
+		{"show a pane", `{"team":"alpha","caller":{"name":"team-lead"},"names":["ann"]}`, fault.InvalidArgument}, // to whom?
 		{"dance", `{}`, fault.Unsupported},
 	} {
 		wantCode(t, ordered(t.Context(), d.as(""), c.verb, c.params), c.code)
@@ -53,6 +54,7 @@ func FuzzOrder(f *testing.F) {
 		f.Add("spawn", seed)
 		f.Add("observe", seed)
 		f.Add("print logs", seed)
+		f.Add("show a pane", seed)
 	}
 	f.Fuzz(func(t *testing.T, verb, params string) {
 		d := newDesk(t)

@@ -87,6 +87,13 @@ func (s *Service) Changed(ctx context.Context, team, name string) (Changed, erro
 	if err != nil {
 		return Changed{}, err
 	}
+	if s.routed(m) {
+		ctx, cancel := context.WithTimeout(ctx, observeLimit)
+		defer cancel()
+		var c Changed
+		err := s.ask(ctx, m.Leadlight.Machine, verbChanged, order{Team: t.Name, Names: []string{m.Name}}, &c, nil)
+		return c, err
+	}
 	tree, err := s.treeOf(ctx, t, m)
 	if err != nil {
 		return Changed{}, err

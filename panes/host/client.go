@@ -139,7 +139,7 @@ func (c *Client) answer(ctx context.Context, op string, r *bufio.Reader, result 
 // failure tells a host that is not there from one that is mute.
 func (c *Client) failure(ctx context.Context, op string, err error) error {
 	for _, absent := range []error{
-		fs.ErrNotExist, syscall.ECONNREFUSED, syscall.ENOTDIR, syscall.EPIPE, syscall.ECONNRESET, io.EOF,
+		fs.ErrNotExist, syscall.ECONNREFUSED, syscall.ENOTDIR, syscall.EPIPE, syscall.ECONNRESET, io.EOF, io.ErrUnexpectedEOF,
 	} {
 		if ctx.Err() == nil && errors.Is(err, absent) {
 			return fmt.Errorf("%s: %w on %s: %w", op, ErrNoHost, c.socket, err)

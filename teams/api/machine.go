@@ -30,6 +30,13 @@ type MachineCall struct {
 	Params  json.RawMessage `json:"params"`
 	Follow  bool            `json:"follow,omitempty"` // it ends with the connection, and nothing of what it tells may be missing
 	Look    bool            `json:"look,omitempty"`   // a machine that is not there is not waited for
+	Stream  bool            `json:"stream,omitempty"` // its bytes go both ways over a socket, which is told first, as a MachineSocket
+}
+
+// MachineSocket is where the bytes of a call go. It waits for one connection, and the call
+// begins with that.
+type MachineSocket struct {
+	Socket string `json:"socket"`
 }
 
 // MachineResult is the answer of machine.do.

@@ -25,8 +25,8 @@ func attachCommand(a *app, run func(context.Context, *app, []string) error) *cob
 		Long: "Go to the panes of the team, or to the pane of NAME, which may be team-lead. Inside the tmux server\n" +
 			"that holds the pane it is selected; elsewhere this terminal is attached to it. If standard input is\n" +
 			"no terminal, the command that does it is printed.\n\n" +
-			"A teammate without a terminal (headless) is shown here. What you type goes to it; ctrl-\\ and then d\n" +
-			"leaves it. It continues to run.",
+			"A teammate without a terminal (headless), and one on another machine, is shown here. What you type\n" +
+			"goes to it; ctrl-\\ and then d leaves it. It continues to run.",
 		Example: "  leadlight attach\n  leadlight attach bob", Args: takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
 		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args) },
 	}
@@ -43,27 +43,27 @@ func runAttach(ctx context.Context, a *app, name []string) error {
 			return usage("the name of the teammate is empty")
 		}
 	}
-	member, kind, err := svc.Where(ctx, team, member)
+	at, err := svc.Where(ctx, team, member)
 	if err != nil {
 		return err
 	}
-	if kind == panes.Headless && isTerminal(a.in) && !a.json {
-		return a.view(ctx, svc, team, member)
+	if at.Backend == panes.Headless && isTerminal(a.in) && !a.json {
+		return a.view(ctx, svc, team, at)
 	}
-	if !a.json && kind != panes.Headless && kind != "tmux" { // a window of its own: it comes to the front
-		if err := svc.Focus(ctx, team, member); !errors.Is(err, fault.Unsupported) {
+	if !a.json && at.Backend != panes.Headless && at.Backend != "tmux" { // a window of its own: it comes to the front
+		if err := svc.Focus(ctx, team, at.Member); !errors.Is(err, fault.Unsupported) {
 			return err
 		}
 	}
-	argv, err := svc.Attach(ctx, team, member)
+	argv, err := svc.Attach(ctx, team, at.Member)
 	if errors.Is(err, fault.Unsupported) && isTerminal(a.in) && !a.json { // its host shows it where its terminal cannot
-		return a.view(ctx, svc, team, member)
+		return a.view(ctx, svc, team, at)
 	}
 	if err != nil {
 		return err
 	}
 	if a.inside() && !a.json { // tmux does not nest: go there instead
-		return svc.Focus(ctx, team, member)
+		return svc.Focus(ctx, team, at.Member)
 	}
 	if a.json || !isTerminal(a.in) {
 		return a.answer(api.Attachment{Argv: argv}, func(w io.Writer) { fmt.Fprintln(w, shellLine(argv)) })
@@ -79,22 +79,26 @@ func runAttach(ctx context.Context, a *app, name []string) error {
 }
 
 // view shows a teammate that has no terminal of its own in this one.
-func (a *app) view(ctx context.Context, svc *teams.Service, team, member string) error {
+func (a *app) view(ctx context.Context, svc *teams.Service, team string, at teams.Place) error {
 	tty, ok := a.in.(*os.File)
 	if !ok {
 		return fault.New(fault.Unsupported, "standard input is no terminal")
 	}
-	way := " ctrl-\\ and then d leaves " + oneLine(member) + " (a ctrl-\\ for it: twice) "
-	end, err := svc.View(ctx, team, member, host.AttachOptions{Terminal: tty, Banner: displaywidth.TruncateString(way, width(tty), "…")})
+	who := oneLine(at.Member)
+	if at.Machine != "" {
+		who += " on " + oneLine(at.Machine)
+	}
+	way := " ctrl-\\ and then d leaves " + who + " (a ctrl-\\ for it: twice) "
+	end, err := svc.View(ctx, team, at.Member, host.AttachOptions{Terminal: tty, Banner: displaywidth.TruncateString(way, width(tty), "…")})
 	if err != nil {
 		return err
 	}
 	io.WriteString(tty, "\x1b[999;1H\x1b[2K") // in the last line of the picture
 	switch {
 	case end.Detached:
-		a.say("left %s, which goes on", member)
+		a.say("left %s, which goes on", who)
 	default:
-		a.say("%s has ended", member)
+		a.say("%s has ended", who)
 	}
 	return nil
 }

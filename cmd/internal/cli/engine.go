@@ -88,7 +88,7 @@ func (a *app) openEngine(p dial.Paths) (Engine, error) {
 	if err != nil || joined == nil {
 		return nil, err
 	}
-	a.engine, err = a.long.Engine(*joined, version().Version, a.daemonLog())
+	a.engine, err = a.long.Engine(p, *joined, version().Version, a.daemonLog())
 	return a.engine, err
 }
 

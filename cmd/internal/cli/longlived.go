@@ -34,7 +34,7 @@ const callerVersion = "LEADLIGHT_CALLER_VERSION"
 // LongLived is the work that only leadlightd can do.
 type LongLived struct {
 	Daemon func(context.Context, DaemonParts) error
-	Engine func(m dial.Machine, version string, log *slog.Logger) (Engine, error)                      // of the machine's daemon
+	Engine func(p dial.Paths, m dial.Machine, version string, log *slog.Logger) (Engine, error)        // of the machine's daemon
 	Join   func(ctx context.Context, m dial.Machine, version string, log *slog.Logger) (string, error) // returns the id of what is kept there
 	Schema func(*config.Settings, dial.Paths) any
 	MCP    func(context.Context, MCPParts) error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -35,7 +36,14 @@ func (e *Engine) Do(ctx context.Context, d api.MachineCall, tell func(json.RawMe
 	if err := e.proved(ctx); err != nil {
 		return nil, err
 	}
-	call := jetstream.Call{ID: d.ID, Verb: d.Verb, Params: d.Params, Follow: d.Follow}
+	if d.Stream {
+		return e.stream(ctx, d, tell)
+	}
+	return e.call(ctx, d, tell)
+}
+
+func (e *Engine) call(ctx context.Context, d api.MachineCall, tell func(json.RawMessage)) (json.RawMessage, error) {
+	call := jetstream.Call{ID: d.ID, Verb: d.Verb, Params: d.Params, Follow: d.Follow || d.Stream, Stream: d.Stream}
 	result, err := e.Ask(ctx, d.Machine, call, 0, tell)
 	if err == (jetstream.Silence{}) && !d.Look {
 		if _, err := e.find(ctx, d.Machine); err != nil {
@@ -46,7 +54,16 @@ func (e *Engine) Do(ctx context.Context, d api.MachineCall, tell func(json.RawMe
 	if silence, is := errors.AsType[jetstream.Silence](err); is {
 		return nil, e.silent(ctx, d, silence.Begun)
 	}
+	if d.Stream && fault.CodeOf(err) == fault.Unproven {
+		return nil, lost(fmt.Sprintf("the daemon of machine %s was started again", d.Machine))
+	}
 	return result, err
+}
+
+// lost is the error of a stream whose other end is gone.
+func lost(why string) error {
+	return fault.New(fault.Unproven, "%s: the connection to it is lost, and what was typed last may not have arrived", why).
+		WithHint("what runs there goes on; leadlight machine ls shows when the machine is back")
 }
 
 // silent is the error of a machine that does not answer.
@@ -56,10 +73,12 @@ func (e *Engine) silent(ctx context.Context, d api.MachineCall, begun bool) erro
 		return err
 	}
 	since := max(time.Second, m.Silent.Round(time.Second))
-	if d.Look {
+	switch {
+	case d.Look:
 		return fault.New(fault.Timeout, "machine %s is silent for %s", m.Name, since)
-	}
-	if begun {
+	case begun && d.Stream:
+		return lost(fmt.Sprintf("machine %s is silent for %s", m.Name, since))
+	case begun:
 		return fault.New(fault.Unproven, "machine %s is silent for %s: it had begun to %s", m.Name, since, d.Verb).
 			WithHint("leadlight ps shows what became of it, once the machine is back")
 	}

@@ -36,6 +36,7 @@ type Engine struct {
 	*jetstream.Engine
 	joined dial.Machine
 	self   jetstream.Machine
+	run    string // the folder for sockets
 	log    *slog.Logger
 	known  atomic.Uint64 // the connection for which the engine was proved to be the one
 }
@@ -44,14 +45,15 @@ func options(m dial.Machine, log *slog.Logger) jetstream.Options {
 	return jetstream.Options{URL: m.Engine, Machine: m.Name, Access: jetstream.Access(m.Access), Log: log}
 }
 
-// Open connects to what was joined, in the background if it does not answer now.
-func Open(m dial.Machine, version string, log *slog.Logger) (*Engine, error) {
+// Open connects to what was joined, in the background if it does not answer now. run is the
+// folder for sockets.
+func Open(m dial.Machine, run, version string, log *slog.Logger) (*Engine, error) {
 	e, err := jetstream.Open(options(m, log))
 	if err != nil {
 		return nil, err
 	}
 	self := jetstream.Machine{Name: m.Name, Version: version, Process: rand.Text(), Terminals: terminals()}
-	return &Engine{Engine: e, joined: m, self: self, log: log}, nil
+	return &Engine{Engine: e, joined: m, self: self, run: run, log: log}, nil
 }
 
 // Join prepares an engine for a machine, and returns the id of what is kept there. A name
@@ -64,7 +66,7 @@ func Join(ctx context.Context, m dial.Machine, version string, log *slog.Logger)
 		return "", err
 	}
 	m.ID = id
-	e, err := Open(m, version, log)
+	e, err := Open(m, "", version, log)
 	if err != nil {
 		return "", err
 	}

@@ -5,12 +5,12 @@ package longlived
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"slices"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/cli"
@@ -26,6 +26,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/runs"
+	"github.com/leadlight-dev/leadlight/teams/store/jetstream"
 )
 
 // Main is leadlightd: it runs the arguments after its own name and returns the exit status.
@@ -51,8 +52,8 @@ func runDaemon(ctx context.Context, p cli.DaemonParts) error {
 	})
 }
 
-func openEngine(m dial.Machine, version string, log *slog.Logger) (cli.Engine, error) {
-	e, err := engine.Open(m, version, log)
+func openEngine(p dial.Paths, m dial.Machine, version string, log *slog.Logger) (cli.Engine, error) {
+	e, err := engine.Open(m, filepath.Dir(p.Socket), version, log)
 	if err != nil {
 		return nil, err
 	}
@@ -71,12 +72,12 @@ func engineParts(e cli.Engine) []daemon.Part {
 			joined.Run(ctx)
 		})
 		d.Beside(func(ctx context.Context) {
-			joined.Answer(ctx, func(ctx context.Context, verb string, params json.RawMessage, tell func(any) error) (any, error) {
+			joined.Answer(ctx, func(ctx context.Context, asked jetstream.Asked) (any, error) {
 				svc, err := d.Serve()
 				if err != nil {
 					return nil, err
 				}
-				return svc.Answer(ctx, verb, params, tell)
+				return svc.Answer(ctx, teams.Asked(asked))
 			})
 		})
 		return joined.Methods()

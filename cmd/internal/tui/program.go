@@ -231,11 +231,11 @@ func (p *program) stop(name string) tea.Cmd {
 
 // focus goes to the real pane: in the terminal around us, or in this one's place.
 func (p *program) focus(name string) tea.Cmd {
-	_, kind, err := p.o.Service.Where(p.ctx, p.o.Team, name)
+	at, err := p.o.Service.Where(p.ctx, p.o.Team, name)
 	if err != nil {
 		return said(fault.Of(err).Message)
 	}
-	if p.o.Inside && kind != panes.Headless {
+	if p.o.Inside && at.Backend != panes.Headless {
 		return p.verb("went to "+name, func() error { return p.o.Service.Focus(p.ctx, p.o.Team, name) })
 	}
 	argv, err := p.o.Service.Attach(p.ctx, p.o.Team, name)

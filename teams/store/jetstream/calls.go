@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ type Call struct {
 	Verb   string          `json:"verb,omitempty"`
 	Params json.RawMessage `json:"params,omitempty"`
 	Follow bool            `json:"follow,omitempty"` // it ends when the asker is gone
+	Stream bool            `json:"stream,omitempty"` // bytes go both ways while it is under way
 
 	Process string `json:"process,omitempty"` // of the daemon that has begun it already
 	Sign    string `json:"sign,omitempty"`    // about a call under way: signHere, signEnough
@@ -60,12 +62,21 @@ const (
 // maxFrame is more than a word takes beside its result.
 const maxFrame = 1 << 10
 
-// Answer carries a call out. What it tells before its result reaches the asker in order.
-type Answer func(ctx context.Context, verb string, params json.RawMessage, tell func(any) error) (any, error)
+// Asked is a call as it is carried out.
+type Asked struct {
+	Verb   string
+	Params json.RawMessage
+	Tell   func(any) error // reaches the asker before the result, in order
+	Stream io.ReadWriter   // nil for a call that has none
+}
+
+// Answer carries a call out.
+type Answer func(context.Context, Asked) (any, error)
 
 // callee is this machine as the one that is asked.
 type callee struct {
 	e       *Engine
+	machine string
 	process string
 	answer  Answer
 
@@ -89,7 +100,7 @@ func (e *Engine) callSubject(machine string) string { return e.subject("machine"
 // Answer carries out what other machines ask of this one, until ctx ends. process names
 // this daemon: the next one does not know what this one has begun.
 func (e *Engine) Answer(ctx context.Context, machine, process string, answer Answer) error {
-	c := &callee{e: e, process: process, answer: answer, known: map[string]*carried{}}
+	c := &callee{e: e, machine: machine, process: process, answer: answer, known: map[string]*carried{}}
 	sub, err := e.nc.Subscribe(e.callSubject(machine), func(m *nats.Msg) { c.hear(ctx, m) })
 	if err != nil {
 		return fmt.Errorf("listen for other machines: %w", err)
@@ -154,7 +165,7 @@ func (c *callee) begin(ctx context.Context, call Call, reply string) {
 
 func (c *callee) carryOut(ctx context.Context, x *carried) word {
 	n := 0
-	result, err := c.answer(ctx, x.Verb, x.Params, func(v any) error {
+	result, err := c.streaming(ctx, x, Asked{Verb: x.Verb, Params: x.Params, Tell: func(v any) error {
 		data, err := json.Marshal(v)
 		if err != nil {
 			return err
@@ -162,7 +173,7 @@ func (c *callee) carryOut(ctx context.Context, x *carried) word {
 		n++
 		c.say(x.reply, word{N: n, Told: data})
 		return nil
-	})
+	}})
 	last := word{N: n, Ended: true}
 	if err == nil {
 		last.Result, err = json.Marshal(result)
@@ -174,6 +185,26 @@ func (c *callee) carryOut(ctx context.Context, x *carried) word {
 		last.Result, last.Error = nil, refused(err)
 	}
 	return last
+}
+
+// streaming carries a call out with its stream, if it has one. What was written to that has
+// arrived before the call has ended.
+func (c *callee) streaming(ctx context.Context, x *carried, asked Asked) (any, error) {
+	if !x.Stream {
+		return c.answer(ctx, asked)
+	}
+	stream, err := c.e.openStream(c.machine, x.ID, true)
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	defer context.AfterFunc(ctx, func() { _ = stream.Close() })()
+	asked.Stream = stream
+	result, err := c.answer(ctx, asked)
+	if stream.CloseWrite() == nil {
+		stream.flush(silentAfter)
+	}
+	return result, err
 }
 
 func refused(err error) *refusal {

@@ -57,7 +57,8 @@ func TestCalls(t *testing.T) {
 	a, b := connection(t, url), connection(t, url)
 	var done atomic.Int32
 	ended := make(chan error, 1)
-	answering(t, b, "1", func(ctx context.Context, verb string, _ json.RawMessage, tell func(any) error) (any, error) {
+	answering(t, b, "1", func(ctx context.Context, asked jetstream.Asked) (any, error) {
+		verb, tell := asked.Verb, asked.Tell
 		switch done.Add(1); verb {
 		case "fail":
 			return nil, fault.New(fault.NotLead, "no").WithHint("ask the lead")
@@ -112,7 +113,7 @@ func TestSilence(t *testing.T) {
 		t.Errorf("nobody there for long: %v", err)
 	}
 	begun, twice := make(chan func(), 1), atomic.Bool{}
-	stop := answering(t, b, "1", func(ctx context.Context, _ string, _ json.RawMessage, _ func(any) error) (any, error) {
+	stop := answering(t, b, "1", func(ctx context.Context, _ jetstream.Asked) (any, error) {
 		begun <- func() { _ = b.Close() } // as a daemon that is killed: it says nothing more
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -122,7 +123,7 @@ func TestSilence(t *testing.T) {
 		kill()
 		stop()
 		c := connection(t, url)
-		answering(t, c, "2", func(context.Context, string, json.RawMessage, func(any) error) (any, error) {
+		answering(t, c, "2", func(context.Context, jetstream.Asked) (any, error) {
 			twice.Store(true)
 			return nil, nil
 		})
@@ -144,7 +145,7 @@ func TestCallOverALostConnection(t *testing.T) {
 	a, b := connection(t, server.URL), connection(t, server.URL)
 	var done atomic.Int32
 	again := make(chan bool)
-	answering(t, b, "1", func(context.Context, string, json.RawMessage, func(any) error) (any, error) {
+	answering(t, b, "1", func(context.Context, jetstream.Asked) (any, error) {
 		done.Add(1)
 		server.Kill()
 		if err := server.Restart(); err != nil {

@@ -1,0 +1,115 @@
+package integration_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// asksThere: what a teammate on another machine asks on its screen is a request here, too,
+// and is answered from here. Its profile is known here alone.
+func asksThere(a, b *rig) {
+	a.t.Helper()
+	if err := os.MkdirAll(a.path("home", "leadlight"), 0o700); err != nil {
+		a.t.Fatal(err)
+	}
+	profile := "profiles:\n  asks: {kind: interactive, command: [x], ready: '^>\\s*$', asking: '\\(y/n\\)\\s*$', quiet: 60ms}\n"
+	if err := os.WriteFile(a.path("home", "leadlight", "config.yaml"), []byte(profile), 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+	a.must("spawn", "asker", "--agent", "asks", "--machine", "hub", "--cwd", b.path("work"), "--", "sh", "-c", `printf 'Go on? (y/n) '; read -r x; echo "it was $x"; printf '> '; exec cat`)
+	a.eventually("it asks", func() bool { return strings.Contains(a.must("requests"), "Go on? (y/n)") })
+	a.must("keys", "asker", "y", "Enter")
+	a.eventually("it was answered", func() bool {
+		return strings.Contains(a.must("capture", "asker"), "it was y") && !strings.Contains(a.must("requests"), "Go on?")
+	})
+	a.must("stop", "asker", "--force", "--timeout", "1s")
+}
+
+// talker echoes nothing by itself. It answers each line with the size of its terminal; to
+// "flood" it writes parts of a quarter of a MiB, each when the one before was confirmed.
+const talker = `stty -echo
+echo ready
+while read -r line; do
+	case $line in
+	flood)
+		for part in 1 2 3 4 5 6 7 8 9 10 11 12; do
+			seq ${part}000000 ${part}030000
+			echo "end of $part"
+			read -r line
+		done ;;
+	*) echo "got $line of $(stty size)" ;;
+	esac
+done`
+
+// attachesThere: a person sees and types into a teammate on another machine as into one of
+// here; several look; a flood arrives whole and in order.
+func attachesThere(t *testing.T, a, b *rig) {
+	t.Helper()
+	a.must("spawn", "talker", "--machine", "hub", "--cwd", b.path("work"), "--", "sh", "-c", talker)
+	a.eventually("it is ready", func() bool { return strings.Contains(a.must("capture", "talker"), "ready") })
+	if got := a.must("attach", "talker"); !strings.HasPrefix(got, "leadlight attach talker --team alpha ") {
+		t.Errorf("without a terminal: %q", got)
+	}
+	first := a.sits(t, 30, 100, "attach", "talker")
+	first.sees(a, "ready")
+	first.sees(a, "and then d leaves talker on hub")
+	first.types("one\r")
+	first.sees(a, "got one of 30 100")
+	if err := pty.Setsize(first.tty, &pty.Winsize{Rows: 33, Cols: 111}); err != nil {
+		t.Fatal(err)
+	}
+	a.eventually("the size is followed", func() bool {
+		first.types("two\r")
+		return first.has("got two of 33 111")
+	})
+	local := b.sits(t, 24, 80, "attach", "talker")
+	local.sees(b, "got two")
+	first.types("flood\r")
+	for part := 1; part <= 12; part++ {
+		first.sees(a, fmt.Sprintf("end of %d\r\n", part))
+		if text := numbers(part*1000000, part*1000000+30000); !first.has(text) {
+			t.Errorf("part %d is not whole", part)
+		}
+		first.types("\r")
+	}
+	first.types("last\r\x1cd") // all at once: what was typed before arrives
+	first.sees(a, "left talker on hub, which goes on")
+	if err := first.cmd.Wait(); err != nil {
+		t.Errorf("detached: %v", err)
+	}
+	local.sees(b, "got last of ")
+	killed := a.sits(t, 50, 120, "attach", "talker")
+	killed.sees(a, "got last")
+	if err := killed.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually("the size is that of who is left", func() bool {
+		local.types("three\r")
+		return local.has("got three of 24 80")
+	})
+	until := a.sits(t, 24, 80, "attach", "talker")
+	until.sees(a, "got three")
+	a.must("stop", "talker", "--timeout", "1s")
+	until.sees(a, "talker on hub has ended")
+	if err := until.cmd.Wait(); err != nil {
+		t.Errorf("a viewer whose teammate ends: %v", err)
+	}
+	if p := a.sits(t, 24, 80, "attach", "talker"); p.cmd.Wait() == nil {
+		t.Error("attached to one that has ended")
+	} else {
+		p.sees(a, "error")
+	}
+}
+
+// numbers are those from one to another, as a terminal is sent them.
+func numbers(from, to int) string {
+	var b strings.Builder
+	for i := from; i <= to; i++ {
+		fmt.Fprintf(&b, "%d\r\n", i)
+	}
+	return b.String()
+}

@@ -1,0 +1,117 @@
+package teams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// View shows the pane of a teammate that leadlight started, wherever it is, and types
+// into it, until the viewer detaches, the teammate's host ends or ctx does.
+func (s *Service) View(ctx context.Context, team, name string, o host.AttachOptions) (host.Attached, error) {
+	t, m, err := s.find(ctx, team, name)
+	if err != nil {
+		return host.Attached{}, err
+	}
+	if s.routed(m) {
+		return s.viewThere(ctx, t, m, o)
+	}
+	c, err := s.viewed(ctx, t, m)
+	if err != nil {
+		return host.Attached{}, err
+	}
+	end, err := c.Attach(ctx, o)
+	return end, showsNothing(m, err)
+}
+
+// viewed is the host of a teammate that is to be shown.
+func (s *Service) viewed(ctx context.Context, t store.Team, m store.Member) (*host.Client, error) {
+	if err := s.notHere(m); err != nil {
+		return nil, err
+	}
+	if m.Leadlight == nil {
+		return nil, fault.New(fault.Unsupported, "teammate %s was not started by leadlight: its pane is seen in its own terminal", m.Name)
+	}
+	rec, err := s.panes.Records().Host(ctx, t.Name, m.Name)
+	if err == nil && rec.Host != m.Leadlight.Host {
+		err = errNoEntry
+	}
+	if err != nil {
+		return nil, fmt.Errorf("show %s: %w", m.Name, err)
+	}
+	return s.panes.Client(rec), nil
+}
+
+// showsNothing says so of a teammate whose host has ended.
+func showsNothing(m store.Member, err error) error {
+	if !errors.Is(err, host.ErrNoHost) {
+		return err
+	}
+	return fault.New(fault.RecipientInactive, "teammate %s shows nothing any more: its host has ended", m.Name).
+		WithHint("leadlight logs %s shows what it wrote", m.Name)
+}
+
+// answerAttach shows a teammate of this machine to a viewer on another one.
+func answerAttach(ctx context.Context, s *Service, o order, _ func(told)) (any, error) {
+	if o.viewer == nil {
+		return nil, fault.New(fault.InvalidArgument, "the order to %s comes without a stream", verbAttach)
+	}
+	t, m, err := s.find(ctx, o.Team, o.Names[0])
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.viewed(ctx, t, m)
+	if err != nil {
+		return nil, err
+	}
+	return nil, showsNothing(m, c.Relay(ctx, o.viewer))
+}
+
+// leaveLimit bounds the wait for what was typed last, once a viewer has left.
+const leaveLimit = 3 * time.Second
+
+// viewThere is View for a teammate of another machine. What its host says comes out of a
+// socket of this machine's daemon.
+func (s *Service) viewThere(ctx context.Context, t store.Team, m store.Member, o host.AttachOptions) (host.Attached, error) {
+	asking, enough := context.WithCancel(ctx)
+	defer enough()
+	socket, done := make(chan string, 1), make(chan error, 1)
+	go func() {
+		done <- s.ask(asking, m.Leadlight.Machine, verbAttach, order{Team: t.Name, Names: []string{m.Name}}, nil, func(t told) {
+			select {
+			case socket <- t.Socket:
+			default: // the first word is that of our own daemon
+			}
+		})
+	}()
+	select {
+	case err := <-done:
+		return host.Attached{}, err
+	case path := <-socket:
+		end, err := host.Dial(path).Attach(ctx, o)
+		over := time.NewTimer(leaveLimit)
+		defer over.Stop()
+		select {
+		case why := <-done:
+			if err != nil && why != nil && ctx.Err() == nil && fault.CodeOf(err) != fault.LimitReached {
+				err = why
+			}
+		case <-over.C:
+		}
+		return end, showsNothing(m, err)
+	}
+}
+
+// attachable tells whether a teammate that may run is shown by asking another machine.
+func (s *Service) attachable(m store.Member, seen api.Member) bool { return s.routed(m) && seen.Live() }
+
+// attachThere is the command that shows a teammate of another machine.
+func (s *Service) attachThere(t store.Team, m store.Member) []string {
+	return []string{"leadlight", "attach", m.Name, "--team", t.Name, "--base-dir", s.base}
+}

@@ -224,6 +224,8 @@ func unreached(s Source, err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		code = fault.Timeout
+	case says("No space left on device"):
+		code, hint = fault.DiskFull, "make room where the state folder is"
 	case says("terminal prompts disabled", "could not read Username", "could not read Password", "Authentication failed", "Permission denied", "Host key verification failed", "error: 401", "error: 403"):
 		code = fault.PermissionDenied
 		hint = "nobody is asked for a password: give git, on the machine where the teammate is to run, a credential helper or an ssh key without one"

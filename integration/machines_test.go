@@ -284,9 +284,10 @@ func TestVerbsForAnotherMachine(t *testing.T) {
 	differsThere(t, a, b)
 	asksThere(a, b)
 	attachesThere(t, a, b)
-	forge := a.stub("forge", into[api.DaemonStatus](a, "daemon", "status").Socket, `{"team":"alpha","caller":{"name":"team-lead"},"names":["far"],"stop":{"Force":true}}`)
+	forge := a.stub("forge", into[api.DaemonStatus](a, "daemon", "status").Socket, "store.roster.delete", `{"team":"alpha"}`,
+		"machine.do", `{"machine":"hub","id":"one","verb":"stop","params":{"team":"alpha","caller":{"name":"team-lead"},"names":["far"],"stop":{"Force":true}}}`)
 	b.must(append([]string{"spawn", "near", "--machine", "auto", "--cwd", b.path("work"), "--"}, forge...)...)
-	a.eventually("what it asks as the lead is refused", func() bool { return strings.Contains(a.must("capture", "near"), `it was answered "NOT_LEAD"`) })
+	a.eventually("what a teammate asks as the lead is refused", func() bool { return strings.Count(a.must("capture", "near"), `was answered "NOT_LEAD"`) == 2 })
 	if m := b.member("near"); m.Machine != "desk" { // one runs on the hub, none on the desk
 		t.Errorf("auto chose %+v", m)
 	}

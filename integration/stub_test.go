@@ -2,7 +2,6 @@ package integration_test
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
@@ -50,7 +48,7 @@ func stub(mode string, args []string) {
 		"vendor":  stubVendor, // NAME PAUSE ARG...: stands in for the agent of a vendor
 		"dialog":  stubDialog, // SCREEN TYPED: shows a file until it is empty, then a prompt, and notes every byte
 		"screen":  stubScreen, // SCREEN TYPED: shows a file, and notes every byte that is typed
-		"forge":   stubForge,  // SOCKET PARAMS: asks machine hub to stop somebody, and says what came of it
+		"forge":   stubForge,  // SOCKET METHOD PARAMS …: asks the daemon for what is the lead's, and says what came of it
 		"crash":   func(a []string) { fmt.Println("going down"); fmt.Sscan(a[0], new(int)); os.Exit(3) },
 	}
 	f, ok := modes[mode]
@@ -63,13 +61,16 @@ func stub(mode string, args []string) {
 
 func say(s string) { fmt.Println("stub:", s) }
 
-// stubForge asks another machine by the daemon's own socket, and says what it likes of itself.
+// stubForge asks a daemon by its own socket, and says what it likes of itself.
 func stubForge(args []string) {
 	c, err := rpc.Dial(context.Background(), args[0])
-	if err == nil {
-		_, err = rpc.Do[api.MachineResult](context.Background(), c, "machine.do", api.MachineCall{Machine: "hub", ID: rand.Text(), Verb: "stop", Params: json.RawMessage(args[1])})
+	for ; len(args) > 2; args = args[2:] {
+		if err == nil {
+			_, err = rpc.Do[json.RawMessage](context.Background(), c, args[1], json.RawMessage(args[2]))
+		}
+		say(fmt.Sprintf("%s was answered %q", args[1], fault.CodeOf(err)))
+		err = nil
 	}
-	say(fmt.Sprintf("it was answered %q", fault.CodeOf(err)))
 	stay()
 }
 

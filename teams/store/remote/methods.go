@@ -43,14 +43,14 @@ func Methods(stores func(context.Context) (Stores, error)) []rpc.Method {
 	return []rpc.Method{
 		method(s, "store.roster.create", "Make a team on the engine.", func(ctx context.Context, s Stores, p creating[store.Team]) (nothing, error) {
 			return nothing{}, s.Roster.Create(ctx, p.Value)
-		}),
+		}).OfLead(),
 		method(s, "store.roster.get", "The roster of a team on the engine.", func(ctx context.Context, s Stores, p target) (store.Team, error) { return s.Roster.Get(ctx, p.Team) }),
 		method(s, "store.roster.list", "The teams on the engine.", func(ctx context.Context, s Stores, _ nothing) ([]string, error) { return s.Roster.List(ctx) }),
 		method(s, "store.roster.delete", "Delete a team on the engine.", func(ctx context.Context, s Stores, p target) (nothing, error) {
 			return nothing{}, s.Roster.Delete(ctx, p.Team)
-		}),
+		}).OfLead(),
 		method(s, "store.roster.remains", "What removals that were cut off have left on the engine.", remains),
-		method(s, "store.roster.tidy", "Remove one of those.", tidy),
+		method(s, "store.roster.tidy", "Remove one of those.", tidy).OfLead(),
 		method(s, "store.roster.edit", "A roster to be changed, with a mark.", func(ctx context.Context, s Stores, p target) (edited[store.Team], error) {
 			return peek(func(look func(*store.Team) error) error { return s.Roster.Update(ctx, p.Team, look) }, (*store.Team).Clone)
 		}),

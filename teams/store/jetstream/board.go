@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -31,6 +32,7 @@ type node struct {
 	entry *entry
 	task  store.Task // as it is stored: what only the other side says of links is not in it
 	bad   error
+	claim bool   // the entry is a claim over what task and bad say: only the status is of now
 	taken bool   // a claim of this process is under way
 	lost  uint64 // number of the write over which somebody else has written: the copy is behind
 }
@@ -53,12 +55,13 @@ func (b *board) take(id string, x *entry) {
 		b.order = slices.Insert(b.order, b.place(num), n)
 		b.links = nil
 	}
-	was := n.task
-	n.entry, n.task, n.bad = x, store.Task{}, nil
-	if !x.deleted {
-		n.task, _, n.bad = document.OpenTask(id, x.value, b.team)
-		n.task.ID = id
+	if over := x.header.Get(overHeader); over != "" && n.entry != nil && over == revText(n.entry.rev) && n.bad == nil {
+		n.entry, n.claim, n.task.Status = x, true, store.InProgress // it is read when somebody looks at it
+		return
 	}
+	was := n.task
+	n.entry = x
+	b.read(n)
 	if !slices.Equal(was.Blocks, n.task.Blocks) || !slices.Equal(was.BlockedBy, n.task.BlockedBy) {
 		b.links = nil
 	}
@@ -66,6 +69,24 @@ func (b *board) take(id string, x *entry) {
 		b.first = min(b.first, b.place(num))
 	}
 }
+
+// read reads the entry of a task.
+func (b *board) read(n *node) {
+	n.task, n.bad, n.claim = store.Task{}, nil, false
+	if !n.entry.deleted {
+		n.task, _, n.bad = document.OpenTask(n.id, n.entry.value, b.team)
+		n.task.ID = n.id
+	}
+}
+
+// look is what must come before more than the status and the links of a task is looked at.
+func (b *board) look(n *node) {
+	if n.claim {
+		b.read(n)
+	}
+}
+
+func revText(rev uint64) string { return strconv.FormatUint(rev, 10) }
 
 // place is where a task of that number is in order, or belongs.
 func (b *board) place(num int64) int {
@@ -106,6 +127,7 @@ func (b *board) gone(id string) bool {
 
 // view is a task as others see it.
 func (b *board) view(n *node) store.Task {
+	b.look(n)
 	t := n.task.Clone()
 	t.Blocks, t.BlockedBy = slices.DeleteFunc(t.Blocks, b.gone), slices.DeleteFunc(t.BlockedBy, b.gone)
 	b.index().Join(&t, b.status)
@@ -118,6 +140,9 @@ func (b *board) view(n *node) store.Task {
 // find returns a task: fault.TaskNotFound, fault.CorruptFile.
 func (b *board) find(id string) (*node, error) {
 	n := b.tasks[id]
+	if n != nil {
+		b.look(n)
+	}
 	switch {
 	case store.IDNumber(id) < 0 || !n.there():
 		return nil, store.NoTask(b.team, id)

@@ -18,6 +18,7 @@ import (
 const (
 	writesHeader = "Leadlight-Writes" // ids of the newest writes of this key, its own last
 	teamHeader   = "Leadlight-Team"   // id of the team that a roster is of
+	overHeader   = "Leadlight-Over"   // of a claim: the number of the task's entry that it was made over
 	operation    = "KV-Operation"     // the bucket's own: DEL marks a key that was deleted
 )
 

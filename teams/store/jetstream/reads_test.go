@@ -2,8 +2,10 @@ package jetstream_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/jetstream/natstest"
+	"github.com/leadlight-dev/leadlight/teams/store/storetest"
 )
 
 // TestManyReaders: a hundred readers at once share the questions of how far their copies must
@@ -138,6 +141,42 @@ func TestReadsAfterHints(t *testing.T) {
 	}
 	if stop(); questions.Load() > 0 {
 		t.Errorf("%d questions were asked", questions.Load())
+	}
+}
+
+// TestAClaimIsReadLate: the copies take a claim over what they have, and read it when somebody
+// looks at it. Then it is what the claimer was told.
+func TestAClaimIsReadLate(t *testing.T) {
+	_, elsewhere, here := through(t)
+	ctx := context20(t)
+	for _, task := range []store.Task{
+		{Subject: "one", CreatedBy: store.Lead, Metadata: map[string]json.RawMessage{"x": json.RawMessage("1.50")}},
+		{Subject: "two", BlockedBy: []string{"1"}},
+		{Subject: "three"},
+	} {
+		if _, err := here.Tasks.Create(ctx, "alpha", task); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := elsewhere.Tasks.List(ctx, "alpha"); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"1", "3"} { // the second waits for the first
+		claimed, err := here.Tasks.ClaimNext(ctx, "alpha", "builder")
+		if err != nil || claimed.ID != id || claimed.Owner != "builder" || claimed.Status != store.InProgress {
+			t.Fatalf("claimed %+v, %v", claimed, err)
+		}
+		for name, s := range map[string]storetest.Stores{"here": here, "elsewhere": elsewhere} {
+			if got, err := s.Tasks.Get(ctx, "alpha", id); err != nil || !reflect.DeepEqual(got, claimed) {
+				t.Errorf("%s\n%+v, %v, claimed was\n%+v", name, got, err, claimed)
+			}
+		}
+	}
+	if _, err := here.Tasks.Update(ctx, "alpha", "1", func(x *store.Task) error { x.Status = store.Completed; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if claimed, err := elsewhere.Tasks.ClaimNext(ctx, "alpha", "tester"); err != nil || claimed.ID != "2" {
+		t.Errorf("claimed %+v, %v", claimed, err)
 	}
 }
 

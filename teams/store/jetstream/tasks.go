@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -110,6 +111,7 @@ func (t tasks) List(ctx context.Context, name string) (list []store.Task, warnin
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, n := range in.board.order {
+		in.board.look(n)
 		switch {
 		case !n.there():
 		case n.bad != nil:
@@ -130,13 +132,15 @@ func (t tasks) Update(ctx context.Context, name, id string, change func(*store.T
 		if err != nil {
 			return err
 		}
-		task, err = t.change(ctx, in, id, change)
+		task, err = t.change(ctx, in, id, false, change)
 		return err
 	})
 	return task, err
 }
 
-func (t tasks) change(ctx context.Context, in *teamCopy, id string, change func(*store.Task) error) (store.Task, error) {
+// change changes a task. claim says that only its owner and its status are changed, to in
+// progress, and the times that go with it.
+func (t tasks) change(ctx context.Context, in *teamCopy, id string, claim bool, change func(*store.Task) error) (store.Task, error) {
 	in.mu.Lock()
 	n, err := in.board.find(id)
 	var seen *entry
@@ -160,8 +164,14 @@ func (t tasks) change(ctx context.Context, in *teamCopy, id string, change func(
 	if len(edges) > 0 {
 		return t.relink(ctx, in, n, seen, old, next, edges)
 	}
+	if claim {
+		return t.store(ctx, in, n, seen, &old, &next, aClaim)
+	}
 	return t.store(ctx, in, n, seen, &old, &next, 0)
 }
+
+// aClaim in the place of a number says that a write is a claim.
+const aClaim = math.MaxUint64
 
 // store writes a new state of a task over the one that was seen. all is the newest write of a task that there may
 // be, if the change depends on the others.
@@ -172,7 +182,10 @@ func (t tasks) store(ctx context.Context, in *teamCopy, n *node, seen *entry, ol
 	}
 	if changed {
 		w := write{subject: t.e.taskKey(in, n.id), value: value, cas: true, rev: seen.rev, was: seen.writes()}
-		if all > 0 {
+		switch {
+		case all == aClaim:
+			w.header = nats.Header{overHeader: {revText(seen.rev)}}
+		case all > 0:
 			w.rev, w.wide = all, t.e.taskKey(in, "*")
 		}
 		x, err := t.e.put(ctx, w)
@@ -180,6 +193,9 @@ func (t tasks) store(ctx context.Context, in *teamCopy, n *node, seen *entry, ol
 			return store.Task{}, err
 		}
 		in.took(w.subject, x)
+		if all == aClaim && len(next.Odd) == 0 && !next.UpdatedAt.IsZero() {
+			return *next, nil // as it would be read
+		}
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -211,6 +227,7 @@ func (t tasks) relink(ctx context.Context, in *teamCopy, n *node, seen *entry, o
 			in.mu.Unlock()
 			continue
 		}
+		b.look(other)
 		its, told := other.entry, other.task.Clone()
 		in.mu.Unlock()
 		now := told.Clone()
@@ -249,7 +266,7 @@ func (t tasks) Claim(ctx context.Context, name, id, who string) (task store.Task
 }
 
 func (t tasks) claim(ctx context.Context, in *teamCopy, id, who string) (store.Task, error) {
-	return t.change(ctx, in, id, func(x *store.Task) error {
+	return t.change(ctx, in, id, true, func(x *store.Task) error {
 		if err := store.Claimable(x, who); err != nil {
 			return err
 		}

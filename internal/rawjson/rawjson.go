@@ -146,18 +146,18 @@ func (o *Object) find(key string) int {
 
 // Raw returns the object as one value.
 func (o *Object) Raw() json.RawMessage {
-	var b bytes.Buffer
-	b.WriteByte('{')
+	size := 2 + 2*len(o.keys)
+	for i, key := range o.spelt {
+		size += len(key) + len(o.values[i])
+	}
+	b := append(make([]byte, 0, size), '{')
 	for i, key := range o.spelt {
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
-		b.Write(key)
-		b.WriteByte(':')
-		b.Write(o.values[i])
+		b = append(append(append(b, key...), ':'), o.values[i]...)
 	}
-	b.WriteByte('}')
-	return b.Bytes()
+	return append(b, '}')
 }
 
 // Array returns the values as one value.

@@ -207,5 +207,6 @@ func edit(stored []byte, was, now *store.Task) (value []byte, changed bool, err 
 	}
 	before := o.Raw()
 	document.SaveTask(o, was, now)
-	return document.Bytes(o), !bytes.Equal(before, o.Raw()), nil
+	after := o.Raw()
+	return rawjson.Pretty(after, ""), !bytes.Equal(before, after), nil
 }

@@ -62,6 +62,7 @@ func layers() []rule {
 		{"teams/store/claudefs", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/document teams/store/ledger teams/store/mailbox signals", "Claude Code's files, on the ground of L0"},
 		{"teams/store/maildir", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger teams/store/mailbox", "the other mailbox, on the ground of L0"},
 		{"teams/store/jetstream/natstest", ground, "", "a real engine for tests knows nothing of what is kept there"},
+		{"teams/store/jetstream/natstest/relay", l0, "teams/store/jetstream/natstest", "the way to an engine that a demo cuts is that of the tests"},
 		{"teams/store/jetstream", l1, "teams/store internal/files internal/rawjson teams/store/document", "an engine's entries, in the form that the files have"},
 		{"teams/store/routed", l1, "teams/store", "a team is here or on the engine, whatever keeps it"},
 		{"teams/store/remote", l1, "teams/store teams/api/rpc", "a store in another process, by the API's two halves"},
@@ -170,7 +171,7 @@ func linkers() map[string]struct{ who, why string } {
 }
 
 // suites are packages of test code that is not in _test.go files.
-const suites = "teams/store/jetstream/natstest backend/backendtest backend/external/externaltest backend/iterm2/iterm2test teams/store/storetest integration integration/*"
+const suites = "teams/store/jetstream/natstest teams/store/jetstream/natstest/relay backend/backendtest backend/external/externaltest backend/iterm2/iterm2test teams/store/storetest integration integration/*"
 
 // offered are suites that the program puts to strangers.
 const offered = "backend/backendtest backend/external/externaltest"

@@ -33,6 +33,7 @@ type Options struct {
 	Access  Access
 	Prefix  string // of the names of buckets and streams; "" is leadlight
 	Log     *slog.Logger
+	Clock   func() time.Time // of this machine; nil: time.Now
 }
 
 // Access is how a machine proves to the engine who it is: paths of files that hold the
@@ -50,7 +51,9 @@ type Access struct {
 const (
 	connectLimit = 2 * time.Second  // for one node to answer
 	answerLimit  = 2 * time.Second  // for one answer; then it is asked for again
-	retryLimit   = 5 * time.Second  // to find out what became of a write whose answer was lost
+	retryLimit   = 5 * time.Second  // for the engine to be back, to find out what became of a write
+	chooseLimit  = 20 * time.Second // for the nodes of a cluster to choose who leads when one has gone
+	switchLimit  = 3 * time.Second  // to get to another node when one has gone
 	busyLimit    = 15 * time.Second // to get a write in between those of others
 	pingEvery    = 3 * time.Second  // to find out that a node is gone
 )
@@ -63,6 +66,7 @@ type Engine struct {
 	nc     *nats.Conn
 	js     jetstream.JetStream
 	log    *slog.Logger
+	wall   func() time.Time
 	ctx    context.Context // ends with the engine
 	end    context.CancelFunc
 
@@ -70,6 +74,9 @@ type Engine struct {
 	mirrors map[string]*mirror
 	cut     context.Context // ends when the connection does: no answer comes on it
 	hangUp  context.CancelFunc
+	lost    time.Time // when the connection was
+	back    time.Time // when it was there again
+	clock   clock
 }
 
 // Open connects to the engine, in the background if it cannot be reached now: until it
@@ -83,11 +90,14 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 	if o.Prefix == "" {
 		o.Prefix = "leadlight"
 	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
 	access, err := o.Access.options()
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{url: store.EngineShown(o.URL), prefix: o.Prefix, log: o.Log, mirrors: map[string]*mirror{}}
+	e := &Engine{url: store.EngineShown(o.URL), prefix: o.Prefix, log: o.Log, wall: o.Clock, mirrors: map[string]*mirror{}}
 	e.ctx, e.end = context.WithCancel(context.Background())
 	e.disconnected()
 	options := append(access, nats.Name("leadlight "+o.Machine), nats.Timeout(connectLimit), nats.MaxReconnects(-1),
@@ -98,7 +108,11 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 			}
 			e.disconnected()
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { o.Log.Info("the engine is back", "engine", e.url) }),
+		nats.ConnectHandler(func(*nats.Conn) { e.connected() }),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			o.Log.Info("the engine is back", "engine", e.url)
+			e.connected()
+		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { o.Log.Debug("engine", "error", err) }))
 	if e.nc, err = nats.Connect(o.URL, append(options, more...)...); err != nil {
 		return nil, unavailable("reach the engine "+e.url, err)
@@ -118,14 +132,36 @@ func (e *Engine) disconnected() {
 		e.hangUp()
 	}
 	e.cut, e.hangUp = context.WithCancel(e.ctx)
+	e.lost = time.Now()
+}
+
+func (e *Engine) connected() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.back = time.Now()
+}
+
+// Connected is for how long the connection is there: what was said before was not heard.
+func (e *Engine) Connected() time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.nc.IsConnected() || e.back.IsZero() {
+		return 0
+	}
+	return time.Since(e.back)
 }
 
 // answering bounds the wait for one answer.
 func (e *Engine) answering(ctx context.Context) (context.Context, context.CancelFunc) {
+	return e.within(ctx, answerLimit)
+}
+
+// within bounds a wait by a limit, and by the end of the connection.
+func (e *Engine) within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	e.mu.Lock()
 	cut := e.cut
 	e.mu.Unlock()
-	once, cancel := context.WithTimeout(ctx, answerLimit)
+	once, cancel := context.WithTimeout(ctx, limit)
 	stop := context.AfterFunc(cut, cancel)
 	return once, func() { stop(); cancel() }
 }
@@ -172,7 +208,7 @@ func (e *Engine) Close() error {
 	e.mirrors = map[string]*mirror{}
 	e.mu.Unlock()
 	for _, m := range all {
-		m.close()
+		go m.close() // one that tries to follow anew ends after its try
 	}
 	e.nc.Close()
 	return nil
@@ -180,12 +216,26 @@ func (e *Engine) Close() error {
 
 var _ io.Closer = (*Engine)(nil)
 
-// reachable says at once that the engine cannot be reached.
+// reachable says at once that the engine cannot be reached, unless the connection was lost
+// just now and there are other nodes to go to.
 func (e *Engine) reachable(op string) error {
-	if e.nc.IsConnected() {
-		return nil
+	for tick := (*time.Ticker)(nil); !e.nc.IsConnected(); <-tick.C {
+		if !e.switching() {
+			return unavailable(op, e.nc.LastError())
+		}
+		if tick == nil {
+			tick = time.NewTicker(20 * time.Millisecond)
+			defer tick.Stop()
+		}
 	}
-	return unavailable(op, e.nc.LastError())
+	return nil
+}
+
+// switching tells whether the connection was lost just now, and other nodes are tried.
+func (e *Engine) switching() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return time.Since(e.lost) < switchLimit && len(e.nc.Servers()) > 1 && !e.nc.IsClosed()
 }
 
 // unavailable is the error of an engine that does not answer.
@@ -210,6 +260,9 @@ func (e *Engine) explain(ctx context.Context, op string, err error) error {
 	case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamNotFound:
 		return fault.New(fault.EngineUnavailable, "%s: the engine %s has lost what was kept there, or is not prepared: %w", op, e.url, err).
 			WithHint("leadlight machine leave, then leadlight machine join %s begins anew", e.url)
+	case errors.As(err, &api) && api.ErrorCode == noPeers:
+		return fault.New(fault.EngineUnavailable, "%s: the engine %s is a cluster, and fewer than three of its nodes are there: %w", op, e.url, err).
+			WithHint("start three nodes; what is made while they are fewer would have no replicas")
 	}
 	return unavailable(op, err)
 }

@@ -95,7 +95,7 @@ func (e *Engine) deliver(ctx context.Context, w write, m *nats.Msg, options []je
 	if err := e.reachable(op); err != nil {
 		return 0, err
 	}
-	limit := time.Now().Add(retryLimit)
+	began := time.Now()
 	for lost := false; ; lost = true {
 		answer, cancel := e.answering(ctx)
 		ack, err := e.js.PublishMsg(answer, m, options...)
@@ -104,17 +104,20 @@ func (e *Engine) deliver(ctx context.Context, w write, m *nats.Msg, options []je
 		switch {
 		case err == nil:
 			return ack.Sequence, nil
-		case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
+		case errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant):
 			if lost {
 				return e.mine(ctx, w)
 			}
 			return 0, errConflict
-		case errors.As(err, &api), errors.Is(err, nats.ErrMaxPayload), ctx.Err() != nil, time.Now().After(limit):
+		case errors.As(err, &api) && !choosing(err), errors.Is(err, nats.ErrMaxPayload), ctx.Err() != nil, time.Since(began) > chooseLimit:
 			return 0, e.explain(ctx, op, err)
 		}
 		e.log.Debug("an answer was lost; the write is sent again", "subject", w.subject, "error", err)
-		if err := e.awaitConnection(ctx, limit); err != nil {
+		if err := e.awaitConnection(ctx, began); err != nil {
 			return 0, err
+		}
+		if api.ErrorCode != 0 { // it has answered at once, and would do so again
+			pause(ctx)
 		}
 	}
 }
@@ -132,12 +135,12 @@ func (e *Engine) mine(ctx context.Context, w write) (uint64, error) {
 	return 0, errConflict
 }
 
-// awaitConnection waits until the engine can be reached again.
-func (e *Engine) awaitConnection(ctx context.Context, limit time.Time) error {
+// awaitConnection waits until the engine can be reached again, for what began then.
+func (e *Engine) awaitConnection(ctx context.Context, began time.Time) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !e.nc.IsConnected() {
-		if time.Now().After(limit) {
+		if time.Since(began) > retryLimit && !e.switching() {
 			return unavailable("find out what became of a write", e.nc.LastError())
 		}
 		select {
@@ -147,6 +150,58 @@ func (e *Engine) awaitConnection(ctx context.Context, limit time.Time) error {
 		}
 	}
 	return nil
+}
+
+// Errors of a cluster that will go away: its nodes choose who leads, or the write that is
+// sent again is under way.
+const (
+	clusterNotAvailable = 10008
+	clusterNotLeader    = 10009
+	duplicateInProcess  = 10158
+)
+
+// choosing tells whether an error may be gone when the nodes of a cluster have chosen who
+// leads.
+func choosing(err error) bool {
+	api := &jetstream.APIError{}
+	if errors.As(err, &api) {
+		return slices.Contains([]jetstream.ErrorCode{clusterNotAvailable, clusterNotLeader, duplicateInProcess, noPeers}, api.ErrorCode)
+	}
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, nats.ErrTimeout)
+}
+
+// pause is a moment before something is asked for again.
+func pause(ctx context.Context) {
+	timer := time.NewTimer(100 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// patiently asks for something, which may be asked for twice, until the nodes of a cluster
+// have chosen who leads.
+func (e *Engine) patiently(ctx context.Context, ask func(context.Context) error) error {
+	for began := time.Now(); ; pause(ctx) {
+		once, cancel := e.within(ctx, retryLimit)
+		err := ask(once)
+		cancel()
+		if err == nil || !choosing(err) || ctx.Err() != nil || time.Since(began) > chooseLimit || e.awaitConnection(ctx, began) != nil {
+			return err
+		}
+	}
+}
+
+// found is the answer to the question for a message.
+type found struct {
+	Error   *jetstream.APIError `json:"error"`
+	Message *struct {
+		Seq    uint64    `json:"seq"`
+		Header []byte    `json:"hdrs"`
+		Data   []byte    `json:"data"`
+		Time   time.Time `json:"time"`
+	} `json:"message"`
 }
 
 // last returns the newest message of a subject, which may hold wild cards, nil if there
@@ -161,58 +216,59 @@ func (e *Engine) after(ctx context.Context, stream, subject string, rev uint64) 
 	return e.one(ctx, stream, map[string]any{"next_by_subj": subject, "seq": rev + 1})
 }
 
-// one asks the node that leads a stream for one message.
+// one asks the node that leads a stream for one message, and again while none leads.
 func (e *Engine) one(ctx context.Context, stream string, which map[string]any) (*entry, error) {
 	const op = "read from the engine"
 	if err := e.reachable(op); err != nil {
 		return nil, err
 	}
-	ask, err := json.Marshal(which)
-	if err != nil {
-		return nil, err
-	}
-	limit, cancel := context.WithTimeout(ctx, retryLimit)
-	defer cancel()
-	var answer *nats.Msg
-	for {
-		once, stop := e.answering(limit)
-		answer, err = e.nc.RequestWithContext(once, "$JS.API.STREAM.MSG.GET."+stream, ask)
-		stop()
-		if err == nil || limit.Err() != nil || errors.Is(err, nats.ErrNoResponders) || e.awaitConnection(limit, time.Now().Add(answerLimit)) != nil {
+	var got found
+	for began := time.Now(); ; pause(ctx) {
+		var err error
+		if got, err = e.lookFor(ctx, stream, which); err == nil {
 			break
 		}
+		if !choosing(err) || ctx.Err() != nil || time.Since(began) > chooseLimit || e.awaitConnection(ctx, began) != nil {
+			return nil, e.explain(ctx, op, err)
+		}
 	}
-	if err != nil {
-		return nil, e.explain(ctx, op, err)
-	}
-	var got struct {
-		Error   *jetstream.APIError `json:"error"`
-		Message *struct {
-			Seq    uint64    `json:"seq"`
-			Header []byte    `json:"hdrs"`
-			Data   []byte    `json:"data"`
-			Time   time.Time `json:"time"`
-		} `json:"message"`
-	}
-	if err := json.Unmarshal(answer.Data, &got); err != nil {
-		return nil, e.explain(ctx, op, err)
-	}
-	switch {
-	case got.Error != nil && got.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+	if got.Message == nil {
 		return nil, nil
-	case got.Error != nil:
-		return nil, e.explain(ctx, op, got.Error)
-	case got.Message == nil:
-		return nil, e.explain(ctx, op, errors.New("an answer without a message"))
 	}
 	x := &entry{value: got.Message.Data, rev: got.Message.Seq, at: got.Message.Time}
 	if len(got.Message.Header) > 0 {
+		var err error
 		if x.header, err = nats.DecodeHeadersMsg(got.Message.Header); err != nil {
 			return nil, e.explain(ctx, op, err)
 		}
 	}
 	x.deleted = x.header.Get(operation) != ""
 	return x, nil
+}
+
+// lookFor asks once for one message.
+func (e *Engine) lookFor(ctx context.Context, stream string, which map[string]any) (got found, err error) {
+	ask, err := json.Marshal(which)
+	if err != nil {
+		return got, err
+	}
+	once, stop := e.answering(ctx)
+	defer stop()
+	answer, err := e.nc.RequestWithContext(once, "$JS.API.STREAM.MSG.GET."+stream, ask)
+	if err == nil {
+		err = json.Unmarshal(answer.Data, &got)
+	}
+	switch {
+	case err != nil:
+		return got, err
+	case got.Error != nil && got.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+		return found{}, nil
+	case got.Error != nil:
+		return got, got.Error
+	case got.Message == nil:
+		return got, errors.New("an answer without a message")
+	}
+	return got, nil
 }
 
 // purge removes all messages of a subject that are older than before, all for 0. One that
@@ -222,9 +278,12 @@ func (e *Engine) purge(ctx context.Context, stream, subject string, before uint6
 	if before > 0 {
 		options = append(options, jetstream.WithPurgeSequence(before))
 	}
-	s, err := e.js.Stream(ctx, stream)
-	if err == nil {
-		err = s.Purge(ctx, options...)
-	}
+	err := e.patiently(ctx, func(ctx context.Context) error {
+		s, err := e.js.Stream(ctx, stream)
+		if err == nil {
+			err = s.Purge(ctx, options...)
+		}
+		return err
+	})
 	return e.explain(ctx, "remove from the engine", err)
 }

@@ -60,21 +60,29 @@ func Join(ctx context.Context, o Options) (id string, err error) {
 		return "", err
 	}
 	defer e.Close()
-	for _, replicas := range []int{3, 1} {
-		if err = e.prepare(ctx, replicas); !tooFew(err) {
-			break
+	err = e.patiently(ctx, func(ctx context.Context) error {
+		err := e.prepare(ctx, 3)
+		if single(err) {
+			err = e.prepare(ctx, 1)
 		}
-	}
+		return err
+	})
 	if err != nil {
 		return "", e.explain(ctx, "prepare the engine "+e.url, err)
 	}
 	return e.settle(ctx)
 }
 
-// tooFew tells that there are not as many nodes as replicas.
-func tooFew(err error) bool {
+// Errors of an engine that cannot keep three replicas.
+const (
+	replicasNotSupported = 10074 // it is a single node
+	noPeers              = 10005 // it is a cluster of fewer than three nodes, or some are away
+)
+
+// single tells that an engine is no cluster.
+func single(err error) bool {
 	api := &jetstream.APIError{}
-	return errors.As(err, &api) && (api.ErrorCode == 10074 || api.ErrorCode == 10005)
+	return errors.As(err, &api) && api.ErrorCode == replicasNotSupported
 }
 
 func (e *Engine) prepare(ctx context.Context, replicas int) error {

@@ -50,11 +50,14 @@ func (e *Engine) Machines(ctx context.Context, self Machine) ([]SeenMachine, err
 	if err := e.Beat(ctx, self); err != nil {
 		return nil, err
 	}
-	s, err := e.js.Stream(ctx, "KV_"+e.machines())
-	if err != nil {
-		return nil, e.explain(ctx, "list the machines", err)
-	}
-	info, err := s.Info(ctx, jetstream.WithSubjectFilter(e.machineKey("*")))
+	var info *jetstream.StreamInfo
+	err := e.patiently(ctx, func(ctx context.Context) error {
+		s, err := e.js.Stream(ctx, "KV_"+e.machines())
+		if err == nil {
+			info, err = s.Info(ctx, jetstream.WithSubjectFilter(e.machineKey("*")))
+		}
+		return err
+	})
 	if err != nil {
 		return nil, e.explain(ctx, "list the machines", err)
 	}

@@ -122,7 +122,7 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 		msg.ID = uuid.NewString()
 	}
 	if msg.Timestamp.IsZero() {
-		msg.Timestamp = now()
+		msg.Timestamp = m.e.now()
 	}
 	msg.To, msg.Type, msg.Stamp, msg.Read, msg.Unknown = to, "message", "", false, nil
 	return msg, m.put(ctx, in, msg)
@@ -158,7 +158,7 @@ func (m mail) put(ctx context.Context, in *teamCopy, msg store.Message) error {
 // message reads a whole message.
 func (m mail) message(ctx context.Context, b *box, p *parcel, read bool) (store.Message, error) {
 	l := p.letter
-	msg := store.Message{ID: l.ID, From: l.From, To: b.owner, Text: l.Text, Summary: l.Summary, Color: l.Color, Timestamp: l.Timestamp, Read: read, Type: "message"}
+	msg := store.Message{ID: l.ID, From: l.From, To: b.owner, Text: l.Text, Summary: l.Summary, Color: l.Color, Timestamp: here(m.e.ahead(ctx), l.Timestamp, p.entry.at), Read: read, Type: "message"}
 	if l.Parts == 0 {
 		return msg, nil
 	}

@@ -54,6 +54,15 @@ func (e *Engine) mirrorOf(ctx context.Context, name string, begin func() *mirror
 	if err := e.reachable("read from the engine"); err != nil {
 		return nil, err
 	}
+	var m *mirror
+	err := e.patiently(ctx, func(ctx context.Context) (err error) {
+		m, err = e.mirrorNow(ctx, name, begin)
+		return err
+	})
+	return m, e.explain(ctx, "read from the engine", err)
+}
+
+func (e *Engine) mirrorNow(ctx context.Context, name string, begin func() *mirror) (*mirror, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if m := e.mirrors[name]; m != nil {
@@ -66,7 +75,7 @@ func (e *Engine) mirrorOf(ctx context.Context, name string, begin func() *mirror
 	m := begin()
 	m.e, m.moved, m.watchers, m.used = e, make(chan struct{}), map[*hinted]bool{}, time.Now()
 	if err := m.follow(ctx); err != nil {
-		return nil, e.explain(ctx, "read from the engine", err)
+		return nil, err
 	}
 	e.mirrors[name] = m
 	return m, nil
@@ -80,21 +89,23 @@ func (e *Engine) sweep() {
 		m.mu.Unlock()
 		if old {
 			delete(e.mirrors, name)
-			m.close()
+			go m.close() // one that tries to follow anew ends after its try
 		}
 	}
 }
 
+// heartbeat is how often the engine says that nothing is new. Without two of them a copy is
+// followed by another node.
+const heartbeat = 2 * time.Second
+
 func (m *mirror) follow(ctx context.Context) error {
-	limit, cancel := context.WithTimeout(ctx, retryLimit)
-	defer cancel()
-	c, err := m.e.js.OrderedConsumer(limit, m.stream, jetstream.OrderedConsumerConfig{
+	c, err := m.e.js.OrderedConsumer(ctx, m.stream, jetstream.OrderedConsumerConfig{
 		FilterSubjects: m.subjects, DeliverPolicy: jetstream.DeliverAllPolicy, InactiveThreshold: time.Minute,
 	})
 	if err != nil {
 		return err
 	}
-	m.consumer, err = c.Consume(m.arrive, jetstream.PullHeartbeat(5*time.Second), jetstream.PullExpiry(30*time.Second),
+	m.consumer, err = c.Consume(m.arrive, jetstream.PullHeartbeat(heartbeat), jetstream.PullExpiry(30*time.Second),
 		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
 			m.e.log.Debug("follow the engine", "stream", m.stream, "error", err)
 		}))
@@ -147,7 +158,7 @@ func (m *mirror) more() <-chan struct{} {
 
 // refresh waits until the copy holds all that was written before the call.
 func (m *mirror) refresh(ctx context.Context) error {
-	limit, cancel := context.WithTimeout(ctx, retryLimit)
+	limit, cancel := context.WithTimeout(ctx, chooseLimit)
 	defer cancel()
 	for {
 		due, err := m.due(ctx)

@@ -20,7 +20,7 @@ type tasks struct{ e *Engine }
 // Tasks returns the task lists.
 func (e *Engine) Tasks() store.Tasks { return tasks{e} }
 
-func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+func (e *Engine) now() time.Time { return e.wall().UTC().Truncate(time.Millisecond) }
 
 // maxID is the highest id of a task.
 const maxID = 999_999_999_999_999
@@ -29,7 +29,7 @@ func (e *Engine) taskKey(t *teamCopy, id string) string { return e.key("in", t.i
 
 // Create stores a task under a new id.
 func (t tasks) Create(ctx context.Context, name string, task store.Task) (store.Task, error) {
-	task, err := store.CheckNew(task, now())
+	task, err := store.CheckNew(task, t.e.now())
 	if err != nil {
 		return store.Task{}, err
 	}
@@ -150,7 +150,7 @@ func (t tasks) change(ctx context.Context, in *teamCopy, id string, claim bool, 
 	}
 	in.mu.Unlock()
 	if err == nil {
-		next, err = store.Revise(old, now(), change)
+		next, err = store.Revise(old, t.e.now(), change)
 	}
 	if err != nil {
 		return store.Task{}, err
@@ -256,7 +256,7 @@ func (t tasks) Claim(ctx context.Context, name, id, who string) (task store.Task
 			return err
 		}
 		task, err = t.claim(ctx, in, id, who)
-		if err != nil && !fresh { // the copy may be behind
+		if err != nil && !fresh && fault.CodeOf(err) != fault.EngineUnavailable { // the copy may be behind
 			err = errors.Join(errConflict, err)
 		}
 		fresh = true

@@ -80,6 +80,7 @@ func (c *Client) call(ctx context.Context, method string, params, result any) er
 	}
 	if err = conn.Call(ctx, method, params, result); errors.Is(err, rpc.ErrHungUp) {
 		c.forget(conn)
+		err = fault.New(fault.EngineUnavailable, "%w", err).WithHint("look whether it was done, then try again; leadlight daemon status tells whether the daemon runs")
 	}
 	return err
 }

@@ -8,11 +8,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -61,10 +64,11 @@ type Server struct {
 	port string
 	own  bool // the folder is ours
 	more []string
+	led  chan struct{} // closed when the nodes of its cluster have chosen who leads them
 }
 
 // readyLimit is how long a server may take to listen.
-const readyLimit = 20 * time.Second
+const readyLimit = time.Minute
 
 // Start starts an engine that keeps what it has in dir, "" for a scratch folder. more are
 // further arguments.
@@ -99,7 +103,9 @@ func (s *Server) Restart() error {
 	if err := s.cmd.Start(); err != nil {
 		return err
 	}
-	ready := make(chan string, 1)
+	ready, led := make(chan string, 1), make(chan struct{})
+	s.led = led
+	chosen := sync.OnceFunc(func() { close(led) })
 	go func() {
 		for scanner := bufio.NewScanner(out); scanner.Scan(); {
 			if m := listening.FindStringSubmatch(scanner.Text()); m != nil {
@@ -107,6 +113,9 @@ func (s *Server) Restart() error {
 			}
 			if regexp.MustCompile(`Server is ready`).MatchString(scanner.Text()) {
 				ready <- s.port
+			}
+			if strings.Contains(scanner.Text(), "metadata leader") {
+				chosen()
 			}
 		}
 		close(ready)
@@ -126,6 +135,80 @@ func (s *Server) Restart() error {
 	}
 	return err
 }
+
+// Cluster starts three nodes on the loopback, and returns when they have chosen who leads
+// them. They tell nobody of each other's address: a client knows the ways that it was given.
+func Cluster() (nodes []*Server, err error) {
+	for range 3 { // somebody else may take a port before the node does
+		if nodes, err = cluster(); err == nil || errors.Is(err, ErrNone) {
+			break
+		}
+	}
+	return nodes, err
+}
+
+func cluster() (nodes []*Server, err error) {
+	const size = 3
+	ports, err := freePorts(size)
+	if err != nil {
+		return nil, err
+	}
+	var routes []string
+	for _, port := range ports {
+		routes = append(routes, fmt.Sprint("nats://127.0.0.1:", port))
+	}
+	var started []*Server
+	defer func() {
+		if err != nil {
+			for _, s := range started {
+				s.Stop()
+			}
+		}
+	}()
+	for i, port := range ports {
+		s, err := Start("", "--name", fmt.Sprint("n", i+1), "--cluster_name", "leadlight", "--cluster", fmt.Sprint("nats://127.0.0.1:", port),
+			"--routes", strings.Join(routes, ","), "--no_advertise")
+		if err != nil {
+			return nil, err
+		}
+		started = append(started, s)
+	}
+	timer := time.NewTimer(readyLimit)
+	defer timer.Stop()
+	for _, s := range started {
+		select {
+		case <-s.led:
+		case <-timer.C:
+			return nil, fmt.Errorf("the nodes had not chosen who leads after %s", readyLimit)
+		}
+	}
+	return started, nil
+}
+
+// freePorts finds ports that nobody listens on.
+func freePorts(n int) (ports []int, err error) {
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // each is another one
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
+}
+
+// URLs joins the addresses of nodes.
+func URLs(nodes []*Server) string {
+	var all []string
+	for _, s := range nodes {
+		all = append(all, s.URL)
+	}
+	return strings.Join(all, ",")
+}
+
+// PID is its process.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
 
 // Kill ends the engine by SIGKILL. What it keeps stays.
 func (s *Server) Kill() {

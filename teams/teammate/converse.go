@@ -136,7 +136,7 @@ func (c *conversation) deliverAll(ctx context.Context) bool {
 		if err != nil {
 			m.o.Log.Warn("answer the request to shut down", "error", err)
 		}
-		msgs, err := m.o.Service.Inbox(ctx, m.o.Team, "", teams.InboxFilter{Unread: true})
+		msgs, err := m.unread(ctx)
 		if err != nil {
 			m.o.Log.Warn("read the inbox", "error", err)
 		}
@@ -158,7 +158,7 @@ func (c *conversation) deliverAll(ctx context.Context) bool {
 // deliver gives it one message, and marks it as read once it has begun.
 func (c *conversation) deliver(ctx context.Context, msg batch) bool {
 	read := func() {
-		if err := c.m.o.Service.MarkRead(context.WithoutCancel(ctx), c.m.o.Team, "", msg.ids); err != nil {
+		if err := c.m.markRead(context.WithoutCancel(ctx), msg.ids); err != nil {
 			c.m.o.Log.Warn("mark a message as read", "error", err)
 		}
 	}

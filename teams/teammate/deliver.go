@@ -93,7 +93,7 @@ func (c *mailTyper) round(ctx context.Context) {
 
 // deliverAll types the mail that is there. It is false if something is left.
 func (c *mailTyper) deliverAll(ctx context.Context) bool {
-	msgs, err := c.m.o.Service.Inbox(ctx, c.m.o.Team, "", teams.InboxFilter{Unread: true})
+	msgs, err := c.m.unread(ctx)
 	if err != nil {
 		c.m.o.Log.Warn("read the inbox", "error", err)
 		c.unseen = true
@@ -155,7 +155,11 @@ func (c *mailTyper) deliverOne(ctx context.Context, msg batch) error {
 		case err != nil:
 			return err
 		default:
-			return c.m.o.Service.MarkRead(ctx, c.m.o.Team, "", msg.ids)
+			if err := c.m.markRead(ctx, msg.ids); err != nil {
+				c.m.o.Log.Warn("write down that a message was typed", "from", msg.From, "error", err)
+				c.unseen = true // it is tried again
+			}
+			return nil
 		}
 	}
 }

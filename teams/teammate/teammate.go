@@ -55,6 +55,10 @@ type teammate struct {
 	goesOn bool        // its program was started to go on with its conversation
 	began  time.Time   // when its program was started
 	opened string      // the session that an agent has opened, "" for none
+	unsure bool        // a worker's claim failed, and may have been done
+
+	giving sync.Mutex
+	given  map[string]bool // messages that it was given while that could not be written down
 
 	announced    bool
 	showing      sync.Mutex // one state after the other; guards label and shown until the host is announced

@@ -38,7 +38,14 @@ func (m *teammate) work(ctx context.Context) panes.ExitRecord {
 	m.o.Service = m.o.Service.WithEnviron(m.launch.Dir, m.env, m.host.Closing()) // hooks inherit what it has
 	m.show(api.StateActive, "", "")
 	last := finished{}
-	idle, kept := false, 0 // kept: how often in a row hooks have kept it from going idle
+	idle, kept := false, 0                       // kept: how often in a row hooks have kept it from going idle
+	again, said := claimFirst, map[string]bool{} // said: what was printed since the last claim
+	trouble := func(what string, err error) {
+		if line := what + ": " + err.Error(); !said[line] {
+			said[line] = true
+			m.print("%s", line)
+		}
+	}
 	for {
 		if m.closing() {
 			return panes.ExitRecord{State: api.StateStopped, Reason: m.host.Cause()}
@@ -46,16 +53,23 @@ func (m *teammate) work(ctx context.Context) panes.ExitRecord {
 		if asked, err := m.answerShutdown(ctx); asked {
 			return panes.ExitRecord{State: api.StateStopped, Reason: "agreed to shut down"}
 		} else if err != nil {
-			m.print("the mail cannot be read just now: %v", err)
+			trouble("the mail cannot be read just now", err)
 		}
 		task, err := m.claim(ctx)
 		if err == nil {
 			idle, kept = false, 0
+			again = claimFirst
+			clear(said)
 			last = m.run(ctx, task)
 			continue
 		}
-		if fault.CodeOf(err) != fault.NoTaskReady {
-			m.print("no task can be claimed just now: %v", err)
+		pause := claimMost // a hint may have been lost
+		if fault.CodeOf(err) == fault.NoTaskReady {
+			again = claimFirst
+			clear(said)
+		} else {
+			pause, again = again, min(2*again, claimAgain)
+			trouble("no task can be claimed just now", err)
 		}
 		if !idle && m.hooksObject(ctx, kept) {
 			kept++
@@ -69,31 +83,9 @@ func (m *teammate) work(ctx context.Context) panes.ExitRecord {
 		select {
 		case <-hints:
 		case <-m.host.Closing():
-		case <-time.After(time.Minute): // a hint may have been lost
+		case <-time.After(pause):
 		}
 	}
-}
-
-// claim takes the next task. A worker without a command of its own takes only those that
-// bring one.
-func (m *teammate) claim(ctx context.Context) (api.Task, error) {
-	if m.launch.Run != "" || len(m.launch.Argv) > 0 {
-		return m.o.Service.ClaimNext(ctx, m.o.Team, 0)
-	}
-	ready, _, err := m.o.Service.TaskList(ctx, m.o.Team, teams.TaskFilter{Ready: true})
-	if err != nil {
-		return api.Task{}, err
-	}
-	for _, task := range ready {
-		if !m.o.Service.TakesTask(ctx, m.launch, task) {
-			continue
-		}
-		task, err := m.o.Service.ClaimTask(ctx, m.o.Team, task.ID)
-		if code := fault.CodeOf(err); code != fault.TaskClaimed && code != fault.TaskBlocked {
-			return task, err
-		}
-	}
-	return api.Task{}, fault.New(fault.NoTaskReady, "no task is ready that it has a command for")
 }
 
 // resolved is the status of a completed task in an idle notice.
@@ -194,7 +186,7 @@ type taskInput struct {
 
 // ownMail is the worker's unread mail but for requests to shut down, which it answers itself.
 func (m *teammate) ownMail(ctx context.Context) []api.Message {
-	msgs, err := m.o.Service.Inbox(ctx, m.o.Team, "", teams.InboxFilter{Unread: true})
+	msgs, err := m.unread(ctx)
 	if err != nil {
 		m.print("the mail cannot be read just now: %v", err)
 	}
@@ -210,7 +202,7 @@ func (m *teammate) handedOver(ctx context.Context, msgs []api.Message) {
 	if len(ids) == 0 {
 		return
 	}
-	if err := m.o.Service.MarkRead(context.WithoutCancel(ctx), m.o.Team, "", ids); err != nil {
+	if err := m.markRead(context.WithoutCancel(ctx), ids); err != nil {
 		m.print("the mail could not be marked as read: %v", err)
 	}
 }

@@ -171,7 +171,7 @@ func (u *upRun) lead(ctx context.Context) error {
 	mail := make(chan struct{})
 	go func() {
 		defer close(mail)
-		_ = u.svc.FollowInbox(mctx, u.team, "", teams.InboxFilter{Unread: true}, u.mail) // what it misses is shown at the end
+		u.followMail(mctx)
 	}()
 	snap, err := u.follow(ctx)
 	stopMail()
@@ -191,6 +191,22 @@ func (u *upRun) lead(ctx context.Context) error {
 		return err
 	}
 	return u.end(ctx, snap)
+}
+
+// followMail shows messages to the lead as they come, also after the engine was away. What it
+// misses is shown at the end.
+func (u *upRun) followMail(ctx context.Context) {
+	for {
+		err := u.svc.FollowInbox(ctx, u.team, "", teams.InboxFilter{Unread: true}, u.mail)
+		if fault.CodeOf(err) != fault.EngineUnavailable {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // follow follows the team until its tasks are done, or, if it is kept, until it is taken down.

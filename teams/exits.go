@@ -113,8 +113,14 @@ func (s *Service) FreeTasks(ctx context.Context, team, name, state string) error
 // freeTasks gives back what members, each with the state it is in, had in progress. Those
 // of one that is lost stay with it if that is set: it is expected to come back.
 func (s *Service) freeTasks(ctx context.Context, team string, owners map[string]string) error {
+	_, err := s.freeTasksNow(ctx, team, owners)
+	return err
+}
+
+// freeTasksNow is freeTasks; it returns the ids of those that it has given back.
+func (s *Service) freeTasksNow(ctx context.Context, team string, owners map[string]string) (freed []string, err error) {
 	if len(owners) == 0 {
-		return nil
+		return nil, nil
 	}
 	had := func(t store.Task) (name string, yes bool) {
 		for name, state := range owners {
@@ -126,7 +132,7 @@ func (s *Service) freeTasks(ctx context.Context, team string, owners map[string]
 	}
 	tasks, _, err := s.tasks.List(ctx, team)
 	if err != nil {
-		return fmt.Errorf("free the tasks of who has ended: %w", err)
+		return nil, fmt.Errorf("free the tasks of who has ended: %w", err)
 	}
 	var errs []error
 	for _, task := range tasks {
@@ -142,11 +148,14 @@ func (s *Service) freeTasks(ctx context.Context, team string, owners map[string]
 			setNote(t, fmt.Sprintf("released: %s had it and is %s", name, owners[name]))
 			return nil
 		})
-		if err != nil && !errors.Is(err, errNoEntry) && fault.CodeOf(err) != fault.TaskNotFound {
+		switch {
+		case err == nil:
+			freed = append(freed, task.ID)
+		case !errors.Is(err, errNoEntry) && fault.CodeOf(err) != fault.TaskNotFound:
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(errs...)
+	return freed, errors.Join(errs...)
 }
 
 // errNoEntry says that a member is not, or no longer, the one that was meant.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -133,8 +134,42 @@ func onMachine(machine string, err error) error {
 	return fmt.Errorf("on machine %s: %w", machine, err)
 }
 
-// observeLimit bounds the wait for how the teammates of another machine are doing.
-const observeLimit = 3 * time.Second
+// Bounds of the wait for how the teammates of another machine are doing.
+const (
+	observeLimit = 3 * time.Second
+	deafLimit    = 300 * time.Millisecond // for one that did not answer just now
+	deafFor      = 10 * time.Second       // after which it is given its time again
+)
+
+// deaf are the machines that did not answer the last time, and when that was. Whoever watches
+// a team must not be slower for those who do.
+type deaf struct {
+	mu    sync.Mutex
+	since map[string]time.Time
+}
+
+func (d *deaf) limit(machine string) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if since, is := d.since[machine]; is && time.Since(since) < deafFor {
+		return deafLimit
+	}
+	return observeLimit
+}
+
+func (d *deaf) note(machine string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, was := d.since[machine]
+	switch {
+	case err == nil:
+		delete(d.since, machine)
+	case d.since == nil:
+		d.since = map[string]time.Time{machine: time.Now()}
+	case !was || time.Since(d.since[machine]) >= deafFor:
+		d.since[machine] = time.Now()
+	}
+}
 
 // byMachine groups members by the machine that has to be asked about them, "" for this
 // one. It gives their places.
@@ -153,7 +188,7 @@ func (s *Service) byMachine(members []store.Member) map[string][]int {
 // presentElsewhere asks a machine how members of its are doing. If it does not answer, they
 // are unknown.
 func (s *Service) presentElsewhere(ctx context.Context, t store.Team, machine string, members []store.Member, at []int, out []api.Member) {
-	ctx, cancel := context.WithTimeout(ctx, observeLimit)
+	ctx, cancel := context.WithTimeout(ctx, s.deaf.limit(machine))
 	defer cancel()
 	var names []string
 	for _, i := range at {
@@ -161,6 +196,11 @@ func (s *Service) presentElsewhere(ctx context.Context, t store.Team, machine st
 	}
 	var list []observedThere
 	err := s.ask(ctx, machine, verbObserve, order{Team: t.Name, Names: names}, &list, nil)
+	s.deaf.note(machine, err)
+	why := "machine " + machine + " does not answer"
+	if err != nil && ctx.Err() == nil {
+		why = fault.Of(err).Message
+	}
 	seen := map[string]observedThere{}
 	for _, m := range list {
 		seen[m.Name] = m
@@ -172,7 +212,7 @@ func (s *Service) presentElsewhere(ctx context.Context, t store.Team, machine st
 			o.State, o.Reason, o.Task, o.PID, o.LastActivityAt = m.State, m.Reason, m.Task, m.PID, m.LastActivityAt
 			o.ExitCode, o.Signal, o.AtDialog, o.Lines = m.ExitCode, m.Signal, m.AtDialog, m.Lines
 		} else if err != nil {
-			o.Reason += ", which cannot be asked: " + fault.Of(err).Message
+			o.Reason += ", which cannot be asked: " + why
 		}
 	}
 }

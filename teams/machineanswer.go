@@ -100,12 +100,19 @@ func errOrder(verb string) error {
 	return fault.New(fault.InvalidArgument, "the order to %s does not say whom it is about", verb)
 }
 
-// observedThere is how a teammate is doing, as another machine is told: with what the answer
-// to a person leaves out.
+// observedThere is what only a teammate's own machine knows of it: how it is doing, as another
+// machine is told, with what the answer to a person leaves out.
 type observedThere struct {
-	api.Member
-	AtDialog bool `json:"atDialog,omitempty"`
-	Lines    bool `json:"lines,omitempty"`
+	Name           string    `json:"name"`
+	State          string    `json:"state"`
+	Reason         string    `json:"reason,omitempty"`
+	Task           string    `json:"task,omitempty"`
+	PID            int       `json:"pid,omitempty"`
+	LastActivityAt *api.Time `json:"lastActivityAt,omitempty"`
+	ExitCode       *int      `json:"exitCode,omitempty"`
+	Signal         string    `json:"signal,omitempty"`
+	AtDialog       bool      `json:"atDialog,omitempty"`
+	Lines          bool      `json:"lines,omitempty"`
 }
 
 func answerObserve(ctx context.Context, s *Service, o order, _ func(told)) (any, error) {
@@ -121,7 +128,7 @@ func answerObserve(ctx context.Context, s *Service, o order, _ func(told)) (any,
 	}
 	out := []observedThere{}
 	for _, m := range s.present(ctx, t, here) {
-		out = append(out, observedThere{m, m.AtDialog, m.Lines})
+		out = append(out, observedThere{m.Name, m.State, m.Reason, m.Task, m.PID, m.LastActivityAt, m.ExitCode, m.Signal, m.AtDialog, m.Lines})
 	}
 	return out, nil
 }

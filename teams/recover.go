@@ -3,6 +3,7 @@ package teams
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/panes"
@@ -46,9 +47,10 @@ func (s *Service) reconcile(ctx context.Context, team string, dryRun bool) ([]ap
 	over := map[string]string{} // who wrote their end down may not have come to the tasks
 	var together, alone []loss
 	remnants := s.panes.Remnants(ctx)
-	for _, m := range s.observe(ctx, t, t.Teammates()) {
+	here := slices.DeleteFunc(t.Teammates(), s.elsewhere) // a machine that is silent would be waited for
+	for _, m := range s.observe(ctx, t, here) {
 		entry := t.Member(m.Name)
-		if entry == nil || entry.Leadlight == nil || entry.Unsafe || s.elsewhere(*entry) || m.Live() {
+		if entry == nil || entry.Leadlight == nil || entry.Unsafe || m.Live() {
 			continue
 		}
 		if settled(entry.Leadlight.State) {

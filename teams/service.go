@@ -35,6 +35,7 @@ type Limits struct {
 	MaxTeammates int           // live ones in a team; 64
 	OnLeadExit   string        // "keep" or "shutdown", for up
 	OnLoss       string        // ReleaseTasks or KeepTasks: what becomes of the tasks of a lost teammate
+	Silent       time.Duration // how long a machine may be silent until that holds for its teammates' tasks; 10 min
 	Assign       string        // AssignOff: ready tasks without an owner are offered to nobody
 }
 
@@ -80,6 +81,7 @@ type Service struct {
 	trust    hooks.Trust
 	machine  string
 	machines Machines
+	deaf     *deaf
 	notice   func(string)
 	progress func(name, what string) // told what is done to whom; nil: nobody is
 }
@@ -101,7 +103,7 @@ func New(c Config) *Service {
 	return &Service{
 		base: c.Base, roster: c.Roster, mail: c.Mail, tasks: c.Tasks,
 		panes: c.Panes, profiles: c.Profiles, caller: c.Caller, limits: c.Limits.withDefaults(), cwd: c.Cwd,
-		environ: c.Environ, log: c.Log, trust: c.Trust, machine: c.Machine, machines: c.Machines, notice: c.Notice,
+		environ: c.Environ, log: c.Log, trust: c.Trust, machine: c.Machine, machines: c.Machines, deaf: &deaf{}, notice: c.Notice,
 	}
 }
 
@@ -138,6 +140,7 @@ func (l Limits) withDefaults() Limits {
 		value time.Duration
 	}{
 		{&l.Ask, 30 * time.Second}, {&l.Term, 5 * time.Second}, {&l.Kill, 2 * time.Second}, {&l.Ready, 20 * time.Second},
+		{&l.Silent, 10 * time.Minute},
 	} {
 		if *d.field <= 0 {
 			*d.field = d.value

@@ -64,7 +64,7 @@ type Settings struct {
 	Engine                                                Value[string] // that keeps a new team; "" or store.InFiles: files
 	Placement, Arrange, Main, OnLeadExit, OnLoss          Value[string]
 	MinCols, MinRows, MaxPanes, MaxTeammates, MaxParallel Value[int]
-	Ask, Term, Kill, Ready                                Value[time.Duration]
+	Ask, Term, Kill, Ready, Silent                        Value[time.Duration]
 	Keep                                                  Value[bool]   // up keeps the team when its tasks are done
 	Assign                                                Value[string] // auto or off: offer tasks without owner to idle agents
 
@@ -125,7 +125,7 @@ func (s *Settings) defaults() {
 	s.Main.V = "40%"
 	s.MaxTeammates.V, s.MaxParallel.V = 64, 8
 	s.Models = defaultModels()
-	s.Ask.V, s.Term.V, s.Kill.V, s.Ready.V = 30*time.Second, 5*time.Second, 2*time.Second, 20*time.Second
+	s.Ask.V, s.Term.V, s.Kill.V, s.Ready.V, s.Silent.V = 30*time.Second, 5*time.Second, 2*time.Second, 20*time.Second, 10*time.Minute
 }
 
 // apply puts the settings of a file over those there are.
@@ -157,7 +157,7 @@ func (s *Settings) apply(layer Layer, file string, f teamFile) {
 	for _, x := range []struct {
 		from scalar[time.Duration]
 		to   *Value[time.Duration]
-	}{{c.ask, &s.Ask}, {c.term, &s.Term}, {c.kill, &s.Kill}, {c.ready, &s.Ready}} {
+	}{{c.ask, &s.Ask}, {c.term, &s.Term}, {c.kill, &s.Kill}, {c.ready, &s.Ready}, {c.silent, &s.Silent}} {
 		if x.from.Set {
 			x.to.set(x.from.V, layer, where(x.from.Pos))
 		}
@@ -207,7 +207,7 @@ func (s *Settings) Layout() panes.Layout {
 func (s *Settings) Limits() teams.Limits {
 	return teams.Limits{
 		Ask: s.Ask.V, Term: s.Term.V, Kill: s.Kill.V, Ready: s.Ready.V,
-		MaxTeammates: s.MaxTeammates.V, OnLeadExit: s.OnLeadExit.V, OnLoss: s.OnLoss.V, Assign: s.Assign.V,
+		MaxTeammates: s.MaxTeammates.V, OnLeadExit: s.OnLeadExit.V, OnLoss: s.OnLoss.V, Silent: s.Silent.V, Assign: s.Assign.V,
 	}
 }
 
@@ -264,6 +264,7 @@ func (s *Settings) Lines() []Line {
 	text("lifecycle.onLoss", s.OnLoss)
 	add("lifecycle.keep", strconv.FormatBool(s.Keep.V), s.Keep.Origin)
 	text("lifecycle.assign", s.Assign)
+	span("lifecycle.silent", s.Silent)
 	span("lifecycle.ask", s.Ask)
 	span("lifecycle.term", s.Term)
 	span("lifecycle.kill", s.Kill)

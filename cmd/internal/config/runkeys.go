@@ -27,6 +27,7 @@ func (f *TeamFile) NotForRuns() []string {
 		{"layout.placement", l.placement.Set, l.placement.Pos}, {"layout.arrange", l.arrange.Set, l.arrange.Pos}, {"layout.main", l.main.Set, l.main.Pos},
 		{"layout.min", l.cols.Set, l.cols.Pos}, {"layout.maxPanes", l.maxPanes.Set, l.maxPanes.Pos}, {"defaults.environment", s.defaults.environment.Set, s.defaults.environment.Pos},
 		{"lifecycle.onLeadExit", c.onLeadExit.Set, c.onLeadExit.Pos}, {"lifecycle.onLoss", c.onLoss.Set, c.onLoss.Pos},
+		{"lifecycle.silent", c.silent.Set, c.silent.Pos},
 		{"lifecycle.ask", c.ask.Set, c.ask.Pos}, {"lifecycle.term", c.term.Set, c.term.Pos}, {"lifecycle.kill", c.kill.Set, c.kill.Pos},
 		{"lifecycle.ready", c.ready.Set, c.ready.Pos}, {"lifecycle.keep", c.keep.Set, c.keep.Pos}, {"lifecycle.assign", c.assign.Set, c.assign.Pos},
 		{"lifecycle.maxTeammates", c.maxTeammates.Set, c.maxTeammates.Pos},

@@ -33,12 +33,12 @@ type (
 	}
 	defaultsPart  struct{ agent, model, cwd, environment scalar[string] }
 	lifecyclePart struct {
-		onLeadExit, onLoss     scalar[string]
-		ask, term, kill, ready scalar[time.Duration]
-		maxTeammates           scalar[int]
-		maxParallel            scalar[int]
-		keep                   scalar[bool]
-		assign                 scalar[string]
+		onLeadExit, onLoss             scalar[string]
+		ask, term, kill, ready, silent scalar[time.Duration]
+		maxTeammates                   scalar[int]
+		maxParallel                    scalar[int]
+		keep                           scalar[bool]
+		assign                         scalar[string]
 	}
 	memberPart struct {
 		pos                                            Pos
@@ -173,6 +173,7 @@ func lifecycleKeys() []key[lifecyclePart] {
 		{"onLoss", "release|keep", "what becomes of the tasks that a lost teammate had in progress; release", func(d *decoder, n ast.Node, l *lifecyclePart) {
 			l.onLoss = d.oneOf(n, "onLoss", teams.ReleaseTasks, teams.KeepTasks)
 		}},
+		{"silent", "time", "how long a machine may say nothing until onLoss holds for the tasks of its teammates; 10m", func(d *decoder, n ast.Node, l *lifecyclePart) { l.silent = d.duration(n, "silent") }},
 		{"ask", "time", "how long a teammate may think about a shutdown; 30s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.ask = d.duration(n, "ask") }},
 		{"term", "time", "from SIGTERM to SIGKILL; 5s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.term = d.duration(n, "term") }},
 		{"kill", "time", "from SIGKILL to closing the pane; 2s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.kill = d.duration(n, "kill") }},

@@ -126,7 +126,7 @@ func TestEverySettingKnowsItsOrigin(t *testing.T) {
 	if plan.Members[0].Profile != "mine" || plan.Members[1].Profile != "shell" || plan.Members[1].Layout.MinCols != 50 {
 		t.Errorf("%+v", plan.Members)
 	}
-	if s.Limits() != (teams.Limits{Ask: 3 * time.Second, Term: 2 * time.Second, Kill: 2 * time.Second, Ready: 20 * time.Second, MaxTeammates: 64, OnLeadExit: "keep", OnLoss: "release", Assign: "auto"}) {
+	if s.Limits() != (teams.Limits{Ask: 3 * time.Second, Term: 2 * time.Second, Kill: 2 * time.Second, Ready: 20 * time.Second, MaxTeammates: 64, OnLeadExit: "keep", OnLoss: "release", Silent: 10 * time.Minute, Assign: "auto"}) {
 		t.Errorf("%+v", s.Limits())
 	}
 }

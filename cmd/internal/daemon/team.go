@@ -20,6 +20,7 @@ import (
 const (
 	mute         = 2 * time.Second // a host that runs but does not listen is left alone for
 	restartAgain = time.Second     // until one that is lost is looked at anew
+	askFar       = 2 * time.Second // until other machines are asked how theirs are doing
 )
 
 // teamWatch is the daemon's watch of one team: besides the files it follows the hosts
@@ -31,8 +32,10 @@ type teamWatch struct {
 	sleep context.CancelFunc // ends follow
 	hosts watch.Group        // by member
 
-	offering *time.Timer // until the next look at what was offered
-	repair   func()      // writes down who is lost, without anybody waiting for it
+	offering   *time.Timer                                 // until the next look at what was offered
+	freeSilent func(context.Context, teams.Snapshot) error // of tasks whose owners cannot be seen for long
+
+	repair func() // writes down who is lost, without anybody waiting for it
 
 	reading sync.Mutex // one reading of the streams at a time
 	looking sync.Mutex // one look at everything at a time
@@ -47,6 +50,7 @@ func (w *watcher) watchTeam(ctx context.Context, name string) *teamWatch {
 	source := watch.Source{Service: w.service, Roster: w.stores.Roster, Mail: w.stores.Mail, Tasks: w.stores.Tasks, Log: w.log}
 	t.Team = watch.New(name, source, watch.Options{Last: func() changes.Team { return w.hub.last(name) }, Seen: t.seen, After: t.after})
 	t.repair = func() { w.wg.Go(func() { t.reconcile(ctx) }) }
+	t.freeSilent = w.service.WatchSilent(name)
 	since := time.Now() // somebody else may look first
 	w.wg.Go(func() {
 		for t.look(ctx, since); ctx.Err() == nil; {
@@ -141,10 +145,15 @@ func (t *teamWatch) after(ctx context.Context, p watch.Parts) {
 	}
 }
 
-// offer tells the teammates what waits for them.
+// offer frees the tasks of those who cannot be seen for long, and tells the teammates what
+// waits for them.
 func (t *teamWatch) offer(ctx context.Context) {
 	last := t.hub.last(t.Name)
-	again, err := t.service.Offer(ctx, t.Name, teams.Snapshot{Members: last.Members, Tasks: last.Tasks})
+	snap := teams.Snapshot{Members: last.Members, Tasks: last.Tasks}
+	if err := t.freeSilent(ctx, snap); err != nil && ctx.Err() == nil {
+		t.log.Warn("free the tasks of who cannot be seen", "team", t.Name, "error", err)
+	}
+	again, err := t.service.Offer(ctx, t.Name, snap)
 	if err != nil && ctx.Err() == nil {
 		t.log.Warn("offer tasks", "team", t.Name, "error", err)
 	}
@@ -187,17 +196,30 @@ func (t *teamWatch) look(ctx context.Context, since time.Time) {
 	t.readStreams(ctx)
 }
 
+// far stands for all hosts on other machines. It is no name of a member.
+const far = " far"
+
 // followHosts follows the hosts of those who live, and leaves those who are gone.
 func (t *teamWatch) followHosts(ctx context.Context) {
 	live := map[string]bool{}
 	for _, m := range t.hub.last(t.Name).Members {
-		if m.Kind != "" && m.Live() {
+		switch {
+		case m.Kind == "" || !m.Live():
+		case t.service.Far(m):
+			live[far] = true
+		default:
 			live[m.Name] = true
 		}
 	}
 	t.hosts.Set(ctx, live, func(ctx context.Context, agent string) {
 		t.wg.Go(func() {
-			t.followHost(ctx, agent)
+			if agent == far {
+				limited, cancel := context.WithTimeout(ctx, askFar)
+				defer cancel()
+				<-limited.Done()
+			} else {
+				t.followHost(ctx, agent)
+			}
 			if ctx.Err() == nil { // it is followed anew if it lives
 				t.hosts.Ended(agent)
 				t.Touch(watch.Parts{Members: true})

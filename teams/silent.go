@@ -1,0 +1,81 @@
+package teams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// silentLook is how often it is looked whether machines are silent.
+const silentLook = 5 * time.Second
+
+// WatchSilent returns what frees the tasks of teammates whose machine has said nothing for as
+// long as the limit says, as onLoss has it. Whoever watches a team calls it with each
+// picture of it. The teammates may go on there: what one of them brings when it is back
+// counts if nobody else has its task by then.
+func (s *Service) WatchSilent(team string) func(ctx context.Context, snap Snapshot) error {
+	var next time.Time
+	return func(ctx context.Context, snap Snapshot) error {
+		if s.machines == nil || s.limits.OnLoss == KeepTasks || time.Now().Before(next) {
+			return nil
+		}
+		far := s.workingElsewhere(snap)
+		if len(far) == 0 {
+			return nil
+		}
+		next = time.Now().Add(silentLook)
+		return s.freeSilent(ctx, team, far)
+	}
+}
+
+// freeSilent frees the tasks of those whose machine is silent for too long.
+func (s *Service) freeSilent(ctx context.Context, team string, far []api.Member) error {
+	list, err := s.machines.List(ctx)
+	if err != nil {
+		return err
+	}
+	owners, machines := map[string]string{}, []string{}
+	for _, m := range list {
+		silence := time.Duration(m.SilentMS) * time.Millisecond
+		if m.This || m.State != api.MachineSilent || silence < s.limits.Silent {
+			continue
+		}
+		for _, w := range far {
+			if w.Machine == m.Name {
+				owners[w.Name] = fmt.Sprintf("unknown: machine %s is silent for %s", m.Name, silence.Round(time.Second))
+				machines = append(machines, m.Name)
+			}
+		}
+	}
+	freed, err := s.freeTasksNow(ctx, team, owners)
+	if len(freed) == 0 {
+		return err
+	}
+	t, found := s.get(ctx, team)
+	if found != nil || !t.LedByUs() {
+		return errors.Join(err, found)
+	}
+	slices.Sort(machines)
+	text := fmt.Sprintf("Machine %s says nothing for %s or longer. Tasks of its teammates are free again: %s.", strings.Join(slices.Compact(machines), ", "), s.limits.Silent, strings.Join(freed, ", "))
+	return errors.Join(err, s.putToLead(ctx, t, store.Message{From: store.Lead, Text: text, Summary: "tasks are free again"}))
+}
+
+// Far tells whether a teammate runs on another machine: only that one hears from its host.
+func (s *Service) Far(m api.Member) bool { return m.Machine != "" && m.Machine != s.machine }
+
+// workingElsewhere are those on other machines who have a task.
+func (s *Service) workingElsewhere(snap Snapshot) (out []api.Member) {
+	for _, m := range snap.Members {
+		has := func(t api.Task) bool { return t.Status == store.InProgress && store.SameName(t.Owner, m.Name) }
+		if m.Live() && s.Far(m) && slices.ContainsFunc(snap.Tasks, has) {
+			out = append(out, m)
+		}
+	}
+	return out
+}

@@ -27,10 +27,10 @@ GOTEST = $(GO) test -parallel 6 -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo demo-machines machines pictures test race fuzz conformance integration cases interop \
-	bench soak lint cross man dist judged ci clean
+	bench bench-machines soak lint cross man dist judged ci clean
 
 help: ## list what make can do here
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
 setup: ## fetch the modules and tmux, or say the one line to run
 	@.ci/setup
@@ -79,6 +79,9 @@ interop: setup ## proof against the real agents from npm, RUNS times (1); AGENTS
 
 bench: setup machines ## run every benchmark, floor and product in the same run
 	@.ci/bench
+
+bench-machines: setup machines ## 3, 30 and 300 teammates over three machines: memory, bytes a second
+	$(GO) test -run '^$$' -bench MachinesGrow -benchtime 1x -timeout 30m ./integration
 
 soak: setup ## run the long tests for SOAKTIME (5m) each
 	LEADLIGHT_SOAK=$(SOAKTIME) $(GO) test -count=1 -timeout 2h -run Soak -v $(PKG)

@@ -29,6 +29,14 @@ func asksThere(a, b *rig) {
 	a.must("stop", "asker", "--force", "--timeout", "1s")
 }
 
+// attachedThere is a person who looks at a teammate on another machine.
+func attachedThere(r *rig, name string) *person {
+	r.t.Helper()
+	p := r.sits(r.t, 24, 100, "attach", name)
+	p.sees(r, "and then d leaves "+name+" on ")
+	return p
+}
+
 // talker echoes nothing by itself. It answers each line with the size of its terminal; to
 // "flood" it writes parts of a quarter of a MiB, each when the one before was confirmed.
 const talker = `stty -echo

@@ -87,13 +87,16 @@ func TestTeamOnTwoMachines(t *testing.T) {
 		t.Errorf("claimed twice: %d %s", r.exit, r.err)
 	}
 
+	there, here := attachedThere(a, "worker"), attachedThere(b, "sleeper")
 	status := into[api.DaemonStatus](b, "daemon", "status")
 	if err := syscall.Kill(status.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
+	here.sees(b, "the daemon ended, or closed the connection")
 	if list := into[[]api.Task](b, "task", "ls"); len(list) != 2 {
 		t.Errorf("after the daemon was killed: %+v", list)
 	}
+	there.sees(a, "the connection to it is lost, and what was typed last may not have arrived (UNPROVEN)")
 	checkSecret(t, secret, a, b)
 	checkWithoutEngine(t, a, b, engine)
 	b.must("stop", "worker", "--force")
@@ -163,6 +166,7 @@ func checkWithoutEngine(t *testing.T, a, b *rig, engine *natstest.Server) {
 	b.must("spawn", "doer", "--kind", "worker", "--cwd", b.path("work"), "--", "sh", "-c", "touch begun; while [ ! -e go ]; do sleep 0.05; done")
 	b.must("task", "add", "three", "--owner", "doer")
 	b.eventually("the worker works", func() bool { _, err := os.Stat(b.path("work", "begun")); return err == nil })
+	there := attachedThere(a, "doer")
 	engine.Kill()
 	a.eventually("it is noticed", func() bool { return a.run("task", "ls").exit == 6 })
 	began := time.Now()
@@ -181,6 +185,7 @@ func checkWithoutEngine(t *testing.T, a, b *rig, engine *natstest.Server) {
 	a.must("team", "create", "files")
 	a.must("task", "add", "here", "--team", "files")
 	a.must("team", "delete", "files")
+	there.sees(a, "(ENGINE_UNAVAILABLE)")
 	if err := engine.Restart(); err != nil {
 		t.Fatal(err)
 	}
@@ -380,8 +385,7 @@ func TestAMachineIsSilent(t *testing.T) {
 	}
 	a.must("task", "add", "one")
 	a.must("task", "claim", "1", "--as", "dies")
-	viewer := a.sits(t, 24, 80, "attach", "lives")
-	viewer.sees(a, "and then d leaves lives on hub")
+	viewer := attachedThere(a, "lives")
 	daemon := into[api.DaemonStatus](b, "daemon", "status").PID
 	if err := syscall.Kill(daemon, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)

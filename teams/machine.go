@@ -111,7 +111,7 @@ func (s *Service) ask(ctx context.Context, machine, verb string, o order, into a
 	if err != nil {
 		return fmt.Errorf("ask machine %s: %w", machine, err)
 	}
-	call := api.MachineCall{Machine: machine, ID: rand.Text(), Verb: verb, Params: params, Follow: verb == verbLogs, Look: verb == verbObserve || verb == verbChanged, Stream: verb == verbAttach}
+	call := api.MachineCall{Machine: machine, ID: rand.Text(), Verb: verb, Params: params, Follow: verb == verbLogs || verb == verbAttach, Look: verb == verbObserve || verb == verbChanged, Stream: verb == verbAttach}
 	result, err := s.machines.Do(ctx, call, func(raw json.RawMessage) {
 		var t told
 		if tell != nil && json.Unmarshal(raw, &t) == nil {

@@ -18,9 +18,10 @@ import (
 
 // Times of following hosts.
 const (
-	mute         = 2 * time.Second // a host that runs but does not listen is left alone for
-	restartAgain = time.Second     // until one that is lost is looked at anew
-	askFar       = 2 * time.Second // until other machines are asked how theirs are doing
+	mute         = 2 * time.Second        // a host that runs but does not listen is left alone for
+	restartAgain = time.Second            // until one that is lost is looked at anew
+	followAgain  = 250 * time.Millisecond // until a host that has ended is followed anew
+	askFar       = 2 * time.Second        // until other machines are asked how theirs are doing
 )
 
 // teamWatch is the daemon's watch of one team: besides the files it follows the hosts
@@ -213,14 +214,17 @@ func (t *teamWatch) followHosts(ctx context.Context) {
 	}
 	t.hosts.Set(ctx, live, func(ctx context.Context, agent string) {
 		t.wg.Go(func() {
-			if agent == far {
-				limited, cancel := context.WithTimeout(ctx, askFar)
-				defer cancel()
-				<-limited.Done()
-			} else {
+			pause := askFar
+			if agent != far {
 				t.followHost(ctx, agent)
+				if ctx.Err() == nil {
+					t.Touch(watch.Parts{Members: true})
+				}
+				pause = followAgain // without it nothing else is done where the end cannot be seen
 			}
-			if ctx.Err() == nil { // it is followed anew if it lives
+			select {
+			case <-ctx.Done(): // it was seen that it has ended
+			case <-time.After(pause): // it is followed anew if it lives
 				t.hosts.Ended(agent)
 				t.Touch(watch.Parts{Members: true})
 			}

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"bytes"
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -18,11 +19,12 @@ type board struct {
 	team    string
 	tasks   map[string]*node
 	order   []*node // by id
+	open    []*node // those that are pending, by id
 	highest int64   // id that was ever used
 	newest  uint64  // number of the newest write of a task
 	links   *store.Links
-	first   int       // place in order before which no task is pending
 	busy    time.Time // until then others claim here, too
+	aside   int       // and this many pending tasks are left to them
 }
 
 // node is one task.
@@ -52,30 +54,41 @@ func (b *board) take(id string, x *entry) {
 	if n == nil {
 		n = &node{id: id, num: num}
 		b.tasks[id] = n
-		b.order = slices.Insert(b.order, b.place(num), n)
+		at, _ := slices.BinarySearchFunc(b.order, num, byNumber)
+		b.order = slices.Insert(b.order, at, n)
 		b.links = nil
 	}
 	if over := x.header.Get(overHeader); over != "" && n.entry != nil && over == revText(n.entry.rev) && n.bad == nil {
 		n.entry, n.claim, n.task.Status = x, true, store.InProgress // it is read when somebody looks at it
+		b.list(n)
 		return
 	}
-	was := n.task
 	n.entry = x
 	b.read(n)
-	if !slices.Equal(was.Blocks, n.task.Blocks) || !slices.Equal(was.BlockedBy, n.task.BlockedBy) {
-		b.links = nil
-	}
-	if n.task.Status == store.Pending {
-		b.first = min(b.first, b.place(num))
-	}
 }
 
 // read reads the entry of a task.
 func (b *board) read(n *node) {
+	was := n.task
 	n.task, n.bad, n.claim = store.Task{}, nil, false
 	if !n.entry.deleted {
 		n.task, _, n.bad = document.OpenTask(n.id, n.entry.value, b.team)
 		n.task.ID = n.id
+	}
+	if !slices.Equal(was.Blocks, n.task.Blocks) || !slices.Equal(was.BlockedBy, n.task.BlockedBy) {
+		b.links = nil
+	}
+	b.list(n)
+}
+
+// list sees to it that a task is among the pending ones if it is.
+func (b *board) list(n *node) {
+	at, listed := slices.BinarySearchFunc(b.open, n.num, byNumber)
+	switch pending := n.task.Status == store.Pending; {
+	case pending && !listed:
+		b.open = slices.Insert(b.open, at, n)
+	case listed && !pending:
+		b.open = slices.Delete(b.open, at, at+1)
 	}
 }
 
@@ -88,11 +101,7 @@ func (b *board) look(n *node) {
 
 func revText(rev uint64) string { return strconv.FormatUint(rev, 10) }
 
-// place is where a task of that number is in order, or belongs.
-func (b *board) place(num int64) int {
-	at, _ := slices.BinarySearchFunc(b.order, num, func(o *node, num int64) int { return int(o.num - num) })
-	return at
-}
+func byNumber(n *node, num int64) int { return cmp.Compare(n.num, num) }
 
 // there tells whether a task exists, readable or not.
 func (n *node) there() bool { return n != nil && !n.entry.deleted && !n.task.Internal }
@@ -162,34 +171,30 @@ func (b *board) graph() store.Graph {
 	return g
 }
 
-// While others claim, too, all would want the first ready task, and one get it. So one of the
-// next among tasks is taken, if one of a few that are chosen by chance is ready.
-const (
-	among = 256
-	tries = 8
-)
+// among is how many pending tasks are left aside at most while others claim, too: all would
+// want the first, and one get it. Who comes second leaves another number of them aside from
+// then on, so that machines which claim at once soon take different ones.
+const among = 64
+
+// crowded notes that somebody else was first.
+func (b *board) crowded() { b.busy, b.aside = time.Now().Add(contention), rand.IntN(among) }
 
 // pick returns a task that is ready for who and that nobody here is claiming. pending
 // says that there is one that somebody here is claiming. What others are known to have
 // written is passed over until the copy has it, or is fresh.
 func (b *board) pick(who string, fresh bool) (n *node, pending bool) {
-	for b.first < len(b.order) && b.order[b.first].task.Status != store.Pending {
-		b.first++
+	first := 0
+	if time.Now().Before(b.busy) && len(b.open) > 0 {
+		first = b.aside % len(b.open)
 	}
-	rest := b.order[b.first:]
-	free := func(o *node) bool { return !o.taken && (fresh || o.lost != o.entry.rev) && b.ready(o, who) }
-	if len(rest) > 0 && time.Now().Before(b.busy) {
-		for range tries {
-			if o := rest[rand.IntN(min(len(rest), among))]; free(o) {
-				return o, false
-			}
+	for i := range b.open {
+		switch o := b.open[(first+i)%len(b.open)]; {
+		case !o.taken && !fresh && o.lost == o.entry.rev, !b.ready(o, who):
+		case o.taken:
+			pending = true
+		default:
+			return o, pending
 		}
-	}
-	for _, o := range rest {
-		if free(o) {
-			return o, false
-		}
-		pending = pending || o.taken && b.ready(o, who)
 	}
 	return nil, pending
 }

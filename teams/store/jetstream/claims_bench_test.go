@@ -25,7 +25,7 @@ const (
 	benchClaimers = 8
 	benchMachines = 3
 	benchTasks    = 2000
-	benchRounds   = 3
+	benchRounds   = 5
 )
 
 // BenchmarkClaims lets 8 claimers on 3 connections claim 2,000 tasks, each once. By turns

@@ -304,7 +304,7 @@ func (t tasks) ClaimNext(ctx context.Context, name, who string) (task store.Task
 			task, err = t.claim(ctx, in, n.id, who)
 			in.mu.Lock()
 			if n.taken = false; err != nil {
-				in.board.busy = time.Now().Add(contention)
+				in.board.crowded()
 				n.lost = seen
 			}
 			in.mu.Unlock()

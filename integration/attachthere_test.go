@@ -22,6 +22,17 @@ func asksThere(a, b *rig) {
 	}
 	a.must("spawn", "asker", "--agent", "asks", "--machine", "hub", "--cwd", b.path("work"), "--", "sh", "-c", `printf 'Go on? (y/n) '; read -r x; echo "it was $x"; printf '> '; exec cat`)
 	a.eventually("it asks", func() bool { return strings.Contains(a.must("requests"), "Go on? (y/n)") })
+	a.eventually("it is told", func() bool {
+		return strings.Contains(a.must("events", "--team", "alpha", "--type", "team:member:waiting"), "asker")
+	})
+	m := a.mcp(nil, "--enable-teams")
+	if got, code := toolCall[map[string]any](m, "CapturePane", params{"team_name": "alpha", "name": "asker"}); code != "" || !strings.Contains(fmt.Sprint(got), "Go on?") {
+		a.t.Errorf("a model sees %v, %s", got, code)
+	}
+	if got, code := toolCall[map[string]any](m, "TeamStatus", params{"team_name": "alpha"}); code != "" || !strings.Contains(fmt.Sprint(got), "machine:hub") {
+		a.t.Errorf("a model is told %v, %s", got, code)
+	}
+	_ = m.Close()
 	a.must("keys", "asker", "y", "Enter")
 	a.eventually("it was answered", func() bool {
 		return strings.Contains(a.must("capture", "asker"), "it was y") && !strings.Contains(a.must("requests"), "Go on?")
@@ -35,6 +46,21 @@ func attachedThere(r *rig, name string) *person {
 	p := r.sits(r.t, 24, 100, "attach", name)
 	p.sees(r, "and then d leaves "+name+" on ")
 	return p
+}
+
+// lookedAtThere: the dashboard shows a teammate of another machine, types into it, and goes to
+// it.
+func lookedAtThere(a, b *rig) {
+	a.t.Helper()
+	s := a.top("100x30") // far is the first
+	s.shows("hello from the hub")
+	s.press("Enter", "t", "o", "p", "Enter")
+	b.eventually("it was typed", func() bool { return strings.Count(b.must("capture", "far"), "top") == 2 })
+	s.press("F10", "f")
+	s.shows("and then d leaves far on hub")
+	s.press("C-\\", "d")
+	s.shows("hub")
+	s.press("q")
 }
 
 // talker echoes nothing by itself. It answers each line with the size of its terminal; to

@@ -287,6 +287,7 @@ func TestVerbsForAnotherMachine(t *testing.T) {
 	}
 
 	differsThere(t, a, b)
+	lookedAtThere(a, b)
 	asksThere(a, b)
 	attachesThere(t, a, b)
 	forge := a.stub("forge", into[api.DaemonStatus](a, "daemon", "status").Socket, "store.roster.delete", `{"team":"alpha"}`,

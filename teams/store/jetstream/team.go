@@ -92,7 +92,7 @@ func (t *teamCopy) taken(subject string, x *entry) {
 // still tells whether the team is there after something new was written for it: what was
 // written for a team that was deleted in this moment is taken back.
 func (e *Engine) still(ctx context.Context, t *teamCopy) error {
-	now, err := e.last(ctx, e.state(), e.key("team", t.name))
+	now, err := e.rosterNow(ctx, t.name)
 	if err != nil {
 		return err
 	}
@@ -103,6 +103,26 @@ func (e *Engine) still(ctx context.Context, t *teamCopy) error {
 		e.log.Warn("what was written for a deleted team is left", "team", t.name, "error", err)
 	}
 	return noTeam(t.name)
+}
+
+// rosterNow returns the entry of a team as it is on the engine, which is sent only if it is
+// newer than the copy: that of a large team is long.
+func (e *Engine) rosterNow(ctx context.Context, team string) (*entry, error) {
+	all, err := e.rosters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all.mu.Lock()
+	known := all.teams[team]
+	all.mu.Unlock()
+	if known == nil {
+		return e.last(ctx, e.state(), e.key("team", team))
+	}
+	newer, err := e.after(ctx, e.state(), e.key("team", team), known.rev)
+	if newer == nil {
+		newer = known
+	}
+	return newer, err
 }
 
 // owner finds the canonical name of a box's owner.

@@ -136,9 +136,15 @@ func (b *board) gone(id string) bool {
 
 // view is a task as others see it.
 func (b *board) view(n *node) store.Task {
+	t := b.peek(n)
+	return t.Clone()
+}
+
+// peek is the same for one who changes nothing of it.
+func (b *board) peek(n *node) store.Task {
 	b.look(n)
-	t := n.task.Clone()
-	t.Blocks, t.BlockedBy = slices.DeleteFunc(t.Blocks, b.gone), slices.DeleteFunc(t.BlockedBy, b.gone)
+	t := n.task
+	t.Blocks, t.BlockedBy = slices.DeleteFunc(slices.Clone(t.Blocks), b.gone), slices.DeleteFunc(slices.Clone(t.BlockedBy), b.gone)
 	b.index().Join(&t, b.status)
 	if t.UpdatedAt.IsZero() {
 		t.UpdatedAt = n.entry.at
@@ -213,5 +219,5 @@ func edit(stored []byte, was, now *store.Task) (value []byte, changed bool, err 
 	before := o.Raw()
 	document.SaveTask(o, was, now)
 	after := o.Raw()
-	return rawjson.Pretty(after, ""), !bytes.Equal(before, after), nil
+	return after, !bytes.Equal(before, after), nil
 }

@@ -107,7 +107,7 @@ func taskSize(b *testing.B) int {
 		b.Fatal(err)
 	}
 	task.ID = "1000"
-	return len(document.Bytes(document.NewTask(&task)))
+	return len(document.NewTask(&task).Raw())
 }
 
 func bareUpdates(b *testing.B, followed bool) float64 {

@@ -45,7 +45,7 @@ func (t tasks) Create(ctx context.Context, name string, task store.Task) (store.
 		if err != nil {
 			return err
 		}
-		w.subject, w.value = t.e.taskKey(in, task.ID), document.Bytes(document.NewTask(&task))
+		w.subject, w.value = t.e.taskKey(in, task.ID), document.NewTask(&task).Raw()
 		if w.wide != "" {
 			w.wide = t.e.taskKey(in, "*")
 		}
@@ -146,7 +146,7 @@ func (t tasks) change(ctx context.Context, in *teamCopy, id string, claim bool, 
 	var seen *entry
 	var old, next store.Task
 	if err == nil {
-		seen, old = n.entry, in.board.view(n) // what comes later is a conflict
+		seen, old = n.entry, in.board.peek(n) // what comes later is a conflict
 	}
 	in.mu.Unlock()
 	if err == nil {

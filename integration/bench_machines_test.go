@@ -45,7 +45,7 @@ func BenchmarkMachinesPs(b *testing.B) {
 	b.Cleanup(func() { desk.run("down", "many", "--force", "--timeout", "1s") })
 	began := time.Now()
 	desk.must("up", "--detach")
-	b.ReportMetric(time.Since(began).Seconds(), "up-s")
+	up := time.Since(began)
 	seen := map[string]int{}
 	for _, m := range into[[]api.Member](desk, "ps") {
 		if m.State == api.StateActive || m.State == api.StateIdle {
@@ -64,5 +64,6 @@ func BenchmarkMachinesPs(b *testing.B) {
 		}
 	}
 	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(up.Seconds(), "up-s")
 	b.ReportMetric(median(took).Seconds()*1e3, "ps-ms")
 }

@@ -156,9 +156,9 @@ func (m mail) put(ctx context.Context, in *teamCopy, msg store.Message) error {
 }
 
 // message reads a whole message.
-func (m mail) message(ctx context.Context, b *box, p *parcel, read bool) (store.Message, error) {
+func (m mail) message(ctx context.Context, b *box, p *parcel, read bool, ahead time.Duration) (store.Message, error) {
 	l := p.letter
-	msg := store.Message{ID: l.ID, From: l.From, To: b.owner, Text: l.Text, Summary: l.Summary, Color: l.Color, Timestamp: here(m.e.ahead(ctx), l.Timestamp, p.entry.at), Read: read, Type: "message"}
+	msg := store.Message{ID: l.ID, From: l.From, To: b.owner, Text: l.Text, Summary: l.Summary, Color: l.Color, Timestamp: here(ahead, l.Timestamp, p.entry.at), Read: read, Type: "message"}
 	if l.Parts == 0 {
 		return msg, nil
 	}
@@ -187,9 +187,13 @@ func (m mail) List(ctx context.Context, team, name string) ([]store.Message, err
 		return nil, err
 	}
 	list, state := b.parcels()
+	if len(list) == 0 {
+		return nil, nil
+	}
+	ahead := m.e.ahead(ctx)
 	var out []store.Message
 	for _, p := range list {
-		msg, err := m.message(ctx, b, p, state.Read.has(p.entry.rev))
+		msg, err := m.message(ctx, b, p, state.Read.has(p.entry.rev), ahead)
 		if errors.Is(err, errGone) {
 			continue
 		}

@@ -54,7 +54,12 @@ func (e *Engine) mirrorOf(ctx context.Context, name string, begin func() *mirror
 	if err := e.reachable("read from the engine"); err != nil {
 		return nil, err
 	}
-	var m *mirror
+	e.mu.Lock()
+	m := e.kept(name)
+	e.mu.Unlock()
+	if m != nil {
+		return m, nil
+	}
 	err := e.patiently(ctx, func(ctx context.Context) (err error) {
 		m, err = e.mirrorNow(ctx, name, begin)
 		return err
@@ -65,10 +70,7 @@ func (e *Engine) mirrorOf(ctx context.Context, name string, begin func() *mirror
 func (e *Engine) mirrorNow(ctx context.Context, name string, begin func() *mirror) (*mirror, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if m := e.mirrors[name]; m != nil {
-		m.mu.Lock()
-		m.used = time.Now()
-		m.mu.Unlock()
+	if m := e.kept(name); m != nil {
 		return m, nil
 	}
 	e.sweep()
@@ -79,6 +81,17 @@ func (e *Engine) mirrorNow(ctx context.Context, name string, begin func() *mirro
 	}
 	e.mirrors[name] = m
 	return m, nil
+}
+
+// kept returns the copy of that name, nil if there is none. Called with e.mu held.
+func (e *Engine) kept(name string) *mirror {
+	m := e.mirrors[name]
+	if m != nil {
+		m.mu.Lock()
+		m.used = time.Now()
+		m.mu.Unlock()
+	}
+	return m
 }
 
 // sweep lets go of the copies that nobody uses. Called with e.mu held.

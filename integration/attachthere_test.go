@@ -3,6 +3,7 @@ package integration_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,6 +103,14 @@ func attachesThere(t *testing.T, a, b *rig) {
 	})
 	local := b.sits(t, 24, 80, "attach", "talker")
 	local.sees(b, "got two")
+	for _, r := range []*rig{a, b} { // a teammate may look, and not type, as it may press no keys
+		as := *r
+		as.env = append(slices.Clone(r.env), "LEADLIGHT_AGENT=far")
+		p := as.sits(t, 20, 70, "attach", "talker")
+		p.sees(r, "only the lead types into it")
+		p.types("forbidden\r\x1cd")
+		p.sees(r, "which goes on")
+	}
 	first.types("flood\r")
 	for part := 1; part <= 12; part++ {
 		first.sees(a, fmt.Sprintf("end of %d\r\n", part))
@@ -116,6 +125,9 @@ func attachesThere(t *testing.T, a, b *rig) {
 		t.Errorf("detached: %v", err)
 	}
 	local.sees(b, "got last of ")
+	if local.has("got forbidden") {
+		t.Error("a teammate has typed")
+	}
 	killed := a.sits(t, 50, 120, "attach", "talker")
 	killed.sees(a, "got last")
 	if err := killed.cmd.Process.Kill(); err != nil {

@@ -174,11 +174,18 @@ type Place struct {
 	Member  string
 	Backend string // that holds it; headless on another machine, since nothing holds it here
 	Machine string // "": this one
+	Looks   bool   // whoever asks is a teammate, and types nothing there
 }
 
 // Where names the teammate that attach and focus are about, the first live one if name is
 // "", and where its pane is.
 func (s *Service) Where(ctx context.Context, team, name string) (Place, error) {
+	p, err := s.where(ctx, team, name)
+	p.Looks = s.caller.Teammate
+	return p, err
+}
+
+func (s *Service) where(ctx context.Context, team, name string) (Place, error) {
 	if name == "" {
 		members, _, err := s.Members(ctx, team, false)
 		if err != nil {
@@ -199,7 +206,7 @@ func (s *Service) Where(ctx context.Context, team, name string) (Place, error) {
 	case err != nil || m.Leadlight == nil:
 		return Place{Member: m.Name, Backend: m.BackendType}, err
 	case s.routed(m):
-		return Place{m.Name, panes.Headless, m.Leadlight.Machine}, nil
+		return Place{Member: m.Name, Backend: panes.Headless, Machine: m.Leadlight.Machine}, nil
 	}
 	o := s.observed(ctx, t.Name, m)
 	return Place{Member: m.Name, Backend: s.target(t, m, o).Backend}, nil

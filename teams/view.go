@@ -12,13 +12,15 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// View shows the pane of a teammate that leadlight started, wherever it is, and types
-// into it, until the viewer detaches, the teammate's host ends or ctx does.
+// View shows the pane of a teammate that leadlight started, wherever it is, and types into
+// it, until the viewer detaches, the teammate's host ends or ctx does. Another teammate only
+// looks: to press keys is the lead's.
 func (s *Service) View(ctx context.Context, team, name string, o host.AttachOptions) (host.Attached, error) {
 	t, m, err := s.find(ctx, team, name)
 	if err != nil {
 		return host.Attached{}, err
 	}
+	o.ReadOnly = o.ReadOnly || s.caller.Teammate
 	if s.routed(m) {
 		return s.viewThere(ctx, t, m, o)
 	}
@@ -70,7 +72,7 @@ func answerAttach(ctx context.Context, s *Service, o order, _ func(told)) (any, 
 	if err != nil {
 		return nil, err
 	}
-	return nil, showsNothing(m, c.Relay(ctx, o.viewer))
+	return nil, showsNothing(m, c.Relay(ctx, o.viewer, s.caller.Teammate))
 }
 
 // leaveLimit bounds the wait for what was typed last, once a viewer has left.

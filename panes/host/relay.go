@@ -12,8 +12,9 @@ import (
 
 // Relay lets a viewer attach that is not on this machine: all that its Attach says comes over
 // viewer, and is passed on to the host, whose answer and frames go back. Nothing but attach
-// is passed on. It returns when the viewer leaves, the host hangs up, or ctx ends.
-func (c *Client) Relay(ctx context.Context, viewer io.ReadWriter) error {
+// is passed on, and one that is readOnly types nothing, whatever it says. It returns when the
+// viewer leaves, the host hangs up, or ctx ends.
+func (c *Client) Relay(ctx context.Context, viewer io.ReadWriter, readOnly bool) error {
 	typed := bufio.NewReader(viewer)
 	q, err := readRequest(typed)
 	if err != nil {
@@ -26,6 +27,7 @@ func (c *Client) Relay(ctx context.Context, viewer io.ReadWriter) error {
 	if q.Op != opAttach {
 		return fault.New(fault.Unsupported, "%.40q cannot be asked of a host on another machine", q.Op)
 	}
+	p.ReadOnly = p.ReadOnly || readOnly
 	conn, shown, err := c.begin(ctx, opAttach, p)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func attachCommand(a *app, run func(context.Context, *app, []string) error) *cob
 			"that holds the pane it is selected; elsewhere this terminal is attached to it. If standard input is\n" +
 			"no terminal, the command that does it is printed.\n\n" +
 			"A teammate without a terminal (headless), and one on another machine, is shown here. What you type\n" +
-			"goes to it; ctrl-\\ and then d leaves it. It continues to run.",
+			"goes to it, unless you are a teammate; ctrl-\\ and then d leaves it. It continues to run.",
 		Example: "  leadlight attach\n  leadlight attach bob", Args: takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
 		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args) },
 	}
@@ -89,6 +89,9 @@ func (a *app) view(ctx context.Context, svc *teams.Service, team string, at team
 		who += " on " + oneLine(at.Machine)
 	}
 	way := " ctrl-\\ and then d leaves " + who + " (a ctrl-\\ for it: twice) "
+	if at.Looks {
+		way = " ctrl-\\ and then d leaves " + who + "; only the lead types into it "
+	}
 	end, err := svc.View(ctx, team, at.Member, host.AttachOptions{Terminal: tty, Banner: displaywidth.TruncateString(way, width(tty), "…")})
 	if err != nil {
 		return err

@@ -151,7 +151,9 @@ func TestXS37_WhoRestsReadsNoFile(t *testing.T) {
 	listen(t, dir)
 	roster := c.mailed(t)
 	c.unseen = true // as when it begins
-	c.round(t.Context())
+	for end := time.Now().Add(time.Minute); !c.offers.looked && time.Now().Before(end); {
+		c.round(t.Context()) // until it is seen to rest, and what is ready was offered to it
+	}
 	begun := roster.reads
 	for range 20 {
 		c.round(t.Context())

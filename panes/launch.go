@@ -195,27 +195,45 @@ func (m *Manager) open(ctx context.Context, c Choice, layout Layout, order []str
 		specs[n].Mark = m.mark(r.Team, r.Agent, r.Host)
 		specs[n].Label = launches[i].Label
 	}
-	results := c.Backend.Open(ctx, specs)
-	for n := range results {
-		i := index[whose[n]]
-		out[i].Pane = results[n].Pane
-		if err := results[n].Err; err != nil {
-			out[i].Err = fmt.Errorf("teammate %s of team %s: %w", launches[i].Record.Agent, launches[i].Record.Team, err)
-		}
-	}
-	var layouts []backend.Layout
-	for _, a := range arrangements {
-		if a.Window == "" {
-			a.Window = results[a.Opens].Pane.Window
-		}
-		if a.Window != "" {
-			if len(view.Ours) > 0 { // else they stand in this order
-				a.Order = inOrder(order, view.Ours, out, launches)
+	note := func(results []backend.Result) {
+		for n := range results {
+			i := index[whose[n]]
+			out[i].Pane = results[n].Pane
+			if err := results[n].Err; err != nil {
+				out[i].Err = fmt.Errorf("teammate %s of team %s: %w", launches[i].Record.Agent, launches[i].Record.Team, err)
 			}
-			layouts = append(layouts, a.Layout)
 		}
 	}
-	_ = c.Backend.Arrange(ctx, layouts...) // panes that are not evenly sized are no reason to fail
+	note(openArranged(ctx, c.Backend, specs, func(results []backend.Result) (layouts []backend.Layout) {
+		note(results)
+		for _, a := range arrangements {
+			if a.Window == "" {
+				a.Window = results[a.Opens].Pane.Window
+			}
+			if a.Window != "" {
+				if len(view.Ours) > 0 { // else they stand in this order
+					a.Order = inOrder(order, view.Ours, out, launches)
+				}
+				layouts = append(layouts, a.Layout)
+			}
+		}
+		return layouts
+	}))
+}
+
+// arranger is a backend that lays windows out with the panes that it opens in them.
+type arranger interface {
+	OpenArranged(ctx context.Context, specs []backend.Spec, layouts func([]backend.Result) []backend.Layout) []backend.Result
+}
+
+// openArranged opens panes and lays out the windows that layouts names, given the results.
+func openArranged(ctx context.Context, b backend.Backend, specs []backend.Spec, layouts func([]backend.Result) []backend.Layout) []backend.Result {
+	if a, ok := backend.As[arranger](b); ok {
+		return a.OpenArranged(ctx, specs, layouts)
+	}
+	results := b.Open(ctx, specs)
+	_ = b.Arrange(ctx, layouts(results)...) // panes that are not evenly sized are no reason to fail
+	return results
 }
 
 func failPending(out []Launched, err error) {
@@ -224,6 +242,22 @@ func failPending(out []Launched, err error) {
 			out[i].Err = err
 		}
 	}
+}
+
+// Ahead lets the terminal tell in the background what a launch has to know of it. done waits
+// for that.
+func (m *Manager) Ahead(ctx context.Context) (done func()) {
+	var asked sync.WaitGroup
+	asked.Go(func() {
+		c, err := m.Choice(ctx)
+		if err != nil {
+			return // the launch says so
+		}
+		if a, ok := backend.As[interface{ Ahead(context.Context) }](c.Backend); ok {
+			a.Ahead(ctx)
+		}
+	})
+	return asked.Wait
 }
 
 // view gathers what Place needs to know.

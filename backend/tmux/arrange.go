@@ -11,15 +11,8 @@ import (
 
 // Arrange lays out windows, all with one command line. If that fails, each is tried alone.
 func (b *Backend) Arrange(ctx context.Context, layouts ...backend.Layout) error {
-	var groups [][]command
-	swaps, err := b.swaps(ctx, layouts)
+	groups, err := b.arrangements(ctx, layouts)
 	errs := []error{err}
-	for _, l := range layouts {
-		group, err := arrangeCommands(l, swaps[l.Window])
-		if errs = append(errs, err); len(group) > 0 {
-			groups = append(groups, group)
-		}
-	}
 	for _, l := range chunk(groups) {
 		_, err := b.run(ctx, slices.Concat(l...)...)
 		if err != nil && len(l) > 1 && !errors.Is(err, errMute) {
@@ -32,6 +25,19 @@ func (b *Backend) Arrange(ctx context.Context, layouts ...backend.Layout) error 
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// arrangements are the commands that lay out windows, and why some of them cannot be.
+func (b *Backend) arrangements(ctx context.Context, layouts []backend.Layout) (groups [][]command, err error) {
+	swaps, err := b.swaps(ctx, layouts)
+	errs := []error{err}
+	for _, l := range layouts {
+		group, err := arrangeCommands(l, swaps[l.Window])
+		if errs = append(errs, err); len(group) > 0 {
+			groups = append(groups, group)
+		}
+	}
+	return groups, errors.Join(errs...)
 }
 
 // arrangeCommands lay out one window. The main pane gets its size afterwards: the window's

@@ -101,15 +101,25 @@ func gone(id backend.ID, err error) error {
 }
 
 // mark writes marks and labels on the opened panes, all with one command line, each by
-// the id of its pane: without one, tmux would take the lead's.
+// the id of its pane: without one, tmux would take the lead's. It lays their windows out.
 func (o *opening) mark(ctx context.Context) {
 	v, _ := o.b.Version(ctx) // known since Open began
 	borders := v.atLeast(perBorder)
 	todo := o.opened()
+	var layouts []backend.Layout
+	if o.layouts != nil && len(todo) > 0 {
+		layouts = o.layouts(o.results)
+	}
+	after, _ := o.b.arrangements(ctx, layouts)
 	for len(todo) > 0 {
-		err := o.markLines(ctx, todo, borders)
+		err := o.markLines(ctx, todo, borders, after)
 		if err == nil {
 			return
+		}
+		if after != nil { // that may be what failed
+			after = nil
+			defer func() { _ = o.b.Arrange(ctx, layouts...) }()
+			continue
 		}
 		left, lerr := o.dropGone(ctx, todo)
 		if lerr != nil || len(left) == len(todo) {
@@ -123,7 +133,8 @@ func (o *opening) mark(ctx context.Context) {
 	}
 }
 
-func (o *opening) markLines(ctx context.Context, todo []int, borders bool) error {
+// markLines marks the panes of todo, and does what is to be done after that.
+func (o *opening) markLines(ctx context.Context, todo []int, borders bool, after [][]command) error {
 	var groups [][]command
 	shown, zooms := map[string]bool{}, map[string]bool{}
 	for _, i := range todo {
@@ -144,7 +155,7 @@ func (o *opening) markLines(ctx context.Context, todo []int, borders bool) error
 		groups = append(groups, group)
 		o.results[i].Pane.Mark = o.specs[i].Mark
 	}
-	for _, l := range chunk(groups) {
+	for _, l := range chunk(append(groups, after...)) {
 		if _, err := o.b.run(ctx, slices.Concat(l...)...); err != nil {
 			return err
 		}

@@ -28,8 +28,14 @@ const (
 //     of a line, the panes of that line may still appear, without a mark.
 //   - A program that has ended before its pane was marked is fault.SpawnFailed.
 func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Result {
+	return b.OpenArranged(ctx, specs, nil)
+}
+
+// OpenArranged is Open, and lays windows out with the same command line that marks the
+// panes: as layouts says, which is given the results. What cannot be laid out fails nothing.
+func (b *Backend) OpenArranged(ctx context.Context, specs []backend.Spec, layouts func([]backend.Result) []backend.Layout) []backend.Result {
 	o := opening{
-		b: b, specs: slices.Clone(specs), results: make([]backend.Result, len(specs)),
+		b: b, specs: slices.Clone(specs), results: make([]backend.Result, len(specs)), layouts: layouts,
 		rows: make([]row, len(specs)), names: map[string]bool{}, before: map[backend.ID]bool{},
 	}
 	if _, err := b.Version(ctx); err != nil {
@@ -43,7 +49,12 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 	// the ids of the panes that were already made.
 	work := context.WithoutCancel(ctx)
 	o.self = b.inPane()
-	for _, round := range waves(o.specs) {
+	rounds := waves(o.specs)
+	if b.own { // nobody's settings move what is opened there
+		rounds = inOneLine(o.specs, rounds)
+		o.fresh = rounds[0][0].spec
+	}
+	for _, round := range rounds {
 		o.open(ctx, work, round)
 	}
 	o.mark(work)
@@ -61,8 +72,10 @@ type opening struct {
 	results []backend.Result
 	rows    []row           // of the panes that were opened
 	names   map[string]bool // of the sessions of this batch
+	layouts func([]backend.Result) []backend.Layout
 
-	self backend.ID // the pane of this process; "": none
+	self  backend.ID // the pane of this process; "": none
+	fresh int        // the spec whose session a line makes, see inOneLine
 
 	listed bool                // known was asked for by list
 	known  []row               // every pane of the server, asked for when a Window spec needs it
@@ -201,6 +214,9 @@ func (o *opening) open(ctx, work context.Context, round []step) {
 		batch := steps[:len(l)]
 		steps = steps[len(l):]
 		for len(batch) > 0 {
+			if batch = o.possible(batch); len(batch) == 0 {
+				break
+			}
 			if err := ctx.Err(); err != nil {
 				o.fail(batch, fault.New(fault.Of(err).Code, "open panes: %w", err))
 				break
@@ -237,10 +253,21 @@ func (o *opening) ready(s step) error {
 	if err := o.results[s.spec].Err; err != nil {
 		return err
 	}
-	if p := s.target.spec; p >= 0 && o.rows[p].ID == "" {
+	if p := s.target.spec; p >= 0 && o.rows[p].ID == "" && (s.at == "" || o.results[p].Err != nil) {
 		return fault.New(fault.Of(o.results[p].Err).Code, "the pane it was to stand beside could not be opened: %w", o.results[p].Err)
 	}
 	return nil
+}
+
+// possible leaves out the steps whose neighbours could not be opened by an earlier line.
+func (o *opening) possible(batch []step) []step {
+	return slices.DeleteFunc(slices.Clone(batch), func(s step) bool {
+		err := o.ready(s)
+		if err != nil {
+			o.results[s.spec].Err = err
+		}
+		return err != nil
+	})
 }
 
 // openLine runs one line and returns how many of its panes were opened.
@@ -316,14 +343,18 @@ func (o *opening) openCommands(s step) []command {
 		c = command{"new-session", "-d", "-x", strconv.Itoa(detachedCols), "-y", strconv.Itoa(detachedRows), "-s", literal(spec.Name)}
 		before, after = o.b.serverOptions(), o.b.sessionOptions(spec)
 	case backend.Window:
-		c = command{"new-window", "-d", "-t", o.target(s).Session + ":", "-n", literal(objectName(spec.Name))}
+		c = command{"new-window", "-d", "-t", o.sessionOf(s), "-n", literal(objectName(spec.Name))}
 	default:
 		side := "-h"
 		if spec.Below {
 			side = "-v"
 		}
 		target := string(o.target(s).ID)
-		before = []command{noteZoom(target)}
+		if s.at == "" { // else its window was made just now
+			before = []command{noteZoom(target)}
+		} else if target == "" {
+			target = o.sessionOf(s) + s.at
+		}
 		c = command{"split-window", "-d", side, "-t", target}
 		if s.size != "" {
 			c = append(c, "-l", s.size)
@@ -343,6 +374,14 @@ func (o *opening) target(s step) row {
 		return r
 	}
 	return row{Pane: backend.Pane{ID: s.target.id}}
+}
+
+// sessionOf is how a line names the session of a step's target, which it may make itself.
+func (o *opening) sessionOf(s step) string {
+	if id := o.target(s).Session; id != "" {
+		return id + ":"
+	}
+	return "=" + o.specs[o.fresh].Name + ":"
 }
 
 // undo closes panes by the ids just learnt, if the programs run there that were started.

@@ -242,6 +242,85 @@ func TestLY02_OwnSession(t *testing.T) {
 	tmuxtest.Eventually(t, "the server ended with its last pane", func() bool { return !tmuxtest.Alive(pid) })
 }
 
+// In a session of our own all panes are opened with one program, and marked and laid out with
+// another; they stand where they do on a person's server, which takes more.
+func TestASessionIsOpenedWithOneLine(t *testing.T) {
+	var specs []backend.Spec
+	for i := range 10 { // four to a window
+		sp := spec(fmt.Sprint("m", i), "")
+		switch i % 4 {
+		case 0:
+			sp.Place, sp.Chain = backend.Window, i
+			if i == 0 {
+				sp.Place = backend.Session
+			}
+		case 1:
+			sp.Chain, sp.Size = 1, 99
+		default:
+			sp.Chain, sp.Size, sp.Below = 2, 24, true
+		}
+		specs = append(specs, sp)
+	}
+	runs := filepath.Join(t.TempDir(), "runs")
+	where := map[bool][]string{}
+	for _, own := range []bool{true, false} {
+		s := tmuxtest.Server(t)
+		b := newBackend(t, tmux.Options{Socket: s.Socket, Own: own, Program: wrapper(t, "echo run >>"+runs)})
+		laidOut := 0
+		results := b.OpenArranged(t.Context(), specs, func(results []backend.Result) (layouts []backend.Layout) {
+			for i, r := range results {
+				if r.Err != nil {
+					t.Fatalf("own %v: %d: %v", own, i, r.Err)
+				}
+				where[own] = append(where[own], s.Format(string(r.Pane.ID), "#{window_index} #{pane_left},#{pane_top} #{pane_width}x#{pane_height}"))
+				if specs[i].Place != backend.Split {
+					layouts = append(layouts, backend.Layout{Window: r.Pane.Window, Kind: backend.Even})
+				}
+			}
+			return layouts
+		})
+		for i, r := range results {
+			if r.Err != nil || r.Pane.Mark != specs[i].Mark {
+				t.Errorf("own %v: %d: %+v, %v", own, i, r.Pane, r.Err)
+			} else if s.Format(string(r.Pane.ID), "#{pane_width} #{pane_active}") == "200 "+map[bool]string{true: "1", false: "0"}[specs[i].Place != backend.Split] {
+				laidOut++
+			}
+		}
+		if laidOut != len(specs) {
+			t.Errorf("own %v: %d panes of %d are laid out, with the first of each window active", own, laidOut, len(specs))
+		}
+		text, _ := os.ReadFile(runs)
+		if got := strings.Count(string(text), "run"); own && got > 3 { // one asks for the version
+			t.Errorf("tmux ran %d times", got)
+		}
+	}
+	if !slices.Equal(where[true], where[false]) {
+		t.Errorf("on our own server they stand\n%s\non a person's\n%s", strings.Join(where[true], "\n"), strings.Join(where[false], "\n"))
+	}
+}
+
+// A pane for which there is no room, and a name that is in use, keep none of the others.
+func TestASessionInOneLineWithMistakes(t *testing.T) {
+	s := tmuxtest.Server(t)
+	b := newBackend(t, tmux.Options{Socket: s.Socket, Own: true})
+	first, right, below, none, window, last := spec("first", ""), spec("right", ""), spec("below", ""), spec("none", ""), spec("window", ""), spec("last", "")
+	first.Place, window.Place = backend.Session, backend.Window
+	right.Chain, right.Size = 1, 198
+	below.Chain, below.Below = 1, true
+	none.Chain, none.Size = 3, 1 // beside the first, which has one column left
+	window.Chain, last.Chain = 4, 1
+	open(t, b, first)
+	for i, r := range b.Open(t.Context(), []backend.Spec{first, right, below, none, window, last}) {
+		if wrong := i == 3; wrong != errors.Is(r.Err, fault.NoSpace) || !wrong && r.Err != nil {
+			t.Errorf("%d: %+v, %v", i, r.Pane, r.Err)
+		}
+	}
+	want := "first 0\nright 0\nbelow 0\nwindow 1\nlast 1"
+	if got := s.Run("list-panes", "-s", "-t", "=first-2:", "-F", "#{@leadlight-name} #{window_index}"); got != want {
+		t.Errorf("in the session stand\n%s\nand should\n%s", got, want)
+	}
+}
+
 // A server that is just leaving takes the next client down with it.
 func TestStartRightAfterAnEnd(t *testing.T) {
 	s := tmuxtest.Server(t)

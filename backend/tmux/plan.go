@@ -12,6 +12,7 @@ type step struct {
 	spec   int     // index of the spec
 	target paneRef // the pane that is split, or whose session gets a window
 	size   string  // value for split-window -l; "" leaves it to tmux
+	at     string  // where the target stands in a session that the same line makes; "": not known
 }
 
 // A batch is to look as if its specs had been opened one after the other. Done so
@@ -73,6 +74,49 @@ func waves(specs []backend.Spec) [][]step {
 		}
 	}
 	return p.rounds
+}
+
+// Where a pane stands in the session of a line that makes it. The newest window has the
+// highest number, and its first pane stays the active one.
+const (
+	newest   = "$"
+	topRight = "$.{top-right}"
+)
+
+// inOneLine brings the rounds that make a session into one round, window by window, if
+// each pane that is split there can be named by where it stands, before anybody knows its
+// id. Else they stay as they are.
+func inOneLine(specs []backend.Spec, rounds [][]step) [][]step {
+	if len(rounds) < 2 || len(rounds[0]) != 1 || specs[rounds[0][0].spec].Place != backend.Session {
+		return rounds
+	}
+	first := rounds[0][0].spec
+	windows, inside := []int{first}, map[int][]step{first: rounds[0]} // by their first panes
+	window, right := map[int]int{first: first}, map[int]int{}
+	for _, s := range slices.Concat(rounds[1:]...) {
+		head, known := window[s.target.spec]
+		switch {
+		case !known:
+			return rounds
+		case specs[s.spec].Place == backend.Window:
+			windows, head, s.at = append(windows, s.spec), s.spec, newest
+		case s.target.spec == head:
+			s.at = newest
+			if _, more := right[head]; !more && !specs[s.spec].Below {
+				right[head] = s.spec // the last part of a row comes first
+			}
+		case right[head] == s.target.spec && specs[s.spec].Below:
+			s.at = topRight
+		default:
+			return rounds
+		}
+		window[s.spec], inside[head] = head, append(inside[head], s)
+	}
+	var line []step
+	for _, head := range windows {
+		line = append(line, inside[head]...)
+	}
+	return [][]step{line}
 }
 
 func (p *planner) put(round int, s step) {

@@ -114,6 +114,13 @@ func (b *Backend) Version(ctx context.Context) (Version, error) {
 	return v, nil
 }
 
+// Ahead asks for the version if no server is there that tells it with its panes.
+func (b *Backend) Ahead(ctx context.Context) {
+	if b.dial() != nil {
+		_, _ = b.Version(ctx) // Open asks again, and says why not
+	}
+}
+
 func (b *Backend) askVersion(ctx context.Context) (Version, error) {
 	tctx, began, cancel := b.within(ctx, b.timeout)
 	defer cancel()

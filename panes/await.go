@@ -33,7 +33,7 @@ type starting struct {
 	pane   backend.Pane
 
 	status         host.Status // as it said last that its agent runs
-	since          time.Time   // the host has said so since
+	since          time.Time   // the agent runs since then
 	other          host.Status // of another host that has the socket
 	foreign        time.Time   // that one has answered since
 	record, looked time.Time   // when record and pane were looked at last
@@ -105,7 +105,9 @@ func (w *starting) follow(ctx context.Context) (lasted bool, err error) {
 				return
 			}
 			if w.since.IsZero() {
-				w.since = time.Now()
+				if w.since = time.Now(); s.Agent != nil && s.StartedAt.Before(w.since) {
+					w.since = s.StartedAt
+				}
 			}
 			if !timed {
 				timed = true

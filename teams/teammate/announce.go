@@ -5,11 +5,31 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
 )
+
+// startPause is how long a host whose agent has started waits before it does the rest of its
+// own start: while a team starts, nothing of ours runs but what brings the next agent. Whoever
+// waits for the host listens until the agent has run for longer than that.
+const startPause = 100 * time.Millisecond
+
+// othersFirst lets the other agents of a set start. Another lead opens one pane at a time.
+func (m *teammate) othersFirst(ctx context.Context) {
+	if m.announced || m.launch.ForeignPane != "" {
+		return
+	}
+	pause := time.NewTimer(startPause)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-m.host.Closing():
+	case <-ctx.Done():
+	}
+}
 
 // announce lets others know of the host: by its socket and its record. An agent is started
 // before that, and does not wait for it: whoever looks for the host meanwhile finds its lock

@@ -206,7 +206,10 @@ func (m *teammate) runOnce(ctx context.Context, argv []string, goOn bool) (host.
 	if m.launch.Kind == profiles.ACP {
 		return m.converse(ctx, &helpers, argv, goOn)
 	}
-	return m.host.Run(ctx, host.Command{Argv: argv, Dir: m.launch.Dir, Env: m.env, Started: func() error { return m.announce(ctx) }})
+	return m.host.Run(ctx, host.Command{Argv: argv, Dir: m.launch.Dir, Env: m.env, Started: func() error {
+		m.othersFirst(ctx)
+		return m.announce(ctx)
+	}})
 }
 
 // endAgreed ends a program that has agreed to be shut down and does not go: whoever asked

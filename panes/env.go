@@ -13,12 +13,15 @@ type Identity struct {
 	Team, Agent, Base, Host string
 }
 
-// Environment returns the complete environment of a teammate's programs, the
-// terminal's variables and the folder's excepted: that of the lead without what is the
-// lead's own, with who the teammate is, with the folder of this program on PATH, and with
-// extra (K=V) over all of it.
-func Environment(lead []string, id Identity, executable string, extra []string) []string {
-	env := environ.Set(environ.Without(lead, environ.OfTheLead()...), append([]string{
+// ofLead is what teammates get of a lead's environment: all but what is the lead's own. It
+// is the same for all of them.
+func ofLead(lead []string) []string { return environ.Without(lead, environ.OfTheLead()...) }
+
+// environment returns the complete environment of a teammate's programs, the
+// terminal's variables and the folder's excepted: what it gets of its lead's, with who the
+// teammate is, with the folder of this program on PATH, and with extra (K=V) over all of it.
+func environment(ofLead []string, id Identity, executable string, extra []string) []string {
+	env := environ.Set(ofLead, append([]string{
 		"LEADLIGHT_TEAM=" + id.Team, "LEADLIGHT_AGENT=" + id.Agent, "LEADLIGHT_BASE_DIR=" + id.Base, "LEADLIGHT_HOST=" + id.Host}, extra...)...)
 	path := environ.Get(env, "PATH")
 	if dir := filepath.Dir(executable); executable != "" && !slices.Contains(filepath.SplitList(path), dir) {

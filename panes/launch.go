@@ -244,20 +244,30 @@ func failPending(out []Launched, err error) {
 	}
 }
 
-// Ahead lets the terminal tell in the background what a launch has to know of it. done waits
-// for that.
-func (m *Manager) Ahead(ctx context.Context) (done func()) {
+// early is a backend that can get ready for a launch before it is told what to open. release
+// takes back what nobody has used.
+type early interface {
+	Ahead(ctx context.Context) (release func())
+}
+
+// GetReady lets the terminal get ready in the background for the launch of a new team. done
+// waits for that, and takes back what no launch has used.
+func (m *Manager) GetReady(ctx context.Context) (done func()) {
 	var asked sync.WaitGroup
+	release := func() {}
 	asked.Go(func() {
 		c, err := m.Choice(ctx)
 		if err != nil {
 			return // the launch says so
 		}
-		if a, ok := backend.As[interface{ Ahead(context.Context) }](c.Backend); ok {
-			a.Ahead(ctx)
+		if a, ok := backend.As[early](c.Backend); ok {
+			release = a.Ahead(ctx)
 		}
 	})
-	return asked.Wait
+	return func() {
+		asked.Wait()
+		release()
+	}
 }
 
 // view gathers what Place needs to know.

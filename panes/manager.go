@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -96,6 +97,9 @@ type Manager struct {
 	opened map[string]backend.Backend
 	looks  *signals.Processes // shared by those who ask within lookLife
 	made   time.Time          // it was made
+
+	inheriting   sync.Mutex // guards what follows
+	lead, ofLead []string   // the lead's environment, and what teammates get of it
 }
 
 // NewManager returns a Manager.
@@ -271,12 +275,17 @@ func status(ctx context.Context, socket string) (host.Status, error) {
 // Executable is the file of this program.
 func (m *Manager) Executable() string { return m.opt.Executable }
 
-// Environment is what a member's programs get, terminal variables excepted. See
-// the function of that name.
+// Environment is what a member's programs get, terminal variables excepted.
 func (m *Manager) Environment(team, agent, hostID string, extra []string) []string {
 	lead := m.opt.Environ
 	if m.opt.Inherited != nil {
 		lead = m.opt.Inherited()
 	}
-	return Environment(lead, Identity{Team: team, Agent: agent, Base: m.opt.Base, Host: hostID}, m.opt.Executable, extra)
+	m.inheriting.Lock()
+	if m.ofLead == nil || !slices.Equal(m.lead, lead) {
+		m.lead, m.ofLead = slices.Clone(lead), ofLead(lead)
+	}
+	common := m.ofLead
+	m.inheriting.Unlock()
+	return environment(common, Identity{Team: team, Agent: agent, Base: m.opt.Base, Host: hostID}, m.opt.Executable, extra)
 }

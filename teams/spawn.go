@@ -116,9 +116,6 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 		}
 		return r.out
 	}
-	if !slices.ContainsFunc(specs, func(spec SpawnSpec) bool { return spec.again != nil }) { // those go where they were
-		defer s.panes.Ahead(ctx)()
-	}
 	locked, release := r.lock(ctx, r.resolve(ctx, specs))
 	defer release()
 	started := r.commit(ctx, r.launch(ctx, r.register(ctx, r.fetch(ctx, locked))))

@@ -83,6 +83,7 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 		}
 		return Snapshot{}, err
 	}
+	defer s.panes.GetReady(ctx)()
 	progress(fmt.Sprintf("team %s is made", name))
 	if err := s.KeepHooks(ctx, name, p.Hooks); err != nil {
 		return undo(err)

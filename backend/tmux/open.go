@@ -38,6 +38,7 @@ func (b *Backend) OpenArranged(ctx context.Context, specs []backend.Spec, layout
 		b: b, specs: slices.Clone(specs), results: make([]backend.Result, len(specs)), layouts: layouts,
 		rows: make([]row, len(specs)), names: map[string]bool{}, before: map[backend.ID]bool{},
 	}
+	o.ahead = b.startedAhead()
 	if _, err := b.Version(ctx); err != nil {
 		o.failAll(err)
 		return o.results
@@ -76,6 +77,7 @@ type opening struct {
 
 	self  backend.ID // the pane of this process; "": none
 	fresh int        // the spec whose session a line makes, see inOneLine
+	ahead bool       // our server was started for a session that is not there yet, see Ahead
 
 	listed bool                // known was asked for by list
 	known  []row               // every pane of the server, asked for when a Window spec needs it
@@ -298,6 +300,9 @@ func (o *opening) openLine(ctx context.Context, steps []step) (int, error) {
 		}
 		o.rows[spec] = r
 		o.results[spec].Pane = r.Pane
+		if o.ahead && o.specs[spec].Place == backend.Session {
+			o.b.tookAhead()
+		}
 	}
 	if err == nil && len(rows) != len(steps) {
 		err = fault.New(fault.TmuxError, "tmux opened %d panes of %d and gave no reason", len(rows), len(steps))
@@ -330,58 +335,6 @@ func (o *opening) wasThere(id backend.ID) bool {
 		return true
 	}
 	return slices.ContainsFunc(o.specs, func(s backend.Spec) bool { return s.Target == id })
-}
-
-// openCommands are the tmux commands of one step. -d leaves the focus where it is; the
-// program and its arguments are two words or more, so no shell comes in between.
-func (o *opening) openCommands(s step) []command {
-	spec := o.specs[s.spec]
-	var c command
-	var before, after []command
-	switch spec.Place {
-	case backend.Session:
-		c = command{"new-session", "-d", "-x", strconv.Itoa(detachedCols), "-y", strconv.Itoa(detachedRows), "-s", literal(spec.Name)}
-		before, after = o.b.serverOptions(), o.b.sessionOptions(spec)
-	case backend.Window:
-		c = command{"new-window", "-d", "-t", o.sessionOf(s), "-n", literal(objectName(spec.Name))}
-	default:
-		side := "-h"
-		if spec.Below {
-			side = "-v"
-		}
-		target := string(o.target(s).ID)
-		if s.at == "" { // else its window was made just now
-			before = []command{noteZoom(target)}
-		} else if target == "" {
-			target = o.sessionOf(s) + s.at
-		}
-		c = command{"split-window", "-d", side, "-t", target}
-		if s.size != "" {
-			c = append(c, "-l", s.size)
-		}
-	}
-	c = append(c, "-c", literal(spec.Dir), "-P", "-F", rowFormat, "--")
-	return slices.Concat(before, []command{append(c, spec.Argv...)}, after)
-}
-
-// target is the pane a step refers to: one just opened, one listed, or at least its id,
-// which is all that a split needs.
-func (o *opening) target(s step) row {
-	if s.target.spec >= 0 {
-		return o.rows[s.target.spec]
-	}
-	if r, ok := find(o.known, s.target.id); ok {
-		return r
-	}
-	return row{Pane: backend.Pane{ID: s.target.id}}
-}
-
-// sessionOf is how a line names the session of a step's target, which it may make itself.
-func (o *opening) sessionOf(s step) string {
-	if id := o.target(s).Session; id != "" {
-		return id + ":"
-	}
-	return "=" + o.specs[o.fresh].Name + ":"
 }
 
 // undo closes panes by the ids just learnt, if the programs run there that were started.

@@ -174,3 +174,58 @@ func (p *planner) size(i, k, n int) string {
 		return strconv.Itoa(max(100/(k+1), 1)) + "%"
 	}
 }
+
+// openCommands are the tmux commands of one step. -d leaves the focus where it is; the
+// program and its arguments are two words or more, so no shell comes in between.
+func (o *opening) openCommands(s step) []command {
+	spec := o.specs[s.spec]
+	var c command
+	var before, after []command
+	switch spec.Place {
+	case backend.Session:
+		c = command{"new-session", "-d", "-x", strconv.Itoa(detachedCols), "-y", strconv.Itoa(detachedRows), "-s", literal(spec.Name)}
+		before, after = o.b.serverOptions(), o.b.sessionOptions(spec)
+		if o.ahead {
+			after = append(after, exitWhenEmpty("on"))
+		}
+	case backend.Window:
+		c = command{"new-window", "-d", "-t", o.sessionOf(s), "-n", literal(objectName(spec.Name))}
+	default:
+		side := "-h"
+		if spec.Below {
+			side = "-v"
+		}
+		target := string(o.target(s).ID)
+		if s.at == "" { // else its window was made just now
+			before = []command{noteZoom(target)}
+		} else if target == "" {
+			target = o.sessionOf(s) + s.at
+		}
+		c = command{"split-window", "-d", side, "-t", target}
+		if s.size != "" {
+			c = append(c, "-l", s.size)
+		}
+	}
+	c = append(c, "-c", literal(spec.Dir), "-P", "-F", rowFormat, "--")
+	return slices.Concat(before, []command{append(c, spec.Argv...)}, after)
+}
+
+// target is the pane a step refers to: one just opened, one listed, or at least its id,
+// which is all that a split needs.
+func (o *opening) target(s step) row {
+	if s.target.spec >= 0 {
+		return o.rows[s.target.spec]
+	}
+	if r, ok := find(o.known, s.target.id); ok {
+		return r
+	}
+	return row{Pane: backend.Pane{ID: s.target.id}}
+}
+
+// sessionOf is how a line names the session of a step's target, which it may make itself.
+func (o *opening) sessionOf(s step) string {
+	if id := o.target(s).Session; id != "" {
+		return id + ":"
+	}
+	return "=" + o.specs[o.fresh].Name + ":"
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -221,6 +222,42 @@ func TestTV01_ProgramsThatAreNotUsable(t *testing.T) {
 	open(t, capable, spec("a", "%0"))
 	if _, err := tmux.New(tmux.Options{Socket: s.Socket, Program: "/no/such/tmux"}); !errors.Is(err, fault.BackendUnavailable) {
 		t.Errorf("no tmux: %v", err)
+	}
+}
+
+// A server that is started ahead serves who opens a session, and goes if nobody does.
+func TestStartedAhead(t *testing.T) {
+	s := tmuxtest.Server(t)
+	own := spec("own", "")
+	own.Place = backend.Session
+	runs := filepath.Join(t.TempDir(), "runs")
+	b := newBackend(t, tmux.Options{Socket: s.Socket, Own: true, Program: wrapper(t, "echo run >>"+runs)})
+	for _, name := range []string{"its last pane", "who wanted it", "who was killed"} {
+		release := b.Ahead(t.Context())
+		pid, err := strconv.Atoi(s.Run("display-message", "-p", "#{pid}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list, err := newBackend(t, tmux.Options{Socket: s.Socket, Own: true}).ListAll(t.Context()); err != nil || len(list) > 0 {
+			t.Errorf("another process sees %v, %v", list, err)
+		}
+		switch name {
+		case "its last pane":
+			p := open(t, b, own)[0]
+			if text, _ := os.ReadFile(runs); strings.Count(string(text), "run") != 3 {
+				t.Errorf("tmux ran\n%s", text)
+			}
+			release()
+			if got := s.Run("show-options", "-s", "-v", "exit-empty"); got != "on" {
+				t.Errorf("exit-empty is %s", got)
+			}
+			if err := backend.CloseOne(t.Context(), b, p.ID, p.Mark); err != nil {
+				t.Fatal(err)
+			}
+		case "who wanted it":
+			release()
+		}
+		tmuxtest.Eventually(t, "the server goes with "+name, func() bool { return !tmuxtest.Alive(pid) })
 	}
 }
 

@@ -53,6 +53,9 @@ type Backend struct {
 
 	mu      sync.Mutex
 	version Version // zero: not asked yet
+	ahead   bool    // the server was started for a session that is not there yet
+
+	starting sync.Mutex // held while it is
 }
 
 var (
@@ -114,13 +117,6 @@ func (b *Backend) Version(ctx context.Context) (Version, error) {
 	return v, nil
 }
 
-// Ahead asks for the version if no server is there that tells it with its panes.
-func (b *Backend) Ahead(ctx context.Context) {
-	if b.dial() != nil {
-		_, _ = b.Version(ctx) // Open asks again, and says why not
-	}
-}
-
 func (b *Backend) askVersion(ctx context.Context) (Version, error) {
 	tctx, began, cancel := b.within(ctx, b.timeout)
 	defer cancel()
@@ -139,6 +135,9 @@ func (b *Backend) askVersion(ctx context.Context) (Version, error) {
 
 // rows lists every pane of the server; none if it provably does not run.
 func (b *Backend) rows(ctx context.Context) ([]row, error) {
+	if b.startedAhead() {
+		return nil, nil
+	}
 	if dead := b.dial(); errors.Is(dead, os.ErrNotExist) || errors.Is(dead, syscall.ECONNREFUSED) {
 		if err := b.reach(ctx, dead); err != nil || b.dial() != nil {
 			return nil, err
@@ -151,6 +150,8 @@ func (b *Backend) rows(ctx context.Context) ([]row, error) {
 			return b.parse(out)
 		case errors.Is(err, errNoServer):
 			return nil, nil
+		case try == 4 && strings.Contains(err.Error(), noSession):
+			return nil, nil // it is not leaving, and holds no panes: somebody has started it ahead
 		case try == 4 || !leaving(err):
 			return nil, err
 		}
@@ -179,13 +180,16 @@ func listCommand() command { return command{"list-panes", "-a", "-F", rowFormat}
 // leaving tells that the server was on its way out when it was asked: it still held
 // the socket but did not serve. Asked again, the socket tells what became of it.
 func leaving(err error) bool {
-	for _, text := range []string{"server exited", "lost server", "no current target"} {
+	for _, text := range []string{"server exited", "lost server", noSession} {
 		if strings.Contains(err.Error(), text) {
 			return true
 		}
 	}
 	return false
 }
+
+// noSession is what a server says that has none.
+const noSession = "no current target"
 
 // pause gives a leaving server a moment.
 func pause(ctx context.Context) {

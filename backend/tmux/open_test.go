@@ -424,10 +424,13 @@ func TestGotmuxSeesTheSame(t *testing.T) {
 	if err != nil || len(listed) != 2 {
 		t.Fatalf("listed are %v, %v", listed, err)
 	}
-	seen, err := (&gotmux.Tmux{Socket: &gotmux.Socket{Path: s.Socket}}).ListAllPanes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	var seen []*gotmux.Pane
+	tmuxtest.Eventually(t, "the programs are seen to run", func() bool {
+		if seen, err = (&gotmux.Tmux{Socket: &gotmux.Socket{Path: s.Socket}}).ListAllPanes(); err != nil {
+			t.Fatal(err)
+		}
+		return !slices.ContainsFunc(seen, func(g *gotmux.Pane) bool { return g.CurrentPath == "" })
+	})
 	for _, p := range listed {
 		at := slices.IndexFunc(seen, func(g *gotmux.Pane) bool { return g.Id == string(p.ID) })
 		if at < 0 {

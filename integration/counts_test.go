@@ -61,7 +61,7 @@ func TestCountsOfAVerb(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not here")
 	}
-	for _, others := range []int{0, 200} {
+	for _, others := range []int{0, 1000} {
 		t.Run(fmt.Sprintf("beside_%d_processes", others), func(t *testing.T) {
 			r := newRig(t, windowSize)
 			var file strings.Builder

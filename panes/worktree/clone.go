@@ -215,7 +215,7 @@ func unreached(s Source, err error) error {
 	if err == nil || fault.CodeOf(err) == fault.ProgramNotFound || errors.Is(err, context.Canceled) {
 		return err
 	}
-	text, _, _ := strings.Cut(saidUser.ReplaceAllString(err.Error(), "://…@"), "fatal: Could not read from remote") // says nothing more
+	text, _, _ := strings.Cut(saidWithoutSecrets(err.Error()), "fatal: Could not read from remote") // says nothing more
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 	says := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })

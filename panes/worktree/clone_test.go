@@ -16,7 +16,7 @@ import (
 
 func TestSourceCheck(t *testing.T) {
 	for _, url := range []string{
-		"https://host/a.git", "http://host:80/a", "ssh://git@host:22/~/a", "git://host/a", "file:///a b", "/srv/a", "git@host:a/b.git", "me@host:/a", "ssh://[::1]/a",
+		"https://host/a.git", "http://host:80/a", "ssh://git@host:22/~/a", "git://host/a", "file:///a b", "/srv/a", "/srv/a?b#c", "ssh://host/a?b", "git@host:a/b.git", "me@host:/a", "ssh://[::1]/a",
 	} {
 		if err := (worktree.Source{URL: url}).Check(); err != nil {
 			t.Errorf("%q: %v", url, err)
@@ -29,11 +29,13 @@ func TestSourceCheck(t *testing.T) {
 		"a/b": "no absolute path", "./a": "no absolute path", "~/a": "no absolute path",
 		"ftp://host/a": "not taken", "rsync://host/a": "not taken", "https:///a": "no host", ":a": "no host", "host:": "no host",
 		"https://me:s3cr3t@host/a": "a password", "https://s3cr3t@host/a": "a password", "http://s3cr3t@host/a": "a password", "ssh://me:s3cr3t@host/a": "a password", "me:s3cr3t@host:a": "a password",
+		"https://host/a.git?private_token=s3cr3t": "a token", "http://host/a#s3cr3t": "a token", "https://host/a?t=x@s3cr3t": "a token", "https://host:x/a?t=s3cr3t": "no url",
+		"https://me:s3?cr3t@host/a": "no url", "ftp://host/a?t=s3cr3t": "not taken", "host/a?t=s3cr3t": "no absolute path",
 		"https://me:s3/cr3t@host/a": "no url", "https://me:s3 cr3t@host/a": "no url",
 	} {
 		err := worktree.Source{URL: url}.Check()
 		wantCode(t, err, fault.InvalidArgument)
-		if err != nil && (!strings.Contains(err.Error(), why) || strings.Contains(err.Error(), "cr3t")) {
+		if err != nil && (!strings.Contains(err.Error(), why) || strings.Contains(err.Error(), "s3") || strings.Contains(err.Error(), "cr3t")) {
 			t.Errorf("%.60q: %v; want %q", url, err, why)
 		}
 	}
@@ -132,11 +134,11 @@ func TestNobodyIsAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.Environ = append(k.Environ, "GIT_ASKPASS="+ask, "SSH_ASKPASS="+ask, "DISPLAY=:0", "GIT_CONFIG_GLOBAL=/dev/null",
-		`GIT_SSH_COMMAND=echo "asked: $SSH_ASKPASS_REQUIRE $SSH_ASKPASS $GIT_ALLOW_PROTOCOL" >&2; (: </dev/tty) 2>/dev/null && echo a terminal >&2; echo Permission denied >&2; false`)
+		`GIT_SSH_COMMAND=echo "asked: $SSH_ASKPASS_REQUIRE $SSH_ASKPASS $GIT_ALLOW_PROTOCOL" "https://s3cr3t@host/a?t=s3cr3t" >&2; (: </dev/tty) 2>/dev/null && echo a terminal >&2; echo Permission denied >&2; false`)
 	for _, url := range []string{s.URL + "/a.git", "git@host:a"} {
 		_, err := k.Fetch(t.Context(), worktree.Source{URL: url})
 		wantCode(t, err, fault.PermissionDenied)
-		if text := fault.Of(err).Message; strings.Contains(text, "a terminal") || strings.HasPrefix(url, "git@") && !strings.Contains(text, "asked: never false https:http:ssh:git:file") {
+		if text := fault.Of(err).Message; strings.Contains(text, "a terminal") || strings.Contains(text, "s3cr3t") || strings.HasPrefix(url, "git@") && !strings.Contains(text, "asked: never false https:http:ssh:git:file") {
 			t.Errorf("%s: %s", url, text)
 		}
 	}

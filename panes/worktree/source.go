@@ -76,14 +76,14 @@ func (s Source) CheckURL() error {
 	case "":
 		return nil
 	case hasSecret:
-		return fault.New(fault.InvalidArgument, "the repository %.200q %s", s.withoutUser(), why).
+		return fault.New(fault.InvalidArgument, "the repository %.200q %s", s.withoutSecrets(), why).
 			WithHint("leave it out: it would be written down; git finds a password by a credential helper, or uses an ssh key")
 	}
-	return fault.New(fault.InvalidArgument, "the repository %.200q %s", s.withoutUser(), why).
+	return fault.New(fault.InvalidArgument, "the repository %.200q %s", s.withoutSecrets(), why).
 		WithHint("a url is %s://HOST/PATH, [USER@]HOST:PATH or an absolute path", strings.Join(schemes(), "://, "))
 }
 
-const hasSecret = "has a user or a password in its url"
+const hasSecret = "has a user, a password or a token in its url"
 
 func schemes() []string { return []string{"https", "http", "ssh", "git", "file"} }
 
@@ -93,11 +93,11 @@ func (s Source) wrongScheme() string {
 		return "has no url that can be taken"
 	}
 	_, password := u.User.Password()
-	web := u.Scheme == "https" || u.Scheme == "http" // there a user may be a token
+	web := u.Scheme == "https" || u.Scheme == "http" // there a user may be a token, and a query may have one
 	switch {
 	case !slices.Contains(schemes(), u.Scheme):
 		return "is reached in a way that is not taken"
-	case password || web && u.User != nil:
+	case password || web && (u.User != nil || u.RawQuery != "" || u.Fragment != ""):
 		return hasSecret
 	case strings.HasPrefix(u.Host, "-") || strings.HasPrefix(u.User.Username(), "-"):
 		return "would be an option of a program of git's"
@@ -126,14 +126,29 @@ func (s Source) wrongHost() string {
 	return ""
 }
 
-// withoutUser is the url without what may be a secret.
-func (s Source) withoutUser() string { return wideUser.ReplaceAllString(s.URL, "${1}…@") }
+// withoutSecrets is the url without what may be a secret.
+func (s Source) withoutSecrets() string {
+	shown := s.URL
+	if at := strings.IndexAny(shown, "?#"); at >= 0 && shown[0] != '/' {
+		if strings.Contains(shown[at:], "@") { // of a password, or of a token
+			at = strings.Index(shown, "://") + 1
+		}
+		shown = shown[:at] + "…"
+	}
+	return wideUser.ReplaceAllString(shown, "${1}…@")
+}
 
-// Where a user, and a password, may stand: in a url that may be anything, and in what git says.
+// Where a user, a password or a token may stand: in a url that may be anything, and in what git says.
 var (
-	wideUser = regexp.MustCompile(`(?s)^([A-Za-z0-9+.-]+://)?.*@`)
-	saidUser = regexp.MustCompile(`://[^\s/@]*@`)
+	wideUser  = regexp.MustCompile(`(?s)^([A-Za-z0-9+.-]+://)?.*@`)
+	saidUser  = regexp.MustCompile(`://[^\s/@]*@`)
+	saidQuery = regexp.MustCompile(`(://[^\s'"?#]*)[?#][^\s'"]*`)
 )
+
+// saidWithoutSecrets is what git has said without what may be a secret.
+func saidWithoutSecrets(text string) string {
+	return saidQuery.ReplaceAllString(saidUser.ReplaceAllString(text, "://…@"), "${1}?…")
+}
 
 // CheckRef is the part of Check about the ref. The rules are those of git check-ref-format.
 func (s Source) CheckRef() error {

@@ -55,7 +55,10 @@ type teammate struct {
 	goesOn bool        // its program was started to go on with its conversation
 	began  time.Time   // when its program was started
 	opened string      // the session that an agent has opened, "" for none
-	unsure bool        // a worker's claim failed, and may have been done
+	unsure time.Time   // when a worker's claim began that failed, and may have been done; zero: none
+
+	writeFor time.Duration           // how long it tries to write down what came of a task; 0: writeLimit
+	brought  map[string]func() error // tasks that it has carried out, and what writes down what came of them; nil: nothing can
 
 	giving sync.Mutex
 	given  map[string]bool // messages that it was given while that could not be written down

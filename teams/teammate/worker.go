@@ -1,6 +1,7 @@
 package teammate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -155,16 +156,20 @@ func (m *teammate) run(ctx context.Context, task api.Task) finished {
 		default:
 			return m.fail(ctx, task, why)
 		}
-		err := m.retryWrite(func() error {
+		write := func() error {
 			_, err := m.o.Service.CompleteTask(context.WithoutCancel(ctx), m.o.Team, task.ID, out)
 			return err
-		})
+		}
+		err := m.retryWrite(write)
 		no, objected := errors.AsType[teams.Objection](err)
 		switch {
 		case err == nil:
 			m.print("task %s is completed", task.ID)
 			return finished{id: task.ID, status: resolved}
+		case fault.CodeOf(err) == fault.LimitReached:
+			return m.fail(ctx, task, inFull("it is done, but its result could not be kept: "+err.Error()))
 		case !objected:
+			m.keep(task.ID, err, write)
 			m.print("task %s is done, but that could not be written down: %v", task.ID, err)
 			return finished{id: task.ID, status: "failed", reason: err.Error()}
 		}
@@ -298,33 +303,40 @@ func whyFailed(exit host.Exit, said *tail) failure {
 
 func (m *teammate) fail(ctx context.Context, task api.Task, why failure) finished {
 	m.print("task %s failed: %s", task.ID, why.shown)
-	err := m.retryWrite(func() error {
+	write := func() error {
 		_, err := m.o.Service.FailTask(context.WithoutCancel(ctx), m.o.Team, task.ID, why.reason)
 		return err
-	})
-	if err != nil {
+	}
+	if err := m.retryWrite(write); err != nil {
+		m.keep(task.ID, err, write)
 		m.print("that could not be written down: %v", err)
 	}
 	return finished{id: task.ID, status: "failed", reason: why.reason}
 }
 
-// How long a worker tries to write down what came of a task.
+// How long a worker tries to write down what came of a task, before it keeps that until it
+// looks for the next one.
 const (
 	writePause = time.Second // before it tries again
 	writeLimit = 10 * time.Minute
 )
 
-// retryWrite calls do again and again while the disk is at fault, or the engine is away: one
-// that is full now will not stay so, and what a task has brought must not be lost.
+// passing tells whether what cannot be written down now can be later: a disk that is full, or
+// an engine that is away, will not stay so.
+func passing(err error) bool {
+	switch fault.CodeOf(err) {
+	case fault.DiskFull, fault.PermissionDenied, fault.LockTimeout, fault.EngineUnavailable:
+		return true
+	}
+	return false
+}
+
+// retryWrite calls do again and again while it fails in passing: what a task has brought must
+// not be lost.
 func (m *teammate) retryWrite(do func() error) error {
 	for began := time.Now(); ; {
 		err := do()
-		switch fault.CodeOf(err) {
-		case fault.DiskFull, fault.PermissionDenied, fault.LockTimeout, fault.EngineUnavailable:
-		default:
-			return err
-		}
-		if time.Since(began) > writeLimit {
+		if !passing(err) || time.Since(began) > cmp.Or(m.writeFor, writeLimit) {
 			return err
 		}
 		m.print("that cannot be written down just now: %v", err)

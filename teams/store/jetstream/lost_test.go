@@ -29,6 +29,7 @@ type wire struct {
 	target   string
 	cutAfter atomic.Int64 // bytes that still reach the engine: then what it answers is lost
 	down     atomic.Bool  // nobody gets through
+	drop     atomic.Bool  // the next write does not reach the engine, and nothing is cut
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -95,6 +96,9 @@ func (w *wire) carry(near net.Conn) {
 		if err != nil {
 			far.Close()
 			return
+		}
+		if strings.Contains(string(buf[:n]), "HPUB") && w.drop.CompareAndSwap(true, false) {
+			continue
 		}
 		if left := w.cutAfter.Load(); left >= 0 && strings.Contains(string(buf[:n]), "HPUB") {
 			lost.Store(true)
@@ -188,6 +192,34 @@ func TestLostAnswersAreNotDoneTwice(t *testing.T) {
 	}
 	if team, err := direct.Roster.Get(ctx, "alpha"); err != nil || len(team.Members) != 3 {
 		t.Errorf("%d members, %v; want 3", len(team.Members), err)
+	}
+}
+
+// TestAClaimThatFailsLetsOthersIn: whoever waits for a task that another caller here is claiming
+// gets it when that one has given up, though nothing was written.
+func TestAClaimThatFailsLetsOthersIn(t *testing.T) {
+	t.Parallel()
+	w, far, _ := through(t)
+	ctx := context20(t)
+	if _, err := far.Tasks.Create(ctx, "alpha", store.Task{Subject: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	w.drop.Store(true)
+	first := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(ctx, time.Second) // less than until it is sent again
+		defer cancel()
+		_, err := far.Tasks.ClaimNext(ctx, "alpha", "builder")
+		first <- err
+	}()
+	for w.drop.Load() && len(first) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if x, err := far.Tasks.ClaimNext(ctx, "alpha", "tester"); err != nil || x.Owner != "tester" {
+		t.Errorf("the second got %+v, %v", x, err)
+	}
+	if err := <-first; err == nil {
+		t.Error("the first has claimed it, too")
 	}
 }
 

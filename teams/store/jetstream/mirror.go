@@ -22,7 +22,7 @@ type mirror struct {
 
 	mu       sync.Mutex
 	seq      uint64        // of the newest message that has come
-	moved    chan struct{} // closed when seq changes
+	moved    chan struct{} // closed when seq changes, or a claim here has failed
 	waiting  bool          // somebody looks at moved
 	watchers map[*hinted]bool
 	used     time.Time
@@ -137,11 +137,16 @@ func (m *mirror) arrive(msg jetstream.Msg) {
 	defer m.mu.Unlock()
 	m.take(msg.Subject(), x)
 	m.seq = max(m.seq, x.rev)
+	m.wake()
+	m.hint(msg.Subject())
+}
+
+// wake lets those look again who wait for more. Called with mu held.
+func (m *mirror) wake() {
 	if m.waiting {
 		close(m.moved)
 		m.moved, m.waiting = make(chan struct{}), false
 	}
-	m.hint(msg.Subject())
 }
 
 // took is for a message of our own, which need not come first.

@@ -306,6 +306,7 @@ func (t tasks) ClaimNext(ctx context.Context, name, who string) (task store.Task
 			if n.taken = false; err != nil {
 				in.board.crowded()
 				n.lost = seen
+				in.wake() // nothing need come of it that would wake those who wait for it
 			}
 			in.mu.Unlock()
 			if slices.ContainsFunc([]error{errConflict, fault.TaskClaimed, fault.TaskBlocked, fault.TaskNotFound}, func(lost error) bool { return errors.Is(err, lost) }) {

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/unixsock"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -30,6 +33,11 @@ func (e *Engine) Answer(ctx context.Context, answer jetstream.Answer) {
 
 // Do lets another machine carry out a verb, see jetstream.Ask.
 func (e *Engine) Do(ctx context.Context, d api.MachineCall, tell func(json.RawMessage)) (json.RawMessage, error) {
+	return e.doFor(ctx, os.Getpid(), d, tell)
+}
+
+// doFor is Do for a process of this machine.
+func (e *Engine) doFor(ctx context.Context, pid int, d api.MachineCall, tell func(json.RawMessage)) (json.RawMessage, error) {
 	if err := store.CheckNewTeam(d.Machine); err != nil {
 		return nil, e.noMachine(ctx, d.Machine)
 	}
@@ -37,7 +45,7 @@ func (e *Engine) Do(ctx context.Context, d api.MachineCall, tell func(json.RawMe
 		return nil, err
 	}
 	if d.Stream {
-		return e.stream(ctx, d, tell)
+		return e.stream(ctx, pid, d, tell)
 	}
 	return e.call(ctx, d, tell)
 }
@@ -121,13 +129,20 @@ func (e *Engine) do(ctx context.Context, d api.MachineCall) (api.MachineResult, 
 	if peer == nil {
 		return api.MachineResult{}, fault.New(fault.Unsupported, "machine.do needs a connection")
 	}
-	var err error
+	conn, is := peer.Conn().(*net.UnixConn)
+	if !is {
+		return api.MachineResult{}, fault.New(fault.Unsupported, "machine.do needs a socket of this machine")
+	}
+	pid, err := unixsock.PeerProcess(conn)
+	if err != nil {
+		return api.MachineResult{}, fmt.Errorf("find out who asks: %w", err)
+	}
 	if who, is := rpc.TeammateOf(ctx); is {
 		if d.Params, err = inNameOf(who.Name, d.Params); err != nil {
 			return api.MachineResult{}, err
 		}
 	}
-	result, err := e.Do(ctx, d, func(told json.RawMessage) {
+	result, err := e.doFor(ctx, pid, d, func(told json.RawMessage) {
 		if err := peer.Notify(ctx, rpc.MachineTold, api.MachineTold{ID: d.ID, Told: told}); err != nil {
 			peer.Close() // whoever asked does not listen
 		}

@@ -16,14 +16,15 @@ import (
 
 // Limits of a call with a stream.
 const (
+	maxMeet    = 16               // who connect at a time; one is let in
 	meetLimit  = 10 * time.Second // for whoever asks to connect
 	leaveLimit = 5 * time.Second  // for the last bytes, once one side has gone
 )
 
 // stream lets another machine carry out a verb whose bytes go both ways between it and a
-// socket here.
-func (e *Engine) stream(ctx context.Context, d api.MachineCall, tell func(json.RawMessage)) (json.RawMessage, error) {
-	conn, hangUp, err := e.meet(ctx, tell)
+// socket here, to which the process connects that has asked.
+func (e *Engine) stream(ctx context.Context, pid int, d api.MachineCall, tell func(json.RawMessage)) (json.RawMessage, error) {
+	conn, hangUp, err := e.meet(ctx, pid, tell)
 	if err != nil {
 		return nil, err
 	}
@@ -57,16 +58,21 @@ func (e *Engine) stream(ctx context.Context, d api.MachineCall, tell func(json.R
 	return result, err
 }
 
-// meet makes a socket, tells where it is, and waits until somebody has connected to it.
-func (e *Engine) meet(ctx context.Context, tell func(json.RawMessage)) (conn net.Conn, hangUp func(), err error) {
+// meet makes a socket, tells where it is, and waits until a process has connected to it. Others
+// of this user are refused: a teammate would be taken for the lead.
+func (e *Engine) meet(ctx context.Context, pid int, tell func(json.RawMessage)) (conn net.Conn, hangUp func(), err error) {
 	path := filepath.Join(e.run, "attach-"+rand.Text()[:8]+".sock")
-	l, err := unixsock.Open(unixsock.Options{Path: path, Most: 1, Log: e.log})
+	l, err := unixsock.Open(unixsock.Options{Path: path, Most: maxMeet, Log: e.log})
 	if err != nil {
 		return nil, nil, err
 	}
 	defer l.Close()
 	came, over := make(chan net.Conn), make(chan struct{})
 	l.Start(func(c *net.UnixConn) {
+		if from, err := unixsock.PeerProcess(c); err != nil || from != pid {
+			e.log.Warn("refused a connection to the socket of another process", "pid", from, "of", pid, "error", err)
+			return
+		}
 		select {
 		case came <- c:
 			<-over

@@ -178,6 +178,9 @@ func PeerOf(ctx context.Context) *Peer {
 	return p
 }
 
+// Conn is the connection, to ask who is at the other end.
+func (p *Peer) Conn() net.Conn { return p.conn }
+
 // Gone is closed when the connection is.
 func (p *Peer) Gone() <-chan struct{} { return p.gone }
 

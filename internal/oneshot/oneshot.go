@@ -38,8 +38,14 @@ const (
 func Run(c *exec.Cmd) error { return RunTold(c, func(int) {}) }
 
 // RunTold is Run, and tells the pid of the program when it has begun.
-func RunTold(c *exec.Cmd, began func(pid int)) error {
-	bound(c)
+func RunTold(c *exec.Cmd, began func(pid int)) error { return run(c, 0, began) }
+
+// RunAsked is Run for a program that has files to tidy up: when its context ends it gets TERM,
+// and that long to end, before it is killed.
+func RunAsked(c *exec.Cmd, term time.Duration) error { return run(c, term, func(int) {}) }
+
+func run(c *exec.Cmd, term time.Duration, began func(pid int)) error {
+	bound(c, term)
 	out := &atMost{to: c.Stdout, left: Most}
 	said := out // one writer for both stays one
 	if c.Stderr != c.Stdout {
@@ -92,7 +98,7 @@ func (w *atMost) Write(p []byte) (int, error) {
 
 // bound makes the end of the context that of the program's whole tree: a wrapper in shell
 // would leave what it wraps.
-func bound(c *exec.Cmd) {
+func bound(c *exec.Cmd, term time.Duration) {
 	c.WaitDelay = cmp.Or(c.WaitDelay, drain)
 	if c.Cancel == nil {
 		return // it has no context
@@ -103,16 +109,16 @@ func bound(c *exec.Cmd) {
 	c.SysProcAttr.Setpgid = !c.SysProcAttr.Setsid
 	c.Cancel = func() error {
 		c.WaitDelay = drain // nothing more is to come
-		return end(c.Process.Pid)
+		return end(c.Process.Pid, term)
 	}
 }
 
 // end ends a program that nobody has waited for, what descends from it, and its group.
-func end(pid int) error {
+func end(pid int, term time.Duration) error {
 	group, noGroup := signals.OwnGroup(pid)
 	root, err := signals.Own(pid)
 	if err == nil {
-		_, err = signals.TreeKiller{Roots: []signals.Proof{root}, Kill: killLimit}.Run(context.Background())
+		_, err = signals.TreeKiller{Roots: []signals.Proof{root}, Term: term, Kill: killLimit}.Run(context.Background())
 	}
 	if noGroup == nil {
 		if gone := group.Signal(syscall.SIGKILL); !errors.Is(gone, signals.ErrGone) {

@@ -70,6 +70,34 @@ func TestXF15_WhatAProgramStartedEndsWithIt(t *testing.T) {
 	}
 }
 
+// One that is asked to end tidies up first; one that does not listen is killed.
+func TestOneThatIsAskedTidiesUp(t *testing.T) {
+	for deaf, script := range map[bool]string{
+		false: `trap 'echo tidied >"$0"; exit' TERM; echo >"$0.on"; while :; do sleep 0.01; done`,
+		true:  `trap "" TERM; echo >"$0.on"; while :; do sleep 0.01; done`,
+	} {
+		file, term := filepath.Join(t.TempDir(), "f"), time.Minute
+		if deaf {
+			term = 50 * time.Millisecond
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			defer cancel()
+			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+				if _, err := os.Stat(file + ".on"); err == nil {
+					return
+				}
+			}
+		}()
+		if err := oneshot.RunAsked(exec.CommandContext(ctx, "sh", "-c", script, file), term); err == nil {
+			t.Error("it was ended, and that is no error")
+		}
+		if data, _ := os.ReadFile(file); (string(data) == "tidied\n") == deaf {
+			t.Errorf("deaf %v: %q", deaf, data)
+		}
+	}
+}
+
 func zombie(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	return err == nil && strings.Contains(string(stat), ") Z ")

@@ -42,7 +42,8 @@ func (k Keeper) Find(ctx context.Context, s Source) error {
 // Fetch brings the clone of a repository up to date, which is made if there is none. What
 // teammates have committed there stays. Two that do so at once do it one after the other.
 // fault.InvalidArgument if there is no such repository or ref, fault.PermissionDenied if
-// somebody would have to be asked for a password, fault.Failed if it cannot be reached.
+// somebody would have to be asked for a password, fault.LockTimeout if another git works in the
+// clone, or was killed there, fault.Failed if it cannot be reached.
 func (k Keeper) Fetch(ctx context.Context, s Source) (Clone, error) {
 	c := Clone{Source: s}
 	if err := s.Check(); err != nil {
@@ -66,8 +67,30 @@ func (k Keeper) Fetch(ctx context.Context, s Source) (Clone, error) {
 		return c, err
 	}
 	g := git{environ: k.Environ, dir: repo, repo: repo, far: true, limit: fetchLimit}
-	c.Commit, err = g.bring(ctx, s, name)
+	sweep(repo)
+	if c.Commit, err = g.bring(ctx, s, name); err != nil {
+		sweep(repo)
+	}
 	return c, err
+}
+
+// sweepAge is how old a pack is on which certainly nobody works any more.
+const sweepAge = 24 * time.Hour
+
+// sweep removes the packs that a git which was cut off has left half: git itself never does
+// here, and those of a large repository fill the disk. Whoever calls it holds the lock of the
+// clone's fetch. Only a teammate who has a tree of the clone may still be at work on one.
+func sweep(repo string) {
+	trees, err := os.ReadDir(filepath.Join(repo, "worktrees"))
+	nobody := len(trees) == 0 && (err == nil || errors.Is(err, os.ErrNotExist))
+	packs := filepath.Join(repo, "objects", "pack")
+	entries, _ := os.ReadDir(packs)
+	for _, e := range entries {
+		fi, err := e.Info()
+		if err == nil && fi.Mode().IsRegular() && strings.HasPrefix(e.Name(), "tmp_") && (nobody || time.Since(fi.ModTime()) > sweepAge) {
+			_ = os.Remove(filepath.Join(packs, e.Name()))
+		}
+	}
 }
 
 // cloneOf is where the clone of a repository is, or is to be.
@@ -212,7 +235,7 @@ func (g git) commitAt(ctx context.Context, s Source, at string) (string, error) 
 
 // unreached says what kept git from a repository elsewhere.
 func unreached(s Source, err error) error {
-	if err == nil || fault.CodeOf(err) == fault.ProgramNotFound || errors.Is(err, context.Canceled) {
+	if code := fault.CodeOf(err); err == nil || code == fault.ProgramNotFound || code == fault.LockTimeout || errors.Is(err, context.Canceled) {
 		return err
 	}
 	text, _, _ := strings.Cut(saidWithoutSecrets(err.Error()), "fatal: Could not read from remote") // says nothing more

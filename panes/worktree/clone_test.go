@@ -1,6 +1,8 @@
 package worktree_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/worktree"
@@ -144,6 +147,75 @@ func TestNobodyIsAsked(t *testing.T) {
 	}
 	if _, err := os.Stat(asked); err == nil {
 		t.Error("somebody was asked")
+	}
+}
+
+// TestACutOffFetch: git is asked to end, and so removes its locks; the half pack that it leaves
+// goes when nobody can be at work on it; and a lock that is left is named.
+func TestACutOffFetch(t *testing.T) {
+	t.Parallel()
+	bare, own, k, _ := far(t)
+	c := fetch(t, k, bare, "main")
+	packs := filepath.Join(c.Repo, "objects", "pack")
+	half, old := filepath.Join(packs, "tmp_pack_a"), filepath.Join(packs, "tmp_idx_b")
+	write(t, half, "x")
+	fetch(t, k, bare, "main")
+	if _, err := os.Stat(half); err == nil {
+		t.Error("the half pack is left where nobody works")
+	}
+	if _, err := k.AddOf(t.Context(), c, "alpha", "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	write(t, half, "x")
+	write(t, old, "x")
+	then := time.Now().Add(-48 * time.Hour)
+	if err := os.Chtimes(old, then, then); err != nil {
+		t.Fatal(err)
+	}
+	fetch(t, k, bare, "main")
+	if _, err := os.Stat(half); err != nil {
+		t.Error("what ann may be fetching is gone")
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("the old half pack is left")
+	}
+
+	write(t, filepath.Join(own, "new"), "x")
+	commit(t, own)
+	in(t, own, "git", "push", "-q", "origin", "HEAD:topic/one", ":main")
+	for _, name := range []string{"refs/remotes/origin/topic/one.lock", "config.lock"} {
+		left := filepath.Join(c.Repo, filepath.FromSlash(name))
+		if name == "config.lock" { // before the clone was whole
+			in(t, c.Repo, "git", "config", "--unset", "leadlight.source")
+		}
+		write(t, left, "")
+		_, err := k.Fetch(t.Context(), worktree.Source{URL: bare, Ref: "topic/one"})
+		wantCode(t, err, fault.LockTimeout)
+		if err == nil || !strings.Contains(err.Error(), left) {
+			t.Errorf("%v; want %s", err, left)
+		}
+		if err := os.Remove(left); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fetch(t, k, bare, "topic/one")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := filepath.Join(t.TempDir(), "asked")
+	k.Environ = append(k.Environ, `GIT_SSH_COMMAND=trap "echo x >'`+asked+`'; exit 1" TERM; echo x >'`+asked+`.on'; while :; do sleep 0.01; done; :`)
+	go func() {
+		defer cancel()
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+			if _, err := os.Stat(asked + ".on"); err == nil {
+				return
+			}
+		}
+	}()
+	if _, err := k.Fetch(ctx, worktree.Source{URL: "git@host:a"}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(asked); err != nil {
+		t.Error("git was killed at once")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -20,6 +21,9 @@ import (
 // gitLimit is how long one call of git may take: a checkout of a large repository
 // takes minutes on a slow disk.
 const gitLimit = 4 * time.Minute
+
+// gitTerm is how long one that is to end may take to remove its lock files.
+const gitTerm = 10 * time.Second
 
 // git runs git in one folder.
 type git struct {
@@ -50,9 +54,29 @@ func (g git) run(ctx context.Context, args ...string) (string, error) {
 		if why == "" {
 			why = err.Error()
 		}
+		if err := g.locked(why); err != nil {
+			return "", err
+		}
 		return "", fmt.Errorf("git %s: %s", args[0], why)
 	}
 	return out, err
+}
+
+// lockSaid is how git names the file of a lock that it did not get, or what that locks.
+var lockSaid = regexp.MustCompile(`Unable to create '([^'\n]+)\.lock': File exists|could not lock config file ([^\n]+): File exists`)
+
+// locked is the error of one that did not get a lock: git waits for none for long.
+func (g git) locked(said string) error {
+	m := lockSaid.FindStringSubmatch(said)
+	if m == nil {
+		return nil
+	}
+	file := m[1] + m[2] + ".lock"
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(g.dir, file)
+	}
+	return fault.New(fault.LockTimeout, "git finds the lock %s, of another git", filepath.Clean(file)).
+		WithHint("try again; if no git works there any more, one that was killed has left that file: remove it")
 }
 
 // output is run with the exit status as it comes: an *exec.ExitError holds what git said.
@@ -72,7 +96,7 @@ func (g git) output(ctx context.Context, args ...string) (string, error) {
 	}
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr, c.WaitDelay = &out, &said, oneshot.Whole // a diff is a patch, to the byte
-	err := oneshot.Run(c)
+	err := oneshot.RunAsked(c, gitTerm)
 	if errors.Is(err, exec.ErrNotFound) {
 		return "", fault.New(fault.ProgramNotFound, "a worktree needs the program git, which is not there").WithHint("install git, or start it without a worktree")
 	}

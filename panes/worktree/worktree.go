@@ -118,6 +118,9 @@ func (k Keeper) checkout(ctx context.Context, g git, t *Tree, own bool) error {
 	}
 	if _, err := g.run(ctx, args...); err != nil {
 		k.undo(g, *t)
+		if fault.CodeOf(err) == fault.LockTimeout {
+			return err
+		}
 		return fault.New(fault.Rejected, "no worktree on the branch %s can be made: %w", t.Branch, err).
 			WithHint("a branch is in one worktree only; name another one: --worktree BRANCH")
 	}

@@ -13,7 +13,7 @@ type Machine struct {
 	Name      string   `json:"name"`
 	State     string   `json:"state"`    // active, or silent: it has said nothing for 15 seconds
 	Seen      *Time    `json:"seen"`     // by the engine's clock
-	SilentMS  int64    `json:"silentMs"` // for how long it has said nothing, as far as the one that answers could hear it
+	SilentMS  int64    `json:"silentMs"` // for how long it has said nothing, as far as the one that answers was heard itself
 	Version   string   `json:"version"`
 	Teammates int      `json:"teammates"` // that run there, by the rosters
 	Load      float64  `json:"load"`

@@ -173,7 +173,7 @@ func (e *Engine) list(ctx context.Context, _ rpc.Nothing) ([]api.Machine, error)
 		if m.Silent >= silent {
 			state = api.MachineSilent
 		}
-		out = append(out, api.Machine{Name: m.Name, State: state, Seen: api.At(m.Seen), SilentMS: min(m.Silent, e.Connected()).Milliseconds(), Version: m.Version, Teammates: count[m.Name], Load: m.Load,
+		out = append(out, api.Machine{Name: m.Name, State: state, Seen: api.At(m.Seen), SilentMS: m.Missed.Milliseconds(), Version: m.Version, Teammates: count[m.Name], Load: m.Load,
 			Terminals: m.Terminals, Engine: e.URL(), This: m.Name == e.joined.Name})
 	}
 	return out, nil

@@ -10,6 +10,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -34,6 +35,7 @@ type Options struct {
 	Prefix  string // of the names of buckets and streams; "" is leadlight
 	Log     *slog.Logger
 	Clock   func() time.Time // of this machine; nil: time.Now
+	Silence time.Duration    // without a word, after which a machine is not there; 0: 15 s
 }
 
 // Access is how a machine proves to the engine who it is: paths of files that hold the
@@ -61,21 +63,22 @@ const (
 // Engine is the connection to an engine, and the copies of what is read there. It is safe
 // for concurrent use.
 type Engine struct {
-	url    string
-	prefix string
-	nc     *nats.Conn
-	js     jetstream.JetStream
-	log    *slog.Logger
-	wall   func() time.Time
-	ctx    context.Context // ends with the engine
-	end    context.CancelFunc
+	url     string
+	prefix  string
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	log     *slog.Logger
+	wall    func() time.Time
+	silence time.Duration
+	ctx     context.Context // ends with the engine
+	end     context.CancelFunc
 
 	mu      sync.Mutex
 	mirrors map[string]*mirror
 	cut     context.Context // ends when the connection does: no answer comes on it
 	hangUp  context.CancelFunc
 	lost    time.Time // when the connection was
-	back    time.Time // when it was there again
+	heard   heard
 	clock   clock
 }
 
@@ -97,7 +100,7 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{url: store.EngineShown(o.URL), prefix: o.Prefix, log: o.Log, wall: o.Clock, mirrors: map[string]*mirror{}}
+	e := &Engine{url: store.EngineShown(o.URL), prefix: o.Prefix, log: o.Log, wall: o.Clock, silence: cmp.Or(o.Silence, silence), mirrors: map[string]*mirror{}}
 	e.ctx, e.end = context.WithCancel(context.Background())
 	e.disconnected()
 	options := append(access, nats.Name("leadlight "+o.Machine), nats.Timeout(connectLimit), nats.MaxReconnects(-1),
@@ -108,11 +111,7 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 			}
 			e.disconnected()
 		}),
-		nats.ConnectHandler(func(*nats.Conn) { e.connected() }),
-		nats.ReconnectHandler(func(*nats.Conn) {
-			o.Log.Info("the engine is back", "engine", e.url)
-			e.connected()
-		}),
+		nats.ReconnectHandler(func(*nats.Conn) { o.Log.Info("the engine is back", "engine", e.url) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { o.Log.Debug("engine", "error", err) }))
 	if e.nc, err = nats.Connect(o.URL, append(options, more...)...); err != nil {
 		return nil, unavailable("reach the engine "+e.url, err)
@@ -133,22 +132,6 @@ func (e *Engine) disconnected() {
 	}
 	e.cut, e.hangUp = context.WithCancel(e.ctx)
 	e.lost = time.Now()
-}
-
-func (e *Engine) connected() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.back = time.Now()
-}
-
-// Connected is for how long the connection is there: what was said before was not heard.
-func (e *Engine) Connected() time.Duration {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.nc.IsConnected() || e.back.IsZero() {
-		return 0
-	}
-	return time.Since(e.back)
 }
 
 // answering bounds the wait for one answer.

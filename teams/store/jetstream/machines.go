@@ -20,23 +20,61 @@ type Machine struct {
 }
 
 // SeenMachine is a machine, and for how long it has said nothing by the clock of the
-// engine.
+// engine. Missed is as much of that as the machine that asks has been heard itself: while the
+// engine takes nothing from anybody, nobody is to blame for saying nothing.
 type SeenMachine struct {
 	Machine
-	Seen   time.Time
-	Silent time.Duration
+	Seen           time.Time
+	Silent, Missed time.Duration
+}
+
+// silence is how long a machine may say nothing and counts as there: three beats.
+const silence = 15 * time.Second
+
+// heard is since when this machine is heard without a gap, by the times that the engine gave to
+// what it said.
+type heard struct{ since, last time.Time }
+
+// at takes such a time down. Two that are said at once may come the other way round.
+func (h *heard) at(t time.Time, gap time.Duration) {
+	switch d := t.Sub(h.last); {
+	case d.Abs() >= gap: // also if the engine's clock was set back
+		*h = heard{t, t}
+	case d > 0:
+		h.last = t
+	}
 }
 
 func (e *Engine) machineKey(name string) string { return "$KV." + e.machines() + "." + name }
 
-// Beat says that a machine is there.
+// Beat says that a machine is there, and takes down when the engine has heard that.
 func (e *Engine) Beat(ctx context.Context, m Machine) error {
+	if err := e.say(ctx, m); err != nil {
+		return err
+	}
+	x, err := e.last(ctx, "KV_"+e.machines(), e.machineKey(m.Name))
+	if err == nil && x != nil {
+		e.heardAt(x.at)
+	}
+	return err
+}
+
+func (e *Engine) say(ctx context.Context, m Machine) error {
 	data, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
 	_, err = e.put(ctx, write{subject: e.machineKey(m.Name), value: data})
 	return err
+}
+
+// heardAt takes down when the engine has heard this machine, and returns since when it does
+// without a gap.
+func (e *Engine) heardAt(t time.Time) time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.heard.at(t, e.silence)
+	return e.heard.since
 }
 
 // Leave takes a machine off the list.
@@ -47,7 +85,7 @@ func (e *Engine) Leave(ctx context.Context, name string) error {
 // Machines lists the machines. Whoever asks has just said that it is there as self: its
 // time is that of the engine, whose clock alone counts.
 func (e *Engine) Machines(ctx context.Context, self Machine) ([]SeenMachine, error) {
-	if err := e.Beat(ctx, self); err != nil {
+	if err := e.say(ctx, self); err != nil {
 		return nil, err
 	}
 	var info *jetstream.StreamInfo
@@ -61,7 +99,7 @@ func (e *Engine) Machines(ctx context.Context, self Machine) ([]SeenMachine, err
 	if err != nil {
 		return nil, e.explain(ctx, "list the machines", err)
 	}
-	var now time.Time
+	var now, since time.Time
 	var out []SeenMachine
 	for subject := range info.State.Subjects {
 		x, err := e.last(ctx, "KV_"+e.machines(), subject)
@@ -73,12 +111,13 @@ func (e *Engine) Machines(ctx context.Context, self Machine) ([]SeenMachine, err
 			continue // it left just now, or is not ours
 		}
 		if m.Seen = x.at; m.Name == self.Name {
-			now = x.at
+			now, since = x.at, e.heardAt(x.at)
 		}
 		out = append(out, m)
 	}
 	for i := range out {
 		out[i].Silent = max(0, now.Sub(out[i].Seen))
+		out[i].Missed = max(0, min(out[i].Silent, now.Sub(since)))
 	}
 	slices.SortFunc(out, func(a, b SeenMachine) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil

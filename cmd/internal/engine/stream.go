@@ -18,7 +18,7 @@ import (
 const (
 	maxMeet    = 16               // who connect at a time; one is let in
 	meetLimit  = 10 * time.Second // for whoever asks to connect
-	leaveLimit = 5 * time.Second  // for the last bytes, once one side has gone
+	leaveLimit = 5 * time.Second  // for the last bytes, once the viewer has gone
 )
 
 // stream lets another machine carry out a verb whose bytes go both ways between it and a
@@ -49,10 +49,10 @@ func (e *Engine) stream(ctx context.Context, pid int, d api.MachineCall, tell fu
 		time.AfterFunc(leaveLimit, enough)
 	}()
 	result, err := e.call(ctx, d, tell)
-	if err == nil {
+	if err == nil { // all has come, up to the end; it is shown as slowly as the viewer takes it
 		select {
 		case <-shown:
-		case <-time.After(leaveLimit):
+		case <-ctx.Done():
 		}
 	}
 	return result, err

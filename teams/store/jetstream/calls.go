@@ -188,7 +188,7 @@ func (c *callee) carryOut(ctx context.Context, x *carried) word {
 }
 
 // streaming carries a call out with its stream, if it has one. What was written to that has
-// arrived before the call has ended.
+// arrived before the call has ended well.
 func (c *callee) streaming(ctx context.Context, x *carried, asked Asked) (any, error) {
 	if !x.Stream {
 		return c.answer(ctx, asked)
@@ -201,8 +201,9 @@ func (c *callee) streaming(ctx context.Context, x *carried, asked Asked) (any, e
 	defer context.AfterFunc(ctx, func() { _ = stream.Close() })()
 	asked.Stream = stream
 	result, err := c.answer(ctx, asked)
-	if stream.CloseWrite() == nil {
-		stream.flush(silentAfter)
+	_ = stream.CloseWrite() // which flush tells, too
+	if lost := stream.flush(silentAfter); err == nil && lost != nil {
+		err = unavailable("send what was shown last", lost)
 	}
 	return result, err
 }

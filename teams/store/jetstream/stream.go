@@ -147,15 +147,22 @@ func (s *Stream) CloseWrite() error {
 }
 
 // flush waits until all that was written, and the end, has arrived on the other side; at most
-// for limit.
-func (s *Stream) flush(limit time.Duration) {
+// for limit while nothing does.
+func (s *Stream) flush(limit time.Duration) error {
 	timer := time.AfterFunc(limit, func() { _ = s.Close() })
 	defer timer.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.err == nil && !s.arrived {
-		s.changed.Wait()
+	for base := s.base; s.err == nil && !s.arrived; s.changed.Wait() {
+		if s.base > base {
+			base = s.base
+			timer.Reset(limit)
+		}
 	}
+	if s.arrived {
+		return nil
+	}
+	return s.err
 }
 
 // Read returns what has come, io.EOF after all of it.

@@ -82,6 +82,7 @@ type Service struct {
 	machine  string
 	machines Machines
 	deaf     *deaf
+	silence  *silence
 	notice   func(string)
 	progress func(name, what string) // told what is done to whom; nil: nobody is
 }
@@ -103,7 +104,7 @@ func New(c Config) *Service {
 	return &Service{
 		base: c.Base, roster: c.Roster, mail: c.Mail, tasks: c.Tasks,
 		panes: c.Panes, profiles: c.Profiles, caller: c.Caller, limits: c.Limits.withDefaults(), cwd: c.Cwd,
-		environ: c.Environ, log: c.Log, trust: c.Trust, machine: c.Machine, machines: c.Machines, deaf: &deaf{}, notice: c.Notice,
+		environ: c.Environ, log: c.Log, trust: c.Trust, machine: c.Machine, machines: c.Machines, deaf: &deaf{}, silence: &silence{}, notice: c.Notice,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -14,6 +15,27 @@ import (
 
 // silentLook is how often it is looked whether machines are silent.
 const silentLook = 5 * time.Second
+
+// silence is the last look at the machines, which all teams share.
+type silence struct {
+	mu   sync.Mutex
+	next time.Time
+	list []api.Machine
+}
+
+// look returns what was seen of the machines within silentLook; nothing while somebody else
+// looks, who is not waited for.
+func (x *silence) look(ctx context.Context, machines Machines) (_ []api.Machine, err error) {
+	if !x.mu.TryLock() {
+		return nil, nil
+	}
+	defer x.mu.Unlock()
+	if now := time.Now(); !now.Before(x.next) {
+		x.next = now.Add(silentLook)
+		x.list, err = machines.Seen(ctx)
+	}
+	return x.list, err
+}
 
 // WatchSilent returns what frees the tasks of teammates whose machine has said nothing for as
 // long as the limit says, as onLoss has it. Whoever watches a team calls it with each
@@ -36,7 +58,7 @@ func (s *Service) WatchSilent(team string) func(ctx context.Context, snap Snapsh
 
 // freeSilent frees the tasks of those whose machine is silent for too long.
 func (s *Service) freeSilent(ctx context.Context, team string, far []api.Member) error {
-	list, err := s.machines.List(ctx)
+	list, err := s.silence.look(ctx, s.machines)
 	if err != nil {
 		return err
 	}

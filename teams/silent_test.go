@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,10 +16,16 @@ import (
 )
 
 // others are machines of which one says nothing.
-type others time.Duration
+type others struct {
+	silence time.Duration
+	looks   atomic.Int32
+}
 
-func (o others) List(context.Context) ([]api.Machine, error) {
-	silence := time.Duration(o).Milliseconds()
+func (*others) List(context.Context) ([]api.Machine, error) { panic("nobody is counted") }
+
+func (o *others) Seen(context.Context) ([]api.Machine, error) {
+	o.looks.Add(1)
+	silence := o.silence.Milliseconds()
 	state := api.MachineActive
 	if silence > 15_000 {
 		state = api.MachineSilent
@@ -26,7 +33,7 @@ func (o others) List(context.Context) ([]api.Machine, error) {
 	return []api.Machine{{Name: "desk", State: api.MachineActive, This: true}, {Name: "hub", State: state, SilentMS: silence}, {Name: "lab", State: api.MachineActive}}, nil
 }
 
-func (others) Do(context.Context, api.MachineCall, func(json.RawMessage)) (json.RawMessage, error) {
+func (*others) Do(context.Context, api.MachineCall, func(json.RawMessage)) (json.RawMessage, error) {
 	panic("nobody is asked")
 }
 
@@ -62,7 +69,8 @@ func TestTasksOfASilentMachine(t *testing.T) {
 			if err := mem.Roster().Create(ctx, team); err != nil {
 				t.Fatal(err)
 			}
-			s := New(Config{Roster: mem.Roster(), Mail: mem.Mail(), Tasks: mem.Tasks(), Panes: manager, Limits: c.limits, Machine: "desk", Machines: others(c.silence)})
+			machines := &others{silence: c.silence}
+			s := New(Config{Roster: mem.Roster(), Mail: mem.Mail(), Tasks: mem.Tasks(), Panes: manager, Limits: c.limits, Machine: "desk", Machines: machines})
 			for _, owner := range []string{"far", "near", "other"} {
 				task, err := mem.Tasks().Create(ctx, "alpha", store.Task{Subject: owner})
 				if err == nil {
@@ -73,10 +81,14 @@ func TestTasksOfASilentMachine(t *testing.T) {
 				}
 				snap.Tasks = append(snap.Tasks, shownTask(task))
 			}
-			for range 2 { // the second look has nothing left to do
-				if err := s.WatchSilent("alpha")(ctx, snap); err != nil {
+			again := s.WatchSilent("alpha")
+			for _, look := range []func(context.Context, Snapshot) error{again, again, s.WithProgress(nil).WatchSilent("alpha")} { // whoever comes later has nothing left to do
+				if err := look(ctx, snap); err != nil {
 					t.Fatal(err)
 				}
+			}
+			if n := machines.looks.Load(); n > 1 || n == 0 && c.limits.OnLoss != KeepTasks {
+				t.Errorf("for three pictures the machines were looked at %d times", n)
 			}
 			list, _, err := mem.Tasks().List(ctx, "alpha")
 			if err != nil {

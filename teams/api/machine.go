@@ -22,6 +22,11 @@ type Machine struct {
 	This      bool     `json:"this"` // it is the one that answers
 }
 
+// MachineList are the parameters of machine.ls.
+type MachineList struct {
+	Uncounted bool `json:"uncounted,omitempty"` // nobody needs the number of teammates, which asks for all teams
+}
+
 // MachineCall are the parameters of machine.do: what a machine is to do with its own
 // teammates.
 type MachineCall struct {

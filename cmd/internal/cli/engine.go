@@ -73,13 +73,22 @@ func (o otherMachines) do(ctx context.Context, call api.MachineCall, tell func(j
 }
 
 // List implements teams.Machines.
-func (o otherMachines) List(ctx context.Context) (list []api.Machine, err error) {
+func (o otherMachines) List(ctx context.Context) ([]api.Machine, error) {
+	return o.list(ctx, api.MachineList{})
+}
+
+// Seen implements teams.Machines.
+func (o otherMachines) Seen(ctx context.Context) ([]api.Machine, error) {
+	return o.list(ctx, api.MachineList{Uncounted: true})
+}
+
+func (o otherMachines) list(ctx context.Context, how api.MachineList) (list []api.Machine, err error) {
 	conn, err := o.reach(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	return list, conn.Call(ctx, "machine.ls", nil, &list)
+	return list, conn.Call(ctx, "machine.ls", how, &list)
 }
 
 // openEngine connects the daemon to the engine that this machine has joined, nil if none.

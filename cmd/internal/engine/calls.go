@@ -109,7 +109,7 @@ func (e *Engine) find(ctx context.Context, name string) (jetstream.SeenMachine, 
 
 // noMachine is the error of a name that no machine has.
 func (e *Engine) noMachine(ctx context.Context, name string) error {
-	list, err := e.list(ctx, rpc.Nothing{})
+	list, err := e.Seen(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,14 @@ func (e *Engine) noMachine(ctx context.Context, name string) error {
 }
 
 // List lists the machines.
-func (e *Engine) List(ctx context.Context) ([]api.Machine, error) { return e.list(ctx, rpc.Nothing{}) }
+func (e *Engine) List(ctx context.Context) ([]api.Machine, error) {
+	return e.list(ctx, api.MachineList{})
+}
+
+// Seen is List without the number of teammates.
+func (e *Engine) Seen(ctx context.Context) ([]api.Machine, error) {
+	return e.list(ctx, api.MachineList{Uncounted: true})
+}
 
 // do is Do for a program of this machine, which is told by notifications.
 func (e *Engine) do(ctx context.Context, d api.MachineCall) (api.MachineResult, error) {

@@ -152,7 +152,7 @@ func (e *Engine) proved(ctx context.Context) error {
 	return nil
 }
 
-func (e *Engine) list(ctx context.Context, _ rpc.Nothing) ([]api.Machine, error) {
+func (e *Engine) list(ctx context.Context, how api.MachineList) ([]api.Machine, error) {
 	if err := e.proved(ctx); err != nil {
 		return nil, err
 	}
@@ -160,9 +160,11 @@ func (e *Engine) list(ctx context.Context, _ rpc.Nothing) ([]api.Machine, error)
 	if err != nil {
 		return nil, err
 	}
-	count, err := e.teammates(ctx)
-	if err != nil {
-		return nil, err
+	var count map[string]int
+	if !how.Uncounted {
+		if count, err = e.teammates(ctx); err != nil {
+			return nil, err
+		}
 	}
 	out := []api.Machine{}
 	for _, m := range found {

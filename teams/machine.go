@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -159,12 +160,20 @@ func (d *deaf) limit(machine string) time.Duration {
 	return observeLimit
 }
 
-func (d *deaf) note(machine string, err error) {
+// note takes down what became of a wait for a machine. asker is the context of whoever asked,
+// waited that of the wait. Only silence counts, and a wait whose own limit ran out: not an
+// asker that has gone, nor that our engine is away. Any other answer, also an error, says that
+// the machine hears.
+func (d *deaf) note(machine string, err error, asker, waited context.Context) {
+	silent := fault.CodeOf(err) == fault.Timeout || errors.Is(waited.Err(), context.DeadlineExceeded)
+	if err != nil && (asker.Err() != nil || fault.CodeOf(err) == fault.EngineUnavailable && !silent) {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_, was := d.since[machine]
 	switch {
-	case err == nil:
+	case err == nil || !silent:
 		delete(d.since, machine)
 	case d.since == nil:
 		d.since = map[string]time.Time{machine: time.Now()}
@@ -189,8 +198,8 @@ func (s *Service) byMachine(members []store.Member) map[string][]int {
 
 // presentElsewhere asks a machine how members of its are doing. If it does not answer, they
 // are unknown.
-func (s *Service) presentElsewhere(ctx context.Context, t store.Team, machine string, members []store.Member, at []int, out []api.Member) {
-	ctx, cancel := context.WithTimeout(ctx, s.deaf.limit(machine))
+func (s *Service) presentElsewhere(asker context.Context, t store.Team, machine string, members []store.Member, at []int, out []api.Member) {
+	ctx, cancel := context.WithTimeout(asker, s.deaf.limit(machine))
 	defer cancel()
 	var names []string
 	for _, i := range at {
@@ -198,7 +207,7 @@ func (s *Service) presentElsewhere(ctx context.Context, t store.Team, machine st
 	}
 	var list []observedThere
 	err := s.ask(ctx, machine, verbObserve, order{Team: t.Name, Names: names}, &list, nil)
-	s.deaf.note(machine, err)
+	s.deaf.note(machine, err, asker, ctx)
 	why := "machine " + machine + " does not answer"
 	if err != nil && ctx.Err() == nil {
 		why = fault.Of(err).Message

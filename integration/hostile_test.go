@@ -182,6 +182,8 @@ func TestUX02_SP11_SP13_FailuresSayWhatAndWhere(t *testing.T) {
 			{[]string{"--cwd", r.path("gone")}, []string{"sleep", "1"}, 2, []string{r.path("gone")}},
 			{nil, []string{"sh", "-c", "echo first; echo last words; exit 7"}, 6, []string{"teammate a", "team alpha", "exit 7", "last words", "7", "SPAWN_FAILED"}},
 			{nil, []string{"sh", "-c", "kill -9 $$"}, 6, []string{"teammate a", "team alpha", "SPAWN_FAILED"}},
+			// its host does not run before it has ended, and then has something to end first
+			{nil, []string{"sh", "-c", "trap '' HUP TERM; (sleep 0.4; kill -CONT $PPID; sleep 0.4) & kill -STOP $PPID; exit 4"}, 6, []string{"teammate a", "team alpha", "exited with 4", "SPAWN_FAILED"}},
 		} {
 			res := r.run(append(append(append([]string{"spawn", "a"}, c.flags...), "--"), c.argv...)...)
 			if res.exit != c.exit {

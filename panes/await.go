@@ -33,7 +33,7 @@ type starting struct {
 	pane   backend.Pane
 
 	status         host.Status // as it said last that its agent runs
-	since          time.Time   // the agent runs since then
+	runs           bool        // its host has said so
 	other          host.Status // of another host that has the socket
 	foreign        time.Time   // that one has answered since
 	record, looked time.Time   // when record and pane were looked at last
@@ -82,13 +82,13 @@ func (w *starting) look(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// follow listens to the host until its agent has lasted for its first moments. No error
+// follow listens to the host until that says that its agent has lasted. No error
 // without that means that its agent has failed, or that the host is another one.
 func (w *starting) follow(ctx context.Context) (lasted bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	enough, stop := errors.New("it has lasted"), errors.New("it need not be heard any more")
-	r, timed := w.launch.Record, false
+	r := w.launch.Record
 	err = host.Dial(r.Socket).Follow(ctx, func(s host.Status) {
 		switch {
 		case s.ID != r.Host:
@@ -100,18 +100,9 @@ func (w *starting) follow(ctx context.Context) (lasted bool, err error) {
 			w.status, w.foreign = s, time.Time{}
 			cancel(stop)
 		case s.State != "" && s.State != state.Starting:
-			if w.status = s; r.Kind == profiles.Worker {
+			w.runs = true
+			if w.status = s; s.Settled || r.Kind == profiles.Worker {
 				cancel(enough)
-				return
-			}
-			if w.since.IsZero() {
-				if w.since = time.Now(); s.Agent != nil && s.StartedAt.Before(w.since) {
-					w.since = s.StartedAt
-				}
-			}
-			if !timed {
-				timed = true
-				time.AfterFunc(time.Until(w.since.Add(earlyDeath)), func() { cancel(enough) })
 			}
 		}
 	})
@@ -126,7 +117,7 @@ func (w *starting) follow(ctx context.Context) (lasted bool, err error) {
 
 // silent looks at what a host that does not listen has left.
 func (w *starting) silent(ctx context.Context) (done bool, err error) {
-	if !w.since.IsZero() || time.Since(w.record) > recordPoll {
+	if w.runs || time.Since(w.record) > recordPoll {
 		w.record = time.Now()
 		if done, err := w.m.earlyEnd(ctx, w.launch); done {
 			return true, err

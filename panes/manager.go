@@ -26,11 +26,10 @@ import (
 
 // Limits of single steps. The verbs have their own, larger ones.
 const (
-	terminalLimit = time.Minute            // one question to a terminal, which has its own limit of seconds
-	placeLimit    = 2 * time.Minute        // waiting for our turn at a terminal
-	statusLimit   = 2 * time.Second        // one question to a host
-	guardLimit    = 10 * time.Second       // waiting for somebody who starts the same team
-	earlyDeath    = 200 * time.Millisecond // an agent that fails within it was not started
+	terminalLimit = time.Minute      // one question to a terminal, which has its own limit of seconds
+	placeLimit    = 2 * time.Minute  // waiting for our turn at a terminal
+	statusLimit   = 2 * time.Second  // one question to a host
+	guardLimit    = 10 * time.Second // waiting for somebody who starts the same team
 )
 
 // Choice is the backend that holds new panes, and why it is this one.

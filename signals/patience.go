@@ -59,6 +59,18 @@ func (p *patience) await(ctx context.Context, id Identity) bool {
 	}
 }
 
+// Lasts tells whether a process that began at since does not end before it had the chance to
+// run for limit: it waits for that, up to six times the limit.
+func (id Identity) Lasts(ctx context.Context, since time.Time, limit time.Duration) bool {
+	p := patience{pid: id.PID, limit: limit, since: since, known: true} // it had got nothing then
+	if p.left() <= 0 {
+		return id.Probe() == Alive
+	}
+	ctx, cancel := context.WithDeadline(ctx, since.Add(starvedFactor*limit))
+	defer cancel()
+	return !p.await(ctx, id)
+}
+
 // pauseBlocked is how much longer one may take that waits for the disk.
 const pauseBlocked = 100 * time.Millisecond
 

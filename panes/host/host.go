@@ -73,6 +73,7 @@ type Host struct {
 	state         string
 	task          string
 	reason        string
+	settled       bool // see Settle
 	rows, cols    int
 	running       bool          // a Run is between its start and its return
 	program       *program      // what runs, nil if nothing does

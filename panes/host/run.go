@@ -59,15 +59,22 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 		h.goDo(func() { h.End(context.Background(), h.term, h.kill) })
 	default:
 	}
+	gone := make(chan time.Time, 1)
+	go func() { // also while others are told of it
+		p.cmd.Wait()
+		at := time.Now()
+		h.setProgram(nil)
+		gone <- at
+	}()
+	h.watchStart(p)
 	if c.Started != nil {
 		if err = c.Started(); err != nil {
 			h.goDo(func() { h.End(context.WithoutCancel(ctx), h.term, h.kill) })
 		}
 	}
-	p.cmd.Wait()
+	ended := <-gone
 	exit := exitOf(p.cmd.ProcessState)
-	exit.StartedAt, exit.EndedAt = p.started, time.Now()
-	h.setProgram(nil)
+	exit.StartedAt, exit.EndedAt = p.started, ended
 	if p.queue != nil {
 		p.queue.close()
 	}

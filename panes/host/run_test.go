@@ -284,3 +284,29 @@ func TestOptionsAreChecked(t *testing.T) {
 		t.Errorf("no terminal: %v", err)
 	}
 }
+
+// A host knows of the end of its program while others are still told that it has started, and
+// says that one has lasted only if it was still there then, however late the host looks.
+func TestProgramThatFailsAtOnceHasNotLasted(t *testing.T) {
+	h, c := listening(t, Options{})
+	command := shell("exit 1")
+	command.Started = func() error {
+		eventually(t, "its end is seen", func() bool { return h.Status().Agent == nil })
+		for end := time.Now().Add(2 * firstMoments); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if h.Status().Settled {
+				t.Error("it has ended, and has lasted")
+				break
+			}
+		}
+		return nil
+	}
+	if exit, err := h.Run(limited(t), command); err != nil || exit.Code != 1 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	lasts := background(t, h, shell("read x"))
+	eventually(t, "it has lasted", func() bool { s, err := c.Status(limited(t)); return err == nil && s.Settled })
+	if _, err := h.End(limited(t), 0, time.Minute); err != nil {
+		t.Error(err)
+	}
+	endOf(t, lasts)
+}

@@ -20,7 +20,8 @@ type Status struct {
 	State          string            `json:"state,omitempty"`
 	Task           string            `json:"task,omitempty"`
 	Reason         string            `json:"reason,omitempty"`
-	StartedAt      time.Time         `json:"startedAt"` // the program, before the first one the host
+	Settled        bool              `json:"settled,omitempty"` // a program has lasted for its first moments, or is started again
+	StartedAt      time.Time         `json:"startedAt"`         // the program, before the first one the host
 	LastActivityAt time.Time         `json:"lastActivityAt"`
 	LastOutputAt   time.Time         `json:"lastOutputAt,omitzero"`
 	LastKeyAt      time.Time         `json:"lastKeyAt,omitzero"`    // a person typed: in the pane or as a viewer
@@ -53,7 +54,7 @@ func (h *Host) Status() Status {
 	defer h.mu.Unlock()
 	s := Status{
 		ID: h.id, PID: h.self.PID, Identity: h.self, Since: h.started,
-		State: h.state, Task: h.task, Reason: h.reason, Closing: h.cause,
+		State: h.state, Task: h.task, Reason: h.reason, Settled: h.settled, Closing: h.cause,
 		StartedAt: h.started, LastOutputAt: lastOutput, LastKeyAt: person.lastKey, LastReturnAt: person.lastReturn, Draft: person.draft,
 		Leftovers: slices.Clone(h.leftovers), Detail: h.details(),
 		Rows: h.rows, Cols: h.cols, MaxLine: cookedLine,

@@ -14,7 +14,7 @@ import (
 
 // startPause is how long a host whose agent has started waits before it does the rest of its
 // own start: while a team starts, nothing of ours runs but what brings the next agent. Whoever
-// waits for the host listens until the agent has run for longer than that.
+// waits for the host listens until that says that its agent has lasted, which takes longer.
 const startPause = 100 * time.Millisecond
 
 // othersFirst lets the other agents of a set start. Another lead opens one pane at a time.

@@ -35,6 +35,7 @@ func (m *teammate) waitRestart(ctx context.Context, e panes.ExitRecord, again in
 		m.print("%s %s, %d times in a row: it is not started again", m.o.Agent, e.Reason, again+1)
 		return false
 	}
+	m.host.Settle() // who starts it does not wait until it lasts
 	pause := restartPause << again
 	m.print("%s %s; it is started again in %s", m.o.Agent, e.Reason, pause)
 	for left := pause; left > 0; left -= time.Second {

@@ -158,6 +158,17 @@ func TestSH11_DeadPaneStaysToBeRead(t *testing.T) {
 		if r.hasPane(m) {
 			t.Error("stop leaves the dead pane")
 		}
+		r.spawn("b", nil, "sh", "-c", "sleep 0.5; exit 3")
+		r.eventually("its end is written down", func() bool { return hostRecord(r, "alpha", "b").Ended != nil })
+		if err := syscall.Kill(hostRecord(r, "alpha", "b").Process.PID, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.member("b"); got.State != api.StateFailed {
+			t.Errorf("its end is written down, and it is %+v", got)
+		}
+		if got := into[api.Endings](r, "stop", "b"); got.Members[0].Outcome != api.AlreadyStopped {
+			t.Errorf("one that had failed, of a host that does not answer: %+v", got)
+		}
 	})
 }
 

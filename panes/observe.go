@@ -40,13 +40,13 @@ func (m *Manager) Observe(ctx context.Context, team, agent, hostID string, spawn
 	seen := m.sight(ctx, team, agent, hostID)
 	o.Record, o.Status = seen.record, seen.status
 	switch {
+	case seen.record.Ended != nil: // which its host writes down before it says so
+		o.State, o.Reason = seen.record.Ended.State, seen.record.Ended.Reason
 	case seen.answers():
 		if !seen.known() {
 			o.Record = rebuilt(seen.status, m.SocketPath(team, agent))
 		}
 		o.State, o.Reason = cmp.Or(seen.status.State, state.Starting), seen.status.Reason
-	case seen.record.Ended != nil:
-		o.State, o.Reason = seen.record.Ended.State, seen.record.Ended.Reason
 	case !seen.known() && seen.broken == nil && m.onItsWay(team, agent, spawnedAt, o.Launch):
 		o.State = state.Starting
 	case seen.state == signals.Gone:

@@ -161,7 +161,10 @@ func (m *Manager) proveProcesses(ctx context.Context, h *ownHost, look *signals.
 		return unproven("its processes cannot be looked for: %w", err)
 	}
 	left := table.Marked(h.Host)
-	if slices.ContainsFunc(left, func(p signals.Process) bool { return m.startedFor(p, h.Target) }) {
+	own := func(p signals.Process) bool {
+		return m.startedFor(p, h.Target) || h.seen.state == signals.Alive && p.Identity == h.seen.record.Process // which is its host, see above
+	}
+	if slices.ContainsFunc(left, own) {
 		return nil
 	}
 	if i := slices.IndexFunc(left, func(p signals.Process) bool { return stillMarked(ctx, p, h.Host) }); i >= 0 {

@@ -3,6 +3,7 @@ package panes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -171,8 +172,8 @@ func killTree(ctx context.Context, h ownHost, kill time.Duration, withHost bool,
 		out.Outcome, out.Reason = state.Unproven, err.Error()
 	case len(rep.Survivors) > 0:
 		out.Outcome, out.Reason = state.Unproven, fmt.Sprintf("%d processes are still there", len(rep.Survivors))
-	case len(rep.Ended) > 0:
-		out.Outcome = state.Killed
+	case slices.ContainsFunc(rep.Ended, func(p signals.Process) bool { return p.PID != h.process().PID }):
+		out.Outcome = state.Killed // of a host that only stayed to be read the teammate had ended
 	}
 	return out
 }

@@ -27,9 +27,7 @@ const timeGrain = 100 * time.Millisecond
 // claim takes the next task. What earlier ones have brought is written down before that. One
 // whose claim failed and was done all the same comes first: nobody else would take it.
 func (m *teammate) claim(ctx context.Context) (task api.Task, err error) {
-	if err := m.writeBrought(ctx); err != nil {
-		return task, err
-	}
+	m.writeBrought(ctx)
 	if !m.unsure.IsZero() {
 		mine, _, err := m.o.Service.TaskList(ctx, m.o.Team, teams.TaskFilter{Status: store.InProgress, Owner: m.o.Agent})
 		if err != nil {
@@ -63,8 +61,8 @@ func (m *teammate) keep(id string, err error, write func() error) {
 	m.brought[id] = write
 }
 
-// writeBrought writes down what was kept.
-func (m *teammate) writeBrought(ctx context.Context) error {
+// writeBrought writes down what was kept. What cannot be written yet holds up no other task.
+func (m *teammate) writeBrought(ctx context.Context) {
 	for _, id := range slices.Sorted(maps.Keys(m.brought)) {
 		write := m.brought[id]
 		if write == nil {
@@ -78,14 +76,11 @@ func (m *teammate) writeBrought(ctx context.Context) error {
 		case err == nil:
 			delete(m.brought, id)
 			m.print("what task %s has brought is written down", id)
-		case passing(err):
-			return err
-		default:
+		case !passing(err):
 			m.brought[id] = nil
 			m.print("what task %s has brought cannot be written down: %v", id, err)
 		}
 	}
-	return nil
 }
 
 // claimReady takes a task that is ready. A worker without a command of its own takes only

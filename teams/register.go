@@ -39,6 +39,9 @@ func (r *spawning) enter(ctx context.Context, in []resolvedMember) ([]registered
 	if err != nil {
 		return nil, err
 	}
+	if !t.CreatedAt.Equal(r.t.CreatedAt) {
+		return nil, fault.New(fault.TeamNotFound, "team %s is there no more: another one has its name", t.Name)
+	}
 	seen := r.whoRuns(ctx, t)
 	release, err := r.panes.Guard(ctx, t.Name, "start teammates")
 	if err != nil {

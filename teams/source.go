@@ -1,7 +1,10 @@
 package teams
 
 import (
+	"cmp"
 	"context"
+	"iter"
+	"slices"
 	"sync"
 
 	"github.com/leadlight-dev/leadlight/panes/worktree"
@@ -38,20 +41,68 @@ func (s *Service) checkHere(ctx context.Context, t store.Team, spec SpawnSpec, s
 	return err
 }
 
-// fetch is the stage in which the repositories of members are fetched, each once, before
-// anything says that they are there.
-func (r *spawning) fetch(ctx context.Context, in []resolvedMember) []resolvedMember {
+// fetch is the stage in which the repositories of members are fetched, before anything says
+// that they are there. It hands members on when they can go on: at first those without a
+// repository, then those whose repository has come. So a slow one keeps nobody else from
+// starting, and nobody's lock is held for it.
+func (r *spawning) fetch(ctx context.Context, in []resolvedMember) iter.Seq[[]resolvedMember] {
+	return func(yield func([]resolvedMember) bool) {
+		of := map[string][]resolvedMember{} // by url
+		for _, m := range in {
+			url := ""
+			if m.spec.Git != nil {
+				url = m.spec.Git.URL
+			}
+			of[url] = append(of[url], m)
+		}
+		come := make(chan []resolvedMember, len(of))
+		here := of[""]
+		delete(of, "")
+		for _, group := range of {
+			go func() { come <- r.fetchOne(ctx, group) }()
+		}
+		var gone []resolvedMember
+		for left := len(of); ; {
+			if len(here) > 0 && !yield(among(gone, here)) {
+				return
+			}
+			if gone = append(gone, here...); left == 0 {
+				return
+			}
+			here = <-come
+			for left--; len(come) > 0; left-- {
+				here = append(here, <-come...)
+			}
+		}
+	}
+}
+
+// among gives members their order, and each its place in the roster behind the one before it
+// of those that have gone on.
+func among(gone, in []resolvedMember) []resolvedMember {
+	byAt := func(a, b resolvedMember) int { return cmp.Compare(a.at, b.at) }
+	slices.SortFunc(in, byAt)
+	if len(gone) == 0 {
+		return in
+	}
+	all := slices.SortedFunc(slices.Values(slices.Concat(gone, in)), byAt)
+	for i := range in {
+		if at, _ := slices.BinarySearchFunc(all, in[i], byAt); at > 0 && in[i].spec.After == "" {
+			in[i].spec.After = all[at-1].spec.Name
+		}
+	}
+	return in
+}
+
+// fetchOne fetches a repository for the members that are to work in it, each ref once.
+func (r *spawning) fetchOne(ctx context.Context, in []resolvedMember) []resolvedMember {
 	once := map[Source]func() (worktree.Clone, error){}
 	for _, m := range in {
-		if m.spec.Git != nil && once[*m.spec.Git] == nil {
-			src := *m.spec.Git
+		if src := *m.spec.Git; once[src] == nil {
 			once[src] = sync.OnceValues(func() (worktree.Clone, error) { return r.worktrees().Fetch(ctx, src) })
 		}
 	}
 	on, _ := pass(r, in, func(_ int, m *resolvedMember) error {
-		if m.spec.Git == nil {
-			return nil
-		}
 		r.say(m.spec.Name, "fetches "+m.spec.Git.String())
 		c, err := once[*m.spec.Git]()
 		if err != nil {

@@ -51,6 +51,7 @@ type Spawned struct {
 // spawning is one call of Spawn. A set of teammates goes through its stages: resolve,
 // fetch, register, launch, commit. Each stage takes those that came through the one before, and
 // returns those that came through it as a type of its own, with what it has done for them.
+// fetch hands them on in parts, each of which goes through the rest before the next one.
 // What a stage has done for a teammate that fails later is taken back: unregister,
 // panes.Manager.Undo.
 type spawning struct {
@@ -94,8 +95,8 @@ type launchedMember struct {
 
 func (m resolvedMember) index() int { return m.at }
 
-// Spawn starts teammates, all at once: the roster first, then the first message,
-// then the panes. It returns one result for each spec, in order; what failed is
+// Spawn starts teammates, all at once, but for those whose repository has yet to come: the
+// roster first, then the first message, then the panes. It returns one result for each spec, in order; what failed is
 // undone and does not keep the others from starting.
 func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []Spawned {
 	r := &spawning{Service: s, out: make([]Spawned, len(specs))}
@@ -116,12 +117,20 @@ func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []S
 		}
 		return r.out
 	}
-	locked, release := r.lock(ctx, r.resolve(ctx, specs))
+	for ready := range r.fetch(ctx, r.resolve(ctx, specs)) {
+		r.start(ctx, ready)
+	}
+	return r.out
+}
+
+// start takes members through the stages in which they are locked.
+func (r *spawning) start(ctx context.Context, in []resolvedMember) {
+	locked, release := r.lock(ctx, in)
 	defer release()
-	started := r.commit(ctx, r.launch(ctx, r.register(ctx, r.fetch(ctx, locked))))
+	r.dropped = nil
+	started := r.commit(ctx, r.launch(ctx, r.register(ctx, locked)))
 	r.unregister(context.WithoutCancel(ctx))
 	r.look(context.WithoutCancel(ctx), started) // they run: whoever is interrupted now has to be told
-	return r.out
 }
 
 // pass calls f for all members of a stage at once. It returns those that came through, and

@@ -64,24 +64,12 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 		}
 		return s.Snapshot(ctx, name)
 	}
+	made, err := s.get(ctx, name)
 	undo := func(err error) (Snapshot, error) {
-		ctx := context.WithoutCancel(ctx)
-		ends, downErr := s.Down(ctx, name, StopOptions{Ask: time.Second, Force: true, Reason: "the team did not start"}, false)
-		switch {
-		case downErr == nil:
-			downErr = Verdict(ends)
-		case fault.CodeOf(downErr) == fault.TeamNotFound:
-			downErr = nil
-			if pid, yes := s.TakenDown(name, began); yes {
-				err = fmt.Errorf("process %d took the team down meanwhile: %w", pid, err)
-			}
-		}
-		if downErr == nil {
-			progress("nothing of the team is left")
-		} else {
-			err = fmt.Errorf("%w; and it could not be undone: %w", err, downErr)
-		}
-		return Snapshot{}, err
+		return Snapshot{}, s.undoStart(context.WithoutCancel(ctx), name, made.CreatedAt, began, err, progress)
+	}
+	if err != nil {
+		return undo(err)
 	}
 	defer s.panes.GetReady(ctx)()
 	progress(fmt.Sprintf("team %s is made", name))
@@ -110,6 +98,29 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 		progress(fmt.Sprintf("%d teammates are started", n))
 	}
 	return s.Snapshot(ctx, name)
+}
+
+// undoStart takes down a team that did not start, and returns why it did not. One that was
+// made in its place, while a repository came, is left alone.
+func (s *Service) undoStart(ctx context.Context, name string, made, began time.Time, err error, progress func(string)) error {
+	if now, getErr := s.get(ctx, name); getErr == nil && !made.IsZero() && !now.CreatedAt.Equal(made) {
+		return fmt.Errorf("the team was taken down meanwhile, and another one has its name: %w", err)
+	}
+	ends, downErr := s.Down(ctx, name, StopOptions{Ask: time.Second, Force: true, Reason: "the team did not start"}, false)
+	switch {
+	case downErr == nil:
+		downErr = Verdict(ends)
+	case fault.CodeOf(downErr) == fault.TeamNotFound:
+		downErr = nil
+		if pid, yes := s.TakenDown(name, began); yes {
+			err = fmt.Errorf("process %d took the team down meanwhile: %w", pid, err)
+		}
+	}
+	if downErr != nil {
+		return fmt.Errorf("%w; and it could not be undone: %w", err, downErr)
+	}
+	progress("nothing of the team is left")
+	return err
 }
 
 // makeRoom makes the team, in the place of a finished one of the same file, or returns the

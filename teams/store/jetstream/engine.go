@@ -75,7 +75,8 @@ type Engine struct {
 
 	mu      sync.Mutex
 	mirrors map[string]*mirror
-	cut     context.Context // ends when the connection does: no answer comes on it
+	begins  map[string]chan struct{} // the copies that are about to follow; closed when they do, or have failed
+	cut     context.Context          // ends when the connection does: no answer comes on it
 	hangUp  context.CancelFunc
 	lost    time.Time // when the connection was
 	heard   heard
@@ -100,7 +101,8 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{url: store.EngineShown(o.URL), prefix: o.Prefix, log: o.Log, wall: o.Clock, silence: cmp.Or(o.Silence, silence), mirrors: map[string]*mirror{}}
+	e := &Engine{url: store.EngineShown(o.URL), prefix: o.Prefix, log: o.Log, wall: o.Clock, silence: cmp.Or(o.Silence, silence),
+		mirrors: map[string]*mirror{}, begins: map[string]chan struct{}{}}
 	e.ctx, e.end = context.WithCancel(context.Background())
 	e.disconnected()
 	options := append(access, nats.Name("leadlight "+o.Machine), nats.Timeout(connectLimit), nats.MaxReconnects(-1),

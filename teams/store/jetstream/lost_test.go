@@ -29,7 +29,7 @@ type wire struct {
 	target   string
 	cutAfter atomic.Int64 // bytes that still reach the engine: then what it answers is lost
 	down     atomic.Bool  // nobody gets through
-	drop     atomic.Bool  // the next write does not reach the engine, and nothing is cut
+	drop     atomic.Value // string: the next bytes that hold it do not reach the engine, and nothing is cut
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -42,6 +42,7 @@ func newWire(t *testing.T, target string) *wire {
 	}
 	w := &wire{listener: l, target: strings.TrimPrefix(target, "nats://"), conns: map[net.Conn]bool{}}
 	w.cutAfter.Store(-1)
+	w.drop.Store("")
 	t.Cleanup(func() { l.Close(); w.cut() })
 	go func() {
 		for {
@@ -97,7 +98,7 @@ func (w *wire) carry(near net.Conn) {
 			far.Close()
 			return
 		}
-		if strings.Contains(string(buf[:n]), "HPUB") && w.drop.CompareAndSwap(true, false) {
+		if what := w.drop.Load().(string); what != "" && strings.Contains(string(buf[:n]), what) && w.drop.CompareAndSwap(what, "") {
 			continue
 		}
 		if left := w.cutAfter.Load(); left >= 0 && strings.Contains(string(buf[:n]), "HPUB") {
@@ -204,7 +205,7 @@ func TestAClaimThatFailsLetsOthersIn(t *testing.T) {
 	if _, err := far.Tasks.Create(ctx, "alpha", store.Task{Subject: "one"}); err != nil {
 		t.Fatal(err)
 	}
-	w.drop.Store(true)
+	w.drop.Store("HPUB")
 	first := make(chan error, 1)
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, time.Second) // less than until it is sent again
@@ -212,7 +213,7 @@ func TestAClaimThatFailsLetsOthersIn(t *testing.T) {
 		_, err := far.Tasks.ClaimNext(ctx, "alpha", "builder")
 		first <- err
 	}()
-	for w.drop.Load() && len(first) == 0 {
+	for w.drop.Load() != "" && len(first) == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	if x, err := far.Tasks.ClaimNext(ctx, "alpha", "tester"); err != nil || x.Owner != "tester" {
@@ -220,6 +221,51 @@ func TestAClaimThatFailsLetsOthersIn(t *testing.T) {
 	}
 	if err := <-first; err == nil {
 		t.Error("the first has claimed it, too")
+	}
+}
+
+// TestACopyThatBeginsHoldsUpNobody: while the engine does not answer the question for a new copy,
+// the rest goes on.
+func TestACopyThatBeginsHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	need(t)
+	w, o := newWire(t, os.Getenv(urlVar)), jetstream.Options{Machine: "test", Prefix: natstest.Prefix(t.TempDir())}
+	o.URL = w.url()
+	if _, err := jetstream.Join(context20(t), o); err != nil {
+		t.Fatal(err)
+	}
+	e, err := jetstream.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	if err := e.Leave(context20(t), "nobody"); err != nil { // it hears answers from here on
+		t.Fatal(err)
+	}
+	quick := false // at least one try has its turn at the CPU
+	for deadline := time.Now().Add(30 * time.Second); !quick && time.Now().Before(deadline); {
+		w.drop.Store("CONSUMER.CREATE")
+		ctx, cancel := context.WithCancel(context20(t))
+		done := make(chan error, 1)
+		go func() {
+			_, err := e.Roster().List(ctx)
+			done <- err
+		}()
+		for w.drop.Load() != "" && len(done) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		began := time.Now()
+		if err := e.Leave(context20(t), "nobody"); err != nil {
+			t.Fatal(err)
+		}
+		quick = time.Since(began) < time.Second
+		cancel()
+		if err := <-done; err == nil {
+			t.Error("a copy was there")
+		}
+	}
+	if !quick {
+		t.Error("what a copy that begins does not need waits for it")
 	}
 }
 

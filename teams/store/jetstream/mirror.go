@@ -67,16 +67,46 @@ func (e *Engine) mirrorOf(ctx context.Context, name string, begin func() *mirror
 	return m, e.explain(ctx, "read from the engine", err)
 }
 
+// mirrorNow is one try of mirrorOf. One copy of a name is begun at a time; who wants the same
+// waits for it, and nobody else does.
 func (e *Engine) mirrorNow(ctx context.Context, name string, begin func() *mirror) (*mirror, error) {
+	for {
+		e.mu.Lock()
+		m, begun := e.kept(name), e.begins[name]
+		mine := m == nil && begun == nil
+		if mine {
+			e.sweep()
+			begun = make(chan struct{})
+			e.begins[name] = begun
+		}
+		e.mu.Unlock()
+		switch {
+		case m != nil:
+			return m, nil
+		case mine:
+			defer close(begun)
+			return e.begin(ctx, name, begin())
+		}
+		select {
+		case <-begun:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// begin has a new copy follow the engine, and keeps it if it does.
+func (e *Engine) begin(ctx context.Context, name string, m *mirror) (*mirror, error) {
+	m.e, m.moved, m.watchers, m.used = e, make(chan struct{}), map[*hinted]bool{}, time.Now()
+	err := m.follow(ctx)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if m := e.kept(name); m != nil {
-		return m, nil
+	delete(e.begins, name)
+	if err == nil && e.ctx.Err() != nil { // closed meanwhile
+		go m.close()
+		err = e.ctx.Err()
 	}
-	e.sweep()
-	m := begin()
-	m.e, m.moved, m.watchers, m.used = e, make(chan struct{}), map[*hinted]bool{}, time.Now()
-	if err := m.follow(ctx); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	e.mirrors[name] = m

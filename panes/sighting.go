@@ -8,6 +8,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
@@ -42,6 +43,9 @@ func (m *Manager) sight(ctx context.Context, team, agent, hostID string) sightin
 	st, err := status(ctx, socket)
 	if err == nil && st.ID == hostID {
 		s.state, s.status = signals.Alive, st
+		if s.record.Ended == nil && state.Ended(st.State) { // it was written between the two looks
+			s.read(ctx, m, team, agent, hostID)
+		}
 		return s
 	}
 	s.read(ctx, m, team, agent, hostID) // it may have written it between the two looks

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/worktree"
@@ -51,6 +52,27 @@ func TestSourceCheck(t *testing.T) {
 			t.Errorf("%q: %v", ref, err)
 		}
 	}
+}
+
+// FuzzSourceCheck: nothing that passes is an option or a program, and no secret passes, or is shown.
+func FuzzSourceCheck(f *testing.F) {
+	for _, url := range []string{"https://host/a.git", "git@host:a/b", "/srv/a", "ext::sh -c x", "-u", "host/a@b#c", "//x?y@z", "me:x@host:a"} {
+		f.Add(url, "refs/heads/main")
+	}
+	f.Fuzz(func(t *testing.T, url, ref string) {
+		s := worktree.Source{URL: url, Ref: ref}
+		if err := s.Check(); err == nil {
+			head, _, _ := strings.Cut(url, "/")
+			if strings.HasPrefix(url, "-") || strings.HasPrefix(ref, "-") || strings.Contains(head, "::") || strings.ContainsFunc(url+ref, unicode.IsControl) {
+				t.Errorf("%q at %q passes", url, ref)
+			}
+		}
+		for _, s.URL = range []string{"https://me:s3cr3t@" + url, "https://s3cr3t@" + url, "http://host/" + url + "?token=s3cr3t" + ref, "https://host" + url + "#s3cr3t" + ref, "ssh://me:s3cr3t@" + url} {
+			if err := s.CheckURL(); err == nil || strings.Contains(err.Error(), "s3cr3t") && !strings.Contains(url+ref, "s3") {
+				t.Errorf("%q: %v", s.URL, err)
+			}
+		}
+	})
 }
 
 // far is a bare repository with a branch, a tag and a commit on no branch, the clone of it that

@@ -51,7 +51,7 @@ func (e *Engine) doFor(ctx context.Context, pid int, d api.MachineCall, tell fun
 }
 
 func (e *Engine) call(ctx context.Context, d api.MachineCall, tell func(json.RawMessage)) (json.RawMessage, error) {
-	call := jetstream.Call{ID: d.ID, Verb: d.Verb, Params: d.Params, Follow: d.Follow, Stream: d.Stream}
+	call := jetstream.Call{ID: d.ID, Verb: d.Verb, Params: d.Params, Follow: d.Follow, Look: d.Look, Stream: d.Stream}
 	result, err := e.Ask(ctx, d.Machine, call, 0, tell)
 	if err == (jetstream.Silence{}) && !d.Look {
 		if _, err := e.find(ctx, d.Machine); err != nil {

@@ -15,10 +15,11 @@ import (
 
 // Call is what one machine asks another to do.
 type Call struct {
-	ID     string          `json:"id"` // the same for one that is sent again: it is carried out once
+	ID     string          `json:"id"` // the same for one that is sent again: it is carried out once, unless it only looks
 	Verb   string          `json:"verb,omitempty"`
 	Params json.RawMessage `json:"params,omitempty"`
 	Follow bool            `json:"follow,omitempty"` // it ends when the asker is gone
+	Look   bool            `json:"look,omitempty"`   // it may be carried out again: its answer is not kept
 	Stream bool            `json:"stream,omitempty"` // bytes go both ways while it is under way
 
 	Process string `json:"process,omitempty"` // of the daemon that has begun it already
@@ -82,6 +83,7 @@ type callee struct {
 
 	mu    sync.Mutex
 	known map[string]*carried
+	over  []*carried // of these, whose answers are kept, in the order in which they ended
 	wg    sync.WaitGroup
 }
 
@@ -141,10 +143,9 @@ func (c *callee) hear(ctx context.Context, m *nats.Msg) {
 
 // begin carries out a new call. It is called with c.mu held.
 func (c *callee) begin(ctx context.Context, call Call, reply string) {
-	for id, old := range c.known {
-		if old.last != nil && time.Since(old.ended) > keptEnds {
-			delete(c.known, id)
-		}
+	for len(c.over) > 0 && time.Since(c.over[0].ended) > keptEnds {
+		delete(c.known, c.over[0].ID)
+		c.over = c.over[1:]
 	}
 	ctx, enough := context.WithCancel(ctx)
 	x := &carried{Call: call, reply: reply, enough: enough, here: time.Now()}
@@ -160,6 +161,11 @@ func (c *callee) begin(ctx context.Context, call Call, reply string) {
 		defer c.mu.Unlock()
 		x.last, x.ended, x.Params = &last, time.Now(), nil
 		c.say(reply, last)
+		if x.Look {
+			delete(c.known, x.ID)
+		} else {
+			c.over = append(c.over, x)
+		}
 	})
 }
 

@@ -87,6 +87,13 @@ func TestCalls(t *testing.T) {
 	if told != want || done.Load() != 1 {
 		t.Errorf("done %d times, told %s", done.Load(), told)
 	}
+	look := call("look", "look")
+	look.Look = true
+	for n := range int32(2) { // what only looks is not kept
+		if _, err := a.Ask(t.Context(), "hub", look, patient, func(json.RawMessage) {}); err != nil || done.Load() != n+2 {
+			t.Errorf("looked: %v, done %d times", err, done.Load())
+		}
+	}
 	_, err := a.Ask(t.Context(), "hub", call("two", "fail"), patient, nil)
 	if fault.CodeOf(err) != fault.NotLead || fault.Of(err).Hint != "ask the lead" {
 		t.Errorf("%v", err)

@@ -106,3 +106,20 @@ func TestTasksOfASilentMachine(t *testing.T) {
 		})
 	}
 }
+
+// TestNoTerminalForOtherMachines: up lets the terminal of this machine get ready only if a
+// teammate surely runs here.
+func TestNoTerminalForOtherMachines(t *testing.T) {
+	t.Parallel()
+	for machine, want := range map[string]bool{"": true, "desk": true, "hub": false, MachineAuto: false} {
+		asked := false
+		manager := panes.NewManager(panes.Options{Choose: func(context.Context) (panes.Choice, error) {
+			asked = true
+			return panes.Choice{}, context.Canceled
+		}})
+		s := New(Config{Panes: manager, Machine: "desk"})
+		if s.getReady(t.Context(), []SpawnSpec{{Machine: "hub"}, {Machine: machine}})(); asked != want {
+			t.Errorf("with a teammate on %q the terminal is asked: %v", machine, asked)
+		}
+	}
+}

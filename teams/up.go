@@ -71,7 +71,7 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 	if err != nil {
 		return undo(err)
 	}
-	defer s.panes.GetReady(ctx)()
+	defer s.getReady(ctx, p.Members)()
 	progress(fmt.Sprintf("team %s is made", name))
 	if err := s.KeepHooks(ctx, name, p.Hooks); err != nil {
 		return undo(err)
@@ -121,6 +121,14 @@ func (s *Service) undoStart(ctx context.Context, name string, made, began time.T
 	}
 	progress("nothing of the team is left")
 	return err
+}
+
+// getReady lets the terminal of this machine get ready if a teammate surely runs here.
+func (s *Service) getReady(ctx context.Context, members []SpawnSpec) (done func()) {
+	if !slices.ContainsFunc(members, func(m SpawnSpec) bool { return !s.apart(m) }) {
+		return func() {}
+	}
+	return s.panes.GetReady(ctx)
 }
 
 // makeRoom makes the team, in the place of a finished one of the same file, or returns the

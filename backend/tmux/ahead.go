@@ -2,12 +2,14 @@ package tmux
 
 import (
 	"context"
+	"strconv"
 	"strings"
+	"time"
 )
 
-// aheadLife is how long our own server stays without a session when it was started ahead, in
-// seconds: whoever started it may be killed meanwhile.
-const aheadLife = "2"
+// aheadLife is how long our own server stays without a session when it was started ahead:
+// whoever started it may be killed meanwhile, and may be slow.
+const aheadLife = time.Minute
 
 // Ahead gets ready for Open while its caller has other things to do: it starts a server of
 // ours that does not run yet, or asks at least for the version. What fails is left to Open,
@@ -24,8 +26,9 @@ func (b *Backend) Ahead(ctx context.Context) (release func()) {
 		_, _ = b.Version(ctx)
 		return release
 	}
+	life := strconv.FormatFloat(b.aheadLife.Seconds(), 'f', -1, 64)
 	out, err := b.run(ctx, command{"start-server"}, command{"display-message", "-p", "#{version}"},
-		command{"run-shell", "-b", "-d", aheadLife, "-C", strings.Join(exitWhenEmpty("on"), " ")}, exitWhenEmpty("off"))
+		command{"run-shell", "-b", "-d", life, "-C", strings.Join(exitWhenEmpty("on"), " ")}, exitWhenEmpty("off"))
 	if err != nil {
 		return release
 	}

@@ -23,6 +23,7 @@ func (b *Backend) serverOptions() []command {
 	var set []string
 	for _, words := range [][]string{
 		{"-s", serverOption, "1"},
+		exitWhenEmpty("on")[1:], // it may have been started ahead, also by one that was killed then
 		{"-s", "escape-time", "10"},
 		{"-g", "mouse", "on"},
 		{"-g", "history-limit", "50000"},

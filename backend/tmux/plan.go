@@ -185,9 +185,6 @@ func (o *opening) openCommands(s step) []command {
 	case backend.Session:
 		c = command{"new-session", "-d", "-x", strconv.Itoa(detachedCols), "-y", strconv.Itoa(detachedRows), "-s", literal(spec.Name)}
 		before, after = o.b.serverOptions(), o.b.sessionOptions(spec)
-		if o.ahead {
-			after = append(after, exitWhenEmpty("on"))
-		}
 	case backend.Window:
 		c = command{"new-window", "-d", "-t", o.sessionOf(s), "-n", literal(objectName(spec.Name))}
 	default:

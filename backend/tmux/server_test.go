@@ -231,9 +231,21 @@ func TestStartedAhead(t *testing.T) {
 	own := spec("own", "")
 	own.Place = backend.Session
 	runs := filepath.Join(t.TempDir(), "runs")
-	b := newBackend(t, tmux.Options{Socket: s.Socket, Own: true, Program: wrapper(t, "echo run >>"+runs)})
-	for _, name := range []string{"its last pane", "who wanted it", "who was killed"} {
+	program := wrapper(t, "echo run >>"+runs)
+	for _, name := range []string{"its last pane", "who wanted it", "the next one", "who was killed"} {
+		o := tmux.Options{Socket: s.Socket, Own: true, Program: program}
+		if name == "who was killed" {
+			o.AheadLife = 50 * time.Millisecond
+		}
+		b := newBackend(t, o)
 		release := b.Ahead(t.Context())
+		if name == "who was killed" {
+			tmuxtest.Eventually(t, "the server goes by itself", func() bool {
+				_, err := s.Try("display-message", "-p", "up")
+				return err != nil
+			})
+			continue
+		}
 		pid, err := strconv.Atoi(s.Run("display-message", "-p", "#{pid}"))
 		if err != nil {
 			t.Fatal(err)
@@ -256,6 +268,13 @@ func TestStartedAhead(t *testing.T) {
 			}
 		case "who wanted it":
 			release()
+		case "the next one": // uses what one has started that was killed
+			next := newBackend(t, tmux.Options{Socket: s.Socket, Own: true})
+			defer next.Ahead(t.Context())()
+			p := open(t, next, own)[0]
+			if err := backend.CloseOne(t.Context(), next, p.ID, p.Mark); err != nil {
+				t.Fatal(err)
+			}
 		}
 		tmuxtest.Eventually(t, "the server goes with "+name, func() bool { return !tmuxtest.Alive(pid) })
 	}

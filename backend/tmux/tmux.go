@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -36,6 +37,9 @@ type Options struct {
 	// wait for the CPU; 0 is 5 s. A line that opens many
 	// panes gets 200 ms more for each.
 	Timeout time.Duration
+	// AheadLife is how long a server that Ahead has started waits for its first session if
+	// its process is killed; 0 is a minute.
+	AheadLife time.Duration
 	// Log gets a debug line for every run of tmux; nil is silence.
 	Log *slog.Logger
 }
@@ -50,6 +54,8 @@ type Backend struct {
 	getenv  func(string) string
 	timeout time.Duration
 	log     *slog.Logger
+
+	aheadLife time.Duration
 
 	mu      sync.Mutex
 	version Version // zero: not asked yet
@@ -73,7 +79,7 @@ func New(o Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{socket: socket, own: o.Own, status: o.Status, program: o.Program, getenv: o.Getenv, timeout: o.Timeout, log: o.Log}
+	b := &Backend{socket: socket, own: o.Own, status: o.Status, program: o.Program, getenv: o.Getenv, timeout: o.Timeout, log: o.Log, aheadLife: cmp.Or(o.AheadLife, aheadLife)}
 	if b.program == "" {
 		b.program = "tmux"
 	}

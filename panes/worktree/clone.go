@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
 )
 
@@ -87,8 +88,8 @@ func sweep(repo string) {
 	entries, _ := os.ReadDir(packs)
 	for _, e := range entries {
 		fi, err := e.Info()
-		if err == nil && fi.Mode().IsRegular() && strings.HasPrefix(e.Name(), "tmp_") && (nobody || time.Since(fi.ModTime()) > sweepAge) {
-			_ = os.Remove(filepath.Join(packs, e.Name()))
+		if err == nil && strings.HasPrefix(e.Name(), "tmp_") && (nobody || time.Since(fi.ModTime()) > sweepAge) {
+			_ = files.Remove(packs, e.Name(), 0) // what stays is tried again
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -169,7 +170,7 @@ func (s Source) names() []string {
 }
 
 // commitName is what may name a commit.
-var commitName = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+var commitName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{7,64}$`) })
 
 // refOf is the full name of the ref, "" for one that may be a commit.
 func (g git) refOf(ctx context.Context, s Source) (string, error) {
@@ -184,7 +185,7 @@ func (g git) refOf(ctx context.Context, s Source) (string, error) {
 			return name, nil
 		}
 	}
-	if commitName.MatchString(s.Ref) {
+	if commitName().MatchString(s.Ref) {
 		return "", nil
 	}
 	return "", noRef(s)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -63,11 +64,13 @@ func (g git) run(ctx context.Context, args ...string) (string, error) {
 }
 
 // lockSaid is how git names the file of a lock that it did not get, or what that locks.
-var lockSaid = regexp.MustCompile(`Unable to create '([^'\n]+)\.lock': File exists|could not lock config file ([^\n]+): File exists`)
+var lockSaid = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`Unable to create '([^'\n]+)\.lock': File exists|could not lock config file ([^\n]+): File exists`)
+})
 
 // locked is the error of one that did not get a lock: git waits for none for long.
 func (g git) locked(said string) error {
-	m := lockSaid.FindStringSubmatch(said)
+	m := lockSaid().FindStringSubmatch(said)
 	if m == nil {
 		return nil
 	}

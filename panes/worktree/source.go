@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -135,19 +136,19 @@ func (s Source) withoutSecrets() string {
 		}
 		shown = shown[:at] + "…"
 	}
-	return wideUser.ReplaceAllString(shown, "${1}…@")
+	return wideUser().ReplaceAllString(shown, "${1}…@")
 }
 
 // Where a user, a password or a token may stand: in a url that may be anything, and in what git says.
 var (
-	wideUser  = regexp.MustCompile(`(?s)^([A-Za-z0-9+.-]+://)?.*@`)
-	saidUser  = regexp.MustCompile(`://[^\s/@]*@`)
-	saidQuery = regexp.MustCompile(`(://[^\s'"?#]*)[?#][^\s'"]*`)
+	wideUser  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^([A-Za-z0-9+.-]+://)?.*@`) })
+	saidUser  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^\s/@]*@`) })
+	saidQuery = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(://[^\s'"?#]*)[?#][^\s'"]*`) })
 )
 
 // saidWithoutSecrets is what git has said without what may be a secret.
 func saidWithoutSecrets(text string) string {
-	return saidQuery.ReplaceAllString(saidUser.ReplaceAllString(text, "://…@"), "${1}?…")
+	return saidQuery().ReplaceAllString(saidUser().ReplaceAllString(text, "://…@"), "${1}?…")
 }
 
 // CheckRef is the part of Check about the ref. The rules are those of git check-ref-format.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -13,8 +14,8 @@ import (
 
 // What a task is read and written by is made once: each claim needs it several times.
 var (
-	taskTable  = taskFields()
-	aliasTable = aliases()
+	taskTable  = sync.OnceValue(taskFields)
+	aliasTable = sync.OnceValue(aliases)
 )
 
 func taskFields() []Field[store.Task] {
@@ -67,7 +68,7 @@ func aliases() []alias {
 }
 
 // NewTask writes a task.
-func NewTask(t *store.Task) *rawjson.Object { return Compose(t, taskTable) }
+func NewTask(t *store.Task) *rawjson.Object { return Compose(t, taskTable()) }
 
 // OpenTask reads a task for editing. Its id is not what the text says, but id. The
 // members of the teams called names are meant by their addresses, too.
@@ -77,13 +78,13 @@ func OpenTask(id string, data []byte, names ...string) (store.Task, *rawjson.Obj
 		return store.Task{}, nil, err
 	}
 	var t store.Task
-	t.Unknown, t.Odd = Decode(o, &t, taskTable)
+	t.Unknown, t.Odd = Decode(o, &t, taskTable())
 	if t.ID != id && t.ID != "" {
 		t.Odd, t.Misnamed = append(t.Odd, fmt.Sprintf("its file is that of task %s, and calls it %s", id, store.Shown(t.ID))), true
 	}
 	t.ID = id
 	t.Unpack()
-	for _, a := range aliasTable {
+	for _, a := range aliasTable() {
 		if raw, ok := o.Get(a.key); ok && a.empty(&t) {
 			a.field.Load(&t, raw)
 		}
@@ -104,12 +105,12 @@ func OpenTask(id string, data []byte, names ...string) (store.Task, *rawjson.Obj
 
 // SaveTask writes the differences between two states of a task into o.
 func SaveTask(o *rawjson.Object, was, now *store.Task) {
-	for _, a := range aliasTable {
+	for _, a := range aliasTable() {
 		if _, ok := o.Get(a.key); ok && !bytes.Equal(a.field.Save(was, nil), a.field.Save(now, nil)) && !inMetadata(a.key) {
 			o.Delete(a.key)
 		}
 	}
-	Amend(o, was, now, taskTable)
+	Amend(o, was, now, taskTable())
 	if was.Misnamed {
 		o.Set("id", rawjson.Quote(now.ID))
 	}

@@ -57,14 +57,6 @@ func TestAMachineIsCutOff(t *testing.T) {
 	if got := begun(); got != "1\n" {
 		t.Errorf("the worker began %q", got)
 	}
-	told := 0
-	for _, m := range into[[]api.Message](a, "inbox") {
-		if strings.Contains(m.Text, "sleeper is lost") {
-			told++
-		}
-	}
-	if told != 1 {
-		t.Errorf("the lead was told %d times", told)
-	}
+	toldOnce(a, "sleeper is lost")
 	a.must("down", "alpha", "--timeout", "5s")
 }

@@ -418,14 +418,24 @@ func TestAMachineIsSilent(t *testing.T) {
 	a.eventually("it is written down who was lost", func() bool { return a.member("dies").State == api.StateLost })
 	a.eventually("who lived on is active", func() bool { return a.member("lives").State == api.StateActive })
 	a.eventually("its task is free again", func() bool { return into[api.Task](a, "task", "show", "1").Status == "pending" })
-	told := 0
-	for _, m := range into[[]api.Message](a, "inbox") {
-		if strings.Contains(m.Text, "dies is lost") {
-			told++
-		}
-	}
-	if told != 1 {
-		t.Errorf("the lead was told %d times", told)
-	}
+	toldOnce(a, "dies is lost")
 	a.must("down", "alpha")
+}
+
+// toldOnce proves that the lead is told of something once. It is told after that is written down.
+func toldOnce(r *rig, what string) {
+	r.t.Helper()
+	told := 0
+	r.eventually("the lead is told: "+what, func() bool {
+		told = 0
+		for _, m := range into[[]api.Message](r, "inbox") {
+			if strings.Contains(m.Text, what) {
+				told++
+			}
+		}
+		return told > 0
+	})
+	if told != 1 {
+		r.t.Errorf("the lead was told %d times: %s", told, what)
+	}
 }

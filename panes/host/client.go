@@ -70,49 +70,48 @@ func (c *Client) Shutdown(ctx context.Context, r ShutdownRequest) (report Report
 
 // call is one request and its answer.
 func (c *Client) call(ctx context.Context, op string, params, result any) error {
-	conn, r, err := c.begin(ctx, op, params)
+	_, r, end, err := c.begin(ctx, op, params)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
+	defer end()
 	return c.answer(ctx, op, r, result)
 }
 
-// begin connects and sends the request.
-func (c *Client) begin(ctx context.Context, op string, params any) (net.Conn, *bufio.Reader, error) {
+// begin connects and sends the request. Nothing is waited for on the connection once ctx has
+// ended; end closes it.
+func (c *Client) begin(ctx context.Context, op string, params any) (_ net.Conn, _ *bufio.Reader, end func(), _ error) {
 	if err := unixsock.CheckPath(c.socket); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	q := request{V: protocolVersion, Op: op}
 	if params != nil {
 		raw, err := json.Marshal(params)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", op, err)
+			return nil, nil, nil, fmt.Errorf("%s: %w", op, err)
 		}
 		q.Params = raw
 	}
 	line, err := json.Marshal(q)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", op, err)
+		return nil, nil, nil, fmt.Errorf("%s: %w", op, err)
 	}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", c.socket)
 	if err != nil {
-		return nil, nil, c.failure(ctx, op, err)
+		return nil, nil, nil, c.failure(ctx, op, err)
 	}
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
+	end = func() { stop(); conn.Close() }
 	if _, err := conn.Write(append(line, '\n')); err != nil {
 		// A host that refuses a request says so before it has read it all.
 		if refusal := c.answer(ctx, op, bufio.NewReader(conn), nil); refusal != nil && !errors.Is(refusal, ErrNoHost) {
 			err = refusal
 		}
-		conn.Close()
-		return nil, nil, c.failure(ctx, op, err)
+		end()
+		return nil, nil, nil, c.failure(ctx, op, err)
 	}
-	return conn, bufio.NewReader(conn), nil
+	return conn, bufio.NewReader(conn), end, nil
 }
 
 func (c *Client) answer(ctx context.Context, op string, r *bufio.Reader, result any) error {

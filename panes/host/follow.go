@@ -42,13 +42,11 @@ func (s *server) follow(ctx context.Context, conn *net.UnixConn, r *bufio.Reader
 // Follow hands each status that the host tells to each, the one of now first,
 // until ctx ends or the host is gone (ErrNoHost).
 func (c *Client) Follow(ctx context.Context, each func(Status)) error {
-	conn, r, err := c.begin(ctx, opFollow, nil)
+	_, r, end, err := c.begin(ctx, opFollow, nil)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
+	defer end()
 	for {
 		line, err := r.ReadBytes('\n')
 		if err != nil {

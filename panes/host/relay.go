@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net"
-	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
@@ -28,13 +27,11 @@ func (c *Client) Relay(ctx context.Context, viewer io.ReadWriter, readOnly bool)
 		return fault.New(fault.Unsupported, "%.40q cannot be asked of a host on another machine", q.Op)
 	}
 	p.ReadOnly = p.ReadOnly || readOnly
-	conn, shown, err := c.begin(ctx, opAttach, p)
+	conn, shown, end, err := c.begin(ctx, opAttach, p)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
+	defer end()
 	go func() {
 		_, _ = io.Copy(conn, typed) // whoever is gone types nothing more
 		if half, ok := conn.(*net.UnixConn); ok {

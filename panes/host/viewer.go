@@ -60,14 +60,12 @@ func (c *Client) Attach(ctx context.Context, o AttachOptions) (Attached, error) 
 		v.terminal, v.in, v.out = t, t.file, t.file
 		params.Rows, params.Cols, _ = t.size()
 	}
-	conn, r, err := c.begin(ctx, opAttach, params)
+	conn, r, hangUp, err := c.begin(ctx, opAttach, params)
 	if err != nil {
 		return Attached{}, err
 	}
-	defer conn.Close()
+	defer hangUp()
 	v.conn = conn
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
 	if err := c.answer(ctx, opAttach, r, nil); err != nil {
 		return Attached{}, err
 	}

@@ -172,11 +172,11 @@ func TestViewerOnATerminal(t *testing.T) {
 // A viewer that takes nothing is cut; the program goes on.
 func TestSlowViewerIsCut(t *testing.T) {
 	h, c := listening(t, Options{})
-	conn, _, err := c.begin(limited(t), opAttach, attachParams{})
+	_, _, hangUp, err := c.begin(limited(t), opAttach, attachParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer hangUp()
 	eventually(t, "the viewer", func() bool { h.server.mu.Lock(); defer h.server.mu.Unlock(); return len(h.server.viewers) == 1 })
 	exit := endOf(t, background(t, h, programIn(t, "burst")))
 	if exit.Code != 0 || !strings.Contains(h.Tail(1), "sum ") {

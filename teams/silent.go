@@ -37,27 +37,18 @@ func (x *silence) look(ctx context.Context, machines Machines) (_ []api.Machine,
 	return x.list, err
 }
 
-// WatchSilent returns what frees the tasks of teammates whose machine has said nothing for as
-// long as the limit says, as onLoss has it. Whoever watches a team calls it with each
-// picture of it. The teammates may go on there: what one of them brings when it is back
-// counts if nobody else has its task by then.
-func (s *Service) WatchSilent(team string) func(ctx context.Context, snap Snapshot) error {
-	var next time.Time
-	return func(ctx context.Context, snap Snapshot) error {
-		if s.machines == nil || s.limits.OnLoss == KeepTasks || time.Now().Before(next) {
-			return nil
-		}
-		far := s.workingElsewhere(snap)
-		if len(far) == 0 {
-			return nil
-		}
-		next = time.Now().Add(silentLook)
-		return s.freeSilent(ctx, team, far)
+// FreeSilent frees the tasks of teammates whose machine has said nothing for as long as the
+// limit says, as onLoss has it. Whoever watches a team calls it with each picture of it. The
+// teammates may go on there: what one of them brings when it is back counts if nobody else
+// has its task by then.
+func (s *Service) FreeSilent(ctx context.Context, team string, snap Snapshot) error {
+	if s.machines == nil || s.limits.OnLoss == KeepTasks {
+		return nil
 	}
-}
-
-// freeSilent frees the tasks of those whose machine is silent for too long.
-func (s *Service) freeSilent(ctx context.Context, team string, far []api.Member) error {
+	far := s.workingElsewhere(snap)
+	if len(far) == 0 {
+		return nil
+	}
 	list, err := s.silence.look(ctx, s.machines)
 	if err != nil {
 		return err

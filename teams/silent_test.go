@@ -81,9 +81,8 @@ func TestTasksOfASilentMachine(t *testing.T) {
 				}
 				snap.Tasks = append(snap.Tasks, shownTask(task))
 			}
-			again := s.WatchSilent("alpha")
-			for _, look := range []func(context.Context, Snapshot) error{again, again, s.WithProgress(nil).WatchSilent("alpha")} { // whoever comes later has nothing left to do
-				if err := look(ctx, snap); err != nil {
+			for _, watcher := range []*Service{s, s, s.WithProgress(nil)} { // whoever comes later has nothing left to do
+				if err := watcher.FreeSilent(ctx, "alpha", snap); err != nil {
 					t.Fatal(err)
 				}
 			}

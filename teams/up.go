@@ -321,7 +321,6 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	var last Snapshot
-	freeSilent := s.WatchSilent(team)
 	for {
 		if _, err := s.Reconcile(ctx, team); err != nil && ctx.Err() == nil {
 			s.log.Warn("write down who is lost", "team", team, "error", err)
@@ -341,7 +340,7 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 			last = snap
 		}
 		onChange(snap)
-		if err := freeSilent(ctx, snap); err != nil && ctx.Err() == nil {
+		if err := s.FreeSilent(ctx, team, snap); err != nil && ctx.Err() == nil {
 			s.log.Warn("free the tasks of who cannot be seen", "team", team, "error", err)
 		}
 		if _, err := s.Offer(ctx, team, snap); err != nil && ctx.Err() == nil {

@@ -33,10 +33,8 @@ type teamWatch struct {
 	sleep context.CancelFunc // ends follow
 	hosts watch.Group        // by member
 
-	offering   *time.Timer                                 // until the next look at what was offered
-	freeSilent func(context.Context, teams.Snapshot) error // of tasks whose owners cannot be seen for long
-
-	repair func() // writes down who is lost, without anybody waiting for it
+	offering *time.Timer // until the next look at what was offered
+	repair   func()      // writes down who is lost, without anybody waiting for it
 
 	reading sync.Mutex // one reading of the streams at a time
 	looking sync.Mutex // one look at everything at a time
@@ -51,7 +49,6 @@ func (w *watcher) watchTeam(ctx context.Context, name string) *teamWatch {
 	source := watch.Source{Service: w.service, Roster: w.stores.Roster, Mail: w.stores.Mail, Tasks: w.stores.Tasks, Log: w.log}
 	t.Team = watch.New(name, source, watch.Options{Last: func() changes.Team { return w.hub.last(name) }, Seen: t.seen, After: t.after})
 	t.repair = func() { w.wg.Go(func() { t.reconcile(ctx) }) }
-	t.freeSilent = w.service.WatchSilent(name)
 	since := time.Now() // somebody else may look first
 	w.wg.Go(func() {
 		for t.look(ctx, since); ctx.Err() == nil; {
@@ -151,7 +148,7 @@ func (t *teamWatch) after(ctx context.Context, p watch.Parts) {
 func (t *teamWatch) offer(ctx context.Context) {
 	last := t.hub.last(t.Name)
 	snap := teams.Snapshot{Members: last.Members, Tasks: last.Tasks}
-	if err := t.freeSilent(ctx, snap); err != nil && ctx.Err() == nil {
+	if err := t.service.FreeSilent(ctx, t.Name, snap); err != nil && ctx.Err() == nil {
 		t.log.Warn("free the tasks of who cannot be seen", "team", t.Name, "error", err)
 	}
 	again, err := t.service.Offer(ctx, t.Name, snap)

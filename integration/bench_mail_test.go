@@ -12,6 +12,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/storetest"
 )
 
 // boxSize is how many messages a box has at most before its reader takes them, and letter
@@ -48,34 +49,17 @@ func (o *office) send(to string) func(int) time.Duration {
 	hints, err := o.mail.Watch(b.Context(), "mail", to)
 	ensure(b, err)
 	<-hints
-	type arrival struct {
-		id string
-		at time.Time
-	}
-	arrived := make(chan arrival, 1000)
-	go func() {
-		known := ""
-		for range hints {
-			list, err := o.mail.List(b.Context(), "mail", to)
-			if n := len(list); err == nil && n > 0 && list[n-1].ID != known {
-				known = list[n-1].ID
-				arrived <- arrival{known, time.Now()}
-			}
-		}
-	}()
+	seen := storetest.Reader(hints, func() ([]store.Message, error) { return o.mail.List(b.Context(), "mail", to) })
 	box := filepath.Join(o.base, "teams/mail/inboxes", to+".json")
 	return func(i int) time.Duration {
 		start := time.Now()
 		sent, err := o.svc.Send(b.Context(), "mail", teams.SendSpec{To: to, Text: "hello"})
 		ensure(b, err)
-		a := <-arrived
-		for a.id != sent.ID {
-			a = <-arrived
-		}
+		at := seen(sent.ID)
 		if i%boxSize == boxSize-1 { // the reader takes its mail, as readers do
 			ensure(b, os.WriteFile(box, []byte("[]"), 0o600))
 		}
-		return a.at.Sub(start)
+		return at.Sub(start)
 	}
 }
 

@@ -168,9 +168,8 @@ func follow(b *testing.B, kv jetstream.KeyValue) (stop func()) {
 }
 
 // newTeam opens the stores of as many machines, and makes the team alpha.
-func newTeam(b *testing.B, machines int) []storetest.Stores {
+func newTeam(b testing.TB, base string, machines int) []storetest.Stores {
 	b.Helper()
-	base := b.TempDir()
 	var all []storetest.Stores
 	for range machines {
 		s, err := open(base)
@@ -187,7 +186,7 @@ func newTeam(b *testing.B, machines int) []storetest.Stores {
 }
 
 func manyClaims(b *testing.B) float64 {
-	ctx, machines := context.Background(), newTeam(b, benchMachines)
+	ctx, machines := context.Background(), newTeam(b, b.TempDir(), benchMachines)
 	defer func() { _ = machines[0].Roster.Delete(ctx, "alpha") }()
 	for i := range benchTasks {
 		if _, err := machines[0].Tasks.Create(ctx, "alpha", store.Task{Subject: fmt.Sprint("task ", i)}); err != nil {
@@ -273,27 +272,13 @@ func bareMail(b *testing.B) func() time.Duration {
 
 // shownMail sends a message and tells how long it took until its reader had it.
 func shownMail(b *testing.B) func() time.Duration {
-	ctx, machines := b.Context(), newTeam(b, 2)
+	ctx, machines := b.Context(), newTeam(b, b.TempDir(), 2)
 	from, to := machines[0].Mail, machines[1].Mail
 	hints, err := to.Watch(ctx, "alpha", "bob")
 	if err != nil {
 		b.Fatal(err)
 	}
-	type arrival struct {
-		id string
-		at time.Time
-	}
-	arrived := make(chan arrival, 1000)
-	go func() {
-		known := ""
-		for range hints {
-			list, err := to.List(store.AfterHint(ctx), "alpha", "bob")
-			if n := len(list); err == nil && n > 0 && list[n-1].ID != known {
-				known = list[n-1].ID
-				arrived <- arrival{known, time.Now()}
-			}
-		}
-	}()
+	seen := storetest.Reader(hints, func() ([]store.Message, error) { return to.List(store.AfterHint(ctx), "alpha", "bob") })
 	sent := 0
 	return func() time.Duration {
 		began := time.Now()
@@ -301,15 +286,12 @@ func shownMail(b *testing.B) func() time.Duration {
 		if err != nil {
 			b.Fatal(err)
 		}
-		a := <-arrived
-		for a.id != m.ID {
-			a = <-arrived
-		}
+		at := seen(m.ID)
 		if sent++; sent%boxSize == 0 { // outside of the clock, as readers do
 			if _, err := to.Archive(ctx, "alpha", "bob"); err != nil {
 				b.Fatal(err)
 			}
 		}
-		return a.at.Sub(began)
+		return at.Sub(began)
 	}
 }

@@ -23,24 +23,13 @@ import (
 // come, and each sees all that was written before it began.
 func TestManyReaders(t *testing.T) {
 	need(t)
-	ctx, url, prefix := context20(t), os.Getenv(urlVar), natstest.Prefix(t.TempDir())
-	here, err := openAt(url, prefix)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer here.Close()
-	elsewhere, err := openAt(url, prefix)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer elsewhere.Close()
-	if err := here.Roster.Create(ctx, store.Team{Name: "alpha", Members: []store.Member{{Name: store.Lead}}}); err != nil {
-		t.Fatal(err)
-	}
+	ctx, base := context20(t), t.TempDir()
+	machines := newTeam(t, base, 2)
+	here, elsewhere := machines[0], machines[1]
 	if _, err := elsewhere.Mail.List(ctx, "alpha", "m0"); err != nil { // the copies begin
 		t.Fatal(err)
 	}
-	questions, stop := countQuestions(t, url, prefix)
+	questions, stop := countQuestions(t, base)
 	const readers = 100
 	var wg sync.WaitGroup
 	for i := range readers {
@@ -83,20 +72,9 @@ func TestManyReaders(t *testing.T) {
 // nothing. Copies that have just begun are asked for all the same.
 func TestReadsAfterHints(t *testing.T) {
 	need(t)
-	ctx, url, prefix := context20(t), os.Getenv(urlVar), natstest.Prefix(t.TempDir())
-	here, err := openAt(url, prefix)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer here.Close()
-	elsewhere, err := openAt(url, prefix)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer elsewhere.Close()
-	if err := here.Roster.Create(ctx, store.Team{Name: "alpha", Members: []store.Member{{Name: store.Lead}}}); err != nil {
-		t.Fatal(err)
-	}
+	ctx, base := context20(t), t.TempDir()
+	machines := newTeam(t, base, 2)
+	here, elsewhere := machines[0], machines[1]
 	var asked []string
 	send := func(n int) {
 		m, err := here.Mail.Put(ctx, "alpha", "bob", store.Message{From: store.Lead, Text: fmt.Sprint(n)})
@@ -121,7 +99,7 @@ func TestReadsAfterHints(t *testing.T) {
 	for i := range 20 {
 		send(100 + i)
 	}
-	questions, stop := countQuestions(t, url, prefix)
+	questions, stop := countQuestions(t, base)
 	for seen := 0; seen < len(asked); {
 		select {
 		case <-hints:
@@ -180,17 +158,17 @@ func TestAClaimIsReadLate(t *testing.T) {
 	}
 }
 
-// countQuestions counts what the streams of a prefix are asked for, until stop.
-func countQuestions(t *testing.T, url, prefix string) (n *atomic.Int64, stop func()) {
+// countQuestions counts what the streams of a base are asked for, until stop.
+func countQuestions(t *testing.T, base string) (n *atomic.Int64, stop func()) {
 	t.Helper()
 	closed := make(chan struct{})
-	nc, err := nats.Connect(url, nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
+	nc, err := nats.Connect(os.Getenv(urlVar), nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	n = new(atomic.Int64)
 	if _, err := nc.Subscribe("$JS.API.STREAM.MSG.GET.*", func(m *nats.Msg) {
-		if strings.Contains(m.Subject, prefix+"-") {
+		if strings.Contains(m.Subject, natstest.Prefix(base)+"-") {
 			n.Add(1)
 		}
 	}); err != nil {

@@ -111,7 +111,7 @@ func (s *Server) Restart() error {
 			if m := listening.FindStringSubmatch(scanner.Text()); m != nil {
 				s.port = m[1]
 			}
-			if regexp.MustCompile(`Server is ready`).MatchString(scanner.Text()) {
+			if strings.Contains(scanner.Text(), "Server is ready") {
 				ready <- s.port
 			}
 			if strings.Contains(scanner.Text(), "metadata leader") {

@@ -24,12 +24,8 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store/remote"
 )
 
-// beat is how often a machine says that it is there, and silent after how long without a
-// word it counts as silent.
-const (
-	beat   = 5 * time.Second
-	silent = 15 * time.Second
-)
+// beat is how often a machine says that it is there.
+const beat = jetstream.SilenceLimit / 3
 
 // Engine is the engine that this machine has joined.
 type Engine struct {
@@ -79,7 +75,7 @@ func Join(ctx context.Context, m dial.Machine, version string, log *slog.Logger)
 		return "", err
 	}
 	for _, other := range list {
-		if other.Name == m.Name && other.Silent < silent {
+		if other.Name == m.Name && other.Silent < jetstream.SilenceLimit {
 			return "", fault.New(fault.DuplicateName, "a machine called %s is there already", m.Name).WithHint("choose another name with --name")
 		}
 	}
@@ -172,7 +168,7 @@ func (e *Engine) list(ctx context.Context, how api.MachineList) ([]api.Machine, 
 			continue
 		}
 		state := api.MachineActive
-		if m.Silent >= silent {
+		if m.Silent >= jetstream.SilenceLimit {
 			state = api.MachineSilent
 		}
 		out = append(out, api.Machine{Name: m.Name, State: state, Seen: api.At(m.Seen), SilentMS: m.Missed.Milliseconds(), Version: m.Version, Teammates: count[m.Name], Load: m.Load,

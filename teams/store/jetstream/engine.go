@@ -101,7 +101,7 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{url: store.EngineShown(o.URL), prefix: o.Prefix, log: o.Log, wall: o.Clock, silence: cmp.Or(o.Silence, silence),
+	e := &Engine{url: store.EngineShown(o.URL), prefix: o.Prefix, log: o.Log, wall: o.Clock, silence: cmp.Or(o.Silence, SilenceLimit),
 		mirrors: map[string]*mirror{}, begins: map[string]chan struct{}{}}
 	e.ctx, e.end = context.WithCancel(context.Background())
 	e.disconnected()
@@ -204,16 +204,27 @@ var _ io.Closer = (*Engine)(nil)
 // reachable says at once that the engine cannot be reached, unless the connection was lost
 // just now and there are other nodes to go to.
 func (e *Engine) reachable(op string) error {
-	for tick := (*time.Ticker)(nil); !e.nc.IsConnected(); <-tick.C {
-		if !e.switching() {
-			return unavailable(op, e.nc.LastError())
+	if e.nc.IsConnected() || e.connects(e.ctx, e.switching) {
+		return nil
+	}
+	return unavailable(op, e.nc.LastError())
+}
+
+// connects waits until the engine can be reached, as long as patient says so and ctx lasts.
+func (e *Engine) connects(ctx context.Context, patient func() bool) bool {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !e.nc.IsConnected() {
+		if !patient() {
+			return false
 		}
-		if tick == nil {
-			tick = time.NewTicker(20 * time.Millisecond)
-			defer tick.Stop()
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
 // switching tells whether the connection was lost just now, and other nodes are tried.

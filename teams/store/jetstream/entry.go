@@ -137,19 +137,15 @@ func (e *Engine) mine(ctx context.Context, w write) (uint64, error) {
 
 // awaitConnection waits until the engine can be reached again, for what began then.
 func (e *Engine) awaitConnection(ctx context.Context, began time.Time) error {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !e.nc.IsConnected() {
-		if time.Since(began) > retryLimit && !e.switching() {
-			return unavailable("find out what became of a write", e.nc.LastError())
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("find out what became of a write: %w", context.Cause(ctx))
-		}
+	const op = "find out what became of a write"
+	patient := func() bool { return time.Since(began) <= retryLimit || e.switching() }
+	switch {
+	case e.connects(ctx, patient):
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
 	}
-	return nil
+	return unavailable(op, e.nc.LastError())
 }
 
 // Errors of a cluster that will go away: its nodes choose who leads, or the write that is
@@ -223,21 +219,18 @@ func (e *Engine) one(ctx context.Context, stream string, which map[string]any) (
 		return nil, err
 	}
 	var got found
-	for began := time.Now(); ; pause(ctx) {
-		var err error
-		if got, err = e.lookFor(ctx, stream, which); err == nil {
-			break
-		}
-		if !choosing(err) || ctx.Err() != nil || time.Since(began) > chooseLimit || e.awaitConnection(ctx, began) != nil {
-			return nil, e.explain(ctx, op, err)
-		}
+	err := e.patiently(ctx, func(ctx context.Context) (err error) {
+		got, err = e.lookFor(ctx, stream, which)
+		return err
+	})
+	if err != nil {
+		return nil, e.explain(ctx, op, err)
 	}
 	if got.Message == nil {
 		return nil, nil
 	}
 	x := &entry{value: got.Message.Data, rev: got.Message.Seq, at: got.Message.Time}
 	if len(got.Message.Header) > 0 {
-		var err error
 		if x.header, err = nats.DecodeHeadersMsg(got.Message.Header); err != nil {
 			return nil, e.explain(ctx, op, err)
 		}

@@ -28,8 +28,8 @@ type SeenMachine struct {
 	Silent, Missed time.Duration
 }
 
-// silence is how long a machine may say nothing and counts as there: three beats.
-const silence = 15 * time.Second
+// SilenceLimit is how long a machine may say nothing and counts as there: three beats.
+const SilenceLimit = 15 * time.Second
 
 // heard is since when this machine is heard without a gap, by the times that the engine gave to
 // what it said.

@@ -3,7 +3,6 @@ package jetstream
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -164,18 +163,17 @@ func (t tasks) change(ctx context.Context, in *teamCopy, id string, claim bool, 
 	if len(edges) > 0 {
 		return t.relink(ctx, in, n, seen, old, next, edges)
 	}
-	if claim {
-		return t.store(ctx, in, n, seen, &old, &next, aClaim)
-	}
-	return t.store(ctx, in, n, seen, &old, &next, 0)
+	return t.store(ctx, in, n, seen, &old, &next, storing{claim: claim})
 }
 
-// aClaim in the place of a number says that a write is a claim.
-const aClaim = math.MaxUint64
+// storing is what is to be known of a write beside what it writes.
+type storing struct {
+	all   uint64 // the newest write of a task that there may be, if the change depends on the others; else 0
+	claim bool   // see change
+}
 
-// store writes a new state of a task over the one that was seen. all is the newest write of a task that there may
-// be, if the change depends on the others.
-func (t tasks) store(ctx context.Context, in *teamCopy, n *node, seen *entry, old, next *store.Task, all uint64) (store.Task, error) {
+// store writes a new state of a task over the one that was seen.
+func (t tasks) store(ctx context.Context, in *teamCopy, n *node, seen *entry, old, next *store.Task, how storing) (store.Task, error) {
 	value, changed, err := edit(seen.value, old, next)
 	if err != nil {
 		return store.Task{}, err
@@ -183,17 +181,17 @@ func (t tasks) store(ctx context.Context, in *teamCopy, n *node, seen *entry, ol
 	if changed {
 		w := write{subject: t.e.taskKey(in, n.id), value: value, cas: true, rev: seen.rev, was: seen.writes()}
 		switch {
-		case all == aClaim:
+		case how.claim:
 			w.header = nats.Header{overHeader: {revText(seen.rev)}}
-		case all > 0:
-			w.rev, w.wide = all, t.e.taskKey(in, "*")
+		case how.all > 0:
+			w.rev, w.wide = how.all, t.e.taskKey(in, "*")
 		}
 		x, err := t.e.put(ctx, w)
 		if err != nil {
 			return store.Task{}, err
 		}
 		in.took(w.subject, x)
-		if all == aClaim && len(next.Odd) == 0 && !next.UpdatedAt.IsZero() {
+		if how.claim && len(next.Odd) == 0 && !next.UpdatedAt.IsZero() {
 			return *next, nil // as it would be read
 		}
 	}
@@ -234,14 +232,14 @@ func (t tasks) relink(ctx context.Context, in *teamCopy, n *node, seen *entry, o
 		if e.Mirror(&now, n.id); slices.Equal(told.Blocks, now.Blocks) && slices.Equal(told.BlockedBy, now.BlockedBy) {
 			continue
 		}
-		if _, err := t.store(ctx, in, other, its, &told, &now, all); err != nil {
+		if _, err := t.store(ctx, in, other, its, &told, &now, storing{all: all}); err != nil {
 			return store.Task{}, err
 		}
 		in.mu.Lock()
 		all = other.entry.rev
 		in.mu.Unlock()
 	}
-	return t.store(ctx, in, n, seen, &was, &next, all)
+	return t.store(ctx, in, n, seen, &was, &next, storing{all: all})
 }
 
 // Claim makes who the owner of a task.

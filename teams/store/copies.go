@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
@@ -87,7 +88,7 @@ type extension struct {
 }
 
 // extensionTable is made once: each task that is read or written needs it.
-var extensionTable = extensions()
+var extensionTable = sync.OnceValue(extensions)
 
 func extensions() []extension {
 	text := func(key string, field func(*Task) *string) extension {
@@ -116,12 +117,12 @@ func extensions() []extension {
 // task, and not by who gives it.
 func OwnMeta(key string) bool {
 	return key == metaInternal || key == metaAssignedTo || key == metaAwaitsHooks ||
-		slices.ContainsFunc(extensionTable, func(e extension) bool { return e.key == key })
+		slices.ContainsFunc(extensionTable(), func(e extension) bool { return e.key == key })
 }
 
 // Unpack fills the fields that are kept in metadata.
 func (t *Task) Unpack() {
-	for _, e := range extensionTable {
+	for _, e := range extensionTable() {
 		if raw, ok := t.Metadata[e.key]; ok {
 			e.set(t, raw)
 		}
@@ -133,7 +134,7 @@ func (t *Task) Unpack() {
 
 // pack writes those fields back that differ from old.
 func (t *Task) pack(old *Task) {
-	for _, e := range extensionTable {
+	for _, e := range extensionTable() {
 		if e.same(t, old) {
 			continue
 		}

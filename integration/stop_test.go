@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend/tmux/tmuxtest"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -169,7 +171,32 @@ func TestSH11_DeadPaneStaysToBeRead(t *testing.T) {
 		if got := into[api.Endings](r, "stop", "b"); got.Members[0].Outcome != api.AlreadyStopped {
 			t.Errorf("one that had failed, of a host that does not answer: %+v", got)
 		}
+		endIsWhole(r)
 	})
+}
+
+// endIsWhole: a host writes the end down and still answers for a moment. State, code and
+// signal come from the same place then.
+func endIsWhole(r *rig) {
+	r.t.Helper()
+	r.spawn("c", nil, r.stub("mute")...)
+	file := filepath.Join("leadlight", "alpha", "hosts", "c.json")
+	was, err := os.ReadFile(r.path("base", file))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	rec, code := hostRecord(r, "alpha", "c"), 3
+	rec.Ended = &panes.ExitRecord{State: api.StateFailed, Reason: "exited with 3", ExitCode: &code, At: time.Now()}
+	data, err := json.Marshal(rec)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	plant(r, file, data)
+	if got := r.member("c"); got.State != api.StateFailed || got.ExitCode == nil || *got.ExitCode != 3 {
+		r.t.Errorf("its end is written down, its host answers, and it is %+v", got)
+	}
+	plant(r, file, was)
+	r.must("stop", "c", "--timeout", "1s")
 }
 
 // TestUX01_TD03_PI03_PaneClosedByHand: what people do with their own terminal.

@@ -162,7 +162,7 @@ func (s *Service) observeHosted(ctx context.Context, t store.Team, m store.Membe
 	}
 	out.Task, out.PID = o.Status.Task, agentPID(o.Status)
 	out.LastActivityAt = api.At(o.Status.LastActivityAt)
-	if e := o.Record.Ended; e != nil && o.Status.ID == "" {
+	if e := o.Record.Ended; e != nil { // as its state is: a host that still answers may say less
 		out.ExitCode, out.Signal = e.ExitCode, e.Signal
 	}
 }

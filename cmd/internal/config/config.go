@@ -130,37 +130,41 @@ func (s *Settings) defaults() {
 
 // apply puts the settings of a file over those there are.
 func (s *Settings) apply(layer Layer, file string, f teamFile) {
+	from := fileOf{layer, file}
 	l, d, c := f.layout, f.defaults, f.lifecycle
-	where := func(p Pos) string { return fmt.Sprintf("%s:%d:%d", file, p.Line, p.Col) }
-	for _, x := range []struct {
-		from scalar[string]
-		to   *Value[string]
-	}{
-		{l.placement, &s.Placement}, {l.arrange, &s.Arrange}, {l.main, &s.Main},
-		{d.agent, &s.Agent}, {d.model, &s.Model}, {d.environment, &s.Environment}, {c.onLeadExit, &s.OnLeadExit}, {c.onLoss, &s.OnLoss}, {c.assign, &s.Assign}, {f.engine, &s.Engine},
-	} {
-		if x.from.Set {
-			x.to.set(x.from.V, layer, where(x.from.Pos))
-		}
-	}
-	if c.keep.Set {
-		s.Keep.set(c.keep.V, layer, where(c.keep.Pos))
-	}
-	for _, x := range []struct {
-		from scalar[int]
-		to   *Value[int]
-	}{{l.cols, &s.MinCols}, {l.rows, &s.MinRows}, {l.maxPanes, &s.MaxPanes}, {c.maxTeammates, &s.MaxTeammates}, {c.maxParallel, &s.MaxParallel}} {
-		if x.from.Set {
-			x.to.set(x.from.V, layer, where(x.from.Pos))
-		}
-	}
-	for _, x := range []struct {
-		from scalar[time.Duration]
-		to   *Value[time.Duration]
-	}{{c.ask, &s.Ask}, {c.term, &s.Term}, {c.kill, &s.Kill}, {c.ready, &s.Ready}, {c.silent, &s.Silent}} {
-		if x.from.Set {
-			x.to.set(x.from.V, layer, where(x.from.Pos))
-		}
+	take(from, &s.Engine, f.engine)
+	take(from, &s.Placement, l.placement)
+	take(from, &s.Arrange, l.arrange)
+	take(from, &s.Main, l.main)
+	take(from, &s.MinCols, l.cols)
+	take(from, &s.MinRows, l.rows)
+	take(from, &s.MaxPanes, l.maxPanes)
+	take(from, &s.Agent, d.agent)
+	take(from, &s.Model, d.model)
+	take(from, &s.Environment, d.environment)
+	take(from, &s.OnLeadExit, c.onLeadExit)
+	take(from, &s.OnLoss, c.onLoss)
+	take(from, &s.Silent, c.silent)
+	take(from, &s.Ask, c.ask)
+	take(from, &s.Term, c.term)
+	take(from, &s.Kill, c.kill)
+	take(from, &s.Ready, c.ready)
+	take(from, &s.Keep, c.keep)
+	take(from, &s.Assign, c.assign)
+	take(from, &s.MaxTeammates, c.maxTeammates)
+	take(from, &s.MaxParallel, c.maxParallel)
+}
+
+// fileOf is a file of settings, and the layer that it is.
+type fileOf struct {
+	layer Layer
+	path  string
+}
+
+// take sets what the file says.
+func take[T any](from fileOf, to *Value[T], said scalar[T]) {
+	if said.Set {
+		to.set(said.V, from.layer, fmt.Sprintf("%s:%d:%d", from.path, said.Pos.Line, said.Pos.Col))
 	}
 }
 
@@ -293,14 +297,9 @@ func (s *Settings) readUserFile(getenv func(string) string) error {
 	}
 	s.Models = overModels(s.Models, f.models)
 	s.apply(UserFile, s.UserFile, f.teamFile)
-	for _, x := range []struct {
-		from scalar[string]
-		to   *Value[string]
-	}{{f.backend, &s.Backend}, {f.tmuxSocket, &s.TmuxSocket}} {
-		if x.from.Set {
-			x.to.set(x.from.V, UserFile, fmt.Sprintf("%s:%d:%d", s.UserFile, x.from.Pos.Line, x.from.Pos.Col))
-		}
-	}
+	from := fileOf{UserFile, s.UserFile}
+	take(from, &s.Backend, f.backend)
+	take(from, &s.TmuxSocket, f.tmuxSocket)
 	for _, p := range f.profiles {
 		s.Profiles[p.name.V] = p.profile
 	}

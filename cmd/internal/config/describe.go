@@ -1,5 +1,7 @@
 package config
 
+import "github.com/leadlight-dev/leadlight/panes/profiles"
+
 // Section is one mapping of a configuration file, for help.
 type Section struct {
 	Title string
@@ -12,22 +14,22 @@ type Key struct{ Name, Form, Doc string }
 // TeamFileSections describes the team file.
 func TeamFileSections() []Section {
 	return []Section{
-		{"At the top", describe(teamKeys())},
-		{"layout", describe(layoutKeys())},
-		{"defaults", describe(defaultsKeys())},
-		{"members, each", describe(memberKeys())},
-		{"git of a member", describe(gitKeys())},
-		{"tasks, each", describe(taskKeys())},
-		{"profiles, each by its name", describe(profileKeys())},
-		{"hooks: TeammateIdle, TaskCompleted, TaskCreated; of each a list of", describe(hookKeys())},
-		{"lifecycle", describe(lifecycleKeys())},
+		{"At the top", describe(new(teamFile).keys())},
+		{"layout", describe(new(layoutPart).keys())},
+		{"defaults", describe(new(defaultsPart).keys())},
+		{"members, each", describe(new(memberPart).keys())},
+		{"git of a member", describe(new(gitPart).keys())},
+		{"tasks, each", describe(new(taskPart).keys())},
+		{"profiles, each by its name", describe(profileKeys(new(profiles.Profile)))},
+		{"hooks: TeammateIdle, TaskCompleted, TaskCreated; of each a list of", describe(new(hookPart).keys())},
+		{"lifecycle", describe(new(lifecyclePart).keys())},
 	}
 }
 
 // UserFileSection describes the user file.
-func UserFileSection() Section { return Section{"config.yaml", describe(userKeys())} }
+func UserFileSection() Section { return Section{"config.yaml", describe(new(userSettings).keys())} }
 
-func describe[T any](keys []key[T]) []Key {
+func describe(keys []key) []Key {
 	out := make([]Key, len(keys))
 	for i, k := range keys {
 		out[i] = Key{k.name, k.form, k.doc}

@@ -15,13 +15,11 @@ type hookPart struct {
 	timeout       scalar[time.Duration]
 }
 
-func hookKeys() []key[hookPart] {
-	return []key[hookPart]{
-		{"type", "command", "what it is; command", func(d *decoder, n ast.Node, h *hookPart) { h.kind = d.oneOf(n, "type", "command") }},
-		{"command", "command", "what is run (sh -c) in the file's own folder (needed)", func(d *decoder, n ast.Node, h *hookPart) { h.command = d.text(n, "command") }},
-		{"timeout", "time", "how long it may take; " + shortTime(hooks.DefaultTimeout) + ", at most " + shortTime(hooks.MaxTimeout), func(d *decoder, n ast.Node, h *hookPart) {
-			h.timeout = d.duration(n, "timeout")
-		}},
+func (h *hookPart) keys() []key {
+	return []key{
+		{"type", "command", "what it is; command", into(&h.kind, oneOf("command"))},
+		{"command", "command", "what is run (sh -c) in the file's own folder (needed)", into(&h.command, text)},
+		{"timeout", "time", "how long it may take; " + shortTime(hooks.DefaultTimeout) + ", at most " + shortTime(hooks.MaxTimeout), into(&h.timeout, duration)},
 	}
 }
 
@@ -30,14 +28,14 @@ func shortTime(d time.Duration) string {
 }
 
 // readHooks reads hooks by event.
-func readHooks(d *decoder, n ast.Node, f *teamFile) {
-	d.eachKey(n, "hooks", func(name string, pos Pos, v ast.Node) {
+func (f *teamFile) readHooks(d *decoder, n ast.Node, what string) {
+	d.eachKey(n, what, func(name string, pos Pos, v ast.Node) {
 		if !slices.Contains(hooks.Events(), name) {
 			d.fail(pos, "unknown event %q in hooks%s", name, didYouMean(name, hooks.Events()))
 		}
 		d.eachItem(v, name, func(v ast.Node) {
 			var h hookPart
-			readMap(d, v, "a hook", hookKeys(), &h)
+			d.readMap(v, "a hook", h.keys())
 			switch {
 			case !h.command.Set || strings.TrimSpace(h.command.V) == "":
 				d.fail(at(v), "the hook has no command")

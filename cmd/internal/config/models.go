@@ -21,21 +21,16 @@ func defaultModels() map[string]map[string]string {
 
 // readModels reads the table: for a profile's name what it runs when a run prefers
 // something.
-func readModels(d *decoder, n ast.Node, u *userSettings) {
+func (u *userSettings) readModels(d *decoder, n ast.Node, what string) {
 	u.models = map[string]map[string]string{}
-	d.eachKey(n, "models", func(name string, _ Pos, v ast.Node) {
-		of := map[string]scalar[string]{}
-		var keys []key[map[string]scalar[string]]
+	d.eachKey(n, what, func(name string, _ Pos, v ast.Node) {
+		models := map[string]string{}
+		var keys []key
 		for _, p := range Preferences() {
-			keys = append(keys, key[map[string]scalar[string]]{p, "model", "", func(d *decoder, n ast.Node, into *map[string]scalar[string]) {
-				(*into)[p] = d.text(n, p)
-			}})
+			keys = append(keys, key{p, "model", "", func(d *decoder, n ast.Node, what string) { models[p] = text(d, n, what).V }})
 		}
-		readMap(d, v, "the models of a profile", keys, &of)
-		u.models[name] = map[string]string{}
-		for p, model := range of {
-			u.models[name][p] = model.V
-		}
+		d.readMap(v, "the models of a profile", keys)
+		u.models[name] = models
 	})
 }
 

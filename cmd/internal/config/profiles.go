@@ -19,144 +19,122 @@ type profilePart struct {
 	profile profiles.Profile
 }
 
-func readProfiles(d *decoder, n ast.Node, f *teamFile) {
-	d.eachKey(n, "profiles", func(name string, pos Pos, v ast.Node) {
+func (f *teamFile) readProfiles(d *decoder, n ast.Node, what string) {
+	d.eachKey(n, what, func(name string, pos Pos, v ast.Node) {
 		p := profilePart{name: scalar[string]{name, pos, true}}
 		if isNull(v) {
 			d.fail(pos, "the profile %q is empty", name)
 			return
 		}
-		readMap(d, v, "a profile", profileKeys(), &p.profile)
+		d.readMap(v, "a profile", profileKeys(&p.profile))
 		f.profiles = append(f.profiles, p)
 	})
 }
 
-func profileKeys() []key[profiles.Profile] {
-	type p = profiles.Profile
-	keys := []key[p]{
-		{"kind", strings.Join(profiles.Kinds(), "|"), "kind of agent", func(d *decoder, n ast.Node, p *p) {
-			p.Kind = d.oneOf(n, "kind", profiles.Kinds()...).V
-		}},
-		{"summary", "text", "what it is, in a line", func(d *decoder, n ast.Node, p *p) { p.Summary = d.text(n, "summary").V }},
-		{"command", "list", "program and arguments", func(d *decoder, n ast.Node, p *p) { p.Command = readCommand(d, n) }},
-		{"acp", "list", "program and arguments with which it speaks the Agent Client Protocol (--kind acp)", func(d *decoder, n ast.Node, p *p) { p.ACP = readCommand(d, n) }},
-		{"models", "list", "the models it can be told to use; * stands for any text", func(d *decoder, n ast.Node, p *p) {
-			p.Models = d.texts(n, "models", nil)
-		}},
-		{"env", "keys", "variables that it needs, under those that a spawn asks for", func(d *decoder, n ast.Node, p *p) {
-			p.Env = append([]string{}, d.variables(n)...)
-		}},
-		{"needs", "list", "variables without which it does not start", func(d *decoder, n ast.Node, p *p) {
-			p.Needs = d.texts(n, "needs", CheckVariable)
-		}},
-		{"agentTypes", "list", "types of agent for which it stands where Claude Code leads", func(d *decoder, n ast.Node, p *p) {
-			p.AgentTypes = d.texts(n, "agentTypes", nil)
-		}},
-		{"modeArgs", "keys", "arguments for the permission mode of its lead, by that mode", readModeArgs},
+func profileKeys(p *profiles.Profile) []key {
+	keys := []key{
+		{"kind", strings.Join(profiles.Kinds(), "|"), "kind of agent", valueInto(&p.Kind, oneOf(profiles.Kinds()...))},
+		{"summary", "text", "what it is, in a line", valueInto(&p.Summary, text)},
+		{"command", "list", "program and arguments", command(&p.Command)},
+		{"acp", "list", "program and arguments with which it speaks the Agent Client Protocol (--kind acp)", command(&p.ACP)},
+		{"models", "list", "the models it can be told to use; * stands for any text", texts(&p.Models, nil)},
+		{"env", "keys", "variables that it needs, under those that a spawn asks for", variables(&p.Env)},
+		{"needs", "list", "variables without which it does not start", texts(&p.Needs, CheckVariable)},
+		{"agentTypes", "list", "types of agent for which it stands where Claude Code leads", texts(&p.AgentTypes, nil)},
+		{"modeArgs", "keys", "arguments for the permission mode of its lead, by that mode", func(d *decoder, n ast.Node, what string) { readModeArgs(d, n, what, p) }},
 	}
-	return append(append(keys, argumentKeys()...), promptKeys()...)
+	return slices.Concat(keys, argumentKeys(p), promptKeys(p))
 }
 
 // argumentKeys are the lists of arguments that are put behind the command.
-func argumentKeys() []key[profiles.Profile] {
-	var keys []key[profiles.Profile]
-	for _, list := range []struct {
-		name, doc string
-		of        func(*profiles.Profile) *[]string
-	}{
-		{"joinArgs", "native: tell it who it is", func(p *profiles.Profile) *[]string { return &p.JoinArgs }},
-		{"typeArgs", "tell it --agent-type", func(p *profiles.Profile) *[]string { return &p.TypeArgs }},
-		{"modelArgs", "tell it --model", func(p *profiles.Profile) *[]string { return &p.ModelArgs }},
-		{"sessionArgs", "give its conversation an id", func(p *profiles.Profile) *[]string { return &p.SessionArgs }},
-		{"planArgs", "make it plan first, read-only (--plan-mode)", func(p *profiles.Profile) *[]string { return &p.PlanArgs }},
-		{"resumeArgs", "make it go on with its conversation, which {session} names", func(p *profiles.Profile) *[]string { return &p.ResumeArgs }},
-	} {
-		keys = append(keys, key[profiles.Profile]{list.name, "list", list.doc, func(d *decoder, n ast.Node, p *profiles.Profile) {
-			args := d.texts(n, list.name, nil)
-			d.checkWords(n, args)
-			*list.of(p) = args
-		}})
+func argumentKeys(p *profiles.Profile) []key {
+	return []key{
+		{"joinArgs", "list", "native: tell it who it is", arguments(&p.JoinArgs)},
+		{"typeArgs", "list", "tell it --agent-type", arguments(&p.TypeArgs)},
+		{"modelArgs", "list", "tell it --model", arguments(&p.ModelArgs)},
+		{"sessionArgs", "list", "give its conversation an id", arguments(&p.SessionArgs)},
+		{"planArgs", "list", "make it plan first, read-only (--plan-mode)", arguments(&p.PlanArgs)},
+		{"resumeArgs", "list", "make it go on with its conversation, which {session} names", arguments(&p.ResumeArgs)},
 	}
-	return keys
 }
 
 // promptKeys say how an interactive agent is spoken to.
-func promptKeys() []key[profiles.Profile] {
-	type p = profiles.Profile
-	return []key[p]{
-		{"sessionShown", "regular expression", "what it prints in the end of its conversation's id, the first group, where it takes no sessionArgs", func(d *decoder, n ast.Node, p *p) {
-			if found := d.patterns(n, "sessionShown"); len(found) > 0 {
+func promptKeys(p *profiles.Profile) []key {
+	return []key{
+		{"sessionShown", "regular expression", "what it prints in the end of its conversation's id, the first group, where it takes no sessionArgs", func(d *decoder, n ast.Node, what string) {
+			if found := readPatterns(d, n, what); len(found) > 0 {
 				p.SessionShown = found[0]
 			}
 		}},
-		{"submit", "key", "the key that submits what was typed; " + profiles.DefaultSubmit, func(d *decoder, n ast.Node, p *p) {
-			p.Submit = d.keyNamed(d.text(n, "submit"))
-		}},
-		{"quit", "text", "what is typed to ask it to end", func(d *decoder, n ast.Node, p *p) { p.Quit = d.text(n, "quit").V }},
-		{"quitKeys", "list", "the keys that ask it to end, instead of quit", func(d *decoder, n ast.Node, p *p) {
+		{"submit", "key", "the key that submits what was typed; " + profiles.DefaultSubmit, func(d *decoder, n ast.Node, what string) { p.Submit = d.keyNamed(text(d, n, what)) }},
+		{"quit", "text", "what is typed to ask it to end", valueInto(&p.Quit, text)},
+		{"quitKeys", "list", "the keys that ask it to end, instead of quit", func(d *decoder, n ast.Node, what string) {
 			p.QuitKeys = []string{}
-			d.eachItem(n, "quitKeys", func(v ast.Node) { p.QuitKeys = append(p.QuitKeys, d.keyNamed(d.text(v, "a key"))) })
+			d.eachItem(n, what, func(v ast.Node) { p.QuitKeys = append(p.QuitKeys, d.keyNamed(text(d, v, "a key"))) })
 		}},
-		{"quiet", "time", "how long its screen rests before it is typed to; " + profiles.DefaultQuiet.String(), func(d *decoder, n ast.Node, p *p) {
-			p.Quiet = d.duration(n, "quiet").V
-		}},
-		{"multiline", profiles.Join + "|" + profiles.Lines, "what becomes of line breaks where it takes no pastes; " + profiles.Join, func(d *decoder, n ast.Node, p *p) {
-			p.Multiline = d.oneOf(n, "multiline", profiles.Join, profiles.Lines).V
-		}},
-		{"maxPaste", "number", "bytes; longer mail goes as a reference to a file; 16384", func(d *decoder, n ast.Node, p *p) {
-			p.MaxPaste = d.integer(n, "maxPaste", 1, store.MaxMessage).V
-		}},
-		{"ready", "list", "regular expressions on the first line of its input: it takes text", func(d *decoder, n ast.Node, p *p) { p.Ready = d.patterns(n, "ready") }},
-		{"frame", screen.FrameRules + "|" + screen.FrameBar + "|" + screen.FrameFooter, "what stands around its input; without it: anything", func(d *decoder, n ast.Node, p *p) {
-			p.Frame = d.oneOf(n, "frame", screen.FrameRules, screen.FrameBar, screen.FrameFooter).V
-		}},
-		{"footer", "list", "a line that stands below its input", func(d *decoder, n ast.Node, p *p) { p.Footer = d.patterns(n, "footer") }},
-		{"busy", "list", "a line right above its input, or below it: it works", func(d *decoder, n ast.Node, p *p) { p.Busy = d.patterns(n, "busy") }},
-		{"asking", "list", "a line of a question, besides menus, which are recognized", func(d *decoder, n ast.Node, p *p) { p.Asking = d.patterns(n, "asking") }},
-		{"onUnknown", profiles.Wait + "|" + profiles.Type, "what to do with mail on a screen that is not recognized; " + profiles.Wait, func(d *decoder, n ast.Node, p *p) {
-			p.OnUnknown = d.oneOf(n, "onUnknown", profiles.Wait, profiles.Type).V
-		}},
+		{"quiet", "time", "how long its screen rests before it is typed to; " + profiles.DefaultQuiet.String(), valueInto(&p.Quiet, duration)},
+		{"multiline", profiles.Join + "|" + profiles.Lines, "what becomes of line breaks where it takes no pastes; " + profiles.Join, valueInto(&p.Multiline, oneOf(profiles.Join, profiles.Lines))},
+		{"maxPaste", "number", "bytes; longer mail goes as a reference to a file; 16384", valueInto(&p.MaxPaste, integer(1, store.MaxMessage))},
+		{"ready", "list", "regular expressions on the first line of its input: it takes text", patterns(&p.Ready)},
+		{"frame", screen.FrameRules + "|" + screen.FrameBar + "|" + screen.FrameFooter, "what stands around its input; without it: anything", valueInto(&p.Frame, oneOf(screen.FrameRules, screen.FrameBar, screen.FrameFooter))},
+		{"footer", "list", "a line that stands below its input", patterns(&p.Footer)},
+		{"busy", "list", "a line right above its input, or below it: it works", patterns(&p.Busy)},
+		{"asking", "list", "a line of a question, besides menus, which are recognized", patterns(&p.Asking)},
+		{"onUnknown", profiles.Wait + "|" + profiles.Type, "what to do with mail on a screen that is not recognized; " + profiles.Wait, valueInto(&p.OnUnknown, oneOf(profiles.Wait, profiles.Type))},
 	}
 }
 
-func readModeArgs(d *decoder, n ast.Node, p *profiles.Profile) {
+func readModeArgs(d *decoder, n ast.Node, what string, p *profiles.Profile) {
 	p.ModeArgs = map[string][]string{}
-	d.eachKey(n, "modeArgs", func(mode string, pos Pos, v ast.Node) {
+	d.eachKey(n, what, func(mode string, pos Pos, v ast.Node) {
 		if !slices.Contains(teams.PermissionModes(), mode) {
 			d.fail(pos, "%q is not a permission mode%s", store.Shown(mode), didYouMean(mode, teams.PermissionModes()))
 			return
 		}
-		args := d.texts(v, mode, nil)
-		d.checkWords(v, args)
+		var args []string
+		arguments(&args)(d, v, mode)
 		p.ModeArgs[mode] = args
 	})
 }
 
 // texts reads a list of texts, which is empty and not nil if it is there. Each is
 // checked, if there is a check.
-func (d *decoder) texts(n ast.Node, what string, check func(string) error) []string {
-	list := []string{}
-	d.eachItem(n, what, func(v ast.Node) {
-		s := d.word(v, what)
-		if !s.Set {
-			return
-		}
-		if check != nil {
-			if err := check(s.V); err != nil {
-				d.fail(s.Pos, "%v", err)
+func texts(to *[]string, check func(string) error) reader {
+	return func(d *decoder, n ast.Node, what string) {
+		*to = []string{}
+		d.eachItem(n, what, func(v ast.Node) {
+			s := word(d, v, what)
+			if !s.Set {
 				return
 			}
-		}
-		list = append(list, s.V)
-	})
-	return list
+			if check != nil {
+				if err := check(s.V); err != nil {
+					d.fail(s.Pos, "%v", err)
+					return
+				}
+			}
+			*to = append(*to, s.V)
+		})
+	}
+}
+
+// arguments reads a list of arguments. Words in braces that nothing replaces are refused.
+func arguments(to *[]string) reader {
+	return func(d *decoder, n ast.Node, what string) {
+		texts(to, nil)(d, n, what)
+		d.checkWords(n, *to)
+	}
 }
 
 // patterns reads one regular expression or several.
-func (d *decoder) patterns(n ast.Node, what string) []string {
+func patterns(to *[]string) reader {
+	return func(d *decoder, n ast.Node, what string) { *to = readPatterns(d, n, what) }
+}
+
+func readPatterns(d *decoder, n ast.Node, what string) []string {
 	list := []string{}
 	one := func(v ast.Node) {
-		s := d.text(v, what)
+		s := text(d, v, what)
 		if !s.Set {
 			return
 		}

@@ -20,9 +20,24 @@ type scalar[T any] struct {
 
 func (s scalar[T]) absent() bool { return s.Pos == Pos{} }
 
+// place is where a value stands; false: there is none, or a wrong one.
+func (s scalar[T]) place() (Pos, bool) { return s.Pos, s.Set }
+
+// A reading reads a value. What is wrong is a mistake of the decoder.
+type reading[T any] func(d *decoder, n ast.Node, what string) scalar[T]
+
+// into puts what is read, and its place, to where it belongs; valueInto the value alone.
+func into[T any](to *scalar[T], read reading[T]) reader {
+	return func(d *decoder, n ast.Node, what string) { *to = read(d, n, what) }
+}
+
+func valueInto[T any](to *T, read reading[T]) reader {
+	return func(d *decoder, n ast.Node, what string) { *to = read(d, n, what).V }
+}
+
 // text reads text. Numbers and truth values want quotes, so that "1.10" stays
 // what it is.
-func (d *decoder) text(n ast.Node, what string) scalar[string] {
+func text(d *decoder, n ast.Node, what string) scalar[string] {
 	v, done := d.value(n)
 	defer done()
 	switch s := v.(type) {
@@ -40,7 +55,7 @@ func (d *decoder) text(n ast.Node, what string) scalar[string] {
 }
 
 // word reads any single value as the text it was written as.
-func (d *decoder) word(n ast.Node, what string) scalar[string] {
+func word(d *decoder, n ast.Node, what string) scalar[string] {
 	v, done := d.value(n)
 	defer done()
 	switch v.(type) {
@@ -49,20 +64,22 @@ func (d *decoder) word(n ast.Node, what string) scalar[string] {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		return scalar[string]{v.GetToken().Value, at(n), true}
 	}
-	return d.text(v, what)
+	return text(d, v, what)
 }
 
 // oneOf reads one of the words.
-func (d *decoder) oneOf(n ast.Node, what string, words ...string) scalar[string] {
-	s := d.text(n, what)
-	if s.Set && !slices.Contains(words, s.V) {
-		d.fail(s.Pos, "%s takes %s, not %q%s", what, orList(words), store.Shown(s.V), didYouMean(s.V, words))
-		return scalar[string]{}
+func oneOf(words ...string) reading[string] {
+	return func(d *decoder, n ast.Node, what string) scalar[string] {
+		s := text(d, n, what)
+		if s.Set && !slices.Contains(words, s.V) {
+			d.fail(s.Pos, "%s takes %s, not %q%s", what, orList(words), store.Shown(s.V), didYouMean(s.V, words))
+			return scalar[string]{}
+		}
+		return s
 	}
-	return s
 }
 
-func (d *decoder) boolean(n ast.Node, what string) scalar[bool] {
+func boolean(d *decoder, n ast.Node, what string) scalar[bool] {
 	v, done := d.value(n)
 	defer done()
 	if v == nil {
@@ -76,27 +93,30 @@ func (d *decoder) boolean(n ast.Node, what string) scalar[bool] {
 	return scalar[bool]{b.Value, at(n), true}
 }
 
-func (d *decoder) integer(n ast.Node, what string, least, most int) scalar[int] {
-	v, done := d.value(n)
-	defer done()
-	if v == nil {
-		return scalar[int]{}
+// integer reads a whole number between two bounds.
+func integer(least, most int) reading[int] {
+	return func(d *decoder, n ast.Node, what string) scalar[int] {
+		v, done := d.value(n)
+		defer done()
+		if v == nil {
+			return scalar[int]{}
+		}
+		i, ok := v.(*ast.IntegerNode)
+		if !ok {
+			d.wrong(v, what+" takes a whole number")
+			return scalar[int]{}
+		}
+		x, small := i.Value.(uint64)
+		if !small || x < uint64(least) || x > uint64(most) {
+			d.fail(at(n), "%s takes a number from %d to %d, not %s", what, least, most, i.Token.Value)
+			return scalar[int]{}
+		}
+		return scalar[int]{int(x), at(n), true}
 	}
-	i, ok := v.(*ast.IntegerNode)
-	if !ok {
-		d.wrong(v, what+" takes a whole number")
-		return scalar[int]{}
-	}
-	x, small := i.Value.(uint64)
-	if !small || x < uint64(least) || x > uint64(most) {
-		d.fail(at(n), "%s takes a number from %d to %d, not %s", what, least, most, i.Token.Value)
-		return scalar[int]{}
-	}
-	return scalar[int]{int(x), at(n), true}
 }
 
-func (d *decoder) duration(n ast.Node, what string) scalar[time.Duration] {
-	s := d.word(n, what)
+func duration(d *decoder, n ast.Node, what string) scalar[time.Duration] {
+	s := word(d, n, what)
 	if !s.Set {
 		return scalar[time.Duration]{}
 	}

@@ -75,35 +75,31 @@ func arrangements() []string {
 // Restarts returns the restart policies.
 func Restarts() []string { return []string{teams.RestartNever, teams.RestartOnFailure} }
 
-func teamKeys() []key[teamFile] {
-	return []key[teamFile]{
-		{"team", "name", "name of the team (needed)", func(d *decoder, n ast.Node, f *teamFile) { f.team = d.text(n, "team") }},
-		{"description", "text", "what the team is for", func(d *decoder, n ast.Node, f *teamFile) { f.description = d.text(n, "description") }},
-		{"lead", "name", "name of the lead, if not team-lead", func(d *decoder, n ast.Node, f *teamFile) { f.lead = d.text(n, "lead") }},
-		{"mailbox", "claude|maildir", "layout of the mailboxes; claude", func(d *decoder, n ast.Node, f *teamFile) {
-			f.mailbox = d.oneOf(n, "mailbox", "claude", "maildir")
-		}},
-		{"engine", "URL|files", "the engine that keeps the team, which this machine has joined; files", readEngine},
-		{"layout", "keys", "where the panes go", func(d *decoder, n ast.Node, f *teamFile) { readMap(d, n, "layout", layoutKeys(), &f.layout) }},
-		{"defaults", "keys", "for members that do not say it themselves", func(d *decoder, n ast.Node, f *teamFile) {
-			readMap(d, n, "defaults", defaultsKeys(), &f.defaults)
-		}},
-		{"members", "list", "the teammates", func(d *decoder, n ast.Node, f *teamFile) {
-			f.members = readList(d, n, "members", "a member", memberKeys(), func(m *memberPart, p Pos) { m.pos = p })
-		}},
-		{"tasks", "list", "the tasks, numbered from 1 in their order", func(d *decoder, n ast.Node, f *teamFile) {
-			f.tasks = readList(d, n, "tasks", "a task", taskKeys(), func(t *taskPart, p Pos) { t.pos = p })
-		}},
-		{"profiles", "keys", "how an agent is run, by the agent's name", readProfiles},
-		{"hooks", "keys", "programs that may object, by the event they are asked about", readHooks},
-		{"lifecycle", "keys", "limits and the end", func(d *decoder, n ast.Node, f *teamFile) {
-			readMap(d, n, "lifecycle", lifecycleKeys(), &f.lifecycle)
-		}},
+func (f *teamFile) keys() []key {
+	return []key{
+		{"team", "name", "name of the team (needed)", into(&f.team, text)},
+		{"description", "text", "what the team is for", into(&f.description, text)},
+		{"lead", "name", "name of the lead, if not team-lead", into(&f.lead, text)},
+		{"mailbox", "claude|maildir", "layout of the mailboxes; claude", into(&f.mailbox, oneOf("claude", "maildir"))},
+		{"engine", "URL|files", "the engine that keeps the team, which this machine has joined; files", f.readEngine},
+		{"layout", "keys", "where the panes go", mapping(f.layout.keys)},
+		{"defaults", "keys", "for members that do not say it themselves", mapping(f.defaults.keys)},
+		{"members", "list", "the teammates", list(&f.members, "a member", func(m *memberPart, p Pos) []key {
+			m.pos = p
+			return m.keys()
+		})},
+		{"tasks", "list", "the tasks, numbered from 1 in their order", list(&f.tasks, "a task", func(t *taskPart, p Pos) []key {
+			t.pos = p
+			return t.keys()
+		})},
+		{"profiles", "keys", "how an agent is run, by the agent's name", f.readProfiles},
+		{"hooks", "keys", "programs that may object, by the event they are asked about", f.readHooks},
+		{"lifecycle", "keys", "limits and the end", mapping(f.lifecycle.keys)},
 	}
 }
 
-func readEngine(d *decoder, n ast.Node, f *teamFile) {
-	f.engine = d.text(n, "engine")
+func (f *teamFile) readEngine(d *decoder, n ast.Node, what string) {
+	f.engine = text(d, n, what)
 	if !f.engine.Set || f.engine.V == store.InFiles {
 		return
 	}
@@ -112,24 +108,20 @@ func readEngine(d *decoder, n ast.Node, f *teamFile) {
 	}
 }
 
-func layoutKeys() []key[layoutPart] {
-	return []key[layoutPart]{
-		{"placement", strings.Join(placements(), "|"), "beside the lead, a window, or a session of our own", func(d *decoder, n ast.Node, l *layoutPart) {
-			l.placement = d.oneOf(n, "placement", placements()...)
-		}},
-		{"arrange", strings.Join(arrangements(), "|"), "arrangement of the lead's window; main-vertical", func(d *decoder, n ast.Node, l *layoutPart) {
-			l.arrange = d.oneOf(n, "arrange", arrangements()...)
-		}},
-		{"main", "40%|100", "size of the lead's pane with main-vertical; 40%", func(d *decoder, n ast.Node, l *layoutPart) {
-			l.main = d.word(n, "main")
-			if l.main.Set && !mainSize(l.main.V) {
-				d.fail(l.main.Pos, "main takes a share such as 40%% or a number of columns, not %q", l.main.V)
-			}
-		}},
-		{"min", "COLSxROWS", "smallest pane; 40x10 beside the lead, 80x20 in our own session", readMin},
-		{"maxPanes", "number", "most panes of ours in one window", func(d *decoder, n ast.Node, l *layoutPart) {
-			l.maxPanes = d.integer(n, "maxPanes", 1, 1000)
-		}},
+func (l *layoutPart) keys() []key {
+	return []key{
+		{"placement", strings.Join(placements(), "|"), "beside the lead, a window, or a session of our own", into(&l.placement, oneOf(placements()...))},
+		{"arrange", strings.Join(arrangements(), "|"), "arrangement of the lead's window; main-vertical", into(&l.arrange, oneOf(arrangements()...))},
+		{"main", "40%|100", "size of the lead's pane with main-vertical; 40%", l.readMain},
+		{"min", "COLSxROWS", "smallest pane; 40x10 beside the lead, 80x20 in our own session", l.readMin},
+		{"maxPanes", "number", "most panes of ours in one window", into(&l.maxPanes, integer(1, 1000))},
+	}
+}
+
+func (l *layoutPart) readMain(d *decoder, n ast.Node, what string) {
+	l.main = word(d, n, what)
+	if l.main.Set && !mainSize(l.main.V) {
+		d.fail(l.main.Pos, "main takes a share such as 40%% or a number of columns, not %q", l.main.V)
 	}
 }
 
@@ -139,8 +131,8 @@ func mainSize(s string) bool {
 	return err == nil && v > 0 && (!share || v < 100)
 }
 
-func readMin(d *decoder, n ast.Node, l *layoutPart) {
-	s := d.word(n, "min")
+func (l *layoutPart) readMin(d *decoder, n ast.Node, what string) {
+	s := word(d, n, what)
 	if !s.Set {
 		return
 	}
@@ -154,131 +146,118 @@ func readMin(d *decoder, n ast.Node, l *layoutPart) {
 	l.cols, l.rows = scalar[int]{int(c), s.Pos, true}, scalar[int]{int(r), s.Pos, true}
 }
 
-func defaultsKeys() []key[defaultsPart] {
-	return []key[defaultsPart]{
-		{"agent", "profile", "profile of the members", func(d *decoder, n ast.Node, p *defaultsPart) { p.agent = d.text(n, "agent") }},
-		{"model", "text", "model of the members", func(d *decoder, n ast.Node, p *defaultsPart) { p.model = d.text(n, "model") }},
-		{"cwd", "folder", "working folder, counted from the file's own", func(d *decoder, n ast.Node, p *defaultsPart) { p.cwd = d.text(n, "cwd") }},
-		{"environment", OfLead + "|" + OfLoginShell, "what they inherit: the lead's variables, or also what the login shell's files set; " + OfLead, func(d *decoder, n ast.Node, p *defaultsPart) {
-			p.environment = d.oneOf(n, "environment", OfLead, OfLoginShell)
-		}},
+func (p *defaultsPart) keys() []key {
+	return []key{
+		{"agent", "profile", "profile of the members", into(&p.agent, text)},
+		{"model", "text", "model of the members", into(&p.model, text)},
+		{"cwd", "folder", "working folder, counted from the file's own", into(&p.cwd, text)},
+		{"environment", OfLead + "|" + OfLoginShell, "what they inherit: the lead's variables, or also what the login shell's files set; " + OfLead, into(&p.environment, oneOf(OfLead, OfLoginShell))},
 	}
 }
 
-func lifecycleKeys() []key[lifecyclePart] {
-	return []key[lifecyclePart]{
-		{"onLeadExit", "keep|shutdown", "what happens to the teammates when up is interrupted; keep", func(d *decoder, n ast.Node, l *lifecyclePart) {
-			l.onLeadExit = d.oneOf(n, "onLeadExit", "keep", "shutdown")
-		}},
-		{"onLoss", "release|keep", "what becomes of the tasks that a lost teammate had in progress; release", func(d *decoder, n ast.Node, l *lifecyclePart) {
-			l.onLoss = d.oneOf(n, "onLoss", teams.ReleaseTasks, teams.KeepTasks)
-		}},
-		{"silent", "time", "how long a machine may say nothing until onLoss holds for the tasks of its teammates; 10m", func(d *decoder, n ast.Node, l *lifecyclePart) { l.silent = d.duration(n, "silent") }},
-		{"ask", "time", "how long a teammate may think about a shutdown; 30s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.ask = d.duration(n, "ask") }},
-		{"term", "time", "from SIGTERM to SIGKILL; 5s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.term = d.duration(n, "term") }},
-		{"kill", "time", "from SIGKILL to closing the pane; 2s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.kill = d.duration(n, "kill") }},
-		{"ready", "time", "how long a new teammate may take to be there; 20s", func(d *decoder, n ast.Node, l *lifecyclePart) { l.ready = d.duration(n, "ready") }},
-		{"keep", "true|false", "up keeps the team when its tasks are done, until ^C or down; false", func(d *decoder, n ast.Node, l *lifecyclePart) { l.keep = d.boolean(n, "keep") }},
-		{"assign", "auto|off", "whether ready tasks without an owner are offered to idle agents; auto", func(d *decoder, n ast.Node, l *lifecyclePart) {
-			l.assign = d.oneOf(n, "assign", "auto", "off")
-		}},
-		{"maxParallel", "number", "most items of runs that are under way at a time, all runs together; 8; in config.yaml, which the daemon reads", func(d *decoder, n ast.Node, l *lifecyclePart) {
-			l.maxParallel = d.integer(n, "maxParallel", 1, 1000)
-		}},
-		{"maxTeammates", "number", "most live teammates; 64", func(d *decoder, n ast.Node, l *lifecyclePart) {
-			l.maxTeammates = d.integer(n, "maxTeammates", 1, 10_000)
-		}},
+func (l *lifecyclePart) keys() []key {
+	return []key{
+		{"onLeadExit", "keep|shutdown", "what happens to the teammates when up is interrupted; keep", into(&l.onLeadExit, oneOf("keep", "shutdown"))},
+		{"onLoss", "release|keep", "what becomes of the tasks that a lost teammate had in progress; release", into(&l.onLoss, oneOf(teams.ReleaseTasks, teams.KeepTasks))},
+		{"silent", "time", "how long a machine may say nothing until onLoss holds for the tasks of its teammates; 10m", into(&l.silent, duration)},
+		{"ask", "time", "how long a teammate may think about a shutdown; 30s", into(&l.ask, duration)},
+		{"term", "time", "from SIGTERM to SIGKILL; 5s", into(&l.term, duration)},
+		{"kill", "time", "from SIGKILL to closing the pane; 2s", into(&l.kill, duration)},
+		{"ready", "time", "how long a new teammate may take to be there; 20s", into(&l.ready, duration)},
+		{"keep", "true|false", "up keeps the team when its tasks are done, until ^C or down; false", into(&l.keep, boolean)},
+		{"assign", "auto|off", "whether ready tasks without an owner are offered to idle agents; auto", into(&l.assign, oneOf("auto", "off"))},
+		{"maxParallel", "number", "most items of runs that are under way at a time, all runs together; 8; in config.yaml, which the daemon reads", into(&l.maxParallel, integer(1, 1000))},
+		{"maxTeammates", "number", "most live teammates; 64", into(&l.maxTeammates, integer(1, 10_000))},
 	}
 }
 
-func memberKeys() []key[memberPart] {
-	type m = memberPart
-	return []key[m]{
-		{"name", "name", "name of the teammate (needed)", func(d *decoder, n ast.Node, p *m) { p.name = d.text(n, "name") }},
-		{"agent", "profile", "how it is run", func(d *decoder, n ast.Node, p *m) { p.agent = d.text(n, "agent") }},
-		{"model", "text", "model of the agent", func(d *decoder, n ast.Node, p *m) { p.model = d.text(n, "model") }},
-		{"agentType", "text", "type of the agent, for people and for Claude Code", func(d *decoder, n ast.Node, p *m) { p.agentType = d.text(n, "agentType") }},
-		{"prompt", "text", "its first message", func(d *decoder, n ast.Node, p *m) { p.prompt = d.text(n, "prompt") }},
-		{"cwd", "folder", "working folder, counted from the file's own", func(d *decoder, n ast.Node, p *m) { p.cwd = d.text(n, "cwd") }},
-		{"git", "keys", "a repository of which it gets a worktree, on the machine where it runs; instead of cwd", readGit},
-		{"env", "keys", "variables over those of the lead", readEnv},
-		{"color", "colour", "colour of its name and border", func(d *decoder, n ast.Node, p *m) { p.color = d.text(n, "color") }},
-		{"kind", strings.Join(profiles.Kinds(), "|"), "kind of agent, if not the profile's", func(d *decoder, n ast.Node, p *m) { p.kind = d.oneOf(n, "kind", profiles.Kinds()...) }},
-		{"placement", strings.Join(placements(), "|"), "where its pane goes, if not where the layout says", func(d *decoder, n ast.Node, p *m) {
-			p.placement = d.oneOf(n, "placement", placements()...)
-		}},
-		{"machine", "name|auto", "the machine it runs on, of a team on an engine; auto: the one with most room", func(d *decoder, n ast.Node, p *m) { p.machine = d.text(n, "machine") }},
-		{"planMode", "true|false", "it plans first and asks", func(d *decoder, n ast.Node, p *m) { p.planMode = d.boolean(n, "planMode") }},
-		{"worktree", "true|branch", "a git worktree of its own; true: on a branch of its own", readWorktree},
-		{"restart", strings.Join(Restarts(), "|"), "what to do when it ends by itself", func(d *decoder, n ast.Node, p *m) { p.restart = d.oneOf(n, "restart", Restarts()...) }},
-		{"readyTimeout", "time", "how long it may take to be there", func(d *decoder, n ast.Node, p *m) { p.ready = d.duration(n, "readyTimeout") }},
-		{"run", "command|task", "a worker's command for each task (sh -c); task: each task brings its own", func(d *decoder, n ast.Node, p *m) { p.run = d.text(n, "run") }},
-		{"command", "list", "program and arguments, run as they are", func(d *decoder, n ast.Node, p *m) { p.command = readCommand(d, n) }},
+func (m *memberPart) keys() []key {
+	return []key{
+		{"name", "name", "name of the teammate (needed)", into(&m.name, text)},
+		{"agent", "profile", "how it is run", into(&m.agent, text)},
+		{"model", "text", "model of the agent", into(&m.model, text)},
+		{"agentType", "text", "type of the agent, for people and for Claude Code", into(&m.agentType, text)},
+		{"prompt", "text", "its first message", into(&m.prompt, text)},
+		{"cwd", "folder", "working folder, counted from the file's own", into(&m.cwd, text)},
+		{"git", "keys", "a repository of which it gets a worktree, on the machine where it runs; instead of cwd", m.readGit},
+		{"env", "keys", "variables over those of the lead", variables(&m.env)},
+		{"color", "colour", "colour of its name and border", into(&m.color, text)},
+		{"kind", strings.Join(profiles.Kinds(), "|"), "kind of agent, if not the profile's", into(&m.kind, oneOf(profiles.Kinds()...))},
+		{"placement", strings.Join(placements(), "|"), "where its pane goes, if not where the layout says", into(&m.placement, oneOf(placements()...))},
+		{"machine", "name|auto", "the machine it runs on, of a team on an engine; auto: the one with most room", into(&m.machine, text)},
+		{"planMode", "true|false", "it plans first and asks", into(&m.planMode, boolean)},
+		{"worktree", "true|branch", "a git worktree of its own; true: on a branch of its own", m.readWorktree},
+		{"restart", strings.Join(Restarts(), "|"), "what to do when it ends by itself", into(&m.restart, oneOf(Restarts()...))},
+		{"readyTimeout", "time", "how long it may take to be there", into(&m.ready, duration)},
+		{"run", "command|task", "a worker's command for each task (sh -c); task: each task brings its own", into(&m.run, text)},
+		{"command", "list", "program and arguments, run as they are", command(&m.command)},
 	}
 }
 
-func gitKeys() []key[gitPart] {
-	return []key[gitPart]{
-		{"url", "url|folder", "where it is (needed); no password in it", func(d *decoder, n ast.Node, p *gitPart) { p.url = d.text(n, "url") }},
-		{"ref", "text", "the branch, tag or commit with which the member begins; where its HEAD is", func(d *decoder, n ast.Node, p *gitPart) { p.ref = d.word(n, "ref") }},
+func (g *gitPart) keys() []key {
+	return []key{
+		{"url", "url|folder", "where it is (needed); no password in it", into(&g.url, text)},
+		{"ref", "text", "the branch, tag or commit with which the member begins; where its HEAD is", into(&g.ref, word)},
 	}
 }
 
-func readGit(d *decoder, n ast.Node, m *memberPart) {
+func (m *memberPart) readGit(d *decoder, n ast.Node, what string) {
 	m.git = &gitPart{}
 	before := len(d.mistakes)
-	readMap(d, n, "git", gitKeys(), m.git)
+	d.readMap(n, what, m.git.keys())
 	if m.git.url.absent() && len(d.mistakes) == before {
 		d.fail(at(n), "git needs the url of a repository")
 	}
 }
 
-func taskKeys() []key[taskPart] {
-	return []key[taskPart]{
-		{"subject", "text", "what is to be done (needed)", func(d *decoder, n ast.Node, t *taskPart) { t.subject = d.text(n, "subject") }},
-		{"description", "text", "the whole of it", func(d *decoder, n ast.Node, t *taskPart) { t.description = d.text(n, "description") }},
-		{"activeForm", "text", "how it is called while it is done", func(d *decoder, n ast.Node, t *taskPart) { t.activeForm = d.text(n, "activeForm") }},
-		{"owner", "name", "the only member that may take it", func(d *decoder, n ast.Node, t *taskPart) { t.owner = d.text(n, "owner") }},
-		{"blockedBy", "list", "tasks to be done before, by number or subject", readBlockers},
-		{"run", "command", "a worker's command for this task (sh -c)", func(d *decoder, n ast.Node, t *taskPart) { t.run = d.text(n, "run") }},
-		{"metadata", "keys", "anything else, kept with the task", readMetadata},
+func (t *taskPart) keys() []key {
+	return []key{
+		{"subject", "text", "what is to be done (needed)", into(&t.subject, text)},
+		{"description", "text", "the whole of it", into(&t.description, text)},
+		{"activeForm", "text", "how it is called while it is done", into(&t.activeForm, text)},
+		{"owner", "name", "the only member that may take it", into(&t.owner, text)},
+		{"blockedBy", "list", "tasks to be done before, by number or subject", t.readBlockers},
+		{"run", "command", "a worker's command for this task (sh -c)", into(&t.run, text)},
+		{"metadata", "keys", "anything else, kept with the task", t.readMetadata},
 	}
 }
 
-// readList reads a list of mappings.
-func readList[T any](d *decoder, n ast.Node, what, item string, keys []key[T], place func(*T, Pos)) []T {
-	var out []T
-	d.eachItem(n, what, func(v ast.Node) {
-		var t T
-		place(&t, at(v))
-		if isNull(v) {
-			d.fail(at(v), "%s takes keys and values, not nothing", item)
-			return
-		}
-		readMap(d, v, item, keys, &t)
-		out = append(out, t)
-	})
-	return out
+// mapping reads a mapping by its table of keys.
+func mapping(keys func() []key) reader {
+	return func(d *decoder, n ast.Node, what string) { d.readMap(n, what, keys()) }
 }
 
-func readEnv(d *decoder, n ast.Node, m *memberPart) { m.env = d.variables(n) }
+// list reads a list of mappings. keys takes the place of an item, and returns its table.
+func list[T any](to *[]T, item string, keys func(*T, Pos) []key) reader {
+	return func(d *decoder, n ast.Node, what string) {
+		d.eachItem(n, what, func(v ast.Node) {
+			if isNull(v) {
+				d.fail(at(v), "%s takes keys and values, not nothing", item)
+				return
+			}
+			var t T
+			d.readMap(v, item, keys(&t, at(v)))
+			*to = append(*to, t)
+		})
+	}
+}
 
-// variables reads a mapping of variables as K=V.
-func (d *decoder) variables(n ast.Node) (env []string) {
-	d.eachKey(n, "env", func(name string, pos Pos, v ast.Node) {
-		if err := CheckVariable(name); err != nil {
-			d.fail(pos, "%v", err)
-			return
-		}
-		if isNull(v) {
-			env = append(env, name+"=")
-			return
-		}
-		if s := d.word(v, "a variable"); s.Set {
-			env = append(env, name+"="+s.V)
-		}
-	})
-	return env
+// variables reads a mapping of variables as K=V. The list is not nil if it is there.
+func variables(to *[]string) reader {
+	return func(d *decoder, n ast.Node, what string) {
+		*to = []string{}
+		d.eachKey(n, what, func(name string, pos Pos, v ast.Node) {
+			if err := CheckVariable(name); err != nil {
+				d.fail(pos, "%v", err)
+				return
+			}
+			if isNull(v) {
+				*to = append(*to, name+"=")
+			} else if s := word(d, v, "a variable"); s.Set {
+				*to = append(*to, name+"="+s.V)
+			}
+		})
+	}
 }
 
 // CheckVariable says whether name can be that of an environment variable.
@@ -289,31 +268,31 @@ func CheckVariable(name string) error {
 	return nil
 }
 
-func readWorktree(d *decoder, n ast.Node, m *memberPart) {
+func (m *memberPart) readWorktree(d *decoder, n ast.Node, what string) {
 	if own, is := n.(*ast.BoolNode); is {
 		m.worktree = scalar[string]{"", at(n), own.Value}
 		return
 	}
-	m.worktree = d.text(n, "worktree")
+	m.worktree = text(d, n, what)
 }
 
-func readCommand(d *decoder, n ast.Node) []string {
-	var argv []string
-	d.eachItem(n, "command", func(v ast.Node) {
-		if s := d.word(v, "an argument"); s.Set {
-			argv = append(argv, s.V)
+// command reads a program and its arguments.
+func command(to *[]string) reader {
+	return func(d *decoder, n ast.Node, _ string) {
+		d.eachItem(n, "command", func(v ast.Node) {
+			if s := word(d, v, "an argument"); s.Set {
+				*to = append(*to, s.V)
+			}
+		})
+		if _, list := n.(*ast.SequenceNode); list && (len(*to) == 0 || (*to)[0] == "") {
+			d.fail(at(n), "command takes a program and its arguments")
 		}
-	})
-	if _, list := n.(*ast.SequenceNode); list && (len(argv) == 0 || argv[0] == "") {
-		d.fail(at(n), "command takes a program and its arguments")
 	}
-	return argv
 }
 
-func readBlockers(d *decoder, n ast.Node, t *taskPart) {
+func (t *taskPart) readBlockers(d *decoder, n ast.Node, what string) {
 	one := func(v ast.Node) {
-		s := d.word(v, "blockedBy")
-		if s.Set {
+		if s := word(d, v, what); s.Set {
 			_, number := v.(*ast.IntegerNode)
 			t.blockedBy = append(t.blockedBy, blocker{s, number})
 		}
@@ -322,13 +301,13 @@ func readBlockers(d *decoder, n ast.Node, t *taskPart) {
 	case *ast.IntegerNode, *ast.StringNode:
 		one(n)
 	default:
-		d.eachItem(n, "blockedBy", one)
+		d.eachItem(n, what, one)
 	}
 }
 
-func readMetadata(d *decoder, n ast.Node, t *taskPart) {
+func (t *taskPart) readMetadata(d *decoder, n ast.Node, what string) {
 	t.metadata = map[string]json.RawMessage{}
-	d.eachKey(n, "metadata", func(name string, pos Pos, v ast.Node) {
+	d.eachKey(n, what, func(name string, pos Pos, v ast.Node) {
 		b, err := json.Marshal(d.anything(v))
 		if err != nil {
 			d.fail(pos, "metadata %q cannot be written as JSON", name)
@@ -360,5 +339,5 @@ func (d *decoder) anything(n ast.Node) any {
 		d.eachKey(t, "", func(name string, _ Pos, v ast.Node) { m[name] = d.anything(v) })
 		return m
 	}
-	return d.text(v, "metadata").V
+	return text(d, v, "metadata").V
 }

@@ -70,7 +70,7 @@ func ParseTeamFile(shown, dir string, data []byte) (*TeamFile, error) {
 	if _, isMap := root.(*ast.MappingNode); root != nil && !isMap {
 		d.wrong(root, "a team file takes keys and values")
 	} else if root != nil {
-		readMap(d, root, "a team file", teamKeys(), &f)
+		d.readMap(root, "a team file", f.keys())
 		d.check(&f)
 	}
 	if err := d.err("leadlight help team-file shows the keys"); err != nil {

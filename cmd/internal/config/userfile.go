@@ -1,9 +1,6 @@
 package config
 
-import (
-	"github.com/goccy/go-yaml/ast"
-	"github.com/leadlight-dev/leadlight/internal/fault"
-)
+import "github.com/leadlight-dev/leadlight/internal/fault"
 
 // userSettings is the shape of the user file: the parts of a team file that are
 // no team's, and what concerns the machine.
@@ -13,16 +10,16 @@ type userSettings struct {
 	models              map[string]map[string]string
 }
 
-func userKeys() []key[userSettings] {
-	keys := []key[userSettings]{
-		{"backend", "auto|tmux|iterm2|headless|…", "the terminal that holds the panes; auto", func(d *decoder, n ast.Node, u *userSettings) { u.backend = d.text(n, "backend") }},
-		{"models", "keys", "by a profile's name: the models for runs that prefer one, as {cheaper: haiku, smarter: opus}", readModels},
-		{"tmuxSocket", "path", "the tmux server to use", func(d *decoder, n ast.Node, u *userSettings) { u.tmuxSocket = d.text(n, "tmuxSocket") }},
+func (u *userSettings) keys() []key {
+	keys := []key{
+		{"backend", "auto|tmux|iterm2|headless|…", "the terminal that holds the panes; auto", into(&u.backend, text)},
+		{"models", "keys", "by a profile's name: the models for runs that prefer one, as {cheaper: haiku, smarter: opus}", u.readModels},
+		{"tmuxSocket", "path", "the tmux server to use", into(&u.tmuxSocket, text)},
 	}
-	for _, k := range teamKeys() {
+	for _, k := range u.teamFile.keys() {
 		switch k.name {
 		case "engine", "layout", "defaults", "profiles", "lifecycle":
-			keys = append(keys, key[userSettings]{k.name, k.form, k.doc, func(d *decoder, n ast.Node, u *userSettings) { k.read(d, n, &u.teamFile) }})
+			keys = append(keys, k)
 		}
 	}
 	return keys
@@ -33,7 +30,7 @@ func parseUserFile(shown string, data []byte) (*userSettings, error) {
 	d := newDecoder(shown, fault.InvalidArgument)
 	u := &userSettings{}
 	if root := d.parse(data); root != nil {
-		readMap(d, root, "the user's settings", userKeys(), u)
+		d.readMap(root, "the user's settings", u.keys())
 		if u.defaults.cwd.Set {
 			d.fail(u.defaults.cwd.Pos, "cwd belongs into a team file")
 		}

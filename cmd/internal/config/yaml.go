@@ -39,7 +39,9 @@ type mistake struct {
 }
 
 // decoder turns the syntax tree of one YAML file into values. It goes on after
-// a mistake, so that a person sees all of them at once.
+// a mistake, so that a person sees all of them at once. The library's own decoding
+// into structs ends at the first mistake (of several unknown keys at any one), names Go's
+// types in it, and makes "1.1" of the version 1.10 where text is wanted, without a word.
 type decoder struct {
 	file     string
 	code     fault.Code // of ordinary mistakes
@@ -52,11 +54,14 @@ type decoder struct {
 }
 
 // A key is one key of a mapping: its name, what it takes and means (the help
-// topic is printed from these), and how it is read.
-type key[T any] struct {
+// topic is printed from these), and what reads its value to where it belongs.
+type key struct {
 	name, form, doc string
-	read            func(d *decoder, n ast.Node, into *T)
+	read            reader
 }
+
+// A reader reads the value of what, which is the name of its key.
+type reader func(d *decoder, n ast.Node, what string)
 
 // parse returns the root of the one document in data, nil for an empty file.
 func (d *decoder) parse(data []byte) (root ast.Node) {
@@ -198,9 +203,9 @@ func (d *decoder) value(n ast.Node) (v ast.Node, done func()) {
 }
 
 // readMap reads a mapping by its table of keys. An absent value reads as absent.
-func readMap[T any](d *decoder, n ast.Node, what string, keys []key[T], into *T) {
+func (d *decoder) readMap(n ast.Node, what string, keys []key) {
 	d.eachKey(n, what, func(name string, pos Pos, v ast.Node) {
-		i := slices.IndexFunc(keys, func(k key[T]) bool { return k.name == name })
+		i := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
 		if i < 0 {
 			names := make([]string, len(keys))
 			for i, k := range keys {
@@ -210,7 +215,7 @@ func readMap[T any](d *decoder, n ast.Node, what string, keys []key[T], into *T)
 			return
 		}
 		if !isNull(v) {
-			keys[i].read(d, v, into)
+			keys[i].read(d, v, name)
 		}
 	})
 }

@@ -285,7 +285,7 @@ func TestIT05_OutsideFails(t *testing.T) {
 	if res.exit != 6 || !strings.Contains(res.err, "did not answer initialize within") || !strings.Contains(res.err, "hint:") {
 		t.Errorf("exit %d: %s", res.exit, res.err)
 	}
-	if took := time.Since(began); took > 30*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 	for _, m := range into[[]api.Member](r, "ps", "--all") {

@@ -173,7 +173,7 @@ func checkWithoutEngine(t *testing.T, a, b *rig, engine *natstest.Server) {
 	if r := a.run("task", "claim", "--next"); r.exit != 6 || !strings.Contains(r.err, "ENGINE_UNAVAILABLE") {
 		t.Errorf("a claim without the engine: %d %s", r.exit, r.err)
 	}
-	if took := time.Since(began); took > 15*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 	if r := a.run("gc"); r.exit != 6 {
@@ -274,9 +274,10 @@ func TestVerbsForAnotherMachine(t *testing.T) {
 	a.eventually("it shows what it wrote", func() bool { return strings.Contains(a.must("capture", "far"), "hello from the hub") })
 	a.must("keys", "far", "x", "y", "z", "Enter")
 	a.eventually("it took the keys", func() bool { return strings.Count(a.must("capture", "far"), "xyz") == 2 })
-	if got := a.must("logs", "far"); !strings.Contains(got, "hello from the hub") || got != b.must("logs", "far") {
-		t.Errorf("logs: %q", got)
-	}
+	a.eventually("both have the same logs", func() bool {
+		got := a.must("logs", "far")
+		return strings.Count(got, "xyz") == 2 && strings.Contains(got, "hello from the hub") && got == b.must("logs", "far")
+	})
 	follow := a.start(nil, "logs", "far", "--follow")
 	a.eventually("logs are followed", func() bool { return strings.Contains(follow.out.String(), "hello from the hub") })
 	b.must("keys", "far", "n", "e", "w", "Enter")

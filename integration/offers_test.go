@@ -49,6 +49,9 @@ func TestXD01_TheDaemonOffersTasks(t *testing.T) {
 			t.Errorf("%s was told of a task that is not ready", name)
 		}
 	}
+	r.eventually("both rest", func() bool { // else both tasks go to one of them
+		return !slices.ContainsFunc(into[[]api.Member](r, "ps"), func(m api.Member) bool { return m.State != api.StateIdle })
+	})
 	begun := time.Now()
 	r.must("task", "done", "1")
 	r.eventually("all are done", func() bool {

@@ -68,7 +68,8 @@ func TestXD05_RunFolderAndServerLost(t *testing.T) {
 	if res := restart.wait(); res.exit != 0 {
 		t.Errorf("restart --lost: exit %d: %s%s", res.exit, res.out, res.err)
 	}
-	if !alive() || r.member("slow").PID == before.PID {
+	r.eventually("all are there again", alive)
+	if m := r.member("slow"); m.PID == before.PID {
 		t.Errorf("after restart --lost: %v\n%s", states(), r.must("ps", "--all"))
 	}
 	r.must("down", "--force", "--timeout", "100ms")

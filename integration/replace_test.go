@@ -1,12 +1,14 @@
 package integration_test
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -49,12 +51,16 @@ func TestReplacedWhereThePolicySaysSo(t *testing.T) {
 	if m := r.member("never"); m.State != api.StateLost {
 		t.Errorf("who is not to be started again is %s", m.State)
 	}
-	told := map[string]int{}
-	for _, m := range boxOf(r, "redo", store.Lead) {
-		if strings.Contains(m.Text, "is lost") {
-			told[m.From]++
+	var told map[string]int
+	r.eventually("the lead is told of both", func() bool {
+		told = map[string]int{}
+		for _, m := range boxOf(r, "redo", store.Lead) {
+			if strings.Contains(m.Text, "is lost") {
+				told[m.From]++
+			}
 		}
-	}
+		return len(told) == 2
+	})
 	if told["again"] != 1 || told["never"] != 1 || len(told) != 2 {
 		t.Errorf("the lead was told of %v", told)
 	}
@@ -129,8 +135,7 @@ func TestDaemonReplaces(t *testing.T) {
 // otherHost tells whether a member has a host that is not the old one. Between the two
 // there is none.
 func otherHost(r *rig, name, old string) bool {
-	if _, err := os.Stat(r.path("base", "leadlight", "redo", "hosts", name+".json")); err != nil {
-		return false
-	}
-	return hostRecord(r, "redo", name).Host != old
+	var rec panes.HostRecord
+	data, err := os.ReadFile(r.path("base", "leadlight", "redo", "hosts", name+".json"))
+	return err == nil && json.Unmarshal(data, &rec) == nil && rec.Host != old
 }

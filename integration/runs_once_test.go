@@ -111,7 +111,9 @@ func TestC08_RequiredMembersFirst(t *testing.T) {
 	l.await("it has failed", func(e api.TeamRunEvent) bool {
 		return e.TeamRunID == bad.ID && e.Run != nil && e.Run.Status == api.RunFailed && strings.Contains(e.Run.Error, "a required member")
 	})
-	call[api.AgentTeamRun](t, c, "teamRun:wait", api.IDParams{ID: bad.ID})
+	for _, run := range []api.AgentTeamRun{good, bad} { // what is down by itself is not taken down below
+		call[api.AgentTeamRun](t, c, "teamRun:wait", api.IDParams{ID: run.ID})
+	}
 	refused(t, c, "team:define", api.TeamDefinition{AgentTeamParams: api.AgentTeamParams{Name: "x"}, Members: []api.MemberDefinition{{Name: "a", Profile: "none"}}}, fault.ProfileNotFound)
 	refused(t, c, "teamRun:create", api.RunCreateParams{TeamID: good.TeamID, Cwd: "here"}, fault.InvalidArgument)
 	for _, team := range into[[]api.TeamSummary](r, "team", "ls") {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/backend/tmux/tmuxtest"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
@@ -275,7 +276,7 @@ func TestC08_C09_C12_FortyItems(t *testing.T) {
 	if err := syscall.Kill(st.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the daemon is gone", func() bool { return syscall.Kill(st.PID, 0) != nil })
+	waitFor(t, "the daemon is gone", func() bool { return !tmuxtest.Alive(st.PID) })
 	c, _ = r.daemon("--backend", "headless")
 	var report api.RunReport
 	waitFor(t, "the run is over", func() bool {

@@ -101,7 +101,8 @@ func (r *rig) ensemble() {
 	r.must("task", "add", "Read the parser", "--owner", "bob")
 	r.must("task", "update", "1", "--status", "in_progress")
 	r.must("task", "add", "Write it up", "--blocked-by", "1", "--owner", "bob")
-	r.headless("zoe", "sh", "-c", "sleep 0.7; exit 3")
+	_, fail := r.failing("zoe", "", "--backend", "headless")
+	fail()
 	r.eventually("zoe has failed", func() bool { return r.member("zoe").State == api.StateFailed })
 	r.eventually("the lead is told", func() bool { return strings.Contains(r.must("inbox", "team-lead"), "zoe is failed") })
 	r.must("send", "bob", "look at lex.go", "--summary", "lex.go first")
@@ -200,7 +201,7 @@ func TestXD07_ChosenOpenedAnswered(t *testing.T) {
 func TestXD07_UpTop(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "220x60")
-	file := `{team: redo, members: [{name: amy, run: sleep 1000}], tasks: [{subject: look, owner: amy}], lifecycle: {term: 1s}}`
+	file := `{team: redo, members: [{name: amy, run: sleep 1000}], tasks: [{subject: look, owner: amy}], lifecycle: {ask: 2m, term: 1s}}`
 	if err := os.WriteFile(r.path("work", "leadlight.yaml"), []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -211,8 +212,8 @@ func TestXD07_UpTop(t *testing.T) {
 	s := &screen{rig: r, pane: r.tmux.NewSession("100x30", argv...)}
 	s.shows("▸● amy")
 	s.press("s", "y")
-	s.shows("amy: asked to stop; gets SIGTERM in 30s")
-	s.press("q") // the request is taken back
+	s.shows("SIGTERM in ") // in two minutes, and then in less
+	s.press("q")           // the request is taken back
 	s.shows("amy active (task 1)")
 	if box := boxOf(r, "redo", "amy"); len(box) != 1 || !strings.Contains(box[0].Text, "shutdown_request") || !box[0].Read {
 		t.Errorf("amy's mail: %+v", box)

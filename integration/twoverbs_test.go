@@ -230,6 +230,9 @@ func TestXF17_AnEarlyFailureIsToldOnce(t *testing.T) {
 		})
 		written()
 		res := spawn.wait()
+		if res.exit == 0 { // its host finds it written down that it runs, and then tells
+			r.eventually("the lead is told", func() bool { return told("ann") > 0 })
+		}
 		switch n := told("ann"); {
 		case res.exit == 0 && n == 1:
 		case res.exit != 0 && n == 0 && strings.Contains(res.err, "exited with 3"):
@@ -300,6 +303,15 @@ func (r *rig) gate(name string) fifo {
 		r.t.Fatal(err)
 	}
 	return fifo{r, path}
+}
+
+// failing starts a teammate that says something and fails when it is let go: no sleep decides
+// whether it was started before.
+func (r *rig) failing(name, says string, flags ...string) (m api.Member, fail func()) {
+	r.t.Helper()
+	gate := r.gate("gate-" + name)
+	m = r.spawn(name, flags, "sh", "-c", "read x < "+gate.path+"; "+says+"exit 3")
+	return m, gate.open
 }
 
 // open lets one through that waits, or that comes.

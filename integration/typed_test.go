@@ -39,9 +39,9 @@ func isPersons(text string) bool { return strings.HasSuffix(text, personsLine) }
 // patiently waits for what takes many messages.
 func (r *rig) patiently(what string, ok func() bool) {
 	r.t.Helper()
-	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); !ok(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
-			r.t.Fatalf("not within a minute: %s", what)
+			r.t.Fatalf("not within five minutes: %s", what)
 		}
 	}
 }

@@ -36,9 +36,16 @@ func teamFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirec
 
 // complete offers fixed words as the value of a flag.
 func complete(c *cobra.Command, flag string, offers ...string) {
-	_ = c.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return offers, cobra.ShellCompDirectiveNoFileComp
-	})
+	_ = c.RegisterFlagCompletionFunc(flag, inTime(func(context.Context) []string { return offers }))
+}
+
+// inTime offers what a source finds within the limit.
+func inTime(source func(context.Context) []string) words {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(context.Background(), completionLimit)
+		defer cancel()
+		return source(ctx), cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 // completionTeam opens what completion reads, without terminals and without making
@@ -59,17 +66,26 @@ func (a *app) completionTeam() (*composition, string, error) {
 	return built, s.Team.V, err
 }
 
-// offer runs a source within the limit.
+// offer offers what a source knows of the teams here; team is the one that is named, or "".
 func (a *app) offer(source func(ctx context.Context, built *composition, team string) []string) words {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(context.Background(), completionLimit)
-		defer cancel()
+	return inTime(func(ctx context.Context) []string {
 		built, team, err := a.completionTeam()
 		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return nil
 		}
-		return source(ctx, built, team), cobra.ShellCompDirectiveNoFileComp
-	}
+		return source(ctx, built, team)
+	})
+}
+
+// offerOf is offer for what belongs to one team.
+func (a *app) offerOf(source func(ctx context.Context, built *composition, team string) []string) words {
+	return a.offer(func(ctx context.Context, built *composition, team string) []string {
+		team, err := built.service.PickTeam(ctx, team, teamHere)
+		if err != nil {
+			return nil
+		}
+		return source(ctx, built, team)
+	})
 }
 
 // upTo offers words for the first n arguments only; -1: for all.
@@ -113,11 +129,7 @@ func completeWithWorktree(a *app) words {
 
 // completeWho offers the members that fit, each once.
 func completeWho(a *app, n int, fits func(store.Team, store.Member) bool) words {
-	offers := a.offer(func(ctx context.Context, built *composition, team string) []string {
-		team, err := built.service.PickTeam(ctx, team, teamHere)
-		if err != nil {
-			return nil
-		}
+	offers := a.offerOf(func(ctx context.Context, built *composition, team string) []string {
 		t, err := built.config.Roster.Get(ctx, team)
 		if err != nil {
 			return nil
@@ -137,11 +149,7 @@ func completeWho(a *app, n int, fits func(store.Team, store.Member) bool) words 
 }
 
 func completeTasks(a *app) words {
-	return upTo(1, a.offer(func(ctx context.Context, built *composition, team string) []string {
-		team, err := built.service.PickTeam(ctx, team, teamHere)
-		if err != nil {
-			return nil
-		}
+	return upTo(1, a.offerOf(func(ctx context.Context, built *composition, team string) []string {
 		tasks, _, err := built.config.Tasks.List(ctx, team)
 		if err != nil {
 			return nil
@@ -156,16 +164,14 @@ func completeTasks(a *app) words {
 
 // completeRuns offers the newest runs, if a daemon is there to ask.
 func completeRuns(a *app) words {
-	return upTo(1, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(context.Background(), completionLimit)
-		defer cancel()
+	return upTo(1, inTime(func(ctx context.Context) []string {
 		p, err := a.daemonPaths()
 		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return nil
 		}
 		c, err := dial.Connect(ctx, p, version().Version)
 		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return nil
 		}
 		defer c.Close()
 		list, _ := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", nil)
@@ -173,8 +179,8 @@ func completeRuns(a *app) words {
 		for _, r := range list {
 			out = append(out, short(r.ID)+"\t"+r.Status+" "+clock(r.StartedAt))
 		}
-		return out, cobra.ShellCompDirectiveNoFileComp
-	})
+		return out
+	}))
 }
 
 func completeTaskFlags(a *app, c *cobra.Command) {
@@ -184,7 +190,7 @@ func completeTaskFlags(a *app, c *cobra.Command) {
 			source = completeMembers(a, -1)
 		}
 		if c.Flags().Lookup(name) != nil {
-			_ = c.RegisterFlagCompletionFunc(name, upTo(-1, source))
+			_ = c.RegisterFlagCompletionFunc(name, source)
 		}
 	}
 }
@@ -198,13 +204,13 @@ func completeSpawn(c *cobra.Command, args []string, _ string) ([]string, cobra.S
 }
 
 func completeSpawnFlags(a *app, c *cobra.Command) {
-	_ = c.RegisterFlagCompletionFunc("agent", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	_ = c.RegisterFlagCompletionFunc("agent", inTime(func(context.Context) []string {
 		s, err := a.set(nil)
 		if err != nil {
-			return profiles.NewSet(nil).Names(), cobra.ShellCompDirectiveNoFileComp
+			return profiles.NewSet(nil).Names()
 		}
-		return profiles.NewSet(s.Profiles).Names(), cobra.ShellCompDirectiveNoFileComp
-	})
+		return profiles.NewSet(s.Profiles).Names()
+	}))
 	complete(c, "kind", profiles.Kinds()...)
 	complete(c, "placement", "split", "window", "session")
 	complete(c, "restart", config.Restarts()...)
@@ -215,12 +221,10 @@ func completeSpawnFlags(a *app, c *cobra.Command) {
 
 // completeMachines offers the machines, if this one has joined an engine.
 func completeMachines(a *app) words {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(context.Background(), completionLimit)
-		defer cancel()
+	return inTime(func(ctx context.Context) []string {
 		p, err := a.daemonPaths()
 		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return nil
 		}
 		names := []string{teams.MachineAuto}
 		if joined, err := p.Joined(); err == nil && joined != nil {
@@ -229,8 +233,8 @@ func completeMachines(a *app) words {
 				names = append(names, m.Name)
 			}
 		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
+		return names
+	})
 }
 
 // colors are the colours of the palette.
@@ -240,7 +244,7 @@ func colors() []string {
 
 // globalCompletions completes the flags of every verb.
 func globalCompletions(a *app, root *cobra.Command) {
-	_ = root.RegisterFlagCompletionFunc("team", upTo(-1, completeAnyTeam(a)))
+	_ = root.RegisterFlagCompletionFunc("team", completeAnyTeam(a))
 	_ = root.RegisterFlagCompletionFunc("as", completeMembers(a, -1))
 	complete(root, "backend", "auto", "tmux", "iterm2", "kitty", "headless")
 	_ = root.MarkPersistentFlagDirname("base-dir")

@@ -76,10 +76,7 @@ func runInbox(ctx context.Context, a *app, o inboxOptions) error {
 	if err != nil {
 		return err
 	}
-	if list == nil {
-		list = []api.Message{}
-	}
-	err = a.answer(list, func(w io.Writer) {
+	err = a.answer(listed(list), func(w io.Writer) {
 		if len(list) == 0 {
 			a.say("no messages")
 		}

@@ -30,7 +30,7 @@ type itemOptions struct {
 
 func (o *itemOptions) runFlag(a *app, c *cobra.Command) {
 	c.Flags().StringVar(&o.Run, "run", "", "`ID` of the run, if not the newest")
-	_ = c.RegisterFlagCompletionFunc("run", upTo(-1, completeRuns(a)))
+	_ = c.RegisterFlagCompletionFunc("run", completeRuns(a))
 }
 
 func itemAddCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
@@ -170,7 +170,7 @@ func runItemList(ctx context.Context, a *app, o itemOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.answer(allShown(report.Items, itemShown), func(w io.Writer) { itemTable(report.Items, report.Tasks).write(w, width(a.out.w), a.colors(a.out.w)) })
+	return a.answer(allShown(report.Items, itemShown), func(w io.Writer) { a.table(w, itemTable(report.Items, report.Tasks)) })
 }
 
 func itemUpdateCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {

@@ -251,15 +251,14 @@ func runMachineList(ctx context.Context, a *app) error {
 		return err
 	}
 	return a.answer(list, func(w io.Writer) {
-		t := table{head: []string{"NAME", "STATE", "SEEN", "TEAMMATES", "LOAD", "TERMINALS", "VERSION"}}
+		t := &table{head: []string{"NAME", "STATE", "SEEN", "TEAMMATES", "LOAD", "TERMINALS", "VERSION"}}
 		for _, m := range list {
 			name := m.Name
 			if m.This {
 				name += " (this)"
 			}
-			t.add(plain("%s", name), plain("%s", m.State), plain("%s", since(m.Seen)), plain("%d", m.Teammates), plain("%.1f", m.Load),
-				plain("%s", strings.Join(m.Terminals, " ")), plain("%s", m.Version))
+			t.add(name, m.State, since(m.Seen), m.Teammates, fmt.Sprintf("%.1f", m.Load), strings.Join(m.Terminals, " "), m.Version)
 		}
-		t.write(w, width(a.out.w), a.colors(a.out.w))
+		a.table(w, t)
 	})
 }

@@ -16,9 +16,9 @@ import (
 
 func TestUX06_TablesAlignWideNamesAndCutWholeCharacters(t *testing.T) {
 	tab := &table{head: []string{"NAME", "STATE", "REASON"}}
-	tab.add(plain("bob"), cell{"active", "green"}, plain("x"))
-	tab.add(cell{"研究員", "red"}, plain("idle"), plain("%s", "長い理由がここに書いてある"))
-	tab.add(plain("cafe\u0301"), plain("lost"), plain("a\x1b[31mb\nc\u202e"))
+	tab.add("bob", cell{"active", "green"}, "x")
+	tab.add(cell{"研究員", "red"}, "idle", "長い理由がここに書いてある")
+	tab.add("cafe\u0301", "lost", "a\x1b[31mb\nc\u202e")
 	var b bytes.Buffer
 	tab.write(&b, 26, false)
 	want := "NAME    STATE   REASON\n" +

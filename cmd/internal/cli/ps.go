@@ -116,9 +116,6 @@ func (a *app) reached(ctx context.Context, svc *teams.Service, team string, memb
 // how many requests wait for an answer.
 func (a *app) showMembers(members []api.Member, stopped, open int, o psOptions) ([]byte, error) {
 	var b bytes.Buffer
-	if members == nil {
-		members = []api.Member{}
-	}
 	switch {
 	case a.json:
 		enc := json.NewEncoder(rawjson.Visible(&b))
@@ -126,7 +123,7 @@ func (a *app) showMembers(members []api.Member, stopped, open int, o psOptions) 
 		if isTerminal(a.out.w) && !o.Watch {
 			enc.SetIndent("", "  ")
 		}
-		err := enc.Encode(members)
+		err := enc.Encode(listed(members))
 		return b.Bytes(), err
 	case o.Format == "tmux":
 		fmt.Fprintln(&b, statusLine(members, open))
@@ -134,7 +131,7 @@ func (a *app) showMembers(members []api.Member, stopped, open int, o psOptions) 
 		a.say("no teammates")
 	default:
 		if len(members) > 0 || o.Watch {
-			memberRows(members).write(&b, width(a.out.w), a.colors(a.out.w))
+			a.table(&b, memberRows(members))
 		}
 		if stopped > 0 {
 			fmt.Fprintf(&b, "%d stopped, not shown: leadlight ps --all\n", stopped)

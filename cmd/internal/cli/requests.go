@@ -78,9 +78,9 @@ func runRequests(ctx context.Context, a *app, o requestsOptions) error {
 			if r.Answer != "" {
 				text += "  (answer: " + r.Answer + ")"
 			}
-			t.add(plain("%s", r.ID), plain("%s", r.Kind), plain("%s", r.From), cell{r.Status, requestColor(r.Status)}, plain("%s", since(r.AskedAt)), plain("%s", text))
+			t.add(r.ID, r.Kind, r.From, cell{r.Status, requestColor(r.Status)}, since(r.AskedAt), text)
 		}
-		t.write(w, width(a.out.w), a.colors(a.out.w))
+		a.table(w, t)
 	})
 }
 
@@ -321,16 +321,12 @@ func resolve(ctx context.Context, svc *teams.Service, team string, r request, ap
 
 // completeRequests offers the open requests.
 func completeRequests(a *app) words {
-	return upTo(-1, a.offer(func(ctx context.Context, built *composition, team string) []string {
-		team, err := built.service.PickTeam(ctx, team, teamHere)
-		if err != nil {
-			return nil
-		}
+	return a.offerOf(func(ctx context.Context, built *composition, team string) []string {
 		list, _ := a.requests(ctx, built.service, team, false)
 		var out []string
 		for _, r := range list {
 			out = append(out, r.ID+"\t"+store.Shown(oneLine(fmt.Sprintf("%s of %s: %s", r.Kind, r.From, r.Text))))
 		}
 		return out
-	}))
+	})
 }

@@ -222,10 +222,10 @@ func runRunList(ctx context.Context, a *app, limit int) error {
 	return a.answer(allShown(all, runShown), func(w io.Writer) {
 		t := &table{head: []string{"RUN", "TEAM", "KIND", "STATUS", "STARTED", "TOOK", "SUMMARY"}, less: []string{"STARTED", "TOOK"}}
 		for _, r := range all {
-			t.add(plain("%s", short(r.ID)), plain("%s", names[r.TeamID]), plain("%s", kindOf(r)), cell{r.Status, statusColor(r.Status)}, plain("%s", clock(r.StartedAt)),
-				plain("%s", took(r.StartedAt, r.CompletedAt)), plain("%s", oneLine(r.Summary)))
+			t.add(short(r.ID), names[r.TeamID], kindOf(r), cell{r.Status, statusColor(r.Status)}, clock(r.StartedAt),
+				took(r.StartedAt, r.CompletedAt), oneLine(r.Summary))
 		}
-		t.write(w, width(a.out.w), a.colors(a.out.w))
+		a.table(w, t)
 	})
 }
 

@@ -77,6 +77,9 @@ func reportShown(r api.RunReport) shownReport {
 	}
 }
 
+// listed is a list that is [], not null, in JSON where it is empty.
+func listed[T any](list []T) []T { return allShown(list, func(v T) T { return v }) }
+
 // allShown makes a list of another one.
 func allShown[A, B any](list []A, f func(A) B) []B {
 	out := make([]B, 0, len(list))

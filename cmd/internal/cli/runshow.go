@@ -105,8 +105,7 @@ func (a *app) showRun(w io.Writer, r api.RunReport) {
 		fmt.Fprintln(w)
 		t := &table{head: []string{"TEAMMATE", "ROLE", "UP", "WORKED", "ITEMS", "RETRIES"}}
 		for _, m := range r.Members {
-			t.add(plain("%s", m.Name), plain("%s", m.AgentRoleID), plain("%s", took(m.StartedAt, m.EndedAt)), plain("%s", took(0, max(m.BusyMs, 1))),
-				plain("%d", m.Items), plain("%d", m.Retries))
+			t.add(m.Name, m.AgentRoleID, took(m.StartedAt, m.EndedAt), took(0, max(m.BusyMs, 1)), m.Items, m.Retries)
 		}
 		t.write(w, width(a.out.w), colors)
 	}
@@ -146,7 +145,7 @@ func itemTable(items []api.AgentTeamItem, tasks []api.RunTask) *table {
 				owner += " (" + k.Assignee + ")"
 			}
 		}
-		t.add(plain("%s", short(it.ID)), plain("%s", title), plain("%s", short(it.ParentItemID)), plain("%s", shortAll(it.BlockedBy)), plain("%s", owner), cell{it.Status, statusColor(it.Status)}, plain("%s", time), plain("%s", lastLine(it.ResultSummary)))
+		t.add(short(it.ID), title, short(it.ParentItemID), shortAll(it.BlockedBy), owner, cell{it.Status, statusColor(it.Status)}, time, lastLine(it.ResultSummary))
 	}
 	return t
 }

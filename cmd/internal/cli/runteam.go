@@ -91,9 +91,9 @@ func runRunTeamList(ctx context.Context, a *app, all bool) error {
 			if !d.IsActive {
 				name += " (retired)"
 			}
-			t.add(plain("%s", name), plain("%s", strings.Join(d.Roles, ", ")), plain("%d", d.MaxParallelAgents), plain("%d", d.Runs), plain("%s", oneLine(d.Description)))
+			t.add(name, strings.Join(d.Roles, ", "), d.MaxParallelAgents, d.Runs, oneLine(d.Description))
 		}
-		t.write(w, width(a.out.w), a.colors(a.out.w))
+		a.table(w, t)
 	})
 }
 

@@ -146,10 +146,7 @@ func (a *app) sendAll(ctx context.Context, svc *teams.Service, team string, spec
 
 // sent says to whom a message went, and how many messages wait there.
 func (a *app) sent(ctx context.Context, svc *teams.Service, team string, sent []api.Sent) error {
-	if sent == nil {
-		sent = []api.Sent{}
-	}
-	return a.answer(sent, func(w io.Writer) {
+	return a.answer(listed(sent), func(w io.Writer) {
 		if len(sent) == 0 {
 			a.say("nobody else is there")
 		}

@@ -97,24 +97,22 @@ func (a *app) progress(name, what string) { a.say("%s: %s", name, what) }
 
 // endings prints how the teammates ended, and returns the verdict.
 func (a *app) endings(e api.Endings) error {
-	if e.Members == nil {
-		e.Members = []api.Ending{}
-	}
+	e.Members = listed(e.Members)
 	err := a.answer(e, func(w io.Writer) {
 		if len(e.Members) == 0 {
 			a.say("no teammates to stop")
 			return
 		}
-		t := table{head: []string{"NAME", "OUTCOME", "TIME", "LEFT BEHIND"}}
+		t := &table{head: []string{"NAME", "OUTCOME", "TIME", "LEFT BEHIND"}}
 		for _, m := range e.Members {
 			rest := strings.Join(m.Leftovers, ", ")
 			if m.Reason != "" {
 				rest = strings.Trim(m.Reason+"; "+rest, "; ")
 			}
 			took := time.Duration(m.DurationMs) * time.Millisecond
-			t.add(plain("%s", m.Name), cell{m.Outcome, outcomeColor(m.Outcome)}, plain("%s", took.Round(10*time.Millisecond)), plain("%s", rest))
+			t.add(m.Name, cell{m.Outcome, outcomeColor(m.Outcome)}, took.Round(10*time.Millisecond), rest)
 		}
-		t.write(w, width(a.out.w), a.colors(a.out.w))
+		a.table(w, t)
 	})
 	if err != nil {
 		return err

@@ -24,10 +24,20 @@ type table struct {
 	less []string // heads of the columns that may be left out, the least needed first
 }
 
-func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }
+// add adds a row. A value that is no cell is shown without a colour.
+func (t *table) add(values ...any) {
+	row := make([]cell, len(values))
+	for i, v := range values {
+		var colored bool
+		if row[i], colored = v.(cell); !colored {
+			row[i].text = fmt.Sprint(v)
+		}
+	}
+	t.rows = append(t.rows, row)
+}
 
-// plain makes a cell without a colour.
-func plain(format string, args ...any) cell { return cell{text: fmt.Sprintf(format, args...)} }
+// table prints a table as wide as the terminal is.
+func (a *app) table(w io.Writer, t *table) { t.write(w, width(a.out.w), a.colors(a.out.w)) }
 
 // leastLast is the room that the last column is to have, if it needs it, before
 // other columns are left out.

@@ -57,12 +57,7 @@ func runTaskAdd(ctx context.Context, a *app, o taskAddOptions) error {
 	if err != nil {
 		return err
 	}
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
-	t, err := svc.AddTask(ctx, team, spec)
-	return a.task(t, err, "%s")
+	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) { return svc.AddTask(ctx, team, spec) })
 }
 
 func (o taskAddOptions) spec(a *app) (teams.TaskSpec, error) {
@@ -121,18 +116,12 @@ func runTaskList(ctx context.Context, a *app, o taskListOptions) error {
 		return err
 	}
 	a.warn(warnings)
-	for i := range list {
-		list[i] = whole(list[i])
-	}
-	if list == nil {
-		list = []api.Task{}
-	}
-	return a.answer(list, func(w io.Writer) {
+	return a.answer(allShown(list, whole), func(w io.Writer) {
 		if len(list) == 0 {
 			a.say("no tasks")
 			return
 		}
-		taskRows(list).write(w, width(a.out.w), a.colors(a.out.w))
+		a.table(w, taskRows(list))
 	})
 }
 
@@ -143,20 +132,14 @@ func taskRows(list []api.Task) *table {
 		if task.Status == store.Blocked {
 			blockers = strings.Join(task.BlockedBy, ",")
 		}
-		t.add(plain("%s", task.ID), cell{task.Status, style.Task(task.Status).Color}, plain("%s", task.Owner),
-			plain("%s", blockers), plain("%s", task.Subject))
+		t.add(task.ID, cell{task.Status, style.Task(task.Status).Color}, task.Owner, blockers, task.Subject)
 	}
 	return t
 }
 
 // whole gives a task empty lists where it has none.
 func whole(t api.Task) api.Task {
-	if t.Blocks == nil {
-		t.Blocks = []string{}
-	}
-	if t.BlockedBy == nil {
-		t.BlockedBy = []string{}
-	}
+	t.Blocks, t.BlockedBy = listed(t.Blocks), listed(t.BlockedBy)
 	if t.Metadata == nil {
 		t.Metadata = noMetadata()
 	}
@@ -165,12 +148,17 @@ func whole(t api.Task) api.Task {
 
 func noMetadata() map[string]json.RawMessage { return map[string]json.RawMessage{} }
 
-// task answers with a task: with format and its id for a person.
-func (a *app) task(t api.Task, err error, format string) error {
+// onTask does something to a task of the team, and answers with it: with its id for a person.
+func (a *app) onTask(ctx context.Context, do func(svc *teams.Service, team string) (api.Task, error)) error {
+	svc, team, err := a.serve(ctx)
 	if err != nil {
 		return err
 	}
-	return a.answer(whole(t), func(w io.Writer) { fmt.Fprintf(w, format+"\n", t.ID) })
+	t, err := do(svc, team)
+	if err != nil {
+		return err
+	}
+	return a.answer(whole(t), func(w io.Writer) { fmt.Fprintln(w, t.ID) })
 }
 
 func taskShowCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
@@ -265,15 +253,10 @@ func taskClaimCommand(a *app, run func(context.Context, *app, taskClaimOptions) 
 }
 
 func runTaskClaim(ctx context.Context, a *app, o taskClaimOptions) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
-	var t api.Task
-	if o.ID != "" {
-		t, err = svc.ClaimTask(ctx, team, o.ID)
-	} else {
-		t, err = svc.ClaimNext(ctx, team, o.Wait)
-	}
-	return a.task(t, err, "%s")
+	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) {
+		if o.ID != "" {
+			return svc.ClaimTask(ctx, team, o.ID)
+		}
+		return svc.ClaimNext(ctx, team, o.Wait)
+	})
 }

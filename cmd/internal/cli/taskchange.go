@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -70,12 +71,9 @@ func runTaskUpdate(ctx context.Context, a *app, o taskUpdateOptions) error {
 	if err != nil {
 		return err
 	}
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
-	t, err := svc.UpdateTask(ctx, team, o.ID, change)
-	return a.task(t, err, "%s")
+	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) {
+		return svc.UpdateTask(ctx, team, o.ID, change)
+	})
 }
 
 func (o taskUpdateOptions) change(a *app) (teams.TaskChange, error) {
@@ -132,12 +130,9 @@ func runTaskDone(ctx context.Context, a *app, o taskEndOptions) error {
 	if err != nil {
 		return err
 	}
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
-	t, err := svc.CompleteTask(ctx, team, o.ID, text)
-	return a.task(t, err, "%s")
+	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) {
+		return svc.CompleteTask(ctx, team, o.ID, text)
+	})
 }
 
 func taskFailCommand(a *app, run func(context.Context, *app, taskEndOptions) error) *cobra.Command {
@@ -165,12 +160,7 @@ func runTaskFail(ctx context.Context, a *app, o taskEndOptions) error {
 	if err != nil {
 		return err
 	}
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
-	t, err := svc.FailTask(ctx, team, o.ID, text)
-	return a.task(t, err, "%s")
+	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) { return svc.FailTask(ctx, team, o.ID, text) })
 }
 
 func taskReleaseCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
@@ -182,12 +172,7 @@ func taskReleaseCommand(a *app, run func(context.Context, *app, string) error) *
 }
 
 func runTaskRelease(ctx context.Context, a *app, id string) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
-	t, err := svc.ReleaseTask(ctx, team, id)
-	return a.task(t, err, "%s")
+	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) { return svc.ReleaseTask(ctx, team, id) })
 }
 
 // removedTask is the answer of task rm.

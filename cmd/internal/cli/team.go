@@ -88,23 +88,20 @@ func runTeamList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if list == nil {
-		list = []api.TeamSummary{}
-	}
-	return a.answer(list, func(w io.Writer) {
+	return a.answer(listed(list), func(w io.Writer) {
 		if len(list) == 0 {
 			a.say("no teams")
 			return
 		}
-		t := table{head: []string{"NAME", "TEAMMATES", "LED BY", "AGE", "DESCRIPTION"}}
+		t := &table{head: []string{"NAME", "TEAMMATES", "LED BY", "AGE", "DESCRIPTION"}}
 		for _, s := range list {
 			if s.Error != "" {
-				t.add(plain("%s", s.Name), plain(""), plain(""), plain(""), cell{s.Error, "red"})
+				t.add(s.Name, "", "", "", cell{s.Error, "red"})
 				continue
 			}
-			t.add(plain("%s", s.Name), plain("%d", s.Teammates), plain("%s", s.LedBy), plain("%s", since(s.CreatedAt)), plain("%s", s.Description))
+			t.add(s.Name, s.Teammates, s.LedBy, since(s.CreatedAt), s.Description)
 		}
-		t.write(w, width(a.out.w), a.colors(a.out.w))
+		a.table(w, t)
 	})
 }
 
@@ -125,9 +122,7 @@ func runTeamShow(ctx context.Context, a *app, name []string) error {
 	if err != nil {
 		return err
 	}
-	if t.Members == nil {
-		t.Members = []api.Member{}
-	}
+	t.Members = listed(t.Members)
 	if t.Metadata == nil {
 		t.Metadata = noMetadata()
 	}
@@ -184,8 +179,7 @@ func runTeamDelete(ctx context.Context, a *app, o teamDeleteOptions) error {
 
 // memberTable prints members as ps does.
 func (a *app) memberTable(w io.Writer, members []api.Member) {
-	t := memberRows(members)
-	t.write(w, width(a.out.w), a.colors(a.out.w))
+	a.table(w, memberRows(members))
 }
 
 // extraColumn is one that is shown only where somebody has something in it.
@@ -233,12 +227,12 @@ func memberRows(members []api.Member) *table {
 		if m.PID > 0 {
 			pid = strconv.Itoa(m.PID)
 		}
-		cells := []cell{{m.Name, m.Color}, {state, style.Member(m.State).Color}, plain("%s", m.Kind), plain("%s", m.Profile), plain("%s", m.Task),
-			{unread, "yellow"}, plain("%s", style.Pane(m.TmuxPaneID)), plain("%s", pid), plain("%s", since(m.LastActivityAt))}
+		cells := []any{cell{m.Name, m.Color}, cell{state, style.Member(m.State).Color}, m.Kind, m.Profile, m.Task,
+			cell{unread, "yellow"}, style.Pane(m.TmuxPaneID), pid, since(m.LastActivityAt)}
 		for _, c := range more {
-			cells = append(cells, plain("%s", c.of(m)))
+			cells = append(cells, c.of(m))
 		}
-		t.add(append(cells, plain("%s", m.Reason))...)
+		t.add(append(cells, m.Reason)...)
 	}
 	return t
 }

@@ -361,7 +361,7 @@ func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
 	res := u.result(snap, e.Members)
 	res.OK = res.OK && e.OK
 	u.widened(ctx)
-	if err := u.a.answer(res, func(w io.Writer) { resultRows(res.Tasks).write(w, width(u.a.out.w), u.a.colors(u.a.out.w)) }); err != nil {
+	if err := u.a.answer(res, func(w io.Writer) { u.a.table(w, resultRows(res.Tasks)) }); err != nil {
 		return err
 	}
 	if !snap.Completed() {

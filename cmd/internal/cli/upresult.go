@@ -37,14 +37,7 @@ func (u *upRun) incomplete(snap teams.Snapshot) error {
 }
 
 func (u *upRun) result(snap teams.Snapshot, endings []api.Ending) upResult {
-	res := upResult{Team: u.team, Members: snap.Members, Tasks: []api.Task{}, Endings: endings, OK: snap.Completed()}
-	for _, t := range snap.Tasks {
-		res.Tasks = append(res.Tasks, whole(t))
-	}
-	if res.Members == nil {
-		res.Members = []api.Member{}
-	}
-	return res
+	return upResult{Team: u.team, Members: listed(snap.Members), Tasks: allShown(snap.Tasks, whole), Endings: endings, OK: snap.Completed()}
 }
 
 // resultRows is the table that up ends with.
@@ -58,8 +51,7 @@ func resultRows(tasks []api.Task) *table {
 		case task.Status == store.Blocked && len(waits) > 0:
 			result = "waits for " + strings.Join(waits, ", ")
 		}
-		t.add(plain("%s", task.ID), plain("%s", task.Subject), plain("%s", task.Owner), cell{task.Status, style.Task(task.Status).Color},
-			plain("%s", result))
+		t.add(task.ID, task.Subject, task.Owner, cell{task.Status, style.Task(task.Status).Color}, result)
 	}
 	return t
 }

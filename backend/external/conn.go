@@ -19,6 +19,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend/external/wire"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/tail"
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
@@ -37,7 +38,7 @@ type conn struct {
 	cmd   *exec.Cmd
 	in    *os.File // its standard input
 	out   *wire.Writer
-	said  *tail
+	said  *tail.Tail
 	gone  chan struct{} // closed when the program has ended
 
 	mu      sync.Mutex // guards the next
@@ -56,7 +57,7 @@ func (e *lateError) Error() string { return "no answer within " + e.limit.String
 
 // dial starts the program and greets it.
 func dial(ctx context.Context, o Options, who string) (*conn, error) {
-	c := &conn{who: who, log: o.Log, waiting: map[string]chan wire.Message{}, gone: make(chan struct{}), said: &tail{log: o.Log}}
+	c := &conn{who: who, log: o.Log, waiting: map[string]chan wire.Message{}, gone: make(chan struct{}), said: tail.New(maxStderr)}
 	if err := c.run(o); err != nil {
 		return nil, fault.New(fault.BackendUnavailable, "start %s: %w", who, err)
 	}
@@ -74,7 +75,7 @@ func dial(ctx context.Context, o Options, who string) (*conn, error) {
 // run starts the program, in a process group of its own: the interrupt key is for us.
 func (c *conn) run(o Options) error {
 	c.cmd = exec.Command(o.Argv[0], o.Argv[1:]...)
-	c.cmd.Env, c.cmd.Stderr = o.Environ, c.said
+	c.cmd.Env, c.cmd.Stderr = o.Environ, io.MultiWriter(logged{c.log}, c.said)
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.cmd.WaitDelay = drainLimit // what it started may hold standard error open
 	in, toIt, err := os.Pipe()
@@ -119,8 +120,9 @@ func (c *conn) wait(read <-chan struct{}, out io.Closer) {
 
 // lastWords is the end of what the program wrote on standard error, as part of a sentence.
 func (c *conn) lastWords() string {
-	if text := c.said.String(); text != "" {
-		return "; it said: " + text
+	if text := strings.TrimSpace(c.said.String()); text != "" {
+		lines := strings.Split(text, "\n")
+		return "; it said: " + strings.Join(lines[max(0, len(lines)-3):], " | ")
 	}
 	return ""
 }
@@ -357,29 +359,10 @@ func (c *conn) kill() {
 	}
 }
 
-// tail keeps the end of what is written to it, which is text for people.
-type tail struct {
-	log *slog.Logger
+// logged writes what a program says to people into the log.
+type logged struct{ log *slog.Logger }
 
-	mu   sync.Mutex
-	text []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.log.Debug("backend", "says", string(bytes.TrimSpace(p)))
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p...)
-	if over := len(t.text) - maxStderr; over > 0 {
-		t.text = append(t.text[:0], t.text[over:]...)
-	}
+func (l logged) Write(p []byte) (int, error) {
+	l.log.Debug("backend", "says", string(bytes.TrimSpace(p)))
 	return len(p), nil
-}
-
-// String is the last three lines, on one.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	lines := strings.Split(strings.ToValidUTF8(strings.TrimSpace(string(t.text)), "?"), "\n")
-	return strings.Join(lines[max(0, len(lines)-3):], " | ")
 }

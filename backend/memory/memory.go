@@ -19,6 +19,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/tail"
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
@@ -42,7 +43,7 @@ type pane struct {
 	backend.Pane
 	group  signals.Proof // of its programs
 	label  backend.Label
-	output tail
+	output *tail.Tail
 	ended  chan struct{} // closed when the program was waited for
 }
 
@@ -80,13 +81,13 @@ func (b *Backend) start(s backend.Spec) backend.Result {
 	defer b.mu.Unlock()
 	b.last++
 	id := backend.ID("m" + strconv.Itoa(b.last))
-	p := &pane{label: s.Label, ended: make(chan struct{})}
+	p := &pane{label: s.Label, output: tail.New(maxOutput), ended: make(chan struct{})}
 	window := "w0"
 	if s.Place != backend.Split {
 		window = "w" + strconv.Itoa(b.last)
 	}
 	cmd := exec.Command(s.Argv[0], s.Argv[1:]...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.Dir, &p.output, &p.output
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.Dir, p.output, p.output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = grace // a grandchild may hold the output open
 	if err := cmd.Start(); err != nil {

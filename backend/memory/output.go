@@ -4,35 +4,12 @@ import (
 	"context"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/leadlight-dev/leadlight/backend"
 )
 
 // maxOutput is how many bytes of output a pane keeps.
 const maxOutput = 64 << 10
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu    sync.Mutex
-	bytes []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.bytes = append(t.bytes, p...)
-	if over := len(t.bytes) - maxOutput; over > 0 {
-		t.bytes = append(t.bytes[:0], t.bytes[over:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.bytes)
-}
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)")
 

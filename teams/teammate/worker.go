@@ -9,12 +9,11 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/tail"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -226,7 +225,7 @@ func (m *teammate) attempt(ctx context.Context, argv []string, task taskInput, f
 	if feedback != "" {
 		env = append(env, "LEADLIGHT_FEEDBACK="+feedback)
 	}
-	out, said := &tail{limit: maxResult}, &tail{limit: maxResult}
+	out, said := tail.New(maxResult), tail.New(maxResult)
 	all := []io.Writer{out, said}
 	if speaksStream(argv) {
 		s := m.followStream(ctx, id)
@@ -250,7 +249,7 @@ func (m *teammate) attempt(ctx context.Context, argv []string, task taskInput, f
 	end.end()
 	m.count(ctx, id, end.usage)
 	if end.found { // not the events, but what the agent says
-		out = &tail{limit: maxResult}
+		out = tail.New(maxResult)
 		_, _ = io.WriteString(out, end.text)
 		if end.bad || exit.Code == 0 { // else it failed after its reply, and not the reply says why
 			said = out
@@ -293,7 +292,7 @@ func howEnded(exit host.Exit) string {
 }
 
 // whyFailed is the last line of what the command said, and how it ended.
-func whyFailed(exit host.Exit, said *tail) failure {
+func whyFailed(exit host.Exit, said *tail.Tail) failure {
 	why := howEnded(exit)
 	if lines := lastLines(said.String()); len(lines) > 0 {
 		why = lines[len(lines)-1] + " (" + why + ")"
@@ -360,35 +359,6 @@ func (m *teammate) print(format string, args ...any) {
 	if _, err := fmt.Fprintf(m.host, "leadlight: %s\r\n", line); err != nil && !errors.Is(err, context.Canceled) {
 		m.o.Log.Debug("write on the pane", "error", err)
 	}
-}
-
-// tail keeps the last bytes written to it, by several writers if need be.
-type tail struct {
-	limit int
-
-	mu  sync.Mutex
-	buf []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, p...)
-	if over := len(t.buf) - t.limit; over > t.limit { // seldom, so that a long output is not moved byte by byte
-		t.buf = append(t.buf[:0], t.buf[over:]...)
-	}
-	return len(p), nil
-}
-
-// String returns the last limit bytes, cut where a character begins.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	b := t.buf[max(0, len(t.buf)-t.limit):]
-	for len(b) > 0 && len(b) < len(t.buf) && !utf8.RuneStart(b[0]) {
-		b = b[1:]
-	}
-	return strings.ToValidUTF8(string(b), "�")
 }
 
 // lastLines splits text into lines without the empty ones at the end.

@@ -1,0 +1,41 @@
+// Package tail keeps the end of what a program prints: for whoever has to say afterwards how
+// it went, of an output of any length.
+package tail
+
+import (
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Tail keeps the last bytes written to it, by several writers if need be.
+type Tail struct {
+	limit int
+
+	mu  sync.Mutex
+	buf []byte
+}
+
+// New returns a Tail of limit bytes.
+func New(limit int) *Tail { return &Tail{limit: limit} }
+
+func (t *Tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, p...)
+	if over := len(t.buf) - t.limit; over > t.limit { // seldom, so that a long output is not moved byte by byte
+		t.buf = append(t.buf[:0], t.buf[over:]...)
+	}
+	return len(p), nil
+}
+
+// String returns the last limit bytes as text, cut where a character begins.
+func (t *Tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := t.buf[max(0, len(t.buf)-t.limit):]
+	for len(b) > 0 && len(b) < len(t.buf) && !utf8.RuneStart(b[0]) {
+		b = b[1:]
+	}
+	return strings.ToValidUTF8(string(b), "�")
+}

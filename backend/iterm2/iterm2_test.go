@@ -42,7 +42,7 @@ func opened(t *testing.T, b backend.Backend, specs ...backend.Spec) []backend.Pa
 
 func start(t *testing.T) (*iterm2test.Server, *iterm2.Backend, backend.ID) {
 	s := iterm2test.Start(t)
-	return s, open(t, s, s.Lead, 5*time.Second), backend.ID(s.Lead)
+	return s, open(t, s, s.Lead, time.Minute), backend.ID(s.Lead)
 }
 
 func TestBesideTheLead(t *testing.T) {
@@ -185,7 +185,7 @@ func lastSplit(asked []*wire.Request) (session string) {
 
 func TestIT02_NobodyToStandBeside(t *testing.T) {
 	s := iterm2test.Start(t)
-	b := open(t, s, "", time.Second)
+	b := open(t, s, "", time.Minute)
 	r := b.Open(t.Context(), []backend.Spec{spec("one", "11111111-2222-3333-4444-555555555555")})
 	if !errors.Is(r[0].Err, backend.ErrGone) {
 		t.Errorf("%v", r[0].Err)
@@ -220,7 +220,7 @@ func TestIT05_RefusedOrHanging(t *testing.T) {
 			if tc.cookie == nil {
 				tc.cookie = s.Cookie
 			}
-			limit := 30 * time.Second // a busy machine needs time to say no
+			limit := 2 * time.Minute // a busy machine needs time to say no
 			if tc.says == "did not answer in time" {
 				limit = 50 * time.Millisecond
 			}
@@ -235,7 +235,7 @@ func TestIT05_RefusedOrHanging(t *testing.T) {
 			if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(e.Message, tc.says) || !strings.Contains(e.Hint, tc.hint) {
 				t.Errorf("%v (hint %q), want %q and %q", err, e.Hint, tc.says, tc.hint)
 			}
-			if took := time.Since(begin); took > 25*time.Second {
+			if took := time.Since(begin); took > time.Minute {
 				t.Errorf("it took %v", took)
 			}
 			if _, err := os.Stat(dir); err == nil {
@@ -262,7 +262,11 @@ func TestIT05_TheHelper(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("it did not answer in time"))
+			limit := time.Minute // a busy machine needs time to say no
+			if tc.name == "hangs" {
+				limit = time.Second
+			}
+			ctx, cancel := context.WithTimeoutCause(t.Context(), limit, errors.New("it did not answer in time"))
 			defer cancel()
 			_, _, err := iterm2.AskByScript(ctx)
 			if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), tc.says) || fault.Of(err).Hint == "" {

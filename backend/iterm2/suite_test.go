@@ -38,23 +38,23 @@ func open(t backendtest.T, s *iterm2test.Server, session string, timeout time.Du
 func TestBackend(t *testing.T) {
 	opts := backendtest.Opts{New: func(t backendtest.T) backendtest.Terminal {
 		s := iterm2test.Start(t)
-		b := open(t, s, s.Lead, 5*time.Second)
+		b := open(t, s, s.Lead, time.Minute)
 		return backendtest.Terminal{
 			Backend: b,
 			At:      backend.Spec{Place: backend.Window, Target: backend.ID(s.Lead)},
 			Focus:   s.Focus,
 			Border:  func(id backend.ID) string { return s.Shown(string(id)) },
-			Other:   func() backend.Backend { return open(t, s, "", 5*time.Second) },
+			Other:   func() backend.Backend { return open(t, s, "", time.Minute) },
 			Visit: func(id backend.ID) {
 				if err := s.Visit(string(id)); err != nil {
 					t.Fatal(err)
 				}
 			},
-			Inside:    func(id backend.ID) backend.Backend { return open(t, s, string(id), 5*time.Second) },
+			Inside:    func(id backend.ID) backend.Backend { return open(t, s, string(id), time.Minute) },
 			Freeze:    s.Freeze,
 			Kill:      s.Kill,
 			Impatient: open(t, s, s.Lead, 300*time.Millisecond),
-			Patience:  20 * time.Second,
+			Patience:  time.Minute,
 		}
 	}, Visitors: true, Insiders: true}
 	t.Logf("declared weak: %q", opts.Weaknesses())

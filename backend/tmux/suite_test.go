@@ -35,7 +35,7 @@ func TestBackend(t *testing.T) {
 			Kill:      s.Kill,
 			Impatient: newBackend(t, tmux.Options{Socket: s.Socket, Timeout: 200 * time.Millisecond}),
 			// The limit, and 200 ms for each further command of a line.
-			Patience: 20 * time.Second,
+			Patience: time.Minute,
 		}
 	}, Visitors: true, Sessions: true}
 	t.Logf("declared weak: %q", opts.Weaknesses())

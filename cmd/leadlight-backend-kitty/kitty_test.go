@@ -46,13 +46,13 @@ func TestBackend(t *testing.T) {
 	opts := backendtest.Opts{New: func(t backendtest.T) backendtest.Terminal {
 		s := s
 		return backendtest.Terminal{
-			Backend: dial(t, s, 30*time.Second),
+			Backend: dial(t, s, time.Minute),
 			At:      backend.Spec{Place: backend.Window, Target: "1"},
 			Focus:   s.Focus,
 			Border:  func(id backend.ID) string { return s.Shown(string(id)) },
-			Other:   func() backend.Backend { return dial(t, s, 30*time.Second) },
+			Other:   func() backend.Backend { return dial(t, s, time.Minute) },
 			Inside: func(id backend.ID) backend.Backend {
-				b, err := New(Options{Socket: s.Socket, Limit: 30 * time.Second, Getenv: func(name string) string {
+				b, err := New(Options{Socket: s.Socket, Limit: time.Minute, Getenv: func(name string) string {
 					return map[string]string{ListenVariable: "unix:" + s.Socket, WindowVariable: string(id)}[name]
 				}})
 				if err != nil {
@@ -61,7 +61,7 @@ func TestBackend(t *testing.T) {
 				return b
 			},
 			Freeze: s.Freeze, Kill: s.Kill,
-			Impatient: dial(t, s, 300*time.Millisecond), Patience: 20 * time.Second,
+			Impatient: dial(t, s, 300*time.Millisecond), Patience: time.Minute,
 		}
 	}, Insiders: true}
 	t.Logf("declared weak: %q", opts.Weaknesses())
@@ -80,7 +80,7 @@ func TestBackend(t *testing.T) {
 // The lead keeps the share it was given, and what a kitty that hung opens too late goes.
 func TestMainAndLate(t *testing.T) {
 	s := display(t).Kitty(t)
-	b, impatient := dial(t, s, 30*time.Second), dial(t, s, 300*time.Millisecond)
+	b, impatient := dial(t, s, time.Minute), dial(t, s, 300*time.Millisecond)
 	spec := func(agent string) backend.Spec {
 		return backend.Spec{Argv: []string{"sleep", "1000"}, Dir: t.TempDir(), Place: backend.Split, Target: "1", Mark: backend.Mark{Base: "b", Team: "t", Agent: agent, Host: agent}}
 	}

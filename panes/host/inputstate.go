@@ -13,7 +13,8 @@ const personWaits = 300 * time.Millisecond
 // inputState is whose turn it is to type into the program, and what a person has typed. Safe
 // for concurrent use.
 type inputState struct {
-	turn chan struct{} // one token: one text with its submit at a time
+	turn     chan struct{} // one token: one text with its submit at a time
+	patience time.Duration // personWaits, but in tests
 
 	mu     sync.Mutex
 	person personTyped
@@ -27,7 +28,9 @@ type personTyped struct {
 	draft      bool      // what was typed stands there, not submitted
 }
 
-func newInputState() *inputState { return &inputState{turn: make(chan struct{}, 1)} }
+func newInputState() *inputState {
+	return &inputState{turn: make(chan struct{}, 1), patience: personWaits}
+}
 
 // take waits for the turn to type a text.
 func (in *inputState) take(ctx context.Context) (release func(), err error) {
@@ -43,7 +46,7 @@ func (in *inputState) take(ctx context.Context) (release func(), err error) {
 // enter waits for a person's turn to type. Who has waited once while a text was
 // being typed does not wait again for the rest of it.
 func (in *inputState) enter(ctx context.Context) (leave func()) {
-	limit := personWaits
+	limit := in.patience
 	in.mu.Lock()
 	if in.waited {
 		limit = 0

@@ -235,7 +235,7 @@ func cutOff(t *testing.T, nodes []*natstest.Server, prefix string, other storete
 		t.Errorf("a claim while it is cut off: %v", err)
 	}
 	quick := false // at least one try has its turn at the CPU
-	for deadline := time.Now().Add(30 * time.Second); !quick && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); !quick && time.Now().Before(deadline); {
 		began := time.Now()
 		if err := claim(); fault.CodeOf(err) != fault.EngineUnavailable || fault.ExitOf(err) != fault.ExitBackend {
 			t.Fatalf("a claim while it is cut off: %v", err)

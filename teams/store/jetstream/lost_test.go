@@ -243,7 +243,7 @@ func TestACopyThatBeginsHoldsUpNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	quick := false // at least one try has its turn at the CPU
-	for deadline := time.Now().Add(30 * time.Second); !quick && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); !quick && time.Now().Before(deadline); {
 		w.drop.Store("CONSUMER.CREATE")
 		ctx, cancel := context.WithCancel(context20(t))
 		done := make(chan error, 1)
@@ -291,7 +291,7 @@ func TestWithoutEngine(t *testing.T) {
 	}
 	for name, work := range works {
 		quick := false // at least one try has its turn at the CPU
-		for deadline := time.Now().Add(30 * time.Second); !quick && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(time.Minute); !quick && time.Now().Before(deadline); {
 			began := time.Now()
 			err := work()
 			if fault.CodeOf(err) != fault.EngineUnavailable || fault.ExitOf(err) != fault.ExitBackend {

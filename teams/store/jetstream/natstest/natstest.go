@@ -89,8 +89,25 @@ func Start(dir string, more ...string) (*Server, error) {
 
 var listening = regexp.MustCompile(`Listening for client connections on [^:]+:(\d+)`)
 
-// Restart starts the engine again, on the same port, after Kill.
-func (s *Server) Restart() error {
+// Restart starts the engine again, on the same port, after Kill. Somebody may have the port for a
+// moment: also one who tries to connect to it from it.
+func (s *Server) Restart() (err error) {
+	same := s.port != "-1"
+	for end := time.Now().Add(readyLimit); ; time.Sleep(100 * time.Millisecond) {
+		if err = s.begin(); !same || !errors.Is(err, errEnded) || time.Now().After(end) {
+			break
+		}
+	}
+	if err != nil {
+		s.Stop()
+	}
+	return err
+}
+
+var errEnded = errors.New("it has ended")
+
+// begin starts the engine once.
+func (s *Server) begin() error {
 	program, err := Program()
 	if err != nil {
 		return err
@@ -125,13 +142,11 @@ func (s *Server) Restart() error {
 	select {
 	case port := <-ready:
 		if s.URL = "nats://127.0.0.1:" + port; port == "" {
-			err = fmt.Errorf("%s did not come up", program)
+			_ = s.cmd.Wait()
+			err = fmt.Errorf("%s did not come up: %w", program, errEnded)
 		}
 	case <-timer.C:
 		err = fmt.Errorf("%s was not ready after %s", program, readyLimit)
-	}
-	if err != nil {
-		s.Stop()
 	}
 	return err
 }

@@ -23,18 +23,18 @@ const maxApplied = 1 << 14
 // had happened. Its JSON form is what --state FILE holds. The zero State is that
 // of a session not yet seen.
 type State struct {
-	SessionID string
-	Self      string // the observed session's own name if it is a teammate's transcript
-	Seq       uint64 // of the last event
-	Team      *Team  // see Team; one without a name is no team yet
-	Agents    []string
-	Ended     bool    // a team was deleted: the session's own agents are not listed again
-	Done      []Done  // members that completed a task and took no new one so far
-	Open      []Open  // uses whose result has not come
-	Applied   Applied // ids of the uses that are in here already
-	Creates   bool    // the session has asked for a team before it had one: it leads
-	Children  []Child // agents that were started here, the last ones
-	Others    []State // of other sessions in the same stream, the one seen last at the end
+	SessionID string   `json:"sessionId,omitempty"`
+	Self      string   `json:"self,omitempty"` // the observed session's own name if it is a teammate's transcript
+	Seq       uint64   `json:"seq"`            // of the last event
+	Team      *Team    `json:"team"`           // see Team; one without a name is no team yet
+	Agents    []string `json:"agents"`
+	Ended     bool     `json:"ended,omitempty"`         // a team was deleted: the session's own agents are not listed again
+	Done      []Done   `json:"done,omitempty"`          // members that completed a task and took no new one so far
+	Open      []Open   `json:"open,omitempty"`          // uses whose result has not come
+	Applied   Applied  `json:"applied"`                 // ids of the uses that are in here already
+	Creates   bool     `json:"creates,omitempty"`       // the session has asked for a team before it had one: it leads
+	Children  []Child  `json:"children,omitempty"`      // agents that were started here, the last ones
+	Others    []State  `json:"otherSessions,omitempty"` // of other sessions in the same stream, the one seen last at the end
 }
 
 // Done is a member that may turn out to be idle.
@@ -58,67 +58,48 @@ func (s *State) View() *View {
 	return &View{Team: s.Team, Agents: s.Agents}
 }
 
-type wireState struct {
-	Version   int             `json:"version"`
-	SessionID string          `json:"sessionId,omitempty"`
-	Self      string          `json:"self,omitempty"`
-	Seq       uint64          `json:"seq"`
-	Team      json.RawMessage `json:"team"`
-	Agents    []string        `json:"agents"`
-	Ended     bool            `json:"ended,omitempty"`
-	Done      []Done          `json:"done,omitempty"`
-	Open      []Open          `json:"open,omitempty"`
-	Applied   []string        `json:"applied"`
-	Creates   bool            `json:"creates,omitempty"`
-	Children  []Child         `json:"children,omitempty"`
-	Others    []State         `json:"otherSessions,omitempty"`
-}
+// form is a State without its methods, which would call themselves.
+type form State
 
 // MarshalJSON writes the form of --state FILE.
 func (s State) MarshalJSON() ([]byte, error) {
-	team, err := json.Marshal(s.Team)
-	if err != nil {
-		return nil, err
+	if s.Agents == nil {
+		s.Agents = []string{}
 	}
-	w := wireState{
-		Version: stateVersion, SessionID: s.SessionID, Self: s.Self, Seq: s.Seq, Team: team,
-		Agents: s.Agents, Ended: s.Ended, Done: s.Done, Open: s.Open, Applied: s.Applied.list(),
-		Creates: s.Creates, Children: s.Children, Others: s.Others,
-	}
-	if w.Agents == nil {
-		w.Agents = []string{}
-	}
-	return json.Marshal(w)
+	return json.Marshal(struct {
+		Version int `json:"version"`
+		form
+	}{stateVersion, form(s)})
 }
 
 // UnmarshalJSON reads that form and checks it. A newer form is
 // fault.VersionTooNew.
 func (s *State) UnmarshalJSON(b []byte) error {
-	var w wireState
-	if err := json.Unmarshal(b, &w); err != nil {
+	var read struct {
+		Version int             `json:"version"`
+		Team    json.RawMessage `json:"team"`
+		form
+	}
+	if err := json.Unmarshal(b, &read); err != nil {
 		return err
 	}
-	if w.Version > stateVersion {
-		return fault.New(fault.VersionTooNew, "state has version %d, this program knows %d", w.Version, stateVersion).
+	if read.Version > stateVersion {
+		return fault.New(fault.VersionTooNew, "state has version %d, this program knows %d", read.Version, stateVersion).
 			WithHint("use the leadlight that wrote it, or begin with a new state file")
 	}
-	if w.Version < 1 {
+	if read.Version < 1 {
 		return errors.New("not a state: it has no version")
 	}
-	next := State{
-		SessionID: w.SessionID, Self: w.Self, Seq: w.Seq, Agents: w.Agents, Ended: w.Ended, Done: w.Done, Open: w.Open, Applied: NewApplied(w.Applied...),
-		Creates: w.Creates, Children: w.Children, Others: w.Others,
-	}
-	if len(w.Team) > 0 && string(w.Team) != "null" {
-		if err := CheckTeam(w.Team); err != nil {
+	if len(read.Team) > 0 && string(read.Team) != "null" {
+		if err := CheckTeam(read.Team); err != nil {
 			return err
 		}
-		next.Team = new(Team)
-		if err := json.Unmarshal(w.Team, next.Team); err != nil {
+		read.form.Team = new(Team)
+		if err := json.Unmarshal(read.Team, read.form.Team); err != nil {
 			return err
 		}
 	}
-	*s = next
+	*s = State(read.form)
 	return nil
 }
 
@@ -158,11 +139,15 @@ func (a *Applied) add(id string) {
 	}
 }
 
-func (a *Applied) list() []string {
-	if a.ids == nil {
-		return []string{}
-	}
-	return a.ids
+// MarshalJSON writes the ids, oldest first.
+func (a Applied) MarshalJSON() ([]byte, error) { return json.Marshal(append([]string{}, a.ids...)) }
+
+// UnmarshalJSON reads them.
+func (a *Applied) UnmarshalJSON(b []byte) error {
+	var ids []string
+	err := json.Unmarshal(b, &ids)
+	*a = NewApplied(ids...)
+	return err
 }
 
 // LoadState reads a state file. One that does not exist is the zero State. One

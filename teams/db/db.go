@@ -168,17 +168,21 @@ const (
 	sqliteNotADB  = 26
 )
 
+// Code is SQLite's code of an error, as it is extended; 0 if it is none of SQLite's.
+func Code(err error) int {
+	if coded, ok := errors.AsType[interface {
+		error
+		Code() int
+	}](err); ok {
+		return coded.Code()
+	}
+	return 0
+}
+
 // Explain gives an error of an open database its code, and names the file where that is
 // what has to be mended. What has no code of the database's keeps its own.
 func Explain(ctx context.Context, q querier, what string, err error) error {
-	coded, ok := errors.AsType[interface {
-		error
-		Code() int
-	}](err)
-	if !ok {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	switch coded.Code() & 0xff {
+	switch Code(err) & 0xff {
 	case sqliteCorrupt, sqliteNotADB, sqliteFull:
 		path := "of the daemon"
 		if q.QueryRowContext(context.WithoutCancel(ctx), `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&path) != nil {
@@ -191,17 +195,10 @@ func Explain(ctx context.Context, q querier, what string, err error) error {
 
 // explain gives an error of the database its code.
 func explain(path string, err error) error {
-	coded, ok := errors.AsType[interface {
-		error
-		Code() int
-	}](err)
-	switch {
-	case errors.Is(err, fs.ErrPermission):
+	if errors.Is(err, fs.ErrPermission) {
 		return fault.New(fault.PermissionDenied, "open the database %s: %w", path, err).WithHint("set XDG_STATE_HOME to a folder of yours")
-	case !ok:
-		return fmt.Errorf("open the database %s: %w", path, err)
 	}
-	switch coded.Code() & 0xff {
+	switch Code(err) & 0xff {
 	case sqliteCorrupt, sqliteNotADB:
 		return fault.New(fault.CorruptFile, "the database %s is damaged: %w", path, err).
 			WithHint("move it away: events and runs begin anew, teams are not touched")

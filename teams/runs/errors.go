@@ -2,8 +2,6 @@ package runs
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -28,14 +26,7 @@ const (
 // explain gives an error of the database its code. The rules are checked before,
 // with better words; this is the net below.
 func explain(ctx context.Context, q querier, what string, err error) error {
-	coded, ok := errors.AsType[interface {
-		error
-		Code() int
-	}](err)
-	if !ok {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	switch coded.Code() {
+	switch db.Code(err) {
 	case sqliteForeignKey:
 		return fault.New(fault.Rejected, "%s: something else refers to it, or it refers to what is not there: %w", what, err)
 	case sqliteUnique, sqlitePrimaryKey:

@@ -28,11 +28,7 @@ func scanItem(scan func(...any) error) (it api.AgentTeamItem, err error) {
 }
 
 func item(ctx context.Context, q querier, id string) (api.AgentTeamItem, error) {
-	it, err := scanItem(q.QueryRowContext(ctx, `SELECT `+itemColumns+` FROM agent_team_items i WHERE i.id = ?`, id).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = noItem(id)
-	}
-	return it, err
+	return one(ctx, q, scanItem, noItem, `SELECT `+itemColumns+` FROM agent_team_items i WHERE i.id = ?`, id)
 }
 
 func items(ctx context.Context, q querier, runID string) ([]api.AgentTeamItem, error) {

@@ -2,8 +2,6 @@ package runs
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -21,11 +19,7 @@ func scanRun(scan func(...any) error) (r api.AgentTeamRun, err error) {
 }
 
 func run(ctx context.Context, q querier, id string) (api.AgentTeamRun, error) {
-	r, err := scanRun(q.QueryRowContext(ctx, `SELECT `+runColumns+` FROM agent_team_runs WHERE id = ?`, id).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = noRun(id)
-	}
-	return r, err
+	return one(ctx, q, scanRun, noRun, `SELECT `+runColumns+` FROM agent_team_runs WHERE id = ?`, id)
 }
 
 // Run returns a run: fault.RunNotFound.
@@ -51,29 +45,27 @@ func (s *Store) FindItem(ctx context.Context, id string) (api.AgentTeamItem, err
 	return s.Item(ctx, full)
 }
 
-// FullID completes the beginning of the id of a run, and FullItemID that of an item. The
-// empty id stays so.
+// FullID completes the beginning of the id of a run, FullTaskID that of a task, and
+// FullItemID that of an item. The empty id stays so.
 func (s *Store) FullID(ctx context.Context, id string) (string, error) {
-	if id == "" {
-		return "", nil
-	}
-	return s.find(ctx, "agent_team_runs", id, noRun)
+	return s.full(ctx, "agent_team_runs", id, noRun)
 }
 
 // FullTaskID: see FullID.
 func (s *Store) FullTaskID(ctx context.Context, id string) (string, error) {
-	if id == "" {
-		return "", nil
-	}
-	return s.find(ctx, "tasks", id, noTask)
+	return s.full(ctx, "tasks", id, noTask)
 }
 
 // FullItemID: see FullID.
 func (s *Store) FullItemID(ctx context.Context, id string) (string, error) {
+	return s.full(ctx, "agent_team_items", id, noItem)
+}
+
+func (s *Store) full(ctx context.Context, table, id string, none func(string) error) (string, error) {
 	if id == "" {
 		return "", nil
 	}
-	return s.find(ctx, "agent_team_items", id, noItem)
+	return s.find(ctx, table, id, none)
 }
 
 // find completes the beginning of an id.

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,11 +23,7 @@ func members(ctx context.Context, q querier, teamID string) ([]api.AgentTeamMemb
 }
 
 func member(ctx context.Context, q querier, id string) (api.AgentTeamMember, error) {
-	m, err := scanMember(q.QueryRowContext(ctx, `SELECT `+memberColumns+` FROM agent_team_members WHERE id = ?`, id).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = noMember(id)
-	}
-	return m, err
+	return one(ctx, q, scanMember, noMember, `SELECT `+memberColumns+` FROM agent_team_members WHERE id = ?`, id)
 }
 
 // Members lists a team's members in their order.
@@ -164,11 +159,7 @@ func scanRole(scan func(...any) error) (r api.AgentRole, err error) {
 }
 
 func role(ctx context.Context, q querier, id string) (api.AgentRole, error) {
-	r, err := scanRole(q.QueryRowContext(ctx, `SELECT id, profile, spec FROM agent_roles WHERE id = ?`, id).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = noRole(id)
-	}
-	return r, err
+	return one(ctx, q, scanRole, noRole, `SELECT id, profile, spec FROM agent_roles WHERE id = ?`, id)
 }
 
 // Roles lists the roles.

@@ -39,10 +39,7 @@ func (s *Store) Report(ctx context.Context, id string) (out api.RunReport, err e
 
 // Spent writes what the work on a task has cost.
 func (s *Store) Spent(ctx context.Context, taskID string, u api.Usage) error {
-	return s.change(ctx, "write what a task has cost", func(c *change) error {
-		_, err := c.exec(`UPDATE tasks SET usage = ? WHERE id = ?`, usageText(&u), taskID)
-		return err
-	})
+	return s.exec(ctx, "write what a task has cost", `UPDATE tasks SET usage = ? WHERE id = ?`, usageText(&u), taskID)
 }
 
 // usageText is a usage as the table keeps it.

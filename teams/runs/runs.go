@@ -6,6 +6,7 @@ package runs
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"sync"
 	"time"
 
@@ -65,6 +66,14 @@ func (s *Store) change(ctx context.Context, what string, f func(*change) error) 
 	return nil
 }
 
+// exec makes a change that is one statement.
+func (s *Store) exec(ctx context.Context, what, query string, args ...any) error {
+	return s.change(ctx, what, func(c *change) error {
+		_, err := c.exec(query, args...)
+		return err
+	})
+}
+
 // exec runs a statement and returns how many rows it changed.
 func (c *change) exec(query string, args ...any) (int64, error) {
 	r, err := c.tx.ExecContext(c.ctx, query, args...)
@@ -103,6 +112,15 @@ func all[T any](ctx context.Context, q querier, scan func(func(...any) error) (T
 		return nil, db.Explain(ctx, q, "read the runs", err)
 	}
 	return out, nil
+}
+
+// one reads the row with an id; none is the error where there is no such row.
+func one[T any](ctx context.Context, q querier, scan func(func(...any) error) (T, error), none func(id string) error, query, id string) (T, error) {
+	v, err := scan(q.QueryRowContext(ctx, query, id).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = none(id)
+	}
+	return v, err
 }
 
 // null is a text as it is kept: nothing if it is empty.

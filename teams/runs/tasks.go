@@ -2,9 +2,7 @@ package runs
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -26,11 +24,7 @@ func scanTask(scan func(...any) error) (t api.RunTask, err error) {
 }
 
 func task(ctx context.Context, q querier, id string) (api.RunTask, error) {
-	t, err := scanTask(q.QueryRowContext(ctx, `SELECT `+taskColumns+` FROM tasks t WHERE t.id = ?`, id).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = noTask(id)
-	}
-	return t, err
+	return one(ctx, q, scanTask, noTask, `SELECT `+taskColumns+` FROM tasks t WHERE t.id = ?`, id)
 }
 
 // Task returns the task of an id or a beginning of it: fault.TaskNotFound.

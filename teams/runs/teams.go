@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"slices"
 
@@ -26,11 +25,7 @@ func scanTeam(scan func(...any) error) (t api.AgentTeam, err error) {
 }
 
 func team(ctx context.Context, q querier, id string) (api.AgentTeam, error) {
-	t, err := scanTeam(q.QueryRowContext(ctx, `SELECT `+teamColumns+` FROM agent_teams WHERE id = ?`, id).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = noTeam(id)
-	}
-	return t, err
+	return one(ctx, q, scanTeam, noTeam, `SELECT `+teamColumns+` FROM agent_teams WHERE id = ?`, id)
 }
 
 // Teams lists the teams that are defined, by name.

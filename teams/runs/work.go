@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -123,10 +124,7 @@ func (s *Store) CommandOf(ctx context.Context, itemID string) (line string, err 
 
 // Again says that a task is begun once more, because the teammate was lost.
 func (s *Store) Again(ctx context.Context, taskID string) error {
-	return s.change(ctx, "begin a task again", func(c *change) error {
-		_, err := c.exec(`UPDATE tasks SET attempts = attempts + 1 WHERE id = ? AND completed_at IS NULL`, taskID)
-		return err
-	})
+	return s.exec(ctx, "begin a task again", `UPDATE tasks SET attempts = attempts + 1 WHERE id = ? AND completed_at IS NULL`, taskID)
 }
 
 // Complete writes how an item ended, to it and to its task: api.ItemDone or
@@ -187,10 +185,8 @@ func finished(ctx context.Context, q querier, id string) (r api.AgentTeamRun, n 
 
 // Joined writes down that a teammate of a run is up.
 func (s *Store) Joined(ctx context.Context, runID, name, roleID string) error {
-	return s.change(ctx, "write down a teammate", func(c *change) error {
-		_, err := c.exec(`INSERT INTO run_members VALUES (?, ?, ?, ?, NULL) ON CONFLICT DO UPDATE SET ended_at = NULL`, runID, name, roleID, c.now)
-		return err
-	})
+	return s.exec(ctx, "write down a teammate", `INSERT INTO run_members VALUES (?, ?, ?, ?, NULL) ON CONFLICT DO UPDATE SET ended_at = NULL`,
+		runID, name, roleID, time.Now().UnixMilli())
 }
 
 // WorkerRoles are the roles of a run's teammates, by their names.
@@ -208,10 +204,7 @@ func (s *Store) WorkerRoles(ctx context.Context, runID string) (map[string]strin
 
 // Left writes down that the teammates of a run are gone.
 func (s *Store) Left(ctx context.Context, runID string) error {
-	return s.change(ctx, "write down who is gone", func(c *change) error {
-		_, err := c.exec(`UPDATE run_members SET ended_at = ? WHERE run_id = ? AND ended_at IS NULL`, c.now, runID)
-		return err
-	})
+	return s.exec(ctx, "write down who is gone", `UPDATE run_members SET ended_at = ? WHERE run_id = ? AND ended_at IS NULL`, time.Now().UnixMilli(), runID)
 }
 
 // clipText bounds a result at its end, which says more than its beginning.

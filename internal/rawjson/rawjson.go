@@ -25,10 +25,12 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("at byte %d: %s", e.Of
 
 // Object is a JSON object. The zero value is an empty one. It is not safe for
 // concurrent use.
-type Object struct {
-	keys   []string
-	values []json.RawMessage
-	spelt  []json.RawMessage // the keys as found, quotes included
+type Object struct{ members []member }
+
+type member struct {
+	key   string
+	spelt json.RawMessage // the key as found, quotes included
+	value json.RawMessage
 }
 
 // ParseObject reads a document that is one object.
@@ -38,14 +40,14 @@ func ParseObject(data []byte) (*Object, error) {
 	if !s.at('{') {
 		return nil, s.unexpected("an object")
 	}
-	const usual = 12 // members: more cost another allocation
-	o := &Object{make([]string, 0, usual), make([]json.RawMessage, 0, usual), make([]json.RawMessage, 0, usual)}
+	const short = 24 // bytes of a usual member: more members cost another allocation
+	o := &Object{make([]member, 0, min(len(data)/short+2, 16))}
 	err := s.members(func(key, value []byte) error {
 		name, err := unquote(key)
 		if err != nil {
 			return s.fail("a key that cannot be read")
 		}
-		o.keys, o.spelt, o.values = append(o.keys, name), append(o.spelt, key), append(o.values, value)
+		o.members = append(o.members, member{name, key, value})
 		return nil
 	})
 	if err != nil {
@@ -79,10 +81,16 @@ func Valid(data []byte) error {
 }
 
 // Keys returns the keys in the order of the document; a repeated one repeatedly.
-func (o *Object) Keys() []string { return append([]string(nil), o.keys...) }
+func (o *Object) Keys() []string {
+	keys := make([]string, len(o.members))
+	for i := range o.members {
+		keys[i] = o.members[i].key
+	}
+	return keys
+}
 
 // Len returns how many members there are.
-func (o *Object) Len() int { return len(o.keys) }
+func (o *Object) Len() int { return len(o.members) }
 
 // Get returns the value of key; of a repeated key the last, as JavaScript does.
 func (o *Object) Get(key string) (json.RawMessage, bool) {
@@ -90,15 +98,15 @@ func (o *Object) Get(key string) (json.RawMessage, bool) {
 	if i < 0 {
 		return nil, false
 	}
-	return o.values[i], true
+	return o.members[i].value, true
 }
 
 // All returns the values of the keys, each time that one occurs; nulls are passed over.
 func (o *Object) All(keys ...string) []json.RawMessage {
 	var all []json.RawMessage
-	for i, key := range o.keys {
-		if slices.Contains(keys, key) && !IsNull(o.values[i]) {
-			all = append(all, o.values[i])
+	for _, m := range o.members {
+		if slices.Contains(keys, m.key) && !IsNull(m.value) {
+			all = append(all, m.value)
 		}
 	}
 	return all
@@ -120,24 +128,20 @@ func (o *Object) Texts(keys ...string) []string {
 // else at the end.
 func (o *Object) Set(key string, value json.RawMessage) {
 	if i := o.find(key); i >= 0 {
-		o.values[i] = value
+		o.members[i].value = value
 		return
 	}
-	o.keys, o.spelt, o.values = append(o.keys, key), append(o.spelt, Quote(key)), append(o.values, value)
+	o.members = append(o.members, member{key, Quote(key), value})
 }
 
 // Delete removes key, each time it occurs.
 func (o *Object) Delete(key string) {
-	for i := o.find(key); i >= 0; i = o.find(key) {
-		o.keys = append(o.keys[:i:i], o.keys[i+1:]...)
-		o.spelt = append(o.spelt[:i:i], o.spelt[i+1:]...)
-		o.values = append(o.values[:i:i], o.values[i+1:]...)
-	}
+	o.members = slices.DeleteFunc(o.members, func(m member) bool { return m.key == key })
 }
 
 func (o *Object) find(key string) int {
-	for i := len(o.keys) - 1; i >= 0; i-- {
-		if o.keys[i] == key {
+	for i := len(o.members) - 1; i >= 0; i-- {
+		if o.members[i].key == key {
 			return i
 		}
 	}
@@ -146,16 +150,16 @@ func (o *Object) find(key string) int {
 
 // Raw returns the object as one value.
 func (o *Object) Raw() json.RawMessage {
-	size := 2 + 2*len(o.keys)
-	for i, key := range o.spelt {
-		size += len(key) + len(o.values[i])
+	size := 2 + 2*len(o.members)
+	for i := range o.members {
+		size += len(o.members[i].spelt) + len(o.members[i].value)
 	}
 	b := append(make([]byte, 0, size), '{')
-	for i, key := range o.spelt {
+	for i := range o.members {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, key...), ':'), o.values[i]...)
+		b = append(append(append(b, o.members[i].spelt...), ':'), o.members[i].value...)
 	}
 	return append(b, '}')
 }

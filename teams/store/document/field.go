@@ -235,8 +235,11 @@ func metadata[T any](at func(*T) *map[string]json.RawMessage, own ...Field[T]) F
 			if err != nil {
 				o = new(rawjson.Object)
 			}
-			was := new(T)
-			Decode(o, was, own)
+			was := v
+			if len(own) > 0 {
+				was = new(T)
+				Decode(o, was, own)
+			}
 			for _, key := range o.Keys() {
 				if _, kept := (*at(v))[key]; !kept && !owned(key) {
 					o.Delete(key)

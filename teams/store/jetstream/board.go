@@ -58,7 +58,7 @@ func (b *board) take(id string, x *entry) {
 		b.order = slices.Insert(b.order, at, n)
 		b.links = nil
 	}
-	if over := x.header.Get(overHeader); over != "" && n.entry != nil && over == revText(n.entry.rev) && n.bad == nil {
+	if x.over > 0 && n.entry != nil && x.over == n.entry.rev && n.bad == nil {
 		n.entry, n.claim, n.task.Status = x, true, store.InProgress // it is read when somebody looks at it
 		b.list(n)
 		return
@@ -88,8 +88,19 @@ func (b *board) list(n *node) {
 	case pending && !listed:
 		b.open = slices.Insert(b.open, at, n)
 	case listed && !pending:
-		b.open = slices.Delete(b.open, at, at+1)
+		b.open = without(b.open, at)
 	}
+}
+
+// without takes one out of a list. The first are claimed first, so what moves is what lies
+// before it, if that is less.
+func without(list []*node, at int) []*node {
+	if at >= len(list)/2 {
+		return slices.Delete(list, at, at+1)
+	}
+	copy(list[1:at+1], list[:at])
+	list[0] = nil
+	return list[1:]
 }
 
 // look is what must come before more than the status and the links of a task is looked at.

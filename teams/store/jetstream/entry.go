@@ -2,14 +2,17 @@ package jetstream
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -28,18 +31,34 @@ const keptWrites = 8
 
 // entry is one value of the bucket, or one message of the stream.
 type entry struct {
-	value   []byte
-	rev     uint64 // its number in the stream
-	at      time.Time
-	header  nats.Header
+	value []byte
+	rev   uint64 // its number in the stream
+	at    time.Time
+	ids   string // of the newest writes of this key, its own last, with blanks between them
+	mark
+}
+
+// mark is what the headers of an entry say of it.
+type mark struct {
+	team    string // the id of the team that a roster is of
+	over    uint64 // of a claim: the number of the task's entry that it was made over
 	deleted bool
 }
 
-func (x *entry) writes() []string {
-	if x == nil || x.header.Get(writesHeader) == "" {
-		return nil
+// read takes in the headers. What is kept of them is what is needed: there are many entries.
+func (x *entry) read(h nats.Header) {
+	x.ids, x.team, x.deleted = h.Get(writesHeader), h.Get(teamHeader), h.Get(operation) != ""
+	if over := h.Get(overHeader); over != "" {
+		x.over, _ = strconv.ParseUint(over, 10, 64) // what is no number is no claim
 	}
-	return strings.Split(x.header.Get(writesHeader), " ")
+}
+
+// writes returns the ids of the writes of an entry, nil for none.
+func (x *entry) writes() string {
+	if x == nil {
+		return ""
+	}
+	return x.ids
 }
 
 func newEntry(m jetstream.Msg) (*entry, error) {
@@ -47,7 +66,9 @@ func newEntry(m jetstream.Msg) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &entry{m.Data(), meta.Sequence.Stream, meta.Timestamp, m.Headers(), m.Headers().Get(operation) != ""}, nil
+	x := &entry{value: m.Data(), rev: meta.Sequence.Stream, at: meta.Timestamp}
+	x.read(m.Headers())
+	return x, nil
 }
 
 // errConflict says that somebody else has written meanwhile.
@@ -57,40 +78,67 @@ var errConflict = errors.New("somebody else has written meanwhile")
 type write struct {
 	subject string
 	value   []byte
-	header  nats.Header
-	id      string   // by which the engine knows it again; "": a new one
-	cas     bool     // only if the last message of wide has the number rev
-	rev     uint64   // 0: there is none
-	wide    string   // "": the subject itself
-	was     []string // the ids of the writes before
+	id      string // by which the engine knows it again; "": a new one
+	cas     bool   // only if the last message of wide has the number rev
+	rev     uint64 // 0: there is none
+	wide    string // "": the subject itself
+	was     string // the ids of the writes before
+	mark
+}
+
+// header is what the engine is told of a write, and with it whoever reads it.
+func (w *write) header() nats.Header {
+	h := nats.Header{jetstream.MsgIDHeader: {w.id}}
+	if w.cas {
+		h.Set(jetstream.ExpectedLastSubjSeqHeader, revText(w.rev))
+		h.Set(writesHeader, strings.TrimLeft(newestWrites(w.was)+" "+w.id, " "))
+	}
+	if w.wide != "" {
+		h.Set(jetstream.ExpectedLastSubjSeqSubjHeader, w.wide)
+	}
+	if w.team != "" {
+		h.Set(teamHeader, w.team)
+	}
+	if w.over > 0 {
+		h.Set(overHeader, revText(w.over))
+	}
+	if w.deleted {
+		h.Set(operation, "DEL")
+	}
+	return h
+}
+
+// newestWrites are those ids of writes that are kept when another follows.
+func newestWrites(ids string) string {
+	at := len(ids)
+	for range keptWrites - 1 {
+		if at = strings.LastIndexByte(ids[:at], ' '); at < 0 {
+			return ids
+		}
+	}
+	return ids[at+1:]
+}
+
+// newID is what a write is known again by: 128 bits of chance.
+func newID() string {
+	raw := binary.LittleEndian.AppendUint64(nil, rand.Uint64())
+	return base64.RawURLEncoding.EncodeToString(binary.LittleEndian.AppendUint64(raw, rand.Uint64()))
 }
 
 // put sends a write, and again if the answer is lost, and returns its number.
 func (e *Engine) put(ctx context.Context, w write) (*entry, error) {
 	if w.id == "" {
-		w.id = uuid.NewString()
+		w.id = newID()
 	}
-	m := nats.NewMsg(w.subject)
-	for k, v := range w.header {
-		m.Header[k] = v
-	}
-	m.Data = w.value
-	options := []jetstream.PublishOpt{jetstream.WithMsgID(w.id), jetstream.WithRetryAttempts(2)}
-	if w.cas {
-		m.Header.Set(writesHeader, strings.Join(append(w.was[max(0, len(w.was)+1-keptWrites):], w.id), " "))
-		if w.wide == "" {
-			w.wide = w.subject
-		}
-		options = append(options, jetstream.WithExpectLastSequenceForSubject(w.rev, w.wide))
-	}
-	rev, err := e.deliver(ctx, w, m, options)
+	m := &nats.Msg{Subject: w.subject, Header: w.header(), Data: w.value}
+	rev, err := e.deliver(ctx, &w, m)
 	if err != nil {
 		return nil, err
 	}
-	return &entry{value: w.value, rev: rev, at: time.Now(), header: m.Header, deleted: m.Header.Get(operation) != ""}, nil
+	return &entry{value: w.value, rev: rev, at: time.Now(), ids: m.Header.Get(writesHeader), mark: w.mark}, nil
 }
 
-func (e *Engine) deliver(ctx context.Context, w write, m *nats.Msg, options []jetstream.PublishOpt) (uint64, error) {
+func (e *Engine) deliver(ctx context.Context, w *write, m *nats.Msg) (uint64, error) {
 	const op = "write to the engine"
 	if err := e.reachable(op); err != nil {
 		return 0, err
@@ -98,7 +146,7 @@ func (e *Engine) deliver(ctx context.Context, w write, m *nats.Msg, options []je
 	began := time.Now()
 	for lost := false; ; lost = true {
 		answer, cancel := e.answering(ctx)
-		ack, err := e.js.PublishMsg(answer, m, options...)
+		ack, err := e.js.PublishMsg(answer, m)
 		cancel()
 		api := &jetstream.APIError{}
 		switch {
@@ -124,12 +172,12 @@ func (e *Engine) deliver(ctx context.Context, w write, m *nats.Msg, options []je
 
 // mine tells whether a write whose answer was lost is there: it, or what was written
 // over it, carries its id.
-func (e *Engine) mine(ctx context.Context, w write) (uint64, error) {
+func (e *Engine) mine(ctx context.Context, w *write) (uint64, error) {
 	x, err := e.last(ctx, streamOf(w.subject, e), w.subject)
 	if err != nil {
 		return 0, err
 	}
-	if x != nil && slices.Contains(x.writes(), w.id) {
+	if x != nil && slices.Contains(strings.Split(x.ids, " "), w.id) {
 		return x.rev, nil
 	}
 	return 0, errConflict
@@ -231,11 +279,12 @@ func (e *Engine) one(ctx context.Context, stream string, which map[string]any) (
 	}
 	x := &entry{value: got.Message.Data, rev: got.Message.Seq, at: got.Message.Time}
 	if len(got.Message.Header) > 0 {
-		if x.header, err = nats.DecodeHeadersMsg(got.Message.Header); err != nil {
+		h, err := nats.DecodeHeadersMsg(got.Message.Header)
+		if err != nil {
 			return nil, e.explain(ctx, op, err)
 		}
+		x.read(h)
 	}
-	x.deleted = x.header.Get(operation) != ""
 	return x, nil
 }
 

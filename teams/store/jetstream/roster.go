@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -103,7 +102,7 @@ func (r roster) Create(ctx context.Context, t store.Team) error {
 	old := all.teams[t.Name]
 	all.mu.Unlock()
 	exists := fault.New(fault.TeamExists, "team %q exists already", t.Name).WithHint("choose another name, or delete it with: leadlight team delete %s", t.Name)
-	w := write{subject: r.e.key("team", t.Name), value: document.NewTeam(t), cas: true, header: nats.Header{teamHeader: {uuid.NewString()}}}
+	w := write{subject: r.e.key("team", t.Name), value: document.NewTeam(t), cas: true, mark: mark{team: uuid.NewString()}}
 	if old != nil {
 		if !old.deleted {
 			return exists
@@ -188,7 +187,7 @@ func (r roster) Update(ctx context.Context, team string, change func(*store.Team
 		if err != nil || !changed {
 			return err
 		}
-		w := write{subject: r.e.key("team", team), value: opened.Bytes(), cas: true, rev: x.rev, was: x.writes(), header: nats.Header{teamHeader: x.header.Values(teamHeader)}}
+		w := write{subject: r.e.key("team", team), value: opened.Bytes(), cas: true, rev: x.rev, was: x.writes(), mark: mark{team: x.team}}
 		return r.put(ctx, w)
 	})
 }
@@ -229,8 +228,8 @@ func (r roster) Delete(ctx context.Context, team string) error {
 		if err != nil {
 			return err
 		}
-		id = x.header.Get(teamHeader)
-		return r.put(ctx, write{subject: r.e.key("team", team), cas: true, rev: x.rev, was: x.writes(), header: nats.Header{operation: {"DEL"}}})
+		id = x.team
+		return r.put(ctx, write{subject: r.e.key("team", team), cas: true, rev: x.rev, was: x.writes(), mark: mark{deleted: true}})
 	})
 	if err != nil {
 		return err
@@ -274,7 +273,7 @@ func (r roster) Remains(ctx context.Context) ([]store.Remain, error) {
 	}
 	all.mu.Lock()
 	for _, x := range all.teams {
-		delete(ids, x.header.Get(teamHeader))
+		delete(ids, x.team)
 	}
 	all.mu.Unlock()
 	var out []store.Remain

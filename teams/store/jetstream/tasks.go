@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/document"
@@ -182,7 +180,7 @@ func (t tasks) store(ctx context.Context, in *teamCopy, n *node, seen *entry, ol
 		w := write{subject: t.e.taskKey(in, n.id), value: value, cas: true, rev: seen.rev, was: seen.writes()}
 		switch {
 		case how.claim:
-			w.header = nats.Header{overHeader: {revText(seen.rev)}}
+			w.over = seen.rev
 		case how.all > 0:
 			w.rev, w.wide = how.all, t.e.taskKey(in, "*")
 		}
@@ -349,7 +347,7 @@ func (t tasks) Delete(ctx context.Context, name, id string) error {
 }
 
 func (t tasks) delete(ctx context.Context, in *teamCopy, id string, seen *entry) error {
-	w := write{subject: t.e.taskKey(in, id), cas: true, rev: seen.rev, was: seen.writes(), header: nats.Header{operation: {"DEL"}}}
+	w := write{subject: t.e.taskKey(in, id), cas: true, rev: seen.rev, was: seen.writes(), mark: mark{deleted: true}}
 	x, err := t.e.put(ctx, w)
 	if err == nil {
 		in.took(w.subject, x)

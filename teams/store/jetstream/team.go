@@ -25,7 +25,7 @@ func (e *Engine) team(ctx context.Context, name string, fresh bool) (*teamCopy, 
 	if err != nil {
 		return nil, err
 	}
-	id := x.header.Get(teamHeader)
+	id := x.team
 	m, err := e.mirrorOf(ctx, "state "+id, func() *mirror {
 		t := &teamCopy{name: name, id: id, boxes: map[string]*entry{}}
 		t.board.init(name)
@@ -69,7 +69,7 @@ func (e *Engine) current(ctx context.Context, name string, hinted bool, also fun
 		switch now, err := e.get(ctx, name, false); {
 		case err != nil:
 			return nil, err
-		case now.header.Get(teamHeader) == t.id:
+		case now.team == t.id:
 			return t, nil
 		}
 	}
@@ -96,7 +96,7 @@ func (e *Engine) still(ctx context.Context, t *teamCopy) error {
 	if err != nil {
 		return err
 	}
-	if now != nil && !now.deleted && now.header.Get(teamHeader) == t.id {
+	if now != nil && !now.deleted && now.team == t.id {
 		return nil
 	}
 	if err := e.remove(context.WithoutCancel(ctx), t.id); err != nil {

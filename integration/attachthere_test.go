@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
@@ -101,6 +102,8 @@ func attachesThere(t *testing.T, a, b *rig) {
 		first.types("two\r")
 		return first.has("got two of 33 111")
 	})
+	slow := a.sits(t, 26, 90, "attach", "talker")
+	slow.sees(a, "got two")
 	local := b.sits(t, 24, 80, "attach", "talker")
 	local.sees(b, "got two")
 	for _, r := range []*rig{a, b} { // a teammate may look, and not type, as it may press no keys
@@ -110,6 +113,9 @@ func attachesThere(t *testing.T, a, b *rig) {
 		p.sees(r, "only the lead types into it")
 		p.types("forbidden\r\x1cd")
 		p.sees(r, "which goes on")
+	}
+	if err := slow.cmd.Process.Signal(syscall.SIGSTOP); err != nil { // from here on it takes nothing
+		t.Fatal(err)
 	}
 	first.types("flood\r")
 	for part := 1; part <= 12; part++ {
@@ -137,6 +143,11 @@ func attachesThere(t *testing.T, a, b *rig) {
 		local.types("three\r")
 		return local.has("got three of 24 80")
 	})
+	if err := slow.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	slow.sees(a, "took nothing of it for 5s, and was cut (LIMIT_REACHED)")
+	slow.sees(a, "hint: leadlight attach talker")
 	until := a.sits(t, 24, 80, "attach", "talker")
 	until.sees(a, "got three")
 	a.must("stop", "talker", "--timeout", "1s")

@@ -29,7 +29,7 @@ func (s *Service) View(ctx context.Context, team, name string, o host.AttachOpti
 		return host.Attached{}, err
 	}
 	end, err := c.Attach(ctx, o)
-	return end, showsNothing(m, err)
+	return end, s.showsNothing(ctx, t, m, err)
 }
 
 // viewed is the host of a teammate that is to be shown.
@@ -50,10 +50,15 @@ func (s *Service) viewed(ctx context.Context, t store.Team, m store.Member) (*ho
 	return s.panes.Client(rec), nil
 }
 
-// showsNothing says so of a teammate whose host has ended.
-func showsNothing(m store.Member, err error) error {
+// showsNothing says so of a teammate whose host has ended, and of one whose host goes on
+// without a viewer that took nothing.
+func (s *Service) showsNothing(ctx context.Context, t store.Team, m store.Member, err error) error {
 	if !errors.Is(err, host.ErrNoHost) {
 		return err
+	}
+	if seen := s.observe(ctx, t, []store.Member{m})[0]; errors.Is(err, host.ErrHungUp) && seen.Live() && seen.State != api.StateUnknown {
+		return fault.New(fault.LimitReached, "%s goes on, but this viewer took nothing of it for %s, and was cut", m.Name, host.TakeLimit).
+			WithHint("leadlight attach %s shows it again", m.Name)
 	}
 	return fault.New(fault.RecipientInactive, "teammate %s shows nothing any more: its host has ended", m.Name).
 		WithHint("leadlight logs %s shows what it wrote", m.Name)
@@ -72,7 +77,7 @@ func answerAttach(ctx context.Context, s *Service, o order, _ func(told)) (any, 
 	if err != nil {
 		return nil, err
 	}
-	return nil, showsNothing(m, c.Relay(ctx, o.viewer, s.caller.Teammate))
+	return nil, s.showsNothing(ctx, t, m, c.Relay(ctx, o.viewer, s.caller.Teammate))
 }
 
 // leaveLimit bounds the wait for what was typed last, once a viewer has left.
@@ -106,7 +111,7 @@ func (s *Service) viewThere(ctx context.Context, t store.Team, m store.Member, o
 			}
 		case <-over.C:
 		}
-		return end, showsNothing(m, err)
+		return end, s.showsNothing(ctx, t, m, err)
 	}
 }
 

@@ -108,7 +108,7 @@ func (s *server) stream(ctx context.Context, conn *net.UnixConn, v *viewer, plac
 }
 
 func (s *server) send(conn *net.UnixConn, kind byte, payload []byte) error {
-	conn.SetWriteDeadline(time.Now().Add(viewerLimit))
+	conn.SetWriteDeadline(time.Now().Add(TakeLimit))
 	return writeFrame(conn, kind, payload)
 }
 

@@ -1,10 +1,21 @@
 package host
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"time"
+)
 
 // ErrNoHost says that nobody listens on the socket: there is none, or its process
 // is gone. A host that is there and does not answer is the context's error.
 var ErrNoHost = errors.New("no host listens")
+
+// ErrHungUp says that a host has closed the connection of a viewer without saying why: its
+// process is gone, or the viewer took nothing for too long.
+var ErrHungUp = fmt.Errorf("%w: the connection has ended without a word", ErrNoHost)
+
+// TakeLimit is how long a viewer may take nothing of what a host has for it.
+const TakeLimit = 5 * time.Second
 
 // Why a host closes, see Host.Cause.
 const (

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -47,7 +48,7 @@ const (
 
 // Attach shows the pane and types into it until the viewer detaches, the host
 // closes, or ctx ends (its error). A viewer that falls too far behind is cut:
-// LIMIT_REACHED.
+// LIMIT_REACHED, or, if it takes nothing at all, ErrHungUp.
 func (c *Client) Attach(ctx context.Context, o AttachOptions) (Attached, error) {
 	v := viewing{in: o.In, out: o.Out, readOnly: o.ReadOnly, modes: newModes(), banner: banner{text: o.Banner}}
 	params := attachParams{ReadOnly: o.ReadOnly, Rows: o.Rows, Cols: o.Cols}
@@ -71,6 +72,9 @@ func (c *Client) Attach(ctx context.Context, o AttachOptions) (Attached, error) 
 	}
 	end, err := v.show(ctx, r)
 	if err != nil && !v.detached.is() {
+		if ctx.Err() == nil && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
+			return Attached{}, fmt.Errorf("%s: %w on %s", opAttach, ErrHungUp, c.socket)
+		}
 		return Attached{}, c.failure(ctx, opAttach, err)
 	}
 	end.Detached = v.detached.is()

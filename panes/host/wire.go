@@ -32,7 +32,6 @@ const (
 	maxFrame     = 64 << 10        // bytes of a frame's payload
 	requestLimit = 5 * time.Second // for the request to arrive
 	answerLimit  = 10 * time.Second
-	viewerLimit  = 5 * time.Second // for a viewer to take a frame
 )
 
 type request struct {

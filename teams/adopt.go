@@ -17,31 +17,19 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// CheckPlan checks all that can be checked before anything is made: names, profiles,
+// checkPlan checks all that can be checked before anything is made: names, profiles,
 // programs, folders, repositories, colours and commands, those of other machines there. It returns every
-// mistake, and fills in the machines that the plan leaves open.
-func (s *Service) CheckPlan(ctx context.Context, p Plan) error {
+// mistake, and fills in the machines that the plan leaves open. Teammates whose machine does
+// not answer are no mistake.
+func (s *Service) checkPlan(ctx context.Context, p Plan) ([]Missing, error) {
 	if err := p.Team.check(); err != nil {
-		return err
+		return nil, err
 	}
 	t := store.Team{Name: p.Team.Name, Engine: p.Team.Engine, Ours: store.Ours{Schema: store.Schema, Mailbox: p.Team.Mailbox, Cwd: p.Team.Cwd}}
-	var mistakes []error
 	if err := s.chooseMachines(ctx, t, p.Members); err != nil {
-		return err
+		return nil, err
 	}
-	asked := sources{}
-	for _, spec := range p.Members {
-		var err error
-		if s.apart(spec) {
-			err = s.checkThere(ctx, t, spec, asked.first(spec.Machine, spec.Git))
-		} else {
-			err = s.checkHere(ctx, t, spec, asked.first("", spec.Git))
-		}
-		if err != nil {
-			mistakes = append(mistakes, fmt.Errorf("teammate %s: %w", spec.Name, err))
-		}
-	}
-	return errors.Join(mistakes...)
+	return s.checkMembers(ctx, t, p)
 }
 
 // OfFile returns the team of a name if it was made from that team file; found is false if
@@ -65,26 +53,27 @@ func (s *Service) OfFile(ctx context.Context, name, file string) (t store.Team, 
 // adopt brings a team that is there to what its file says: this process becomes its lead,
 // tasks that the file has gained are added, and teammates that do not run are started.
 // Nothing is undone when a part of it fails: the team was there before.
-func (s *Service) adopt(ctx context.Context, t store.Team, p Plan, progress func(string)) error {
+// missing are those whose machine does not answer; it returns those of them that do not run.
+func (s *Service) adopt(ctx context.Context, t store.Team, p Plan, missing []Missing, progress func(string)) ([]Missing, error) {
 	if err := s.mayAdopt(ctx, t); err != nil {
-		return err
+		return nil, err
 	}
 	taken, err := s.Takeover(ctx, t.Name, TakeoverSpec{Process: p.Team.LeadProcess})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	progress(fmt.Sprintf("team %s is adopted: %d teammates continue", t.Name, len(taken.Adopted)))
 	if err := errors.Join(s.KeepHooks(ctx, t.Name, p.Hooks), s.keepFile(ctx, t, p)); err != nil {
-		return err
+		return nil, err
 	}
 	added, err := s.addMissing(ctx, t, p, progress)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if added > 0 {
 		progress(fmt.Sprintf("tasks added: %d", added))
 	}
-	return s.startMissing(ctx, p, progress)
+	return s.startMissing(ctx, p, missing, progress)
 }
 
 // mayAdopt refuses to adopt a team that another process leads.
@@ -225,24 +214,40 @@ func (s *Service) trustPlanned(ctx context.Context, team string, spec TaskSpec, 
 }
 
 // startMissing starts the teammates of a plan that do not run: a lost one goes on with its
-// conversation, any other one begins anew. What is not proved to be gone is left alone.
-func (s *Service) startMissing(ctx context.Context, p Plan, progress func(string)) error {
+// conversation, any other one begins anew. What is not proved to be gone is left alone. missing
+// are those whose machine does not answer; it returns those of them that do not run.
+func (s *Service) startMissing(ctx context.Context, p Plan, mutes []Missing, progress func(string)) (missing []Missing, err error) {
 	members, err := s.arrived(ctx, p.Team.Name, progress)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	steps := memberSteps(p, members)
 	var errs []error
+	failed := func(name, what string, err error) {
+		if machine := muteOf(err); machine != "" {
+			missing = append(missing, Missing{name, machine, err})
+			progress(missing[len(missing)-1].why())
+		} else if err != nil {
+			errs = append(errs, fmt.Errorf(what, name, err))
+		} else {
+			progress(name + " is started")
+		}
+	}
 	var anew []SpawnSpec
 	after := store.Lead
 	for i, spec := range p.Members {
 		spec.After, after = after, spec.Name
+		m := isMissing(mutes, spec.Name)
 		switch {
+		case steps[i].Do == StepAdopt && m != nil:
+			progress(fmt.Sprintf("%s is left as it is: %s", spec.Name, fault.Of(m.Err).Message))
 		case steps[i].Do == StepAdopt:
+		case m != nil:
+			failed(spec.Name, "", m.Err)
 		case steps[i].State == api.StateLost && s.wasLaunched(ctx, p.Team.Name, spec.Name):
 			progress(spec.Name + " was lost: it is started again")
 			if _, err := s.Restart(ctx, p.Team.Name, spec.Name); err != nil {
-				errs = append(errs, fmt.Errorf("start %s again: %w", spec.Name, err))
+				failed(spec.Name, "start %s again: %w", err)
 			}
 		default:
 			spec.Layout = p.Layout
@@ -250,18 +255,14 @@ func (s *Service) startMissing(ctx context.Context, p Plan, progress func(string
 		}
 	}
 	for i, r := range s.telling(progress).Spawn(ctx, p.Team.Name, anew) {
-		if r.Err != nil {
-			errs = append(errs, fmt.Errorf("start %s: %w", anew[i].Name, r.Err))
-			continue
-		}
-		progress(anew[i].Name + " is started")
+		failed(anew[i].Name, "start %s: %w", r.Err)
 	}
 	for _, step := range steps[len(p.Members):] {
 		if (&api.Member{State: step.State}).Live() {
 			progress(step.Name + " is not in the file: it is left as it is")
 		}
 	}
-	return errors.Join(append(errs, s.assignPlanned(ctx, p.Team.Name))...)
+	return missing, errors.Join(append(errs, s.assignPlanned(ctx, p.Team.Name))...)
 }
 
 // arrivalLimit is how long up waits for teammates that somebody else has begun to start.

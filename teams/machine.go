@@ -121,6 +121,9 @@ func (s *Service) ask(ctx context.Context, machine, verb string, o order, into a
 			tell(t)
 		}
 	})
+	if code := fault.CodeOf(err); code == fault.Timeout || code == fault.Unproven {
+		return mute{machine, err}
+	}
 	if err == nil && into != nil {
 		if err = json.Unmarshal(result, into); err != nil {
 			err = fault.New(fault.Failed, "the answer of machine %s cannot be read: %w", machine, err)

@@ -39,11 +39,13 @@ type Preview struct {
 	Team    string
 	Members []Step // in the order of the file, then those that it does not have
 	Tasks   []Step
+	Missing []Missing // of those that would be started
 }
 
 // Preview returns what Start would do with a plan now, or its error, and changes nothing.
 func (s *Service) Preview(ctx context.Context, p Plan) (Preview, error) {
-	if err := s.CheckPlan(ctx, p); err != nil {
+	missing, err := s.checkPlan(ctx, p)
+	if err != nil {
 		return Preview{}, err
 	}
 	v := Preview{Team: TeamMade}
@@ -75,6 +77,11 @@ func (s *Service) Preview(ctx context.Context, p Plan) (Preview, error) {
 		}
 	}
 	v.Members, v.Tasks = memberSteps(p, members), taskSteps(p, tasks)
+	for _, step := range v.Members[:len(p.Members)] {
+		if m := isMissing(missing, step.Name); m != nil && step.Do != StepAdopt {
+			v.Missing = append(v.Missing, *m)
+		}
+	}
 	return v, nil
 }
 

@@ -35,34 +35,38 @@ type Snapshot struct {
 	Unclaimed []string
 	// Warnings say what could not be read just now.
 	Warnings []string
+	// Missing are those of a plan that Start could not start.
+	Missing []Missing
 }
 
 // RunKey is the metadata field that holds a task's own command.
 const RunKey = "run"
 
 // Start makes the team of a plan, its tasks and its teammates. If the team or a
-// task cannot be made, or a teammate does not start, everything is undone. A team of the
+// task cannot be made, or a teammate does not start, everything is undone; but those whose
+// machine does not answer are left out. A team of the
 // same file that is there is adopted; a finished one makes room.
 func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Snapshot, error) {
-	if err := s.CheckPlan(ctx, p); err != nil {
+	missing, err := s.checkPlan(ctx, p)
+	if err != nil {
 		return Snapshot{}, err
 	}
 	name, began := p.Team.Name, time.Now()
-	err := s.panes.AwaitDown(ctx, name, s.limits.lockWait(), func(holder string) {
+	err = s.panes.AwaitDown(ctx, name, s.limits.lockWait(), func(holder string) {
 		progress(fmt.Sprintf("waits for %s, which takes team %s down", holder, name))
 	})
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("wait until team %s is down: %w", name, err)
 	}
-	existing, err := s.makeRoom(ctx, p.Team, progress)
+	existing, err := s.makeRoom(ctx, p, missing, progress)
 	if err != nil {
 		return Snapshot{}, err
 	}
 	if existing != nil {
-		if err := s.adopt(ctx, *existing, p, progress); err != nil {
+		if missing, err = s.adopt(ctx, *existing, p, missing, progress); err != nil {
 			return Snapshot{}, err
 		}
-		return s.Snapshot(ctx, name)
+		return s.started(ctx, name, missing)
 	}
 	made, err := s.get(ctx, name)
 	undo := func(err error) (Snapshot, error) {
@@ -79,25 +83,20 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 	if err := s.addPlanned(ctx, p); err != nil {
 		return undo(err)
 	}
-	for i := range p.Members {
-		p.Members[i].Layout = p.Layout
-	}
-	for i, r := range s.telling(progress).Spawn(ctx, name, p.Members) {
-		if r.Err != nil {
-			return undo(fmt.Errorf("start %s: %w", p.Members[i].Name, r.Err))
-		}
+	if missing, err = s.startPlanned(ctx, p, missing, progress); err != nil {
+		return undo(err)
 	}
 	if err := s.assignPlanned(ctx, name); err != nil {
 		return undo(err)
 	}
-	switch n := len(p.Members); n {
-	case 0:
-	case 1:
-		progress("1 teammate is started")
-	default:
-		progress(fmt.Sprintf("%d teammates are started", n))
-	}
-	return s.Snapshot(ctx, name)
+	return s.started(ctx, name, missing)
+}
+
+// started is the team as Start leaves it.
+func (s *Service) started(ctx context.Context, name string, missing []Missing) (Snapshot, error) {
+	snap, err := s.Snapshot(ctx, name)
+	snap.Missing = missing
+	return snap, err
 }
 
 // undoStart takes down a team that did not start, and returns why it did not. One that was
@@ -133,8 +132,9 @@ func (s *Service) getReady(ctx context.Context, members []SpawnSpec) (done func(
 
 // makeRoom makes the team, in the place of a finished one of the same file, or returns the
 // one that is there to be adopted. Two that start the same team at once do it one after the
-// other: the second one finds the first one's.
-func (s *Service) makeRoom(ctx context.Context, spec TeamSpec, progress func(string)) (existing *store.Team, err error) {
+// other: the second one finds the first one's. Nothing is made if all teammates are missing.
+func (s *Service) makeRoom(ctx context.Context, p Plan, missing []Missing, progress func(string)) (existing *store.Team, err error) {
+	spec := p.Team
 	release, err := s.panes.Guard(ctx, spec.Name, "start the team")
 	if err != nil {
 		return nil, fmt.Errorf("start team %s: %w", spec.Name, err)
@@ -143,6 +143,9 @@ func (s *Service) makeRoom(ctx context.Context, spec TeamSpec, progress func(str
 	t, found, err := s.OfFile(ctx, spec.Name, spec.File)
 	if err != nil {
 		return nil, err
+	}
+	if len(missing) > 0 && len(missing) == len(p.Members) && (!found || s.finished(ctx, spec.Name)) {
+		return nil, MissingError(missing, len(p.Members))
 	}
 	if found {
 		if cleared, err := s.clearFinished(ctx, spec.Name); err != nil {

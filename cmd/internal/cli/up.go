@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -29,7 +31,15 @@ type upResult struct {
 	Members []api.Member `json:"members"`
 	Tasks   []api.Task   `json:"tasks"`
 	Endings []api.Ending `json:"endings,omitempty"` // absent with --detach
+	Missing []upMissing  `json:"missing,omitempty"`
 	OK      bool         `json:"ok"`
+}
+
+// upMissing is a teammate of the file that was not started, since its machine does not answer.
+type upMissing struct {
+	Name    string    `json:"name"`
+	Machine string    `json:"machine"`
+	Error   api.Error `json:"error"`
 }
 
 func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.Command {
@@ -106,12 +116,14 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	}
 	u := &upRun{
 		a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V, keep: o.Keep || s.Keep.V, top: o.Top, began: began, cols: cols,
+		missing: snap.Missing, planned: len(plan.Members),
 	}
 	u.record = a.recorder(ctx, svc, plan.Team.Name)
 	a.keepRecord(u.record)
 	u.opening(ctx, snap)
 	if o.Detach {
-		return a.answer(u.result(snap, nil), func(w io.Writer) { a.memberTable(w, snap.Members) })
+		err := a.answer(u.result(snap, nil), func(w io.Writer) { a.memberTable(w, snap.Members) })
+		return errors.Join(err, u.unstarted())
 	}
 	a.narrate()
 	return u.lead(ctx)
@@ -130,7 +142,12 @@ type upRun struct {
 	stillness  stillness
 	began      time.Time
 	cols       int // the width of the terminal before panes stood beside it
+	missing    []teams.Missing
+	planned    int // how many teammates the file has
 }
+
+// unstarted is the error of teammates that were not started.
+func (u *upRun) unstarted() error { return teams.MissingError(u.missing, u.planned) }
 
 // opening says what a person wants to know at the start.
 func (u *upRun) opening(ctx context.Context, snap teams.Snapshot) {
@@ -367,5 +384,5 @@ func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
 	if !snap.Completed() {
 		return u.incomplete(snap)
 	}
-	return teams.Verdict(e)
+	return cmp.Or(u.unstarted(), teams.Verdict(e))
 }

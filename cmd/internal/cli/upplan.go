@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -50,7 +51,7 @@ func (a *app) showPlan(ctx context.Context, svc *teams.Service, plan teams.Plan)
 	for _, s := range v.Tasks {
 		out.Tasks = append(out.Tasks, plannedTask{s.ID, s.Name, s.Do, s.State, s.InFile})
 	}
-	return a.answer(out, func(w io.Writer) {
+	err = a.answer(out, func(w io.Writer) {
 		fmt.Fprintf(w, "team %s of %s %s\n", out.Team, out.File, map[string]string{
 			teams.TeamMade:     "would be made",
 			teams.TeamAdopted:  "is there and would be adopted",
@@ -63,6 +64,7 @@ func (a *app) showPlan(ctx context.Context, svc *teams.Service, plan teams.Plan)
 			fmt.Fprintf(w, "  %s task %s%s\n", s.Do, oneLine(strings.TrimSpace(s.ID+" "+s.Name)), about("", s.State, s.InFile))
 		}
 	})
+	return errors.Join(err, teams.MissingError(v.Missing, len(plan.Members)))
 }
 
 // about says in brackets what is known of a teammate or a task.

@@ -29,6 +29,9 @@ func (u *upRun) incomplete(snap teams.Snapshot) error {
 	case failed:
 		again = "leadlight up tries a failed one again; "
 	}
+	if len(u.missing) > 0 {
+		again += "leadlight up adds who was not started; "
+	}
 	if lost {
 		u.a.say("%s", strings.TrimSuffix(lostLine(snap.Members), "\n"))
 	}
@@ -37,7 +40,12 @@ func (u *upRun) incomplete(snap teams.Snapshot) error {
 }
 
 func (u *upRun) result(snap teams.Snapshot, endings []api.Ending) upResult {
-	return upResult{Team: u.team, Members: listed(snap.Members), Tasks: allShown(snap.Tasks, whole), Endings: endings, OK: snap.Completed()}
+	res := upResult{Team: u.team, Members: listed(snap.Members), Tasks: allShown(snap.Tasks, whole), Endings: endings, OK: snap.Completed()}
+	for _, m := range u.missing {
+		e := fault.Of(m.Err)
+		res.Missing, res.OK = append(res.Missing, upMissing{m.Name, m.Machine, api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}}), false
+	}
+	return res
 }
 
 // resultRows is the table that up ends with.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"sync"
 	"time"
 
@@ -23,13 +24,14 @@ type Call struct {
 	Stream bool            `json:"stream,omitempty"` // bytes go both ways while it is under way
 
 	Process string `json:"process,omitempty"` // of the daemon that has begun it already
-	Sign    string `json:"sign,omitempty"`    // about a call under way: signHere, signEnough
+	Sign    string `json:"sign,omitempty"`    // about a call that is known: signHere, signEnough, signTurn
 }
 
-// Signs of an asker.
+// Signs of an asker, and one of who was asked to itself.
 const (
 	signHere   = "here"   // it still listens
-	signEnough = "enough" // it does not want the rest
+	signEnough = "enough" // it does not want the rest, or has given up
+	signTurn   = "turn"   // all that was said before has been heard
 )
 
 // word is what the one who carries a call out says to the asker.
@@ -87,10 +89,11 @@ type callee struct {
 	wg    sync.WaitGroup
 }
 
-// carried is a call that was begun.
+// carried is a call that was begun, or is about to be.
 type carried struct {
 	Call
 	reply  string
+	begun  bool
 	enough context.CancelFunc
 	here   time.Time // the asker was, last
 	last   *word     // nil: it is under way
@@ -125,6 +128,15 @@ func (c *callee) hear(ctx context.Context, m *nats.Msg) {
 	x := c.known[call.ID]
 	switch {
 	case ctx.Err() != nil:
+	case call.Sign == signTurn:
+		if x != nil && !x.begun && call.Process == c.process {
+			c.begin(ctx, x)
+		}
+	case x != nil && !x.begun && call.Sign == signEnough:
+		delete(c.known, x.ID)
+	case x != nil && !x.begun && call.Sign == "":
+		x.reply = m.Reply
+		c.wait(x)
 	case x != nil && call.Sign == signEnough:
 		x.enough()
 	case x != nil && x.last != nil && call.Sign == "":
@@ -137,20 +149,37 @@ func (c *callee) hear(ctx context.Context, m *nats.Msg) {
 	case call.Process != "" && call.Process != c.process:
 		c.say(m.Reply, word{Ended: true, Error: refused(fault.New(fault.Unproven, "the daemon there was started again while it carried that out"))})
 	default:
-		c.begin(ctx, call, m.Reply)
+		x := &carried{Call: call, reply: m.Reply, here: time.Now()}
+		if c.known[call.ID] = x; x.Look {
+			c.begin(ctx, x)
+		} else {
+			c.wait(x)
+		}
 	}
 }
 
-// begin carries out a new call. It is called with c.mu held.
-func (c *callee) begin(ctx context.Context, call Call, reply string) {
+// wait lets a call wait for its turn: until all is heard that was said before. A daemon that
+// stood still hears at once what was asked meanwhile, and then that the asker has given up.
+func (c *callee) wait(x *carried) {
+	data, err := json.Marshal(Call{ID: x.ID, Sign: signTurn, Process: c.process})
+	if err == nil {
+		err = c.e.nc.Publish(c.e.callSubject(c.machine), data)
+	}
+	if err != nil {
+		c.e.log.Debug("a call waits until it is sent again", "error", err)
+	}
+}
+
+// begin carries out a call. It is called with c.mu held.
+func (c *callee) begin(ctx context.Context, x *carried) {
 	for len(c.over) > 0 && time.Since(c.over[0].ended) > keptEnds {
 		delete(c.known, c.over[0].ID)
 		c.over = c.over[1:]
 	}
+	maps.DeleteFunc(c.known, func(_ string, o *carried) bool { return !o.begun && time.Since(o.here) > keptEnds }) // nobody asks any more
 	ctx, enough := context.WithCancel(ctx)
-	x := &carried{Call: call, reply: reply, enough: enough, here: time.Now()}
-	c.known[call.ID] = x
-	c.say(reply, word{})
+	x.begun, x.enough = true, enough
+	c.say(x.reply, word{})
 	c.wg.Go(func() {
 		defer enough()
 		done := make(chan struct{})
@@ -160,7 +189,7 @@ func (c *callee) begin(ctx context.Context, call Call, reply string) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		x.last, x.ended, x.Params = &last, time.Now(), nil
-		c.say(reply, last)
+		c.say(x.reply, last)
 		if x.Look {
 			delete(c.known, x.ID)
 		} else {
@@ -318,7 +347,11 @@ func (a *asking) askAgain() error {
 		if err := a.e.reachable("wait for another machine"); err != nil {
 			return err
 		}
-		return Silence{Begun: a.call.Process != ""}
+		begun := a.call.Process != ""
+		if !begun {
+			a.send(Call{ID: a.call.ID, Sign: signEnough}) // it is not to be done later
+		}
+		return Silence{Begun: begun}
 	}
 	a.asked = true
 	a.send(a.call)

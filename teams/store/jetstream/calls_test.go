@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/store/jetstream"
 	"github.com/leadlight-dev/leadlight/teams/store/jetstream/natstest"
@@ -139,6 +141,47 @@ func TestSilence(t *testing.T) {
 	}()
 	if _, err := a.Ask(t.Context(), "hub", call("two", "x"), patient, nil); fault.CodeOf(err) != fault.Unproven || twice.Load() {
 		t.Errorf("ended meanwhile: %v, done twice: %v", err, twice.Load())
+	}
+}
+
+// TestGivenUpIsNotDoneLater: a daemon that stood still hears at once what it was asked for, and
+// that the asker has given up since.
+func TestGivenUpIsNotDoneLater(t *testing.T) {
+	need(t)
+	url := os.Getenv(urlVar)
+	asker, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer asker.Close()
+	done := make(chan string, 10)
+	answering(t, connection(t, url), "1", func(_ context.Context, asked jetstream.Asked) (any, error) {
+		done <- asked.Verb
+		return nil, nil
+	})
+	last, err := asker.SubscribeSync("answers-" + natstest.Prefix(t.Name()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(calls ...jetstream.Call) {
+		for _, c := range calls {
+			data, err := json.Marshal(c)
+			if err == nil {
+				err = asker.PublishRequest(natstest.Prefix(t.Name())+".machine.hub.call", last.Subject, data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	old, enough := call("old", "old"), jetstream.Call{ID: "old", Sign: "enough"}
+	for begun := false; !begun; { // until the machine listens
+		send(old, old, enough, call("new", "new"))
+		m, err := last.NextMsg(time.Second)
+		begun = err == nil && len(m.Data) > 0
+	}
+	if verb := <-done; verb != "new" || len(done) != 0 {
+		t.Errorf("%s was done, and %d more", verb, len(done))
 	}
 }
 

@@ -66,6 +66,8 @@ func play(role string) {
 		sizes()
 	case "host":
 		runHost()
+	case "memory":
+		must(restAndWork())
 	case "editor":
 		editor(os.Getenv("REPORT"))
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 
@@ -21,10 +22,11 @@ func releaseProgram() error {
 	if err != nil {
 		return fmt.Errorf("release the program's pages: %w", err)
 	}
-	smaps, err := os.ReadFile("/proc/self/smaps")
+	smaps, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return fmt.Errorf("release the program's pages: %w", err)
 	}
+	defer smaps.Close()
 	for _, m := range untouched(smaps, program) {
 		if _, _, errno := unix.Syscall(unix.SYS_MADVISE, m.start, m.end-m.start, unix.MADV_DONTNEED); errno != 0 {
 			err = errors.Join(err, fmt.Errorf("release the program's pages: %w", errno))
@@ -37,25 +39,26 @@ func releaseProgram() error {
 type mapping struct{ start, end uintptr }
 
 // untouched lists the mappings of a file that cannot be written to and hold no page of
-// the process's own. smaps is the text of proc_pid_smaps(5).
-func untouched(smaps []byte, file string) []mapping {
+// the process's own. smaps is the text of proc_pid_smaps(5); hundreds of its lines say
+// nothing about that, so they are not taken apart.
+func untouched(smaps io.Reader, file string) []mapping {
 	var all []mapping
 	var now mapping
 	ours := false
-	lines := bufio.NewScanner(bytes.NewReader(smaps))
+	lines := bufio.NewScanner(smaps)
 	for lines.Scan() {
-		fields := bytes.Fields(lines.Bytes())
+		line := lines.Bytes()
+		name, rest, _ := bytes.Cut(line, []byte(" "))
 		switch {
-		case len(fields) >= 6 && bytes.ContainsRune(fields[0], '-'): // start-end perms offset dev inode path
-			path := bytes.TrimSpace(lines.Bytes()[bytes.Index(lines.Bytes(), fields[5]):])
-			ours = string(path) == file && !bytes.ContainsRune(fields[1], 'w')
+		case bytes.ContainsRune(name, '-'): // start-end perms offset dev inode path
+			fields := bytes.Fields(rest)
+			ours = len(fields) >= 5 && !bytes.ContainsRune(fields[0], 'w') &&
+				string(bytes.TrimSpace(rest[bytes.Index(rest, fields[4]):])) == file
 			if ours {
-				now, ours = parseRange(fields[0])
+				now, ours = parseRange(name)
 			}
-		case len(fields) == 5 && bytes.ContainsRune(fields[0], '-'): // without a path
-			ours = false
-		case ours && len(fields) >= 2 && string(fields[0]) == "Anonymous:":
-			if string(fields[1]) == "0" {
+		case ours && string(name) == "Anonymous:":
+			if string(bytes.TrimSpace(rest)) == "0 kB" {
 				all = append(all, now)
 			}
 		}

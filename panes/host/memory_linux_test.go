@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -58,7 +59,7 @@ Anonymous:             0 kB
 // own, nor other files are released.
 func TestUntouched(t *testing.T) {
 	want := []mapping{{0x400000, 0xc00000}, {0x1400000, 0x1500000}}
-	if got := untouched([]byte(smapsText), "/opt/two words/leadlight"); !slices.Equal(got, want) {
+	if got := untouched(strings.NewReader(smapsText), "/opt/two words/leadlight"); !slices.Equal(got, want) {
 		t.Errorf("released: %x, want %x", got, want)
 	}
 }
@@ -68,7 +69,7 @@ func FuzzUntouched(f *testing.F) {
 	f.Add([]byte(smapsText))
 	f.Add([]byte("f-1 r-xp 0 0 0 a\nAnonymous: 0 kB\n0-zz r-xp 0 0 0 a\nAnonymous: 0"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, m := range untouched(text, "a") {
+		for _, m := range untouched(bytes.NewReader(text), "a") {
 			if m.start >= m.end {
 				t.Errorf("from %x to %x", m.start, m.end)
 			}

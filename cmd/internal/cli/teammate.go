@@ -56,7 +56,7 @@ func (a *app) live(ctx context.Context, c *composition, team, agent string, pane
 	if isTerminal(a.in) {
 		terminal, _ = a.in.(*os.File)
 	}
-	defer host.TrimMemory().Stop()
+	defer host.TrimMemory()()
 	status, err := teammate.Run(ctx, teammate.Options{
 		Team: team, Agent: agent, Dir: c.files.Dir(), Service: c.service, Panes: c.panes, Terminal: terminal,
 		Environ: pane, Log: a.logger(),

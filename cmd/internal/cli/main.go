@@ -34,15 +34,16 @@ type Stdio struct {
 // status. The first interrupt asks the verb to come to an end, the second one
 // does not wait for it.
 func Main(args []string, std Stdio, environ []string) int {
+	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") { // all that the others need costs more than the answer
+		a := &app{out: &sink{w: std.Out}, err: std.Err}
+		return a.finish(runVersion(context.Background(), a))
+	}
 	return newApp(std, environ).main(args)
 }
 
 func (a *app) main(args []string) int {
 	if len(args) > 0 && args[0] == teammateVerb {
 		return a.finish(a.teammate(args[1:]))
-	}
-	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") { // the tree of verbs costs more than the answer
-		return a.finish(runVersion(context.Background(), a))
 	}
 	ctx, force, stop := signals.Interrupts(context.Background())
 	defer stop()

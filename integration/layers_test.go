@@ -145,7 +145,6 @@ func linkers() map[string]struct{ who, why string } {
 		"github.com/creack/pty":                {"panes/host examples/backend-pty", "one owner of terminals; the example is a program of its own"},
 		"github.com/charmbracelet/x/vt":        {"panes/host", "one screen model, out of the copy path"},
 		"github.com/coder/websocket":           {"backend/iterm2 backend/iterm2/iterm2test", "iTerm2's scripting interface alone"},
-		"google.golang.org/protobuf":           {"backend/iterm2/wire", "the encoding of its messages, and nothing generated"},
 		"charm.land/bubbletea/v2":              {"cmd/internal/tui", "the dashboard alone"},
 		"charm.land/lipgloss/v2":               {"cmd/internal/tui", "the dashboard alone"},
 		"github.com/charmbracelet/x/ansi":      {"cmd/internal/tui", "the dashboard alone"},
@@ -305,8 +304,7 @@ func heavy() map[string]string {
 		"charm.land/bubbletea/v2":                "the dashboard is leadlightd's",
 		"charm.land/lipgloss/v2":                 "the dashboard is leadlightd's",
 		"github.com/nats-io/nats.go":             "the connection to an engine is the daemon's",
-		"google.golang.org/protobuf/proto":       "iTerm2's messages are written by hand on protowire",
-		"google.golang.org/protobuf/reflect":     "iTerm2's messages are written by hand on protowire",
+		"google.golang.org/protobuf":             "iTerm2's messages are written by hand; it reads the program's file at every start",
 	}
 }
 

@@ -12,12 +12,11 @@
 package wire
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // maxDepth is how deep messages may lie in each other: a tab's panes are a tree.
@@ -35,9 +34,9 @@ func Unmarshal(data []byte, message any) error {
 	return decode(data, reflect.ValueOf(message).Elem(), 0)
 }
 
-func number(f reflect.StructField) protowire.Number {
+func number(f reflect.StructField) int {
 	n, _ := strconv.Atoi(f.Tag.Get("pb")) // 0, which matches nothing, if there is none
-	return protowire.Number(n)
+	return n
 }
 
 func appendMessage(b []byte, v reflect.Value) []byte {
@@ -55,19 +54,22 @@ func appendMessage(b []byte, v reflect.Value) []byte {
 	return b
 }
 
-func appendField(b []byte, num protowire.Number, v reflect.Value) []byte {
+func appendField(b []byte, num int, v reflect.Value) []byte {
 	if v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
 	switch v.Kind() {
 	case reflect.String:
-		return protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), v.String())
+		return appendText(b, num, v.String())
 	case reflect.Bool:
-		return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), protowire.EncodeBool(v.Bool()))
+		if v.Bool() {
+			return appendNumber(b, num, 1)
+		}
+		return appendNumber(b, num, 0)
 	case reflect.Struct:
-		return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), appendMessage(nil, v))
+		return appendText(b, num, string(appendMessage(nil, v)))
 	default: // int
-		return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), uint64(v.Int()))
+		return appendNumber(b, num, uint64(v.Int()))
 	}
 }
 
@@ -78,26 +80,24 @@ func decode(data []byte, v reflect.Value, depth int) error {
 		return errDeep
 	}
 	for len(data) > 0 {
-		num, typ, n := protowire.ConsumeTag(data)
-		if n < 0 {
-			return protowire.ParseError(n)
+		num, typ, rest, err := cutTag(data)
+		if err != nil {
+			return err
 		}
-		data = data[n:]
-		size := protowire.ConsumeFieldValue(num, typ, data)
-		if size < 0 {
-			return fmt.Errorf("field %d: %w", num, protowire.ParseError(size))
+		var got value
+		if got, data, err = cutValue(num, typ, rest, depth); err != nil {
+			return fmt.Errorf("field %d: %w", num, err)
 		}
 		if field, ok := fieldOf(v, num); ok {
-			if err := decodeField(field, typ, data[:size], depth); err != nil {
+			if err := decodeField(field, got, depth); err != nil {
 				return fmt.Errorf("field %d: %w", num, err)
 			}
 		}
-		data = data[size:]
 	}
 	return nil
 }
 
-func fieldOf(v reflect.Value, num protowire.Number) (reflect.Value, bool) {
+func fieldOf(v reflect.Value, num int) (reflect.Value, bool) {
 	for i := range v.NumField() {
 		if number(v.Type().Field(i)) == num {
 			return v.Field(i), true
@@ -107,16 +107,15 @@ func fieldOf(v reflect.Value, num protowire.Number) (reflect.Value, bool) {
 }
 
 // decodeField decodes one value, or, where numbers are repeated, a packed run of them.
-func decodeField(field reflect.Value, typ protowire.Type, data []byte, depth int) error {
+func decodeField(field reflect.Value, got value, depth int) error {
 	switch {
 	case field.Kind() != reflect.Slice:
-		return decodeValue(field, typ, data, depth)
-	case typ == protowire.BytesType && field.Type().Elem().Kind() == reflect.Int:
-		run, _ := protowire.ConsumeBytes(data)
-		for len(run) > 0 {
-			x, n := protowire.ConsumeVarint(run)
-			if n < 0 {
-				return protowire.ParseError(n)
+		return decodeValue(field, got, depth)
+	case got.typ == bytesType && field.Type().Elem().Kind() == reflect.Int:
+		for run := got.bytes; len(run) > 0; {
+			x, n := binary.Uvarint(run)
+			if n <= 0 {
+				return errCut
 			}
 			field.Set(reflect.Append(field, reflect.ValueOf(int(x)).Convert(field.Type().Elem())))
 			run = run[n:]
@@ -124,41 +123,36 @@ func decodeField(field reflect.Value, typ protowire.Type, data []byte, depth int
 		return nil
 	}
 	one := reflect.New(field.Type().Elem()).Elem()
-	if err := decodeValue(one, typ, data, depth); err != nil {
+	if err := decodeValue(one, got, depth); err != nil {
 		return err
 	}
 	field.Set(reflect.Append(field, one))
 	return nil
 }
 
-// decodeValue decodes one value that is known to be whole.
-func decodeValue(v reflect.Value, typ protowire.Type, data []byte, depth int) error {
+func decodeValue(v reflect.Value, got value, depth int) error {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			v.Set(reflect.New(v.Type().Elem()))
 		}
 		v = v.Elem()
 	}
-	want := protowire.VarintType
+	want := varintType
 	if v.Kind() == reflect.String || v.Kind() == reflect.Struct {
-		want = protowire.BytesType
+		want = bytesType
 	}
-	if typ != want {
-		return fmt.Errorf("it comes as wire type %d, not %d", typ, want)
+	if got.typ != want {
+		return fmt.Errorf("it comes as wire type %d, not %d", got.typ, want)
 	}
-	if want == protowire.VarintType {
-		x, _ := protowire.ConsumeVarint(data)
-		if v.Kind() == reflect.Bool {
-			v.SetBool(x != 0)
-		} else {
-			v.SetInt(int64(x))
-		}
-		return nil
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(got.number != 0)
+	case reflect.String:
+		v.SetString(string(got.bytes))
+	case reflect.Struct:
+		return decode(got.bytes, v, depth+1)
+	default: // int
+		v.SetInt(int64(got.number))
 	}
-	body, _ := protowire.ConsumeBytes(data)
-	if v.Kind() == reflect.String {
-		v.SetString(string(body))
-		return nil
-	}
-	return decode(body, v, depth+1)
+	return nil
 }

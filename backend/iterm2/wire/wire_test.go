@@ -70,6 +70,15 @@ func TestUnmarshalRefuses(t *testing.T) {
 		"no tag":          {0x00},
 		"too long":        {0x12, 0x7f, 'x'},
 		"wrong wire type": {0x0a, 0x01, 'x'},
+		"a field 0":       {0x02, 0x00},
+		"no such type":    {0x0f, 0x01},
+		"a group's end":   {0x0c},
+		"another's end":   {0x0b, 0x14},
+		"an open group":   {0x0b, 0x08, 0x01},
+		"a cut number":    {0x09, 1, 2, 3},
+		"too long number": append(bytes.Repeat([]byte{0xff}, 10), 1),
+		"groups too deep": bytes.Repeat([]byte{0x0b}, 200),
+		"a cut packed":    {0x9a, 0x08, 0x03, 0x0a, 0x01, 0x80},
 		"too deep":        wire.Marshal(&wire.Response{ListSessions: &wire.Sessions{Windows: []wire.Window{{Tabs: []wire.Tab{{Root: &deep}}}}}}),
 	} {
 		if err := wire.Unmarshal(data, &wire.Response{}); err == nil {

@@ -48,7 +48,7 @@ func TestSH01_SH03_SH04_SH05_SH07_T03_StopAll(t *testing.T) {
 			}
 		}
 		began := time.Now()
-		res := r.run("stop", "--all", "--timeout", "2s", "--json")
+		res := r.run("stop", "--all", "--timeout", "6s", "--json")
 		took := time.Since(began)
 		if res.exit != 4 {
 			t.Errorf("exit %d, want 4: one refused\n%s", res.exit, res.err)

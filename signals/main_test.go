@@ -69,20 +69,26 @@ func part(role string, env ...string) *exec.Cmd {
 	return c
 }
 
-// start runs a part until the end of the test, and returns its identity.
-func start(t *testing.T, c *exec.Cmd) Identity {
+// begin runs a part, which may end by itself, until the end of the test.
+func begin(t *testing.T, c *exec.Cmd) {
 	t.Helper()
 	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	id, err := Identify(c.Process.Pid)
-	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		c.Process.Kill()
 		c.Wait()
 	})
+}
+
+// start runs a part that stays, and returns its identity.
+func start(t *testing.T, c *exec.Cmd) Identity {
+	t.Helper()
+	begin(t, c)
+	id, err := Identify(c.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return id
 }
 

@@ -89,8 +89,11 @@ func TestForkStormIsStopped(t *testing.T) {
 	adopt(t)
 	mark := freshMark(t)
 	until := strconv.FormatInt(time.Now().Add(20*time.Second).UnixNano(), 10)
-	root := start(t, part("forkstorm", Mark+"="+mark, "STORM_UNTIL="+until))
-	eventually(t, "the storm", func() bool { return root.Probe() == Gone })
+	root := part("forkstorm", Mark+"="+mark, "STORM_UNTIL="+until)
+	begin(t, root)
+	if err := root.Wait(); err != nil { // it goes before the storm does
+		t.Fatal(err)
+	}
 	report, err := TreeKiller{Host: mark, Kill: 15 * time.Second}.Run(limited(t))
 	if err != nil || len(report.Survivors) > 0 {
 		t.Errorf("report %+v, %v", report, err)

@@ -21,7 +21,7 @@ func startPrinted(t *testing.T, c *exec.Cmd) Identity {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start(t, c)
+	begin(t, c) // it may have ended before anybody looks
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)

@@ -265,7 +265,7 @@ func cutOff(t *testing.T, nodes []*natstest.Server, prefix string, other storete
 // its own says.
 func TestClocksThatDiffer(t *testing.T) {
 	need(t)
-	prefix := natstest.Prefix(t.Name())
+	prefix := natstest.Prefix(t.TempDir())
 	direct, err := openAt(os.Getenv(urlVar), prefix)
 	if err != nil {
 		t.Fatal(err)

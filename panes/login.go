@@ -2,6 +2,7 @@ package panes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os/exec"
 	"path/filepath"
@@ -25,10 +26,7 @@ const loginMark = "leadlight-environment-begins"
 func LoginEnvironment(ctx context.Context, list []string, limit time.Duration) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	shell := environ.Get(list, "SHELL")
-	if shell == "" {
-		shell = "/bin/sh"
-	}
+	shell := cmp.Or(environ.Get(list, "SHELL"), "/bin/sh")
 	c := exec.CommandContext(ctx, shell, "-l", "-i", "-c", "echo "+loginMark+"; exec env -0")
 	c.Env = list
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // an interactive shell would take our terminal

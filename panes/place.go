@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -77,9 +78,7 @@ func (l Layout) withDefaults(v View) Layout {
 			l.Placement = backend.Session
 		}
 	}
-	if l.Arrange == "" {
-		l.Arrange = backend.MainVertical
-	}
+	l.Arrange = cmp.Or(l.Arrange, backend.MainVertical)
 	if l.Main == "" {
 		l.Main = "40%"
 	}

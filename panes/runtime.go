@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -60,9 +61,7 @@ func BaseKey(base string) string {
 
 // socketPath is the control socket of one member's host.
 func socketPath(runtime, baseKey, team, agent string) string {
-	if baseKey == "" {
-		baseKey = shortHash("")
-	}
+	baseKey = cmp.Or(baseKey, shortHash(""))
 	return filepath.Join(runtime, baseKey, shortHash(team+"\x00"+agent)+".sock")
 }
 

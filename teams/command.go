@@ -40,7 +40,7 @@ func (n resolvedMember) protocol() *profiles.PromptProtocol {
 	case n.spec.again != nil:
 		return n.spec.again.PromptProtocol
 	case n.kind == profiles.Interactive || n.kind == profiles.Native:
-		return ptr(n.profile.PromptProtocol.WithDefaults())
+		return new(n.profile.PromptProtocol.WithDefaults())
 	}
 	return nil
 }

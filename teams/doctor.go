@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,7 +119,7 @@ func checkHooks(name string, of func(event string) ([]hooks.Hook, error)) (c api
 	for _, event := range hooks.Events() {
 		all, err := of(event)
 		if err != nil {
-			c.Status, c.Detail, c.Fix = "fail", fault.Of(err).Message, orDefault(fault.Of(err).Hint, "the record is kept as it is: mend it, or move it away")
+			c.Status, c.Detail, c.Fix = "fail", fault.Of(err).Message, cmp.Or(fault.Of(err).Hint, "the record is kept as it is: mend it, or move it away")
 			return c, true
 		}
 		for _, h := range all {
@@ -215,7 +216,7 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 	t, err := s.get(ctx, name)
 	if err != nil {
 		e := fault.Of(err)
-		return []api.Check{{Name: label, Status: "fail", Detail: e.Message, Fix: orDefault(e.Hint, "the file is kept as it is: mend it, or move it away")}}
+		return []api.Check{{Name: label, Status: "fail", Detail: e.Message, Fix: cmp.Or(e.Hint, "the file is kept as it is: mend it, or move it away")}}
 	}
 	var out []api.Check
 	warn := func(detail, fix string) {

@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,7 @@ func (s *Service) recordExits(ctx context.Context, team string, exits []memberEx
 		for _, e := range exits {
 			m := t.Member(e.name)
 			if state, wrote := e.writeInto(t); wrote {
-				before[e.name], entries[e.name] = orDefault(state, api.StateUnknown), *m
+				before[e.name], entries[e.name] = cmp.Or(state, api.StateUnknown), *m
 			}
 		}
 		if len(before) == 0 {
@@ -97,11 +98,11 @@ func (e memberExit) writeInto(t *store.Team) (before string, wrote bool) {
 	}
 	b := *m.Leadlight
 	if !settled(b.State) {
-		b.StoppedAt = ptr(time.Now())
+		b.StoppedAt = new(time.Now())
 		b.ExitCode, b.Signal, b.Reason = e.ExitCode, e.Signal, e.Reason
 	}
 	b.State = e.State
-	m.Leadlight, m.IsActive = &b, ptr(false)
+	m.Leadlight, m.IsActive = &b, new(false)
 	return before, true
 }
 

@@ -49,7 +49,7 @@ func (s *Service) Prepare(ctx context.Context, g ForeignMember) error {
 		Env: s.panes.Environment(t.Name, g.Agent, n.host, n.variables()), Ready: s.limits.Ready,
 	}
 	if n.kind != profiles.Native { // how it is started again once its plan is approved
-		l.Record.Origin, l.Record.Session = ptr(n.profile.WithoutValues()), n.profile.BeginSession(n.kind, n.host)
+		l.Record.Origin, l.Record.Session = new(n.profile.WithoutValues()), n.profile.BeginSession(n.kind, n.host)
 	}
 	return s.panes.WriteLaunch(ctx, &l)
 }

@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -68,7 +69,7 @@ func (s *Service) KeepHooks(ctx context.Context, team string, all []hooks.Hook) 
 func (s *Service) keptHooks(ctx context.Context, t store.Team) ([]hooks.Hook, error) {
 	all, err := hooksRecord().Read(ctx, s.panes.Records(), t.Name)
 	if err == nil && len(all) == 0 && t.Ours.Hooks {
-		err = fault.New(fault.CorruptFile, "the record of its hooks is gone").WithHint("leadlight up %s keeps them again", orDefault(t.Ours.File, "FILE"))
+		err = fault.New(fault.CorruptFile, "the record of its hooks is gone").WithHint("leadlight up %s keeps them again", cmp.Or(t.Ours.File, "FILE"))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the hooks of team %s: %w", t.Name, err)
@@ -106,14 +107,14 @@ func (s *Service) settings(project string) hooks.Sources {
 
 // askHooks asks the hooks of an event and fills in who acts where.
 func (s *Service) askHooks(ctx context.Context, t store.Team, all []hooks.Hook, in hooks.Input) (hooks.Answer, hooks.Input, error) {
-	in.SessionID, in.Cwd, in.TeamName = orDefault(in.SessionID, t.LeadSessionID), s.cwd, t.Name
+	in.SessionID, in.Cwd, in.TeamName = cmp.Or(in.SessionID, t.LeadSessionID), s.cwd, t.Name
 	if m := t.Member(s.caller.Name); m != nil && !t.IsLead(*m) {
-		in.Cwd = orDefault(m.Cwd, s.cwd)
+		in.Cwd = cmp.Or(m.Cwd, s.cwd)
 		if in.AgentID == "" { // else a child of the agent acts, which is no teammate
 			in.TeammateName, in.AgentType = m.Name, m.AgentType
 		}
 		if in.HookEventName == hooks.TeammateIdle {
-			in.PermissionMode = orDefault(m.Mode, "default")
+			in.PermissionMode = cmp.Or(m.Mode, "default")
 		}
 	}
 	ctx, cancel := s.askable(ctx)

@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -48,7 +49,7 @@ func (s *Service) TellIdle(ctx context.Context, team string, i Idle) error {
 	}
 	f := store.Frame{
 		Type: store.IdleNotification, From: m.Name, IdleReason: IdleAvailable, Timestamp: store.FormatTime(time.Now()),
-		Summary: orDefault(i.Question, i.Summary), Result: end(i.Result, maxIdleResult),
+		Summary: cmp.Or(i.Question, i.Summary), Result: end(i.Result, maxIdleResult),
 		CompletedTaskID: i.TaskID, CompletedStatus: i.TaskStatus, FailureReason: beginning(i.Fault, maxIdleFault),
 	}
 	if t.LedByUs() {

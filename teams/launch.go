@@ -126,7 +126,7 @@ func (s *Service) launchOf(t store.Team, n registeredMember) panes.Launch {
 		Host: n.host, Team: t.Name, Agent: n.spec.Name, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv,
 		Run: n.spec.Run, RunTask: n.spec.RunTask, Dir: n.dir, LedByUs: t.LedByUs(), Color: n.entry.Color,
 		PromptProtocol: n.protocol(), Restart: n.spec.Restart, Resume: n.resume, Plan: n.spec.PlanMode,
-		Origin: ptr(n.profile.WithoutValues()), Given: n.spec.Command, Session: n.profile.BeginSession(n.kind, n.host), Mode: n.mode, Settings: n.settings, Asked: namesOf(n.spec.Env), Layout: n.layout(),
+		Origin: new(n.profile.WithoutValues()), Given: n.spec.Command, Session: n.profile.BeginSession(n.kind, n.host), Mode: n.mode, Settings: n.settings, Asked: namesOf(n.spec.Env), Layout: n.layout(),
 	}
 	if r := n.spec.again; r != nil {
 		record.Backend, record.Terminal, record.Beside = r.Backend, r.Terminal, r.Beside

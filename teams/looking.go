@@ -55,7 +55,7 @@ func (s *Service) observeOne(ctx context.Context, t store.Team, m store.Member) 
 
 func (l looking) observe(ctx context.Context, m store.Member) api.Member {
 	out := api.Member{
-		Name: m.Name, AgentID: orDefault(m.AgentID, m.Name+"@"+l.t.Name), AgentType: m.AgentType, Model: m.Model, Color: m.Color,
+		Name: m.Name, AgentID: cmp.Or(m.AgentID, m.Name+"@"+l.t.Name), AgentType: m.AgentType, Model: m.Model, Color: m.Color,
 		IsActive: m.IsActive, BackendType: m.BackendType, TmuxPaneID: m.TmuxPaneID, Cwd: m.Cwd, Worktree: m.WorktreePath, PermissionMode: m.Mode, Metadata: m.Metadata,
 	}
 	switch {

@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -46,7 +47,7 @@ func (s *Service) stopApart(ctx context.Context, team string, names []string, th
 		mu.Lock()
 		defer mu.Unlock()
 		out.Members, out.OK = append(out.Members, e.Members...), out.OK && e.OK
-		if out.Run = orDefault(out.Run, e.Run); err != nil {
+		if out.Run = cmp.Or(out.Run, e.Run); err != nil {
 			errs = append(errs, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -289,9 +290,7 @@ func (s *Service) box(ctx context.Context, team, owner string) (store.Team, stri
 	if err != nil {
 		return t, "", err
 	}
-	if owner == "" {
-		owner = s.caller.Name
-	}
+	owner = cmp.Or(owner, s.caller.Name)
 	if isLead(t, owner) {
 		return t, leadName(t), nil
 	}
@@ -301,7 +300,7 @@ func (s *Service) box(ctx context.Context, team, owner string) (store.Team, stri
 
 func shownMessage(t store.Team, owner string, m store.Message) api.Message {
 	out := api.Message{
-		ID: m.ID, From: orDefault(t.Local(m.From), "unknown"), Text: m.Text, Summary: m.Summary, Timestamp: m.Stamp,
+		ID: m.ID, From: cmp.Or(t.Local(m.From), "unknown"), Text: m.Text, Summary: m.Summary, Timestamp: m.Stamp,
 		Color: m.Color, Read: m.Read, Type: m.Kind(), Unknown: m.Unknown,
 	}
 	if out.Timestamp == "" && !m.Timestamp.IsZero() {

@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -219,7 +220,7 @@ func (s *Service) target(t store.Team, m store.Member, o panes.Observation) pane
 	}
 	return panes.Target{
 		Team: t.Name, Agent: m.Name, Host: m.Leadlight.Host,
-		Backend: orDefault(o.Launch.Backend, m.BackendType), Terminal: o.Launch.Terminal, Pane: backend.ID(pane),
+		Backend: cmp.Or(o.Launch.Backend, m.BackendType), Terminal: o.Launch.Terminal, Pane: backend.ID(pane),
 	}
 }
 
@@ -230,5 +231,3 @@ func deref[T any](p *T) T {
 	}
 	return *p
 }
-
-func ptr[T any](v T) *T { return &v }

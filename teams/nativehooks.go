@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -83,7 +84,7 @@ func (s *Service) AskKept(ctx context.Context, team string, in hooks.Input) (fee
 		return "", err
 	}
 	idle := in.HookEventName == hooks.TeammateIdle
-	n, err := s.countKept(ctx, t.Name, in.HookEventName+" "+orDefault(in.TaskID, s.caller.Name)+in.AgentID, answer.Objects(), idle)
+	n, err := s.countKept(ctx, t.Name, in.HookEventName+" "+cmp.Or(in.TaskID, s.caller.Name)+in.AgentID, answer.Objects(), idle)
 	if err != nil || !answer.Objects() {
 		return "", err
 	}

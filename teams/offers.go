@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func (s *Service) Offer(ctx context.Context, team string, snap Snapshot) (again 
 		return 0, fmt.Errorf("read the offers of team %s: %w", t.Name, err)
 	}
 	snap.Members = s.ofHere(t, snap.Members)
-	auto := orDefault(t.Ours.Assign, s.limits.Assign) != AssignOff
+	auto := cmp.Or(t.Ours.Assign, s.limits.Assign) != AssignOff
 	o := newOffering(time.Now(), auto, snap, known.Tasks)
 	if o.decide(); !o.changed {
 		return o.again, nil
@@ -112,7 +113,7 @@ func (s *Service) assign(ctx context.Context, t store.Team, task store.Task, beg
 
 // meant is the member whom a task is meant for, nil if there is none.
 func meant(t store.Team, task store.Task) *store.Member {
-	return t.Member(orDefault(task.Owner, task.AssignedTo()))
+	return t.Member(cmp.Or(task.Owner, task.AssignedTo()))
 }
 
 // assignTo is assign for a task that is meant for m.
@@ -183,7 +184,7 @@ func (s *Service) unattended(t store.Team) bool {
 	offered := func(m store.Member) bool {
 		return m.Leadlight != nil && !settled(m.Leadlight.State) && atPrompt(m.Leadlight.Kind)
 	}
-	if !t.LedByUs() || orDefault(t.Ours.Assign, s.limits.Assign) == AssignOff || !slices.ContainsFunc(t.Teammates(), offered) {
+	if !t.LedByUs() || cmp.Or(t.Ours.Assign, s.limits.Assign) == AssignOff || !slices.ContainsFunc(t.Teammates(), offered) {
 		return false
 	}
 	return t.LeadProcess == nil || leadAlive(t) == signals.Gone // unknown is not dead

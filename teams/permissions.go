@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -64,7 +65,7 @@ func (s *Service) AnswerPermission(ctx context.Context, team, id string, allow b
 	err = s.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
 		found := r.permission(before.From, id)
 		if found == nil || found.Status != api.RequestOpen {
-			return false, resolved("request", id, orDefault(before.Status, "answered"))
+			return false, resolved("request", id, cmp.Or(before.Status, "answered"))
 		}
 		if allow && !mayTakeAnswer(t, found.From) { // a no does nothing
 			return false, s.cannotTake(t, found.From)
@@ -91,7 +92,7 @@ func permissionAnswer(p api.Permission, allow bool, reason string) store.Frame {
 	if p.Host != "" {
 		return store.Frame{Type: store.SandboxResponse, RequestID: p.ID, Host: p.Host, Allow: &allow, Timestamp: store.FormatTime(time.Now())}
 	}
-	f := store.Frame{Type: store.PermissionResponse, RequestID: p.ID, Subtype: store.PermissionError, Error: orDefault(reason, "the lead has denied it")}
+	f := store.Frame{Type: store.PermissionResponse, RequestID: p.ID, Subtype: store.PermissionError, Error: cmp.Or(reason, "the lead has denied it")}
 	if allow {
 		f.Subtype, f.Error = store.PermissionSuccess, ""
 		if json.Valid(p.Input) {

@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -239,7 +240,7 @@ func (s *Service) CarryOut(ctx context.Context, team, text string) (lifted bool,
 	if err != nil || !approved {
 		return false, err
 	}
-	rec, _, err := s.writePlanLifted(ctx, t, m, orDefault(f.PermissionMode, s.modeAfterPlan(t, m.Name)))
+	rec, _, err := s.writePlanLifted(ctx, t, m, cmp.Or(f.PermissionMode, s.modeAfterPlan(t, m.Name)))
 	if err == nil && m.Leadlight != nil && !m.Leadlight.Foreign {
 		err = s.setMode(ctx, t, m, rec.Mode)
 	}

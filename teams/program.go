@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -18,7 +19,7 @@ import (
 // workingFolder returns the absolute folder that a teammate works in. A terminal
 // would start it elsewhere without a word if the folder were not there.
 func (s *Service) workingFolder(t store.Team, asked string) (string, error) {
-	dir := orDefault(asked, t.Ours.Cwd)
+	dir := cmp.Or(asked, t.Ours.Cwd)
 	if lead := t.Member(leadName(t)); dir == "" && s.cwd == "" && lead != nil {
 		dir = lead.Cwd
 	}
@@ -91,7 +92,7 @@ func (s *Service) checkProgram(n *resolvedMember) error {
 		if program != "" && FindProgram(program, n.dir, path) == "" {
 			return fault.New(fault.ProgramNotFound, "profile %s needs the program %q, which is not there", n.profile.Name, store.Shown(program)).
 				WithHint("install it; or give another agent with --agent, or a command after --: leadlight spawn %s -- COMMAND (looked for in %s)",
-					n.spec.Name, orDefault(path, n.dir))
+					n.spec.Name, cmp.Or(path, n.dir))
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,10 +123,10 @@ func (s *Service) join(t *store.Team, n resolvedMember, seen presence) (register
 		return m, nil
 	}
 	if state, gone := seen.gone(old); !gone {
-		return m, fault.New(fault.DuplicateName, "team %s has a teammate %s already, it is %s", t.Name, n.spec.Name, orDefault(state, api.StateStarting)).
+		return m, fault.New(fault.DuplicateName, "team %s has a teammate %s already, it is %s", t.Name, n.spec.Name, cmp.Or(state, api.StateStarting)).
 			WithHint("%s; or choose another name", s.howToEnd(*t, *old))
 	}
-	m.old = ptr(*old)
+	m.old = new(*old)
 	m.entry.Unknown, m.entry.Metadata = old.Unknown, old.Metadata
 	if n.spec.again != nil && old.Leadlight != nil {
 		m.entry.Leadlight.Restart = old.Leadlight.Restart
@@ -155,7 +156,7 @@ func (s *Service) entry(t *store.Team, n *resolvedMember) store.Member {
 	}
 	return store.Member{
 		AgentID: n.spec.Name + "@" + t.Name, Name: n.spec.Name, AgentType: n.spec.AgentType, Model: n.spec.Model,
-		Prompt: n.spec.Prompt, Color: color, PlanModeRequired: n.spec.PlanMode, JoinedAt: now, Cwd: n.dir, IsActive: ptr(true), Mode: n.permissionMode(),
+		Prompt: n.spec.Prompt, Color: color, PlanModeRequired: n.spec.PlanMode, JoinedAt: now, Cwd: n.dir, IsActive: new(true), Mode: n.permissionMode(),
 		Leadlight: &store.Bookkeeping{
 			Host: n.host, Kind: n.kind, Profile: n.profile.Name, State: api.StateStarting, SpawnedAt: &now,
 			Run: n.spec.Run, RunTask: n.spec.RunTask, Restart: n.spec.Restart, Replaced: n.spec.replaced,

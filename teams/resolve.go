@@ -42,7 +42,7 @@ func (s *Service) resolveOne(t store.Team, spec SpawnSpec, mode string) (n resol
 	if n.profile, err = s.profileOf(spec); err != nil {
 		return n, err
 	}
-	n.kind = orDefault(spec.Kind, n.profile.Kind)
+	n.kind = cmp.Or(spec.Kind, n.profile.Kind)
 	if len(n.profile.ResumeArgs) > 0 && !n.profile.Resumes() {
 		s.notice(fmt.Sprintf("the resumeArgs of the profile %s name no {session}: each start of %s begins a new conversation", n.profile.Name, n.spec.Name))
 	}

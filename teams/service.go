@@ -7,6 +7,7 @@
 package teams
 
 import (
+	"cmp"
 	"log/slog"
 	"maps"
 	"sync"
@@ -89,9 +90,7 @@ type Service struct {
 
 // New returns a Service.
 func New(c Config) *Service {
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Profiles == nil {
 		c.Profiles = profiles.NewSet(nil)
 	}
@@ -150,8 +149,8 @@ func (l Limits) withDefaults() Limits {
 	if l.MaxTeammates <= 0 {
 		l.MaxTeammates = 64
 	}
-	l.OnLeadExit = orDefault(l.OnLeadExit, "keep")
-	l.OnLoss = orDefault(l.OnLoss, ReleaseTasks)
+	l.OnLeadExit = cmp.Or(l.OnLeadExit, "keep")
+	l.OnLoss = cmp.Or(l.OnLoss, ReleaseTasks)
 	return l
 }
 

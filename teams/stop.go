@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -203,7 +204,7 @@ func (r *stopping) report(batch []*stoppingMember, others bool) {
 		}
 		m.out.DurationMs = time.Since(m.began).Milliseconds()
 		if others {
-			r.o.say(m.Name, orDefault(m.out.Reason, m.out.Outcome))
+			r.o.say(m.Name, cmp.Or(m.out.Reason, m.out.Outcome))
 		}
 	}
 }
@@ -225,9 +226,9 @@ func Verdict(e api.Endings) error {
 	for _, m := range e.Members {
 		switch m.Outcome {
 		case state.Rejected:
-			refused = append(refused, m.Name+": "+orDefault(m.Reason, "no reason given"))
+			refused = append(refused, m.Name+": "+cmp.Or(m.Reason, "no reason given"))
 		case state.Unproven:
-			unproven = append(unproven, m.Name+": "+orDefault(m.Reason, "not observed"))
+			unproven = append(unproven, m.Name+": "+cmp.Or(m.Reason, "not observed"))
 		}
 	}
 	switch {
@@ -268,7 +269,7 @@ func (r *stopping) end(ctx context.Context, m *stoppingMember) {
 	}
 	if r.replaced(ctx, m) { // it was started again since: that one is not meant
 		if m.out.Outcome = state.AlreadyStopped; m.live {
-			m.out.Outcome = orDefault(said.outcome, state.Exited)
+			m.out.Outcome = cmp.Or(said.outcome, state.Exited)
 		}
 		return
 	}
@@ -321,7 +322,7 @@ func (r *stopping) judge(ctx context.Context, m *stoppingMember) {
 // exit is the end of a member as its host has written it down, with what this call knows
 // about it.
 func (r *stopping) exit(ctx context.Context, m *stoppingMember) memberExit {
-	e := panes.ExitRecord{State: state.Stopped, Reason: orDefault(r.o.Reason, "stopped")}
+	e := panes.ExitRecord{State: state.Stopped, Reason: cmp.Or(r.o.Reason, "stopped")}
 	e.Untold = m.out.Outcome == state.Terminated || m.out.Outcome == state.Killed // by us, together with its host
 	if end := r.written(ctx, m); end != nil {
 		e.ExitCode, e.Signal, e.Untold = end.ExitCode, end.Signal, end.Untold

@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,9 +59,7 @@ func (s *Service) Takeover(ctx context.Context, team string, spec TakeoverSpec) 
 				WithHint("leadlight team show %s", t.Name)
 		}
 		now.LeadProcess, now.LeadSessionID = self, spec.Session
-		if now.Ours.Schema == 0 {
-			now.Ours.Schema = store.Schema
-		}
+		now.Ours.Schema = cmp.Or(now.Ours.Schema, store.Schema)
 		now.Members = slices.DeleteFunc(now.Members, func(m store.Member) bool {
 			return m.Leadlight == nil && slices.Contains(out.Removed, m.Name)
 		})
@@ -136,7 +135,7 @@ func (s *Service) leadGone(t store.Team, spec TakeoverSpec) error {
 		return fault.New(fault.NotLead, "team %s is led by process %d, which runs", t.Name, t.LeadProcess.PID).
 			WithHint("end that one first, or leave the team to it; the lead of a team is fixed while it lives")
 	}
-	return fault.New(fault.Unproven, "team %s is led by process %d of %s, and it cannot be told here whether that runs", t.Name, t.LeadProcess.PID, orDefault(t.LeadProcess.PIDSpace, "another machine")).
+	return fault.New(fault.Unproven, "team %s is led by process %d of %s, and it cannot be told here whether that runs", t.Name, t.LeadProcess.PID, cmp.Or(t.LeadProcess.PIDSpace, "another machine")).
 		WithHint("run leadlight team takeover %s where the lead ran", t.Name)
 }
 

@@ -242,9 +242,7 @@ func (s *Service) CompleteTask(ctx context.Context, team, id, result string) (ap
 		done, err := s.update(ctx, t, id, func(t *store.Task) {
 			delete(t.Metadata, objectionsKey)
 			t.Status, t.Result, t.Failure = store.Completed, result, ""
-			if t.Owner == "" {
-				t.Owner = s.caller.Name
-			}
+			t.Owner = cmp.Or(t.Owner, s.caller.Name)
 		})
 		if err != nil {
 			return done, err
@@ -260,9 +258,7 @@ func (s *Service) CompleteTask(ctx context.Context, team, id, result string) (ap
 // FailTask gives a task up. It keeps who had it, and is not claimable until it is
 // released.
 func (s *Service) FailTask(ctx context.Context, team, id, reason string) (api.Task, error) {
-	if reason == "" {
-		reason = "no reason given"
-	}
+	reason = cmp.Or(reason, "no reason given")
 	return s.change(ctx, team, id, func(t *store.Task) { t.Status, t.Failure = store.Pending, reason })
 }
 

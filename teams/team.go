@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -42,16 +43,14 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 	if err := spec.check(); err != nil {
 		return api.Team{}, err
 	}
-	if spec.Lead == "" {
-		spec.Lead = store.Lead
-	}
+	spec.Lead = cmp.Or(spec.Lead, store.Lead)
 	if spec.Cwd != "" {
 		var err error
 		if spec.Cwd, err = s.absolute("the working folder", spec.Cwd); err != nil {
 			return api.Team{}, err
 		}
 	}
-	if err := CheckFolder(orDefault(spec.Cwd, s.cwd)); err != nil {
+	if err := CheckFolder(cmp.Or(spec.Cwd, s.cwd)); err != nil {
 		return api.Team{}, err
 	}
 	now := time.Now()
@@ -60,8 +59,8 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 		LeadAgentID: spec.Lead + "@" + spec.Name, Engine: spec.Engine,
 		Ours: store.Ours{Schema: store.Schema, Mailbox: spec.Mailbox, Cwd: spec.Cwd, Once: spec.Once, Run: spec.Run, File: spec.File, Assign: spec.Assign},
 		Members: []store.Member{{
-			AgentID: spec.Lead + "@" + spec.Name, Name: spec.Lead, AgentType: orDefault(spec.AgentType, store.Lead),
-			JoinedAt: now, Cwd: orDefault(spec.Cwd, s.cwd),
+			AgentID: spec.Lead + "@" + spec.Name, Name: spec.Lead, AgentType: cmp.Or(spec.AgentType, store.Lead),
+			JoinedAt: now, Cwd: cmp.Or(spec.Cwd, s.cwd),
 		}},
 	}
 	if spec.LeadProcess {
@@ -256,7 +255,7 @@ func (s *Service) TeamWith(ctx context.Context, name string, tasks []api.Task) (
 func shownTeam(t store.Team, members []api.Member) api.Team {
 	return api.Team{
 		Name: t.Name, Description: t.Description, CreatedAt: api.At(t.CreatedAt), LeadAgentID: t.LeadAgentID,
-		Metadata: t.Metadata, Path: t.Path, Mailbox: orDefault(t.Ours.Mailbox, store.MailboxClaude), LedBy: ledBy(t), Engine: t.Engine, File: t.Ours.File, Warnings: append(t.Warnings, summary(rosterOddities(t))...),
+		Metadata: t.Metadata, Path: t.Path, Mailbox: cmp.Or(t.Ours.Mailbox, store.MailboxClaude), LedBy: ledBy(t), Engine: t.Engine, File: t.Ours.File, Warnings: append(t.Warnings, summary(rosterOddities(t))...),
 		Members: members,
 	}
 }
@@ -306,13 +305,6 @@ func (s *Service) leadOnly(what string) error {
 	}
 	return fault.New(fault.NotLead, "teammate %s may not %s: that is the lead's", s.caller.Name, what).
 		WithHint("ask the lead: leadlight send %s TEXT", store.Lead)
-}
-
-func orDefault(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // leadName is the name of the lead's mailbox.

@@ -14,6 +14,7 @@
 package external
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,9 +83,7 @@ func New(o Options) (*Backend, error) {
 	orDefault(&o.Limit, callLimit)
 	orDefault(&o.Opening, openLimit)
 	orDefault(&o.Idle, idleLimit)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Backend{opt: o, starting: make(chan struct{}, 1)}, nil
 }
 

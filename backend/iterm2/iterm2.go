@@ -17,6 +17,7 @@
 package iterm2
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -89,9 +90,7 @@ func New(o Options) (*Backend, error) {
 	if o.Cookie == nil {
 		o.Cookie = AskByScript
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if !filepath.IsAbs(o.Socket) || !filepath.IsAbs(o.Dir) {
 		return nil, fault.New(fault.InvalidArgument, "iTerm2's socket %q or the folder %q is not absolute", o.Socket, o.Dir)
 	}

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -172,9 +173,7 @@ func (b *Backend) explain(ctx context.Context, verb string, err error, stderr st
 	case errors.Is(dead, os.ErrNotExist), errors.Is(dead, syscall.ECONNREFUSED):
 		return fault.New(fault.BackendUnavailable, "%w on %s", errNoServer, b.socket)
 	}
-	if text == "" {
-		text = err.Error()
-	}
+	text = cmp.Or(text, err.Error())
 	return fault.New(fault.TmuxError, "tmux %s: %s", verb, text)
 }
 

@@ -80,9 +80,7 @@ func New(o Options) (*Backend, error) {
 		return nil, err
 	}
 	b := &Backend{socket: socket, own: o.Own, status: o.Status, program: o.Program, getenv: o.Getenv, timeout: o.Timeout, log: o.Log, aheadLife: cmp.Or(o.AheadLife, aheadLife)}
-	if b.program == "" {
-		b.program = "tmux"
-	}
+	b.program = cmp.Or(b.program, "tmux")
 	if b.getenv == nil {
 		b.getenv = os.Getenv
 	}

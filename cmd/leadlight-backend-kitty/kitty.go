@@ -26,6 +26,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -89,9 +90,7 @@ func New(o Options) (*Backend, error) {
 	if o.Socket == "" || o.Socket[0] != '/' && o.Socket[0] != '@' {
 		return nil, fault.New(fault.InvalidArgument, "kitty's socket %q is not an absolute path", o.Socket)
 	}
-	if o.Limit == 0 {
-		o.Limit = callLimit
-	}
+	o.Limit = cmp.Or(o.Limit, callLimit)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

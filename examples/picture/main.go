@@ -6,6 +6,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -139,10 +140,7 @@ func (l look) run(b *strings.Builder, text string, x, y, wide int) {
 		return
 	}
 	left, top, width := 10+float64(x)*cellWidth, 10+y*cellHeight, float64(wide)*cellWidth
-	color := l.color
-	if color == "" {
-		color = ink
-	}
+	color := cmp.Or(l.color, ink)
 	if l.reverse {
 		fmt.Fprintf(b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`, left, top, width, cellHeight, color)
 		color = paper

@@ -4,6 +4,7 @@
 package profiles
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -104,21 +105,15 @@ const (
 
 // WithDefaults returns the protocol with what it leaves open filled in.
 func (m PromptProtocol) WithDefaults() PromptProtocol {
-	if m.Submit == "" {
-		m.Submit = DefaultSubmit
-	}
+	m.Submit = cmp.Or(m.Submit, DefaultSubmit)
 	if m.Quiet == 0 {
 		m.Quiet = DefaultQuiet
 	}
-	if m.Multiline == "" {
-		m.Multiline = Join
-	}
+	m.Multiline = cmp.Or(m.Multiline, Join)
 	if m.MaxPaste == 0 {
 		m.MaxPaste = DefaultMaxPaste
 	}
-	if m.OnUnknown == "" {
-		m.OnUnknown = Wait
-	}
+	m.OnUnknown = cmp.Or(m.OnUnknown, Wait)
 	return m
 }
 
@@ -173,9 +168,7 @@ func (p Profile) Over(base Profile) Profile {
 	if p.Quiet == 0 {
 		p.Quiet = base.Quiet
 	}
-	if p.MaxPaste == 0 {
-		p.MaxPaste = base.MaxPaste
-	}
+	p.MaxPaste = cmp.Or(p.MaxPaste, base.MaxPaste)
 	return p
 }
 

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -202,9 +203,7 @@ func questionOf(above []string, otherwise string) string {
 		if strings.Contains(text, "?") {
 			return text
 		}
-		if near == "" {
-			near = text
-		}
+		near = cmp.Or(near, text)
 	}
 	if near == "" {
 		return tidy(otherwise)

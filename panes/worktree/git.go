@@ -51,10 +51,7 @@ func askingNobody() []string {
 func (g git) run(ctx context.Context, args ...string) (string, error) {
 	out, err := g.output(ctx, args...)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		why := strings.TrimSpace(string(exit.Stderr))
-		if why == "" {
-			why = err.Error()
-		}
+		why := cmp.Or(strings.TrimSpace(string(exit.Stderr)), err.Error())
 		if err := g.locked(why); err != nil {
 			return "", err
 		}

@@ -4,6 +4,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -145,9 +146,7 @@ type Line struct {
 
 // Read returns the events that match, in their order.
 func (s *Store) Read(ctx context.Context, q Query) ([]Line, error) {
-	if q.Until == 0 {
-		q.Until = math.MaxInt64
-	}
+	q.Until = cmp.Or(q.Until, math.MaxInt64)
 	if q.Limit <= 0 {
 		q.Limit = -1
 	}

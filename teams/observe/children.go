@@ -1,6 +1,9 @@
 package observe
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // An agent may start agents of its own that are no teammates. What such a child does it does
 // for whoever started it, as the client has it: its messages carry the teammate's name.
@@ -46,7 +49,7 @@ func (s *State) actsFor(u *ToolUse) {
 			break
 		}
 		if c := s.Children[i]; c.Teammate { // its spawn has no result yet
-			u.Agent = first(u.Agent, c.Name)
+			u.Agent = cmp.Or(u.Agent, c.Name)
 			break
 		}
 		u.ParentID = s.Children[i].ParentID
@@ -57,5 +60,5 @@ func (s *State) actsFor(u *ToolUse) {
 func (t *Tracker) by(l Line) string {
 	u := ToolUse{ParentID: l.ParentID, Agent: l.AgentName, Sidechain: l.Sidechain}
 	t.state.actsFor(&u)
-	return speaker(t.state.Team, u, first(t.state.Self, leadName))
+	return speaker(t.state.Team, u, cmp.Or(t.state.Self, leadName))
 }

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/events"
 )
@@ -100,8 +101,8 @@ func spoken(t *Team, c Correlated, self, session string) []notice {
 	}
 	m := readMail(c)
 	m.to = t.local(m.to)
-	from := t.local(first(c.Result.sender(), speaker(t, c.ToolUse, self)))
-	id := first(c.Result.field(rawjson.RequestKeys()...), m.requestID)
+	from := t.local(cmp.Or(c.Result.sender(), speaker(t, c.ToolUse, self)))
+	id := cmp.Or(c.Result.field(rawjson.RequestKeys()...), m.requestID)
 	switch m.kind {
 	case "message":
 		return []notice{{events.MessageSent, from, &events.Message{
@@ -110,12 +111,12 @@ func spoken(t *Team, c Correlated, self, session string) []notice {
 		return []notice{{events.ShutdownRequested, m.to, &events.ShutdownAsk{
 			Type: events.KindShutdownAsk, SessionID: session, From: from, To: m.to, RequestID: id, Reason: m.content}}}
 	case "shutdown_response":
-		from = t.local(first(responder(t, c.ToolUse, m), from))
+		from = t.local(cmp.Or(responder(t, c.ToolUse, m), from))
 		return []notice{{events.ShutdownResponse, from, &events.ShutdownAnswer{
 			Type: events.KindShutdownAnswer, SessionID: session, From: from, Member: from, RequestID: id, Approved: m.approve, Reason: m.content}}}
 	case "plan_approval_request":
 		return []notice{{events.PlanRequested, from, &events.PlanAsk{
-			Type: events.KindPlanAsk, SessionID: session, From: from, To: first(m.to, leadName), RequestID: id, Plan: m.content}}}
+			Type: events.KindPlanAsk, SessionID: session, From: from, To: cmp.Or(m.to, leadName), RequestID: id, Plan: m.content}}}
 	case "plan_approval_response":
 		return []notice{{events.PlanResolved, m.to, &events.PlanAnswer{
 			Type: events.KindPlanAnswer, SessionID: session, From: from, To: m.to, RequestID: id, Approved: m.approve, Feedback: m.content}}}
@@ -132,7 +133,7 @@ func heard(t *Team, m mail, self, session string) []notice {
 	if !t.known() || m.from == "" {
 		return nil
 	}
-	self, m.from = first(self, leadName), t.local(m.from)
+	self, m.from = cmp.Or(self, leadName), t.local(m.from)
 	id := m.requestID()
 	switch kind := m.field("type"); kind {
 	case "idle_notification", "task_assignment", "teammate_terminated":

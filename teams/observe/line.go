@@ -2,6 +2,7 @@ package observe
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"time"
@@ -117,9 +118,7 @@ func Decode(b []byte) (Line, error) {
 		Type: string(w.Type), Subtype: string(w.Subtype), SessionID: string(w.SessionID), ParentID: string(w.ParentToolUseID),
 		Sidechain: yes(w.Sidechain), UUID: string(w.UUID), TeamName: string(w.TeamName), AgentName: string(w.AgentName), Agents: names(w.Agents),
 	}
-	if l.SessionID == "" {
-		l.SessionID = string(w.SessionIDCamel)
-	}
+	l.SessionID = cmp.Or(l.SessionID, string(w.SessionIDCamel))
 	if at, err := time.Parse(time.RFC3339Nano, string(w.Timestamp)); err == nil {
 		l.At = at
 	}

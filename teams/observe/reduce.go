@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -74,14 +75,14 @@ func addMember(t *Team, c Correlated) *Team {
 	}
 	in := c.input()
 	m := Member{SpawnID: c.ToolUseID, MemberInfo: events.MemberInfo{
-		Name:       first(c.Result.field("name"), c.Result.line("name"), scalar(in["name"])),
-		AgentType:  first(c.Result.field("agent_type"), scalar(in["subagent_type"]), "general-purpose"),
+		Name:       cmp.Or(c.Result.field("name"), c.Result.line("name"), scalar(in["name"])),
+		AgentType:  cmp.Or(c.Result.field("agent_type"), scalar(in["subagent_type"]), "general-purpose"),
 		Status:     events.StatusActive,
-		Model:      first(c.Result.field("model"), scalar(in["model"])),
+		Model:      cmp.Or(c.Result.field("model"), scalar(in["model"])),
 		Color:      c.Result.field("color"),
 		TmuxPaneID: c.Result.field("tmux_pane_id"),
 	}}
-	m.AgentID = first(c.agentID(), m.Name+"@"+team)
+	m.AgentID = cmp.Or(c.agentID(), m.Name+"@"+team)
 	switch {
 	case !t.known():
 		role := RoleTeammate
@@ -223,7 +224,7 @@ func sendMessage(t *Team, c Correlated) *Team {
 	m := readMail(c)
 	switch m.kind {
 	case "shutdown_request":
-		id := first(c.Result.field(rawjson.RequestKeys()...), m.requestID)
+		id := cmp.Or(c.Result.field(rawjson.RequestKeys()...), m.requestID)
 		return t.withMember(m.to, func(member *Member) {
 			if member.Status != events.StatusShutdown {
 				member.Shutdown, member.ShutdownRequestID = shutdownAsked, id
@@ -254,14 +255,14 @@ func readMail(c Correlated) outgoing {
 	}
 	answer, _ := rawjson.ParseObject(raw) // of what is no object nothing is read
 	m := outgoing{
-		kind:    first(scalar(body["type"]), scalar(in["type"]), "message"),
-		to:      first(scalar(in["recipient"]), scalar(in["to"])),
-		content: first(scalar(in["content"]), scalar(in["message"]), scalar(body["reason"]), scalar(body["feedback"]), scalar(body["plan"])),
+		kind:    cmp.Or(scalar(body["type"]), scalar(in["type"]), "message"),
+		to:      cmp.Or(scalar(in["recipient"]), scalar(in["to"])),
+		content: cmp.Or(scalar(in["content"]), scalar(in["message"]), scalar(body["reason"]), scalar(body["feedback"]), scalar(body["plan"])),
 		summary: scalar(in["summary"]),
 		approve: agrees(answer, false),
 	}
 	for _, key := range rawjson.RequestKeys() {
-		m.requestID = first(m.requestID, scalar(body[key]))
+		m.requestID = cmp.Or(m.requestID, scalar(body[key]))
 	}
 	if m.kind == "broadcast" || m.to == "*" {
 		m.kind, m.to = "message", ""
@@ -333,16 +334,6 @@ func responder(t *Team, u ToolUse, m outgoing) string {
 	}
 	if len(asked) == 1 {
 		return asked[0]
-	}
-	return ""
-}
-
-// first returns the first text that is not empty.
-func first(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return s
-		}
 	}
 	return ""
 }

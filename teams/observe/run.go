@@ -2,6 +2,7 @@ package observe
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,9 +115,7 @@ func newRunner(o Options) (*runner, error) {
 		o.Load = func() (State, error) { return LoadState(path) }
 		o.Save = func(s State) error { return SaveState(path, s) }
 	}
-	if o.Quiet == 0 {
-		o.Quiet = DefaultQuiet
-	}
+	o.Quiet = cmp.Or(o.Quiet, DefaultQuiet)
 	if o.MaxLine <= 0 {
 		o.MaxLine = MaxLine
 	}

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -74,7 +75,7 @@ func (t *Team) local(name string) string {
 	if !t.known() {
 		return name
 	}
-	return first(strings.TrimSuffix(name, "@"+t.Name), name)
+	return cmp.Or(strings.TrimSuffix(name, "@"+t.Name), name)
 }
 
 // Member returns the member that is meant by a name or an address, or nil.

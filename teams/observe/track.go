@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -275,7 +276,7 @@ func (t *Tracker) note(old, now *Team, c Correlated) {
 	if was == nil || is == nil || was.Status == is.Status {
 		return
 	}
-	name := first(is.Owner, actor(now, c.ToolUse))
+	name := cmp.Or(is.Owner, actor(now, c.ToolUse))
 	forget := func(d Done) bool { return d.Member == name }
 	switch is.Status {
 	case inProgress:
@@ -327,7 +328,7 @@ func (t *Tracker) taking(member string) bool {
 			owner = k.Owner
 		}
 		t.state.actsFor(&o.ToolUse)
-		if first(owner, actor(t.state.Team, o.ToolUse)) == member {
+		if cmp.Or(owner, actor(t.state.Team, o.ToolUse)) == member {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -25,7 +26,7 @@ func (s *Store) Define(ctx context.Context, d api.TeamDefinition) (t api.AgentTe
 }
 
 func (c *change) define(d api.TeamDefinition) (api.AgentTeam, error) {
-	t, err := scanTeam(c.tx.QueryRowContext(c.ctx, `SELECT `+teamColumns+` FROM agent_teams WHERE workspace_id = ? AND name = ?`, or(d.WorkspaceID, Workspace), d.Name).Scan)
+	t, err := scanTeam(c.tx.QueryRowContext(c.ctx, `SELECT `+teamColumns+` FROM agent_teams WHERE workspace_id = ? AND name = ?`, cmp.Or(d.WorkspaceID, Workspace), d.Name).Scan)
 	var was api.TeamDefinition
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -179,7 +180,7 @@ func TestC05_PartsAndWaiting(t *testing.T) {
 	s := newScratch(t)
 	run, list := s.begun(3)
 	add := func(p api.ItemParams) (api.AgentTeamItem, error) {
-		p.TeamRunID, p.Title = run.ID, or(p.Title, "x")
+		p.TeamRunID, p.Title = run.ID, cmp.Or(p.Title, "x")
 		return s.CreateItem(s.ctx, p)
 	}
 	a := ok[api.AgentTeamItem](s)(add(api.ItemParams{BlockedBy: []string{list[0].ID}}))

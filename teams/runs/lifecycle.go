@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strconv"
@@ -107,7 +108,7 @@ func (s *Store) CreateRun(ctx context.Context, p api.RunCreateParams) (r api.Age
 		if !t.IsActive {
 			return fault.New(fault.Rejected, "the team %q is retired", clip(t.Name)).WithHint("leadlight run create with its team file brings it back, or team:update with isActive true")
 		}
-		r = api.AgentTeamRun{ID: newID(), TeamID: t.ID, RootTaskID: or(p.RootTaskID, newID()), Status: api.RunPending, StartedAt: c.now}
+		r = api.AgentTeamRun{ID: newID(), TeamID: t.ID, RootTaskID: cmp.Or(p.RootTaskID, newID()), Status: api.RunPending, StartedAt: c.now}
 		if p.RootTaskID != "" {
 			root, err := task(ctx, c.tx, p.RootTaskID)
 			if err == nil {
@@ -156,7 +157,7 @@ func liveName(team, id string) string {
 		}
 	}
 	name := b.String()
-	return strings.Trim(or(name[:min(len(name), 40)], "run"), "-") + "-" + strings.ReplaceAll(id, "-", "")[:8]
+	return strings.Trim(cmp.Or(name[:min(len(name), 40)], "run"), "-") + "-" + strings.ReplaceAll(id, "-", "")[:8]
 }
 
 func (c *change) firstItems(runID string, specs []api.ItemSpec) error {
@@ -342,7 +343,7 @@ func unfinished(r *api.AgentTeamRun) string { return "the run was " + r.Status +
 // closeRoot ends the root task of a run that has ended.
 func (c *change) closeRoot(r api.AgentTeamRun) error {
 	status := map[string]string{api.RunCompleted: api.ItemDone}[r.Status]
-	_, err := c.exec(`UPDATE tasks SET status = ?, result_summary = ?, completed_at = ? WHERE id = ?`, or(status, api.ItemFailed), null(or(r.Error, r.Summary)), r.CompletedAt, r.RootTaskID)
+	_, err := c.exec(`UPDATE tasks SET status = ?, result_summary = ?, completed_at = ? WHERE id = ?`, cmp.Or(status, api.ItemFailed), null(cmp.Or(r.Error, r.Summary)), r.CompletedAt, r.RootTaskID)
 	return err
 }
 

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -47,7 +48,7 @@ func (s *Store) Import(ctx context.Context, rec api.RunRecord) error {
 		}
 		r := api.AgentTeamRun{ID: rec.ID, TeamID: t.ID, RootTaskID: old.RootTaskID, Status: rec.Status, StartedAt: rec.StartedAt, CompletedAt: rec.CompletedAt, Error: rec.Error, Recorded: true}
 		if r.Final() {
-			r.CompletedAt, r.Summary = or(r.CompletedAt, c.now), recordedSummary(rec, cut)
+			r.CompletedAt, r.Summary = cmp.Or(r.CompletedAt, c.now), recordedSummary(rec, cut)
 		}
 		if err := c.insertRun(t, r, Place{LiveTeam: rec.Team}); err != nil {
 			return err
@@ -74,7 +75,7 @@ func knownStatuses(rec api.RunRecord) (list []api.RunRecordTask, cut int) {
 		case !slices.Contains(itemStatuses(), k.Status):
 			list[i].Status = api.ItemTodo
 		case k.Status == api.ItemInProgress && r.Final():
-			list[i].Status, list[i].Result = api.ItemFailed, or(k.Result, unfinished(&r))
+			list[i].Status, list[i].Result = api.ItemFailed, cmp.Or(k.Result, unfinished(&r))
 			cut++
 		}
 	}
@@ -173,7 +174,7 @@ func (c *change) recordWork(r api.AgentTeamRun, rec api.RunRecord) error {
 	known := map[string]bool{}
 	for _, m := range rec.Members {
 		known[m.Name] = true
-		if _, err := c.exec(`INSERT INTO run_members VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, r.ID, m.Name, api.RoleOf(rec.Team, m.Name), or(m.StartedAt, rec.StartedAt), nullMoment(or(m.EndedAt, rec.CompletedAt))); err != nil {
+		if _, err := c.exec(`INSERT INTO run_members VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, r.ID, m.Name, api.RoleOf(rec.Team, m.Name), cmp.Or(m.StartedAt, rec.StartedAt), nullMoment(cmp.Or(m.EndedAt, rec.CompletedAt))); err != nil {
 			return err
 		}
 	}
@@ -183,15 +184,15 @@ func (c *change) recordWork(r api.AgentTeamRun, rec api.RunRecord) error {
 		var task, owner string
 		if k.StartedAt > 0 || k.CompletedAt > 0 {
 			task = recordID(rec.ID, "task", k.ID)
-			if _, err := c.exec(`INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, task, r.RootTaskID, k.Title, null(k.Owner), k.Status, null(clipText(k.Result)), max(k.Attempts, 1), or(k.StartedAt, k.CompletedAt), nullMoment(k.CompletedAt), ids[k.ID], usageText(k.Usage)); err != nil {
+			if _, err := c.exec(`INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, task, r.RootTaskID, k.Title, null(k.Owner), k.Status, null(clipText(k.Result)), max(k.Attempts, 1), cmp.Or(k.StartedAt, k.CompletedAt), nullMoment(k.CompletedAt), ids[k.ID], usageText(k.Usage)); err != nil {
 				return err
 			}
 		}
 		if known[k.Owner] {
 			owner = api.RoleOf(rec.Team, k.Owner)
 		}
-		_, err := c.exec(`INSERT INTO agent_team_items VALUES (?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, ids[k.ID], r.ID, or(clipText(k.Title), "?"), null(clipText(k.Description)),
-			null(owner), null(task), k.Status, null(clipText(k.Result)), gap*(i+1), rec.StartedAt, or(k.CompletedAt, rec.StartedAt))
+		_, err := c.exec(`INSERT INTO agent_team_items VALUES (?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, ids[k.ID], r.ID, cmp.Or(clipText(k.Title), "?"), null(clipText(k.Description)),
+			null(owner), null(task), k.Status, null(clipText(k.Result)), gap*(i+1), rec.StartedAt, cmp.Or(k.CompletedAt, rec.StartedAt))
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -50,7 +51,7 @@ func (s *Store) CreateTeam(ctx context.Context, p api.AgentTeamParams) (t api.Ag
 
 func (c *change) createTeam(p api.AgentTeamParams) (api.AgentTeam, error) {
 	t := api.AgentTeam{
-		ID: newID(), WorkspaceID: or(p.WorkspaceID, Workspace), Name: p.Name, Description: p.Description, LeadAgentRoleID: or(p.LeadAgentRoleID, LeadRole),
+		ID: newID(), WorkspaceID: cmp.Or(p.WorkspaceID, Workspace), Name: p.Name, Description: p.Description, LeadAgentRoleID: cmp.Or(p.LeadAgentRoleID, LeadRole),
 		MaxParallelAgents: defaultParallel, DefaultModelPreference: p.DefaultModelPreference, DefaultPersonality: p.DefaultPersonality,
 		IsActive: p.IsActive == nil || *p.IsActive, CreatedAt: c.now, UpdatedAt: c.now,
 	}
@@ -62,14 +63,6 @@ func (c *change) createTeam(p api.AgentTeamParams) (api.AgentTeam, error) {
 		t.LeadAgentRoleID, t.MaxParallelAgents, null(t.DefaultModelPreference), null(t.DefaultPersonality), t.IsActive, t.CreatedAt, t.UpdatedAt)
 	c.say(api.TeamRunEvent{Type: api.EvTeamCreated, TeamID: t.ID, Team: &t})
 	return t, err
-}
-
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
 }
 
 // checkTeam holds the rules for a team that is about to be written.

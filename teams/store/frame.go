@@ -156,9 +156,7 @@ func ParseFrame(text string) (Frame, bool) {
 	}
 	f.Approved = agreed(o.All("approved", "approve"))
 	f.settle()
-	if f.ToolName == "" {
-		f.ToolName = f.ToolCamel
-	}
+	f.ToolName = cmp.Or(f.ToolName, f.ToolCamel)
 	f.ToolCamel = ""
 	return f, true
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -88,9 +89,7 @@ func CheckNew(t Task, now time.Time) (Task, error) {
 	if Blank(t.Subject) {
 		return t, fault.New(fault.InvalidArgument, "a task needs a subject")
 	}
-	if t.Status == "" {
-		t.Status = Pending
-	}
+	t.Status = cmp.Or(t.Status, Pending)
 	if err := settleStatus(&t, &Task{}); err != nil {
 		return t, err
 	}

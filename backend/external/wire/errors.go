@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,10 +64,7 @@ func ErrorOf(err error) *Error {
 
 // Fault is the error that e tells of. what says, for people, who could not do what.
 func (e *Error) Fault(what string) error {
-	text := e.Message
-	if text == "" {
-		text = "it gave no reason"
-	}
+	text := cmp.Or(e.Message, "it gave no reason")
 	if e.Code == MethodNotFound {
 		return fault.New(fault.Unsupported, "%s: %s", what, text)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -64,9 +65,7 @@ func eventText(e events.Event) string {
 		return taskText(d)
 	case *events.Message:
 		to, text := d.To, d.Summary
-		if to == "" {
-			to = "all"
-		}
+		to = cmp.Or(to, "all")
 		if text == "" {
 			text = teams.InWords(d.Content)
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -11,10 +12,7 @@ import (
 
 // writeHelp describes one command; all adds the flags that every command takes.
 func writeHelp(w io.Writer, c *cobra.Command, all bool) {
-	text := c.Long
-	if text == "" {
-		text = c.Short
-	}
+	text := cmp.Or(c.Long, c.Short)
 	fmt.Fprintf(w, "%s\n\nUsage:\n  %s\n", strings.TrimSpace(text), usageLine(c))
 	if c.Example != "" {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", strings.TrimRight(c.Example, "\n"))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -31,10 +32,7 @@ type bar struct {
 
 // timelineOf draws a run, as it is at the moment now if it goes on.
 func timelineOf(r api.RunReport, now int64) timeline {
-	end := r.Run.CompletedAt
-	if end == 0 {
-		end = now
-	}
+	end := cmp.Or(r.Run.CompletedAt, now)
 	titles := map[string]string{}
 	for _, it := range r.Items {
 		titles[it.SourceTaskID] = it.Title
@@ -42,17 +40,12 @@ func timelineOf(r api.RunReport, now int64) timeline {
 	t := timeline{title: r.Team.Name + " " + short(r.Run.ID) + ": " + r.Run.Status + ", " + took(r.Run.StartedAt, end), from: r.Run.StartedAt, to: end}
 	for _, k := range r.Tasks {
 		b := bar{k.StartedAt, k.CompletedAt, titles[k.ID], k.Status}
-		if b.to == 0 {
-			b.to = end
-		}
+		b.to = cmp.Or(b.to, end)
 		if b.title == "" {
 			b.title = "an earlier try"
 		}
 		t.from, t.to = min(t.from, b.from), max(t.to, b.to)
-		who := k.Assignee
-		if who == "" {
-			who = "?"
-		}
+		who := cmp.Or(k.Assignee, "?")
 		at := slices.IndexFunc(t.rows, func(row timelineRow) bool { return row.name == who })
 		if at < 0 {
 			at = len(t.rows)
@@ -134,9 +127,7 @@ func (t timeline) svg(w io.Writer) {
 		for _, b := range row.bars {
 			x := left + t.at(b.from, wide)
 			color := map[string]string{api.ItemDone: "#2e9e5b", api.ItemFailed: "#d0453b"}[b.status]
-			if color == "" {
-				color = "#d9a520"
-			}
+			color = cmp.Or(color, "#d9a520")
 			fmt.Fprintf(w, `<rect x="%d" y="%d" width="%d" height="%d" rx="3" fill="%s"><title>%s (%s, %s)</title></rect>`+"\n",
 				x, y+4, max(left+t.at(b.to, wide)-x, 2), high-8, color, escaped(b.title), escaped(b.status), took(b.from, b.to))
 		}

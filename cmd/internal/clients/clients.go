@@ -6,6 +6,7 @@ package clients
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -53,10 +54,10 @@ func list() []client {
 	}
 	return []client{
 		{"claude", func(p Place) string {
-			return filepath.Join(first(p.Getenv("CLAUDE_CONFIG_DIR"), p.Home), ".claude.json")
+			return filepath.Join(cmp.Or(p.Getenv("CLAUDE_CONFIG_DIR"), p.Home), ".claude.json")
 		}, jsonEdit("mcpServers", "", stdio)},
 		{"codex", func(p Place) string {
-			return filepath.Join(first(p.Getenv("CODEX_HOME"), filepath.Join(p.Home, ".codex")), "config.toml")
+			return filepath.Join(cmp.Or(p.Getenv("CODEX_HOME"), filepath.Join(p.Home, ".codex")), "config.toml")
 		}, tomlEdit("mcp_servers", func(s Server) fields {
 			return fields{{"command", s.Argv[0]}, {"args", s.Argv[1:]}, {"env_vars", passed()}, {"tool_timeout_sec", patience}}
 		})},
@@ -86,13 +87,6 @@ func (p Place) config() string {
 		return dir
 	}
 	return filepath.Join(p.Home, ".config")
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // Names are the clients there are.

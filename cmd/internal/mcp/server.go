@@ -70,9 +70,7 @@ type Server struct {
 
 // New returns a server. It watches nothing before Stdio or HTTP runs it.
 func New(o Options) *Server {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Complete == nil {
 		o.Complete = func(*teams.SpawnSpec) {}
 	}

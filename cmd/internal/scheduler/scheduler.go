@@ -8,6 +8,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"log/slog"
@@ -120,9 +121,7 @@ func (s *Scheduler) begin(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range list {
-		if s.names[t.ID] == "" {
-			s.names[t.ID] = t.Name
-		}
+		s.names[t.ID] = cmp.Or(s.names[t.ID], t.Name)
 	}
 	for _, p := range open {
 		s.control(p.RunID)

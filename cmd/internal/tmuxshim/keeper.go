@@ -1,6 +1,7 @@
 package tmuxshim
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -270,9 +271,7 @@ func (k Keeper) place(ctx context.Context, c panes.Choice, team string) (backend
 	specs, _, arrangements := panes.Place(panes.Layout{}, v, 1)
 	return specs[0], func(opened backend.Pane) {
 		for _, a := range arrangements {
-			if a.Window == "" {
-				a.Window = opened.Window
-			}
+			a.Window = cmp.Or(a.Window, opened.Window)
 			_ = c.Backend.Arrange(ctx, a.Layout) // sizes are no reason to fail
 		}
 	}, nil

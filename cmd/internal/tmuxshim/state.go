@@ -1,6 +1,7 @@
 package tmuxshim
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -99,9 +100,7 @@ func (p *pane) paint(style string) {
 // expand puts the facts about a pane into a format. As in tmux, a name that stands for
 // nothing is replaced by nothing.
 func (s *server) expand(format string, p *pane) string {
-	if format == "" {
-		format = "#{window_index}.#{pane_id}"
-	}
+	format = cmp.Or(format, "#{window_index}.#{pane_id}")
 	facts := map[string]string{
 		"session_name": s.Session, "session_id": "$0", "window_id": "@" + strconv.Itoa(p.Window), "window_index": strconv.Itoa(p.Window),
 		"window_name": s.Windows[p.Window], "pane_id": p.ID, "pane_title": p.Title, "pane_dead": "0", "pane_top": "0", "pane_left": "0",

@@ -1,6 +1,7 @@
 package tmuxshim
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -48,10 +49,7 @@ func Verbs() []Verb {
 }
 
 func newSession(ctx context.Context, s *server, c call) (string, error) {
-	name := c.flags['s']
-	if name == "" {
-		name = "0"
-	}
+	name := cmp.Or(c.flags['s'], "0")
 	if len(s.Panes) > 0 {
 		return "", refusal("duplicate session: " + name)
 	}

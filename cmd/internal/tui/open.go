@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -62,9 +63,7 @@ func (m *model) detail(w int) []string {
 		l := m.letters[m.at]
 		head = fmt.Sprintf("%s → %s, %s", plain(l.From), plain(l.To), l.At.Local().Format("2 Jan 15:04:05"))
 		text, keys = l.Body, "m: answer"
-		if text == "" {
-			text = l.Text
-		}
+		text = cmp.Or(text, l.Text)
 	}
 	out := []string{bold(fit(" "+head, w)), ""}
 	for line := range strings.SplitSeq(text, "\n") {

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -115,9 +116,7 @@ func fieldsOf(t reflect.Type) []field {
 		case f.Anonymous && tag == "":
 			out = append(out, fieldsOf(f.Type)...)
 		case f.IsExported() && tag != "-":
-			if tag == "" {
-				tag = f.Name
-			}
+			tag = cmp.Or(tag, f.Name)
 			optional := slices.ContainsFunc(strings.Split(options, ","), func(o string) bool { return o == "omitempty" || o == "omitzero" })
 			out = append(out, field{tag, f.Type, !optional})
 		}

@@ -2,6 +2,7 @@ package claudefs
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -77,9 +78,7 @@ func parseEntry(raw json.RawMessage, owner string) entry {
 	e := entry{raw: raw, ok: true}
 	e.msg.Unknown, e.msg.Odd = document.Decode(o, &e.msg, messageFields())
 	e.msg.To = owner
-	if e.msg.Type == "" {
-		e.msg.Type = "message"
-	}
+	e.msg.Type = cmp.Or(e.msg.Type, "message")
 	if e.msg.ID == "" {
 		stamp, _ := o.Get("timestamp")
 		e.msg.ID = derivedID(e.msg.From, unquoted(stamp), e.msg.Text)

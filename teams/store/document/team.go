@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -94,9 +95,7 @@ func NewTeam(t store.Team) []byte {
 	if t.CreatedAt.IsZero() {
 		t.CreatedAt = time.Now()
 	}
-	if t.LeadAgentID == "" {
-		t.LeadAgentID = store.Lead + "@" + t.Name
-	}
+	t.LeadAgentID = cmp.Or(t.LeadAgentID, store.Lead+"@"+t.Name)
 	o := Compose(&draft{Team: t, name: t.Name, ours: &t.Ours}, teamFields())
 	o.Set("schemaVersion", rawjson.Encode(1))
 	return Bytes(o)
@@ -128,15 +127,10 @@ func (d *draft) finish(folder string) store.Team {
 	if d.ours != nil {
 		t.Ours = *d.ours
 	}
-	address := t.DisplayName
-	if address == "" {
-		address = folder
-	}
+	address := cmp.Or(t.DisplayName, folder)
 	for i := range t.Members {
 		m := &t.Members[i]
-		if m.AgentID == "" {
-			m.AgentID = m.Name + "@" + address
-		}
+		m.AgentID = cmp.Or(m.AgentID, m.Name+"@"+address)
 		if m.Unsafe = !safe(m.Name); m.Unsafe {
 			t.Warnings = append(t.Warnings, fmt.Sprintf("the name %q is not safe to use: the member is listed only", store.Shown(m.Name)))
 		}

@@ -4,6 +4,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -114,9 +115,7 @@ func (r roster) Create(_ context.Context, t store.Team) error {
 	if t.CreatedAt.IsZero() {
 		t.CreatedAt = now()
 	}
-	if t.LeadAgentID == "" {
-		t.LeadAgentID = store.Lead + "@" + t.Name
-	}
+	t.LeadAgentID = cmp.Or(t.LeadAgentID, store.Lead+"@"+t.Name)
 	r.s.teams[t.Name] = complete(t)
 	r.s.changed()
 	return nil

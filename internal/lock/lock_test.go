@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -173,7 +174,7 @@ func TestLK06_TimeoutNamesTheHolder(t *testing.T) {
 	}
 	start := time.Now()
 	_, err := lock.Acquire(t.Context(), d, "locks/x", "try", 300*time.Millisecond)
-	if took := time.Since(start); fault.CodeOf(err) != fault.LockTimeout || took < 250*time.Millisecond || took > 30*time.Second {
+	if took := time.Since(start); fault.CodeOf(err) != fault.LockTimeout || took < 250*time.Millisecond || took > time.Minute {
 		t.Errorf("%v after %v", err, took)
 	}
 	for _, want := range []string{fmt.Sprintf("process %d (hold still), for ", cmd.Process.Pid), filepath.Join(d.Path(), "locks/x")} {
@@ -234,7 +235,7 @@ func TestLockFileIsNoLink(t *testing.T) {
 	ok(t, os.WriteFile(precious, []byte("x"), 0o600))
 	ok(t, d.MkdirAll("locks"))
 	ok(t, os.Symlink(precious, filepath.Join(d.Path(), "locks/x")))
-	if _, err := lock.Acquire(t.Context(), d, "locks/x", "try", time.Second); fault.CodeOf(err) != fault.PermissionDenied {
+	if _, err := lock.Acquire(t.Context(), d, "locks/x", "try", patience); fault.CodeOf(err) != fault.PermissionDenied {
 		t.Errorf("locked a link: %v", err)
 	}
 	if got, _ := os.ReadFile(precious); string(got) != "x" {
@@ -248,7 +249,7 @@ func TestXH08_ALockSignsNoOthersFile(t *testing.T) {
 	d := open(t)
 	precious := filepath.Join(t.TempDir(), "precious")
 	ok(t, os.WriteFile(precious, []byte("x"), 0o600))
-	held, err := lock.Acquire(t.Context(), d, "locks/x", "try", time.Second)
+	held, err := lock.Acquire(t.Context(), d, "locks/x", "try", patience)
 	ok(t, err)
 	held.Release()
 	for _, names := range [][]string{{"locks/x"}, {"locks/.x", "locks/x"}} {
@@ -256,7 +257,7 @@ func TestXH08_ALockSignsNoOthersFile(t *testing.T) {
 			_ = os.Remove(filepath.Join(d.Path(), name))
 			ok(t, os.Link(precious, filepath.Join(d.Path(), name)))
 		}
-		held, err := lock.Acquire(t.Context(), d, "locks/x", "try", time.Second)
+		held, err := lock.Acquire(t.Context(), d, "locks/x", "try", patience)
 		ok(t, err)
 		if again, err := lock.Try(d, "locks/x", "try"); again != nil || err != nil {
 			t.Errorf("%q: it is held twice: %v", names, err)
@@ -278,22 +279,24 @@ func exists(t *testing.T, d *files.Dir, name string) bool {
 }
 
 func TestFolderExcludes(t *testing.T) {
-	d := open(t)
-	ok(t, d.MkdirAll("in"))
-	f, err := lock.Folder(t.Context(), d, "in/a.json", time.Second)
-	ok(t, err)
-	if !exists(t, d, "in/a.json.lock") {
-		t.Error("no lock folder")
-	}
-	if _, err := lock.FolderAlone(t.Context(), d, "in/a.json", 50*time.Millisecond); fault.CodeOf(err) != fault.LockTimeout ||
-		!strings.Contains(err.Error(), filepath.Join(d.Path(), "in/a.json.lock")) {
-		t.Errorf("a second one: %v", err)
-	}
-	f.Release()
-	f.Release()
-	if exists(t, d, "in/a.json.lock") {
-		t.Error("the lock folder is still there")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		d := open(t)
+		ok(t, d.MkdirAll("in"))
+		f, err := lock.Folder(t.Context(), d, "in/a.json", patience)
+		ok(t, err)
+		if !exists(t, d, "in/a.json.lock") {
+			t.Error("no lock folder")
+		}
+		if _, err := lock.FolderAlone(t.Context(), d, "in/a.json", 50*time.Millisecond); fault.CodeOf(err) != fault.LockTimeout ||
+			!strings.Contains(err.Error(), filepath.Join(d.Path(), "in/a.json.lock")) {
+			t.Errorf("a second one: %v", err)
+		}
+		f.Release()
+		f.Release()
+		if exists(t, d, "in/a.json.lock") {
+			t.Error("the lock folder is still there")
+		}
+	})
 }
 
 // https://github.com/anthropics/claude-code/issues/22166
@@ -317,32 +320,34 @@ func TestLK03_FolderLeftBehind(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			d := open(t)
-			path := filepath.Join(d.Path(), "a.json.lock")
-			ok(t, os.Mkdir(path, 0o700))
-			if tc.full {
-				ok(t, os.WriteFile(filepath.Join(path, ".keep"), nil, 0o600))
-			}
-			at := time.Now().Add(-tc.age)
-			ok(t, os.Chtimes(path, at, at))
-			ok(t, os.Chmod(path, tc.mode))
-			f, err := lock.Folder(t.Context(), d, "a.json", max(tc.wait, 50*time.Millisecond))
-			if (err == nil) != tc.broken || err != nil && fault.CodeOf(err) != fault.LockTimeout {
-				t.Fatalf("error %v, want it taken over: %t", err, tc.broken)
-			}
-			if f != nil {
-				f.Release()
-			}
-			if left, _ := os.ReadDir(d.Path()); tc.broken && len(left) > 0 {
-				t.Errorf("left behind: %v", left)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				d := open(t)
+				path := filepath.Join(d.Path(), "a.json.lock")
+				ok(t, os.Mkdir(path, 0o700))
+				if tc.full {
+					ok(t, os.WriteFile(filepath.Join(path, ".keep"), nil, 0o600))
+				}
+				at := time.Now().Add(-tc.age)
+				ok(t, os.Chtimes(path, at, at))
+				ok(t, os.Chmod(path, tc.mode))
+				f, err := lock.Folder(t.Context(), d, "a.json", max(tc.wait, 50*time.Millisecond))
+				if (err == nil) != tc.broken || err != nil && fault.CodeOf(err) != fault.LockTimeout {
+					t.Fatalf("error %v, want it taken over: %t", err, tc.broken)
+				}
+				if f != nil {
+					f.Release()
+				}
+				if left, _ := os.ReadDir(d.Path()); tc.broken && len(left) > 0 {
+					t.Errorf("left behind: %v", left)
+				}
+			})
 		})
 	}
 }
 
 func TestReleaseRemovesOnlyOurOwnFolder(t *testing.T) {
 	d := open(t)
-	f, err := lock.Folder(t.Context(), d, "a.json", time.Second)
+	f, err := lock.Folder(t.Context(), d, "a.json", patience)
 	ok(t, err)
 	path := filepath.Join(d.Path(), "a.json.lock")
 	ok(t, os.Rename(path, path+".stolen")) // keeps the inode from being used again

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -93,58 +94,64 @@ func appendTo(t *testing.T, path, text string) {
 }
 
 func TestFollow(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "stream.jsonl")
-	lines := join(create("c", "a"), spawn("s", "a", "ann"))
-	appendTo(t, path, lines[0]+"\n"+lines[1][:20])
-	wake := make(chan struct{}, 1)
-	r := start(t, Options{File: path, Follow: true, Wake: wake})
-	appendTo(t, path, lines[1][20:]+"\n")
-	wake <- struct{}{}
-	r.out.await(t, "team:created")
-	appendTo(t, path, lines[2]+"\n"+lines[3]+"\n")
-	r.out.await(t, `"team:member:joined"`)
-	if err := r.stop(t); !errors.Is(err, context.Canceled) {
-		t.Errorf("ended with %v", err)
-	}
-	if w := r.warn.String(); w != "" {
-		t.Errorf("warnings: %s", w)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "stream.jsonl")
+		lines := join(create("c", "a"), spawn("s", "a", "ann"))
+		appendTo(t, path, lines[0]+"\n"+lines[1][:20])
+		wake := make(chan struct{}, 1)
+		r := start(t, Options{File: path, Follow: true, Wake: wake})
+		appendTo(t, path, lines[1][20:]+"\n")
+		wake <- struct{}{}
+		r.out.await(t, "team:created")
+		appendTo(t, path, lines[2]+"\n"+lines[3]+"\n")
+		r.out.await(t, `"team:member:joined"`)
+		if err := r.stop(t); !errors.Is(err, context.Canceled) {
+			t.Errorf("ended with %v", err)
+		}
+		if w := r.warn.String(); w != "" {
+			t.Errorf("warnings: %s", w)
+		}
+	})
 }
 
 func TestFollowTruncated(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "stream.jsonl")
-	lines := create("c", "a")
-	appendTo(t, path, strings.Join(lines, "\n")+"\n"+said(strings.Repeat("long ", 100))+"\n"+`{"torn`)
-	r := start(t, Options{File: path, Follow: true})
-	r.out.await(t, "team:created")
-	if err := os.WriteFile(path, []byte(strings.Join(spawn("s", "a", "ann"), "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r.out.await(t, `"ann"`)
-	r.warn.await(t, "was truncated")
-	r.warn.await(t, "within a line of 6 bytes")
-	if err := r.stop(t); !errors.Is(err, context.Canceled) {
-		t.Errorf("ended with %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "stream.jsonl")
+		lines := create("c", "a")
+		appendTo(t, path, strings.Join(lines, "\n")+"\n"+said(strings.Repeat("long ", 100))+"\n"+`{"torn`)
+		r := start(t, Options{File: path, Follow: true})
+		r.out.await(t, "team:created")
+		if err := os.WriteFile(path, []byte(strings.Join(spawn("s", "a", "ann"), "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r.out.await(t, `"ann"`)
+		r.warn.await(t, "was truncated")
+		r.warn.await(t, "within a line of 6 bytes")
+		if err := r.stop(t); !errors.Is(err, context.Canceled) {
+			t.Errorf("ended with %v", err)
+		}
+	})
 }
 
 func TestFollowReplaced(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "stream.jsonl")
-	lines := spawn("s", "a", "ann")
-	appendTo(t, path, strings.Join(create("c", "a"), "\n")+"\n")
-	r := start(t, Options{File: path, Follow: true, Emit: EmitState})
-	r.out.await(t, `"name":"a"`)
-	appendTo(t, path, lines[0]+"\n")                   // read to its end, even after it
-	if err := os.Rename(path, path+".1"); err != nil { // is gone; the next file takes its time
-		t.Fatal(err)
-	}
-	appendTo(t, path, lines[1]+"\n")
-	r.out.await(t, `"ann"`)
-	r.warn.await(t, "was replaced")
-	if err := r.stop(t); !errors.Is(err, context.Canceled) {
-		t.Errorf("ended with %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "stream.jsonl")
+		lines := spawn("s", "a", "ann")
+		appendTo(t, path, strings.Join(create("c", "a"), "\n")+"\n")
+		r := start(t, Options{File: path, Follow: true, Emit: EmitState})
+		r.out.await(t, `"name":"a"`)
+		appendTo(t, path, lines[0]+"\n")                   // read to its end, even after it
+		if err := os.Rename(path, path+".1"); err != nil { // is gone; the next file takes its time
+			t.Fatal(err)
+		}
+		appendTo(t, path, lines[1]+"\n")
+		r.out.await(t, `"ann"`)
+		r.warn.await(t, "was replaced")
+		if err := r.stop(t); !errors.Is(err, context.Canceled) {
+			t.Errorf("ended with %v", err)
+		}
+	})
 }
 
 // What was written to the old file between our last read and its replacement is
@@ -186,34 +193,36 @@ func TestFollowReplacedLate(t *testing.T) {
 }
 
 func TestPipe(t *testing.T) {
-	in, w := io.Pipe()
-	path := filepath.Join(t.TempDir(), "state.json")
-	r := start(t, Options{File: "-", In: in, StateFile: path, Quiet: time.Millisecond})
-	write := func(s string) {
-		if _, err := io.WriteString(w, s); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		in, w := io.Pipe()
+		path := filepath.Join(t.TempDir(), "state.json")
+		r := start(t, Options{File: "-", In: in, StateFile: path, Quiet: time.Minute / 2})
+		write := func(s string) {
+			if _, err := io.WriteString(w, s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lines := create("c", "a")
+		write(lines[0] + "\n" + lines[1])
+		write("\n")
+		r.out.await(t, "team:created")
+		write(use("b", "Bash", object{"command": "rm"}) + "\n")
+		r.out.await(t, "team:member:waiting")
+		write(result("b", "gone", nil) + "\n")
+		r.out.await(t, "team:member:active")
+		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-	}
-	lines := create("c", "a")
-	write(lines[0] + "\n" + lines[1])
-	write("\n")
-	r.out.await(t, "team:created")
-	write(use("b", "Bash", object{"command": "rm"}) + "\n")
-	r.out.await(t, "team:member:waiting")
-	write(result("b", "gone", nil) + "\n")
-	r.out.await(t, "team:member:active")
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.wait(t); err != nil {
-		t.Errorf("ended with %v", err)
-	}
-	if n := strings.Count(r.out.String(), "waiting"); n < 1 || strings.Count(r.out.String(), `"type":"member_waiting"`) != 1 {
-		t.Errorf("waiting was said again and again:\n%s", r.out.String())
-	}
-	if s, err := LoadState(path); err != nil || s.Team == nil || s.Seq != 3 {
-		t.Errorf("state %+v, %v", s, err)
-	}
+		if err := r.wait(t); err != nil {
+			t.Errorf("ended with %v", err)
+		}
+		if n := strings.Count(r.out.String(), "waiting"); n < 1 || strings.Count(r.out.String(), `"type":"member_waiting"`) != 1 {
+			t.Errorf("waiting was said again and again:\n%s", r.out.String())
+		}
+		if s, err := LoadState(path); err != nil || s.Team == nil || s.Seq != 3 {
+			t.Errorf("state %+v, %v", s, err)
+		}
+	})
 }
 
 func TestCancelWhileReading(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -167,36 +168,38 @@ func TestIB03_IF08_DamagedRosters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBase(t, claudefs.Options{})
-			text := sample(t, "config/"+name+".json")
-			b.put("teams/alpha/config.json", text)
-			b.put("teams/beta/config.json", sample(t, "config/c01-lead-and-worker.json"))
-			start := time.Now()
-			_, err := b.Roster().Get(t.Context(), "alpha")
-			took := time.Since(start)
-			b.want("get", err, fault.CorruptFile)
-			if took < 250*time.Millisecond || took > 30*time.Second {
-				t.Errorf("gave up after %v", took)
-			}
-			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), b.path("teams/alpha/config.json")) {
-				t.Errorf("%v does not say %q and the path", err, want)
-			}
-			b.want("create over it", b.Roster().Create(t.Context(), store.Team{Name: "alpha"}), fault.TeamExists)
-			b.want("update", b.Roster().Update(t.Context(), "alpha", func(*store.Team) error { return nil }), fault.CorruptFile)
-			b.want("delete", b.Roster().Delete(t.Context(), "alpha"), fault.CorruptFile)
-			if got := b.text("teams/alpha/config.json"); got != text {
-				t.Errorf("the damaged file is now %q", got)
-			}
-			if names, err := b.Roster().List(t.Context()); err != nil || strings.Join(names, " ") != "alpha beta" {
-				t.Errorf("teams: %q %v", names, err)
-			}
-			if _, err := b.Roster().Get(t.Context(), "beta"); err != nil {
-				t.Errorf("the other team: %v", err)
-			}
-			_, err = b.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "mail goes on"})
-			b.ok(err)
-			_, err = b.Tasks().Create(t.Context(), "alpha", store.Task{Subject: "tasks go on"})
-			b.ok(err)
+			synctest.Test(t, func(t *testing.T) {
+				b := newBase(t, claudefs.Options{})
+				text := sample(t, "config/"+name+".json")
+				b.put("teams/alpha/config.json", text)
+				b.put("teams/beta/config.json", sample(t, "config/c01-lead-and-worker.json"))
+				start := time.Now()
+				_, err := b.Roster().Get(t.Context(), "alpha")
+				took := time.Since(start)
+				b.want("get", err, fault.CorruptFile)
+				if took < 250*time.Millisecond || took > time.Second {
+					t.Errorf("gave up after %v", took)
+				}
+				if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), b.path("teams/alpha/config.json")) {
+					t.Errorf("%v does not say %q and the path", err, want)
+				}
+				b.want("create over it", b.Roster().Create(t.Context(), store.Team{Name: "alpha"}), fault.TeamExists)
+				b.want("update", b.Roster().Update(t.Context(), "alpha", func(*store.Team) error { return nil }), fault.CorruptFile)
+				b.want("delete", b.Roster().Delete(t.Context(), "alpha"), fault.CorruptFile)
+				if got := b.text("teams/alpha/config.json"); got != text {
+					t.Errorf("the damaged file is now %q", got)
+				}
+				if names, err := b.Roster().List(t.Context()); err != nil || strings.Join(names, " ") != "alpha beta" {
+					t.Errorf("teams: %q %v", names, err)
+				}
+				if _, err := b.Roster().Get(t.Context(), "beta"); err != nil {
+					t.Errorf("the other team: %v", err)
+				}
+				_, err = b.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "mail goes on"})
+				b.ok(err)
+				_, err = b.Tasks().Create(t.Context(), "alpha", store.Task{Subject: "tasks go on"})
+				b.ok(err)
+			})
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -334,22 +335,24 @@ func TestArchiveAboveALimit(t *testing.T) {
 
 // https://github.com/anthropics/claude-code/issues/22166
 func TestLK03_LK07_G03_LockFolderOfTheClient(t *testing.T) {
-	b := newBase(t, claudefs.Options{LockTimeout: 300 * time.Millisecond})
-	b.put("teams/alpha/config.json", claudeTeam)
-	b.put(builderBox, sample(t, "inbox/with-lock-dir/builder.json"))
-	b.put(builderBox+".lock/.keep", "")
-	put := func(ctx context.Context) error {
-		_, err := b.Mail().Put(ctx, "alpha", "builder", store.Message{From: "a", Text: "x"})
-		return err
-	}
-	b.want("while the lock is fresh", put(t.Context()), fault.LockTimeout)
-	if _, err := b.Mail().List(t.Context(), "alpha", "builder"); err != nil {
-		t.Errorf("reading: %v", err)
-	}
-	old := time.Now().Add(-11 * time.Second)
-	b.ok(os.Chtimes(b.path(builderBox+".lock"), old, old))
-	b.ok(put(t.Context()))
-	if entries, _ := os.ReadDir(b.path("teams/alpha/inboxes")); len(entries) != 1 {
-		t.Errorf("left behind: %v", entries)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBase(t, claudefs.Options{LockTimeout: 300 * time.Millisecond})
+		b.put("teams/alpha/config.json", claudeTeam)
+		b.put(builderBox, sample(t, "inbox/with-lock-dir/builder.json"))
+		b.put(builderBox+".lock/.keep", "")
+		put := func(ctx context.Context) error {
+			_, err := b.Mail().Put(ctx, "alpha", "builder", store.Message{From: "a", Text: "x"})
+			return err
+		}
+		b.want("while the lock is fresh", put(t.Context()), fault.LockTimeout)
+		if _, err := b.Mail().List(t.Context(), "alpha", "builder"); err != nil {
+			t.Errorf("reading: %v", err)
+		}
+		old := time.Now().Add(-11 * time.Second)
+		b.ok(os.Chtimes(b.path(builderBox+".lock"), old, old))
+		b.ok(put(t.Context()))
+		if entries, _ := os.ReadDir(b.path("teams/alpha/inboxes")); len(entries) != 1 {
+			t.Errorf("left behind: %v", entries)
+		}
+	})
 }

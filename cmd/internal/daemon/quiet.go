@@ -21,6 +21,10 @@ func (t *teamWatch) finished() bool {
 	return known.Name != "" && !slices.ContainsFunc(known.Members, func(m api.Member) bool { return m.Live() || m.State == api.StateLost })
 }
 
+// rests tells whether a team is watched by its folders alone: nobody lives in it, and it is no
+// team on an engine, of which other machines may do anything that no folder here shows.
+func (t *teamWatch) rests() bool { return t.local.Load() && t.finished() }
+
 // folders are those that hold what is seen of a team, below the base directory.
 func (t *teamWatch) folders() []string {
 	return []string{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/panes"
@@ -33,6 +34,7 @@ type teamWatch struct {
 	sleep context.CancelFunc // ends follow
 	hosts watch.Group        // by member
 
+	local    atomic.Bool // it is in files: what changes in it shows in its folders
 	offering *time.Timer // until the next look at what was offered
 	repair   func()      // writes down who is lost, without anybody waiting for it
 
@@ -52,7 +54,7 @@ func (w *watcher) watchTeam(ctx context.Context, name string) *teamWatch {
 	since := time.Now() // somebody else may look first
 	w.wg.Go(func() {
 		for t.look(ctx, since); ctx.Err() == nil; {
-			if t.finished() {
+			if t.rests() {
 				t.rest(ctx)
 			} else {
 				t.follow(ctx)
@@ -62,7 +64,7 @@ func (w *watcher) watchTeam(ctx context.Context, name string) *teamWatch {
 	return t
 }
 
-// follow watches all of a team until ctx ends or nobody lives in it.
+// follow watches all of a team until ctx ends or it rests.
 func (t *teamWatch) follow(ctx context.Context) {
 	ctx, t.sleep = context.WithCancel(ctx)
 	defer t.sleep()
@@ -103,7 +105,7 @@ func (t *teamWatch) rest(ctx context.Context) {
 		return
 	}
 	for range hints {
-		if t.look(ctx, time.Now()); !t.finished() {
+		if t.look(ctx, time.Now()); !t.rests() {
 			return
 		}
 	}
@@ -111,6 +113,7 @@ func (t *teamWatch) rest(ctx context.Context) {
 
 // seen gives a look to the hub.
 func (t *teamWatch) seen(ctx context.Context, v watch.View) {
+	t.local.Store(v.Whole.Engine == "")
 	if lost(t.hub.ingest(ctx, t.Name, v.Team)) {
 		t.repair()
 	}
@@ -138,7 +141,7 @@ func (t *teamWatch) after(ctx context.Context, p watch.Parts) {
 	t.followHosts(ctx)
 	t.restartLost(ctx)
 	t.offer(ctx)
-	if t.finished() {
+	if t.rests() {
 		t.sleep()
 	}
 }
@@ -183,7 +186,7 @@ func (t *teamWatch) look(ctx context.Context, since time.Time) {
 		now = t.signature()
 	}
 	t.looked = began
-	if now != "" && now == t.files && t.finished() {
+	if now != "" && now == t.files && t.rests() {
 		return
 	}
 	t.files = now

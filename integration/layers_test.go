@@ -54,6 +54,7 @@ func layers() []rule {
 		{"teams/store/mailbox", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger", "each team's mail in the layout it chose"},
 
 		{"teams/api/rpc", l0, "teams/api", "the API's two halves, for programs outside too"},
+		{"teams/api/rpc/serve", l1, "teams/api teams/api/rpc", "who only calls links nothing of what serves"},
 		{"teams/changes", l0, "internal/rawjson teams/api teams/events", "what happened is told from two looks, without looking itself"},
 		{"teams/db", l0, "", "one place that knows SQLite, and nothing of what is kept there"},
 		{"teams/history", l1, "teams/db teams/events", "events are kept in the database"},
@@ -151,7 +152,7 @@ func linkers() map[string]struct{ who, why string } {
 		"github.com/goccy/go-yaml":             {"cmd/internal/config", "one reader of team files"},
 		"github.com/spf13/cobra":               {"cmd/internal/cli", "the verbs only"},
 		"github.com/spf13/pflag":               {"cmd/internal/cli", "the verbs only"},
-		"github.com/creachadair/jrpc2":         {"teams/api/rpc", "one dialect of JSON-RPC"},
+		"github.com/creachadair/jrpc2":         {"teams/api/rpc/serve", "one dialect of JSON-RPC"},
 		"modernc.org/sqlite":                   {"teams/db", "one place that opens the database"},
 		"github.com/google/uuid":               {"teams teams/teammate teams/runs teams/store/* panes panes/host", "ids"},
 		"golang.org/x/sys":                     {"signals panes/host panes internal/environ internal/files internal/lock internal/unixsock teams/store/claudefs backend/* cmd/internal/cli backend", "system calls"},

@@ -23,6 +23,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc/serve"
 	"github.com/leadlight-dev/leadlight/teams/db"
 	"github.com/leadlight-dev/leadlight/teams/events"
 	"github.com/leadlight-dev/leadlight/teams/history"
@@ -112,7 +113,7 @@ func Run(ctx context.Context, o Options) error {
 	d.refresh = w.refresh
 	deps := Deps{DB: store, Serve: o.Serve, Publish: d.hub.Publish, Hold: d.hold, Log: o.Log,
 		Beside: func(f func(context.Context)) { d.beside = append(d.beside, f) }}
-	server, err := rpc.NewServer(d.methods(deps), o.Log)
+	server, err := serve.New(d.methods(deps), o.Log)
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // live serves until it is enough.
-func (d *daemon) live(ctx context.Context, w *watcher, server *rpc.Server) error {
+func (d *daemon) live(ctx context.Context, w *watcher, server *serve.Server) error {
 	var err error
 	if d.listener, err = listen(d.Paths.Socket, d.Log); err != nil {
 		return err

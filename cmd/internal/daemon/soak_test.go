@@ -20,6 +20,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc/serve"
 	"github.com/leadlight-dev/leadlight/teams/db"
 	"github.com/leadlight-dev/leadlight/teams/events"
 	"github.com/leadlight-dev/leadlight/teams/history"
@@ -49,7 +50,7 @@ func served(t *testing.T, length int) (*hub, string) {
 	refuse := rpc.Func("test.get", "Refuse.", func(_ context.Context, p api.IDParams) (rpc.Nothing, error) {
 		return rpc.Nothing{}, fault.New(fault.RunNotFound, "no %s", p.ID)
 	})
-	server, err := rpc.NewServer(append(d.methods(Deps{}), refuse), log)
+	server, err := serve.New(append(d.methods(Deps{}), refuse), log)
 	if err != nil {
 		t.Fatal(err)
 	}

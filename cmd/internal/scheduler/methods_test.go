@@ -8,12 +8,13 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc/serve"
 )
 
 // dial is a program that is connected to the scheduler.
 func (r *rig) dial() *rpc.Client {
 	r.t.Helper()
-	server, err := rpc.NewServer(r.Methods(), r.Log)
+	server, err := serve.New(r.Methods(), r.Log)
 	if err != nil {
 		r.t.Fatal(err)
 	}

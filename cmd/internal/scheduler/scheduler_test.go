@@ -16,6 +16,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc/serve"
 	"github.com/leadlight-dev/leadlight/teams/db"
 	"github.com/leadlight-dev/leadlight/teams/events"
 	"github.com/leadlight-dev/leadlight/teams/runs"
@@ -227,7 +228,7 @@ func TestTroubleHoldsNoDaemon(t *testing.T) {
 func TestC06_NoListenerIsLeft(t *testing.T) {
 	r := newRig(t)
 	var peer *rpc.Peer
-	server, err := rpc.NewServer([]rpc.Method{rpc.Func("me", "x", func(ctx context.Context, _ rpc.Nothing) (rpc.Nothing, error) {
+	server, err := serve.New([]rpc.Method{rpc.Func("me", "x", func(ctx context.Context, _ rpc.Nothing) (rpc.Nothing, error) {
 		peer = rpc.PeerOf(ctx)
 		return rpc.Nothing{}, nil
 	})}, r.Log)

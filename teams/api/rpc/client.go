@@ -1,14 +1,14 @@
 package rpc
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"sync"
-
-	"github.com/creachadair/jrpc2"
-	"github.com/creachadair/jrpc2/channel"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -17,11 +17,34 @@ import (
 // Client speaks to a daemon. It is safe for concurrent use. Every call is bounded
 // by its context; errors carry the codes of package fault that the daemon told.
 type Client struct {
-	c      *jrpc2.Client
+	conn   net.Conn
 	pushes chan push
 	done   chan struct{} // the connection is gone
 	quit   chan struct{} // nobody listens any more
 	once   sync.Once
+
+	writing sync.Mutex // one request at a time
+
+	mu      sync.Mutex // guards the next
+	last    int
+	waiting map[int]chan<- answer // by the ids of their requests
+}
+
+// request is what is asked, and answer what comes back: a result or an error, or, without
+// an id, a method that tells something unasked.
+type request struct {
+	Version string `json:"jsonrpc"`
+	ID      int    `json:"id"`
+	Method  string `json:"method"`
+	Params  any    `json:"params"`
+}
+
+type answer struct {
+	ID     json.RawMessage `json:"id"`
+	Result json.RawMessage `json:"result"`
+	Error  *wireError      `json:"error"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
 }
 
 // push is what came unasked.
@@ -44,45 +67,60 @@ func Dial(ctx context.Context, socket string) (*Client, error) {
 
 // NewClient speaks over a connection, which it closes in the end.
 func NewClient(conn net.Conn) *Client {
-	c := &Client{pushes: make(chan push), done: make(chan struct{}), quit: make(chan struct{})}
-	c.c = jrpc2.NewClient(&sorter{channel.Line(conn, conn), c}, &jrpc2.ClientOptions{
-		OnStop: func(*jrpc2.Client, error) { close(c.done) },
-	})
+	c := &Client{
+		conn: conn, pushes: make(chan push), done: make(chan struct{}), quit: make(chan struct{}),
+		waiting: map[int]chan<- answer{},
+	}
+	go c.read()
 	return c
 }
 
-// sorter takes what comes unasked out of the stream, in its order, which jrpc2
-// does not keep.
-type sorter struct {
-	channel.Channel
-	c *Client
-}
-
-// Recv implements channel.Channel: it returns answers only.
-func (s *sorter) Recv() ([]byte, error) {
-	for {
-		line, err := s.Channel.Recv()
+// read takes what comes until the connection ends. What is told unasked is taken in its
+// order, and holds up the rest until somebody has listened.
+func (c *Client) read() {
+	defer close(c.done)
+	defer c.conn.Close()
+	for lines := bufio.NewReader(c.conn); ; {
+		line, err := lines.ReadBytes('\n')
+		var a answer
+		if err != nil || json.Unmarshal(line, &a) != nil {
+			return
+		}
+		if a.Method != "" {
+			select {
+			case c.pushes <- push{a.Method, a.Params}:
+			case <-c.quit:
+			}
+			continue
+		}
+		id, err := strconv.Atoi(string(a.ID))
 		if err != nil {
-			return line, err
+			return // it answers nothing that was asked
 		}
-		var m struct {
-			Method string          `json:"method"`
-			Params json.RawMessage `json:"params"`
-		}
-		if json.Unmarshal(line, &m) != nil || m.Method == "" {
-			return line, nil
-		}
-		select {
-		case s.c.pushes <- push{m.Method, m.Params}:
-		case <-s.c.quit:
+		if waits := c.taken(id); waits != nil {
+			waits <- a
 		}
 	}
+}
+
+// taken returns who waits for an answer, who then waits no longer.
+func (c *Client) taken(id int) chan<- answer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	waits := c.waiting[id]
+	delete(c.waiting, id)
+	return waits
 }
 
 // Close hangs up.
 func (c *Client) Close() error {
 	c.once.Do(func() { close(c.quit) })
-	return c.c.Close()
+	err := c.conn.Close()
+	<-c.done
+	if errors.Is(err, net.ErrClosed) {
+		return nil // the other side was first
+	}
+	return err
 }
 
 // Call calls any method: params is a struct or nil, result a pointer or nil. The
@@ -91,17 +129,58 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	if params == nil {
 		params = Nothing{}
 	}
-	r, err := c.c.Call(ctx, method, params)
+	a, err := c.ask(ctx, method, params)
 	if err != nil {
 		return fromWire(ctx, method, err)
 	}
 	if result == nil {
 		return nil
 	}
-	if err := r.UnmarshalResult(result); err != nil {
+	if err := json.Unmarshal(a.Result, result); err != nil {
 		return fmt.Errorf("%s: the answer cannot be read: %w", method, err)
 	}
 	return nil
+}
+
+func (c *Client) ask(ctx context.Context, method string, params any) (answer, error) {
+	got := make(chan answer, 1)
+	c.mu.Lock()
+	c.last++
+	id := c.last
+	c.waiting[id] = got
+	c.mu.Unlock()
+	defer c.taken(id)
+	line, err := json.Marshal(request{"2.0", id, method, params})
+	if err != nil {
+		return answer{}, err
+	}
+	c.writing.Lock()
+	_, err = c.conn.Write(append(line, '\n'))
+	c.writing.Unlock()
+	if err != nil {
+		return answer{}, fmt.Errorf("%w: %w", ErrHungUp, err)
+	}
+	select {
+	case a := <-got:
+		return told(a)
+	case <-ctx.Done():
+		return answer{}, ctx.Err()
+	case <-c.done:
+	}
+	select {
+	case a := <-got: // it was the last thing that came
+		return told(a)
+	default:
+		return answer{}, ErrHungUp
+	}
+}
+
+// told returns an answer, or the error that it is.
+func told(a answer) (answer, error) {
+	if a.Error != nil {
+		return a, a.Error
+	}
+	return a, nil
 }
 
 // Do is Call with the result as a value.

@@ -6,47 +6,29 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/creachadair/jrpc2"
-
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
-// firstCode is JSON-RPC's first number for errors of one's own.
-const firstCode = -32000
-
-// toWire is an error as the wire carries it.
-func toWire(err error) error {
-	if err == nil {
-		return nil
-	}
-	if own, ok := errors.AsType[*jrpc2.Error](err); ok {
-		return own
-	}
-	e := fault.Of(err)
-	number := jrpc2.Code(firstCode - fault.ExitOf(e))
-	if e.Code == fault.InvalidArgument {
-		number = jrpc2.InvalidParams
-	}
-	return jrpc2.Errorf(number, "%s", e.Message).WithData(shown(e))
+// wireError is an error as the wire carries it.
+type wireError struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data"`
 }
 
-func shown(e *fault.Error) api.Error {
-	return api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}
-}
+func (e *wireError) Error() string { return fmt.Sprintf("[%d] %s", e.Code, e.Message) }
 
-// fromWire is what the other side told, as one of our own errors again. A call that was
-// cancelled although ctx goes on has lost its connection.
+// fromWire is what came of a call, as one of our own errors.
 func fromWire(ctx context.Context, method string, err error) error {
-	own, ok := errors.AsType[*jrpc2.Error](err)
-	cut := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	own, ok := errors.AsType[*wireError](err)
 	switch {
-	case err == nil:
-		return nil
-	case cut && ctx.Err() != nil:
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return fmt.Errorf("%s: %w", method, err)
-	case cut || !ok:
-		return fault.New(fault.Failed, "%s: the daemon ended, or closed the connection: %w", method, ErrHungUp).WithHint("leadlight daemon status tells whether it runs")
+	case errors.Is(err, ErrHungUp):
+		return fault.New(fault.Failed, "%s: the daemon ended, or closed the connection: %w", method, err).WithHint("leadlight daemon status tells whether it runs")
+	case !ok:
+		return fmt.Errorf("%s: %w", method, err)
 	}
 	var told api.Error
 	if json.Unmarshal(own.Data, &told) == nil && told.Code != "" {

@@ -1,6 +1,6 @@
 // Package rpc is the daemon's API: JSON-RPC 2.0 over a unix socket, one JSON
-// object a line. It has both halves, a typed Client for programs and the serving
-// of a table of Methods, and says what both speak as JSON Schema.
+// object a line. It has a typed Client for programs and the Methods of the other half,
+// which package serve serves, and says what both speak as JSON Schema.
 //
 // Parameters are one object, by name. Unknown names are refused. Times are RFC
 // 3339 in UTC with milliseconds, durations are milliseconds in fields that end in
@@ -16,6 +16,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"unicode/utf8"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
@@ -57,6 +58,19 @@ func Func[P, R any](name, about string, f func(context.Context, P) (R, error)) M
 			return f(ctx, p)
 		},
 	}
+}
+
+// Carry carries the method out. raw are its parameters, as they came.
+func (m Method) Carry(ctx context.Context, raw json.RawMessage) (any, error) {
+	if m.lead { // only then: to find out who asks costs a look at its ancestors
+		if who, is := TeammateOf(ctx); is {
+			return nil, NotLead(who, "call "+m.Name)
+		}
+	}
+	if !utf8.Valid(raw) { // else the bytes would be replaced without a word
+		return nil, fault.New(fault.InvalidArgument, "the parameters of %s are not UTF-8", m.Name)
+	}
+	return m.handle(ctx, raw)
 }
 
 // decode reads parameters strictly: a misspelt name must not be passed over.

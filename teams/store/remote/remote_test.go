@@ -16,6 +16,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc/serve"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
 	"github.com/leadlight-dev/leadlight/teams/store/remote"
@@ -57,12 +58,12 @@ type daemon struct {
 	wg       sync.WaitGroup
 }
 
-func serve(base string) (*daemon, error) {
+func startDaemon(base string) (*daemon, error) {
 	fs, err := claudefs.Open(base, claudefs.Options{})
 	if err != nil {
 		return nil, err
 	}
-	s, err := rpc.NewServer(remote.Methods(func(context.Context) (remote.Stores, error) {
+	s, err := serve.New(remote.Methods(func(context.Context) (remote.Stores, error) {
 		return remote.Stores{Roster: fs.Roster(), Mail: fs.Mail(), Tasks: fs.Tasks()}, nil
 	}), slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -104,7 +105,7 @@ func open(base string) (storetest.Stores, error) {
 	if !serving {
 		return s, nil
 	}
-	d, err := serve(base)
+	d, err := startDaemon(base)
 	if err != nil {
 		return s, err
 	}
@@ -120,7 +121,7 @@ func TestShared(t *testing.T) { storetest.TestShared(t, open) }
 // TestDaemonComesBack: a client and its watches go on when the daemon was started anew.
 func TestDaemonComesBack(t *testing.T) {
 	base := t.TempDir()
-	d, err := serve(base)
+	d, err := startDaemon(base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,7 @@ func TestDaemonComesBack(t *testing.T) {
 	if _, err := c.Roster().List(ctx); err == nil || fault.CodeOf(err) == fault.Timeout {
 		t.Errorf("without a daemon: %v", err)
 	}
-	if d, err = serve(base); err != nil {
+	if d, err = startDaemon(base); err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()

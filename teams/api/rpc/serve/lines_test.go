@@ -1,4 +1,4 @@
-package rpc
+package serve
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 )
 
 // FuzzXF06_Lines: whatever lines a program sends, each answer is a whole one of the
@@ -26,10 +27,10 @@ func FuzzXF06_Lines(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	get := Func("get", "Refuse.", func(_ context.Context, p api.IDParams) (Nothing, error) {
-		return Nothing{}, fault.New(fault.RunNotFound, "no %s", p.ID)
+	get := rpc.Func("get", "Refuse.", func(_ context.Context, p api.IDParams) (rpc.Nothing, error) {
+		return rpc.Nothing{}, fault.New(fault.RunNotFound, "no %s", p.ID)
 	})
-	server, err := NewServer([]Method{get}, slog.New(slog.DiscardHandler))
+	server, err := New([]rpc.Method{get}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		f.Fatal(err)
 	}

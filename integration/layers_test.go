@@ -145,7 +145,7 @@ func linkers() map[string]struct{ who, why string } {
 		"github.com/fsnotify/fsnotify":         {"internal/files", "one place that knows when events do not work"},
 		"github.com/creack/pty":                {"panes/host examples/backend-pty", "one owner of terminals; the example is a program of its own"},
 		"github.com/charmbracelet/x/vt":        {"panes/host", "one screen model, out of the copy path"},
-		"github.com/coder/websocket":           {"backend/iterm2 backend/iterm2/iterm2test", "iTerm2's scripting interface alone"},
+		"github.com/coder/websocket":           {"backend/iterm2/iterm2test", "iTerm2's part in tests; it brings in a web server"},
 		"charm.land/bubbletea/v2":              {"cmd/internal/tui", "the dashboard alone"},
 		"charm.land/lipgloss/v2":               {"cmd/internal/tui", "the dashboard alone"},
 		"github.com/charmbracelet/x/ansi":      {"cmd/internal/tui", "the dashboard alone"},
@@ -305,6 +305,8 @@ func heavy() map[string]string {
 		"charm.land/bubbletea/v2":                "the dashboard is leadlightd's",
 		"charm.land/lipgloss/v2":                 "the dashboard is leadlightd's",
 		"github.com/nats-io/nats.go":             "the connection to an engine is the daemon's",
+		"net/http":                               "web servers and their clients are leadlightd's; 4 MiB with all their encryption",
+		"crypto/tls":                             "the command line speaks to nobody but this machine",
 		"google.golang.org/protobuf":             "iTerm2's messages are written by hand; it reads the program's file at every start",
 	}
 }

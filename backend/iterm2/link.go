@@ -7,14 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/coder/websocket"
 
 	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -50,7 +47,7 @@ type link struct {
 
 // conn is one connection. A request waits for the answer with its id.
 type conn struct {
-	ws   *websocket.Conn
+	ws   *socket
 	done chan struct{} // closed when the connection is over
 
 	mu      sync.Mutex // guards the next
@@ -162,26 +159,17 @@ func (l *link) dial(ctx, pctx context.Context, limit time.Duration) (*conn, erro
 	tctx, cancel := context.WithTimeoutCause(pctx, limit, errMute)
 	defer cancel()
 	start := time.Now()
-	ws, resp, err := websocket.Dial(tctx, "ws://localhost/", &websocket.DialOptions{
-		HTTPClient:   &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return unix, nil }}},
-		Subprotocols: []string{"api.iterm2.com"},
-		HTTPHeader: http.Header{
-			"Origin":                   {"ws://localhost/"},
-			"X-Iterm2-Library-Version": {"go 1.0"},
-			"X-Iterm2-Cookie":          {cookie},
-			"X-Iterm2-Key":             {key},
-			"X-Iterm2-Advisory-Name":   {"leadlight"},
-			"X-Iterm2-Disable-Auth-Ui": {"true"},
-		},
+	ws, status, err := shakeHands(tctx, unix, []header{
+		{"Origin", "ws://localhost/"}, {"X-Iterm2-Library-Version", "go 1.0"}, {"X-Iterm2-Cookie", cookie}, {"X-Iterm2-Key", key},
+		{"X-Iterm2-Advisory-Name", "leadlight"}, {"X-Iterm2-Disable-Auth-Ui", "true"},
 	})
-	if err != nil {
+	if err != nil || status != switched {
 		_ = unix.Close()
-		if resp != nil && resp.StatusCode != http.StatusSwitchingProtocols {
-			return nil, turnedAway(resp.StatusCode)
+		if err == nil {
+			return nil, turnedAway(status)
 		}
 		return nil, l.shut(ctx, tctx, err)
 	}
-	ws.SetReadLimit(maxMessage)
 	l.log.Debug("iterm2: connected", "socket", l.socket, "took", time.Since(start))
 	return &conn{ws: ws, done: make(chan struct{}), waiting: map[int]chan *wire.Response{}}, nil
 }
@@ -201,13 +189,19 @@ func (l *link) shut(ctx, limited context.Context, err error) error {
 	return e.WithHint("a dialog may be waiting for you: let this terminal control iTerm2 (System Settings, Privacy & Security, Automation)")
 }
 
+// HTTP's statuses of a handshake that iTerm2 refuses.
+const (
+	unauthorized  = 401
+	notAcceptable = 406
+)
+
 // turnedAway explains the HTTP status of a refused handshake.
 func turnedAway(status int) error {
 	why, hint := "it answered the handshake with HTTP status", "this iTerm2 may be too old or too new; leadlight --backend tmux works in every terminal"
 	switch status {
-	case http.StatusUnauthorized:
+	case unauthorized:
 		why, hint = "permission to use its API was refused:", "allow it in iTerm2's settings, General, Magic: Enable Python API, and let this terminal control iTerm2 (System Settings, Privacy & Security, Automation)"
-	case http.StatusNotAcceptable:
+	case notAcceptable:
 		why = "it wants a newer client:"
 	}
 	return fault.New(fault.BackendUnavailable, "iTerm2 did not let us in: %s %d", why, status).WithHint("%s", hint)
@@ -216,7 +210,7 @@ func turnedAway(status int) error {
 // read takes what comes until the connection ends.
 func (l *link) read(c *conn) {
 	for {
-		_, data, err := c.ws.Read(context.Background())
+		data, err := c.ws.read()
 		var r wire.Response
 		if err == nil {
 			err = wire.Unmarshal(data, &r)
@@ -233,7 +227,7 @@ func (l *link) read(c *conn) {
 			answer <- &r
 		}
 	}
-	_ = c.ws.CloseNow()
+	_ = c.ws.conn.Close()
 	close(c.done)
 }
 
@@ -252,13 +246,11 @@ func (c *conn) ask(ctx context.Context, limit time.Duration, r *wire.Request) (*
 		c.mu.Unlock()
 	}()
 	// A write that is cut off breaks the connection for all: it gets the limit, not the caller's ctx.
-	wctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
-	defer cancel()
-	if err := c.ws.Write(wctx, websocket.MessageBinary, wire.Marshal(&said)); err != nil {
+	if err := c.ws.write(time.Now().Add(limit), opBinary, wire.Marshal(&said)); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
-		_ = c.ws.CloseNow()
+		_ = c.ws.conn.Close()
 		<-c.done // the reader sees the end, too, and the next question gets another connection
 		return nil, fmt.Errorf("%w: %w", errUnsent, err)
 	}
@@ -279,7 +271,7 @@ func (c *conn) ask(ctx context.Context, limit time.Duration, r *wire.Request) (*
 
 func (l *link) hangUp() {
 	if c := l.current(); c != nil {
-		_ = c.ws.Close(websocket.StatusNormalClosure, "")
+		c.ws.bye()
 		<-c.done
 	}
 }

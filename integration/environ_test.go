@@ -150,12 +150,13 @@ func locked(t testing.TB, path string) *os.File {
 	return f
 }
 
-// agentOf is the one process that a host has started. Where a host is no terminal's child it
-// bears the mark, too.
+// agentOf is the one process that a host has started and that leads a session of its own: a
+// program that the host asks something does not. Where a host is no terminal's child it bears
+// the mark, too.
 func agentOf(t testing.TB, host panes.HostRecord) int {
 	t.Helper()
 	all, err := signals.Marked(host.Host)
-	all = slices.DeleteFunc(all, func(p signals.Process) bool { return p.Identity == host.Process })
+	all = slices.DeleteFunc(all, func(p signals.Process) bool { return p.Identity == host.Process || p.SID != p.PID })
 	if err != nil || len(all) != 1 {
 		t.Fatalf("the processes of a host are %v: %v", all, err)
 	}

@@ -23,7 +23,7 @@ func TestLoginEnvironment(t *testing.T) {
 	// It runs the last of -l -i -c LINE as a shell would, after its files were noisy.
 	good := shell("good", `echo welcome; export PATH="/rc/bin:$PATH:/more" NEW='a b' LEVEL=9; for last; do :; done; eval "$last"`)
 	environ := []string{"SHELL=" + good, "PATH=/usr/bin:/bin", "LEVEL=1"}
-	got, err := LoginEnvironment(t.Context(), environ, 10*time.Second)
+	got, err := LoginEnvironment(t.Context(), environ, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestLoginEnvironment(t *testing.T) {
 	}
 	// Its files may start something that holds the output open, as an agent for keys does.
 	environ[0] = "SHELL=" + shell("leaves", `sleep 3 & for last; do :; done; eval "$last"`)
-	if got, err := LoginEnvironment(t.Context(), environ, 10*time.Second); err != nil || len(got) < len(environ) {
+	if got, err := LoginEnvironment(t.Context(), environ, time.Minute); err != nil || len(got) < len(environ) {
 		t.Errorf("a shell that leaves something running: %q, %v", got, err)
 	}
 	for name, tc := range map[string]struct {

@@ -14,7 +14,7 @@ import (
 // listening is a socket, in a folder whose path is short enough for it.
 func listening(t *testing.T) (l net.Listener, folder, socket string) {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "ll")
+	folder, err := os.MkdirTemp("/tmp", "ll")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,12 +48,12 @@ func certificate(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
-// TestAccess: an engine with a token and TLS is reached by files alone, and by nobody
-// else.
+// TestAccess: an engine with a token, and TLS that asks for a certificate, is reached by files
+// alone, and by nobody else.
 func TestAccess(t *testing.T) {
 	need(t)
 	cert, key := certificate(t)
-	server, err := natstest.Start("", "--auth", "s3cr3t", "--tls", "--tlscert", cert, "--tlskey", key)
+	server, err := natstest.Start("", "--auth", "s3cr3t", "--tlsverify", "--tlscacert", cert, "--tlscert", cert, "--tlskey", key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,9 +67,10 @@ func TestAccess(t *testing.T) {
 		access jetstream.Access
 		ok     bool
 	}{
-		"all":       {jetstream.Access{Token: token, CA: cert}, true},
-		"no token":  {jetstream.Access{CA: cert}, false},
-		"not known": {jetstream.Access{Token: token}, false},
+		"all":            {jetstream.Access{Token: token, CA: cert, Cert: cert, Key: key}, true},
+		"no token":       {jetstream.Access{CA: cert, Cert: cert, Key: key}, false},
+		"no certificate": {jetstream.Access{Token: token, CA: cert}, false},
+		"not known":      {jetstream.Access{Token: token, Cert: cert, Key: key}, false},
 	} {
 		_, err := jetstream.Join(ctx, jetstream.Options{URL: server.URL, Access: c.access})
 		if c.ok != (err == nil) || err != nil && (fault.CodeOf(err) != fault.EngineUnavailable || strings.Contains(err.Error(), "s3cr3t")) {

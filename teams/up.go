@@ -23,7 +23,6 @@ type Plan struct {
 	Tasks   []TaskSpec // BlockedBy holds positions in this list, from "1"
 	Hooks   []hooks.Hook
 	Layout  panes.Layout
-	Limits  Limits
 }
 
 // Snapshot is a team at one moment.

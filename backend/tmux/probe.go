@@ -17,9 +17,7 @@ type Report struct {
 	Version Version // zero if it did not tell
 	Usable  error   // why it cannot be used; nil: it can
 	Socket  string  // path of the server's socket
-	Own     bool    // the server is ours alone
 	Running bool    // a server listens on the socket
-	Server  string  // its process id and start time, if it holds a pane
 	Panes   int     // all panes of the server
 	Ours    int     // those that carry a mark
 	Traps   []Trap  // known faults of this version
@@ -35,7 +33,7 @@ type Trap struct {
 // Probe looks at the program and the server. It starts no server. The error is that of a
 // server that does not answer; the rest of the report is valid then, too.
 func (b *Backend) Probe(ctx context.Context) (Report, error) {
-	r := Report{Program: b.program, Socket: b.socket, Own: b.own}
+	r := Report{Program: b.program, Socket: b.socket}
 	if path, err := exec.LookPath(b.program); err == nil {
 		r.Program = path
 	}
@@ -49,11 +47,7 @@ func (b *Backend) Probe(ctx context.Context) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	for i, p := range panes(rows, func(row) bool { return true }) {
-		r.Panes = i + 1
-		r.Server = p.Server
-	}
-	r.Ours = len(panes(rows, ours))
+	r.Panes, r.Ours = len(panes(rows, func(row) bool { return true })), len(panes(rows, ours))
 	return r, nil
 }
 

@@ -41,7 +41,7 @@ func TrimBoxes(boxes map[string][]api.Message) map[string][]api.Message {
 // the team, then members who joined, tasks, mail, and what became of members.
 // Numbers are not given yet; every event gets the time at.
 func Between(old, now Team, at time.Time) []events.Event {
-	d := &diff{at: at, team: cmp.Or(now.Name, old.Name), lead: cmp.Or(now.Lead, old.Lead)}
+	d := &diff{at: at, team: cmp.Or(now.Name, old.Name)}
 	if old.Name != "" && now.Name != "" && !sameTime(old.CreatedAt, now.CreatedAt) { // another team of that name
 		d.teamEvent(events.TeamDeleted, events.KindTeamDeleted)
 		old = Team{}
@@ -66,7 +66,6 @@ func Between(old, now Team, at time.Time) []events.Event {
 type diff struct {
 	at   time.Time
 	team string
-	lead string
 	done map[string]string // who completed which task just now
 	out  []events.Event
 }

@@ -224,7 +224,7 @@ func (l layoutPart) layout() panes.Layout {
 
 // Complete fills what the team file leaves open from the other settings.
 func (s *Settings) Complete(p *teams.Plan) {
-	p.Layout, p.Limits = s.Layout(), s.Limits()
+	p.Layout = s.Layout()
 	p.Team.Assign = s.Assign.V
 	for i := range p.Members {
 		m := &p.Members[i]

@@ -49,8 +49,7 @@ type model struct {
 	seen     bool // the first picture has come
 
 	selected string
-	pane     string // what the pane of paneOf shows
-	paneOf   string
+	pane     string // what the pane of a teammate shows
 	paneErr  string
 
 	panel  panel
@@ -165,7 +164,7 @@ func (m *model) update(msg tea.Msg) []action {
 	case paneText:
 		m.now = msg.At
 		if msg.Name == m.selected {
-			m.pane, m.paneOf, m.paneErr = msg.Text, msg.Name, ""
+			m.pane, m.paneErr = msg.Text, ""
 			if msg.Err != nil {
 				m.pane, m.paneErr = "", plain(msg.Err.Error())
 			}

@@ -44,8 +44,7 @@ const DefaultLockTimeout = 15 * time.Second
 // Options are the settings of a store. The zero value works.
 type Options struct {
 	LockTimeout  time.Duration // longest wait for a lock; 0: DefaultLockTimeout
-	ArchiveAbove int           // entries from which a box of a team we lead loses its read ones to the archive; 0: never
-	KeepLastGood bool          // Get answers with the last good roster, and a warning, while the file is damaged: for long-lived readers
+	ArchiveAbove int           // entries from which a teammate's box, of a team we lead, loses its read ones to the archive; 0: never
 	Log          *slog.Logger  // warnings; nil: none
 	Notice       func(string)  // is told what a person should know; nil: nobody
 }
@@ -61,7 +60,6 @@ type FS struct {
 
 	mu     sync.Mutex
 	places map[string]*place
-	good   map[string]store.Team
 	lists  map[string]*taskCache
 }
 
@@ -78,7 +76,7 @@ func Open(base string, opts Options) (*FS, error) {
 	}
 	return &FS{
 		dir: dir, opts: opts, ledger: ledger.New(dir), watcher: &files.Watcher{Log: opts.Log},
-		places: map[string]*place{}, good: map[string]store.Team{}, lists: map[string]*taskCache{},
+		places: map[string]*place{}, lists: map[string]*taskCache{},
 	}, nil
 }
 

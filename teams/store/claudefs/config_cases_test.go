@@ -244,19 +244,6 @@ func TestIB03_ReadWhileSaved(t *testing.T) {
 	<-finished
 }
 
-func TestKeepLastGood(t *testing.T) {
-	b := newBase(t, claudefs.Options{KeepLastGood: true})
-	b.put("teams/alpha/config.json", claudeTeam)
-	_, err := b.Roster().Get(t.Context(), "alpha")
-	b.ok(err)
-	b.put("teams/alpha/config.json", claudeTeam[:100])
-	x, err := b.Roster().Get(t.Context(), "alpha")
-	if err != nil || len(x.Members) != 2 || len(x.Warnings) != 1 || !strings.Contains(x.Warnings[0], "last good copy") {
-		t.Errorf("%+v %v", x, err)
-	}
-	b.want("update", b.Roster().Update(t.Context(), "alpha", func(*store.Team) error { return nil }), fault.CorruptFile)
-}
-
 // https://github.com/anthropics/claude-code/issues/68776
 func TestIF06_IB16_FutureFieldsSurviveAJoin(t *testing.T) {
 	b := newBase(t, claudefs.Options{})

@@ -236,6 +236,5 @@ func (f *FS) forget(p *place) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.places, p.team)
-	delete(f.good, p.team)
 	delete(f.lists, p.team)
 }

@@ -105,31 +105,13 @@ func (r roster) Get(ctx context.Context, team string) (store.Team, error) {
 		return store.Team{}, noTeam(team)
 	}
 	if err != nil {
-		return r.lastGood(team, err)
+		return store.Team{}, err
 	}
 	t, err := document.ReadTeam(team, data)
 	if err != nil {
 		return store.Team{}, err
 	}
 	t.Path = r.f.dir.Join(configFile(team))
-	if r.f.opts.KeepLastGood {
-		r.f.mu.Lock()
-		r.f.good[team] = t.Clone()
-		r.f.mu.Unlock()
-	}
-	return t, nil
-}
-
-// lastGood answers for a damaged roster if a long-lived reader has seen it whole.
-func (r roster) lastGood(team string, err error) (store.Team, error) {
-	r.f.mu.Lock()
-	defer r.f.mu.Unlock()
-	t, ok := r.f.good[team]
-	if !ok || !errors.Is(err, fault.CorruptFile) {
-		return store.Team{}, err
-	}
-	t = t.Clone()
-	t.Warnings = append(t.Warnings, fmt.Sprintf("going on with the last good copy: %v", err))
 	return t, nil
 }
 

@@ -55,13 +55,17 @@ func (a *app) service(context.Context) (*teams.Service, error) {
 	return c.service, nil
 }
 
+// archiveAbove is how many messages a teammate's box holds until those that were read
+// begin to go: each message that is sent writes the whole box.
+const archiveAbove = 1000
+
 // compose is the one place where stores, panes and the Service are put together.
 func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error) {
 	if a.built != nil {
 		return a.built, nil
 	}
 	log := a.logger()
-	fs, err := claudefs.Open(s.BaseDir.V, claudefs.Options{Log: log, Notice: func(line string) { a.warn([]string{line}) }})
+	fs, err := claudefs.Open(s.BaseDir.V, claudefs.Options{ArchiveAbove: archiveAbove, Log: log, Notice: func(line string) { a.warn([]string{line}) }})
 	if err != nil {
 		return nil, fmt.Errorf("open the base directory: %w", err)
 	}

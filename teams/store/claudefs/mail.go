@@ -108,8 +108,8 @@ func (m mail) List(ctx context.Context, team, owner string) ([]store.Message, er
 }
 
 // MarkRead records messages as handed over and sets their read flags. In a team
-// we lead, a box that has grown too large loses its read messages to the archive
-// on the same occasion.
+// we lead, a teammate's box that has grown too large loses its read messages to the
+// archive on the same occasion. The lead's keeps them: they may be requests.
 func (m mail) MarkRead(ctx context.Context, team, owner string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -130,10 +130,11 @@ func (m mail) MarkRead(ctx context.Context, team, owner string, ids []string) er
 		return nil
 	}
 	n, err := m.flag(ctx, b, ids)
-	if above := m.f.opts.ArchiveAbove; err != nil || above <= 0 || n <= above || b.ours.Schema == 0 {
+	above := m.f.opts.ArchiveAbove
+	if err != nil || above <= 0 || n <= above || b.ours.Schema == 0 || store.SameName(b.owner, b.lead) {
 		return err
 	}
-	_, err = m.prune(ctx, b, m.f.opts.ArchiveAbove, m.f.opts.ArchiveAbove/2)
+	_, err = m.prune(ctx, b, above, above/2)
 	return err
 }
 

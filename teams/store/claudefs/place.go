@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -23,6 +24,7 @@ import (
 type place struct {
 	team    string
 	address string // what the roster calls the team, if that is another name
+	lead    string // whose box is the lead's
 	mail    string // folder of the mail, below teams/
 	list    string // folder of the tasks, below tasks/
 	ours    store.Ours
@@ -103,7 +105,10 @@ func (f *FS) where(team string) (*place, error) {
 
 // settle completes a place by what the roster says.
 func (f *FS) settle(p *place, t store.Team) {
-	p.ours, p.address = t.Ours, t.DisplayName
+	p.ours, p.address, p.lead = t.Ours, t.DisplayName, store.Lead
+	if i := slices.IndexFunc(t.Members, t.IsLead); i >= 0 {
+		p.lead = t.Members[i].Name
+	}
 	folder := document.MailFolder(t.DisplayName)
 	if t.DisplayName != "" && document.RosterFolder(t.DisplayName) == p.team && !f.exists(configFile(folder)) {
 		p.mail, p.list = folder, folder

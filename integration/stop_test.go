@@ -196,7 +196,7 @@ func endIsWhole(r *rig) {
 		r.t.Fatal(err)
 	}
 	plant(r, file, data)
-	if got := r.member("c"); got.State != api.StateFailed || got.ExitCode == nil || *got.ExitCode != 3 {
+	if got := r.member("c"); got.State != api.StateFailed || got.ExitCode == nil || *got.ExitCode != 3 || got.PID != 0 || got.LastActivityAt != nil {
 		r.t.Errorf("its end is written down, its host answers, and it is %+v", got)
 	}
 	plant(r, file, was)

@@ -161,11 +161,12 @@ func (s *Service) observeHosted(ctx context.Context, t store.Team, m store.Membe
 	if b.Kind == profiles.Native && o.State == api.StateActive && m.IsActive != nil && !*m.IsActive {
 		out.State = api.StateIdle // between turns: its host sees that it runs, only it knows that it rests
 	}
+	if e := o.Record.Ended; e != nil { // all of it is the end's, as the state is: its host may answer for a moment more
+		out.ExitCode, out.Signal = e.ExitCode, e.Signal
+		return
+	}
 	out.Task, out.PID = o.Status.Task, agentPID(o.Status)
 	out.LastActivityAt = api.At(o.Status.LastActivityAt)
-	if e := o.Record.Ended; e != nil { // as its state is: a host that still answers may say less
-		out.ExitCode, out.Signal = e.ExitCode, e.Signal
-	}
 }
 
 // runs tells whether a member surely runs, which costs less than to ask its host; false

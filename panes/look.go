@@ -48,7 +48,7 @@ func (m *Manager) Transcript(ctx context.Context, team, agent string, lines int,
 	name := TranscriptPath(team, agent)
 	open := func(name string, flag int) (*os.File, error) { return m.opt.Dir.OpenFile(name, flag) }
 	if follow {
-		return host.FollowTranscript(ctx, open, name, lines, true, out)
+		return host.FollowTranscript(ctx, open, name, lines, out)
 	}
 	data, err := host.ReadTranscript(open, name, lines, true)
 	if err != nil {

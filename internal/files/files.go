@@ -245,7 +245,7 @@ func Names(f *os.File) uint64 {
 
 func (d *Dir) openFile(name string, flag int) (*os.File, error) {
 	var f *os.File
-	err := d.within(name, false, "open", func(r *os.Root, base string) (err error) {
+	err := d.within(name, "open", func(r *os.Root, base string) (err error) {
 		f, err = openPlain(r, base, flag)
 		return err
 	})
@@ -291,8 +291,8 @@ var (
 )
 
 // within runs do in the folder of name. The error is explained with name's path.
-func (d *Dir) within(name string, make bool, op string, do func(r *os.Root, base string) error) error {
-	f, err := d.enter(path.Dir(name), make)
+func (d *Dir) within(name, op string, do func(r *os.Root, base string) error) error {
+	f, err := d.enter(path.Dir(name), false)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 // Lstat describes a file, a folder, or a link itself.
 func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 	var info fs.FileInfo
-	err := d.within(name, false, "stat", func(r *os.Root, base string) (err error) {
+	err := d.within(name, "stat", func(r *os.Root, base string) (err error) {
 		info, err = r.Lstat(base)
 		return err
 	})
@@ -51,7 +51,7 @@ func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 // Mkdir makes one folder and describes it. An existing one is fs.ErrExist.
 func (d *Dir) Mkdir(name string, mode fs.FileMode) (fs.FileInfo, error) {
 	var made fs.FileInfo
-	err := d.within(name, false, "make folder", func(r *os.Root, base string) error {
+	err := d.within(name, "make folder", func(r *os.Root, base string) error {
 		err := r.Mkdir(base, mode)
 		if err == nil {
 			made, err = r.Lstat(base)
@@ -63,7 +63,7 @@ func (d *Dir) Mkdir(name string, mode fs.FileMode) (fs.FileInfo, error) {
 
 // Remove removes a file, an empty folder, or a link itself.
 func (d *Dir) Remove(name string) error {
-	return d.within(name, false, "remove", func(r *os.Root, base string) error { return r.Remove(base) })
+	return d.within(name, "remove", func(r *os.Root, base string) error { return r.Remove(base) })
 }
 
 // RemoveAll removes a file or a folder with all that is in it; of a link, the
@@ -71,7 +71,7 @@ func (d *Dir) Remove(name string) error {
 func (d *Dir) RemoveAll(name string) error {
 	var err error
 	for range removeTries { // a writer that holds the folder open may put one file more into it
-		err = d.within(name, false, "remove", func(r *os.Root, base string) error { return r.RemoveAll(base) })
+		err = d.within(name, "remove", func(r *os.Root, base string) error { return r.RemoveAll(base) })
 		if !errors.Is(err, syscall.ENOTEMPTY) {
 			break
 		}

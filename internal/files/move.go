@@ -71,20 +71,20 @@ func (d *Dir) copyTree(from, to string) error {
 	if err != nil {
 		return err
 	}
-	err = d.within(to, false, "copy", func(r *os.Root, base string) error { return r.Chmod(base, info.Mode().Perm()) })
+	err = d.within(to, "copy", func(r *os.Root, base string) error { return r.Chmod(base, info.Mode().Perm()) })
 	return errors.Join(err, d.Sync(to))
 }
 
 func (d *Dir) copyLink(from, to string) error {
 	leads := ""
-	err := d.within(from, false, "copy", func(r *os.Root, base string) (err error) {
+	err := d.within(from, "copy", func(r *os.Root, base string) (err error) {
 		leads, err = r.Readlink(base)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return d.within(to, false, "copy", func(r *os.Root, base string) error { return r.Symlink(leads, base) })
+	return d.within(to, "copy", func(r *os.Root, base string) error { return r.Symlink(leads, base) })
 }
 
 func (d *Dir) copyFile(from, to string, mode fs.FileMode) error {

@@ -95,9 +95,9 @@ const followInterval = 200 * time.Millisecond
 
 // FollowTranscript writes the last lines and then everything that is added to w,
 // through rotations, until ctx ends (nil) or w fails (its error). A transcript
-// that does not exist yet is waited for. Plain text comes line by line.
-func FollowTranscript(ctx context.Context, open func(name string, flag int) (*os.File, error), name string, lines int, plain bool, w io.Writer) error {
-	text, file, err := lastOf(open, name, lines, plain)
+// that does not exist yet is waited for. It is plain text, and comes line by line.
+func FollowTranscript(ctx context.Context, open func(name string, flag int) (*os.File, error), name string, lines int, w io.Writer) error {
+	text, file, err := lastOf(open, name, lines, true)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -105,7 +105,7 @@ func FollowTranscript(ctx context.Context, open func(name string, flag int) (*os
 		closeIf(file)
 		return fmt.Errorf("follow transcript: %w", err)
 	}
-	f := follower{open: open, name: name, file: file, plain: plain, to: w}
+	f := follower{open: open, name: name, file: file, to: w}
 	defer func() { closeIf(f.file) }()
 	tick := time.NewTicker(followInterval)
 	defer tick.Stop()
@@ -128,13 +128,12 @@ func closeIf(f *os.File) {
 }
 
 type follower struct {
-	open  OpenFunc
-	name  string
-	file  *os.File
-	seen  os.FileInfo // the file read to its end last
-	plain bool
-	text  plainWriter
-	to    io.Writer
+	open OpenFunc
+	name string
+	file *os.File
+	seen os.FileInfo // the file read to its end last
+	text plainWriter
+	to   io.Writer
 }
 
 // step passes on what was added, and goes over to the next file when this one
@@ -202,11 +201,8 @@ func (f *follower) drain() error {
 
 // put passes p on; rest also passes on the line begun.
 func (f *follower) put(p []byte, rest bool) error {
-	if f.plain {
-		f.text.write(p)
-		p = f.text.take(rest)
-	}
-	if len(p) == 0 {
+	f.text.write(p)
+	if p = f.text.take(rest); len(p) == 0 {
 		return nil
 	}
 	_, err := f.to.Write(p)

@@ -87,7 +87,7 @@ func TestFollowTranscript(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var got safeBuffer
 	done := make(chan error, 1)
-	go func() { done <- FollowTranscript(ctx, open, "t", 10, true, &got) }()
+	go func() { done <- FollowTranscript(ctx, open, "t", 10, &got) }()
 	tr := NewTranscript(open, rename, "t", 400)
 	var want strings.Builder
 	for i := range 100 { // through many rotations

@@ -308,7 +308,7 @@ func (k Keeper) press(ctx context.Context, p pane, word, key string) error {
 
 // label shows title and colour on a pane that is there. One that cannot be labelled is
 // as good a pane.
-func (k Keeper) label(ctx context.Context, s *server, p pane) {
+func (k Keeper) label(ctx context.Context, p pane) {
 	if p.Host == "" {
 		return
 	}

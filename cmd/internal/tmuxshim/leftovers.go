@@ -43,7 +43,7 @@ func (k Keeper) Look(ctx context.Context, remove bool) (Found, error) {
 		return Found{}, err
 	}
 	l := &look{Keeper: k, remove: remove, known: map[string]bool{}}
-	l.servers(ctx)
+	l.servers()
 	l.strayPanes(ctx)
 	l.strayFiles(ctx)
 	release()
@@ -96,7 +96,7 @@ func (l *look) addFile(kind, name string, of fs.FileMode, why string) {
 
 // servers reads what servers remember. A file that cannot be read remembers everything:
 // then nothing is a stray.
-func (l *look) servers(ctx context.Context) {
+func (l *look) servers() {
 	names, _ := filepath.Glob(filepath.Join(Folder(l.Runtime), "server-*.json"))
 	for _, file := range names {
 		s, err := l.read(file)

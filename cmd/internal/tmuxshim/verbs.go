@@ -119,7 +119,7 @@ func selectPane(ctx context.Context, s *server, c call) (string, error) {
 	if !c.has('T') && !c.has('P') {
 		return "", unsupported("select-pane without -T or -P")
 	}
-	s.keeper.label(ctx, s, *p)
+	s.keeper.label(ctx, *p)
 	return "", nil
 }
 
@@ -146,7 +146,7 @@ func setOption(ctx context.Context, s *server, c call) (string, error) {
 		return "", unsupported("the tmux option %.40q", c.words[0])
 	case color && c.has('p'):
 		p.paint(c.words[1])
-		s.keeper.label(ctx, s, *p)
+		s.keeper.label(ctx, *p)
 	}
 	return "", nil
 }

@@ -117,7 +117,7 @@ func (m *model) openOf(ids []string) []string {
 }
 
 // messageLines are the messages, the newest last.
-func (m *model) messageLines(w int) []string {
+func (m *model) messageLines() []string {
 	if len(m.letters) == 0 {
 		return []string{faint(" there are none")}
 	}

@@ -103,7 +103,7 @@ func (m *model) listed(w int) []string {
 	case tasksView:
 		return m.taskLines(w)
 	case messagesView:
-		return m.messageLines(w)
+		return m.messageLines()
 	case eventsView:
 		return m.eventLines()
 	case helpView:
@@ -119,7 +119,7 @@ func (m *model) strip(w int) []string {
 		return append([]string{faint(strings.Repeat("─", w)), bold(fit(" "+text, w))}, page(lines, w, stripHeight-2, 0)...)
 	}
 	first := box("Tasks", m.taskLines(half), half)
-	second := box("Messages", m.messageLines(w-half-1), w-half-1)
+	second := box("Messages", m.messageLines(), w-half-1)
 	if m.panel == messagesView {
 		second = box("Events", m.eventLines(), w-half-1)
 	}

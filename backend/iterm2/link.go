@@ -22,15 +22,21 @@ import (
 type Cookie func(ctx context.Context) (cookie, key string, err error)
 
 // maxMessage is the largest message taken from iTerm2, in bytes.
-const maxMessage = 1 << 24
+const maxMessage = 16 << 20
 
 var (
 	errMute = errors.New("it did not answer in time")
 	errLost = errors.New("the connection was lost")
 
 	// errUnsent is an errLost before iTerm2 got the request whole: it did nothing.
-	errUnsent = fmt.Errorf("%w before the request was sent", errLost)
+	errUnsent error = unsent{}
 )
+
+// unsent needs nothing at the start of the program, unlike an error that is put together.
+type unsent struct{}
+
+func (unsent) Error() string { return errLost.Error() + " before the request was sent" }
+func (unsent) Unwrap() error { return errLost }
 
 // link is the way to iTerm2: one connection, made when it is needed.
 type link struct {

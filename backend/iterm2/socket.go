@@ -55,7 +55,7 @@ const (
 var (
 	errHandshake = errors.New("it answered the handshake with something else than a WebSocket's")
 	errFrame     = errors.New("it sent a frame that breaks the WebSocket's rules")
-	errLong      = fmt.Errorf("it sent a message of more than %d bytes", maxMessage)
+	errLong      = errors.New("it sent a message of more than 16 MiB")
 )
 
 // header is one of the handshake.

@@ -2,7 +2,6 @@ package host
 
 import (
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -12,7 +11,13 @@ var ErrNoHost = errors.New("no host listens")
 
 // ErrHungUp says that a host has closed the connection of a viewer without saying why: its
 // process is gone, or the viewer took nothing for too long.
-var ErrHungUp = fmt.Errorf("%w: the connection has ended without a word", ErrNoHost)
+var ErrHungUp error = hungUp{}
+
+// hungUp needs nothing at the start of the program, unlike an error that is put together.
+type hungUp struct{}
+
+func (hungUp) Error() string { return ErrNoHost.Error() + ": the connection has ended without a word" }
+func (hungUp) Unwrap() error { return ErrNoHost }
 
 // TakeLimit is how long a viewer may take nothing of what a host has for it.
 const TakeLimit = 5 * time.Second

@@ -28,7 +28,8 @@ func (t *Tracker) children(l Line) {
 			continue
 		}
 		c := Child{ID: u.ID, ParentID: l.ParentID}
-		if in := fields(u.Input); tools[u.Name].spawn(in) {
+		how, _ := toolOf(u.Name)
+		if in := fields(u.Input); how.spawn(in) {
 			c.Teammate = true
 			if team := scalar(in["team_name"]); team == "" || !t.state.Team.known() || sameTeam(t.state.Team.Name, team) {
 				c.Name = scalar(in["name"])

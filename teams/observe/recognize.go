@@ -46,19 +46,29 @@ type tool struct {
 	check    func(in map[string]json.RawMessage) string // more about the input: what is missing, or ""
 }
 
-// tools lists the team tools of both generations. Task (older) starts a teammate
+// toolOf lists the team tools of both generations. Task (older) starts a teammate
 // only with both team_name and name, Agent (newer, where the team is implied)
 // with name; without them they start plain subagents.
-var tools = map[string]tool{
-	"TeamCreate":  {category: StateChange, required: []string{"team_name"}},
-	"TeamDelete":  {category: StateChange},
-	"Task":        {category: StateChange, spawn: hasText("team_name", "name")},
-	"Agent":       {category: StateChange, spawn: hasText("name")},
-	"TaskCreate":  {category: TaskUpdate, required: []string{"subject"}},
-	"TaskUpdate":  {category: TaskUpdate, required: []string{"taskId"}},
-	"TaskList":    {category: TaskUpdate},
-	"TaskGet":     {category: TaskUpdate, required: []string{"taskId"}},
-	"SendMessage": {category: TeamMessage, check: checkMessage},
+func toolOf(name string) (t tool, ok bool) {
+	switch name {
+	case "TeamCreate":
+		return tool{category: StateChange, required: []string{"team_name"}}, true
+	case "TeamDelete":
+		return tool{category: StateChange}, true
+	case "Task":
+		return tool{category: StateChange, spawn: hasText("team_name", "name")}, true
+	case "Agent":
+		return tool{category: StateChange, spawn: hasText("name")}, true
+	case "TaskCreate":
+		return tool{category: TaskUpdate, required: []string{"subject"}}, true
+	case "TaskUpdate", "TaskGet":
+		return tool{category: TaskUpdate, required: []string{"taskId"}}, true
+	case "TaskList":
+		return tool{category: TaskUpdate}, true
+	case "SendMessage":
+		return tool{category: TeamMessage, check: checkMessage}, true
+	}
+	return tool{}, false
 }
 
 func hasText(names ...string) func(map[string]json.RawMessage) bool {
@@ -89,7 +99,7 @@ func Recognize(l Line) ([]ToolUse, []Warning) {
 	var uses []ToolUse
 	var warnings []Warning
 	for _, u := range l.Uses {
-		t, ok := tools[u.Name]
+		t, ok := toolOf(u.Name)
 		if !ok {
 			if looksLikeTeam(u.Name) {
 				warnings = append(warnings, Warning{slog.LevelDebug, fmt.Sprintf("unknown tool %s (%s): a newer protocol?", u.Name, u.ID), u.Name})

@@ -29,13 +29,22 @@ const (
 	kindOther
 )
 
-// kinds lists the types of stream-json and of transcripts.
-var kinds = map[string]kind{
-	"assistant": kindAssistant, "user": kindUser, "system": kindSystem, "result": kindResult,
-	"stream_event": kindOther, "control_request": kindOther, "control_response": kindOther,
-	"control_cancel_request": kindOther, "keep_alive": kindOther, "tool_progress": kindOther, "auth_status": kindOther,
-	"summary": kindOther, "progress": kindOther, "attachment": kindOther, "queue-operation": kindOther,
-	"file-history-snapshot": kindOther, "custom-title": kindOther, "agent-name": kindOther, "last-prompt": kindOther,
+// kindOf knows the types of stream-json and of transcripts.
+func kindOf(lineType []byte) kind {
+	switch string(lineType) {
+	case "assistant":
+		return kindAssistant
+	case "user":
+		return kindUser
+	case "system":
+		return kindSystem
+	case "result":
+		return kindResult
+	case "stream_event", "control_request", "control_response", "control_cancel_request", "keep_alive", "tool_progress", "auth_status",
+		"summary", "progress", "attachment", "queue-operation", "file-history-snapshot", "custom-title", "agent-name", "last-prompt":
+		return kindOther
+	}
+	return kindUnknown
 }
 
 var initMark = []byte(`"init"`)
@@ -49,7 +58,7 @@ func scan(line []byte, open *Buffer) (verdict, kind) {
 	if b[0] != '{' {
 		return noise, kindUnknown
 	}
-	k := kinds[string(lineType(b))]
+	k := kindOf(lineType(b))
 	switch k {
 	case kindUnknown:
 		return foreign, k

@@ -5,13 +5,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 )
 
 // ErrLong says that a line was longer than MaxLine. It was passed over.
-var ErrLong = fmt.Errorf("a line is longer than %d bytes", MaxLine)
+var ErrLong = errors.New("a line is longer than 8 MiB")
 
 // Reader reads lines. It is for one goroutine.
 type Reader struct{ r *bufio.Reader }

@@ -14,6 +14,7 @@ const (
 	gcPercent   = 50               // that the heap of a busy host may grow between two collections
 	settleTime  = 6 * time.Second  // after which a host is at rest that has not been collected meanwhile
 	startMemory = 32 << 20         // bytes, from which on it is collected also before
+	smallHeap   = 1 << 20          // bytes, up to which a collection would take more than it gives back
 	restMemory  = 3 << 20          // bytes that it may take while it rests; the runtime keeps one MiB of them back
 	lastPause   = 30 * time.Second // at most, between two times that the pages of the file are given back: 0.3 ms each
 )
@@ -86,11 +87,14 @@ func (m *memory) look() {
 	var now runtime.MemStats
 	runtime.ReadMemStats(&now)
 	switch {
-	case m.busy && (now.NumGC != m.seen || !m.freed):
-		if m.freed = now.NumGC == m.seen; m.freed {
-			debug.FreeOSMemory()
-			runtime.ReadMemStats(&now)
-		}
+	case m.busy && now.NumGC != m.seen:
+		m.seen = now.NumGC
+		m.timer.Reset(m.settle)
+		return
+	case !m.freed && (m.busy || now.HeapAlloc > smallHeap):
+		m.busy, m.freed, m.pause = true, true, 0
+		debug.FreeOSMemory()
+		runtime.ReadMemStats(&now)
 		m.seen = now.NumGC
 		m.timer.Reset(m.settle)
 		return

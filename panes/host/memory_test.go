@@ -51,22 +51,34 @@ func restAndWork() error {
 		return fmt.Errorf("at rest it was collected %d times, its limit is %d", now.NumGC, limit)
 	}
 	const block = 128 << 10 // none of a stack
-	for took := 0; ; took += block {
-		if _, busy := state(); busy {
-			break
-		}
-		if took > 64*restMemory { // even where collections are late
-			return fmt.Errorf("it took %d bytes and is still at rest", took)
-		}
+	take := func() {
 		work := make([]byte, block)
 		clear(work)
 		time.Sleep(time.Millisecond)
 	}
-	if err := await("at rest again", resting); err != nil {
+	for range smallHeap/block + 1 {
+		take()
+	}
+	collected := func() bool { runtime.ReadMemStats(&now); return now.NumGC > 0 }
+	if err := await("collected while it rests", collected); err != nil {
 		return err
 	}
-	if limit := debug.SetMemoryLimit(-1); limit == math.MaxInt64 {
-		return errors.New("it rests again, without a limit")
+	for range 2 {
+		if err := await("at rest again", resting); err != nil {
+			return err
+		}
+		if limit := debug.SetMemoryLimit(-1); limit == math.MaxInt64 {
+			return errors.New("it rests again, without a limit")
+		}
+		for took := 0; ; took += block {
+			if _, busy := state(); busy {
+				break
+			}
+			if took > 64*restMemory { // even where collections are late
+				return fmt.Errorf("it took %d bytes and is still at rest", took)
+			}
+			take()
+		}
 	}
 	return nil
 }

@@ -19,9 +19,19 @@ type wireError struct {
 
 func (e *wireError) Error() string { return fmt.Sprintf("[%d] %s", e.Code, e.Message) }
 
-// fromWire is what came of a call, as one of our own errors.
+// The codes with which a server that ends takes back what it has not answered.
+const (
+	codeCancelled = -32097
+	codeTooLate   = -32096
+)
+
+// fromWire is what came of a call, as one of our own errors. One that was taken back although
+// ctx goes on was so because the daemon ends.
 func fromWire(ctx context.Context, method string, err error) error {
 	own, ok := errors.AsType[*wireError](err)
+	if ok && (own.Code == codeCancelled || own.Code == codeTooLate) {
+		err = fmt.Errorf("%w: %w", ErrHungUp, err)
+	}
 	switch {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return fmt.Errorf("%s: %w", method, err)

@@ -22,7 +22,11 @@ func (m *teammate) othersFirst(ctx context.Context) {
 	if m.announced || m.launch.ForeignPane != "" {
 		return
 	}
-	pause := time.NewTimer(startPause)
+	began := m.began
+	if b := m.o.Begun; b != nil {
+		began = b.At
+	}
+	pause := time.NewTimer(time.Until(began.Add(startPause)))
 	defer pause.Stop()
 	select {
 	case <-pause.C:

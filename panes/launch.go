@@ -262,7 +262,7 @@ func (m *Manager) GetReady(ctx context.Context) (done func()) {
 		if err != nil {
 			return // the launch says so
 		}
-		if a, ok := backend.As[early](c.Backend); ok {
+		if a, ok := backend.As[early](c.Backend); ok && files.MakePrivate(m.opt.Runtime) == nil { // our own socket stands there
 			release = a.Ahead(ctx)
 		}
 	})

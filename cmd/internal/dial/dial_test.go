@@ -51,11 +51,22 @@ func TestXH08_TheLogIsNobodysFile(t *testing.T) {
 	}
 }
 
+// shortDir is a folder whose path leaves room for a socket.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "ll")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 // TestXS14_ADaemonOnItsWayOutIsNoDaemon: one that is started while the last one still ends
 // loses to it, and so is started again.
 func TestXS14_ADaemonOnItsWayOutIsNoDaemon(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := shortDir(t)
 	p := Paths{Base: dir, State: dir, Key: "k", Socket: filepath.Join(dir, "daemon.sock")}
 	ends := `{"error":{"code":"DUPLICATE_NAME","message":"a daemon runs already"}}`
 	later := `{"error":{"code":"DISK_FULL","message":"this one was the second"}}`
@@ -70,7 +81,7 @@ func TestXS14_ADaemonOnItsWayOutIsNoDaemon(t *testing.T) {
 // who wait for it start ever fewer of their own.
 func TestXS14_WhoLostStartsFewMore(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := shortDir(t)
 	p := Paths{Base: dir, State: dir, Key: "k", Socket: filepath.Join(dir, "daemon.sock")}
 	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 	defer cancel()

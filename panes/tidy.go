@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -65,12 +66,7 @@ func (m *Manager) hostsLeft() bool {
 	if err != nil {
 		return !errors.Is(err, os.ErrNotExist)
 	}
-	for _, e := range entries {
-		if e.IsDir() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(entries, os.DirEntry.IsDir)
 }
 
 // OwnSocket is the socket of the terminal server that is ours alone, in a run

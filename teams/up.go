@@ -421,13 +421,6 @@ func (snap Snapshot) waitsInVain(t api.Task, stuck map[string]bool) bool {
 // Completed tells whether every task is completed. A task that cannot be read is
 // not known to be.
 func (snap Snapshot) Completed() bool {
-	if len(snap.Warnings) > 0 {
-		return false
-	}
-	for _, t := range snap.Tasks {
-		if t.Status != store.Completed {
-			return false
-		}
-	}
-	return true
+	open := func(t api.Task) bool { return t.Status != store.Completed }
+	return len(snap.Warnings) == 0 && !slices.ContainsFunc(snap.Tasks, open)
 }

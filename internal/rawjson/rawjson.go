@@ -242,12 +242,7 @@ func unquote(raw []byte) (string, error) {
 
 // plain tells whether the body of a string stands for itself.
 func plain(body []byte) bool {
-	for _, c := range body {
-		if c == '\\' || c >= 0x80 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(body, func(c byte) bool { return c == '\\' || c >= 0x80 })
 }
 
 // IsNull tells whether raw is null or nothing.

@@ -88,6 +88,15 @@ func Types() []Type {
 	return all
 }
 
+// Names returns the names as text.
+func Names() []string {
+	var names []string
+	for _, t := range Types() {
+		names = append(names, string(t))
+	}
+	return names
+}
+
 // Event is one thing that happened.
 type Event struct {
 	Seq    uint64    // 1, 2, 3, … within one source

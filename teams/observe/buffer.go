@@ -99,12 +99,7 @@ func (b *Buffer) mayAnswer(line []byte) bool {
 	if len(b.open) > 8 {
 		return bytes.Contains(line, []byte("tool_result"))
 	}
-	for _, o := range b.open {
-		if !isPlain(o.ToolUseID) || bytes.Contains(line, []byte(o.ToolUseID)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.open, func(o Open) bool { return !isPlain(o.ToolUseID) || bytes.Contains(line, []byte(o.ToolUseID)) })
 }
 
 // isPlain tells whether s is made of letters, digits, _ and - only.

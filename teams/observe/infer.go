@@ -3,6 +3,7 @@ package observe
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
@@ -26,12 +27,7 @@ func mayTell(line []byte) bool {
 	if len(line) > maxTelling || !bytes.Contains(line, []byte("tool_result")) {
 		return false
 	}
-	for _, mark := range tellingMarks {
-		if bytes.Contains(line, mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tellingMarks, func(mark []byte) bool { return bytes.Contains(line, mark) })
 }
 
 // infer returns the use that a result without one must have answered. It is not ok if

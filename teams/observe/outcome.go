@@ -2,6 +2,7 @@ package observe
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -32,12 +33,7 @@ func (r Result) refused() (string, bool) {
 
 func (r Result) opensLikeRefusal() bool {
 	text := strings.ToLower(strings.TrimSpace(r.Text))
-	for _, opening := range refusalOpenings {
-		if strings.HasPrefix(text, opening) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(refusalOpenings, func(opening string) bool { return strings.HasPrefix(text, opening) })
 }
 
 // words returns the sentence of a result, at most a few hundred bytes of it.

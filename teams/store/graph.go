@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -63,12 +64,7 @@ func (g Graph) Cycles() []string {
 }
 
 func (g Graph) ids() []string {
-	ids := make([]string, 0, len(g))
-	for id := range g {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, CompareIDs)
-	return ids
+	return slices.SortedFunc(maps.Keys(g), CompareIDs)
 }
 
 // CompareIDs orders the ids of tasks by their numbers.

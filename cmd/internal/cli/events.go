@@ -34,16 +34,8 @@ func eventsCommand(a *app, run func(context.Context, *app, eventsOptions) error)
 	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on with what comes, until ^C; without --since only that")
 	c.Flags().Var(span{&o.Since}, "since", "only what is not older than the time `D`, such as 10m")
 	c.Flags().StringSliceVar(&o.Types, "type", nil, "only events of type `T`, or whose type begins so; can be repeated")
-	complete(c, "type", eventTypes()...)
+	complete(c, "type", events.Names()...)
 	return c
-}
-
-func eventTypes() []string {
-	var names []string
-	for _, t := range events.Types() {
-		names = append(names, string(t))
-	}
-	return names
 }
 
 func runEvents(ctx context.Context, a *app, o eventsOptions) error {

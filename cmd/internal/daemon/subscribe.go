@@ -60,18 +60,10 @@ func since(n int64) time.Time {
 func checkTypes(types []string) error {
 	for _, t := range types {
 		if !slices.ContainsFunc(events.Types(), func(n events.Type) bool { return strings.HasPrefix(string(n), t) }) {
-			return fault.New(fault.InvalidType, "no event's name begins with %q", t).WithHint("the names: %s", typeNames())
+			return fault.New(fault.InvalidType, "no event's name begins with %q", t).WithHint("the names: %s", strings.Join(events.Names(), " "))
 		}
 	}
 	return nil
-}
-
-func typeNames() string {
-	var names []string
-	for _, n := range events.Types() {
-		names = append(names, string(n))
-	}
-	return strings.Join(names, " ")
 }
 
 // subscribe answers with the state of now and then tells what comes.

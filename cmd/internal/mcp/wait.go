@@ -46,7 +46,7 @@ func (s *Server) wait(ctx context.Context, c *call, in waitIn) (waitOut, string,
 	}
 	for _, t := range in.Types {
 		if !slices.Contains(events.Types(), events.Type(t)) {
-			return waitOut{}, "", fault.New(fault.InvalidArgument, "there is no event %q", store.Shown(t)).WithHint("the events are: %s", strings.Join(typeNames(), ", "))
+			return waitOut{}, "", fault.New(fault.InvalidArgument, "there is no event %q", store.Shown(t)).WithHint("the events are: %s", strings.Join(events.Names(), ", "))
 		}
 	}
 	team, err := s.team(ctx, in.TeamName)
@@ -168,14 +168,6 @@ func (s *Server) concerns(e events.Event, me string, types []string) bool {
 		return s.o.Caller.Teammate
 	}
 	return e.Type == events.TaskCompleted || e.Type == events.TeamDeleted
-}
-
-func typeNames() []string {
-	var out []string
-	for _, t := range events.Types() {
-		out = append(out, string(t))
-	}
-	return out
 }
 
 func waitText(out waitOut) string {

@@ -245,7 +245,7 @@ func metadata[T any](at func(*T) *map[string]json.RawMessage, own ...Field[T]) F
 					o.Delete(key)
 				}
 			}
-			for _, key := range sortedKeys(*at(v)) {
+			for _, key := range slices.Sorted(maps.Keys(*at(v))) {
 				if raw, _ := o.Get(key); !owned(key) && !bytes.Equal(raw, (*at(v))[key]) {
 					o.Set(key, (*at(v))[key])
 				}
@@ -256,15 +256,6 @@ func metadata[T any](at func(*T) *map[string]json.RawMessage, own ...Field[T]) F
 			}
 			return o.Raw()
 		}}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // stringList is a list of strings. Numbers in it are read as their digits; anything

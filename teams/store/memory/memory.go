@@ -6,6 +6,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -145,12 +146,7 @@ func (r roster) Get(_ context.Context, team string) (store.Team, error) {
 func (r roster) List(context.Context) ([]string, error) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	var names []string
-	for name := range r.s.teams {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names, nil
+	return slices.Sorted(maps.Keys(r.s.teams)), nil
 }
 
 func (r roster) Update(_ context.Context, team string, change func(*store.Team) error) error {

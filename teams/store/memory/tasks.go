@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -42,12 +43,7 @@ func (l *list) get(team, id string) (store.Task, error) {
 }
 
 func (l *list) ids() []string {
-	var ids []string
-	for id := range l.tasks {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, store.CompareIDs)
-	return ids
+	return slices.SortedFunc(maps.Keys(l.tasks), store.CompareIDs)
 }
 
 func (l *list) links() *store.Links {

@@ -71,7 +71,7 @@ func TestXH03_MailWaitsForAPrompt(t *testing.T) {
 			return m.State == state.Waiting && strings.Contains(m.Reason, tc.reason)
 		})
 		if m := r.member(tc.name); typed() != "" || m.Unread == nil || *m.Unread != 1 {
-			t.Errorf("%s: %q was typed, %d unread", tc.name, typed(), *m.Unread)
+			t.Errorf("%s: %q was typed: %+v", tc.name, typed(), m)
 		}
 	}
 	r.must("stop", "--all", "--force", "--timeout", "100ms")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -75,6 +76,10 @@ func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.
 	return c
 }
 
+// startGCPercent lets up start a usual team without collecting garbage: the first collection
+// would come while the agents start, on their processors.
+const startGCPercent = 400
+
 func runUp(ctx context.Context, a *app, o upOptions) error {
 	if o.Top && o.Detach {
 		return usage("--top and --detach: the dashboard stays in this terminal")
@@ -109,7 +114,9 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	}
 	cols := width(a.out.w)
 	began := time.Now() // who takes the team down from here on ends up, too
+	percent := debug.SetGCPercent(startGCPercent)
 	snap, err := svc.Start(ctx, plan, func(line string) { a.say("%s", line) })
+	debug.SetGCPercent(percent)
 	a.sayChoice()
 	if err != nil {
 		return err

@@ -17,7 +17,6 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/tmux"
-	"github.com/leadlight-dev/leadlight/internal/begin"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
@@ -151,7 +150,7 @@ func (o *office) hosts(team string, a *agents, n int) (argv func(int) []string, 
 			Host: host, Team: team, Agent: name, Kind: profiles.Plain, Profile: profiles.Exec, Argv: a.argv(k),
 			Dir: a.dir, EnvFile: filepath.Join(filepath.Dir(socket), "env-"+host), Socket: socket, Backend: "tmux", LedByUs: true,
 		}
-		data := begin.Encode(o.panes.Environment(team, name, l.Host, nil), nil)
+		data := panes.EncodeEnvironment(o.panes.Environment(team, name, l.Host, nil))
 		ensure(o.b, os.MkdirAll(filepath.Dir(l.EnvFile), 0o700))
 		ensure(o.b, os.WriteFile(l.EnvFile, data, 0o600))
 		ensure(o.b, records.WriteLaunch(o.b.Context(), l))

@@ -41,8 +41,6 @@ func layers() []rule {
 		{"teams/events", ground, "", "the closed set of events"},
 		{"panes/state", floor, "", "the words for how a teammate is doing: a leaf"},
 		{"teams/api", ground, "panes/state", "wire structs are for programs outside, who have nothing else of ours"},
-		{"internal/begin", floor, "", "what is to run before the packages of a host are there needs none of them"},
-		{"internal/begin/early", ground, "internal/begin", "only the light program starts something while it is initialised"},
 		{"internal/environ", floor, "", "what a started program gets is said once, whoever starts it"},
 		{"internal/files", ground, "", "durable files know neither teams nor locks"},
 		{"internal/rawjson", floor, "", "keeping unknown fields is about JSON alone"},
@@ -81,13 +79,13 @@ func layers() []rule {
 		{"backend/external", l1, "backend backend/external/wire internal/tail signals", "a terminal in a program of its own"},
 		{"backend/*", l1, "backend signals internal/environ internal/files internal/oneshot internal/tail internal/unixsock", "a terminal knows where panes are, not what they are"},
 		{"panes/screen", l0, "", "reading a screen is a pure function, and the only source of proofs that text may be typed"},
-		{"panes/host", l1, "signals internal/begin internal/environ internal/files internal/rawjson internal/unixsock panes/screen", "the process inside a pane knows nothing of teams"},
+		{"panes/host", l1, "signals internal/environ internal/files internal/rawjson internal/unixsock panes/screen", "the process inside a pane knows nothing of teams"},
 		{"panes/acp", l0, "", "a protocol, spoken on two streams, whoever is at their ends"},
 		{"panes/worktree", l1, "internal/environ internal/files internal/lock internal/oneshot", "a worktree is git's, and a lock keeps works on it apart"},
 		{"panes/profiles", l1, "panes/screen", "how an agent is run is a table"},
 		{"teams/observe", l1, "teams/events internal/files internal/rawjson", "a stream is read without looking at files"},
 
-		{"panes", l2, "backend panes/host panes/profiles panes/state signals internal/begin internal/environ internal/files internal/lock internal/oneshot internal/unixsock", "what is running: panes, hosts and their records, not what teams remember"},
+		{"panes", l2, "backend panes/host panes/profiles panes/state signals internal/environ internal/files internal/lock internal/oneshot internal/unixsock", "what is running: panes, hosts and their records, not what teams remember"},
 		{"hooks", l2, "signals internal/*", "programs that may object"},
 
 		{"teams", l3, "internal/* teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "the verbs bring it all together"},
@@ -106,7 +104,7 @@ func layers() []rule {
 		{"cmd/internal/engine", l4, "cmd/internal/dial internal/unixsock teams/api teams/api/rpc teams/store teams/store/jetstream teams/store/remote", "the daemon's connection to an engine"},
 		{"cmd/internal/longlived", l5, "cmd/internal/* teams teams/* panes/profiles", "leadlightd puts together what leadlight does not link"},
 		{"cmd/internal/*", l5, "internal/* teams teams/* panes panes/* backend backend/* hooks signals cmd/internal/config cmd/internal/style cmd/internal/dial cmd/internal/clients cmd/internal/tmuxshim", "who asks may ask everyone"},
-		{"cmd/leadlight", l5, "cmd/internal/cli internal/begin/early internal/environ", "main is a few lines"},
+		{"cmd/leadlight", l5, "cmd/internal/cli internal/environ", "main is a few lines"},
 		{"cmd/leadlightd", l5, "cmd/internal/cli cmd/internal/longlived internal/environ", "main is a few lines"},
 
 		{"cmd/leadlight-backend-kitty", l5, "backend backend/external/plugin", "a terminal as anyone may add one: by the protocol, and nothing else of ours"},

@@ -30,13 +30,25 @@ func environment(ofLead []string, id Identity, executable string, extra []string
 	return env
 }
 
+// EncodeEnvironment is the content of an EnvFile: each variable, exact to the byte, and a
+// NUL, which none can hold.
+func EncodeEnvironment(env []string) []byte {
+	var out []byte
+	for _, kv := range env {
+		out = append(append(out, kv...), 0)
+	}
+	return out
+}
+
+// DecodeEnvironment reads what EncodeEnvironment wrote.
+func DecodeEnvironment(data []byte) []string {
+	return strings.FieldsFunc(string(data), func(r rune) bool { return r == 0 })
+}
+
 // WithTerminal adds to a teammate's environment what describes its own pane, as
 // the pane's terminal set it in pane (the host's own environment). What was
 // asked for already stays.
 func WithTerminal(env, pane []string) []string {
-	own := environ.Set(withoutPane(), environ.Only(pane, environ.FromPane()...)...)
+	own := environ.Set([]string{"TERM=xterm-256color"}, environ.Only(pane, environ.FromPane()...)...)
 	return environ.Set(own, env...)
 }
-
-// withoutPane describes a pane that says nothing of itself.
-func withoutPane() []string { return []string{"TERM=xterm-256color"} }

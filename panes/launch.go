@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/internal/begin"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
@@ -28,7 +27,6 @@ type Launch struct {
 	ByLead bool          // the process that leads the team asks for it
 
 	before *LaunchRecord // of the one who had the name before
-	set    int           // how many are launched together
 }
 
 // Launched is what became of a Launch.
@@ -54,7 +52,7 @@ func (m *Manager) Launch(ctx context.Context, layout Layout, order []string, lau
 		defer close(prepared)
 		each(len(launches), func(i int) {
 			r := &launches[i].Record
-			r.Backend, r.Terminal, launches[i].set = choice.Type, choice.Socket, len(launches)
+			r.Backend, r.Terminal = choice.Type, choice.Socket
 			out[i].Err = m.prepare(ctx, &launches[i])
 		})
 	}()
@@ -136,7 +134,7 @@ func (m *Manager) prepare(ctx context.Context, l *Launch) error {
 		name, _, _ := strings.Cut(kv, "=")
 		r.EnvNames = append(r.EnvNames, name)
 	}
-	if err := m.writeSecret(r.EnvFile, begin.Encode(l.Env, l.order())); err != nil {
+	if err := m.writeSecret(r.EnvFile, EncodeEnvironment(l.Env)); err != nil {
 		return fmt.Errorf("hand over the environment: %w", err)
 	}
 	if err := m.records.writeLaunchSoon(ctx, *r); err != nil {

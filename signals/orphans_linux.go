@@ -84,17 +84,6 @@ func hasDied(pid int) bool {
 	return err == nil && info.Signo != 0
 }
 
-// Hold holds a child of this process that was started without package os, and that nobody has
-// waited for, so that it can be waited for and is not taken for an orphan.
-func Hold(pid int) (*os.Process, error) {
-	var info unix.Siginfo
-	err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
-	if err != nil {
-		return nil, fmt.Errorf("hold process %d, which is no child: %w", pid, err)
-	}
-	return os.FindProcess(pid)
-}
-
 // children lists the children of this process, dead ones too.
 func children() []int {
 	if list, err := childPIDs(os.Getpid()); err == nil {

@@ -180,9 +180,6 @@ func ReapOrphans(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Hold returns a child of this process that was started without package os.
-func Hold(pid int) (*os.Process, error) { return os.FindProcess(pid) }
-
 // orphansComeToUs is false: launchd adopts them.
 const orphansComeToUs = false
 

@@ -7,13 +7,12 @@ import (
 	"path/filepath"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/cli"
-	"github.com/leadlight-dev/leadlight/internal/begin/early"
 	"github.com/leadlight-dev/leadlight/internal/environ"
 )
 
 func main() {
 	environ.KeepDescriptors()
-	std := cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Begun: early.Program}
+	std := cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	args := os.Args[1:]
 	switch filepath.Base(os.Args[0]) { // called by Claude Code,
 	case "tmux": // who asks for panes

@@ -27,29 +27,12 @@ import (
 )
 
 // Held is a lock that we hold.
-type Held struct{ file lockedFile }
-
-// lockedFile is the open file of a lock.
-type lockedFile interface {
-	Stat() (fs.FileInfo, error)
-	Unlock() error
-}
+type Held struct{ file *flock.Flock }
 
 // Release gives the lock back. The file stays.
 func (h *Held) Release() {
 	// Unlock fails only on a descriptor that is closed, and then nothing is held.
 	_ = h.file.Unlock()
-}
-
-// descriptor is the file of a lock that was taken before this package was there.
-type descriptor struct{ *os.File }
-
-func (d descriptor) Unlock() error { return d.Close() }
-
-// Adopt is Acquire for one who has the file open and locked already, as a descriptor. nil and no error: it
-// is not the file any more that others lock.
-func Adopt(d *files.Dir, name, verb string, fd int) (*Held, error) {
-	return settle(d, name, verb, descriptor{os.NewFile(uintptr(fd), name)})
 }
 
 // Acquire locks the file name below d, and makes it if there is none. It waits
@@ -193,7 +176,7 @@ func explain(op, path string, err error) error {
 
 // settle makes sure that what was locked is what others will lock, and signs it.
 // It returns nil without an error if the file has been replaced.
-func settle(d *files.Dir, name, verb string, file lockedFile) (*Held, error) {
+func settle(d *files.Dir, name, verb string, file *flock.Flock) (*Held, error) {
 	h := &Held{file}
 	same, err := sign(d, name, verb, file)
 	if gone(err) {
@@ -281,7 +264,7 @@ const signature = 120
 
 // sign writes who we are into the file that has the lock's name, if that is the
 // one that we have locked.
-func sign(d *files.Dir, name, verb string, locked lockedFile) (bool, error) {
+func sign(d *files.Dir, name, verb string, locked *flock.Flock) (bool, error) {
 	f, err := d.OpenFile(name, os.O_WRONLY)
 	if err != nil {
 		return false, err

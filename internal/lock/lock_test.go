@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -356,34 +355,5 @@ func TestReleaseRemovesOnlyOurOwnFolder(t *testing.T) {
 	f.Release()
 	if !exists(t, d, "a.json.lock") {
 		t.Error("another's lock folder was removed")
-	}
-}
-
-func TestAdopt(t *testing.T) {
-	d := open(t)
-	ok(t, lock.Make(d, "locks/a"))
-	locked := func() int {
-		fd, err := syscall.Open(d.Join("locks/a"), syscall.O_RDWR|syscall.O_CLOEXEC, 0)
-		ok(t, err)
-		ok(t, syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB))
-		return fd
-	}
-	h, err := lock.Adopt(d, "locks/a", "teammate", locked())
-	ok(t, err)
-	if pid, verb, _, signed := lock.LastHolder(d, "locks/a"); !signed || pid != os.Getpid() || verb != "teammate" {
-		t.Errorf("signed by %d for %q", pid, verb)
-	}
-	if busy, err := lock.Busy(d, "locks/a"); !busy || err != nil {
-		t.Errorf("adopted, and busy is %v (%v)", busy, err)
-	}
-	h.Release()
-	if busy, err := lock.Busy(d, "locks/a"); busy || err != nil {
-		t.Errorf("released, and busy is %v (%v)", busy, err)
-	}
-	fd := locked()
-	ok(t, d.Remove("locks/a"))
-	ok(t, d.Remove("locks/.a"))
-	if h, err := lock.Adopt(d, "locks/a", "teammate", fd); h != nil || err != nil {
-		t.Errorf("a file that nobody else locks was adopted: %v, %v", h, err)
 	}
 }

@@ -64,32 +64,23 @@ func exitOf(state *os.ProcessState) Exit {
 // prepare checks the command as far as that can be done before it is started, so
 // that the error can name what is wrong.
 func (c Command) prepare(id string) (*exec.Cmd, error) {
-	path, err := c.Find()
-	if err != nil {
-		return nil, err
-	}
-	return &exec.Cmd{Path: path, Args: c.Argv, Dir: c.Dir, Env: environ.Set(c.Env, c.Own(id)...)}, nil
-}
-
-// Own are the variables that the host with that id sets, whatever Env says.
-func (c Command) Own(id string) []string {
-	return []string{"PWD=" + c.Dir, signals.Mark + "=" + id}
-}
-
-// Find checks the command, and returns the path of its program.
-func (c Command) Find() (string, error) {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
-		return "", fault.New(fault.InvalidArgument, "no program to run")
+		return nil, fault.New(fault.InvalidArgument, "no program to run")
 	}
 	for _, s := range slices.Concat(c.Argv, c.Env, []string{c.Dir}) {
 		if strings.IndexByte(s, 0) >= 0 {
-			return "", fault.New(fault.InvalidArgument, "a zero byte in the command, its folder or its environment: %.60q", s)
+			return nil, fault.New(fault.InvalidArgument, "a zero byte in the command, its folder or its environment: %.60q", s)
 		}
 	}
 	if err := checkDir(c.Dir); err != nil {
-		return "", err
+		return nil, err
 	}
-	return c.find()
+	path, err := c.find()
+	if err != nil {
+		return nil, err
+	}
+	env := environ.Set(c.Env, "PWD="+c.Dir, signals.Mark+"="+id)
+	return &exec.Cmd{Path: path, Args: c.Argv, Dir: c.Dir, Env: env}, nil
 }
 
 // checkDir refuses a folder that is not there: a program that starts elsewhere

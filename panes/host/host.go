@@ -24,7 +24,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/internal/begin"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/signals"
 )
@@ -48,10 +47,6 @@ type Options struct {
 	// Variables are K=V that are told on the socket by name, to whoever may connect: the
 	// owner of the host alone, who could read them from the processes as well.
 	Variables []string
-
-	// Begun was started for this host by this process; Run takes it for the first program. The host
-	// ends it with what else it runs. nil = none.
-	Begun *begin.Program
 
 	Log *slog.Logger // nil = none
 }
@@ -82,7 +77,6 @@ type Host struct {
 	rows, cols    int
 	running       bool          // a Run is between its start and its return
 	program       *program      // what runs, nil if nothing does
-	begun         *program      // was started before the host was made, and Run has yet to take it
 	changed       chan struct{} // closed when program or exit change
 	statusChanged chan struct{} // closed at the next change of what the status shows, see notify
 	exit          *Exit         // how the last one ended
@@ -120,9 +114,9 @@ func New(o Options) (*Host, error) {
 		out: &output{transcript: o.Transcript, ring: newRing(ringSize), modes: newModes()},
 	}
 	h.setDefaults(o)
-	h.arrived = takeSignals(o.Begun)
+	h.arrived = takeSignals()
 	if o.Terminal != nil {
-		if h.terminal, err = openTerminal(o.Terminal, o.Begun); err != nil {
+		if h.terminal, err = openTerminal(o.Terminal); err != nil {
 			h.Close()
 			return nil, err
 		}
@@ -133,12 +127,6 @@ func New(o Options) (*Host, error) {
 	}
 	if o.Screen {
 		h.screen = newScreen(h.out.ring, h.rows, h.cols, h.answers())
-	}
-	if o.Begun != nil {
-		if h.begun, err = takeOver(o.Begun); err != nil {
-			h.Close()
-			return nil, err
-		}
 	}
 	h.begin()
 	if o.Socket != "" {
@@ -208,10 +196,7 @@ func endings() map[os.Signal]string {
 
 // takeSignals begins to catch them. That is done before anybody can know of the
 // host: one that came earlier would end it and leave its program running.
-func takeSignals(begun *begin.Program) chan os.Signal {
-	if begun != nil {
-		return begun.Arrived
-	}
+func takeSignals() chan os.Signal {
 	arrived := make(chan os.Signal, len(endings()))
 	for sig := range endings() {
 		signal.Notify(arrived, sig)

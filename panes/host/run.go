@@ -2,7 +2,6 @@ package host
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -46,7 +45,7 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 		return Exit{StartErr: err}, err
 	}
 	defer h.unclaim()
-	p, err := h.startOrTake(c)
+	p, err := h.start(c)
 	if err != nil {
 		exit := notStarted(err)
 		h.record(exit)
@@ -106,7 +105,7 @@ func (h *Host) claim() error {
 	switch {
 	case h.running:
 		return fault.New(fault.LimitReached, "a program runs in this pane already")
-	case h.cause != "" && h.begun == nil:
+	case h.cause != "":
 		return fault.New(fault.RecipientInactive, "the host is closing: %s", h.cause)
 	}
 	h.running = true
@@ -135,22 +134,6 @@ func (h *Host) record(exit Exit) {
 	close(h.changed)
 	h.changed = make(chan struct{})
 	h.notify()
-}
-
-// startOrTake starts the program, or takes the one that was started before the host.
-func (h *Host) startOrTake(c Command) (*program, error) {
-	p := h.takeBegun(c)
-	if p == nil {
-		return h.start(c)
-	}
-	h.mu.Lock()
-	rows, cols := h.rows, h.cols
-	h.mu.Unlock()
-	if err := setSize(p.master, rows, cols); err != nil {
-		h.log.Warn("set the terminal's size", "error", err)
-	}
-	h.serve(p)
-	return p, nil
 }
 
 // start checks and starts the program.
@@ -207,18 +190,13 @@ func (h *Host) startOnTerminal(p *program, c Command) error {
 		p.master.Close()
 		return err
 	}
-	h.serve(p)
-	return nil
-}
-
-// serve passes on what a program on a terminal says, and what is typed into it.
-func (h *Host) serve(p *program) {
 	p.queue = newQueue(p.master)
 	p.sources = []*os.File{p.master}
 	go func() {
 		defer close(p.pumped)
 		h.out.pump(p.master, nil, false)
 	}()
+	return nil
 }
 
 // pollable makes a file whose reads and writes have deadlines, and closes the
@@ -410,8 +388,8 @@ func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Repor
 	defer func() { <-h.ending }()
 	e := signals.TreeKiller{Host: h.id, Adopted: true, Term: term, Kill: kill}
 	h.mu.Lock()
-	if running := cmp.Or(h.program, h.begun); running != nil {
-		leader := running.id.PID
+	if h.program != nil {
+		leader := h.program.id.PID
 		if root, err := signals.Own(leader); err == nil { // else it has ended, and what it left comes to us
 			e.Roots = append(e.Roots, root)
 		}

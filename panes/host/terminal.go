@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/leadlight-dev/leadlight/internal/begin"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
@@ -27,17 +26,12 @@ type terminal struct {
 
 // openTerminal takes f over. It is opened once more by its name, where that is
 // possible, so that reads and writes can be called off without touching the flags
-// of a descriptor that others share. With what has begun it is raw already.
-func openTerminal(f *os.File, begun *begin.Program) (*terminal, error) {
+// of a descriptor that others share.
+func openTerminal(f *os.File) (*terminal, error) {
 	t := &terminal{given: f, file: f, busy: make(chan struct{}, 1)}
 	saved, err := termiosOf(f)
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "%s is not a terminal: %w", f.Name(), err)
-	}
-	raw := *saved
-	makeRaw(&raw)
-	if begun != nil {
-		restoreMode(saved, begun.Saved)
 	}
 	t.saved = saved
 	if name := ttyName(f); name != "" {
@@ -45,6 +39,8 @@ func openTerminal(f *os.File, begun *begin.Program) (*terminal, error) {
 			t.file = own
 		}
 	}
+	raw := *saved
+	makeRaw(&raw)
 	if err := setTermios(f, &raw); err != nil {
 		t.close()
 		return nil, fault.New(fault.Failed, "set the terminal %s to raw mode: %w", f.Name(), err)
@@ -61,18 +57,6 @@ func makeRaw(t *unix.Termios) {
 	t.Cflag |= unix.CS8
 	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
 }
-
-// restoreMode brings back what was saved of a mode before it was made raw.
-func restoreMode(t *unix.Termios, saved begin.Mode) {
-	setFlags(&t.Iflag, saved.In)
-	setFlags(&t.Oflag, saved.Out)
-	setFlags(&t.Cflag, saved.Control)
-	setFlags(&t.Lflag, saved.Local)
-	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = saved.Min, saved.Time
-}
-
-// setFlags sets flags, whose size depends on the system.
-func setFlags[T uint32 | uint64](flags *T, to uint32) { *flags = T(to) }
 
 // close calls off reads and writes and restores the mode.
 func (t *terminal) close() {

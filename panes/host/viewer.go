@@ -53,7 +53,7 @@ func (c *Client) Attach(ctx context.Context, o AttachOptions) (Attached, error) 
 	v := viewing{in: o.In, out: o.Out, readOnly: o.ReadOnly, modes: newModes(), banner: banner{text: o.Banner}}
 	params := attachParams{ReadOnly: o.ReadOnly, Rows: o.Rows, Cols: o.Cols}
 	if o.Terminal != nil {
-		t, err := openTerminal(o.Terminal, nil)
+		t, err := openTerminal(o.Terminal)
 		if err != nil {
 			return Attached{}, err
 		}

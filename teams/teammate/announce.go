@@ -22,11 +22,7 @@ func (m *teammate) othersFirst(ctx context.Context) {
 	if m.announced || m.launch.ForeignPane != "" {
 		return
 	}
-	began := m.began
-	if b := m.o.Begun; b != nil {
-		began = b.At
-	}
-	pause := time.NewTimer(time.Until(began.Add(startPause)))
+	pause := time.NewTimer(startPause)
 	defer pause.Stop()
 	select {
 	case <-pause.C:

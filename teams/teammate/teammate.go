@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/internal/begin"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
@@ -34,9 +33,8 @@ type Options struct {
 	Dir         *files.Dir     // the base directory
 	Service     *teams.Service // acting as this teammate
 	Panes       *panes.Manager
-	Terminal    *os.File       // the pane's terminal; nil: there is none
-	Begun       *begin.Program // what this process has started of it already; nil: nothing
-	Environ     []string       // of this process: what the pane's terminal set
+	Terminal    *os.File // the pane's terminal; nil: there is none
+	Environ     []string // of this process: what the pane's terminal set
 	Log         *slog.Logger
 }
 
@@ -75,7 +73,6 @@ type teammate struct {
 // 0 when it was stopped or its agent ended well, so that the pane closes.
 func Run(ctx context.Context, o Options) (int, error) {
 	m := &teammate{o: o}
-	defer m.endBegun(ctx)
 	var err error
 	if m.launch, err = o.Panes.Records().Launch(ctx, o.Team, o.Agent); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +81,7 @@ func Run(ctx context.Context, o Options) (int, error) {
 		}
 		return fault.ExitOf(err), err
 	}
-	held, err := m.lock(ctx)
+	held, err := lock.Acquire(ctx, o.Dir, panes.HostLock(o.Team, o.Agent), "teammate", 5*time.Second)
 	if err != nil {
 		return fault.ExitOf(err), fmt.Errorf("one member, one host: %w", err)
 	}
@@ -105,37 +102,13 @@ func Run(ctx context.Context, o Options) (int, error) {
 	return m.end(ctx, m.supervise(ctx))
 }
 
-// lock takes the host's lock, or has it already from before the start of what has begun.
-func (m *teammate) lock(ctx context.Context) (held *lock.Held, err error) {
-	name := panes.HostLock(m.o.Team, m.o.Agent)
-	if b := m.o.Begun; b != nil && b.Host == m.launch.Host && b.EnvFile == m.launch.EnvFile {
-		if held, err = lock.Adopt(m.o.Dir, name, "teammate", b.Lock); held != nil || err != nil {
-			return held, err
-		}
-	}
-	m.endBegun(ctx) // it is for another host
-	return lock.Acquire(ctx, m.o.Dir, name, "teammate", 5*time.Second)
-}
-
-// endBegun ends what was started before the host if that was not made, or is not its own.
-func (m *teammate) endBegun(ctx context.Context) {
-	if m.o.Begun == nil || m.host != nil {
-		return
-	}
-	if err := host.EndBegun(context.WithoutCancel(ctx), m.o.Begun); err != nil {
-		m.o.Log.Error("end what was started", "error", err)
-	}
-	m.o.Begun = nil
-}
-
 // readEnvironment reads the values that were handed over.
 func readEnvironment(path string) ([]string, error) {
 	data, err := files.ReadFile(path, 0)
 	if err != nil {
 		return nil, fmt.Errorf("take the environment over: %w", err)
 	}
-	env, _ := begin.Decode(data)
-	return env, nil
+	return panes.DecodeEnvironment(data), nil
 }
 
 // open starts the host.
@@ -154,7 +127,7 @@ func (m *teammate) open() error {
 		panes.TranscriptPath(o.Team, o.Agent), maxTranscript)
 	m.host, err = host.New(host.Options{
 		ID: l.Host, Terminal: o.Terminal, Transcript: transcript,
-		Screen: l.Kind != profiles.Worker, Log: o.Log, Variables: m.env, Begun: m.o.Begun,
+		Screen: l.Kind != profiles.Worker, Log: o.Log, Variables: m.env,
 	})
 	if err != nil {
 		return fmt.Errorf("start the host: %w", err)

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
-	"github.com/leadlight-dev/leadlight/internal/begin"
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
@@ -35,7 +34,6 @@ type app struct {
 	args    []string   // of the command line
 	long    *LongLived // nil in leadlight
 	own     program
-	early   *begin.Program // see Stdio.Begun
 
 	json    bool
 	allHelp bool // --help --all: with the global flags
@@ -62,7 +60,7 @@ func newApp(std Stdio, list []string) *app {
 	cwd, _ := os.Getwd() // a folder that is gone: then only whole paths mean something
 	return &app{
 		in: std.In, out: &sink{w: std.Out}, err: std.Err, cwd: cwd, environ: environ.WholePaths(list, cwd), flags: map[string]string{},
-		own: findSelf(os.Args[0]), early: std.Begun,
+		own: findSelf(os.Args[0]),
 	}
 }
 

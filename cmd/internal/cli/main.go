@@ -18,7 +18,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/leadlight-dev/leadlight/internal/begin"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/signals"
@@ -29,8 +28,6 @@ import (
 type Stdio struct {
 	In       io.Reader
 	Out, Err io.Writer
-
-	Begun *begin.Program // what was started for the teammate that this process hosts; nil: nothing
 }
 
 // Main runs leadlight with the arguments after its own name and returns the exit

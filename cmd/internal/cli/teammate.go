@@ -58,7 +58,7 @@ func (a *app) live(ctx context.Context, c *composition, team, agent string, pane
 	}
 	defer host.TrimMemory()()
 	status, err := teammate.Run(ctx, teammate.Options{
-		Team: team, Agent: agent, Dir: c.files.Dir(), Service: c.service, Panes: c.panes, Terminal: terminal, Begun: a.early,
+		Team: team, Agent: agent, Dir: c.files.Dir(), Service: c.service, Panes: c.panes, Terminal: terminal,
 		Environ: pane, Log: a.logger(),
 	})
 	if err != nil {

@@ -103,6 +103,37 @@ func TestTeamOnTwoMachines(t *testing.T) {
 	a.must("stop", "sleeper")
 	a.must("down", "alpha")
 	b.must("machine", "leave")
+	if list := into[[]api.Machine](a, "machine", "ls"); len(list) != 1 {
+		t.Errorf("who has left is listed: %+v", list)
+	}
+	wiped(a, engine, "--token-file", token)
+}
+
+// wiped has the engine lose its disk while a teammate runs. What is said then is what helps.
+func wiped(a *rig, engine *natstest.Server, flags ...string) {
+	a.t.Helper()
+	a.must("team", "create", "alpha", "--engine", engine.URL, "--cwd", a.path("work"))
+	a.must("spawn", "left", "--", "sleep", "1000")
+	engine.Kill()
+	err := os.RemoveAll(filepath.Join(engine.Dir, "jetstream"))
+	if err == nil {
+		err = engine.Restart()
+	}
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.eventually("it is said", func() bool { return strings.Contains(a.run("ps").err, "has lost what was kept there") })
+	if r := a.run("doctor"); !strings.Contains(r.out, "fail  engine: "+engine.URL+", which this machine has joined as desk: ") || !strings.Contains(r.out, "→ leadlight machine leave --force, then ") {
+		a.t.Errorf("doctor: %s", r.out)
+	}
+	if r := a.run("machine", "leave"); r.exit != 6 {
+		a.t.Errorf("leave: %d %s", r.exit, r.err)
+	}
+	a.must("machine", "leave", "--force")
+	a.must(append([]string{"machine", "join", engine.URL, "--name", "desk"}, flags...)...)
+	if got := a.must("gc"); !strings.Contains(got, "of left@alpha") || !strings.Contains(got, "ended process") {
+		a.t.Errorf("gc: %s", got)
+	}
 }
 
 // checkSecret: the secret by which machines get in is in its file, and nowhere in what they
@@ -178,6 +209,9 @@ func checkWithoutEngine(t *testing.T, a, b *rig, engine *natstest.Server) {
 	}
 	if r := a.run("gc"); r.exit != 6 {
 		t.Errorf("gc without the engine: %d %s", r.exit, r.err)
+	}
+	if r := a.run("machine", "ls"); r.exit != 6 || !strings.Contains(r.err, "this machine has joined "+engine.URL+" as desk: ") {
+		t.Errorf("machine ls without the engine: %d %s", r.exit, r.err)
 	}
 	if err := os.WriteFile(b.path("work", "go"), nil, 0o600); err != nil { // the task ends while nobody can write that down
 		t.Fatal(err)

@@ -6,14 +6,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/oneshot"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 // around says what doctor finds around leadlight: the terminal's words, the kernel's
@@ -23,7 +26,42 @@ func (a *app) around(ctx context.Context) []api.Check {
 	if c, known := checkWatches("/proc/sys/fs/inotify"); known {
 		checks = append(checks, c)
 	}
-	return append(checks, append([]api.Check{a.checkAgents(), a.checkGate()}, a.checkClaude(ctx)...)...)
+	return slices.Concat(checks, a.checkEngine(ctx), []api.Check{a.checkAgents(), a.checkGate()}, a.checkClaude(ctx))
+}
+
+// checkEngine looks whether the engine answers, and who of its machines is silent. A machine
+// that has joined none is not told of it.
+func (a *app) checkEngine(ctx context.Context) []api.Check {
+	p, err := a.daemonPaths()
+	if err != nil {
+		return nil // that is told elsewhere
+	}
+	joined, err := p.Joined()
+	if err == nil && joined == nil {
+		return nil
+	}
+	c := api.Check{Name: "engine", Status: "ok"}
+	var list []api.Machine
+	if err == nil {
+		c.Detail = fmt.Sprintf("%s, which this machine has joined as %s", store.EngineShown(joined.Engine), joined.Name)
+		list, err = a.machines(ctx)
+	}
+	if err != nil {
+		e := fault.Of(err)
+		c.Status, c.Detail, c.Fix = "fail", strings.TrimPrefix(c.Detail+": "+e.Message, ": "), e.Hint
+		return []api.Check{c}
+	}
+	var silent []string
+	for _, m := range list {
+		if m.State == api.MachineSilent {
+			silent = append(silent, m.Name)
+		}
+	}
+	if c.Detail += fmt.Sprintf("; machines: %d", len(list)); len(silent) > 0 {
+		c.Status, c.Fix = "warn", "leadlight machine ls shows since when; leadlight daemon start, there, starts a daemon that does not run"
+		c.Detail += ", silent: " + strings.Join(silent, ", ")
+	}
+	return []api.Check{c}
 }
 
 // checkLocale looks at TERM and at the locale, in the order in which programs do.

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
@@ -106,6 +108,9 @@ func runMachineJoin(ctx context.Context, a *app, o machineJoinOptions) error {
 	if m.ID, err = a.long.Join(ctx, m, version().Version, a.daemonLog()); err != nil {
 		return err
 	}
+	if err := knowNoTeams(p.Base); err != nil {
+		return err
+	}
 	if err := p.Join(ctx, m); err != nil {
 		return fmt.Errorf("write down what was joined: %w", err)
 	}
@@ -115,6 +120,20 @@ func runMachineJoin(ctx context.Context, a *app, o machineJoinOptions) error {
 	}
 	a.say("machine %s has joined %s", m.Name, m.Engine)
 	return nil
+}
+
+// knowNoTeams makes the folder of teams in files where no team was ever known: without it nobody
+// could tell later that a team is gone, and gc would keep what runs of it.
+func knowNoTeams(base string) error {
+	dir, err := files.Open(base)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if _, err := dir.Lstat(panes.OwnPath("")); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return dir.MkdirAll("teams")
 }
 
 // hostName is the name of the host in the form of a machine's name.
@@ -199,11 +218,24 @@ func runMachineLeave(ctx context.Context, a *app, force bool) error {
 		a.say("this machine has joined no engine")
 		return nil
 	}
+	if err := a.offTheList(ctx, p); err != nil {
+		a.say("leadlight: warning: the other machines take this one for silent: %s", fault.Of(err).Message)
+	}
 	if err := a.endDaemon(ctx, p); err != nil {
 		return err
 	}
 	a.say("this machine has left the engine")
 	return nil
+}
+
+// offTheList has the daemon take this machine off the list of the engine.
+func (a *app) offTheList(ctx context.Context, p dial.Paths) error {
+	c, err := dial.Connect(ctx, p, version().Version)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.Call(ctx, "machine.leave", nil, nil)
 }
 
 // refuseTeammatesOfEngine refuses to leave teammates of a team on the engine behind.
@@ -241,14 +273,16 @@ func runMachineList(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if joined, err := p.Joined(); err != nil {
+	joined, err := p.Joined()
+	if err != nil {
 		return err
-	} else if joined == nil {
+	}
+	if joined == nil {
 		return notJoined()
 	}
 	list, err := a.machines(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("this machine has joined %s as %s: %w", store.EngineShown(joined.Engine), joined.Name, err)
 	}
 	return a.answer(list, func(w io.Writer) {
 		t := &table{head: []string{"NAME", "STATE", "SEEN", "TEAMMATES", "LOAD", "TERMINALS", "VERSION"}}

@@ -91,7 +91,7 @@ func (e *Engine) silent(ctx context.Context, d api.MachineCall, begun bool) erro
 			WithHint("leadlight ps shows what became of it, once the machine is back")
 	}
 	return fault.New(fault.Timeout, "machine %s is silent for %s: nothing was done there", m.Name, since).
-		WithHint("leadlight machine ls shows when it was seen; its daemon has to run: leadlight daemon start")
+		WithHint("leadlight machine ls shows when it was seen; if its daemon does not run: leadlight daemon start, on %s", m.Name)
 }
 
 // find returns what is known of a machine.

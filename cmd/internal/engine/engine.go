@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,8 +25,8 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store/remote"
 )
 
-// beat is how often a machine says that it is there.
-const beat = jetstream.SilenceLimit / 3
+// beatEvery is how often a machine says that it is there.
+const beatEvery = jetstream.SilenceLimit / 3
 
 // Engine is the engine that this machine has joined.
 type Engine struct {
@@ -35,6 +36,9 @@ type Engine struct {
 	run    string // the folder for sockets
 	log    *slog.Logger
 	known  atomic.Uint64 // the connection for which the engine was proved to be the one
+
+	beating sync.Mutex
+	left    bool // nothing more is said there
 }
 
 func options(m dial.Machine, log *slog.Logger) jetstream.Options {
@@ -106,10 +110,10 @@ func load() float64 {
 
 // Run says that the machine is there, until ctx ends.
 func (e *Engine) Run(ctx context.Context) {
-	tick := time.NewTicker(beat)
+	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
 	for {
-		if err := e.Beat(ctx, e.now()); err != nil && ctx.Err() == nil {
+		if err := e.beat(ctx); err != nil && ctx.Err() == nil {
 			e.log.Warn("say that this machine is there", "error", err)
 		}
 		select {
@@ -118,6 +122,30 @@ func (e *Engine) Run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// beat says once that the machine is there, on the engine that was joined and on no other.
+func (e *Engine) beat(ctx context.Context) error {
+	e.beating.Lock()
+	defer e.beating.Unlock()
+	if e.left {
+		return nil
+	}
+	if err := e.proved(ctx); err != nil {
+		return err
+	}
+	return e.Beat(ctx, e.now())
+}
+
+// leave takes the machine off the list of the engine.
+func (e *Engine) leave(ctx context.Context, _ rpc.Nothing) (rpc.Nothing, error) {
+	e.beating.Lock()
+	defer e.beating.Unlock()
+	if err := e.proved(ctx); err != nil {
+		return rpc.Nothing{}, err
+	}
+	e.left = true
+	return rpc.Nothing{}, e.Leave(ctx, e.joined.Name)
 }
 
 func (e *Engine) now() jetstream.Machine {
@@ -132,6 +160,7 @@ func (e *Engine) Methods() []rpc.Method {
 	return append(remote.Methods(func(ctx context.Context) (remote.Stores, error) {
 		return remote.Stores{Roster: e.Roster(), Mail: e.Mail(), Tasks: e.Tasks()}, e.proved(ctx)
 	}), rpc.Func("machine.ls", "The machines that have joined the engine.", e.list),
+		rpc.Func("machine.leave", "Take this machine off their list.", e.leave).OfLead(),
 		rpc.Func("machine.do", "Let another machine carry out a verb on its teammates. What it tells meanwhile comes as notifications.", e.do))
 }
 

@@ -255,7 +255,7 @@ func (e *Engine) explain(ctx context.Context, op string, err error) error {
 		return fault.New(fault.LimitReached, "%s: it is too long for the engine (at most %d bytes)", op, e.nc.MaxPayload()).WithHint("raise max_payload of the engine, or put the text into a file and name it")
 	case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamNotFound:
 		return fault.New(fault.EngineUnavailable, "%s: the engine %s has lost what was kept there, or is not prepared: %w", op, e.url, err).
-			WithHint("leadlight machine leave, then leadlight machine join %s begins anew", e.url)
+			WithHint("leadlight machine leave --force, then leadlight machine join %s begins anew; leadlight gc ends teammates of before", e.url)
 	case errors.As(err, &api) && api.ErrorCode == noPeers:
 		return fault.New(fault.EngineUnavailable, "%s: the engine %s is a cluster, and fewer than three of its nodes are there: %w", op, e.url, err).
 			WithHint("start three nodes; what is made while they are fewer would have no replicas")

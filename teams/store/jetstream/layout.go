@@ -132,7 +132,7 @@ func (e *Engine) Check(ctx context.Context, id string) error {
 	found, err := e.check(ctx)
 	if err == nil && found != id {
 		err = fault.New(fault.EngineUnavailable, "the engine %s is not the one that this machine has joined: what it keeps was made anew", e.url).
-			WithHint("leadlight machine leave, then leadlight machine join %s begins anew", e.url)
+			WithHint("leadlight machine leave --force, then leadlight machine join %s begins anew; leadlight gc ends teammates of before", e.url)
 	}
 	return err
 }

@@ -44,6 +44,7 @@ func layers() []rule {
 		{"internal/environ", floor, "", "what a started program gets is said once, whoever starts it"},
 		{"internal/files", ground, "", "durable files know neither teams nor locks"},
 		{"internal/rawjson", floor, "", "keeping unknown fields is about JSON alone"},
+		{"internal/leaktest", floor, "", "that nothing is left running is proved the same way in every package"},
 		{"internal/tail", floor, "", "the end of an output is kept the same way whose it is"},
 		{"internal/oneshot", l0, "signals", "a program that answers and ends is run the same way whatever it is, and ends with what it started"},
 		{"internal/lock", l0, "internal/files signals", "a lock lies in a folder that files opened, and names a living holder"},
@@ -163,7 +164,7 @@ func linkers() map[string]struct{ who, why string } {
 		"github.com/rogpeppe/go-internal":      {"tests", "script tests"},
 		"github.com/nats-io/nats.go":           {"teams/store/jetstream", "one place that speaks to engines"},
 		"github.com/google/go-cmp":             {"tests", "comparing"},
-		"go.uber.org/goleak":                   {"tests", "counting goroutines"},
+		"go.uber.org/goleak":                   {"internal/leaktest", "counting goroutines, with one patience"},
 		"pgregory.net/rapid":                   {"tests", "properties"},
 
 		"github.com/modelcontextprotocol/go-sdk": {"cmd/internal/mcp", "one place that speaks the protocol of tools"},

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/leadlight-dev/leadlight/internal/leaktest"
 )
 
 // roleEnv makes the test binary play a part in a process tree.
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		play(role)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // play is what a process of a test tree does. Every part ends by itself in the

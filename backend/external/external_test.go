@@ -16,14 +16,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/backendtest"
 	"github.com/leadlight-dev/leadlight/backend/external"
 	"github.com/leadlight-dev/leadlight/backend/external/plugin"
 	"github.com/leadlight-dev/leadlight/backend/memory"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/leaktest"
 )
 
 // TestMain lets the test binary be a backend's program, good or bad.
@@ -32,7 +31,7 @@ func TestMain(m *testing.M) {
 		helper(os.Args[2], os.Args[3:])
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 const hello = `{"jsonrpc":"2.0","id":1,"result":{"protocol":%d,"backend":{"name":"x"},"new":{"things":[1]}}}` + "\n"

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	"go.uber.org/goleak"
 
+	"github.com/leadlight-dev/leadlight/internal/leaktest"
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		play(role)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // quickExit spares a program under the race detector its second of sleep at the end.

@@ -67,9 +67,10 @@ func TestTmuxShimReplaysTheClient(t *testing.T) {
 				if left := server.Sessions(); len(left) != 1 {
 					t.Errorf("left in iTerm2: %v", left)
 				}
-				if left, err := os.ReadDir(r.path("run", "leadlight")); err == nil {
-					t.Errorf("left in the run folder: %v", left)
-				}
+				s.eventually("nothing is left in the run folder", func() bool { // of those who left by themselves
+					_, err := os.ReadDir(r.path("run", "leadlight"))
+					return err != nil
+				})
 			})
 		}
 	}
@@ -160,15 +161,22 @@ func TestTmuxShimOfAShortProgram(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "")
 	s := newShim(t, r, "headless")
-	for range 5 {
+	slow, rounds := 0, 5
+	for range rounds {
 		begun := time.Now()
 		got := s.tmuxCall("-L", "x", "new-session", "-d", "-s", "s", "-P", "-F", "#{pane_id}", "--", r.path("no-such-program"), "x")
-		if took := time.Since(begun); got.exit != 0 || got.out != "%0\n" || took > 15*time.Second {
-			t.Fatalf("after %s: %d %q %q", took, got.exit, got.out, got.err)
+		if got.exit != 0 || got.out != "%0\n" {
+			t.Fatalf("%d %q %q", got.exit, got.out, got.err)
+		}
+		if time.Since(begun) > 15*time.Second {
+			slow++
 		}
 		s.eventually("it is gone", func() bool {
 			return strings.Contains(s.tmuxCall("-L", "x", "has-session", "-t", "s").err, "no server running")
 		})
+	}
+	if slow == rounds { // who is waited for is so each time
+		t.Error("a host that has ended is waited for")
 	}
 	s.eventually("nothing is left in the run folder", func() bool {
 		left, err := os.ReadDir(r.path("run", "leadlight"))

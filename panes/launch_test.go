@@ -1,0 +1,36 @@
+package panes
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/leadlight-dev/leadlight/backend/memory"
+)
+
+// aheadTerminal notes whether a folder was there when it was to get ready.
+type aheadTerminal struct {
+	*memory.Backend
+	folder string
+	there  bool
+}
+
+func (a *aheadTerminal) Ahead(context.Context) (release func()) {
+	_, err := os.Stat(a.folder)
+	a.there = err == nil
+	return func() {}
+}
+
+// Our own server cannot be started ahead before the folder of its socket is there.
+func TestTheRunFolderIsMadeAhead(t *testing.T) {
+	t.Parallel()
+	a := &aheadTerminal{Backend: memory.New(), folder: filepath.Join(t.TempDir(), "leadlight")}
+	m := NewManager(Options{Base: t.TempDir(), Runtime: a.folder, Choose: func(context.Context) (Choice, error) {
+		return Choice{Type: "memory", Backend: a}, nil
+	}})
+	m.GetReady(t.Context())()
+	if !a.there {
+		t.Error("the terminal was to get ready before the run folder was made")
+	}
+}

@@ -130,6 +130,9 @@ func TestFollowerFindsTheFileBetween(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := f.put(nil, true); err != nil { // the line that was begun
+		t.Fatal(err)
+	}
 	if got.String() != "0123456789abcdefghijXYZ" {
 		t.Errorf("%q", got.String())
 	}

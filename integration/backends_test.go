@@ -148,9 +148,7 @@ func sixOn(t *testing.T, kind string) string {
 		r.withPty()
 	}
 	outcome := r.upSix(kind)
-	if left := s.Sessions(); len(left) != 1 {
-		t.Errorf("%s: left in iTerm2: %v", kind, left)
-	}
+	r.onlyTheLead(s)
 	return outcome
 }
 

@@ -3,6 +3,7 @@ package integration_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +27,16 @@ func inITerm2(t *testing.T) (*rig, *iterm2test.Server) {
 	r.env = append(r.env, "HOME="+s.Home, "TERM_PROGRAM=iTerm.app", "ITERM_SESSION_ID=w0t0p0:"+s.Lead,
 		"PATH="+bin+":"+os.Getenv("PATH"))
 	return r, s
+}
+
+// onlyTheLead waits until no other session is left in iTerm2. It closes that of a program
+// that has ended by itself when it sees that.
+func (r *rig) onlyTheLead(s *iterm2test.Server) {
+	r.t.Helper()
+	r.eventually("nothing but the lead is left in iTerm2", func() bool {
+		left := s.Sessions()
+		return len(left) == 1 && left[0] == s.Lead
+	})
 }
 
 // six is a team file of six workers with a task each, one of which fails.
@@ -67,17 +78,13 @@ func TestT07_SameTeamFileEverywhere(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, "200x60")
 			run(t, r)
-			if left := r.tmux.Run("list-panes", "-a", "-F", "#{pane_id}"); strings.TrimSpace(left) != r.lead {
-				t.Errorf("left in tmux: %q", left)
-			}
+			r.eventually("nothing but the lead is left in tmux", func() bool { return slices.Equal(r.tmux.Panes(), []string{r.lead}) })
 		})
 		t.Run("iterm2", func(t *testing.T) {
 			t.Parallel()
 			r, s := inITerm2(t)
 			run(t, r)
-			if left := s.Sessions(); len(left) != 1 || left[0] != s.Lead {
-				t.Errorf("left in iTerm2: %v", left)
-			}
+			r.onlyTheLead(s)
 		})
 	})
 	for name, got := range results {
@@ -140,9 +147,7 @@ func TestT07_SixInITerm2(t *testing.T) {
 	}
 	r.must("stop", "--all")
 	r.must("down", "--force")
-	if left := s.Sessions(); len(left) != 1 || left[0] != s.Lead {
-		t.Errorf("left in iTerm2: %v", left)
-	}
+	r.onlyTheLead(s)
 }
 
 // The newest teammate's session was closed by the person: the next one stands beside

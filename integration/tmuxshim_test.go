@@ -64,9 +64,7 @@ func TestTmuxShimReplaysTheClient(t *testing.T) {
 				for _, id := range []string{"%0", "%1", "%2"} { // who is left
 					s.tmuxCall("-L", "claude-swarm-1", "kill-pane", "-t", id)
 				}
-				if left := server.Sessions(); len(left) != 1 {
-					t.Errorf("left in iTerm2: %v", left)
-				}
+				r.onlyTheLead(server)
 				s.eventually("nothing is left in the run folder", func() bool { // of those who left by themselves
 					_, err := os.ReadDir(r.path("run", "leadlight"))
 					return err != nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/spf13/cobra"
 )
 
@@ -70,18 +71,18 @@ func TestOptionsOfTheVerbs(t *testing.T) {
 	same(t, parsed(t, approveCommand, "p1", "p2", "--feedback", "f"), answerOptions{[]string{"p1", "p2"}, true, "f"})
 	same(t, parsed(t, denyCommand, "p1", "--reason", "r"), answerOptions{[]string{"p1"}, false, "r"})
 	same(t, parsed(t, taskAddCommand, "s", "-d", "d", "--active-form", "f", "--owner", "o", "--blocked-by", "1,2", "--blocks", "3", "--meta", "a=b,c"),
-		taskAddOptions{Subject: "s", Description: "d", ActiveForm: "f", Owner: "o", BlockedBy: []string{"1,2"}, Blocks: []string{"3"}, Meta: []string{"a=b,c"}})
-	same(t, parsed(t, taskListCommand, "--status", "done", "--owner", "o", "--ready"), taskListOptions{"completed", "o", true})
+		taskAddOptions{teams.TaskSpec{Subject: "s", Description: "d", ActiveForm: "f", Owner: "o", BlockedBy: []string{"1,2"}, Blocks: []string{"3"}}, []string{"a=b,c"}})
+	same(t, parsed(t, taskListCommand, "--status", "done", "--owner", "o", "--ready"), teams.TaskFilter{Status: "completed", Owner: "o", Ready: true})
 	same(t, parsed(t, taskClaimCommand, "#7"), taskClaimOptions{ID: "7"})
 	same(t, parsed(t, taskClaimCommand, "--next", "--wait", "2m"), taskClaimOptions{Wait: 2 * time.Minute})
 	same(t, parsed(t, taskUpdateCommand, "7", "--owner", "", "--status", "todo", "--add-blocked-by", "1", "--blocked-by", "2", "--remove-blocks", "3"),
-		taskUpdateOptions{ID: "7", Owner: text(""), Status: text("pending"), AddBlockedBy: []string{"1", "2"}, RemoveBlocks: []string{"3"}})
+		taskUpdateOptions{ID: "7", TaskChange: teams.TaskChange{Owner: text(""), Status: text("pending"), AddBlockedBy: []string{"1", "2"}, RemoveBlocks: []string{"3"}}})
 	same(t, parsed(t, taskDoneCommand, "7", "--result", "r"), taskEndOptions{"7", "r"})
 	same(t, parsed(t, taskFailCommand, "7", "--reason", "r"), taskEndOptions{"7", "r"})
 	same(t, parsed(t, doctorCommand, "--fix"), doctorOptions{true, false})
 	same(t, parsed(t, gcCommand, "--dry-run"), gcOptions{true})
 	same(t, parsed(t, teamCreateCommand, "abc", "--description", "d", "--lead", "l", "--agent-type", "t", "--cwd", "/", "--mailbox", "maildir"),
-		teamCreateOptions{"abc", "d", "l", "t", "/", "maildir", ""})
+		teams.TeamSpec{Name: "abc", Description: "d", Lead: "l", AgentType: "t", Cwd: "/", Mailbox: "maildir"})
 	same(t, parsed(t, teamDeleteCommand, "abc", "--backup", "f", "--force"), teamDeleteOptions{[]string{"abc"}, "f", true})
 }
 

@@ -24,8 +24,8 @@ func taskCommand(a *app) *cobra.Command {
 }
 
 type taskAddOptions struct {
-	Subject, Description, ActiveForm, Owner string
-	BlockedBy, Blocks, Meta                 []string
+	teams.TaskSpec // as it is written: not checked, and its lists of ids not split
+	Meta           []string
 }
 
 func taskAddCommand(a *app, run func(context.Context, *app, taskAddOptions) error) *cobra.Command {
@@ -61,12 +61,12 @@ func runTaskAdd(ctx context.Context, a *app, o taskAddOptions) error {
 }
 
 func (o taskAddOptions) spec(a *app) (teams.TaskSpec, error) {
-	spec := teams.TaskSpec{Subject: o.Subject, ActiveForm: o.ActiveForm, Owner: o.Owner}
-	var err error
+	spec := o.TaskSpec
 	if store.Blank(o.Subject) {
 		return spec, usage("the subject of the task is empty")
 	}
-	if _, err = checkText(o.Subject+o.ActiveForm, "subject", store.MaxMessage); err != nil {
+	_, err := checkText(o.Subject+o.ActiveForm, "subject", store.MaxMessage)
+	if err != nil {
 		return spec, err
 	}
 	if spec.Description, err = a.text(o.Description, "description", store.MaxMessage); err != nil {
@@ -82,13 +82,8 @@ func (o taskAddOptions) spec(a *app) (teams.TaskSpec, error) {
 	return spec, err
 }
 
-type taskListOptions struct {
-	Status, Owner string
-	Ready         bool
-}
-
-func taskListCommand(a *app, run func(context.Context, *app, taskListOptions) error) *cobra.Command {
-	var o taskListOptions
+func taskListCommand(a *app, run func(context.Context, *app, teams.TaskFilter) error) *cobra.Command {
+	var o teams.TaskFilter
 	c := &cobra.Command{
 		Use: "ls", Short: "List the tasks", Long: "List the tasks in the order of their ids.",
 		Example: "  leadlight task ls --ready\n  leadlight task ls --status failed --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
@@ -106,12 +101,12 @@ func statusWords() []string {
 	return []string{store.Pending, store.InProgress, store.Completed, store.Blocked, store.FailedTask}
 }
 
-func runTaskList(ctx context.Context, a *app, o taskListOptions) error {
+func runTaskList(ctx context.Context, a *app, filter teams.TaskFilter) error {
 	svc, team, err := a.serve(ctx)
 	if err != nil {
 		return err
 	}
-	list, warnings, err := svc.TaskList(ctx, team, teams.TaskFilter{Status: o.Status, Owner: o.Owner, Ready: o.Ready})
+	list, warnings, err := svc.TaskList(ctx, team, filter)
 	if err != nil {
 		return err
 	}

@@ -13,11 +13,9 @@ import (
 )
 
 type taskUpdateOptions struct {
-	ID                                              string
-	Subject, Description, ActiveForm, Status, Owner *string // nil: as it is
-	AddBlockedBy, AddBlocks                         []string
-	RemoveBlockedBy, RemoveBlocks                   []string
-	Meta                                            []string
+	ID               string
+	teams.TaskChange // as it is written: not checked, and its lists of ids not split
+	Meta             []string
 }
 
 func taskUpdateCommand(a *app, run func(context.Context, *app, taskUpdateOptions) error) *cobra.Command {
@@ -76,8 +74,8 @@ func runTaskUpdate(ctx context.Context, a *app, o taskUpdateOptions) error {
 	})
 }
 
-func (o taskUpdateOptions) change(a *app) (teams.TaskChange, error) {
-	c := teams.TaskChange{Subject: o.Subject, ActiveForm: o.ActiveForm, Status: o.Status, Owner: o.Owner}
+func (o taskUpdateOptions) change(a *app) (c teams.TaskChange, err error) {
+	c = o.TaskChange
 	if o.Description != nil {
 		text, err := a.text(*o.Description, "description", store.MaxMessage)
 		if err != nil {
@@ -92,17 +90,11 @@ func (o taskUpdateOptions) change(a *app) (teams.TaskChange, error) {
 			}
 		}
 	}
-	for _, l := range []struct {
-		from []string
-		to   *[]string
-	}{{o.AddBlockedBy, &c.AddBlockedBy}, {o.AddBlocks, &c.AddBlocks}, {o.RemoveBlockedBy, &c.RemoveBlockedBy}, {o.RemoveBlocks, &c.RemoveBlocks}} {
-		list, err := ids(l.from)
-		if err != nil {
+	for _, list := range []*[]string{&c.AddBlockedBy, &c.AddBlocks, &c.RemoveBlockedBy, &c.RemoveBlocks} {
+		if *list, err = ids(*list); err != nil {
 			return c, err
 		}
-		*l.to = list
 	}
-	var err error
 	c.Metadata, err = metadata(o.Meta)
 	return c, err
 }

@@ -20,12 +20,8 @@ func teamCommand(a *app) *cobra.Command {
 		takeoverCommand(a, runTakeover), delegateCommand(a, runDelegate))
 }
 
-type teamCreateOptions struct {
-	Name, Description, Lead, AgentType, Cwd, Mailbox, Engine string
-}
-
-func teamCreateCommand(a *app, run func(context.Context, *app, teamCreateOptions) error) *cobra.Command {
-	o := teamCreateOptions{}
+func teamCreateCommand(a *app, run func(context.Context, *app, teams.TeamSpec) error) *cobra.Command {
+	var o teams.TeamSpec
 	c := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Make a team without teammates",
@@ -49,22 +45,18 @@ func teamCreateCommand(a *app, run func(context.Context, *app, teamCreateOptions
 	return c
 }
 
-func runTeamCreate(ctx context.Context, a *app, o teamCreateOptions) error {
-	engine, err := a.engineFor(o.Engine)
-	if err != nil {
+func runTeamCreate(ctx context.Context, a *app, spec teams.TeamSpec) (err error) {
+	if spec.Engine, err = a.engineFor(spec.Engine); err != nil {
 		return err
 	}
 	svc, err := a.service(ctx)
 	if err != nil {
 		return err
 	}
-	cwd, err := folder(a.path(o.Cwd))
-	if err != nil {
+	if spec.Cwd, err = folder(a.path(spec.Cwd)); err != nil {
 		return err
 	}
-	t, err := svc.CreateTeam(ctx, teams.TeamSpec{
-		Name: o.Name, Description: o.Description, Lead: o.Lead, AgentType: o.AgentType, Cwd: cwd, Mailbox: o.Mailbox, Engine: engine,
-	})
+	t, err := svc.CreateTeam(ctx, spec)
 	if err != nil {
 		return err
 	}

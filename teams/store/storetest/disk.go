@@ -286,7 +286,7 @@ func testStoppedHolder(t *testing.T, d Disk) {
 	began := time.Now()
 	err := s.Roster.Update(short, team, func(x *store.Team) error { x.Description = "new"; return nil })
 	wantCode(t, "update", err, fault.LockTimeout)
-	if waited := time.Since(began); waited < 500*time.Millisecond || waited > 30*time.Second {
+	if waited := time.Since(began); waited < 500*time.Millisecond || waited > time.Minute {
 		t.Errorf("gave up after %v", waited)
 	}
 	pid := fmt.Sprintf("process %d (change team), for ", holder.cmd.Process.Pid)
@@ -325,7 +325,7 @@ func testKilledSenders(t *testing.T, d Disk) {
 	}
 	began := time.Now()
 	_ = must[store.Message](t)(s.Mail.Put(ctx(t), team, "builder", store.Message{From: "after", Text: "0"}))
-	if waited := time.Since(began); waited > 30*time.Second {
+	if waited := time.Since(began); waited > time.Minute {
 		t.Errorf("the first message after the last kill took %v", waited)
 	}
 	box := must[[]store.Message](t)(s.Mail.List(ctx(t), team, "builder"))

@@ -154,11 +154,7 @@ func completeTasks(a *app) words {
 		if err != nil {
 			return nil
 		}
-		var out []string
-		for _, t := range tasks {
-			out = append(out, t.ID+"\t"+store.Shown(oneLine(t.Subject)))
-		}
-		return out
+		return mapped(tasks, func(t store.Task) string { return t.ID + "\t" + store.Shown(oneLine(t.Subject)) })
 	}))
 }
 
@@ -175,11 +171,7 @@ func completeRuns(a *app) words {
 		}
 		defer c.Close()
 		list, _ := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", nil)
-		var out []string
-		for _, r := range list {
-			out = append(out, short(r.ID)+"\t"+r.Status+" "+clock(r.StartedAt))
-		}
-		return out
+		return mapped(list, func(r api.AgentTeamRun) string { return short(r.ID) + "\t" + r.Status + " " + clock(r.StartedAt) })
 	}))
 }
 

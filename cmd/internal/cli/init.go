@@ -31,10 +31,7 @@ type written struct {
 
 func initCommand(a *app, run func(context.Context, *app, initOptions) error) *cobra.Command {
 	var o initOptions
-	var names []string
-	for _, t := range config.Templates() {
-		names = append(names, t.Name)
-	}
+	names := mapped(config.Templates(), func(t config.TemplateInfo) string { return t.Name })
 	c := &cobra.Command{
 		Use: "init", Short: "Write a commented " + config.TeamFileName,
 		Long: "Write a commented " + config.TeamFileName + " into this folder. The team is named after the folder. Without\n" +

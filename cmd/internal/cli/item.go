@@ -170,7 +170,7 @@ func runItemList(ctx context.Context, a *app, o itemOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.answer(allShown(report.Items, itemShown), func(w io.Writer) { a.table(w, itemTable(report.Items, report.Tasks)) })
+	return a.answer(mapped(report.Items, itemShown), func(w io.Writer) { a.table(w, itemTable(report.Items, report.Tasks)) })
 }
 
 func itemUpdateCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {

@@ -66,11 +66,7 @@ func runKeys(ctx context.Context, a *app, o keysOptions) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, k := range o.Keys {
-		names = append(names, keyName(k))
-	}
-	if err := svc.Keys(ctx, team, o.Name, names); err != nil {
+	if err := svc.Keys(ctx, team, o.Name, mapped(o.Keys, keyName)); err != nil {
 		return err
 	}
 	return a.answer(pressed(o), func(io.Writer) {})

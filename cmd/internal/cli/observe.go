@@ -41,11 +41,7 @@ func observeCommand(a *app, run func(context.Context, *app, observeOptions) erro
 }
 
 func emits() []string {
-	var names []string
-	for _, e := range observe.Emits() {
-		names = append(names, string(e))
-	}
-	return names
+	return mapped(observe.Emits(), func(e observe.Emit) string { return string(e) })
 }
 
 func runObserve(ctx context.Context, a *app, o observeOptions) error {

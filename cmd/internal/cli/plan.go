@@ -67,11 +67,7 @@ func runPlanShow(ctx context.Context, a *app, id string) error {
 	if err != nil {
 		return err
 	}
-	var known []request
-	for _, p := range plans {
-		known = append(known, planShown(p))
-	}
-	if r, err := requestOf(known, team, id); err == nil {
+	if r, err := requestOf(mapped(plans, planShown), team, id); err == nil {
 		id = r.ID
 	} else if fault.CodeOf(err) != fault.RequestNotFound {
 		return err

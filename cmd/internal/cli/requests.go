@@ -105,21 +105,15 @@ func (a *app) requests(ctx context.Context, svc *teams.Service, team string, all
 	if who.Teammate {
 		return ownShutdown(ctx, svc, team)
 	}
-	out := []request{}
 	plans, err := svc.Plans(ctx, team, all)
 	if err != nil {
 		return nil, err
-	}
-	for _, p := range plans {
-		out = append(out, planShown(p))
 	}
 	permissions, err := svc.Permissions(ctx, team, all)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range permissions {
-		out = append(out, permissionShown(p))
-	}
+	out := append(mapped(plans, planShown), mapped(permissions, permissionShown)...)
 	members, _, err := svc.Members(ctx, team, false)
 	if err != nil {
 		return nil, err
@@ -295,10 +289,7 @@ func requestOf(list []request, team, id string) (request, error) {
 	case 1:
 		return found[0], nil
 	}
-	var ids []string
-	for _, r := range found {
-		ids = append(ids, r.ID)
-	}
+	ids := mapped(found, func(r request) string { return r.ID })
 	return request{}, usage("%q begins the IDs of %d requests: %s", store.Shown(id), len(ids), strings.Join(ids, ", ")).WithHint("give more of the ID")
 }
 

@@ -219,7 +219,7 @@ func runRunList(ctx context.Context, a *app, limit int) error {
 	if err != nil {
 		return err
 	}
-	return a.answer(allShown(all, runShown), func(w io.Writer) {
+	return a.answer(mapped(all, runShown), func(w io.Writer) {
 		t := &table{head: []string{"RUN", "TEAM", "KIND", "STATUS", "STARTED", "TOOK", "SUMMARY"}, less: []string{"STARTED", "TOOK"}}
 		for _, r := range all {
 			t.add(short(r.ID), names[r.TeamID], kindOf(r), cell{r.Status, statusColor(r.Status)}, clock(r.StartedAt),

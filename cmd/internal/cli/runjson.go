@@ -69,19 +69,19 @@ func itemShown(it api.AgentTeamItem) shownItem {
 func reportShown(r api.RunReport) shownReport {
 	return shownReport{
 		Usage: r.Usage, Run: runShown(r.Run), Team: shownDefinition{r.Team, moment(r.Team.CreatedAt), moment(r.Team.UpdatedAt)}, LiveTeam: r.LiveTeam,
-		Members: allShown(r.Members, func(m api.RunMember) shownRunMember {
+		Members: mapped(r.Members, func(m api.RunMember) shownRunMember {
 			return shownRunMember{m, moment(m.StartedAt), moment(m.EndedAt)}
 		}),
-		Items: allShown(r.Items, itemShown),
-		Tasks: allShown(r.Tasks, func(k api.RunTask) shownRunTask { return shownRunTask{k, moment(k.StartedAt), moment(k.CompletedAt)} }),
+		Items: mapped(r.Items, itemShown),
+		Tasks: mapped(r.Tasks, func(k api.RunTask) shownRunTask { return shownRunTask{k, moment(k.StartedAt), moment(k.CompletedAt)} }),
 	}
 }
 
 // listed is a list that is [], not null, in JSON where it is empty.
-func listed[T any](list []T) []T { return allShown(list, func(v T) T { return v }) }
+func listed[T any](list []T) []T { return mapped(list, func(v T) T { return v }) }
 
-// allShown makes a list of another one.
-func allShown[A, B any](list []A, f func(A) B) []B {
+// mapped makes a list of another one.
+func mapped[A, B any](list []A, f func(A) B) []B {
 	out := make([]B, 0, len(list))
 	for _, v := range list {
 		out = append(out, f(v))

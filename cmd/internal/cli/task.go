@@ -111,7 +111,7 @@ func runTaskList(ctx context.Context, a *app, filter teams.TaskFilter) error {
 		return err
 	}
 	a.warn(warnings)
-	return a.answer(allShown(list, whole), func(w io.Writer) {
+	return a.answer(mapped(list, whole), func(w io.Writer) {
 		if len(list) == 0 {
 			a.say("no tasks")
 			return

@@ -40,7 +40,7 @@ func (u *upRun) incomplete(snap teams.Snapshot) error {
 }
 
 func (u *upRun) result(snap teams.Snapshot, endings []api.Ending) upResult {
-	res := upResult{Team: u.team, Members: listed(snap.Members), Tasks: allShown(snap.Tasks, whole), Endings: endings, OK: snap.Completed()}
+	res := upResult{Team: u.team, Members: listed(snap.Members), Tasks: mapped(snap.Tasks, whole), Endings: endings, OK: snap.Completed()}
 	for _, m := range u.missing {
 		e := fault.Of(m.Err)
 		res.Missing, res.OK = append(res.Missing, upMissing{m.Name, m.Machine, api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}}), false

@@ -128,3 +128,29 @@ func TestSocketSaysNoMore(t *testing.T) {
 		t.Error("a mute one shook hands")
 	}
 }
+
+// FuzzSocketReads: whatever comes, it is messages up to an error, and none is longer than
+// what came.
+func FuzzSocketReads(f *testing.F) {
+	f.Add([]byte("\x02\x02ab\x89\x01p\x80\x01c\x88\x02\x03\xe8"))
+	f.Add([]byte("\x82\x7e\x01\x00"))
+	f.Add([]byte("\x82\xff\xff\xff\xff\xff\xff\xff\xff\xff"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := &socket{conn: mute{}, lines: bufio.NewReader(bytes.NewReader(data))}
+		for {
+			message, err := s.read()
+			if err != nil {
+				break
+			}
+			if len(message) > len(data) {
+				t.Fatalf("%d bytes became a message of %d", len(data), len(message))
+			}
+		}
+	})
+}
+
+// mute is a connection that takes everything and says nothing.
+type mute struct{ net.Conn }
+
+func (mute) Write(p []byte) (int, error)      { return len(p), nil }
+func (mute) SetWriteDeadline(time.Time) error { return nil }

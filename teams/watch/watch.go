@@ -21,6 +21,7 @@ import (
 const (
 	gather    = 20 * time.Millisecond // hints that come together are one look
 	lookLimit = 30 * time.Second
+	askAgain  = 5 * time.Second // until what an engine could not tell is looked at again
 )
 
 // Hints begins to watch something and returns a channel with a value for each change.
@@ -56,6 +57,17 @@ type Parts struct {
 	Boxes                        map[string]bool
 }
 
+// add puts other parts to these.
+func (p *Parts) add(q Parts) {
+	p.All, p.Members, p.Tasks, p.Streams = p.All || q.All, p.Members || q.Members, p.Tasks || q.Tasks, p.Streams || q.Streams
+	for owner := range q.Boxes {
+		if p.Boxes == nil {
+			p.Boxes = map[string]bool{}
+		}
+		p.Boxes[owner] = true
+	}
+}
+
 func (p Parts) files() bool { return p.All || p.Members || p.Tasks || len(p.Boxes) > 0 }
 
 // Team watches one team.
@@ -74,6 +86,7 @@ type Team struct {
 
 	mu    sync.Mutex
 	dirty Parts
+	owed  Parts // what is touched after askAgain
 }
 
 // New returns the watch of a team. It begins with Begin.
@@ -105,19 +118,32 @@ func (t *Team) Relay(ctx context.Context, hints Hints, p Parts) {
 // Touch notes what may have changed.
 func (t *Team) Touch(p Parts) {
 	t.mu.Lock()
-	d := &t.dirty
-	d.All, d.Members, d.Tasks, d.Streams = d.All || p.All, d.Members || p.Members, d.Tasks || p.Tasks, d.Streams || p.Streams
-	for owner := range p.Boxes {
-		if d.Boxes == nil {
-			d.Boxes = map[string]bool{}
-		}
-		d.Boxes[owner] = true
-	}
+	t.dirty.add(p)
 	t.mu.Unlock()
 	select {
 	case t.wake <- struct{}{}:
 	default:
 	}
+}
+
+// owe has a part looked at again that could not be read because the engine was away: that it
+// is back is no change of the team, so there need be no hint.
+func (t *Team) owe(p Parts, err error) {
+	if fault.CodeOf(err) != fault.EngineUnavailable {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.owed.files() {
+		time.AfterFunc(askAgain, func() {
+			t.mu.Lock()
+			p := t.owed
+			t.owed = Parts{}
+			t.mu.Unlock()
+			t.Touch(p)
+		})
+	}
+	t.owed.add(p)
 }
 
 // Run looks after hints until ctx, which is also Begin's, ends. Then nothing of the watch
@@ -201,6 +227,7 @@ func (t *Team) look(ctx context.Context) (Parts, error) {
 		now, t.whole, err = changes.Team{}, api.Team{}, nil
 	}
 	if err != nil {
+		t.owe(p, err)
 		return p, err
 	}
 	t.found = true
@@ -218,8 +245,8 @@ func (t *Team) read(ctx context.Context, p Parts) (changes.Team, error) {
 	if p.Tasks {
 		if list, _, err := t.Service.TaskList(ctx, t.Name, teams.TaskFilter{}); err == nil {
 			now.Tasks = list
-		} else if ctx.Err() == nil {
-			t.Log.Warn("look at the tasks", "team", t.Name, "error", err)
+		} else {
+			t.missed(ctx, "look at the tasks", err, Parts{Tasks: true})
 		}
 	}
 	if p.Members || t.WithRoster {
@@ -235,14 +262,22 @@ func (t *Team) read(ctx context.Context, p Parts) (changes.Team, error) {
 		if p.Boxes[owner] || !known {
 			if list, err := t.Service.Inbox(ctx, t.Name, owner, teams.InboxFilter{}); err == nil {
 				box = list
-			} else if ctx.Err() == nil {
-				t.Log.Warn("look at an inbox", "team", t.Name, "owner", owner, "error", err)
+			} else {
+				t.missed(ctx, "look at the inbox of "+owner, err, Parts{Boxes: map[string]bool{owner: true}})
 			}
 		}
 		boxes[owner] = box
 	}
 	now.Boxes = boxes
 	return now, ctx.Err()
+}
+
+// missed notes that a part could not be read.
+func (t *Team) missed(ctx context.Context, op string, err error, p Parts) {
+	if ctx.Err() == nil {
+		t.Log.Warn(op, "team", t.Name, "error", err)
+		t.owe(p, err)
+	}
 }
 
 // readAll reads everything, each file once.
@@ -252,9 +287,7 @@ func (t *Team) readAll(ctx context.Context, now changes.Team) (changes.Team, err
 		return now, err
 	}
 	for _, err := range w.Missed {
-		if ctx.Err() == nil {
-			t.Log.Warn("look at a team", "team", t.Name, "error", err)
-		}
+		t.missed(ctx, "look at a team", err, Parts{All: true})
 	}
 	t.take(&now, w.Team)
 	if w.Tasks != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -64,7 +65,7 @@ func machineLeaveCommand(a *app, run func(context.Context, *app, bool) error) *c
 		Example: "  leadlight machine leave", Args: takes(0, 0), ValidArgsFunction: noFiles,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, force) },
 	}
-	c.Flags().BoolVar(&force, "force", false, "leave although the engine cannot be asked who runs here; gc then ends them")
+	c.Flags().BoolVar(&force, "force", false, "leave although teammates run here, or the engine cannot be asked who does; gc then ends them")
 	return c
 }
 
@@ -95,7 +96,7 @@ func runMachineJoin(ctx context.Context, a *app, o machineJoinOptions) error {
 	case now != nil:
 		return fault.New(fault.Rejected, "this machine has joined %s as %s already", now.Engine, now.Name).WithHint("leadlight machine leave first")
 	}
-	m := dial.Machine{Name: o.Name, Engine: o.Engine, Access: o.Access}
+	m := dial.Machine{Name: o.Name, Engine: o.Engine, Access: o.Access, Owner: rand.Text()}
 	if m.Name == "" {
 		m.Name = hostName()
 	}
@@ -240,20 +241,17 @@ func (a *app) offTheList(ctx context.Context, p dial.Paths) error {
 
 // refuseTeammatesOfEngine refuses to leave teammates of a team on the engine behind.
 func (a *app) refuseTeammatesOfEngine(ctx context.Context, p dial.Paths, force bool) error {
-	if joined, err := p.Joined(); err != nil || joined == nil {
+	if joined, err := p.Joined(); force || err != nil || joined == nil {
 		return nil // leave is the way out of a damaged record
 	}
 	list, err := a.machines(ctx)
-	if err != nil && force {
-		return nil
-	}
 	if err != nil {
 		e := fault.Of(err)
 		return fault.New(e.Code, "ask the engine who runs here: %w", err).WithHint("--force leaves all the same")
 	}
 	for _, m := range list {
 		if m.This && m.Teammates > 0 {
-			return fault.New(fault.ActiveMembers, "%d teammates of teams on the engine run on this machine", m.Teammates).WithHint("leadlight stop --all --team NAME ends them")
+			return fault.New(fault.ActiveMembers, "%d teammates of teams on the engine run on this machine", m.Teammates).WithHint("leadlight stop --all --team NAME ends them; --force leaves all the same, and leadlight gc then ends those of here")
 		}
 	}
 	return nil

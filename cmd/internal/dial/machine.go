@@ -18,8 +18,9 @@ import (
 type Machine struct {
 	Schema int    `json:"schema"`
 	Name   string `json:"name"`
-	Engine string `json:"engine"` // its address
-	ID     string `json:"id"`     // of what is kept there
+	Engine string `json:"engine"`          // its address
+	ID     string `json:"id"`              // of what is kept there
+	Owner  string `json:"owner,omitempty"` // made when it joined; no other machine has it
 	Access Access `json:"access"`
 }
 

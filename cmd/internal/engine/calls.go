@@ -23,14 +23,6 @@ import (
 // patience is how long a machine that does not answer is asked again.
 const patience = 2 * time.Second
 
-// Answer carries out what other machines ask of this one, until ctx ends.
-func (e *Engine) Answer(ctx context.Context, answer jetstream.Answer) {
-	err := e.Engine.Answer(ctx, e.joined.Name, e.self.Process, answer)
-	if err != nil && ctx.Err() == nil {
-		e.log.Error("answer other machines", "error", err)
-	}
-}
-
 // Do lets another machine carry out a verb, see jetstream.Ask.
 func (e *Engine) Do(ctx context.Context, d api.MachineCall, tell func(json.RawMessage)) (json.RawMessage, error) {
 	return e.doFor(ctx, os.Getpid(), d, tell)

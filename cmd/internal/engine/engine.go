@@ -37,6 +37,8 @@ type Engine struct {
 	log    *slog.Logger
 	known  atomic.Uint64 // the connection for which the engine was proved to be the one
 
+	name name
+
 	beating sync.Mutex
 	left    bool // nothing more is said there
 }
@@ -52,12 +54,12 @@ func Open(m dial.Machine, run, version string, log *slog.Logger) (*Engine, error
 	if err != nil {
 		return nil, err
 	}
-	self := jetstream.Machine{Name: m.Name, Version: version, Process: rand.Text(), Terminals: terminals()}
+	self := jetstream.Machine{Name: m.Name, Owner: m.Owner, Version: version, Process: rand.Text(), Terminals: terminals()}
 	return &Engine{Engine: e, joined: m, self: self, run: run, log: log}, nil
 }
 
 // Join prepares an engine for a machine, and returns the id of what is kept there. A name
-// that another machine has is refused.
+// that another machine has is refused; one that is silent loses it.
 func Join(ctx context.Context, m dial.Machine, version string, log *slog.Logger) (id string, err error) {
 	if err := store.CheckEngine(m.Engine); err != nil {
 		return "", err
@@ -83,7 +85,7 @@ func Join(ctx context.Context, m dial.Machine, version string, log *slog.Logger)
 			return "", fault.New(fault.DuplicateName, "a machine called %s is there already", m.Name).WithHint("choose another name with --name")
 		}
 	}
-	return id, nil
+	return id, e.Claim(ctx, e.self)
 }
 
 // terminals are those of this machine that can hold panes.
@@ -131,7 +133,7 @@ func (e *Engine) beat(ctx context.Context) error {
 	if e.left {
 		return nil
 	}
-	if err := e.proved(ctx); err != nil {
+	if err := e.provedNow(ctx, true); err != nil {
 		return err
 	}
 	return e.Beat(ctx, e.now())
@@ -164,17 +166,20 @@ func (e *Engine) Methods() []rpc.Method {
 		rpc.Func("machine.do", "Let another machine carry out a verb on its teammates. What it tells meanwhile comes as notifications.", e.do))
 }
 
-// proved asks once for each connection whether the engine is the one that was joined.
-func (e *Engine) proved(ctx context.Context) error {
+// proved asks once for each connection whether the engine is the one that was joined, and from
+// time to time whether this machine still has its name there.
+func (e *Engine) proved(ctx context.Context) error { return e.provedNow(ctx, false) }
+
+// provedNow is proved; with now, the name is looked at in any case.
+func (e *Engine) provedNow(ctx context.Context, now bool) error {
 	connection := e.Connection()
-	if e.known.Load() == connection {
-		return nil
+	if e.known.Load() != connection {
+		if err := e.Check(ctx, e.joined.ID); err != nil {
+			return err
+		}
+		e.known.Store(connection)
 	}
-	if err := e.Check(ctx, e.joined.ID); err != nil {
-		return err
-	}
-	e.known.Store(connection)
-	return nil
+	return e.name.mine(ctx, connection, now, e.stillMine)
 }
 
 func (e *Engine) list(ctx context.Context, how api.MachineList) ([]api.Machine, error) {

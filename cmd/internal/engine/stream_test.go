@@ -10,12 +10,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
-	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/store/jetstream"
 	"github.com/leadlight-dev/leadlight/teams/store/jetstream/natstest"
 )
@@ -132,51 +129,5 @@ func TestASlowViewerSeesTheEnd(t *testing.T) {
 	cancel()
 	if err := <-stopped; err != nil {
 		t.Error(err)
-	}
-}
-
-// Nobody says that this machine is there on an engine that is not the one that was joined.
-func TestNoBeatOnAnotherEngine(t *testing.T) {
-	t.Parallel()
-	server, err := natstest.Start("")
-	if errors.Is(err, natstest.ErrNone) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Stop)
-	m := dial.Machine{Name: "hub", Engine: server.URL}
-	if m.ID, err = jetstream.Join(t.Context(), jetstream.Options{URL: server.URL}); err != nil {
-		t.Fatal(err)
-	}
-	for id, there := range map[string]bool{m.ID: true, "another": false} {
-		m.Name, m.ID = "on-"+id[:4], id
-		e, err := Open(m, "", "1", slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = e.Close() })
-		if err := e.beat(t.Context()); (err == nil) != there {
-			t.Errorf("%s: %v", id, err)
-		}
-		list, err := e.Machines(t.Context(), jetstream.Machine{Name: "who-asks"})
-		listed := slices.ContainsFunc(list, func(x jetstream.SeenMachine) bool { return x.Name == m.Name })
-		if err != nil || listed != there {
-			t.Errorf("%s is listed: %v, %v", m.Name, listed, err)
-		}
-		if !there {
-			continue
-		}
-		if _, err := e.leave(t.Context(), rpc.Nothing{}); err != nil {
-			t.Error(err)
-		}
-		if err := e.beat(t.Context()); err != nil {
-			t.Error(err)
-		}
-		list, err = e.Machines(t.Context(), jetstream.Machine{Name: "who-asks"})
-		if err != nil || slices.ContainsFunc(list, func(x jetstream.SeenMachine) bool { return x.Name == m.Name }) {
-			t.Errorf("who has left is listed: %+v, %v", list, err)
-		}
 	}
 }

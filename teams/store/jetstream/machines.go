@@ -14,7 +14,8 @@ import (
 type Machine struct {
 	Name      string   `json:"name"`
 	Version   string   `json:"version"`
-	Process   string   `json:"process"` // of its daemon: another one of that name is another machine
+	Owner     string   `json:"owner,omitempty"` // made when it joined: another one of that name is another machine
+	Process   string   `json:"process"`         // of its daemon
 	Load      float64  `json:"load"`
 	Terminals []string `json:"terminals"`
 }
@@ -57,6 +58,19 @@ func (e *Engine) Beat(ctx context.Context, m Machine) error {
 		e.heardAt(x.at)
 	}
 	return err
+}
+
+// Claim says that a machine is there now, whoever had its name.
+func (e *Engine) Claim(ctx context.Context, m Machine) error { return e.say(ctx, m) }
+
+// Taken tells whether another machine has joined under the name of one since.
+func (e *Engine) Taken(ctx context.Context, m Machine) (bool, error) {
+	x, err := e.last(ctx, "KV_"+e.machines(), e.machineKey(m.Name))
+	var now Machine
+	if err != nil || x == nil || x.deleted || json.Unmarshal(x.value, &now) != nil {
+		return false, err
+	}
+	return now.Owner != m.Owner && now.Owner != "" && m.Owner != "", nil
 }
 
 func (e *Engine) say(ctx context.Context, m Machine) error {

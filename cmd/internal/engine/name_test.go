@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/store/jetstream"
+	"github.com/leadlight-dev/leadlight/teams/store/jetstream/natstest"
+)
+
+// Nobody says that this machine is there on an engine that is not the one that was joined.
+func TestNoBeatOnAnotherEngine(t *testing.T) {
+	t.Parallel()
+	server, err := natstest.Start("")
+	if errors.Is(err, natstest.ErrNone) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	m := dial.Machine{Name: "hub", Engine: server.URL}
+	if m.ID, err = jetstream.Join(t.Context(), jetstream.Options{URL: server.URL}); err != nil {
+		t.Fatal(err)
+	}
+	for id, there := range map[string]bool{m.ID: true, "another": false} {
+		m.Name, m.ID = "on-"+id[:4], id
+		e, err := Open(m, "", "1", slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = e.Close() })
+		if err := e.beat(t.Context()); (err == nil) != there {
+			t.Errorf("%s: %v", id, err)
+		}
+		list, err := e.Machines(t.Context(), jetstream.Machine{Name: "who-asks"})
+		listed := slices.ContainsFunc(list, func(x jetstream.SeenMachine) bool { return x.Name == m.Name })
+		if err != nil || listed != there {
+			t.Errorf("%s is listed: %v, %v", m.Name, listed, err)
+		}
+		if !there {
+			continue
+		}
+		if _, err := e.leave(t.Context(), rpc.Nothing{}); err != nil {
+			t.Error(err)
+		}
+		if err := e.beat(t.Context()); err != nil {
+			t.Error(err)
+		}
+		list, err = e.Machines(t.Context(), jetstream.Machine{Name: "who-asks"})
+		if err != nil || slices.ContainsFunc(list, func(x jetstream.SeenMachine) bool { return x.Name == m.Name }) {
+			t.Errorf("who has left is listed: %+v, %v", list, err)
+		}
+	}
+}
+
+// A machine whose name another one has taken while it was silent does nothing in that name,
+// neither here nor for others, until that one has left.
+func TestTheNameIsTaken(t *testing.T) {
+	t.Parallel()
+	server, err := natstest.Start("")
+	if errors.Is(err, natstest.ErrNone) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	id, err := jetstream.Join(t.Context(), jetstream.Options{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := func(owner string) *Engine {
+		e, err := Open(dial.Machine{Name: "hub", Engine: server.URL, ID: id, Owner: owner}, "", "1", slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = e.Close() })
+		return e
+	}
+	first, second := opened("first"), opened("second")
+	asked := make(chan string, 10)
+	for name, e := range map[string]*Engine{"first": first, "second": second} {
+		go e.Answer(t.Context(), func(_ context.Context, _ jetstream.Asked) (any, error) {
+			asked <- name
+			return name, nil
+		})
+	}
+	if err := first.beat(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.beat(t.Context()); fault.CodeOf(err) != fault.EngineUnavailable { // it has not joined
+		t.Errorf("a name that another machine has: %v", err)
+	}
+	if err := second.Claim(t.Context(), second.self); err != nil { // as join does
+		t.Fatal(err)
+	}
+	if err := first.beat(t.Context()); fault.CodeOf(err) != fault.EngineUnavailable || fault.Of(err).Hint == "" {
+		t.Errorf("the name was taken: %v", err)
+	}
+	if _, err := first.list(t.Context(), api.MachineList{}); fault.CodeOf(err) != fault.EngineUnavailable {
+		t.Errorf("machine ls of who has lost its name: %v", err)
+	}
+	if err := second.beat(t.Context()); err != nil {
+		t.Errorf("who has it now: %v", err)
+	}
+	who := connectedTo(t, server.URL)
+	ask := func(id string) string {
+		call := jetstream.Call{ID: id, Verb: "x", Params: json.RawMessage("{}")}
+		if _, err := who.Ask(t.Context(), "hub", call, time.Minute, nil); err != nil {
+			t.Fatal(err)
+		}
+		return <-asked
+	}
+	if name := ask("one"); name != "second" || len(asked) > 0 {
+		t.Errorf("%s was asked, and %d more", name, len(asked))
+	}
+	if _, err := second.leave(t.Context(), rpc.Nothing{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.beat(t.Context()); err != nil {
+		t.Errorf("when the other one has left: %v", err)
+	}
+}
+
+func connectedTo(t *testing.T, url string) *jetstream.Engine {
+	t.Helper()
+	e, err := jetstream.Open(jetstream.Options{URL: url, Machine: "asker"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}

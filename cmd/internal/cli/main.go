@@ -54,6 +54,11 @@ func (a *app) main(args []string) int {
 	}
 	done := make(chan error, 1)
 	go func() { done <- a.run(ctx, args) }()
+	return a.await(ctx, done, force)
+}
+
+// await waits for the end of the verb, and when it was asked to end, until it can be left.
+func (a *app) await(ctx context.Context, done <-chan error, force <-chan struct{}) int {
 	asked := ctx.Done()
 	var late <-chan time.Time
 	for {
@@ -75,6 +80,7 @@ func (a *app) main(args []string) int {
 			if a.harmless() {
 				return fault.ExitInterrupted
 			}
+			late = time.After(politeEnd) // it may come to wait for something from outside only now
 		}
 	}
 }

@@ -119,6 +119,24 @@ func TestAccessByKey(t *testing.T) {
 	}
 }
 
+// TestNoRoom: an engine that can keep no more is said to be that, not to be away.
+func TestNoRoom(t *testing.T) {
+	need(t)
+	conf := filepath.Join(t.TempDir(), "conf")
+	if err := os.WriteFile(conf, []byte("jetstream { max_file_store: 1MB }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server, err := natstest.Start("", "-c", conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop()
+	_, err = jetstream.Join(context20(t), jetstream.Options{URL: server.URL})
+	if fault.CodeOf(err) != fault.EngineUnavailable || !strings.Contains(err.Error(), server.URL+" has no room left") || !strings.HasPrefix(fault.Of(err).Hint, "free room") {
+		t.Errorf("%v", fault.Of(err))
+	}
+}
+
 // TestWipedEngine: an engine that has lost its disk is said to be another, and nothing is
 // made there.
 func TestWipedEngine(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -240,7 +241,7 @@ func unavailable(op string, err error) error {
 		err = nats.ErrDisconnected
 	}
 	return fault.New(fault.EngineUnavailable, "%s: %w", op, err).
-		WithHint("leadlight machine ls tells which engine this machine has joined; see that it runs and can be reached")
+		WithHint("leadlight machine ls tells which engine this machine has joined; see that it runs, can be reached and has room on its disk")
 }
 
 // explain gives an error of the engine its code.
@@ -256,6 +257,9 @@ func (e *Engine) explain(ctx context.Context, op string, err error) error {
 	case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamNotFound:
 		return fault.New(fault.EngineUnavailable, "%s: the engine %s has lost what was kept there, or is not prepared: %w", op, e.url, err).
 			WithHint("leadlight machine leave --force, then leadlight machine join %s begins anew; leadlight gc ends teammates of before", e.url)
+	case errors.As(err, &api) && slices.Contains(noRoom, api.ErrorCode):
+		return fault.New(fault.EngineUnavailable, "%s: the engine %s has no room left: %w", op, e.url, err).
+			WithHint("free room on the disk where it keeps its data, or raise max_file_store of its jetstream")
 	case errors.As(err, &api) && api.ErrorCode == noPeers:
 		return fault.New(fault.EngineUnavailable, "%s: the engine %s is a cluster, and fewer than three of its nodes are there: %w", op, e.url, err).
 			WithHint("start three nodes; what is made while they are fewer would have no replicas")

@@ -79,6 +79,13 @@ const (
 	noPeers              = 10005 // it is a cluster of fewer than three nodes, or some are away
 )
 
+// noRoom are the errors of an engine that can keep no more.
+var noRoom = []jetstream.ErrorCode{
+	10023, // its resources are used up
+	10047, // its storage is
+	10077, // what was to be kept could not be written
+}
+
 // single tells that an engine is no cluster.
 func single(err error) bool {
 	api := &jetstream.APIError{}

@@ -70,10 +70,15 @@ func (m *memory) collected() {
 	if m.stopped || m.busy {
 		return
 	}
+	m.wake(false)
+	m.timer.Reset(m.settle)
+}
+
+// wake has the runtime collect as usual.
+func (m *memory) wake(freed bool) {
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(math.MaxInt64)
-	m.busy, m.freed, m.pause = true, false, 0
-	m.timer.Reset(m.settle)
+	m.busy, m.freed, m.pause = true, freed, 0
 }
 
 // look comes to rest when nothing was collected since the last look. The stacks that a
@@ -92,7 +97,7 @@ func (m *memory) look() {
 		m.timer.Reset(m.settle)
 		return
 	case !m.freed && (m.busy || now.HeapAlloc > smallHeap):
-		m.busy, m.freed, m.pause = true, true, 0
+		m.wake(true)
 		debug.FreeOSMemory()
 		runtime.ReadMemStats(&now)
 		m.seen = now.NumGC

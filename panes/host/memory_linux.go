@@ -44,7 +44,7 @@ type mapping struct{ start, end uintptr }
 func untouched(smaps io.Reader, file string) []mapping {
 	var all []mapping
 	var now mapping
-	ours := false
+	ours, whole := false, false
 	lines := bufio.NewScanner(smaps)
 	for lines.Scan() {
 		line := lines.Bytes()
@@ -54,11 +54,13 @@ func untouched(smaps io.Reader, file string) []mapping {
 			fields := bytes.Fields(rest)
 			ours = len(fields) >= 5 && !bytes.ContainsRune(fields[0], 'w') &&
 				string(bytes.TrimSpace(rest[bytes.Index(rest, fields[4]):])) == file
-			if ours {
+			if whole = false; ours {
 				now, ours = parseRange(name)
 			}
 		case ours && string(name) == "Anonymous:":
-			if string(bytes.TrimSpace(rest)) == "0 kB" {
+			whole = string(bytes.TrimSpace(rest)) == "0 kB"
+		case ours && string(name) == "Swap:": // pages of the process's own as well
+			if whole && string(bytes.TrimSpace(rest)) == "0 kB" {
 				all = append(all, now)
 			}
 		}

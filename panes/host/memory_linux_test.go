@@ -43,20 +43,31 @@ func residentFile(t *testing.T) int {
 const smapsText = `00400000-00c00000 r-xp 00000000 fe:00 123                    /opt/two words/leadlight
 Size:               8192 kB
 Anonymous:             0 kB
+Swap:                  0 kB
 00c00000-01400000 r--p 00800000 fe:00 123                    /opt/two words/leadlight
 Anonymous:             4 kB
+Swap:                  0 kB
 01400000-01500000 r--p 01000000 fe:00 123                    /opt/two words/leadlight
 Anonymous:             0 kB
+Swap:                  0 kB
 01500000-01600000 rw-p 01100000 fe:00 123                    /opt/two words/leadlight
 Anonymous:             0 kB
+Swap:                  0 kB
 01600000-01700000 rw-p 00000000 00:00 0
+Anonymous:             0 kB
+Swap:                  0 kB
+01700000-01800000 r--p 01200000 fe:00 123                    /opt/two words/leadlight
+Anonymous:             0 kB
+Swap:                  4 kB
+01800000-01900000 r--p 01300000 fe:00 123                    /opt/two words/leadlight
 Anonymous:             0 kB
 7f0000000000-7f0000001000 r-xp 00000000 fe:00 124            /usr/lib/libc.so.6
 Anonymous:             0 kB
+Swap:                  0 kB
 `
 
 // TestUntouched: neither what can be written to, nor what holds pages of the process's
-// own, nor other files are released.
+// own, resident or swapped out or untold, nor other files are released.
 func TestUntouched(t *testing.T) {
 	want := []mapping{{0x400000, 0xc00000}, {0x1400000, 0x1500000}}
 	if got := untouched(strings.NewReader(smapsText), "/opt/two words/leadlight"); !slices.Equal(got, want) {
@@ -67,7 +78,7 @@ func TestUntouched(t *testing.T) {
 // FuzzUntouched: whatever the text, only ranges come out of it.
 func FuzzUntouched(f *testing.F) {
 	f.Add([]byte(smapsText))
-	f.Add([]byte("f-1 r-xp 0 0 0 a\nAnonymous: 0 kB\n0-zz r-xp 0 0 0 a\nAnonymous: 0"))
+	f.Add([]byte("f-1 r-xp 0 0 0 a\nAnonymous: 0 kB\nSwap: 0 kB\n0-zz r-xp 0 0 0 a\nAnonymous: 0"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, m := range untouched(bytes.NewReader(text), "a") {
 			if m.start >= m.end {

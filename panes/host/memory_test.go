@@ -42,6 +42,18 @@ func restAndWork() error {
 		return errors.New("never " + what)
 	}
 	resting := func() bool { resting, busy := state(); return resting && !busy }
+	usual := func(after string) error { // what is set while it is busy
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if !m.busy {
+			return nil
+		}
+		percent, limit := debug.SetGCPercent(gcPercent), debug.SetMemoryLimit(-1)
+		if percent != gcPercent || limit != math.MaxInt64 {
+			return fmt.Errorf("busy after %s: it is collected at %d %% and %d bytes", after, percent, limit)
+		}
+		return nil
+	}
 	if err := await("at rest", resting); err != nil {
 		return err
 	}
@@ -63,6 +75,9 @@ func restAndWork() error {
 	if err := await("collected while it rests", collected); err != nil {
 		return err
 	}
+	if err := usual("what it held was given back"); err != nil {
+		return err
+	}
 	for range 2 {
 		if err := await("at rest again", resting); err != nil {
 			return err
@@ -78,6 +93,9 @@ func restAndWork() error {
 				return fmt.Errorf("it took %d bytes and is still at rest", took)
 			}
 			take()
+		}
+		if err := usual("it has grown"); err != nil {
+			return err
 		}
 	}
 	return nil

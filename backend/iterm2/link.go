@@ -253,11 +253,11 @@ func (c *conn) ask(ctx context.Context, limit time.Duration, r *wire.Request) (*
 	}()
 	// A write that is cut off breaks the connection for all: it gets the limit, not the caller's ctx.
 	if err := c.ws.write(time.Now().Add(limit), opBinary, wire.Marshal(&said)); err != nil {
+		_ = c.ws.conn.Close()
+		<-c.done // the reader sees the end, too, and the next question gets another connection
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
-		_ = c.ws.conn.Close()
-		<-c.done // the reader sees the end, too, and the next question gets another connection
 		return nil, fmt.Errorf("%w: %w", errUnsent, err)
 	}
 	select {

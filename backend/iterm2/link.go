@@ -165,7 +165,7 @@ func (l *link) dial(ctx, pctx context.Context, limit time.Duration) (*conn, erro
 	tctx, cancel := context.WithTimeoutCause(pctx, limit, errMute)
 	defer cancel()
 	start := time.Now()
-	ws, status, err := shakeHands(tctx, unix, []header{
+	ws, status, err := handshake(tctx, unix, []header{
 		{"Origin", "ws://localhost/"}, {"X-Iterm2-Library-Version", "go 1.0"}, {"X-Iterm2-Cookie", cookie}, {"X-Iterm2-Key", key},
 		{"X-Iterm2-Advisory-Name", "leadlight"}, {"X-Iterm2-Disable-Auth-Ui", "true"},
 	})
@@ -277,7 +277,7 @@ func (c *conn) ask(ctx context.Context, limit time.Duration, r *wire.Request) (*
 
 func (l *link) hangUp() {
 	if c := l.current(); c != nil {
-		c.ws.bye()
+		c.ws.close()
 		<-c.done
 	}
 }

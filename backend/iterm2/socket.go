@@ -25,7 +25,8 @@ type socket struct {
 	conn  net.Conn
 	lines *bufio.Reader
 
-	mu sync.Mutex // one frame is written at a time
+	mu     sync.Mutex // one frame is written at a time; guards the next
+	closed bool       // a Close was written, and nothing comes behind it
 }
 
 // What a frame is.
@@ -53,7 +54,7 @@ const (
 )
 
 var (
-	errHandshake = errors.New("it answered the handshake with something else than a WebSocket's")
+	errHandshake = errors.New("it answered the handshake with something other than a WebSocket's")
 	errFrame     = errors.New("it sent a frame that breaks the WebSocket's rules")
 	errLong      = errors.New("it sent a message of more than 16 MiB")
 )
@@ -61,9 +62,9 @@ var (
 // header is one of the handshake.
 type header struct{ name, value string }
 
-// shakeHands makes a WebSocket of a connection, which it does not close. A status other
+// handshake makes a WebSocket of a connection, which it does not close. A status other
 // than switched is iTerm2's refusal, and no error.
-func shakeHands(ctx context.Context, conn net.Conn, own []header) (s *socket, status int, err error) {
+func handshake(ctx context.Context, conn net.Conn, own []header) (s *socket, status int, err error) {
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer func() {
 		if !stop() && err == nil {
@@ -79,7 +80,7 @@ func shakeHands(ctx context.Context, conn net.Conn, own []header) (s *socket, st
 		{"Sec-WebSocket-Key", key}, {"Sec-WebSocket-Protocol", subprotocol},
 	}, own...) {
 		if strings.ContainsFunc(h.value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return nil, 0, fmt.Errorf("what is to be said to it in %s has control characters", h.name)
+			return nil, 0, fmt.Errorf("the header %s has control characters", h.name)
 		}
 		request += h.name + ": " + h.value + "\r\n"
 	}
@@ -106,7 +107,7 @@ func (s *socket) answered(key string) (status int, err error) {
 		return status, nil
 	}
 	got := map[string]string{}
-	for line, err = s.line(); line != ""; line, err = s.line() {
+	for line, err = s.line(); err == nil && line != ""; line, err = s.line() {
 		name, value, ok := strings.Cut(line, ":")
 		if !ok || len(got) == maxHeaders {
 			return 0, errHandshake
@@ -174,7 +175,7 @@ func (s *socket) frame(most int) (op byte, last bool, data []byte, err error) {
 	op, last = head[0]&0xf, head[0]&lastFrame != 0
 	size, control := uint64(head[1]&^masked), op&opControl != 0
 	known := op <= opBinary || op >= opClose && op <= opPong
-	if !known || head[0]&0x70 != 0 || head[1]&masked != 0 || control && (!last || size > maxControl) {
+	if !known || head[0]&0x70 != 0 || head[1]&masked != 0 || control && (!last || size > maxControl) || op == opClose && size == 1 {
 		return 0, false, nil, errFrame
 	}
 	if size > maxControl { // then it is how long the number behind it is
@@ -196,7 +197,9 @@ func (s *socket) frame(most int) (op byte, last bool, data []byte, err error) {
 	return op, last, data, err
 }
 
-// write writes one frame. A write that is cut off breaks the connection.
+// write writes one frame. A write that is cut off ends the connection, before another frame
+// is taken for the rest of this one. Behind a Close nothing is written: a message is
+// net.ErrClosed then, and what is about the connection is passed over.
 func (s *socket) write(until time.Time, op byte, data []byte) error {
 	frame := []byte{lastFrame | op}
 	switch n := len(data); {
@@ -215,16 +218,26 @@ func (s *socket) write(until time.Time, op byte, data []byte) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	switch {
+	case s.closed && op&opControl != 0:
+		return nil
+	case s.closed:
+		return net.ErrClosed
+	}
+	s.closed = op == opClose
 	if err := s.conn.SetWriteDeadline(until); err != nil {
 		return err
 	}
 	_, err := s.conn.Write(frame)
+	if err != nil {
+		_ = s.conn.Close()
+	}
 	return err
 }
 
-// bye says that this is the end. Whoever reads then sees the other side's, or, if none
+// close says that this is the end. Whoever reads then sees the other side's, or, if none
 // comes, that of its patience.
-func (s *socket) bye() {
+func (s *socket) close() {
 	until := time.Now().Add(controlLimit)
 	if s.write(until, opClose, binary.BigEndian.AppendUint16(nil, closeNormal)) != nil || s.conn.SetReadDeadline(until) != nil {
 		_ = s.conn.Close()

@@ -43,19 +43,13 @@ func TestSocketReads(t *testing.T) {
 		"a ping in pieces":            {"\x09\x00", "", errFrame},
 		"a long ping":                 {"\x89\x7e\x00\x7e" + string(long[:126]), "", errFrame},
 		"the end":                     {"\x88\x02\x03\xe8", "", io.EOF},
+		"the end of half a code":      {"\x88\x01\x03", "", errFrame},
 		"cut off in the head":         {"\x82", "", io.ErrUnexpectedEOF},
 		"cut off":                     {"\x82\x02a", "", io.ErrUnexpectedEOF},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ours, theirs := net.Pipe()
-			defer ours.Close()
-			go func() {
-				io.WriteString(theirs, tc.frames)
-				theirs.Close()
-			}()
-			go io.Copy(io.Discard, theirs) // its answers
-			s := &socket{conn: ours, lines: bufio.NewReader(ours)}
+			s := &socket{conn: recorder{said: io.Discard}, lines: bufio.NewReader(strings.NewReader(tc.frames))}
 			got, err := s.read()
 			if string(got) != tc.want || !errors.Is(err, tc.err) {
 				t.Errorf("%.40q, error %v, want %.40q, error %v", got, err, tc.want, tc.err)
@@ -64,8 +58,8 @@ func TestSocketReads(t *testing.T) {
 	}
 }
 
-// TestSocketShakesHands: only the answer of a WebSocket to this very key is one.
-func TestSocketShakesHands(t *testing.T) {
+// TestSocketHandshake: only the answer of a WebSocket to this very key is one.
+func TestSocketHandshake(t *testing.T) {
 	t.Parallel()
 	const good = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nconnection: keep-alive, Upgrade\r\nSec-WebSocket-Accept: KEY\r\n"
 	many := ""
@@ -84,7 +78,7 @@ func TestSocketShakesHands(t *testing.T) {
 		"another key":               {strings.Replace(good, "KEY", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", 1) + "\r\n", 0, errHandshake},
 		"no upgrade":                {strings.Replace(good, "WebSocket\r", "h2c\r", 1) + "\r\n", 0, errHandshake},
 		"no header":                 {good + "what\r\n\r\n", 0, errHandshake},
-		"a line without end":        {good + strings.Repeat("x", 5000) + "\r\n\r\n", 0, errHandshake},
+		"a line without end":        {good + "x:" + strings.Repeat("y: z", 3000) + "\r\n\r\n", 0, errHandshake},
 		"headers without end":       {good + many, 0, errHandshake},
 		"refused":                   {"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", unauthorized, nil},
 		"no HTTP":                   {"SSH-2.0 hello\r\n", 0, errHandshake},
@@ -105,7 +99,7 @@ func TestSocketShakesHands(t *testing.T) {
 				sum := sha1.Sum([]byte(r.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
 				io.WriteString(theirs, strings.Replace(tc.answer, "KEY", base64.StdEncoding.EncodeToString(sum[:]), 1))
 			}()
-			_, status, err := shakeHands(t.Context(), ours, []header{{"X-Own", "a"}})
+			_, status, err := handshake(t.Context(), ours, []header{{"X-Own", "a"}})
 			if status != tc.status || !errors.Is(err, tc.err) {
 				t.Errorf("%d, %v, want %d, %v", status, err, tc.status, tc.err)
 			}
@@ -119,14 +113,61 @@ func TestSocketSaysNoMore(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	defer theirs.Close()
-	if _, _, err := shakeHands(t.Context(), ours, []header{{"X-Own", "a\r\nb: c"}}); err == nil {
+	if _, _, err := handshake(t.Context(), ours, []header{{"X-Own", "a\r\nb: c"}}); err == nil {
 		t.Error("a header of two lines was said")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, _, err := shakeHands(ctx, ours, nil); err == nil {
+	if _, _, err := handshake(ctx, ours, nil); err == nil {
 		t.Error("a mute one shook hands")
 	}
+}
+
+// TestSocketClosesOnce: a Close is answered with the code it had, unless we said one first;
+// then nothing follows ours.
+func TestSocketClosesOnce(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		came  string
+		first bool // ours
+		want  string
+	}{
+		"theirs, with a reason":  {"\x88\x04\x03\xe9go", false, "\x88\x02\x03\xe9"},
+		"theirs, without a code": {"\x88\x00", false, "\x88\x00"},
+		"ours":                   {"\x88\x02\x03\xe8", true, "\x88\x02\x03\xe8"},
+		"ours, a ping between":   {"\x89\x01p\x88\x02\x03\xe8", true, "\x88\x02\x03\xe8"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var said bytes.Buffer
+			s := &socket{conn: recorder{said: &said}, lines: bufio.NewReader(strings.NewReader(tc.came))}
+			if tc.first {
+				s.close()
+			}
+			if _, err := s.read(); err != io.EOF {
+				t.Errorf("read: %v", err)
+			}
+			if got := unmasked(said.Bytes()); got != tc.want {
+				t.Errorf("said %q, want %q", got, tc.want)
+			}
+			if err := s.write(time.Now(), opBinary, []byte("a")); !errors.Is(err, net.ErrClosed) || unmasked(said.Bytes()) != tc.want {
+				t.Errorf("a message behind it: %v", err)
+			}
+		})
+	}
+}
+
+// unmasked is small frames of a client as a server would send them.
+func unmasked(frames []byte) (plain string) {
+	for len(frames) > 0 {
+		n := int(frames[1] &^ masked)
+		plain += string([]byte{frames[0], byte(n)})
+		for i, b := range frames[6 : 6+n] {
+			plain += string([]byte{b ^ frames[2+i%4]})
+		}
+		frames = frames[6+n:]
+	}
+	return plain
 }
 
 // FuzzSocketReads: whatever comes, it is messages up to an error, and none is longer than
@@ -136,7 +177,7 @@ func FuzzSocketReads(f *testing.F) {
 	f.Add([]byte("\x82\x7e\x01\x00"))
 	f.Add([]byte("\x82\xff\xff\xff\xff\xff\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := &socket{conn: mute{}, lines: bufio.NewReader(bytes.NewReader(data))}
+		s := &socket{conn: recorder{said: io.Discard}, lines: bufio.NewReader(bytes.NewReader(data))}
 		for {
 			message, err := s.read()
 			if err != nil {
@@ -149,8 +190,12 @@ func FuzzSocketReads(f *testing.F) {
 	})
 }
 
-// mute is a connection that takes everything and says nothing.
-type mute struct{ net.Conn }
+// recorder is a connection that takes everything and says nothing.
+type recorder struct {
+	net.Conn
+	said io.Writer
+}
 
-func (mute) Write(p []byte) (int, error)      { return len(p), nil }
-func (mute) SetWriteDeadline(time.Time) error { return nil }
+func (r recorder) Write(p []byte) (int, error)    { return r.said.Write(p) }
+func (recorder) SetReadDeadline(time.Time) error  { return nil }
+func (recorder) SetWriteDeadline(time.Time) error { return nil }

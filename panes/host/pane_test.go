@@ -115,7 +115,7 @@ func TestBurstOnASlowPane(t *testing.T) {
 	}
 	eventually(t, "the pane shows it all", func() bool { return p.out.Len() >= len(kept) })
 	if p.out.String() != string(kept) {
-		t.Error("the pane shows something else than the transcript keeps")
+		t.Error("the pane shows something other than the transcript keeps")
 	}
 	eventually(t, "the screen catches up", func() bool {
 		c, err := h.Capture(limited(t), 3, false)

@@ -45,7 +45,7 @@ type Result struct {
 	Structured json.RawMessage            // as found; nil if there is none
 }
 
-// errNotObject says that a line is something else than a JSON object.
+// errNotObject says that a line is something other than a JSON object.
 var errNotObject = errors.New("not a JSON object")
 
 // lax is a string where other types are taken as absent, numbers as their text:

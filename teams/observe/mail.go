@@ -96,7 +96,7 @@ func frame(text string) *rawjson.Object {
 	return f
 }
 
-// in is the mail as it counts in a team: one that speaks for somebody else than its sender is
+// in is the mail as it counts in a team: one that speaks for somebody other than its sender is
 // only words.
 func (m mail) in(t *Team) mail {
 	for _, key := range []string{"from", "agent_id", "workerName", "assignedBy"} {

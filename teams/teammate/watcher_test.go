@@ -30,7 +30,7 @@ while :; do
 	esac
 done`
 
-// strange types to an agent that shows something else than its prompt.
+// strange types to an agent that shows something other than its prompt.
 func strange(t *testing.T, protocol profiles.PromptProtocol, shows string, state screen.State) (c *mailTyper, dir string) {
 	t.Helper()
 	protocol.Ready, protocol.Busy, protocol.Quiet = []string{`^❯`}, []string{`^working$`}, 50*time.Millisecond

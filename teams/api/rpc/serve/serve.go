@@ -95,7 +95,9 @@ func (s *Server) Assign(_ context.Context, name string) jrpc2.Handler {
 				return nil, err
 			}
 		}
-		if result, err = m.Carry(ctx, raw); err != nil {
+		if result, err = m.Carry(ctx, raw); err != nil && ctx.Err() != nil {
+			return nil, jrpc2.Errorf(jrpc2.Cancelled, "the daemon ends: %v", err) // whatever a method says that was cut
+		} else if err != nil {
 			return nil, toWire(err)
 		}
 		return result, nil

@@ -12,8 +12,9 @@ import (
 type Tail struct {
 	limit int
 
-	mu  sync.Mutex
+	mu  sync.Mutex // guards the next
 	buf []byte
+	cut bool // bytes before those of buf were dropped
 }
 
 // New returns a Tail of limit bytes.
@@ -24,7 +25,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, p...)
 	if over := len(t.buf) - t.limit; over > t.limit { // seldom, so that a long output is not moved byte by byte
-		t.buf = append(t.buf[:0], t.buf[over:]...)
+		t.buf, t.cut = append(t.buf[:0], t.buf[over:]...), true
 	}
 	return len(p), nil
 }
@@ -34,7 +35,8 @@ func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := t.buf[max(0, len(t.buf)-t.limit):]
-	for len(b) > 0 && len(b) < len(t.buf) && !utf8.RuneStart(b[0]) {
+	cut := t.cut || len(b) < len(t.buf)
+	for cut && len(b) > 0 && !utf8.RuneStart(b[0]) {
 		b = b[1:]
 	}
 	return strings.ToValidUTF8(string(b), "�")

@@ -15,6 +15,7 @@ func TestTailKeepsTheEnd(t *testing.T) {
 		{"cut", []string{"0123456789", "abcdefgh"}, "abcdefgh"},
 		{"many", slices.Repeat([]string{"x"}, 100), "xxxxxxxx"},
 		{"never inside a character", []string{"aaaa", "研究員"}, "究員"},
+		{"nor after a lot of it", slices.Repeat([]string{"研究員"}, 3), "究員"},
 		{"bytes that are no text", []string{"ok\xff"}, "ok�"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -80,11 +80,12 @@ func Valid(data []byte) error {
 	return s.end()
 }
 
-// Keys returns the keys in the order of the document; a repeated one repeatedly.
+// Keys returns the keys in the order of the document; a repeated one repeatedly. An empty
+// object has none: nil.
 func (o *Object) Keys() []string {
-	keys := make([]string, len(o.members))
+	keys := slices.Grow([]string(nil), len(o.members))
 	for i := range o.members {
-		keys[i] = o.members[i].key
+		keys = append(keys, o.members[i].key)
 	}
 	return keys
 }

@@ -47,6 +47,9 @@ func TestEditTouchesNothingElse(t *testing.T) {
 	if got := o.Keys(); !cmp.Equal(got, []string{"n", "big", "ab", "s", "deep", "new"}) {
 		t.Errorf("keys = %q", got)
 	}
+	if got := new(rawjson.Object).Keys(); got != nil {
+		t.Errorf("the keys of an empty object are %#v, want none", got)
+	}
 }
 
 func TestErrorsSayWhere(t *testing.T) {

@@ -28,8 +28,9 @@ func Marshal(message any) []byte {
 }
 
 // Unmarshal decodes into a message, given as a pointer to its struct. A field that came
-// before is overwritten, or, if repeated, added to. No input makes it panic; one that is
-// no such message is an error, and then the message holds what came before.
+// before is overwritten; a repeated one is added to, and a message is merged with the one
+// that came before, field by field. No input makes it panic; one that is no such message is
+// an error, and then the message holds what came before.
 func Unmarshal(data []byte, message any) error {
 	return decode(data, reflect.ValueOf(message).Elem(), 0)
 }

@@ -7,12 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
+
+// MaxLine is how many bytes a request may have.
+const MaxLine = 32 << 20
 
 // Client speaks to a daemon. It is safe for concurrent use. Every call is bounded
 // by its context; errors carry the codes of package fault that the daemon told.
@@ -23,7 +28,7 @@ type Client struct {
 	quit   chan struct{} // nobody listens any more
 	once   sync.Once
 
-	writing sync.Mutex // one request at a time
+	writing chan struct{} // holds one value while a request is written
 
 	mu      sync.Mutex // guards the next
 	last    int
@@ -69,7 +74,7 @@ func Dial(ctx context.Context, socket string) (*Client, error) {
 func NewClient(conn net.Conn) *Client {
 	c := &Client{
 		conn: conn, pushes: make(chan push), done: make(chan struct{}), quit: make(chan struct{}),
-		waiting: map[int]chan<- answer{},
+		writing: make(chan struct{}, 1), waiting: map[int]chan<- answer{},
 	}
 	go c.read()
 	return c
@@ -94,7 +99,10 @@ func (c *Client) read() {
 			continue
 		}
 		id, err := strconv.Atoi(string(a.ID))
-		if err != nil {
+		if err != nil && a.Error != nil {
+			c.tellAll(a)
+			continue
+		} else if err != nil {
 			return // it answers nothing that was asked
 		}
 		if waits := c.taken(id); waits != nil {
@@ -110,6 +118,17 @@ func (c *Client) taken(id int) chan<- answer {
 	waits := c.waiting[id]
 	delete(c.waiting, id)
 	return waits
+}
+
+// tellAll tells all who wait that a request was none: whose it is an answer without an id
+// does not say, and nothing else would come for that one.
+func (c *Client) tellAll(a answer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, waits := range c.waiting {
+		waits <- a
+	}
+	clear(c.waiting)
 }
 
 // Close hangs up.
@@ -154,11 +173,11 @@ func (c *Client) ask(ctx context.Context, method string, params any) (answer, er
 	if err != nil {
 		return answer{}, err
 	}
-	c.writing.Lock()
-	_, err = c.conn.Write(append(line, '\n'))
-	c.writing.Unlock()
-	if err != nil {
-		return answer{}, fmt.Errorf("%w: %w", ErrHungUp, err)
+	if len(line) > MaxLine {
+		return answer{}, fault.New(fault.LimitReached, "the request has %d bytes, the limit is %d", len(line), MaxLine).WithHint("put long text into a file and name it")
+	}
+	if err := c.write(ctx, append(line, '\n')); err != nil {
+		return answer{}, err
 	}
 	select {
 	case a := <-got:
@@ -173,6 +192,39 @@ func (c *Client) ask(ctx context.Context, method string, params any) (answer, er
 	default:
 		return answer{}, ErrHungUp
 	}
+}
+
+// write sends a line, unless ctx ends first. The connection stays if nothing of it was sent
+// then: half a line would spoil the next one.
+func (c *Client) write(ctx context.Context, line []byte) error {
+	select {
+	case c.writing <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.done:
+		return ErrHungUp
+	}
+	defer func() { <-c.writing }()
+	late := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(late)
+		_ = c.conn.SetWriteDeadline(time.Unix(1, 0)) // without a connection there is nothing to end
+	})
+	n, err := c.conn.Write(line)
+	if !stop() {
+		<-late
+		_ = c.conn.SetWriteDeadline(time.Time{})
+	}
+	if err == nil {
+		return nil
+	}
+	if n > 0 {
+		_ = c.conn.Close()
+	}
+	if ctx.Err() != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: %w", ErrHungUp, err)
 }
 
 // told returns an answer, or the error that it is.

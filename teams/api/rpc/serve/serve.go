@@ -26,7 +26,6 @@ import (
 const (
 	concurrency = 16               // requests of one connection that are served at a time
 	writeLimit  = 10 * time.Second // for the other side to take what is written
-	maxLine     = 32 << 20         // bytes of a request
 )
 
 // Server serves a table of methods.
@@ -63,7 +62,7 @@ func (s *Server) Serve(ctx context.Context, conn net.Conn) {
 		srv.Stop()
 	})
 	defer stop()
-	limited := &limitedConn{Conn: conn, max: maxLine}
+	limited := &limitedConn{Conn: conn, max: rpc.MaxLine}
 	srv.Start(channel.Line(limited, limited))
 	st := srv.WaitStatus()
 	cancel()

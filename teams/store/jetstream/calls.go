@@ -23,15 +23,16 @@ type Call struct {
 	Look   bool            `json:"look,omitempty"`   // it may be carried out again: its answer is not kept
 	Stream bool            `json:"stream,omitempty"` // bytes go both ways while it is under way
 
-	Process string `json:"process,omitempty"` // of the daemon that has begun it already
-	Sign    string `json:"sign,omitempty"`    // about a call that is known: signHere, signEnough, signTurn
+	Process string `json:"process,omitempty"` // of the daemon that is to carry it out, or does
+	Sign    string `json:"sign,omitempty"`    // about a call that is known: signBegin and so on
 }
 
-// Signs of an asker, and one of who was asked to itself.
+// Signs of an asker.
 const (
-	signHere   = "here"   // it still listens
-	signEnough = "enough" // it does not want the rest, or has given up
-	signTurn   = "turn"   // all that was said before has been heard
+	signBegin   = "begin"    // it has heard that the call has arrived, and waits: let it begin
+	signHere    = "here"     // it still listens
+	signEnough  = "enough"   // it does not want the rest
+	signGivenUp = "given up" // it has heard nothing: what has begun all the same goes on
 )
 
 // word is what the one who carries a call out says to the asker.
@@ -128,15 +129,16 @@ func (c *callee) hear(ctx context.Context, m *nats.Msg) {
 	x := c.known[call.ID]
 	switch {
 	case ctx.Err() != nil:
-	case call.Sign == signTurn:
-		if x != nil && !x.begun && call.Process == c.process {
-			c.begin(ctx, x)
-		}
-	case x != nil && !x.begun && call.Sign == signEnough:
+	case call.Sign == "" && (x == nil || !x.begun) && call.Process != "" && call.Process != c.process:
+		c.say(m.Reply, word{Ended: true, Error: refused(fault.New(fault.Unproven, "the daemon there was started again while it carried that out"))})
+	case x != nil && !x.begun && call.Process == c.process: // also if the sign to begin was lost
+		x.reply = m.Reply
+		c.begin(ctx, x)
+	case x != nil && !x.begun && (call.Sign == signEnough || call.Sign == signGivenUp):
 		delete(c.known, x.ID)
 	case x != nil && !x.begun && call.Sign == "":
 		x.reply = m.Reply
-		c.wait(x)
+		c.say(x.reply, word{})
 	case x != nil && call.Sign == signEnough:
 		x.enough()
 	case x != nil && x.last != nil && call.Sign == "":
@@ -146,27 +148,13 @@ func (c *callee) hear(ctx context.Context, m *nats.Msg) {
 			c.say(m.Reply, word{})
 		}
 	case call.Sign != "":
-	case call.Process != "" && call.Process != c.process:
-		c.say(m.Reply, word{Ended: true, Error: refused(fault.New(fault.Unproven, "the daemon there was started again while it carried that out"))})
 	default:
 		x := &carried{Call: call, reply: m.Reply, here: time.Now()}
 		if c.known[call.ID] = x; x.Look {
 			c.begin(ctx, x)
 		} else {
-			c.wait(x)
+			c.say(x.reply, word{}) // it begins when the asker has heard that, and has not given up
 		}
-	}
-}
-
-// wait lets a call wait for its turn: until all is heard that was said before. A daemon that
-// stood still hears at once what was asked meanwhile, and then that the asker has given up.
-func (c *callee) wait(x *carried) {
-	data, err := json.Marshal(Call{ID: x.ID, Sign: signTurn, Process: c.process})
-	if err == nil {
-		err = c.e.nc.Publish(c.e.callSubject(c.machine), data)
-	}
-	if err != nil {
-		c.e.log.Debug("a call waits until it is sent again", "error", err)
 	}
 }
 
@@ -178,7 +166,7 @@ func (c *callee) begin(ctx context.Context, x *carried) {
 	}
 	maps.DeleteFunc(c.known, func(_ string, o *carried) bool { return !o.begun && time.Since(o.here) > keptEnds }) // nobody asks any more
 	ctx, enough := context.WithCancel(ctx)
-	x.begun, x.enough = true, enough
+	x.begun, x.enough, x.here = true, enough, time.Now()
 	c.say(x.reply, word{})
 	c.wg.Go(func() {
 		defer enough()
@@ -282,7 +270,7 @@ func (c *callee) say(to string, w word) {
 
 // Silence is the error of a machine that does not answer.
 type Silence struct {
-	Begun bool // it had begun what it was asked for
+	Begun bool // it was told to begin, or had begun; else it does nothing, also later
 }
 
 func (s Silence) Error() string { return "the machine does not answer" }
@@ -318,9 +306,13 @@ func (e *Engine) Ask(ctx context.Context, machine string, call Call, patience ti
 				again.Reset(noneAgain)
 				continue
 			}
+			first := a.call.Process == ""
 			last, err := a.hear(m.Data)
 			if last != nil || err != nil {
 				return last, err
+			}
+			if first && !call.Look {
+				a.send(Call{ID: call.ID, Sign: signBegin, Process: a.call.Process})
 			}
 			again.Reset(askAgain)
 		case <-ctx.Done():
@@ -349,7 +341,7 @@ func (a *asking) askAgain() error {
 		}
 		begun := a.call.Process != ""
 		if !begun {
-			a.send(Call{ID: a.call.ID, Sign: signEnough}) // it is not to be done later
+			a.send(Call{ID: a.call.ID, Sign: signGivenUp})
 		}
 		return Silence{Begun: begun}
 	}
@@ -374,7 +366,10 @@ func (a *asking) hear(data []byte) (json.RawMessage, error) {
 	if err := json.Unmarshal(data, &w); err != nil {
 		return nil, fault.New(fault.Failed, "the answer of another machine cannot be read: %w", err)
 	}
-	a.call.Process, a.limit = w.Process, time.Now().Add(silentAfter)
+	a.limit = time.Now().Add(silentAfter)
+	if a.call.Process == "" {
+		a.call.Process = w.Process
+	}
 	missed := w.Told != nil && w.N > a.told+1 || w.Ended && w.N > a.told
 	switch {
 	case w.Error != nil:

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -144,44 +146,127 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestGivenUpIsNotDoneLater: a daemon that stood still hears at once what it was asked for, and
-// that the asker has given up since.
-func TestGivenUpIsNotDoneLater(t *testing.T) {
-	need(t)
-	url := os.Getenv(urlVar)
-	asker, err := nats.Connect(url)
+// raw is one side of calls, message by message.
+type raw struct {
+	*nats.Conn
+	t     *testing.T
+	there string // the subject of calls of hub
+	heard *nats.Subscription
+}
+
+func rawOn(t *testing.T, subject string) raw {
+	conn, err := nats.Connect(os.Getenv(urlVar))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer asker.Close()
-	done := make(chan string, 10)
-	answering(t, connection(t, url), "1", func(_ context.Context, asked jetstream.Asked) (any, error) {
-		done <- asked.Verb
-		return nil, nil
-	})
-	last, err := asker.SubscribeSync("answers-" + natstest.Prefix(t.Name()))
+	t.Cleanup(conn.Close)
+	r := raw{conn, t, natstest.Prefix(t.Name()) + ".machine.hub.call", nil}
+	if subject == "" {
+		subject = r.there
+	}
+	if r.heard, err = conn.SubscribeSync(subject); err == nil {
+		err = conn.Flush()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	send := func(calls ...jetstream.Call) {
-		for _, c := range calls {
-			data, err := json.Marshal(c)
-			if err == nil {
-				err = asker.PublishRequest(natstest.Prefix(t.Name())+".machine.hub.call", last.Subject, data)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+	return r
+}
+
+func (r raw) send(subject string, messages ...any) {
+	r.t.Helper()
+	for _, x := range messages {
+		data, err := json.Marshal(x)
+		if err == nil {
+			err = r.PublishRequest(subject, r.heard.Subject, data)
+		}
+		if err != nil {
+			r.t.Fatal(err)
 		}
 	}
-	old, enough := call("old", "old"), jetstream.Call{ID: "old", Sign: "enough"}
-	for begun := false; !begun; { // until the machine listens
-		send(old, old, enough, call("new", "new"))
-		m, err := last.NextMsg(time.Second)
-		begun = err == nil && len(m.Data) > 0
+}
+
+// next is the next message, and who wants an answer. The engine's own, that nobody listens, are none.
+func (r raw) next(limit time.Duration) (c jetstream.Call, reply string, ok bool) {
+	m, err := r.heard.NextMsg(limit)
+	if err != nil || len(m.Data) == 0 {
+		return c, "", false
 	}
-	if verb := <-done; verb != "new" || len(done) != 0 {
-		t.Errorf("%s was done, and %d more", verb, len(done))
+	return c, m.Reply, json.Unmarshal(m.Data, &c) == nil
+}
+
+// TestGivenUpIsNotDoneLater: a daemon that stood still hears at once what it was asked for, and
+// that the asker has given up since. It begins only what somebody waits for. What has begun is
+// not broken off by an asker that has heard nothing.
+func TestGivenUpIsNotDoneLater(t *testing.T) {
+	need(t)
+	t.Parallel()
+	asker := rawOn(t, "answers-"+natstest.Prefix(t.Name()))
+	done, broken, end := make(chan string, 10), make(chan error, 10), make(chan bool)
+	answering(t, connection(t, os.Getenv(urlVar)), "1", func(ctx context.Context, asked jetstream.Asked) (any, error) {
+		done <- asked.Verb
+		select {
+		case <-end:
+		case <-ctx.Done():
+			broken <- ctx.Err()
+		}
+		return nil, nil
+	})
+	sign := func(id, what, process string) jetstream.Call {
+		return jetstream.Call{ID: id, Sign: what, Process: process}
+	}
+	for known := false; !known; { // until the machine listens
+		asker.send(asker.there, call("old", "old"), call("old", "old"), sign("old", "given up", ""), call("unheard", "unheard"), call("new", "new"))
+		_, _, known = asker.next(time.Second)
+	}
+	asker.send(asker.there, sign("old", "begin", "1"), sign("unheard", "begin", "2"), sign("new", "begin", "1"), sign("new", "given up", ""), call("last", "last"), sign("last", "begin", "1"))
+	began := []string{<-done, <-done}
+	slices.Sort(began)
+	close(end)
+	if !slices.Equal(began, []string{"last", "new"}) || len(done) != 0 || len(broken) != 0 {
+		t.Errorf("%v were done, and %d more; %d were broken off", began, len(done), len(broken))
+	}
+}
+
+// TestAskedAgainAfterSilence: an asker that has heard nothing has let nothing begin, and breaks
+// nothing off. It lets the first daemon begin that it hears, and no other one after that.
+func TestAskedAgainAfterSilence(t *testing.T) {
+	need(t)
+	t.Parallel()
+	there, a := rawOn(t, ""), connection(t, os.Getenv(urlVar))
+	type word struct {
+		Process string `json:"process"`
+		Ended   bool   `json:"ended,omitempty"`
+		Result  any    `json:"result,omitempty"`
+	}
+	if _, err := a.Ask(t.Context(), "hub", call("one", "x"), 0, nil); err != (jetstream.Silence{}) {
+		t.Fatalf("no word: %v", err)
+	}
+	result := make(chan string, 1)
+	go func() {
+		got, err := a.Ask(t.Context(), "hub", call("one", "x"), patient, nil)
+		result <- string(got) + " " + fmt.Sprint(err)
+	}()
+	var signs []string
+	for ended := false; !ended; {
+		c, reply, ok := there.next(time.Minute)
+		if !ok {
+			t.Fatal("nothing is asked")
+		}
+		signs = append(signs, strings.TrimSpace(c.Sign+" "+c.Process))
+		switch n := len(signs); {
+		case c.Sign == "" && c.Process == "" && n > 2: // the first two are of the one that has given up
+			there.send(reply, word{Process: "1"}, word{Process: "2"})
+		case c.Sign == "" && c.Process != "":
+			there.send(reply, word{Process: "1", Ended: true, Result: "there"})
+			ended = true
+		}
+	}
+	if got := strings.Join(signs, ", "); got != ", given up, , begin 1, 1" {
+		t.Errorf("it said: %s", got)
+	}
+	if got := <-result; got != `"there" <nil>` {
+		t.Error(got)
 	}
 }
 

@@ -3,6 +3,7 @@ package integration_test
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +68,9 @@ func TestXD05_RunFolderAndServerLost(t *testing.T) {
 	}
 	if res := restart.wait(); res.exit != 0 {
 		t.Errorf("restart --lost: exit %d: %s%s", res.exit, res.out, res.err)
+	}
+	if slices.Contains(states(), api.StateLost) { // who is started again may be starting, and is not lost
+		t.Errorf("after restart --lost: %v", states())
 	}
 	r.eventually("all are there again", alive)
 	if m := r.member("slow"); m.PID == before.PID {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/backend/iterm2/iterm2test"
+	"github.com/leadlight-dev/leadlight/backend/tmux/tmuxtest"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -29,14 +30,16 @@ func inITerm2(t *testing.T) (*rig, *iterm2test.Server) {
 	return r, s
 }
 
-// onlyTheLead waits until no other session is left in iTerm2. It closes that of a program
-// that has ended by itself when it sees that.
+// onlyTheLead proves that in no session but the lead's a program runs. iTerm2 closes that of a
+// program that has ended by itself when it sees that: it is waited for.
 func (r *rig) onlyTheLead(s *iterm2test.Server) {
 	r.t.Helper()
-	r.eventually("nothing but the lead is left in iTerm2", func() bool {
-		left := s.Sessions()
-		return len(left) == 1 && left[0] == s.Lead
-	})
+	for id, pid := range s.Programs() {
+		if id != s.Lead && tmuxtest.Alive(pid) {
+			r.t.Errorf("in iTerm2 the program of session %s is left", id)
+		}
+	}
+	r.eventually("nothing but the lead is left in iTerm2", func() bool { return slices.Equal(s.Sessions(), []string{s.Lead}) })
 }
 
 // six is a team file of six workers with a task each, one of which fails.
@@ -78,7 +81,9 @@ func TestT07_SameTeamFileEverywhere(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, "200x60")
 			run(t, r)
-			r.eventually("nothing but the lead is left in tmux", func() bool { return slices.Equal(r.tmux.Panes(), []string{r.lead}) })
+			if left := r.tmux.Panes(); !slices.Equal(left, []string{r.lead}) {
+				t.Errorf("left in tmux: %q", left)
+			}
 		})
 		t.Run("iterm2", func(t *testing.T) {
 			t.Parallel()

@@ -223,6 +223,17 @@ func (s *Server) Sessions() []string {
 	return out
 }
 
+// Programs returns the process of each session's program, which may have ended.
+func (s *Server) Programs() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]int{}
+	for _, x := range s.sessions() {
+		out[x.id] = x.cmd.Process.Pid
+	}
+	return out
+}
+
 // Size returns the size of a session in cells.
 func (s *Server) Size(id string) wire.Size {
 	s.mu.Lock()

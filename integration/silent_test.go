@@ -94,7 +94,9 @@ func TestUpWithASilentMachine(t *testing.T) {
 	if got := runningIn(b, "alpha"); !slices.Equal(got, []string{"far", "near"}) {
 		t.Errorf("what was asked while hub was silent was done later: %v", got)
 	}
+	emptied := ended(engine.URL, a, b)
 	thaw = frozen(b)
+	emptied(7)
 	if again := up(0, "--detach"); len(again.Members) != 3 || again.Missing != nil {
 		t.Errorf("up of who runs while hub is silent: %+v", again)
 	}
@@ -122,6 +124,42 @@ func TestUpWithASilentMachine(t *testing.T) {
 	if got := runningIn(a, "beta"); !slices.Equal(got, []string{"far"}) {
 		t.Errorf("what was UNPROVEN was done later: %v", got)
 	}
-	a.must("down", "beta", "--timeout", "1s")
-	a.must("down", "alpha", "--timeout", "1s")
+	emptied(0)
+	for _, team := range []string{"gamma", "delta", "beta", "alpha"} {
+		a.must("down", team, "--timeout", "1s")
+	}
+}
+
+// ended makes a team whose only teammate is stopped. Then up, of it and of one whose only other
+// teammate ends at once, must end so, and remove neither team: later it adds who is missing.
+func ended(engine string, a, b *rig) (up func(exit int)) {
+	a.t.Helper()
+	member := map[string]string{"delta": "", "gamma": "- {name: near, command: ['true'], machine: desk}\n"}
+	for team, near := range member {
+		text := "team: " + team + "\nengine: " + engine + "\nmembers:\n" + near + "- {name: far, command: [sleep, '1000'], machine: hub, cwd: " + b.path("work") + "}\n"
+		if err := os.WriteFile(a.path("work", team+".yaml"), []byte(text), 0o600); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	a.must("up", a.path("work", "delta.yaml"), "--team", "delta", "--detach")
+	a.must("stop", "far", "--team", "delta", "--timeout", "1s")
+	a.must("send", "team-lead", "keep this", "--team", "delta")
+	return func(exit int) {
+		a.t.Helper()
+		for team := range member {
+			args := []string{"up", a.path("work", team+".yaml"), "--team", team}
+			if exit == 0 {
+				args = append(args, "--detach")
+			}
+			if r := a.run(args...); r.exit != exit || strings.Contains(r.err, "is removed") {
+				a.t.Errorf("up of %s: %d, not %d\n%s%s", team, r.exit, exit, r.out, r.err)
+			}
+			if exit == 0 && !slices.Contains(runningIn(a, team), "far") {
+				a.t.Errorf("far of %s does not run", team)
+			}
+		}
+		if got := a.must("inbox", "--team", "delta"); !strings.Contains(got, "keep this") {
+			a.t.Errorf("the mail of delta: %s", got)
+		}
+	}
 }

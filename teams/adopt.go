@@ -73,7 +73,7 @@ func (s *Service) adopt(ctx context.Context, t store.Team, p Plan, missing []Mis
 	if added > 0 {
 		progress(fmt.Sprintf("tasks added: %d", added))
 	}
-	return s.startMissing(ctx, p, missing, progress)
+	return s.startMissing(ctx, t, p, missing, progress)
 }
 
 // mayAdopt refuses to adopt a team that another process leads.
@@ -214,16 +214,21 @@ func (s *Service) trustPlanned(ctx context.Context, team string, spec TaskSpec, 
 }
 
 // startMissing starts the teammates of a plan that do not run: a lost one goes on with its
-// conversation, any other one begins anew. What is not proved to be gone is left alone. missing
-// are those whose machine does not answer; it returns those of them that do not run.
-func (s *Service) startMissing(ctx context.Context, p Plan, mutes []Missing, progress func(string)) (missing []Missing, err error) {
+// conversation, any other one begins anew. What is not proved to be gone is left alone. mutes
+// are those whose machine does not answer; it returns those of them that do not run. was is the
+// team before.
+func (s *Service) startMissing(ctx context.Context, was store.Team, p Plan, mutes []Missing, progress func(string)) (missing []Missing, err error) {
 	members, err := s.arrived(ctx, p.Team.Name, progress)
 	if err != nil {
 		return nil, err
 	}
 	steps := memberSteps(p, members)
 	var errs []error
+	var left []string
 	failed := func(name, what string, err error) {
+		if err != nil {
+			left = append(left, name)
+		}
 		if machine := muteOf(err); machine != "" {
 			missing = append(missing, Missing{name, machine, err})
 			progress(missing[len(missing)-1].why())
@@ -262,7 +267,7 @@ func (s *Service) startMissing(ctx context.Context, p Plan, mutes []Missing, pro
 			progress(step.Name + " is not in the file: it is left as it is")
 		}
 	}
-	return missing, errors.Join(append(errs, s.assignPlanned(ctx, p.Team.Name))...)
+	return missing, errors.Join(append(errs, s.noteUnstarted(ctx, was, left), s.assignPlanned(ctx, p.Team.Name))...)
 }
 
 // arrivalLimit is how long up waits for teammates that somebody else has begun to start.

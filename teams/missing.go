@@ -131,7 +131,37 @@ func (s *Service) startPlanned(ctx context.Context, p Plan, missing []Missing, p
 	default:
 		progress(fmt.Sprintf("%d teammates are started", n))
 	}
-	return missing, nil
+	var left []string
+	for _, m := range missing {
+		left = append(left, m.Name)
+	}
+	return missing, s.noteUnstarted(ctx, store.Team{Name: p.Team.Name}, left)
+}
+
+// noteUnstarted writes down who could not be started of a team that was such before. Whoever
+// has joined since is not among them; whoever joins later is taken off.
+func (s *Service) noteUnstarted(ctx context.Context, was store.Team, names []string) error {
+	if len(names) == 0 && len(was.Ours.Unstarted) == 0 {
+		return nil
+	}
+	err := s.roster.Update(ctx, was.Name, func(now *store.Team) error {
+		now.Ours.Unstarted = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			return hostOf(now.Member(name)) != hostOf(was.Member(name))
+		})
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("write down who is not started: %w", err)
+	}
+	return nil
+}
+
+// hostOf is the host that a member has, "" if there is none.
+func hostOf(m *store.Member) string {
+	if m == nil || m.Leadlight == nil {
+		return ""
+	}
+	return m.Leadlight.Host
 }
 
 func (m Missing) why() string {

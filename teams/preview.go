@@ -56,7 +56,7 @@ func (s *Service) Preview(ctx context.Context, p Plan) (Preview, error) {
 	var members []api.Member
 	var tasks []store.Task
 	switch {
-	case found && s.finished(ctx, t.Name):
+	case found && s.finished(ctx, p):
 		v.Team = TeamReplaced
 	case found:
 		v.Team = TeamAdopted

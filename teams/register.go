@@ -58,7 +58,9 @@ func (r *spawning) enter(ctx context.Context, in []resolvedMember) ([]registered
 	errs := make([]error, len(in))
 	err = r.roster.Update(ctx, t.Name, func(now *store.Team) error { // may run more than once
 		for i, m := range in {
-			joined[i], errs[i] = r.join(now, m, seen)
+			if joined[i], errs[i] = r.join(now, m, seen); errs[i] == nil {
+				now.Ours.Unstarted = slices.DeleteFunc(now.Ours.Unstarted, func(name string) bool { return store.SameName(name, m.spec.Name) })
+			}
 		}
 		r.order = nil
 		for _, m := range now.Members {

@@ -131,7 +131,8 @@ func (s *Service) getReady(ctx context.Context, members []SpawnSpec) (done func(
 
 // makeRoom makes the team, in the place of a finished one of the same file, or returns the
 // one that is there to be adopted. Two that start the same team at once do it one after the
-// other: the second one finds the first one's. Nothing is made if all teammates are missing.
+// other: the second one finds the first one's. Nothing is made, or taken over, if all teammates
+// are missing and nobody runs.
 func (s *Service) makeRoom(ctx context.Context, p Plan, missing []Missing, progress func(string)) (existing *store.Team, err error) {
 	spec := p.Team
 	release, err := s.panes.Guard(ctx, spec.Name, "start the team")
@@ -143,11 +144,16 @@ func (s *Service) makeRoom(ctx context.Context, p Plan, missing []Missing, progr
 	if err != nil {
 		return nil, err
 	}
-	if len(missing) > 0 && len(missing) == len(p.Members) && (!found || s.finished(ctx, spec.Name)) {
-		return nil, MissingError(missing, len(p.Members))
+	if len(missing) > 0 && len(missing) == len(p.Members) {
+		runs, err := s.anybodyRuns(ctx, t, found)
+		if err != nil {
+			return nil, err
+		} else if !runs {
+			return nil, MissingError(missing, len(p.Members))
+		}
 	}
 	if found {
-		if cleared, err := s.clearFinished(ctx, spec.Name); err != nil {
+		if cleared, err := s.clearFinished(ctx, p); err != nil {
 			return nil, err
 		} else if !cleared {
 			return &t, onSameEngine(t, spec)
@@ -177,27 +183,40 @@ func place(engine string) string {
 
 // clearFinished removes a team that a process of ours has led to its end. Any other team
 // of the name stays, and making ours is refused.
-func (s *Service) clearFinished(ctx context.Context, name string) (bool, error) {
-	if !s.finished(ctx, name) {
+func (s *Service) clearFinished(ctx context.Context, p Plan) (bool, error) {
+	if !s.finished(ctx, p) {
 		return false, nil
 	}
-	return true, s.deleteGuarded(ctx, name, DeleteOptions{})
+	return true, s.deleteGuarded(ctx, p.Team.Name, DeleteOptions{})
 }
 
-// finished tells whether a process of ours has led a team to its end: that process is
-// gone, no teammate runs, and every task is completed.
-func (s *Service) finished(ctx context.Context, name string) bool {
+// finished tells whether a process of ours has led the team of a plan to its end: that process
+// is gone, no teammate runs, none of the plan is still to be started, and every task is completed.
+func (s *Service) finished(ctx context.Context, p Plan) bool {
 	if s.leadOnly("start a team") != nil {
 		return false // making the team says so
 	}
-	t, err := s.roster.Get(ctx, name)
+	t, err := s.roster.Get(ctx, p.Team.Name)
 	if err != nil || !t.LedByUs() || t.LeadProcess == nil || leadAlive(t) != signals.Gone {
 		return false
 	}
-	snap, err := s.Snapshot(ctx, name)
-	live := slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Live() })
-	return err == nil && !live && snap.Completed()
+	if slices.ContainsFunc(p.Members, func(m SpawnSpec) bool { return slices.Contains(t.Ours.Unstarted, m.Name) }) {
+		return false
+	}
+	snap, err := s.Snapshot(ctx, t.Name)
+	return err == nil && !slices.ContainsFunc(snap.Members, isLive) && snap.Completed()
 }
+
+// anybodyRuns tells whether a team is there, and one of it is not known to have ended.
+func (s *Service) anybodyRuns(ctx context.Context, t store.Team, there bool) (bool, error) {
+	if !there {
+		return false, nil
+	}
+	members, _, err := s.Members(ctx, t.Name, true)
+	return slices.ContainsFunc(members, isLive), err
+}
+
+func isLive(m api.Member) bool { return m.Live() }
 
 // addPlanned adds the tasks of a plan. Their owners join later, so that no worker
 // takes a task before all of them are there.

@@ -29,6 +29,7 @@ func (t *Team) Clone() Team {
 		p := *t.LeadProcess
 		c.LeadProcess = &p
 	}
+	c.Ours.Unstarted = slices.Clone(t.Ours.Unstarted)
 	c.Members = make([]Member, len(t.Members))
 	for i := range t.Members {
 		c.Members[i] = t.Members[i].Clone()

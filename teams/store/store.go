@@ -69,6 +69,9 @@ type Ours struct {
 	Assign string `json:"assign,omitempty"`
 	// Hooks: that file has hooks. Without their record nobody may pass.
 	Hooks bool `json:"hooks,omitempty"`
+	// Unstarted are the members of that file that the last up could not start. Until they are
+	// started the team has not finished.
+	Unstarted []string `json:"unstarted,omitempty"`
 }
 
 // Schema is the version of our part of a team that this program writes. A team

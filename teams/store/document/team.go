@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
@@ -44,6 +45,7 @@ func oursFields() []Field[store.Ours] {
 		Text("file", func(o *store.Ours) *string { return &o.File }),
 		Text("assign", func(o *store.Ours) *string { return &o.Assign }),
 		Scalar("hooks", func(o *store.Ours) *bool { return &o.Hooks }),
+		stringList("unstarted", func(o *store.Ours) *[]string { return &o.Unstarted }),
 	}
 }
 
@@ -166,7 +168,7 @@ func (d *draft) edit(o *rawjson.Object, folder string, change func(*store.Team) 
 	if now.DisplayName != was.DisplayName {
 		next.name = now.DisplayName
 	}
-	if now.Ours != was.Ours {
+	if !reflect.DeepEqual(now.Ours, was.Ours) {
 		next.ours = &now.Ours
 	}
 	Amend(o, old, next, teamFields())

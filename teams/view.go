@@ -53,10 +53,11 @@ func (s *Service) viewed(ctx context.Context, t store.Team, m store.Member) (*ho
 // showsNothing says so of a teammate whose host has ended, and of one whose host goes on
 // without a viewer that took nothing.
 func (s *Service) showsNothing(ctx context.Context, t store.Team, m store.Member, err error) error {
-	if !errors.Is(err, host.ErrNoHost) {
+	cut := errors.Is(err, host.ErrHungUp)
+	if !cut && !errors.Is(err, host.ErrNoHost) {
 		return err
 	}
-	if seen := s.observe(ctx, t, []store.Member{m})[0]; errors.Is(err, host.ErrHungUp) && seen.Live() && seen.State != api.StateUnknown {
+	if seen := s.observe(ctx, t, []store.Member{m})[0]; cut && seen.Live() && seen.State != api.StateUnknown {
 		return fault.New(fault.LimitReached, "%s goes on, but this viewer took nothing of it for %s, and was cut", m.Name, host.TakeLimit).
 			WithHint("leadlight attach %s shows it again", m.Name)
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"slices"
 	"syscall"
 	"time"
 
@@ -137,15 +138,20 @@ func (c *Client) answer(ctx context.Context, op string, r *bufio.Reader, result 
 
 // failure tells a host that is not there from one that is mute.
 func (c *Client) failure(ctx context.Context, op string, err error) error {
-	for _, absent := range []error{
-		fs.ErrNotExist, syscall.ECONNREFUSED, syscall.ENOTDIR, syscall.EPIPE, syscall.ECONNRESET, io.EOF, io.ErrUnexpectedEOF,
-	} {
-		if ctx.Err() == nil && errors.Is(err, absent) {
-			return fmt.Errorf("%s: %w on %s: %w", op, ErrNoHost, c.socket, err)
-		}
-	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return fmt.Errorf("%s: the host does not answer: %w", op, ctx.Err())
+	case hungUp(err) || isAny(err, fs.ErrNotExist, syscall.ECONNREFUSED, syscall.ENOTDIR):
+		return fmt.Errorf("%s: %w on %s: %w", op, ErrNoHost, c.socket, err)
 	}
 	return fmt.Errorf("%s: %w", op, err)
+}
+
+// hungUp tells whether an error of a connection is its end by the other side.
+func hungUp(err error) bool {
+	return isAny(err, io.EOF, io.ErrUnexpectedEOF, syscall.EPIPE, syscall.ECONNRESET)
+}
+
+func isAny(err error, known ...error) bool {
+	return slices.ContainsFunc(known, func(one error) bool { return errors.Is(err, one) })
 }

@@ -10,14 +10,9 @@ import (
 var ErrNoHost = errors.New("no host listens")
 
 // ErrHungUp says that a host has closed the connection of a viewer without saying why: its
-// process is gone, or the viewer took nothing for too long.
-var ErrHungUp error = hungUp{}
-
-// hungUp needs nothing at the start of the program, unlike an error that is put together.
-type hungUp struct{}
-
-func (hungUp) Error() string { return ErrNoHost.Error() + ": the connection has ended without a word" }
-func (hungUp) Unwrap() error { return ErrNoHost }
+// process is gone, or the viewer took nothing for too long. It is no ErrNoHost: the host may
+// go on.
+var ErrHungUp = errors.New("the host has closed the connection without a word")
 
 // TakeLimit is how long a viewer may take nothing of what a host has for it.
 const TakeLimit = 5 * time.Second

@@ -72,10 +72,10 @@ func (c *Client) Attach(ctx context.Context, o AttachOptions) (Attached, error) 
 	}
 	end, err := v.show(ctx, r)
 	if err != nil && !v.detached.is() {
-		if ctx.Err() == nil && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
-			return Attached{}, fmt.Errorf("%s: %w on %s", opAttach, ErrHungUp, c.socket)
+		if ctx.Err() != nil {
+			err = ctx.Err()
 		}
-		return Attached{}, c.failure(ctx, opAttach, err)
+		return Attached{}, fmt.Errorf("%s: %w", opAttach, err)
 	}
 	end.Detached = v.detached.is()
 	return end, nil
@@ -123,7 +123,9 @@ func (v *viewing) show(ctx context.Context, r *bufio.Reader) (Attached, error) {
 	}()
 	for {
 		kind, payload, err := readFrame(r)
-		if err != nil {
+		if hungUp(err) {
+			return Attached{}, fmt.Errorf("%w: %w", ErrHungUp, err)
+		} else if err != nil {
 			return Attached{}, err
 		}
 		switch kind {

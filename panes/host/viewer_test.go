@@ -1,10 +1,15 @@
 package host
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -183,6 +188,54 @@ func TestSlowViewerIsCut(t *testing.T) {
 		t.Errorf("%+v, %q", exit, h.Tail(1))
 	}
 	eventually(t, "the cut", func() bool { return h.server.socket.Clients() == 0 })
+}
+
+// deaf fails each write.
+type deaf struct{ error }
+
+func (d deaf) Write([]byte) (int, error) { return 0, d.error }
+
+// TestAHostThatHangsUp: a connection that ends without a word was closed by a host, also when
+// it had not read all that was typed; nobody knows that there is no host. A viewer whose own
+// output is gone says that.
+func TestAHostThatHangsUp(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		read int // of the frame with what is typed
+		out  io.Writer
+		want error
+	}{
+		"all is read": {len("12345typed"), io.Discard, ErrHungUp}, "something is not": {1, io.Discard, ErrHungUp},
+		"nobody sees it": {len("12345typed"), deaf{syscall.EPIPE}, syscall.EPIPE},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, err := net.Listen("unix", filepath.Join(shortDir(t), "s"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			go func() {
+				conn, err := l.Accept()
+				if err != nil {
+					return // the viewer tells
+				}
+				defer conn.Close()
+				r := bufio.NewReaderSize(conn, 16)
+				_, _ = readRequest(r)
+				writeAnswer(conn, nil, nil)
+				_, _ = io.ReadFull(conn, make([]byte, tc.read))
+				_ = writeFrame(conn, frameOutput, []byte("shown"))
+			}()
+			in, typed := io.Pipe()
+			defer typed.Close()
+			go func() { _, _ = io.WriteString(typed, "typed") }()
+			_, err = Dial(l.Addr().String()).Attach(limited(t), AttachOptions{In: in, Out: tc.out})
+			if !errors.Is(err, tc.want) || errors.Is(err, ErrNoHost) || errors.Is(err, ErrHungUp) != (tc.want == ErrHungUp) {
+				t.Errorf("%v, want %v", err, tc.want)
+			}
+		})
+	}
 }
 
 func TestDetacher(t *testing.T) {

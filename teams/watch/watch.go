@@ -84,14 +84,18 @@ type Team struct {
 	whole   api.Team
 	found   bool // it was there at a look
 
+	again *time.Timer // runs while something is owed
+
 	mu    sync.Mutex
 	dirty Parts
-	owed  Parts // what is touched after askAgain
+	owed  *Parts // what Run looks at when the timer has run off
 }
 
 // New returns the watch of a team. It begins with Begin.
 func New(name string, s Source, o Options) *Team {
-	return &Team{Source: s, Options: o, Name: name, wake: make(chan struct{}, 1)}
+	t := &Team{Source: s, Options: o, Name: name, wake: make(chan struct{}, 1), again: time.NewTimer(askAgain)}
+	t.again.Stop()
+	return t
 }
 
 // Begin watches the roster and the tasks until ctx ends: what changes after it returned is
@@ -126,7 +130,7 @@ func (t *Team) Touch(p Parts) {
 	}
 }
 
-// owe has a part looked at again that could not be read because the engine was away: that it
+// owe has Run look again at a part that could not be read because the engine was away: that it
 // is back is no change of the team, so there need be no hint.
 func (t *Team) owe(p Parts, err error) {
 	if fault.CodeOf(err) != fault.EngineUnavailable {
@@ -134,16 +138,19 @@ func (t *Team) owe(p Parts, err error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.owed.files() {
-		time.AfterFunc(askAgain, func() {
-			t.mu.Lock()
-			p := t.owed
-			t.owed = Parts{}
-			t.mu.Unlock()
-			t.Touch(p)
-		})
+	if t.owed == nil {
+		t.owed = &Parts{}
+		t.again.Reset(askAgain)
 	}
 	t.owed.add(p)
+}
+
+// payOff has the next look look at what is owed.
+func (t *Team) payOff() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.dirty.add(*t.owed)
+	t.owed = nil
 }
 
 // Run looks after hints until ctx, which is also Begin's, ends. Then nothing of the watch
@@ -173,6 +180,8 @@ func (t *Team) wait(ctx context.Context) bool {
 	}
 	select {
 	case <-t.wake:
+	case <-t.again.C:
+		t.payOff()
 	case <-pause:
 		t.Touch(Parts{All: true})
 		return ctx.Err() == nil

@@ -1,4 +1,4 @@
-package watch_test
+package watch
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/changes"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/memory"
-	"github.com/leadlight-dev/leadlight/teams/watch"
 )
 
 // away is a list of tasks on an engine that goes away.
@@ -51,8 +50,8 @@ func TestWhatTheEngineCouldNotTell(t *testing.T) {
 		service := teams.New(teams.Config{Roster: mem.Roster(), Mail: mem.Mail(), Tasks: tasks, Panes: manager})
 		var last atomic.Value
 		last.Store(changes.Team{})
-		w := watch.New("alpha", watch.Source{Service: service, Roster: mem.Roster(), Mail: mem.Mail(), Tasks: tasks, Log: slog.New(slog.DiscardHandler)},
-			watch.Options{Last: func() changes.Team { return last.Load().(changes.Team) }, Seen: func(_ context.Context, v watch.View) { last.Store(v.Team) }})
+		w := New("alpha", Source{Service: service, Roster: mem.Roster(), Mail: mem.Mail(), Tasks: tasks, Log: slog.New(slog.DiscardHandler)},
+			Options{Last: func() changes.Team { return last.Load().(changes.Team) }, Seen: func(_ context.Context, v View) { last.Store(v.Team) }})
 		if err := w.Look(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -74,6 +73,24 @@ func TestWhatTheEngineCouldNotTell(t *testing.T) {
 		seen("while it is away", 0)
 		tasks.gone.Store(false)
 		seen("when it is back", 1)
+		tasks.gone.Store(true)
+		if _, err := mem.Tasks().Create(ctx, "alpha", store.Task{Subject: "two"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second) // it has looked, and would look again
+		cancel()
+		<-ended
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if w.mu.Lock(); w.dirty.files() {
+			t.Error("something of the watch runs after Run")
+		}
+		w.mu.Unlock()
+		tasks.gone.Store(false)
+		ctx, cancel = context.WithCancel(t.Context())
+		ended = make(chan struct{})
+		go func() { defer close(ended); w.Run(ctx) }()
+		seen("in a later Run", 2)
 		cancel()
 		<-ended
 	})

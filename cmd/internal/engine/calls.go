@@ -88,7 +88,7 @@ func (e *Engine) silent(ctx context.Context, d api.MachineCall, begun bool) erro
 
 // find returns what is known of a machine.
 func (e *Engine) find(ctx context.Context, name string) (jetstream.SeenMachine, error) {
-	list, err := e.Machines(ctx, e.now())
+	list, err := e.machines(ctx)
 	if err != nil {
 		return jetstream.SeenMachine{}, err
 	}

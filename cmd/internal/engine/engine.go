@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -136,7 +137,7 @@ func (e *Engine) beat(ctx context.Context) error {
 	if err := e.provedNow(ctx, true); err != nil {
 		return err
 	}
-	return e.Beat(ctx, e.now())
+	return e.still(ctx, e.Beat(ctx, e.now()))
 }
 
 // leave takes the machine off the list of the engine.
@@ -182,11 +183,26 @@ func (e *Engine) provedNow(ctx context.Context, now bool) error {
 	return e.name.mine(ctx, connection, now, e.stillMine)
 }
 
+// still is the error of what was said in the name of this machine: if another one has taken the
+// name since it was looked at last, what is told of that.
+func (e *Engine) still(ctx context.Context, err error) error {
+	if fault.CodeOf(err) != fault.DuplicateName {
+		return err
+	}
+	return cmp.Or(e.provedNow(ctx, true), err)
+}
+
+// machines are all machines. This one says that it is there with that.
+func (e *Engine) machines(ctx context.Context) ([]jetstream.SeenMachine, error) {
+	list, err := e.Machines(ctx, e.now())
+	return list, e.still(ctx, err)
+}
+
 func (e *Engine) list(ctx context.Context, how api.MachineList) ([]api.Machine, error) {
 	if err := e.proved(ctx); err != nil {
 		return nil, err
 	}
-	found, err := e.Machines(ctx, e.now())
+	found, err := e.machines(ctx)
 	if err != nil {
 		return nil, err
 	}

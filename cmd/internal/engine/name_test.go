@@ -56,6 +56,14 @@ func TestNoBeatOnAnotherEngine(t *testing.T) {
 		if err := e.beat(t.Context()); err != nil {
 			t.Error(err)
 		}
+		for what, look := range map[string]func() error{
+			"machine ls": func() error { _, err := e.list(t.Context(), api.MachineList{}); return err },
+			"a verb":     func() error { _, err := e.find(t.Context(), m.Name); return err },
+		} { // as the daemon does until it has ended
+			if err := look(); fault.CodeOf(err) != fault.EngineUnavailable {
+				t.Errorf("%s after it has left: %v", what, err)
+			}
+		}
 		list, err = e.Machines(t.Context(), jetstream.Machine{Name: "who-asks"})
 		if err != nil || slices.ContainsFunc(list, func(x jetstream.SeenMachine) bool { return x.Name == m.Name }) {
 			t.Errorf("who has left is listed: %+v, %v", list, err)
@@ -103,6 +111,13 @@ func TestTheNameIsTaken(t *testing.T) {
 	}
 	if err := second.Claim(t.Context(), second.self); err != nil { // as join does
 		t.Fatal(err)
+	}
+	// first was suspended, and looks at its name only from time to time.
+	if _, err := first.list(t.Context(), api.MachineList{}); fault.CodeOf(err) != fault.EngineUnavailable || fault.Of(err).Hint == "" {
+		t.Errorf("machine ls of one that does not know yet: %v", err)
+	}
+	if err := first.Beat(t.Context(), first.self); fault.CodeOf(err) != fault.DuplicateName {
+		t.Errorf("a beat between the look at the name and the write: %v", err)
 	}
 	if err := first.beat(t.Context()); fault.CodeOf(err) != fault.EngineUnavailable || fault.Of(err).Hint == "" {
 		t.Errorf("the name was taken: %v", err)

@@ -81,6 +81,7 @@ type Engine struct {
 	hangUp  context.CancelFunc
 	lost    time.Time // when the connection was
 	heard   heard
+	left    map[string]bool // names of machines for which nothing more is said here
 	clock   clock
 }
 
@@ -103,7 +104,7 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{url: store.EngineShown(o.URL), prefix: o.Prefix, log: o.Log, wall: o.Clock, silence: cmp.Or(o.Silence, SilenceLimit),
-		mirrors: map[string]*mirror{}, begins: map[string]chan struct{}{}}
+		mirrors: map[string]*mirror{}, begins: map[string]chan struct{}{}, left: map[string]bool{}}
 	e.ctx, e.end = context.WithCancel(context.Background())
 	e.disconnected()
 	options := append(access, nats.Name("leadlight "+o.Machine), nats.Timeout(connectLimit), nats.MaxReconnects(-1),

@@ -3,11 +3,14 @@ package jetstream
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Machine is what a machine says of itself.
@@ -61,25 +64,61 @@ func (e *Engine) Beat(ctx context.Context, m Machine) error {
 }
 
 // Claim says that a machine is there now, whoever had its name.
-func (e *Engine) Claim(ctx context.Context, m Machine) error { return e.say(ctx, m) }
+func (e *Engine) Claim(ctx context.Context, m Machine) error {
+	data, err := json.Marshal(m)
+	if err == nil {
+		_, err = e.put(ctx, write{subject: e.machineKey(m.Name), value: data})
+	}
+	return err
+}
 
 // Taken tells whether another machine has joined under the name of one since.
 func (e *Engine) Taken(ctx context.Context, m Machine) (bool, error) {
 	x, err := e.last(ctx, "KV_"+e.machines(), e.machineKey(m.Name))
-	var now Machine
-	if err != nil || x == nil || x.deleted || json.Unmarshal(x.value, &now) != nil {
-		return false, err
-	}
-	return now.Owner != m.Owner && now.Owner != "" && m.Owner != "", nil
+	return err == nil && saidBy(x).another(m), err
 }
 
+// saidBy is the machine that has said an entry, an empty one if none has.
+func saidBy(x *entry) (m Machine) {
+	if x == nil || x.deleted || json.Unmarshal(x.value, &m) != nil {
+		return Machine{}
+	}
+	return m
+}
+
+// another tells whether two that have one name are known not to be the same.
+func (m Machine) another(n Machine) bool { return m.Owner != n.Owner && m.Owner != "" && n.Owner != "" }
+
+// say says that a machine is there, over what it has said itself: whoever has joined under its
+// name since keeps it, which is DUPLICATE_NAME. One that has left says nothing more.
 func (e *Engine) say(ctx context.Context, m Machine) error {
 	data, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	_, err = e.put(ctx, write{subject: e.machineKey(m.Name), value: data})
-	return err
+	for again := false; ; again = true {
+		x, err := e.last(ctx, "KV_"+e.machines(), e.machineKey(m.Name))
+		if err != nil {
+			return err
+		}
+		e.mu.Lock()
+		left := e.left[m.Name]
+		e.mu.Unlock()
+		w := write{subject: e.machineKey(m.Name), value: data, cas: true, was: x.writes()}
+		switch before := saidBy(x); {
+		case left:
+			return fault.New(fault.EngineUnavailable, "machine %s has left the engine", m.Name)
+		case before.another(m):
+			return fault.New(fault.DuplicateName, "another machine has joined as %s", m.Name)
+		case again && before.Process == m.Process && x != nil:
+			return nil // said at once by another call of this daemon
+		case x != nil:
+			w.rev = x.rev
+		}
+		if _, err = e.put(ctx, w); !errors.Is(err, errConflict) {
+			return err
+		}
+	}
 }
 
 // heardAt takes down when the engine has heard this machine, and returns since when it does
@@ -91,8 +130,11 @@ func (e *Engine) heardAt(t time.Time) time.Time {
 	return e.heard.since
 }
 
-// Leave takes a machine off the list.
+// Leave takes a machine off the list, for good: nothing that is under way puts it back.
 func (e *Engine) Leave(ctx context.Context, name string) error {
+	e.mu.Lock()
+	e.left[name] = true
+	e.mu.Unlock()
 	return e.purge(ctx, "KV_"+e.machines(), e.machineKey(name), 0)
 }
 

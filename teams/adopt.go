@@ -230,7 +230,7 @@ func (s *Service) startMissing(ctx context.Context, was store.Team, p Plan, mute
 			left = append(left, name)
 		}
 		if machine := muteOf(err); machine != "" {
-			missing = append(missing, Missing{name, machine, err})
+			missing = append(missing, Missing{Name: name, Machine: machine, Err: err})
 			progress(missing[len(missing)-1].why())
 		} else if err != nil {
 			errs = append(errs, fmt.Errorf(what, name, err))

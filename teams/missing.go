@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -17,6 +18,7 @@ import (
 type Missing struct {
 	Name, Machine string
 	Err           error
+	was           string // its host before, "" if it had none
 }
 
 // MissingError is what is told of those in the end; nil if there are none. all is how many
@@ -25,17 +27,20 @@ func MissingError(missing []Missing, all int) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	code, whys := fault.Timeout, []string{}
+	code, whys, teammates, was, is := fault.Timeout, []string{}, "teammates", "was", "is"
+	if all == 1 {
+		teammates = "teammate"
+	}
+	if len(missing) > 1 {
+		was, is = "were", "are"
+	}
+	what := was + " not started"
 	for _, m := range missing {
-		if whys = append(whys, m.Name+": "+fault.Of(m.Err).Message); fault.CodeOf(m.Err) == fault.Unproven {
-			code = fault.Unproven
+		if whys = append(whys, m.Name+": "+fault.Of(m.Err).Message); m.unproven() {
+			code, what = fault.Unproven, was+" not started, or "+is+" not proved to be"
 		}
 	}
-	was := "was"
-	if len(missing) > 1 {
-		was = "were"
-	}
-	return fault.New(code, "%d of %d teammates %s not started: %s", len(missing), all, was, strings.Join(whys, "; ")).
+	return fault.New(code, "%d of %d %s %s: %s", len(missing), all, teammates, what, strings.Join(whys, "; ")).
 		WithHint("leadlight machine ls shows when a machine is back; the same leadlight up then adds what is missing")
 }
 
@@ -88,7 +93,7 @@ func (s *Service) checkMembers(ctx context.Context, t store.Team, p Plan) (missi
 		switch machine := muteOf(errs[i]); {
 		case errs[i] == nil:
 		case machine != "":
-			missing = append(missing, Missing{spec.Name, machine, errs[i]})
+			missing = append(missing, Missing{Name: spec.Name, Machine: machine, Err: errs[i]})
 		default:
 			all = append(all, fmt.Errorf("teammate %s: %w", spec.Name, errs[i]))
 		}
@@ -118,7 +123,7 @@ func (s *Service) startPlanned(ctx context.Context, p Plan, missing []Missing, p
 	}
 	for i, r := range s.telling(progress).Spawn(ctx, p.Team.Name, specs) {
 		if machine := muteOf(r.Err); machine != "" {
-			missing = append(missing, Missing{specs[i].Name, machine, r.Err})
+			missing = append(missing, Missing{Name: specs[i].Name, Machine: machine, Err: r.Err})
 			progress(missing[len(missing)-1].why())
 		} else if r.Err != nil {
 			return nil, fmt.Errorf("start %s: %w", specs[i].Name, r.Err)
@@ -165,5 +170,46 @@ func hostOf(m *store.Member) string {
 }
 
 func (m Missing) why() string {
-	return fmt.Sprintf("%s is not started: %s", m.Name, fault.Of(m.Err).Message)
+	what := "is not started"
+	if m.unproven() {
+		what = "is not proved to be started"
+	}
+	return fmt.Sprintf("%s %s: %s", m.Name, what, fault.Of(m.Err).Message)
 }
+
+// unproven tells whether the machine became silent after the start had begun: the teammate may run.
+func (m Missing) unproven() bool { return fault.CodeOf(m.Err) == fault.Unproven }
+
+// StillMissing are those of missing that were not seen since: who has joined the team, and whose
+// machine says how it is doing or how it ended, was started after all.
+func (s *Service) StillMissing(ctx context.Context, team string, missing []Missing) []Missing {
+	if len(missing) == 0 {
+		return nil
+	}
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return missing
+	}
+	var joined []store.Member
+	for _, m := range missing {
+		if now := t.Member(m.Name); hostOf(now) != m.was && hostOf(now) != "" {
+			joined = append(joined, *now)
+		}
+	}
+	came := map[string]bool{}
+	for i, m := range s.present(ctx, t, joined) {
+		came[joined[i].Name] = m.State != api.StateStarting && m.State != api.StateUnknown && m.State != api.StateLost
+	}
+	return slices.DeleteFunc(slices.Clone(missing), func(m Missing) bool { return came[m.Name] })
+}
+
+// anybodyRuns tells whether a team is there, and one of it is not known to have ended.
+func (s *Service) anybodyRuns(ctx context.Context, t store.Team, there bool) (bool, error) {
+	if !there {
+		return false, nil
+	}
+	members, _, err := s.Members(ctx, t.Name, true)
+	return slices.ContainsFunc(members, isLive), err
+}
+
+func isLive(m api.Member) bool { return m.Live() }

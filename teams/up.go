@@ -65,7 +65,7 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 		if missing, err = s.adopt(ctx, *existing, p, missing, progress); err != nil {
 			return Snapshot{}, err
 		}
-		return s.started(ctx, name, missing)
+		return s.started(ctx, *existing, missing)
 	}
 	made, err := s.get(ctx, name)
 	undo := func(err error) (Snapshot, error) {
@@ -88,12 +88,15 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 	if err := s.assignPlanned(ctx, name); err != nil {
 		return undo(err)
 	}
-	return s.started(ctx, name, missing)
+	return s.started(ctx, store.Team{Name: name}, missing)
 }
 
-// started is the team as Start leaves it.
-func (s *Service) started(ctx context.Context, name string, missing []Missing) (Snapshot, error) {
-	snap, err := s.Snapshot(ctx, name)
+// started is the team as Start leaves it; was is what there was of it.
+func (s *Service) started(ctx context.Context, was store.Team, missing []Missing) (Snapshot, error) {
+	for i := range missing {
+		missing[i].was = hostOf(was.Member(missing[i].Name))
+	}
+	snap, err := s.Snapshot(ctx, was.Name)
 	snap.Missing = missing
 	return snap, err
 }
@@ -206,17 +209,6 @@ func (s *Service) finished(ctx context.Context, p Plan) bool {
 	snap, err := s.Snapshot(ctx, t.Name)
 	return err == nil && !slices.ContainsFunc(snap.Members, isLive) && snap.Completed()
 }
-
-// anybodyRuns tells whether a team is there, and one of it is not known to have ended.
-func (s *Service) anybodyRuns(ctx context.Context, t store.Team, there bool) (bool, error) {
-	if !there {
-		return false, nil
-	}
-	members, _, err := s.Members(ctx, t.Name, true)
-	return slices.ContainsFunc(members, isLive), err
-}
-
-func isLive(m api.Member) bool { return m.Live() }
 
 // addPlanned adds the tasks of a plan. Their owners join later, so that no worker
 // takes a task before all of them are there.

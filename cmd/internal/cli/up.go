@@ -36,7 +36,8 @@ type upResult struct {
 	OK      bool         `json:"ok"`
 }
 
-// upMissing is a teammate of the file that was not started, since its machine does not answer.
+// upMissing is a teammate of the file that was not started, or is not proved to be, since its
+// machine does not answer.
 type upMissing struct {
 	Name    string    `json:"name"`
 	Machine string    `json:"machine"`
@@ -153,7 +154,7 @@ type upRun struct {
 	planned    int // how many teammates the file has
 }
 
-// unstarted is the error of teammates that were not started.
+// unstarted is the error of teammates that were not started, or are not proved to be.
 func (u *upRun) unstarted() error { return teams.MissingError(u.missing, u.planned) }
 
 // opening says what a person wants to know at the start.
@@ -365,6 +366,7 @@ func (u *upRun) widened(ctx context.Context) {
 // end shuts the teammates down and prints the result. The team stays: its
 // transcripts and results are somebody's work.
 func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
+	u.missing = u.svc.StillMissing(ctx, u.team, u.missing)
 	e, err := u.shutDown(ctx, "the tasks are done", !snap.Completed())
 	if err != nil {
 		return err

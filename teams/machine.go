@@ -121,9 +121,6 @@ func (s *Service) ask(ctx context.Context, machine, verb string, o order, into a
 			tell(t)
 		}
 	})
-	if code := fault.CodeOf(err); code == fault.Timeout || code == fault.Unproven {
-		return mute{machine, err}
-	}
 	if err == nil && into != nil {
 		if err = json.Unmarshal(result, into); err != nil {
 			err = fault.New(fault.Failed, "the answer of machine %s cannot be read: %w", machine, err)
@@ -168,7 +165,7 @@ func (d *deaf) limit(machine string) time.Duration {
 // asker that has gone, nor that our engine is away. Any other answer, also an error, says that
 // the machine hears.
 func (d *deaf) note(machine string, err error, asker, waited context.Context) {
-	silent := fault.CodeOf(err) == fault.Timeout || errors.Is(waited.Err(), context.DeadlineExceeded)
+	silent := muteOf(err) != "" || errors.Is(waited.Err(), context.DeadlineExceeded)
 	if err != nil && (asker.Err() != nil || fault.CodeOf(err) == fault.EngineUnavailable && !silent) {
 		return
 	}

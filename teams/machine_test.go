@@ -28,6 +28,9 @@ func TestWhoIsDeaf(t *testing.T) {
 	says := func(code fault.Code) answering {
 		return func(context.Context) error { return fault.New(code, "no") }
 	}
+	mute := func(context.Context) error {
+		return api.Mute{Machine: "hub", Err: fault.New(fault.Timeout, "it is silent")}
+	}
 	nothing := answering(func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) })
 	for _, c := range []struct {
 		name        string
@@ -39,7 +42,8 @@ func TestWhoIsDeaf(t *testing.T) {
 		{"an error of its own", says(fault.CorruptFile), time.Minute, observeLimit, observeLimit},
 		{"our engine is away", says(fault.EngineUnavailable), time.Minute, observeLimit, deafLimit},
 		{"the asker goes", nothing, time.Millisecond, observeLimit, deafLimit},
-		{"silence", says(fault.Timeout), time.Minute, deafLimit, deafLimit},
+		{"something there took too long", says(fault.Timeout), time.Minute, observeLimit, observeLimit},
+		{"silence", mute, time.Minute, deafLimit, deafLimit},
 		{"nothing in time", nothing, time.Minute, deafLimit, deafLimit},
 	} {
 		for _, was := range []bool{false, true} {
@@ -56,6 +60,22 @@ func TestWhoIsDeaf(t *testing.T) {
 					t.Errorf("%s, deaf before: %t: it is given %s, want %s", c.name, was, got, want)
 				}
 			})
+		}
+	}
+}
+
+// TestWhoIsMute: a machine that refuses something is not taken for one that does not answer,
+// whatever its refusal's code, and up does not go on without its teammate.
+func TestWhoIsMute(t *testing.T) {
+	t.Parallel()
+	for _, code := range []fault.Code{fault.Timeout, fault.Unproven} {
+		refusal := fault.New(code, "the rosters name one host for a and for b")
+		for err, want := range map[error]string{refusal: "", api.Mute{Machine: "hub", Err: refusal}: "hub"} {
+			s := &Service{machines: answering(func(context.Context) error { return err })}
+			got := onMachine("hub", s.ask(t.Context(), "hub", verbRestart, order{}, nil, nil))
+			if muteOf(got) != want || fault.CodeOf(got) != code {
+				t.Errorf("%T %s: mute is %q, the code %s", err, code, muteOf(got), fault.CodeOf(got))
+			}
 		}
 	}
 }

@@ -44,18 +44,10 @@ func MissingError(missing []Missing, all int) error {
 		WithHint("leadlight machine ls shows when a machine is back; the same leadlight up then adds what is missing")
 }
 
-// mute is the error of a machine that does not answer.
-type mute struct {
-	machine string
-	error
-}
-
-func (m mute) Unwrap() error { return m.error }
-
 // muteOf returns the machine that does not answer, "" if the error is another one.
 func muteOf(err error) string {
-	if m, is := errors.AsType[mute](err); is {
-		return m.machine
+	if m, is := errors.AsType[api.Mute](err); is {
+		return m.Machine
 	}
 	return ""
 }

@@ -48,7 +48,19 @@ type MachineSocket struct {
 // MachineResult is the answer of machine.do.
 type MachineResult struct {
 	Result json.RawMessage `json:"result"`
+	Mute   *Error          `json:"mute,omitempty"` // there is none: the machine does not answer
 }
+
+// Mute is the error of a machine that does not answer. One that answers may have the same code.
+type Mute struct {
+	Machine string
+	Err     error
+}
+
+func (m Mute) Error() string { return m.Err.Error() }
+
+// Unwrap gives the code, and what to do.
+func (m Mute) Unwrap() error { return m.Err }
 
 // MachineTold is what a machine tells before it has a result.
 type MachineTold struct {

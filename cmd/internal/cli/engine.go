@@ -69,6 +69,9 @@ func (o otherMachines) do(ctx context.Context, call api.MachineCall, tell func(j
 			tell(t.Told)
 		}
 	})
+	if m := answer.Mute; m != nil && err == nil {
+		err = api.Mute{Machine: call.Machine, Err: &fault.Error{Code: fault.Code(m.Code), Message: m.Message, Hint: m.Hint}}
+	}
 	return answer.Result, err
 }
 

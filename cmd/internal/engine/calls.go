@@ -75,15 +75,17 @@ func (e *Engine) silent(ctx context.Context, d api.MachineCall, begun bool) erro
 	since := max(time.Second, m.Silent.Round(time.Second))
 	switch {
 	case d.Look:
-		return fault.New(fault.Timeout, "machine %s is silent for %s", m.Name, since)
+		err = fault.New(fault.Timeout, "machine %s is silent for %s", m.Name, since)
 	case begun && d.Stream:
-		return lost(fmt.Sprintf("machine %s is silent for %s", m.Name, since))
+		err = lost(fmt.Sprintf("machine %s is silent for %s", m.Name, since))
 	case begun:
-		return fault.New(fault.Unproven, "machine %s is silent for %s: it had begun to %s", m.Name, since, d.Verb).
+		err = fault.New(fault.Unproven, "machine %s is silent for %s: it had begun to %s", m.Name, since, d.Verb).
 			WithHint("leadlight ps shows what became of it, once the machine is back")
+	default:
+		err = fault.New(fault.Timeout, "machine %s is silent for %s: nothing was done there", m.Name, since).
+			WithHint("leadlight machine ls shows when it was seen; if its daemon does not run: leadlight daemon start, on %s", m.Name)
 	}
-	return fault.New(fault.Timeout, "machine %s is silent for %s: nothing was done there", m.Name, since).
-		WithHint("leadlight machine ls shows when it was seen; if its daemon does not run: leadlight daemon start, on %s", m.Name)
+	return api.Mute{Machine: m.Name, Err: err}
 }
 
 // find returns what is known of a machine.
@@ -146,6 +148,10 @@ func (e *Engine) do(ctx context.Context, d api.MachineCall) (api.MachineResult, 
 			peer.Close() // whoever asked does not listen
 		}
 	})
+	if _, is := errors.AsType[api.Mute](err); is {
+		e := fault.Of(err)
+		return api.MachineResult{Mute: &api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}}, nil
+	}
 	return api.MachineResult{Result: result}, err
 }
 

@@ -68,7 +68,9 @@ func TestUpWithASilentMachine(t *testing.T) {
 	if r := a.run("spawn", "ghost", "--machine", "hub", "--cwd", b.path("work"), "--", "sleep", "1000"); r.exit != 7 || !strings.Contains(r.err, "nothing was done there (TIMEOUT)") {
 		t.Errorf("spawn: %d %s", r.exit, r.err)
 	}
-	up(7, "--dry-run")
+	if plan := up(7, "--dry-run"); len(plan.Missing) != 1 || plan.Missing[0].Name != "far" || plan.Missing[0].Error.Code != "TIMEOUT" {
+		t.Errorf("the plan while hub is silent: %+v", plan)
+	}
 	if got := a.must("team", "ls"); strings.Contains(got, "beta") {
 		t.Errorf("made by a dry run: %s", got)
 	}

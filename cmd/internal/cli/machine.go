@@ -220,7 +220,7 @@ func runMachineLeave(ctx context.Context, a *app, force bool) error {
 		return nil
 	}
 	if err := a.offTheList(ctx, p); err != nil {
-		a.say("leadlight: warning: the other machines take this one for silent: %s", fault.Of(err).Message)
+		a.say("leadlight: warning: this machine was not taken off the list of the engine: %s", fault.Of(err).Message)
 	}
 	if err := a.endDaemon(ctx, p); err != nil {
 		return err

@@ -181,6 +181,7 @@ func jsonAnswers() []struct {
 		{"up --dry-run", false, upPlan{}},
 		{"  members with --dry-run, each", false, plannedMember{}},
 		{"  tasks with --dry-run, each", false, plannedTask{}},
+		{"  missing, each, also with --dry-run", false, upMissing{}},
 		{"ps", true, api.Member{}},
 		{"spawn, restart NAME", false, api.Member{}},
 		{"stop, down", false, api.Endings{}},

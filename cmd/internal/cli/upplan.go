@@ -18,6 +18,7 @@ type upPlan struct {
 	Exists  bool            `json:"exists"` // the team is there, and would be adopted
 	Members []plannedMember `json:"members"`
 	Tasks   []plannedTask   `json:"tasks"`
+	Missing []upMissing     `json:"missing,omitempty"` // those that could not be started now
 }
 
 // plannedMember is what up would do about a teammate.
@@ -44,7 +45,7 @@ func (a *app) showPlan(ctx context.Context, svc *teams.Service, plan teams.Plan)
 	if err != nil {
 		return err
 	}
-	out := upPlan{Team: plan.Team.Name, File: plan.Team.File, Action: v.Team, Exists: v.Team == teams.TeamAdopted, Members: []plannedMember{}, Tasks: []plannedTask{}}
+	out := upPlan{Team: plan.Team.Name, File: plan.Team.File, Action: v.Team, Exists: v.Team == teams.TeamAdopted, Missing: shownMissing(v.Missing), Members: []plannedMember{}, Tasks: []plannedTask{}}
 	for _, s := range v.Members {
 		out.Members = append(out.Members, plannedMember{s.Name, s.Do, s.State, s.Profile, s.InFile})
 	}

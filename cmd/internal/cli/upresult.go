@@ -40,12 +40,17 @@ func (u *upRun) incomplete(snap teams.Snapshot) error {
 }
 
 func (u *upRun) result(snap teams.Snapshot, endings []api.Ending) upResult {
-	res := upResult{Team: u.team, Members: listed(snap.Members), Tasks: mapped(snap.Tasks, whole), Endings: endings, OK: snap.Completed()}
-	for _, m := range u.missing {
-		e := fault.Of(m.Err)
-		res.Missing, res.OK = append(res.Missing, upMissing{m.Name, m.Machine, api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}}), false
-	}
+	res := upResult{Team: u.team, Members: listed(snap.Members), Tasks: mapped(snap.Tasks, whole), Endings: endings, Missing: shownMissing(u.missing)}
+	res.OK = snap.Completed() && len(res.Missing) == 0
 	return res
+}
+
+func shownMissing(missing []teams.Missing) (out []upMissing) {
+	for _, m := range missing {
+		e := fault.Of(m.Err)
+		out = append(out, upMissing{m.Name, m.Machine, api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}})
+	}
+	return out
 }
 
 // resultRows is the table that up ends with.

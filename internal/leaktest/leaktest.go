@@ -3,6 +3,7 @@
 package leaktest
 
 import (
+	"regexp"
 	"testing"
 	"time"
 
@@ -19,8 +20,29 @@ type patient struct{ m *testing.M }
 // Run runs the tests.
 func (p patient) Run() int {
 	code := p.m.Run()
-	for end := time.Now().Add(time.Minute); code == 0 && goleak.Find() != nil && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond)
+	if code == 0 {
+		settle(func() error { return goleak.Find() })
 	}
 	return code
+}
+
+// looks is how often the same goroutines are found resting at the same places before they are
+// taken to stay there. goleak looks for half a second each time, on a busy machine longer.
+const looks = 8
+
+// canRun is a goroutine, in goleak's words, that rests nowhere.
+var canRun = regexp.MustCompile(`(?m)Goroutine \d+ in state (running|runnable)\b`)
+
+// settle waits until find finds nothing, or only what is not on its way to its end.
+func settle(find func() error) {
+	before, same := "", 0
+	for end := time.Now().Add(time.Minute); same < looks && time.Now().Before(end); same++ {
+		err := find()
+		if err == nil {
+			return
+		}
+		if now := err.Error(); now != before || canRun.MatchString(now) {
+			before, same = now, 0
+		}
+	}
 }

@@ -76,15 +76,34 @@ func TestSoakSubscribers(t *testing.T) {
 	if v, err := time.ParseDuration(os.Getenv("LEADLIGHT_SOAK")); err == nil {
 		long = min(v, 100*time.Second)
 	}
-	const rate, readers = 500, 10
-	total := int(long.Seconds() * rate)
+	total := int(long.Seconds() * soakRate)
+	for round := 1; !t.Failed(); round++ { // on a busy machine one may be out of luck
+		took := soak(t, total)
+		if took <= 2*long {
+			return
+		}
+		plain := 4 * bare(t, total/4)
+		if t.Logf("%d events took %s, and %s without a hub", total, took, plain); took <= 3*max(plain, long) {
+			return
+		}
+		if round == 3 {
+			t.Errorf("%d events took %s, and %s without a hub", total, took, plain)
+		}
+	}
+}
+
+const soakRate, soakReaders = 500, 10 // events a second, and who hears them
+
+// soak tells events to readers that keep up and to one that does not.
+func soak(t *testing.T, total int) time.Duration {
+	t.Helper()
 	const queue = 256
 	hub, socket := served(t, queue)
 	lag := laggard(t, socket)
 	var wg sync.WaitGroup
-	begun := make(chan struct{}, readers)
-	var come [readers]atomic.Int64
-	for i := range readers {
+	begun := make(chan struct{}, soakReaders)
+	var come [soakReaders]atomic.Int64
+	for i := range come {
 		wg.Go(func() {
 			defer come[i].Store(int64(total)) // nobody waits for one that has ended
 			if err := readAll(t.Context(), socket, total, begun, &come[i]); err != nil {
@@ -92,11 +111,12 @@ func TestSoakSubscribers(t *testing.T) {
 			}
 		})
 	}
-	for range readers {
+	for range come {
 		<-begun
 	}
 	var slowest time.Duration
-	tick := time.NewTicker(time.Second / rate)
+	began := time.Now()
+	tick := time.NewTicker(time.Second / soakRate)
 	defer tick.Stop()
 	for n := range total {
 		start := time.Now()
@@ -110,11 +130,54 @@ func TestSoakSubscribers(t *testing.T) {
 		}
 	}
 	wg.Wait()
+	took := time.Since(began)
 	t.Logf("%d events, the slowest took %s to publish", total, slowest)
 	if slowest > 20*time.Second { // who waits for one that reads nothing waits for ever; a busy machine does not take that long
 		t.Errorf("a writer waited %s", slowest)
 	}
 	lag.isCut(t, total)
+	return took
+}
+
+// bare is how long this machine takes just now to tell as many events to as many readers that
+// all keep up, by nothing but JSON on a pipe.
+func bare(t *testing.T, total int) time.Duration {
+	t.Helper()
+	var wg sync.WaitGroup
+	var queues [soakReaders]chan events.Event
+	for i := range queues {
+		from, to := net.Pipe()
+		queues[i] = make(chan events.Event, total)
+		wg.Go(func() {
+			defer to.Close()
+			for out := json.NewEncoder(to); ; {
+				e, more := <-queues[i]
+				if !more || out.Encode(e) != nil {
+					return
+				}
+			}
+		})
+		wg.Go(func() {
+			defer from.Close()
+			var e events.Event
+			for in := json.NewDecoder(from); in.Decode(&e) == nil; {
+			}
+		})
+	}
+	began := time.Now()
+	tick := time.NewTicker(time.Second / soakRate)
+	defer tick.Stop()
+	for n := range total {
+		for _, q := range queues {
+			q <- message(n)
+		}
+		<-tick.C
+	}
+	for _, q := range queues {
+		close(q)
+	}
+	wg.Wait()
+	return time.Since(began)
 }
 
 // readAll subscribes and checks that 1, 2, 3 … total come, and says how many have.

@@ -83,11 +83,16 @@ type callee struct {
 	machine string
 	process string
 	answer  Answer
+	*calls
+	wg sync.WaitGroup
+}
 
+// calls are those of which this daemon was asked. They stay known while it does not answer for a
+// time, since another machine has its name.
+type calls struct {
 	mu    sync.Mutex
 	known map[string]*carried
 	over  []*carried // of these, whose answers are kept, in the order in which they ended
-	wg    sync.WaitGroup
 }
 
 // carried is a call that was begun, or is about to be.
@@ -106,7 +111,7 @@ func (e *Engine) callSubject(machine string) string { return e.subject("machine"
 // Answer carries out what other machines ask of this one, until ctx ends. process names
 // this daemon: the next one does not know what this one has begun.
 func (e *Engine) Answer(ctx context.Context, machine, process string, answer Answer) error {
-	c := &callee{e: e, machine: machine, process: process, answer: answer, known: map[string]*carried{}}
+	c := &callee{e: e, machine: machine, process: process, answer: answer, calls: &e.calls}
 	sub, err := e.nc.Subscribe(e.callSubject(machine), func(m *nats.Msg) { c.hear(ctx, m) })
 	if err != nil {
 		return fmt.Errorf("listen for other machines: %w", err)

@@ -63,7 +63,7 @@ func TestCalls(t *testing.T) {
 	a, b := connection(t, url), connection(t, url)
 	var done atomic.Int32
 	ended := make(chan error, 1)
-	answering(t, b, "1", func(ctx context.Context, asked jetstream.Asked) (any, error) {
+	stop := answering(t, b, "1", func(ctx context.Context, asked jetstream.Asked) (any, error) {
 		verb, tell := asked.Verb, asked.Tell
 		switch done.Add(1); verb {
 		case "fail":
@@ -110,6 +110,11 @@ func TestCalls(t *testing.T) {
 	}
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("what nobody wants any more ended with %v", err)
+	}
+	stop()
+	answering(t, b, "1", func(context.Context, jetstream.Asked) (any, error) { return "a second time", nil })
+	if got, err := a.Ask(t.Context(), "hub", call("one", "spell"), patient, func(json.RawMessage) {}); err != nil || string(got) != `"spell"` {
+		t.Errorf("asked again when the machine did not answer for a time: %s, %v", got, err)
 	}
 }
 

@@ -83,6 +83,8 @@ type Engine struct {
 	heard   heard
 	left    map[string]bool // names of machines for which nothing more is said here
 	clock   clock
+
+	calls calls
 }
 
 // Open connects to the engine, in the background if it cannot be reached now: until it
@@ -104,7 +106,8 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{url: store.EngineShown(o.URL), prefix: o.Prefix, log: o.Log, wall: o.Clock, silence: cmp.Or(o.Silence, SilenceLimit),
-		mirrors: map[string]*mirror{}, begins: map[string]chan struct{}{}, left: map[string]bool{}}
+		mirrors: map[string]*mirror{}, begins: map[string]chan struct{}{}, left: map[string]bool{},
+		calls: calls{known: map[string]*carried{}}}
 	e.ctx, e.end = context.WithCancel(context.Background())
 	e.disconnected()
 	options := append(access, nats.Name("leadlight "+o.Machine), nats.Timeout(connectLimit), nats.MaxReconnects(-1),

@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -148,14 +149,20 @@ func ended(engine string, a, b *rig) (up func(exit int)) {
 	a.must("send", "team-lead", "keep this", "--team", "delta")
 	return func(exit int) {
 		a.t.Helper()
-		for team := range member {
+		var wg sync.WaitGroup
+		for team := range member { // at once: each waits for the silent machine
 			args := []string{"up", a.path("work", team+".yaml"), "--team", team}
 			if exit == 0 {
 				args = append(args, "--detach")
 			}
-			if r := a.run(args...); r.exit != exit || strings.Contains(r.err, "is removed") {
-				a.t.Errorf("up of %s: %d, not %d\n%s%s", team, r.exit, exit, r.out, r.err)
-			}
+			wg.Go(func() {
+				if r := a.run(args...); r.exit != exit || strings.Contains(r.err, "is removed") {
+					a.t.Errorf("up of %s: %d, not %d\n%s%s", team, r.exit, exit, r.out, r.err)
+				}
+			})
+		}
+		wg.Wait()
+		for team := range member {
 			if exit == 0 && !slices.Contains(runningIn(a, team), "far") {
 				a.t.Errorf("far of %s does not run", team)
 			}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -67,6 +68,7 @@ func TestQU01_QU03_QU04_QU05_TextArrivesAsText(t *testing.T) {
 // https://github.com/Untrivial-ai/agent-orchestrator/issues/1110
 func TestQU07_QU08_OnePasteOneSubmission(t *testing.T) {
 	h := newHost(t, Options{})
+	h.input.reads = time.Minute
 	path := filepath.Join(t.TempDir(), "submitted")
 	done := background(t, h, programIn(t, "editor", "REPORT="+path))
 	eventuallyTail(t, h, "ready")
@@ -75,7 +77,14 @@ func TestQU07_QU08_OnePasteOneSubmission(t *testing.T) {
 	}
 	var want []string
 	for _, text := range []string{"one\ntwo\nthree\nfour\nfive", "second", "third;", "Enter", "\x1b[201~fifth"} {
-		if err := h.Inject(limited(t), Input{Text: text}); err != nil {
+		goOn := func() {}
+		if text == "second" { // a program that has no turn for a while
+			goOn = stopped(t, h)
+		}
+		typing := make(chan error, 1)
+		go func() { typing <- h.Inject(limited(t), Input{Text: text}) }()
+		goOn()
+		if err := <-typing; err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, typed(text))
@@ -89,6 +98,26 @@ func TestQU07_QU08_OnePasteOneSubmission(t *testing.T) {
 	}
 	h.End(limited(t), 0, 5*time.Second)
 	endOf(t, done)
+}
+
+// stopped stops the program; goOn lets it go on when it could have been submitted to.
+func stopped(t *testing.T, h *Host) (goOn func()) {
+	t.Helper()
+	p, err := h.current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := p.cmd.Process.Pid
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		began := time.Now()
+		eventually(t, "the pause is over", func() bool { return time.Since(began) > 3*DefaultPause })
+		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestJoinAndLines(t *testing.T) {

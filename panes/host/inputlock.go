@@ -78,7 +78,7 @@ func (t *InputLock) enter(ctx context.Context, may permit, in Input) error {
 	if err := t.put(ctx, may, data); err != nil || len(submit) == 0 {
 		return err
 	}
-	if err := pause(ctx, in.Pause); err != nil {
+	if err := t.isRead(ctx, in.Pause); err != nil {
 		return fmt.Errorf("typed but not submitted: %w", err)
 	}
 	if err := t.put(ctx, may, submit); err != nil {
@@ -113,6 +113,17 @@ func (t *InputLock) Unread() int {
 		return 0
 	}
 	return n
+}
+
+// isRead waits until the program has read what was typed, as far as that can be found out and
+// not for ever, and then for the pause: what it reads with the text would be a part of it.
+func (t *InputLock) isRead(ctx context.Context, rest time.Duration) error {
+	for end := time.Now().Add(t.host.input.reads); t.Unread() > 0 && time.Now().Before(end); {
+		if err := pause(ctx, 5*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return pause(ctx, rest)
 }
 
 // put is the one way by which text and keys of ours get into a program.

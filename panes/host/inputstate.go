@@ -10,11 +10,15 @@ import (
 // personWaits is how long a person's keys wait for a text that is being typed.
 const personWaits = 300 * time.Millisecond
 
+// programReads is how long a program may take to read a text before that is submitted.
+const programReads = 2 * time.Second
+
 // inputState is whose turn it is to type into the program, and what a person has typed. Safe
 // for concurrent use.
 type inputState struct {
 	turn     chan struct{} // one token: one text with its submit at a time
 	patience time.Duration // personWaits, but in tests
+	reads    time.Duration // programReads, but in tests
 
 	mu     sync.Mutex
 	person personTyped
@@ -29,7 +33,7 @@ type personTyped struct {
 }
 
 func newInputState() *inputState {
-	return &inputState{turn: make(chan struct{}, 1), patience: personWaits}
+	return &inputState{turn: make(chan struct{}, 1), patience: personWaits, reads: programReads}
 }
 
 // take waits for the turn to type a text.

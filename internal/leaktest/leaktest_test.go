@@ -2,6 +2,7 @@ package leaktest
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -17,18 +18,13 @@ func TestSettle(t *testing.T) {
 	if rests == nil {
 		t.Fatal("a goroutine that stays was not found")
 	}
-	spins := make(chan struct{})
+	var over atomic.Bool
 	go func() {
-		for {
-			select {
-			case <-spins:
-				return
-			default:
-			}
+		for !over.Load() { // it runs
 		}
 	}()
 	runs := goleak.Find()
-	close(spins)
+	over.Store(true)
 	if runs == nil {
 		t.Fatal("a goroutine that runs was not found")
 	}

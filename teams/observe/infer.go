@@ -3,7 +3,6 @@ package observe
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
@@ -12,12 +11,24 @@ import (
 // Some results say by themselves what was done. So a result counts also when its use
 // was not in the stream: it began in the middle, or its beginning was compacted away.
 
-// tellingMarks are parts of results that say what was done. The scan looks
-// for them, without decoding.
-var tellingMarks = [][]byte{
-	[]byte(`teammate_spawned`), []byte(`team_file_path`), []byte(`statusChange`), []byte(`Cleaned up`), []byte(`"subject`), []byte(`"routing`), []byte(`"request`),
-	[]byte(`created successfully: `), []byte(`Spawned successfully.`),
+// tellingMark is a part of results that say what was done.
+type tellingMark struct {
+	text string
+	at   int // where in it the letter stands by which it is found
 }
+
+// tellingMarks are those parts, by a letter of theirs that is rare in what agents print:
+// the scan looks for all of them at once, without decoding.
+var tellingMarks = [256][]tellingMark{
+	'_': {{"teammate_spawned", 8}, {"team_file_path", 4}},
+	'C': {{"statusChange", 6}, {"Cleaned up", 0}},
+	'"': {{`"subject`, 0}, {`"routing`, 0}, {`"request`, 0}},
+	':': {{"created successfully: ", 20}},
+	'S': {{"Spawned successfully.", 0}},
+}
+
+// telling are those letters: to ask a table of one byte each is what keeps the scan fast.
+var telling = [256]bool{'_': true, 'C': true, '"': true, ':': true, 'S': true}
 
 // maxTelling is the longest line that is looked at: such results are short.
 const maxTelling = 64 << 10
@@ -27,7 +38,18 @@ func mayTell(line []byte) bool {
 	if len(line) > maxTelling || !bytes.Contains(line, []byte("tool_result")) {
 		return false
 	}
-	return slices.ContainsFunc(tellingMarks, func(mark []byte) bool { return bytes.Contains(line, mark) })
+	for i, c := range line {
+		if !telling[c] {
+			continue
+		}
+		for _, m := range tellingMarks[c] {
+			from := i - m.at
+			if from >= 0 && len(line)-from >= len(m.text) && string(line[from:from+len(m.text)]) == m.text {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // infer returns the use that a result without one must have answered. It is not ok if

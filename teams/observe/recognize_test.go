@@ -186,3 +186,27 @@ func TestDecodeShapes(t *testing.T) {
 		t.Error("half a character")
 	}
 }
+
+// TestTellingMarks: each mark is found by its letter, wherever it stands in a line, and
+// nothing else is taken for one.
+func TestTellingMarks(t *testing.T) {
+	const head = `{"type":"user","message":{"content":[{'type':'tool_result'`
+	for c, marks := range tellingMarks {
+		if telling[c] != (len(marks) > 0) {
+			t.Errorf("%q: looked for %v, %d marks", rune(c), telling[c], len(marks))
+		}
+		for _, m := range marks {
+			if int(m.text[m.at]) != c {
+				t.Errorf("%q does not have %q at %d", m.text, rune(c), m.at)
+			}
+			for _, line := range []string{m.text + head, head + m.text, head + m.text + "}"} {
+				if !mayTell([]byte(line)) {
+					t.Errorf("%s: not found", line)
+				}
+			}
+			if mayTell([]byte(head+m.text[:len(m.text)-1])) || mayTell([]byte(m.text[1:]+head)) {
+				t.Errorf("a part of %q is taken for it", m.text)
+			}
+		}
+	}
+}

@@ -2,7 +2,6 @@ package integration_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -40,18 +39,14 @@ type wiredMachine struct {
 }
 
 func benchGrow(b *testing.B, n int) {
-	engine, err := natstest.Start("")
-	if errors.Is(err, natstest.ErrNone) {
-		b.Skip(err)
-	}
-	ensure(b, err)
-	b.Cleanup(engine.Stop)
+	engine := natstest.For(b)
 	var all []wiredMachine
 	for _, name := range []string{"desk", "hub", "lab"} {
 		m := wiredMachine{rig: newRig(b, "")}
 		m.env = append(m.env, "LEADLIGHT_BACKEND="+panes.Headless, "LEADLIGHT_TEAM=alpha")
-		m.way, err = natstest.NewRelay(engine.URL)
+		way, err := natstest.NewRelay(engine.URL)
 		ensure(b, err)
+		m.way = way
 		m.must("machine", "join", m.way.URL(), "--name", name)
 		all = append(all, m)
 	}

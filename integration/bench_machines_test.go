@@ -2,7 +2,6 @@ package integration_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -18,12 +17,7 @@ const farTeammates = 200
 // BenchmarkMachinesPs measures `ps` of 200 teammates, which run on three machines that share
 // an engine: two of them are asked how theirs are doing. It has no floor.
 func BenchmarkMachinesPs(b *testing.B) {
-	engine, err := natstest.Start("")
-	if errors.Is(err, natstest.ErrNone) {
-		b.Skip(err)
-	}
-	ensure(b, err)
-	b.Cleanup(engine.Stop)
+	engine := natstest.For(b)
 	names := []string{"desk", "hub", "shed"}
 	var rigs []*rig
 	for _, name := range names {

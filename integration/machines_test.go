@@ -3,7 +3,6 @@ package integration_test
 import (
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -28,14 +27,7 @@ func machine(t testing.TB) *rig {
 // twoMachines are two, of which no one has joined the engine yet. more are arguments of that.
 func twoMachines(t testing.TB, more ...string) (engine *natstest.Server, a, b *rig) {
 	t.Helper()
-	engine, err := natstest.Start("", more...)
-	if errors.Is(err, natstest.ErrNone) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(engine.Stop)
+	engine = natstest.For(t, more...)
 	a, b = machine(t), machine(t)
 	t.Cleanup(func() { // before the rigs look for what is left
 		for _, r := range []*rig{a, b} {

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"slices"
 	"testing"
@@ -20,15 +19,9 @@ import (
 // Nobody says that this machine is there on an engine that is not the one that was joined.
 func TestNoBeatOnAnotherEngine(t *testing.T) {
 	t.Parallel()
-	server, err := natstest.Start("")
-	if errors.Is(err, natstest.ErrNone) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Stop)
+	server := natstest.For(t)
 	m := dial.Machine{Name: "hub", Engine: server.URL}
+	var err error
 	if m.ID, err = jetstream.Join(t.Context(), jetstream.Options{URL: server.URL}); err != nil {
 		t.Fatal(err)
 	}
@@ -75,14 +68,7 @@ func TestNoBeatOnAnotherEngine(t *testing.T) {
 // neither here nor for others, until that one has left.
 func TestTheNameIsTaken(t *testing.T) {
 	t.Parallel()
-	server, err := natstest.Start("")
-	if errors.Is(err, natstest.ErrNone) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Stop)
+	server := natstest.For(t)
 	id, err := jetstream.Join(t.Context(), jetstream.Options{URL: server.URL})
 	if err != nil {
 		t.Fatal(err)

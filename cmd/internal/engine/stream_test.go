@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -70,14 +69,7 @@ func TestOnlyWhoAsksGetsTheStream(t *testing.T) {
 // A viewer that reads nothing until the call has ended there gets all of it all the same.
 func TestASlowViewerSeesTheEnd(t *testing.T) {
 	t.Parallel()
-	server, err := natstest.Start("")
-	if errors.Is(err, natstest.ErrNone) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Stop)
+	server := natstest.For(t)
 	connected := func() *jetstream.Engine {
 		e, err := jetstream.Open(jetstream.Options{URL: server.URL, Machine: "test"})
 		if err != nil {

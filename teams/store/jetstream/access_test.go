@@ -85,13 +85,7 @@ func TestAccessByKey(t *testing.T) {
 	need(t)
 	const user, seed, other = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4", "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY", "SUAMLK2ZNL35WSMW37E7UD4VZ7ELPKW7DHC3BWBSD2GCZ7IUQQXZIORRBU"
 	dir := t.TempDir()
-	file := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	file := func(name, text string) string { return written(t, filepath.Join(dir, name), text) }
 	server, err := natstest.Start("", "-c", file("conf", "authorization { users: [ { nkey: "+user+" } ] }\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -189,4 +183,13 @@ func TestWipedEngine(t *testing.T) {
 	if err := e.Check(ctx, id); err == nil || !strings.Contains(err.Error(), "not the one") {
 		t.Errorf("an engine that was made anew: %v", err)
 	}
+}
+
+// written writes a file of the user's own, and returns its path.
+func written(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

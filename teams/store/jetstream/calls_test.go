@@ -279,11 +279,7 @@ func TestAskedAgainAfterSilence(t *testing.T) {
 // it is done once, and its result arrives.
 func TestCallOverALostConnection(t *testing.T) {
 	need(t)
-	server, err := natstest.Start("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Stop)
+	server := natstest.For(t)
 	a, b := connection(t, server.URL), connection(t, server.URL)
 	var done atomic.Int32
 	again := make(chan bool)

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -83,13 +82,7 @@ func TestAccessByCredentials(t *testing.T) {
 		return operator.token(t, key, map[string]any{"type": "account", "limits": all})
 	}
 	dir := t.TempDir()
-	file := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	file := func(name, text string) string { return written(t, filepath.Join(dir, name), text) }
 	creds := func(name string, account natsKey) string {
 		user := newKey(t, userKey)
 		token := account.token(t, user, map[string]any{"type": "user", "subs": -1, "data": -1, "payload": -1})

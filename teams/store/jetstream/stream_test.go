@@ -115,11 +115,7 @@ func TestStream(t *testing.T) {
 func TestStreamIsCut(t *testing.T) {
 	need(t)
 	t.Parallel()
-	server, err := natstest.Start("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Stop)
+	server := natstest.For(t)
 	a, b, sent := connection(t, server.URL), connection(t, server.URL), flood()
 	stop := answering(t, b, "1", func(ctx context.Context, asked jetstream.Asked) (any, error) {
 		_, err := asked.Stream.Write(sent)

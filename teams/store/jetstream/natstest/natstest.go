@@ -87,6 +87,28 @@ func Start(dir string, more ...string) (*Server, error) {
 	return s, s.Restart()
 }
 
+// test is the test that an engine is for, a testing.TB.
+type test interface {
+	Helper()
+	Skip(...any)
+	Fatal(...any)
+	Cleanup(func())
+}
+
+// For starts an engine, which ends with the test. Where there is no program the test is skipped.
+func For(t test, more ...string) *Server {
+	t.Helper()
+	s, err := Start("", more...)
+	if errors.Is(err, ErrNone) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
 var listening = regexp.MustCompile(`Listening for client connections on [^:]+:(\d+)`)
 
 // Restart starts the engine again, on the same port, after Kill. Somebody may have the port for a

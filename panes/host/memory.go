@@ -36,7 +36,7 @@ type memory struct {
 	stopped bool
 	busy    bool          // it has been collected since it rested
 	freed   bool          // and what that left was given back
-	seen    uint32        // collections
+	seen    uint32        // collections, at the last look
 	pause   time.Duration // until the pages are released again; 0: it does not rest
 }
 
@@ -91,28 +91,32 @@ func (m *memory) look() {
 	}
 	var now runtime.MemStats
 	runtime.ReadMemStats(&now)
+	next := m.settle
 	switch {
 	case m.busy && now.NumGC != m.seen:
-		m.seen = now.NumGC
-		m.timer.Reset(m.settle)
-		return
 	case !m.freed && (m.busy || now.HeapAlloc > smallHeap):
 		m.wake(true)
 		debug.FreeOSMemory()
 		runtime.ReadMemStats(&now)
-		m.seen = now.NumGC
-		m.timer.Reset(m.settle)
-		return
-	case m.pause == 0:
-		debug.SetGCPercent(-1)
-		debug.SetMemoryLimit(int64(now.Sys-now.HeapReleased) + restMemory)
-		if m.busy {
-			m.busy = false
-			m.watch()
+	default:
+		if m.pause == 0 {
+			m.rest(int64(now.Sys - now.HeapReleased))
 		}
-		m.pause = m.settle
+		_ = releaseProgram() // whoever cannot goes on as before
+		m.pause = min(2*m.pause, lastPause)
+		next = m.pause
 	}
-	_ = releaseProgram() // whoever cannot goes on as before
-	m.pause = min(2*m.pause, lastPause)
-	m.timer.Reset(m.pause)
+	m.seen = now.NumGC
+	m.timer.Reset(next)
+}
+
+// rest has nothing collected until the process takes more than it does now.
+func (m *memory) rest(takes int64) {
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(takes + restMemory)
+	if m.busy {
+		m.busy = false
+		m.watch()
+	}
+	m.pause = m.settle
 }

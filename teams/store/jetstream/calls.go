@@ -136,14 +136,8 @@ func (c *callee) hear(ctx context.Context, m *nats.Msg) {
 	case ctx.Err() != nil:
 	case call.Sign == "" && (x == nil || !x.begun) && call.Process != "" && call.Process != c.process:
 		c.say(m.Reply, word{Ended: true, Error: refused(fault.New(fault.Unproven, "the daemon there was started again while it carried that out"))})
-	case x != nil && !x.begun && call.Process == c.process: // also if the sign to begin was lost
-		x.reply = m.Reply
-		c.begin(ctx, x)
-	case x != nil && !x.begun && (call.Sign == signEnough || call.Sign == signGivenUp):
-		delete(c.known, x.ID)
-	case x != nil && !x.begun && call.Sign == "":
-		x.reply = m.Reply
-		c.say(x.reply, word{})
+	case x != nil && !x.begun:
+		c.hearWaiting(ctx, x, call, m.Reply)
 	case x != nil && call.Sign == signEnough:
 		x.enough()
 	case x != nil && x.last != nil && call.Sign == "":
@@ -160,6 +154,23 @@ func (c *callee) hear(ctx context.Context, m *nats.Msg) {
 		} else {
 			c.say(x.reply, word{}) // it begins when the asker has heard that, and has not given up
 		}
+	}
+}
+
+// hearWaiting takes a message about a call that has arrived and not begun. It is called with
+// c.mu held.
+func (c *callee) hearWaiting(ctx context.Context, x *carried, call Call, reply string) {
+	switch {
+	case call.Process == c.process: // also if the sign to begin was lost
+		x.reply = reply
+		c.begin(ctx, x)
+	case call.Sign == signEnough || call.Sign == signGivenUp:
+		delete(c.known, x.ID)
+	case call.Sign == "":
+		x.reply = reply
+		c.say(x.reply, word{})
+	default:
+		x.here = time.Now()
 	}
 }
 

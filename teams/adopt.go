@@ -226,16 +226,12 @@ func (s *Service) startMissing(ctx context.Context, was store.Team, p Plan, mute
 	var errs []error
 	var left []string
 	failed := func(name, what string, err error) {
-		if err != nil {
-			left = append(left, name)
-		}
-		if machine := muteOf(err); machine != "" {
-			missing = append(missing, Missing{Name: name, Machine: machine, Err: err})
-			progress(missing[len(missing)-1].why())
-		} else if err != nil {
-			errs = append(errs, fmt.Errorf(what, name, err))
-		} else {
+		if err == nil {
 			progress(name + " is started")
+			return
+		}
+		if left = append(left, name); !leftOut(&missing, name, err, progress) {
+			errs = append(errs, fmt.Errorf(what, name, err))
 		}
 	}
 	var anew []SpawnSpec

@@ -93,6 +93,18 @@ func (s *Service) checkMembers(ctx context.Context, t store.Team, p Plan) (missi
 	return missing, errors.Join(all...)
 }
 
+// leftOut adds a teammate to those that are missing, and says so, if its error is that its
+// machine does not answer.
+func leftOut(missing *[]Missing, name string, err error, progress func(string)) bool {
+	m := Missing{Name: name, Machine: muteOf(err), Err: err}
+	if m.Machine == "" {
+		return false
+	}
+	*missing = append(*missing, m)
+	progress(m.why())
+	return true
+}
+
 // isMissing returns why a teammate is missing, nil if it is not.
 func isMissing(missing []Missing, name string) *Missing {
 	if i := slices.IndexFunc(missing, func(m Missing) bool { return m.Name == name }); i >= 0 {
@@ -114,10 +126,7 @@ func (s *Service) startPlanned(ctx context.Context, p Plan, missing []Missing, p
 		specs = append(specs, spec)
 	}
 	for i, r := range s.telling(progress).Spawn(ctx, p.Team.Name, specs) {
-		if machine := muteOf(r.Err); machine != "" {
-			missing = append(missing, Missing{Name: specs[i].Name, Machine: machine, Err: r.Err})
-			progress(missing[len(missing)-1].why())
-		} else if r.Err != nil {
+		if !leftOut(&missing, specs[i].Name, r.Err, progress) && r.Err != nil {
 			return nil, fmt.Errorf("start %s: %w", specs[i].Name, r.Err)
 		}
 	}

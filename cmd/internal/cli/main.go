@@ -22,6 +22,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 )
 
 // Stdio is where a verb reads and writes.
@@ -139,7 +140,7 @@ func (a *app) report(e *fault.Error) {
 	}
 	enc := json.NewEncoder(rawjson.Visible(a.err))
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(map[string]api.Error{"error": {Code: string(e.Code), Message: e.Message, Hint: e.Hint}})
+	_ = enc.Encode(map[string]api.Error{"error": rpc.ErrorOf(e)})
 }
 
 // asksForJSON tells whether errors are to be JSON, before the flags are parsed:

@@ -8,6 +8,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -47,8 +48,7 @@ func (u *upRun) result(snap teams.Snapshot, endings []api.Ending) upResult {
 
 func shownMissing(missing []teams.Missing) (out []upMissing) {
 	for _, m := range missing {
-		e := fault.Of(m.Err)
-		out = append(out, upMissing{m.Name, m.Machine, api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}})
+		out = append(out, upMissing{m.Name, m.Machine, rpc.ErrorOf(m.Err)})
 	}
 	return out
 }

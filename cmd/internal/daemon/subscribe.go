@@ -149,8 +149,7 @@ func (s *subscriber) run() {
 	case errors.Is(err, errMute):
 		s.peer.Close()
 	case err != nil:
-		e := fault.Of(err)
-		s.peer.HangUp(farewellLimit, rpc.EventsClosed, api.EventsClosed{Error: api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}})
+		s.peer.HangUp(farewellLimit, rpc.EventsClosed, api.EventsClosed{Error: rpc.ErrorOf(err)})
 	}
 }
 

@@ -149,8 +149,7 @@ func (e *Engine) do(ctx context.Context, d api.MachineCall) (api.MachineResult, 
 		}
 	})
 	if _, is := errors.AsType[api.Mute](err); is {
-		e := fault.Of(err)
-		return api.MachineResult{Mute: &api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}}, nil
+		return api.MachineResult{Mute: new(rpc.ErrorOf(err))}, nil
 	}
 	return api.MachineResult{Result: result}, err
 }

@@ -34,9 +34,6 @@ func submitKey(name string) ([]byte, error) {
 }
 
 func pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		d = DefaultPause
-	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

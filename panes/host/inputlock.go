@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -78,7 +79,7 @@ func (t *InputLock) enter(ctx context.Context, may permit, in Input) error {
 	if err := t.put(ctx, may, data); err != nil || len(submit) == 0 {
 		return err
 	}
-	if err := t.isRead(ctx, in.Pause); err != nil {
+	if err := t.isRead(ctx, cmp.Or(in.Pause, DefaultPause)); err != nil {
 		return fmt.Errorf("typed but not submitted: %w", err)
 	}
 	if err := t.put(ctx, may, submit); err != nil {
@@ -115,15 +116,21 @@ func (t *InputLock) Unread() int {
 	return n
 }
 
-// isRead waits until the program has read what was typed, as far as that can be found out and
-// not for ever, and then for the pause: what it reads with the text would be a part of it.
+// isRead waits until nothing of what was typed has been unread for the pause, as far as that can
+// be found out and not for ever: what is read with the text would be a part of it. One look at
+// once does not do: what was written reaches the terminal a moment later.
 func (t *InputLock) isRead(ctx context.Context, rest time.Duration) error {
-	for end := time.Now().Add(t.host.input.reads); t.Unread() > 0 && time.Now().Before(end); {
+	end := time.Now().Add(t.host.input.reads)
+	for empty := time.Now(); ; {
+		if t.Unread() > 0 && time.Now().Before(end) {
+			empty = time.Now()
+		} else if time.Since(empty) >= rest {
+			return nil
+		}
 		if err := pause(ctx, 5*time.Millisecond); err != nil {
 			return err
 		}
 	}
-	return pause(ctx, rest)
 }
 
 // put is the one way by which text and keys of ours get into a program.

@@ -155,6 +155,11 @@ func NotReady(team, who string) error {
 		WithHint("leadlight task ls shows what each task waits for")
 }
 
+// NoTeam is the error for a name without a team.
+func NoTeam(team string) error {
+	return fault.New(fault.TeamNotFound, "team %q does not exist", Shown(team)).WithHint("leadlight team ls lists the teams there are")
+}
+
 // NoTask is the error for an id without a task.
 func NoTask(team, id string) error {
 	return fault.New(fault.TaskNotFound, "team %s has no task %s", team, Shown(id)).

@@ -34,7 +34,7 @@ func (t tasks) Create(ctx context.Context, team string, task store.Task) (store.
 	defer held.Release()
 	dir, err := t.f.dir.Sub(listDir(p)) // kept open: nothing is written into a list that takes its place
 	if missing(err) {
-		return store.Task{}, noTeam(team)
+		return store.Task{}, store.NoTeam(team)
 	}
 	if err != nil {
 		return store.Task{}, err
@@ -49,7 +49,7 @@ func (t tasks) Create(ctx context.Context, team string, task store.Task) (store.
 	}
 	switch err := t.allocate(ctx, p, dir, &task); {
 	case missing(err): // the list was moved away: its team is being deleted
-		return store.Task{}, noTeam(team)
+		return store.Task{}, store.NoTeam(team)
 	case err != nil:
 		return store.Task{}, err
 	}

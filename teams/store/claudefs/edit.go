@@ -46,15 +46,7 @@ const optimism = 3
 type file struct {
 	name  string             // below the base folder
 	check func([]byte) error // tells a whole file from a torn one
-	guard string             // whose folder lock to take; "" is name's own
 	soft  bool               // a power failure may bring the old content back
-}
-
-func (x file) guarded() string {
-	if x.guard != "" {
-		return x.guard
-	}
-	return x.name
 }
 
 // edit changes a file durably. Change gets its content (nil if there is no file)
@@ -95,23 +87,21 @@ func (f *FS) editIn(ctx context.Context, dir *files.Dir, x file, change func([]b
 	return w.editInside(ctx, change)
 }
 
-// work is the work on one file: its folder, opened once, and its name in there.
+// work is the work on one file, whose name is that in its folder, opened once.
 type work struct {
+	file
 	dir   *files.Dir
-	name  string
-	guard string
-	check func([]byte) error
 	limit time.Duration
-	soft  bool
 }
 
 func (f *FS) work(dir *files.Dir, x file) *work {
-	return &work{dir, path.Base(x.name), path.Base(x.guarded()), x.check, f.opts.LockTimeout, x.soft}
+	x.name = path.Base(x.name)
+	return &work{x, dir, f.opts.LockTimeout}
 }
 
 // swap renames the prepared file into place if the old content is still there.
 func (w *work) swap(ctx context.Context, p *files.Pending, old []byte) (bool, error) {
-	folder, err := lock.Folder(ctx, w.dir, w.guard, w.limit)
+	folder, err := lock.Folder(ctx, w.dir, w.name, w.limit)
 	if err != nil {
 		return false, err
 	}
@@ -131,7 +121,7 @@ func (w *work) swap(ctx context.Context, p *files.Pending, old []byte) (bool, er
 
 // editInside is edit under the folder lock from beginning to end.
 func (w *work) editInside(ctx context.Context, change func([]byte) ([]byte, error)) error {
-	folder, err := lock.Folder(ctx, w.dir, w.guard, w.limit)
+	folder, err := lock.Folder(ctx, w.dir, w.name, w.limit)
 	if err != nil {
 		return err
 	}
@@ -174,7 +164,7 @@ func (w *work) read(ctx context.Context) ([]byte, error) {
 	bad := w.check(data)
 	// Whoever writes in place holds the folder lock. If it cannot be had, what was
 	// read so far decides.
-	if folder, lerr := lock.FolderAlone(ctx, w.dir, w.guard, lastLook); lerr == nil {
+	if folder, lerr := lock.FolderAlone(ctx, w.dir, w.name, lastLook); lerr == nil {
 		data, err = w.dir.Read(w.name)
 		folder.Release()
 		if err != nil {

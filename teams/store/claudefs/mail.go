@@ -67,7 +67,7 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 		return appended(old, raw), nil
 	})
 	if missing(err) { // deleted in this moment
-		err = noTeam(team)
+		err = store.NoTeam(team)
 	}
 	return msg, err
 }
@@ -163,46 +163,22 @@ func (m mail) Archive(ctx context.Context, team, owner string) (int, error) {
 		return 0, err
 	}
 	defer held.Release()
-	n, archived := 0, map[string]bool{}
-	err = m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
-		entries, err := parseBox(old, b.owner)
-		if err != nil {
-			return nil, damaged(m.f.dir.Join(b.name), old, err)
-		}
-		if len(entries) == 0 {
-			return old, nil
-		}
-		if err := m.toArchive(b, entries, archived); err != nil {
-			return nil, err
-		}
-		n = len(entries)
-		return []byte("[]"), nil
-	})
-	return n, err
+	return m.move(ctx, b, func(entries []entry) (left []entry, kept []json.RawMessage) { return entries, nil })
 }
 
-// prune archives the read messages of a box with more than above entries, but
-// for the newest keep of them. The caller holds the lock.
-func (m mail) prune(ctx context.Context, b box, above, keep int) (int, error) {
-	n, archived := 0, map[string]bool{}
-	err := m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
+// move moves the entries of a box into the archive that pick tells from those which are kept.
+// The caller holds the lock.
+func (m mail) move(ctx context.Context, b box, pick func([]entry) (left []entry, kept []json.RawMessage)) (n int, err error) {
+	archived := map[string]bool{}
+	err = m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
+		n = 0
 		entries, err := parseBox(old, b.owner)
 		if err != nil {
 			return nil, damaged(m.f.dir.Join(b.name), old, err)
 		}
-		leave := readOnes(entries) - keep
-		if len(entries) <= above || leave <= 0 {
-			n = 0
+		left, kept := pick(entries)
+		if len(left) == 0 {
 			return old, nil
-		}
-		var kept []json.RawMessage
-		var left []entry
-		for _, e := range entries {
-			if e.ok && e.msg.Read && len(left) < leave {
-				left = append(left, e)
-			} else {
-				kept = append(kept, e.raw)
-			}
 		}
 		if err := m.toArchive(b, left, archived); err != nil {
 			return nil, err
@@ -211,6 +187,25 @@ func (m mail) prune(ctx context.Context, b box, above, keep int) (int, error) {
 		return boxDocument(kept), nil
 	})
 	return n, err
+}
+
+// prune archives the read messages of a box with more than above entries, but
+// for the newest keep of them. The caller holds the lock.
+func (m mail) prune(ctx context.Context, b box, above, keep int) (int, error) {
+	return m.move(ctx, b, func(entries []entry) (left []entry, kept []json.RawMessage) {
+		leave := readOnes(entries) - keep
+		if len(entries) <= above {
+			leave = 0
+		}
+		for _, e := range entries {
+			if e.ok && e.msg.Read && len(left) < leave {
+				left = append(left, e)
+			} else {
+				kept = append(kept, e.raw)
+			}
+		}
+		return left, kept
+	})
 }
 
 func readOnes(entries []entry) int {

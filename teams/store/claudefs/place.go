@@ -64,7 +64,7 @@ func (f *FS) where(team string) (*place, error) {
 	}
 	info, err := f.dir.Lstat(configFile(team))
 	if missing(err) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, noTeam(team)
+		return nil, store.NoTeam(team)
 	}
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (f *FS) where(team string) (*place, error) {
 	case err == nil:
 		f.settle(p, t)
 	case absent(err):
-		return nil, noTeam(team)
+		return nil, store.NoTeam(team)
 	case fault.CodeOf(err) != fault.CorruptFile && fault.CodeOf(err) != fault.VersionTooNew:
 		return nil, err
 	case known != nil:
@@ -132,10 +132,6 @@ func (f *FS) parsed(team string) (store.Team, error) {
 	return document.ReadTeam(team, data)
 }
 
-func noTeam(team string) error {
-	return fault.New(fault.TeamNotFound, "team %q does not exist", store.Shown(team)).WithHint("leadlight team ls lists the teams there are")
-}
-
 // ensure makes a folder of a team that exists. A writer never makes one itself: it
 // might do so just after the team was deleted.
 func (f *FS) ensure(ctx context.Context, p *place, folder string) error {
@@ -148,7 +144,7 @@ func (f *FS) ensure(ctx context.Context, p *place, folder string) error {
 	}
 	defer held.Release()
 	if !f.exists(configFile(p.team)) {
-		return noTeam(p.team)
+		return store.NoTeam(p.team)
 	}
 	return f.dir.MkdirAll(folder)
 }

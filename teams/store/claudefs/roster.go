@@ -102,7 +102,7 @@ func (r roster) Get(ctx context.Context, team string) (store.Team, error) {
 	}
 	data, err := r.f.read(ctx, rosterFile(team))
 	if absent(err) {
-		return store.Team{}, noTeam(team)
+		return store.Team{}, store.NoTeam(team)
 	}
 	if err != nil {
 		return store.Team{}, err
@@ -152,7 +152,7 @@ func (r roster) Update(ctx context.Context, team string, change func(*store.Team
 	defer held.Release()
 	return r.f.edit(ctx, rosterFile(team), func(old []byte) ([]byte, error) {
 		if old == nil {
-			return nil, noTeam(team)
+			return nil, store.NoTeam(team)
 		}
 		t, err := document.OpenTeam(team, old)
 		if err != nil {
@@ -221,7 +221,7 @@ func (r roster) Delete(ctx context.Context, team string) error {
 	defer held.Release()
 	data, err := r.f.read(ctx, rosterFile(team))
 	if absent(err) {
-		return noTeam(team)
+		return store.NoTeam(team)
 	}
 	if err != nil {
 		return err

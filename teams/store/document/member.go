@@ -22,9 +22,7 @@ func memberFields() []Field[store.Member] {
 		millis("joinedAt", func(m *store.Member) *time.Time { return &m.JoinedAt }),
 		Always(Text("tmuxPaneId", func(m *store.Member) *string { return &m.TmuxPaneID }), `""`),
 		Always(Text("cwd", func(m *store.Member) *string { return &m.Cwd }), `""`),
-		{Key: "subscriptions", Fresh: "[]", // always empty so far, and never ours
-			Load: func(*store.Member, json.RawMessage) {},
-			Save: func(*store.Member, json.RawMessage) json.RawMessage { return nil }},
+		Constant[store.Member]("subscriptions", "[]"), // always empty so far, and never ours
 		Text("backendType", func(m *store.Member) *string { return &m.BackendType }),
 		optional("isActive", func(m *store.Member) **bool { return &m.IsActive }),
 		Text("mode", func(m *store.Member) *string { return &m.Mode }),

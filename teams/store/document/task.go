@@ -46,25 +46,26 @@ type alias struct {
 func aliases() []alias {
 	type t = store.Task
 	var out []alias
-	for _, key := range []string{"claimedBy", "claimed_by", "assignedTo", "assigned_to"} {
-		out = append(out, alias{key, Text(key, func(x *t) *string { return &x.Owner }), func(x *t) bool { return x.Owner == "" }})
+	text := func(at func(*t) *string, keys ...string) {
+		for _, key := range keys {
+			out = append(out, alias{key, Text(key, at), func(x *t) bool { return *at(x) == "" }})
+		}
 	}
+	moment := func(at func(*t) *time.Time, keys ...string) {
+		for _, key := range keys {
+			out = append(out, alias{key, millis(key, at), func(x *t) bool { return at(x).IsZero() }})
+		}
+	}
+	text(func(x *t) *string { return &x.Owner }, "claimedBy", "claimed_by", "assignedTo", "assigned_to")
 	for _, key := range []string{"dependsOn", "depends_on"} {
 		out = append(out, alias{key, stringList(key, func(x *t) *[]string { return &x.BlockedBy }), func(x *t) bool { return x.BlockedBy == nil }})
 	}
-	for _, key := range []string{"createdBy", "created_by"} {
-		out = append(out, alias{key, Text(key, func(x *t) *string { return &x.CreatedBy }), func(x *t) bool { return x.CreatedBy == "" }})
-	}
-	for _, key := range []string{"createdAt", "created_at"} {
-		out = append(out, alias{key, millis(key, func(x *t) *time.Time { return &x.CreatedAt }), func(x *t) bool { return x.CreatedAt.IsZero() }})
-	}
-	for _, key := range []string{"completedAt", "completed_at"} {
-		out = append(out, alias{key, millis(key, func(x *t) *time.Time { return &x.CompletedAt }), func(x *t) bool { return x.CompletedAt.IsZero() }})
-	}
-	for _, key := range []string{"updatedAt", "updated_at", "completed_at"} {
-		out = append(out, alias{key, millis(key, func(x *t) *time.Time { return &x.UpdatedAt }), func(x *t) bool { return x.UpdatedAt.IsZero() }})
-	}
-	return append(out, alias{"result", Text("result", func(x *t) *string { return &x.Result }), func(x *t) bool { return x.Result == "" }})
+	text(func(x *t) *string { return &x.CreatedBy }, "createdBy", "created_by")
+	moment(func(x *t) *time.Time { return &x.CreatedAt }, "createdAt", "created_at")
+	moment(func(x *t) *time.Time { return &x.CompletedAt }, "completedAt", "completed_at")
+	moment(func(x *t) *time.Time { return &x.UpdatedAt }, "updatedAt", "updated_at", "completed_at")
+	text(func(x *t) *string { return &x.Result }, "result")
+	return out
 }
 
 // NewTask writes a task.

@@ -95,15 +95,11 @@ func (m *Mail) check(team, owner string) (dir, canonical string, err error) {
 	}
 	if _, err := m.dir.Lstat("teams/" + team + "/config.json"); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			err = noTeam(team)
+			err = store.NoTeam(team)
 		}
 		return "", "", err
 	}
 	return "teams/" + team + "/inbox/" + owner, owner, nil
-}
-
-func noTeam(team string) error {
-	return fault.New(fault.TeamNotFound, "team %q does not exist", store.Shown(team)).WithHint("leadlight team ls lists the teams there are")
 }
 
 // Types of messages that are no frames.
@@ -156,7 +152,7 @@ func (m *Mail) Put(ctx context.Context, team, to string, msg store.Message) (sto
 	// In the folder of the team as it is now: a deleted one does not come back by this.
 	folder, err := m.dir.Sub("teams/" + team)
 	if errors.Is(err, fs.ErrNotExist) {
-		return msg, noTeam(team)
+		return msg, store.NoTeam(team)
 	}
 	if err != nil {
 		return msg, err
@@ -164,7 +160,7 @@ func (m *Mail) Put(ctx context.Context, team, to string, msg store.Message) (sto
 	defer folder.Close()
 	name := fmt.Sprintf("inbox/%s/msg-%019d-%s.json", to, m.tick(), uuid.NewString())
 	if err = folder.Write(ctx, name, data); errors.Is(err, fs.ErrNotExist) { // deleted in this moment
-		err = noTeam(team)
+		err = store.NoTeam(team)
 	}
 	return msg, err
 }

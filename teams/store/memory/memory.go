@@ -79,17 +79,13 @@ func (s *Store) watch(ctx context.Context) <-chan struct{} {
 	return c
 }
 
-func noTeam(team string) error {
-	return fault.New(fault.TeamNotFound, "team %q does not exist", store.Shown(team))
-}
-
 // known checks a team's name and that there is one. Called with s.mu held.
 func (s *Store) known(team string) error {
 	if err := store.CheckTeam(team); err != nil {
 		return err
 	}
 	if _, ok := s.teams[team]; !ok {
-		return noTeam(team)
+		return store.NoTeam(team)
 	}
 	return nil
 }

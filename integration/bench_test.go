@@ -281,10 +281,10 @@ func (r *rig) office(b *testing.B) *office {
 	open := func(string, string) (backend.Backend, error) {
 		return tmux.New(tmux.Options{Socket: r.tmux.Socket, Getenv: getenv})
 	}
-	o.mail = mailbox.Mail{LayoutOf: fs.MailboxOf, Layouts: map[string]store.Mail{
+	o.mail = mailbox.New(fs.MailboxOf, map[string]store.Mail{
 		store.MailboxClaude:  fs.Mail(),
 		store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
-	}}
+	})
 	o.dir = fs.Dir()
 	o.panes = panes.NewManager(panes.Options{
 		Dir: o.dir, Base: o.base, Runtime: runtime, Executable: r.bin, Environ: r.env,

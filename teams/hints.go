@@ -23,28 +23,7 @@ func (s *Service) Hints(ctx context.Context, team string) (<-chan struct{}, erro
 	if err != nil {
 		return nil, fmt.Errorf("watch the tasks of team %s: %w", team, err)
 	}
-	out := make(chan struct{}, 1)
-	go func() {
-		defer close(out)
-		for mail != nil || tasks != nil {
-			var ok bool
-			select {
-			case _, ok = <-mail:
-				if !ok {
-					mail = nil
-				}
-			case _, ok = <-tasks:
-				if !ok {
-					tasks = nil
-				}
-			}
-			select {
-			case out <- struct{}{}:
-			default: // one hint says as much as two
-			}
-		}
-	}()
-	return out, nil
+	return store.Together(mail, tasks), nil
 }
 
 // TellLead puts a message of the caller, a frame or plain text, into the lead's

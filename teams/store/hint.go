@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
 type hintKey struct{}
 
@@ -13,4 +16,25 @@ func AfterHint(ctx context.Context) context.Context { return context.WithValue(c
 func FollowsHint(ctx context.Context) bool {
 	follows, _ := ctx.Value(hintKey{}).(bool)
 	return follows
+}
+
+// Together are the hints of several watches, until the last of them ends.
+func Together(watches ...<-chan struct{}) <-chan struct{} {
+	out := make(chan struct{}, 1)
+	var open sync.WaitGroup
+	for _, hints := range watches {
+		open.Go(func() {
+			for range hints {
+				select {
+				case out <- struct{}{}:
+				default: // one hint says as much as two
+				}
+			}
+		})
+	}
+	go func() {
+		open.Wait()
+		close(out)
+	}()
+	return out
 }

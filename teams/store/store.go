@@ -408,6 +408,13 @@ type Tasks interface {
 	Watch(ctx context.Context, team string) (<-chan struct{}, error)
 }
 
+// Stores are the three of one place.
+type Stores struct {
+	Roster Roster
+	Mail   Mail
+	Tasks  Tasks
+}
+
 // Limits of what a store takes.
 const (
 	MaxMessage = 1 << 20  // bytes of a message's text

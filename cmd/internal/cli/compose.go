@@ -76,10 +76,10 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	if c.program, err = a.light(); err != nil {
 		return nil, err
 	}
-	c.mail = mailbox.Mail{LayoutOf: fs.MailboxOf, Layouts: map[string]store.Mail{
+	c.mail = mailbox.New(fs.MailboxOf, map[string]store.Mail{
 		store.MailboxClaude:  fs.Mail(),
 		store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
-	}}
+	})
 	all, err := a.stores(s, c)
 	if err != nil {
 		return nil, err

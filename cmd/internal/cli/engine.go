@@ -17,8 +17,8 @@ import (
 
 // stores puts together where teams are: in files, and on the engine, if this machine has
 // joined one. The daemon holds the connection; all others ask it.
-func (a *app) stores(s *config.Settings, c *composition) (all routed.Stores, err error) {
-	here := routed.Stores{Roster: c.files.Roster(), Mail: c.mail, Tasks: c.files.Tasks()}
+func (a *app) stores(s *config.Settings, c *composition) (all store.Stores, err error) {
+	here := store.Stores{Roster: c.files.Roster(), Mail: c.mail, Tasks: c.files.Tasks()}
 	p := dial.PathsOf(s.BaseDir.V, a.getenv)
 	joined, err := p.Joined()
 	if err != nil || joined == nil {
@@ -29,13 +29,13 @@ func (a *app) stores(s *config.Settings, c *composition) (all routed.Stores, err
 		return conn, err
 	}
 	c.config.Machine, c.config.Machines = joined.Name, otherMachines{reach}
-	there := routed.Stores{}
+	there := store.Stores{}
 	if e := a.engine; e != nil {
 		c.config.Machines = e
-		there, c.hangUp = routed.Stores{Roster: e.Roster(), Mail: e.Mail(), Tasks: e.Tasks()}, func() { _ = e.Close() }
+		there, c.hangUp = store.Stores{Roster: e.Roster(), Mail: e.Mail(), Tasks: e.Tasks()}, func() { _ = e.Close() }
 	} else {
 		client := remote.New(reach)
-		there, c.hangUp = routed.Stores{Roster: client.Roster(), Mail: client.Mail(), Tasks: client.Tasks()}, func() { _ = client.Close() }
+		there, c.hangUp = store.Stores{Roster: client.Roster(), Mail: client.Mail(), Tasks: client.Tasks()}, func() { _ = client.Close() }
 	}
 	notice := func(err error) { a.warn([]string{fault.Of(err).Message}) }
 	return routed.New(here, there, joined.Engine, c.files.RemoveRecords, notice), nil

@@ -160,8 +160,8 @@ func (e *Engine) now() jetstream.Machine {
 // Methods are what the daemon serves of it. Nothing is served of an engine that is not the
 // one that was joined.
 func (e *Engine) Methods() []rpc.Method {
-	return append(remote.Methods(func(ctx context.Context) (remote.Stores, error) {
-		return remote.Stores{Roster: e.Roster(), Mail: e.Mail(), Tasks: e.Tasks()}, e.proved(ctx)
+	return append(remote.Methods(func(ctx context.Context) (store.Stores, error) {
+		return store.Stores{Roster: e.Roster(), Mail: e.Mail(), Tasks: e.Tasks()}, e.proved(ctx)
 	}), rpc.Func("machine.ls", "The machines that have joined the engine.", e.list),
 		rpc.Func("machine.leave", "Take this machine off their list.", e.leave).OfLead(),
 		rpc.Func("machine.do", "Let another machine carry out a verb on its teammates. What it tells meanwhile comes as notifications.", e.do))

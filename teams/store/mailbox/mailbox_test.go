@@ -17,15 +17,12 @@ func TestEachTeamHasItsLayout(t *testing.T) {
 		}
 	}
 	layouts := map[string]string{"alpha": store.MailboxClaude, "beta": store.MailboxMaildir, "gamma": "nats"}
-	m := mailbox.Mail{
-		LayoutOf: func(team string) (string, error) {
-			if layouts[team] == "" {
-				return "", fault.TeamNotFound
-			}
-			return layouts[team], nil
-		},
-		Layouts: map[string]store.Mail{store.MailboxClaude: one.Mail(), store.MailboxMaildir: two.Mail()},
-	}
+	m := mailbox.New(func(team string) (string, error) {
+		if layouts[team] == "" {
+			return "", fault.TeamNotFound
+		}
+		return layouts[team], nil
+	}, map[string]store.Mail{store.MailboxClaude: one.Mail(), store.MailboxMaildir: two.Mail()})
 	for team, code := range map[string]fault.Code{"alpha": "", "beta": "", "gamma": fault.Unsupported, "delta": fault.TeamNotFound} {
 		if _, err := m.Put(t.Context(), team, "bob", store.Message{From: "a", Text: team}); fault.CodeOf(err) != code {
 			t.Errorf("%s: %v, want %q", team, err, code)

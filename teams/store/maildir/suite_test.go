@@ -16,10 +16,8 @@ func open(base string) (storetest.Stores, error) {
 		return storetest.Stores{}, err
 	}
 	mail := maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()})
-	both := mailbox.Mail{
-		LayoutOf: func(string) (string, error) { return store.MailboxMaildir, nil },
-		Layouts:  map[string]store.Mail{store.MailboxClaude: fs.Mail(), store.MailboxMaildir: mail},
-	}
+	both := mailbox.New(func(string) (string, error) { return store.MailboxMaildir, nil },
+		map[string]store.Mail{store.MailboxClaude: fs.Mail(), store.MailboxMaildir: mail})
 	return storetest.Stores{Roster: fs.Roster(), Mail: both, Close: fs.Close}, nil
 }
 

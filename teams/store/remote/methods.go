@@ -16,13 +16,6 @@ import (
 // Hint is the notification of a watch.
 const Hint = "store.hint"
 
-// Stores is what is served.
-type Stores struct {
-	Roster store.Roster
-	Mail   store.Mail
-	Tasks  store.Tasks
-}
-
 // creating is a value, and where it goes.
 type creating[V any] struct {
 	At    target `json:"at"`
@@ -38,85 +31,87 @@ type remain struct {
 type nothing = rpc.Nothing
 
 // Methods is the half that answers. stores returns what is served now, or why nothing is.
-func Methods(stores func(context.Context) (Stores, error)) []rpc.Method {
+func Methods(stores func(context.Context) (store.Stores, error)) []rpc.Method {
 	s := server{stores}
 	return []rpc.Method{
-		method(s, "store.roster.create", "Make a team on the engine.", func(ctx context.Context, s Stores, p creating[store.Team]) (nothing, error) {
+		method(s, "store.roster.create", "Make a team on the engine.", func(ctx context.Context, s store.Stores, p creating[store.Team]) (nothing, error) {
 			return nothing{}, s.Roster.Create(ctx, p.Value)
 		}).OfLead(),
-		method(s, "store.roster.get", "The roster of a team on the engine.", func(ctx context.Context, s Stores, p target) (store.Team, error) { return s.Roster.Get(ctx, p.Team) }),
-		method(s, "store.roster.list", "The teams on the engine.", func(ctx context.Context, s Stores, _ nothing) ([]string, error) { return s.Roster.List(ctx) }),
-		method(s, "store.roster.delete", "Delete a team on the engine.", func(ctx context.Context, s Stores, p target) (nothing, error) {
+		method(s, "store.roster.get", "The roster of a team on the engine.", func(ctx context.Context, s store.Stores, p target) (store.Team, error) {
+			return s.Roster.Get(ctx, p.Team)
+		}),
+		method(s, "store.roster.list", "The teams on the engine.", func(ctx context.Context, s store.Stores, _ nothing) ([]string, error) { return s.Roster.List(ctx) }),
+		method(s, "store.roster.delete", "Delete a team on the engine.", func(ctx context.Context, s store.Stores, p target) (nothing, error) {
 			return nothing{}, s.Roster.Delete(ctx, p.Team)
 		}).OfLead(),
 		method(s, "store.roster.remains", "What removals that were cut off have left on the engine.", remains),
 		method(s, "store.roster.tidy", "Remove one of those.", tidy).OfLead(),
-		method(s, "store.roster.edit", "A roster to be changed, with a mark.", func(ctx context.Context, s Stores, p target) (edited[store.Team], error) {
+		method(s, "store.roster.edit", "A roster to be changed, with a mark.", func(ctx context.Context, s store.Stores, p target) (edited[store.Team], error) {
 			return peek(func(look func(*store.Team) error) error { return s.Roster.Update(ctx, p.Team, look) }, (*store.Team).Clone)
 		}),
 		method(s, "store.roster.put", "A changed roster, if the mark is still right.", putRoster),
-		method(s, "store.mail.put", "Send a message.", func(ctx context.Context, s Stores, p creating[store.Message]) (store.Message, error) {
+		method(s, "store.mail.put", "Send a message.", func(ctx context.Context, s store.Stores, p creating[store.Message]) (store.Message, error) {
 			return s.Mail.Put(ctx, p.At.Team, p.At.Owner, p.Value)
 		}),
-		method(s, "store.mail.list", "The messages of a mailbox.", func(ctx context.Context, s Stores, p target) ([]store.Message, error) {
+		method(s, "store.mail.list", "The messages of a mailbox.", func(ctx context.Context, s store.Stores, p target) ([]store.Message, error) {
 			if p.After {
 				ctx = store.AfterHint(ctx)
 			}
 			return s.Mail.List(ctx, p.Team, p.Owner)
 		}),
-		method(s, "store.mail.read", "Record messages as handed over.", func(ctx context.Context, s Stores, p creating[[]string]) (nothing, error) {
+		method(s, "store.mail.read", "Record messages as handed over.", func(ctx context.Context, s store.Stores, p creating[[]string]) (nothing, error) {
 			return nothing{}, s.Mail.MarkRead(ctx, p.At.Team, p.At.Owner, p.Value)
 		}),
-		method(s, "store.mail.prune", "Archive read messages.", func(ctx context.Context, s Stores, p creating[int]) (int, error) {
+		method(s, "store.mail.prune", "Archive read messages.", func(ctx context.Context, s store.Stores, p creating[int]) (int, error) {
 			return s.Mail.Prune(ctx, p.At.Team, p.At.Owner, p.Value)
 		}),
-		method(s, "store.mail.archive", "Archive a mailbox.", func(ctx context.Context, s Stores, p target) (int, error) {
+		method(s, "store.mail.archive", "Archive a mailbox.", func(ctx context.Context, s store.Stores, p target) (int, error) {
 			return s.Mail.Archive(ctx, p.Team, p.Owner)
 		}),
-		method(s, "store.tasks.create", "Add a task.", func(ctx context.Context, s Stores, p creating[store.Task]) (store.Task, error) {
+		method(s, "store.tasks.create", "Add a task.", func(ctx context.Context, s store.Stores, p creating[store.Task]) (store.Task, error) {
 			return s.Tasks.Create(ctx, p.At.Team, p.Value)
 		}),
-		method(s, "store.tasks.get", "One task.", func(ctx context.Context, s Stores, p target) (store.Task, error) {
+		method(s, "store.tasks.get", "One task.", func(ctx context.Context, s store.Stores, p target) (store.Task, error) {
 			return s.Tasks.Get(ctx, p.Team, p.ID)
 		}),
-		method(s, "store.tasks.list", "The tasks of a team.", func(ctx context.Context, s Stores, p target) (listed, error) {
+		method(s, "store.tasks.list", "The tasks of a team.", func(ctx context.Context, s store.Stores, p target) (listed, error) {
 			list, warnings, err := s.Tasks.List(ctx, p.Team)
 			return listed{list, warnings}, err
 		}),
-		method(s, "store.tasks.edit", "A task to be changed, with a mark.", func(ctx context.Context, s Stores, p target) (edited[store.Task], error) {
+		method(s, "store.tasks.edit", "A task to be changed, with a mark.", func(ctx context.Context, s store.Stores, p target) (edited[store.Task], error) {
 			return peek(func(look func(*store.Task) error) error {
 				_, err := s.Tasks.Update(ctx, p.Team, p.ID, look)
 				return err
 			}, (*store.Task).Clone)
 		}),
 		method(s, "store.tasks.put", "A changed task, if the mark is still right.", putTask),
-		method(s, "store.tasks.claim", "Claim a task.", func(ctx context.Context, s Stores, p target) (store.Task, error) {
+		method(s, "store.tasks.claim", "Claim a task.", func(ctx context.Context, s store.Stores, p target) (store.Task, error) {
 			return s.Tasks.Claim(ctx, p.Team, p.ID, p.Who)
 		}),
-		method(s, "store.tasks.next", "Claim the next task.", func(ctx context.Context, s Stores, p target) (store.Task, error) {
+		method(s, "store.tasks.next", "Claim the next task.", func(ctx context.Context, s store.Stores, p target) (store.Task, error) {
 			return s.Tasks.ClaimNext(ctx, p.Team, p.Who)
 		}),
-		method(s, "store.tasks.delete", "Remove a task.", func(ctx context.Context, s Stores, p target) (nothing, error) {
+		method(s, "store.tasks.delete", "Remove a task.", func(ctx context.Context, s store.Stores, p target) (nothing, error) {
 			return nothing{}, s.Tasks.Delete(ctx, p.Team, p.ID)
 		}),
-		method(s, "store.roster.watch", "Hints at changes of rosters, as notifications.", func(ctx context.Context, s Stores, p target) (nothing, error) {
+		method(s, "store.roster.watch", "Hints at changes of rosters, as notifications.", func(ctx context.Context, s store.Stores, p target) (nothing, error) {
 			return relay(ctx, func(ctx context.Context) (<-chan struct{}, error) { return s.Roster.Watch(ctx, p.Team) })
 		}),
-		method(s, "store.mail.watch", "Hints at changes of a mailbox, as notifications.", func(ctx context.Context, s Stores, p target) (nothing, error) {
+		method(s, "store.mail.watch", "Hints at changes of a mailbox, as notifications.", func(ctx context.Context, s store.Stores, p target) (nothing, error) {
 			return relay(ctx, func(ctx context.Context) (<-chan struct{}, error) { return s.Mail.Watch(ctx, p.Team, p.Owner) })
 		}),
-		method(s, "store.tasks.watch", "Hints at changes of a task list, as notifications.", func(ctx context.Context, s Stores, p target) (nothing, error) {
+		method(s, "store.tasks.watch", "Hints at changes of a task list, as notifications.", func(ctx context.Context, s store.Stores, p target) (nothing, error) {
 			return relay(ctx, func(ctx context.Context) (<-chan struct{}, error) { return s.Tasks.Watch(ctx, p.Team) })
 		}),
 	}
 }
 
 type server struct {
-	stores func(context.Context) (Stores, error)
+	stores func(context.Context) (store.Stores, error)
 }
 
 // method makes a method that works on the stores of now.
-func method[P, R any](s server, name, about string, do func(context.Context, Stores, P) (R, error)) rpc.Method {
+func method[P, R any](s server, name, about string, do func(context.Context, store.Stores, P) (R, error)) rpc.Method {
 	return rpc.Func(name, about, func(ctx context.Context, p P) (R, error) {
 		stores, err := s.stores(ctx)
 		if err != nil {
@@ -127,7 +122,7 @@ func method[P, R any](s server, name, about string, do func(context.Context, Sto
 	})
 }
 
-func remains(ctx context.Context, s Stores, _ nothing) ([]remain, error) {
+func remains(ctx context.Context, s store.Stores, _ nothing) ([]remain, error) {
 	found, err := s.Roster.Remains(ctx)
 	out := []remain{}
 	for _, x := range found {
@@ -136,7 +131,7 @@ func remains(ctx context.Context, s Stores, _ nothing) ([]remain, error) {
 	return out, err
 }
 
-func tidy(ctx context.Context, s Stores, p remain) (nothing, error) {
+func tidy(ctx context.Context, s store.Stores, p remain) (nothing, error) {
 	found, err := s.Roster.Remains(ctx)
 	for _, x := range found {
 		if x.What == p.What {
@@ -184,7 +179,7 @@ func replace[V any](now *V, mark string, next V) error {
 	return nil
 }
 
-func putRoster(ctx context.Context, s Stores, p putting[store.Team]) (edited[store.Team], error) {
+func putRoster(ctx context.Context, s store.Stores, p putting[store.Team]) (edited[store.Team], error) {
 	err := s.Roster.Update(ctx, p.At.Team, func(t *store.Team) error {
 		next := p.Value.Clone()
 		keepSpelling(t.Metadata, next.Metadata)
@@ -201,7 +196,7 @@ func putRoster(ctx context.Context, s Stores, p putting[store.Team]) (edited[sto
 	return edited[store.Team]{Mark: p.Mark}, err
 }
 
-func putTask(ctx context.Context, s Stores, p putting[store.Task]) (edited[store.Task], error) {
+func putTask(ctx context.Context, s store.Stores, p putting[store.Task]) (edited[store.Task], error) {
 	task, err := s.Tasks.Update(ctx, p.At.Team, p.At.ID, func(t *store.Task) error {
 		next := p.Value.Clone()
 		keepSpelling(t.Metadata, next.Metadata)

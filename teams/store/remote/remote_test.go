@@ -63,8 +63,8 @@ func startDaemon(base string) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := serve.New(remote.Methods(func(context.Context) (remote.Stores, error) {
-		return remote.Stores{Roster: fs.Roster(), Mail: fs.Mail(), Tasks: fs.Tasks()}, nil
+	s, err := serve.New(remote.Methods(func(context.Context) (store.Stores, error) {
+		return store.Stores{Roster: fs.Roster(), Mail: fs.Mail(), Tasks: fs.Tasks()}, nil
 	}), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err

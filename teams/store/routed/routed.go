@@ -6,37 +6,30 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// Stores are the three of one place.
-type Stores struct {
-	Roster store.Roster
-	Mail   store.Mail
-	Tasks  store.Tasks
-}
-
 // New returns the stores of a machine whose files are here, and which has joined the
 // engine of the given address. forget removes what is kept here of a team on the engine
 // that was deleted. notice is told when the engine cannot be asked for its
 // teams.
-func New(here, engine Stores, url string, forget func(team string) error, notice func(error)) Stores {
+func New(here, engine store.Stores, url string, forget func(team string) error, notice func(error)) store.Stores {
 	r := route{here, engine, url, forget, notice}
-	return Stores{roster{r}, mail{r}, tasks{r}}
+	mail := func(ctx context.Context, team string) (store.Mail, error) { return r.of(ctx, team).Mail, nil }
+	return store.Stores{Roster: roster{r}, Mail: store.MailOf(mail), Tasks: tasks{r}}
 }
 
 type route struct {
-	here, engine Stores
+	here, engine store.Stores
 	url          string
 	forget       func(team string) error
 	notice       func(error)
 }
 
 // of finds the place of a team.
-func (r route) of(ctx context.Context, team string) Stores {
+func (r route) of(ctx context.Context, team string) store.Stores {
 	if _, err := r.here.Roster.Get(ctx, team); errors.Is(err, fault.TeamNotFound) {
 		return r.engine
 	}
@@ -129,49 +122,7 @@ func (r roster) Watch(ctx context.Context, team string) (<-chan struct{}, error)
 		r.notice(err)
 		return here, nil
 	}
-	out := make(chan struct{}, 1)
-	var both sync.WaitGroup
-	for _, c := range []<-chan struct{}{here, there} {
-		both.Go(func() {
-			for range c {
-				select {
-				case out <- struct{}{}:
-				default:
-				}
-			}
-		})
-	}
-	go func() {
-		both.Wait()
-		close(out)
-	}()
-	return out, nil
-}
-
-type mail struct{ route }
-
-func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (store.Message, error) {
-	return m.of(ctx, team).Mail.Put(ctx, team, to, msg)
-}
-
-func (m mail) List(ctx context.Context, team, owner string) ([]store.Message, error) {
-	return m.of(ctx, team).Mail.List(ctx, team, owner)
-}
-
-func (m mail) MarkRead(ctx context.Context, team, owner string, ids []string) error {
-	return m.of(ctx, team).Mail.MarkRead(ctx, team, owner, ids)
-}
-
-func (m mail) Prune(ctx context.Context, team, owner string, keep int) (int, error) {
-	return m.of(ctx, team).Mail.Prune(ctx, team, owner, keep)
-}
-
-func (m mail) Archive(ctx context.Context, team, owner string) (int, error) {
-	return m.of(ctx, team).Mail.Archive(ctx, team, owner)
-}
-
-func (m mail) Watch(ctx context.Context, team, owner string) (<-chan struct{}, error) {
-	return m.of(ctx, team).Mail.Watch(ctx, team, owner)
+	return store.Together(here, there), nil
 }
 
 type tasks struct{ route }

@@ -43,7 +43,10 @@ func rootCommand(a *app, called string) *cobra.Command {
 	}
 	root.Flags().BoolVar(&version, "version", false, "same as the command version")
 	a.globalFlags(root.PersistentFlags())
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		a.json = asksForJSON(a.args) // flags after the mistake were not parsed
+		return flagError(c, err)
+	})
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.out, c, a.allHelp) })
 	root.SetUsageFunc(func(c *cobra.Command) error { writeHelp(a.err, c, false); return nil })
 	addVerbs(a, root, called)

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -178,8 +181,16 @@ func folder(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if fi, err := os.Stat(abs); err != nil || !fi.IsDir() {
-		return "", fault.New(fault.InvalidArgument, "the working folder %s does not exist", abs).WithHint("make it, or name another with --cwd")
+	bad := func(why string) (string, error) {
+		return "", fault.New(fault.InvalidArgument, "the working folder %s %s", abs, why).WithHint("make it, or name another with --cwd")
+	}
+	switch fi, err := os.Stat(abs); {
+	case errors.Is(err, fs.ErrPermission):
+		return "", fmt.Errorf("the working folder: %w", err)
+	case err != nil:
+		return bad("does not exist")
+	case !fi.IsDir():
+		return bad("is no folder")
 	}
 	return abs, nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -35,6 +36,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"spawn bob --env =x -- ls", `cannot be the name of a variable`},
 		{"spawn bob --env-from /no/such -- ls", `--env-from`},
 		{"spawn bob --cwd /srv/gone -- ls", `the working folder /srv/gone does not exist`},
+		{"spawn bob --cwd /dev/null -- ls", `the working folder /dev/null is no folder`},
 		{"spawn bob --prompt @/no/such -- ls", `read the prompt`},
 		{"send bob", `leadlight send needs NAME and TEXT`},
 		{"send --all hello there", `leadlight send --all takes one TEXT`},
@@ -94,22 +96,30 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 	}
 }
 
-// checkJSONError asks again with --json: the same error, and nothing else.
+// checkJSONError asks again with --json, before the verb and after all that is wrong: the same
+// error, and nothing else.
 func checkJSONError(t *testing.T, env, args []string, text string) {
 	t.Helper()
 	if args[0] == "teammate" { // answers no one
 		return
 	}
-	status, out, errs := run(t, "", env, append([]string{"--json"}, args...)...)
-	var e struct {
-		Error struct{ Code, Message, Hint string } `json:"error"`
+	end := slices.Index(args, "--")
+	if end < 0 {
+		end = len(args)
 	}
-	if err := json.Unmarshal([]byte(errs), &e); err != nil || status != 2 || out != "" {
-		t.Errorf("--json %v: %d %q %q: %v", args, status, out, errs, err)
-		return
-	}
-	if !strings.Contains(text, "("+e.Error.Code+")") {
-		t.Errorf("--json %v: code %s, as text %s", args, e.Error.Code, text)
+	for _, at := range []int{0, end} {
+		asked := slices.Insert(slices.Clone(args), at, "--json")
+		status, out, errs := run(t, "", env, asked...)
+		var e struct {
+			Error struct{ Code, Message, Hint string } `json:"error"`
+		}
+		if err := json.Unmarshal([]byte(errs), &e); err != nil || status != 2 || out != "" {
+			t.Errorf("%v: %d %q %q: %v", asked, status, out, errs, err)
+			continue
+		}
+		if !strings.Contains(text, "("+e.Error.Code+")") {
+			t.Errorf("%v: code %s, as text %s", asked, e.Error.Code, text)
+		}
 	}
 }
 

@@ -123,6 +123,26 @@ func (s *Service) find(ctx context.Context, team, name string) (store.Team, stor
 	return t, m, err
 }
 
+// Named returns the names of the members that are meant, each once. If one is not there, it
+// is an error, so that a verb with several names begins with none of them.
+func (s *Service) Named(ctx context.Context, team string, names []string) ([]string, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return nil, err
+	}
+	var meant []string
+	for _, name := range names {
+		m, err := memberOf(t, name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(meant, m.Name) {
+			meant = append(meant, m.Name)
+		}
+	}
+	return meant, nil
+}
+
 // memberOf returns a member of a roster.
 func memberOf(t store.Team, name string) (store.Member, error) {
 	m := t.Member(strings.TrimSuffix(name, "@"+t.Name))

@@ -52,6 +52,9 @@ func runLogs(ctx context.Context, a *app, o logsOptions) error {
 		}
 		return a.logsOf(ctx, svc, team, o)
 	}
+	if o.Names, err = svc.Named(ctx, team, o.Names); err != nil {
+		return err
+	}
 	if len(o.Names) > 1 {
 		return a.logsOf(ctx, svc, team, o)
 	}
@@ -62,15 +65,28 @@ func runLogs(ctx context.Context, a *app, o logsOptions) error {
 	if o.Follow {
 		return svc.Logs(ctx, team, name, o.Lines, true, jsonLines{a, name})
 	}
-	var b strings.Builder
-	if err := svc.Logs(ctx, team, name, o.Lines, false, &b); err != nil {
+	text, err := logText(ctx, svc, team, name, o.Lines)
+	if err != nil {
 		return err
 	}
-	return a.printJSON(paneText{name, b.String()})
+	return a.printJSON(text)
+}
+
+func logText(ctx context.Context, svc *teams.Service, team, name string, lines int) (paneText, error) {
+	var b strings.Builder
+	err := svc.Logs(ctx, team, name, lines, false, &b)
+	return paneText{name, b.String()}, err
 }
 
 // logsOf prints several transcripts: one after the other, or, followed, as they come.
 func (a *app) logsOf(ctx context.Context, svc *teams.Service, team string, o logsOptions) error {
+	if a.json && !o.Follow {
+		texts, errs := make([]paneText, len(o.Names)), make([]error, len(o.Names))
+		for i, name := range o.Names {
+			texts[i], errs[i] = logText(ctx, svc, team, name, o.Lines)
+		}
+		return errors.Join(append(errs, a.printJSON(texts))...)
+	}
 	var mu sync.Mutex
 	one := func(name string) error {
 		if a.json {

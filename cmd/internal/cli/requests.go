@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -228,21 +229,26 @@ func runAnswer(ctx context.Context, a *app, o answerOptions) error {
 		if err != nil {
 			return err
 		}
-		chosen = append(chosen, r)
+		if !slices.ContainsFunc(chosen, func(c request) bool { return c.ID == r.ID && c.From == r.From }) {
+			chosen = append(chosen, r)
+		}
 	}
 	var done []request
 	for _, r := range chosen {
-		r, err := resolve(ctx, svc.WithProgress(a.progress), team, r, o.Approve, text)
+		r, err = resolve(ctx, svc.WithProgress(a.progress), team, r, o.Approve, text)
 		if err != nil {
-			return err
+			break
 		}
 		done = append(done, r)
 		a.say("%s %s of %s is %s", r.Kind, r.ID, r.From, r.Status)
 	}
-	if len(done) == 1 {
+	switch {
+	case len(done) == 0:
+		return err
+	case len(chosen) == 1:
 		return a.answer(done[0], func(io.Writer) {})
 	}
-	return a.answer(done, func(io.Writer) {})
+	return errors.Join(a.answer(done, func(io.Writer) {}), err)
 }
 
 // answerShutdown answers, as a teammate, its own request to shut down: the newest if none is

@@ -86,6 +86,9 @@ func runRestart(ctx context.Context, a *app, o restartOptions) error {
 			a.say("no teammate to restart")
 		}
 	}
+	if o.Names, err = svc.Named(ctx, team, o.Names); err != nil {
+		return err
+	}
 	svc = svc.WithProgress(a.progress)
 	done := make([]api.Member, len(o.Names))
 	errs := make([]error, len(o.Names))

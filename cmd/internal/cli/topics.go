@@ -186,7 +186,7 @@ func jsonAnswers() []struct {
 		{"spawn, restart NAME", false, api.Member{}},
 		{"stop, down", false, api.Endings{}},
 		{"  members, each", false, api.Ending{}},
-		{"capture, logs", false, paneText{}},
+		{"capture, logs (a list for several)", false, paneText{}},
 		{"attach", false, api.Attachment{}},
 		{"backend test", false, backendReport{}},
 		{"  cases, each", false, caseReport{}},

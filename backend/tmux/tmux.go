@@ -126,7 +126,7 @@ func (b *Backend) askVersion(ctx context.Context) (Version, error) {
 	defer cancel()
 	var said bytes.Buffer
 	c := exec.CommandContext(tctx, b.program, "-V")
-	c.Stdout, c.Stderr = &said, &said
+	c.Stdout, c.Stderr, c.WaitDelay = &said, &said, oneshot.Whole
 	err := oneshot.RunTold(c, began)
 	if cause := context.Cause(tctx); cause != nil && err != nil {
 		return Version{}, b.explain(ctx, "-V", cause, "", b.timeout)

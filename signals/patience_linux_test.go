@@ -159,14 +159,16 @@ func TestOneLookForManyHosts(t *testing.T) {
 	own := freshMark(t)
 	script(t, own, `sleep 1000 & echo ready; wait`)
 	defer TreeKiller{Host: own, Kill: 5 * time.Second}.Run(limited(t))
-	all := new(Processes)
-	table, err := all.Last()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := table.Marked(own); len(got) != 2 {
-		t.Fatalf("%d processes carry the mark", len(got))
-	}
+	var all *Processes
+	var table Table
+	eventually(t, "both show the mark", func() bool { // not while one becomes another program
+		all = new(Processes)
+		var err error
+		if table, err = all.Last(); err != nil {
+			t.Fatal(err)
+		}
+		return len(table.Marked(own)) == 2
+	})
 	running := 0 // what belongs to other users shows no environment, and is asked once as well
 	for _, p := range table.byPID {
 		if !p.kernel && !p.zombie {

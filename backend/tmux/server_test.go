@@ -300,6 +300,7 @@ func TestProbe(t *testing.T) {
 	}
 	s.Stop()
 	impatient := newBackend(t, tmux.Options{Socket: s.Socket, Timeout: 200 * time.Millisecond})
+	tmuxtest.Eventually(t, "its version is said in time", func() bool { _, err := impatient.Version(t.Context()); return err == nil })
 	if r, err := impatient.Probe(t.Context()); !errors.Is(err, fault.BackendUnavailable) || r.Usable != nil || !r.Running {
 		t.Errorf("with a stopped server: %+v, %v", r, err)
 	}

@@ -91,18 +91,26 @@ func environment() map[string]string {
 }
 
 // fork starts a child in a session of its own, whose own child ignores signals,
-// and one that is orphaned at once.
+// and one that is orphaned at once. Both ignore signals when their pids are written.
 func fork(file string) {
 	var pids []string
 	start := func(sid bool, args ...string) {
 		c := exec.Command(args[0], args[1:]...)
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: sid}
-		if err := c.Start(); err == nil {
+		out, err := c.StdoutPipe()
+		if err == nil {
+			err = c.Start()
+		}
+		if err == nil {
 			pids = append(pids, strconv.Itoa(c.Process.Pid))
+			_, err = bufio.NewReader(out).ReadString('\n') // ready
+		}
+		if err != nil {
+			os.Exit(1)
 		}
 	}
 	start(true, "stub", "noterm")
-	start(false, "sh", "-c", "trap '' HUP TERM; sleep 1000 & sleep 1000")
+	start(false, "sh", "-c", "trap '' HUP TERM; echo ready; sleep 1000 & sleep 1000")
 	if err := os.WriteFile(file, []byte(strings.Join(pids, " ")), 0o600); err != nil {
 		os.Exit(1)
 	}

@@ -20,16 +20,8 @@ import (
 )
 
 func attachCommand(a *app, run func(context.Context, *app, []string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "attach [NAME]", Short: "Go to the team's panes, or to a teammate's pane",
-		Long: "Go to the panes of the team, or to the pane of NAME, which may be team-lead. Inside the tmux server\n" +
-			"that holds the pane it is selected; elsewhere this terminal is attached to it. If standard input is\n" +
-			"no terminal, the command that does it is printed.\n\n" +
-			"A teammate without a terminal (headless), and one on another machine, is shown here. What you type\n" +
-			"goes to it, unless you are a teammate; ctrl-\\ and then d leaves it. It continues to run.",
-		Example: "  leadlight attach\n  leadlight attach bob", Args: takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
-		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args) },
-	}
+	var name []string
+	return command(a, "attach", run, &name, several(0, 1, &name), completeMembers(a, 1))
 }
 
 func runAttach(ctx context.Context, a *app, name []string) error {

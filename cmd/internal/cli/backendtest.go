@@ -46,16 +46,7 @@ type caseReport struct {
 }
 
 func backendCommand(a *app) *cobra.Command {
-	return group("backend", "List and test the terminals that can hold panes", "List the terminals that can hold panes here, or test a program that adds one.",
-		backendListCommand(a, runBackendList), backendTestCommand(a, runBackendTest))
-}
-
-func backendListCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "ls", Short: "List the terminals that can hold panes here", Long: "List the terminals that can hold panes here, and which of them can be used.",
-		Example: "  leadlight backend ls", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
-	}
+	return group("backend", plain(a, "backend ls", runBackendList), backendTestCommand(a, runBackendTest))
 }
 
 func runBackendList(ctx context.Context, a *app) error {
@@ -68,19 +59,7 @@ func runBackendList(ctx context.Context, a *app) error {
 
 func backendTestCommand(a *app, run func(context.Context, *app, backendTestOptions) error) *cobra.Command {
 	var o backendTestOptions
-	c := &cobra.Command{
-		Use:   "test -- COMMAND [ARG…]",
-		Short: "Try a program that holds panes for --backend NAME",
-		Long: "Put the suite that every backend passes to a program, which is started as leadlight would start it:\n" +
-			"one line a case. Weaknesses that it declares are told, and left out. It opens and closes panes of its\n" +
-			"own, about a hundred; all others are left alone.",
-		Example: "  leadlight backend test -- leadlight-backend-mine\n  leadlight backend test --only Frame -- ./mine --debug",
-		Args:    takes(1, -1), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Argv = args
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "backend test", run, &o, several(1, -1, &o.Argv), noFiles)
 	c.Flags().StringVar(&o.Only, "only", "", "only the cases with this `WORD` in their name")
 	return c
 }

@@ -22,16 +22,7 @@ type captureOptions struct {
 
 func captureCommand(a *app, run func(context.Context, *app, captureOptions) error) *cobra.Command {
 	var o captureOptions
-	c := &cobra.Command{
-		Use: "capture NAME", Short: "Print what a teammate's pane shows now",
-		Long: "Print the text that a teammate's pane shows now. Nothing is typed, resized or focused. In tmux the\n" +
-			"pane is an ordinary one: `tmux -S SOCKET capture-pane -p -t PANE` works, too.",
-		Example: "  leadlight capture bob --lines 20", Args: takes(1, 1), ValidArgsFunction: completeTeammates(a, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Name = args[0]
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "capture", run, &o, one(&o.Name), completeTeammates(a, 1))
 	c.Flags().Var(count{&o.Lines}, "lines", "only the last `N` lines")
 	c.Flags().BoolVar(&o.ANSI, "ansi", false, "keep colours, as escape sequences")
 	return c

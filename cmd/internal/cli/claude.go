@@ -27,17 +27,8 @@ type claudeOptions struct {
 }
 
 func claudeCommand(a *app, run func(context.Context, *app, claudeOptions) error) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "claude [--delegate] [ARG…]",
-		Short: "Start Claude Code as a lead whose teammates run in our hosts",
-		Long: "Start Claude Code, with its own arguments, as the lead of a team. Each teammate that it starts gets\n" +
-			"a pane from it and a host from us: leadlight ps, logs, capture and attach work on all of them. A\n" +
-			"type of agent that is the name of a profile (codex, gemini, ...) runs that agent.",
-		Example: "  leadlight claude\n" +
-			"  leadlight claude --delegate --model opus\n" +
-			"  leadlight claude -- --help           what comes after -- is not ours",
-		DisableFlagParsing: true, ValidArgsFunction: noFiles,
-	}
+	c := page("claude")
+	c.DisableFlagParsing, c.ValidArgsFunction = true, noFiles
 	c.Flags().Bool("delegate", false, "the lead coordinates only: it is refused the tools of work")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		o, help, err := claudeArgs(c, args)

@@ -255,25 +255,21 @@ var bashWords string
 
 func completionCommand(a *app) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
-	return &cobra.Command{
-		Use: "completion bash|zsh|fish", Short: "Print a script that completes verbs, teams, teammates and tasks",
-		Long: "Print a script for your shell that completes verbs, flags, teams, teammates and the ids of tasks.",
-		Example: "  source <(leadlight completion bash)\n  leadlight completion zsh > \"${fpath[1]}/_leadlight\"\n" +
-			"  leadlight completion fish > ~/.config/fish/completions/leadlight.fish",
-		Args: takes(1, 1), ValidArgs: shells,
-		RunE: func(c *cobra.Command, args []string) error {
-			switch args[0] {
-			case "bash":
-				err := c.Root().GenBashCompletionV2(a.out, true)
-				_, more := io.WriteString(a.out, bashWords)
-				return errors.Join(err, more)
-			case "zsh":
-				return c.Root().GenZshCompletion(a.out)
-			case "fish":
-				return c.Root().GenFishCompletion(a.out, true)
-			}
-			return fault.New(fault.InvalidArgument, "no completion for %q%s", store.Shown(args[0]), meant(args[0], shells)).
-				WithHint("it is there for bash, zsh and fish")
-		},
+	c := page("completion")
+	c.Args, c.ValidArgs = takes(1, 1), shells
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch args[0] {
+		case "bash":
+			err := c.Root().GenBashCompletionV2(a.out, true)
+			_, more := io.WriteString(a.out, bashWords)
+			return errors.Join(err, more)
+		case "zsh":
+			return c.Root().GenZshCompletion(a.out)
+		case "fish":
+			return c.Root().GenFishCompletion(a.out, true)
+		}
+		return fault.New(fault.InvalidArgument, "no completion for %q%s", store.Shown(args[0]), meant(args[0], shells)).
+			WithHint("it is there for bash, zsh and fish")
 	}
+	return c
 }

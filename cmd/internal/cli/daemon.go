@@ -20,10 +20,8 @@ import (
 )
 
 func daemonCommand(a *app) *cobra.Command {
-	return a.handOver(group("daemon", "The process that watches teams and serves programs",
-		"The process that watches the teams of a base directory, keeps the history of their events, and\n"+
-			"serves the API to programs. No verb needs it, and when it ends nothing changes for teammates.",
-		daemonRunCommand(a, runDaemonRun), daemonStartCommand(a, runDaemonStart), daemonStopCommand(a, runDaemonStop), daemonStatusCommand(a, runDaemonStatus), daemonSchemaCommand(a, runDaemonSchema)))
+	return a.handOver(group("daemon", daemonRunCommand(a, runDaemonRun), plain(a, "daemon start", runDaemonStart), plain(a, "daemon stop", runDaemonStop),
+		plain(a, "daemon status", runDaemonStatus), plain(a, "daemon schema", runDaemonSchema)))
 }
 
 // onDemandFlag marks a daemon that another verb has started.
@@ -31,40 +29,10 @@ const onDemandFlag = "on-demand"
 
 func daemonRunCommand(a *app, run func(context.Context, *app, bool) error) *cobra.Command {
 	var onDemand bool
-	c := &cobra.Command{
-		Use: "run", Short: "Run in the foreground", Long: "Run the daemon of the base directory in the foreground, until ^C, SIGTERM or daemon stop.",
-		Example: "  leadlight daemon run -v", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, onDemand) },
-	}
+	c := command(a, "daemon run", run, &onDemand, takes(0, 0), noFiles)
 	c.Flags().BoolVar(&onDemand, onDemandFlag, false, "end when nobody needs it")
 	_ = c.Flags().MarkHidden(onDemandFlag) // fails only for a flag that is not there
 	return c
-}
-
-func daemonStartCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "start", Short: "Start a daemon in the background",
-		Long: "Start a daemon in the background, if none runs. It ends 2 seconds after its last client has gone\n" +
-			"and its last teammate has ended; daemon run stays.",
-		Example: "  leadlight daemon start", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
-	}
-}
-
-func daemonStopCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "stop", Short: "End the daemon", Long: "End the daemon. Teammates go on.", Example: "  leadlight daemon stop",
-		Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
-	}
-}
-
-func daemonStatusCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "status", Short: "Tell whether a daemon runs, and what it sees", Long: "Tell whether a daemon runs, where its socket is, and what it sees.",
-		Example: "  leadlight daemon status --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
-	}
 }
 
 // daemonPaths are those of the base directory in use.
@@ -252,14 +220,6 @@ func stopDaemon(ctx context.Context, c *rpc.Client, pid int) error {
 		return fmt.Errorf("the daemon was told to stop: %w", err)
 	}
 	return nil
-}
-
-func daemonSchemaCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "schema", Short: "Print the JSON Schema of the API", Long: "Print the JSON Schema of all methods and types of the API: JSON-RPC 2.0 over the daemon's socket, one\nJSON object a line.",
-		Example: "  leadlight daemon schema | jq '.methods | keys'", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
-	}
 }
 
 func runDaemonSchema(_ context.Context, a *app) error {

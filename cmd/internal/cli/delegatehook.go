@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -22,15 +21,10 @@ import (
 
 // delegateHookCommand is what Claude Code asks before it uses a tool.
 func delegateHookCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "hook [FOLDER]", Hidden: true, Args: takes(0, 1), ValidArgsFunction: noFiles,
-		Short: "Say whether the lead may use a tool", Long: "Say whether a lead in delegate mode may use a tool. Claude Code runs this before each:\n" +
-			"leadlight claude --delegate names the folder of the lead, the plugin none. It is not run by hand.",
-		Example: "  leadlight team delegate hook FOLDER",
-		RunE: func(c *cobra.Command, args []string) error {
-			return runDelegateHook(c.Context(), a, strings.Join(args, ""))
-		},
-	}
+	var folder string
+	c := command(a, "team delegate hook", runDelegateHook, &folder, optional(&folder), noFiles)
+	c.Hidden = true
+	return c
 }
 
 // writeDelegateHook writes, into the folder of a lead, the settings by which Claude

@@ -27,16 +27,7 @@ type difference struct {
 
 func diffCommand(a *app, run func(context.Context, *app, diffOptions) error) *cobra.Command {
 	var o diffOptions
-	c := &cobra.Command{
-		Use: "diff [NAME]", Short: "Show what a teammate changed in its worktree",
-		Long: "Show what a teammate changed in its worktree since it branched: commits, changes that are in no\n" +
-			"commit, and new files. Without NAME: every teammate that has a worktree. git merge merges a branch.",
-		Example: "  leadlight diff bob\n  leadlight diff --stat", Args: takes(0, 1), ValidArgsFunction: completeWithWorktree(a),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Name = first(args)
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "diff", run, &o, optional(&o.Name), completeWithWorktree(a))
 	c.Flags().BoolVar(&o.Stat, "stat", false, "one line a file")
 	return c
 }

@@ -22,15 +22,7 @@ type doctorOptions struct{ Fix, Agents bool }
 
 func doctorCommand(a *app, run func(context.Context, *app, doctorOptions) error) *cobra.Command {
 	var o doctorOptions
-	c := &cobra.Command{
-		Use: "doctor", Short: "Look for what may be wrong",
-		Long: "Look for what may be wrong, and say how to fix it: the base directory, the run folder, tmux and its\n" +
-			"settings, the chosen backend and why, the locale, the limits of file events, the installed agents,\n" +
-			"every team (or that of -t), members without a process, stale locks. -v also prints all settings and\n" +
-			"their sources. Exit status 1 if a check failed.",
-		Example: "  leadlight doctor\n  leadlight doctor --fix\n  leadlight doctor --agents", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
-	}
+	c := command(a, "doctor", run, &o, takes(0, 0), noFiles)
 	c.Flags().BoolVar(&o.Fix, "fix", false, "mend first what can be mended safely: what gc removes, who may write to the base directory, and what is odd in team files")
 	c.Flags().BoolVar(&o.Agents, "agents", false, "also start each agent that is installed, say nothing to it, and tell whether it shows its prompt or what it asks")
 	return c

@@ -20,18 +20,7 @@ type downOptions struct {
 
 func downCommand(a *app, run func(context.Context, *app, downOptions) error) *cobra.Command {
 	var o downOptions
-	c := &cobra.Command{
-		Use: "down [TEAM]", Short: "End every teammate and delete the team",
-		Long: "End all teammates of a team at the same time, then delete the team. The team stays if a teammate\n" +
-			"refused, or if one is not proved to be gone. Without TEAM, in a folder with a\n" +
-			config.TeamFileName + ", only the team of that file is ended. The file's limits hold.",
-		Example: "  leadlight down review --timeout 10s\n  leadlight down --keep      # the files stay",
-		Args:    takes(0, 1), ValidArgsFunction: completeTeams(a),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Team, o.ladder.Given = args, c.Flags().Changed("timeout")
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "down", run, &o, several(0, 1, &o.Team), completeTeams(a))
 	c.Flags().BoolVar(&o.Keep, "keep", false, "keep the team, its mail and its tasks")
 	o.ladder.flags(c)
 	return c

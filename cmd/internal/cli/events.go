@@ -22,15 +22,7 @@ type eventsOptions struct {
 
 func eventsCommand(a *app, run func(context.Context, *app, eventsOptions) error) *cobra.Command {
 	var o eventsOptions
-	c := &cobra.Command{
-		Use: "events", Short: "Print what happened to teams, and what happens",
-		Long: "Print the events of all teams, or of --team. With --follow new events are printed as they happen.\n" +
-			"In a terminal each event is a line of text; otherwise, and with --json, a JSON document. A daemon is\n" +
-			"started if none runs. What happened before that is told as one step from the last known state.",
-		Example: "  leadlight events --since 10m\n  leadlight events --follow --type team:task --type team:member:failed",
-		Args:    takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
-	}
+	c := command(a, "events", run, &o, takes(0, 0), noFiles)
 	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on with what comes, until ^C; without --since only that")
 	c.Flags().Var(span{&o.Since}, "since", "only what is not older than the time `D`, such as 10m")
 	c.Flags().StringSliceVar(&o.Types, "type", nil, "only events of type `T`, or whose type begins so; can be repeated")

@@ -14,13 +14,7 @@ type gcOptions struct{ DryRun bool }
 
 func gcCommand(a *app, run func(context.Context, *app, gcOptions) error) *cobra.Command {
 	var o gcOptions
-	c := &cobra.Command{
-		Use: "gc", Short: "Remove what belongs to no living team",
-		Long: "Remove panes, processes, sockets and records of ours that belong to no living team. What is not\n" +
-			"proved to be ours is left alone.",
-		Example: "  leadlight gc --dry-run", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
-	}
+	c := command(a, "gc", run, &o, takes(0, 0), noFiles)
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would be removed")
 	return c
 }

@@ -107,34 +107,29 @@ func flagSynopsis(f *pflag.Flag) (synopsis, usage string) {
 
 // helpCommand shows a command or a topic.
 func helpCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND…|TOPIC]",
-		Short: "Describe a command or a topic",
-		Long: "Describe a command or a topic. The topics are environment, exit-codes, files, team-file, agents and\n" +
-			"json. leadlight help lists the flags that every command takes; with --help --all each page does.",
-		Example: "  leadlight help spawn\n  leadlight help task add\n  leadlight help exit-codes",
-		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return helpWords(c.Root(), args), cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				if t, ok := topic(args[0]); ok {
-					t.write(a.out)
-					return nil
-				}
-			}
-			target := c.Root()
-			for _, word := range args {
-				next := subcommand(target, word)
-				if next == nil {
-					return unknownHelp(target, word)
-				}
-				target = next
-			}
-			writeHelp(a.out, target, a.allHelp || len(args) == 0)
-			return nil
-		},
+	c := page("help")
+	c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return helpWords(c.Root(), args), cobra.ShellCompDirectiveNoFileComp
 	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			if t, ok := topic(args[0]); ok {
+				t.write(a.out)
+				return nil
+			}
+		}
+		target := c.Root()
+		for _, word := range args {
+			next := subcommand(target, word)
+			if next == nil {
+				return unknownHelp(target, word)
+			}
+			target = next
+		}
+		writeHelp(a.out, target, a.allHelp || len(args) == 0)
+		return nil
+	}
+	return c
 }
 
 func subcommand(c *cobra.Command, name string) *cobra.Command {

@@ -134,7 +134,10 @@ func tryLine(c *cobra.Command, words []string, argument func(word string) bool) 
 			if !argument(word) {
 				break
 			}
-			args = append(args, strings.Trim(word, "[]…"))
+			if word = strings.Trim(word, "[]…"); c.HasParent() && c.Parent().Name() == "task" && placeholder(word) {
+				word = "1" // the id of a task is looked at
+			}
+			args = append(args, word)
 			continue
 		}
 		takesNext, err := flagOf(c, word)

@@ -14,15 +14,7 @@ import (
 // file.
 const hookVerb = "hook"
 
-func hookCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: hookVerb, Hidden: true, Args: takes(0, 0), ValidArgsFunction: noFiles,
-		Short:   "Ask the hooks of the team file",
-		Long:    "Ask the hooks of the team file, for a Claude Code that is a teammate: its settings name this. It is\nnot run by hand.",
-		Example: "  leadlight " + hookVerb,
-		RunE:    func(c *cobra.Command, _ []string) error { return runHook(c.Context(), a) },
-	}
-}
+func hookCommand(a *app) *cobra.Command { return plain(a, hookVerb, runHook) }
 
 // runHook answers as a hook does: what it is asked comes on standard input, an
 // objection goes to standard error, and whatever goes wrong is none.

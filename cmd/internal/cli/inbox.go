@@ -29,19 +29,14 @@ func inboxCommands(a *app) *cobra.Command { return inboxCommand(a, runInbox, run
 
 func inboxCommand(a *app, run func(context.Context, *app, inboxOptions) error, prune func(context.Context, *app, string) error) *cobra.Command {
 	var o inboxOptions
-	c := &cobra.Command{
-		Use: "inbox [NAME]", Short: "Read a mailbox",
-		Long: "Print your own mailbox, or that of NAME. Messages stay unread; with --mark-read those that were\n" +
-			"printed are marked as read.",
-		Example: "  leadlight inbox --unread --mark-read\n  leadlight inbox bob --from ann --since 10m\n  leadlight inbox --follow --json",
-		Args:    takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if o.Owner = first(args); len(args) > 0 && o.Owner == "" {
-				return usage("the name of the member is empty")
-			}
-			return run(c.Context(), a, o)
-		},
-	}
+	var pruneOf string
+	args := taking(0, 1, func(args []string) error {
+		if o.Owner = first(args); len(args) > 0 && o.Owner == "" {
+			return usage("the name of the member is empty")
+		}
+		return nil
+	})
+	c := command(a, "inbox", run, &o, args, completeMembers(a, 1))
 	f := c.Flags()
 	f.BoolVar(&o.Unread, "unread", false, "only what is unread")
 	f.StringVar(&o.From, "from", "", "only what `NAME` sent")
@@ -49,12 +44,7 @@ func inboxCommand(a *app, run func(context.Context, *app, inboxOptions) error, p
 	f.BoolVarP(&o.Follow, "follow", "f", false, "go on with what comes, until ^C")
 	f.BoolVar(&o.MarkRead, "mark-read", false, "mark as read what is printed")
 	_ = c.RegisterFlagCompletionFunc("from", completeMembers(a, -1))
-	c.AddCommand(&cobra.Command{
-		Use: "prune [NAME]", Short: "Move read messages to the archive",
-		Long:    "Move the read messages of a mailbox to the archive. Unread ones always stay.",
-		Example: "  leadlight inbox prune bob", Args: takes(0, 1), ValidArgsFunction: completeMembers(a, 1),
-		RunE: func(c *cobra.Command, args []string) error { return prune(c.Context(), a, first(args)) },
-	})
+	c.AddCommand(command(a, "inbox prune", prune, &pruneOf, optional(&pruneOf), completeMembers(a, 1)))
 	return c
 }
 

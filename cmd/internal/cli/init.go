@@ -32,14 +32,7 @@ type written struct {
 func initCommand(a *app, run func(context.Context, *app, initOptions) error) *cobra.Command {
 	var o initOptions
 	names := mapped(config.Templates(), func(t config.TemplateInfo) string { return t.Name })
-	c := &cobra.Command{
-		Use: "init", Short: "Write a commented " + config.TeamFileName,
-		Long: "Write a commented " + config.TeamFileName + " into this folder. The team is named after the folder. Without\n" +
-			"--template it is a team of the agents that are installed, or, if there is none, a team of commands. A\n" +
-			"file that is there is not changed.",
-		Example: "  leadlight init && leadlight up\n  leadlight init --template review", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
-	}
+	c := command(a, "init", run, &o, takes(0, 0), noFiles)
 	c.Flags().Var(choice{&o.Template, names}, "template", "`NAME` of the template: "+strings.Join(names, ", "))
 	c.Flags().BoolVar(&o.List, "list", false, "list the templates")
 	complete(c, "template", names...)

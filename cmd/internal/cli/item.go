@@ -16,10 +16,8 @@ import (
 )
 
 func itemCommand(a *app) *cobra.Command {
-	return group("item", "The checklist of a run",
-		"The checklist of a run: of the newest one, or of --run. An item that has an owner is given to a\n"+
-			"teammate of that role; one that has none, or the lead's, is done by hand. An ID may be shortened.",
-		itemAddCommand(a, runItemAdd), itemListCommand(a, runItemList), itemUpdateCommand(a, runItemUpdate), itemMoveCommand(a, runItemMove), itemRemoveCommand(a, runItemRemove))
+	return group("run item", itemAddCommand(a, runItemAdd), itemListCommand(a, runItemList), itemUpdateCommand(a, runItemUpdate),
+		itemMoveCommand(a, runItemMove), itemRemoveCommand(a, runItemRemove))
 }
 
 type itemOptions struct {
@@ -35,14 +33,7 @@ func (o *itemOptions) runFlag(a *app, c *cobra.Command) {
 
 func itemAddCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
 	var o itemOptions
-	c := &cobra.Command{
-		Use: "add TITLE", Short: "Add an item", Long: "Add an item to a run that is not over, at the end of its checklist.",
-		Example: "  leadlight run item add 'Check the licences' --owner vet\n  leadlight run item add 'Sign it off' --blocked-by 3f2a", Args: takes(1, 1), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Title = args[0]
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "run item add", run, &o, one(&o.Title), noFiles)
 	f := c.Flags()
 	f.StringVarP(&o.Description, "description", "d", "", "`TEXT` of the whole item; - is standard input")
 	f.StringVar(&o.Owner, "owner", "", "`ROLE` that carries it out: a member of the team, a profile, or lead")
@@ -147,11 +138,7 @@ func (a *app) item(it api.AgentTeamItem, err error) error {
 
 func itemListCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
 	var o itemOptions
-	c := &cobra.Command{
-		Use: "ls", Short: "List the checklist", Long: "List the checklist of a run in its order.", Example: "  leadlight run item ls --run 3f2a --json",
-		Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
-	}
+	c := command(a, "run item ls", run, &o, takes(0, 0), noFiles)
 	o.runFlag(a, c)
 	return c
 }
@@ -175,17 +162,9 @@ func runItemList(ctx context.Context, a *app, o itemOptions) error {
 
 func itemUpdateCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
 	var o itemOptions
-	c := &cobra.Command{
-		Use: "update ID", Short: "Change an item",
-		Long: "Change an item. One that is done by hand becomes done or failed so; a failed one is tried again with\n" +
-			"--status todo. What a teammate works on keeps its owner and its status.",
-		Example: "  leadlight run item update 3f2a --status done --result 'signed'", Args: takes(1, 1), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, args []string) error {
-			o.ID, o.Given = args[0], c.Flags().Changed
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "run item update", run, &o, one(&o.ID), noFiles)
 	f := c.Flags()
+	o.Given = f.Changed
 	f.StringVar(&o.Title, "title", "", "`TEXT` of the title")
 	f.StringVarP(&o.Description, "description", "d", "", "`TEXT` of the whole item; - is standard input")
 	f.StringVar(&o.Owner, "owner", "", "`ROLE` that carries it out; empty: nobody")
@@ -266,14 +245,8 @@ func teamOf(ctx context.Context, c *rpc.Client, it api.AgentTeamItem) string {
 
 func itemMoveCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
 	var o itemOptions
-	c := &cobra.Command{
-		Use: "mv ID", Short: "Move an item", Long: "Move an item to another place of its checklist, or below another item.",
-		Example: "  leadlight run item mv 3f2a --before 77b1", Args: takes(1, 1), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, args []string) error {
-			o.ID, o.Given = args[0], c.Flags().Changed
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "run item mv", run, &o, one(&o.ID), noFiles)
+	o.Given = c.Flags().Changed
 	c.Flags().StringVar(&o.Before, "before", "", "put it before the item `ID`")
 	c.Flags().StringVar(&o.After, "after", "", "put it after the item `ID`")
 	c.Flags().StringVar(&o.Parent, "parent", "", "make it a part of the item `ID`; empty: of none")
@@ -309,11 +282,8 @@ func runItemMove(ctx context.Context, a *app, o itemOptions) error {
 }
 
 func itemRemoveCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "rm ID", Short: "Delete an item", Long: "Delete an item that has no parts and that nobody works on.", Example: "  leadlight run item rm 3f2a",
-		Args: takes(1, 1), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, itemOptions{ID: args[0]}) },
-	}
+	var o itemOptions
+	return command(a, "run item rm", run, &o, one(&o.ID), noFiles)
 }
 
 func runItemRemove(ctx context.Context, a *app, o itemOptions) error {

@@ -21,21 +21,17 @@ type pressed struct {
 }
 
 func keysCommand(a *app, run func(context.Context, *app, keysOptions) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "keys NAME KEY…", Short: "Press keys in a teammate's pane",
-		Long: "Press keys in a teammate's pane, to answer a dialog without going there. A KEY has its name in tmux\n" +
-			"(Enter, Escape, Tab, BTab, Up, Down, PageUp, C-c, F1) or is one character.",
-		Example: "  leadlight keys bob Down Enter\n  leadlight keys bob 1", Args: takes(2, -1),
-		ValidArgsFunction: func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return host.KeyNames(), cobra.ShellCompDirectiveNoFileComp
-			}
-			return completeTeammates(a, 1)(c, args, toComplete)
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			return run(c.Context(), a, keysOptions{args[0], args[1:]})
-		},
-	}
+	var o keysOptions
+	args := taking(2, -1, func(args []string) error {
+		o = keysOptions{args[0], args[1:]}
+		return nil
+	})
+	return command(a, "keys", run, &o, args, func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return host.KeyNames(), cobra.ShellCompDirectiveNoFileComp
+		}
+		return completeTeammates(a, 1)(c, args, toComplete)
+	})
 }
 
 // tmuxKeys are tmux's names of keys for which the host has another one.

@@ -20,16 +20,7 @@ type logsOptions struct {
 
 func logsCommand(a *app, run func(context.Context, *app, logsOptions) error) *cobra.Command {
 	var o logsOptions
-	c := &cobra.Command{
-		Use: "logs [NAME…]", Short: "Print the transcripts of teammates",
-		Long: "Print what teammates wrote to their terminals, also after their panes are gone. With several names, or\n" +
-			"without a name (all teammates), each line begins with its teammate's name.",
-		Example: "  leadlight logs bob --lines 100\n  leadlight logs --follow", Args: takes(0, -1), ValidArgsFunction: completeTeammates(a, -1),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Names = args
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "logs", run, &o, several(0, -1, &o.Names), completeTeammates(a, -1))
 	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "continue with what they write, until ^C")
 	c.Flags().Var(count{&o.Lines}, "lines", "only the last `N` lines of each")
 	return c

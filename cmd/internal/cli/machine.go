@@ -20,10 +20,7 @@ import (
 )
 
 func machineCommand(a *app) *cobra.Command {
-	return group("machine", "Join an engine, so that teams can be on several machines",
-		"Join an engine, NATS JetStream, that several machines share. A team on an engine is seen from\n"+
-			"each of them: its roster, its mail and its tasks.",
-		machineListCommand(a, runMachineList), a.handOver(machineJoinCommand(a, runMachineJoin)), machineLeaveCommand(a, runMachineLeave))
+	return group("machine", plain(a, "machine ls", runMachineList), a.handOver(machineJoinCommand(a, runMachineJoin)), machineLeaveCommand(a, runMachineLeave))
 }
 
 type machineJoinOptions struct {
@@ -33,18 +30,7 @@ type machineJoinOptions struct {
 
 func machineJoinCommand(a *app, run func(context.Context, *app, machineJoinOptions) error) *cobra.Command {
 	var o machineJoinOptions
-	c := &cobra.Command{
-		Use: "join ENGINE-URL", Short: "Join an engine",
-		Long: "Join an engine, such as nats://HOST:4222. The daemon of this base directory then runs all the time,\n" +
-			"holds the connection, and says every 5 seconds that this machine is there. Secrets are files,\n" +
-			"which are read at each connection.",
-		Example: "  leadlight machine join nats://127.0.0.1:4222\n  leadlight machine join tls://hub:4222 --name desk --creds ~/desk.creds --tls-ca ~/ca.pem",
-		Args:    takes(1, 1), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Engine = args[0]
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "machine join", run, &o, one(&o.Engine), noFiles)
 	f := c.Flags()
 	f.StringVar(&o.Name, "name", "", "`NAME` of this machine, if not that of the host")
 	f.Var(place{&o.Access.Creds}, "creds", "`FILE` with NATS credentials")
@@ -58,23 +44,9 @@ func machineJoinCommand(a *app, run func(context.Context, *app, machineJoinOptio
 
 func machineLeaveCommand(a *app, run func(context.Context, *app, bool) error) *cobra.Command {
 	var force bool
-	c := &cobra.Command{
-		Use: "leave", Short: "Leave the engine",
-		Long: "Leave the engine. The teams there stay as they are; they cannot be reached from here any more.\n" +
-			"It is refused while teammates of such a team run on this machine.",
-		Example: "  leadlight machine leave", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, force) },
-	}
+	c := command(a, "machine leave", run, &force, takes(0, 0), noFiles)
 	c.Flags().BoolVar(&force, "force", false, "leave although teammates run here, or the engine cannot be asked who does; gc then ends them")
 	return c
-}
-
-func machineListCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "ls", Short: "List the machines", Long: "List the machines that have joined the engine. One that has said nothing for 15 seconds is silent.",
-		Example: "  leadlight machine ls --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
-	}
 }
 
 // notJoined is the error of a machine that has joined nothing.

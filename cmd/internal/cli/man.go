@@ -12,18 +12,16 @@ import (
 )
 
 // manCommand writes the manual pages, from the same source as the help.
-func manCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "man DIR", Hidden: true, Short: "Write the manual pages into a folder",
-		Long:    "Write one manual page for each command, and one for each topic, into a folder that exists.",
-		Example: "  leadlight man /usr/local/share/man/man1", Args: takes(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := writeManual(c.Root(), args[0]); err != nil {
-				return fmt.Errorf("write the manual: %w", err)
-			}
-			return nil
-		},
+func manCommand(*app) *cobra.Command {
+	c := page("man")
+	c.Hidden, c.Args = true, takes(1, 1)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := writeManual(c.Root(), args[0]); err != nil {
+			return fmt.Errorf("write the manual: %w", err)
+		}
+		return nil
 	}
+	return c
 }
 
 func writeManual(root *cobra.Command, dir string) error {

@@ -39,17 +39,7 @@ func mcpCommands(a *app) *cobra.Command {
 
 func mcpCommand(a *app, run func(context.Context, *app, mcpOptions) error) *cobra.Command {
 	var o mcpOptions
-	c := &cobra.Command{
-		Use: "mcp", Short: "Offer a model the tools to lead a team, or to work in one",
-		Long: "Offer the verbs as tools of the Model Context Protocol, to a client on standard input and output: make\n" +
-			"a team, start teammates, send messages, share tasks, end teammates. Inside a teammate, or with\n" +
-			"--role teammate and --as NAME, the tools are a teammate's.\n\n" +
-			"A model gets these tools only if " + gate + "=1 is set, or with\n" +
-			"--enable-teams. When the client ends, teammates continue or are shut down: see lifecycle.onLeadExit.",
-		Example: "  leadlight mcp --enable-teams\n  leadlight mcp --delegate --team review",
-		Args:    takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
-	}
+	c := command(a, "mcp", run, &o, takes(0, 0), noFiles)
 	f := c.Flags()
 	f.Var(choice{&o.Role, []string{roleLead, roleTeammate}}, "role", "whose tools are offered: `lead|teammate`, if not by LEADLIGHT_AGENT")
 	f.BoolVar(&o.Delegate, "delegate", false, "only the tools to coordinate with: the lead does no work itself")

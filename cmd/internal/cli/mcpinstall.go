@@ -35,20 +35,7 @@ type mcpInstalled struct {
 
 func mcpInstallCommand(a *app, run func(context.Context, *app, mcpInstallOptions) error) *cobra.Command {
 	var o mcpInstallOptions
-	c := &cobra.Command{
-		Use: "install --client NAME", Short: "Tell a client how to start leadlight mcp",
-		Long: "Print what to put into a client's configuration so that it starts leadlight mcp, and name the file.\n" +
-			"--write puts it there; everything else in the file stays byte for byte. A file with comments is left\n" +
-			"as it is, with an error: put the text in by hand.",
-		Example: "  leadlight mcp install --client codex\n  leadlight mcp install --client claude --write",
-		Args:    takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if o.Client == "" {
-				return usage("leadlight mcp install needs --client NAME").WithHint("the clients are: %s", strings.Join(clients.Names(), ", "))
-			}
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "mcp install", run, &o, takes(0, 0), noFiles)
 	f := c.Flags()
 	f.Var(choice{&o.Client, clients.Names()}, "client", "`NAME` of the client")
 	f.BoolVar(&o.Write, "write", false, "edit the client's file")
@@ -58,6 +45,9 @@ func mcpInstallCommand(a *app, run func(context.Context, *app, mcpInstallOptions
 }
 
 func runMCPInstall(_ context.Context, a *app, o mcpInstallOptions) error {
+	if o.Client == "" {
+		return usage("leadlight mcp install needs --client NAME").WithHint("the clients are: %s", strings.Join(clients.Names(), ", "))
+	}
 	home := a.getenv("HOME")
 	if home == "" {
 		return fault.New(fault.InvalidArgument, "HOME is not set, so the client's file cannot be found").WithHint("set HOME")

@@ -20,19 +20,7 @@ type observeOptions struct {
 
 func observeCommand(a *app, run func(context.Context, *app, observeOptions) error) *cobra.Command {
 	var o observeOptions
-	c := &cobra.Command{
-		Use: "observe [FILE|-]", Short: "Derive team state and events from an agent's stream",
-		Long: "Read the stream of a Claude Code session (--output-format stream-json, or a saved transcript)\n" +
-			"from FILE or standard input, and print what happens to its team, one JSON document a line. Only\n" +
-			"the stream is read, never the team's files.",
-		Example: "  claude -p \"…\" --output-format stream-json --verbose | leadlight observe\n" +
-			"  leadlight observe session.jsonl --follow --emit state --state team-state.json",
-		Args: takes(0, 1), ValidArgsFunction: anyFile,
-		RunE: func(c *cobra.Command, args []string) error {
-			o.File = strings.Join(args, "")
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "observe", run, &o, optional(&o.File), anyFile)
 	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on at the end of FILE, until ^C")
 	c.Flags().Var(place{&o.State}, "state", "go on from the state in `FILE`, and keep it there after each change")
 	c.Flags().StringVar(&o.Emit, "emit", string(observe.EmitEvents), "what to print: "+strings.Join(emits(), ", "))

@@ -13,19 +13,12 @@ import (
 )
 
 func planCommand(a *app) *cobra.Command {
-	return group("plan", "Submit a plan, or show one",
-		"A teammate in plan mode submits a plan and waits until the lead approves it. The lead answers with\n"+
-			"leadlight approve or leadlight deny. After a denial the teammate submits another plan.",
-		planSubmitCommand(a, runPlanSubmit), planShowCommand(a, runPlanShow))
+	return group("plan", planSubmitCommand(a, runPlanSubmit), planShowCommand(a, runPlanShow))
 }
 
 func planSubmitCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "submit TEXT|@FILE|-", Short: "Submit a plan, as a teammate",
-		Long:    "Submit a plan, as a teammate. It replaces an earlier plan of yours that is still open. The answer\ncomes as a message.",
-		Example: "  leadlight plan submit @plan.md", Args: takes(1, 1), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args[0]) },
-	}
+	var text string
+	return command(a, "plan submit", run, &text, one(&text), noFiles)
 }
 
 func runPlanSubmit(ctx context.Context, a *app, arg string) error {
@@ -51,11 +44,8 @@ func runPlanSubmit(ctx context.Context, a *app, arg string) error {
 }
 
 func planShowCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "show ID", Short: "Show a plan", Long: "Show a plan, and the answer if there is one. An ID may be its beginning.", Example: "  leadlight plan show plan-3f2a",
-		Args: takes(1, 1), ValidArgsFunction: completeRequests(a),
-		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args[0]) },
-	}
+	var id string
+	return command(a, "plan show", run, &id, one(&id), completeRequests(a))
 }
 
 func runPlanShow(ctx context.Context, a *app, id string) error {

@@ -28,15 +28,7 @@ const watchEvery = time.Second
 
 func psCommand(a *app, run func(context.Context, *app, psOptions) error) *cobra.Command {
 	o := psOptions{Format: "table"}
-	c := &cobra.Command{
-		Use: "ps", Short: "List the teammates, each as observed now",
-		Long: "List the teammates with their states. Each state is observed now: leadlight asks the host, looks at\n" +
-			"the pane and at the process. unknown means that it could not look; it never means dead.",
-		Example: "  leadlight ps --watch\n  leadlight ps --json | jq -r '.[].tmuxPaneId'\n" +
-			"  tmux set -g status-right '#(leadlight ps --format tmux)'",
-		Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
-	}
+	c := command(a, "ps", run, &o, takes(0, 0), noFiles)
 	c.Flags().BoolVar(&o.All, "all", false, "show stopped teammates too")
 	c.Flags().BoolVar(&o.Watch, "watch", false, "print again whenever something changes, until ^C")
 	c.Flags().Var(choice{&o.Format, []string{"table", "tmux"}}, "format", "`table|tmux`; tmux is one line for a status bar")

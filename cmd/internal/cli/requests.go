@@ -43,13 +43,7 @@ type requestsOptions struct {
 
 func requestsCommand(a *app, run func(context.Context, *app, requestsOptions) error) *cobra.Command {
 	o := requestsOptions{Format: "table"}
-	c := &cobra.Command{
-		Use: "requests", Short: "List what waits for an answer",
-		Long: "List what waits for an answer: plans, requests for permission, and dialogs on a teammate's screen.\n" +
-			"Inside a teammate: the request to shut down. Answer with approve or deny, a dialog with keys.",
-		Example: "  leadlight requests\n  leadlight requests --all --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
-	}
+	c := command(a, "requests", run, &o, takes(0, 0), noFiles)
 	c.Flags().BoolVar(&o.All, "all", false, "show answered requests too")
 	c.Flags().Var(choice{&o.Format, []string{"table", "tmux"}}, "format", "`table|tmux`; tmux is how many there are, for a status bar")
 	return c
@@ -165,34 +159,15 @@ type answerOptions struct {
 
 func approveCommand(a *app, run func(context.Context, *app, answerOptions) error) *cobra.Command {
 	o := answerOptions{Approve: true}
-	c := &cobra.Command{
-		Use: "approve ID…", Short: "Approve plans, permissions, or your own shutdown",
-		Long: "Approve requests: a plan, a permission for this one use, or, inside a teammate, its own shutdown.\n" +
-			"An ID may be its beginning. Inside a teammate no ID is needed.",
-		Example: "  leadlight approve plan-3f2a\n  leadlight approve plan-3f2a --feedback 'and run the tests'",
-	}
+	c := command(a, "approve", run, &o, several(0, -1, &o.IDs), completeRequests(a))
 	c.Flags().StringVar(&o.Text, "feedback", "", "`TEXT` for the author of a plan")
-	return answerCommand(a, c, &o, run)
+	return c
 }
 
 func denyCommand(a *app, run func(context.Context, *app, answerOptions) error) *cobra.Command {
 	var o answerOptions
-	c := &cobra.Command{
-		Use: "deny ID…", Short: "Deny plans, permissions, or your own shutdown",
-		Long: "Deny requests: a plan, a permission, or, inside a teammate, its own shutdown. Whoever asked is told\n" +
-			"the reason. An ID may be its beginning. Inside a teammate no ID is needed.",
-		Example: "  leadlight deny plan-3f2a --reason 'add tests'\n  leadlight deny perm-77b1 --reason 'use the make target'",
-	}
+	c := command(a, "deny", run, &o, several(0, -1, &o.IDs), completeRequests(a))
 	c.Flags().StringVar(&o.Text, "reason", "", "`TEXT` that says why")
-	return answerCommand(a, c, &o, run)
-}
-
-func answerCommand(a *app, c *cobra.Command, o *answerOptions, run func(context.Context, *app, answerOptions) error) *cobra.Command {
-	c.Args, c.ValidArgsFunction = takes(0, -1), completeRequests(a)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		o.IDs = args
-		return run(c.Context(), a, *o)
-	}
 	return c
 }
 

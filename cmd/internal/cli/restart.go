@@ -20,17 +20,7 @@ type restartOptions struct {
 
 func restartCommand(a *app, run func(context.Context, *app, restartOptions) error) *cobra.Command {
 	var o restartOptions
-	c := &cobra.Command{
-		Use: "restart NAME… | --all | --lost", Short: "Stop teammates and start them again",
-		Long: "Stop teammates and start each again with the same command, folder and place. An agent continues\n" +
-			"its conversation if it can. Variables that were given with spawn are kept while the teammate runs.",
-		Example: "  leadlight restart bob\n  leadlight restart --lost", ValidArgsFunction: completeTeammates(a, -1),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Names = args
-			return run(c.Context(), a, o)
-		},
-	}
-	c.Args = func(_ *cobra.Command, args []string) error {
+	args := func(_ *cobra.Command, args []string) error {
 		ways := 0
 		for _, given := range []bool{len(args) > 0, o.All, o.Lost} {
 			if given {
@@ -40,8 +30,10 @@ func restartCommand(a *app, run func(context.Context, *app, restartOptions) erro
 		if ways != 1 {
 			return usage("leadlight restart takes names, or --all, or --lost")
 		}
+		o.Names = args
 		return nil
 	}
+	c := command(a, "restart", run, &o, args, completeTeammates(a, -1))
 	c.Flags().BoolVar(&o.All, "all", false, "every teammate that is not stopped")
 	c.Flags().BoolVar(&o.Lost, "lost", false, "every teammate that is lost")
 	return c

@@ -20,26 +20,17 @@ const (
 // the word called.
 func rootCommand(a *app, called string) *cobra.Command {
 	var version bool
-	root := &cobra.Command{
-		Use:   "leadlight",
-		Short: "Teams of agents in terminal panes",
-		Long: "leadlight runs a team of agents, each in a terminal pane of its own, with one shared\n" +
-			"task list, mail between them, and an end that leaves nothing behind.",
-		Example: "  leadlight init && leadlight up       run the team of a leadlight.yaml\n" +
-			"  leadlight spawn bob -- make test     or start a teammate by hand",
-		Args:              cobra.ArbitraryArgs,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case version:
-				return runVersion(c.Context(), a)
-			case len(args) > 0:
-				return unknownVerb(c, args[0])
-			}
-			return c.Help()
-		},
+	root := page("leadlight")
+	root.Args, root.SilenceErrors, root.SilenceUsage = cobra.ArbitraryArgs, true, true
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case version:
+			return runVersion(c.Context(), a)
+		case len(args) > 0:
+			return unknownVerb(c, args[0])
+		}
+		return c.Help()
 	}
 	root.Flags().BoolVar(&version, "version", false, "same as the command version")
 	a.globalFlags(root.PersistentFlags())
@@ -127,21 +118,4 @@ func addVerbs(a *app, root *cobra.Command, called string) {
 	help := helpCommand(a)
 	help.GroupID = groupMaintenance
 	root.SetHelpCommand(help)
-}
-
-// group is a command that only holds others.
-func group(use, short, long string, subs ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{
-		Use: use, Short: short, Long: long, Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownVerb(c, args[0])
-			}
-			return c.Help()
-		},
-	}
-	for _, sub := range subs {
-		c.AddCommand(sub)
-	}
-	return c
 }

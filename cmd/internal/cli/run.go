@@ -17,15 +17,8 @@ import (
 )
 
 func runCommand(a *app) *cobra.Command {
-	return group("run", "Run a team several times, and see the results",
-		"Run a team several times, each time with its own checklist, and see the result of each run. The daemon\n"+
-			"carries runs out; it is started if none runs. What leadlight up did is listed, too. An ID may be\n"+
-			"shortened to a beginning that is unique.",
-		runCreateCommand(a, runRunCreate), runListCommand(a, runRunList), runShowCommand(a, runRunShow),
-		runStepCommand(a, "pause", "Start no new items", "Start no new items of a run. Those that are under way are finished.", runRunStep),
-		runStepCommand(a, "resume", "Continue a paused run", "Continue a paused run: its next items are started.", runRunStep),
-		runStepCommand(a, "cancel", "End a run and its teammates", "End a run: its teammates are shut down, and what was under way has failed.", runRunStep),
-		itemCommand(a), runTeamCommand(a))
+	return group("run", runCreateCommand(a, runRunCreate), runListCommand(a, runRunList), runShowCommand(a, runRunShow),
+		runStepCommand(a, "pause"), runStepCommand(a, "resume"), runStepCommand(a, "cancel"), itemCommand(a), runTeamCommand(a))
 }
 
 // leadOnly refuses a teammate what is the lead's.
@@ -48,17 +41,7 @@ type runCreateOptions struct {
 
 func runCreateCommand(a *app, run func(context.Context, *app, runCreateOptions) error) *cobra.Command {
 	var o runCreateOptions
-	c := &cobra.Command{
-		Use: "create TEAM-FILE|TEAM", Short: "Begin a run",
-		Long: "Begin a run of the team of a team file, whose tasks become its checklist, or of a team that is\n" +
-			"defined already, which begins when it gets items. Tasks without an owner go to the workers in turn.",
-		Example: "  leadlight run create leadlight.yaml --wait\n  leadlight run create review",
-		Args:    takes(1, 1), ValidArgsFunction: teamFiles,
-		RunE: func(c *cobra.Command, args []string) error {
-			o.What = args[0]
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "run create", run, &o, one(&o.What), teamFiles)
 	c.Flags().BoolVar(&o.Wait, "wait", false, "follow the run until it is over and its teammates are gone; the exit status is 1 if it is not completed then")
 	return c
 }
@@ -178,12 +161,7 @@ func (a *app) awaitRun(ctx context.Context, c *rpc.Client, r api.AgentTeamRun) e
 
 func runListCommand(a *app, run func(context.Context, *app, int) error) *cobra.Command {
 	var limit int
-	c := &cobra.Command{
-		Use: "ls", Short: "List the runs", Long: "List the runs, the newest first; with --team those of the team of that name. Those of the kind run\n" +
-			"are carried out by the daemon; those of the kind team are what up, or a lead until down, did itself.",
-		Example: "  leadlight run ls --limit 5", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, limit) },
-	}
+	c := command(a, "run ls", run, &limit, takes(0, 0), noFiles)
 	c.Flags().IntVar(&limit, "limit", 100, "`N` runs at most")
 	return c
 }
@@ -252,13 +230,12 @@ func took(from, to int64) string {
 	return d.Round(time.Second).String()
 }
 
-func runStepCommand(a *app, verb, about, long string, run func(context.Context, *app, string, string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: verb + " [ID]", Short: about, Long: long + " Without an ID it is the\nonly run that is not over.", Example: "  leadlight run " + verb + " 3f2a", Args: takes(0, 1), ValidArgsFunction: completeRuns(a),
-		RunE: func(c *cobra.Command, args []string) error {
-			return run(c.Context(), a, verb, append(args, "")[0])
-		},
-	}
+// runStep is what pause, resume and cancel do to a run.
+type runStep struct{ Verb, ID string }
+
+func runStepCommand(a *app, verb string) *cobra.Command {
+	o := runStep{Verb: verb}
+	return command(a, "run "+verb, runRunStep, &o, optional(&o.ID), completeRuns(a))
 }
 
 // theOpenRun is the run that is named, or the only one that goes on.
@@ -286,8 +263,8 @@ func theOpenRun(ctx context.Context, c *rpc.Client, verb, id string) (api.AgentT
 	return api.AgentTeamRun{}, fault.New(fault.InvalidArgument, "%d runs go on: %s", len(open), strings.Join(names, ", ")).WithHint("name one of them: leadlight run %s ID", verb)
 }
 
-func runRunStep(ctx context.Context, a *app, verb, id string) error {
-	if err := a.leadOnly(verb + " a run"); err != nil {
+func runRunStep(ctx context.Context, a *app, o runStep) error {
+	if err := a.leadOnly(o.Verb + " a run"); err != nil {
 		return err
 	}
 	c, err := a.daemon(ctx)
@@ -295,14 +272,14 @@ func runRunStep(ctx context.Context, a *app, verb, id string) error {
 		return err
 	}
 	defer c.Close()
-	r, err := theOpenRun(ctx, c, verb, id)
+	r, err := theOpenRun(ctx, c, o.Verb, o.ID)
 	if err != nil {
 		return err
 	}
-	if r, err = rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:"+verb, api.IDParams{ID: r.ID}); err != nil {
+	if r, err = rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:"+o.Verb, api.IDParams{ID: r.ID}); err != nil {
 		return err
 	}
-	if verb == "cancel" {
+	if o.Verb == "cancel" {
 		a.sayWhatStays(ctx, c, r.ID)
 	}
 	return a.answer(runShown(r), func(w io.Writer) { fmt.Fprintf(w, "run %s is %s\n", short(r.ID), r.Status) })

@@ -23,16 +23,7 @@ type runShowOptions struct {
 
 func runShowCommand(a *app, run func(context.Context, *app, runShowOptions) error) *cobra.Command {
 	var o runShowOptions
-	c := &cobra.Command{
-		Use: "show [ID]", Short: "Show a run, its checklist and its teammates",
-		Long: "Show a run, the newest without an ID, its checklist, and how long each teammate worked on what.\n" +
-			"--timeline draws who worked when; --svg draws that into a file.",
-		Example: "  leadlight run show 3f2a --timeline\n  leadlight run show 3f2a --svg run.svg", Args: takes(0, 1), ValidArgsFunction: completeRuns(a),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.ID = append(args, "")[0]
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "run show", run, &o, optional(&o.ID), completeRuns(a))
 	c.Flags().BoolVar(&o.Timeline, "timeline", false, "draw who worked when")
 	c.Flags().Var(place{&o.SVG}, "svg", "write that picture to `FILE`")
 	_ = c.MarkFlagFilename("svg", "svg")

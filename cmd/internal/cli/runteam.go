@@ -13,9 +13,7 @@ import (
 )
 
 func runTeamCommand(a *app) *cobra.Command {
-	return group("team", "The teams that are defined for runs",
-		"The teams that are defined for runs, by a team file or by a program, and the roles of their members.",
-		runTeamListCommand(a, runRunTeamList), runTeamRemoveCommand(a, runRunTeamRemove))
+	return group("run team", runTeamListCommand(a, runRunTeamList), runTeamRemoveCommand(a, runRunTeamRemove))
 }
 
 // definedTeam is one line of run team ls.
@@ -33,12 +31,7 @@ type removedDefinition struct {
 
 func runTeamListCommand(a *app, run func(context.Context, *app, bool) error) *cobra.Command {
 	var all bool
-	c := &cobra.Command{
-		Use: "ls", Short: "List the defined teams", Long: "List the teams that are defined for runs, with the roles of their members; without --all not those\n" +
-			"that are retired.",
-		Example: "  leadlight run team ls --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, all) },
-	}
+	c := command(a, "run team ls", run, &all, takes(0, 0), noFiles)
 	c.Flags().BoolVar(&all, "all", false, "also those that are retired")
 	return c
 }
@@ -98,13 +91,8 @@ func runRunTeamList(ctx context.Context, a *app, all bool) error {
 }
 
 func runTeamRemoveCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "rm TEAM | ROLE", Short: "Remove a defined team, or a role",
-		Long: "Remove a team that is defined for runs, with its roles, or one role. A team that has had runs is\n" +
-			"retired instead, since they are its history; run create with its team file brings it back.",
-		Example: "  leadlight run team rm review\n  leadlight run team rm review/vet", Args: takes(1, 1), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args[0]) },
-	}
+	var name string
+	return command(a, "run team rm", run, &name, one(&name), noFiles)
 }
 
 func runRunTeamRemove(ctx context.Context, a *app, name string) error {

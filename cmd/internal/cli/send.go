@@ -22,28 +22,17 @@ type sendOptions struct {
 
 func sendCommand(a *app, run func(context.Context, *app, sendOptions) error) *cobra.Command {
 	var o sendOptions
-	c := &cobra.Command{
-		Use: "send NAME… TEXT|- or send --all TEXT|-", Short: "Send a message to teammates or to the lead",
-		Long: "Send a message of up to 1 MiB to one or several members, or to every live member. The message is on\n" +
-			"disk when the verb returns; leadlight inbox NAME shows whether it was read.\n\n" +
-			"With --type shutdown_request the text is the reason. A teammate that agrees is shut down.",
-		Example: "  leadlight send bob 'look at the tests, please'\n  leadlight send ann bob 'the branch is ready'\n" +
-			"  git diff | leadlight send bob - --summary 'the change'\n  leadlight send --all 'main is broken, wait'",
-		ValidArgsFunction: completeMembers(a, -1),
-	}
-	c.Args = func(c *cobra.Command, args []string) error {
+	args := func(_ *cobra.Command, args []string) error {
 		switch {
 		case o.All && len(args) != 1:
 			return usage("leadlight send --all takes one TEXT").WithHint("text of several words needs quotes")
 		case !o.All && len(args) < 2:
 			return usage("leadlight send needs NAME and TEXT").WithHint("leadlight send --help shows how it is called")
 		}
+		o.To, o.Text = args[:len(args)-1], args[len(args)-1]
 		return nil
 	}
-	c.RunE = func(c *cobra.Command, args []string) error {
-		o.To, o.Text = args[:len(args)-1], args[len(args)-1]
-		return run(c.Context(), a, o)
-	}
+	c := command(a, "send", run, &o, args, completeMembers(a, -1))
 	c.Flags().BoolVar(&o.All, "all", false, "to every live member but you")
 	c.Flags().StringVar(&o.Summary, "summary", "", "`S`: the message in a few words")
 	c.Flags().StringVar(&o.Type, "type", "", "`TYPE` of the message: message, or shutdown_request")

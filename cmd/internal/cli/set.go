@@ -27,29 +27,14 @@ type changed struct {
 
 func setCommand(a *app, run func(context.Context, *app, setOptions) error) *cobra.Command {
 	var o setOptions
-	c := &cobra.Command{
-		Use: "set NAME", Short: "Change a teammate, or the team's metadata",
-		Long: "Change a teammate's permission mode, colour or metadata. An agent that cannot change its mode while it\n" +
-			"runs is restarted and continues its conversation, if its profile says how.\n\n" +
-			"leadlight set --team K=V… changes the team's metadata instead. K=null removes a key.",
-		Example: "  leadlight set ann --permission-mode acceptEdits\n  leadlight set ann --color cyan --metadata ticket=42\n" +
-			"  leadlight set --team release=1.4",
-		ValidArgsFunction: completeTeammates(a, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if o.Team = a.pairs; len(o.Team) > 0 {
-				o.Team = append(o.Team, args...)
-			} else {
-				o.Name = args[0]
-			}
-			return run(c.Context(), a, o)
-		},
-	}
-	c.Args = func(c *cobra.Command, args []string) error {
-		if len(a.pairs) > 0 {
-			return nil
+	args := func(c *cobra.Command, args []string) error {
+		if len(a.pairs) == 0 {
+			return one(&o.Name)(c, args)
 		}
-		return takes(1, 1)(c, args)
+		o.Team = append(a.pairs, args...)
+		return nil
 	}
+	c := command(a, "set", run, &o, args, completeTeammates(a, 1))
 	f := c.Flags()
 	f.Var(choice{&o.Mode, teams.PermissionModes()}, "permission-mode", "`MODE` of asking for permission")
 	f.StringVar(&o.Color, "color", "", "`COLOR` of its name and border")

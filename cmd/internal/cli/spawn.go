@@ -34,26 +34,7 @@ type spawnOptions struct {
 
 func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *cobra.Command {
 	var o spawnOptions
-	var worktree string
-	c := &cobra.Command{
-		Use:   "spawn NAME [-- COMMAND ARG…]",
-		Short: "Start a teammate in a pane of its own",
-		Long: "Start a teammate in a pane of its own and wait until it is there. It runs the command after --\n" +
-			"as it is, or the agent of a profile. A stopped teammate's name can be taken again.",
-		Example: "  leadlight spawn bob -- tail -f build.log\n" +
-			"  leadlight spawn ann --agent shell --prompt @brief.md --cwd ../api\n" +
-			"  leadlight spawn eve --env LEVEL=2 --placement window -- ./agent --fast",
-		Args:              spawnArgs,
-		ValidArgsFunction: completeSpawn,
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Name, o.Command = args[0], args[1:]
-			if c.Flags().Changed("worktree") {
-				worktree = strings.TrimSpace(worktree)
-				o.Worktree = &worktree
-			}
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "spawn", run, &o, spawnArgs(&o), completeSpawn)
 	f := c.Flags()
 	f.StringVar(&o.Agent, "agent", "", "`PROFILE` of the agent (leadlight help agents)")
 	f.StringVar(&o.Model, "model", "", "`MODEL` of the agent")
@@ -69,7 +50,7 @@ func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *
 	f.Var(choice{&o.Placement, []string{string(backend.Split), string(backend.Window), string(backend.Session)}}, "placement", "where the pane goes: `split|window|session`")
 	f.StringVar(&o.Machine, "machine", "", "the machine `NAME` on which it runs, of a team on an engine; auto: the one with most room")
 	f.BoolVar(&o.PlanMode, "plan-mode", false, "it plans first and asks before it acts")
-	f.StringVar(&worktree, "worktree", "", "a git worktree of its own, on `BRANCH` if one is given")
+	f.Var(maybe{&o.Worktree}, "worktree", "a git worktree of its own, on `BRANCH` if one is given")
 	f.Lookup("worktree").NoOptDefVal = " "
 	f.Var(choice{&o.Restart, config.Restarts()}, "restart", "what to do when it ends by itself: `never|on-failure`")
 	f.Var(span{&o.Ready}, "ready-timeout", "how long it may take to be there, as a time `D` such as 30s")
@@ -78,20 +59,27 @@ func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *
 }
 
 // spawnArgs takes one NAME, and after -- a command.
-func spawnArgs(c *cobra.Command, args []string) error {
-	dash := c.ArgsLenAtDash()
-	if dash < 0 {
-		dash = len(args)
+func spawnArgs(o *spawnOptions) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		dash := c.ArgsLenAtDash()
+		if dash < 0 {
+			dash = len(args)
+		}
+		switch {
+		case dash < 1:
+			return usage("leadlight spawn needs the NAME of the teammate").WithHint("leadlight spawn NAME -- COMMAND ARG…")
+		case dash > 1:
+			return usage("leadlight spawn takes one NAME, not %q", store.Shown(args[1])).WithHint("a command comes after --: leadlight spawn NAME -- COMMAND ARG…")
+		case len(args) == 1 && c.ArgsLenAtDash() >= 0:
+			return usage("there is no command after --")
+		}
+		o.Name, o.Command = args[0], args[1:]
+		if o.Worktree != nil {
+			branch := strings.TrimSpace(*o.Worktree)
+			o.Worktree = &branch
+		}
+		return nil
 	}
-	switch {
-	case dash < 1:
-		return usage("leadlight spawn needs the NAME of the teammate").WithHint("leadlight spawn NAME -- COMMAND ARG…")
-	case dash > 1:
-		return usage("leadlight spawn takes one NAME, not %q", store.Shown(args[1])).WithHint("a command comes after --: leadlight spawn NAME -- COMMAND ARG…")
-	case len(args) == 1 && c.ArgsLenAtDash() >= 0:
-		return usage("there is no command after --")
-	}
-	return nil
 }
 
 func runSpawn(ctx context.Context, a *app, o spawnOptions) error {

@@ -28,8 +28,19 @@ type ladderOptions struct {
 }
 
 func (l *ladderOptions) flags(c *cobra.Command) {
-	c.Flags().Var(span{&l.Timeout}, "timeout", "how long each may think about it before SIGTERM, as a time `D` such as 30s")
+	c.Flags().Var(givenSpan{span{&l.Timeout}, &l.Given}, "timeout", "how long each may think about it before SIGTERM, as a time `D` such as 30s")
 	c.Flags().BoolVar(&l.Force, "force", false, "end it although it refuses")
+}
+
+// givenSpan is a span that tells whether it was given.
+type givenSpan struct {
+	span
+	given *bool
+}
+
+func (s givenSpan) Set(v string) error {
+	*s.given = true
+	return s.span.Set(v)
 }
 
 func (l ladderOptions) ask() time.Duration {
@@ -41,27 +52,17 @@ func (l ladderOptions) ask() time.Duration {
 
 func stopCommand(a *app, run func(context.Context, *app, stopOptions) error) *cobra.Command {
 	var o stopOptions
-	c := &cobra.Command{
-		Use: "stop NAME… | --all", Short: "End teammates, and verify nothing is left",
-		Long: "End teammates: ask, then SIGTERM, then SIGKILL, then close the pane, then look whether anything\n" +
-			"is left. All are ended at the same time. Exit status 0 when every one ended, 4 when one refused,\n" +
-			"7 when one is not proved to be gone.",
-		Example: "  leadlight stop bob --reason 'the work is done'\n  leadlight stop --all --timeout 5s --force",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 && !o.All {
-				return usage("leadlight stop needs the NAME of a teammate, or --all")
-			}
-			if len(args) > 0 && o.All {
-				return usage("leadlight stop takes names or --all, not both")
-			}
-			return nil
-		},
-		ValidArgsFunction: completeToStop(a),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Names, o.ladder.Given = args, c.Flags().Changed("timeout")
-			return run(c.Context(), a, o)
-		},
+	args := func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 && !o.All {
+			return usage("leadlight stop needs the NAME of a teammate, or --all")
+		}
+		if len(args) > 0 && o.All {
+			return usage("leadlight stop takes names or --all, not both")
+		}
+		o.Names = args
+		return nil
 	}
+	c := command(a, "stop", run, &o, args, completeToStop(a))
 	c.Flags().BoolVar(&o.All, "all", false, "every teammate")
 	c.Flags().StringVar(&o.Reason, "reason", "", "`TEXT` that the teammate is told")
 	o.ladder.flags(c)

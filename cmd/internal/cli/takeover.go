@@ -11,14 +11,8 @@ import (
 )
 
 func takeoverCommand(a *app, run func(context.Context, *app, []string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "takeover [NAME]", Short: "Lead a team whose lead is gone",
-		Long: "Become the lead of a team whose lead is proved to be gone, killed with its terminal for example.\n" +
-			"Teammates that run go on and keep their tasks, the lead's mail waits for you, and who is lost is\n" +
-			"written down. It is refused while the lead runs (NOT_LEAD), and when that cannot be told (UNPROVEN).",
-		Example: "  leadlight team takeover review", Args: takes(0, 1), ValidArgsFunction: completeTeams(a),
-		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args) },
-	}
+	var name []string
+	return command(a, "team takeover", run, &name, several(0, 1, &name), completeTeams(a))
 }
 
 func runTakeover(ctx context.Context, a *app, name []string) error {

@@ -16,11 +16,9 @@ import (
 )
 
 func taskCommand(a *app) *cobra.Command {
-	return group("task", "The team's shared list of tasks",
-		"The team's shared list of tasks. A task can be claimed when it is pending, nothing blocks it, and\nnobody else owns it.",
-		taskAddCommand(a, runTaskAdd), taskListCommand(a, runTaskList), taskShowCommand(a, runTaskShow),
+	return group("task", taskAddCommand(a, runTaskAdd), taskListCommand(a, runTaskList), taskVerb(a, "show", runTaskShow),
 		taskClaimCommand(a, runTaskClaim), taskUpdateCommand(a, runTaskUpdate), taskDoneCommand(a, runTaskDone),
-		taskFailCommand(a, runTaskFail), taskReleaseCommand(a, runTaskRelease), taskRemoveCommand(a, runTaskRemove))
+		taskFailCommand(a, runTaskFail), taskVerb(a, "release", runTaskRelease), taskVerb(a, "rm", runTaskRemove))
 }
 
 type taskAddOptions struct {
@@ -30,17 +28,7 @@ type taskAddOptions struct {
 
 func taskAddCommand(a *app, run func(context.Context, *app, taskAddOptions) error) *cobra.Command {
 	var o taskAddOptions
-	c := &cobra.Command{
-		Use: "add SUBJECT", Short: "Add a task",
-		Long: "Add a task. An owner is the only one who may claim it; without one, whoever comes first does.",
-		Example: "  leadlight task add 'Read the authentication code' --owner bob\n" +
-			"  leadlight task add 'Write the summary' --blocked-by 1,2 -d 'one page'",
-		Args: takes(1, 1), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Subject = args[0]
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "task add", run, &o, one(&o.Subject), noFiles)
 	f := c.Flags()
 	f.StringVarP(&o.Description, "description", "d", "", "`TEXT` of the whole task; - is standard input")
 	f.StringVar(&o.ActiveForm, "active-form", "", "`TEXT` for it while it is done, such as 'Reading the code'")
@@ -84,11 +72,7 @@ func (o taskAddOptions) spec(a *app) (teams.TaskSpec, error) {
 
 func taskListCommand(a *app, run func(context.Context, *app, teams.TaskFilter) error) *cobra.Command {
 	var o teams.TaskFilter
-	c := &cobra.Command{
-		Use: "ls", Short: "List the tasks", Long: "List the tasks in the order of their ids.",
-		Example: "  leadlight task ls --ready\n  leadlight task ls --status failed --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
-	}
+	c := command(a, "task ls", run, &o, takes(0, 0), noFiles)
 	c.Flags().Var(choice{&o.Status, statusWords()}, "status", "only tasks of status `S`: "+strings.Join(statusWords(), ", "))
 	c.Flags().StringVar(&o.Owner, "owner", "", "only those of `NAME`")
 	c.Flags().BoolVar(&o.Ready, "ready", false, "only those that can be claimed now")
@@ -156,23 +140,10 @@ func (a *app) onTask(ctx context.Context, do func(svc *teams.Service, team strin
 	return a.answer(whole(t), func(w io.Writer) { fmt.Fprintln(w, t.ID) })
 }
 
-func taskShowCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
-	return taskVerb(a, &cobra.Command{
-		Use: "show ID", Short: "Show a task", Long: "Show a task with all that is known of it.", Example: "  leadlight task show 3",
-	}, run)
-}
-
-// taskVerb completes a verb that takes the id of one task.
-func taskVerb(a *app, c *cobra.Command, run func(context.Context, *app, string) error) *cobra.Command {
-	c.Args, c.ValidArgsFunction = takes(1, 1), completeTasks(a)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		id, err := taskID(args[0])
-		if err != nil {
-			return err
-		}
-		return run(c.Context(), a, id)
-	}
-	return c
+// taskVerb is a verb that takes the id of one task, and has no options.
+func taskVerb(a *app, verb string, run func(context.Context, *app, string) error) *cobra.Command {
+	var id string
+	return command(a, "task "+verb, run, &id, oneTask(&id), completeTasks(a))
 }
 
 func runTaskShow(ctx context.Context, a *app, id string) error {
@@ -224,24 +195,16 @@ type taskClaimOptions struct {
 func taskClaimCommand(a *app, run func(context.Context, *app, taskClaimOptions) error) *cobra.Command {
 	var o taskClaimOptions
 	var next bool
-	c := &cobra.Command{
-		Use: "claim [ID]", Short: "Take a task, or the next one that is ready",
-		Long: "Take a task: become its owner and set it in progress, as one step, so that of many who try exactly\n" +
-			"one succeeds. Without an ID the first one that is ready; if none is, NO_TASK_READY.",
-		Example: "  leadlight task claim 3 --as bob\n  leadlight task claim --next --wait 30s",
-		Args:    takes(0, 1), ValidArgsFunction: completeTasks(a),
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			if len(args) > 0 {
-				if next || c.Flags().Changed("wait") {
-					return usage("%s takes an ID, or --next and --wait", c.CommandPath())
-				}
-				if o.ID, err = taskID(args[0]); err != nil {
-					return err
-				}
-			}
-			return run(c.Context(), a, o)
-		},
+	args := func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return takes(0, 1)(c, args)
+		}
+		if next || c.Flags().Changed("wait") {
+			return usage("%s takes an ID, or --next and --wait", c.CommandPath())
+		}
+		return oneTask(&o.ID)(c, args)
 	}
+	c := command(a, "task claim", run, &o, args, completeTasks(a))
 	c.Flags().BoolVar(&next, "next", false, "the first one that is ready (as without an ID)")
 	c.Flags().Var(span{&o.Wait}, "wait", "wait up to the time `D` for one to become ready")
 	return c

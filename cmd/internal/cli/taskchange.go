@@ -20,24 +20,14 @@ type taskUpdateOptions struct {
 
 func taskUpdateCommand(a *app, run func(context.Context, *app, taskUpdateOptions) error) *cobra.Command {
 	var o taskUpdateOptions
-	c := &cobra.Command{
-		Use: "update ID", Short: "Change a task",
-		Long: "Change a task. A dependency that would close a circle is refused, and so is a status that the\n" +
-			"blockers do not allow.",
-		Example: "  leadlight task update 3 --status in_progress --owner bob\n  leadlight task update 3 --blocked-by 1,2 --meta priority=2\n" +
-			"  leadlight task update 3 --owner '' --remove-blocked-by 2",
-		Args: takes(1, 1), ValidArgsFunction: completeTasks(a),
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			if o.ID, err = taskID(args[0]); err != nil {
-				return err
-			}
-			change := false
-			c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { change = change || f.Changed })
-			if !change {
-				return usage("%s: nothing to change", c.CommandPath()).WithHint("%s --help shows its flags", c.CommandPath())
-			}
-			return run(c.Context(), a, o)
-		},
+	c := command(a, "task update", run, &o, oneTask(&o.ID), completeTasks(a))
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		change := false
+		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { change = change || f.Changed })
+		if !change {
+			return usage("%s: nothing to change", c.CommandPath()).WithHint("%s --help shows its flags", c.CommandPath())
+		}
+		return nil
 	}
 	f := c.Flags()
 	f.Var(maybe{&o.Subject}, "subject", "new subject `TEXT`")
@@ -103,16 +93,7 @@ type taskEndOptions struct{ ID, Text string }
 
 func taskDoneCommand(a *app, run func(context.Context, *app, taskEndOptions) error) *cobra.Command {
 	var o taskEndOptions
-	c := &cobra.Command{
-		Use: "done ID", Short: "Complete a task", Long: "Complete a task; what it blocked becomes ready.",
-		Example: "  leadlight task done 3 --result 'nothing found'", Args: takes(1, 1), ValidArgsFunction: completeTasks(a),
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			if o.ID, err = taskID(args[0]); err != nil {
-				return err
-			}
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "task done", run, &o, oneTask(&o.ID), completeTasks(a))
 	c.Flags().StringVar(&o.Text, "result", "", "`TEXT` that came out of it; - is standard input")
 	return c
 }
@@ -129,38 +110,20 @@ func runTaskDone(ctx context.Context, a *app, o taskEndOptions) error {
 
 func taskFailCommand(a *app, run func(context.Context, *app, taskEndOptions) error) *cobra.Command {
 	var o taskEndOptions
-	c := &cobra.Command{
-		Use: "fail ID --reason TEXT", Short: "Say that a task failed",
-		Long:    "Say that a task failed. Nobody can claim it until it is released.",
-		Example: "  leadlight task fail 3 --reason 'the test needs a network'", Args: takes(1, 1), ValidArgsFunction: completeTasks(a),
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			if o.ID, err = taskID(args[0]); err != nil {
-				return err
-			}
-			if o.Text == "" {
-				return usage("%s needs --reason TEXT", c.CommandPath())
-			}
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "task fail", run, &o, oneTask(&o.ID), completeTasks(a))
 	c.Flags().StringVar(&o.Text, "reason", "", "`TEXT` that says why (needed); - is standard input")
 	return c
 }
 
 func runTaskFail(ctx context.Context, a *app, o taskEndOptions) error {
+	if o.Text == "" {
+		return usage("leadlight task fail needs --reason TEXT")
+	}
 	text, err := a.text(o.Text, "reason", store.MaxMessage)
 	if err != nil {
 		return err
 	}
 	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) { return svc.FailTask(ctx, team, o.ID, text) })
-}
-
-func taskReleaseCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
-	return taskVerb(a, &cobra.Command{
-		Use: "release ID", Short: "Give a task back, or make a failed one claimable again",
-		Long:    "Give a task back: pending again and without an owner. A failed one becomes claimable again.",
-		Example: "  leadlight task release 3",
-	}, run)
 }
 
 func runTaskRelease(ctx context.Context, a *app, id string) error {
@@ -171,13 +134,6 @@ func runTaskRelease(ctx context.Context, a *app, id string) error {
 type removedTask struct {
 	ID      string `json:"id"`
 	Removed bool   `json:"removed"`
-}
-
-func taskRemoveCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
-	return taskVerb(a, &cobra.Command{
-		Use: "rm ID", Short: "Remove a task", Long: "Remove a task. Its id is never used again; others no longer wait for it.",
-		Example: "  leadlight task rm 3",
-	}, run)
 }
 
 func runTaskRemove(ctx context.Context, a *app, id string) error {

@@ -15,25 +15,13 @@ import (
 )
 
 func teamCommand(a *app) *cobra.Command {
-	return group("team", "Create, list, show, delete and take over teams", "Create, list, show, delete and take over teams.",
-		teamCreateCommand(a, runTeamCreate), teamListCommand(a, runTeamList), teamShowCommand(a, runTeamShow), teamDeleteCommand(a, runTeamDelete),
-		takeoverCommand(a, runTakeover), delegateCommand(a, runDelegate))
+	return group("team", teamCreateCommand(a, runTeamCreate), plain(a, "team ls", runTeamList), teamShowCommand(a, runTeamShow),
+		teamDeleteCommand(a, runTeamDelete), takeoverCommand(a, runTakeover), delegateCommand(a, runDelegate))
 }
 
 func teamCreateCommand(a *app, run func(context.Context, *app, teams.TeamSpec) error) *cobra.Command {
 	var o teams.TeamSpec
-	c := &cobra.Command{
-		Use:   "create NAME",
-		Short: "Make a team without teammates",
-		Long: "Make a team without teammates. Whoever runs the verbs afterwards acts as its lead.\n" +
-			"NAME is 3 to 64 lower-case letters and digits, in words joined by hyphens.",
-		Example: "  leadlight team create review\n  leadlight team create review --description 'Check this repository before a release'",
-		Args:    takes(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Name = args[0]
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "team create", run, &o, one(&o.Name), noFiles)
 	f := c.Flags()
 	f.StringVar(&o.Description, "description", "", "`TEXT` that says what the team is for, up to 500 characters")
 	f.StringVar(&o.Lead, "lead", "", "`NAME` of the lead, if not team-lead")
@@ -41,7 +29,6 @@ func teamCreateCommand(a *app, run func(context.Context, *app, teams.TeamSpec) e
 	f.Var(place{&o.Cwd}, "cwd", "working `DIR` of the teammates, if not this one")
 	f.Var(choice{&o.Mailbox, []string{store.MailboxClaude, store.MailboxMaildir}}, "mailbox", "layout of the mailboxes: `claude|maildir`")
 	f.StringVar(&o.Engine, "engine", "", "keep the team on the engine at `URL`, which this machine has joined, or in files")
-	c.ValidArgsFunction = noFiles
 	return c
 }
 
@@ -61,14 +48,6 @@ func runTeamCreate(ctx context.Context, a *app, spec teams.TeamSpec) (err error)
 		return err
 	}
 	return a.answer(t, func(w io.Writer) { fmt.Fprintf(w, "%s\n", t.Name) })
-}
-
-func teamListCommand(a *app, run func(context.Context, *app) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "ls", Short: "List the teams", Long: "List the teams, those that Claude Code made among them.",
-		Example: "  leadlight team ls --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a) },
-	}
 }
 
 func runTeamList(ctx context.Context, a *app) error {
@@ -98,11 +77,8 @@ func runTeamList(ctx context.Context, a *app) error {
 }
 
 func teamShowCommand(a *app, run func(context.Context, *app, []string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: "show [NAME]", Short: "Show a team and its members as observed", Long: "Show a team and all of its members, each as observed now.",
-		Example: "  leadlight team show review", Args: takes(0, 1), ValidArgsFunction: completeTeams(a),
-		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, args) },
-	}
+	var name []string
+	return command(a, "team show", run, &name, several(0, 1, &name), completeTeams(a))
 }
 
 func runTeamShow(ctx context.Context, a *app, name []string) error {
@@ -134,17 +110,7 @@ type teamDeleteOptions struct {
 
 func teamDeleteCommand(a *app, run func(context.Context, *app, teamDeleteOptions) error) *cobra.Command {
 	var o teamDeleteOptions
-	c := &cobra.Command{
-		Use: "delete [NAME]", Short: "Delete a team that has no live teammate",
-		Long: "Delete a team with its mail and tasks. It is refused while a teammate lives; what is only a\n" +
-			"name in the roster does not count. `leadlight down` ends the teammates first.",
-		Example: "  leadlight team delete review --backup review.tar.gz",
-		Args:    takes(0, 1), ValidArgsFunction: completeTeams(a),
-		RunE: func(c *cobra.Command, args []string) error {
-			o.Name = args
-			return run(c.Context(), a, o)
-		},
-	}
+	c := command(a, "team delete", run, &o, several(0, 1, &o.Name), completeTeams(a))
 	c.Flags().Var(place{&o.Backup}, "backup", "keep everything in `FILE.tar.gz`, checked before anything is deleted")
 	c.Flags().BoolVar(&o.Force, "force", false, "delete it although a teammate could not be observed")
 	return c

@@ -17,13 +17,10 @@ import (
 const teammateVerb = "teammate"
 
 func teammateCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: teammateVerb + " --team T --agent A --base-dir D", Hidden: true, DisableFlagParsing: true,
-		Short:   "Be a teammate: what spawn starts in a pane",
-		Long:    "Be the host of a teammate. spawn starts this in the teammate's pane; it is not run by hand.",
-		Example: "  leadlight teammate --team review --agent bob --base-dir ~/.claude",
-		RunE:    func(_ *cobra.Command, args []string) error { return a.teammate(args) },
-	}
+	c := page(teammateVerb)
+	c.DisableFlagParsing = true
+	c.RunE = func(_ *cobra.Command, args []string) error { return a.teammate(args) }
+	return c
 }
 
 // teammate lives a teammate's life. It is on the way of every spawn, so the tree

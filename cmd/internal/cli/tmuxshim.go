@@ -19,33 +19,19 @@ import (
 const shimVerb = "tmux-shim"
 
 func shimCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: shimVerb + " TMUX-ARGUMENT…", DisableFlagParsing: true,
-		Short: "Answer Claude Code in tmux's place",
-		Long:  shimHelp(), Example: "  leadlight tmux-shim -V\n  ln -s \"$(command -v leadlight)\" ~/shim/tmux\n  PATH=~/shim:$PATH claude --teammate-mode tmux",
-		ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {
-				return c.Help()
-			}
-			return a.shim(c.Context(), args)
-		},
-	}
-}
-
-// shimHelp lists what the shim knows.
-func shimHelp() string {
-	var b strings.Builder
-	b.WriteString("Answer what Claude Code asks tmux for the panes of its teammates: a lead outside tmux gets them in\n" +
-		"whichever backend there is, iTerm2 or none (headless). leadlight does this, too, when it is called by\n" +
-		"the name tmux: put a link of that name first on the PATH of the lead, and let it work in split panes\n" +
-		"(teammateMode tmux). --backend cannot be given here: LEADLIGHT_BACKEND names one. See one\n" +
-		"that has no terminal with tmux -L NAME attach, as the lead says.\n\n" +
-		"A verb, a flag or an option that is not listed is refused with exit status 2.\n\n")
+	c := page(shimVerb)
+	c.Long += "\n"
 	for _, v := range tmuxshim.Verbs() {
-		fmt.Fprintf(&b, "  %-16s %s (%s)\n", v.Name, v.Does, v.Clients)
+		c.Long += fmt.Sprintf("\n  %-16s %s (%s)", v.Name, v.Does, v.Clients)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	c.DisableFlagParsing, c.ValidArgsFunction = true, noFiles
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {
+			return c.Help()
+		}
+		return a.shim(c.Context(), args)
+	}
+	return c
 }
 
 // shim answers one call of tmux, or is the host in a pane.

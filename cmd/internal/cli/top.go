@@ -19,16 +19,7 @@ type topOptions struct{ Notify string }
 
 func topCommand(a *app, run func(context.Context, *app, topOptions) error) *cobra.Command {
 	o := topOptions{Notify: "off"}
-	c := &cobra.Command{
-		Use: "top", Short: "Watch and steer the team on one screen",
-		Long: "Show the team on one screen: the teammates with state, task, unread mail and last activity, the live\n" +
-			"pane of the selected one, the tasks and what they wait for, messages, events. Enter types into the\n" +
-			"teammate, ctrl-\\ or F10 leaves it, ? shows all keys. What waits for an answer comes first: y or n\n" +
-			"answers it. Where there are several teams, it asks which one. Leaving the dashboard does not end\n" +
-			"the team. A daemon is started if none runs; it tells the dashboard what has changed.",
-		Example: "  leadlight top\n  leadlight top --notify bell", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
-	}
+	c := command(a, "top", run, &o, takes(0, 0), noFiles)
 	c.Flags().Var(choice{&o.Notify, []string{"off", "bell", "osc9"}}, "notify", "`off|bell|osc9`: call when a teammate waits for a person or fails")
 	return a.handOver(c)
 }

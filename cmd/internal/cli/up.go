@@ -46,28 +46,16 @@ type upMissing struct {
 
 func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.Command {
 	var o upOptions
-	c := &cobra.Command{
-		Use: "up [FILE]", Short: "Bring the team of a team file up and follow it",
-		Long: "Bring the team of " + config.TeamFileName + " (or FILE) to what the file says, and follow it until every task is\n" +
-			"completed, failed, or blocked by a failed one. Then shut the teammates down and print the result; the\n" +
-			"exit status is 1 if a task is not completed. The team stays (task ls, logs) until leadlight down.\n\n" +
-			"Run it again at any time: a team of the same file is adopted. Missing teammates and tasks are added,\n" +
-			"teammates that are lost or stopped are started again, and tasks that have failed are tried again, as\n" +
-			"the file has them now. All others are left as they are. A team of another file is not touched.\n\n" +
-			"After ^C the teammates continue or are shut down, as lifecycle.onLeadExit says. Teammates without a\n" +
-			"terminal (headless) are shown on the dashboard.",
-		Example: "  leadlight up\n  leadlight up review.yaml --detach\n  leadlight up --dry-run",
-		Args:    takes(0, 1), ValidArgsFunction: teamFiles,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				if c.Flags().Changed("file") {
-					return usage("two team files: %q and --file %q", args[0], o.File)
-				}
-				o.File = args[0]
-			}
-			return run(c.Context(), a, o)
-		},
+	args := func(c *cobra.Command, args []string) error {
+		if len(args) == 1 && c.Flags().Changed("file") {
+			return usage("two team files: %q and --file %q", args[0], o.File)
+		}
+		if len(args) == 0 {
+			return nil // the file of the flag
+		}
+		return optional(&o.File)(c, args)
 	}
+	c := command(a, "up", run, &o, args, teamFiles)
 	c.Flags().StringVarP(&o.File, "file", "f", config.TeamFileName, "the team `FILE`, as without the flag")
 	_ = c.RegisterFlagCompletionFunc("file", teamFiles)
 	c.Flags().BoolVar(&o.Detach, "detach", false, "return when the teammates are started; nobody supervises them then")

@@ -52,13 +52,7 @@ func version() versionInfo {
 	return v
 }
 
-func versionCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Long: "Print the version, the commit it was built from, the Go version and the platform.",
-		Example: "  leadlight version --json", Args: takes(0, 0), ValidArgsFunction: noFiles,
-		RunE: func(c *cobra.Command, _ []string) error { return runVersion(c.Context(), a) },
-	}
-}
+func versionCommand(a *app) *cobra.Command { return plain(a, "version", runVersion) }
 
 func runVersion(_ context.Context, a *app) error {
 	v := version()

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	_ "embed" // for the pages
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// helpPages is what help says of each command. A page begins with the command's name, how it
+// is called, and what it does in a few words.
+//
+//go:embed help.txt
+var helpPages string
+
+// page makes a command of its page; name is without leadlight's own.
+func page(name string) *cobra.Command {
+	_, text, found := strings.Cut(helpPages, "\n=== "+name+"\n")
+	if !found {
+		panic("help.txt has no page " + name)
+	}
+	text, _, _ = strings.Cut(text, "\n\n===")
+	text, examples, _ := strings.Cut(strings.TrimSuffix(text, "\n"), "\n\nExamples:\n")
+	use, text, _ := strings.Cut(text, "\n")
+	short, long, _ := strings.Cut(text, "\n\n")
+	return &cobra.Command{Use: use, Short: short, Long: long, Example: examples}
+}
+
+// command makes the command of a verb, which is run with its options as flags and arguments
+// have set them. offers completes the arguments.
+func command[O any](a *app, name string, run func(context.Context, *app, O) error, o *O, args cobra.PositionalArgs, offers words) *cobra.Command {
+	c := page(name)
+	c.Args, c.ValidArgsFunction = args, offers
+	c.RunE = func(c *cobra.Command, _ []string) error { return run(c.Context(), a, *o) }
+	return c
+}
+
+// plain makes the command of a verb that has no options and takes no arguments.
+func plain(a *app, name string, run func(context.Context, *app) error) *cobra.Command {
+	c := page(name)
+	c.Args, c.ValidArgsFunction = takes(0, 0), noFiles
+	c.RunE = func(c *cobra.Command, _ []string) error { return run(c.Context(), a) }
+	return c
+}
+
+// group makes a command that only holds others.
+func group(name string, subs ...*cobra.Command) *cobra.Command {
+	c := page(name)
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknownVerb(c, args[0])
+		}
+		return c.Help()
+	}
+	c.AddCommand(subs...)
+	return c
+}
+
+// taking gives keep the arguments, if their number is right; most -1 means any number.
+func taking(least, most int, keep func(args []string) error) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := takes(least, most)(c, args); err != nil {
+			return err
+		}
+		return keep(args)
+	}
+}
+
+// one takes one argument.
+func one(to *string) cobra.PositionalArgs {
+	return taking(1, 1, func(args []string) error {
+		*to = args[0]
+		return nil
+	})
+}
+
+// optional takes one argument or none.
+func optional(to *string) cobra.PositionalArgs {
+	return taking(0, 1, func(args []string) error {
+		*to = first(args)
+		return nil
+	})
+}
+
+// several takes a list of arguments.
+func several(least, most int, to *[]string) cobra.PositionalArgs {
+	return taking(least, most, func(args []string) error {
+		*to = args
+		return nil
+	})
+}
+
+// oneTask takes the id of a task.
+func oneTask(to *string) cobra.PositionalArgs {
+	return taking(1, 1, func(args []string) (err error) {
+		*to, err = taskID(args[0])
+		return err
+	})
+}

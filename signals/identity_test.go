@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -182,5 +183,27 @@ func TestInterruptsStop(t *testing.T) {
 	stop()
 	if ctx.Err() == nil || errors.As(context.Cause(ctx), new(Interrupted)) {
 		t.Errorf("after stop: %v", context.Cause(ctx))
+	}
+}
+
+// TestInterruptsAfter: before the delay nothing is taken, and to stop waits for nothing; after
+// it they are taken as by Interrupts.
+func TestInterruptsAfter(t *testing.T) {
+	ctx, _, stop := InterruptsAfter(t.Context(), time.Hour)
+	stop()
+	stop()
+	if ctx.Err() == nil || errors.As(context.Cause(ctx), new(Interrupted)) {
+		t.Errorf("after stop: %v", context.Cause(ctx))
+	}
+	keep := make(chan os.Signal, 100) // one that came too early would end the test
+	signal.Notify(keep, syscall.SIGTERM)
+	defer signal.Stop(keep)
+	ctx, _, stop = InterruptsAfter(t.Context(), 0)
+	defer stop()
+	for end := time.Now().Add(time.Minute); ctx.Err() == nil && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+	}
+	if cause := new(Interrupted); !errors.As(context.Cause(ctx), cause) || cause.Signal != syscall.SIGTERM {
+		t.Errorf("cause = %v", context.Cause(ctx))
 	}
 }

@@ -57,7 +57,8 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("wait until team %s is down: %w", name, err)
 	}
-	existing, err := s.makeRoom(ctx, p, missing, progress)
+	existing, done, err := s.makeRoom(ctx, p, missing, progress)
+	defer done()
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -74,7 +75,6 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 	if err != nil {
 		return undo(err)
 	}
-	defer s.getReady(ctx, p.Members)()
 	progress(fmt.Sprintf("team %s is made", name))
 	if err := s.KeepHooks(ctx, name, p.Hooks); err != nil {
 		return undo(err)
@@ -135,36 +135,38 @@ func (s *Service) getReady(ctx context.Context, members []SpawnSpec) (done func(
 // makeRoom makes the team, in the place of a finished one of the same file, or returns the
 // one that is there to be adopted. Two that start the same team at once do it one after the
 // other: the second one finds the first one's. Nothing is made, or taken over, if all teammates
-// are missing and nobody runs.
-func (s *Service) makeRoom(ctx context.Context, p Plan, missing []Missing, progress func(string)) (existing *store.Team, err error) {
-	spec := p.Team
+// are missing and nobody runs. The terminal gets ready while the team is written: done waits
+// for that, see panes.Manager.GetReady.
+func (s *Service) makeRoom(ctx context.Context, p Plan, missing []Missing, progress func(string)) (existing *store.Team, done func(), err error) {
+	spec, done := p.Team, func() {}
 	release, err := s.panes.Guard(ctx, spec.Name, "start the team")
 	if err != nil {
-		return nil, fmt.Errorf("start team %s: %w", spec.Name, err)
+		return nil, done, fmt.Errorf("start team %s: %w", spec.Name, err)
 	}
 	defer release()
 	t, found, err := s.OfFile(ctx, spec.Name, spec.File)
 	if err != nil {
-		return nil, err
+		return nil, done, err
 	}
 	if len(missing) > 0 && len(missing) == len(p.Members) {
 		runs, err := s.anybodyRuns(ctx, t, found)
 		if err != nil {
-			return nil, err
+			return nil, done, err
 		} else if !runs {
-			return nil, MissingError(missing, len(p.Members))
+			return nil, done, MissingError(missing, len(p.Members))
 		}
 	}
 	if found {
 		if cleared, err := s.clearFinished(ctx, p); err != nil {
-			return nil, err
+			return nil, done, err
 		} else if !cleared {
-			return &t, onSameEngine(t, spec)
+			return &t, done, onSameEngine(t, spec)
 		}
 		progress(fmt.Sprintf("the finished team %s of an earlier run is removed", spec.Name))
 	}
+	done = s.getReady(ctx, p.Members)
 	_, err = s.CreateTeam(ctx, spec)
-	return nil, err
+	return nil, done, err
 }
 
 // onSameEngine refuses to adopt a team that is kept elsewhere than it is asked for.

@@ -73,7 +73,11 @@ func TestXF13_ApprovedIsApproved(t *testing.T) {
 		}
 		return all
 	}
+	begun := func(name string, times int) { // who is ended before that writes down nothing
+		r.eventually(name+" has begun", func() bool { return len(begins(name)) == times })
+	}
 	r.must("spawn", "ann", "--agent", "planner", "--plan-mode", "--prompt", "tidy the parser")
+	begun("ann", 1)
 	r.must("plan", "submit", "1. look", "--as", "ann")
 	before := r.waitsForAnswer("alpha", "plan")
 	r.must("stop", "ann")
@@ -81,6 +85,7 @@ func TestXF13_ApprovedIsApproved(t *testing.T) {
 		t.Errorf("the plan of a stopped one: exit %d, %s, it is %s", res.exit, res.err, r.member("ann").State)
 	}
 	r.must("spawn", "ann", "--agent", "planner", "--plan-mode", "--prompt", "tidy the parser")
+	begun("ann", 2)
 	if res := r.run("approve", before); res.exit != 4 || len(begins("ann")) > 2 || r.member("ann").PermissionMode != "plan" {
 		t.Errorf("a plan of before: exit %d, %s, it began %q", res.exit, res.err, begins("ann"))
 	}
@@ -97,6 +102,7 @@ func TestXF13_ApprovedIsApproved(t *testing.T) {
 	}
 
 	r.must("spawn", "eve", "--agent", "forgets", "--plan-mode", "--prompt", "tidy the printer")
+	begun("eve", 1)
 	r.must("plan", "submit", "3. print less", "--as", "eve")
 	r.must("approve", r.waitsForAnswer("alpha", "plan"))
 	r.eventually("it has its plan", heard("The plan: 3. print less"))

@@ -118,11 +118,34 @@ func inspect(ctx context.Context, path string, components []Component) error {
 	return nil
 }
 
-type querier interface {
+// Querier is the database, or a transaction.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-func version(ctx context.Context, q querier, name string) (int, error) {
+// All reads every row of a query; what says what for.
+func All[T any](ctx context.Context, q Querier, what string, scan func(func(...any) error) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, Explain(ctx, q, what, err)
+	}
+	defer rows.Close()
+	out := []T{}
+	for rows.Next() {
+		v, err := scan(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, Explain(ctx, q, what, err)
+	}
+	return out, nil
+}
+
+func version(ctx context.Context, q Querier, name string) (int, error) {
 	var v int
 	err := q.QueryRowContext(ctx, `SELECT version FROM components WHERE name = ?`, name).Scan(&v)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -181,7 +204,10 @@ func Code(err error) int {
 
 // Explain gives an error of an open database its code, and names the file where that is
 // what has to be mended. What has no code of the database's keeps its own.
-func Explain(ctx context.Context, q querier, what string, err error) error {
+func Explain(ctx context.Context, q Querier, what string, err error) error {
+	if err == nil {
+		return nil
+	}
 	switch Code(err) & 0xff {
 	case sqliteCorrupt, sqliteNotADB, sqliteFull:
 		path := "of the daemon"

@@ -47,52 +47,51 @@ func New(d *sql.DB) *Store { return &Store{db: d, maxAge: MaxAge, most: MaxEvent
 
 // Last is the seq of the newest event, 0 if there has been none.
 func (s *Store) Last(ctx context.Context) (uint64, error) {
-	var seq sql.NullInt64
-	err := s.db.QueryRowContext(ctx, `SELECT max(seq) FROM events`).Scan(&seq)
-	if err != nil {
-		return 0, db.Explain(ctx, s.db, "read the history", err)
-	}
-	return uint64(seq.Int64), nil
+	return s.seq(ctx, `SELECT coalesce(max(seq), 0) FROM events`)
+}
+
+func (s *Store) seq(ctx context.Context, query string) (uint64, error) {
+	var seq int64
+	err := s.db.QueryRowContext(ctx, query).Scan(&seq)
+	return uint64(seq), db.Explain(ctx, s.db, "read the history", err)
 }
 
 // States returns the last states whose names begin with prefix.
 func (s *Store) States(ctx context.Context, prefix string) (map[string]json.RawMessage, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT name, doc FROM states WHERE substr(name, 1, length(?1)) = ?1`, prefix)
-	if err != nil {
-		return nil, db.Explain(ctx, s.db, "read the states", err)
-	}
-	defer rows.Close()
 	out := map[string]json.RawMessage{}
-	for rows.Next() {
-		var name, doc string
-		if err := rows.Scan(&name, &doc); err != nil {
-			return nil, db.Explain(ctx, s.db, "read the states", err)
-		}
+	_, err := db.All(ctx, s.db, "read the states", func(scan func(...any) error) (name string, err error) {
+		var doc string
+		err = scan(&name, &doc)
 		out[name] = json.RawMessage(doc)
-	}
-	return out, rows.Err()
+		return name, db.Explain(ctx, s.db, "read the states", err)
+	}, `SELECT name, doc FROM states WHERE substr(name, 1, length(?1)) = ?1`, prefix)
+	return out, err
 }
 
 // Add writes events and, by name, the states that they led to (nil removes one): all or
 // nothing.
 func (s *Store) Add(ctx context.Context, list []events.Event, states map[string]json.RawMessage) error {
+	return db.Explain(ctx, s.db, "write the history", s.add(ctx, list, states))
+}
+
+func (s *Store) add(ctx context.Context, list []events.Event, states map[string]json.RawMessage) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
-		return db.Explain(ctx, s.db, "write the history", err)
+		return err
 	}
 	defer tx.Rollback()
 	insert, err := tx.PrepareContext(ctx, `INSERT INTO events VALUES (?, ?, ?, ?, ?)`)
 	if err != nil {
-		return db.Explain(ctx, s.db, "write the history", err)
+		return err
 	}
 	defer insert.Close()
 	for _, e := range list {
 		line, err := json.Marshal(e)
 		if err != nil {
-			return db.Explain(ctx, s.db, "write the history", err)
+			return err
 		}
 		if _, err := insert.ExecContext(ctx, int64(e.Seq), e.At.UnixMilli(), string(e.Type), e.Team, string(line)); err != nil {
-			return db.Explain(ctx, s.db, "write the history", err)
+			return err
 		}
 	}
 	for name, state := range states {
@@ -102,19 +101,13 @@ func (s *Store) Add(ctx context.Context, list []events.Event, states map[string]
 			_, err = tx.ExecContext(ctx, `INSERT INTO states VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET doc = excluded.doc`, name, string(state))
 		}
 		if err != nil {
-			break
+			return err
 		}
 	}
-	if err == nil {
-		err = s.prune(ctx, tx, list)
+	if err := s.prune(ctx, tx, list); err != nil {
+		return err
 	}
-	if err == nil {
-		err = tx.Commit()
-	}
-	if err != nil {
-		return db.Explain(ctx, s.db, "write the history", err)
-	}
-	return nil
+	return tx.Commit()
 }
 
 // prune drops the oldest now and then.
@@ -167,31 +160,15 @@ func (s *Store) Read(ctx context.Context, q Query) ([]Line, error) {
 	if len(types) > 0 {
 		where += ` AND (` + strings.Join(types, ` OR `) + `)`
 	}
-	rows, err := s.db.QueryContext(ctx, `SELECT seq, line FROM events WHERE `+where+` ORDER BY seq LIMIT ?`, append(args, q.Limit)...)
-	if err != nil {
-		return nil, db.Explain(ctx, s.db, "read the history", err)
-	}
-	defer rows.Close()
-	out := []Line{}
-	for rows.Next() {
-		var seq int64
+	return db.All(ctx, s.db, "read the history", func(scan func(...any) error) (l Line, err error) {
 		var line string
-		if err := rows.Scan(&seq, &line); err != nil {
-			return nil, db.Explain(ctx, s.db, "read the history", err)
-		}
-		out = append(out, Line{uint64(seq), json.RawMessage(line)})
-	}
-	if err := rows.Err(); err != nil {
-		return nil, db.Explain(ctx, s.db, "read the history", err)
-	}
-	return out, nil
+		err = scan(&l.Seq, &line)
+		l.JSON = json.RawMessage(line)
+		return l, db.Explain(ctx, s.db, "read the history", err)
+	}, `SELECT seq, line FROM events WHERE `+where+` ORDER BY seq LIMIT ?`, append(args, q.Limit)...)
 }
 
 // Oldest is the seq of the oldest event that is kept, 0 if there is none.
 func (s *Store) Oldest(ctx context.Context) (uint64, error) {
-	var seq sql.NullInt64
-	if err := s.db.QueryRowContext(ctx, `SELECT min(seq) FROM events`).Scan(&seq); err != nil {
-		return 0, db.Explain(ctx, s.db, "read the history", err)
-	}
-	return uint64(seq.Int64), nil
+	return s.seq(ctx, `SELECT coalesce(min(seq), 0) FROM events`)
 }

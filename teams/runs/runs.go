@@ -87,31 +87,11 @@ func (c *change) say(e api.TeamRunEvent) { c.events = append(c.events, e) }
 
 func newID() string { return uuid.NewString() }
 
-// querier is the database, or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
+type querier = db.Querier
 
 // all reads every row of a query.
 func all[T any](ctx context.Context, q querier, scan func(func(...any) error) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, db.Explain(ctx, q, "read the runs", err)
-	}
-	defer rows.Close()
-	out := []T{}
-	for rows.Next() {
-		v, err := scan(rows.Scan)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, db.Explain(ctx, q, "read the runs", err)
-	}
-	return out, nil
+	return db.All(ctx, q, "read the runs", scan, query, args...)
 }
 
 // one reads the row with an id; none is the error where there is no such row.

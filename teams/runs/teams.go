@@ -81,20 +81,17 @@ func (c *change) checkTeam(t api.AgentTeam) error {
 	if !slices.Contains([]string{"", "same", "cheaper", "smarter"}, t.DefaultModelPreference) {
 		return fault.New(fault.InvalidModel, "%q is no preference for a model", clip(t.DefaultModelPreference)).WithHint("it is same, cheaper or smarter")
 	}
-	var found int
-	if err := c.tx.QueryRowContext(c.ctx, `SELECT count(*) FROM workspaces WHERE id = ?`, t.WorkspaceID).Scan(&found); err != nil || found == 0 {
+	if n, err := c.count(`SELECT count(*) FROM workspaces WHERE id = ?`, t.WorkspaceID); err != nil || n == 0 {
 		return errors.Join(err, fault.New(fault.InvalidArgument, "there is no workspace %q", clip(t.WorkspaceID)).WithHint("there is: %s", Workspace))
 	}
 	if _, err := role(c.ctx, c.tx, t.LeadAgentRoleID); err != nil {
 		return err
 	}
-	if err := c.tx.QueryRowContext(c.ctx, `SELECT count(*) FROM agent_teams WHERE workspace_id = ? AND name = ? AND id != ?`, t.WorkspaceID, t.Name, t.ID).Scan(&found); err != nil {
-		return err
+	n, err := c.count(`SELECT count(*) FROM agent_teams WHERE workspace_id = ? AND name = ? AND id != ?`, t.WorkspaceID, t.Name, t.ID)
+	if err == nil && n > 0 {
+		err = fault.New(fault.TeamExists, "a team %q is defined already", clip(t.Name)).WithHint("team:update changes it")
 	}
-	if found > 0 {
-		return fault.New(fault.TeamExists, "a team %q is defined already", clip(t.Name)).WithHint("team:update changes it")
-	}
-	return nil
+	return err
 }
 
 // set takes a value that was given.
@@ -159,12 +156,8 @@ func (s *Store) DeleteTeam(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		var n int
-		if err := c.tx.QueryRowContext(ctx, `SELECT count(*) FROM agent_team_runs WHERE team_id = ?`, id).Scan(&n); err != nil {
-			return err
-		}
-		if n > 0 {
-			return fault.New(fault.Rejected, "the team %q has %d runs, which are its history", clip(t.Name), n).WithHint("team:update with isActive false retires it")
+		if n, err := c.count(`SELECT count(*) FROM agent_team_runs WHERE team_id = ?`, id); err != nil || n > 0 {
+			return errors.Join(err, fault.New(fault.Rejected, "the team %q has %d runs, which are its history", clip(t.Name), n).WithHint("team:update with isActive false retires it"))
 		}
 		c.say(api.TeamRunEvent{Type: api.EvTeamDeleted, TeamID: id, Team: &t})
 		if _, err = c.exec(`DELETE FROM agent_teams WHERE id = ?`, id); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,13 +54,8 @@ func (s *Service) Doctor(ctx context.Context, f Facts) api.Checkup {
 			checks = append(checks, c)
 		}
 	}
-	out := api.Checkup{Checks: checks, OK: true}
-	for _, c := range checks {
-		if c.Status == "fail" {
-			out.OK = false
-		}
-	}
-	return out
+	failed := func(c api.Check) bool { return c.Status == "fail" }
+	return api.Checkup{Checks: checks, OK: !slices.ContainsFunc(checks, failed)}
 }
 
 func (s *Service) checkBase(f Facts) api.Check {

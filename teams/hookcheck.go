@@ -9,6 +9,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -177,9 +178,8 @@ func (s *Service) countObjection(ctx context.Context, t store.Team, id string) (
 		n = 0
 		_ = json.Unmarshal(task.Metadata[objectionsKey], &n) // what is no number counts as none
 		n++
-		raw, err := json.Marshal(n)
-		task.SetMeta(objectionsKey, raw)
-		return err
+		task.SetMeta(objectionsKey, rawjson.Encode(n))
+		return nil
 	})
 	return n, err
 }

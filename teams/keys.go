@@ -16,27 +16,21 @@ func (s *Service) Keys(ctx context.Context, team, name string, keys []string) er
 	if err := s.leadOnly("press keys in a teammate's pane"); err != nil {
 		return err
 	}
-	t, m, err := s.find(ctx, team, name)
-	if err == nil && s.routed(m) {
-		return s.ask(ctx, m.Leadlight.Machine, verbKeys, order{Team: t.Name, Names: []string{m.Name}, Keys: keys}, nil, nil)
-	}
-	if err == nil {
-		err = s.notHere(m)
-	}
+	t, m, err := s.reach(ctx, team, name)
 	if err != nil {
 		return err
+	}
+	if s.routed(m) {
+		return s.ask(ctx, m.Leadlight.Machine, verbKeys, order{Team: t.Name, Names: []string{m.Name}, Keys: keys}, nil, nil)
 	}
 	if m.Leadlight == nil {
 		return fault.New(fault.Unsupported, "teammate %s was not started by leadlight", m.Name).WithHint("press the keys in its own terminal")
 	}
-	rec, err := s.panes.Records().Host(ctx, t.Name, m.Name)
-	if err == nil && rec.Host != m.Leadlight.Host {
-		err = host.ErrNoHost
-	}
+	rec, err := s.hostRecord(ctx, t.Name, m)
 	if err == nil {
 		err = s.panes.Client(rec).Keys(ctx, keys)
 	}
-	if errors.Is(err, host.ErrNoHost) || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, host.ErrNoHost) || errors.Is(err, errNoEntry) || errors.Is(err, fs.ErrNotExist) {
 		return fault.New(fault.RecipientInactive, "teammate %s takes no keys: its host has ended", m.Name).WithHint("%s", s.howToStart(t, m))
 	}
 	if err != nil {

@@ -20,25 +20,19 @@ import (
 // Capture returns the text that a teammate's pane shows now; lines > 0 only the
 // last ones. It types nothing, resizes nothing and moves no focus.
 func (s *Service) Capture(ctx context.Context, team, name string, lines int, ansi bool) (text string, err error) {
-	t, m, err := s.find(ctx, team, name)
-	if err == nil && s.routed(m) {
-		err := s.ask(ctx, m.Leadlight.Machine, verbCapture, order{Team: t.Name, Names: []string{m.Name}, Lines: lines, ANSI: ansi}, &text, nil)
-		return text, err
-	}
-	if err == nil {
-		err = s.notHere(m)
-	}
+	t, m, err := s.reach(ctx, team, name)
 	if err != nil {
 		return "", err
+	}
+	if s.routed(m) {
+		err := s.ask(ctx, m.Leadlight.Machine, verbCapture, order{Team: t.Name, Names: []string{m.Name}, Lines: lines, ANSI: ansi}, &text, nil)
+		return text, err
 	}
 	seen := s.observeOne(ctx, t, m)
 	if m.Leadlight == nil {
 		return s.panes.CaptureForeign(ctx, m.BackendType, backend.ID(m.TmuxPaneID), lines, ansi)
 	}
-	rec, err := s.panes.Records().Host(ctx, team, m.Name)
-	if err == nil && rec.Host != m.Leadlight.Host {
-		err = errNoEntry
-	}
+	rec, err := s.hostRecord(ctx, t.Name, m)
 	if err != nil && seen.Live() {
 		return "", fmt.Errorf("capture %s: %w", m.Name, err)
 	}
@@ -60,15 +54,12 @@ func (s *Service) Capture(ctx context.Context, team, name string, lines int, ans
 // with what comes until ctx ends if follow is set. It is there after the pane is
 // gone.
 func (s *Service) Logs(ctx context.Context, team, name string, lines int, follow bool, out io.Writer) error {
-	t, m, err := s.find(ctx, team, name)
-	if err == nil && s.routed(m) {
-		return s.logsThere(ctx, m, order{Team: t.Name, Names: []string{m.Name}, Lines: lines, Follow: follow}, out)
-	}
-	if err == nil {
-		err = s.notHere(m)
-	}
+	t, m, err := s.reach(ctx, team, name)
 	if err != nil {
 		return err
+	}
+	if s.routed(m) {
+		return s.logsThere(ctx, m, order{Team: t.Name, Names: []string{m.Name}, Lines: lines, Follow: follow}, out)
 	}
 	err = s.panes.Transcript(ctx, t.Name, m.Name, lines, follow, out)
 	switch {

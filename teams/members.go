@@ -143,6 +143,16 @@ func (s *Service) Named(ctx context.Context, team string, names []string) ([]str
 	return meant, nil
 }
 
+// reach is find for what a member's own machine does: it refuses one on another machine that
+// cannot be asked.
+func (s *Service) reach(ctx context.Context, team, name string) (store.Team, store.Member, error) {
+	t, m, err := s.find(ctx, team, name)
+	if err == nil && !s.routed(m) {
+		err = s.notHere(m)
+	}
+	return t, m, err
+}
+
 // memberOf returns a member of a roster.
 func memberOf(t store.Team, name string) (store.Member, error) {
 	m := t.Member(strings.TrimSuffix(name, "@"+t.Name))
@@ -194,6 +204,16 @@ func (s *Service) observeHosted(ctx context.Context, t store.Team, m store.Membe
 func (s *Service) runs(ctx context.Context, t store.Team, m store.Member) bool {
 	b := m.Leadlight
 	return b != nil && !m.Unsafe && !settled(b.State) && !s.elsewhere(m) && s.panes.Runs(ctx, t.Name, m.Name, b.Host)
+}
+
+// hostRecord is what the host of a member that we launched has written down: errNoEntry if that
+// is another's.
+func (s *Service) hostRecord(ctx context.Context, team string, m store.Member) (panes.HostRecord, error) {
+	rec, err := s.panes.Records().Host(ctx, team, m.Name)
+	if err == nil && rec.Host != m.Leadlight.Host {
+		err = errNoEntry
+	}
+	return rec, err
 }
 
 // agentPID is the agent's process, or that of its host while no agent runs.

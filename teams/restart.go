@@ -22,17 +22,14 @@ func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, e
 	if err := s.leadOnly("restart teammates"); err != nil {
 		return api.Member{}, err
 	}
-	t, m, err := s.find(ctx, team, name)
-	if err == nil && s.routed(m) {
+	t, m, err := s.reach(ctx, team, name)
+	if err != nil {
+		return api.Member{}, err
+	}
+	if s.routed(m) {
 		var again api.Member
 		err := s.ask(ctx, m.Leadlight.Machine, verbRestart, order{Team: t.Name, Names: []string{m.Name}}, &again, func(t told) { s.say(t.Name, t.What) })
 		return again, err
-	}
-	if err == nil {
-		err = s.notHere(m)
-	}
-	if err != nil {
-		return api.Member{}, err
 	}
 	if ofItsLead(t, m) {
 		return api.Member{}, fault.New(fault.NotLead, "teammate %s was not started by leadlight", m.Name).WithHint("its own lead starts it")

@@ -60,10 +60,7 @@ func (s *Service) SetTeam(ctx context.Context, team string, metadata map[string]
 }
 
 func merged(old, change map[string]json.RawMessage) map[string]json.RawMessage {
-	out := maps.Clone(old)
-	if out == nil {
-		out = map[string]json.RawMessage{}
-	}
+	out := orEmptyMap(maps.Clone(old))
 	for k, v := range change {
 		if string(v) == "null" {
 			delete(out, k)
@@ -83,7 +80,7 @@ type Changed struct {
 
 // Changed counts what a teammate changed in its worktree.
 func (s *Service) Changed(ctx context.Context, team, name string) (Changed, error) {
-	t, m, err := s.find(ctx, team, name)
+	t, m, err := s.reach(ctx, team, name)
 	if err != nil {
 		return Changed{}, err
 	}
@@ -111,15 +108,15 @@ type Difference struct {
 
 // Diff returns what a teammate changed in its worktree.
 func (s *Service) Diff(ctx context.Context, team, name string, stat, color bool) (d Difference, err error) {
-	t, m, err := s.find(ctx, team, name)
-	if err == nil && s.routed(m) {
+	t, m, err := s.reach(ctx, team, name)
+	if err != nil {
+		return d, err
+	}
+	if s.routed(m) {
 		var all strings.Builder
 		o := order{Team: t.Name, Names: []string{m.Name}, Stat: stat, ANSI: color}
 		err := s.ask(ctx, m.Leadlight.Machine, verbDiff, o, &d, func(part told) { all.Write(part.Text) })
 		d.Text = all.String()
-		return d, err
-	}
-	if err != nil {
 		return d, err
 	}
 	tree, err := s.treeOf(ctx, t, m)
@@ -135,9 +132,6 @@ func (s *Service) Diff(ctx context.Context, team, name string, stat, color bool)
 
 // treeOf is the worktree of a teammate of this machine.
 func (s *Service) treeOf(ctx context.Context, t store.Team, m store.Member) (worktree.Tree, error) {
-	if err := s.notHere(m); err != nil {
-		return worktree.Tree{}, err
-	}
 	all, err := s.worktreeRecord().Read(ctx, s.panes.Records(), t.Name)
 	if err != nil {
 		return worktree.Tree{}, fmt.Errorf("read the worktrees of team %s: %w", t.Name, err)

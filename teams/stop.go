@@ -346,8 +346,8 @@ func (r *stopping) tellLead(ctx context.Context, m *stoppingMember, e memberExit
 // written is the end of a member as its host has written it down; nil if it has not: one
 // that was killed could not.
 func (r *stopping) written(ctx context.Context, m *stoppingMember) *panes.ExitRecord {
-	rec, err := r.panes.Records().Host(ctx, r.t.Name, m.Name)
-	if err != nil || rec.Host != m.Leadlight.Host {
+	rec, err := r.hostRecord(ctx, r.t.Name, m.Member)
+	if err != nil {
 		return nil
 	}
 	return rec.Ended

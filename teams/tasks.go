@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -30,9 +31,7 @@ type TaskSpec struct {
 const noteKey = "note"
 
 func setNote(t *store.Task, note string) {
-	if b, err := json.Marshal(note); err == nil {
-		t.SetMeta(noteKey, b)
-	}
+	t.SetMeta(noteKey, rawjson.Quote(note))
 }
 
 // AddTask adds a task: fault.TaskNotFound for a blocker that is not there,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -17,9 +18,7 @@ func (s *Service) AddUsage(ctx context.Context, team, id string, u api.Usage) er
 		if was := usageOf(*t); was != nil {
 			u = was.Plus(u)
 		}
-		if data, err := json.Marshal(u); err == nil {
-			t.Metadata[usageKey] = data
-		}
+		t.Metadata[usageKey] = rawjson.Encode(u)
 	})
 	return err
 }

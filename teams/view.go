@@ -40,10 +40,7 @@ func (s *Service) viewed(ctx context.Context, t store.Team, m store.Member) (*ho
 	if m.Leadlight == nil {
 		return nil, fault.New(fault.Unsupported, "teammate %s was not started by leadlight: its pane is seen in its own terminal", m.Name)
 	}
-	rec, err := s.panes.Records().Host(ctx, t.Name, m.Name)
-	if err == nil && rec.Host != m.Leadlight.Host {
-		err = errNoEntry
-	}
+	rec, err := s.hostRecord(ctx, t.Name, m)
 	if err != nil {
 		return nil, fmt.Errorf("show %s: %w", m.Name, err)
 	}

@@ -28,6 +28,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 // Lead is the name of every team's lead.
@@ -286,11 +288,7 @@ func (t *Task) Assign(name string) {
 		delete(t.Metadata, metaAssignedTo)
 		return
 	}
-	raw, err := json.Marshal(name)
-	if err != nil {
-		return // strings always encode
-	}
-	t.SetMeta(metaAssignedTo, raw)
+	t.SetMeta(metaAssignedTo, rawjson.Quote(name))
 }
 
 // SetMeta puts a value into the metadata.

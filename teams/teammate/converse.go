@@ -110,10 +110,7 @@ func (c *conversation) live(ctx context.Context, session string) {
 		c.offers.look(ctx, m)
 		select {
 		case <-ctx.Done():
-		case _, ok := <-hints:
-			if !ok {
-				hints = nil
-			}
+		case <-hints: // they end with ctx
 		case text := <-c.page.lines:
 			c.prompt(ctx, text, func() {})
 			c.rest(ctx)
@@ -213,20 +210,14 @@ func (t *turn) begun() { t.once.Do(t.taken) }
 func (c *conversation) rest(ctx context.Context) {
 	m := c.m
 	for ctx.Err() == nil {
-		feedback, err := m.o.Service.MayIdle(ctx, m.o.Team, c.kept)
-		if err != nil {
-			m.o.Log.Warn("ask the hooks", "error", err)
-		}
+		feedback := m.mayIdle(ctx, c.kept)
 		if feedback == "" {
 			break
 		}
 		c.kept++
 		c.prompt(ctx, "[leadlight] not finished yet: "+teams.Quoted(feedback), func() {})
 	}
-	idle := teams.Idle{TaskID: m.completed(ctx, c.done)}
-	if idle.TaskID != "" {
-		idle.TaskStatus = resolved
-	}
+	idle := m.completed(ctx, c.done)
 	m.show(api.StateIdle, "", "")
 	m.tellIdle(ctx, idle)
 	c.offers = offering{}

@@ -64,11 +64,8 @@ func (m *teammate) deliver(ctx context.Context) {
 		c.round(ctx)
 		select {
 		case <-ctx.Done():
-		case _, ok := <-hints:
+		case <-hints: // they end with ctx
 			c.unseen, c.changed = true, true
-			if !ok {
-				hints = nil
-			}
 		case <-time.After(screenPoll):
 		}
 	}

@@ -52,19 +52,19 @@ func (m *teammate) tellIdle(ctx context.Context, idle teams.Idle) {
 	}
 }
 
-// completed returns the id of a task that the agent has completed and that is not among
-// those known, the newest, "" for none. Then it is known.
-func (m *teammate) completed(ctx context.Context, known map[string]bool) (id string) {
+// completed returns the notice of an agent that has come to rest, with a task that it has
+// completed and that is not among those known, the newest, if there is one. Then it is known.
+func (m *teammate) completed(ctx context.Context, known map[string]bool) (idle teams.Idle) {
 	tasks, _, err := m.o.Service.TaskList(ctx, m.o.Team, teams.TaskFilter{Owner: m.o.Agent, Status: store.Completed})
 	if err != nil {
 		m.o.Log.Warn("look at its tasks", "error", err)
 	}
 	for _, task := range tasks {
 		if !known[task.ID] {
-			known[task.ID], id = true, task.ID
+			known[task.ID], idle = true, teams.Idle{TaskID: task.ID, TaskStatus: resolved}
 		}
 	}
-	return id
+	return idle
 }
 
 // show keeps the state true between messages, and tells the lead, once, when an
@@ -80,10 +80,7 @@ func (c *mailTyper) show(ctx context.Context) {
 		if worked && c.hooksObject(ctx, s.since) {
 			return
 		}
-		idle := teams.Idle{TaskID: c.m.completed(ctx, c.done)}
-		if idle.TaskID != "" {
-			idle.TaskStatus = resolved
-		}
+		idle := c.m.completed(ctx, c.done)
 		c.worked, c.changed, c.owes = false, false, idle.TaskID == ""
 		if worked || !c.owes {
 			c.m.tellIdle(ctx, idle)
@@ -94,13 +91,19 @@ func (c *mailTyper) show(ctx context.Context) {
 	c.offers.look(ctx, c.m)
 }
 
+// mayIdle asks the hooks whether the agent may rest, and returns what they object.
+func (m *teammate) mayIdle(ctx context.Context, before int) (feedback string) {
+	feedback, err := m.o.Service.MayIdle(ctx, m.o.Team, before)
+	if err != nil {
+		m.o.Log.Warn("ask the hooks", "error", err)
+	}
+	return feedback
+}
+
 // hooksObject asks the hooks whether the agent may rest. What they object is typed into
 // it like a message.
 func (c *mailTyper) hooksObject(ctx context.Context, since time.Time) bool {
-	feedback, err := c.m.o.Service.MayIdle(ctx, c.m.o.Team, c.kept)
-	if err != nil {
-		c.m.o.Log.Warn("ask the hooks", "error", err)
-	}
+	feedback := c.m.mayIdle(ctx, c.kept)
 	if feedback == "" {
 		c.kept = 0
 		return false

@@ -77,7 +77,8 @@ func (m *teammate) work(ctx context.Context) panes.ExitRecord {
 		}
 		if !idle {
 			idle, kept = true, 0
-			m.goIdle(ctx, last)
+			m.show(api.StateIdle, "", "")
+			m.notifyIdle(ctx, last)
 			last = finished{}
 		}
 		select {
@@ -94,12 +95,7 @@ const resolved = "resolved"
 // finished is the task that a worker worked on last.
 type finished struct{ id, status, reason string }
 
-// goIdle shows that there is nothing to do and tells the lead, once.
-func (m *teammate) goIdle(ctx context.Context, last finished) {
-	m.show(api.StateIdle, "", "")
-	m.notifyIdle(ctx, last)
-}
-
+// notifyIdle tells the lead, once, that there is nothing to do.
 func (m *teammate) notifyIdle(ctx context.Context, last finished) {
 	err := m.o.Service.TellIdle(ctx, m.o.Team, teams.Idle{TaskID: last.id, TaskStatus: last.status, Fault: last.reason})
 	if err != nil {
@@ -138,7 +134,7 @@ func (m *teammate) answerShutdown(ctx context.Context) (bool, error) {
 // LEADLIGHT_FEEDBACK, until the hooks have objected too often.
 func (m *teammate) run(ctx context.Context, task api.Task) finished {
 	m.show(api.StateActive, task.ID, "")
-	argv, shown := m.command(ctx, task)
+	argv, shown := m.o.Service.CommandFor(ctx, m.launch, task)
 	m.print("task %s: %s", task.ID, task.Subject)
 	if argv == nil {
 		return m.fail(ctx, task, inFull("neither the task nor the worker has a command (run:)"))
@@ -345,12 +341,6 @@ func (m *teammate) retryWrite(do func() error) error {
 		case <-time.After(writePause):
 		}
 	}
-}
-
-// command returns what a task runs: its own command if that is to be obeyed, else
-// the worker's.
-func (m *teammate) command(ctx context.Context, task api.Task) (argv []string, shown string) {
-	return m.o.Service.CommandFor(ctx, m.launch, task)
 }
 
 // print writes a line of the host's own on the pane.

@@ -156,23 +156,7 @@ func answerRoom(ctx context.Context, s *Service, o order, _ func(told)) (any, er
 // roomFor tells whether a teammate could be started here; source is as for checkHere.
 func (s *Service) roomFor(ctx context.Context, t store.Team, spec SpawnSpec, source bool) room {
 	spec.Machine = s.machine
-	return room{CPUs: runtime.NumCPU(), Why: wireError(s.checkHere(ctx, t, spec, source))}
-}
-
-func wireError(err error) *api.Error {
-	if err == nil {
-		return nil
-	}
-	e := fault.Of(err)
-	return &api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}
-}
-
-// fromWire is an error that another machine told.
-func fromWire(e *api.Error) error {
-	if e == nil {
-		return nil
-	}
-	return &fault.Error{Code: fault.Code(e.Code), Message: e.Message, Hint: e.Hint}
+	return room{CPUs: runtime.NumCPU(), Why: api.ErrorOf(s.checkHere(ctx, t, spec, source))}
 }
 
 // spawnedThere is a Spawned on the wire.
@@ -202,7 +186,7 @@ func answerSpawn(ctx context.Context, s *Service, o order, tell func(told)) (any
 	out := []spawnedThere{}
 	s = s.WithProfiles(o.Profiles).WithProgress(func(name, what string) { tell(told{Name: name, What: what}) })
 	for _, r := range s.Spawn(ctx, o.Team, o.Specs) {
-		out = append(out, spawnedThere{r.Member, wireError(onMachine(s.machine, r.Err))})
+		out = append(out, spawnedThere{r.Member, api.ErrorOf(onMachine(s.machine, r.Err))})
 	}
 	return out, nil
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/state"
 )
 
@@ -280,4 +281,21 @@ type Error struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+}
+
+// ErrorOf is an error as answers show it; nil for nil.
+func ErrorOf(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	e := fault.Of(err)
+	return &Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}
+}
+
+// Fault is the error that an answer shows; nil for nil.
+func (e *Error) Fault() error {
+	if e == nil {
+		return nil
+	}
+	return &fault.Error{Code: fault.Code(e.Code), Message: e.Message, Hint: e.Hint}
 }

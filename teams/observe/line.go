@@ -231,11 +231,7 @@ func names(raw json.RawMessage) []string {
 	}
 	out := []string{}
 	for _, item := range list {
-		name := scalar(item)
-		if name == "" {
-			name = scalar(fields(item)["name"])
-		}
-		if name != "" {
+		if name := cmp.Or(scalar(item), scalar(fields(item)["name"])); name != "" {
 			out = append(out, name)
 		}
 	}

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -38,13 +39,7 @@ func (r Result) opensLikeRefusal() bool {
 
 // words returns the sentence of a result, at most a few hundred bytes of it.
 func (r Result) words() string {
-	words := r.field("message")
-	if words == "" {
-		words = r.field("error")
-	}
-	if words == "" {
-		words = r.Text
-	}
+	words := cmp.Or(r.field("message", "error"), r.Text)
 	words = strings.TrimSpace(strings.NewReplacer("<tool_use_error>", "", "</tool_use_error>", "").Replace(words))
 	const most = 500
 	if len(words) > most {
@@ -78,10 +73,7 @@ func (r Result) line(name string) string {
 
 // taskID returns the id of the task that was created, or "".
 func (r Result) taskID() string {
-	if id := scalar(r.object("task")["id"]); id != "" {
-		return id
-	}
-	if id := r.field("taskId", "task_id", "id"); id != "" {
+	if id := cmp.Or(scalar(r.object("task")["id"]), r.field("taskId", "task_id", "id")); id != "" {
 		return id
 	}
 	if _, rest, ok := strings.Cut(r.Text, "#"); ok && digits(rest) != "" {
@@ -109,13 +101,8 @@ func (c Correlated) spawned() (team string, ok bool) {
 	if status != "" && status != "teammate_spawned" {
 		return "", false
 	}
-	team = c.Result.field("team_name")
-	if team == "" {
-		team = c.Result.line("team_name")
-	}
-	if team == "" {
-		_, team, _ = strings.Cut(c.agentID(), "@")
-	}
+	_, ofAgent, _ := strings.Cut(c.agentID(), "@")
+	team = cmp.Or(c.Result.field("team_name"), c.Result.line("team_name"), ofAgent)
 	if team == "" && c.ToolName == "Task" {
 		team = scalar(c.input()["team_name"]) // older clients: what was asked for is what was done
 	}
@@ -123,10 +110,7 @@ func (c Correlated) spawned() (team string, ok bool) {
 }
 
 func (c Correlated) agentID() string {
-	if id := c.Result.field("agent_id", "teammate_id", "agentId"); id != "" {
-		return id
-	}
-	return c.Result.line("agent_id")
+	return cmp.Or(c.Result.field("agent_id", "teammate_id", "agentId"), c.Result.line("agent_id"))
 }
 
 // deletes tells whether a TeamDelete that was not refused ended the team called name: it

@@ -42,10 +42,7 @@ func newTeam(name, role string, tasks []Task) *Team {
 }
 
 func createTeam(t *Team, c Correlated) *Team {
-	name := c.Result.field("team_name") // the result names the team, not the request
-	if name == "" {
-		name = scalar(c.input()["team_name"])
-	}
+	name := cmp.Or(c.Result.field("team_name"), scalar(c.input()["team_name"])) // the result names the team, not the request
 	if !t.known() {
 		return newTeam(name, RoleLead, nil)
 	}

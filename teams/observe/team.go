@@ -84,11 +84,15 @@ func (t *Team) Member(name string) *Member {
 		return nil
 	}
 	name = t.local(name)
-	i := slices.IndexFunc(t.Members, func(m Member) bool { return m.Name == name })
-	if i < 0 {
-		return nil
+	return first(t.Members, func(m Member) bool { return m.Name == name })
+}
+
+// first returns the first of a list that is as wanted, or nil.
+func first[T any](list []T, wanted func(T) bool) *T {
+	if i := slices.IndexFunc(list, wanted); i >= 0 {
+		return &list[i]
 	}
-	return &t.Members[i]
+	return nil
 }
 
 // Task returns the task with that id, or nil.
@@ -96,11 +100,7 @@ func (t *Team) Task(id string) *Task {
 	if t == nil || id == "" {
 		return nil
 	}
-	i := slices.IndexFunc(t.Tasks, func(k Task) bool { return k.ID == id })
-	if i < 0 {
-		return nil
-	}
-	return &t.Tasks[i]
+	return first(t.Tasks, func(k Task) bool { return k.ID == id })
 }
 
 // taskNear is Task for one that is probably at index i: lists of tasks are long,
@@ -128,11 +128,7 @@ func (t *Team) spawnedBy(toolUseID string) *Member {
 	if t == nil || toolUseID == "" {
 		return nil
 	}
-	i := slices.IndexFunc(t.Members, func(m Member) bool { return m.SpawnID == toolUseID })
-	if i < 0 {
-		return nil
-	}
-	return &t.Members[i]
+	return first(t.Members, func(m Member) bool { return m.SpawnID == toolUseID })
 }
 
 // clone returns a copy whose lists may be changed element by element.

@@ -23,7 +23,6 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 )
 
 // Stdio is where a verb reads and writes.
@@ -154,7 +153,7 @@ func (a *app) report(e *fault.Error) {
 	}
 	enc := json.NewEncoder(rawjson.Visible(a.err))
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(map[string]api.Error{"error": rpc.ErrorOf(e)})
+	_ = enc.Encode(map[string]*api.Error{"error": api.ErrorOf(e)})
 }
 
 // asksForJSON tells whether errors are to be JSON, before the flags are parsed:

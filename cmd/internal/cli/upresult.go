@@ -8,7 +8,6 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -48,7 +47,7 @@ func (u *upRun) result(snap teams.Snapshot, endings []api.Ending) upResult {
 
 func shownMissing(missing []teams.Missing) (out []upMissing) {
 	for _, m := range missing {
-		out = append(out, upMissing{m.Name, m.Machine, rpc.ErrorOf(m.Err)})
+		out = append(out, upMissing{m.Name, m.Machine, *api.ErrorOf(m.Err)})
 	}
 	return out
 }

@@ -19,17 +19,6 @@ type wireError struct {
 
 func (e *wireError) Error() string { return fmt.Sprintf("[%d] %s", e.Code, e.Message) }
 
-// ErrorOf is an error as answers show it.
-func ErrorOf(err error) api.Error {
-	e := fault.Of(err)
-	return api.Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}
-}
-
-// FaultOf is the error that an answer shows; cause may be nil.
-func FaultOf(e api.Error, cause error) *fault.Error {
-	return &fault.Error{Code: fault.Code(e.Code), Message: e.Message, Hint: e.Hint, Cause: cause}
-}
-
 // The codes with which a server that ends takes back what it has not answered.
 const (
 	codeCancelled = -32097
@@ -53,7 +42,7 @@ func fromWire(ctx context.Context, method string, err error) error {
 	}
 	var told api.Error
 	if json.Unmarshal(own.Data, &told) == nil && told.Code != "" {
-		return FaultOf(told, err)
+		return &fault.Error{Code: fault.Code(told.Code), Message: told.Message, Hint: told.Hint, Cause: err}
 	}
 	return fault.New(fault.Failed, "%s: %w", method, err)
 }

@@ -13,6 +13,7 @@ func single() map[string]string {
 		"backend.Lister":          "an optional power",
 		"backend.Attacher":        "an optional power",
 		"backend/backendtest.T":   "the other one is testing.T",
+		"teams/db.Querier":        "a database and a transaction of database/sql are the two",
 		"cmd/internal/cli.Engine": "leadlight must not link what leadlightd gives it",
 	}
 }

@@ -118,14 +118,14 @@ func inspect(ctx context.Context, path string, components []Component) error {
 	return nil
 }
 
-// querier is the database, or a transaction.
-type querier interface {
+// Querier is the database, or a transaction.
+type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // All reads every row of a query; what says what for.
-func All[T any](ctx context.Context, q querier, what string, scan func(func(...any) error) (T, error), query string, args ...any) ([]T, error) {
+func All[T any](ctx context.Context, q Querier, what string, scan func(func(...any) error) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, Explain(ctx, q, what, err)
@@ -145,7 +145,7 @@ func All[T any](ctx context.Context, q querier, what string, scan func(func(...a
 	return out, nil
 }
 
-func version(ctx context.Context, q querier, name string) (int, error) {
+func version(ctx context.Context, q Querier, name string) (int, error) {
 	var v int
 	err := q.QueryRowContext(ctx, `SELECT version FROM components WHERE name = ?`, name).Scan(&v)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -204,7 +204,7 @@ func Code(err error) int {
 
 // Explain gives an error of an open database its code, and names the file where that is
 // what has to be mended. What has no code of the database's keeps its own.
-func Explain(ctx context.Context, q querier, what string, err error) error {
+func Explain(ctx context.Context, q Querier, what string, err error) error {
 	if err == nil {
 		return nil
 	}

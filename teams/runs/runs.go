@@ -87,11 +87,7 @@ func (c *change) say(e api.TeamRunEvent) { c.events = append(c.events, e) }
 
 func newID() string { return uuid.NewString() }
 
-// querier is the database, or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
+type querier = db.Querier
 
 // all reads every row of a query.
 func all[T any](ctx context.Context, q querier, scan func(func(...any) error) (T, error), query string, args ...any) ([]T, error) {

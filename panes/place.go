@@ -47,6 +47,7 @@ const (
 func Place(l Layout, v View, n int) (specs []backend.Spec, whose []int, _ []Arrangement) {
 	l = l.withDefaults(v)
 	p := &placer{layout: l, view: v}
+	p.start()
 	for range n {
 		p.place()
 	}
@@ -79,9 +80,7 @@ func (l Layout) withDefaults(v View) Layout {
 		}
 	}
 	l.Arrange = cmp.Or(l.Arrange, backend.MainVertical)
-	if l.Main == "" {
-		l.Main = "40%"
-	}
+	l.Main = cmp.Or(l.Main, "40%")
 	cols, rows := 40, 10
 	if l.Placement == backend.Session {
 		cols, rows = 80, 20
@@ -101,7 +100,6 @@ type placer struct {
 	view    View
 	specs   []backend.Spec
 	windows []*window // the lead's first, if panes may go there
-	started bool
 }
 
 // window is one window that holds, or will hold, panes of the team.
@@ -122,9 +120,6 @@ type slot struct {
 }
 
 func (p *placer) place() {
-	if !p.started {
-		p.start()
-	}
 	for _, w := range p.windows {
 		if len(w.panes) < w.max && p.split(w) {
 			return
@@ -135,7 +130,6 @@ func (p *placer) place() {
 
 // start gathers the windows that hold panes of the team, and the lead's.
 func (p *placer) start() {
-	p.started = true
 	if p.layout.Placement == backend.Split && p.view.Lead != nil {
 		p.windows = append(p.windows, p.leadWindow())
 	}

@@ -21,6 +21,7 @@ import (
 	"log/slog"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -80,17 +81,9 @@ func New(o Options) (*Backend, error) {
 	if len(o.Argv) == 0 || !filepath.IsAbs(o.Argv[0]) || !filepath.IsAbs(o.StateDir) {
 		return nil, fault.New(fault.InvalidArgument, "the backend %s needs a program and a state folder with absolute paths, not %q and %q", o.Name, o.Argv, o.StateDir)
 	}
-	orDefault(&o.Limit, callLimit)
-	orDefault(&o.Opening, openLimit)
-	orDefault(&o.Idle, idleLimit)
+	o.Limit, o.Opening, o.Idle = cmp.Or(o.Limit, callLimit), cmp.Or(o.Opening, openLimit), cmp.Or(o.Idle, idleLimit)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Backend{opt: o, starting: make(chan struct{}, 1)}, nil
-}
-
-func orDefault(d *time.Duration, v time.Duration) {
-	if *d == 0 {
-		*d = v
-	}
 }
 
 // CheckName refuses a name that no backend's program can have.
@@ -277,10 +270,8 @@ func (b *Backend) has(ctx context.Context, method string) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range hello.Capabilities {
-		if c == method {
-			return nil
-		}
+	if slices.Contains(hello.Capabilities, method) {
+		return nil
 	}
 	return fault.New(fault.Unsupported, "the backend %s has no %s", b.opt.Name, method)
 }

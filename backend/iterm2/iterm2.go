@@ -81,12 +81,8 @@ func New(o Options) (*Backend, error) {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
-	if o.Timeout == 0 {
-		o.Timeout = 5 * time.Second
-	}
-	if o.Socket == "" {
-		o.Socket = SocketPath(o.Getenv)
-	}
+	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
+	o.Socket = cmp.Or(o.Socket, SocketPath(o.Getenv))
 	if o.Cookie == nil {
 		o.Cookie = AskByScript
 	}

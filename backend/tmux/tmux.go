@@ -79,16 +79,9 @@ func New(o Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{socket: socket, own: o.Own, status: o.Status, program: o.Program, getenv: o.Getenv, timeout: o.Timeout, log: o.Log, aheadLife: cmp.Or(o.AheadLife, aheadLife)}
-	b.program = cmp.Or(b.program, "tmux")
+	b := &Backend{socket: socket, own: o.Own, status: o.Status, program: cmp.Or(o.Program, "tmux"), getenv: o.Getenv, timeout: cmp.Or(o.Timeout, 5*time.Second), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), aheadLife: cmp.Or(o.AheadLife, aheadLife)}
 	if b.getenv == nil {
 		b.getenv = os.Getenv
-	}
-	if b.timeout == 0 {
-		b.timeout = 5 * time.Second
-	}
-	if b.log == nil {
-		b.log = slog.New(slog.DiscardHandler)
 	}
 	if !b.installed() {
 		return nil, fault.New(fault.BackendUnavailable, "the program %q is not on PATH", b.program).

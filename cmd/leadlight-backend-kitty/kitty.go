@@ -91,9 +91,7 @@ func New(o Options) (*Backend, error) {
 		return nil, fault.New(fault.InvalidArgument, "kitty's socket %q is not an absolute path", o.Socket)
 	}
 	o.Limit = cmp.Or(o.Limit, callLimit)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Backend{opt: o, turn: make(chan struct{}, 1)}, nil
 }
 

@@ -25,16 +25,10 @@ func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer d.leave(r)
-	f, err := r.Open(".")
+	entries, err := fs.ReadDir(r.FS(), ".")
 	if err != nil {
 		return nil, Explain("list", d.Join(name), err)
 	}
-	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	if err != nil {
-		return nil, Explain("list", d.Join(name), err)
-	}
-	sortEntries(entries)
 	return entries, nil
 }
 

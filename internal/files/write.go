@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
-	"strings"
 	"syscall"
 )
 
@@ -160,10 +158,6 @@ func (p *Pending) Discard() {
 	}
 	p.dir.leave(p.folder)
 	p.folder = nil
-}
-
-func sortEntries(entries []fs.DirEntry) {
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 }
 
 // Sync makes what was renamed or removed in a folder durable.

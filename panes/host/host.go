@@ -167,7 +167,7 @@ func (h *Host) setDefaults(o Options) {
 func (h *Host) begin() {
 	ctx, stop := context.WithCancel(context.Background())
 	h.stop = stop
-	h.live = func(f func(context.Context)) { h.goDo(func() { f(ctx) }) }
+	h.live = func(f func(context.Context)) { h.tasks.Go(func() { f(ctx) }) }
 	h.live(func(ctx context.Context) { _ = signals.ReapOrphans(ctx) })
 	h.live(func(ctx context.Context) { h.watchSignals(ctx, h.arrived) })
 	if h.screen != nil {
@@ -177,14 +177,6 @@ func (h *Host) begin() {
 		h.live(func(ctx context.Context) { h.terminal.followSize(ctx, h.resize) })
 		go h.readPane() // a terminal that cannot be polled holds it until the process ends
 	}
-}
-
-func (h *Host) goDo(f func()) {
-	h.tasks.Add(1)
-	go func() {
-		defer h.tasks.Done()
-		f()
-	}()
 }
 
 // endings are the signals that end a process, each with the cause it stands for.

@@ -56,7 +56,7 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 	defer stop()
 	select {
 	case <-h.closing: // it began between the look and the start
-		h.goDo(func() { h.End(context.Background(), h.term, h.kill) })
+		h.tasks.Go(func() { h.End(context.Background(), h.term, h.kill) })
 	default:
 	}
 	gone := make(chan time.Time, 1)
@@ -69,7 +69,7 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 	h.watchStart(p)
 	if c.Started != nil {
 		if err = c.Started(); err != nil {
-			h.goDo(func() { h.End(context.WithoutCancel(ctx), h.term, h.kill) })
+			h.tasks.Go(func() { h.End(context.WithoutCancel(ctx), h.term, h.kill) })
 		}
 	}
 	ended := <-gone
@@ -294,9 +294,8 @@ func (h *Host) pumpJob(p *program, c Command, files []*os.File) {
 		feed.Close()
 	}()
 	var both sync.WaitGroup
-	both.Add(2)
-	go func() { defer both.Done(); pump(stdout, c.Stdout) }()
-	go func() { defer both.Done(); pump(stderr, c.Stderr) }()
+	both.Go(func() { pump(stdout, c.Stdout) })
+	both.Go(func() { pump(stderr, c.Stderr) })
 	go func() {
 		both.Wait()
 		close(p.pumped)

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -24,12 +25,23 @@ type operation struct {
 func operations() map[string]operation {
 	return map[string]operation{
 		"status":    {do: opStatus},
-		"capture":   {do: opCapture},
-		"inject":    {do: opInject, abandon: true},
-		"keys":      {do: opKeys, abandon: true},
+		"capture":   {do: with(opCapture)},
+		"inject":    {do: with(opInject), abandon: true},
+		"keys":      {do: with(opKeys), abandon: true},
 		"wait":      {do: opWait, abandon: true},
-		"shutdown":  {do: opShutdown},
-		"variables": {do: opVariables},
+		"shutdown":  {do: with(opShutdown)},
+		"variables": {do: with(opVariables)},
+	}
+}
+
+// with reads the parameters of an operation.
+func with[P any](do func(context.Context, *Host, P) (any, error)) func(context.Context, *Host, json.RawMessage) (any, error) {
+	return func(ctx context.Context, h *Host, raw json.RawMessage) (any, error) {
+		var p P
+		if err := decodeParams(raw, &p); err != nil {
+			return nil, err
+		}
+		return do(ctx, h, p)
 	}
 }
 
@@ -83,35 +95,19 @@ func (s *server) answer(conn *net.UnixConn, result any, failure error) {
 
 func opStatus(_ context.Context, h *Host, _ json.RawMessage) (any, error) { return h.Status(), nil }
 
-func opCapture(ctx context.Context, h *Host, raw json.RawMessage) (any, error) {
-	var p captureParams
-	if err := decodeParams(raw, &p); err != nil {
-		return nil, err
-	}
+func opCapture(ctx context.Context, h *Host, p captureParams) (any, error) {
 	return h.Capture(ctx, p.Lines, p.ANSI)
 }
 
-func opInject(ctx context.Context, h *Host, raw json.RawMessage) (any, error) {
-	var in Input
-	if err := decodeParams(raw, &in); err != nil {
-		return nil, err
-	}
+func opInject(ctx context.Context, h *Host, in Input) (any, error) {
 	return struct{}{}, h.Inject(ctx, in)
 }
 
-func opKeys(ctx context.Context, h *Host, raw json.RawMessage) (any, error) {
-	var p keysParams
-	if err := decodeParams(raw, &p); err != nil {
-		return nil, err
-	}
+func opKeys(ctx context.Context, h *Host, p keysParams) (any, error) {
 	return struct{}{}, h.Keys(ctx, p.Keys)
 }
 
-func opVariables(_ context.Context, h *Host, raw json.RawMessage) (any, error) {
-	var p variablesParams
-	if err := decodeParams(raw, &p); err != nil {
-		return nil, err
-	}
+func opVariables(_ context.Context, h *Host, p variablesParams) (any, error) {
 	found := []string{}
 	for _, kv := range h.env {
 		if name, _, _ := strings.Cut(kv, "="); slices.Contains(p.Names, name) {
@@ -126,19 +122,15 @@ func opWait(ctx context.Context, h *Host, _ json.RawMessage) (any, error) {
 	return exitToWire(exit), err
 }
 
-func opShutdown(ctx context.Context, h *Host, raw json.RawMessage) (any, error) {
-	var r ShutdownRequest
-	if err := decodeParams(raw, &r); err != nil {
-		return nil, err
-	}
+func opShutdown(ctx context.Context, h *Host, r ShutdownRequest) (any, error) {
 	return h.Shutdown(context.WithoutCancel(ctx), r)
 }
 
 // Shutdown closes the host (see Closing) and ends what runs. The error is
 // UNPROVEN if something may still run.
 func (h *Host) Shutdown(ctx context.Context, r ShutdownRequest) (Report, error) {
-	h.shutDown(firstOf(r.Reason, CauseShutdown), r.Recorded)
-	term, kill := firstOf(r.Term, h.term), firstOf(r.Kill, h.kill)
+	h.shutDown(cmp.Or(r.Reason, CauseShutdown), r.Recorded)
+	term, kill := cmp.Or(r.Term, h.term), cmp.Or(r.Kill, h.kill)
 	if r.Force {
 		term = 0
 	}
@@ -147,17 +139,6 @@ func (h *Host) Shutdown(ctx context.Context, r ShutdownRequest) (Report, error) 
 		Ended: len(ended.Ended), Killed: ended.Killed,
 		Leftovers: describe(ended.Leftovers), Survivors: describe(ended.Survivors),
 	}, err
-}
-
-// firstOf returns the first value that is not zero.
-func firstOf[T comparable](values ...T) T {
-	var zero T
-	for _, v := range values {
-		if v != zero {
-			return v
-		}
-	}
-	return zero
 }
 
 // Wait returns how the program that runs ends, with all that belongs to it; if

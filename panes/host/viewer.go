@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -71,13 +72,13 @@ func (c *Client) Attach(ctx context.Context, o AttachOptions) (Attached, error) 
 		return Attached{}, err
 	}
 	end, err := v.show(ctx, r)
-	if err != nil && !v.detached.is() {
+	if err != nil && !v.detached.Load() {
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
 		return Attached{}, fmt.Errorf("%s: %w", opAttach, err)
 	}
-	end.Detached = v.detached.is()
+	end.Detached = v.detached.Load()
 	return end, nil
 }
 
@@ -92,18 +93,8 @@ type viewing struct {
 	banner   banner
 
 	send     sync.Mutex
-	detached flag
+	detached atomic.Bool
 }
-
-// flag is a bool for two goroutines.
-type flag struct {
-	mu sync.Mutex
-	on bool
-}
-
-func (f *flag) set() { f.mu.Lock(); f.on = true; f.mu.Unlock() }
-
-func (f *flag) is() bool { f.mu.Lock(); defer f.mu.Unlock(); return f.on }
 
 // show copies both ways until one of them ends.
 func (v *viewing) show(ctx context.Context, r *bufio.Reader) (Attached, error) {
@@ -180,7 +171,7 @@ func (v *viewing) type_() {
 			}
 		}
 		if detach || errors.Is(err, io.EOF) {
-			v.detached.set()
+			v.detached.Store(true)
 			v.conn.Close()
 			return
 		}

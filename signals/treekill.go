@@ -143,20 +143,16 @@ func (k *treeKill) tops(l lineage, marked []Process, below func(int) []Process) 
 	if k.Adopted {
 		tops = append(tops, adopted(below)...)
 	}
+	rank := func(p Process) int {
+		if k.sparing(p) != "" {
+			return 0
+		}
+		return 1
+	}
 	slices.SortStableFunc(tops, func(a, b Process) int {
-		return cmp.Or(order(k.sparing(a) == "", k.sparing(b) == ""), cmp.Compare(a.PID, b.PID))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.PID, b.PID))
 	})
 	return tops
-}
-
-func order(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // sparing returns why p is left alone, "" if it is to be ended.

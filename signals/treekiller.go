@@ -134,13 +134,7 @@ func (k *treeKill) asked(left []Process) []Process {
 	if k.Asked == nil {
 		return left
 	}
-	var out []Process
-	for _, p := range left {
-		if k.Asked(p) {
-			out = append(out, p)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(left), func(p Process) bool { return !k.Asked(p) })
 }
 
 // killPause is how long the killed may take to go before they are looked at again.
@@ -171,11 +165,7 @@ func (k *treeKill) kill() ([]Process, error) {
 
 // dying tells whether one of the killed is at work on its end: it needs the CPU for that.
 func dying(killed []Process) bool {
-	var pids []int
-	for _, p := range killed {
-		pids = append(pids, p.PID)
-	}
-	return anyAtWork(context.Background(), pids, killPause)
+	return anyAtWork(context.Background(), pidsOf(killed), killPause)
 }
 
 // freezeRounds bounds the chase after a process that forks faster than the table

@@ -231,6 +231,22 @@ func (r *rig) recorded(agent string) (args []string, dir string) {
 	return args, strings.TrimSuffix(string(pwd), "\n")
 }
 
+// close closes a pane, which has to succeed.
+func (r *rig) close(p backend.Pane) {
+	r.Helper()
+	if err := backend.CloseOne(r.Context(), r.Backend, p.ID, p.Mark); err != nil {
+		r.Errorf("close %s of %s: %v", p.ID, p.Mark.Agent, err)
+	}
+}
+
+// left checks whose panes are listed.
+func (r *rig) left(want ...string) {
+	r.Helper()
+	if got := agents(r.list()); !slices.Equal(got, want) {
+		r.Errorf("left are %v, want %v", got, want)
+	}
+}
+
 // list lists and fails on an error.
 func (r *rig) list() []backend.Pane {
 	r.Helper()

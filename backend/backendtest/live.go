@@ -23,9 +23,7 @@ func focusStays(t T, r *rig) {
 		t.Errorf("the focus went from %s to %s", before, after)
 	}
 	for _, p := range opened {
-		if err := backend.CloseOne(t.Context(), r.Backend, p.ID, p.Mark); err != nil {
-			t.Error(err)
-		}
+		r.close(p)
 	}
 	if after := r.Focus(); after != before {
 		t.Errorf("closing moved the focus from %s to %s", before, after)
@@ -83,9 +81,7 @@ func hostileTitles(t T, r *rig) {
 	loud.Dir = odd
 	opened := r.open(loud, r.spec("quiet"))
 	r.eventually("the title is set", func() bool { _, err := os.Stat(said); return err == nil })
-	if got := agents(r.list()); !slices.Equal(got, []string{"loud", "quiet"}) {
-		t.Errorf("listed are %v", got)
-	}
+	r.left("loud", "quiet")
 	if all, ok := backend.As[backend.Lister](r.Backend); ok {
 		list, err := all.ListAll(t.Context())
 		if (err != nil || len(list) < 2) && !errors.Is(err, fault.Unsupported) {
@@ -124,12 +120,8 @@ func labelSurvivesTitle(t T, r *rig) {
 func closeTwice(t T, r *rig) {
 	opened := r.open(r.spec("one"), r.spec("two"))
 	for range 2 {
-		if err := backend.CloseOne(t.Context(), r.Backend, opened[0].ID, opened[0].Mark); err != nil {
-			t.Errorf("close: %v", err)
-		}
-		if got := agents(r.list()); !slices.Equal(got, []string{"two"}) {
-			t.Errorf("left are %v", got)
-		}
+		r.close(opened[0])
+		r.left("two")
 	}
 }
 
@@ -235,9 +227,7 @@ func killed(t T, r *rig) {
 	if list, err := r.Backend.List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("%d panes are listed, error %v", len(list), err)
 	}
-	if err := backend.CloseOne(t.Context(), r.Backend, pane.ID, pane.Mark); err != nil {
-		t.Errorf("close: %v", err)
-	}
+	r.close(pane)
 	if err := r.Backend.Label(t.Context(), pane.ID, pane.Mark, backend.Label{Name: "doomed"}); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("label: %v", err)
 	}
@@ -305,7 +295,5 @@ func arrange(t T, r *rig) {
 			t.Errorf("%s, main %q: %v", l.Kind, l.Main, err)
 		}
 	}
-	if got := agents(r.list()); !slices.Equal(got, []string{"one", "two"}) {
-		t.Errorf("listed are %v", got)
-	}
+	r.left("one", "two")
 }

@@ -171,13 +171,9 @@ func instantExit(t T, r *rig) {
 		})
 	})
 	for _, p := range r.list() {
-		if err := backend.CloseOne(t.Context(), r.Backend, p.ID, p.Mark); err != nil {
-			t.Errorf("close %s: %v", p.Mark.Agent, err)
-		}
+		r.close(p)
 	}
-	if list := r.list(); len(list) != 0 {
-		t.Errorf("left are %v", agents(list))
-	}
+	r.left()
 }
 
 func badSpecs(t T, r *rig) {
@@ -225,9 +221,7 @@ func badSpecs(t T, r *rig) {
 			t.Errorf("%s: %v, want %s with %q", b.spec.Mark.Agent, err, b.code, b.says)
 		}
 	}
-	if got := agents(r.list()); !slices.Equal(got, []string{"first", "last"}) {
-		t.Errorf("listed are %v, want first and last", got)
-	}
+	r.left("first", "last")
 }
 
 func cancelBefore(t T, r *rig) {
@@ -241,9 +235,7 @@ func cancelBefore(t T, r *rig) {
 	if _, err := r.Backend.List(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("list: %v", err)
 	}
-	if list := r.list(); len(list) != 0 {
-		t.Errorf("a cancelled open left %v", agents(list))
-	}
+	r.left()
 }
 
 // A batch that is cancelled on its way is there as a whole or not at all.
@@ -269,9 +261,7 @@ func cancelBetween(t T, r *rig) {
 			t.Errorf("after %v: %d failed, left are %v", after, failed, agents(list))
 		}
 		for _, p := range list {
-			if err := backend.CloseOne(t.Context(), r.Backend, p.ID, p.Mark); err != nil {
-				t.Error(err)
-			}
+			r.close(p)
 		}
 	}
 }

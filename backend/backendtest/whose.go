@@ -35,9 +35,7 @@ func idsAreNew(t T, r *rig) {
 			}
 			had[p.ID] = true
 			if p.Mark.Agent == closed {
-				if err := backend.CloseOne(t.Context(), r.Backend, p.ID, p.Mark); err != nil {
-					t.Errorf("close %s: %v", p.ID, err)
-				}
+				r.close(p)
 			}
 		}
 	}
@@ -82,9 +80,7 @@ func askingPaneStays(t T, r *rig) {
 func personsSessionStays(t T, r *rig) {
 	pane := r.open(r.spec("last"))[0]
 	left := r.Alone(pane.ID)
-	if err := backend.CloseOne(t.Context(), r.Backend, pane.ID, pane.Mark); err != nil {
-		t.Errorf("close: %v", err)
-	}
+	r.close(pane)
 	if r.has(pane.ID) || left() != 1 {
 		t.Errorf("%d panes are left", left())
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/backendtest"
 	"github.com/leadlight-dev/leadlight/backend/external/wire"
+	"github.com/leadlight-dev/leadlight/internal/tail"
 )
 
 // Program is what is tried.
@@ -146,14 +147,14 @@ type run struct {
 	lines chan []byte
 	gone  chan struct{}
 	last  int
-	errs  tail
+	errs  *tail.Tail
 
 	context string // what came before, for people
 }
 
 func start(t backendtest.T, p Program) *run {
 	t.Helper()
-	r := &run{t: t, p: p, cmd: exec.Command(p.Argv[0], p.Argv[1:]...), lines: make(chan []byte, 64), gone: make(chan struct{})}
+	r := &run{t: t, p: p, cmd: exec.Command(p.Argv[0], p.Argv[1:]...), lines: make(chan []byte, 64), gone: make(chan struct{}), errs: tail.New(300)}
 	r.cmd.Env, r.cmd.WaitDelay = p.Environ, time.Second
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	in, err := r.cmd.StdinPipe()
@@ -164,7 +165,7 @@ func start(t backendtest.T, p Program) *run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.in, r.cmd.Stdout, r.cmd.Stderr = in, to, &r.errs
+	r.in, r.cmd.Stdout, r.cmd.Stderr = in, to, r.errs
 	err = r.cmd.Start()
 	_ = to.Close()
 	if err != nil {
@@ -269,7 +270,7 @@ func (r *run) ask(method string, params any) wire.Message {
 func (r *run) end() string {
 	select {
 	case <-r.gone:
-		return fmt.Sprintf("ended (%s)%s", r.cmd.ProcessState, r.errs.said())
+		return fmt.Sprintf("ended (%s)%s", r.cmd.ProcessState, r.said())
 	case <-time.After(endLimit):
 		return "closed its output"
 	}
@@ -285,18 +286,9 @@ func (r *run) ends(why string) {
 	}
 }
 
-// tail keeps the end of what is written to it. It is read when nobody writes any more.
-type tail []byte
-
-func (t *tail) Write(p []byte) (int, error) {
-	*t = append(*t, p...)
-	*t = (*t)[max(0, len(*t)-300):]
-	return len(p), nil
-}
-
-// said is what people would want to read of it.
-func (t tail) said() string {
-	if text := strings.Join(strings.Fields(string(t)), " "); text != "" {
+// said is what people would want to read of what it wrote last.
+func (r *run) said() string {
+	if text := strings.Join(strings.Fields(r.errs.String()), " "); text != "" {
 		return "; at last it said: " + text
 	}
 	return ""

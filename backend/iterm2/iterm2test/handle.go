@@ -8,8 +8,6 @@ import (
 	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
 )
 
-func number(n int) string { return strconv.Itoa(n) }
-
 // handle carries out a request. stay is false when the connection is to break instead of
 // answering.
 func (s *Server) handle(r *wire.Request) (answer *wire.Response, stay bool) {

@@ -2,6 +2,7 @@ package iterm2test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
@@ -47,7 +48,7 @@ func (s *Server) openTab(w *window, x *session) *tab {
 	s.serial++
 	root := &node{vertical: true, size: wire.Size{Cols: firstCols, Rows: firstRows}}
 	root.children = []*node{{parent: root, session: x, size: root.size}}
-	t := &tab{id: number(s.serial), root: root, active: x}
+	t := &tab{id: strconv.Itoa(s.serial), root: root, active: x}
 	w.tabs = append(w.tabs, t)
 	w.selected = t
 	return t

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/environ"
 )
 
 // limit is how long a test waits for a condition.
@@ -170,15 +172,7 @@ func (s *S) end() {
 }
 
 // Environ is the environment of the test without the tmux it may itself run in.
-func Environ() []string {
-	var env []string
-	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "TMUX=") && !strings.HasPrefix(kv, "TMUX_PANE=") {
-			env = append(env, kv)
-		}
-	}
-	return env
-}
+func Environ() []string { return environ.Without(os.Environ(), "TMUX", "TMUX_PANE") }
 
 // Alive tells whether a process runs; one that only waits to be reaped does not.
 func Alive(pid int) bool {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/environ"
 )
 
 // Missing says what a machine lacks for this package, "" if nothing: nobody needs kitty to
@@ -101,7 +103,8 @@ func (d *Display) Kitty(t T) *S {
 	s.cmd = exec.Command("kitty", "--config", "NONE", "-o", "allow_remote_control=socket-only", "-o", "update_check_interval=0",
 		"-o", "sync_to_monitor=no", "-o", "shell_integration=disabled", "-o", "confirm_os_window_close=0", "-o", "remember_window_size=no",
 		"-o", "initial_window_width=1600", "-o", "initial_window_height=1000", "--listen-on", "unix:"+s.Socket, "sh", "-c", "exec sleep 100000")
-	s.cmd.Env = append(clean(os.Environ()), "DISPLAY="+d.name, "LIBGL_ALWAYS_SOFTWARE=1", "HOME="+dir, "XDG_RUNTIME_DIR="+dir,
+	// Nothing ties it to the terminal or the desktop of who tests.
+	s.cmd.Env = append(environ.Without(os.Environ(), "KITTY_*", "TMUX*", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"), "DISPLAY="+d.name, "LIBGL_ALWAYS_SOFTWARE=1", "HOME="+dir, "XDG_RUNTIME_DIR="+dir,
 		"KITTY_CONFIG_DIRECTORY="+dir, "KITTY_CACHE_DIRECTORY="+dir)
 	start(t, s.cmd)
 	for end := time.Now().Add(startLimit); ; time.Sleep(20 * time.Millisecond) {
@@ -113,18 +116,6 @@ func (d *Display) Kitty(t T) *S {
 			t.Fatalf("kitty does not listen: %v", err)
 		}
 	}
-}
-
-// clean takes out what would tie a kitty to the terminal or the desktop of who tests.
-func clean(environ []string) []string {
-	var out []string
-	for _, kv := range environ {
-		name, _, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "KITTY_") && !strings.HasPrefix(name, "TMUX") && name != "WAYLAND_DISPLAY" && name != "DBUS_SESSION_BUS_ADDRESS" {
-			out = append(out, kv)
-		}
-	}
-	return out
 }
 
 // Window is a window as kitty lists it.

@@ -3,7 +3,31 @@ package backend
 import (
 	"context"
 	"errors"
+	"slices"
 )
+
+// Find returns the pane of a list that has the id.
+func Find(list []Pane, id ID) (Pane, bool) {
+	i := slices.IndexFunc(list, func(p Pane) bool { return p.ID == id })
+	if i < 0 {
+		return Pane{}, false
+	}
+	return list[i], true
+}
+
+// Around returns the pane of a list that has the id, and all panes of its window. The list
+// is used up.
+func Around(list []Pane, id ID) (pane Pane, window []Pane, ok bool) {
+	if pane, ok = Find(list, id); !ok {
+		return Pane{}, nil, false
+	}
+	return pane, slices.DeleteFunc(list, func(p Pane) bool { return p.Window != pane.Window || p.Session != pane.Session }), true
+}
+
+// Ours are the panes of a list that carry a mark. The list is used up.
+func Ours(list []Pane) []Pane {
+	return slices.DeleteFunc(list, func(p Pane) bool { return p.Mark == (Mark{}) })
+}
 
 // CloseOne closes one pane: see Backend.Close.
 func CloseOne(ctx context.Context, b Backend, id ID, mark Mark) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -59,7 +58,7 @@ func (b *Backend) oddly(method string, err error) error {
 // List returns the panes that carry a mark.
 func (b *Backend) List(ctx context.Context) ([]backend.Pane, error) {
 	list, err := b.list(ctx, wire.List)
-	return slices.DeleteFunc(list, func(p backend.Pane) bool { return p.Mark == (backend.Mark{}) }), err
+	return backend.Ours(list), err
 }
 
 // ListAll returns all panes, strangers' too: fault.Unsupported where the program has no

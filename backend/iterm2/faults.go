@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
@@ -26,6 +27,19 @@ func odd(what string) error {
 
 func refused(what string, status int) error {
 	return fault.New(fault.BackendUnavailable, "iTerm2 refused to %s (status %d)", what, status)
+}
+
+// done says what a status makes of a deed to a session; nil is an odd answer to question.
+func done(s *wire.Status, id backend.ID, question, deed string) error {
+	switch {
+	case s == nil:
+		return odd(question)
+	case s.Status == wire.NotFound:
+		return gone(id)
+	case s.Status != wire.OK:
+		return refused(deed+" session "+string(id), s.Status)
+	}
+	return nil
 }
 
 // checkID refuses what no session can have as its unique id, above all the words that

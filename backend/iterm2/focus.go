@@ -67,17 +67,11 @@ func (b *Backend) Focus(ctx context.Context, id backend.ID) error {
 	a, err := b.ask(ctx, &wire.Request{Activate: &wire.ActivateRequest{
 		Session: string(id), FrontWindow: true, SelectTab: true, SelectSession: true, App: &wire.ActivateApp{Insist: true},
 	}})
-	switch {
-	case isAway(err):
-		return gone(id)
-	case err != nil:
-		return err
-	case a.Activate == nil:
-		return odd("the focus")
-	case a.Activate.Status == wire.NotFound:
-		return gone(id)
-	case a.Activate.Status != wire.OK:
-		return refused("focus session "+string(id), a.Activate.Status)
+	if err == nil {
+		err = done(a.Activate, id, "the focus", "focus")
 	}
-	return nil
+	if isAway(err) {
+		return gone(id)
+	}
+	return err
 }

@@ -149,15 +149,8 @@ func (b *Backend) Probe(ctx context.Context) (Report, error) {
 	}
 	all, err := b.ListAll(ctx)
 	self, _ := SessionOf(b.getenv(Variable))
-	var r Report
-	for _, p := range all {
-		r.Sessions++
-		r.Inside = r.Inside || p.ID == self
-		if p.Mark != (backend.Mark{}) {
-			r.Ours++
-		}
-	}
-	return r, err
+	_, inside := backend.Find(all, self)
+	return Report{Sessions: len(all), Inside: inside, Ours: len(backend.Ours(all))}, err
 }
 
 // Self returns the pane of this process: the session in ITERM_SESSION_ID, if iTerm2 has it.
@@ -170,29 +163,14 @@ func (b *Backend) Self(ctx context.Context) (backend.Pane, []backend.Pane, bool,
 	if err != nil {
 		return backend.Pane{}, nil, false, err
 	}
-	self, ok := find(all, id)
-	if !ok {
-		return backend.Pane{}, nil, false, nil
-	}
-	var window []backend.Pane
-	for _, p := range all {
-		if p.Window == self.Window && p.Session == self.Session {
-			window = append(window, p)
-		}
-	}
-	return self, window, true, nil
+	self, window, ok := backend.Around(all, id)
+	return self, window, ok, nil
 }
 
 // List returns our panes.
 func (b *Backend) List(ctx context.Context) ([]backend.Pane, error) {
 	all, err := b.ListAll(ctx)
-	var ours []backend.Pane
-	for _, p := range all {
-		if p.Mark != (backend.Mark{}) {
-			ours = append(ours, p)
-		}
-	}
-	return ours, err
+	return backend.Ours(all), err
 }
 
 // ListAll returns every pane.
@@ -305,17 +283,11 @@ func (b *Backend) Label(ctx context.Context, id backend.ID, mark backend.Mark, l
 		return err
 	}
 	a, err := b.ask(ctx, &wire.Request{SetProfile: &wire.SetProfileRequest{Session: string(id), Assignments: look(l)}})
-	switch {
-	case isAway(err):
-		return gone(id)
-	case err != nil:
-		return err
-	case a.SetProfile == nil:
-		return odd("the change of a label")
-	case a.SetProfile.Status == wire.NotFound:
-		return gone(id)
-	case a.SetProfile.Status != wire.OK:
-		return refused("label session "+string(id), a.SetProfile.Status)
+	if err == nil {
+		err = done(a.SetProfile, id, "the change of a label", "label")
 	}
-	return nil
+	if isAway(err) {
+		return gone(id)
+	}
+	return err
 }

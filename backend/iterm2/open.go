@@ -140,7 +140,7 @@ func (o *opening) beside(ctx context.Context, s backend.Spec, place backend.Plac
 	if err != nil {
 		return "", err
 	}
-	p, ok := find(o.b.panes(tree), target)
+	p, ok := backend.Find(o.b.panes(tree), target)
 	if !ok || p.Session == "" {
 		return "", gone(target)
 	}
@@ -246,7 +246,7 @@ func (b *Backend) mark(ctx context.Context, id backend.ID, m backend.Mark) error
 func (o *opening) measure(tree *wire.Sessions) {
 	all := o.b.panes(tree)
 	for i := range o.results {
-		if p, ok := find(all, o.results[i].Pane.ID); ok && o.results[i].Err == nil {
+		if p, ok := backend.Find(all, o.results[i].Pane.ID); ok && o.results[i].Err == nil {
 			p.Mark = o.results[i].Pane.Mark
 			o.results[i].Pane = p
 		}

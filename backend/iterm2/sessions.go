@@ -72,11 +72,3 @@ func sizeOf(n *wire.Node, depth int) wire.Size {
 	}
 	return sum
 }
-
-func find(list []backend.Pane, id backend.ID) (backend.Pane, bool) {
-	i := slices.IndexFunc(list, func(p backend.Pane) bool { return p.ID == id })
-	if i < 0 {
-		return backend.Pane{}, false
-	}
-	return list[i], true
-}

@@ -32,7 +32,6 @@ type socket struct {
 // What a frame is.
 const (
 	opMore   = 0x0
-	opText   = 0x1
 	opBinary = 0x2
 	opClose  = 0x8
 	opPing   = 0x9

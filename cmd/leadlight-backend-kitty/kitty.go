@@ -143,13 +143,8 @@ func (b *Backend) Self(ctx context.Context) (self backend.Pane, window []backend
 	if err != nil {
 		return backend.Pane{}, nil, false, err
 	}
-	i := slices.IndexFunc(all, func(p backend.Pane) bool { return p.ID == id })
-	if i < 0 {
-		return backend.Pane{}, nil, false, nil
-	}
-	self = all[i]
-	window = slices.DeleteFunc(all, func(p backend.Pane) bool { return p.Window != self.Window })
-	return self, window, true, nil
+	self, window, ok = backend.Around(all, id)
+	return self, window, ok, nil
 }
 
 // List returns the windows that carry a mark. A kitty that is proved not to run has none.
@@ -158,7 +153,7 @@ func (b *Backend) List(ctx context.Context) ([]backend.Pane, error) {
 	if notRunning(err) {
 		return nil, nil
 	}
-	return slices.DeleteFunc(all, func(p backend.Pane) bool { return p.Mark == (backend.Mark{}) }), err
+	return backend.Ours(all), err
 }
 
 // notRunning tells whether nobody listens on the socket.
@@ -172,15 +167,11 @@ func (b *Backend) find(ctx context.Context, id backend.ID) (backend.Pane, error)
 	if notRunning(err) {
 		return backend.Pane{}, gone(id)
 	}
-	for _, p := range all {
-		if p.ID == id {
-			return p, nil
-		}
-	}
-	if err == nil {
+	p, ok := backend.Find(all, id)
+	if !ok && err == nil {
 		err = gone(id)
 	}
-	return backend.Pane{}, err
+	return p, err
 }
 
 // why says why a window with that id and mark was not found: it is gone, or carries

@@ -163,12 +163,11 @@ func (b *Backend) describeOne(ctx context.Context, r *backend.Result, all []back
 	if r.Err != nil {
 		return false
 	}
-	at := slices.IndexFunc(all, func(p backend.Pane) bool { return p.ID == r.Pane.ID })
-	switch {
-	case at < 0:
+	switch now, there := backend.Find(all, r.Pane.ID); {
+	case !there:
 		*r = backend.Result{Err: fault.New(fault.SpawnFailed, "window %s of kitty ended as soon as it was opened", r.Pane.ID)}
-	case all[at].Mark == r.Pane.Mark:
-		r.Pane = all[at]
+	case now.Mark == r.Pane.Mark:
+		r.Pane = now
 	case late:
 		b.takeBack(ctx, r.Pane.ID)
 		*r = backend.Result{Err: fault.New(fault.SpawnFailed, "the program in window %s of kitty did not begin within %s", r.Pane.ID, markLimit)}

@@ -183,7 +183,7 @@ func (s *Service) where(ctx context.Context, team, name string) (Place, error) {
 		if err != nil {
 			return Place{}, err
 		}
-		i := slices.IndexFunc(members, func(m api.Member) bool { return m.Live() })
+		i := slices.IndexFunc(members, isLive)
 		if i < 0 {
 			return Place{}, fault.New(fault.MemberNotFound, "team %s has no live teammate to show", team).WithHint("leadlight ps --all shows them")
 		}

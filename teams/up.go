@@ -335,15 +335,17 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 	}
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
+	warn := func(what string, err error) {
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn(what, "team", team, "error", err)
+		}
+	}
 	var last Snapshot
 	for {
-		if _, err := s.Reconcile(ctx, team); err != nil && ctx.Err() == nil {
-			s.log.Warn("write down who is lost", "team", team, "error", err)
-		}
+		_, err := s.Reconcile(ctx, team)
+		warn("write down who is lost", err)
 		_, more, err := s.RestartLost(ctx, team)
-		if err != nil && ctx.Err() == nil {
-			s.log.Warn("start the lost again", "team", team, "error", err)
-		}
+		warn("start the lost again", err)
 		snap, err := s.Snapshot(ctx, team)
 		switch {
 		case passing(err): // go on with the last good picture, and say so
@@ -355,12 +357,9 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 			last = snap
 		}
 		onChange(snap)
-		if err := s.FreeSilent(ctx, team, snap); err != nil && ctx.Err() == nil {
-			s.log.Warn("free the tasks of who cannot be seen", "team", team, "error", err)
-		}
-		if _, err := s.Offer(ctx, team, snap); err != nil && ctx.Err() == nil {
-			s.log.Warn("offer tasks", "team", team, "error", err)
-		}
+		warn("free the tasks of who cannot be seen", s.FreeSilent(ctx, team, snap))
+		_, err = s.Offer(ctx, team, snap)
+		warn("offer tasks", err)
 		if snap.Settled() && !more {
 			return snap, nil
 		}
@@ -368,10 +367,7 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 		case <-ctx.Done():
 			return snap, ctx.Err()
 		case <-tick.C:
-		case _, ok := <-hints:
-			if !ok {
-				hints = nil
-			}
+		case <-hints: // they end with ctx
 		}
 	}
 }
@@ -388,7 +384,7 @@ func passing(err error) bool {
 // tasks is settled when no teammate runs.
 func (snap Snapshot) Settled() bool {
 	if len(snap.Tasks) == 0 && len(snap.Warnings) == 0 {
-		return !slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.Live() })
+		return !slices.ContainsFunc(snap.Members, isLive)
 	}
 	stuck := map[string]bool{}
 	for _, id := range snap.Unclaimed {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -20,8 +21,10 @@ type Identity struct {
 	HostName  string `json:"hostName,omitempty"`
 }
 
-// Self returns the identity of this process.
-func Self() (Identity, error) { return Identify(os.Getpid()) }
+// Self returns the identity of this process, which never changes.
+func Self() (Identity, error) { return self() }
+
+var self = sync.OnceValues(func() (Identity, error) { return Identify(os.Getpid()) })
 
 // Identify returns the identity of the process that pid means now. A process
 // that has ended, also one not yet asked for by its parent, is ErrGone.

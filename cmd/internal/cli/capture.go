@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/spf13/cobra"
 )
 
@@ -28,11 +29,7 @@ func captureCommand(a *app, run func(context.Context, *app, captureOptions) erro
 	return c
 }
 
-func runCapture(ctx context.Context, a *app, o captureOptions) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+func runCapture(ctx context.Context, a *app, svc *teams.Service, team string, o captureOptions) error {
 	text, err := svc.Capture(ctx, team, o.Name, o.Lines, o.ANSI)
 	if err != nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	_ "embed" // for the pages
 	"strings"
 
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/spf13/cobra"
 )
 
@@ -84,6 +86,9 @@ func optional(to *string) cobra.PositionalArgs {
 	})
 }
 
+// nameOrNone takes one argument or none; an empty one is not the same as none.
+func nameOrNone(to *[]string) cobra.PositionalArgs { return several(0, 1, to) }
+
 // several takes a list of arguments.
 func several(least, most int, to *[]string) cobra.PositionalArgs {
 	return taking(least, most, func(args []string) error {
@@ -98,4 +103,43 @@ func oneTask(to *string) cobra.PositionalArgs {
 		*to, err = taskID(args[0])
 		return err
 	})
+}
+
+// only makes the command of a verb that has no options but its arguments.
+func only[O any](a *app, name string, run func(context.Context, *app, O) error, args func(*O) cobra.PositionalArgs, offers words) *cobra.Command {
+	var o O
+	return command(a, name, run, &o, args(&o), offers)
+}
+
+// ofTeam runs a verb with the Service and the team that it is about.
+func ofTeam[O any](run func(ctx context.Context, a *app, svc *teams.Service, team string, o O) error) func(context.Context, *app, O) error {
+	return func(ctx context.Context, a *app, o O) error {
+		svc, team, err := a.serve(ctx)
+		if err != nil {
+			return err
+		}
+		return run(ctx, a, svc, team, o)
+	}
+}
+
+// byDaemon runs a verb with a connection to the daemon, which is started if there is none.
+func byDaemon[O any](run func(ctx context.Context, a *app, c *rpc.Client, o O) error) func(context.Context, *app, O) error {
+	return func(ctx context.Context, a *app, o O) error {
+		c, err := a.daemon(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return run(ctx, a, c, o)
+	}
+}
+
+// byLead runs a verb that is refused to teammates; what says what it does.
+func byLead[O any](what string, run func(context.Context, *app, O) error) func(context.Context, *app, O) error {
+	return func(ctx context.Context, a *app, o O) error {
+		if err := a.leadOnly(what); err != nil {
+			return err
+		}
+		return run(ctx, a, o)
+	}
 }

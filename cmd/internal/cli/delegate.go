@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/spf13/cobra"
 )
@@ -17,11 +18,7 @@ func delegateCommand(a *app, run func(context.Context, *app, bool) error) *cobra
 		command(a, "team delegate off", run, &off, takes(0, 0), noFiles))
 }
 
-func runDelegate(ctx context.Context, a *app, on bool) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+func runDelegate(ctx context.Context, a *app, svc *teams.Service, team string, on bool) error {
 	if err := svc.SetDelegate(ctx, team, on); err != nil {
 		return err
 	}

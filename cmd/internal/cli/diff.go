@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/spf13/cobra"
 )
@@ -32,11 +33,7 @@ func diffCommand(a *app, run func(context.Context, *app, diffOptions) error) *co
 	return c
 }
 
-func runDiff(ctx context.Context, a *app, o diffOptions) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+func runDiff(ctx context.Context, a *app, svc *teams.Service, team string, o diffOptions) error {
 	names := []string{o.Name}
 	if o.Name == "" {
 		members, _, err := svc.Members(ctx, team, true)

@@ -25,7 +25,7 @@ type pruned struct {
 	Archived int `json:"archived"`
 }
 
-func inboxCommands(a *app) *cobra.Command { return inboxCommand(a, runInbox, runPrune) }
+func inboxCommands(a *app) *cobra.Command { return inboxCommand(a, ofTeam(runInbox), ofTeam(runPrune)) }
 
 func inboxCommand(a *app, run func(context.Context, *app, inboxOptions) error, prune func(context.Context, *app, string) error) *cobra.Command {
 	var o inboxOptions
@@ -48,11 +48,7 @@ func inboxCommand(a *app, run func(context.Context, *app, inboxOptions) error, p
 	return c
 }
 
-func runInbox(ctx context.Context, a *app, o inboxOptions) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+func runInbox(ctx context.Context, a *app, svc *teams.Service, team string, o inboxOptions) error {
 	filter := teams.InboxFilter{Unread: o.Unread, From: o.From, Since: o.Since, Odd: !o.Follow}
 	if o.Follow {
 		return svc.FollowInbox(ctx, team, o.Owner, filter, func(m api.Message) error {
@@ -127,11 +123,7 @@ func sentAt(m api.Message) string {
 	return localTime(at, time.Now())
 }
 
-func runPrune(ctx context.Context, a *app, owner string) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+func runPrune(ctx context.Context, a *app, svc *teams.Service, team string, owner string) error {
 	n, err := svc.PruneInbox(ctx, team, owner)
 	if err != nil {
 		return err

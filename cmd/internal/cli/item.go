@@ -16,8 +16,8 @@ import (
 )
 
 func itemCommand(a *app) *cobra.Command {
-	return group("run item", itemAddCommand(a, runItemAdd), itemListCommand(a, runItemList), itemUpdateCommand(a, runItemUpdate),
-		itemMoveCommand(a, runItemMove), itemRemoveCommand(a, runItemRemove))
+	return group("run item", itemAddCommand(a, runItemAdd), itemListCommand(a, byDaemon(runItemList)), itemUpdateCommand(a, runItemUpdate),
+		itemMoveCommand(a, runItemMove), only(a, "run item rm", byLead("delete an item", byDaemon(runItemRemove)), one, noFiles))
 }
 
 type itemOptions struct {
@@ -143,12 +143,7 @@ func itemListCommand(a *app, run func(context.Context, *app, itemOptions) error)
 	return c
 }
 
-func runItemList(ctx context.Context, a *app, o itemOptions) error {
-	c, err := a.daemon(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
+func runItemList(ctx context.Context, a *app, c *rpc.Client, o itemOptions) error {
 	r, err := theRun(ctx, c, o.Run)
 	if err != nil {
 		return err
@@ -281,21 +276,8 @@ func runItemMove(ctx context.Context, a *app, o itemOptions) error {
 	return a.item(rpc.Do[api.AgentTeamItem](ctx, c, "teamItem:move", p))
 }
 
-func itemRemoveCommand(a *app, run func(context.Context, *app, itemOptions) error) *cobra.Command {
-	var o itemOptions
-	return command(a, "run item rm", run, &o, one(&o.ID), noFiles)
-}
-
-func runItemRemove(ctx context.Context, a *app, o itemOptions) error {
-	if err := a.leadOnly("delete an item"); err != nil {
-		return err
-	}
-	c, err := a.daemon(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	id, err := itemID(ctx, c, o.ID)
+func runItemRemove(ctx context.Context, a *app, c *rpc.Client, id string) error {
+	id, err := itemID(ctx, c, id)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/spf13/cobra"
 )
 
@@ -57,11 +58,7 @@ func keyName(key string) string {
 	return key
 }
 
-func runKeys(ctx context.Context, a *app, o keysOptions) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+func runKeys(ctx context.Context, a *app, svc *teams.Service, team string, o keysOptions) error {
 	if err := svc.Keys(ctx, team, o.Name, mapped(o.Keys, keyName)); err != nil {
 		return err
 	}

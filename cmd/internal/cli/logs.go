@@ -26,11 +26,7 @@ func logsCommand(a *app, run func(context.Context, *app, logsOptions) error) *co
 	return c
 }
 
-func runLogs(ctx context.Context, a *app, o logsOptions) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+func runLogs(ctx context.Context, a *app, svc *teams.Service, team string, o logsOptions) (err error) {
 	if len(o.Names) == 0 {
 		members, _, err := svc.Members(ctx, team, true)
 		if err != nil {

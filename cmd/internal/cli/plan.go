@@ -8,17 +8,13 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
 )
 
 func planCommand(a *app) *cobra.Command {
-	return group("plan", planSubmitCommand(a, runPlanSubmit), planShowCommand(a, runPlanShow))
-}
-
-func planSubmitCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
-	var text string
-	return command(a, "plan submit", run, &text, one(&text), noFiles)
+	return group("plan", only(a, "plan submit", runPlanSubmit, one, noFiles), only(a, "plan show", ofTeam(runPlanShow), one, completeRequests(a)))
 }
 
 func runPlanSubmit(ctx context.Context, a *app, arg string) error {
@@ -43,16 +39,7 @@ func runPlanSubmit(ctx context.Context, a *app, arg string) error {
 	return a.answer(p, func(w io.Writer) { fmt.Fprintln(w, p.ID) })
 }
 
-func planShowCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
-	var id string
-	return command(a, "plan show", run, &id, one(&id), completeRequests(a))
-}
-
-func runPlanShow(ctx context.Context, a *app, id string) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+func runPlanShow(ctx context.Context, a *app, svc *teams.Service, team string, id string) error {
 	plans, err := svc.Plans(ctx, team, true)
 	if err != nil {
 		return err

@@ -35,11 +35,7 @@ func psCommand(a *app, run func(context.Context, *app, psOptions) error) *cobra.
 	return c
 }
 
-func runPs(ctx context.Context, a *app, o psOptions) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+func runPs(ctx context.Context, a *app, svc *teams.Service, team string, o psOptions) error {
 	show := func() ([]byte, error) {
 		members, warnings, err := svc.Members(ctx, team, true)
 		if err != nil {

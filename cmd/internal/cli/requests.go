@@ -49,11 +49,7 @@ func requestsCommand(a *app, run func(context.Context, *app, requestsOptions) er
 	return c
 }
 
-func runRequests(ctx context.Context, a *app, o requestsOptions) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+func runRequests(ctx context.Context, a *app, svc *teams.Service, team string, o requestsOptions) error {
 	list, err := a.requests(ctx, svc, team, o.All)
 	if err != nil {
 		return err

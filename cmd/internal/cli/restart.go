@@ -59,11 +59,7 @@ func settled(ctx context.Context, svc *teams.Service, team string) ([]api.Member
 	}
 }
 
-func runRestart(ctx context.Context, a *app, o restartOptions) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+func runRestart(ctx context.Context, a *app, svc *teams.Service, team string, o restartOptions) (err error) {
 	if len(o.Names) == 0 {
 		members, err := settled(ctx, svc, team)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 func runCommand(a *app) *cobra.Command {
-	return group("run", runCreateCommand(a, runRunCreate), runListCommand(a, runRunList), runShowCommand(a, runRunShow),
+	return group("run", runCreateCommand(a, runRunCreate), runListCommand(a, runRunList), runShowCommand(a, byDaemon(runRunShow)),
 		runStepCommand(a, "pause"), runStepCommand(a, "resume"), runStepCommand(a, "cancel"), itemCommand(a), runTeamCommand(a))
 }
 
@@ -170,20 +170,17 @@ func runRunList(ctx context.Context, a *app, limit int) error {
 	if limit < 1 {
 		return usage("--limit %d: it takes a number of runs", limit)
 	}
-	s, err := a.set(nil)
-	if err != nil {
-		return err
-	}
-	c, list, err := a.definedTeams(ctx)
+	c, err := a.daemon(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	names, p := map[string]string{}, api.RunsParams{Limit: limit}
-	wanted := ""
-	if _, given := a.flags["team"]; given {
-		wanted = s.Team.V
+	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", nil)
+	if err != nil {
+		return err
 	}
+	names, p := map[string]string{}, api.RunsParams{Limit: limit}
+	wanted := a.flags["team"]
 	for _, t := range list {
 		names[t.ID] = t.Name
 		if t.Name == wanted {
@@ -235,7 +232,7 @@ type runStep struct{ Verb, ID string }
 
 func runStepCommand(a *app, verb string) *cobra.Command {
 	o := runStep{Verb: verb}
-	return command(a, "run "+verb, runRunStep, &o, optional(&o.ID), completeRuns(a))
+	return command(a, "run "+verb, byLead(verb+" a run", byDaemon(runRunStep)), &o, optional(&o.ID), completeRuns(a))
 }
 
 // theOpenRun is the run that is named, or the only one that goes on.
@@ -263,15 +260,7 @@ func theOpenRun(ctx context.Context, c *rpc.Client, verb, id string) (api.AgentT
 	return api.AgentTeamRun{}, fault.New(fault.InvalidArgument, "%d runs go on: %s", len(open), strings.Join(names, ", ")).WithHint("name one of them: leadlight run %s ID", verb)
 }
 
-func runRunStep(ctx context.Context, a *app, o runStep) error {
-	if err := a.leadOnly(o.Verb + " a run"); err != nil {
-		return err
-	}
-	c, err := a.daemon(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
+func runRunStep(ctx context.Context, a *app, c *rpc.Client, o runStep) error {
 	r, err := theOpenRun(ctx, c, o.Verb, o.ID)
 	if err != nil {
 		return err

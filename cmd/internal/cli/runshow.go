@@ -30,12 +30,7 @@ func runShowCommand(a *app, run func(context.Context, *app, runShowOptions) erro
 	return c
 }
 
-func runRunShow(ctx context.Context, a *app, o runShowOptions) error {
-	c, err := a.daemon(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
+func runRunShow(ctx context.Context, a *app, c *rpc.Client, o runShowOptions) error {
 	r, err := theRun(ctx, c, o.ID)
 	if err != nil {
 		return err

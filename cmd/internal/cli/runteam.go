@@ -13,7 +13,7 @@ import (
 )
 
 func runTeamCommand(a *app) *cobra.Command {
-	return group("run team", runTeamListCommand(a, runRunTeamList), runTeamRemoveCommand(a, runRunTeamRemove))
+	return group("run team", runTeamListCommand(a, byDaemon(runRunTeamList)), only(a, "run team rm", byLead("remove a defined team", byDaemon(runRunTeamRemove)), one, noFiles))
 }
 
 // definedTeam is one line of run team ls.
@@ -36,27 +36,11 @@ func runTeamListCommand(a *app, run func(context.Context, *app, bool) error) *co
 	return c
 }
 
-// definedTeams asks the daemon for the teams that are defined for runs; the caller closes
-// the connection.
-func (a *app) definedTeams(ctx context.Context) (*rpc.Client, []api.AgentTeam, error) {
-	c, err := a.daemon(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
+func runRunTeamList(ctx context.Context, a *app, c *rpc.Client, all bool) error {
 	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", nil)
-	if err != nil {
-		c.Close()
-		return nil, nil, err
-	}
-	return c, list, nil
-}
-
-func runRunTeamList(ctx context.Context, a *app, all bool) error {
-	c, list, err := a.definedTeams(ctx)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
 	out := []definedTeam{}
 	for _, t := range list {
 		if !t.IsActive && !all {
@@ -90,20 +74,11 @@ func runRunTeamList(ctx context.Context, a *app, all bool) error {
 	})
 }
 
-func runTeamRemoveCommand(a *app, run func(context.Context, *app, string) error) *cobra.Command {
-	var name string
-	return command(a, "run team rm", run, &name, one(&name), noFiles)
-}
-
-func runRunTeamRemove(ctx context.Context, a *app, name string) error {
-	if err := a.leadOnly("remove a defined team"); err != nil {
-		return err
-	}
-	c, list, err := a.definedTeams(ctx)
+func runRunTeamRemove(ctx context.Context, a *app, c *rpc.Client, name string) error {
+	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", nil)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
 	for _, t := range list {
 		switch {
 		case t.Name == name:

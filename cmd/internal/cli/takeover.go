@@ -7,13 +7,7 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/teams"
-	"github.com/spf13/cobra"
 )
-
-func takeoverCommand(a *app, run func(context.Context, *app, []string) error) *cobra.Command {
-	var name []string
-	return command(a, "team takeover", run, &name, several(0, 1, &name), completeTeams(a))
-}
 
 func runTakeover(ctx context.Context, a *app, name []string) error {
 	svc, team, err := a.serve(ctx, name...)

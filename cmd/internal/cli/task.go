@@ -16,9 +16,9 @@ import (
 )
 
 func taskCommand(a *app) *cobra.Command {
-	return group("task", taskAddCommand(a, runTaskAdd), taskListCommand(a, runTaskList), taskVerb(a, "show", runTaskShow),
+	return group("task", taskAddCommand(a, runTaskAdd), taskListCommand(a, ofTeam(runTaskList)), only(a, "task show", ofTeam(runTaskShow), oneTask, completeTasks(a)),
 		taskClaimCommand(a, runTaskClaim), taskUpdateCommand(a, runTaskUpdate), taskDoneCommand(a, runTaskDone),
-		taskFailCommand(a, runTaskFail), taskVerb(a, "release", runTaskRelease), taskVerb(a, "rm", runTaskRemove))
+		taskFailCommand(a, runTaskFail), only(a, "task release", runTaskRelease, oneTask, completeTasks(a)), only(a, "task rm", ofTeam(runTaskRemove), oneTask, completeTasks(a)))
 }
 
 type taskAddOptions struct {
@@ -85,11 +85,7 @@ func statusWords() []string {
 	return []string{store.Pending, store.InProgress, store.Completed, store.Blocked, store.FailedTask}
 }
 
-func runTaskList(ctx context.Context, a *app, filter teams.TaskFilter) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+func runTaskList(ctx context.Context, a *app, svc *teams.Service, team string, filter teams.TaskFilter) error {
 	list, warnings, err := svc.TaskList(ctx, team, filter)
 	if err != nil {
 		return err
@@ -140,17 +136,7 @@ func (a *app) onTask(ctx context.Context, do func(svc *teams.Service, team strin
 	return a.answer(whole(t), func(w io.Writer) { fmt.Fprintln(w, t.ID) })
 }
 
-// taskVerb is a verb that takes the id of one task, and has no options.
-func taskVerb(a *app, verb string, run func(context.Context, *app, string) error) *cobra.Command {
-	var id string
-	return command(a, "task "+verb, run, &id, oneTask(&id), completeTasks(a))
-}
-
-func runTaskShow(ctx context.Context, a *app, id string) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+func runTaskShow(ctx context.Context, a *app, svc *teams.Service, team string, id string) error {
 	t, err := svc.Task(ctx, team, id)
 	if err != nil {
 		return err

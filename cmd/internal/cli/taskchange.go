@@ -136,11 +136,7 @@ type removedTask struct {
 	Removed bool   `json:"removed"`
 }
 
-func runTaskRemove(ctx context.Context, a *app, id string) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
+func runTaskRemove(ctx context.Context, a *app, svc *teams.Service, team string, id string) error {
 	if err := svc.RemoveTask(ctx, team, id); err != nil {
 		return err
 	}

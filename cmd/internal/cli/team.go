@@ -15,8 +15,8 @@ import (
 )
 
 func teamCommand(a *app) *cobra.Command {
-	return group("team", teamCreateCommand(a, runTeamCreate), plain(a, "team ls", runTeamList), teamShowCommand(a, runTeamShow),
-		teamDeleteCommand(a, runTeamDelete), takeoverCommand(a, runTakeover), delegateCommand(a, runDelegate))
+	return group("team", teamCreateCommand(a, runTeamCreate), plain(a, "team ls", runTeamList), only(a, "team show", runTeamShow, nameOrNone, completeTeams(a)),
+		teamDeleteCommand(a, runTeamDelete), only(a, "team takeover", runTakeover, nameOrNone, completeTeams(a)), delegateCommand(a, ofTeam(runDelegate)))
 }
 
 func teamCreateCommand(a *app, run func(context.Context, *app, teams.TeamSpec) error) *cobra.Command {
@@ -74,11 +74,6 @@ func runTeamList(ctx context.Context, a *app) error {
 		}
 		a.table(w, t)
 	})
-}
-
-func teamShowCommand(a *app, run func(context.Context, *app, []string) error) *cobra.Command {
-	var name []string
-	return command(a, "team show", run, &name, several(0, 1, &name), completeTeams(a))
 }
 
 func runTeamShow(ctx context.Context, a *app, name []string) error {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -128,31 +127,62 @@ func (s *Settings) defaults() {
 	s.Ask.V, s.Term.V, s.Kill.V, s.Ready.V, s.Silent.V = 30*time.Second, 5*time.Second, 2*time.Second, 20*time.Second, 10*time.Minute
 }
 
+// A setting is one that people see: what it says now, and how a file sets it.
+type setting struct {
+	line func() Line
+	take func(fileOf)
+}
+
+// of makes a setting of its value and of what a file says of it, nil if no file sets it.
+func of[T any](name string, v *Value[T], said *scalar[T]) setting {
+	return setting{
+		line: func() Line { return Line{name, fmt.Sprint(v.V), v.Origin.String()} },
+		take: func(from fileOf) {
+			if said != nil {
+				take(from, v, *said)
+			}
+		},
+	}
+}
+
+// table lists the settings, and where they are in a file.
+func (s *Settings) table(f *teamFile) []setting {
+	l, d, c := &f.layout, &f.defaults, &f.lifecycle
+	return []setting{
+		of("base-dir", &s.BaseDir, nil),
+		of("team", &s.Team, nil),
+		of("as", &s.As, nil),
+		of("backend", &s.Backend, nil),
+		of("tmux-socket", &s.TmuxSocket, nil),
+		of("engine", &s.Engine, &f.engine),
+		of("defaults.agent", &s.Agent, &d.agent),
+		of("defaults.model", &s.Model, &d.model),
+		of("defaults.environment", &s.Environment, &d.environment),
+		of("layout.placement", &s.Placement, &l.placement),
+		of("layout.arrange", &s.Arrange, &l.arrange),
+		of("layout.main", &s.Main, &l.main),
+		of("layout.min columns", &s.MinCols, &l.cols),
+		of("layout.min rows", &s.MinRows, &l.rows),
+		of("layout.maxPanes", &s.MaxPanes, &l.maxPanes),
+		of("lifecycle.onLeadExit", &s.OnLeadExit, &c.onLeadExit),
+		of("lifecycle.onLoss", &s.OnLoss, &c.onLoss),
+		of("lifecycle.keep", &s.Keep, &c.keep),
+		of("lifecycle.assign", &s.Assign, &c.assign),
+		of("lifecycle.silent", &s.Silent, &c.silent),
+		of("lifecycle.ask", &s.Ask, &c.ask),
+		of("lifecycle.term", &s.Term, &c.term),
+		of("lifecycle.kill", &s.Kill, &c.kill),
+		of("lifecycle.ready", &s.Ready, &c.ready),
+		of("lifecycle.maxTeammates", &s.MaxTeammates, &c.maxTeammates),
+		of("lifecycle.maxParallel", &s.MaxParallel, &c.maxParallel),
+	}
+}
+
 // apply puts the settings of a file over those there are.
 func (s *Settings) apply(layer Layer, file string, f teamFile) {
-	from := fileOf{layer, file}
-	l, d, c := f.layout, f.defaults, f.lifecycle
-	take(from, &s.Engine, f.engine)
-	take(from, &s.Placement, l.placement)
-	take(from, &s.Arrange, l.arrange)
-	take(from, &s.Main, l.main)
-	take(from, &s.MinCols, l.cols)
-	take(from, &s.MinRows, l.rows)
-	take(from, &s.MaxPanes, l.maxPanes)
-	take(from, &s.Agent, d.agent)
-	take(from, &s.Model, d.model)
-	take(from, &s.Environment, d.environment)
-	take(from, &s.OnLeadExit, c.onLeadExit)
-	take(from, &s.OnLoss, c.onLoss)
-	take(from, &s.Silent, c.silent)
-	take(from, &s.Ask, c.ask)
-	take(from, &s.Term, c.term)
-	take(from, &s.Kill, c.kill)
-	take(from, &s.Ready, c.ready)
-	take(from, &s.Keep, c.keep)
-	take(from, &s.Assign, c.assign)
-	take(from, &s.MaxTeammates, c.maxTeammates)
-	take(from, &s.MaxParallel, c.maxParallel)
+	for _, one := range s.table(&f) {
+		one.take(fileOf{layer, file})
+	}
 }
 
 // fileOf is a file of settings, and the layer that it is.
@@ -241,40 +271,11 @@ type Line struct{ Name, Value, Origin string }
 // Lines returns every setting that has a value, with its origin.
 func (s *Settings) Lines() []Line {
 	var out []Line
-	add := func(name, value string, o Origin) {
-		if value != "" && value != "0" {
-			out = append(out, Line{name, value, o.String()})
+	for _, one := range s.table(&teamFile{}) {
+		if l := one.line(); l.Value != "" && l.Value != "0" {
+			out = append(out, l)
 		}
 	}
-	text := func(name string, v Value[string]) { add(name, v.V, v.Origin) }
-	number := func(name string, v Value[int]) { add(name, strconv.Itoa(v.V), v.Origin) }
-	span := func(name string, v Value[time.Duration]) { add(name, v.V.String(), v.Origin) }
-	text("base-dir", s.BaseDir)
-	text("team", s.Team)
-	text("as", s.As)
-	text("backend", s.Backend)
-	text("tmux-socket", s.TmuxSocket)
-	text("engine", s.Engine)
-	text("defaults.agent", s.Agent)
-	text("defaults.model", s.Model)
-	text("defaults.environment", s.Environment)
-	text("layout.placement", s.Placement)
-	text("layout.arrange", s.Arrange)
-	text("layout.main", s.Main)
-	number("layout.min columns", s.MinCols)
-	number("layout.min rows", s.MinRows)
-	number("layout.maxPanes", s.MaxPanes)
-	text("lifecycle.onLeadExit", s.OnLeadExit)
-	text("lifecycle.onLoss", s.OnLoss)
-	add("lifecycle.keep", strconv.FormatBool(s.Keep.V), s.Keep.Origin)
-	text("lifecycle.assign", s.Assign)
-	span("lifecycle.silent", s.Silent)
-	span("lifecycle.ask", s.Ask)
-	span("lifecycle.term", s.Term)
-	span("lifecycle.kill", s.Kill)
-	span("lifecycle.ready", s.Ready)
-	number("lifecycle.maxTeammates", s.MaxTeammates)
-	number("lifecycle.maxParallel", s.MaxParallel)
 	return out
 }
 

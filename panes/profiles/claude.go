@@ -73,9 +73,7 @@ func claudeInteractive() Profile {
 }
 
 func claudeWorker() Profile {
-	return Profile{
-		Name: "claude-worker", Kind: Worker, Summary: "a worker: claude -p does each task",
-		Command: []string{claudeProgram, "-p", taskPrompt, "--output-format", "stream-json", "--verbose"},
-		Models:  claudeModels(), ModelArgs: []string{"--model", "{model}"}, TypeArgs: []string{"--agent", "{type}"}, ModeArgs: claudeModes(),
-	}
+	p := worker("claude-worker", "claude -p", claudeModels(), claudeModes(), claudeProgram, "-p", taskPrompt, "--output-format", "stream-json", "--verbose")
+	p.TypeArgs = []string{"--agent", "{type}"}
+	return p
 }

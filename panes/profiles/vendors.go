@@ -6,6 +6,14 @@ import (
 	"github.com/leadlight-dev/leadlight/panes/screen"
 )
 
+// worker is the profile of a program that does one task and ends.
+func worker(name, how string, models []string, modes map[string][]string, command ...string) Profile {
+	return Profile{
+		Name: name, Kind: Worker, Summary: "a worker: " + how + " does each task", Command: command,
+		Models: models, ModelArgs: []string{"--model", "{model}"}, ModeArgs: modes,
+	}
+}
+
 func codexModels() []string { return []string{"gpt-*", "codex-*", "o1*", "o3*", "o4*"} }
 
 // codexModes gives Codex what the lead may do: its sandbox and when it asks. The default
@@ -37,10 +45,7 @@ func codex() Profile {
 }
 
 func codexWorker() Profile {
-	return Profile{
-		Name: "codex-worker", Kind: Worker, Summary: "a worker: codex exec does each task", Command: []string{"codex", "exec", "--json", "-"},
-		Models: codexModels(), ModelArgs: []string{"--model", "{model}"}, ModeArgs: codexModes(),
-	}
+	return worker("codex-worker", "codex exec", codexModels(), codexModes(), "codex", "exec", "--json", "-")
 }
 
 func geminiModels() []string { return []string{"auto", "pro", "flash", "flash-lite", "gemini-*"} }
@@ -70,11 +75,7 @@ func gemini() Profile {
 }
 
 func geminiWorker() Profile {
-	return Profile{
-		Name: "gemini-worker", Kind: Worker, Summary: "a worker: gemini -p does each task",
-		Command: []string{"gemini", "-p", taskPrompt, "--output-format", "stream-json"},
-		Models:  geminiModels(), ModelArgs: []string{"--model", "{model}"}, ModeArgs: approvalModes("auto_edit"),
-	}
+	return worker("gemini-worker", "gemini -p", geminiModels(), approvalModes("auto_edit"), "gemini", "-p", taskPrompt, "--output-format", "stream-json")
 }
 
 func opencode() Profile {
@@ -93,11 +94,8 @@ func opencode() Profile {
 
 // opencodeWorker: what stands on standard input is added to the prompt.
 func opencodeWorker() Profile {
-	return Profile{
-		Name: "opencode-worker", Kind: Worker, Summary: "a worker: opencode run does each task",
-		Command: []string{"opencode", "run", taskPrompt, "--format", "json"},
-		Models:  []string{"*/*"}, ModelArgs: []string{"--model", "{model}"}, ModeArgs: map[string][]string{ModeBypass: {"--auto"}},
-	}
+	modes := map[string][]string{ModeBypass: {"--auto"}}
+	return worker("opencode-worker", "opencode run", []string{"*/*"}, modes, "opencode", "run", taskPrompt, "--format", "json")
 }
 
 func qwenModes() map[string][]string {
@@ -119,11 +117,7 @@ func qwen() Profile {
 }
 
 func qwenWorker() Profile {
-	return Profile{
-		Name: "qwen-worker", Kind: Worker, Summary: "a worker: qwen -p does each task",
-		Command: []string{"qwen", "-p", taskPrompt, "--output-format", "stream-json"},
-		Models:  []string{"*"}, ModelArgs: []string{"--model", "{model}"}, ModeArgs: qwenModes(),
-	}
+	return worker("qwen-worker", "qwen -p", []string{"*"}, qwenModes(), "qwen", "-p", taskPrompt, "--output-format", "stream-json")
 }
 
 // copilotModes: a conversation that goes on would stay in plan mode, if no other were said.
@@ -149,11 +143,10 @@ func copilot() Profile {
 // copilotWorker: copilot -p reads no standard input, so a shell puts the task behind the
 // prompt.
 func copilotWorker() Profile {
-	return Profile{
-		Name: "copilot-worker", Kind: Worker, Summary: "a worker: copilot -p does each task",
-		Command: []string{"sh", "-c", `task=$(cat) && exec copilot --no-ask-user -p "$0 The task: $task" "$@"`, copilotPrompt, "--output-format", "json"}, Program: "copilot",
-		Models: []string{"*"}, ModelArgs: []string{"--model", "{model}"}, ModeArgs: copilotModes(),
-	}
+	p := worker("copilot-worker", "copilot -p", []string{"*"}, copilotModes(),
+		"sh", "-c", `task=$(cat) && exec copilot --no-ask-user -p "$0 The task: $task" "$@"`, copilotPrompt, "--output-format", "json")
+	p.Program = "copilot"
+	return p
 }
 
 // copilotPrompt is taskPrompt for a program that is given the task itself.

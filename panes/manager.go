@@ -208,8 +208,7 @@ func (m *Manager) NoteRestart(ctx context.Context, team, agent string, limit tim
 
 // Restarting tells whether somebody stops a member only to start it again.
 func (m *Manager) Restarting(team, agent string) bool {
-	busy, err := lock.Busy(m.opt.Dir, restartLock(team, agent))
-	return err == nil && busy
+	return m.held(restartLock(team, agent))
 }
 
 func restartLock(team, agent string) string { return OwnPath(team, "locks", "restart-"+agent) }
@@ -243,8 +242,13 @@ func (m *Manager) AwaitMember(ctx context.Context, team, agent string, limit tim
 
 // MemberBusy tells whether a verb starts or ends a member now.
 func (m *Manager) MemberBusy(team, agent string) bool {
-	held, err := lock.Busy(m.opt.Dir, memberLock(team, agent))
-	return held && err == nil
+	return m.held(memberLock(team, agent))
+}
+
+// held tells whether somebody surely holds a lock.
+func (m *Manager) held(name string) bool {
+	busy, err := lock.Busy(m.opt.Dir, name)
+	return err == nil && busy
 }
 
 // beingStarted tells whether the verb that has entered a member as starting still has its

@@ -62,8 +62,7 @@ func (m *Manager) Runs(ctx context.Context, team, agent, hostID string) bool {
 	if err != nil || rec.Host != hostID || rec.Ended != nil {
 		return false
 	}
-	held, err := lock.Busy(m.opt.Dir, HostLock(team, agent))
-	return err == nil && held
+	return m.held(HostLock(team, agent))
 }
 
 func (s *sighting) read(ctx context.Context, m *Manager, team, agent, hostID string) {

@@ -298,16 +298,23 @@ func mainWidth(main string, whole int) int {
 // Focus makes the window the active one of its tab and OS window, and brings that to the
 // front.
 func (b *Backend) Focus(ctx context.Context, id backend.ID) error {
+	_, err := b.callOn(ctx, "focus-window", id, map[string]any{})
+	return err
+}
+
+// callOn gives a command for a window, whoever's it is: backend.ErrGone.
+func (b *Backend) callOn(ctx context.Context, command string, id backend.ID, payload map[string]any) (json.RawMessage, error) {
 	if err := checkID(id); err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := b.call(ctx, "focus-window", map[string]any{"match": "id:" + string(id)}); err != nil {
+	payload["match"] = "id:" + string(id)
+	data, err := b.call(ctx, command, payload)
+	if err != nil {
 		if _, found := b.find(ctx, id); found != nil {
-			return found
+			return nil, found
 		}
-		return err
 	}
-	return nil
+	return data, err
 }
 
 // Close closes the window if it still carries the mark, and waits until it is gone.
@@ -346,14 +353,8 @@ func (b *Backend) awaitGone(ctx context.Context, id backend.ID, err error) error
 
 // Capture returns the text of the window's screen and what has scrolled out of it.
 func (b *Backend) Capture(ctx context.Context, id backend.ID, lines int, ansi bool) (string, error) {
-	if err := checkID(id); err != nil {
-		return "", err
-	}
-	data, err := b.call(ctx, "get-text", map[string]any{"match": "id:" + string(id), "extent": "all", "ansi": ansi})
+	data, err := b.callOn(ctx, "get-text", id, map[string]any{"extent": "all", "ansi": ansi})
 	if err != nil {
-		if _, found := b.find(ctx, id); found != nil {
-			return "", found
-		}
 		return "", err
 	}
 	var text string

@@ -182,34 +182,30 @@ func words(s string) []string {
 	return out
 }
 
-// CloseByHand closes a session as a person does.
-func (s *Server) CloseByHand(id string) {
+// with does something with a session and its place, if it is there.
+func (s *Server) with(id string, do func(leaf *node, x *session)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x := s.session(id); x != nil {
-		x.hangUp()
-		s.remove(x)
+	if _, _, leaf := s.find(id); leaf != nil {
+		do(leaf, leaf.session)
 	}
+}
+
+// CloseByHand closes a session as a person does.
+func (s *Server) CloseByHand(id string) {
+	s.with(id, func(_ *node, x *session) { x.hangUp(); s.remove(x) })
 }
 
 // Shown is what people see of a session.
-func (s *Server) Shown(id string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if x := s.session(id); x != nil {
-		return x.shown()
-	}
-	return ""
+func (s *Server) Shown(id string) (text string) {
+	s.with(id, func(_ *node, x *session) { text = x.shown() })
+	return text
 }
 
 // Profile returns a value of a session's profile.
-func (s *Server) Profile(id, key string) any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if x := s.session(id); x != nil {
-		return x.profile[key]
-	}
-	return nil
+func (s *Server) Profile(id, key string) (value any) {
+	s.with(id, func(_ *node, x *session) { value = x.profile[key] })
+	return value
 }
 
 // Sessions returns the ids of all sessions.
@@ -235,13 +231,9 @@ func (s *Server) Programs() map[string]int {
 }
 
 // Size returns the size of a session in cells.
-func (s *Server) Size(id string) wire.Size {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, _, leaf := s.find(id); leaf != nil {
-		return leaf.size
-	}
-	return wire.Size{}
+func (s *Server) Size(id string) (size wire.Size) {
+	s.with(id, func(leaf *node, _ *session) { size = leaf.size })
+	return size
 }
 
 // Visit has another program run in a session than the one that was started there.

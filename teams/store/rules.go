@@ -32,20 +32,20 @@ func StatusOf(name string) (status string, failed bool) {
 // the result to the rules: a status that exists, none but pending while a blocker
 // is open, a failed task pending and unowned, an unfailed one without failure. It
 // stamps UpdatedAt on tasks that we made.
-func Revise(old Task, now time.Time, change func(*Task) error) (Task, error) {
+func Revise(old *Task, now time.Time, change func(*Task) error) (Task, error) {
 	t := old.Clone()
 	if err := change(&t); err != nil {
-		return old, err
+		return *old, err
 	}
 	t.ID, t.Internal = old.ID, old.Internal
-	if err := settleStatus(&t, &old); err != nil {
-		return old, err
+	if err := settleStatus(&t, old); err != nil {
+		return *old, err
 	}
 	if Blank(t.Subject) && t.Subject != old.Subject {
-		return old, fault.New(fault.InvalidArgument, "task %s needs a subject", old.ID)
+		return *old, fault.New(fault.InvalidArgument, "task %s needs a subject", old.ID)
 	}
 	if t.Status != old.Status && old.Status == Pending && t.Status != Deleted && len(old.Open) > 0 {
-		return old, fault.New(fault.TaskBlocked, "task %s waits for %s", old.ID, tasksNamed(old.Open)).
+		return *old, fault.New(fault.TaskBlocked, "task %s waits for %s", old.ID, tasksNamed(old.Open)).
 			WithHint("complete what it waits for, or take it out of blockedBy")
 	}
 	switch {
@@ -55,10 +55,10 @@ func Revise(old Task, now time.Time, change func(*Task) error) (Task, error) {
 		t.CompletedAt = now
 	}
 	t.Blocks, t.BlockedBy = unique(t.Blocks), unique(t.BlockedBy)
-	t.pack(&old)
-	if _, ours := old.Metadata[metaCreatedAt]; ours && !same(&t, &old) {
+	t.pack(old)
+	if _, ours := old.Metadata[metaCreatedAt]; ours && !same(&t, old) {
 		t.UpdatedAt = now
-		t.pack(&old)
+		t.pack(old)
 	}
 	return t, nil
 }

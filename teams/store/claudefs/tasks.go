@@ -109,7 +109,7 @@ func (t tasks) Update(ctx context.Context, team, id string, change func(*store.T
 	if err != nil {
 		return store.Task{}, err
 	}
-	revise := func(old store.Task) (store.Task, error) { return store.Revise(old, stampNow(), change) }
+	revise := func(old store.Task) (store.Task, error) { return store.Revise(&old, stampNow(), change) }
 	task, err := t.change(ctx, p, s, id, "update task", func(old store.Task) (store.Task, error) {
 		now, err := revise(old)
 		if err == nil && (now.Status == store.Deleted || !sameEdges(&old, &now)) {
@@ -180,7 +180,7 @@ func claimFor(who string) func(store.Task) (store.Task, error) {
 		if err := store.Claimable(&old, who); err != nil {
 			return old, err
 		}
-		return store.Revise(old, stampNow(), func(t *store.Task) error {
+		return store.Revise(&old, stampNow(), func(t *store.Task) error {
 			t.Owner, t.Status = who, store.InProgress
 			return nil
 		})

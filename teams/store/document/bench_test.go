@@ -67,7 +67,7 @@ func BenchmarkTask(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			next, err := store.Revise(t, time.Now(), func(t *store.Task) error {
+			next, err := store.Revise(&t, time.Now(), func(t *store.Task) error {
 				t.Owner, t.Status = "w1", store.InProgress
 				return nil
 			})

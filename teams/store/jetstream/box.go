@@ -120,7 +120,7 @@ func (m mail) note(ctx context.Context, team, name, op string, change func(b *bo
 		if err != nil {
 			return err
 		}
-		w := write{subject: m.e.key("in", b.in.id, "box", b.token), value: value, cas: true, was: x.writes()}
+		w := write{subject: b.in.under + "box." + b.token, value: value, cas: true, was: x.writes()}
 		if x != nil {
 			w.rev = x.rev
 		}

@@ -22,7 +22,7 @@ func (e *Engine) now() time.Time { return e.wall().UTC().Truncate(time.Milliseco
 // maxID is the highest id of a task.
 const maxID = 999_999_999_999_999
 
-func (e *Engine) taskKey(t *teamCopy, id string) string { return e.key("in", t.id, "task", id) }
+func (in *teamCopy) taskKey(id string) string { return in.under + "task." + id }
 
 // Create stores a task under a new id.
 func (t tasks) Create(ctx context.Context, name string, task store.Task) (store.Task, error) {
@@ -42,9 +42,9 @@ func (t tasks) Create(ctx context.Context, name string, task store.Task) (store.
 		if err != nil {
 			return err
 		}
-		w.subject, w.value = t.e.taskKey(in, task.ID), document.NewTask(&task).Raw()
+		w.subject, w.value = in.taskKey(task.ID), document.NewTask(&task).Raw()
 		if w.wide != "" {
-			w.wide = t.e.taskKey(in, "*")
+			w.wide = in.taskKey("*")
 		}
 		x, err := t.e.put(ctx, w)
 		if err != nil {
@@ -147,7 +147,7 @@ func (t tasks) change(ctx context.Context, in *teamCopy, id string, claim bool, 
 	}
 	in.mu.Unlock()
 	if err == nil {
-		next, err = store.Revise(old, t.e.now(), change)
+		next, err = store.Revise(&old, t.e.now(), change)
 	}
 	if err != nil {
 		return store.Task{}, err
@@ -177,12 +177,12 @@ func (t tasks) store(ctx context.Context, in *teamCopy, n *node, seen *entry, ol
 		return store.Task{}, err
 	}
 	if changed {
-		w := write{subject: t.e.taskKey(in, n.id), value: value, cas: true, rev: seen.rev, was: seen.writes()}
+		w := write{subject: in.taskKey(n.id), value: value, cas: true, rev: seen.rev, was: seen.writes()}
 		switch {
 		case how.claim:
 			w.over = seen.rev
 		case how.all > 0:
-			w.rev, w.wide = how.all, t.e.taskKey(in, "*")
+			w.rev, w.wide = how.all, in.taskKey("*")
 		}
 		x, err := t.e.put(ctx, w)
 		if err != nil {
@@ -347,7 +347,7 @@ func (t tasks) Delete(ctx context.Context, name, id string) error {
 }
 
 func (t tasks) delete(ctx context.Context, in *teamCopy, id string, seen *entry) error {
-	w := write{subject: t.e.taskKey(in, id), cas: true, rev: seen.rev, was: seen.writes(), mark: mark{deleted: true}}
+	w := write{subject: in.taskKey(id), cas: true, rev: seen.rev, was: seen.writes(), mark: mark{deleted: true}}
 	x, err := t.e.put(ctx, w)
 	if err == nil {
 		in.took(w.subject, x)

@@ -11,6 +11,7 @@ import (
 type teamCopy struct {
 	*mirror
 	name, id string
+	under    string // what the subjects of its entries begin with
 	board    board
 	boxes    map[string]*entry // by token
 }
@@ -27,9 +28,9 @@ func (e *Engine) team(ctx context.Context, name string, fresh bool) (*teamCopy, 
 	}
 	id := x.team
 	m, err := e.mirrorOf(ctx, "state "+id, func() *mirror {
-		t := &teamCopy{name: name, id: id, boxes: map[string]*entry{}}
+		t := &teamCopy{name: name, id: id, under: e.key("in", id, ""), boxes: map[string]*entry{}}
 		t.board.init(name)
-		t.mirror = &mirror{stream: e.state(), subjects: []string{e.key("in", id, ">")}, of: t, take: t.taken}
+		t.mirror = &mirror{stream: e.state(), subjects: []string{t.under + ">"}, of: t, take: t.taken}
 		return t.mirror
 	})
 	if err != nil {
@@ -77,9 +78,8 @@ func (e *Engine) current(ctx context.Context, name string, hinted bool, also fun
 
 // taken takes in an entry: in.ID.task.N or in.ID.box.TOKEN.
 func (t *teamCopy) taken(subject string, x *entry) {
-	parts := strings.Split(subject, ".")
-	name := parts[len(parts)-1]
-	switch parts[len(parts)-2] {
+	kind, name, _ := strings.Cut(strings.TrimPrefix(subject, t.under), ".")
+	switch kind {
 	case "task":
 		t.board.take(name, x)
 	case "box":

@@ -134,7 +134,7 @@ func (t tasks) Update(_ context.Context, team, id string, change func(*store.Tas
 		if err != nil {
 			return err
 		}
-		next, err := store.Revise(old, now(), change)
+		next, err := store.Revise(&old, now(), change)
 		if err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (l *list) claim(team, id, who string) (store.Task, error) {
 	if err := store.Claimable(&old, who); err != nil {
 		return store.Task{}, err
 	}
-	task, err := store.Revise(old, now(), func(t *store.Task) error {
+	task, err := store.Revise(&old, now(), func(t *store.Task) error {
 		t.Owner, t.Status = who, store.InProgress
 		return nil
 	})

@@ -47,7 +47,7 @@ func (a *app) main(args []string) int {
 		return a.finish(a.teammate(args[1:]))
 	}
 	ctx, force, stop := interrupts(args)
-	defer func() { go stop() }() // nobody waits for that: the process ends
+	defer stop()
 	a.json, a.args = asksForJSON(args), args
 	if i := slices.IndexFunc(args, func(arg string) bool { return !utf8.ValidString(arg) }); i >= 0 {
 		return a.finish(usage("argument %d, %q, is not UTF-8 text: it could not be kept as it is", i+1, args[i]).

@@ -73,7 +73,7 @@ func alpha() store.Team {
 }
 
 func ctx(t testing.TB) context.Context {
-	c, cancel := context.WithTimeout(context.Background(), time.Minute)
+	c, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // a prompt of ten MiB takes six seconds of the processor under the race detector
 	t.Cleanup(cancel)
 	return c
 }

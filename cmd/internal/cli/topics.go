@@ -1,6 +1,7 @@
 package cli
 
 import (
+	_ "embed" // for the topic files
 	"fmt"
 	"io"
 	"reflect"
@@ -77,33 +78,12 @@ func writeExitCodes(w io.Writer) {
 	fmt.Fprintf(w, "  %-4d %s\n", fault.ExitInterrupted, "interrupted")
 }
 
-// filesTable is where everything is kept, for the topic files.
-func filesTable() [][2]string {
-	return [][2]string{
-		{"BASE", "--base-dir, LEADLIGHT_BASE_DIR, CLAUDE_CONFIG_DIR or ~/.claude"},
-		{"BASE/teams/TEAM/config.json", "the roster, in Claude Code's form"},
-		{"BASE/teams/TEAM/inboxes/NAME.json", "a mailbox, in Claude Code's form"},
-		{"BASE/teams/TEAM/inbox/NAME/", "a mailbox of the form maildir: one file a message"},
-		{"BASE/tasks/TEAM/ID.json", "a task, in Claude Code's form"},
-		{"BASE/leadlight/TEAM/", "our own: hosts, launch (and hooks), ledger (and plans), transcripts, observed, archive, locks"},
-		{"RUN", "$XDG_RUNTIME_DIR/leadlight if it is ours, else /tmp/leadlight-UID"},
-		{"RUN/tmux", "socket of our own tmux server, while there are panes in it"},
-		{"RUN/…/….sock", "a teammate's control socket"},
-		{"RUN/…/lead-…/", "a Claude Code that leadlight started: its variables, for its teammates"},
-		{"$XDG_STATE_HOME/leadlight/….db", "the daemon's database: events, runs and checklists (else ~/.local/state/leadlight)"},
-		{"$XDG_STATE_HOME/leadlight/….runs/", "records that up and down leave for it"},
-		{"$XDG_STATE_HOME/leadlight/worktrees/", "worktrees of teammates; clones/ beside it: repositories that were fetched for them"},
-		{"leadlight.yaml", "a team file (leadlight help team-file)"},
-		{"$XDG_CONFIG_HOME/leadlight/config.yaml", "the user's settings (else ~/.config/leadlight/config.yaml)"},
-	}
-}
+// filesText is where everything is kept.
+//
+//go:embed files.txt
+var filesText string
 
-func writeFiles(w io.Writer) {
-	for _, f := range filesTable() {
-		fmt.Fprintf(w, "  %-40s %s\n", f[0], f[1])
-	}
-	fmt.Fprintf(w, "\nFolders are 0700 and files 0600. Claude Code's files are changed under its own locks, and what\nleadlight does not know in them stays as it is.\n")
-}
+func writeFiles(w io.Writer) { io.WriteString(w, filesText) }
 
 func writeTeamFile(w io.Writer) {
 	fmt.Fprintf(w, "leadlight up reads %s, or the file it is given. Folders in it are relative to its own.\n"+

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"os/signal"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -183,26 +182,5 @@ func TestInterruptsStop(t *testing.T) {
 	stop()
 	if ctx.Err() == nil || errors.As(context.Cause(ctx), new(Interrupted)) {
 		t.Errorf("after stop: %v", context.Cause(ctx))
-	}
-}
-
-// TestInterruptsAfter: before the delay nothing is taken, and to stop waits for nothing; after
-// it they are taken as by Interrupts.
-func TestInterruptsAfter(t *testing.T) {
-	ctx, _, stop := InterruptsAfter(t.Context(), time.Hour)
-	stop()
-	stop()
-	if ctx.Err() == nil || errors.As(context.Cause(ctx), new(Interrupted)) {
-		t.Errorf("after stop: %v", context.Cause(ctx))
-	}
-	keep := make(chan os.Signal, 1) // for good: one that comes too early or too late would end the tests
-	signal.Notify(keep, syscall.SIGTERM)
-	ctx, _, stop = InterruptsAfter(t.Context(), 0)
-	defer stop()
-	for end := time.Now().Add(time.Minute); ctx.Err() == nil && time.Now().Before(end); time.Sleep(time.Millisecond) {
-		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
-	}
-	if cause := new(Interrupted); !errors.As(context.Cause(ctx), cause) || cause.Signal != syscall.SIGTERM {
-		t.Errorf("cause = %v", context.Cause(ctx))
 	}
 }

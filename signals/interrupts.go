@@ -30,63 +30,24 @@ const asOne = 50 * time.Millisecond
 // process started (nohup) stays ignored. stop gives the signals back and cancels
 // the context; it may be called more than once.
 func Interrupts(parent context.Context) (ctx context.Context, force <-chan struct{}, stop func()) {
-	t := takeInterrupts(parent)
-	t.notify()
-	go t.run()
-	return t.ctx, t.forced, t.stop(func() bool { return false })
-}
-
-// InterruptsAfter is Interrupts for who is done before the delay as a rule: a signal that comes
-// before it has the system's own effect. To take the three and to give them back passes the
-// processor between threads fifteen times, and where every core is busy each time is a wait.
-func InterruptsAfter(parent context.Context, delay time.Duration) (ctx context.Context, force <-chan struct{}, stop func()) {
-	t := takeInterrupts(parent)
-	late := time.AfterFunc(delay, func() {
-		t.notify()
-		t.run()
-	})
-	return t.ctx, t.forced, t.stop(late.Stop)
-}
-
-// interrupts is what takes signals until it is done.
-type interrupts struct {
-	ctx                 context.Context
-	cancel              context.CancelCauseFunc
-	arrived             chan os.Signal
-	forced, done, ended chan struct{}
-}
-
-func takeInterrupts(parent context.Context) *interrupts {
-	t := &interrupts{arrived: make(chan os.Signal, 2), forced: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{})}
-	t.ctx, t.cancel = context.WithCancelCause(parent)
-	return t
-}
-
-func (t *interrupts) notify() {
+	ctx, cancel := context.WithCancelCause(parent)
+	arrived := make(chan os.Signal, 2)
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if sig != syscall.SIGHUP || !signal.Ignored(sig) {
-			signal.Notify(t.arrived, sig)
+			signal.Notify(arrived, sig)
 		}
 	}
-}
-
-func (t *interrupts) run() {
-	defer close(t.ended)
-	defer signal.Stop(t.arrived)
-	twoSteps(t.arrived, t.done, t.cancel, t.forced)
-}
-
-// stop waits for the end of run, unless never tells that it has not begun.
-func (t *interrupts) stop(never func() bool) func() {
+	forced, done, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer signal.Stop(arrived)
+		twoSteps(arrived, done, cancel, forced)
+	}()
 	var once sync.Once
-	return func() {
-		once.Do(func() {
-			close(t.done)
-			if !never() {
-				<-t.ended
-			}
-			t.cancel(context.Canceled)
-		})
+	return ctx, forced, func() {
+		once.Do(func() { close(done) })
+		<-ended
+		cancel(context.Canceled)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -46,7 +45,7 @@ func (a *app) main(args []string) int {
 	if len(args) > 0 && args[0] == teammateVerb {
 		return a.finish(a.teammate(args[1:]))
 	}
-	ctx, force, stop := interrupts(args)
+	ctx, force, stop := signals.Interrupts(context.Background())
 	defer stop()
 	a.json, a.args = asksForJSON(args), args
 	if i := slices.IndexFunc(args, func(arg string) bool { return !utf8.ValidString(arg) }); i >= 0 {
@@ -56,19 +55,6 @@ func (a *app) main(args []string) int {
 	done := make(chan error, 1)
 	go func() { done <- a.run(ctx, args) }()
 	return a.await(ctx, done, force)
-}
-
-// lookLimit is more than a look takes as a rule, and less than a person notices.
-const lookLimit = 50 * time.Millisecond
-
-// interrupts takes the signals that ask a verb to end: of one that only looks, which may be
-// ended anywhere, when it takes long.
-func interrupts(args []string) (ctx context.Context, force <-chan struct{}, stop func()) {
-	follows := func(arg string) bool { return strings.HasPrefix(arg, "--watch") }
-	if first(args) == "ps" && !slices.ContainsFunc(args, follows) {
-		return signals.InterruptsAfter(context.Background(), lookLimit)
-	}
-	return signals.Interrupts(context.Background())
 }
 
 // await waits for the end of the verb, and when it was asked to end, until it can be left.

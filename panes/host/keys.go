@@ -41,7 +41,7 @@ func keyBytes(names []string, application bool) ([]byte, error) {
 	var out []byte
 	for _, name := range names {
 		seq, ok := table[strings.ToLower(name)]
-		if r, size := utf8.DecodeRuneInString(name); !ok && size == len(name) && unicode.IsPrint(r) {
+		if r, size := utf8.DecodeRuneInString(name); !ok && name != "" && size == len(name) && unicode.IsPrint(r) {
 			seq, ok = name, true // one character is the key that types it
 		}
 		if !ok {

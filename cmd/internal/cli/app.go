@@ -230,9 +230,7 @@ func (a *app) team(ctx context.Context, svc *teams.Service, positional ...string
 		if given, ok := a.flags["team"]; ok && given != positional[0] {
 			return "", usage("two teams: %q and --team %q", positional[0], given)
 		}
-		if explicit = positional[0]; explicit == "" {
-			return "", usage("the name of the team is empty")
-		}
+		explicit = positional[0]
 	}
 	return svc.PickTeam(ctx, explicit, teamHere)
 }

@@ -29,13 +29,7 @@ func runAttach(ctx context.Context, a *app, name []string) error {
 	if err != nil {
 		return err
 	}
-	member := ""
-	if len(name) > 0 {
-		if member = name[0]; member == "" {
-			return usage("the name of the teammate is empty")
-		}
-	}
-	at, err := svc.Where(ctx, team, member)
+	at, err := svc.Where(ctx, team, first(name))
 	if err != nil {
 		return err
 	}

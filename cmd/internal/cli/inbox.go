@@ -30,16 +30,10 @@ func inboxCommands(a *app) *cobra.Command { return inboxCommand(a, ofTeam(runInb
 func inboxCommand(a *app, run func(context.Context, *app, inboxOptions) error, prune func(context.Context, *app, string) error) *cobra.Command {
 	var o inboxOptions
 	var pruneOf string
-	args := taking(0, 1, func(args []string) error {
-		if o.Owner = first(args); len(args) > 0 && o.Owner == "" {
-			return usage("the name of the member is empty")
-		}
-		return nil
-	})
-	c := command(a, "inbox", run, &o, args, completeMembers(a, 1))
+	c := command(a, "inbox", run, &o, optional(&o.Owner), completeMembers(a, 1))
 	f := c.Flags()
 	f.BoolVar(&o.Unread, "unread", false, "only what is unread")
-	f.StringVar(&o.From, "from", "", "only what `NAME` sent")
+	f.Var(given{&o.From}, "from", "only what `NAME` sent")
 	f.Var(span{&o.Since}, "since", "only what came within the time `D`, such as 10m")
 	f.BoolVarP(&o.Follow, "follow", "f", false, "go on with what comes, until ^C")
 	f.BoolVar(&o.MarkRead, "mark-read", false, "mark as read what is printed")

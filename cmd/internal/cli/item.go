@@ -27,7 +27,7 @@ type itemOptions struct {
 }
 
 func (o *itemOptions) runFlag(a *app, c *cobra.Command) {
-	c.Flags().StringVar(&o.Run, "run", "", "`ID` of the run, if not the newest")
+	c.Flags().Var(given{&o.Run}, "run", "`ID` of the run, if not the newest")
 	_ = c.RegisterFlagCompletionFunc("run", completeRuns(a))
 }
 

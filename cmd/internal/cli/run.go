@@ -47,6 +47,9 @@ func runCreateCommand(a *app, run func(context.Context, *app, runCreateOptions) 
 }
 
 func runRunCreate(ctx context.Context, a *app, o runCreateOptions) error {
+	if o.What == "" {
+		return usage("leadlight run create: TEAM-FILE|TEAM is empty") // of all that are defined, none is meant
+	}
 	begin := a.runOfTeam
 	o.What = a.fromHome(o.What)
 	if fi, err := os.Stat(o.What); err == nil && !fi.IsDir() || looksLikeFile(o.What) {

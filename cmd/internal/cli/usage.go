@@ -118,6 +118,8 @@ func takes(least, most int) cobra.PositionalArgs {
 			}
 			return usage("%s takes %s, not %q", c.CommandPath(), want, store.Shown(args[most])).
 				WithHint("%s --help shows how it is called; text of several words wants quotes", c.CommandPath())
+		case least == 0 && slices.Contains(args, ""): // a script whose variable is empty must not mean the only one, or all
+			return usage("%s: %s is empty", c.CommandPath(), strings.Trim(synopsis, "[]…")).WithHint("%s --help says what it does without it", c.CommandPath())
 		}
 		return nil
 	}
@@ -195,13 +197,13 @@ func (s span) Set(v string) (err error) {
 	return err
 }
 
-// place is a flag that takes the path of a file or a folder. An empty one is refused: a script
-// whose variable is empty must not mean that there is none.
-type place struct{ to *string }
+// given is a flag of text that changes what is meant, such as a path or a name. An empty one is
+// refused: a script whose variable is empty must not mean that there is none.
+type given struct{ to *string }
 
-func (p place) String() string { return "" }
-func (p place) Type() string   { return "PATH" }
-func (p place) Set(v string) error {
+func (p given) String() string { return "" }
+func (p given) Type() string   { return "text" }
+func (p given) Set(v string) error {
 	if strings.TrimSpace(v) == "" {
 		return errors.New("it is empty")
 	}

@@ -34,6 +34,9 @@ func (s *Service) backup(ctx context.Context, team, path string) (err error) {
 	if s.within(filepath.Dir(path), folders) {
 		return fault.New(fault.Rejected, "%s is in a folder of team %s, which is deleted with it", path, team).WithHint("choose another place")
 	}
+	if err := files.CheckFolderOf("the backup", path); err != nil {
+		return err
+	}
 	out, ours, err := files.Temp(filepath.Dir(path), ".leadlight-backup-")
 	if err != nil {
 		return err

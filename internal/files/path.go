@@ -86,3 +86,15 @@ func CheckPrivate(dir string) error {
 	}
 	return nil
 }
+
+// CheckFolderOf refuses a path to write to whose folder is not there: a mistyped folder is not
+// made. What is what is to be written, such as "the backup".
+func CheckFolderOf(what, path string) error {
+	folder := filepath.Dir(path)
+	info, err := os.Stat(folder)
+	if err == nil && info.IsDir() || errors.Is(err, fs.ErrPermission) {
+		return nil // what is missing is said when it is written
+	}
+	return fault.New(fault.InvalidArgument, "%s cannot be written to %s: %s is no folder", what, path, folder).
+		WithHint("make that folder, or name a file in one that is there")
+}

@@ -9,13 +9,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
@@ -104,13 +102,8 @@ func newRunner(o Options) (*runner, error) {
 	}
 	if o.StateFile != "" {
 		path := o.StateFile
-		info, err := os.Stat(filepath.Dir(path))
-		if err == nil && !info.IsDir() {
-			err = syscall.ENOTDIR
-		}
-		if err != nil { // a mistyped folder is not made
-			return nil, fault.New(fault.InvalidArgument, "keep the state in %s: %v", path, err).
-				WithHint("name a file in a folder that is there with --state")
+		if err := files.CheckFolderOf("the state", path); err != nil {
+			return nil, err
 		}
 		o.Load = func() (State, error) { return LoadState(path) }
 		o.Save = func(s State) error { return SaveState(path, s) }

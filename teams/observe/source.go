@@ -3,10 +3,10 @@ package observe
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -110,7 +110,7 @@ func openFile(path string) (*file, error) {
 	}
 	if info, err := f.Stat(); err != nil || info.IsDir() {
 		_ = f.Close()
-		return nil, errors.Join(err, fmt.Errorf("open %s: not a file", path))
+		return nil, errors.Join(err, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR})
 	}
 	return &file{path: path, f: f}, nil
 }

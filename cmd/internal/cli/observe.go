@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/observe"
@@ -36,7 +37,7 @@ func runObserve(ctx context.Context, a *app, o observeOptions) error {
 	err := observe.Run(ctx, observe.Options{
 		File: a.fromHome(o.File), In: a.in, Out: a.out, Warn: a.err, Emit: observe.Emit(o.Emit), Follow: o.Follow, StateFile: a.fromHome(o.State), Debug: a.verbose,
 	})
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENOTDIR) {
 		return fault.New(fault.InvalidArgument, "read the stream: %w", err).WithHint("name a file that is there, or - for standard input")
 	}
 	return err

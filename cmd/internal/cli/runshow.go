@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/spf13/cobra"
@@ -42,6 +43,9 @@ func runRunShow(ctx context.Context, a *app, c *rpc.Client, o runShowOptions) er
 	o.SVG = a.fromHome(o.SVG)
 	line := timelineOf(report, time.Now().UnixMilli())
 	if o.SVG != "" {
+		if err := files.CheckFolderOf("the picture", o.SVG); err != nil {
+			return err
+		}
 		var b bytes.Buffer
 		line.svg(&b)
 		if err := os.WriteFile(o.SVG, b.Bytes(), 0o644); err != nil {

@@ -119,6 +119,9 @@ func TestSE02_MemberNameFromAFile(t *testing.T) {
 	if res := r.run("team", "delete", "alpha"); res.exit != 4 {
 		t.Errorf("delete with a member nobody can look at: exit %d %s", res.exit, res.err)
 	}
+	if res := r.run("down", "--force"); res.exit != 4 || !strings.Contains(res.err, "hint: leadlight team delete alpha --force") {
+		t.Errorf("down with a member nobody can look at: exit %d %s", res.exit, res.err)
+	}
 	r.must("team", "delete", "alpha", "--force")
 	if after := outside(); !maps.Equal(before, after) {
 		t.Errorf("files changed: %v, were %v", after, before)

@@ -86,7 +86,7 @@ func (s *Service) deleteGuarded(ctx context.Context, name string, o DeleteOption
 		obs := s.observed(ctx, t.Name, m)
 		if e := s.panes.End(ctx, s.target(t, m, obs), s.limits.Term, s.limits.Kill); e.Outcome == api.UnprovenStop && !o.Force {
 			return fault.New(fault.Unproven, "%s is not proved to be gone: %s", m.Name, e.Reason).
-				WithHint("--force deletes the files all the same")
+				WithHint("leadlight team delete %s --force deletes the files all the same", t.Name)
 		}
 	}
 	s.panes.TidyRun(ctx)
@@ -137,7 +137,7 @@ func (s *Service) refuseActive(t store.Team, seen []api.Member, force bool) erro
 	}
 	if len(unseen) > 0 && !force {
 		return fault.New(fault.ActiveMembers, "team %s has members that could not be observed: %s", t.Name, strings.Join(unseen, ", ")).
-			WithHint("--force deletes the files all the same and ends nothing")
+			WithHint("leadlight team delete %s --force deletes the files all the same and ends nothing", t.Name)
 	}
 	return nil
 }

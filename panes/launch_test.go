@@ -2,10 +2,13 @@ package panes
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/memory"
 )
 
@@ -32,5 +35,19 @@ func TestTheRunFolderIsMadeAhead(t *testing.T) {
 	m.GetReady(t.Context())()
 	if !a.there {
 		t.Error("the terminal was to get ready before the run folder was made")
+	}
+}
+
+// Whoever interrupts a start is not told that the host was too slow.
+func TestAnInterruptedStartIsNotALateHost(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	m := NewManager(Options{Base: t.TempDir(), Runtime: t.TempDir()})
+	launch := Launch{Record: LaunchRecord{Team: "code", Agent: "ann"}, Ready: time.Hour}
+	for range 20 { // both contexts are done: each look may see either first
+		if _, err := m.await(ctx, Choice{Backend: memory.New()}, launch, backend.Pane{ID: "%1"}); !errors.Is(err, context.Canceled) {
+			t.Fatalf("interrupted, and yet: %v", err)
+		}
 	}
 }

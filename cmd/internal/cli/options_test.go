@@ -26,7 +26,8 @@ func parsed[O any](t *testing.T, command func(*app, func(context.Context, *app, 
 	root.SetFlagErrorFunc(flagError)
 	a.globalFlags(root.PersistentFlags())
 	root.AddCommand(c)
-	root.SetArgs(append([]string{c.Name()}, line...))
+	a.args = append([]string{c.Name()}, line...)
+	root.SetArgs(a.args)
 	if err := root.ExecuteContext(t.Context()); err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
@@ -51,6 +52,9 @@ func TestOptionsOfTheVerbs(t *testing.T) {
 		spawnOptions{Name: "bob", Agent: "shell", Model: "big", AgentType: "tester", Prompt: "@x", Cwd: "/d", Env: []string{"A=1", "B=x,y"}, EnvFrom: "f", Color: "red",
 			Kind: "plain", Placement: "window", PlanMode: true, Worktree: text("topic"), Restart: "on-failure", Ready: 30 * time.Second, Command: []string{"cmd", "--flag", "-x", "a b"}})
 	same(t, parsed(t, spawnCommand, "bob", "--git", "u", "--ref", "r", "--", "x"), spawnOptions{Name: "bob", Git: "u", Ref: "r", Command: []string{"x"}})
+	same(t, parsed(t, spawnCommand, "bob", "--worktree", "topic", "--", "x"), spawnOptions{Name: "bob", Worktree: text("topic"), Command: []string{"x"}})
+	same(t, parsed(t, spawnCommand, "--worktree", "topic", "bob"), spawnOptions{Name: "bob", Worktree: text("topic"), Command: []string{}})
+	same(t, parsed(t, spawnCommand, "--worktree", "bob", "--", "x"), spawnOptions{Name: "bob", Worktree: text(""), Command: []string{"x"}})
 	same(t, parsed(t, spawnCommand, "bob", "--worktree"), spawnOptions{Name: "bob", Worktree: text(""), Command: []string{}})
 	same(t, parsed(t, stopCommand, "a", "b", "--timeout", "3s", "--reason", "r", "--force"),
 		stopOptions{Names: []string{"a", "b"}, Reason: "r", ladder: ladderOptions{Timeout: 3 * time.Second, Given: true, Force: true}})

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ type spawnOptions struct {
 
 func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *cobra.Command {
 	var o spawnOptions
-	c := command(a, "spawn", run, &o, spawnArgs(&o), completeSpawn)
+	c := command(a, "spawn", run, &o, spawnArgs(a, &o), completeSpawn)
 	f := c.Flags()
 	f.Var(given{&o.Agent}, "agent", "`PROFILE` of the agent (leadlight help agents)")
 	f.Var(given{&o.Model}, "model", "`MODEL` of the agent")
@@ -51,19 +52,29 @@ func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *
 	f.Var(given{&o.Machine}, "machine", "the machine `NAME` on which it runs, of a team on an engine; auto: the one with most room")
 	f.BoolVar(&o.PlanMode, "plan-mode", false, "it plans first and asks before it acts")
 	f.Var(maybe{&o.Worktree}, "worktree", "a git worktree of its own, on `BRANCH` if one is given")
-	f.Lookup("worktree").NoOptDefVal = " "
+	f.Lookup("worktree").NoOptDefVal = noBranch
 	f.Var(choice{&o.Restart, config.Restarts()}, "restart", "what to do when it ends by itself: `never|on-failure`")
 	f.Var(span{&o.Ready}, "ready-timeout", "how long it may take to be there, as a time `D` such as 30s")
 	completeSpawnFlags(a, c)
 	return c
 }
 
-// spawnArgs takes one NAME, and after -- a command.
-func spawnArgs(o *spawnOptions) cobra.PositionalArgs {
+// noBranch is the value of --worktree without a branch; one may follow it as a word of its own.
+const noBranch = " "
+
+// spawnArgs takes one NAME, a branch after --worktree, and after -- a command.
+func spawnArgs(a *app, o *spawnOptions) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		dash := c.ArgsLenAtDash()
 		if dash < 0 {
 			dash = len(args)
+		}
+		if branch := wordAfter(a.args, "--worktree"); dash == 2 && o.Worktree != nil && *o.Worktree == noBranch && slices.Contains(args[:2], branch) {
+			at := 1
+			if args[1] != branch {
+				at = 0
+			}
+			args, dash, o.Worktree = slices.Delete(slices.Clone(args), at, at+1), 1, &branch
 		}
 		switch {
 		case dash < 1:
@@ -80,6 +91,14 @@ func spawnArgs(o *spawnOptions) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// wordAfter is the argument that follows a flag, "" if there is none.
+func wordAfter(args []string, flag string) string {
+	if i := slices.Index(args, flag); i >= 0 && i+1 < len(args) {
+		return args[i+1]
+	}
+	return ""
 }
 
 func runSpawn(ctx context.Context, a *app, o spawnOptions) error {

@@ -30,6 +30,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"stop bob --all", `takes names or --all, not both`},
 		{"spawn", `leadlight spawn needs the NAME`},
 		{"spawn bob ls", `leadlight spawn takes one NAME, not "ls"`},
+		{"spawn bob ls --worktree", `leadlight spawn takes one NAME, not "ls"`},
 		{"spawn bob --", `there is no command after --`},
 		{"spawn bob --kind robot -- ls", `--kind robot: it takes native, interactive, acp, worker, plain`},
 		{"spawn bob --env NOVALUE -- ls", `--env NOVALUE: it takes K=V`},

@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -144,16 +146,19 @@ func (a *app) report(e *fault.Error) {
 
 // asksForJSON tells whether errors are to be JSON, before the flags are parsed:
 // a mistake in the flags is told in that form, too.
-func asksForJSON(args []string) bool {
+func asksForJSON(args []string) (asked bool) {
 	for _, arg := range args {
-		switch arg {
-		case "--":
-			return false
-		case "--json", "--json=true":
-			return true
+		value, given := strings.CutPrefix(arg, "--json=")
+		switch {
+		case arg == "--":
+			return asked
+		case arg == "--json":
+			asked = true
+		case given:
+			asked, _ = strconv.ParseBool(value) // what is none is a mistake, and told as text
 		}
 	}
-	return false
+	return asked
 }
 
 // sink remembers that a write failed: a verb that could not tell its result has

@@ -125,8 +125,8 @@ func checkJSONError(t *testing.T, env, args []string, text string) {
 	if end < 0 {
 		end = len(args)
 	}
-	for _, at := range []int{0, end} {
-		asked := slices.Insert(slices.Clone(args), at, "--json")
+	for at, flag := range map[int]string{0: "--json=1", end: "--json"} {
+		asked := slices.Insert(slices.Clone(args), at, flag)
 		status, out, errs := run(t, "", env, asked...)
 		var e struct {
 			Error struct{ Code, Message, Hint string } `json:"error"`
@@ -145,7 +145,7 @@ func TestJSONOfAProgramAfterTheDashesIsNotOurs(t *testing.T) {
 	for _, tc := range []struct {
 		args string
 		want bool
-	}{{"ps --json", true}, {"--json=true ps", true}, {"spawn x -- y --json", false}, {"ps", false}} {
+	}{{"ps --json", true}, {"--json=true ps", true}, {"spawn x -- y --json", false}, {"ps", false}, {"--json=1 ps", true}, {"--json ps --json=false", false}} {
 		if got := asksForJSON(strings.Fields(tc.args)); got != tc.want {
 			t.Errorf("%s: %v", tc.args, got)
 		}

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -63,6 +64,10 @@ func literals(t *testing.T, root string) (out []literal) {
 			return err
 		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "integration"):
 			return filepath.SkipDir
+		case filepath.Base(path) == "help.txt" || filepath.Base(path) == "files.txt":
+			text, err := os.ReadFile(path)
+			out = append(out, literal{path, string(text), false})
+			return err
 		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/headless"
@@ -67,7 +68,11 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	log := a.logger()
 	fs, err := claudefs.Open(s.BaseDir.V, claudefs.Options{ArchiveAbove: archiveAbove, Log: log, Notice: func(line string) { a.warn([]string{line}) }})
 	if err != nil {
-		return nil, fmt.Errorf("open the base directory: %w", err)
+		err = fmt.Errorf("open the base directory: %w", err)
+		if errors.Is(err, syscall.ENOTDIR) {
+			err = fault.New(fault.InvalidArgument, "%w", err).WithHint("name another folder with --base-dir or LEADLIGHT_BASE_DIR")
+		}
+		return nil, err
 	}
 	c := &composition{settings: s, files: fs}
 	a.built = c

@@ -234,3 +234,23 @@ func TestXS08_OneRuleForTheLimit(t *testing.T) {
 		t.Errorf("%+v", team)
 	}
 }
+
+// What the database cannot tell is not refused for a reason of ours.
+func TestAFaultOfTheDatabaseIsNoRefusal(t *testing.T) {
+	for table, do := range map[string]func(s *scratch, team string) error{
+		"workspaces": func(s *scratch, team string) error {
+			_, err := s.UpdateTeam(s.ctx, api.AgentTeamChange{ID: team, Name: p("other")})
+			return err
+		},
+		"agent_team_runs": func(s *scratch, team string) error { return s.DeleteTeam(s.ctx, team) },
+	} {
+		t.Run(table, func(t *testing.T) {
+			s := newScratch(t)
+			run, _ := s.begun(1)
+			if _, err := s.db.ExecContext(s.ctx, `ALTER TABLE `+table+` RENAME TO away`); err != nil {
+				t.Fatal(err)
+			}
+			s.code(do(s, run.TeamID), fault.Failed)
+		})
+	}
+}

@@ -1,7 +1,7 @@
 package runs
 
 import (
-	"errors"
+	"cmp"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -24,10 +24,10 @@ func (c *change) block(id, blocker string) error {
 		return fault.New(fault.Rejected, "%q is an item of another run", clip(b.Title))
 	}
 	if n, err := c.count(countParts, id); err != nil || n > 0 {
-		return errors.Join(err, fault.New(fault.Rejected, "%q has %d parts and follows them: it cannot wait itself", clip(it.Title), n).WithHint("let its parts wait"))
+		return cmp.Or[error](err, fault.New(fault.Rejected, "%q has %d parts and follows them: it cannot wait itself", clip(it.Title), n).WithHint("let its parts wait"))
 	}
 	if before, err := c.needs(blocker, id); err != nil || before {
-		return errors.Join(err, fault.New(fault.Rejected, "%q and %q would wait for each other", clip(it.Title), clip(b.Title)))
+		return cmp.Or[error](err, fault.New(fault.Rejected, "%q and %q would wait for each other", clip(it.Title), clip(b.Title)))
 	}
 	_, err = c.exec(`INSERT INTO item_blockers VALUES (?, ?) ON CONFLICT DO NOTHING`, id, blocker)
 	return err

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -183,7 +184,7 @@ func (c *change) checkParent(it api.AgentTeamItem) error {
 		return fault.New(fault.Rejected, "%q waits for other items: it cannot have parts", clip(above.Title)).WithHint("let the parts of another item wait for those")
 	}
 	if circle, err := c.needs(it.ID, above.ID); err != nil || circle {
-		return errors.Join(err, fault.New(fault.Rejected, "%q has to be done before %q, and cannot follow it", clip(above.Title), clip(it.Title)))
+		return cmp.Or[error](err, fault.New(fault.Rejected, "%q has to be done before %q, and cannot follow it", clip(above.Title), clip(it.Title)))
 	}
 	if n, err := c.count(countParts, above.ID); err != nil || n > 0 {
 		return err // it has followed others before
@@ -270,11 +271,11 @@ func (c *change) byHand(it api.AgentTeamItem, status string) error {
 		return err
 	}
 	if n, err := c.count(countParts, it.ID); err != nil || n > 0 {
-		return errors.Join(err, fault.New(fault.Rejected, "%q follows its %d children", clip(it.Title), n).WithHint("change those"))
+		return cmp.Or[error](err, fault.New(fault.Rejected, "%q follows its %d children", clip(it.Title), n).WithHint("change those"))
 	}
 	if status == api.ItemTodo || status == api.ItemInProgress {
 		if n, err := c.count(openBlockers, it.ID); err != nil || n > 0 {
-			return errors.Join(err, fault.New(fault.Rejected, "%q is blocked by %d items that are not done", clip(it.Title), n))
+			return cmp.Or[error](err, fault.New(fault.Rejected, "%q is blocked by %d items that are not done", clip(it.Title), n))
 		}
 	}
 	return nil
@@ -336,7 +337,7 @@ func (s *Store) DeleteItem(ctx context.Context, id string) error {
 			return err
 		}
 		if n, err := c.count(countParts, id); err != nil || n > 0 {
-			return errors.Join(err, fault.New(fault.Rejected, "%q has %d children", clip(it.Title), n).WithHint("delete or move those first"))
+			return cmp.Or[error](err, fault.New(fault.Rejected, "%q has %d children", clip(it.Title), n).WithHint("delete or move those first"))
 		}
 		waiting, err := all(ctx, c.tx, scanID, `SELECT item_id FROM item_blockers WHERE blocker_id = ?`, id)
 		if err != nil {

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -106,7 +107,7 @@ func (s *Store) RemoveMember(ctx context.Context, id string) error {
 		n, err := c.count(`SELECT count(*) FROM agent_team_items i JOIN agent_team_runs r ON r.id = i.team_run_id
 			WHERE r.team_id = ? AND r.completed_at IS NULL AND i.owner_agent_role_id = ? AND i.status NOT IN ('done', 'failed')`, m.TeamID, m.AgentRoleID)
 		if err != nil || n > 0 {
-			return errors.Join(err, fault.New(fault.Rejected, "the member %q owns %d open items of a run", clip(m.AgentRoleID), n).WithHint("give them another owner, or cancel the run"))
+			return cmp.Or[error](err, fault.New(fault.Rejected, "the member %q owns %d open items of a run", clip(m.AgentRoleID), n).WithHint("give them another owner, or cancel the run"))
 		}
 		return c.removeMember(m)
 	})

@@ -3,7 +3,6 @@ package runs
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -82,7 +81,7 @@ func (c *change) checkTeam(t api.AgentTeam) error {
 		return fault.New(fault.InvalidModel, "%q is no preference for a model", clip(t.DefaultModelPreference)).WithHint("it is same, cheaper or smarter")
 	}
 	if n, err := c.count(`SELECT count(*) FROM workspaces WHERE id = ?`, t.WorkspaceID); err != nil || n == 0 {
-		return errors.Join(err, fault.New(fault.InvalidArgument, "there is no workspace %q", clip(t.WorkspaceID)).WithHint("there is: %s", Workspace))
+		return cmp.Or[error](err, fault.New(fault.InvalidArgument, "there is no workspace %q", clip(t.WorkspaceID)).WithHint("there is: %s", Workspace))
 	}
 	if _, err := role(c.ctx, c.tx, t.LeadAgentRoleID); err != nil {
 		return err
@@ -157,7 +156,7 @@ func (s *Store) DeleteTeam(ctx context.Context, id string) error {
 			return err
 		}
 		if n, err := c.count(`SELECT count(*) FROM agent_team_runs WHERE team_id = ?`, id); err != nil || n > 0 {
-			return errors.Join(err, fault.New(fault.Rejected, "the team %q has %d runs, which are its history", clip(t.Name), n).WithHint("team:update with isActive false retires it"))
+			return cmp.Or[error](err, fault.New(fault.Rejected, "the team %q has %d runs, which are its history", clip(t.Name), n).WithHint("team:update with isActive false retires it"))
 		}
 		c.say(api.TeamRunEvent{Type: api.EvTeamDeleted, TeamID: id, Team: &t})
 		if _, err = c.exec(`DELETE FROM agent_teams WHERE id = ?`, id); err != nil {

@@ -29,7 +29,11 @@ func (b *Backend) Ahead(ctx context.Context) (release func()) {
 	life := strconv.FormatFloat(b.aheadLife.Seconds(), 'f', -1, 64)
 	out, err := b.run(ctx, command{"start-server"}, command{"display-message", "-p", "#{version}"},
 		command{"run-shell", "-b", "-d", life, "-C", strings.Join(exitWhenEmpty("on"), " ")}, exitWhenEmpty("off"))
+	end := func() { _, _ = b.run(context.WithoutCancel(ctx), exitWhenEmpty("on")) } // it ends by itself in a moment
 	if err != nil {
+		if ctx.Err() != nil {
+			end() // it may run nevertheless, and nobody will use it
+		}
 		return release
 	}
 	v, err := ParseVersion("tmux " + strings.TrimSpace(out))
@@ -40,7 +44,7 @@ func (b *Backend) Ahead(ctx context.Context) (release func()) {
 	}
 	return func() {
 		if b.tookAhead() {
-			_, _ = b.run(context.WithoutCancel(ctx), exitWhenEmpty("on")) // it ends by itself in a moment
+			end()
 		}
 	}
 }

@@ -284,6 +284,21 @@ func TestStartedAhead(t *testing.T) {
 	}
 }
 
+// Who is interrupted while the server starts leaves none.
+func TestInterruptedAhead(t *testing.T) {
+	s := tmuxtest.Server(t)
+	slow := wrapper(t, `case "$*" in *start-server*) tmux "$@"; exec sleep 1000;; esac`)
+	b := newBackend(t, tmux.Options{Socket: s.Socket, Own: true, Program: slow, Timeout: 5 * time.Minute, AheadLife: time.Hour})
+	runs := func() bool { _, err := s.Try("display-message", "-p", "up"); return err == nil }
+	ctx, interrupt := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); b.Ahead(ctx)() }()
+	tmuxtest.Eventually(t, "the server runs", runs)
+	interrupt()
+	<-done
+	tmuxtest.Eventually(t, "the server goes", func() bool { return !runs() })
+}
+
 func TestProbe(t *testing.T) {
 	s := tmuxtest.Server(t)
 	b := newBackend(t, tmux.Options{Socket: s.Socket})

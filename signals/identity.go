@@ -21,10 +21,28 @@ type Identity struct {
 	HostName  string `json:"hostName,omitempty"`
 }
 
-// Self returns the identity of this process, which never changes.
+// Self returns the identity of this process, as it was when it first asked.
 func Self() (Identity, error) { return self() }
 
-var self = sync.OnceValues(func() (Identity, error) { return Identify(os.Getpid()) })
+var self = once(func() (Identity, error) { return Identify(os.Getpid()) })
+
+// once remembers what was found. That nothing could be found is not remembered: perhaps there
+// were too many open files.
+func once(find func() (Identity, error)) func() (Identity, error) {
+	var mu sync.Mutex
+	var found Identity
+	return func() (id Identity, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if found == (Identity{}) {
+			if id, err = find(); err != nil {
+				return Identity{}, err
+			}
+			found = id
+		}
+		return found, nil
+	}
+}
 
 // Identify returns the identity of the process that pid means now. A process
 // that has ended, also one not yet asked for by its parent, is ErrGone.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -21,6 +23,15 @@ func TestSelfIsAlive(t *testing.T) {
 	}
 	if got := id.Probe(); got != Alive {
 		t.Errorf("probe of ourselves: %v", got)
+	}
+}
+
+// That it could not be told once is not remembered.
+func TestSelfAfterWant(t *testing.T) {
+	said, err := part("starved").Output()
+	first, then, _ := strings.Cut(strings.TrimSpace(string(said)), ", then ")
+	if err != nil || then != "<nil>" || runtime.GOOS == "linux" && first == "<nil>" {
+		t.Errorf("it said %q, %v", said, err)
 	}
 }
 

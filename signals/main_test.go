@@ -46,6 +46,14 @@ func play(role string) {
 		must(c.Start())
 		bufio.NewReader(out).ReadString('\n') // it is deaf now
 		fmt.Println(c.Process.Pid)
+	case "starved": // has no file descriptor left when it first asks who it is
+		var limit syscall.Rlimit
+		must(syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+		must(syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Max: limit.Max}))
+		_, first := Self()
+		must(syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
+		_, then := Self()
+		fmt.Printf("%v, then %v\n", first, then)
 	case "forkstorm": // a new process before the old one ends, TERM ignored
 		signal.Ignore(syscall.SIGTERM)
 		if born, err := strconv.ParseInt(os.Getenv("STORM_UNTIL"), 10, 64); err == nil && time.Now().UnixNano() < born {

@@ -15,7 +15,7 @@ import (
 // boot session's UUID changes with every boot; macOS has no pid namespaces, and
 // no id of the machine that a process may read; folders shared between two Macs are
 // told apart by the host's name.
-var here = sync.OnceValues(func() (Identity, error) {
+var here = once(func() (Identity, error) {
 	boot, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {
 		return Identity{}, err

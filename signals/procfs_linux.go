@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -17,7 +16,7 @@ import (
 
 // here returns an Identity with everything but pid and start time filled in, as this
 // process found it when it first asked.
-var here = sync.OnceValues(func() (Identity, error) { return placeOf("/proc") })
+var here = once(func() (Identity, error) { return placeOf("/proc") })
 
 // placeOf is here, as the process file system shows it.
 func placeOf(proc string) (Identity, error) {

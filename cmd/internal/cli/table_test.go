@@ -58,3 +58,16 @@ func TestXD11_TimesAreLocalAndShort(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestANameOfAnotherProgramKeepsTheTable: a name that no verb takes, such as one of a damaged
+// roster, is cut, so that the other rows can be read.
+func TestANameOfAnotherProgramKeepsTheTable(t *testing.T) {
+	var b strings.Builder
+	a := newApp(Stdio{In: strings.NewReader(""), Out: &b, Err: &b}, nil)
+	a.memberTable(&b, []api.Member{{Name: "bob"}, {Name: strings.Repeat("x", 5000)}})
+	for line := range strings.Lines(b.String()) {
+		if len(line) > 300 {
+			t.Errorf("a line of %d bytes", len(line))
+		}
+	}
+}

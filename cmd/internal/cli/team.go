@@ -180,7 +180,7 @@ func memberRows(members []api.Member) *table {
 		if m.PID > 0 {
 			pid = strconv.Itoa(m.PID)
 		}
-		cells := []any{cell{m.Name, m.Color}, cell{state, style.Member(m.State).Color}, m.Kind, m.Profile, m.Task,
+		cells := []any{cell{store.Shown(m.Name), m.Color}, cell{state, style.Member(m.State).Color}, m.Kind, m.Profile, m.Task,
 			cell{unread, "yellow"}, style.Pane(m.TmuxPaneID), pid, since(m.LastActivityAt)}
 		for _, c := range more {
 			cells = append(cells, c.of(m))

@@ -219,18 +219,18 @@ func callerNamed(name string) (teams.Caller, error) {
 }
 
 // team is the team that a verb is about. positional is what the command line
-// says besides --team.
+// says besides --team, if it says anything.
 func (a *app) team(ctx context.Context, svc *teams.Service, positional ...string) (string, error) {
 	s, err := a.set(nil)
 	if err != nil {
 		return "", err
 	}
 	explicit := s.Team.V
-	if len(positional) > 0 {
-		if given, ok := a.flags["team"]; ok && given != positional[0] {
-			return "", usage("two teams: %q and --team %q", positional[0], given)
+	if named := first(positional); named != "" {
+		if given, ok := a.flags["team"]; ok && given != named {
+			return "", usage("two teams: %q and --team %q", named, given)
 		}
-		explicit = positional[0]
+		explicit = named
 	}
 	return svc.PickTeam(ctx, explicit, teamHere)
 }

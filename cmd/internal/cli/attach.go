@@ -19,17 +19,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func attachCommand(a *app, run func(context.Context, *app, []string) error) *cobra.Command {
-	var name []string
-	return command(a, "attach", run, &name, several(0, 1, &name), completeMembers(a, 1))
+func attachCommand(a *app) *cobra.Command {
+	return only(a, "attach", ofTeam(runAttach), optional, completeMembers(a, 1))
 }
 
-func runAttach(ctx context.Context, a *app, name []string) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
-	at, err := svc.Where(ctx, team, first(name))
+func runAttach(ctx context.Context, a *app, svc *teams.Service, team, name string) error {
+	at, err := svc.Where(ctx, team, name)
 	if err != nil {
 		return err
 	}

@@ -78,16 +78,13 @@ func one(to *string) cobra.PositionalArgs {
 	})
 }
 
-// optional takes one argument or none.
+// optional takes one argument, or none, which is "": an empty one is refused.
 func optional(to *string) cobra.PositionalArgs {
 	return taking(0, 1, func(args []string) error {
 		*to = first(args)
 		return nil
 	})
 }
-
-// nameOrNone takes one argument or none; an empty one is not the same as none.
-func nameOrNone(to *[]string) cobra.PositionalArgs { return several(0, 1, to) }
 
 // several takes a list of arguments.
 func several(least, most int, to *[]string) cobra.PositionalArgs {

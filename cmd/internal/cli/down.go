@@ -13,21 +13,21 @@ import (
 )
 
 type downOptions struct {
-	Team   []string
+	Team   string
 	Keep   bool
 	ladder ladderOptions
 }
 
 func downCommand(a *app, run func(context.Context, *app, downOptions) error) *cobra.Command {
 	var o downOptions
-	c := command(a, "down", run, &o, several(0, 1, &o.Team), completeTeams(a))
+	c := command(a, "down", run, &o, optional(&o.Team), completeTeams(a))
 	c.Flags().BoolVar(&o.Keep, "keep", false, "keep the team, its mail and its tasks")
 	o.ladder.flags(c)
 	return c
 }
 
 func runDown(ctx context.Context, a *app, o downOptions) error {
-	a.ofFile(o.Team...)
+	a.ofFile(o.Team)
 	svc, team, err := a.teamToEnd(ctx, o.Team)
 	if err != nil {
 		return err
@@ -56,14 +56,14 @@ func runDown(ctx context.Context, a *app, o downOptions) error {
 
 // teamToEnd is the team that down is about. Where none is named, and the folder has a team
 // file, only a team of that very file.
-func (a *app) teamToEnd(ctx context.Context, named []string) (*teams.Service, string, error) {
+func (a *app) teamToEnd(ctx context.Context, named string) (*teams.Service, string, error) {
 	s, err := a.set(nil)
 	if err != nil {
 		return nil, "", err
 	}
 	// One that is there and cannot be read, such as a link to nothing, is no reason to pick another team.
-	if _, err := os.Lstat(config.TeamFileName); errors.Is(err, fs.ErrNotExist) || len(named) > 0 || s.Team.V != "" {
-		return a.serve(ctx, named...)
+	if _, err := os.Lstat(config.TeamFileName); errors.Is(err, fs.ErrNotExist) || named != "" || s.Team.V != "" {
+		return a.serve(ctx, named)
 	}
 	file, err := config.ReadTeamFile(config.TeamFileName)
 	if err != nil {

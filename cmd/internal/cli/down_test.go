@@ -50,7 +50,7 @@ func TestXH07_ATeamFileThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &app{flags: map[string]string{}, environ: []string{"HOME=" + t.TempDir()}}
-	if _, team, err := a.teamToEnd(t.Context(), nil); fault.CodeOf(err) != fault.TeamFile {
+	if _, team, err := a.teamToEnd(t.Context(), ""); fault.CodeOf(err) != fault.TeamFile {
 		t.Errorf("team %q, %v", team, err)
 	}
 }

@@ -58,7 +58,7 @@ func TestOptionsOfTheVerbs(t *testing.T) {
 	same(t, parsed(t, spawnCommand, "bob", "--worktree"), spawnOptions{Name: "bob", Worktree: text(""), Command: []string{}})
 	same(t, parsed(t, stopCommand, "a", "b", "--timeout", "3s", "--reason", "r", "--force"),
 		stopOptions{Names: []string{"a", "b"}, Reason: "r", ladder: ladderOptions{Timeout: 3 * time.Second, Given: true, Force: true}})
-	same(t, parsed(t, downCommand, "abc", "--keep"), downOptions{Team: []string{"abc"}, Keep: true})
+	same(t, parsed(t, downCommand, "abc", "--keep"), downOptions{Team: "abc", Keep: true})
 	same(t, parsed(t, upCommand), upOptions{File: "leadlight.yaml"})
 	same(t, parsed(t, upCommand, "x.yaml", "--detach"), upOptions{File: "x.yaml", Detach: true})
 	same(t, parsed(t, psCommand, "--all", "--watch", "--format", "tmux"), psOptions{All: true, Watch: true, Format: "tmux"})
@@ -87,7 +87,7 @@ func TestOptionsOfTheVerbs(t *testing.T) {
 	same(t, parsed(t, gcCommand, "--dry-run"), gcOptions{true})
 	same(t, parsed(t, teamCreateCommand, "abc", "--description", "d", "--lead", "l", "--agent-type", "t", "--cwd", "/", "--mailbox", "maildir"),
 		teams.TeamSpec{Name: "abc", Description: "d", Lead: "l", AgentType: "t", Cwd: "/", Mailbox: "maildir"})
-	same(t, parsed(t, teamDeleteCommand, "abc", "--backup", "f", "--force"), teamDeleteOptions{[]string{"abc"}, "f", true})
+	same(t, parsed(t, teamDeleteCommand, "abc", "--backup", "f", "--force"), teamDeleteOptions{"abc", "f", true})
 }
 
 func TestATimeoutOfZeroLeavesNoTime(t *testing.T) {

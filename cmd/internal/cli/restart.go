@@ -73,8 +73,7 @@ func runRestart(ctx context.Context, a *app, svc *teams.Service, team string, o 
 		if len(o.Names) == 0 {
 			a.say("no teammate to restart")
 		}
-	}
-	if o.Names, err = svc.Named(ctx, team, o.Names); err != nil {
+	} else if o.Names, err = svc.Named(ctx, team, o.Names); err != nil {
 		return err
 	}
 	svc = svc.WithProgress(a.progress)

@@ -69,7 +69,7 @@ func verbs() []verb {
 		{groupTeammates, "stop", with(stopCommand, runStop)},
 		{groupTeammates, "restart", with(restartCommand, ofTeam(runRestart))},
 		{groupTeammates, "set", with(setCommand, runSet)},
-		{groupTeammates, "attach", with(attachCommand, runAttach)},
+		{groupTeammates, "attach", attachCommand},
 		{groupTeammates, "capture", with(captureCommand, ofTeam(runCapture))},
 		{groupTeammates, "keys", with(keysCommand, ofTeam(runKeys))},
 		{groupTeammates, "logs", with(logsCommand, ofTeam(runLogs))},

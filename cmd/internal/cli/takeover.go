@@ -9,8 +9,8 @@ import (
 	"github.com/leadlight-dev/leadlight/teams"
 )
 
-func runTakeover(ctx context.Context, a *app, name []string) error {
-	svc, team, err := a.serve(ctx, name...)
+func runTakeover(ctx context.Context, a *app, name string) error {
+	svc, team, err := a.serve(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 func teamCommand(a *app) *cobra.Command {
-	return group("team", teamCreateCommand(a, runTeamCreate), plain(a, "team ls", runTeamList), only(a, "team show", runTeamShow, nameOrNone, completeTeams(a)),
-		teamDeleteCommand(a, runTeamDelete), only(a, "team takeover", runTakeover, nameOrNone, completeTeams(a)), delegateCommand(a, ofTeam(runDelegate)))
+	return group("team", teamCreateCommand(a, runTeamCreate), plain(a, "team ls", runTeamList), only(a, "team show", runTeamShow, optional, completeTeams(a)),
+		teamDeleteCommand(a, runTeamDelete), only(a, "team takeover", runTakeover, optional, completeTeams(a)), delegateCommand(a, ofTeam(runDelegate)))
 }
 
 func teamCreateCommand(a *app, run func(context.Context, *app, teams.TeamSpec) error) *cobra.Command {
@@ -76,8 +76,8 @@ func runTeamList(ctx context.Context, a *app) error {
 	})
 }
 
-func runTeamShow(ctx context.Context, a *app, name []string) error {
-	svc, team, err := a.serve(ctx, name...)
+func runTeamShow(ctx context.Context, a *app, name string) error {
+	svc, team, err := a.serve(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -98,14 +98,14 @@ func runTeamShow(ctx context.Context, a *app, name []string) error {
 }
 
 type teamDeleteOptions struct {
-	Name   []string
+	Name   string
 	Backup string
 	Force  bool
 }
 
 func teamDeleteCommand(a *app, run func(context.Context, *app, teamDeleteOptions) error) *cobra.Command {
 	var o teamDeleteOptions
-	c := command(a, "team delete", run, &o, several(0, 1, &o.Name), completeTeams(a))
+	c := command(a, "team delete", run, &o, optional(&o.Name), completeTeams(a))
 	c.Flags().Var(given{&o.Backup}, "backup", "keep everything in `FILE.tar.gz`, checked before anything is deleted")
 	c.Flags().BoolVar(&o.Force, "force", false, "delete it although a teammate could not be observed")
 	return c
@@ -119,7 +119,7 @@ type deletedTeam struct {
 }
 
 func runTeamDelete(ctx context.Context, a *app, o teamDeleteOptions) error {
-	svc, team, err := a.serve(ctx, o.Name...)
+	svc, team, err := a.serve(ctx, o.Name)
 	if err != nil {
 		return err
 	}

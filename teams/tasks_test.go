@@ -263,3 +263,36 @@ func TestXD02_ACutOffUpIsMadeWhole(t *testing.T) {
 		t.Errorf("trusted are %v", trusted)
 	}
 }
+
+// contested is a list in which somebody else is always a moment faster: each change is made
+// again.
+type contested struct{ store.Tasks }
+
+func (c contested) Update(ctx context.Context, team, id string, change func(*store.Task) error) (store.Task, error) {
+	return c.Tasks.Update(ctx, team, id, func(t *store.Task) error {
+		lost := t.Clone()
+		if err := change(&lost); err != nil {
+			return err
+		}
+		return change(t)
+	})
+}
+
+func TestUsageCountsOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.team("alpha", running("a"))
+	if _, err := d.as("").AddTask(t.Context(), "alpha", teams.TaskSpec{Subject: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	d.tasks = contested{d.fs.Tasks()}
+	for range 2 {
+		if err := d.as("").AddUsage(t.Context(), "alpha", "1", api.Usage{InputTokens: 10}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, _, err := d.as("").TaskList(t.Context(), "alpha", teams.TaskFilter{})
+	if err != nil || len(list) != 1 || list[0].Usage == nil || list[0].Usage.InputTokens != 20 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}

@@ -15,10 +15,11 @@ const usageKey = "usage"
 // AddUsage adds to what the work on a task has cost, as its agent tells it.
 func (s *Service) AddUsage(ctx context.Context, team, id string, u api.Usage) error {
 	_, err := s.change(ctx, team, id, func(t *store.Task) {
+		sum := u
 		if was := usageOf(*t); was != nil {
-			u = was.Plus(u)
+			sum = was.Plus(u)
 		}
-		t.Metadata[usageKey] = rawjson.Encode(u)
+		t.Metadata[usageKey] = rawjson.Encode(sum)
 	})
 	return err
 }

@@ -213,7 +213,7 @@ func (r *stopping) answer() api.Endings {
 	out := api.Endings{Members: []api.Ending{}, OK: true, Run: r.t.Ours.Run}
 	for _, m := range r.members {
 		out.Members = append(out.Members, m.out)
-		if m.out.Outcome == state.Rejected || m.out.Outcome == state.Unproven {
+		if m.out.Outcome == state.Rejected || m.out.Outcome == state.Unproven || m.out.Code != "" {
 			out.OK = false
 		}
 	}
@@ -222,12 +222,15 @@ func (r *stopping) answer() api.Endings {
 
 // Verdict is the error that an outcome amounts to, nil when every teammate ended.
 func Verdict(e api.Endings) error {
-	var refused, unproven []string
+	var refused, unproven, unwritten []string
+	var code fault.Code
 	for _, m := range e.Members {
-		switch m.Outcome {
-		case state.Rejected:
+		switch {
+		case m.Code != "":
+			unwritten, code = append(unwritten, m.Name+": "+m.Reason), fault.Code(m.Code)
+		case m.Outcome == state.Rejected:
 			refused = append(refused, m.Name+": "+cmp.Or(m.Reason, "no reason given"))
-		case state.Unproven:
+		case m.Outcome == state.Unproven:
 			unproven = append(unproven, m.Name+": "+cmp.Or(m.Reason, "not observed"))
 		}
 	}
@@ -235,6 +238,8 @@ func Verdict(e api.Endings) error {
 	case len(unproven) > 0:
 		return fault.New(fault.Unproven, "not proved to be gone: %s", strings.Join(unproven, "; ")).
 			WithHint("leadlight ps shows what can be seen, leadlight doctor why; nothing was ended without proof that it is ours")
+	case len(unwritten) > 0:
+		return fault.New(code, "%s", strings.Join(unwritten, "; ")).WithHint("leadlight ps shows it as lost until then: repeat this when it can be written")
 	case len(refused) > 0:
 		return fault.New(fault.Rejected, "refused to stop: %s", strings.Join(refused, "; ")).
 			WithHint("--force ends a teammate that refuses")
@@ -372,7 +377,8 @@ func (r *stopping) record(ctx context.Context, batch []*stoppingMember) {
 	written, err := r.recordExits(ctx, r.t.Name, exits)
 	if err != nil {
 		for _, m := range gone {
-			m.out.Outcome, m.out.Reason = state.Unproven, "it is gone, but that could not be written down: "+err.Error()
+			f := fault.Of(err)
+			m.out.Code, m.out.Reason = string(f.Code), "it has ended, but that could not be written down: "+f.Message
 		}
 		return
 	}

@@ -198,3 +198,23 @@ func TestXF13_WhatNobodyWaitsForIsTakenBack(t *testing.T) {
 		wantCode(t, err, fault.RequestNotFound)
 	}
 }
+
+// fullRoster reads, and has no room to write.
+type fullRoster struct{ store.Roster }
+
+func (fullRoster) Update(context.Context, string, func(*store.Team) error) error {
+	return fault.New(fault.DiskFull, "no space left on device")
+}
+
+// Who has ended is not called unproven because that could not be written down.
+func TestAnEndThatCannotBeWrittenDown(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.team("alpha", running("bob"))
+	d.roster = fullRoster{d.fs.Roster()}
+	e, err := d.as("").Stop(t.Context(), "alpha", []string{"bob"}, teams.StopOptions{})
+	if err != nil || e.OK || len(e.Members) != 1 || e.Members[0].Outcome == state.Unproven {
+		t.Errorf("got %+v, %v", e, err)
+	}
+	wantCode(t, teams.Verdict(e), fault.DiskFull)
+}

@@ -142,6 +142,7 @@ type Ending struct {
 	DurationMs int64    `json:"durationMs"`
 	Leftovers  []string `json:"leftovers"` // what was left alone on purpose, and why
 	Reason     string   `json:"reason,omitempty"`
+	Code       string   `json:"code,omitempty"`    // error code: it has ended, but that could not be written down
 	Machine    string   `json:"machine,omitempty"` // where it ran, if that is another one
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/cmd/leadlight-backend-kitty/kittytest"
 	"github.com/leadlight-dev/leadlight/integration/program"
+	"github.com/leadlight-dev/leadlight/internal/exetest"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -274,7 +275,7 @@ func TestIT05_OutsideFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := "#!/bin/sh\nexec sleep 1000\n"
-	if err := os.WriteFile(filepath.Join(hang, "leadlight-backend-hangs"), []byte(script), 0o700); err != nil {
+	if err := exetest.Write(filepath.Join(hang, "leadlight-backend-hangs"), []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	path := "PATH=" + hang + string(os.PathListSeparator) + filepath.Dir(bin) + string(os.PathListSeparator) + os.Getenv("PATH")
@@ -323,7 +324,7 @@ func TestBackendTestVerb(t *testing.T) {
 read -r line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocol":1,"backend":{"name":"bad"}}}'
 while read -r line; do case $line in *'"id":'*) ;; *) continue;; esac; id=${line#*'"id":'}; echo '{"jsonrpc":"2.0","id":'"${id%%,*}"',"result":{"panes":[]}}'; done
 `
-	if err := os.WriteFile(bad, []byte(script), 0o700); err != nil {
+	if err := exetest.Write(bad, []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	res := r.run("backend", "test", "--only", "Frame", "--", bad)

@@ -44,6 +44,7 @@ func layers() []rule {
 		{"internal/environ", floor, "", "what a started program gets is said once, whoever starts it"},
 		{"internal/files", ground, "", "durable files know neither teams nor locks"},
 		{"internal/rawjson", floor, "", "keeping unknown fields is about JSON alone"},
+		{"internal/exetest", floor, "", "a program is written for a test the same way in every package"},
 		{"internal/leaktest", floor, "", "that nothing is left running is proved the same way in every package"},
 		{"internal/tail", floor, "", "the end of an output is kept the same way whose it is"},
 		{"internal/oneshot", l0, "signals", "a program that answers and ends is run the same way whatever it is, and ends with what it started"},

@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/leadlight-dev/leadlight/internal/exetest"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -124,7 +125,7 @@ func (r *rig) claudeStub(mode string) (env []string) {
 		}
 	}
 	text := "#!/bin/sh\nprintf '%s\\n' \"$@\" >" + r.path("argv") + "/$LEADLIGHT_AGENT\nexec '" + strings.Join(r.stub(mode), "' '") + "'\n"
-	if err := os.WriteFile(r.path("stubs", "claude"), []byte(text), 0o700); err != nil {
+	if err := exetest.Write(r.path("stubs", "claude"), []byte(text)); err != nil {
 		r.t.Fatal(err)
 	}
 	return []string{"PATH=" + r.path("stubs") + ":" + os.Getenv("PATH"), "CLAUDE_CONFIG_DIR=" + r.path("base"), "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"}

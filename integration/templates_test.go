@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/internal/exetest"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -31,7 +32,7 @@ func (r *rig) vendors() (path string) {
 	}
 	for _, name := range []string{"claude", "codex", "gemini"} {
 		line := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\"\n", strings.Join(r.stub("vendor", name, "0s"), "' '"))
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(line), 0o700); err != nil {
+		if err := exetest.Write(filepath.Join(dir, name), []byte(line)); err != nil {
 			r.t.Fatal(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/exetest"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -362,7 +363,7 @@ func TestEN03_EN10_TheServersOldValues(t *testing.T) {
 			}
 			script := "#!/bin/sh\nexec " + strings.Join(r.stub("record", r.path("seen-"+team), "agent of "+team), " ")
 			script = strings.Replace(script, "agent of "+team, "agent-of-"+team, 1)
-			if err := os.WriteFile(filepath.Join(bin, "my-agent"), []byte(script), 0o700); err != nil {
+			if err := exetest.Write(filepath.Join(bin, "my-agent"), []byte(script)); err != nil {
 				t.Fatal(err)
 			}
 			r.team(team)

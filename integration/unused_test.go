@@ -14,6 +14,7 @@ func unusedFor() map[string]string {
 		"backend/memory":                  "a backend without a terminal, for tests",
 		"teams/store/memory":              "stores without files, for tests",
 		"integration/program":             "builds the program under test",
+		"internal/exetest":                "writes the programs that tests run",
 		"internal/leaktest":               "proves that tests leave no goroutine behind",
 		"teams/observe.Capable":           "what a program that embeds the observer asks first",
 		"teams/observe.NewObserver":       "the observer for programs that embed it",

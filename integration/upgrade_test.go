@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/internal/exetest"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -74,7 +75,7 @@ func installed(t *testing.T) (r *rig, upgrade func()) {
 		if err := os.Link(filepath.Join(filepath.Dir(r.bin), name), filepath.Join(old, name)); err != nil {
 			data, err := os.ReadFile(filepath.Join(filepath.Dir(r.bin), name)) // another file system
 			if err == nil {
-				err = os.WriteFile(filepath.Join(old, name), data, 0o700)
+				err = exetest.Write(filepath.Join(old, name), data)
 			}
 			if err != nil {
 				t.Fatal(err)

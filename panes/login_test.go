@@ -1,13 +1,13 @@
 package panes
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/exetest"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
@@ -15,7 +15,7 @@ func TestLoginEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	shell := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+		if err := exetest.Write(path, []byte("#!/bin/sh\n"+text)); err != nil {
 			t.Fatal(err)
 		}
 		return path

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/internal/exetest"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
@@ -43,7 +44,7 @@ func TestM15_WhichClientsTakeAMode(t *testing.T) {
 		"echo 2.2.1": false, "echo nonsense": false, "echo 2.1.41; exit 1": false, "kill -9 $$": false,
 	} {
 		program := filepath.Join(t.TempDir(), "claude")
-		if err := os.WriteFile(program, []byte("#!/bin/sh\n"+said+"\n"), 0o700); err != nil {
+		if err := exetest.Write(program, []byte("#!/bin/sh\n"+said+"\n")); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.client(t.Context(), t.TempDir(), program).TakesModes; got != want {

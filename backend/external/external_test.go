@@ -21,6 +21,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend/external"
 	"github.com/leadlight-dev/leadlight/backend/external/plugin"
 	"github.com/leadlight-dev/leadlight/backend/memory"
+	"github.com/leadlight-dev/leadlight/internal/exetest"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/leaktest"
 )
@@ -394,7 +395,7 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/leadlight-backend-near", []byte("#!/bin/sh\n"), 0o700); err != nil {
+	if err := exetest.Write(dir+"/leadlight-backend-near", []byte("#!/bin/sh\n")); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := external.Find("near", dir+"/leadlight"); err != nil || got != dir+"/leadlight-backend-near" {
@@ -404,7 +405,7 @@ func TestAddress(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/leadlight-backend-mine", []byte("#!/bin/sh\n"), 0o700); err != nil {
+	if err := exetest.Write(dir+"/leadlight-backend-mine", []byte("#!/bin/sh\n")); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir)

@@ -17,6 +17,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend/iterm2"
 	"github.com/leadlight-dev/leadlight/backend/iterm2/iterm2test"
 	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
+	"github.com/leadlight-dev/leadlight/internal/exetest"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
@@ -258,7 +259,7 @@ func TestIT05_TheHelper(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "osascript"), []byte("#!/bin/sh\n"+tc.script+"\n"), 0o700); err != nil {
+			if err := exetest.Write(filepath.Join(dir, "osascript"), []byte("#!/bin/sh\n"+tc.script+"\n")); err != nil {
 				t.Fatal(err)
 			}
 			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
@@ -275,7 +276,7 @@ func TestIT05_TheHelper(t *testing.T) {
 		})
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "osascript"), []byte("#!/bin/sh\ncase \"$*\" in *'for app named \"leadlight\"') echo '1a2b 3c4d';; esac\n"), 0o700); err != nil {
+	if err := exetest.Write(filepath.Join(dir, "osascript"), []byte("#!/bin/sh\ncase \"$*\" in *'for app named \"leadlight\"') echo '1a2b 3c4d';; esac\n")); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))

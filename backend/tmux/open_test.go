@@ -16,6 +16,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/tmux"
 	"github.com/leadlight-dev/leadlight/backend/tmux/tmuxtest"
+	"github.com/leadlight-dev/leadlight/internal/exetest"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
@@ -359,7 +360,7 @@ func TestSP01_TV06_NoShellInBetween(t *testing.T) {
 	s := tmuxtest.Server(t)
 	dir := t.TempDir()
 	shell := filepath.Join(dir, "shell")
-	if err := os.WriteFile(shell, []byte("#!/bin/sh\ntouch "+dir+"/used\nsleep 3\n"), 0o700); err != nil {
+	if err := exetest.Write(shell, []byte("#!/bin/sh\ntouch "+dir+"/used\nsleep 3\n")); err != nil {
 		t.Fatal(err)
 	}
 	s.Config("set -g default-shell "+shell, "set -g prefix C-Space")
@@ -388,7 +389,7 @@ func TestSP04_NoSecondStep(t *testing.T) {
 func wrapper(t *testing.T, lines string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tmux")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+lines+"\nexec tmux \"$@\"\n"), 0o700); err != nil {
+	if err := exetest.Write(file, []byte("#!/bin/sh\n"+lines+"\nexec tmux \"$@\"\n")); err != nil {
 		t.Fatal(err)
 	}
 	return file

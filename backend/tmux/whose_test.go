@@ -15,6 +15,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/tmux"
 	"github.com/leadlight-dev/leadlight/backend/tmux/tmuxtest"
+	"github.com/leadlight-dev/leadlight/internal/exetest"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
@@ -320,7 +321,7 @@ func TestProgramsForASet(t *testing.T) {
 		lead := s.NewSession("300x200")
 		dir := t.TempDir()
 		counter, program := filepath.Join(dir, "runs"), filepath.Join(dir, "tmux")
-		if err := os.WriteFile(program, []byte("#!/bin/sh\necho run >> "+counter+"\nexec tmux \"$@\"\n"), 0o700); err != nil {
+		if err := exetest.Write(program, []byte("#!/bin/sh\necho run >> "+counter+"\nexec tmux \"$@\"\n")); err != nil {
 			t.Fatal(err)
 		}
 		b := newBackend(t, tmux.Options{Socket: s.Socket, Program: program, Getenv: func(name string) string {

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/internal/exetest"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 )
 
 func TestDoctorLooksAround(t *testing.T) {
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho '2.1.332 (Claude Code)'\n"), 0o700); err != nil {
+	if err := exetest.Write(filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho '2.1.332 (Claude Code)'\n")); err != nil {
 		t.Fatal(err)
 	}
 	look := func(environ ...string) string {

@@ -29,7 +29,8 @@ func refused(what string, status int) error {
 	return fault.New(fault.BackendUnavailable, "iTerm2 refused to %s (status %d)", what, status)
 }
 
-// done says what a status makes of a deed to a session; nil is an odd answer to question.
+// done is the error that the status of an answer stands for: question is what was asked, deed
+// what was to be done to the session. An answer without a status is odd.
 func done(s *wire.Status, id backend.ID, question, deed string) error {
 	switch {
 	case s == nil:

@@ -79,7 +79,10 @@ func New(o Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{socket: socket, own: o.Own, status: o.Status, program: cmp.Or(o.Program, "tmux"), getenv: o.Getenv, timeout: cmp.Or(o.Timeout, 5*time.Second), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), aheadLife: cmp.Or(o.AheadLife, aheadLife)}
+	b := &Backend{
+		socket: socket, own: o.Own, status: o.Status, program: cmp.Or(o.Program, "tmux"), getenv: o.Getenv,
+		timeout: cmp.Or(o.Timeout, 5*time.Second), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), aheadLife: cmp.Or(o.AheadLife, aheadLife),
+	}
 	if b.getenv == nil {
 		b.getenv = os.Getenv
 	}

@@ -302,7 +302,7 @@ func (b *Backend) Focus(ctx context.Context, id backend.ID) error {
 	return err
 }
 
-// callOn gives a command for a window, whoever's it is: backend.ErrGone.
+// callOn gives a command for a window, ours or not: backend.ErrGone if it is not there.
 func (b *Backend) callOn(ctx context.Context, command string, id backend.ID, payload map[string]any) (json.RawMessage, error) {
 	if err := checkID(id); err != nil {
 		return nil, err

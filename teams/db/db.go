@@ -124,7 +124,7 @@ type Querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// All reads every row of a query; what says what for.
+// All reads every row of a query. what says in an error what was to be done.
 func All[T any](ctx context.Context, q Querier, what string, scan func(func(...any) error) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -203,7 +203,7 @@ func Code(err error) int {
 }
 
 // Explain gives an error of an open database its code, and names the file where that is
-// what has to be mended. What has no code of the database's keeps its own.
+// what has to be mended. What has no code of the database's keeps its own, and nil is nil.
 func Explain(ctx context.Context, q Querier, what string, err error) error {
 	if err == nil {
 		return nil

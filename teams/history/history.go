@@ -58,13 +58,15 @@ func (s *Store) seq(ctx context.Context, query string) (uint64, error) {
 
 // States returns the last states whose names begin with prefix.
 func (s *Store) States(ctx context.Context, prefix string) (map[string]json.RawMessage, error) {
-	out := map[string]json.RawMessage{}
-	_, err := db.All(ctx, s.db, "read the states", func(scan func(...any) error) (name string, err error) {
-		var doc string
-		err = scan(&name, &doc)
-		out[name] = json.RawMessage(doc)
-		return name, db.Explain(ctx, s.db, "read the states", err)
+	type row struct{ name, doc string }
+	rows, err := db.All(ctx, s.db, "read the states", func(scan func(...any) error) (r row, err error) {
+		err = scan(&r.name, &r.doc)
+		return r, db.Explain(ctx, s.db, "read the states", err)
 	}, `SELECT name, doc FROM states WHERE substr(name, 1, length(?1)) = ?1`, prefix)
+	out := map[string]json.RawMessage{}
+	for _, r := range rows {
+		out[r.name] = json.RawMessage(r.doc)
+	}
 	return out, err
 }
 

@@ -87,7 +87,7 @@ func (f *FS) editIn(ctx context.Context, dir *files.Dir, x file, change func([]b
 	return w.editInside(ctx, change)
 }
 
-// work is the work on one file, whose name is that in its folder, opened once.
+// work is the work on one file: its folder, opened once, and the file by its name in there.
 type work struct {
 	file
 	dir   *files.Dir

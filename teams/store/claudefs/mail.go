@@ -163,12 +163,12 @@ func (m mail) Archive(ctx context.Context, team, owner string) (int, error) {
 		return 0, err
 	}
 	defer held.Release()
-	return m.move(ctx, b, func(entries []entry) (left []entry, kept []json.RawMessage) { return entries, nil })
+	return m.move(ctx, b, func(entries []entry) (going []entry, stay []json.RawMessage) { return entries, nil })
 }
 
-// move moves the entries of a box into the archive that pick tells from those which are kept.
-// The caller holds the lock.
-func (m mail) move(ctx context.Context, b box, pick func([]entry) (left []entry, kept []json.RawMessage)) (n int, err error) {
+// move moves entries of a box into the archive: pick tells which go, and what stays. The caller
+// holds the lock.
+func (m mail) move(ctx context.Context, b box, pick func([]entry) (going []entry, stay []json.RawMessage)) (n int, err error) {
 	archived := map[string]bool{}
 	err = m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
 		n = 0
@@ -176,15 +176,15 @@ func (m mail) move(ctx context.Context, b box, pick func([]entry) (left []entry,
 		if err != nil {
 			return nil, damaged(m.f.dir.Join(b.name), old, err)
 		}
-		left, kept := pick(entries)
-		if len(left) == 0 {
+		going, stay := pick(entries)
+		if len(going) == 0 {
 			return old, nil
 		}
-		if err := m.toArchive(b, left, archived); err != nil {
+		if err := m.toArchive(b, going, archived); err != nil {
 			return nil, err
 		}
-		n = len(left)
-		return boxDocument(kept), nil
+		n = len(going)
+		return boxDocument(stay), nil
 	})
 	return n, err
 }
@@ -192,19 +192,19 @@ func (m mail) move(ctx context.Context, b box, pick func([]entry) (left []entry,
 // prune archives the read messages of a box with more than above entries, but
 // for the newest keep of them. The caller holds the lock.
 func (m mail) prune(ctx context.Context, b box, above, keep int) (int, error) {
-	return m.move(ctx, b, func(entries []entry) (left []entry, kept []json.RawMessage) {
-		leave := readOnes(entries) - keep
+	return m.move(ctx, b, func(entries []entry) (going []entry, stay []json.RawMessage) {
+		most := readOnes(entries) - keep
 		if len(entries) <= above {
-			leave = 0
+			most = 0
 		}
 		for _, e := range entries {
-			if e.ok && e.msg.Read && len(left) < leave {
-				left = append(left, e)
+			if e.ok && e.msg.Read && len(going) < most {
+				going = append(going, e)
 			} else {
-				kept = append(kept, e.raw)
+				stay = append(stay, e.raw)
 			}
 		}
-		return left, kept
+		return going, stay
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -291,8 +292,13 @@ func TestUsageCountsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for range 2 { // more than any number can hold
+		if err := d.as("").AddUsage(t.Context(), "alpha", "1", api.Usage{CostUSD: math.MaxFloat64}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	list, _, err := d.as("").TaskList(t.Context(), "alpha", teams.TaskFilter{})
-	if err != nil || len(list) != 1 || list[0].Usage == nil || list[0].Usage.InputTokens != 20 {
+	if err != nil || len(list) != 1 || list[0].Usage == nil || *list[0].Usage != (api.Usage{InputTokens: 20, CostUSD: math.MaxFloat64}) {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -19,7 +18,9 @@ func (s *Service) AddUsage(ctx context.Context, team, id string, u api.Usage) er
 		if was := usageOf(*t); was != nil {
 			sum = was.Plus(u)
 		}
-		t.Metadata[usageKey] = rawjson.Encode(sum)
+		if data, err := json.Marshal(sum); err == nil { // a cost beyond all numbers would take the rest with it
+			t.Metadata[usageKey] = data
+		}
 	})
 	return err
 }

@@ -131,7 +131,7 @@ func (s *Service) join(t *store.Team, n resolvedMember, seen presence) (register
 	m.old = new(*old)
 	m.entry.Unknown, m.entry.Metadata = old.Unknown, old.Metadata
 	if n.spec.again != nil && old.Leadlight != nil {
-		m.entry.Leadlight.Restart = old.Leadlight.Restart
+		m.entry.Leadlight.Restart, m.entry.WorktreePath = old.Leadlight.Restart, old.WorktreePath
 	}
 	*old = m.entry
 	return m, nil

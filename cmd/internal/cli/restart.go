@@ -59,7 +59,12 @@ func settled(ctx context.Context, svc *teams.Service, team string) ([]api.Member
 	}
 }
 
-func runRestart(ctx context.Context, a *app, svc *teams.Service, team string, o restartOptions) (err error) {
+func runRestart(ctx context.Context, a *app, o restartOptions) error {
+	a.ofFile()
+	svc, team, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
 	if len(o.Names) == 0 {
 		members, err := settled(ctx, svc, team)
 		if err != nil {

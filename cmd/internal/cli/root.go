@@ -67,7 +67,7 @@ func verbs() []verb {
 		{groupTeammates, "spawn", with(spawnCommand, runSpawn)},
 		{groupTeammates, "ps", with(psCommand, ofTeam(runPs))},
 		{groupTeammates, "stop", with(stopCommand, runStop)},
-		{groupTeammates, "restart", with(restartCommand, ofTeam(runRestart))},
+		{groupTeammates, "restart", with(restartCommand, runRestart)},
 		{groupTeammates, "set", with(setCommand, runSet)},
 		{groupTeammates, "attach", attachCommand},
 		{groupTeammates, "capture", with(captureCommand, ofTeam(runCapture))},

@@ -55,6 +55,7 @@ func runSet(ctx context.Context, a *app, o setOptions) error {
 	if o.Mode == "" && o.Color == "" && len(meta) == 0 {
 		return usage("leadlight set %s: nothing to change", o.Name).WithHint("leadlight set --help shows what can be changed")
 	}
+	a.ofFile() // some agents are restarted
 	svc, team, err := a.serve(ctx)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/worktree"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -19,6 +20,10 @@ type Source = worktree.Source
 func (s *Service) checkFolder(t store.Team, n *resolvedMember) (err error) {
 	if n.spec.Git == nil {
 		n.dir, err = s.workingFolder(t, n.spec.Cwd)
+		if err != nil && n.spec.again != nil { // its worktree goes when it is stopped and nothing is in it
+			return fault.New(fault.CodeOf(err), "%s", fault.Of(err).Message).
+				WithHint("make it; or start %s anew, with leadlight spawn or, from its team file, leadlight up", n.spec.Name)
+		}
 		return err
 	}
 	src := *n.spec.Git

@@ -39,7 +39,7 @@ func flagError(c *cobra.Command, err error) error {
 		if coded, ok := errors.AsType[*fault.Error](cause); ok {
 			return fault.New(coded.Code, "--%s: %s", e.GetFlag().Name, coded.Message).WithHint("%s", coded.Hint)
 		}
-		return hint(usage("--%s %s: %v", e.GetFlag().Name, store.Shown(e.GetValue()), cause))
+		return hint(usage("%s: %v", strings.TrimSpace("--"+e.GetFlag().Name+" "+store.Shown(e.GetValue())), cause))
 	}
 	return hint(usage("%v", err))
 }
@@ -201,13 +201,13 @@ func (s span) Set(v string) (err error) {
 // refused: a script whose variable is empty must not mean that there is none.
 type given struct{ to *string }
 
-func (p given) String() string { return "" }
-func (p given) Type() string   { return "text" }
-func (p given) Set(v string) error {
+func (g given) String() string { return "" }
+func (g given) Type() string   { return "text" }
+func (g given) Set(v string) error {
 	if strings.TrimSpace(v) == "" {
 		return errors.New("it is empty")
 	}
-	*p.to = v
+	*g.to = v
 	return nil
 }
 

@@ -83,7 +83,7 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 		h.log.Warn("end what was left", "error", left)
 	}
 	exit.InputRead = p.tookInput()
-	h.drain(p)
+	h.drain(p, len(report.Leftovers)+len(report.Survivors) > 0)
 	exit.Leftovers, exit.Survivors = describe(report.Leftovers), describe(report.Survivors)
 	h.record(exit)
 	return exit, err
@@ -335,16 +335,25 @@ func hasData(f *os.File) bool {
 	return err == nil
 }
 
-// How long the rest of the output may take after everything has ended: first for
-// the pane to take it, then, without the pane, for what a spared process holds open.
+// How long the rest of the output may take after everything has ended: first for the pane
+// to take it, then, without the pane, for what a spared process holds open.
 const (
-	drainLimit = 2 * time.Second
+	drainLimit = 2 * time.Second  // while the pane takes nothing of it, or once the host is closing
+	drainMost  = 30 * time.Second // for a pane that takes it slowly
 	abortLimit = 500 * time.Millisecond
 )
 
-// drain waits for the rest of the output and closes what carried it.
-func (h *Host) drain(p *program) {
-	if !closedWithin(p.pumped, drainLimit) && h.terminal != nil {
+// drain waits for the rest of the output and closes what carried it. What others write who
+// are still there is no reason to wait for longer.
+func (h *Host) drain(p *program, others bool) {
+	most := drainMost
+	if others {
+		most = drainLimit
+	}
+	switch {
+	case h.terminal == nil:
+		closedWithin(p.pumped, drainLimit)
+	case !h.terminal.taken.await(p.pumped, drainLimit, most, h.closing):
 		h.terminal.abort()
 	}
 	if !closedWithin(p.pumped, abortLimit) {

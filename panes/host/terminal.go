@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -21,14 +22,16 @@ type terminal struct {
 	file  *os.File // where it is read and written
 	saved *unix.Termios
 	busy  chan struct{} // holds one token while somebody writes
+	taken *progress     // of what is written
 	dead  atomic.Bool   // a write failed: the pane is gone
+	stuck atomic.Bool   // from abort to resume: what has no limit is not written
 }
 
 // openTerminal takes f over. It is opened once more by its name, where that is
 // possible, so that reads and writes can be called off without touching the flags
 // of a descriptor that others share.
 func openTerminal(f *os.File) (*terminal, error) {
-	t := &terminal{given: f, file: f, busy: make(chan struct{}, 1)}
+	t := &terminal{given: f, file: f, busy: make(chan struct{}, 1), taken: newProgress()}
 	saved, err := termiosOf(f)
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "%s is not a terminal: %w", f.Name(), err)
@@ -67,8 +70,8 @@ func (t *terminal) close() {
 }
 
 // write writes all of p unless the terminal is gone, somebody else is stuck in a
-// write, or limit passes (0 = as long as it takes). What is not written is lost:
-// a pane that does not take output must not stop what it shows.
+// write, or limit passes (0 = as long as it takes, or until abort). What is not written is
+// lost: a pane that does not take output must not stop what it shows.
 func (t *terminal) write(p []byte, limit time.Duration) {
 	if t.dead.Load() {
 		return
@@ -81,22 +84,40 @@ func (t *terminal) write(p []byte, limit time.Duration) {
 		case <-timer.C:
 			return
 		}
-		t.file.SetWriteDeadline(time.Now().Add(limit))
-		defer t.file.SetWriteDeadline(time.Time{})
 	} else {
 		t.busy <- struct{}{}
 	}
 	defer func() { <-t.busy }()
-	if _, err := t.file.Write(p); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.dead.Store(true)
+	for {
+		t.file.SetWriteDeadline(time.Now().Add(cmp.Or(limit, writeAgain)))
+		if limit == 0 && t.stuck.Load() { // looked at after that, so that abort is not undone
+			return
+		}
+		n, err := writeAll(t.file, p, t.taken.note)
+		late := errors.Is(err, os.ErrDeadlineExceeded)
+		if err != nil && !late {
+			t.dead.Store(true)
+		}
+		if !late || limit > 0 {
+			return
+		}
+		p = p[n:]
 	}
 }
 
-// abort makes a write that is stuck return, where the system can do that.
-func (t *terminal) abort() { t.file.SetWriteDeadline(time.Unix(1, 0)) }
+// writeAgain is when a write is tried again that waits: a terminal may tell that it takes more
+// before it does, and not again until more of what it holds is read.
+const writeAgain = 500 * time.Millisecond
 
-// resume ends an abort.
-func (t *terminal) resume() { t.file.SetWriteDeadline(time.Time{}) }
+// abort makes a write that is stuck return, where the system can do that, and those that
+// follow.
+func (t *terminal) abort() {
+	t.stuck.Store(true)
+	t.file.SetWriteDeadline(time.Unix(1, 0))
+}
+
+// resume ends an abort. The deadline is set by who writes next.
+func (t *terminal) resume() { t.stuck.Store(false) }
 
 // size returns rows and columns.
 func (t *terminal) size() (rows, cols int, err error) { return sizeOf(t.given) }

@@ -1,0 +1,102 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// The limit counts from what went on last: what goes on slowly has all the time that there is
+// for it, what stands still has not.
+func TestAwaitWhileItGoesOn(t *testing.T) {
+	t.Parallel()
+	const never = time.Hour
+	for name, tc := range map[string]struct {
+		steps, done, hurry, took time.Duration // steps: until then something goes on, every 1.9 s
+		came                     bool
+	}{
+		"it comes at once":     {done: 0, hurry: never, took: 0, came: true},
+		"it stands still":      {done: 4 * time.Second, hurry: never, took: 2 * time.Second},
+		"it is slow":           {steps: 19 * time.Second, done: 20 * time.Second, hurry: never, took: 20 * time.Second, came: true},
+		"it gets stuck":        {steps: 19 * time.Second, done: never, hurry: never, took: 21 * time.Second},
+		"it goes on for ever":  {steps: never, done: never, hurry: never, took: 30 * time.Second},
+		"there is hurry":       {steps: never, done: never, hurry: 10 * time.Second, took: 12 * time.Second},
+		"there was, all along": {steps: never, done: never, hurry: 0, took: 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(time.Minute)
+				p, done, hurry, end := newProgress(), make(chan struct{}), make(chan struct{}), make(chan struct{})
+				time.Sleep(time.Minute) // it stood still for long, and that does not count
+				began := time.Now()
+				closeAt := func(ch chan struct{}, at time.Duration) {
+					if at == 0 {
+						close(ch)
+						return
+					}
+					time.AfterFunc(at, func() { close(ch) })
+				}
+				closeAt(done, tc.done)
+				closeAt(hurry, tc.hurry)
+				go func() {
+					for time.Since(began) < tc.steps {
+						select {
+						case <-end:
+							return
+						case <-time.After(1900 * time.Millisecond):
+							p.note()
+						}
+					}
+				}()
+				if came := p.await(done, 2*time.Second, 30*time.Second, hurry); came != tc.came || time.Since(began) != tc.took {
+					t.Errorf("it came: %v, after %v", came, time.Since(began))
+				}
+				close(end)
+			})
+		})
+	}
+}
+
+// A pane that takes slowly what a program wrote before its end has all of it.
+func TestASlowPaneShowsTheEnd(t *testing.T) {
+	t.Parallel()
+	p := newPane(t, 24, 80)
+	dir := t.TempDir()
+	open, rename := transcriptFiles(dir)
+	h := newHost(t, Options{Terminal: p.tty, Transcript: NewTranscript(open, rename, "t", 1<<20)})
+	c, started := shell(`head -c 40000 /dev/zero | tr '\0' x; echo; echo the-end`), make(chan struct{})
+	c.Started = func() error { close(started); return nil }
+	done := background(t, h, c)
+	take := func() {
+		buf := make([]byte, 2<<10)
+		p.master.SetReadDeadline(time.Now().Add(time.Minute))
+		n, err := p.master.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.out.Write(buf[:n])
+	}
+	<-started
+	for h.Status().Agent != nil { // what it still had in its terminal then is the end
+		take()
+		time.Sleep(20 * time.Millisecond)
+	}
+	tick := time.NewTicker(400 * time.Millisecond)
+	defer tick.Stop()
+	for ended := time.Now(); time.Since(ended) < drainLimit+100*time.Millisecond; <-tick.C {
+		take()
+	}
+	p.master.SetReadDeadline(time.Time{})
+	p.watch(t)
+	endOf(t, done)
+	kept, err := os.ReadFile(filepath.Join(dir, "t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "all of it is shown", func() bool { return p.out.Len() >= len(kept) })
+	if shown := p.out.String(); shown != string(kept) {
+		t.Errorf("%d bytes are shown of %d", len(shown), len(kept))
+	}
+}

@@ -37,6 +37,7 @@ func (s *server) attach(ctx context.Context, conn *net.UnixConn, r *bufio.Reader
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	_ = conn.SetWriteBuffer(viewerBuffer)
 	v := &viewer{readOnly: p.ReadOnly, redraw: make(chan struct{}, 1)}
 	s.join(v)
 	defer s.leave(v)
@@ -108,8 +109,25 @@ func (s *server) stream(ctx context.Context, conn *net.UnixConn, v *viewer, plac
 }
 
 func (s *server) send(conn *net.UnixConn, kind byte, payload []byte) error {
-	conn.SetWriteDeadline(time.Now().Add(TakeLimit))
-	return writeFrame(conn, kind, payload)
+	return writeFrame(taker{conn, s.taken}, kind, payload)
+}
+
+// viewerBuffer is how much the system holds for a viewer: it tells that some of it was taken
+// when most of it was.
+const viewerBuffer = 32 << 10
+
+// taker is the connection of a viewer, who may take nothing for TakeLimit.
+type taker struct {
+	conn  *net.UnixConn
+	taken *progress
+}
+
+func (t taker) Write(p []byte) (int, error) {
+	t.conn.SetWriteDeadline(time.Now().Add(TakeLimit))
+	return writeAll(t.conn, p, func() {
+		t.taken.note()
+		t.conn.SetWriteDeadline(time.Now().Add(TakeLimit))
+	})
 }
 
 func (h *Host) lastExit() []byte {

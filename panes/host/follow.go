@@ -35,6 +35,12 @@ func (s *server) follow(ctx context.Context, conn *net.UnixConn, r *bufio.Reader
 		case <-statusChanged:
 		case <-ctx.Done():
 			return
+		case <-s.host.closed:
+			select {
+			case <-statusChanged: // the last one is told, too
+			default:
+				return
+			}
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -98,5 +100,67 @@ func TestASlowPaneShowsTheEnd(t *testing.T) {
 	eventually(t, "all of it is shown", func() bool { return p.out.Len() >= len(kept) })
 	if shown := p.out.String(); shown != string(kept) {
 		t.Errorf("%d bytes are shown of %d", len(shown), len(kept))
+	}
+}
+
+// A viewer that takes slowly what it has not seen yet when the host closes has all of it, and
+// the end.
+func TestASlowViewerSeesTheEnd(t *testing.T) {
+	t.Parallel()
+	h, c := listening(t, Options{})
+	_, r, hangUp, err := c.begin(limited(t), opAttach, attachParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hangUp()
+	if err := c.answer(limited(t), opAttach, r, nil); err != nil {
+		t.Fatal(err)
+	}
+	const size = 800 << 10
+	h.Write(make([]byte, size))
+	closed := make(chan struct{})
+	go func() { h.Close(); close(closed) }()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	seen, began, kind := 0, time.Now(), byte(0)
+	for kind != frameEnd {
+		var p []byte
+		if kind, p, err = readFrame(r); err != nil {
+			t.Fatalf("after %d bytes of %d and %v: %v", seen, size, time.Since(began), err)
+		}
+		if seen += len(p); time.Since(began) < closeLimit+300*time.Millisecond {
+			for range 3 {
+				<-tick.C
+			}
+		}
+	}
+	if seen < size {
+		t.Errorf("%d bytes are seen of %d", seen, size)
+	}
+	<-closed
+}
+
+// Who follows the status is told the last one when the host closes, and does not hold that up.
+func TestAFollowerDoesNotHoldTheCloseUp(t *testing.T) {
+	t.Parallel()
+	took := closeLimit
+	for try := 0; try < 5 && took >= closeLimit; try++ { // the machine may be slow once
+		h, c := listening(t, Options{})
+		told, followed := make(chan Status, 8), make(chan error, 1)
+		go func() { followed <- c.Follow(context.Background(), func(s Status) { told <- s }) }()
+		<-told
+		h.SetState("last", "", "")
+		began := time.Now()
+		h.Close()
+		took = time.Since(began)
+		if err := <-followed; !errors.Is(err, ErrNoHost) {
+			t.Error(err)
+		}
+		if s := <-told; s.State != "last" {
+			t.Errorf("it was told %+v", s)
+		}
+	}
+	if took >= closeLimit {
+		t.Errorf("took %v", took)
 	}
 }

@@ -21,6 +21,7 @@ const maxConnections = 128
 type server struct {
 	host   *Host
 	socket *unixsock.Listener
+	taken  *progress // of what viewers are sent
 
 	mu      sync.Mutex
 	viewers []*viewer // oldest first
@@ -32,7 +33,7 @@ func listen(h *Host, path string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &server{host: h, socket: socket}, nil
+	return &server{host: h, socket: socket, taken: newProgress()}, nil
 }
 
 func tooMany(conn *net.UnixConn) {
@@ -60,8 +61,11 @@ func (s *server) run(ctx context.Context) {
 	}
 }
 
-// closeLimit bounds how long a closing host still answers.
-const closeLimit = 2 * time.Second
+// How long a closing host still answers.
+const (
+	closeLimit = 2 * time.Second  // while no viewer takes anything
+	closeMost  = 10 * time.Second // for viewers that take it slowly
+)
 
 // close accepts nobody more, lets answers under way finish, then hangs up.
 func (s *server) close() {
@@ -71,7 +75,7 @@ func (s *server) close() {
 		s.socket.Wait()
 		close(done)
 	}()
-	if closedWithin(done, closeLimit) {
+	if s.taken.await(done, closeLimit, closeMost, nil) {
 		return
 	}
 	s.socket.HangUp()

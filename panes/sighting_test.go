@@ -1,11 +1,15 @@
 package panes
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/panes/state"
 )
 
@@ -31,4 +35,34 @@ func TestXH04_NothingOfItIsHere(t *testing.T) {
 		t.Fatal(err)
 	}
 	look(state.Lost)
+}
+
+// A host that has begun, and has written no record when the verb that started it is killed,
+// is waited for: it goes by itself.
+func TestAHostThatHasJustBegunIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	dir, err := files.Open(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	target := Target{Team: "alpha", Agent: "bob", Host: uuid.NewString()}
+	noTerminal := fault.New(fault.BackendUnavailable, "no terminal here")
+	m := NewManager(Options{
+		Base: base, Dir: dir, Runtime: t.TempDir(),
+		Choose: func(context.Context) (Choice, error) { return Choice{}, noTerminal },
+		Open:   func(string, string) (backend.Backend, error) { return nil, noTerminal },
+		Claims: func(context.Context) (Claims, error) {
+			return Claims{Owners: map[string][]Owner{target.Host: {{target.Team, target.Agent}}}}, nil
+		},
+	})
+	held, err := lock.Try(dir, HostLock(target.Team, target.Agent), "host")
+	if err != nil || held == nil {
+		t.Fatal(held, err)
+	}
+	time.AfterFunc(200*time.Millisecond, held.Release)
+	if end := m.End(t.Context(), target, time.Second, time.Second); end.Outcome == state.Unproven {
+		t.Errorf("it is %s: %s", end.Outcome, end.Reason)
+	}
 }

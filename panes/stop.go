@@ -89,6 +89,10 @@ func (s *Stopper) endAll(ctx context.Context, set []Target) []StopResult {
 // the host is mute or gone, that is done from outside, the host last. Its pane stays.
 func (s *Stopper) End(ctx context.Context, t Target) StopResult {
 	h, err := s.prove(ctx, t, s.asked(ctx), &s.processes)
+	if err != nil && checkHostID(t.Host) == nil && !h.seen.known() && !h.seen.answers() && h.seen.broken == nil && s.m.held(HostLock(t.Team, t.Agent)) {
+		s.awaitRecord(ctx, &h)
+		h, err = s.prove(ctx, t, s.asked(ctx), &s.processes)
+	}
 	if err != nil {
 		return StopResult{Outcome: state.Unproven, Reason: fault.Of(err).Message}
 	}
@@ -199,6 +203,9 @@ func (s *Stopper) Close(ctx context.Context, set []Target, results []StopResult)
 // survivors looks again: what still carries the host's mark and would be ended, and the
 // host itself, if it went neither by itself nor with its pane.
 func (s *Stopper) survivors(ctx context.Context, h ownHost) string {
+	if h.process().PID == 0 {
+		s.awaitRecord(ctx, &h)
+	}
 	if h.process().Probe() == signals.Alive {
 		killTree(ctx, h, s.kill, true, &s.processes)
 	}
@@ -216,6 +223,24 @@ func (s *Stopper) survivors(ctx context.Context, h ownHost) string {
 		}
 	}
 	return ""
+}
+
+// beginLimit is how long a host that has just begun may hold its lock without a record.
+const beginLimit = 5 * time.Second
+
+// awaitRecord waits while a host has its lock and no record yet, as after the verb that
+// started it was killed: it goes by itself, or its record says which process it is.
+func (s *Stopper) awaitRecord(ctx context.Context, h *ownHost) {
+	for limit := time.Now().Add(beginLimit); s.m.held(HostLock(h.Team, h.Agent)) && time.Now().Before(limit); {
+		if h.seen.read(ctx, s.m, h.Team, h.Agent, h.Host); h.seen.known() {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(startPoll):
+		}
+	}
 }
 
 func lines(ps []signals.Process) []string {

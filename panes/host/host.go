@@ -75,7 +75,7 @@ type Host struct {
 	reason        string
 	settled       bool // see Settle
 	rows, cols    int
-	running       bool          // a Run is between its start and its return
+	running       bool          // a Run is between its start and its end
 	program       *program      // what runs, nil if nothing does
 	changed       chan struct{} // closed when program or exit change
 	statusChanged chan struct{} // closed at the next change of what the status shows, see notify

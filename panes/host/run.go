@@ -44,7 +44,6 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 	if err := h.claim(); err != nil {
 		return Exit{StartErr: err}, err
 	}
-	defer h.unclaim()
 	p, err := h.start(c)
 	if err != nil {
 		exit := notStarted(err)
@@ -112,12 +111,6 @@ func (h *Host) claim() error {
 	return nil
 }
 
-func (h *Host) unclaim() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.running = false
-}
-
 func (h *Host) setProgram(p *program) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -126,11 +119,12 @@ func (h *Host) setProgram(p *program) {
 	h.notify()
 }
 
-// record keeps how a program ended and tells those who wait for it.
+// record keeps how a program ended, tells those who wait for it, and ends the claim: who
+// asks between the two would wait for the next one.
 func (h *Host) record(exit Exit) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.exit = &exit
+	h.exit, h.running = &exit, false
 	close(h.changed)
 	h.changed = make(chan struct{})
 	h.notify()

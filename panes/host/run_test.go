@@ -310,3 +310,20 @@ func TestProgramThatFailsAtOnceHasNotLasted(t *testing.T) {
 	}
 	endOf(t, lasts)
 }
+
+// Who asks for the end right after it was written down is told it.
+func TestAnEndIsKnownOnceItIsRecorded(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, Options{})
+	for code := range 2 { // also of the second program
+		if err := h.claim(); err != nil {
+			t.Fatal(err)
+		}
+		h.record(Exit{Code: code})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if exit, err := h.Wait(ctx); err != nil || exit.Code != code {
+			t.Errorf("%+v, %v", exit, err)
+		}
+		cancel()
+	}
+}

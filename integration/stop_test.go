@@ -282,6 +282,20 @@ func TestSP04_AnotherTakesThePlaceOfOneThatFailed(t *testing.T) {
 		if n := r.open(); n != 1 || !r.hasPane(fresh) {
 			t.Errorf("%d panes: want that of %s, not that of %s", n, fresh.TmuxPaneID, old.TmuxPaneID)
 		}
+		// Its host goes before the roster has another one: who is killed between the two leaves none that is unknown.
+		_, fail = r.failing("b", "")
+		fail()
+		r.eventually("it failed", func() bool { return r.member("b").State == api.StateFailed })
+		goOn := r.holdRoster("alpha")
+		again := r.start(nil, "restart", "b")
+		r.eventually("its host has gone", func() bool { return r.open() == 1 })
+		again.signal(syscall.SIGKILL)
+		again.wait()
+		goOn()
+		r.must("restart", "b")
+		if got := into[api.Endings](r, "stop", "b"); got.Members[0].Outcome == api.UnprovenStop {
+			t.Errorf("started again after a restart that was killed: %+v", got)
+		}
 	})
 }
 

@@ -15,7 +15,6 @@ import (
 // launch is the stage in which panes open and hosts start in them; those of one layout
 // together. Of one that fails nothing is left.
 func (r *spawning) launch(ctx context.Context, in []registeredMember) []launchedMember {
-	r.clearOld(ctx, in)
 	out := make([]launchedMember, len(in))
 	errs := make([]error, len(in))
 	var layouts []panes.Layout
@@ -48,18 +47,6 @@ func (r *spawning) drop(off []launchedMember) {
 	for _, m := range off {
 		r.dropped = append(r.dropped, m.registeredMember)
 	}
-}
-
-// clearOld closes the panes that those who had the names before have left.
-func (r *spawning) clearOld(ctx context.Context, in []registeredMember) {
-	all(len(in), func(i int) {
-		old := in[i].old
-		if old == nil || old.Leadlight == nil || r.elsewhere(*old) {
-			return
-		}
-		obs := r.observed(ctx, r.t.Name, *old)
-		r.panes.End(ctx, r.target(r.t, *old, obs), r.limits.Term, r.limits.Kill)
-	})
 }
 
 // commit is the stage in which the roster learns who runs, and where. It returns those that

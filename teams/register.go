@@ -44,6 +44,9 @@ func (r *spawning) enter(ctx context.Context, in []resolvedMember) ([]registered
 		return nil, fault.New(fault.TeamNotFound, "team %s is there no more: another one has its name", t.Name)
 	}
 	seen := r.whoRuns(ctx, t)
+	if seen.live < r.limits.MaxTeammates { // else nobody joins
+		r.clearOld(ctx, t, in, seen)
+	}
 	release, err := r.panes.Guard(ctx, t.Name, "start teammates")
 	if err != nil {
 		return nil, err
@@ -73,6 +76,21 @@ func (r *spawning) enter(ctx context.Context, in []resolvedMember) ([]registered
 	}
 	on, _ := pass(r, joined, func(i int, m *registeredMember) error { return errs[i] })
 	return on, nil
+}
+
+// clearOld closes what those who had the names before have left: a host that stays so that its
+// pane can be read has the member's lock, and whoever is killed once the roster names another
+// host leaves one that nobody can prove to be gone.
+func (r *spawning) clearOld(ctx context.Context, t store.Team, in []resolvedMember, seen presence) {
+	all(len(in), func(i int) {
+		old := t.Member(in[i].spec.Name)
+		if old == nil || old.Leadlight == nil || r.elsewhere(*old) {
+			return
+		}
+		if _, gone := seen.gone(old); gone {
+			r.panes.End(ctx, r.target(t, *old, r.observed(ctx, t.Name, *old)), r.limits.Term, r.limits.Kill)
+		}
+	})
 }
 
 // whoRuns returns the hosts of those members that are proved not to run, by

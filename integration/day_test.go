@@ -200,6 +200,8 @@ func TestXD12_ADay(t *testing.T) {
 	if res.exit != 0 {
 		t.Errorf("up: exit %d\n%s%s", res.exit, res.out, res.err)
 	}
+	allDone := []string{"done 1", "done 2", "done 3", "done 4", "done 5"}
+	r.eventually("all have written it down", func() bool { return wrote(filepath.Join(mine, "log"), allDone...) })
 	seen := notes(filepath.Join(mine, "log"))
 	for id := 1; id <= 5; id++ {
 		if done := count(seen, fmt.Sprint("done ", id)); done != 1 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -120,24 +121,29 @@ func absent(err error) bool { return missing(err) || errors.Is(err, syscall.ENOT
 // List returns the folders below teams/ that have a roster, whole or not. Folders
 // that a client is about to remove are passed over.
 func (r roster) List(ctx context.Context) ([]string, error) {
+	names, err := r.folders()
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		_, err := r.f.dir.Lstat(configFile(name))
+		return err != nil && absent(err)
+	})
+	return names, ctx.Err()
+}
+
+// folders returns the folders below teams/ that have a roster, or may get one.
+func (r roster) folders() (names []string, err error) {
 	entries, err := r.f.dir.ReadDir("teams")
 	if missing(err) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	var names []string
 	for _, e := range entries {
-		name := e.Name()
-		if store.CheckTeam(name) != nil || strings.Contains(name, deletedMark) {
-			continue
-		}
-		if _, err := r.f.dir.Lstat(configFile(name)); err == nil || !absent(err) {
+		if name := e.Name(); store.CheckTeam(name) == nil && !strings.Contains(name, deletedMark) {
 			names = append(names, name)
 		}
 	}
-	return names, ctx.Err()
+	return names, err
 }
 
 // Update changes one roster.
@@ -175,7 +181,7 @@ func (r roster) Watch(ctx context.Context, team string) (<-chan struct{}, error)
 		return r.f.watcher.WatchFile(ctx, r.f.dir.Join(name), func() string { return r.f.stat(name) })
 	}
 	all := func() []string {
-		names, _ := r.List(ctx) // what cannot be listed now is looked for again at the next event
+		names, _ := r.folders() // what cannot be listed now is looked for again at the next event
 		dirs := []string{r.f.dir.Join("teams")}
 		for _, n := range names {
 			dirs = append(dirs, r.f.dir.Join("teams/"+n))

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/environ"
@@ -167,10 +169,17 @@ func TestRowsAreReadWhole(t *testing.T) {
 		"d5e8,200x50,0,0{80x50,0,0,0,119x50,81,0[119x25,81,0,5,119x24,81,26,2]}": {119, 25}, // zoomed: what it will have again
 		"d5e8,200x50,0,0{80x50,5,5,0,119x50,81,0,2}":                             {100, 50},
 		"5,5,5,5": {100, 50},
+		`{"V":2,"L":{"t":"h","w":200,"h":50,"x":0,"y":0,"c":[{"t":"p","w":80,"h":50,"x":0,"y":0,"a":true,"i":0,"I":"%1"},{"t":"p","w":119,"h":25,"x":81,"y":0,"i":1,"I":"%5"}]}}`: {119, 25},
+		`"I":"%5"`: {100, 50},
 	} {
 		rows, err := parseRows(strings.Replace(goodRow, "3.3a -", "3.3a "+layout, 1))
 		if err != nil || rows[0].Width != want[0] || rows[0].Height != want[1] {
 			t.Errorf("with the layout %s: %+v, %v", layout, rows, err)
+		}
+	}
+	for version, ends := range map[string]bool{"3.2a": false, "3.3a": true, "3.5a": true, "3.6a": true, "3.7": false, "3.8": false, "-": false, "openbsd-7.4": false} {
+		if rows, err := parseRows(strings.Replace(goodRow, "3.3a", version, 1)); err != nil || rows[0].endsByManual() != ends {
+			t.Errorf("a window of a manual size ends %s: want %v, %v", version, ends, err)
 		}
 	}
 	hooked := "a hook says so\n" + rowMark + goodRow + "\n\n" + rowMark + goodRow + "\nand again: %5 @1\n"
@@ -368,4 +377,14 @@ func TestXD02_SwapsBringPanesIntoOrder(t *testing.T) {
 			t.Errorf("the panes stand as %v, want %v", got, order[:5])
 		}
 	})
+}
+
+// tmux has said it in two ways.
+func TestLY01_TheWordsForNoSpace(t *testing.T) {
+	for _, text := range []string{"no space for new pane", "no space for a new pane\n"} {
+		err := (&Backend{}).explain(t.Context(), "split-window", &exec.ExitError{}, text, time.Second)
+		if !errors.Is(err, fault.NoSpace) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }

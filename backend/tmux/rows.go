@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"cmp"
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -60,7 +61,7 @@ type row struct {
 //
 // Each row begins with a word of ours: what a person's hooks print, whose commands run
 // within our line, is no row.
-const rowFormat = rowMark + "#{pane_id} #{window_id} #{session_id} #{pid} #{start_time} #{pane_pid}" +
+const rowFormat = rowMark + "#{pane_id} #{window_id} #{session_id} #{pid} #{start_time} #{?pane_pid,#{pane_pid},0}" +
 	" #{?pane_dead,1,0} #{?pane_active,1,0} #{pane_width} #{pane_height}" +
 	" #{window_width} #{window_height} #{pane-border-status}" +
 	" #{?#{m/r:^(unset|off)$,#{" + borderOption + "}},#{" + borderOption + "},-}" +
@@ -126,8 +127,14 @@ func parseRow(f []string) (row, bool) {
 }
 
 // sizeIn is the size of a pane in a layout as tmux writes it: WxH,X,Y,NUMBER for each
-// pane. While a pane is zoomed, only there the sizes are told that it will have again.
+// pane, from 3.8 on an object. While a pane is zoomed, only there the sizes are told that it will have again.
 func sizeIn(layout string, id backend.ID) (cols, rows int, ok bool) {
+	if before, after, found := strings.Cut(layout, `"I":"`+string(id)+`"`); found {
+		var pane struct{ W, H int }
+		end, _, _ := strings.Cut(after, "}")
+		err := json.Unmarshal([]byte(before[max(strings.LastIndexByte(before, '{'), 0):]+`"I":0`+end+"}"), &pane)
+		return pane.W, pane.H, err == nil
+	}
 	words := strings.FieldsFunc(layout, func(r rune) bool { return strings.ContainsRune(",[]{}", r) })
 	for i := 3; i < len(words); i++ {
 		if "%"+words[i] != string(id) {
@@ -165,6 +172,12 @@ func panes(rows []row, keep func(row) bool) []backend.Pane {
 		}
 	}
 	return list
+}
+
+// endsByManual tells whether the server ends when a window is made while window-size is manual.
+func (r row) endsByManual() bool {
+	v, err := ParseVersion("tmux " + r.server)
+	return err == nil && v.atLeast(perBorder) && !v.atLeast(sizeless)
 }
 
 func ours(r row) bool { return r.Mark != backend.Mark{} }

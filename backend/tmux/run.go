@@ -108,7 +108,7 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 	start := time.Now()
 	err := oneshot.RunTold(c, began)
 	b.log.Debug("tmux", "commands", len(cmds), "first", cmds[0][0], "took", time.Since(start), "error", err)
-	if text := strings.TrimSpace(errs.String()); err == nil && strings.HasPrefix(text, "error creating ") { // of its socket; it calls that a success
+	if text := strings.TrimSpace(errs.String()); strings.HasPrefix(text, "error creating ") { // of its socket; up to 3.5 it calls that a success
 		return "", fault.New(fault.BackendUnavailable, "tmux %s: %s", cmds[0][0], text).
 			WithHint("name a socket in a folder of yours with --tmux-socket")
 	}
@@ -137,6 +137,7 @@ var refusals = []struct {
 	err  error
 }{
 	{"no space for new pane", fault.NoSpace, nil},
+	{"no space for a new pane", fault.NoSpace, nil}, // 3.7 and later
 	{"can't find ", fault.TmuxError, backend.ErrGone},
 	{"no such pane", fault.TmuxError, backend.ErrGone},
 	{"no such window", fault.TmuxError, backend.ErrGone},

@@ -105,11 +105,17 @@ func TestSH14_TheLeadsPaneIsNoTarget(t *testing.T) {
 
 // https://github.com/JKHeadley/instar/pull/1271 https://github.com/gastownhall/gastown/issues/3146
 func TestSH11_DeadPanes(t *testing.T) {
-	for _, conf := range []string{"off", "on", "failed"} {
+	const noPID = `for a; do shift; set -- "$@" "$(printf %s. "$a" | sed 's/#{?pane_pid,/#{?#{?pane_dead,,1},/; s/#{pane_pid}/#{?pane_dead,,#{pane_pid}}/')"; done
+for a; do shift; set -- "$@" "${a%.}"; done` // a dead pane has no pid from 3.8 on
+	for _, conf := range []string{"off", "on", "failed", "off # 3.8"} {
 		s := tmuxtest.Server(t)
 		s.Config("set -g remain-on-exit " + conf)
 		lead := s.NewSession("200x50")
-		b := newBackend(t, tmux.Options{Socket: s.Socket})
+		o := tmux.Options{Socket: s.Socket}
+		if strings.HasSuffix(conf, "3.8") {
+			o.Program = wrapper(t, noPID)
+		}
+		b := newBackend(t, o)
 		failing, fine := spec("failing", lead), spec("fine", lead)
 		wait := `read line < "$1"; exit $2`
 		fifo := filepath.Join(t.TempDir(), "go")

@@ -32,7 +32,8 @@ type Version struct {
 // Versions at which something we do begins.
 var (
 	floor     = Version{Major: 3, Minor: 2, Kind: Release} // pane options, remain-on-exit failed, main-pane-width N%
-	perBorder = Version{Major: 3, Minor: 3, Kind: Release} // pane-border-format on one pane
+	perBorder = Version{Major: 3, Minor: 3, Kind: Release} // pane-border-format on one pane; a window of a manual size ends the server
+	sizeless  = Version{Major: 3, Minor: 7, Kind: Release} // it no longer does
 )
 
 // String returns the number as people write it, or the text if there is none.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -201,7 +202,7 @@ func TestXF18_ManualSizes(t *testing.T) {
 	b := newBackend(t, tmux.Options{Socket: s.Socket})
 	window, session := spec("beside", lead), spec("own", "")
 	window.Place, session.Place = backend.Window, backend.Session
-	crashes := strings.HasPrefix(s.Format(lead, "#{version}"), "3.3")
+	crashes := regexp.MustCompile(`^3\.[3-6]`).MatchString(s.Format(lead, "#{version}"))
 	for _, sp := range []backend.Spec{window, session} {
 		err := b.Open(t.Context(), []backend.Spec{sp})[0].Err
 		if (err != nil) != crashes || err != nil && !strings.Contains(fault.Of(err).Hint, "window-size latest") {
@@ -297,9 +298,13 @@ func TestXS19_NoServerThere(t *testing.T) {
 	session := spec("one", "")
 	session.Place = backend.Session
 	nowhere := filepath.Join(t.TempDir(), "no", "s")
-	err := newBackend(t, tmux.Options{Socket: nowhere}).Open(t.Context(), []backend.Spec{session})[0].Err
-	if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), "No such file or directory") {
-		t.Errorf("in a folder that is not there: %v", err)
+	failing := wrapper(t, `tmux "$@" || exit; [ "$1" = -V ] && exit; exit 1`) // as from 3.6 on
+	var err error
+	for _, program := range []string{"", failing} {
+		err = newBackend(t, tmux.Options{Socket: nowhere, Program: program}).Open(t.Context(), []backend.Spec{session})[0].Err
+		if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), "No such file or directory") {
+			t.Errorf("in a folder that is not there: %v", err)
+		}
 	}
 	dead := filepath.Join(t.TempDir(), "s")
 	b := newBackend(t, tmux.Options{Socket: dead, Getenv: func(name string) string {

@@ -94,7 +94,17 @@ func (s *S) NewSession(size string, argv ...string) string {
 		argv = []string{"sleep", "1000"}
 	}
 	args := []string{"new-session", "-d", "-P", "-F", "#{pane_id}", "-x", cols, "-y", rows, "--"}
-	id := s.Run(append(args, argv...)...)
+	args = append(args, argv...)
+	id, err := s.Try(args...)
+	for range 100 { // a helper of a killed server may hold its socket for a moment
+		if err == nil || !strings.Contains(err.Error(), "server exited") {
+			break
+		}
+		id, err = s.Try(args...)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	s.PID()
 	return id
 }

@@ -44,7 +44,7 @@ func noMember(id string) error {
 }
 
 func noRole(id string) error {
-	return fault.New(fault.ProfileNotFound, "there is no role %q", clip(id)).WithHint("agentRole:list lists them; the profiles are roles (leadlight help agents)")
+	return fault.New(fault.ProfileNotFound, "there is no role %q", clip(id)).WithHint("leadlight run team ls lists those of teams, leadlight help agents the profiles, which are roles, too")
 }
 
 func noRun(id string) error {

@@ -164,7 +164,7 @@ func (c *change) checkOwner(it api.AgentTeamItem) error {
 	n, err := c.count(`SELECT count(*) FROM agent_team_runs r JOIN agent_teams t ON t.id = r.team_id WHERE r.id = ?1
 		AND (t.lead_agent_role_id = ?2 OR EXISTS (SELECT 1 FROM agent_team_members m WHERE m.team_id = t.id AND m.agent_role_id = ?2))`, it.TeamRunID, r.ID)
 	if err == nil && n == 0 {
-		err = fault.New(fault.Rejected, "the role %q is no member of the run's team: nobody would carry the item out", clip(r.ID)).WithHint("teamMember:add makes it one")
+		err = fault.New(fault.Rejected, "the role %q is no member of the run's team: nobody would carry the item out", clip(r.ID)).WithHint("it takes a member of that team, a profile, or the lead; leadlight run team ls lists the members")
 	}
 	return err
 }

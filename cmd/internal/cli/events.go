@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
@@ -25,7 +24,7 @@ func eventsCommand(a *app, run func(context.Context, *app, eventsOptions) error)
 	c := command(a, "events", run, &o, takes(0, 0), noFiles)
 	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on with what comes, until ^C; without --since only that")
 	c.Flags().Var(span{&o.Since}, "since", "only what is not older than the time `D`, such as 10m")
-	c.Flags().StringSliceVar(&o.Types, "type", nil, "only events of type `T`, or whose type begins so; can be repeated")
+	c.Flags().Var(givenList{&o.Types}, "type", "only events of type `T`, or whose type begins so; can be repeated")
 	complete(c, "type", events.Names()...)
 	return c
 }
@@ -34,9 +33,6 @@ func runEvents(ctx context.Context, a *app, o eventsOptions) error {
 	s, err := a.set(nil)
 	if err != nil {
 		return err
-	}
-	for i, t := range o.Types {
-		o.Types[i] = strings.TrimSpace(t)
 	}
 	c, err := a.daemon(ctx)
 	if err != nil {

@@ -41,7 +41,7 @@ func (a *app) textOrFile(arg, what string, limit int) (string, error) {
 	}
 	data, err := a.outside(func() ([]byte, error) { return readFileUpTo(a.fromHome(path), limit) })
 	if err != nil {
-		return "", usage("read the %s: %w", what, err)
+		return "", usage("read the %s: %w", what, err).WithHint("name a file that can be read, or - for standard input")
 	}
 	return checkText(string(data), what, limit)
 }
@@ -109,7 +109,7 @@ func checkPair(kv string) error {
 func (a *app) readEnvFile(path string) ([]string, error) {
 	data, err := a.outside(func() ([]byte, error) { return readFileUpTo(a.fromHome(path), maxEnvFile) })
 	if err != nil {
-		return nil, usage("--env-from: %w", err)
+		return nil, usage("--env-from: %w", err).WithHint("name a file of lines K=V")
 	}
 	if len(data) > maxEnvFile {
 		return nil, usage("--env-from %s: larger than %d bytes", path, maxEnvFile)

@@ -37,8 +37,8 @@ func itemAddCommand(a *app, run func(context.Context, *app, itemOptions) error) 
 	f := c.Flags()
 	f.StringVarP(&o.Description, "description", "d", "", "`TEXT` of the whole item; - is standard input")
 	f.StringVar(&o.Owner, "owner", "", "`ROLE` that carries it out: a member of the team, a profile, or lead")
-	f.StringVar(&o.Parent, "parent", "", "`ID` of the item that it is a part of")
-	f.StringSliceVar(&o.BlockedBy, "blocked-by", nil, "`ID,…` of the items that come before")
+	f.Var(given{&o.Parent}, "parent", "`ID` of the item that it is a part of")
+	f.Var(givenList{&o.BlockedBy}, "blocked-by", "`ID,…` of the items that come before")
 	o.runFlag(a, c)
 	return c
 }
@@ -111,19 +111,12 @@ func runItemAdd(ctx context.Context, a *app, o itemOptions) error {
 	if err != nil {
 		return err
 	}
-	p := api.ItemParams{TeamRunID: r.ID, Title: o.Title, Description: text}
+	p := api.ItemParams{TeamRunID: r.ID, Title: o.Title, Description: text, BlockedBy: o.BlockedBy}
 	if p.OwnerAgentRoleID, err = roleNamed(ctx, c, r, o.Owner); err != nil {
 		return err
 	}
 	if p.ParentItemID, err = itemID(ctx, c, o.Parent); err != nil {
 		return err
-	}
-	for _, b := range o.BlockedBy {
-		id, err := itemID(ctx, c, b)
-		if err != nil {
-			return err
-		}
-		p.BlockedBy = append(p.BlockedBy, id)
 	}
 	return a.item(rpc.Do[api.AgentTeamItem](ctx, c, "teamItem:create", p))
 }
@@ -242,8 +235,8 @@ func itemMoveCommand(a *app, run func(context.Context, *app, itemOptions) error)
 	var o itemOptions
 	c := command(a, "run item mv", run, &o, one(&o.ID), noFiles)
 	o.Given = c.Flags().Changed
-	c.Flags().StringVar(&o.Before, "before", "", "put it before the item `ID`")
-	c.Flags().StringVar(&o.After, "after", "", "put it after the item `ID`")
+	c.Flags().Var(given{&o.Before}, "before", "put it before the item `ID`")
+	c.Flags().Var(given{&o.After}, "after", "put it after the item `ID`")
 	c.Flags().StringVar(&o.Parent, "parent", "", "make it a part of the item `ID`; empty: of none")
 	return c
 }

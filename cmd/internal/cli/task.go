@@ -74,7 +74,7 @@ func taskListCommand(a *app, run func(context.Context, *app, teams.TaskFilter) e
 	var o teams.TaskFilter
 	c := command(a, "task ls", run, &o, takes(0, 0), noFiles)
 	c.Flags().Var(choice{&o.Status, statusWords()}, "status", "only tasks of status `S`: "+strings.Join(statusWords(), ", "))
-	c.Flags().StringVar(&o.Owner, "owner", "", "only those of `NAME`")
+	c.Flags().Var(given{&o.Owner}, "owner", "only those of `NAME`")
 	c.Flags().BoolVar(&o.Ready, "ready", false, "only those that can be claimed now")
 	complete(c, "status", statusWords()...)
 	completeTaskFlags(a, c)

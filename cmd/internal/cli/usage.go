@@ -211,6 +211,21 @@ func (g given) Set(v string) error {
 	return nil
 }
 
+// givenList is a flag that takes texts with commas between them, and none that is empty.
+type givenList struct{ to *[]string }
+
+func (g givenList) String() string { return "" }
+func (g givenList) Type() string   { return "list" }
+func (g givenList) Set(v string) error {
+	for text := range strings.SplitSeq(v, ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			return errors.New("it is empty, or a part of it")
+		}
+		*g.to = append(*g.to, text)
+	}
+	return nil
+}
+
 // count is a flag that takes a number that is not negative.
 type count struct{ to *int }
 

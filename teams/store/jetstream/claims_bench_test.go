@@ -17,6 +17,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/document"
+	"github.com/leadlight-dev/leadlight/teams/store/jetstream/natstest"
 	"github.com/leadlight-dev/leadlight/teams/store/storetest"
 )
 
@@ -32,19 +33,39 @@ const (
 // with it 8 clients on 3 connections make as many bare updates of a bucket by
 // compare-and-set, with values of the same size: once alone, and once while each
 // connection follows the bucket and keeps what it is sent in a map. Without that a machine
-// does not know which task is free.
+// does not know which task is free. All of it is done on one node, and on a cluster of three.
 //
 // What the floors leave out: which entry to update (each client is told one that nobody
 // else wants), what is in it, ids by which a write whose answer was lost is known again, and
 // blockers.
 func BenchmarkClaims(b *testing.B) {
 	need(b)
+	b.Run("node", func(b *testing.B) { claimsOn(b, engineAt{url: os.Getenv(urlVar), replicas: 1}) })
+	b.Run("cluster", func(b *testing.B) {
+		nodes, err := natstest.Cluster()
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, s := range nodes {
+			b.Cleanup(s.Stop)
+		}
+		claimsOn(b, engineAt{url: natstest.URLs(nodes), replicas: len(nodes)})
+	})
+}
+
+// engineAt is where an engine answers, and how many copies of each entry it keeps.
+type engineAt struct {
+	url      string
+	replicas int
+}
+
+func claimsOn(b *testing.B, e engineAt) {
 	var bare, followed, claims []float64
 	for b.Loop() {
 		for range benchRounds {
-			bare = append(bare, bareUpdates(b, false))
-			followed = append(followed, bareUpdates(b, true))
-			claims = append(claims, manyClaims(b))
+			bare = append(bare, e.bareUpdates(b, false))
+			followed = append(followed, e.bareUpdates(b, true))
+			claims = append(claims, e.manyClaims(b))
 		}
 	}
 	b.ReportMetric(0, "ns/op") // it would count the tasks that are made, too
@@ -85,9 +106,9 @@ func atOnce(b *testing.B, n int, work func(client, piece int) error) float64 {
 }
 
 // bareConnection is one to the engine with nothing of ours.
-func bareConnection(b *testing.B) jetstream.JetStream {
+func bareConnection(b *testing.B, url string) jetstream.JetStream {
 	b.Helper()
-	nc, err := nats.Connect(os.Getenv(urlVar))
+	nc, err := nats.Connect(url)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -110,17 +131,17 @@ func taskSize(b *testing.B) int {
 	return len(document.NewTask(&task).Raw())
 }
 
-func bareUpdates(b *testing.B, followed bool) float64 {
+func (e engineAt) bareUpdates(b *testing.B, followed bool) float64 {
 	ctx := context.Background()
 	var buckets []jetstream.KeyValue
 	for range benchMachines {
-		kv, err := bareConnection(b).CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "bare", History: 1, Storage: jetstream.FileStorage})
+		kv, err := bareConnection(b, e.url).CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "bare", History: 1, Storage: jetstream.FileStorage, Replicas: e.replicas})
 		if err != nil {
 			b.Fatal(err)
 		}
 		buckets = append(buckets, kv)
 	}
-	js := bareConnection(b)
+	js := bareConnection(b, e.url)
 	defer func() { _ = js.DeleteKeyValue(ctx, "bare") }()
 	value := make([]byte, taskSize(b))
 	revisions := make([]uint64, benchTasks)
@@ -168,11 +189,11 @@ func follow(b *testing.B, kv jetstream.KeyValue) (stop func()) {
 }
 
 // newTeam opens the stores of as many machines, and makes the team alpha.
-func newTeam(b testing.TB, base string, machines int) []storetest.Stores {
+func newTeam(b testing.TB, url, base string, machines int) []storetest.Stores {
 	b.Helper()
 	var all []storetest.Stores
 	for range machines {
-		s, err := open(base)
+		s, err := openAt(url, natstest.Prefix(base))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -185,8 +206,8 @@ func newTeam(b testing.TB, base string, machines int) []storetest.Stores {
 	return all
 }
 
-func manyClaims(b *testing.B) float64 {
-	ctx, machines := context.Background(), newTeam(b, b.TempDir(), benchMachines)
+func (e engineAt) manyClaims(b *testing.B) float64 {
+	ctx, machines := context.Background(), newTeam(b, e.url, b.TempDir(), benchMachines)
 	defer func() { _ = machines[0].Roster.Delete(ctx, "alpha") }()
 	for i := range benchTasks {
 		if _, err := machines[0].Tasks.Create(ctx, "alpha", store.Task{Subject: fmt.Sprint("task ", i)}); err != nil {
@@ -244,7 +265,7 @@ func BenchmarkMailShown(b *testing.B) {
 
 // bareMail publishes a message and tells how long it took until it was received.
 func bareMail(b *testing.B) func() time.Duration {
-	ctx, from, to := b.Context(), bareConnection(b), bareConnection(b)
+	ctx, from, to := b.Context(), bareConnection(b, os.Getenv(urlVar)), bareConnection(b, os.Getenv(urlVar))
 	_, err := from.CreateStream(ctx, jetstream.StreamConfig{Name: "bare-mail", Subjects: []string{"bare.mail"}, Storage: jetstream.FileStorage})
 	if err != nil {
 		b.Fatal(err)
@@ -272,7 +293,7 @@ func bareMail(b *testing.B) func() time.Duration {
 
 // shownMail sends a message and tells how long it took until its reader had it.
 func shownMail(b *testing.B) func() time.Duration {
-	ctx, machines := b.Context(), newTeam(b, b.TempDir(), 2)
+	ctx, machines := b.Context(), newTeam(b, os.Getenv(urlVar), b.TempDir(), 2)
 	from, to := machines[0].Mail, machines[1].Mail
 	hints, err := to.Watch(ctx, "alpha", "bob")
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 func TestManyReaders(t *testing.T) {
 	need(t)
 	ctx, base := context20(t), t.TempDir()
-	machines := newTeam(t, base, 2)
+	machines := newTeam(t, os.Getenv(urlVar), base, 2)
 	here, elsewhere := machines[0], machines[1]
 	if _, err := elsewhere.Mail.List(ctx, "alpha", "m0"); err != nil { // the copies begin
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestManyReaders(t *testing.T) {
 func TestReadsAfterHints(t *testing.T) {
 	need(t)
 	ctx, base := context20(t), t.TempDir()
-	machines := newTeam(t, base, 2)
+	machines := newTeam(t, os.Getenv(urlVar), base, 2)
 	here, elsewhere := machines[0], machines[1]
 	var asked []string
 	send := func(n int) {

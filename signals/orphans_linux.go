@@ -1,8 +1,6 @@
 package signals
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -56,10 +54,10 @@ func ReapOrphans(ctx context.Context) error {
 // after the dead: a child of package os is held from its start until it has been
 // asked for, so that what is not held now is an orphan.
 func reap() {
-	if !anyoneDead() {
+	if !hasDied(unix.P_ALL, 0) {
 		return
 	}
-	dead := slices.DeleteFunc(children(), func(pid int) bool { return !hasDied(pid) })
+	dead := slices.DeleteFunc(children(), func(pid int) bool { return !hasDied(unix.P_PID, pid) })
 	held, ok := heldChildren()
 	if !ok {
 		return
@@ -71,16 +69,10 @@ func reap() {
 	}
 }
 
-// anyoneDead looks for a child that has ended without asking for its status.
-func anyoneDead() bool {
+// hasDied tells whether a child, or any of them, has ended, without asking for its status.
+func hasDied(which, pid int) bool {
 	var info unix.Siginfo
-	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
-	return err == nil && info.Signo != 0
-}
-
-func hasDied(pid int) bool {
-	var info unix.Siginfo
-	err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	err := unix.Waitid(which, pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 	return err == nil && info.Signo != 0
 }
 
@@ -157,9 +149,8 @@ func heldChildren() (held map[int]bool, ok bool) {
 
 // pidOf reads the line "Pid:" of a pidfd's fdinfo, see pidfd_open(2).
 func pidOf(info []byte) (int, bool) {
-	lines := bufio.NewScanner(bytes.NewReader(info))
-	for lines.Scan() {
-		if value, ok := strings.CutPrefix(lines.Text(), "Pid:"); ok {
+	for line := range strings.Lines(string(info)) {
+		if value, ok := strings.CutPrefix(line, "Pid:"); ok {
 			pid, err := strconv.Atoi(strings.TrimSpace(value))
 			return pid, err == nil && pid > 0
 		}

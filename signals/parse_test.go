@@ -55,7 +55,7 @@ func FuzzParseProcArgs(f *testing.F) {
 		if err == nil && len(args) > len(raw) {
 			t.Errorf("%d arguments in %d bytes", len(args), len(raw))
 		}
-		markIn(environ)
+		valueIn(environ, Mark)
 	})
 }
 
@@ -66,7 +66,7 @@ func TestMarkIn(t *testing.T) {
 		{"LEADLIGHT_HOST=\x00", ""},
 		{"", ""},
 	} {
-		if got := markIn(bytes.Split([]byte(tc.environ), []byte{0})); got != tc.want {
+		if got := valueIn(bytes.Split([]byte(tc.environ), []byte{0}), Mark); got != tc.want {
 			t.Errorf("%q: %q, want %q", tc.environ, got, tc.want)
 		}
 	}

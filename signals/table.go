@@ -22,8 +22,8 @@ import (
 // survivors, and whose process has ended, has left nothing: it adopted every
 // orphan below it, so nobody needs to look for it again.
 type Processes struct {
+	facts facts
 	mu    sync.Mutex
-	facts *facts
 	last  Table
 	began time.Time // of the last look
 }
@@ -39,26 +39,12 @@ func (p *Processes) After(t time.Time) (Table, error) {
 		return p.last, nil
 	}
 	began := time.Now()
-	now, err := snapshot(p.knownLocked())
+	now, err := snapshot(&p.facts)
 	if err != nil {
 		return Table{}, err
 	}
 	p.last, p.began = now, began
 	return now, nil
-}
-
-// known is what is read once of each process.
-func (p *Processes) known() *facts {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.knownLocked()
-}
-
-func (p *Processes) knownLocked() *facts {
-	if p.facts == nil {
-		p.facts = &facts{marks: map[Identity]string{}, gone: map[Identity]bool{}, shut: map[Identity]bool{}}
-	}
-	return p.facts
 }
 
 // Table is the process table of one moment.
@@ -69,24 +55,31 @@ type Table struct {
 	facts    *facts
 }
 
-// facts are what is read of a process once, because it stays as it is.
-type facts struct {
-	mu    sync.Mutex
-	marks map[Identity]string
-	gone  map[Identity]bool // before their environment was read
-	shut  map[Identity]bool // their environment may not be read
+// facts are what is read of a process once, because it stays as it is: a fact by Identity.
+type facts struct{ sync.Map }
+
+// fact is what is known of the environment that a process was started with.
+type fact struct {
+	read bool
+	mark string // the value of Mark in it
+	gone bool   // the process ended before it was read
+	shut bool   // it may not be read
+}
+
+func (f *facts) of(p Process) fact {
+	known, _ := f.Load(p.Identity)
+	is, _ := known.(fact)
+	return is
 }
 
 // mark returns the value of Mark in the environment that p was started with; ok is
 // false where it may not be read or is gone already, which proves nothing.
 func (f *facts) mark(p Process) (value string, ok bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if value, ok = f.marks[p.Identity]; ok {
-		return value, true
+	if known := f.of(p); known.read {
+		return known.mark, true
 	}
-	if value, ok = mark(p.PID); ok {
-		f.marks[p.Identity] = value
+	if value, ok = p.Variable(Mark); ok {
+		f.Store(p.Identity, fact{read: true, mark: value})
 	}
 	return value, ok
 }
@@ -94,30 +87,23 @@ func (f *facts) mark(p Process) (value string, ok bool) {
 // marked is mark; settled unless the process ended before its environment was read, or
 // is just becoming another program.
 func (f *facts) marked(p Process) (value string, settled bool) {
-	f.mu.Lock()
-	gone, shut := f.gone[p.Identity], f.shut[p.Identity]
-	f.mu.Unlock()
-	if gone || shut {
-		return "", shut
+	if known := f.of(p); known.gone || known.shut {
+		return "", known.shut
 	}
 	if value, ok := f.mark(p); ok {
 		return value, true
 	}
 	now, err := lookup(p.PID)
-	if err != nil || now.zombie || now.Start != p.Start {
-		f.mu.Lock()
-		f.gone[p.Identity] = true
-		f.mu.Unlock()
+	switch {
+	case err != nil || now.zombie || now.Start != p.Start:
+		f.Store(p.Identity, fact{gone: true})
 		return "", false
-	}
-	if becoming(now) {
+	case becoming(now):
 		return "", false
 	}
 	value, ok := f.mark(p) // it may just have become another program
 	if !ok {
-		f.mu.Lock()
-		f.shut[p.Identity] = true
-		f.mu.Unlock()
+		f.Store(p.Identity, fact{shut: true})
 	}
 	return value, true
 }
@@ -249,16 +235,6 @@ func described(p Process) Process {
 	}
 	return p
 }
-
-// mark returns the value of Mark in the environment of a process; ok is false where
-// that may not be read.
-func mark(pid int) (value string, ok bool) {
-	variables, ok := environ(pid)
-	return markIn(variables), ok
-}
-
-// markIn returns the value of Mark among the variables of an environment.
-func markIn(environ [][]byte) string { return valueIn(environ, Mark) }
 
 // Variable returns a variable of the environment that the process was started with; ok
 // is false where that may not be read.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // escapists is a tree of those who are known to get away: sessions of their own,
@@ -109,11 +111,11 @@ func TestReapOrphansStealsNoChild(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "its end", func() bool { return hasDied(c.Process.Pid) })
+		eventually(t, "its end", func() bool { return hasDied(unix.P_PID, c.Process.Pid) })
 		err := c.Wait()
 		if c.ProcessState == nil || c.ProcessState.ExitCode() != 7 {
 			t.Fatalf("its exit code was stolen: %v", err)
 		}
 	}
-	eventually(t, "no zombies", func() bool { return !anyoneDead() })
+	eventually(t, "no zombies", func() bool { return !hasDied(unix.P_ALL, 0) })
 }

@@ -77,7 +77,7 @@ func (t TreeKiller) start() *treeKill {
 		t.Processes = new(Processes)
 	}
 	k := &treeKill{
-		TreeKiller: t, own: t.Host, facts: t.Processes.known(), known: map[Identity]Process{}, termed: map[Identity]*patience{},
+		TreeKiller: t, own: t.Host, facts: &t.Processes.facts, known: map[Identity]Process{}, termed: map[Identity]*patience{},
 		spared: map[Identity]Process{}, zombies: map[Identity]bool{},
 	}
 	if t.Host == "" {
@@ -201,19 +201,18 @@ func (k *treeKill) signal(p Process, sig syscall.Signal) error {
 	return Proof{id: p.Identity}.Signal(sig)
 }
 
-// waitAll waits for all of them to go; false if the context ended first.
-func waitAll(ctx context.Context, all []Process) bool {
+// waitAll waits for all of them to go, until ctx ends.
+func waitAll(ctx context.Context, all []Process) {
 	for _, p := range all {
 		if p.Wait(ctx) == nil {
 			continue
 		}
 		select { // it cannot be watched: look again a little later
 		case <-ctx.Done():
-			return false
+			return
 		case <-time.After(pollInterval):
 		}
 	}
-	return ctx.Err() == nil
 }
 
 // report sorts out what became of everything that was ever listed.

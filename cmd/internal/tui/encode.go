@@ -26,10 +26,9 @@ func encode(k tea.Key) []byte {
 	if k.Mod.Contains(tea.ModAlt) {
 		prefix = "\x1b"
 	}
-	if s, ok := sequences()[k.Code]; ok {
-		if with := modified(s, k.Mod); with != "" {
-			return []byte(with)
-		}
+	s := sequences()[k.Code]
+	if with := modified(s, k.Mod); with != "" {
+		return []byte(with)
 	}
 	switch {
 	case k.Mod.Contains(tea.ModCtrl):
@@ -38,11 +37,9 @@ func encode(k tea.Key) []byte {
 		return []byte("\x1b[Z")
 	case k.Text != "":
 		return []byte(prefix + k.Text)
-	}
-	if s, ok := sequences()[k.Code]; ok {
+	case s != "":
 		return []byte(prefix + s)
-	}
-	if prefix != "" && k.Code >= ' ' && k.Code < 0x7f { // alt takes the text away
+	case prefix != "" && k.Code >= ' ' && k.Code < 0x7f: // alt takes the text away
 		return []byte(prefix + string(k.Code))
 	}
 	return nil
@@ -57,12 +54,12 @@ func modified(s string, mod tea.KeyMod) string {
 			n += bit
 		}
 	}
-	final := s[len(s)-1:]
-	switch {
-	case n == 1 || len(s) < 3:
+	if n == 1 || len(s) < 3 {
 		return ""
-	case final == "~":
-		return fmt.Sprintf("%s;%d~", s[:len(s)-1], n)
+	}
+	begin, final := s[:len(s)-1], s[len(s)-1:]
+	if final == "~" {
+		return fmt.Sprintf("%s;%d~", begin, n)
 	}
 	return fmt.Sprintf("\x1b[1;%d%s", n, final) // also F1 to F4, which begin otherwise alone
 }

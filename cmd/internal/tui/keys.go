@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -89,10 +90,8 @@ func (m *model) key(k tea.KeyPressMsg) []action {
 	}
 	m.note = ""
 	for _, b := range bindings() {
-		for _, name := range b.keys {
-			if name == k.String() {
-				return b.do(m)
-			}
+		if slices.Contains(b.keys, k.String()) {
+			return b.do(m)
 		}
 	}
 	return nil

@@ -79,7 +79,7 @@ func (m *model) subject(id string) string {
 }
 
 // taskLines are the tasks and what they wait for.
-func (m *model) taskLines(int) []string {
+func (m *model) taskLines() []string {
 	if len(m.tasks) == 0 {
 		return []string{faint(" there are none")}
 	}
@@ -105,11 +105,7 @@ func (m *model) taskLines(int) []string {
 func (m *model) openOf(ids []string) []string {
 	var out []string
 	for _, id := range ids {
-		done := false
-		for _, t := range m.tasks {
-			done = done || t.ID == id && t.Status == "completed"
-		}
-		if !done {
+		if !slices.ContainsFunc(m.tasks, func(t api.Task) bool { return t.ID == id && t.Status == "completed" }) {
 			out = append(out, id)
 		}
 	}

@@ -22,32 +22,25 @@ const (
 )
 
 // await waits for a hint that the team's files have changed.
-func (p *program) await() tea.Cmd {
-	return func() tea.Msg {
-		select {
-		case _, ok := <-p.hints:
-			if ok {
-				return hinted{}
-			}
-		case <-p.ctx.Done():
+func (p *program) await() tea.Msg {
+	select {
+	case _, ok := <-p.hints:
+		if ok {
+			return hinted{}
 		}
-		return nil
+	case <-p.ctx.Done():
 	}
+	return nil
 }
 
-// listen waits for word of a change.
-func (p *program) listen() tea.Cmd {
-	if p.o.Changes == nil {
-		return nil
+// listen waits for word of a change, if anybody tells.
+func (p *program) listen() tea.Msg {
+	select {
+	case c, ok := <-p.o.Changes:
+		return changed{c, !ok}
+	case <-p.ctx.Done():
 	}
-	return func() tea.Msg {
-		select {
-		case c, ok := <-p.o.Changes:
-			return changed{c, !ok}
-		case <-p.ctx.Done():
-		}
-		return nil
-	}
+	return nil
 }
 
 func (p *program) every() time.Duration {
@@ -92,10 +85,8 @@ func (p *program) whole(seen teamSeen) picture {
 	switch {
 	case seen.Err != nil:
 		p.mailDue = p.mailDue || seen.mail
-	case seen.mail:
-		p.letters, p.asking, p.changed = seen.Letters, seen.Asks, seen.Changes
-	default:
-		seen.Letters, seen.Asks, seen.Changes = p.letters, p.asking, p.changed
+	case !seen.mail:
+		seen.Letters, seen.Asks, seen.Changes = p.model.letters, p.model.asks, p.model.changes
 	}
 	return seen.picture
 }

@@ -30,9 +30,11 @@ func TestLooksIntoBoxes(t *testing.T) {
 		{"one that fails", teamSeen{picture{Err: errors.New("no")}, false, true}, 0, true},
 		{"one into the boxes", teamSeen{picture{Letters: letters("c")}, false, true}, 1, true},
 	} {
-		if got := p.whole(c.seen); len(got.Letters) != c.want || p.mailDue != c.mailDue {
+		got := p.whole(c.seen)
+		if len(got.Letters) != c.want || p.mailDue != c.mailDue {
 			t.Errorf("%s: %d letters, boxes due %v", c.name, len(got.Letters), p.mailDue)
 		}
+		p.model.take(got)
 	}
 	p.mailDue = false
 	if p.lookSoon(false) == nil || p.lookSoon(true) != nil || !p.mailDue {

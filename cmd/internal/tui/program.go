@@ -28,9 +28,6 @@ type program struct {
 	told    bool      // every change is told
 	due     bool      // a look is about to begin
 	mailDue bool      // and is to be one into the boxes
-	letters []letter
-	asking  []ask
-	changed map[string]change
 }
 
 // Loops go on by themselves; single looks do not.
@@ -54,7 +51,7 @@ type (
 
 // Init begins the loops.
 func (p *program) Init() tea.Cmd {
-	return tea.Batch(p.lookAtTeam(true), p.await(), p.listen(), after(0, paneDue{true}))
+	return tea.Batch(p.lookAtTeam(true), p.await, p.listen, after(0, paneDue{true}))
 }
 
 // Update carries the model on.
@@ -67,12 +64,12 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case paneDue:
 		return p, p.lookAtPane(seen.loop)
 	case hinted:
-		return p, tea.Batch(p.lookSoon(false), p.await())
+		return p, tea.Batch(p.lookSoon(false), p.await)
 	case changed:
 		if p.told = !seen.over; seen.over {
 			return p, p.lookSoon(true)
 		}
-		return p, tea.Batch(p.lookSoon(seen.Mail), p.listen())
+		return p, tea.Batch(p.lookSoon(seen.Mail), p.listen)
 	case teamSeen:
 		if seen.loop {
 			next = after(p.every(), teamDue{true})

@@ -64,15 +64,13 @@ func Run(ctx context.Context, o Options) error {
 	p.hints = hints
 	run := tea.NewProgram(p, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out),
 		tea.WithEnvironment(o.Environ), tea.WithoutSignalHandler())
-	if o.Leave != nil {
-		go func() {
-			select {
-			case <-o.Leave:
-				run.Quit()
-			case <-ctx.Done():
-			}
-		}()
-	}
+	go func() {
+		select {
+		case <-o.Leave:
+			run.Quit()
+		case <-ctx.Done():
+		}
+	}()
 	p.tell = run.Send
 	_, err = run.Run()
 	cancel()

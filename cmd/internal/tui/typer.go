@@ -100,7 +100,7 @@ func (m *keyModes) Write(p []byte) (int, error) {
 		}
 		longest = max(longest, len(mode))
 	}
-	m.tail = append([]byte(nil), text[max(0, len(text)-longest):]...)
+	m.tail = bytes.Clone(text[max(0, len(text)-longest):])
 	return len(p), nil
 }
 
@@ -108,7 +108,7 @@ func (m *keyModes) Write(p []byte) (int, error) {
 func (m *keyModes) keys(b []byte) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.cursor && len(b) == 3 && b[0] == 0x1b && b[1] == '[' && bytes.IndexByte([]byte("ABCDFH"), b[2]) >= 0 {
+	if m.cursor && len(b) == 3 && b[0] == 0x1b && b[1] == '[' && strings.ContainsRune("ABCDFH", rune(b[2])) {
 		return []byte{0x1b, 'O', b[2]}
 	}
 	return b

@@ -101,7 +101,7 @@ func (m *model) listed(w int) []string {
 	case requestsView:
 		return m.requestLines()
 	case tasksView:
-		return m.taskLines(w)
+		return m.taskLines()
 	case messagesView:
 		return m.messageLines()
 	case eventsView:
@@ -118,7 +118,7 @@ func (m *model) strip(w int) []string {
 	box := func(text string, lines []string, w int) []string {
 		return append([]string{faint(strings.Repeat("─", w)), bold(fit(" "+text, w))}, page(lines, w, stripHeight-2, 0)...)
 	}
-	first := box("Tasks", m.taskLines(half), half)
+	first := box("Tasks", m.taskLines(), half)
 	second := box("Messages", m.messageLines(), w-half-1)
 	if m.panel == messagesView {
 		second = box("Events", m.eventLines(), w-half-1)

@@ -131,18 +131,10 @@ func (s *subscriber) begin(ctx context.Context, p api.SubscribeParams) (api.Subs
 
 // run tells the past, then what comes, until either side ends it.
 func (s *subscriber) run() {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(s.peer.Context())
 	defer cancel()
-	done := make(chan struct{})
-	go func() { // a slow one that was cut must not be waited for
-		select {
-		case <-s.peer.Gone():
-		case <-done:
-		}
-		cancel()
-		s.sub.Close()
-	}()
-	defer close(done)
+	defer s.sub.Close()
+	context.AfterFunc(ctx, s.sub.Close) // a slow one that was cut must not be waited for
 	err := s.emit(ctx)
 	switch {
 	case ctx.Err() != nil:

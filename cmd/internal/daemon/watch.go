@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -123,10 +124,7 @@ func (w *watcher) list(ctx context.Context) {
 func (w *watcher) refresh(ctx context.Context, since time.Time) {
 	w.list(ctx)
 	w.mu.Lock()
-	all := make([]*teamWatch, 0, len(w.teams))
-	for _, t := range w.teams {
-		all = append(all, t)
-	}
+	all := slices.Collect(maps.Values(w.teams))
 	w.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, t := range all {

@@ -315,14 +315,9 @@ func (c *runController) account(open []runs.ActiveItem) {
 
 // watch listens for changes of the team's tasks.
 func (c *runController) watch(ctx context.Context) {
-	if c.hints != nil {
-		return
+	if c.hints == nil { // without them there is the ticker, and the look that follows says why
+		c.hints, _ = c.svc.Hints(ctx, c.place.LiveTeam)
 	}
-	hints, err := c.svc.Hints(ctx, c.place.LiveTeam)
-	if err != nil {
-		return // there is the ticker, and the look that follows says why
-	}
-	c.hints = hints
 }
 
 // close ends the teammates of a run that is over. A team that has done everything, or

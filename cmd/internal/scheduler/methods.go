@@ -16,8 +16,7 @@ const goneLimit = 90 * time.Second
 
 // Methods are what programs can ask for.
 func (s *Scheduler) Methods() []rpc.Method {
-	all := s.definitions()
-	return slices.Concat(all, s.runMethods(), s.itemMethods(), s.taskMethods())
+	return slices.Concat(s.definitions(), s.runMethods(), s.itemMethods(), s.taskMethods())
 }
 
 // gone is the answer to the removal of something.

@@ -42,18 +42,10 @@ func (s *Scheduler) subscribe(ctx context.Context, p api.TeamRunFilter) (rpc.Not
 }
 
 func (s *Scheduler) serveSubscriber(peer *rpc.Peer, p api.TeamRunFilter, loaded []api.TeamRunEvent, sub *events.Subscription[api.TeamRunEvent]) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(peer.Context())
 	defer cancel()
 	defer sub.Close()
-	stop := context.AfterFunc(ctx, sub.Close)
-	defer stop()
-	go func() { // a slow one that was cut must not be waited for
-		select {
-		case <-peer.Gone():
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	context.AfterFunc(ctx, sub.Close) // a slow one that was cut must not be waited for
 	say := func(e api.TeamRunEvent) bool {
 		wanted := (p.TeamID == "" || p.TeamID == e.TeamID) && (p.TeamRunID == "" || p.TeamRunID == e.TeamRunID)
 		return !wanted || peer.Notify(ctx, rpc.TeamRunEvent, e) == nil

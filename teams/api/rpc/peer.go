@@ -38,7 +38,7 @@ func NotLead(who Teammate, what string) error {
 // they have answered.
 type Peer struct {
 	conn   net.Conn
-	gone   <-chan struct{}
+	ctx    context.Context // of the connection
 	notify func(ctx context.Context, method string, params any) error
 	once   sync.Once
 
@@ -77,8 +77,8 @@ func PeerOf(ctx context.Context) *Peer {
 // Conn is the connection, to ask who is at the other end.
 func (p *Peer) Conn() net.Conn { return p.conn }
 
-// Gone is closed when the connection is.
-func (p *Peer) Gone() <-chan struct{} { return p.gone }
+// Context ends when the connection does.
+func (p *Peer) Context() context.Context { return p.ctx }
 
 // Notify tells something unasked. It waits for the other side to take it, ten
 // seconds at most, and fails if it does not.
@@ -101,7 +101,7 @@ func (p *Peer) HangUp(limit time.Duration, method string, params any) {
 }
 
 // WithPeer has methods know the other side of the connection that they are called on: it
-// is there until gone is closed, and notify tells it something.
+// is there until ctx ends, and notify tells it something.
 func WithPeer(ctx context.Context, conn net.Conn, notify func(ctx context.Context, method string, params any) error) context.Context {
-	return context.WithValue(ctx, peerKey{}, &Peer{conn: conn, gone: ctx.Done(), notify: notify})
+	return context.WithValue(ctx, peerKey{}, &Peer{conn: conn, ctx: ctx, notify: notify})
 }

@@ -226,7 +226,7 @@ func relay(ctx context.Context, watch func(context.Context) (<-chan struct{}, er
 	if err := peer.Subscribe(Hint); err != nil {
 		return nothing{}, err
 	}
-	long, stop := context.WithCancel(context.WithoutCancel(ctx))
+	long, stop := context.WithCancel(peer.Context())
 	hints, err := watch(long)
 	if err != nil {
 		stop()
@@ -235,17 +235,12 @@ func relay(ctx context.Context, watch func(context.Context) (<-chan struct{}, er
 	}
 	go func() {
 		defer stop()
-		for {
-			select {
-			case <-peer.Gone():
-				return
-			case _, more := <-hints:
-				if !more || peer.Notify(long, Hint, nothing{}) != nil {
-					peer.Close()
-					return
-				}
+		for range hints {
+			if peer.Notify(long, Hint, nothing{}) != nil {
+				break
 			}
 		}
+		peer.Close()
 	}()
 	return nothing{}, nil
 }

@@ -98,7 +98,7 @@ func layers() []rule {
 		{"cmd/internal/dial", l3, "teams/api teams/api/rpc panes signals internal/*", "the way to the daemon links nothing of the daemon"},
 		{"cmd/internal/daemon", l4, "cmd/internal/dial internal/* teams teams/* panes panes/* backend signals", "the long-lived process asks the verbs like everybody"},
 		{"cmd/internal/scheduler", l4, "internal/files teams teams/* panes/profiles backend hooks", "runs are carried out by the verbs alone"},
-		{"cmd/internal/tmuxshim", l4, "backend panes panes/host signals teams/api internal/files internal/lock", "tmux's verbs, answered with panes that no team knows"},
+		{"cmd/internal/tmuxshim", l4, "backend panes panes/host signals teams/api internal/environ internal/files internal/lock", "tmux's verbs, answered with panes that no team knows"},
 		{"cmd/internal/clients", l4, "teams/store", "the files of other programs are edited without knowing what for"},
 		{"cmd/internal/style", l4, "teams/api", "how states and colours look is a table"},
 		{"cmd/internal/tui", l4, "cmd/internal/style teams teams/api teams/changes teams/events panes panes/host panes/profiles", "the dashboard looks and acts by the verbs alone"},

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
@@ -80,11 +81,9 @@ func (l Launch) argv() []string {
 	if len(l.Words) != 1 {
 		return l.Words
 	}
-	shell := "/bin/sh"
-	for _, kv := range l.Env {
-		if name, value, _ := strings.Cut(kv, "="); name == "SHELL" && filepath.IsAbs(value) {
-			shell = value
-		}
+	shell := environ.Get(l.Env, "SHELL")
+	if !filepath.IsAbs(shell) {
+		shell = "/bin/sh"
 	}
 	return []string{shell, "-c", l.Words[0]}
 }
@@ -134,13 +133,12 @@ func (k Keeper) leave(ctx context.Context, l Launch) error {
 		return nil
 	}
 	variable := map[string]string{panes.Headless: "LEADLIGHT_PANE", panes.ITerm2: "ITERM_SESSION_ID"}[l.Kind]
-	for _, kv := range k.Environ {
-		if name, id, _ := strings.Cut(kv, "="); name == variable {
-			if _, session, ok := strings.Cut(id, ":"); ok { // w0t1p2:UUID
-				id = session
-			}
-			return x.Leave(ctx, backend.ID(id))
-		}
+	id := environ.Get(k.Environ, variable)
+	if id == "" {
+		return nil
 	}
-	return nil
+	if _, session, ok := strings.Cut(id, ":"); ok { // w0t1p2:UUID
+		id = session
+	}
+	return x.Leave(ctx, backend.ID(id))
 }

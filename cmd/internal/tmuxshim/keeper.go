@@ -209,8 +209,13 @@ func (k Keeper) keep(s *server) error {
 	return nil
 }
 
-// start opens a pane of the backend for a pane and waits until its host answers.
-func (k Keeper) start(ctx context.Context, s *server, p *pane, words []string, dir string) error {
+// start starts a pane's program, as tmux does (one word is a line for the shell): it opens a
+// pane of the backend for it and waits until its host answers.
+func (s *server) start(ctx context.Context, p *pane, words []string, dir string) error {
+	if strings.ContainsRune(strings.Join(words, ""), 0) {
+		return fault.New(fault.InvalidArgument, "the command of pane %s holds a NUL byte", p.ID)
+	}
+	k := s.keeper
 	choice, err := k.Choose(ctx)
 	if err != nil {
 		return err
@@ -317,12 +322,7 @@ func (k Keeper) label(ctx context.Context, p pane) {
 	}
 }
 
-func labelled(p pane) string {
-	if p.Title != "" {
-		return p.Title
-	}
-	return p.ID
-}
+func labelled(p pane) string { return cmp.Or(p.Title, p.ID) }
 
 // end ends what runs in a pane, and closes it.
 func (k Keeper) end(ctx context.Context, p pane) error {

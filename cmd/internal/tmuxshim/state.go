@@ -87,12 +87,10 @@ func (s *server) target(name string) (*pane, error) {
 
 // paint takes the colour out of a style such as bg=default,fg=blue.
 func (p *pane) paint(style string) {
-	for _, part := range strings.Split(style, ",") {
+	ours := map[string]string{"magenta": "purple", "colour208": "orange", "colour205": "pink"}
+	for part := range strings.SplitSeq(style, ",") {
 		if color, ok := strings.CutPrefix(part, "fg="); ok {
-			p.Color = color
-			if name, ok := map[string]string{"magenta": "purple", "colour208": "orange", "colour205": "pink"}[color]; ok {
-				p.Color = name
-			}
+			p.Color = cmp.Or(ours[color], color)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/host"
 )
 
@@ -32,19 +31,30 @@ func Verbs() []Verb {
 		{"has-session", "tell whether there is a session", "2.1.41 and later, outside tmux", []string{"has"}, "t:", 0, false, hasSession},
 		{"new-window", "add a window with one pane", "none seen", []string{"neww"}, "dn:t:PF:c:", many, false, newWindow},
 		{"list-windows", "list the windows", "2.1.41 and later, outside tmux", []string{"lsw"}, "at:F:", 0, false, listWindows},
-		{"split-window", "add a pane", "2.1.41 and later", []string{"splitw"}, "bdhvl:p:t:PF:c:", many, false, splitWindow},
-		{"list-panes", "list the panes", "2.1.41 and later", []string{"lsp"}, "ast:F:", 0, false, listPanes},
-		{"select-pane", "title (-T) or colour (-P) of a pane", "-T: 2.1.41 and later; -P: to 2.1.177", []string{"selectp"}, "t:T:P:", 0, false, selectPane},
-		{"set-option", "colour of a pane; other options change nothing", "2.1.41 and later", []string{"set"}, "gpwt:", 2, false, setOption},
+		{"split-window", "add a pane", "2.1.41 and later", []string{"splitw"}, "bdhvl:p:t:PF:c:", many, false, onPane(splitWindow)},
+		{"list-panes", "list the panes", "2.1.41 and later", []string{"lsp"}, "ast:F:", 0, false, onPane(listPanes)},
+		{"select-pane", "title (-T) or colour (-P) of a pane", "-T: 2.1.41 and later; -P: to 2.1.177", []string{"selectp"}, "t:T:P:", 0, false, onPane(selectPane)},
+		{"set-option", "colour of a pane; other options change nothing", "2.1.41 and later", []string{"set"}, "gpwt:", 2, false, onPane(setOption)},
 		{"show-options", "the options the client asks for", "show -gv, show -Av: 2.1.112 and later", []string{"show"}, "gAvwpt:", 1, false, showOption},
 		{"display-message", "facts about a pane (-p)", "2.1.41 and later", []string{"display"}, "pt:", 1, false, display},
-		{"select-layout", "accepted, ignored", "2.1.41 and later", []string{"selectl"}, "t:", 1, false, accept},
-		{"resize-pane", "accepted, ignored", "2.1.41 and later", []string{"resizep"}, "t:x:y:", 0, false, accept},
-		{"respawn-pane", "start the program of a pane (-k)", "2.1.183 and later", []string{"respawnp"}, "kt:c:", many, false, respawn},
-		{"send-keys", "type; without a program, what is entered becomes it", "2.1.41 to 2.1.177", []string{"send"}, "lt:", many, false, sendKeys},
+		{"select-layout", "accepted, ignored", "2.1.41 and later", []string{"selectl"}, "t:", 1, false, onPane(accept)},
+		{"resize-pane", "accepted, ignored", "2.1.41 and later", []string{"resizep"}, "t:x:y:", 0, false, onPane(accept)},
+		{"respawn-pane", "start the program of a pane (-k)", "2.1.183 and later", []string{"respawnp"}, "kt:c:", many, false, onPane(respawn)},
+		{"send-keys", "type; without a program, what is entered becomes it", "2.1.41 to 2.1.177", []string{"send"}, "lt:", many, false, onPane(sendKeys)},
 		{"capture-pane", "what a pane shows (-p)", "none seen", []string{"capturep"}, "pt:", 0, false, capture},
 		{"attach-session", "show a pane in this terminal; ctrl-\\ and then d leaves", "what it tells people", []string{"attach", "a"}, "t:", 0, false, attach},
-		{"kill-pane", "end the program and all it has started", "2.1.41 and later", []string{"killp"}, "t:", 0, false, killPane},
+		{"kill-pane", "end the program and all it has started", "2.1.41 and later", []string{"killp"}, "t:", 0, false, onPane(killPane)},
+	}
+}
+
+// onPane is a verb about the pane that -t names.
+func onPane(verb func(context.Context, *server, *pane, call) (string, error)) func(context.Context, *server, call) (string, error) {
+	return func(ctx context.Context, s *server, c call) (string, error) {
+		p, err := s.target(c.flags['t'])
+		if err != nil {
+			return "", err
+		}
+		return verb(ctx, s, p, c)
 	}
 }
 
@@ -83,19 +93,11 @@ func listWindows(_ context.Context, s *server, c call) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-func splitWindow(ctx context.Context, s *server, c call) (string, error) {
-	p, err := s.target(c.flags['t'])
-	if err != nil {
-		return "", err
-	}
+func splitWindow(ctx context.Context, s *server, p *pane, c call) (string, error) {
 	return s.open(ctx, c, p.Window)
 }
 
-func listPanes(_ context.Context, s *server, c call) (string, error) {
-	at, err := s.target(c.flags['t'])
-	if err != nil {
-		return "", err
-	}
+func listPanes(_ context.Context, s *server, at *pane, c call) (string, error) {
 	var lines []string
 	for i := range s.Panes {
 		if p := &s.Panes[i]; p.Window == at.Window || c.has('a') || c.has('s') {
@@ -105,11 +107,7 @@ func listPanes(_ context.Context, s *server, c call) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-func selectPane(ctx context.Context, s *server, c call) (string, error) {
-	p, err := s.target(c.flags['t'])
-	if err != nil {
-		return "", err
-	}
+func selectPane(ctx context.Context, s *server, p *pane, c call) (string, error) {
 	if c.has('T') {
 		p.Title = c.flags['T']
 	}
@@ -132,11 +130,7 @@ func options() map[string]bool {
 	}
 }
 
-func setOption(ctx context.Context, s *server, c call) (string, error) {
-	p, err := s.target(c.flags['t'])
-	if err != nil {
-		return "", err
-	}
+func setOption(ctx context.Context, s *server, p *pane, c call) (string, error) {
 	if len(c.words) != 2 {
 		return "", unsupported("set-option without a value")
 	}
@@ -171,16 +165,10 @@ func display(_ context.Context, s *server, c call) (string, error) {
 	return s.expand(c.words[0], p), nil
 }
 
-func accept(_ context.Context, s *server, c call) (string, error) {
-	_, err := s.target(c.flags['t'])
-	return "", err
-}
+func accept(context.Context, *server, *pane, call) (string, error) { return "", nil }
 
-func respawn(ctx context.Context, s *server, c call) (string, error) {
-	p, err := s.target(c.flags['t'])
+func respawn(ctx context.Context, s *server, p *pane, c call) (string, error) {
 	switch {
-	case err != nil:
-		return "", err
 	case len(c.words) == 0:
 		return "", unsupported("respawn-pane without a command")
 	case p.Host != "" && !c.has('k'):
@@ -188,19 +176,16 @@ func respawn(ctx context.Context, s *server, c call) (string, error) {
 	case p.Host != "":
 		return "", unsupported("a second program in a pane")
 	}
-	return "", s.start(ctx, p, c)
+	return "", s.start(ctx, p, c.words, c.flags['c'])
 }
 
-func sendKeys(ctx context.Context, s *server, c call) (string, error) {
-	p, err := s.target(c.flags['t'])
-	if err != nil {
-		return "", err
-	}
+func sendKeys(ctx context.Context, s *server, p *pane, c call) (string, error) {
 	pressed := make([]string, len(c.words)) // the key that a word stands for; "": none
 	for i, word := range c.words {
 		if c.has('l') {
 			break
 		}
+		var err error
 		if pressed[i], err = keyOf(word); err != nil {
 			return "", err // before anything is typed
 		}
@@ -219,7 +204,7 @@ func sendKeys(ctx context.Context, s *server, c call) (string, error) {
 		case key == "enter" && strings.TrimSpace(p.Typed) != "":
 			line := p.Typed
 			p.Typed = ""
-			if err := s.start(ctx, p, call{words: []string{line}}); err != nil {
+			if err := s.start(ctx, p, []string{line}, ""); err != nil {
 				return "", err
 			}
 		}
@@ -262,11 +247,7 @@ func (s *server) running(target string) (*pane, error) {
 	return p, err
 }
 
-func killPane(_ context.Context, s *server, c call) (string, error) {
-	p, err := s.target(c.flags['t'])
-	if err != nil {
-		return "", err
-	}
+func killPane(_ context.Context, s *server, p *pane, c call) (string, error) {
 	gone := *p
 	s.Panes = slices.DeleteFunc(s.Panes, func(o pane) bool { return o.ID == gone.ID })
 	if gone.Host != "" {
@@ -280,7 +261,7 @@ func killPane(_ context.Context, s *server, c call) (string, error) {
 func (s *server) open(ctx context.Context, c call, window int) (string, error) {
 	p := s.add(window)
 	if len(c.words) > 0 && !slices.Equal(c.words, []string{"cat"}) {
-		if err := s.start(ctx, p, c); err != nil {
+		if err := s.start(ctx, p, c.words, c.flags['c']); err != nil {
 			s.Panes = s.Panes[:len(s.Panes)-1]
 			return "", err
 		}
@@ -289,13 +270,4 @@ func (s *server) open(ctx context.Context, c call, window int) (string, error) {
 		return "", nil
 	}
 	return s.expand(c.flags['F'], p), nil
-}
-
-// start starts a pane's program: one word is a line for the shell, as in tmux.
-func (s *server) start(ctx context.Context, p *pane, c call) error {
-	dir := c.flags['c']
-	if strings.ContainsRune(strings.Join(c.words, ""), 0) {
-		return fault.New(fault.InvalidArgument, "the command of pane %s holds a NUL byte", p.ID)
-	}
-	return s.keeper.start(ctx, s, p, c.words, dir)
 }

@@ -97,15 +97,16 @@ func (h Hook) ask(ctx context.Context, in Input, data []byte, list []string) Ans
 		return err
 	}, drainLimit
 	err := c.Run()
-	switch exit := (*exec.ExitError)(nil); {
+	exit, _ := errors.AsType[*exec.ExitError](err)
+	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		err = fmt.Errorf("it took longer than %s and was ended%s", h.Limit(), maybeLeft(began, c.Dir))
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
-		if why, no := verdict(in.HookEventName, answered.text(), answered.full()); no {
+		if why, no := verdict(in.HookEventName, answered.text(), answered.cut); no {
 			return Answer{Objections: []Objection{{Hook: h, Reason: why}}}
 		}
 		return Answer{}
-	case errors.As(err, &exit) && exit.ExitCode() == objects:
+	case exit != nil && exit.ExitCode() == objects:
 		return Answer{Objections: []Objection{{Hook: h, Reason: said.text()}}}
 	}
 	why := err.Error()
@@ -222,32 +223,19 @@ func maybeLeft(hook signals.Identity, dir string) string {
 // hook that says much is not stopped by it.
 type head struct {
 	limit int
-
-	mu  sync.Mutex
-	buf []byte
-	cut bool // more came
+	buf   []byte
+	cut   bool // more came
 }
 
 func (h *head) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	n := min(len(p), h.limit-len(h.buf))
 	h.buf, h.cut = append(h.buf, p[:n]...), h.cut || n < len(p)
 	return len(p), nil
 }
 
-// full tells whether more was written than is kept.
-func (h *head) full() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.cut
-}
-
 // text is what was written, fit to be shown: without control characters but line
 // breaks and tabs.
 func (h *head) text() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && unicode.IsControl(r) {
 			return -1

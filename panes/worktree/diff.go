@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,35 +17,35 @@ func (k Keeper) Diff(ctx context.Context, t Tree, stat, color bool) (string, err
 	if stat {
 		flags = append(flags, "--stat")
 	}
-	known, err := g.run(ctx, append(append([]string{"diff"}, flags...), t.Base, "--")...)
+	known, err := g.run(ctx, slices.Concat([]string{"diff"}, flags, []string{t.Base, "--"})...)
 	if err != nil {
 		return "", err
 	}
+	added, err := g.added(ctx, flags...)
+	if err != nil {
+		return "", err
+	}
+	return strings.Trim(strings.Join(append([]string{known}, added...), "\n"), "\n"), nil
+}
+
+// added are the diffs of the files that git does not know yet.
+func (g git) added(ctx context.Context, flags ...string) (diffs []string, err error) {
 	list, err := g.run(ctx, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	parts := []string{known}
 	for file := range strings.SplitSeq(strings.Trim(list, "\x00"), "\x00") {
 		if file == "" {
 			continue
 		}
-		added, err := g.added(ctx, flags, file)
-		if err != nil {
-			return "", err
+		diff, err := g.output(ctx, slices.Concat([]string{"diff", "--no-index"}, flags, []string{"--", "/dev/null", file})...)
+		exit, _ := errors.AsType[*exec.ExitError](err)
+		if err != nil && (exit == nil || exit.ExitCode() != 1) { // 1: the files differ, as they must
+			return nil, err
 		}
-		parts = append(parts, added)
+		diffs = append(diffs, diff)
 	}
-	return strings.Trim(strings.Join(parts, "\n"), "\n"), nil
-}
-
-// added is the diff of a file that git does not know yet.
-func (g git) added(ctx context.Context, flags []string, file string) (string, error) {
-	out, err := g.output(ctx, append(append([]string{"diff", "--no-index"}, flags...), "--", "/dev/null", file)...)
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
-		err = nil // the files differ, as they must
-	}
-	return out, err
+	return diffs, nil
 }
 
 // Lines counts the lines that were added and removed in a tree since it branched, new files
@@ -55,20 +56,11 @@ func (k Keeper) Lines(ctx context.Context, t Tree) (added, removed int, err erro
 	if err != nil {
 		return 0, 0, err
 	}
-	news, err := g.run(ctx, "ls-files", "--others", "--exclude-standard", "-z")
+	news, err := g.added(ctx, "--numstat", "-z")
 	if err != nil {
 		return 0, 0, err
 	}
-	for file := range strings.SplitSeq(strings.Trim(news, "\x00"), "\x00") {
-		if file == "" {
-			continue
-		}
-		one, err := g.added(ctx, []string{"--numstat", "-z"}, file)
-		if err != nil {
-			return 0, 0, err
-		}
-		table += "\x00" + one
-	}
+	table = strings.Join(append(news, table), "\x00")
 	for row := range strings.SplitSeq(table, "\x00") { // added, removed, name
 		plus, rest, _ := strings.Cut(row, "\t")
 		minus, _, ok := strings.Cut(rest, "\t")

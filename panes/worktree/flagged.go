@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -35,9 +36,7 @@ func (g git) hidden(ctx context.Context, tree string) (int, error) {
 		return 0, err
 	}
 	changed := 0
-	for len(marked) > 0 {
-		batch := marked[:min(len(marked), hashBatch)]
-		marked = marked[len(batch):]
+	for batch := range slices.Chunk(marked, hashBatch) {
 		said, err := g.run(ctx, append([]string{"hash-object", "--"}, batch...)...)
 		hashes := strings.Fields(said)
 		for i, path := range batch {

@@ -255,7 +255,7 @@ func (d *Dir) openFile(name string, flag int) (*os.File, error) {
 // openPlain opens a regular file, never through a link and never waiting (a
 // named pipe would make it wait for a peer).
 func openPlain(r *os.Root, base string, flag int) (*os.File, error) {
-	if isLink(r, base) {
+	if info, err := r.Lstat(base); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return nil, errLink
 	}
 	return regular(r.OpenFile(base, flag|syscall.O_NONBLOCK, fileMode))
@@ -278,11 +278,6 @@ func regular(f *os.File, err error) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-func isLink(r *os.Root, base string) bool {
-	info, err := r.Lstat(base)
-	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 var (

@@ -34,7 +34,6 @@ type Watcher struct {
 	far     func(path string) bool // whether events do not come from there; nil: the system is asked
 	mu      sync.Mutex
 	events  *fsnotify.Watcher
-	users   int
 	warned  bool
 	folders map[string]int // how many subscriptions watch it
 	subs    map[*subscription]bool
@@ -159,7 +158,6 @@ func (s *subscription) pause(backoff time.Duration) time.Duration {
 func (w *Watcher) join(s *subscription) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.users++
 	if w.subs == nil {
 		w.subs, w.folders = map[*subscription]bool{}, map[string]int{}
 	}
@@ -183,7 +181,7 @@ func (w *Watcher) leave(s *subscription) {
 	for dir := range s.watched {
 		w.unwatch(dir)
 	}
-	if w.users--; w.users == 0 && w.events != nil {
+	if len(w.subs) == 0 && w.events != nil {
 		// Close fails only if it is closed already.
 		_ = w.events.Close()
 		w.events = nil

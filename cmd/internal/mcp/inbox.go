@@ -13,20 +13,21 @@ import (
 )
 
 type ownInboxIn struct {
-	TeamName string  `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
-	All      bool    `json:"all,omitempty" jsonschema:"true: also what has been read before"`
-	From     string  `json:"from,omitempty" jsonschema:"only from this member"`
-	Since    float64 `json:"since_seconds,omitempty" jsonschema:"only what is not older than so many seconds"`
-	Keep     bool    `json:"keep_unread,omitempty" jsonschema:"true: do not mark as read"`
+	TeamName string `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
+	inboxFilter
 }
 
 type inboxIn struct {
-	TeamName string  `json:"team_name,omitempty" jsonschema:"the team; left out: the one you lead"`
-	Name     string  `json:"name,omitempty" jsonschema:"look into the inbox of this teammate instead of your own"`
-	All      bool    `json:"all,omitempty" jsonschema:"true: also what has been read before"`
-	From     string  `json:"from,omitempty" jsonschema:"only from this member"`
-	Since    float64 `json:"since_seconds,omitempty" jsonschema:"only what is not older than so many seconds"`
-	Keep     bool    `json:"keep_unread,omitempty" jsonschema:"true: do not mark as read"`
+	TeamName string `json:"team_name,omitempty" jsonschema:"the team; left out: the one you lead"`
+	Name     string `json:"name,omitempty" jsonschema:"look into the inbox of this teammate instead of your own"`
+	inboxFilter
+}
+
+type inboxFilter struct {
+	All   bool    `json:"all,omitempty" jsonschema:"true: also what has been read before"`
+	From  string  `json:"from,omitempty" jsonschema:"only from this member"`
+	Since float64 `json:"since_seconds,omitempty" jsonschema:"only what is not older than so many seconds"`
+	Keep  bool    `json:"keep_unread,omitempty" jsonschema:"true: do not mark as read"`
 }
 
 type inboxOut struct {
@@ -34,7 +35,7 @@ type inboxOut struct {
 }
 
 func (s *Server) readOwnInbox(ctx context.Context, c *call, in ownInboxIn) (inboxOut, string, error) {
-	return s.readInbox(ctx, c, inboxIn{TeamName: in.TeamName, All: in.All, From: in.From, Since: in.Since, Keep: in.Keep})
+	return s.readInbox(ctx, c, inboxIn{TeamName: in.TeamName, inboxFilter: in.inboxFilter})
 }
 
 func (s *Server) readInbox(ctx context.Context, _ *call, in inboxIn) (inboxOut, string, error) {

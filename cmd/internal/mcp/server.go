@@ -64,7 +64,7 @@ type Server struct {
 	life context.Context // ends when the serving shall
 
 	mu        sync.Mutex
-	led       api.Team            // the team that was made here
+	own       api.Team            // the team that was made here
 	positions map[position]uint64 // how far each client has seen the events of each team
 }
 
@@ -144,9 +144,7 @@ func (s *Server) run(ctx context.Context, serve func(context.Context) error) err
 
 // leave ends, if it is so set, the teammates of the team that was led here.
 func (s *Server) leave(ctx context.Context) {
-	s.mu.Lock()
-	led := s.led
-	s.mu.Unlock()
+	led := s.led()
 	if led.Name == "" || !s.o.ShutDown {
 		return
 	}
@@ -185,9 +183,7 @@ func (s *Server) stands(ctx context.Context, led api.Team) error {
 // only one. From then on it is watched.
 func (s *Server) team(ctx context.Context, named string) (string, error) {
 	if named == "" {
-		s.mu.Lock()
-		led := s.led
-		s.mu.Unlock()
+		led := s.led()
 		if led.Name != "" {
 			if err := s.stands(ctx, led); err != nil {
 				return "", err
@@ -206,13 +202,14 @@ func (s *Server) team(ctx context.Context, named string) (string, error) {
 func (s *Server) lead(team api.Team) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.led = team
+	s.own = team
 }
 
-func (s *Server) leads(team string) bool {
+// led is the team that was made here, and is not gone.
+func (s *Server) led() api.Team {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.led.Name == team
+	return s.own
 }
 
 // me is the name under which the caller stands in a team.

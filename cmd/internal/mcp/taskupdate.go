@@ -40,8 +40,8 @@ func (s *Server) taskUpdate(ctx context.Context, _ *call, in taskUpdateIn) (task
 		if err := s.mayTake(ctx, team, c); err != nil {
 			return api.Task{}, err
 		}
-		end, ends := in.outcome(s, ctx, team, id)
-		if !ends {
+		end := in.outcome(s, ctx, team, id)
+		if end == nil {
 			return s.svc.UpdateTask(ctx, team, id, c)
 		}
 		if c.Status = nil; !empty(c) {
@@ -81,15 +81,15 @@ func empty(c teams.TaskChange) bool {
 		len(c.AddBlocks)+len(c.AddBlockedBy)+len(c.Metadata) == 0
 }
 
-// outcome is how a task ends with words of its own, which is a verb of its own.
-func (in taskUpdateIn) outcome(s *Server, ctx context.Context, team, id string) (func() (api.Task, error), bool) {
+// outcome is how a task ends with words of its own, which is a verb of its own; else nil.
+func (in taskUpdateIn) outcome(s *Server, ctx context.Context, team, id string) func() (api.Task, error) {
 	switch {
 	case in.Result != "":
-		return func() (api.Task, error) { return s.svc.CompleteTask(ctx, team, id, in.Result) }, true
+		return func() (api.Task, error) { return s.svc.CompleteTask(ctx, team, id, in.Result) }
 	case in.Reason != "":
-		return func() (api.Task, error) { return s.svc.FailTask(ctx, team, id, in.Reason) }, true
+		return func() (api.Task, error) { return s.svc.FailTask(ctx, team, id, in.Reason) }
 	}
-	return nil, false
+	return nil
 }
 
 // mayTake refuses a lead in delegate mode to do a task itself.

@@ -88,7 +88,7 @@ func (s *Server) teamDelete(ctx context.Context, _ *call, in teamDeleteIn) (team
 	if err := s.svc.DeleteTeam(ctx, in.TeamName, teams.DeleteOptions{}); err != nil {
 		return teamDeleteOut{}, "", err
 	}
-	if s.leads(in.TeamName) {
+	if s.led().Name == in.TeamName {
 		s.lead(api.Team{})
 	}
 	s.watch.forget(in.TeamName)

@@ -113,17 +113,11 @@ func (s *Server) mayLead(ctx context.Context, t tool, raw json.RawMessage) error
 	if json.Unmarshal(raw, &in) != nil {
 		return nil // the tool says what is wrong with its parameters
 	}
-	team, err := s.svc.PickTeam(ctx, cmp.Or(in.TeamName, s.ledTeam(), s.o.Team), nil)
+	team, err := s.svc.PickTeam(ctx, cmp.Or(in.TeamName, s.led().Name, s.o.Team), nil)
 	if err != nil {
 		return nil // as above, with better words
 	}
 	return s.svc.OnlyLead(ctx, team, t.name)
-}
-
-func (s *Server) ledTeam() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.led.Name
 }
 
 // listed hides from the list of tools those that a lead in delegate mode does not use,
@@ -152,7 +146,7 @@ func (s *Server) listed(next sdk.MethodHandler) sdk.MethodHandler {
 
 // delegates tells whether the team that is meant where none is named is in delegate mode.
 func (s *Server) delegates(ctx context.Context) bool {
-	team, err := s.svc.PickTeam(ctx, cmp.Or(s.ledTeam(), s.o.Team), nil)
+	team, err := s.svc.PickTeam(ctx, cmp.Or(s.led().Name, s.o.Team), nil)
 	if err != nil {
 		return false
 	}

@@ -57,10 +57,11 @@ func (s *Server) wait(ctx context.Context, c *call, in waitIn) (waitOut, string,
 	if t == nil {
 		return waitOut{}, "", fault.New(fault.TeamNotFound, "team %s is gone", team)
 	}
-	me, err := s.name(ctx, team)
+	roster, err := s.svc.Team(ctx, team)
 	if err != nil {
 		return waitOut{}, "", err
 	}
+	me := s.me(roster)
 	at := position{c.req.Session, team}
 	after, firstTime := s.position(at, in.After)
 	mail := len(in.Types) == 0 || slices.Contains(in.Types, string(events.MessageSent))
@@ -139,12 +140,6 @@ func (s *Server) unread(ctx context.Context, team string) int {
 		return 0
 	}
 	return len(msgs)
-}
-
-// name is the caller's name in a team.
-func (s *Server) name(ctx context.Context, team string) (string, error) {
-	t, err := s.svc.Team(ctx, team)
-	return s.me(t), err
 }
 
 // concerns tells whether an event is wanted: one of the types, or, if none are named,

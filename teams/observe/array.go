@@ -1,7 +1,10 @@
 package observe
 
-// A stream may also be one JSON array of messages, on one line or spread over many.
-// unwrapper makes lines of its elements, so that all that follows sees lines only.
+import "bytes"
+
+// A stream may also be one JSON array of messages, on one line or spread over many, or
+// objects that are spread over many lines each. unwrapper makes lines of them, so that all
+// that follows sees lines only.
 
 // inArray says where in the stream an unwrapper is.
 type inArray uint8
@@ -9,6 +12,7 @@ type inArray uint8
 const (
 	undecided inArray = iota // at the start: nothing but white space so far
 	opened                   // behind [, before the first element
+	braced                   // behind {, with nothing but white space since
 	lines                    // no array: everything passes as it is
 	elements                 // between the elements of the array
 	element                  // inside one
@@ -36,7 +40,7 @@ func (u *unwrapper) feed(chunk []byte) []byte {
 			out := append(u.held, chunk[i:]...)
 			u.held = nil
 			return out
-		case undecided, opened:
+		case undecided, opened, braced:
 			u.decide(c)
 		default:
 			return u.unwrap(chunk[i:])
@@ -51,13 +55,18 @@ func (u *unwrapper) feed(chunk []byte) []byte {
 }
 
 // decide looks at one byte of the beginning. An array counts only with an object as
-// its first element: "[12:03] started" is a line of somebody's log.
+// its first element: "[12:03] started" is a line of somebody's log. An object is spread over
+// lines if its first key is on another one.
 func (u *unwrapper) decide(c byte) {
 	u.held = append(u.held, c)
 	switch {
 	case c == ' ' || c == '\t' || c == '\r' || c == '\n' || u.at == undecided && c >= 0xbb: // a byte order mark
 	case u.at == undecided && c == '[':
 		u.at = opened
+	case u.at == undecided && c == '{':
+		u.at = braced
+	case u.at == braced && c == '"' && bytes.IndexByte(u.held[bytes.IndexByte(u.held, '{'):], '\n') > 0:
+		u.at, u.held, u.depth, u.quoted = element, []byte(`{"`), 1, true
 	case u.at == opened && c == '{':
 		u.at, u.held, u.depth = element, []byte{'{'}, 1
 	default:

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -141,9 +142,9 @@ func (l *Line) content(raw, structured json.RawMessage) {
 		l.Texts = append(l.Texts, text)
 		return
 	}
-	var blocks []json.RawMessage
-	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &blocks) != nil {
-		return
+	blocks := []json.RawMessage{raw} // one block may stand for itself
+	if !isObject(raw) {
+		blocks = items(raw)
 	}
 	for _, raw := range blocks {
 		var b wireBlock
@@ -157,7 +158,7 @@ func (l *Line) content(raw, structured json.RawMessage) {
 			l.Uses = append(l.Uses, Use{ID: string(b.ID), Name: string(b.Name), Input: b.Input})
 		case "tool_result":
 			l.Results = append(l.Results, Result{
-				ToolUseID: string(b.ToolUseID), IsError: yes(b.IsError), Text: flatten(b.Content), Block: raw,
+				ToolUseID: string(b.ToolUseID), IsError: flagged(b.IsError), Text: flatten(b.Content, deepest), Block: raw,
 			})
 		}
 	}
@@ -169,17 +170,16 @@ func (l *Line) content(raw, structured json.RawMessage) {
 func (l *Line) structure(raw json.RawMessage) {
 	parts := []json.RawMessage{raw}
 	if len(l.Results) > 1 {
-		parts = nil
-		if len(raw) > 0 && raw[0] == '[' {
-			_ = json.Unmarshal(raw, &parts)
-		}
+		parts = items(raw)
 	}
 	for i := range l.Results {
 		r := &l.Results[i]
 		if len(parts) == len(l.Results) {
 			r.Structured = parts[i]
 		}
-		r.Fields = fields(r.Structured)
+		if r.Fields = fields(r.Structured); r.Fields == nil && r.Text == "" {
+			r.Text = flatten(r.Structured, deepest)
+		}
 		for name, value := range fields(json.RawMessage(r.Text)) {
 			if r.Fields == nil {
 				r.Fields = map[string]json.RawMessage{}
@@ -191,23 +191,41 @@ func (l *Line) structure(raw json.RawMessage) {
 	}
 }
 
-// flatten returns all text of a tool_result's content.
-func flatten(raw json.RawMessage) string {
-	if text := scalar(raw); text != "" {
+// deepest is how far flatten looks into a value.
+const deepest = 4
+
+// flatten returns all text of a tool_result's content: a text, a block, or a list of such.
+func flatten(raw json.RawMessage, depth int) string {
+	if text := scalar(raw); text != "" || depth == 0 {
 		return text
 	}
-	var blocks []wireBlock
-	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &blocks) != nil {
-		return ""
+	if f := fields(raw); f != nil {
+		return cmp.Or(scalar(f["text"]), flatten(f["content"], depth-1))
 	}
-	var text []byte
-	for _, b := range blocks {
-		if len(text) > 0 && b.Text != "" {
-			text = append(text, '\n')
+	var texts []string
+	for _, item := range items(raw) {
+		if text := flatten(item, depth-1); text != "" {
+			texts = append(texts, text)
 		}
-		text = append(text, b.Text...)
 	}
-	return string(text)
+	return strings.Join(texts, "\n")
+}
+
+// flagged reads an error flag: what a program would take for true.
+func flagged(raw json.RawMessage) bool {
+	switch strings.ToLower(cmp.Or(scalar(raw), string(raw))) {
+	case "", "null", "false", "0", `""`:
+		return false
+	}
+	return true
+}
+
+// items returns the elements of a JSON array, or nil for anything else.
+func items(raw json.RawMessage) (list []json.RawMessage) {
+	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return list
 }
 
 // fields returns the members of a JSON object, or nil for anything else.
@@ -225,8 +243,8 @@ func fields(raw json.RawMessage) map[string]json.RawMessage {
 
 // names reads a list of names, or of objects that have one.
 func names(raw json.RawMessage) []string {
-	var list []json.RawMessage
-	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
+	list := items(raw)
+	if list == nil {
 		return nil
 	}
 	out := []string{}

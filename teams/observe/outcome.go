@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 // What a result says. The client reports many failures without the error flag:
@@ -16,30 +18,43 @@ import (
 var refusalOpenings = []string{
 	"<tool_use_error>", "error:", "error ", "failed", "cannot ", "can't ", "could not ", "unable ", "no such ",
 	"task not found", "team not found", "already leading", "permission denied",
-	"taskcompleted hook", "taskcreated hook", "hook feedback", "blocked by hook",
+	"taskcompleted hook", "taskcreated hook", "hook feedback", "blocked by hook", "pretooluse:", "inputvalidationerror", "invalid ",
+	"the user doesn't want", "[request interrupted", "claude requested permission", "permission to use", "tool result missing", "api error",
+	"only the ",
 }
 
 // refused tells whether the tool did nothing, and in which words it said so.
 func (r Result) refused() (string, bool) {
-	success, has := r.Fields["success"]
+	success := r.Fields["success"]
 	switch {
 	case r.IsError:
-	case has && (string(success) == "false" || scalar(success) == "false"):
-	case !has && r.opensLikeRefusal():
+	case !rawjson.IsNull(success):
+		if flagged(success) {
+			return "", false
+		}
+	case !rawjson.IsNull(r.Fields["ok"]) && !flagged(r.Fields["ok"]), r.failure() != "":
+	case slices.Contains([]string{"error", "failed", "denied", "rejected"}, r.field("status")):
+	case opensLikeRefusal(r.Text), opensLikeRefusal(scalar(r.Structured)):
 	default:
 		return "", false
 	}
 	return r.words(), true
 }
 
-func (r Result) opensLikeRefusal() bool {
-	text := strings.ToLower(strings.TrimSpace(r.Text))
-	return slices.ContainsFunc(refusalOpenings, func(opening string) bool { return strings.HasPrefix(text, opening) })
+// failure is what a result says in a field of its own about an error.
+func (r Result) failure() string {
+	return cmp.Or(r.field("error"), scalar(r.object("error")["message"]))
+}
+
+func opensLikeRefusal(text string) bool {
+	text = strings.ToLower(strings.TrimSpace(text))
+	head, _, _ := strings.Cut(text, ":")
+	return strings.HasSuffix(head, " blocked by hook") || slices.ContainsFunc(refusalOpenings, func(opening string) bool { return strings.HasPrefix(text, opening) })
 }
 
 // words returns the sentence of a result, at most a few hundred bytes of it.
 func (r Result) words() string {
-	words := cmp.Or(r.field("message", "error"), r.Text)
+	words := cmp.Or(r.field("message"), r.failure(), r.Text, scalar(r.Structured))
 	words = strings.TrimSpace(strings.NewReplacer("<tool_use_error>", "", "</tool_use_error>", "").Replace(words))
 	const most = 500
 	if len(words) > most {
@@ -76,8 +91,10 @@ func (r Result) taskID() string {
 	if id := cmp.Or(scalar(r.object("task")["id"]), r.field("taskId", "task_id", "id")); id != "" {
 		return id
 	}
-	if _, rest, ok := strings.Cut(r.Text, "#"); ok && digits(rest) != "" {
-		return digits(rest)
+	for _, mark := range []string{"ask #", "#"} {
+		if _, rest, ok := strings.Cut(r.Text, mark); ok && digits(rest) != "" {
+			return digits(rest)
+		}
 	}
 	if text := strings.TrimSpace(r.Text); digits(text) == text {
 		return text
@@ -125,7 +142,7 @@ func (c Correlated) deletes(name string) bool {
 		return sameTeam(other, name)
 	}
 	said = strings.ToLower(said)
-	return !strings.Contains(said, "nothing to") && !strings.Contains(said, "no team")
+	return !slices.ContainsFunc([]string{"nothing to", "no team", " still ", "active member"}, func(words string) bool { return strings.Contains(said, words) })
 }
 
 // plainText is a result's text if that is a sentence, not JSON.

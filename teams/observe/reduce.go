@@ -169,11 +169,7 @@ func links(old []string, in map[string]json.RawMessage, set, add string) []strin
 // ids reads a list of ids, which may be strings or numbers.
 func ids(raw json.RawMessage) []string {
 	out := []string{}
-	var list []json.RawMessage
-	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
-		return out
-	}
-	for _, item := range list {
+	for _, item := range items(raw) {
 		if id := scalar(item); id != "" && !slices.Contains(out, id) {
 			out = append(out, id)
 		}

@@ -301,7 +301,7 @@ func (r *runner) unfinished(b []byte) error {
 
 // isTorn tells whether b is the start of a JSON object and no more.
 func isTorn(b []byte) bool {
-	b = trim(b)
+	b, _ = firstObject(trim(b))
 	return isObject(b) && !json.Valid(b)
 }
 

@@ -1,6 +1,9 @@
 package observe
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // The scan decides, without decoding, whether a line can matter. It may say yes
 // too often (a text that quotes a tool's name), never no where it matters.
@@ -16,6 +19,80 @@ const (
 	other                  // any other known type
 	wanted                 // decode it
 )
+
+// joint returns where a line has a second object, without a line end between the two; 0:
+// nowhere. Within one object a brace may close before another one and a quote only in a
+// string, which then ends there.
+func joint(line []byte) int {
+	for at := 0; ; {
+		i := bytes.Index(line[at:], []byte(`}{"`))
+		if at += i + 3; i < 0 || at >= len(line) {
+			return 0
+		}
+		if c := line[at] | 0x20; c >= 'a' && c <= 'z' {
+			return at - 2
+		}
+	}
+}
+
+// firstObject cuts a line that is not one object behind the one that it begins with, or where
+// another message begins, because what wrote the first one ended within it. rest is nil if
+// there is nothing of use behind it.
+func firstObject(line []byte) (object, rest []byte) {
+	start := skipSpace(line, 0)
+	if start == len(line) || line[start] != '{' {
+		return line, nil
+	}
+	if end := skipValue(line, start); end < len(line) && json.Valid(line[start:end]) {
+		if rest = line[end:]; bytes.IndexByte(rest, '{') < 0 {
+			rest = nil
+		}
+		return line[:end], rest
+	}
+	at := len(line)
+	for _, mark := range []string{`"assistant"`, `"user"`, `"system"`, `"result"`} {
+		if i := bytes.Index(line[start+1:], []byte(`{"type":`+mark)); i >= 0 {
+			at = min(at, start+1+i)
+		}
+	}
+	if at == len(line) {
+		return line, nil
+	}
+	return line[:at], line[at:]
+}
+
+// shown returns a line without what a terminal does not show before an object: control
+// characters and sequences, and what a carriage return lets be written over.
+func shown(line []byte) []byte {
+	b := line
+	if i := bytes.IndexByte(b, '{'); i > 0 {
+		b = b[bytes.LastIndexByte(b[:i], '\r')+1:]
+	}
+	for len(b) > 0 && (b[0] <= ' ' || b[0] == 0x7f) {
+		n := 1
+		if len(b) > 1 && b[0] == 0x1b {
+			n = sequence(b)
+		}
+		b = b[min(n, len(b)):]
+	}
+	if len(b) > 0 && b[0] == '{' {
+		return b
+	}
+	return line
+}
+
+// sequence returns the length of the control sequence that b begins with.
+func sequence(b []byte) int {
+	ends := func(c byte) bool { return c >= '@' && c <= '~' } // of a CSI
+	switch b[1] {
+	case '[':
+	case ']': // OSC
+		ends = func(c byte) bool { return c == 0x07 || c == '\\' }
+	default:
+		return 2
+	}
+	return 3 + bytes.IndexFunc(b[2:], func(r rune) bool { return r < 0x80 && ends(byte(r)) })
+}
 
 // kind is the type of a line as far as the scan needs it.
 type kind uint8

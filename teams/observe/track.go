@@ -84,7 +84,31 @@ func (t *Tracker) Line(line []byte) Step {
 	if t.open.Pending() > 0 {
 		t.expire()
 	}
+	for n := 0; len(line) > 0; n++ {
+		if n == mostObjects {
+			t.stats.Skipped++
+			break
+		}
+		line = t.object(line)
+	}
+	return t.take()
+}
+
+// mostObjects bounds how many objects are looked for in a line: each costs a look at all of it.
+const mostObjects = 100
+
+// object takes the first object of a line, and returns what of it may be another one.
+func (t *Tracker) object(line []byte) (rest []byte) {
 	v, k := scan(line, t.open)
+	if v == noise {
+		line = shown(line)
+		v, k = scan(line, t.open)
+	}
+	if k != kindAssistant && v > noise && v < wanted { // the scan of an assistant's line has seen all of it
+		if i := joint(line); i > 0 {
+			line, rest = line[:i], line[i:]
+		}
+	}
 	if k == kindAssistant || k == kindUser || k == kindResult {
 		t.last, t.lastBy = line, k
 	}
@@ -101,9 +125,9 @@ func (t *Tracker) Line(line []byte) Step {
 			t.at = time.Time{}
 		}
 	case wanted:
-		t.decode(line, k)
+		return t.decode(line, k)
 	}
-	return t.take()
+	return rest
 }
 
 // take hands out the step that has gathered.
@@ -113,13 +137,18 @@ func (t *Tracker) take() Step {
 	return s
 }
 
-func (t *Tracker) decode(line []byte, k kind) {
+// decode is object for one that matters.
+func (t *Tracker) decode(line []byte, k kind) (rest []byte) {
 	t.stats.Decoded++
 	l, err := Decode(line)
 	if err != nil {
+		line, rest = firstObject(line)
+		l, err = Decode(line)
+	}
+	if err != nil {
 		t.stats.Skipped++
 		t.warn(slog.LevelWarn, "a line is not complete JSON and was skipped: %v", err)
-		return
+		return rest
 	}
 	t.at = l.At
 	t.session(l)
@@ -146,6 +175,7 @@ func (t *Tracker) decode(line []byte, k kind) {
 		t.mails(l, line)
 	}
 	t.at = time.Time{}
+	return rest
 }
 
 // session takes what a line says of the session itself: its id, its agents, and,

@@ -85,6 +85,25 @@ func TestXH03_TextIsSeenInTheInput(t *testing.T) {
 	}
 }
 
+// A text that leaves no place for the footer below it is submitted, and nothing is typed
+// behind it. Without the cursor it might be the choice of a menu.
+func TestXH03_ATextFillsTheScreen(t *testing.T) {
+	for _, rec := range corpus(t) {
+		if rec.name != "codex/draft-fills-60x15.txt" {
+			continue
+		}
+		text := "[leadlight] message from team-lead: <M000 – ein Gruß, “0” of many, ends here M000>"
+		for cursor, want := range map[int]bool{0: false, 7: false, 13: true} {
+			got := reader(t, rec.profile).Read(screen.Screen{Text: rec.text, Cursor: cursor})
+			if got.MaySubmit(text).Valid() != want || got.Shows() != want || got.MayType().Valid() {
+				t.Errorf("cursor in line %d: %+v", cursor, got)
+			}
+		}
+		return
+	}
+	t.Error("it is not recorded")
+}
+
 // What an agent lists to complete a command is not in its input: a command that was typed
 // once stands there once.
 func TestXH03_CompletionsAreNoText(t *testing.T) {

@@ -97,7 +97,13 @@ func (r *Reader) inputAt(lines []string, i int, s Screen) (input, bool) {
 	case FrameFooter:
 		end := r.unframed(lines, i)
 		in := input{begin: i, end: end, text: textOf(lines[i:end])}
-		return in, first(r.footer, lines[end:]) != "" && !isChoices(lines[i:end], false)
+		if first(r.footer, lines[end:]) == "" {
+			if in.end = len(lines); !fills(lines[i:], s.Cursor-i) {
+				return in, false
+			}
+			in.text, in.listed = textOf(lines[i:]), true
+		}
+		return in, !isChoices(lines[i:in.end], false)
 	}
 	// Without a frame only the last line is an input, and one with text in it might be
 	// the choice of a menu.
@@ -184,6 +190,18 @@ func (r *Reader) unframed(lines []string, i int) int {
 		end = paragraph(lines, next)
 	}
 	return paragraph(lines, i)
+}
+
+// fills tells whether lines at the end of a screen are those of an input without a frame, so
+// many that they leave no place for its footer: the cursor is in them, which a menu hides. It
+// may be submitted, but nothing more is typed into it.
+func fills(lines []string, cursor int) bool {
+	for _, line := range lines[1:] {
+		if line != "" && !strings.HasPrefix(line, indent) {
+			return false
+		}
+	}
+	return cursor > 2 && cursor <= len(lines)
 }
 
 // indent is how the lines of an input without a frame begin, but for the first.

@@ -1,7 +1,6 @@
 package teams
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,7 +209,7 @@ func (s *Service) liveTarget(ctx context.Context, t store.Team, m store.Member, 
 		return s.leadTarget(ctx, t)
 	}
 	if !seen.Live() {
-		return panes.Target{}, fault.New(fault.RecipientInactive, "teammate %s is %s: %s", m.Name, seen.State, cmp.Or(seen.Reason, "it is gone")).
+		return panes.Target{}, fault.New(fault.RecipientInactive, "teammate %s is %s", m.Name, inState(seen)).
 			WithHint("%s", s.howToStart(t, m))
 	}
 	if err := s.notHere(m); err != nil {

@@ -26,8 +26,8 @@ const (
 )
 
 // waitRestart waits for the next start of an agent that has failed, if its policy allows
-// one more.
-func (m *teammate) waitRestart(ctx context.Context, e panes.ExitRecord, again int) bool {
+// one more. One that is ended meanwhile is stopped: e becomes that.
+func (m *teammate) waitRestart(ctx context.Context, e *panes.ExitRecord, again int) bool {
 	if m.launch.Restart != teams.RestartOnFailure || e.State != api.StateFailed || m.closing() {
 		return false
 	}
@@ -38,15 +38,16 @@ func (m *teammate) waitRestart(ctx context.Context, e panes.ExitRecord, again in
 	m.host.Settle() // who starts it does not wait until it lasts
 	pause := restartPause << again
 	m.print("%s %s; it is started again in %s", m.o.Agent, e.Reason, pause)
-	for left := pause; left > 0; left -= time.Second {
+	for left := pause; left > 0 && !m.closing() && ctx.Err() == nil; left -= time.Second {
 		m.show(api.StateWaiting, "", fmt.Sprintf("%s, starts again in %s (%d of %d)", e.Reason, left, again+1, maxRestarts))
 		select {
 		case <-ctx.Done():
-			return false
 		case <-m.host.Closing():
-			return false
 		case <-time.After(time.Second):
 		}
+	}
+	if m.closing() {
+		e.State, e.Reason, e.Tail = api.StateStopped, m.host.Cause(), nil
 	}
 	return !m.closing() && ctx.Err() == nil
 }

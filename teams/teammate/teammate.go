@@ -181,7 +181,7 @@ func (m *teammate) supervise(ctx context.Context) panes.ExitRecord {
 			argv, resume = m.launch.Argv, false
 			continue
 		}
-		if !m.waitRestart(ctx, ended, again) {
+		if !m.waitRestart(ctx, &ended, again) {
 			return ended
 		}
 		if err := m.o.Service.FreeTasks(ctx, m.o.Team, m.o.Agent, ended.State); err != nil { // it will not go on by itself

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/style"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -91,7 +92,7 @@ func runTeamShow(ctx context.Context, a *app, name string) error {
 	}
 	a.warn(t.Warnings)
 	return a.answer(t, func(w io.Writer) {
-		fmt.Fprintf(w, "%s: %s\n", oneLine(t.Name), oneLine(t.Description))
+		fmt.Fprintln(w, strings.TrimSuffix(oneLine(t.Name)+": "+oneLine(t.Description), ": "))
 		fmt.Fprintf(w, "led by %s (%s), mailboxes of the form %s\n%s\n\n", oneLine(t.LeadAgentID), t.LedBy, t.Mailbox, oneLine(t.Path))
 		a.memberTable(w, t.Members)
 	})

@@ -79,7 +79,7 @@ func (t *InputLock) enter(ctx context.Context, may permit, in Input) error {
 	if err := t.put(ctx, may, data); err != nil || len(submit) == 0 {
 		return err
 	}
-	if err := t.isRead(ctx, cmp.Or(in.Pause, DefaultPause)); err != nil {
+	if _, err := t.IsRead(ctx, cmp.Or(in.Pause, DefaultPause)); err != nil {
 		return fmt.Errorf("typed but not submitted: %w", err)
 	}
 	if err := t.put(ctx, may, submit); err != nil {
@@ -116,19 +116,21 @@ func (t *InputLock) Unread() int {
 	return n
 }
 
-// isRead waits until nothing of what was typed has been unread for the pause, as far as that can
-// be found out and not for ever: what is read with the text would be a part of it. One look at
-// once does not do: what was written reaches the terminal a moment later.
-func (t *InputLock) isRead(ctx context.Context, rest time.Duration) error {
+// IsRead waits until nothing of what was typed has been unread for the pause, as far as that can
+// be found out and not for ever, and tells whether it came to that: what is read with the text
+// would be a part of it. One look at once does not do: what was written reaches the terminal a
+// moment later.
+func (t *InputLock) IsRead(ctx context.Context, rest time.Duration) (bool, error) {
 	end := time.Now().Add(t.host.input.reads)
 	for empty := time.Now(); ; {
-		if t.Unread() > 0 && time.Now().Before(end) {
+		unread := t.Unread() > 0
+		if unread && time.Now().Before(end) {
 			empty = time.Now()
 		} else if time.Since(empty) >= rest {
-			return nil
+			return !unread, nil
 		}
 		if err := pause(ctx, 5*time.Millisecond); err != nil {
-			return err
+			return false, err
 		}
 	}
 }

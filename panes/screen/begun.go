@@ -16,11 +16,11 @@ func (r *Reader) TellsBusy() bool { return len(r.busy) > 0 }
 // keeps it for later: it works or asks, shows the text above its input, or has changed
 // more than its input. before is what was read while the text stood there.
 func (r Reading) Begun(before Reading, text string) bool {
-	return r.State == Busy || r.State == Asking || r.said(text) > before.said(text) || r.fresh(before) >= freshLines
+	return r.State == Busy || r.State == Asking || r.Said(text) > before.Said(text) || r.fresh(before) >= freshLines
 }
 
-// said is how often a text, or the sign of a paste, stands above the input.
-func (r Reading) said(text string) int {
+// Said is how often a text, or the sign of a paste, stands above the input.
+func (r Reading) Said(text string) int {
 	var b strings.Builder
 	for _, line := range r.above {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), sidebar)

@@ -43,6 +43,9 @@ type mailTyper struct {
 	changed    bool      // a task may have changed since its own were last read
 	readAt     time.Time // when that was
 	late       string    // id of a message that was typed, and not seen: it is typed again
+	stuck      string    // id of a message that was not handed over at first
+	stuckAt    time.Time // when that was
+	told       string    // id of one that is not for long, as the lead knows
 	offers     offering
 }
 
@@ -99,7 +102,7 @@ func (c *mailTyper) deliverAll(ctx context.Context) bool {
 		if err := c.deliverOne(ctx, msg); err != nil {
 			if ctx.Err() == nil { // not said on its screen, which is the agent's, and is read from
 				c.m.o.Log.Warn("type a message", "from", msg.From, "error", err)
-				c.m.show(api.StateWaiting, "", fmt.Sprintf("a message from %s cannot be typed: %v", store.Shown(msg.From), err))
+				c.showStuck(ctx, msg, err)
 			}
 			return false // it stays unread
 		}
@@ -143,7 +146,7 @@ func news(text string) bool {
 // the next one.
 func (c *mailTyper) deliverOne(ctx context.Context, msg batch) error {
 	for {
-		since, err := c.waitFree(ctx)
+		since, err := c.waitFree(ctx, msg.ID)
 		if err == nil {
 			err = c.typeMessage(ctx, msg, since)
 		}
@@ -166,6 +169,9 @@ func (c *mailTyper) deliverOne(ctx context.Context, msg batch) error {
 func (c *mailTyper) typeMessage(ctx context.Context, msg batch, since time.Time) error {
 	if msg.Type == store.ShutdownRequest && msg.Note == "" {
 		err := c.askToEnd(ctx, msg, since)
+		if errors.Is(err, errUnread) { // it may be ended before it reads that
+			err = nil
+		}
 		if protocol := c.m.launch.PromptProtocol; err == nil && !c.m.launch.LedByUs && (len(protocol.QuitKeys) > 0 || protocol.Quit != "") {
 			err = c.agree(ctx, msg)
 		}

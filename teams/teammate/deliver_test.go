@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -101,11 +102,11 @@ func TestHeaderShowsForgery(t *testing.T) {
 // countedRoster counts how often a roster is read.
 type countedRoster struct {
 	store.Roster
-	reads int
+	reads atomic.Int64
 }
 
 func (r *countedRoster) Get(ctx context.Context, team string) (store.Team, error) {
-	r.reads++
+	r.reads.Add(1)
 	return r.Roster.Get(ctx, team)
 }
 
@@ -154,15 +155,15 @@ func TestXS37_WhoRestsReadsNoFile(t *testing.T) {
 	for end := time.Now().Add(time.Minute); !c.offers.looked && time.Now().Before(end); {
 		c.round(t.Context()) // until it is seen to rest, and what is ready was offered to it
 	}
-	begun := roster.reads
+	begun := roster.reads.Load()
 	for range 20 {
 		c.round(t.Context())
 	}
-	if begun == 0 || roster.reads != begun {
-		t.Errorf("the roster was read %d times at first, and %d times in 20 looks at one who rests", begun, roster.reads-begun)
+	if begun == 0 || roster.reads.Load() != begun {
+		t.Errorf("the roster was read %d times at first, and %d times in 20 looks at one who rests", begun, roster.reads.Load()-begun)
 	}
 	c.unseen = true // a hint
-	if c.round(t.Context()); roster.reads == begun {
+	if c.round(t.Context()); roster.reads.Load() == begun {
 		t.Error("a hint came, and the mail was not read")
 	}
 }

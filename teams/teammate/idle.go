@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -19,9 +20,71 @@ func (c *mailTyper) showState(ctx context.Context, s observation) {
 	case s.asking != "":
 		c.m.show(api.StateWaiting, "", s.asking)
 	case s.unknown:
-		c.m.show(api.StateWaiting, "", "unknown screen: its prompt is not recognized, so nothing is typed")
+		c.m.show(api.StateWaiting, "", unknownReason)
 	case !s.free:
 		c.m.show(api.StateActive, "", "")
+	}
+}
+
+// unknownReason is why a teammate waits whose screen is not recognized.
+const unknownReason = "unknown screen: its prompt is not recognized, so nothing is typed"
+
+// showStuck shows that a message is not handed over, and tells the lead if that lasts. A
+// program that does not read what was typed may be at work.
+func (c *mailTyper) showStuck(ctx context.Context, msg batch, err error) {
+	if c.stuck != msg.ID {
+		c.stuck, c.stuckAt = msg.ID, time.Now()
+	}
+	long := time.Since(later(c.stuckAt, c.m.host.Status().LastOutputAt)) > c.screen.patient
+	reason := fmt.Sprintf("a message from %s cannot be typed: %v", store.Shown(msg.From), err)
+	if errors.Is(err, errUnread) {
+		reason = fmt.Sprintf("it has not read the message from %s that was typed", store.Shown(msg.From))
+	}
+	if !long && errors.Is(err, errUnread) {
+		c.m.show(api.StateActive, "", "")
+		return
+	}
+	c.m.show(api.StateWaiting, "", reason)
+	if long {
+		c.tellStuck(ctx, msg.ID, reason)
+	}
+}
+
+// awaitReader shows of an agent that reads its mail itself that it has not begun to, a while
+// after its start, and tells the lead, once.
+func (m *teammate) awaitReader(ctx context.Context, patient time.Duration) {
+	for told := false; ; told = true {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(patient):
+		}
+		msgs, err := m.unread(ctx)
+		deaf := slices.ContainsFunc(msgs, func(msg api.Message) bool {
+			at, err := time.Parse(time.RFC3339, msg.Timestamp)
+			return err == nil && at.Before(m.began)
+		})
+		switch {
+		case err != nil || !deaf && !told:
+			return
+		case !deaf:
+			m.show(api.StateActive, "", "")
+			return
+		}
+		const reason = "it runs, and has not read its first message"
+		m.show(api.StateWaiting, "", reason)
+		if !told {
+			m.tellIdle(ctx, teams.Idle{Question: reason})
+		}
+		patient = min(patient, mailNet)
+	}
+}
+
+// tellStuck tells the lead, once, of a message that is not handed over for long.
+func (c *mailTyper) tellStuck(ctx context.Context, id, reason string) {
+	if c.told != id {
+		c.told = id
+		c.m.tellIdle(ctx, teams.Idle{Question: reason})
 	}
 }
 

@@ -205,6 +205,8 @@ func (m *teammate) runOnce(ctx context.Context, argv []string, goOn bool) (host.
 	}
 	if m.launch.Kind != profiles.Native { // those end by themselves
 		helpers.Go(func() { m.endAgreed(delivering) })
+	} else if m.launch.ForeignPane == "" {
+		helpers.Go(func() { m.awaitReader(delivering, unknownScreen) })
 	}
 	if m.launch.Kind == profiles.ACP {
 		return m.converse(ctx, &helpers, argv, goOn)

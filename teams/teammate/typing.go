@@ -2,6 +2,7 @@ package teammate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -33,11 +34,15 @@ const (
 type typed struct {
 	id      string
 	at      time.Time
-	seen    bool      // it stood in the input
-	again   bool      // it was typed before, and not seen
-	unread  time.Time // when the agent had not read all of it, at the last look
-	pressed time.Time // when our submit key was pressed last, zero if it never was
+	seen    bool            // it stood in the input
+	again   bool            // it was typed before, and not seen
+	unread  time.Time       // when the agent had not read all of it, at the last look
+	pressed time.Time       // when our submit key was pressed last, zero if it never was
+	line    *screen.Reading // what was shown when it went, with its submit key, into a terminal that edits lines; nil: it did not
 }
+
+// errUnread says that what was handed to a terminal which edits lines waits there.
+var errUnread = errors.New("its program has not read what was typed")
 
 // swallowed is a message that has left the input, and which the agent has not been seen
 // to begin with.
@@ -64,13 +69,17 @@ func (t *typed) mayCome(unread int) bool {
 }
 
 // waitFree waits until the program is ready for text and nobody types, and returns
-// since when nobody does. What the screen shows meanwhile is the state that others see.
-func (c *mailTyper) waitFree(ctx context.Context) (since time.Time, err error) {
+// since when nobody does. What the screen shows meanwhile is the state that others see. id is
+// the message that waits.
+func (c *mailTyper) waitFree(ctx context.Context, id string) (since time.Time, err error) {
 	tick := time.NewTicker(min(quietPoll, max(typingPoll, c.screen.quiet/4)))
 	defer tick.Stop()
 	for {
 		seen := c.screen.observe(ctx)
 		c.showState(ctx, seen)
+		if seen.unknown {
+			c.tellStuck(ctx, id, unknownReason)
+		}
 		if seen.free {
 			return seen.since, nil
 		}
@@ -95,20 +104,21 @@ func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time)
 	}
 	in := host.Input{Text: closed(text), Submit: protocol.Submit, Join: protocol.Multiline != profiles.Lines}
 	err := c.m.host.LockInput(ctx, since, func(t *host.InputLock) error {
-		if st.Cooked {
-			return t.Type(ctx, c.screen.read(ctx).MayType(), in) // the terminal itself hands a line over
-		}
 		if c.typed != nil && c.typed.id == id {
 			if done, err := c.resume(ctx, t, text); done || err != nil {
 				return err
 			}
 		}
 		if c.typed == nil || c.typed.id != id {
-			in.Submit = host.SubmitNone
+			if !st.Cooked {
+				in.Submit = host.SubmitNone
+			}
 			if err := t.Type(ctx, c.screen.read(ctx).MayType(), in); err != nil {
 				return err
 			}
-			c.typed = &typed{id: id, at: time.Now(), again: c.late == id}
+			if c.typed = (&typed{id: id, at: time.Now(), again: c.late == id}); st.Cooked {
+				return c.handOver(ctx, t)
+			}
 		}
 		return c.submit(ctx, t, text)
 	})
@@ -118,12 +128,31 @@ func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time)
 	return err
 }
 
+// handOver waits until the program has read what it was given line by line.
+func (c *mailTyper) handOver(ctx context.Context, t *host.InputLock) error {
+	c.typed.pressed = c.typed.at
+	read, err := t.IsRead(ctx, host.DefaultPause)
+	if err == nil && !read {
+		err = errUnread
+	}
+	shown := c.screen.read(ctx)
+	if c.typed.line = &shown; err == nil {
+		c.typed = nil
+	}
+	return err
+}
+
 // resume finds out what became of a text that was typed earlier. done: it was submitted.
 // Where it was erased, it is to be typed again, and where the agent has read it and not
 // shown it for long: it was not listening.
 func (c *mailTyper) resume(ctx context.Context, t *host.InputLock, text string) (done bool, err error) {
 	r, st := c.screen.read(ctx), c.m.host.Status()
-	switch {
+	switch line := c.typed.line; {
+	case line != nil && t.Unread() > 0:
+		return false, errUnread
+	case line != nil && (st.Cooked || r.Said(text) > line.Said(text)): // else it may have thrown away what came before it listened
+		c.typed = nil
+		return true, nil
 	case r.Holds(text):
 		return false, nil
 	case c.typed.seen || st.LastKeyAt.After(c.typed.at):

@@ -1,0 +1,115 @@
+package teammate
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
+)
+
+// lateAgent has a terminal that edits lines, and reads nothing before the file go is there.
+const lateAgent = `while [ ! -e go ]; do sleep 0.02; done; eval "$1"`
+
+// late types to such an agent, which does not listen yet.
+func late(t *testing.T, does string) (c *mailTyper, dir string) {
+	t.Helper()
+	c, dir = typerInto(t, profiles.PromptProtocol{Quiet: 50 * time.Millisecond}, lateAgent, does)
+	eventually(t, "it is quiet", func() bool { return c.screen.observe(t.Context()).free })
+	c.mailed(t, "a text for one who listens late")
+	if c.round(t.Context()); c.unreadMail(t) != 1 || c.m.host.Status().State != api.StateActive {
+		t.Fatalf("%d messages are unread, it is %s", c.unreadMail(t), c.m.host.Status().State)
+	}
+	return c, dir
+}
+
+// delivered lets the agent have its mail, and returns what it was given.
+func (c *mailTyper) delivered(t *testing.T, dir string) []string {
+	t.Helper()
+	listen(t, dir)
+	eventually(t, "it has read its mail", func() bool { c.unseen = true; c.round(t.Context()); return c.unreadMail(t) == 0 })
+	return taken(t, dir, 1)
+}
+
+// leadsMail is what the lead was told.
+func (c *mailTyper) leadsMail(t *testing.T) []api.Message {
+	t.Helper()
+	msgs, err := c.m.o.Service.Inbox(t.Context(), "alpha", store.Lead, teams.InboxFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return msgs
+}
+
+const lateText = "[leadlight] message from team-lead: a text for one who listens late"
+
+// TestSP15_WhoDoesNotReadHasNotRead: what waits in a terminal has not been read. The lead is
+// told of it, once; nothing is typed again, and once it is read, that is seen.
+// https://github.com/anthropics/claude-code/issues/23415
+func TestSP15_WhoDoesNotReadHasNotRead(t *testing.T) {
+	c, dir := late(t, `while read -r l; do printf '%s\n' "$l" >>taken; done`)
+	c.screen.patient = time.Nanosecond
+	for range 2 {
+		c.round(t.Context())
+	}
+	if st := c.m.host.Status(); c.unreadMail(t) != 1 || st.State != api.StateWaiting || !strings.Contains(st.Reason, "has not read") {
+		t.Errorf("%d messages are unread, it is %s (%s)", c.unreadMail(t), st.State, st.Reason)
+	}
+	if told := c.leadsMail(t); len(told) != 1 || !strings.Contains(told[0].Text, "has not read") {
+		t.Errorf("the lead was told %+v", told)
+	}
+	if got := c.delivered(t, dir); !slices.Equal(got, []string{lateText}) {
+		t.Errorf("it was given %q", got)
+	}
+}
+
+// TestSP15_ANativeAgentThatDoesNotBegin: who reads its mail itself, and has not begun to, waits
+// for somebody to look; the lead is told once. Once it has read, it is active.
+// https://github.com/anthropics/claude-code/issues/24771
+func TestSP15_ANativeAgentThatDoesNotBegin(t *testing.T) {
+	c, _ := typerInto(t, profiles.PromptProtocol{}, "sleep 1000")
+	c.mailed(t, "a prompt")
+	c.m.began = time.Now().Add(time.Minute)
+	over := make(chan struct{})
+	go func() { defer close(over); c.m.awaitReader(t.Context(), 10*time.Millisecond) }()
+	waits := func() bool { return c.m.host.Status().State == api.StateWaiting }
+	eventually(t, "it waits, and the lead was told", func() bool { return waits() && len(c.leadsMail(t)) > 0 })
+	msgs, err := c.m.unread(t.Context())
+	if err != nil || len(msgs) != 1 {
+		t.Fatalf("%+v, %v", msgs, err)
+	}
+	if err := c.m.markRead(t.Context(), []string{msgs[0].ID}); err != nil {
+		t.Fatal(err)
+	}
+	<-over
+	if told := c.leadsMail(t); waits() || len(told) != 1 || !strings.Contains(told[0].Text, "has not read its first message") {
+		t.Errorf("it waits: %v; the lead was told %+v", waits(), told)
+	}
+	c.m.awaitReader(t.Context(), 10*time.Millisecond) // it ends by itself
+}
+
+// TestSP01_ThrownAwayIsTypedAgain: a program that throws away what came before it edits its
+// line itself is given it again; one that has read it is not.
+// https://github.com/anthropics/claude-code/issues/40168
+func TestSP01_ThrownAwayIsTypedAgain(t *testing.T) {
+	for name, does := range map[string]string{
+		"thrown away": `stty raw -echo; dd bs=65536 count=1 >lost 2>/dev/null; printf '\r\n> '
+			line=$(dd bs=65536 count=1 2>/dev/null); printf '%s' "$line"; dd bs=1 count=1 >/dev/null 2>&1; printf '%s\n' "$line" >>taken; printf '\r\n> '; cat >more`,
+		"read": `stty raw -echo; line=$(dd bs=65536 count=1 2>/dev/null); printf '%s\n' "$line" >>taken; printf '\r\n> %s\r\n> ' "$line"; cat >more`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, dir := late(t, does)
+			if name != "read" {
+				c.typed.at = time.Now().Add(-2 * typeAgain)
+			}
+			if got := c.delivered(t, dir); !slices.Equal(got, []string{lateText}) {
+				t.Errorf("it was given %q", got)
+			}
+		})
+	}
+}

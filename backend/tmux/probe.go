@@ -77,8 +77,8 @@ func needed() []string {
 	return []string{"split-window", "new-window", "new-session", "list-panes", "set-option", "if-shell", "kill-pane", "select-layout"}
 }
 
-// capable asks a look-alike whether it knows the commands that are used here; its version
-// says nothing.
+// capable asks a look-alike, or a build without a number, whether it knows the commands that
+// are used here; its version says nothing.
 func (b *Backend) capable(ctx context.Context, v Version) error {
 	out, err := b.run(ctx, command{"list-commands"})
 	if err != nil && !errors.Is(err, fault.TmuxError) {
@@ -96,7 +96,7 @@ func (b *Backend) capable(ctx context.Context, v Version) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fault.New(fault.BackendUnavailable, "%q is not tmux and lacks %s", v.Text, strings.Join(missing, ", ")).
+		return fault.New(fault.BackendUnavailable, "%q does not have the commands of tmux: it lacks %s", v.Text, strings.Join(missing, ", ")).
 			WithHint("put tmux %s or newer on PATH, or choose another backend with --backend", floor)
 	}
 	return nil

@@ -45,7 +45,7 @@ func TestTV01_XS38_VersionStrings(t *testing.T) {
 			}
 			continue
 		}
-		want := map[string]Kind{"release": Release, "pre": Pre, "newest": Newest, "not": LookAlike, "accept": Release}[strings.Fields(kind)[0]]
+		want := map[string]Kind{"release": Release, "pre": Pre, "newest": Newest, "not": LookAlike, "accept": Release, "unknown:": Unknown}[strings.Fields(kind)[0]]
 		if err != nil || v.Kind != want || v.Suffix != suffix {
 			t.Errorf("%q: %+v, %v; want kind %s, suffix %q", out, v, err, want, suffix)
 		}
@@ -56,6 +56,27 @@ func TestTV01_XS38_VersionStrings(t *testing.T) {
 			t.Errorf("%q: %v", out, v.check())
 		} else if old && !strings.Contains(v.check().Error(), v.String()) {
 			t.Errorf("%q: the refusal does not name the version: %v", out, v.check())
+		}
+	}
+}
+
+// Builds that print something else, and what others print beside it.
+func TestTV01_BuildsAndWarnings(t *testing.T) {
+	for out, want := range map[string]string{
+		"tmux HEAD": "unknown HEAD", "tmux git-1a2b3c4": "unknown git-1a2b3c4", "tmux 4": "unknown 4", "tmux 3.6 (Homebrew)": "release 3.6", "tmux 3.4-0ubuntu1 (built here)": "release 3.4",
+		"ERROR: ld.so: object 'x.so' cannot be preloaded: ignored.\ntmux 3.3a": "release 3.3a", "perl: warning: x\r\ntmux master\r\n": "newest master", "locale 2.1\ntmux 3.4": "release 3.4",
+		"psmux 0.4.0": "look-alike psmux 0.4.0", "tmux 3.1c": "old", "usage: tmux [-2CDlNuVv]": "none", "tmux is not installed": "none", "tmux:": "none",
+	} {
+		v, err := ParseVersion(out)
+		got := string(v.Kind) + " " + v.String()
+		switch {
+		case err != nil:
+			got = "none"
+		case v.check() != nil:
+			got = "old"
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s (%v)", out, got, want, err)
 		}
 	}
 }

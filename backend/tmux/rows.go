@@ -66,7 +66,7 @@ const rowFormat = rowMark + "#{pane_id} #{window_id} #{session_id} #{pid} #{star
 	" #{window_width} #{window_height} #{pane-border-status}" +
 	" #{?#{m/r:^(unset|off)$,#{" + borderOption + "}},#{" + borderOption + "},-}" +
 	" #{?#{m/r:^[A-Za-z0-9._-]+$,#{" + markOption + "}},#{" + markOption + "},-}" +
-	" #{?version,#{version},-} #{?window_zoomed_flag,#{window_layout},-} #{?window-size,#{window-size},-}"
+	" #{?#{m/r:^[A-Za-z0-9._+~-]+$,#{version}},#{version},-} #{?window_zoomed_flag,#{window_layout},-} #{?window-size,#{window-size},-}"
 
 const (
 	rowFields = 18

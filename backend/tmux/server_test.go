@@ -228,8 +228,10 @@ func TestTV01_ProgramsThatAreNotUsable(t *testing.T) {
 			t.Errorf("%s: %v, want %q in it", c.name, res.Err, c.says)
 		}
 	}
-	capable := newBackend(t, tmux.Options{Socket: s.Socket, Program: wrapper(t, answer("psmux 3.3.8"))})
-	open(t, capable, spec("a", "%0"))
+	for _, version := range []string{"psmux 3.3.8", "psmux 0.4.0", "tmux HEAD"} {
+		capable := newBackend(t, tmux.Options{Socket: s.Socket, Program: wrapper(t, answer(version))})
+		open(t, capable, spec("a", "%0"))
+	}
 	if _, err := tmux.New(tmux.Options{Socket: s.Socket, Program: "/no/such/tmux"}); !errors.Is(err, fault.BackendUnavailable) {
 		t.Errorf("no tmux: %v", err)
 	}

@@ -108,7 +108,7 @@ func (b *Backend) Version(ctx context.Context) (Version, error) {
 	if err := v.check(); err != nil {
 		return v, err
 	}
-	if v.Kind == LookAlike {
+	if v.Kind == LookAlike || v.Kind == Unknown {
 		if err := b.capable(ctx, v); err != nil {
 			return v, err
 		}
@@ -168,7 +168,7 @@ func (b *Backend) parse(out string) ([]row, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.version.Kind == "" {
-		if v, verr := ParseVersion("tmux " + rows[0].server); verr == nil && v.Kind != Newest && v.check() == nil {
+		if v, verr := ParseVersion("tmux " + rows[0].server); verr == nil && v.Kind != Newest && v.Kind != Unknown && v.check() == nil {
 			b.version = v
 		}
 	}

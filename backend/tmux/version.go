@@ -17,7 +17,8 @@ const (
 	Release   Kind = "release"
 	Pre       Kind = "pre"        // next-3.4, 3.3-rc: counts as its number
 	Newest    Kind = "newest"     // master, openbsd-7.5: no number, taken for the newest
-	LookAlike Kind = "look-alike" // another program that takes tmux's commands
+	Unknown   Kind = "unknown"    // a build of tmux that tells no number: asked for its commands, and then as Newest
+	LookAlike Kind = "look-alike" // another program that takes tmux's commands, and is asked for them
 )
 
 // Version is a tmux version.
@@ -51,7 +52,7 @@ func (v Version) String() string {
 // atLeast compares numbers, so 3.10 is newer than 3.9. A build without a number is
 // the newest.
 func (v Version) atLeast(w Version) bool {
-	if v.Kind == Newest {
+	if v.Kind == Newest || v.Kind == Unknown {
 		return true
 	}
 	return v.Major > w.Major || v.Major == w.Major && v.Minor >= w.Minor
@@ -59,12 +60,32 @@ func (v Version) atLeast(w Version) bool {
 
 // versionForm is compiled when it is needed, once in a run at most.
 var versionForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\S+) (?:(next)-)?v?([0-9]{1,6})\.([0-9]{1,6})(?:\.([0-9]{1,6}))?(?:-?(rc[0-9]*)|([a-z]))?(?:[-+~_.][0-9A-Za-z.+~_-]*)?$`)
+	return regexp.MustCompile(`^(\S+) (?:(next)-)?v?([0-9]{1,6})\.([0-9]{1,6})(?:\.([0-9]{1,6}))?(?:-?(rc[0-9]*)|([a-z]))?(?:[-+~_.][0-9A-Za-z.+~_-]*)?(?: \(.*\))?$`)
 })
 
-// ParseVersion reads what "tmux -V" printed.
+// ParseVersion reads what "tmux -V" printed. What else stands there, such as a warning of
+// the system, is passed over.
 func ParseVersion(out string) (Version, error) {
-	text := strings.TrimSpace(out)
+	text, found := strings.TrimSpace(out), Version{}
+	for line := range strings.Lines(text) {
+		v := versionIn(strings.TrimSpace(line))
+		if found.Kind == "" || v.Kind != "" && v.Kind != LookAlike && v.Kind != Unknown {
+			found = v
+		}
+	}
+	switch {
+	case found.Kind != "":
+		return found, nil
+	case text == "":
+		return Version{}, fault.New(fault.BackendUnavailable, "tmux printed no version").
+			WithHint("tmux -V should print something like tmux 3.4")
+	}
+	return Version{}, fault.New(fault.BackendUnavailable, "the program tmux does not tell a version of tmux: %.100q", text).
+		WithHint("it may be another program, or older than 1.5; leadlight needs tmux %s or newer", floor)
+}
+
+// versionIn reads one line; its Kind is "" if no version stands there.
+func versionIn(text string) Version {
 	program, rest, _ := strings.Cut(text, " ")
 	program = strings.ToLower(program)
 	if m := versionForm().FindStringSubmatch(text); m != nil {
@@ -78,22 +99,20 @@ func ParseVersion(out string) (Version, error) {
 		case m[2] != "" || m[6] != "":
 			v.Kind = Pre
 		}
-		return v, nil
+		return v
 	}
-	if program == "tmux" && (rest == "master" || strings.HasPrefix(rest, "openbsd-")) {
-		return Version{Kind: Newest, Text: text}, nil
+	switch {
+	case program != "tmux" || rest == "" || strings.Contains(rest, " "):
+		return Version{}
+	case rest == "master" || strings.HasPrefix(rest, "openbsd-"):
+		return Version{Kind: Newest, Text: text}
 	}
-	if text == "" {
-		return Version{}, fault.New(fault.BackendUnavailable, "tmux printed no version").
-			WithHint("tmux -V should print something like tmux 3.4")
-	}
-	return Version{}, fault.New(fault.BackendUnavailable, "the program tmux does not tell a version of tmux: %.100q", text).
-		WithHint("it may be another program, or older than 1.5; leadlight needs tmux %s or newer", floor)
+	return Version{Kind: Unknown, Text: text}
 }
 
-// check refuses what is older than the floor.
+// check refuses what is older than the floor. The number of another program says nothing.
 func (v Version) check() error {
-	if v.atLeast(floor) {
+	if v.Kind == LookAlike || v.atLeast(floor) {
 		return nil
 	}
 	return fault.New(fault.BackendUnavailable, "tmux %s is too old: %s or newer is needed", v, floor).

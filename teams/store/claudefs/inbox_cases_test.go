@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -355,4 +356,40 @@ func TestLK03_LK07_G03_LockFolderOfTheClient(t *testing.T) {
 			t.Errorf("left behind: %v", entries)
 		}
 	})
+}
+
+// TestIF10_MessagesWithoutATime: messages of one sender with one text and neither time nor id
+// are as many messages, now and later; and a text that is no text is not lost.
+func TestIF10_MessagesWithoutATime(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	b.put("teams/alpha/config.json", claudeTeam)
+	const entry = `{"from":"a","text":"ok"}`
+	b.put(builderBox, `[`+entry+`,{"from":"a","text":{"n":1.50},"timestamp":""},`+entry+`]`)
+	unread := func() (ids, texts []string) {
+		box, err := b.Mail().List(t.Context(), "alpha", "builder")
+		b.ok(err)
+		for _, m := range box {
+			if !m.Read {
+				ids, texts = append(ids, m.ID), append(texts, m.Text)
+			}
+		}
+		return ids, texts
+	}
+	ids, texts := unread()
+	if want := []string{"ok", `{"n":1.50}`, "ok"}; !slices.Equal(texts, want) {
+		t.Fatalf("unread %q, want %q", texts, want)
+	}
+	b.ok(b.Mail().MarkRead(t.Context(), "alpha", "builder", ids[2:]))
+	if n := strings.Count(b.text(builderBox), `"read": true`); n != 1 || !strings.HasPrefix(b.text(builderBox), `[`+entry+`,`) {
+		t.Errorf("%d are marked in %s", n, b.text(builderBox))
+	}
+	b.ok(b.Mail().MarkRead(t.Context(), "alpha", "builder", ids))
+	b.put(builderBox, strings.TrimSuffix(b.text(builderBox), "]")+","+entry+"]") // the client says it again
+	if ids, texts = unread(); !slices.Equal(texts, []string{"ok"}) {
+		t.Errorf("unread afterwards: %q", texts)
+	}
+	b.ok(b.Mail().MarkRead(t.Context(), "alpha", "builder", ids))
+	if _, texts = unread(); len(texts) > 0 {
+		t.Errorf("unread at the end: %q", texts)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
@@ -19,9 +20,11 @@ import (
 // Every version of the client takes entries of this form.
 func messageFields() []document.Field[store.Message] {
 	type m = store.Message
+	text := document.Text("text", func(x *m) *string { return &x.Text })
+	text.Load = func(x *m, raw json.RawMessage) { x.Text = unquoted(raw) } // what is no text is shown as it is
 	return []document.Field[m]{
 		document.Always(document.Text("from", func(x *m) *string { return &x.From }), `""`),
-		document.Always(document.Text("text", func(x *m) *string { return &x.Text }), `""`),
+		document.Always(text, `""`),
 		{Key: "timestamp",
 			Load: func(x *m, raw json.RawMessage) {
 				x.Timestamp = store.ParseTime(raw)
@@ -63,14 +66,18 @@ func parseBox(data []byte, owner string) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	box := make([]entry, len(list))
+	box, seen := make([]entry, len(list)), copies{}
 	for i, raw := range list {
-		box[i] = parseEntry(raw, owner)
+		box[i] = parseEntry(raw, owner, seen)
 	}
 	return box, nil
 }
 
-func parseEntry(raw json.RawMessage, owner string) entry {
+// copies counts the entries of a box that have neither an id nor a time, by the id that their
+// content gives. They are as many messages: nothing says that one is another once more.
+type copies map[string]int
+
+func parseEntry(raw json.RawMessage, owner string, seen copies) entry {
 	o, err := rawjson.ParseObject(raw)
 	if err != nil {
 		return entry{raw: raw}
@@ -80,8 +87,14 @@ func parseEntry(raw json.RawMessage, owner string) entry {
 	e.msg.To = owner
 	e.msg.Type = cmp.Or(e.msg.Type, "message")
 	if e.msg.ID == "" {
-		stamp, _ := o.Get("timestamp")
-		e.msg.ID = derivedID(e.msg.From, unquoted(stamp), e.msg.Text)
+		raw, _ := o.Get("timestamp")
+		stamp := unquoted(raw)
+		id := derivedID(e.msg.From, stamp, e.msg.Text)
+		if e.msg.ID = id; rawjson.IsNull(raw) || stamp == "" {
+			if seen[id]++; seen[id] > 1 {
+				e.msg.ID += "-" + strconv.Itoa(seen[id])
+			}
+		}
 	}
 	return e
 }
@@ -140,11 +153,12 @@ func markedRead(box []byte, owner string, ids []string) (out []byte, entries int
 	if err != nil {
 		return nil, 0, err
 	}
+	seen := copies{}
 	done, end := 0, 0 // of the box, how much is in out, and where the last entry ends
 	for _, raw := range list {
 		at := end + bytes.Index(box[end:], raw) // before it are only white space and a comma
 		end = at + len(raw)
-		if o, id := identify(raw, owner); o != nil && slices.Contains(ids, id) && !isRead(o) {
+		if o, id := identify(raw, owner, seen); o != nil && slices.Contains(ids, id) && !isRead(o) {
 			o.Set("read", json.RawMessage("true"))
 			out = append(append(out, box[done:at]...), rawjson.Pretty(o.Raw(), "  ")...)
 			done = end
@@ -155,14 +169,14 @@ func markedRead(box []byte, owner string, ids []string) (out []byte, entries int
 
 // identify returns an entry, nil if it is no object, and the id of its message,
 // without reading the rest of it if it has one of its own.
-func identify(raw json.RawMessage, owner string) (o *rawjson.Object, id string) {
+func identify(raw json.RawMessage, owner string, seen copies) (o *rawjson.Object, id string) {
 	o, err := rawjson.ParseObject(raw)
 	if err != nil {
 		return nil, ""
 	}
 	own, _ := o.Get("msg_id")
 	if id, _ = rawjson.String(own); id == "" {
-		id = parseEntry(raw, owner).msg.ID
+		id = parseEntry(raw, owner, seen).msg.ID
 	}
 	return o, id
 }

@@ -328,3 +328,30 @@ func TestListOfASession(t *testing.T) {
 		t.Errorf("listed %s, %v", ids(list), err)
 	}
 }
+
+// TestDP06_BlockersOfEveryShape: who waits for something that is no id waits; and what stands
+// where the metadata should be is kept when something is added.
+func TestDP06_BlockersOfEveryShape(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	b.put("teams/alpha/config.json", claudeTeam)
+	b.put("tasks/alpha/1.json", `{"id":"1","subject":"a","status":"pending"}`)
+	for blockers, open := range map[string][]string{
+		`"1"`: {"1"}, `1`: {"1"}, `[1]`: {"1"}, `{"1":true}`: {`{"1":true}`}, `[{"id":"1"}]`: {`{"id":"1"}`}, `[1.0,"#1"]`: {"1.0", "#1"}, `true`: {"true"},
+		`null`: nil, `[]`: nil, `""`: nil, `[null,""]`: nil, `false`: nil, `{}`: nil,
+	} {
+		b.put("tasks/alpha/2.json", `{"id":"2","subject":"b","status":"pending","blockedBy":`+blockers+`}`)
+		got, err := b.Tasks().Get(t.Context(), "alpha", "2")
+		b.ok(err)
+		if !slices.Equal(got.Open, open) {
+			t.Errorf("%s: open are %q, want %q", blockers, got.Open, open)
+		}
+	}
+	for _, odd := range []string{`"words"`, `[1,2.50]`, `7`} {
+		b.put("tasks/alpha/1.json", `{"id":"1","subject":"a","status":"in_progress","metadata":`+odd+`}`)
+		_, err := b.Tasks().Update(t.Context(), "alpha", "1", func(x *store.Task) error { x.Status = store.Completed; return nil })
+		b.ok(err)
+		if got := strings.Join(strings.Fields(b.text("tasks/alpha/1.json")), ""); !strings.Contains(got, `"value":`+odd+`}`) || !strings.Contains(got, "completedAt") {
+			t.Errorf("metadata %s became %s", odd, got)
+		}
+	}
+}

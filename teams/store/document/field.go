@@ -221,7 +221,8 @@ func metadata[T any](at func(*T) *map[string]json.RawMessage, own ...Field[T]) F
 	return Field[T]{Key: "metadata", Kind: anObject, Same: same,
 		Load: func(v *T, raw json.RawMessage) {
 			o, err := rawjson.ParseObject(raw)
-			if err != nil {
+			if err != nil { // kept, because it cannot stay in its place when something is added
+				*at(v) = map[string]json.RawMessage{"value": raw}
 				return
 			}
 			Decode(o, v, own)
@@ -258,18 +259,22 @@ func metadata[T any](at func(*T) *map[string]json.RawMessage, own ...Field[T]) F
 		}}
 }
 
-// stringList is a list of strings. Numbers in it are read as their digits; anything
-// else is passed over.
+// stringList is a list of ids. One that stands alone is a list of one. What is no id counts as
+// the id of a task that is not there: who waits for it is not free.
 func stringList[T any](key string, at func(*T) *[]string) Field[T] {
 	return Field[T]{Key: key, Kind: idList,
 		Load: func(v *T, raw json.RawMessage) {
 			list, err := rawjson.ParseArray(raw)
 			if err != nil {
-				return
+				list = []json.RawMessage{raw}
 			}
 			for _, item := range list {
-				if s, ok := idText(item); ok {
-					*at(v) = append(*at(v), s)
+				id, ok := idText(item)
+				if !ok && !rawjson.IsNull(item) && string(item) != "false" && string(item) != "{}" {
+					id = string(item)
+				}
+				if id != "" {
+					*at(v) = append(*at(v), id)
 				}
 			}
 		},

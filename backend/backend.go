@@ -11,6 +11,8 @@
 // backend gave out, checked for form before use; an id that is malformed or not
 // there is fault.InvalidArgument or ErrGone, never "the current pane". Nothing a
 // program in a pane does (titles, folder names, output) may confuse an answer.
+// The JSON of the types is what a backend in a program of its own is told and tells
+// (docs/backend-protocol.md).
 // backendtest holds the suite that every backend passes.
 package backend
 
@@ -41,10 +43,10 @@ const (
 // Mark is what we write on a pane to know it again. It is kept where a program
 // in the pane cannot reach it.
 type Mark struct {
-	Base  string // short hash of the base directory
-	Team  string
-	Agent string
-	Host  string // id of the host in the pane
+	Base  string `json:"base"` // short hash of the base directory
+	Team  string `json:"team"`
+	Agent string `json:"agent"`
+	Host  string `json:"host"` // id of the host in the pane
 }
 
 // Hash is the mark in the letters 0-9a-f, 64 of them: for a terminal, or a file name,
@@ -65,29 +67,29 @@ type Marked struct {
 
 // Spec asks for one pane.
 type Spec struct {
-	Argv   []string // program and arguments, at least two words; never a shell string
-	Dir    string   // an existing folder
-	Place  Place
-	Target ID // Split: the pane to split; Window: any pane of the session; Session: ignored
+	Argv   []string `json:"argv"` // program and arguments, at least two words; never a shell string
+	Dir    string   `json:"dir"`  // an existing folder, absolute
+	Place  Place    `json:"place"`
+	Target ID       `json:"target,omitempty"` // Split: the pane to split; Window: any pane of the session; Session: ignored
 	// Below stacks the pane under Target instead of beside it (Split).
-	Below bool
+	Below bool `json:"below,omitempty"`
 	// Size is the wanted width (or height, with Below) in cells, at the moment of
 	// the split, as if the specs were opened one after the other; 0: the terminal's
 	// choice.
-	Size int
+	Size int `json:"size,omitempty"`
 	// Chain, when not 0, takes as the target the pane that the Chain-th spec
 	// before this one in the same batch opens.
-	Chain int
-	Name  string // name of the new window or session, for people
-	Mark  Mark
-	Label Label
+	Chain int    `json:"chain,omitempty"`
+	Name  string `json:"name,omitempty"` // name of the new window or session, for people
+	Mark  Mark   `json:"mark"`
+	Label Label  `json:"label"`
 }
 
 // Label is what people see on a pane.
 type Label struct {
-	Name  string
-	State string
-	Color string // one of the palette's names
+	Name  string `json:"name"`
+	State string `json:"state,omitempty"`
+	Color string `json:"color,omitempty"` // one of the palette's names; one that is not known is no error
 }
 
 // Result is the outcome of one Spec.
@@ -98,29 +100,29 @@ type Result struct {
 
 // Pane is one pane as the terminal shows it.
 type Pane struct {
-	ID      ID
-	Window  string
-	Session string
-	Server  string // identity of the server: its pid and start time
-	PID     int    // root process; 0: not known
-	Dead    bool   // the program ended, the pane is kept
-	Active  bool   // the active pane of its window
-	Width   int
-	Height  int
+	ID      ID     `json:"id"`
+	Window  string `json:"window,omitempty"`
+	Session string `json:"session,omitempty"`
+	Server  string `json:"server,omitempty"` // identity of the server: its pid and start time
+	PID     int    `json:"pid,omitempty"`    // root process; 0: not known
+	Dead    bool   `json:"dead,omitempty"`   // the program ended, the pane is kept
+	Active  bool   `json:"active,omitempty"` // the active pane of its window
+	Width   int    `json:"width,omitempty"`  // in cells, as the next ones
+	Height  int    `json:"height,omitempty"`
 	// WindowWidth and WindowHeight are the size of the window it stands in; 0: not known.
-	WindowWidth  int
-	WindowHeight int
-	Mark         Mark // zero: not ours
+	WindowWidth  int  `json:"windowWidth,omitempty"`
+	WindowHeight int  `json:"windowHeight,omitempty"`
+	Mark         Mark `json:"mark,omitzero"` // zero: not ours
 }
 
 // Layout asks for an arrangement of one window's panes.
 type Layout struct {
-	Window string
-	Kind   LayoutKind
-	Main   string // main-vertical: size of the main pane, such as "40%"
+	Window string     `json:"window"`
+	Kind   LayoutKind `json:"kind"`
+	Main   string     `json:"main,omitempty"` // main-vertical: size of the main pane, such as "40%"
 	// Order are panes of the window that are to stand in this order, in the places that they
 	// have; a terminal that cannot move panes leaves them.
-	Order []ID
+	Order []ID `json:"-"`
 }
 
 // LayoutKind names an arrangement.

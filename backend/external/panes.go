@@ -27,27 +27,25 @@ func (b *Backend) Self(ctx context.Context) (self backend.Pane, window []backend
 	if err := b.call(ctx, wire.Self, wire.Nothing{}, &s); err != nil || s.Self == nil {
 		return backend.Pane{}, nil, false, err
 	}
-	if window, err = b.panes(wire.PaneList{Panes: s.Window}, wire.Self); err != nil {
+	if err := b.checkPanes(s.Window, wire.Self); err != nil {
 		return backend.Pane{}, nil, false, err
 	}
-	if err := checkID(backend.ID(s.Self.ID)); err != nil {
+	if err := checkID(s.Self.ID); err != nil {
 		return backend.Pane{}, nil, false, b.oddly(wire.Self, err)
 	}
-	return s.Self.Pane(), window, true, nil
+	return *s.Self, s.Window, true, nil
 }
 
-// panes reads a list of panes, in which no id is missing or doubled.
-func (b *Backend) panes(list wire.PaneList, method string) ([]backend.Pane, error) {
-	out := make([]backend.Pane, 0, len(list.Panes))
-	seen := map[string]bool{}
-	for _, p := range list.Panes {
-		if err := checkID(backend.ID(p.ID)); err != nil || seen[p.ID] {
-			return nil, b.oddly(method, errors.Join(err, fmt.Errorf("pane %.40q", p.ID)))
+// checkPanes refuses a list of panes in which an id is missing or doubled.
+func (b *Backend) checkPanes(list []backend.Pane, method string) error {
+	seen := map[backend.ID]bool{}
+	for _, p := range list {
+		if err := checkID(p.ID); err != nil || seen[p.ID] {
+			return b.oddly(method, errors.Join(err, fmt.Errorf("pane %.40q", p.ID)))
 		}
 		seen[p.ID] = true
-		out = append(out, p.Pane())
 	}
-	return out, nil
+	return nil
 }
 
 // oddly is the error of an answer that cannot be.
@@ -75,7 +73,7 @@ func (b *Backend) list(ctx context.Context, method string) ([]backend.Pane, erro
 	if err := b.call(ctx, method, wire.Nothing{}, &list); err != nil {
 		return nil, err
 	}
-	return b.panes(list, method)
+	return list.Panes, b.checkPanes(list.Panes, method)
 }
 
 // Open opens panes. What no terminal could open is refused here; the program gets the
@@ -89,17 +87,16 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 	var index []int                     // of specs, by place in params
 	at := make(map[int]int, len(specs)) // the other way round
 	for i, s := range specs {
-		w, err := checked(i, s, at)
-		if err != nil {
+		if err := check(i, s, at); err != nil {
 			results[i].Err = err
 			continue
 		}
-		if w.Chain > 0 {
-			w.Chain = len(index) - at[i-s.Chain]
+		if s.Chain > 0 {
+			s.Chain = len(index) - at[i-s.Chain]
 		}
 		at[i] = len(index)
 		index = append(index, i)
-		params.Panes = append(params.Panes, w)
+		params.Panes = append(params.Panes, s)
 	}
 	if len(index) == 0 {
 		return results
@@ -156,21 +153,20 @@ func failAll(results []backend.Result, err error) []backend.Result {
 	return results
 }
 
-// checked is a spec in words, if it can be put into them; at holds those before it that
-// can.
-func checked(i int, s backend.Spec, at map[int]int) (wire.Spec, error) {
+// check refuses a spec that cannot be told to a program; at holds those before it that can.
+func check(i int, s backend.Spec, at map[int]int) error {
 	if _, err := backend.Check(i, s); err != nil {
-		return wire.Spec{}, err
+		return err
 	}
 	for _, text := range append([]string{s.Dir, s.Name, s.Mark.Base, s.Mark.Team, s.Mark.Agent, s.Mark.Host}, s.Argv...) {
 		if !utf8.ValidString(text) {
-			return wire.Spec{}, fault.New(fault.InvalidArgument, "%.80q is not UTF-8 and cannot be told to an external backend", text)
+			return fault.New(fault.InvalidArgument, "%.80q is not UTF-8 and cannot be told to an external backend", text)
 		}
 	}
 	if _, ok := at[i-s.Chain]; s.Chain > 0 && !ok {
-		return wire.Spec{}, fault.New(fault.InvalidArgument, "pane %d of the batch hangs on one that was refused", i)
+		return fault.New(fault.InvalidArgument, "pane %d of the batch hangs on one that was refused", i)
 	}
-	return wire.SpecOf(s), nil
+	return nil
 }
 
 // opened reads what became of one spec.
@@ -181,12 +177,11 @@ func (b *Backend) opened(o wire.Opened, s backend.Spec) backend.Result {
 	case o.Pane == nil:
 		return backend.Result{Err: b.oddly(wire.Open, errors.New("neither a pane nor an error"))}
 	}
-	if err := checkID(backend.ID(o.Pane.ID)); err != nil {
+	if err := checkID(o.Pane.ID); err != nil {
 		return backend.Result{Err: b.oddly(wire.Open, err)}
 	}
-	pane := o.Pane.Pane()
-	pane.Mark = s.Mark
-	return backend.Result{Pane: pane}
+	o.Pane.Mark = s.Mark
+	return backend.Result{Pane: *o.Pane}
 }
 
 // Label shows name, state and colour on a pane if it still carries the mark.
@@ -194,7 +189,7 @@ func (b *Backend) Label(ctx context.Context, id backend.ID, mark backend.Mark, l
 	if err := checkID(id); err != nil {
 		return err
 	}
-	return b.call(ctx, wire.Label, wire.LabelParams{ID: string(id), Mark: wire.Mark(mark), Label: wire.Tag(l)}, &wire.Nothing{})
+	return b.call(ctx, wire.Label, wire.LabelParams{ID: id, Mark: mark, Label: l}, &wire.Nothing{})
 }
 
 // Arrange lays out one window.
@@ -209,7 +204,7 @@ func (b *Backend) arrangeOne(ctx context.Context, l backend.Layout) error {
 	if l.Window == "" {
 		return fault.New(fault.InvalidArgument, "there is no window to be arranged")
 	}
-	return b.call(ctx, wire.Arrange, wire.LayoutParams{Window: l.Window, Kind: string(l.Kind), Main: l.Main}, &wire.Nothing{})
+	return b.call(ctx, wire.Arrange, l, &wire.Nothing{})
 }
 
 // Focus takes the person's terminal to the pane.
@@ -217,7 +212,7 @@ func (b *Backend) Focus(ctx context.Context, id backend.ID) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
-	return b.call(ctx, wire.Focus, wire.Pointer{ID: string(id)}, &wire.Nothing{})
+	return b.call(ctx, wire.Focus, wire.Pointer{ID: id}, &wire.Nothing{})
 }
 
 // Close closes the pane if it still carries the mark.
@@ -239,7 +234,7 @@ func (b *Backend) closeOne(ctx context.Context, id backend.ID, mark backend.Mark
 	if asks {
 		return fault.New(fault.Unproven, "pane %s is left alone: this program runs in it", id).WithHint("close it yourself, or ask again from another pane")
 	}
-	err := b.call(ctx, wire.Close, wire.CloseParams{ID: string(id), Mark: wire.Mark(mark)}, &wire.Nothing{})
+	err := b.call(ctx, wire.Close, wire.CloseParams{ID: id, Mark: mark}, &wire.Nothing{})
 	if errors.Is(err, backend.ErrGone) {
 		return nil
 	}
@@ -255,7 +250,7 @@ func (b *Backend) Capture(ctx context.Context, id backend.ID, lines int, ansi bo
 		return "", err
 	}
 	var text wire.Text
-	err := b.call(ctx, wire.Capture, wire.CaptureParams{ID: string(id), Lines: lines, ANSI: ansi}, &text)
+	err := b.call(ctx, wire.Capture, wire.CaptureParams{ID: id, Lines: lines, ANSI: ansi}, &text)
 	return text.Text, err
 }
 
@@ -269,7 +264,7 @@ func (b *Backend) Attach(ctx context.Context, id backend.ID) ([]string, error) {
 		return nil, err
 	}
 	var cmd wire.Command
-	err := b.call(ctx, wire.Attach, wire.Pointer{ID: string(id)}, &cmd)
+	err := b.call(ctx, wire.Attach, wire.Pointer{ID: id}, &cmd)
 	if err == nil && len(cmd.Argv) == 0 {
 		err = b.oddly(wire.Attach, errors.New("no command"))
 	}

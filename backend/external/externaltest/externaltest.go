@@ -116,9 +116,9 @@ func (p Program) shutdown(t backendtest.T) {
 func (p Program) killed(t backendtest.T) {
 	r := start(t, p)
 	r.greet()
-	mark := wire.Mark{Base: "frame", Team: "team", Agent: "stays", Host: "host-" + strconv.Itoa(os.Getpid()) + strconv.FormatInt(time.Now().UnixNano(), 36)}
-	m := r.ask(wire.Open, wire.OpenParams{Panes: []wire.Spec{{
-		Argv: []string{"/bin/sh", "-c", "sleep 1000"}, Dir: "/", Place: string(backend.Session), Name: "stays", Mark: mark, Label: wire.Tag{Name: "stays"},
+	mark := backend.Mark{Base: "frame", Team: "team", Agent: "stays", Host: "host-" + strconv.Itoa(os.Getpid()) + strconv.FormatInt(time.Now().UnixNano(), 36)}
+	m := r.ask(wire.Open, wire.OpenParams{Panes: []backend.Spec{{
+		Argv: []string{"/bin/sh", "-c", "sleep 1000"}, Dir: "/", Place: backend.Session, Name: "stays", Mark: mark, Label: backend.Label{Name: "stays"},
 	}}})
 	var opened wire.OpenResult
 	if err := json.Unmarshal(m.Result, &opened); err != nil || len(opened.Panes) != 1 || opened.Panes[0].Pane == nil {
@@ -128,7 +128,7 @@ func (p Program) killed(t backendtest.T) {
 	r.ends("it was killed")
 	found := false
 	for _, pane := range p.List(t) {
-		if pane.Mark == backend.Mark(mark) {
+		if pane.Mark == mark {
 			found = true
 			p.Close(t, pane)
 		}

@@ -54,17 +54,12 @@ func self(ctx context.Context, b backend.Backend, _ wire.Nothing) (wire.Surround
 	if err != nil || !ok {
 		return wire.Surroundings{}, err
 	}
-	p := wire.PaneOf(pane)
-	return wire.Surroundings{Self: &p, Window: wire.PanesOf(window)}, nil
+	return wire.Surroundings{Self: &pane, Window: window}, nil
 }
 
 // open opens panes. A batch that was cancelled as a whole is an error as a whole.
 func open(ctx context.Context, b backend.Backend, p wire.OpenParams) (wire.OpenResult, error) {
-	specs := make([]backend.Spec, 0, len(p.Panes))
-	for _, s := range p.Panes {
-		specs = append(specs, s.Spec())
-	}
-	results := b.Open(ctx, specs)
+	results := b.Open(ctx, p.Panes)
 	out := wire.OpenResult{Panes: make([]wire.Opened, 0, len(results))}
 	failed := 0
 	for _, r := range results {
@@ -73,8 +68,7 @@ func open(ctx context.Context, b backend.Backend, p wire.OpenParams) (wire.OpenR
 			out.Panes = append(out.Panes, wire.Opened{Error: wire.ErrorOf(r.Err)})
 			continue
 		}
-		pane := wire.PaneOf(r.Pane)
-		out.Panes = append(out.Panes, wire.Opened{Pane: &pane})
+		out.Panes = append(out.Panes, wire.Opened{Pane: &r.Pane})
 	}
 	if err := ctx.Err(); err != nil && failed == len(results) {
 		return wire.OpenResult{}, err
@@ -84,36 +78,36 @@ func open(ctx context.Context, b backend.Backend, p wire.OpenParams) (wire.OpenR
 
 func list(ctx context.Context, b backend.Backend, _ wire.Nothing) (wire.PaneList, error) {
 	panes, err := b.List(ctx)
-	return wire.PaneList{Panes: wire.PanesOf(panes)}, err
+	return wire.PaneList{Panes: append([]backend.Pane{}, panes...)}, err
 }
 
 func label(ctx context.Context, b backend.Backend, p wire.LabelParams) (wire.Nothing, error) {
-	return wire.Nothing{}, b.Label(ctx, backend.ID(p.ID), backend.Mark(p.Mark), backend.Label(p.Label))
+	return wire.Nothing{}, b.Label(ctx, p.ID, p.Mark, p.Label)
 }
 
-func arrange(ctx context.Context, b backend.Backend, p wire.LayoutParams) (wire.Nothing, error) {
-	return wire.Nothing{}, b.Arrange(ctx, backend.Layout{Window: p.Window, Kind: backend.LayoutKind(p.Kind), Main: p.Main})
+func arrange(ctx context.Context, b backend.Backend, l backend.Layout) (wire.Nothing, error) {
+	return wire.Nothing{}, b.Arrange(ctx, l)
 }
 
 func focus(ctx context.Context, b backend.Backend, p wire.Pointer) (wire.Nothing, error) {
-	return wire.Nothing{}, b.Focus(ctx, backend.ID(p.ID))
+	return wire.Nothing{}, b.Focus(ctx, p.ID)
 }
 
 func closePane(ctx context.Context, b backend.Backend, p wire.CloseParams) (wire.Nothing, error) {
-	return wire.Nothing{}, backend.CloseOne(ctx, b, backend.ID(p.ID), backend.Mark(p.Mark))
+	return wire.Nothing{}, backend.CloseOne(ctx, b, p.ID, p.Mark)
 }
 
 func capture(ctx context.Context, b backend.Capturer, p wire.CaptureParams) (wire.Text, error) {
-	text, err := b.Capture(ctx, backend.ID(p.ID), p.Lines, p.ANSI)
+	text, err := b.Capture(ctx, p.ID, p.Lines, p.ANSI)
 	return wire.Text{Text: text}, err
 }
 
 func listAll(ctx context.Context, b backend.Lister, _ wire.Nothing) (wire.PaneList, error) {
 	panes, err := b.ListAll(ctx)
-	return wire.PaneList{Panes: wire.PanesOf(panes)}, err
+	return wire.PaneList{Panes: append([]backend.Pane{}, panes...)}, err
 }
 
 func attach(ctx context.Context, b backend.Attacher, p wire.Pointer) (wire.Command, error) {
-	argv, err := b.Attach(ctx, backend.ID(p.ID))
+	argv, err := b.Attach(ctx, p.ID)
 	return wire.Command{Argv: argv}, err
 }

@@ -1,14 +1,18 @@
 // Package wire is what leadlight and a backend in a program of its own say to each
 // other: JSON-RPC 2.0, one JSON object a line, on the program's standard input and
-// output. docs/backend-protocol.md is the specification; this package is its words, and
-// both halves (external, plugin) are made of it.
+// output. docs/backend-protocol.md is the specification; this package is its words, beside the
+// types of package backend, and both halves (external, plugin) are made of it.
 //
 // What a peer does not know it leaves out or passes over: unknown members of an object
 // are ignored, an unknown notification too, an unknown method is answered with
 // MethodNotFound. So either side may be newer than the other.
 package wire
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/leadlight-dev/leadlight/backend"
+)
 
 // Version is the version of the protocol that this package speaks. It rises only when
 // peers of before could misunderstand; what can be passed over does not raise it.
@@ -29,7 +33,7 @@ const (
 	Open       = "open"       // OpenParams → OpenResult
 	List       = "list"       // Nothing → PaneList
 	Label      = "label"      // LabelParams → Nothing
-	Arrange    = "arrange"    // LayoutParams → Nothing
+	Arrange    = "arrange"    // backend.Layout → Nothing
 	Focus      = "focus"      // Pointer → Nothing
 	Close      = "close"      // CloseParams → Nothing
 	Shutdown   = "shutdown"   // Nothing → Nothing; the end of standard input says the same
@@ -89,54 +93,9 @@ type Peer struct {
 	Version string `json:"version,omitempty"`
 }
 
-// Mark is what leadlight writes on a pane to know it again.
-type Mark struct {
-	Base  string `json:"base"`
-	Team  string `json:"team"`
-	Agent string `json:"agent"`
-	Host  string `json:"host"`
-}
-
-// Tag is what people see on a pane.
-type Tag struct {
-	Name  string `json:"name"`
-	State string `json:"state,omitempty"`
-	Color string `json:"color,omitempty"` // blue, green, yellow, magenta, cyan, red, ...; a name that is not known is no error
-}
-
-// Spec asks for one pane.
-type Spec struct {
-	Argv   []string `json:"argv"` // two words or more, run as they are; never through a shell
-	Dir    string   `json:"dir"`  // an absolute folder that is there
-	Place  string   `json:"place"`
-	Target string   `json:"target,omitempty"` // a pane: to be split, or of the session that gets a window
-	Below  bool     `json:"below,omitempty"`  // split: under the target, not beside it
-	Size   int      `json:"size,omitempty"`   // split: wanted cells; 0 is the terminal's choice
-	Chain  int      `json:"chain,omitempty"`  // n > 0: the target is the pane of the n-th spec before this one
-	Name   string   `json:"name,omitempty"`   // of a new window or session, for people
-	Mark   Mark     `json:"mark"`
-	Label  Tag      `json:"label"`
-}
-
-// Pane is one pane as the terminal shows it.
-type Pane struct {
-	ID           string `json:"id"`
-	Window       string `json:"window,omitempty"`
-	Session      string `json:"session,omitempty"`
-	Server       string `json:"server,omitempty"` // the terminal's own identity: another one after a restart
-	PID          int    `json:"pid,omitempty"`    // its first process; 0: not known
-	Dead         bool   `json:"dead,omitempty"`   // the program ended, the pane is kept
-	Active       bool   `json:"active,omitempty"` // the active pane of its window
-	Width        int    `json:"width,omitempty"`  // in cells, as the next ones
-	Height       int    `json:"height,omitempty"`
-	WindowWidth  int    `json:"windowWidth,omitempty"`
-	WindowHeight int    `json:"windowHeight,omitempty"`
-	Mark         *Mark  `json:"mark,omitempty"` // absent: not leadlight's
-}
-
 // OpenParams are the panes to open, in order.
 type OpenParams struct {
-	Panes []Spec `json:"panes"`
+	Panes []backend.Spec `json:"panes"`
 }
 
 // OpenResult holds one Opened for each Spec, in the same order.
@@ -146,52 +105,45 @@ type OpenResult struct {
 
 // Opened is a pane, or why there is none.
 type Opened struct {
-	Pane  *Pane  `json:"pane,omitempty"`
-	Error *Error `json:"error,omitempty"`
+	Pane  *backend.Pane `json:"pane,omitempty"`
+	Error *Error        `json:"error,omitempty"`
 }
 
 // Surroundings are the pane that the backend's process was started in, if any, and all
 // panes of its window.
 type Surroundings struct {
-	Self   *Pane  `json:"self,omitempty"`
-	Window []Pane `json:"window,omitempty"`
+	Self   *backend.Pane  `json:"self,omitempty"`
+	Window []backend.Pane `json:"window,omitempty"`
 }
 
 // PaneList is an answer to List and ListAll.
 type PaneList struct {
-	Panes []Pane `json:"panes"`
+	Panes []backend.Pane `json:"panes"`
 }
 
 // Pointer names a pane.
 type Pointer struct {
-	ID string `json:"id"`
+	ID backend.ID `json:"id"`
 }
 
 // LabelParams asks for a label to be shown on a pane that still carries the mark.
 type LabelParams struct {
-	ID    string `json:"id"`
-	Mark  Mark   `json:"mark"`
-	Label Tag    `json:"label"`
-}
-
-// LayoutParams asks for one window to be arranged.
-type LayoutParams struct {
-	Window string `json:"window"`
-	Kind   string `json:"kind"`           // main-vertical, tiled, even-vertical, none
-	Main   string `json:"main,omitempty"` // the main pane, such as "40%" or "80" (cells)
+	ID    backend.ID    `json:"id"`
+	Mark  backend.Mark  `json:"mark"`
+	Label backend.Label `json:"label"`
 }
 
 // CloseParams names a pane and the mark it has to carry still.
 type CloseParams struct {
-	ID   string `json:"id"`
-	Mark Mark   `json:"mark"`
+	ID   backend.ID   `json:"id"`
+	Mark backend.Mark `json:"mark"`
 }
 
 // CaptureParams asks for the text of a pane.
 type CaptureParams struct {
-	ID    string `json:"id"`
-	Lines int    `json:"lines,omitempty"` // > 0: only the last ones
-	ANSI  bool   `json:"ansi,omitempty"`  // colours as escape sequences
+	ID    backend.ID `json:"id"`
+	Lines int        `json:"lines,omitempty"` // > 0: only the last ones
+	ANSI  bool       `json:"ansi,omitempty"`  // colours as escape sequences
 }
 
 // Text is the text of a pane; each line ends with a newline.

@@ -44,6 +44,23 @@ func (o Orphan) Remove(ctx context.Context) error {
 // never taken.
 const envFileAge = time.Minute
 
+// tempAge is how old a temporary file must be before its writer counts as killed.
+const tempAge = time.Hour
+
+// oldTemps are what killed writers have left in the base directory.
+func (m *Manager) oldTemps() []Orphan {
+	var out []Orphan
+	for _, folder := range []string{"teams", "tasks", "leadlight"} {
+		for _, name := range m.opt.Dir.OldTemps(folder, tempAge) {
+			out = append(out, Orphan{
+				Kind: "file", What: m.opt.Dir.Join(name), Why: "whoever was writing it has been killed",
+				remove: func(context.Context) error { return m.opt.Dir.Remove(name) },
+			})
+		}
+	}
+	return out
+}
+
 // Orphans looks for panes, processes, sockets, files and records that carry our mark and
 // belong to no member of any team. The rosters are read after the panes and records, and
 // again before each removal: a pending member is in its roster before it has a pane.
@@ -71,7 +88,8 @@ func (m *Manager) Orphans(ctx context.Context) ([]Orphan, error) {
 	for _, o := range recorded {
 		out = append(out, m.orphanRecord(ctx, o, claims, running)...)
 	}
-	return append(out, m.orphanFiles(ctx)...), errors.Join(paneErr, recErr)
+	out = append(out, m.orphanFiles(ctx)...)
+	return append(out, m.oldTemps()...), errors.Join(paneErr, recErr)
 }
 
 // removing ends a host that no roster names, with its pane.
@@ -98,7 +116,7 @@ func (m *Manager) markedPanes(ctx context.Context) ([]Target, error) {
 			errs = append(errs, fmt.Errorf("list panes: %w", err))
 		}
 		for _, p := range all {
-			if p.Mark.Base == m.baseKey {
+			if p.Mark.Base == m.baseKey && !strings.HasSuffix(p.Mark.Host, heldMark) { // such a pane ends by itself
 				out = append(out, Target{Team: p.Mark.Team, Agent: p.Mark.Agent, Host: p.Mark.Host, Backend: c.Type, Terminal: c.Socket, Pane: p.ID})
 			}
 		}

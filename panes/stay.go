@@ -77,6 +77,9 @@ func serves(ctx context.Context, b backend.Backend) bool {
 	return err == nil && len(all) > 0
 }
 
+// heldMark ends the mark of a pane that Hold opened.
+const heldMark = "-held"
+
 // heldFor bounds what Hold leaves behind if its process is killed, in seconds.
 const heldFor = "60"
 
@@ -116,7 +119,7 @@ func (m *Manager) Hold(ctx context.Context, t Target) (release func()) {
 	}
 	spec := backend.Spec{
 		Place: backend.Window, Target: t.Pane, Argv: []string{"sleep", heldFor}, Dir: "/", Name: t.Team,
-		Mark: m.mark(t.Team, t.Agent, t.Host+"-held"),
+		Mark: m.mark(t.Team, t.Agent, t.Host+heldMark),
 	}
 	held := b.Open(ctx, []backend.Spec{spec})[0]
 	if held.Err != nil {

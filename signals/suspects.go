@@ -27,7 +27,9 @@ func (t Table) Suspects(host Identity, dir string) []Process {
 		if value, _ := t.facts.mark(p); value != "" || !within(workingFolder(p.PID), dir) {
 			continue
 		}
-		found = append(found, described(p))
+		if p = described(p); !p.Serves() {
+			found = append(found, p)
+		}
 	}
 	slices.SortFunc(found, func(a, b Process) int { return a.PID - b.PID })
 	return found

@@ -153,7 +153,7 @@ func (p *Pending) Discard() {
 		return
 	}
 	if p.temp != "" {
-		// Nothing can be done about a failure: Sweep finds what stays.
+		// Nothing can be done about a failure: OldTemps finds what stays.
 		_ = p.folder.Remove(p.temp)
 	}
 	p.dir.leave(p.folder)

@@ -93,7 +93,7 @@ func TestXH03_ATextFillsTheScreen(t *testing.T) {
 			continue
 		}
 		text := "[leadlight] message from team-lead: <M000 – ein Gruß, “0” of many, ends here M000>"
-		for cursor, want := range map[int]bool{0: false, 7: false, 13: true} {
+		for cursor, want := range map[int]bool{0: false, 7: false, 13: true, 14: true, 15: false} {
 			got := reader(t, rec.profile).Read(screen.Screen{Text: rec.text, Cursor: cursor})
 			if got.MaySubmit(text).Valid() != want || got.Shows() != want || got.MayType().Valid() {
 				t.Errorf("cursor in line %d: %+v", cursor, got)
@@ -102,6 +102,26 @@ func TestXH03_ATextFillsTheScreen(t *testing.T) {
 		return
 	}
 	t.Error("it is not recorded")
+}
+
+// A text may hold what looks like an input, or like a side of its frame.
+func TestXH03_ATextShowsAnInput(t *testing.T) {
+	const text = "[leadlight] message from team-lead: <TB busy words: (3s • esc to interrupt)\n─────────────\n❯\n─────────────\nend TB>"
+	screens := map[string]string{"claude-interactive": claudeAt("● done\n", strings.ReplaceAll(text, "\n", "\n  "), "  ? for shortcuts\n")}
+	for _, rec := range corpus(t) {
+		if rec.name == "qwen/draft-with-rules-60x15.txt" {
+			screens["qwen"] = rec.text
+		}
+	}
+	for profile, shown := range screens {
+		got := reader(t, profile).Read(screen.Screen{Text: shown})
+		if got.State != screen.Ready || !got.MaySubmit(text).Valid() || got.MayType().Valid() {
+			t.Errorf("%s: %+v", profile, got)
+		}
+	}
+	if len(screens) != 2 {
+		t.Error("it is not recorded")
+	}
 }
 
 // What an agent lists to complete a command is not in its input: a command that was typed

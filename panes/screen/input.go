@@ -33,12 +33,13 @@ func (r *Reader) findInput(lines []string, s Screen) (input, bool) {
 	if len(r.ready) == 0 && s.Cooked {
 		return cookedInput(lines, s.Cursor == len(lines) || s.Cursor == 0 && !strings.HasSuffix(s.Text, "\n"))
 	}
+	var found input // what looks like an input in the text of one is none
 	for i := len(lines) - 1; i >= 0; i-- {
-		if in, ok := r.inputAt(lines, i, s); ok {
-			return in, atBottom(lines[in.end:])
+		if in, ok := r.inputAt(lines, i, s); ok && in.end >= found.end {
+			found = in
 		}
 	}
-	return input{}, false
+	return found, found.end > 0 && atBottom(lines[found.end:])
 }
 
 // cookedInput is the line that the terminal itself edits: the last one, if it does not
@@ -161,15 +162,23 @@ func firstRune(line string) string {
 }
 
 // closing returns the line behind the frame that closes an input which begins with line
-// i, 0 if none does.
-func closing(lines []string, i int) int {
+// i, 0 if none does: the first that is like the one above it. One that is not is a line of the
+// text, if there is another.
+func closing(lines []string, i int) (end int) {
 	for n := i; n < len(lines) && n-i <= maxInput; n++ {
-		if isFrame(lines[n]) {
+		switch {
+		case !isFrame(lines[n]):
+		case i > 0 && utf8.RuneCountInString(lines[n]) == utf8.RuneCountInString(lines[i-1]) && indented(lines[n]) == indented(lines[i-1]):
 			return n + 1
+		case end == 0:
+			end = n + 1
 		}
 	}
-	return 0
+	return end
 }
+
+// indented is by how much a line is.
+func indented(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // unframed returns the end of an input without a frame. Its text may hold empty lines: what
 // follows, indented, belongs to it where right below that the footer begins.
@@ -201,7 +210,7 @@ func fills(lines []string, cursor int) bool {
 			return false
 		}
 	}
-	return cursor > 2 && cursor <= len(lines)
+	return cursor > 2 && cursor <= len(lines)+1 // below a full line
 }
 
 // indent is how the lines of an input without a frame begin, but for the first.

@@ -336,7 +336,7 @@ func TestDP06_BlockersOfEveryShape(t *testing.T) {
 	b.put("teams/alpha/config.json", claudeTeam)
 	b.put("tasks/alpha/1.json", `{"id":"1","subject":"a","status":"pending"}`)
 	for blockers, open := range map[string][]string{
-		`"1"`: {"1"}, `1`: {"1"}, `[1]`: {"1"}, `{"1":true}`: {`{"1":true}`}, `[{"id":"1"}]`: {`{"id":"1"}`}, `[1.0,"#1"]`: {"1.0", "#1"}, `true`: {"true"},
+		`"1"`: {"1"}, `1`: {"1"}, `[1]`: {"1"}, `{"1":true}`: {`{"1":true}`}, `[{"id":1}]`: {"1"}, `{"id":"1"}`: {"1"}, `[1.0,"#1"]`: {"1.0", "#1"}, `true`: {"true"},
 		`null`: nil, `[]`: nil, `""`: nil, `[null,""]`: nil, `false`: nil, `{}`: nil,
 	} {
 		b.put("tasks/alpha/2.json", `{"id":"2","subject":"b","status":"pending","blockedBy":`+blockers+`}`)

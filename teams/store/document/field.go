@@ -270,6 +270,10 @@ func stringList[T any](key string, at func(*T) *[]string) Field[T] {
 			}
 			for _, item := range list {
 				id, ok := idText(item)
+				if o, err := rawjson.ParseObject(item); err == nil { // a task instead of its id
+					own, _ := o.Get("id")
+					id, ok = idText(own)
+				}
 				if !ok && !rawjson.IsNull(item) && string(item) != "false" && string(item) != "{}" {
 					id = string(item)
 				}

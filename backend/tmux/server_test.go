@@ -117,7 +117,7 @@ for a; do shift; set -- "$@" "${a%.}"; done` // a dead pane has no pid from 3.8 
 		}
 		b := newBackend(t, o)
 		failing, fine := spec("failing", lead), spec("fine", lead)
-		wait := `read line < "$1"; exit $2`
+		wait := `echo said; read line < "$1"; exit $2`
 		fifo := filepath.Join(t.TempDir(), "go")
 		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 			t.Fatal(err)
@@ -138,6 +138,11 @@ for a; do shift; set -- "$@" "${a%.}"; done` // a dead pane has no pid from 3.8 
 			list, err := b.List(t.Context())
 			return err == nil && len(list) == 1 && list[0].Dead && list[0].Mark.Agent == "failing"
 		})
+		for _, lines := range []int{0, 2} {
+			if got, err := b.Capture(t.Context(), opened[0].ID, lines, false); err != nil || !strings.HasPrefix(got, "said\nPane is dead") {
+				t.Errorf("remain-on-exit %s: %d lines of a dead pane: %q, %v", conf, lines, got, err)
+			}
+		}
 		for _, p := range opened {
 			if err := backend.CloseOne(t.Context(), b, p.ID, p.Mark); err != nil {
 				t.Errorf("remain-on-exit %s: close %s: %v", conf, p.Mark.Agent, err)

@@ -54,17 +54,12 @@ func (t tasks) Create(ctx context.Context, team string, task store.Task) (store.
 		return store.Task{}, err
 	}
 	if err := t.mirror(ctx, p, task.ID, store.Edges(&store.Task{}, &task)); err != nil {
-		return store.Task{}, t.undoCreate(ctx, p, task.ID, err)
+		_ = t.unlink(context.WithoutCancel(ctx), p, task.ID) // if it cannot be removed either, it is seen in the list
+		return store.Task{}, err
 	}
 	t.f.count(p)
 	s.links.Fill(&task, t.f.status(ctx, p))
 	return task, nil
-}
-
-func (t tasks) undoCreate(ctx context.Context, p *place, id string, cause error) error {
-	// The cause is the news; a task that cannot be removed either is seen in the list.
-	_ = t.unlink(context.WithoutCancel(ctx), p, id)
-	return cause
 }
 
 // allocate gives a task the next id and writes its file. The high-water mark is

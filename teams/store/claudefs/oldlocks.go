@@ -65,12 +65,7 @@ func (f *FS) removeLocks(ctx context.Context, team string) error {
 	if !f.onlyLocks(team) {
 		return fault.New(fault.Rejected, "team %s is there again, or somebody holds a lock of it", team)
 	}
-	dir, err := f.locks(team)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	held, err := lock.Acquire(ctx, dir, rosterLock, "remove locks", f.opts.LockTimeout)
+	held, err := f.lock(ctx, team, rosterLock, "remove locks")
 	if err != nil {
 		return err
 	}

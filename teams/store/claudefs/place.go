@@ -1,6 +1,7 @@
 package claudefs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -161,10 +162,7 @@ func (f *FS) MailboxOf(team string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if p.ours.Mailbox == "" {
-		return store.MailboxClaude, nil
-	}
-	return p.ours.Mailbox, nil
+	return cmp.Or(p.ours.Mailbox, store.MailboxClaude), nil
 }
 
 // signature tells versions of a file apart without reading it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -191,11 +192,7 @@ func (c *taskCache) keep(there map[string]*cached) {
 	if len(c.files) == len(there) {
 		return
 	}
-	for id := range c.files {
-		if _, ok := there[id]; !ok {
-			delete(c.files, id)
-		}
-	}
+	maps.DeleteFunc(c.files, func(id string, _ *cached) bool { return there[id] == nil })
 }
 
 // taskID returns the id that a file name stands for.

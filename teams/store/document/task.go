@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -119,9 +120,5 @@ func SaveTask(o *rawjson.Object, was, now *store.Task) {
 
 // inMetadata tells the keys whose field we keep in metadata, which is read first.
 func inMetadata(key string) bool {
-	switch key {
-	case "createdBy", "createdAt", "updatedAt", "completedAt", "result":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"createdBy", "createdAt", "updatedAt", "completedAt", "result"}, key)
 }

@@ -109,43 +109,33 @@ func Bytes(o *rawjson.Object) []byte { return rawjson.Pretty(o.Raw(), "") }
 // Bytes is the roster as it is now.
 func (t *Team) Bytes() []byte { return Bytes(t.object) }
 
-// Read returns the team.
-func (t *Team) Read() store.Team { return t.draft.finish(t.name) }
-
-// Edit applies change, and tells whether that changed anything.
-func (t *Team) Edit(change func(*store.Team) error) (changed bool, err error) {
-	before := t.object.Raw()
-	err = t.draft.edit(t.object, t.name, change)
-	return err == nil && !bytes.Equal(before, t.object.Raw()), err
-}
-
-// finish fills what follows from the rest.
-func (d *draft) finish(folder string) store.Team {
-	t := d.Team.Clone()
-	t.Name = folder
-	if d.name != folder {
-		t.DisplayName = d.name
+// Read returns the team, with what follows from what the roster says.
+func (t *Team) Read() store.Team {
+	d, out := t.draft, t.draft.Clone()
+	out.Name = t.name
+	if d.name != t.name {
+		out.DisplayName = d.name
 	}
 	if d.ours != nil {
-		t.Ours = *d.ours
+		out.Ours = *d.ours
 	}
-	address := cmp.Or(t.DisplayName, folder)
-	for i := range t.Members {
-		m := &t.Members[i]
+	address := cmp.Or(out.DisplayName, t.name)
+	for i := range out.Members {
+		m := &out.Members[i]
 		m.AgentID = cmp.Or(m.AgentID, m.Name+"@"+address)
 		if m.Unsafe = !safe(m.Name); m.Unsafe {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("the name %q is not safe to use: the member is listed only", store.Shown(m.Name)))
+			out.Warnings = append(out.Warnings, fmt.Sprintf("the name %q is not safe to use: the member is listed only", store.Shown(m.Name)))
 		}
 	}
-	if d.name != "" && RosterFolder(d.name) != folder && d.name != folder {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("the roster calls the team %q; its folder's name %q counts", store.Shown(d.name), folder))
-	} else if t.DisplayName != "" {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("the roster calls the team %q: Claude Code keeps its mail and tasks in folders of that name", store.Shown(d.name)))
+	if d.name != "" && RosterFolder(d.name) != t.name && d.name != t.name {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("the roster calls the team %q; its folder's name %q counts", store.Shown(d.name), t.name))
+	} else if out.DisplayName != "" {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("the roster calls the team %q: Claude Code keeps its mail and tasks in folders of that name", store.Shown(d.name)))
 	}
-	if t.LeadAgentID == "" && t.Member(store.Lead) == nil {
-		t.Warnings = append(t.Warnings, "the roster names no lead")
+	if out.LeadAgentID == "" && out.Member(store.Lead) == nil {
+		out.Warnings = append(out.Warnings, "the roster names no lead")
 	}
-	return t
+	return out
 }
 
 func safe(name string) bool {
@@ -153,16 +143,15 @@ func safe(name string) bool {
 	return err == nil
 }
 
-// edit applies change to a team that was read from o, and writes the differences
-// into o.
-func (d *draft) edit(o *rawjson.Object, folder string, change func(*store.Team) error) error {
-	was := d.finish(folder)
+// Edit applies change, writes the differences into the roster, and tells whether there are any.
+func (t *Team) Edit(change func(*store.Team) error) (changed bool, err error) {
+	d, was := t.draft, t.Read()
 	now := was.Clone()
 	if err := change(&now); err != nil {
-		return err
+		return false, err
 	}
 	if err := store.CheckMembers(was.Members, now.Members); err != nil {
-		return err
+		return false, err
 	}
 	old, next := &draft{Team: was, name: d.name, ours: d.ours}, &draft{Team: now, name: d.name, ours: d.ours}
 	if now.DisplayName != was.DisplayName {
@@ -171,6 +160,7 @@ func (d *draft) edit(o *rawjson.Object, folder string, change func(*store.Team) 
 	if !reflect.DeepEqual(now.Ours, was.Ours) {
 		next.ours = &now.Ours
 	}
-	Amend(o, old, next, teamFields())
-	return nil
+	before := t.object.Raw()
+	Amend(t.object, old, next, teamFields())
+	return !bytes.Equal(before, t.object.Raw()), nil
 }

@@ -92,6 +92,36 @@ func TestSP15_ANativeAgentThatDoesNotBegin(t *testing.T) {
 	c.m.awaitReader(t.Context(), 10*time.Millisecond) // it ends by itself
 }
 
+// TestQU08_TypedButNotSubmitted: an agent that takes no return key is shown as that, and the
+// lead is told, once. When somebody has submitted it, the message has been read.
+// https://github.com/Yeachan-Heo/oh-my-codex/issues/647
+func TestQU08_TypedButNotSubmitted(t *testing.T) {
+	c, dir := typerInto(t, profiles.PromptProtocol{Quiet: 50 * time.Millisecond}, `stty raw -echo; printf '> '; line=$(dd bs=65536 count=1 2>/dev/null)
+		printf '\r\n%s' "$line"; until [ -e go ]; do dd bs=1 count=1 >/dev/null 2>&1; done; printf '%s\n' "$line" >>taken; printf '\r\n> '; cat >more`)
+	eventually(t, "its prompt is there", func() bool { return c.screen.observe(t.Context()).free })
+	c.mailed(t, "a text that stays")
+	c.unseen, c.screen.patient = true, time.Second
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for c.unseen = true; c.unseen && t.Context().Err() == nil; {
+			c.round(t.Context())
+		}
+	}()
+	eventually(t, "it is shown, and the lead was told", func() bool {
+		st := c.m.host.Status()
+		return st.State == api.StateWaiting && strings.HasPrefix(st.Reason, "typed but not submitted") && len(c.leadsMail(t)) > 0
+	})
+	listen(t, dir)
+	if err := c.m.host.Keys(t.Context(), []string{"enter"}); err != nil {
+		t.Fatal(err)
+	}
+	<-over
+	if n, got, told := c.unreadMail(t), taken(t, dir, 1), c.leadsMail(t); n != 0 || !slices.Equal(got, []string{"[leadlight] message from team-lead: a text that stays"}) || len(told) > 2 {
+		t.Errorf("%d messages are unread; it was given %q; the lead was told %+v", n, got, told)
+	}
+}
+
 // TestSP01_ThrownAwayIsTypedAgain: a program that throws away what came before it edits its
 // line itself is given it again; one that has read it is not.
 // https://github.com/anthropics/claude-code/issues/40168

@@ -20,14 +20,19 @@ func (c *mailTyper) showState(ctx context.Context, s observation) {
 	case s.asking != "":
 		c.m.show(api.StateWaiting, "", s.asking)
 	case s.unknown:
-		c.m.show(api.StateWaiting, "", unknownReason)
+		c.m.show(api.StateWaiting, "", c.unknown())
 	case !s.free:
 		c.m.show(api.StateActive, "", "")
 	}
 }
 
-// unknownReason is why a teammate waits whose screen is not recognized.
-const unknownReason = "unknown screen: its prompt is not recognized, so nothing is typed"
+// unknown is why a teammate waits whose screen is not recognized.
+func (c *mailTyper) unknown() string {
+	if c.typed != nil && !c.typed.pressed.IsZero() && c.typed.line == nil {
+		return fmt.Sprintf("typed but not submitted: a message stands in its input (leadlight keys %s enter)", c.m.o.Agent)
+	}
+	return "unknown screen: its prompt is not recognized, so nothing is typed"
+}
 
 // showStuck shows that a message is not handed over, and tells the lead if that lasts. A
 // program that does not read what was typed may be at work.

@@ -78,7 +78,7 @@ func (c *mailTyper) waitFree(ctx context.Context, id string) (since time.Time, e
 		seen := c.screen.observe(ctx)
 		c.showState(ctx, seen)
 		if seen.unknown {
-			c.tellStuck(ctx, id, unknownReason)
+			c.tellStuck(ctx, id, c.unknown())
 		}
 		if seen.free {
 			return seen.since, nil

@@ -13,6 +13,9 @@ import (
 
 // CaptureForeign reads the pane of an agent that we do not host.
 func (m *Manager) CaptureForeign(ctx context.Context, backendType string, id backend.ID, lines int, ansi bool) (string, error) {
+	if id == "" {
+		return "", fault.New(fault.Unsupported, "no pane of it is known").WithHint("look at the terminal that it works in")
+	}
 	c, err := m.Choice(ctx)
 	if err != nil {
 		return "", err

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -109,6 +110,14 @@ func checkPane(id string) error {
 
 // damaged is the error for a record that can be read and cannot be right.
 func damaged(name string, why error) error {
-	return fault.New(fault.CorruptFile, "read %s: %w", name, why).
-		WithHint("leadlight gc --dry-run says whether it still belongs to a living teammate")
+	err := fault.New(fault.CorruptFile, "read %s: %w", name, why)
+	agent, folder := strings.TrimSuffix(path.Base(name), ".json"), path.Base(path.Dir(name))
+	switch {
+	case strings.HasPrefix(agent, "."):
+	case folder == "hosts":
+		return err.WithHint("leadlight restart %s writes a new one", agent)
+	case folder == "launch":
+		return err.WithHint("leadlight stop %s ends it; then leadlight spawn %s writes a new one", agent, agent)
+	}
+	return err.WithHint("mend it, or move it away: what it said is forgotten then")
 }

@@ -246,6 +246,9 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 		if m.Unsafe || namesakes(t, m.Name)[0] != i {
 			continue
 		}
+		for _, err := range s.recordFaults(ctx, t, m) {
+			warn(fault.Of(err).Message, fault.Of(err).Hint)
+		}
 		box, err := s.mail.List(ctx, t.Name, m.Name)
 		if err != nil {
 			out = append(out, api.Check{Name: label, Status: "fail", Detail: fault.Of(err).Message, Fix: "the inbox is kept as it is: mend it, or move it away"})
@@ -267,6 +270,16 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 		out = append(out, c)
 	}
 	return out
+}
+
+// recordFaults says what of our own records of a member is damaged.
+func (s *Service) recordFaults(ctx context.Context, t store.Team, m store.Member) []error {
+	if m.Leadlight == nil || s.elsewhere(m) {
+		return nil
+	}
+	_, host := s.panes.Records().Host(ctx, t.Name, m.Name)
+	_, launch := s.panes.Records().Launch(ctx, t.Name, m.Name)
+	return slices.DeleteFunc([]error{host, launch}, func(err error) bool { return fault.CodeOf(err) != fault.CorruptFile })
 }
 
 // checkLeft says what belongs to no living team, in the words of gc.

@@ -29,7 +29,10 @@ func (s *Service) Capture(ctx context.Context, team, name string, lines int, ans
 	}
 	seen := s.observeOne(ctx, t, m)
 	if m.Leadlight == nil {
-		return s.panes.CaptureForeign(ctx, m.BackendType, backend.ID(m.TmuxPaneID), lines, ansi)
+		if text, err = s.panes.CaptureForeign(ctx, m.BackendType, backend.ID(m.TmuxPaneID), lines, ansi); err != nil {
+			err = fmt.Errorf("capture %s: %w", m.Name, err)
+		}
+		return text, err
 	}
 	rec, err := s.hostRecord(ctx, t.Name, m)
 	if err != nil && seen.Live() {

@@ -112,6 +112,8 @@ func (s *Service) recipient(ctx context.Context, t store.Team, to string) (strin
 	}
 	m := t.Member(to)
 	switch {
+	case to == "*":
+		return "", fault.New(fault.RecipientNotFound, "team %s has no member \"*\"", t.Name).WithHint("leadlight send --all writes to everybody who lives")
 	case m == nil:
 		return "", fault.New(fault.RecipientNotFound, "team %s has no member %q", t.Name, store.Shown(to)).
 			WithHint("its members: %s", memberNames(t))

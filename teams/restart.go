@@ -31,6 +31,9 @@ func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, e
 		err := s.ask(ctx, m.Leadlight.Machine, verbRestart, order{Team: t.Name, Names: []string{m.Name}}, &again, func(t told) { s.say(t.Name, t.What) })
 		return again, err
 	}
+	if t.IsLead(m) {
+		return api.Member{}, fault.New(fault.InvalidArgument, "%s is the lead, which is never restarted", m.Name).WithHint("leadlight ps lists the teammates")
+	}
 	if ofItsLead(t, m) {
 		return api.Member{}, fault.New(fault.NotLead, "teammate %s was not started by leadlight", m.Name).WithHint("its own lead starts it")
 	}
@@ -69,8 +72,11 @@ func (s *Service) Restarting(team, name string) bool { return s.panes.Restarting
 func (s *Service) launched(ctx context.Context, t store.Team, m store.Member) (panes.LaunchRecord, error) {
 	rec, err := s.panes.Records().Launch(ctx, t.Name, m.Name)
 	if err != nil {
-		return rec, fault.New(fault.Failed, "how %s was started is not known any more: %w", m.Name, err).
-			WithHint("leadlight spawn %s starts it anew", m.Name)
+		why := fault.New(fault.CodeOf(err), "how %s was started is not known any more: %w", m.Name, err)
+		if seen := s.observeOne(ctx, t, m); seen.Live() {
+			return rec, why.WithHint("leadlight stop %s ends it; then leadlight spawn %s starts it anew", m.Name, m.Name)
+		}
+		return rec, why.WithHint("leadlight spawn %s starts it anew", m.Name)
 	}
 	return rec, nil
 }

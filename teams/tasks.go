@@ -124,14 +124,19 @@ type TaskFilter struct {
 // statusNames are the statuses people may name, with the older spellings.
 var statusNames = map[string]string{
 	store.Pending: store.Pending, store.InProgress: store.InProgress, store.Completed: store.Completed, store.Blocked: store.Blocked,
-	store.FailedTask: store.FailedTask, store.Deleted: store.Deleted, "claimed": store.InProgress, "done": store.Completed,
+	store.FailedTask: store.FailedTask, store.Deleted: store.Deleted, "claimed": store.InProgress, "done": store.Completed, "todo": store.Pending,
 }
 
-func checkStatus(status string, more ...string) (string, error) {
+// checkStatus is the status of a name, which has to be one of those that are taken: without
+// any, those that are shown.
+func checkStatus(status string, taken ...string) (string, error) {
 	s, ok := statusNames[status]
-	if !ok || (len(more) > 0 && !slices.Contains(more, s)) {
-		return "", fault.New(fault.InvalidArgument, "%q is not a status", store.Shown(status)).
-			WithHint("the statuses are: pending, in_progress, completed, blocked, failed")
+	if len(taken) == 0 {
+		taken = []string{store.Pending, store.InProgress, store.Completed, store.Blocked, store.FailedTask}
+	}
+	if !ok || !slices.Contains(taken, s) {
+		return "", fault.New(fault.InvalidArgument, "%q is not a status that is taken here", store.Shown(status)).
+			WithHint("the statuses are: %s", strings.Join(taken, ", "))
 	}
 	return s, nil
 }
@@ -257,7 +262,9 @@ func (s *Service) CompleteTask(ctx context.Context, team, id, result string) (ap
 // FailTask gives a task up. It keeps who had it, and is not claimable until it is
 // released.
 func (s *Service) FailTask(ctx context.Context, team, id, reason string) (api.Task, error) {
-	reason = cmp.Or(reason, "no reason given")
+	if store.Blank(reason) {
+		reason = "no reason given"
+	}
 	return s.change(ctx, team, id, func(t *store.Task) { t.Status, t.Failure = store.Pending, reason })
 }
 

@@ -116,7 +116,7 @@ func taskFailCommand(a *app, run func(context.Context, *app, taskEndOptions) err
 }
 
 func runTaskFail(ctx context.Context, a *app, o taskEndOptions) error {
-	if o.Text == "" {
+	if store.Blank(o.Text) {
 		return usage("leadlight task fail needs --reason TEXT")
 	}
 	text, err := a.text(o.Text, "reason", store.MaxMessage)

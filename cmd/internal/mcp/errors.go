@@ -119,5 +119,5 @@ func oneLine(s string) string {
 // ofCommandLine tells a hint that speaks of the command line, which a model may not
 // have.
 func ofCommandLine(hint string) bool {
-	return strings.Contains(hint, "leadlight ") || strings.Contains(hint, "--")
+	return strings.Contains(hint, "leadlight ") || strings.Contains(hint, "--") || strings.Contains(hint, "standard input")
 }

@@ -93,7 +93,7 @@ func sendMessage(s *Server, types []messageType) tool {
 // missing names the first of the needed parameters that is not given.
 func (in sendIn) missing(needs []string) string {
 	given := map[string]bool{
-		"team_name": in.TeamName != "", "recipient": in.Recipient != "", "content": in.Content != "", "summary": in.Summary != "",
+		"team_name": in.TeamName != "", "recipient": in.Recipient != "", "content": !store.Blank(in.Content), "summary": !store.Blank(in.Summary),
 		"request_id": in.RequestID != "", "approve": in.Approve != nil,
 	}
 	for _, name := range needs {
@@ -118,7 +118,11 @@ func (s *Server) sendAll(ctx context.Context, _ *call, in sendIn) (sendOut, stri
 	for i, m := range sent {
 		names[i] = m.To
 	}
-	return sendOut{Success: err == nil, Sent: sent}, fmt.Sprintf("Sent to %d members: %s.", len(sent), strings.Join(names, ", ")), err
+	text := "Nobody else is there."
+	if len(names) > 0 {
+		text = fmt.Sprintf("Sent to %d members: %s.", len(sent), strings.Join(names, ", "))
+	}
+	return sendOut{Success: err == nil, Sent: sent}, text, err
 }
 
 // shutDown walks the ladder with one teammate.

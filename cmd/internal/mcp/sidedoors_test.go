@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"fmt"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -129,15 +130,40 @@ func TestXS15_XS20_XS21_WhatIsMissingIsSaid(t *testing.T) {
 	for _, blank := range []string{"", " \n", "\u200b"} {
 		refused(t, c, "Task", args{"team_name": "alpha", "name": "eve", "model": "default", "prompt": blank, "subagent_type": "shell"}, fault.InvalidArgument)
 		refused(t, c, "TaskCreate", args{"subject": blank}, fault.InvalidArgument)
+		refused(t, c, "SendMessage", args{"type": "message", "team_name": "alpha", "recipient": "team-lead", "content": blank, "summary": "x"}, fault.InvalidArgument)
+		refused(t, c, "SendMessage", args{"type": "broadcast", "team_name": "alpha", "content": "x", "summary": blank}, fault.InvalidArgument)
 	}
-	res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "SendMessage", Arguments: args{"type": "message", "team_name": "alpha", "recipient": "*", "content": "x", "summary": "x"}})
-	if err != nil {
-		t.Fatal(err)
+	hint := func(tool string, in args) string {
+		t.Helper()
+		res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: in})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := res.StructuredContent.(map[string]any)
+		if success, ok := got["success"].(bool); !res.IsError || !ok || success {
+			t.Errorf("%+v", res.StructuredContent)
+		}
+		told, _ := got["error"].(map[string]any)
+		return fmt.Sprint(told["hint"])
 	}
-	got, _ := res.StructuredContent.(map[string]any)
-	told, _ := got["error"].(map[string]any)
-	hint, _ := told["hint"].(string)
-	if success, ok := got["success"].(bool); !res.IsError || !ok || success || !strings.Contains(hint, "broadcast") {
-		t.Errorf("%+v", res.StructuredContent)
+	if got := hint("SendMessage", args{"type": "message", "team_name": "alpha", "recipient": "*", "content": "x", "summary": "x"}); !strings.Contains(got, "broadcast") {
+		t.Errorf("write to all: %s", got)
+	}
+	do[taskOut](t, c, "TaskCreate", args{"subject": "x"})
+	if got := hint("TaskUpdate", args{"taskId": "1", "status": "blocked"}); strings.Contains(got, "blocked") || !strings.Contains(got, "deleted") {
+		t.Errorf("what status a task can be given: %s", got)
+	}
+	do[taskOut](t, c, "TaskUpdate", args{"taskId": "#1", "status": "todo"})
+}
+
+// TestXS36_TasksByTools: a tool takes the id of a task exactly, too.
+func TestXS36_TasksByTools(t *testing.T) {
+	c := newFixture(t).serve("", nil, nil)
+	do[teamCreateOut](t, c, "TeamCreate", args{"team_name": "alpha", "description": "x"})
+	do[taskOut](t, c, "TaskCreate", args{"subject": "x"})
+	for _, id := range []string{" 1", "1 ", "\t1", "# 1"} {
+		refused(t, c, "TaskGet", args{"taskId": id}, fault.InvalidArgument)
+		refused(t, c, "TaskUpdate", args{"taskId": id, "status": "deleted"}, fault.InvalidArgument)
+		refused(t, c, "TaskCreate", args{"subject": "y", "blockedBy": []string{id}}, fault.InvalidArgument)
 	}
 }

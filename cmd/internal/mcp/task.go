@@ -169,9 +169,9 @@ func ids(list []string) ([]string, error) {
 	return out, nil
 }
 
-// taskID checks the form of a task's id; #7 is 7.
+// taskID checks the form of a task's id, which is taken as it is; only #7 is 7.
 func taskID(s string) (string, error) {
-	id := strings.TrimPrefix(strings.TrimSpace(s), "#")
+	id := strings.TrimPrefix(s, "#")
 	if id == "" || len(id) > 18 || strings.Trim(id, "0123456789") != "" {
 		return "", fault.New(fault.InvalidArgument, "%q is not the id of a task", store.Shown(s)).WithHint("TaskList lists the tasks with their ids")
 	}

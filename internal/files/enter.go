@@ -33,6 +33,10 @@ func (d *Dir) Close() error {
 	for name := range d.held {
 		d.letGo(name)
 	}
+	if d.above != nil {
+		d.above.leave(d.top)
+		return nil
+	}
 	return d.top.Close()
 }
 

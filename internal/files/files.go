@@ -41,8 +41,9 @@ const AppendFlags = os.O_WRONLY | os.O_APPEND | os.O_CREATE
 
 // Dir is a folder below which files are kept.
 type Dir struct {
-	top  *folder // the folder itself
-	path string
+	top   *folder // the folder itself
+	path  string
+	above *Dir // whose folder top is, nil if it is its own
 
 	mu   sync.Mutex         // guards the next, and the users of every folder
 	held map[string]*folder // folders below that are open, by their names
@@ -71,18 +72,13 @@ func (d *Dir) Path() string { return d.path }
 func (d *Dir) Join(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
 
 // Sub returns a folder below d as a Dir of its own, for several works in it. It
-// must exist.
+// must exist, and is to be closed once.
 func (d *Dir) Sub(name string) (*Dir, error) {
 	f, err := d.enter(name, false)
 	if err != nil {
 		return nil, err
 	}
-	defer d.leave(f)
-	root, err := f.OpenRoot(".")
-	if err != nil {
-		return nil, Explain("open", d.Join(name), err)
-	}
-	return newDir(root, d.Join(name)), nil
+	return &Dir{top: f, path: d.Join(name), above: d, held: map[string]*folder{}}, nil
 }
 
 // Read returns the content of a file, in one try. A byte order mark is kept.

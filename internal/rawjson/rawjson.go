@@ -10,6 +10,7 @@ package rawjson
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -28,32 +29,53 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("at byte %d: %s", e.Of
 type Object struct{ members []member }
 
 type member struct {
-	key   string
+	key   string          // "" if it is spelt as it is
 	spelt json.RawMessage // the key as found, quotes included
 	value json.RawMessage
 }
 
+func (m *member) is(key string) bool {
+	if m.key != "" {
+		return m.key == key
+	}
+	return string(m.spelt[1:len(m.spelt)-1]) == key
+}
+
+func (m *member) name() string { return cmp.Or(m.key, string(m.spelt[1:len(m.spelt)-1])) }
+
 // ParseObject reads a document that is one object.
 func ParseObject(data []byte) (*Object, error) {
+	const short = 24 // bytes of a usual member: more members cost another allocation
+	o := &Object{make([]member, 0, min(len(data)/short+2, 16))}
+	if err := o.Parse(data); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// Parse is ParseObject into o, in the place of all that it holds.
+func (o *Object) Parse(data []byte) error {
 	s := scanner{data: data}
 	s.space()
 	if !s.at('{') {
-		return nil, s.unexpected("an object")
+		return s.unexpected("an object")
 	}
-	const short = 24 // bytes of a usual member: more members cost another allocation
-	o := &Object{make([]member, 0, min(len(data)/short+2, 16))}
+	o.members = o.members[:0]
 	err := s.members(func(key, value []byte) error {
-		name, err := unquote(key)
-		if err != nil {
-			return s.fail("a key that cannot be read")
+		name := ""
+		if !plain(key[1 : len(key)-1]) {
+			var err error
+			if name, err = unquote(key); err != nil {
+				return s.fail("a key that cannot be read")
+			}
 		}
 		o.members = append(o.members, member{name, key, value})
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return o, s.end()
+	return s.end()
 }
 
 // ParseArray reads a document that is one array and returns its elements.
@@ -85,7 +107,7 @@ func Valid(data []byte) error {
 func (o *Object) Keys() []string {
 	keys := slices.Grow([]string(nil), len(o.members))
 	for i := range o.members {
-		keys = append(keys, o.members[i].key)
+		keys = append(keys, o.members[i].name())
 	}
 	return keys
 }
@@ -106,7 +128,7 @@ func (o *Object) Get(key string) (json.RawMessage, bool) {
 func (o *Object) All(keys ...string) []json.RawMessage {
 	var all []json.RawMessage
 	for _, m := range o.members {
-		if slices.Contains(keys, m.key) && !IsNull(m.value) {
+		if slices.ContainsFunc(keys, m.is) && !IsNull(m.value) {
 			all = append(all, m.value)
 		}
 	}
@@ -137,12 +159,12 @@ func (o *Object) Set(key string, value json.RawMessage) {
 
 // Delete removes key, each time it occurs.
 func (o *Object) Delete(key string) {
-	o.members = slices.DeleteFunc(o.members, func(m member) bool { return m.key == key })
+	o.members = slices.DeleteFunc(o.members, func(m member) bool { return m.is(key) })
 }
 
 func (o *Object) find(key string) int {
 	for i := len(o.members) - 1; i >= 0; i-- {
-		if o.members[i].key == key {
+		if o.members[i].is(key) {
 			return i
 		}
 	}

@@ -162,18 +162,24 @@ func (s *scanner) more(closing byte) (bool, error) {
 
 func (s *scanner) str() error {
 	for s.pos++; s.pos < len(s.data); {
-		switch c := s.data[s.pos]; {
-		case c == '"':
+		rest := s.data[s.pos:]
+		plain := 0
+		for plain < len(rest) && rest[plain] != '"' && rest[plain] != '\\' && rest[plain] >= 0x20 {
+			plain++
+		}
+		if s.pos += plain; plain == len(rest) {
+			break
+		}
+		switch c := rest[plain]; c {
+		case '"':
 			s.pos++
 			return nil
-		case c == '\\':
+		case '\\':
 			if err := s.escape(); err != nil {
 				return err
 			}
-		case c < 0x20:
-			return s.fail("a raw control character %q in a string", c)
 		default:
-			s.pos++
+			return s.fail("a raw control character %q in a string", c)
 		}
 	}
 	return s.fail("the text ends inside a string")

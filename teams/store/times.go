@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 // Stamp is the layout of times in messages: ISO 8601, UTC, milliseconds, as
@@ -18,8 +20,8 @@ func FormatTime(t time.Time) string { return t.UTC().Format(Stamp) }
 // seconds since 1970, as a number or as text, or ISO 8601 in several forms. What
 // it cannot read is the zero time, never an error.
 func ParseTime(raw json.RawMessage) time.Time {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
+	s, ok := rawjson.String(raw)
+	if !ok {
 		s = string(raw)
 	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00",

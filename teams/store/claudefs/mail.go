@@ -1,6 +1,7 @@
 package claudefs
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"path"
@@ -51,7 +52,7 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 		msg.Timestamp = stampNow()
 	}
 	msg.To, msg.Type, msg.Stamp, msg.Read, msg.Unknown = b.owner, "message", "", false, nil
-	raw := document.Compose(&msg, messageFields()).Raw()
+	raw := document.Compose(&msg, messageTable()).Raw()
 	if err := m.f.ensure(ctx, b.place, path.Dir(b.name)); err != nil {
 		return msg, err
 	}
@@ -79,16 +80,18 @@ func (m mail) List(ctx context.Context, team, owner string) ([]store.Message, er
 	if err != nil {
 		return nil, err
 	}
-	data, err := m.f.read(ctx, b.file)
-	if missing(err) {
+	var entries []entry
+	b.check = func(data []byte) (err error) { // it is parsed once
+		if len(bytes.TrimSpace(data)) == 0 {
+			return errBlank
+		}
+		entries, err = parseBox(data, b.owner)
+		return err
+	}
+	if _, err := m.f.read(ctx, b.file); missing(err) {
 		return nil, nil
-	}
-	if err != nil {
+	} else if err != nil {
 		return nil, err
-	}
-	entries, err := parseBox(data, b.owner)
-	if err != nil {
-		return nil, damaged(m.f.dir.Join(b.name), data, err)
 	}
 	out := make([]store.Message, 0, len(entries))
 	at := make(map[string]int, len(entries))

@@ -9,12 +9,16 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/document"
 )
+
+// messageTable is messageFields, made once: each message needs it.
+var messageTable = sync.OnceValue(messageFields)
 
 // messageFields lists the fields in the order in which new entries have them.
 // Every version of the client takes entries of this form.
@@ -28,7 +32,7 @@ func messageFields() []document.Field[store.Message] {
 		{Key: "timestamp",
 			Load: func(x *m, raw json.RawMessage) {
 				x.Timestamp = store.ParseTime(raw)
-				if s, ok := rawjson.String(raw); !ok || s != store.FormatTime(x.Timestamp) {
+				if !bytes.Equal(raw, x.Timestamp.UTC().AppendFormat(make([]byte, 0, len(store.Stamp)+2), `"`+store.Stamp+`"`)) {
 					x.Stamp = unquoted(raw)
 				}
 			},
@@ -66,9 +70,13 @@ func parseBox(data []byte, owner string) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	var o rawjson.Object
 	box, seen := make([]entry, len(list)), copies{}
 	for i, raw := range list {
-		box[i] = parseEntry(raw, owner, seen)
+		if box[i].raw = raw; o.Parse(raw) == nil {
+			box[i].ok = true
+			readMessage(&o, &box[i].msg, owner, seen)
+		}
 	}
 	return box, nil
 }
@@ -77,26 +85,21 @@ func parseBox(data []byte, owner string) ([]entry, error) {
 // content gives. They are as many messages: nothing says that one is another once more.
 type copies map[string]int
 
-func parseEntry(raw json.RawMessage, owner string, seen copies) entry {
-	o, err := rawjson.ParseObject(raw)
-	if err != nil {
-		return entry{raw: raw}
+func readMessage(o *rawjson.Object, msg *store.Message, owner string, seen copies) {
+	msg.Unknown, msg.Odd = document.Decode(o, msg, messageTable())
+	msg.To = owner
+	msg.Type = cmp.Or(msg.Type, "message")
+	if msg.ID != "" {
+		return
 	}
-	e := entry{raw: raw, ok: true}
-	e.msg.Unknown, e.msg.Odd = document.Decode(o, &e.msg, messageFields())
-	e.msg.To = owner
-	e.msg.Type = cmp.Or(e.msg.Type, "message")
-	if e.msg.ID == "" {
-		raw, _ := o.Get("timestamp")
-		stamp := unquoted(raw)
-		id := derivedID(e.msg.From, stamp, e.msg.Text)
-		if e.msg.ID = id; rawjson.IsNull(raw) || stamp == "" {
-			if seen[id]++; seen[id] > 1 {
-				e.msg.ID += "-" + strconv.Itoa(seen[id])
-			}
+	raw, _ := o.Get("timestamp")
+	stamp := unquoted(raw)
+	id := derivedID(msg.From, stamp, msg.Text)
+	if msg.ID = id; rawjson.IsNull(raw) || stamp == "" {
+		if seen[id]++; seen[id] > 1 {
+			msg.ID += "-" + strconv.Itoa(seen[id])
 		}
 	}
-	return e
 }
 
 // derivedID stands in for the id of an entry of a client that writes none: what
@@ -176,7 +179,9 @@ func identify(raw json.RawMessage, owner string, seen copies) (o *rawjson.Object
 	}
 	own, _ := o.Get("msg_id")
 	if id, _ = rawjson.String(own); id == "" {
-		id = parseEntry(raw, owner, seen).msg.ID
+		var msg store.Message
+		readMessage(o, &msg, owner, seen)
+		id = msg.ID
 	}
 	return o, id
 }

@@ -149,6 +149,10 @@ func millis[T any](key string, at func(*T) *time.Time) Field[T] {
 func Scalar[T any, V comparable](key string, at func(*T) *V) Field[T] {
 	return Field[T]{Key: key, Kind: kindOf[V](),
 		Load: func(v *T, raw json.RawMessage) {
+			if flag, ok := any(at(v)).(*bool); ok {
+				*flag = string(raw) == "true"
+				return
+			}
 			var x V
 			if json.Unmarshal(raw, &x) == nil {
 				*at(v) = x

@@ -48,7 +48,7 @@ func migrate(o *rawjson.Object, folder string, steps []migration) error {
 
 // oursOf reads what is ours, and nothing else: the members take time.
 func oursOf(o *rawjson.Object) (ours store.Ours) {
-	Decode(objectAt(objectAt(o, "metadata"), "leadlight"), &ours, oursFields())
+	Decode(objectAt(objectAt(o, "metadata"), "leadlight"), &ours, oursTable())
 	return ours
 }
 

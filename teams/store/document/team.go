@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
@@ -20,6 +21,12 @@ type draft struct {
 	ours *store.Ours // nil: no metadata.leadlight
 }
 
+// What a roster is read and written by is made once: each verb needs it several times.
+var (
+	teamTable = sync.OnceValue(teamFields)
+	oursTable = sync.OnceValue(oursFields)
+)
+
 func teamFields() []Field[draft] {
 	return []Field[draft]{
 		Text("name", func(d *draft) *string { return &d.name }),
@@ -30,7 +37,7 @@ func teamFields() []Field[draft] {
 		nested("leadProcess", func(d *draft) **store.LeadProcess { return &d.LeadProcess }, leadProcessFields()),
 		membersField(),
 		metadata(func(d *draft) *map[string]json.RawMessage { return &d.Metadata },
-			nested("leadlight", func(d *draft) **store.Ours { return &d.ours }, oursFields())),
+			nested("leadlight", func(d *draft) **store.Ours { return &d.ours }, oursTable())),
 	}
 }
 
@@ -86,7 +93,7 @@ func OpenTeam(name string, data []byte) (*Team, error) {
 	}
 	d := new(draft)
 	var odd []string
-	d.Unknown, odd = Decode(o, d, teamFields())
+	d.Unknown, odd = Decode(o, d, teamTable())
 	d.Odd = append(odd, d.Odd...)
 	return &Team{name, d, o}, nil
 }
@@ -98,7 +105,7 @@ func NewTeam(t store.Team) []byte {
 		t.CreatedAt = time.Now()
 	}
 	t.LeadAgentID = cmp.Or(t.LeadAgentID, store.Lead+"@"+t.Name)
-	o := Compose(&draft{Team: t, name: t.Name, ours: &t.Ours}, teamFields())
+	o := Compose(&draft{Team: t, name: t.Name, ours: &t.Ours}, teamTable())
 	o.Set("schemaVersion", rawjson.Encode(1))
 	return Bytes(o)
 }
@@ -161,6 +168,6 @@ func (t *Team) Edit(change func(*store.Team) error) (changed bool, err error) {
 		next.ours = &now.Ours
 	}
 	before := t.object.Raw()
-	Amend(t.object, old, next, teamFields())
+	Amend(t.object, old, next, teamTable())
 	return !bytes.Equal(before, t.object.Raw()), nil
 }

@@ -58,9 +58,11 @@ type FS struct {
 
 	placing sync.Mutex // one place is looked for at a time
 
-	mu     sync.Mutex
-	places map[string]*place
-	lists  map[string]*taskCache
+	mu      sync.Mutex
+	places  map[string]*place
+	lists   map[string]*taskCache
+	rosters map[string]readRoster
+	boxes   map[string]readBox
 }
 
 // Open opens the base folder (Claude Code's is ~/.claude) and makes it if there
@@ -76,7 +78,7 @@ func Open(base string, opts Options) (*FS, error) {
 	}
 	return &FS{
 		dir: dir, opts: opts, ledger: ledger.New(dir), watcher: &files.Watcher{Log: opts.Log},
-		places: map[string]*place{}, lists: map[string]*taskCache{},
+		places: map[string]*place{}, lists: map[string]*taskCache{}, rosters: map[string]readRoster{}, boxes: map[string]readBox{},
 	}, nil
 }
 

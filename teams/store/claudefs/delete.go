@@ -3,6 +3,7 @@ package claudefs
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -237,4 +238,6 @@ func (f *FS) forget(p *place) {
 	defer f.mu.Unlock()
 	delete(f.places, p.team)
 	delete(f.lists, p.team)
+	delete(f.rosters, p.team)
+	maps.DeleteFunc(f.boxes, func(_ string, b readBox) bool { return b.team == p.team })
 }

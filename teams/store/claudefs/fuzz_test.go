@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -57,6 +58,7 @@ func FuzzTeam(f *testing.F) {
 func FuzzBox(f *testing.F) {
 	seed(f, "testdata/cases/inbox/*.json")
 	f.Add([]byte(`[{"from":"a","text":"x","read":false},66]`)) // no message, so it cannot be read
+	f.Add([]byte(`[{"text":"z"}]`))                            // the next of the same content is another message
 	f.Fuzz(func(t *testing.T, data []byte) {
 		entries, err := parseBox(data, "builder")
 		if err != nil {
@@ -86,7 +88,26 @@ func FuzzBox(f *testing.F) {
 				t.Fatalf("entry %d of %q became %s", i, data, after[i].raw)
 			}
 		}
+		if !blank(data) {
+			grows(t, readBox{"alpha", "builder", openBox(data), entries}, more, marked)
+		}
 	})
+}
+
+// grows proves that what is read of a box by its earlier state is what is read of it alone.
+func grows(t *testing.T, r readBox, boxes ...[]byte) {
+	usual := []string{" ]\n", `, {"text":"z","timestamp":"2026-01-01T00:00:00.000Z"}]`}
+	for _, end := range append(usual, "", ",]", "1]", `"]`, `,{"text":"z"}]`, ",[1] ,{} ]", `,{"text":"z"}]]`) {
+		boxes = append(boxes, append(slices.Clone(r.body), end...))
+	}
+	for _, box := range boxes {
+		got, ok := r.grown(box, r.owner)
+		want, err := parseBox(box, r.owner)
+		known := len(r.entries) > 0 && slices.ContainsFunc(usual, func(end string) bool { return string(r.body)+end == string(box) })
+		if known && !ok || ok && (err != nil || !reflect.DeepEqual(got, want)) {
+			t.Fatalf("%q after %q: %t %+v, want %+v %v", box, r.body, ok, got, want, err)
+		}
+	}
 }
 
 func FuzzTask(f *testing.F) {

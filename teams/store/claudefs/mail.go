@@ -85,7 +85,7 @@ func (m mail) List(ctx context.Context, team, owner string) ([]store.Message, er
 		if len(bytes.TrimSpace(data)) == 0 {
 			return errBlank
 		}
-		entries, err = parseBox(data, b.owner)
+		entries, err = m.parse(b, data)
 		return err
 	}
 	if _, err := m.f.read(ctx, b.file); missing(err) {
@@ -108,6 +108,26 @@ func (m mail) List(ctx context.Context, team, owner string) ([]store.Message, er
 		out = append(out, e.msg)
 	}
 	return out, m.f.ledger.Flag(team, b.owner, out)
+}
+
+// parse is parseBox, in which the entries that stood there at the last look are not parsed again.
+func (m mail) parse(b box, data []byte) ([]entry, error) {
+	m.f.mu.Lock()
+	last := m.f.boxes[b.name]
+	m.f.mu.Unlock()
+	entries, ok := last.grown(data, b.owner)
+	if !ok {
+		var err error
+		if entries, err = parseBox(data, b.owner); err != nil {
+			return nil, err
+		}
+	}
+	if len(data) <= maxKept && !blank(data) {
+		m.f.mu.Lock()
+		m.f.boxes[b.name] = readBox{b.team, b.owner, openBox(data), entries}
+		m.f.mu.Unlock()
+	}
+	return entries, nil
 }
 
 // MarkRead records messages as handed over and sets their read flags. In a team

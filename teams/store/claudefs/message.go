@@ -102,6 +102,32 @@ func readMessage(o *rawjson.Object, msg *store.Message, owner string, seen copie
 	}
 }
 
+// maxKept is the most bytes of a file that are kept, to know it again.
+const maxKept = 256 << 10
+
+// readBox is a mailbox as it was read before. Most of the time a box only grows.
+type readBox struct {
+	team, owner string
+	body        []byte // up to the end of the last entry
+	entries     []entry
+}
+
+// grown returns the entries of a box which begins with r, of which only those behind it are
+// parsed. ok is false for any other, and where the ids of those may depend on the ones before.
+func (r readBox) grown(data []byte, owner string) (entries []entry, ok bool) {
+	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(data, []byte("\ufeff")), r.body)
+	if !ok || len(r.entries) == 0 || r.owner != owner {
+		return nil, false
+	}
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	if bytes.HasPrefix(rest, []byte(",")) {
+		more, err := parseBox(append([]byte("["), rest[1:]...), owner)
+		ok = err == nil && len(more) > 0 && !slices.ContainsFunc(more, func(e entry) bool { return e.msg.Timestamp.IsZero() })
+		return append(slices.Clip(r.entries), more...), ok
+	}
+	return r.entries, string(bytes.TrimRight(rest, " \t\r\n")) == "]"
+}
+
 // derivedID stands in for the id of an entry of a client that writes none: what
 // has the same sender, time and text is the same message.
 func derivedID(from, stamp, text string) string {
@@ -131,8 +157,7 @@ func appended(data []byte, entry json.RawMessage) []byte {
 	out := make([]byte, 0, len(data)+len(pretty)+8)
 	body := []byte("[")
 	if !blank(data) {
-		body = bytes.TrimRight(bytes.TrimPrefix(data, []byte("\ufeff")), " \t\r\n")
-		body = bytes.TrimRight(body[:len(body)-1], " \t\r\n")
+		body = openBox(data)
 	}
 	out = append(out, body...)
 	if !bytes.Equal(bytes.TrimSpace(body), []byte("[")) {
@@ -141,6 +166,12 @@ func appended(data []byte, entry json.RawMessage) []byte {
 	out = append(out, "\n  "...)
 	out = append(out, pretty...)
 	return append(out, "\n]"...)
+}
+
+// openBox returns a box that is not blank without its end, up to that of the last entry.
+func openBox(data []byte) []byte {
+	data = bytes.TrimRight(bytes.TrimPrefix(data, []byte("\ufeff")), " \t\r\n")
+	return bytes.TrimRight(data[:len(data)-1], " \t\r\n")
 }
 
 // boxDocument lays a box out as the client does.

@@ -1,6 +1,7 @@
 package claudefs
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -108,12 +109,36 @@ func (r roster) Get(ctx context.Context, team string) (store.Team, error) {
 	if err != nil {
 		return store.Team{}, err
 	}
-	t, err := document.ReadTeam(team, data)
+	open, err := r.f.opened(team, data)
 	if err != nil {
 		return store.Team{}, err
 	}
+	t := open.Read()
 	t.Path = r.f.dir.Join(configFile(team))
 	return t, nil
+}
+
+// readRoster is a roster as it was read before, and its bytes.
+type readRoster struct {
+	data []byte
+	team *document.Team
+}
+
+// opened parses a roster, but not the same bytes again.
+func (f *FS) opened(team string, data []byte) (*document.Team, error) {
+	f.mu.Lock()
+	last := f.rosters[team]
+	f.mu.Unlock()
+	if last.team != nil && bytes.Equal(last.data, data) {
+		return last.team, nil
+	}
+	t, err := document.OpenTeam(team, data)
+	if err == nil && len(data) <= maxKept {
+		f.mu.Lock()
+		f.rosters[team] = readRoster{data, t}
+		f.mu.Unlock()
+	}
+	return t, err
 }
 
 func absent(err error) bool { return missing(err) || errors.Is(err, syscall.ENOTDIR) }

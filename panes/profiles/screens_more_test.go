@@ -85,23 +85,27 @@ func TestXH03_TextIsSeenInTheInput(t *testing.T) {
 	}
 }
 
-// A text that leaves no place for the footer below it is submitted, and nothing is typed
-// behind it. Without the cursor it might be the choice of a menu.
+// A text that leaves no place for the footer below it, or for its own begin, is submitted,
+// and nothing is typed behind it. Without a frame it might be the choice of a menu, which
+// hides the cursor.
 func TestXH03_ATextFillsTheScreen(t *testing.T) {
+	const text = "[leadlight] message from team-lead: <M000 – ein Gruß, “0” of many, ends here M000>"
+	cursors := map[string]map[int]bool{
+		"codex/draft-fills-60x15.txt":     {0: false, 7: false, 13: true, 14: true, 15: false},
+		"claude/draft-scrolled-60x15.txt": {0: true},
+	}
 	for _, rec := range corpus(t) {
-		if rec.name != "codex/draft-fills-60x15.txt" {
-			continue
-		}
-		text := "[leadlight] message from team-lead: <M000 – ein Gruß, “0” of many, ends here M000>"
-		for cursor, want := range map[int]bool{0: false, 7: false, 13: true, 14: true, 15: false} {
+		for cursor, want := range cursors[rec.name] {
 			got := reader(t, rec.profile).Read(screen.Screen{Text: rec.text, Cursor: cursor})
 			if got.MaySubmit(text).Valid() != want || got.Shows() != want || got.MayType().Valid() {
-				t.Errorf("cursor in line %d: %+v", cursor, got)
+				t.Errorf("%s, cursor in line %d: %+v", rec.name, cursor, got)
 			}
 		}
-		return
+		delete(cursors, rec.name)
 	}
-	t.Error("it is not recorded")
+	if len(cursors) > 0 {
+		t.Errorf("not recorded: %v", cursors)
+	}
 }
 
 // A text may hold what looks like an input, or like a side of its frame.

@@ -81,6 +81,10 @@ func (r *Reader) inputAt(lines []string, i int, s Screen) (input, bool) {
 	if r.rules.Frame == FrameBar {
 		return r.barAt(lines, i)
 	}
+	if i > 0 && scrolled().MatchString(lines[i-1]) { // the line with the prompt is out of sight
+		end := closing(lines, i)
+		return input{begin: i - 1, end: end, text: textOf(lines[i:max(i, end-1)]), listed: true}, end > 0
+	}
 	if !r.isPrompt(lines[i]) {
 		return input{}, false
 	}
@@ -112,6 +116,9 @@ func (r *Reader) inputAt(lines []string, i int, s Screen) (input, bool) {
 	here := s.Cursor == 0 || s.Cursor == i+1
 	return in, i == len(lines)-1 && here && !isChoice(lines[i])
 }
+
+// scrolled is the upper side of a frame around the end of a text.
+var scrolled = lazily(`^[─━]{3,} ↑ \d+ more [─━]{3,}$`)
 
 func (r *Reader) isPrompt(line string) bool {
 	if len(r.ready) > 0 {

@@ -93,8 +93,7 @@ func Load(src Sources) (*Settings, error) {
 		return nil, err
 	}
 	if src.Team != nil {
-		f := src.Team.settings
-		s.apply(FromTeam, src.Team.Path, f)
+		s.apply(fileOf{FromTeam, src.Team.Path}, &userSettings{teamFile: src.Team.settings})
 		for name, p := range src.Team.Profiles {
 			s.Profiles[name] = p.Over(s.Profiles[name])
 		}
@@ -146,14 +145,14 @@ func of[T any](name string, v *Value[T], said *scalar[T]) setting {
 }
 
 // table lists the settings, and where they are in a file.
-func (s *Settings) table(f *teamFile) []setting {
+func (s *Settings) table(f *userSettings) []setting {
 	l, d, c := &f.layout, &f.defaults, &f.lifecycle
 	return []setting{
 		of("base-dir", &s.BaseDir, nil),
 		of("team", &s.Team, nil),
 		of("as", &s.As, nil),
-		of("backend", &s.Backend, nil),
-		of("tmux-socket", &s.TmuxSocket, nil),
+		of("backend", &s.Backend, &f.backend),
+		of("tmux-socket", &s.TmuxSocket, &f.tmuxSocket),
 		of("engine", &s.Engine, &f.engine),
 		of("defaults.agent", &s.Agent, &d.agent),
 		of("defaults.model", &s.Model, &d.model),
@@ -179,9 +178,9 @@ func (s *Settings) table(f *teamFile) []setting {
 }
 
 // apply puts the settings of a file over those there are.
-func (s *Settings) apply(layer Layer, file string, f teamFile) {
-	for _, one := range s.table(&f) {
-		one.take(fileOf{layer, file})
+func (s *Settings) apply(from fileOf, f *userSettings) {
+	for _, one := range s.table(f) {
+		one.take(from)
 	}
 }
 
@@ -245,13 +244,6 @@ func (s *Settings) Limits() teams.Limits {
 	}
 }
 
-func (l layoutPart) layout() panes.Layout {
-	return panes.Layout{
-		Placement: backend.Place(l.placement.V), Arrange: backend.LayoutKind(l.arrange.V), Main: l.main.V,
-		MinCols: l.cols.V, MinRows: l.rows.V, MaxPanes: l.maxPanes.V,
-	}
-}
-
 // Complete fills what the team file leaves open from the other settings.
 func (s *Settings) Complete(p *teams.Plan) {
 	p.Layout = s.Layout()
@@ -271,7 +263,7 @@ type Line struct{ Name, Value, Origin string }
 // Lines returns every setting that has a value, with its origin.
 func (s *Settings) Lines() []Line {
 	var out []Line
-	for _, one := range s.table(&teamFile{}) {
+	for _, one := range s.table(&userSettings{}) {
 		if l := one.line(); l.Value != "" && l.Value != "0" {
 			out = append(out, l)
 		}
@@ -296,11 +288,8 @@ func (s *Settings) readUserFile(getenv func(string) string) error {
 	if err != nil {
 		return err
 	}
-	s.Models = overModels(s.Models, f.models)
-	s.apply(UserFile, s.UserFile, f.teamFile)
-	from := fileOf{UserFile, s.UserFile}
-	take(from, &s.Backend, f.backend)
-	take(from, &s.TmuxSocket, f.tmuxSocket)
+	s.addModels(f.models)
+	s.apply(fileOf{UserFile, s.UserFile}, f)
 	for _, p := range f.profiles {
 		s.Profiles[p.name.V] = p.profile
 	}

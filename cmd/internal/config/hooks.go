@@ -15,8 +15,8 @@ type hookPart struct {
 	timeout       scalar[time.Duration]
 }
 
-func (h *hookPart) keys() []key {
-	return []key{
+func (h *hookPart) keys() []Key {
+	return []Key{
 		{"type", "command", "what it is; command", into(&h.kind, oneOf("command"))},
 		{"command", "command", "what is run (sh -c) in the file's own folder (needed)", into(&h.command, text)},
 		{"timeout", "time", "how long it may take; " + shortTime(hooks.DefaultTimeout) + ", at most " + shortTime(hooks.MaxTimeout), into(&h.timeout, duration)},

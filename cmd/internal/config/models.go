@@ -25,25 +25,21 @@ func (u *userSettings) readModels(d *decoder, n ast.Node, what string) {
 	u.models = map[string]map[string]string{}
 	d.eachKey(n, what, func(name string, _ Pos, v ast.Node) {
 		models := map[string]string{}
-		var keys []key
+		var keys []Key
 		for _, p := range Preferences() {
-			keys = append(keys, key{p, "model", "", func(d *decoder, n ast.Node, what string) { models[p] = text(d, n, what).V }})
+			keys = append(keys, Key{p, "model", "", func(d *decoder, n ast.Node, what string) { models[p] = text(d, n, what).V }})
 		}
 		d.readMap(v, "the models of a profile", keys)
 		u.models[name] = models
 	})
 }
 
-// overModels puts own models over those there are.
-func overModels(base, own map[string]map[string]string) map[string]map[string]string {
-	out := maps.Clone(base)
+// addModels puts own models over those there are, which profiles may share.
+func (s *Settings) addModels(own map[string]map[string]string) {
 	for profile, models := range own {
-		both := maps.Clone(out[profile])
-		if both == nil {
-			both = map[string]string{}
-		}
+		both := map[string]string{}
+		maps.Copy(both, s.Models[profile])
 		maps.Copy(both, models)
-		out[profile] = both
+		s.Models[profile] = both
 	}
-	return out
 }

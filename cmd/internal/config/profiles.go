@@ -31,8 +31,8 @@ func (f *teamFile) readProfiles(d *decoder, n ast.Node, what string) {
 	})
 }
 
-func profileKeys(p *profiles.Profile) []key {
-	keys := []key{
+func profileKeys(p *profiles.Profile) []Key {
+	keys := []Key{
 		{"kind", strings.Join(profiles.Kinds(), "|"), "kind of agent", valueInto(&p.Kind, oneOf(profiles.Kinds()...))},
 		{"summary", "text", "what it is, in a line", valueInto(&p.Summary, text)},
 		{"command", "list", "program and arguments", command(&p.Command)},
@@ -47,8 +47,8 @@ func profileKeys(p *profiles.Profile) []key {
 }
 
 // argumentKeys are the lists of arguments that are put behind the command.
-func argumentKeys(p *profiles.Profile) []key {
-	return []key{
+func argumentKeys(p *profiles.Profile) []Key {
+	return []Key{
 		{"joinArgs", "list", "native: tell it who it is", arguments(&p.JoinArgs)},
 		{"typeArgs", "list", "tell it --agent-type", arguments(&p.TypeArgs)},
 		{"modelArgs", "list", "tell it --model", arguments(&p.ModelArgs)},
@@ -59,8 +59,8 @@ func argumentKeys(p *profiles.Profile) []key {
 }
 
 // promptKeys say how an interactive agent is spoken to.
-func promptKeys(p *profiles.Profile) []key {
-	return []key{
+func promptKeys(p *profiles.Profile) []Key {
+	return []Key{
 		{"sessionShown", "regular expression", "what it prints in the end of its conversation's id, the first group, where it takes no sessionArgs", func(d *decoder, n ast.Node, what string) {
 			if found := readPatterns(d, n, what); len(found) > 0 {
 				p.SessionShown = found[0]

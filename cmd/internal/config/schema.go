@@ -75,8 +75,8 @@ func arrangements() []string {
 // Restarts returns the restart policies.
 func Restarts() []string { return []string{teams.RestartNever, teams.RestartOnFailure} }
 
-func (f *teamFile) keys() []key {
-	return []key{
+func (f *teamFile) keys() []Key {
+	return []Key{
 		{"team", "name", "name of the team (needed)", into(&f.team, text)},
 		{"description", "text", "what the team is for", into(&f.description, text)},
 		{"lead", "name", "name of the lead, if not team-lead", into(&f.lead, text)},
@@ -84,11 +84,11 @@ func (f *teamFile) keys() []key {
 		{"engine", "URL|files", "the engine that keeps the team, which this machine has joined; files", f.readEngine},
 		{"layout", "keys", "where the panes go", mapping(f.layout.keys)},
 		{"defaults", "keys", "for members that do not say it themselves", mapping(f.defaults.keys)},
-		{"members", "list", "the teammates", list(&f.members, "a member", func(m *memberPart, p Pos) []key {
+		{"members", "list", "the teammates", list(&f.members, "a member", func(m *memberPart, p Pos) []Key {
 			m.pos = p
 			return m.keys()
 		})},
-		{"tasks", "list", "the tasks, numbered from 1 in their order", list(&f.tasks, "a task", func(t *taskPart, p Pos) []key {
+		{"tasks", "list", "the tasks, numbered from 1 in their order", list(&f.tasks, "a task", func(t *taskPart, p Pos) []Key {
 			t.pos = p
 			return t.keys()
 		})},
@@ -108,8 +108,8 @@ func (f *teamFile) readEngine(d *decoder, n ast.Node, what string) {
 	}
 }
 
-func (l *layoutPart) keys() []key {
-	return []key{
+func (l *layoutPart) keys() []Key {
+	return []Key{
 		{"placement", strings.Join(placements(), "|"), "beside the lead, a window, or a session of our own", into(&l.placement, oneOf(placements()...))},
 		{"arrange", strings.Join(arrangements(), "|"), "arrangement of the lead's window; main-vertical", into(&l.arrange, oneOf(arrangements()...))},
 		{"main", "40%|100", "size of the lead's pane with main-vertical; 40%", l.readMain},
@@ -146,8 +146,8 @@ func (l *layoutPart) readMin(d *decoder, n ast.Node, what string) {
 	l.cols, l.rows = scalar[int]{int(c), s.Pos, true}, scalar[int]{int(r), s.Pos, true}
 }
 
-func (p *defaultsPart) keys() []key {
-	return []key{
+func (p *defaultsPart) keys() []Key {
+	return []Key{
 		{"agent", "profile", "profile of the members", into(&p.agent, text)},
 		{"model", "text", "model of the members", into(&p.model, text)},
 		{"cwd", "folder", "working folder, counted from the file's own", into(&p.cwd, text)},
@@ -155,8 +155,8 @@ func (p *defaultsPart) keys() []key {
 	}
 }
 
-func (l *lifecyclePart) keys() []key {
-	return []key{
+func (l *lifecyclePart) keys() []Key {
+	return []Key{
 		{"onLeadExit", "keep|shutdown", "what happens to the teammates when up is interrupted; keep", into(&l.onLeadExit, oneOf("keep", "shutdown"))},
 		{"onLoss", "release|keep", "what becomes of the tasks that a lost teammate had in progress; release", into(&l.onLoss, oneOf(teams.ReleaseTasks, teams.KeepTasks))},
 		{"silent", "time", "how long a machine may say nothing until onLoss holds for the tasks of its teammates; 10m", into(&l.silent, duration)},
@@ -171,8 +171,8 @@ func (l *lifecyclePart) keys() []key {
 	}
 }
 
-func (m *memberPart) keys() []key {
-	return []key{
+func (m *memberPart) keys() []Key {
+	return []Key{
 		{"name", "name", "name of the teammate (needed)", into(&m.name, text)},
 		{"agent", "profile", "how it is run", into(&m.agent, text)},
 		{"model", "text", "model of the agent", into(&m.model, text)},
@@ -194,8 +194,8 @@ func (m *memberPart) keys() []key {
 	}
 }
 
-func (g *gitPart) keys() []key {
-	return []key{
+func (g *gitPart) keys() []Key {
+	return []Key{
 		{"url", "url|folder", "where it is (needed); no password in it", into(&g.url, text)},
 		{"ref", "text", "the branch, tag or commit with which the member begins; where its HEAD is", into(&g.ref, word)},
 	}
@@ -210,8 +210,8 @@ func (m *memberPart) readGit(d *decoder, n ast.Node, what string) {
 	}
 }
 
-func (t *taskPart) keys() []key {
-	return []key{
+func (t *taskPart) keys() []Key {
+	return []Key{
 		{"subject", "text", "what is to be done (needed)", into(&t.subject, text)},
 		{"description", "text", "the whole of it", into(&t.description, text)},
 		{"activeForm", "text", "how it is called while it is done", into(&t.activeForm, text)},
@@ -223,12 +223,12 @@ func (t *taskPart) keys() []key {
 }
 
 // mapping reads a mapping by its table of keys.
-func mapping(keys func() []key) reader {
+func mapping(keys func() []Key) reader {
 	return func(d *decoder, n ast.Node, what string) { d.readMap(n, what, keys()) }
 }
 
 // list reads a list of mappings. keys takes the place of an item, and returns its table.
-func list[T any](to *[]T, item string, keys func(*T, Pos) []key) reader {
+func list[T any](to *[]T, item string, keys func(*T, Pos) []Key) reader {
 	return func(d *decoder, n ast.Node, what string) {
 		d.eachItem(n, what, func(v ast.Node) {
 			if isNull(v) {

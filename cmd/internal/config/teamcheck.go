@@ -50,11 +50,10 @@ func (d *decoder) checkMembers(f *teamFile) {
 		m := &f.members[i]
 		d.checkName(f, i)
 		d.checkGit(m)
-		agent := m.agent
-		if !agent.Set && len(m.command) == 0 && m.run.Set {
+		if !m.agent.Set && len(m.command) == 0 && m.run.Set {
 			m.agent = scalar[string]{profiles.Shell, m.run.Pos, true}
-			agent = m.agent
 		}
+		agent := m.agent
 		if !agent.Set && len(m.command) == 0 {
 			agent = f.defaults.agent
 		}

@@ -121,13 +121,9 @@ func (f *teamFile) plan(dir string) teams.Plan {
 		Team: teams.TeamSpec{
 			Name: f.team.V, Description: f.description.V, Lead: f.lead.V, Cwd: cwd, Mailbox: f.mailbox.V, LeadProcess: true,
 		},
-		Layout: f.layout.layout(),
 	}
 	for _, m := range f.members {
 		p.Members = append(p.Members, m.spec(f.defaults, dir, cwd))
-	}
-	for i := range p.Members {
-		p.Members[i].Layout = p.Layout
 	}
 	for _, t := range f.tasks {
 		p.Tasks = append(p.Tasks, t.spec())

@@ -29,7 +29,12 @@ func TestTeamFilesThatAreRight(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, path, said(t, map[string]any{"plan": f.Plan, "profiles": f.Profiles}))
+			_, getenv := machine(t, nil, nil)
+			s, err := Load(Sources{Getenv: getenv, Team: f})
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, path, said(t, map[string]any{"plan": f.Plan, "profiles": f.Profiles, "layout": s.Layout()}))
 		})
 	}
 }

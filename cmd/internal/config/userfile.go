@@ -10,14 +10,14 @@ type userSettings struct {
 	models              map[string]map[string]string
 }
 
-func (u *userSettings) keys() []key {
-	keys := []key{
+func (u *userSettings) keys() []Key {
+	keys := []Key{
 		{"backend", "auto|tmux|iterm2|headless|…", "the terminal that holds the panes; auto", into(&u.backend, text)},
 		{"models", "keys", "by a profile's name: the models for runs that prefer one, as {cheaper: haiku, smarter: opus}", u.readModels},
 		{"tmuxSocket", "path", "the tmux server to use", into(&u.tmuxSocket, text)},
 	}
 	for _, k := range u.teamFile.keys() {
-		switch k.name {
+		switch k.Name {
 		case "engine", "layout", "defaults", "profiles", "lifecycle":
 			keys = append(keys, k)
 		}

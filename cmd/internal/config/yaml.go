@@ -53,10 +53,10 @@ type decoder struct {
 	overrun  bool // maxNodes or maxDepth was reached, and said
 }
 
-// A key is one key of a mapping: its name, what it takes and means (the help
+// A Key is one key of a mapping: its name, what it takes and means (the help
 // topic is printed from these), and what reads its value to where it belongs.
-type key struct {
-	name, form, doc string
+type Key struct {
+	Name, Form, Doc string
 	read            reader
 }
 
@@ -122,8 +122,7 @@ func tooMuch(tokens token.Tokens) *token.Token {
 
 func (d *decoder) syntax(err error) {
 	pos, text := Pos{1, 1}, err.Error()
-	var y yaml.Error
-	if errors.As(err, &y) {
+	if y, ok := errors.AsType[yaml.Error](err); ok {
 		pos, text = tokenPos(y.GetToken()), y.GetMessage()
 	}
 	d.fail(pos, "not YAML: %s", text)
@@ -203,13 +202,13 @@ func (d *decoder) value(n ast.Node) (v ast.Node, done func()) {
 }
 
 // readMap reads a mapping by its table of keys. An absent value reads as absent.
-func (d *decoder) readMap(n ast.Node, what string, keys []key) {
+func (d *decoder) readMap(n ast.Node, what string, keys []Key) {
 	d.eachKey(n, what, func(name string, pos Pos, v ast.Node) {
-		i := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
+		i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name })
 		if i < 0 {
 			names := make([]string, len(keys))
 			for i, k := range keys {
-				names[i] = k.name
+				names[i] = k.Name
 			}
 			d.fail(pos, "unknown key %q in %s%s", store.Shown(name), what, didYouMean(name, names))
 			return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 )
 
 // Find returns the pane of a list that has the id.
@@ -50,4 +51,13 @@ func EachLayout(layouts []Layout, arrangeOne func(Layout) error) error {
 		errs = append(errs, arrangeOne(l))
 	}
 	return errors.Join(errs...)
+}
+
+// LastLines are the last n lines of a text, all of them for 0, without the empty ones at its end.
+func LastLines(text string, n int) string {
+	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if n > 0 {
+		all = all[max(0, len(all)-n):]
+	}
+	return strings.Join(all, "\n") + "\n"
 }

@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"regexp"
-	"strings"
 
 	"github.com/leadlight-dev/leadlight/backend"
 )
@@ -26,9 +25,5 @@ func (b *Backend) Capture(_ context.Context, id backend.ID, lines int, ansi bool
 	if !ansi {
 		text = escapes.ReplaceAllString(text, "")
 	}
-	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if lines > 0 && len(all) > lines {
-		all = all[len(all)-lines:]
-	}
-	return strings.Join(all, "\n") + "\n", nil
+	return backend.LastLines(text, lines), nil
 }

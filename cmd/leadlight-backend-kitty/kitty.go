@@ -361,11 +361,7 @@ func (b *Backend) Capture(ctx context.Context, id backend.ID, lines int, ansi bo
 	if err := json.Unmarshal(data, &text); err != nil {
 		return "", fault.New(fault.BackendUnavailable, "kitty answered get-text with something else: %w", err)
 	}
-	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if lines > 0 && len(all) > lines {
-		all = all[len(all)-lines:]
-	}
-	return strings.Join(all, "\n") + "\n", nil
+	return backend.LastLines(text, lines), nil
 }
 
 // server is the identity of the kitty behind the socket: a new one makes the socket anew.

@@ -130,6 +130,9 @@ for a; do shift; set -- "$@" "${a%.}"; done` // a dead pane has no pid from 3.8 
 		failing.Argv = []string{"sh", "-c", wait, "sh", fifo, "3"}
 		fine.Argv = []string{"sh", "-c", wait, "sh", fifo, "0"}
 		opened := open(t, b, failing, fine)
+		tmuxtest.Eventually(t, "it has said so", func() bool { // tmux may lose what a program says right before its end
+			return strings.Contains(s.Capture(string(opened[0].ID)), "said")
+		})
 		if _, err := lines.WriteString("x\nx\n"); err != nil {
 			t.Fatal(err)
 		}

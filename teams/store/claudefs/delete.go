@@ -22,7 +22,7 @@ const deletedMark = ".deleted-"
 // ownFolders are our records of a team. The locks stay: whoever waits for one
 // must not find another file in its place.
 func ownFolders() []string {
-	return []string{"hosts", "launch", "ledger", "transcripts", "observed", "archive"}
+	return []string{"hosts", "launch", "ledger", "transcripts", "observed", "mail", "archive"}
 }
 
 // RemoveRecords removes our own records of a team that lives elsewhere.
@@ -187,7 +187,7 @@ func (f *FS) putAside(team string) (string, error) {
 	own := ledger.Folder(team)
 	aside := own + "/archive/before-" + time.Now().UTC().Format("20060102-150405.000000")
 	left := map[string]string{"tasks/" + team: "tasks", "teams/" + team + "/inboxes": "inboxes", "teams/" + team + "/inbox": "inbox"}
-	for _, name := range []string{"ledger", "observed", "transcripts"} {
+	for _, name := range []string{"ledger", "observed", "transcripts", "mail"} {
 		left[own+"/"+name] = name
 	}
 	launch, err := f.dir.ReadDir(own + "/launch")

@@ -67,6 +67,7 @@ func TestDeleteKeepsTheLocksAndNothingElse(t *testing.T) {
 	b.ok(err)
 	b.ok(b.Mail().MarkRead(t.Context(), "alpha", "builder", []string{m.ID}))
 	b.put("leadlight/alpha/transcripts/builder.log", "x")
+	b.put("leadlight/alpha/mail/builder-1.txt", "a long message")
 	b.ok(b.Roster().Delete(t.Context(), "alpha"))
 	for name, want := range map[string]int{"teams": 0, "tasks": 0, "leadlight/alpha": 1} {
 		entries, err := os.ReadDir(b.path(name))

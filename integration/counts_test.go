@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -60,6 +61,9 @@ func TestCountsOfAVerb(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not here")
+	}
+	if _, err := user.Current(); err != nil {
+		t.Skip("tmux opens more files where the user has no name")
 	}
 	for _, others := range []int{0, 1000} {
 		t.Run(fmt.Sprintf("beside_%d_processes", others), func(t *testing.T) {

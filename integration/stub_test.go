@@ -134,7 +134,7 @@ func stubForker([]string) {
 }
 
 func stubTmux(args []string) {
-	c := exec.Command("tmux", "-S", args[0], "-f", "/dev/null", "new-session", "-d", "sleep 1000")
+	c := exec.Command("tmux", "-S", args[0], "-f", "/dev/null", "new-session", "-d", "sleep", "1000")
 	if out, err := c.CombinedOutput(); err != nil {
 		say(string(out) + err.Error())
 	}

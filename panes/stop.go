@@ -89,7 +89,7 @@ func (s *Stopper) endAll(ctx context.Context, set []Target) []StopResult {
 // the host is mute or gone, that is done from outside, the host last. Its pane stays.
 func (s *Stopper) End(ctx context.Context, t Target) StopResult {
 	h, err := s.prove(ctx, t, s.asked(ctx), &s.processes)
-	if err != nil && checkHostID(t.Host) == nil && !h.seen.known() && !h.seen.answers() && h.seen.broken == nil && s.m.held(HostLock(t.Team, t.Agent)) {
+	if err != nil && h.mayHaveBegun() {
 		s.awaitRecord(ctx, &h)
 		h, err = s.prove(ctx, t, s.asked(ctx), &s.processes)
 	}
@@ -223,6 +223,13 @@ func (s *Stopper) survivors(ctx context.Context, h ownHost) string {
 		}
 	}
 	return ""
+}
+
+// mayHaveBegun tells whether all that is known of a host is that its lock is held: then it is
+// perhaps about to write its record.
+func (h ownHost) mayHaveBegun() bool {
+	silent := !h.seen.known() && !h.seen.answers() && h.seen.broken == nil
+	return silent && checkHostID(h.Host) == nil && h.m.held(HostLock(h.Team, h.Agent))
 }
 
 // beginLimit is how long a host that has just begun may hold its lock without a record.

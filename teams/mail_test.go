@@ -154,3 +154,19 @@ func TestSH06_OldShutdownRequestIsExpired(t *testing.T) {
 		t.Errorf("answered %q, %v; want the new one", id, err)
 	}
 }
+
+// TestIB05_TheStatusNamesADamagedInbox, and says of the others what it always says.
+// https://github.com/NanmiCoder/dsh-agent-teams/issues/2
+func TestIB05_TheStatusNamesADamagedInbox(t *testing.T) {
+	d := newDesk(t)
+	d.team("alpha", running("bob"), running("eve"))
+	d.write("teams/alpha/inboxes/bob.json", `[{"from":"eve","text":"\q"}]`)
+	d.write("teams/alpha/inboxes/eve.json", `[{"from":"bob","text":"x"}]`)
+	members, warnings, err := d.as("").Members(t.Context(), "alpha", true)
+	if err != nil || len(members) != 2 || members[0].Unread != nil || members[1].Unread == nil || *members[1].Unread != 1 {
+		t.Errorf("members %+v, %v", members, err)
+	}
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "inboxes/bob.json is damaged at byte 23") {
+		t.Errorf("warnings: %q", warnings)
+	}
+}

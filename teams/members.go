@@ -45,13 +45,25 @@ func (s *Service) Members(ctx context.Context, team string, all bool) ([]api.Mem
 	if err != nil {
 		return nil, nil, err
 	}
+	var mu sync.Mutex
+	var unread []string // what is wrong with boxes
+	seen := s.observeWith(ctx, t, t.Teammates(), func(ctx context.Context, team, owner string) ([]store.Message, error) {
+		msgs, err := s.mail.List(ctx, team, owner)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil && !slices.Contains(unread, fault.Of(err).Message) {
+			unread = append(unread, fault.Of(err).Message)
+		}
+		return msgs, err
+	})
 	out := []api.Member{}
-	for _, m := range s.withTasks(ctx, t.Name, s.observe(ctx, t, t.Teammates())) {
+	for _, m := range s.withTasks(ctx, t.Name, seen) {
 		if all || m.State != api.StateStopped {
 			out = append(out, m)
 		}
 	}
-	return out, append(t.Warnings, summary(rosterOddities(t))...), nil
+	slices.Sort(unread)
+	return out, slices.Concat(t.Warnings, unread, summary(rosterOddities(t))), nil
 }
 
 // present looks whether each of the members runs.

@@ -251,7 +251,7 @@ func (r *spawning) unregister(ctx context.Context) {
 		if left := r.removeWorktree(ctx, r.t.Name, m.spec.Name); left != "" && m.tree != nil {
 			r.notice(left)
 		}
-		if _, err := r.mail.Archive(ctx, r.t.Name, m.spec.Name); err != nil {
+		if _, err := r.mail.Archive(ctx, r.t.Name, m.spec.Name); err != nil && fault.CodeOf(err) != fault.CodeOf(r.out[m.at].Err) {
 			r.out[m.at].Err = errors.Join(r.out[m.at].Err, err)
 		}
 	}

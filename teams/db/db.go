@@ -224,10 +224,13 @@ func explain(path string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return fault.New(fault.PermissionDenied, "open the database %s: %w", path, err).WithHint("set XDG_STATE_HOME to a folder of yours")
 	}
+	const away = "move it away: events and runs begin anew, teams are not touched"
+	if errors.Is(err, syscall.EISDIR) {
+		return fault.New(fault.CorruptFile, "the database %s is a folder", path).WithHint(away)
+	}
 	switch Code(err) & 0xff {
 	case sqliteCorrupt, sqliteNotADB:
-		return fault.New(fault.CorruptFile, "the database %s is damaged: %w", path, err).
-			WithHint("move it away: events and runs begin anew, teams are not touched")
+		return fault.New(fault.CorruptFile, "the database %s is damaged: %w", path, err).WithHint(away)
 	case sqliteFull:
 		return fault.New(fault.DiskFull, "the database %s: %w", path, err)
 	}

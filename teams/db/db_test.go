@@ -85,6 +85,10 @@ func TestPowerCut(t *testing.T) {
 
 // TestXS44_DamagedWhileOpen: a file that gets damaged is named, with its code.
 func TestXS44_DamagedWhileOpen(t *testing.T) {
+	folder := t.TempDir()
+	if _, err := Open(t.Context(), folder, Component{"c", nil}); fault.CodeOf(err) != fault.CorruptFile || !strings.Contains(err.Error(), folder+" is a folder") {
+		t.Errorf("a folder: %v", err)
+	}
 	path := filepath.Join(t.TempDir(), "x.db")
 	one := Component{"c", []string{`CREATE TABLE a (x); WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO a SELECT randomblob(100) FROM n`}}
 	d, err := Open(t.Context(), path, one)

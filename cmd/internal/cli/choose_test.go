@@ -59,7 +59,7 @@ func TestIT01_XS16_TheBackendIsChosenAndSaidWhy(t *testing.T) {
 		{"variable over TMUX", m{"TMUX": "/tmp/x,12,0", "LEADLIGHT_TMUX_SOCKET": "/tmp/v"}, nil, nil, "/tmp/v", "LEADLIGHT_TMUX_SOCKET", false},
 		{"asked for", m{"LEADLIGHT_BACKEND": "tmux"}, nil, nil, "", "asked for by LEADLIGHT_BACKEND", true},
 		{"Claude's setting", nil, nil, m{".claude/settings.json": `{"teammateMode":"tmux"}`}, "", "settings.json", true},
-		{"Claude's setting that is no mode", nil, nil, m{".claude/settings.json": `{"teammateMode":"bogus"}`}, "", `"bogus"`, true},
+		{"Claude's setting that is no mode", nil, nil, m{".claude/settings.json": `{"teammateMode":"bogus"}`}, "", `settings.json is no mode that is known`, true},
 		{"Claude's setting that is not possible", nil, nil, m{".claude/settings.json": `{"teammateMode":"iterm2"}`}, "", "but not inside iTerm2", true},
 		{"user file over Claude's", nil, nil, m{".config/leadlight/config.yaml": "backend: tmux\n", ".claude/settings.json": `{"teammateMode":"auto"}`}, "", "config.yaml:1:10", true},
 	} {

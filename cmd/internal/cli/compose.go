@@ -247,7 +247,7 @@ func (a *app) wantedBackend(s *config.Settings) (kind, why string) {
 	case "", "auto":
 		return "auto", ""
 	}
-	return "auto", fmt.Sprintf("teammateMode %q in %s is not possible yet", mode, file)
+	return "auto", fmt.Sprintf("teammateMode %q in %s is no mode that is known", mode, file)
 }
 
 // noTmux adds, where nothing else can hold panes, what to do about it.

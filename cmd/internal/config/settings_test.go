@@ -142,8 +142,8 @@ func TestAMistakeInTheUserFileIsTold(t *testing.T) {
 	} {
 		_, getenv := machine(t, nil, map[string]string{".config/leadlight/config.yaml": content})
 		_, err := Load(Sources{Getenv: getenv})
-		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", content, err, want)
+		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), want) || fault.Of(err).Hint == "" {
+			t.Errorf("%q: %v, want %s and a hint", content, err, want)
 		}
 	}
 	_, getenv := machine(t, map[string]string{"XDG_CONFIG_HOME": "~/x"}, map[string]string{"x/leadlight/config.yaml": "# nothing\n"})

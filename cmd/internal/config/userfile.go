@@ -35,5 +35,5 @@ func parseUserFile(shown string, data []byte) (*userSettings, error) {
 			d.fail(u.defaults.cwd.Pos, "cwd belongs into a team file")
 		}
 	}
-	return u, d.err("")
+	return u, d.err("mend it, or move the file away; leadlight help team-file shows the keys")
 }

@@ -213,7 +213,11 @@ func leftOf(t Target, look *signals.Processes) (string, error) {
 	if err != nil || len(left) == 0 {
 		return "", err
 	}
-	return fmt.Sprintf("%d processes of %s@%s, the first is pid %d %s", len(left), t.Agent, t.Team, left[0].PID, left[0].Command), nil
+	what := fmt.Sprintf("%d (%s) of %s@%s", left[0].PID, left[0].Command, t.Agent, t.Team)
+	if len(left) > 1 {
+		what += fmt.Sprintf(", and %d more", len(left)-1)
+	}
+	return what, nil
 }
 
 // Remnants finds what hosts have left running, for a set of them with one look at the

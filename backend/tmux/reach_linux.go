@@ -33,6 +33,12 @@ func (b *Backend) reach(ctx context.Context, dead error) error {
 		return nil
 	}
 	pid := holder(inode)
+	for end := time.Now().Add(reachLimit); pid == 0 && time.Now().Before(end) && ctx.Err() == nil; pid = holder(inode) {
+		if listening(b.socket) != inode { // it was about to end
+			return nil
+		}
+		pause(ctx)
+	}
 	e := fault.New(fault.BackendUnavailable, "the tmux server of %s runs, but its socket is gone", b.socket)
 	switch {
 	case pid == 0:
@@ -44,7 +50,9 @@ func (b *Backend) reach(ctx context.Context, dead error) error {
 		return fault.New(fault.Of(err).Code, "make the folder of tmux's socket again: %w", err)
 	}
 	still := func(p signals.Process) bool { return isTmux(p) && holds(p.PID, inode) }
-	if err := tell(pid, syscall.SIGUSR1, still); err != nil {
+	if err := tell(pid, syscall.SIGUSR1, still); err != nil && listening(b.socket) != inode {
+		return nil
+	} else if err != nil {
 		return e.WithHint("kill -USR1 %d makes tmux create its socket again", pid)
 	}
 	b.log.Debug("tmux: asked the server for its socket", "pid", pid)

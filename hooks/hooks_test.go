@@ -414,6 +414,7 @@ func TestXH01_AnObjectionInJSON(t *testing.T) {
 		`{"decision":"block","reason":{"why":1},"stopReason":7}`:                                  `{"why":1}`,
 		`{"decision":"block","Decision":"approve"}`:                                               "",
 		`{"continue":"false","stopReason":"stop"}`:                                                "stop",
+		"\ufeff \n" + `{"decision":"block","reason":"marked"}`:                                    "marked", // the client passes over a byte order mark
 		`{"decision":"reject"}`:                                                                   "its decision reject is not understood",
 		`{"decision":["block"]}`:                                                                  `its decision ["block"] is not understood`,
 		`{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"never"}}`: "never",

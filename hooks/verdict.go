@@ -15,6 +15,7 @@ const maxVerdict = 1 << 20
 // JSON, too (https://docs.anthropic.com/en/docs/claude-code/hooks). What is no JSON
 // object says nothing. Each field is read by itself: one that is odd hides no other.
 func verdict(event, output string, cut bool) (reason string, objects bool) {
+	output = strings.TrimSpace(strings.TrimPrefix(output, "\ufeff"))
 	said, ok := fieldsOf([]byte(output))
 	if !ok {
 		if cut && strings.HasPrefix(output, "{") {

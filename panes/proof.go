@@ -168,7 +168,7 @@ func (m *Manager) proveProcesses(ctx context.Context, h *ownHost, look *signals.
 		return nil
 	}
 	if i := slices.IndexFunc(left, func(p signals.Process) bool { return stillMarked(ctx, p, h.Host) }); i >= 0 {
-		return unproven("what runs under the id of its host is of another member: %s", left[i])
+		return unproven("what runs under the id of its host is of another member, or of another base directory: %s", left[i])
 	}
 	if !h.seen.known() && h.seen.state != signals.Gone {
 		return unproven("%s", h.seen.why)

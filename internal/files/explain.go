@@ -38,6 +38,8 @@ func explanations() []explanation {
 		{syscall.EROFS, fault.PermissionDenied, "the file system is mounted read-only"},
 		{fs.ErrPermission, fault.PermissionDenied, "check the owner and the mode of that path and of its folder"},
 		{syscall.ENOLCK, fault.Unsupported, "that file system gives no locks: put the base directory on another with --base-dir, or start the lock service of its server"},
+		{syscall.ENOTDIR, fault.Failed, "a file stands where a folder belongs, there or above it: move it away"},
+		{syscall.EISDIR, fault.Failed, "a folder stands where a file belongs: move it away"},
 		{errNotRegular, fault.CorruptFile, "put a real file in its place"},
 		{errLink, fault.PermissionDenied, "put a real file or folder in its place"},
 	}

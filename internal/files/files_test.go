@@ -273,6 +273,11 @@ func TestXF04_RefusedSyncOfAFolderIsNoFailure(t *testing.T) {
 }
 
 func TestXF04_NoLocksHasAWayOut(t *testing.T) {
+	for _, cause := range []error{syscall.EISDIR, syscall.ENOTDIR} {
+		if e := fault.Of(files.Explain("lock", "/home/x/.claude/l", cause)); e.Hint == "" || !errors.Is(e, cause) {
+			t.Errorf("%v: %+v", cause, e)
+		}
+	}
 	e := fault.Of(files.Explain("lock", "/home/x/.claude/l", syscall.ENOLCK))
 	if e.Code != fault.Unsupported || !strings.Contains(e.Hint, "--base-dir") || !strings.Contains(e.Message, "/home/x/.claude/l") {
 		t.Errorf("%s: %s (%s)", e.Code, e.Message, e.Hint)

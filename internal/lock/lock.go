@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -311,20 +312,26 @@ func timeout(d *files.Dir, name string, waited time.Duration) error {
 	holder, pid, since := holder(d, name)
 	hint := "see who has that file open"
 	if pid > 0 {
-		holder += fmt.Sprintf(", for %s,", time.Since(since).Round(100*time.Millisecond))
+		if !since.IsZero() {
+			holder += fmt.Sprintf(", for %s,", time.Since(since).Round(100*time.Millisecond))
+		}
 		hint = fmt.Sprintf("look at process %d; it may be stopped or hang", pid)
 	}
 	return fault.New(fault.LockTimeout, "%s holds the lock %s; gave up after %s", holder, d.Join(name), waited.Round(10*time.Millisecond)).WithHint("%s", hint)
 }
 
-// holder names the process that holds a lock, and tells since when; pid is 0 if nobody
-// who runs has signed it.
+// holder names the process that holds a lock, and tells since when if it has signed it;
+// pid is 0 if it is not known.
 func holder(d *files.Dir, name string) (who string, pid int, since time.Time) {
 	pid, verb, since, ok := LastHolder(d, name)
-	if !ok || !runs(pid) {
-		return "another process", 0, time.Time{}
+	found := lockers(d, name)
+	switch {
+	case ok && runs(pid) && (len(found) == 0 || slices.Contains(found, pid)):
+		return fmt.Sprintf("process %d (%s)", pid, verb), pid, since
+	case len(found) > 0 && found[0] > 0 && runs(found[0]):
+		return fmt.Sprintf("process %d", found[0]), found[0], time.Time{}
 	}
-	return fmt.Sprintf("process %d (%s)", pid, verb), pid, since
+	return "another process", 0, time.Time{}
 }
 
 // runs tells whether a process is there: one that has signed a lock and is gone does not

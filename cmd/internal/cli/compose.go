@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -69,7 +70,7 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	fs, err := claudefs.Open(s.BaseDir.V, claudefs.Options{ArchiveAbove: archiveAbove, Log: log, Notice: func(line string) { a.warn([]string{line}) }})
 	if err != nil {
 		err = fmt.Errorf("open the base directory: %w", err)
-		if errors.Is(err, syscall.ENOTDIR) {
+		if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, os.ErrNotExist) {
 			err = fault.New(fault.InvalidArgument, "%w", err).WithHint("name another folder with --base-dir or LEADLIGHT_BASE_DIR")
 		}
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/panes/screen"
+	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 const (
@@ -80,8 +81,10 @@ func (c *mailTyper) waitFree(ctx context.Context, id string) (since time.Time, e
 		if seen.unknown {
 			c.tellStuck(ctx, id, c.unknown())
 		}
-		if seen.free {
+		if seen.free && (!seen.full || c.typed != nil) {
 			return seen.since, nil
+		} else if seen.free {
+			c.m.show(api.StateWaiting, "", "its input holds a text that nobody has submitted, so nothing is typed")
 		}
 		select {
 		case <-ctx.Done():

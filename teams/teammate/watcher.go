@@ -42,6 +42,7 @@ type observation struct {
 	asking  string    // the question with which it waits for a person
 	unknown bool      // its screen has not been recognized for long
 	free    bool      // it takes text, and nobody types
+	full    bool      // when free: what stands in its input must be submitted or erased first
 	since   time.Time // when free: since then nobody has typed
 	rested  bool      // it has been quiet for a while
 }
@@ -81,7 +82,7 @@ func (w *watcher) observe(ctx context.Context) observation {
 	if st.LastKeyAt.After(since) {
 		return observation{}
 	}
-	return observation{free: true, since: since, rested: still >= max(restPause, w.quiet)}
+	return observation{free: true, full: !r.MayType().Valid(), since: since, rested: still >= max(restPause, w.quiet)}
 }
 
 // read reads the screen of this moment.

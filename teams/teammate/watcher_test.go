@@ -103,3 +103,23 @@ func TestXH03_UnknownScreenMayBeTypedInto(t *testing.T) {
 		t.Errorf("it was given %q, want %q", got, want)
 	}
 }
+
+// A text of several lines that stands in the input might be a menu: mail waits until it is gone,
+// others are told so, and the screen is not looked at without a pause meanwhile.
+func TestXH03_ATextInTheInputIsLeftAlone(t *testing.T) {
+	protocol := profiles.PromptProtocol{Frame: screen.FrameRules}
+	c, dir := strange(t, protocol, `────────────────────\r\n❯ one\r\n  two\r\n────────────────────\r\n`, screen.Ready)
+	c.mailed(t, "hello")
+	ctx, enough := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() { defer close(over); c.round(ctx) }()
+	eventually(t, "others see it", func() bool {
+		st := c.m.host.Status()
+		return st.State == api.StateWaiting && strings.HasPrefix(st.Reason, "its input holds a text")
+	})
+	enough()
+	<-over
+	if n, got := c.unreadMail(t), c.given(t, dir); n != 1 || got != "" {
+		t.Errorf("%d messages are unread, it was given %q", n, got)
+	}
+}

@@ -108,6 +108,10 @@ func decode(s *jsonschema.Schema, raw json.RawMessage, v any) error {
 		if got != p.Type && !(got == typeInteger && p.Type == typeNumber) {
 			return fault.New(fault.InvalidArgument, "the parameter %s is of type %s", name, got).WithHint("%s is of type %s: %s", name, p.Type, p.Description)
 		}
+		if got := oddItem(p, fields[name]); got != "" {
+			return fault.New(fault.InvalidArgument, "the parameter %s holds a value of type %s", name, got).
+				WithHint("%s is a list of values of type %s: %s", name, p.Items.Type, p.Description)
+		}
 	}
 	for _, name := range s.Required {
 		if _, given := fields[name]; !given {
@@ -122,6 +126,20 @@ func decode(s *jsonschema.Schema, raw json.RawMessage, v any) error {
 		return fault.New(fault.InvalidArgument, "the parameters cannot be read: %w", err).WithHint("it takes %s", parameters(s))
 	}
 	return nil
+}
+
+// oddItem returns the type of an element of a list that is not of the list's type, or "".
+func oddItem(p *jsonschema.Schema, raw json.RawMessage) string {
+	var list []json.RawMessage
+	if p.Items == nil || json.Unmarshal(raw, &list) != nil {
+		return ""
+	}
+	for _, item := range list {
+		if got := typeOf(item); got != p.Items.Type {
+			return got
+		}
+	}
+	return ""
 }
 
 // parameters lists what a tool takes, the required ones first.

@@ -157,6 +157,10 @@ func TestWrongTypesAreNamed(t *testing.T) {
 			t.Errorf("%v: %+v", tc.in, e)
 		}
 	}
+	e := refused(t, c, "TaskUpdate", args{"taskId": "1", "addBlockedBy": []any{"1", 2}}, fault.InvalidArgument)
+	if e.Message != "the parameter addBlockedBy holds a value of type integer" || !strings.Contains(e.Hint, "values of type string") {
+		t.Errorf("%+v", e)
+	}
 	// What may be left out may be null.
 	do[teamStatusOut](t, c, "TeamStatus", args{"team_name": nil})
 }

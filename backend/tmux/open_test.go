@@ -385,6 +385,18 @@ func TestSP04_NoSecondStep(t *testing.T) {
 	open(t, b, spec("a", lead))
 }
 
+// A failure names each command of the line, what was said, and the status.
+// https://github.com/anthropics/claude-code/issues/46349
+func TestUX02_CommandsAndStatus(t *testing.T) {
+	s := tmuxtest.Server(t)
+	lead := s.NewSession("200x50")
+	b := newBackend(t, tmux.Options{Socket: s.Socket, Program: wrapper(t, `case " $* " in *" split-window "*) echo unheard of >&2; exit 3;; esac`)})
+	res := b.Open(t.Context(), []backend.Spec{spec("a", lead)})
+	if err := res[0].Err; err == nil || !strings.Contains(err.Error(), "split-window: unheard of: exit status 3") {
+		t.Errorf("%v", err)
+	}
+}
+
 // wrapper is a tmux that runs some shell lines first.
 func wrapper(t *testing.T, lines string) string {
 	t.Helper()

@@ -2,12 +2,12 @@ package tmux
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -118,7 +118,7 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 	if cause := context.Cause(tctx); cause != nil {
 		err = cause
 	}
-	return out.String(), b.explain(ctx, cmds[0][0], err, errs.String(), limit)
+	return out.String(), b.explain(ctx, verbs(cmds), err, errs.String(), limit)
 }
 
 // within bounds a question to tmux. Its answer depends on the client, whose pid is told when
@@ -174,8 +174,21 @@ func (b *Backend) explain(ctx context.Context, verb string, err error, stderr st
 	case errors.Is(dead, os.ErrNotExist), errors.Is(dead, syscall.ECONNREFUSED):
 		return fault.New(fault.BackendUnavailable, "%w on %s", errNoServer, b.socket)
 	}
-	text = cmp.Or(text, err.Error())
-	return fault.New(fault.TmuxError, "tmux %s: %s", verb, text)
+	if text != "" {
+		text += ": "
+	}
+	return fault.New(fault.TmuxError, "tmux %s: %s%v", verb, text, err)
+}
+
+// verbs names the commands of a line, each once: which of them failed is not told.
+func verbs(cmds []command) string {
+	var names []string
+	for _, c := range cmds {
+		if !slices.Contains(names, c[0]) {
+			names = append(names, c[0])
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // dial asks the system whether anybody listens on the socket, so that "the server

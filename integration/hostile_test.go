@@ -182,6 +182,7 @@ func TestUX02_SP11_SP13_FailuresSayWhatAndWhere(t *testing.T) {
 			says        []string
 		}{
 			{nil, []string{"no-such-program"}, 3, []string{"a", "no-such-program", "PROGRAM_NOT_FOUND"}},
+			{nil, []string{"/etc/passwd"}, 3, []string{"a", "/etc/passwd", "is no executable file", "PROGRAM_NOT_FOUND"}},
 			{[]string{"--cwd", r.path("gone")}, []string{"sleep", "1"}, 2, []string{r.path("gone")}},
 			{nil, []string{"sh", "-c", "echo first; echo last words; exit 7"}, 6, []string{"teammate a", "team alpha", "exit 7", "last words", "7", "SPAWN_FAILED"}},
 			{nil, []string{"sh", "-c", "kill -9 $$"}, 6, []string{"teammate a", "team alpha", "SPAWN_FAILED"}},

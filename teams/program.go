@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -67,8 +68,8 @@ func (s *Service) absolute(what, path string) (string, error) {
 // checkProgram says early, and by name, that the program is not there.
 func (s *Service) checkProgram(n *resolvedMember) error {
 	argv := n.argv
-	if len(argv) == 0 {
-		if n.kind == profiles.Worker {
+	if len(argv) == 0 || argv[0] == "" {
+		if len(argv) == 0 && n.kind == profiles.Worker {
 			return nil // its tasks, or its own line, bring the command
 		}
 		return fault.New(fault.InvalidArgument, "teammate %s has no command to run", n.spec.Name).
@@ -90,7 +91,11 @@ func (s *Service) checkProgram(n *resolvedMember) error {
 			continue // it is in the repository, or is not
 		}
 		if program != "" && FindProgram(program, n.dir, path) == "" {
-			return fault.New(fault.ProgramNotFound, "profile %s needs the program %q, which is not there", n.profile.Name, store.Shown(program)).
+			why := "is not there"
+			if slices.ContainsFunc(environ.Candidates([]string{"PATH=" + path}, n.dir, program), exists) {
+				why = "is no executable file"
+			}
+			return fault.New(fault.ProgramNotFound, "profile %s needs the program %q, which %s", n.profile.Name, store.Shown(program), why).
 				WithHint("install it; or give another agent with --agent, or a command after --: leadlight spawn %s -- COMMAND (looked for in %s)",
 					n.spec.Name, cmp.Or(path, n.dir))
 		}
@@ -158,6 +163,11 @@ func FindProgram(name, dir, path string) string {
 		}
 	}
 	return ""
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func executable(path string) bool {

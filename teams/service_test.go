@@ -176,6 +176,7 @@ func TestSpawnRefusals(t *testing.T) {
 		{"UX06 native", teams.SpawnSpec{Name: "研究員", Command: ok, Kind: "native"}, fault.InvalidName},
 		{"prompt", teams.SpawnSpec{Name: "b", Command: ok, Prompt: strings.Repeat("x", store.MaxPrompt+1)}, fault.InvalidArgument},
 		{"no command", teams.SpawnSpec{Name: "b", Profile: "exec"}, fault.InvalidArgument},
+		{"an empty command", teams.SpawnSpec{Name: "b", Command: []string{""}}, fault.InvalidArgument},
 		{"SP04 no terminal", teams.SpawnSpec{Name: "b", Command: ok}, fault.BackendUnavailable},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/tmux"
+	"github.com/leadlight-dev/leadlight/integration/program"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
@@ -312,11 +313,7 @@ func BenchmarkVersion(b *testing.B) {
 	source, hello, product := filepath.Join(dir, "hello.go"), filepath.Join(dir, "hello"), filepath.Join(dir, "leadlight")
 	ensure(b, os.WriteFile(source, []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello, world\") }\n"), 0o600))
 	for bin, what := range map[string]string{hello: source, product: "github.com/leadlight-dev/leadlight/cmd/leadlight"} {
-		c := exec.Command("go", "build", "-trimpath", "-o", bin, what)
-		c.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := c.CombinedOutput(); err != nil {
-			b.Fatalf("build: %v\n%s", err, out)
-		}
+		ensure(b, program.Build(bin, what))
 	}
 	run := func(argv ...string) func(int) time.Duration {
 		return clocked(func(int) {

@@ -130,7 +130,11 @@ func (f *FS) parsed(team string) (store.Team, error) {
 	if err != nil {
 		return store.Team{}, err
 	}
-	return document.ReadTeam(team, data)
+	t, err := f.opened(team, data)
+	if err != nil {
+		return store.Team{}, err
+	}
+	return t.Read(), nil
 }
 
 // ensure makes a folder of a team that exists. A writer never makes one itself: it

@@ -95,6 +95,9 @@ func OpenTeam(name string, data []byte) (*Team, error) {
 	var odd []string
 	d.Unknown, odd = Decode(o, d, teamTable())
 	d.Odd = append(odd, d.Odd...)
+	if d.ours != nil {
+		d.Ours = *d.ours
+	}
 	return &Team{name, d, o}, nil
 }
 
@@ -122,9 +125,6 @@ func (t *Team) Read() store.Team {
 	out.Name = t.name
 	if d.name != t.name {
 		out.DisplayName = d.name
-	}
-	if d.ours != nil {
-		out.Ours = *d.ours
 	}
 	address := cmp.Or(out.DisplayName, t.name)
 	for i := range out.Members {

@@ -15,9 +15,8 @@ func BenchmarkItems(b *testing.B) {
 	s := newScratch(b)
 	run, _ := s.begun(0)
 	err := s.change(s.ctx, "fill", func(c *change) error {
-		_, err := c.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		return c.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 			INSERT INTO agent_team_items SELECT printf('%032x', i * 7919 % 1000003), ?, NULL, 'item ' || i, 'what to do', 'shell', NULL, 'todo', NULL, i * ?, 0, 0 FROM n`, total, run.ID, gap)
-		return err
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -76,8 +76,7 @@ func (c *change) saveDoc(query, teamID, what string, v any) error {
 	if err := checkText(what, string(doc), maxDoc); err != nil {
 		return err
 	}
-	_, err = c.exec(query, teamID, string(doc))
-	return err
+	return c.exec(query, teamID, string(doc))
 }
 
 // readDoc reads what saveDoc has kept, if it has.
@@ -178,10 +177,9 @@ func sameSpec(a, b api.RoleSpec) bool {
 
 // dropRoles removes those roles from first to last that nothing refers to.
 func (c *change) dropRoles(first, last string) error {
-	_, err := c.exec(`DELETE FROM agent_roles WHERE id >= ?1 AND id <= ?2
+	return c.exec(`DELETE FROM agent_roles WHERE id >= ?1 AND id <= ?2
 		AND NOT EXISTS (SELECT 1 FROM agent_team_members m WHERE m.agent_role_id = agent_roles.id)
 		AND NOT EXISTS (SELECT 1 FROM agent_team_items i WHERE i.owner_agent_role_id = agent_roles.id)
 		AND NOT EXISTS (SELECT 1 FROM run_members w WHERE w.agent_role_id = agent_roles.id)
 		AND NOT EXISTS (SELECT 1 FROM agent_teams t WHERE t.lead_agent_role_id = agent_roles.id)`, first, last)
-	return err
 }

@@ -29,8 +29,7 @@ func (c *change) block(id, blocker string) error {
 	if before, err := c.needs(blocker, id); err != nil || before {
 		return cmp.Or[error](err, fault.New(fault.Rejected, "%q and %q would wait for each other", clip(it.Title), clip(b.Title)))
 	}
-	_, err = c.exec(`INSERT INTO item_blockers VALUES (?, ?) ON CONFLICT DO NOTHING`, id, blocker)
-	return err
+	return c.exec(`INSERT INTO item_blockers VALUES (?, ?) ON CONFLICT DO NOTHING`, id, blocker)
 }
 
 // countParts counts the parts of an item.

@@ -83,7 +83,7 @@ func (s *Store) CreateItem(ctx context.Context, p api.ItemParams) (it api.AgentT
 func (c *change) insertItem(id string, p api.ItemParams) error {
 	it := api.AgentTeamItem{ID: id, TeamRunID: p.TeamRunID, ParentItemID: p.ParentItemID, Title: p.Title, Description: p.Description,
 		OwnerAgentRoleID: p.OwnerAgentRoleID, Status: api.ItemTodo, CreatedAt: c.now, UpdatedAt: c.now}
-	if _, err := c.openRun(p.TeamRunID); err != nil {
+	if err := c.checkOpen(p.TeamRunID); err != nil {
 		return err
 	}
 	if err := c.checkItem(it); err != nil {
@@ -104,9 +104,8 @@ func (c *change) insertItem(id string, p api.ItemParams) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.exec(`INSERT INTO agent_team_items VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?)`, it.ID, it.TeamRunID, null(it.ParentItemID), it.Title,
+	return c.exec(`INSERT INTO agent_team_items VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?)`, it.ID, it.TeamRunID, null(it.ParentItemID), it.Title,
 		null(it.Description), null(it.OwnerAgentRoleID), null(it.SourceTaskID), it.Status, it.SortOrder, it.CreatedAt, it.UpdatedAt)
-	return err
 }
 
 // created tells of a new item, now that all that belongs to it is written, and lets
@@ -119,7 +118,7 @@ func (c *change) created(id string) (api.AgentTeamItem, error) {
 	if it.Status, err = c.waiting(it); err != nil {
 		return it, err
 	}
-	if _, err := c.exec(`UPDATE agent_team_items SET status = ? WHERE id = ?`, it.Status, id); err != nil {
+	if err := c.exec(`UPDATE agent_team_items SET status = ? WHERE id = ?`, it.Status, id); err != nil {
 		return it, err
 	}
 	shown := it
@@ -129,8 +128,8 @@ func (c *change) created(id string) (api.AgentTeamItem, error) {
 	return it, c.follow(it.ParentItemID)
 }
 
-// openRun returns a run whose checklist may change.
-func (c *change) openRun(id string) (api.AgentTeamRun, error) {
+// checkOpen refuses a run whose checklist may not change.
+func (c *change) checkOpen(id string) error {
 	r, err := run(c.ctx, c.tx, id)
 	switch {
 	case err == nil && r.Final():
@@ -138,7 +137,7 @@ func (c *change) openRun(id string) (api.AgentTeamRun, error) {
 	case err == nil && r.Recorded:
 		err = fault.New(fault.Rejected, "the run is carried out by leadlight up, or by a lead: this is only its record").WithHint("leadlight task changes its tasks")
 	}
-	return r, err
+	return err
 }
 
 func (c *change) checkItem(it api.AgentTeamItem) error {
@@ -202,7 +201,7 @@ func (s *Store) UpdateItem(ctx context.Context, p api.ItemChange) (it api.AgentT
 		if it, err = item(ctx, c.tx, p.ID); err != nil {
 			return err
 		}
-		if _, err := c.openRun(it.TeamRunID); err != nil {
+		if err := c.checkOpen(it.TeamRunID); err != nil {
 			return err
 		}
 		set(&it.Title, p.Title)
@@ -284,7 +283,7 @@ func (c *change) byHand(it api.AgentTeamItem, status string) error {
 // saveItem writes an item and lets those follow that depend on it.
 func (c *change) saveItem(it *api.AgentTeamItem, event string) error {
 	it.UpdatedAt = c.now
-	_, err := c.exec(`UPDATE agent_team_items SET parent_item_id = ?, title = ?, description = ?, owner_agent_role_id = ?, source_task_id = ?, status = ?,
+	err := c.exec(`UPDATE agent_team_items SET parent_item_id = ?, title = ?, description = ?, owner_agent_role_id = ?, source_task_id = ?, status = ?,
 		result_summary = ?, sort_order = ?, updated_at = ? WHERE id = ?`, null(it.ParentItemID), it.Title, null(it.Description), null(it.OwnerAgentRoleID),
 		null(it.SourceTaskID), it.Status, null(it.ResultSummary), it.SortOrder, it.UpdatedAt, it.ID)
 	if err != nil {
@@ -330,7 +329,7 @@ func (s *Store) DeleteItem(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := c.openRun(it.TeamRunID); err != nil {
+		if err := c.checkOpen(it.TeamRunID); err != nil {
 			return err
 		}
 		if err := c.free(it, "deleted"); err != nil {
@@ -343,7 +342,7 @@ func (s *Store) DeleteItem(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := c.exec(`DELETE FROM agent_team_items WHERE id = ?`, id); err != nil {
+		if err := c.exec(`DELETE FROM agent_team_items WHERE id = ?`, id); err != nil {
 			return err
 		}
 		if err := c.sayItem(api.EvItemDeleted, &it); err != nil {

@@ -129,15 +129,14 @@ func (s *Store) CreateRun(ctx context.Context, p api.RunCreateParams) (r api.Age
 
 // insertRun writes a new run, its root task, unless that is there, and where it is carried out.
 func (c *change) insertRun(t api.AgentTeam, r api.AgentTeamRun, at Place) error {
-	if _, err := c.exec(`INSERT INTO tasks (id, title, status, assignee, started_at) VALUES (?, ?, ?, ?, ?)
+	if err := c.exec(`INSERT INTO tasks (id, title, status, assignee, started_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET status = excluded.status, assignee = excluded.assignee, started_at = excluded.started_at`, r.RootTaskID, t.Name, api.ItemInProgress, t.LeadAgentRoleID, r.StartedAt); err != nil {
 		return err
 	}
-	if _, err := c.exec(`INSERT INTO agent_team_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.TeamID, r.RootTaskID, r.Status, r.StartedAt, nullMoment(r.CompletedAt), null(r.Error), null(r.Summary)); err != nil {
+	if err := c.exec(`INSERT INTO agent_team_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.TeamID, r.RootTaskID, r.Status, r.StartedAt, nullMoment(r.CompletedAt), null(r.Error), null(r.Summary)); err != nil {
 		return err
 	}
-	_, err := c.exec(`INSERT INTO run_places (run_id, live_team, cwd, scheduled) VALUES (?, ?, ?, ?)`, r.ID, at.LiveTeam, at.Cwd, at.Scheduled)
-	return err
+	return c.exec(`INSERT INTO run_places (run_id, live_team, cwd, scheduled) VALUES (?, ?, ?, ?)`, r.ID, at.LiveTeam, at.Cwd, at.Scheduled)
 }
 
 func (c *change) sayRun(event string, r api.AgentTeamRun) {
@@ -174,7 +173,7 @@ func (c *change) firstItems(runID string, specs []api.ItemSpec) error {
 			if err := checkText("command", spec.Run, maxText); err != nil {
 				return err
 			}
-			if _, err := c.exec(`INSERT INTO item_commands VALUES (?, ?)`, ids[i], spec.Run); err != nil {
+			if err := c.exec(`INSERT INTO item_commands VALUES (?, ?)`, ids[i], spec.Run); err != nil {
 				return err
 			}
 		}
@@ -267,7 +266,7 @@ func (c *change) stepRun(r *api.AgentTeamRun, to, why string) error {
 	}
 	if r.Status == api.RunPending && to == api.RunRunning {
 		r.StartedAt = c.now
-		if _, err := c.exec(`UPDATE run_places SET begun = 1 WHERE run_id = ?`, r.ID); err != nil {
+		if err := c.exec(`UPDATE run_places SET begun = 1 WHERE run_id = ?`, r.ID); err != nil {
 			return err
 		}
 	}
@@ -278,7 +277,7 @@ func (c *change) stepRun(r *api.AgentTeamRun, to, why string) error {
 			return err
 		}
 	}
-	_, err := c.exec(`UPDATE agent_team_runs SET status = ?, started_at = ?, completed_at = ?, error = ?, summary = ? WHERE id = ?`,
+	err := c.exec(`UPDATE agent_team_runs SET status = ?, started_at = ?, completed_at = ?, error = ?, summary = ? WHERE id = ?`,
 		r.Status, r.StartedAt, nullMoment(r.CompletedAt), null(r.Error), null(r.Summary), r.ID)
 	c.sayRun(api.EvRunUpdated, *r)
 	return err
@@ -343,8 +342,7 @@ func unfinished(r *api.AgentTeamRun) string { return "the run was " + r.Status +
 // closeRoot ends the root task of a run that has ended.
 func (c *change) closeRoot(r api.AgentTeamRun) error {
 	status := map[string]string{api.RunCompleted: api.ItemDone}[r.Status]
-	_, err := c.exec(`UPDATE tasks SET status = ?, result_summary = ?, completed_at = ? WHERE id = ?`, cmp.Or(status, api.ItemFailed), null(cmp.Or(r.Error, r.Summary)), r.CompletedAt, r.RootTaskID)
-	return err
+	return c.exec(`UPDATE tasks SET status = ?, result_summary = ?, completed_at = ? WHERE id = ?`, cmp.Or(status, api.ItemFailed), null(cmp.Or(r.Error, r.Summary)), r.CompletedAt, r.RootTaskID)
 }
 
 // cutOff is in a summary what had begun when the run ended.

@@ -69,7 +69,7 @@ func (c *change) addMember(p api.AgentTeamMemberParams) (api.AgentTeamMember, er
 	if err := checkOrder("memberOrder", int64(m.MemberOrder)); err != nil {
 		return m, err
 	}
-	_, err = c.exec(`INSERT INTO agent_team_members VALUES (?, ?, ?, ?, ?, ?, ?)`, m.ID, m.TeamID, m.AgentRoleID, m.MemberOrder, m.IsRequired, null(m.RoleGuidance), m.CreatedAt)
+	err = c.exec(`INSERT INTO agent_team_members VALUES (?, ?, ?, ?, ?, ?, ?)`, m.ID, m.TeamID, m.AgentRoleID, m.MemberOrder, m.IsRequired, null(m.RoleGuidance), m.CreatedAt)
 	c.say(api.TeamRunEvent{Type: api.EvMemberAdded, TeamID: m.TeamID, Member: &m})
 	return m, err
 }
@@ -92,7 +92,7 @@ func (c *change) saveMember(m *api.AgentTeamMember) error {
 	if err := errors.Join(checkText("guidance", m.RoleGuidance, maxText), checkOrder("memberOrder", int64(m.MemberOrder))); err != nil {
 		return err
 	}
-	_, err := c.exec(`UPDATE agent_team_members SET member_order = ?, is_required = ?, role_guidance = ? WHERE id = ?`, m.MemberOrder, m.IsRequired, null(m.RoleGuidance), m.ID)
+	err := c.exec(`UPDATE agent_team_members SET member_order = ?, is_required = ?, role_guidance = ? WHERE id = ?`, m.MemberOrder, m.IsRequired, null(m.RoleGuidance), m.ID)
 	c.say(api.TeamRunEvent{Type: api.EvMemberUpdated, TeamID: m.TeamID, Member: m})
 	return err
 }
@@ -114,7 +114,7 @@ func (s *Store) RemoveMember(ctx context.Context, id string) error {
 }
 
 func (c *change) removeMember(m api.AgentTeamMember) error {
-	_, err := c.exec(`DELETE FROM agent_team_members WHERE id = ?`, m.ID)
+	err := c.exec(`DELETE FROM agent_team_members WHERE id = ?`, m.ID)
 	c.say(api.TeamRunEvent{Type: api.EvMemberRemoved, TeamID: m.TeamID, Member: &m})
 	return err
 }
@@ -136,7 +136,7 @@ func (s *Store) Reorder(ctx context.Context, p api.ReorderParams) (list []api.Ag
 			return fault.New(fault.InvalidArgument, "memberIds must name each of the %d members of the team once", len(list))
 		}
 		for i, id := range p.MemberIDs {
-			if _, err := c.exec(`UPDATE agent_team_members SET member_order = ? WHERE id = ?`, i, id); err != nil {
+			if err := c.exec(`UPDATE agent_team_members SET member_order = ? WHERE id = ?`, i, id); err != nil {
 				return err
 			}
 		}
@@ -177,7 +177,7 @@ func (s *Store) Role(ctx context.Context, id string) (api.AgentRole, error) {
 func (s *Store) KeepProfiles(ctx context.Context, names []string) error {
 	return s.change(ctx, "keep the profiles as roles", func(c *change) error {
 		for _, name := range names {
-			if _, err := c.exec(`INSERT INTO agent_roles VALUES (?, ?, '{}', ?) ON CONFLICT (id) DO NOTHING`, name, name, c.now); err != nil {
+			if err := c.exec(`INSERT INTO agent_roles VALUES (?, ?, '{}', ?) ON CONFLICT (id) DO NOTHING`, name, name, c.now); err != nil {
 				return err
 			}
 		}
@@ -195,8 +195,7 @@ func (s *Store) DeleteRole(ctx context.Context, id string) error {
 		if r.ID == LeadRole || r.Profile == r.ID {
 			return fault.New(fault.Rejected, "the role %q is there from the start", clip(id)).WithHint("only roles that were defined can be deleted")
 		}
-		_, err = c.exec(`DELETE FROM agent_roles WHERE id = ?`, id)
-		return err
+		return c.exec(`DELETE FROM agent_roles WHERE id = ?`, id)
 	})
 }
 
@@ -223,6 +222,5 @@ func (c *change) saveRole(r api.AgentRole) error {
 	if err := checkText("role's spec", string(spec), maxText); err != nil {
 		return err
 	}
-	_, err = c.exec(`INSERT INTO agent_roles VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET profile = excluded.profile, spec = excluded.spec`, r.ID, r.Profile, string(spec), c.now)
-	return err
+	return c.exec(`INSERT INTO agent_roles VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET profile = excluded.profile, spec = excluded.spec`, r.ID, r.Profile, string(spec), c.now)
 }

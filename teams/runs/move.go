@@ -16,7 +16,7 @@ func (s *Store) MoveItem(ctx context.Context, p api.ItemMove) (it api.AgentTeamI
 		if it, err = item(ctx, c.tx, p.ID); err != nil {
 			return err
 		}
-		if _, err := c.openRun(it.TeamRunID); err != nil {
+		if err := c.checkOpen(it.TeamRunID); err != nil {
 			return err
 		}
 		was := it.ParentItemID

@@ -132,7 +132,7 @@ func (c *change) forget(r api.AgentTeamRun) error {
 		{`UPDATE agent_team_items SET source_task_id = NULL WHERE team_run_id = ?`, r.ID}, {`DELETE FROM agent_team_runs WHERE id = ?`, r.ID},
 		{`DELETE FROM tasks WHERE parent_task_id = ?`, r.RootTaskID}, {`DELETE FROM tasks WHERE id = ?`, r.RootTaskID},
 	} {
-		if _, err := c.exec(step.query, step.id); err != nil {
+		if err := c.exec(step.query, step.id); err != nil {
 			return err
 		}
 	}
@@ -143,7 +143,7 @@ func (c *change) forget(r api.AgentTeamRun) error {
 // members.
 func (c *change) recordedTeam(rec api.RunRecord) (api.AgentTeam, error) {
 	for _, m := range rec.Members {
-		if _, err := c.exec(`INSERT INTO agent_roles VALUES (?, ?, '{}', ?) ON CONFLICT DO NOTHING`, api.RoleOf(rec.Team, m.Name), m.Profile, c.now); err != nil {
+		if err := c.exec(`INSERT INTO agent_roles VALUES (?, ?, '{}', ?) ON CONFLICT DO NOTHING`, api.RoleOf(rec.Team, m.Name), m.Profile, c.now); err != nil {
 			return api.AgentTeam{}, err
 		}
 	}
@@ -174,7 +174,7 @@ func (c *change) recordWork(r api.AgentTeamRun, rec api.RunRecord) error {
 	known := map[string]bool{}
 	for _, m := range rec.Members {
 		known[m.Name] = true
-		if _, err := c.exec(`INSERT INTO run_members VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, r.ID, m.Name, api.RoleOf(rec.Team, m.Name), cmp.Or(m.StartedAt, rec.StartedAt), nullMoment(cmp.Or(m.EndedAt, rec.CompletedAt))); err != nil {
+		if err := c.exec(`INSERT INTO run_members VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, r.ID, m.Name, api.RoleOf(rec.Team, m.Name), cmp.Or(m.StartedAt, rec.StartedAt), nullMoment(cmp.Or(m.EndedAt, rec.CompletedAt))); err != nil {
 			return err
 		}
 	}
@@ -184,14 +184,14 @@ func (c *change) recordWork(r api.AgentTeamRun, rec api.RunRecord) error {
 		var task, owner string
 		if k.StartedAt > 0 || k.CompletedAt > 0 {
 			task = recordID(rec.ID, "task", k.ID)
-			if _, err := c.exec(`INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, task, r.RootTaskID, k.Title, null(k.Owner), k.Status, null(clipText(k.Result)), max(k.Attempts, 1), cmp.Or(k.StartedAt, k.CompletedAt), nullMoment(k.CompletedAt), ids[k.ID], usageText(k.Usage)); err != nil {
+			if err := c.exec(`INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, task, r.RootTaskID, k.Title, null(k.Owner), k.Status, null(clipText(k.Result)), max(k.Attempts, 1), cmp.Or(k.StartedAt, k.CompletedAt), nullMoment(k.CompletedAt), ids[k.ID], usageText(k.Usage)); err != nil {
 				return err
 			}
 		}
 		if known[k.Owner] {
 			owner = api.RoleOf(rec.Team, k.Owner)
 		}
-		_, err := c.exec(`INSERT INTO agent_team_items VALUES (?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, ids[k.ID], r.ID, cmp.Or(clipText(k.Title), "?"), null(clipText(k.Description)),
+		err := c.exec(`INSERT INTO agent_team_items VALUES (?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, ids[k.ID], r.ID, cmp.Or(clipText(k.Title), "?"), null(clipText(k.Description)),
 			null(owner), null(task), k.Status, null(clipText(k.Result)), gap*(i+1), rec.StartedAt, cmp.Or(k.CompletedAt, rec.StartedAt))
 		if err != nil {
 			return err
@@ -202,7 +202,7 @@ func (c *change) recordWork(r api.AgentTeamRun, rec api.RunRecord) error {
 			if ids[b] == "" {
 				continue
 			}
-			if _, err := c.exec(`INSERT INTO item_blockers VALUES (?, ?) ON CONFLICT DO NOTHING`, ids[k.ID], ids[b]); err != nil {
+			if err := c.exec(`INSERT INTO item_blockers VALUES (?, ?) ON CONFLICT DO NOTHING`, ids[k.ID], ids[b]); err != nil {
 				return err
 			}
 		}

@@ -68,19 +68,13 @@ func (s *Store) change(ctx context.Context, what string, f func(*change) error) 
 
 // exec makes a change that is one statement.
 func (s *Store) exec(ctx context.Context, what, query string, args ...any) error {
-	return s.change(ctx, what, func(c *change) error {
-		_, err := c.exec(query, args...)
-		return err
-	})
+	return s.change(ctx, what, func(c *change) error { return c.exec(query, args...) })
 }
 
-// exec runs a statement and returns how many rows it changed.
-func (c *change) exec(query string, args ...any) (int64, error) {
-	r, err := c.tx.ExecContext(c.ctx, query, args...)
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
+// exec runs a statement.
+func (c *change) exec(query string, args ...any) error {
+	_, err := c.tx.ExecContext(c.ctx, query, args...)
+	return err
 }
 
 func (c *change) say(e api.TeamRunEvent) { c.events = append(c.events, e) }

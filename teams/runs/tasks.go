@@ -43,7 +43,7 @@ func (s *Store) CreateTask(ctx context.Context, p api.RunTaskParams) (t api.RunT
 			return err
 		}
 		id := newID()
-		if _, err := c.exec(`INSERT INTO tasks (id, title, status, started_at) VALUES (?, ?, ?, ?)`, id, p.Title, api.ItemTodo, c.now); err != nil {
+		if err := c.exec(`INSERT INTO tasks (id, title, status, started_at) VALUES (?, ?, ?, ?)`, id, p.Title, api.ItemTodo, c.now); err != nil {
 			return err
 		}
 		t, err = task(ctx, c.tx, id)
@@ -62,8 +62,7 @@ func (s *Store) DeleteTask(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		_, err = c.exec(`DELETE FROM tasks WHERE id = ?`, id)
-		return err
+		return c.exec(`DELETE FROM tasks WHERE id = ?`, id)
 	})
 }
 
@@ -105,12 +104,12 @@ func (c *change) beginTask(it api.AgentTeamItem, root, assignee string) (id stri
 		return "", err
 	}
 	if given > 0 {
-		_, err = c.exec(`UPDATE tasks SET parent_task_id = ?, assignee = ?, status = ?, started_at = ?, item_id = ? WHERE id = ?`,
+		err = c.exec(`UPDATE tasks SET parent_task_id = ?, assignee = ?, status = ?, started_at = ?, item_id = ? WHERE id = ?`,
 			root, assignee, api.ItemInProgress, c.now, it.ID, it.SourceTaskID)
 		return it.SourceTaskID, err
 	}
 	id = newID()
-	_, err = c.exec(`INSERT INTO tasks (id, parent_task_id, title, assignee, status, started_at, item_id) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+	err = c.exec(`INSERT INTO tasks (id, parent_task_id, title, assignee, status, started_at, item_id) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		id, root, it.Title, assignee, api.ItemInProgress, c.now, it.ID)
 	return id, err
 }
@@ -122,7 +121,6 @@ func (c *change) tellTask(it api.AgentTeamItem) error {
 	if it.Status == api.ItemDone || it.Status == api.ItemFailed {
 		ended = c.now
 	}
-	_, err := c.exec(`UPDATE tasks SET status = ?, result_summary = ?, completed_at = ? WHERE id = ? AND (completed_at IS NULL OR assignee IS NULL)`,
+	return c.exec(`UPDATE tasks SET status = ?, result_summary = ?, completed_at = ? WHERE id = ? AND (completed_at IS NULL OR assignee IS NULL)`,
 		it.Status, null(it.ResultSummary), nullMoment(ended), it.SourceTaskID)
-	return err
 }

@@ -58,7 +58,7 @@ func (c *change) createTeam(p api.AgentTeamParams) (api.AgentTeam, error) {
 	if err := c.checkTeam(t); err != nil {
 		return t, err
 	}
-	_, err := c.exec(`INSERT INTO agent_teams VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, t.ID, t.WorkspaceID, t.Name, null(t.Description),
+	err := c.exec(`INSERT INTO agent_teams VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, t.ID, t.WorkspaceID, t.Name, null(t.Description),
 		t.LeadAgentRoleID, t.MaxParallelAgents, null(t.DefaultModelPreference), null(t.DefaultPersonality), t.IsActive, t.CreatedAt, t.UpdatedAt)
 	c.say(api.TeamRunEvent{Type: api.EvTeamCreated, TeamID: t.ID, Team: &t})
 	return t, err
@@ -140,7 +140,7 @@ func (c *change) saveTeam(t *api.AgentTeam) error {
 	if err := c.checkTeam(*t); err != nil {
 		return err
 	}
-	_, err := c.exec(`UPDATE agent_teams SET name = ?, description = ?, lead_agent_role_id = ?, max_parallel_agents = ?, default_model_preference = ?,
+	err := c.exec(`UPDATE agent_teams SET name = ?, description = ?, lead_agent_role_id = ?, max_parallel_agents = ?, default_model_preference = ?,
 		default_personality = ?, is_active = ?, updated_at = ? WHERE id = ?`, t.Name, null(t.Description), t.LeadAgentRoleID, t.MaxParallelAgents,
 		null(t.DefaultModelPreference), null(t.DefaultPersonality), t.IsActive, t.UpdatedAt, t.ID)
 	c.say(api.TeamRunEvent{Type: api.EvTeamUpdated, TeamID: t.ID, Team: t})
@@ -159,7 +159,7 @@ func (s *Store) DeleteTeam(ctx context.Context, id string) error {
 			return cmp.Or[error](err, fault.New(fault.Rejected, "the team %q has %d runs, which are its history", clip(t.Name), n).WithHint("team:update with isActive false retires it"))
 		}
 		c.say(api.TeamRunEvent{Type: api.EvTeamDeleted, TeamID: id, Team: &t})
-		if _, err = c.exec(`DELETE FROM agent_teams WHERE id = ?`, id); err != nil {
+		if err = c.exec(`DELETE FROM agent_teams WHERE id = ?`, id); err != nil {
 			return err
 		}
 		return c.dropRoles(api.RoleOf(t.Name, ""), api.RoleOf(t.Name, "\U0010FFFF"))

@@ -62,7 +62,7 @@ func dial(ctx context.Context, o Options, who string) (*conn, error) {
 		return nil, fault.New(fault.BackendUnavailable, "start %s: %w", who, err)
 	}
 	err := c.greet(ctx, o)
-	if late := (*lateError)(nil); errors.As(err, &late) {
+	if late, ok := errors.AsType[*lateError](err); ok {
 		err = fault.New(fault.BackendUnavailable, "%s did not answer initialize within %s%s%s", who, late.limit, c.strays(), c.lastWords())
 	}
 	if err != nil {
@@ -141,12 +141,11 @@ func (c *conn) greet(ctx context.Context, o Options) error {
 		return fault.New(fault.BackendUnavailable, "%s speaks version %d of the protocol, this leadlight version %d", c.who, c.hello.Protocol, wire.Version).
 			WithHint("a newer leadlight, or another version of the backend, may help")
 	}
-	if _, err := c.send(wire.Message{Method: "x-grease/" + grease()}); err != nil {
+	if err := c.send(wire.Message{Method: "x-grease/" + grease()}); err != nil {
 		return err
 	}
 	_, id := c.expect()
-	_, err := c.send(wire.Message{ID: id, Method: "x-grease-" + grease()})
-	return err
+	return c.send(wire.Message{ID: id, Method: "x-grease-" + grease()})
 }
 
 func grease() string { return strings.ToLower(rand.Text()[:8]) }
@@ -168,26 +167,26 @@ func (c *conn) forget(id json.RawMessage) {
 	delete(c.waiting, string(id))
 }
 
-func (c *conn) send(m wire.Message) (line []byte, err error) {
+func (c *conn) send(m wire.Message) error {
 	// A program that does not read fills its pipe: then writing has a limit, too.
 	_ = c.in.SetWriteDeadline(time.Now().Add(callLimit))
-	line, err = c.out.Send(m)
+	line, err := c.out.Send(m)
 	c.log.Debug("backend", "to", c.who, "line", string(line))
 	if err == nil {
-		return line, nil
+		return nil
 	}
 	if errors.Is(err, wire.ErrLong) {
-		return nil, fault.New(fault.InvalidArgument, "ask %s: %w", c.who, err)
+		return fault.New(fault.InvalidArgument, "ask %s: %w", c.who, err)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) { // half a line may have gone
 		c.kill()
-		return nil, fault.New(fault.BackendUnavailable, "%s does not read what it is asked", c.who)
+		return fault.New(fault.BackendUnavailable, "%s does not read what it is asked", c.who)
 	}
 	select { // it has ended: let it be said how
 	case <-c.gone:
-		return nil, c.why()
+		return c.why()
 	case <-time.After(endLimit):
-		return nil, fault.New(fault.BackendUnavailable, "ask %s: %w", c.who, err)
+		return fault.New(fault.BackendUnavailable, "ask %s: %w", c.who, err)
 	}
 }
 
@@ -204,7 +203,7 @@ func (c *conn) ask(ctx context.Context, method string, params, result any, limit
 	if err := c.why(); err != nil {
 		return err
 	}
-	if _, err := c.send(wire.Message{ID: id, Method: method, Params: encoded}); err != nil {
+	if err := c.send(wire.Message{ID: id, Method: method, Params: encoded}); err != nil {
 		return err
 	}
 	timer := time.NewTimer(limit)
@@ -217,7 +216,7 @@ func (c *conn) ask(ctx context.Context, method string, params, result any, limit
 	case <-ctx.Done():
 	}
 	cancelled, _ := wire.Encode(wire.CancelParams{ID: id})
-	if _, err := c.send(wire.Message{Method: wire.Cancel, Params: cancelled}); err != nil {
+	if err := c.send(wire.Message{Method: wire.Cancel, Params: cancelled}); err != nil {
 		return err
 	}
 	unanswered := fault.New(fault.BackendUnavailable, "%s was asked to %s: %w", c.who, method, ctx.Err())
@@ -342,7 +341,7 @@ func (c *conn) ended() bool { return c.why() != nil }
 // end lets the program go: it is told, and its input ends. One that does not go is killed.
 func (c *conn) end() {
 	_, id := c.expect()
-	_, _ = c.send(wire.Message{ID: id, Method: wire.Shutdown})
+	_ = c.send(wire.Message{ID: id, Method: wire.Shutdown})
 	_ = c.in.Close()
 	select {
 	case <-c.gone:

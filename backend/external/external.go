@@ -251,8 +251,7 @@ func (b *Backend) ask(ctx context.Context, method string, params, result any, li
 	}
 	defer b.give()
 	err = c.ask(ctx, method, params, result, limit)
-	var late *lateError
-	if errors.As(err, &late) {
+	if late, ok := errors.AsType[*lateError](err); ok {
 		c.kill()
 		return fault.New(fault.BackendUnavailable, "%s did not answer %s within %s%s", b.who(), method, late.limit, c.strays()).WithHint("%s", b.advice())
 	}

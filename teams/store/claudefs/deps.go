@@ -66,7 +66,7 @@ func (t tasks) Create(ctx context.Context, team string, task store.Task) (store.
 // raised first, so that an id is used up even if the file vanishes again.
 func (t tasks) allocate(ctx context.Context, p *place, dir *files.Dir, task *store.Task) error {
 	for {
-		highest, _, err := t.f.highWater(p)
+		highest, err := t.f.highWater(p)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (t tasks) publish(ctx context.Context, p *place, dir *files.Dir, task *stor
 	if err != nil {
 		return false, err
 	}
-	now, _, err := t.f.highWater(p)
+	now, err := t.f.highWater(p)
 	same := err == nil && now == highest
 	if same {
 		if err = mark.Swap(); err == nil {

@@ -204,12 +204,11 @@ func taskID(name string) (string, bool) {
 const highWaterFile = ".highwatermark"
 
 // highWater returns the highest id that was ever used: by a file, whether it can
-// be read or not, or as the client's .highwatermark says. One that is no number
-// is passed over, with a warning if it is not empty.
-func (f *FS) highWater(p *place) (int64, string, error) {
+// be read or not, or as the client's .highwatermark says.
+func (f *FS) highWater(p *place) (int64, error) {
 	entries, err := f.dir.ReadDir(listDir(p))
 	if err != nil && !missing(err) {
-		return 0, "", err
+		return 0, err
 	}
 	var highest int64
 	for _, e := range entries {
@@ -217,10 +216,12 @@ func (f *FS) highWater(p *place) (int64, string, error) {
 			highest = max(highest, store.IDNumber(id))
 		}
 	}
-	mark, warning, err := f.waterMark(p)
-	return max(highest, mark), warning, err
+	mark, _, err := f.waterMark(p)
+	return max(highest, mark), err
 }
 
+// waterMark is what the client's .highwatermark says. One that is no number is passed over,
+// with a warning if it is not empty.
 func (f *FS) waterMark(p *place) (int64, string, error) {
 	data, err := f.dir.Read(path.Join(listDir(p), highWaterFile))
 	if missing(err) {

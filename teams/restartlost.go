@@ -24,13 +24,12 @@ var errFaster = errors.New("somebody else was faster")
 
 // RestartLost looks at a team that was reconciled and starts those teammates again whose
 // host was lost and whose restart policy says so. How often that was done is in the
-// roster, so that all who watch a team share one count. It returns those it started, and
-// whether others are to be expected. When one is lost too often in a row the lead is
-// told, once, and it is left alone.
-func (s *Service) RestartLost(ctx context.Context, team string) (started []api.Member, more bool, err error) {
+// roster, so that all who watch a team share one count. It returns whether more are to be
+// expected. When one is lost too often in a row the lead is told, once, and it is left alone.
+func (s *Service) RestartLost(ctx context.Context, team string) (more bool, err error) {
 	t, err := s.get(ctx, team)
 	if err != nil || !t.LedByUs() {
-		return nil, false, err
+		return false, err
 	}
 	var errs []error
 	for _, m := range t.Teammates() {
@@ -44,14 +43,12 @@ func (s *Service) RestartLost(ctx context.Context, team string) (started []api.M
 		if _, due := nextTry(m.Leadlight, time.Now()); !due {
 			continue
 		}
-		switch again, err := s.restartOneLost(ctx, t.Name, m.Name); {
-		case err == nil:
-			started = append(started, again)
-		case !errors.Is(err, errFaster) && fault.CodeOf(err) != fault.DuplicateName:
+		err := s.restartOneLost(ctx, t.Name, m.Name)
+		if err != nil && !errors.Is(err, errFaster) && fault.CodeOf(err) != fault.DuplicateName {
 			errs = append(errs, fmt.Errorf("start %s again: %w", m.Name, err))
 		}
 	}
-	return started, more, errors.Join(errs...)
+	return more, errors.Join(errs...)
 }
 
 // waitsForRestart tells whether a member waits for being started again.
@@ -78,9 +75,9 @@ func nextTry(b *store.Bookkeeping, now time.Time) (next store.Replaced, due bool
 
 // restartOneLost starts one that is lost again, after it has counted that. Of several who want
 // to do so at once one does, and the others get errFaster.
-func (s *Service) restartOneLost(ctx context.Context, team, name string) (api.Member, error) {
+func (s *Service) restartOneLost(ctx context.Context, team, name string) error {
 	if err := s.leadOnly("restart teammates"); err != nil {
-		return api.Member{}, err
+		return err
 	}
 	var count store.Replaced
 	err := s.roster.Update(ctx, team, func(t *store.Team) error {
@@ -96,16 +93,17 @@ func (s *Service) restartOneLost(ctx context.Context, team, name string) (api.Me
 		return nil
 	})
 	if err != nil {
-		return api.Member{}, err
+		return err
 	}
 	t, m, err := s.find(ctx, team, name)
 	switch {
 	case err != nil:
-		return api.Member{}, err
+		return err
 	case count.GivenUp:
-		return api.Member{}, errors.Join(errFaster, s.leaveLost(ctx, t, m, count.Times))
+		return errors.Join(errFaster, s.leaveLost(ctx, t, m, count.Times))
 	}
-	return s.restart(ctx, t.Name, m.Name, nil, &count)
+	_, err = s.restart(ctx, t.Name, m.Name, nil, &count)
+	return err
 }
 
 // leaveLost tells the lead that somebody is not started again any more.

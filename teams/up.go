@@ -344,7 +344,7 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 	for {
 		_, err := s.Reconcile(ctx, team)
 		warn("write down who is lost", err)
-		_, more, err := s.RestartLost(ctx, team)
+		more, err := s.RestartLost(ctx, team)
 		warn("start the lost again", err)
 		snap, err := s.Snapshot(ctx, team)
 		switch {

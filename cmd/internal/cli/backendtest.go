@@ -59,7 +59,7 @@ func runBackendList(ctx context.Context, a *app) error {
 
 func backendTestCommand(a *app, run func(context.Context, *app, backendTestOptions) error) *cobra.Command {
 	var o backendTestOptions
-	c := command(a, "backend test", run, &o, several(1, -1, &o.Argv), noFiles)
+	c := command(a, "backend test", run, &o, several(1, &o.Argv), noFiles)
 	c.Flags().StringVar(&o.Only, "only", "", "only the cases with this `WORD` in their name")
 	return c
 }

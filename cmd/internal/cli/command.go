@@ -87,8 +87,8 @@ func optional(to *string) cobra.PositionalArgs {
 }
 
 // several takes a list of arguments.
-func several(least, most int, to *[]string) cobra.PositionalArgs {
-	return taking(least, most, func(args []string) error {
+func several(least int, to *[]string) cobra.PositionalArgs {
+	return taking(least, -1, func(args []string) error {
 		*to = args
 		return nil
 	})

@@ -20,7 +20,7 @@ type logsOptions struct {
 
 func logsCommand(a *app, run func(context.Context, *app, logsOptions) error) *cobra.Command {
 	var o logsOptions
-	c := command(a, "logs", run, &o, several(0, -1, &o.Names), completeTeammates(a, -1))
+	c := command(a, "logs", run, &o, several(0, &o.Names), completeTeammates(a, -1))
 	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "continue with what they write, until ^C")
 	c.Flags().Var(count{&o.Lines}, "lines", "only the last `N` lines of each")
 	return c

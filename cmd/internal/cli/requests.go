@@ -155,14 +155,14 @@ type answerOptions struct {
 
 func approveCommand(a *app, run func(context.Context, *app, answerOptions) error) *cobra.Command {
 	o := answerOptions{Approve: true}
-	c := command(a, "approve", run, &o, several(0, -1, &o.IDs), completeRequests(a))
+	c := command(a, "approve", run, &o, several(0, &o.IDs), completeRequests(a))
 	c.Flags().StringVar(&o.Text, "feedback", "", "`TEXT` for the author of a plan")
 	return c
 }
 
 func denyCommand(a *app, run func(context.Context, *app, answerOptions) error) *cobra.Command {
 	var o answerOptions
-	c := command(a, "deny", run, &o, several(0, -1, &o.IDs), completeRequests(a))
+	c := command(a, "deny", run, &o, several(0, &o.IDs), completeRequests(a))
 	c.Flags().StringVar(&o.Text, "reason", "", "`TEXT` that says why")
 	return c
 }

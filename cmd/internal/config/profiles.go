@@ -74,7 +74,7 @@ func promptKeys(p *profiles.Profile) []Key {
 		}},
 		{"quiet", "time", "how long its screen rests before it is typed to; " + profiles.DefaultQuiet.String(), valueInto(&p.Quiet, duration)},
 		{"multiline", profiles.Join + "|" + profiles.Lines, "what becomes of line breaks where it takes no pastes; " + profiles.Join, valueInto(&p.Multiline, oneOf(profiles.Join, profiles.Lines))},
-		{"maxPaste", "number", "bytes; longer mail goes as a reference to a file; 16384", valueInto(&p.MaxPaste, integer(1, store.MaxMessage))},
+		{"maxPaste", "number", "bytes; longer mail goes as a reference to a file; 16384", valueInto(&p.MaxPaste, integer(store.MaxMessage))},
 		{"ready", "list", "regular expressions on the first line of its input: it takes text", patterns(&p.Ready)},
 		{"frame", screen.FrameRules + "|" + screen.FrameBar + "|" + screen.FrameFooter, "what stands around its input; without it: anything", valueInto(&p.Frame, oneOf(screen.FrameRules, screen.FrameBar, screen.FrameFooter))},
 		{"footer", "list", "a line that stands below its input", patterns(&p.Footer)},

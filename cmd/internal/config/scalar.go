@@ -93,8 +93,8 @@ func boolean(d *decoder, n ast.Node, what string) scalar[bool] {
 	return scalar[bool]{b.Value, at(n), true}
 }
 
-// integer reads a whole number between two bounds.
-func integer(least, most int) reading[int] {
+// integer reads a whole number from 1 to a bound.
+func integer(most int) reading[int] {
 	return func(d *decoder, n ast.Node, what string) scalar[int] {
 		v, done := d.value(n)
 		defer done()
@@ -107,8 +107,8 @@ func integer(least, most int) reading[int] {
 			return scalar[int]{}
 		}
 		x, small := i.Value.(uint64)
-		if !small || x < uint64(least) || x > uint64(most) {
-			d.fail(at(n), "%s takes a number from %d to %d, not %s", what, least, most, i.Token.Value)
+		if !small || x < 1 || x > uint64(most) {
+			d.fail(at(n), "%s takes a number from 1 to %d, not %s", what, most, i.Token.Value)
 			return scalar[int]{}
 		}
 		return scalar[int]{int(x), at(n), true}

@@ -114,7 +114,7 @@ func (l *layoutPart) keys() []Key {
 		{"arrange", strings.Join(arrangements(), "|"), "arrangement of the lead's window; main-vertical", into(&l.arrange, oneOf(arrangements()...))},
 		{"main", "40%|100", "size of the lead's pane with main-vertical; 40%", l.readMain},
 		{"min", "COLSxROWS", "smallest pane; 40x10 beside the lead, 80x20 in our own session", l.readMin},
-		{"maxPanes", "number", "most panes of ours in one window", into(&l.maxPanes, integer(1, 1000))},
+		{"maxPanes", "number", "most panes of ours in one window", into(&l.maxPanes, integer(1000))},
 	}
 }
 
@@ -166,8 +166,8 @@ func (l *lifecyclePart) keys() []Key {
 		{"ready", "time", "how long a new teammate may take to be there; 20s", into(&l.ready, duration)},
 		{"keep", "true|false", "up keeps the team when its tasks are done, until ^C or down; false", into(&l.keep, boolean)},
 		{"assign", "auto|off", "whether ready tasks without an owner are offered to idle agents; auto", into(&l.assign, oneOf("auto", "off"))},
-		{"maxParallel", "number", "most items of runs that are under way at a time, all runs together; 8; in config.yaml, which the daemon reads", into(&l.maxParallel, integer(1, 1000))},
-		{"maxTeammates", "number", "most live teammates; 64", into(&l.maxTeammates, integer(1, 10_000))},
+		{"maxParallel", "number", "most items of runs that are under way at a time, all runs together; 8; in config.yaml, which the daemon reads", into(&l.maxParallel, integer(1000))},
+		{"maxTeammates", "number", "most live teammates; 64", into(&l.maxTeammates, integer(10_000))},
 	}
 }
 

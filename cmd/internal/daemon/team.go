@@ -260,7 +260,7 @@ func (t *teamWatch) restartLost(ctx context.Context) {
 	if !slices.ContainsFunc(t.hub.last(t.Name).Members, func(m api.Member) bool { return m.State == api.StateLost }) {
 		return
 	}
-	_, more, err := t.service.RestartLost(ctx, t.Name)
+	more, err := t.service.RestartLost(ctx, t.Name)
 	if err != nil && ctx.Err() == nil {
 		t.log.Warn("start the lost again", "team", t.Name, "error", err)
 	}

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -40,6 +41,11 @@ func (s *Store) Report(ctx context.Context, id string) (out api.RunReport, err e
 // Spent writes what the work on a task has cost.
 func (s *Store) Spent(ctx context.Context, taskID string, u api.Usage) error {
 	return s.exec(ctx, "write what a task has cost", `UPDATE tasks SET usage = ? WHERE id = ?`, usageText(&u), taskID)
+}
+
+// EndedAt writes when the task of an item that is over has ended: it may have been learnt later.
+func (s *Store) EndedAt(ctx context.Context, taskID string, at time.Time) error {
+	return s.exec(ctx, "write when a task has ended", `UPDATE tasks SET completed_at = ?1 WHERE id = ?2 AND ?1 BETWEEN started_at AND completed_at`, at.UnixMilli(), taskID)
 }
 
 // usageText is a usage as the table keeps it.

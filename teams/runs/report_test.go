@@ -2,9 +2,27 @@ package runs
 
 import (
 	"testing"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
+
+// A task that ended while nobody looked took no longer for that.
+func TestATaskEndedWhenItDid(t *testing.T) {
+	s := newScratch(t)
+	run, list := s.begun(1)
+	f := ok[ActiveItem](s)(s.Launch(s.ctx, list[0], "a"))
+	s.code(s.Complete(s.ctx, run.ID, f.TaskID, api.ItemDone, ""), "")
+	if _, err := s.db.ExecContext(s.ctx, `UPDATE tasks SET started_at = 1000, completed_at = 9000 WHERE id = ?`, f.TaskID); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int64{4000, 10, 99000} { // the last two cannot be
+		s.code(s.EndedAt(s.ctx, f.TaskID, time.UnixMilli(at)), "")
+	}
+	if r := ok[api.RunReport](s)(s.Report(s.ctx, run.ID)); r.Tasks[0].CompletedAt != 4000 {
+		t.Errorf("%+v", r.Tasks[0])
+	}
+}
 
 // What the tasks of a run have cost stands with them and is summed, in a run that is
 // carried out here and in one that another process has recorded.

@@ -268,6 +268,9 @@ func runRunStep(ctx context.Context, a *app, c *rpc.Client, o runStep) error {
 	if err != nil {
 		return err
 	}
+	if o.Verb == "cancel" && !r.Final() {
+		a.say("run %s: its teammates are ended", short(r.ID))
+	}
 	if r, err = rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:"+o.Verb, api.IDParams{ID: r.ID}); err != nil {
 		return err
 	}

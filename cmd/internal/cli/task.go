@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/style"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -201,6 +202,11 @@ func runTaskClaim(ctx context.Context, a *app, o taskClaimOptions) error {
 		if o.ID != "" {
 			return svc.ClaimTask(ctx, team, o.ID)
 		}
+		t, err := svc.ClaimNext(ctx, team, 0)
+		if o.Wait == 0 || fault.CodeOf(err) != fault.NoTaskReady {
+			return t, err
+		}
+		a.say("waits for a task, up to %s", o.Wait)
 		return svc.ClaimNext(ctx, team, o.Wait)
 	})
 }

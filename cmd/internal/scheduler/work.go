@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,6 +59,11 @@ func (c *runController) settle(ctx context.Context, r api.AgentTeamRun, open []r
 		if err := c.s.store.Complete(ctx, r.ID, f.TaskID, status, result); err != nil {
 			return nil, err
 		}
+		if at := endOf(task); !at.IsZero() && time.Since(at) > time.Second { // no daemon has run since
+			if err := c.s.store.EndedAt(ctx, f.TaskID, at); err != nil {
+				return nil, err
+			}
+		}
 	}
 	c.account(active)
 	return active, later
@@ -94,6 +100,14 @@ func verdict(t *api.Task) (status, result string) {
 		return api.ItemFailed, t.Failure
 	}
 	return "", ""
+}
+
+// endOf is when a task has ended, zero if it has not or does not say.
+func endOf(t *api.Task) time.Time {
+	if status, _ := verdict(t); status == "" {
+		return time.Time{}
+	}
+	return time.Time(*cmp.Or(t.CompletedAt, t.UpdatedAt, &api.Time{}))
 }
 
 // keepUp sees to it that somebody works on an item: the teammate is there, and the

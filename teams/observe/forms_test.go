@@ -86,6 +86,7 @@ func TestOB07_RefusalsInEveryShape(t *testing.T) {
 		{"Permission to use TaskUpdate has been denied.", nil, true},
 		{"TaskUpdate operation blocked by hook: no", nil, true},
 		{"PreToolUse:TaskUpdate hook error: no", nil, true},
+		{"tmux: no space for new pane", nil, true},
 		{"Updated task #1 status", nil, false},
 		{"Updated task #1: no longer blocked by hook", nil, false},
 		{"", object{"success": true, "error": nil}, false},
@@ -110,10 +111,35 @@ func TestOB07_RefusalsInEveryShape(t *testing.T) {
 	}
 }
 
+// TestOB06_OnlyWhatTheResultSaysWasChanged: an update that succeeds may have changed less than
+// was asked for, or nothing.
+func TestOB06_OnlyWhatTheResultSaysWasChanged(t *testing.T) {
+	for _, c := range []struct {
+		said object
+		want string
+	}{
+		{object{"success": true}, "a/lead #1:completed@ann>2 #2:pending<1"},
+		{object{"success": true, "taskId": "1", "updatedFields": []any{"owner", "status", "blocks"}}, "a/lead #1:completed@ann>2 #2:pending<1"},
+		{object{"success": true, "taskId": "1", "updatedFields": []any{"owner"}}, "a/lead #1:pending@ann #2:pending"},
+		{object{"success": true, "taskId": "1", "updatedFields": []any{"status"}, "statusChange": object{"from": "pending", "to": "in_progress"}}, "a/lead #1:in_progress #2:pending"},
+		{object{"success": true, "taskId": "1", "updatedFields": []any{}}, "a/lead #1:pending #2:pending"},
+		{object{"success": true, "taskId": "2", "updatedFields": []any{"status"}}, "a/lead #1:pending #2:pending"},
+	} {
+		w := seen(join(create("c", "a"), task("k", "1"), task("l", "2"))...)
+		w.feed(use("u", "TaskUpdate", object{"taskId": "1", "status": "completed", "owner": "ann", "addBlocks": []any{"2"}}), shaped("u", "", c.said)).is(t, c.want)
+	}
+}
+
 // shaped is a result of any shape.
 func shaped(id string, content, structured any) string {
 	block := object{"type": "tool_result", "tool_use_id": id, "content": content}
 	return encode(object{"type": "user", "session_id": "S1", "tool_use_result": structured, "message": object{"role": "user", "content": []any{block}}})
+}
+
+// TestOB13_AnInputThatIsAText: an object that was written as a text is that object.
+func TestOB13_AnInputThatIsAText(t *testing.T) {
+	w := seen(join(create("c", "a"), task("k", "1"))...)
+	w.feed(use("u", "TaskUpdate", `{"taskId":"1","status":"completed"}`), shaped("u", "Updated task #1", nil)).is(t, "a/lead #1:completed")
 }
 
 // TestOB13_TextInEveryShape: the text of a result may be a text, a block, or a list, in

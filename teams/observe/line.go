@@ -155,6 +155,9 @@ func (l *Line) content(raw, structured json.RawMessage) {
 		case "text":
 			l.Texts = append(l.Texts, string(b.Text))
 		case "tool_use":
+			if text := json.RawMessage(scalar(b.Input)); fields(text) != nil { // an object, written as a text
+				b.Input = text
+			}
 			l.Uses = append(l.Uses, Use{ID: string(b.ID), Name: string(b.Name), Input: b.Input})
 		case "tool_result":
 			l.Results = append(l.Results, Result{

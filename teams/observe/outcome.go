@@ -20,7 +20,7 @@ var refusalOpenings = []string{
 	"task not found", "team not found", "already leading", "permission denied",
 	"taskcompleted hook", "taskcreated hook", "hook feedback", "blocked by hook", "pretooluse:", "inputvalidationerror", "invalid ",
 	"the user doesn't want", "[request interrupted", "claude requested permission", "permission to use", "tool result missing", "api error",
-	"only the ",
+	"only the ", "tmux: ", "no space ",
 }
 
 // refused tells whether the tool did nothing, and in which words it said so.
@@ -109,6 +109,13 @@ func digits(s string) string {
 		return s
 	}
 	return s[:end]
+}
+
+// changed tells whether an update changed a field. A result that does not say which it
+// changed stands for all that were asked for.
+func (r Result) changed(name string) bool {
+	list := items(r.Fields["updatedFields"])
+	return list == nil || slices.ContainsFunc(list, func(raw json.RawMessage) bool { return scalar(raw) == name })
 }
 
 // spawned returns the team a spawn's result names. It is not ok if no teammate

@@ -117,29 +117,34 @@ func addTask(t *Team, c Correlated) *Team {
 func updateTask(t *Team, c Correlated) *Team {
 	in := c.input()
 	old := t.Task(scalar(in["taskId"]))
-	if old == nil {
+	if old == nil || cmp.Or(c.Result.field("taskId"), old.ID) != old.ID {
 		return t
 	}
-	if scalar(in["status"]) == deleted {
+	status := cmp.Or(scalar(c.Result.object("statusChange")["to"]), scalar(in["status"]))
+	if status == deleted && (c.Result.changed("deleted") || c.Result.changed("status")) {
 		return withoutTask(t, old.ID)
 	}
 	next := *old
 	for name, field := range map[string]*string{
 		"subject": &next.Subject, "description": &next.Description, "activeForm": &next.ActiveForm, "owner": &next.Owner,
 	} {
-		if raw, ok := in[name]; ok {
+		if raw, ok := in[name]; ok && c.Result.changed(name) {
 			*field = scalar(raw)
 		}
 	}
 	next.Owner = t.local(next.Owner)
-	if status := scalar(in["status"]); status == pending || status == inProgress || status == completed {
+	if c.Result.changed("status") && (status == pending || status == inProgress || status == completed) {
 		next.Status = status
 	}
 	if by := actor(t, c.ToolUse); next.Status == inProgress && old.Status != inProgress && next.Owner == "" {
 		next.Owner = by // the client does the same for a teammate that starts an unowned task
 	}
-	next.BlockedBy = links(old.BlockedBy, in, "blockedBy", "addBlockedBy")
-	next.Blocks = links(old.Blocks, in, "blocks", "addBlocks")
+	if c.Result.changed("blockedBy") {
+		next.BlockedBy = links(old.BlockedBy, in, "blockedBy", "addBlockedBy")
+	}
+	if c.Result.changed("blocks") {
+		next.Blocks = links(old.Blocks, in, "blocks", "addBlocks")
+	}
 	if sameTask(*old, next) {
 		return t
 	}

@@ -41,6 +41,7 @@ func explanations() []explanation {
 		{syscall.ENOTDIR, fault.Failed, "a file stands where a folder belongs, there or above it: move it away"},
 		{syscall.EISDIR, fault.Failed, "a folder stands where a file belongs: move it away"},
 		{errNotRegular, fault.CorruptFile, "put a real file in its place"},
+		{errNowhere, fault.InvalidArgument, "make the folder that the link names, or name another one"},
 		{errLink, fault.PermissionDenied, "put a real file or folder in its place"},
 	}
 }

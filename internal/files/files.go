@@ -56,6 +56,9 @@ func Open(path string) (*Dir, error) {
 		return nil, Explain("open", path, err)
 	}
 	if err := os.MkdirAll(abs, folderMode); err != nil {
+		if errors.Is(err, fs.ErrExist) { // and yet there is no folder
+			err = errNowhere
+		}
 		return nil, Explain("make folder", abs, err)
 	}
 	root, err := os.OpenRoot(abs)
@@ -279,6 +282,7 @@ func regular(f *os.File, err error) (*os.File, error) {
 var (
 	errLink       = errors.New("is a link, and links are not followed here")
 	errNotRegular = errors.New("is not a regular file")
+	errNowhere    = errors.New("a link stands there that leads to nothing")
 )
 
 // within runs do in the folder of name. The error is explained with name's path.

@@ -104,6 +104,11 @@ func TestSE04_LinksAreRefused(t *testing.T) {
 			}
 		}
 	}
+	for _, path := range []string{filepath.Join(base, "dangling"), filepath.Join(base, "dangling/below")} {
+		if _, err := files.Open(path); fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), "leads to nothing") {
+			t.Errorf("open %s as a folder: %v", path, err)
+		}
+	}
 	ok(t, d.RemoveAll("out"))
 	ok(t, d.Remove("in.json"))
 	if got, err := os.ReadFile(filepath.Join(outside, "f")); err != nil || string(got) != "precious" {

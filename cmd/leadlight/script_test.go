@@ -113,6 +113,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("XDG_RUNTIME_DIR", filepath.Join(root, "run"))
 	env.Setenv("LEADLIGHT_BASE_DIR", filepath.Join(root, "base"))
 	env.Setenv("BASE", filepath.Join(root, "base"))
+	env.Setenv("SHELL", "/bin/sh") // the user's may be any, or one that runs nothing
 	env.Setenv("TERM", "xterm-256color")
 	env.Setenv("LC_ALL", "C.UTF-8")
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // under the race detector each program sleeps for a second at its end, else

@@ -181,8 +181,11 @@ func (s *S) end() {
 	}
 }
 
-// Environ is the environment of the test without the tmux it may itself run in.
-func Environ() []string { return environ.Without(os.Environ(), "TMUX", "TMUX_PANE") }
+// Environ is the environment of the test without the tmux it may itself run in, and with a
+// shell that everybody has: the user's may be any, or one that runs nothing.
+func Environ() []string {
+	return append(environ.Without(os.Environ(), "TMUX", "TMUX_PANE", "SHELL"), "SHELL=/bin/sh")
+}
 
 // Alive tells whether a process runs; one that only waits to be reaped does not.
 func Alive(pid int) bool {

@@ -111,7 +111,7 @@ func childPIDs(pid int) ([]int, error) {
 			}
 			return nil, err
 		}
-		for _, word := range strings.Fields(string(raw)) {
+		for word := range strings.FieldsSeq(string(raw)) {
 			if pid, err := strconv.Atoi(word); err == nil {
 				list = append(list, pid)
 			}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -184,10 +185,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	if err != nil || len(m.Unknown) == 0 {
 		return own, err
 	}
-	all := map[string]json.RawMessage{}
-	for k, v := range m.Unknown {
-		all[k] = v
-	}
+	all := maps.Clone(m.Unknown)
 	if err := json.Unmarshal(own, &all); err != nil {
 		return nil, err
 	}

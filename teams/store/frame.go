@@ -191,13 +191,12 @@ func (f *Frame) settle() {
 
 // take fills the fields in, each from the part under exactly its key.
 func (f *Frame) take(o *rawjson.Object) {
-	v := reflect.ValueOf(f).Elem()
-	for i := range v.NumField() {
-		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+	for field, part := range reflect.ValueOf(f).Elem().Fields() {
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if raw, ok := o.Get(key); ok && key != "" {
-			to := reflect.New(v.Field(i).Type())
+			to := reflect.New(field.Type)
 			if json.Unmarshal(raw, to.Interface()) == nil {
-				v.Field(i).Set(to.Elem())
+				part.Set(to.Elem())
 			}
 		}
 	}

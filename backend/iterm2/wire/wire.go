@@ -41,8 +41,8 @@ func number(f reflect.StructField) int {
 }
 
 func appendMessage(b []byte, v reflect.Value) []byte {
-	for i := range v.NumField() {
-		field, num := v.Field(i), number(v.Type().Field(i))
+	for f, field := range v.Fields() {
+		num := number(f)
 		switch {
 		case field.Kind() == reflect.Slice:
 			for k := range field.Len() {
@@ -99,9 +99,9 @@ func decode(data []byte, v reflect.Value, depth int) error {
 }
 
 func fieldOf(v reflect.Value, num int) (reflect.Value, bool) {
-	for i := range v.NumField() {
-		if number(v.Type().Field(i)) == num {
-			return v.Field(i), true
+	for f, field := range v.Fields() {
+		if number(f) == num {
+			return field, true
 		}
 	}
 	return reflect.Value{}, false

@@ -226,12 +226,12 @@ func writeJSONTopic(w io.Writer) {
 // jsonFields lists the JSON names of a struct's fields.
 func jsonFields(t reflect.Type) []string {
 	var out []string
-	for i := range t.NumField() {
-		if t.Field(i).Anonymous {
-			out = append(out, jsonFields(t.Field(i).Type)...)
+	for field := range t.Fields() {
+		if field.Anonymous {
+			out = append(out, jsonFields(field.Type)...)
 			continue
 		}
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if slices.Contains(out, name) {
 			continue // in the place of an embedded one
 		}

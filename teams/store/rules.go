@@ -126,6 +126,9 @@ func Claimable(t *Task, who string) error {
 	case t.Status == Pending && len(t.Open) == 0:
 		return fault.New(fault.TaskClaimed, "task %s is meant for %s", t.ID, Shown(t.AssignedTo())).
 			WithHint("leadlight task update %s --owner NAME gives it to another", t.ID)
+	case t.Status == Pending && len(t.Missing) > 0:
+		return fault.New(fault.TaskBlocked, "task %s waits for %s, and %s does not exist", t.ID, tasksNamed(t.Open), Shown(t.Missing[0])).
+			WithHint("leadlight task update %s --remove-blocked-by ID takes it out", t.ID)
 	case t.Status == Pending:
 		return fault.New(fault.TaskBlocked, "task %s waits for %s", t.ID, tasksNamed(t.Open))
 	case SameName(t.Owner, who):

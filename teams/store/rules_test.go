@@ -64,6 +64,7 @@ func TestClaimableSaysWhy(t *testing.T) {
 		{store.Task{ID: "1", Status: store.InProgress}, fault.TaskClaimed, "in_progress"},
 		{store.Task{ID: "1", Status: store.Completed, Owner: "eve"}, fault.TaskClaimed, "completed"},
 		{store.Task{ID: "1", Status: store.Pending, Open: []string{"2", "3"}}, fault.TaskBlocked, "waits for tasks 2, 3"},
+		{store.Task{ID: "1", Status: store.Pending, Open: []string{"2", "9"}, Missing: []string{"9"}}, fault.TaskBlocked, "waits for tasks 2, 9, and 9 does not exist"},
 		{store.Task{ID: "1", Status: store.Pending, Failure: "exit 1"}, fault.TaskBlocked, "has failed: exit 1"},
 		{store.Task{ID: "1", Status: store.Pending, Metadata: map[string]json.RawMessage{"awaitsHooks": json.RawMessage("true")}}, fault.TaskBlocked, "answer of its hooks"},
 		{store.Task{ID: "1", Status: store.Pending, Internal: true}, fault.TaskNotFound, ""},

@@ -230,7 +230,7 @@ func (f *FS) waterMark(p *place) (int64, string, error) {
 	if err != nil {
 		return 0, "", err
 	}
-	text := strings.TrimSpace(string(data))
+	text := strings.Trim(string(data), " \t\r\n\"\ufeff")
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || n > maxID {
 		if text == "" {

@@ -156,6 +156,13 @@ func TestTC05_HighWaterMark(t *testing.T) {
 	if made, err = b.Tasks().Create(t.Context(), "alpha", store.Task{Subject: "x"}); err != nil || made.ID != "33" {
 		t.Errorf("id %s after a reset, %v", made.ID, err)
 	}
+	for id, mark := range map[string]string{"51": "\ufeff50\r\n", "61": `"60"`} {
+		b.put("tasks/alpha/.highwatermark", mark)
+		if made, err := b.Tasks().Create(t.Context(), "alpha", store.Task{Subject: "x"}); err != nil || made.ID != id {
+			t.Errorf("mark %q: id %s, want %s, %v", mark, made.ID, id, err)
+		}
+		b.ok(os.Remove(b.path("tasks/alpha/" + id + ".json")))
+	}
 	b.put("tasks/alpha/.highwatermark", "5")
 	b.ok(b.Tasks().Delete(t.Context(), "alpha", "33"))
 	if mark := b.text("tasks/alpha/.highwatermark"); mark != "33" {
@@ -190,6 +197,10 @@ func TestD2_D3_NamesOfOtherLists(t *testing.T) {
 	}
 	if x := list[3]; x.Status != store.Completed || x.Result != "fine" || x.CreatedAt.IsZero() {
 		t.Errorf("%+v", x)
+	}
+	freed, err := b.Tasks().Update(t.Context(), "alpha", "3", func(x *store.Task) error { x.Failure = ""; return nil })
+	if again, _ := b.Tasks().Get(t.Context(), "alpha", "3"); err != nil || again.Failure != "" || freed.Failure != "" {
+		t.Errorf("a failure that was taken back is there: %+v, %v", again, err)
 	}
 	_, err = b.Tasks().Update(t.Context(), "alpha", "1", func(x *store.Task) error {
 		x.Status, x.Owner, x.Result = store.Pending, "", "half"

@@ -113,6 +113,9 @@ func SaveTask(o *rawjson.Object, was, now *store.Task) {
 		}
 	}
 	Amend(o, was, now, taskTable())
+	if was.Failure != "" && now.Failure == "" { // the failure of another list is its status
+		o.Set("status", rawjson.Quote(now.Status))
+	}
 	if was.Misnamed {
 		o.Set("id", rawjson.Quote(now.ID))
 	}

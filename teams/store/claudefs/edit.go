@@ -87,6 +87,25 @@ func (f *FS) editIn(ctx context.Context, dir *files.Dir, x file, change func([]b
 	return w.editInside(ctx, change)
 }
 
+// discard removes a file if it holds data. The caller holds our lock of the file.
+func (f *FS) discard(ctx context.Context, x file, data []byte) error {
+	dir, err := f.dir.Sub(path.Dir(x.name))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	w := f.work(dir, x)
+	folder, err := lock.Folder(ctx, w.dir, w.name, w.limit)
+	if err != nil {
+		return err
+	}
+	defer folder.Release()
+	if same, err := w.dir.Holds(w.name, data); err != nil || !same {
+		return err
+	}
+	return w.dir.Remove(w.name)
+}
+
 // work is the work on one file: its folder, opened once, and the file by its name in there.
 type work struct {
 	file

@@ -186,7 +186,11 @@ func (m mail) Archive(ctx context.Context, team, owner string) (int, error) {
 		return 0, err
 	}
 	defer held.Release()
-	return m.move(ctx, b, func(entries []entry) (going []entry, stay []json.RawMessage) { return entries, nil })
+	n, err := m.move(ctx, b, func(entries []entry) (going []entry, stay []json.RawMessage) { return entries, nil })
+	if err == nil {
+		err = m.f.discard(ctx, b.file, boxDocument(nil))
+	}
+	return n, err
 }
 
 // move moves entries of a box into the archive: pick tells which go, and what stays. The caller

@@ -378,3 +378,19 @@ func TestXS22_LocksOfTeamsThatAreGone(t *testing.T) {
 		t.Errorf("of a team that is there again: %v", err)
 	}
 }
+
+// TestSP04_ArchivedBoxLeavesNoFile: who is not there has no inbox; mail that comes later makes
+// a new one.
+// https://github.com/stablyai/orca/issues/6778
+func TestSP04_ArchivedBoxLeavesNoFile(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha"}))
+	for range 2 {
+		_, err := b.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "x"})
+		b.ok(err)
+		n, err := b.Mail().Archive(t.Context(), "alpha", "builder")
+		if b.ok(err); n != 1 || b.exists("teams/alpha/inboxes/builder.json") {
+			t.Errorf("%d messages were archived; the file is there: %v", n, b.exists("teams/alpha/inboxes/builder.json"))
+		}
+	}
+}

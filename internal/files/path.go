@@ -87,9 +87,12 @@ func CheckPrivate(dir string) error {
 	return nil
 }
 
-// CheckFolderOf refuses a path to write to whose folder is not there: a mistyped folder is not
-// made. What is what is to be written, such as "the backup".
+// CheckFolderOf refuses a path to write to that is a folder, or whose folder is not there: a
+// mistyped folder is not made. What is what is to be written, such as "the backup".
 func CheckFolderOf(what, path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fault.New(fault.InvalidArgument, "%s cannot be written to %s: it is a folder", what, path).WithHint("name a file in it")
+	}
 	folder := filepath.Dir(path)
 	info, err := os.Stat(folder)
 	if err == nil && info.IsDir() || errors.Is(err, fs.ErrPermission) {

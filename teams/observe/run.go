@@ -98,7 +98,7 @@ func newRunner(o Options) (*runner, error) {
 		o.Emit = EmitEvents
 	case EmitEvents, EmitState, EmitMessages:
 	default:
-		return nil, fault.New(fault.InvalidArgument, "unknown kind of output %q", o.Emit).WithHint("one of %v", Emits())
+		return nil, fault.New(fault.InvalidArgument, "unknown kind of output %q", o.Emit).WithHint("it takes %s, %s or %s", EmitEvents, EmitState, EmitMessages)
 	}
 	if o.StateFile != "" {
 		path := o.StateFile

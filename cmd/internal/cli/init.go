@@ -49,7 +49,7 @@ func runInit(_ context.Context, a *app, o initOptions) error {
 	}
 	path, err := filepath.Abs(config.TeamFileName)
 	if err != nil {
-		return fmt.Errorf("find the team file: %w", err)
+		return usage("find the team file: %w", err).WithHint("go to a folder that is there")
 	}
 	agents := a.installedAgents()
 	if o.Template == "" {

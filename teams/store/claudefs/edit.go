@@ -23,6 +23,12 @@ func (f *FS) lock(ctx context.Context, team, name, verb string) (*lock.Held, err
 		return nil, err
 	}
 	defer dir.Close()
+	if say := f.opts.Notice; say != nil { // nobody waits for long without a word
+		late := time.AfterFunc(min(3*time.Second, f.opts.LockTimeout/2), func() {
+			say("another process holds the lock " + dir.Join(name) + ": it is waited for, up to " + f.opts.LockTimeout.String())
+		})
+		defer late.Stop()
+	}
 	return lock.Acquire(ctx, dir, name, verb, f.opts.LockTimeout)
 }
 

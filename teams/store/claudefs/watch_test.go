@@ -1,9 +1,13 @@
 package claudefs_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/lock"
+	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
 )
 
@@ -27,4 +31,25 @@ func TestWatchOfAFolderWithoutARoster(t *testing.T) {
 	wait("a folder")
 	b.put("teams/alpha/config.json", claudeTeam)
 	wait("its roster")
+}
+
+// Who waits for a lock that another process holds is told so before the wait is over.
+func TestALongWaitForALockIsSaid(t *testing.T) {
+	t.Parallel()
+	said := make(chan string, 1)
+	b := newBase(t, claudefs.Options{LockTimeout: time.Second, Notice: func(line string) { said <- line }})
+	b.put("teams/alpha/config.json", claudeTeam)
+	held, err := lock.In(t.Context(), b.path("leadlight/alpha/locks"), "roster", "test", time.Minute)
+	b.ok(err)
+	defer held()
+	err = b.Roster().Update(t.Context(), "alpha", func(x *store.Team) error { x.Description = "x"; return nil })
+	b.want("a lock that is held", err, fault.LockTimeout)
+	select {
+	case line := <-said:
+		if !strings.Contains(line, "leadlight/alpha/locks/roster: it is waited for, up to 1s") {
+			t.Error(line)
+		}
+	default:
+		t.Error("nothing was said")
+	}
 }

@@ -103,7 +103,7 @@ func readMessage(o *rawjson.Object, msg *store.Message, owner string, seen copie
 }
 
 // maxKept is the most bytes of a file that are kept, to know it again.
-const maxKept = 256 << 10
+const maxKept = 64 << 10
 
 // readBox is a mailbox as it was read before. Most of the time a box only grows.
 type readBox struct {

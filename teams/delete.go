@@ -121,13 +121,18 @@ func (s *Service) refuseUnnamed(ctx context.Context, team string, members []stor
 func (s *Service) refuseActive(t store.Team, seen []api.Member, force bool) error {
 	var active, unseen []string
 	way := "leadlight down " + t.Name + " stops them first"
+	without := fmt.Sprintf("leadlight team delete %s --force deletes the files all the same and ends nothing", t.Name)
 	for _, m := range seen {
+		entry := t.Member(m.Name)
 		switch {
 		case m.State == api.StateUnknown:
+			if len(unseen) == 0 && entry != nil && entry.Leadlight != nil && entry.Leadlight.Host != "" {
+				without = "leadlight stop " + store.Shown(m.Name) + " ends it if it proves to be ours; " + without
+			}
 			unseen = append(unseen, store.Shown(m.Name)+" ("+m.Reason+")")
 		case m.Live():
 			active = append(active, store.Shown(m.Name)+" ("+m.State+")")
-			if entry := t.Member(m.Name); entry != nil && (ofItsLead(t, *entry) || s.elsewhere(*entry) && !s.routed(*entry)) {
+			if entry != nil && (ofItsLead(t, *entry) || s.elsewhere(*entry) && !s.routed(*entry)) {
 				way = store.Shown(m.Name) + ": " + s.howToEnd(t, *entry)
 			}
 		}
@@ -136,8 +141,7 @@ func (s *Service) refuseActive(t store.Team, seen []api.Member, force bool) erro
 		return fault.New(fault.ActiveMembers, "team %s has live members: %s", t.Name, strings.Join(active, ", ")).WithHint("%s", way)
 	}
 	if len(unseen) > 0 && !force {
-		return fault.New(fault.ActiveMembers, "team %s has members that could not be observed: %s", t.Name, strings.Join(unseen, ", ")).
-			WithHint("leadlight team delete %s --force deletes the files all the same and ends nothing", t.Name)
+		return fault.New(fault.ActiveMembers, "team %s has members that could not be observed: %s", t.Name, strings.Join(unseen, ", ")).WithHint("%s", without)
 	}
 	return nil
 }

@@ -216,6 +216,18 @@ func TestTD01_TD03_TD06_M04_Delete(t *testing.T) {
 		t.Errorf("A13: no backup: %v", err)
 	}
 	wantCode(t, d.as("").DeleteTeam(t.Context(), "beta", teams.DeleteOptions{}), fault.TeamNotFound)
+	mute, before := running("mute"), time.Now().Add(-time.Hour)
+	mute.Leadlight.State, mute.Leadlight.SpawnedAt = api.StateActive, &before
+	d.team("gamma", mute)
+	held, err := lock.Try(d.fs.Dir(), panes.HostLock("gamma", "mute"), "host")
+	if err != nil || held == nil {
+		t.Fatal(held, err)
+	}
+	defer held.Release()
+	e := fault.Of(d.as("").DeleteTeam(t.Context(), "gamma", teams.DeleteOptions{}))
+	if wantCode(t, e, fault.ActiveMembers); !strings.Contains(e.Message, "could not be observed: mute") || !strings.Contains(e.Hint, "leadlight stop mute") {
+		t.Errorf("of one whose host does not answer: %v (%s)", e, e.Hint)
+	}
 }
 
 func TestPickTeam(t *testing.T) {

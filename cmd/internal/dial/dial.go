@@ -66,7 +66,8 @@ var ErrNone = errors.New("no daemon runs")
 
 // Connect reaches the daemon that runs, ErrNone if there is none.
 func Connect(ctx context.Context, p Paths, version string) (*rpc.Client, error) {
-	ctx, cancel := signals.Within(ctx, answerLimit, context.DeadlineExceeded, unixsock.ListenerOf(p.Socket))
+	listener := unixsock.ListenerOf(p.Socket)
+	ctx, cancel := signals.Within(ctx, answerLimit, context.DeadlineExceeded, listener)
 	defer cancel()
 	c, err := rpc.Dial(ctx, p.Socket)
 	switch {
@@ -78,7 +79,11 @@ func Connect(ctx context.Context, p Paths, version string) (*rpc.Client, error) 
 	if _, err := c.Hello(ctx, version); err != nil {
 		c.Close()
 		if ctx.Err() != nil {
-			return nil, fault.New(fault.Timeout, "the daemon on %s does not answer", p.Socket).WithHint("see which process listens there; it may be stopped or hang")
+			hint := "see which process listens there; it may be stopped or hang"
+			if pid := listener(); pid > 0 {
+				hint = fmt.Sprintf("look at process %d; it may be stopped or hang", pid)
+			}
+			return nil, fault.New(fault.Timeout, "the daemon on %s does not answer", p.Socket).WithHint("%s", hint)
 		}
 		return nil, ErrNone // it ended just now
 	}

@@ -3,6 +3,8 @@ package dial
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,5 +94,22 @@ func TestXS14_WhoLostStartsFewMore(t *testing.T) {
 	said, err := os.ReadFile(p.Log())
 	if n := strings.Count(string(said), "DUPLICATE_NAME"); err != nil || n > 3 {
 		t.Errorf("%d were started; %v", n, err)
+	}
+}
+
+// TestUX02_AMuteDaemonIsNamed: of a daemon that is stopped or hangs it is said which process it is.
+func TestUX02_AMuteDaemonIsNamed(t *testing.T) {
+	t.Parallel()
+	p := Paths{Socket: filepath.Join(shortDir(t), "daemon.sock")}
+	mute, err := net.Listen("unix", p.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mute.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = Connect(ctx, p, "")
+	if e := fault.Of(err); e.Code != fault.Timeout || !strings.Contains(e.Hint, fmt.Sprintf("process %d;", os.Getpid())) {
+		t.Errorf("%v (%s)", err, e.Hint)
 	}
 }

@@ -27,6 +27,9 @@ import (
 // ErrGone says that a pane is no longer there.
 var ErrGone = errors.New("the pane is gone")
 
+// ErrTaken says, with fault.Unproven, that somebody has put a program of theirs into a pane.
+var ErrTaken = errors.New("another program than ours runs in it")
+
 // ID is a pane's own id in its terminal, such as tmux's %5.
 type ID string
 

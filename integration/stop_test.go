@@ -227,8 +227,22 @@ func TestUX01_TD03_PI03_PaneClosedByHand(t *testing.T) {
 		if got := into[api.Member](r, "restart", "builder"); got.State != api.StateActive {
 			t.Errorf("restart: %+v", got)
 		}
+		taken := r.member("other").TmuxPaneID
+		if !r.isHeadless() { // somebody runs a program of theirs in the pane: it is left alone, and keeps no team
+			r.tmux.Run("respawn-pane", "-k", "-t", taken, "--", "sleep 1000")
+			r.eventually("other is stopped", func() bool { return r.member("other").State == api.StateStopped })
+			got := into[api.Endings](r, "stop", "other")
+			if m := got.Members[0]; !got.OK || m.Outcome != api.AlreadyStopped || len(m.Leftovers) != 1 || !strings.Contains(m.Leftovers[0], taken) {
+				t.Errorf("of a pane that somebody uses: %+v", got)
+			}
+		}
 		r.must("stop", "--all", "--timeout", "1s")
 		r.must("team", "delete", "alpha")
+		if !r.isHeadless() {
+			if said := r.must("gc"); !slices.Contains(r.tmux.Panes(), taken) || !strings.Contains(said, "kept pane "+taken) {
+				t.Errorf("gc says %q", said)
+			}
+		}
 	})
 }
 

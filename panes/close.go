@@ -60,6 +60,9 @@ func closeIn(ctx context.Context, b backend.Backend, index []int, results []Stop
 		switch {
 		case errors.Is(err, backend.ErrGone), there != nil && !there[panes[n].pane] && errors.Is(err, fault.Unproven):
 			// It is gone, or the id of a pane that is gone belongs to somebody else now.
+		case errors.Is(err, backend.ErrTaken): // the member has ended, and the pane is somebody else's
+			r.taken = fault.Of(err).Message
+			r.Leftovers = append(r.Leftovers, r.taken)
 		case err != nil:
 			r.Outcome, r.Reason = state.Unproven, fault.Of(err).Message
 		case there[panes[n].pane] && r.Outcome == state.AlreadyStopped:

@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,8 +98,9 @@ func (m *Manager) removing(t Target) func(context.Context) error {
 	return func(ctx context.Context) error {
 		s := m.Stopper(2*time.Second, 2*time.Second)
 		s.prove = m.proveOrphan
-		if r := s.endAll(ctx, []Target{t})[0]; r.Outcome == state.Unproven {
-			return errors.New(r.Reason)
+		r := s.endAll(ctx, []Target{t})[0]
+		if r.Outcome == state.Unproven || r.taken != "" {
+			return errors.New(cmp.Or(r.Reason, r.taken))
 		}
 		return nil
 	}

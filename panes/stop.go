@@ -29,6 +29,7 @@ type StopResult struct {
 	Outcome   string   // state.Terminated, Killed, PaneKilled, AlreadyStopped or Unproven
 	Leftovers []string // left alone on purpose
 	Reason    string   // why it is unproven
+	taken     string   // why its pane was left alone, if somebody else uses it now
 
 	complete bool     // the host itself has ended all that it started, and is gone
 	host     *ownHost // nil: it is not proved to be that member's, and nothing is done to it

@@ -269,7 +269,7 @@ func (b *Backend) mayClose(ctx context.Context, id backend.ID, mark backend.Mark
 		return fault.New(fault.Unproven, "session %s is left alone: this program runs in it", id).WithHint("close it yourself, or ask again from another pane")
 	}
 	if now.PID > 0 && now.pid > 0 && now.pid != now.PID {
-		return fault.New(fault.Unproven, "session %s is left alone: another program than ours runs in it (pid %d)", id, now.pid).WithHint("close it yourself")
+		return fault.New(fault.Unproven, "session %s is left alone: %w (pid %d)", id, backend.ErrTaken, now.pid).WithHint("close it yourself")
 	}
 	return nil
 }

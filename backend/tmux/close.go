@@ -94,7 +94,7 @@ func (b *Backend) leftAlone(r row, mark backend.Mark) error {
 		return fault.New(fault.Unproven, "pane %s is left alone: this program runs in it", r.ID).
 			WithHint("close it yourself, or ask again from another pane")
 	}
-	return fault.New(fault.Unproven, "pane %s is left alone: another program than ours runs in it (pid %d)", r.ID, r.PID).
+	return fault.New(fault.Unproven, "pane %s is left alone: %w (pid %d)", r.ID, backend.ErrTaken, r.PID).
 		WithHint("close it yourself: tmux kill-pane -t %s", r.ID)
 }
 

@@ -52,21 +52,22 @@ func runMCPInstall(_ context.Context, a *app, o mcpInstallOptions) error {
 	if home == "" {
 		return fault.New(fault.InvalidArgument, "HOME is not set, so the client's file cannot be found").WithHint("set HOME")
 	}
-	path, err := clients.Path(o.Client, clients.Place{Home: home, Getenv: a.getenv, Exists: exists, Darwin: runtime.GOOS == "darwin"})
+	client, err := clients.Find(o.Client)
 	if err != nil {
 		return err
 	}
+	path := client.Path(clients.Place{Home: home, Getenv: a.getenv, Exists: exists, Darwin: runtime.GOOS == "darwin"})
 	server := clients.Server{Name: lightProgram, Argv: []string{a.self(), "mcp", "--enable-teams"}}
 	if o.Delegate {
 		server.Argv = append(server.Argv, "--delegate")
 	}
-	text, err := clients.Snippet(o.Client, server)
+	text, err := client.Edit(nil, server)
 	if err != nil {
 		return err
 	}
 	res := mcpInstalled{Client: o.Client, Path: path, Text: string(text)}
 	if o.Write {
-		if res.Changed, err = rewrite(path, func(file []byte) ([]byte, error) { return clients.Edit(o.Client, file, server) }); err != nil {
+		if res.Changed, err = rewrite(path, func(file []byte) ([]byte, error) { return client.Edit(file, server) }); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		res.Written = true

@@ -29,13 +29,16 @@ type Place struct {
 	Darwin bool
 }
 
-// client is one program. Sources of the files and their form: code.claude.com/docs
+// Client is one program. Sources of the files and their form: code.claude.com/docs
 // (MCP), developers.openai.com/codex/mcp, geminicli.com/docs (MCP servers),
 // opencode.ai/docs/mcp-servers and opencode.ai/v2/docs/mcp-servers, code.visualstudio.com/docs (MCP configuration).
-type client struct {
+type Client struct {
 	name string
-	path func(Place) string
-	edit func(file []byte, s Server) ([]byte, error)
+	Path func(Place) string // where its file is
+	// Edit returns its file with our server in it, in the place of what it said of it before:
+	// fault.CorruptFile if it cannot be read, fault.Unsupported if it says it in a form that is
+	// left to its owner.
+	Edit func(file []byte, s Server) ([]byte, error)
 }
 
 // passed are the variables that our server needs and Codex would not pass on.
@@ -47,12 +50,12 @@ func passed() []string {
 // the longest wait of WaitForEvents.
 const patience = 360
 
-func list() []client {
+func list() []Client {
 	type fields = []field
 	stdio := func(s Server) fields {
 		return fields{{"type", "stdio"}, {"command", s.Argv[0]}, {"args", s.Argv[1:]}}
 	}
-	return []client{
+	return []Client{
 		{"claude", func(p Place) string {
 			return filepath.Join(cmp.Or(p.Getenv("CLAUDE_CONFIG_DIR"), p.Home), ".claude.json")
 		}, jsonEdit("mcpServers", "", stdio)},
@@ -98,37 +101,15 @@ func Names() []string {
 	return out
 }
 
-func find(name string) (client, error) {
+// Find returns a client by its name.
+func Find(name string) (Client, error) {
 	for _, c := range list() {
 		if c.name == name {
 			return c, nil
 		}
 	}
-	return client{}, fault.New(fault.InvalidArgument, "leadlight does not know the client %q", store.Shown(name)).
+	return Client{}, fault.New(fault.InvalidArgument, "leadlight does not know the client %q", store.Shown(name)).
 		WithHint("the clients are: %s", strings.Join(Names(), ", "))
-}
-
-// Path is the file of a client.
-func Path(name string, p Place) (string, error) {
-	c, err := find(name)
-	if err != nil {
-		return "", err
-	}
-	return c.path(p), nil
-}
-
-// Snippet is what a client's file says of our server if it says nothing else.
-func Snippet(name string, s Server) ([]byte, error) { return Edit(name, nil, s) }
-
-// Edit returns a client's file with our server in it, in the place of what it said of
-// it before: fault.CorruptFile if it cannot be read, fault.Unsupported if it says it
-// in a form that is left to its owner.
-func Edit(name string, file []byte, s Server) ([]byte, error) {
-	c, err := find(name)
-	if err != nil {
-		return nil, err
-	}
-	return c.edit(file, s)
 }
 
 // field is one setting, in the order in which it is written.

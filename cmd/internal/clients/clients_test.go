@@ -18,6 +18,15 @@ func ours() Server {
 	return Server{Name: "leadlight", Argv: []string{"leadlight", "mcp", "--enable-teams"}}
 }
 
+func named(t *testing.T, name string) Client {
+	t.Helper()
+	c, err := Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // Each file of testdata is one case: a client's file before, and after. Its name begins
 // with the client's.
 func TestInstallKeepsTheRest(t *testing.T) {
@@ -35,7 +44,7 @@ func TestInstallKeepsTheRest(t *testing.T) {
 			before, want := ar.Files[0].Data, ar.Files[1].Data
 			for _, nl := range []string{"\n", "\r\n"} {
 				before, want := withNewline(before, nl), withNewline(want, nl)
-				got, err := Edit(name, before, ours())
+				got, err := named(t, name).Edit(before, ours())
 				if ar.Files[1].Name == "error" {
 					if err == nil || fault.Of(err).Hint == "" || !strings.Contains(err.Error()+" "+string(fault.CodeOf(err)), strings.TrimSpace(string(ar.Files[1].Data))) {
 						t.Errorf("got %v", err)
@@ -45,7 +54,7 @@ func TestInstallKeepsTheRest(t *testing.T) {
 				if err != nil || len(before) > 0 && !bytes.Equal(got, want) {
 					t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 				}
-				again, err := Edit(name, got, ours())
+				again, err := named(t, name).Edit(got, ours())
 				if err != nil || !bytes.Equal(again, got) {
 					t.Errorf("twice is not once: %v\n%s", err, again)
 				}
@@ -60,15 +69,15 @@ func withNewline(b []byte, nl string) []byte { return bytes.ReplaceAll(b, []byte
 func TestXF07_FoldersOfXDGAreWhole(t *testing.T) {
 	for value, want := range map[string]string{"": "/h/.config", "rel": "/h/.config", "./~": "/h/.config", "/x": "/x"} {
 		p := Place{Home: "/h", Getenv: func(string) string { return value }, Exists: func(string) bool { return false }}
-		if got, err := Path("opencode", p); err != nil || got != want+"/opencode/opencode.json" {
-			t.Errorf("%q: %s, %v", value, got, err)
+		if got := named(t, "opencode").Path(p); got != want+"/opencode/opencode.json" {
+			t.Errorf("%q: %s", value, got)
 		}
 	}
 }
 
 func TestSnippets(t *testing.T) {
 	for _, name := range Names() {
-		got, err := Snippet(name, ours())
+		got, err := named(t, name).Edit(nil, ours())
 		if err != nil || !strings.Contains(string(got), `"--enable-teams"`) {
 			t.Errorf("%s: %v %s", name, err, got)
 		}
@@ -76,7 +85,7 @@ func TestSnippets(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	if _, err := Snippet("emacs", ours()); fault.CodeOf(err) != fault.InvalidArgument {
+	if _, err := Find("emacs"); fault.CodeOf(err) != fault.InvalidArgument {
 		t.Error(err)
 	}
 }
@@ -88,13 +97,13 @@ func TestPaths(t *testing.T) {
 		"claude": "/h/.claude.json", "codex": "/h/.codex/config.toml", "gemini": "/h/.gemini/settings.json",
 		"opencode": "/h/.config/opencode/opencode.json", "vscode": "/h/.config/Code/User/mcp.json",
 	} {
-		if got, err := Path(name, p); err != nil || got != want {
-			t.Errorf("%s: %s %v", name, got, err)
+		if got := named(t, name).Path(p); got != want {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 	env["CODEX_HOME"], p.Darwin, p.Exists = "/c", true, func(string) bool { return true }
 	for name, want := range map[string]string{"codex": "/c/config.toml", "opencode": "/h/.config/opencode/opencode.jsonc", "vscode": "/h/Library/Application Support/Code/User/mcp.json"} {
-		if got, _ := Path(name, p); got != want {
+		if got := named(t, name).Path(p); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -120,11 +129,11 @@ func FuzzEdit(f *testing.F) {
 			return // lines that end in another way than any client writes
 		}
 		for _, name := range Names() {
-			got, err := Edit(name, file, ours())
+			got, err := named(t, name).Edit(file, ours())
 			if err != nil {
 				continue
 			}
-			again, err := Edit(name, got, ours())
+			again, err := named(t, name).Edit(got, ours())
 			if err != nil || !bytes.Equal(got, again) {
 				t.Fatalf("%s: %q became %q, then %q (%v)", name, file, got, again, err)
 			}

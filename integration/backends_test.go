@@ -241,6 +241,9 @@ func TestIT05_InKitty(t *testing.T) {
 	if res := r.run("spawn", "more", "--backend", "kitty", "--", "sleep", "1000"); res.exit != 6 || !strings.Contains(res.err, "kitty") || !strings.Contains(res.err, "hint:") {
 		t.Errorf("into a kitty that is gone: exit %d: %s", res.exit, res.err)
 	}
+	if res := r.run("doctor", "--backend", "kitty"); !strings.Contains(res.out, "fail  backend kitty") {
+		t.Errorf("doctor of a kitty that is gone: exit %d: %s", res.exit, res.out)
+	}
 	r.must("stop", "--all")
 	r.must("down", "--force")
 }

@@ -31,7 +31,7 @@ type Trap struct {
 }
 
 // Probe looks at the program and the server. It starts no server. The error is that of a
-// server that does not answer; the rest of the report is valid then, too.
+// server that does not answer, or could not be started; the rest of the report is valid then, too.
 func (b *Backend) Probe(ctx context.Context) (Report, error) {
 	r := Report{Program: b.program, Socket: b.socket}
 	if path, err := exec.LookPath(b.program); err == nil {
@@ -43,6 +43,9 @@ func (b *Backend) Probe(ctx context.Context) (Report, error) {
 	}
 	r.Traps = traps(r.Version, runtime.GOOS)
 	r.Running = b.dial() == nil
+	if err := b.mayStart(ctx); err != nil {
+		return r, err
+	}
 	rows, err := b.rows(ctx)
 	if err != nil {
 		return r, err

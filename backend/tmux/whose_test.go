@@ -314,6 +314,9 @@ func TestXS19_NoServerThere(t *testing.T) {
 	if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(fault.Of(err).Hint, "unset TMUX") {
 		t.Errorf("on a dead socket: %v", err)
 	}
+	if _, err := b.Probe(t.Context()); !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(fault.Of(err).Hint, "unset TMUX") {
+		t.Errorf("a look at a dead socket: %v", err)
+	}
 	if _, err := os.Stat(dead); err == nil {
 		t.Error("a server was started")
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -75,8 +76,10 @@ func (a *app) probeOutside(ctx context.Context) []api.Check {
 	}
 	check := api.Check{Name: "backend " + kind, Status: "ok"}
 	var list []backend.Pane
-	if err == nil {
-		list, err = b.List(ctx)
+	if err == nil { // a terminal that has ended has no panes of ours, and that is no error
+		if _, err = b.ListAll(ctx); err == nil || errors.Is(err, fault.Unsupported) {
+			list, err = b.List(ctx)
+		}
 	}
 	if err != nil {
 		e := fault.Of(err)

@@ -81,7 +81,7 @@ func (m *teammate) awaitReader(ctx context.Context, patient time.Duration) {
 		if !told {
 			m.tellIdle(ctx, teams.Idle{Question: reason})
 		}
-		patient = min(patient, mailNet)
+		patient = min(patient, restPause)
 	}
 }
 

@@ -34,9 +34,9 @@ func (s *Service) workingFolder(t store.Team, asked string) (string, error) {
 	fi, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return "", fault.New(fault.InvalidArgument, "the working folder %s: %w", dir, err).WithHint("make it, or name another one with --cwd")
+		return "", fault.New(fault.InvalidArgument, "the working folder %s: %w", dir, err).WithHint("make it, or name another one (--cwd, or the key cwd)")
 	case !fi.IsDir():
-		return "", fault.New(fault.InvalidArgument, "the working folder %s is not a folder", dir).WithHint("name another one with --cwd")
+		return "", fault.New(fault.InvalidArgument, "the working folder %s is not a folder", dir).WithHint("name another one (--cwd, or the key cwd)")
 	}
 	return filepath.Clean(dir), nil
 }
@@ -47,7 +47,7 @@ func CheckFolder(dir string) error {
 		return nil
 	}
 	return fault.New(fault.InvalidArgument, "the name of the working folder %q is no UTF-8, and cannot be kept in the files of a team", dir).
-		WithHint("name another one with --cwd, or a link to it")
+		WithHint("name another one (--cwd, or the key cwd), or a link to it")
 }
 
 // absolute completes a path as whoever asks means it. One who is in no folder has to

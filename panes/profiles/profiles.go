@@ -224,7 +224,7 @@ func (p Profile) CheckModel(model string) error {
 		return nil
 	case len(p.Models) == 0:
 		return fault.New(fault.InvalidModel, "the profile %s has no models, so it cannot run %q", p.Name, model).
-			WithHint("leave --model out")
+			WithHint("leave out --model, or the key model")
 	}
 	return fault.New(fault.InvalidModel, "the profile %s does not know the model %q", p.Name, model).
 		WithHint("it knows: %s", strings.Join(p.Models, ", "))

@@ -14,9 +14,10 @@ func (r *Reader) TellsBusy() bool { return len(r.busy) > 0 }
 
 // Begun tells, of a text that has left the input, whether the agent has begun with it, or
 // keeps it for later: it works or asks, shows the text above its input, or has changed
-// more than its input. before is what was read while the text stood there.
-func (r Reading) Begun(before Reading, text string) bool {
-	return r.State == Busy || r.State == Asking || r.Said(text) > before.Said(text) || r.fresh(before) >= freshLines
+// more than its input. before is what was read while the text stood there. The last does
+// not count while it starts: then it prints much by itself.
+func (r Reading) Begun(before Reading, text string, starts bool) bool {
+	return r.State == Busy || r.State == Asking || r.Said(text) > before.Said(text) || !starts && r.fresh(before) >= freshLines
 }
 
 // Said is how often a text, or the sign of a paste, stands above the input.

@@ -205,7 +205,7 @@ func (c *mailTyper) submit(ctx context.Context, t *host.InputLock, text string) 
 		stood := r
 		r = c.screen.until(ctx, submitWait, func(r screen.Reading) bool { return left(r, text) })
 		if left(r, text) || !c.typed.seen {
-			if c.typed.seen && stood.Shows() && c.screen.reader.TellsBusy() && !r.Begun(stood, text) {
+			if c.typed.seen && stood.Shows() && c.screen.reader.TellsBusy() && !r.Begun(stood, text, !c.introduced) {
 				c.swallowed = &swallowed{c.typed.id, text, time.Now(), stood}
 			}
 			c.typed = nil
@@ -234,7 +234,7 @@ func (c *mailTyper) hand(ctx context.Context, text, id string, since time.Time) 
 // or to have queued it. One that does not for long has cleared its input and was not
 // listening: the text is typed again.
 func (c *mailTyper) begun(ctx context.Context) error {
-	begun := func(r screen.Reading) bool { return r.Begun(c.swallowed.stood, c.swallowed.text) }
+	begun := func(r screen.Reading) bool { return r.Begun(c.swallowed.stood, c.swallowed.text, !c.introduced) }
 	if r := c.screen.until(ctx, submitWait, begun); begun(r) || ctx.Err() != nil {
 		c.swallowed = nil
 		return nil

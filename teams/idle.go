@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -77,4 +79,35 @@ func beginning(text string, limit int) string {
 func end(text string, limit int) string {
 	runes := []rune(text)
 	return string(runes[max(0, len(runes)-limit):])
+}
+
+// Batch is a message and the others that it makes needless.
+type Batch struct {
+	api.Message
+	IDs []string
+}
+
+// Collapse keeps, of the idle notices that follow each other, the last of each
+// sender: they say nothing but how it is now. One that tells of a task or brings a
+// result says more, and stays.
+func Collapse(msgs []api.Message) []Batch {
+	var out []Batch
+	for _, msg := range msgs {
+		next := Batch{msg, []string{msg.ID}}
+		for i := len(out) - 1; i >= 0 && msg.Type == store.IdleNotification && out[i].Type == msg.Type; i-- {
+			if out[i].From == msg.From && !news(out[i].Text) {
+				next.IDs = append(out[i].IDs, msg.ID)
+				out = slices.Delete(out, i, i+1)
+				break
+			}
+		}
+		out = append(out, next)
+	}
+	return out
+}
+
+// news tells whether an idle notice says more than that its sender rests.
+func news(text string) bool {
+	f, _ := store.ParseFrame(text)
+	return f.CompletedTaskID != "" || f.FailureReason != "" || f.Result != "" || f.Summary != ""
 }

@@ -137,7 +137,7 @@ func (c *conversation) deliverAll(ctx context.Context) bool {
 		if err != nil {
 			m.o.Log.Warn("read the inbox", "error", err)
 		}
-		batches := collapse(msgs)
+		batches := teams.Collapse(msgs)
 		if len(batches) == 0 {
 			break
 		}
@@ -153,9 +153,9 @@ func (c *conversation) deliverAll(ctx context.Context) bool {
 }
 
 // deliver gives it one message, and marks it as read once it has begun.
-func (c *conversation) deliver(ctx context.Context, msg batch) bool {
+func (c *conversation) deliver(ctx context.Context, msg teams.Batch) bool {
 	read := func() {
-		if err := c.m.markRead(context.WithoutCancel(ctx), msg.ids); err != nil {
+		if err := c.m.markRead(context.WithoutCancel(ctx), msg.IDs); err != nil {
 			c.m.o.Log.Warn("mark a message as read", "error", err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -98,7 +97,7 @@ func (c *mailTyper) deliverAll(ctx context.Context) bool {
 		c.m.o.Log.Warn("read the inbox", "error", err)
 		c.unseen = true
 	}
-	for _, msg := range collapse(msgs) {
+	for _, msg := range teams.Collapse(msgs) {
 		if err := c.deliverOne(ctx, msg); err != nil {
 			if ctx.Err() == nil { // not said on its screen, which is the agent's, and is read from
 				c.m.o.Log.Warn("type a message", "from", msg.From, "error", err)
@@ -110,41 +109,10 @@ func (c *mailTyper) deliverAll(ctx context.Context) bool {
 	return true
 }
 
-// batch is a message and the others that it makes needless.
-type batch struct {
-	api.Message
-	ids []string
-}
-
-// collapse keeps, of the idle notices that follow each other, the last of each
-// sender: they say nothing but how it is now. One that tells of a task or brings a
-// result says more, and stays.
-func collapse(msgs []api.Message) []batch {
-	var out []batch
-	for _, msg := range msgs {
-		next := batch{msg, []string{msg.ID}}
-		for i := len(out) - 1; i >= 0 && msg.Type == store.IdleNotification && out[i].Type == msg.Type; i-- {
-			if out[i].From == msg.From && !news(out[i].Text) {
-				next.ids = append(out[i].ids, msg.ID)
-				out = slices.Delete(out, i, i+1)
-				break
-			}
-		}
-		out = append(out, next)
-	}
-	return out
-}
-
-// news tells whether an idle notice says more than that its sender rests.
-func news(text string) bool {
-	f, _ := store.ParseFrame(text)
-	return f.CompletedTaskID != "" || f.FailureReason != "" || f.Result != "" || f.Summary != ""
-}
-
 // deliverOne types one message when the moment is right, and marks it as read when the
 // program has taken it. If a person begins to type in that moment, it waits for
 // the next one.
-func (c *mailTyper) deliverOne(ctx context.Context, msg batch) error {
+func (c *mailTyper) deliverOne(ctx context.Context, msg teams.Batch) error {
 	for {
 		since, err := c.waitFree(ctx, msg.ID)
 		if err == nil {
@@ -155,7 +123,7 @@ func (c *mailTyper) deliverOne(ctx context.Context, msg batch) error {
 		case err != nil:
 			return err
 		default:
-			if err := c.m.markRead(ctx, msg.ids); err != nil {
+			if err := c.m.markRead(ctx, msg.IDs); err != nil {
 				c.m.o.Log.Warn("write down that a message was typed", "from", msg.From, "error", err)
 				c.unseen = true // it is tried again
 			}
@@ -166,7 +134,7 @@ func (c *mailTyper) deliverOne(ctx context.Context, msg batch) error {
 
 // typeMessage types what a message says: REJECTED if a person has typed after since, or is
 // asked something.
-func (c *mailTyper) typeMessage(ctx context.Context, msg batch, since time.Time) error {
+func (c *mailTyper) typeMessage(ctx context.Context, msg teams.Batch, since time.Time) error {
 	if msg.Type == store.ShutdownRequest && msg.Note == "" {
 		err := c.askToEnd(ctx, msg, since)
 		if errors.Is(err, errUnread) { // it may be ended before it reads that
@@ -191,7 +159,7 @@ func (c *mailTyper) typeMessage(ctx context.Context, msg batch, since time.Time)
 
 // wording is a message as an agent gets it, by whatever way: after what the agent has to know,
 // if it has not been introduced.
-func (m *teammate) wording(ctx context.Context, msg batch, introduced bool) string {
+func (m *teammate) wording(ctx context.Context, msg teams.Batch, introduced bool) string {
 	text := header(msg.Message) + teams.InWords(msg.Text) + howToTake(msg.Text)
 	if f, _ := store.ParseFrame(msg.Text); !m.goesOn && msg.Type == store.PlanResponse {
 		text += m.o.Service.PlanInFull(ctx, m.o.Team, f.RequestID, m.began)
@@ -214,7 +182,7 @@ func howToTake(text string) string {
 
 // askToEnd asks as the profile says: by keys, by what its prompt takes, or, where
 // neither is known, in words.
-func (c *mailTyper) askToEnd(ctx context.Context, msg batch, since time.Time) error {
+func (c *mailTyper) askToEnd(ctx context.Context, msg teams.Batch, since time.Time) error {
 	protocol := c.m.launch.PromptProtocol
 	switch {
 	case len(protocol.QuitKeys) > 0:
@@ -242,7 +210,7 @@ func endWords(msg api.Message) string {
 // may do more. The verbs have done that already where they could; they cannot for a lead that
 // answers by itself, on another machine, or when a restart has failed. The message stays
 // unread: the program gets it then. REJECTED, as typeMessage, and the program goes on.
-func (c *mailTyper) carryOut(ctx context.Context, msg batch, since time.Time) (ended bool, err error) {
+func (c *mailTyper) carryOut(ctx context.Context, msg teams.Batch, since time.Time) (ended bool, err error) {
 	m := c.m
 	lifted, err := m.o.Service.CarryOut(ctx, m.o.Team, msg.Text)
 	if err != nil {
@@ -279,7 +247,7 @@ const quitLimit = 10 * time.Second
 
 // agree answers another lead in the name of a program that knows no such answer, once
 // the program is gone, which ends ctx, or should be.
-func (c *mailTyper) agree(ctx context.Context, msg batch) error {
+func (c *mailTyper) agree(ctx context.Context, msg teams.Batch) error {
 	timer := time.NewTimer(quitLimit)
 	defer timer.Stop()
 	select {

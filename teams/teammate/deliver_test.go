@@ -23,15 +23,15 @@ func TestIB12_IdleNoticesCollapse(t *testing.T) {
 	}
 	done := idle("7", "bob")
 	done.Text = store.Frame{Type: store.IdleNotification, From: "bob", IdleReason: "task_complete", CompletedTaskID: "1"}.Text()
-	got := collapse([]api.Message{
+	got := teams.Collapse([]api.Message{
 		idle("1", "bob"), idle("2", "bob"), idle("3", "ann"), {ID: "4", From: "bob"}, idle("5", "bob"), idle("6", "bob"),
 		done, idle("8", "bob"), idle("9", "ann"), idle("10", "bob"), idle("11", "ann"),
 	})
 	var ids []string
 	for _, b := range got {
-		ids = append(ids, strings.Join(b.ids, "+"))
-		if b.ID != b.ids[len(b.ids)-1] {
-			t.Errorf("of %v, %s is shown, want the last", b.ids, b.ID)
+		ids = append(ids, strings.Join(b.IDs, "+"))
+		if b.ID != b.IDs[len(b.IDs)-1] {
+			t.Errorf("of %v, %s is shown, want the last", b.IDs, b.ID)
 		}
 	}
 	if want := []string{"1+2", "3", "4", "5+6+7", "8+10", "9+11"}; !slices.Equal(ids, want) {

@@ -36,7 +36,7 @@ func (c *mailTyper) unknown() string {
 
 // showStuck shows that a message is not handed over, and tells the lead if that lasts. A
 // program that does not read what was typed may be at work.
-func (c *mailTyper) showStuck(ctx context.Context, msg batch, err error) {
+func (c *mailTyper) showStuck(ctx context.Context, msg teams.Batch, err error) {
 	if c.stuck != msg.ID {
 		c.stuck, c.stuckAt = msg.ID, time.Now()
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/panes/screen"
+	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -251,7 +252,7 @@ func TestXH03_NobodyIsAskedToEndInAMenu(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, dir := strange(t, protocol, `Run this?\r\n❯ 1. yes\r\n  2. no\r\n`, screen.Asking)
-			msg := batch{Message: api.Message{ID: "1", From: store.Lead, Type: store.ShutdownRequest, Text: `{"type":"shutdown_request","requestId":"r"}`}}
+			msg := teams.Batch{Message: api.Message{ID: "1", From: store.Lead, Type: store.ShutdownRequest, Text: `{"type":"shutdown_request","requestId":"r"}`}}
 			if err := c.askToEnd(t.Context(), msg, time.Now()); fault.CodeOf(err) != fault.Rejected || c.typed != nil {
 				t.Errorf("it was asked to end: %v", err)
 			}

@@ -60,8 +60,11 @@ func runInbox(ctx context.Context, a *app, svc *teams.Service, team string, o in
 		if len(list) == 0 {
 			a.say("no messages")
 		}
-		for _, m := range list {
-			a.message(w, m)
+		for _, m := range teams.Collapse(list) {
+			if n := len(m.IDs); n > 1 {
+				m.Note = strings.TrimPrefix(fmt.Sprintf("%s, %d times", m.Note, n), ", ")
+			}
+			a.message(w, m.Message)
 		}
 	})
 	if err != nil {

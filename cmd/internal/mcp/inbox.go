@@ -94,7 +94,7 @@ func mailText(msgs []api.Message) string {
 		return "No mail."
 	}
 	var b strings.Builder
-	for _, m := range msgs {
+	for _, m := range teams.Collapse(msgs) {
 		fmt.Fprintf(&b, "From %s, %s", store.Shown(m.From), store.Shown(m.Timestamp))
 		if m.Note != "" {
 			fmt.Fprintf(&b, " (%s)", m.Note)

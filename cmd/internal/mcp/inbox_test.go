@@ -26,3 +26,11 @@ func TestXH05_NoTextBeginsAMessage(t *testing.T) {
 		}
 	}
 }
+
+// TestIB12_IdleNoticesAreToldOnce: a model reads of a member that rests once.
+func TestIB12_IdleNoticesAreToldOnce(t *testing.T) {
+	idle := api.Message{From: "bob", Type: "idle_notification", Text: `{"type":"idle_notification","from":"bob"}`}
+	if text := mailText([]api.Message{idle, idle, idle}); strings.Count(text, "From bob") != 1 {
+		t.Error(text)
+	}
+}

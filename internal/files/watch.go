@@ -120,12 +120,14 @@ func (w *Watcher) run(ctx context.Context, s *subscription, state string) {
 		case <-ctx.Done():
 			return
 		case <-s.wake:
-			w.mu.Lock()
-			w.arm(s)
-			w.mu.Unlock()
+			w.lookAgain(s)
+			state = s.poll()
 			notify(s.hints)
 			pause = firstPoll
+			timer.Reset(firstPoll) // nothing tells the end of a folder that somebody, such as we, has open
+			continue
 		case <-timer.C:
+			w.lookAgain(s)
 			now := s.poll()
 			if now != state {
 				notify(s.hints)
@@ -135,6 +137,12 @@ func (w *Watcher) run(ctx context.Context, s *subscription, state string) {
 		}
 		timer.Reset(s.pause(pause))
 	}
+}
+
+func (w *Watcher) lookAgain(s *subscription) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.arm(s)
 }
 
 // backOff is the pause after a poll: as short as possible where something changed,

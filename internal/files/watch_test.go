@@ -95,6 +95,30 @@ func TestDL04_WatchOfFoldersThatAppearLater(t *testing.T) {
 	}
 }
 
+// TestDL04_AFolderThatIsOpenIsRemoved: the system does not tell of the end of a folder while
+// somebody has it open, as readers of a mailbox have. What is made in its place is seen.
+func TestDL04_AFolderThatIsOpenIsRemoved(t *testing.T) {
+	_, base := open(t)
+	dir := filepath.Join(base, "inboxes")
+	path := filepath.Join(dir, "a.json")
+	c, err := new(files.Watcher).WatchFile(t.Context(), path, func() string { _, err := os.Lstat(path); return fmt.Sprint(err) })
+	ok(t, err)
+	for range 2 {
+		drain(c)
+		ok(t, os.MkdirAll(dir, 0o700))
+		ok(t, os.WriteFile(path, []byte("[]"), 0o600))
+		hint(t, "the folder with its file", c)
+		held, err := os.Open(dir)
+		ok(t, err)
+		defer held.Close()
+		drain(c)
+		ok(t, os.Remove(path))
+		hint(t, "the removal of the file", c)
+		drain(c) // the folder is still there when it is looked at
+		ok(t, os.Remove(dir))
+	}
+}
+
 func TestWatchersShareAndEnd(t *testing.T) {
 	_, base := open(t)
 	var w files.Watcher

@@ -86,11 +86,11 @@ func In(ctx context.Context, path, name, verb string, limit time.Duration) (rele
 
 // Try is Acquire without waiting: nil and no error if another holds the lock.
 func Try(d *files.Dir, name, verb string) (*Held, error) {
-	for {
+	for tries := 0; ; tries++ {
 		file := flock.New(d.Join(name), flock.SetFlag(os.O_RDWR))
 		locked, err := file.TryLock()
 		switch {
-		case err != nil && gone(err):
+		case err != nil && gone(err) && tries < restoreTries:
 			if err := restore(d, name); err != nil {
 				return nil, err
 			}
@@ -105,6 +105,10 @@ func Try(d *files.Dir, name, verb string) (*Held, error) {
 		}
 	}
 }
+
+// restoreTries bounds how often a file is restored that somebody removes again and again: in a
+// folder that was moved away while it is open it does not come back under its name.
+const restoreTries = 100
 
 // Make makes the file of a lock, if it is not there, and leaves the lock to others.
 func Make(d *files.Dir, name string) error { return restore(d, name) }

@@ -370,3 +370,23 @@ func TestReleaseRemovesOnlyOurOwnFolder(t *testing.T) {
 		t.Error("another's lock folder was removed")
 	}
 }
+
+// TestCR02_AFolderThatWasMovedAway: whoever has it open can lock nothing there, and does not
+// try for ever.
+func TestCR02_AFolderThatWasMovedAway(t *testing.T) {
+	d := open(t)
+	ok(t, os.Rename(d.Path(), d.Path()+"-moved"))
+	got := make(chan error, 1)
+	go func() {
+		_, err := lock.Acquire(t.Context(), d, "locks/x", "try", patience)
+		got <- err
+	}()
+	select {
+	case err := <-got:
+		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), d.Join("locks/x")) {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it tries for ever")
+	}
+}

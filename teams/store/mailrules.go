@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -31,7 +32,7 @@ func (m *Message) Own(teams ...string) bool {
 // the same is the same.
 func (m *Message) Doubled(by Message) {
 	if m.Text != by.Text {
-		m.Odd = append(m.Odd, "another message has its id, and is not shown")
+		m.Odd = append(slices.Clip(m.Odd), "another message has its id, and is not shown") // stores share it
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -392,4 +393,28 @@ func TestIF10_MessagesWithoutATime(t *testing.T) {
 	if _, texts = unread(); len(texts) > 0 {
 		t.Errorf("unread at the end: %q", texts)
 	}
+	b.put(builderBox, strings.TrimSuffix(b.text(builderBox), "]")+","+entry+"]") // and again: what is read may go, and tells this one apart
+	_, err := b.Mail().Prune(t.Context(), "alpha", "builder", 0)
+	b.ok(err)
+	if _, texts = unread(); !slices.Equal(texts, []string{"ok"}) {
+		t.Errorf("unread after the read ones were archived: %q", texts)
+	}
+}
+
+// Messages with one id are listed by several at once, from what is kept of the box.
+func TestADoubledMessageIsListedByMany(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	b.put("teams/alpha/config.json", claudeTeam)
+	b.put(builderBox, `[{"from":1,"text":2,"summary":3,"msg_id":"x"},{"from":"b","text":"c","msg_id":"x"}]`)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 50 {
+				if box, err := b.Mail().List(t.Context(), "alpha", "builder"); err != nil || len(box) != 1 || len(box[0].Odd) != 4 {
+					t.Errorf("%+v, %v", box, err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"path"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -225,7 +226,7 @@ func (m mail) prune(ctx context.Context, b box, above, keep int) (int, error) {
 			most = 0
 		}
 		for _, e := range entries {
-			if e.ok && e.msg.Read && len(going) < most {
+			if e.mayGo() && len(going) < most {
 				going = append(going, e)
 			} else {
 				stay = append(stay, e.raw)
@@ -235,10 +236,15 @@ func (m mail) prune(ctx context.Context, b box, above, keep int) (int, error) {
 	})
 }
 
+// mayGo tells whether a message was read, and no other's id counts it: see copies.
+func (e entry) mayGo() bool {
+	return e.ok && e.msg.Read && !(e.msg.Timestamp.IsZero() && strings.HasPrefix(e.msg.ID, "derived-"))
+}
+
 func readOnes(entries []entry) int {
 	n := 0
 	for _, e := range entries {
-		if e.ok && e.msg.Read {
+		if e.mayGo() {
 			n++
 		}
 	}

@@ -88,6 +88,7 @@ func TestOB07_RefusalsInEveryShape(t *testing.T) {
 		{"PreToolUse:TaskUpdate hook error: no", nil, true},
 		{"tmux: no space for new pane", nil, true},
 		{"Updated task #1 status", nil, false},
+		{"Only the first test fails.", object{"status": "completed"}, false},
 		{"Updated task #1: no longer blocked by hook", nil, false},
 		{"", object{"success": true, "error": nil}, false},
 		{"", object{"success": true, "error": "a part of it"}, false},

@@ -14,7 +14,7 @@ import (
 // nothing was done. So a result is judged by all it says.
 
 // refusalOpenings are the openings of sentences that report a failure, in lower
-// case. They count only where the result has no success field.
+// case. They count only where the result has neither a success field nor a status.
 var refusalOpenings = []string{
 	"<tool_use_error>", "error:", "error ", "failed", "cannot ", "can't ", "could not ", "unable ", "no such ",
 	"task not found", "team not found", "already leading", "permission denied",
@@ -34,6 +34,8 @@ func (r Result) refused() (string, bool) {
 		}
 	case !rawjson.IsNull(r.Fields["ok"]) && !flagged(r.Fields["ok"]), r.failure() != "":
 	case slices.Contains([]string{"error", "failed", "denied", "rejected"}, r.field("status")):
+	case r.field("status") != "": // "completed": the text is what a subagent answered
+		return "", false
 	case opensLikeRefusal(r.Text), opensLikeRefusal(scalar(r.Structured)):
 	default:
 		return "", false

@@ -150,7 +150,11 @@ func (c *mailTyper) typeMessage(ctx context.Context, msg teams.Batch, since time
 			return errors.Join(err, ctx.Err())
 		}
 	}
-	if err := c.hand(ctx, c.m.wording(ctx, msg, c.introduced), msg.ID, since); err != nil {
+	text := ""
+	if !c.waits(msg.ID) { // else it is known, and to put it into words takes a look at the whole team
+		text = c.m.wording(ctx, msg, c.introduced)
+	}
+	if err := c.hand(ctx, text, msg.ID, since); err != nil {
 		return err
 	}
 	c.introduced, c.worked, c.kept = true, true, 0

@@ -2,6 +2,7 @@ package teammate
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -99,14 +100,17 @@ func TestHeaderShowsForgery(t *testing.T) {
 	}
 }
 
-// countedRoster counts how often a roster is read.
+// countedRoster counts how often a roster is read, which fails while it is broken.
 type countedRoster struct {
 	store.Roster
-	reads atomic.Int64
+	reads  atomic.Int64
+	broken atomic.Bool
 }
 
 func (r *countedRoster) Get(ctx context.Context, team string) (store.Team, error) {
-	r.reads.Add(1)
+	if r.reads.Add(1); r.broken.Load() {
+		return store.Team{}, errors.New("it cannot be read")
+	}
 	return r.Roster.Get(ctx, team)
 }
 
@@ -129,7 +133,7 @@ func (c *mailTyper) mailed(t *testing.T, texts ...string) *countedRoster {
 			t.Fatal(err)
 		}
 	}
-	c.m.o = Options{Team: "alpha", Agent: "bob", Log: slog.New(slog.DiscardHandler), Service: teams.New(teams.Config{
+	c.m.o = Options{Team: "alpha", Agent: "bob", Dir: fs.Dir(), Log: slog.New(slog.DiscardHandler), Service: teams.New(teams.Config{
 		Roster: roster, Mail: fs.Mail(), Tasks: fs.Tasks(), Panes: panes.NewManager(panes.Options{Dir: fs.Dir()}), Caller: teams.Caller{Name: "bob", Teammate: true}})}
 	c.introduced = true
 	return roster

@@ -1,6 +1,9 @@
 package teammate
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -67,15 +70,46 @@ func TestSP15_WhoDoesNotReadHasNotRead(t *testing.T) {
 	}
 }
 
+// TestSP15_AnObjectionThatIsNotRead: hooks are not asked again while what they have said waits
+// in a terminal.
+// https://github.com/anthropics/claude-code/issues/23415
+func TestSP15_AnObjectionThatIsNotRead(t *testing.T) {
+	c, dir := typerInto(t, profiles.PromptProtocol{Quiet: 50 * time.Millisecond}, lateAgent, `while read -r l; do printf '%s\n' "$l" >>taken; done`)
+	c.mailed(t)
+	asked := filepath.Join(dir, "asked")
+	hook := fmt.Sprintf(`[{"event":"TeammateIdle","command":"echo asked >>'%s'; echo 'the tests fail' >&2; exit 2"}]`, asked)
+	if err := c.m.o.Dir.Write(t.Context(), "leadlight/alpha/launch/.hooks.json", []byte(hook)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is quiet", func() bool { return c.screen.observe(t.Context()).free })
+	for range 3 {
+		if !c.hooksObject(t.Context(), time.Now()) {
+			t.Fatal("no hook objects")
+		}
+	}
+	if data, err := os.ReadFile(asked); err != nil || string(data) != "asked\n" || c.kept != 0 {
+		t.Errorf("it was asked %q, %v; it was kept from its rest %d times", data, err, c.kept)
+	}
+	listen(t, dir)
+	eventually(t, "it has read it", func() bool { return c.hooksObject(t.Context(), time.Now()) && c.kept == 1 })
+	if got := taken(t, dir, 1); len(got) != 1 || !strings.HasSuffix(got[0], ": the tests fail") {
+		t.Errorf("it was given %q", got)
+	}
+}
+
 // TestSP15_ANativeAgentThatDoesNotBegin: who reads its mail itself, and has not begun to, waits
-// for somebody to look; the lead is told once. Once it has read, it is active.
+// for somebody to look; the lead is told once. Once it has read, it is active. A look that
+// fails tells nothing.
 // https://github.com/anthropics/claude-code/issues/24771
 func TestSP15_ANativeAgentThatDoesNotBegin(t *testing.T) {
 	c, _ := typerInto(t, profiles.PromptProtocol{}, "sleep 1000")
-	c.mailed(t, "a prompt")
+	roster := c.mailed(t, "a prompt")
+	roster.broken.Store(true)
 	c.m.began = time.Now().Add(time.Minute)
 	over := make(chan struct{})
 	go func() { defer close(over); c.m.awaitReader(t.Context(), 10*time.Millisecond) }()
+	eventually(t, "it has looked", func() bool { return roster.reads.Load() > 1 })
+	roster.broken.Store(false)
 	waits := func() bool { return c.m.host.Status().State == api.StateWaiting }
 	eventually(t, "it waits, and the lead was told", func() bool { return waits() && len(c.leadsMail(t)) > 0 })
 	msgs, err := c.m.unread(t.Context())

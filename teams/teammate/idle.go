@@ -58,22 +58,25 @@ func (c *mailTyper) showStuck(ctx context.Context, msg teams.Batch, err error) {
 // awaitReader shows of an agent that reads its mail itself that it has not begun to, a while
 // after its start, and tells the lead, once.
 func (m *teammate) awaitReader(ctx context.Context, patient time.Duration) {
-	for told := false; ; told = true {
+	for told := false; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(patient):
 		}
 		msgs, err := m.unread(ctx)
+		if err != nil {
+			continue // the next look may tell
+		}
 		deaf := slices.ContainsFunc(msgs, func(msg api.Message) bool {
 			at, err := time.Parse(time.RFC3339, msg.Timestamp)
 			return err == nil && at.Before(m.began)
 		})
 		switch {
-		case err != nil || !deaf && !told:
+		case !deaf && told:
+			m.show(api.StateActive, "", "")
 			return
 		case !deaf:
-			m.show(api.StateActive, "", "")
 			return
 		}
 		const reason = "it runs, and has not read its first message"
@@ -81,7 +84,7 @@ func (m *teammate) awaitReader(ctx context.Context, patient time.Duration) {
 		if !told {
 			m.tellIdle(ctx, teams.Idle{Question: reason})
 		}
-		patient = min(patient, restPause)
+		told, patient = true, min(patient, restPause)
 	}
 }
 
@@ -171,12 +174,13 @@ func (m *teammate) mayIdle(ctx context.Context, before int) (feedback string) {
 // hooksObject asks the hooks whether the agent may rest. What they object is typed into
 // it like a message.
 func (c *mailTyper) hooksObject(ctx context.Context, since time.Time) bool {
-	feedback := c.m.mayIdle(ctx, c.kept)
-	if feedback == "" {
-		c.kept = 0
-		return false
+	id, feedback := fmt.Sprintf("objection-%d", c.kept), ""
+	if !c.waits(id) { // else they have been asked
+		if feedback = c.m.mayIdle(ctx, c.kept); feedback == "" {
+			c.kept = 0
+			return false
+		}
 	}
-	id := fmt.Sprintf("objection-%d", c.kept)
 	switch err := c.enter(ctx, "[leadlight] not finished yet: "+teams.Quoted(feedback), id, since); {
 	case err == nil:
 		c.kept++

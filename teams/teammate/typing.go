@@ -34,6 +34,7 @@ const (
 // typed is a message that was typed, but not taken yet.
 type typed struct {
 	id      string
+	text    string // as it was typed
 	at      time.Time
 	seen    bool            // it stood in the input
 	again   bool            // it was typed before, and not seen
@@ -60,6 +61,9 @@ func (t *typed) submitted(st host.Status) bool {
 	return st.LastReturnAt.After(t.at) || !t.pressed.IsZero() && !st.LastKeyAt.After(t.pressed)
 }
 
+// waits tells whether a message was typed, but not taken yet.
+func (c *mailTyper) waits(id string) bool { return c.typed != nil && c.typed.id == id }
+
 // mayCome tells, of a text that is not seen, whether it may still be shown: the agent
 // has not had it for long.
 func (t *typed) mayCome(unread int) bool {
@@ -81,7 +85,7 @@ func (c *mailTyper) waitFree(ctx context.Context, id string) (since time.Time, e
 		if seen.unknown {
 			c.tellStuck(ctx, id, c.unknown())
 		}
-		if seen.free && (!seen.full || c.typed != nil) {
+		if seen.free && (!seen.full || c.waits(id)) {
 			return seen.since, nil
 		} else if seen.free {
 			c.m.show(api.StateWaiting, "", "its input holds a text that nobody has submitted, so nothing is typed")
@@ -99,7 +103,9 @@ func (c *mailTyper) waitFree(ctx context.Context, id string) (since time.Time, e
 // stands in the input is submitted the next time.
 func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time) error {
 	protocol, st := c.m.launch.PromptProtocol, c.m.host.Status()
-	if limit := protocol.MaxPaste; len(text) > limit || st.Cooked && (len(text) > maxCooked || longest(text) > st.MaxLine) {
+	if c.waits(id) {
+		text = c.typed.text
+	} else if limit := protocol.MaxPaste; len(text) > limit || st.Cooked && (len(text) > maxCooked || longest(text) > st.MaxLine) {
 		var err error
 		if text, err = c.inFile(ctx, text, id); err != nil {
 			return err
@@ -107,19 +113,19 @@ func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time)
 	}
 	in := host.Input{Text: closed(text), Submit: protocol.Submit, Join: protocol.Multiline != profiles.Lines}
 	err := c.m.host.LockInput(ctx, since, func(t *host.InputLock) error {
-		if c.typed != nil && c.typed.id == id {
+		if c.waits(id) {
 			if done, err := c.resume(ctx, t, text); done || err != nil {
 				return err
 			}
 		}
-		if c.typed == nil || c.typed.id != id {
+		if !c.waits(id) {
 			if !st.Cooked {
 				in.Submit = host.SubmitNone
 			}
 			if err := t.Type(ctx, c.screen.read(ctx).MayType(), in); err != nil {
 				return err
 			}
-			if c.typed = (&typed{id: id, at: time.Now(), again: c.late == id}); st.Cooked {
+			if c.typed = (&typed{id: id, text: text, at: time.Now(), again: c.late == id}); st.Cooked {
 				return c.handOver(ctx, t)
 			}
 		}

@@ -105,11 +105,13 @@ func TestXH03_UnknownScreenMayBeTypedInto(t *testing.T) {
 }
 
 // A text of several lines that stands in the input might be a menu: mail waits until it is gone,
-// others are told so, and the screen is not looked at without a pause meanwhile.
+// others are told so, and the screen is not looked at without a pause meanwhile, also where a
+// message was typed before that is over.
 func TestXH03_ATextInTheInputIsLeftAlone(t *testing.T) {
 	protocol := profiles.PromptProtocol{Frame: screen.FrameRules}
 	c, dir := strange(t, protocol, `────────────────────\r\n❯ one\r\n  two\r\n────────────────────\r\n`, screen.Ready)
 	c.mailed(t, "hello")
+	c.typed = &typed{id: "of one that is read by now"}
 	ctx, enough := context.WithCancel(t.Context())
 	over := make(chan struct{})
 	go func() { defer close(over); c.round(ctx) }()

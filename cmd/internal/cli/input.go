@@ -178,6 +178,20 @@ func ids(lists []string) ([]string, error) {
 	return out, nil
 }
 
+// goingIDs is ids for what is to be taken out of a list: what stands there may be no id.
+func goingIDs(lists []string) ([]string, error) {
+	out := slices.Clone(lists)
+	for _, list := range lists {
+		for word := range strings.SplitSeq(list, ",") {
+			if word = strings.TrimSpace(word); word == "" {
+				return ids(lists) // which says what is wrong
+			}
+			out = append(out, word, strings.TrimPrefix(word, "#"))
+		}
+	}
+	return out, nil
+}
+
 // first is the first argument, "" if there is none.
 func first(args []string) string {
 	if len(args) == 0 {

@@ -80,8 +80,11 @@ func (o taskUpdateOptions) change(a *app) (c teams.TaskChange, err error) {
 			}
 		}
 	}
-	for _, list := range []*[]string{&c.AddBlockedBy, &c.AddBlocks, &c.RemoveBlockedBy, &c.RemoveBlocks} {
-		if *list, err = ids(*list); err != nil {
+	for _, l := range []struct {
+		to   *[]string
+		read func([]string) ([]string, error)
+	}{{&c.AddBlockedBy, ids}, {&c.AddBlocks, ids}, {&c.RemoveBlockedBy, goingIDs}, {&c.RemoveBlocks, goingIDs}} {
+		if *l.to, err = l.read(*l.to); err != nil {
 			return c, err
 		}
 	}

@@ -24,6 +24,9 @@ func TestBordersAreRestored(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := tmuxtest.Server(t)
+			if noBorders(t, s) {
+				t.Skip("this tmux has no border for one pane")
+			}
 			lead := s.NewSession("200x50")
 			for _, v := range c.before {
 				s.Run("set-option", "-w", "-t", lead, status, v)
@@ -91,7 +94,7 @@ func TestTV03_NoLocale(t *testing.T) {
 		text, err := b.Capture(t.Context(), pane.ID, 0, false)
 		return err == nil && text == "équipe 研究員\n"
 	})
-	if got := shown(s, pane.ID); !strings.Contains(got, "研究員") {
+	if got := shown(s, pane.ID); !strings.Contains(got, "研究員") && !noBorders(t, s) {
 		t.Errorf("the border says %q", got)
 	}
 	if list, err := b.List(t.Context()); err != nil || len(list) != 1 || list[0].Mark.Agent != "研究員" {
@@ -116,7 +119,7 @@ func TestPI11_RenamedWindows(t *testing.T) {
 	pane := open(t, b, sp)[0]
 	tmuxtest.Eventually(t, "the title is set", func() bool { return s.Format(string(pane.ID), "#{pane_title}") == "stolen" })
 	s.Run("rename-window", "-t", pane.Window, "lead")
-	if got := shown(s, pane.ID); strings.Contains(got, "stolen") || !strings.Contains(got, "a running") {
+	if got := shown(s, pane.ID); (strings.Contains(got, "stolen") || !strings.Contains(got, "a running")) && !noBorders(t, s) {
 		t.Errorf("the border says %q", got)
 	}
 	if err := backend.CloseOne(t.Context(), b, pane.ID, pane.Mark); err != nil || len(s.Panes()) != 1 {

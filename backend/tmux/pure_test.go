@@ -400,9 +400,12 @@ func TestXD02_SwapsBringPanesIntoOrder(t *testing.T) {
 	})
 }
 
-// tmux has said it in two ways.
+// tmux has said it in three ways, and others may speak before it.
 func TestLY01_TheWordsForNoSpace(t *testing.T) {
-	for _, text := range []string{"no space for new pane", "no space for a new pane\n"} {
+	for _, text := range []string{
+		"no space for new pane", "no space for a new pane\n", "size or position no space for a new pane\n",
+		"ERROR: ld.so: object 'x.so' cannot be preloaded: ignored.\nno space for new pane\n",
+	} {
 		err := (&Backend{}).explain(t.Context(), "split-window", &exec.ExitError{}, text, time.Second)
 		if !errors.Is(err, fault.NoSpace) {
 			t.Errorf("%s: %v", text, err)

@@ -108,7 +108,7 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 	start := time.Now()
 	err := oneshot.RunTold(c, began)
 	b.log.Debug("tmux", "commands", len(cmds), "first", cmds[0][0], "took", time.Since(start), "error", err)
-	if text := strings.TrimSpace(errs.String()); strings.HasPrefix(text, "error creating ") { // of its socket; up to 3.5 it calls that a success
+	if text := lastLine(errs.String()); strings.HasPrefix(text, "error creating ") { // of its socket; up to 3.5 it calls that a success
 		return "", fault.New(fault.BackendUnavailable, "tmux %s: %s", cmds[0][0], text).
 			WithHint("name a socket in a folder of yours with --tmux-socket")
 	}
@@ -137,12 +137,20 @@ var refusals = []struct {
 	err  error
 }{
 	{"no space for new pane", fault.NoSpace, nil},
-	{"no space for a new pane", fault.NoSpace, nil}, // 3.7 and later
+	{"no space for a new pane", fault.NoSpace, nil},                  // 3.8
+	{"size or position no space for a new pane", fault.NoSpace, nil}, // 3.7
 	{"can't find ", fault.TmuxError, backend.ErrGone},
 	{"no such pane", fault.TmuxError, backend.ErrGone},
 	{"no such window", fault.TmuxError, backend.ErrGone},
 	{"no such session", fault.TmuxError, backend.ErrGone},
 	{"duplicate session", fault.TmuxError, errTaken},
+}
+
+// lastLine is where tmux itself speaks: the system's loader or a shell around it may have said
+// something before.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 // explain turns a failed run into an error that says what happened.
@@ -158,7 +166,7 @@ func (b *Backend) explain(ctx context.Context, verb string, err error, stderr st
 		return fault.New(fault.BackendUnavailable, "run %s: %w", b.program, err).
 			WithHint("install tmux %s or newer", floor)
 	}
-	text, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
+	text := lastLine(stderr)
 	for _, r := range refusals {
 		if strings.HasPrefix(text, r.text) {
 			if r.err != nil {
@@ -167,17 +175,24 @@ func (b *Backend) explain(ctx context.Context, verb string, err error, stderr st
 			return fault.New(r.code, "tmux %s: %s", verb, text)
 		}
 	}
-	switch dead := b.dial(); {
-	case dead == nil:
-	case errors.Is(dead, os.ErrPermission):
-		return fault.New(fault.PermissionDenied, "tmux socket %s: %w", b.socket, dead)
-	case errors.Is(dead, os.ErrNotExist), errors.Is(dead, syscall.ECONNREFUSED):
-		return fault.New(fault.BackendUnavailable, "%w on %s", errNoServer, b.socket)
+	if dead := b.dead(); dead != nil {
+		return dead
 	}
 	if text != "" {
 		text += ": "
 	}
 	return fault.New(fault.TmuxError, "tmux %s: %s%v", verb, text, err)
+}
+
+// dead says why no server answers on the socket: nil if one may.
+func (b *Backend) dead() error {
+	switch dead := b.dial(); {
+	case errors.Is(dead, os.ErrPermission):
+		return fault.New(fault.PermissionDenied, "tmux socket %s: %w", b.socket, dead)
+	case errors.Is(dead, os.ErrNotExist), errors.Is(dead, syscall.ECONNREFUSED):
+		return fault.New(fault.BackendUnavailable, "%w on %s", errNoServer, b.socket)
+	}
+	return nil
 }
 
 // verbs names the commands of a line, each once: which of them failed is not told.

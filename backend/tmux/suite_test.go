@@ -37,7 +37,7 @@ func TestBackend(t *testing.T) {
 			// The limit, and 200 ms for each further command of a line.
 			Patience: time.Minute,
 		}
-	}, Visitors: true, Sessions: true}
+	}, Visitors: true, Sessions: true, NoBorder: noBorders(t, tmuxtest.Server(t))}
 	t.Logf("declared weak: %q", opts.Weaknesses())
 	for _, c := range backendtest.Cases(opts) {
 		t.Run(c.Name, func(t *testing.T) { t.Parallel(); c.Run(t) })

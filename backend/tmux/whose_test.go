@@ -302,7 +302,8 @@ func TestXS19_NoServerThere(t *testing.T) {
 	var err error
 	for _, program := range []string{"", failing} {
 		err = newBackend(t, tmux.Options{Socket: nowhere, Program: program}).Open(t.Context(), []backend.Spec{session})[0].Err
-		if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), "No such file or directory") {
+		silent := noBorders(t, tmuxtest.Server(t)) && strings.Contains(err.Error(), "no tmux server is running on "+nowhere) // 3.2 gives no reason
+		if !errors.Is(err, fault.BackendUnavailable) || !strings.Contains(err.Error(), "No such file or directory") && !silent {
 			t.Errorf("in a folder that is not there: %v", err)
 		}
 	}

@@ -69,6 +69,25 @@ func TestSizeIsFollowed(t *testing.T) {
 	endOf(t, done)
 }
 
+// A size that the pane gets while a program starts reaches it.
+func TestSizeChangesDuringTheStart(t *testing.T) {
+	h := newHost(t, Options{})
+	p, err := h.start(shell("read x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.resize(15, 60)
+	h.setProgram(p)
+	rows, cols, err := sizeOf(p.master)
+	if rows != 15 || cols != 60 || err != nil {
+		t.Errorf("its terminal has %d rows of %d, %v", rows, cols, err)
+	}
+	p.queue.close()
+	p.master.Close() // it ends
+	p.cmd.Wait()
+	h.setProgram(nil)
+}
+
 // What the terminal itself sends is not typing.
 func TestNobodyTypes(t *testing.T) {
 	p := newPane(t, 24, 80)

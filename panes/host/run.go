@@ -115,6 +115,9 @@ func (h *Host) setProgram(p *program) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.program = p
+	if p != nil {
+		h.fit(p, h.rows, h.cols) // the pane may have another size by now
+	}
 	h.input.begin()
 	h.notify()
 }
@@ -175,9 +178,7 @@ func (h *Host) startOnTerminal(p *program, c Command) error {
 	h.mu.Lock()
 	rows, cols := h.rows, h.cols
 	h.mu.Unlock()
-	if err := setSize(p.master, rows, cols); err != nil {
-		h.log.Warn("set the terminal's size", "error", err)
-	}
+	h.fit(p, rows, cols)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = tty, tty, tty
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := p.launch(c); err != nil {

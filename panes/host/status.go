@@ -158,9 +158,17 @@ func (h *Host) resize(rows, cols int) {
 			h.log.Warn("resize", "error", err)
 		}
 	}
-	if prog != nil && prog.master != nil {
-		if err := setSize(prog.master, rows, cols); err != nil {
-			h.log.Warn("resize", "error", err)
-		}
+	if prog != nil {
+		h.fit(prog, rows, cols)
+	}
+}
+
+// fit gives the terminal of a program, if it has one, a size.
+func (h *Host) fit(p *program, rows, cols int) {
+	if p.master == nil {
+		return
+	}
+	if err := setSize(p.master, rows, cols); err != nil {
+		h.log.Warn("resize", "error", err)
 	}
 }

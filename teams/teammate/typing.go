@@ -46,12 +46,19 @@ type typed struct {
 // errUnread says that what was handed to a terminal which edits lines waits there.
 var errUnread = errors.New("its program has not read what was typed")
 
-// swallowed is a message that has left the input, and which the agent has not been seen
-// to begin with.
+// swallowed is the first message of a program, which has left the input, and which the agent
+// has not been seen to begin with.
 type swallowed struct {
 	id, text string
 	at       time.Time
 	stood    screen.Reading // while it stood in the input
+	begun    bool           // the agent was seen to begin with it after all
+}
+
+// look tells whether the agent has begun, by now or at an earlier look.
+func (s *swallowed) look(r screen.Reading) bool {
+	s.begun = s.begun || r.Begun(s.stood, s.text)
+	return s.begun
 }
 
 // submitted tells, of a text that has left the input, whether it was submitted: by a
@@ -81,6 +88,9 @@ func (c *mailTyper) waitFree(ctx context.Context, id string) (since time.Time, e
 	defer tick.Stop()
 	for {
 		seen := c.screen.observe(ctx)
+		if c.swallowed != nil {
+			c.swallowed.look(c.screen.last)
+		}
 		c.showState(ctx, seen)
 		if seen.unknown {
 			c.tellStuck(ctx, id, c.unknown())
@@ -211,8 +221,8 @@ func (c *mailTyper) submit(ctx context.Context, t *host.InputLock, text string) 
 		stood := r
 		r = c.screen.until(ctx, submitWait, func(r screen.Reading) bool { return left(r, text) })
 		if left(r, text) || !c.typed.seen {
-			if c.typed.seen && stood.Shows() && c.screen.reader.TellsBusy() && !r.Begun(stood, text, !c.introduced) {
-				c.swallowed = &swallowed{c.typed.id, text, time.Now(), stood}
+			if !c.introduced && c.typed.seen && stood.Shows() && c.screen.reader.TellsBusy() && !r.Begun(stood, text) {
+				c.swallowed = &swallowed{id: c.typed.id, text: text, at: time.Now(), stood: stood}
 			}
 			c.typed = nil
 			return nil
@@ -221,7 +231,9 @@ func (c *mailTyper) submit(ctx context.Context, t *host.InputLock, text string) 
 	return fault.New(fault.Timeout, "it stays in the input line: %s, pressed %d times, did not submit it", key, submitTries)
 }
 
-// hand enters a message, and sees the agent begin with it.
+// hand enters a message, and sees the agent begin with it, if it is the first. Who has begun
+// with one listens: what has left its input since was taken, also where nothing of that is to
+// be seen, since the same text and the same answer have taken the place of those before.
 func (c *mailTyper) hand(ctx context.Context, text, id string, since time.Time) error {
 	if c.swallowed != nil && c.swallowed.id == id { // since the last look it may have begun
 		if err := c.begun(ctx); err == nil || time.Since(c.swallowed.at) < typeAgain {
@@ -240,8 +252,7 @@ func (c *mailTyper) hand(ctx context.Context, text, id string, since time.Time) 
 // or to have queued it. One that does not for long has cleared its input and was not
 // listening: the text is typed again.
 func (c *mailTyper) begun(ctx context.Context) error {
-	begun := func(r screen.Reading) bool { return r.Begun(c.swallowed.stood, c.swallowed.text, !c.introduced) }
-	if r := c.screen.until(ctx, submitWait, begun); begun(r) || ctx.Err() != nil {
+	if r := c.screen.until(ctx, submitWait, c.swallowed.look); c.swallowed.look(r) || ctx.Err() != nil {
 		c.swallowed = nil
 		return nil
 	}

@@ -2,6 +2,7 @@ package teammate
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -195,23 +196,21 @@ const swallow = `take() {
 	if [ -e swallowed ]; then printf '%s\n' "$line$chunk" | tr -d '\r' >>taken; SAYS; else : >swallowed; STARTS; fi
 }`
 
-// A text that has left the input while the agent does not begin with it is typed again,
+// A first text that has left the input while the agent does not begin with it is typed again,
 // once, and one that is begun with in any way is not.
 func TestXH03_SwallowedIsTypedAgain(t *testing.T) {
 	for name, says := range map[string]string{
 		"it works":    `above="working$nl"`,
 		"it shows it": `above="> $line$nl"`,
-		"it has much": `above="one${nl}two${nl}three$nl"`,
-		"it asks":     `above="Run it?$nl❯ 1. yes$nl  2. no$nl"; line=; draw; sleep 1; above=`,
+		"it asks":     `printf '\033[2J\033[HRun it?\r\n❯ 1. yes\r\n  2. no\r\n'; sleep 2; above=`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			starts := `above="one${nl}two${nl}three$nl"` // what an agent prints that is not listening yet
-			if name == "it has much" || name == "it asks" {
+			if name == "it asks" {
 				starts = ":"
 			}
-			c, dir := typer(t, "nl=$(printf '\\r\\n.'); nl=${nl%.}\n"+strings.NewReplacer("SAYS", says, "STARTS", starts).Replace(swallow))
-			c.introduced = starts == ":"
+			c, dir := typer(t, newline+strings.NewReplacer("SAYS", says, "STARTS", starts).Replace(swallow))
 			listen(t, dir)
 			const text = "a text that is swallowed at first"
 			if err := c.hand(t.Context(), text, "1", time.Now()); fault.CodeOf(err) != fault.Timeout || c.swallowed == nil {
@@ -226,6 +225,67 @@ func TestXH03_SwallowedIsTypedAgain(t *testing.T) {
 				t.Errorf("it was given %q", got)
 			}
 		})
+	}
+}
+
+// newline makes a variable of what ends a line.
+const newline = `nl=$(printf '\r\n.'); nl=${nl%.}
+`
+
+// The same text, with the same answer, comes once each time: nothing tells the screen after the
+// second from the one after the first, where the pane is too small for both.
+func TestXH03_TheSameTextAgain(t *testing.T) {
+	c, dir := typer(t, newline+`take() { printf '%s\n' "$line$chunk" | tr -d '\r' >>taken; above="> $line${nl}ok$nl"; }`)
+	listen(t, dir)
+	want := []string{"go on", "go on", "go on"}
+	for i, text := range want {
+		eventually(t, "it is taken", func() bool {
+			return c.hand(t.Context(), text, string(rune('a'+i)), time.Now()) == nil || c.swallowed != nil
+		})
+		if c.swallowed != nil {
+			t.Fatalf("text %d is taken for swallowed", i)
+		}
+		c.introduced = true
+	}
+	if got := taken(t, dir, len(want)); !slices.Equal(got, want) {
+		t.Errorf("it was given %q", got)
+	}
+}
+
+// What an agent does while nobody may type counts, too: it began late with its first text, and
+// has nothing more to show for it when it rests.
+func TestXH03_BegunBetweenTwoTries(t *testing.T) {
+	c, dir := typer(t, newline+`take() {
+		printf '%s\n' "$line$chunk" | tr -d '\r' >>taken; line=; draw
+		until [ -e works ]; do sleep 0.02; done; above="working$nl"; draw
+		until [ -e rests ]; do sleep 0.02; done; above=; }`)
+	c.mailed(t) // for what waits while it works
+	c.introduced = false
+	listen(t, dir)
+	const text = "a text that is begun with late"
+	if err := c.hand(t.Context(), text, "1", time.Now()); fault.CodeOf(err) != fault.Timeout || c.swallowed == nil {
+		t.Fatalf("swallowed %+v: %v", c.swallowed, err)
+	}
+	tell := func(name string) {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tell("works")
+	eventually(t, "it works", func() bool { return c.screen.read(t.Context()).State == screen.Busy })
+	c.swallowed.at = time.Now().Add(-2 * typeAgain)
+	over := make(chan error, 1)
+	go func() {
+		since, err := c.waitFree(t.Context(), "1")
+		over <- errors.Join(err, c.hand(t.Context(), text, "1", since))
+	}()
+	eventually(t, "it is seen to work", func() bool { return c.m.host.Status().State == api.StateActive })
+	tell("rests")
+	if err := <-over; err != nil {
+		t.Error(err)
+	}
+	if got := taken(t, dir, 1); !slices.Equal(got, []string{text}) {
+		t.Errorf("it was given %q", got)
 	}
 }
 

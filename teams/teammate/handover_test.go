@@ -9,11 +9,28 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
+
+// TestQU08_WhoDrawsItsInputAnew: an agent that answers each key that is pressed, and begins with
+// nothing, is not at work.
+// https://github.com/Yeachan-Heo/oh-my-codex/issues/647
+func TestQU08_WhoDrawsItsInputAnew(t *testing.T) {
+	c, _ := typer(t, "")
+	c.mailed(t)
+	msg := teams.Batch{Message: api.Message{ID: "1", From: store.Lead}}
+	c.screen.patient, c.stuck, c.stuckAt = time.Hour, msg.ID, time.Now().Add(-2*time.Hour)
+	for range 2 {
+		c.showStuck(t.Context(), msg, fault.New(fault.Timeout, "it stays in the input line"))
+	}
+	if told := c.leadsMail(t); len(told) != 1 || !strings.Contains(told[0].Text, "it stays in the input line") {
+		t.Errorf("the lead was told %+v", told)
+	}
+}
 
 // lateAgent has a terminal that edits lines, and reads nothing before the file go is there.
 const lateAgent = `while [ ! -e go ]; do sleep 0.02; done; eval "$1"`
@@ -55,6 +72,13 @@ const lateText = "[leadlight] message from team-lead: a text for one who listens
 // https://github.com/anthropics/claude-code/issues/23415
 func TestSP15_WhoDoesNotReadHasNotRead(t *testing.T) {
 	c, dir := late(t, `while read -r l; do printf '%s\n' "$l" >>taken; done`)
+	if c.screen.patient = time.Hour; c.stuck == "" {
+		t.Fatal("nothing is stuck")
+	}
+	c.stuckAt = time.Now().Add(-2 * time.Hour)
+	if c.round(t.Context()); c.m.host.Status().State != api.StateActive { // what it has printed may be its work
+		t.Errorf("it is %s", c.m.host.Status().State)
+	}
 	c.screen.patient = time.Nanosecond
 	for range 2 {
 		c.round(t.Context())

@@ -40,12 +40,15 @@ func (c *mailTyper) showStuck(ctx context.Context, msg teams.Batch, err error) {
 	if c.stuck != msg.ID {
 		c.stuck, c.stuckAt = msg.ID, time.Now()
 	}
-	long := time.Since(later(c.stuckAt, c.m.host.Status().LastOutputAt)) > c.screen.patient
+	since := c.stuckAt
 	reason := fmt.Sprintf("a message from %s cannot be typed: %v", store.Shown(msg.From), err)
-	if errors.Is(err, errUnread) {
+	unread := errors.Is(err, errUnread)
+	if unread {
+		since = later(since, c.m.host.Status().LastOutputAt)
 		reason = fmt.Sprintf("it has not read the message from %s that was typed", store.Shown(msg.From))
 	}
-	if !long && errors.Is(err, errUnread) {
+	long := time.Since(since) > c.screen.patient
+	if !long && unread {
 		c.m.show(api.StateActive, "", "")
 		return
 	}

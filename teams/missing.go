@@ -87,10 +87,23 @@ func (s *Service) checkMembers(ctx context.Context, t store.Team, p Plan) (missi
 		case machine != "":
 			missing = append(missing, Missing{Name: spec.Name, Machine: machine, Err: errs[i]})
 		default:
-			all = append(all, fmt.Errorf("teammate %s: %w", spec.Name, errs[i]))
+			all = append(all, fmt.Errorf("%steammate %s: %w", spec.place(errs[i]), spec.Name, errs[i]))
 		}
 	}
 	return missing, errors.Join(all...)
+}
+
+// place says where in the team file the mistake of a spec is, with a colon behind it; "" if
+// it comes from none.
+func (spec SpawnSpec) place(mistake error) string {
+	key := "name"
+	if m, is := errors.AsType[mistaken](mistake); is && spec.Places[m.key] != "" {
+		key = m.key
+	}
+	if spec.Places[key] == "" {
+		return ""
+	}
+	return spec.Places[key] + ": "
 }
 
 // leftOut adds a teammate to those that are missing, and says so, if its error is that its

@@ -46,26 +46,44 @@ func (s *Service) resolveOne(t store.Team, spec SpawnSpec, mode string) (n resol
 	if len(n.profile.ResumeArgs) > 0 && !n.profile.Resumes() {
 		s.notice(fmt.Sprintf("the resumeArgs of the profile %s name no {session}: each start of %s begins a new conversation", n.profile.Name, n.spec.Name))
 	}
-	for _, check := range []func() error{
-		func() error { return profiles.CheckKind(n.kind) },
-		func() error { return checkKindIn(t, n.spec.Name, n.kind) },
-		func() error { return s.checkMachine(t, spec) },
-		func() error { return n.profile.CheckModel(spec.Model) },
-		func() error { return checkColor(spec.Color) },
-		func() error { return checkPrompt(n.spec.Name, spec.Prompt) },
-		func() error { return checkRestart(spec.Restart) },
-		func() error { return s.checkFolder(t, &n) },
-		func() error { return n.buildCommand(t, spec.Color) },
-		func() error { n.env = s.panes.Environment("", "", "", n.variables()); return nil },
-		func() error { return s.checkProgram(&n) },
-		func() error { return s.checkVariables(&n) },
+	program, folder := "agent", "cwd"
+	if len(spec.Command) > 0 {
+		program = "command"
+	}
+	if spec.Git != nil {
+		folder = "git"
+	}
+	for _, check := range []struct {
+		key string
+		do  func() error
+	}{
+		{"kind", func() error { return profiles.CheckKind(n.kind) }},
+		{"kind", func() error { return checkKindIn(t, n.spec.Name, n.kind) }},
+		{"machine", func() error { return s.checkMachine(t, spec) }},
+		{"model", func() error { return n.profile.CheckModel(spec.Model) }},
+		{"color", func() error { return checkColor(spec.Color) }},
+		{"prompt", func() error { return checkPrompt(n.spec.Name, spec.Prompt) }},
+		{"restart", func() error { return checkRestart(spec.Restart) }},
+		{folder, func() error { return s.checkFolder(t, &n) }},
+		{program, func() error { return n.buildCommand(t, spec.Color) }},
+		{"env", func() error { n.env = s.panes.Environment("", "", "", n.variables()); return nil }},
+		{program, func() error { return s.checkProgram(&n) }},
+		{"env", func() error { return s.checkVariables(&n) }},
 	} {
-		if err := check(); err != nil {
-			return n, err
+		if err := check.do(); err != nil {
+			return n, mistaken{error: err, key: check.key}
 		}
 	}
 	return n, nil
 }
+
+// mistaken is a mistake in what a key of the team file says, or the flag of its name.
+type mistaken struct {
+	error
+	key string
+}
+
+func (m mistaken) Unwrap() error { return m.error }
 
 func (s *Service) profileOf(spec SpawnSpec) (profiles.Profile, error) {
 	if r := spec.again; r != nil { // its profile may have come from a team file

@@ -41,7 +41,9 @@ func (s *Service) checkFolder(t store.Team, n *resolvedMember) (err error) {
 func (s *Service) checkHere(ctx context.Context, t store.Team, spec SpawnSpec, source bool) error {
 	n, err := s.resolveOne(t, spec, "")
 	if err == nil && source && n.spec.Git != nil {
-		err = s.worktrees().Find(ctx, *n.spec.Git)
+		if err = s.worktrees().Find(ctx, *n.spec.Git); err != nil {
+			err = mistaken{error: err, key: "git"}
+		}
 	}
 	return err
 }

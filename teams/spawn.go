@@ -38,6 +38,8 @@ type SpawnSpec struct {
 	Machine   string // of the engine's machines, or MachineAuto; "": this one
 	After     string // behind which member it stands in the roster; "": behind all
 
+	Places map[string]string `json:"-"` // where its keys stand in the team file, as file:line:column; nil without one
+
 	again    *panes.LaunchRecord // a restart: as recorded; the mail stays, the prompt is not sent again
 	replaced *store.Replaced     // how often in a row nobody has asked for the restart
 }

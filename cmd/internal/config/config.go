@@ -193,7 +193,7 @@ type fileOf struct {
 // take sets what the file says.
 func take[T any](from fileOf, to *Value[T], said scalar[T]) {
 	if said.Set {
-		to.set(said.V, from.layer, fmt.Sprintf("%s:%d:%d", from.path, said.Pos.Line, said.Pos.Col))
+		to.set(said.V, from.layer, said.Pos.in(from.path))
 	}
 }
 

@@ -42,6 +42,7 @@ type (
 	}
 	memberPart struct {
 		pos                                            Pos
+		places                                         map[string]Pos // of what its keys say
 		name, agent, model, agentType, prompt, cwd     scalar[string]
 		color, kind, placement, worktree, restart, run scalar[string]
 		machine                                        scalar[string]
@@ -85,8 +86,8 @@ func (f *teamFile) keys() []Key {
 		{"layout", "keys", "where the panes go", mapping(f.layout.keys)},
 		{"defaults", "keys", "for members that do not say it themselves", mapping(f.defaults.keys)},
 		{"members", "list", "the teammates", list(&f.members, "a member", func(m *memberPart, p Pos) []Key {
-			m.pos = p
-			return m.keys()
+			m.pos, m.places = p, map[string]Pos{}
+			return m.noting(m.keys())
 		})},
 		{"tasks", "list", "the tasks, numbered from 1 in their order", list(&f.tasks, "a task", func(t *taskPart, p Pos) []Key {
 			t.pos = p
@@ -192,6 +193,17 @@ func (m *memberPart) keys() []Key {
 		{"run", "command|task", "a worker's command for each task (sh -c); task: each task brings its own", into(&m.run, text)},
 		{"command", "list", "program and arguments, run as they are", command(&m.command)},
 	}
+}
+
+// noting notes where each key's value stands, for what is found out later.
+func (m *memberPart) noting(keys []Key) []Key {
+	for i, k := range keys {
+		keys[i].read = func(d *decoder, n ast.Node, what string) {
+			m.places[k.Name] = at(n)
+			k.read(d, n, what)
+		}
+	}
+	return keys
 }
 
 func (g *gitPart) keys() []Key {

@@ -78,6 +78,12 @@ func ParseTeamFile(shown, dir string, data []byte) (*TeamFile, error) {
 	}
 	out := &TeamFile{Path: shown, shown: shown, settings: f, Plan: f.plan(dir), Profiles: map[string]profiles.Profile{}}
 	out.Plan.Hooks = placed(f.hooks, dir, shown)
+	for i, m := range f.members {
+		out.Plan.Members[i].Places = map[string]string{}
+		for key, pos := range m.places {
+			out.Plan.Members[i].Places[key] = pos.in(shown)
+		}
+	}
 	for _, p := range f.profiles {
 		out.Profiles[p.name.V] = p.profile
 	}

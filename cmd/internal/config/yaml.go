@@ -31,6 +31,8 @@ const (
 // nowhere.
 type Pos struct{ Line, Col int }
 
+func (p Pos) in(file string) string { return fmt.Sprintf("%s:%d:%d", file, p.Line, p.Col) }
+
 // A mistake is one thing that is wrong in a file.
 type mistake struct {
 	pos  Pos
@@ -146,7 +148,7 @@ func (d *decoder) err(hint string) error {
 			lines = append(lines, fmt.Sprintf("and %d more", len(d.mistakes)-i))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("%s:%d:%d: %s", d.file, m.pos.Line, m.pos.Col, m.text))
+		lines = append(lines, m.pos.in(d.file)+": "+m.text)
 	}
 	e := fault.New(d.mistakes[0].code, "%s", strings.Join(lines, "\n  "))
 	if hint != "" {

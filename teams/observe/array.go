@@ -26,6 +26,7 @@ type unwrapper struct {
 	depth  int    // of an element
 	quoted bool   // inside a string
 	escape bool   // behind a backslash in it
+	fresh  bool   // at the beginning of a line
 }
 
 // feed returns what the next chunk stands for. The result is good until the next call
@@ -78,6 +79,11 @@ func (u *unwrapper) unwrap(b []byte) []byte {
 	out := u.held
 	u.held = nil
 	for i, c := range b {
+		if u.fresh && u.at == element && opensMessage(b[i:]) { // what wrote the one before ended within it
+			u.at, u.quoted, u.escape = elements, false, false
+			out = append(out, '\n')
+		}
+		u.fresh = c == '\n'
 		if u.at == elements {
 			switch c {
 			case '{':

@@ -57,6 +57,10 @@ func TestOB03_WhatStandsAroundAnObject(t *testing.T) {
 	if got, _ := observed(t, append(noise, plain...), EmitEvents); got != want {
 		t.Errorf("a brace at the beginning: %s", got)
 	}
+	cut := []byte("{\n  \"version\": 1\n}\n{\"type\":\"assistant\",\"message\":{\"content\":[{\"te\n")
+	if got, _ := observed(t, append(cut, plain...), EmitEvents); got != want {
+		t.Errorf("a message that is cut behind an object over many lines: %s", got)
+	}
 	many := bytes.Repeat([]byte(`{"type":"assistant","a":"Task"} `), 3*mostObjects)
 	if got, _ := observed(t, append(append(many, '\n'), plain...), EmitEvents); got != want {
 		t.Errorf("many objects in a line: %s", got)

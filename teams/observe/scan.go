@@ -3,6 +3,7 @@ package observe
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // The scan decides, without decoding, whether a line can matter. It may say yes
@@ -35,6 +36,13 @@ func joint(line []byte) int {
 	}
 }
 
+// messageOpenings are how the messages begin that matter, and nothing within them.
+var messageOpenings = [][]byte{[]byte(`{"type":"assistant"`), []byte(`{"type":"user"`), []byte(`{"type":"system"`), []byte(`{"type":"result"`)}
+
+func opensMessage(b []byte) bool {
+	return slices.ContainsFunc(messageOpenings, func(opening []byte) bool { return bytes.HasPrefix(b, opening) })
+}
+
 // firstObject cuts a line that is not one object behind the one that it begins with, or where
 // another message begins, because what wrote the first one ended within it. rest is nil if
 // there is nothing of use behind it.
@@ -50,8 +58,8 @@ func firstObject(line []byte) (object, rest []byte) {
 		return line[:end], rest
 	}
 	at := len(line)
-	for _, mark := range []string{`"assistant"`, `"user"`, `"system"`, `"result"`} {
-		if i := bytes.Index(line[start+1:], []byte(`{"type":`+mark)); i >= 0 {
+	for _, opening := range messageOpenings {
+		if i := bytes.Index(line[start+1:], opening); i >= 0 {
 			at = min(at, start+1+i)
 		}
 	}

@@ -219,7 +219,7 @@ func (g givenList) Type() string   { return "list" }
 func (g givenList) Set(v string) error {
 	for text := range strings.SplitSeq(v, ",") {
 		if text = strings.TrimSpace(text); text == "" {
-			return errors.New("it is empty, or a part of it")
+			return errors.New("it, or a part of it, is empty")
 		}
 		*g.to = append(*g.to, text)
 	}

@@ -185,7 +185,7 @@ func TestQU08_TypedButNotSubmitted(t *testing.T) {
 // https://github.com/anthropics/claude-code/issues/40168
 func TestSP01_ThrownAwayIsTypedAgain(t *testing.T) {
 	for name, does := range map[string]string{
-		"thrown away": `stty raw -echo; dd bs=65536 count=1 >lost 2>/dev/null; printf '\r\n> '
+		"thrown away": `stty raw -echo; dd bs=65536 count=1 >lost 2>/dev/null; until [ -e drawn ]; do sleep 0.02; done; printf '\r\n> '
 			line=$(dd bs=65536 count=1 2>/dev/null); printf '%s' "$line"; dd bs=1 count=1 >/dev/null 2>&1; printf '%s\n' "$line" >>taken; printf '\r\n> '; cat >more`,
 		"read": `stty raw -echo; line=$(dd bs=65536 count=1 2>/dev/null); printf '%s\n' "$line" >>taken; printf '\r\n> %s\r\n> ' "$line"; cat >more`,
 	} {
@@ -194,10 +194,24 @@ func TestSP01_ThrownAwayIsTypedAgain(t *testing.T) {
 			c, dir := late(t, does)
 			if name != "read" {
 				c.typed.at = time.Now().Add(-2 * typeAgain)
+				c.beforeItDraws(t, dir)
 			}
 			if got := c.delivered(t, dir); !slices.Equal(got, []string{lateText}) {
 				t.Errorf("it was given %q", got)
 			}
 		})
+	}
+}
+
+// beforeItDraws: what the terminal showed of a text that is gone is no input to submit.
+func (c *mailTyper) beforeItDraws(t *testing.T, dir string) {
+	t.Helper()
+	listen(t, dir)
+	eventually(t, "it has thrown it away", func() bool { st, err := os.Stat(filepath.Join(dir, "lost")); return err == nil && st.Size() > 0 })
+	if err := c.enter(t.Context(), lateText, c.typed.id, time.Now()); fault.CodeOf(err) != fault.Rejected {
+		t.Errorf("its text was handed over: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "drawn"), nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -165,23 +165,24 @@ func (c *mailTyper) handOver(ctx context.Context, t *host.InputLock) error {
 // Where it was erased, it is to be typed again, and where the agent has read it and not
 // shown it for long: it was not listening.
 func (c *mailTyper) resume(ctx context.Context, t *host.InputLock, text string) (done bool, err error) {
+	unread := t.Unread() // looked at first: what goes after this look may be thrown away
 	r, st := c.screen.read(ctx), c.m.host.Status()
+	hidden := !r.Shows() && !r.MayType().Valid()
 	switch line := c.typed.line; {
-	case line != nil && t.Unread() > 0:
+	case line != nil && unread > 0:
 		return false, errUnread
 	case line != nil && (st.Cooked || r.Said(text) > line.Said(text)): // else it may have thrown away what came before it listened
 		c.typed = nil
 		return true, nil
+	case hidden && (line != nil || !r.Holds(text) && (c.typed.seen || st.LastKeyAt.After(c.typed.at))):
+		return false, fault.New(fault.Rejected, "its input is not to be seen") // what its terminal showed of a line is none
 	case r.Holds(text):
 		return false, nil
 	case c.typed.seen || st.LastKeyAt.After(c.typed.at):
-		if !r.Shows() && !r.MayType().Valid() {
-			return false, fault.New(fault.Rejected, "its input is not to be seen")
-		}
 		done = c.typed.submitted(st)
 		c.typed = nil
 	case c.m.launch.PromptProtocol.OnUnknown == profiles.Type: // it may show nothing of it
-	case c.typed.mayCome(t.Unread()):
+	case c.typed.mayCome(unread):
 		return false, fault.New(fault.Timeout, "it does not show what was typed")
 	default:
 		c.typed, c.late = nil, c.typed.id

@@ -51,10 +51,13 @@ echo ready; wait`, dir)
 	(Proof{id: host}).Signal(syscall.SIGKILL)
 	eventually(t, "the host's end", func() bool { return host.Probe() == Gone })
 	var found []int
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline) && !slices.Contains(found, pids[0]); time.Sleep(5 * time.Millisecond) {
+	right := func() bool { // each may still be on the way to its folder, or to its program
+		return slices.Contains(found, pids[0]) && !slices.Contains(found, pids[1]) && !slices.Contains(found, pids[2]) && !slices.Contains(found, pids[4])
+	}
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline) && !right(); time.Sleep(5 * time.Millisecond) {
 		found = suspects(dir)
 	}
-	if !slices.Contains(found, pids[0]) || slices.Contains(found, pids[1]) || slices.Contains(found, pids[2]) || slices.Contains(found, pids[4]) {
+	if !right() {
 		t.Errorf("suspects %v of shed, elsewhere, marked, child, serves %v", found, pids)
 	}
 	if found := suspects(filepath.Join(dir, "below")); len(found) > 0 {

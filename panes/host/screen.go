@@ -206,9 +206,14 @@ func (s *screen) resize(ctx context.Context, rows, cols int) error {
 			}
 		}()
 		s.rows, s.cols = rows, cols
-		if s.model != nil {
-			s.model.Resize(cols, rows)
+		if s.model == nil {
+			return
 		}
+		at := s.model.CursorPosition()
+		if over := at.Y + 1 - rows; over > 0 { // what is above goes, as in a terminal, not what was written last
+			s.model.Write(fmt.Appendf(nil, "\x1b[r\x1b[%dS\x1b[%d;%dH", over, rows, at.X+1))
+		}
+		s.model.Resize(cols, rows)
 	})
 }
 

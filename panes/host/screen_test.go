@@ -52,6 +52,14 @@ func TestScreenShowsTheLastPicture(t *testing.T) {
 	if got, _ := shown(t, s, r, "\x1bcabcdefgh", false); got != "abcdef\ngh\n" {
 		t.Errorf("after resize %q", got)
 	}
+	shown(t, s, r, "\x1b[2;3r\x1b[H1\x1b[2H2\x1b[3H3", false)
+	if err := s.resize(limited(t), 2, 6); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := shown(t, s, r, "", false); got != "2h\n3\n" {
+		t.Errorf("with fewer lines %q", got)
+	}
+	shown(t, s, r, "\x1bcabcdefgh", false)
 	picture, place, err := s.redraw(limited(t))
 	if err != nil || place != r.end || !strings.Contains(string(picture), "abcdef\r\ngh") || !strings.HasSuffix(string(picture), "\x1b[2;3H") {
 		t.Errorf("redraw %q at %d, %v", picture, place, err)

@@ -213,6 +213,8 @@ func lead(ts *testscript.TestScript, _ bool, args []string) {
 	tmux := append([]string{"-u", "-S", sock, "-f", "/dev/null", "new-session", "-d", "-s", "lead"}, size...)
 	ts.Check(ts.Exec("tmux", append(tmux, "-P", "-F", "#{pid} #{session_id} #{pane_id}", "--", "sleep", "1000")...))
 	id := strings.Fields(ts.ReadFile("stdout"))
+	resize := append(append([]string{"-S", sock, "resize-window", "-t", id[2]}, size...), ";", "set-option", "-w", "-u", "-t", id[2], "window-size")
+	ts.Check(ts.Exec("tmux", resize...)) // 3.2 takes the size of nobody's terminal
 	ts.Setenv("TMUX", fmt.Sprintf("%s,%s,%s", sock, id[0], strings.TrimPrefix(id[1], "$")))
 	ts.Setenv("TMUX_PANE", id[2])
 }

@@ -105,7 +105,7 @@ func (s *S) NewSession(size string, argv ...string) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if s.PID(); s.Format(id, "#{window_width}") != cols { // 3.2 takes the size of nobody's terminal
+	if s.PID(); s.Format(id, "#{window_width}x#{window_height}") != size { // 3.2 takes the size of nobody's terminal
 		s.Run("resize-window", "-t", id, "-x", cols, "-y", rows, ";", "set-option", "-w", "-u", "-t", id, "window-size")
 	}
 	return id

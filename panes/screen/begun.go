@@ -12,6 +12,15 @@ func (r Reading) Begun(before Reading, text string) bool {
 	return r.State == Busy || r.State == Asking || r.Said(text) > before.Said(text)
 }
 
+// Printed is how often a text stands in what an agent has printed.
+func Printed(output, text string) int {
+	end := ending(text)
+	if end == "" {
+		return 0
+	}
+	return strings.Count(essence(output), end)
+}
+
 // Said is how often a text, or the sign of a paste, stands above the input.
 func (r Reading) Said(text string) int {
 	var b strings.Builder
@@ -20,10 +29,8 @@ func (r Reading) Said(text string) int {
 		b.WriteString(strings.TrimFunc(line, outside))
 	}
 	all := b.String()
-	if end := ending(text); end != "" {
-		if n := strings.Count(essence(all), end); n > 0 {
-			return n
-		}
+	if n := Printed(all, text); n > 0 {
+		return n
 	}
 	return len(pasted().FindAllString(all, -1))
 }

@@ -188,11 +188,15 @@ func TestSP01_ThrownAwayIsTypedAgain(t *testing.T) {
 		"thrown away": `stty raw -echo; dd bs=65536 count=1 >lost 2>/dev/null; until [ -e drawn ]; do sleep 0.02; done; printf '\r\n> '
 			line=$(dd bs=65536 count=1 2>/dev/null); printf '%s' "$line"; dd bs=1 count=1 >/dev/null 2>&1; printf '%s\n' "$line" >>taken; printf '\r\n> '; cat >more`,
 		"read": `stty raw -echo; line=$(dd bs=65536 count=1 2>/dev/null); printf '%s\n' "$line" >>taken; printf '\r\n> %s\r\n> ' "$line"; cat >more`,
+		"read after much was printed": `stty raw -echo; for n in 1 2 3 4 5 6 7 8 9 10; do printf '%s\r\n\r\n\r\n\r\n\r\n\r\n' "$n"; done
+			line=$(dd bs=65536 count=1 2>/dev/null); printf '%s\n' "$line" >>taken; printf '\r\n> %s\r\n> ' "$line"; cat >>taken`,
+		"read, and much printed": `stty raw -echo; line=$(dd bs=65536 count=1 2>/dev/null); printf '%s\n' "$line" >>taken; printf '\r\n> %s\r\n' "$line"
+			for n in 1 2 3 4 5 6 7 8 9 10; do printf '%s\r\n\r\n\r\n\r\n\r\n\r\n' "$n"; done; printf '> '; cat >>taken`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, dir := late(t, does)
-			if name != "read" {
+			if name == "thrown away" {
 				c.typed.at = time.Now().Add(-2 * typeAgain)
 				c.beforeItDraws(t, dir)
 			}

@@ -41,6 +41,7 @@ type typed struct {
 	unread  time.Time       // when the agent had not read all of it, at the last look
 	pressed time.Time       // when our submit key was pressed last, zero if it never was
 	line    *screen.Reading // what was shown when it went, with its submit key, into a terminal that edits lines; nil: it did not
+	echoed  int             // how often it stood in the output then
 }
 
 // errUnread says that what was handed to a terminal which edits lines waits there.
@@ -155,11 +156,15 @@ func (c *mailTyper) handOver(ctx context.Context, t *host.InputLock) error {
 		err = errUnread
 	}
 	shown := c.screen.read(ctx)
+	c.typed.echoed = max(1, c.printed(c.typed.text)) // the terminal's own echo may be late
 	if c.typed.line = &shown; err == nil {
 		c.typed = nil
 	}
 	return err
 }
+
+// printed is how often a text stands in the output, also where it has left the screen.
+func (c *mailTyper) printed(text string) int { return screen.Printed(c.m.host.Tail(0), text) }
 
 // resume finds out what became of a text that was typed earlier. done: it was submitted.
 // Where it was erased, it is to be typed again, and where the agent has read it and not
@@ -171,7 +176,7 @@ func (c *mailTyper) resume(ctx context.Context, t *host.InputLock, text string) 
 	switch line := c.typed.line; {
 	case line != nil && unread > 0:
 		return false, errUnread
-	case line != nil && (st.Cooked || r.Said(text) > line.Said(text)): // else it may have thrown away what came before it listened
+	case line != nil && (st.Cooked || r.Said(text) > line.Said(text) || c.printed(text) > c.typed.echoed): // else it may have thrown away what came before it listened
 		c.typed = nil
 		return true, nil
 	case hidden && (line != nil || !r.Holds(text) && (c.typed.seen || st.LastKeyAt.After(c.typed.at))):

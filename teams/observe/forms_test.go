@@ -116,18 +116,18 @@ func TestOB07_RefusalsInEveryShape(t *testing.T) {
 	}
 }
 
-// TestOB06_OnlyWhatTheResultSaysWasChanged: an update that succeeds may have changed less than
-// was asked for, or nothing.
-func TestOB06_OnlyWhatTheResultSaysWasChanged(t *testing.T) {
+// TestOB06_WhatASuccessfulUpdateSays: it names the fields that were other before, so one that
+// it does not name is as asked already, by somebody whose stream is another one.
+func TestOB06_WhatASuccessfulUpdateSays(t *testing.T) {
 	for _, c := range []struct {
 		said object
 		want string
 	}{
 		{object{"success": true}, "a/lead #1:completed@ann>2 #2:pending<1"},
 		{object{"success": true, "taskId": "1", "updatedFields": []any{"owner", "status", "blocks"}}, "a/lead #1:completed@ann>2 #2:pending<1"},
-		{object{"success": true, "taskId": "1", "updatedFields": []any{"owner"}}, "a/lead #1:pending@ann #2:pending"},
-		{object{"success": true, "taskId": "1", "updatedFields": []any{"status"}, "statusChange": object{"from": "pending", "to": "in_progress"}}, "a/lead #1:in_progress #2:pending"},
-		{object{"success": true, "taskId": "1", "updatedFields": []any{}}, "a/lead #1:pending #2:pending"},
+		{object{"success": true, "taskId": "1", "updatedFields": []any{"owner"}}, "a/lead #1:completed@ann>2 #2:pending<1"},
+		{object{"success": true, "taskId": "1", "updatedFields": []any{"status"}, "statusChange": object{"from": "pending", "to": "in_progress"}}, "a/lead #1:in_progress@ann>2 #2:pending<1"},
+		{object{"success": true, "taskId": "1", "updatedFields": []any{}}, "a/lead #1:completed@ann>2 #2:pending<1"},
 		{object{"success": true, "taskId": "2", "updatedFields": []any{"status"}}, "a/lead #1:pending #2:pending"},
 	} {
 		w := seen(join(create("c", "a"), task("k", "1"), task("l", "2"))...)

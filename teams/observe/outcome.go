@@ -113,11 +113,11 @@ func digits(s string) string {
 	return s[:end]
 }
 
-// changed tells whether an update changed a field. A result that does not say which it
-// changed stands for all that were asked for.
-func (r Result) changed(name string) bool {
+// changed tells whether an update that removes a task did it: a result that says which fields
+// were changed names one. Other fields that it does not name are as asked already.
+func (r Result) changed(names ...string) bool {
 	list := items(r.Fields["updatedFields"])
-	return list == nil || slices.ContainsFunc(list, func(raw json.RawMessage) bool { return scalar(raw) == name })
+	return list == nil || slices.ContainsFunc(list, func(raw json.RawMessage) bool { return slices.Contains(names, scalar(raw)) })
 }
 
 // spawned returns the team a spawn's result names. It is not ok if no teammate

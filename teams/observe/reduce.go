@@ -121,30 +121,26 @@ func updateTask(t *Team, c Correlated) *Team {
 		return t
 	}
 	status := cmp.Or(scalar(c.Result.object("statusChange")["to"]), scalar(in["status"]))
-	if status == deleted && (c.Result.changed("deleted") || c.Result.changed("status")) {
+	if status == deleted && c.Result.changed("deleted", "status") {
 		return withoutTask(t, old.ID)
 	}
 	next := *old
 	for name, field := range map[string]*string{
 		"subject": &next.Subject, "description": &next.Description, "activeForm": &next.ActiveForm, "owner": &next.Owner,
 	} {
-		if raw, ok := in[name]; ok && c.Result.changed(name) {
+		if raw, ok := in[name]; ok {
 			*field = scalar(raw)
 		}
 	}
 	next.Owner = t.local(next.Owner)
-	if c.Result.changed("status") && (status == pending || status == inProgress || status == completed) {
+	if status == pending || status == inProgress || status == completed {
 		next.Status = status
 	}
 	if by := actor(t, c.ToolUse); next.Status == inProgress && old.Status != inProgress && next.Owner == "" {
 		next.Owner = by // the client does the same for a teammate that starts an unowned task
 	}
-	if c.Result.changed("blockedBy") {
-		next.BlockedBy = links(old.BlockedBy, in, "blockedBy", "addBlockedBy")
-	}
-	if c.Result.changed("blocks") {
-		next.Blocks = links(old.Blocks, in, "blocks", "addBlocks")
-	}
+	next.BlockedBy = links(old.BlockedBy, in, "blockedBy", "addBlockedBy")
+	next.Blocks = links(old.Blocks, in, "blocks", "addBlocks")
 	if sameTask(*old, next) {
 		return t
 	}

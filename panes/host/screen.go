@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -21,8 +22,9 @@ type screen struct {
 	ring   *ring
 	answer func([]byte) // nil = a real terminal answers; must not block
 
-	turn       chan struct{} // holds one token while the fields below are used
-	model      *vt.Emulator  // nil until there is something to show
+	wanted     atomic.Pointer[[2]int] // rows and columns that the model is to take
+	turn       chan struct{}          // holds one token while the fields below are used
+	model      *vt.Emulator           // nil until there is something to show
 	guard      guard
 	rows, cols int
 	place      int64 // in the ring, what the model has seen
@@ -99,6 +101,7 @@ func (s *screen) run(ctx context.Context) {
 			continue
 		}
 		s.turn <- struct{}{}
+		s.fit()
 		s.take(ctx, p)
 		<-s.turn
 	}
@@ -193,28 +196,40 @@ func (s *screen) use(ctx context.Context, f func()) error {
 		return fmt.Errorf("look at the screen: %w", ctx.Err())
 	}
 	defer func() { <-s.turn }()
+	s.fit()
 	f()
 	return nil
 }
 
+// resize gives the screen a size. If its turn does not come before ctx ends, the model takes
+// it with the next one.
 func (s *screen) resize(ctx context.Context, rows, cols int) error {
-	return s.use(ctx, func() {
-		defer func() {
-			if recover() != nil {
-				s.begin()
-				s.truncated = true
-			}
-		}()
-		s.rows, s.cols = rows, cols
-		if s.model == nil {
-			return
+	s.wanted.Store(&[2]int{rows, cols})
+	return s.use(ctx, func() {})
+}
+
+// fit gives the model the size that is wanted, in its turn.
+func (s *screen) fit() {
+	size := s.wanted.Swap(nil)
+	if size == nil {
+		return
+	}
+	defer func() {
+		if recover() != nil {
+			s.begin()
+			s.truncated = true
 		}
-		at := s.model.CursorPosition()
-		if over := at.Y + 1 - rows; over > 0 { // what is above goes, as in a terminal, not what was written last
-			s.model.Write(fmt.Appendf(nil, "\x1b[r\x1b[%dS\x1b[%d;%dH", over, rows, at.X+1))
-		}
-		s.model.Resize(cols, rows)
-	})
+	}()
+	rows, cols := size[0], size[1]
+	s.rows, s.cols = rows, cols
+	if s.model == nil {
+		return
+	}
+	at := s.model.CursorPosition()
+	if over := at.Y + 1 - rows; over > 0 { // what is above goes, as in a terminal, not what was written last
+		s.model.Write(fmt.Appendf(nil, "\x1b[r\x1b[%dS\x1b[%d;%dH", over, rows, at.X+1))
+	}
+	s.model.Resize(cols, rows)
 }
 
 // text returns the lines of the screen without the empty ones at its end, and the

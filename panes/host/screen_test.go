@@ -66,6 +66,21 @@ func TestScreenShowsTheLastPicture(t *testing.T) {
 	}
 }
 
+// A size that a busy model could not take at once is not lost.
+func TestScreenTakesItsSizeLate(t *testing.T) {
+	s, r := runScreen(t, 1<<20, nil)
+	s.turn <- struct{}{}
+	over, end := context.WithCancel(t.Context())
+	end()
+	if err := s.resize(over, 3, 6); err == nil {
+		t.Error("it waits for longer than it may")
+	}
+	<-s.turn
+	if got, _ := shown(t, s, r, "abcdefgh", false); got != "abcdef\ngh\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 // After a gap the screen starts at the last reset, and says that it is truncated
 // until one comes.
 func TestScreenAfterAGap(t *testing.T) {

@@ -55,6 +55,7 @@ func TestXH03_TextIsSeenInTheInput(t *testing.T) {
 		{"a long text that ends here", "a long text\n  that ends here", true},
 		{"a long text that ends here", "", false},
 		{"a long text that ends here", "something else", false},
+		{"[leadlight] two            columns", "[leadlight] two            columns", true},
 		{"grüße 漢字 👩‍💻", "grüße 漢字 👩💻", true},
 		{strings.Repeat("line\n", 900), "[Pasted text #1 +900 lines]", true},
 	} {

@@ -150,7 +150,7 @@ func (r *Reader) barAt(lines []string, i int) (input, bool) {
 	if end-begin < 3 { // text, an empty line, the agent's name
 		return input{}, false
 	}
-	return input{begin: begin, end: end + 1, text: textOf(lines[begin : end-1])}, true
+	return input{begin: begin, end: end + 1, text: textOf(besides(lines[begin : end-1]))}, true
 }
 
 // isListed tells whether a line is one of a list of completions, which lies on an input with
@@ -251,7 +251,6 @@ func textOf(lines []string) string {
 	var b strings.Builder
 	for i, line := range lines {
 		line = strings.TrimLeft(strings.TrimSpace(line), frames)
-		line, _, _ = strings.Cut(line, sidebar)
 		if i == 0 {
 			b.WriteString(bare(line))
 		} else {
@@ -259,6 +258,16 @@ func textOf(lines []string) string {
 		}
 	}
 	return b.String()
+}
+
+// besides are lines without what stands in another column.
+func besides(lines []string) (out []string) {
+	for _, line := range lines {
+		text := strings.TrimLeftFunc(line, outside)
+		text, _, _ = strings.Cut(text, sidebar)
+		out = append(out, text)
+	}
+	return out
 }
 
 // bare is a line of an input without what is no text of it.

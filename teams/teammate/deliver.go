@@ -137,7 +137,7 @@ func (c *mailTyper) deliverOne(ctx context.Context, msg teams.Batch) error {
 func (c *mailTyper) typeMessage(ctx context.Context, msg teams.Batch, since time.Time) error {
 	if msg.Type == store.ShutdownRequest && msg.Note == "" {
 		err := c.askToEnd(ctx, msg, since)
-		if errors.Is(err, errUnread) { // it may be ended before it reads that
+		if errors.Is(err, errUnread) || ctx.Err() != nil { // it may be ended before it reads that, or have ended at once
 			err = nil
 		}
 		if protocol := c.m.launch.PromptProtocol; err == nil && !c.m.launch.LedByUs && (len(protocol.QuitKeys) > 0 || protocol.Quit != "") {

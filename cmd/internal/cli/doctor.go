@@ -160,7 +160,11 @@ func (a *app) probeTmux(ctx context.Context) []api.Check {
 	}
 	r, err := t.Probe(ctx)
 	if err = errors.Join(r.Usable, err); err != nil {
-		return fail(err)
+		out := fail(err)
+		if r.Usable == nil && !r.Running { // only new panes need one: all else can be looked after from here
+			out[0].Status = "warn"
+		}
+		return out
 	}
 	check.Detail = fmt.Sprintf("%s, version %s, socket %s", r.Program, r.Version.Text, r.Socket)
 	if r.Running {

@@ -17,6 +17,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/oneshot"
+	"github.com/leadlight-dev/leadlight/internal/tail"
 	"github.com/leadlight-dev/leadlight/internal/unixsock"
 	"github.com/leadlight-dev/leadlight/signals"
 )
@@ -108,7 +109,7 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 	start := time.Now()
 	err := oneshot.RunTold(c, began)
 	b.log.Debug("tmux", "commands", len(cmds), "first", cmds[0][0], "took", time.Since(start), "error", err)
-	if text := lastLine(errs.String()); strings.HasPrefix(text, "error creating ") { // of its socket; up to 3.5 it calls that a success
+	if text := tail.LastLine(errs.String()); strings.HasPrefix(text, "error creating ") { // of its socket; up to 3.5 it calls that a success
 		return "", fault.New(fault.BackendUnavailable, "tmux %s: %s", cmds[0][0], text).
 			WithHint("name a socket in a folder of yours with --tmux-socket")
 	}
@@ -146,13 +147,6 @@ var refusals = []struct {
 	{"duplicate session", fault.TmuxError, errTaken},
 }
 
-// lastLine is where tmux itself speaks: the system's loader or a shell around it may have said
-// something before.
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndexByte(text, '\n')+1:]
-}
-
 // explain turns a failed run into an error that says what happened.
 func (b *Backend) explain(ctx context.Context, verb string, err error, stderr string, limit time.Duration) error {
 	if cause := ctx.Err(); cause != nil {
@@ -166,7 +160,7 @@ func (b *Backend) explain(ctx context.Context, verb string, err error, stderr st
 		return fault.New(fault.BackendUnavailable, "run %s: %w", b.program, err).
 			WithHint("install tmux %s or newer", floor)
 	}
-	text := lastLine(stderr)
+	text := tail.LastLine(stderr) // where tmux itself speaks: a loader or a shell around it may have said something before
 	for _, r := range refusals {
 		if strings.HasPrefix(text, r.text) {
 			if r.err != nil {

@@ -17,6 +17,12 @@ type Tail struct {
 	cut bool // bytes before those of buf were dropped
 }
 
+// LastLine is the last line of a text that says something, "" if none does.
+func LastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
 // New returns a Tail of limit bytes.
 func New(limit int) *Tail { return &Tail{limit: limit} }
 

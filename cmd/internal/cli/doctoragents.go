@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/tail"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/panes/screen"
@@ -70,13 +71,13 @@ func (a *app) startAgent(ctx context.Context, p profiles.Profile) api.Check {
 	byHand := "run " + p.Command[0] + " in " + filepath.Base(dir) + " by hand"
 	switch {
 	case exit != nil:
-		c.Detail, c.Fix = "ended by itself: "+lastLine(h.Tail(20)), byHand+", and see what it says"
+		c.Detail, c.Fix = "ended by itself: "+tail.LastLine(h.Tail(20)), byHand+", and see what it says"
 	case r.State == screen.Ready || r.State == screen.Busy:
 		c.Status, c.Detail = "ok", fmt.Sprintf("shows its prompt after %s", time.Since(began).Round(time.Second))
 	case r.State == screen.Asking:
 		c.Status, c.Detail, c.Fix = "warn", "asks: "+r.Ask(), byHand+" once, and answer"
 	default:
-		c.Status, c.Detail, c.Fix = "warn", "shows no prompt that its profile knows: "+lastLine(h.Tail(20)), byHand+", and see what it shows"
+		c.Status, c.Detail, c.Fix = "warn", "shows no prompt that its profile knows: "+tail.LastLine(h.Tail(20)), byHand+", and see what it shows"
 	}
 	return c
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/tail"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/spf13/cobra"
@@ -135,7 +136,7 @@ func itemTable(items []api.AgentTeamItem, tasks []api.RunTask) *table {
 				owner += " (" + k.Assignee + ")"
 			}
 		}
-		t.add(short(it.ID), title, short(it.ParentItemID), shortAll(it.BlockedBy), owner, cell{it.Status, statusColor(it.Status)}, time, lastLine(it.ResultSummary))
+		t.add(short(it.ID), title, short(it.ParentItemID), shortAll(it.BlockedBy), owner, cell{it.Status, statusColor(it.Status)}, time, tail.LastLine(it.ResultSummary))
 	}
 	return t
 }

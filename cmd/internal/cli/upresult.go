@@ -6,6 +6,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/style"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/tail"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -56,7 +57,7 @@ func shownMissing(missing []teams.Missing) (out []upMissing) {
 func resultRows(tasks []api.Task) *table {
 	t := &table{head: []string{"ID", "TASK", "OWNER", "STATUS", "RESULT"}, less: []string{"OWNER"}}
 	for _, task := range tasks {
-		result := lastLine(task.Result)
+		result := tail.LastLine(task.Result)
 		switch waits := unfinished(tasks, task.BlockedBy); {
 		case task.Failure != "":
 			result = task.Failure
@@ -73,10 +74,4 @@ func unfinished(tasks []api.Task, ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
 		return slices.ContainsFunc(tasks, func(t api.Task) bool { return t.ID == id && t.Status == store.Completed })
 	})
-}
-
-// lastLine is the last line of a text that says something.
-func lastLine(s string) string {
-	s = strings.TrimSpace(s)
-	return s[strings.LastIndexByte(s, '\n')+1:]
 }

@@ -3,7 +3,6 @@
 package dial
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -14,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -22,6 +20,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
+	"github.com/leadlight-dev/leadlight/internal/tail"
 	"github.com/leadlight-dev/leadlight/internal/unixsock"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/signals"
@@ -190,8 +189,7 @@ func lastLine(path string, begin int64) string {
 	if err != nil || int64(len(data)) < begin {
 		return ""
 	}
-	lines := strings.Split(string(bytes.TrimSpace(data[begin:])), "\n")
-	return lines[len(lines)-1]
+	return tail.LastLine(string(data[begin:]))
 }
 
 // Environ is the environment of a daemon, which serves whoever comes after the first

@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,14 +97,11 @@ func (s *Service) checkMembers(ctx context.Context, t store.Team, p Plan) (missi
 // place says where in the team file the mistake of a spec is, with a colon behind it; "" if
 // it comes from none.
 func (spec SpawnSpec) place(mistake error) string {
-	key := "name"
-	if m, is := errors.AsType[mistaken](mistake); is && spec.Places[m.key] != "" {
-		key = m.key
+	m, _ := errors.AsType[mistaken](mistake)
+	if at := cmp.Or(spec.Places[m.key], spec.Places["name"]); at != "" {
+		return at + ": "
 	}
-	if spec.Places[key] == "" {
-		return ""
-	}
-	return spec.Places[key] + ": "
+	return ""
 }
 
 // leftOut adds a teammate to those that are missing, and says so, if its error is that its

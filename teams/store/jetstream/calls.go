@@ -63,7 +63,7 @@ const (
 	keptEnds    = 5 * time.Minute         // how long the last word is kept for an asker that missed it
 )
 
-// maxFrame is more than a word takes beside its result.
+// maxFrame is more than a call takes beside its parameters, and a word beside its result.
 const maxFrame = 1 << 10
 
 // Asked is a call as it is carried out.
@@ -297,6 +297,9 @@ func (s Silence) Error() string { return "the machine does not answer" }
 func (e *Engine) Ask(ctx context.Context, machine string, call Call, patience time.Duration, tell func(json.RawMessage)) (json.RawMessage, error) {
 	if err := e.reachable("ask machine " + machine); err != nil {
 		return nil, err
+	}
+	if len(call.Params) > int(e.nc.MaxPayload())-maxFrame {
+		return nil, e.explain(ctx, "ask machine "+machine, nats.ErrMaxPayload)
 	}
 	a := &asking{e: e, subject: e.callSubject(machine), inbox: e.nc.NewInbox(), call: call, tell: tell, limit: time.Now().Add(patience)}
 	words := make(chan *nats.Msg, 1024)

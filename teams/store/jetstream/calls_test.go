@@ -104,6 +104,11 @@ func TestCalls(t *testing.T) {
 	if fault.CodeOf(err) != fault.NotLead || fault.Of(err).Hint != "ask the lead" {
 		t.Errorf("%v", err)
 	}
+	long := call("long", "fail")
+	long.Params = json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)
+	if _, err := a.Ask(t.Context(), "hub", long, patient, nil); fault.CodeOf(err) != fault.LimitReached {
+		t.Errorf("too long for the engine: %v", err)
+	}
 	ctx, enough := context.WithCancel(t.Context())
 	if _, err := a.Ask(ctx, "hub", call("three", "wait"), patient, func(json.RawMessage) { enough() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)

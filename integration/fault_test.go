@@ -203,7 +203,8 @@ func TestMH03_FaultOfTheFolders(t *testing.T) {
 }
 
 // TestMH03_FaultOfTheDisk: the base directory cannot be written for a while. Who
-// wants to write is told so at once with the path, and nothing is harmed.
+// wants to write is told so at once with the path, nothing is harmed, and a teammate can be
+// ended all the same.
 // https://github.com/anthropics/claude-code/issues/56893
 func TestMH03_FaultOfTheDisk(t *testing.T) {
 	t.Parallel()
@@ -223,7 +224,18 @@ func TestMH03_FaultOfTheDisk(t *testing.T) {
 		}
 	}
 	g.states(nil)
-	release()
+	host := hostRecord(g.rig, "gang", worker(0)).Process
+	res := g.run("stop", worker(0), "--timeout", "1s")
+	if res.exit != 5 || !strings.Contains(res.err, "it has ended, but that could not be written down") || host.Probe() != signals.Gone {
+		t.Errorf("stop: exit %d, its host is %s, %s", res.exit, host.Probe(), res.err)
+	}
+	if res := g.run("gc"); !strings.Contains(res.out, "kept team gang") {
+		t.Errorf("gc says nothing of what it could not write down: exit %d, %s%s", res.exit, res.out, res.err)
+	}
 	sameButLead(t, before, tree(t, g.path("base", "tasks")))
+	release()
+	g.must("stop", worker(0))
+	g.must("restart", worker(0))
+	g.atWork(gangSize)
 	g.sound()
 }

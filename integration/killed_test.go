@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -61,6 +62,27 @@ func TestHostKilledByItsAgent(t *testing.T) {
 		}
 	}
 	r.must("down", "alpha", "--force")
+}
+
+// TestGCInOneRun: somebody has removed a team's folder. One gc ends what ran, and takes the
+// records of it, too.
+func TestGCInOneRun(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, r *rig) {
+		r.team("alpha")
+		r.must("spawn", "a", "--", "sleep", "1000")
+		host := hostRecord(r, "alpha", "a").Process
+		if err := os.RemoveAll(r.path("base", "teams", "alpha")); err != nil {
+			t.Fatal(err)
+		}
+		said := r.must("gc")
+		if host.Probe() != signals.Gone || strings.Contains(said, "kept") {
+			t.Errorf("its host is %s after gc: %s", host.Probe(), said)
+		}
+		if left := into[[]api.Orphan](r, "gc", "--dry-run"); len(left) > 0 {
+			t.Errorf("a second gc would remove %+v", left)
+		}
+	})
 }
 
 // TestTC09_OwnerDiedWithTheTask: kill -9 of a worker's host in the middle of a task.

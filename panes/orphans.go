@@ -93,7 +93,7 @@ func (m *Manager) Orphans(ctx context.Context) ([]Orphan, error) {
 	return append(out, m.oldTemps()...), errors.Join(paneErr, recErr)
 }
 
-// removing ends a host that no roster names, with its pane.
+// removing ends a host that no roster names, with its pane, and forgets its records.
 func (m *Manager) removing(t Target) func(context.Context) error {
 	return func(ctx context.Context) error {
 		s := m.Stopper(2*time.Second, 2*time.Second)
@@ -102,8 +102,20 @@ func (m *Manager) removing(t Target) func(context.Context) error {
 		if r.Outcome == state.Unproven || r.taken != "" {
 			return errors.New(cmp.Or(r.Reason, r.taken))
 		}
+		return m.forget(ctx, t)
+	}
+}
+
+// forget removes the records of a host that no roster names and that is gone, if they are its own.
+func (m *Manager) forget(ctx context.Context, t Target) error {
+	if now, known := m.recordedTarget(ctx, Owner{t.Team, t.Agent}); !known || now.Host != t.Host {
 		return nil
 	}
+	h, err := m.proveOrphan(ctx, t, m.asking(ctx), new(signals.Processes))
+	if err != nil || h.seen.state != signals.Gone {
+		return err
+	}
+	return m.records.Forget(t.Team, t.Agent)
 }
 
 // markedPanes are the panes with a mark of this base directory.
@@ -169,17 +181,9 @@ func (m *Manager) recorded() ([]Owner, error) {
 // whose host was killed, and the records themselves. Of records that cannot be read
 // nothing is known, and nothing is done about them; doctor tells of them.
 func (m *Manager) orphanRecord(ctx context.Context, o Owner, claims Claims, running map[string][]signals.Process) []Orphan {
-	rec, hostErr := m.records.Host(ctx, o.Team, o.Agent)
-	launch, launchErr := m.records.Launch(ctx, o.Team, o.Agent)
-	t := Target{Team: o.Team, Agent: o.Agent, Host: rec.Host}
-	if hostErr != nil {
-		t.Host = launch.Host
-	}
-	if hostErr != nil && launchErr != nil {
+	t, known := m.recordedTarget(ctx, o)
+	if !known {
 		return nil
-	}
-	if launchErr == nil && launch.Host == t.Host {
-		t.Backend, t.Terminal = launch.Backend, launch.Terminal
 	}
 	if owners := claims.Owners[t.Host]; slices.Contains(owners, o) && len(running[t.Host]) > 0 {
 		if left, found := m.Remnants(ctx).Of(ctx, t); found {
@@ -200,13 +204,22 @@ func (m *Manager) orphanRecord(ctx context.Context, o Owner, claims Claims, runn
 	}
 	return []Orphan{{
 		Kind: "record", What: path.Join("leadlight", o.Team, "hosts", o.Agent+".json"), Why: "no team names its host", Kept: kept,
-		remove: func(ctx context.Context) error {
-			if _, err := m.proveOrphan(ctx, t, m.asking(ctx), new(signals.Processes)); err != nil {
-				return err
-			}
-			return m.records.Forget(o.Team, o.Agent)
-		},
+		remove: func(ctx context.Context) error { return m.forget(ctx, t) },
 	}}
+}
+
+// recordedTarget is the host that the records of a member speak of.
+func (m *Manager) recordedTarget(ctx context.Context, o Owner) (t Target, known bool) {
+	rec, hostErr := m.records.Host(ctx, o.Team, o.Agent)
+	launch, launchErr := m.records.Launch(ctx, o.Team, o.Agent)
+	t = Target{Team: o.Team, Agent: o.Agent, Host: rec.Host}
+	if hostErr != nil {
+		t.Host = launch.Host
+	}
+	if launchErr == nil && launch.Host == t.Host {
+		t.Backend, t.Terminal = launch.Backend, launch.Terminal
+	}
+	return t, hostErr == nil || launchErr == nil
 }
 
 // leftOf says what runs under the id of a host and would be ended, "" if nothing does.

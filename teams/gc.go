@@ -31,6 +31,7 @@ func (s *Service) GC(ctx context.Context, dryRun bool) ([]api.Orphan, error) {
 		out = append(out, found...)
 		if err != nil {
 			s.log.Warn("write down who is lost", "team", name, "error", err)
+			out = append(out, api.Orphan{Kind: "team", What: name, Why: "who is lost in it could not be found out and written down", Kept: fault.Of(err).Message})
 		}
 	}
 	found, err := s.orphans(ctx, dryRun)

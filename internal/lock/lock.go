@@ -43,16 +43,20 @@ func (h *Held) Release() {
 // lock is wanted for; it is written into the file for others to read.
 //
 // The file has a second, hidden name, from which it is restored if somebody
-// removes it: so two processes lock the same file even then.
+// removes it: so two processes lock the same file even then. On a file system that has
+// become read-only the lock is had as ever, but nobody signs it.
 func Acquire(ctx context.Context, d *files.Dir, name, verb string, limit time.Duration) (*Held, error) {
 	start := time.Now()
-	for {
+	for flag := os.O_RDWR; ; {
 		h, err := Try(d, name, verb)
 		if h != nil || err != nil {
 			return h, err
 		}
-		file := flock.New(d.Join(name), flock.SetFlag(os.O_RDWR))
+		file := flock.New(d.Join(name), flock.SetFlag(flag))
 		if err := wait(ctx, file.Lock, file, limit-time.Since(start)); err != nil {
+			if forReading(err, &flag) {
+				continue
+			}
 			if errors.Is(err, errLate) {
 				return nil, timeout(d, name, time.Since(start))
 			}
@@ -86,10 +90,12 @@ func In(ctx context.Context, path, name, verb string, limit time.Duration) (rele
 
 // Try is Acquire without waiting: nil and no error if another holds the lock.
 func Try(d *files.Dir, name, verb string) (*Held, error) {
-	for tries := 0; ; tries++ {
-		file := flock.New(d.Join(name), flock.SetFlag(os.O_RDWR))
+	for flag, tries := os.O_RDWR, 0; ; tries++ {
+		file := flock.New(d.Join(name), flock.SetFlag(flag))
 		locked, err := file.TryLock()
 		switch {
+		case forReading(err, &flag):
+			continue
 		case err != nil && gone(err) && tries < restoreTries:
 			if err := restore(d, name); err != nil {
 				return nil, err
@@ -104,6 +110,16 @@ func Try(d *files.Dir, name, verb string) (*Held, error) {
 			return h, err
 		}
 	}
+}
+
+// forReading changes how a file is opened, and tells that it did, if it cannot be written
+// because its file system is read-only.
+func forReading(err error, flag *int) bool {
+	if *flag == os.O_RDONLY || !errors.Is(err, syscall.EROFS) {
+		return false
+	}
+	*flag = os.O_RDONLY
+	return true
 }
 
 // restoreTries bounds how often a file is restored that somebody removes again and again: in a
@@ -270,7 +286,11 @@ const signature = 120
 // sign writes who we are into the file that has the lock's name, if that is the
 // one that we have locked.
 func sign(d *files.Dir, name, verb string, locked *flock.Flock) (bool, error) {
-	f, err := d.OpenFile(name, os.O_WRONLY)
+	flag := os.O_WRONLY
+	f, err := d.OpenFile(name, flag)
+	if forReading(err, &flag) {
+		f, err = d.OpenFile(name, flag)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -283,7 +303,7 @@ func sign(d *files.Dir, name, verb string, locked *flock.Flock) (bool, error) {
 	if !os.SameFile(named, ours) {
 		return false, nil
 	}
-	if !onlyOurs(d, name, f, named) {
+	if flag == os.O_RDONLY || !onlyOurs(d, name, f, named) {
 		return true, nil // it locks all the same
 	}
 	line := fmt.Sprintf("%d %d %.80q", os.Getpid(), time.Now().UnixMilli(), verb)

@@ -56,7 +56,7 @@ func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pa
 				return w.status, fmt.Errorf("start teammate %s: %w", l.Record.Agent, err)
 			}
 			return w.status, fault.New(fault.SpawnFailed, "teammate %s of team %s: its host did not answer within %s (pane %s)",
-				l.Record.Agent, l.Record.Team, l.Ready, pane.ID).WithHint("a slow machine may need a longer --ready-timeout")
+				l.Record.Agent, l.Record.Team, l.Ready, pane.ID).WithHint("a slow machine may need a longer --ready-timeout, or readyTimeout in the team file")
 		case <-time.After(startPoll):
 		}
 	}

@@ -95,9 +95,12 @@ func (s *Service) checkProgram(n *resolvedMember) error {
 			if slices.ContainsFunc(environ.Candidates([]string{"PATH=" + path}, n.dir, program), exists) {
 				why = "is no executable file"
 			}
+			way := "give another agent with --agent, or a command after --: leadlight spawn " + n.spec.Name + " -- COMMAND"
+			if n.spec.Places["name"] != "" { // it is in a team file
+				way = "name another agent in the file: leadlight help agents lists them"
+			}
 			return fault.New(fault.ProgramNotFound, "profile %s needs the program %q, which %s", n.profile.Name, store.Shown(program), why).
-				WithHint("install it; or give another agent with --agent, or a command after --: leadlight spawn %s -- COMMAND (looked for in %s)",
-					n.spec.Name, cmp.Or(path, n.dir))
+				WithHint("install it; or %s (looked for in %s)", way, cmp.Or(path, n.dir))
 		}
 	}
 	return nil
@@ -131,7 +134,7 @@ func (s *Service) checkVariables(n *resolvedMember) error {
 	for _, name := range n.profile.Needs {
 		if variable(n.env, name) == "" {
 			return fault.New(fault.InvalidArgument, "profile %s needs the variable %s, which is not set", n.profile.Name, store.Shown(name)).
-				WithHint("set it, or give it with --env or --env-from")
+				WithHint("set it, or give it with --env or --env-from, or the key env")
 		}
 	}
 	if n.kind == profiles.Native && len(n.profile.JoinArgs) > 0 { // it is Claude Code, not a program that asks leadlight
@@ -151,7 +154,7 @@ func (s *Service) checkHome(name string, env []string) error {
 		return nil
 	}
 	return fault.New(fault.InvalidArgument, "the native teammate %s would look for its team in %s, but the team is in %s", name, home, s.base).
-		WithHint("--env CLAUDE_CONFIG_DIR=%s makes that its home; or use --agent claude-interactive", s.base)
+		WithHint("--env CLAUDE_CONFIG_DIR=%s, or the key env, makes that its home; or use the agent claude-interactive", s.base)
 }
 
 // FindProgram looks a program up as the host will, in the teammate's own folder dir and

@@ -118,7 +118,7 @@ func checkKindIn(t store.Team, name, kind string) error {
 	}
 	if kind == profiles.Native && t.Ours.Mailbox == store.MailboxMaildir {
 		return fault.New(fault.InvalidArgument, "team %s keeps its mail as a maildir, which a native teammate does not read", t.Name).
-			WithHint("make the team with --mailbox claude")
+			WithHint("make the team with --mailbox claude, or mailbox: claude in the team file")
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (a Ask) replacer() *strings.Replacer {
 func (p Profile) Argv(a Ask) (start, resume []string, err error) {
 	if a.Plan && (len(p.PlanArgs) == 0 || a.Kind == Worker || a.Kind == ACP) {
 		return nil, nil, fault.New(fault.Unsupported, "the profile %s has no plan mode", p.Name).
-			WithHint("leave --plan-mode out, or give the profile planArgs (leadlight help agents)")
+			WithHint("leave plan mode out, or give the profile planArgs (leadlight help agents)")
 	}
 	words := a.replacer()
 	command := a.Command

@@ -60,6 +60,11 @@ func group(name string, subs ...*cobra.Command) *cobra.Command {
 	return c
 }
 
+// takesCommands tells whether the first argument of a command is one of its own commands.
+func takesCommands(c *cobra.Command) bool {
+	return c.HasAvailableSubCommands() && !strings.Contains(c.Use, " ")
+}
+
 // taking gives keep the arguments, if their number is right; most -1 means any number.
 func taking(least, most int, keep func(args []string) error) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {

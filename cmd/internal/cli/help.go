@@ -41,7 +41,7 @@ func usageLine(c *cobra.Command) string {
 	if c.HasParent() {
 		line = c.Parent().CommandPath() + " " + c.Use
 	}
-	if c.HasAvailableSubCommands() && !strings.Contains(c.Use, " ") {
+	if takesCommands(c) {
 		return c.CommandPath() + " COMMAND"
 	}
 	if !c.HasAvailableLocalFlags() {

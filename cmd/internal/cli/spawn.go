@@ -47,7 +47,7 @@ func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *
 	f.StringArrayVar(&o.Env, "env", nil, "`K=V` over the variables it inherits; can be repeated")
 	f.Var(given{&o.EnvFrom}, "env-from", "`FILE` with lines of K=V")
 	f.StringVar(&o.Color, "color", "", "`COLOR` of its name and border, if not the least used")
-	f.Var(choice{&o.Kind, profiles.Kinds()}, "kind", "`KIND` of agent, if not the profile's")
+	f.Var(choice{&o.Kind, profiles.Kinds()}, "kind", "`KIND` of agent, if not the profile's: "+strings.Join(profiles.Kinds(), ", "))
 	f.Var(choice{&o.Placement, []string{string(backend.Split), string(backend.Window), string(backend.Session)}}, "placement", "where the pane goes: `split|window|session`")
 	f.Var(given{&o.Machine}, "machine", "the machine `NAME` on which it runs, of a team on an engine; auto: the one with most room")
 	f.BoolVar(&o.PlanMode, "plan-mode", false, "it plans first and asks before it acts")

@@ -57,7 +57,9 @@ func writeEnvironment(w io.Writer) {
 	fmt.Fprintf(w, "\nThe team that is meant is the one of --team or of the command line, else that of LEADLIGHT_TEAM, else the\n"+
 		"only one there is, else the one of the leadlight.yaml in this folder.\n")
 	fmt.Fprintf(w, "\nA teammate gets the lead's environment without what describes the lead's own terminal and\n"+
-		"session, and LEADLIGHT_TEAM, LEADLIGHT_AGENT, LEADLIGHT_BASE_DIR and LEADLIGHT_HOST of its own.\n")
+		"session, and LEADLIGHT_TEAM, LEADLIGHT_AGENT, LEADLIGHT_BASE_DIR and LEADLIGHT_HOST of its own. A\n"+
+		"worker's command also gets LEADLIGHT_TASK, and LEADLIGHT_FEEDBACK after a hook's objection; a teammate\n"+
+		"of a run gets LEADLIGHT_RUN, LEADLIGHT_ROLE_GUIDANCE and LEADLIGHT_PERSONALITY.\n")
 }
 
 func writeExitCodes(w io.Writer) {
@@ -142,6 +144,25 @@ func kindsTable() [][2]string {
 	}
 }
 
+// The shapes of what writes itself.
+type (
+	eventShape struct {
+		Seq    any `json:"seq"`
+		At     any `json:"at"`
+		Type   any `json:"type"`
+		Team   any `json:"team"`
+		Member any `json:"member"`
+		Data   any `json:"data"`
+	}
+	stateShape struct {
+		Name    any `json:"name"`
+		Role    any `json:"role"`
+		Members any `json:"members"`
+		Tasks   any `json:"tasks"`
+		Agents  any `json:"agents"`
+	}
+)
+
 // jsonAnswers names what each verb answers with --json.
 func jsonAnswers() []struct {
 	verbs string
@@ -193,11 +214,18 @@ func jsonAnswers() []struct {
 		{"task add, show, claim, update, done, fail, release", false, api.Task{}},
 		{"task ls", true, api.Task{}},
 		{"task rm, run item rm", false, removedTask{}},
+		{"events, observe, each", false, eventShape{}},
+		{"observe --emit state, each", false, stateShape{}},
+		{"daemon status, start", false, api.DaemonStatus{}},
+		{"machine ls", true, api.Machine{}},
+		{"mcp install", false, mcpInstalled{}},
 		{"doctor", false, api.Checkup{}},
 		{"  checks, each", false, api.Check{}},
+		{"backend ls", true, api.Check{}},
 		{"gc", true, api.Orphan{}},
 		{"version", false, versionInfo{}},
 		{"init", false, written{}},
+		{"init --list", true, config.TemplateInfo{}},
 		{"errors, on standard error: {\"error\": …}", false, api.Error{}},
 	}
 }

@@ -58,7 +58,7 @@ func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.
 	c := command(a, "up", run, &o, args, teamFiles)
 	c.Flags().StringVarP(&o.File, "file", "f", config.TeamFileName, "the team `FILE`, as without the flag")
 	_ = c.RegisterFlagCompletionFunc("file", teamFiles)
-	c.Flags().BoolVar(&o.Detach, "detach", false, "return when the teammates are started; nobody supervises them then")
+	c.Flags().BoolVarP(&o.Detach, "detach", "d", false, "return when the teammates are started; nobody supervises them then")
 	c.Flags().BoolVar(&o.Keep, "keep", false, "keep the team when its tasks are done, until ^C or leadlight down")
 	c.Flags().BoolVar(&o.Top, "top", false, "show the dashboard meanwhile; q goes on in lines")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "check everything, say what would be added, adopted, started again and left, and do nothing")

@@ -25,6 +25,9 @@ func flagError(c *cobra.Command, err error) error {
 		return e.WithHint("%s --help shows its flags; text that begins with - wants -- before it", c.CommandPath())
 	}
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		if words := c.Flags().Args(); len(words) > 0 && takesCommands(c) {
+			return unknownVerb(c, words[0]) // the flag is that verb's
+		}
 		name := e.GetSpecifiedName()
 		if e.GetSpecifiedShortnames() != "" {
 			return hint(usage("%s has no flag -%s", c.CommandPath(), name))
@@ -53,7 +56,11 @@ func flagMeant(c *cobra.Command, name string) string {
 	}
 	c.Flags().VisitAll(collect)
 	c.InheritedFlags().VisitAll(collect)
-	if near := config.Nearest(name, names); near != "" {
+	near := map[string]string{"tail": "lines", "background": "detach", "quiet": "json", "broadcast": "all"}[name]
+	if !slices.Contains(names, near) {
+		near = config.Nearest(name, names)
+	}
+	if near != "" {
 		return "; did you mean --" + near + "?"
 	}
 	return ""
@@ -68,6 +75,9 @@ func otherWords() map[string]string {
 		"permission": "requests", "permissions": "requests", "plans": "requests", "reject": "deny", "refuse": "deny", "allow": "approve", "shutdown": "stop", "item": "run item",
 		"items": "run item", "runs": "run", "tasks": "task ls", "claim": "task claim", "done": "task done", "api": "daemon schema", "schema": "daemon schema", "backend-test": "backend test",
 		"dashboard": "top", "ui": "top", "watch": "top", "serve": "daemon run", "server": "daemon run", "check": "doctor", "clean": "gc", "prune": "gc", "config": "doctor -v", "new": "spawn", "add": "spawn", "run-team": "up",
+		"attach-session": "attach", "select-pane": "attach", "capture-pane": "capture", "list-panes": "ps", "list-sessions": "team ls", "split-window": "spawn", "new-window": "spawn",
+		"new-session": "up --detach", "kill-pane": "stop", "kill-window": "stop", "kill-session": "down", "kill-server": "down", "pause": "run pause", "unpause": "run resume",
+		"inspect": "team show", "view": "team show", "info": "doctor", "stats": "top", "issue": "task", "issues": "task ls", "reply": "send", "answer": "approve",
 	}
 }
 
@@ -75,7 +85,7 @@ func otherWords() map[string]string {
 func otherSubcommands() map[string]string {
 	return map[string]string{
 		"plan ls": "requests", "plan list": "requests", "plan approve": "approve", "plan reject": "deny", "task list": "task ls", "task create": "task add", "task delete": "task rm",
-		"task complete": "task done", "team list": "team ls", "team rm": "team delete", "run list": "run ls", "run start": "run create", "run stop": "run cancel",
+		"task complete": "task done", "task close": "task done", "task reopen": "task release", "task view": "task show", "task edit": "task update", "team view": "team show", "team list": "team ls", "team rm": "team delete", "run list": "run ls", "run start": "run create", "run stop": "run cancel", "run view": "run show", "run watch": "top",
 	}
 }
 

@@ -26,6 +26,7 @@ func Variables() []Variable {
 		{"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS", "", "1: leadlight mcp offers a model its tools; Claude Code makes teams of its own", nil},
 		{"XDG_RUNTIME_DIR", "", "folder for sockets, if it is ours; else /tmp", nil},
 		{"XDG_CONFIG_HOME", "", "folder of leadlight/config.yaml; else ~/.config", nil},
+		{"XDG_STATE_HOME", "", "folder of the daemon's database, its log, and worktrees; else ~/.local/state", nil},
 		{"NO_COLOR", "no-color", "not empty: no colours", nil},
 	}
 }

@@ -112,11 +112,21 @@ func TestModes(t *testing.T) {
 		{"\x1b[?1049;1000h", "\x1b[?1000h\x1b[?1049h", "\x1b[?1000l\x1b[?1049l"},
 		{"\x1b[?2004h\x1b[?2004l", "", ""},
 		{"\x1b[?2004h\x1bc", "", ""},
-		{"\x1b[?h\x1b[?;l\x1b[?99999999999999999999h\x1b[4h\x1b[?7777h", "", ""},
+		{"\x1b[?h\x1b[?;l\x1b[?99999999999999999999h\x1b[?7777h", "", ""},
+		{"\x1b[31mx\x1b[>1u\x1b[>7u\x1b[<u", "", "\x1b[=0;1u"},
+		{"\x1b[>4;2mx\x1b[5 q\x1b[2;5r", "", "\x1b7\x1b[r\x1b8\x1b[0 q\x1b[>4m"},
+		{"x\x1b(0qqq\x1b=\x1b[4h\x1b[?7;2026l", "", "\x1b(B\x1b>\x1b[4l\x1b[?7h"},
+		{"\x1b[?5h\x1b[?6h", "", "\x1b[?5l\x1b[?6l"},
+		{"x\x0ey", "", "\x0f"},
+		{"\x1b]8;;http://x\x07link\x1b]9;4;1;50\x07", "", "\x1b]8;;\x1b\\\x1b]9;4;0\a"},
+		{"\x1b]11;#ff0000\x1b\\", "", "\x1b]111\a"},
 	} {
-		m := newModes()
+		m, whole := newModes(), newModes()
 		for _, b := range []byte(tc.out) { // in the smallest pieces
 			m.write([]byte{b})
+		}
+		if whole.write([]byte(tc.out)); !bytes.Equal(whole.undoing(), m.undoing()) {
+			t.Errorf("%q: undoing %q in one piece, else %q", tc.out, whole.undoing(), m.undoing())
 		}
 		if got := string(m.setting()); tc.setting != "" && !strings.Contains(got, tc.setting) || tc.setting == "" && got != "" {
 			t.Errorf("%q: setting %q", tc.out, got)
@@ -124,6 +134,11 @@ func TestModes(t *testing.T) {
 		if got := string(m.undoing()); !strings.Contains(got, tc.undoing) {
 			t.Errorf("%q: undoing %q", tc.out, got)
 		}
+	}
+	back := newModes()
+	back.write([]byte("\x1b[>1u\x1b[<u\x1b]8;;\x1b\\\x1b]11;?\x07\x1b[0 q\x1b[r\x1b(B\x1b>\x1b[?2026l\x1b[4l\x1b[1;31m"))
+	if undo := back.undoing(); len(undo) > 0 {
+		t.Errorf("all was taken back by the program, then %q", undo)
 	}
 	hidden := newModes()
 	hidden.write([]byte("\x1b[?25l"))

@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,19 +25,24 @@ func modeDefaults() map[int]bool {
 	return modes
 }
 
-// modes follows which private modes the program has switched on. Not for use by
-// several goroutines.
+// modes follows which private modes the program has switched on, and what else of a
+// terminal it has changed. Not for use by several goroutines.
 type modes struct {
-	scan scanner
-	on   map[int]bool
+	scan  scanner
+	on    map[int]bool
+	left  map[string]bool // what takes back what else was changed
+	kitty int             // reports of keys (kitty's) that were asked for, less those called off
 }
 
-func newModes() *modes { return &modes{on: modeDefaults()} }
+func newModes() *modes { return &modes{on: modeDefaults(), left: map[string]bool{}} }
 
 func (m *modes) write(p []byte) {
 	if m.scan.state == ground {
 		// The usual case costs a few searches: where nothing is in it that is followed, and
 		// no text within a sequence, only the last one matters, since it may go on.
+		if bytes.IndexByte(p, shiftOut) >= 0 {
+			m.left["\x0f"] = true
+		}
 		first := bytes.IndexByte(p, esc)
 		if first < 0 {
 			return
@@ -58,10 +64,14 @@ func telling(p []byte) bool {
 		p = p[at+1:]
 		switch p[0] {
 		case '[':
-			if len(p) > 1 && p[1] == '?' {
+			i := 1
+			for i < len(p) && '0' <= p[i] && p[i] <= ';' {
+				i++
+			}
+			if i < len(p) && p[i] != 'm' && strings.IndexByte("?<=> hrq", p[i]) >= 0 {
 				return true
 			}
-		case 'c', ']', 'P', '_', '^', 'X':
+		case 'c', '=', '(', ')', '*', '+', 'n', 'o', ']', 'P', '_', '^', 'X':
 			return true
 		}
 	}
@@ -71,10 +81,26 @@ func (m *modes) see(t token) {
 	switch t.kind {
 	case escapeToken:
 		if string(t.raw) == "\x1bc" { // full reset
-			m.on = modeDefaults()
+			m.on, m.left, m.kitty = modeDefaults(), map[string]bool{}, 0
 		}
 	case csiToken:
 		m.set(string(t.raw))
+		m.reports(string(t.raw))
+	}
+	if undo := t.undo(); undo != "" {
+		m.left[undo] = true
+	}
+}
+
+// reports follows kitty's way to have keys reported: a stack.
+func (m *modes) reports(sequence string) {
+	switch {
+	case !strings.HasSuffix(sequence, "u"):
+	case strings.HasPrefix(sequence, "\x1b[>"), strings.HasPrefix(sequence, "\x1b[=") && m.kitty == 0:
+		m.kitty++
+	case strings.HasPrefix(sequence, "\x1b[<"):
+		n, _ := strconv.Atoi(sequence[3 : len(sequence)-1])
+		m.kitty = max(0, m.kitty-max(n, 1))
 	}
 }
 
@@ -100,9 +126,20 @@ func (m *modes) set(sequence string) {
 }
 
 // setting returns the sequences that bring a terminal after a reset into these
-// modes; undoing, those that bring it back.
+// modes; undoing, those that bring it back, with all else that was changed.
 func (m *modes) setting() []byte { return m.sequences(func(on bool) bool { return on }) }
-func (m *modes) undoing() []byte { return m.sequences(func(on bool) bool { return !on }) }
+
+func (m *modes) undoing() []byte {
+	var noReports []byte // of each of the two screens, which have a stack each
+	if m.kitty > 0 {
+		noReports = []byte("\x1b[=0;1u")
+	}
+	out := slices.Concat(noReports, m.sequences(func(on bool) bool { return !on }), noReports)
+	for _, undo := range slices.Sorted(maps.Keys(m.left)) {
+		out = append(out, undo...)
+	}
+	return out
+}
 
 func (m *modes) sequences(want func(bool) bool) []byte {
 	var out []byte

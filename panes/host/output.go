@@ -70,6 +70,7 @@ func (o *output) setting() []byte {
 func (o *output) calm() {
 	o.mu.Lock()
 	undo := o.modes.undoing()
+	o.modes = newModes()
 	o.mu.Unlock()
 	if len(undo) > 0 {
 		o.put(append(undo, "\x1b[0m"...), hostWriteLimit)

@@ -107,11 +107,7 @@ func (v *viewing) show(ctx context.Context, r *bufio.Reader) (Attached, error) {
 		go v.type_()
 	}
 	defer time.AfterFunc(bannerTime, v.dropBanner).Stop()
-	defer func() {
-		if undo := v.modes.undoing(); len(undo) > 0 {
-			v.out.Write(undo)
-		}
-	}()
+	defer func() { v.out.Write(append(v.modes.undoing(), "\x1b[0m"...)) }()
 	for {
 		kind, payload, err := readFrame(r)
 		if hungUp(err) {

@@ -93,7 +93,7 @@ func TestSeveralViewers(t *testing.T) {
 	if err := two.result(t); err != nil || !two.end.Detached {
 		t.Errorf("%+v, %v", two.end, err)
 	}
-	if !strings.HasSuffix(two.out.String(), "\x1b[?2004l") {
+	if !strings.HasSuffix(two.out.String(), "\x1b[?2004l\x1b[0m") {
 		t.Errorf("the viewer's terminal is left in the program's modes: %q", two.out.String())
 	}
 	reader.in.Close() // the end of input detaches

@@ -241,7 +241,7 @@ func (e *Engine) switching() bool {
 
 // unavailable is the error of an engine that does not answer.
 func unavailable(op string, err error) error {
-	if err == nil {
+	if err == nil || errors.Is(err, nats.ErrReconnectBufExceeded) { // what cannot be sent is not kept for later
 		err = nats.ErrDisconnected
 	}
 	return fault.New(fault.EngineUnavailable, "%s: %w", op, err).

@@ -283,6 +283,13 @@ func TestWithoutEngine(t *testing.T) {
 		"claim": func() error { _, err := far.Tasks.ClaimNext(ctx, "alpha", "builder"); return err },
 		"send":  func() error { _, err := far.Mail.Put(ctx, "alpha", "builder", store.Message{From: "a"}); return err },
 		"list":  func() error { _, err := far.Roster.List(ctx); return err },
+		"gc": func() error {
+			_, err := far.Roster.Remains(ctx)
+			if err != nil && strings.Contains(err.Error(), "buffer") {
+				t.Error(err)
+			}
+			return err
+		},
 		"join": func() error {
 			return far.Roster.Update(ctx, "alpha", func(x *store.Team) error { x.Description = "x"; return nil })
 		},

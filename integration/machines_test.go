@@ -338,6 +338,11 @@ func TestVerbsForAnotherMachine(t *testing.T) {
 	if got := b.must("team", "show", "--json"); !strings.Contains(got, `"delegate":true`) {
 		t.Errorf("delegate mode on the other machine: %s", got)
 	}
+	for _, wrong := range []string{"nobody", "team-lead"} {
+		if r := a.run("stop", "far", wrong); r.exit == 0 || !strings.Contains(r.err, wrong) || a.member("far").State != api.StateActive {
+			t.Errorf("stop of a teammate there and %s: %d %s, it is %+v", wrong, r.exit, r.err, a.member("far"))
+		}
+	}
 	ends := into[api.Endings](a, "stop", "near", "far", "--timeout", "1s")
 	if !ends.OK || len(ends.Members) != 2 {
 		t.Errorf("stopped: %+v", ends)

@@ -34,11 +34,19 @@ func (s *Service) stopThere(ctx context.Context, team string, names []string) ma
 	return there
 }
 
-// stopApart stops teammates of several machines, all at once. What a machine that does not
-// answer has done is not proved.
+// stopApart stops teammates of several machines, all at once, unless one of here cannot be
+// stopped. What a machine that does not answer has done is not proved.
 func (s *Service) stopApart(ctx context.Context, team string, names []string, there map[string][]string, o StopOptions) (api.Endings, error) {
 	if o.Ask <= 0 {
 		o.Ask = s.limits.Ask
+	}
+	var near *stopping
+	here := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return isThere(there, team, name) })
+	if names == nil || len(here) > 0 {
+		var err error
+		if near, err = s.picked(ctx, team, here, o); err != nil {
+			return api.Endings{}, err
+		}
 	}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -64,12 +72,11 @@ func (s *Service) stopApart(ctx context.Context, team string, names []string, th
 			take(e, err)
 		})
 	}
-	here := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return isThere(there, team, name) })
-	if names == nil || len(here) > 0 {
-		take(s.stopHere(ctx, team, here, o))
+	if near != nil {
+		take(near.run(ctx), nil)
 	}
 	wg.Wait()
-	if len(errs) > 0 && (len(there) == 1 && len(here) == 0 && names != nil || ctx.Err() != nil) {
+	if len(errs) > 0 && (len(there) == 1 && near == nil || ctx.Err() != nil) {
 		return api.Endings{}, errs[0]
 	}
 	return out, nil

@@ -81,6 +81,16 @@ func (s *Service) Stop(ctx context.Context, team string, names []string, o StopO
 
 // stopHere is Stop for teammates of this machine.
 func (s *Service) stopHere(ctx context.Context, team string, names []string, o StopOptions) (api.Endings, error) {
+	r, err := s.picked(ctx, team, names, o)
+	if err != nil {
+		return api.Endings{}, err
+	}
+	return r.run(ctx), nil
+}
+
+// picked is a stop of teammates of this machine of which nothing is done yet. What speaks
+// against it is its error.
+func (s *Service) picked(ctx context.Context, team string, names []string, o StopOptions) (*stopping, error) {
 	t, members, err := s.toStop(ctx, team, names, o)
 	var damage error
 	switch fault.CodeOf(err) {
@@ -92,13 +102,18 @@ func (s *Service) stopHere(ctx context.Context, team string, names []string, o S
 		members, err = s.withoutRoster(ctx, team, names, err)
 	}
 	if err != nil {
-		return api.Endings{}, err
+		return nil, err
 	}
 	if o.Ask <= 0 {
 		o.Ask = s.limits.Ask
 	}
 	r := &stopping{Service: s, t: t, o: o, stopper: s.panes.Stopper(s.limits.Term, s.limits.Kill).Recorded(), members: make([]*stoppingMember, len(members)), damage: damage}
 	all(len(members), func(i int) { r.members[i] = r.observe(ctx, members[i]) })
+	return r, nil
+}
+
+// run takes the members through all stages.
+func (r *stopping) run(ctx context.Context) api.Endings {
 	defer r.ask(ctx)()
 	through := make(chan *stoppingMember)
 	for _, m := range r.members {
@@ -116,8 +131,8 @@ func (s *Service) stopHere(ctx context.Context, team string, names []string, o S
 		left -= len(batch)
 		r.report(batch, left > 0)
 	})
-	s.panes.TidyRun(done)
-	return r.answer(), nil
+	r.panes.TidyRun(done)
+	return r.answer()
 }
 
 // toStop picks the members that are meant; one that somebody else runs is refused before

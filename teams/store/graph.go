@@ -41,6 +41,7 @@ func (g Graph) path(from, to string, seen map[string]bool) []string {
 // Cycles describes the cycles there are, one sentence each.
 func (g Graph) Cycles() []string {
 	var out []string
+	g = g.endless()
 	done := map[string]bool{}
 	for _, id := range g.ids() {
 		if done[id] {
@@ -52,6 +53,7 @@ func (g Graph) Cycles() []string {
 		}
 		switch len(path) {
 		case 0:
+			delete(g, id) // no other's way to itself leads through it
 		case 1:
 			out = append(out, "task "+id+" blocks itself")
 		case 2:
@@ -59,6 +61,26 @@ func (g Graph) Cycles() []string {
 		default:
 			out = append(out, "cycle "+strings.Join(append([]string{id}, path...), "->"))
 		}
+	}
+	return out
+}
+
+// endless returns those from which a way leads to a cycle: usually none.
+func (g Graph) endless() Graph {
+	out := Graph{}
+	seen := map[string]bool{} // what leads to a cycle, or is being looked at: who comes back to that is on one
+	var look func(id string) bool
+	look = func(id string) bool {
+		if _, ok := seen[id]; !ok {
+			seen[id] = true
+			if seen[id] = slices.ContainsFunc(g[id], look); seen[id] {
+				out[id] = g[id]
+			}
+		}
+		return seen[id]
+	}
+	for id := range g {
+		look(id)
 	}
 	return out
 }

@@ -40,6 +40,9 @@ func TestDP04_Cycles(t *testing.T) {
 	if err := chain.Check("a"); err != nil {
 		t.Errorf("a long chain: %v", err)
 	}
+	if n := testing.AllocsPerRun(1, func() { chain.Cycles() }); n > 5000 {
+		t.Errorf("to look for cycles in a chain of 5000 took %v allocations: more than one look at each", n)
+	}
 }
 
 func TestIDNumber(t *testing.T) {

@@ -108,7 +108,7 @@ func (s *Service) assign(ctx context.Context, t store.Team, task store.Task, beg
 	if m == nil || store.SameName(m.Name, s.caller.Name) || s.elsewhere(*m) {
 		return nil
 	}
-	return s.assignTo(ctx, t, task, *m, began)
+	return s.tell(ctx, t, []given{{task, *m}}, began)
 }
 
 // meant is the member whom a task is meant for, nil if there is none.
@@ -116,38 +116,52 @@ func meant(t store.Team, task store.Task) *store.Member {
 	return t.Member(cmp.Or(task.Owner, task.AssignedTo()))
 }
 
-// assignTo is assign for a task that is meant for m.
-func (s *Service) assignTo(ctx context.Context, t store.Team, task store.Task, m store.Member, began time.Time) error {
-	if state := task.State(); state != store.Pending && state != store.InProgress || !s.reads(t, m) {
+// given is a task and the member whom it is meant for.
+type given struct {
+	task store.Task
+	to   store.Member
+}
+
+// tell tells members of what is meant for them. What was said is written down at once for all.
+func (s *Service) tell(ctx context.Context, t store.Team, all []given, began time.Time) error {
+	all = slices.DeleteFunc(all, func(g given) bool {
+		state := g.task.State()
+		return state != store.Pending && state != store.InProgress || !s.reads(t, g.to)
+	})
+	if len(all) == 0 {
 		return nil
 	}
-	told := false
+	untold := all
 	err := offersRecord().Edit(ctx, s.panes.Records(), t.Name, "tell of a task", func(now *offers) (bool, error) {
-		was := now.Tasks[task.ID]
-		if told = store.SameName(was.To, m.Name) && was.At.After(began); told {
-			return false, nil
+		untold = nil
+		for _, g := range all {
+			was := now.Tasks[g.task.ID]
+			if store.SameName(was.To, g.to.Name) && was.At.After(began) {
+				continue
+			}
+			if now.Tasks == nil {
+				now.Tasks = map[string]offer{}
+			}
+			now.Tasks[g.task.ID] = offer{To: g.to.Name, At: time.Now(), Stage: stageTold}
+			untold = append(untold, g)
 		}
-		if now.Tasks == nil {
-			now.Tasks = map[string]offer{}
-		}
-		now.Tasks[task.ID] = offer{To: m.Name, At: time.Now(), Stage: stageTold}
-		return true, nil
+		return len(untold) > 0, nil
 	})
 	if err != nil {
-		s.log.Warn("write down who was told of a task", "team", t.Name, "task", task.ID, "error", err) // told twice is better than never
+		s.log.Warn("write down who was told of a task", "team", t.Name, "task", all[0].task.ID, "error", err) // told twice is better than never
 	}
-	if told {
-		return nil
+	var errs []error
+	for _, g := range untold {
+		from := s.caller.Name
+		if store.SameName(from, g.to.Name) {
+			from = leadName(t) // what somebody sends itself is not mail that waits for it
+		}
+		text := s.assignment(from, g.task.ID, g.task.Subject, g.task.Description)
+		if _, err := s.post(ctx, t, g.to.Name, store.Message{From: from, Text: text, Timestamp: time.Now()}); err != nil {
+			errs = append(errs, fmt.Errorf("the task is written, but %s could not be told: %w", g.to.Name, err))
+		}
 	}
-	from := s.caller.Name
-	if store.SameName(from, m.Name) {
-		from = leadName(t) // what somebody sends itself is not mail that waits for it
-	}
-	text := s.assignment(from, task.ID, task.Subject, task.Description)
-	if _, err := s.post(ctx, t, m.Name, store.Message{From: from, Text: text, Timestamp: time.Now()}); err != nil {
-		return fmt.Errorf("the task is written, but %s could not be told: %w", m.Name, err)
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // reads tells whether a member reads mail of ours about its tasks. A worker reads the
@@ -160,22 +174,46 @@ func (s *Service) reads(t store.Team, m store.Member) bool {
 // or gone, and wait for nothing else. An agent at a prompt that has completed it itself
 // does not look what it has made ready: it is told, too.
 func (s *Service) assignUnblocked(ctx context.Context, t store.Team, task store.Task, began time.Time) error {
-	var errs []error
-	for _, id := range task.Blocks {
-		next, err := s.tasks.Get(ctx, t.Name, id)
-		switch {
-		case fault.CodeOf(err) == fault.TaskNotFound:
-		case err != nil:
-			errs = append(errs, fmt.Errorf("look at task %s, which waited: %w", id, err))
-		case next.State() != store.Pending:
-		default:
-			m := meant(t, next)
-			if m != nil && (!store.SameName(m.Name, s.caller.Name) || m.Leadlight != nil && (m.Leadlight.Kind == profiles.Interactive || m.Leadlight.Kind == profiles.ACP)) {
-				errs = append(errs, s.assignTo(ctx, t, next, *m, began))
-			}
+	var free []given
+	next, errs := s.those(ctx, t, task.Blocks)
+	for _, next := range next {
+		m := meant(t, next)
+		if next.State() == store.Pending && m != nil && (!store.SameName(m.Name, s.caller.Name) || m.Leadlight != nil && (m.Leadlight.Kind == profiles.Interactive || m.Leadlight.Kind == profiles.ACP)) {
+			free = append(free, given{next, *m})
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.tell(ctx, t, free, began))...)
+}
+
+// manyTasks is from how many on one look at the list costs less than one at each.
+const manyTasks = 4
+
+// those returns the tasks of ids that are there.
+func (s *Service) those(ctx context.Context, t store.Team, ids []string) (out []store.Task, errs []error) {
+	known := map[string]store.Task{}
+	if len(ids) >= manyTasks {
+		list, _, err := s.tasks.List(ctx, t.Name)
+		if err != nil {
+			return nil, []error{fmt.Errorf("look at the tasks that waited: %w", err)}
+		}
+		for _, task := range list {
+			known[task.ID] = task
+		}
+	}
+	for _, id := range ids {
+		task, ok := known[id]
+		if !ok { // not there, or something is wrong with it
+			var err error
+			if task, err = s.tasks.Get(ctx, t.Name, id); fault.CodeOf(err) == fault.TaskNotFound {
+				continue
+			} else if err != nil {
+				errs = append(errs, fmt.Errorf("look at task %s, which waited: %w", id, err))
+				continue
+			}
+		}
+		out = append(out, task)
+	}
+	return out, errs
 }
 
 // unattended tells whether no process leads a team in which agents at prompts run that are to

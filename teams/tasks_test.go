@@ -152,6 +152,41 @@ func (c *counting) Update(ctx context.Context, team string, change func(*store.T
 	return c.Roster.Update(ctx, team, change)
 }
 
+// asked counts how often single tasks were asked for.
+type asked struct {
+	store.Tasks
+	gets int
+}
+
+func (a *asked) Get(ctx context.Context, team, id string) (store.Task, error) {
+	a.gets++
+	return a.Tasks.Get(ctx, team, id)
+}
+
+// However many wait for a task, the list is looked at once, and each owner is told.
+func TestManyWaitForOne(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.team("alpha", running("ann"), running("bob"))
+	first := d.add(teams.TaskSpec{Subject: "first"})
+	for i := range 12 {
+		d.add(teams.TaskSpec{Subject: "next", Owner: []string{"ann", "bob"}[i%2], BlockedBy: []string{first}})
+	}
+	tasks := &asked{Tasks: d.fs.Tasks()}
+	d.tasks = tasks
+	if _, err := d.as("").CompleteTask(t.Context(), "alpha", first, ""); err != nil {
+		t.Fatal(err)
+	}
+	if tasks.gets > 3 {
+		t.Errorf("%d tasks were asked for one by one", tasks.gets)
+	}
+	for _, name := range []string{"ann", "bob"} {
+		if box, err := d.as("").Inbox(t.Context(), "alpha", name, teams.InboxFilter{}); err != nil || len(box) != 6 {
+			t.Errorf("%s was told of %d tasks, %v", name, len(box), err)
+		}
+	}
+}
+
 // However many are lost at once, the rosters are asked once and written once.
 func TestXF21_TheLostAreWrittenDownTogether(t *testing.T) {
 	d := newDesk(t)

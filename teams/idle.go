@@ -92,18 +92,22 @@ type Batch struct {
 // result says more, and stays.
 func Collapse(msgs []api.Message) []Batch {
 	var out []Batch
+	rests := map[string]int{} // by sender: the notice, since the last other message, that only says that it rests
 	for _, msg := range msgs {
 		next := Batch{msg, []string{msg.ID}}
-		for i := len(out) - 1; i >= 0 && msg.Type == store.IdleNotification && out[i].Type == msg.Type; i-- {
-			if out[i].From == msg.From && !news(out[i].Text) {
-				next.IDs = append(out[i].IDs, msg.ID)
-				out = slices.Delete(out, i, i+1)
-				break
-			}
+		idle := msg.Type == store.IdleNotification
+		if !idle {
+			clear(rests)
+		} else if i, ok := rests[msg.From]; ok {
+			next.IDs, out[i].IDs = append(out[i].IDs, msg.ID), nil
+			delete(rests, msg.From)
+		}
+		if idle && !news(msg.Text) {
+			rests[msg.From] = len(out)
 		}
 		out = append(out, next)
 	}
-	return out
+	return slices.DeleteFunc(out, func(b Batch) bool { return b.IDs == nil })
 }
 
 // news tells whether an idle notice says more than that its sender rests.

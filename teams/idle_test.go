@@ -1,10 +1,12 @@
 package teams_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -63,5 +65,25 @@ func TestA14_WhyATeammateRests(t *testing.T) {
 				t.Errorf("%s: %v", tc.what, f)
 			}
 		}
+	}
+}
+
+// What a box with many notices costs grows with them, not with their square.
+func TestManyNotices(t *testing.T) {
+	var box []api.Message
+	for i := range 4000 {
+		text := store.Frame{Type: store.IdleNotification, CompletedTaskID: strconv.Itoa(i)}.Text()
+		if i%4 == 0 {
+			text = store.Frame{Type: store.IdleNotification, IdleReason: "available"}.Text()
+		}
+		box = append(box, api.Message{ID: strconv.Itoa(i), From: "m" + strconv.Itoa(i/4%7), Type: store.IdleNotification, Text: text})
+	}
+	got := teams.Collapse(box)
+	if len(got) != 3000 || len(got[0].IDs) != 2 || got[0].ID != "1" {
+		t.Errorf("%d remain, the first %+v", len(got), got[0])
+	}
+	half := testing.AllocsPerRun(1, func() { teams.Collapse(box[:2000]) })
+	if all := testing.AllocsPerRun(1, func() { teams.Collapse(box) }); all > 3*half {
+		t.Errorf("%v allocations for 4000 notices, %v for 2000", all, half)
 	}
 }

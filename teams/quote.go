@@ -6,14 +6,20 @@ import (
 	"sync"
 )
 
+// brackets begin an envelope, and angles a tag.
+const (
+	brackets = `[［⟦【〔⁅❲〖⦋`
+	angles   = `<＜‹〈˂`
+)
+
 // envelope is what begins a message of ours, and tag what the clients put around words
 // that are not the user's, also with characters between that are not to be seen.
 var (
 	envelope = lazily(func() string {
-		return `[\[［⟦【〔⁅❲〖⦋]` + gap + spread("leadlight") + gap + `[\]］⟧】〕⁆❳〗⦌]`
+		return `[\` + brackets + `]` + gap + spread("leadlight") + gap + `[\]］⟧】〕⁆❳〗⦌]`
 	})
 	tag = lazily(func() string {
-		return `[<＜‹〈˂]((?:` + gap + `/)?` + gap + `(?:` + words(
+		return `[` + angles + `]((?:` + gap + `/)?` + gap + `(?:` + words(
 			"teammate-message", "cross-session-message", "system-reminder", "system-note", "task-notification", "user-prompt-submit-hook", "user-memory-input", "channel",
 			"local-command-", "command-name", "command-message", "command-args", "bash-input", "bash-stdout", "bash-stderr", "subagent-hand-back", "leadlight") + `))`
 	})
@@ -63,5 +69,11 @@ func lazily(pattern func() string) func() *regexp.Regexp {
 // Quoted is foreign text in which nothing passes for a message of its own: an envelope in
 // it is visibly quoted.
 func Quoted(text string) string {
-	return tag().ReplaceAllString(envelope().ReplaceAllString(text, "[quoted: leadlight]"), "&lt;$1")
+	if strings.ContainsAny(text, brackets) {
+		text = envelope().ReplaceAllString(text, "[quoted: leadlight]")
+	}
+	if strings.ContainsAny(text, angles) {
+		text = tag().ReplaceAllString(text, "&lt;$1")
+	}
+	return text
 }

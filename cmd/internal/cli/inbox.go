@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -60,11 +61,13 @@ func runInbox(ctx context.Context, a *app, svc *teams.Service, team string, o in
 		if len(list) == 0 {
 			a.say("no messages")
 		}
+		out := bufio.NewWriter(w)
+		defer out.Flush()
 		for _, m := range teams.Collapse(list) {
 			if n := len(m.IDs); n > 1 {
 				m.Note = strings.TrimPrefix(fmt.Sprintf("%s, %d times", m.Note, n), ", ")
 			}
-			a.message(w, m.Message)
+			a.message(out, m.Message)
 		}
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -43,6 +44,10 @@ func (a *app) table(w io.Writer, t *table) { t.write(w, width(a.out.w), a.colors
 // other columns are left out.
 const leastLast = 12
 
+// widest is how wide a column that is not the last can be: one long cell does not put as
+// many spaces into each row. A longer one is cut where the table has a width.
+const widest = 80
+
 // write prints the table. cols, if not 0, is how wide it may be: the columns that
 // matter least are left out one after the other (see less), and the last one is cut.
 // No cell holds a control character afterwards: names, titles and reasons come from
@@ -54,13 +59,19 @@ func (t *table) write(w io.Writer, cols int, colors bool) {
 	for i, h := range t.head {
 		head[i] = cell{h, "bold"}
 	}
+	out := bufio.NewWriter(w)
+	defer out.Flush()
 	for _, row := range append([][]cell{head}, t.rows...) {
 		var line strings.Builder
 		used := 0
 		for n, i := range shown {
 			text, last := row[i].text, n == len(shown)-1
-			if cols > 0 && last {
-				text = displaywidth.TruncateString(text, max(cols-used, 1), "…")
+			room := widths[i]
+			if last {
+				room = max(cols-used, 1)
+			}
+			if cols > 0 {
+				text = displaywidth.TruncateString(text, room, "…")
 			}
 			pad := strings.Repeat(" ", max(widths[i]-displaywidth.String(text), 0)+2)
 			if last {
@@ -69,7 +80,7 @@ func (t *table) write(w io.Writer, cols int, colors bool) {
 			line.WriteString(paint(text, row[i].color, colors) + pad)
 			used += widths[i] + 2
 		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+		fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
 	}
 }
 
@@ -83,6 +94,9 @@ func (t *table) widths() []int {
 		for i := range row {
 			row[i].text = oneLine(row[i].text)
 			widths[i] = max(widths[i], displaywidth.String(row[i].text))
+			if i < len(row)-1 {
+				widths[i] = min(widths[i], widest)
+			}
 		}
 	}
 	return widths

@@ -74,6 +74,9 @@ func (s *Service) resolveOne(t store.Team, spec SpawnSpec, mode string) (n resol
 			return n, mistaken{error: err, key: check.key}
 		}
 	}
+	if n.kind == profiles.Worker && len(n.argv) == 0 && spec.Run == "" && !spec.RunTask && spec.Places == nil && spec.again == nil {
+		s.notice(fmt.Sprintf("%s has no command, so it does no task: leadlight stop %[1]s, then leadlight spawn %[1]s --agent %s -- COMMAND", n.spec.Name, n.profile.Name))
+	}
 	return n, nil
 }
 

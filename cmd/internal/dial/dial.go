@@ -98,7 +98,7 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 	if c, err = Connect(ctx, p, version); !errors.Is(err, ErrNone) {
 		return c, false, err
 	}
-	ended, tail, err := launch(p, argv, environ)
+	pid, ended, tail, err := launch(p, argv, environ)
 	if err != nil {
 		return nil, false, err
 	}
@@ -110,7 +110,7 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 			return nil, false, context.Cause(ctx)
 		}
 		if !errors.Is(err, ErrNone) {
-			return c, true, err
+			return c, err == nil && unixsock.ListenerOf(p.Socket)() == pid, err // another one may have been faster
 		}
 		select {
 		case <-ctx.Done():
@@ -124,7 +124,7 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 			case lost && tries >= next:
 				// The winner is about to listen, or was on its way out.
 				next += next + again
-				if ended, tail, err = launch(p, argv, environ); err != nil {
+				if pid, ended, tail, err = launch(p, argv, environ); err != nil {
 					return nil, false, err
 				}
 			case !lost && tries > 200:
@@ -138,16 +138,16 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 // does not listen; later ones come ever more rarely.
 const again = 30
 
-// launch starts the process. The channel tells its end, and tail what it said.
-func launch(p Paths, argv, environ []string) (<-chan error, func() string, error) {
+// launch starts the process. The channel tells its end, and last what it said.
+func launch(p Paths, argv, environ []string) (pid int, ended <-chan error, last func() string, err error) {
 	state, err := files.Open(p.State)
 	if err != nil {
-		return nil, nil, fault.New(fault.Of(err).Code, "make the state folder: %w", err).WithHint("set XDG_STATE_HOME to a folder of yours")
+		return 0, nil, nil, fault.New(fault.Of(err).Code, "make the state folder: %w", err).WithHint("set XDG_STATE_HOME to a folder of yours")
 	}
 	defer state.Close()
 	log, err := state.OpenFile(filepath.Base(p.Log()), files.AppendFlags)
 	if err != nil {
-		return nil, nil, fault.New(fault.Of(err).Code, "open the daemon's log: %w", err)
+		return 0, nil, nil, fault.New(fault.Of(err).Code, "open the daemon's log: %w", err)
 	}
 	defer log.Close()
 	if info, err := log.Stat(); err == nil && info.Size() > maxLog {
@@ -155,17 +155,17 @@ func launch(p Paths, argv, environ []string) (<-chan error, func() string, error
 	}
 	begin, err := log.Seek(0, io.SeekEnd)
 	if err != nil {
-		return nil, nil, fmt.Errorf("open the daemon's log: %w", err)
+		return 0, nil, nil, fmt.Errorf("open the daemon's log: %w", err)
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = Environ(environ), "/", log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return nil, nil, fmt.Errorf("start the daemon: %w", err)
+		return 0, nil, nil, fmt.Errorf("start the daemon: %w", err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	return ended, func() string { return lastLine(p.Log(), begin) }, nil
+	verdict := make(chan error, 1)
+	go func() { verdict <- cmd.Wait() }()
+	return cmd.Process.Pid, verdict, func() string { return lastLine(p.Log(), begin) }, nil
 }
 
 // failure is why a daemon did not come up: what it has said last, as an error with a code,

@@ -44,7 +44,7 @@ func TestXH08_TheLogIsNobodysFile(t *testing.T) {
 		if err := errors.Join(os.WriteFile(precious, []byte(text), 0o600), put(precious, p.Log())); err != nil {
 			t.Fatal(err)
 		}
-		if ended, _, err := launch(p, []string{"sh", "-c", "echo said"}, os.Environ()); err == nil {
+		if _, ended, _, err := launch(p, []string{"sh", "-c", "echo said"}, os.Environ()); err == nil {
 			<-ended
 		}
 		if now, err := os.ReadFile(precious); err != nil || string(now) != text {

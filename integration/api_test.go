@@ -145,4 +145,10 @@ func TestCR04_StaleDaemon(t *testing.T) {
 	if fi, err := os.Stat(r.path("base")); err != nil || fi.Mode().Perm() != 0o755 {
 		t.Errorf("doctor --fix lets others write: %v, %v", fi.Mode(), err)
 	}
+	if err := errors.Join(os.WriteFile(first.Database, []byte("no database"), 0o600), os.RemoveAll(first.Database+"-wal")); err != nil {
+		t.Fatal(err)
+	}
+	if res := r.run("doctor"); res.exit != 1 || !strings.Contains(res.out, "fail  daemon: ") || !strings.Contains(res.out, first.Database+" is damaged") {
+		t.Errorf("doctor says nothing of the damaged history: exit %d, %s", res.exit, res.out)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -114,6 +115,29 @@ func inspect(ctx context.Context, path string, components []Component) error {
 			return fault.New(fault.VersionTooNew, "%s holds %s in version %d; this leadlight knows up to %d", path, c.Name, v, len(c.Steps)).
 				WithHint("use the newer leadlight, or move the file away to start a new one")
 		}
+	}
+	return nil
+}
+
+// Check reads the whole file, if there is one, without writing. A damaged one is fault.CorruptFile.
+func Check(ctx context.Context, path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if fresh, err := prepare(path); fresh || err != nil {
+		return err
+	}
+	d, err := open(path, "ro", "busy_timeout(5000)")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	var found string
+	if err := d.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found); err != nil {
+		return explain(path, err)
+	}
+	if found != "ok" {
+		return damaged(path, errors.New(strings.TrimPrefix(found, "*** in database main ***\n")))
 	}
 	return nil
 }
@@ -219,18 +243,23 @@ func Explain(ctx context.Context, q Querier, what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
+const away = "move it away: events and runs begin anew, teams are not touched"
+
+func damaged(path string, why error) error {
+	return fault.New(fault.CorruptFile, "the database %s is damaged: %w", path, why).WithHint(away)
+}
+
 // explain gives an error of the database its code.
 func explain(path string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return fault.New(fault.PermissionDenied, "open the database %s: %w", path, err).WithHint("set XDG_STATE_HOME to a folder of yours")
 	}
-	const away = "move it away: events and runs begin anew, teams are not touched"
 	if errors.Is(err, syscall.EISDIR) {
 		return fault.New(fault.CorruptFile, "the database %s is a folder", path).WithHint(away)
 	}
 	switch Code(err) & 0xff {
 	case sqliteCorrupt, sqliteNotADB:
-		return fault.New(fault.CorruptFile, "the database %s is damaged: %w", path, err).WithHint(away)
+		return damaged(path, err)
 	case sqliteFull:
 		return fault.New(fault.DiskFull, "the database %s: %w", path, err)
 	}

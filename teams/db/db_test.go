@@ -24,7 +24,7 @@ func TestVersions(t *testing.T) {
 		d.Close()
 	}
 	before, err := os.ReadFile(path)
-	if err != nil {
+	if err = errors.Join(err, Check(t.Context(), path), Check(t.Context(), path+".none")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(t.Context(), path, one); fault.CodeOf(err) != fault.VersionTooNew {
@@ -39,12 +39,31 @@ func TestVersions(t *testing.T) {
 }
 
 func TestDamaged(t *testing.T) {
+	late := filepath.Join(t.TempDir(), "late.db")
+	d, err := Open(t.Context(), late, Component{"c", []string{`CREATE TABLE a (x)`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	pages, err := os.ReadFile(late)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(late, append(pages[:len(pages)-4096], bytes.Repeat([]byte("x"), 4096)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(t.Context(), late); fault.CodeOf(err) != fault.CorruptFile {
+		t.Errorf("the last page is damaged: %v", err)
+	}
 	path := filepath.Join(t.TempDir(), "x.db")
 	junk := bytes.Repeat([]byte("no database "), 1000)
 	if err := os.WriteFile(path, junk, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(t.Context(), path); fault.CodeOf(err) != fault.CorruptFile {
+		t.Errorf("%v", err)
+	}
+	if err := Check(t.Context(), path); fault.CodeOf(err) != fault.CorruptFile {
 		t.Errorf("%v", err)
 	}
 	if after, _ := os.ReadFile(path); !bytes.Equal(junk, after) {

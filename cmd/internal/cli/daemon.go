@@ -142,6 +142,9 @@ func runDaemonStatus(ctx context.Context, a *app) error {
 	}
 	c, err := dial.Connect(ctx, p, version().Version)
 	if errors.Is(err, dial.ErrNone) {
+		if err := a.long.Check(ctx, p.Database()); err != nil {
+			return fmt.Errorf("no daemon runs for %s, and %w", p.Base, err)
+		}
 		return fault.New(fault.Failed, "no daemon runs for %s", p.Base).WithHint("leadlight daemon start starts one; run, events and top start one, no other verb needs it")
 	}
 	if err != nil {

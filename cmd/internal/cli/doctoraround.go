@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,8 +15,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/oneshot"
+	"github.com/leadlight-dev/leadlight/internal/tail"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -26,8 +32,51 @@ func (a *app) around(ctx context.Context) []api.Check {
 	if c, known := checkWatches("/proc/sys/fs/inotify"); known {
 		checks = append(checks, c)
 	}
-	return slices.Concat(checks, a.checkEngine(ctx), []api.Check{a.checkAgents(), a.checkGate()}, a.checkClaude(ctx))
+	return slices.Concat(checks, a.checkDaemon(ctx), a.checkEngine(ctx), []api.Check{a.checkAgents(), a.checkGate()}, a.checkClaude(ctx))
 }
+
+// checkDaemon asks how the daemon is. One that does not run looks whether what is kept for it
+// can be read; where nothing is, it was never needed.
+func (a *app) checkDaemon(ctx context.Context) []api.Check {
+	p, err := a.daemonPaths()
+	if err != nil {
+		return nil // that is told elsewhere
+	}
+	if _, err := os.Lstat(p.Database()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	c := api.Check{Name: "daemon", Status: "ok"}
+	program, err := a.besides(heavyProgram)
+	var daemon api.DaemonStatus
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, daemonLimit)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, program, "daemon", "status", "--json", "--base-dir", p.Base)
+		cmd.Env = a.longLivedEnviron()
+		var said []byte
+		if said, err = oneshot.Output(cmd); err == nil {
+			err = json.Unmarshal(said, &daemon)
+		} else if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			if e := dial.Said(tail.LastLine(string(exit.Stderr))); e != nil {
+				err = e
+			}
+		}
+	}
+	switch e := fault.Of(err); {
+	case err == nil && daemon.LastError != "":
+		c.Status, c.Detail, c.Fix = "warn", fmt.Sprintf("process %d, its last error: %s", daemon.PID, daemon.LastError), "see "+daemon.Log
+	case err == nil:
+		c.Detail = fmt.Sprintf("process %d", daemon.PID)
+	case e.Code == fault.Failed && strings.HasPrefix(e.Message, "no daemon runs"):
+		c.Detail = e.Message
+	default:
+		c.Status, c.Detail, c.Fix = "fail", e.Message, cmp.Or(e.Hint, "leadlight daemon status says more")
+	}
+	return []api.Check{c}
+}
+
+// daemonLimit bounds what it takes to read all that is kept for a daemon.
+const daemonLimit = time.Minute
 
 // checkEngine looks whether the engine answers, and who of its machines is silent. A machine
 // that has joined none is not told of it.

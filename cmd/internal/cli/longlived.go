@@ -36,6 +36,7 @@ type LongLived struct {
 	Daemon func(context.Context, DaemonParts) error
 	Engine func(p dial.Paths, m dial.Machine, version string, log *slog.Logger) (Engine, error)        // of the machine's daemon
 	Join   func(ctx context.Context, m dial.Machine, version string, log *slog.Logger) (string, error) // returns the id of what is kept there
+	Check  func(ctx context.Context, database string) error                                            // whether it can be read
 	Schema func(*config.Settings, dial.Paths) any
 	MCP    func(context.Context, MCPParts) error
 	Top    func(context.Context, TopParts) error

@@ -168,14 +168,23 @@ func launch(p Paths, argv, environ []string) (pid int, ended <-chan error, last 
 	return cmd.Process.Pid, verdict, func() string { return lastLine(p.Log(), begin) }, nil
 }
 
-// failure is why a daemon did not come up: what it has said last, as an error with a code,
-// or as text.
-func failure(ended error, last string) error {
+// Said is the error that a program has told as JSON, nil if the line is none.
+func Said(line string) *fault.Error {
 	var said struct {
 		Error api.Error `json:"error"`
 	}
-	if json.Unmarshal([]byte(last), &said) == nil && said.Error.Code != "" {
-		return &fault.Error{Code: fault.Code(said.Error.Code), Message: "the daemon did not come up: " + said.Error.Message, Hint: said.Error.Hint, Cause: ErrNone}
+	if json.Unmarshal([]byte(line), &said) != nil || said.Error.Code == "" {
+		return nil
+	}
+	return &fault.Error{Code: fault.Code(said.Error.Code), Message: said.Error.Message, Hint: said.Error.Hint}
+}
+
+// failure is why a daemon did not come up: what it has said last, as an error with a code,
+// or as text.
+func failure(ended error, last string) error {
+	if e := Said(last); e != nil {
+		e.Message, e.Cause = "the daemon did not come up: "+e.Message, ErrNone
+		return e
 	}
 	if last != "" {
 		last = ": " + last

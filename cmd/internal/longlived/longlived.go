@@ -25,13 +25,14 @@ import (
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
+	"github.com/leadlight-dev/leadlight/teams/db"
 	"github.com/leadlight-dev/leadlight/teams/runs"
 	"github.com/leadlight-dev/leadlight/teams/store/jetstream"
 )
 
 // Main is leadlightd: it runs the arguments after its own name and returns the exit status.
 func Main(args []string, std cli.Stdio, environ []string) int {
-	return cli.MainLongLived(cli.LongLived{Daemon: runDaemon, Engine: openEngine, Join: engine.Join, Schema: schema, MCP: serveTools, Top: showTeam, Choose: chooseTeam}, args, std, environ)
+	return cli.MainLongLived(cli.LongLived{Daemon: runDaemon, Engine: openEngine, Join: engine.Join, Check: db.Check, Schema: schema, MCP: serveTools, Top: showTeam, Choose: chooseTeam}, args, std, environ)
 }
 
 // parts is what other packages add to the daemon.

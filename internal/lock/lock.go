@@ -196,15 +196,10 @@ func explain(op, path string, err error) error {
 }
 
 // settle makes sure that what was locked is what others will lock, and signs it.
-// It returns nil without an error if the file has been replaced.
+// It returns nil without an error if the file has been replaced or removed.
 func settle(d *files.Dir, name, verb string, file *flock.Flock) (*Held, error) {
 	h := &Held{file}
 	same, err := sign(d, name, verb, file)
-	if gone(err) {
-		if err = restore(d, name); err == nil {
-			same, err = sign(d, name, verb, file)
-		}
-	}
 	if same && err == nil {
 		return h, nil
 	}

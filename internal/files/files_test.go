@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -308,5 +309,19 @@ func TestXH08_ASecondNameIsNotWrittenTo(t *testing.T) {
 		if got, err := os.ReadFile(path); err != nil || string(got) != want {
 			t.Errorf("%s holds %q %v, want %q", path, got, err, want)
 		}
+	}
+}
+
+// What a killed writer has left is told by its name and its age: all else may be somebody's.
+func TestOldTempsAreOurs(t *testing.T) {
+	d, base := open(t)
+	old := time.Now().Add(-time.Hour)
+	for _, name := range []string{files.TempPrefix + "old.tmp", files.TempPrefix + "old.stale", "mine.tmp"} {
+		ok(t, d.Write(t.Context(), "in/"+name, nil))
+		ok(t, os.Chtimes(filepath.Join(base, "in", name), old, old))
+	}
+	ok(t, d.Write(t.Context(), "in/"+files.TempPrefix+"young.tmp", nil))
+	if got := d.OldTemps("in", time.Minute); !slices.Equal(got, []string{"in/" + files.TempPrefix + "old.tmp"}) {
+		t.Errorf("got %q", got)
 	}
 }

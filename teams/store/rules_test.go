@@ -28,7 +28,7 @@ func TestIF04_Times(t *testing.T) {
 }
 
 func TestDP04_Cycles(t *testing.T) {
-	g := store.Graph{"1": {"2"}, "2": {"1"}, "3": {"3"}, "4": {"5"}, "5": {"6", "1"}, "6": {"4"}, "7": {"99"}, "10": {"7"}}
+	g := store.Graph{"1": {"2"}, "2": {"1"}, "3": {"3"}, "4": {"5"}, "5": {"6", "1"}, "6": {"4"}, "7": {"99"}, "8": {"1"}, "10": {"7"}}
 	want := "cycle 1<->2 / task 3 blocks itself / cycle 4->5->6->4"
 	if got := strings.Join(g.Cycles(), " / "); got != want {
 		t.Errorf("cycles %s, want %s", got, want)

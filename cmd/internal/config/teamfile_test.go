@@ -141,6 +141,17 @@ func TestAProfileInTenLines(t *testing.T) {
 	}
 }
 
+// The golden files show no zero values: what is given and empty is looked at here.
+func TestWhatIsLeftOutOfATeamFile(t *testing.T) {
+	f, err := ParseTeamFile("x.yaml", "/here", []byte("team: one-two\nmembers: [{name: a, command: [x], worktree: true}, {name: b, command: [x]}]\ntasks: [{subject: s}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := f.Plan.Members; m[0].Worktree == nil || *m[0].Worktree != "" || m[1].Worktree != nil || f.Plan.Tasks[0].Metadata != nil {
+		t.Errorf("%+v", f.Plan)
+	}
+}
+
 func TestTheStarterIsATeamFile(t *testing.T) {
 	f, err := ParseTeamFile("leadlight.yaml", "/here", []byte(Starter))
 	if err != nil {

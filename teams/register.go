@@ -136,7 +136,7 @@ func (s *Service) join(t *store.Team, n resolvedMember, seen presence) (register
 	old := t.Member(n.spec.Name)
 	if old == nil {
 		at := 1 + slices.IndexFunc(t.Members, func(o store.Member) bool { return o.Name == n.spec.After })
-		if n.spec.After == "" || at == 0 {
+		if at == 0 {
 			at = len(t.Members)
 		}
 		t.Members = slices.Insert(t.Members, at, m.entry)

@@ -152,7 +152,8 @@ func TestXH06_OnlyTheNewestAgreementCounts(t *testing.T) {
 	}
 }
 
-// TestXD04_XF13_AnInterruptedRequestIsTakenBack: it cannot end the teammate minutes later.
+// TestXD04_XF13_AnInterruptedRequestIsTakenBack: it cannot end the teammate minutes later. Who
+// is named twice is asked once.
 func TestXD04_XF13_AnInterruptedRequestIsTakenBack(t *testing.T) {
 	d := newDesk(t)
 	bob := running("bob")
@@ -161,7 +162,7 @@ func TestXD04_XF13_AnInterruptedRequestIsTakenBack(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	ended := make(chan api.Endings, 1)
 	go func() {
-		got, _ := d.as("").Stop(ctx, "alpha", []string{"bob"}, teams.StopOptions{Ask: time.Minute})
+		got, _ := d.as("").Stop(ctx, "alpha", []string{"bob", "bob"}, teams.StopOptions{Ask: time.Minute})
 		ended <- got
 	}()
 	id := d.request("bob")

@@ -38,6 +38,10 @@ func runTop(ctx context.Context, a *app, o topOptions) error {
 		return fault.New(fault.Unsupported, "the dashboard needs a terminal as standard input and output").
 			WithHint("leadlight ps --watch does without")
 	}
+	if a.getenv("TERM") == "dumb" {
+		return fault.New(fault.Unsupported, "the dashboard needs a terminal that can place text, and TERM is dumb").
+			WithHint("leadlight ps --watch does without")
+	}
 	program, err := a.light()
 	if err != nil {
 		return err

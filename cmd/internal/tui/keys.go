@@ -59,6 +59,7 @@ func bindings() []binding {
 		{[]string{"pgup"}, "older lines (pgdown: newer)", func(m *model) []action { m.scrollBy(m.page()); return nil }},
 		{[]string{"pgdown"}, "", func(m *model) []action { m.scrollBy(-m.page()); return nil }},
 		{[]string{"?"}, "this help", show(helpView)},
+		{[]string{"ctrl+z"}, "go to the shell; fg comes back", func(*model) []action { return []action{suspend{}} }},
 		{[]string{"q", "ctrl+c"}, "leave; the team goes on", func(*model) []action { return []action{quit{}} }},
 	}
 }
@@ -81,6 +82,8 @@ func (m *model) key(k tea.KeyPressMsg) []action {
 		return m.typed(k)
 	case filtering, writing:
 		return m.edit(k)
+	case ended:
+		return m.afterTyping(k.String())
 	case confirming:
 		m.mode, m.note = browsing, ""
 		if k.String() == "y" {
@@ -115,7 +118,7 @@ func (m *model) answer(yes bool) []action {
 }
 
 func (m *model) confirm(a action, question string) []action {
-	m.mode, m.asked, m.note = confirming, a, question+" (y: yes, any other key: no)"
+	m.mode, m.asked, m.prompt = confirming, a, question+" (y: yes, any other key: no)"
 	return nil
 }
 
@@ -216,6 +219,17 @@ func (m *model) typed(k tea.KeyPressMsg) []action {
 	return nil
 }
 
+// afterTyping takes no key but those that leave, until one of them comes: others were meant
+// for the teammate, and would stop one here, or answer a question.
+func (m *model) afterTyping(key string) []action {
+	by, leaves := map[string]int{"ctrl+\\": 0, "f10": 0, "esc": 0, "shift+up": -1, "shift+down": 1}[key]
+	if !leaves {
+		return nil
+	}
+	m.mode, m.note = browsing, ""
+	return m.move(by)
+}
+
 // paste puts text where keys go.
 func (m *model) paste(text string) []action {
 	switch m.mode {
@@ -230,7 +244,7 @@ func (m *model) paste(text string) []action {
 // edit changes the line at the bottom.
 func (m *model) edit(k tea.KeyPressMsg) []action {
 	switch k.String() {
-	case "esc":
+	case "esc", "ctrl+c":
 		m.mode = browsing
 	case "backspace":
 		_, n := utf8.DecodeLastRuneInString(m.input)

@@ -86,7 +86,8 @@ func (p *program) whole(seen teamSeen) picture {
 	case seen.Err != nil:
 		p.mailDue = p.mailDue || seen.mail
 	case !seen.mail:
-		seen.Letters, seen.Asks, seen.Changes = p.model.letters, p.model.asks, p.model.changes
+		rest := slices.DeleteFunc(slices.Clone(p.model.asks), func(a ask) bool { return a.Dialog })
+		seen.Letters, seen.Asks, seen.Changes = p.model.letters, dialogs(seen.Snapshot, rest), p.model.changes
 	}
 	return seen.picture
 }
@@ -124,6 +125,11 @@ func (p *program) asks(snap teams.Snapshot) (out []ask) {
 	for _, x := range tools {
 		out = append(out, ask{ID: x.ID, From: x.From, Text: "may it use " + x.Tool + "? " + cmp.Or(x.Description, string(x.Input))})
 	}
+	return dialogs(snap, out)
+}
+
+// dialogs adds to what waits for a person what stands on the screens.
+func dialogs(snap teams.Snapshot, out []ask) []ask {
 	for _, x := range snap.Members {
 		if x.AtDialog && !slices.ContainsFunc(out, func(a ask) bool { return a.From == x.Name && !a.Plan }) { // who waits for a permission asks the same there
 			a := ask{ID: "dialog:" + x.Name, From: x.Name, Text: x.Reason, Dialog: true}

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -32,6 +33,7 @@ const (
 	filtering       // into the filter
 	writing         // into a message
 	confirming      // only y means yes
+	ended           // typing has come to an end by itself: what is still typed was meant for the teammate
 )
 
 // model is the dashboard without its terminal.
@@ -45,6 +47,7 @@ type model struct {
 	events   []happening
 	asks     []ask
 	warnings []string
+	trouble  string // why the team cannot be seen just now; what is shown is older
 	delegate bool
 	seen     bool // the first picture has come
 
@@ -146,6 +149,7 @@ type (
 	detach     struct{}
 	look       struct{} // at the selected pane, now
 	call       struct{ Text string }
+	suspend    struct{}
 	quit       struct{}
 )
 
@@ -156,6 +160,7 @@ func (m *model) update(msg tea.Msg) []action {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
+		m.showCursor()
 		if m.mode == typing {
 			return []action{detach{}, m.attachment()}
 		}
@@ -173,7 +178,7 @@ func (m *model) update(msg tea.Msg) []action {
 		m.note = plain(msg.Text)
 	case left:
 		if m.mode == typing && msg.Name == m.selected {
-			m.mode = browsing
+			m.mode, m.note = ended, ""
 			if msg.Err != nil {
 				m.note = plain(msg.Err.Error())
 			}
@@ -193,9 +198,13 @@ func (m *model) update(msg tea.Msg) []action {
 // take replaces the picture of the team, and keeps what differs as events.
 func (m *model) take(p picture) []action {
 	m.now = p.At
+	m.trouble = ""
 	if p.Err != nil {
-		m.note = plain(p.Err.Error())
-		return nil
+		m.trouble = plain(fault.Of(p.Err).Message)
+		if fault.CodeOf(p.Err) != fault.TeamNotFound {
+			return nil
+		}
+		p.Snapshot = teams.Snapshot{} // nothing of it is there
 	}
 	var acts []action
 	if m.seen {
@@ -216,18 +225,19 @@ func (m *model) take(p picture) []action {
 	m.keepCursor(p)
 	m.members, m.tasks, m.letters, m.asks, m.delegate, m.seen = p.Members, p.Tasks, p.Letters, p.Asks, p.Delegate, true
 	m.warnings, m.changes = p.Warnings, p.Changes
+	m.showCursor()
 	if m.first && len(m.asks) == 0 { // all are answered
 		m.turn(paneView)
 	}
-	if now, stands := m.asking(); stood && stands && now.ID != before.ID {
+	if now, stands := m.asking(); stood && stands && (now.ID != before.ID || now.Text != before.Text) {
 		m.fresh = p.At
 	}
 	if m.member(m.selected) == nil {
 		if m.mode == typing {
-			m.mode = browsing
+			m.mode, m.note = ended, ""
 			acts = append(acts, detach{})
 		}
-		m.selected = ""
+		m.selected, m.pane, m.paneErr = "", "", ""
 		if shown := m.shown(); len(shown) > 0 {
 			m.selected = shown[0].Name
 			acts = append(acts, look{})

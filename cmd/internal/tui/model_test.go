@@ -21,7 +21,7 @@ func press(name string) tea.KeyPressMsg {
 	named := map[string]tea.Key{
 		"shift+up": {Code: tea.KeyUp, Mod: tea.ModShift}, "shift+down": {Code: tea.KeyDown, Mod: tea.ModShift},
 		"up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape},
-		"ctrl+t": {Code: 't', Mod: tea.ModCtrl}, "ctrl+c": {Code: 'c', Mod: tea.ModCtrl}, "tab": {Code: tea.KeyTab}, "f10": {Code: tea.KeyF10}, "ctrl+\\": {Code: '\\', Mod: tea.ModCtrl},
+		"ctrl+t": {Code: 't', Mod: tea.ModCtrl}, "ctrl+c": {Code: 'c', Mod: tea.ModCtrl}, "ctrl+z": {Code: 'z', Mod: tea.ModCtrl}, "tab": {Code: tea.KeyTab}, "f10": {Code: tea.KeyF10}, "ctrl+\\": {Code: '\\', Mod: tea.ModCtrl},
 		"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "backspace": {Code: tea.KeyBackspace},
 	}
 	if k, ok := named[name]; ok {
@@ -86,6 +86,8 @@ func TestM13_KeysOfTheDashboard(t *testing.T) {
 		{[]string{"m", "h", "研", "backspace", "i", "enter"}, []action{send{"amy", "hi"}}, func(m *model) bool { return m.mode == browsing }},
 		{[]string{"m", "h", "esc"}, nil, func(m *model) bool { return m.mode == browsing }},
 		{[]string{"s", "y"}, []action{stop{"amy"}}, nil},
+		{[]string{"m", "h", "ctrl+c"}, nil, func(m *model) bool { return m.mode == browsing }},
+		{[]string{"ctrl+z"}, []action{suspend{}}, nil},
 		{[]string{"s", "n"}, nil, func(m *model) bool { return m.mode == browsing }},
 		{[]string{"r", "y"}, []action{restart{"amy"}}, nil},
 		{[]string{"f"}, []action{focus{"amy"}}, nil},

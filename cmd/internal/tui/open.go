@@ -36,6 +36,13 @@ func (m *model) point(at int) {
 	m.scroll = max(0, min(m.scroll, n-rows))
 }
 
+// showCursor keeps the cursor on the screen after the list or the screen has changed.
+func (m *model) showCursor() {
+	if m.items() > 0 && !m.opened {
+		m.point(m.at)
+	}
+}
+
 // open shows all of the item at the cursor, from its beginning.
 func (m *model) open() {
 	m.opened, m.scroll = true, 0

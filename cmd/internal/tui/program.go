@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -112,6 +113,8 @@ func (p *program) do(a action) tea.Cmd {
 	switch a := a.(type) {
 	case quit:
 		return tea.Quit
+	case suspend:
+		return tea.Exec(&suspension{}, func(error) tea.Msg { return teamDue{} })
 	case look:
 		return p.lookAtPane(false)
 	case call:
@@ -196,6 +199,13 @@ func (p *program) reply(a reply) tea.Cmd {
 	if a.Ask.Dialog {
 		keys := map[bool]string{true: a.Ask.YesKeys, false: a.Ask.NoKeys}[a.Yes]
 		return p.verb(keys+" is pressed for "+a.Ask.From, func() error {
+			snap, err := p.o.Service.Snapshot(p.ctx, p.o.Team)
+			if err == nil && !slices.Contains(dialogs(snap, nil), a.Ask) {
+				err = fault.New(fault.RequestNotFound, "%s does not ask this any more", a.Ask.From)
+			}
+			if err != nil {
+				return err
+			}
 			return p.o.Service.Keys(p.ctx, p.o.Team, a.Ask.From, strings.Fields(keys))
 		})
 	}

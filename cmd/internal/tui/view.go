@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -223,6 +224,13 @@ func (m *model) title() string {
 			done++
 		}
 	}
+	if m.trouble != "" {
+		text := " " + plain(m.team) + " · " + m.trouble
+		if len(m.members)+len(m.tasks) > 0 {
+			text += " · what is shown is older"
+		}
+		return reverse(fit(text, m.width))
+	}
 	text := fmt.Sprintf(" %s · %d of %d teammates run · %d of %d tasks done", plain(m.team), live, len(m.members), done, len(m.tasks))
 	if n := len(m.asks); n == 1 {
 		text += " · 1 request"
@@ -245,6 +253,10 @@ func (m *model) footer() string {
 		return fit("/"+plain(m.input)+"▏", m.width)
 	case writing:
 		return fit(m.prompt+plain(m.input)+"▏", m.width)
+	case confirming:
+		return fit(" "+m.prompt, m.width)
+	case ended:
+		return fit(" Esc goes back · "+cmp.Or(m.note, "what was typed to is not there any more"), m.width)
 	}
 	if m.note != "" {
 		return fit(" "+m.note, m.width)

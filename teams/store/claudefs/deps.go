@@ -159,25 +159,38 @@ func checkEdges(p *place, s *snapshot, id string, edges []store.Edge) error {
 	})
 }
 
-// mirror writes the other halves of changed dependencies. If one cannot be
-// written, those that were are taken back.
+// mirror writes the other halves of changed dependencies, and syncs their folder once. If one
+// cannot be written, those that were are taken back.
 func (t tasks) mirror(ctx context.Context, p *place, id string, changes []store.Edge) error {
-	for i, e := range changes {
-		err := t.mirrorOne(ctx, p, id, e)
-		if err == nil {
-			continue
-		}
-		for _, done := range changes[:i] {
-			done.Add = !done.Add
-			_ = t.mirrorOne(context.WithoutCancel(ctx), p, id, done) // the first error is the news
-		}
+	if len(changes) == 0 {
+		return nil
+	}
+	dir, err := t.f.dir.Sub(listDir(p))
+	if err != nil {
 		return err
 	}
-	return nil
+	defer dir.Close()
+	for i, e := range changes {
+		if err := t.mirrorOne(ctx, p, dir, id, e); err != nil {
+			for _, done := range changes[:i] {
+				done.Add = !done.Add
+				_ = t.mirrorOne(context.WithoutCancel(ctx), p, dir, id, done) // the first error is the news
+			}
+			return err
+		}
+	}
+	return dir.Sync(".")
 }
 
-func (t tasks) mirrorOne(ctx context.Context, p *place, id string, e store.Edge) error {
-	_, err := t.change(ctx, p, nil, e.Other, "link tasks", func(task store.Task) (store.Task, error) {
+func (t tasks) mirrorOne(ctx context.Context, p *place, dir *files.Dir, id string, e store.Edge) error {
+	held, err := t.f.lock(ctx, p.team, taskLock(e.Other), "link tasks")
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	x := taskFile(p, e.Other)
+	x.soft = true
+	_, err = t.changeHeld(ctx, p, dir, nil, e.Other, x, func(task store.Task) (store.Task, error) {
 		e.Mirror(&task, id)
 		return task, nil
 	})
@@ -224,6 +237,12 @@ func (t tasks) deleteHeld(ctx context.Context, p *place, id string) error {
 	if err := t.unlink(ctx, p, id); err != nil {
 		return err
 	}
+	dir, err := t.f.dir.Sub(listDir(p))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	linked := false
 	for _, c := range s.list {
 		other := c.task.ID
 		if c.bad != nil || other == id {
@@ -235,11 +254,15 @@ func (t tasks) deleteHeld(ctx context.Context, p *place, id string) error {
 				list = c.task.Blocks
 			}
 			if slices.Contains(list, id) {
-				if err := t.mirrorOne(ctx, p, id, e); err != nil {
+				linked = true
+				if err := t.mirrorOne(ctx, p, dir, id, e); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return nil
+	if !linked {
+		return nil
+	}
+	return dir.Sync(".")
 }

@@ -223,14 +223,17 @@ func TestInjectionsDoNotInterleave(t *testing.T) {
 func TestKeys(t *testing.T) {
 	h := newHost(t, Options{})
 	read := rawReader(t, h, "\x1b[?1h")
-	if err := h.Keys(limited(t), []string{"Up", "ctrl-c", "escape", "shift-tab", "f5", "enter"}); err != nil {
+	if err := h.Keys(limited(t), []string{"Up", "ctrl-c", "escape", "shift-tab", "f5", "alt-x", "Alt-X", "ctrl-space", "ctrl-alt-left",
+		"ctrl-pageup", "shift-f1", "alt-ctrl-a", "alt-é", "enter"}); err != nil {
 		t.Fatal(err)
 	}
-	err := h.Keys(limited(t), []string{"enter", "rm -rf /"})
-	if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(fault.Of(err).Hint, "enter") {
-		t.Errorf("%v", err)
+	for _, none := range []string{"rm -rf /", "ctrl-", "ctrl--", "alt-xx", "ctrl-enter", "ⱥalt-x", ""} {
+		err := h.Keys(limited(t), []string{"enter", none})
+		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(fault.Of(err).Hint, "enter") {
+			t.Errorf("%q: %v", none, err)
+		}
 	}
-	if got := read(); got != "\x1bOA\x03\x1b\x1b[Z\x1b[15~\r" {
+	if got := read(); got != "\x1bOA\x03\x1b\x1b[Z\x1b[15~\x1bx\x1bX\x00\x1b[1;7D\x1b[5;5~\x1b[1;2P\x1b\x01\x1bé\r" {
 		t.Errorf("%q", got)
 	}
 	if err := h.Keys(limited(t), []string{"enter"}); fault.CodeOf(err) != fault.RecipientInactive {

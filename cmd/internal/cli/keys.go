@@ -39,23 +39,25 @@ func keysCommand(a *app, run func(context.Context, *app, keysOptions) error) *co
 func tmuxKeys() map[string]string {
 	return map[string]string{
 		"btab": "shift-tab", "bspace": "backspace", "ic": "insert", "dc": "delete", "ppage": "pageup", "pgup": "pageup", "npage": "pagedown", "pgdn": "pagedown",
-		"s-up": "shift-up", "s-down": "shift-down", "s-enter": "shift-enter", "esc": "escape", "return": "enter",
+		"esc": "escape", "return": "enter",
 	}
 }
 
-// keyName is the host's name of a key that is given by tmux's.
+// keyName is the host's name of a key that is given by tmux's, such as C-M-a.
 func keyName(key string) string {
-	name := strings.ToLower(key)
-	if other, ok := tmuxKeys()[name]; ok {
-		return other
+	before := ""
+	for more := true; more; {
+		more = false
+		for _, m := range [][2]string{{"c-", "ctrl-"}, {"^", "ctrl-"}, {"m-", "alt-"}, {"s-", "shift-"}} {
+			if n := len(m[0]); len(key) > n && strings.EqualFold(key[:n], m[0]) {
+				before, key, more = before+m[1], key[n:], true
+			}
+		}
 	}
-	if letter, ctrl := strings.CutPrefix(name, "c-"); ctrl {
-		return "ctrl-" + letter
+	if other, ok := tmuxKeys()[strings.ToLower(key)]; ok {
+		key = other
 	}
-	if letter, ctrl := strings.CutPrefix(name, "^"); ctrl && letter != "" {
-		return "ctrl-" + letter
-	}
-	return key
+	return before + key
 }
 
 func runKeys(ctx context.Context, a *app, svc *teams.Service, team string, o keysOptions) error {

@@ -20,7 +20,7 @@ type InputLock struct {
 
 // LockInput gives f the keyboard. Others wait until f is done; what a person types
 // waits, too, but not for long, and then comes between. A since that is not zero
-// means: only as long as no person has typed after it. That is looked at within the
+// means: only as long as no person has typed after it, and none has left half a line. That is looked at within the
 // turn, before each thing that f types, so that a person who began in the last
 // moment is not typed over: REJECTED. Other errors as for Inject.
 func (h *Host) LockInput(ctx context.Context, since time.Time, f func(*InputLock) error) error {
@@ -39,10 +39,16 @@ func (h *Host) LockInput(ctx context.Context, since time.Time, f func(*InputLock
 	return f(&InputLock{h, p, since})
 }
 
-// free says whether a person has typed meanwhile.
-func (t *InputLock) free() error {
-	if !t.since.IsZero() && t.host.input.typed().lastKey.After(t.since) {
+// free says whether a person has typed meanwhile, or left a line that is not submitted.
+func (t *InputLock) free(ctx context.Context) error {
+	switch {
+	case t.since.IsZero():
+	case t.host.input.typed().lastKey.After(t.since):
 		return fault.New(fault.Rejected, "a person is typing")
+	case t.host.HalfLine(ctx):
+		return fault.New(fault.Rejected, "a line that a person has typed stands there")
+	default:
+		t.host.input.forget()
 	}
 	return nil
 }
@@ -140,7 +146,7 @@ func (t *InputLock) put(ctx context.Context, may permit, data []byte) error {
 	if !may.given {
 		return fault.New(fault.Rejected, "its screen shows no prompt that takes text")
 	}
-	if err := t.free(); err != nil {
+	if err := t.free(ctx); err != nil {
 		return err
 	}
 	return t.to.queue.put(ctx, data)

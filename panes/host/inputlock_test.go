@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	proof "github.com/leadlight-dev/leadlight/panes/screen"
+	"golang.org/x/sys/unix"
 )
 
 // A person who begins to type between the look at the pane and the first byte is not
@@ -102,14 +104,57 @@ func TestDraft(t *testing.T) {
 		draft bool
 	}{
 		{"abc", true}, {"\x1b[A", true}, {"\r", false}, {"x\x15", false}, {"\x1b[200~one\ntwo\n\x1b[201~", true}, {"\x03", false},
-		{"y", true}, {"\x1b", false}, {"\x1b[I", false},
+		{"y", true}, {"\x1b", false}, {"\x1b[I", false}, {"\x1b[200~a\rb\x1b[201~", true},
 	} {
 		if k.read([]byte(step.typed)); k.draft != step.draft {
 			t.Errorf("after %q: %v", step.typed, k.draft)
 		}
-		if want := strings.Contains(step.typed, "\r"); k.returned != want {
+		if want := step.typed == "\r"; k.returned != want {
 			t.Errorf("after %q: returned %v", step.typed, k.returned)
 		}
+	}
+}
+
+// What a person has typed is seen at the cursor, until it is submitted, erased, or no longer
+// there, and nothing is typed for others while it is. What was not shown is not waited for.
+func TestAHalfLine(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, Options{Screen: true})
+	background(t, h, shell(`printf '$ '; while read -r l; do case $l in hide) stty -echo;; esac; printf '\n$ '; done`))
+	eventuallyTail(t, h, "$ ")
+	keys := newKeyboard()
+	types := func(p string) {
+		human, _ := keys.read([]byte(p))
+		h.fromPerson(t.Context(), []byte(p), keys.typing(human))
+	}
+	holds := func() bool { return h.HalfLine(limited(t)) }
+	if holds() {
+		t.Error("it stands there at the beginning")
+	}
+	for _, half := range []string{"half a line\x7f", "ls", "x", "rm -rf /sr\tv/", strings.Repeat("漢字 ", 60), "1half", "\x1b[A"} {
+		types(half)
+		eventually(t, fmt.Sprintf("%q stands there", half), holds)
+		if strings.Contains(half, "half a") {
+			err := h.LockInput(limited(t), time.Now(), func(turn *InputLock) error { return turn.enter(limited(t), requested(), Input{Text: "NOT"}) })
+			if fault.CodeOf(err) != fault.Rejected {
+				t.Errorf("typed behind %q: %v", half, err)
+			}
+		}
+		prompts := strings.Count(h.Tail(0), "$ ")
+		types("\r")
+		eventually(t, "it is submitted", func() bool { return strings.Count(h.Tail(0), "$ ") > prompts })
+		eventually(t, "it is gone", func() bool { return !holds() })
+	}
+	types("half\x15")
+	eventually(t, "it is erased", func() bool { return !holds() })
+	types("hide\r")
+	eventually(t, "it does not echo", func() bool {
+		p, err := h.current()
+		termios, err2 := termiosOf(p.master)
+		return err == nil && err2 == nil && termios.Lflag&unix.ECHO == 0
+	})
+	if types("secret"); holds() {
+		t.Error("what is not shown stands there")
 	}
 }
 

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 )
@@ -22,7 +23,9 @@ type inputState struct {
 
 	mu     sync.Mutex
 	person personTyped
-	waited bool // a person has waited long enough for the text that is being typed
+	waited bool      // a person has waited long enough for the text that is being typed
+	prompt string    // what stood left of the cursor when nothing was typed yet
+	seen   time.Time // when that was looked at
 }
 
 // personTyped is what a person has typed so far.
@@ -30,6 +33,7 @@ type personTyped struct {
 	lastKey    time.Time
 	lastReturn time.Time // the last return key
 	draft      bool      // what was typed stands there, not submitted
+	half       halfLine
 }
 
 func newInputState() *inputState {
@@ -78,7 +82,7 @@ func (in *inputState) setWaited(waited bool) {
 func (in *inputState) note(t typing) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.person.lastKey, in.person.draft = time.Now(), t.draft
+	in.person.lastKey, in.person.draft, in.person.half = time.Now(), t.draft, t.half
 	if t.returned {
 		in.person.lastReturn = in.person.lastKey
 	}
@@ -88,11 +92,58 @@ func (in *inputState) note(t typing) {
 func (in *inputState) begin() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.person.draft = false
+	in.person.draft, in.person.half = false, halfLine{}
+}
+
+// forget is for a text of ours that is typed where no half line stands: what that ends with
+// is not the person's.
+func (in *inputState) forget() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.person.half = halfLine{}
 }
 
 func (in *inputState) typed() personTyped {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.person
+}
+
+// prompted returns what stood left of the cursor before anything was typed: that is line, if
+// nothing is until now.
+func (in *inputState) prompted(line string, at time.Time) string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.person.half == (halfLine{}) {
+		in.prompt, in.seen = line, at
+	}
+	return in.prompt
+}
+
+func (in *inputState) promptAt() time.Time {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.seen
+}
+
+// HalfLine tells whether what a person has typed and not submitted still stands at the cursor,
+// or what their keys have brought there, such as a line of a shell's history. It is to be asked
+// also while nobody types: what stands there then is the prompt.
+func (h *Host) HalfLine(ctx context.Context) bool {
+	half, output := h.input.typed().half, h.out.lastAt()
+	if h.screen == nil || half == (halfLine{}) && h.input.promptAt().After(output) {
+		return false
+	}
+	limited, cancel := context.WithTimeout(ctx, screenLimit)
+	defer cancel()
+	looked := time.Now()
+	at, err := h.screen.cursor(limited)
+	if err != nil {
+		return false
+	}
+	if p, err := h.current(); err != nil || p.cooked() { // a line feed ends its line
+		half.text = half.text[strings.LastIndexByte(half.text, '\n')+1:]
+	}
+	at.Prompt = h.input.prompted(at.Line, looked)
+	return at.Holds(half.text, half.moved)
 }

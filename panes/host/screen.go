@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/vt"
+
+	proof "github.com/leadlight-dev/leadlight/panes/screen"
 )
 
 // screen is a model of the program's screen. It reads the ring at its own pace,
@@ -258,6 +260,44 @@ func (s *screen) text(ctx context.Context, ansi bool) (text string, cursor int, 
 		return "", cursor, truncated, err
 	}
 	return strings.Join(lines, "\n") + "\n", cursor, truncated, err
+}
+
+// cursor returns where the cursor is.
+func (s *screen) cursor(ctx context.Context) (at proof.Place, err error) {
+	err = s.use(ctx, func() {
+		s.need()
+		defer func() { recover() }()
+		c := s.model.CursorPosition()
+		for y := range min(s.rows, c.Y+2) {
+			line := s.cells(y, s.cols)
+			if y >= c.Y-1 {
+				at.Around += line
+			}
+			if y == c.Y {
+				line = s.cells(y, c.X)
+				at.Line = line
+			}
+			if y <= c.Y {
+				at.Before += line
+			}
+		}
+	})
+	return at, err
+}
+
+// cells is what stands in a line before column end. A cursor in the last column may
+// be behind that.
+func (s *screen) cells(y, end int) string {
+	if end == s.cols-1 {
+		end = s.cols
+	}
+	var b strings.Builder
+	for x := range end {
+		if c := s.model.CellAt(x, y); c != nil {
+			b.WriteString(c.Content)
+		}
+	}
+	return b.String()
 }
 
 // redraw returns what brings an empty terminal to this screen, and the place in

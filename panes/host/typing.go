@@ -76,18 +76,27 @@ func longestLine(p []byte) int {
 // focus and mouse events, which nobody typed.
 type keyboard struct {
 	scan     scanner
+	pasting  bool
 	draft    bool // the last that was typed is text, and no key that ends a line
+	half     halfLine
 	returned bool // what was read last holds the return key
+}
+
+// halfLine is what was typed since a line was submitted or erased.
+type halfLine struct {
+	text  string // the end of it
+	moved bool   // keys were pressed that may have moved the cursor in it, or changed it
 }
 
 // typing is what was made out in a piece of input.
 type typing struct {
 	human    bool // a person has typed it
 	draft    bool // it leaves a line that is not ended
+	half     halfLine
 	returned bool // it holds the return key
 }
 
-func (k *keyboard) typing(human bool) typing { return typing{human, k.draft, k.returned} }
+func (k *keyboard) typing(human bool) typing { return typing{human, k.draft, k.half, k.returned} }
 
 func newKeyboard() *keyboard { return &keyboard{scan: scanner{input: true}} }
 
@@ -104,7 +113,7 @@ func (k *keyboard) read(p []byte) (human bool, without []byte) {
 	})
 	if k.scan.pendingEscape() { // the key; its sequence would have come along
 		human, without = true, append(without, esc)
-		k.scan.state, k.draft = ground, false
+		k.scan.state, k.draft, k.half.moved = ground, false, true
 	}
 	return human, without
 }
@@ -113,15 +122,37 @@ func (k *keyboard) read(p []byte) (human bool, without []byte) {
 // feed, ^C, ^D, ^U.
 const endsLine = "\r\n\x03\x04\x15"
 
-// follow keeps draft and returned true. A paste is text, whatever is in it.
+// follow keeps draft, half and returned true. A paste is text, whatever is in it.
 func (k *keyboard) follow(t token) {
 	switch {
-	case t.kind == textToken, t.kind == csiToken && string(t.raw) == pasteEnd:
+	case t.kind == csiToken && (string(t.raw) == pasteBegin || string(t.raw) == pasteEnd):
+		k.pasting, k.draft = string(t.raw) == pasteBegin, true
+	case t.kind == textToken, t.kind == controlToken && k.pasting:
 		k.draft = true
+		k.half.add(t.raw)
 	case t.kind == controlToken && strings.IndexByte(endsLine, t.raw[0]) >= 0:
 		k.draft = false
 		k.returned = k.returned || t.raw[0] == '\r'
+		if t.raw[0] != '\n' { // else an agent may begin another line of the same text
+			k.half = halfLine{}
+			return
+		}
+		k.half.add(t.raw)
+	case t.kind == controlToken && (t.raw[0] == del || t.raw[0] == '\b') && !k.half.moved:
+		_, n := utf8.DecodeLastRuneInString(k.half.text)
+		k.half.text = k.half.text[:len(k.half.text)-n]
+	case !isEvent(t) && !isAnswer(t):
+		k.half.add([]byte(" ")) // what follows may be elsewhere in the line
+		k.half.moved = true
 	}
+}
+
+// halfLineKept is how much of a half line is kept, in bytes.
+const halfLineKept = 256
+
+func (l *halfLine) add(p []byte) {
+	l.text += string(p)
+	l.text = l.text[max(0, len(l.text)-halfLineKept):]
 }
 
 // isEvent tells focus and mouse events.

@@ -52,3 +52,33 @@ func TestXH03_WithoutRules(t *testing.T) {
 		t.Error("a pattern that is none was taken")
 	}
 }
+
+// A half line is what stands left of the cursor, of what was typed; a key that answered a dialog
+// and left nothing is none, whatever else is on the screen.
+func TestXH03_HalfLines(t *testing.T) {
+	for _, tc := range []struct {
+		text  string
+		moved bool
+		at    screen.Place
+		want  bool
+	}{
+		{"rm -rf /srv/", false, screen.Place{Line: "$ rm -rf /srv/"}, true},
+		{"1ls", false, screen.Place{Line: "› ls"}, true},
+		{"y", false, screen.Place{Line: "› y"}, true},
+		{"y", false, screen.Place{Line: "› ", Before: "say why" + "› "}, false},
+		{"s", false, screen.Place{Line: " > ", Before: "? for shortcuts > ", Around: "shortcuts > type your message"}, false},
+		{"a long text", false, screen.Place{Line: "│ xt", Before: "│ > a long te │" + "│ xt"}, true},
+		{"jjk", true, screen.Place{Line: "$ ", Around: "$ "}, false},
+		{"rm -rf /srv/", true, screen.Place{Line: "$ ", Around: "$ rm -rf /srv/"}, true},
+		{"rm -rf /sr ", true, screen.Place{Line: "$ rm -rf /srv/", Around: "$ rm -rf /srv/"}, true},
+		{"", true, screen.Place{Line: "$ rm -rf /srv/", Prompt: "$ "}, true},
+		{"", true, screen.Place{Line: ">>> ", Prompt: "Go on? [y/n] "}, false},
+		{"", true, screen.Place{Line: "job done", Prompt: ""}, false},
+		{"one\ntwo", false, screen.Place{Line: "› [Pasted text #1 +2 lines] "}, true},
+		{"🙂", false, screen.Place{Line: "$ "}, false},
+	} {
+		if got := tc.at.Holds(tc.text, tc.moved); got != tc.want {
+			t.Errorf("%q, moved %v, at %+v: %v", tc.text, tc.moved, tc.at, got)
+		}
+	}
+}

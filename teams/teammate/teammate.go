@@ -206,7 +206,7 @@ func (m *teammate) runOnce(ctx context.Context, argv []string, goOn bool) (host.
 	if m.launch.Kind != profiles.Native { // those end by themselves
 		helpers.Go(func() { m.endAgreed(delivering) })
 	} else if m.launch.ForeignPane == "" {
-		helpers.Go(func() { m.awaitReader(delivering, unknownScreen) })
+		helpers.Go(func() { m.awaitReader(delivering, patience) })
 	}
 	if m.launch.Kind == profiles.ACP {
 		return m.converse(ctx, &helpers, argv, goOn)

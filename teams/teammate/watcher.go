@@ -10,12 +10,11 @@ import (
 )
 
 const (
-	// personPause is how long after a person's last key nothing is typed for others, and
-	// draftPause how long where that person has left an unfinished line.
+	// personPause is how long after a person's last key nothing is typed for others.
 	personPause = 3 * time.Second
-	draftPause  = 30 * time.Second
-	// unknownScreen is how long a quiet screen may be unknown before others are told.
-	unknownScreen = 30 * time.Second
+	// patience is how long a quiet screen may be unknown before others are told, and how long
+	// after a person's last key nothing is typed where that has left a line unfinished.
+	patience = 30 * time.Second
 	// screenSettles is how far the screen model may be behind the output.
 	screenSettles = 2 * time.Second
 	// restPause is how long an agent is quiet before the lead is told.
@@ -27,7 +26,7 @@ type watcher struct {
 	host    *host.Host
 	quiet   time.Duration
 	unknown string        // what to do when the screen is not recognized
-	patient time.Duration // how long that waits for the screen to become known
+	patient time.Duration // patience, but in tests
 	reader  *screen.Reader
 
 	last   screen.Reading
@@ -43,6 +42,7 @@ type observation struct {
 	unknown bool      // its screen has not been recognized for long
 	free    bool      // it takes text, and nobody types
 	full    bool      // when free: what stands in its input must be submitted or erased first
+	half    bool      // that is a person's
 	since   time.Time // when free: since then nobody has typed
 	rested  bool      // it has been quiet for a while
 }
@@ -52,7 +52,7 @@ func newWatcher(h *host.Host, p profiles.PromptProtocol) (*watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &watcher{host: h, quiet: p.Quiet, unknown: p.OnUnknown, patient: unknownScreen, reader: r}, nil
+	return &watcher{host: h, quiet: p.Quiet, unknown: p.OnUnknown, patient: patience, reader: r}, nil
 }
 
 // observe looks once.
@@ -60,7 +60,10 @@ func (w *watcher) observe(ctx context.Context) observation {
 	st := w.host.Status()
 	r := w.sinceOutput(ctx, st)
 	still := time.Since(later(later(st.LastOutputAt, st.StartedAt), w.typed))
-	known := r.State != screen.Unknown && r.State != screen.Starting
+	known, half := r.State != screen.Unknown && r.State != screen.Starting, false
+	if still >= w.quiet {
+		half = w.host.HalfLine(ctx)
+	}
 	switch {
 	case st.Agent == nil, r.State == screen.Busy:
 		return observation{}
@@ -70,19 +73,21 @@ func (w *watcher) observe(ctx context.Context) observation {
 		return observation{}
 	case !known && still < w.patient:
 		return observation{}
+	case !known && w.unknown != profiles.Type && half:
+		return observation{free: true, full: true, half: true}
 	case !known && w.unknown != profiles.Type:
 		return observation{unknown: true}
 	}
 	since := time.Now().Add(-personPause)
 	if st.Draft && (r.Input == "" || r.Input != w.blank) {
-		since = time.Now().Add(-draftPause)
+		since = time.Now().Add(-w.patient)
 	} else if !st.Draft {
 		w.blank = r.Input
 	}
 	if st.LastKeyAt.After(since) {
 		return observation{}
 	}
-	return observation{free: true, full: !r.MayType().Valid(), since: since, rested: still >= max(restPause, w.quiet)}
+	return observation{free: true, full: half || !r.MayType().Valid(), half: half, since: since, rested: still >= max(restPause, w.quiet)}
 }
 
 // read reads the screen of this moment.

@@ -2,12 +2,16 @@ package teammate
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/panes/screen"
@@ -124,4 +128,60 @@ func TestXH03_ATextInTheInputIsLeftAlone(t *testing.T) {
 	if n, got := c.unreadMail(t), c.given(t, dir); n != 1 || got != "" {
 		t.Errorf("%d messages are unread, it was given %q", n, got)
 	}
+}
+
+// A line that a person has left unfinished is left alone, however long it stands there. The lead
+// is told, once. What is typed for others comes after it was submitted.
+func TestXH03_AHalfLineIsLeftAlone(t *testing.T) {
+	c, dir := typer(t, "")
+	listen(t, dir)
+	c.mailed(t, "hello")
+	c.screen.patient = c.screen.quiet
+	types := person(t, c.m.host)
+	types("half a line")
+	eventually(t, "it stands there", func() bool { return c.screen.read(t.Context()).Holds("half a line") })
+	ctx, enough := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() { defer close(over); c.round(ctx) }()
+	eventually(t, "the lead is told", func() bool { return len(c.leadsMail(t)) > 0 })
+	st := c.m.host.Status()
+	enough()
+	<-over
+	if told := c.leadsMail(t); st.State != api.StateWaiting || st.Reason != notSubmitted || len(told) != 1 || !strings.Contains(told[0].Text, notSubmitted) {
+		t.Errorf("it is %s: %q; the lead was told %+v", st.State, st.Reason, told)
+	}
+	if err := c.enter(t.Context(), "NOT", "1", time.Now()); fault.CodeOf(err) != fault.Rejected {
+		t.Errorf("typed behind it: %v", err)
+	}
+	types("\r")
+	eventually(t, "it has read its mail", func() bool { c.unseen = true; c.round(t.Context()); return c.unreadMail(t) == 0 })
+	if got := taken(t, dir, 2); !slices.Equal(got, []string{"half a line", "[leadlight] message from team-lead: hello"}) {
+		t.Errorf("it was given %q", got)
+	}
+}
+
+// person types into a host, as one who is attached to it.
+func person(t *testing.T, h *host.Host) (types func(keys string)) {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "ll")
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(dir, "h", "s")
+	if err := h.Listen(socket); err != nil {
+		t.Fatal(err)
+	}
+	in, typed := io.Pipe()
+	over := make(chan error, 1)
+	go func() {
+		_, err := host.Dial(socket).Attach(context.Background(), host.AttachOptions{In: in, Out: io.Discard})
+		over <- err
+	}()
+	t.Cleanup(func() {
+		_ = typed.Close()
+		if err := errors.Join(<-over, os.RemoveAll(dir)); err != nil {
+			t.Error(err)
+		}
+	})
+	return func(keys string) { _, _ = io.WriteString(typed, keys) }
 }

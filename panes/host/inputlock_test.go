@@ -104,7 +104,7 @@ func TestDraft(t *testing.T) {
 		draft bool
 	}{
 		{"abc", true}, {"\x1b[A", true}, {"\r", false}, {"x\x15", false}, {"\x1b[200~one\ntwo\n\x1b[201~", true}, {"\x03", false},
-		{"y", true}, {"\x1b", false}, {"\x1b[I", false}, {"\x1b[200~a\rb\x1b[201~", true},
+		{"y", true}, {"\x1b", false}, {"\x1b[I", false}, {"\x1b[200~a\rb\x1b[201~", true}, {"\x15", false},
 	} {
 		if k.read([]byte(step.typed)); k.draft != step.draft {
 			t.Errorf("after %q: %v", step.typed, k.draft)
@@ -112,6 +112,9 @@ func TestDraft(t *testing.T) {
 		if want := step.typed == "\r"; k.returned != want {
 			t.Errorf("after %q: returned %v", step.typed, k.returned)
 		}
+	}
+	if want := "y a\n"; k.half.text != want { // of a text of several lines one is erased at a time
+		t.Errorf("left is %q, want %q", k.half.text, want)
 	}
 }
 

@@ -113,7 +113,8 @@ func (k *keyboard) read(p []byte) (human bool, without []byte) {
 	})
 	if k.scan.pendingEscape() { // the key; its sequence would have come along
 		human, without = true, append(without, esc)
-		k.scan.state, k.draft, k.half.moved = ground, false, true
+		k.scan.state, k.draft = ground, false
+		k.half.move()
 	}
 	return human, without
 }
@@ -133,17 +134,12 @@ func (k *keyboard) follow(t token) {
 	case t.kind == controlToken && strings.IndexByte(endsLine, t.raw[0]) >= 0:
 		k.draft = false
 		k.returned = k.returned || t.raw[0] == '\r'
-		if t.raw[0] != '\n' { // else an agent may begin another line of the same text
-			k.half = halfLine{}
-			return
-		}
-		k.half.add(t.raw)
+		k.half.end(t.raw[0])
 	case t.kind == controlToken && (t.raw[0] == del || t.raw[0] == '\b') && !k.half.moved:
 		_, n := utf8.DecodeLastRuneInString(k.half.text)
 		k.half.text = k.half.text[:len(k.half.text)-n]
 	case !isEvent(t) && !isAnswer(t):
-		k.half.add([]byte(" ")) // what follows may be elsewhere in the line
-		k.half.moved = true
+		k.half.move()
 	}
 }
 
@@ -151,8 +147,27 @@ func (k *keyboard) follow(t token) {
 const halfLineKept = 256
 
 func (l *halfLine) add(p []byte) {
-	l.text += string(p)
+	l.text += strings.ReplaceAll(string(p), "\r", "\n")
 	l.text = l.text[max(0, len(l.text)-halfLineKept):]
+}
+
+// move is for a key that may move the cursor: what follows may be elsewhere in the line.
+func (l *halfLine) move() {
+	l.add([]byte(" "))
+	l.moved = true
+}
+
+// end is for a key that ends a line. An agent's text may have several: a line feed begins
+// another, and ^U erases one.
+func (l *halfLine) end(key byte) {
+	switch key {
+	case '\n':
+		l.add([]byte{key})
+	case 0x15:
+		l.text = l.text[:strings.LastIndexByte(l.text, '\n')+1]
+	default:
+		*l = halfLine{}
+	}
 }
 
 // isEvent tells focus and mouse events.

@@ -56,7 +56,23 @@ func (s *Service) Capture(ctx context.Context, team, name string, lines int, ans
 // with what comes until ctx ends if follow is set. It is there after the pane is
 // gone.
 func (s *Service) Logs(ctx context.Context, team, name string, lines int, follow bool, out io.Writer) error {
-	t, m, err := s.reach(ctx, team, name)
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return err
+	}
+	return s.logs(ctx, t, name, lines, follow, out)
+}
+
+// LogsOf is Logs for several of a team, whose roster is read once.
+func (s *Service) LogsOf(ctx context.Context, team string) (logs func(name string, lines int, follow bool, out io.Writer) error, err error) {
+	t, err := s.get(ctx, team)
+	return func(name string, lines int, follow bool, out io.Writer) error {
+		return s.logs(ctx, t, name, lines, follow, out)
+	}, err
+}
+
+func (s *Service) logs(ctx context.Context, t store.Team, name string, lines int, follow bool, out io.Writer) error {
+	m, err := s.reachable(t, name)
 	if err != nil {
 		return err
 	}

@@ -199,9 +199,7 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 		return nil, err
 	}
 	msg.Type = "broadcast"
-	out := []api.Sent{}
-	var missed []error
-	var names []string
+	var to []string
 	for _, m := range s.present(ctx, t, t.Members) {
 		lead := isLead(t, m.Name)
 		entry := t.Member(m.Name)
@@ -211,12 +209,19 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 		if !lead && s.impersonatesLead(t, *entry) {
 			continue
 		}
-		sent, err := s.put(ctx, t, m.Name, msg)
+		to = append(to, m.Name)
+	}
+	sent, errs := make([]api.Sent, len(to)), make([]error, len(to))
+	some(len(to), func(i int) { sent[i], errs[i] = s.put(ctx, t, to[i], msg) })
+	out := []api.Sent{}
+	var missed []error
+	var names []string
+	for i, err := range errs {
 		if err != nil {
 			missed = append(missed, err) // one damaged box keeps the mail from nobody else
 			continue
 		}
-		out, names = append(out, sent), append(names, m.Name)
+		out, names = append(out, sent[i]), append(names, to[i])
 	}
 	s.tellIfGone(ctx, t, names...)
 	if len(missed) > 0 {
@@ -256,6 +261,22 @@ func (s *Service) Inbox(ctx context.Context, team, owner string, f InboxFilter) 
 		}
 	}
 	return s.inbox(ctx, t, owner, msgs, f), nil
+}
+
+// Waiting counts the unread messages where messages were sent to: -1 where a box cannot be read.
+func (s *Service) Waiting(ctx context.Context, team string, sent []api.Sent) ([]int, error) {
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int, len(sent))
+	for i, to := range sent {
+		out[i] = -1
+		if msgs, err := s.mail.List(ctx, t.Name, to.To); err == nil {
+			out[i] = len(s.inbox(ctx, t, to.To, msgs, InboxFilter{Unread: true}))
+		}
+	}
+	return out, nil
 }
 
 // inbox returns those of the messages in a box that f picks, each once.

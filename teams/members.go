@@ -158,11 +158,20 @@ func (s *Service) Named(ctx context.Context, team string, names []string) ([]str
 // reach is find for what a member's own machine does: it refuses one on another machine that
 // cannot be asked.
 func (s *Service) reach(ctx context.Context, team, name string) (store.Team, store.Member, error) {
-	t, m, err := s.find(ctx, team, name)
+	t, err := s.get(ctx, team)
+	if err != nil {
+		return t, store.Member{}, err
+	}
+	m, err := s.reachable(t, name)
+	return t, m, err
+}
+
+func (s *Service) reachable(t store.Team, name string) (store.Member, error) {
+	m, err := memberOf(t, name)
 	if err == nil && !s.routed(m) {
 		err = s.notHere(m)
 	}
-	return t, m, err
+	return m, err
 }
 
 // memberOf returns a member of a roster.

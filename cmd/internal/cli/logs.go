@@ -52,35 +52,35 @@ func runLogs(ctx context.Context, a *app, svc *teams.Service, team string, o log
 	if o.Follow {
 		return svc.Logs(ctx, team, name, o.Lines, true, jsonLines{a, name})
 	}
-	text, err := logText(ctx, svc, team, name, o.Lines)
-	if err != nil {
+	var b strings.Builder
+	if err := svc.Logs(ctx, team, name, o.Lines, false, &b); err != nil {
 		return err
 	}
-	return a.printJSON(text)
-}
-
-func logText(ctx context.Context, svc *teams.Service, team, name string, lines int) (paneText, error) {
-	var b strings.Builder
-	err := svc.Logs(ctx, team, name, lines, false, &b)
-	return paneText{name, b.String()}, err
+	return a.printJSON(paneText{name, b.String()})
 }
 
 // logsOf prints several transcripts: one after the other, or, followed, as they come.
 func (a *app) logsOf(ctx context.Context, svc *teams.Service, team string, o logsOptions) error {
+	logs, err := svc.LogsOf(ctx, team)
+	if err != nil {
+		return err
+	}
 	if a.json && !o.Follow {
 		texts, errs := make([]paneText, len(o.Names)), make([]error, len(o.Names))
 		for i, name := range o.Names {
-			texts[i], errs[i] = logText(ctx, svc, team, name, o.Lines)
+			var b strings.Builder
+			errs[i] = logs(name, o.Lines, false, &b)
+			texts[i] = paneText{name, b.String()}
 		}
 		return errors.Join(append(errs, a.printJSON(texts))...)
 	}
 	var mu sync.Mutex
 	one := func(name string) error {
 		if a.json {
-			return svc.Logs(ctx, team, name, o.Lines, o.Follow, locked{&mu, jsonLines{a, name}})
+			return logs(name, o.Lines, o.Follow, locked{&mu, jsonLines{a, name}})
 		}
 		w := &prefixed{mu: &mu, out: a.out, prefix: a.prefix(name, o.Names)}
-		err := svc.Logs(ctx, team, name, o.Lines, o.Follow, w)
+		err := logs(name, o.Lines, o.Follow, w)
 		return errors.Join(err, w.end())
 	}
 	errs := make([]error, len(o.Names))
@@ -120,13 +120,13 @@ type prefixed struct {
 
 // Write implements io.Writer.
 func (p *prefixed) Write(b []byte) (int, error) {
-	p.part = append(p.part, b...)
-	i := bytes.LastIndexByte(p.part, '\n')
+	i := bytes.LastIndexByte(b, '\n')
 	if i < 0 {
+		p.part = append(p.part, b...)
 		return len(b), nil
 	}
-	err := p.flush(p.part[:i+1])
-	p.part = append(p.part[:0], p.part[i+1:]...)
+	err := p.flush(append(p.part, b[:i+1]...))
+	p.part = append(p.part[:0], b[i+1:]...)
 	return len(b), err
 }
 

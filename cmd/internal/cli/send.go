@@ -139,10 +139,11 @@ func (a *app) sent(ctx context.Context, svc *teams.Service, team string, sent []
 		if len(sent) == 0 {
 			a.say("nobody else is there")
 		}
-		for _, s := range sent {
+		waiting, err := svc.Waiting(ctx, team, sent)
+		for i, s := range sent {
 			line := "sent to " + oneLine(s.To)
-			if waiting, err := svc.Inbox(ctx, team, s.To, teams.InboxFilter{Unread: true}); err == nil {
-				line += fmt.Sprintf(" (unread: %d)", len(waiting))
+			if err == nil && waiting[i] >= 0 {
+				line += fmt.Sprintf(" (unread: %d)", waiting[i])
 			}
 			fmt.Fprintln(w, line)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/spf13/cobra"
 )
@@ -27,6 +28,11 @@ func logsCommand(a *app, run func(context.Context, *app, logsOptions) error) *co
 }
 
 func runLogs(ctx context.Context, a *app, svc *teams.Service, team string, o logsOptions) (err error) {
+	defer func() {
+		if o.Follow && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+	}()
 	if len(o.Names) == 0 {
 		members, _, err := svc.Members(ctx, team, true)
 		if err != nil {
@@ -95,9 +101,6 @@ func (a *app) logsOf(ctx context.Context, svc *teams.Service, team string, o log
 		wg.Go(func() { errs[i] = one(name) })
 	}
 	wg.Wait()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	return errors.Join(errs...)
 }
 
@@ -105,9 +108,10 @@ func (a *app) logsOf(ctx context.Context, svc *teams.Service, team string, o log
 func (a *app) prefix(name string, all []string) string {
 	widest := 0
 	for _, n := range all {
-		widest = max(widest, len(n))
+		widest = max(widest, displaywidth.String(oneLine(n)))
 	}
-	return oneLine(name) + strings.Repeat(" ", widest-len(name)) + " | "
+	name = oneLine(name)
+	return name + strings.Repeat(" ", widest-displaywidth.String(name)) + " | "
 }
 
 // prefixed writes whole lines, each behind a prefix.

@@ -71,3 +71,11 @@ func TestANameOfAnotherProgramKeepsTheTable(t *testing.T) {
 		}
 	}
 }
+
+func TestLinesOfSeveralStandBelowEachOther(t *testing.T) {
+	for name, want := range map[string]string{"ab": "ab   | ", "日本": "日本 | "} {
+		if got := (&app{}).prefix(name, []string{"ab", "日本"}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

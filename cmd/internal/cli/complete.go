@@ -7,9 +7,9 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
@@ -18,6 +18,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // completionLimit is how long a completion may take. It reads files only.
@@ -148,14 +149,25 @@ func completeWho(a *app, n int, fits func(store.Team, store.Member) bool) words 
 	})
 }
 
-func completeTasks(a *app) words {
-	return upTo(1, a.offerOf(func(ctx context.Context, built *composition, team string) []string {
+func completeTasks(a *app) words { return upTo(1, taskIDs(a)) }
+
+func taskIDs(a *app) words {
+	return a.offerOf(func(ctx context.Context, built *composition, team string) []string {
 		tasks, _, err := built.config.Tasks.List(ctx, team)
 		if err != nil {
 			return nil
 		}
 		return mapped(tasks, func(t store.Task) string { return t.ID + "\t" + store.Shown(oneLine(t.Subject)) })
-	}))
+	})
+}
+
+// afterComma offers words for the last of a list with commas.
+func afterComma(next words) words {
+	return func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		before := toComplete[:strings.LastIndexByte(toComplete, ',')+1]
+		offers, how := next(c, args, toComplete[len(before):])
+		return mapped(offers, func(offer string) string { return before + offer }), how
+	}
 }
 
 // completeRuns offers the newest runs, if a daemon is there to ask.
@@ -177,7 +189,7 @@ func completeRuns(a *app) words {
 
 func completeTaskFlags(a *app, c *cobra.Command) {
 	for _, name := range []string{"owner", "blocked-by", "blocks", "remove-blocked-by", "remove-blocks"} {
-		source := completeTasks(a)
+		source := afterComma(taskIDs(a))
 		if name == "owner" {
 			source = completeMembers(a, -1)
 		}
@@ -203,9 +215,6 @@ func completeSpawnFlags(a *app, c *cobra.Command) {
 		}
 		return profiles.NewSet(s.Profiles).Names()
 	}))
-	complete(c, "kind", profiles.Kinds()...)
-	complete(c, "placement", "split", "window", "session")
-	complete(c, "restart", config.Restarts()...)
 	complete(c, "color", colors()...)
 	_ = c.RegisterFlagCompletionFunc("machine", completeMachines(a))
 	_ = c.MarkFlagDirname("cwd")
@@ -240,6 +249,19 @@ func globalCompletions(a *app, root *cobra.Command) {
 	_ = root.RegisterFlagCompletionFunc("as", completeMembers(a, -1))
 	complete(root, "backend", "auto", "tmux", "iterm2", "kitty", "headless")
 	_ = root.MarkPersistentFlagDirname("base-dir")
+	completeChoices(root)
+}
+
+// completeChoices completes the flags of c and below that take one of a few words.
+func completeChoices(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if one, ok := f.Value.(choice); ok {
+			complete(c, f.Name, one.words...)
+		}
+	})
+	for _, sub := range c.Commands() {
+		completeChoices(sub)
+	}
 }
 
 func completeAnyTeam(a *app) words {

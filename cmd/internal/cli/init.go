@@ -35,7 +35,6 @@ func initCommand(a *app, run func(context.Context, *app, initOptions) error) *co
 	c := command(a, "init", run, &o, takes(0, 0), noFiles)
 	c.Flags().Var(choice{&o.Template, names}, "template", "`NAME` of the template: "+strings.Join(names, ", "))
 	c.Flags().BoolVar(&o.List, "list", false, "list the templates")
-	complete(c, "template", names...)
 	return c
 }
 

@@ -159,7 +159,6 @@ func itemUpdateCommand(a *app, run func(context.Context, *app, itemOptions) erro
 	words := []string{api.ItemTodo, api.ItemInProgress, api.ItemBlocked, api.ItemDone, api.ItemFailed}
 	f.Var(choice{&o.Status, words}, "status", "`STATUS`: todo, in_progress, blocked, done, failed")
 	f.StringVar(&o.Result, "result", "", "`TEXT` that says what came of it")
-	complete(c, "status", words...)
 	return c
 }
 

@@ -40,7 +40,6 @@ func mcpInstallCommand(a *app, run func(context.Context, *app, mcpInstallOptions
 	f.Var(choice{&o.Client, clients.Names()}, "client", "`NAME` of the client: "+strings.Join(clients.Names(), ", "))
 	f.BoolVar(&o.Write, "write", false, "edit the client's file")
 	f.BoolVar(&o.Delegate, "delegate", false, "the lead coordinates only")
-	complete(c, "client", clients.Names()...)
 	return c
 }
 

@@ -40,7 +40,6 @@ func setCommand(a *app, run func(context.Context, *app, setOptions) error) *cobr
 	f.Var(choice{&o.Mode, teams.PermissionModes()}, "permission-mode", "`MODE` of asking for permission: "+strings.Join(teams.PermissionModes(), ", "))
 	f.StringVar(&o.Color, "color", "", "`COLOR` of its name and border")
 	f.StringArrayVar(&o.Metadata, "metadata", nil, "`K=V` in the roster, V as JSON if it is JSON; K=null removes K; can be repeated")
-	complete(c, "permission-mode", teams.PermissionModes()...)
 	complete(c, "color", colors()...)
 	return c
 }

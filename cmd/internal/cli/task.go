@@ -77,7 +77,6 @@ func taskListCommand(a *app, run func(context.Context, *app, teams.TaskFilter) e
 	c.Flags().Var(choice{&o.Status, statusWords()}, "status", "only tasks of status `S`: "+strings.Join(statusWords(), ", "))
 	c.Flags().Var(given{&o.Owner}, "owner", "only those of `NAME`")
 	c.Flags().BoolVar(&o.Ready, "ready", false, "only those that can be claimed now")
-	complete(c, "status", statusWords()...)
 	completeTaskFlags(a, c)
 	return c
 }

@@ -92,6 +92,9 @@ func TestEveryFlagIsDocumentedOnce(t *testing.T) {
 	each(t, func(t *testing.T, c *cobra.Command) {
 		global := c.Root().PersistentFlags()
 		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if _, found := c.GetFlagCompletionFunc(f.Name); strings.Contains(f.Value.Type(), "|") && !found {
+				t.Errorf("--%s takes %s, and completion would offer files", f.Name, f.Value.Type())
+			}
 			if f.Usage == "" || strings.HasSuffix(f.Usage, ".") {
 				t.Errorf("--%s: usage %q", f.Name, f.Usage)
 			}

@@ -16,3 +16,14 @@ __leadlight_init_completion()
     cur=${words[cword]} prev=
     [[ $cword -eq 0 ]] || prev=${words[cword - 1]}
 }
+
+# Folders (-d), or also files whose names end with one of the words a|b|, as that package
+# offers them.
+declare -F _filedir >/dev/null || _filedir()
+{
+    local name
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r name; do
+        [[ -d $name || $1 != -d && $name =~ \.(${1%|})$ ]] && COMPREPLY+=("$name")
+    done < <(compgen -f -- "$cur")
+}

@@ -134,6 +134,9 @@ func Check(ctx context.Context, path string) error {
 	defer d.Close()
 	var found string
 	if err := d.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found); err != nil {
+		if Code(err)&0xff == sqliteIO {
+			return damaged(path, err) // its disk cannot be read
+		}
 		return explain(path, err)
 	}
 	if found != "ok" {
@@ -208,8 +211,9 @@ func migrate(ctx context.Context, d *sql.DB, components []Component) error {
 	return tx.Commit()
 }
 
-// Codes of SQLite, see https://sqlite.org/rescode.html: what the file itself is.
+// Codes of SQLite, see https://sqlite.org/rescode.html: what the file itself, or its disk, is.
 const (
+	sqliteIO      = 10
 	sqliteCorrupt = 11
 	sqliteFull    = 13
 	sqliteNotADB  = 26

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,8 +34,8 @@ func (a *app) around(ctx context.Context) []api.Check {
 	return slices.Concat(checks, a.checkDaemon(ctx), a.checkEngine(ctx), []api.Check{a.checkAgents(), a.checkGate()}, a.checkClaude(ctx))
 }
 
-// checkDaemon asks how the daemon is. One that does not run looks whether what is kept for it
-// can be read; where nothing is, it was never needed.
+// checkDaemon asks how the daemon is. Where none runs it looks whether what is kept for one can
+// be read; where nothing is, it was never needed.
 func (a *app) checkDaemon(ctx context.Context) []api.Check {
 	p, err := a.daemonPaths()
 	if err != nil {
@@ -45,34 +44,46 @@ func (a *app) checkDaemon(ctx context.Context) []api.Check {
 	if _, err := os.Lstat(p.Database()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	c := api.Check{Name: "daemon", Status: "ok"}
-	program, err := a.besides(heavyProgram)
-	var daemon api.DaemonStatus
-	if err == nil {
-		ctx, cancel := context.WithTimeout(ctx, daemonLimit)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, program, "daemon", "status", "--json", "--base-dir", p.Base)
-		cmd.Env = a.longLivedEnviron()
-		var said []byte
-		if said, err = oneshot.Output(cmd); err == nil {
-			err = json.Unmarshal(said, &daemon)
-		} else if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			if e := dial.Said(tail.LastLine(string(exit.Stderr))); e != nil {
-				err = e
-			}
-		}
+	ctx, cancel := context.WithTimeout(ctx, daemonLimit)
+	defer cancel()
+	c := api.Check{Name: "daemon", Status: "ok", Detail: "no daemon runs for " + p.Base}
+	var now api.DaemonStatus
+	daemon, err := dial.Connect(ctx, p, version().Version)
+	switch {
+	case err == nil:
+		defer daemon.Close()
+		now, err = daemon.Status(ctx)
+		c.Detail = fmt.Sprintf("process %d", now.PID)
+	case errors.Is(err, dial.ErrNone):
+		err = a.checkHistory(ctx, p)
 	}
 	switch e := fault.Of(err); {
-	case err == nil && daemon.LastError != "":
-		c.Status, c.Detail, c.Fix = "warn", fmt.Sprintf("process %d, its last error: %s", daemon.PID, daemon.LastError), "see "+daemon.Log
-	case err == nil:
-		c.Detail = fmt.Sprintf("process %d", daemon.PID)
-	case e.Code == fault.Failed && strings.HasPrefix(e.Message, "no daemon runs"):
-		c.Detail = e.Message
-	default:
+	case err != nil:
 		c.Status, c.Detail, c.Fix = "fail", e.Message, cmp.Or(e.Hint, "leadlight daemon status says more")
+	case now.LastError != "":
+		c.Status, c.Detail, c.Fix = "warn", c.Detail+", its last error: "+now.LastError, "see "+now.Log
 	}
 	return []api.Check{c}
+}
+
+// checkHistory lets the program that links the database read what is kept for a daemon, where
+// none runs.
+func (a *app) checkHistory(ctx context.Context, p dial.Paths) error {
+	program, err := a.besides(heavyProgram)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program, "daemon", "status", "--json", "--base-dir", p.Base)
+	cmd.Env = a.longLivedEnviron()
+	_, err = oneshot.Output(cmd)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		if e := dial.Said(tail.LastLine(string(exit.Stderr))); e != nil && e.Code == fault.Failed {
+			return nil // that none runs is all it says
+		} else if e != nil {
+			return e
+		}
+	}
+	return err
 }
 
 // daemonLimit bounds what it takes to read all that is kept for a daemon.

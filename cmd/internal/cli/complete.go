@@ -295,3 +295,14 @@ func completionCommand(a *app) *cobra.Command {
 	}
 	return c
 }
+
+// plainUsage takes the quotes, by which help finds the names of values, out of the texts that a
+// shell shows beside the flags.
+func plainUsage(c *cobra.Command) {
+	plain := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
+	c.Flags().VisitAll(plain)
+	c.PersistentFlags().VisitAll(plain)
+	for _, sub := range c.Commands() {
+		plainUsage(sub)
+	}
+}

@@ -42,6 +42,9 @@ func rootCommand(a *app, called string) *cobra.Command {
 	root.SetUsageFunc(func(c *cobra.Command) error { writeHelp(a.err, c, false); return nil })
 	addVerbs(a, root, called)
 	globalCompletions(a, root)
+	if called == cobra.ShellCompRequestCmd {
+		plainUsage(root)
+	}
 	return root
 }
 

@@ -285,7 +285,12 @@ func (s *Service) recordFaults(ctx context.Context, t store.Team, m store.Member
 // checkLeft says what belongs to no living team, in the words of gc.
 func (s *Service) checkLeft(ctx context.Context) (out []api.Check) {
 	found, err := s.orphans(ctx, true)
+	locks := 0
 	for _, o := range found {
+		if o.Usual {
+			locks++
+			continue
+		}
 		c := api.Check{Name: "left over", Status: "warn", Detail: o.String()}
 		if o.Kept == "" {
 			c.Fix = "leadlight gc does it"
@@ -296,7 +301,11 @@ func (s *Service) checkLeft(ctx context.Context) (out []api.Check) {
 		out = append(out, api.Check{Name: "left over", Status: "warn", Detail: "not all could be looked at: " + fault.Of(err).Message})
 	}
 	if out == nil {
-		out = []api.Check{{Name: "left over", Status: "ok", Detail: "nothing"}}
+		detail := "nothing"
+		if locks > 0 {
+			detail = fmt.Sprintf("nothing but lock files of deleted teams (%d), which leadlight gc removes", locks)
+		}
+		out = []api.Check{{Name: "left over", Status: "ok", Detail: detail}}
 	}
 	return out
 }

@@ -47,7 +47,7 @@ func (s *Service) orphans(ctx context.Context, dryRun bool) (out []api.Orphan, e
 	}
 	remains, remainsErr := s.roster.Remains(ctx)
 	for _, r := range remains {
-		out = append(out, remove(ctx, api.Orphan{Kind: "folder", What: r.What, Why: r.Why, Kept: r.Kept}, r.Remove, dryRun))
+		out = append(out, remove(ctx, api.Orphan{Kind: "folder", What: r.What, Why: r.Why, Kept: r.Kept, Usual: r.Usual}, r.Remove, dryRun))
 	}
 	return out, errors.Join(err, remainsErr)
 }

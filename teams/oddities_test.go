@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // TestXS39_OddThingsAreTold: what is odd in a team's files, though it is read, is said once by
@@ -75,6 +77,21 @@ func TestXS39_OddThingsAreTold(t *testing.T) {
 	}
 	if done, err := s.Mend(t.Context()); err != nil || len(done) > 0 {
 		t.Errorf("mended twice: %q, %v", done, err)
+	}
+}
+
+// What each deleted team leaves is no reason for doctor to warn.
+func TestXS22_DoctorDoesNotWarnOfUsualLocks(t *testing.T) {
+	d := newDesk(t)
+	d.write("leadlight/gone/locks/roster", "")
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(d.base, "leadlight/gone/locks/roster"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	checks := d.as("").Doctor(t.Context(), teams.Facts{Runtime: t.TempDir()}).Checks
+	checks = slices.DeleteFunc(checks, func(c api.Check) bool { return c.Name != "left over" })
+	if len(checks) != 1 || checks[0].Status != "ok" || !strings.Contains(checks[0].Detail, "(1)") {
+		t.Errorf("%+v", checks)
 	}
 }
 

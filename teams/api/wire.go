@@ -273,6 +273,7 @@ type Orphan struct {
 	Why     string `json:"why"`
 	Removed bool   `json:"removed"`
 	Kept    string `json:"kept,omitempty"` // why it was not removed
+	Usual   bool   `json:"-"`              // each team leaves it, so nothing has gone wrong
 }
 
 // Error is how an error is told with --json.

@@ -351,6 +351,7 @@ type Remain struct {
 	Team      string
 	What, Why string
 	Kept      string // why it cannot be removed: it is not known whether the team was
+	Usual     bool   // each team leaves it, so nothing has gone wrong
 	Remove    func(context.Context) error
 }
 

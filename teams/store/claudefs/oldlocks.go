@@ -25,7 +25,7 @@ func (f *FS) oldLocks() ([]store.Remain, error) {
 		if store.CheckTeam(team) != nil || !f.onlyLocks(team) {
 			continue
 		}
-		out = append(out, store.Remain{What: f.dir.Join(locksFolder(team)), Why: "team " + team + " is deleted, and nobody holds its locks",
+		out = append(out, store.Remain{Usual: true, What: f.dir.Join(locksFolder(team)), Why: "team " + team + " is deleted, and nobody holds its locks",
 			Remove: func(ctx context.Context) error { return f.removeLocks(ctx, team) }})
 	}
 	return out, err

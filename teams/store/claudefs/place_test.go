@@ -362,7 +362,7 @@ func TestXS22_LocksOfTeamsThatAreGone(t *testing.T) {
 		b.ok(os.Chtimes(b.path("leadlight/held/locks/"+name), old, old))
 	}
 	remains, err := b.Roster().Remains(t.Context())
-	if err != nil || len(remains) != 1 || remains[0].What != b.path("leadlight/gone/locks") {
+	if err != nil || len(remains) != 1 || !remains[0].Usual || remains[0].What != b.path("leadlight/gone/locks") {
 		t.Fatalf("%+v %v", remains, err)
 	}
 	b.ok(remains[0].Remove(t.Context()))

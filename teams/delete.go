@@ -80,8 +80,14 @@ func (s *Service) deleteGuarded(ctx context.Context, name string, o DeleteOption
 		}
 	}
 	for i, m := range t.Teammates() {
-		if m.Leadlight == nil || m.Unsafe || seen[i].State == api.StateUnknown || s.elsewhere(m) {
+		if m.Leadlight == nil || m.Unsafe || seen[i].State == api.StateUnknown || s.elsewhere(m) && (!s.routed(m) || m.Leadlight.State == api.StateStopped) {
 			continue // not ours, or not observed: nothing of it is ended
+		}
+		if s.elsewhere(m) { // it has failed, and its pane may be there to be read
+			if _, err := s.Stop(ctx, t.Name, []string{m.Name}, StopOptions{}); err != nil && !o.Force {
+				return fmt.Errorf("end what is left of %s: %w", m.Name, err)
+			}
+			continue
 		}
 		obs := s.observed(ctx, t.Name, m)
 		if e := s.panes.End(ctx, s.target(t, m, obs), s.limits.Term, s.limits.Kill); e.Outcome == api.UnprovenStop && !o.Force {

@@ -13,8 +13,9 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// stopThere groups those who are to be stopped on other machines by their machine. A roster
-// that cannot be read names nobody: who goes on says so.
+// stopThere groups those who are to be stopped on other machines by their machine. Who has
+// failed or was lost may have left something there. A roster that cannot be read names
+// nobody: who goes on says so.
 func (s *Service) stopThere(ctx context.Context, team string, names []string) map[string][]string {
 	if s.machines == nil {
 		return nil
@@ -26,7 +27,7 @@ func (s *Service) stopThere(ctx context.Context, team string, names []string) ma
 	there := map[string][]string{}
 	for _, m := range t.Teammates() {
 		asked := slices.ContainsFunc(names, func(n string) bool { return store.SameName(t.Local(n), m.Name) })
-		if m.Unsafe || !s.routed(m) || names == nil && settled(m.Leadlight.State) || names != nil && !asked {
+		if m.Unsafe || !s.routed(m) || names == nil && m.Leadlight.State == api.StateStopped || names != nil && !asked {
 			continue
 		}
 		there[m.Leadlight.Machine] = append(there[m.Leadlight.Machine], m.Name)

@@ -27,6 +27,7 @@ func TestAMachineIsCutOff(t *testing.T) {
 	a.must("team", "create", "alpha", "--engine", engine.URL, "--cwd", a.path("work"))
 	b.must("spawn", "doer", "--kind", "worker", "--cwd", b.path("work"), "--", "sh", "-c", "echo $LEADLIGHT_TASK >>begun; while [ ! -e go ]; do sleep 0.05; done")
 	a.must("spawn", "sleeper", "--machine", "hub", "--cwd", b.path("work"), "--", "sleep", "1000")
+	a.must("spawn", "short", "--machine", "hub", "--cwd", b.path("work"), "--", "sh", "-c", "while [ ! -e go ]; do sleep 0.05; done; exit 3")
 	a.must("task", "add", "one", "--owner", "doer")
 	a.must("task", "add", "two")
 	begun := func() string { data, _ := os.ReadFile(b.path("work", "begun")); return string(data) }
@@ -51,6 +52,7 @@ func TestAMachineIsCutOff(t *testing.T) {
 	if err := os.WriteFile(b.path("work", "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	b.eventually("short has ended", func() bool { return hostRecord(b, "alpha", "short").Ended != nil })
 	way.Mend()
 
 	a.eventually("the task is completed", func() bool { return into[api.Task](a, "task", "show", "1").Status == "completed" })
@@ -60,6 +62,10 @@ func TestAMachineIsCutOff(t *testing.T) {
 		t.Errorf("the worker began %q", got)
 	}
 	toldOnce(a, "sleeper is lost")
+	toldOnce(a, "short is failed: exited with 3")
+	if list := into[[]api.Machine](a, "machine", "ls"); list[1].Teammates != 1 {
+		t.Errorf("who is counted there: %+v", list[1])
+	}
 	a.must("down", "alpha", "--timeout", "5s")
 }
 

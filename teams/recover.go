@@ -141,10 +141,14 @@ func (s *Service) recordLosses(ctx context.Context, t store.Team, losses []loss,
 		o := l.orphan(t)
 		o.Removed = true
 		did = append(did, o)
-		if l.seen.State != api.StateLost || !t.LedByUs() {
-			continue
+		switch {
+		case !t.LedByUs():
+		case l.seen.State == api.StateLost:
+			err = s.tellLoss(ctx, t, l.seen, left)
+		case t.Engine != "": // which its host has not reached; a message that it sent all the same has the same id
+			err = s.tellEnd(ctx, t, l.entry, panes.ExitRecord{State: l.seen.State, Reason: l.seen.Reason})
 		}
-		if err := s.tellLoss(ctx, t, l.seen, left); err != nil {
+		if err != nil {
 			return did, err
 		}
 	}

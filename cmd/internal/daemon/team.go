@@ -19,6 +19,7 @@ import (
 
 // Times of following hosts.
 const (
+	hostTells    = 12 * time.Second       // the host of one that has ended has told that by then, or cannot
 	mute         = 2 * time.Second        // a host that runs but does not listen is left alone for
 	restartAgain = time.Second            // until one that is lost is looked at anew
 	followAgain  = 250 * time.Millisecond // until a host that has ended is followed anew
@@ -36,7 +37,9 @@ type teamWatch struct {
 
 	local    atomic.Bool // it is in files: what changes in it shows in its folders
 	offering *time.Timer // until the next look at what was offered
-	repair   func()      // writes down who is lost, without anybody waiting for it
+
+	repair func(after time.Duration) // writes down who is lost, without anybody waiting for it
+	late   atomic.Bool               // it will, for one whose host may not have reached the engine
 
 	reading sync.Mutex // one reading of the streams at a time
 	looking sync.Mutex // one look at everything at a time
@@ -50,7 +53,16 @@ func (w *watcher) watchTeam(ctx context.Context, name string) *teamWatch {
 	t := &teamWatch{watcher: w, stop: stop, sleep: func() {}}
 	source := watch.Source{Service: w.service, Roster: w.stores.Roster, Mail: w.stores.Mail, Tasks: w.stores.Tasks, Log: w.log}
 	t.Team = watch.New(name, source, watch.Options{Last: func() changes.Team { return w.hub.last(name) }, Seen: t.seen, After: t.after})
-	t.repair = func() { w.wg.Go(func() { t.reconcile(ctx) }) }
+	t.repair = func(after time.Duration) {
+		w.wg.Go(func() {
+			select {
+			case <-ctx.Done():
+			case <-time.After(after):
+			}
+			t.late.Store(false)
+			t.reconcile(ctx)
+		})
+	}
 	since := time.Now() // somebody else may look first
 	w.wg.Go(func() {
 		for t.look(ctx, since); ctx.Err() == nil; {
@@ -114,13 +126,17 @@ func (t *teamWatch) rest(ctx context.Context) {
 // seen gives a look to the hub.
 func (t *teamWatch) seen(ctx context.Context, v watch.View) {
 	t.local.Store(v.Whole.Engine == "")
-	if lost(t.hub.ingest(ctx, t.Name, v.Team)) {
-		t.repair()
+	switch list := t.hub.ingest(ctx, t.Name, v.Team); {
+	case happened(list, events.MemberLost):
+		t.repair(0)
+	case v.Whole.Engine != "" && happened(list, events.MemberShutdown, events.MemberFailed) && !t.late.Swap(true):
+		t.repair(hostTells)
 	}
 }
 
-// reconcile writes down who is lost, and tells the lead. Where many teams have lost somebody,
-// one after the other does: each waits for the disk several times, and a look for none.
+// reconcile writes down who is lost, or has ended while the engine was away, and tells the
+// lead. Where many teams have lost somebody, one after the other does: each waits for the disk
+// several times, and a look for none.
 func (t *teamWatch) reconcile(ctx context.Context) {
 	t.repairing.Lock()
 	defer t.repairing.Unlock()
@@ -269,7 +285,7 @@ func (t *teamWatch) restartLost(ctx context.Context) {
 	}
 }
 
-// lost tells whether somebody was lost just now.
-func lost(list []events.Event) bool {
-	return slices.ContainsFunc(list, func(e events.Event) bool { return e.Type == events.MemberLost })
+// happened tells whether there is an event of one of these types.
+func happened(list []events.Event, types ...events.Type) bool {
+	return slices.ContainsFunc(list, func(e events.Event) bool { return slices.Contains(types, e.Type) })
 }

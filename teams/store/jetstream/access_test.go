@@ -76,7 +76,50 @@ func TestAccess(t *testing.T) {
 		if c.ok != (err == nil) || err != nil && (fault.CodeOf(err) != fault.EngineUnavailable || strings.Contains(err.Error(), "s3cr3t")) {
 			t.Errorf("%s: %v", name, err)
 		}
+		if err != nil && strings.Contains(fault.Of(err).Hint, "machine ls") != (name == "no certificate") {
+			t.Errorf("%s: the hint is %q", name, fault.Of(err).Hint)
+		}
 	}
+	aWrongTokenIsPutRight(t, server, jetstream.Access{Token: token, CA: cert, Cert: cert, Key: key})
+}
+
+// aWrongTokenIsPutRight: an engine that has refused the token again and again takes the right
+// one as soon as its file has it.
+func aWrongTokenIsPutRight(t *testing.T, server *natstest.Server, access jetstream.Access) {
+	t.Helper()
+	right, err := os.ReadFile(access.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := jetstream.Open(jetstream.Options{URL: server.URL, Access: access})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	ctx := context20(t)
+	lists := func(why string, want func(error) bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+			if _, err := e.Roster().List(ctx); want(err) {
+				return
+			} else if time.Now().After(deadline) {
+				t.Fatalf("%s: %v", why, err)
+			}
+		}
+	}
+	there := func(err error) bool { return err == nil }
+	lists("it is reached", there)
+	written(t, access.Token, "wr0ng")
+	server.Kill()
+	if err := server.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	lists("it refuses, several times", func(err error) bool {
+		return err != nil && strings.Contains(err.Error(), "Authorization Violation") && time.Since(began) > 2*time.Second
+	})
+	written(t, access.Token, string(right))
+	lists("it takes the right one", there)
 }
 
 // TestAccessByKey: an engine with an nkey, and what is said of files that do not let one in

@@ -112,6 +112,7 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 	e.disconnected()
 	options := append(access, nats.Name("leadlight "+o.Machine), nats.Timeout(connectLimit), nats.MaxReconnects(-1),
 		nats.ReconnectWait(200*time.Millisecond), nats.ReconnectBufSize(-1), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
+		nats.IgnoreAuthErrorAbort(), // a secret that is refused may be put right
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if e.ctx.Err() == nil { // else we have hung up
 				o.Log.Warn("the engine is gone", "engine", e.url, "error", err)
@@ -244,13 +245,19 @@ func unavailable(op string, err error) error {
 	if err == nil || errors.Is(err, nats.ErrReconnectBufExceeded) { // what cannot be sent is not kept for later
 		err = nats.ErrDisconnected
 	}
-	return fault.New(fault.EngineUnavailable, "%s: %w", op, err).
-		WithHint("leadlight machine ls tells which engine this machine has joined; see that it runs, can be reached and has room on its disk")
+	hint := "leadlight machine ls tells which engine this machine has joined; see that it runs, can be reached and has room on its disk"
+	switch _, unsure := errors.AsType[*tls.CertificateVerificationError](err); {
+	case unsure:
+		hint = "the file of machine join --tls-ca has to hold who signed the engine's certificate, and that has to be in date and to name the host of its address"
+	case errors.Is(err, nats.ErrAuthorization):
+		hint = "the engine takes no such user: machine join takes a secret by --creds, --nkey or --token-file, and the file is read at every connection"
+	}
+	return fault.New(fault.EngineUnavailable, "%s: %w", op, err).WithHint("%s", hint)
 }
 
 // explain gives an error of the engine its code.
 func (e *Engine) explain(ctx context.Context, op string, err error) error {
-	api := &jetstream.APIError{}
+	code := codeOf(err)
 	switch {
 	case err == nil, fault.CodeOf(err) != fault.Failed && !errors.Is(err, context.DeadlineExceeded):
 		return err
@@ -258,13 +265,13 @@ func (e *Engine) explain(ctx context.Context, op string, err error) error {
 		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
 	case errors.Is(err, nats.ErrMaxPayload):
 		return fault.New(fault.LimitReached, "%s: it is too long for the engine (at most %d bytes)", op, e.nc.MaxPayload()).WithHint("raise max_payload of the engine, or put the text into a file and name it")
-	case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamNotFound:
+	case code == jetstream.JSErrCodeStreamNotFound:
 		return fault.New(fault.EngineUnavailable, "%s: the engine %s has lost what was kept there, or is not prepared: %w", op, e.url, err).
 			WithHint("leadlight machine leave --force, then leadlight machine join %s begins anew; leadlight gc ends teammates of before", e.url)
-	case errors.As(err, &api) && slices.Contains(noRoom, api.ErrorCode):
+	case slices.Contains(noRoom, code):
 		return fault.New(fault.EngineUnavailable, "%s: the engine %s has no room left: %w", op, e.url, err).
 			WithHint("free room on the disk where it keeps its data, or raise max_file_store of its jetstream")
-	case errors.As(err, &api) && api.ErrorCode == noPeers:
+	case code == noPeers:
 		return fault.New(fault.EngineUnavailable, "%s: the engine %s is a cluster, and fewer than three of its nodes are there: %w", op, e.url, err).
 			WithHint("start three nodes; what is made while they are fewer would have no replicas")
 	}

@@ -148,23 +148,23 @@ func (e *Engine) deliver(ctx context.Context, w *write, m *nats.Msg) (uint64, er
 		answer, cancel := e.answering(ctx)
 		ack, err := e.js.PublishMsg(answer, m)
 		cancel()
-		api := &jetstream.APIError{}
+		code := codeOf(err)
 		switch {
 		case err == nil:
 			return ack.Sequence, nil
-		case errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant):
+		case code == jetstream.JSErrCodeStreamWrongLastSequence, code == jetstream.JSErrCodeStreamWrongLastSequenceConstant:
 			if lost {
 				return e.mine(ctx, w)
 			}
 			return 0, errConflict
-		case errors.As(err, &api) && !choosing(err), errors.Is(err, nats.ErrMaxPayload), ctx.Err() != nil, time.Since(began) > chooseLimit:
+		case code != 0 && !choosing(err), errors.Is(err, nats.ErrMaxPayload), ctx.Err() != nil, time.Since(began) > chooseLimit:
 			return 0, e.explain(ctx, op, err)
 		}
 		e.log.Debug("an answer was lost; the write is sent again", "subject", w.subject, "error", err)
 		if err := e.awaitConnection(ctx, began); err != nil {
 			return 0, err
 		}
-		if api.ErrorCode != 0 { // it has answered at once, and would do so again
+		if code != 0 { // it has answered at once, and would do so again
 			pause(ctx)
 		}
 	}
@@ -207,9 +207,8 @@ const (
 // choosing tells whether an error may be gone when the nodes of a cluster have chosen who
 // leads.
 func choosing(err error) bool {
-	api := &jetstream.APIError{}
-	if errors.As(err, &api) {
-		return slices.Contains([]jetstream.ErrorCode{clusterNotAvailable, clusterNotLeader, duplicateInProcess, noPeers}, api.ErrorCode)
+	if code := codeOf(err); code != 0 {
+		return slices.Contains([]jetstream.ErrorCode{clusterNotAvailable, clusterNotLeader, duplicateInProcess, noPeers}, code)
 	}
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, nats.ErrTimeout)
 }

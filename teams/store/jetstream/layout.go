@@ -62,7 +62,7 @@ func Join(ctx context.Context, o Options) (id string, err error) {
 	defer e.Close()
 	err = e.patiently(ctx, func(ctx context.Context) error {
 		err := e.prepare(ctx, 3)
-		if single(err) {
+		if codeOf(err) == replicasNotSupported {
 			err = e.prepare(ctx, 1)
 		}
 		return err
@@ -86,10 +86,12 @@ var noRoom = []jetstream.ErrorCode{
 	10077, // what was to be kept could not be written
 }
 
-// single tells that an engine is no cluster.
-func single(err error) bool {
-	api := &jetstream.APIError{}
-	return errors.As(err, &api) && api.ErrorCode == replicasNotSupported
+// codeOf is the code of an error of the engine, 0 for any other error.
+func codeOf(err error) jetstream.ErrorCode {
+	if api, is := errors.AsType[*jetstream.APIError](err); is {
+		return api.ErrorCode
+	}
+	return 0
 }
 
 func (e *Engine) prepare(ctx context.Context, replicas int) error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -33,6 +34,72 @@ func writeHelp(w io.Writer, c *cobra.Command, all bool) {
 	default:
 		writeFlags(w, "Global flags:", c.PersistentFlags())
 	}
+}
+
+// printHelp is writeHelp in the width of the terminal.
+func (a *app) printHelp(c *cobra.Command, all bool) {
+	var b strings.Builder
+	writeHelp(&b, c, all)
+	a.printFolded(b.String())
+}
+
+func (a *app) printFolded(text string) { io.WriteString(a.out, folded(text, width(a.out.w))) }
+
+// folded fits help into cols columns; 0 leaves it as it is.
+func folded(text string, cols int) string {
+	if cols == 0 {
+		return text
+	}
+	var lines []string
+	full := false // the line before is of a paragraph that goes on
+	for line := range strings.SplitSeq(text, "\n") {
+		prose := line != "" && line[0] != ' '
+		if prose && full {
+			lines[len(lines)-1] += " " + line
+		} else {
+			lines = append(lines, line)
+		}
+		full = prose && len(line) > fullLine
+	}
+	for i, line := range lines {
+		lines[i] = foldedLine(line, max(cols, leastLine))
+	}
+	return strings.Join(lines, "\n")
+}
+
+const (
+	fullLine  = 75 // a line of prose that is as long was broken only because it was full
+	leastLine = 40
+)
+
+// foldedLine breaks a line between words. What follows begins below the text behind a flag.
+func foldedLine(line string, cols int) string {
+	if displaywidth.String(line) <= cols {
+		return line
+	}
+	at := len(line) - len(strings.TrimLeft(line, " "))
+	if gap := strings.LastIndex(line[:min(len(line), cols/2)], "  ") + 2; gap > at+2 {
+		at = gap
+	}
+	var b strings.Builder
+	b.WriteString(line[:at])
+	indent := displaywidth.String(line[:at])
+	col := indent
+	for word := range strings.FieldsSeq(line[at:]) {
+		w := displaywidth.String(word)
+		switch {
+		case col == indent:
+		case col+1+w > cols:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			col = indent
+		default:
+			b.WriteByte(' ')
+			col++
+		}
+		b.WriteString(word)
+		col += w
+	}
+	return b.String()
 }
 
 // usageLine is how a command is called.
@@ -114,7 +181,9 @@ func helpCommand(a *app) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 1 {
 			if t, ok := topic(args[0]); ok {
-				t.write(a.out)
+				var b strings.Builder
+				t.write(&b)
+				a.printFolded(b.String())
 				return nil
 			}
 		}
@@ -126,7 +195,7 @@ func helpCommand(a *app) *cobra.Command {
 			}
 			target = next
 		}
-		writeHelp(a.out, target, a.allHelp || len(args) == 0)
+		a.printHelp(target, a.allHelp || len(args) == 0)
 		return nil
 	}
 	return c

@@ -38,7 +38,7 @@ func rootCommand(a *app, called string) *cobra.Command {
 		a.json = asksForJSON(a.args) // flags after the mistake were not parsed
 		return flagError(c, err)
 	})
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.out, c, a.allHelp) })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { a.printHelp(c, a.allHelp) })
 	root.SetUsageFunc(func(c *cobra.Command) error { writeHelp(a.err, c, false); return nil })
 	addVerbs(a, root, called)
 	globalCompletions(a, root)

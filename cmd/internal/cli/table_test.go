@@ -79,3 +79,16 @@ func TestLinesOfSeveralStandBelowEachOther(t *testing.T) {
 		}
 	}
 }
+
+func TestHelpFitsTheTerminal(t *testing.T) {
+	text := "Bring the team of the file to what the file says, and follow it until every task\nis completed.\n\nFlags:\n" +
+		"      --dry-run    check everything, say what would be added, and do nothing\n"
+	want := "Bring the team of the file to what the file says,\nand follow it until every task is completed.\n\nFlags:\n" +
+		"      --dry-run    check everything, say what would\n                   be added, and do nothing\n"
+	if got := folded(text, 52); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if folded(text, 0) != text {
+		t.Error("a file is no terminal")
+	}
+}

@@ -76,8 +76,8 @@ func otherWords() map[string]string {
 		"items": "run item", "runs": "run", "tasks": "task ls", "claim": "task claim", "done": "task done", "api": "daemon schema", "schema": "daemon schema", "backend-test": "backend test",
 		"dashboard": "top", "ui": "top", "watch": "top", "serve": "daemon run", "server": "daemon run", "check": "doctor", "clean": "gc", "prune": "gc", "config": "doctor -v", "new": "spawn", "add": "spawn", "run-team": "up",
 		"attach-session": "attach", "select-pane": "attach", "capture-pane": "capture", "list-panes": "ps", "list-sessions": "team ls", "split-window": "spawn", "new-window": "spawn",
-		"new-session": "up --detach", "kill-pane": "stop", "kill-window": "stop", "kill-session": "down", "kill-server": "down", "pause": "run pause", "unpause": "run resume",
-		"inspect": "team show", "view": "team show", "info": "doctor", "stats": "top", "issue": "task", "issues": "task ls", "reply": "send", "answer": "approve",
+		"new-session": "up --detach", "kill-pane": "stop", "kill-window": "stop", "kill-session": "down", "kill-server": "down", "pause": "run pause", "unpause": "run resume", "resume": "run resume", "monitor": "top",
+		"inspect": "team show", "show": "team show", "view": "team show", "info": "doctor", "stats": "top", "issue": "task", "issues": "task ls", "reply": "send", "answer": "approve",
 	}
 }
 
@@ -85,7 +85,7 @@ func otherWords() map[string]string {
 func otherSubcommands() map[string]string {
 	return map[string]string{
 		"plan ls": "requests", "plan list": "requests", "plan approve": "approve", "plan reject": "deny", "task list": "task ls", "task create": "task add", "task delete": "task rm",
-		"task complete": "task done", "task close": "task done", "task reopen": "task release", "task view": "task show", "task edit": "task update", "team view": "team show", "team list": "team ls", "team rm": "team delete", "run list": "run ls", "run start": "run create", "run stop": "run cancel", "run view": "run show", "run watch": "top",
+		"task complete": "task done", "task close": "task done", "task reopen": "task release", "task view": "task show", "task edit": "task update", "team view": "team show", "team list": "team ls", "team new": "team create", "team info": "team show", "task assign": "task update", "task start": "task claim", "team rm": "team delete", "run list": "run ls", "run start": "run create", "run stop": "run cancel", "run view": "run show", "run watch": "top",
 	}
 }
 

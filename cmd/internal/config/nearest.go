@@ -10,7 +10,7 @@ func Nearest(word string, words []string) string {
 	best, least := "", 3 // at most two edits, fewer for short words
 	low := strings.ToLower(word)
 	for _, w := range words {
-		if d := distance(low, strings.ToLower(w)); d < least && d*2 <= max(len(w), 2) {
+		if d := distance(low, strings.ToLower(w)); d < least && d*2 < max(len(w), 3) {
 			best, least = w, d
 		}
 	}

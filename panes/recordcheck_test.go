@@ -78,6 +78,9 @@ func TestXH08_RecordsAreReadStrictly(t *testing.T) {
 	}
 	outside := filepath.Join(t.TempDir(), "precious")
 	for name, read := range map[string]func() error{
+		"a host without a version":    host(func(h *HostRecord) { h.Version = 0 }),
+		"a launch without a version":  launch(func(l *LaunchRecord) { l.Version = 0 }),
+		"a terminal with a break":     launch(func(l *LaunchRecord) { l.Terminal = "/a\nb" }),
 		"a host id that is a path":    host(func(h *HostRecord) { h.Host = "x/../../../../precious/file1" }),
 		"no host id":                  host(func(h *HostRecord) { h.Host = "" }),
 		"a host id in capitals":       host(func(h *HostRecord) { h.Host = strings.ToUpper(someHost) }),
@@ -103,8 +106,8 @@ func TestXH08_RecordsAreReadStrictly(t *testing.T) {
 		"a kind that is none":         launch(func(l *LaunchRecord) { l.Kind = "boss" }),
 		"a relative folder":           launch(func(l *LaunchRecord) { l.Dir = "work" }),
 	} {
-		if err := read(); !errors.Is(err, fault.CorruptFile) {
-			t.Errorf("%s: %v, want %s", name, err, fault.CorruptFile)
+		if err := read(); !errors.Is(err, fault.CorruptFile) || !strings.Contains(fault.Of(err).Hint, "bob writes a new one") {
+			t.Errorf("%s: %v, want %s and the way to a new one", name, err, fault.CorruptFile)
 		}
 	}
 }

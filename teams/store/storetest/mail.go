@@ -170,6 +170,9 @@ func testPrune(t *testing.T, open Opener) {
 	if unread := unreadTexts(t, s, "builder"); strings.Join(unread, "") != "25" {
 		t.Errorf("unread: %q", unread)
 	}
+	if n := must[int](t)(s.Mail.Prune(ctx(t), team, "builder", 1)); n != 0 {
+		t.Errorf("pruned %d once more", n)
+	}
 	if n := must[int](t)(s.Mail.Prune(ctx(t), team, "研究員", 0)); n != 0 {
 		t.Errorf("pruned %d from no box", n)
 	}

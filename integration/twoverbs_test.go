@@ -243,6 +243,32 @@ func TestXF17_AnEarlyFailureIsToldOnce(t *testing.T) {
 	})
 }
 
+// TestXF17_AnEntryTakenOutMeanwhile: another client puts an older roster back while a teammate
+// starts. The spawn says so, and ends what it has started.
+func TestXF17_AnEntryTakenOutMeanwhile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, windowSize)
+	r.team("alpha")
+	r.spawn("first", nil, r.stub("mute")...)
+	config := r.path("base", "teams", "alpha", "config.json")
+	older, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := r.holdTerminal()
+	spawn := r.start(nil, "spawn", "ann", "--", "sleep", "1000")
+	r.entryIs("ann", api.StateStarting)
+	host := hostOf(r, "ann")
+	if err := os.WriteFile(config, older, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opened()
+	if res := spawn.wait(); res.exit != 6 || !strings.Contains(res.err, "the entry of ann was taken out of the roster") {
+		t.Errorf("exit %d, %s", res.exit, res.err)
+	}
+	r.goneWhole("ann", host, "")
+}
+
 // TestXF17_TwoDowns: the one that comes too late to delete the team has what it wanted.
 func TestXF17_TwoDowns(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package teams_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,6 +44,19 @@ func (d *desk) last(owner string) map[string]any {
 	return f
 }
 
+// mute is a lead whose messages cannot be written.
+func (d *desk) mute() *teams.Service {
+	d.mail = muteMail{d.fs.Mail()}
+	defer func() { d.mail = nil }()
+	return d.as("")
+}
+
+type muteMail struct{ store.Mail }
+
+func (muteMail) Put(context.Context, string, string, store.Message) (store.Message, error) {
+	return store.Message{}, fault.New(fault.PermissionDenied, "nothing can be written")
+}
+
 func TestA11_M16_PlanRejectResubmitApprove(t *testing.T) {
 	d := newDesk(t)
 	d.team("alpha", running("bob"), running("eve"))
@@ -54,7 +68,7 @@ func TestA11_M16_PlanRejectResubmitApprove(t *testing.T) {
 	if f := d.last(store.Lead); f["type"] != "plan_approval_request" || f["planContent"] != "1. look" || f["requestId"] != first.ID || f["from"] != "bob" {
 		t.Errorf("the lead got %v", f)
 	}
-	for _, other := range []*teams.Service{bob, d.as("eve")} {
+	for _, other := range []*teams.Service{bob, d.as("eve"), d.serve(teams.Caller{Name: "bob"})} { // the last is a person, in bob's name
 		_, err := other.ResolvePlan(ctx, "alpha", first.ID, true, "")
 		wantCode(t, err, fault.NotLead)
 	}
@@ -75,6 +89,8 @@ func TestA11_M16_PlanRejectResubmitApprove(t *testing.T) {
 	if err != nil || second.ID == first.ID {
 		t.Fatalf("%+v %v", second, err)
 	}
+	_, err = d.mute().ResolvePlan(ctx, "alpha", second.ID, true, "")
+	wantCode(t, err, fault.PermissionDenied) // what bob was not told is open still
 	sent, err := lead.Send(ctx, "alpha", teams.SendSpec{To: "bob", Type: store.PlanResponse, Text: fmt.Sprintf(`{"request_id":%q,"approve":true}`, second.ID)})
 	if err != nil || sent.ID != second.ID {
 		t.Fatalf("%+v %v", sent, err)
@@ -139,6 +155,8 @@ func TestHK08_M15_PermissionsAreListedAndAnswered(t *testing.T) {
 	wantCode(t, err, fault.NotLead)
 	_, err = lead.AnswerPermission(ctx, "alpha", "perm-3", true, "")
 	wantCode(t, err, fault.RequestNotFound)
+	_, err = d.mute().AnswerPermission(ctx, "alpha", "perm-1", true, "")
+	wantCode(t, err, fault.PermissionDenied)
 	if _, err := lead.AnswerPermission(ctx, "alpha", "perm-1", true, ""); err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func TestA07_SE07_TheSenderIsTheCaller(t *testing.T) {
 
 func TestA08_Broadcast(t *testing.T) {
 	d := newDesk(t)
-	d.team("alpha", running("a"), running("b"), stopped("c"))
+	d.led("alpha", os.Getpid(), func(p *store.LeadProcess) { p.ProcStart = "1" }, running("a"), running("b"), stopped("c")) // the next lead reads it
 	sent, err := d.as("a").Broadcast(t.Context(), "alpha", "hello", "")
 	if err != nil {
 		t.Fatal(err)

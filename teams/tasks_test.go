@@ -85,6 +85,34 @@ func TestTasks(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
+	t.Run("status and blockers", func(t *testing.T) {
+		update := func(as string, c teams.TaskChange) api.Task {
+			got, err := d.as(as).UpdateTask(t.Context(), "alpha", "2", c)
+			if err != nil {
+				t.Fatalf("%+v, %v", c, err)
+			}
+			return got
+		}
+		if got := update("b", teams.TaskChange{Status: new("claimed")}); got.Status != "in_progress" || got.Owner != "b" {
+			t.Errorf("claimed: %+v", got)
+		}
+		if _, err := d.as("b").FailTask(t.Context(), "alpha", "2", "no luck"); err != nil {
+			t.Fatal(err)
+		}
+		if got := update("", teams.TaskChange{Status: new("todo")}); got.Status != "pending" || got.Failure != "" {
+			t.Errorf("todo: %+v", got)
+		}
+		three, err := lead.AddTask(t.Context(), "alpha", teams.TaskSpec{Subject: "three"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := update("", teams.TaskChange{AddBlockedBy: []string{three.ID}}); got.Status != "blocked" {
+			t.Errorf("blocked: %+v", got)
+		}
+		if got := update("", teams.TaskChange{RemoveBlockedBy: []string{three.ID}}); got.Status != "pending" || slices.Contains(got.BlockedBy, three.ID) {
+			t.Errorf("free again: %+v", got)
+		}
+	})
 	t.Run("deleted", func(t *testing.T) {
 		gone := "deleted"
 		if _, err := lead.UpdateTask(t.Context(), "alpha", "2", teams.TaskChange{Status: &gone}); err != nil {

@@ -45,6 +45,8 @@ func TestXH08_AnEndingHostIsNotForeign(t *testing.T) {
 	left := table.Marked(host)
 	if len(left) != 1 || !stillMarked(t.Context(), left[0], host) {
 		t.Errorf("while it runs: %v", left)
+	} else if stillMarked(t.Context(), left[0], uuid.NewString()) {
+		t.Errorf("%v counts for another host", left)
 	}
 	end()
 	for _, p := range left {

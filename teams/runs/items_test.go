@@ -37,6 +37,8 @@ func TestC05_ItemTransitions(t *testing.T) {
 				t.Errorf("%s → %s: %s %v", from, to, now, err)
 			case !allowed && (fault.CodeOf(err) != fault.Rejected || now != from):
 				t.Errorf("%s → %s was not refused: %s %v", from, to, now, err)
+			case !allowed && strings.Contains(err.Error(), "final") != (from == api.ItemDone):
+				t.Errorf("%s → %s: %v", from, to, err)
 			}
 		}
 	}

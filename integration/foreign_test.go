@@ -69,6 +69,9 @@ func TestIT07_ForeignBackendIsLeftAlone(t *testing.T) {
 			t.Fatalf("after %v it is written\n%s, not\n%s", line, after, before)
 		}
 	}
+	if left := r.run("gc", "--dry-run"); strings.Contains(left.out, "bob") {
+		t.Errorf("a usual stop in another lead's team leaves %s", left.out)
+	}
 	if after := shown(); after != screen {
 		t.Errorf("in the pane stands %q, not %q", after, screen)
 	}

@@ -407,5 +407,8 @@ func (r *stopping) record(ctx context.Context, batch []*stoppingMember) {
 		if left := r.removeWorktree(ctx, r.t.Name, m.Name); left != "" {
 			m.out.Leftovers = append(m.out.Leftovers, left)
 		}
+		if !r.t.LedByUs() { // its entry is gone, and so nothing names its records; gc removes what stays
+			_ = r.panes.Records().Forget(r.t.Name, m.Name)
+		}
 	}
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
-	"github.com/leadlight-dev/leadlight/teams/store/mailbox"
 	"github.com/leadlight-dev/leadlight/teams/store/maildir"
 )
 
@@ -282,8 +281,7 @@ func (r *rig) office(b *testing.B) *office {
 	open := func(string, string) (backend.Backend, error) {
 		return tmux.New(tmux.Options{Socket: r.tmux.Socket, Getenv: getenv})
 	}
-	o.mail = mailbox.New(fs.MailboxOf, map[string]store.Mail{
-		store.MailboxClaude:  fs.Mail(),
+	o.mail = fs.Mail(map[string]store.Mail{
 		store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
 	})
 	o.dir = fs.Dir()

@@ -38,7 +38,7 @@ func boxOf(r *rig, team, owner string) []store.Message {
 		r.t.Fatal(err)
 	}
 	defer fs.Close()
-	box, err := fs.Mail().List(r.t.Context(), team, owner)
+	box, err := fs.Mail(nil).List(r.t.Context(), team, owner)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func putMail(r *rig, team, from, to, text string) {
 		r.t.Fatal(err)
 	}
 	defer fs.Close()
-	if _, err := fs.Mail().Put(r.t.Context(), team, to, store.Message{From: from, Text: text, Timestamp: time.Now()}); err != nil {
+	if _, err := fs.Mail(nil).Put(r.t.Context(), team, to, store.Message{From: from, Text: text, Timestamp: time.Now()}); err != nil {
 		r.t.Fatal(err)
 	}
 }

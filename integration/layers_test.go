@@ -53,7 +53,6 @@ func layers() []rule {
 
 		{"teams/store/ledger", l0, "teams/store internal/files internal/lock", "what has been handed over is remembered alike for both mailboxes"},
 		{"teams/store/document", l0, "teams/store internal/rawjson", "the form of a roster and a task is one, wherever they are kept"},
-		{"teams/store/mailbox", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger", "each team's mail in the layout it chose"},
 
 		{"teams/api/rpc", l0, "teams/api", "the API's two halves, for programs outside too"},
 		{"teams/api/rpc/serve", l1, "teams/api teams/api/rpc", "who only calls links nothing of what serves"},
@@ -63,8 +62,8 @@ func layers() []rule {
 		{"teams/runs", l1, "teams/db teams/api", "definitions, runs and items are kept in the database, with the rules for them"},
 
 		{"teams/store/memory", l1, "teams/store", "the smallest store that keeps the contract"},
-		{"teams/store/claudefs", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/document teams/store/ledger teams/store/mailbox signals", "Claude Code's files, on the ground of L0"},
-		{"teams/store/maildir", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger teams/store/mailbox", "the other mailbox, on the ground of L0"},
+		{"teams/store/claudefs", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/document teams/store/ledger signals", "Claude Code's files, on the ground of L0"},
+		{"teams/store/maildir", l1, "teams/store internal/files internal/lock internal/rawjson teams/store/ledger", "the other mailbox, on the ground of L0"},
 		{"teams/store/jetstream/natstest", ground, "", "a real engine for tests knows nothing of what is kept there"},
 		{"teams/store/jetstream/natstest/relay", l0, "teams/store/jetstream/natstest", "the way to an engine that a demo cuts is that of the tests"},
 		{"teams/store/jetstream", l1, "teams/store internal/files internal/rawjson teams/store/document", "an engine's entries, in the form that the files have"},
@@ -125,8 +124,6 @@ func level() map[string]string {
 	return map[string]string{
 		"teams/store/ledger → internal/lock":                  "a ledger has one writer at a time",
 		"teams/store/ledger → teams/store":                    "it flags messages that were handed over",
-		"teams/store/mailbox → internal/lock":                 "a box has one writer at a time",
-		"teams/store/mailbox → teams/store/ledger":            "handing over is part of keeping mail",
 		"teams/watch → teams":                                 "it looks at a team by the verbs",
 		"teams/teammate → teams":                              "a teammate claims, answers and reports by the same verbs as everybody, in the teammate's name",
 		"backend/external/externaltest → backend/backendtest": "cases of the frame are run like the others",

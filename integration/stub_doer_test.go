@@ -134,7 +134,7 @@ func (d *doer) permission() {
 	}
 	now, team := time.Now(), os.Getenv("LEADLIGHT_TEAM")
 	f := store.Frame{Type: store.PermissionRequest, RequestID: fmt.Sprintf("perm-%s-%d", d.name, now.UnixNano()), AgentID: d.name, ToolName: "Bash", Description: "run make", Timestamp: store.FormatTime(now)}
-	if _, err := fs.Mail().Put(context.Background(), team, store.Lead, store.Message{From: d.name, Text: f.Text(), Timestamp: now}); err != nil {
+	if _, err := fs.Mail(nil).Put(context.Background(), team, store.Lead, store.Message{From: d.name, Text: f.Text(), Timestamp: now}); err != nil {
 		os.Exit(1)
 	}
 	_ = fs.Close()

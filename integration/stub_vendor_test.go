@@ -85,10 +85,10 @@ func (v *vendor) native() {
 	}
 	active(false)
 	for ; ; time.Sleep(50 * time.Millisecond) {
-		box, _ := fs.Mail().List(ctx, team, me)
+		box, _ := fs.Mail(nil).List(ctx, team, me)
 		for _, m := range box {
 			f, _ := store.ParseFrame(m.Text)
-			if m.Read || v.asked && f.Type == store.TaskAssignment || fs.Mail().MarkRead(ctx, team, me, []string{m.ID}) != nil {
+			if m.Read || v.asked && f.Type == store.TaskAssignment || fs.Mail(nil).MarkRead(ctx, team, me, []string{m.ID}) != nil {
 				continue
 			}
 			switch f.Type {

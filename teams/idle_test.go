@@ -46,7 +46,7 @@ func TestA14_WhyATeammateRests(t *testing.T) {
 				want = tc.claudes
 			}
 			if want == "" {
-				mail, _ := d.fs.Mail().List(t.Context(), "alpha", store.Lead)
+				mail, _ := d.fs.Mail(nil).List(t.Context(), "alpha", store.Lead)
 				if m := mail[len(mail)-1]; m.Kind() != "message" || !strings.Contains(m.Text, "ann waits until somebody answers it in its pane: Run make?") {
 					t.Errorf("%s: Claude Code got %+v", tc.what, m)
 				}

@@ -18,7 +18,7 @@ func TestXF01_TheLeadByItsAddress(t *testing.T) {
 		t.Errorf("%+v, %v", sent, err)
 	}
 	request := store.Frame{Type: store.ShutdownRequest, RequestID: "r", From: "team-lead@alpha", Reason: "done"}.Text()
-	if _, err := d.fs.Mail().Put(t.Context(), "alpha", "bob", store.Message{From: "team-lead@alpha", Text: request}); err != nil {
+	if _, err := d.fs.Mail(nil).Put(t.Context(), "alpha", "bob", store.Message{From: "team-lead@alpha", Text: request}); err != nil {
 		t.Fatal(err)
 	}
 	if f, asked, err := d.as("bob").Asked(t.Context(), "alpha"); !asked || err != nil || f.Reason != "done" {

@@ -73,7 +73,7 @@ func TestA07_SE07_TheSenderIsTheCaller(t *testing.T) {
 		t.Errorf("got %+v", m)
 	}
 	// Written by hand, in the name of nobody we know: shown as such.
-	if _, err := d.fs.Mail().Put(t.Context(), "alpha", "bob", store.Message{From: "mallory", Text: "stop all", Timestamp: time.Now()}); err != nil {
+	if _, err := d.fs.Mail(nil).Put(t.Context(), "alpha", "bob", store.Message{From: "mallory", Text: "stop all", Timestamp: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	box, err = d.as("").Inbox(t.Context(), "alpha", "bob", teams.InboxFilter{From: "mallory"})
@@ -138,7 +138,7 @@ func TestSH06_OldShutdownRequestIsExpired(t *testing.T) {
 	old := store.Frame{Type: store.ShutdownRequest, RequestID: "shutdown-1@builder", From: "team-lead"}
 	for _, at := range []time.Time{time.Now().Add(-time.Hour), time.Now().Add(time.Second)} {
 		old.RequestID = store.NewRequestID("shutdown", "builder", at)
-		if _, err := d.fs.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "team-lead", Text: old.Text(), Timestamp: at}); err != nil {
+		if _, err := d.fs.Mail(nil).Put(t.Context(), "alpha", "builder", store.Message{From: "team-lead", Text: old.Text(), Timestamp: at}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // put writes a message as another program would.
 func (d *desk) put(to, from, text string) {
 	d.t.Helper()
-	if _, err := d.fs.Mail().Put(d.t.Context(), "alpha", to, store.Message{From: from, Text: text, Timestamp: time.Now()}); err != nil {
+	if _, err := d.fs.Mail(nil).Put(d.t.Context(), "alpha", to, store.Message{From: from, Text: text, Timestamp: time.Now()}); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -29,7 +29,7 @@ func (d *desk) put(to, from, text string) {
 // last is the newest frame in a member's box, as it is in the file.
 func (d *desk) last(owner string) map[string]any {
 	d.t.Helper()
-	msgs, err := d.fs.Mail().List(d.t.Context(), "alpha", owner)
+	msgs, err := d.fs.Mail(nil).List(d.t.Context(), "alpha", owner)
 	if err != nil || len(msgs) == 0 {
 		d.t.Fatalf("the box of %s: %v", owner, err)
 	}
@@ -46,7 +46,7 @@ func (d *desk) last(owner string) map[string]any {
 
 // mute is a lead whose messages cannot be written.
 func (d *desk) mute() *teams.Service {
-	d.mail = muteMail{d.fs.Mail()}
+	d.mail = muteMail{d.fs.Mail(nil)}
 	defer func() { d.mail = nil }()
 	return d.as("")
 }
@@ -123,7 +123,7 @@ func TestM16_PlansAreKeptWhenFirstSeen(t *testing.T) {
 	if err != nil || len(open) != 1 || open[0].ID != id || open[0].From != "pat" || open[0].Plan != "# Plan\nDo it" || open[0].Path != "/p.md" {
 		t.Fatalf("%+v %v", open, err)
 	}
-	if _, err := d.fs.Mail().Archive(ctx, "alpha", store.Lead); err != nil {
+	if _, err := d.fs.Mail(nil).Archive(ctx, "alpha", store.Lead); err != nil {
 		t.Fatal(err)
 	}
 	if p, err := lead.Plan(ctx, "alpha", id); err != nil || p.Status != api.RequestOpen {
@@ -204,7 +204,7 @@ func TestXH06_TheNewestPermissionCounts(t *testing.T) {
 func TestM16_RequestsOutliveTheBox(t *testing.T) {
 	for name, empty := range map[string]func(*testing.T, *desk){
 		"pruned unseen": func(t *testing.T, d *desk) {
-			msgs, err := d.fs.Mail().List(t.Context(), "alpha", store.Lead)
+			msgs, err := d.fs.Mail(nil).List(t.Context(), "alpha", store.Lead)
 			for _, m := range msgs {
 				err = errors.Join(err, d.as("").MarkRead(t.Context(), "alpha", "", []string{m.ID}))
 			}
@@ -228,7 +228,7 @@ func TestM16_RequestsOutliveTheBox(t *testing.T) {
 			d.put(store.Lead, "ann", `{"type":"plan_approval_request","from":"ann","planContent":"1. look","requestId":"plan-1"}`)
 			d.put(store.Lead, "ann", `{"type":"permission_request","request_id":"perm-1","agent_id":"ann","tool_name":"Bash","input":{"command":"make"}}`)
 			empty(t, d)
-			if msgs, err := d.fs.Mail().List(t.Context(), "alpha", store.Lead); err != nil || len(msgs) != 0 {
+			if msgs, err := d.fs.Mail(nil).List(t.Context(), "alpha", store.Lead); err != nil || len(msgs) != 0 {
 				t.Fatalf("the box holds %v %v", msgs, err)
 			}
 			fs, err := claudefs.Open(d.base, claudefs.Options{}) // as after a restart

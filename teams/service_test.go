@@ -61,7 +61,7 @@ func (d *desk) serve(who teams.Caller) *teams.Service {
 	}
 	roster := cmp.Or(d.roster, d.fs.Roster())
 	return teams.New(teams.Config{
-		Base: d.base, Roster: roster, Mail: cmp.Or(d.mail, d.fs.Mail()), Tasks: cmp.Or(d.tasks, d.fs.Tasks()), Cwd: d.base,
+		Base: d.base, Roster: roster, Mail: cmp.Or(d.mail, d.fs.Mail(nil)), Tasks: cmp.Or(d.tasks, d.fs.Tasks()), Cwd: d.base,
 		Panes: panes.NewManager(panes.Options{Dir: d.fs.Dir(), Base: d.base, Runtime: d.t.TempDir(), Environ: os.Environ(), Choose: noTerminal,
 			Claims: teams.Claims(roster, panes.NewRecords(d.fs.Dir())),
 			Open: func(string, string) (backend.Backend, error) {

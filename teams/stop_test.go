@@ -19,7 +19,7 @@ import (
 func (d *desk) request(name string) string {
 	d.t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		msgs, err := d.fs.Mail().List(d.t.Context(), "alpha", name)
+		msgs, err := d.fs.Mail(nil).List(d.t.Context(), "alpha", name)
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestXD04_XF13_AnInterruptedRequestIsTakenBack(t *testing.T) {
 	if e := (<-ended).Members[0]; e.Outcome != state.Unproven || e.Reason != "interrupted: the request is taken back, and it runs on" {
 		t.Errorf("got %+v", e)
 	}
-	msgs, err := d.fs.Mail().List(t.Context(), "alpha", "bob")
+	msgs, err := d.fs.Mail(nil).List(t.Context(), "alpha", "bob")
 	if err != nil || len(msgs) != 1 || !msgs[0].Read {
 		t.Errorf("the request waits still: %+v, %v", msgs, err)
 	}
@@ -190,7 +190,7 @@ func TestXF13_WhatNobodyWaitsForIsTakenBack(t *testing.T) {
 	if _, err := d.as("").Takeover(t.Context(), "alpha", teams.TakeoverSpec{}); err != nil {
 		t.Fatal(err)
 	}
-	msgs, err := d.fs.Mail().List(t.Context(), "alpha", "bob")
+	msgs, err := d.fs.Mail(nil).List(t.Context(), "alpha", "bob")
 	if err != nil || len(msgs) != 2 || !msgs[0].Read || msgs[1].Read {
 		t.Fatalf("the request waits still, or more was taken back: %+v, %v", msgs, err)
 	}

@@ -39,7 +39,7 @@ func (d *desk) led(name string, pid int, change func(*store.LeadProcess), member
 // server that leads.
 func (d *desk) session() *teams.Service {
 	return teams.New(teams.Config{
-		Base: d.base, Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks(), Cwd: d.base,
+		Base: d.base, Roster: d.fs.Roster(), Mail: d.fs.Mail(nil), Tasks: d.fs.Tasks(), Cwd: d.base,
 		Panes:  panes.NewManager(panes.Options{Dir: d.fs.Dir(), Base: d.base, Runtime: d.t.TempDir()}),
 		Caller: teams.Caller{Name: store.Lead, Session: true},
 	})

@@ -107,7 +107,7 @@ func TestXF20_TheLeadGetsWhatComesTooLate(t *testing.T) {
 		d := newDesk(t)
 		bob := running("bob")
 		d.team("alpha", bob, running("eve"))
-		d.mail = endsFirst{Mail: d.fs.Mail(), end: func() { d.end(bob) }}
+		d.mail = endsFirst{Mail: d.fs.Mail(nil), end: func() { d.end(bob) }}
 		svc, err := d.as("eve"), error(nil)
 		if all {
 			_, err = svc.Broadcast(t.Context(), "alpha", "wait for me", "")

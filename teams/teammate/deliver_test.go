@@ -129,12 +129,12 @@ func (c *mailTyper) mailed(t *testing.T, texts ...string) *countedRoster {
 		t.Fatal(err)
 	}
 	for _, text := range texts {
-		if _, err := fs.Mail().Put(t.Context(), "alpha", "bob", store.Message{From: store.Lead, Text: text}); err != nil {
+		if _, err := fs.Mail(nil).Put(t.Context(), "alpha", "bob", store.Message{From: store.Lead, Text: text}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c.m.o = Options{Team: "alpha", Agent: "bob", Dir: fs.Dir(), Log: slog.New(slog.DiscardHandler), Service: teams.New(teams.Config{
-		Roster: roster, Mail: fs.Mail(), Tasks: fs.Tasks(), Panes: panes.NewManager(panes.Options{Dir: fs.Dir()}), Caller: teams.Caller{Name: "bob", Teammate: true}})}
+		Roster: roster, Mail: fs.Mail(nil), Tasks: fs.Tasks(), Panes: panes.NewManager(panes.Options{Dir: fs.Dir()}), Caller: teams.Caller{Name: "bob", Teammate: true}})}
 	c.introduced = true
 	return roster
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
-	"github.com/leadlight-dev/leadlight/teams/store/mailbox"
 	"github.com/leadlight-dev/leadlight/teams/store/maildir"
 )
 
@@ -82,8 +81,7 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	if c.program, err = a.light(); err != nil {
 		return nil, err
 	}
-	c.mail = mailbox.New(fs.MailboxOf, map[string]store.Mail{
-		store.MailboxClaude:  fs.Mail(),
+	c.mail = fs.Mail(map[string]store.Mail{
 		store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
 	})
 	all, err := a.stores(s, c)

@@ -45,7 +45,7 @@ func manyTeams(tb *testing.T, fs *claudefs.FS, n int) {
 				tb.Fatal(err)
 			}
 		}
-		if _, err := fs.Mail().Put(tb.Context(), t.Name, "team-lead", store.Message{From: "w0", Text: "done", Timestamp: now}); err != nil {
+		if _, err := fs.Mail(nil).Put(tb.Context(), t.Name, "team-lead", store.Message{From: "w0", Text: "done", Timestamp: now}); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -69,7 +69,7 @@ func watching(tb *testing.T, n int) (w watched, history string) {
 	manyTeams(tb, fs, n)
 	noTerminal := fault.New(fault.BackendUnavailable, "no terminal here")
 	read := &reading{}
-	roster, mail, tasks := readRoster{fs.Roster(), read}, readMail{fs.Mail(), read}, readTasks{fs.Tasks(), read}
+	roster, mail, tasks := readRoster{fs.Roster(), read}, readMail{fs.Mail(nil), read}, readTasks{fs.Tasks(), read}
 	manager := panes.NewManager(panes.Options{Dir: fs.Dir(), Base: base, Runtime: tb.TempDir(), Environ: os.Environ(),
 		Choose: func(context.Context) (panes.Choice, error) { return panes.Choice{}, noTerminal },
 		Open:   func(string, string) (backend.Backend, error) { return nil, noTerminal }})

@@ -49,7 +49,7 @@ func (d *fixture) as(name string) (*teams.Service, teams.Caller) {
 		who = teams.Caller{Name: name, Teammate: true}
 	}
 	return teams.New(teams.Config{
-		Base: d.base, Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks(), Cwd: d.base, Environ: []string{"PATH=" + os.Getenv("PATH")},
+		Base: d.base, Roster: d.fs.Roster(), Mail: d.fs.Mail(nil), Tasks: d.fs.Tasks(), Cwd: d.base, Environ: []string{"PATH=" + os.Getenv("PATH")},
 		Panes: panes.NewManager(panes.Options{Dir: d.fs.Dir(), Base: d.base, Runtime: d.t.TempDir(), Environ: os.Environ(),
 			Choose: func(context.Context) (panes.Choice, error) { return panes.Choice{}, noTerminal },
 			Claims: teams.Claims(d.fs.Roster(), panes.NewRecords(d.fs.Dir())),
@@ -62,7 +62,7 @@ func (d *fixture) as(name string) (*teams.Service, teams.Caller) {
 func (d *fixture) serve(name string, set func(*Options), client *sdk.ClientOptions) *sdk.ClientSession {
 	d.t.Helper()
 	svc, who := d.as(name)
-	o := Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks()}}
+	o := Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(nil), Tasks: d.fs.Tasks()}}
 	if set != nil {
 		set(&o)
 	}

@@ -23,7 +23,7 @@ func answered(t *testing.T, lines, id string) map[string]string {
 	t.Helper()
 	d := newFixture(t)
 	svc, who := d.as("")
-	s := New(Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks()}})
+	s := New(Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(nil), Tasks: d.fs.Tasks()}})
 	in, send := io.Pipe()
 	got, out := io.Pipe()
 	done := make(chan error, 1)
@@ -171,7 +171,7 @@ func FuzzXF06_Lines(f *testing.F) {
 func TestXF06_TheLastRequestsAreAnswered(t *testing.T) {
 	d := newFixture(t)
 	svc, who := d.as("")
-	s := New(Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(), Tasks: d.fs.Tasks()}})
+	s := New(Options{Service: svc, Caller: who, Enabled: true, Stores: Stores{Roster: d.fs.Roster(), Mail: d.fs.Mail(nil), Tasks: d.fs.Tasks()}})
 	var lines strings.Builder
 	lines.WriteString(hello)
 	for id := range 20 {

@@ -70,7 +70,7 @@ func check(b testing.TB, err error) {
 func BenchmarkSend(b *testing.B) {
 	base, fs := benchStore(b)
 	floor := floorSend(b)
-	mail := fs.Mail()
+	mail := fs.Mail(nil)
 	ctx, cancel := context.WithCancel(b.Context())
 	hints, err := mail.Watch(ctx, "alpha", "builder")
 	check(b, err)
@@ -204,7 +204,7 @@ func BenchmarkSendToLargeBox(b *testing.B) {
 	base, fs := benchStore(b)
 	writeLargeBox(b, filepath.Join(base, "teams/alpha/inboxes/builder.json"))
 	for b.Loop() {
-		_, err := fs.Mail().Put(b.Context(), "alpha", "builder", store.Message{From: "a", Text: "one more"})
+		_, err := fs.Mail(nil).Put(b.Context(), "alpha", "builder", store.Message{From: "a", Text: "one more"})
 		check(b, err)
 	}
 }

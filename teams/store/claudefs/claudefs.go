@@ -28,10 +28,13 @@
 package claudefs
 
 import (
+	"cmp"
+	"context"
 	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/ledger"
@@ -85,8 +88,25 @@ func Open(base string, opts Options) (*FS, error) {
 // Roster returns the rosters.
 func (f *FS) Roster() store.Roster { return roster{f} }
 
-// Mail returns the mailboxes.
-func (f *FS) Mail() store.Mail { return mail{f} }
+// Mail returns the mailboxes, each team's in the layout that it has chosen: Claude Code's,
+// or one of the others, by their names.
+func (f *FS) Mail(others map[string]store.Mail) store.Mail {
+	return store.MailOf(func(_ context.Context, team string) (store.Mail, error) {
+		p, err := f.where(team)
+		if err != nil {
+			return nil, err
+		}
+		layout := cmp.Or(p.ours.Mailbox, store.MailboxClaude)
+		if layout == store.MailboxClaude {
+			return mail{f, p}, nil
+		}
+		if other, ok := others[layout]; ok {
+			return other, nil
+		}
+		return nil, fault.New(fault.Unsupported, "team %s keeps its mail in a layout %q that is not known here", team, store.Shown(layout)).
+			WithHint("known are claude and maildir; perhaps a newer leadlight made the team")
+	})
+}
 
 // Tasks returns the task lists.
 func (f *FS) Tasks() store.Tasks { return tasks{f} }

@@ -195,7 +195,7 @@ func TestIB03_IF08_DamagedRosters(t *testing.T) {
 				if _, err := b.Roster().Get(t.Context(), "beta"); err != nil {
 					t.Errorf("the other team: %v", err)
 				}
-				_, err = b.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "mail goes on"})
+				_, err = b.Mail(nil).Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "mail goes on"})
 				b.ok(err)
 				_, err = b.Tasks().Create(t.Context(), "alpha", store.Task{Subject: "tasks go on"})
 				b.ok(err)

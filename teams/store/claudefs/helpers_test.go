@@ -116,7 +116,7 @@ func replaced(t *testing.T, text, old, new string) string {
 // list returns a box of team alpha.
 func (b base) list(owner string) []store.Message {
 	b.T.Helper()
-	box, err := b.Mail().List(b.T.Context(), "alpha", owner)
+	box, err := b.Mail(nil).List(b.T.Context(), "alpha", owner)
 	b.ok(err)
 	return box
 }

@@ -36,9 +36,9 @@ func TestXF14_HostileFilesAreRefusedAtOnce(t *testing.T) {
 			start := time.Now()
 			_, err := b.Roster().Get(t.Context(), "beta")
 			b.want("the roster", err, fault.CorruptFile)
-			_, err = b.Mail().List(t.Context(), "alpha", "builder")
+			_, err = b.Mail(nil).List(t.Context(), "alpha", "builder")
 			b.want("the box", err, fault.CorruptFile)
-			_, err = b.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "x"})
+			_, err = b.Mail(nil).Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "x"})
 			b.want("a message for it", err, fault.CorruptFile)
 			if list, warnings, err := b.Tasks().List(t.Context(), "alpha"); err != nil || len(list) != 1 || len(warnings) != 1 {
 				t.Errorf("%d tasks, %q, %v", len(list), warnings, err)

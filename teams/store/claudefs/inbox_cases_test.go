@@ -80,7 +80,7 @@ func TestIF09_IF10_IF11_IB04_IB06_IB16_SampleBoxes(t *testing.T) {
 			file := "teams/alpha/inboxes/" + owner + ".json"
 			text := sample(t, "inbox/"+c.file+".json")
 			b.put(file, text)
-			box, err := b.Mail().List(t.Context(), "alpha", owner)
+			box, err := b.Mail(nil).List(t.Context(), "alpha", owner)
 			b.ok(err)
 			var ids []string
 			for _, m := range box {
@@ -106,7 +106,7 @@ func TestIF09_IF10_IF11_IB04_IB06_IB16_SampleBoxes(t *testing.T) {
 // sends one message more, which may change nothing of the others.
 func markAndSend(b base, file, owner, text string, ids []string, box []store.Message) {
 	t := b.T
-	b.ok(b.Mail().MarkRead(t.Context(), "alpha", owner, ids))
+	b.ok(b.Mail(nil).MarkRead(t.Context(), "alpha", owner, ids))
 	if flags := strings.Count(text, `"read": false`); flags == len(ids) && flags > 0 {
 		want := strings.ReplaceAll(text, `"read": false`, `"read": true`)
 		if got := b.text(file); pretty(t, got) != pretty(t, want) || text == pretty(t, text) && got != want {
@@ -119,12 +119,12 @@ func markAndSend(b base, file, owner, text string, ids []string, box []store.Mes
 	} else {
 		before = "["
 	}
-	_, err := b.Mail().Put(t.Context(), "alpha", owner, store.Message{From: "a", Text: "one more"})
+	_, err := b.Mail(nil).Put(t.Context(), "alpha", owner, store.Message{From: "a", Text: "one more"})
 	b.ok(err)
 	if got := b.text(file); !strings.HasPrefix(got, before) {
 		t.Errorf("sending changed the others:\n%.2000s\nwas\n%.2000s", got, before)
 	}
-	after, err := b.Mail().List(t.Context(), "alpha", owner)
+	after, err := b.Mail(nil).List(t.Context(), "alpha", owner)
 	b.ok(err)
 	if len(after) != len(box)+1 || after[len(box)].Text != "one more" || after[len(box)].Read {
 		t.Errorf("%d messages after sending, %d before", len(after), len(box))
@@ -156,20 +156,20 @@ func TestIB05_IB07_DamagedBoxes(t *testing.T) {
 				text = sample(t, "inbox/"+name+".json")
 			}
 			b.put(builderBox, text)
-			_, err := b.Mail().List(t.Context(), "alpha", "builder")
+			_, err := b.Mail(nil).List(t.Context(), "alpha", "builder")
 			b.want("list", err, fault.CorruptFile)
 			if err == nil || !strings.Contains(err.Error(), offset) || !strings.Contains(err.Error(), b.path(builderBox)) {
 				t.Errorf("%v does not say %q and the path", err, offset)
 			}
-			_, err = b.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "x"})
+			_, err = b.Mail(nil).Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "x"})
 			b.want("put", err, fault.CorruptFile)
-			b.want("mark", b.Mail().MarkRead(t.Context(), "alpha", "builder", []string{"x"}), fault.CorruptFile)
-			_, err = b.Mail().Archive(t.Context(), "alpha", "builder")
+			b.want("mark", b.Mail(nil).MarkRead(t.Context(), "alpha", "builder", []string{"x"}), fault.CorruptFile)
+			_, err = b.Mail(nil).Archive(t.Context(), "alpha", "builder")
 			b.want("archive", err, fault.CorruptFile)
 			if got := b.text(builderBox); got != text {
 				t.Errorf("the damaged box is now %q", got)
 			}
-			_, err = b.Mail().Put(t.Context(), "alpha", "team-lead", store.Message{From: "a", Text: "others go on"})
+			_, err = b.Mail(nil).Put(t.Context(), "alpha", "team-lead", store.Message{From: "a", Text: "others go on"})
 			b.ok(err)
 		})
 	}
@@ -180,9 +180,9 @@ func TestA07_NewEntries(t *testing.T) {
 	b := newBase(t, claudefs.Options{})
 	b.put("teams/alpha/config.json", claudeTeam)
 	at := time.Date(2026, 3, 2, 10, 0, 0, 7_000_000, time.UTC)
-	_, err := b.Mail().Put(t.Context(), "alpha", "builder", store.Message{ID: "id-1", From: "team-lead", Text: "a <b> & \"c\"\n", Summary: "s", Color: "blue", Timestamp: at})
+	_, err := b.Mail(nil).Put(t.Context(), "alpha", "builder", store.Message{ID: "id-1", From: "team-lead", Text: "a <b> & \"c\"\n", Summary: "s", Color: "blue", Timestamp: at})
 	b.ok(err)
-	_, err = b.Mail().Put(t.Context(), "alpha", "builder", store.Message{ID: "id-2", From: "scout", Text: "x", Timestamp: at})
+	_, err = b.Mail(nil).Put(t.Context(), "alpha", "builder", store.Message{ID: "id-2", From: "scout", Text: "x", Timestamp: at})
 	b.ok(err)
 	want := `[
   {
@@ -216,14 +216,14 @@ func TestIB09_IB10_TheLedgerOutlivesTheBox(t *testing.T) {
 	b := newBase(t, claudefs.Options{})
 	b.put("teams/alpha/config.json", claudeTeam)
 	b.put(builderBox, sample(t, "inbox/i16-redelivered.json"))
-	box, err := b.Mail().List(t.Context(), "alpha", "builder")
+	box, err := b.Mail(nil).List(t.Context(), "alpha", "builder")
 	b.ok(err)
-	b.ok(b.Mail().MarkRead(t.Context(), "alpha", "builder", []string{box[0].ID}))
+	b.ok(b.Mail(nil).MarkRead(t.Context(), "alpha", "builder", []string{box[0].ID}))
 	b.put(builderBox, sample(t, "inbox/i16-redelivered.json")) // delivered again by the client
 	again, err := claudefs.Open(b.dir, claudefs.Options{})     // and we were started again
 	b.ok(err)
 	defer again.Close()
-	box, err = again.Mail().List(t.Context(), "alpha", "builder")
+	box, err = again.Mail(nil).List(t.Context(), "alpha", "builder")
 	if err != nil || !box[0].Read || box[1].Read {
 		t.Errorf("delivered again: %+v %v", box, err)
 	}
@@ -232,9 +232,9 @@ func TestIB09_IB10_TheLedgerOutlivesTheBox(t *testing.T) {
 	_, err = f.WriteString("torn-li") // a writer that was killed
 	b.ok(err)
 	f.Close()
-	b.ok(again.Mail().MarkRead(t.Context(), "alpha", "builder", []string{box[1].ID}))
+	b.ok(again.Mail(nil).MarkRead(t.Context(), "alpha", "builder", []string{box[1].ID}))
 	b.put(builderBox, sample(t, "inbox/i16-redelivered.json"))
-	box, err = b.Mail().List(t.Context(), "alpha", "builder")
+	box, err = b.Mail(nil).List(t.Context(), "alpha", "builder")
 	if err != nil || !box[0].Read || !box[1].Read {
 		t.Errorf("after a torn line: %+v %v", box, err)
 	}
@@ -276,7 +276,7 @@ func TestSC01_LargeBox(t *testing.T) {
 	send, floor := time.Hour, time.Hour
 	for range sends {
 		send = min(send, timed(func() {
-			_, err := b.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "one more"})
+			_, err := b.Mail(nil).Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "one more"})
 			b.ok(err)
 		}))
 		floor = min(floor, timed(func() {
@@ -313,12 +313,12 @@ func TestArchiveAboveALimit(t *testing.T) {
 			}
 			var ids []string
 			for i := range 14 {
-				m, err := b.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: fmt.Sprint(i)})
+				m, err := b.Mail(nil).Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: fmt.Sprint(i)})
 				b.ok(err)
 				ids = append(ids, m.ID)
 			}
-			b.ok(b.Mail().MarkRead(t.Context(), "alpha", "builder", ids[:12]))
-			box, err := b.Mail().List(t.Context(), "alpha", "builder")
+			b.ok(b.Mail(nil).MarkRead(t.Context(), "alpha", "builder", ids[:12]))
+			box, err := b.Mail(nil).List(t.Context(), "alpha", "builder")
 			b.ok(err)
 			want, archived := 14, 0
 			if ours {
@@ -343,11 +343,11 @@ func TestLK03_LK07_G03_LockFolderOfTheClient(t *testing.T) {
 		b.put(builderBox, sample(t, "inbox/with-lock-dir/builder.json"))
 		b.put(builderBox+".lock/.keep", "")
 		put := func(ctx context.Context) error {
-			_, err := b.Mail().Put(ctx, "alpha", "builder", store.Message{From: "a", Text: "x"})
+			_, err := b.Mail(nil).Put(ctx, "alpha", "builder", store.Message{From: "a", Text: "x"})
 			return err
 		}
 		b.want("while the lock is fresh", put(t.Context()), fault.LockTimeout)
-		if _, err := b.Mail().List(t.Context(), "alpha", "builder"); err != nil {
+		if _, err := b.Mail(nil).List(t.Context(), "alpha", "builder"); err != nil {
 			t.Errorf("reading: %v", err)
 		}
 		old := time.Now().Add(-11 * time.Second)
@@ -367,7 +367,7 @@ func TestIF10_MessagesWithoutATime(t *testing.T) {
 	const entry = `{"from":"a","text":"ok"}`
 	b.put(builderBox, `[`+entry+`,{"from":"a","text":{"n":1.50},"timestamp":""},`+entry+`]`)
 	unread := func() (ids, texts []string) {
-		box, err := b.Mail().List(t.Context(), "alpha", "builder")
+		box, err := b.Mail(nil).List(t.Context(), "alpha", "builder")
 		b.ok(err)
 		for _, m := range box {
 			if !m.Read {
@@ -380,21 +380,21 @@ func TestIF10_MessagesWithoutATime(t *testing.T) {
 	if want := []string{"ok", `{"n":1.50}`, "ok"}; !slices.Equal(texts, want) {
 		t.Fatalf("unread %q, want %q", texts, want)
 	}
-	b.ok(b.Mail().MarkRead(t.Context(), "alpha", "builder", ids[2:]))
+	b.ok(b.Mail(nil).MarkRead(t.Context(), "alpha", "builder", ids[2:]))
 	if n := strings.Count(b.text(builderBox), `"read": true`); n != 1 || !strings.HasPrefix(b.text(builderBox), `[`+entry+`,`) {
 		t.Errorf("%d are marked in %s", n, b.text(builderBox))
 	}
-	b.ok(b.Mail().MarkRead(t.Context(), "alpha", "builder", ids))
+	b.ok(b.Mail(nil).MarkRead(t.Context(), "alpha", "builder", ids))
 	b.put(builderBox, strings.TrimSuffix(b.text(builderBox), "]")+","+entry+"]") // the client says it again
 	if ids, texts = unread(); !slices.Equal(texts, []string{"ok"}) {
 		t.Errorf("unread afterwards: %q", texts)
 	}
-	b.ok(b.Mail().MarkRead(t.Context(), "alpha", "builder", ids))
+	b.ok(b.Mail(nil).MarkRead(t.Context(), "alpha", "builder", ids))
 	if _, texts = unread(); len(texts) > 0 {
 		t.Errorf("unread at the end: %q", texts)
 	}
 	b.put(builderBox, strings.TrimSuffix(b.text(builderBox), "]")+","+entry+"]") // and again: what is read may go, and tells this one apart
-	_, err := b.Mail().Prune(t.Context(), "alpha", "builder", 0)
+	_, err := b.Mail(nil).Prune(t.Context(), "alpha", "builder", 0)
 	b.ok(err)
 	if _, texts = unread(); !slices.Equal(texts, []string{"ok"}) {
 		t.Errorf("unread after the read ones were archived: %q", texts)
@@ -410,7 +410,7 @@ func TestADoubledMessageIsListedByMany(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 50 {
-				if box, err := b.Mail().List(t.Context(), "alpha", "builder"); err != nil || len(box) != 1 || len(box[0].Odd) != 4 {
+				if box, err := b.Mail(nil).List(t.Context(), "alpha", "builder"); err != nil || len(box) != 1 || len(box[0].Odd) != 4 {
 					t.Errorf("%+v, %v", box, err)
 				}
 			}

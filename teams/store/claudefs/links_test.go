@@ -133,7 +133,7 @@ func TestXF01_OwnersInFilesAreNames(t *testing.T) {
 	if b.ok(err); got.ID != "1" {
 		t.Errorf("claimed %s", got.ID)
 	}
-	_, err = b.Mail().Put(t.Context(), "alpha", "builder@alpha", store.Message{From: "x", Text: "hi"})
+	_, err = b.Mail(nil).Put(t.Context(), "alpha", "builder@alpha", store.Message{From: "x", Text: "hi"})
 	if b.ok(err); len(b.list("builder")) != 1 {
 		t.Error("mail to builder@alpha is not builder's")
 	}

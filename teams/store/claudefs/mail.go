@@ -13,7 +13,11 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store/document"
 )
 
-type mail struct{ f *FS }
+// mail is the mail of one team.
+type mail struct {
+	f *FS
+	p *place
+}
 
 // box names one mailbox: its team's place, its owner, its file.
 type box struct {
@@ -25,21 +29,17 @@ type box struct {
 func (b box) lockName() string { return "inbox-" + b.stem(b.owner) }
 
 // open finds a mailbox, which need not exist yet.
-func (m mail) open(team, owner string) (box, error) {
-	p, err := m.f.where(team)
+func (m mail) open(owner string) (box, error) {
+	owner, err := store.CheckAddress(m.p.local(owner))
 	if err != nil {
 		return box{}, err
 	}
-	owner, err = store.CheckAddress(p.local(owner))
-	if err != nil {
-		return box{}, err
-	}
-	return box{p, owner, file{name: p.box(owner), check: checkBox}}, nil
+	return box{m.p, owner, file{name: m.p.box(owner), check: checkBox}}, nil
 }
 
 // Put appends a message.
 func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (store.Message, error) {
-	b, err := m.open(team, to)
+	b, err := m.open(to)
 	if err != nil {
 		return msg, err
 	}
@@ -77,7 +77,7 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 // List returns the messages of a box. One that stands in it several times, as
 // some clients leave it, is one message: unread only if no copy was read.
 func (m mail) List(ctx context.Context, team, owner string) ([]store.Message, error) {
-	b, err := m.open(team, owner)
+	b, err := m.open(owner)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (m mail) MarkRead(ctx context.Context, team, owner string, ids []string) er
 	if len(ids) == 0 {
 		return nil
 	}
-	b, err := m.open(team, owner)
+	b, err := m.open(owner)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (m mail) MarkRead(ctx context.Context, team, owner string, ids []string) er
 
 // Prune moves read messages, all but the newest keep, into the archive.
 func (m mail) Prune(ctx context.Context, team, owner string, keep int) (int, error) {
-	b, err := m.open(team, owner)
+	b, err := m.open(owner)
 	if err != nil || !m.f.exists(b.name) {
 		return 0, err
 	}
@@ -178,7 +178,7 @@ func (m mail) Prune(ctx context.Context, team, owner string, keep int) (int, err
 
 // Archive moves the whole box into the archive.
 func (m mail) Archive(ctx context.Context, team, owner string) (int, error) {
-	b, err := m.open(team, owner)
+	b, err := m.open(owner)
 	if err != nil || !m.f.exists(b.name) {
 		return 0, err
 	}
@@ -283,7 +283,7 @@ func (m mail) flag(ctx context.Context, b box, ids []string) (entries int, err e
 
 // Watch hints at changes of a box.
 func (m mail) Watch(ctx context.Context, team, owner string) (<-chan struct{}, error) {
-	b, err := m.open(team, owner)
+	b, err := m.open(owner)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package claudefs
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -157,16 +156,6 @@ func (f *FS) ensure(ctx context.Context, p *place, folder string) error {
 func (f *FS) exists(name string) bool {
 	_, err := f.dir.Lstat(name)
 	return err == nil
-}
-
-// MailboxOf returns the layout of a team's mailboxes: store.MailboxClaude,
-// store.MailboxMaildir, or what else its roster says.
-func (f *FS) MailboxOf(team string) (string, error) {
-	p, err := f.where(team)
-	if err != nil {
-		return "", err
-	}
-	return cmp.Or(p.ours.Mailbox, store.MailboxClaude), nil
 }
 
 // signature tells versions of a file apart without reading it.

@@ -13,6 +13,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
+	"github.com/leadlight-dev/leadlight/teams/store/memory"
 )
 
 // Claude Code keeps mail and tasks of a team with an odd name in folders of other
@@ -22,11 +23,11 @@ func TestFoldersOfAnOddName(t *testing.T) {
 	b.put("teams/my-team-x/config.json", strings.ReplaceAll(claudeTeam, `"name": "alpha"`, `"name": "My_Team.x"`))
 	b.put("teams/My_Team-x/inboxes/v1-2.json", `[{"from":"a","text":"here","timestamp":"2026-03-02T10:00:00.000Z","read":false}]`)
 	b.put("tasks/My_Team-x/4.json", `{"id":"4","subject":"x","status":"pending","blocks":[],"blockedBy":[]}`)
-	box, err := b.Mail().List(t.Context(), "my-team-x", "v1.2")
+	box, err := b.Mail(nil).List(t.Context(), "my-team-x", "v1.2")
 	if err != nil || len(box) != 1 {
 		t.Errorf("box %+v, %v", box, err)
 	}
-	_, err = b.Mail().Put(t.Context(), "my-team-x", "builder", store.Message{From: "a", Text: "x"})
+	_, err = b.Mail(nil).Put(t.Context(), "my-team-x", "builder", store.Message{From: "a", Text: "x"})
 	b.ok(err)
 	made, err := b.Tasks().Create(t.Context(), "my-team-x", store.Task{Subject: "y"})
 	if err != nil || made.ID != "5" || !b.exists("tasks/My_Team-x/5.json") || !b.exists("teams/My_Team-x/inboxes/builder.json") {
@@ -63,9 +64,9 @@ func TestTD08_DeleteTakesTheOrphanedSibling(t *testing.T) {
 func TestDeleteKeepsTheLocksAndNothingElse(t *testing.T) {
 	b := newBase(t, claudefs.Options{})
 	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha"}))
-	m, err := b.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "x"})
+	m, err := b.Mail(nil).Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "x"})
 	b.ok(err)
-	b.ok(b.Mail().MarkRead(t.Context(), "alpha", "builder", []string{m.ID}))
+	b.ok(b.Mail(nil).MarkRead(t.Context(), "alpha", "builder", []string{m.ID}))
 	b.put("leadlight/alpha/transcripts/builder.log", "x")
 	b.put("leadlight/alpha/mail/builder-1.txt", "a long message")
 	b.ok(b.Roster().Delete(t.Context(), "alpha"))
@@ -99,9 +100,9 @@ func TestSE01_SE02_NothingOutsideIsTouched(t *testing.T) {
 	b := newBase(t, claudefs.Options{})
 	b.put("teams/alpha/config.json", sample(t, "config/c27-traversal-member.json"))
 	for _, name := range []string{"../../../outside", "../x", "a/../../b", "/etc/x"} {
-		_, err := b.Mail().Put(t.Context(), "alpha", name, store.Message{From: "a", Text: "x"})
+		_, err := b.Mail(nil).Put(t.Context(), "alpha", name, store.Message{From: "a", Text: "x"})
 		b.want("send to "+name, err, fault.InvalidName)
-		_, err = b.Mail().Archive(t.Context(), "alpha", name)
+		_, err = b.Mail(nil).Archive(t.Context(), "alpha", name)
 		b.want("archive of "+name, err, fault.InvalidName)
 		b.want("delete of "+name, b.Roster().Delete(t.Context(), name), fault.InvalidName)
 	}
@@ -125,7 +126,7 @@ func TestListPassesOverWhatIsNoTeam(t *testing.T) {
 	}
 	_, err := b.Roster().Get(t.Context(), "file")
 	b.want("a file", err, fault.TeamNotFound)
-	_, err = b.Mail().Put(t.Context(), "default", "bob", store.Message{From: "a", Text: "x"})
+	_, err = b.Mail(nil).Put(t.Context(), "default", "bob", store.Message{From: "a", Text: "x"})
 	b.want("mail to no team", err, fault.TeamNotFound)
 }
 
@@ -158,13 +159,17 @@ func TestD1_Mailbox(t *testing.T) {
 	b := newBase(t, claudefs.Options{})
 	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha", Ours: store.Ours{Mailbox: store.MailboxMaildir}}))
 	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "beta"}))
-	for team, want := range map[string]string{"alpha": store.MailboxMaildir, "beta": store.MailboxClaude} {
-		if got, err := b.MailboxOf(team); err != nil || got != want {
-			t.Errorf("%s: %s %v, want %s", team, got, err, want)
-		}
+	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "gamma", Ours: store.Ours{Mailbox: "nats"}}))
+	mem := memory.New()
+	b.ok(mem.Roster().Create(t.Context(), store.Team{Name: "alpha"}))
+	mail := b.Mail(map[string]store.Mail{store.MailboxMaildir: mem.Mail()})
+	for team, code := range map[string]fault.Code{"alpha": "", "beta": "", "gamma": fault.Unsupported, "nobody": fault.TeamNotFound} {
+		_, err := mail.Put(t.Context(), team, "bob", store.Message{From: "a", Text: team})
+		b.want(team, err, code)
 	}
-	_, err := b.MailboxOf("nobody")
-	b.want("no team", err, fault.TeamNotFound)
+	if box, err := mem.Mail().List(t.Context(), "alpha", "bob"); err != nil || len(box) != 1 {
+		t.Errorf("the other layout has %+v, %v", box, err)
+	}
 	if !b.exists("teams/alpha/inbox") || b.exists("teams/alpha/inboxes") || !b.exists("teams/beta/inboxes") {
 		t.Error("folders of the other layout")
 	}
@@ -196,16 +201,15 @@ func TestADamagedRosterLeadsNoMailAstray(t *testing.T) {
 	fresh, err := claudefs.Open(b.dir, claudefs.Options{})
 	b.ok(err)
 	defer fresh.Close()
-	_, err = fresh.Mail().Put(t.Context(), "alpha", "api.v2", store.Message{From: "a", Text: "x"})
+	_, err = fresh.Mail(nil).Put(t.Context(), "alpha", "api.v2", store.Message{From: "a", Text: "x"})
 	b.ok(err)
 	if !b.exists("teams/alpha/inboxes/api.v2.json") {
 		t.Error("the message went to another box")
 	}
-	if layout, err := fresh.MailboxOf("beta"); err != nil || layout != store.MailboxMaildir {
-		t.Errorf("layout %s, %v", layout, err)
-	}
+	_, err = fresh.Mail(map[string]store.Mail{store.MailboxMaildir: memory.New().Mail()}).List(t.Context(), "beta", "bob")
+	b.want("the other layout, where there is no such team", err, fault.TeamNotFound)
 	b.put("teams/alpha/config.json", claudeTeam) // whole again, and Claude Code's
-	_, err = fresh.Mail().Put(t.Context(), "alpha", "api.v2", store.Message{From: "a", Text: "x"})
+	_, err = fresh.Mail(nil).Put(t.Context(), "alpha", "api.v2", store.Message{From: "a", Text: "x"})
 	b.ok(err)
 	if !b.exists("teams/alpha/inboxes/api-v2.json") {
 		t.Error("the client would not find the message")
@@ -217,7 +221,7 @@ const cutOff = ".deleted-0a1b2c3d-0000-4000-8000-000000000000"
 // cutDelete leaves a team as a delete does that is killed after its renames.
 func cutDelete(b base) {
 	b.ok(b.Roster().Create(b.Context(), store.Team{Name: "alpha"}))
-	_, err := b.Mail().Put(b.Context(), "alpha", "builder", store.Message{From: "a", Text: "old"})
+	_, err := b.Mail(nil).Put(b.Context(), "alpha", "builder", store.Message{From: "a", Text: "old"})
 	b.ok(err)
 	_, err = b.Tasks().Create(b.Context(), "alpha", store.Task{Subject: "old"})
 	b.ok(err)
@@ -259,7 +263,7 @@ func TestXH10_ADeleteOfTwoFoldersCutOff(t *testing.T) {
 	roster, err := os.ReadFile(b.path("teams/my-team/config.json"))
 	b.ok(err)
 	b.put("teams/my-team/config.json", strings.Replace(string(roster), `"name": "my-team"`, `"name": "My_Team"`, 1)) // as a client named it
-	_, err = b.Mail().Put(t.Context(), "my-team", "builder", store.Message{From: "a", Text: "old"})
+	_, err = b.Mail(nil).Put(t.Context(), "my-team", "builder", store.Message{From: "a", Text: "old"})
 	b.ok(err)
 	b.put("tasks/My_Team/1.json", taskText("1", "pending", "", nil, nil))
 	if !b.exists("teams/My_Team/inboxes/builder.json") {
@@ -338,7 +342,7 @@ func TestXS22_LocksOfTeamsThatAreGone(t *testing.T) {
 	b := newBase(t, claudefs.Options{})
 	for _, team := range []string{"gone", "held", "kept", "young"} {
 		b.ok(b.Roster().Create(t.Context(), store.Team{Name: team}))
-		_, err := b.Mail().Put(t.Context(), team, "builder", store.Message{From: "a", Text: "x"})
+		_, err := b.Mail(nil).Put(t.Context(), team, "builder", store.Message{From: "a", Text: "x"})
 		b.ok(err)
 		if team != "kept" {
 			b.ok(b.Roster().Delete(t.Context(), team))
@@ -386,9 +390,9 @@ func TestSP04_ArchivedBoxLeavesNoFile(t *testing.T) {
 	b := newBase(t, claudefs.Options{})
 	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "alpha"}))
 	for range 2 {
-		_, err := b.Mail().Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "x"})
+		_, err := b.Mail(nil).Put(t.Context(), "alpha", "builder", store.Message{From: "a", Text: "x"})
 		b.ok(err)
-		n, err := b.Mail().Archive(t.Context(), "alpha", "builder")
+		n, err := b.Mail(nil).Archive(t.Context(), "alpha", "builder")
 		if b.ok(err); n != 1 || b.exists("teams/alpha/inboxes/builder.json") {
 			t.Errorf("%d messages were archived; the file is there: %v", n, b.exists("teams/alpha/inboxes/builder.json"))
 		}

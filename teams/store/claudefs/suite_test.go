@@ -13,7 +13,7 @@ func open(base string) (storetest.Stores, error) {
 	if err != nil {
 		return storetest.Stores{}, err
 	}
-	return storetest.Stores{Roster: fs.Roster(), Mail: fs.Mail(), Tasks: fs.Tasks(), Close: fs.Close}, nil
+	return storetest.Stores{Roster: fs.Roster(), Mail: fs.Mail(nil), Tasks: fs.Tasks(), Close: fs.Close}, nil
 }
 
 func TestMain(m *testing.M) { storetest.Main(m, open) }

@@ -3,9 +3,7 @@ package maildir_test
 import (
 	"testing"
 
-	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
-	"github.com/leadlight-dev/leadlight/teams/store/mailbox"
 	"github.com/leadlight-dev/leadlight/teams/store/maildir"
 	"github.com/leadlight-dev/leadlight/teams/store/storetest"
 )
@@ -16,9 +14,7 @@ func open(base string) (storetest.Stores, error) {
 		return storetest.Stores{}, err
 	}
 	mail := maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()})
-	both := mailbox.New(func(string) (string, error) { return store.MailboxMaildir, nil },
-		map[string]store.Mail{store.MailboxClaude: fs.Mail(), store.MailboxMaildir: mail})
-	return storetest.Stores{Roster: fs.Roster(), Mail: both, Close: fs.Close}, nil
+	return storetest.Stores{Roster: fs.Roster(), Mail: mail, Close: fs.Close}, nil
 }
 
 func TestRoster(t *testing.T) { storetest.TestRoster(t, open) }

@@ -64,7 +64,7 @@ func startDaemon(base string) (*daemon, error) {
 		return nil, err
 	}
 	s, err := serve.New(remote.Methods(func(context.Context) (store.Stores, error) {
-		return store.Stores{Roster: fs.Roster(), Mail: fs.Mail(), Tasks: fs.Tasks()}, nil
+		return store.Stores{Roster: fs.Roster(), Mail: fs.Mail(nil), Tasks: fs.Tasks()}, nil
 	}), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err

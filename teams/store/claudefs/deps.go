@@ -24,15 +24,17 @@ func (t tasks) Create(ctx context.Context, team string, task store.Task) (store.
 		return store.Task{}, err
 	}
 	task.Owner = p.local(task.Owner)
-	if err := t.f.ensure(ctx, p, listDir(p)); err != nil {
+	dir, err := t.f.folder(ctx, p, listDir(p))
+	if err != nil {
 		return store.Task{}, err
 	}
+	dir.Close()
 	held, err := t.f.lock(ctx, team, tasksLock, "create task")
 	if err != nil {
 		return store.Task{}, err
 	}
 	defer held.Release()
-	dir, err := t.f.dir.Sub(listDir(p)) // kept open: nothing is written into a list that takes its place
+	dir, err = t.f.dir.Sub(listDir(p)) // kept open: nothing is written into a list that takes its place
 	if missing(err) {
 		return store.Task{}, store.NoTeam(team)
 	}

@@ -54,15 +54,17 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 	}
 	msg.To, msg.Type, msg.Stamp, msg.Read, msg.Unknown = b.owner, "message", "", false, nil
 	raw := document.Compose(&msg, messageTable()).Raw()
-	if err := m.f.ensure(ctx, b.place, path.Dir(b.name)); err != nil {
+	dir, err := m.f.folder(ctx, b.place, path.Dir(b.name))
+	if err != nil {
 		return msg, err
 	}
+	defer dir.Close()
 	held, err := m.f.lock(ctx, team, b.lockName(), "send")
 	if err != nil {
 		return msg, err
 	}
 	defer held.Release()
-	err = m.f.edit(ctx, b.file, func(old []byte) ([]byte, error) {
+	err = m.f.editIn(ctx, dir, b.file, func(old []byte) ([]byte, error) {
 		if len(msg.Text) > store.MaxMessage && !blank(old) && string(old) != "[]" {
 			return nil, store.TooLong(len(msg.Text))
 		}

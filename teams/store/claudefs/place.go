@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/document"
@@ -136,21 +137,25 @@ func (f *FS) parsed(team string) (store.Team, error) {
 	return t.Read(), nil
 }
 
-// ensure makes a folder of a team that exists. A writer never makes one itself: it
-// might do so just after the team was deleted.
-func (f *FS) ensure(ctx context.Context, p *place, folder string) error {
-	if f.exists(folder) {
-		return nil
+// folder opens a folder of a team that exists, and makes it if there is none. A writer
+// never makes one itself: it might do so just after the team was deleted.
+func (f *FS) folder(ctx context.Context, p *place, name string) (*files.Dir, error) {
+	dir, err := f.dir.Sub(name)
+	if !missing(err) {
+		return dir, err
 	}
 	held, err := f.lock(ctx, p.team, rosterLock, "make folder")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer held.Release()
 	if !f.exists(configFile(p.team)) {
-		return store.NoTeam(p.team)
+		return nil, store.NoTeam(p.team)
 	}
-	return f.dir.MkdirAll(folder)
+	if err := f.dir.MkdirAll(name); err != nil {
+		return nil, err
+	}
+	return f.dir.Sub(name)
 }
 
 func (f *FS) exists(name string) bool {

@@ -81,7 +81,7 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{top: f, path: d.Join(name), above: d, held: map[string]*folder{}}, nil
+	return &Dir{top: f, path: f.Name(), above: d, held: map[string]*folder{}}, nil
 }
 
 // Read returns the content of a file, in one try. A byte order mark is kept.
@@ -91,28 +91,28 @@ func (d *Dir) Read(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return readAll(f, d.Join(name), 0)
+	return readAll(f, 0)
 }
 
 // readAll returns what is in f, never nil. More than limit bytes are an error, before
 // anything is read if the size says so.
-func readAll(f *os.File, path string, limit int64) ([]byte, error) {
+func readAll(f *os.File, limit int64) ([]byte, error) {
 	if limit <= 0 {
 		limit = MaxFile
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, Explain("read", path, err)
+		return nil, Explain("read", f.Name(), err)
 	}
 	if info.Size() > limit {
-		return nil, TooLarge(path, info.Size(), limit)
+		return nil, TooLarge(f.Name(), info.Size(), limit)
 	}
 	b := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
 	switch n, err := b.ReadFrom(io.LimitReader(f, limit+1)); {
 	case err != nil:
-		return nil, Explain("read", path, err)
+		return nil, Explain("read", f.Name(), err)
 	case n > limit:
-		return nil, TooLarge(path, n, limit)
+		return nil, TooLarge(f.Name(), n, limit)
 	}
 	return b.Bytes(), nil
 }
@@ -216,8 +216,11 @@ func (d *Dir) Append(name string, data []byte) error {
 // it may be somebody else's file.
 func (d *Dir) OpenFile(name string, flag int) (*os.File, error) {
 	f, err := d.openFile(name, flag)
-	if err != nil || flag&os.O_APPEND == 0 || Names(f) < 2 {
+	if err != nil || flag&os.O_APPEND == 0 {
 		return f, err
+	}
+	if info, err := f.Stat(); err != nil || Names(info) < 2 {
+		return f, nil
 	}
 	f.Close()
 	data, err := d.Read(name)
@@ -230,12 +233,8 @@ func (d *Dir) OpenFile(name string, flag int) (*os.File, error) {
 	return d.openFile(name, flag)
 }
 
-// Names is how many names an open file has, 0 if that is not known.
-func Names(f *os.File) uint64 {
-	info, err := f.Stat()
-	if err != nil {
-		return 0
-	}
+// Names is how many names a file has, 0 if that is not known.
+func Names(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)
 	}

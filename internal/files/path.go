@@ -27,7 +27,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return readAll(f, path, limit)
+	return readAll(f, limit)
 }
 
 // OpenRegular opens the file at path for reading. It never waits: a named pipe, a

@@ -95,7 +95,7 @@ func (p *Pending) fill(data []byte, sync bool) error {
 	if err != nil {
 		return err
 	}
-	f, err := p.folder.OpenFile(p.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	f, err := p.folder.OpenFile(p.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NONBLOCK, fileMode)
 	if err != nil {
 		p.temp = ""
 		return err
@@ -171,7 +171,7 @@ func (d *Dir) Sync(name string) error {
 }
 
 func syncFolder(r *os.Root, path string) error {
-	f, err := r.Open(".")
+	f, err := r.OpenFile(".", os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return Explain("sync", path, err)
 	}

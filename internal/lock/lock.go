@@ -52,7 +52,7 @@ func Acquire(ctx context.Context, d *files.Dir, name, verb string, limit time.Du
 		if h != nil || err != nil {
 			return h, err
 		}
-		file := flock.New(d.Join(name), flock.SetFlag(flag))
+		file := flock.New(d.Join(name), flock.SetFlag(flag|syscall.O_NONBLOCK))
 		if err := wait(ctx, file.Lock, file, limit-time.Since(start)); err != nil {
 			if forReading(err, &flag) {
 				continue
@@ -91,7 +91,7 @@ func In(ctx context.Context, path, name, verb string, limit time.Duration) (rele
 // Try is Acquire without waiting: nil and no error if another holds the lock.
 func Try(d *files.Dir, name, verb string) (*Held, error) {
 	for flag, tries := os.O_RDWR, 0; ; tries++ {
-		file := flock.New(d.Join(name), flock.SetFlag(flag))
+		file := flock.New(d.Join(name), flock.SetFlag(flag|syscall.O_NONBLOCK))
 		locked, err := file.TryLock()
 		switch {
 		case forReading(err, &flag):
@@ -298,7 +298,7 @@ func sign(d *files.Dir, name, verb string, locked *flock.Flock) (bool, error) {
 	if !os.SameFile(named, ours) {
 		return false, nil
 	}
-	if flag == os.O_RDONLY || !onlyOurs(d, name, f, named) {
+	if flag == os.O_RDONLY || !onlyOurs(d, name, named) {
 		return true, nil // it locks all the same
 	}
 	line := fmt.Sprintf("%d %d %.80q", os.Getpid(), time.Now().UnixMilli(), verb)
@@ -313,8 +313,8 @@ func sign(d *files.Dir, name, verb string, locked *flock.Flock) (bool, error) {
 
 // onlyOurs tells whether a lock's file has no name but its own and the hidden one: with
 // another it may be somebody else's, into which nothing is written.
-func onlyOurs(d *files.Dir, name string, f *os.File, info fs.FileInfo) bool {
-	switch files.Names(f) {
+func onlyOurs(d *files.Dir, name string, info fs.FileInfo) bool {
+	switch files.Names(info) {
 	case 1:
 		return true
 	case 2:

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -42,6 +43,30 @@ func TestTheQuestionBeforeHarmStands(t *testing.T) {
 	presses(m, "s")
 	if m.update(noted{"bob: terminated"}); !strings.Contains(m.draw(), "stop amy?") {
 		t.Error(m.draw())
+	}
+}
+
+// TestANoteSaysWhy: the reason of an error stands at its end.
+func TestANoteSaysWhy(t *testing.T) {
+	m := shownModel()
+	m.update(noted{"send to amy: write " + strings.Repeat("/研究", 40) + ": no space left on device"})
+	if last := m.footer(); !strings.Contains(last, "send to amy") || !strings.Contains(last, "no space left on device") || ansi.StringWidth(last) != 80 {
+		t.Errorf("%q", last)
+	}
+}
+
+// TestAQuestionBehindANote is shown before a key answers it.
+func TestAQuestionBehindANote(t *testing.T) {
+	m := shownModel()
+	m.update(noted{"bob: terminated"})
+	p := sample()
+	p.Asks = []ask{{ID: "t1", From: "bob", Text: "may it use Bash? rm"}}
+	m.update(p)
+	if acts := presses(m, "y"); len(acts) > 0 || !strings.Contains(m.draw(), "may it use Bash?") {
+		t.Errorf("%#v\n%s", acts, m.draw())
+	}
+	if acts := presses(m, "y"); len(acts) != 1 {
+		t.Errorf("%#v", acts)
 	}
 }
 

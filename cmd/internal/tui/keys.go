@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -91,7 +92,7 @@ func (m *model) key(k tea.KeyPressMsg) []action {
 		}
 		return nil
 	}
-	m.note = ""
+	m.was, m.note = m.note, ""
 	for _, b := range bindings() {
 		if slices.Contains(b.keys, k.String()) {
 			return b.do(m)
@@ -110,8 +111,11 @@ func (m *model) answer(yes bool) []action {
 		m.note = "nobody waits for an answer"
 		return nil
 	}
+	if m.panel != requestsView && m.was != "" && !strings.Contains(m.was, a.line()) { // now it is to be seen
+		return nil
+	}
 	if m.now.Sub(m.fresh) < readTime { // the key may have been meant for the one before
-		m.fresh, m.note = time.Time{}, "another question has come up: read it, and answer again"
+		m.fresh, m.note = time.Time{}, "another question has come up: "+a.line()+" — "+a.keys()
 		return nil
 	}
 	return []action{reply{a, yes}}

@@ -61,6 +61,7 @@ type model struct {
 	filter string
 	input  string
 	note   string
+	was    string // the note in whose place the key came
 	asked  action // what confirming is about
 	at     int    // the item that the cursor is on, in requests, tasks and messages
 	opened bool   // all of it is shown

@@ -97,6 +97,15 @@ func fit(line string, w int) string {
 	return pad(ansi.Truncate(line, w-1, ""), w-1) + "…"
 }
 
+// fitEnds is fit for what says at its end why: the middle goes.
+func fitEnds(line string, w int) string {
+	if over := ansi.StringWidth(line) - w; over > 0 {
+		begin := w / 2
+		line = ansi.Truncate(line, begin, "") + "…" + ansi.TruncateLeft(line, begin+over+1, "")
+	}
+	return fit(line, w)
+}
+
 // pad adds blanks up to w cells. There are characters that swallow a blank after them.
 func pad(line string, w int) string {
 	for range 3 {

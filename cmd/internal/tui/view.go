@@ -229,7 +229,7 @@ func (m *model) title() string {
 		if len(m.members)+len(m.tasks) > 0 {
 			text += " · what is shown is older"
 		}
-		return reverse(fit(text, m.width))
+		return reverse(fitEnds(text, m.width))
 	}
 	text := fmt.Sprintf(" %s · %d of %d teammates run · %d of %d tasks done", plain(m.team), live, len(m.members), done, len(m.tasks))
 	if n := len(m.asks); n == 1 {
@@ -256,10 +256,10 @@ func (m *model) footer() string {
 	case confirming:
 		return fit(" "+m.prompt, m.width)
 	case ended:
-		return fit(" Esc goes back · "+cmp.Or(m.note, "what was typed to is not there any more"), m.width)
+		return fitEnds(" Esc goes back · "+cmp.Or(m.note, "what was typed to is not there any more"), m.width)
 	}
 	if m.note != "" {
-		return fit(" "+m.note, m.width)
+		return fitEnds(" "+m.note, m.width)
 	}
 	if m.mode == typing {
 		return faint(fit(" typing to "+plain(m.selected)+" · Ctrl+\\ or F10 leaves · Shift+↑↓ another one", m.width))

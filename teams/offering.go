@@ -59,6 +59,7 @@ type offering struct {
 	changed bool
 	notices []notice
 	again   time.Duration
+	nobody  bool // is free for a task, as the offers are now
 }
 
 func newOffering(now time.Time, auto bool, snap Snapshot, known map[string]offer) *offering {
@@ -70,11 +71,15 @@ func newOffering(now time.Time, auto bool, snap Snapshot, known map[string]offer
 }
 
 func (o *offering) decide() {
-	for id := range o.offers {
-		if !slices.ContainsFunc(o.tasks, func(t api.Task) bool { return t.ID == id && (t.Ready || t.Status == store.InProgress) }) {
-			delete(o.offers, id)
-			o.changed = true
+	over := maps.Clone(o.offers)
+	for _, t := range o.tasks {
+		if t.Ready || t.Status == store.InProgress {
+			delete(over, t.ID)
 		}
+	}
+	for id := range over {
+		delete(o.offers, id)
+		o.changed = true
 	}
 	for _, t := range o.tasks {
 		switch meant := MeantFor(t); {
@@ -221,7 +226,7 @@ func (o *offering) remind(t api.Task, was offer) {
 		text: fmt.Sprintf("task %s still waits for you: %s\nTake it with: leadlight task claim %s. If you cannot do it, say why: leadlight send %s TEXT.", t.ID, t.Subject, t.ID, store.Lead)})
 }
 
-func (o *offering) put(t api.Task, now offer) { o.offers[t.ID], o.changed = now, true }
+func (o *offering) put(t api.Task, now offer) { o.offers[t.ID], o.changed, o.nobody = now, true, false }
 
 func (o *offering) say(n notice) { o.notices = append(o.notices, n) }
 
@@ -243,9 +248,16 @@ func (o *offering) member(name string) *api.Member {
 // idlest is the idle teammate at a prompt that has had the fewest tasks, "" if there is
 // none; of several the first of the roster.
 func (o *offering) idlest(but []string) (name string) {
+	if o.nobody {
+		return ""
+	}
 	least := -1
+	o.nobody = true
 	for _, m := range o.members {
-		if m.State != api.StateIdle || !atPrompt(m.Kind) || deref(m.Unread) > 0 || slices.Contains(but, m.Name) || o.busy(m.Name, "") {
+		if m.State != api.StateIdle || !atPrompt(m.Kind) || deref(m.Unread) > 0 || o.busy(m.Name, "") {
+			continue
+		}
+		if o.nobody = false; slices.Contains(but, m.Name) {
 			continue
 		}
 		had := 0

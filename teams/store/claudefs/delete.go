@@ -114,7 +114,10 @@ func (r roster) Remains(context.Context) ([]store.Remain, error) {
 			continue
 		}
 		if !removed {
-			if _, err := r.f.dir.Lstat(configFile(team)); absent(err) {
+			if _, err := r.f.dir.Lstat(configFile(team)); absent(err) && r.f.unmade(team) {
+				out = append(out, store.Remain{Team: team, What: r.f.dir.Join(folder), Why: "the making of team " + store.Shown(team) + " was cut off",
+					Remove: func(ctx context.Context) error { return r.f.removeUnmade(ctx, team) }})
+			} else if absent(err) {
 				out = append(out, store.Remain{
 					Team: team, What: r.f.dir.Join(folder), Why: "team " + store.Shown(team) + " has no roster",
 					Kept: "its config.json may have been lost: put it back, or remove the folder",

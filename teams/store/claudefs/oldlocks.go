@@ -2,7 +2,9 @@ package claudefs
 
 import (
 	"context"
+	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,8 +35,13 @@ func (f *FS) oldLocks() ([]store.Remain, error) {
 
 // onlyLocks tells whether old locks are all that there is of a team.
 func (f *FS) onlyLocks(team string) bool {
+	return !f.exists("teams/"+team) && !f.exists("tasks/"+team) && f.idleLocks(team)
+}
+
+// idleLocks tells whether old locks are all that there is of a team in our own folder.
+func (f *FS) idleLocks(team string) bool {
 	entries, err := f.dir.ReadDir(ledger.Folder(team))
-	if err != nil || len(entries) != 1 || entries[0].Name() != path.Base(locksFolder(team)) || f.exists("teams/"+team) || f.exists("tasks/"+team) {
+	if err != nil || len(entries) != 1 || entries[0].Name() != path.Base(locksFolder(team)) {
 		return false
 	}
 	all, err := f.dir.ReadDir(locksFolder(team))
@@ -47,6 +54,46 @@ func (f *FS) onlyLocks(team string) bool {
 		}
 	}
 	return err == nil && !f.removing(team)
+}
+
+// unmade tells whether the folders of a team are those that Create makes before the roster,
+// and empty: it was killed then.
+func (f *FS) unmade(team string) bool {
+	info, err := f.dir.Lstat("teams/" + team)
+	if err != nil || time.Since(info.ModTime()) < removalTime || !f.idleLocks(team) {
+		return false
+	}
+	for _, folder := range unmadeFolders(team) {
+		entries, err := f.dir.ReadDir(folder)
+		if err != nil && !missing(err) || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+			return !slices.Contains(unmadeFolders(team), folder+"/"+e.Name())
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+func unmadeFolders(team string) []string {
+	return []string{"teams/" + team + "/inboxes", "teams/" + team + "/inbox", "teams/" + team, "tasks/" + team}
+}
+
+// removeUnmade looks once more, while nobody can create the team.
+func (f *FS) removeUnmade(ctx context.Context, team string) error {
+	if !f.unmade(team) {
+		return fault.New(fault.Rejected, "team %s is there again, or somebody holds a lock of it", team)
+	}
+	held, err := f.lock(ctx, team, rosterLock, "finish create")
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	for _, folder := range unmadeFolders(team) {
+		if err := f.dir.Remove(folder); err != nil && !missing(err) { // one that is not empty stays
+			return err
+		}
+	}
+	return nil
 }
 
 // removing tells whether a folder of that team is about to be removed.

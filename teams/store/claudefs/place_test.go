@@ -255,6 +255,40 @@ func TestXH10_DeleteCutHalfWay(t *testing.T) {
 	}
 }
 
+// TestXH10_CreateCutHalfWay: the folders of a team that was killed before it had a roster are
+// taken away, unless something is in them.
+func TestXH10_CreateCutHalfWay(t *testing.T) {
+	b := newBase(t, claudefs.Options{})
+	old := time.Now().Add(-time.Hour)
+	for _, team := range []string{"cut", "mail", "host", "young"} {
+		b.ok(b.Roster().Create(t.Context(), store.Team{Name: team}))
+		b.ok(os.Remove(b.path("teams/" + team + "/config.json")))
+		locks, err := os.ReadDir(b.path("leadlight/" + team + "/locks"))
+		b.ok(err)
+		for _, l := range locks {
+			b.ok(os.Chtimes(b.path("leadlight/"+team+"/locks/"+l.Name()), old, old))
+		}
+		if team != "young" {
+			b.ok(os.Chtimes(b.path("teams/"+team), old, old))
+		}
+	}
+	b.put("teams/mail/inboxes/bob.json", "[]")
+	b.put("leadlight/host/hosts/bob.json", "{}")
+	remains, err := b.Roster().Remains(t.Context())
+	b.ok(err)
+	for _, r := range remains {
+		if (r.Kept == "") != (r.Team == "cut") {
+			t.Errorf("%+v", r)
+		}
+		if r.Remove != nil {
+			b.ok(r.Remove(t.Context()))
+		}
+	}
+	if len(remains) != 4 || b.exists("teams/cut") || b.exists("tasks/cut") || !b.exists("teams/mail/inboxes/bob.json") {
+		t.Errorf("%+v", remains)
+	}
+}
+
 // TestXH10_ADeleteOfTwoFoldersCutOff: a team whose mail and tasks have folders of another
 // name than its roster leaves none of them after a delete that was cut off between them.
 func TestXH10_ADeleteOfTwoFoldersCutOff(t *testing.T) {

@@ -132,7 +132,7 @@ func TestSE02_MemberNameFromAFile(t *testing.T) {
 // https://github.com/anthropics/claude-code/issues/29162
 func TestSE06_ModesUnderAnyUmask(t *testing.T) {
 	t.Parallel()
-	for _, umask := range []string{"000", "077"} {
+	for _, umask := range []string{"000", "077", "777"} {
 		t.Run(umask, func(t *testing.T) {
 			everywhere(t, func(t *testing.T, r *rig) {
 				line := `umask ` + umask + `; set -e; for x in "team create alpha --description x" "task add one" "spawn a --prompt hello -- sleep 1000" ` +

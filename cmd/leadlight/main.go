@@ -12,6 +12,7 @@ import (
 
 func main() {
 	environ.KeepDescriptors()
+	environ.KeepAccess()
 	std := cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	args := os.Args[1:]
 	switch filepath.Base(os.Args[0]) { // called by Claude Code,

@@ -12,5 +12,6 @@ import (
 
 func main() {
 	environ.KeepDescriptors()
+	environ.KeepAccess()
 	os.Exit(longlived.Main(os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ()))
 }

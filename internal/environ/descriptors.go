@@ -25,3 +25,7 @@ func KeepDescriptors() {
 		}
 	}
 }
+
+// KeepAccess takes what the owner of a file may do with it out of the umask: what this
+// process makes and could not use, not even to remove it, would be left there.
+func KeepAccess() { unix.Umask(unix.Umask(0o077) &^ 0o700) }

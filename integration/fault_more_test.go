@@ -204,6 +204,13 @@ func TestFaultOfTheFullDisk(t *testing.T) {
 			t.Errorf("%v: exit %d after %s, %s", args, res.exit, time.Since(began), res.err)
 		}
 	}
+	one := hostRecord(g.rig, "gang", worker(1)).Process
+	if res := g.run("restart", worker(1)); res.exit != 1 || !strings.Contains(res.err, "restart "+worker(1)+", which runs on: ") || !strings.Contains(res.err, "DISK_FULL") || one.Probe() != signals.Alive {
+		t.Errorf("restart: exit %d, its host is %s, %s", res.exit, one.Probe(), res.err)
+	}
+	if res := g.run("doctor"); res.exit != 1 || !strings.Contains(res.out, "fail  base directory: ") {
+		t.Errorf("doctor: exit %d, %s", res.exit, res.out)
+	}
 	g.states(nil)
 	g.kill(worker(3), syscall.SIGKILL) // somebody is lost while that cannot be written down
 	g.states(map[string]string{worker(3): api.StateLost})
@@ -218,6 +225,11 @@ func TestFaultOfTheFullDisk(t *testing.T) {
 	g.failed = worker(5)
 	g.eventually("it is written down", func() bool { return len(g.with("failed")) == 1 })
 	g.sound(worker(3))
+	fill(t, filler)
+	g.must("down", "gang", "--force", "--timeout", "1s") // it makes room
+	if _, err := os.Lstat(g.path("base", "teams", "gang")); !errors.Is(err, os.ErrNotExist) || one.Probe() != signals.Gone {
+		t.Errorf("after down on a full disk: %v, the host of %s is %s", err, worker(1), one.Probe())
+	}
 }
 
 // fill writes until there is no room.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,8 +163,11 @@ func (s *Service) Down(ctx context.Context, team string, o StopOptions, keep boo
 	}
 	for tries := 1; ; tries++ {
 		out, err := s.Stop(ctx, team, nil, o)
-		if err == nil && !keep && out.OK {
+		if err == nil && !keep && (out.OK || unwrittenOnly(out)) {
 			err = s.DeleteTeam(ctx, team, DeleteOptions{})
+			if unwrittenOnly(out) && fault.CodeOf(err) != fault.ActiveMembers {
+				return deletedAll(out, err), nil
+			}
 		}
 		if was && !keep && fault.CodeOf(err) == fault.TeamNotFound { // somebody else was faster
 			out.OK = true
@@ -173,6 +177,24 @@ func (s *Service) Down(ctx context.Context, team string, o StopOptions, keep boo
 			return out, err
 		}
 	}
+}
+
+// unwrittenOnly tells whether all have ended, and only that could not be written down.
+func unwrittenOnly(e api.Endings) bool {
+	return !e.OK && !slices.ContainsFunc(e.Members, func(m api.Ending) bool {
+		return m.Outcome == api.RejectedStop || m.Outcome == api.UnprovenStop
+	})
+}
+
+// deletedAll is what became of those whose ends could not be written down, after their team
+// was deleted all the same: on a full disk that needs no room. If it was not, they are told of.
+func deletedAll(e api.Endings, err error) api.Endings {
+	if e.OK = err == nil; e.OK {
+		for i := range e.Members {
+			e.Members[i].Code, e.Members[i].Reason = "", ""
+		}
+	}
+	return e
 }
 
 // downTries is how often down begins again because a teammate was started meanwhile, as a

@@ -60,21 +60,25 @@ func (s *Service) Doctor(ctx context.Context, f Facts) api.Checkup {
 
 func (s *Service) checkBase(f Facts) api.Check {
 	c := api.Check{Name: "base directory", Status: "ok", Detail: s.base + " (" + f.BaseOrigin + ")"}
-	probe, ours, err := files.Temp(s.base, ".leadlight-probe-")
-	if err != nil {
-		c.Status, c.Detail, c.Fix = "fail", c.Detail+": "+err.Error(), "make it writable for you, or name another one with --base-dir"
+	if err := writable(s.base); err != nil {
+		e := fault.Of(err)
+		c.Status, c.Detail, c.Fix = "fail", c.Detail+": "+e.Message, cmp.Or(e.Hint, "make it writable for you, or name another one with --base-dir")
 		return c
-	}
-	_ = probe.Close()
-	err = lock.Probe(probe.Name())
-	_ = ours.Remove()
-	if err != nil {
-		c.Status, c.Detail, c.Fix = "fail", c.Detail+": "+fault.Of(err).Message, fault.Of(err).Hint
 	}
 	if fi, err := os.Stat(s.base); err == nil && fi.Mode().Perm()&0o022 != 0 {
 		c.Status, c.Detail, c.Fix = "warn", c.Detail+": others can write to it ("+fi.Mode().String()+")", "chmod go-w "+s.base
 	}
 	return c
+}
+
+// writable tells whether as much can be written into a folder as a verb may write, and locked.
+func writable(folder string) error {
+	probe, ours, err := files.Temp(folder, ".leadlight-probe-")
+	if err != nil {
+		return files.Explain("write into", folder, err)
+	}
+	_, err = probe.Write(make([]byte, 64<<10))
+	return errors.Join(files.Explain("write", probe.Name(), err), probe.Close(), lock.Probe(probe.Name()), ours.Remove())
 }
 
 // Mend does what is safe to do about what Doctor finds, besides what GC does, and says
@@ -135,7 +139,11 @@ func checkRun(dir string) api.Check {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return api.Check{Name: "run folder", Status: "ok", Detail: dir + " (made when it is needed)"}
 	}
-	if err := files.MakePrivate(dir); err != nil {
+	err := files.MakePrivate(dir)
+	if err == nil {
+		err = writable(dir)
+	}
+	if err != nil {
 		e := fault.Of(err)
 		return api.Check{Name: "run folder", Status: "fail", Detail: e.Message, Fix: e.Hint}
 	}

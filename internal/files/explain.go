@@ -35,7 +35,7 @@ func explanations() []explanation {
 	return []explanation{
 		{syscall.ENOSPC, fault.DiskFull, "free some space on that file system and try again"},
 		{syscall.EDQUOT, fault.DiskFull, "free some space below your quota and try again"},
-		{syscall.EROFS, fault.PermissionDenied, "the file system is mounted read-only"},
+		{syscall.EROFS, fault.PermissionDenied, "that file system is read-only, as one becomes after an error of its disk: see why, mount it writable again, and repeat this"},
 		{fs.ErrPermission, fault.PermissionDenied, "check the owner and the mode of that path and of its folder"},
 		{syscall.ENOLCK, fault.Unsupported, "that file system gives no locks: put the base directory on another with --base-dir, or start the lock service of its server"},
 		{syscall.ENOTDIR, fault.Failed, "a file stands where a folder belongs, there or above it: move it away"},

@@ -135,7 +135,7 @@ func (m *Manager) prepare(ctx context.Context, l *Launch) error {
 		r.EnvNames = append(r.EnvNames, name)
 	}
 	if err := m.writeSecret(r.EnvFile, EncodeEnvironment(l.Env)); err != nil {
-		return fmt.Errorf("hand over the environment: %w", err)
+		return fmt.Errorf("hand over the environment: %w", files.Explain("write", r.EnvFile, err))
 	}
 	if err := m.records.writeLaunchSoon(ctx, *r); err != nil {
 		return fmt.Errorf("write the launch record: %w", err)
@@ -183,6 +183,9 @@ func (m *Manager) open(ctx context.Context, c Choice, layout Layout, order []str
 		if out[i].Err == nil {
 			index = append(index, i)
 		}
+	}
+	if len(index) == 0 {
+		return // nothing could be prepared
 	}
 	m.noteLead(ctx, view.Lead, launches, index)
 	specs, whose, arrangements := Place(layout, view, len(index))

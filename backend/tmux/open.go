@@ -51,7 +51,7 @@ func (b *Backend) OpenArranged(ctx context.Context, specs []backend.Spec, layout
 	work := context.WithoutCancel(ctx)
 	o.self = b.inPane()
 	rounds := waves(o.specs)
-	if b.own { // nobody's settings move what is opened there
+	if b.own && len(rounds) > 0 { // nobody's settings move what is opened there
 		rounds = inOneLine(o.specs, rounds)
 		o.fresh = rounds[0][0].spec
 	}

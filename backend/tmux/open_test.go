@@ -311,6 +311,9 @@ func TestASessionInOneLineWithMistakes(t *testing.T) {
 	none.Chain, none.Size = 3, 1 // beside the first, which has one column left
 	window.Chain, last.Chain = 4, 1
 	open(t, b, first)
+	if got := b.Open(t.Context(), nil); len(got) > 0 { // none of those that were meant could be prepared
+		t.Errorf("nothing was to be opened: %+v", got)
+	}
 	for i, r := range b.Open(t.Context(), []backend.Spec{first, right, below, none, window, last}) {
 		if wrong := i == 3; wrong != errors.Is(r.Err, fault.NoSpace) || !wrong && r.Err != nil {
 			t.Errorf("%d: %+v, %v", i, r.Pane, r.Err)

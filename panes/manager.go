@@ -10,6 +10,7 @@ package panes
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -206,24 +207,13 @@ func (m *Manager) NoteRestart(ctx context.Context, team, agent string, limit tim
 	return held.Release, nil
 }
 
-// room is what must be free where a teammate is to be started.
-const room = 64 << 10
-
-// Room tells whether what is written when a teammate starts can be written. It leaves nothing.
-func (m *Manager) Room(team string) error {
-	run, err := files.Open(m.runDir())
-	if err != nil {
-		return fmt.Errorf("open the run folder: %w", err)
+// Writable tells whether what is written when a teammate starts can be written. It leaves
+// nothing.
+func (m *Manager) Writable() error {
+	if err := files.MakePrivate(m.opt.Runtime); err != nil {
+		return err
 	}
-	defer run.Close()
-	for d, name := range map[*files.Dir]string{m.opt.Dir: OwnPath(team, "launch", "room"), run: "room"} {
-		p, err := d.Prepare(name, make([]byte, room))
-		if err != nil {
-			return err
-		}
-		p.Discard()
-	}
-	return nil
+	return errors.Join(files.Writable(m.opt.Base), files.Writable(m.opt.Runtime))
 }
 
 // Restarting tells whether somebody stops a member only to start it again.

@@ -60,7 +60,11 @@ func (s *Service) Doctor(ctx context.Context, f Facts) api.Checkup {
 
 func (s *Service) checkBase(f Facts) api.Check {
 	c := api.Check{Name: "base directory", Status: "ok", Detail: s.base + " (" + f.BaseOrigin + ")"}
-	if err := writable(s.base); err != nil {
+	err := files.Writable(s.base)
+	if err == nil {
+		err = lock.Probe(s.base)
+	}
+	if err != nil {
 		e := fault.Of(err)
 		c.Status, c.Detail, c.Fix = "fail", c.Detail+": "+e.Message, cmp.Or(e.Hint, "make it writable for you, or name another one with --base-dir")
 		return c
@@ -69,16 +73,6 @@ func (s *Service) checkBase(f Facts) api.Check {
 		c.Status, c.Detail, c.Fix = "warn", c.Detail+": others can write to it ("+fi.Mode().String()+")", "chmod go-w "+s.base
 	}
 	return c
-}
-
-// writable tells whether as much can be written into a folder as a verb may write, and locked.
-func writable(folder string) error {
-	probe, ours, err := files.Temp(folder, ".leadlight-probe-")
-	if err != nil {
-		return files.Explain("write into", folder, err)
-	}
-	_, err = probe.Write(make([]byte, 64<<10))
-	return errors.Join(files.Explain("write", probe.Name(), err), probe.Close(), lock.Probe(probe.Name()), ours.Remove())
 }
 
 // Mend does what is safe to do about what Doctor finds, besides what GC does, and says
@@ -141,7 +135,7 @@ func checkRun(dir string) api.Check {
 	}
 	err := files.MakePrivate(dir)
 	if err == nil {
-		err = writable(dir)
+		err = files.Writable(dir)
 	}
 	if err != nil {
 		e := fault.Of(err)

@@ -116,7 +116,7 @@ func (s *Service) restart(ctx context.Context, team, name string, asked *panes.L
 		return api.Member{}, err // before anything is stopped
 	}
 	if seen.Live() {
-		if err := s.panes.Room(team); err != nil {
+		if err := s.panes.Writable(); err != nil {
 			return api.Member{}, fmt.Errorf("restart %s, which runs on: %w", m.Name, err)
 		}
 		release, err := s.panes.NoteRestart(ctx, team, m.Name, s.limits.lockWait())

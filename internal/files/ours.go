@@ -60,6 +60,20 @@ func Temp(folder, pattern string) (*os.File, Ours, error) {
 	return made(os.CreateTemp(folder, pattern))
 }
 
+// room is what a verb may have to write.
+const room = 64 << 10
+
+// Writable tells whether as much as a verb may write can be written into a folder. It leaves
+// nothing.
+func Writable(folder string) error {
+	probe, ours, err := Temp(folder, TempPrefix+"probe-")
+	if err != nil {
+		return Explain("write into", folder, err)
+	}
+	_, err = probe.Write(make([]byte, room))
+	return errors.Join(Explain("write", probe.Name(), err), probe.Close(), ours.Remove())
+}
+
 func made(f *os.File, err error) (*os.File, Ours, error) {
 	if err != nil {
 		return nil, Ours{}, err

@@ -21,6 +21,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // Component is a part of the file with a history of its own.
@@ -213,10 +214,12 @@ func migrate(ctx context.Context, d *sql.DB, components []Component) error {
 
 // Codes of SQLite, see https://sqlite.org/rescode.html: what the file itself, or its disk, is.
 const (
-	sqliteIO      = 10
-	sqliteCorrupt = 11
-	sqliteFull    = 13
-	sqliteNotADB  = 26
+	sqliteReadOnly = 8
+	sqliteIO       = 10
+	sqliteCorrupt  = 11
+	sqliteFull     = 13
+	sqliteNoOpen   = 14
+	sqliteNotADB   = 26
 )
 
 // Code is SQLite's code of an error, as it is extended; 0 if it is none of SQLite's.
@@ -237,7 +240,7 @@ func Explain(ctx context.Context, q Querier, what string, err error) error {
 		return nil
 	}
 	switch Code(err) & 0xff {
-	case sqliteCorrupt, sqliteNotADB, sqliteFull:
+	case sqliteCorrupt, sqliteNotADB, sqliteFull, sqliteIO, sqliteReadOnly:
 		path := "of the daemon"
 		if q.QueryRowContext(context.WithoutCancel(ctx), `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&path) != nil {
 			path = "of the daemon" // leadlight daemon status names it
@@ -261,11 +264,19 @@ func explain(path string, err error) error {
 	if errors.Is(err, syscall.EISDIR) {
 		return fault.New(fault.CorruptFile, "the database %s is a folder", path).WithHint(away)
 	}
-	switch Code(err) & 0xff {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("open the database: %w", files.Explain("open", path, err))
+	}
+	switch code := Code(err) & 0xff; code {
 	case sqliteCorrupt, sqliteNotADB:
 		return damaged(path, err)
-	case sqliteFull:
-		return fault.New(fault.DiskFull, "the database %s: %w", path, err)
+	case sqliteFull, sqliteIO, sqliteReadOnly, sqliteNoOpen: // it does not say why, but its folder does
+		if why := files.Writable(filepath.Dir(path)); why != nil {
+			return fault.New(fault.CodeOf(why), "the database %s: %w: %w", path, err, why).WithHint("%s", fault.Of(why).Hint)
+		}
+		if code == sqliteFull {
+			return fault.New(fault.DiskFull, "the database %s: %w", path, err).WithHint("free some space on that file system and try again")
+		}
 	}
 	return fmt.Errorf("open the database %s: %w", path, err)
 }

@@ -139,6 +139,26 @@ func TestXS44_DamagedWhileOpen(t *testing.T) {
 	}
 }
 
+// coded is an error as SQLite has it.
+type coded int
+
+func (coded) Error() string { return "disk I/O error" }
+func (c coded) Code() int   { return int(c) }
+
+// TestXS44_TheFolderSaysWhy: SQLite calls what it cannot write an I/O error, for whatever reason.
+func TestXS44_TheFolderSaysWhy(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for folder, says := range map[string]string{file: "a file stands where a folder belongs", filepath.Dir(file): ""} {
+		const ioErrorSize = 4874
+		if e := fault.Of(explain(filepath.Join(folder, "x.db"), coded(ioErrorSize))); !strings.Contains(e.Message, "disk I/O error") || !strings.Contains(e.Hint, says) {
+			t.Errorf("%s: %v (%s)", folder, e, e.Hint)
+		}
+	}
+}
+
 // TestXS44_FullIsSaid: a database that finds no room is named, with the code of a full disk.
 func TestXS44_FullIsSaid(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")

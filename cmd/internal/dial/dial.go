@@ -147,7 +147,7 @@ func launch(p Paths, argv, environ []string) (pid int, ended <-chan error, last 
 	defer state.Close()
 	log, err := state.OpenFile(filepath.Base(p.Log()), files.AppendFlags)
 	if err != nil {
-		return 0, nil, nil, fault.New(fault.Of(err).Code, "open the daemon's log: %w", err)
+		return 0, nil, nil, fmt.Errorf("open the daemon's log: %w", err)
 	}
 	defer log.Close()
 	if info, err := log.Stat(); err == nil && info.Size() > maxLog {

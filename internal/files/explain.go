@@ -33,7 +33,7 @@ type explanation struct {
 
 func explanations() []explanation {
 	return []explanation{
-		{syscall.ENOSPC, fault.DiskFull, "free some space on that file system and try again"},
+		{syscall.ENOSPC, fault.DiskFull, "free some space (df -h) or files (df -i) on that file system and try again"},
 		{syscall.EDQUOT, fault.DiskFull, "free some space below your quota and try again"},
 		{syscall.EROFS, fault.PermissionDenied, "that file system is read-only, as one becomes after an error of its disk: see why, mount it writable again, and repeat this"},
 		{fs.ErrPermission, fault.PermissionDenied, "check the owner and the mode of that path and of its folder"},

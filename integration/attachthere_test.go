@@ -42,6 +42,40 @@ func asksThere(a, b *rig) {
 	a.must("stop", "asker", "--force", "--timeout", "1s")
 }
 
+// answeredOnce: what was answered on one machine is not open on another, and is not answered
+// again; of two answers at once one counts.
+func answeredOnce(a, b *rig) {
+	a.t.Helper()
+	a.must("spawn", "planner", "--machine", "hub", "--cwd", b.path("work"), "--", "sleep", "1000")
+	plan := func(text string) string {
+		r := b.runEnv([]string{"LEADLIGHT_AGENT=planner"}, "plan", "submit", text)
+		id := strings.TrimSpace(r.out)
+		for _, m := range []*rig{a, b} {
+			if got := m.must("requests"); r.exit != 0 || !strings.Contains(got, id) {
+				a.t.Fatalf("the plan %s: %d %s%s", id, r.exit, r.err, got)
+			}
+		}
+		return id
+	}
+	id := plan("first")
+	a.must("approve", id)
+	if got := b.must("requests"); strings.Contains(got, id) {
+		a.t.Errorf("open on the other machine after its answer: %s", got)
+	}
+	if r := b.run("deny", id, "--reason", "no"); r.exit != 4 || !strings.Contains(r.err, "was approved already") {
+		a.t.Errorf("answered again: %d %s", r.exit, r.err)
+	}
+	id = plan("second")
+	yes, no := a.start(nil, "approve", id), b.start(nil, "deny", id, "--reason", "no")
+	if y, n := yes.wait(), no.wait(); y.exit+n.exit != 4 {
+		a.t.Errorf("answered at once: %d %s, and %d %s", y.exit, y.err, n.exit, n.err)
+	}
+	if got := b.must("inbox", "planner"); strings.Count(got, "(request "+id+")") != 1 {
+		a.t.Errorf("answers: %s", got)
+	}
+	a.must("stop", "planner")
+}
+
 // attachedThere is a person who looks at a teammate on another machine.
 func attachedThere(r *rig, name string) *person {
 	r.t.Helper()

@@ -316,6 +316,7 @@ func TestVerbsForAnotherMachine(t *testing.T) {
 	differsThere(t, a, b)
 	lookedAtThere(a, b)
 	asksThere(a, b)
+	answeredOnce(a, b)
 	attachesThere(t, a, b)
 	forge := a.stub("forge", into[api.DaemonStatus](a, "daemon", "status").Socket, "store.roster.delete", `{"team":"alpha"}`,
 		"machine.do", `{"machine":"hub","id":"one","verb":"stop","params":{"team":"alpha","caller":{"name":"team-lead"},"names":["far"],"stop":{"Force":true}}}`)

@@ -27,7 +27,11 @@ func (s *Service) requests(ctx context.Context, t store.Team) (requests, error) 
 	if err != nil {
 		return requests{}, fmt.Errorf("read the inbox of the lead: %w", err)
 	}
-	return s.keepRequests(ctx, t, msgs)
+	known, err := s.keepRequests(ctx, t, msgs)
+	if err != nil || t.Engine == "" {
+		return known, err
+	}
+	return s.answeredElsewhere(ctx, t, known)
 }
 
 // keepRequests returns what the ledger holds, after what is new in messages to the
@@ -244,8 +248,15 @@ func (s *Service) answerer(t store.Team, from string) error {
 // reply sends the lead's answer, and marks the request as read. If it cannot be
 // sent, undo opens the request again.
 func (s *Service) reply(ctx context.Context, t store.Team, to string, f store.Frame, undo func(*requests)) error {
-	now := time.Now()
-	if _, err := s.post(ctx, t, to, store.Message{From: store.Lead, Text: f.Text(), Timestamp: now}); err != nil {
+	msg := store.Message{From: store.Lead, Text: f.Text(), Timestamp: time.Now()}
+	if t.Engine != "" {
+		msg.ID = answerID(f.RequestID)
+	}
+	_, err := s.post(ctx, t, to, msg)
+	if err == nil && t.Engine != "" {
+		err = s.first(ctx, t, to, f)
+	}
+	if err != nil {
 		undone := s.editRequests(context.WithoutCancel(ctx), t.Name, func(r *requests) (bool, error) {
 			undo(r)
 			return true, nil

@@ -106,8 +106,8 @@ func findMarked(lines []string) int {
 			return i
 		case isFrame(line):
 			hinted = false
-		case isHint(line):
-			hinted = !anyKey().MatchString(line) || hint().MatchString(line) && !strings.Contains(strings.ToLower(line), "continue")
+		case isHint(line): // one that ends in a yes and no asks by itself
+			hinted = !yesOrNo().MatchString(line) && !anyKey().MatchString(line) || hint().MatchString(line) && !strings.Contains(strings.ToLower(line), "continue")
 		}
 	}
 	return -1

@@ -48,6 +48,12 @@ func TestXH03_WithoutRules(t *testing.T) {
 			t.Errorf("%+v: it may not be typed into", s)
 		}
 	}
+	// What a person was shown to have typed is no choice of the question below it.
+	for _, asks := range []string{"Really delete it? (y/n)", "Password for bob:"} {
+		if got := r.Read(screen.Screen{Text: "hello\n> please delete it\n" + asks + " ", Cooked: true}); got.Ask() != asks {
+			t.Errorf("it asks %q, want %q", got.Ask(), asks)
+		}
+	}
 	if _, err := screen.NewReader(screen.Rules{Busy: []string{"("}}); err == nil {
 		t.Error("a pattern that is none was taken")
 	}

@@ -24,7 +24,7 @@ func observeCommand(a *app, run func(context.Context, *app, observeOptions) erro
 	c := command(a, "observe", run, &o, optional(&o.File), anyFile)
 	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on at the end of FILE, until ^C")
 	c.Flags().Var(given{&o.State}, "state", "go on from the state in `FILE`, and keep it there after each change")
-	c.Flags().StringVar(&o.Emit, "emit", string(observe.EmitEvents), "what to print: `"+strings.Join(emits(), "|")+"`")
+	c.Flags().StringVar(&o.Emit, "emit", string(observe.EmitEvents), "what to print: `"+strings.Join(emits(), "|")+"` (default events)")
 	_ = c.RegisterFlagCompletionFunc("emit", cobra.FixedCompletions(emits(), cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that is not there
 	return c
 }

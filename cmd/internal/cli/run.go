@@ -165,7 +165,7 @@ func (a *app) awaitRun(ctx context.Context, c *rpc.Client, r api.AgentTeamRun) e
 func runListCommand(a *app, run func(context.Context, *app, int) error) *cobra.Command {
 	var limit int
 	c := command(a, "run ls", run, &limit, takes(0, 0), noFiles)
-	c.Flags().IntVar(&limit, "limit", 100, "`N` runs at most")
+	c.Flags().IntVar(&limit, "limit", 100, "`N` runs at most (default 100)")
 	return c
 }
 

@@ -35,7 +35,7 @@ func sendCommand(a *app, run func(context.Context, *app, sendOptions) error) *co
 	c := command(a, "send", run, &o, args, completeMembers(a, -1))
 	c.Flags().BoolVar(&o.All, "all", false, "to every live member but you")
 	c.Flags().StringVar(&o.Summary, "summary", "", "`S`: the message in a few words")
-	c.Flags().StringVar(&o.Type, "type", "", "`TYPE` of the message: message, or shutdown_request")
+	c.Flags().StringVar(&o.Type, "type", "", "`TYPE` of the message: message, or shutdown_request (default message)")
 	complete(c, "type", "message", store.ShutdownRequest)
 	return c
 }

@@ -53,8 +53,8 @@ func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *
 	f.BoolVar(&o.PlanMode, "plan-mode", false, "it plans first and asks before it acts")
 	f.Var(maybe{&o.Worktree}, "worktree", "a git worktree of its own, on `BRANCH` if one is given")
 	f.Lookup("worktree").NoOptDefVal = noBranch
-	f.Var(choice{&o.Restart, config.Restarts()}, "restart", "what to do when it ends by itself: `never|on-failure`")
-	f.Var(span{&o.Ready}, "ready-timeout", "how long it may take to be there, as a time `D` such as 30s")
+	f.Var(choice{&o.Restart, config.Restarts()}, "restart", "what to do when it ends by itself: `never|on-failure` (default never)")
+	f.Var(span{&o.Ready}, "ready-timeout", "how long it may take to be there, as a time `D` such as 30s (default lifecycle.ready, 20s)")
 	completeSpawnFlags(a, c)
 	return c
 }

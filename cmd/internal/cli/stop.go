@@ -28,7 +28,7 @@ type ladderOptions struct {
 }
 
 func (l *ladderOptions) flags(c *cobra.Command) {
-	c.Flags().Var(givenSpan{span{&l.Timeout}, &l.Given}, "timeout", "how long each may think about it before SIGTERM, as a time `D` such as 30s")
+	c.Flags().Var(givenSpan{span{&l.Timeout}, &l.Given}, "timeout", "how long each may think about it before SIGTERM, as a time `D` such as 10s (default lifecycle.ask, 30s)")
 	c.Flags().BoolVar(&l.Force, "force", false, "end it although it refuses")
 }
 

@@ -28,7 +28,7 @@ func teamCreateCommand(a *app, run func(context.Context, *app, teams.TeamSpec) e
 	f.Var(given{&o.Lead}, "lead", "`NAME` of the lead, if not team-lead")
 	f.StringVar(&o.AgentType, "agent-type", "", "`TYPE` of the lead's agent")
 	f.Var(given{&o.Cwd}, "cwd", "working `DIR` of the teammates, if not this one")
-	f.Var(choice{&o.Mailbox, []string{store.MailboxClaude, store.MailboxMaildir}}, "mailbox", "layout of the mailboxes: `claude|maildir`")
+	f.Var(choice{&o.Mailbox, []string{store.MailboxClaude, store.MailboxMaildir}}, "mailbox", "layout of the mailboxes: `claude|maildir` (default claude)")
 	f.Var(given{&o.Engine}, "engine", "keep the team on the engine at `URL`, which this machine has joined, or in files")
 	_ = c.MarkFlagDirname("cwd")
 	return c

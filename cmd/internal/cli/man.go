@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,7 +61,21 @@ func writePage(dir, name, page string) error {
 
 func manHead(name, short string) string {
 	title := strings.ReplaceAll(name, " ", "-")
-	return fmt.Sprintf(".TH %s 1 \"\" leadlight\n.SH NAME\n%s \\- %s\n", strings.ToUpper(roff(title)), roff(title), roff(short))
+	return fmt.Sprintf(".TH %s 1 \"%s\" leadlight\n.SH NAME\n%s \\- %s\n", strings.ToUpper(roff(title)), commitDay(), roff(title), roff(short))
+}
+
+// commitDay is the day of the commit that this program is built from, "" if it is not known.
+func commitDay() string {
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if day, _, ok := strings.Cut(s.Value, "T"); ok && s.Key == "vcs.time" {
+			return day
+		}
+	}
+	return ""
 }
 
 func manPage(c *cobra.Command) string {

@@ -49,6 +49,8 @@ func (c *chooser) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			c.move(1)
 		case "enter":
 			return c, c.choose()
+		case "ctrl+z":
+			return c, tea.Exec(&suspension{}, nil)
 		case "q", "esc", "ctrl+c":
 			return c, tea.Quit
 		}

@@ -32,14 +32,19 @@ func lastOf(open OpenFunc, name string, lines int, plain bool) ([]byte, *os.File
 	if err != nil {
 		return nil, nil, fmt.Errorf("read transcript: %w", err)
 	}
-	text, err := readEnd(current)
+	if lines > 0 && plain {
+		if text := lastPart(current, lines); text != nil {
+			return text, current, nil
+		}
+	}
+	text, err := readEnd(current, maxRead)
 	if err != nil {
 		current.Close()
 		return nil, nil, fmt.Errorf("read transcript: %w", err)
 	}
 	if lines <= 0 || bytes.Count(text, []byte{'\n'}) <= lines {
 		if older, err := open(previous(name), os.O_RDONLY); err == nil {
-			before, err := readEnd(older)
+			before, err := readEnd(older, maxRead)
 			if err == nil && !sameFile(older, current) {
 				text = append(before, text...)
 			}
@@ -52,22 +57,41 @@ func lastOf(open OpenFunc, name string, lines int, plain bool) ([]byte, *os.File
 	return lastLines(text, lines), current, nil
 }
 
-// maxRead is the most that is read of one file of a transcript, from its end.
+// maxRead is the most that is read of one file of a transcript, from its end: more than we
+// write.
 const maxRead = 64 << 20
 
+// Few lines are looked for in the last part of a file first. More than they must be there: a
+// sequence that began before that part may run into it.
+const (
+	partRead   = 256 << 10
+	spareLines = 100
+)
+
+// lastPart returns the last lines of a file, nil if its last part does not hold them.
+func lastPart(f *os.File, lines int) []byte {
+	text, err := readEnd(f, partRead)
+	if err != nil || bytes.Count(text, []byte{'\n'}) <= lines+spareLines {
+		return nil
+	}
+	_, text, _ = bytes.Cut(text, []byte{'\n'}) // it may begin within a line
+	if text = plainText(text); bytes.Count(text, []byte{'\n'}) <= lines+spareLines {
+		return nil
+	}
+	return lastLines(text, lines)
+}
+
 // readEnd reads a file to its end, which is where it stays: all of it, or the last part
-// of one that is larger than any that we write.
-func readEnd(f *os.File) ([]byte, error) {
+// of one that has more than most bytes.
+func readEnd(f *os.File, most int64) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if over := info.Size() - maxRead; over > 0 {
-		if _, err := f.Seek(over, io.SeekStart); err != nil {
-			return nil, err
-		}
+	if _, err := f.Seek(max(info.Size()-most, 0), io.SeekStart); err != nil {
+		return nil, err
 	}
-	return io.ReadAll(io.LimitReader(f, 2*maxRead))
+	return io.ReadAll(io.LimitReader(f, 2*most))
 }
 
 // openRotated opens the current file when it was not there a moment ago: it is

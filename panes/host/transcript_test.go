@@ -1,12 +1,14 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -79,6 +81,36 @@ func TestReadTranscriptLines(t *testing.T) {
 		if got, err := ReadTranscript(open, "t", tc.lines, tc.plain); err != nil || string(got) != tc.want {
 			t.Errorf("%d lines: %q, %v", tc.lines, got, err)
 		}
+	}
+	long := NewTranscript(open, rename, "long", 1<<30)
+	for i := range 300 {
+		fmt.Fprintf(long, "\x1b[1m%d\x1b[0m%s\r\n", i, strings.Repeat("x", 40<<10))
+		if i > 100 {
+			fmt.Fprintf(long, "%d\n", i)
+		}
+	}
+	for i := range 500 {
+		fmt.Fprintf(long, "\x1b[2mline %d\x1b[0m\r\n", i)
+	}
+	long.Close()
+	all, err := ReadTranscript(open, "long", 0, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 3, 399, 400, 500, 510, 5000} { // in the last part of the file, and beyond it
+		if got, err := ReadTranscript(open, "long", n, true); err != nil || !bytes.Equal(got, lastLines(all, n)) {
+			t.Errorf("the last %d lines of a long one: %d bytes, %v", n, len(got), err)
+		}
+	}
+	bytesOf := func(n int) (read uint64) {
+		var was, is runtime.MemStats
+		runtime.ReadMemStats(&was)
+		_, _ = ReadTranscript(open, "long", n, true)
+		runtime.ReadMemStats(&is)
+		return is.TotalAlloc - was.TotalAlloc
+	}
+	if few, whole := bytesOf(3), bytesOf(5000); few > whole/3 {
+		t.Errorf("3 lines of a long transcript took %d bytes of memory, all of it %d", few, whole)
 	}
 }
 

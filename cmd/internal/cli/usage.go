@@ -122,12 +122,12 @@ func takes(least, most int) cobra.PositionalArgs {
 		case len(args) < least:
 			return usage("%s needs %s", c.CommandPath(), synopsis).WithHint("%s --help shows how it is called", c.CommandPath())
 		case most >= 0 && len(args) > most:
-			want := "no arguments"
+			want, way := "no arguments", "--team names a team"
 			if synopsis != "" {
-				want = synopsis + " and no more"
+				want, way = synopsis+" and no more", "text of several words wants quotes"
 			}
 			return usage("%s takes %s, not %q", c.CommandPath(), want, store.Shown(args[most])).
-				WithHint("%s --help shows how it is called; text of several words wants quotes", c.CommandPath())
+				WithHint("%s --help shows how it is called; %s", c.CommandPath(), way)
 		case least == 0 && slices.Contains(args, ""): // a script whose variable is empty must not mean the only one, or all
 			return usage("%s: %s is empty", c.CommandPath(), strings.Trim(synopsis, "[]…")).WithHint("%s --help says what it does without it", c.CommandPath())
 		}

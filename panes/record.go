@@ -233,7 +233,7 @@ func read[T any](ctx context.Context, dir *files.Dir, name string) (T, error) {
 		return json.Unmarshal(b, &v)
 	})
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), files.Unreadable(err):
 		return v, err
 	case err != nil:
 		return *new(T), damaged(name, err)

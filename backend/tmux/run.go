@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -158,7 +159,7 @@ func (b *Backend) explain(ctx context.Context, verb string, err error, stderr st
 	}
 	if _, ok := errors.AsType[*exec.ExitError](err); !ok {
 		return fault.New(fault.BackendUnavailable, "run %s: %w", b.program, err).
-			WithHint("install tmux %s or newer", floor)
+			WithHint("%s", cmp.Or(fault.Of(err).Hint, "install tmux "+floor.String()+" or newer"))
 	}
 	text := tail.LastLine(stderr) // where tmux itself speaks: a loader or a shell around it may have said something before
 	for _, r := range refusals {

@@ -172,7 +172,7 @@ func Of(err error) *Error {
 	}
 	for _, known := range systemCauses() {
 		if errors.Is(err, known.cause) {
-			return &Error{Code: known.code, Message: err.Error(), Cause: err}
+			return &Error{Code: known.code, Message: err.Error(), Hint: known.hint, Cause: err}
 		}
 	}
 	if c, ok := errors.AsType[Code](err); ok {
@@ -184,6 +184,7 @@ func Of(err error) *Error {
 type systemCause struct {
 	cause error
 	code  Code
+	hint  string
 }
 
 // CodeOf returns the code of err, or "" for nil.

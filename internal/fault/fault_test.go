@@ -40,6 +40,14 @@ func TestOfFindsTheCode(t *testing.T) {
 	}
 }
 
+func TestAStarvedMachineHasAWayOut(t *testing.T) {
+	for _, cause := range []error{syscall.EMFILE, syscall.EAGAIN} {
+		if e := fault.Of(fmt.Errorf("start: %w", &fs.PathError{Op: "fork/exec", Path: "x", Err: cause})); e.Code != fault.Failed || e.Hint != fault.Starved {
+			t.Errorf("%v: %+v", cause, e)
+		}
+	}
+}
+
 func TestWrappingKeepsHintAndOuterWords(t *testing.T) {
 	inner := fault.New(fault.SpawnFailed, "agent ended").WithHint("look at logs")
 	e := fault.Of(fmt.Errorf("spawn bob: %w", inner))

@@ -38,12 +38,19 @@ func explanations() []explanation {
 		{syscall.EROFS, fault.PermissionDenied, "that file system is read-only, as one becomes after an error of its disk: see why, mount it writable again, and repeat this"},
 		{fs.ErrPermission, fault.PermissionDenied, "check the owner and the mode of that path and of its folder"},
 		{syscall.ENOLCK, fault.Unsupported, "that file system gives no locks: put the base directory on another with --base-dir, or start the lock service of its server"},
+		{syscall.EIO, fault.Failed, "its disk fails: see why (dmesg) before anything there is changed"},
 		{syscall.ENOTDIR, fault.Failed, "a file stands where a folder belongs, there or above it: move it away"},
 		{syscall.EISDIR, fault.Failed, "a folder stands where a file belongs: move it away"},
 		{errNotRegular, fault.CorruptFile, "put a real file in its place"},
 		{errNowhere, fault.InvalidArgument, "make the folder that the link names, or name another one"},
 		{errLink, fault.PermissionDenied, "put a real file or folder in its place"},
 	}
+}
+
+// Unreadable tells whether a file could not be read for a reason that says nothing about what
+// is in it.
+func Unreadable(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EIO)
 }
 
 // bare takes off the wrappings that name a path relative to the root.

@@ -122,7 +122,8 @@ func Claimable(t *Task, who string) error {
 		return fault.New(fault.TaskBlocked, "task %s waits for the answer of its hooks", t.ID).
 			WithHint("leadlight task release %s gives it free without the answer", t.ID)
 	case t.Owner != "" && !SameName(t.Owner, who):
-		return fault.New(fault.TaskClaimed, "task %s is taken by %s", t.ID, Shown(t.Owner))
+		return fault.New(fault.TaskClaimed, "task %s is taken by %s", t.ID, Shown(t.Owner)).
+			WithHint("leadlight task claim --next takes another one; leadlight task update %s --owner NAME gives it to another", t.ID)
 	case t.Status == Pending && len(t.Open) == 0:
 		return fault.New(fault.TaskClaimed, "task %s is meant for %s", t.ID, Shown(t.AssignedTo())).
 			WithHint("leadlight task update %s --owner NAME gives it to another", t.ID)
@@ -130,7 +131,8 @@ func Claimable(t *Task, who string) error {
 		return fault.New(fault.TaskBlocked, "task %s waits for %s, and %s does not exist", t.ID, tasksNamed(t.Open), Shown(t.Missing[0])).
 			WithHint("leadlight task update %s --remove-blocked-by ID takes it out", t.ID)
 	case t.Status == Pending:
-		return fault.New(fault.TaskBlocked, "task %s waits for %s", t.ID, tasksNamed(t.Open))
+		return fault.New(fault.TaskBlocked, "task %s waits for %s", t.ID, tasksNamed(t.Open)).
+			WithHint("leadlight task claim --next takes one that is ready")
 	case SameName(t.Owner, who):
 		return fault.New(fault.TaskClaimed, "task %s is taken by %s already", t.ID, Shown(who))
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -145,6 +146,9 @@ func (t *teamWatch) reconcile(ctx context.Context) {
 	}
 	if _, err := t.service.Reconcile(ctx, t.Name); err != nil && ctx.Err() == nil {
 		t.log.Warn("write down who is lost", "team", t.Name, "error", err)
+		if fault.CodeOf(err) == fault.EngineUnavailable && !t.late.Swap(true) {
+			t.repair(hostTells)
+		}
 	}
 	t.Touch(watch.Parts{Members: true}) // they may be started again now
 }

@@ -135,7 +135,8 @@ func (c *callee) hear(ctx context.Context, m *nats.Msg) {
 	switch {
 	case ctx.Err() != nil:
 	case call.Sign == "" && (x == nil || !x.begun) && call.Process != "" && call.Process != c.process:
-		c.say(m.Reply, word{Ended: true, Error: refused(fault.New(fault.Unproven, "the daemon there was started again while it carried that out"))})
+		c.say(m.Reply, word{Ended: true, Error: refused(fault.New(fault.Unproven, "the daemon of machine %s was started again while it carried that out", c.machine).
+			WithHint("leadlight ps shows what became of it"))})
 	case x != nil && !x.begun:
 		c.hearWaiting(ctx, x, call, m.Reply)
 	case x != nil && call.Sign == signEnough:

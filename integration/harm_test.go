@@ -25,7 +25,8 @@ type deed struct {
 func deeds() []deed {
 	return []deed{
 		{"signal a number", "syscall.Kill golang.org/x/sys/unix.*[kK]ill golang.org/x/sys/unix.PidfdSendSignal (os.Process).Kill (os.Process).Signal os.FindProcess", map[string]string{
-			"signals": "the gate: Proof.Signal; else signal 0, which only asks",
+			"signals":          "the gate: Proof.Signal; else signal 0, which only asks",
+			"cmd/internal/tui": "the group of this process, to stop on Ctrl+Z as the terminal would stop it",
 		}},
 		{"prove a process ours to signal", "signals.Own signals.OwnGroup signals.Prove", map[string]string{
 			"hooks":                 "a hook that this process runs, and what carries the hook's mark",

@@ -18,7 +18,7 @@ func Explain(op, path string, err error) error {
 	}
 	cause := bare(err)
 	for _, known := range explanations() {
-		if errors.Is(cause, known.cause) {
+		if cause != syscall.ENOENT && errors.Is(cause, known.cause) { // what is not there is looked for all the time
 			return fault.New(known.code, "%s %s: %w", op, path, cause).WithHint("%s", known.hint)
 		}
 	}

@@ -88,7 +88,7 @@ func (l *Ledger) Flag(team, owner string, box []store.Message) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k, err := l.refresh(ledgerFile(team, owner))
-	if err != nil {
+	if err != nil || len(k.ids) == 0 {
 		return err
 	}
 	for i := range box {

@@ -243,6 +243,11 @@ func Verdict(e api.Endings) error {
 		switch {
 		case m.Code != "":
 			unwritten, code = append(unwritten, m.Name+": "+m.Reason), fault.Code(m.Code)
+			if n := len(unwritten); n > 1 { // one write for a set has failed for one reason
+				if names, same := strings.CutSuffix(unwritten[n-2], ": "+m.Reason); same {
+					unwritten = append(unwritten[:n-2], names+", "+unwritten[n-1])
+				}
+			}
 		case m.Outcome == state.Rejected:
 			refused = append(refused, m.Name+": "+cmp.Or(m.Reason, "no reason given"))
 		case m.Outcome == state.Unproven:

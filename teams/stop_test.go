@@ -218,4 +218,11 @@ func TestAnEndThatCannotBeWrittenDown(t *testing.T) {
 		t.Errorf("got %+v, %v", e, err)
 	}
 	wantCode(t, teams.Verdict(e), fault.DiskFull)
+	of := func(name, why string) api.Ending {
+		return api.Ending{Name: name, Outcome: api.AlreadyStopped, Code: string(fault.DiskFull), Reason: why}
+	}
+	all := api.Endings{Members: []api.Ending{of("a", "x"), of("b", "x"), of("c", "y"), of("d", "x")}}
+	if said := teams.Verdict(all).Error(); said != "a, b: x; c: y; d: x" {
+		t.Errorf("one reason is said for each: %s", said)
+	}
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -13,9 +14,11 @@ import (
 
 // InputLock is the keyboard of one: whoever has it types, and the others wait.
 type InputLock struct {
-	host  *Host
-	to    *program
-	since time.Time
+	host    *Host
+	to      *program
+	since   time.Time
+	reads   *readWatch // since a line was typed
+	editing int        // of the terminal then
 }
 
 // LockInput gives f the keyboard. Others wait until f is done; what a person types
@@ -36,7 +39,9 @@ func (h *Host) LockInput(ctx context.Context, since time.Time, f func(*InputLock
 	if p.queue == nil {
 		return fault.New(fault.Unsupported, "what runs in this pane is a job without a terminal: nothing can be typed")
 	}
-	return f(&InputLock{h, p, since})
+	t := &InputLock{host: h, to: p, since: since}
+	defer func() { t.reads.close() }()
+	return f(t)
 }
 
 // free says whether a person has typed meanwhile, or left a line that is not submitted.
@@ -79,6 +84,9 @@ func (t *InputLock) enter(ctx context.Context, may permit, in Input) error {
 		if longestLine(data) > cookedLine {
 			return fault.New(fault.InvalidArgument, "a line of %d bytes: the program's terminal takes %d and drops the rest",
 				longestLine(data), cookedLine).WithHint("hand long text over in a file")
+		}
+		if t.editing = t.to.editing(); t.reads == nil && t.Unread() == 0 && bytes.IndexByte(data, '\r') < 0 {
+			t.reads = watchReads(t.to.tty)
 		}
 		return t.put(ctx, may, append(data, submit...)) // the terminal itself takes line for line: no pause, nobody between
 	}
@@ -127,13 +135,39 @@ func (t *InputLock) Unread() int {
 // would be a part of it. One look at once does not do: what was written reaches the terminal a
 // moment later.
 func (t *InputLock) IsRead(ctx context.Context, rest time.Duration) (bool, error) {
+	return t.awaitRead(ctx, rest, func(int) bool { return false })
+}
+
+// LineIsRead is IsRead for a line that was typed into a terminal that edits lines. A program that
+// was seen to read has read it, also if it ends right after. Where none was, the line has waited,
+// and then the terminal was set to do otherwise, it was thrown away.
+func (t *InputLock) LineIsRead(ctx context.Context, rest time.Duration) (bool, error) {
+	begun, waited, taken := time.Now(), false, false
+	read, err := t.awaitRead(ctx, rest, func(unread int) bool {
+		waited = waited || unread > 0 && time.Since(begun) > rest
+		taken = taken || t.reads.seen()
+		return taken && unread == 0 && t.to.editing() == t.editing
+	})
+	if err != nil && (taken || t.reads.seen()) {
+		return true, nil
+	}
+	lost := t.reads != nil && !taken && waited && t.to.editing() != t.editing
+	return read && !lost, err
+}
+
+// awaitRead is IsRead with a look at each step at what is unread, which may prove that all was
+// read.
+func (t *InputLock) awaitRead(ctx context.Context, rest time.Duration, proved func(unread int) bool) (bool, error) {
 	end := time.Now().Add(t.host.input.reads)
 	for empty := time.Now(); ; {
-		unread := t.Unread() > 0
-		if unread && time.Now().Before(end) {
+		unread := t.Unread()
+		if proved(unread) {
+			return true, nil
+		}
+		if unread > 0 && time.Now().Before(end) {
 			empty = time.Now()
 		} else if time.Since(empty) >= rest {
-			return !unread, nil
+			return unread == 0, nil
 		}
 		if err := pause(ctx, 5*time.Millisecond); err != nil {
 			return false, err

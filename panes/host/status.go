@@ -92,12 +92,18 @@ func latest(times ...time.Time) time.Time {
 }
 
 // cooked tells whether the program's terminal edits lines by itself.
-func (p *program) cooked() bool {
+func (p *program) cooked() bool { return p.editing()&unix.ICANON != 0 }
+
+// editing is how that terminal edits lines, and whether it echoes.
+func (p *program) editing() int {
 	if p.master == nil {
-		return false
+		return 0
 	}
 	t, err := termiosOf(p.master)
-	return err == nil && t.Lflag&unix.ICANON != 0
+	if err != nil {
+		return 0
+	}
+	return int(t.Lflag & (unix.ICANON | unix.ECHO))
 }
 
 // Capture is the text of the pane.

@@ -123,7 +123,7 @@ func (c *mailTyper) deliverOne(ctx context.Context, msg teams.Batch) error {
 		case err != nil:
 			return err
 		default:
-			if err := c.m.markRead(ctx, msg.IDs); err != nil {
+			if err := c.m.markRead(context.WithoutCancel(ctx), msg.IDs); err != nil { // also of a program that has ended since
 				c.m.o.Log.Warn("write down that a message was typed", "from", msg.From, "error", err)
 				c.unseen = true // it is tried again
 			}

@@ -1,9 +1,11 @@
 package teammate
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -91,6 +93,27 @@ func TestSP15_WhoDoesNotReadHasNotRead(t *testing.T) {
 	}
 	if got := c.delivered(t, dir); !slices.Equal(got, []string{lateText}) {
 		t.Errorf("it was given %q", got)
+	}
+}
+
+// TestSP15_WhoReadsAndEndsHasRead: who ends right after its message was read has read it. Only
+// Linux tells that it was.
+// https://github.com/anthropics/claude-code/issues/23415
+func TestSP15_WhoReadsAndEndsHasRead(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells who has read from a terminal")
+	}
+	c, dir := typerInto(t, profiles.PromptProtocol{Quiet: 50 * time.Millisecond}, `read -r l; printf '%s\n' "$l" >>taken`)
+	eventually(t, "it is quiet", func() bool { return c.screen.observe(t.Context()).free })
+	c.mailed(t, "a text for one who ends")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { _, _ = c.m.host.Wait(ctx); cancel() }()
+	c.unseen = true
+	for c.round(ctx); ctx.Err() == nil; {
+		c.round(ctx)
+	}
+	if n, got := c.unreadMail(t), taken(t, dir, 1); n != 0 || !slices.Equal(got, []string{"[leadlight] message from team-lead: a text for one who ends"}) {
+		t.Errorf("%d messages are unread; it was given %q", n, got)
 	}
 }
 

@@ -137,14 +137,17 @@ func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time)
 			}
 		}
 		if !c.waits(id) {
-			if !st.Cooked {
+			printed := 0
+			if st.Cooked {
+				printed = c.printed(text)
+			} else {
 				in.Submit = host.SubmitNone
 			}
 			if err := t.Type(ctx, c.screen.read(ctx).MayType(), in); err != nil {
 				return err
 			}
 			if c.typed = (&typed{id: id, text: text, at: time.Now(), again: c.late == id}); st.Cooked {
-				return c.handOver(ctx, t)
+				return c.handOver(ctx, t, printed)
 			}
 		}
 		return c.submit(ctx, t, text)
@@ -155,15 +158,16 @@ func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time)
 	return err
 }
 
-// handOver waits until the program has read what it was given line by line.
-func (c *mailTyper) handOver(ctx context.Context, t *host.InputLock) error {
+// handOver waits until the program has read what it was given line by line. printed is how
+// often that stood in the output before.
+func (c *mailTyper) handOver(ctx context.Context, t *host.InputLock, printed int) error {
 	c.typed.pressed = c.typed.at
-	read, err := t.IsRead(ctx, host.DefaultPause)
+	c.typed.echoed = printed + 1 // by the terminal, however late
+	read, err := t.LineIsRead(ctx, host.DefaultPause)
 	if err == nil && !read {
 		err = errUnread
 	}
 	shown := c.screen.read(ctx)
-	c.typed.echoed = max(1, c.printed(c.typed.text)) // the terminal's own echo may be late
 	if c.typed.line = &shown; err == nil {
 		c.typed = nil
 	}

@@ -1,0 +1,74 @@
+package host
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A line that waits in a terminal and is thrown away, as a program does that asks for a password
+// or begins to edit its lines itself, has not been read. One that a program took has, also if
+// the program has ended right after.
+func TestALineThatIsThrownAwayIsNotRead(t *testing.T) {
+	t.Parallel()
+	typed := func(script string, what func(ctx context.Context, h *Host, turn *InputLock) bool) (read bool) {
+		h := newHost(t, Options{})
+		h.input.reads = time.Minute
+		background(t, h, shell("echo up; "+script))
+		eventuallyTail(t, h, "up")
+		err := h.LockInput(limited(t), time.Time{}, func(turn *InputLock) error {
+			if err := turn.enter(limited(t), requested(), Input{Text: "a line"}); err != nil {
+				return err
+			}
+			read = what(limited(t), h, turn)
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return read
+	}
+	if typed("exec sleep 1000", func(ctx context.Context, _ *Host, turn *InputLock) bool {
+		time.AfterFunc(3*DefaultPause, func() {
+			f, err := os.OpenFile(turn.to.tty, os.O_RDWR|unix.O_NOCTTY, 0)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer f.Close()
+			raw, err := termiosOf(f)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			makeRaw(raw)
+			if err := control(f, func(fd int) error { return unix.IoctlSetTermios(fd, unix.TCSETSF, raw) }); err != nil {
+				t.Error(err)
+			}
+		})
+		read, err := turn.LineIsRead(ctx, DefaultPause)
+		if err != nil {
+			t.Error(err)
+		}
+		return read
+	}) {
+		t.Error("a line that was thrown away was read")
+	}
+	if !typed("read -r l", func(ctx context.Context, h *Host, turn *InputLock) bool {
+		if _, err := h.Wait(ctx); err != nil {
+			t.Error(err)
+		}
+		over, cancel := context.WithCancel(ctx)
+		cancel()
+		read, err := turn.LineIsRead(over, DefaultPause)
+		if err != nil {
+			t.Error(err)
+		}
+		return read
+	}) {
+		t.Error("a line that a program has read before its end was not read")
+	}
+}

@@ -26,7 +26,7 @@ var (
 	yesOrNo     = lazily(`(?i)([\[(]\s*y(es)?\s*[/|]\s*n(o)?\s*([/|][^)]*)?[\])]|\(y\)es/\(n\)o|\b(password|passphrase|username)[^:]{0,40}:)\s*\S{0,3}\s*$`)
 	shellPrompt = lazily(`(^|[^\d.])[$#%❯›>➜]$`)
 	// partial is a question at the end of a line that a program has begun, or its pager.
-	partial   = lazily(`(?i)(\?\s*([\[(].*)?$|^:$|^\(END\)|--more--|^lines \d|\b(pin|otp|code|token|username|login|user|e-?mail|password|passphrase)\b.{0,80}:$|\b(select|choose|choice|option|confirm|continue|proceed|retry)\b.*:$|\byes\b.*\bno\b)`)
+	partial   = lazily(`(?i)(\?\s*([\[(].*)?$|^:$|^\(END\)|--more--|^lines \d|\b(pin|otp|code|token|username|login|user|e-?mail|password|passphrase)\b.{0,80}:$|\b(select|selection|choose|choice|option|number|pick|which|confirm|continue|proceed|retry)\b.*:$|[\[(]\d+ ?[-–/,] ?\d+[\])]:$|\byes\b.*\bno\b)`)
 	wanted    = lazily(`(?i)^(select|choose|paste|enter|type|name|describe)\b`)
 	secret    = lazily(`(?i)\b(api[ -]?key|password|passphrase|token|secret|code)\b[^.]{0,40}[:?]$`)
 	statement = lazily(`(?i)\besc (to )?(interrupt|cancel, \d)|· esc to cancel\)`)

@@ -125,8 +125,15 @@ const (
 	askingLines   = 24 // at the bottom, for a line of a question
 )
 
-// withoutInput reads a screen that shows no input.
+// withoutInput reads a screen that shows no input. Without rules, what stands above a text of
+// ours was asked before that was typed.
 func (r *Reader) withoutInput(lines []string) Reading {
+	for i, line := range slices.Backward(lines) {
+		if len(r.ready) == 0 && strings.Contains(line, mark) {
+			lines = lines[i:]
+			break
+		}
+	}
 	bottom := lastLines(lines, askingLines)
 	known := first(r.asking, bottom)
 	if q, choices, ok := menu(lines); ok {

@@ -36,6 +36,7 @@ func TestXH03_WithoutRules(t *testing.T) {
 	for _, line := range []string{
 		"rm: remove regular file 'x'? ", "Enter PIN: ", "OTP: ", "Save file before closing? Yes/No/Cancel", "--More--", ":", "(END)", "Proceed ([y]/n)? ",
 		"Type 'yes' to confirm: ", "Abort, Retry, Fail? ", "Username for 'https://x': ", "Password for 'https://bob@x': ", "Select [1-3]: ", "1) a\n2) b\n#? ",
+		"1. Update\n2. Skip\n\nEnter a number: ", "Update (1-2): ",
 	} {
 		for _, s := range []screen.Screen{{Text: line, Cooked: true}, {Text: "hello\n" + line + "\n\n", Cursor: 2 + strings.Count(line, "\n"), Cooked: true}} {
 			if r.Read(s).MayType().Valid() {
@@ -52,6 +53,16 @@ func TestXH03_WithoutRules(t *testing.T) {
 	for _, asks := range []string{"Really delete it? (y/n)", "Password for bob:"} {
 		if got := r.Read(screen.Screen{Text: "hello\n> please delete it\n" + asks + " ", Cooked: true}); got.Ask() != asks {
 			t.Errorf("it asks %q, want %q", got.Ask(), asks)
+		}
+	}
+	for _, above := range []string{"Update now? [Y/n] n\n", "> 1. Update\n  2. Skip\n\n"} { // answered, and a text of ours typed
+		text := "[leadlight] message from team-lead: a long text that is wrapped"
+		got := r.Read(screen.Screen{Text: above + "$ [leadlight] message from team-lead:\n a long text that is wrapped", Cursor: 9})
+		if got.State == screen.Asking || !got.MaySubmit(text).Valid() {
+			t.Errorf("%q: %+v", above, got)
+		}
+		if got = r.Read(screen.Screen{Text: text + "\n" + above}); got.State != screen.Asking {
+			t.Errorf("%q below a text: %+v", above, got)
 		}
 	}
 	if _, err := screen.NewReader(screen.Rules{Busy: []string{"("}}); err == nil {

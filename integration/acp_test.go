@@ -61,6 +61,12 @@ func TestAgentClientProtocol(t *testing.T) {
 	r.must("send", "ann", "go on")
 	r.eventually("ann goes on with its conversation", func() bool { return heard(`"load s-1"`, "go on", `"new session"`) && rests() })
 
+	r.must("stop", "ann")
+	r.must("task", "add", "for whoever comes")
+	r.must("restart", "ann") // nobody else offers it
+	r.eventually("ann is offered the task", func() bool { return heard("for whoever comes") && rests() })
+	r.must("task", "rm", "1")
+
 	objects := `{"hooks": {"TeammateIdle": [{"hooks": [{"type": "command", "command": "test -e looked || { : >looked; echo look once more >&2; exit 2; }"}]}]}}`
 	if err := errors.Join(os.Mkdir(r.path("home/.claude"), 0o700), os.WriteFile(r.path("home/.claude/settings.json"), []byte(objects), 0o600)); err != nil {
 		t.Fatal(err)

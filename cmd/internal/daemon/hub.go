@@ -18,9 +18,6 @@ import (
 // queue is how many events a subscriber may lie behind before it is cut.
 const queue = 4096
 
-// teamState begins the name of a state in the history: what was seen of a team.
-const teamState = "team/"
-
 // hub is the one place where events get their numbers: they are written down,
 // become the state, and are handed out, as one step.
 type hub struct {
@@ -33,14 +30,15 @@ type hub struct {
 	mu     sync.Mutex
 	seq    uint64
 	states map[string]changes.Team
-	fault  string // the last failure to write
-	batch  *batch // what waits to be written down together; nil: nothing does
+	kept   map[string]changes.Team // what the history holds of them
+	fault  string                  // the last failure to write
+	batch  *batch                  // what waits to be written down together; nil: nothing does
 
 	observed map[string]observed // in streams, by the worker's address
 }
 
 func newHub(ctx context.Context, h *history.Store, log *slog.Logger, changed func()) (*hub, error) {
-	u := &hub{history: h, bus: events.NewBus[events.Event](), log: log, changed: changed, queue: queue, states: map[string]changes.Team{}, observed: map[string]observed{}}
+	u := &hub{history: h, bus: events.NewBus[events.Event](), log: log, changed: changed, queue: queue, observed: map[string]observed{}}
 	var err error
 	if u.seq, err = h.Last(ctx); err != nil {
 		return nil, err
@@ -49,14 +47,7 @@ func newHub(ctx context.Context, h *history.Store, log *slog.Logger, changed fun
 	if err != nil {
 		return nil, err
 	}
-	for name, doc := range saved {
-		var t changes.Team
-		if err := json.Unmarshal(doc, &t); err != nil {
-			log.Warn("a team's last state cannot be read; it is seen as new", "state", name, "error", err)
-			continue
-		}
-		u.states[t.Name] = t
-	}
+	u.states, u.kept = readTeams(saved, log)
 	return u, u.recall(ctx)
 }
 
@@ -73,43 +64,33 @@ func (u *hub) ingest(ctx context.Context, name string, now changes.Team) []event
 		u.states[name] = now
 	}
 	if len(happened) > 0 {
-		u.publish(ctx, happened, teamState+name, stateOf(now))
+		u.publish(ctx, batch{events: happened, teams: map[string]changes.Team{name: now}})
 	}
 	u.mu.Unlock()
 	u.changed()
 	return happened
 }
 
-func stateOf(t changes.Team) json.RawMessage {
-	if t.Name == "" {
-		return nil
-	}
-	doc, err := json.Marshal(t)
-	if err != nil {
-		return nil // these types always encode
-	}
-	return doc
-}
-
 // Publish numbers events of other sources, writes them down and hands them out.
 func (u *hub) Publish(ctx context.Context, list []events.Event) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.publish(ctx, list, "", nil)
+	u.publish(ctx, batch{events: list})
 }
 
 // batch is events that are written down and handed out together, with the states that they
 // lead to.
 type batch struct {
 	events []events.Event
-	states map[string]json.RawMessage
+	teams  map[string]changes.Team
+	rows   map[string]json.RawMessage // of other states; nil: removed
 }
 
 // together writes down as one what the looks that f takes bring about: many teams that are
 // seen for the first time cost one commit.
 func (u *hub) together(ctx context.Context, f func()) {
 	u.mu.Lock()
-	u.batch = &batch{states: map[string]json.RawMessage{}}
+	u.batch = &batch{teams: map[string]changes.Team{}, rows: map[string]json.RawMessage{}}
 	u.mu.Unlock()
 	f()
 	u.mu.Lock()
@@ -122,40 +103,45 @@ func (u *hub) flush(ctx context.Context) {
 	b := u.batch
 	u.batch = nil
 	if b != nil && len(b.events) > 0 {
-		u.write(ctx, b.events, b.states)
+		u.write(ctx, *b)
 	}
 }
 
 // publish is called with u.mu held.
-func (u *hub) publish(ctx context.Context, list []events.Event, name string, state json.RawMessage) {
-	for i := range list {
+func (u *hub) publish(ctx context.Context, b batch) {
+	for i := range b.events {
 		u.seq++
-		list[i].Seq = u.seq
-		if list[i].At.IsZero() {
-			list[i].At = time.Now()
+		b.events[i].Seq = u.seq
+		if b.events[i].At.IsZero() {
+			b.events[i].At = time.Now()
 		}
 	}
-	states := map[string]json.RawMessage{}
-	if name != "" {
-		states[name] = state
-	}
-	if b := u.batch; b != nil {
-		b.events = append(b.events, list...)
-		maps.Copy(b.states, states)
+	if all := u.batch; all != nil {
+		all.events = append(all.events, b.events...)
+		maps.Copy(all.teams, b.teams)
+		maps.Copy(all.rows, b.rows)
 		return
 	}
-	u.write(ctx, list, states)
+	u.write(ctx, b)
 }
 
 // write is called with u.mu held. If the history cannot be written, those who listen are
 // told all the same.
-func (u *hub) write(ctx context.Context, list []events.Event, states map[string]json.RawMessage) {
-	u.fault = ""
-	if err := u.history.Add(context.WithoutCancel(ctx), list, states); err != nil {
-		u.fault = err.Error()
-		u.log.Error("the history cannot be written", "last", u.seq, "events", len(list), "error", err)
+func (u *hub) write(ctx context.Context, b batch) {
+	rows := map[string]json.RawMessage{}
+	maps.Copy(rows, b.rows)
+	for name, now := range b.teams {
+		maps.Copy(rows, changedRows(name, u.kept[name], now))
 	}
-	for _, e := range list {
+	u.fault = ""
+	if err := u.history.Add(context.WithoutCancel(ctx), b.events, rows); err != nil {
+		u.fault = err.Error()
+		u.log.Error("the history cannot be written", "last", u.seq, "events", len(b.events), "error", err)
+	} else {
+		maps.Copy(u.kept, b.teams)
+		maps.DeleteFunc(u.kept, func(_ string, t changes.Team) bool { return t.Name == "" })
+	}
+	for _, e := range b.events {
 		u.bus.Publish(e)
 	}
 }

@@ -74,7 +74,7 @@ func (u *hub) ingestObserved(ctx context.Context, team, member string, now obser
 		u.log.Error("keep what was observed", "team", team, "member", member, "error", err)
 		return
 	}
-	u.publish(ctx, fresh, observedState+key, doc)
+	u.publish(ctx, batch{events: fresh, rows: map[string]json.RawMessage{observedState + key: doc}})
 }
 
 func observedKey(team, member string) string { return team + "/" + member }
@@ -86,7 +86,7 @@ func (u *hub) forget(ctx context.Context, team string, left []string) {
 	for key, o := range u.observed {
 		if o.Team == team && !slices.Contains(left, o.Member) {
 			delete(u.observed, key)
-			u.publish(ctx, nil, observedState+key, nil)
+			u.publish(ctx, batch{rows: map[string]json.RawMessage{observedState + key: nil}})
 		}
 	}
 }

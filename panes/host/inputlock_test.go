@@ -104,7 +104,7 @@ func TestDraft(t *testing.T) {
 		draft bool
 	}{
 		{"abc", true}, {"\x1b[A", true}, {"\r", false}, {"x\x15", false}, {"\x1b[200~one\ntwo\n\x1b[201~", true}, {"\x03", false},
-		{"y", true}, {"\x1b", false}, {"\x1b[I", false}, {"\x1b[200~a\rb\x1b[201~", true}, {"\x15", false},
+		{"z\x1b[122;1:3u", true}, {"\x1b[99;5u", false}, {"\x1b[99;5:3u", false}, {"y", true}, {"\x1b", false}, {"\x1b[I", false}, {"\x1b[200~a\rb\x1b[201~", true}, {"\x15", false},
 	} {
 		if k.read([]byte(step.typed)); k.draft != step.draft {
 			t.Errorf("after %q: %v", step.typed, k.draft)
@@ -123,7 +123,7 @@ func TestDraft(t *testing.T) {
 func TestAHalfLine(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, Options{Screen: true})
-	background(t, h, shell(`printf '$ '; while read -r l; do case $l in hide) stty -echo;; esac; printf '\n$ '; done`))
+	background(t, h, shell(`printf '$ '; while read -r l; do case $l in hide) stty -echo;; hint) printf 'to do';; esac; printf '\n$ '; done`))
 	eventuallyTail(t, h, "$ ")
 	keys := newKeyboard()
 	types := func(p string) {
@@ -150,6 +150,17 @@ func TestAHalfLine(t *testing.T) {
 	}
 	types("half\x15")
 	eventually(t, "it is erased", func() bool { return !holds() })
+	types("hint\r") // what stood there before a word was erased that is in it, too, is none
+	eventually(t, "the hint is shown", func() bool {
+		c, err := h.Capture(limited(t), 0, false)
+		return err == nil && strings.HasSuffix(c.Text, "to do\n$\n") || strings.HasSuffix(c.Text, "to do\n$ \n")
+	})
+	if holds() {
+		t.Error("the hint counts")
+	}
+	types("do\x17")
+	eventually(t, "the word is erased", func() bool { return !holds() })
+	types("\r")
 	types("hide\r")
 	eventually(t, "it does not echo", func() bool {
 		p, err := h.current()

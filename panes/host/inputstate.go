@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	proof "github.com/leadlight-dev/leadlight/panes/screen"
 )
 
 // personWaits is how long a person's keys wait for a text that is being typed.
@@ -23,9 +25,9 @@ type inputState struct {
 
 	mu     sync.Mutex
 	person personTyped
-	waited bool      // a person has waited long enough for the text that is being typed
-	prompt string    // what stood left of the cursor when nothing was typed yet
-	seen   time.Time // when that was looked at
+	waited bool        // a person has waited long enough for the text that is being typed
+	bare   proof.Place // where the cursor was when nothing was typed yet
+	seen   time.Time   // when that was looked at
 }
 
 // personTyped is what a person has typed so far.
@@ -109,15 +111,16 @@ func (in *inputState) typed() personTyped {
 	return in.person
 }
 
-// prompted returns what stood left of the cursor before anything was typed: that is line, if
-// nothing is until now.
-func (in *inputState) prompted(line string, at time.Time) string {
+// prompted adds to a place what stood there before anything was typed: the same, if nothing is
+// until now.
+func (in *inputState) prompted(now proof.Place, at time.Time) proof.Place {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.person.half == (halfLine{}) {
-		in.prompt, in.seen = line, at
+		in.bare, in.seen = now, at
 	}
-	return in.prompt
+	now.Prompt, now.Bare = in.bare.Line, in.bare.Around
+	return now
 }
 
 func (in *inputState) promptAt() time.Time {
@@ -138,12 +141,11 @@ func (h *Host) HalfLine(ctx context.Context) bool {
 	defer cancel()
 	looked := time.Now()
 	at, err := h.screen.cursor(limited)
-	if err != nil {
-		return false
+	if err != nil { // the next look may tell
+		return half != (halfLine{})
 	}
 	if p, err := h.current(); err != nil || p.cooked() { // a line feed ends its line
 		half.text = half.text[strings.LastIndexByte(half.text, '\n')+1:]
 	}
-	at.Prompt = h.input.prompted(at.Line, looked)
-	return at.Holds(half.text, half.moved)
+	return h.input.prompted(at, looked).Holds(half.text, half.moved)
 }

@@ -123,8 +123,18 @@ func (k *keyboard) read(p []byte) (human bool, without []byte) {
 // feed, ^C, ^D, ^U.
 const endsLine = "\r\n\x03\x04\x15"
 
+// reported are keys that end a line, as a terminal sends them to a program that has asked for
+// kitty's or xterm's reports of keys.
+var reported = map[string]string{
+	"\x1b[99;5u": "\x03", "\x1b[100;5u": "\x04", "\x1b[117;5u": "\x15", "\x1b[13u": "\r",
+	"\x1b[27;5;99~": "\x03", "\x1b[27;5;100~": "\x04", "\x1b[27;5;117~": "\x15",
+}
+
 // follow keeps draft, half and returned true. A paste is text, whatever is in it.
 func (k *keyboard) follow(t token) {
+	if key, ok := reported[string(t.raw)]; ok {
+		t = token{controlToken, []byte(key)}
+	}
 	switch {
 	case t.kind == csiToken && (string(t.raw) == pasteBegin || string(t.raw) == pasteEnd):
 		k.pasting, k.draft = string(t.raw) == pasteBegin, true
@@ -170,13 +180,14 @@ func (l *halfLine) end(key byte) {
 	}
 }
 
-// isEvent tells focus and mouse events.
+// isEvent tells focus and mouse events, and a key that is let go.
 func isEvent(t token) bool {
 	if t.kind != csiToken {
 		return false
 	}
 	body := string(t.raw[2:])
-	return body == "I" || body == "O" || strings.HasPrefix(body, "<") || strings.HasPrefix(body, "M")
+	return body == "I" || body == "O" || strings.HasPrefix(body, "<") || strings.HasPrefix(body, "M") ||
+		strings.HasSuffix(body[:len(body)-1], ":3")
 }
 
 // isAnswer tells what a terminal says when a program asks it: device attributes

@@ -7,8 +7,8 @@ import (
 )
 
 // Place is where a cursor is: its line left of it, all that stands before it, its line with
-// those right above and below, and what stood left of it when nothing was typed.
-type Place struct{ Line, Before, Around, Prompt string }
+// those right above and below, and what stood left of it, and around it, when nothing was typed.
+type Place struct{ Line, Before, Around, Prompt, Bare string }
 
 // Holds tells whether a text that a person has typed stands left of the cursor. Few characters
 // are looked for, since a key that answered a dialog may be the first of them, and in the
@@ -16,6 +16,9 @@ type Place struct{ Line, Before, Around, Prompt string }
 // moved: keys came that may have moved the cursor in the text, or brought another, so that a
 // word of it may stand around, or something behind the prompt.
 func (p Place) Holds(text string, moved bool) bool {
+	if p.Bare != "" && p.Around == p.Bare { // a placeholder may have the same words as what was erased
+		return false
+	}
 	if moved && (p.brought() || slices.ContainsFunc(strings.Fields(text), func(word string) bool {
 		word = essence(word)
 		return utf8.RuneCountInString(word) > 1 && strings.Contains(essence(p.Around), word)

@@ -92,6 +92,7 @@ func TestXH03_HalfLines(t *testing.T) {
 		{"", true, screen.Place{Line: ">>> ", Prompt: "Go on? [y/n] "}, false},
 		{"", true, screen.Place{Line: "job done", Prompt: ""}, false},
 		{"one\ntwo", false, screen.Place{Line: "› [Pasted text #1 +2 lines] "}, true},
+		{"go to it  ", true, screen.Place{Line: "› ", Around: "› Ask it to do", Prompt: "› ", Bare: "› Ask it to do"}, false},
 		{"🙂", false, screen.Place{Line: "$ "}, false},
 	} {
 		if got := tc.at.Holds(tc.text, tc.moved); got != tc.want {

@@ -69,6 +69,7 @@ func deeds() []deed {
 		}},
 		{"prove a file ours to delete", "internal/files.In internal/files.Remove internal/files.Create internal/files.Temp*", map[string]string{
 			"internal/files":         "Remove is In and the deed",
+			"internal/lock":          "a file that the call itself has made",
 			"internal/unixsock":      "a socket that this process listens on",
 			"panes/worktree":         "half a pack in a clone of ours, while its lock is held",
 			"panes":                  "what is left in the run folder of hosts, leads and terminals that are gone",

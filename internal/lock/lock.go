@@ -180,11 +180,16 @@ func AwaitFree(ctx context.Context, d *files.Dir, name string, limit time.Durati
 	return explain("wait for the lock", d.Join(name), err)
 }
 
-// Probe tells whether the file system of a file gives locks. It makes and changes nothing.
-func Probe(path string) error {
-	file := flock.New(path, flock.SetFlag(os.O_RDONLY))
-	_, err := file.TryLock()
-	return errors.Join(explain("lock", path, err), file.Close())
+// Probe tells whether files in a folder can be locked, by one of its own: the folder itself
+// can be locked also where its file system gives no locks. It leaves nothing.
+func Probe(folder string) error {
+	probe, ours, err := files.Temp(folder, files.TempPrefix+"probe-")
+	if err != nil {
+		return explain("lock", folder, err)
+	}
+	file := flock.New(probe.Name(), flock.SetFlag(os.O_RDONLY))
+	_, err = file.TryLock()
+	return errors.Join(explain("lock", folder, err), file.Close(), probe.Close(), ours.Remove())
 }
 
 // explain is files.Explain. File systems without locks say so in several ways.

@@ -3,6 +3,7 @@ package lock
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,14 +20,17 @@ func TestXF04_EveryWayToHaveNoLocks(t *testing.T) {
 			t.Errorf("%v: %s: %s (%s)", cause, e.Code, e.Message, e.Hint)
 		}
 	}
-	path := filepath.Join(t.TempDir(), "x")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
+	folder := t.TempDir()
+	if err := Probe(folder); err != nil {
+		t.Errorf("a folder of files that can be locked: %v", err)
 	}
-	if err := Probe(path); err != nil {
-		t.Errorf("a file that can be locked: %v", err)
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("it has left %v, %v", left, err)
 	}
-	if err := Probe(path + "-none"); err == nil {
-		t.Error("a file that is not there can be locked")
+	if err := Probe(filepath.Join(folder, "none")); err == nil {
+		t.Error("files can be locked in a folder that is not there")
+	}
+	if err := Probe("/proc"); err == nil && runtime.GOOS == "linux" { // the folder itself can be locked
+		t.Error("a file can be locked where there can be none")
 	}
 }

@@ -88,6 +88,9 @@ func (f *FS) removeUnmade(ctx context.Context, team string) error {
 		return err
 	}
 	defer held.Release()
+	if f.exists(configFile(team)) {
+		return fault.New(fault.Rejected, "team %s is there again", team)
+	}
 	for _, folder := range unmadeFolders(team) {
 		if err := f.dir.Remove(folder); err != nil && !missing(err) { // one that is not empty stays
 			return err

@@ -85,7 +85,11 @@ func (s *Service) deleteGuarded(ctx context.Context, name string, o DeleteOption
 			continue // not ours, or not observed: nothing of it is ended
 		}
 		if s.elsewhere(m) { // it has failed, and its pane may be there to be read
-			if _, err := s.Stop(ctx, t.Name, []string{m.Name}, StopOptions{}); err != nil && !o.Force {
+			ends, err := s.Stop(ctx, t.Name, []string{m.Name}, StopOptions{})
+			if err == nil {
+				err = Verdict(ends)
+			}
+			if err != nil && !o.Force {
 				return fmt.Errorf("end what is left of %s: %w", m.Name, err)
 			}
 			continue

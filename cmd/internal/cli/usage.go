@@ -122,7 +122,7 @@ func takes(least, most int) cobra.PositionalArgs {
 		case len(args) < least:
 			return usage("%s needs %s", c.CommandPath(), synopsis).WithHint("%s --help shows how it is called", c.CommandPath())
 		case most >= 0 && len(args) > most:
-			want, way := "no arguments", "--team names a team"
+			want, way := "no arguments", "the name of a team wants --team before it"
 			if synopsis != "" {
 				want, way = synopsis+" and no more", "text of several words wants quotes"
 			}

@@ -21,6 +21,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"ps --wach", `leadlight ps has no flag --wach; did you mean --watch?`},
 		{"ps -x", `leadlight ps has no flag -x`},
 		{"ps extra", `leadlight ps takes no arguments, not "extra"`},
+		{"init extra", "the name of a team wants --team before it"},
 		{"ps --format xml", `--format xml: it takes table, tmux`},
 		{"ps --format tabel", `did you mean "table"?`},
 		{"ps --team=", `--team`},

@@ -344,7 +344,10 @@ func TestVerbsForAnotherMachine(t *testing.T) {
 			t.Errorf("stop of a teammate there and %s: %d %s, it is %+v", wrong, r.exit, r.err, a.member("far"))
 		}
 	}
-	a.must("spawn", "fails", "--machine", "hub", "--cwd", b.path("work"), "--", "sh", "-c", "sleep 1; exit 3")
+	a.must("spawn", "fails", "--machine", "hub", "--cwd", b.path("work"), "--", "sh", "-c", "until test -e over; do sleep 0.1; done; exit 3")
+	if err := os.WriteFile(b.path("work", "over"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	a.eventually("it has failed", func() bool { return a.member("fails").State == api.StateFailed })
 	ends := into[api.Endings](a, "stop", "near", "far", "--timeout", "1s")
 	if !ends.OK || len(ends.Members) != 2 {

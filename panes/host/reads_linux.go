@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/binary"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -27,12 +28,12 @@ func (w *readWatch) seen() bool {
 	if w == nil {
 		return false
 	}
-	n := 0
-	_ = control(w.events, func(fd int) (err error) {
-		n, err = unix.Read(fd, make([]byte, unix.SizeofInotifyEvent))
+	var event [unix.SizeofInotifyEvent]byte // a terminal that is gone has one, too
+	_ = control(w.events, func(fd int) error {
+		_, err := unix.Read(fd, event[:])
 		return err
 	})
-	return n > 0
+	return binary.NativeEndian.Uint32(event[4:])&unix.IN_ACCESS != 0 // its mask
 }
 
 func (w *readWatch) close() {

@@ -57,18 +57,22 @@ func TestALineThatIsThrownAwayIsNotRead(t *testing.T) {
 	}) {
 		t.Error("a line that was thrown away was read")
 	}
-	if !typed("read -r l", func(ctx context.Context, h *Host, turn *InputLock) bool {
+	afterItsEnd := func(ctx context.Context, h *Host, turn *InputLock) bool {
 		if _, err := h.Wait(ctx); err != nil {
 			t.Error(err)
 		}
 		over, cancel := context.WithCancel(ctx)
 		cancel()
 		read, err := turn.LineIsRead(over, DefaultPause)
-		if err != nil {
+		if read != (err == nil) {
 			t.Error(err)
 		}
 		return read
-	}) {
+	}
+	if !typed("read -r l", afterItsEnd) {
 		t.Error("a line that a program has read before its end was not read")
+	}
+	if typed("sleep 1", afterItsEnd) {
+		t.Error("a line that a program has not read before its end was read")
 	}
 }

@@ -44,6 +44,9 @@ func TestTheQuestionBeforeHarmStands(t *testing.T) {
 	if m.update(noted{"bob: terminated"}); !strings.Contains(m.draw(), "stop amy?") {
 		t.Error(m.draw())
 	}
+	if presses(m, "n"); !strings.Contains(m.draw(), "bob: terminated") { // it was not to be seen yet
+		t.Error(m.draw())
+	}
 }
 
 // TestANoteSaysWhy: the reason of an error stands at its end.

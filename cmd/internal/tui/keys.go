@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -86,13 +85,13 @@ func (m *model) key(k tea.KeyPressMsg) []action {
 	case ended:
 		return m.afterTyping(k.String())
 	case confirming:
-		m.mode, m.note = browsing, ""
+		m.mode = browsing
 		if k.String() == "y" {
 			return []action{m.asked}
 		}
 		return nil
 	}
-	m.was, m.note = m.note, ""
+	m.covered, m.note = m.note != "", ""
 	for _, b := range bindings() {
 		if slices.Contains(b.keys, k.String()) {
 			return b.do(m)
@@ -111,11 +110,11 @@ func (m *model) answer(yes bool) []action {
 		m.note = "nobody waits for an answer"
 		return nil
 	}
-	if m.panel != requestsView && m.was != "" && !strings.Contains(m.was, a.line()) { // now it is to be seen
+	if m.panel != requestsView && m.covered && m.read != a { // now it is to be seen
 		return nil
 	}
 	if m.now.Sub(m.fresh) < readTime { // the key may have been meant for the one before
-		m.fresh, m.note = time.Time{}, "another question has come up: "+a.line()+" — "+a.keys()
+		m.fresh, m.read, m.note = time.Time{}, a, "another question has come up: "+a.line()+" — "+a.keys()
 		return nil
 	}
 	return []action{reply{a, yes}}

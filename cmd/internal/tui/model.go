@@ -55,17 +55,18 @@ type model struct {
 	pane     string // what the pane of a teammate shows
 	paneErr  string
 
-	panel  panel
-	first  bool // the requests are shown because they were there first, by nobody's key
-	mode   mode
-	filter string
-	input  string
-	note   string
-	was    string // the note in whose place the key came
-	asked  action // what confirming is about
-	at     int    // the item that the cursor is on, in requests, tasks and messages
-	opened bool   // all of it is shown
-	prompt string // before the input
+	panel   panel
+	first   bool // the requests are shown because they were there first, by nobody's key
+	mode    mode
+	filter  string
+	input   string
+	note    string
+	covered bool   // a note stood in the place of the question when the key came
+	read    ask    // the question that such a note has told itself
+	asked   action // what confirming is about
+	at      int    // the item that the cursor is on, in requests, tasks and messages
+	opened  bool   // all of it is shown
+	prompt  string // before the input
 	// written makes an action of the line that was written.
 	written func(string) action
 	changes map[string]change // of the worktrees

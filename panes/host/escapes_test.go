@@ -136,7 +136,7 @@ func TestModes(t *testing.T) {
 		}
 	}
 	back := newModes()
-	back.write([]byte("\x1b[>1u\x1b[<u\x1b]8;;\x1b\\\x1b]11;?\x07\x1b[0 q\x1b[r\x1b(B\x1b>\x1b[?2026l\x1b[4l\x1b[1;31m"))
+	back.write([]byte("\x1b[>1u\x1b[<u\x1b[=0;1u\x1b]8;;\x1b\\\x1b]11;?\x07\x1b[0 q\x1b[r\x1b(B\x1b>\x1b[?2026l\x1b[4l\x1b[1;31m"))
 	if undo := back.undoing(); len(undo) > 0 {
 		t.Errorf("all was taken back by the program, then %q", undo)
 	}

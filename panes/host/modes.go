@@ -68,7 +68,7 @@ func telling(p []byte) bool {
 			for i < len(p) && '0' <= p[i] && p[i] <= ';' {
 				i++
 			}
-			if i < len(p) && p[i] != 'm' && strings.IndexByte("?<=> hrq", p[i]) >= 0 {
+			if i < len(p) && strings.IndexByte("?<=> hrq", p[i]) >= 0 {
 				return true
 			}
 		case 'c', '=', '(', ')', '*', '+', 'n', 'o', ']', 'P', '_', '^', 'X':
@@ -95,7 +95,7 @@ func (m *modes) see(t token) {
 // reports follows kitty's way to have keys reported: a stack.
 func (m *modes) reports(sequence string) {
 	switch {
-	case !strings.HasSuffix(sequence, "u"):
+	case !strings.HasSuffix(sequence, "u"), strings.HasPrefix(sequence, "\x1b[=0"): // as we say it ourselves
 	case strings.HasPrefix(sequence, "\x1b[>"), strings.HasPrefix(sequence, "\x1b[=") && m.kitty == 0:
 		m.kitty++
 	case strings.HasPrefix(sequence, "\x1b[<"):

@@ -82,7 +82,7 @@ func readTeams(rows map[string]json.RawMessage, log *slog.Logger) (seen, written
 			seen[name] = t
 		}
 		if older[name] {
-			delete(written, name)
+			written[name] = changes.Team{Name: "/"} // like no team: its row is written anew, or removed
 		}
 	}
 	return seen, written

@@ -68,7 +68,7 @@ func TestTeamRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := u.history.Add(t.Context(), nil, map[string]json.RawMessage{"team/older": whole, "team/a/task/000000000": json.RawMessage("{")}); err != nil {
+	if err := u.history.Add(t.Context(), nil, map[string]json.RawMessage{"team/older": whole, "team/gone": whole, "team/a/task/000000000": json.RawMessage("{")}); err != nil {
 		t.Fatal(err)
 	}
 	u.states, u.kept = readTeams(rows(), slog.New(slog.DiscardHandler))
@@ -82,10 +82,14 @@ func TestTeamRows(t *testing.T) {
 	now.Description = "new"
 	u.ingest(t.Context(), "a", now)
 	u.ingest(t.Context(), "older", now)
+	u.ingest(t.Context(), "gone", changes.Team{})
 	seen, _ := readTeams(rows(), slog.New(slog.DiscardHandler))
 	for _, name := range []string{"a", "older"} {
 		if got := seen[name]; !reflect.DeepEqual(got.Tasks, now.Tasks) || len(got.Boxes["odd/name"]) != 1 {
 			t.Errorf("%s is kept as %+v", name, got)
 		}
+	}
+	if _, is := rows()["team/gone"]; is {
+		t.Error("what an older daemon kept of a team that is deleted stays")
 	}
 }

@@ -73,7 +73,7 @@ func (m *Manager) awaitAll(ctx context.Context, choice Choice, launches []Launch
 			out[i].Status, out[i].Err = m.await(ctx, choice, launches[i], out[i].Pane)
 		}
 		if out[i].Err != nil {
-			m.undo(ctx, launches[i], out[i].Pane)
+			m.Undo(ctx, launches[i], out[i].Pane)
 		}
 	})
 	var running []int
@@ -87,7 +87,7 @@ func (m *Manager) awaitAll(ctx context.Context, choice Choice, launches []Launch
 		each(len(running), func(k int) {
 			i := running[k]
 			out[i].Err = fmt.Errorf("write the launch record: %w", err)
-			m.undo(ctx, launches[i], out[i].Pane)
+			m.Undo(ctx, launches[i], out[i].Pane)
 		})
 	}
 }
@@ -357,15 +357,9 @@ func commandOf(r LaunchRecord) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// Undo ends a host that was launched after all, when what comes after the launch
-// has failed.
+// Undo removes what a launch left that has failed, or after which something else has, and
+// puts back the record of whoever had the name before.
 func (m *Manager) Undo(ctx context.Context, l Launch, pane backend.Pane) {
-	m.undo(ctx, l, pane)
-}
-
-// undo removes what a failed launch left, and puts back the record of whoever had
-// the name before.
-func (m *Manager) undo(ctx context.Context, l Launch, pane backend.Pane) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*terminalLimit)
 	defer cancel()
 	r := l.Record

@@ -18,7 +18,7 @@ import (
 )
 
 // Emit says what Run writes.
-type Emit string
+type Emit = string
 
 // What Run can write, one JSON document a line.
 const (
@@ -263,12 +263,7 @@ func (r *runner) end(cause error) error {
 	}
 	errs := []error{cause, r.unfinished(append(r.lines.rest(), r.array.rest()...)), r.step(r.track.Close()), r.settle()} // in this order
 	r.summary()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 // summary says what was passed over, and why there may be no output.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,21 +60,7 @@ func writePage(dir, name, page string) error {
 
 func manHead(name, short string) string {
 	title := strings.ReplaceAll(name, " ", "-")
-	return fmt.Sprintf(".TH %s 1 \"%s\" leadlight\n.SH NAME\n%s \\- %s\n", strings.ToUpper(roff(title)), commitDay(), roff(title), roff(short))
-}
-
-// commitDay is the day of the commit that this program is built from, "" if it is not known.
-func commitDay() string {
-	info, _ := debug.ReadBuildInfo()
-	if info == nil {
-		return ""
-	}
-	for _, s := range info.Settings {
-		if day, _, ok := strings.Cut(s.Value, "T"); ok && s.Key == "vcs.time" {
-			return day
-		}
-	}
-	return ""
+	return fmt.Sprintf(".TH %s 1 \"%s\" leadlight\n.SH NAME\n%s \\- %s\n", strings.ToUpper(roff(title)), version().day, roff(title), roff(short))
 }
 
 func manPage(c *cobra.Command) string {

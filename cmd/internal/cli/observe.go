@@ -24,18 +24,14 @@ func observeCommand(a *app, run func(context.Context, *app, observeOptions) erro
 	c := command(a, "observe", run, &o, optional(&o.File), anyFile)
 	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on at the end of FILE, until ^C")
 	c.Flags().Var(given{&o.State}, "state", "go on from the state in `FILE`, and keep it there after each change")
-	c.Flags().StringVar(&o.Emit, "emit", string(observe.EmitEvents), "what to print: `"+strings.Join(emits(), "|")+"` (default events)")
-	_ = c.RegisterFlagCompletionFunc("emit", cobra.FixedCompletions(emits(), cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that is not there
+	c.Flags().StringVar(&o.Emit, "emit", observe.EmitEvents, "what to print: `"+strings.Join(observe.Emits(), "|")+"` (default events)")
+	complete(c, "emit", observe.Emits()...)
 	return c
-}
-
-func emits() []string {
-	return mapped(observe.Emits(), func(e observe.Emit) string { return string(e) })
 }
 
 func runObserve(ctx context.Context, a *app, o observeOptions) error {
 	err := observe.Run(ctx, observe.Options{
-		File: a.fromHome(o.File), In: a.in, Out: a.out, Warn: a.err, Emit: observe.Emit(o.Emit), Follow: o.Follow, StateFile: a.fromHome(o.State), Debug: a.verbose,
+		File: a.fromHome(o.File), In: a.in, Out: a.out, Warn: a.err, Emit: o.Emit, Follow: o.Follow, StateFile: a.fromHome(o.State), Debug: a.verbose,
 	})
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENOTDIR) {
 		return fault.New(fault.InvalidArgument, "read the stream: %w", err).WithHint("name a file that is there, or - for standard input")

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -17,6 +19,7 @@ type versionInfo struct {
 	Modified bool   `json:"modified,omitempty"` // the sources had changes that are in no commit
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+	day      string // of the commit
 }
 
 func (v versionInfo) String() string {
@@ -38,15 +41,15 @@ func version() versionInfo {
 	if !ok {
 		return v
 	}
-	if info.Main.Version != "" {
-		v.Version = info.Main.Version
-	}
+	v.Version = cmp.Or(info.Main.Version, v.Version)
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
 			v.Commit = s.Value
 		case "vcs.modified":
 			v.Modified = s.Value == "true"
+		case "vcs.time":
+			v.day, _, _ = strings.Cut(s.Value, "T")
 		}
 	}
 	return v

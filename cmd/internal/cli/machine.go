@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -68,10 +69,7 @@ func runMachineJoin(ctx context.Context, a *app, o machineJoinOptions) error {
 	case now != nil:
 		return fault.New(fault.Rejected, "this machine has joined %s as %s already", now.Engine, now.Name).WithHint("leadlight machine leave first")
 	}
-	m := dial.Machine{Name: o.Name, Engine: o.Engine, Access: o.Access, Owner: rand.Text()}
-	if m.Name == "" {
-		m.Name = hostName()
-	}
+	m := dial.Machine{Name: cmp.Or(o.Name, hostName()), Engine: o.Engine, Access: o.Access, Owner: rand.Text()}
 	if err := store.CheckNewTeam(m.Name); err != nil {
 		return fault.New(fault.InvalidName, "%q is not the name of a machine", store.Shown(m.Name)).WithHint("give one with --name: 3 to 64 lower-case letters and digits, in words joined by single hyphens")
 	}
@@ -144,12 +142,9 @@ func (a *app) renewDaemon(ctx context.Context, p dial.Paths) error {
 	if err := a.endDaemon(ctx, p); err != nil {
 		return err
 	}
-	c, log, err := a.reachDaemon(ctx)
+	c, err := a.daemon(ctx)
 	if err != nil {
 		return err
-	}
-	if log != "" {
-		a.say("leadlight: started a daemon (log: %s)", log)
 	}
 	return c.Close()
 }

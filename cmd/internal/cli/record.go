@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -45,11 +46,7 @@ func (a *app) recorder(ctx context.Context, svc *teams.Service, team string) *re
 	if err != nil {
 		return nil
 	}
-	made := int64(0)
-	if t.CreatedAt != nil {
-		made = time.Time(*t.CreatedAt).UnixMilli()
-	}
-	r := newRecorder(p, t, made)
+	r := newRecorder(p, t, ms(t.CreatedAt))
 	r.see(snap)
 	return r
 }
@@ -101,10 +98,7 @@ func (r *recorder) see(snap teams.Snapshot) {
 		r.rec.Members = append(r.rec.Members, api.RunRecordMember{Name: m.Name, Profile: m.Profile, StartedAt: ms(m.StartedAt)})
 	}
 	for _, t := range snap.Tasks {
-		k := api.RunRecordTask{ID: t.ID, Title: t.Subject, Description: t.Description, Owner: owner(t), Status: itemStatuses[t.Status], Result: t.Result, BlockedBy: t.BlockedBy, Usage: t.Usage}
-		if t.Failure != "" {
-			k.Result = t.Failure
-		}
+		k := api.RunRecordTask{ID: t.ID, Title: t.Subject, Description: t.Description, Owner: teams.MeantFor(t), Status: itemStatuses[t.Status], Result: cmp.Or(t.Failure, t.Result), BlockedBy: t.BlockedBy, Usage: t.Usage}
 		if k.Status == api.ItemInProgress && r.began[t.ID] == 0 {
 			r.began[t.ID] = now
 		}
@@ -114,9 +108,7 @@ func (r *recorder) see(snap teams.Snapshot) {
 		r.busy[t.ID] = k.Status == api.ItemInProgress
 		k.Attempts = r.tries[t.ID]
 		if (k.Status == api.ItemDone || k.Status == api.ItemFailed) && r.ended[t.ID] == 0 {
-			if r.ended[t.ID] = ms(t.UpdatedAt); r.ended[t.ID] == 0 {
-				r.ended[t.ID] = now
-			}
+			r.ended[t.ID] = cmp.Or(ms(t.UpdatedAt), now)
 		}
 		k.StartedAt, k.CompletedAt = r.began[t.ID], r.ended[t.ID]
 		if k.CompletedAt > 0 && (k.StartedAt == 0 || k.StartedAt > k.CompletedAt) {
@@ -124,14 +116,6 @@ func (r *recorder) see(snap teams.Snapshot) {
 		}
 		r.rec.Tasks = append(r.rec.Tasks, k)
 	}
-}
-
-// owner is who worked on a task, or was meant to.
-func owner(t api.Task) string {
-	if t.Owner != "" {
-		return t.Owner
-	}
-	return (&store.Task{Metadata: t.Metadata}).AssignedTo()
 }
 
 func ms(t *api.Time) int64 {

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 
@@ -16,10 +17,7 @@ const maxClientState = 64 << 20
 // answers by folder in .claude.json (observed with 2.1.332). What cannot be read is no
 // answer.
 func ClientTrusts(getenv func(string) string, folder string) bool {
-	dir := getenv("CLAUDE_CONFIG_DIR")
-	if dir == "" {
-		dir = getenv("HOME")
-	}
+	dir := cmp.Or(getenv("CLAUDE_CONFIG_DIR"), getenv("HOME"))
 	if dir == "" {
 		return false
 	}

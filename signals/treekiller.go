@@ -73,9 +73,7 @@ func (t TreeKiller) Run(ctx context.Context) (Report, error) {
 func (t TreeKiller) Left() ([]Process, error) { return t.start().list() }
 
 func (t TreeKiller) start() *treeKill {
-	if t.Processes == nil {
-		t.Processes = new(Processes)
-	}
+	t.Processes = cmp.Or(t.Processes, new(Processes))
 	k := &treeKill{
 		TreeKiller: t, own: t.Host, facts: &t.Processes.facts, known: map[Identity]Process{}, termed: map[Identity]*patience{},
 		spared: map[Identity]Process{}, zombies: map[Identity]bool{},

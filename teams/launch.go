@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -130,8 +131,6 @@ func (s *Service) launchOf(t store.Team, n registeredMember) panes.Launch {
 
 func (n resolvedMember) layout() panes.Layout {
 	l := n.spec.Layout
-	if n.spec.Placement != "" {
-		l.Placement = n.spec.Placement
-	}
+	l.Placement = cmp.Or(n.spec.Placement, l.Placement)
 	return l
 }

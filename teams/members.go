@@ -276,10 +276,7 @@ func unread(ctx context.Context, t store.Team, owner string, boxes lister) (*int
 
 // target names the host and the pane of a member that we launched.
 func (s *Service) target(t store.Team, m store.Member, o panes.Observation) panes.Target {
-	pane := paneOf(m)
-	if o.Record.Pane != "" {
-		pane = o.Record.Pane
-	}
+	pane := cmp.Or(o.Record.Pane, paneOf(m))
 	return panes.Target{
 		Team: t.Name, Agent: m.Name, Host: m.Leadlight.Host,
 		Backend: cmp.Or(o.Launch.Backend, m.BackendType), Terminal: o.Launch.Terminal, Pane: backend.ID(pane),

@@ -80,13 +80,11 @@ func (s *Service) notify(ctx context.Context, t store.Team, n notice) error {
 	if n.toLead {
 		return s.tellLead(ctx, t, *m, n.text, n.summary)
 	}
-	text, from := n.text, s.caller.Name
+	from := s.caller.Name
 	if s.caller.Teammate {
 		from = leadName(t) // nobody gets mail of its own
 	}
-	if text == "" {
-		text = s.assignment(from, n.task.ID, n.task.Subject, n.task.Description)
-	}
+	text := cmp.Or(n.text, s.assignment(from, n.task.ID, n.task.Subject, n.task.Description))
 	if _, err := s.post(ctx, t, m.Name, store.Message{From: from, Text: text, Summary: n.summary, Timestamp: time.Now()}); err != nil {
 		return fmt.Errorf("tell %s of task %s: %w", m.Name, n.task.ID, err)
 	}

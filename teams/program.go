@@ -146,10 +146,7 @@ func (s *Service) checkVariables(n *resolvedMember) error {
 // checkHome refuses a native teammate that would look for its team elsewhere: it
 // reads the files of its own home only.
 func (s *Service) checkHome(name string, env []string) error {
-	home := variable(env, "CLAUDE_CONFIG_DIR")
-	if home == "" {
-		home = filepath.Join(variable(env, "HOME"), ".claude")
-	}
+	home := cmp.Or(variable(env, "CLAUDE_CONFIG_DIR"), filepath.Join(variable(env, "HOME"), ".claude"))
 	if home == s.base || sameFolder(home, s.base) {
 		return nil
 	}

@@ -136,10 +136,7 @@ func (s *Service) join(t *store.Team, n resolvedMember, seen presence) (register
 	old := t.Member(n.spec.Name)
 	if old == nil {
 		at := 1 + slices.IndexFunc(t.Members, func(o store.Member) bool { return o.Name == n.spec.After })
-		if at == 0 {
-			at = len(t.Members)
-		}
-		t.Members = slices.Insert(t.Members, at, m.entry)
+		t.Members = slices.Insert(t.Members, cmp.Or(at, len(t.Members)), m.entry)
 		return m, nil
 	}
 	if state, gone := seen.gone(old); !gone {
@@ -171,9 +168,7 @@ func (s *Service) entry(t *store.Team, n *resolvedMember) store.Member {
 	if old := t.Member(n.spec.Name); color == "" && old != nil {
 		color = old.Color
 	}
-	if color == "" {
-		color = pickColor(n.spec.Name, t.Members)
-	}
+	color = cmp.Or(color, pickColor(n.spec.Name, t.Members))
 	return store.Member{
 		AgentID: n.spec.Name + "@" + t.Name, Name: n.spec.Name, AgentType: n.spec.AgentType, Model: n.spec.Model,
 		Prompt: n.spec.Prompt, Color: color, PlanModeRequired: n.spec.PlanMode, JoinedAt: now, Cwd: n.dir, IsActive: new(true), Mode: n.permissionMode(),

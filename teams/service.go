@@ -97,9 +97,7 @@ func New(c Config) *Service {
 	if c.Notice == nil {
 		c.Notice = func(string) {}
 	}
-	if c.Caller.Name == "" {
-		c.Caller.Name = store.Lead
-	}
+	c.Caller.Name = cmp.Or(c.Caller.Name, store.Lead)
 	return &Service{
 		base: c.Base, roster: c.Roster, mail: c.Mail, tasks: c.Tasks,
 		panes: c.Panes, profiles: c.Profiles, caller: c.Caller, limits: c.Limits.withDefaults(), cwd: c.Cwd,

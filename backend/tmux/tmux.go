@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -180,12 +181,9 @@ func listCommand() command { return command{"list-panes", "-a", "-F", rowFormat}
 // leaving tells that the server was on its way out when it was asked: it still held
 // the socket but did not serve. Asked again, the socket tells what became of it.
 func leaving(err error) bool {
-	for _, text := range []string{"server exited", "lost server", noSession} {
-		if strings.Contains(err.Error(), text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"server exited", "lost server", noSession}, func(text string) bool {
+		return strings.Contains(err.Error(), text)
+	})
 }
 
 // noSession is what a server says that has none.

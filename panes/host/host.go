@@ -14,6 +14,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -151,9 +152,7 @@ func (h *Host) Listen(path string) error {
 }
 
 func (h *Host) setDefaults(o Options) {
-	if h.log == nil {
-		h.log = slog.New(slog.DiscardHandler)
-	}
+	h.log = cmp.Or(h.log, slog.New(slog.DiscardHandler))
 	if h.term <= 0 {
 		h.term = DefaultTerm
 	}

@@ -106,13 +106,9 @@ const (
 // WithDefaults returns the protocol with what it leaves open filled in.
 func (m PromptProtocol) WithDefaults() PromptProtocol {
 	m.Submit = cmp.Or(m.Submit, DefaultSubmit)
-	if m.Quiet == 0 {
-		m.Quiet = DefaultQuiet
-	}
+	m.Quiet = cmp.Or(m.Quiet, DefaultQuiet)
 	m.Multiline = cmp.Or(m.Multiline, Join)
-	if m.MaxPaste == 0 {
-		m.MaxPaste = DefaultMaxPaste
-	}
+	m.MaxPaste = cmp.Or(m.MaxPaste, DefaultMaxPaste)
 	m.OnUnknown = cmp.Or(m.OnUnknown, Wait)
 	return m
 }

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -69,7 +68,7 @@ func infer(l Line, r Result) (c Correlated, ok bool) {
 		tool = "Agent"
 	case r.field("team_name") != "" && r.field("team_file_path", "lead_agent_id") != "":
 		tool = "TeamCreate"
-	case r.field("team_name") != "" && bytes.HasPrefix([]byte(r.field("message")), []byte("Cleaned up")):
+	case r.field("team_name") != "" && strings.HasPrefix(r.field("message"), "Cleaned up"):
 		tool = "TeamDelete"
 	case scalar(task["id"]) != "" && scalar(task["subject"]) != "" && task["status"] == nil:
 		tool, category, input["subject"] = "TaskCreate", TaskUpdate, task["subject"]

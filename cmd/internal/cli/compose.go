@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,10 +143,7 @@ func (a *app) openBackend(c *composition, kind, socket string) (backend.Backend,
 		}
 		return tmux.New(tmux.Options{Socket: socket, Own: socket == c.ownSocket(), Status: c.status, Getenv: a.getenv, Log: a.logger()})
 	case panes.Headless:
-		if socket == "" {
-			socket = panes.HeadlessFolder(c.runtime)
-		}
-		return headless.New(headless.Options{Dir: socket, Environ: a.environ, Viewer: c.viewer})
+		return headless.New(headless.Options{Dir: cmp.Or(socket, panes.HeadlessFolder(c.runtime)), Environ: a.environ, Viewer: c.viewer})
 	case panes.ITerm2:
 		return a.openITerm2(c, socket)
 	}

@@ -126,12 +126,7 @@ func (a *app) checkEngine(ctx context.Context) []api.Check {
 
 // checkLocale looks at TERM and at the locale, in the order in which programs do.
 func (a *app) checkLocale() api.Check {
-	locale := ""
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if locale = a.getenv(name); locale != "" {
-			break
-		}
-	}
+	locale := cmp.Or(a.getenv("LC_ALL"), a.getenv("LC_CTYPE"), a.getenv("LANG"))
 	c := api.Check{Name: "terminal", Status: "ok", Detail: fmt.Sprintf("TERM=%s, locale %s", a.getenv("TERM"), locale)}
 	upper := strings.ToUpper(locale)
 	if !strings.Contains(upper, "UTF-8") && !strings.Contains(upper, "UTF8") {

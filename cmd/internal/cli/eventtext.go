@@ -64,11 +64,7 @@ func eventText(e events.Event) string {
 	case *events.Task:
 		return taskText(d)
 	case *events.Message:
-		to, text := d.To, d.Summary
-		to = cmp.Or(to, "all")
-		if text == "" {
-			text = teams.InWords(d.Content)
-		}
+		to, text := cmp.Or(d.To, "all"), cmp.Or(d.Summary, teams.InWords(d.Content))
 		if e.Type == events.MessageReceived {
 			return to + " has read what " + d.From + " wrote: " + text
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -220,10 +221,7 @@ func clock(ms int64) string { return localTime(time.UnixMilli(ms), time.Now()) }
 
 // took is how long something took, or takes so far.
 func took(from, to int64) string {
-	if to == 0 {
-		to = time.Now().UnixMilli()
-	}
-	d := time.Duration(max(to-from, 0)) * time.Millisecond
+	d := time.Duration(max(cmp.Or(to, time.Now().UnixMilli())-from, 0)) * time.Millisecond
 	if d < 10*time.Second {
 		return d.Round(100 * time.Millisecond).String()
 	}

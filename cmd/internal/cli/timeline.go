@@ -39,11 +39,7 @@ func timelineOf(r api.RunReport, now int64) timeline {
 	}
 	t := timeline{title: r.Team.Name + " " + short(r.Run.ID) + ": " + r.Run.Status + ", " + took(r.Run.StartedAt, end), from: r.Run.StartedAt, to: end}
 	for _, k := range r.Tasks {
-		b := bar{k.StartedAt, k.CompletedAt, titles[k.ID], k.Status}
-		b.to = cmp.Or(b.to, end)
-		if b.title == "" {
-			b.title = "an earlier try"
-		}
+		b := bar{k.StartedAt, cmp.Or(k.CompletedAt, end), cmp.Or(titles[k.ID], "an earlier try"), k.Status}
 		t.from, t.to = min(t.from, b.from), max(t.to, b.to)
 		who := cmp.Or(k.Assignee, "?")
 		at := slices.IndexFunc(t.rows, func(row timelineRow) bool { return row.name == who })

@@ -3,6 +3,7 @@
 package longlived
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -106,9 +107,7 @@ func serveTools(ctx context.Context, p cli.MCPParts) error {
 	if err != nil {
 		return fmt.Errorf("serve over HTTP: %w", err)
 	}
-	if p.Token == "" {
-		p.Token = rand.Text()
-	}
+	p.Token = cmp.Or(p.Token, rand.Text())
 	if err := p.Announce("http://"+l.Addr().String()+mcp.Path, p.Token); err != nil {
 		return errors.Join(err, l.Close())
 	}

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -387,9 +388,7 @@ func (a *asking) hear(data []byte) (json.RawMessage, error) {
 		return nil, fault.New(fault.Failed, "the answer of another machine cannot be read: %w", err)
 	}
 	a.limit = time.Now().Add(silentAfter)
-	if a.call.Process == "" {
-		a.call.Process = w.Process
-	}
+	a.call.Process = cmp.Or(a.call.Process, w.Process)
 	missed := w.Told != nil && w.N > a.told+1 || w.Ended && w.N > a.told
 	switch {
 	case w.Error != nil:

@@ -92,12 +92,7 @@ type Engine struct {
 func Open(o Options) (*Engine, error) { return open(o, nats.RetryOnFailedConnect(true)) }
 
 func open(o Options, more ...nats.Option) (*Engine, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Prefix == "" {
-		o.Prefix = "leadlight"
-	}
+	o.Log, o.Prefix = cmp.Or(o.Log, slog.New(slog.DiscardHandler)), cmp.Or(o.Prefix, "leadlight")
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}

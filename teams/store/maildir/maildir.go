@@ -56,9 +56,7 @@ func New(d *files.Dir, opts Options) *Mail {
 	if opts.LockTimeout <= 0 {
 		opts.LockTimeout = 15 * time.Second
 	}
-	if opts.Watcher == nil {
-		opts.Watcher = new(files.Watcher)
-	}
+	opts.Watcher = cmp.Or(opts.Watcher, new(files.Watcher))
 	return &Mail{dir: d, opts: opts, ledger: ledger.New(d)}
 }
 
@@ -261,9 +259,7 @@ func parse(raw []byte, name, owner string) (store.Message, error) {
 			msg.Unknown[key] = value
 		}
 	}
-	if msg.ID == "" {
-		msg.ID = letterID(name)
-	}
+	msg.ID = cmp.Or(msg.ID, letterID(name))
 	switch msg.Type {
 	case direct, broadcast, "":
 		msg.Type = "message"

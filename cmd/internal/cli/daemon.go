@@ -186,27 +186,37 @@ func runDaemonStop(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	switch pid, err := a.endDaemon(ctx, p, a.sayOpenRuns); {
+	case err != nil:
+		return err
+	case pid == 0:
+		a.say("no daemon runs for %s", p.Base)
+	default:
+		a.say("daemon %d has ended", pid)
+	}
+	return nil
+}
+
+// endDaemon ends the daemon, after before if that is not nil, and returns its pid: 0 if none runs.
+func (a *app) endDaemon(ctx context.Context, p dial.Paths, before func(context.Context, *rpc.Client)) (pid int, err error) {
 	c, err := dial.Connect(ctx, p, version().Version)
 	if errors.Is(err, dial.ErrNone) {
-		a.say("no daemon runs for %s", p.Base)
-		return nil
+		return 0, nil
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(ctx, daemonEnd)
 	defer cancel()
-	s, err := c.Status(ctx)
+	h, err := c.Hello(ctx, version().Version)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	a.sayOpenRuns(ctx, c)
-	if err := stopDaemon(ctx, c, s.PID); err != nil {
-		return err
+	if before != nil {
+		before(ctx, c)
 	}
-	a.say("daemon %d has ended", s.PID)
-	return nil
+	return h.PID, stopDaemon(ctx, c, h.PID)
 }
 
 // stopDaemon tells a daemon to end, and waits for that. It may be gone before its answer has

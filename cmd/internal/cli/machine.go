@@ -139,7 +139,7 @@ func (a *app) wholePaths(access *dial.Access) error {
 
 // renewDaemon makes the daemon begin anew with what is recorded now.
 func (a *app) renewDaemon(ctx context.Context, p dial.Paths) error {
-	if err := a.endDaemon(ctx, p); err != nil {
+	if _, err := a.endDaemon(ctx, p, nil); err != nil {
 		return err
 	}
 	c, err := a.daemon(ctx)
@@ -147,25 +147,6 @@ func (a *app) renewDaemon(ctx context.Context, p dial.Paths) error {
 		return err
 	}
 	return c.Close()
-}
-
-// endDaemon ends the daemon, if one runs.
-func (a *app) endDaemon(ctx context.Context, p dial.Paths) error {
-	c, err := dial.Connect(ctx, p, version().Version)
-	if errors.Is(err, dial.ErrNone) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	ctx, cancel := context.WithTimeout(ctx, daemonEnd)
-	defer cancel()
-	h, err := c.Hello(ctx, version().Version)
-	if err != nil {
-		return err
-	}
-	return stopDaemon(ctx, c, h.PID)
 }
 
 func runMachineLeave(ctx context.Context, a *app, force bool) error {
@@ -189,7 +170,7 @@ func runMachineLeave(ctx context.Context, a *app, force bool) error {
 	if err := a.offTheList(ctx, p); err != nil {
 		a.say("leadlight: warning: this machine was not taken off the list of the engine: %s", fault.Of(err).Message)
 	}
-	if err := a.endDaemon(ctx, p); err != nil {
+	if _, err := a.endDaemon(ctx, p, nil); err != nil {
 		return err
 	}
 	a.say("this machine has left the engine")

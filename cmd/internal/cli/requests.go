@@ -291,10 +291,8 @@ func resolve(ctx context.Context, svc *teams.Service, team string, r request, ap
 func completeRequests(a *app) words {
 	return a.offerOf(func(ctx context.Context, built *composition, team string) []string {
 		list, _ := a.requests(ctx, built.service, team, false)
-		var out []string
-		for _, r := range list {
-			out = append(out, r.ID+"\t"+store.Shown(oneLine(fmt.Sprintf("%s of %s: %s", r.Kind, r.From, r.Text))))
-		}
-		return out
+		return mapped(list, func(r request) string {
+			return r.ID + "\t" + store.Shown(oneLine(fmt.Sprintf("%s of %s: %s", r.Kind, r.From, r.Text)))
+		})
 	})
 }

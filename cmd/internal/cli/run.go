@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -236,28 +237,27 @@ func runStepCommand(a *app, verb string) *cobra.Command {
 	return command(a, "run "+verb, byLead(verb+" a run", byDaemon(runRunStep)), &o, optional(&o.ID), completeRuns(a))
 }
 
+// openRuns are the runs that the daemon carries out.
+func openRuns(ctx context.Context, c *rpc.Client) ([]api.AgentTeamRun, error) {
+	list, err := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", api.RunsParams{Limit: 1000})
+	return slices.DeleteFunc(list, func(r api.AgentTeamRun) bool { return r.Final() || r.Recorded }), err
+}
+
 // theOpenRun is the run that is named, or the only one that goes on.
 func theOpenRun(ctx context.Context, c *rpc.Client, verb, id string) (api.AgentTeamRun, error) {
 	if id != "" {
 		return theRun(ctx, c, id)
 	}
-	list, err := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", api.RunsParams{Limit: 1000})
-	if err != nil {
+	open, err := openRuns(ctx, c)
+	switch {
+	case err != nil:
 		return api.AgentTeamRun{}, err
-	}
-	var open []api.AgentTeamRun
-	var names []string
-	for _, r := range list {
-		if !r.Final() && !r.Recorded {
-			open, names = append(open, r), append(names, short(r.ID))
-		}
-	}
-	switch len(open) {
-	case 0:
+	case len(open) == 0:
 		return api.AgentTeamRun{}, fault.New(fault.RunNotFound, "no run goes on").WithHint("leadlight run ls lists those that are over")
-	case 1:
+	case len(open) == 1:
 		return open[0], nil
 	}
+	names := mapped(open, func(r api.AgentTeamRun) string { return short(r.ID) })
 	return api.AgentTeamRun{}, fault.New(fault.InvalidArgument, "%d runs go on: %s", len(open), strings.Join(names, ", ")).WithHint("name one of them: leadlight run %s ID", verb)
 }
 
@@ -288,13 +288,8 @@ func (a *app) sayWhatStays(ctx context.Context, c *rpc.Client, id string) {
 
 // sayOpenRuns says which runs nobody carries on while no daemon runs.
 func (a *app) sayOpenRuns(ctx context.Context, c *rpc.Client) {
-	list, err := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", api.RunsParams{Limit: 1000})
-	if err != nil {
-		return // it is only a word of warning
-	}
-	for _, r := range list {
-		if !r.Final() && !r.Recorded {
-			a.say("run %s rests until a daemon runs again: leadlight daemon start", short(r.ID))
-		}
+	open, _ := openRuns(ctx, c) // it is only a word of warning
+	for _, r := range open {
+		a.say("run %s rests until a daemon runs again: leadlight daemon start", short(r.ID))
 	}
 }

@@ -45,12 +45,10 @@ func (a *app) showPlan(ctx context.Context, svc *teams.Service, plan teams.Plan)
 	if err != nil {
 		return err
 	}
-	out := upPlan{Team: plan.Team.Name, File: plan.Team.File, Action: v.Team, Exists: v.Team == teams.TeamAdopted, Missing: shownMissing(v.Missing), Members: []plannedMember{}, Tasks: []plannedTask{}}
-	for _, s := range v.Members {
-		out.Members = append(out.Members, plannedMember{s.Name, s.Do, s.State, s.Profile, s.InFile})
-	}
-	for _, s := range v.Tasks {
-		out.Tasks = append(out.Tasks, plannedTask{s.ID, s.Name, s.Do, s.State, s.InFile})
+	out := upPlan{
+		Team: plan.Team.Name, File: plan.Team.File, Action: v.Team, Exists: v.Team == teams.TeamAdopted, Missing: shownMissing(v.Missing),
+		Members: mapped(v.Members, func(s teams.Step) plannedMember { return plannedMember{s.Name, s.Do, s.State, s.Profile, s.InFile} }),
+		Tasks:   mapped(v.Tasks, func(s teams.Step) plannedTask { return plannedTask{s.ID, s.Name, s.Do, s.State, s.InFile} }),
 	}
 	err = a.answer(out, func(w io.Writer) {
 		fmt.Fprintf(w, "team %s of %s %s\n", out.Team, out.File, map[string]string{
@@ -70,14 +68,9 @@ func (a *app) showPlan(ctx context.Context, svc *teams.Service, plan teams.Plan)
 
 // about says in brackets what is known of a teammate or a task.
 func about(profile, state string, inFile bool) string {
-	var known []string
-	for _, what := range []string{profile, state, map[bool]string{false: "not in the file"}[inFile]} {
-		if what != "" {
-			known = append(known, what)
-		}
-	}
-	if known == nil {
+	known := joined(profile, state, map[bool]string{false: "not in the file"}[inFile])
+	if known == "" {
 		return ""
 	}
-	return " (" + strings.Join(known, ", ") + ")"
+	return " (" + known + ")"
 }

@@ -29,11 +29,9 @@ func waits(snap teams.Snapshot) []string {
 		}
 		ids[whom] = append(ids[whom], t.ID)
 	}
-	var lines []string
-	for _, whom := range order {
-		lines = append(lines, numbered("task %s waits for ", "tasks %s wait for ", ids[whom])+whom)
-	}
-	return lines
+	return mapped(order, func(whom string) string {
+		return numbered("task %s waits for ", "tasks %s wait for ", ids[whom]) + whom
+	})
 }
 
 // waitsFor is what a task waits for, "" if for nothing, or if nobody will take it, which is

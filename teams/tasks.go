@@ -74,8 +74,7 @@ func (s *Service) AddOwnTask(ctx context.Context, team string, spec TaskSpec, li
 	if err != nil {
 		return api.Task{}, fmt.Errorf("add a task: %w", err)
 	}
-	owner := spec.Owner
-	change := TaskChange{Owner: &owner, Metadata: maps.Clone(spec.Metadata)}
+	change := TaskChange{Owner: new(spec.Owner), Metadata: maps.Clone(spec.Metadata)}
 	spec.Owner, spec.Metadata = store.Lead, map[string]json.RawMessage{RunKey: raw}
 	task, err := s.AddTask(ctx, team, spec)
 	if err == nil {

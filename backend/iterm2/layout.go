@@ -136,8 +136,7 @@ func copied(n *wire.Node, depth int) *wire.Node {
 	for _, l := range n.Links {
 		switch {
 		case l.Session != nil && l.Session.Size != nil:
-			size := *l.Session.Size
-			l.Session = &wire.Session{ID: l.Session.ID, Size: &size, Title: l.Session.Title}
+			l.Session = &wire.Session{ID: l.Session.ID, Size: new(*l.Session.Size), Title: l.Session.Title}
 		default:
 			if l.Node = copied(l.Node, depth+1); l.Node == nil || l.Session != nil {
 				return nil

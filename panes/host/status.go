@@ -60,13 +60,10 @@ func (h *Host) Status() Status {
 		Rows: h.rows, Cols: h.cols, MaxLine: cookedLine,
 	}
 	if h.exit != nil {
-		s.StartedAt = h.exit.StartedAt
-		code := h.exit.Code
-		s.ExitCode, s.Signal = &code, h.exit.Signal
+		s.StartedAt, s.ExitCode, s.Signal = h.exit.StartedAt, new(h.exit.Code), h.exit.Signal
 	}
 	if p := h.program; p != nil {
-		id := p.id
-		s.Agent, s.StartedAt, s.ExitCode, s.Signal = &id, p.started, nil, ""
+		s.Agent, s.StartedAt, s.ExitCode, s.Signal = new(p.id), p.started, nil, ""
 		s.BracketedPaste = bracketed && p.master != nil
 		s.Cooked = p.cooked()
 	}

@@ -136,8 +136,7 @@ func ended(payload []byte) (Attached, error) {
 	if err := json.Unmarshal(payload, &w); err != nil {
 		return Attached{}, err
 	}
-	exit := w.exit()
-	return Attached{Exit: &exit}, nil
+	return Attached{Exit: new(w.exit())}, nil
 }
 
 func (v *viewing) frame(kind byte, payload []byte) error {

@@ -39,8 +39,7 @@ func At(t time.Time) *Time {
 	if t.IsZero() {
 		return nil
 	}
-	v := Time(t)
-	return &v
+	return new(Time(t))
 }
 
 // Team is one team (team show, team create).
@@ -229,8 +228,7 @@ func (u *Usage) And(v *Usage) *Usage {
 	if u == nil || v == nil {
 		return cmp.Or(u, v)
 	}
-	sum := u.Plus(*v)
-	return &sum
+	return new(u.Plus(*v))
 }
 
 // String is how it is shown: 1200 tokens in, 340 out, $0.02.

@@ -121,8 +121,7 @@ func (c *change) created(id string) (api.AgentTeamItem, error) {
 	if err := c.exec(`UPDATE agent_team_items SET status = ? WHERE id = ?`, it.Status, id); err != nil {
 		return it, err
 	}
-	shown := it
-	if err := c.sayItem(api.EvItemCreated, &shown); err != nil {
+	if err := c.sayItem(api.EvItemCreated, new(it)); err != nil {
 		return it, err
 	}
 	return it, c.follow(it.ParentItemID)
@@ -292,8 +291,7 @@ func (c *change) saveItem(it *api.AgentTeamItem, event string) error {
 	if err := c.tellTask(*it); err != nil {
 		return err
 	}
-	shown := *it
-	if err := c.sayItem(event, &shown); err != nil {
+	if err := c.sayItem(event, new(*it)); err != nil {
 		return err
 	}
 	if event == api.EvItemMoved {

@@ -25,10 +25,7 @@ func (t *Task) Clone() Task {
 // not nil.
 func (t *Team) Clone() Team {
 	c := *t
-	if t.LeadProcess != nil {
-		p := *t.LeadProcess
-		c.LeadProcess = &p
-	}
+	c.LeadProcess = copied(t.LeadProcess)
 	c.Ours.Unstarted = slices.Clone(t.Ours.Unstarted)
 	c.Members = make([]Member, len(t.Members))
 	for i := range t.Members {
@@ -65,8 +62,7 @@ func copied[T any](p *T) *T {
 	if p == nil {
 		return nil
 	}
-	v := *p
-	return &v
+	return new(*p)
 }
 
 // The keys of a task's metadata that are ours. Claude Code keeps metadata as it

@@ -216,8 +216,7 @@ func (n *node) described() *wire.Node {
 			out.Links = append(out.Links, wire.Link{Node: c.described()})
 			continue
 		}
-		size := c.size
-		out.Links = append(out.Links, wire.Link{Session: &wire.Session{ID: c.session.id, Size: &size, Title: c.session.shown()}})
+		out.Links = append(out.Links, wire.Link{Session: &wire.Session{ID: c.session.id, Size: new(c.size), Title: c.session.shown()}})
 	}
 	return out
 }

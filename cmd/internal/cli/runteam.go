@@ -102,8 +102,7 @@ func (a *app) removeDefined(ctx context.Context, c *rpc.Client, t api.AgentTeam)
 		}
 	}
 	if len(runs) > 0 {
-		off := false
-		if _, err := rpc.Do[api.AgentTeam](ctx, c, "team:update", api.AgentTeamChange{ID: t.ID, IsActive: &off}); err != nil {
+		if _, err := rpc.Do[api.AgentTeam](ctx, c, "team:update", api.AgentTeamChange{ID: t.ID, IsActive: new(false)}); err != nil {
 			return err
 		}
 		return a.removed(removedDefinition{t.Name, "retired"}, "team %s is retired; its %d runs stay", t.Name, len(runs))

@@ -54,10 +54,9 @@ func (t tool) readsOnly() tool  { t.readOnly = true; return t }
 func (t tool) ends() tool       { t.destroys = true; return t }
 
 func (t tool) declare() *sdk.Tool {
-	closed := false
 	return &sdk.Tool{
 		Name: t.name, Description: t.about, InputSchema: t.in, OutputSchema: t.out,
-		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.readOnly, DestructiveHint: &t.destroys, OpenWorldHint: &closed},
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.readOnly, DestructiveHint: &t.destroys, OpenWorldHint: new(false)},
 	}
 }
 

@@ -23,11 +23,8 @@ func keyTable() map[string]string {
 		"f7": "\x1b[18~", "f8": "\x1b[19~", "f9": "\x1b[20~", "f10": "\x1b[21~", "f11": "\x1b[23~", "f12": "\x1b[24~",
 		"ctrl-space": "\x00",
 	}
-	for c := '['; c <= '_'; c++ {
-		keys["ctrl-"+string(c)] = string(c - '[' + 0x1b)
-	}
-	for c := 'a'; c <= 'z'; c++ {
-		keys["ctrl-"+string(c)] = string(c - 'a' + 1)
+	for _, c := range `abcdefghijklmnopqrstuvwxyz[\]^_` {
+		keys["ctrl-"+string(c)] = string(c & 0x1f)
 	}
 	return keys
 }

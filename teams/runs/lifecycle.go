@@ -133,7 +133,7 @@ func (c *change) insertRun(t api.AgentTeam, r api.AgentTeamRun, at Place) error 
 		ON CONFLICT DO UPDATE SET status = excluded.status, assignee = excluded.assignee, started_at = excluded.started_at`, r.RootTaskID, t.Name, api.ItemInProgress, t.LeadAgentRoleID, r.StartedAt); err != nil {
 		return err
 	}
-	if err := c.exec(`INSERT INTO agent_team_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.TeamID, r.RootTaskID, r.Status, r.StartedAt, nullMoment(r.CompletedAt), null(r.Error), null(r.Summary)); err != nil {
+	if err := c.exec(`INSERT INTO agent_team_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.TeamID, r.RootTaskID, r.Status, r.StartedAt, null(r.CompletedAt), null(r.Error), null(r.Summary)); err != nil {
 		return err
 	}
 	return c.exec(`INSERT INTO run_places (run_id, live_team, cwd, scheduled) VALUES (?, ?, ?, ?)`, r.ID, at.LiveTeam, at.Cwd, at.Scheduled)
@@ -278,16 +278,9 @@ func (c *change) stepRun(r *api.AgentTeamRun, to, why string) error {
 		}
 	}
 	err := c.exec(`UPDATE agent_team_runs SET status = ?, started_at = ?, completed_at = ?, error = ?, summary = ? WHERE id = ?`,
-		r.Status, r.StartedAt, nullMoment(r.CompletedAt), null(r.Error), null(r.Summary), r.ID)
+		r.Status, r.StartedAt, null(r.CompletedAt), null(r.Error), null(r.Summary), r.ID)
 	c.sayRun(api.EvRunUpdated, *r)
 	return err
-}
-
-func nullMoment(ms int64) any {
-	if ms == 0 {
-		return nil
-	}
-	return ms
 }
 
 // close ends what is under way in a run that ends, and sums it up.

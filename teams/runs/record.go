@@ -174,7 +174,7 @@ func (c *change) recordWork(r api.AgentTeamRun, rec api.RunRecord) error {
 	known := map[string]bool{}
 	for _, m := range rec.Members {
 		known[m.Name] = true
-		if err := c.exec(`INSERT INTO run_members VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, r.ID, m.Name, api.RoleOf(rec.Team, m.Name), cmp.Or(m.StartedAt, rec.StartedAt), nullMoment(cmp.Or(m.EndedAt, rec.CompletedAt))); err != nil {
+		if err := c.exec(`INSERT INTO run_members VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, r.ID, m.Name, api.RoleOf(rec.Team, m.Name), cmp.Or(m.StartedAt, rec.StartedAt), null(cmp.Or(m.EndedAt, rec.CompletedAt))); err != nil {
 			return err
 		}
 	}
@@ -184,7 +184,7 @@ func (c *change) recordWork(r api.AgentTeamRun, rec api.RunRecord) error {
 		var task, owner string
 		if k.StartedAt > 0 || k.CompletedAt > 0 {
 			task = recordID(rec.ID, "task", k.ID)
-			if err := c.exec(`INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, task, r.RootTaskID, k.Title, null(k.Owner), k.Status, null(clipText(k.Result)), max(k.Attempts, 1), cmp.Or(k.StartedAt, k.CompletedAt), nullMoment(k.CompletedAt), ids[k.ID], usageText(k.Usage)); err != nil {
+			if err := c.exec(`INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, task, r.RootTaskID, k.Title, null(k.Owner), k.Status, null(clipText(k.Result)), max(k.Attempts, 1), cmp.Or(k.StartedAt, k.CompletedAt), null(k.CompletedAt), ids[k.ID], usageText(k.Usage)); err != nil {
 				return err
 			}
 		}

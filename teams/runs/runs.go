@@ -97,12 +97,12 @@ func one[T any](ctx context.Context, q querier, scan func(func(...any) error) (T
 	return v, err
 }
 
-// null is a text as it is kept: nothing if it is empty.
-func null(s string) any {
-	if s == "" {
+// null is a text or a moment as it is kept: nothing if it is empty.
+func null[T comparable](v T) any {
+	if v == *new(T) {
 		return nil
 	}
-	return s
+	return v
 }
 
 // Loaded calls f with each run, the open ones with their items, while no change can

@@ -122,5 +122,5 @@ func (c *change) tellTask(it api.AgentTeamItem) error {
 		ended = c.now
 	}
 	return c.exec(`UPDATE tasks SET status = ?, result_summary = ?, completed_at = ? WHERE id = ? AND (completed_at IS NULL OR assignee IS NULL)`,
-		it.Status, null(it.ResultSummary), nullMoment(ended), it.SourceTaskID)
+		it.Status, null(it.ResultSummary), null(ended), it.SourceTaskID)
 }

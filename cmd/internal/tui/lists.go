@@ -103,13 +103,9 @@ func (m *model) taskLines() []string {
 
 // openOf are those of the tasks that are not completed.
 func (m *model) openOf(ids []string) []string {
-	var out []string
-	for _, id := range ids {
-		if !slices.ContainsFunc(m.tasks, func(t api.Task) bool { return t.ID == id && t.Status == "completed" }) {
-			out = append(out, id)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		return slices.ContainsFunc(m.tasks, func(t api.Task) bool { return t.ID == id && t.Status == "completed" })
+	})
 }
 
 // messageLines are the messages, the newest last.

@@ -279,17 +279,14 @@ func (m *model) member(name string) *api.Member {
 // asking is the request at the cursor, what the selected member wants to know, or else
 // what anybody does.
 func (m *model) asking() (ask, bool) {
-	if m.panel == requestsView && len(m.asks) > 0 {
+	switch {
+	case len(m.asks) == 0:
+		return ask{}, false
+	case m.panel == requestsView:
 		return m.asks[m.at], true
 	}
 	i := slices.IndexFunc(m.asks, func(a ask) bool { return a.From == m.selected })
-	if i < 0 && len(m.asks) > 0 {
-		i = 0
-	}
-	if i < 0 {
-		return ask{}, false
-	}
-	return m.asks[i], true
+	return m.asks[max(i, 0)], true
 }
 
 // shown are the members that the filter lets through.
@@ -298,13 +295,9 @@ func (m *model) shown() []api.Member {
 		return m.members
 	}
 	want := strings.ToLower(m.filter)
-	var out []api.Member
-	for _, x := range m.members {
-		if strings.Contains(strings.ToLower(x.Name+" "+x.State+" "+x.Profile), want) {
-			out = append(out, x)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(m.members), func(x api.Member) bool {
+		return !strings.Contains(strings.ToLower(x.Name+" "+x.State+" "+x.Profile), want)
+	})
 }
 
 // move selects the member by steps from the selected one.

@@ -69,8 +69,7 @@ func (m *model) detail(w int) []string {
 	case messagesView:
 		l := m.letters[m.at]
 		head = fmt.Sprintf("%s → %s, %s", plain(l.From), plain(l.To), l.At.Local().Format("2 Jan 15:04:05"))
-		text, keys = l.Body, "m: answer"
-		text = cmp.Or(text, l.Text)
+		text, keys = cmp.Or(l.Body, l.Text), "m: answer"
 	}
 	out := []string{bold(fit(" "+head, w)), ""}
 	for line := range strings.SplitSeq(text, "\n") {

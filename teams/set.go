@@ -1,6 +1,7 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -37,9 +38,7 @@ func (s *Service) SetMember(ctx context.Context, team, name string, c MemberChan
 		if entry == nil {
 			return fault.New(fault.MemberNotFound, "teammate %s has left team %s", m.Name, t.Name)
 		}
-		if c.Color != "" {
-			entry.Color = c.Color
-		}
+		entry.Color = cmp.Or(c.Color, entry.Color)
 		entry.Metadata = merged(entry.Metadata, c.Metadata)
 		return nil
 	})

@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -156,9 +157,7 @@ func (p *planner) take(i, from int) {
 	if p.room[from] == 0 {
 		return
 	}
-	if p.room[i] == 0 {
-		p.room[i] = max((p.room[from]-1)/2, 1)
-	}
+	p.room[i] = cmp.Or(p.room[i], max((p.room[from]-1)/2, 1))
 	p.room[from] = max(p.room[from]-p.room[i]-1, 1)
 }
 

@@ -141,9 +141,7 @@ func (p Profile) Over(base Profile) Profile {
 		{&p.Name, &base.Name}, {&p.Summary, &base.Summary}, {&p.Kind, &base.Kind}, {&p.Submit, &base.Submit}, {&p.Quit, &base.Quit}, {&p.Multiline, &base.Multiline},
 		{&p.OnUnknown, &base.OnUnknown}, {&p.SessionShown, &base.SessionShown},
 	} {
-		if *f.to == "" {
-			*f.to = *f.from
-		}
+		*f.to = cmp.Or(*f.to, *f.from)
 	}
 	for _, f := range []struct{ to, from *[]string }{
 		{&p.Command, &base.Command}, {&p.ACP, &base.ACP}, {&p.Models, &base.Models}, {&p.JoinArgs, &base.JoinArgs}, {&p.TypeArgs, &base.TypeArgs},
@@ -161,10 +159,7 @@ func (p Profile) Over(base Profile) Profile {
 	if p.ModeArgs == nil {
 		p.ModeArgs = base.ModeArgs
 	}
-	if p.Quiet == 0 {
-		p.Quiet = base.Quiet
-	}
-	p.MaxPaste = cmp.Or(p.MaxPaste, base.MaxPaste)
+	p.Quiet, p.MaxPaste = cmp.Or(p.Quiet, base.Quiet), cmp.Or(p.MaxPaste, base.MaxPaste)
 	return p
 }
 

@@ -122,8 +122,7 @@ func (t timeline) svg(w io.Writer) {
 		fmt.Fprintf(w, `<text x="10" y="%d">%s</text>`+"\n", y+18, escaped(row.name))
 		for _, b := range row.bars {
 			x := left + t.at(b.from, wide)
-			color := map[string]string{api.ItemDone: "#2e9e5b", api.ItemFailed: "#d0453b"}[b.status]
-			color = cmp.Or(color, "#d9a520")
+			color := cmp.Or(map[string]string{api.ItemDone: "#2e9e5b", api.ItemFailed: "#d0453b"}[b.status], "#d9a520")
 			fmt.Fprintf(w, `<rect x="%d" y="%d" width="%d" height="%d" rx="3" fill="%s"><title>%s (%s, %s)</title></rect>`+"\n",
 				x, y+4, max(left+t.at(b.to, wide)-x, 2), high-8, color, escaped(b.title), escaped(b.status), took(b.from, b.to))
 		}

@@ -67,5 +67,5 @@ func (o Own[T]) Edit(ctx context.Context, r *Records, team, verb string, change 
 	if changed, err := change(&v); err != nil || !changed {
 		return err
 	}
-	return r.write(ctx, OwnPath(team, o.Name), v)
+	return write(ctx, OwnPath(team, o.Name), v, r.dir.Write)
 }

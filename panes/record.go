@@ -135,14 +135,14 @@ func HostLock(team, agent string) string { return OwnPath(team, "locks", "host-"
 // WriteLaunch stores the launch record of a member.
 func (r *Records) WriteLaunch(ctx context.Context, l LaunchRecord) error {
 	l.Version = recordVersion
-	return r.write(ctx, launchPath(l.Team, l.Agent), l)
+	return write(ctx, launchPath(l.Team, l.Agent), l, r.dir.Write)
 }
 
 // writeLaunchSoon is WriteLaunch for one who calls SyncLaunches before it says that it is
 // written: an agent's start does not wait for the disk.
 func (r *Records) writeLaunchSoon(ctx context.Context, l LaunchRecord) error {
 	l.Version = recordVersion
-	return r.writeVolatile(ctx, launchPath(l.Team, l.Agent), l)
+	return write(ctx, launchPath(l.Team, l.Agent), l, r.dir.WriteVolatile)
 }
 
 // syncLaunches makes the launch records of members of a team durable.
@@ -157,38 +157,37 @@ func (r *Records) syncLaunches(team string, agents []string) error {
 // Launch returns the launch record of a member, or fs.ErrNotExist. One that no spawn of
 // this member writes is fault.CorruptFile.
 func (r *Records) Launch(ctx context.Context, team, agent string) (LaunchRecord, error) {
-	l, err := read[LaunchRecord](ctx, r.dir, launchPath(team, agent))
-	if err != nil {
-		return LaunchRecord{}, err
-	}
-	if why := l.check(r.baseKey, team, agent); why != nil {
-		return LaunchRecord{}, damaged(launchPath(team, agent), why)
-	}
-	return l, nil
+	return checked[LaunchRecord](ctx, r, launchPath(team, agent), team, agent)
 }
 
 // WriteHost stores the host record of a member.
 func (r *Records) WriteHost(ctx context.Context, team, agent string, h HostRecord) error {
 	h.Version = recordVersion
 	if h.Ended != nil {
-		return r.write(ctx, hostPath(team, agent), h)
+		return write(ctx, hostPath(team, agent), h, r.dir.Write)
 	}
 	// After a crash of the machine there is no host that it could speak of; and an
 	// agent's start does not wait for the disk.
-	return r.writeVolatile(ctx, hostPath(team, agent), h)
+	return write(ctx, hostPath(team, agent), h, r.dir.WriteVolatile)
 }
 
 // Host returns the host record of a member, or fs.ErrNotExist. One that no host of this
 // member writes is fault.CorruptFile.
 func (r *Records) Host(ctx context.Context, team, agent string) (HostRecord, error) {
-	h, err := read[HostRecord](ctx, r.dir, hostPath(team, agent))
+	return checked[HostRecord](ctx, r, hostPath(team, agent), team, agent)
+}
+
+func checked[T interface {
+	check(baseKey, team, agent string) error
+}](ctx context.Context, r *Records, name, team, agent string) (T, error) {
+	v, err := read[T](ctx, r.dir, name)
 	if err != nil {
-		return HostRecord{}, err
+		return v, err
 	}
-	if why := h.check(r.baseKey, team, agent); why != nil {
-		return HostRecord{}, damaged(hostPath(team, agent), why)
+	if why := v.check(r.baseKey, team, agent); why != nil {
+		return *new(T), damaged(name, why)
 	}
-	return h, nil
+	return v, nil
 }
 
 // Forget removes both records of a member.
@@ -202,28 +201,13 @@ func (r *Records) Forget(team, agent string) error {
 	return errors.Join(errs...)
 }
 
-func (r *Records) write(ctx context.Context, name string, v any) error {
-	data, err := encode(name, v)
-	if err != nil {
-		return err
-	}
-	return r.dir.Write(ctx, name, data)
-}
-
-func (r *Records) writeVolatile(ctx context.Context, name string, v any) error {
-	data, err := encode(name, v)
-	if err != nil {
-		return err
-	}
-	return r.dir.WriteVolatile(ctx, name, data)
-}
-
-func encode(name string, v any) ([]byte, error) {
+// write writes a record as by does: files.Dir.Write or WriteVolatile.
+func write(ctx context.Context, name string, v any, by func(context.Context, string, []byte) error) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", name, err)
+		return fmt.Errorf("encode %s: %w", name, err)
 	}
-	return append(data, '\n'), nil
+	return by(ctx, name, append(data, '\n'))
 }
 
 func read[T any](ctx context.Context, dir *files.Dir, name string) (T, error) {

@@ -123,7 +123,7 @@ func Claimable(t *Task, who string) error {
 			WithHint("leadlight task release %s gives it free without the answer", t.ID)
 	case t.Owner != "" && !SameName(t.Owner, who):
 		return fault.New(fault.TaskClaimed, "task %s is taken by %s", t.ID, Shown(t.Owner)).
-			WithHint("leadlight task claim --next takes another one; leadlight task update %s --owner NAME gives it to another", t.ID)
+			WithHint("leadlight task claim --next takes another one; the lead gives it to another by leadlight task update %s --owner NAME", t.ID)
 	case t.Status == Pending && len(t.Open) == 0:
 		return fault.New(fault.TaskClaimed, "task %s is meant for %s", t.ID, Shown(t.AssignedTo())).
 			WithHint("leadlight task update %s --owner NAME gives it to another", t.ID)

@@ -32,7 +32,7 @@ func TestALineThatIsThrownAwayIsNotRead(t *testing.T) {
 		return read
 	}
 	if typed("exec sleep 1000", func(ctx context.Context, _ *Host, turn *InputLock) bool {
-		time.AfterFunc(3*DefaultPause, func() {
+		time.AfterFunc(20*DefaultPause, func() {
 			f, err := os.OpenFile(turn.to.tty, os.O_RDWR|unix.O_NOCTTY, 0)
 			if err != nil {
 				t.Error(err)

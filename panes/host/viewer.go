@@ -2,6 +2,7 @@ package host
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -176,12 +178,24 @@ func (v *viewing) type_() {
 	}
 }
 
+// reportedPrefix is ctrl-\ as a terminal sends it, and its end, to a program that has asked for
+// kitty's or xterm's reports of keys: caps lock and num lock count, too.
+var reportedPrefix = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\x1b\[(?:27;5;92~|92[\d:]*;(?:(?:5|69|133|197)(?::1)?|\d+:3)u)`)
+})
+
 // detacher looks for the detach keys in what is typed, also across reads.
 type detacher struct{ prefix bool }
 
 // read returns what is meant for the program; detach if the keys were there,
 // which drops what follows them.
 func (d *detacher) read(p []byte) (through []byte, detach bool) {
+	p = reportedPrefix().ReplaceAllFunc(p, func(key []byte) []byte {
+		if bytes.HasSuffix(key, []byte(":3u")) {
+			return nil
+		}
+		return []byte{detachPrefix}
+	})
 	for _, b := range p {
 		switch {
 		case d.prefix && b == detachKey:

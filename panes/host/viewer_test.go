@@ -249,6 +249,10 @@ func TestDetacher(t *testing.T) {
 		{[]string{"\x1c", "d"}, "", true},
 		{[]string{"\x1c\x1cd"}, "\x1cd", false},
 		{[]string{"\x1cx"}, "\x1cx", false},
+		{[]string{"a\x1b[92;5u", "\x1b[92;5:3u", "d"}, "a", true}, // as reports of keys
+		{[]string{"\x1b[92::92;133:1u\x1b[92;1:3ud"}, "", true},
+		{[]string{"\x1b[27;5;92~d"}, "", true},
+		{[]string{"\x1b[92;3ud\x1b[99;5u"}, "\x1b[92;3ud\x1b[99;5u", false},
 	} {
 		var d detacher
 		var through []byte

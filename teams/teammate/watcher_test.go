@@ -2,7 +2,6 @@ package teammate
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -133,11 +132,16 @@ func TestXH03_ATextInTheInputIsLeftAlone(t *testing.T) {
 // A line that a person has left unfinished is left alone, however long it stands there. The lead
 // is told, once. What is typed for others comes after it was submitted.
 func TestXH03_AHalfLineIsLeftAlone(t *testing.T) {
+	short, err := os.MkdirTemp("/tmp", "ll")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(short) }) // after the host, which makes its socket again
 	c, dir := typer(t, "")
 	listen(t, dir)
 	c.mailed(t, "hello")
 	c.screen.patient = c.screen.quiet
-	types := person(t, c.m.host)
+	types := person(t, c.m.host, filepath.Join(short, "h", "s"))
 	types("half a line")
 	eventually(t, "it stands there", func() bool { return c.screen.read(t.Context()).Holds("half a line") })
 	ctx, enough := context.WithCancel(t.Context())
@@ -161,13 +165,8 @@ func TestXH03_AHalfLineIsLeftAlone(t *testing.T) {
 }
 
 // person types into a host, as one who is attached to it.
-func person(t *testing.T, h *host.Host) (types func(keys string)) {
+func person(t *testing.T, h *host.Host, socket string) (types func(keys string)) {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "ll")
-	if err != nil {
-		t.Fatal(err)
-	}
-	socket := filepath.Join(dir, "h", "s")
 	if err := h.Listen(socket); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +178,7 @@ func person(t *testing.T, h *host.Host) (types func(keys string)) {
 	}()
 	t.Cleanup(func() {
 		_ = typed.Close()
-		if err := errors.Join(<-over, os.RemoveAll(dir)); err != nil {
+		if err := <-over; err != nil {
 			t.Error(err)
 		}
 	})

@@ -44,14 +44,22 @@ func (s *server) attach(ctx context.Context, conn *net.UnixConn, r *bufio.Reader
 	s.resizeFor(v, p.Rows, p.Cols)
 	picture, place := s.host.picture(ctx)
 	s.answer(conn, struct{}{}, nil)
-	if s.send(conn, frameOutput, picture) != nil {
-		return
-	}
+	obeyed := make(chan struct{})
 	go func() {
+		defer close(obeyed)
 		defer cancel()
 		s.obey(ctx, v, r)
 	}()
-	s.stream(ctx, conn, v, place)
+	err := s.send(conn, frameOutput, picture)
+	if err == nil {
+		err = s.stream(ctx, conn, v, place)
+	}
+	if hungUp(err) { // what it has typed before is still to be read
+		select {
+		case <-obeyed:
+		case <-time.After(TakeLimit):
+		}
+	}
 }
 
 // picture returns what a viewer sees first, and where the stream goes on. A screen that a
@@ -72,36 +80,35 @@ func (h *Host) picture(ctx context.Context) (picture []byte, place int64) {
 }
 
 // stream passes on the ring. A viewer that does not take it is cut; the program
-// never waits for one.
-func (s *server) stream(ctx context.Context, conn *net.UnixConn, v *viewer, place int64) {
+// never waits for one. The error is why the viewer can be sent no more.
+func (s *server) stream(ctx context.Context, conn *net.UnixConn, v *viewer, place int64) error {
 	for {
 		select {
 		case <-v.redraw:
 			var picture []byte
-			if picture, place = s.host.picture(ctx); s.send(conn, frameOutput, picture) != nil {
-				return
+			picture, place = s.host.picture(ctx)
+			if err := s.send(conn, frameOutput, picture); err != nil {
+				return err
 			}
 		default:
 		}
 		p := s.host.out.ring.read(place, maxFrame)
 		switch {
 		case p.gap:
-			s.send(conn, frameCut, []byte("the viewer is too slow for the output"))
-			return
+			return s.send(conn, frameCut, []byte("the viewer is too slow for the output"))
 		case p.closed:
-			s.send(conn, frameEnd, s.host.lastExit())
-			return
+			return s.send(conn, frameEnd, s.host.lastExit())
 		case p.wait != nil:
 			select {
 			case <-ctx.Done():
-				return
+				return nil
 			case <-v.redraw:
 				v.ask()
 			case <-p.wait:
 			}
 		default:
-			if s.send(conn, frameOutput, p.data) != nil {
-				return
+			if err := s.send(conn, frameOutput, p.data); err != nil {
+				return err
 			}
 		}
 		place = p.next

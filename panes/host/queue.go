@@ -82,6 +82,9 @@ func (q *queue) calledOff(ctx context.Context, done <-chan error) error {
 // feed hands data over without waiting for the program to read it; it waits while
 // the queue is full, as long as ctx lasts.
 func (q *queue) feed(ctx context.Context, data []byte) {
+	if q.offer(data) {
+		return
+	}
 	select {
 	case q.pieces <- queued{context.Background(), data, nil}:
 	case <-ctx.Done():
@@ -90,10 +93,12 @@ func (q *queue) feed(ctx context.Context, data []byte) {
 }
 
 // offer is feed, but drops data when the queue is full.
-func (q *queue) offer(data []byte) {
+func (q *queue) offer(data []byte) (taken bool) {
 	select {
 	case q.pieces <- queued{context.Background(), data, nil}:
+		return true
 	default:
+		return false
 	}
 }
 

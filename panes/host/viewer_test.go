@@ -190,6 +190,27 @@ func TestSlowViewerIsCut(t *testing.T) {
 	eventually(t, "the cut", func() bool { return h.server.socket.Clients() == 0 })
 }
 
+// What a viewer has typed before it hangs up is typed, also while a flood of output finds
+// nobody there any more.
+func TestTypedBeforeHangingUp(t *testing.T) {
+	t.Parallel()
+	const pieces = 40
+	h, c := listening(t, Options{})
+	background(t, h, shell(`stty -echo; echo listens; { while :; do echo flood; done; } & flood=$!; head -n `+fmt.Sprint(pieces)+` >/dev/null; kill $flood; echo all-is-read; exec sleep 1000`))
+	eventually(t, "it listens", func() bool { return strings.Contains(h.Tail(0), "flood") })
+	conn, _, hangUp, err := c.begin(limited(t), opAttach, attachParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range pieces {
+		if err := writeFrame(conn, frameInput, []byte("x\r")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hangUp()
+	eventuallyTail(t, h, "all-is-read")
+}
+
 // deaf fails each write.
 type deaf struct{ error }
 

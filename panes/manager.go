@@ -10,7 +10,6 @@ package panes
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -213,7 +212,7 @@ func (m *Manager) Writable() error {
 	if err := files.MakePrivate(m.opt.Runtime); err != nil {
 		return err
 	}
-	return errors.Join(files.Writable(m.opt.Base), files.Writable(m.opt.Runtime))
+	return cmp.Or(files.Writable(m.opt.Base), files.Writable(m.opt.Runtime)) // mostly one file system: it is said once
 }
 
 // Restarting tells whether somebody stops a member only to start it again.

@@ -36,6 +36,7 @@ type mailTyper struct {
 	asks       question
 	done       map[string]bool // its completed tasks that the lead knows of
 	kept       int             // how often in a row hooks have kept it from going idle
+	objection  string          // what they have said, and could not be typed yet
 	typed      *typed
 	swallowed  *swallowed
 	unseen     bool      // mail may have come since it was last read
@@ -157,7 +158,7 @@ func (c *mailTyper) typeMessage(ctx context.Context, msg teams.Batch, since time
 	if err := c.hand(ctx, text, msg.ID, since); err != nil {
 		return err
 	}
-	c.introduced, c.worked, c.kept = true, true, 0
+	c.introduced, c.worked, c.kept, c.objection = true, true, 0, ""
 	return nil
 }
 

@@ -20,14 +20,17 @@ func (c *mailTyper) showState(ctx context.Context, s observation) {
 	case s.asking != "":
 		c.m.show(api.StateWaiting, "", s.asking)
 	case s.unknown:
-		c.m.show(api.StateWaiting, "", c.unknown())
+		c.m.show(api.StateWaiting, "", c.unknown(s))
 	case !s.free:
 		c.m.show(api.StateActive, "", "")
 	}
 }
 
 // unknown is why a teammate waits whose screen is not recognized.
-func (c *mailTyper) unknown() string {
+func (c *mailTyper) unknown(s observation) string {
+	if s.half {
+		return notSubmitted
+	}
 	if c.typed != nil && !c.typed.pressed.IsZero() && c.typed.line == nil {
 		return fmt.Sprintf("typed but not submitted: a message stands in its input (leadlight keys %s enter)", c.m.o.Agent)
 	}
@@ -147,6 +150,7 @@ func (c *mailTyper) show(ctx context.Context) {
 	s := c.screen.observe(ctx)
 	c.showState(ctx, s)
 	if !s.free {
+		c.objection = ""
 		return
 	}
 	if s.rested && (c.worked || c.owes && c.changed) {
@@ -177,16 +181,17 @@ func (m *teammate) mayIdle(ctx context.Context, before int) (feedback string) {
 // hooksObject asks the hooks whether the agent may rest. What they object is typed into
 // it like a message.
 func (c *mailTyper) hooksObject(ctx context.Context, since time.Time) bool {
-	id, feedback := fmt.Sprintf("objection-%d", c.kept), ""
-	if !c.waits(id) { // else they have been asked
-		if feedback = c.m.mayIdle(ctx, c.kept); feedback == "" {
+	id := fmt.Sprintf("objection-%d", c.kept)
+	if !c.waits(id) && c.objection == "" { // else they have been asked
+		if c.objection = c.m.mayIdle(ctx, c.kept); c.objection == "" {
 			c.kept = 0
 			return false
 		}
 	}
-	switch err := c.enter(ctx, "[leadlight] not finished yet: "+teams.Quoted(feedback), id, since); {
+	switch err := c.enter(ctx, "[leadlight] not finished yet: "+teams.Quoted(c.objection), id, since); {
 	case err == nil:
 		c.kept++
+		c.objection = ""
 	case !errors.Is(err, fault.Rejected): // a person types: the next look tries again
 		c.m.o.Log.Warn("type what a hook objects", "error", err)
 	}

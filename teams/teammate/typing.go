@@ -97,7 +97,7 @@ func (c *mailTyper) waitFree(ctx context.Context, id string) (since time.Time, e
 		}
 		c.showState(ctx, seen)
 		if seen.unknown {
-			c.tellStuck(ctx, id, c.unknown())
+			c.tellStuck(ctx, id, c.unknown(seen))
 		}
 		if seen.free && (!seen.full || c.waits(id) && !seen.half) {
 			return seen.since, nil

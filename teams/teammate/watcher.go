@@ -42,7 +42,7 @@ type observation struct {
 	unknown bool      // its screen has not been recognized for long
 	free    bool      // it takes text, and nobody types
 	full    bool      // when free: what stands in its input must be submitted or erased first
-	half    bool      // that is a person's
+	half    bool      // a person has left a line there that is not submitted
 	since   time.Time // when free: since then nobody has typed
 	rested  bool      // it has been quiet for a while
 }
@@ -73,10 +73,8 @@ func (w *watcher) observe(ctx context.Context) observation {
 		return observation{}
 	case !known && still < w.patient:
 		return observation{}
-	case !known && w.unknown != profiles.Type && half:
-		return observation{free: true, full: true, half: true}
 	case !known && w.unknown != profiles.Type:
-		return observation{unknown: true}
+		return observation{unknown: true, half: half}
 	}
 	since := time.Now().Add(-personPause)
 	if st.Draft && (r.Input == "" || r.Input != w.blank) {

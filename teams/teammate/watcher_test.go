@@ -2,6 +2,7 @@ package teammate
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -156,6 +157,31 @@ func TestXH03_AHalfLineIsLeftAlone(t *testing.T) {
 	}
 	if err := c.enter(t.Context(), "NOT", "1", time.Now()); fault.CodeOf(err) != fault.Rejected {
 		t.Errorf("typed behind it: %v", err)
+	}
+	const hooks = "leadlight/alpha/launch/.hooks.json" // are asked once, and not while what they say cannot be typed
+	asked := filepath.Join(dir, "asked")
+	hook := fmt.Sprintf(`[{"event":"TeammateIdle","command":"echo asked >>'%s'; echo 'the tests fail' >&2; exit 2"}]`, asked)
+	if err := c.m.o.Dir.Write(t.Context(), hooks, []byte(hook)); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if !c.hooksObject(t.Context(), time.Now()) {
+			t.Error("no hook objects")
+		}
+	}
+	if data, err := os.ReadFile(asked); err != nil || string(data) != "asked\n" {
+		t.Errorf("hooks were asked %q, %v", data, err)
+	}
+	if err := c.m.o.Dir.Remove(hooks); err != nil {
+		t.Fatal(err)
+	}
+	other, err := newWatcher(c.m.host, profiles.PromptProtocol{Ready: []string{`^never$`}, Quiet: c.screen.quiet}.WithDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.patient = c.screen.quiet
+	if seen := other.observe(t.Context()); seen != (observation{unknown: true, half: true}) || c.unknown(seen) != notSubmitted {
+		t.Errorf("on a screen that is not recognized: %+v", seen)
 	}
 	types("\r")
 	eventually(t, "it has read its mail", func() bool { c.unseen = true; c.round(t.Context()); return c.unreadMail(t) == 0 })

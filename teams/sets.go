@@ -46,16 +46,15 @@ const (
 func inBatches[T any](in <-chan T, n int, handle func([]T)) {
 	for wait := batchFirst; n > 0; wait = min(4*wait, batchMost) {
 		batch := []T{<-in}
-		timer := time.NewTimer(wait)
+		over := time.After(wait)
 		for more := true; more && len(batch) < n; {
 			select {
 			case v := <-in:
 				batch = append(batch, v)
-			case <-timer.C:
+			case <-over:
 				more = false
 			}
 		}
-		timer.Stop()
 		n -= len(batch)
 		handle(batch)
 	}

@@ -100,14 +100,12 @@ func (s *Service) viewThere(ctx context.Context, t store.Team, m store.Member, o
 		return host.Attached{}, err
 	case path := <-socket:
 		end, err := host.Dial(path).Attach(ctx, o)
-		over := time.NewTimer(leaveLimit)
-		defer over.Stop()
 		select {
 		case why := <-done:
 			if err != nil && why != nil && ctx.Err() == nil && fault.CodeOf(err) != fault.LimitReached {
 				err = why
 			}
-		case <-over.C:
+		case <-time.After(leaveLimit):
 		}
 		return end, s.showsNothing(ctx, t, m, err)
 	}

@@ -206,12 +206,10 @@ func (c *conn) ask(ctx context.Context, method string, params, result any, limit
 	if err := c.send(wire.Message{ID: id, Method: method, Params: encoded}); err != nil {
 		return err
 	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
 	case m, ok := <-answer:
 		return c.take(m, ok, method, result)
-	case <-timer.C:
+	case <-time.After(limit):
 		return &lateError{limit}
 	case <-ctx.Done():
 	}
@@ -224,14 +222,13 @@ func (c *conn) ask(ctx context.Context, method string, params, result any, limit
 		return unanswered
 	}
 	limit = min(cancelLimit, limit)
-	timer.Reset(limit)
 	select {
 	case m, ok := <-answer:
 		if ok && m.Error != nil {
 			return unanswered
 		}
 		return c.take(m, ok, method, result)
-	case <-timer.C:
+	case <-time.After(limit):
 		return &lateError{limit}
 	}
 }

@@ -257,13 +257,11 @@ func wait(ctx context.Context, take func() error, file *flock.Flock, limit time.
 			_ = file.Unlock()
 		}
 	}()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	late := errLate
 	select {
 	case err := <-done:
 		return err
-	case <-timer.C:
+	case <-time.After(limit):
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.Canceled) {
 			late = ctx.Err()

@@ -62,13 +62,11 @@ func (in *inputState) enter(ctx context.Context) (leave func()) {
 		limit = 0
 	}
 	in.mu.Unlock()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
 	case in.turn <- struct{}{}:
 		return func() { <-in.turn }
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-time.After(limit):
 		in.setWaited(true)
 	}
 	return func() {}

@@ -30,14 +30,12 @@ func (p *progress) await(done <-chan struct{}, still, most time.Duration, hurry 
 	for {
 		last := latest(began, p.last())
 		until := earlier(last.Add(still), end)
-		timer := time.NewTimer(time.Until(until))
 		select {
 		case <-done:
-			timer.Stop()
 			return true
 		case <-hurry:
 			hurry, end = nil, earlier(end, time.Now().Add(still))
-		case <-timer.C:
+		case <-time.After(time.Until(until)):
 			if until.Before(end) && p.last().After(last) {
 				continue
 			}
@@ -48,7 +46,6 @@ func (p *progress) await(done <-chan struct{}, still, most time.Duration, hurry 
 				return false
 			}
 		}
-		timer.Stop()
 	}
 }
 

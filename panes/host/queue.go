@@ -69,12 +69,10 @@ func (q *queue) put(ctx context.Context, data []byte) error {
 const calledOffLimit = 200 * time.Millisecond
 
 func (q *queue) calledOff(ctx context.Context, done <-chan error) error {
-	timer := time.NewTimer(calledOffLimit)
-	defer timer.Stop()
 	select {
 	case err := <-done:
 		return err
-	case <-timer.C:
+	case <-time.After(calledOffLimit):
 		return fmt.Errorf("type: the program reads nothing: %w", ctx.Err())
 	}
 }

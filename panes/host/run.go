@@ -369,12 +369,10 @@ func (h *Host) drain(p *program, others bool) {
 }
 
 func closedWithin(ch <-chan struct{}, limit time.Duration) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
 	case <-ch:
 		return true
-	case <-timer.C:
+	case <-time.After(limit):
 		return false
 	}
 }

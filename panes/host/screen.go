@@ -125,11 +125,9 @@ func (s *screen) next(ctx context.Context) piece {
 	if !s.flooded {
 		return s.ring.read(place, screenPiece)
 	}
-	rest := time.NewTimer(floodRest)
-	defer rest.Stop()
 	select {
 	case <-ctx.Done():
-	case <-rest.C:
+	case <-time.After(floodRest):
 	}
 	if s.ring.behind(place) <= floodPiece {
 		s.flooded = false

@@ -77,11 +77,9 @@ func (t *terminal) write(p []byte, limit time.Duration) {
 		return
 	}
 	if limit > 0 {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
 		select {
 		case t.busy <- struct{}{}:
-		case <-timer.C:
+		case <-time.After(limit):
 			return
 		}
 	} else {

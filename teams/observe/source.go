@@ -73,9 +73,7 @@ func (p *pipe) read(ctx context.Context, b []byte, wait time.Duration) (int, err
 		}
 		var quiet <-chan time.Time
 		if wait > 0 {
-			timer := time.NewTimer(wait)
-			defer timer.Stop()
-			quiet = timer.C
+			quiet = time.After(wait)
 		}
 		select {
 		case c := <-p.chunks:
@@ -188,10 +186,8 @@ func (s *file) renew() (bool, error) {
 }
 
 func (s *file) sleep(ctx context.Context) error {
-	timer := time.NewTimer(s.poll)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(s.poll):
 	case <-s.wake:
 	case <-ctx.Done():
 		return ctx.Err()

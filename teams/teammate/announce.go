@@ -22,10 +22,8 @@ func (m *teammate) othersFirst(ctx context.Context) {
 	if m.announced || m.launch.ForeignPane != "" {
 		return
 	}
-	pause := time.NewTimer(startPause)
-	defer pause.Stop()
 	select {
-	case <-pause.C:
+	case <-time.After(startPause):
 	case <-m.host.Closing():
 	case <-ctx.Done():
 	}

@@ -253,11 +253,9 @@ const quitLimit = 10 * time.Second
 // agree answers another lead in the name of a program that knows no such answer, once
 // the program is gone, which ends ctx, or should be.
 func (c *mailTyper) agree(ctx context.Context, msg teams.Batch) error {
-	timer := time.NewTimer(quitLimit)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-time.After(quitLimit):
 	}
 	f, _ := store.ParseFrame(msg.Text)
 	answering, cancel := context.WithTimeout(context.WithoutCancel(ctx), quitLimit)

@@ -76,10 +76,8 @@ func (b *labeller) loop() {
 
 // lasting waits a moment and returns the state of then, "" if nobody will look at it.
 func (b *labeller) lasting() string {
-	pause := time.NewTimer(labelPause)
-	defer pause.Stop()
 	select {
-	case <-pause.C:
+	case <-time.After(labelPause):
 	case <-b.last:
 		if b.silent {
 			return ""

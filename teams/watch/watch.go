@@ -174,9 +174,7 @@ func (t *Team) Run(ctx context.Context) {
 func (t *Team) wait(ctx context.Context) bool {
 	var pause <-chan time.Time
 	if t.Pause != nil {
-		timer := time.NewTimer(t.Pause())
-		defer timer.Stop()
-		pause = timer.C
+		pause = time.After(t.Pause())
 	}
 	select {
 	case <-t.wake:
@@ -188,10 +186,8 @@ func (t *Team) wait(ctx context.Context) bool {
 	case <-ctx.Done():
 		return false
 	}
-	gathered := time.NewTimer(gather)
-	defer gathered.Stop()
 	select {
-	case <-gathered.C:
+	case <-time.After(gather):
 		return true
 	case <-ctx.Done():
 		return false

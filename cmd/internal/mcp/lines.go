@@ -144,12 +144,11 @@ func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // finish waits for the last answers.
 func (l *lines) finish(ctx context.Context) {
-	late := time.NewTimer(lastAnswers)
-	defer late.Stop()
+	late := time.After(lastAnswers)
 	for l.open.Load() > 0 {
 		select {
 		case <-l.answered:
-		case <-late.C:
+		case <-late:
 			return
 		case <-l.closed:
 			return

@@ -103,8 +103,7 @@ func (s *Server) position(key position, given *uint64) (after uint64, first bool
 // await waits for events that are wanted.
 func (s *Server) await(ctx context.Context, t *teamWatch, after uint64, limit time.Duration, first bool, wanted func(events.Event) bool) (waitOut, error) {
 	defer t.await()()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+	late := time.After(limit)
 	out := waitOut{Events: []events.Event{}}
 	for gone := false; ; {
 		list, newest, missed, more := t.since(after)
@@ -123,7 +122,7 @@ func (s *Server) await(ctx context.Context, t *teamWatch, after uint64, limit ti
 		first, after = false, newest
 		select {
 		case <-more:
-		case <-timer.C:
+		case <-late:
 			out.TimedOut = true
 			return out, nil
 		case <-t.ctx.Done():

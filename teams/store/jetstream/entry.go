@@ -215,10 +215,8 @@ func choosing(err error) bool {
 
 // pause is a moment before something is asked for again.
 func pause(ctx context.Context) {
-	timer := time.NewTimer(100 * time.Millisecond)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(100 * time.Millisecond):
 	case <-ctx.Done():
 	}
 }

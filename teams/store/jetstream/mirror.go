@@ -306,8 +306,7 @@ func (m *mirror) newest(seq uint64) (newest uint64, err error) {
 const again = 250 * time.Millisecond
 
 func (m *mirror) await(ctx context.Context, due uint64) (bool, error) {
-	timer := time.NewTimer(again)
-	defer timer.Stop()
+	late := time.After(again)
 	for {
 		m.mu.Lock()
 		reached, more := m.seq >= due, m.more()
@@ -317,7 +316,7 @@ func (m *mirror) await(ctx context.Context, due uint64) (bool, error) {
 		}
 		select {
 		case <-more:
-		case <-timer.C:
+		case <-late:
 			return false, nil
 		case <-ctx.Done():
 			return false, m.e.explain(ctx, "follow the engine", fmt.Errorf("it does not send what is new: %w", ctx.Err()))

@@ -174,12 +174,10 @@ func (c *Client) watch(ctx context.Context, what string, at target) (<-chan stru
 				begun <- err
 				return
 			}
-			timer := time.NewTimer(pause)
 			select {
 			case <-ctx.Done():
-				timer.Stop()
 				return
-			case <-timer.C:
+			case <-time.After(pause):
 				pause = min(2*pause, againMost)
 			}
 		}

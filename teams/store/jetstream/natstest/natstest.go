@@ -159,15 +159,13 @@ func (s *Server) begin() error {
 		}
 		close(ready)
 	}()
-	timer := time.NewTimer(readyLimit)
-	defer timer.Stop()
 	select {
 	case port := <-ready:
 		if s.URL = "nats://127.0.0.1:" + port; port == "" {
 			_ = s.cmd.Wait()
 			err = fmt.Errorf("%s did not come up: %w", program, errEnded)
 		}
-	case <-timer.C:
+	case <-time.After(readyLimit):
 		err = fmt.Errorf("%s was not ready after %s", program, readyLimit)
 	}
 	return err
@@ -210,12 +208,11 @@ func cluster() (nodes []*Server, err error) {
 		}
 		started = append(started, s)
 	}
-	timer := time.NewTimer(readyLimit)
-	defer timer.Stop()
+	late := time.After(readyLimit)
 	for _, s := range started {
 		select {
 		case <-s.led:
-		case <-timer.C:
+		case <-late:
 			return nil, fmt.Errorf("the nodes had not chosen who leads after %s", readyLimit)
 		}
 	}

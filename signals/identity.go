@@ -166,8 +166,7 @@ const pollInterval = 50 * time.Millisecond
 
 // poll is await for systems and processes without a notification.
 func (id Identity) poll(ctx context.Context) error {
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
+	tick := time.Tick(pollInterval)
 	for {
 		if err := id.prove(); err != nil {
 			return err
@@ -175,7 +174,7 @@ func (id Identity) poll(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }

@@ -37,15 +37,14 @@ func ReapOrphans(ctx context.Context) error {
 	died := make(chan os.Signal, 1)
 	signal.Notify(died, syscall.SIGCHLD)
 	defer signal.Stop(died)
-	tick := time.NewTicker(reapInterval)
-	defer tick.Stop()
+	tick := time.Tick(reapInterval)
 	for {
 		reap()
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-died:
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }

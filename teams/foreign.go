@@ -61,8 +61,7 @@ func (s *Service) awaitEntry(ctx context.Context, g ForeignMember) (store.Team, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, entryLimit)
 	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(50 * time.Millisecond)
 	for {
 		t, m, err := s.find(ctx, g.Team, g.Agent)
 		code := fault.CodeOf(err)
@@ -79,7 +78,7 @@ func (s *Service) awaitEntry(ctx context.Context, g ForeignMember) (store.Team, 
 		select {
 		case <-ctx.Done():
 			return t, fmt.Errorf("wait for the entry of %s: %w", g.Agent, err)
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }

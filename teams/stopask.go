@@ -79,9 +79,8 @@ func (r *stopping) readAnswers(ctx context.Context, asked []*stoppingMember) {
 	if err != nil {
 		r.log.Warn("watch for answers", "team", r.t.Name, "error", err)
 	}
-	look := time.NewTicker(answerLook) // a hint may have been lost
-	defer look.Stop()
-	told := map[string]string{} // message by request, or by member if it names two
+	look := time.Tick(answerLook) // a hint may have been lost
+	told := map[string]string{}   // message by request, or by member if it names two
 	for {
 		if newest, err := r.newestAnswers(ctx, r.t); err == nil {
 			for _, m := range asked {
@@ -101,7 +100,7 @@ func (r *stopping) readAnswers(ctx context.Context, asked []*stoppingMember) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-look.C:
+		case <-look:
 		case _, ok := <-hints:
 			if !ok {
 				hints = nil
@@ -138,8 +137,7 @@ func (r *stopping) countDown(ctx context.Context, m *stoppingMember, gone <-chan
 	began := time.Now()
 	limit := time.NewTimer(r.o.Ask)
 	defer limit.Stop()
-	remind := time.NewTicker(reminderStep)
-	defer remind.Stop()
+	remind := time.Tick(reminderStep)
 	said, interrupted := answer{}, ctx.Done()
 	for {
 		select {
@@ -150,7 +148,7 @@ func (r *stopping) countDown(ctx context.Context, m *stoppingMember, gone <-chan
 			interrupted = nil // it goes: this is seen to its end
 			limit.Reset(leaveGrace)
 			continue
-		case <-remind.C:
+		case <-remind:
 			if left := (r.o.Ask - time.Since(began)).Round(time.Second); said.outcome == "" && left > 0 {
 				r.o.say(m.Name, fmt.Sprintf("has not answered; gets SIGTERM in %s", left))
 			}

@@ -333,8 +333,7 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("watch the tasks of team %s: %w", team, err)
 	}
-	tick := time.NewTicker(500 * time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(500 * time.Millisecond)
 	warn := func(what string, err error) {
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn(what, "team", team, "error", err)
@@ -366,7 +365,7 @@ func (s *Service) Follow(ctx context.Context, team string, onChange func(Snapsho
 		select {
 		case <-ctx.Done():
 			return snap, ctx.Err()
-		case <-tick.C:
+		case <-tick:
 		case <-hints: // they end with ctx
 		}
 	}

@@ -91,8 +91,7 @@ func (b *Backend) exchange(ctx context.Context, cmd string, payload map[string]a
 
 // connect connects to kitty. While it is so busy that its queue is full, it is tried again.
 func connect(ctx context.Context, path string) (net.Conn, error) {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(50 * time.Millisecond)
 	for d := (net.Dialer{}); ; {
 		conn, err := d.DialContext(ctx, "unix", path)
 		if !errors.Is(err, syscall.EAGAIN) {
@@ -101,7 +100,7 @@ func connect(ctx context.Context, path string) (net.Conn, error) {
 		select {
 		case <-ctx.Done():
 			return nil, err
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }

@@ -131,8 +131,7 @@ func FollowTranscript(ctx context.Context, open func(name string, flag int) (*os
 	}
 	f := follower{open: open, name: name, file: file, to: w}
 	defer func() { closeIf(f.file) }()
-	tick := time.NewTicker(followInterval)
-	defer tick.Stop()
+	tick := time.Tick(followInterval)
 	for {
 		if err := f.step(); err != nil {
 			return fmt.Errorf("follow transcript: %w", err)
@@ -140,7 +139,7 @@ func FollowTranscript(ctx context.Context, open func(name string, flag int) (*os
 		select {
 		case <-ctx.Done():
 			return f.put(nil, true)
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }

@@ -220,13 +220,12 @@ func (m *teammate) runOnce(ctx context.Context, argv []string, goOn bool) (host.
 // endAgreed ends a program that has agreed to be shut down and does not go: whoever asked
 // may not wait for it, and another lead treats the approval as the exit.
 func (m *teammate) endAgreed(ctx context.Context) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
+	tick := time.Tick(time.Second)
 	for agreed := false; ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		if agreed { // it has had the time between two ticks
 			m.agreed.Store(true)

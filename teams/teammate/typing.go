@@ -88,8 +88,7 @@ func (t *typed) mayCome(unread int) bool {
 // since when nobody does. What the screen shows meanwhile is the state that others see. id is
 // the message that waits.
 func (c *mailTyper) waitFree(ctx context.Context, id string) (since time.Time, err error) {
-	tick := time.NewTicker(min(quietPoll, max(typingPoll, c.screen.quiet/4)))
-	defer tick.Stop()
+	tick := time.Tick(min(quietPoll, max(typingPoll, c.screen.quiet/4)))
 	for {
 		seen := c.screen.observe(ctx)
 		if c.swallowed != nil {
@@ -111,7 +110,7 @@ func (c *mailTyper) waitFree(ctx context.Context, id string) (since time.Time, e
 		select {
 		case <-ctx.Done():
 			return time.Time{}, ctx.Err()
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }

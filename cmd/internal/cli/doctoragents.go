@@ -85,14 +85,13 @@ func (a *app) startAgent(ctx context.Context, p profiles.Profile) api.Check {
 // lookUntil looks at a screen until it has shown a prompt, or a question, for a moment,
 // or its program has ended.
 func lookUntil(ctx context.Context, h *host.Host, reader *screen.Reader, ended <-chan host.Exit) (r screen.Reading, exit *host.Exit) {
-	tick := time.NewTicker(lookPause)
-	defer tick.Stop()
+	tick := time.Tick(lookPause)
 	same := 0
 	for end := time.Now().Add(comesUp); time.Now().Before(end) && ctx.Err() == nil; {
 		select {
 		case e := <-ended:
 			return r, &e
-		case <-tick.C:
+		case <-tick:
 		}
 		shown, err := h.Capture(ctx, 0, false)
 		if err != nil {

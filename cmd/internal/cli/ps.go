@@ -146,8 +146,7 @@ func lostLine(members []api.Member) string {
 // watch prints what show renders, again whenever it has changed. On a terminal
 // the new one takes the place of the old one.
 func (a *app) watch(ctx context.Context, show func() ([]byte, error)) error {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
+	tick := time.Tick(watchEvery)
 	var last []byte
 	for {
 		out, err := show()
@@ -169,7 +168,7 @@ func (a *app) watch(ctx context.Context, show func() ([]byte, error)) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }

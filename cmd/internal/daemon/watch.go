@@ -73,8 +73,7 @@ func (w *watcher) run(ctx context.Context, ready func()) error {
 	w.hub.together(ctx, func() { w.refresh(ctx, time.Now()) })
 	ready()
 	close(w.begun)
-	tick := time.NewTicker(relist)
-	defer tick.Stop()
+	tick := time.Tick(relist)
 	defer w.wg.Wait()
 	for {
 		select {
@@ -82,7 +81,7 @@ func (w *watcher) run(ctx context.Context, ready func()) error {
 			if !ok {
 				return nil
 			}
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return nil
 		}

@@ -102,8 +102,7 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 	if err != nil {
 		return nil, false, err
 	}
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(10 * time.Millisecond)
 	var verdict error
 	for tries, next := 0, again; ; {
 		if c, err = Connect(ctx, p, version); err != nil && ctx.Err() != nil {
@@ -117,7 +116,7 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 			return nil, false, context.Cause(ctx)
 		case err := <-ended:
 			verdict, ended = failure(err, tail()), nil
-		case <-tick.C:
+		case <-tick:
 			tries++
 			switch lost := errors.Is(verdict, fault.DuplicateName); {
 			case ended != nil:

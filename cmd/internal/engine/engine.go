@@ -113,14 +113,13 @@ func load() float64 {
 
 // Run says that the machine is there, until ctx ends.
 func (e *Engine) Run(ctx context.Context) {
-	tick := time.NewTicker(beatEvery)
-	defer tick.Stop()
+	tick := time.Tick(beatEvery)
 	for {
 		if err := e.beat(ctx); err != nil && ctx.Err() == nil {
 			e.log.Warn("say that this machine is there", "error", err)
 		}
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return
 		}

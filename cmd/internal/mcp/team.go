@@ -168,11 +168,10 @@ func (s *Server) undo(ctx context.Context, team, name string) error {
 func (s *Server) active(ctx context.Context, team string, m api.Member) api.Member {
 	ctx, cancel := context.WithTimeout(ctx, activeLimit)
 	defer cancel()
-	tick := time.NewTicker(activePoll)
-	defer tick.Stop()
+	tick := time.Tick(activePoll)
 	for m.State == api.StateStarting {
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return m
 		}

@@ -64,8 +64,7 @@ func (c *runController) run(ctx context.Context) {
 			c.s.slots.give()
 		}
 	}()
-	tick := time.NewTicker(relook)
-	defer tick.Stop()
+	tick := time.Tick(relook)
 	for {
 		over, err := c.look(ctx)
 		c.trouble(ctx, err)
@@ -78,7 +77,7 @@ func (c *runController) run(ctx context.Context) {
 			if !ok {
 				c.hints = nil
 			}
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return
 		}

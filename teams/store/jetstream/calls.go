@@ -256,13 +256,12 @@ func refused(err error) *refusal {
 
 // stayAlive says that a call is under way, and ends one that nobody follows any more.
 func (c *callee) stayAlive(x *carried, done <-chan struct{}) {
-	tick := time.NewTicker(aliveEvery)
-	defer tick.Stop()
+	tick := time.Tick(aliveEvery)
 	for {
 		select {
 		case <-done:
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		c.mu.Lock()
 		gone := x.Follow && time.Since(x.here) > askerGone

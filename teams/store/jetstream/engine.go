@@ -213,14 +213,13 @@ func (e *Engine) reachable(op string) error {
 
 // connects waits until the engine can be reached, as long as patient says so and ctx lasts.
 func (e *Engine) connects(ctx context.Context, patient func() bool) bool {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(20 * time.Millisecond)
 	for !e.nc.IsConnected() {
 		if !patient() {
 			return false
 		}
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return false
 		}

@@ -260,13 +260,12 @@ func (s *Stream) takes(p piece) {
 
 // tend tells what was not told, and sends again what does not arrive.
 func (s *Stream) tend() {
-	tick := time.NewTicker(tellEvery)
-	defer tick.Stop()
+	tick := time.Tick(tellEvery)
 	for {
 		select {
 		case <-s.end:
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		s.mu.Lock()
 		outstanding := len(s.sent) > 0 || s.ended && !s.arrived

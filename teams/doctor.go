@@ -172,7 +172,7 @@ func (s *Service) checkHomes(f Facts) api.Check {
 	c := api.Check{Name: "config homes", Status: "ok", Detail: "only " + s.base}
 	var others []string
 	for _, other := range f.OtherBases {
-		if names, err := filepath.Glob(filepath.Join(other, "teams", "*", "config.json")); err == nil && len(names) > 0 && !sameFolder(other, s.base) {
+		if names, err := filepath.Glob(filepath.Join(other, "teams", "*", "config.json")); err == nil && len(names) > 0 && !files.Same(other, s.base) {
 			others = append(others, fmt.Sprintf("%s (%d teams)", other, len(names)))
 		}
 	}
@@ -181,12 +181,6 @@ func (s *Service) checkHomes(f Facts) api.Check {
 		c.Fix = "set CLAUDE_CONFIG_DIR or LEADLIGHT_BASE_DIR alike for everybody who works in one team"
 	}
 	return c
-}
-
-func sameFolder(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // checkTeams looks at every team: whether its files can be read, who is a ghost,

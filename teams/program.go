@@ -11,6 +11,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -147,7 +148,7 @@ func (s *Service) checkVariables(n *resolvedMember) error {
 // reads the files of its own home only.
 func (s *Service) checkHome(name string, env []string) error {
 	home := cmp.Or(variable(env, "CLAUDE_CONFIG_DIR"), filepath.Join(variable(env, "HOME"), ".claude"))
-	if home == s.base || sameFolder(home, s.base) {
+	if home == s.base || files.Same(home, s.base) {
 		return nil
 	}
 	return fault.New(fault.InvalidArgument, "the native teammate %s would look for its team in %s, but the team is in %s", name, home, s.base).

@@ -30,6 +30,13 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return readAll(f, limit)
 }
 
+// Same tells whether two paths lead to one file or folder that is there.
+func Same(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
 // OpenRegular opens the file at path for reading. It never waits: a named pipe, a
 // device, a socket or a folder is an error.
 func OpenRegular(path string) (*os.File, error) {

@@ -114,7 +114,7 @@ func (k Keeper) cloneOf(s Source) (string, error) {
 func (k Keeper) clones() string { return filepath.Join(filepath.Dir(k.Root), "clones") }
 
 // Cloned tells whether a tree is one of a clone.
-func (k Keeper) Cloned(t Tree) bool { return sameFile(filepath.Dir(t.Repo), k.clones()) }
+func (k Keeper) Cloned(t Tree) bool { return files.Same(filepath.Dir(t.Repo), k.clones()) }
 
 // projectOf is the last part of a url, as part of a path.
 func projectOf(s Source) string {

@@ -150,7 +150,7 @@ func (k Keeper) takeUp(ctx context.Context, t *Tree) error {
 	there := git{environ: k.Environ, dir: t.Path}
 	top, repo, err := there.repository(ctx)
 	on, onErr := there.run(ctx, "symbolic-ref", "--short", "HEAD")
-	if err != nil || repo != t.Repo || !sameFile(top, t.Path) {
+	if err != nil || repo != t.Repo || !files.Same(top, t.Path) {
 		return fault.New(fault.Rejected, "%s is there and is no worktree of this repository", t.Path).WithHint("move it away")
 	}
 	if onErr != nil || on != t.Branch {
@@ -158,12 +158,6 @@ func (k Keeper) takeUp(ctx context.Context, t *Tree) error {
 			WithHint("git worktree remove %s, when its work is no longer needed", t.Path)
 	}
 	return nil
-}
-
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // Check refuses what no Add for that teammate returns: a folder of somebody else must not
@@ -201,7 +195,7 @@ func (k Keeper) Remove(ctx context.Context, t Tree) (kept string, err error) {
 	switch top, repo, err := there.repository(ctx); {
 	case err != nil:
 		return "", err
-	case repo != t.Repo || !sameFile(top, t.Path):
+	case repo != t.Repo || !files.Same(top, t.Path):
 		return "it is no worktree of the repository " + t.Repo, nil
 	}
 	if kept, err := k.work(ctx, t); err != nil || kept != "" {

@@ -96,16 +96,10 @@ func (a *app) self() string {
 		return lightProgram
 	}
 	found, err := exec.LookPath(lightProgram)
-	if err == nil && sameFile(found, program) {
+	if err == nil && files.Same(found, program) {
 		return lightProgram
 	}
 	return program
-}
-
-func sameFile(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // rewrite changes a user's file as a whole: the new one takes the old one's place at

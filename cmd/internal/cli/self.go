@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // program is how this program is started again: by the hosts it opens, and by the verbs
@@ -34,7 +35,7 @@ func findSelf(called string) program {
 		link, err = filepath.Abs(link)
 	}
 	named := slices.Contains([]string{lightProgram, heavyProgram, filepath.Base(file)}, filepath.Base(link))
-	if err != nil || !named || !sameFile(link, file) {
+	if err != nil || !named || !files.Same(link, file) {
 		return program{path: file}
 	}
 	return program{path: link}

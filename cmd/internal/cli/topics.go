@@ -12,6 +12,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 )
 
 // A helpTopic is a page of help that is no command's, printed from the tables
@@ -144,24 +145,14 @@ func kindsTable() [][2]string {
 	}
 }
 
-// The shapes of what writes itself.
-type (
-	eventShape struct {
-		Seq    any `json:"seq"`
-		At     any `json:"at"`
-		Type   any `json:"type"`
-		Team   any `json:"team"`
-		Member any `json:"member"`
-		Data   any `json:"data"`
-	}
-	stateShape struct {
-		Name    any `json:"name"`
-		Role    any `json:"role"`
-		Members any `json:"members"`
-		Tasks   any `json:"tasks"`
-		Agents  any `json:"agents"`
-	}
-)
+// stateShape is the shape of observe's state, which writes itself.
+type stateShape struct {
+	Name    any `json:"name"`
+	Role    any `json:"role"`
+	Members any `json:"members"`
+	Tasks   any `json:"tasks"`
+	Agents  any `json:"agents"`
+}
 
 // jsonAnswers names what each verb answers with --json.
 func jsonAnswers() []struct {
@@ -214,7 +205,7 @@ func jsonAnswers() []struct {
 		{"task add, show, claim, update, done, fail, release", false, api.Task{}},
 		{"task ls", true, api.Task{}},
 		{"task rm, run item rm", false, removedTask{}},
-		{"events, observe, each", false, eventShape{}},
+		{"events, observe, each", false, rpc.EventLine{}},
 		{"observe --emit state, each", false, stateShape{}},
 		{"daemon status, start", false, api.DaemonStatus{}},
 		{"machine ls", true, api.Machine{}},

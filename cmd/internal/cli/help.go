@@ -74,11 +74,15 @@ const (
 
 // foldedLine breaks a line between words. What follows begins below the text behind a flag.
 func foldedLine(line string, cols int) string {
+	head := displaywidth.TruncateString(line, cols*5/9, "")
+	if strings.HasSuffix(head, "  ") { // what would begin later begins here, in each line of a table
+		line = head + strings.TrimLeft(line[len(head):], " ")
+	}
 	if displaywidth.String(line) <= cols {
 		return line
 	}
 	at := len(line) - len(strings.TrimLeft(line, " "))
-	if gap := strings.LastIndex(line[:min(len(line), cols/2)], "  ") + 2; gap > at+2 {
+	if gap := strings.LastIndex(head, "  ") + 2; gap > at+2 {
 		at = gap
 	}
 	var b strings.Builder

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +87,11 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 	want := "Bring the team of the file to what the file says,\nand follow it until every task is completed.\n\nFlags:\n" +
 		"      --dry-run    check everything, say what would\n                   be added, and do nothing\n"
 	if got := folded(text, 52); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	table := fmt.Sprintf("  %-40sthe name\n  %-40swhat follows is too long for the line\n", "name", "….db")
+	want = fmt.Sprintf("  %-26sthe name\n  %-26swhat follows is too long\n%28sfor the line\n", "name", "….db", "")
+	if got := folded(table, 52); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if folded(text, 0) != text {

@@ -59,8 +59,8 @@ func bindings() []binding {
 		{[]string{"pgup"}, "older lines (pgdown: newer)", func(m *model) []action { m.scrollBy(m.page()); return nil }},
 		{[]string{"pgdown"}, "", func(m *model) []action { m.scrollBy(-m.page()); return nil }},
 		{[]string{"?"}, "this help", show(helpView)},
-		{[]string{"ctrl+z"}, "go to the shell; fg comes back", func(*model) []action { return []action{suspend{}} }},
-		{[]string{"q", "ctrl+c"}, "leave; the team goes on", func(*model) []action { return []action{quit{}} }},
+		{[]string{"q", "ctrl+c"}, "leave; the team goes on (ctrl+z: to the shell, until fg)", func(*model) []action { return []action{quit{}} }},
+		{[]string{"ctrl+z"}, "", func(*model) []action { return []action{suspend{}} }},
 	}
 }
 

@@ -226,7 +226,7 @@ func TestMH03_FaultOfTheDisk(t *testing.T) {
 	g.states(nil)
 	host := hostRecord(g.rig, "gang", worker(0)).Process
 	res := g.run("stop", worker(0), "--timeout", "1s")
-	if res.exit != 5 || !strings.Contains(res.err, "it has ended, but that could not be written down") || host.Probe() != signals.Gone {
+	if res.exit != 5 || !strings.Contains(res.err, ": ended, but that could not be written down") || host.Probe() != signals.Gone {
 		t.Errorf("stop: exit %d, its host is %s, %s", res.exit, host.Probe(), res.err)
 	}
 	if res := g.run("gc"); !strings.Contains(res.out, "kept team gang") {

@@ -238,16 +238,14 @@ func (r *stopping) answer() api.Endings {
 // Verdict is the error that an outcome amounts to, nil when every teammate ended.
 func Verdict(e api.Endings) error {
 	var refused, unproven, unwritten []string
-	var code fault.Code
+	var last api.Ending // that could not be written down
 	for _, m := range e.Members {
 		switch {
+		case m.Code != "" && m.Code == last.Code && m.Reason == last.Reason: // one write for a set has failed
+			last.Name += ", " + m.Name
+			unwritten[len(unwritten)-1] = last.Name + ": " + last.Reason
 		case m.Code != "":
-			unwritten, code = append(unwritten, m.Name+": "+m.Reason), fault.Code(m.Code)
-			if n := len(unwritten); n > 1 { // one write for a set has failed for one reason
-				if names, same := strings.CutSuffix(unwritten[n-2], ": "+m.Reason); same {
-					unwritten = append(unwritten[:n-2], names+", "+unwritten[n-1])
-				}
-			}
+			unwritten, last = append(unwritten, m.Name+": "+m.Reason), m
 		case m.Outcome == state.Rejected:
 			refused = append(refused, m.Name+": "+cmp.Or(m.Reason, "no reason given"))
 		case m.Outcome == state.Unproven:
@@ -259,7 +257,7 @@ func Verdict(e api.Endings) error {
 		return fault.New(fault.Unproven, "not proved to be gone: %s", strings.Join(unproven, "; ")).
 			WithHint("leadlight ps shows what can be seen, leadlight doctor why; nothing was ended without proof that it is ours")
 	case len(unwritten) > 0:
-		return fault.New(code, "%s", strings.Join(unwritten, "; ")).WithHint("leadlight ps shows it as lost until then: repeat this when it can be written")
+		return fault.New(fault.Code(last.Code), "%s", strings.Join(unwritten, "; ")).WithHint("leadlight ps shows it as lost until then: repeat this when it can be written")
 	case len(refused) > 0:
 		return fault.New(fault.Rejected, "refused to stop: %s", strings.Join(refused, "; ")).
 			WithHint("--force ends a teammate that refuses")
@@ -398,7 +396,7 @@ func (r *stopping) record(ctx context.Context, batch []*stoppingMember) {
 	if err != nil {
 		for _, m := range gone {
 			f := fault.Of(err)
-			m.out.Code, m.out.Reason = string(f.Code), "it has ended, but that could not be written down: "+f.Message
+			m.out.Code, m.out.Reason = string(f.Code), "ended, but that could not be written down: "+f.Message
 		}
 		return
 	}

@@ -153,7 +153,7 @@ func linkers() map[string]struct{ who, why string } {
 		"github.com/spf13/pflag":               {"cmd/internal/cli", "the verbs only"},
 		"github.com/creachadair/jrpc2":         {"teams/api/rpc/serve", "one dialect of JSON-RPC"},
 		"modernc.org/sqlite":                   {"teams/db", "one place that opens the database"},
-		"github.com/google/uuid":               {"teams teams/teammate teams/runs teams/store/* panes panes/host", "ids"},
+		"github.com/google/uuid":               {"teams teams/teammate teams/runs teams/store teams/store/* panes panes/host", "ids"},
 		"golang.org/x/sys":                     {"signals panes/host panes internal/environ internal/files internal/lock internal/unixsock teams/store/claudefs backend/* cmd/internal/cli backend", "system calls"},
 		"github.com/clipperhouse/displaywidth": {"cmd/internal/cli", "tables line up in every script"},
 		"golang.org/x/term":                    {"panes/host cmd/internal/cli", "terminals in raw mode"},

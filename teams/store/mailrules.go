@@ -4,13 +4,16 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
+
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
-// CheckMessage holds a message that is to be sent to the limits: UTF-8, and no
-// longer than the first message of a teammate may be. That later ones stay below
-// MaxMessage is for the store to see, which knows the box.
-func CheckMessage(m *Message) error {
+// PrepareMessage gives a message that is to be sent an id, if it has none, by which a store
+// takes it once, and holds it to the limits: UTF-8, and no longer than the first message of
+// a teammate may be. That later ones stay below MaxMessage is for the store to see, which
+// knows the box.
+func PrepareMessage(m *Message) error {
 	if len(m.Text) > MaxPrompt {
 		return TooLong(len(m.Text))
 	}
@@ -18,6 +21,9 @@ func CheckMessage(m *Message) error {
 		if !utf8.ValidString(s) {
 			return fault.New(fault.InvalidArgument, "the message is not UTF-8 text").WithHint("send a reference to a file instead")
 		}
+	}
+	if m.ID == "" {
+		m.ID = uuid.NewString()
 	}
 	return nil
 }

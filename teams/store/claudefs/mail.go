@@ -7,8 +7,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/document"
 )
@@ -43,11 +41,8 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 	if err != nil {
 		return msg, err
 	}
-	if err := store.CheckMessage(&msg); err != nil {
+	if err := store.PrepareMessage(&msg); err != nil {
 		return msg, err
-	}
-	if msg.ID == "" {
-		msg.ID = uuid.NewString()
 	}
 	if msg.Timestamp.IsZero() {
 		msg.Timestamp = stampNow()

@@ -102,7 +102,7 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 	if err != nil {
 		return msg, err
 	}
-	if err := store.CheckMessage(&msg); err != nil {
+	if err := store.PrepareMessage(&msg); err != nil {
 		return msg, err
 	}
 	in, err := m.e.team(ctx, team, false)
@@ -117,9 +117,6 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 		if list, _ := b.parcels(); len(list) > 0 {
 			return msg, store.TooLong(len(msg.Text))
 		}
-	}
-	if msg.ID == "" {
-		msg.ID = uuid.NewString()
 	}
 	if msg.Timestamp.IsZero() {
 		msg.Timestamp = m.e.now()

@@ -127,16 +127,13 @@ func (m *Mail) Put(ctx context.Context, team, to string, msg store.Message) (sto
 	if err != nil {
 		return msg, err
 	}
-	if err := store.CheckMessage(&msg); err != nil {
+	if err := store.PrepareMessage(&msg); err != nil {
 		return msg, err
 	}
 	if len(msg.Text) > store.MaxMessage {
 		if names, err := m.names(dir); err != nil || len(names) > 0 {
 			return msg, errors.Join(err, store.TooLong(len(msg.Text)))
 		}
-	}
-	if msg.ID == "" {
-		msg.ID = uuid.NewString()
 	}
 	if msg.Timestamp.IsZero() {
 		msg.Timestamp = time.Now().UTC().Truncate(time.Millisecond)

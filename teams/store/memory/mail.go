@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/google/uuid"
-
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -32,11 +30,8 @@ func (m mail) with(team, owner string, do func(b *box, owner string) error) erro
 }
 
 func (m mail) Put(_ context.Context, team, to string, msg store.Message) (store.Message, error) {
-	if err := store.CheckMessage(&msg); err != nil {
+	if err := store.PrepareMessage(&msg); err != nil {
 		return msg, err
-	}
-	if msg.ID == "" {
-		msg.ID = uuid.NewString()
 	}
 	if msg.Timestamp.IsZero() {
 		msg.Timestamp = now()

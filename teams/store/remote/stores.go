@@ -3,8 +3,6 @@ package remote
 import (
 	"context"
 
-	"github.com/google/uuid"
-
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -88,11 +86,8 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 	if err != nil {
 		return msg, err
 	}
-	if err := store.CheckMessage(&msg); err != nil {
+	if err := store.PrepareMessage(&msg); err != nil {
 		return msg, err
-	}
-	if msg.ID == "" {
-		msg.ID = uuid.NewString() // the store takes a message of one id once
 	}
 	msg.Unknown = nil
 	var sent store.Message

@@ -122,7 +122,7 @@ func (t tasks) relink(ctx context.Context, p *place, id string, revise func(stor
 		return store.Task{}, err
 	}
 	var was store.Task
-	task, err := t.change(ctx, p, s, id, "update task", func(old store.Task) (store.Task, error) {
+	task, err := t.change(ctx, p, s, id, taskFile(p, id), "update task", func(old store.Task) (store.Task, error) {
 		now, err := revise(old)
 		if err == nil && now.Status == store.Deleted {
 			err = errWhole
@@ -142,7 +142,7 @@ func (t tasks) relink(ctx context.Context, p *place, id string, revise func(stor
 		return store.Task{}, err
 	}
 	if err := t.mirror(ctx, p, id, store.Edges(&was, &task)); err != nil {
-		_, _ = t.change(context.WithoutCancel(ctx), p, nil, id, "undo update", func(now store.Task) (store.Task, error) {
+		_, _ = t.change(context.WithoutCancel(ctx), p, nil, id, taskFile(p, id), "undo update", func(now store.Task) (store.Task, error) {
 			now.Blocks, now.BlockedBy = was.Blocks, was.BlockedBy
 			return now, nil
 		})
@@ -190,9 +190,7 @@ func (t tasks) mirrorOne(ctx context.Context, p *place, dir *files.Dir, id strin
 		return err
 	}
 	defer held.Release()
-	x := taskFile(p, e.Other)
-	x.soft = true
-	_, err = t.changeHeld(ctx, p, dir, nil, e.Other, x, func(task store.Task) (store.Task, error) {
+	_, err = t.changeHeld(ctx, p, dir, nil, e.Other, softTask(p, e.Other), func(task store.Task) (store.Task, error) {
 		e.Mirror(&task, id)
 		return task, nil
 	})

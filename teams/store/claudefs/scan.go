@@ -21,6 +21,13 @@ func taskFile(p *place, id string) file {
 	return file{name: listDir(p) + "/" + id + ".json", check: checkObject}
 }
 
+// softTask is the file of a task for a write that does not sync its folder.
+func softTask(p *place, id string) file {
+	x := taskFile(p, id)
+	x.soft = true
+	return x
+}
+
 // taskCache remembers the parsed files of one list. A file is read again when its
 // signature changes; what is claimed or changed is always read under its lock.
 type taskCache struct {

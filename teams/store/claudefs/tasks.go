@@ -110,7 +110,7 @@ func (t tasks) Update(ctx context.Context, team, id string, change func(*store.T
 		return store.Task{}, err
 	}
 	revise := func(old store.Task) (store.Task, error) { return store.Revise(&old, stampNow(), change) }
-	task, err := t.change(ctx, p, s, id, "update task", func(old store.Task) (store.Task, error) {
+	task, err := t.change(ctx, p, s, id, taskFile(p, id), "update task", func(old store.Task) (store.Task, error) {
 		now, err := revise(old)
 		if err == nil && (now.Status == store.Deleted || !sameEdges(&old, &now)) {
 			err = errWhole
@@ -151,17 +151,7 @@ func (t tasks) Claim(ctx context.Context, team, id, who string) (store.Task, err
 	if err != nil {
 		return store.Task{}, err
 	}
-	held, err := t.f.lock(ctx, p.team, taskLock(id), claimVerb)
-	if err != nil {
-		return store.Task{}, err
-	}
-	defer held.Release()
-	dir, err := t.f.dir.Sub(listDir(p))
-	if err != nil {
-		return store.Task{}, err
-	}
-	defer dir.Close()
-	return t.claimHeld(ctx, p, dir, s, id, who)
+	return t.change(ctx, p, s, id, softTask(p, id), claimVerb, claimFor(who))
 }
 
 const claimVerb = "claim task"
@@ -170,9 +160,7 @@ const claimVerb = "claim task"
 // synced: after a power failure the task may be pending again, which is right,
 // because whoever claimed it has not survived that either.
 func (t tasks) claimHeld(ctx context.Context, p *place, dir *files.Dir, s *snapshot, id, who string) (store.Task, error) {
-	x := taskFile(p, id)
-	x.soft = true
-	return t.changeHeld(ctx, p, dir, s, id, x, claimFor(who))
+	return t.changeHeld(ctx, p, dir, s, id, softTask(p, id), claimFor(who))
 }
 
 func claimFor(who string) func(store.Task) (store.Task, error) {
@@ -188,7 +176,7 @@ func claimFor(who string) func(store.Task) (store.Task, error) {
 }
 
 // change edits the file of one task under the task's lock.
-func (t tasks) change(ctx context.Context, p *place, s *snapshot, id, verb string, next func(store.Task) (store.Task, error)) (store.Task, error) {
+func (t tasks) change(ctx context.Context, p *place, s *snapshot, id string, x file, verb string, next func(store.Task) (store.Task, error)) (store.Task, error) {
 	held, err := t.f.lock(ctx, p.team, taskLock(id), verb)
 	if err != nil {
 		return store.Task{}, err
@@ -199,7 +187,7 @@ func (t tasks) change(ctx context.Context, p *place, s *snapshot, id, verb strin
 		return store.Task{}, err
 	}
 	defer dir.Close()
-	return t.changeHeld(ctx, p, dir, s, id, taskFile(p, id), next)
+	return t.changeHeld(ctx, p, dir, s, id, x, next)
 }
 
 // changeHeld is change for a caller that holds the lock. What next gets is read

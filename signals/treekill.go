@@ -166,11 +166,6 @@ func (k *treeKill) sparing(p Process) string {
 	if _, ok := k.known[p.Identity]; ok {
 		return "" // decided; a program may rename itself, its environment may go
 	}
-	if k.Spare != nil {
-		if reason := k.Spare(p); reason != "" {
-			return reason
-		}
-	}
 	switch {
 	case isTmuxServer(p):
 		return "a tmux server"

@@ -18,18 +18,17 @@ import (
 // parent link nor a fork in between lets one escape.
 //
 // Left alone, with everything below them, and reported are processes that carry
-// another host's mark, leadlight daemons, tmux servers, and what Spare names.
+// another host's mark, leadlight daemons and tmux servers.
 // Roots were named by the caller and are not spared. This process and pids up to
 // 1 are never signalled: with this process among the Roots the TreeKiller is about
 // everything below it.
 type TreeKiller struct {
-	Host    string               // the mark; "" = none is looked for, and ours counts as own
-	Roots   []Proof              // need not run any more
-	Adopted bool                 // also orphans this process adopted (see Subreaper)
-	Term    time.Duration        // how long TERM may take, for each from its delivery, while it could run; 0 = no TERM at all
-	Asked   func(Process) bool   // who gets the TERM; the rest is killed once they are gone; nil = all
-	Kill    time.Duration        // how long KILL may take
-	Spare   func(Process) string // the reason to leave one alone, "" to end it; may be nil
+	Host    string             // the mark; "" = none is looked for, and ours counts as own
+	Roots   []Proof            // need not run any more
+	Adopted bool               // also orphans this process adopted (see Subreaper)
+	Term    time.Duration      // how long TERM may take, for each from its delivery, while it could run; 0 = no TERM at all
+	Asked   func(Process) bool // who gets the TERM; the rest is killed once they are gone; nil = all
+	Kill    time.Duration      // how long KILL may take
 
 	// Processes is shared by all that one verb ends; nil = looks of its own. Only those
 	// who look for a mark from outside need the whole table: with Adopted, or without a

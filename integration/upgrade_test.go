@@ -27,7 +27,7 @@ func buildNewer(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := strings.Replace(string(source), "v.Version = info.Main.Version", `v.Version = "`+newerVersion+`"`, 1)
+	changed := strings.Replace(string(source), "cmp.Or(info.Main.Version,", `cmp.Or("`+newerVersion+`",`, 1)
 	if changed == string(source) {
 		t.Fatal("version.go takes the version from elsewhere")
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -265,16 +266,18 @@ func (r *rig) proveNothingLeft() {
 	})
 }
 
-// marked finds the processes that carry NAME=value in their environment.
+// marked finds the processes that carry NAME=value in their environment, or whose command line
+// holds the value: so it is with a host, which a terminal gives an environment of its own.
 func marked(mark string) []signals.Process {
 	table, err := signals.Snapshot()
 	if err != nil {
 		return nil
 	}
+	_, value, _ := strings.Cut(mark, "=")
 	var out []signals.Process
 	for _, p := range table.Descendants(1) {
 		env, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/environ")
-		if err == nil && p.PID != os.Getpid() && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+mark+"\x00")) {
+		if err == nil && p.PID != os.Getpid() && (slices.Contains(p.Argv, value) || bytes.Contains(append([]byte{0}, env...), []byte("\x00"+mark+"\x00"))) {
 			out = append(out, p)
 		}
 	}

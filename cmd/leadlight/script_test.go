@@ -45,6 +45,17 @@ func TestScripts(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Fatal("these tests need tmux: apt-get install tmux, or brew install tmux")
 	}
+	work, err := os.MkdirTemp("/tmp", "ll")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOTMPDIR", work)
+	t.Cleanup(func() { // testscript leaves empty folders where only some of the scripts are run
+		left, _ := filepath.Glob(filepath.Join(work, "*"))
+		for _, dir := range append(left, work) {
+			_ = os.Remove(dir)
+		}
+	})
 	folders, err := filepath.Glob("testdata/script*")
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no scripts: %v", err)

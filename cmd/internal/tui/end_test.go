@@ -110,3 +110,12 @@ func TestTheCursorStaysOnTheScreen(t *testing.T) {
 		}
 	}
 }
+
+// TestNoVerbIsSuspended: it would hold its locks until somebody comes back.
+func TestNoVerbIsSuspended(t *testing.T) {
+	p := &program{}
+	p.verbs.RLock()
+	if got, ok := p.do(suspend{})().(noted); !ok || !strings.Contains(got.Text, "under way") {
+		t.Errorf("%+v", got)
+	}
+}

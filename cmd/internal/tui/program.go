@@ -114,6 +114,10 @@ func (p *program) do(a action) tea.Cmd {
 	case quit:
 		return tea.Quit
 	case suspend:
+		if !p.verbs.TryLock() { // a stop that is stopped itself would hold up everybody else's
+			return said("something is still under way: go to the shell when it is done")
+		}
+		p.verbs.Unlock()
 		return tea.Exec(&suspension{}, func(error) tea.Msg { return teamDue{} })
 	case look:
 		return p.lookAtPane(false)

@@ -173,6 +173,9 @@ func AwaitFree(ctx context.Context, d *files.Dir, name string, limit time.Durati
 	if errors.Is(err, errLate) {
 		return timeout(d, name, limit)
 	}
+	if errors.Is(err, context.Canceled) { // Unlock would wait for what still waits
+		return err
+	}
 	_ = file.Unlock()
 	if gone(err) {
 		err = nil

@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -191,13 +193,20 @@ func failure(ended error, last string) error {
 	return fault.New(fault.Failed, "the daemon did not come up: %w%s", errors.Join(ended, ErrNone), last).WithHint("leadlight daemon run shows more")
 }
 
-// lastLine is the last thing that was written to the log after begin.
+// lastLine is the last error that was written to the log after begin, else the last line: a
+// daemon that is on its way out writes there, too.
 func lastLine(path string, begin int64) string {
 	data, err := files.ReadFile(path, 0)
 	if err != nil || int64(len(data)) < begin {
 		return ""
 	}
-	return tail.LastLine(string(data[begin:]))
+	text := string(data[begin:])
+	for _, line := range slices.Backward(strings.Split(text, "\n")) {
+		if Said(line) != nil {
+			return line
+		}
+	}
+	return tail.LastLine(text)
 }
 
 // Environ is the environment of a daemon, which serves whoever comes after the first

@@ -15,7 +15,7 @@ import (
 )
 
 // TestXS34_XS44_WhyTheDaemonDidNotComeUp: its last word keeps its code, its file and its
-// hint.
+// hint, also where another daemon, which is about to end, has written after it.
 func TestXS34_XS44_WhyTheDaemonDidNotComeUp(t *testing.T) {
 	for _, c := range []struct {
 		last string
@@ -25,10 +25,16 @@ func TestXS34_XS44_WhyTheDaemonDidNotComeUp(t *testing.T) {
 	}{
 		{`{"error":{"code":"CORRUPT_FILE","message":"the database /x.db is damaged","hint":"move it away"}}`, fault.CorruptFile, "the daemon did not come up: the database /x.db is damaged", "move it away"},
 		{`{"error":{"code":"DISK_FULL","message":"the database /x.db"}}`, fault.DiskFull, "the daemon did not come up: the database /x.db", ""},
+		{`{"error":{"code":"DUPLICATE_NAME","message":"it runs"}}` + "\nlevel=INFO msg=\"daemon ends\"\n", fault.DuplicateName, "the daemon did not come up: it runs", ""},
 		{"panic: x", fault.Failed, "the daemon did not come up: exit status 2\nno daemon runs: panic: x", "leadlight daemon run shows more"},
 		{"", fault.Failed, "the daemon did not come up: exit status 2\nno daemon runs", "leadlight daemon run shows more"},
 	} {
-		err := fault.Of(failure(errors.New("exit status 2"), c.last))
+		const before = `{"error":{"code":"TIMEOUT","message":"of before"}}` + "\n"
+		log := filepath.Join(t.TempDir(), "log")
+		if err := os.WriteFile(log, []byte(before+c.last), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := fault.Of(failure(errors.New("exit status 2"), lastLine(log, int64(len(before)))))
 		if err.Code != c.code || err.Message != c.text || err.Hint != c.hint || !errors.Is(err, ErrNone) {
 			t.Errorf("%q: %+v", c.last, err)
 		}

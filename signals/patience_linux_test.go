@@ -140,17 +140,13 @@ func TestAHostReadsItsOwnOnly(t *testing.T) {
 	}
 	alone := cost()
 	others := freshMark(t)
-	script(t, others, `for i in $(seq 200); do sleep 600 & done; echo ready; wait`)
+	script(t, others, `for i in $(seq 400); do sleep 600 & done; echo ready; wait`)
 	defer TreeKiller{Host: others, Kill: 5 * time.Second}.Run(limited(t))
 	with := cost()
-	for range 10 { // who has to look more often, on a busy machine, reads more
-		if with <= alone+100 {
-			break
-		}
-		with = cost()
-	}
-	if with > alone+100 {
-		t.Errorf("%d reads beside 200 others, %d without them", with, alone)
+	// Who has to look more often, on a busy machine, reads more, and so does who has adopted
+	// more of those who have ended. One who reads the others reads each of them more than once.
+	if with > alone+400 {
+		t.Errorf("%d reads beside 400 others, %d without them", with, alone)
 	}
 }
 

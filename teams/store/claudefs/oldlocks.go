@@ -78,25 +78,41 @@ func unmadeFolders(team string) []string {
 	return []string{"teams/" + team + "/inboxes", "teams/" + team + "/inbox", "teams/" + team, "tasks/" + team}
 }
 
-// removeUnmade looks once more, while nobody can create the team.
-func (f *FS) removeUnmade(ctx context.Context, team string) error {
-	if !f.unmade(team) {
+// whileGone looks once more whether a team is gone, and does remove while nobody can create
+// it. sign is there if somebody just has.
+func (f *FS) whileGone(ctx context.Context, team, verb, sign string, gone func(team string) bool, remove func() error) error {
+	if !gone(team) {
 		return fault.New(fault.Rejected, "team %s is there again, or somebody holds a lock of it", team)
 	}
-	held, err := f.lock(ctx, team, rosterLock, "finish create")
+	held, err := f.lock(ctx, team, rosterLock, verb)
 	if err != nil {
 		return err
 	}
 	defer held.Release()
-	if f.exists(configFile(team)) {
+	if f.exists(sign) {
 		return fault.New(fault.Rejected, "team %s is there again", team)
 	}
-	for _, folder := range unmadeFolders(team) {
-		if err := f.dir.Remove(folder); err != nil && !missing(err) { // one that is not empty stays
+	return remove()
+}
+
+func (f *FS) removeUnmade(ctx context.Context, team string) error {
+	return f.whileGone(ctx, team, "finish create", configFile(team), f.unmade, func() error {
+		for _, folder := range unmadeFolders(team) {
+			if err := f.dir.Remove(folder); err != nil && !missing(err) { // one that is not empty stays
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (f *FS) removeLocks(ctx context.Context, team string) error {
+	return f.whileGone(ctx, team, "remove locks", "teams/"+team, f.onlyLocks, func() error {
+		if err := f.dir.RemoveAll(locksFolder(team)); err != nil {
 			return err
 		}
-	}
-	return nil
+		return f.dir.Remove(ledger.Folder(team))
+	})
 }
 
 // removing tells whether a folder of that team is about to be removed.
@@ -108,23 +124,4 @@ func (f *FS) removing(team string) bool {
 		}
 	}
 	return err != nil && !missing(err)
-}
-
-// removeLocks looks once more, while nobody can create the team.
-func (f *FS) removeLocks(ctx context.Context, team string) error {
-	if !f.onlyLocks(team) {
-		return fault.New(fault.Rejected, "team %s is there again, or somebody holds a lock of it", team)
-	}
-	held, err := f.lock(ctx, team, rosterLock, "remove locks")
-	if err != nil {
-		return err
-	}
-	defer held.Release()
-	if f.exists("teams/" + team) {
-		return fault.New(fault.Rejected, "team %s is there again", team)
-	}
-	if err := f.dir.RemoveAll(locksFolder(team)); err != nil {
-		return err
-	}
-	return f.dir.Remove(ledger.Folder(team))
 }

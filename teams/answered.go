@@ -32,28 +32,29 @@ func (s *Service) answer(ctx context.Context, t store.Team, to, request string) 
 
 // answeredElsewhere closes those of the open requests that were answered on another machine.
 func (s *Service) answeredElsewhere(ctx context.Context, t store.Team, known requests) (requests, error) {
-	plans, permissions := map[string]*store.Frame{}, map[string]*store.Frame{}
+	answers := map[[2]string]*store.Frame{} // by who has asked, and the request
 	var err error
-	for _, p := range known.Plans {
-		if p.Status == api.RequestOpen && err == nil {
-			plans[p.ID], err = s.answer(ctx, t, p.From, p.ID)
+	look := func(from, id, status string) {
+		if status == api.RequestOpen && err == nil {
+			answers[[2]string{from, id}], err = s.answer(ctx, t, from, id)
 		}
 	}
+	for _, p := range known.Plans {
+		look(p.From, p.ID, p.Status)
+	}
 	for _, p := range known.Permissions {
-		if p.Status == api.RequestOpen && err == nil {
-			permissions[p.ID], err = s.answer(ctx, t, p.From, p.ID)
-		}
+		look(p.From, p.ID, p.Status)
 	}
 	closed := func(r *requests) (changed bool) {
 		for i := range r.Plans {
 			p := &r.Plans[i]
-			if f := plans[p.ID]; f != nil && p.Status == api.RequestOpen {
+			if f := answers[[2]string{p.From, p.ID}]; f != nil && p.Status == api.RequestOpen {
 				p.Status, p.Feedback, p.ResolvedAt, changed = verdict(f), f.Feedback, api.At(time.Now()), true
 			}
 		}
 		for i := range r.Permissions {
 			p := &r.Permissions[i]
-			if f := permissions[p.ID]; f != nil && p.Status == api.RequestOpen {
+			if f := answers[[2]string{p.From, p.ID}]; f != nil && p.Status == api.RequestOpen {
 				p.Status, p.Reason, p.ResolvedAt, changed = verdict(f), f.Error, api.At(time.Now()), true
 			}
 		}

@@ -15,11 +15,12 @@ import (
 // sighting is what was seen of one host: by its record, by its socket, by its lock and
 // among the processes. None of them alone proves that it is gone.
 type sighting struct {
-	state  signals.Liveness
-	why    string      // it is not alive, or does not answer
-	status host.Status // as it answered; ID is "" when it did not
-	record HostRecord  // zero when there is none of this host that can be read
-	broken error       // why the record cannot be read; nil when there is none
+	state   signals.Liveness
+	why     string      // it is not alive, or does not answer
+	status  host.Status // as it answered; ID is "" when it did not
+	silence error       // why it did not answer
+	record  HostRecord  // zero when there is none of this host that can be read
+	broken  error       // why the record cannot be read; nil when there is none
 }
 
 // known tells whether the host's record was read.
@@ -49,7 +50,8 @@ func (m *Manager) sight(ctx context.Context, team, agent, hostID string) sightin
 		return s
 	}
 	s.read(ctx, m, team, agent, hostID) // it may have written it between the two looks
-	if s.state, s.why = s.silent(err); s.state == signals.Gone || !s.known() {
+	s.silence = err
+	if s.state, s.why = s.silent(); s.state == signals.Gone || !s.known() {
 		m.doubt(ctx, &s, team, agent, hostID)
 	}
 	return s
@@ -76,7 +78,7 @@ func (s *sighting) read(ctx context.Context, m *Manager, team, agent, hostID str
 }
 
 // silent says what its record says of a host that does not answer.
-func (s *sighting) silent(err error) (signals.Liveness, string) {
+func (s *sighting) silent() (signals.Liveness, string) {
 	if !s.known() {
 		return signals.Gone, "its host left no record"
 	}
@@ -84,7 +86,7 @@ func (s *sighting) silent(err error) (signals.Liveness, string) {
 	switch {
 	case state == signals.Unknown:
 		return state, "its host could not be observed: " + why.Error()
-	case state == signals.Alive && errors.Is(err, host.ErrNoHost):
+	case state == signals.Alive && errors.Is(s.silence, host.ErrNoHost):
 		return state, "its host runs but does not listen"
 	case state == signals.Alive:
 		return state, "its host runs but does not answer"

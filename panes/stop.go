@@ -2,6 +2,7 @@ package panes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -120,6 +121,9 @@ func (s *Stopper) endHost(ctx context.Context, h ownHost) StopResult {
 	}
 	if h.seen.answers() { // it stays, to be read: that ends now
 		_, _ = s.shutDown(ctx, h, 0) // what it does not do is done from outside
+	}
+	if h.seen.answers() || errors.Is(h.seen.silence, host.ErrNoHost) { // its last steps may run programs of its own
+		s.awaitGone(ctx, h)
 	}
 	if h.process().Probe() == signals.Gone { // it ended all that it started before it wrote that down
 		return StopResult{Outcome: state.AlreadyStopped, complete: true}

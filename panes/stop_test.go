@@ -5,10 +5,16 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
+	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/state"
+	"github.com/leadlight-dev/leadlight/signals"
 )
 
 // listening is a socket, in a folder whose path is short enough for it.
@@ -57,5 +63,28 @@ func TestAHostThatAnswersIsWaitedFor(t *testing.T) {
 	h := ownHost{m: m, seen: sighting{record: HostRecord{Socket: socket, Process: ended}}}
 	if _, err := m.Stopper(time.Millisecond, time.Millisecond).shutDown(t.Context(), h, time.Millisecond); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAHostAtItsLastStepsIsWaitedFor: its end is written down and it listens no more, but
+// it may still run programs for its pane. They are no teammate that was killed.
+func TestAHostAtItsLastStepsIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	id := uuid.NewString()
+	last := exec.Command("sh", "-c", "sleep 1; exit 0")
+	last.Env = append(os.Environ(), signals.Mark+"="+id)
+	if err := last.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = last.Wait() }()
+	process, err := signals.Identify(last.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewManager(Options{Base: t.TempDir(), Runtime: t.TempDir()})
+	h := ownHost{m: m, Target: Target{Host: id}, seen: sighting{state: signals.Alive, silence: host.ErrNoHost,
+		record: HostRecord{Host: id, Process: process, Ended: &ExitRecord{State: state.Stopped}}}}
+	if got := m.Stopper(time.Second, time.Second).endHost(t.Context(), h); got.Outcome != state.AlreadyStopped || !got.complete {
+		t.Errorf("got %+v", got)
 	}
 }

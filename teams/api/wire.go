@@ -80,6 +80,7 @@ const (
 	StateFailed   = state.Failed
 	StateLost     = state.Lost
 	StateUnknown  = state.Unknown
+	NotSubmitted  = state.NotSubmitted // a reason to wait
 )
 
 // Member is one member as observed (ps, spawn, restart, team show).

@@ -29,7 +29,7 @@ func (c *mailTyper) showState(ctx context.Context, s observation) {
 // unknown is why a teammate waits whose screen is not recognized.
 func (c *mailTyper) unknown(s observation) string {
 	if s.half {
-		return notSubmitted
+		return api.NotSubmitted
 	}
 	if c.typed != nil && !c.typed.pressed.IsZero() && c.typed.line == nil {
 		return fmt.Sprintf("typed but not submitted: a message stands in its input (leadlight keys %s enter)", c.m.o.Agent)

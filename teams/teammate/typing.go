@@ -44,9 +44,6 @@ type typed struct {
 	echoed  int             // how often it stood in the output then
 }
 
-// notSubmitted is why a teammate waits in whose input somebody has left a text.
-const notSubmitted = "its input holds a text that nobody has submitted, so nothing is typed: submit it there, or erase it"
-
 // errUnread says that what was handed to a terminal which edits lines waits there.
 var errUnread = errors.New("its program has not read what was typed")
 
@@ -101,10 +98,10 @@ func (c *mailTyper) waitFree(ctx context.Context, id string) (since time.Time, e
 		if seen.free && (!seen.full || c.waits(id) && !seen.half) {
 			return seen.since, nil
 		} else if seen.free {
-			c.m.show(api.StateWaiting, "", notSubmitted)
+			c.m.show(api.StateWaiting, "", api.NotSubmitted)
 			st := c.m.host.Status()
 			if time.Since(st.LastKeyAt) > c.screen.patient && (seen.half || time.Since(st.LastOutputAt) > c.screen.patient) {
-				c.tellStuck(ctx, id, notSubmitted)
+				c.tellStuck(ctx, id, api.NotSubmitted)
 			}
 		}
 		select {

@@ -110,6 +110,10 @@ func (m *model) answer(yes bool) []action {
 		m.note = "nobody waits for an answer"
 		return nil
 	}
+	if a.Dialog && a.YesKeys == "" {
+		m.note = "nothing is pressed: " + a.line()
+		return nil
+	}
 	if m.panel != requestsView && m.covered && m.read != a { // now it is to be seen
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // How often the team and the pane are looked at, and how soon after a key or a change.
@@ -143,8 +144,11 @@ func dialogs(snap teams.Snapshot, out []ask) []ask {
 // dialogKeys are the keys for yes and for no: the letters, where the question asks for them
 // (Enter would take what stands for nothing said), else Enter and Escape. Only a terminal that
 // edits lines needs Enter after a letter; another program would take it for its next question.
+// There are none where nothing is asked.
 func dialogKeys(question string, lines bool) (yes, no string) {
 	switch lower := strings.ToLower(question); {
+	case question == api.NotSubmitted: // Enter would submit what nobody has read here
+		return "", ""
 	case strings.Contains(lower, "yes/no") && lines:
 		return "y e s Enter", "n o Enter"
 	case strings.Contains(lower, "y/n") && lines:

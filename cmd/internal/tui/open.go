@@ -107,7 +107,10 @@ func taskText(t api.Task) string {
 
 // keys are those that answer.
 func (a ask) keys() string {
-	if a.Dialog {
+	switch {
+	case a.Dialog && a.YesKeys == "":
+		return "y and n press nothing there"
+	case a.Dialog:
 		return "y: presses " + a.YesKeys + " there, n: presses " + a.NoKeys
 	}
 	return "y: yes, n: no"

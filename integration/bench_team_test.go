@@ -35,10 +35,16 @@ func BenchmarkTeam(b *testing.B) {
 			}
 			b.Run(name, func(b *testing.B) {
 				loops(b, busy)
-				teamLife(b, n, roundsOf(n, busy > 0))
+				teamLife(b, n, roundsOf(n, busy > 0), false)
 			})
 		}
 	}
+	b.Run("10-node", func(b *testing.B) {
+		if _, err := exec.LookPath("node"); err != nil {
+			b.Skip("no node here")
+		}
+		teamLife(b, 10, roundsOf(10, false), true)
+	})
 }
 
 // roundsOf is how often a team of n is measured: of large teams less, since their rounds
@@ -69,9 +75,10 @@ func (t times) add(step string, took time.Duration) { t[step] = append(t[step], 
 
 func (t times) ms(step string) float64 { return median(t[step]).Seconds() * 1e3 }
 
-func teamLife(b *testing.B, n, rounds int) {
+func teamLife(b *testing.B, n, rounds int, node bool) {
 	r := newRig(b, "")
 	a := newAgents(b, r.path("work"))
+	a.node = node
 	r.teamFile(a, n)
 	host, err := leastHost()
 	ensure(b, err)
@@ -111,12 +118,21 @@ func (r *rig) teamFile(a *agents, n int) {
 	var procs strings.Builder
 	for i := range n {
 		members = append(members, map[string]any{"name": fmt.Sprintf("m%03d", i), "command": a.argv(i)})
-		fmt.Fprintf(&procs, "m%03d: : >here%d; exec sleep 1000\n", i, i)
+		fmt.Fprintf(&procs, "m%03d: exec %s\n", i, commandLine(a.argv(i)))
 	}
 	file, err := json.Marshal(map[string]any{"team": "many", "members": members, "lifecycle": map[string]any{"maxTeammates": 200}})
 	ensure(a.b, err)
 	ensure(a.b, os.WriteFile(r.path("work", "leadlight.yaml"), file, 0o600))
 	ensure(a.b, os.WriteFile(r.path("work", "Procfile"), []byte(procs.String()), 0o600))
+}
+
+// commandLine is argv for a shell.
+func commandLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return strings.Join(words, " ")
 }
 
 // leastHost builds the least that a host can be.
@@ -176,7 +192,7 @@ func (r *rig) ourLife(t times, a *agents, n int) (killed int) {
 }
 
 // peerLimit is how long overmind may take to end.
-const peerLimit = 20 * time.Second
+const peerLimit = 10 * time.Second
 
 // overmindLife is the same with overmind, which ends its programs on INT. Its tmux server
 // has a folder of its own, by which it is ended whatever becomes of overmind: one that does
@@ -184,6 +200,7 @@ const peerLimit = 20 * time.Second
 func (r *rig) overmindLife(t times, a *agents, n int) {
 	folder := r.path("overmind")
 	ensure(a.b, os.MkdirAll(folder, 0o700))
+	_ = os.Remove(r.path("overmind.sock")) // of one that had to be killed
 	var said growing
 	c := exec.Command("overmind", "start", "-s", r.path("overmind.sock"))
 	c.Dir, c.Env = a.dir, append(os.Environ(), "TMUX_TMPDIR="+folder)

@@ -206,11 +206,12 @@ func rawSpawn(r *rig, dir string, argv func(int) []string, n int) {
 	}
 }
 
-// agents are shells that write a file and stay.
+// agents write a file and stay: shells, or programs of Node, as most real ones are.
 type agents struct {
 	b     *testing.B
 	dir   string
 	watch *fsnotify.Watcher
+	node  bool
 }
 
 func newAgents(b *testing.B, dir string) *agents {
@@ -222,7 +223,11 @@ func newAgents(b *testing.B, dir string) *agents {
 }
 
 func (a *agents) argv(i int) []string {
-	return []string{"sh", "-c", `: >"$0"; exec sleep 1000`, filepath.Join(a.dir, "here"+strconv.Itoa(i))}
+	here := filepath.Join(a.dir, "here"+strconv.Itoa(i))
+	if a.node {
+		return []string{"node", "-e", `require("fs").writeFileSync(process.argv[1], ""); setInterval(() => {}, 1e6)`, here}
+	}
+	return []string{"sh", "-c", `: >"$0"; exec sleep 1000`, here}
 }
 
 // started tells how long it took from the call of start until n agents have written

@@ -30,7 +30,7 @@ func submitKey(name string) ([]byte, error) {
 	case "":
 		name = "enter"
 	}
-	return keyBytes([]string{name}, false)
+	return KeyBytes(name)
 }
 
 func pause(ctx context.Context, d time.Duration) error {

@@ -71,6 +71,9 @@ func plainKey(name string, table map[string]string) (string, bool) {
 	return name, name != "" && size == len(name) && unicode.IsPrint(r)
 }
 
+// KeyBytes is what a key sends, by its name, while the program has the cursor keys in normal mode.
+func KeyBytes(name string) ([]byte, error) { return keyBytes([]string{name}, false) }
+
 // keyBytes translates names; an unknown one is INVALID_ARGUMENT with the list.
 func keyBytes(names []string, application bool) ([]byte, error) {
 	table := keyTable()

@@ -108,7 +108,7 @@ func (a *app) getenv(name string) string {
 // globalFlags adds the flags that every verb takes.
 func (a *app) globalFlags(fs *pflag.FlagSet) {
 	text := func(name, short, usage string) {
-		fs.VarP(&globalFlag{a: a, name: name}, name, short, usage)
+		fs.VarP(flagValue{take: func(v string) error { return a.keepGlobal(name, v) }}, name, short, usage)
 	}
 	text("base-dir", "", "`DIR` of the teams' files (LEADLIGHT_BASE_DIR, CLAUDE_CONFIG_DIR; ~/.claude)")
 	text("team", "t", "`NAME` of the team (LEADLIGHT_TEAM; the only one there is, or that of the leadlight.yaml here)")
@@ -120,27 +120,20 @@ func (a *app) globalFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&a.verbose, "verbose", "v", false, "verbose output on stderr (LEADLIGHT_DEBUG=1)")
 }
 
-// globalFlag is a text flag that remembers that it was given. An empty value is
-// refused: a script whose variable is empty must not mean the only team there is.
-type globalFlag struct {
-	a    *app
-	name string
-}
-
-func (f *globalFlag) String() string { return "" }
-func (f *globalFlag) Type() string   { return "text" }
-func (f *globalFlag) Set(v string) error {
+// keepGlobal remembers that a global flag was given. An empty value is refused: a script whose
+// variable is empty must not mean the only team there is.
+func (a *app) keepGlobal(name, v string) error {
 	if v == "" {
 		return fmt.Errorf("it is empty")
 	}
-	if f.name == "team" && strings.Contains(v, "=") && slices.Contains(f.a.args, "set") { // set --team K=V: no team's name holds a =
-		f.a.pairs = append(f.a.pairs, v)
+	if name == "team" && strings.Contains(v, "=") && slices.Contains(a.args, "set") { // set --team K=V: no team's name holds a =
+		a.pairs = append(a.pairs, v)
 		return nil
 	}
-	if f.name == "base-dir" || f.name == "tmux-socket" {
-		v = f.a.path(v)
+	if name == "base-dir" || name == "tmux-socket" {
+		v = a.path(v)
 	}
-	f.a.flags[f.name] = v
+	a.flags[name] = v
 	return nil
 }
 

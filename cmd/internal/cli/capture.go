@@ -24,7 +24,7 @@ type captureOptions struct {
 func captureCommand(a *app, run func(context.Context, *app, captureOptions) error) *cobra.Command {
 	var o captureOptions
 	c := command(a, "capture", run, &o, one(&o.Name), completeTeammates(a, 1))
-	c.Flags().VarP(count{&o.Lines}, "lines", "n", "only the last `N` lines")
+	c.Flags().VarP(count(&o.Lines), "lines", "n", "only the last `N` lines")
 	c.Flags().BoolVar(&o.ANSI, "ansi", false, "keep colours, as escape sequences")
 	return c
 }

@@ -255,7 +255,7 @@ func globalCompletions(a *app, root *cobra.Command) {
 // completeChoices completes the flags of c and below that take one of a few words.
 func completeChoices(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if one, ok := f.Value.(choice); ok {
+		if one, ok := f.Value.(flagValue); ok && one.words != nil {
 			complete(c, f.Name, one.words...)
 		}
 	})

@@ -23,8 +23,8 @@ func eventsCommand(a *app, run func(context.Context, *app, eventsOptions) error)
 	var o eventsOptions
 	c := command(a, "events", run, &o, takes(0, 0), noFiles)
 	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on with what comes, until ^C; without --since only that")
-	c.Flags().Var(span{&o.Since}, "since", "only what is not older than the time `D`, such as 10m")
-	c.Flags().Var(givenList{&o.Types}, "type", "only events of type `T`, or whose type begins so; can be repeated")
+	c.Flags().Var(span(&o.Since), "since", "only what is not older than the time `D`, such as 10m")
+	c.Flags().Var(givenList(&o.Types), "type", "only events of type `T`, or whose type begins so; can be repeated")
 	complete(c, "type", events.Names()...)
 	return c
 }

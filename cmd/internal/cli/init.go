@@ -33,7 +33,7 @@ func initCommand(a *app, run func(context.Context, *app, initOptions) error) *co
 	var o initOptions
 	names := mapped(config.Templates(), func(t config.TemplateInfo) string { return t.Name })
 	c := command(a, "init", run, &o, takes(0, 0), noFiles)
-	c.Flags().Var(choice{&o.Template, names}, "template", "`NAME` of the template: "+strings.Join(names, ", "))
+	c.Flags().Var(choice(&o.Template, names), "template", "`NAME` of the template: "+strings.Join(names, ", "))
 	c.Flags().BoolVar(&o.List, "list", false, "list the templates")
 	return c
 }

@@ -27,7 +27,7 @@ type itemOptions struct {
 }
 
 func (o *itemOptions) runFlag(a *app, c *cobra.Command) {
-	c.Flags().Var(given{&o.Run}, "run", "`ID` of the run, if not the newest")
+	c.Flags().Var(given(&o.Run), "run", "`ID` of the run, if not the newest")
 	_ = c.RegisterFlagCompletionFunc("run", completeRuns(a))
 }
 
@@ -37,8 +37,8 @@ func itemAddCommand(a *app, run func(context.Context, *app, itemOptions) error) 
 	f := c.Flags()
 	f.StringVarP(&o.Description, "description", "d", "", "`TEXT` of the whole item; - is standard input")
 	f.StringVar(&o.Owner, "owner", "", "`ROLE` that carries it out: a member of the team, a profile, or lead")
-	f.Var(given{&o.Parent}, "parent", "`ID` of the item that it is a part of")
-	f.Var(givenList{&o.BlockedBy}, "blocked-by", "`ID,…` of the items that come before")
+	f.Var(given(&o.Parent), "parent", "`ID` of the item that it is a part of")
+	f.Var(givenList(&o.BlockedBy), "blocked-by", "`ID,…` of the items that come before")
 	o.runFlag(a, c)
 	return c
 }
@@ -157,7 +157,7 @@ func itemUpdateCommand(a *app, run func(context.Context, *app, itemOptions) erro
 	f.StringVarP(&o.Description, "description", "d", "", "`TEXT` of the whole item; - is standard input")
 	f.StringVar(&o.Owner, "owner", "", "`ROLE` that carries it out; empty: nobody")
 	words := []string{api.ItemTodo, api.ItemInProgress, api.ItemBlocked, api.ItemDone, api.ItemFailed}
-	f.Var(choice{&o.Status, words}, "status", "`STATUS`: todo, in_progress, blocked, done, failed")
+	f.Var(choice(&o.Status, words), "status", "`STATUS`: todo, in_progress, blocked, done, failed")
 	f.StringVar(&o.Result, "result", "", "`TEXT` that says what came of it")
 	return c
 }
@@ -234,8 +234,8 @@ func itemMoveCommand(a *app, run func(context.Context, *app, itemOptions) error)
 	var o itemOptions
 	c := command(a, "run item mv", run, &o, one(&o.ID), noFiles)
 	o.Given = c.Flags().Changed
-	c.Flags().Var(given{&o.Before}, "before", "put it before the item `ID`")
-	c.Flags().Var(given{&o.After}, "after", "put it after the item `ID`")
+	c.Flags().Var(given(&o.Before), "before", "put it before the item `ID`")
+	c.Flags().Var(given(&o.After), "after", "put it after the item `ID`")
 	c.Flags().StringVar(&o.Parent, "parent", "", "make it a part of the item `ID`; empty: of none")
 	return c
 }

@@ -23,7 +23,7 @@ func logsCommand(a *app, run func(context.Context, *app, logsOptions) error) *co
 	var o logsOptions
 	c := command(a, "logs", run, &o, several(0, &o.Names), completeTeammates(a, -1))
 	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "continue with what they write, until ^C")
-	c.Flags().VarP(count{&o.Lines}, "lines", "n", "only the last `N` lines of each")
+	c.Flags().VarP(count(&o.Lines), "lines", "n", "only the last `N` lines of each")
 	return c
 }
 

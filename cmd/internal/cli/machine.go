@@ -33,13 +33,13 @@ func machineJoinCommand(a *app, run func(context.Context, *app, machineJoinOptio
 	var o machineJoinOptions
 	c := command(a, "machine join", run, &o, one(&o.Engine), noFiles)
 	f := c.Flags()
-	f.Var(given{&o.Name}, "name", "`NAME` of this machine, if not that of the host")
-	f.Var(given{&o.Access.Creds}, "creds", "`FILE` with NATS credentials")
-	f.Var(given{&o.Access.NKey}, "nkey", "`FILE` with the seed of an nkey")
-	f.Var(given{&o.Access.Token}, "token-file", "`FILE` with a token")
-	f.Var(given{&o.Access.CA}, "tls-ca", "`FILE` with the certificates that sign the engine's")
-	f.Var(given{&o.Access.Cert}, "tls-cert", "`FILE` with this machine's certificate")
-	f.Var(given{&o.Access.Key}, "tls-key", "`FILE` with the key of that certificate")
+	f.Var(given(&o.Name), "name", "`NAME` of this machine, if not that of the host")
+	f.Var(given(&o.Access.Creds), "creds", "`FILE` with NATS credentials")
+	f.Var(given(&o.Access.NKey), "nkey", "`FILE` with the seed of an nkey")
+	f.Var(given(&o.Access.Token), "token-file", "`FILE` with a token")
+	f.Var(given(&o.Access.CA), "tls-ca", "`FILE` with the certificates that sign the engine's")
+	f.Var(given(&o.Access.Cert), "tls-cert", "`FILE` with this machine's certificate")
+	f.Var(given(&o.Access.Key), "tls-key", "`FILE` with the key of that certificate")
 	return c
 }
 

@@ -41,7 +41,7 @@ func mcpCommand(a *app, run func(context.Context, *app, mcpOptions) error) *cobr
 	var o mcpOptions
 	c := command(a, "mcp", run, &o, takes(0, 0), noFiles)
 	f := c.Flags()
-	f.Var(choice{&o.Role, []string{roleLead, roleTeammate}}, "role", "whose tools are offered: `lead|teammate`, if not by LEADLIGHT_AGENT")
+	f.Var(choice(&o.Role, []string{roleLead, roleTeammate}), "role", "whose tools are offered: `lead|teammate`, if not by LEADLIGHT_AGENT")
 	f.BoolVar(&o.Delegate, "delegate", false, "only the tools to coordinate with: the lead does no work itself")
 	f.BoolVar(&o.EnableTeams, "enable-teams", false, "offer the tools without "+gate+"=1")
 	f.StringVar(&o.HTTP, "http", "", "serve any number of clients over HTTP at `ADDRESS` of this machine, such as 127.0.0.1:0")

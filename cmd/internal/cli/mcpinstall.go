@@ -37,7 +37,7 @@ func mcpInstallCommand(a *app, run func(context.Context, *app, mcpInstallOptions
 	var o mcpInstallOptions
 	c := command(a, "mcp install", run, &o, takes(0, 0), noFiles)
 	f := c.Flags()
-	f.Var(choice{&o.Client, clients.Names()}, "client", "`NAME` of the client: "+strings.Join(clients.Names(), ", "))
+	f.Var(choice(&o.Client, clients.Names()), "client", "`NAME` of the client: "+strings.Join(clients.Names(), ", "))
 	f.BoolVar(&o.Write, "write", false, "edit the client's file")
 	f.BoolVar(&o.Delegate, "delegate", false, "the lead coordinates only")
 	return c

@@ -23,7 +23,7 @@ func observeCommand(a *app, run func(context.Context, *app, observeOptions) erro
 	var o observeOptions
 	c := command(a, "observe", run, &o, optional(&o.File), anyFile)
 	c.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on at the end of FILE, until ^C")
-	c.Flags().Var(given{&o.State}, "state", "go on from the state in `FILE`, and keep it there after each change")
+	c.Flags().Var(given(&o.State), "state", "go on from the state in `FILE`, and keep it there after each change")
 	c.Flags().StringVar(&o.Emit, "emit", observe.EmitEvents, "what to print: `"+strings.Join(observe.Emits(), "|")+"` (default events)")
 	complete(c, "emit", observe.Emits()...)
 	return c

@@ -31,7 +31,7 @@ func psCommand(a *app, run func(context.Context, *app, psOptions) error) *cobra.
 	c := command(a, "ps", run, &o, takes(0, 0), noFiles)
 	c.Flags().BoolVarP(&o.All, "all", "a", false, "show stopped teammates too")
 	c.Flags().BoolVar(&o.Watch, "watch", false, "print again whenever something changes, until ^C")
-	c.Flags().Var(choice{&o.Format, []string{"table", "tmux"}}, "format", "`table|tmux`; tmux is one line for a status bar")
+	c.Flags().Var(choice(&o.Format, []string{"table", "tmux"}), "format", "`table|tmux`; tmux is one line for a status bar")
 	return c
 }
 

@@ -45,7 +45,7 @@ func requestsCommand(a *app, run func(context.Context, *app, requestsOptions) er
 	o := requestsOptions{Format: "table"}
 	c := command(a, "requests", run, &o, takes(0, 0), noFiles)
 	c.Flags().BoolVar(&o.All, "all", false, "show answered requests too")
-	c.Flags().Var(choice{&o.Format, []string{"table", "tmux"}}, "format", "`table|tmux`; tmux is how many there are, for a status bar")
+	c.Flags().Var(choice(&o.Format, []string{"table", "tmux"}), "format", "`table|tmux`; tmux is how many there are, for a status bar")
 	return c
 }
 

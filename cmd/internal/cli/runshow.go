@@ -27,7 +27,7 @@ func runShowCommand(a *app, run func(context.Context, *app, runShowOptions) erro
 	var o runShowOptions
 	c := command(a, "run show", run, &o, optional(&o.ID), completeRuns(a))
 	c.Flags().BoolVar(&o.Timeline, "timeline", false, "draw who worked when")
-	c.Flags().Var(given{&o.SVG}, "svg", "write that picture to `FILE`")
+	c.Flags().Var(given(&o.SVG), "svg", "write that picture to `FILE`")
 	_ = c.MarkFlagFilename("svg", "svg")
 	return c
 }

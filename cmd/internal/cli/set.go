@@ -37,7 +37,7 @@ func setCommand(a *app, run func(context.Context, *app, setOptions) error) *cobr
 	}
 	c := command(a, "set", run, &o, args, completeTeammates(a, 1))
 	f := c.Flags()
-	f.Var(choice{&o.Mode, teams.PermissionModes()}, "permission-mode", "`MODE` of asking for permission: "+strings.Join(teams.PermissionModes(), ", "))
+	f.Var(choice(&o.Mode, teams.PermissionModes()), "permission-mode", "`MODE` of asking for permission: "+strings.Join(teams.PermissionModes(), ", "))
 	f.StringVar(&o.Color, "color", "", "`COLOR` of its name and border")
 	f.StringArrayVar(&o.Metadata, "metadata", nil, "`K=V` in the roster, V as JSON if it is JSON; K=null removes K; can be repeated")
 	complete(c, "color", colors()...)

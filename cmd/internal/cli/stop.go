@@ -28,19 +28,12 @@ type ladderOptions struct {
 }
 
 func (l *ladderOptions) flags(c *cobra.Command) {
-	c.Flags().Var(givenSpan{span{&l.Timeout}, &l.Given}, "timeout", "how long each may think about it before SIGTERM, as a time `D` such as 10s (default lifecycle.ask, 30s)")
+	timeout := flagValue{take: func(v string) error {
+		l.Given = true
+		return span(&l.Timeout).take(v)
+	}}
+	c.Flags().Var(timeout, "timeout", "how long each may think about it before SIGTERM, as a time `D` such as 10s (default lifecycle.ask, 30s)")
 	c.Flags().BoolVar(&l.Force, "force", false, "end it although it refuses")
-}
-
-// givenSpan is a span that tells whether it was given.
-type givenSpan struct {
-	span
-	given *bool
-}
-
-func (s givenSpan) Set(v string) error {
-	*s.given = true
-	return s.span.Set(v)
 }
 
 func (l ladderOptions) ask() time.Duration {

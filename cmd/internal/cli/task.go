@@ -74,8 +74,8 @@ func (o taskAddOptions) spec(a *app) (teams.TaskSpec, error) {
 func taskListCommand(a *app, run func(context.Context, *app, teams.TaskFilter) error) *cobra.Command {
 	var o teams.TaskFilter
 	c := command(a, "task ls", run, &o, takes(0, 0), noFiles)
-	c.Flags().Var(choice{&o.Status, statusWords()}, "status", "only tasks of status `S`: "+strings.Join(statusWords(), ", "))
-	c.Flags().Var(given{&o.Owner}, "owner", "only those of `NAME`")
+	c.Flags().Var(choice(&o.Status, statusWords()), "status", "only tasks of status `S`: "+strings.Join(statusWords(), ", "))
+	c.Flags().Var(given(&o.Owner), "owner", "only those of `NAME`")
 	c.Flags().BoolVar(&o.Ready, "ready", false, "only those that can be claimed now")
 	completeTaskFlags(a, c)
 	return c
@@ -192,7 +192,7 @@ func taskClaimCommand(a *app, run func(context.Context, *app, taskClaimOptions) 
 	}
 	c := command(a, "task claim", run, &o, args, completeTasks(a))
 	c.Flags().BoolVar(&next, "next", false, "the first one that is ready (as without an ID)")
-	c.Flags().Var(span{&o.Wait}, "wait", "wait up to the time `D` for one to become ready")
+	c.Flags().Var(span(&o.Wait), "wait", "wait up to the time `D` for one to become ready")
 	return c
 }
 

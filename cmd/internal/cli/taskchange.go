@@ -30,11 +30,11 @@ func taskUpdateCommand(a *app, run func(context.Context, *app, taskUpdateOptions
 		return nil
 	}
 	f := c.Flags()
-	f.Var(maybe{&o.Subject}, "subject", "new subject `TEXT`")
-	f.VarP(maybe{&o.Description}, "description", "d", "new description `TEXT`; - is standard input")
-	f.Var(maybe{&o.ActiveForm}, "active-form", "new `TEXT` for it while it is done")
-	f.Var(maybeChoice{&o.Status, updateWords()}, "status", "new status `S`: "+strings.Join(updateWords(), ", "))
-	f.Var(maybe{&o.Owner}, "owner", "new owner `NAME`; '' for nobody")
+	f.Var(maybe(&o.Subject), "subject", "new subject `TEXT`")
+	f.VarP(maybe(&o.Description), "description", "d", "new description `TEXT`; - is standard input")
+	f.Var(maybe(&o.ActiveForm), "active-form", "new `TEXT` for it while it is done")
+	f.Var(maybeChoice(&o.Status, updateWords()), "status", "new status `S`: "+strings.Join(updateWords(), ", "))
+	f.Var(maybe(&o.Owner), "owner", "new owner `NAME`; '' for nobody")
 	f.StringArrayVar(&o.AddBlockedBy, "blocked-by", nil, "`ID,…` of more tasks that come before (also --add-blocked-by)")
 	f.StringArrayVar(&o.AddBlocks, "blocks", nil, "`ID,…` of more tasks that come after (also --add-blocks)")
 	f.StringArrayVar(&o.RemoveBlockedBy, "remove-blocked-by", nil, "`ID,…` of tasks that need not come before")
@@ -43,7 +43,6 @@ func taskUpdateCommand(a *app, run func(context.Context, *app, taskUpdateOptions
 	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(strings.TrimPrefix(name, "add-"))
 	})
-	complete(c, "status", updateWords()...)
 	completeTaskFlags(a, c)
 	return c
 }

@@ -25,11 +25,11 @@ func teamCreateCommand(a *app, run func(context.Context, *app, teams.TeamSpec) e
 	c := command(a, "team create", run, &o, one(&o.Name), noFiles)
 	f := c.Flags()
 	f.StringVar(&o.Description, "description", "", "`TEXT` that says what the team is for, up to 500 characters")
-	f.Var(given{&o.Lead}, "lead", "`NAME` of the lead, if not team-lead")
+	f.Var(given(&o.Lead), "lead", "`NAME` of the lead, if not team-lead")
 	f.StringVar(&o.AgentType, "agent-type", "", "`TYPE` of the lead's agent")
-	f.Var(given{&o.Cwd}, "cwd", "working `DIR` of the teammates, if not this one")
-	f.Var(choice{&o.Mailbox, []string{store.MailboxClaude, store.MailboxMaildir}}, "mailbox", "layout of the mailboxes: `claude|maildir` (default claude)")
-	f.Var(given{&o.Engine}, "engine", "keep the team on the engine at `URL`, which this machine has joined, or in files")
+	f.Var(given(&o.Cwd), "cwd", "working `DIR` of the teammates, if not this one")
+	f.Var(choice(&o.Mailbox, []string{store.MailboxClaude, store.MailboxMaildir}), "mailbox", "layout of the mailboxes: `claude|maildir` (default claude)")
+	f.Var(given(&o.Engine), "engine", "keep the team on the engine at `URL`, which this machine has joined, or in files")
 	_ = c.MarkFlagDirname("cwd")
 	return c
 }
@@ -108,7 +108,7 @@ type teamDeleteOptions struct {
 func teamDeleteCommand(a *app, run func(context.Context, *app, teamDeleteOptions) error) *cobra.Command {
 	var o teamDeleteOptions
 	c := command(a, "team delete", run, &o, optional(&o.Name), completeTeams(a))
-	c.Flags().Var(given{&o.Backup}, "backup", "keep everything in `FILE.tar.gz`, checked before anything is deleted")
+	c.Flags().Var(given(&o.Backup), "backup", "keep everything in `FILE.tar.gz`, checked before anything is deleted")
 	c.Flags().BoolVar(&o.Force, "force", false, "delete it although a teammate could not be observed")
 	return c
 }

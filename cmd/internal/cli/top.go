@@ -20,7 +20,7 @@ type topOptions struct{ Notify string }
 func topCommand(a *app, run func(context.Context, *app, topOptions) error) *cobra.Command {
 	o := topOptions{Notify: "off"}
 	c := command(a, "top", run, &o, takes(0, 0), noFiles)
-	c.Flags().Var(choice{&o.Notify, []string{"off", "bell", "osc9"}}, "notify", "`off|bell|osc9`: call when a teammate waits for a person or fails (default off)")
+	c.Flags().Var(choice(&o.Notify, []string{"off", "bell", "osc9"}), "notify", "`off|bell|osc9`: call when a teammate waits for a person or fails (default off)")
 	return a.handOver(c)
 }
 

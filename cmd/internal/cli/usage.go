@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -135,25 +137,31 @@ func takes(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// choice is a flag that takes one of a few words.
-type choice struct {
-	to    *string
-	words []string
+// flagValue is a flag whose text is taken by a function.
+type flagValue struct {
+	words []string // the few that it takes; nil: any text
+	take  func(string) error
 }
 
-func (c choice) String() string {
-	if c.to == nil {
-		return ""
-	}
-	return *c.to
+func (f flagValue) String() string     { return "" }
+func (f flagValue) Type() string       { return cmp.Or(strings.Join(f.words, "|"), "text") }
+func (f flagValue) Set(v string) error { return f.take(v) }
+
+// choice is a flag that takes one of a few words.
+func choice(to *string, words []string) flagValue {
+	return flagValue{words, func(v string) (err error) {
+		*to, err = oneOf(v, words)
+		return err
+	}}
 }
-func (c choice) Type() string { return strings.Join(c.words, "|") }
-func (c choice) Set(v string) error {
-	word, err := oneOf(v, c.words)
-	if err == nil {
-		*c.to = word
-	}
-	return err
+
+// maybeChoice is a choice that tells "not given" (nil).
+func maybeChoice(to **string, words []string) flagValue {
+	return flagValue{words, func(v string) error {
+		word, err := oneOf(v, words)
+		*to = &word
+		return err
+	}}
 }
 
 // synonyms are the words of tasks for items, and the other way round.
@@ -169,107 +177,56 @@ func oneOf(v string, words []string) (string, error) {
 	if other := synonyms()[v]; slices.Contains(words, other) {
 		return other, nil
 	}
-	text := "it takes " + strings.Join(words, ", ")
-	if near := config.Nearest(v, words); near != "" {
-		text += fmt.Sprintf("; did you mean %q?", near)
-	}
-	return "", errors.New(text)
-}
-
-// maybeChoice is a choice that tells "not given" (nil).
-type maybeChoice struct {
-	to    **string
-	words []string
-}
-
-func (c maybeChoice) String() string { return "" }
-func (c maybeChoice) Type() string   { return strings.Join(c.words, "|") }
-func (c maybeChoice) Set(v string) error {
-	word, err := oneOf(v, c.words)
-	if err == nil {
-		*c.to = &word
-	}
-	return err
+	return "", errors.New("it takes " + strings.Join(words, ", ") + meant(v, words))
 }
 
 // span is a flag that takes a time, such as 30s.
-type span struct{ to *time.Duration }
-
-func (s span) String() string {
-	if s.to == nil || *s.to == 0 {
-		return ""
-	}
-	return s.to.String()
-}
-func (s span) Type() string { return "D" }
-func (s span) Set(v string) (err error) {
-	*s.to, err = config.ParseDuration(v)
-	return err
+func span(to *time.Duration) flagValue {
+	return flagValue{take: func(v string) (err error) {
+		*to, err = config.ParseDuration(v)
+		return err
+	}}
 }
 
 // given is a flag of text that changes what is meant, such as a path or a name. An empty one is
 // refused: a script whose variable is empty must not mean that there is none.
-type given struct{ to *string }
-
-func (g given) String() string { return "" }
-func (g given) Type() string   { return "text" }
-func (g given) Set(v string) error {
-	if strings.TrimSpace(v) == "" {
-		return errors.New("it is empty")
-	}
-	*g.to = v
-	return nil
+func given(to *string) flagValue {
+	return flagValue{take: func(v string) error {
+		if *to = v; strings.TrimSpace(v) == "" {
+			return errors.New("it is empty")
+		}
+		return nil
+	}}
 }
 
 // givenList is a flag that takes texts with commas between them, and none that is empty.
-type givenList struct{ to *[]string }
-
-func (g givenList) String() string { return "" }
-func (g givenList) Type() string   { return "list" }
-func (g givenList) Set(v string) error {
-	for text := range strings.SplitSeq(v, ",") {
-		if text = strings.TrimSpace(text); text == "" {
-			return errors.New("it, or a part of it, is empty")
+func givenList(to *[]string) flagValue {
+	return flagValue{take: func(v string) error {
+		for text := range strings.SplitSeq(v, ",") {
+			if text = strings.TrimSpace(text); text == "" {
+				return errors.New("it, or a part of it, is empty")
+			}
+			*to = append(*to, text)
 		}
-		*g.to = append(*g.to, text)
-	}
-	return nil
+		return nil
+	}}
 }
 
 // count is a flag that takes a number that is not negative.
-type count struct{ to *int }
-
-func (n count) String() string { return "" }
-func (n count) Type() string   { return "N" }
-func (n count) Set(v string) error {
-	x, err := parseCount(v)
-	if err != nil {
-		return err
-	}
-	*n.to = x
-	return nil
-}
-
-func parseCount(v string) (int, error) {
-	var x int
-	if v == "" || len(v) > 9 {
-		return 0, errors.New("it takes a number that is not negative")
-	}
-	for _, r := range v {
-		if r < '0' || r > '9' {
-			return 0, errors.New("it takes a number that is not negative")
+func count(to *int) flagValue {
+	return flagValue{take: func(v string) error {
+		n, err := strconv.ParseUint(v, 10, 30)
+		if *to = int(n); err != nil {
+			return errors.New("it takes a number that is not negative")
 		}
-		x = x*10 + int(r-'0')
-	}
-	return x, nil
+		return nil
+	}}
 }
 
 // maybe is a text flag that tells "not given" (nil) from "empty".
-type maybe struct{ to **string }
-
-func (m maybe) String() string { return "" }
-func (m maybe) Type() string   { return "text" }
-func (m maybe) Set(v string) error {
-	*m.to = &v
-	return nil
+func maybe(to **string) flagValue {
+	return flagValue{take: func(v string) error {
+		*to = &v
+		return nil
+	}}
 }

@@ -143,9 +143,9 @@ func (s *Service) recordLosses(ctx context.Context, t store.Team, losses []loss,
 		did = append(did, o)
 		switch {
 		case !t.LedByUs():
-		case l.seen.State == api.StateLost:
+		case l.seen.State == api.StateLost && (left != "" || !s.wroteItsEnd(ctx, t, l.entry)):
 			err = s.tellLoss(ctx, t, l.seen, left)
-		case t.Engine != "": // which its host has not reached; a message that it sent all the same has the same id
+		case l.seen.State == api.StateLost || t.Engine != "": // its host tells, too, if it comes to that: the message has the same id
 			err = s.tellEnd(ctx, t, l.entry, panes.ExitRecord{State: l.seen.State, Reason: l.seen.Reason})
 		}
 		if err != nil {
@@ -153,6 +153,12 @@ func (s *Service) recordLosses(ctx context.Context, t store.Team, losses []loss,
 		}
 	}
 	return did, nil
+}
+
+// wroteItsEnd tells whether the host of a member has written down that it ended.
+func (s *Service) wroteItsEnd(ctx context.Context, t store.Team, m store.Member) bool {
+	rec, err := s.hostRecord(ctx, t.Name, m)
+	return err == nil && rec.Ended != nil
 }
 
 // tellLoss tells the lead of a member that is lost.

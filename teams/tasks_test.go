@@ -3,6 +3,7 @@ package teams_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -133,7 +135,17 @@ func TestTC09_SH19_TheDeadHoldNoTask(t *testing.T) {
 	dead := running("builder")
 	long := time.Now().Add(-time.Hour)
 	dead.Leadlight.SpawnedAt, dead.Leadlight.State = &long, api.StateActive // no host record, long ago: lost
-	d.team("alpha", dead, running("slow"))
+	said := dead                                                            // its host has written its end down and told the lead, and is not at the roster yet
+	bookkeeping := *running("said").Leadlight
+	bookkeeping.SpawnedAt, bookkeeping.State = &long, api.StateActive
+	said.Name, said.AgentID, said.Leadlight = "said", "said@alpha", &bookkeeping
+	d.team("alpha", dead, said, running("slow"))
+	end := panes.ExitRecord{State: api.StateLost, Reason: "its terminal has ended", At: time.Now()}
+	rec := panes.HostRecord{Host: said.Leadlight.Host, Process: signals.Identity{PID: 4242, Start: 1, Boot: "b"}, Ended: &end,
+		Socket: panes.NewManager(panes.Options{Base: d.base, Runtime: d.base}).SocketPath("alpha", "said")}
+	if err := errors.Join(panes.NewRecords(d.fs.Dir()).WriteHost(t.Context(), "alpha", "said", rec), d.as("said").TellEnd(t.Context(), "alpha", end)); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		if _, err := d.as("").AddTask(t.Context(), "alpha", teams.TaskSpec{Subject: "x"}); err != nil {
 			t.Fatal(err)
@@ -145,7 +157,7 @@ func TestTC09_SH19_TheDeadHoldNoTask(t *testing.T) {
 		}
 	}
 	lost, err := d.as("").Reconcile(t.Context(), "alpha")
-	if err != nil || !slices.Equal(lost, []string{"builder"}) {
+	if err != nil || !slices.Equal(lost, []string{"builder", "said"}) {
 		t.Fatalf("lost %v, %v", lost, err)
 	}
 	one, _ := d.as("").Task(t.Context(), "alpha", "1")
@@ -158,9 +170,12 @@ func TestTC09_SH19_TheDeadHoldNoTask(t *testing.T) {
 	if again, err := d.as("").Reconcile(t.Context(), "alpha"); err != nil || len(again) != 0 {
 		t.Errorf("told twice: %v, %v", again, err)
 	}
-	box, _ := d.as("").Inbox(t.Context(), "alpha", "", teams.InboxFilter{From: "builder"})
-	if len(box) != 1 || !strings.Contains(box[0].Text, "lost") {
-		t.Errorf("the lead was told %d times: %+v", len(box), box)
+	box, _ := d.fs.Mail(nil).List(t.Context(), "alpha", store.Lead)
+	for _, name := range lost {
+		of := slices.DeleteFunc(slices.Clone(box), func(m store.Message) bool { return m.From != name })
+		if len(of) != 1 || !strings.Contains(of[0].Text, "lost") || len(of[0].Odd) > 0 {
+			t.Errorf("the lead was told %d times: %+v", len(of), of)
+		}
 	}
 }
 

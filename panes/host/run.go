@@ -65,12 +65,12 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 		h.setProgram(nil)
 		gone <- at
 	}()
-	h.watchStart(p)
 	if c.Started != nil {
 		if err = c.Started(); err != nil {
 			h.tasks.Go(func() { h.End(context.WithoutCancel(ctx), h.term, h.kill) })
 		}
 	}
+	h.watchStart(p) // now: who is told that it has lasted finds what Started wrote
 	ended := <-gone
 	exit := exitOf(p.cmd.ProcessState)
 	exit.StartedAt, exit.EndedAt = p.started, ended

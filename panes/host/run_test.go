@@ -286,24 +286,30 @@ func TestOptionsAreChecked(t *testing.T) {
 }
 
 // A host knows of the end of its program while others are still told that it has started, and
-// says that one has lasted only if it was still there then, however late the host looks.
+// says that one has lasted only if it was still there then, however late the host looks, and
+// not before the others know.
 func TestProgramThatFailsAtOnceHasNotLasted(t *testing.T) {
 	h, c := listening(t, Options{})
-	command := shell("exit 1")
-	command.Started = func() error {
-		eventually(t, "its end is seen", func() bool { return h.Status().Agent == nil })
+	unsettled := func(what string) {
 		for end := time.Now().Add(2 * firstMoments); time.Now().Before(end); time.Sleep(time.Millisecond) {
 			if h.Status().Settled {
-				t.Error("it has ended, and has lasted")
+				t.Error(what)
 				break
 			}
 		}
+	}
+	command := shell("exit 1")
+	command.Started = func() error {
+		eventually(t, "its end is seen", func() bool { return h.Status().Agent == nil })
 		return nil
 	}
 	if exit, err := h.Run(limited(t), command); err != nil || exit.Code != 1 {
 		t.Errorf("%+v, %v", exit, err)
 	}
-	lasts := background(t, h, shell("read x"))
+	unsettled("it has ended, and has lasted")
+	command = shell("read x")
+	command.Started = func() error { unsettled("it has lasted, and others are still told that it has started"); return nil }
+	lasts := background(t, h, command)
 	eventually(t, "it has lasted", func() bool { s, err := c.Status(limited(t)); return err == nil && s.Settled })
 	if _, err := h.End(limited(t), 0, time.Minute); err != nil {
 		t.Error(err)

@@ -223,9 +223,14 @@ func (m *Manager) Restarting(team, agent string) bool {
 func restartLock(team, agent string) string { return OwnPath(team, "locks", "restart-"+agent) }
 
 // LockMember lets one verb at a time start or end a member; the next one waits until
-// limit. release gives it free.
-func (m *Manager) LockMember(ctx context.Context, team, agent, verb string, limit time.Duration) (release func(), err error) {
-	held, err := lock.Acquire(ctx, m.opt.Dir, memberLock(team, agent), verb, limit)
+// limit, and blocked is told for whom. release gives it free.
+func (m *Manager) LockMember(ctx context.Context, team, agent, verb string, limit time.Duration, blocked func(holder string)) (release func(), err error) {
+	held, err := lock.Try(m.opt.Dir, memberLock(team, agent), verb)
+	if held == nil && err == nil {
+		if err = m.AwaitMember(ctx, team, agent, limit, blocked); err == nil {
+			held, err = lock.Acquire(ctx, m.opt.Dir, memberLock(team, agent), verb, limit)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("wait for who starts or ends %s: %w", agent, err)
 	}

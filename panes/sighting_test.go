@@ -2,6 +2,7 @@ package panes
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,5 +65,30 @@ func TestAHostThatHasJustBegunIsWaitedFor(t *testing.T) {
 	time.AfterFunc(200*time.Millisecond, held.Release)
 	if end := m.End(t.Context(), target, time.Second, time.Second); end.Outcome == state.Unproven {
 		t.Errorf("it is %s: %s", end.Outcome, end.Reason)
+	}
+}
+
+// TestWhoLocksAMemberSaysForWhomItWaits: the next verb is told which one has the member.
+func TestWhoLocksAMemberSaysForWhomItWaits(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	dir, err := files.Open(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	m := NewManager(Options{Base: base, Dir: dir, Runtime: t.TempDir()})
+	first, err := m.LockMember(t.Context(), "alpha", "bob", "start a teammate", time.Minute, func(holder string) { t.Errorf("it waits for %s", holder) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := ""
+	second, err := m.LockMember(t.Context(), "alpha", "bob", "stop a teammate", time.Minute, func(holder string) { told = holder; first() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	second()
+	if !strings.HasSuffix(told, "(start a teammate)") {
+		t.Errorf("told of %q", told)
 	}
 }

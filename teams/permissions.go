@@ -154,7 +154,7 @@ func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string
 // keepMode writes down the mode that a client was asked to change to, for when it is started
 // again; where that cannot be, the client is asked again by whoever wants it.
 func (s *Service) keepMode(ctx context.Context, t store.Team, m store.Member, mode string) {
-	release, err := s.panes.LockMember(ctx, t.Name, m.Name, "change a mode", s.limits.lockWait())
+	release, err := s.lockMember(ctx, t.Name, m.Name, "change a mode")
 	if err != nil {
 		return
 	}

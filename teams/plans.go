@@ -198,7 +198,7 @@ func (s *Service) setMode(ctx context.Context, t store.Team, m store.Member, mod
 // writePlanLifted writes down how a teammate that is in plan mode is run when it carries its
 // plan out.
 func (s *Service) writePlanLifted(ctx context.Context, t store.Team, m store.Member, mode string) (rec panes.LaunchRecord, lifted bool, err error) {
-	release, err := s.panes.LockMember(ctx, t.Name, m.Name, "approve a plan", s.limits.lockWait())
+	release, err := s.lockMember(ctx, t.Name, m.Name, "approve a plan")
 	if err != nil {
 		return rec, false, err
 	}

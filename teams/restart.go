@@ -86,11 +86,7 @@ func (s *Service) launched(ctx context.Context, t store.Team, m store.Member) (p
 // count is how often that happened without being asked for, nil if it is asked for; one that
 // runs is not restarted without being asked.
 func (s *Service) restart(ctx context.Context, team, name string, asked *panes.LaunchRecord, count *store.Replaced) (api.Member, error) {
-	err := s.panes.AwaitMember(ctx, team, name, s.limits.lockWait(), func(holder string) { s.say(name, "waits for "+holder) })
-	if err != nil {
-		return api.Member{}, err
-	}
-	release, err := s.panes.LockMember(ctx, team, name, "restart a teammate", s.limits.lockWait())
+	release, err := s.lockMember(ctx, team, name, "restart a teammate")
 	if err != nil {
 		return api.Member{}, err
 	}
@@ -140,6 +136,11 @@ func (s *Service) restart(ctx context.Context, team, name string, asked *panes.L
 	s.say(m.Name, "starts again")
 	res := s.Spawn(ctx, team, []SpawnSpec{spec})
 	return res[0].Member, res[0].Err
+}
+
+// lockMember keeps other verbs from a member, and says for which it waits.
+func (s *Service) lockMember(ctx context.Context, team, name, verb string) (release func(), err error) {
+	return s.panes.LockMember(ctx, team, name, verb, s.limits.lockWait(), func(holder string) { s.say(name, "waits for "+holder) })
 }
 
 // say tells what is done to a teammate by a verb that answers only in the end.

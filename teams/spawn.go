@@ -161,7 +161,7 @@ func (r *spawning) lock(ctx context.Context, in []resolvedMember) (on []resolved
 	for _, m := range in {
 		twice := slices.ContainsFunc(names, func(n string) bool { return store.SameName(n, m.spec.Name) })
 		if !twice && m.spec.again == nil { // the roster refuses a name that comes twice, and a restart has the lock
-			free, err := r.panes.LockMember(ctx, r.t.Name, m.spec.Name, "start a teammate", r.limits.lockWait())
+			free, err := r.lockMember(ctx, r.t.Name, m.spec.Name, "start a teammate")
 			if err != nil {
 				r.out[m.at].Err = err
 				continue

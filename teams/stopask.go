@@ -344,7 +344,7 @@ func (s *Service) awaitOthers(ctx context.Context, t store.Team, names []string,
 // lock keeps other verbs from a member, unless a restart does that already.
 func (r *stopping) lock(ctx context.Context, m *stoppingMember) (err error) {
 	if !r.o.again {
-		m.release, err = r.panes.LockMember(ctx, r.t.Name, m.Name, "stop a teammate", r.limits.lockWait())
+		m.release, err = r.panes.LockMember(ctx, r.t.Name, m.Name, "stop a teammate", r.limits.lockWait(), func(holder string) { r.o.say(m.Name, "waits for "+holder) })
 	}
 	return err
 }

@@ -161,8 +161,8 @@ func checkEdges(p *place, s *snapshot, id string, edges []store.Edge) error {
 	})
 }
 
-// mirror writes the other halves of changed dependencies, and syncs their folder once. If one
-// cannot be written, those that were are taken back.
+// mirror writes the other halves of changed dependencies, and syncs their folder once. If that
+// fails, those that were written are taken back.
 func (t tasks) mirror(ctx context.Context, p *place, id string, changes []store.Edge) error {
 	if len(changes) == 0 {
 		return nil
@@ -173,15 +173,22 @@ func (t tasks) mirror(ctx context.Context, p *place, id string, changes []store.
 	}
 	defer dir.Close()
 	for i, e := range changes {
-		if err := t.mirrorOne(ctx, p, dir, id, e); err != nil {
-			for _, done := range changes[:i] {
-				done.Add = !done.Add
-				_ = t.mirrorOne(context.WithoutCancel(ctx), p, dir, id, done) // the first error is the news
-			}
-			return err
+		if err = t.mirrorOne(ctx, p, dir, id, e); err != nil {
+			changes = changes[:i]
+			break
 		}
 	}
-	return dir.Sync(".")
+	if err == nil {
+		err = dir.Sync(".")
+	}
+	if err == nil {
+		return nil
+	}
+	for _, e := range changes {
+		e.Add = !e.Add
+		_ = t.mirrorOne(context.WithoutCancel(ctx), p, dir, id, e) // the first error is the news
+	}
+	return err
 }
 
 func (t tasks) mirrorOne(ctx context.Context, p *place, dir *files.Dir, id string, e store.Edge) error {

@@ -41,6 +41,7 @@ type teamWatch struct {
 
 	repair func(after time.Duration) // writes down who is lost, without anybody waiting for it
 	late   atomic.Bool               // it will, for one whose host may not have reached the engine
+	warned string                    // why it could not, as it was logged last
 
 	reading sync.Mutex // one reading of the streams at a time
 	looking sync.Mutex // one look at everything at a time
@@ -144,8 +145,14 @@ func (t *teamWatch) reconcile(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	if _, err := t.service.Reconcile(ctx, t.Name); err != nil && ctx.Err() == nil {
-		t.log.Warn("write down who is lost", "team", t.Name, "error", err)
+	_, err := t.service.Reconcile(ctx, t.Name)
+	if err == nil {
+		t.warned = ""
+	} else if ctx.Err() == nil {
+		if t.warned != err.Error() { // it is tried again every few seconds
+			t.warned = err.Error()
+			t.log.Warn("write down who is lost", "team", t.Name, "error", err)
+		}
 		if fault.CodeOf(err) == fault.EngineUnavailable && !t.late.Swap(true) {
 			t.repair(hostTells)
 		}

@@ -97,6 +97,7 @@ func TestOB07_RefusalsInEveryShape(t *testing.T) {
 		{"", object{"success": true, "error": nil}, false},
 		{"", object{"success": true, "error": "a part of it"}, false},
 		{"", "Error-free string", false},
+		{"", object{"error": 0}, false},
 		{nil, nil, false},
 	} {
 		w := seen(join(create("c", "a"), task("k", "1"))...)

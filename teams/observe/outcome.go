@@ -45,6 +45,9 @@ func (r Result) refused() (string, bool) {
 
 // failure is what a result says in a field of its own about an error.
 func (r Result) failure() string {
+	if !flagged(r.Fields["error"]) { // 0: there was none
+		return ""
+	}
 	return cmp.Or(r.field("error"), scalar(r.object("error")["message"]))
 }
 

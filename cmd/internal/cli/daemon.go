@@ -166,7 +166,7 @@ func showDaemon(w io.Writer, s api.DaemonStatus) {
 	fmt.Fprintf(w, "daemon %d, up for %s\n", s.PID, (time.Duration(s.UptimeMs) * time.Millisecond).Round(time.Second))
 	for _, row := range []struct{ name, value string }{
 		{"version", s.Version}, {"base", s.Base}, {"socket", s.Socket}, {"database", s.Database}, {"log", s.Log},
-		{"sees", fmt.Sprintf("%d teams, %d teammates (%d live), %d tasks, %d messages", s.Teams, s.Members, s.Live, s.Tasks, s.Mail)},
+		{"sees", fmt.Sprintf("teams: %d, teammates: %d (live: %d), tasks: %d, messages: %d", s.Teams, s.Members, s.Live, s.Tasks, s.Mail)},
 		{"watches by", s.Watching}, {"events", fmt.Sprint(s.Seq)}, {"clients", fmt.Sprint(s.Clients)}, {"last error", s.LastError},
 	} {
 		if row.value != "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -73,12 +74,16 @@ func (c *chooser) first() int { return max(0, c.at-c.rows()+1) }
 // View implements tea.Model.
 func (c *chooser) View() tea.View {
 	lines := []string{reverse(fit(fmt.Sprintf(" leadlight · %d teams: which one?", len(c.teams)), c.width)), ""}
+	width := 24
+	for _, t := range c.teams {
+		width = max(width, min(ansi.StringWidth(plain(t.Name)), c.width-20)) // beside mark and number
+	}
 	for i, t := range c.teams[c.first():min(len(c.teams), c.first()+c.rows())] {
-		mark, name := " ", fit(plain(t.Name), 24)
+		mark, name := " ", fit(plain(t.Name), width)
 		if c.first()+i == c.at {
 			mark, name = "▸", bold(name)
 		}
-		lines = append(lines, fit(fmt.Sprintf("%s %s %2d teammates  %s", mark, name, t.Teammates, faint(plain(t.Description))), c.width))
+		lines = append(lines, fit(fmt.Sprintf("%s %s  teammates: %2d  %s", mark, name, t.Teammates, faint(plain(t.Description))), c.width))
 	}
 	for len(lines) < c.height-1 {
 		lines = append(lines, "")

@@ -160,7 +160,7 @@ func TestXD07_XD09_ColoursAndWorktrees(t *testing.T) {
 
 // Of several teams one is chosen.
 func TestXD07_Chooser(t *testing.T) {
-	list := []api.TeamSummary{{Name: "alpha", Teammates: 3}, {Name: "beta", Description: "docs\x1b[2J"}, {Name: "gamma"}}
+	list := []api.TeamSummary{{Name: "alpha", Teammates: 3}, {Name: "beta", Description: "docs\x1b[2J"}, {Name: "gamma-with-a-name-of-43-cells-all-to-be-seen"}}
 	for _, tc := range []struct {
 		do   []tea.Msg
 		want string
@@ -168,7 +168,7 @@ func TestXD07_Chooser(t *testing.T) {
 		{[]tea.Msg{press("down"), press("enter")}, "beta"},
 		{[]tea.Msg{press("up"), press("enter")}, "alpha"},
 		{[]tea.Msg{press("down"), press("q")}, ""},
-		{[]tea.Msg{tea.MouseClickMsg{X: 3, Y: 4, Button: tea.MouseLeft}}, "gamma"},
+		{[]tea.Msg{tea.MouseClickMsg{X: 3, Y: 4, Button: tea.MouseLeft}}, list[2].Name},
 	} {
 		c := &chooser{teams: list, width: 80, height: 24}
 		for _, msg := range tc.do {
@@ -177,7 +177,7 @@ func TestXD07_Chooser(t *testing.T) {
 		if c.chosen != tc.want {
 			t.Errorf("%v: %q, want %q", tc.do, c.chosen, tc.want)
 		}
-		if text := c.View().Content; strings.Contains(text, "\x1b[2J") || !strings.Contains(text, "3 teams: which one?") {
+		if text := c.View().Content; strings.Contains(text, "\x1b[2J") || !strings.Contains(text, "3 teams: which one?") || !strings.Contains(text, list[2].Name) {
 			t.Errorf("%q", text)
 		}
 	}

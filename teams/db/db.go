@@ -70,6 +70,17 @@ func open(path, mode string, pragmas ...string) (*sql.DB, error) {
 	return d, nil
 }
 
+// look opens the file for one who only reads. SQLite takes the files that it makes beside it away
+// when the last one closes it who may write. What a daemon has left there that was killed stays
+// as it is.
+func look(path string) (*sql.DB, error) {
+	mode := "rw"
+	if _, err := os.Lstat(path + "-wal"); err == nil {
+		mode = "ro"
+	}
+	return open(path, mode, "busy_timeout(5000)")
+}
+
 // prepare makes the file, so that it is private from its first byte on.
 func prepare(path string) (fresh bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -95,7 +106,7 @@ func prepare(path string) (fresh bool, err error) {
 
 // inspect refuses what a newer program has written, without writing.
 func inspect(ctx context.Context, path string, components []Component) error {
-	d, err := open(path, "ro", "busy_timeout(5000)")
+	d, err := look(path)
 	if err != nil {
 		return err
 	}
@@ -128,7 +139,7 @@ func Check(ctx context.Context, path string) error {
 	if fresh, err := prepare(path); fresh || err != nil {
 		return err
 	}
-	d, err := open(path, "ro", "busy_timeout(5000)")
+	d, err := look(path)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,9 @@ func TestVersions(t *testing.T) {
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the newer file was touched: %v", err)
 	}
+	if left, err := filepath.Glob(path + "-*"); err != nil || len(left) > 0 {
+		t.Errorf("who only looked left %v (%v)", left, err)
+	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -41,6 +42,8 @@ type app struct {
 	verbose bool
 	flags   map[string]string // global flags that were given
 	pairs   []string          // K=V of set --team
+	unnamed func() bool       // a command that does not name the team is about another one, or about none
+	named   string            // the team that was named
 
 	mu       sync.Mutex // guards held, and lines on stderr against each other
 	held     []string   // narration kept back until all went well
@@ -72,8 +75,9 @@ func (a *app) path(path string) string { return environ.WholePath(path, a.getenv
 func (a *app) fromHome(path string) string { return environ.WholePath(path, a.getenv("HOME"), "") }
 
 // run parses the command line and runs the verb.
-func (a *app) run(ctx context.Context, args []string) error {
+func (a *app) run(ctx context.Context, args []string) (err error) {
 	defer a.close()
+	defer func() { err = a.hintForTeam(err) }()
 	args = a.helpArgs(args)
 	root := rootCommand(a, first(args))
 	root.SetArgs(args)
@@ -225,7 +229,24 @@ func (a *app) team(ctx context.Context, svc *teams.Service, positional ...string
 		}
 		explicit = named
 	}
+	a.named, a.unnamed = explicit, func() bool {
+		picked, err := svc.PickTeam(context.WithoutCancel(ctx), a.getenv("LEADLIGHT_TEAM"), teamHere)
+		return err != nil || picked != explicit
+	}
 	return svc.PickTeam(ctx, explicit, teamHere)
+}
+
+// hintForTeam lets the commands of a hint name the team, where they would not find it by
+// themselves.
+func (a *app) hintForTeam(err error) error {
+	e := fault.Of(err)
+	if e == nil || e.Hint == "" || a.named == "" || strings.Contains(e.Hint, " -t ") || strings.Contains(e.Hint, " --team ") || !a.unnamed() {
+		return err
+	}
+	verbs := regexp.MustCompile(`\bleadlight (ps|stop|restart|attach|capture|logs|keys|diff|send|inbox|requests|approve|deny|plan|task|set|spawn)\b`)
+	named := *e
+	named.Hint = verbs.ReplaceAllString(e.Hint, "leadlight -t "+strings.ReplaceAll(a.named, "$", "$$")+" $1")
+	return &named
 }
 
 // teamHere is the team of the team file in this folder, and that file's identity; "" if

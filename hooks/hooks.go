@@ -148,6 +148,14 @@ type Answer struct {
 // Objects tells whether a hook objects.
 func (a Answer) Objects() bool { return len(a.Objections) > 0 }
 
+// WayOut is what whoever was refused may do: what is asked for, unless a hook cannot be asked.
+func (a Answer) WayOut(asked string) string {
+	if slices.ContainsFunc(a.Objections, func(o Objection) bool { return o.Hook.Refusal != "" }) {
+		return "mend that hook where it is written: until then it objects to everything"
+	}
+	return asked
+}
+
 // Feedback is what is told to the one who was refused.
 func (a Answer) Feedback(in Input) string {
 	var lines []string

@@ -81,8 +81,8 @@ func (in Input) encode() ([]byte, error) {
 
 // ask runs one hook.
 func (h Hook) ask(ctx context.Context, in Input, data []byte, list []string) Answer {
-	if why := cmp.Or(h.Refusal, h.readsProgram()); why != "" {
-		return Answer{Objections: []Objection{{Hook: h, Reason: why}}}
+	if h.Refusal = cmp.Or(h.Refusal, h.readsProgram()); h.Refusal != "" {
+		return Answer{Objections: []Objection{{Hook: h, Reason: h.Refusal}}}
 	}
 	ctx, cancel := context.WithTimeout(ctx, h.Limit())
 	defer cancel()

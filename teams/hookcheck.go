@@ -161,7 +161,7 @@ func (s *Service) mayComplete(ctx context.Context, team, id string) error {
 	}
 	f := fault.New(fault.Rejected, "task %s is not completed: %w", id, Objection{answer.Feedback(in)})
 	if n < hooks.MaxObjections {
-		return f.WithHint("do what the hook asks for, then leadlight task done %s", id)
+		return f.WithHint("%s", answer.WayOut(fmt.Sprintf("do what the hook asks for, then leadlight task done %s", id)))
 	}
 	if n == hooks.MaxObjections {
 		text := fmt.Sprintf("Task %s was not completed %d times. %s", id, n, answer.Feedback(in))
@@ -211,7 +211,7 @@ func (s *Service) create(ctx context.Context, t store.Team, task store.Task) (st
 	}
 	answer, in, err := s.askHooks(ctx, t, all, inputOf(hooks.TaskCreated, made))
 	if err == nil && answer.Objects() {
-		err = fault.New(fault.Rejected, "the task is not added: %w", Objection{answer.Feedback(in)}).WithHint("change it as the hook asks")
+		err = fault.New(fault.Rejected, "the task is not added: %w", Objection{answer.Feedback(in)}).WithHint("%s", answer.WayOut("change it as the hook asks"))
 	}
 	if err != nil {
 		if removed := s.tasks.Delete(context.WithoutCancel(ctx), t.Name, made.ID); removed != nil {

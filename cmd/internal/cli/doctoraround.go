@@ -121,6 +121,10 @@ func (a *app) checkEngine(ctx context.Context) []api.Check {
 		c.Status, c.Fix = "warn", "leadlight machine ls shows since when; leadlight daemon start, there, starts a daemon that does not run"
 		c.Detail += ", silent: " + strings.Join(silent, ", ")
 	}
+	if open := strings.Join(joined.Access.OpenToAll(), " "); open != "" {
+		c.Status, c.Fix = "warn", "chmod 600 "+open
+		c.Detail += "; every user of this machine may read the secret in " + open
+	}
 	return []api.Check{c}
 }
 

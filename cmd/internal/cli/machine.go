@@ -90,6 +90,9 @@ func runMachineJoin(ctx context.Context, a *app, o machineJoinOptions) error {
 		return errors.Join(err, undo)
 	}
 	a.say("machine %s has joined %s", m.Name, m.Engine)
+	for _, path := range m.Access.OpenToAll() {
+		a.say("leadlight: warning: every user of this machine may read the secret in %s: chmod 600 it", path)
+	}
 	return nil
 }
 

@@ -119,3 +119,19 @@ func TestUX02_AMuteDaemonIsNamed(t *testing.T) {
 		t.Errorf("%v (%s)", err, e.Hint)
 	}
 }
+
+// TestSecretsThatAllMayRead are named, and certificates, which are none, are not.
+func TestSecretsThatAllMayRead(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(path, nil, mode), os.Chmod(path, mode)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	a := Access{Creds: file("creds", 0o600), Token: file("token", 0o644), Key: file("key", 0o640), Cert: file("cert", 0o644)}
+	if open := a.OpenToAll(); len(open) != 1 || open[0] != a.Token {
+		t.Errorf("open to all: %q", open)
+	}
+}

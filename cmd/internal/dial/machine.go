@@ -34,6 +34,16 @@ type Access struct {
 	Key   string `json:"key,omitempty"`
 }
 
+// OpenToAll are the files with a secret that every user of this machine may read.
+func (a Access) OpenToAll() (paths []string) {
+	for _, path := range []string{a.Creds, a.NKey, a.Token, a.Key} {
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o004 != 0 {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
 // machineSchema is the version of the record that this program writes.
 const machineSchema = 1
 

@@ -116,11 +116,17 @@ func (b *Backend) Attach(ctx context.Context, id backend.ID) ([]string, error) {
 	if name == "" {
 		return nil, fault.New(fault.TmuxError, "pane %s in session %s: %w", id, r.Session, backend.ErrGone)
 	}
-	return b.attachTo(name), nil
+	return b.attachTo(r.Session, name), nil
 }
 
-func (b *Backend) attachTo(session string) []string {
-	return []string{b.program, "-S", b.socket, "attach-session", "-t", "=" + session}
+// attachTo names a session by its name, which a person knows, but one with a $, which tmux 3.4
+// does not show as it takes it.
+func (b *Backend) attachTo(id, name string) []string {
+	target := "=" + name
+	if strings.Contains(name, "$") {
+		target = id
+	}
+	return []string{b.program, "-S", b.socket, "attach-session", "-t", target}
 }
 
 // AttachEach is Attach for several panes, with as many programs for many as for one. A pane
@@ -142,7 +148,7 @@ func (b *Backend) AttachEach(ctx context.Context, ids []backend.ID) (map[backend
 	each := map[backend.ID][]string{}
 	for _, id := range ids {
 		if r, ok := find(rows, id); ok && names[r.Session] != "" {
-			each[id] = b.attachTo(names[r.Session])
+			each[id] = b.attachTo(r.Session, names[r.Session])
 		}
 	}
 	return each, nil

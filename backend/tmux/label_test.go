@@ -105,6 +105,10 @@ func TestTV03_NoLocale(t *testing.T) {
 	if argv, err := b.Attach(t.Context(), open(t, b, own)[0].ID); err != nil || argv[len(argv)-1] != "=研究員" {
 		t.Errorf("attach by %q, %v", argv, err)
 	}
+	s.Run("rename-session", "-t", lead, "a$b") // tmux 3.4 shows it in another form than it takes it
+	if argv, err := b.Attach(t.Context(), pane.ID); err != nil || argv[len(argv)-1] != pane.Session {
+		t.Errorf("attach by %q, %v, want %s", argv, err, pane.Session)
+	}
 }
 
 // https://github.com/kunchenguid/firstmate/pull/134

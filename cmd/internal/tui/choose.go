@@ -22,8 +22,10 @@ type chooser struct {
 // Choose lets a person choose one of several teams, "" if they leave.
 func Choose(ctx context.Context, o Options, list []api.TeamSummary) (string, error) {
 	c := &chooser{teams: list, width: 80, height: 24}
-	_, err := tea.NewProgram(c, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out),
-		tea.WithEnvironment(o.Environ), tea.WithoutSignalHandler()).Run()
+	run := tea.NewProgram(c, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out),
+		tea.WithEnvironment(o.Environ), tea.WithoutSignalHandler())
+	defer quitBySignal(run)()
+	_, err := run.Run()
 	return c.chosen, err
 }
 

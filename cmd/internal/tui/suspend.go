@@ -6,7 +6,25 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 )
+
+// quitBySignal lets SIGQUIT end a program in order, until stop: the terminal would stay as only
+// the dashboard needs it.
+func quitBySignal(run *tea.Program) (stop func()) {
+	arrived := make(chan os.Signal, 1)
+	signal.Notify(arrived, syscall.SIGQUIT)
+	go func() {
+		for range arrived {
+			run.Quit()
+		}
+	}()
+	return func() {
+		signal.Stop(arrived)
+		close(arrived)
+	}
+}
 
 // suspension stops this process, and those that the shell started with it, until the shell
 // says that they go on.

@@ -72,6 +72,7 @@ func Run(ctx context.Context, o Options) error {
 		}
 	}()
 	p.tell = run.Send
+	defer quitBySignal(run)()
 	_, err = run.Run()
 	cancel()
 	p.verbs.Lock() // what was begun is seen to its end: a request to stop is taken back

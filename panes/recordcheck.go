@@ -111,13 +111,13 @@ func checkPane(id string) error {
 // damaged is the error for a record that can be read and cannot be right.
 func damaged(name string, why error) error {
 	err := fault.New(fault.CorruptFile, "read %s: %w", name, why)
-	agent, folder := strings.TrimSuffix(path.Base(name), ".json"), path.Base(path.Dir(name))
+	agent, folder, team := strings.TrimSuffix(path.Base(name), ".json"), path.Base(path.Dir(name)), path.Base(path.Dir(path.Dir(name)))
 	switch {
 	case strings.HasPrefix(agent, "."):
 	case folder == "hosts":
-		return err.WithHint("leadlight restart %s writes a new one", agent)
+		return err.WithHint("leadlight restart %s -t %s writes a new one", agent, team)
 	case folder == "launch":
-		return err.WithHint("leadlight stop %s ends it; then leadlight spawn %s writes a new one", agent, agent)
+		return err.WithHint("leadlight stop %s -t %s ends it; then leadlight spawn %s -t %s writes a new one", agent, team, agent, team)
 	}
 	return err.WithHint("mend it, or move it away: what it said is forgotten then")
 }

@@ -106,7 +106,7 @@ func TestXH08_RecordsAreReadStrictly(t *testing.T) {
 		"a kind that is none":         launch(func(l *LaunchRecord) { l.Kind = "boss" }),
 		"a relative folder":           launch(func(l *LaunchRecord) { l.Dir = "work" }),
 	} {
-		if err := read(); !errors.Is(err, fault.CorruptFile) || !strings.Contains(fault.Of(err).Hint, "bob writes a new one") {
+		if err := read(); !errors.Is(err, fault.CorruptFile) || !strings.Contains(fault.Of(err).Hint, "bob -t alpha writes a new one") {
 			t.Errorf("%s: %v, want %s and the way to a new one", name, err, fault.CorruptFile)
 		}
 	}

@@ -170,13 +170,13 @@ func (spec SendSpec) message(sender store.Member, to string) (store.Message, err
 		return msg, fault.New(fault.InvalidType, "%q is not a type of message", store.Shown(spec.Type)).
 			WithHint("the types are: %s", strings.Join(sendTypes(), ", "))
 	}
-	return msg, checkText(msg.Text)
+	return msg, checkText("message", msg.Text)
 }
 
-func checkText(text string) error {
+func checkText(what, text string) error {
 	if len(text) > store.MaxMessage {
-		return fault.New(fault.InvalidArgument, "the message has %d bytes, the limit is %d", len(text), store.MaxMessage).
-			WithHint("write it into a file and send the file's name")
+		return fault.New(fault.InvalidArgument, "the text of the %s has %d bytes, the limit is %d", what, len(text), store.MaxMessage).
+			WithHint("write it into a file, and give the file's name instead")
 	}
 	return nil
 }

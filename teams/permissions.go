@@ -41,7 +41,7 @@ func (s *Service) AnswerPermission(ctx context.Context, team, id string, allow b
 	if err := s.leadOnly("answer requests for permission"); err != nil {
 		return api.Permission{}, err
 	}
-	if err := checkText(reason); err != nil {
+	if err := checkText("answer", reason); err != nil {
 		return api.Permission{}, err
 	}
 	t, err := s.get(ctx, team)

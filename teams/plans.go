@@ -20,7 +20,7 @@ func (s *Service) SubmitPlan(ctx context.Context, team, text, path string) (api.
 	if store.Blank(text) {
 		return api.Plan{}, fault.New(fault.InvalidArgument, "the plan is empty").WithHint("leadlight plan submit TEXT, @FILE or -")
 	}
-	if err := checkText(text); err != nil {
+	if err := checkText("plan", text); err != nil {
 		return api.Plan{}, err
 	}
 	t, err := s.get(ctx, team)
@@ -100,7 +100,7 @@ func (s *Service) ResolvePlan(ctx context.Context, team, id string, approve bool
 	if !approve && store.Blank(feedback) {
 		return api.Plan{}, fault.New(fault.InvalidArgument, "a rejection says what is to be changed").WithHint("leadlight deny ID --reason TEXT")
 	}
-	if err := checkText(feedback); err != nil {
+	if err := checkText("answer", feedback); err != nil {
 		return api.Plan{}, err
 	}
 	asked, err := s.Plan(ctx, team, id)

@@ -44,7 +44,7 @@ func (s *Service) AddTask(ctx context.Context, team string, spec TaskSpec) (api.
 	if store.Blank(spec.Subject) {
 		return api.Task{}, fault.New(fault.InvalidArgument, "the task has no subject").WithHint("leadlight task add SUBJECT")
 	}
-	if err := checkText(spec.Subject + spec.Description); err != nil {
+	if err := checkText("task", spec.Subject+spec.Description); err != nil {
 		return api.Task{}, err
 	}
 	if spec.Owner, err = s.owner(t, spec.Owner); err != nil {
@@ -234,7 +234,7 @@ func (s *Service) mayTouch(t *store.Task) error {
 // CompleteTask finishes a task and keeps its result, if no hook objects:
 // fault.Rejected, and the task is as it was.
 func (s *Service) CompleteTask(ctx context.Context, team, id, result string) (api.Task, error) {
-	if err := checkText(result); err != nil {
+	if err := checkText("result", result); err != nil {
 		return api.Task{}, err
 	}
 	if err := s.mayComplete(ctx, team, id); err != nil {

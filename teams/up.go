@@ -230,7 +230,7 @@ func (s *Service) addPlanned(ctx context.Context, p Plan) error {
 func (s *Service) addPlannedTask(ctx context.Context, team string, i int, spec TaskSpec, blockedBy []string) (id string, err error) {
 	t := s.fresh(spec)
 	t.BlockedBy, t.Blocks = blockedBy, nil
-	if err := checkText(spec.Subject + spec.Description); err != nil {
+	if err := checkText("task", spec.Subject+spec.Description); err != nil {
 		return "", err
 	}
 	made, err := s.tasks.Create(ctx, team, t)

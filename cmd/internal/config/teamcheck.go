@@ -50,6 +50,9 @@ func (d *decoder) checkMembers(f *teamFile) {
 		m := &f.members[i]
 		d.checkName(f, i)
 		d.checkGit(m)
+		if n := len(m.prompt.V); n > store.MaxPrompt {
+			d.fail(m.prompt.Pos, "the prompt has %d bytes, the limit is %d", n, store.MaxPrompt)
+		}
 		if !m.agent.Set && len(m.command) == 0 && m.run.Set {
 			m.agent = scalar[string]{profiles.Shell, m.run.Pos, true}
 		}
@@ -148,6 +151,9 @@ func (d *decoder) checkTasks(f *teamFile) {
 		t := &f.tasks[i]
 		if t.subject.absent() || (t.subject.Set && store.Blank(t.subject.V)) {
 			d.fail(t.pos, "the task has no subject")
+		}
+		if n := len(t.subject.V) + len(t.description.V); n > store.MaxMessage {
+			d.fail(t.pos, "the text of the task has %d bytes, the limit is %d", n, store.MaxMessage)
 		}
 		if owner, known := f.memberNamed(t.owner.V); known {
 			t.owner.V = owner

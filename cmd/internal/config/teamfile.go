@@ -44,7 +44,8 @@ func ReadTeamFile(path string) (*TeamFile, error) {
 			return nil, fault.New(fault.TeamFile, "there is no team file %s", path).
 				WithHint("leadlight init writes one to begin with")
 		}
-		return nil, fault.New(fault.TeamFile, "read the team file: %w", err)
+		return nil, fault.New(fault.TeamFile, "read the team file: %w", err).
+			WithHint("give the path of a file that can be read again: leadlight up FILE")
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {

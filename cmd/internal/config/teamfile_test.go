@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -165,7 +166,7 @@ func TestTheStarterIsATeamFile(t *testing.T) {
 func TestAFileThatIsNotThere(t *testing.T) {
 	for _, path := range []string{filepath.Join(t.TempDir(), "no.yaml"), t.TempDir()} {
 		_, err := ReadTeamFile(path)
-		if fault.CodeOf(err) != fault.TeamFile || !strings.Contains(err.Error(), path) {
+		if fault.CodeOf(err) != fault.TeamFile || !strings.Contains(err.Error(), path) || fault.Of(err).Hint == "" {
 			t.Errorf("%v", err)
 		}
 	}
@@ -184,6 +185,14 @@ func TestALargeTeamFile(t *testing.T) {
 	}
 	if _, err := ParseTeamFile("x.yaml", "/", make([]byte, maxFile+1)); fault.CodeOf(err) != fault.TeamFile {
 		t.Errorf("too large: %v", err)
+	}
+	long := "team: abc\nmembers: [{name: a, command: [ls]}]\ntasks:\n- {subject: x, description: " + strings.Repeat("d", store.MaxMessage) + "}\n"
+	if _, err := ParseTeamFile("x.yaml", "/", []byte(long)); err == nil || !strings.Contains(err.Error(), "x.yaml:4:3: the text of the task has 1048577 bytes") {
+		t.Errorf("a task that no store takes: %.200v", err)
+	}
+	long = "team: abc\nmembers: [{name: a, command: [ls], prompt: " + strings.Repeat("p", store.MaxPrompt+1) + "}]\n"
+	if _, err := ParseTeamFile("x.yaml", "/", []byte(long)); err == nil || !strings.Contains(err.Error(), "x.yaml:2:44: the prompt has") {
+		t.Errorf("a prompt that no store takes: %.200v", err)
 	}
 	if d := time.Since(start); d > 3*time.Minute { // what hangs does so for ever
 		t.Errorf("took %s", d)

@@ -143,7 +143,7 @@ const again = 30
 func launch(p Paths, argv, environ []string) (pid int, ended <-chan error, last func() string, err error) {
 	state, err := files.Open(p.State)
 	if err != nil {
-		return 0, nil, nil, fault.New(fault.Of(err).Code, "make the state folder: %w", err).WithHint("set XDG_STATE_HOME to a folder of yours")
+		return 0, nil, nil, noState("make the state folder", err)
 	}
 	defer state.Close()
 	log, err := state.OpenFile(filepath.Base(p.Log()), files.AppendFlags)
@@ -238,10 +238,19 @@ func Tidy(p Paths) (removed bool, err error) {
 	return true, nil
 }
 
+// noState is why the state folder is of no use.
+func noState(what string, err error) error {
+	hint := "set XDG_STATE_HOME to a folder of yours"
+	if fault.CodeOf(err) == fault.DiskFull {
+		hint = "free some space there (df -h, df -i), or set XDG_STATE_HOME to a folder elsewhere"
+	}
+	return fault.New(fault.Of(err).Code, "%s: %w", what, err).WithHint("%s", hint)
+}
+
 // Claim takes the daemon's lock.
 func Claim(p Paths) (*files.Dir, *lock.Held, error) {
 	if err := os.MkdirAll(p.State, 0o700); err != nil {
-		return nil, nil, fault.New(fault.Of(err).Code, "make the state folder: %w", err).WithHint("set XDG_STATE_HOME to a folder of yours")
+		return nil, nil, noState("make the state folder", err)
 	}
 	state, err := files.Open(p.State)
 	if err != nil {

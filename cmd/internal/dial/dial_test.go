@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -133,5 +134,22 @@ func TestSecretsThatAllMayRead(t *testing.T) {
 	a := Access{Creds: file("creds", 0o600), Token: file("token", 0o644), Key: file("key", 0o640), Cert: file("cert", 0o644)}
 	if open := a.OpenToAll(); len(open) != 1 || open[0] != a.Token {
 		t.Errorf("open to all: %q", open)
+	}
+}
+
+// TestUX02_WhyTheStateFolderIsOfNoUse: where it cannot be, nothing was joined; a full disk is
+// not answered by another owner.
+func TestUX02_WhyTheStateFolderIsOfNoUse(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := (Paths{State: filepath.Join(file, "leadlight"), Key: "k"}).Joined(); m != nil || err != nil {
+		t.Errorf("below a file: %v, %v", m, err)
+	}
+	for cause, want := range map[error]string{syscall.ENOSPC: "free some space", syscall.EACCES: "set XDG_STATE_HOME"} {
+		if e := fault.Of(noState("make the state folder", &os.PathError{Op: "mkdir", Path: "/x", Err: cause})); !strings.HasPrefix(e.Hint, want) {
+			t.Errorf("%v: hint %q", cause, e.Hint)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
@@ -56,11 +57,11 @@ func (p Paths) MachineFile() string { return filepath.Join(p.State, p.Key+".mach
 // Joined reads the record; nil if this machine has joined nothing.
 func (p Paths) Joined() (*Machine, error) {
 	data, err := files.ReadFile(p.MachineFile(), maxMachine)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.New(fault.Of(err).Code, "read what this machine has joined: %w", err)
+		return nil, noState("read what this machine has joined", err)
 	}
 	m := &Machine{}
 	err = rawjson.Strict(data, m)
@@ -87,7 +88,7 @@ func (p Paths) Join(ctx context.Context, m Machine) error {
 		return err
 	}
 	if err := os.MkdirAll(p.State, 0o700); err != nil {
-		return fault.New(fault.Of(err).Code, "make the state folder: %w", err).WithHint("set XDG_STATE_HOME to a folder of yours")
+		return noState("make the state folder", err)
 	}
 	state, err := files.Open(p.State)
 	if err != nil {

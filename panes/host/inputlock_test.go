@@ -146,7 +146,7 @@ func TestAHalfLine(t *testing.T) {
 		prompts := strings.Count(h.Tail(0), "$ ")
 		types("\r")
 		eventually(t, "it is submitted", func() bool { return strings.Count(h.Tail(0), "$ ") > prompts })
-		eventually(t, "it is gone", func() bool { return !holds() })
+		eventually(t, "it is gone, and the new prompt is known", func() bool { return !holds() && h.input.promptAt().After(h.out.lastAt()) })
 	}
 	types("half\x15")
 	eventually(t, "it is erased", func() bool { return !holds() })

@@ -110,11 +110,11 @@ func (in *inputState) typed() personTyped {
 }
 
 // prompted adds to a place what stood there before anything was typed: the same, if nothing is
-// until now.
-func (in *inputState) prompted(now proof.Place, at time.Time) proof.Place {
+// until now, and now is the whole of what was printed.
+func (in *inputState) prompted(now proof.Place, whole bool, at time.Time) proof.Place {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.person.half == (halfLine{}) {
+	if whole && in.person.half == (halfLine{}) {
 		in.bare, in.seen = now, at
 	}
 	now.Prompt, now.Bare = in.bare.Line, in.bare.Around
@@ -131,19 +131,19 @@ func (in *inputState) promptAt() time.Time {
 // or what their keys have brought there, such as a line of a shell's history. It is to be asked
 // also while nobody types: what stands there then is the prompt.
 func (h *Host) HalfLine(ctx context.Context) bool {
+	looked := time.Now()
 	half, output := h.input.typed().half, h.out.lastAt()
 	if h.screen == nil || half == (halfLine{}) && h.input.promptAt().After(output) {
 		return false
 	}
 	limited, cancel := context.WithTimeout(ctx, screenLimit)
 	defer cancel()
-	looked := time.Now()
-	at, err := h.screen.cursor(limited)
+	at, whole, err := h.screen.cursor(limited)
 	if err != nil { // the next look may tell
 		return half != (halfLine{})
 	}
 	if p, err := h.current(); err != nil || p.cooked() { // a line feed ends its line
 		half.text = half.text[strings.LastIndexByte(half.text, '\n')+1:]
 	}
-	return h.input.prompted(at, looked).Holds(half.text, half.moved)
+	return h.input.prompted(at, whole, looked).Holds(half.text, half.moved)
 }

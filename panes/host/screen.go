@@ -260,9 +260,10 @@ func (s *screen) text(ctx context.Context, ansi bool) (text string, cursor int, 
 	return strings.Join(lines, "\n") + "\n", cursor, truncated, err
 }
 
-// cursor returns where the cursor is.
-func (s *screen) cursor(ctx context.Context) (at proof.Place, err error) {
+// cursor returns where the cursor is, and whether all that was printed until now is on the screen.
+func (s *screen) cursor(ctx context.Context) (at proof.Place, whole bool, err error) {
 	err = s.use(ctx, func() {
+		whole = s.ring.behind(s.place) == 0
 		s.need()
 		defer func() { recover() }()
 		c := s.model.CursorPosition()
@@ -280,7 +281,7 @@ func (s *screen) cursor(ctx context.Context) (at proof.Place, err error) {
 			}
 		}
 	})
-	return at, err
+	return at, whole, err
 }
 
 // cells is what stands in a line before column end. A cursor in the last column may

@@ -186,7 +186,8 @@ func TestXF21_FinishedTeamsAreReadOnce(t *testing.T) {
 	live := func(state string) {
 		t.Helper()
 		if err := w.stores.Roster.Update(ctx, "team-3", func(now *store.Team) error {
-			now.Members[0].Leadlight.State = state
+			spawned := time.Now().Add(time.Minute) // however long this takes, it may still be without a host
+			now.Members[0].Leadlight.State, now.Members[0].Leadlight.SpawnedAt = state, &spawned
 			return nil
 		}); err != nil {
 			t.Fatal(err)

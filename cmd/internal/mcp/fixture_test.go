@@ -89,12 +89,14 @@ func (d *fixture) serve(name string, set func(*Options), client *sdk.ClientOptio
 	return c
 }
 
-// teammates are members that count as live.
+// teammates are members that count as live, however long a test takes: who was just started may
+// be without a host.
 func (d *fixture) teammates(team string, names ...string) {
 	d.t.Helper()
 	hosts := panes.NewManager(panes.Options{Dir: d.fs.Dir(), Base: d.base})
 	err := d.fs.Roster().Update(d.t.Context(), team, func(t *store.Team) error {
 		now := time.Now()
+		spawned := now.Add(time.Minute)
 		for _, name := range names {
 			if err := hosts.Expect(team, name); err != nil {
 				return err
@@ -102,7 +104,7 @@ func (d *fixture) teammates(team string, names ...string) {
 			d.made++
 			host := fmt.Sprintf("00000000-0000-4000-8000-%012d", d.made)
 			t.Members = append(t.Members, store.Member{Name: name, AgentID: name + "@" + team, Color: "blue", JoinedAt: now,
-				Leadlight: &store.Bookkeeping{Host: host, Kind: "plain", State: api.StateStarting, SpawnedAt: &now}})
+				Leadlight: &store.Bookkeeping{Host: host, Kind: "plain", State: api.StateStarting, SpawnedAt: &spawned}})
 		}
 		return nil
 	})

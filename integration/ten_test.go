@@ -82,6 +82,9 @@ func (c *crew) check(team string) {
 				r.t.Errorf("%s: %q is not in its environment", name, kv)
 			}
 		}
+		if slices.Contains(rec.Env, "GOMAXPROCS=1") && os.Getenv("GOMAXPROCS") != "1" {
+			r.t.Errorf("%s: it has what its host was started with", name)
+		}
 		if rec.TTY != [3]bool{true, true, true} {
 			r.t.Errorf("%s: terminals %v", name, rec.TTY)
 		}

@@ -174,6 +174,10 @@ func (p *planner) size(i, k, n int) string {
 	}
 }
 
+// oneProcessor has a host, which is a program in Go, start on one processor: all hosts of a
+// team start at once. It takes the others when its agent runs, see teammate.announce.
+const oneProcessor = "GOMAXPROCS=1"
+
 // openCommands are the tmux commands of one step. -d leaves the focus where it is; the
 // program and its arguments are two words or more, so no shell comes in between.
 func (o *opening) openCommands(s step) []command {
@@ -201,6 +205,9 @@ func (o *opening) openCommands(s step) []command {
 		if s.size != "" {
 			c = append(c, "-l", s.size)
 		}
+	}
+	if spec.Place != backend.Session { // whose other panes would have it, too
+		c = append(c, "-e", oneProcessor)
 	}
 	c = append(c, "-c", literal(spec.Dir), "-P", "-F", rowFormat, "--")
 	return slices.Concat(before, []command{append(c, spec.Argv...)}, after)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -37,6 +38,7 @@ func (m *teammate) announce(ctx context.Context) error {
 		return nil
 	}
 	m.announced = true
+	runtime.SetDefaultGOMAXPROCS() // a terminal may start a host on one processor
 	o, l := m.o, m.launch
 	err := m.host.Listen(l.Socket)
 	if err == nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
+	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/teammate"
@@ -38,6 +39,8 @@ func (a *app) teammate(args []string) error {
 	if team == "" || agent == "" || base == "" || fs.NArg() > 0 {
 		return usage("leadlight %s takes --team, --agent and --base-dir", teammateVerb).WithHint("it is run by leadlight spawn, not by hand")
 	}
+	a.environ = environ.Without(a.environ, "GOMAXPROCS") // of its own start, as its terminal set it
+	_ = os.Unsetenv("GOMAXPROCS")
 	c, err := a.compose(config.Bare(base), teams.Caller{Name: agent, Teammate: true})
 	if err != nil {
 		return err

@@ -240,10 +240,13 @@ func (a *app) team(ctx context.Context, svc *teams.Service, positional ...string
 // themselves.
 func (a *app) hintForTeam(err error) error {
 	e := fault.Of(err)
-	if e == nil || e.Hint == "" || a.named == "" || strings.Contains(e.Hint, " -t ") || strings.Contains(e.Hint, " --team ") || !a.unnamed() {
+	if e == nil || e.Hint == "" || a.named == "" || strings.Contains(e.Hint, " -t ") || strings.Contains(e.Hint, " --team ") {
 		return err
 	}
 	verbs := regexp.MustCompile(`\bleadlight (ps|stop|restart|attach|capture|logs|keys|diff|send|inbox|requests|approve|deny|plan|task|set|spawn)\b`)
+	if !verbs.MatchString(e.Hint) || !a.unnamed() {
+		return err
+	}
 	named := *e
 	named.Hint = verbs.ReplaceAllString(e.Hint, "leadlight -t "+strings.ReplaceAll(a.named, "$", "$$")+" $1")
 	return &named

@@ -131,15 +131,25 @@ func taskSize(b *testing.B) int {
 	return len(document.NewTask(&task).Raw())
 }
 
+// bareBucket makes the bucket for bare updates. A cluster that has just begun may not yet be able to.
+func bareBucket(b *testing.B, js jetstream.JetStream, replicas int) jetstream.KeyValue {
+	b.Helper()
+	for end := time.Now().Add(time.Minute); ; {
+		kv, err := js.CreateOrUpdateKeyValue(context.Background(), jetstream.KeyValueConfig{Bucket: "bare", History: 1, Storage: jetstream.FileStorage, Replicas: replicas})
+		if err == nil {
+			return kv
+		}
+		if time.Now().After(end) {
+			b.Fatal(err)
+		}
+	}
+}
+
 func (e engineAt) bareUpdates(b *testing.B, followed bool) float64 {
 	ctx := context.Background()
 	var buckets []jetstream.KeyValue
 	for range benchMachines {
-		kv, err := bareConnection(b, e.url).CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "bare", History: 1, Storage: jetstream.FileStorage, Replicas: e.replicas})
-		if err != nil {
-			b.Fatal(err)
-		}
-		buckets = append(buckets, kv)
+		buckets = append(buckets, bareBucket(b, bareConnection(b, e.url), e.replicas))
 	}
 	js := bareConnection(b, e.url)
 	defer func() { _ = js.DeleteKeyValue(ctx, "bare") }()

@@ -84,7 +84,8 @@ type Engine struct {
 	left    map[string]bool // names of machines for which nothing more is said here
 	clock   clock
 
-	calls calls
+	calls   calls
+	answers answers
 }
 
 // Open connects to the engine, in the background if it cannot be reached now: until it
@@ -135,11 +136,6 @@ func (e *Engine) disconnected() {
 	}
 	e.cut, e.hangUp = context.WithCancel(e.ctx)
 	e.lost = time.Now()
-}
-
-// answering bounds the wait for one answer.
-func (e *Engine) answering(ctx context.Context) (context.Context, context.CancelFunc) {
-	return e.within(ctx, answerLimit)
 }
 
 // within bounds a wait by a limit, and by the end of the connection.

@@ -145,13 +145,11 @@ func (e *Engine) deliver(ctx context.Context, w *write, m *nats.Msg) (uint64, er
 	}
 	began := time.Now()
 	for lost := false; ; lost = true {
-		answer, cancel := e.answering(ctx)
-		ack, err := e.js.PublishMsg(answer, m)
-		cancel()
+		rev, err := e.publish(ctx, m)
 		code := codeOf(err)
 		switch {
 		case err == nil:
-			return ack.Sequence, nil
+			return rev, nil
 		case code == jetstream.JSErrCodeStreamWrongLastSequence, code == jetstream.JSErrCodeStreamWrongLastSequenceConstant:
 			if lost {
 				return e.mine(ctx, w)
@@ -164,7 +162,7 @@ func (e *Engine) deliver(ctx context.Context, w *write, m *nats.Msg) (uint64, er
 		if err := e.awaitConnection(ctx, began); err != nil {
 			return 0, err
 		}
-		if code != 0 { // it has answered at once, and would do so again
+		if code != 0 || errors.Is(err, nats.ErrNoResponders) { // it has answered at once, and would do so again
 			pause(ctx)
 		}
 	}
@@ -291,9 +289,7 @@ func (e *Engine) lookFor(ctx context.Context, stream string, which map[string]an
 	if err != nil {
 		return got, err
 	}
-	once, stop := e.answering(ctx)
-	defer stop()
-	answer, err := e.nc.RequestWithContext(once, "$JS.API.STREAM.MSG.GET."+stream, ask)
+	answer, err := e.request(ctx, &nats.Msg{Subject: "$JS.API.STREAM.MSG.GET." + stream, Data: ask})
 	if err == nil {
 		err = json.Unmarshal(answer.Data, &got)
 	}

@@ -37,3 +37,22 @@ func TestOneIsTakenOutOfAList(t *testing.T) {
 		}
 	}
 }
+
+// TestAnAnswerIsReadAsTheEngineWritesIt: any other is read as JSON.
+func TestAnAnswerIsReadAsTheEngineWritesIt(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]uint64{
+		`{"stream":"KV_x","seq":42}`:                                      42,
+		`{"stream":"KV_x","domain":"hub","seq":42}`:                       0,
+		`{"stream":"KV_x","seq":42,"duplicate":true}`:                     0,
+		`{"error":{"code":503,"err_code":1},"stream":"KV_x","seq":42}`:    0,
+		`{"stream":"KV_x","error":{"code":400,"err_code":10071},"seq":0}`: 0,
+		`{"stream":"KV_x","seq":`:                                         0,
+		`+OK`:                                                             0,
+		``:                                                                0,
+	} {
+		if got := ackOf([]byte(answer)); got != want {
+			t.Errorf("%s: %d, want %d", answer, got, want)
+		}
+	}
+}

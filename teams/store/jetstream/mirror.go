@@ -141,10 +141,30 @@ func (e *Engine) sweep() {
 // followed by another node.
 const heartbeat = 2 * time.Second
 
+// near is how long is tried to be followed by the node to which this machine is connected.
+const near = 50 * time.Millisecond
+
+// follower is what the engine follows the subjects by. A cluster gives it to any of the nodes,
+// and is asked again until that is the one to which this machine is connected: from another,
+// everything would go through two nodes.
+func (m *mirror) follower(ctx context.Context) (jetstream.Consumer, error) {
+	for began := time.Now(); ; {
+		c, err := m.e.js.OrderedConsumer(ctx, m.stream, jetstream.OrderedConsumerConfig{
+			FilterSubjects: m.subjects, DeliverPolicy: jetstream.DeliverAllPolicy, InactiveThreshold: time.Minute,
+		})
+		if err != nil {
+			return nil, err
+		}
+		on := c.CachedInfo()
+		if on == nil || on.Cluster == nil || on.Cluster.Leader == m.e.nc.ConnectedServerName() || time.Since(began) > near {
+			return c, nil
+		}
+		_ = m.e.js.DeleteConsumer(ctx, m.stream, on.Name) // else it ends by itself
+	}
+}
+
 func (m *mirror) follow(ctx context.Context) error {
-	c, err := m.e.js.OrderedConsumer(ctx, m.stream, jetstream.OrderedConsumerConfig{
-		FilterSubjects: m.subjects, DeliverPolicy: jetstream.DeliverAllPolicy, InactiveThreshold: time.Minute,
-	})
+	c, err := m.follower(ctx)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (r *rig) waitsForAnswer(team, kind string) (id string) {
 	return id
 }
 
-// ticks writes a tick into the record every 100 ms, and starts a program for each, so that
+// ticks writes a tick onto the disk every 100 ms, and starts a program for each, so that
 // it is late where the machine is: time in ticks is the time that a team had there. note
 // writes another line.
 func (r *rig) ticks(log string) (note func(line string), stop func()) {
@@ -83,6 +83,7 @@ func (r *rig) ticks(log string) (note func(line string), stop func()) {
 			case <-time.After(100 * time.Millisecond):
 				r.run("version")
 				fmt.Fprintln(f, "clock tick")
+				_ = f.Sync()
 			}
 		}
 	}()

@@ -33,7 +33,6 @@ func newGang(t *testing.T) *gang { return gangOn(t, newRig(t, "220x60")) }
 func gangOn(t *testing.T, r *rig) *gang {
 	t.Helper()
 	g := &gang{rig: r}
-	g.team("alpha")
 	id, err := signals.Identify(g.someStranger())
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +55,6 @@ func gangOn(t *testing.T, r *rig) *gang {
 	if err := os.WriteFile(g.path("work", "leadlight.yaml"), file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g.must("team", "delete", "alpha")
 	return g
 }
 

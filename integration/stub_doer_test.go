@@ -95,6 +95,7 @@ func (d *doer) task(id string) {
 	d.note("told %s", id)
 	out, err := exec.Command("leadlight", "task", "claim", id, "--json").Output()
 	if err != nil {
+		d.note("cannot take %s: %v", id, err)
 		return
 	}
 	var task api.Task

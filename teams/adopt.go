@@ -222,6 +222,11 @@ func (s *Service) startMissing(ctx context.Context, was store.Team, p Plan, mute
 	if err != nil {
 		return nil, err
 	}
+	if slices.ContainsFunc(members, func(m api.Member) bool { return m.State == api.StateLost }) { // perhaps only since the takeover: its tasks are free, too
+		if _, err := s.Reconcile(ctx, p.Team.Name); err != nil {
+			return nil, err
+		}
+	}
 	steps := memberSteps(p, members)
 	var errs []error
 	var left []string

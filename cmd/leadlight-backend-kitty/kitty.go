@@ -202,7 +202,9 @@ func (b *Backend) callMarked(ctx context.Context, command string, id backend.ID,
 		if err == nil {
 			return nil
 		}
-		if err = b.why(ctx, id, mark, err); fault.CodeOf(err) != fault.Unproven || try == markTries {
+		err = b.why(ctx, id, mark, err)
+		_, refused := errors.AsType[refusal](err) // it showed no mark to the command, and one after it
+		if !refused && fault.CodeOf(err) != fault.Unproven || try == markTries {
 			return err
 		}
 		select {

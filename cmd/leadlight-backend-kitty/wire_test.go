@@ -4,10 +4,48 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
+	"net"
+	"path/filepath"
 	"testing"
 
 	"github.com/leadlight-dev/leadlight/backend"
 )
+
+// A window whose first process just becomes another program shows its mark to the question why
+// a command did not find it: the command is given again.
+func TestMarkShowsLater(t *testing.T) {
+	mark := backend.Mark{Base: "b", Team: "t", Agent: "a", Host: "h"}
+	text, _ := json.Marshal(mark)
+	tree, _ := json.Marshal([]osWindow{{ID: 1, Tabs: []tab{{ID: 2, Windows: []window{
+		{ID: 3, Env: map[string]string{markVariable: string(text), hashVariable: hashOf(mark)}},
+	}}}}})
+	quoted, _ := json.Marshal(string(tree))
+	socket := filepath.Join(t.TempDir(), "k")
+	kitty, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kitty.Close()
+	go func() {
+		for _, answer := range []string{`{"ok":false,"error":"No matching windows"}`, `{"ok":true,"data":` + string(quoted) + `}`, `{"ok":true}`} {
+			conn, err := kitty.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = readFrame(bufio.NewReader(conn))
+			_, _ = io.WriteString(conn, frameStart+answer+frameEnd)
+			_ = conn.Close()
+		}
+	}()
+	b, err := New(Options{Socket: socket, Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Label(t.Context(), "3", mark, backend.Label{Name: "a"}); err != nil {
+		t.Error(err)
+	}
+}
 
 // FuzzAnswer: any bytes are an answer, an error of kitty's or no answer; what ls tells is
 // a list whose marks are all our own.

@@ -55,6 +55,10 @@ func checkMarked(p backend.Marked) error {
 	return nil
 }
 
+// killPane closes a pane by the short name of kill-pane: people make an alias of the long one,
+// such as one that asks first.
+const killPane = "killp -t "
+
 // closeCommand closes one pane if it is still ours. Where it is the last of a session that
 // a person has made, a shell stays in its place.
 func (b *Backend) closeCommand(p backend.Marked) command {
@@ -63,7 +67,7 @@ func (b *Backend) closeCommand(p backend.Marked) command {
 	if b.inPane() == p.ID { // maybe from long ago: it counts if we descend from its program
 		conditions = append(conditions, "#{==:#{m/r:^("+strings.Join(ancestors(), "|")+")$,#{pane_pid}},0}")
 	}
-	return command{"if-shell", "-F", "-t", id, all(conditions...), leaveShell(id) + " ; kill-pane -t " + id, ""}
+	return command{"if-shell", "-F", "-t", id, all(conditions...), leaveShell(id) + " ; " + killPane + id, ""}
 }
 
 // nobodyElse holds of a pane in which the program runs that was opened, or none.

@@ -345,7 +345,7 @@ func (o *opening) undo(ctx context.Context, list []int) {
 	for _, i := range list {
 		id := string(o.rows[i].ID)
 		started := all(same("pane_id", id), same("pane_pid", strconv.Itoa(o.rows[i].PID)))
-		groups = append(groups, []command{{"if-shell", "-F", "-t", id, started, "kill-pane -t " + id, ""}})
+		groups = append(groups, []command{{"if-shell", "-F", "-t", id, started, killPane + id, ""}})
 		o.rows[i] = row{}
 	}
 	for _, l := range chunk(groups) {

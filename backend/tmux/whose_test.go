@@ -112,6 +112,7 @@ func TestXH11_ThePersonsSessionStays(t *testing.T) {
 		pane := open(t, b, spec("last", lead))[0]
 		s.Run("kill-pane", "-t", lead)
 		if how == "close" {
+			s.Run("set-option", "-s", "command-alias[100]", "kill-pane=display-message of theirs")
 			if err := backend.CloseOne(t.Context(), b, pane.ID, pane.Mark); err != nil {
 				t.Error(err)
 			}

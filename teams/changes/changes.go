@@ -70,12 +70,13 @@ type diff struct {
 	out  []events.Event
 }
 
-func (d *diff) add(t events.Type, member string, data events.Data) {
+func (d *diff) add(t events.Type, kind, member string, data events.Data) {
+	data.Stamp(kind, "")
 	d.out = append(d.out, events.Event{At: d.at, Type: t, Team: d.team, Member: member, Data: data})
 }
 
 func (d *diff) teamEvent(t events.Type, kind string) {
-	d.add(t, "", &events.Team{Type: kind, TeamName: d.team})
+	d.add(t, kind, "", &events.Team{TeamName: d.team})
 }
 
 func sameTime(a, b *api.Time) bool {
@@ -140,7 +141,7 @@ func (d *diff) task(t events.Type, kind string, task api.Task) {
 	if status == taskBlocked || status == taskFailed {
 		status = taskPending // as it is stored; that it failed, the event's name says
 	}
-	d.add(t, task.Owner, &events.Task{Type: kind, Task: events.TaskInfo{
+	d.add(t, kind, task.Owner, &events.Task{Task: events.TaskInfo{
 		ID: task.ID, Subject: task.Subject, Description: task.Description, Status: status, Owner: task.Owner,
 		ActiveForm: task.ActiveForm, BlockedBy: list(task.BlockedBy), Blocks: list(task.Blocks),
 	}})

@@ -77,7 +77,7 @@ func (d *diff) boxes(old, now Team) {
 }
 
 func (d *diff) received(owner string, m api.Message) {
-	d.add(events.MessageReceived, owner, &events.Message{Type: events.KindMessage, From: m.From, To: owner, Content: m.Text, Summary: m.Summary})
+	d.add(events.MessageReceived, events.KindMessage, owner, &events.Message{From: m.From, To: owner, Content: m.Text, Summary: m.Summary})
 }
 
 // sent tells a new message: one of the structured ones by what it means.
@@ -88,16 +88,14 @@ func (d *diff) sent(owner string, m api.Message) {
 	}
 	switch f.Type {
 	case shutdownRequest:
-		d.add(events.ShutdownRequested, owner, &events.ShutdownAsk{Type: events.KindShutdownAsk, From: m.From, To: owner, RequestID: f.RequestID, Reason: f.Reason})
+		d.add(events.ShutdownRequested, events.KindShutdownAsk, owner, &events.ShutdownAsk{From: m.From, To: owner, RequestID: f.RequestID, Reason: f.Reason})
 	case shutdownApproved, shutdownRejected, shutdownResponse:
-		d.add(events.ShutdownResponse, m.From, &events.ShutdownAnswer{
-			Type: events.KindShutdownAnswer, From: m.From, Member: m.From, RequestID: f.RequestID, Approved: f.yes, Reason: f.Reason})
+		d.add(events.ShutdownResponse, events.KindShutdownAnswer, m.From, &events.ShutdownAnswer{From: m.From, Member: m.From, RequestID: f.RequestID, Approved: f.yes, Reason: f.Reason})
 	case planRequest:
-		d.add(events.PlanRequested, m.From, &events.PlanAsk{Type: events.KindPlanAsk, From: m.From, To: owner, RequestID: f.RequestID, Plan: f.Plan})
+		d.add(events.PlanRequested, events.KindPlanAsk, m.From, &events.PlanAsk{From: m.From, To: owner, RequestID: f.RequestID, Plan: f.Plan})
 	case planResponse:
-		d.add(events.PlanResolved, owner, &events.PlanAnswer{
-			Type: events.KindPlanAnswer, From: m.From, To: owner, RequestID: f.RequestID, Approved: f.yes, Feedback: f.Feedback})
+		d.add(events.PlanResolved, events.KindPlanAnswer, owner, &events.PlanAnswer{From: m.From, To: owner, RequestID: f.RequestID, Approved: f.yes, Feedback: f.Feedback})
 	default:
-		d.add(events.MessageSent, m.From, &events.Message{Type: events.KindMessage, From: m.From, To: owner, Content: m.Text, Summary: m.Summary})
+		d.add(events.MessageSent, events.KindMessage, m.From, &events.Message{From: m.From, To: owner, Content: m.Text, Summary: m.Summary})
 	}
 }

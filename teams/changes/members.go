@@ -47,12 +47,12 @@ func (d *diff) turned(m api.Member) {
 	case api.StateLost:
 		d.member(events.MemberLost, events.KindMemberLost, m)
 	case api.StateIdle:
-		d.add(events.MemberIdle, m.Name, &events.Idle{Type: events.KindIdle, From: m.Name, CompletedTaskID: d.done[m.Name], Member: info(m)})
+		d.add(events.MemberIdle, events.KindIdle, m.Name, &events.Idle{From: m.Name, CompletedTaskID: d.done[m.Name], Member: info(m)})
 	}
 }
 
 func (d *diff) member(t events.Type, kind string, m api.Member) {
-	d.add(t, m.Name, &events.Member{Type: kind, Member: info(m), Reason: m.Reason})
+	d.add(t, kind, m.Name, &events.Member{Member: info(m), Reason: m.Reason})
 }
 
 func info(m api.Member) events.MemberInfo {

@@ -6,8 +6,24 @@ package events
 type Data interface {
 	// Kind is the value of the "type" field.
 	Kind() string
+	// Stamp writes the fields that all data have.
+	Stamp(kind, session string)
 	closed()
 }
+
+// Head are the fields that all data have.
+type Head struct {
+	Type      string `json:"type"`
+	SessionID string `json:"sessionId,omitempty"` // that was observed
+}
+
+// Kind implements Data.
+func (h *Head) Kind() string { return h.Type }
+
+// Stamp implements Data.
+func (h *Head) Stamp(kind, session string) { h.Type, h.SessionID = kind, session }
+
+func (*Head) closed() {}
 
 // Kinds of data. The kinds of members and tasks stand with their structs.
 const (
@@ -74,26 +90,23 @@ type TaskInfo struct {
 
 // Team: the team came to be, or ceased.
 type Team struct {
-	Type      string `json:"type"`
-	SessionID string `json:"sessionId,omitempty"`
-	TeamName  string `json:"teamName"`
-	Role      string `json:"role,omitempty"` // of the observed session: lead, teammate
+	Head
+	TeamName string `json:"teamName"`
+	Role     string `json:"role,omitempty"` // of the observed session: lead, teammate
 }
 
 // Message: somebody wrote to a member, or, with To empty, to all.
 type Message struct {
-	Type      string `json:"type"`
-	SessionID string `json:"sessionId,omitempty"`
-	From      string `json:"from"`
-	To        string `json:"to,omitempty"`
-	Content   string `json:"content"`
-	Summary   string `json:"summary,omitempty"`
+	Head
+	From    string `json:"from"`
+	To      string `json:"to,omitempty"`
+	Content string `json:"content"`
+	Summary string `json:"summary,omitempty"`
 }
 
 // Idle: a member has nothing to do.
 type Idle struct {
-	Type            string     `json:"type"`
-	SessionID       string     `json:"sessionId,omitempty"`
+	Head
 	From            string     `json:"from"`
 	CompletedTaskID string     `json:"completedTaskId,omitempty"`
 	Member          MemberInfo `json:"member"`
@@ -101,8 +114,7 @@ type Idle struct {
 
 // ShutdownAsk: a member was asked to end.
 type ShutdownAsk struct {
-	Type      string `json:"type"`
-	SessionID string `json:"sessionId,omitempty"`
+	Head
 	From      string `json:"from"`
 	To        string `json:"to"`
 	RequestID string `json:"requestId"`
@@ -111,8 +123,7 @@ type ShutdownAsk struct {
 
 // ShutdownAnswer: a member said yes or no to that. It is a claim, not an end.
 type ShutdownAnswer struct {
-	Type      string `json:"type"`
-	SessionID string `json:"sessionId,omitempty"`
+	Head
 	From      string `json:"from"`
 	Member    string `json:"member"` // same as From
 	RequestID string `json:"requestId"`
@@ -122,8 +133,7 @@ type ShutdownAnswer struct {
 
 // PlanAsk: a member submitted a plan.
 type PlanAsk struct {
-	Type      string `json:"type"`
-	SessionID string `json:"sessionId,omitempty"`
+	Head
 	From      string `json:"from"`
 	To        string `json:"to"`
 	RequestID string `json:"requestId"`
@@ -132,8 +142,7 @@ type PlanAsk struct {
 
 // PlanAnswer: the plan was approved or rejected.
 type PlanAnswer struct {
-	Type      string `json:"type"`
-	SessionID string `json:"sessionId,omitempty"`
+	Head
 	From      string `json:"from"`
 	To        string `json:"to"`
 	RequestID string `json:"requestId"`
@@ -143,8 +152,7 @@ type PlanAnswer struct {
 
 // Member: something happened to a member. Reason says why where that is known.
 type Member struct {
-	Type      string     `json:"type"`
-	SessionID string     `json:"sessionId,omitempty"`
+	Head
 	Member    MemberInfo `json:"member"`
 	Reason    string     `json:"reason,omitempty"`
 	ToolName  string     `json:"toolName,omitempty"`  // waiting: for leave to use this tool
@@ -153,16 +161,15 @@ type Member struct {
 
 // Task: something happened to a task.
 type Task struct {
-	Type      string   `json:"type"`
-	SessionID string   `json:"sessionId,omitempty"`
-	Task      TaskInfo `json:"task"`
+	Head
+	Task TaskInfo `json:"task"`
 }
 
 // Run: something happened to the definition of a team, to a run, or to an item of
 // one. The ids lead to the whole of it; of an item, Title and Status are its own, of
 // a run the status.
 type Run struct {
-	Type     string `json:"type"` // such as team_item_spawned
+	Head
 	TeamID   string `json:"teamId,omitempty"`
 	MemberID string `json:"memberId,omitempty"`
 	RunID    string `json:"teamRunId,omitempty"`
@@ -170,44 +177,3 @@ type Run struct {
 	Title    string `json:"title,omitempty"`
 	Status   string `json:"status,omitempty"`
 }
-
-// Kind implements Data.
-func (d *Team) Kind() string { return d.Type }
-
-// Kind implements Data.
-func (d *Message) Kind() string { return d.Type }
-
-// Kind implements Data.
-func (d *Idle) Kind() string { return d.Type }
-
-// Kind implements Data.
-func (d *ShutdownAsk) Kind() string { return d.Type }
-
-// Kind implements Data.
-func (d *ShutdownAnswer) Kind() string { return d.Type }
-
-// Kind implements Data.
-func (d *PlanAsk) Kind() string { return d.Type }
-
-// Kind implements Data.
-func (d *PlanAnswer) Kind() string { return d.Type }
-
-// Kind implements Data.
-func (d *Member) Kind() string { return d.Type }
-
-// Kind implements Data.
-func (d *Task) Kind() string { return d.Type }
-
-// Kind implements Data.
-func (d *Run) Kind() string { return d.Type }
-
-func (*Run) closed()            {}
-func (*Team) closed()           {}
-func (*Message) closed()        {}
-func (*Idle) closed()           {}
-func (*ShutdownAsk) closed()    {}
-func (*ShutdownAnswer) closed() {}
-func (*PlanAsk) closed()        {}
-func (*PlanAnswer) closed()     {}
-func (*Member) closed()         {}
-func (*Task) closed()           {}

@@ -78,7 +78,7 @@ func filled(d Data) Data {
 }
 
 func TestWireForm(t *testing.T) {
-	e := Event{Seq: 1, Type: TeamCreated, Team: "alpha", Data: &Team{Type: KindTeamCreated, TeamName: "alpha", Role: "lead"}}
+	e := Event{Seq: 1, Type: TeamCreated, Team: "alpha", Data: &Team{Head: Head{Type: KindTeamCreated}, TeamName: "alpha", Role: "lead"}}
 	want := `{"seq":1,"type":"team:created","team":"alpha","data":{"type":"team_created","teamName":"alpha","role":"lead"}}`
 	if b, err := json.Marshal(e); err != nil || string(b) != want {
 		t.Errorf("%s, %v", b, err)

@@ -21,7 +21,7 @@ func opened(t *testing.T, path string) *Store {
 }
 
 func event(seq uint64, team string, name events.Type, at time.Time) events.Event {
-	return events.Event{Seq: seq, At: at, Type: name, Team: team, Data: &events.Team{Type: events.KindTeamCreated, TeamName: team}}
+	return events.Event{Seq: seq, At: at, Type: name, Team: team, Data: &events.Team{Head: events.Head{Type: events.KindTeamCreated}, TeamName: team}}
 }
 
 func ok(t *testing.T, err error) {

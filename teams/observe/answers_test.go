@@ -29,7 +29,7 @@ func TestXH06_AnAnswerIsReadInEverySpelling(t *testing.T) {
 	} {
 		m := mail{from: "ann", text: text}
 		m.frame = frame(m.text)
-		told := heard(team, m, "", "s")
+		told := heard(team, m, "")
 		if len(told) != 1 {
 			t.Errorf("%s: %d events", text, len(told))
 			continue
@@ -55,7 +55,7 @@ func TestXH06_AnAnswerIsReadInEverySpelling(t *testing.T) {
 	} {
 		m := mail{from: "ann", text: text}
 		m.frame = frame(m.text)
-		if told := heard(team, m, "", "s"); len(told) != 1 || told[0].what != events.MessageReceived || receive(team, m, "").Member("ann").Shutdown != "" {
+		if told := heard(team, m, ""); len(told) != 1 || told[0].what != events.MessageReceived || receive(team, m, "").Member("ann").Shutdown != "" {
 			t.Errorf("%s: %+v", text, told)
 		}
 	}

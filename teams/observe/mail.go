@@ -198,7 +198,7 @@ func (t *Tracker) mails(l Line, line []byte) {
 	for _, m := range list {
 		m = m.in(t.state.Team)
 		now := receive(t.state.Team, m, self)
-		t.tell(heard(t.state.Team, m, self, t.state.SessionID))
+		t.tell(heard(t.state.Team, m, self))
 		t.become(now, m.field("completedTaskId"))
 	}
 }

@@ -91,7 +91,7 @@ func typed(e events.Event) []events.Data {
 	case *events.Team:
 		return nil
 	case *events.Idle:
-		return []events.Data{d, &events.Member{Type: events.KindMemberIdle, SessionID: d.SessionID, Member: d.Member}}
+		return []events.Data{d, &events.Member{Head: events.Head{Type: events.KindMemberIdle, SessionID: d.SessionID}, Member: d.Member}}
 	}
 	return []events.Data{e.Data}
 }

@@ -39,8 +39,7 @@ func (t *Tracker) Quiet(silence time.Duration) Step {
 	}
 	m := t.describe(name)
 	t.waits = m.Name
-	t.tell([]notice{{events.MemberWaiting, m.Name, &events.Member{
-		Type: events.KindMemberWaiting, SessionID: t.state.SessionID, Member: m, ToolName: u.Name, ToolUseID: u.ID,
+	t.tell([]notice{{events.MemberWaiting, events.KindMemberWaiting, m.Name, &events.Member{Member: m, ToolName: u.Name, ToolUseID: u.ID,
 		Reason: u.Name + " has had no result for " + silence.String() + ": maybe a permission question",
 	}}})
 	return t.take()
@@ -53,8 +52,7 @@ func (t *Tracker) resume() {
 	}
 	m := t.describe(t.waits)
 	t.waits = ""
-	t.tell([]notice{{events.MemberActive, m.Name, &events.Member{
-		Type: events.KindMemberActive, SessionID: t.state.SessionID, Member: m}}})
+	t.tell([]notice{{events.MemberActive, events.KindMemberActive, m.Name, &events.Member{Member: m}}})
 }
 
 func (t *Tracker) describe(name string) events.MemberInfo {

@@ -232,7 +232,7 @@ func (t *Tracker) apply(c Correlated) {
 		t.refuse(c, words)
 		return
 	}
-	t.tell(spoken(old, c, t.state.Self, t.state.SessionID))
+	t.tell(spoken(old, c, t.state.Self))
 	now := Reduce(old, c)
 	if now == old && c.ToolName == "TeamDelete" {
 		t.refuse(c, c.Result.words())
@@ -274,7 +274,7 @@ func (t *Tracker) become(now *Team, doneTask string) {
 	}
 	t.state.Team = now
 	t.step.Dirty = true
-	t.tell(changes(old, now, t.state.SessionID, doneTask))
+	t.tell(changes(old, now, doneTask))
 	if old.known() || now.known() {
 		t.step.Changed = true
 		t.state.Agents = now.Names()
@@ -287,6 +287,7 @@ func (t *Tracker) become(now *Team, doneTask string) {
 func (t *Tracker) tell(notices []notice) {
 	for _, n := range notices {
 		t.state.Seq++
+		n.data.Stamp(n.kind, t.state.SessionID)
 		e := events.Event{Seq: t.state.Seq, At: t.at, Type: n.what, Member: n.member, Data: n.data}
 		switch d := n.data.(type) {
 		case *events.Team:

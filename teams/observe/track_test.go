@@ -107,11 +107,11 @@ func TestO14_Events(t *testing.T) {
 		}
 	}
 	for i, want := range map[int]events.Data{
-		0: &events.Team{Type: "team_created", SessionID: "S1", TeamName: "a", Role: "lead"},
-		7: &events.Idle{Type: "idle", SessionID: "S1", From: "ann", CompletedTaskID: "1", Member: events.MemberInfo{
+		0: &events.Team{Head: events.Head{Type: "team_created", SessionID: "S1"}, TeamName: "a", Role: "lead"},
+		7: &events.Idle{Head: events.Head{Type: "idle", SessionID: "S1"}, From: "ann", CompletedTaskID: "1", Member: events.MemberInfo{
 			Name: "ann", AgentID: "ann@a", AgentType: "general-purpose", Status: "idle"}},
-		10: &events.Message{Type: "message", SessionID: "S1", From: "team-lead", To: "ann", Content: "c", Summary: "s"},
-		11: &events.Message{Type: "message", SessionID: "S1", From: "team-lead", Content: "all"},
+		10: &events.Message{Head: events.Head{Type: "message", SessionID: "S1"}, From: "team-lead", To: "ann", Content: "c", Summary: "s"},
+		11: &events.Message{Head: events.Head{Type: "message", SessionID: "S1"}, From: "team-lead", Content: "all"},
 	} {
 		if got := w.events[i].Data; encode(got) != encode(want) {
 			t.Errorf("event %d: %s, want %s", i, encode(got), encode(want))
@@ -205,12 +205,12 @@ func TestO18_PlanAndShutdown(t *testing.T) {
 	w.told(t, "created member:joined(ann) plan:requested(team-lead) plan:resolved(ann) plan:resolved(ann) shutdown:requested(ann) "+
 		"shutdown:response(ann) shutdown:response(ann) member:shutdown(ann)")
 	for i, want := range map[int]events.Data{
-		2: &events.PlanAsk{Type: "plan_approval_request", SessionID: "S1", From: "team-lead", To: "team-lead", RequestID: "p1", Plan: "the plan"},
-		3: &events.PlanAnswer{Type: "plan_approval_response", SessionID: "S1", From: "team-lead", To: "ann", RequestID: "p1", Approved: true, Feedback: "good"},
-		4: &events.PlanAnswer{Type: "plan_approval_response", SessionID: "S1", From: "team-lead", To: "ann", RequestID: "p2", Feedback: "no"},
-		5: &events.ShutdownAsk{Type: "shutdown_request", SessionID: "S1", From: "team-lead", To: "ann", RequestID: "shutdown-1@ann", Reason: "end"},
-		6: &events.ShutdownAnswer{Type: "shutdown_response", SessionID: "S1", From: "ann", Member: "ann", RequestID: "shutdown-1@ann", Reason: "busy"},
-		7: &events.ShutdownAnswer{Type: "shutdown_response", SessionID: "S1", From: "ann", Member: "ann", RequestID: "shutdown-2@ann", Approved: true},
+		2: &events.PlanAsk{Head: events.Head{Type: "plan_approval_request", SessionID: "S1"}, From: "team-lead", To: "team-lead", RequestID: "p1", Plan: "the plan"},
+		3: &events.PlanAnswer{Head: events.Head{Type: "plan_approval_response", SessionID: "S1"}, From: "team-lead", To: "ann", RequestID: "p1", Approved: true, Feedback: "good"},
+		4: &events.PlanAnswer{Head: events.Head{Type: "plan_approval_response", SessionID: "S1"}, From: "team-lead", To: "ann", RequestID: "p2", Feedback: "no"},
+		5: &events.ShutdownAsk{Head: events.Head{Type: "shutdown_request", SessionID: "S1"}, From: "team-lead", To: "ann", RequestID: "shutdown-1@ann", Reason: "end"},
+		6: &events.ShutdownAnswer{Head: events.Head{Type: "shutdown_response", SessionID: "S1"}, From: "ann", Member: "ann", RequestID: "shutdown-1@ann", Reason: "busy"},
+		7: &events.ShutdownAnswer{Head: events.Head{Type: "shutdown_response", SessionID: "S1"}, From: "ann", Member: "ann", RequestID: "shutdown-2@ann", Approved: true},
 	} {
 		if got := w.events[i].Data; encode(got) != encode(want) {
 			t.Errorf("event %d: %s, want %s", i, encode(got), encode(want))

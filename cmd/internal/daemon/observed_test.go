@@ -38,7 +38,7 @@ func observedRun(run, team string, gone, n int) observedNow {
 	now := observedNow{record: panes.ObservedRecord{Run: run, Task: "1", Seq: uint64(n), State: json.RawMessage(fmt.Sprintf(`{"name":%q,"n":%d}`, team, n))}}
 	for i := gone + 1; i <= n; i++ {
 		now.events = append(now.events, events.Event{Seq: uint64(i), Type: events.MessageSent, Team: team, Member: "ann",
-			Data: &events.Message{Type: events.KindMessage, From: "ann", To: "bob", Content: fmt.Sprintf("%s %d", run, i)}})
+			Data: &events.Message{Head: events.Head{Type: events.KindMessage}, From: "ann", To: "bob", Content: fmt.Sprintf("%s %d", run, i)}})
 	}
 	return now
 }

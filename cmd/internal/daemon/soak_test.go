@@ -65,7 +65,7 @@ func served(t *testing.T, length int) (*hub, string) {
 
 func message(n int) events.Event {
 	return events.Event{Type: events.MessageSent, Team: "alpha", Member: "bob",
-		Data: &events.Message{Type: events.KindMessage, From: "bob", To: "ann", Content: fmt.Sprint(n, strings.Repeat(" x", 300))}}
+		Data: &events.Message{Head: events.Head{Type: events.KindMessage}, From: "bob", To: "ann", Content: fmt.Sprint(n, strings.Repeat(" x", 300))}}
 }
 
 // TestSoakSubscribers: under 500 events a second every subscriber that keeps up

@@ -168,7 +168,7 @@ func (s *Scheduler) emit(list []api.TeamRunEvent) {
 
 // hint is a change as an event of the history.
 func hint(e api.TeamRunEvent, team string) events.Event {
-	d := &events.Run{Type: e.Type, TeamID: e.TeamID, RunID: e.TeamRunID}
+	d := &events.Run{Head: events.Head{Type: e.Type}, TeamID: e.TeamID, RunID: e.TeamRunID}
 	switch {
 	case e.Item != nil:
 		d.ItemID, d.Title, d.Status = e.Item.ID, e.Item.Title, e.Item.Status

@@ -88,7 +88,7 @@ func TestEveryChangeHasAName(t *testing.T) {
 	}
 	e := hint(api.TeamRunEvent{Type: api.EvItemMoved, TeamID: "t", TeamRunID: "r", Timestamp: 5, Item: &api.AgentTeamItem{ID: "i", Title: "x", Status: "todo"}}, "review")
 	d, ok := e.Data.(*events.Run)
-	if !ok || e.Type != events.RunItemMoved || e.Team != "review" || *d != (events.Run{Type: "team_item_moved", TeamID: "t", RunID: "r", ItemID: "i", Title: "x", Status: "todo"}) {
+	if !ok || e.Type != events.RunItemMoved || e.Team != "review" || *d != (events.Run{Head: events.Head{Type: "team_item_moved"}, TeamID: "t", RunID: "r", ItemID: "i", Title: "x", Status: "todo"}) {
 		t.Errorf("%+v %+v", e, d)
 	}
 }

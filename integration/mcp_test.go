@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/leadlight-dev/leadlight/internal/exetest"
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -69,7 +70,7 @@ func toolCall[T any](m *model, name string, in params) (v T, code string) {
 		return v, "BROKEN"
 	}
 	raw, _ := json.Marshal(res.StructuredContent)
-	var failed struct{ Error api.Error }
+	var failed struct{ Error fault.Error }
 	if err := json.Unmarshal(raw, &failed); err != nil {
 		m.r.t.Errorf("%s: %v", raw, err)
 	}
@@ -81,7 +82,7 @@ func toolCall[T any](m *model, name string, in params) (v T, code string) {
 	if err != nil {
 		m.r.t.Errorf("%s: %v", raw, err)
 	}
-	return v, failed.Error.Code
+	return v, string(failed.Error.Code)
 }
 
 // tool calls a tool that has to succeed.

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -50,7 +51,7 @@ func TestUpWithASilentMachine(t *testing.T) {
 		Members []api.Member
 		Missing []struct {
 			Name, Machine string
-			Error         api.Error
+			Error         fault.Error
 		}
 		OK bool
 	}) {

@@ -135,8 +135,8 @@ func answerObserve(ctx context.Context, s *Service, o order, _ func(told)) (any,
 
 // room is what a machine says to one who looks for a place for a teammate.
 type room struct {
-	CPUs int        `json:"cpus"`
-	Why  *api.Error `json:"why,omitempty"` // the teammate cannot be started there
+	CPUs int          `json:"cpus"`
+	Why  *fault.Error `json:"why,omitempty"` // the teammate cannot be started there
 }
 
 func answerRoom(ctx context.Context, s *Service, o order, _ func(told)) (any, error) {
@@ -156,13 +156,13 @@ func answerRoom(ctx context.Context, s *Service, o order, _ func(told)) (any, er
 // roomFor tells whether a teammate could be started here; source is as for checkHere.
 func (s *Service) roomFor(ctx context.Context, t store.Team, spec SpawnSpec, source bool) room {
 	spec.Machine = s.machine
-	return room{CPUs: runtime.NumCPU(), Why: api.ErrorOf(s.checkHere(ctx, t, spec, source))}
+	return room{CPUs: runtime.NumCPU(), Why: fault.Of(s.checkHere(ctx, t, spec, source))}
 }
 
 // spawnedThere is a Spawned on the wire.
 type spawnedThere struct {
-	Member api.Member `json:"member"`
-	Error  *api.Error `json:"error,omitempty"`
+	Member api.Member   `json:"member"`
+	Error  *fault.Error `json:"error,omitempty"`
 }
 
 func answerSpawn(ctx context.Context, s *Service, o order, tell func(told)) (any, error) {
@@ -186,7 +186,7 @@ func answerSpawn(ctx context.Context, s *Service, o order, tell func(told)) (any
 	out := []spawnedThere{}
 	s = s.WithProfiles(o.Profiles).WithProgress(func(name, what string) { tell(told{Name: name, What: what}) })
 	for _, r := range s.Spawn(ctx, o.Team, o.Specs) {
-		out = append(out, spawnedThere{r.Member, api.ErrorOf(onMachine(s.machine, r.Err))})
+		out = append(out, spawnedThere{r.Member, fault.Of(onMachine(s.machine, r.Err))})
 	}
 	return out, nil
 }

@@ -84,7 +84,7 @@ func (s *Service) spawnThere(ctx context.Context, machine string, o order) []Spa
 	}
 	for i := range out {
 		if out[i].Err = err; err == nil {
-			out[i] = Spawned{there[i].Member, there[i].Error.Fault()}
+			out[i] = Spawned{there[i].Member, there[i].Error.Err()}
 		}
 	}
 	return out
@@ -151,7 +151,7 @@ func (s *Service) roomiest(ctx context.Context, t store.Team, list []api.Machine
 			}
 			o := order{Team: t.Name, Specs: []SpawnSpec{spec}, Profiles: s.profilesFor([]SpawnSpec{spec})}
 			if err := s.ask(ctx, m.Name, verbRoom, o, &rooms[i], nil); err != nil {
-				rooms[i].Why = api.ErrorOf(err)
+				rooms[i].Why = fault.Of(err)
 			}
 		})
 	}
@@ -165,7 +165,7 @@ func (s *Service) roomiest(ctx context.Context, t store.Team, list []api.Machine
 	for i, r := range rooms {
 		if r.Why != nil {
 			whys = append(whys, list[i].Name+": "+r.Why.Message)
-			first = cmp.Or(first, r.Why.Fault())
+			first = cmp.Or(first, r.Why.Err())
 			continue
 		}
 		if best < 0 {
@@ -199,7 +199,7 @@ func (s *Service) checkThere(ctx context.Context, t store.Team, spec SpawnSpec, 
 		return err
 	}
 	if r.Why != nil {
-		return fmt.Errorf("machine %s: %w", spec.Machine, r.Why.Fault())
+		return fmt.Errorf("machine %s: %w", spec.Machine, r.Why.Err())
 	}
 	return nil
 }

@@ -127,10 +127,10 @@ func (c Code) Exit() int {
 // Error is a failure as it is told to a person: what went wrong and where, and,
 // where there is one, the way out. It wraps its Code and its cause.
 type Error struct {
-	Code    Code
-	Message string // what and where, lower case, no full stop
-	Hint    string // what to do next; may be empty
-	Cause   error  // may be nil
+	Code    Code   `json:"code"`
+	Message string `json:"message"`        // what and where, lower case, no full stop
+	Hint    string `json:"hint,omitempty"` // what to do next; may be empty
+	Cause   error  `json:"-"`              // may be nil; it stays where it came about
 }
 
 // New makes an error of the given code. A %w in the format wraps the cause; the
@@ -148,6 +148,14 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 
 // Error returns the message without the code.
 func (e *Error) Error() string { return e.Message }
+
+// Err is e as an error: nil for nil, such as of an answer that holds no error.
+func (e *Error) Err() error {
+	if e == nil {
+		return nil
+	}
+	return e
+}
 
 // Unwrap exposes the code and the cause to errors.Is and errors.As.
 func (e *Error) Unwrap() []error {

@@ -125,7 +125,7 @@ func (c *Client) answer(ctx context.Context, op string, r *bufio.Reader, result 
 		return fmt.Errorf("%s: the host's answer cannot be read: %w", op, err)
 	}
 	if a.Error != nil {
-		return a.Error.err()
+		return a.Error
 	}
 	if result == nil {
 		return nil

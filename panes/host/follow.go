@@ -63,7 +63,7 @@ func (c *Client) Follow(ctx context.Context, each func(Status)) error {
 			return fmt.Errorf("%s: the host's answer cannot be read: %w", opFollow, err)
 		}
 		if a.Error != nil {
-			return a.Error.err()
+			return a.Error
 		}
 		var s Status
 		if err := json.Unmarshal(a.Result, &s); err != nil {

@@ -43,28 +43,7 @@ type request struct {
 type answer struct {
 	V      int             `json:"v"`
 	Result json.RawMessage `json:"result,omitempty"`
-	Error  *wireError      `json:"error,omitempty"`
-}
-
-type wireError struct {
-	Code    fault.Code `json:"code"`
-	Message string     `json:"message"`
-	Hint    string     `json:"hint,omitempty"`
-}
-
-func toWire(err error) *wireError {
-	if err == nil {
-		return nil
-	}
-	e := fault.Of(err)
-	return &wireError{e.Code, e.Message, e.Hint}
-}
-
-func (w *wireError) err() error {
-	if w == nil {
-		return nil
-	}
-	return &fault.Error{Code: w.Code, Message: w.Message, Hint: w.Hint}
+	Error  *fault.Error    `json:"error,omitempty"`
 }
 
 // The parameters of the operations that have any.
@@ -89,13 +68,13 @@ type (
 // wireExit is an Exit whose start error can travel.
 type wireExit struct {
 	Exit
-	StartError *wireError `json:"startError,omitempty"`
+	StartError *fault.Error `json:"startError,omitempty"`
 }
 
-func exitToWire(e Exit) wireExit { return wireExit{e, toWire(e.StartErr)} }
+func exitToWire(e Exit) wireExit { return wireExit{e, fault.Of(e.StartErr)} }
 
 func (w wireExit) exit() Exit {
-	w.StartErr = w.StartError.err()
+	w.StartErr = w.StartError.Err()
 	return w.Exit
 }
 
@@ -162,7 +141,7 @@ func decodeParams(raw json.RawMessage, into any) error {
 }
 
 func writeAnswer(w io.Writer, result any, failure error) error {
-	a := answer{V: protocolVersion, Error: toWire(failure)}
+	a := answer{V: protocolVersion, Error: fault.Of(failure)}
 	if failure == nil {
 		raw, err := json.Marshal(result)
 		if err != nil {

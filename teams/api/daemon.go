@@ -1,6 +1,10 @@
 package api
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+)
 
 // HelloParams are the parameters of hello.
 type HelloParams struct {
@@ -97,5 +101,5 @@ type Snapshot struct {
 
 // EventsClosed is the last word on a subscription.
 type EventsClosed struct {
-	Error Error `json:"error"`
+	Error fault.Error `json:"error"`
 }

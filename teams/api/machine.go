@@ -1,6 +1,10 @@
 package api
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/leadlight-dev/leadlight/internal/fault"
+)
 
 // States of a machine.
 const (
@@ -48,7 +52,7 @@ type MachineSocket struct {
 // MachineResult is the answer of machine.do.
 type MachineResult struct {
 	Result json.RawMessage `json:"result"`
-	Mute   *Error          `json:"mute,omitempty"` // there is none: the machine does not answer
+	Mute   *fault.Error    `json:"mute,omitempty"` // there is none: the machine does not answer
 }
 
 // Mute is the error of a machine that does not answer. One that answers may have the same code.

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/state"
 )
 
@@ -273,28 +272,4 @@ type Orphan struct {
 	Removed bool   `json:"removed"`
 	Kept    string `json:"kept,omitempty"` // why it was not removed
 	Usual   bool   `json:"-"`              // each team leaves it, so nothing has gone wrong
-}
-
-// Error is how an error is told with --json.
-type Error struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
-}
-
-// ErrorOf is an error as answers show it; nil for nil.
-func ErrorOf(err error) *Error {
-	if err == nil {
-		return nil
-	}
-	e := fault.Of(err)
-	return &Error{Code: string(e.Code), Message: e.Message, Hint: e.Hint}
-}
-
-// Fault is the error that an answer shows; nil for nil.
-func (e *Error) Fault() error {
-	if e == nil {
-		return nil
-	}
-	return &fault.Error{Code: fault.Code(e.Code), Message: e.Message, Hint: e.Hint}
 }

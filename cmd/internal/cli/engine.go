@@ -70,7 +70,7 @@ func (o otherMachines) do(ctx context.Context, call api.MachineCall, tell func(j
 		}
 	})
 	if m := answer.Mute; m != nil && err == nil {
-		err = api.Mute{Machine: call.Machine, Err: m.Fault()}
+		err = api.Mute{Machine: call.Machine, Err: m}
 	}
 	return answer.Result, err
 }

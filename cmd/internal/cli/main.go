@@ -23,7 +23,6 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/signals"
-	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // Stdio is where a verb reads and writes.
@@ -141,7 +140,7 @@ func (a *app) report(e *fault.Error) {
 	}
 	enc := json.NewEncoder(rawjson.Visible(a.err))
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(map[string]*api.Error{"error": api.ErrorOf(e)})
+	_ = enc.Encode(map[string]*fault.Error{"error": e})
 }
 
 // asksForJSON tells whether errors are to be JSON, before the flags are parsed:

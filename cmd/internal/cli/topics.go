@@ -217,7 +217,7 @@ func jsonAnswers() []struct {
 		{"version", false, versionInfo{}},
 		{"init", false, written{}},
 		{"init --list", true, config.TemplateInfo{}},
-		{"errors, on standard error: {\"error\": …}", false, api.Error{}},
+		{"errors, on standard error: {\"error\": …}", false, fault.Error{}},
 	}
 }
 

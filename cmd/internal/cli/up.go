@@ -39,9 +39,9 @@ type upResult struct {
 // upMissing is a teammate of the file that was not started, or is not proved to be, since its
 // machine does not answer.
 type upMissing struct {
-	Name    string    `json:"name"`
-	Machine string    `json:"machine"`
-	Error   api.Error `json:"error"`
+	Name    string      `json:"name"`
+	Machine string      `json:"machine"`
+	Error   fault.Error `json:"error"`
 }
 
 func upCommand(a *app, run func(context.Context, *app, upOptions) error) *cobra.Command {

@@ -48,7 +48,7 @@ func (u *upRun) result(snap teams.Snapshot, endings []api.Ending) upResult {
 
 func shownMissing(missing []teams.Missing) (out []upMissing) {
 	for _, m := range missing {
-		out = append(out, upMissing{m.Name, m.Machine, *api.ErrorOf(m.Err)})
+		out = append(out, upMissing{m.Name, m.Machine, *fault.Of(m.Err)})
 	}
 	return out
 }

@@ -251,14 +251,14 @@ func (s slow) isCut(t *testing.T, total int) {
 			Method string
 			Params struct {
 				Seq   int
-				Error api.Error
+				Error fault.Error
 			}
 		}
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
 			t.Fatal(err)
 		}
 		if m.Method == rpc.EventsClosed {
-			if m.Params.Error.Code != string(fault.LimitReached) || seen >= total {
+			if m.Params.Error.Code != fault.LimitReached || seen >= total {
 				t.Errorf("after %d events: %+v", seen, m.Params.Error)
 			}
 			return

@@ -141,7 +141,7 @@ func (s *subscriber) run() {
 	case errors.Is(err, errMute):
 		s.peer.Close()
 	case err != nil:
-		s.peer.HangUp(farewellLimit, rpc.EventsClosed, api.EventsClosed{Error: *api.ErrorOf(err)})
+		s.peer.HangUp(farewellLimit, rpc.EventsClosed, api.EventsClosed{Error: *fault.Of(err)})
 	}
 }
 

@@ -26,7 +26,6 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/unixsock"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/signals"
-	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 )
 
@@ -172,7 +171,7 @@ func launch(p Paths, argv, environ []string) (pid int, ended <-chan error, last 
 // Said is the error that a program has told as JSON, nil if the line is none.
 func Said(line string) *fault.Error {
 	var said struct {
-		Error api.Error `json:"error"`
+		Error fault.Error `json:"error"`
 	}
 	if json.Unmarshal([]byte(line), &said) != nil || said.Error.Code == "" {
 		return nil

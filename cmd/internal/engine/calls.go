@@ -149,7 +149,7 @@ func (e *Engine) do(ctx context.Context, d api.MachineCall) (api.MachineResult, 
 		}
 	})
 	if _, is := errors.AsType[api.Mute](err); is {
-		return api.MachineResult{Mute: api.ErrorOf(err)}, nil
+		return api.MachineResult{Mute: fault.Of(err)}, nil
 	}
 	return api.MachineResult{Result: result}, err
 }

@@ -63,7 +63,7 @@ func (s *Scheduler) serveSubscriber(peer *rpc.Peer, p api.TeamRunFilter, loaded 
 		}
 	}
 	if errors.Is(sub.Err(), events.ErrLagged) {
-		peer.HangUp(farewellLimit, rpc.EventsClosed, api.EventsClosed{Error: api.Error{Code: string(fault.LimitReached),
+		peer.HangUp(farewellLimit, rpc.EventsClosed, api.EventsClosed{Error: fault.Error{Code: fault.LimitReached,
 			Message: "the subscriber was too slow", Hint: "subscribe again: what is there is told first"}})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // wireError is an error as the wire carries it.
@@ -40,9 +39,10 @@ func fromWire(ctx context.Context, method string, err error) error {
 	case !ok:
 		return fmt.Errorf("%s: %w", method, err)
 	}
-	var told api.Error
+	var told fault.Error
 	if json.Unmarshal(own.Data, &told) == nil && told.Code != "" {
-		return &fault.Error{Code: fault.Code(told.Code), Message: told.Message, Hint: told.Hint, Cause: err}
+		told.Cause = err
+		return &told
 	}
 	return fault.New(fault.Failed, "%s: %w", method, err)
 }

@@ -154,5 +154,5 @@ func closed(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &last); err != nil {
 		return fmt.Errorf("the last word of the daemon cannot be read: %w", err)
 	}
-	return last.Error.Fault()
+	return last.Error.Err()
 }

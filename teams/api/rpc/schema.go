@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
@@ -33,7 +34,7 @@ func SchemaOf(methods, notifications []Method) Schema {
 	s := Schema{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "leadlight", "version": Version,
 		"methods": table(methods), "notifications": table(notifications),
-		"error": w.of(reflect.TypeFor[api.Error]()),
+		"error": w.of(reflect.TypeFor[fault.Error]()),
 	}
 	s["$defs"] = w.defs
 	return s

@@ -43,14 +43,7 @@ type word struct {
 	Told    json.RawMessage `json:"told,omitempty"`  // something before the result
 	Ended   bool            `json:"ended,omitempty"` // this is the last word
 	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *refusal        `json:"error,omitempty"`
-}
-
-// refusal is an error as it goes over the wire.
-type refusal struct {
-	Code    fault.Code `json:"code"`
-	Message string     `json:"message"`
-	Hint    string     `json:"hint,omitempty"`
+	Error   *fault.Error    `json:"error,omitempty"`
 }
 
 // Times of calls.
@@ -136,8 +129,8 @@ func (c *callee) hear(ctx context.Context, m *nats.Msg) {
 	switch {
 	case ctx.Err() != nil:
 	case call.Sign == "" && (x == nil || !x.begun) && call.Process != "" && call.Process != c.process:
-		c.say(m.Reply, word{Ended: true, Error: refused(fault.New(fault.Unproven, "the daemon of machine %s was started again while it carried that out", c.machine).
-			WithHint("leadlight ps shows what became of it"))})
+		c.say(m.Reply, word{Ended: true, Error: fault.New(fault.Unproven, "the daemon of machine %s was started again while it carried that out", c.machine).
+			WithHint("leadlight ps shows what became of it")})
 	case x != nil && !x.begun:
 		c.hearWaiting(ctx, x, call, m.Reply)
 	case x != nil && call.Sign == signEnough:
@@ -223,7 +216,7 @@ func (c *callee) carryOut(ctx context.Context, x *carried) word {
 		err = fault.New(fault.LimitReached, "the answer has %d bytes, more than the engine takes (%d)", len(last.Result), most)
 	}
 	if err != nil {
-		last.Result, last.Error = nil, refused(err)
+		last.Result, last.Error = nil, fault.Of(err)
 	}
 	return last
 }
@@ -247,11 +240,6 @@ func (c *callee) streaming(ctx context.Context, x *carried, asked Asked) (any, e
 		err = unavailable("send what was shown last", lost)
 	}
 	return result, err
-}
-
-func refused(err error) *refusal {
-	e := fault.Of(err)
-	return &refusal{e.Code, e.Message, e.Hint}
 }
 
 // stayAlive says that a call is under way, and ends one that nobody follows any more.
@@ -391,7 +379,7 @@ func (a *asking) hear(data []byte) (json.RawMessage, error) {
 	missed := w.Told != nil && w.N > a.told+1 || w.Ended && w.N > a.told
 	switch {
 	case w.Error != nil:
-		return nil, &fault.Error{Code: w.Error.Code, Message: w.Error.Message, Hint: w.Error.Hint}
+		return nil, w.Error
 	case missed && a.call.Follow: // else it was progress, which the result makes good
 		return nil, fault.New(fault.EngineUnavailable, "a part of what another machine told is lost").WithHint("try again")
 	case w.Told != nil && w.N > a.told:

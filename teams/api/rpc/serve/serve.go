@@ -18,7 +18,6 @@ import (
 	"github.com/creachadair/jrpc2/channel"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 )
 
@@ -78,7 +77,7 @@ func (s *Server) Assign(_ context.Context, name string) jrpc2.Handler {
 	if !ok {
 		return func(context.Context, *jrpc2.Request) (any, error) {
 			e := fault.New(fault.Unsupported, "there is no method %q", clipped(name)).WithHint("leadlight daemon schema lists them")
-			return nil, jrpc2.Errorf(jrpc2.MethodNotFound, "%s", e.Message).WithData(api.ErrorOf(e))
+			return nil, jrpc2.Errorf(jrpc2.MethodNotFound, "%s", e.Message).WithData(fault.Of(e))
 		}
 	}
 	return func(ctx context.Context, r *jrpc2.Request) (result any, err error) {
@@ -123,7 +122,7 @@ func toWire(err error) error {
 	if e.Code == fault.InvalidArgument {
 		number = jrpc2.InvalidParams
 	}
-	return jrpc2.Errorf(number, "%s", e.Message).WithData(api.ErrorOf(e))
+	return jrpc2.Errorf(number, "%s", e.Message).WithData(fault.Of(e))
 }
 
 // limitedConn bounds what a write may wait and what a line may hold.

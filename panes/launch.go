@@ -45,7 +45,8 @@ func (m *Manager) Launch(ctx context.Context, layout Layout, order []string, lau
 		err = files.MakePrivate(m.opt.Runtime)
 	}
 	if err != nil {
-		return failAll(out, err)
+		failPending(out, err)
+		return out
 	}
 	prepared, first := make(chan struct{}), launches[0]
 	go func() { // while the terminal is asked what is there
@@ -90,13 +91,6 @@ func (m *Manager) awaitAll(ctx context.Context, choice Choice, launches []Launch
 			m.Undo(ctx, launches[i], out[i].Pane)
 		})
 	}
-}
-
-func failAll(out []Launched, err error) []Launched {
-	for i := range out {
-		out[i].Err = err
-	}
-	return out
 }
 
 // each calls f for 0..n-1, all at once, and waits for all.

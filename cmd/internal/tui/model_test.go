@@ -320,11 +320,11 @@ func FuzzColored(f *testing.F) {
 		s = strings.ReplaceAll(s, "\n", " ")
 		out := colored(s)
 		for rest := out; rest != ""; {
-			if n := sequence(rest); n > 0 {
-				if !strings.HasPrefix(rest, "\x1b[") || rest[n-1] != 'm' {
-					t.Fatalf("%q lets %q through", s, rest[:n])
+			if found := sequence(rest); found != "" {
+				if !strings.HasPrefix(found, "\x1b[") || !strings.HasSuffix(found, "m") {
+					t.Fatalf("%q lets %q through", s, found)
 				}
-				rest = rest[n:]
+				rest = rest[len(found):]
 				continue
 			}
 			if rest[0] < ' ' || rest[0] == 0x7f {

@@ -31,17 +31,17 @@ func plain(s string) string {
 func colored(line string) string {
 	var b strings.Builder
 	color := false
-	for i := 0; i < len(line); {
-		if n := sequence(line[i:]); n > 0 {
-			if s := line[i : i+n]; strings.HasPrefix(s, "\x1b[") && s[n-1] == 'm' && strings.Trim(s[2:n-1], "0123456789;:") == "" {
+	for len(line) > 0 {
+		if s := sequence(line); s != "" {
+			if inside, ok := strings.CutSuffix(s, "m"); ok && strings.HasPrefix(s, "\x1b[") && strings.Trim(inside[2:], "0123456789;:") == "" {
 				b.WriteString(s)
 				color = true
 			}
-			i += n
+			line = line[len(s):]
 			continue
 		}
-		r, n := utf8.DecodeRuneInString(line[i:])
-		i += n
+		r, n := utf8.DecodeRuneInString(line)
+		line = line[n:]
 		switch {
 		case r == '\t':
 			b.WriteString("    ")
@@ -55,35 +55,14 @@ func colored(line string) string {
 	return b.String()
 }
 
-// sequence is the length of the escape sequence that s begins with, 0 if it begins
-// with none. One that is cut off takes the rest.
-func sequence(s string) int {
-	if s == "" || s[0] != 0x1b {
-		return 0
+// sequence is the escape sequence that s begins with, "" if it begins with none. One that is
+// cut off takes the rest.
+func sequence(s string) string {
+	if !strings.HasPrefix(s, "\x1b") {
+		return ""
 	}
-	if len(s) == 1 {
-		return 1
-	}
-	switch s[1] {
-	case '[':
-		for i := 2; i < len(s); i++ {
-			if s[i] >= 0x40 && s[i] <= 0x7e {
-				return i + 1
-			}
-		}
-		return len(s)
-	case ']', 'P', '_', '^', 'X':
-		for i := 2; i < len(s); i++ {
-			if s[i] == 0x07 {
-				return i + 1
-			}
-			if s[i] == 0x1b && i+1 < len(s) && s[i+1] == '\\' {
-				return i + 2
-			}
-		}
-		return len(s)
-	}
-	return 2
+	found, _, _, _ := ansi.DecodeSequence(s, ansi.NormalState, nil)
+	return found
 }
 
 // fit makes a line exactly w cells wide.

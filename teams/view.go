@@ -15,10 +15,10 @@ import (
 // View shows the pane of a teammate that leadlight started, wherever it is, and types into
 // it, until the viewer detaches, the teammate's host ends or ctx does. Another teammate only
 // looks: to press keys is the lead's.
-func (s *Service) View(ctx context.Context, team, name string, o host.AttachOptions) (host.Attached, error) {
+func (s *Service) View(ctx context.Context, team, name string, o host.AttachOptions) (detached bool, _ error) {
 	t, m, err := s.find(ctx, team, name)
 	if err != nil {
-		return host.Attached{}, err
+		return false, err
 	}
 	o.ReadOnly = o.ReadOnly || s.caller.Teammate
 	if s.routed(m) {
@@ -26,10 +26,10 @@ func (s *Service) View(ctx context.Context, team, name string, o host.AttachOpti
 	}
 	c, err := s.viewed(ctx, t, m)
 	if err != nil {
-		return host.Attached{}, err
+		return false, err
 	}
-	end, err := c.Attach(ctx, o)
-	return end, s.showsNothing(ctx, t, m, err)
+	detached, err = c.Attach(ctx, o)
+	return detached, s.showsNothing(ctx, t, m, err)
 }
 
 // viewed is the host of a teammate that is to be shown.
@@ -83,7 +83,7 @@ const leaveLimit = 3 * time.Second
 
 // viewThere is View for a teammate of another machine. What its host says comes out of a
 // socket of this machine's daemon.
-func (s *Service) viewThere(ctx context.Context, t store.Team, m store.Member, o host.AttachOptions) (host.Attached, error) {
+func (s *Service) viewThere(ctx context.Context, t store.Team, m store.Member, o host.AttachOptions) (detached bool, _ error) {
 	asking, enough := context.WithCancel(ctx)
 	defer enough()
 	socket, done := make(chan string, 1), make(chan error, 1)
@@ -97,9 +97,9 @@ func (s *Service) viewThere(ctx context.Context, t store.Team, m store.Member, o
 	}()
 	select {
 	case err := <-done:
-		return host.Attached{}, err
+		return false, err
 	case path := <-socket:
-		end, err := host.Dial(path).Attach(ctx, o)
+		detached, err := host.Dial(path).Attach(ctx, o)
 		select {
 		case why := <-done:
 			if err != nil && why != nil && ctx.Err() == nil && fault.CodeOf(err) != fault.LimitReached {
@@ -107,7 +107,7 @@ func (s *Service) viewThere(ctx context.Context, t store.Team, m store.Member, o
 			}
 		case <-time.After(leaveLimit):
 		}
-		return end, s.showsNothing(ctx, t, m, err)
+		return detached, s.showsNothing(ctx, t, m, err)
 	}
 }
 

@@ -97,7 +97,7 @@ func (s *server) stream(ctx context.Context, conn *net.UnixConn, v *viewer, plac
 		case p.gap:
 			return s.send(conn, frameCut, []byte("the viewer is too slow for the output"))
 		case p.closed:
-			return s.send(conn, frameEnd, s.host.lastExit())
+			return s.send(conn, frameEnd, nil)
 		case p.wait != nil:
 			select {
 			case <-ctx.Done():
@@ -135,19 +135,6 @@ func (t taker) Write(p []byte) (int, error) {
 		t.taken.note()
 		t.conn.SetWriteDeadline(time.Now().Add(TakeLimit))
 	})
-}
-
-func (h *Host) lastExit() []byte {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.exit == nil {
-		return nil
-	}
-	raw, err := json.Marshal(exitToWire(*h.exit))
-	if err != nil {
-		return nil
-	}
-	return raw
 }
 
 // obey reads what the viewer sends until it hangs up.

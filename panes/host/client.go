@@ -50,13 +50,6 @@ func (c *Client) Keys(ctx context.Context, names []string) error {
 	return c.call(ctx, "keys", keysParams{names}, nil)
 }
 
-// Wait waits for the program's end, see Host.Wait.
-func (c *Client) Wait(ctx context.Context) (Exit, error) {
-	var e wireExit
-	err := c.call(ctx, "wait", nil, &e)
-	return e.exit(), err
-}
-
 // Variables returns those of the host's variables (K=V) that are named.
 func (c *Client) Variables(ctx context.Context, names []string) (env []string, err error) {
 	err = c.call(ctx, "variables", variablesParams{names}, &env)

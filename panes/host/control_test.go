@@ -32,34 +32,19 @@ func TestControl(t *testing.T) {
 		s.Reason != "busy" || s.Cols != 80 || s.Rows != 24 || s.ExitCode != nil {
 		t.Errorf("%+v, %v", s, err)
 	}
-	waited := make(chan Exit, 1)
-	go func() {
-		exit, err := c.Wait(ctx)
-		if err != nil {
-			t.Error(err)
-		}
-		waited <- exit
-	}()
 	if err := c.Keys(ctx, []string{"nokey"}); fault.CodeOf(err) != fault.InvalidArgument {
 		t.Errorf("keys: %v", err)
 	}
 	if err := c.Inject(ctx, Input{Text: "hello"}); err != nil {
 		t.Error(err)
 	}
-	if exit := endOf(t, waited); exit.Code != 6 || exit.StartedAt.IsZero() {
-		t.Errorf("wait: %+v", exit)
-	}
 	endOf(t, done)
 	text, err := c.Capture(ctx, 1, false)
 	if err != nil || text.Text != "got hello\n" || !text.Truncated == (text.Screen) {
 		t.Errorf("%+v, %v", text, err)
 	}
-	if exit, err := c.Wait(ctx); err != nil || exit.Code != 6 { // after the end, at once
-		t.Errorf("%+v, %v", exit, err)
-	}
-	h.Run(ctx, Command{Argv: []string{"no-such"}, Dir: "/"})
-	if exit, err := c.Wait(ctx); err != nil || fault.CodeOf(exit.StartErr) != fault.ProgramNotFound {
-		t.Errorf("%+v, %v", exit, err)
+	if s, err := c.Status(ctx); err != nil || s.ExitCode == nil || *s.ExitCode != 6 {
+		t.Errorf("%+v, %v", s, err)
 	}
 }
 
@@ -229,13 +214,13 @@ func TestSuccessorsSocketStays(t *testing.T) {
 	}
 }
 
-func TestWaitIsCalledOff(t *testing.T) {
+func TestFollowIsCalledOff(t *testing.T) {
 	h, c := listening(t, Options{})
 	done := background(t, h, shell("sleep 1000"))
 	eventually(t, "the program", func() bool { return h.Status().Agent != nil })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := c.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if err := c.Follow(ctx, func(Status) {}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
 	eventually(t, "nobody is served", func() bool { return h.server.socket.Clients() == 0 })

@@ -78,7 +78,6 @@ type Host struct {
 	rows, cols    int
 	running       bool          // a Run is between its start and its end
 	program       *program      // what runs, nil if nothing does
-	changed       chan struct{} // closed when program or exit change
 	statusChanged chan struct{} // closed at the next change of what the status shows, see notify
 	exit          *Exit         // how the last one ended
 	leftovers     []string
@@ -111,7 +110,7 @@ func New(o Options) (*Host, error) {
 	h := &Host{
 		id: o.ID, self: self, log: o.Log, env: o.Variables, term: o.Term, kill: o.Kill, started: time.Now(),
 		ending: make(chan struct{}, 1), input: newInputState(),
-		changed: make(chan struct{}), statusChanged: make(chan struct{}), closing: make(chan struct{}), closed: make(chan struct{}),
+		statusChanged: make(chan struct{}), closing: make(chan struct{}), closed: make(chan struct{}),
 		out: &output{transcript: o.Transcript, ring: newRing(ringSize), modes: newModes()},
 	}
 	h.setDefaults(o)

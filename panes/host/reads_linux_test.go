@@ -58,7 +58,7 @@ func TestALineThatIsThrownAwayIsNotRead(t *testing.T) {
 		t.Error("a line that was thrown away was read")
 	}
 	afterItsEnd := func(ctx context.Context, h *Host, turn *InputLock) bool {
-		if _, err := h.Wait(ctx); err != nil {
+		if _, err := waitFor(ctx, h); err != nil {
 			t.Error(err)
 		}
 		over, cancel := context.WithCancel(ctx)

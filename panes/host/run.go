@@ -128,8 +128,6 @@ func (h *Host) record(exit Exit) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.exit, h.running = &exit, false
-	close(h.changed)
-	h.changed = make(chan struct{})
 	h.notify()
 }
 

@@ -327,9 +327,26 @@ func TestAnEndIsKnownOnceItIsRecorded(t *testing.T) {
 		}
 		h.record(Exit{Code: code})
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		if exit, err := h.Wait(ctx); err != nil || exit.Code != code {
+		if exit, err := waitFor(ctx, h); err != nil || exit.Code != code {
 			t.Errorf("%+v, %v", exit, err)
 		}
 		cancel()
+	}
+}
+
+// waitFor waits for the end of the program that runs, or of the last one.
+func waitFor(ctx context.Context, h *Host) (Exit, error) {
+	for {
+		h.mu.Lock()
+		exit, running, changed := h.exit, h.running, h.statusChanged
+		h.mu.Unlock()
+		if exit != nil && !running {
+			return *exit, nil
+		}
+		select {
+		case <-ctx.Done():
+			return Exit{}, ctx.Err()
+		case <-changed:
+		}
 	}
 }

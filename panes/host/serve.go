@@ -28,7 +28,6 @@ func operations() map[string]operation {
 		"capture":   {do: with(opCapture)},
 		"inject":    {do: with(opInject), abandon: true},
 		"keys":      {do: with(opKeys), abandon: true},
-		"wait":      {do: opWait, abandon: true},
 		"shutdown":  {do: with(opShutdown)},
 		"variables": {do: with(opVariables)},
 	}
@@ -117,11 +116,6 @@ func opVariables(_ context.Context, h *Host, p variablesParams) (any, error) {
 	return found, nil
 }
 
-func opWait(ctx context.Context, h *Host, _ json.RawMessage) (any, error) {
-	exit, err := h.Wait(ctx)
-	return exitToWire(exit), err
-}
-
 func opShutdown(ctx context.Context, h *Host, r ShutdownRequest) (any, error) {
 	return h.Shutdown(context.WithoutCancel(ctx), r)
 }
@@ -139,26 +133,4 @@ func (h *Host) Shutdown(ctx context.Context, r ShutdownRequest) (Report, error) 
 		Ended: len(ended.Ended), Killed: ended.Killed,
 		Leftovers: describe(ended.Leftovers), Survivors: describe(ended.Survivors),
 	}, err
-}
-
-// Wait returns how the program that runs ends, with all that belongs to it; if
-// none runs, how the last one ended; before the first one it waits for that, or
-// for Close (RECIPIENT_INACTIVE).
-func (h *Host) Wait(ctx context.Context) (Exit, error) {
-	h.mu.Lock()
-	exit, running, changed := h.exit, h.running, h.changed
-	h.mu.Unlock()
-	if exit != nil && !running {
-		return *exit, nil
-	}
-	select {
-	case <-ctx.Done():
-		return Exit{}, ctx.Err()
-	case <-h.closed:
-		return Exit{}, errNothingRuns()
-	case <-changed:
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		return *h.exit, nil
-	}
 }

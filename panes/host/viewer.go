@@ -3,9 +3,9 @@ package host
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,12 +36,6 @@ type AttachOptions struct {
 	Rows, Cols int
 }
 
-// Attached is how a viewing ended.
-type Attached struct {
-	Detached bool  // by the viewer
-	Exit     *Exit // the host closed; how its last program ended, if one ran
-}
-
 // The keys that detach: ctrl-\ and then d. A ctrl-\ for the program itself is
 // typed twice.
 const (
@@ -52,13 +46,13 @@ const (
 // Attach shows the pane and types into it until the viewer detaches, the host
 // closes, or ctx ends (its error). A viewer that falls too far behind is cut:
 // LIMIT_REACHED, or, if it takes nothing at all, ErrHungUp.
-func (c *Client) Attach(ctx context.Context, o AttachOptions) (Attached, error) {
+func (c *Client) Attach(ctx context.Context, o AttachOptions) (detached bool, _ error) {
 	v := viewing{in: o.In, out: o.Out, readOnly: o.ReadOnly, modes: newModes(), banner: banner{text: o.Banner}}
 	params := attachParams{ReadOnly: o.ReadOnly, Rows: o.Rows, Cols: o.Cols}
 	if o.Terminal != nil {
 		t, err := openTerminal(o.Terminal)
 		if err != nil {
-			return Attached{}, err
+			return false, err
 		}
 		defer t.close()
 		v.terminal, v.in, v.out = t, t.file, t.file
@@ -66,22 +60,21 @@ func (c *Client) Attach(ctx context.Context, o AttachOptions) (Attached, error) 
 	}
 	conn, r, hangUp, err := c.begin(ctx, opAttach, params)
 	if err != nil {
-		return Attached{}, err
+		return false, err
 	}
 	defer hangUp()
 	v.conn = conn
 	if err := c.answer(ctx, opAttach, r, nil); err != nil {
-		return Attached{}, err
+		return false, err
 	}
-	end, err := v.show(ctx, r)
-	if err != nil && !v.detached.Load() {
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		return Attached{}, fmt.Errorf("%s: %w", opAttach, err)
+	err = v.show(ctx, r)
+	if v.detached.Load() {
+		return true, nil
 	}
-	end.Detached = v.detached.Load()
-	return end, nil
+	if err == nil {
+		return false, nil
+	}
+	return false, fmt.Errorf("%s: %w", opAttach, cmp.Or(ctx.Err(), err))
 }
 
 // viewing is one Attach.
@@ -99,7 +92,7 @@ type viewing struct {
 }
 
 // show copies both ways until one of them ends.
-func (v *viewing) show(ctx context.Context, r *bufio.Reader) (Attached, error) {
+func (v *viewing) show(ctx context.Context, r *bufio.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if v.terminal != nil {
@@ -113,32 +106,21 @@ func (v *viewing) show(ctx context.Context, r *bufio.Reader) (Attached, error) {
 	for {
 		kind, payload, err := readFrame(r)
 		if hungUp(err) {
-			return Attached{}, fmt.Errorf("%w: %w", ErrHungUp, err)
+			return fmt.Errorf("%w: %w", ErrHungUp, err)
 		} else if err != nil {
-			return Attached{}, err
+			return err
 		}
 		switch kind {
 		case frameOutput:
 			if err := v.output(payload); err != nil {
-				return Attached{}, err
+				return err
 			}
 		case frameCut:
-			return Attached{}, fault.New(fault.LimitReached, "%s", payload).WithHint("attach again")
+			return fault.New(fault.LimitReached, "%s", payload).WithHint("attach again")
 		case frameEnd:
-			return ended(payload)
+			return nil
 		}
 	}
-}
-
-func ended(payload []byte) (Attached, error) {
-	if len(payload) == 0 {
-		return Attached{}, nil
-	}
-	var w wireExit
-	if err := json.Unmarshal(payload, &w); err != nil {
-		return Attached{}, err
-	}
-	return Attached{Exit: new(w.exit())}, nil
 }
 
 func (v *viewing) frame(kind byte, payload []byte) error {

@@ -65,19 +65,6 @@ type (
 	}
 )
 
-// wireExit is an Exit whose start error can travel.
-type wireExit struct {
-	Exit
-	StartError *fault.Error `json:"startError,omitempty"`
-}
-
-func exitToWire(e Exit) wireExit { return wireExit{e, fault.Of(e.StartErr)} }
-
-func (w wireExit) exit() Exit {
-	w.StartErr = w.StartError.Err()
-	return w.Exit
-}
-
 // ShutdownRequest closes the host: what runs is ended.
 type ShutdownRequest struct {
 	Reason string        `json:"reason,omitempty"` // becomes the Cause; "" = CauseShutdown
@@ -160,7 +147,7 @@ func writeAnswer(w io.Writer, result any, failure error) error {
 // The kinds of frames.
 const (
 	frameOutput = 'o' // to the viewer: bytes for its terminal
-	frameEnd    = 'x' // to the viewer: the host closes; the last Exit as JSON, or nothing
+	frameEnd    = 'x' // to the viewer: the host closes
 	frameCut    = 'c' // to the viewer: it is too slow, with a sentence
 	frameInput  = 'i' // from the viewer: bytes of its terminal
 	frameResize = 'r' // from the viewer: rows and columns, two bytes each

@@ -107,7 +107,12 @@ func TestSP15_WhoReadsAndEndsHasRead(t *testing.T) {
 	eventually(t, "it is quiet", func() bool { return c.screen.observe(t.Context()).free })
 	c.mailed(t, "a text for one who ends")
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { _, _ = c.m.host.Wait(ctx); cancel() }()
+	go func() {
+		for tick := time.Tick(time.Millisecond); c.m.host.Status().ExitCode == nil; {
+			<-tick
+		}
+		cancel()
+	}()
 	c.unseen = true
 	for c.round(ctx); ctx.Err() == nil; {
 		c.round(ctx)

@@ -73,15 +73,14 @@ func (a *app) view(ctx context.Context, svc *teams.Service, team string, at team
 	if at.Looks {
 		way = " ctrl-\\ and then d leaves " + who + "; only the lead types into it "
 	}
-	end, err := svc.View(ctx, team, at.Member, host.AttachOptions{Terminal: tty, Banner: displaywidth.TruncateString(way, width(tty), "…")})
+	detached, err := svc.View(ctx, team, at.Member, host.AttachOptions{Terminal: tty, Banner: displaywidth.TruncateString(way, width(tty), "…")})
 	if err != nil {
 		return err
 	}
 	io.WriteString(tty, "\x1b[999;1H\x1b[2K") // in the last line of the picture
-	switch {
-	case end.Detached:
+	if detached {
 		a.say("left %s, which goes on", who)
-	default:
+	} else {
 		a.say("%s has ended", who)
 	}
 	return nil

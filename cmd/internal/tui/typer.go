@@ -48,8 +48,8 @@ func (p *program) attach(a attach) tea.Cmd {
 	return func() tea.Msg {
 		defer cancel()
 		defer r.Close()
-		end, err := p.o.Service.View(ctx, p.o.Team, a.Name, host.AttachOptions{In: r, Out: &t.modes, Rows: a.Rows, Cols: a.Cols})
-		if end.Detached || errors.Is(err, context.Canceled) {
+		detached, err := p.o.Service.View(ctx, p.o.Team, a.Name, host.AttachOptions{In: r, Out: &t.modes, Rows: a.Rows, Cols: a.Cols})
+		if detached || errors.Is(err, context.Canceled) {
 			return nil
 		}
 		return left{a.Name, err}

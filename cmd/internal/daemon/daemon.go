@@ -71,6 +71,7 @@ type daemon struct {
 	ready    chan struct{}  // closed after the first look
 	changed  chan struct{}  // clients or teams changed
 	beside   []func(context.Context)
+	clients  atomic.Int64
 	held     atomic.Int64 // by parts that have something to do
 	enough   context.CancelCauseFunc
 }
@@ -127,8 +128,10 @@ func (d *daemon) live(ctx context.Context, w *watcher, server *serve.Server) err
 		return err
 	}
 	d.listener.Start(func(conn *net.UnixConn) {
+		d.clients.Add(1)
 		d.notify()
 		server.Serve(rpc.WithTeammate(ctx, d.calling(conn)), conn)
+		d.clients.Add(-1) // first: nobody looks again until the next change
 		d.notify()
 	})
 	d.Log.Info("daemon is up", "pid", os.Getpid(), "base", d.Paths.Base, "socket", d.Paths.Socket, "onDemand", d.OnDemand)
@@ -212,5 +215,5 @@ func (d *daemon) busy() bool {
 	}
 	var s api.DaemonStatus
 	d.hub.count(&s)
-	return d.listener.Clients() > 0 || s.Live > 0 || d.held.Load() > 0
+	return d.clients.Load() > 0 || s.Live > 0 || d.held.Load() > 0
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -14,6 +15,9 @@ var hostNames = strings.NewReplacer("ctrl+", "ctrl-", "alt+", "alt-", "shift+", 
 // encode returns the bytes that a terminal sends for a key, nil if it sends none: for text the text,
 // for every other key what leadlight keys presses.
 func encode(k tea.Key) []byte {
+	if k.Text == "" && k.Mod&(tea.ModSuper|tea.ModMeta|tea.ModHyper) != 0 && unicode.IsPrint(k.Code) { // no letter is meant
+		return nil
+	}
 	k.Mod &= tea.ModShift | tea.ModAlt | tea.ModCtrl
 	if with := k.Mod &^ tea.ModShift; k.Text != "" && with == 0 {
 		return []byte(k.Text)

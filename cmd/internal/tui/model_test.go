@@ -350,6 +350,9 @@ func TestEncode(t *testing.T) {
 			t.Errorf("%s: %q, want %q", k, got, want)
 		}
 	}
+	if got := encode(tea.Key{Code: 'k', Mod: tea.ModSuper}); got != nil {
+		t.Errorf("super+k, which is no text, is typed as %q", got)
+	}
 }
 
 // What is pasted is one paste for a program that knows them, and lines else; cursor keys

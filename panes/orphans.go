@@ -86,9 +86,9 @@ func (m *Manager) Orphans(ctx context.Context) ([]Orphan, error) {
 			})
 		}
 	}
-	for _, o := range recorded {
-		out = append(out, m.orphanRecord(ctx, o, claims, running)...)
-	}
+	found, remnants := make([][]Orphan, len(recorded)), m.Remnants(ctx)
+	each(len(recorded), func(i int) { found[i] = m.orphanRecord(ctx, recorded[i], claims, running, remnants) })
+	out = append(out, slices.Concat(found...)...)
 	out = append(out, m.orphanFiles(ctx)...)
 	return append(out, m.oldTemps()...), errors.Join(paneErr, recErr)
 }
@@ -180,13 +180,13 @@ func (m *Manager) recorded() ([]Owner, error) {
 // orphanRecord is what the records of a member lead to: processes that no team has, or
 // whose host was killed, and the records themselves. Of records that cannot be read
 // nothing is known, and nothing is done about them; doctor tells of them.
-func (m *Manager) orphanRecord(ctx context.Context, o Owner, claims Claims, running map[string][]signals.Process) []Orphan {
+func (m *Manager) orphanRecord(ctx context.Context, o Owner, claims Claims, running map[string][]signals.Process, remnants *Remnants) []Orphan {
 	t, known := m.recordedTarget(ctx, o)
 	if !known {
 		return nil
 	}
 	if owners := claims.Owners[t.Host]; slices.Contains(owners, o) && len(running[t.Host]) > 0 {
-		if left, found := m.Remnants(ctx).Of(ctx, t); found {
+		if left, found := remnants.Of(ctx, t); found {
 			return []Orphan{left}
 		}
 		return nil
@@ -291,14 +291,13 @@ func (m *Manager) orphanFiles(ctx context.Context) []Orphan {
 	if err != nil {
 		return nil
 	}
-	var out []Orphan
-	for _, e := range entries {
-		f, kind, why := m.staleFile(ctx, e)
-		if why != "" {
-			out = append(out, Orphan{Kind: kind, What: f.String(), Why: why, remove: func(context.Context) error { return f.Remove() }})
+	found := make([]Orphan, len(entries))
+	each(len(entries), func(i int) { // their hosts are asked side by side
+		if f, kind, why := m.staleFile(ctx, entries[i]); why != "" {
+			found[i] = Orphan{Kind: kind, What: f.String(), Why: why, remove: func(context.Context) error { return f.Remove() }}
 		}
-	}
-	return out
+	})
+	return slices.DeleteFunc(found, func(o Orphan) bool { return o.Kind == "" })
 }
 
 // staleFile says why a file of the run folder is of no use any more, "" if it may be.

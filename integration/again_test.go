@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -101,5 +102,34 @@ func TestXD05_UpLeavesTheLostAsLost(t *testing.T) {
 	}
 	if res := r.run("up"); res.exit != 0 || !strings.Contains(res.err, "w was lost: it is started again") {
 		t.Errorf("up again: exit %d\n%s", res.exit, res.err)
+	}
+}
+
+// A verb whose narration nobody reads any more does its work to the end, not half of it.
+func TestWhoHasGoneIsToldNothing(t *testing.T) {
+	t.Parallel()
+	r := newHeadless(t)
+	r.team("alpha")
+	old := r.headless("bob", "sleep", "1000")
+	gone, stderr, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stderr.Close()
+	_ = gone.Close()
+	for _, verb := range []string{"restart", "stop", "down"} {
+		cmd := exec.Command(r.bin, verb)
+		if verb != "down" {
+			cmd.Args = append(cmd.Args, "bob")
+		}
+		cmd.Dir, cmd.Env, cmd.Stderr = r.path("work"), r.env, stderr
+		if err := cmd.Run(); err != nil {
+			t.Errorf("%s: %v", verb, err)
+		}
+		if verb == "restart" {
+			if now := r.member("bob"); now.State != "active" || now.PID == old.PID {
+				t.Errorf("bob is %s with pid %d, before %d", now.State, now.PID, old.PID)
+			}
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/signals"
+	"golang.org/x/sys/unix"
 )
 
 // Stdio is where a verb reads and writes.
@@ -39,7 +41,25 @@ func Main(args []string, std Stdio, environ []string) int {
 		a := &app{out: &sink{w: std.Out}, err: std.Err}
 		return a.finish(runVersion(context.Background(), a))
 	}
+	if len(args) == 0 || args[0] != teammateVerb {
+		std.Err = Lasting(std.Err)
+	}
 	return newApp(std, environ).main(args)
+}
+
+// Lasting is standard error under a number of its own. Where nobody reads any more (a pipe
+// into head), Go ends a program that writes to 1 or 2: also between the two halves of a
+// restart. A result comes last, so standard output keeps that.
+func Lasting(w io.Writer) io.Writer {
+	f, ok := w.(*os.File)
+	if !ok || f != os.Stderr {
+		return w
+	}
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return w
+	}
+	return os.NewFile(uintptr(fd), f.Name())
 }
 
 func (a *app) main(args []string) int {

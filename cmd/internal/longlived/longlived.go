@@ -33,6 +33,7 @@ import (
 
 // Main is leadlightd: it runs the arguments after its own name and returns the exit status.
 func Main(args []string, std cli.Stdio, environ []string) int {
+	std.Err = cli.Lasting(std.Err)
 	return cli.MainLongLived(cli.LongLived{Daemon: runDaemon, Engine: openEngine, Join: engine.Join, Check: db.Check, Schema: schema, MCP: serveTools, Top: showTeam, Choose: chooseTeam}, args, std, environ)
 }
 

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
@@ -43,6 +44,10 @@ func text(d *decoder, n ast.Node, what string) scalar[string] {
 	switch s := v.(type) {
 	case nil:
 	case *ast.StringNode:
+		if strings.ContainsRune(s.Value, 0) {
+			d.fail(at(n), "%s cannot hold a NUL", what) // no command and no variable can, and one would be cut there
+			break
+		}
 		return scalar[string]{s.Value, at(n), true}
 	case *ast.LiteralNode:
 		return scalar[string]{s.Value.Value, at(n), true}

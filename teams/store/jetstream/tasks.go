@@ -272,7 +272,7 @@ func (t tasks) claim(ctx context.Context, in *teamCopy, id, who string) (store.T
 }
 
 // contention is how long others are expected to claim, too, after one has come first.
-const contention = 50 * time.Millisecond
+const contention = 250 * time.Millisecond
 
 // ClaimNext claims the first task that is ready for who.
 func (t tasks) ClaimNext(ctx context.Context, name, who string) (task store.Task, err error) {

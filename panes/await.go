@@ -32,7 +32,6 @@ type starting struct {
 	launch Launch
 	pane   backend.Pane
 
-	status         host.Status // as it said last that its agent runs
 	runs           bool        // its host has said so
 	other          host.Status // of another host that has the socket
 	foreign        time.Time   // that one has answered since
@@ -40,7 +39,7 @@ type starting struct {
 }
 
 // await waits until the host answers, and through the first moments of its agent.
-func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pane) (host.Status, error) {
+func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pane) error {
 	asked := ctx
 	ctx, cancel := context.WithTimeout(ctx, l.Ready)
 	defer cancel()
@@ -48,14 +47,14 @@ func (m *Manager) await(ctx context.Context, c Choice, l Launch, pane backend.Pa
 	w := &starting{m: m, choice: c, launch: l, pane: pane, record: now, looked: now}
 	for {
 		if done, err := w.look(ctx); done || err != nil {
-			return w.status, err
+			return err
 		}
 		select {
 		case <-ctx.Done():
 			if err := asked.Err(); err != nil {
-				return w.status, fmt.Errorf("start teammate %s: %w", l.Record.Agent, err)
+				return fmt.Errorf("start teammate %s: %w", l.Record.Agent, err)
 			}
-			return w.status, fault.New(fault.SpawnFailed, "teammate %s of team %s: its host did not answer within %s (pane %s)",
+			return fault.New(fault.SpawnFailed, "teammate %s of team %s: its host did not answer within %s (pane %s)",
 				l.Record.Agent, l.Record.Team, l.Ready, pane.ID).WithHint("a slow machine may need a longer --ready-timeout, or readyTimeout in the team file")
 		case <-time.After(startPoll):
 		}
@@ -98,11 +97,11 @@ func (w *starting) follow(ctx context.Context) (lasted bool, err error) {
 			}
 			cancel(stop)
 		case s.State == state.Failed:
-			w.status, w.foreign = s, time.Time{}
+			w.foreign = time.Time{}
 			cancel(stop)
 		case s.State != "" && s.State != state.Starting:
 			w.runs = true
-			if w.status = s; s.Settled || r.Kind == profiles.Worker {
+			if s.Settled || r.Kind == profiles.Worker {
 				cancel(enough)
 			}
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
-	"github.com/leadlight-dev/leadlight/panes/host"
 )
 
 // Launch asks for one host in a pane of its own.
@@ -31,9 +30,8 @@ type Launch struct {
 
 // Launched is what became of a Launch.
 type Launched struct {
-	Pane   backend.Pane
-	Status host.Status
-	Err    error // nothing is left of it, if not nil
+	Pane backend.Pane
+	Err  error // nothing is left of it, if not nil
 }
 
 // Launch opens panes and starts hosts in them, all at once, and waits until each answers. What
@@ -71,7 +69,7 @@ func (m *Manager) awaitAll(ctx context.Context, choice Choice, launches []Launch
 				out[i].Err = ended
 			}
 		} else if out[i].Err == nil {
-			out[i].Status, out[i].Err = m.await(ctx, choice, launches[i], out[i].Pane)
+			out[i].Err = m.await(ctx, choice, launches[i], out[i].Pane)
 		}
 		if out[i].Err != nil {
 			m.Undo(ctx, launches[i], out[i].Pane)
@@ -359,7 +357,7 @@ func (m *Manager) Undo(ctx context.Context, l Launch, pane backend.Pane) {
 	r := l.Record
 	s := m.Stopper(time.Second, 2*time.Second)
 	s.prove = m.launched
-	s.endAll(ctx, []Target{{Team: r.Team, Agent: r.Agent, Host: r.Host, Backend: r.Backend, Terminal: r.Terminal, Pane: pane.ID}})
+	s.endAndClose(ctx, Target{Team: r.Team, Agent: r.Agent, Host: r.Host, Backend: r.Backend, Terminal: r.Terminal, Pane: pane.ID})
 	if f, err := m.envFile(r.Host); err == nil {
 		_ = f.Remove()
 	}

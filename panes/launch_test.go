@@ -46,7 +46,7 @@ func TestAnInterruptedStartIsNotALateHost(t *testing.T) {
 	m := NewManager(Options{Base: t.TempDir(), Runtime: t.TempDir()})
 	launch := Launch{Record: LaunchRecord{Team: "code", Agent: "ann"}, Ready: time.Hour}
 	for range 20 { // both contexts are done: each look may see either first
-		if _, err := m.await(ctx, Choice{Backend: memory.New()}, launch, backend.Pane{ID: "%1"}); !errors.Is(err, context.Canceled) {
+		if err := m.await(ctx, Choice{Backend: memory.New()}, launch, backend.Pane{ID: "%1"}); !errors.Is(err, context.Canceled) {
 			t.Fatalf("interrupted, and yet: %v", err)
 		}
 	}

@@ -98,7 +98,7 @@ func (m *Manager) removing(t Target) func(context.Context) error {
 	return func(ctx context.Context) error {
 		s := m.Stopper(2*time.Second, 2*time.Second)
 		s.prove = m.proveOrphan
-		r := s.endAll(ctx, []Target{t})[0]
+		r := s.endAndClose(ctx, t)
 		if r.Outcome == state.Unproven || r.taken != "" {
 			return errors.New(cmp.Or(r.Reason, r.taken))
 		}

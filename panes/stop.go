@@ -72,19 +72,14 @@ func (s *Stopper) asked(ctx context.Context) func() (Claims, error) {
 
 // End ends one host and closes its pane.
 func (m *Manager) End(ctx context.Context, t Target, term, kill time.Duration) StopResult {
-	return m.EndAll(ctx, []Target{t}, term, kill)[0]
+	return m.Stopper(term, kill).endAndClose(ctx, t)
 }
 
-// EndAll ends hosts side by side and closes their panes as a set.
-func (m *Manager) EndAll(ctx context.Context, set []Target, term, kill time.Duration) []StopResult {
-	return m.Stopper(term, kill).endAll(ctx, set)
-}
-
-func (s *Stopper) endAll(ctx context.Context, set []Target) []StopResult {
-	out := make([]StopResult, len(set))
-	each(len(set), func(i int) { out[i] = s.End(ctx, set[i]) })
-	s.Close(ctx, set, out)
-	return out
+// endAndClose ends one host and closes its pane.
+func (s *Stopper) endAndClose(ctx context.Context, t Target) StopResult {
+	out := []StopResult{s.End(ctx, t)}
+	s.Close(ctx, []Target{t}, out)
+	return out[0]
 }
 
 // End asks the host to end all that it has started: TERM, and KILL after the limit. If

@@ -15,7 +15,6 @@ import (
 // (sessionId, toolUseResult, teamName, agentName).
 type Line struct {
 	Type      string
-	Subtype   string
 	SessionID string
 	ParentID  string // tool_use id of the spawn whose agent speaks here; "" for the main agent
 	Sidechain bool   // transcripts: an agent speaks that the session has started, it is not said which
@@ -77,7 +76,6 @@ func scalar(raw json.RawMessage) string {
 
 type wireLine struct {
 	Type            lax             `json:"type"`
-	Subtype         lax             `json:"subtype"`
 	SessionID       lax             `json:"session_id"`
 	SessionIDCamel  lax             `json:"sessionId"`
 	ParentToolUseID lax             `json:"parent_tool_use_id"`
@@ -116,7 +114,7 @@ func Decode(b []byte) (Line, error) {
 		return Line{}, err
 	}
 	l := Line{
-		Type: string(w.Type), Subtype: string(w.Subtype), SessionID: string(w.SessionID), ParentID: string(w.ParentToolUseID),
+		Type: string(w.Type), SessionID: string(w.SessionID), ParentID: string(w.ParentToolUseID),
 		Sidechain: yes(w.Sidechain), UUID: string(w.UUID), TeamName: string(w.TeamName), AgentName: string(w.AgentName), Agents: names(w.Agents),
 	}
 	l.SessionID = cmp.Or(l.SessionID, string(w.SessionIDCamel))

@@ -142,7 +142,7 @@ func (s *Service) mayAskToStop(t store.Team, sender store.Member, to string) err
 	case !isLead(t, sender.Name):
 		return fault.New(fault.NotLead, "%s may not ask others to shut down: that is the lead's", sender.Name).WithHint("leave --as out")
 	case isLead(t, to):
-		return fault.New(fault.InvalidArgument, "%s is the lead, which is never stopped", to).WithHint("leadlight down ends the whole team")
+		return fault.New(fault.InvalidArgument, "%s is the lead, which is never stopped", to).WithHint("leadlight down %s ends the whole team", t.Name)
 	}
 	return nil
 }

@@ -236,20 +236,29 @@ func (a *app) team(ctx context.Context, svc *teams.Service, positional ...string
 	return svc.PickTeam(ctx, explicit, teamHere)
 }
 
-// hintForTeam lets the commands of a hint name the team, where they would not find it by
-// themselves.
+// hintForTeam lets the commands of a hint name the team.
 func (a *app) hintForTeam(err error) error {
 	e := fault.Of(err)
-	if e == nil || e.Hint == "" || a.named == "" || strings.Contains(e.Hint, " -t ") || strings.Contains(e.Hint, " --team ") {
-		return err
-	}
-	verbs := regexp.MustCompile(`\bleadlight (ps|stop|restart|attach|capture|logs|keys|diff|send|inbox|requests|approve|deny|plan|task|set|spawn)\b`)
-	if !verbs.MatchString(e.Hint) || !a.unnamed() {
+	if e == nil {
 		return err
 	}
 	named := *e
-	named.Hint = verbs.ReplaceAllString(e.Hint, "leadlight -t "+strings.ReplaceAll(a.named, "$", "$$")+" $1")
+	if named.Hint = a.forTeam(e.Hint); named.Hint == e.Hint {
+		return err
+	}
 	return &named
+}
+
+// forTeam lets the commands in a text name the team, where they would not find it by themselves.
+func (a *app) forTeam(text string) string {
+	if a.named == "" || strings.Contains(text, " -t ") || strings.Contains(text, " --team ") {
+		return text
+	}
+	verbs := regexp.MustCompile(`\bleadlight (ps|stop|restart|attach|capture|logs|keys|diff|send|inbox|requests|approve|deny|plan|task|set|spawn)\b`)
+	if !verbs.MatchString(text) || !a.unnamed() {
+		return text
+	}
+	return verbs.ReplaceAllString(text, "leadlight -t "+strings.ReplaceAll(a.named, "$", "$$")+" $1")
 }
 
 // teamHere is the team of the team file in this folder, and that file's identity; "" if

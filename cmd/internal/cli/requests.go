@@ -109,19 +109,19 @@ func (a *app) requests(ctx context.Context, svc *teams.Service, team string, all
 	if err != nil {
 		return nil, err
 	}
-	return append(out, dialogs(members, out)...), nil
+	return append(out, a.dialogs(members, out)...), nil
 }
 
 // dialogs are what teammates ask on their screens. Who waits for a permission asks the same
 // there.
-func dialogs(members []api.Member, others []request) (out []request) {
+func (a *app) dialogs(members []api.Member, others []request) (out []request) {
 	for _, m := range members {
 		asks := slices.ContainsFunc(others, func(r request) bool {
 			return store.SameName(r.From, m.Name) && r.Kind == permissionRequest && r.Status == api.RequestOpen
 		})
 		if m.AtDialog && !asks {
 			out = append(out, request{ID: dialogRequest + ":" + m.Name, Kind: dialogRequest, From: m.Name, Status: api.RequestOpen, Text: m.Reason,
-				Answer: "leadlight keys " + m.Name + " KEY…", AskedAt: m.LastActivityAt})
+				Answer: a.forTeam("leadlight keys " + m.Name + " KEY…"), AskedAt: m.LastActivityAt})
 		}
 	}
 	return out

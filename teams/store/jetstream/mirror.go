@@ -159,7 +159,9 @@ func (m *mirror) follower(ctx context.Context) (jetstream.Consumer, error) {
 		if on == nil || on.Cluster == nil || on.Cluster.Leader == m.e.nc.ConnectedServerName() || time.Since(began) > near {
 			return c, nil
 		}
-		_ = m.e.js.DeleteConsumer(ctx, m.stream, on.Name) // else it ends by itself
+		once, stop := m.e.within(ctx, near)
+		_ = m.e.js.DeleteConsumer(once, m.stream, on.Name) // else it ends by itself
+		stop()
 	}
 }
 

@@ -47,6 +47,9 @@ func without(limit, base string) error {
 	if err := pollAlone(base, &log); err != nil {
 		return err
 	}
+	if limit == "watches" && strings.Contains(log.String(), "max_user_instances") {
+		return fmt.Errorf("skip: %s", log.String()) // others have all of them
+	}
 	if n := strings.Count(log.String(), "fs.inotify.max_user_"+limit); n != 1 {
 		return fmt.Errorf("the limit is named %d times: %s", n, log.String())
 	}
@@ -113,7 +116,7 @@ func apart(t *testing.T, what string, flags uintptr) {
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil && (cmd.ProcessState == nil || strings.HasPrefix(string(out), "skip")) {
-		t.Skipf("needs a user namespace: %v %s", err, out)
+		t.Skipf("needs a user namespace, and inotify: %v %s", err, out)
 	}
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)

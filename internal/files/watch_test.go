@@ -160,6 +160,9 @@ func TestWatchFilePassesNeighboursOver(t *testing.T) {
 	c, err := w.WatchFile(t.Context(), path, func() string { return "" })
 	ok(t, err)
 	drain(c)
+	if w.Polling() {
+		t.Skip("the system has no room for inotify")
+	}
 	ok(t, os.Mkdir(filepath.Join(base, "inboxes"), 0o700))
 	ok(t, os.WriteFile(path, []byte("[]"), 0o600))
 	hint(t, "the file in its new folder", c)

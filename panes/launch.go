@@ -245,10 +245,15 @@ type early interface {
 	Ahead(ctx context.Context) (release func())
 }
 
-// GetReady lets the terminal get ready in the background for the launch of a new team. done
-// waits for that, and takes back what no launch has used.
-func (m *Manager) GetReady(ctx context.Context) (done func()) {
+// GetReady lets the terminal get ready in the background for the launch of a new team, and
+// makes the files of its members' locks. done waits for that, and takes back what no launch has used.
+func (m *Manager) GetReady(ctx context.Context, team string, agents []string) (done func()) {
 	var asked sync.WaitGroup
+	asked.Go(func() {
+		for _, agent := range agents {
+			_ = lock.Make(m.opt.Dir, memberLock(team, agent)) // whoever takes it tries again
+		}
+	})
 	release := func() {}
 	asked.Go(func() {
 		c, err := m.Choice(ctx)

@@ -32,7 +32,7 @@ func TestTheRunFolderIsMadeAhead(t *testing.T) {
 	m := NewManager(Options{Base: t.TempDir(), Runtime: a.folder, Choose: func(context.Context) (Choice, error) {
 		return Choice{Type: "memory", Backend: a}, nil
 	}})
-	m.GetReady(t.Context())()
+	m.GetReady(t.Context(), "code", nil)()
 	if !a.there {
 		t.Error("the terminal was to get ready before the run folder was made")
 	}

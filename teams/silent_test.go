@@ -110,14 +110,19 @@ func TestTasksOfASilentMachine(t *testing.T) {
 // teammate surely runs here.
 func TestNoTerminalForOtherMachines(t *testing.T) {
 	t.Parallel()
+	dir, err := files.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
 	for machine, want := range map[string]bool{"": true, "desk": true, "hub": false, MachineAuto: false} {
 		asked := false
-		manager := panes.NewManager(panes.Options{Choose: func(context.Context) (panes.Choice, error) {
+		manager := panes.NewManager(panes.Options{Dir: dir, Choose: func(context.Context) (panes.Choice, error) {
 			asked = true
 			return panes.Choice{}, context.Canceled
 		}})
 		s := New(Config{Panes: manager, Machine: "desk"})
-		if s.getReady(t.Context(), []SpawnSpec{{Machine: "hub"}, {Machine: machine}})(); asked != want {
+		if s.getReady(t.Context(), Plan{Team: TeamSpec{Name: "code"}, Members: []SpawnSpec{{Name: "ann", Machine: "hub"}, {Name: "bob", Machine: machine}}})(); asked != want {
 			t.Errorf("with a teammate on %q the terminal is asked: %v", machine, asked)
 		}
 	}

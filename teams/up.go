@@ -125,11 +125,17 @@ func (s *Service) undoStart(ctx context.Context, name string, made, began time.T
 }
 
 // getReady lets the terminal of this machine get ready if a teammate surely runs here.
-func (s *Service) getReady(ctx context.Context, members []SpawnSpec) (done func()) {
-	if !slices.ContainsFunc(members, func(m SpawnSpec) bool { return !s.apart(m) }) {
+func (s *Service) getReady(ctx context.Context, p Plan) (done func()) {
+	var here []string
+	for _, m := range p.Members {
+		if !s.apart(m) {
+			here = append(here, m.Name)
+		}
+	}
+	if len(here) == 0 {
 		return func() {}
 	}
-	return s.panes.GetReady(ctx)
+	return s.panes.GetReady(ctx, p.Team.Name, here)
 }
 
 // makeRoom makes the team, in the place of a finished one of the same file, or returns the
@@ -164,7 +170,7 @@ func (s *Service) makeRoom(ctx context.Context, p Plan, missing []Missing, progr
 		}
 		progress(fmt.Sprintf("the finished team %s of an earlier run is removed", spec.Name))
 	}
-	done = s.getReady(ctx, p.Members)
+	done = s.getReady(ctx, p)
 	_, err = s.CreateTeam(ctx, spec)
 	return nil, done, err
 }

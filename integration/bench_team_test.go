@@ -35,7 +35,7 @@ func BenchmarkTeam(b *testing.B) {
 			}
 			b.Run(name, func(b *testing.B) {
 				loops(b, busy)
-				teamLife(b, n, roundsOf(n, busy > 0), false)
+				teamLife(b, n, roundsOf(n), false)
 			})
 		}
 	}
@@ -43,18 +43,13 @@ func BenchmarkTeam(b *testing.B) {
 		if _, err := exec.LookPath("node"); err != nil {
 			b.Skip("no node here")
 		}
-		teamLife(b, 10, roundsOf(10, false), true)
+		teamLife(b, 10, roundsOf(10), true)
 	})
 }
 
 // roundsOf is how often a team of n is measured: of large teams less, since their rounds
-// differ little, and least beside busy loops, where each takes two to three times as long.
-func roundsOf(n int, busy bool) int {
-	if busy {
-		return max(1, min(3, 10/n))
-	}
-	return max(1, min(5, 50/n))
-}
+// differ little.
+func roundsOf(n int) int { return max(1, min(5, 50/n)) }
 
 // loops keeps n cores busy until the benchmark ends.
 func loops(b *testing.B, n int) {

@@ -83,9 +83,9 @@ func TestReadTranscriptLines(t *testing.T) {
 		}
 	}
 	long := NewTranscript(open, rename, "long", 1<<30)
-	for i := range 300 {
+	for i := range 80 {
 		fmt.Fprintf(long, "\x1b[1m%d\x1b[0m%s\r\n", i, strings.Repeat("x", 40<<10))
-		if i > 100 {
+		if i > 40 {
 			fmt.Fprintf(long, "%d\n", i)
 		}
 	}

@@ -122,8 +122,8 @@ func (a *app) checkEngine(ctx context.Context) []api.Check {
 		c.Detail += ", silent: " + strings.Join(silent, ", ")
 	}
 	if open := strings.Join(joined.Access.OpenToAll(), " "); open != "" {
-		c.Status, c.Fix = "warn", "chmod 600 "+open
-		c.Detail += "; every user of this machine may read the secret in " + open
+		c.Status, c.Fix = "warn", strings.TrimPrefix(c.Fix+"; chmod 600 "+open, "; ") // also of a machine that is silent
+		c.Detail += "; by its mode every user may read the secret in " + open
 	}
 	return []api.Check{c}
 }

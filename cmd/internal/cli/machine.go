@@ -91,7 +91,7 @@ func runMachineJoin(ctx context.Context, a *app, o machineJoinOptions) error {
 	}
 	a.say("machine %s has joined %s", m.Name, m.Engine)
 	for _, path := range m.Access.OpenToAll() {
-		a.say("leadlight: warning: every user of this machine may read the secret in %s: chmod 600 it", path)
+		a.say("leadlight: warning: by its mode every user may read the secret in %s: chmod 600 it", path)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package teams_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -15,7 +16,10 @@ func TestXD07_WhatSomebodyWorksOn(t *testing.T) {
 	lead := d.as("")
 	worker, foreign := running("worker"), store.Member{Name: "guest", AgentID: "guest@alpha", BackendType: "in-process", TmuxPaneID: "in-process"}
 	worker.Leadlight.Kind = "worker"
-	d.team("alpha", running("ann"), running("bob"), worker, foreign, stopped("gone"))
+	ann, bob := running("ann"), running("bob")
+	spawned := time.Now().Add(time.Minute) // the test may take longer than who starts may be without a host
+	ann.Leadlight.SpawnedAt, bob.Leadlight.SpawnedAt = &spawned, &spawned
+	d.team("alpha", ann, bob, worker, foreign, stopped("gone"))
 	for _, owner := range []string{"ann", "bob", "bob", "worker", "guest", "gone", "ann", "team-lead"} {
 		if _, err := lead.AddTask(t.Context(), "alpha", teams.TaskSpec{Subject: "x", Owner: owner}); err != nil {
 			t.Fatal(err)

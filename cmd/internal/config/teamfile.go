@@ -45,7 +45,7 @@ func ReadTeamFile(path string) (*TeamFile, error) {
 				WithHint("leadlight init writes one to begin with")
 		}
 		return nil, fault.New(fault.TeamFile, "read the team file: %w", err).
-			WithHint("give the path of a file that can be read again: leadlight up FILE")
+			WithHint("see that it is a file that can be read; or name another one (leadlight up FILE), or the team (leadlight down NAME)")
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -144,9 +144,9 @@ const heartbeat = 2 * time.Second
 // near is how long is tried to be followed by the node to which this machine is connected.
 const near = 50 * time.Millisecond
 
-// follower is what the engine follows the subjects by. A cluster gives it to any of the nodes,
-// and is asked again until that is the one to which this machine is connected: from another,
-// everything would go through two nodes.
+// follower is what the engine follows the subjects by. A cluster gives it to any of the nodes
+// that hold the stream, and is asked again until that is the one to which this machine is
+// connected: from another, everything would go through two nodes.
 func (m *mirror) follower(ctx context.Context) (jetstream.Consumer, error) {
 	for began := time.Now(); ; {
 		c, err := m.e.js.OrderedConsumer(ctx, m.stream, jetstream.OrderedConsumerConfig{
@@ -155,14 +155,26 @@ func (m *mirror) follower(ctx context.Context) (jetstream.Consumer, error) {
 		if err != nil {
 			return nil, err
 		}
-		on := c.CachedInfo()
-		if on == nil || on.Cluster == nil || on.Cluster.Leader == m.e.nc.ConnectedServerName() || time.Since(began) > near {
+		on, here := c.CachedInfo(), m.e.nc.ConnectedServerName()
+		if on == nil || on.Cluster == nil || on.Cluster.Leader == here || time.Since(began) > near || !m.heldBy(ctx, here) {
 			return c, nil
 		}
 		once, stop := m.e.within(ctx, near)
 		_ = m.e.js.DeleteConsumer(once, m.stream, on.Name) // else it ends by itself
 		stop()
 	}
+}
+
+// heldBy tells whether a node of the cluster holds the stream.
+func (m *mirror) heldBy(ctx context.Context, node string) bool {
+	once, stop := m.e.within(ctx, near)
+	defer stop()
+	s, err := m.e.js.Stream(once, m.stream)
+	if err != nil || s.CachedInfo().Cluster == nil {
+		return false
+	}
+	on := s.CachedInfo().Cluster
+	return on.Leader == node || slices.ContainsFunc(on.Replicas, func(p *jetstream.PeerInfo) bool { return p.Name == node })
 }
 
 func (m *mirror) follow(ctx context.Context) error {

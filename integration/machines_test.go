@@ -426,9 +426,7 @@ func TestAMachineIsSilent(t *testing.T) {
 	a.must("task", "claim", "1", "--as", "dies")
 	viewer := attachedThere(a, "lives")
 	daemon := into[api.DaemonStatus](b, "daemon", "status").PID
-	if err := syscall.Kill(daemon, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	frozen(b)
 	for _, m := range into[[]api.Member](a, "ps") {
 		if m.State != api.StateUnknown || !strings.Contains(m.Reason, "machine hub is silent for ") {
 			t.Errorf("seen while its machine is silent: %+v", m)

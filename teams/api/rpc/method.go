@@ -4,7 +4,7 @@
 //
 // Parameters are one object, by name. Unknown names are refused. Times are RFC
 // 3339 in UTC with milliseconds, durations are milliseconds in fields that end in
-// Ms. An error's data is an fault.Error: code, message and hint as the command line
+// Ms. An error's data is a fault.Error: code, message and hint as the command line
 // tells them; its number is -32000 minus the exit status that belongs to the code,
 // or JSON-RPC's own.
 package rpc

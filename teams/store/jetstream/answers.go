@@ -47,6 +47,9 @@ func (e *Engine) listen(a *answers) error {
 // request sends a message and returns the answer to it, once. It waits for it as long as the
 // connection lasts, and not longer than answerLimit.
 func (e *Engine) request(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
+	if ctx.Err() != nil { // nobody wants it any more
+		return nil, ctx.Err()
+	}
 	a, c := &e.answers, make(chan *nats.Msg, 1)
 	a.mu.Lock()
 	if err := e.listen(a); err != nil {

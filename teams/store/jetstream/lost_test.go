@@ -197,13 +197,19 @@ func TestLostAnswersAreNotDoneTwice(t *testing.T) {
 }
 
 // TestAClaimThatFailsLetsOthersIn: whoever waits for a task that another caller here is claiming
-// gets it when that one has given up, though nothing was written.
+// gets it when that one has given up, though nothing was written. Nothing is written for one who
+// has given up before.
 func TestAClaimThatFailsLetsOthersIn(t *testing.T) {
 	t.Parallel()
 	w, far, _ := through(t)
 	ctx := context20(t)
 	if _, err := far.Tasks.Create(ctx, "alpha", store.Task{Subject: "one"}); err != nil {
 		t.Fatal(err)
+	}
+	gone, leave := context.WithCancel(ctx)
+	leave()
+	if x, err := far.Tasks.ClaimNext(gone, "alpha", "gone"); err == nil {
+		t.Errorf("who has gone got %+v", x)
 	}
 	w.drop.Store("HPUB")
 	first := make(chan error, 1)

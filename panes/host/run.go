@@ -50,7 +50,6 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 		h.record(exit)
 		return exit, err
 	}
-	h.setProgram(p)
 	stop := context.AfterFunc(ctx, func() { h.End(context.WithoutCancel(ctx), h.term, h.kill) })
 	defer stop()
 	select {
@@ -185,6 +184,7 @@ func (h *Host) startOnTerminal(p *program, c Command) error {
 	}
 	p.queue = newQueue(p.master)
 	p.sources = []*os.File{p.master}
+	h.setProgram(p) // before anything it writes is seen: who sees that may type
 	go func() {
 		defer close(p.pumped)
 		h.out.pump(p.master, nil, false)
@@ -255,6 +255,7 @@ func (h *Host) startJob(p *program, c Command) error {
 			h.log.Warn("nothing can be typed into it", "error", err)
 		}
 	}
+	h.setProgram(p)
 	h.pumpJob(p, c, ours)
 	return nil
 }

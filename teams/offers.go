@@ -71,10 +71,15 @@ func (s *Service) ofHere(t store.Team, members []api.Member) []api.Member {
 	})
 }
 
-// notify sends one notice. One that is lost is made good by the reminder.
+// notify sends one notice. One that is lost is made good by the reminder. None is sent of a
+// task whose state has changed since it was looked at: others may have told somebody of it,
+// who has begun or completed it since.
 func (s *Service) notify(ctx context.Context, t store.Team, n notice) error {
 	m := t.Member(n.member)
 	if m == nil || m.Unsafe || s.impersonatesLead(t, *m) {
+		return nil
+	}
+	if now, err := s.tasks.Get(ctx, t.Name, n.task.ID); err == nil && now.State() != n.task.Status {
 		return nil
 	}
 	if n.toLead {

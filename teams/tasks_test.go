@@ -14,6 +14,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -227,6 +228,32 @@ func TestManyWaitForOne(t *testing.T) {
 		if box, err := d.as("").Inbox(t.Context(), "alpha", name, teams.InboxFilter{}); err != nil || len(box) != 6 {
 			t.Errorf("%s was told of %d tasks, %v", name, len(box), err)
 		}
+	}
+}
+
+// Nobody is told of a task that was completed since the team was looked at.
+func TestAnOldLookTellsNobody(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.team("alpha", running("ann"))
+	old := teams.Snapshot{Members: []api.Member{{Name: "ann", State: api.StateIdle, Kind: profiles.Interactive}}}
+	for _, id := range []string{d.add(teams.TaskSpec{Subject: "done"}), d.add(teams.TaskSpec{Subject: "open"})} {
+		task, err := d.as("").Task(t.Context(), "alpha", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old.Tasks = []api.Task{task}
+		if id == "1" {
+			if _, err := d.as("").CompleteTask(t.Context(), "alpha", id, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := d.as("").Offer(t.Context(), "alpha", old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if box, err := d.as("").Inbox(t.Context(), "alpha", "ann", teams.InboxFilter{}); err != nil || len(box) != 1 || !strings.Contains(box[0].Text, "open") {
+		t.Errorf("ann was told: %+v, %v", box, err)
 	}
 }
 

@@ -3,14 +3,13 @@ package integration_test
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/leadlight-dev/leadlight/internal/exetest"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -24,10 +23,7 @@ func frozen(r *rig) (thaw func()) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		r.t.Fatal(err)
 	}
-	r.eventually("it has stopped", func() bool { // one of its threads stops the others when its turn comes: until then they answer
-		state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
-		return err == nil && strings.HasPrefix(string(state), "T")
-	})
+	r.eventually("it has stopped", func() bool { return exetest.Stopped(pid) })
 	return thaw
 }
 

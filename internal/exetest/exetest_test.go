@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestWhatIsWrittenCanBeRun writes and runs programs while other processes begin.
@@ -35,4 +37,28 @@ func TestWhatIsWrittenCanBeRun(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestStopped: only a process that a signal has stopped.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	c := exec.Command("sleep", "1000")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}()
+	if Stopped(c.Process.Pid) {
+		t.Error("stopped before a signal")
+	}
+	if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); !Stopped(c.Process.Pid); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("not stopped")
+		}
+	}
 }

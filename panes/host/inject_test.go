@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/internal/exetest"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
@@ -113,10 +112,7 @@ func stopped(t *testing.T, h *Host) (goOn func()) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the program has stopped", func() bool { // until then it may read what comes next
-		state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
-		return err == nil && strings.HasPrefix(string(state), "T")
-	})
+	eventually(t, "the program has stopped", func() bool { return exetest.Stopped(pid) }) // until then it may read what comes next
 	return func() {
 		began := time.Now()
 		eventually(t, "the pause is over", func() bool { return time.Since(began) > 3*DefaultPause })

@@ -175,7 +175,8 @@ func (p *planner) size(i, k, n int) string {
 }
 
 // oneProcessor has a host, which is a program in Go, start on one processor: all hosts of a
-// team start at once. It takes the others when its agent runs, see teammate.announce.
+// team start at once. It takes the others when its agent runs, see teammate.announce, and that
+// of tmux-shim when it begins.
 const oneProcessor = "GOMAXPROCS=1"
 
 // openCommands are the tmux commands of one step. -d leaves the focus where it is; the

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -92,6 +93,7 @@ func (l Launch) argv() []string {
 // the exit status.
 func (k Keeper) Host(ctx context.Context, file string, log *slog.Logger) (int, error) {
 	k.Runtime = filepath.Dir(filepath.Dir(file)) // the terminal may have another idea of it
+	runtime.SetDefaultGOMAXPROCS()               // it may start a host on one processor
 	l, err := k.take(file)
 	if err != nil {
 		return 0, err

@@ -154,7 +154,7 @@ func (s *Service) tell(ctx context.Context, t store.Team, all []given, began tim
 		s.log.Warn("write down who was told of a task", "team", t.Name, "task", all[0].task.ID, "error", err) // told twice is better than never
 	}
 	var errs []error
-	for _, g := range untold {
+	for _, g := range s.unchanged(ctx, t, untold) {
 		from := s.caller.Name
 		if store.SameName(from, g.to.Name) {
 			from = leadName(t) // what somebody sends itself is not mail that waits for it
@@ -165,6 +165,18 @@ func (s *Service) tell(ctx context.Context, t store.Team, all []given, began tim
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// unchanged leaves out the tasks whose state has changed since they were looked at, as notify does.
+func (s *Service) unchanged(ctx context.Context, t store.Team, all []given) []given {
+	ids := make([]string, len(all))
+	for i, g := range all {
+		ids[i] = g.task.ID
+	}
+	now, _ := s.those(ctx, t, ids) // of what cannot be read it is told
+	return slices.DeleteFunc(all, func(g given) bool {
+		return slices.ContainsFunc(now, func(is store.Task) bool { return is.ID == g.task.ID && is.State() != g.task.State() })
+	})
 }
 
 // reads tells whether a member reads mail of ours about its tasks. A worker reads the

@@ -196,15 +196,19 @@ func (c *counting) Update(ctx context.Context, team string, change func(*store.T
 	return c.Roster.Update(ctx, team, change)
 }
 
-// asked counts how often single tasks were asked for.
+// asked counts how often single tasks were asked for, and does something after the first.
 type asked struct {
 	store.Tasks
-	gets int
+	gets  int
+	after func()
 }
 
 func (a *asked) Get(ctx context.Context, team, id string) (store.Task, error) {
-	a.gets++
-	return a.Tasks.Get(ctx, team, id)
+	task, err := a.Tasks.Get(ctx, team, id)
+	if a.gets++; a.gets == 1 && a.after != nil {
+		a.after()
+	}
+	return task, err
 }
 
 // However many wait for a task, the list is looked at once, and each owner is told.
@@ -251,6 +255,16 @@ func TestAnOldLookTellsNobody(t *testing.T) {
 		if _, err := d.as("").Offer(t.Context(), "alpha", old); err != nil {
 			t.Fatal(err)
 		}
+	}
+	d.add(teams.TaskSpec{Subject: "next", Owner: "ann", BlockedBy: []string{"2"}})
+	ann := d.as("ann")
+	d.tasks = &asked{Tasks: d.fs.Tasks(), after: func() {
+		if _, err := ann.CompleteTask(t.Context(), "alpha", "3", ""); err != nil {
+			t.Error(err)
+		}
+	}}
+	if _, err := d.as("").CompleteTask(t.Context(), "alpha", "2", ""); err != nil {
+		t.Fatal(err)
 	}
 	if box, err := d.as("").Inbox(t.Context(), "alpha", "ann", teams.InboxFilter{}); err != nil || len(box) != 1 || !strings.Contains(box[0].Text, "open") {
 		t.Errorf("ann was told: %+v, %v", box, err)

@@ -77,7 +77,10 @@ func (o *offering) decide() {
 			delete(over, t.ID)
 		}
 	}
-	for id := range over {
+	for id, was := range over {
+		if o.now.Sub(was.At) < offerPatience {
+			continue // this look may be older: told now, by another who saw it ready
+		}
 		delete(o.offers, id)
 		o.changed = true
 	}

@@ -138,6 +138,10 @@ func TestXD01_OwnersAreToldWhenReady(t *testing.T) {
 	s.complete("1")
 	s.task("2").Status, s.task("2").Ready = store.Pending, true
 	s.want(time.Second, "ann: told 2")
+	s.task("2").Ready = false // as an older look shows it
+	s.want(time.Second, "")
+	s.task("2").Ready = true
+	s.want(time.Second, "")
 	began := api.Time(s.now.Add(time.Second))
 	s.member("ann").StartedAt = &began
 	s.want(2*time.Second, "ann: told 2")

@@ -118,6 +118,9 @@ func (d *damaged) foreign() map[string]string {
 				return nil
 			}
 			text, err := os.ReadFile(path)
+			if errors.Is(err, fs.ErrNotExist) { // gone since
+				return nil
+			}
 			out[path] = string(text)
 			return err
 		})
@@ -209,7 +212,11 @@ func (d *damaged) files() []string {
 	d.t.Helper()
 	var out []string
 	for _, root := range []string{"base/teams/alpha", "base/tasks/alpha", "base/leadlight/alpha", "base/settings.json", "base/.claude.json", "run", "home", "work"} {
-		err := filepath.WalkDir(d.path(filepath.FromSlash(root)), func(path string, e fs.DirEntry, err error) error {
+		top := d.path(filepath.FromSlash(root))
+		err := filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
+			if path != top && errors.Is(err, fs.ErrNotExist) {
+				return nil // a lock that somebody has given back
+			}
 			if err != nil || e.IsDir() || e.Name() == "tmux" {
 				return err
 			}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/memory"
-	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
 // aheadTerminal notes whether a folder was there when it was to get ready.
@@ -44,12 +43,7 @@ func TestAnInterruptedStartIsNotALateHost(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	dir, err := files.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	m := NewManager(Options{Base: dir.Path(), Dir: dir, Runtime: t.TempDir()}) // a late look reads its records
+	m := managed(t, Options{}) // a late look reads its records
 	launch := Launch{Record: LaunchRecord{Team: "code", Agent: "ann"}, Ready: time.Hour}
 	for range 20 { // both contexts are done: each look may see either first
 		if err := m.await(ctx, Choice{Backend: memory.New()}, launch, backend.Pane{ID: "%1"}); !errors.Is(err, context.Canceled) {

@@ -14,17 +14,23 @@ import (
 	"github.com/leadlight-dev/leadlight/panes/state"
 )
 
+// managed is a manager with folders of its own.
+func managed(t *testing.T, o Options) *Manager {
+	t.Helper()
+	dir, err := files.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dir.Close() })
+	o.Base, o.Dir, o.Runtime = dir.Path(), dir, t.TempDir()
+	return NewManager(o)
+}
+
 // TestXH04_NothingOfItIsHere: a host that a roster names and of which nothing was ever here,
 // as where the rosters were brought from another place, is unknown. It is lost where its
 // start was begun here.
 func TestXH04_NothingOfItIsHere(t *testing.T) {
-	base := t.TempDir()
-	dir, err := files.Open(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	m := NewManager(Options{Base: base, Dir: dir, Runtime: t.TempDir()})
+	m := managed(t, Options{})
 	look := func(want string) {
 		t.Helper()
 		if o := m.Observe(t.Context(), "alpha", "bob", uuid.NewString(), time.Now().Add(-time.Hour)); o.State != want {
@@ -42,23 +48,16 @@ func TestXH04_NothingOfItIsHere(t *testing.T) {
 // is waited for: it goes by itself.
 func TestAHostThatHasJustBegunIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	base := t.TempDir()
-	dir, err := files.Open(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
 	target := Target{Team: "alpha", Agent: "bob", Host: uuid.NewString()}
 	noTerminal := fault.New(fault.BackendUnavailable, "no terminal here")
-	m := NewManager(Options{
-		Base: base, Dir: dir, Runtime: t.TempDir(),
+	m := managed(t, Options{
 		Choose: func(context.Context) (Choice, error) { return Choice{}, noTerminal },
 		Open:   func(string, string) (backend.Backend, error) { return nil, noTerminal },
 		Claims: func(context.Context) (Claims, error) {
 			return Claims{Owners: map[string][]Owner{target.Host: {{target.Team, target.Agent}}}}, nil
 		},
 	})
-	held, err := lock.Try(dir, HostLock(target.Team, target.Agent), "host")
+	held, err := lock.Try(m.opt.Dir, HostLock(target.Team, target.Agent), "host")
 	if err != nil || held == nil {
 		t.Fatal(held, err)
 	}
@@ -71,13 +70,7 @@ func TestAHostThatHasJustBegunIsWaitedFor(t *testing.T) {
 // TestWhoLocksAMemberSaysForWhomItWaits: the next verb is told which one has the member.
 func TestWhoLocksAMemberSaysForWhomItWaits(t *testing.T) {
 	t.Parallel()
-	base := t.TempDir()
-	dir, err := files.Open(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	m := NewManager(Options{Base: base, Dir: dir, Runtime: t.TempDir()})
+	m := managed(t, Options{})
 	first, err := m.LockMember(t.Context(), "alpha", "bob", "start a teammate", time.Minute, func(holder string) { t.Errorf("it waits for %s", holder) })
 	if err != nil {
 		t.Fatal(err)

@@ -101,6 +101,7 @@ func (s *Stopper) End(ctx context.Context, t Target) StopResult {
 func (s *Stopper) endHost(ctx context.Context, h ownHost) StopResult {
 	if h.seen.record.Ended == nil && h.seen.state == signals.Alive {
 		if rep, err := s.shutDown(ctx, h, s.term); err == nil {
+			s.awaitGone(ctx, h)
 			out := StopResult{Outcome: state.Terminated, Leftovers: rep.Leftovers}
 			if rep.Killed {
 				out.Outcome = state.Killed
@@ -126,7 +127,7 @@ func (s *Stopper) endHost(ctx context.Context, h ownHost) StopResult {
 	return killTree(ctx, h, s.kill, true, &s.processes)
 }
 
-// shutDown asks the host to end what runs and itself.
+// shutDown asks the host to end what runs; the host goes by itself after it has answered.
 func (s *Stopper) shutDown(ctx context.Context, h ownHost, term time.Duration) (host.Report, error) {
 	socket := s.m.socketOf(h)
 	ask, cancel := context.WithTimeout(ctx, signals.Patience(term)+signals.Patience(s.kill)+statusLimit)
@@ -138,11 +139,7 @@ func (s *Stopper) shutDown(ctx context.Context, h ownHost, term time.Duration) (
 		}
 	})
 	defer late.Stop()
-	rep, err := host.Dial(socket).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Term: term, Kill: s.kill, Recorded: s.recorded})
-	if err == nil {
-		s.awaitGone(ctx, h)
-	}
-	return rep, err
+	return host.Dial(socket).Shutdown(ask, host.ShutdownRequest{Reason: "stopped", Term: term, Kill: s.kill, Recorded: s.recorded})
 }
 
 // Limits of a host that has ended all that it started.

@@ -148,7 +148,7 @@ const near = 50 * time.Millisecond
 // that hold the stream, and is asked again until that is the one to which this machine is
 // connected: from another, everything would go through two nodes.
 func (m *mirror) follower(ctx context.Context) (jetstream.Consumer, error) {
-	for began := time.Now(); ; {
+	for began, first := time.Now(), true; ; first = false {
 		c, err := m.e.js.OrderedConsumer(ctx, m.stream, jetstream.OrderedConsumerConfig{
 			FilterSubjects: m.subjects, DeliverPolicy: jetstream.DeliverAllPolicy, InactiveThreshold: time.Minute,
 		})
@@ -156,7 +156,7 @@ func (m *mirror) follower(ctx context.Context) (jetstream.Consumer, error) {
 			return nil, err
 		}
 		on, here := c.CachedInfo(), m.e.nc.ConnectedServerName()
-		if on == nil || on.Cluster == nil || on.Cluster.Leader == here || time.Since(began) > near || !m.heldBy(ctx, here) {
+		if on == nil || on.Cluster == nil || on.Cluster.Leader == here || time.Since(began) > near || first && !m.heldBy(ctx, here) {
 			return c, nil
 		}
 		once, stop := m.e.within(ctx, near)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -45,7 +46,7 @@ func (s *Service) writeSettings(ctx context.Context, t store.Team, n *resolvedMe
 		record, events = settingsBefore, slices.DeleteFunc(events, func(e string) bool { return e == hooks.TaskCreated })
 		s.notice(fmt.Sprintf("the client of %s does not know the hook %s, which is not asked for the tasks that it makes", n.spec.Name, hooks.TaskCreated))
 	}
-	settings := hooks.SettingsOf(all, events, hookLine(s.panes.Executable()), askedIn)
+	settings := hooks.SettingsOf(all, events, shell.Line(s.panes.Executable(), "hook"), askedIn)
 	err = panes.Own[hooks.Settings]{Name: record}.Edit(ctx, s.panes.Records(), t.Name, "write settings", func(now *hooks.Settings) (bool, error) {
 		*now = settings
 		return true, nil
@@ -126,9 +127,4 @@ func (s *Service) countKept(ctx context.Context, team, what string, objects, end
 		return n, fmt.Errorf("count the objections in team %s: %w", team, err)
 	}
 	return n, nil
-}
-
-// hookLine is the line by which a client asks us: this program's verb for it.
-func hookLine(program string) string {
-	return "'" + strings.ReplaceAll(program, "'", `'\''`) + "' hook"
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 )
 
 // The command of a session is one text to iTerm2, in which it looks for expressions to
@@ -37,18 +38,13 @@ func (c commands) begin(s backend.Spec) (file string, err error) {
 		return "", fault.New(fault.InvalidArgument, "the folder %q cannot be named in a command of iTerm2", string(c)).
 			WithHint("choose another XDG_RUNTIME_DIR")
 	}
-	var script strings.Builder
-	script.WriteString("rm -f -- \"$0\"; rmdir -- \"${0%/*}\" 2>/dev/null\ncd -- " + quoted(s.Dir) + " && exec")
-	for _, w := range s.Argv {
-		script.WriteString(" " + quoted(w))
-	}
-	script.WriteString("\n")
+	script := "rm -f -- \"$0\"; rmdir -- \"${0%/*}\" 2>/dev/null\ncd -- " + shell.Line(s.Dir) + " && exec " + shell.Line(s.Argv...) + "\n"
 	// Whoever starts the last pane removes the empty folder, maybe between its making and
 	// its use: then it is made again.
 	err = error(syscall.ENOENT)
 	for try := 0; try < 20 && errors.Is(err, syscall.ENOENT); try++ {
 		if err = os.MkdirAll(string(c), 0o700); err == nil {
-			err = os.WriteFile(file, []byte(script.String()), 0o600)
+			err = os.WriteFile(file, []byte(script), 0o600)
 		}
 	}
 	if err != nil {
@@ -72,9 +68,6 @@ func (c commands) forget(file string) {
 	_ = files.Remove(string(c), filepath.Base(file), 0)
 	_ = files.RemoveEmpty(string(c))
 }
-
-// quoted is a word as the shell reads it, whatever it holds.
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // properties is the profile of a session that runs a file and bears a label.
 func properties(file string, l backend.Label) []wire.Property {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
@@ -76,7 +77,7 @@ const nobodyElse = "#{||:#{pane_dead},#{==:#{" + pidOption + "},#{pane_pid}}}"
 // leaveShell puts a shell beside the last pane of a session that is not ours.
 func leaveShell(id string) string {
 	last := all(same("window_panes", "1"), same("session_windows", "1"), same(sessionOption, ""))
-	return shellWords([]string{"if-shell", "-F", "-t", id, last, "split-window -d -t " + id, ""})
+	return shell.Line("if-shell", "-F", "-t", id, last, "split-window -d -t "+id, "")
 }
 
 // ancestors are the ids of this process and of those it descends from.

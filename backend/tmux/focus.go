@@ -7,6 +7,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 )
 
 // Focus makes the pane the active one of its window and shows that window: on the
@@ -45,7 +46,7 @@ func (b *Backend) Focus(ctx context.Context, id backend.ID) error {
 		return err
 	}
 	return fault.New(fault.BackendUnavailable, "no terminal shows the session of pane %s", id).
-		WithHint("show it with: %s", shellWords(argv))
+		WithHint("show it with: %s", shell.Line(argv...))
 }
 
 // pane returns a pane of the server.
@@ -152,20 +153,4 @@ func (b *Backend) AttachEach(ctx context.Context, ids []backend.ID) (map[backend
 		}
 	}
 	return each, nil
-}
-
-// shellWords writes an argv so that it can be pasted into a shell.
-func shellWords(argv []string) string {
-	words := make([]string, len(argv))
-	for i, w := range argv {
-		words[i] = w
-		if w == "" || strings.ContainsFunc(w, unsafeInShell) {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-func unsafeInShell(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-@%+:,", r))
 }

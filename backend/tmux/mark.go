@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 )
 
 // Names of the options we write. The @ makes them user options, which tmux keeps
@@ -57,7 +58,7 @@ func ifMarked(id backend.ID, mark backend.Mark, cmds []command) command {
 	still := all(same("pane_id", string(id)), same(markOption, encodeMark(mark)))
 	lines := make([]string, len(cmds))
 	for i, c := range cmds {
-		lines[i] = shellWords(c) // tmux's own words are quoted like the shell's
+		lines[i] = shell.Line(c...) // tmux's own words are quoted like the shell's
 	}
 	return command{"if-shell", "-F", "-t", string(id), still, strings.Join(lines, " ; "), ""}
 }

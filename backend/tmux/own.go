@@ -8,6 +8,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 )
 
 // serverOption marks a server of ours that has its settings.
@@ -33,7 +34,7 @@ func (b *Backend) serverOptions() []command {
 		{"-g", "status-right-length", "80"},
 		{"-g", "status-right", "#{?" + statusOption + ",#(#{" + statusOption + "}),} C-b d leaves "},
 	} {
-		set = append(set, shellWords(append([]string{"set-option"}, words...)))
+		set = append(set, shell.Line(append([]string{"set-option"}, words...)...))
 	}
 	return []command{{"start-server"}, {"if-shell", "-F", "#{" + serverOption + "}", "", strings.Join(set, " ; ")}}
 }
@@ -65,7 +66,7 @@ func (b *Backend) sessionOptions(spec backend.Spec) []command {
 		{"set-option", "-w", "-t", target, "window-size", "latest"},
 	}
 	if b.own && b.status != nil {
-		set = append(set, command{"set-option", "-t", target, statusOption, shellWords(b.status(spec.Mark))})
+		set = append(set, command{"set-option", "-t", target, statusOption, shell.Line(b.status(spec.Mark)...)})
 	}
 	return set
 }

@@ -7,11 +7,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -47,7 +47,7 @@ func runAttach(ctx context.Context, a *app, svc *teams.Service, team, name strin
 		return svc.Focus(ctx, team, at.Member)
 	}
 	if a.json || !isTerminal(a.in) {
-		return a.answer(api.Attachment{Argv: argv}, func(w io.Writer) { fmt.Fprintln(w, shellLine(argv)) })
+		return a.answer(api.Attachment{Argv: argv}, func(w io.Writer) { fmt.Fprintln(w, shell.Line(argv...)) })
 	}
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
@@ -84,16 +84,4 @@ func (a *app) view(ctx context.Context, svc *teams.Service, team string, at team
 		a.say("%s has ended", who)
 	}
 	return nil
-}
-
-// shellLine writes an argv so that a shell reads the same words.
-func shellLine(argv []string) string {
-	quoted := make([]string, len(argv))
-	for i, word := range argv {
-		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+,") != "" {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		quoted[i] = word
-	}
-	return strings.Join(quoted, " ")
 }

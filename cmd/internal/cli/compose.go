@@ -17,6 +17,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend/tmux"
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -313,6 +314,6 @@ func (a *app) sayAttach(ctx context.Context, svc *teams.Service, team, name stri
 	if dir, given := a.flags["base-dir"]; given {
 		see = append(see, "--base-dir", dir)
 	}
-	a.say("see it with: %s", shellLine(see))
-	return shellLine(words)
+	a.say("see it with: %s", shell.Line(see...))
+	return shell.Line(words...)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -35,7 +36,7 @@ func (a *app) writeDelegateHook(folder string) (string, error) {
 		return "", err
 	}
 	type object = map[string]any
-	command := shellLine([]string{program, "team", "delegate", "hook", folder})
+	command := shell.Line(program, "team", "delegate", "hook", folder)
 	data, err := json.Marshal(object{"hooks": object{"PreToolUse": []object{{
 		"matcher": "*", "hooks": []object{{"type": "command", "command": command}},
 	}}}})

@@ -130,9 +130,3 @@ func TestNarrationWaitsWithJSON(t *testing.T) {
 		t.Errorf("an error without a code: %d", status)
 	}
 }
-
-func TestShellLine(t *testing.T) {
-	if got, want := shellLine([]string{"tmux", "-S", "/a b/s", "attach", "-t", "=it's", ""}), `tmux -S '/a b/s' attach -t '=it'\''s' ''`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}

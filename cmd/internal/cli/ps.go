@@ -13,6 +13,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/style"
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/spf13/cobra"
@@ -95,7 +96,7 @@ func (a *app) reached(ctx context.Context, svc *teams.Service, team string, memb
 	ways, _ := svc.AttachEach(ctx, team, members) // whoever asks for attach is told why there is none
 	for i := range members {
 		if words := ways[members[i].Name]; words != nil {
-			members[i].Attach = shellLine(words)
+			members[i].Attach = shell.Line(words...)
 		}
 	}
 }

@@ -137,11 +137,15 @@ func (c *mailTyper) deliverOne(ctx context.Context, msg teams.Batch) error {
 // asked something.
 func (c *mailTyper) typeMessage(ctx context.Context, msg teams.Batch, since time.Time) error {
 	if msg.Type == store.ShutdownRequest && msg.Note == "" {
+		protocol := c.m.launch.PromptProtocol
+		quits := len(protocol.QuitKeys) > 0 || protocol.Quit != ""
+		c.m.asked.Store(quits)
 		err := c.askToEnd(ctx, msg, since)
 		if errors.Is(err, errUnread) || ctx.Err() != nil { // it may be ended before it reads that, or have ended at once
 			err = nil
 		}
-		if protocol := c.m.launch.PromptProtocol; err == nil && !c.m.launch.LedByUs && (len(protocol.QuitKeys) > 0 || protocol.Quit != "") {
+		c.m.asked.Store(quits && err == nil)
+		if err == nil && !c.m.launch.LedByUs && quits {
 			err = c.agree(ctx, msg)
 		}
 		return err
@@ -151,6 +155,7 @@ func (c *mailTyper) typeMessage(ctx context.Context, msg teams.Batch, since time
 			return errors.Join(err, ctx.Err())
 		}
 	}
+	c.m.asked.Store(false)
 	text := ""
 	if !c.waits(msg.ID) { // else it is known, and to put it into words takes a look at the whole team
 		text = c.m.wording(ctx, msg, c.introduced)

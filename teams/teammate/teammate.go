@@ -51,6 +51,7 @@ type teammate struct {
 	host   *host.Host
 	label  *labeller
 	agreed atomic.Bool // it was ended because it had agreed
+	asked  atomic.Bool // its way to quit was used to end it, and nothing was handed to it since
 	lifted atomic.Bool // it is ended because its plan is approved, and starts again to carry it out
 	goesOn bool        // its program was started to go on with its conversation
 	began  time.Time   // when its program was started
@@ -287,17 +288,19 @@ func (m *teammate) closing() bool {
 // ended says how the agent ended.
 func (m *teammate) ended(exit host.Exit) panes.ExitRecord {
 	e := panes.ExitRecord{State: api.StateStopped, ExitCode: &exit.Code, Signal: exit.Signal, Leftovers: exit.Leftovers, At: time.Now()}
+	closing := m.closing()
 	switch {
-	case m.closing():
+	case closing:
 		e.Reason = m.host.Cause()
 	case m.agreed.Load():
 		e.Reason = "agreed to shut down"
 	case exit.Signal != "":
-		e.State, e.Reason = api.StateFailed, "was ended by "+exit.Signal
-	case exit.Code != 0:
-		e.State, e.Reason = api.StateFailed, fmt.Sprintf("exited with %d", exit.Code)
+		e.Reason = "was ended by " + exit.Signal
 	default:
-		e.Reason = "exited with 0"
+		e.Reason = fmt.Sprintf("exited with %d", exit.Code)
+	}
+	if (exit.Signal != "" || exit.Code != 0) && !closing && !m.agreed.Load() && !m.asked.Load() {
+		e.State = api.StateFailed
 	}
 	if e.State == api.StateFailed {
 		e.Tail = lastLines(m.host.Tail(5))

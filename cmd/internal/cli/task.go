@@ -153,6 +153,9 @@ func showTask(w io.Writer, t api.Task) {
 	}
 	row("status", t.Status)
 	row("owner", t.Owner)
+	if t.Owner == "" {
+		row("meant for", teams.MeantFor(t))
+	}
 	row("active form", t.ActiveForm)
 	row("blocked by", strings.Join(t.BlockedBy, ", "))
 	row("blocks", strings.Join(t.Blocks, ", "))

@@ -129,7 +129,13 @@ func runTaskFail(ctx context.Context, a *app, o taskEndOptions) error {
 }
 
 func runTaskRelease(ctx context.Context, a *app, id string) error {
-	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) { return svc.ReleaseTask(ctx, team, id) })
+	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) {
+		t, err := svc.ReleaseTask(ctx, team, id)
+		if who := teams.MeantFor(t); err == nil && who != "" {
+			a.say("it is still meant for %s: leadlight task update %s --owner NAME gives it to another, --owner '' to anybody", oneLine(who), t.ID)
+		}
+		return t, err
+	})
 }
 
 // removedTask is the answer of task rm.

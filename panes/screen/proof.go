@@ -66,6 +66,8 @@ func (r Reading) Times(text string) int {
 		return max(whole, pastes-len(pasted().FindAllString(text, -1)))
 	case len(shown) >= holdsRunes/2 && strings.HasSuffix(want, shown): // no more fits
 		return max(pastes, 1)
+	case tail != "" && strings.HasSuffix(essence(r.wrapped), tail): // a few letters are in a row of their own
+		return max(pastes, 1)
 	}
 	return pastes
 }

@@ -63,6 +63,7 @@ type Reading struct {
 	listed   bool     // what stands in it may be a menu
 	allowed  bool     // it is unknown, and may be typed into all the same
 	above    []string // the lines above the input, all without one
+	wrapped  string   // the last two lines, where the cursor is in the last and no input is known
 }
 
 // Reader reads the screens of one kind of agent.
@@ -97,7 +98,7 @@ func (r *Reader) Read(s Screen) Reading {
 	}
 	in, ok := r.findInput(lines, s)
 	if !ok {
-		reading := r.withoutInput(lines)
+		reading := r.withoutInput(lines, s.Cursor == 0 || s.Cursor == len(lines))
 		reading.above = lines
 		return reading
 	}
@@ -126,8 +127,8 @@ const (
 )
 
 // withoutInput reads a screen that shows no input. Without rules, what stands above a text of
-// ours was asked before that was typed.
-func (r *Reader) withoutInput(lines []string) Reading {
+// ours was asked before that was typed. here: the cursor may be in the last line.
+func (r *Reader) withoutInput(lines []string, here bool) Reading {
 	for i, line := range slices.Backward(lines) {
 		if len(r.ready) == 0 && strings.Contains(line, mark) {
 			lines = lines[i:]
@@ -154,6 +155,9 @@ func (r *Reader) withoutInput(lines []string) Reading {
 	out := Reading{State: Unknown, allowed: r.rules.TypeUnknown}
 	if r.rules.Frame == "" { // a pattern may fit the empty prompt only
 		out.Input = bare(lines[len(lines)-1])
+		if here {
+			out.wrapped = strings.Join(lines[max(0, len(lines)-2):], "")
+		}
 	}
 	return out
 }

@@ -65,6 +65,16 @@ func TestXH03_WithoutRules(t *testing.T) {
 			t.Errorf("%q below a text: %+v", above, got)
 		}
 	}
+	for _, tc := range []struct {
+		rows   string
+		cursor int
+		want   bool
+	}{{"and read it\nall", 3, true}, {"and read it\nall", 0, true}, {"and read it\nall", 4, false}, {"and read it all\nno", 3, false}, {"and read it all\nName:", 3, false}} {
+		got := r.Read(screen.Screen{Text: "hi\n>>> [leadlight] message from team-lead: " + tc.rows, Cursor: tc.cursor})
+		if got.MaySubmit("[leadlight] message from team-lead: and read it all").Valid() != tc.want {
+			t.Errorf("%q: it may be submitted: %t", tc.rows, !tc.want)
+		}
+	}
 	if _, err := screen.NewReader(screen.Rules{Busy: []string{"("}}); err == nil {
 		t.Error("a pattern that is none was taken")
 	}

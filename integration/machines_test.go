@@ -62,6 +62,7 @@ func TestTeamOnTwoMachines(t *testing.T) {
 		t.Errorf("before it joined: %d %s", r.exit, r.err)
 	}
 	joined(engine, a, b, "--token-file", token)
+	cutOff(b, "machine", "join", engine.URL, "--name", "hub", "--token-file", token)
 	a.must("spawn", "sleeper", "--cwd", a.path("work"), "--", "sleep", "1000")
 	b.must("spawn", "worker", "--agent", "shell", "--cwd", b.path("work"))
 
@@ -99,6 +100,32 @@ func TestTeamOnTwoMachines(t *testing.T) {
 		t.Errorf("who has left is listed: %+v", list)
 	}
 	wiped(a, engine, "--token-file", token)
+}
+
+// cutOff has a leave and a join cut off between the record and the daemon, which goes on with what
+// was recorded before. The next verb is served by one of now.
+func cutOff(r *rig, join ...string) {
+	r.t.Helper()
+	found, err := filepath.Glob(r.path("home", "leadlight", "*.machine.json"))
+	if err != nil || len(found) != 1 {
+		r.t.Fatal(found, err)
+	}
+	record, err := os.ReadFile(found[0])
+	if err == nil {
+		err = os.Remove(found[0])
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.must(join...)
+	r.must("machine", "leave")
+	r.must("daemon", "start")
+	if err := os.WriteFile(found[0], record, 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	if list := into[[]api.Machine](r, "machine", "ls"); len(list) != 2 {
+		r.t.Errorf("machines: %+v", list)
+	}
 }
 
 // wiped has the engine lose its disk while a teammate runs. What is said then is what helps.

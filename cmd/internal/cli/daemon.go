@@ -51,7 +51,11 @@ func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
 		return err
 	}
 	p := dial.PathsOf(s.BaseDir.V, a.getenv)
-	engine, err := a.openEngine(p)
+	joined, err := p.Joined()
+	if err != nil {
+		return err
+	}
+	engine, err := a.openEngine(p, joined)
 	if err != nil {
 		return err
 	}
@@ -64,7 +68,7 @@ func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
 		a.say("leadlight: the daemon of %s listens on %s; ^C ends it", s.BaseDir.V, p.Socket)
 	}
 	err = a.long.Daemon(ctx, DaemonParts{
-		Settings: s, Paths: p, Version: version().Version, OnDemand: onDemand, Stores: c.stores(), Engine: engine, Log: a.daemonLog(),
+		Settings: s, Paths: p, Version: version().Version, OnDemand: onDemand, Stores: c.stores(), Engine: engine, Current: func() bool { return p.Still(joined) }, Log: a.daemonLog(),
 		Serve: func() (*teams.Service, error) {
 			who, err := callerNamed("")
 			return c.serviceOf(who), err
@@ -186,27 +190,33 @@ func runDaemonStop(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	switch pid, err := a.endDaemon(ctx, p, a.sayOpenRuns); {
-	case err != nil:
-		return err
-	case pid == 0:
-		a.say("no daemon runs for %s", p.Base)
-	default:
-		a.say("daemon %d has ended", pid)
-	}
-	return nil
-}
-
-// endDaemon ends the daemon, after before if that is not nil, and returns its pid: 0 if none runs.
-func (a *app) endDaemon(ctx context.Context, p dial.Paths, before func(context.Context, *rpc.Client)) (pid int, err error) {
-	c, err := dial.Connect(ctx, p, version().Version)
-	if errors.Is(err, dial.ErrNone) {
-		return 0, nil
-	}
+	c, err := a.runningDaemon(ctx, p)
 	if err != nil {
-		return 0, err
+		return err
+	}
+	if c == nil {
+		a.say("no daemon runs for %s", p.Base)
+		return nil
 	}
 	defer c.Close()
+	pid, err := endDaemon(ctx, c, a.sayOpenRuns)
+	if err == nil {
+		a.say("daemon %d has ended", pid)
+	}
+	return err
+}
+
+// runningDaemon reaches the daemon, nil if none runs.
+func (a *app) runningDaemon(ctx context.Context, p dial.Paths) (*rpc.Client, error) {
+	c, err := dial.Connect(ctx, p, version().Version)
+	if errors.Is(err, dial.ErrNone) {
+		return nil, nil
+	}
+	return c, err
+}
+
+// endDaemon ends the daemon, after before if that is not nil, and returns its pid.
+func endDaemon(ctx context.Context, c *rpc.Client, before func(context.Context, *rpc.Client)) (pid int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, daemonEnd)
 	defer cancel()
 	h, err := c.Hello(ctx, version().Version)

@@ -95,10 +95,9 @@ func (o otherMachines) list(ctx context.Context, how api.MachineList) (list []ap
 }
 
 // openEngine connects the daemon to the engine that this machine has joined, nil if none.
-func (a *app) openEngine(p dial.Paths) (Engine, error) {
-	joined, err := p.Joined()
-	if err != nil || joined == nil {
-		return nil, err
+func (a *app) openEngine(p dial.Paths, joined *dial.Machine) (_ Engine, err error) {
+	if joined == nil {
+		return nil, nil
 	}
 	a.engine, err = a.long.Engine(p, *joined, version().Version, a.daemonLog())
 	return a.engine, err

@@ -34,9 +34,9 @@ const callerVersion = "LEADLIGHT_CALLER_VERSION"
 // LongLived is the work that only leadlightd can do.
 type LongLived struct {
 	Daemon func(context.Context, DaemonParts) error
-	Engine func(p dial.Paths, m dial.Machine, version string, log *slog.Logger) (Engine, error)        // of the machine's daemon
-	Join   func(ctx context.Context, m dial.Machine, version string, log *slog.Logger) (string, error) // returns the id of what is kept there
-	Check  func(ctx context.Context, database string) error                                            // whether it can be read
+	Engine func(p dial.Paths, m dial.Machine, version string, log *slog.Logger) (Engine, error) // of the machine's daemon
+	Join   func(ctx context.Context, m dial.Machine, version string, log *slog.Logger, record func(dial.Machine) error) error
+	Check  func(ctx context.Context, database string) error // whether it can be read
 	Schema func(*config.Settings, dial.Paths) any
 	MCP    func(context.Context, MCPParts) error
 	Top    func(context.Context, TopParts) error
@@ -68,7 +68,8 @@ type DaemonParts struct {
 	Version  string
 	OnDemand bool
 	Stores   Stores
-	Engine   Engine // nil: nothing was joined
+	Engine   Engine      // nil: nothing was joined
+	Current  func() bool // whether that is so still
 	Serve    func() (*teams.Service, error)
 	Log      *slog.Logger
 }

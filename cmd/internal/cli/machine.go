@@ -16,6 +16,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
 )
@@ -69,6 +70,13 @@ func runMachineJoin(ctx context.Context, a *app, o machineJoinOptions) error {
 	case now != nil:
 		return fault.New(fault.Rejected, "this machine has joined %s as %s already", now.Engine, now.Name).WithHint("leadlight machine leave first")
 	}
+	c, err := a.runningDaemon(ctx, p) // now: once the record is another, it lets nobody in
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		defer c.Close()
+	}
 	m := dial.Machine{Name: cmp.Or(o.Name, hostName()), Engine: o.Engine, Access: o.Access, Owner: rand.Text()}
 	if err := store.CheckNewTeam(m.Name); err != nil {
 		return fault.New(fault.InvalidName, "%q is not the name of a machine", store.Shown(m.Name)).WithHint("give one with --name: 3 to 64 lower-case letters and digits, in words joined by single hyphens")
@@ -76,18 +84,26 @@ func runMachineJoin(ctx context.Context, a *app, o machineJoinOptions) error {
 	if err := a.wholePaths(&m.Access); err != nil {
 		return err
 	}
-	if m.ID, err = a.long.Join(ctx, m, version().Version, a.daemonLog()); err != nil {
-		return err
+	recorded := false
+	err = a.long.Join(ctx, m, version().Version, a.daemonLog(), func(m dial.Machine) error {
+		if err := knowNoTeams(p.Base); err != nil {
+			return err
+		}
+		if err := p.Join(ctx, m); err != nil {
+			return fmt.Errorf("write down what was joined: %w", err)
+		}
+		recorded = true
+		return nil
+	})
+	if err == nil {
+		err = a.renewDaemon(ctx, c)
 	}
-	if err := knowNoTeams(p.Base); err != nil {
-		return err
-	}
-	if err := p.Join(ctx, m); err != nil {
-		return fmt.Errorf("write down what was joined: %w", err)
-	}
-	if err := a.renewDaemon(ctx, p); err != nil {
+	if err != nil && recorded {
 		_, undo := p.Leave()
-		return errors.Join(err, undo)
+		err = errors.Join(err, undo)
+	}
+	if err != nil {
+		return err
 	}
 	a.say("machine %s has joined %s", m.Name, m.Engine)
 	for _, path := range m.Access.OpenToAll() {
@@ -140,10 +156,12 @@ func (a *app) wholePaths(access *dial.Access) error {
 	return nil
 }
 
-// renewDaemon makes the daemon begin anew with what is recorded now.
-func (a *app) renewDaemon(ctx context.Context, p dial.Paths) error {
-	if _, err := a.endDaemon(ctx, p, nil); err != nil {
-		return err
+// renewDaemon makes the daemon, of before if that is not nil, begin anew with what is recorded now.
+func (a *app) renewDaemon(ctx context.Context, before *rpc.Client) error {
+	if before != nil {
+		if _, err := endDaemon(ctx, before, nil); err != nil {
+			return err
+		}
 	}
 	c, err := a.daemon(ctx)
 	if err != nil {
@@ -163,6 +181,10 @@ func runMachineLeave(ctx context.Context, a *app, force bool) error {
 	if err := a.refuseTeammatesOfEngine(ctx, p, force); err != nil {
 		return err
 	}
+	c, mute := a.runningDaemon(ctx, p) // now: once the record is another, it lets nobody in
+	if c != nil {
+		defer c.Close()
+	}
 	switch was, err := p.Leave(); {
 	case err != nil:
 		return fmt.Errorf("leave the engine: %w", err)
@@ -170,24 +192,21 @@ func runMachineLeave(ctx context.Context, a *app, force bool) error {
 		a.say("this machine has joined no engine")
 		return nil
 	}
-	if err := a.offTheList(ctx, p); err != nil {
+	err = cmp.Or(mute, dial.ErrNone)
+	if c != nil {
+		err = c.Call(ctx, "machine.leave", nil, nil)
+	}
+	if err != nil {
 		a.say("leadlight: warning: this machine was not taken off the list of the engine: %s", fault.Of(err).Message)
 	}
-	if _, err := a.endDaemon(ctx, p, nil); err != nil {
-		return err
+	if c != nil {
+		_, mute = endDaemon(ctx, c, nil)
+	}
+	if mute != nil {
+		return mute
 	}
 	a.say("this machine has left the engine")
 	return nil
-}
-
-// offTheList has the daemon take this machine off the list of the engine.
-func (a *app) offTheList(ctx context.Context, p dial.Paths) error {
-	c, err := dial.Connect(ctx, p, version().Version)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	return c.Call(ctx, "machine.leave", nil, nil)
 }
 
 // refuseTeammatesOfEngine refuses to leave teammates of a team on the engine behind.

@@ -53,7 +53,8 @@ type Deps struct {
 type Options struct {
 	Paths    dial.Paths
 	Version  string
-	OnDemand bool // ends by itself
+	OnDemand bool        // ends by itself
+	Current  func() bool // whether it still is of what this machine has joined; nil: of nothing
 	Stores   Stores
 	Serve    func() (*teams.Service, error)
 	Parts    []Part
@@ -68,6 +69,7 @@ type daemon struct {
 	refresh  func(context.Context, time.Time) // a look at everything that was there at that time
 	listener *unixsock.Listener
 	wg       sync.WaitGroup // of what runs beside the connections
+	parts    sync.WaitGroup // of what the parts let run
 	ready    chan struct{}  // closed after the first look
 	changed  chan struct{}  // clients or teams changed
 	beside   []func(context.Context)
@@ -75,6 +77,9 @@ type daemon struct {
 	held     atomic.Int64 // by parts that have something to do
 	enough   context.CancelCauseFunc
 }
+
+// errJoined ends a daemon that was begun before this machine joined an engine, or left it.
+var errJoined = errors.New("this machine has joined an engine, or left it")
 
 // errAsked ends a daemon that was told to stop.
 var errAsked = errors.New("asked to stop")
@@ -127,7 +132,15 @@ func (d *daemon) live(ctx context.Context, w *watcher, server *serve.Server) err
 	if d.listener, err = listen(d.Paths.Socket, d.Log); err != nil {
 		return err
 	}
+	for _, f := range d.beside {
+		d.parts.Go(func() { f(ctx) })
+	}
 	d.listener.Start(func(conn *net.UnixConn) {
+		if d.Current != nil && !d.Current() { // the next one is
+			d.enough(errJoined)
+			d.parts.Wait() // until then it is on the list of the engine
+			return
+		}
 		d.clients.Add(1)
 		d.notify()
 		server.Serve(rpc.WithTeammate(ctx, d.calling(conn)), conn)
@@ -135,9 +148,6 @@ func (d *daemon) live(ctx context.Context, w *watcher, server *serve.Server) err
 		d.notify()
 	})
 	d.Log.Info("daemon is up", "pid", os.Getpid(), "base", d.Paths.Base, "socket", d.Paths.Socket, "onDemand", d.OnDemand)
-	for _, f := range d.beside {
-		d.wg.Go(func() { f(ctx) })
-	}
 	run := make(chan error, 2)
 	go func() { run <- w.run(ctx, func() { close(d.ready); d.notify() }) }()
 	go func() { run <- d.guard(ctx) }()
@@ -152,6 +162,7 @@ func (d *daemon) live(ctx context.Context, w *watcher, server *serve.Server) err
 	d.listener.Close()
 	d.listener.Wait()
 	d.wg.Wait()
+	d.parts.Wait()
 	err = errors.Join(err, <-run)
 	d.Stores.Panes.TidyRun(context.WithoutCancel(ctx)) // while it was up, its folder was taken for a host's
 	d.Log.Info("daemon ends", "why", context.Cause(ctx))

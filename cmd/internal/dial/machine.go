@@ -80,6 +80,12 @@ func (p Paths) Joined() (*Machine, error) {
 	return m, nil
 }
 
+// Still tells whether the record is as it was. One that cannot be read is.
+func (p Paths) Still(was *Machine) bool {
+	now, err := p.Joined()
+	return err != nil || now == was || now != nil && was != nil && *now == *was
+}
+
 // Join writes the record.
 func (p Paths) Join(ctx context.Context, m Machine) error {
 	m.Schema = machineSchema

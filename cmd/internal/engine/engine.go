@@ -29,6 +29,9 @@ import (
 // beatEvery is how often a machine says that it is there.
 const beatEvery = jetstream.SilenceLimit / 3
 
+// offLimit bounds what a daemon that ends does for the list.
+const offLimit = 2 * time.Second
+
 // Engine is the engine that this machine has joined.
 type Engine struct {
 	*jetstream.Engine
@@ -59,19 +62,20 @@ func Open(m dial.Machine, run, version string, log *slog.Logger) (*Engine, error
 	return &Engine{Engine: e, joined: m, self: self, run: run, log: log}, nil
 }
 
-// Join prepares an engine for a machine, and returns the id of what is kept there. A name
-// that another machine has is refused; one that is silent loses it.
-func Join(ctx context.Context, m dial.Machine, version string, log *slog.Logger) (id string, err error) {
+// Join prepares an engine for a machine, has record write down what is joined, and takes the
+// name there, in this order: one that is cut off and tried again finds no name of its own that
+// looks like another machine's. A name that another machine has is refused; one that is silent
+// loses it.
+func Join(ctx context.Context, m dial.Machine, version string, log *slog.Logger, record func(dial.Machine) error) (err error) {
 	if err := store.CheckEngine(m.Engine); err != nil {
-		return "", err
+		return err
 	}
-	if id, err = jetstream.Join(ctx, options(m, log)); err != nil {
-		return "", err
+	if m.ID, err = jetstream.Join(ctx, options(m, log)); err != nil {
+		return err
 	}
-	m.ID = id
 	e, err := Open(m, "", version, log)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer e.Close()
 	asking := e.self
@@ -79,14 +83,17 @@ func Join(ctx context.Context, m dial.Machine, version string, log *slog.Logger)
 	defer func() { err = errors.Join(err, e.Leave(context.WithoutCancel(ctx), asking.Name)) }()
 	list, err := e.Machines(ctx, asking)
 	if err != nil {
-		return "", err
+		return err
 	}
 	for _, other := range list {
 		if other.Name == m.Name && other.Silent < jetstream.SilenceLimit {
-			return "", fault.New(fault.DuplicateName, "a machine called %s is there already", m.Name).WithHint("choose another name with --name")
+			return fault.New(fault.DuplicateName, "a machine called %s is there already", m.Name).WithHint("choose another name with --name")
 		}
 	}
-	return id, e.Claim(ctx, e.self)
+	if err := record(m); err != nil {
+		return err
+	}
+	return e.Claim(ctx, e.self)
 }
 
 // terminals are those of this machine that can hold panes.
@@ -111,10 +118,21 @@ func load() float64 {
 	return l
 }
 
-// Run says that the machine is there, until ctx ends.
-func (e *Engine) Run(ctx context.Context) {
+// Run says that the machine is there, until ctx ends. One that has left, which current tells, and
+// was cut off before it was taken off the list, is taken off it.
+func (e *Engine) Run(ctx context.Context, current func() bool) {
+	defer func() {
+		if current() || e.hasLeft() {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), offLimit)
+		defer cancel()
+		if _, err := e.leave(ctx, rpc.Nothing{}); err != nil {
+			e.log.Warn("take this machine off the list", "error", err)
+		}
+	}()
 	tick := time.Tick(beatEvery)
-	for {
+	for current() {
 		if err := e.beat(ctx); err != nil && ctx.Err() == nil {
 			e.log.Warn("say that this machine is there", "error", err)
 		}
@@ -139,14 +157,20 @@ func (e *Engine) beat(ctx context.Context) error {
 	return e.still(ctx, e.Beat(ctx, e.now()))
 }
 
+func (e *Engine) hasLeft() bool {
+	e.beating.Lock()
+	defer e.beating.Unlock()
+	return e.left
+}
+
 // leave takes the machine off the list of the engine.
 func (e *Engine) leave(ctx context.Context, _ rpc.Nothing) (rpc.Nothing, error) {
 	e.beating.Lock()
 	defer e.beating.Unlock()
+	e.left = true
 	if err := e.proved(ctx); err != nil {
 		return rpc.Nothing{}, err
 	}
-	e.left = true
 	return rpc.Nothing{}, e.Leave(ctx, e.joined.Name)
 }
 

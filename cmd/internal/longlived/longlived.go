@@ -50,7 +50,7 @@ func parts(s *config.Settings, p dial.Paths) []daemon.Part {
 func runDaemon(ctx context.Context, p cli.DaemonParts) error {
 	fs := p.Stores.Files
 	return daemon.Run(ctx, daemon.Options{
-		Paths: p.Paths, Version: p.Version, OnDemand: p.OnDemand, Parts: append(parts(p.Settings, p.Paths), engineParts(p.Engine)...), Serve: p.Serve, Log: p.Log,
+		Paths: p.Paths, Version: p.Version, OnDemand: p.OnDemand, Current: p.Current, Parts: append(parts(p.Settings, p.Paths), engineParts(p.Engine, p.Current)...), Serve: p.Serve, Log: p.Log,
 		Stores: daemon.Stores{Dir: fs.Dir(), Roster: p.Stores.Roster, Mail: p.Stores.Mail, Tasks: p.Stores.Tasks, Watcher: fs.Watcher(), Panes: p.Stores.Panes},
 	})
 }
@@ -64,7 +64,7 @@ func openEngine(p dial.Paths, m dial.Machine, version string, log *slog.Logger) 
 }
 
 // engineParts keeps the daemon of a machine that has joined an engine up, and serves it.
-func engineParts(e cli.Engine) []daemon.Part {
+func engineParts(e cli.Engine, current func() bool) []daemon.Part {
 	joined, ok := e.(*engine.Engine)
 	if !ok {
 		return nil
@@ -72,7 +72,7 @@ func engineParts(e cli.Engine) []daemon.Part {
 	return []daemon.Part{{Methods: func(d daemon.Deps) []rpc.Method {
 		d.Beside(func(ctx context.Context) {
 			defer d.Hold()()
-			joined.Run(ctx)
+			joined.Run(ctx, current)
 		})
 		d.Beside(func(ctx context.Context) {
 			joined.Answer(ctx, func(ctx context.Context, asked jetstream.Asked) (any, error) {

@@ -51,8 +51,12 @@ func (h *heard) at(t time.Time, gap time.Duration) {
 
 func (e *Engine) machineKey(name string) string { return "$KV." + e.machines() + "." + name }
 
-// Beat says that a machine is there, and takes down when the engine has heard that.
+// Beat says that a machine is there, and takes down when the engine has heard that. Copies that
+// nobody uses are let go of.
 func (e *Engine) Beat(ctx context.Context, m Machine) error {
+	e.mu.Lock()
+	e.sweep()
+	e.mu.Unlock()
 	if err := e.say(ctx, m); err != nil {
 		return err
 	}

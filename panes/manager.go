@@ -183,10 +183,19 @@ func (m *Manager) NoteDown(team string) (release func()) {
 	return held.Release
 }
 
-// DownBy returns who has begun to take a team of that name down last, and when.
-func (m *Manager) DownBy(team string) (pid int, at time.Time, ok bool) {
-	pid, _, at, ok = lock.LastHolder(m.opt.Dir, downLock(team))
-	return pid, at, ok
+// Downer is who has begun to take a team down last, and when by its clock; zero for nobody.
+type Downer struct {
+	PID int
+	At  int64
+}
+
+// DownBy returns who has begun to take a team of that name down last.
+func (m *Manager) DownBy(team string) Downer {
+	pid, _, at, ok := lock.LastHolder(m.opt.Dir, downLock(team))
+	if !ok {
+		return Downer{}
+	}
+	return Downer{pid, at.UnixMilli()}
 }
 
 // AwaitDown waits while another process takes a team down; blocked is told which.

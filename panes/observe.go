@@ -60,11 +60,20 @@ func (m *Manager) Observe(ctx context.Context, team, agent, hostID string, spawn
 // onItsWay tells whether a member may be without a host record because it has only just
 // been launched. Nobody comes any more if the verb that started it was killed.
 func (m *Manager) onItsWay(team, agent string, spawnedAt time.Time, l LaunchRecord) bool {
-	now := time.Now()
-	if now.Before(spawnedAt.Add(hostGrace)) || now.Before(l.LaunchedAt.Add(hostGrace)) {
+	if within(spawnedAt, hostGrace) || within(l.LaunchedAt, hostGrace) {
 		return true
 	}
-	return (now.Before(spawnedAt.Add(launchGrace)) || now.Before(l.Deadline)) && m.beingStarted(team, agent, spawnedAt)
+	return (within(spawnedAt, launchGrace) || within(l.LaunchedAt, l.Deadline.Sub(l.LaunchedAt))) && m.beingStarted(team, agent, spawnedAt)
+}
+
+// clockStep is by how much a moment that was written down may be still to come. What is
+// later is of the time before the clock was set back, and says nothing.
+const clockStep = time.Minute
+
+// within tells whether a moment that was written down is less than d ago.
+func within(at time.Time, d time.Duration) bool {
+	ago := time.Since(at)
+	return -clockStep <= ago && ago < d
 }
 
 // rebuilt is the record of a host whose own cannot be read, from its answer.

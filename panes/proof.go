@@ -62,7 +62,7 @@ func (m *Manager) livesIn(ctx context.Context, c Claims, t Target) bool {
 		return false
 	}
 	seen := m.sight(ctx, t.Team, t.Agent, t.Host)
-	return seen.state != signals.Gone && (!seen.answers() || seen.status.Since.IsZero() || !seen.status.Since.Before(made))
+	return seen.state != signals.Gone && (!seen.answers() || seen.status.Since.IsZero() || !seen.status.Since.Before(made) || made.After(time.Now()))
 }
 
 // launchedOnce tells whether our records of a member speak of a host with that id, and so

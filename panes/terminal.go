@@ -112,7 +112,7 @@ func (m *Manager) peerFell(ctx context.Context, l LaunchRecord) bool {
 		if err != nil || err2 != nil || launch.Terminal != l.Terminal {
 			continue
 		}
-		if (rec.Ended == nil && rec.Process.Probe() == signals.Alive) || (rec.Ended != nil && time.Since(rec.Ended.At) < peersFell) {
+		if (rec.Ended == nil && rec.Process.Probe() == signals.Alive) || (rec.Ended != nil && within(rec.Ended.At, peersFell)) {
 			return true
 		}
 	}

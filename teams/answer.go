@@ -29,8 +29,8 @@ func (s *Service) AnswerShutdown(ctx context.Context, team, requestID string, ap
 	if _, err := s.post(ctx, t, leadName(t), store.Message{From: m.Name, Text: f.Text(), Timestamp: now}); err != nil {
 		return "", fmt.Errorf("answer the lead: %w", err)
 	}
-	if approve { // its host sees to it that it ends, whoever waits for the answer
-		if err := s.noteAgreed(ctx, t.Name, m.Name, now); err != nil {
+	if approve && m.Leadlight != nil { // its host sees to it that it ends, whoever waits for the answer
+		if err := s.noteAgreed(ctx, t.Name, m.Name, m.Leadlight.Host); err != nil {
 			return "", err
 		}
 	}

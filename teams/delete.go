@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -205,8 +205,12 @@ func deletedAll(e api.Endings, err error) api.Endings {
 // run may do until it sees that its team is taken down.
 const downTries = 3
 
-// TakenDown tells which other process has begun to take a team down since then.
-func (s *Service) TakenDown(team string, since time.Time) (pid int, yes bool) {
-	pid, at, ok := s.panes.DownBy(team)
-	return pid, ok && pid != os.Getpid() && !at.Before(since.Truncate(time.Millisecond))
+// DownBy returns who has begun to take a team down last.
+func (s *Service) DownBy(team string) panes.Downer { return s.panes.DownBy(team) }
+
+// TakenDown tells which other process has begun to take a team down since the one before,
+// whatever the clock says.
+func (s *Service) TakenDown(team string, before panes.Downer) (pid int, yes bool) {
+	by := s.panes.DownBy(team)
+	return by.PID, by != before && by.PID != 0 && by.PID != os.Getpid()
 }

@@ -127,12 +127,12 @@ func ofItsLead(t store.Team, m store.Member) bool {
 }
 
 // noteAgreed keeps that the caller has agreed, for its own host.
-func (s *Service) noteAgreed(ctx context.Context, team, name string, at time.Time) error {
-	err := agreedRecord().Edit(ctx, s.panes.Records(), team, "agree to shut down", func(all *map[string]time.Time) (bool, error) {
+func (s *Service) noteAgreed(ctx context.Context, team, name, host string) error {
+	err := agreedRecord().Edit(ctx, s.panes.Records(), team, "agree to shut down", func(all *map[string]string) (bool, error) {
 		if *all == nil {
-			*all = map[string]time.Time{}
+			*all = map[string]string{}
 		}
-		(*all)[name] = at
+		(*all)[name] = host
 		return true, nil
 	})
 	if err != nil {
@@ -141,8 +141,8 @@ func (s *Service) noteAgreed(ctx context.Context, team, name string, at time.Tim
 	return nil
 }
 
-// Agreed tells whether the caller has agreed to be shut down since a moment.
-func (s *Service) Agreed(ctx context.Context, team string, since time.Time) bool {
+// Agreed tells whether the caller has agreed to be shut down while that host has run.
+func (s *Service) Agreed(ctx context.Context, team, host string) bool {
 	all, err := agreedRecord().Read(ctx, s.panes.Records(), team)
-	return err == nil && all[s.caller.Name].After(since)
+	return err == nil && all[s.caller.Name] == host
 }

@@ -366,7 +366,14 @@ func expired(owner *store.Member, m store.Message) bool {
 	if owner.Leadlight != nil && owner.Leadlight.SpawnedAt != nil {
 		start = *owner.Leadlight.SpawnedAt
 	}
-	return m.Timestamp.Before(start.Truncate(time.Millisecond))
+	return before(m.Timestamp, start)
+}
+
+// before tells whether a moment is before a start that was written down. A start that is
+// still to come says nothing of it: the clock was set back since.
+func before(at, start time.Time) bool {
+	start = start.Truncate(time.Millisecond)
+	return at.Before(start) && !start.After(time.Now())
 }
 
 // endsWithReader tells whether messages of a kind are for the very process that they were

@@ -1,6 +1,7 @@
 package teams_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -152,6 +154,40 @@ func TestSH06_OldShutdownRequestIsExpired(t *testing.T) {
 	id, err := d.as("builder").AnswerShutdown(t.Context(), "alpha", "", true, "")
 	if err != nil || id != old.RequestID {
 		t.Errorf("answered %q, %v; want the new one", id, err)
+	}
+}
+
+// TestSH06_TheClockIsSetBack after a teammate was started, and after its team was taken down
+// once: what comes then counts all the same.
+func TestSH06_TheClockIsSetBack(t *testing.T) {
+	d := newDesk(t)
+	later, m := time.Now().Add(time.Hour), running("builder")
+	m.Leadlight.SpawnedAt = &later
+	d.team("alpha", m)
+	d.put("builder", store.Lead, store.Frame{Type: store.ShutdownRequest, RequestID: "shutdown-2@builder", From: store.Lead}.Text())
+	builder := d.as("builder")
+	if f, asked, err := builder.Asked(t.Context(), "alpha"); !asked || f.RequestID != "shutdown-2@builder" {
+		t.Errorf("asked %+v, %v", f, err)
+	}
+	_, err := builder.AnswerShutdown(t.Context(), "alpha", "shutdown-2@builder", true, "")
+	if err != nil || !builder.Agreed(t.Context(), "alpha", m.Leadlight.Host) || builder.Agreed(t.Context(), "alpha", "another") {
+		t.Errorf("builder has not agreed: %v", err)
+	}
+	down := func(pid int, at time.Time) {
+		t.Helper()
+		name := filepath.Join(d.base, panes.OwnPath("alpha", "locks", "down"))
+		if err := os.WriteFile(name, fmt.Appendf(nil, "%d %d \"down\"\n", pid, at.UnixMilli()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	down(1, later)
+	before := d.as("").DownBy("alpha")
+	if _, is := d.as("").TakenDown("alpha", before); before.PID != 1 || is {
+		t.Errorf("taken down by %+v", before)
+	}
+	down(2, time.Now())
+	if pid, is := d.as("").TakenDown("alpha", before); pid != 2 || !is {
+		t.Errorf("not taken down, by %d", pid)
 	}
 }
 

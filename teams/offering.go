@@ -67,6 +67,12 @@ func newOffering(now time.Time, auto bool, snap Snapshot, known map[string]offer
 	if o.offers == nil {
 		o.offers = map[string]offer{}
 	}
+	for id, was := range o.offers {
+		if was.At.After(now) { // the clock was set back since
+			was.At = now
+			o.offers[id], o.changed = was, true
+		}
+	}
 	return o
 }
 
@@ -105,9 +111,11 @@ func MeantFor(t api.Task) string {
 }
 
 // stale tells whether what m was told of a ready task is of the past: m has begun the task
-// since, and it was released, or m was started again.
-func (was offer) stale(m api.Member) bool {
-	return was.Stage == stageBegun || was.Stage == stageAsked || m.StartedAt != nil && time.Time(*m.StartedAt).After(was.At)
+// since, and it was released, or m was started again. A start that is still to come says
+// nothing: the clock was set back since.
+func (o *offering) stale(was offer, m api.Member) bool {
+	began := time.Time(deref(m.StartedAt))
+	return was.Stage == stageBegun || was.Stage == stageAsked || began.After(was.At) && !began.After(o.now)
 }
 
 // owned is a ready task that has an owner.
@@ -118,7 +126,7 @@ func (o *offering) owned(t api.Task, owner string) {
 	}
 	was := o.offers[t.ID]
 	switch {
-	case !store.SameName(was.To, m.Name) || was.stale(*m):
+	case !store.SameName(was.To, m.Name) || o.stale(was, *m):
 		o.tell(t, m.Name, nil)
 	case !o.overdue(t, was, *m):
 	case was.Stage == stageTold:
@@ -136,7 +144,7 @@ func (o *offering) free(t api.Task) {
 	was := o.offers[t.ID]
 	m := o.member(was.To)
 	switch {
-	case m == nil || !m.Live() || was.stale(*m) || o.busy(m.Name, t.ID): // it will not come to it
+	case m == nil || !m.Live() || o.stale(was, *m) || o.busy(m.Name, t.ID): // it will not come to it
 		if next := o.idlest(was.Passed); next != "" {
 			o.tell(t, next, was.Passed)
 		}

@@ -151,6 +151,19 @@ func TestXD01_OwnersAreToldWhenReady(t *testing.T) {
 	s.want(time.Second, "ann: told 2")
 }
 
+// TestXD01_TheClockIsSetBack: nobody is told again for that, and the reminder still comes.
+func TestXD01_TheClockIsSetBack(t *testing.T) {
+	began := api.Time(time.Unix(1_800_000_000, 0))
+	s := newStage(t, idle("ann"))
+	s.member("ann").StartedAt = &began
+	s.snap.Tasks = []api.Task{ready("1", "ann")}
+	s.want(0, "ann: told 1")
+	s.want(-time.Hour, "")
+	s.want(offerPatience, "ann: task 1 waits for you")
+	s.snap.Tasks = append(s.snap.Tasks, ready("2", "ann"))
+	s.want(time.Second, "ann: told 2")
+}
+
 // TestXD01_WhoDoesNotTakeItIsRemindedOnce: then the next is offered it, and the lead hears.
 func TestXD01_WhoDoesNotTakeItIsRemindedOnce(t *testing.T) {
 	s := newStage(t, idle("ann"), idle("bob"))

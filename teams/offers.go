@@ -139,7 +139,7 @@ func (s *Service) tell(ctx context.Context, t store.Team, all []given, began tim
 		untold = nil
 		for _, g := range all {
 			was := now.Tasks[g.task.ID]
-			if store.SameName(was.To, g.to.Name) && was.At.After(began) {
+			if store.SameName(was.To, g.to.Name) && was.At.After(began) && !was.At.After(time.Now()) {
 				continue
 			}
 			if now.Tasks == nil {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
 	"unicode"
 
 	"github.com/leadlight-dev/leadlight/hooks"
@@ -46,10 +45,10 @@ func toldUnreadRecord() panes.Own[[]string] {
 	}}
 }
 
-// agreedRecord is where it is kept which teammates have agreed to be shut down, and when:
+// agreedRecord is where it is kept which teammates have agreed to be shut down, and of which host:
 // their lead may empty its box.
-func agreedRecord() panes.Own[map[string]time.Time] {
-	return panes.Own[map[string]time.Time]{Name: "ledger/.agreed.json", Check: func(_ string, all map[string]time.Time) error {
+func agreedRecord() panes.Own[map[string]string] {
+	return panes.Own[map[string]string]{Name: "ledger/.agreed.json", Check: func(_ string, all map[string]string) error {
 		for name := range all {
 			if _, err := store.CheckMember(name); err != nil {
 				return err

@@ -466,15 +466,19 @@ func TestXF13_NobodyTakesAnAnswerForAnother(t *testing.T) {
 	if open, err := lead.Permissions(ctx, "alpha", false); err != nil || len(open) != 0 {
 		t.Errorf("open: %+v, %v", open, err)
 	}
-	d.put("bob", store.Lead, fmt.Sprintf(`{"type":"permission_response","request_id":%q,"subtype":"success"}`, again))
-	err = d.fs.Roster().Update(ctx, "alpha", func(team *store.Team) error { // started again since
-		later := time.Now().Add(time.Second)
-		team.Member("bob").Leadlight.SpawnedAt = &later
-		return nil
-	})
-	box, err2 := bob.Inbox(ctx, "alpha", "", teams.InboxFilter{})
-	if err := errors.Join(err, err2); err != nil || len(box) != 1 || box[0].Note != "expired" {
-		t.Errorf("bob has %+v, %v", box, err)
+	response := fmt.Sprintf(`{"type":"permission_response","request_id":%q,"subtype":"success"}`, again)
+	if _, err := d.fs.Mail(nil).Put(ctx, "alpha", "bob", store.Message{From: store.Lead, Text: response, Timestamp: time.Now().Add(-time.Second)}); err != nil {
+		t.Fatal(err)
+	}
+	for note, started := range map[string]time.Time{"expired": time.Now(), "": time.Now().Add(time.Hour)} { // started again since; or before the clock was set back
+		err = d.fs.Roster().Update(ctx, "alpha", func(team *store.Team) error {
+			team.Member("bob").Leadlight.SpawnedAt = &started
+			return nil
+		})
+		box, err2 := bob.Inbox(ctx, "alpha", "", teams.InboxFilter{})
+		if err := errors.Join(err, err2); err != nil || len(box) != 1 || box[0].Note != note {
+			t.Errorf("started %s: bob has %+v, %v", started, box, err)
+		}
 	}
 }
 

@@ -103,7 +103,7 @@ func (s *Service) waiting(ctx context.Context, t store.Team, boxes lister) map[s
 		if m == nil || status != api.RequestOpen || at == nil {
 			return
 		}
-		if b := m.Leadlight; b != nil && b.SpawnedAt != nil && time.Time(*at).Before(b.SpawnedAt.Truncate(time.Millisecond)) {
+		if b := m.Leadlight; b != nil && b.SpawnedAt != nil && before(time.Time(*at), *b.SpawnedAt) {
 			return // its predecessor's
 		}
 		out[m.Name] = what + ", for " + age(time.Time(*at))

@@ -202,7 +202,7 @@ func describeLead(t store.Team) string {
 	return lead
 }
 
-func age(t time.Time) string { return time.Since(t).Round(time.Second).String() }
+func age(t time.Time) string { return max(0, time.Since(t)).Round(time.Second).String() }
 
 // Teams lists the teams, the unreadable ones with the reason.
 func (s *Service) Teams(ctx context.Context) ([]api.TeamSummary, error) {

@@ -50,7 +50,8 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 	if err != nil {
 		return Snapshot{}, err
 	}
-	name, began := p.Team.Name, time.Now()
+	name := p.Team.Name
+	before := s.panes.DownBy(name)
 	err = s.panes.AwaitDown(ctx, name, s.limits.lockWait(), func(holder string) {
 		progress(fmt.Sprintf("waits for %s, which takes team %s down", holder, name))
 	})
@@ -70,7 +71,7 @@ func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Sna
 	}
 	made, err := s.get(ctx, name)
 	undo := func(err error) (Snapshot, error) {
-		return Snapshot{}, s.undoStart(context.WithoutCancel(ctx), name, made.CreatedAt, began, err, progress)
+		return Snapshot{}, s.undoStart(context.WithoutCancel(ctx), name, made.CreatedAt, before, err, progress)
 	}
 	if err != nil {
 		return undo(err)
@@ -103,7 +104,7 @@ func (s *Service) started(ctx context.Context, was store.Team, missing []Missing
 
 // undoStart takes down a team that did not start, and returns why it did not. One that was
 // made in its place, while a repository came, is left alone.
-func (s *Service) undoStart(ctx context.Context, name string, made, began time.Time, err error, progress func(string)) error {
+func (s *Service) undoStart(ctx context.Context, name string, made time.Time, before panes.Downer, err error, progress func(string)) error {
 	if now, getErr := s.get(ctx, name); getErr == nil && !made.IsZero() && !now.CreatedAt.Equal(made) {
 		return fmt.Errorf("the team was taken down meanwhile, and another one has its name: %w", err)
 	}
@@ -113,7 +114,7 @@ func (s *Service) undoStart(ctx context.Context, name string, made, began time.T
 		downErr = Verdict(ends)
 	case fault.CodeOf(downErr) == fault.TeamNotFound:
 		downErr = nil
-		if pid, yes := s.TakenDown(name, began); yes {
+		if pid, yes := s.TakenDown(name, before); yes {
 			err = fmt.Errorf("process %d took the team down meanwhile: %w", pid, err)
 		}
 	}

@@ -136,7 +136,7 @@ func (f *FolderLock) Release() {
 func folderTimeout(d *files.Dir, name string, info fs.FileInfo, limit time.Duration) error {
 	age := "unknown"
 	if info != nil {
-		age = time.Since(info.ModTime()).Round(100 * time.Millisecond).String()
+		age = max(0, time.Since(info.ModTime())).Round(100 * time.Millisecond).String()
 	}
 	return fault.New(fault.LockTimeout, "another program holds the lock folder %s (age %s); gave up after %s", d.Join(name), age, limit).
 		WithHint("a folder that is not renewed is taken over after %s; try again", Stale)

@@ -338,7 +338,7 @@ func timeout(d *files.Dir, name string, waited time.Duration) error {
 	hint := "see who has that file open"
 	if pid > 0 {
 		if !since.IsZero() {
-			holder += fmt.Sprintf(", for %s,", time.Since(since).Round(100*time.Millisecond))
+			holder += fmt.Sprintf(", for %s,", max(0, time.Since(since)).Round(100*time.Millisecond))
 		}
 		hint = fmt.Sprintf("look at process %d; it may be stopped or hang", pid)
 	}

@@ -235,7 +235,7 @@ func (m *teammate) endAgreed(ctx context.Context) {
 			}
 			return
 		}
-		agreed = m.o.Service.Agreed(ctx, m.o.Team, m.record.StartedAt)
+		agreed = m.o.Service.Agreed(ctx, m.o.Team, m.record.Host)
 	}
 }
 

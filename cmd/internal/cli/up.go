@@ -102,7 +102,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 		return a.showPlan(ctx, svc, plan)
 	}
 	cols := width(a.out.w)
-	began := time.Now() // who takes the team down from here on ends up, too
+	began, before := time.Now(), svc.DownBy(plan.Team.Name) // who takes the team down from here on ends up, too
 	percent := debug.SetGCPercent(startGCPercent)
 	snap, err := svc.Start(ctx, plan, func(line string) { a.say("%s", line) })
 	debug.SetGCPercent(percent)
@@ -111,7 +111,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 		return err
 	}
 	u := &upRun{
-		a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V, keep: o.Keep || s.Keep.V, top: o.Top, began: began, cols: cols,
+		a: a, svc: svc, team: plan.Team.Name, onLeadExit: s.OnLeadExit.V, keep: o.Keep || s.Keep.V, top: o.Top, began: began, before: before, cols: cols,
 		missing: snap.Missing, planned: len(plan.Members),
 	}
 	u.record = a.recorder(ctx, svc, plan.Team.Name)
@@ -137,7 +137,8 @@ type upRun struct {
 	mailSeen   map[string]bool
 	stillness  stillness
 	began      time.Time
-	cols       int // the width of the terminal before panes stood beside it
+	before     panes.Downer // who had taken a team of that name down before
+	cols       int          // the width of the terminal before panes stood beside it
 	missing    []teams.Missing
 	planned    int // how many teammates the file has
 }
@@ -190,7 +191,7 @@ func (u *upRun) lead(ctx context.Context) error {
 	stopMail()
 	<-mail
 	u.view.done()
-	pid, down := u.svc.TakenDown(u.team, u.began)
+	pid, down := u.svc.TakenDown(u.team, u.before)
 	switch {
 	case ctx.Err() != nil:
 		return u.interrupted(ctx)
@@ -247,7 +248,7 @@ func (u *upRun) follow(ctx context.Context) (teams.Snapshot, error) {
 			if err != nil {
 				return snap, err
 			}
-			if _, down := u.svc.TakenDown(u.team, u.began); down {
+			if _, down := u.svc.TakenDown(u.team, u.before); down {
 				return now, nil
 			}
 			u.record.see(now) // a short task is done by now
@@ -296,7 +297,7 @@ func (u *upRun) onScreen(ctx context.Context) error {
 // mail shows a message to the lead: this process is the lead.
 func (u *upRun) mail(m api.Message) error {
 	at, err := time.Parse(time.RFC3339, m.Timestamp)
-	told := teams.TellsEnd(m) && err == nil && at.Before(u.began) // by an earlier run
+	told := teams.TellsEnd(m) && err == nil && at.Before(u.began) && !u.began.Round(0).After(time.Now()) // by an earlier run; else the clock was set back
 	if u.mailSeen[m.ID] || m.Type != "message" || told {
 		return nil
 	}

@@ -50,7 +50,7 @@ func (t *teamWatch) signature() string {
 			fmt.Fprintf(&b, "%s/%s %d %d\n", folder, e.Name(), info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	if time.Since(newest) < settled {
+	if time.Since(newest).Abs() < settled {
 		return ""
 	}
 	return b.String()

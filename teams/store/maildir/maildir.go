@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -153,18 +154,31 @@ func (m *Mail) Put(ctx context.Context, team, to string, msg store.Message) (sto
 		return msg, err
 	}
 	defer folder.Close()
-	name := fmt.Sprintf("inbox/%s/msg-%019d-%s.json", to, m.tick(), uuid.NewString())
+	there, _ := m.names(dir) // who reads them says what is wrong
+	name := fmt.Sprintf("inbox/%s/msg-%019d-%s.json", to, m.tick(there), uuid.NewString())
 	if err = folder.Write(ctx, name, data); errors.Is(err, fs.ErrNotExist) { // deleted in this moment
 		err = store.NoTeam(team)
 	}
 	return msg, err
 }
 
-// tick returns the time in nanoseconds, later than any it returned before.
-func (m *Mail) tick() int64 {
+// maxAhead is by how much the time of a message may be ahead and still be one of before the
+// clock was set back.
+const maxAhead = 48 * time.Hour
+
+// tick returns the time in nanoseconds, later than any it returned before and than those of
+// the messages that are there: the clock may have been set back since.
+func (m *Mail) tick(there []string) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.last = max(m.last+1, time.Now().UnixNano())
+	now := time.Now()
+	m.last = max(m.last+1, now.UnixNano())
+	for _, name := range there {
+		digits, _, _ := strings.Cut(strings.TrimPrefix(name, "msg-"), "-")
+		if at, err := strconv.ParseInt(digits, 10, 64); err == nil && len(digits) == 19 && at < now.Add(maxAhead).UnixNano() {
+			m.last = max(m.last, at+1)
+		}
+	}
 	return m.last
 }
 

@@ -34,6 +34,29 @@ func ok(t testing.TB, err error) {
 	}
 }
 
+// A message of after the clock was set back comes after those of before. One that is ahead by
+// days is another program's mistake, and moves no other.
+func TestTheOrderOutlivesAClockSetBack(t *testing.T) {
+	t.Parallel()
+	m, box := newMail(t)
+	ok(t, os.MkdirAll(box, 0o700))
+	for text, ahead := range map[string]time.Duration{"1": -time.Hour, "2": time.Hour, "4": 1000 * time.Hour} {
+		name := fmt.Sprintf("msg-%019d-%s.json", time.Now().Add(ahead).UnixNano(), text)
+		ok(t, os.WriteFile(filepath.Join(box, name), []byte(`{"from":"x","type":"direct","content":"`+text+`"}`), 0o600))
+	}
+	_, err := m.Put(t.Context(), "alpha", "builder", store.Message{From: "team-lead", Text: "3"})
+	ok(t, err)
+	msgs, err := m.List(t.Context(), "alpha", "builder")
+	ok(t, err)
+	got := ""
+	for _, msg := range msgs {
+		got += msg.Text
+	}
+	if got != "1234" {
+		t.Errorf("in the order %s", got)
+	}
+}
+
 func TestR02_D1_OneFileAMessage(t *testing.T) {
 	m, box := newMail(t)
 	at := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)

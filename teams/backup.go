@@ -37,7 +37,7 @@ func (s *Service) backup(ctx context.Context, team, path string) (err error) {
 	if err := files.CheckFolderOf("the backup", path); err != nil {
 		return err
 	}
-	out, ours, err := files.Temp(filepath.Dir(path), ".leadlight-backup-")
+	out, ours, err := files.Temp(filepath.Dir(path), ".leadlight-backup-"+team[:min(len(team), 100)]+"-") // one that is killed leaves it
 	if err != nil {
 		return err
 	}

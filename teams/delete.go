@@ -205,12 +205,15 @@ func deletedAll(e api.Endings, err error) api.Endings {
 // run may do until it sees that its team is taken down.
 const downTries = 3
 
+// Downer is who has begun to take a team down last; zero for nobody.
+type Downer = panes.Downer
+
 // DownBy returns who has begun to take a team down last.
-func (s *Service) DownBy(team string) panes.Downer { return s.panes.DownBy(team) }
+func (s *Service) DownBy(team string) Downer { return s.panes.DownBy(team) }
 
 // TakenDown tells which other process has begun to take a team down since the one before,
 // whatever the clock says.
-func (s *Service) TakenDown(team string, before panes.Downer) (pid int, yes bool) {
+func (s *Service) TakenDown(team string, before Downer) (pid int, yes bool) {
 	by := s.panes.DownBy(team)
 	return by.PID, by != before && by.PID != 0 && by.PID != os.Getpid()
 }

@@ -104,7 +104,7 @@ func (s *Service) started(ctx context.Context, was store.Team, missing []Missing
 
 // undoStart takes down a team that did not start, and returns why it did not. One that was
 // made in its place, while a repository came, is left alone.
-func (s *Service) undoStart(ctx context.Context, name string, made time.Time, before panes.Downer, err error, progress func(string)) error {
+func (s *Service) undoStart(ctx context.Context, name string, made time.Time, before Downer, err error, progress func(string)) error {
 	if now, getErr := s.get(ctx, name); getErr == nil && !made.IsZero() && !now.CreatedAt.Equal(made) {
 		return fmt.Errorf("the team was taken down meanwhile, and another one has its name: %w", err)
 	}

@@ -137,7 +137,7 @@ type upRun struct {
 	mailSeen   map[string]bool
 	stillness  stillness
 	began      time.Time
-	before     panes.Downer // who had taken a team of that name down before
+	before     teams.Downer // who had taken a team of that name down before
 	cols       int          // the width of the terminal before panes stood beside it
 	missing    []teams.Missing
 	planned    int // how many teammates the file has

@@ -10,7 +10,6 @@ import (
 
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/runs"
@@ -261,7 +260,7 @@ func (c *runController) step(ctx context.Context, r api.AgentTeamRun) error {
 		return nil
 	}
 	c.watch(ctx)
-	if pid, down := c.svc.TakenDown(c.place.LiveTeam, panes.Downer{}); down {
+	if pid, down := c.svc.TakenDown(c.place.LiveTeam, teams.Downer{}); down {
 		return c.cancel(ctx, fmt.Sprintf("its team was taken down by process %d", pid))
 	}
 	snap, err := c.svc.Snapshot(ctx, c.place.LiveTeam)

@@ -66,10 +66,18 @@ func (r Reading) Times(text string) int {
 		return max(whole, pastes-len(pasted().FindAllString(text, -1)))
 	case len(shown) >= holdsRunes/2 && strings.HasSuffix(want, shown): // no more fits
 		return max(pastes, 1)
-	case tail != "" && strings.HasSuffix(essence(r.wrapped), tail): // a few letters are in a row of their own
+	case tail != "" && r.endsHere(tail):
 		return max(pastes, 1)
 	}
 	return pastes
+}
+
+// endsHere tells whether a text ends in the row with the cursor, which may hold its last
+// letters only, and what a program suggests behind them.
+func (r Reading) endsHere(tail string) bool {
+	above := essence(strings.Join(r.rows[:max(0, len(r.rows)-1)], ""))
+	at := strings.LastIndex(essence(strings.Join(r.rows, "")), tail)
+	return at >= 0 && at+len(tail) > len(above)
 }
 
 // ending is what of a text has to be seen.

@@ -63,7 +63,7 @@ type Reading struct {
 	listed   bool     // what stands in it may be a menu
 	allowed  bool     // it is unknown, and may be typed into all the same
 	above    []string // the lines above the input, all without one
-	wrapped  string   // the last two lines, where the cursor is in the last and no input is known
+	rows     []string // the line with the cursor and the one above it, where no input is known
 }
 
 // Reader reads the screens of one kind of agent.
@@ -98,8 +98,14 @@ func (r *Reader) Read(s Screen) Reading {
 	}
 	in, ok := r.findInput(lines, s)
 	if !ok {
-		reading := r.withoutInput(lines, s.Cursor == 0 || s.Cursor == len(lines))
+		reading := r.withoutInput(lines)
 		reading.above = lines
+		if end := s.Cursor; reading.State == Unknown && r.rules.Frame == "" && end <= len(lines) {
+			if end == 0 {
+				end = len(lines)
+			}
+			reading.rows = lines[max(0, end-2):end]
+		}
 		return reading
 	}
 	reading := Reading{State: Ready, Input: in.text, prompt: true, listed: in.listed, above: lines[:in.begin]}
@@ -127,8 +133,8 @@ const (
 )
 
 // withoutInput reads a screen that shows no input. Without rules, what stands above a text of
-// ours was asked before that was typed. here: the cursor may be in the last line.
-func (r *Reader) withoutInput(lines []string, here bool) Reading {
+// ours was asked before that was typed.
+func (r *Reader) withoutInput(lines []string) Reading {
 	for i, line := range slices.Backward(lines) {
 		if len(r.ready) == 0 && strings.Contains(line, mark) {
 			lines = lines[i:]
@@ -155,9 +161,6 @@ func (r *Reader) withoutInput(lines []string, here bool) Reading {
 	out := Reading{State: Unknown, allowed: r.rules.TypeUnknown}
 	if r.rules.Frame == "" { // a pattern may fit the empty prompt only
 		out.Input = bare(lines[len(lines)-1])
-		if here {
-			out.wrapped = strings.Join(lines[max(0, len(lines)-2):], "")
-		}
 	}
 	return out
 }

@@ -69,7 +69,7 @@ func TestXH03_WithoutRules(t *testing.T) {
 		rows   string
 		cursor int
 		want   bool
-	}{{"and read it\nall", 3, true}, {"and read it\nall", 0, true}, {"and read it\nall", 4, false}, {"and read it all\nno", 3, false}, {"and read it all\nName:", 3, false}} {
+	}{{"and read it\nall", 3, true}, {"and read it\nall", 0, true}, {"and read it\nallocate", 3, true}, {"and read it al\nlocate\nit", 3, true}, {"and read it\nall", 4, false}, {"and read it all\nno", 3, false}, {"and read it all\nno\n1", 2, true}, {"and read it all\nName:", 3, false}} {
 		got := r.Read(screen.Screen{Text: "hi\n>>> [leadlight] message from team-lead: " + tc.rows, Cursor: tc.cursor})
 		if got.MaySubmit("[leadlight] message from team-lead: and read it all").Valid() != tc.want {
 			t.Errorf("%q: it may be submitted: %t", tc.rows, !tc.want)

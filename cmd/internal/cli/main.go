@@ -63,7 +63,7 @@ func Lasting(w io.Writer) io.Writer {
 }
 
 func (a *app) main(args []string) int {
-	if len(args) > 0 && args[0] == teammateVerb {
+	if len(args) > 0 && args[0] == teammateVerb && !slices.Contains([]string{"--help", "-h"}, args[len(args)-1]) {
 		return a.finish(a.teammate(args[1:]))
 	}
 	ctx, force, stop := signals.Interrupts(context.Background())

@@ -20,7 +20,7 @@ const teammateVerb = "teammate"
 func teammateCommand(a *app) *cobra.Command {
 	c := page(teammateVerb)
 	c.DisableFlagParsing = true
-	c.RunE = func(_ *cobra.Command, args []string) error { return a.teammate(args) }
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() } // see main
 	return c
 }
 

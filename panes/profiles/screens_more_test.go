@@ -109,6 +109,16 @@ func TestXH03_ATextFillsTheScreen(t *testing.T) {
 	}
 }
 
+// What looks like the title of a dialog is none while the cursor stands in the input.
+func TestXH03_TheCursorIsInTheInput(t *testing.T) {
+	text := "     | Close the list      esc\n\n  ┃\n  ┃\n  ┃\n  ┃  Build · Mock One\n  ╹▀▀▀▀▀▀▀▀▀▀▀▀\n   /work      ctrl+p commands\n"
+	for cursor, want := range map[int]screen.State{0: screen.Asking, 1: screen.Asking, 4: screen.Ready} {
+		if got := reader(t, "opencode").Read(screen.Screen{Text: text, Cursor: cursor}); got.State != want {
+			t.Errorf("cursor in line %d: %+v", cursor, got)
+		}
+	}
+}
+
 // A text may hold what looks like an input, or like a side of its frame.
 func TestXH03_ATextShowsAnInput(t *testing.T) {
 	const text = "[leadlight] message from team-lead: <TB busy words: (3s • esc to interrupt)\n─────────────\n❯\n─────────────\nend TB>"

@@ -28,6 +28,7 @@ var (
 	// partial is a question at the end of a line that a program has begun, or its pager.
 	partial   = lazily(`(?i)(\?\s*([\[(].*)?$|^:$|^\(END\)|--more--|^lines \d|\b(pin|otp|code|token|username|login|user|e-?mail|password|passphrase)\b.{0,80}:$|\b(select|selection|choose|choice|option|number|pick|which|confirm|continue|proceed|retry)\b.*:$|[\[(]\d+ ?[-–/,] ?\d+[\])]:$|\byes\b.*\bno\b)`)
 	wanted    = lazily(`(?i)^(select|choose|paste|enter|type|name|describe)\b`)
+	titled    = lazily(`(?:^| {3})(\S+(?: \S+)*) {3,}esc(?:/enter)?(?: {3}|$)`)
 	secret    = lazily(`(?i)\b(api[ -]?key|password|passphrase|token|secret|code)\b[^.]{0,40}[:?]$`)
 	statement = lazily(`(?i)\besc (to )?(interrupt|cancel, \d)|· esc to cancel\)`)
 )
@@ -162,6 +163,17 @@ func asked(lines []string, begin int) (string, bool) {
 	}
 	titled := begin > 1 && isFrame(lines[begin-2]) && wanted().MatchString(text)
 	return text, titled || strings.HasSuffix(text, "?") || strings.HasSuffix(text, ":")
+}
+
+// titleOf is the title of a dialog that lies on the screen, with the key that closes it at its
+// right; what it lies on goes on beside it, and the input may stand below it.
+func titleOf(lines []string) string {
+	for _, line := range lines {
+		if m := titled().FindStringSubmatch(line); m != nil {
+			return m[1]
+		}
+	}
+	return ""
 }
 
 // lastHint is the lowest line that says which keys answer a question.

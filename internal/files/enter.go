@@ -83,7 +83,7 @@ func (d *Dir) leave(f *folder) {
 func (d *Dir) step(from *folder, part, name string, make bool) (*folder, error) {
 	info, err := from.Lstat(part)
 	if make && errors.Is(err, fs.ErrNotExist) {
-		if err := from.Mkdir(part, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := d.heir.mkdir(from.Root, part, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
 		info, err = from.Lstat(part)

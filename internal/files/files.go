@@ -44,6 +44,7 @@ type Dir struct {
 	top   *folder // the folder itself
 	path  string
 	above *Dir // whose folder top is, nil if it is its own
+	heir  *heir
 
 	mu   sync.Mutex         // guards the next, and the users of every folder
 	held map[string]*folder // folders below that are open, by their names
@@ -55,7 +56,7 @@ func Open(path string) (*Dir, error) {
 	if err != nil {
 		return nil, Explain("open", path, err)
 	}
-	if err := os.MkdirAll(abs, folderMode); err != nil {
+	if err := MakeFolders(abs); err != nil {
 		if errors.Is(err, fs.ErrExist) { // and yet there is no folder
 			err = errNowhere
 		}
@@ -65,7 +66,13 @@ func Open(path string) (*Dir, error) {
 	if err != nil {
 		return nil, Explain("open", abs, err)
 	}
-	return newDir(root, abs), nil
+	info, err := root.Stat(".")
+	if err != nil {
+		return nil, Explain("open", abs, errors.Join(err, root.Close()))
+	}
+	d := newDir(root, abs)
+	d.heir = heirOf(info)
+	return d, nil
 }
 
 // Path returns the absolute path of the folder.
@@ -81,7 +88,7 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{top: f, path: f.Name(), above: d, held: map[string]*folder{}}, nil
+	return &Dir{top: f, path: f.Name(), above: d, heir: d.heir, held: map[string]*folder{}}, nil
 }
 
 // Read returns the content of a file, in one try. A byte order mark is kept.
@@ -244,7 +251,9 @@ func Names(info fs.FileInfo) uint64 {
 func (d *Dir) openFile(name string, flag int) (*os.File, error) {
 	var f *os.File
 	err := d.within(name, "open", func(r *os.Root, base string) (err error) {
-		f, err = openPlain(r, base, flag)
+		if f, err = openPlain(r, base, flag); err == nil && flag&os.O_CREATE != 0 {
+			d.heir.inherits(f)
+		}
 		return err
 	})
 	return f, err

@@ -46,7 +46,7 @@ func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 func (d *Dir) Mkdir(name string, mode fs.FileMode) (fs.FileInfo, error) {
 	var made fs.FileInfo
 	err := d.within(name, "make folder", func(r *os.Root, base string) error {
-		err := r.Mkdir(base, mode)
+		err := d.heir.mkdir(r, base, mode)
 		if err == nil {
 			made, err = r.Lstat(base)
 		}

@@ -100,6 +100,7 @@ func (p *Pending) fill(data []byte, sync bool) error {
 		p.temp = ""
 		return err
 	}
+	p.dir.heir.inherits(f)
 	_, err = f.Write(data)
 	if err == nil && mode != fileMode {
 		err = f.Chmod(mode)

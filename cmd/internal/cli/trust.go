@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,9 +86,6 @@ func trustedFolders(state string) (folders []string) {
 func rememberTrust(ctx context.Context, state, project string) error {
 	data, err := json.MarshalIndent(append(trustedFolders(state), project), "", "  ")
 	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(state, 0o700); err != nil {
 		return err
 	}
 	dir, err := files.Open(state)

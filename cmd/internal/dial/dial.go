@@ -248,7 +248,7 @@ func noState(what string, err error) error {
 
 // Claim takes the daemon's lock.
 func Claim(p Paths) (*files.Dir, *lock.Held, error) {
-	if err := os.MkdirAll(p.State, 0o700); err != nil {
+	if err := files.MakeFolders(p.State); err != nil {
 		return nil, nil, noState("make the state folder", err)
 	}
 	state, err := files.Open(p.State)

@@ -93,7 +93,7 @@ func (p Paths) Join(ctx context.Context, m Machine) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(p.State, 0o700); err != nil {
+	if err := files.MakeFolders(p.State); err != nil {
 		return noState("make the state folder", err)
 	}
 	state, err := files.Open(p.State)

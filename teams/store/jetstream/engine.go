@@ -115,7 +115,10 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 			}
 			e.disconnected()
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { o.Log.Info("the engine is back", "engine", e.url) }),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			o.Log.Info("the engine is back", "engine", e.url)
+			e.followAnew()
+		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { o.Log.Debug("engine", "error", err) }))
 	if e.nc, err = nats.Connect(o.URL, append(options, more...)...); err != nil {
 		return nil, unavailable("reach the engine "+e.url, err)
@@ -185,13 +188,6 @@ func (e *Engine) URL() string { return e.url }
 // Close hangs up.
 func (e *Engine) Close() error {
 	e.end()
-	e.mu.Lock()
-	all := e.mirrors
-	e.mirrors = map[string]*mirror{}
-	e.mu.Unlock()
-	for _, m := range all {
-		go m.close() // one that tries to follow anew ends after its try
-	}
 	e.nc.Close()
 	return nil
 }

@@ -61,16 +61,6 @@ func (x *entry) writes() string {
 	return x.ids
 }
 
-func newEntry(m jetstream.Msg) (*entry, error) {
-	meta, err := m.Metadata()
-	if err != nil {
-		return nil, err
-	}
-	x := &entry{value: m.Data(), rev: meta.Sequence.Stream, at: meta.Timestamp}
-	x.read(m.Headers())
-	return x, nil
-}
-
 // errConflict says that somebody else has written meanwhile.
 var errConflict = errors.New("somebody else has written meanwhile")
 

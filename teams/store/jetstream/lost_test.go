@@ -27,9 +27,11 @@ import (
 type wire struct {
 	listener net.Listener
 	target   string
+	prefix   string       // of the buckets
 	cutAfter atomic.Int64 // bytes that still reach the engine: then what it answers is lost
 	down     atomic.Bool  // nobody gets through
 	drop     atomic.Value // string: the next bytes that hold it do not reach the engine, and nothing is cut
+	keep     atomic.Value // string: the same of those that come from it
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -43,6 +45,7 @@ func newWire(t *testing.T, target string) *wire {
 	w := &wire{listener: l, target: strings.TrimPrefix(target, "nats://"), conns: map[net.Conn]bool{}}
 	w.cutAfter.Store(-1)
 	w.drop.Store("")
+	w.keep.Store("")
 	t.Cleanup(func() { l.Close(); w.cut() })
 	go func() {
 		for {
@@ -86,7 +89,7 @@ func (w *wire) carry(near net.Conn) {
 				near.Close()
 				return
 			}
-			if !lost.Load() {
+			if !lost.Load() && !once(&w.keep, buf[:n]) {
 				_, _ = near.Write(buf[:n])
 			}
 		}
@@ -98,7 +101,7 @@ func (w *wire) carry(near net.Conn) {
 			far.Close()
 			return
 		}
-		if what := w.drop.Load().(string); what != "" && strings.Contains(string(buf[:n]), what) && w.drop.CompareAndSwap(what, "") {
+		if once(&w.drop, buf[:n]) {
 			continue
 		}
 		if left := w.cutAfter.Load(); left >= 0 && strings.Contains(string(buf[:n]), "HPUB") {
@@ -120,6 +123,12 @@ func (w *wire) carry(near net.Conn) {
 	}
 }
 
+// once tells of the first bytes that hold what is to be lost.
+func once(lost *atomic.Value, in []byte) bool {
+	what := lost.Load().(string)
+	return what != "" && strings.Contains(string(in), what) && lost.CompareAndSwap(what, "")
+}
+
 func context20(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
@@ -135,6 +144,7 @@ func through(t *testing.T) (*wire, storetest.Stores, storetest.Stores) {
 		t.Fatal(err)
 	}
 	w := newWire(t, url)
+	w.prefix = prefix
 	far, err := openAt(w.url(), prefix)
 	if err != nil {
 		t.Fatal(err)
@@ -272,6 +282,65 @@ func TestACopyThatBeginsHoldsUpNobody(t *testing.T) {
 	}
 	if !quick {
 		t.Error("what a copy that begins does not need waits for it")
+	}
+}
+
+// TestACopyIsSentAgainWhatItMissed, as is seen by the next message, by the word that there is
+// nothing new, or by silence.
+func TestACopyIsSentAgainWhatItMissed(t *testing.T) {
+	t.Parallel()
+	w, far, direct := through(t)
+	ctx, made := context20(t), 0
+	create := func() {
+		made++
+		if _, err := direct.Tasks.Create(ctx, "alpha", store.Task{Subject: "a task"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := func() {
+		t.Helper()
+		if list, _, err := far.Tasks.List(ctx, "alpha"); err != nil || len(list) != made {
+			t.Errorf("%d of %d tasks are seen: %v", len(list), made, err)
+		}
+	}
+	missed := func() {
+		w.keep.Store(fmt.Sprintf(".task.%d ", made+1))
+		create()
+		for end := time.Now().Add(time.Minute); w.keep.Load() != "" && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	create()
+	seen()
+	missed()
+	create()
+	seen()
+	missed()
+	seen()
+	w.muteFollowers(t)
+	create()
+	seen()
+}
+
+// muteFollowers has the engine send no copy anything more.
+func (w *wire) muteFollowers(t *testing.T) {
+	nc, err := nats.Connect(w.target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := natsjs.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := js.Stream(context20(t), "KV_"+w.prefix+"-state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range s.ConsumerNames(context20(t)).Name() {
+		if err := s.DeleteConsumer(context20(t), name); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

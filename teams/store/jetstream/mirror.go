@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // mirror is the copy of what lies under some subjects. It follows the engine as long as
@@ -26,10 +24,14 @@ type mirror struct {
 	waiting  bool          // somebody looks at moved
 	watchers map[*hinted]bool
 	used     time.Time
-	proven   bool // it has held all that was written before a call
-	consumer jetstream.ConsumeContext
-	asking   bool      // the engine is being asked
-	next     *question // that is asked then
+	proven   bool            // it has held all that was written before a call
+	ctx      context.Context // ends when nobody needs the copy any more
+	close    context.CancelFunc
+	by       *follower     // nil: it is not followed now
+	heard    time.Time     // when the engine said something by it last
+	anew     chan struct{} // somebody wants it to be followed anew
+	asking   bool          // the engine is being asked
+	next     *question     // that is asked then
 }
 
 // question is how far a copy must come to hold all that was written before. All who want to
@@ -97,18 +99,17 @@ func (e *Engine) mirrorNow(ctx context.Context, name string, begin func() *mirro
 
 // begin has a new copy follow the engine, and keeps it if it does.
 func (e *Engine) begin(ctx context.Context, name string, m *mirror) (*mirror, error) {
-	m.e, m.moved, m.watchers, m.used = e, make(chan struct{}), map[*hinted]bool{}, time.Now()
+	m.e, m.moved, m.watchers, m.used, m.anew = e, make(chan struct{}), map[*hinted]bool{}, time.Now(), make(chan struct{}, 1)
+	m.ctx, m.close = context.WithCancel(e.ctx)
 	err := m.follow(ctx)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.begins, name)
-	if err == nil && e.ctx.Err() != nil { // closed meanwhile
-		go m.close()
-		err = e.ctx.Err()
-	}
 	if err != nil {
+		m.close()
 		return nil, err
 	}
+	go m.tend()
 	e.mirrors[name] = m
 	return m, nil
 }
@@ -132,77 +133,9 @@ func (e *Engine) sweep() {
 		m.mu.Unlock()
 		if old {
 			delete(e.mirrors, name)
-			go m.close() // one that tries to follow anew ends after its try
+			m.close()
 		}
 	}
-}
-
-// heartbeat is how often the engine says that nothing is new. Without two of them a copy is
-// followed by another node.
-const heartbeat = 2 * time.Second
-
-// near is how long is tried to be followed by the node to which this machine is connected.
-const near = 50 * time.Millisecond
-
-// follower is what the engine follows the subjects by. A cluster gives it to any of the nodes
-// that hold the stream, and is asked again until that is the one to which this machine is
-// connected: from another, everything would go through two nodes.
-func (m *mirror) follower(ctx context.Context) (jetstream.Consumer, error) {
-	for began, first := time.Now(), true; ; first = false {
-		c, err := m.e.js.OrderedConsumer(ctx, m.stream, jetstream.OrderedConsumerConfig{
-			FilterSubjects: m.subjects, DeliverPolicy: jetstream.DeliverAllPolicy, InactiveThreshold: time.Minute,
-		})
-		if err != nil {
-			return nil, err
-		}
-		on, here := c.CachedInfo(), m.e.nc.ConnectedServerName()
-		if on == nil || on.Cluster == nil || on.Cluster.Leader == here || time.Since(began) > near || first && !m.heldBy(ctx, here) {
-			return c, nil
-		}
-		once, stop := m.e.within(ctx, near)
-		_ = m.e.js.DeleteConsumer(once, m.stream, on.Name) // else it ends by itself
-		stop()
-	}
-}
-
-// heldBy tells whether a node of the cluster holds the stream.
-func (m *mirror) heldBy(ctx context.Context, node string) bool {
-	once, stop := m.e.within(ctx, near)
-	defer stop()
-	s, err := m.e.js.Stream(once, m.stream)
-	if err != nil || s.CachedInfo().Cluster == nil {
-		return false
-	}
-	on := s.CachedInfo().Cluster
-	return on.Leader == node || slices.ContainsFunc(on.Replicas, func(p *jetstream.PeerInfo) bool { return p.Name == node })
-}
-
-func (m *mirror) follow(ctx context.Context) error {
-	c, err := m.follower(ctx)
-	if err != nil {
-		return err
-	}
-	m.consumer, err = c.Consume(m.arrive, jetstream.PullHeartbeat(heartbeat), jetstream.PullExpiry(30*time.Second),
-		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
-			m.e.log.Debug("follow the engine", "stream", m.stream, "error", err)
-		}))
-	return err
-}
-
-func (m *mirror) close() { m.consumer.Stop() }
-
-func (m *mirror) arrive(msg jetstream.Msg) {
-	x, err := newEntry(msg)
-	if err != nil {
-		m.e.log.Warn("a message of the engine cannot be read", "subject", msg.Subject(), "error", err)
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.take(msg.Subject(), x)
-	m.seq = max(m.seq, x.rev)
-	m.wake()
-	m.hint(msg.Subject())
 }
 
 // wake lets those look again who wait for more. Called with mu held.

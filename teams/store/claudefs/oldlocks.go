@@ -14,8 +14,12 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store/ledger"
 )
 
+// claudeSession begins the name of a team that Claude Code makes for a session. It removes
+// the folder of the roster, and keeps the tasks.
+const claudeSession = "session-"
+
 // oldLocks lists the lock folders of teams that are gone: nothing else is left of them,
-// and nobody has used a lock for a while.
+// and nobody has used a lock for a while; and the tasks that somebody has left of such a team.
 func (f *FS) oldLocks() ([]store.Remain, error) {
 	entries, err := f.dir.ReadDir(path.Dir(ledger.Folder("x")))
 	if missing(err) {
@@ -24,7 +28,15 @@ func (f *FS) oldLocks() ([]store.Remain, error) {
 	var out []store.Remain
 	for _, e := range entries {
 		team := e.Name()
-		if store.CheckTeam(team) != nil || !f.onlyLocks(team) {
+		tasks := "tasks/" + team
+		switch {
+		case store.CheckTeam(team) != nil:
+			continue
+		case !f.exists("teams/"+team) && f.exists(tasks) && !f.removing(team) && !strings.HasPrefix(team, claudeSession): // somebody has removed the folder of its roster alone
+			out = append(out, store.Remain{What: f.dir.Join(tasks), Why: "the folder of team " + team + " is gone, and its tasks are there",
+				Kept: "another program may need them: put " + f.dir.Join("teams/"+team) + " back, or remove this folder"})
+			continue
+		case !f.onlyLocks(team):
 			continue
 		}
 		out = append(out, store.Remain{Usual: true, What: f.dir.Join(locksFolder(team)), Why: "team " + team + " is deleted, and nobody holds its locks",

@@ -411,6 +411,13 @@ func TestXS22_LocksOfTeamsThatAreGone(t *testing.T) {
 	if remains, err = b.Roster().Remains(t.Context()); err != nil || len(remains) != 1 {
 		t.Fatalf("after its release: %+v %v", remains, err)
 	}
+	b.put("tasks/held/1.json", taskText("1", "pending", "", nil, nil)) // somebody has removed the folder of its roster alone
+	b.put("leadlight/session-1/x", "")
+	b.put("tasks/session-1/1.json", taskText("1", "pending", "", nil, nil)) // which Claude Code keeps
+	b.put("tasks/strange/1.json", taskText("1", "pending", "", nil, nil))
+	if all, err := b.Roster().Remains(t.Context()); err != nil || len(all) != 1 || all[0].What != b.path("tasks/held") || all[0].Kept == "" || all[0].Remove != nil {
+		t.Errorf("tasks without a team: %+v %v", all, err)
+	}
 	b.ok(b.Roster().Create(t.Context(), store.Team{Name: "held"}))
 	if err := remains[0].Remove(t.Context()); !errors.Is(err, fault.Rejected) {
 		t.Errorf("of a team that is there again: %v", err)

@@ -26,7 +26,7 @@ export GORACE ?= atexit_sleep_ms=0
 GOTEST = $(GO) test -parallel 6 -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) $(RACE) $(if $(COUNT),-count=$(COUNT)) $(if $(VET),-vet=$(VET)) -timeout 15m
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-machines machines pictures test race fuzz conformance integration cases interop \
+.PHONY: help setup build install uninstall demo demo-machines machines pictures test race fuzz conformance integration cases interop \
 	bench bench-machines soak lint cross man dist judged ci clean
 
 help: ## list what make can do here
@@ -38,6 +38,12 @@ setup: ## fetch the modules and tmux, or say the one line to run
 build: ## build the programs into bin/, static binaries
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ $(PROGRAMS)
+
+install: ## put what build made under PREFIX (/usr/local), with man pages and completions; DESTDIR= for packagers
+	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" .ci/install
+
+uninstall: ## take away what install put there
+	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" .ci/install --remove
 
 machines: bin/nats-server ## build the engine that the tests of teams on an engine start
 

@@ -39,7 +39,7 @@ func codex() Profile {
 		PromptProtocol: PromptProtocol{
 			Quit: "/quit", Ready: []string{`^\s*[›▌](\s|$)`}, Frame: screen.FrameFooter, Footer: []string{`^\s+\S.* · [~/]`, `^\s+\^c quit\s*$`},
 			Busy:   []string{`^• .*\(\d+[^()]* • esc to interrupt\)\s*$`, `^\s*\? for shortcuts\s*$`, `(?i)^• .*\bwaiting for startup\b`, `^• Reconnecting\b`},
-			Asking: []string{`^\s*Would you like to (run|make|grant)\b`},
+			Asking: []string{`^\s*Would you like to (run|make|grant)\b`, `^\s*Find:(\s|$)`},
 		},
 	}
 }

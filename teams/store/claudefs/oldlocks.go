@@ -32,7 +32,7 @@ func (f *FS) oldLocks() ([]store.Remain, error) {
 		switch {
 		case store.CheckTeam(team) != nil:
 			continue
-		case !f.exists("teams/"+team) && f.exists(tasks) && !f.removing(team) && !strings.HasPrefix(team, claudeSession): // somebody has removed the folder of its roster alone
+		case !f.exists("teams/"+team) && f.anyTask(tasks) && !f.removing(team) && !strings.HasPrefix(team, claudeSession): // somebody has removed the folder of its roster alone
 			out = append(out, store.Remain{What: f.dir.Join(tasks), Why: "the folder of team " + team + " is gone, and its tasks are there",
 				Kept: "another program may need them: put " + f.dir.Join("teams/"+team) + " back, or remove this folder"})
 			continue
@@ -43,6 +43,12 @@ func (f *FS) oldLocks() ([]store.Remain, error) {
 			Remove: func(ctx context.Context) error { return f.removeLocks(ctx, team) }})
 	}
 	return out, err
+}
+
+// anyTask tells whether a folder holds a task.
+func (f *FS) anyTask(folder string) bool {
+	entries, _ := f.dir.ReadDir(folder)
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return path.Ext(e.Name()) == ".json" })
 }
 
 // onlyLocks tells whether old locks are all that there is of a team.

@@ -176,7 +176,12 @@ func TestTV11_FaultOfAStoppedHost(t *testing.T) {
 			m := g.member(worker(4))
 			return m.State == api.StateUnknown && m.Reason != ""
 		})
-		g.run("gc") // it may say that tmux does not answer
+		g.run("gc")                                                                             // it may say that tmux does not answer
+		for _, args := range [][]string{{"capture", worker(4)}, {"keys", worker(4), "enter"}} { // nobody waits for it for ever
+			if r := g.run(args...); r.exit != 7 || !strings.Contains(r.err, "its host runs but has not answered for 2s (TIMEOUT)") {
+				t.Errorf("%v of a host that is stopped: %d %s", args, r.exit, r.err)
+			}
+		}
 		if ids := g.with("in_progress"); len(ids) != gangSize {
 			t.Errorf("in progress: %v", ids)
 		}

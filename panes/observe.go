@@ -197,8 +197,16 @@ func holding(pid int, all []backend.Pane) (backend.Pane, bool) {
 	return backend.Pane{}, false
 }
 
-// Client returns the way to a member's host that is known to be running.
-func (m *Manager) Client(rec HostRecord) *host.Client { return host.Dial(rec.Socket) }
+// Client returns the way to a member's host that answers now: who asks a mute one would wait
+// for ever. The error is fault.Timeout for a mute one, host.ErrNoHost when nobody listens.
+func (m *Manager) Client(ctx context.Context, rec HostRecord) (*host.Client, error) {
+	_, err := status(ctx, rec.Socket)
+	if fault.CodeOf(err) == fault.Timeout && ctx.Err() == nil {
+		err = fault.New(fault.Timeout, "its host runs but has not answered for %s", statusLimit).
+			WithHint("leadlight ps tells when it answers again; leadlight stop NAME ends it")
+	}
+	return host.Dial(rec.Socket), err
+}
 
 // Self returns the pane of the caller, if it runs in one of the terminal in use.
 func (m *Manager) Self(ctx context.Context) (backend.ID, bool) {

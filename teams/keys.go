@@ -27,8 +27,12 @@ func (s *Service) Keys(ctx context.Context, team, name string, keys []string) er
 		return fault.New(fault.Unsupported, "teammate %s was not started by leadlight", m.Name).WithHint("press the keys in its own terminal")
 	}
 	rec, err := s.hostRecord(ctx, t.Name, m)
+	var h *host.Client
 	if err == nil {
-		err = s.panes.Client(rec).Keys(ctx, keys)
+		h, err = s.panes.Client(ctx, rec)
+	}
+	if err == nil {
+		err = h.Keys(ctx, keys)
 	}
 	if errors.Is(err, host.ErrNoHost) || errors.Is(err, errNoEntry) || errors.Is(err, fs.ErrNotExist) {
 		return fault.New(fault.RecipientInactive, "teammate %s takes no keys: its host has ended", m.Name).WithHint("%s", s.howToStart(t, m))

@@ -11,6 +11,7 @@ import (
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
+	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -38,7 +39,11 @@ func (s *Service) Capture(ctx context.Context, team, name string, lines int, ans
 	if err != nil && seen.Live() {
 		return "", fmt.Errorf("capture %s: %w", m.Name, err)
 	}
-	c, err := s.panes.Client(rec).Capture(ctx, lines, ansi) // one without a terminal may still be there, to be read
+	var c host.Capture
+	h, err := s.panes.Client(ctx, rec)
+	if err == nil {
+		c, err = h.Capture(ctx, lines, ansi) // one without a terminal may still be there, to be read
+	}
 	switch {
 	case err == nil:
 		return c.Text, nil

@@ -166,7 +166,11 @@ func (s *Service) keptVariables(ctx context.Context, m store.Member, seen api.Me
 		names = append(names, rec.Origin.Env...)
 	}
 	if seen.Live() && len(names) > 0 {
-		env, err := s.panes.Client(panes.HostRecord{Socket: rec.Socket}).Variables(ctx, names)
+		var env []string
+		h, err := s.panes.Client(ctx, panes.HostRecord{Socket: rec.Socket})
+		if err == nil {
+			env, err = h.Variables(ctx, names)
+		}
 		if err == nil {
 			return env
 		}

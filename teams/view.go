@@ -44,7 +44,11 @@ func (s *Service) viewed(ctx context.Context, t store.Team, m store.Member) (*ho
 	if err != nil {
 		return nil, fmt.Errorf("show %s: %w", m.Name, err)
 	}
-	return s.panes.Client(rec), nil
+	c, err := s.panes.Client(ctx, rec)
+	if err != nil {
+		return nil, s.showsNothing(ctx, t, m, fmt.Errorf("show %s: %w", m.Name, err))
+	}
+	return c, nil
 }
 
 // showsNothing says so of a teammate whose host has ended, and of one whose host goes on

@@ -270,7 +270,7 @@ func (t *teamWatch) followHost(ctx context.Context, agent string) {
 		<-limited.Done() // it starts, or has ended and is about to write that into the roster
 		return
 	}
-	err = t.stores.Panes.Client(rec).Follow(ctx, func(host.Status) { t.Touch(watch.Parts{Members: true}) })
+	err = host.Dial(rec.Socket).Follow(ctx, func(host.Status) { t.Touch(watch.Parts{Members: true}) })
 	if ctx.Err() != nil {
 		return
 	}

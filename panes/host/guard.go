@@ -3,6 +3,8 @@ package host
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/charmbracelet/x/vt"
 )
 
 // guard makes output harmless for the screen model, which obeys a count of a
@@ -11,25 +13,31 @@ import (
 // Sequences are passed on when they are whole.
 type guard struct {
 	scan scanner
+	edge edge
 	out  []byte
 }
 
 // counted are the final bytes of sequences whose numbers are counts and places.
 const counted = "@ABCDEFGHILMPSTXZ`abdefr"
 
-// pass returns p as the model may see it; cols bounds repeated characters.
-func (g *guard) pass(p []byte, cols int) []byte {
+// pass gives p to the model as it may see it.
+func (g *guard) pass(p []byte, model *vt.Emulator) {
 	g.out = g.out[:0]
 	g.scan.scan(p, func(t token) {
+		if t.kind != textToken {
+			g.edge.follow(t)
+		}
 		switch {
 		case len(t.raw) >= maxSequence && t.kind != textToken: // cut: it has no end
 		case t.kind == csiToken:
-			g.csi(t.raw, cols)
+			g.csi(t.raw, model.Width())
+		case t.kind == textToken:
+			g.out = g.edge.text(model, g.out, t.raw)
 		default:
 			g.out = append(g.out, t.raw...)
 		}
 	})
-	return g.out
+	_, _ = model.Write(g.out)
 }
 
 func (g *guard) csi(raw []byte, cols int) {

@@ -173,7 +173,7 @@ func (s *screen) feed(p []byte) {
 		s.truncated = false
 	}
 	s.need()
-	s.model.Write(s.guard.pass(p, s.cols))
+	s.guard.pass(p, s.model)
 }
 
 // resets are sequences after which nothing before them is on the screen.

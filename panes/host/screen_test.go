@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,41 @@ func TestScreenShowsTheLastPicture(t *testing.T) {
 }
 
 // A size that a busy model could not take at once is not lost.
+// A character of two columns is not lost at the right edge, however the text is cut.
+func TestWideCharactersAtTheEdge(t *testing.T) {
+	for in, want := range map[string]string{
+		"12345678漢字z":                        "12345678漢\n字z\n",
+		"1234567漢字z":                         "1234567漢\n字z\n",
+		"123456789漢字z":                       "123456789\n漢字z\n",
+		"1234567890漢字z":                      "1234567890\n漢字z\n",
+		"12345678漢\x1b[27m\x1b[7m字z":         "12345678漢\n字z\n",
+		"12345678漢\r\nz":                     "12345678漢\nz\n",
+		"12345678漢\x1b[1Gz":                  "z2345678漢\n",
+		"12345678漢\x1b]0;t\x07\x1b[?25lz":    "12345678漢\nz\n",
+		"\x1b[?7l12345678漢\x1b[?7h\rz":       "z2345678漢\n",
+		"123456789👩‍💻👍🏽z":                    "123456789\n👩‍💻👍🏽z\n",
+		"漢字漢字漢字漢字漢字漢字":                       "漢字漢字漢\n字漢字漢字\n漢字\n",
+		"x漢字漢字漢字漢字漢字":                        "x漢字漢字\n漢字漢字漢\n字\n",
+		"─────────────":                      "──────────\n───\n",
+		"●●●●●●●●●●●":                        "●●●●●●●●●●\n●\n",
+		"\x1b[4H123456789漢\r\n12345678漢字漢字漢": "123456789\n漢\n12345678漢\n字漢字漢\n",
+	} {
+		for _, piece := range []int{len(in), 2} {
+			if piece == 2 && strings.Contains(in, "👩") {
+				continue // what joins comes with what it joins
+			}
+			s := newScreen(newRing(1<<10), 4, 10, nil)
+			for p := range slices.Chunk([]byte(in), piece) {
+				s.feed(p)
+			}
+			if got, _, _, err := s.text(limited(t), false); got != want || err != nil {
+				t.Errorf("%q in pieces of %d: %q, want %q, %v", in, piece, got, want, err)
+			}
+			s.end()
+		}
+	}
+}
+
 func TestScreenTakesItsSizeLate(t *testing.T) {
 	s, r := runScreen(t, 1<<20, nil)
 	s.turn <- struct{}{}

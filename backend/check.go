@@ -51,7 +51,8 @@ func checkDir(dir string) error {
 		return fault.New(fault.InvalidArgument, "the folder of a pane, %s, is not a folder", dir)
 	}
 	if err := unix.Access(dir, unix.X_OK); err != nil {
-		return fault.New(fault.PermissionDenied, "enter the folder of a pane, %s: %w", dir, err)
+		return fault.New(fault.PermissionDenied, "enter the folder of a pane, %s: %w", dir, err).
+			WithHint("check the owner and the mode of that folder and of those above it")
 	}
 	return nil
 }

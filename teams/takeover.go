@@ -136,7 +136,7 @@ func (s *Service) leadGone(t store.Team, spec TakeoverSpec) error {
 			WithHint("end that one first, or leave the team to it; the lead of a team is fixed while it lives")
 	}
 	return fault.New(fault.Unproven, "team %s is led by process %d of %s, and it cannot be told here whether that runs", t.Name, t.LeadProcess.PID, cmp.Or(t.LeadProcess.PIDSpace, "another machine")).
-		WithHint("run leadlight team takeover %s where the lead ran", t.Name)
+		WithHint("run leadlight team takeover %s where the lead ran; if that place is gone for good, as a container that was removed: leadlight team delete %s --force", t.Name, t.Name)
 }
 
 // noClaude proves that the lead of a team which records no process is gone: no

@@ -207,6 +207,9 @@ func (s *Service) ClaimNext(ctx context.Context, team string, wait time.Duration
 				return task, err
 			}
 		}
+		if ctx.Err() != nil { // not the time is over
+			err = fmt.Errorf("wait for a task: %w", context.Cause(ctx))
+		}
 		return task, err
 	})
 }

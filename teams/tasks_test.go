@@ -331,6 +331,11 @@ func TestTC11_AssignedWorkStaysAssigned(t *testing.T) {
 	if got, err := d.as("deploy").ClaimNext(t.Context(), "alpha", 0); err != nil || got.Owner != "deploy" {
 		t.Errorf("given to another: %+v, %v", got, err)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := d.as("deploy").ClaimNext(ctx, "alpha", time.Hour); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("interrupted: %v", err)
+	}
 }
 
 // An agent at a prompt that makes its own next task ready is told of it; a program that

@@ -312,6 +312,20 @@ func limitedThere(a, b *rig) {
 	}
 }
 
+// endsMeanwhile has the daemon there end while a teammate begins: it waits until that is undone, for
+// which the host needs it.
+func endsMeanwhile(a, b *rig) {
+	a.t.Helper()
+	begins := a.start(nil, "spawn", "late", "--machine", "hub", "--cwd", b.path("work"), "--", "sh", "-c", "touch late; exec sleep 1000")
+	a.eventually("it begins", func() bool { _, err := os.Stat(b.path("work", "late")); return err == nil })
+	b.must("daemon", "stop")
+	if r := begins.wait(); r.exit != 0 && (r.exit != 7 || !strings.Contains(r.err, "(UNPROVEN)") || !strings.Contains(r.err, "hint: leadlight ps")) {
+		a.t.Errorf("the daemon there ended: %d %s", r.exit, r.err)
+	}
+	b.must("daemon", "start")
+	a.run("stop", "late")
+}
+
 // TestVerbsForAnotherMachine: what is asked on one machine is done on the one where the
 // teammate runs, and is refused there as it is here.
 func TestVerbsForAnotherMachine(t *testing.T) {
@@ -371,6 +385,7 @@ func TestVerbsForAnotherMachine(t *testing.T) {
 			t.Errorf("stop of a teammate there and %s: %d %s, it is %+v", wrong, r.exit, r.err, a.member("far"))
 		}
 	}
+	endsMeanwhile(a, b)
 	a.must("spawn", "fails", "--machine", "hub", "--cwd", b.path("work"), "--", "sh", "-c", "until test -e over; do sleep 0.1; done; exit 3")
 	if err := os.WriteFile(b.path("work", "over"), nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package teams
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -83,7 +84,16 @@ func (s *Service) Answer(ctx context.Context, asked Asked) (any, error) {
 		defer mu.Unlock()
 		_ = asked.Tell(t) // who misses it asks again, or is told the result
 	})
-	return result, onMachine(s.machine, err)
+	return result, s.fromHere(ctx, err)
+}
+
+// fromHere is the error of what was asked of this machine. What its daemon has broken off, since it
+// ends, may have been done in part.
+func (s *Service) fromHere(ctx context.Context, err error) error {
+	if why := context.Cause(ctx); err != nil && why != nil && (errors.Is(err, context.Canceled) || errors.Is(err, why)) {
+		err = fault.New(fault.Unproven, "its daemon ended while it carried that out").WithHint("leadlight ps shows what became of it")
+	}
+	return onMachine(s.machine, err)
 }
 
 // one is a verb about one teammate.
@@ -186,7 +196,7 @@ func answerSpawn(ctx context.Context, s *Service, o order, tell func(told)) (any
 	out := []spawnedThere{}
 	s = s.WithProfiles(o.Profiles).WithProgress(func(name, what string) { tell(told{Name: name, What: what}) })
 	for _, r := range s.Spawn(ctx, o.Team, o.Specs) {
-		out = append(out, spawnedThere{r.Member, fault.Of(onMachine(s.machine, r.Err))})
+		out = append(out, spawnedThere{r.Member, fault.Of(s.fromHere(ctx, r.Err))})
 	}
 	return out, nil
 }

@@ -132,6 +132,8 @@ func (d *daemon) live(ctx context.Context, w *watcher, server *serve.Server) err
 	if d.listener, err = listen(d.Paths.Socket, d.Log); err != nil {
 		return err
 	}
+	serving, hangUp := context.WithCancel(context.WithoutCancel(ctx)) // also while the parts end, whose teammates may ask
+	defer hangUp()
 	for _, f := range d.beside {
 		d.parts.Go(func() { f(ctx) })
 	}
@@ -143,7 +145,7 @@ func (d *daemon) live(ctx context.Context, w *watcher, server *serve.Server) err
 		}
 		d.clients.Add(1)
 		d.notify()
-		server.Serve(rpc.WithTeammate(ctx, d.calling(conn)), conn)
+		server.Serve(rpc.WithTeammate(serving, d.calling(conn)), conn)
 		d.clients.Add(-1) // first: nobody looks again until the next change
 		d.notify()
 	})
@@ -159,10 +161,11 @@ func (d *daemon) live(ctx context.Context, w *watcher, server *serve.Server) err
 		<-ctx.Done()
 	}
 	d.enough(err)
+	d.parts.Wait()
+	hangUp()
 	d.listener.Close()
 	d.listener.Wait()
 	d.wg.Wait()
-	d.parts.Wait()
 	err = errors.Join(err, <-run)
 	d.Stores.Panes.TidyRun(context.WithoutCancel(ctx)) // while it was up, its folder was taken for a host's
 	d.Log.Info("daemon ends", "why", context.Cause(ctx))

@@ -68,7 +68,7 @@ func gemini() Profile {
 		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume", "{session}"}, ModeArgs: approvalModes("auto_edit"),
 		PromptProtocol: PromptProtocol{ // /quit and Enter would pick the first entry of the list that it opens
 			QuitKeys: []string{"ctrl-c", "ctrl-c"}, Ready: []string{`^\s*[>!*](\s|$)`}, Frame: screen.FrameRules,
-			Footer: []string{`^\s+(workspace \(|[~/])`},                                                           // its messages stand in frames, too
+			Footer: []string{`^\s+(workspace [( ]|[~/])`},                                                         // its messages stand in frames, too
 			Busy:   []string{`^\s?[^\s\w✦]\s+\S.*\(esc to cancel, \d[^)]*\)`}, Asking: []string{`^\s*\[NORMAL\]`}, // its Vim mode
 		},
 	}

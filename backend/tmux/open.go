@@ -183,7 +183,8 @@ func (o *opening) findSession(ctx context.Context, target backend.ID) error {
 }
 
 // list asks for every pane of the server, once, before a window is made in it. tmux 3.3 to
-// 3.6 end with all their panes then if window-size is manual (github.com/tmux/tmux/pull/4849).
+// 3.6 end with all their panes then if window-size is manual (github.com/tmux/tmux/pull/4849):
+// that of all windows, not of one, which resize-window leaves so.
 func (o *opening) list(ctx context.Context) error {
 	if !o.listed {
 		rows, err := o.b.rows(ctx)
@@ -193,6 +194,9 @@ func (o *opening) list(ctx context.Context) error {
 		o.known, o.listed = rows, true
 	}
 	if !slices.ContainsFunc(o.known, func(r row) bool { return r.sizes == "manual" && r.endsByManual() }) {
+		return nil
+	}
+	if all, err := o.b.run(ctx, command{"show-options", "-gwv", "window-size"}); err == nil && strings.TrimSpace(all) != "manual" {
 		return nil
 	}
 	return fault.New(fault.TmuxError, "no window is made: this tmux (%s) would end, with all its panes, while its option window-size is manual", o.known[0].server).

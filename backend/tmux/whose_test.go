@@ -198,9 +198,13 @@ func TestXF18_TheUsersHooks(t *testing.T) {
 func TestXF18_ManualSizes(t *testing.T) {
 	s := tmuxtest.Server(t)
 	lead := s.NewSession("200x50")
-	s.Run("set-option", "-g", "window-size", "manual")
 	pid := s.PID()
 	b := newBackend(t, tmux.Options{Socket: s.Socket})
+	s.Run("resize-window", "-t", lead, "-x", "190") // makes this window's own option manual, which ends nobody
+	resized := spec("resized", lead)
+	resized.Place = backend.Window
+	open(t, b, resized)
+	s.Run("set-option", "-g", "window-size", "manual")
 	window, session := spec("beside", lead), spec("own", "")
 	window.Place, session.Place = backend.Window, backend.Session
 	crashes := regexp.MustCompile(`^3\.[3-6]`).MatchString(s.Format(lead, "#{version}"))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -226,6 +227,13 @@ func TestFaultOfTheFullDisk(t *testing.T) {
 	g.eventually("it is written down", func() bool { return len(g.with("failed")) == 1 })
 	g.sound(worker(3))
 	fill(t, filler)
+	var err error
+	for i := 0; err == nil; i++ { // nor for one more file
+		err = os.WriteFile(g.path("base", fmt.Sprintf("file-%d", i)), nil, 0o600)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
 	g.must("down", "gang", "--force", "--timeout", "1s") // it makes room
 	if _, err := os.Lstat(g.path("base", "teams", "gang")); !errors.Is(err, os.ErrNotExist) || one.Probe() != signals.Gone {
 		t.Errorf("after down on a full disk: %v, the host of %s is %s", err, worker(1), one.Probe())

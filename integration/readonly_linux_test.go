@@ -42,7 +42,7 @@ func makeReadOnly(t *testing.T, dir string) (release func()) {
 func makeSmall(t *testing.T, g *gang, size int) {
 	t.Helper()
 	dir := g.path("base")
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=700", size)); err != nil {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,nr_inodes=5000,mode=700", size)); err != nil {
 		t.Skipf("nothing can be mounted here: %v", err)
 	}
 	t.Cleanup(func() {

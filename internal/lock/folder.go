@@ -125,8 +125,11 @@ func steal(d *files.Dir, name string, seen fs.FileInfo) error {
 	return d.RemoveAll(aside)
 }
 
-// Release removes the folder if it is still the one we made.
+// Release removes the folder if it is still the one we made. None is released by nothing.
 func (f *FolderLock) Release() {
+	if f == nil {
+		return
+	}
 	if info, err := f.dir.Lstat(f.name); err == nil && os.SameFile(info, f.made) {
 		// If this fails the folder is stale soon, and others take it over.
 		_ = f.dir.Remove(f.name)

@@ -261,9 +261,10 @@ func (r roster) Delete(ctx context.Context, team string) error {
 	if err != nil {
 		return err
 	}
-	// The lock of the client keeps it from writing into what is moved away.
+	// The lock of the client keeps it from writing into what is moved away. Where there is no
+	// room for one, the client has none either, and room is what this makes.
 	folder, err := lock.Folder(ctx, r.f.dir, configFile(team), r.f.opts.LockTimeout)
-	if err != nil {
+	if err != nil && fault.CodeOf(err) != fault.DiskFull {
 		return err
 	}
 	moved, err := r.f.moveAway(p)

@@ -63,6 +63,11 @@ func bare(err error) error {
 			err = e.Err
 		case *os.SyscallError:
 			err = e.Err
+		case interface{ Unwrap() []error }: // errors.Join of one
+			if len(e.Unwrap()) != 1 {
+				return err
+			}
+			err = e.Unwrap()[0]
 		default:
 			return err
 		}

@@ -116,7 +116,7 @@ func Start(ctx context.Context, p Paths, version string, argv, environ []string)
 		case <-ctx.Done():
 			return nil, false, context.Cause(ctx)
 		case err := <-ended:
-			verdict, ended = failure(err, tail()), nil
+			verdict, ended = failure(p.State, err, tail()), nil
 		case <-tick:
 			tries++
 			switch lost := errors.Is(verdict, fault.DuplicateName); {
@@ -180,16 +180,25 @@ func Said(line string) *fault.Error {
 }
 
 // failure is why a daemon did not come up: what it has said last, as an error with a code,
-// or as text.
-func failure(ended error, last string) error {
+// or as text; or that it could say nothing, since there is no room in the state folder.
+func failure(state string, ended error, last string) error {
 	if e := Said(last); e != nil {
 		e.Message, e.Cause = "the daemon did not come up: "+e.Message, ErrNone
 		return e
 	}
-	if last != "" {
-		last = ": " + last
+	e := fault.New(fault.Failed, "the daemon did not come up").WithHint("leadlight daemon run shows more")
+	if err := files.Writable(state); err != nil && last == "" {
+		e = fault.Of(noState(e.Message, err))
+	} else {
+		if ended != nil {
+			e.Message += ": " + ended.Error()
+		}
+		if last != "" {
+			e.Message += ": " + last
+		}
 	}
-	return fault.New(fault.Failed, "the daemon did not come up: %w%s", errors.Join(ended, ErrNone), last).WithHint("leadlight daemon run shows more")
+	e.Cause = ErrNone
+	return e
 }
 
 // lastLine is the last error that was written to the log after begin, else the last line: a

@@ -27,18 +27,23 @@ func TestXS34_XS44_WhyTheDaemonDidNotComeUp(t *testing.T) {
 		{`{"error":{"code":"CORRUPT_FILE","message":"the database /x.db is damaged","hint":"move it away"}}`, fault.CorruptFile, "the daemon did not come up: the database /x.db is damaged", "move it away"},
 		{`{"error":{"code":"DISK_FULL","message":"the database /x.db"}}`, fault.DiskFull, "the daemon did not come up: the database /x.db", ""},
 		{`{"error":{"code":"DUPLICATE_NAME","message":"it runs"}}` + "\nlevel=INFO msg=\"daemon ends\"\n", fault.DuplicateName, "the daemon did not come up: it runs", ""},
-		{"panic: x", fault.Failed, "the daemon did not come up: exit status 2\nno daemon runs: panic: x", "leadlight daemon run shows more"},
-		{"", fault.Failed, "the daemon did not come up: exit status 2\nno daemon runs", "leadlight daemon run shows more"},
+		{"panic: x", fault.Failed, "the daemon did not come up: exit status 2: panic: x", "leadlight daemon run shows more"},
+		{"", fault.Failed, "the daemon did not come up: exit status 2", "leadlight daemon run shows more"},
 	} {
 		const before = `{"error":{"code":"TIMEOUT","message":"of before"}}` + "\n"
 		log := filepath.Join(t.TempDir(), "log")
 		if err := os.WriteFile(log, []byte(before+c.last), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := fault.Of(failure(errors.New("exit status 2"), lastLine(log, int64(len(before)))))
+		err := fault.Of(failure(filepath.Dir(log), errors.New("exit status 2"), lastLine(log, int64(len(before)))))
 		if err.Code != c.code || err.Message != c.text || err.Hint != c.hint || !errors.Is(err, ErrNone) {
 			t.Errorf("%q: %+v", c.last, err)
 		}
+	}
+	// no room to say why: the state folder is what is to be looked at
+	err := fault.Of(failure(filepath.Join(t.TempDir(), "gone"), errors.New("exit status 1"), ""))
+	if !strings.Contains(err.Message, "gone") || !strings.Contains(err.Hint, "XDG_STATE_HOME") || !errors.Is(err, ErrNone) {
+		t.Errorf("%+v", err)
 	}
 }
 

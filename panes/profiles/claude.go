@@ -35,7 +35,7 @@ func claudeModes() map[string][]string {
 func claudePrompt() PromptProtocol {
 	return PromptProtocol{
 		Quit: "/exit", Ready: []string{`^\s*[│|]?\s*[>❯](\s|$)`}, Frame: screen.FrameRules,
-		Asking: []string{`^\s*-- (NORMAL|VISUAL( LINE)?|REPLACE) --`}, // of its Vim mode: a text would be commands
+		Asking: []string{`^\s*-- (NORMAL|VISUAL( LINE)?|REPLACE) --`, `^\s*Make auto mode your default\b`}, // its Vim mode, in which a text would be commands; its first start, without keys below
 		Busy:   []string{`^\s?[·✢✳✶✻✽*∗]\s\S+…`, `^\s?[·✢✳✶✻✽*∗]\s.*\(.*\besc to interrupt\b.*\)\s*$`, `^\s+(⏵⏵|⏸) .* · esc to interrupt\b`},
 	}
 }

@@ -71,8 +71,11 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	fs, err := claudefs.Open(s.BaseDir.V, claudefs.Options{ArchiveAbove: archiveAbove, Log: log, Notice: func(line string) { a.warn([]string{line}) }})
 	if err != nil {
 		err = fmt.Errorf("open the base directory: %w", err)
-		if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, os.ErrNotExist) {
+		switch {
+		case errors.Is(err, syscall.ENOTDIR), errors.Is(err, os.ErrNotExist):
 			err = fault.New(fault.InvalidArgument, "%w", err).WithHint("name another folder with --base-dir or LEADLIGHT_BASE_DIR")
+		case errors.Is(err, os.ErrPermission):
+			err = fault.New(fault.PermissionDenied, "%w", err).WithHint("check its owner and its mode; if HOME is not yours (sudo, a container), set it, or name a folder with --base-dir")
 		}
 		return nil, err
 	}

@@ -7,6 +7,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -280,6 +281,9 @@ func (s *Settings) readUserFile(getenv func(string) string) error {
 	data, err := readLimited(s.UserFile)
 	if os.IsNotExist(err) {
 		return nil
+	}
+	if errors.Is(err, os.ErrPermission) {
+		return fault.New(fault.PermissionDenied, "read the user's settings: %w", err).WithHint("check its owner and its mode; if HOME is not yours (sudo, a container), set it, or XDG_CONFIG_HOME")
 	}
 	if err != nil {
 		return fmt.Errorf("read the user's settings: %w", err)

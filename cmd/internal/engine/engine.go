@@ -87,7 +87,7 @@ func Join(ctx context.Context, m dial.Machine, version string, log *slog.Logger,
 	}
 	for _, other := range list {
 		if other.Name == m.Name && other.Silent < jetstream.SilenceLimit {
-			return fault.New(fault.DuplicateName, "a machine called %s is there already", m.Name).WithHint("choose another name with --name")
+			return fault.New(fault.DuplicateName, "a machine called %s is there already", m.Name).WithHint("choose another name with --name; a machine that says nothing more loses its name after %s", jetstream.SilenceLimit)
 		}
 	}
 	if err := record(m); err != nil {

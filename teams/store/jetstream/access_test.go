@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"net"
 	"os"
@@ -159,18 +160,21 @@ func TestAccessByKey(t *testing.T) {
 // TestNoRoom: an engine that can keep no more is said to be that, not to be away.
 func TestNoRoom(t *testing.T) {
 	need(t)
-	conf := filepath.Join(t.TempDir(), "conf")
-	if err := os.WriteFile(conf, []byte("jetstream { max_file_store: 1MB }\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	server, err := natstest.Start("", "-c", conf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Stop()
-	_, err = jetstream.Join(context20(t), jetstream.Options{URL: server.URL})
-	if fault.CodeOf(err) != fault.EngineUnavailable || !strings.Contains(err.Error(), server.URL+" has no room left") || !strings.HasPrefix(fault.Of(err).Hint, "free room") {
-		t.Errorf("%v", fault.Of(err))
+	const account = "accounts { a { users: [{user: a, password: a}], jetstream: %s } }\nno_auth_user: a\n"
+	for conf, want := range map[string][2]string{
+		"jetstream { max_file_store: 1MB }\n":    {" has no room left: ", "free room"},
+		fmt.Sprintf(account, "{max_streams: 2}"): {" allows this account no more: ", "leadlight needs three streams"},
+		fmt.Sprintf(account, "disabled"):         {"no JetStream answers at ", "start nats-server with -js"},
+	} {
+		server, err := natstest.Start("", "-c", written(t, filepath.Join(t.TempDir(), "conf"), conf))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = jetstream.Join(context20(t), jetstream.Options{URL: server.URL})
+		if fault.CodeOf(err) != fault.EngineUnavailable || !strings.Contains(err.Error(), want[0]) || !strings.HasPrefix(fault.Of(err).Hint, want[1]) {
+			t.Errorf("%s%v; want %q", conf, fault.Of(err), want)
+		}
+		server.Stop()
 	}
 }
 

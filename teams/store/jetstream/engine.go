@@ -228,7 +228,8 @@ func (e *Engine) switching() bool {
 
 // unavailable is the error of an engine that does not answer.
 func unavailable(op string, err error) error {
-	if err == nil || errors.Is(err, nats.ErrReconnectBufExceeded) { // what cannot be sent is not kept for later
+	// What cannot be sent is not kept for later, and no answer comes on a connection that is gone.
+	if err == nil || errors.Is(err, nats.ErrReconnectBufExceeded) || errors.Is(err, context.Canceled) {
 		err = nats.ErrDisconnected
 	}
 	hint := "leadlight machine ls tells which engine this machine has joined; see that it runs, can be reached and has room on its disk"
@@ -257,6 +258,12 @@ func (e *Engine) explain(ctx context.Context, op string, err error) error {
 	case slices.Contains(noRoom, code):
 		return fault.New(fault.EngineUnavailable, "%s: the engine %s has no room left: %w", op, e.url, err).
 			WithHint("free room on the disk where it keeps its data, or raise max_file_store of its jetstream")
+	case code == jetstream.JSErrCodeJetStreamNotEnabledForAccount, code == jetstream.JSErrCodeJetStreamNotEnabled, code == noLeader, errors.Is(err, nats.ErrNoResponders):
+		return fault.New(fault.EngineUnavailable, "%s: no JetStream answers at %s: %w", op, e.url, err).
+			WithHint("start nats-server with -js, and allow JetStream for the account; of a cluster most nodes have to run")
+	case code == jetstream.JSErrCodeMaximumConsumersLimit, code == maxStreams:
+		return fault.New(fault.EngineUnavailable, "%s: the engine %s allows this account no more: %w", op, e.url, err).
+			WithHint("leadlight needs three streams, and two consumers for each team and machine: raise max_streams or max_consumers of the account")
 	case code == noPeers:
 		return fault.New(fault.EngineUnavailable, "%s: the engine %s is a cluster, and fewer than three of its nodes are there: %w", op, e.url, err).
 			WithHint("start three nodes; what is made while they are fewer would have no replicas")

@@ -86,6 +86,11 @@ var noRoom = []jetstream.ErrorCode{
 	10077, // what was to be kept could not be written
 }
 
+const (
+	maxStreams jetstream.ErrorCode = 10027 // of an account
+	noLeader   jetstream.ErrorCode = 10008 // of the cluster
+)
+
 // codeOf is the code of an error of the engine, 0 for any other error.
 func codeOf(err error) jetstream.ErrorCode {
 	if api, is := errors.AsType[*jetstream.APIError](err); is {

@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -340,7 +341,7 @@ func (m *Manager) earlyEnd(ctx context.Context, l Launch) (bool, error) {
 	if len(e.Tail) > 0 {
 		msg += "; its last lines: " + strings.Join(e.Tail, " | ")
 	}
-	return true, fault.New(code, "%s", msg).WithHint("run the command by hand in %s to see why", l.Record.Dir)
+	return true, fault.New(code, "%s", msg).WithHint("%s", cmp.Or(e.Hint, "run the command by hand in "+l.Record.Dir+" to see why"))
 }
 
 func commandOf(r LaunchRecord) string {

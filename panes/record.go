@@ -103,6 +103,7 @@ type ExitRecord struct {
 	Signal    string    `json:"signal,omitempty"`
 	Reason    string    `json:"reason,omitempty"`
 	Code      string    `json:"code,omitempty"` // error code, when the agent could not be started
+	Hint      string    `json:"hint,omitempty"` // the way out of that
 	Tail      []string  `json:"tail,omitempty"` // its last lines
 	Leftovers []string  `json:"leftovers,omitempty"`
 	Untold    bool      `json:"untold,omitempty"` // whoever asked for the shutdown tells the lead

@@ -92,7 +92,7 @@ func vacant(path string) error {
 func (l *Listener) bind() error {
 	dir := filepath.Dir(l.Path)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		return fault.New(fault.Of(err).Code, "make the folder for the socket: %w", err)
+		return files.Explain("make the folder for the socket", dir, err)
 	}
 	if err := files.MakePrivate(dir); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (l *Listener) bind() error {
 	}
 	socket, file, err := listen(l.Path)
 	if err != nil {
-		return fault.New(fault.Of(err).Code, "listen on %s: %w", l.Path, err)
+		return files.Explain("listen on", l.Path, err)
 	}
 	if l.socket != nil {
 		l.socket.Close()

@@ -88,6 +88,12 @@ func TestIsMadeAgain(t *testing.T) {
 	if got := call(t, path); got != "here" {
 		t.Error(got)
 	}
+	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if f := fault.Of(l.Mend()); !strings.HasPrefix(f.Message, "listen on "+path+": ") || f.Hint == "" {
+		t.Errorf("where a folder stands: %q, hint %q", f.Message, f.Hint)
+	}
 }
 
 // What is in the way stays as it is; a dead socket gives way.

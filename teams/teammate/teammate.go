@@ -310,7 +310,7 @@ func (m *teammate) ended(exit host.Exit) panes.ExitRecord {
 
 func failed(err error) panes.ExitRecord {
 	f := fault.Of(err)
-	return panes.ExitRecord{State: api.StateFailed, Reason: "did not start: " + f.Message, Code: string(f.Code), At: time.Now()}
+	return panes.ExitRecord{State: api.StateFailed, Reason: "did not start: " + f.Message, Code: string(f.Code), Hint: f.Hint, At: time.Now()}
 }
 
 // end records the exit, notifies the lead and closes the host. The record comes

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -17,12 +18,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Headers of an entry that are ours.
+// Headers of an entry. The engine and all who follow take each of them apart, so they are few:
+// the id by which the engine knows a message again holds those of the newest writes of its key,
+// its own last, and of a claim is known by its last letter that it is one.
 const (
-	writesHeader = "Leadlight-Writes" // ids of the newest writes of this key, its own last
+	idHeader     = jetstream.MsgIDHeader
+	overHeader   = jetstream.ExpectedLastSubjSeqHeader
+	writesHeader = "Leadlight-Writes" // the ids, as they were written before
 	teamHeader   = "Leadlight-Team"   // id of the team that a roster is of
-	overHeader   = "Leadlight-Over"   // of a claim: the number of the task's entry that it was made over
 	operation    = "KV-Operation"     // the bucket's own: DEL marks a key that was deleted
+	claims       = "!"                // ends the id of a claim
 )
 
 // keptWrites is how many ids an entry carries. A writer that has lost an answer finds
@@ -47,9 +52,9 @@ type mark struct {
 
 // read takes in the headers. What is kept of them is what is needed: there are many entries.
 func (x *entry) read(h nats.Header) {
-	x.ids, x.team, x.deleted = h.Get(writesHeader), h.Get(teamHeader), h.Get(operation) != ""
-	if over := h.Get(overHeader); over != "" {
-		x.over, _ = strconv.ParseUint(over, 10, 64) // what is no number is no claim
+	x.ids, x.team, x.deleted = cmp.Or(h.Get(writesHeader), h.Get(idHeader)), h.Get(teamHeader), h.Get(operation) != ""
+	if strings.HasSuffix(x.ids, claims) {
+		x.over, _ = strconv.ParseUint(h.Get(overHeader), 10, 64) // what is no number is no claim
 	}
 }
 
@@ -78,19 +83,16 @@ type write struct {
 
 // header is what the engine is told of a write, and with it whoever reads it.
 func (w *write) header() nats.Header {
-	h := nats.Header{jetstream.MsgIDHeader: {w.id}}
+	h := nats.Header{idHeader: {w.id}}
 	if w.cas {
-		h.Set(jetstream.ExpectedLastSubjSeqHeader, revText(w.rev))
-		h.Set(writesHeader, strings.TrimLeft(newestWrites(w.was)+" "+w.id, " "))
+		h.Set(idHeader, strings.TrimLeft(newestWrites(w.was)+" "+w.id, " "))
+		h.Set(overHeader, revText(w.rev))
 	}
 	if w.wide != "" {
 		h.Set(jetstream.ExpectedLastSubjSeqSubjHeader, w.wide)
 	}
 	if w.team != "" {
 		h.Set(teamHeader, w.team)
-	}
-	if w.over > 0 {
-		h.Set(overHeader, revText(w.over))
 	}
 	if w.deleted {
 		h.Set(operation, "DEL")
@@ -120,12 +122,15 @@ func (e *Engine) put(ctx context.Context, w write) (*entry, error) {
 	if w.id == "" {
 		w.id = newID()
 	}
+	if w.over > 0 {
+		w.id += claims
+	}
 	m := &nats.Msg{Subject: w.subject, Header: w.header(), Data: w.value}
 	rev, err := e.deliver(ctx, &w, m)
 	if err != nil {
 		return nil, err
 	}
-	return &entry{value: w.value, rev: rev, at: time.Now(), ids: m.Header.Get(writesHeader), mark: w.mark}, nil
+	return &entry{value: w.value, rev: rev, at: time.Now(), ids: m.Header.Get(idHeader), mark: w.mark}, nil
 }
 
 func (e *Engine) deliver(ctx context.Context, w *write, m *nats.Msg) (uint64, error) {

@@ -91,7 +91,7 @@ func TestIsMadeAgain(t *testing.T) {
 	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if f := fault.Of(l.Mend()); !strings.HasPrefix(f.Message, "listen on "+path+": ") || f.Hint == "" {
+	if f := fault.Of(l.bind()); !strings.HasPrefix(f.Message, "listen on "+path+": ") || f.Hint == "" {
 		t.Errorf("where a folder stands: %q, hint %q", f.Message, f.Hint)
 	}
 }

@@ -136,6 +136,7 @@ func copilot() Profile {
 		SessionArgs: []string{"--session-id", "{session}"}, ResumeArgs: []string{"--resume={session}"}, ModeArgs: copilotModes("--mode", "interactive"),
 		PromptProtocol: PromptProtocol{
 			Quit: "/exit", Ready: []string{`^\s*❯(\s|$)`}, Frame: screen.FrameRules, Busy: []string{`^\s*[◎○◉●]\s+[\w '-]+( · [\d.]+ \w+)? esc esc \S+`, `^\s*[◎○◉●]\s+Loading\b`},
+			Asking: []string{`^\s*-- (NORMAL|VISUAL( LINE)?|REPLACE) --`}, // its Vim mode
 		},
 	}
 }

@@ -88,11 +88,17 @@ func TestIsMadeAgain(t *testing.T) {
 	if got := call(t, path); got != "here" {
 		t.Error(got)
 	}
-	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
+}
+
+// TestSaysTheWayOut: where no socket can be made, the error has a hint, as that of any file.
+func TestSaysTheWayOut(t *testing.T) {
+	file := filepath.Join(folder(t), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := fault.Of(l.bind()); !strings.HasPrefix(f.Message, "listen on "+path+": ") || f.Hint == "" {
-		t.Errorf("where a folder stands: %q, hint %q", f.Message, f.Hint)
+	_, err := Open(Options{Path: filepath.Join(file, "run", "s"), Most: 1})
+	if f := fault.Of(err); f == nil || !strings.Contains(f.Message, file) || f.Hint == "" {
+		t.Errorf("below a file: %v", err)
 	}
 }
 

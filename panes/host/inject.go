@@ -18,9 +18,17 @@ func (h *Host) Inject(ctx context.Context, in Input) error {
 	return h.LockInput(ctx, time.Time{}, func(t *InputLock) error { return t.enter(ctx, requested(), in) })
 }
 
-// Keys presses keys by their names, see KeyNames; errors as for Inject.
+// Keys presses keys by their names, see KeyNames; errors as for Inject. They count as a
+// person's.
 func (h *Host) Keys(ctx context.Context, names []string) error {
-	return h.LockInput(ctx, time.Time{}, func(t *InputLock) error { return t.press(ctx, requested(), names) })
+	data, err := keyBytes(names, h.out.mode(modeCursorKeys))
+	if err != nil {
+		return err
+	}
+	return h.LockInput(ctx, time.Time{}, func(t *InputLock) error {
+		h.input.pressed(data)
+		return t.put(ctx, requested(), data)
+	})
 }
 
 func submitKey(name string) ([]byte, error) {

@@ -104,15 +104,11 @@ func (t *InputLock) enter(ctx context.Context, may permit, in Input) error {
 
 // Keys presses keys by their names, if there is a proof that they may be pressed.
 func (t *InputLock) Keys(ctx context.Context, given proof.Proof, names []string) error {
-	return t.press(ctx, byScreen(given), names)
-}
-
-func (t *InputLock) press(ctx context.Context, may permit, names []string) error {
 	data, err := keyBytes(names, t.host.out.mode(modeCursorKeys))
 	if err != nil {
 		return err
 	}
-	return t.put(ctx, may, data)
+	return t.put(ctx, byScreen(given), data)
 }
 
 // Unread is how many bytes of what was typed the program has not read yet, 0 also where

@@ -38,7 +38,7 @@ func TestATurnAndAPerson(t *testing.T) {
 			defer close(typed)
 			h.fromPerson(context.Background(), []byte("b"), typing{human: true, draft: true})
 		}()
-		return turn.press(limited(t), requested(), []string{"enter"})
+		return turn.put(limited(t), requested(), []byte("\r"))
 	})
 	if err != nil {
 		t.Error(err)
@@ -52,7 +52,7 @@ func TestATurnAndAPerson(t *testing.T) {
 		}
 		h.fromPerson(t.Context(), []byte("c"), typing{human: true, draft: true})
 		h.fromPerson(t.Context(), []byte("d\r"), typing{human: true, returned: true})
-		return turn.press(limited(t), requested(), []string{"enter"})
+		return turn.put(limited(t), requested(), []byte("\r"))
 	})
 	if fault.CodeOf(err) != fault.Rejected {
 		t.Errorf("submitted what a person is typing in: %v", err)
@@ -150,6 +150,13 @@ func TestAHalfLine(t *testing.T) {
 	}
 	types("half\x15")
 	eventually(t, "it is erased", func() bool { return !holds() })
+	for _, key := range []string{"x", "enter"} { // by leadlight keys
+		if err := h.Keys(limited(t), []string{key}); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it stands there until it is submitted", func() bool { return holds() == (key == "x") })
+	}
+	eventually(t, "the new prompt is known", func() bool { return !holds() && h.input.promptAt().After(h.out.lastAt()) })
 	types("hint\r") // what stood there before a word was erased that is in it, too, is none
 	eventually(t, "the hint is shown", func() bool {
 		c, err := h.Capture(limited(t), 0, false)

@@ -88,6 +88,15 @@ func (in *inputState) note(t typing) {
 	}
 }
 
+// pressed keeps what a person has pressed from elsewhere, behind what was typed before. Most
+// often that answers a dialog, so that it makes no draft: the screen tells whether it stands there.
+func (in *inputState) pressed(keys []byte) {
+	before, k := in.typed(), newKeyboard()
+	k.draft, k.half = before.draft, before.half
+	k.read(keys)
+	in.note(typing{true, before.draft && k.draft, k.half, k.returned})
+}
+
 // begin is for a new program, into which nobody has typed anything.
 func (in *inputState) begin() {
 	in.mu.Lock()

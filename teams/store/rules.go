@@ -114,7 +114,8 @@ func Claimable(t *Task, who string) error {
 	case t.Internal || t.Status == Deleted:
 		return fault.New(fault.TaskNotFound, "there is no task %s", t.ID)
 	case t.Status == Completed:
-		return fault.New(fault.TaskClaimed, "task %s is completed already", t.ID)
+		return fault.New(fault.TaskClaimed, "task %s is completed already", t.ID).
+			WithHint("leadlight task release %s makes it pending again", t.ID)
 	case t.Status == Pending && t.Failure != "":
 		return fault.New(fault.TaskBlocked, "task %s has failed: %s", t.ID, Shown(t.Failure)).
 			WithHint("leadlight task release %s makes it pending again", t.ID)
@@ -136,7 +137,8 @@ func Claimable(t *Task, who string) error {
 	case SameName(t.Owner, who):
 		return fault.New(fault.TaskClaimed, "task %s is taken by %s already", t.ID, Shown(who))
 	}
-	return fault.New(fault.TaskClaimed, "task %s is %s", t.ID, Shown(t.Status))
+	return fault.New(fault.TaskClaimed, "task %s is %s, and has no owner", t.ID, Shown(t.Status)).
+		WithHint("leadlight task release %s makes it pending again", t.ID)
 }
 
 // IDNumber returns the number that a task's id is, from 1 on, or -1.

@@ -76,5 +76,8 @@ func TestClaimableSaysWhy(t *testing.T) {
 		if fault.CodeOf(err) != c.code || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v (%s), want %s %q", c.task, err, fault.CodeOf(err), c.code, c.says)
 		}
+		if free := c.task.Owner == "" || c.task.Status == store.Completed; free && err != nil && !c.task.Internal && fault.Of(err).Hint == "" {
+			t.Errorf("%+v: no way out is named", c.task)
+		}
 	}
 }

@@ -118,6 +118,16 @@ func sameLead(now, then store.Team) bool {
 	return now.LeadProcess == nil || (now.LeadProcess.PID == then.LeadProcess.PID && now.LeadProcess.ProcStart == then.LeadProcess.ProcStart)
 }
 
+// gaveUp tells whether a lead that cannot be looked at from here, as one in a container that
+// was removed, has itself taken its team down, and every teammate has ended.
+func (s *Service) gaveUp(t store.Team) bool {
+	if leadAlive(t) != signals.Unknown || !t.LedByUs() || slices.ContainsFunc(t.Teammates(), func(m store.Member) bool { return m.Leadlight == nil || !settled(m.Leadlight.State) }) {
+		return false
+	}
+	by := s.panes.DownBy(t.Name)
+	return t.LeadProcess != nil && by.PID > 0 && by.PID == t.LeadProcess.PID && by.At >= t.LeadProcess.ClaimedAt.UnixMilli()
+}
+
 // leadGone returns nil if nobody else leads t: proved, not supposed.
 func (s *Service) leadGone(t store.Team, spec TakeoverSpec) error {
 	switch {
@@ -131,6 +141,10 @@ func (s *Service) leadGone(t store.Team, spec TakeoverSpec) error {
 	switch leadAlive(t) {
 	case signals.Gone:
 		return nil
+	case signals.Unknown:
+		if s.gaveUp(t) {
+			return nil
+		}
 	case signals.Alive:
 		return fault.New(fault.NotLead, "team %s is led by process %d, which runs", t.Name, t.LeadProcess.PID).
 			WithHint("end that one first, or leave the team to it; the lead of a team is fixed while it lives")

@@ -199,17 +199,22 @@ func (s *Service) clearFinished(ctx context.Context, p Plan) (bool, error) {
 	if !s.finished(ctx, p) {
 		return false, nil
 	}
-	return true, s.deleteGuarded(ctx, p.Team.Name, DeleteOptions{})
+	t, err := s.roster.Get(ctx, p.Team.Name)
+	if err != nil {
+		return false, err
+	}
+	return true, s.deleteGuarded(ctx, p.Team.Name, DeleteOptions{Force: leadAlive(t) != signals.Gone})
 }
 
 // finished tells whether a process of ours has led the team of a plan to its end: that process
-// is gone, no teammate runs, none of the plan is still to be started, and every task is completed.
+// is gone or has given the team up, no teammate runs, none of the plan is still to be started,
+// and every task is completed.
 func (s *Service) finished(ctx context.Context, p Plan) bool {
 	if s.leadOnly("start a team") != nil {
 		return false // making the team says so
 	}
 	t, err := s.roster.Get(ctx, p.Team.Name)
-	if err != nil || !t.LedByUs() || t.LeadProcess == nil || leadAlive(t) != signals.Gone {
+	if err != nil || !t.LedByUs() || t.LeadProcess == nil || leadAlive(t) != signals.Gone && !s.gaveUp(t) {
 		return false
 	}
 	if slices.ContainsFunc(p.Members, func(m SpawnSpec) bool { return slices.Contains(t.Ours.Unstarted, m.Name) }) {

@@ -234,11 +234,11 @@ func restartLock(team, agent string) string { return OwnPath(team, "locks", "res
 // LockMember lets one verb at a time start or end a member; the next one waits until
 // limit, and blocked is told for whom. release gives it free.
 func (m *Manager) LockMember(ctx context.Context, team, agent, verb string, limit time.Duration, blocked func(holder string)) (release func(), err error) {
-	held, err := lock.Try(m.opt.Dir, memberLock(team, agent), verb)
+	name := memberLock(team, agent)
+	held, err := lock.Try(m.opt.Dir, name, verb)
 	if held == nil && err == nil {
-		if err = m.AwaitMember(ctx, team, agent, limit, blocked); err == nil {
-			held, err = lock.Acquire(ctx, m.opt.Dir, memberLock(team, agent), verb, limit)
-		}
+		blocked(lock.Holder(m.opt.Dir, name))
+		held, err = lock.Acquire(ctx, m.opt.Dir, name, verb, limit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("wait for who starts or ends %s: %w", agent, err)

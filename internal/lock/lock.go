@@ -166,8 +166,7 @@ func AwaitFree(ctx context.Context, d *files.Dir, name string, limit time.Durati
 	if held, err := Busy(d, name); !held {
 		return err
 	}
-	who, _, _ := holder(d, name)
-	blocked(who)
+	blocked(Holder(d, name))
 	file := flock.New(d.Join(name), flock.SetFlag(os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK))
 	err := wait(ctx, file.RLock, file, limit)
 	if errors.Is(err, errLate) {
@@ -343,6 +342,12 @@ func timeout(d *files.Dir, name string, waited time.Duration) error {
 		hint = fmt.Sprintf("look at process %d; it may be stopped or hang", pid)
 	}
 	return fault.New(fault.LockTimeout, "%s holds the lock %s; gave up after %s", holder, d.Join(name), waited.Round(10*time.Millisecond)).WithHint("%s", hint)
+}
+
+// Holder names the process that holds a lock, as far as it is known.
+func Holder(d *files.Dir, name string) string {
+	who, _, _ := holder(d, name)
+	return who
 }
 
 // holder names the process that holds a lock, and tells since when if it has signed it;

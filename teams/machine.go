@@ -221,7 +221,7 @@ func (s *Service) presentElsewhere(asker context.Context, t store.Team, machine 
 		o := &out[i]
 		if m, ok := seen[o.Name]; ok {
 			o.State, o.Reason, o.Task, o.PID, o.LastActivityAt = m.State, m.Reason, m.Task, m.PID, m.LastActivityAt
-			o.ExitCode, o.Signal, o.AtDialog, o.Lines = m.ExitCode, m.Signal, m.AtDialog, m.Lines
+			o.ExitCode, o.Signal, o.AtDialog, o.Lines, o.Unsubmitted = m.ExitCode, m.Signal, m.AtDialog, m.Lines, m.Unsubmitted
 		} else if err != nil {
 			o.Reason += ", which cannot be asked: " + why
 		}

@@ -123,6 +123,7 @@ type observedThere struct {
 	Signal         string    `json:"signal,omitempty"`
 	AtDialog       bool      `json:"atDialog,omitempty"`
 	Lines          bool      `json:"lines,omitempty"`
+	Unsubmitted    bool      `json:"unsubmitted,omitempty"`
 }
 
 func answerObserve(ctx context.Context, s *Service, o order, _ func(told)) (any, error) {
@@ -138,7 +139,7 @@ func answerObserve(ctx context.Context, s *Service, o order, _ func(told)) (any,
 	}
 	out := []observedThere{}
 	for _, m := range s.present(ctx, t, here) {
-		out = append(out, observedThere{m.Name, m.State, m.Reason, m.Task, m.PID, m.LastActivityAt, m.ExitCode, m.Signal, m.AtDialog, m.Lines})
+		out = append(out, observedThere{m.Name, m.State, m.Reason, m.Task, m.PID, m.LastActivityAt, m.ExitCode, m.Signal, m.AtDialog, m.Lines, m.Unsubmitted})
 	}
 	return out, nil
 }

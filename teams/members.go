@@ -208,13 +208,16 @@ func (s *Service) observeHosted(ctx context.Context, t store.Team, m store.Membe
 	o := s.observed(ctx, t.Name, m)
 	out.State, out.Reason = o.State, o.Reason
 	out.AtDialog = o.State == api.StateWaiting && o.Status.Agent != nil // before it starts again it asks nothing
-	out.Lines = o.Status.Cooked
+	out.Lines, out.Unsubmitted = o.Status.Cooked, o.Status.Unsubmitted
 	if b.Kind == profiles.Native && o.State == api.StateActive && m.IsActive != nil && !*m.IsActive {
 		out.State = api.StateIdle // between turns: its host sees that it runs, only it knows that it rests
 	}
 	if e := o.Record.Ended; e != nil { // all of it is the end's, as the state is: its host may answer for a moment more
 		out.ExitCode, out.Signal = e.ExitCode, e.Signal
 		return
+	}
+	if why := o.Status.Transcript; why != "" && out.Reason == "" {
+		out.Reason = "part of what it prints is not kept: " + why
 	}
 	out.Task, out.PID = o.Status.Task, agentPID(o.Status)
 	out.LastActivityAt = api.At(o.Status.LastActivityAt)

@@ -26,7 +26,7 @@ func TestControl(t *testing.T) {
 	ctx := limited(t)
 	done := background(t, h, shell("echo up; read x; echo got $x; sleep 0.1; exit 6"))
 	eventuallyTail(t, h, "up")
-	h.SetState("active", "7", "busy")
+	h.SetState(Shown{State: "active", Task: "7", Reason: "busy"})
 	s, err := c.Status(ctx)
 	if err != nil || s.ID != h.id || s.PID != os.Getpid() || s.Agent == nil || s.State != "active" || s.Task != "7" ||
 		s.Reason != "busy" || s.Cols != 80 || s.Rows != 24 || s.ExitCode != nil {

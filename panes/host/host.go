@@ -71,9 +71,7 @@ type Host struct {
 	input  *inputState
 
 	mu            sync.Mutex
-	state         string
-	task          string
-	reason        string
+	shown         Shown
 	settled       bool // see Settle
 	rows, cols    int
 	running       bool          // a Run is between its start and its end
@@ -81,7 +79,6 @@ type Host struct {
 	statusChanged chan struct{} // closed at the next change of what the status shows, see notify
 	exit          *Exit         // how the last one ended
 	leftovers     []string
-	survivors     []string
 	cause         string
 	recorded      bool // see Recorded
 	closing       chan struct{}
@@ -281,13 +278,13 @@ func (h *Host) Cause() string {
 }
 
 // SetState says what the status shows.
-func (h *Host) SetState(state, task, reason string) {
+func (h *Host) SetState(s Shown) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.state == state && h.task == task && h.reason == reason {
+	if h.shown == s {
 		return
 	}
-	h.state, h.task, h.reason = state, task, reason
+	h.shown = s
 	h.notify()
 }
 

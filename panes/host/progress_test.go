@@ -152,7 +152,7 @@ func TestAFollowerDoesNotHoldTheCloseUp(t *testing.T) {
 		told, followed := make(chan Status, 8), make(chan error, 1)
 		go func() { followed <- c.Follow(context.Background(), func(s Status) { told <- s }) }()
 		<-told
-		h.SetState("last", "", "")
+		h.SetState(Shown{State: "last"})
 		began := time.Now()
 		h.Close()
 		took = time.Since(began)

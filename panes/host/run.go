@@ -403,7 +403,6 @@ func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Repor
 			h.leftovers = append(h.leftovers, left)
 		}
 	}
-	h.survivors = describe(report.Survivors)
 	h.mu.Unlock()
 	if err == nil && len(report.Survivors) > 0 {
 		err = fault.New(fault.Unproven, "%d processes could not be ended: %v", len(report.Survivors), report.Survivors)

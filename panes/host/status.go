@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,38 +11,38 @@ import (
 
 // Status is what the host tells about itself and its program.
 type Status struct {
-	ID             string            `json:"id"`
-	PID            int               `json:"pid"`
-	Identity       signals.Identity  `json:"identity"`        // the host
-	Agent          *signals.Identity `json:"agent,omitempty"` // the program; absent while none runs
-	Since          time.Time         `json:"since,omitzero"`  // the host runs; zero: an older version
-	State          string            `json:"state,omitempty"`
-	Task           string            `json:"task,omitempty"`
-	Reason         string            `json:"reason,omitempty"`
-	Settled        bool              `json:"settled,omitempty"` // a program has lasted for its first moments, or is started again
-	StartedAt      time.Time         `json:"startedAt"`         // the program, before the first one the host
-	LastActivityAt time.Time         `json:"lastActivityAt"`
-	LastOutputAt   time.Time         `json:"lastOutputAt,omitzero"`
-	LastKeyAt      time.Time         `json:"lastKeyAt,omitzero"`    // a person typed: in the pane or as a viewer
-	LastReturnAt   time.Time         `json:"lastReturnAt,omitzero"` // of those keys, the last return
-	Draft          bool              `json:"draft,omitempty"`       // what they typed is not submitted yet
-	ExitCode       *int              `json:"exitCode,omitempty"`    // of the last program, once it ended
-	Signal         string            `json:"signal,omitempty"`      // that ended it
-	Leftovers      []string          `json:"leftovers,omitempty"`   // of all programs so far
-	Closing        string            `json:"closing,omitempty"`     // Cause
-	Detail         map[string]string `json:"detail,omitempty"`
-	Cols           int               `json:"cols"`
-	Rows           int               `json:"rows"`
-	BracketedPaste bool              `json:"bracketedPaste"` // the program takes pastes as one piece
-	Cooked         bool              `json:"cooked"`         // its terminal edits lines: long ones are refused
-	MaxLine        int               `json:"maxLine"`        // bytes a line may have then
+	ID       string            `json:"id"`
+	PID      int               `json:"pid"`
+	Identity signals.Identity  `json:"identity"`        // the host
+	Agent    *signals.Identity `json:"agent,omitempty"` // the program; absent while none runs
+	Since    time.Time         `json:"since,omitzero"`  // the host runs; zero: an older version
+	Shown
+	Settled        bool      `json:"settled,omitempty"` // a program has lasted for its first moments, or is started again
+	StartedAt      time.Time `json:"startedAt"`         // the program, before the first one the host
+	LastActivityAt time.Time `json:"lastActivityAt"`
+	LastOutputAt   time.Time `json:"lastOutputAt,omitzero"`
+	LastKeyAt      time.Time `json:"lastKeyAt,omitzero"`    // a person typed: in the pane or as a viewer
+	LastReturnAt   time.Time `json:"lastReturnAt,omitzero"` // of those keys, the last return
+	Draft          bool      `json:"draft,omitempty"`       // what they typed is not submitted yet
+	ExitCode       *int      `json:"exitCode,omitempty"`    // of the last program, once it ended
+	Signal         string    `json:"signal,omitempty"`      // that ended it
+	Leftovers      []string  `json:"leftovers,omitempty"`   // of all programs so far
+	Closing        string    `json:"closing,omitempty"`     // Cause
+	Transcript     string    `json:"transcript,omitempty"`  // why not all output is in it
+	Cols           int       `json:"cols"`
+	Rows           int       `json:"rows"`
+	BracketedPaste bool      `json:"bracketedPaste"` // the program takes pastes as one piece
+	Cooked         bool      `json:"cooked"`         // its terminal edits lines: long ones are refused
+	MaxLine        int       `json:"maxLine"`        // bytes a line may have then
 }
 
-// The keys of Detail that the host itself sets.
-const (
-	DetailTranscript = "transcript" // the first failure to write it
-	DetailSurvivors  = "survivors"  // processes that could not be ended
-)
+// Shown is how the program is doing, as SetState says.
+type Shown struct {
+	State       string `json:"state,omitempty"`
+	Task        string `json:"task,omitempty"`
+	Reason      string `json:"reason,omitempty"`
+	Unsubmitted bool   `json:"unsubmitted,omitempty"` // it waits since a text in its input is not submitted
+}
 
 // Status is what is known now.
 func (h *Host) Status() Status {
@@ -54,13 +53,18 @@ func (h *Host) Status() Status {
 	defer h.mu.Unlock()
 	s := Status{
 		ID: h.id, PID: h.self.PID, Identity: h.self, Since: h.started,
-		State: h.state, Task: h.task, Reason: h.reason, Settled: h.settled, Closing: h.cause,
+		Shown: h.shown, Settled: h.settled, Closing: h.cause,
 		StartedAt: h.started, LastOutputAt: lastOutput, LastKeyAt: person.lastKey, LastReturnAt: person.lastReturn, Draft: person.draft,
-		Leftovers: slices.Clone(h.leftovers), Detail: h.details(),
-		Rows: h.rows, Cols: h.cols, MaxLine: cookedLine,
+		Leftovers: slices.Clone(h.leftovers),
+		Rows:      h.rows, Cols: h.cols, MaxLine: cookedLine,
 	}
 	if h.exit != nil {
 		s.StartedAt, s.ExitCode, s.Signal = h.exit.StartedAt, new(h.exit.Code), h.exit.Signal
+	}
+	if t := h.out.transcript; t != nil {
+		if _, err := t.Err(); err != nil {
+			s.Transcript = err.Error()
+		}
 	}
 	if p := h.program; p != nil {
 		s.Agent, s.StartedAt, s.ExitCode, s.Signal = new(p.id), p.started, nil, ""
@@ -69,19 +73,6 @@ func (h *Host) Status() Status {
 	}
 	s.LastActivityAt = latest(s.StartedAt, lastOutput, person.lastKey)
 	return s
-}
-
-func (h *Host) details() map[string]string {
-	d := map[string]string{}
-	if t := h.out.transcript; t != nil {
-		if lost, err := t.Err(); err != nil {
-			d[DetailTranscript] = fmt.Sprintf("%v; %d bytes lost", err, lost)
-		}
-	}
-	if len(h.survivors) > 0 {
-		d[DetailSurvivors] = fmt.Sprint(h.survivors)
-	}
-	return d
 }
 
 func latest(times ...time.Time) time.Time {

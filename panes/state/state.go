@@ -15,9 +15,6 @@ const (
 	Unknown  = "unknown" // could not be observed
 )
 
-// NotSubmitted is why a teammate waits in whose input somebody has left a text.
-const NotSubmitted = "its input holds a text that nobody has submitted, so nothing is typed: submit it there, or erase it"
-
 // Live tells whether a state is one of a running teammate. Unknown counts as live:
 // what could not be observed is never treated as dead.
 func Live(s string) bool { return !Ended(s) }

@@ -79,7 +79,6 @@ const (
 	StateFailed   = state.Failed
 	StateLost     = state.Lost
 	StateUnknown  = state.Unknown
-	NotSubmitted  = state.NotSubmitted // a reason to wait
 )
 
 // Member is one member as observed (ps, spawn, restart, team show).
@@ -116,6 +115,8 @@ type Member struct {
 	Attach   string                     `json:"attach,omitempty"` // how a person gets to see the pane
 	AtDialog bool                       `json:"-"`                // it waits for what a person does at its screen
 	Lines    bool                       `json:"-"`                // its terminal edits lines: an answer there ends with Enter
+	// Unsubmitted: it waits since a text in its input is not submitted, which nobody may have read.
+	Unsubmitted bool `json:"-"`
 }
 
 // Live tells whether the state is one of a running member. Unknown counts as

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -20,16 +21,19 @@ func (c *mailTyper) showState(ctx context.Context, s observation) {
 	case s.asking != "":
 		c.m.show(api.StateWaiting, "", s.asking)
 	case s.unknown:
-		c.m.show(api.StateWaiting, "", c.unknown(s))
+		c.m.showAll(host.Shown{State: api.StateWaiting, Reason: c.unknown(s), Unsubmitted: s.half})
 	case !s.free:
 		c.m.show(api.StateActive, "", "")
 	}
 }
 
+// notSubmitted is why a teammate waits in whose input somebody has left a text.
+const notSubmitted = "its input holds a text that nobody has submitted, so nothing is typed: submit it there, or erase it"
+
 // unknown is why a teammate waits whose screen is not recognized.
 func (c *mailTyper) unknown(s observation) string {
 	if s.half {
-		return api.NotSubmitted
+		return notSubmitted
 	}
 	if c.typed != nil && !c.typed.pressed.IsZero() && c.typed.line == nil {
 		return fmt.Sprintf("typed but not submitted: a message stands in its input (leadlight keys %s enter)", c.m.o.Agent)

@@ -138,14 +138,18 @@ func (m *teammate) open() error {
 
 // show sets the state that others observe, on the socket and on the pane.
 func (m *teammate) show(state, task, reason string) {
+	m.showAll(host.Shown{State: state, Task: task, Reason: reason})
+}
+
+func (m *teammate) showAll(s host.Shown) {
 	m.showing.Lock()
 	defer m.showing.Unlock()
-	if m.closing() && state != api.StateStopping {
+	if m.closing() && s.State != api.StateStopping {
 		return // whoever looks at the program meanwhile does not hide that it ends
 	}
-	m.shown = state
-	m.host.SetState(state, task, reason)
-	m.label.show(state)
+	m.shown = s.State
+	m.host.SetState(s)
+	m.label.show(s.State)
 }
 
 // supervise runs the one program of a teammate that is not a worker, types mail into
@@ -391,7 +395,7 @@ func (m *teammate) keepAfterFailure(e panes.ExitRecord) {
 	if !panes.Lingers(m.launch.Backend) || e.State != api.StateFailed || e.Code != "" || !m.launch.LedByUs {
 		return
 	}
-	m.host.SetState(e.State, "", e.Reason)
+	m.host.SetState(host.Shown{State: e.State, Reason: e.Reason})
 	<-m.host.Closing()
 }
 

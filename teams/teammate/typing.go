@@ -98,10 +98,10 @@ func (c *mailTyper) waitFree(ctx context.Context, id string) (since time.Time, e
 		if seen.free && (!seen.full || c.waits(id) && !seen.half) {
 			return seen.since, nil
 		} else if seen.free {
-			c.m.show(api.StateWaiting, "", api.NotSubmitted)
+			c.m.showAll(host.Shown{State: api.StateWaiting, Reason: notSubmitted, Unsubmitted: true})
 			st := c.m.host.Status()
 			if time.Since(st.LastKeyAt) > c.screen.patient && (seen.half || time.Since(st.LastOutputAt) > c.screen.patient) {
-				c.tellStuck(ctx, id, api.NotSubmitted)
+				c.tellStuck(ctx, id, notSubmitted)
 			}
 		}
 		select {

@@ -152,7 +152,7 @@ func TestXH03_AHalfLineIsLeftAlone(t *testing.T) {
 	st := c.m.host.Status()
 	enough()
 	<-over
-	if told := c.leadsMail(t); st.State != api.StateWaiting || st.Reason != api.NotSubmitted || len(told) != 1 || !strings.Contains(told[0].Text, api.NotSubmitted) {
+	if told := c.leadsMail(t); st.State != api.StateWaiting || st.Reason != notSubmitted || len(told) != 1 || !strings.Contains(told[0].Text, notSubmitted) {
 		t.Errorf("it is %s: %q; the lead was told %+v", st.State, st.Reason, told)
 	}
 	if err := c.enter(t.Context(), "NOT", "1", time.Now()); fault.CodeOf(err) != fault.Rejected {
@@ -180,7 +180,7 @@ func TestXH03_AHalfLineIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	other.patient = c.screen.quiet
-	if seen := other.observe(t.Context()); seen != (observation{unknown: true, half: true}) || c.unknown(seen) != api.NotSubmitted {
+	if seen := other.observe(t.Context()); seen != (observation{unknown: true, half: true}) || c.unknown(seen) != notSubmitted {
 		t.Errorf("on a screen that is not recognized: %+v", seen)
 	}
 	types("\r")

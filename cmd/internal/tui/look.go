@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/leadlight-dev/leadlight/teams"
-	"github.com/leadlight-dev/leadlight/teams/api"
 )
 
 // How often the team and the pane are looked at, and how soon after a key or a change.
@@ -134,7 +133,9 @@ func dialogs(snap teams.Snapshot, out []ask) []ask {
 	for _, x := range snap.Members {
 		if x.AtDialog && !slices.ContainsFunc(out, func(a ask) bool { return a.From == x.Name && !a.Plan }) { // who waits for a permission asks the same there
 			a := ask{ID: "dialog:" + x.Name, From: x.Name, Text: x.Reason, Dialog: true}
-			a.YesKeys, a.NoKeys = dialogKeys(x.Reason, x.Lines)
+			if !x.Unsubmitted { // Enter would submit what nobody has read here
+				a.YesKeys, a.NoKeys = dialogKeys(x.Reason, x.Lines)
+			}
 			out = append(out, a)
 		}
 	}
@@ -144,11 +145,8 @@ func dialogs(snap teams.Snapshot, out []ask) []ask {
 // dialogKeys are the keys for yes and for no: the letters, where the question asks for them
 // (Enter would take what stands for nothing said), else Enter and Escape. Only a terminal that
 // edits lines needs Enter after a letter; another program would take it for its next question.
-// There are none where nothing is asked.
 func dialogKeys(question string, lines bool) (yes, no string) {
 	switch lower := strings.ToLower(question); {
-	case question == api.NotSubmitted: // Enter would submit what nobody has read here
-		return "", ""
 	case strings.Contains(lower, "yes/no") && lines:
 		return "y e s Enter", "n o Enter"
 	case strings.Contains(lower, "y/n") && lines:

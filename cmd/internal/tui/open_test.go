@@ -196,14 +196,13 @@ func TestXD07_ADialogIsAnsweredInItsOwnWay(t *testing.T) {
 		{"Run make? (Y/n)", false, "y", "n"},
 		{"Continue connecting (yes/no)?", true, "y e s Enter", "n o Enter"},
 		{"Overwrite? yes/no", false, "y", "n"},
-		{api.NotSubmitted, true, "", ""},
 	} {
 		if yes, no := dialogKeys(tc.question, tc.lines); yes != tc.yes || no != tc.no {
 			t.Errorf("%s: %q and %q", tc.question, yes, no)
 		}
 	}
 	m, p := newModel("alpha"), waitingSample()
-	p.Asks = dialogs(teams.Snapshot{Members: []api.Member{{Name: "bob", State: api.StateWaiting, Reason: api.NotSubmitted, AtDialog: true}}}, nil)
+	p.Asks = dialogs(teams.Snapshot{Members: []api.Member{{Name: "bob", State: api.StateWaiting, Reason: "its input holds a text", AtDialog: true, Unsubmitted: true}}}, nil)
 	m.update(p)
 	for _, key := range []string{"y", "n"} { // Enter would submit a line that nobody has read here
 		if got := presses(m, key); len(got) != 0 || !strings.Contains(m.note, "nothing is pressed: bob waits: its input holds a text") {

@@ -2,7 +2,6 @@ package host
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"sync"
@@ -115,7 +114,7 @@ func (t *Transcript) rotate() error {
 
 func (t *Transcript) fail(err error, lost int) {
 	if t.err == nil {
-		t.err = fmt.Errorf("transcript %s: %w", t.name, err)
+		t.err = err
 	}
 	t.lost += int64(lost)
 	t.again = time.Now().Add(retryAfter)

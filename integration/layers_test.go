@@ -42,7 +42,7 @@ func layers() []rule {
 		{"panes/state", floor, "", "the words for how a teammate is doing: a leaf"},
 		{"teams/api", ground, "panes/state", "wire structs are for programs outside, who have nothing else of ours"},
 		{"internal/environ", floor, "", "what a started program gets is said once, whoever starts it"},
-		{"internal/files", ground, "", "durable files know neither teams nor locks"},
+		{"internal/files", ground, "internal/shell", "durable files know neither teams nor locks"},
 		{"internal/rawjson", floor, "", "keeping unknown fields is about JSON alone"},
 		{"internal/exetest", floor, "", "a program is written for a test the same way in every package"},
 		{"internal/leaktest", floor, "", "that nothing is left running is proved the same way in every package"},
@@ -87,7 +87,7 @@ func layers() []rule {
 		{"panes/profiles", l1, "panes/screen", "how an agent is run is a table"},
 		{"teams/observe", l1, "teams/events internal/files internal/rawjson", "a stream is read without looking at files"},
 
-		{"panes", l2, "backend panes/host panes/profiles panes/state signals internal/environ internal/files internal/lock internal/oneshot internal/unixsock", "what is running: panes, hosts and their records, not what teams remember"},
+		{"panes", l2, "backend panes/host panes/profiles panes/state signals internal/environ internal/files internal/lock internal/oneshot internal/shell internal/unixsock", "what is running: panes, hosts and their records, not what teams remember"},
 		{"hooks", l2, "signals internal/*", "programs that may object"},
 
 		{"teams", l3, "internal/* teams/store teams/store/* teams/api backend panes panes/* hooks signals teams/events", "the verbs bring it all together"},

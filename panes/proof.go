@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
@@ -43,7 +44,7 @@ func (m *Manager) unowned(ctx context.Context, c Claims, t Target) string {
 	case isMember && !m.launchedOnce(ctx, t, now):
 		return "the roster has " + t.Agent + " with another host, of which nothing is known"
 	case !isMember && m.livesIn(ctx, c, t):
-		return "it may be alive, and the roster of team " + t.Team + " has lost it: leadlight stop " + t.Agent + " --team " + t.Team + ", or close its pane"
+		return "it may be alive, and the roster of team " + t.Team + " has lost it: leadlight stop " + t.Agent + " --team " + shell.Line(t.Team) + ", or close its pane"
 	}
 	if _, err := m.opt.Dir.Lstat(OwnPath(t.Team)); err != nil {
 		return "the base directory has nothing of a team " + t.Team

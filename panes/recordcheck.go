@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/panes/state"
 )
@@ -111,7 +112,7 @@ func checkPane(id string) error {
 // damaged is the error for a record that can be read and cannot be right.
 func damaged(name string, why error) error {
 	err := fault.New(fault.CorruptFile, "read %s: %w", name, why)
-	agent, folder, team := strings.TrimSuffix(path.Base(name), ".json"), path.Base(path.Dir(name)), path.Base(path.Dir(path.Dir(name)))
+	agent, folder, team := strings.TrimSuffix(path.Base(name), ".json"), path.Base(path.Dir(name)), shell.Line(path.Base(path.Dir(path.Dir(name))))
 	switch {
 	case strings.HasPrefix(agent, "."):
 	case folder == "hosts":

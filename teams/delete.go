@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -44,7 +45,7 @@ func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) 
 	if !linked {
 		return s.deleteGuarded(ctx, t.Name, o)
 	}
-	if err := s.refuseUnnamed(ctx, name, nil, "put its folder in the place of the link, then leadlight down "+name); err != nil {
+	if err := s.refuseUnnamed(ctx, name, nil, "put its folder in the place of the link, then leadlight down "+shell.Line(name)); err != nil {
 		return err
 	}
 	return s.roster.Delete(ctx, name)
@@ -69,7 +70,7 @@ func (s *Service) deleteGuarded(ctx context.Context, name string, o DeleteOption
 	if err := s.refuseActive(t, seen, o.Force); err != nil {
 		return err
 	}
-	if err := s.refuseUnnamed(ctx, t.Name, t.Members, "mend the team's config.json (leadlight doctor names it), then leadlight down "+t.Name); err != nil {
+	if err := s.refuseUnnamed(ctx, t.Name, t.Members, "mend the team's config.json (leadlight doctor names it), then leadlight down "+shell.Line(t.Name)); err != nil {
 		return err
 	}
 	if o.Backup != "" {
@@ -97,7 +98,7 @@ func (s *Service) deleteGuarded(ctx context.Context, name string, o DeleteOption
 		obs := s.observed(ctx, t.Name, m)
 		if e := s.panes.End(ctx, s.target(t, m, obs), s.limits.Term, s.limits.Kill); e.Outcome == api.UnprovenStop && !o.Force {
 			return fault.New(fault.Unproven, "%s is not proved to be gone: %s", m.Name, e.Reason).
-				WithHint("leadlight team delete %s --force deletes the files all the same", t.Name)
+				WithHint("leadlight team delete %s --force deletes the files all the same", shell.Line(t.Name))
 		}
 	}
 	s.panes.TidyRun(ctx)
@@ -131,8 +132,8 @@ func (s *Service) refuseUnnamed(ctx context.Context, team string, members []stor
 
 func (s *Service) refuseActive(t store.Team, seen []api.Member, force bool) error {
 	var active, unseen []string
-	way := "leadlight down " + t.Name + " stops them first"
-	without := fmt.Sprintf("leadlight team delete %s --force deletes the files all the same and ends nothing", t.Name)
+	way := "leadlight down " + shell.Line(t.Name) + " stops them first"
+	without := fmt.Sprintf("leadlight team delete %s --force deletes the files all the same and ends nothing", shell.Line(t.Name))
 	for _, m := range seen {
 		entry := t.Member(m.Name)
 		switch {

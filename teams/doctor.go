@@ -16,6 +16,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -70,7 +71,7 @@ func (s *Service) checkBase(f Facts) api.Check {
 		return c
 	}
 	if fi, err := os.Stat(s.base); err == nil && fi.Mode().Perm()&0o022 != 0 {
-		c.Status, c.Detail, c.Fix = "warn", c.Detail+": others can write to it ("+fi.Mode().String()+")", "chmod go-w "+s.base
+		c.Status, c.Detail, c.Fix = "warn", c.Detail+": others can write to it ("+fi.Mode().String()+")", "chmod go-w "+shell.Line(s.base)
 	}
 	return c
 }
@@ -229,11 +230,11 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 		ghost := !written && (m.State == api.StateLost || (!m.Live() && deref(m.IsActive)))
 		switch {
 		case m.State == api.StateLost && entry.Leadlight != nil:
-			warn(fmt.Sprintf("%s is lost: %s", store.Shown(m.Name), m.Reason), "leadlight restart --lost -t "+t.Name+" starts it again; leadlight gc only marks it lost and frees its tasks")
+			warn(fmt.Sprintf("%s is lost: %s", store.Shown(m.Name), m.Reason), "leadlight restart --lost -t "+shell.Line(t.Name)+" starts it again; leadlight gc only marks it lost and frees its tasks")
 		case ghost && entry.Leadlight != nil:
 			warn(fmt.Sprintf("%s is %s: %s", store.Shown(m.Name), m.State, m.Reason), "leadlight gc marks it "+m.State+" and frees its tasks")
 		case ghost:
-			warn(fmt.Sprintf("%s is a ghost: %s", store.Shown(m.Name), m.Reason), "its own lead lists it still"+map[bool]string{true: "; leadlight team delete " + t.Name + " removes the team"}[s.ownTeam(t, "delete") == nil])
+			warn(fmt.Sprintf("%s is a ghost: %s", store.Shown(m.Name), m.Reason), "its own lead lists it still"+map[bool]string{true: "; leadlight team delete " + shell.Line(t.Name) + " removes the team"}[s.ownTeam(t, "delete") == nil])
 		case m.State == api.StateUnknown:
 			warn(fmt.Sprintf("%s could not be observed: %s", store.Shown(m.Name), m.Reason), "")
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/leadlight-dev/leadlight/hooks"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -70,7 +71,7 @@ func (s *Service) KeepHooks(ctx context.Context, team string, all []hooks.Hook) 
 func (s *Service) keptHooks(ctx context.Context, t store.Team) ([]hooks.Hook, error) {
 	all, err := hooksRecord().Read(ctx, s.panes.Records(), t.Name)
 	if err == nil && len(all) == 0 && t.Ours.Hooks {
-		err = fault.New(fault.CorruptFile, "the record of its hooks is gone").WithHint("leadlight up %s keeps them again", cmp.Or(t.Ours.File, "FILE"))
+		err = fault.New(fault.CorruptFile, "the record of its hooks is gone").WithHint("leadlight up %s keeps them again", shell.Line(cmp.Or(t.Ours.File, "FILE")))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the hooks of team %s: %w", t.Name, err)

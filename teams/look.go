@@ -10,6 +10,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/signals"
@@ -115,7 +116,7 @@ func (s *Service) Focus(ctx context.Context, team, name string) error {
 	target, err := s.liveTarget(ctx, t, m, seen)
 	if s.attachable(m, seen) {
 		return fault.New(fault.Unsupported, "teammate %s runs on machine %s: no terminal here holds its pane", m.Name, store.Shown(m.Leadlight.Machine)).
-			WithHint("leadlight attach %s --team %s shows it here", m.Name, t.Name)
+			WithHint("leadlight attach %s --team %s shows it here", m.Name, shell.Line(t.Name))
 	}
 	if err != nil {
 		return err

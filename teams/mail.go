@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -142,7 +143,7 @@ func (s *Service) mayAskToStop(t store.Team, sender store.Member, to string) err
 	case !isLead(t, sender.Name):
 		return fault.New(fault.NotLead, "%s may not ask others to shut down: that is the lead's", sender.Name).WithHint("leave --as out")
 	case isLead(t, to):
-		return fault.New(fault.InvalidArgument, "%s is the lead, which is never stopped", to).WithHint("leadlight down %s ends the whole team", t.Name)
+		return fault.New(fault.InvalidArgument, "%s is the lead, which is never stopped", to).WithHint("leadlight down %s ends the whole team", shell.Line(t.Name))
 	}
 	return nil
 }

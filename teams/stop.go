@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -168,7 +169,7 @@ func (s *Service) toStop(ctx context.Context, team string, names []string, o Sto
 			return t, nil, err
 		}
 		if t.IsLead(m) {
-			return t, nil, fault.New(fault.InvalidArgument, "%s is the lead, which is never stopped", m.Name).WithHint("leadlight down %s ends the whole team", t.Name)
+			return t, nil, fault.New(fault.InvalidArgument, "%s is the lead, which is never stopped", m.Name).WithHint("leadlight down %s ends the whole team", shell.Line(t.Name))
 		}
 		if ofItsLead(t, m) {
 			return t, nil, fault.New(fault.NotLead, "teammate %s was started by the lead of team %s, not by leadlight", m.Name, t.Name).

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -56,7 +57,7 @@ func (s *Service) Takeover(ctx context.Context, team string, spec TakeoverSpec) 
 	err = s.roster.Update(ctx, t.Name, func(now *store.Team) error {
 		if !sameLead(*now, t) {
 			return fault.New(fault.NotLead, "team %s has got another lead meanwhile: %s", t.Name, describeLead(*now)).
-				WithHint("leadlight team show %s", t.Name)
+				WithHint("leadlight team show %s", shell.Line(t.Name))
 		}
 		now.LeadProcess, now.LeadSessionID = self, spec.Session
 		now.Ours.Schema = cmp.Or(now.Ours.Schema, store.Schema)
@@ -150,7 +151,7 @@ func (s *Service) leadGone(t store.Team, spec TakeoverSpec) error {
 			WithHint("end that one first, or leave the team to it; the lead of a team is fixed while it lives")
 	}
 	return fault.New(fault.Unproven, "team %s is led by process %d of %s, and it cannot be told here whether that runs", t.Name, t.LeadProcess.PID, cmp.Or(t.LeadProcess.PIDSpace, "another machine")).
-		WithHint("run leadlight team takeover %s where the lead ran; if that place is gone for good, as a container that was removed: leadlight team delete %s --force", t.Name, t.Name)
+		WithHint("run leadlight team takeover %s where the lead ran; if that place is gone for good, as a container that was removed: leadlight team delete %s --force", shell.Line(t.Name), shell.Line(t.Name))
 }
 
 // noClaude proves that the lead of a team which records no process is gone: no
@@ -172,7 +173,7 @@ func noClaude(t store.Team) error {
 	for _, p := range table.All() {
 		if !mine[p.PID] && leadsAsClaude(p) {
 			return fault.New(fault.Unproven, "team %s records no process of its lead (session %s), and %s may be it", t.Name, store.Shown(t.LeadSessionID), p).
-				WithHint("end that session, then run leadlight team takeover %s again", t.Name)
+				WithHint("end that session, then run leadlight team takeover %s again", shell.Line(t.Name))
 		}
 	}
 	return nil

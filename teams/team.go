@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/signals"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -174,12 +175,13 @@ func (s *Service) explainExisting(ctx context.Context, name string, err error) e
 
 // waysOn says what can be done with a team that is there.
 func (s *Service) waysOn(t store.Team) string {
-	ways := fmt.Sprintf("leadlight spawn NAME -t %s adds to it", t.Name)
+	team := shell.Line(t.Name)
+	ways := fmt.Sprintf("leadlight spawn NAME -t %s adds to it", team)
 	if s.ownTeam(t, "delete") == nil {
-		ways = fmt.Sprintf("leadlight down %s ends and deletes it, %s", t.Name, ways)
+		ways = fmt.Sprintf("leadlight down %s ends and deletes it, %s", team, ways)
 	}
 	if leadAlive(t) == signals.Gone || (!t.LedByUs() && t.LeadProcess == nil) {
-		ways += fmt.Sprintf(", leadlight team takeover %s makes you its lead", t.Name)
+		ways += fmt.Sprintf(", leadlight team takeover %s makes you its lead", team)
 	}
 	return ways
 }

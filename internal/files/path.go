@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 )
 
 // MaxFile is the most that is read of one file, in bytes, unless its reader says
@@ -89,7 +90,7 @@ func CheckPrivate(dir string) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.IsDir() || int(st.Uid) != os.Geteuid() || info.Mode().Perm()&0o077 != 0 {
 		return fault.New(fault.PermissionDenied, "folder %s must be yours alone (mode 0700, no link); it is %s", dir, info.Mode()).
-			WithHint("chmod 700 %s if it is yours, else remove it, or set XDG_RUNTIME_DIR to a folder of yours", dir)
+			WithHint("chmod 700 %s if it is yours, else remove it, or set XDG_RUNTIME_DIR to a folder of yours", shell.Line(dir))
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -258,7 +259,7 @@ func (a *app) forTeam(text string) string {
 	if !verbs.MatchString(text) || !a.unnamed() {
 		return text
 	}
-	return verbs.ReplaceAllString(text, "leadlight -t "+strings.ReplaceAll(a.named, "$", "$$")+" $1")
+	return verbs.ReplaceAllString(text, "leadlight -t "+strings.ReplaceAll(shell.Line(a.named), "$", "$$")+" $1")
 }
 
 // teamHere is the team of the team file in this folder, and that file's identity; "" if

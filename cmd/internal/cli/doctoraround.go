@@ -17,6 +17,7 @@ import (
 	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/oneshot"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/internal/tail"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
@@ -121,9 +122,9 @@ func (a *app) checkEngine(ctx context.Context) []api.Check {
 		c.Status, c.Fix = "warn", "leadlight machine ls shows since when; leadlight daemon start, there, starts a daemon that does not run"
 		c.Detail += ", silent: " + strings.Join(silent, ", ")
 	}
-	if open := strings.Join(joined.Access.OpenToAll(), " "); open != "" {
-		c.Status, c.Fix = "warn", strings.TrimPrefix(c.Fix+"; chmod 600 "+open, "; ") // also of a machine that is silent
-		c.Detail += "; by its mode every user may read the secret in " + open
+	if open := joined.Access.OpenToAll(); len(open) > 0 {
+		c.Status, c.Fix = "warn", strings.TrimPrefix(c.Fix+"; chmod 600 "+shell.Line(open...), "; ") // also of a machine that is silent
+		c.Detail += "; by its mode every user may read the secret in " + strings.Join(open, " ")
 	}
 	return []api.Check{c}
 }

@@ -21,9 +21,9 @@ func TestXD06_WhatIsADialog(t *testing.T) {
 		{ID: "perm-1", Kind: permissionRequest, From: "cora", Status: api.RequestOpen}, {ID: "perm-2", Kind: permissionRequest, From: "bob", Status: api.RequestApproved},
 		{ID: "plan-1", Kind: planRequest, From: "fay", Status: api.RequestOpen},
 	}
-	a := &app{named: "beta", unnamed: func() bool { return true }} // there are several teams
+	a := &app{named: "Team Two", unnamed: func() bool { return true }} // there are several teams
 	got := a.dialogs(members, open)
-	if len(got) != 2 || got[0].ID != "dialog:bob" || got[0].Kind != dialogRequest || got[1].From != "fay" || got[0].Answer != "leadlight -t beta keys bob KEY…" {
+	if len(got) != 2 || got[0].ID != "dialog:bob" || got[0].Kind != dialogRequest || got[1].From != "fay" || got[0].Answer != "leadlight -t 'Team Two' keys bob KEY…" {
 		t.Errorf("dialogs: %+v", got)
 	}
 }

@@ -42,14 +42,12 @@ type Talk struct {
 
 // Exit is how a program ended.
 type Exit struct {
-	Code      int       `json:"code"`                // 128+n after signal n
-	Signal    string    `json:"signal,omitempty"`    // such as SIGKILL; "" if it ended by itself
-	Leftovers []string  `json:"leftovers,omitempty"` // processes left alone, with the reason
-	Survivors []string  `json:"survivors,omitempty"` // processes that could not be ended
-	StartErr  error     `json:"-"`                   // it never ran
-	InputRead bool      `json:"-"`                   // a job has read all of its input
-	StartedAt time.Time `json:"startedAt"`
-	EndedAt   time.Time `json:"endedAt"`
+	Code      int      // 128+n after signal n
+	Signal    string   // such as SIGKILL; "" if it ended by itself
+	Leftovers []string // processes left alone, with the reason
+	StartErr  error    // it never ran
+	InputRead bool     // a job has read all of its input
+	StartedAt time.Time
 }
 
 // exitOf reads a wait status.

@@ -78,7 +78,6 @@ type Host struct {
 	program       *program      // what runs, nil if nothing does
 	statusChanged chan struct{} // closed at the next change of what the status shows, see notify
 	exit          *Exit         // how the last one ended
-	leftovers     []string
 	cause         string
 	recorded      bool // see Recorded
 	closing       chan struct{}

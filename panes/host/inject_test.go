@@ -73,7 +73,7 @@ func TestQU07_QU08_OnePasteOneSubmission(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "submitted")
 	done := background(t, h, programIn(t, "editor", "REPORT="+path))
 	eventuallyTail(t, h, "ready")
-	if !h.Status().BracketedPaste || h.Status().Cooked {
+	if !h.out.mode(modeBracketedPaste) || h.Status().Cooked {
 		t.Errorf("status %+v", h.Status())
 	}
 	var want []string

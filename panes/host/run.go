@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -57,12 +56,11 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 		h.tasks.Go(func() { h.End(context.Background(), h.term, h.kill) })
 	default:
 	}
-	gone := make(chan time.Time, 1)
+	gone := make(chan struct{})
 	go func() { // also while others are told of it
 		p.cmd.Wait()
-		at := time.Now()
 		h.setProgram(nil)
-		gone <- at
+		close(gone)
 	}()
 	if c.Started != nil {
 		if err = c.Started(); err != nil {
@@ -70,9 +68,9 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 		}
 	}
 	h.watchStart(p) // now: who is told that it has lasted finds what Started wrote
-	ended := <-gone
+	<-gone
 	exit := exitOf(p.cmd.ProcessState)
-	exit.StartedAt, exit.EndedAt = p.started, ended
+	exit.StartedAt = p.started
 	if p.queue != nil {
 		p.queue.close()
 	}
@@ -82,15 +80,14 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 	}
 	exit.InputRead = p.tookInput()
 	h.drain(p, len(report.Leftovers)+len(report.Survivors) > 0)
-	exit.Leftovers, exit.Survivors = describe(report.Leftovers), describe(report.Survivors)
+	exit.Leftovers = describe(report.Leftovers)
 	h.record(exit)
 	return exit, err
 }
 
 // notStarted has the code a shell would give.
 func notStarted(err error) Exit {
-	now := time.Now()
-	exit := Exit{Code: 126, StartErr: err, StartedAt: now, EndedAt: now}
+	exit := Exit{Code: 126, StartErr: err, StartedAt: time.Now()}
 	if errors.Is(err, fault.ProgramNotFound) {
 		exit.Code = 127
 	}
@@ -397,13 +394,6 @@ func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Repor
 	}
 	h.mu.Unlock()
 	report, err := e.Run(ctx)
-	h.mu.Lock()
-	for _, left := range describe(report.Leftovers) {
-		if !slices.Contains(h.leftovers, left) {
-			h.leftovers = append(h.leftovers, left)
-		}
-	}
-	h.mu.Unlock()
 	if err == nil && len(report.Survivors) > 0 {
 		err = fault.New(fault.Unproven, "%d processes could not be ended: %v", len(report.Survivors), report.Survivors)
 	}

@@ -26,14 +26,11 @@ type Status struct {
 	Draft          bool      `json:"draft,omitempty"`       // what they typed is not submitted yet
 	ExitCode       *int      `json:"exitCode,omitempty"`    // of the last program, once it ended
 	Signal         string    `json:"signal,omitempty"`      // that ended it
-	Leftovers      []string  `json:"leftovers,omitempty"`   // of all programs so far
-	Closing        string    `json:"closing,omitempty"`     // Cause
 	Transcript     string    `json:"transcript,omitempty"`  // why not all output is in it
 	Cols           int       `json:"cols"`
 	Rows           int       `json:"rows"`
-	BracketedPaste bool      `json:"bracketedPaste"` // the program takes pastes as one piece
-	Cooked         bool      `json:"cooked"`         // its terminal edits lines: long ones are refused
-	MaxLine        int       `json:"maxLine"`        // bytes a line may have then
+	Cooked         bool      `json:"cooked"`  // its terminal edits lines: long ones are refused
+	MaxLine        int       `json:"maxLine"` // bytes a line may have then
 }
 
 // Shown is how the program is doing, as SetState says.
@@ -47,16 +44,14 @@ type Shown struct {
 // Status is what is known now.
 func (h *Host) Status() Status {
 	lastOutput := h.out.lastAt()
-	bracketed := h.out.mode(modeBracketedPaste)
 	person := h.input.typed()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := Status{
 		ID: h.id, PID: h.self.PID, Identity: h.self, Since: h.started,
-		Shown: h.shown, Settled: h.settled, Closing: h.cause,
+		Shown: h.shown, Settled: h.settled,
 		StartedAt: h.started, LastOutputAt: lastOutput, LastKeyAt: person.lastKey, LastReturnAt: person.lastReturn, Draft: person.draft,
-		Leftovers: slices.Clone(h.leftovers),
-		Rows:      h.rows, Cols: h.cols, MaxLine: cookedLine,
+		Rows: h.rows, Cols: h.cols, MaxLine: cookedLine,
 	}
 	if h.exit != nil {
 		s.StartedAt, s.ExitCode, s.Signal = h.exit.StartedAt, new(h.exit.Code), h.exit.Signal
@@ -68,7 +63,6 @@ func (h *Host) Status() Status {
 	}
 	if p := h.program; p != nil {
 		s.Agent, s.StartedAt, s.ExitCode, s.Signal = new(p.id), p.started, nil, ""
-		s.BracketedPaste = bracketed && p.master != nil
 		s.Cooked = p.cooked()
 	}
 	s.LastActivityAt = latest(s.StartedAt, lastOutput, person.lastKey)

@@ -20,18 +20,8 @@ import (
 // Permissions lists the requests of native teammates to use a tool, oldest first;
 // without all, those that wait for an answer.
 func (s *Service) Permissions(ctx context.Context, team string, all bool) ([]api.Permission, error) {
-	t, err := s.get(ctx, team)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.requests(ctx, t)
-	out := []api.Permission{}
-	for _, p := range r.Permissions {
-		if all || p.Status == api.RequestOpen && mayTakeAnswer(t, p.From) {
-			out = append(out, p)
-		}
-	}
-	return out, err
+	t, r, err := s.requestsOf(ctx, team)
+	return slices.DeleteFunc(append([]api.Permission{}, r.Permissions...), func(p api.Permission) bool { return !all && !awaited(t, p.From, p.Status) }), err
 }
 
 // AnswerPermission answers a request, as the lead: fault.NotLead,
@@ -44,11 +34,7 @@ func (s *Service) AnswerPermission(ctx context.Context, team, id string, allow b
 	if err := checkText("answer", reason); err != nil {
 		return api.Permission{}, err
 	}
-	t, err := s.get(ctx, team)
-	if err != nil {
-		return api.Permission{}, err
-	}
-	known, err := s.requests(ctx, t)
+	t, known, err := s.requestsOf(ctx, team)
 	if err != nil {
 		return api.Permission{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -56,27 +57,13 @@ func (s *Service) SubmitPlan(ctx context.Context, team, text, path string) (api.
 
 // Plans lists the plans, oldest first; without all, those that wait for an answer.
 func (s *Service) Plans(ctx context.Context, team string, all bool) ([]api.Plan, error) {
-	t, err := s.get(ctx, team)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.requests(ctx, t)
-	out := []api.Plan{}
-	for _, p := range r.Plans {
-		if all || p.Status == api.RequestOpen && mayTakeAnswer(t, p.From) {
-			out = append(out, p)
-		}
-	}
-	return out, err
+	t, r, err := s.requestsOf(ctx, team)
+	return slices.DeleteFunc(append([]api.Plan{}, r.Plans...), func(p api.Plan) bool { return !all && !awaited(t, p.From, p.Status) }), err
 }
 
 // Plan returns one plan: fault.PlanNotFound.
 func (s *Service) Plan(ctx context.Context, team, id string) (api.Plan, error) {
-	t, err := s.get(ctx, team)
-	if err != nil {
-		return api.Plan{}, err
-	}
-	r, err := s.requests(ctx, t)
+	t, r, err := s.requestsOf(ctx, team)
 	if err != nil {
 		return api.Plan{}, err
 	}

@@ -34,6 +34,14 @@ func (s *Service) requests(ctx context.Context, t store.Team) (requests, error) 
 	return s.answeredElsewhere(ctx, t, known)
 }
 
+// requestsOf returns a team by its name, with its requests.
+func (s *Service) requestsOf(ctx context.Context, team string) (t store.Team, r requests, err error) {
+	if t, err = s.get(ctx, team); err == nil {
+		r, err = s.requests(ctx, t)
+	}
+	return t, r, err
+}
+
 // keepRequests returns what the ledger holds, after what is new in messages to the
 // lead has been added to it.
 func (s *Service) keepRequests(ctx context.Context, t store.Team, msgs []store.Message) (requests, error) {
@@ -222,6 +230,11 @@ func (s *Service) cannotTake(t store.Team, from string) error {
 		return fault.New(fault.RecipientNotFound, "%s has left team %s: nobody would carry the answer out", store.Shown(from), t.Name)
 	}
 	return fault.New(fault.RecipientInactive, "teammate %s is stopped: nobody would carry the answer out", m.Name).WithHint("%s", s.howToStart(t, *m))
+}
+
+// awaited tells whether a request of somebody still waits for an answer.
+func awaited(t store.Team, from, status string) bool {
+	return status == api.RequestOpen && mayTakeAnswer(t, from)
 }
 
 // mayTakeAnswer tells whether whoever asked is there, or may be started again and go on.

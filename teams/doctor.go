@@ -225,18 +225,8 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 	}
 	note(rosterOddities(t))
 	for _, m := range s.observe(ctx, t, t.Teammates()) {
-		entry := t.Member(m.Name)
-		written := entry.Leadlight != nil && settled(entry.Leadlight.State)
-		ghost := !written && (m.State == api.StateLost || (!m.Live() && deref(m.IsActive)))
-		switch {
-		case m.State == api.StateLost && entry.Leadlight != nil:
-			warn(fmt.Sprintf("%s is lost: %s", store.Shown(m.Name), m.Reason), "leadlight restart --lost -t "+shell.Line(t.Name)+" starts it again; leadlight gc only marks it lost and frees its tasks")
-		case ghost && entry.Leadlight != nil:
-			warn(fmt.Sprintf("%s is %s: %s", store.Shown(m.Name), m.State, m.Reason), "leadlight gc marks it "+m.State+" and frees its tasks")
-		case ghost:
-			warn(fmt.Sprintf("%s is a ghost: %s", store.Shown(m.Name), m.Reason), "its own lead lists it still"+map[bool]string{true: "; leadlight team delete " + shell.Line(t.Name) + " removes the team"}[s.ownTeam(t, "delete") == nil])
-		case m.State == api.StateUnknown:
-			warn(fmt.Sprintf("%s could not be observed: %s", store.Shown(m.Name), m.Reason), "")
+		if detail, fix := s.worry(t, m); detail != "" {
+			warn(store.Shown(m.Name)+" "+detail+": "+m.Reason, fix)
 		}
 	}
 	for i, m := range t.Members {
@@ -267,6 +257,25 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 		out = append(out, c)
 	}
 	return out
+}
+
+// worry says what of a teammate as observed is not as its roster says, and the way out; "" for
+// nothing.
+func (s *Service) worry(t store.Team, m api.Member) (detail, fix string) {
+	ours := t.Member(m.Name).Leadlight
+	written := ours != nil && settled(ours.State)
+	ghost := !written && (m.State == api.StateLost || (!m.Live() && deref(m.IsActive)))
+	switch {
+	case m.State == api.StateLost && ours != nil:
+		return "is lost", "leadlight restart --lost -t " + shell.Line(t.Name) + " starts it again; leadlight gc only marks it lost and frees its tasks"
+	case ghost && ours != nil:
+		return "is " + m.State, "leadlight gc marks it " + m.State + " and frees its tasks"
+	case ghost:
+		return "is a ghost", "its own lead lists it still" + map[bool]string{true: "; leadlight team delete " + shell.Line(t.Name) + " removes the team"}[s.ownTeam(t, "delete") == nil]
+	case m.State == api.StateUnknown:
+		return "could not be observed", ""
+	}
+	return "", ""
 }
 
 // recordFaults says what of our own records of a member is damaged.

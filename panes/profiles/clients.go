@@ -5,7 +5,6 @@ import "fmt"
 // Client is what a version of Claude Code does, as far as versions differ in what
 // matters here.
 type Client struct {
-	Teams           bool // it has teams, once CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS is set
 	TeammateCommand bool // as a lead it starts its teammates by the program that TeammateCommand names, in panes
 	// TaskCreated: hooks may stand on this event; older ones refuse settings that name it.
 	TaskCreated bool
@@ -32,11 +31,11 @@ func clients() []struct {
 		Client
 	}{
 		{[3]int{}, Client{}},
-		{[3]int{2, 1, 32}, Client{Teams: true, TakesModes: true}},
-		{[3]int{2, 1, 41}, Client{Teams: true, TakesModes: true, TeammateCommand: true}}, // older ones were not tried
-		{[3]int{2, 1, 84}, Client{Teams: true, TakesModes: true, TeammateCommand: true, TaskCreated: true}},
+		{[3]int{2, 1, 32}, Client{TakesModes: true}},
+		{[3]int{2, 1, 41}, Client{TakesModes: true, TeammateCommand: true}}, // older ones were not tried
+		{[3]int{2, 1, 84}, Client{TakesModes: true, TeammateCommand: true, TaskCreated: true}},
 		// Requests for a mode are dropped from a version between this one and 2.1.169.
-		{[3]int{2, 1, 158}, Client{Teams: true, TeammateCommand: true, TaskCreated: true}},
+		{[3]int{2, 1, 158}, Client{TeammateCommand: true, TaskCreated: true}},
 	}
 }
 

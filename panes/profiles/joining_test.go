@@ -91,10 +91,10 @@ func TestTypesOfAgent(t *testing.T) {
 
 func TestClientOf(t *testing.T) {
 	for said, want := range map[string]Client{
-		"2.1.31 (Claude Code)": {}, "2.0.99": {}, "2.1.32": {Teams: true, TakesModes: true}, "2.1.41": {Teams: true, TakesModes: true, TeammateCommand: true},
-		"2.1.83": {Teams: true, TakesModes: true, TeammateCommand: true}, "2.1.84": {Teams: true, TakesModes: true, TeammateCommand: true, TaskCreated: true},
-		"2.1.157": {Teams: true, TakesModes: true, TeammateCommand: true, TaskCreated: true}, "2.1.158": {Teams: true, TeammateCommand: true, TaskCreated: true},
-		"2.1.332 (Claude Code)": {Teams: true, TeammateCommand: true, TaskCreated: true}, "3.0.0": {Teams: true, TeammateCommand: true, TaskCreated: true},
+		"2.1.31 (Claude Code)": {}, "2.0.99": {}, "2.1.32": {TakesModes: true}, "2.1.41": {TakesModes: true, TeammateCommand: true},
+		"2.1.83": {TakesModes: true, TeammateCommand: true}, "2.1.84": {TakesModes: true, TeammateCommand: true, TaskCreated: true},
+		"2.1.157": {TakesModes: true, TeammateCommand: true, TaskCreated: true}, "2.1.158": {TeammateCommand: true, TaskCreated: true},
+		"2.1.332 (Claude Code)": {TeammateCommand: true, TaskCreated: true}, "3.0.0": {TeammateCommand: true, TaskCreated: true},
 	} {
 		got, version, ok := ClientOf(said)
 		if first, _, _ := strings.Cut(said, " "); got != want || !ok || version != first {

@@ -83,7 +83,7 @@ func layers() []rule {
 		{"panes/screen", l0, "", "reading a screen is a pure function, and the only source of proofs that text may be typed"},
 		{"panes/host", l1, "signals internal/environ internal/files internal/rawjson internal/unixsock panes/screen", "the process inside a pane knows nothing of teams"},
 		{"panes/acp", l0, "", "a protocol, spoken on two streams, whoever is at their ends"},
-		{"panes/worktree", l1, "internal/environ internal/files internal/lock internal/oneshot", "a worktree is git's, and a lock keeps works on it apart"},
+		{"panes/worktree", l1, "internal/environ internal/files internal/lock internal/oneshot internal/shell", "a worktree is git's, and a lock keeps works on it apart"},
 		{"panes/profiles", l1, "panes/screen", "how an agent is run is a table"},
 		{"teams/observe", l1, "teams/events internal/files internal/rawjson", "a stream is read without looking at files"},
 

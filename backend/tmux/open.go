@@ -10,6 +10,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 )
 
 // Size of a session nobody is attached to; tmux's own would be 80x24.
@@ -200,7 +201,7 @@ func (o *opening) list(ctx context.Context) error {
 		return nil
 	}
 	return fault.New(fault.TmuxError, "no window is made: this tmux (%s) would end, with all its panes, while its option window-size is manual", o.known[0].server).
-		WithHint("tmux -S %s set-option -g window-size latest; or a pane beside the lead's, by --placement split", o.b.socket)
+		WithHint("tmux -S %s set-option -g window-size latest; or a pane beside the lead's, by --placement split", shell.Line(o.b.socket))
 }
 
 // open opens the panes of one round: tmux stops a line at the first command that fails,

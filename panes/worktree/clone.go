@@ -15,6 +15,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 )
 
 const (
@@ -196,7 +197,7 @@ func noRef(s Source) error {
 		return fault.New(fault.InvalidArgument, "the repository %s has no commit to begin with", s.URL).WithHint("commit something first, or name a ref")
 	}
 	return fault.New(fault.InvalidArgument, "the repository %s has no branch, tag or commit %s", s.URL, s.Ref).
-		WithHint("git ls-remote %s lists what it has", s.URL)
+		WithHint("git ls-remote %s lists what it has", shell.Line(s.URL))
 }
 
 // bring fetches, and returns the commit at the ref: name as refOf has it.
@@ -245,7 +246,7 @@ func unreached(s Source, err error) error {
 	says := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 	}
-	code, hint := fault.Failed, "git ls-remote "+s.URL+", on the machine where the teammate is to run, shows whether it can be reached"
+	code, hint := fault.Failed, "git ls-remote "+shell.Line(s.URL)+", on the machine where the teammate is to run, shows whether it can be reached"
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		code = fault.Timeout

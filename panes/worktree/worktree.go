@@ -23,6 +23,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/lock"
+	"github.com/leadlight-dev/leadlight/internal/shell"
 )
 
 // lockLimit is how long one waits for another that works on the same repository;
@@ -155,7 +156,7 @@ func (k Keeper) takeUp(ctx context.Context, t *Tree) error {
 	}
 	if onErr != nil || on != t.Branch {
 		return fault.New(fault.Rejected, "the worktree %s was kept, and is not on the branch %s", t.Path, t.Branch).
-			WithHint("git worktree remove %s, when its work is no longer needed", t.Path)
+			WithHint("git worktree remove %s, when its work is no longer needed", shell.Line(t.Path))
 	}
 	return nil
 }

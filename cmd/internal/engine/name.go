@@ -50,7 +50,7 @@ func (n *name) mine(ctx context.Context, connection uint64, now bool, look func(
 func (e *Engine) stillMine(ctx context.Context) error {
 	taken, err := e.Taken(ctx, e.self)
 	if err == nil && taken {
-		err = fault.New(fault.DuplicateName, "another machine has joined %s as %s while this one was silent", e.URL(), e.joined.Name)
+		err = fault.New(fault.DuplicateName, "another machine is on %s as %s: it has joined while this one was silent, or was copied", e.URL(), e.joined.Name)
 	}
 	return err
 }

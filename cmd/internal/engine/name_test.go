@@ -142,3 +142,36 @@ func connectedTo(t *testing.T, url string) *jetstream.Engine {
 	t.Cleanup(func() { _ = e.Close() })
 	return e
 }
+
+// TestACopyOfAMachine: of two daemons with one record the one that came later yields, also when the
+// first one was started again since.
+func TestACopyOfAMachine(t *testing.T) {
+	t.Parallel()
+	server := natstest.For(t)
+	id, err := jetstream.Join(t.Context(), jetstream.Options{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := func() *Engine {
+		e, err := Open(dial.Machine{Name: "hub", Engine: server.URL, ID: id, Owner: "one"}, "", "1", slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = e.Close() })
+		return e
+	}
+	beats := func(who string, e *Engine, want fault.Code) {
+		if err := e.beat(t.Context()); fault.CodeOf(err) != want {
+			t.Errorf("%s: %v; want %q", who, err, want)
+		}
+	}
+	here, copied := begun(), begun()
+	beats("the first one", here, "")
+	beats("a later one, which may be its next daemon", copied, "")
+	beats("the first one goes on", here, "")
+	beats("the later one", copied, fault.EngineUnavailable)
+	next := begun()
+	beats("the next daemon of the first one", next, "")
+	beats("it again", next, "")
+	beats("the later one", copied, fault.EngineUnavailable)
+}

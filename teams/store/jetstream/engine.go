@@ -81,7 +81,9 @@ type Engine struct {
 	hangUp  context.CancelFunc
 	lost    time.Time // when the connection was
 	heard   heard
-	left    map[string]bool // names of machines for which nothing more is said here
+	left    map[string]bool      // names of machines for which nothing more is said here
+	first   map[string]firstWord // by the name of the machine
+	copied  map[string]bool      // of these, whose daemon of before goes on
 	clock   clock
 
 	calls   calls
@@ -102,7 +104,7 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{url: store.EngineShown(o.URL), prefix: o.Prefix, log: o.Log, wall: o.Clock, silence: cmp.Or(o.Silence, SilenceLimit),
-		mirrors: map[string]*mirror{}, begins: map[string]chan struct{}{}, left: map[string]bool{},
+		mirrors: map[string]*mirror{}, begins: map[string]chan struct{}{}, left: map[string]bool{}, copied: map[string]bool{}, first: map[string]firstWord{},
 		calls: calls{known: map[string]*carried{}}}
 	e.ctx, e.end = context.WithCancel(context.Background())
 	e.disconnected()

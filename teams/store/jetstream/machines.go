@@ -79,7 +79,7 @@ func (e *Engine) Claim(ctx context.Context, m Machine) error {
 // Taken tells whether another machine has joined under the name of one since.
 func (e *Engine) Taken(ctx context.Context, m Machine) (bool, error) {
 	x, err := e.last(ctx, "KV_"+e.machines(), e.machineKey(m.Name))
-	return err == nil && saidBy(x).another(m), err
+	return err == nil && e.another(x, m), err
 }
 
 // saidBy is the machine that has said an entry, an empty one if none has.
@@ -90,8 +90,26 @@ func saidBy(x *entry) (m Machine) {
 	return m
 }
 
-// another tells whether two that have one name are known not to be the same.
-func (m Machine) another(n Machine) bool { return m.Owner != n.Owner && m.Owner != "" && n.Owner != "" }
+// firstWord is the first thing that this daemon has said for a machine, and the daemon that had
+// spoken for it before.
+type firstWord struct {
+	process string
+	rev     uint64
+}
+
+// another tells whether who has said something in the name of m is known to be another machine:
+// it has joined by itself, or it is the one that was there before this daemon and, since it goes on,
+// no daemon of before of this machine. What this one has joined with was copied then, and whoever
+// else speaks is the other one.
+func (e *Engine) another(x *entry, m Machine) bool {
+	said := saidBy(x)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if first := e.first[m.Name]; first.process != "" && said.Process == first.process && x.rev > first.rev {
+		e.copied[m.Name] = true
+	}
+	return said.Owner != m.Owner && said.Owner != "" && m.Owner != "" || e.copied[m.Name] && said.Process != "" && said.Process != m.Process
+}
 
 // say says that a machine is there, over what it has said itself: whoever has joined under its
 // name since keeps it, which is DUPLICATE_NAME. One that has left says nothing more.
@@ -109,17 +127,26 @@ func (e *Engine) say(ctx context.Context, m Machine) error {
 		left := e.left[m.Name]
 		e.mu.Unlock()
 		w := write{subject: e.machineKey(m.Name), value: data, cas: true, was: x.writes()}
-		switch before := saidBy(x); {
+		before := saidBy(x)
+		switch {
 		case left:
 			return fault.New(fault.EngineUnavailable, "machine %s has left the engine", m.Name)
-		case before.another(m):
+		case e.another(x, m):
 			return fault.New(fault.DuplicateName, "another machine has joined as %s", m.Name)
 		case again && before.Process == m.Process && x != nil:
 			return nil // said at once by another call of this daemon
 		case x != nil:
 			w.rev = x.rev
 		}
-		if _, err = e.put(ctx, w); !errors.Is(err, errConflict) {
+		done, err := e.put(ctx, w)
+		if err == nil {
+			e.mu.Lock()
+			if _, began := e.first[m.Name]; !began && before.Process != m.Process {
+				e.first[m.Name] = firstWord{before.Process, done.rev}
+			}
+			e.mu.Unlock()
+		}
+		if !errors.Is(err, errConflict) {
 			return err
 		}
 	}

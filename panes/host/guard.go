@@ -41,6 +41,18 @@ func (g *guard) pass(p []byte, model *vt.Emulator) {
 }
 
 func (g *guard) csi(raw []byte, cols int) {
+	control := func(r rune) bool { return r < ' ' }
+	if bytes.ContainsFunc(raw[1:], control) { // it parts no number: the model goes on with the same
+		whole := []byte{raw[0]}
+		for _, b := range raw[1:] {
+			if control(rune(b)) {
+				g.out = append(g.out, b)
+			} else {
+				whole = append(whole, b)
+			}
+		}
+		raw = whole
+	}
 	final := raw[len(raw)-1]
 	if bytes.IndexByte([]byte(counted), final) < 0 {
 		g.out = append(g.out, raw...)

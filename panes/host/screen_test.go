@@ -215,7 +215,7 @@ func TestCaptureWithAStuckScreen(t *testing.T) {
 // A count without measure must not keep the model busy for minutes.
 func TestHostileCounts(t *testing.T) {
 	s, r := runScreen(t, 1<<20, nil)
-	bombs := "x" + strings.Repeat("\x1b[999999999b\x1b[2147483647S\x1b[99999999999999999999L\x1b[999999999I", 100)
+	bombs := "x" + strings.Repeat("\x1b[999999999b\x1b[2147483647S\x1b[99999999999999999999L\x1b[999999999I\x1b[899\x1099999999999J", 100)
 	got, _ := shown(t, s, r, bombs+"\x1b]0;"+strings.Repeat("x", 2*maxSequence)+"\a\x1b[2J\x1b[1;1H\x1b[38;5;200mfine", true)
 	if strings.TrimRight(got, " \n") != "\x1b[38;5;200mfine\x1b[m" {
 		t.Errorf("%q", got)

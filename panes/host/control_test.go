@@ -61,7 +61,7 @@ func TestShutdownOverTheSocket(t *testing.T) {
 		t.Errorf("cause %q", h.Cause())
 	}
 	endOf(t, done)
-	if report, err = c.Shutdown(limited(t), ShutdownRequest{}); err != nil || report.Ended != 0 {
+	if report, err = c.Shutdown(limited(t), ShutdownRequest{}); err != nil || report.Ended != 0 || !report.Killed {
 		t.Errorf("once more: %+v, %v", report, err)
 	}
 	h.Close()

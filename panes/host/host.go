@@ -78,6 +78,7 @@ type Host struct {
 	program       *program      // what runs, nil if nothing does
 	statusChanged chan struct{} // closed at the next change of what the status shows, see notify
 	exit          *Exit         // how the last one ended
+	killed        bool          // TERM was not enough since it began to close
 	cause         string
 	recorded      bool // see Recorded
 	closing       chan struct{}

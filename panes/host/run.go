@@ -394,6 +394,10 @@ func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Repor
 	}
 	h.mu.Unlock()
 	report, err := e.Run(ctx)
+	h.mu.Lock()
+	h.killed = h.cause != "" && (h.killed || report.Killed) // also by who asked before this one
+	report.Killed = report.Killed || h.killed
+	h.mu.Unlock()
 	if err == nil && len(report.Survivors) > 0 {
 		err = fault.New(fault.Unproven, "%d processes could not be ended: %v", len(report.Survivors), report.Survivors)
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -279,7 +280,7 @@ func (s *Settings) readUserFile(getenv func(string) string) error {
 		return nil
 	}
 	data, err := readLimited(s.UserFile)
-	if os.IsNotExist(err) {
+	if os.IsNotExist(err) || errors.Is(err, syscall.ENOTDIR) { // HOME=/dev/null, too
 		return nil
 	}
 	if errors.Is(err, os.ErrPermission) {

@@ -150,6 +150,10 @@ func TestAMistakeInTheUserFileIsTold(t *testing.T) {
 	if _, err := Load(Sources{Getenv: getenv}); err != nil {
 		t.Errorf("an empty user file: %v", err)
 	}
+	_, getenv = machine(t, map[string]string{"XDG_CONFIG_HOME": "/dev/null"}, nil)
+	if _, err := Load(Sources{Getenv: getenv}); err != nil {
+		t.Errorf("a folder that is none: %v", err)
+	}
 }
 
 func TestM12_ClaudesTeammateModeIsRead(t *testing.T) {

@@ -43,6 +43,7 @@ type mailTyper struct {
 	changed    bool      // a task may have changed since its own were last read
 	readAt     time.Time // when that was
 	late       string    // id of a message that was typed, and not seen: it is typed again
+	lost       int       // how often that was so
 	stuck      string    // id of a message that was not handed over at first
 	stuckAt    time.Time // when that was
 	told       string    // id of one that is not for long, as the lead knows

@@ -27,8 +27,10 @@ const (
 	// submitted, for each try.
 	submitWait = 2 * time.Second
 	// typeAgain is how long what was typed must not have been seen, or begun with, before
-	// it is typed again: the agent was not listening yet.
-	typeAgain = 10 * time.Second
+	// it is typed again: the agent was not listening yet. That doubles each time, up to
+	// typeRarely times: who reads and shows nothing would get it again and again.
+	typeAgain  = 10 * time.Second
+	typeRarely = 6
 )
 
 // typed is a message that was typed, but not taken yet.
@@ -37,7 +39,7 @@ type typed struct {
 	text    string // as it was typed
 	at      time.Time
 	seen    bool            // it stood in the input
-	again   bool            // it was typed before, and not seen
+	lost    int             // how often it was typed before, and not seen
 	unread  time.Time       // when the agent had not read all of it, at the last look
 	pressed time.Time       // when our submit key was pressed last, zero if it never was
 	line    *screen.Reading // what was shown when it went, with its submit key, into a terminal that edits lines; nil: it did not
@@ -78,7 +80,15 @@ func (t *typed) mayCome(unread int) bool {
 	if unread > 0 {
 		t.unread = time.Now()
 	}
-	return time.Since(later(t.at, t.unread)) < typeAgain
+	return time.Since(later(t.at, t.unread)) < typeAgain<<min(t.lost, typeRarely)
+}
+
+// isLost notes that a message was typed and not seen, or not begun with: it is typed again.
+func (c *mailTyper) isLost(id string) {
+	if c.late != id {
+		c.late, c.lost = id, 0
+	}
+	c.lost++
 }
 
 // waitFree waits until the program is ready for text and nobody types, and returns
@@ -142,7 +152,10 @@ func (c *mailTyper) enter(ctx context.Context, text, id string, since time.Time)
 			if err := t.Type(ctx, c.screen.read(ctx).MayType(), in); err != nil {
 				return err
 			}
-			if c.typed = (&typed{id: id, text: text, at: time.Now(), again: c.late == id}); st.Cooked {
+			if c.typed = (&typed{id: id, text: text, at: time.Now()}); c.late == id {
+				c.typed.lost = c.lost
+			}
+			if st.Cooked {
 				return c.handOver(ctx, t, printed)
 			}
 		}
@@ -197,7 +210,8 @@ func (c *mailTyper) resume(ctx context.Context, t *host.InputLock, text string) 
 	case c.typed.mayCome(unread):
 		return false, fault.New(fault.Timeout, "it does not show what was typed")
 	default:
-		c.typed, c.late = nil, c.typed.id
+		c.isLost(c.typed.id)
+		c.typed = nil
 	}
 	return done, nil
 }
@@ -207,11 +221,11 @@ func (c *mailTyper) resume(ctx context.Context, t *host.InputLock, text string) 
 func (c *mailTyper) submit(ctx context.Context, t *host.InputLock, text string) error {
 	key := c.m.launch.PromptProtocol.Submit
 	limit := submitWait
-	if c.typed.again { // what was typed first may still come
+	if c.typed.lost > 0 { // what was typed first may still come
 		limit += c.screen.quiet
 	}
 	arrived := func(r screen.Reading) bool {
-		rests := !c.typed.again || time.Since(c.m.host.Status().LastOutputAt) > c.screen.quiet
+		rests := c.typed.lost == 0 || time.Since(c.m.host.Status().LastOutputAt) > c.screen.quiet
 		return r.Times(text) > 1 || r.Holds(text) && rests && t.Unread() == 0
 	}
 	r := c.screen.until(ctx, limit, arrived)
@@ -252,7 +266,7 @@ func (c *mailTyper) hand(ctx context.Context, text, id string, since time.Time) 
 		if err := c.begun(ctx); err == nil || time.Since(c.swallowed.at) < typeAgain {
 			return err
 		}
-		c.late = id
+		c.isLost(id)
 	}
 	c.swallowed = nil
 	if err := c.enter(ctx, text, id, since); err != nil || c.swallowed == nil {

@@ -175,6 +175,14 @@ func TestXH03_LostIsTypedAgain(t *testing.T) {
 	if got := taken(t, dir, 1); !slices.Equal(got, []string{text}) {
 		t.Errorf("it was given %q", got)
 	}
+	if c.late != "1" || c.lost != 1 {
+		t.Errorf("lost %s, %d times", c.late, c.lost)
+	}
+	for lost, want := range map[int]bool{0: false, 1: true, 5: true, 1000: true} { // ever more rarely
+		if ty := (&typed{lost: lost, at: time.Now().Add(-typeAgain)}); ty.mayCome(0) != want || (&typed{lost: lost}).mayCome(0) {
+			t.Errorf("lost %d times: waited for longer: %t", lost, !want)
+		}
+	}
 }
 
 // Texts arrive as they are, whatever they begin with.

@@ -234,6 +234,9 @@ func unavailable(op string, err error) error {
 	if err == nil || errors.Is(err, nats.ErrReconnectBufExceeded) || errors.Is(err, context.Canceled) {
 		err = nats.ErrDisconnected
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("it does not answer")
+	}
 	hint := "leadlight machine ls tells which engine this machine has joined; see that it runs, can be reached and has room on its disk"
 	switch _, unsure := errors.AsType[*tls.CertificateVerificationError](err); {
 	case unsure:

@@ -201,6 +201,13 @@ func (c *mailTyper) resume(ctx context.Context, t *host.InputLock, text string) 
 		return true, nil
 	case hidden && (line != nil || !r.Holds(text) && (c.typed.seen || st.LastKeyAt.After(c.typed.at))):
 		return false, fault.New(fault.Rejected, "its input is not to be seen") // what its terminal showed of a line is none
+	case r.Holds(text) && !c.typed.pressed.IsZero(): // the key may have been read just now
+		if r = c.screen.until(ctx, submitWait, func(r screen.Reading) bool { return left(r, text) }); left(r, text) {
+			done = c.typed.submitted(st)
+			c.typed = nil
+		} else if unread > 0 {
+			return false, fault.New(fault.Timeout, "it has not read all that was typed")
+		}
 	case r.Holds(text):
 		return false, nil
 	case c.typed.seen || st.LastKeyAt.After(c.typed.at):
@@ -253,6 +260,9 @@ func (c *mailTyper) submit(ctx context.Context, t *host.InputLock, text string) 
 			}
 			c.typed = nil
 			return nil
+		}
+		if t.Unread() > 0 { // once it goes on, each key might submit the text
+			return fault.New(fault.Timeout, "it has not read all that was typed")
 		}
 	}
 	return fault.New(fault.Timeout, "it stays in the input line: %s, pressed %d times, did not submit it", key, submitTries)

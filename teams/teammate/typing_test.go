@@ -158,6 +158,30 @@ func TestXH03_UnreadIsNotTypedAgain(t *testing.T) {
 	}
 }
 
+// While an agent has not read the submit key, that is not pressed again: once it goes on, it
+// might submit the text as often.
+func TestXH03_AnUnreadKeyIsNotPressedAgain(t *testing.T) {
+	t.Parallel()
+	c, dir := typer(t, `take() { printf '%s\n' "$line$chunk" | tr '\r' '^' >>taken; }
+		draw() { printf '\033[2J\033[H❯ %s' "$line"; while [ "$line" ] && [ ! -e on ]; do sleep 0.02; done; }`)
+	listen(t, dir)
+	const text = "a text that is to be submitted once"
+	eventually(t, "the key is pressed", func() bool {
+		err := c.enter(t.Context(), text, "1", time.Now())
+		if fault.CodeOf(err) != fault.Timeout {
+			t.Fatal(err)
+		}
+		return !c.typed.pressed.IsZero()
+	})
+	if err := os.WriteFile(filepath.Join(dir, "on"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.types(t, text, "1")
+	if got := taken(t, dir, 1); !slices.Equal(got, []string{text + "^"}) {
+		t.Errorf("it was given %q", got)
+	}
+}
+
 // What was typed before an agent listens, and is lost, is typed again, once.
 func TestXH03_LostIsTypedAgain(t *testing.T) {
 	c, dir := typer(t, "dd bs=65536 count=1 >lost 2>/dev/null; draw")

@@ -67,7 +67,6 @@ func TestScreenShowsTheLastPicture(t *testing.T) {
 	}
 }
 
-// A size that a busy model could not take at once is not lost.
 // A character of two columns is not lost at the right edge, however the text is cut.
 func TestWideCharactersAtTheEdge(t *testing.T) {
 	for in, want := range map[string]string{
@@ -103,6 +102,7 @@ func TestWideCharactersAtTheEdge(t *testing.T) {
 	}
 }
 
+// A size that a busy model could not take at once is not lost.
 func TestScreenTakesItsSizeLate(t *testing.T) {
 	s, r := runScreen(t, 1<<20, nil)
 	s.turn <- struct{}{}

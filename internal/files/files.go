@@ -251,8 +251,10 @@ func Names(info fs.FileInfo) uint64 {
 func (d *Dir) openFile(name string, flag int) (*os.File, error) {
 	var f *os.File
 	err := d.within(name, "open", func(r *os.Root, base string) (err error) {
-		if f, err = openPlain(r, base, flag); err == nil && flag&os.O_CREATE != 0 {
-			d.heir.inherits(f)
+		if d.heir != nil && flag&os.O_CREATE != 0 {
+			f, err = d.heir.create(r, base, flag)
+		} else {
+			f, err = openPlain(r, base, flag)
 		}
 		return err
 	})

@@ -2,10 +2,12 @@ package files
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // heir is to whom a folder belongs, if that is somebody else and this is root: they get what
@@ -20,37 +22,81 @@ func heirOf(info fs.FileInfo) *heir {
 	return &heir{int(st.Uid), int(st.Gid)}
 }
 
-// inherits hands over what was just made. What has other names or content was there before,
-// and may be somebody else's; where the system refuses, it stays root's.
-func (h *heir) inherits(f *os.File) {
-	if h == nil {
-		return
+// create opens a file, and hands it over if this makes it: the system says so, since what is
+// there may be somebody else's, moved or linked to this name by whose folder it is.
+func (h *heir) create(in *os.Root, name string, flag int) (*os.File, error) {
+	f, err := in.OpenFile(name, flag|os.O_EXCL, fileMode)
+	if err == nil {
+		h.inherits(f)
 	}
-	if info, err := f.Stat(); err == nil && owner(info) == 0 && (info.IsDir() || Names(info) == 1 && info.Size() == 0) {
+	if errors.Is(err, fs.ErrExist) && flag&os.O_EXCL == 0 {
+		return openPlain(in, name, flag)
+	}
+	return f, err
+}
+
+// inherits hands over what was just made; where the system refuses, it stays root's.
+func (h *heir) inherits(f *os.File) {
+	if h != nil {
 		_ = f.Chown(h.uid, h.gid)
 	}
 }
 
-// HandOver gives a file that root has just made to whom its folder belongs.
-func HandOver(f *os.File) {
-	if info, err := os.Stat(filepath.Dir(f.Name())); err == nil {
-		heirOf(info).inherits(f)
+// Make makes the empty file, if it is root who needs it and it is not there, and gives it to
+// whom its folder belongs.
+func Make(path string) error {
+	if os.Geteuid() != 0 {
+		return nil
 	}
+	in, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat(".")
+	if err != nil {
+		return err
+	}
+	f, err := heirOf(info).create(in, filepath.Base(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
-// mkdir makes a folder in another one.
+// mkdir makes a folder in another one. What is opened after that need not be it: whose folder
+// that is may have put another one there, or a link. So it is handed over only if it is no
+// link, root's, empty and new.
 func (h *heir) mkdir(in *os.Root, name string, mode fs.FileMode) error {
+	began := time.Now().Add(-tick)
 	err := in.Mkdir(name, mode)
 	if err != nil || h == nil {
 		return err
 	}
-	made, err := in.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
-	if err == nil {
-		h.inherits(made)
-		err = made.Close()
+	f, err := in.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
 	}
-	return err
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := in.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if _, none := f.Readdirnames(1); none == io.EOF && os.SameFile(info, there) && owner(info) == 0 && info.ModTime().After(began) {
+		h.inherits(f)
+	}
+	return nil
 }
+
+// tick is by how much the time of a file may be behind the clock.
+const tick = 20 * time.Millisecond
 
 // MakeFolders makes a folder, and those above it that are missing.
 func MakeFolders(path string) error {

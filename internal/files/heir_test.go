@@ -44,6 +44,11 @@ func TestRootsFilesBelongToTheFoldersOwner(t *testing.T) {
 		t.Errorf("%d files and folders", seen)
 	}
 
+	ok(t, os.WriteFile(d.Join("moved"), nil, 0o600)) // to this name, by whose folder it is
+	ok(t, d.Append("moved", []byte("x\n")))
+	if ownerOf(t, d.Join("moved")) != 0 {
+		t.Error("a file that was there was given away")
+	}
 	strange := filepath.Join(t.TempDir(), "strange")
 	ok(t, os.WriteFile(strange, nil, 0o600))
 	ok(t, os.Link(strange, d.Join("linked")))

@@ -83,7 +83,11 @@ func look(path string) (*sql.DB, error) {
 
 // prepare makes the file, so that it is private from its first byte on.
 func prepare(path string) (fresh bool, err error) {
-	if err := files.MakeFolders(filepath.Dir(path)); err != nil {
+	err = files.MakeFolders(filepath.Dir(path))
+	if err == nil {
+		err = files.Make(path)
+	}
+	if err != nil {
 		return false, explain(path, err)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
@@ -94,7 +98,6 @@ func prepare(path string) (fresh bool, err error) {
 		return false, explain(path, err)
 	}
 	defer f.Close()
-	files.HandOver(f)
 	info, err := f.Stat()
 	if err != nil {
 		return false, explain(path, err)

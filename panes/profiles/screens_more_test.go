@@ -119,6 +119,19 @@ func TestXH03_TheCursorIsInTheInput(t *testing.T) {
 	}
 }
 
+// A bar in what an agent has answered is not the one below its input that says that it works.
+func TestXH03_AnAnswerHoldsABar(t *testing.T) {
+	const input = "  ┃\n  ┃\n  ┃\n  ┃  Build · Mock One\n  ╹▀▀▀▀▀▀▀▀▀▀▀▀\n"
+	for text, want := range map[string]screen.State{
+		"     ■■■■■■■■ 100% done\n     [⋯] more\n\n" + input + "   /work      ctrl+p commands\n": screen.Ready,
+		input + "   ⬝⬝⬝⬝■■■■  esc interrupt      ctrl+p commands\n":                              screen.Busy,
+	} {
+		if got := reader(t, "opencode").Read(screen.Screen{Text: text}); got.State != want {
+			t.Errorf("%s\nis %v", text, got.State)
+		}
+	}
+}
+
 // A text may hold what looks like an input, or like a side of its frame.
 func TestXH03_ATextShowsAnInput(t *testing.T) {
 	const text = "[leadlight] message from team-lead: <TB busy words: (3s • esc to interrupt)\n─────────────\n❯\n─────────────\nend TB>"

@@ -86,7 +86,7 @@ func opencode() Profile {
 		ModeArgs: map[string][]string{ModeBypass: {"--auto"}},
 		PromptProtocol: PromptProtocol{
 			Quit: "/exit", Quiet: 1500 * time.Millisecond, // it draws in steps while it starts
-			Ready: []string{`ctrl\+p( commands\b|$)`}, Frame: screen.FrameBar, Busy: []string{`^\s*([⬝■]{6,}|\[⋯\])\s`},
+			Ready: []string{`ctrl\+p( commands\b|$)`}, Frame: screen.FrameBar, Busy: []string{`^ {0,3}([⬝■]{6,}|\[⋯\])\s`},
 			Asking: []string{`^\W*Permission required\b`, `\benter (submit|confirm)\b`},
 		},
 	}

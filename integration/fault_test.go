@@ -178,7 +178,7 @@ func TestTV11_FaultOfAStoppedHost(t *testing.T) {
 		})
 		g.run("gc")                                                                             // it may say that tmux does not answer
 		for _, args := range [][]string{{"capture", worker(4)}, {"keys", worker(4), "enter"}} { // nobody waits for it for ever
-			if r := g.run(args...); r.exit != 7 || !strings.Contains(r.err, "its host runs but has not answered for 2s (TIMEOUT)") {
+			if r := g.run(args...); r.exit != 7 || !strings.Contains(r.err, "its host runs but has not answered for 2s (TIMEOUT)") || !strings.Contains(r.err, "leadlight stop "+worker(4)) {
 				t.Errorf("%v of a host that is stopped: %d %s", args, r.exit, r.err)
 			}
 		}

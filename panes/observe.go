@@ -199,11 +199,11 @@ func holding(pid int, all []backend.Pane) (backend.Pane, bool) {
 
 // Client returns the way to a member's host that answers now: who asks a mute one would wait
 // for ever. The error is fault.Timeout for a mute one, host.ErrNoHost when nobody listens.
-func (m *Manager) Client(ctx context.Context, rec HostRecord) (*host.Client, error) {
+func (m *Manager) Client(ctx context.Context, agent string, rec HostRecord) (*host.Client, error) {
 	_, err := status(ctx, rec.Socket)
 	if fault.CodeOf(err) == fault.Timeout && ctx.Err() == nil {
 		err = fault.New(fault.Timeout, "its host runs but has not answered for %s", statusLimit).
-			WithHint("leadlight ps tells when it answers again; leadlight stop NAME ends it")
+			WithHint("leadlight ps tells when it answers again; leadlight stop %s ends it", agent)
 	}
 	return host.Dial(rec.Socket), err
 }

@@ -29,7 +29,7 @@ func (s *Service) Keys(ctx context.Context, team, name string, keys []string) er
 	rec, err := s.hostRecord(ctx, t.Name, m)
 	var h *host.Client
 	if err == nil {
-		h, err = s.panes.Client(ctx, rec)
+		h, err = s.panes.Client(ctx, m.Name, rec)
 	}
 	if err == nil {
 		err = h.Keys(ctx, keys)

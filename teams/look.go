@@ -41,7 +41,7 @@ func (s *Service) Capture(ctx context.Context, team, name string, lines int, ans
 		return "", fmt.Errorf("capture %s: %w", m.Name, err)
 	}
 	var c host.Capture
-	h, err := s.panes.Client(ctx, rec)
+	h, err := s.panes.Client(ctx, m.Name, rec)
 	if err == nil {
 		c, err = h.Capture(ctx, lines, ansi) // one without a terminal may still be there, to be read
 	}

@@ -167,7 +167,7 @@ func (s *Service) keptVariables(ctx context.Context, m store.Member, seen api.Me
 	}
 	if seen.Live() && len(names) > 0 {
 		var env []string
-		h, err := s.panes.Client(ctx, panes.HostRecord{Socket: rec.Socket})
+		h, err := s.panes.Client(ctx, m.Name, panes.HostRecord{Socket: rec.Socket})
 		if err == nil {
 			env, err = h.Variables(ctx, names)
 		}

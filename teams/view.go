@@ -44,7 +44,7 @@ func (s *Service) viewed(ctx context.Context, t store.Team, m store.Member) (*ho
 	if err != nil {
 		return nil, fmt.Errorf("show %s: %w", m.Name, err)
 	}
-	c, err := s.panes.Client(ctx, rec)
+	c, err := s.panes.Client(ctx, m.Name, rec)
 	if err != nil {
 		return nil, s.showsNothing(ctx, t, m, fmt.Errorf("show %s: %w", m.Name, err))
 	}

@@ -132,7 +132,7 @@ func runTaskRelease(ctx context.Context, a *app, id string) error {
 	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) {
 		t, err := svc.ReleaseTask(ctx, team, id)
 		if who := teams.MeantFor(t); err == nil && who != "" {
-			a.say("it is still meant for %s: leadlight task update %s --owner NAME gives it to another, --owner '' to anybody", oneLine(who), t.ID)
+			a.say("it is still meant for %s: %s", oneLine(who), a.forTeam("leadlight task update "+t.ID+" --owner NAME gives it to another, --owner '' to anybody"))
 		}
 		return t, err
 	})

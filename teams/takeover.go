@@ -120,13 +120,16 @@ func sameLead(now, then store.Team) bool {
 }
 
 // gaveUp tells whether a lead that cannot be looked at from here, as one in a container that
-// was removed, has itself taken its team down, and every teammate has ended.
+// was removed, has itself taken its team down, and every teammate has ended and was not started since.
 func (s *Service) gaveUp(t store.Team) bool {
-	if leadAlive(t) != signals.Unknown || !t.LedByUs() || slices.ContainsFunc(t.Teammates(), func(m store.Member) bool { return m.Leadlight == nil || !settled(m.Leadlight.State) }) {
+	p, by := t.LeadProcess, s.panes.DownBy(t.Name)
+	if leadAlive(t) != signals.Unknown || !t.LedByUs() || p == nil || by.PID <= 0 || by.PID != p.PID || by.At < p.ClaimedAt.UnixMilli() {
 		return false
 	}
-	by := s.panes.DownBy(t.Name)
-	return t.LeadProcess != nil && by.PID > 0 && by.PID == t.LeadProcess.PID && by.At >= t.LeadProcess.ClaimedAt.UnixMilli()
+	return !slices.ContainsFunc(t.Teammates(), func(m store.Member) bool {
+		b := m.Leadlight
+		return b == nil || !settled(b.State) || b.SpawnedAt != nil && b.SpawnedAt.UnixMilli() > by.At
+	})
 }
 
 // leadGone returns nil if nobody else leads t: proved, not supposed.

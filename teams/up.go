@@ -188,7 +188,7 @@ func (s *Service) clearFinished(ctx context.Context, p Plan) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return true, s.deleteGuarded(ctx, p.Team.Name, DeleteOptions{Force: leadAlive(t) != signals.Gone})
+	return true, s.deleteGuarded(ctx, p.Team.Name, DeleteOptions{Force: s.gaveUp(t)})
 }
 
 // finished tells whether a process of ours has led the team of a plan to its end: that process

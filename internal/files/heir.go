@@ -95,8 +95,8 @@ func (h *heir) mkdir(in *os.Root, name string, mode fs.FileMode) error {
 	return nil
 }
 
-// tick is by how much the time of a file may be behind the clock.
-const tick = 20 * time.Millisecond
+// tick is by how much the time of a file may be behind the clock: some systems keep seconds.
+const tick = 2 * time.Second
 
 // MakeFolders makes a folder, and those above it that are missing.
 func MakeFolders(path string) error {

@@ -34,10 +34,10 @@ func (s *Scheduler) subscribe(ctx context.Context, p api.TeamRunFilter) (rpc.Not
 		peer.Unsubscribe(rpc.TeamRunEvent)
 		return rpc.Nothing{}, err
 	}
-	s.wg.Go(func() {
+	go func() { // it ends with its connection, which the daemon keeps until our work has ended
 		<-ctx.Done() // the answer goes first: its request ends when it is sent
 		s.serveSubscriber(peer, p, loaded, sub)
-	})
+	}()
 	return rpc.Nothing{}, nil
 }
 

@@ -80,9 +80,10 @@ type opening struct {
 	fresh int        // the spec whose session a line makes, see inOneLine
 	ahead bool       // our server was started for a session that is not there yet, see Ahead
 
-	listed bool                // known was asked for by list
-	known  []row               // every pane of the server, asked for when a Window spec needs it
-	before map[backend.ID]bool // the panes that were there before a line that splits some
+	listed  bool                // known was asked for by list
+	refused error               // why no window is made
+	known   []row               // every pane of the server, asked for when a Window spec needs it
+	before  map[backend.ID]bool // the panes that were there before a line that splits some
 }
 
 func (o *opening) failAll(err error) {
@@ -185,23 +186,27 @@ func (o *opening) findSession(ctx context.Context, target backend.ID) error {
 
 // list asks for every pane of the server, once, before a window is made in it. tmux 3.3 to
 // 3.6 end with all their panes then if window-size is manual (github.com/tmux/tmux/pull/4849):
-// that of all windows, not of one, which resize-window leaves so.
+// that of all windows, whatever one of them has for itself (resize-window makes it manual).
 func (o *opening) list(ctx context.Context) error {
-	if !o.listed {
-		rows, err := o.b.rows(ctx)
+	if o.listed {
+		return o.refused
+	}
+	rows, err := o.b.rows(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(rows, row.endsByManual) {
+		all, err := o.b.run(ctx, command{"show-options", "-gwv", "window-size"})
 		if err != nil {
 			return err
 		}
-		o.known, o.listed = rows, true
+		if strings.TrimSpace(all) == "manual" {
+			o.refused = fault.New(fault.TmuxError, "no window is made: this tmux (%s) would end, with all its panes, while its option window-size is manual", rows[0].server).
+				WithHint("tmux -S %s set-option -g window-size latest; or a pane beside the lead's, by --placement split", shell.Line(o.b.socket))
+		}
 	}
-	if !slices.ContainsFunc(o.known, func(r row) bool { return r.sizes == "manual" && r.endsByManual() }) {
-		return nil
-	}
-	if all, err := o.b.run(ctx, command{"show-options", "-gwv", "window-size"}); err == nil && strings.TrimSpace(all) != "manual" {
-		return nil
-	}
-	return fault.New(fault.TmuxError, "no window is made: this tmux (%s) would end, with all its panes, while its option window-size is manual", o.known[0].server).
-		WithHint("tmux -S %s set-option -g window-size latest; or a pane beside the lead's, by --placement split", shell.Line(o.b.socket))
+	o.known, o.listed = rows, true
+	return o.refused
 }
 
 // open opens the panes of one round: tmux stops a line at the first command that fails,

@@ -174,7 +174,7 @@ func TestTV02_SampleLists(t *testing.T) {
 	}
 }
 
-const goodRow = "%5 @1 $0 4242 1795822567 77 0 1 100 50 200 50 off - 1.Yg.dA.YQ.aA 3.3a - latest"
+const goodRow = "%5 @1 $0 4242 1795822567 77 0 1 100 50 200 50 off - 1.Yg.dA.YQ.aA 3.3a -"
 
 func TestRowsAreReadWhole(t *testing.T) {
 	rows, err := parseRows(goodRow + "\n" + strings.Replace(goodRow, "off - 1.Yg.dA.YQ.aA", "top unset -", 1) + "\n")

@@ -52,7 +52,6 @@ type row struct {
 	border string // pane-border-status in force in the window: off, top, bottom
 	saved  string // what borderOption holds: unset, off, or "" for nothing of ours
 	server string // the server's version; "-": it does not tell
-	sizes  string // window-size in force in the window: who says how large it is
 }
 
 // rowFormat asks for ids, numbers and words from closed sets only. The regular
@@ -67,10 +66,10 @@ const rowFormat = rowMark + "#{pane_id} #{window_id} #{session_id} #{pid} #{star
 	" #{window_width} #{window_height} #{pane-border-status}" +
 	" #{?" + borderOption + ",#{?#{m/r:^(unset|off)$,#{" + borderOption + "}},#{" + borderOption + "},-},-}" +
 	" #{?" + markOption + ",#{?#{m/r:^[A-Za-z0-9._-]+$,#{" + markOption + "}},#{" + markOption + "},-},-}" +
-	" #{?version,#{?#{m:*[!A-Za-z0-9._+~-]*,#{version}},-,#{version}},-} #{?window_zoomed_flag,#{window_layout},-} #{?window-size,#{window-size},-}"
+	" #{?version,#{?#{m:*[!A-Za-z0-9._+~-]*,#{version}},-,#{version}},-} #{?window_zoomed_flag,#{window_layout},-}"
 
 const (
-	rowFields = 18
+	rowFields = 17
 	rowMark   = "leadlight-row:"
 )
 
@@ -109,7 +108,7 @@ func parseRow(f []string) (row, bool) {
 		return n
 	}
 	server, start := number(f[3]), number(f[4])
-	r := row{border: f[12], server: f[15], sizes: f[17]}
+	r := row{border: f[12], server: f[15]}
 	r.Pane = backend.Pane{
 		ID: backend.ID(f[0]), Window: f[1], Session: f[2],
 		Server: strconv.Itoa(server) + "." + strconv.Itoa(start),

@@ -205,6 +205,9 @@ func TestXF18_ManualSizes(t *testing.T) {
 	resized.Place = backend.Window
 	open(t, b, resized)
 	s.Run("set-option", "-g", "window-size", "manual")
+	for _, w := range strings.Fields(s.Run("list-windows", "-a", "-F", "#{window_id}")) { // what one has for itself does not count
+		s.Run("set-option", "-w", "-t", w, "window-size", "latest")
+	}
 	window, session := spec("beside", lead), spec("own", "")
 	window.Place, session.Place = backend.Window, backend.Session
 	crashes := regexp.MustCompile(`^3\.[3-6]`).MatchString(s.Format(lead, "#{version}"))

@@ -1,6 +1,7 @@
 package profiles_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -186,12 +187,13 @@ func TestXH03_NothingIsSubmittedInAMenu(t *testing.T) {
 	}
 }
 
-// However a screen with a menu is cut, scrolled and made narrower: as long as the mark
-// of the menu is on it, it is never typed into.
+// However a screen with a menu is cut, scrolled and made narrower: it is never typed into. Not
+// for screens that show the input beside what asks: that can be cut off, and the input stays.
 func FuzzXH03_MenuIsNeverReady(f *testing.F) {
+	beside := regexp.MustCompile(`^(opencode/dialog-|codex/find|copilot/vim-normal)`)
 	var menus []recorded
 	for _, rec := range corpus(f) {
-		if rec.state == screen.Asking {
+		if rec.state == screen.Asking && !beside.MatchString(rec.name) {
 			menus = append(menus, rec)
 		}
 	}

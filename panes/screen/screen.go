@@ -104,7 +104,7 @@ func (r *Reader) Read(s Screen) Reading {
 		reading := r.withoutInput(lines)
 		reading.above = lines
 		if end := s.Cursor; reading.State == Unknown && r.rules.Frame == "" && end <= len(lines) {
-			if end == 0 {
+			if end <= 0 {
 				end = len(lines)
 			}
 			reading.rows = lines[max(0, end-2):end]

@@ -71,11 +71,22 @@ func (k Keeper) Fetch(ctx context.Context, s Source) (Clone, error) {
 	}
 	g := git{environ: k.Environ, dir: repo, repo: repo, far: true, limit: fetchLimit}
 	sweep(repo)
-	if c.Commit, err = g.bring(ctx, s, name); err != nil {
+	c.Commit, err = g.bring(ctx, s, name)
+	if err != nil && strings.Contains(err.Error(), halfMade) {
+		var done func()
+		if done, err = k.alone(ctx, repo, "fetch "+s.URL); err == nil {
+			defer done()
+			c.Commit, err = g.bring(ctx, s, name)
+		}
+	}
+	if err != nil {
 		sweep(repo)
 	}
 	return c, err
 }
+
+// halfMade is what git says when it comes upon a worktree that another git is just making.
+const halfMade = "bad object worktrees/"
 
 // sweepAge is how old a pack is on which certainly nobody works any more.
 const sweepAge = 24 * time.Hour

@@ -241,6 +241,34 @@ func TestACutOffFetch(t *testing.T) {
 	}
 }
 
+// A fetch that comes upon a worktree which another git is just making waits for that one.
+func TestAWorktreeIsMadeDuringAFetch(t *testing.T) {
+	bare, _, k, _ := far(t)
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	write(t, filepath.Join(bin, "git"), `#!/bin/sh
+case " $* " in *" fetch "*)
+	if ! test -e "$0.said"; then
+		: > "$0.said"
+		echo "fatal: bad object worktrees/eve/HEAD" >&2
+		exit 128
+	fi
+esac
+exec "`+git+`" "$@"
+`)
+	if err := os.Chmod(filepath.Join(bin, "git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	fetch(t, k, bare, "main")
+	if _, err := os.Stat(filepath.Join(bin, "git.said")); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestWorkInACloneIsNeverLost: two that come at once share a clone, each with a branch of its
 // own. A tree goes when all of it is pushed, or nothing was done.
 func TestWorkInACloneIsNeverLost(t *testing.T) {

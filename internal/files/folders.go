@@ -2,6 +2,7 @@ package files
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -30,6 +31,26 @@ func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, Explain("list", d.Join(name), err)
 	}
 	return entries, nil
+}
+
+// SomeNames returns the names of at most n things in a folder, in no order, and costs the same
+// whatever else the folder holds.
+func (d *Dir) SomeNames(name string, n int) ([]string, error) {
+	r, err := d.enter(name, false)
+	if err != nil {
+		return nil, err
+	}
+	defer d.leave(r)
+	f, err := r.Open(".")
+	if err != nil {
+		return nil, Explain("list", d.Join(name), err)
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(n)
+	if err != nil && err != io.EOF {
+		return nil, Explain("list", d.Join(name), err)
+	}
+	return names, nil
 }
 
 // Lstat describes a file, a folder, or a link itself.

@@ -154,8 +154,7 @@ func (m *Mail) Put(ctx context.Context, team, to string, msg store.Message) (sto
 		return msg, err
 	}
 	defer folder.Close()
-	there, _ := m.names(dir) // who reads them says what is wrong
-	name := fmt.Sprintf("inbox/%s/msg-%019d-%s.json", to, m.tick(there), uuid.NewString())
+	name := fmt.Sprintf("inbox/%s/msg-%019d-%s.json", to, m.tick(m.newest(dir)), uuid.NewString())
 	if err = folder.Write(ctx, name, data); errors.Is(err, fs.ErrNotExist) { // deleted in this moment
 		err = store.NoTeam(team)
 	}
@@ -166,19 +165,39 @@ func (m *Mail) Put(ctx context.Context, team, to string, msg store.Message) (sto
 // clock was set back.
 const maxAhead = 48 * time.Hour
 
-// tick returns the time in nanoseconds, later than any it returned before and than those of
-// the messages that are there: the clock may have been set back since.
-func (m *Mail) tick(there []string) int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := time.Now()
-	m.last = max(m.last+1, now.UnixNano())
-	for _, name := range there {
+// glance is how many messages of a box tell whether the clock was set back since they came: to
+// look at all of a full box would make each message dearer than the one before.
+const glance = 64
+
+// newest returns the latest time of the messages in a box, exactly if it is still to come.
+func (m *Mail) newest(dir string) int64 {
+	names, _ := m.dir.SomeNames(dir, glance) // who reads the box says what is wrong
+	last := latest(names)
+	if len(names) == glance && last > time.Now().UnixNano() {
+		names, _ = m.names(dir)
+		last = latest(names)
+	}
+	return last
+}
+
+// latest returns the latest time in the names of messages, but none that is too far ahead.
+func latest(names []string) (last int64) {
+	limit := time.Now().Add(maxAhead).UnixNano()
+	for _, name := range names {
 		digits, _, _ := strings.Cut(strings.TrimPrefix(name, "msg-"), "-")
-		if at, err := strconv.ParseInt(digits, 10, 64); err == nil && len(digits) == 19 && at < now.Add(maxAhead).UnixNano() {
-			m.last = max(m.last, at+1)
+		if at, err := strconv.ParseInt(digits, 10, 64); err == nil && len(digits) == 19 && at < limit {
+			last = max(last, at)
 		}
 	}
+	return last
+}
+
+// tick returns the time in nanoseconds, later than any it returned before and than that of
+// a message that is there: the clock may have been set back since.
+func (m *Mail) tick(there int64) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.last = max(m.last+1, time.Now().UnixNano(), there+1)
 	return m.last
 }
 

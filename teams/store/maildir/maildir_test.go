@@ -44,6 +44,10 @@ func TestTheOrderOutlivesAClockSetBack(t *testing.T) {
 		name := fmt.Sprintf("msg-%019d-%s.json", time.Now().Add(ahead).UnixNano(), text)
 		ok(t, os.WriteFile(filepath.Join(box, name), []byte(`{"from":"x","type":"direct","content":"`+text+`"}`), 0o600))
 	}
+	for i := range 100 { // more than are looked at in each box
+		name := fmt.Sprintf("msg-%019d-%d.json", time.Now().Add(time.Hour-time.Duration(i+1)*time.Second).UnixNano(), i)
+		ok(t, os.WriteFile(filepath.Join(box, name), []byte(`{"from":"x","type":"direct","content":""}`), 0o600))
+	}
 	_, err := m.Put(t.Context(), "alpha", "builder", store.Message{From: "team-lead", Text: "3"})
 	ok(t, err)
 	msgs, err := m.List(t.Context(), "alpha", "builder")
@@ -54,6 +58,24 @@ func TestTheOrderOutlivesAClockSetBack(t *testing.T) {
 	}
 	if got != "1234" {
 		t.Errorf("in the order %s", got)
+	}
+}
+
+// To send costs no more because many messages wait.
+func TestAFullBoxCostsNoMore(t *testing.T) {
+	m, box := newMail(t)
+	put := func() float64 {
+		return testing.AllocsPerRun(20, func() {
+			_, err := m.Put(t.Context(), "alpha", "builder", store.Message{From: "team-lead", Text: "hi"})
+			ok(t, err)
+		})
+	}
+	few := put()
+	for i := range 2000 {
+		ok(t, os.WriteFile(filepath.Join(box, fmt.Sprintf("msg-%019d-%d.json", i+1, i)), []byte(`{}`), 0o600))
+	}
+	if many := put(); many > 2*few {
+		t.Errorf("%.0f allocations in a box of few, %.0f in one of many", few, many)
 	}
 }
 

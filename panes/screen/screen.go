@@ -97,8 +97,10 @@ func (r *Reader) Read(s Screen) Reading {
 		return Reading{State: Starting, allowed: r.rules.TypeUnknown}
 	}
 	in, ok := r.findInput(lines, s)
-	if title := titleOf(lines); title != "" && r.rules.Frame == FrameBar && !(ok && in.begin < s.Cursor && s.Cursor <= in.end) {
-		return Reading{State: Asking, Question: title}
+	if r.rules.Frame == FrameBar && !(ok && in.begin < s.Cursor && s.Cursor <= in.end) {
+		if title := titleOf(lines); title != "" {
+			return Reading{State: Asking, Question: title}
+		}
 	}
 	if !ok {
 		reading := r.withoutInput(lines)

@@ -187,7 +187,11 @@ func failure(state string, ended error, last string) error {
 		return e
 	}
 	e := fault.New(fault.Failed, "the daemon did not come up").WithHint("leadlight daemon run shows more")
-	if err := files.Writable(state); err != nil && last == "" {
+	var err error
+	if last == "" { // else it had room to say why
+		err = files.Writable(state)
+	}
+	if err != nil {
 		e = fault.Of(noState(e.Message, err))
 	} else {
 		if ended != nil {

@@ -106,16 +106,16 @@ func atOnce(b *testing.B, n int, work func(client, piece int) error) float64 {
 }
 
 // bareConnection is one to the engine with nothing of ours.
-func bareConnection(b *testing.B, url string) jetstream.JetStream {
-	b.Helper()
+func bareConnection(t testing.TB, url string) jetstream.JetStream {
+	t.Helper()
 	nc, err := nats.Connect(url)
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	b.Cleanup(nc.Close)
+	t.Cleanup(nc.Close)
 	js, err := jetstream.New(nc)
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	return js
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	natsjs "github.com/nats-io/nats.go/jetstream"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -59,16 +58,7 @@ func TestClusterOfThree(t *testing.T) {
 // streamInfo asks for what the engine says of a stream.
 func streamInfo(t *testing.T, urls, name string) *natsjs.StreamInfo {
 	t.Helper()
-	nc, err := nats.Connect(urls)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := natsjs.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := js.Stream(context20(t), name)
+	s, err := bareConnection(t, urls).Stream(context20(t), name)
 	if err != nil {
 		t.Fatal(err)
 	}

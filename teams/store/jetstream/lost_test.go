@@ -324,16 +324,7 @@ func TestACopyIsSentAgainWhatItMissed(t *testing.T) {
 
 // muteFollowers has the engine send no copy anything more.
 func (w *wire) muteFollowers(t *testing.T) {
-	nc, err := nats.Connect(w.target)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := natsjs.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := js.Stream(context20(t), "KV_"+w.prefix+"-state")
+	s, err := bareConnection(t, w.target).Stream(context20(t), "KV_"+w.prefix+"-state")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -461,15 +452,7 @@ func TestNewerLayouts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	nc, err := nats.Connect(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := natsjs.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := bareConnection(t, url)
 	kv, err := js.KeyValue(ctx, prefix+"-state")
 	if err != nil {
 		t.Fatal(err)

@@ -12,18 +12,13 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-type ownInboxIn struct {
-	TeamName string `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
-	inboxFilter
-}
-
 type inboxIn struct {
-	TeamName string `json:"team_name,omitempty" jsonschema:"the team; left out: the one you lead"`
-	Name     string `json:"name,omitempty" jsonschema:"look into the inbox of this teammate instead of your own"`
-	inboxFilter
+	ownInboxIn
+	Name string `json:"name,omitempty" jsonschema:"look into the inbox of this teammate instead of your own"`
 }
 
-type inboxFilter struct {
+type ownInboxIn struct {
+	inTeam
 	All   bool    `json:"all,omitempty" jsonschema:"true: also what has been read before"`
 	From  string  `json:"from,omitempty" jsonschema:"only from this member"`
 	Since float64 `json:"since_seconds,omitempty" jsonschema:"only what is not older than so many seconds"`
@@ -34,15 +29,11 @@ type inboxOut struct {
 	Messages []api.Message `json:"messages"`
 }
 
-func (s *Server) readOwnInbox(ctx context.Context, c *call, in ownInboxIn) (inboxOut, string, error) {
-	return s.readInbox(ctx, c, inboxIn{TeamName: in.TeamName, inboxFilter: in.inboxFilter})
+func (s *Server) readOwnInbox(ctx context.Context, c *call, team string, in ownInboxIn) (inboxOut, string, error) {
+	return s.readInbox(ctx, c, team, inboxIn{ownInboxIn: in})
 }
 
-func (s *Server) readInbox(ctx context.Context, _ *call, in inboxIn) (inboxOut, string, error) {
-	team, err := s.team(ctx, in.TeamName)
-	if err != nil {
-		return inboxOut{}, "", err
-	}
+func (s *Server) readInbox(ctx context.Context, _ *call, team string, in inboxIn) (inboxOut, string, error) {
 	if in.Since < 0 || in.Since > maxSince.Seconds() {
 		return inboxOut{}, "", fault.New(fault.InvalidArgument, "since_seconds is %v", in.Since).WithHint("it is between 0 and %v", maxSince.Seconds())
 	}

@@ -42,26 +42,28 @@ const (
 	shutdownResponse = "shutdown_response"
 )
 
+func (in sendIn) named() string { return in.TeamName }
+
 // messageType is one type of SendMessage: what it needs, and what it does.
 type messageType struct {
 	name  string
 	needs []string
-	send  func(*Server, context.Context, *call, sendIn) (sendOut, string, error)
+	send  func(context.Context, *call, sendIn) (sendOut, string, error)
 }
 
-func leadTypes() []messageType {
-	return append(mateTypes(),
-		messageType{store.ShutdownRequest, []string{"team_name", "recipient", "content"}, (*Server).shutDown},
-		messageType{store.PlanResponse, []string{"request_id", "approve"}, (*Server).answerPlan},
-		messageType{store.PermissionResponse, []string{"request_id", "approve"}, (*Server).answerPermission},
+func leadTypes(s *Server) []messageType {
+	return append(mateTypes(s),
+		messageType{store.ShutdownRequest, []string{"team_name", "recipient", "content"}, s.shutDown},
+		messageType{store.PlanResponse, []string{"request_id", "approve"}, forTeam(s, s.answerPlan)},
+		messageType{store.PermissionResponse, []string{"request_id", "approve"}, forTeam(s, s.answerPermission)},
 	)
 }
 
-func mateTypes() []messageType {
+func mateTypes(s *Server) []messageType {
 	return []messageType{
-		{plainMessage, []string{"team_name", "recipient", "content", "summary"}, (*Server).sendPlain},
-		{broadcast, []string{"team_name", "content", "summary"}, (*Server).sendAll},
-		{shutdownResponse, []string{"request_id", "approve"}, (*Server).answerShutdown},
+		{plainMessage, []string{"team_name", "recipient", "content", "summary"}, s.sendPlain},
+		{broadcast, []string{"team_name", "content", "summary"}, s.sendAll},
+		{shutdownResponse, []string{"request_id", "approve"}, forTeam(s, s.answerShutdown)},
 	}
 }
 
@@ -81,7 +83,7 @@ func sendMessage(s *Server, types []messageType) tool {
 			return sendOut{}, "", fault.New(fault.InvalidArgument, "a %s needs the parameter %s", in.Type, missing).
 				WithHint("a %s takes %s", in.Type, strings.Join(types[i].needs, ", "))
 		}
-		return types[i].send(s, ctx, c, in)
+		return types[i].send(ctx, c, in)
 	}
 	about := "Send a message to a teammate or to the lead (message), to every live member (broadcast: each has to read it, so use it sparingly), or answer a request."
 	if slices.Contains(names, store.ShutdownRequest) {
@@ -156,11 +158,7 @@ func (s *Server) shutDown(ctx context.Context, c *call, in sendIn) (sendOut, str
 }
 
 // answerShutdown answers, as a teammate, a request to end.
-func (s *Server) answerShutdown(ctx context.Context, _ *call, in sendIn) (sendOut, string, error) {
-	team, err := s.team(ctx, in.TeamName)
-	if err != nil {
-		return sendOut{}, "", err
-	}
+func (s *Server) answerShutdown(ctx context.Context, _ *call, team string, in sendIn) (sendOut, string, error) {
 	id, err := s.svc.AnswerShutdown(ctx, team, in.RequestID, *in.Approve, cmp.Or(in.Feedback, in.Content))
 	if err != nil {
 		return sendOut{}, "", err
@@ -184,11 +182,7 @@ func (s *Server) answerShutdown(ctx context.Context, _ *call, in sendIn) (sendOu
 // something to its model.
 const noReason = "no reason was given"
 
-func (s *Server) answerPlan(ctx context.Context, _ *call, in sendIn) (sendOut, string, error) {
-	team, err := s.team(ctx, in.TeamName)
-	if err != nil {
-		return sendOut{}, "", err
-	}
+func (s *Server) answerPlan(ctx context.Context, _ *call, team string, in sendIn) (sendOut, string, error) {
 	feedback := in.Feedback
 	if !*in.Approve {
 		feedback = cmp.Or(strings.TrimSpace(in.Feedback), noReason)
@@ -197,19 +191,15 @@ func (s *Server) answerPlan(ctx context.Context, _ *call, in sendIn) (sendOut, s
 	return sendOut{Success: err == nil, RequestID: p.ID}, fmt.Sprintf("The plan of %s is %s.", p.From, p.Status), err
 }
 
-func (s *Server) answerPermission(ctx context.Context, _ *call, in sendIn) (sendOut, string, error) {
-	team, err := s.team(ctx, in.TeamName)
-	if err != nil {
-		return sendOut{}, "", err
-	}
+func (s *Server) answerPermission(ctx context.Context, _ *call, team string, in sendIn) (sendOut, string, error) {
 	p, err := s.svc.AnswerPermission(ctx, team, in.RequestID, *in.Approve, in.Feedback)
 	return sendOut{Success: err == nil, RequestID: p.ID}, fmt.Sprintf("The request of %s for %s is %s.", p.From, p.Tool, p.Status), err
 }
 
 type planIn struct {
-	TeamName string `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
-	Plan     string `json:"plan" jsonschema:"what you are going to do, for the lead to approve"`
-	Path     string `json:"plan_file_path,omitempty" jsonschema:"the file that holds the plan, if there is one"`
+	inTeam
+	Plan string `json:"plan" jsonschema:"what you are going to do, for the lead to approve"`
+	Path string `json:"plan_file_path,omitempty" jsonschema:"the file that holds the plan, if there is one"`
 }
 
 type planOut struct {
@@ -217,11 +207,7 @@ type planOut struct {
 	RequestID string `json:"requestId"`
 }
 
-func (s *Server) submitPlan(ctx context.Context, _ *call, in planIn) (planOut, string, error) {
-	team, err := s.team(ctx, in.TeamName)
-	if err != nil {
-		return planOut{}, "", err
-	}
+func (s *Server) submitPlan(ctx context.Context, _ *call, team string, in planIn) (planOut, string, error) {
 	p, err := s.svc.SubmitPlan(ctx, team, in.Plan, in.Path)
 	return planOut{err == nil, p.ID}, "The lead has your plan. Wait for the answer (WaitForEvents) before you change anything.", err
 }

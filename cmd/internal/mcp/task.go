@@ -21,7 +21,7 @@ type taskOut struct {
 type rawFields = map[string]json.RawMessage
 
 type taskCreateIn struct {
-	TeamName    string    `json:"team_name,omitempty" jsonschema:"the team; left out: the one you lead"`
+	inTeam
 	Subject     string    `json:"subject" jsonschema:"what is to be done, in a few words"`
 	Description string    `json:"description,omitempty" jsonschema:"the whole task, with all one has to know"`
 	ActiveForm  string    `json:"activeForm,omitempty" jsonschema:"words for it while it is done, such as 'Reading the code'"`
@@ -31,30 +31,26 @@ type taskCreateIn struct {
 	Metadata    rawFields `json:"metadata,omitempty" jsonschema:"kept with the task"`
 }
 
-func (s *Server) taskCreate(ctx context.Context, _ *call, in taskCreateIn) (taskOut, string, error) {
-	team, err := s.team(ctx, in.TeamName)
-	if err != nil {
-		return taskOut{}, "", err
-	}
+func (s *Server) taskCreate(ctx context.Context, _ *call, team string, in taskCreateIn) (out taskOut, _ string, err error) {
 	spec := teams.TaskSpec{Subject: in.Subject, Description: in.Description, ActiveForm: in.ActiveForm, Owner: in.Owner, Metadata: in.Metadata}
-	if spec.BlockedBy, err = ids(in.BlockedBy); err != nil {
-		return taskOut{}, "", err
+	if spec.BlockedBy, err = ids(in.BlockedBy); err == nil {
+		spec.Blocks, err = ids(in.Blocks)
 	}
-	if spec.Blocks, err = ids(in.Blocks); err != nil {
-		return taskOut{}, "", err
+	if err == nil {
+		err = s.mayOwn(ctx, team, in.Owner, meantFor(in.Metadata))
 	}
-	if err := s.mayOwn(ctx, team, in.Owner, meantFor(in.Metadata)); err != nil {
-		return taskOut{}, "", err
+	if err != nil {
+		return out, "", err
 	}
 	t, err := s.svc.AddTask(ctx, team, spec)
 	return taskOut{t}, fmt.Sprintf("Task %s is added: %s", t.ID, t.Subject), err
 }
 
 type taskListIn struct {
-	TeamName string `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
-	Status   string `json:"status,omitempty" jsonschema:"only those of this status"`
-	Owner    string `json:"owner,omitempty" jsonschema:"only those of this member"`
-	Ready    bool   `json:"ready,omitempty" jsonschema:"only those that can be taken now"`
+	inTeam
+	Status string `json:"status,omitempty" jsonschema:"only those of this status"`
+	Owner  string `json:"owner,omitempty" jsonschema:"only those of this member"`
+	Ready  bool   `json:"ready,omitempty" jsonschema:"only those that can be taken now"`
 }
 
 type taskListOut struct {
@@ -66,11 +62,7 @@ func taskFilters() map[string][]string {
 	return map[string][]string{"status": {store.Pending, store.InProgress, store.Completed, store.Blocked, store.FailedTask}}
 }
 
-func (s *Server) taskList(ctx context.Context, _ *call, in taskListIn) (taskListOut, string, error) {
-	team, err := s.team(ctx, in.TeamName)
-	if err != nil {
-		return taskListOut{}, "", err
-	}
+func (s *Server) taskList(ctx context.Context, _ *call, team string, in taskListIn) (taskListOut, string, error) {
 	list, warnings, err := s.svc.TaskList(ctx, team, teams.TaskFilter{Status: in.Status, Owner: in.Owner, Ready: in.Ready})
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d tasks.", len(list))
@@ -93,24 +85,21 @@ func line(t api.Task) string {
 }
 
 type taskGetIn struct {
-	TeamName string `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
-	TaskID   string `json:"taskId" jsonschema:"id of the task"`
+	inTeam
+	TaskID string `json:"taskId" jsonschema:"id of the task"`
 }
 
-func (s *Server) taskGet(ctx context.Context, _ *call, in taskGetIn) (taskOut, string, error) {
-	return s.onTask(ctx, in.TeamName, in.TaskID, func(team, id string) (api.Task, error) { return s.svc.Task(ctx, team, id) })
+func (s *Server) taskGet(ctx context.Context, _ *call, team string, in taskGetIn) (taskOut, string, error) {
+	return onTask(in.TaskID, func(id string) (api.Task, error) { return s.svc.Task(ctx, team, id) })
 }
 
 // onTask does something with one task.
-func (s *Server) onTask(ctx context.Context, named, id string, act func(team, id string) (api.Task, error)) (taskOut, string, error) {
-	team, err := s.team(ctx, named)
+func onTask(id string, act func(id string) (api.Task, error)) (taskOut, string, error) {
+	id, err := taskID(id)
 	if err != nil {
 		return taskOut{}, "", err
 	}
-	if id, err = taskID(id); err != nil {
-		return taskOut{}, "", err
-	}
-	t, err := act(team, id)
+	t, err := act(id)
 	text := line(t)
 	for _, part := range []struct{ name, value string }{{"", t.Description}, {"failed: ", t.Failure}, {"result: ", t.Result}} {
 		if part.value != "" {
@@ -121,22 +110,18 @@ func (s *Server) onTask(ctx context.Context, named, id string, act func(team, id
 }
 
 type taskClaimIn struct {
-	TeamName string  `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
-	TaskID   string  `json:"taskId,omitempty" jsonschema:"id of the task; left out: the first one that is ready"`
-	Wait     float64 `json:"wait_seconds,omitempty" jsonschema:"without a taskId: wait so long for one to become ready, at most 300"`
+	inTeam
+	TaskID string  `json:"taskId,omitempty" jsonschema:"id of the task; left out: the first one that is ready"`
+	Wait   float64 `json:"wait_seconds,omitempty" jsonschema:"without a taskId: wait so long for one to become ready, at most 300"`
 }
 
-func (s *Server) taskClaim(ctx context.Context, _ *call, in taskClaimIn) (taskOut, string, error) {
+func (s *Server) taskClaim(ctx context.Context, _ *call, team string, in taskClaimIn) (taskOut, string, error) {
 	wait, err := span("wait_seconds", in.Wait, 0)
 	if err != nil {
 		return taskOut{}, "", err
 	}
 	if in.TaskID != "" {
-		return s.onTask(ctx, in.TeamName, in.TaskID, func(team, id string) (api.Task, error) { return s.svc.ClaimTask(ctx, team, id) })
-	}
-	team, err := s.team(ctx, in.TeamName)
-	if err != nil {
-		return taskOut{}, "", err
+		return onTask(in.TaskID, func(id string) (api.Task, error) { return s.svc.ClaimTask(ctx, team, id) })
 	}
 	t, err := s.svc.ClaimNext(ctx, team, wait)
 	return taskOut{t}, line(t) + "\n" + t.Description, err

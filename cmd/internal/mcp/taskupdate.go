@@ -12,7 +12,7 @@ import (
 )
 
 type taskUpdateIn struct {
-	TeamName     string    `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
+	inTeam
 	TaskID       string    `json:"taskId" jsonschema:"id of the task"`
 	Status       *string   `json:"status,omitempty" jsonschema:"its new status; deleted removes it, pending gives it back"`
 	Subject      *string   `json:"subject,omitempty" jsonschema:"what is to be done, in a few words"`
@@ -27,12 +27,12 @@ type taskUpdateIn struct {
 }
 
 func taskUpdate(s *Server) tool {
-	return define("TaskUpdate", "Change a task: its status, owner, words, or what comes before and after it. Say completed only when it is wholly done.", s.taskUpdate,
+	return define("TaskUpdate", "Change a task: its status, owner, words, or what comes before and after it. Say completed only when it is wholly done.", forTeam(s, s.taskUpdate),
 		map[string][]string{"status": {store.Pending, store.InProgress, store.Completed, store.FailedTask, store.Deleted}})
 }
 
-func (s *Server) taskUpdate(ctx context.Context, _ *call, in taskUpdateIn) (taskOut, string, error) {
-	return s.onTask(ctx, in.TeamName, in.TaskID, func(team, id string) (api.Task, error) {
+func (s *Server) taskUpdate(ctx context.Context, _ *call, team string, in taskUpdateIn) (taskOut, string, error) {
+	return onTask(in.TaskID, func(id string) (api.Task, error) {
 		c, err := in.change()
 		if err != nil {
 			return api.Task{}, err

@@ -18,15 +18,15 @@ func leadTools(s *Server) []tool {
 	return []tool{
 		define("TeamCreate", "Create the team that you lead: its roster, inboxes and task list. A session leads one team.", s.teamCreate, nil).forAnyLead(),
 		define("Task", "Start a teammate in a terminal pane of its own and give it its first message. It works beside you, on its own; what it has to say comes by mail (WaitForEvents, ReadInbox).", s.spawn, nil),
-		sendMessage(s, leadTypes()),
+		sendMessage(s, leadTypes(s)),
 		define("TeamDelete", "Delete a team with its mail and its tasks. Every teammate must have ended before: SendMessage, type shutdown_request.", s.teamDelete, nil).ends().forAnyLead(),
-		define("TaskCreate", "Add a task to the team's shared list. Idle teammates take those that nothing blocks and nobody else owns.", s.taskCreate, nil),
+		define("TaskCreate", "Add a task to the team's shared list. Idle teammates take those that nothing blocks and nobody else owns.", forTeam(s, s.taskCreate), nil),
 		taskUpdate(s),
-		define("TaskList", "List the team's tasks with their status and owner, in the order of their ids.", s.taskList, taskFilters()).readsOnly().forAnyLead(),
-		define("TaskGet", "Show one task with all that is known of it, such as its description and result.", s.taskGet, nil).readsOnly().forAnyLead(),
+		define("TaskList", "List the team's tasks with their status and owner, in the order of their ids.", forTeam(s, s.taskList), taskFilters()).readsOnly().forAnyLead(),
+		define("TaskGet", "Show one task with all that is known of it, such as its description and result.", forTeam(s, s.taskGet), nil).readsOnly().forAnyLead(),
 		define("TeamStatus", "Show a team as it is now: each teammate as observed, the number of tasks by status, plans and permissions that wait for you. Without a name: the team you lead, or a list of all teams.", s.teamStatus, nil).readsOnly().forAnyLead(),
-		define("CapturePane", "Show the text that a teammate's pane shows now. Nothing is typed into it.", s.capturePane, nil).readsOnly().work(),
-		define("ReadInbox", "Read your mail, oldest first, and mark it as read; or look into the inbox of a teammate, which changes nothing.", s.readInbox, nil),
+		define("CapturePane", "Show the text that a teammate's pane shows now. Nothing is typed into it.", forTeam(s, s.capturePane), nil).readsOnly().work(),
+		define("ReadInbox", "Read your mail, oldest first, and mark it as read; or look into the inbox of a teammate, which changes nothing.", forTeam(s, s.readInbox), nil),
 		waitForEvents(s),
 	}
 }
@@ -35,13 +35,13 @@ func leadTools(s *Server) []tool {
 // teammates.
 func mateTools(s *Server) []tool {
 	return []tool{
-		sendMessage(s, mateTypes()),
-		define("ReadInbox", "Read your mail, oldest first, and mark it as read.", s.readOwnInbox, nil),
-		define("TaskList", "List the team's tasks with their status and owner, in the order of their ids.", s.taskList, taskFilters()).readsOnly(),
-		define("TaskGet", "Show one task with all that is known of it, such as its description and result.", s.taskGet, nil).readsOnly(),
+		sendMessage(s, mateTypes(s)),
+		define("ReadInbox", "Read your mail, oldest first, and mark it as read.", forTeam(s, s.readOwnInbox), nil),
+		define("TaskList", "List the team's tasks with their status and owner, in the order of their ids.", forTeam(s, s.taskList), taskFilters()).readsOnly(),
+		define("TaskGet", "Show one task with all that is known of it, such as its description and result.", forTeam(s, s.taskGet), nil).readsOnly(),
 		taskUpdate(s),
-		define("TaskClaim", "Take a task: become its owner and set it in progress, as one step. Of many who try exactly one succeeds.", s.taskClaim, nil).work(),
-		define("SubmitPlan", "Hand your plan to the lead for approval. The answer comes by mail; until it is approved, change nothing.", s.submitPlan, nil),
+		define("TaskClaim", "Take a task: become its owner and set it in progress, as one step. Of many who try exactly one succeeds.", forTeam(s, s.taskClaim), nil).work(),
+		define("SubmitPlan", "Hand your plan to the lead for approval. The answer comes by mail; until it is approved, change nothing.", forTeam(s, s.submitPlan), nil),
 		waitForEvents(s),
 	}
 }
@@ -185,10 +185,6 @@ func (s *Server) active(ctx context.Context, team string, m api.Member) api.Memb
 	return m
 }
 
-type teamStatusIn struct {
-	TeamName string `json:"team_name,omitempty" jsonschema:"the team; left out: the one you lead"`
-}
-
 type teamStatusOut struct {
 	Team        *api.Team         `json:"team,omitempty"`
 	Tasks       map[string]int    `json:"tasks,omitempty" jsonschema:"number of tasks by status"`
@@ -198,7 +194,7 @@ type teamStatusOut struct {
 	Teams       []api.TeamSummary `json:"teams,omitempty" jsonschema:"all teams, when none is meant"`
 }
 
-func (s *Server) teamStatus(ctx context.Context, _ *call, in teamStatusIn) (teamStatusOut, string, error) {
+func (s *Server) teamStatus(ctx context.Context, _ *call, in inTeam) (teamStatusOut, string, error) {
 	team, err := s.team(ctx, in.TeamName)
 	if err != nil {
 		all, lerr := s.svc.Teams(ctx)
@@ -238,9 +234,9 @@ func (s *Server) teamStatus(ctx context.Context, _ *call, in teamStatusIn) (team
 }
 
 type captureIn struct {
-	TeamName string `json:"team_name,omitempty" jsonschema:"the team; left out: the one you lead"`
-	Name     string `json:"name" jsonschema:"the teammate"`
-	Lines    int    `json:"lines,omitempty" jsonschema:"only the last so many lines"`
+	inTeam
+	Name  string `json:"name" jsonschema:"the teammate"`
+	Lines int    `json:"lines,omitempty" jsonschema:"only the last so many lines"`
 }
 
 type captureOut struct {
@@ -248,11 +244,7 @@ type captureOut struct {
 	Text string `json:"text"`
 }
 
-func (s *Server) capturePane(ctx context.Context, _ *call, in captureIn) (captureOut, string, error) {
-	team, err := s.team(ctx, in.TeamName)
-	if err != nil {
-		return captureOut{}, "", err
-	}
+func (s *Server) capturePane(ctx context.Context, _ *call, team string, in captureIn) (captureOut, string, error) {
 	if in.Lines < 0 {
 		return captureOut{}, "", fault.New(fault.InvalidArgument, "lines is %d", in.Lines).WithHint("lines is a number that is not negative")
 	}

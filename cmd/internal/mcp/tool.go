@@ -48,6 +48,24 @@ func define[In, Out any](name, about string, run func(context.Context, *call, In
 	return t
 }
 
+// inTeam is what the parameters of most tools begin with.
+type inTeam struct {
+	TeamName string `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
+}
+
+func (in inTeam) named() string { return in.TeamName }
+
+// forTeam is run for the team that its parameters mean.
+func forTeam[In interface{ named() string }, Out any](s *Server, run func(context.Context, *call, string, In) (Out, string, error)) func(context.Context, *call, In) (Out, string, error) {
+	return func(ctx context.Context, c *call, in In) (out Out, text string, err error) {
+		team, err := s.team(ctx, in.named())
+		if err != nil {
+			return out, "", err
+		}
+		return run(ctx, c, team, in)
+	}
+}
+
 func (t tool) work() tool       { t.coordinates = false; return t }
 func (t tool) forAnyLead() tool { t.anyLead = true; return t }
 func (t tool) readsOnly() tool  { t.readOnly = true; return t }
@@ -106,9 +124,7 @@ func (s *Server) mayLead(ctx context.Context, t tool, raw json.RawMessage) error
 	if s.o.Caller.Teammate || t.anyLead {
 		return nil
 	}
-	var in struct {
-		TeamName string `json:"team_name"`
-	}
+	var in inTeam
 	if json.Unmarshal(raw, &in) != nil {
 		return nil // the tool says what is wrong with its parameters
 	}

@@ -17,10 +17,10 @@ import (
 )
 
 type waitIn struct {
-	TeamName string   `json:"team_name,omitempty" jsonschema:"the team; left out: yours"`
-	Types    []string `json:"types,omitempty" jsonschema:"only events of these types, such as team:message:sent or team:task:completed; left out: what others did that concerns you"`
-	Timeout  float64  `json:"timeout_seconds,omitempty" jsonschema:"how long to wait, at most 300 (default 30)"`
-	After    *uint64  `json:"after,omitempty" jsonschema:"only events after this number (next of an earlier answer); left out: since your last call"`
+	inTeam
+	Types   []string `json:"types,omitempty" jsonschema:"only events of these types, such as team:message:sent or team:task:completed; left out: what others did that concerns you"`
+	Timeout float64  `json:"timeout_seconds,omitempty" jsonschema:"how long to wait, at most 300 (default 30)"`
+	After   *uint64  `json:"after,omitempty" jsonschema:"only events after this number (next of an earlier answer); left out: since your last call"`
 }
 
 type waitOut struct {
@@ -33,13 +33,13 @@ type waitOut struct {
 
 func waitForEvents(s *Server) tool {
 	return define("WaitForEvents", "Wait until something happens in the team that concerns you (mail, teammates that are idle, wait or end, tasks that were taken, completed or failed, plans) and tell what. "+
-		"Returns at once if something has happened since your last call, or if mail waited before the first (unless types leaves mail out). ReadInbox then has the mail itself.", s.wait, nil).readsOnly()
+		"Returns at once if something has happened since your last call, or if mail waited before the first (unless types leaves mail out). ReadInbox then has the mail itself.", forTeam(s, s.wait), nil).readsOnly()
 }
 
 // defaultWait is how long WaitForEvents waits if it is not told.
 const defaultWait = 30 * time.Second
 
-func (s *Server) wait(ctx context.Context, c *call, in waitIn) (waitOut, string, error) {
+func (s *Server) wait(ctx context.Context, c *call, team string, in waitIn) (waitOut, string, error) {
 	limit, err := span("timeout_seconds", in.Timeout, defaultWait)
 	if err != nil {
 		return waitOut{}, "", err
@@ -48,10 +48,6 @@ func (s *Server) wait(ctx context.Context, c *call, in waitIn) (waitOut, string,
 		if !slices.Contains(events.Types(), events.Type(t)) {
 			return waitOut{}, "", fault.New(fault.InvalidArgument, "there is no event %q", store.Shown(t)).WithHint("the events are: %s", strings.Join(events.Names(), ", "))
 		}
-	}
-	team, err := s.team(ctx, in.TeamName)
-	if err != nil {
-		return waitOut{}, "", err
 	}
 	t := s.watch.get(team)
 	if t == nil {

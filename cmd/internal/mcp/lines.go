@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -202,18 +201,15 @@ func (l *lines) message(raw []byte) (jsonrpc.Message, *badLine) {
 		return nil, &badLine{jsonrpc.CodeInvalidRequest, "the line is JSON, but no object", nil}
 	}
 	id := fields["id"]
-	m, err := jsonrpc.DecodeMessage(inField(raw, "id", keepRaw))
-	if req, ok := m.(*jsonrpc.Request); ok && err == nil {
-		if string(id) == "null" {
-			return nil, &badLine{jsonrpc.CodeInvalidRequest, "the id of a request cannot be null", nil}
-		}
-		keepNumbers(req)
-	}
+	m, err := jsonrpc.DecodeMessage(keepInMessage(raw))
 	if err != nil {
 		if len(id) == 0 || !strings.ContainsRune(`"-0123456789`, rune(id[0])) {
 			id = nil
 		}
 		return nil, &badLine{jsonrpc.CodeInvalidRequest, "the line is no message of JSON-RPC 2.0: " + err.Error(), id}
+	}
+	if _, ok := m.(*jsonrpc.Request); ok && string(id) == "null" {
+		return nil, &badLine{jsonrpc.CodeInvalidRequest, "the id of a request cannot be null", nil}
 	}
 	return m, nil
 }
@@ -235,11 +231,11 @@ func (l *lines) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	data, err := encode(m)
+	data, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
 		return err
 	}
-	err = l.write(data)
+	err = l.write(restoreNumbers(data))
 	if _, ok := m.(*jsonrpc.Response); ok {
 		l.open.Add(-1)
 		select {
@@ -268,84 +264,3 @@ func (l *lines) Close() (err error) {
 
 // SessionID implements sdk.Connection.
 func (l *lines) SessionID() string { return "" }
-
-// keptNumber begins the text that stands for a number, or a text with escapes, while the SDK
-// has it: it makes a float of every number, which has 53 bits, and writes texts anew.
-const keptNumber = "leadlight:number:"
-
-// keepNumbers puts texts for the numbers in the parameters of a request that would not come
-// back the same. Its id has one by then.
-func keepNumbers(req *jsonrpc.Request) {
-	if req.Method == "notifications/cancelled" {
-		req.Params = inField(req.Params, "requestId", keepRaw)
-	}
-	if bytes.Contains(req.Params, []byte(`"progressToken"`)) {
-		req.Params = inField(req.Params, "_meta", func(meta json.RawMessage) json.RawMessage { return inField(meta, "progressToken", keepRaw) })
-	}
-}
-
-// encode is a message on the wire, with the numbers that were kept.
-func encode(m jsonrpc.Message) ([]byte, error) {
-	req, ok := m.(*jsonrpc.Request)
-	if ok && req.Method == "notifications/progress" {
-		again := *req
-		again.Params = inField(req.Params, "progressToken", restoreRaw)
-		m = &again
-	}
-	data, err := jsonrpc.EncodeMessage(m)
-	if resp, ok := m.(*jsonrpc.Response); ok && err == nil {
-		if text, _ := resp.ID.Raw().(string); strings.HasPrefix(text, keptNumber) {
-			data = inField(data, "id", restoreRaw)
-		}
-	}
-	return data, err
-}
-
-// keep is the text for a number that does not come back as it was written, such as one that a
-// float cannot hold, and for a text that could be taken for one of these.
-func keep(raw json.RawMessage) (string, bool) {
-	const exact = 1 << 53
-	switch n, err := strconv.ParseInt(string(raw), 10, 64); {
-	case len(raw) == 0 || raw[0] != '"' && raw[0] != '-' && (raw[0] < '0' || raw[0] > '9'):
-		return "", false
-	case raw[0] == '"':
-		return keptNumber + string(raw), bytes.ContainsRune(raw, '\\') || bytes.Contains(raw, []byte(keptNumber))
-	default:
-		return keptNumber + string(raw), err != nil || n > exact || n < -exact || strconv.FormatInt(n, 10) != string(raw)
-	}
-}
-
-func keepRaw(raw json.RawMessage) json.RawMessage {
-	if text, kept := keep(raw); kept {
-		return json.RawMessage(strconv.Quote(text))
-	}
-	return raw
-}
-
-func restoreRaw(raw json.RawMessage) json.RawMessage {
-	var text string
-	if json.Unmarshal(raw, &text) != nil || !strings.HasPrefix(text, keptNumber) {
-		return raw
-	}
-	if number := json.RawMessage(strings.TrimPrefix(text, keptNumber)); json.Valid(number) {
-		return number
-	}
-	return raw
-}
-
-// inField changes one field of an object, if it is there.
-func inField(object json.RawMessage, name string, change func(json.RawMessage) json.RawMessage) json.RawMessage {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(object, &fields) != nil || fields[name] == nil {
-		return object
-	}
-	before := fields[name]
-	if fields[name] = change(before); bytes.Equal(before, fields[name]) {
-		return object
-	}
-	out, err := json.Marshal(fields)
-	if err != nil {
-		return object
-	}
-	return out
-}

@@ -30,13 +30,29 @@ func Check(i int, s Spec) (program string, err error) {
 }
 
 // CheckLayout refuses an arrangement that does not exist, or a size of the main pane
-// that is neither cells nor a percentage: fault.InvalidArgument.
+// that is no size: fault.InvalidArgument.
 func CheckLayout(l Layout) error {
-	_, err := strconv.Atoi(strings.TrimSuffix(l.Main, "%"))
-	if !slices.Contains([]LayoutKind{MainVertical, Tiled, Even, None}, l.Kind) || l.Main != "" && err != nil {
+	if !slices.Contains([]LayoutKind{MainVertical, Tiled, Even, None}, l.Kind) || l.Main != "" && !IsMain(l.Main) {
 		return fault.New(fault.InvalidArgument, "there is no arrangement %q with a main pane of %q", string(l.Kind), l.Main)
 	}
 	return nil
+}
+
+// IsMain tells whether s is a size of a main pane: a share such as 40%, or cells.
+func IsMain(s string) bool {
+	digits, share := strings.CutSuffix(s, "%")
+	n, err := strconv.ParseUint(digits, 10, 16)
+	return err == nil && n > 0 && (!share || n < 100)
+}
+
+// MainCells is the size of the main pane, of so many cells in all; 0 if the layout names none.
+func (l Layout) MainCells(whole int) int {
+	digits, share := strings.CutSuffix(l.Main, "%")
+	n, _ := strconv.Atoi(digits)
+	if share {
+		return whole * n / 100
+	}
+	return n
 }
 
 // checkDir refuses a folder that a terminal could not enter: it would start the

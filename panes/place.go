@@ -263,7 +263,7 @@ func halve(n *int) int {
 
 // besideLead opens the column beside the lead.
 func (p *placer) besideLead(w *window) bool {
-	keep := percent(p.layout.Main, w.lead.Width)
+	keep := backend.Layout{Main: p.layout.Main}.MainCells(w.lead.Width)
 	cols := w.lead.Width - keep - 1
 	if cols < p.layout.MinCols || keep < max(p.layout.MinCols/2, 1) || w.max < 1 {
 		return false
@@ -316,23 +316,6 @@ func (p *placer) arrangements() []Arrangement {
 		}
 	}
 	return out
-}
-
-// percent reads "40%" or "30" (cells) as a part of whole.
-func percent(s string, whole int) int {
-	n, pct := 0, false
-	for _, r := range s {
-		switch {
-		case r >= '0' && r <= '9':
-			n = n*10 + int(r-'0')
-		case r == '%':
-			pct = true
-		}
-	}
-	if pct {
-		return whole * n / 100
-	}
-	return n
 }
 
 // inOrder returns the panes of a team, those that were there and those just opened, in the

@@ -2,8 +2,6 @@ package iterm2
 
 import (
 	"context"
-	"strconv"
-	"strings"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
@@ -17,18 +15,17 @@ func (b *Backend) Arrange(ctx context.Context, layouts ...backend.Layout) error 
 }
 
 func (b *Backend) arrangeOne(ctx context.Context, l backend.Layout) error {
-	cells, part, err := mainSize(l.Main)
-	if err != nil || backend.CheckLayout(l) != nil {
-		return fault.New(fault.InvalidArgument, "there is no arrangement %q with a main pane of %q", string(l.Kind), l.Main)
+	if err := backend.CheckLayout(l); err != nil {
+		return err
 	}
 	root, err := b.root(ctx, l.Window)
 	if err != nil || l.Kind == backend.None {
 		return err
 	}
-	if l.Kind != backend.MainVertical || l.Main == "" {
-		cells, part = 0, 0
+	if l.Kind != backend.MainVertical {
+		l.Main = ""
 	}
-	arranged := arrange(root, cells, part)
+	arranged := arrange(root, l)
 	if arranged == nil {
 		return nil // nothing to divide
 	}
@@ -42,22 +39,6 @@ func (b *Backend) arrangeOne(ctx context.Context, l backend.Layout) error {
 		return refused("arrange tab "+l.Window, a.SetTabLayout.Status)
 	}
 	return nil
-}
-
-// mainSize reads "40%" as a part, "30" as cells.
-func mainSize(s string) (cells, part int, err error) {
-	if s == "" {
-		return 0, 0, nil
-	}
-	digits, percent := strings.CutSuffix(s, "%")
-	n, err := strconv.Atoi(digits)
-	switch {
-	case err == nil && (n < 1 || percent && n > 99):
-		err = strconv.ErrRange
-	case percent:
-		return 0, n, err
-	}
-	return n, 0, err
 }
 
 // root returns the tree of a tab.
@@ -93,29 +74,26 @@ func (x axis) of(s *wire.Size) *int {
 
 // arrange returns a tree with the sizes changed: every division is shared out so that
 // all panes are equal, but the first of the outermost one, if its parts stand side by
-// side, gets cells, or part percent, when one of them is not 0. What a division has to
-// share out stays the same. It is nil when a tree has no sizes to be changed.
-func arrange(root *wire.Node, cells, part int) *wire.Node {
-	n := copied(root, 0)
+// side, gets what the layout says of a main pane. What a division has to share out stays
+// the same. It is nil when a tree has no sizes to be changed.
+func arrange(root *wire.Node, l backend.Layout) *wire.Node {
+	n := copied(root)
 	if n == nil || len(n.Links) == 0 {
 		return nil
 	}
-	if whole := sum(n, axis(n.Vertical)); n.Vertical && len(n.Links) > 1 {
-		if part > 0 {
-			cells = whole * part / 100
-		}
-		cells = bounded(cells, whole, n)
-	} else {
-		cells = 0
+	main := 0
+	if n.Vertical && len(n.Links) > 1 {
+		whole := sum(n, across)
+		main = bounded(l.MainCells(whole), whole, n)
 	}
-	share(n, cells)
+	share(n, main)
 	return n
 }
 
 // bounded keeps the wish for the first part's cells within what leaves every pane, on
 // either side, two cells and a divider. It is 0, no wish, where there is no room for that.
 func bounded(cells, whole int, n *wire.Node) int {
-	least := func(l wire.Link) int { return 3*panesAlong(l, axis(n.Vertical)) - 1 }
+	least := func(l wire.Link) int { return 3*panesAlong(l, across) - 1 }
 	rest := 0
 	for _, l := range n.Links[1:] {
 		rest += least(l)
@@ -127,9 +105,9 @@ func bounded(cells, whole int, n *wire.Node) int {
 	return min(max(cells, first), whole-rest)
 }
 
-// copied returns a deep copy, or nil if the tree is too deep or a session has no size.
-func copied(n *wire.Node, depth int) *wire.Node {
-	if n == nil || depth > maxDepth {
+// copied returns a deep copy, or nil if a session has no size.
+func copied(n *wire.Node) *wire.Node {
+	if n == nil {
 		return nil
 	}
 	out := &wire.Node{Vertical: n.Vertical}
@@ -138,7 +116,7 @@ func copied(n *wire.Node, depth int) *wire.Node {
 		case l.Session != nil && l.Session.Size != nil:
 			l.Session = &wire.Session{ID: l.Session.ID, Size: new(*l.Session.Size), Title: l.Session.Title}
 		default:
-			if l.Node = copied(l.Node, depth+1); l.Node == nil || l.Session != nil {
+			if l.Node = copied(l.Node); l.Node == nil || l.Session != nil {
 				return nil
 			}
 		}
@@ -147,13 +125,15 @@ func copied(n *wire.Node, depth int) *wire.Node {
 	return out
 }
 
-// extent is how large a part is along an axis.
+// extent is how large a part is along an axis, the dividers, a cell each, included.
 func extent(l wire.Link, x axis) int {
-	if l.Session != nil {
+	switch {
+	case l.Session != nil && l.Session.Size != nil:
 		return *x.of(l.Session.Size)
-	}
-	if axis(l.Node.Vertical) == x {
-		return sum(l.Node, x) + len(l.Node.Links) - 1
+	case l.Session != nil || l.Node == nil:
+		return 0
+	case axis(l.Node.Vertical) == x:
+		return sum(l.Node, x) + max(len(l.Node.Links)-1, 0)
 	}
 	most := 0
 	for _, part := range l.Node.Links {

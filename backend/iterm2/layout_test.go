@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/iterm2/wire"
 )
 
@@ -36,29 +37,29 @@ func drawn(n *wire.Node) string {
 func TestArrange(t *testing.T) {
 	column := branch(false, leaf(99, 30), leaf(99, 14), leaf(99, 14))
 	for _, tc := range []struct {
-		name        string
-		root        wire.Link
-		cells, part int
-		want        string
+		name string
+		root wire.Link
+		main string
+		want string
 	}{
-		{"the lead and a column", branch(true, leaf(100, 60), column), 0, 40, "(79x60|(120x19/120x19/120x20))"},
-		{"in cells", branch(true, leaf(100, 60), column), 30, 0, "(30x60|(169x19/169x19/169x20))"},
-		{"without a main pane, by what is there", branch(true, leaf(100, 60), column), 0, 0, "(99x60|(100x19/100x19/100x20))"},
-		{"three side by side", branch(true, leaf(100, 60), leaf(49, 60), leaf(49, 60)), 0, 0, "(66x60|66x60|66x60)"},
-		{"a grid", branch(true, branch(false, leaf(99, 40), leaf(99, 19)), branch(false, leaf(100, 10), leaf(100, 49))), 0, 0, "((99x29/99x30)|(100x29/100x30))"},
-		{"a main pane that leaves room", branch(true, leaf(10, 5), leaf(9, 5)), 500, 0, "(17x5|2x5)"},
-		{"stacked: no main pane", branch(false, leaf(80, 20), leaf(80, 3)), 0, 40, "(80x11/80x12)"},
-		{"alone", branch(true, leaf(80, 24)), 0, 40, "(80x24)"},
-		{"one direction in itself", branch(true, leaf(10, 5), branch(true, leaf(10, 5), leaf(10, 5))), 0, 0, "(10x5|(10x5|10x5))"},
+		{"the lead and a column", branch(true, leaf(100, 60), column), "40%", "(79x60|(120x19/120x19/120x20))"},
+		{"in cells", branch(true, leaf(100, 60), column), "30", "(30x60|(169x19/169x19/169x20))"},
+		{"without a main pane, by what is there", branch(true, leaf(100, 60), column), "", "(99x60|(100x19/100x19/100x20))"},
+		{"three side by side", branch(true, leaf(100, 60), leaf(49, 60), leaf(49, 60)), "", "(66x60|66x60|66x60)"},
+		{"a grid", branch(true, branch(false, leaf(99, 40), leaf(99, 19)), branch(false, leaf(100, 10), leaf(100, 49))), "", "((99x29/99x30)|(100x29/100x30))"},
+		{"a main pane that leaves room", branch(true, leaf(10, 5), leaf(9, 5)), "500", "(17x5|2x5)"},
+		{"stacked: no main pane", branch(false, leaf(80, 20), leaf(80, 3)), "40%", "(80x11/80x12)"},
+		{"alone", branch(true, leaf(80, 24)), "40%", "(80x24)"},
+		{"one direction in itself", branch(true, leaf(10, 5), branch(true, leaf(10, 5), leaf(10, 5))), "", "(10x5|(10x5|10x5))"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := drawn(arrange(tc.root.Node, tc.cells, tc.part)); got != tc.want {
+			if got := drawn(arrange(tc.root.Node, backend.Layout{Main: tc.main})); got != tc.want {
 				t.Errorf("%s, want %s", got, tc.want)
 			}
 		})
 	}
 	for _, root := range []*wire.Node{nil, {}, {Links: []wire.Link{{}}}, {Links: []wire.Link{{Session: &wire.Session{}}}}} {
-		if arrange(root, 0, 40) != nil {
+		if arrange(root, backend.Layout{Main: "40%"}) != nil {
 			t.Errorf("%+v was arranged", root)
 		}
 	}
@@ -95,7 +96,7 @@ func TestArrangeKeepsTheWhole(t *testing.T) {
 		if root.Node == nil {
 			return
 		}
-		got := arrange(root.Node, 0, rapid.IntRange(0, 60).Draw(t, "part"))
+		got := arrange(root.Node, backend.Layout{Main: rapid.SampledFrom([]string{"", "1%", "40%", "60%", "30"}).Draw(t, "main")})
 		for _, x := range []axis{across, down} {
 			if before, after := extent(root, x), extent(wire.Link{Node: got}, x); before != after {
 				t.Fatalf("%s became %s", drawn(root.Node), drawn(got))

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
 // Arrange lays out windows, all with one command line. If that fails, each is tried alone.
@@ -46,22 +45,14 @@ func arrangeCommands(l backend.Layout, swaps []command) ([]command, error) {
 	if err := checkWindow(l.Window); err != nil {
 		return nil, err
 	}
-	if l.Main != "" && !isMain(l.Main) {
-		return nil, fault.New(fault.InvalidArgument, "the size %q of the main pane is neither a number of columns nor a percentage", l.Main)
+	if err := backend.CheckLayout(l); err != nil || l.Kind == backend.None {
+		return nil, err
 	}
-	arrange := command{"select-layout", "-t", l.Window, string(l.Kind)}
-	switch l.Kind {
-	case backend.None:
-		return nil, nil
-	case backend.Tiled, backend.Even:
-		return zoomKept(l.Window, append(swaps, arrange)...), nil
-	case backend.MainVertical:
-		if l.Main == "" {
-			return zoomKept(l.Window, append(swaps, arrange)...), nil
-		}
-		return zoomKept(l.Window, append(swaps, arrange, command{"resize-pane", "-t", l.Window + ".{top-left}", "-x", l.Main})...), nil
+	change := append(swaps, command{"select-layout", "-t", l.Window, string(l.Kind)})
+	if l.Kind == backend.MainVertical && l.Main != "" {
+		change = append(change, command{"resize-pane", "-t", l.Window + ".{top-left}", "-x", l.Main})
 	}
-	return nil, fault.New(fault.InvalidArgument, "tmux has no arrangement %q", string(l.Kind))
+	return zoomKept(l.Window, change...), nil
 }
 
 // swaps returns, for each window, what brings its panes into the order that is asked for.

@@ -366,7 +366,6 @@ func TestIDsAndSizes(t *testing.T) {
 	}{
 		{"pane", isPane, []string{"%0", "%123"}, []string{"", "%", "5", "@5", "%5x", "% 5", "%5\n", "%-1", "%٣"}},
 		{"window", isWindow, []string{"@0", "@99"}, []string{"", "@", "%1", "@1:", "@a"}},
-		{"main size", isMain, []string{"1", "9999", "40%", "100%"}, []string{"", "%", "10000", "40%%", "-1", "4 0", "1.5"}},
 	} {
 		for _, s := range c.yes {
 			if !c.is(s) {

@@ -27,12 +27,6 @@ func numbered(s, mark string) bool {
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// isMain tells whether s is a size for main-pane-width: cells or a share, up to 9999.
-func isMain(s string) bool {
-	digits := strings.TrimSuffix(s, "%")
-	return len(digits) <= 4 && numbered(digits, "")
-}
-
 // checkPane refuses what is not a pane id: tmux would take "" or an unknown name
 // for the current pane.
 func checkPane(id backend.ID) error {

@@ -275,7 +275,7 @@ func (b *Backend) widen(ctx context.Context, l backend.Layout) error {
 		if len(tab) < 2 {
 			return nil
 		}
-		more := mainWidth(l.Main, tab[0].Width+tab[1].Width) - tab[0].Width
+		more := mainWidth(l, tab[0].Width+tab[1].Width) - tab[0].Width
 		if -2 < more && more < 2 {
 			return nil
 		}
@@ -287,14 +287,9 @@ func (b *Backend) widen(ctx context.Context, l backend.Layout) error {
 	return nil
 }
 
-// mainWidth is what 30 (cells) or 40% of a width are in cells, so that either side keeps
-// a tenth.
-func mainWidth(main string, whole int) int {
-	n, _ := strconv.Atoi(strings.TrimSuffix(main, "%")) // it was checked
-	if strings.HasSuffix(main, "%") {
-		n = whole * n / 100
-	}
-	return min(max(n, whole/10), whole-whole/10)
+// mainWidth is the width of the main pane, so that either side keeps a tenth.
+func mainWidth(l backend.Layout, whole int) int {
+	return min(max(l.MainCells(whole), whole/10), whole-whole/10)
 }
 
 // Focus makes the window the active one of its tab and OS window, and brings that to the

@@ -121,15 +121,9 @@ func (l *layoutPart) keys() []Key {
 
 func (l *layoutPart) readMain(d *decoder, n ast.Node, what string) {
 	l.main = word(d, n, what)
-	if l.main.Set && !mainSize(l.main.V) {
+	if l.main.Set && !backend.IsMain(l.main.V) {
 		d.fail(l.main.Pos, "main takes a share such as 40%% or a number of columns, not %q", l.main.V)
 	}
-}
-
-func mainSize(s string) bool {
-	digits, share := strings.CutSuffix(s, "%")
-	v, err := strconv.ParseUint(digits, 10, 16)
-	return err == nil && v > 0 && (!share || v < 100)
 }
 
 func (l *layoutPart) readMin(d *decoder, n ast.Node, what string) {

@@ -35,6 +35,9 @@ func CloseOne(ctx context.Context, b Backend, id ID, mark Mark) error {
 	return b.Close(ctx, Marked{id, mark})[0]
 }
 
+// NoneOpened are the results of n specs, all of which failed.
+func NoneOpened(n int, err error) []Result { return slices.Repeat([]Result{{Err: err}}, n) }
+
 // Each closes the panes of a set one after the other, for a terminal that knows no sets.
 func Each(set []Marked, closeOne func(ID, Mark) error) []error {
 	errs := make([]error, len(set))

@@ -81,7 +81,7 @@ func (b *Backend) list(ctx context.Context, method string) ([]backend.Pane, erro
 func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Result {
 	results := make([]backend.Result, len(specs))
 	if err := ctx.Err(); err != nil {
-		return failAll(results, fault.New(fault.Of(err).Code, "open panes: %w", err))
+		return backend.NoneOpened(len(specs), fault.New(fault.Of(err).Code, "open panes: %w", err))
 	}
 	var params wire.OpenParams
 	var index []int                     // of specs, by place in params
@@ -103,7 +103,7 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 	}
 	before, err := b.before(ctx)
 	if err != nil {
-		return failAll(results, err)
+		return backend.NoneOpened(len(specs), err)
 	}
 	var answer wire.OpenResult
 	err = b.ask(ctx, wire.Open, params, &answer, b.opt.Opening)
@@ -144,13 +144,6 @@ func (b *Backend) before(ctx context.Context) (map[backend.ID]bool, error) {
 		there[self.ID] = true
 	}
 	return there, err
-}
-
-func failAll(results []backend.Result, err error) []backend.Result {
-	for i := range results {
-		results[i].Err = err
-	}
-	return results
 }
 
 // check refuses a spec that cannot be told to a program; at holds those before it that can.

@@ -47,10 +47,7 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 	}
 	if err := ctx.Err(); err != nil {
 		b.release(waiting)
-		for i := range results {
-			results[i] = backend.Result{Err: fault.New(fault.Of(err).Code, "open headless panes: %w", err)}
-		}
-		return results
+		return backend.NoneOpened(len(specs), fault.New(fault.Of(err).Code, "open headless panes: %w", err))
 	}
 	for i, h := range waiting {
 		if h == nil {

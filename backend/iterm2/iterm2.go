@@ -61,11 +61,9 @@ type Options struct {
 // Backend holds panes in iTerm2. It keeps no state about panes, and several processes may
 // use one iTerm2 at once. It need not be closed: the connection ends with the process.
 type Backend struct {
-	socket  string
-	begins  commands
-	getenv  func(string) string
-	timeout time.Duration
-	link    *link
+	opt    Options
+	begins commands // in the folder of the options
+	link   *link
 
 	opening sync.Mutex // so that each Open gives the focus back to where it really was
 }
@@ -90,10 +88,7 @@ func New(o Options) (*Backend, error) {
 	if !filepath.IsAbs(o.Socket) || !filepath.IsAbs(o.Dir) {
 		return nil, fault.New(fault.InvalidArgument, "iTerm2's socket %q or the folder %q is not absolute", o.Socket, o.Dir)
 	}
-	return &Backend{
-		socket: o.Socket, begins: commands(o.Dir), getenv: o.Getenv, timeout: o.Timeout,
-		link: &link{socket: o.Socket, cookie: o.Cookie, log: o.Log, patience: 10 * o.Timeout, dialing: make(chan struct{}, 1)},
-	}, nil
+	return &Backend{opt: o, begins: commands(o.Dir), link: &link{opt: o, dialing: make(chan struct{}, 1)}}, nil
 }
 
 // SocketPath is where iTerm2 puts the socket of its scripting interface. A second iTerm2
@@ -113,14 +108,14 @@ func SessionOf(value string) (backend.ID, bool) {
 }
 
 // Socket returns the path of the socket.
-func (b *Backend) Socket() string { return b.socket }
+func (b *Backend) Socket() string { return b.opt.Socket }
 
 // HangUp ends the connection; a call after it makes a new one.
 func (b *Backend) HangUp() { b.link.hangUp() }
 
-// ask is one question to iTerm2, with its limit.
+// ask is one question to iTerm2.
 func (b *Backend) ask(ctx context.Context, r *wire.Request) (*wire.Response, error) {
-	return b.link.ask(ctx, b.timeout, r)
+	return b.link.ask(ctx, r)
 }
 
 // tree is everything iTerm2 shows.
@@ -148,14 +143,14 @@ func (b *Backend) Probe(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	all, err := b.ListAll(ctx)
-	self, _ := SessionOf(b.getenv(Variable))
+	self, _ := SessionOf(b.opt.Getenv(Variable))
 	_, inside := backend.Find(all, self)
 	return Report{Sessions: len(all), Inside: inside, Ours: len(backend.Ours(all))}, err
 }
 
 // Self returns the pane of this process: the session in ITERM_SESSION_ID, if iTerm2 has it.
 func (b *Backend) Self(ctx context.Context) (backend.Pane, []backend.Pane, bool, error) {
-	id, ok := SessionOf(b.getenv(Variable))
+	id, ok := SessionOf(b.opt.Getenv(Variable))
 	if !ok {
 		return backend.Pane{}, nil, false, nil
 	}
@@ -265,7 +260,7 @@ func (b *Backend) mayClose(ctx context.Context, id backend.ID, mark backend.Mark
 	if err != nil {
 		return err
 	}
-	if self, ok := SessionOf(b.getenv(Variable)); ok && self == id {
+	if self, ok := SessionOf(b.opt.Getenv(Variable)); ok && self == id {
 		return fault.New(fault.Unproven, "session %s is left alone: this program runs in it", id).WithHint("close it yourself, or ask again from another pane")
 	}
 	if now.PID > 0 && now.pid > 0 && now.pid != now.PID {

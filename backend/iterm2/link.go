@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -40,11 +39,7 @@ func (unsent) Unwrap() error { return errLost }
 
 // link is the way to iTerm2: one connection, made when it is needed.
 type link struct {
-	socket   string
-	cookie   Cookie
-	patience time.Duration // for being let in
-	log      *slog.Logger
-
+	opt     Options
 	dialing chan struct{} // of one: whoever has put something in makes a connection
 
 	mu   sync.Mutex // guards the next
@@ -64,10 +59,10 @@ type conn struct {
 // ask sends a request and waits for the answer. fault.BackendUnavailable; errAway in it
 // when iTerm2 does not run. A connection that ended before iTerm2 had the request, or that
 // ended while something was only read, is made again, once.
-func (l *link) ask(ctx context.Context, limit time.Duration, r *wire.Request) (*wire.Response, error) {
-	a, err := l.try(ctx, limit, r)
+func (l *link) ask(ctx context.Context, r *wire.Request) (*wire.Response, error) {
+	a, err := l.try(ctx, r)
 	if errors.Is(err, errUnsent) || errors.Is(err, errLost) && reads(r) {
-		a, err = l.try(ctx, limit, r)
+		a, err = l.try(ctx, r)
 	}
 	return a, err
 }
@@ -77,19 +72,19 @@ func reads(r *wire.Request) bool {
 	return r.ListSessions != nil || r.Focus != nil || r.Variable != nil && len(r.Variable.Set) == 0
 }
 
-func (l *link) try(ctx context.Context, limit time.Duration, r *wire.Request) (*wire.Response, error) {
-	c, err := l.connected(ctx, limit)
+func (l *link) try(ctx context.Context, r *wire.Request) (*wire.Response, error) {
+	c, err := l.connected(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tctx, cancel := context.WithTimeoutCause(ctx, limit, errMute)
+	tctx, cancel := context.WithTimeoutCause(ctx, l.opt.Timeout, errMute)
 	defer cancel()
-	a, err := c.ask(tctx, limit, r)
+	a, err := c.ask(tctx, l.opt.Timeout, r)
 	switch {
 	case ctx.Err() != nil:
 		return nil, fault.New(fault.Of(ctx.Err()).Code, "ask iTerm2: %w", ctx.Err())
 	case errors.Is(err, errMute):
-		return nil, fault.New(fault.BackendUnavailable, "ask iTerm2: %w (%s)", err, limit).
+		return nil, fault.New(fault.BackendUnavailable, "ask iTerm2: %w (%s)", err, l.opt.Timeout).
 			WithHint("a dialog of iTerm2 may be waiting for you")
 	case err != nil:
 		return nil, fault.New(fault.BackendUnavailable, "ask iTerm2: %w", err)
@@ -102,11 +97,11 @@ func (l *link) try(ctx context.Context, limit time.Duration, r *wire.Request) (*
 
 // connected returns the connection, made if there is none. Somebody else who is being let
 // in, perhaps by a person who is asked, is waited for no longer than our own turn may take.
-func (l *link) connected(ctx context.Context, limit time.Duration) (*conn, error) {
+func (l *link) connected(ctx context.Context) (*conn, error) {
 	if c := l.current(); c != nil {
 		return c, nil
 	}
-	pctx, cancel := context.WithTimeoutCause(ctx, l.patience, errMute)
+	pctx, cancel := context.WithTimeoutCause(ctx, 10*l.opt.Timeout, errMute)
 	defer cancel()
 	select {
 	case l.dialing <- struct{}{}:
@@ -119,7 +114,7 @@ func (l *link) connected(ctx context.Context, limit time.Duration) (*conn, error
 	if pctx.Err() != nil {
 		return nil, l.shut(ctx, pctx, context.Cause(pctx))
 	}
-	c, err := l.dial(ctx, pctx, limit)
+	c, err := l.dial(ctx, pctx)
 	if err != nil {
 		return nil, err
 	}
@@ -145,24 +140,24 @@ func (l *link) current() *conn {
 
 // dial gets a cookie, once it is sure that somebody listens, and does the handshake. ctx is
 // the caller's, and pctx has our patience besides.
-func (l *link) dial(ctx, pctx context.Context, limit time.Duration) (*conn, error) {
-	dialer := net.Dialer{Timeout: limit}
-	unix, err := dialer.DialContext(pctx, "unix", l.socket)
+func (l *link) dial(ctx, pctx context.Context) (*conn, error) {
+	dialer := net.Dialer{Timeout: l.opt.Timeout}
+	unix, err := dialer.DialContext(pctx, "unix", l.opt.Socket)
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
-		return nil, fault.New(fault.BackendUnavailable, "nobody listens on %s: %w", l.socket, errAway).
+		return nil, fault.New(fault.BackendUnavailable, "nobody listens on %s: %w", l.opt.Socket, errAway).
 			WithHint("in iTerm2's settings, General, Magic: Enable Python API")
 	case pctx.Err() != nil:
 		return nil, l.shut(ctx, pctx, err)
 	case err != nil:
 		return nil, fault.New(fault.BackendUnavailable, "connect to iTerm2: %w", err)
 	}
-	cookie, key, err := l.cookie(pctx)
+	cookie, key, err := l.opt.Cookie(pctx)
 	if err != nil {
 		_ = unix.Close()
 		return nil, l.shut(ctx, pctx, err)
 	}
-	tctx, cancel := context.WithTimeoutCause(pctx, limit, errMute)
+	tctx, cancel := context.WithTimeoutCause(pctx, l.opt.Timeout, errMute)
 	defer cancel()
 	start := time.Now()
 	ws, status, err := handshake(tctx, unix, []header{
@@ -176,7 +171,7 @@ func (l *link) dial(ctx, pctx context.Context, limit time.Duration) (*conn, erro
 		}
 		return nil, l.shut(ctx, tctx, err)
 	}
-	l.log.Debug("iterm2: connected", "socket", l.socket, "took", time.Since(start))
+	l.opt.Log.Debug("iterm2: connected", "socket", l.opt.Socket, "took", time.Since(start))
 	return &conn{ws: ws, done: make(chan struct{}), waiting: map[int]chan *wire.Response{}}, nil
 }
 
@@ -222,7 +217,7 @@ func (l *link) read(c *conn) {
 			err = wire.Unmarshal(data, &r)
 		}
 		if err != nil {
-			l.log.Debug("iterm2: the connection ended", "error", err)
+			l.opt.Log.Debug("iterm2: the connection ended", "error", err)
 			break
 		}
 		c.mu.Lock()

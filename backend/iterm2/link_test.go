@@ -22,7 +22,7 @@ func TestHalfAFrameEndsTheConnection(t *testing.T) {
 	defer theirs.Close()
 	go theirs.Read(make([]byte, 3))
 	c := &conn{ws: &socket{conn: ours, lines: bufio.NewReader(ours)}, done: make(chan struct{}), waiting: map[int]chan *wire.Response{}}
-	l := &link{socket: s.Socket, cookie: s.Cookie, patience: time.Minute, log: slog.New(slog.DiscardHandler), dialing: make(chan struct{}, 1), conn: c}
+	l := &link{opt: Options{Socket: s.Socket, Cookie: s.Cookie, Timeout: time.Minute, Log: slog.New(slog.DiscardHandler)}, dialing: make(chan struct{}, 1), conn: c}
 	go l.read(c)
 	defer func() { l.hangUp(); _ = ours.Close() }()
 	gone, leave := context.WithCancel(t.Context())
@@ -34,7 +34,7 @@ func TestHalfAFrameEndsTheConnection(t *testing.T) {
 	if l.current() != nil {
 		t.Fatal("the connection is kept")
 	}
-	if a, err := l.ask(t.Context(), time.Minute, request); err != nil || a.ListSessions == nil {
+	if a, err := l.ask(t.Context(), request); err != nil || a.ListSessions == nil {
 		t.Errorf("the next request: %+v, %v", a, err)
 	}
 }

@@ -23,13 +23,11 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 	o := &opening{b: b, specs: specs, results: make([]backend.Result, len(specs)), before: map[backend.ID]bool{}}
 	before, err := b.focused(ctx)
 	if err != nil {
-		o.failAll(err)
-		return o.results
+		return backend.NoneOpened(len(specs), err)
 	}
 	tree, err := b.tree(ctx)
 	if err != nil {
-		o.failAll(err)
-		return o.results
+		return backend.NoneOpened(len(specs), err)
 	}
 	for _, p := range b.panes(tree) {
 		o.before[p.ID] = true
@@ -43,7 +41,7 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 	}
 	if err := ctx.Err(); err != nil {
 		o.undo(work)
-		o.failAll(fault.New(fault.Of(err).Code, "open panes: %w", err))
+		o.results = backend.NoneOpened(len(specs), fault.New(fault.Of(err).Code, "open panes: %w", err))
 	}
 	if tree, err := b.tree(work); err == nil {
 		o.measure(tree)
@@ -58,12 +56,6 @@ type opening struct {
 	specs   []backend.Spec
 	results []backend.Result
 	before  map[backend.ID]bool // the sessions that cannot be new ones
-}
-
-func (o *opening) failAll(err error) {
-	for i := range o.results {
-		o.results[i] = backend.Result{Err: err}
-	}
 }
 
 // open opens one pane and marks it.
@@ -95,7 +87,7 @@ func (o *opening) open(ctx context.Context, i int) (backend.Pane, error) {
 		o.b.begins.forget(file)
 		return backend.Pane{}, err
 	}
-	return backend.Pane{ID: id, Server: o.b.socket, Mark: s.Mark}, nil
+	return backend.Pane{ID: id, Server: o.b.opt.Socket, Mark: s.Mark}, nil
 }
 
 // target follows a chain to a pane that is there.
@@ -162,7 +154,7 @@ func (o *opening) others(ctx context.Context, mark backend.Mark, target backend.
 			out = append(out, p.ID)
 		}
 	}
-	if self, ok := SessionOf(o.b.getenv(Variable)); ok {
+	if self, ok := SessionOf(o.b.opt.Getenv(Variable)); ok {
 		out = append(out, self)
 	}
 	return slices.DeleteFunc(out, func(id backend.ID) bool { return id == target })
@@ -293,7 +285,7 @@ func (b *Backend) shut(ctx context.Context, id backend.ID) error {
 	case a.Close.Statuses[0] == wire.Declined:
 		return fault.New(fault.BackendUnavailable, "session %s was kept: somebody said no to a dialog of iTerm2", id)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, b.timeout, errMute)
+	ctx, cancel := context.WithTimeoutCause(ctx, b.opt.Timeout, errMute)
 	defer cancel()
 	for {
 		_, err := b.facts(ctx, id)

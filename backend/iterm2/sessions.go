@@ -17,7 +17,7 @@ func (b *Backend) panes(tree *wire.Sessions) []backend.Pane {
 			}
 			whole := wire.Link{Node: t.Root}
 			for _, s := range sessionsOf(t.Root) {
-				p := backend.Pane{ID: backend.ID(s.ID), Window: t.ID, Session: w.ID, Server: b.socket, WindowWidth: extent(whole, across), WindowHeight: extent(whole, down)}
+				p := backend.Pane{ID: backend.ID(s.ID), Window: t.ID, Session: w.ID, Server: b.opt.Socket, WindowWidth: extent(whole, across), WindowHeight: extent(whole, down)}
 				if s.Size != nil {
 					p.Width, p.Height = s.Size.Cols, s.Size.Rows
 				}
@@ -26,7 +26,7 @@ func (b *Backend) panes(tree *wire.Sessions) []backend.Pane {
 		}
 	}
 	for _, s := range tree.Buried {
-		out = append(out, backend.Pane{ID: backend.ID(s.ID), Server: b.socket})
+		out = append(out, backend.Pane{ID: backend.ID(s.ID), Server: b.opt.Socket})
 	}
 	// What came malformed could not be asked about.
 	return slices.DeleteFunc(out, func(p backend.Pane) bool { return checkID(p.ID) != nil })

@@ -66,10 +66,7 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 		}
 		if err := ctx.Err(); err != nil {
 			b.undo(results[:i])
-			for j := range results {
-				results[j] = backend.Result{Err: fault.New(fault.Of(err).Code, "open panes: %w", err)}
-			}
-			break
+			return backend.NoneOpened(len(specs), fault.New(fault.Of(err).Code, "open panes: %w", err))
 		}
 		results[i] = b.start(s)
 	}

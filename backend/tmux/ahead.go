@@ -22,11 +22,11 @@ func (b *Backend) Ahead(ctx context.Context) (release func()) {
 	if b.dial() == nil {
 		return release // its panes tell the version
 	}
-	if !b.own || b.mayStart(ctx) != nil || b.dial() == nil {
+	if !b.opt.Own || b.mayStart(ctx) != nil || b.dial() == nil {
 		_, _ = b.Version(ctx)
 		return release
 	}
-	life := strconv.FormatFloat(b.aheadLife.Seconds(), 'f', -1, 64)
+	life := strconv.FormatFloat(b.opt.AheadLife.Seconds(), 'f', -1, 64)
 	out, err := b.run(ctx, command{"start-server"}, command{"display-message", "-p", "#{version}"},
 		command{"run-shell", "-b", "-d", life, "-C", strings.Join(exitWhenEmpty("on"), " ")}, exitWhenEmpty("off"))
 	end := func() { _, _ = b.run(context.WithoutCancel(ctx), exitWhenEmpty("on")) } // it ends by itself in a moment

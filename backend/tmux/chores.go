@@ -15,7 +15,7 @@ import (
 // a server without sessions for an invalid one. gotmux runs the tmux on PATH. A call that
 // is still stuck at the limit is left behind until tmux answers or ends.
 func (b *Backend) chore(ctx context.Context, what string, call func(*gotmux.Tmux) error) error {
-	ctx, _, cancel := b.within(ctx, b.timeout)
+	ctx, _, cancel := b.within(ctx, b.opt.Timeout)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
@@ -24,7 +24,7 @@ func (b *Backend) chore(ctx context.Context, what string, call func(*gotmux.Tmux
 				done <- fmt.Errorf("gotmux: %v", p)
 			}
 		}()
-		done <- call(&gotmux.Tmux{Socket: &gotmux.Socket{Path: b.socket}})
+		done <- call(&gotmux.Tmux{Socket: &gotmux.Socket{Path: b.opt.Socket}})
 	}()
 	select {
 	case err := <-done:
@@ -33,16 +33,16 @@ func (b *Backend) chore(ctx context.Context, what string, call func(*gotmux.Tmux
 		}
 		return nil
 	case <-ctx.Done():
-		return b.explain(context.WithoutCancel(ctx), what, context.Cause(ctx), "", b.timeout)
+		return b.explain(context.WithoutCancel(ctx), what, context.Cause(ctx), "", b.opt.Timeout)
 	}
 }
 
 // installed tells whether the program is there.
 func (b *Backend) installed() bool {
-	if b.program == "tmux" {
+	if b.opt.Program == "tmux" {
 		return gotmux.IsInstalled()
 	}
-	_, err := exec.LookPath(b.program)
+	_, err := exec.LookPath(b.opt.Program)
 	return err == nil
 }
 

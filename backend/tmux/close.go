@@ -113,14 +113,7 @@ func whose(m backend.Mark) string {
 // rowsAfter runs groups of commands, in as few lines as tmux takes, and lists the panes in
 // the last of them. A server that ended with its last pane on the way has no panes.
 func (b *Backend) rowsAfter(ctx context.Context, groups [][]command) ([]row, error) {
-	var out string
-	var err error
-	for _, l := range chunk(slices.Concat(groups, [][]command{{listCommand()}})) {
-		out, err = b.run(ctx, slices.Concat(l...)...)
-		if err != nil {
-			break
-		}
-	}
+	out, err := b.runAll(ctx, slices.Concat(groups, [][]command{{listCommand()}}))
 	switch {
 	case err == nil:
 		return b.parse(out)
@@ -171,12 +164,8 @@ func (b *Backend) tidy(ctx context.Context, rows []row) error {
 			groups = append(groups, restoreBorders(r))
 		}
 	}
-	var errs []error
-	for _, l := range chunk(groups) {
-		_, err := b.run(ctx, slices.Concat(l...)...)
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+	_, err := b.runAll(ctx, groups)
+	return err
 }
 
 // restoreBorders undoes showBorders, unless the person has changed the option since.

@@ -28,7 +28,7 @@ func (b *Backend) notice(rows []row) {
 		}
 		nudged = true
 		if err := tell(server, syscall.SIGCHLD, isTmux); err != nil {
-			b.log.Debug("tmux: the server could not be told of an ended program", "error", err)
+			b.opt.Log.Debug("tmux: the server could not be told of an ended program", "error", err)
 		}
 	}
 }

@@ -104,20 +104,14 @@ func latest(list []client, session string) (best client, ok bool) {
 
 // Attach returns the command that shows the pane's session in a terminal.
 func (b *Backend) Attach(ctx context.Context, id backend.ID) ([]string, error) {
-	r, err := b.pane(ctx, id)
-	if err != nil {
+	if err := checkPane(id); err != nil {
 		return nil, err
 	}
-	// The pane is there, so the answer is about it; the whole answer is the name.
-	name, err := b.run(ctx, command{"display-message", "-p", "-t", string(id), "#{session_name}"})
-	if err != nil {
-		return nil, err
+	each, err := b.AttachEach(ctx, []backend.ID{id})
+	if err == nil && each[id] == nil {
+		err = fault.New(fault.TmuxError, "pane %s: %w", id, backend.ErrGone)
 	}
-	name = strings.TrimSuffix(name, "\n")
-	if name == "" {
-		return nil, fault.New(fault.TmuxError, "pane %s in session %s: %w", id, r.Session, backend.ErrGone)
-	}
-	return b.attachTo(r.Session, name), nil
+	return each[id], err
 }
 
 // attachTo names a session by its name, which a person knows, but one with a $, which tmux 3.4
@@ -127,7 +121,7 @@ func (b *Backend) attachTo(id, name string) []string {
 	if strings.Contains(name, "$") {
 		target = id
 	}
-	return []string{b.program, "-S", b.socket, "attach-session", "-t", target}
+	return []string{b.opt.Program, "-S", b.opt.Socket, "attach-session", "-t", target}
 }
 
 // AttachEach is Attach for several panes, with as many programs for many as for one. A pane

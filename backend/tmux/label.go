@@ -3,7 +3,6 @@ package tmux
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -155,12 +154,8 @@ func (o *opening) markLines(ctx context.Context, todo []int, borders bool, after
 		groups = append(groups, group)
 		o.results[i].Pane.Mark = o.specs[i].Mark
 	}
-	for _, l := range chunk(append(groups, after...)) {
-		if _, err := o.b.run(ctx, slices.Concat(l...)...); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := o.b.runAll(ctx, append(groups, after...))
+	return err
 }
 
 // dropGone tells of the panes that ended before they were marked, and returns the rest.

@@ -41,8 +41,7 @@ func (b *Backend) OpenArranged(ctx context.Context, specs []backend.Spec, layout
 	}
 	o.ahead = b.startedAhead()
 	if _, err := b.Version(ctx); err != nil {
-		o.failAll(err)
-		return o.results
+		return backend.NoneOpened(len(specs), err)
 	}
 	for i := range o.specs {
 		o.results[i].Err = o.prepare(ctx, i)
@@ -52,7 +51,7 @@ func (b *Backend) OpenArranged(ctx context.Context, specs []backend.Spec, layout
 	work := context.WithoutCancel(ctx)
 	o.self = b.inPane()
 	rounds := waves(o.specs)
-	if b.own && len(rounds) > 0 { // nobody's settings move what is opened there
+	if b.opt.Own && len(rounds) > 0 { // nobody's settings move what is opened there
 		rounds = inOneLine(o.specs, rounds)
 		o.fresh = rounds[0][0].spec
 	}
@@ -62,7 +61,7 @@ func (b *Backend) OpenArranged(ctx context.Context, specs []backend.Spec, layout
 	o.mark(work)
 	if err := ctx.Err(); err != nil {
 		o.undo(work, o.opened())
-		o.failAll(fault.New(fault.Of(err).Code, "open panes: %w", err))
+		return backend.NoneOpened(len(specs), fault.New(fault.Of(err).Code, "open panes: %w", err))
 	}
 	return o.results
 }
@@ -84,12 +83,6 @@ type opening struct {
 	refused error               // why no window is made
 	known   []row               // every pane of the server, asked for when a Window spec needs it
 	before  map[backend.ID]bool // the panes that were there before a line that splits some
-}
-
-func (o *opening) failAll(err error) {
-	for i := range o.results {
-		o.results[i] = backend.Result{Err: err}
-	}
 }
 
 // opened returns the indexes of the specs whose panes are there.
@@ -149,7 +142,7 @@ func (o *opening) check(ctx context.Context, i int, s *backend.Spec) error {
 		}
 	case backend.Session:
 		s.Name, s.Chain = o.freeName(objectName(s.Name)), 0
-		if err := o.b.mayStart(ctx); err != nil || o.b.own {
+		if err := o.b.mayStart(ctx); err != nil || o.b.opt.Own {
 			return err
 		}
 		return o.list(ctx)
@@ -202,7 +195,7 @@ func (o *opening) list(ctx context.Context) error {
 		}
 		if strings.TrimSpace(all) == "manual" {
 			o.refused = fault.New(fault.TmuxError, "no window is made: this tmux (%s) would end, with all its panes, while its option window-size is manual", rows[0].server).
-				WithHint("tmux -S %s set-option -g window-size latest; or a pane beside the lead's, by --placement split", shell.Line(o.b.socket))
+				WithHint("tmux -S %s set-option -g window-size latest; or a pane beside the lead's, by --placement split", shell.Line(o.b.opt.Socket))
 		}
 	}
 	o.known, o.listed = rows, true
@@ -306,7 +299,7 @@ func (o *opening) openLine(ctx context.Context, steps []step) (int, error) {
 		spec := steps[i].spec
 		if o.wasThere(r.ID) {
 			return i, fault.New(fault.BackendUnavailable, "tmux says that it opened pane %s, which was there before", r.ID).
-				WithHint("the program %s may not be tmux", o.b.program)
+				WithHint("the program %s may not be tmux", o.b.opt.Program)
 		}
 		o.rows[spec] = r
 		o.results[spec].Pane = r.Pane
@@ -360,7 +353,7 @@ func (o *opening) undo(ctx context.Context, list []int) {
 	}
 	for _, l := range chunk(groups) {
 		if _, err := o.b.run(ctx, slices.Concat(l...)...); err != nil && !errors.Is(err, errNoServer) && !leaving(err) {
-			o.b.log.Warn("tmux: panes could not be closed again", "error", err)
+			o.b.opt.Log.Warn("tmux: panes could not be closed again", "error", err)
 		}
 	}
 }

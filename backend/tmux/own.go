@@ -18,7 +18,7 @@ const serverOption = "@leadlight-server"
 // changes there afterwards stays. History is read when a pane is made, so they come before
 // the first one.
 func (b *Backend) serverOptions() []command {
-	if !b.own {
+	if !b.opt.Own {
 		return nil
 	}
 	var set []string
@@ -65,8 +65,8 @@ func (b *Backend) sessionOptions(spec backend.Spec) []command {
 		{"resize-window", "-t", target, "-x", strconv.Itoa(detachedCols), "-y", strconv.Itoa(detachedRows)},
 		{"set-option", "-w", "-t", target, "window-size", "latest"},
 	}
-	if b.own && b.status != nil {
-		set = append(set, command{"set-option", "-t", target, statusOption, shell.Line(b.status(spec.Mark)...)})
+	if b.opt.Own && b.opt.Status != nil {
+		set = append(set, command{"set-option", "-t", target, statusOption, shell.Line(b.opt.Status(spec.Mark)...)})
 	}
 	return set
 }
@@ -84,10 +84,10 @@ func (b *Backend) mayStart(ctx context.Context) error {
 	if err := b.reach(ctx, dead); err != nil {
 		return err
 	}
-	in, inside, err := ParseInside(b.getenv("TMUX"))
-	if err != nil || !inside || in.Socket != b.socket {
+	in, inside, err := ParseInside(b.opt.Getenv("TMUX"))
+	if err != nil || !inside || in.Socket != b.opt.Socket {
 		return nil
 	}
-	return fault.New(fault.BackendUnavailable, "the variable TMUX names a tmux server that does not run (%s)", b.socket).
+	return fault.New(fault.BackendUnavailable, "the variable TMUX names a tmux server that does not run (%s)", b.opt.Socket).
 		WithHint("unset TMUX, or name another server with --tmux-socket")
 }

@@ -33,8 +33,8 @@ type Trap struct {
 // Probe looks at the program and the server. It starts no server. The error is that of a
 // server that does not answer, or could not be started; the rest of the report is valid then, too.
 func (b *Backend) Probe(ctx context.Context) (Report, error) {
-	r := Report{Program: b.program, Socket: b.socket}
-	if path, err := exec.LookPath(b.program); err == nil {
+	r := Report{Program: b.opt.Program, Socket: b.opt.Socket}
+	if path, err := exec.LookPath(b.opt.Program); err == nil {
 		r.Program = path
 	}
 	r.Version, r.Usable = b.Version(ctx)

@@ -27,35 +27,35 @@ const reachLimit = 2 * time.Second
 func (b *Backend) reach(ctx context.Context, dead error) error {
 	inode := ""
 	if errors.Is(dead, os.ErrNotExist) {
-		inode = listening(b.socket)
+		inode = listening(b.opt.Socket)
 	}
 	if inode == "" {
 		return nil
 	}
 	pid := holder(inode)
 	for end := time.Now().Add(reachLimit); pid == 0 && time.Now().Before(end) && ctx.Err() == nil; pid = holder(inode) {
-		if listening(b.socket) != inode { // it was about to end
+		if listening(b.opt.Socket) != inode { // it was about to end
 			return nil
 		}
 		pause(ctx)
 	}
-	e := fault.New(fault.BackendUnavailable, "the tmux server of %s runs, but its socket is gone", b.socket)
+	e := fault.New(fault.BackendUnavailable, "the tmux server of %s runs, but its socket is gone", b.opt.Socket)
 	switch {
 	case pid == 0:
 		return e.WithHint("end that server, or start it again")
-	case !b.own:
+	case !b.opt.Own:
 		return e.WithHint("kill -USR1 %d makes tmux create its socket again", pid)
 	}
-	if err := os.MkdirAll(filepath.Dir(b.socket), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(b.opt.Socket), 0o700); err != nil {
 		return fault.New(fault.Of(err).Code, "make the folder of tmux's socket again: %w", err)
 	}
 	still := func(p signals.Process) bool { return isTmux(p) && holds(p.PID, inode) }
-	if err := tell(pid, syscall.SIGUSR1, still); err != nil && listening(b.socket) != inode {
+	if err := tell(pid, syscall.SIGUSR1, still); err != nil && listening(b.opt.Socket) != inode {
 		return nil
 	} else if err != nil {
 		return e.WithHint("kill -USR1 %d makes tmux create its socket again", pid)
 	}
-	b.log.Debug("tmux: asked the server for its socket", "pid", pid)
+	b.opt.Log.Debug("tmux: asked the server for its socket", "pid", pid)
 	for end := time.Now().Add(reachLimit); b.dial() != nil && time.Now().Before(end); {
 		pause(ctx)
 	}

@@ -21,7 +21,7 @@ func TestReachAServerThatEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(50*time.Millisecond, func() { l.Close() })
-	b := &Backend{socket: path, own: true}
+	b := &Backend{opt: Options{Socket: path, Own: true}}
 	if err := b.reach(context.Background(), os.ErrNotExist); err != nil {
 		t.Error(err)
 	}

@@ -91,17 +91,28 @@ func chunk(groups [][]command) [][][]command {
 	return lines
 }
 
+// runAll executes groups of commands in as few lines as tmux takes, until one fails, and
+// returns what the last line printed.
+func (b *Backend) runAll(ctx context.Context, groups [][]command) (out string, err error) {
+	for _, l := range chunk(groups) {
+		if out, err = b.run(ctx, slices.Concat(l...)...); err != nil {
+			break
+		}
+	}
+	return out, err
+}
+
 // run executes the commands as one line and returns what they printed, also when one
 // of them failed; those after the failed one were not executed.
 func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
-	limit := b.timeout + time.Duration(len(cmds)-1)*perCommand
+	limit := b.opt.Timeout + time.Duration(len(cmds)-1)*perCommand
 	tctx, began, cancel := b.within(ctx, limit)
 	defer cancel()
-	args := []string{"-u", "-S", b.socket}
-	if b.own {
+	args := []string{"-u", "-S", b.opt.Socket}
+	if b.opt.Own {
 		args = append(args, "-f", os.DevNull)
 	}
-	c := exec.CommandContext(tctx, b.program, append(args, line(cmds)...)...)
+	c := exec.CommandContext(tctx, b.opt.Program, append(args, line(cmds)...)...)
 	c.Env = environ.Server(os.Environ()) // of it our server is made, which serves others when we are gone
 	// A ^C at the lead's terminal goes to its whole process group: not to this.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -109,7 +120,7 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 	c.Stdout, c.Stderr, c.WaitDelay = &out, &errs, oneshot.Whole // a pane that is not listed is gone
 	start := time.Now()
 	err := oneshot.RunTold(c, began)
-	b.log.Debug("tmux", "commands", len(cmds), "first", cmds[0][0], "took", time.Since(start), "error", err)
+	b.opt.Log.Debug("tmux", "commands", len(cmds), "first", cmds[0][0], "took", time.Since(start), "error", err)
 	if text := tail.LastLine(errs.String()); strings.HasPrefix(text, "error creating ") { // of its socket; up to 3.5 it calls that a success
 		return "", fault.New(fault.BackendUnavailable, "tmux %s: %s", cmds[0][0], text).
 			WithHint("name a socket in a folder of yours with --tmux-socket")
@@ -127,7 +138,7 @@ func (b *Backend) run(ctx context.Context, cmds ...command) (string, error) {
 // it has begun, and on the server.
 func (b *Backend) within(ctx context.Context, limit time.Duration) (_ context.Context, began func(pid int), cancel context.CancelFunc) {
 	var client atomic.Int64
-	ctx, cancel = signals.Within(ctx, limit, errMute, func() int { return int(client.Load()) }, unixsock.ListenerOf(b.socket))
+	ctx, cancel = signals.Within(ctx, limit, errMute, func() int { return int(client.Load()) }, unixsock.ListenerOf(b.opt.Socket))
 	return ctx, func(pid int) { client.Store(int64(pid)) }, cancel
 }
 
@@ -154,11 +165,11 @@ func (b *Backend) explain(ctx context.Context, verb string, err error, stderr st
 		return fault.New(fault.Of(cause).Code, "tmux %s: %w", verb, cause)
 	}
 	if errors.Is(err, errMute) {
-		return fault.New(fault.BackendUnavailable, "%w: %s took more than %v on %s", errMute, verb, limit, b.socket).
+		return fault.New(fault.BackendUnavailable, "%w: %s took more than %v on %s", errMute, verb, limit, b.opt.Socket).
 			WithHint("if the server is stopped, send it SIGCONT; its panes were left as they are")
 	}
 	if _, ok := errors.AsType[*exec.ExitError](err); !ok {
-		return fault.New(fault.BackendUnavailable, "run %s: %w", b.program, err).
+		return fault.New(fault.BackendUnavailable, "run %s: %w", b.opt.Program, err).
 			WithHint("%s", cmp.Or(fault.Of(err).Hint, "install tmux "+floor.String()+" or newer"))
 	}
 	text := tail.LastLine(stderr) // where tmux itself speaks: a loader or a shell around it may have said something before
@@ -183,9 +194,9 @@ func (b *Backend) explain(ctx context.Context, verb string, err error, stderr st
 func (b *Backend) dead() error {
 	switch dead := b.dial(); {
 	case errors.Is(dead, os.ErrPermission):
-		return fault.New(fault.PermissionDenied, "tmux socket %s: %w", b.socket, dead)
+		return fault.New(fault.PermissionDenied, "tmux socket %s: %w", b.opt.Socket, dead)
 	case errors.Is(dead, os.ErrNotExist), errors.Is(dead, syscall.ECONNREFUSED):
-		return fault.New(fault.BackendUnavailable, "%w on %s", errNoServer, b.socket)
+		return fault.New(fault.BackendUnavailable, "%w on %s", errNoServer, b.opt.Socket)
 	}
 	return nil
 }
@@ -204,7 +215,7 @@ func verbs(cmds []command) string {
 // dial asks the system whether anybody listens on the socket, so that "the server
 // does not run" is a fact and not a reading of tmux's words.
 func (b *Backend) dial() error {
-	c, err := net.DialTimeout("unix", b.socket, time.Second)
+	c, err := net.DialTimeout("unix", b.opt.Socket, time.Second)
 	if err != nil {
 		return err
 	}

@@ -48,15 +48,7 @@ type Options struct {
 // Backend holds panes in one tmux server. It keeps no state about panes, and several
 // processes may use one server at once.
 type Backend struct {
-	socket  string
-	own     bool
-	status  func(backend.Mark) []string
-	program string
-	getenv  func(string) string
-	timeout time.Duration
-	log     *slog.Logger
-
-	aheadLife time.Duration
+	opt Options
 
 	mu      sync.Mutex
 	version Version // zero: not asked yet
@@ -76,19 +68,18 @@ var (
 // nothing. A path that cannot be a socket's is fault.InvalidArgument, a machine
 // without tmux fault.BackendUnavailable.
 func New(o Options) (*Backend, error) {
-	socket, err := socketPath(o.Socket)
-	if err != nil {
+	var err error
+	if o.Socket, err = socketPath(o.Socket); err != nil {
 		return nil, err
 	}
-	b := &Backend{
-		socket: socket, own: o.Own, status: o.Status, program: cmp.Or(o.Program, "tmux"), getenv: o.Getenv,
-		timeout: cmp.Or(o.Timeout, 5*time.Second), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), aheadLife: cmp.Or(o.AheadLife, aheadLife),
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
 	}
-	if b.getenv == nil {
-		b.getenv = os.Getenv
-	}
+	o.Program, o.Timeout, o.AheadLife = cmp.Or(o.Program, "tmux"), cmp.Or(o.Timeout, 5*time.Second), cmp.Or(o.AheadLife, aheadLife)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	b := &Backend{opt: o}
 	if !b.installed() {
-		return nil, fault.New(fault.BackendUnavailable, "the program %q is not on PATH", b.program).
+		return nil, fault.New(fault.BackendUnavailable, "the program %q is not on PATH", b.opt.Program).
 			WithHint("install tmux %s or newer, or choose another backend with --backend", floor)
 	}
 	return b, nil
@@ -119,17 +110,17 @@ func (b *Backend) Version(ctx context.Context) (Version, error) {
 }
 
 func (b *Backend) askVersion(ctx context.Context) (Version, error) {
-	tctx, began, cancel := b.within(ctx, b.timeout)
+	tctx, began, cancel := b.within(ctx, b.opt.Timeout)
 	defer cancel()
 	var said bytes.Buffer
-	c := exec.CommandContext(tctx, b.program, "-V")
+	c := exec.CommandContext(tctx, b.opt.Program, "-V")
 	c.Stdout, c.Stderr, c.WaitDelay = &said, &said, oneshot.Whole
 	err := oneshot.RunTold(c, began)
 	if cause := context.Cause(tctx); cause != nil && err != nil {
-		return Version{}, b.explain(ctx, "-V", cause, "", b.timeout)
+		return Version{}, b.explain(ctx, "-V", cause, "", b.opt.Timeout)
 	}
 	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
-		return Version{}, b.explain(ctx, "-V", err, "", b.timeout)
+		return Version{}, b.explain(ctx, "-V", err, "", b.opt.Timeout)
 	}
 	return ParseVersion(said.String())
 }
@@ -216,7 +207,7 @@ func (b *Backend) Self(ctx context.Context) (backend.Pane, []backend.Pane, bool,
 
 // self finds the pane of this process, nil if there is none, and the panes of its window.
 func (b *Backend) self(rows []row) (*backend.Pane, []backend.Pane) {
-	in, _, _ := ParseInside(b.getenv("TMUX"))
+	in, _, _ := ParseInside(b.opt.Getenv("TMUX"))
 	self, ok := find(rows, b.inPane())
 	// Another server may have taken over the socket since this pane was made.
 	if !ok || !strings.HasPrefix(self.Server, strconv.Itoa(in.PID)+".") {
@@ -239,9 +230,9 @@ func (b *Backend) Look(ctx context.Context) (backend.Surroundings, error) {
 
 // inPane is the pane of this server that the variables name; "": none.
 func (b *Backend) inPane() backend.ID {
-	id := backend.ID(b.getenv("TMUX_PANE"))
-	in, ok, err := ParseInside(b.getenv("TMUX"))
-	if err != nil || !ok || checkPane(id) != nil || !sameSocket(in.Socket, b.socket) {
+	id := backend.ID(b.opt.Getenv("TMUX_PANE"))
+	in, ok, err := ParseInside(b.opt.Getenv("TMUX"))
+	if err != nil || !ok || checkPane(id) != nil || !sameSocket(in.Socket, b.opt.Socket) {
 		return ""
 	}
 	return id

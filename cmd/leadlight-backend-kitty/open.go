@@ -40,10 +40,7 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 	}
 	if err := ctx.Err(); err != nil {
 		b.undo(ctx, results)
-		for i := range results {
-			results[i] = backend.Result{Err: fault.New(fault.Of(err).Code, "open windows in kitty: %w", err)}
-		}
-		return results
+		return backend.NoneOpened(len(specs), fault.New(fault.Of(err).Code, "open windows in kitty: %w", err))
 	}
 	b.describe(ctx, results)
 	return results

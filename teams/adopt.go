@@ -21,72 +21,72 @@ import (
 // programs, folders, repositories, colours and commands, those of other machines there. It returns every
 // mistake, and fills in the machines that the plan leaves open. Teammates whose machine does
 // not answer are no mistake.
-func (s *Service) checkPlan(ctx context.Context, p Plan) ([]Missing, error) {
+func (lc *lifecycle) checkPlan(ctx context.Context, p Plan) ([]Missing, error) {
 	if err := p.Team.check(); err != nil {
 		return nil, err
 	}
 	t := store.Team{Name: p.Team.Name, Engine: p.Team.Engine, Ours: store.Ours{Schema: store.Schema, Mailbox: p.Team.Mailbox, Cwd: p.Team.Cwd}}
-	if err := s.chooseMachines(ctx, t, p.Members); err != nil {
+	if err := lc.chooseMachines(ctx, t, p.Members); err != nil {
 		return nil, err
 	}
-	return s.checkMembers(ctx, t, p)
+	return lc.checkMembers(ctx, t, p)
 }
 
 // OfFile returns the team of a name if it was made from that team file; found is false if
 // there is no team of the name. A team of another file, or of none, is fault.TeamExists.
-func (s *Service) OfFile(ctx context.Context, name, file string) (t store.Team, found bool, err error) {
-	t, err = s.roster.Get(ctx, name)
+func (rg *registry) OfFile(ctx context.Context, name, file string) (t store.Team, found bool, err error) {
+	t, err = rg.roster.Get(ctx, name)
 	switch {
 	case fault.CodeOf(err) == fault.TeamNotFound:
 		return t, false, nil
 	case err != nil:
-		return t, false, s.explainExisting(ctx, name, fault.TeamExists)
+		return t, false, rg.explainExisting(ctx, name, fault.TeamExists)
 	case t.Ours.File == file && file != "":
 		return t, true, nil
 	case t.Ours.File != "":
 		return t, true, fault.New(fault.TeamExists, "team %s exists: it was made from %s, not from %s", name, t.Ours.File, file).
 			WithHint("rename the team in one of the two files, or end that team: leadlight down %s", name)
 	}
-	return t, true, fault.New(fault.TeamExists, "team %s exists, and was not made from a team file: %s", name, describeLead(t)).WithHint("%s; or choose another name", s.waysOn(t))
+	return t, true, fault.New(fault.TeamExists, "team %s exists, and was not made from a team file: %s", name, describeLead(t)).WithHint("%s; or choose another name", rg.waysOn(t))
 }
 
 // adopt brings a team that is there to what its file says: this process becomes its lead,
 // tasks that the file has gained are added, and teammates that do not run are started.
 // Nothing is undone when a part of it fails: the team was there before.
 // missing are those whose machine does not answer; it returns those of them that do not run.
-func (s *Service) adopt(ctx context.Context, t store.Team, p Plan, missing []Missing, progress func(string)) ([]Missing, error) {
-	if err := s.mayAdopt(ctx, t); err != nil {
+func (lc *lifecycle) adopt(ctx context.Context, t store.Team, p Plan, missing []Missing, progress func(string)) ([]Missing, error) {
+	if err := lc.mayAdopt(ctx, t); err != nil {
 		return nil, err
 	}
-	taken, err := s.Takeover(ctx, t.Name, TakeoverSpec{Process: p.Team.LeadProcess})
+	taken, err := lc.Takeover(ctx, t.Name, TakeoverSpec{Process: p.Team.LeadProcess})
 	if err != nil {
 		return nil, err
 	}
 	progress(fmt.Sprintf("team %s is adopted: %d teammates continue", t.Name, len(taken.Adopted)))
-	if err := errors.Join(s.KeepHooks(ctx, t.Name, p.Hooks), s.keepFile(ctx, t, p)); err != nil {
+	if err := errors.Join(lc.KeepHooks(ctx, t.Name, p.Hooks), lc.keepFile(ctx, t, p)); err != nil {
 		return nil, err
 	}
-	added, err := s.addMissing(ctx, t, p, progress)
+	added, err := lc.addMissing(ctx, t, p, progress)
 	if err != nil {
 		return nil, err
 	}
 	if added > 0 {
 		progress(fmt.Sprintf("tasks added: %d", added))
 	}
-	return s.startMissing(ctx, t, p, missing, progress)
+	return lc.startMissing(ctx, t, p, missing, progress)
 }
 
 // mayAdopt refuses to adopt a team that another process leads.
-func (s *Service) mayAdopt(ctx context.Context, t store.Team) error {
+func (rg *registry) mayAdopt(ctx context.Context, t store.Team) error {
 	if t.LeadProcess != nil && !isThisProcess(t.LeadProcess) && leadAlive(t) == signals.Alive {
-		return s.explainExisting(ctx, t.Name, fault.TeamExists)
+		return rg.explainExisting(ctx, t.Name, fault.TeamExists)
 	}
 	return nil
 }
 
 // keepFile writes down what the file says now about offering tasks, and in which order its
 // teammates stand. Those that it does not have come after them.
-func (s *Service) keepFile(ctx context.Context, t store.Team, p Plan) error {
+func (lc *lifecycle) keepFile(ctx context.Context, t store.Team, p Plan) error {
 	place := func(m store.Member) int {
 		at := slices.IndexFunc(p.Members, func(spec SpawnSpec) bool { return spec.Name == m.Name })
 		if at < 0 && !t.IsLead(m) {
@@ -98,7 +98,7 @@ func (s *Service) keepFile(ctx context.Context, t store.Team, p Plan) error {
 	if t.Ours.Assign == p.Team.Assign && slices.IsSortedFunc(t.Members, byFile) {
 		return nil
 	}
-	return s.roster.Update(ctx, t.Name, func(now *store.Team) error {
+	return lc.roster.Update(ctx, t.Name, func(now *store.Team) error {
 		now.Ours.Assign = p.Team.Assign
 		slices.SortStableFunc(now.Members, byFile)
 		return nil
@@ -108,8 +108,8 @@ func (s *Service) keepFile(ctx context.Context, t store.Team, p Plan) error {
 // addMissing adds the tasks of a plan that the team does not have yet. Its workers may take
 // one at once: each is added after those that it waits for, with what it waits for. Where no
 // teammate is, an earlier up was cut off, perhaps before it wrote down what its tasks wait for.
-func (s *Service) addMissing(ctx context.Context, t store.Team, p Plan, progress func(string)) (added int, err error) {
-	list, _, err := s.tasks.List(ctx, p.Team.Name)
+func (lc *lifecycle) addMissing(ctx context.Context, t store.Team, p Plan, progress func(string)) (added int, err error) {
+	list, _, err := lc.tasks.List(ctx, p.Team.Name)
 	if err != nil {
 		return 0, fmt.Errorf("list tasks: %w", err)
 	}
@@ -118,7 +118,7 @@ func (s *Service) addMissing(ctx context.Context, t store.Team, p Plan, progress
 	for i, step := range steps {
 		ids[i], begun[i] = step.ID, step.Do != StepAdd
 		late[i] = step.Do == StepLeave && len(t.Teammates()) == 0
-		if err := s.trustPlanned(ctx, t.Name, p.Tasks[i], list, step.ID); err != nil {
+		if err := lc.trustPlanned(ctx, t.Name, p.Tasks[i], list, step.ID); err != nil {
 			return 0, err
 		}
 	}
@@ -137,7 +137,7 @@ func (s *Service) addMissing(ctx context.Context, t store.Team, p Plan, progress
 				waitsFor = append(waitsFor, ids[n])
 			}
 		}
-		if ids[i], err = s.addPlannedTask(ctx, p.Team.Name, i, spec, waitsFor); err == nil {
+		if ids[i], err = lc.addPlannedTask(ctx, p.Team.Name, i, spec, waitsFor); err == nil {
 			added++
 		}
 		return err
@@ -149,21 +149,21 @@ func (s *Service) addMissing(ctx context.Context, t store.Team, p Plan, progress
 			}
 		}
 	}
-	if err := s.blockPlanned(ctx, p, ids, late); err != nil {
+	if err := lc.blockPlanned(ctx, p, ids, late); err != nil {
 		return added, err
 	}
-	return added, s.retryFailed(ctx, p, steps, ids, progress)
+	return added, lc.retryFailed(ctx, p, steps, ids, progress)
 }
 
 // retryFailed frees the tasks of a plan that have failed, once all are there that they may
 // wait for.
-func (s *Service) retryFailed(ctx context.Context, p Plan, steps []Step, ids []string, progress func(string)) error {
+func (lc *lifecycle) retryFailed(ctx context.Context, p Plan, steps []Step, ids []string, progress func(string)) error {
 	for i, step := range steps {
 		if step.Do != StepRetry {
 			continue
 		}
 		progress(fmt.Sprintf("task %s %s has failed: it is tried again", step.ID, step.Name))
-		if err := s.retryPlanned(ctx, p.Team.Name, step.ID, p.Tasks[i], blockerIDs(p, i, ids)); err != nil {
+		if err := lc.retryPlanned(ctx, p.Team.Name, step.ID, p.Tasks[i], blockerIDs(p, i, ids)); err != nil {
 			return err
 		}
 	}
@@ -171,13 +171,13 @@ func (s *Service) retryFailed(ctx context.Context, p Plan, steps []Step, ids []s
 }
 
 // retryPlanned frees a task that has failed, as the file has it now.
-func (s *Service) retryPlanned(ctx context.Context, team, id string, spec TaskSpec, waitsFor []string) error {
-	_, err := s.tasks.Update(ctx, team, id, func(t *store.Task) error {
+func (lc *lifecycle) retryPlanned(ctx context.Context, team, id string, spec TaskSpec, waitsFor []string) error {
+	_, err := lc.tasks.Update(ctx, team, id, func(t *store.Task) error {
 		if t.State() != store.FailedTask {
 			return nil // somebody else was faster
 		}
 		if line, ok := RunOf(spec.Metadata); ok { // first: a worker may take it at once
-			if err := s.panes.Records().TrustRun(ctx, team, id, line); err != nil {
+			if err := lc.panes.Records().TrustRun(ctx, team, id, line); err != nil {
 				return err
 			}
 		}
@@ -199,15 +199,15 @@ func (s *Service) retryPlanned(ctx context.Context, team, id string, spec TaskSp
 
 // trustPlanned notes that the command of a task comes from the team file, if the task that is
 // there has that very command.
-func (s *Service) trustPlanned(ctx context.Context, team string, spec TaskSpec, list []store.Task, id string) error {
+func (lc *lifecycle) trustPlanned(ctx context.Context, team string, spec TaskSpec, list []store.Task, id string) error {
 	line, ok := RunOf(spec.Metadata)
-	if !ok || s.panes.Records().TrustedRun(ctx, team, id, line) || !slices.ContainsFunc(list, func(t store.Task) bool {
+	if !ok || lc.panes.Records().TrustedRun(ctx, team, id, line) || !slices.ContainsFunc(list, func(t store.Task) bool {
 		has, _ := RunOf(t.Metadata)
 		return t.ID == id && has == line
 	}) {
 		return nil
 	}
-	if err := s.panes.Records().TrustRun(ctx, team, id, line); err != nil {
+	if err := lc.panes.Records().TrustRun(ctx, team, id, line); err != nil {
 		return fmt.Errorf("task %s: %w", id, err)
 	}
 	return nil
@@ -217,13 +217,13 @@ func (s *Service) trustPlanned(ctx context.Context, team string, spec TaskSpec, 
 // conversation, any other one begins anew. What is not proved to be gone is left alone. mutes
 // are those whose machine does not answer; it returns those of them that do not run. was is the
 // team before.
-func (s *Service) startMissing(ctx context.Context, was store.Team, p Plan, mutes []Missing, progress func(string)) (missing []Missing, err error) {
-	members, err := s.arrived(ctx, p.Team.Name, progress)
+func (lc *lifecycle) startMissing(ctx context.Context, was store.Team, p Plan, mutes []Missing, progress func(string)) (missing []Missing, err error) {
+	members, err := lc.arrived(ctx, p.Team.Name, progress)
 	if err != nil {
 		return nil, err
 	}
 	if slices.ContainsFunc(members, func(m api.Member) bool { return m.State == api.StateLost }) { // perhaps only since the takeover: its tasks are free, too
-		if _, err := s.Reconcile(ctx, p.Team.Name); err != nil {
+		if _, err := lc.Reconcile(ctx, p.Team.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -250,9 +250,9 @@ func (s *Service) startMissing(ctx context.Context, was store.Team, p Plan, mute
 		case steps[i].Do == StepAdopt:
 		case m != nil:
 			failed(spec.Name, "", m.Err)
-		case steps[i].State == api.StateLost && s.wasLaunched(ctx, p.Team.Name, spec.Name):
+		case steps[i].State == api.StateLost && lc.wasLaunched(ctx, p.Team.Name, spec.Name):
 			progress(spec.Name + " was lost: it is started again")
-			if _, err := s.Restart(ctx, p.Team.Name, spec.Name); err != nil {
+			if _, err := lc.Restart(ctx, p.Team.Name, spec.Name); err != nil {
 				failed(spec.Name, "start %s again: %w", err)
 			}
 		default:
@@ -260,7 +260,7 @@ func (s *Service) startMissing(ctx context.Context, was store.Team, p Plan, mute
 			anew = append(anew, spec)
 		}
 	}
-	for i, r := range s.telling(progress).Spawn(ctx, p.Team.Name, anew) {
+	for i, r := range lc.telling(progress).Spawn(ctx, p.Team.Name, anew) {
 		failed(anew[i].Name, "start %s: %w", r.Err)
 	}
 	for _, step := range steps[len(p.Members):] {
@@ -268,7 +268,7 @@ func (s *Service) startMissing(ctx context.Context, was store.Team, p Plan, mute
 			progress(step.Name + " is not in the file: it is left as it is")
 		}
 	}
-	return missing, errors.Join(append(errs, s.noteUnstarted(ctx, was, left), s.assignPlanned(ctx, p.Team.Name))...)
+	return missing, errors.Join(append(errs, lc.noteUnstarted(ctx, was, left), lc.assignPlanned(ctx, p.Team.Name))...)
 }
 
 // arrivalLimit is how long up waits for teammates that somebody else has begun to start.
@@ -276,10 +276,10 @@ const arrivalLimit = time.Minute
 
 // arrived returns the teammates once none of them is on its way: one whose up was killed
 // may never come.
-func (s *Service) arrived(ctx context.Context, team string, progress func(string)) ([]api.Member, error) {
+func (lc *lifecycle) arrived(ctx context.Context, team string, progress func(string)) ([]api.Member, error) {
 	limit := time.Now().Add(arrivalLimit)
 	for said := ""; ; {
-		members, _, err := s.Members(ctx, team, true)
+		members, _, err := lc.Members(ctx, team, true)
 		at := slices.IndexFunc(members, func(m api.Member) bool { return m.State == api.StateStarting && m.PID == 0 })
 		if err != nil || at < 0 || time.Now().After(limit) {
 			return members, err
@@ -297,19 +297,19 @@ func (s *Service) arrived(ctx context.Context, team string, progress func(string
 }
 
 // wasLaunched tells whether it is known how a teammate was started.
-func (s *Service) wasLaunched(ctx context.Context, team, name string) bool {
-	_, err := s.panes.Records().Launch(ctx, team, name)
+func (lc *lifecycle) wasLaunched(ctx context.Context, team, name string) bool {
+	_, err := lc.panes.Records().Launch(ctx, team, name)
 	return err == nil
 }
 
 // blockPlanned writes what the tasks of a plan wait for. ids are those of the plan's tasks,
 // only those that are chosen are changed.
-func (s *Service) blockPlanned(ctx context.Context, p Plan, ids []string, chosen []bool) error {
+func (lc *lifecycle) blockPlanned(ctx context.Context, p Plan, ids []string, chosen []bool) error {
 	for i, spec := range p.Tasks {
 		if len(spec.BlockedBy) == 0 || !chosen[i] {
 			continue
 		}
-		_, err := s.tasks.Update(ctx, p.Team.Name, ids[i], func(t *store.Task) error {
+		_, err := lc.tasks.Update(ctx, p.Team.Name, ids[i], func(t *store.Task) error {
 			for _, id := range blockerIDs(p, i, ids) {
 				if !slices.Contains(t.BlockedBy, id) {
 					t.BlockedBy = append(t.BlockedBy, id)

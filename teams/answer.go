@@ -12,12 +12,12 @@ import (
 
 // AnswerShutdown answers, in the name of the caller, a request to shut down:
 // requestID, or the newest one that is open. fault.RequestNotFound.
-func (s *Service) AnswerShutdown(ctx context.Context, team, requestID string, approve bool, reason string) (string, error) {
-	t, m, err := s.find(ctx, team, s.caller.Name)
+func (sp *stopper) AnswerShutdown(ctx context.Context, team, requestID string, approve bool, reason string) (string, error) {
+	t, m, err := sp.find(ctx, team, sp.caller.Name)
 	if err != nil {
 		return "", err
 	}
-	asked, msgID, err := s.pendingShutdown(ctx, t, m, requestID)
+	asked, msgID, err := sp.pendingShutdown(ctx, t, m, requestID)
 	if err != nil {
 		return "", err
 	}
@@ -26,15 +26,15 @@ func (s *Service) AnswerShutdown(ctx context.Context, team, requestID string, ap
 	if approve {
 		f = store.Frame{Type: store.ShutdownApproved, RequestID: asked.RequestID, From: m.Name, Timestamp: store.FormatTime(now), PaneID: m.TmuxPaneID, BackendType: m.BackendType}
 	}
-	if _, err := s.post(ctx, t, leadName(t), store.Message{From: m.Name, Text: f.Text(), Timestamp: now}); err != nil {
+	if _, err := sp.post(ctx, t, leadName(t), store.Message{From: m.Name, Text: f.Text(), Timestamp: now}); err != nil {
 		return "", fmt.Errorf("answer the lead: %w", err)
 	}
 	if approve && m.Leadlight != nil { // its host sees to it that it ends, whoever waits for the answer
-		if err := s.noteAgreed(ctx, t.Name, m.Name, m.Leadlight.Host); err != nil {
+		if err := sp.noteAgreed(ctx, t.Name, m.Name, m.Leadlight.Host); err != nil {
 			return "", err
 		}
 	}
-	if err := s.mail.MarkRead(ctx, t.Name, m.Name, []string{msgID}); err != nil {
+	if err := sp.mail.MarkRead(ctx, t.Name, m.Name, []string{msgID}); err != nil {
 		return "", fmt.Errorf("the lead has the answer, but the request could not be marked as read: %w", err)
 	}
 	return asked.RequestID, nil
@@ -42,16 +42,16 @@ func (s *Service) AnswerShutdown(ctx context.Context, team, requestID string, ap
 
 // pendingShutdown finds the newest request of the lead that is not answered, or the
 // one of that id, and its message.
-func (s *Service) pendingShutdown(ctx context.Context, t store.Team, m store.Member, id string) (store.Frame, string, error) {
-	msgs, err := s.mail.List(ctx, t.Name, m.Name)
+func (sp *stopper) pendingShutdown(ctx context.Context, t store.Team, m store.Member, id string) (store.Frame, string, error) {
+	msgs, err := sp.mail.List(ctx, t.Name, m.Name)
 	if err != nil {
 		return store.Frame{}, "", fmt.Errorf("read the inbox of %s: %w", m.Name, err)
 	}
-	answers, err := s.newestAnswers(ctx, t)
+	answers, err := sp.newestAnswers(ctx, t)
 	if err != nil {
 		return store.Frame{}, "", err
 	}
-	withdrawn, err := withdrawnRecord().Read(ctx, s.panes.Records(), t.Name)
+	withdrawn, err := withdrawnRecord().Read(ctx, sp.panes.Records(), t.Name)
 	if err != nil {
 		return store.Frame{}, "", fmt.Errorf("read which requests were taken back: %w", err)
 	}

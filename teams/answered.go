@@ -17,8 +17,8 @@ import (
 func answerID(request string) string { return "answer-" + request }
 
 // answer is the lead's answer to a request, nil for none.
-func (s *Service) answer(ctx context.Context, t store.Team, to, request string) (*store.Frame, error) {
-	msgs, err := s.mail.List(ctx, t.Name, to)
+func (in *incoming) answer(ctx context.Context, t store.Team, to, request string) (*store.Frame, error) {
+	msgs, err := in.mail.List(ctx, t.Name, to)
 	if err != nil {
 		return nil, fmt.Errorf("read the inbox of %s: %w", to, err)
 	}
@@ -31,12 +31,12 @@ func (s *Service) answer(ctx context.Context, t store.Team, to, request string) 
 }
 
 // answeredElsewhere closes those of the open requests that were answered on another machine.
-func (s *Service) answeredElsewhere(ctx context.Context, t store.Team, known requests) (requests, error) {
+func (in *incoming) answeredElsewhere(ctx context.Context, t store.Team, known requests) (requests, error) {
 	answers := map[[2]string]*store.Frame{} // by who has asked, and the request
 	var err error
 	look := func(from, id, status string) {
 		if status == api.RequestOpen && err == nil {
-			answers[[2]string{from, id}], err = s.answer(ctx, t, from, id)
+			answers[[2]string{from, id}], err = in.answer(ctx, t, from, id)
 		}
 	}
 	for _, p := range known.Plans {
@@ -63,7 +63,7 @@ func (s *Service) answeredElsewhere(ctx context.Context, t store.Team, known req
 	if err != nil || !closed(&known) {
 		return known, err
 	}
-	return known, s.editRequests(ctx, t.Name, func(r *requests) (bool, error) { return closed(r), nil })
+	return known, in.editRequests(ctx, t.Name, func(r *requests) (bool, error) { return closed(r), nil })
 }
 
 // verdict is what an answer makes of a request.
@@ -79,8 +79,8 @@ func verdict(f *store.Frame) string {
 }
 
 // first tells whether an answer that was sent is the one that counts.
-func (s *Service) first(ctx context.Context, t store.Team, to string, f store.Frame) error {
-	said, err := s.answer(ctx, t, to, f.RequestID)
+func (in *incoming) first(ctx context.Context, t store.Team, to string, f store.Frame) error {
+	said, err := in.answer(ctx, t, to, f.RequestID)
 	if err != nil || said == nil || verdict(said) == verdict(&f) {
 		return nil // one that was handed over and archived meanwhile was there
 	}

@@ -18,20 +18,20 @@ import (
 // backup writes everything that is kept of a team into a .tar.gz at path, with
 // paths relative to the base directory, and reads it back. No link is followed;
 // a link is left out. The file appears at path only when it is whole.
-func (s *Service) backup(ctx context.Context, team, path string) (err error) {
-	root, err := os.OpenRoot(s.base)
+func (rm *remover) backup(ctx context.Context, team, path string) (err error) {
+	root, err := os.OpenRoot(rm.base)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	if path, err = s.absolute("the backup", path); err != nil {
+	if path, err = rm.absolute("the backup", path); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(path); err == nil {
 		return archiveExists(path)
 	}
 	folders := []string{"teams/" + team, "tasks/" + team, "leadlight/" + team}
-	if s.within(filepath.Dir(path), folders) {
+	if rm.within(filepath.Dir(path), folders) {
 		return fault.New(fault.Rejected, "%s is in a folder of team %s, which is deleted with it", path, team).WithHint("choose another place")
 	}
 	if err := files.CheckFolderOf("the backup", path); err != nil {
@@ -67,11 +67,11 @@ func (s *Service) backup(ctx context.Context, team, path string) (err error) {
 }
 
 // within tells whether a folder is one of those below the base directory, or in one.
-func (s *Service) within(dir string, folders []string) bool {
+func (rm *remover) within(dir string, folders []string) bool {
 	for ; ; dir = filepath.Dir(dir) {
 		at, err := os.Stat(dir)
 		for _, folder := range folders {
-			if of, noSuch := os.Stat(filepath.Join(s.base, folder)); err == nil && noSuch == nil && os.SameFile(at, of) {
+			if of, noSuch := os.Stat(filepath.Join(rm.base, folder)); err == nil && noSuch == nil && os.SameFile(at, of) {
 				return true
 			}
 		}

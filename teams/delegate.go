@@ -12,22 +12,22 @@ import (
 // Delegate tells whether the lead of a team is in delegate mode: it coordinates,
 // and hooks.DelegateAllows says with which tools. The state is in the roster, so
 // that every process that serves this lead goes by the same one.
-func (s *Service) Delegate(ctx context.Context, team string) (bool, error) {
-	t, err := s.get(ctx, team)
+func (rg *registry) Delegate(ctx context.Context, team string) (bool, error) {
+	t, err := rg.get(ctx, team)
 	return t.Ours.Delegate, err
 }
 
 // SetDelegate turns delegate mode on or off, also of a team that Claude Code
 // leads: fault.NotLead for a teammate.
-func (s *Service) SetDelegate(ctx context.Context, team string, on bool) error {
-	if err := s.leadOnly("turn delegate mode on or off"); err != nil {
+func (rg *registry) SetDelegate(ctx context.Context, team string, on bool) error {
+	if err := rg.leadOnly("turn delegate mode on or off"); err != nil {
 		return err
 	}
-	t, err := s.get(ctx, team)
+	t, err := rg.get(ctx, team)
 	if err != nil {
 		return err
 	}
-	err = s.roster.Update(ctx, t.Name, func(t *store.Team) error {
+	err = rg.roster.Update(ctx, t.Name, func(t *store.Team) error {
 		t.Ours.Delegate = on
 		return nil
 	})
@@ -38,13 +38,13 @@ func (s *Service) SetDelegate(ctx context.Context, team string, on bool) error {
 }
 
 // LedBy returns the team that a session of Claude Code leads, "" if there is none.
-func (s *Service) LedBy(ctx context.Context, session string) (string, error) {
-	names, err := s.roster.List(ctx)
+func (rg *registry) LedBy(ctx context.Context, session string) (string, error) {
+	names, err := rg.roster.List(ctx)
 	if err != nil {
 		return "", fmt.Errorf("list teams: %w", err)
 	}
 	for _, name := range names {
-		if t, err := s.roster.Get(ctx, name); err == nil && t.LeadSessionID == session && session != "" {
+		if t, err := rg.roster.Get(ctx, name); err == nil && t.LeadSessionID == session && session != "" {
 			return t.Name, nil
 		}
 	}
@@ -53,8 +53,8 @@ func (s *Service) LedBy(ctx context.Context, session string) (string, error) {
 
 // LedBelow returns the team whose lead is a process below pid that runs, such as a
 // server of tools which a client has started; "" if there is none.
-func (s *Service) LedBelow(ctx context.Context, pid int) (string, error) {
-	names, err := s.roster.List(ctx)
+func (rg *registry) LedBelow(ctx context.Context, pid int) (string, error) {
+	names, err := rg.roster.List(ctx)
 	if err != nil {
 		return "", fmt.Errorf("list teams: %w", err)
 	}
@@ -64,7 +64,7 @@ func (s *Service) LedBelow(ctx context.Context, pid int) (string, error) {
 	}
 	below := table.Descendants(pid)
 	for _, name := range names {
-		t, err := s.roster.Get(ctx, name)
+		t, err := rg.roster.Get(ctx, name)
 		if err != nil || leadAlive(t) != signals.Alive {
 			continue // who leads a team that cannot be read is not known
 		}

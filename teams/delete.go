@@ -25,68 +25,68 @@ type DeleteOptions struct {
 // lives (fault.ActiveMembers, with the names) and then changes nothing. A ghost
 // does not block. A damaged roster is not deleted: what it holds is not known. Of a team
 // whose folder is a link the link is removed, and what it leads to stays.
-func (s *Service) DeleteTeam(ctx context.Context, name string, o DeleteOptions) error {
-	if err := s.leadOnly("delete a team"); err != nil {
+func (rm *remover) DeleteTeam(ctx context.Context, name string, o DeleteOptions) error {
+	if err := rm.leadOnly("delete a team"); err != nil {
 		return err
 	}
-	t, err := s.get(ctx, name)
-	linked := fault.CodeOf(err) == fault.PermissionDenied && o.Backup == "" && s.isLink(name)
+	t, err := rm.get(ctx, name)
+	linked := fault.CodeOf(err) == fault.PermissionDenied && o.Backup == "" && rm.isLink(name)
 	if linked {
 		t.Name, err = name, nil
 	}
 	if err != nil {
 		return err
 	}
-	release, err := s.panes.Guard(ctx, t.Name, "delete the team")
+	release, err := rm.panes.Guard(ctx, t.Name, "delete the team")
 	if err != nil {
 		return fmt.Errorf("delete team %s: %w", t.Name, err)
 	}
 	defer release()
 	if !linked {
-		return s.deleteGuarded(ctx, t.Name, o)
+		return rm.deleteGuarded(ctx, t.Name, o)
 	}
-	if err := s.refuseUnnamed(ctx, name, nil, "put its folder in the place of the link, then leadlight down "+shell.Line(name)); err != nil {
+	if err := rm.refuseUnnamed(ctx, name, nil, "put its folder in the place of the link, then leadlight down "+shell.Line(name)); err != nil {
 		return err
 	}
-	return s.roster.Delete(ctx, name)
+	return rm.roster.Delete(ctx, name)
 }
 
 // isLink tells whether the folder of a team is a link.
-func (s *Service) isLink(team string) bool {
-	info, err := os.Lstat(filepath.Join(s.base, "teams", team))
+func (rg *registry) isLink(team string) bool {
+	info, err := os.Lstat(filepath.Join(rg.base, "teams", team))
 	return err == nil && store.CheckTeam(team) == nil && info.Mode().Type() == os.ModeSymlink
 }
 
 // deleteGuarded is DeleteTeam for one who keeps others from adding to the team.
-func (s *Service) deleteGuarded(ctx context.Context, name string, o DeleteOptions) error {
-	t, err := s.get(ctx, name)
+func (rm *remover) deleteGuarded(ctx context.Context, name string, o DeleteOptions) error {
+	t, err := rm.get(ctx, name)
 	if err != nil {
 		return err
 	}
-	if err := s.ownTeam(t, "delete"); err != nil {
+	if err := rm.ownTeam(t, "delete"); err != nil {
 		return err
 	}
-	seen := s.observe(ctx, t, t.Teammates())
-	if err := s.refuseActive(t, seen, o.Force); err != nil {
+	seen := rm.observe(ctx, t, t.Teammates())
+	if err := rm.refuseActive(t, seen, o.Force); err != nil {
 		return err
 	}
-	if err := s.refuseUnnamed(ctx, t.Name, t.Members, "mend the team's config.json (leadlight doctor names it), then leadlight down "+shell.Line(t.Name)); err != nil {
+	if err := rm.refuseUnnamed(ctx, t.Name, t.Members, "mend the team's config.json (leadlight doctor names it), then leadlight down "+shell.Line(t.Name)); err != nil {
 		return err
 	}
 	if o.Backup != "" {
 		if t.Engine != "" {
 			return fault.New(fault.Unsupported, "team %s is on the engine %s, whose content no backup of files holds", t.Name, t.Engine).WithHint("nats stream backup keeps what is on the engine")
 		}
-		if err := s.backup(ctx, t.Name, o.Backup); err != nil {
+		if err := rm.backup(ctx, t.Name, o.Backup); err != nil {
 			return fmt.Errorf("back team %s up: %w", t.Name, err)
 		}
 	}
 	for i, m := range t.Teammates() {
-		if m.Leadlight == nil || m.Unsafe || seen[i].State == api.StateUnknown || s.elsewhere(m) && (!s.routed(m) || m.Leadlight.State == api.StateStopped) {
+		if m.Leadlight == nil || m.Unsafe || seen[i].State == api.StateUnknown || rm.elsewhere(m) && (!rm.routed(m) || m.Leadlight.State == api.StateStopped) {
 			continue // not ours, or not observed: nothing of it is ended
 		}
-		if s.elsewhere(m) { // it has failed, and its pane may be there to be read
-			ends, err := s.Stop(ctx, t.Name, []string{m.Name}, StopOptions{})
+		if rm.elsewhere(m) { // it has failed, and its pane may be there to be read
+			ends, err := rm.Stop(ctx, t.Name, []string{m.Name}, StopOptions{})
 			if err == nil {
 				err = Verdict(ends)
 			}
@@ -95,15 +95,15 @@ func (s *Service) deleteGuarded(ctx context.Context, name string, o DeleteOption
 			}
 			continue
 		}
-		obs := s.observed(ctx, t.Name, m)
-		if e := s.panes.End(ctx, s.target(t, m, obs), s.limits.Term, s.limits.Kill); e.Outcome == api.UnprovenStop && !o.Force {
+		obs := rm.observed(ctx, t.Name, m)
+		if e := rm.panes.End(ctx, rm.target(t, m, obs), rm.limits.Term, rm.limits.Kill); e.Outcome == api.UnprovenStop && !o.Force {
 			return fault.New(fault.Unproven, "%s is not proved to be gone: %s", m.Name, e.Reason).
 				WithHint("leadlight team delete %s --force deletes the files all the same", shell.Line(t.Name))
 		}
 	}
-	s.panes.TidyRun(ctx)
-	s.removeWorktrees(ctx, t.Name)
-	if err := s.roster.Delete(ctx, t.Name); err != nil {
+	rm.panes.TidyRun(ctx)
+	rm.removeWorktrees(ctx, t.Name)
+	if err := rm.roster.Delete(ctx, t.Name); err != nil {
 		return fmt.Errorf("delete team %s: %w", t.Name, err)
 	}
 	return nil
@@ -111,12 +111,12 @@ func (s *Service) deleteGuarded(ctx context.Context, name string, o DeleteOption
 
 // refuseUnnamed refuses while a host of the team runs that its roster does not name: the
 // roster was damaged, and without the team's files nobody would find that host again.
-func (s *Service) refuseUnnamed(ctx context.Context, team string, members []store.Member, instead string) error {
+func (rg *registry) refuseUnnamed(ctx context.Context, team string, members []store.Member, instead string) error {
 	var named, living []string
 	for _, m := range members {
 		named = append(named, m.Name)
 	}
-	found, err := s.panes.Unnamed(ctx, team, named)
+	found, err := rg.panes.Unnamed(ctx, team, named)
 	if err != nil {
 		return fmt.Errorf("look for hosts of team %s: %w", team, err)
 	}
@@ -130,7 +130,7 @@ func (s *Service) refuseUnnamed(ctx context.Context, team string, members []stor
 		WithHint("%s", instead)
 }
 
-func (s *Service) refuseActive(t store.Team, seen []api.Member, force bool) error {
+func (rm *remover) refuseActive(t store.Team, seen []api.Member, force bool) error {
 	var active, unseen []string
 	way := "leadlight down " + shell.Line(t.Name) + " stops them first"
 	without := fmt.Sprintf("leadlight team delete %s --force deletes the files all the same and ends nothing", shell.Line(t.Name))
@@ -144,8 +144,8 @@ func (s *Service) refuseActive(t store.Team, seen []api.Member, force bool) erro
 			unseen = append(unseen, store.Shown(m.Name)+" ("+m.Reason+")")
 		case m.Live():
 			active = append(active, store.Shown(m.Name)+" ("+m.State+")")
-			if entry != nil && (ofItsLead(t, *entry) || s.elsewhere(*entry) && !s.routed(*entry)) {
-				way = store.Shown(m.Name) + ": " + s.howToEnd(t, *entry)
+			if entry != nil && (ofItsLead(t, *entry) || rm.elsewhere(*entry) && !rm.routed(*entry)) {
+				way = store.Shown(m.Name) + ": " + rm.howToEnd(t, *entry)
 			}
 		}
 	}
@@ -160,16 +160,16 @@ func (s *Service) refuseActive(t store.Team, seen []api.Member, force bool) erro
 
 // Down stops every teammate that leadlight started and then, unless keep is set,
 // deletes the team. If one does not end, or the team's own lead runs, it stays.
-func (s *Service) Down(ctx context.Context, team string, o StopOptions, keep bool) (api.Endings, error) {
-	t, err := s.get(ctx, team)
+func (rm *remover) Down(ctx context.Context, team string, o StopOptions, keep bool) (api.Endings, error) {
+	t, err := rm.get(ctx, team)
 	was := err == nil
 	if was {
-		defer s.panes.NoteDown(t.Name)()
+		defer rm.panes.NoteDown(t.Name)()
 	}
 	for tries := 1; ; tries++ {
-		out, err := s.Stop(ctx, team, nil, o)
+		out, err := rm.Stop(ctx, team, nil, o)
 		if err == nil && !keep && (out.OK || unwrittenOnly(out)) {
-			err = s.DeleteTeam(ctx, team, DeleteOptions{})
+			err = rm.DeleteTeam(ctx, team, DeleteOptions{})
 			if unwrittenOnly(out) && fault.CodeOf(err) != fault.ActiveMembers {
 				return deletedAll(out, err), nil
 			}
@@ -210,11 +210,11 @@ const downTries = 3
 type Downer = panes.Downer
 
 // DownBy returns who has begun to take a team down last.
-func (s *Service) DownBy(team string) Downer { return s.panes.DownBy(team) }
+func (rg *registry) DownBy(team string) Downer { return rg.panes.DownBy(team) }
 
 // TakenDown tells which other process has begun to take a team down since the one before,
 // whatever the clock says.
-func (s *Service) TakenDown(team string, before Downer) (pid int, yes bool) {
-	by := s.panes.DownBy(team)
+func (rg *registry) TakenDown(team string, before Downer) (pid int, yes bool) {
+	by := rg.panes.DownBy(team)
 	return by.PID, by != before && by.PID != 0 && by.PID != os.Getpid()
 }

@@ -38,20 +38,20 @@ const staleAfter = 10 * time.Second
 
 // Doctor looks for what may be wrong, and says what to do about it. It changes
 // nothing but for a file that it writes and removes to see whether it can.
-func (s *Service) Doctor(ctx context.Context, f Facts) api.Checkup {
+func (d *doctor) Doctor(ctx context.Context, f Facts) api.Checkup {
 	checks := []api.Check{
 		{Name: "version", Status: "ok", Detail: f.Version},
-		s.checkBase(f),
+		d.checkBase(f),
 		checkRun(f.Runtime),
 		checkProcesses(),
-		s.checkChoice(ctx),
+		d.checkChoice(ctx),
 	}
 	checks = append(checks, f.Backend...)
-	checks = append(checks, s.checkHomes(f))
-	checks = append(checks, s.checkTeams(ctx, f.Team)...)
+	checks = append(checks, d.checkHomes(f))
+	checks = append(checks, d.checkTeams(ctx, f.Team)...)
 	if f.Team == "" {
-		checks = append(checks, s.checkLeft(ctx)...)
-		if c, any := s.checkSettings(); any {
+		checks = append(checks, d.checkLeft(ctx)...)
+		if c, any := d.checkSettings(); any {
 			checks = append(checks, c)
 		}
 	}
@@ -59,19 +59,19 @@ func (s *Service) Doctor(ctx context.Context, f Facts) api.Checkup {
 	return api.Checkup{Checks: checks, OK: !slices.ContainsFunc(checks, failed)}
 }
 
-func (s *Service) checkBase(f Facts) api.Check {
-	c := api.Check{Name: "base directory", Status: "ok", Detail: s.base + " (" + f.BaseOrigin + ")"}
-	err := files.Writable(s.base)
+func (d *doctor) checkBase(f Facts) api.Check {
+	c := api.Check{Name: "base directory", Status: "ok", Detail: d.base + " (" + f.BaseOrigin + ")"}
+	err := files.Writable(d.base)
 	if err == nil {
-		err = lock.Probe(s.base)
+		err = lock.Probe(d.base)
 	}
 	if err != nil {
 		e := fault.Of(err)
 		c.Status, c.Detail, c.Fix = "fail", c.Detail+": "+e.Message, cmp.Or(e.Hint, "make it writable for you, or name another one with --base-dir")
 		return c
 	}
-	if fi, err := os.Stat(s.base); err == nil && fi.Mode().Perm()&0o022 != 0 {
-		c.Status, c.Detail, c.Fix = "warn", c.Detail+": others can write to it ("+fi.Mode().String()+")", "chmod go-w "+shell.Line(s.base)
+	if fi, err := os.Stat(d.base); err == nil && fi.Mode().Perm()&0o022 != 0 {
+		c.Status, c.Detail, c.Fix = "warn", c.Detail+": others can write to it ("+fi.Mode().String()+")", "chmod go-w "+shell.Line(d.base)
 	}
 	return c
 }
@@ -79,31 +79,31 @@ func (s *Service) checkBase(f Facts) api.Check {
 // Mend does what is safe to do about what Doctor finds, besides what GC does, and says
 // what it did: it keeps others from writing to the base directory, and gives the one
 // right answer to what is odd in the files of teams.
-func (s *Service) Mend(ctx context.Context) (done []string, err error) {
-	if err := s.leadOnly("mend"); err != nil {
+func (d *doctor) Mend(ctx context.Context) (done []string, err error) {
+	if err := d.leadOnly("mend"); err != nil {
 		return nil, err
 	}
-	if fi, err := os.Stat(s.base); err == nil && fi.Mode().Perm()&0o022 != 0 {
-		if err := os.Chmod(s.base, fi.Mode().Perm()&^0o022); err != nil {
-			return nil, fmt.Errorf("keep others from writing to %s: %w", s.base, err)
+	if fi, err := os.Stat(d.base); err == nil && fi.Mode().Perm()&0o022 != 0 {
+		if err := os.Chmod(d.base, fi.Mode().Perm()&^0o022); err != nil {
+			return nil, fmt.Errorf("keep others from writing to %s: %w", d.base, err)
 		}
-		done = append(done, "kept others from writing to "+s.base)
+		done = append(done, "kept others from writing to "+d.base)
 	}
-	lines, err := s.mendOddities(ctx)
+	lines, err := d.mendOddities(ctx)
 	return append(done, lines...), err
 }
 
 // checkTeamHooks says which hooks are asked about a team.
-func (s *Service) checkTeamHooks(ctx context.Context, t store.Team) (c api.Check, any bool) {
-	return checkHooks("hooks of team "+store.Shown(t.Name), func(event string) ([]hooks.Hook, error) { return s.hooksOf(ctx, t, event) })
+func (d *doctor) checkTeamHooks(ctx context.Context, t store.Team) (c api.Check, any bool) {
+	return checkHooks("hooks of team "+store.Shown(t.Name), func(event string) ([]hooks.Hook, error) { return d.hooksOf(ctx, t, event) })
 }
 
 // checkSettings says which hooks the settings have here, and what of them cannot be read,
 // whether there is a team or not. Nothing is run, so nobody is asked for trust.
-func (s *Service) checkSettings() (c api.Check, any bool) {
+func (d *doctor) checkSettings() (c api.Check, any bool) {
 	trust := func(string, []hooks.Hook) bool { return true }
 	return checkHooks("hooks in the settings", func(event string) ([]hooks.Hook, error) {
-		return hooks.ReadSettings(s.settings(s.cwd), event, trust)
+		return hooks.ReadSettings(d.settings(d.cwd), event, trust)
 	})
 }
 
@@ -154,8 +154,8 @@ func checkProcesses() api.Check {
 	return api.Check{Name: "processes", Status: "ok", Detail: "each can be told from another"}
 }
 
-func (s *Service) checkChoice(ctx context.Context) api.Check {
-	c, err := s.panes.Choice(ctx)
+func (d *doctor) checkChoice(ctx context.Context) api.Check {
+	c, err := d.panes.Choice(ctx)
 	if err != nil {
 		e := fault.Of(err)
 		return api.Check{Name: "backend", Status: "fail", Detail: e.Message, Fix: e.Hint}
@@ -169,11 +169,11 @@ func (s *Service) checkChoice(ctx context.Context) api.Check {
 
 // checkHomes warns when teams live in two config homes: whoever looks into the
 // other one finds nothing.
-func (s *Service) checkHomes(f Facts) api.Check {
-	c := api.Check{Name: "config homes", Status: "ok", Detail: "only " + s.base}
+func (d *doctor) checkHomes(f Facts) api.Check {
+	c := api.Check{Name: "config homes", Status: "ok", Detail: "only " + d.base}
 	var others []string
 	for _, other := range f.OtherBases {
-		if names, err := filepath.Glob(filepath.Join(other, "teams", "*", "config.json")); err == nil && len(names) > 0 && !files.Same(other, s.base) {
+		if names, err := filepath.Glob(filepath.Join(other, "teams", "*", "config.json")); err == nil && len(names) > 0 && !files.Same(other, d.base) {
 			others = append(others, fmt.Sprintf("%s (%d teams)", other, len(names)))
 		}
 	}
@@ -186,11 +186,11 @@ func (s *Service) checkHomes(f Facts) api.Check {
 
 // checkTeams looks at every team: whether its files can be read, who is a ghost,
 // which locks were left behind.
-func (s *Service) checkTeams(ctx context.Context, only string) []api.Check {
+func (d *doctor) checkTeams(ctx context.Context, only string) []api.Check {
 	if only != "" {
-		return append(s.checkTeam(ctx, only), s.checkLocks()...)
+		return append(d.checkTeam(ctx, only), d.checkLocks()...)
 	}
-	names, err := s.roster.List(ctx)
+	names, err := d.roster.List(ctx)
 	if err != nil {
 		return []api.Check{{Name: "teams", Status: "fail", Detail: err.Error()}}
 	}
@@ -199,14 +199,14 @@ func (s *Service) checkTeams(ctx context.Context, only string) []api.Check {
 	}
 	var out []api.Check
 	for _, name := range names {
-		out = append(out, s.checkTeam(ctx, name)...)
+		out = append(out, d.checkTeam(ctx, name)...)
 	}
-	return append(out, s.checkLocks()...)
+	return append(out, d.checkLocks()...)
 }
 
-func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
+func (d *doctor) checkTeam(ctx context.Context, name string) []api.Check {
 	label := "team " + store.Shown(name)
-	t, err := s.get(ctx, name)
+	t, err := d.get(ctx, name)
 	if err != nil {
 		e := fault.Of(err)
 		return []api.Check{{Name: label, Status: "fail", Detail: e.Message, Fix: cmp.Or(e.Hint, "the file is kept as it is: mend it, or move it away")}}
@@ -224,8 +224,8 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 		warn(w, "")
 	}
 	note(rosterOddities(t))
-	for _, m := range s.observe(ctx, t, t.Teammates()) {
-		if detail, fix := s.worry(t, m); detail != "" {
+	for _, m := range d.observe(ctx, t, t.Teammates()) {
+		if detail, fix := d.worry(t, m); detail != "" {
 			warn(store.Shown(m.Name)+" "+detail+": "+m.Reason, fix)
 		}
 	}
@@ -233,16 +233,16 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 		if m.Unsafe || namesakes(t, m.Name)[0] != i {
 			continue
 		}
-		for _, err := range s.recordFaults(ctx, t, m) {
+		for _, err := range d.recordFaults(ctx, t, m) {
 			warn(fault.Of(err).Message, fault.Of(err).Hint)
 		}
-		box, err := s.mail.List(ctx, t.Name, m.Name)
+		box, err := d.mail.List(ctx, t.Name, m.Name)
 		if err != nil {
 			out = append(out, api.Check{Name: label, Status: "fail", Detail: fault.Of(err).Message, Fix: "the inbox is kept as it is: mend it, or move it away"})
 		}
 		note(mailOddities(m.Name, box))
 	}
-	list, warnings, err := s.tasks.List(ctx, t.Name)
+	list, warnings, err := d.tasks.List(ctx, t.Name)
 	if err != nil {
 		out = append(out, api.Check{Name: label, Status: "fail", Detail: fault.Of(err).Message})
 	}
@@ -253,7 +253,7 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 	if out == nil {
 		out = []api.Check{{Name: label, Status: "ok", Detail: fmt.Sprintf("%d teammates, %s", len(t.Teammates()), describeLead(t))}}
 	}
-	if c, any := s.checkTeamHooks(ctx, t); any {
+	if c, any := d.checkTeamHooks(ctx, t); any {
 		out = append(out, c)
 	}
 	return out
@@ -261,7 +261,7 @@ func (s *Service) checkTeam(ctx context.Context, name string) []api.Check {
 
 // worry says what of a teammate as observed is not as its roster says, and the way out; "" for
 // nothing.
-func (s *Service) worry(t store.Team, m api.Member) (detail, fix string) {
+func (d *doctor) worry(t store.Team, m api.Member) (detail, fix string) {
 	ours := t.Member(m.Name).Leadlight
 	written := ours != nil && settled(ours.State)
 	ghost := !written && (m.State == api.StateLost || (!m.Live() && deref(m.IsActive)))
@@ -271,7 +271,7 @@ func (s *Service) worry(t store.Team, m api.Member) (detail, fix string) {
 	case ghost && ours != nil:
 		return "is " + m.State, "leadlight gc marks it " + m.State + " and frees its tasks"
 	case ghost:
-		return "is a ghost", "its own lead lists it still" + map[bool]string{true: "; leadlight team delete " + shell.Line(t.Name) + " removes the team"}[s.ownTeam(t, "delete") == nil]
+		return "is a ghost", "its own lead lists it still" + map[bool]string{true: "; leadlight team delete " + shell.Line(t.Name) + " removes the team"}[d.ownTeam(t, "delete") == nil]
 	case m.State == api.StateUnknown:
 		return "could not be observed", ""
 	}
@@ -279,18 +279,18 @@ func (s *Service) worry(t store.Team, m api.Member) (detail, fix string) {
 }
 
 // recordFaults says what of our own records of a member is damaged.
-func (s *Service) recordFaults(ctx context.Context, t store.Team, m store.Member) []error {
-	if m.Leadlight == nil || s.elsewhere(m) {
+func (d *doctor) recordFaults(ctx context.Context, t store.Team, m store.Member) []error {
+	if m.Leadlight == nil || d.elsewhere(m) {
 		return nil
 	}
-	_, host := s.panes.Records().Host(ctx, t.Name, m.Name)
-	_, launch := s.panes.Records().Launch(ctx, t.Name, m.Name)
+	_, host := d.panes.Records().Host(ctx, t.Name, m.Name)
+	_, launch := d.panes.Records().Launch(ctx, t.Name, m.Name)
 	return slices.DeleteFunc([]error{host, launch}, func(err error) bool { return fault.CodeOf(err) != fault.CorruptFile })
 }
 
 // checkLeft says what belongs to no living team, in the words of gc.
-func (s *Service) checkLeft(ctx context.Context) (out []api.Check) {
-	found, err := s.orphans(ctx, true)
+func (d *doctor) checkLeft(ctx context.Context) (out []api.Check) {
+	found, err := d.orphans(ctx, true)
 	locks := 0
 	for _, o := range found {
 		if o.Usual {
@@ -317,8 +317,8 @@ func (s *Service) checkLeft(ctx context.Context) (out []api.Check) {
 }
 
 // checkLocks finds lock folders that a client left behind when it was killed.
-func (s *Service) checkLocks() []api.Check {
-	root, err := os.OpenRoot(s.base)
+func (d *doctor) checkLocks() []api.Check {
+	root, err := os.OpenRoot(d.base)
 	if err != nil {
 		return nil
 	}

@@ -21,16 +21,16 @@ import (
 // down already, so it can be called by whoever comes first: the host itself, stop, or who
 // finds the member lost. It returns the state that stood there before, "" if it wrote
 // nothing.
-func (s *Service) RecordExit(ctx context.Context, team, name, hostID string, o panes.ExitRecord) (before string, err error) {
-	written, err := s.recordExits(ctx, team, []memberExit{{name, hostID, o}})
+func (re *recorder) RecordExit(ctx context.Context, team, name, hostID string, o panes.ExitRecord) (before string, err error) {
+	written, err := re.recordExits(ctx, team, []memberExit{{name, hostID, o}})
 	return written[name], err
 }
 
 // BeingStarted tells whether a spawn of the caller is under way: what fails then is the
 // spawner's to report.
-func (s *Service) BeingStarted(ctx context.Context, team string) bool {
-	t, m, err := s.find(ctx, team, s.caller.Name)
-	return err == nil && m.Leadlight != nil && m.Leadlight.State == api.StateStarting && s.panes.MemberBusy(t.Name, m.Name)
+func (rg *registry) BeingStarted(ctx context.Context, team string) bool {
+	t, m, err := rg.find(ctx, team, rg.caller.Name)
+	return err == nil && m.Leadlight != nil && m.Leadlight.State == api.StateStarting && rg.panes.MemberBusy(t.Name, m.Name)
 }
 
 // memberExit is the end of the host of a member.
@@ -40,11 +40,11 @@ type memberExit struct {
 }
 
 // recordExits is RecordExit for a set of members, with one write of the roster.
-func (s *Service) recordExits(ctx context.Context, team string, exits []memberExit) (before map[string]string, err error) {
+func (re *recorder) recordExits(ctx context.Context, team string, exits []memberExit) (before map[string]string, err error) {
 	ctx = context.WithoutCancel(ctx)
 	var whole store.Team
 	entries := map[string]store.Member{}
-	err = s.roster.Update(ctx, team, func(t *store.Team) error {
+	err = re.roster.Update(ctx, team, func(t *store.Team) error {
 		before, whole = map[string]string{}, *t // the change may run more than once
 		for _, e := range exits {
 			m := t.Member(e.name)
@@ -65,19 +65,19 @@ func (s *Service) recordExits(ctx context.Context, team string, exits []memberEx
 	}
 	owners := map[string]string{}
 	for _, e := range exits {
-		if before[e.name] != "" || s.foreign(ctx, team, e) {
+		if before[e.name] != "" || re.foreign(ctx, team, e) {
 			owners[e.name] = e.State
 		}
 		if before[e.name] != "" {
-			s.tellUnread(ctx, whole, entries[e.name], e.State)
+			re.tellUnread(ctx, whole, entries[e.name], e.State)
 		}
 	}
-	return before, s.freeTasks(ctx, team, owners)
+	return before, re.freeTasks(ctx, team, owners)
 }
 
 // foreign tells whether an end is that of a member that stands in another lead's roster.
-func (s *Service) foreign(ctx context.Context, team string, e memberExit) bool {
-	_, m, err := s.find(ctx, team, e.name)
+func (re *recorder) foreign(ctx context.Context, team string, e memberExit) bool {
+	_, m, err := re.find(ctx, team, e.name)
 	return err == nil && m.Leadlight != nil && m.Leadlight.Foreign && m.Leadlight.Host == e.host
 }
 
@@ -107,31 +107,31 @@ func (e memberExit) writeInto(t *store.Team) (before string, wrote bool) {
 }
 
 // FreeTasks gives back what one whose agent has ended, and is started again, had in progress.
-func (s *Service) FreeTasks(ctx context.Context, team, name, state string) error {
-	return s.freeTasks(ctx, team, map[string]string{name: state})
+func (tl *tasklist) FreeTasks(ctx context.Context, team, name, state string) error {
+	return tl.freeTasks(ctx, team, map[string]string{name: state})
 }
 
 // freeTasks gives back what members, each with the state it is in, had in progress. Those
 // of one that is lost stay with it if that is set: it is expected to come back.
-func (s *Service) freeTasks(ctx context.Context, team string, owners map[string]string) error {
-	_, err := s.freeTasksNow(ctx, team, owners)
+func (tl *tasklist) freeTasks(ctx context.Context, team string, owners map[string]string) error {
+	_, err := tl.freeTasksNow(ctx, team, owners)
 	return err
 }
 
 // freeTasksNow is freeTasks; it returns the ids of those that it has given back.
-func (s *Service) freeTasksNow(ctx context.Context, team string, owners map[string]string) (freed []string, err error) {
+func (tl *tasklist) freeTasksNow(ctx context.Context, team string, owners map[string]string) (freed []string, err error) {
 	if len(owners) == 0 {
 		return nil, nil
 	}
 	had := func(t store.Task) (name string, yes bool) {
 		for name, state := range owners {
-			if t.Status == store.InProgress && store.SameName(t.Owner, name) && (state != api.StateLost || s.limits.OnLoss != KeepTasks) {
+			if t.Status == store.InProgress && store.SameName(t.Owner, name) && (state != api.StateLost || tl.limits.OnLoss != KeepTasks) {
 				return name, true
 			}
 		}
 		return "", false
 	}
-	tasks, _, err := s.tasks.List(ctx, team)
+	tasks, _, err := tl.tasks.List(ctx, team)
 	if err != nil {
 		return nil, fmt.Errorf("free the tasks of who has ended: %w", err)
 	}
@@ -140,7 +140,7 @@ func (s *Service) freeTasksNow(ctx context.Context, team string, owners map[stri
 		if _, yes := had(task); !yes {
 			continue
 		}
-		_, err := s.tasks.Update(ctx, team, task.ID, func(t *store.Task) error {
+		_, err := tl.tasks.Update(ctx, team, task.ID, func(t *store.Task) error {
 			name, yes := had(*t)
 			if !yes {
 				return errNoEntry

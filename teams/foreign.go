@@ -31,11 +31,11 @@ const entryLimit = 10 * time.Second
 // Prepare writes what the host of a foreign member, in this process, will read. A type of agent that stands for another vendor's agent
 // (profiles.Set.ForType) runs that one. The variables are those of the Service's
 // panes.Manager.
-func (s *Service) Prepare(ctx context.Context, g ForeignMember) error {
+func (st *starter) Prepare(ctx context.Context, g ForeignMember) error {
 	n := resolvedMember{spec: SpawnSpec{Name: g.Agent}, host: uuid.NewString(), dir: g.Dir}
-	t, err := s.awaitEntry(ctx, g)
+	t, err := st.awaitEntry(ctx, g)
 	if err == nil {
-		err = s.buildForeignCommand(t, g, &n)
+		err = st.buildForeignCommand(t, g, &n)
 	}
 	if err != nil {
 		return err
@@ -46,16 +46,16 @@ func (s *Service) Prepare(ctx context.Context, g ForeignMember) error {
 			Color: g.Color, PromptProtocol: n.protocol(), Plan: g.Plan, ForeignPane: g.Pane, Backend: g.Backend, Terminal: g.Terminal,
 			Resume: n.resume, Mode: g.Mode,
 		},
-		Env: s.panes.Environment(t.Name, g.Agent, n.host, n.variables()), Ready: s.limits.Ready,
+		Env: st.panes.Environment(t.Name, g.Agent, n.host, n.variables()), Ready: st.limits.Ready,
 	}
 	if n.kind != profiles.Native { // how it is started again once its plan is approved
 		l.Record.Origin, l.Record.Session = new(n.profile.WithoutValues()), n.profile.BeginSession(n.kind, n.host)
 	}
-	return s.panes.WriteLaunch(ctx, &l)
+	return st.panes.WriteLaunch(ctx, &l)
 }
 
 // awaitEntry waits until the lead has written the foreign member, with its pane, into its roster.
-func (s *Service) awaitEntry(ctx context.Context, g ForeignMember) (store.Team, error) {
+func (st *starter) awaitEntry(ctx context.Context, g ForeignMember) (store.Team, error) {
 	if g.Pane == "" {
 		return store.Team{}, fault.New(fault.BackendUnavailable, "teammate %s is in no pane of a terminal that is known", g.Agent).WithHint("Claude Code makes panes in tmux")
 	}
@@ -63,7 +63,7 @@ func (s *Service) awaitEntry(ctx context.Context, g ForeignMember) (store.Team, 
 	defer cancel()
 	tick := time.Tick(50 * time.Millisecond)
 	for {
-		t, m, err := s.find(ctx, g.Team, g.Agent)
+		t, m, err := st.find(ctx, g.Team, g.Agent)
 		code := fault.CodeOf(err)
 		switch {
 		case err == nil && t.LedByUs():
@@ -84,10 +84,10 @@ func (s *Service) awaitEntry(ctx context.Context, g ForeignMember) (store.Team, 
 }
 
 // buildForeignCommand decides what the foreign member runs.
-func (s *Service) buildForeignCommand(t store.Team, g ForeignMember, n *resolvedMember) (err error) {
-	other, is := s.profiles.ForType(g.Type)
+func (st *starter) buildForeignCommand(t store.Team, g ForeignMember, n *resolvedMember) (err error) {
+	other, is := st.profiles.ForType(g.Type)
 	if !is {
-		n.kind, n.profile, n.argv = profiles.Native, s.profiles[profiles.Claude], g.Client
+		n.kind, n.profile, n.argv = profiles.Native, st.profiles[profiles.Claude], g.Client
 		return nil
 	}
 	n.kind, n.profile = other.Kind, other
@@ -101,8 +101,8 @@ func (s *Service) buildForeignCommand(t store.Team, g ForeignMember, n *resolved
 	if err != nil {
 		return err
 	}
-	n.env = s.panes.Environment("", "", "", n.variables())
-	return s.checkProgram(n)
+	n.env = st.panes.Environment("", "", "", n.variables())
+	return st.checkProgram(n)
 }
 
 // withForeign adds to the entries of foreign members what is known of them: nothing of ours is
@@ -127,8 +127,8 @@ func ofItsLead(t store.Team, m store.Member) bool {
 }
 
 // noteAgreed keeps that the caller has agreed, for its own host.
-func (s *Service) noteAgreed(ctx context.Context, team, name, host string) error {
-	err := agreedRecord().Edit(ctx, s.panes.Records(), team, "agree to shut down", func(all *map[string]string) (bool, error) {
+func (rg *registry) noteAgreed(ctx context.Context, team, name, host string) error {
+	err := agreedRecord().Edit(ctx, rg.panes.Records(), team, "agree to shut down", func(all *map[string]string) (bool, error) {
 		if *all == nil {
 			*all = map[string]string{}
 		}
@@ -142,7 +142,7 @@ func (s *Service) noteAgreed(ctx context.Context, team, name, host string) error
 }
 
 // Agreed tells whether the caller has agreed to be shut down while that host has run.
-func (s *Service) Agreed(ctx context.Context, team, host string) bool {
-	all, err := agreedRecord().Read(ctx, s.panes.Records(), team)
-	return err == nil && all[s.caller.Name] == host
+func (rg *registry) Agreed(ctx context.Context, team, host string) bool {
+	all, err := agreedRecord().Read(ctx, rg.panes.Records(), team)
+	return err == nil && all[rg.caller.Name] == host
 }

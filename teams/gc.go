@@ -17,35 +17,35 @@ import (
 // records of this base directory that carry our mark. Unless dryRun is set it
 // removes them, each only with proof that it is ours. Members that are lost are
 // written down first.
-func (s *Service) GC(ctx context.Context, dryRun bool) ([]api.Orphan, error) {
-	if err := s.leadOnly("clean up"); err != nil {
+func (rm *remover) GC(ctx context.Context, dryRun bool) ([]api.Orphan, error) {
+	if err := rm.leadOnly("clean up"); err != nil {
 		return nil, err
 	}
-	names, err := s.roster.List(ctx)
+	names, err := rm.roster.List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list teams: %w", err)
 	}
 	out := []api.Orphan{}
 	for _, name := range names {
-		found, err := s.reconcile(ctx, name, dryRun)
+		found, err := rm.reconcile(ctx, name, dryRun)
 		out = append(out, found...)
 		if err != nil {
-			s.log.Warn("write down who is lost", "team", name, "error", err)
+			rm.log.Warn("write down who is lost", "team", name, "error", err)
 			out = append(out, api.Orphan{Kind: "team", What: name, Why: "who is lost in it could not be found out and written down", Kept: fault.Of(err).Message})
 		}
 	}
-	found, err := s.orphans(ctx, dryRun)
+	found, err := rm.orphans(ctx, dryRun)
 	return append(out, found...), err
 }
 
 // orphans finds, and unless dryRun is set removes, what no roster names and what is left
 // of deleted teams.
-func (s *Service) orphans(ctx context.Context, dryRun bool) (out []api.Orphan, err error) {
-	found, err := s.panes.Orphans(ctx)
+func (rm *remover) orphans(ctx context.Context, dryRun bool) (out []api.Orphan, err error) {
+	found, err := rm.panes.Orphans(ctx)
 	for _, l := range found {
 		out = append(out, remove(ctx, api.Orphan{Kind: l.Kind, What: l.What, Why: l.Why, Kept: l.Kept}, l.Remove, dryRun))
 	}
-	remains, remainsErr := s.roster.Remains(ctx)
+	remains, remainsErr := rm.roster.Remains(ctx)
 	for _, r := range remains {
 		out = append(out, remove(ctx, api.Orphan{Kind: "folder", What: r.What, Why: r.Why, Kept: r.Kept, Usual: r.Usual}, r.Remove, dryRun))
 	}

@@ -28,21 +28,21 @@ func (s *Service) Hints(ctx context.Context, team string) (<-chan struct{}, erro
 
 // TellLead puts a message of the caller, a frame or plain text, into the lead's
 // box.
-func (s *Service) TellLead(ctx context.Context, team, text, summary string) error {
-	t, m, err := s.find(ctx, team, s.caller.Name)
+func (mb *mailbox) TellLead(ctx context.Context, team, text, summary string) error {
+	t, m, err := mb.find(ctx, team, mb.caller.Name)
 	if err != nil {
 		return err
 	}
-	return s.tellLead(ctx, t, m, text, summary)
+	return mb.tellLead(ctx, t, m, text, summary)
 }
 
 // TellEnd tells the lead that the caller has ended.
-func (s *Service) TellEnd(ctx context.Context, team string, e panes.ExitRecord) error {
-	t, m, err := s.find(ctx, team, s.caller.Name)
+func (mb *mailbox) TellEnd(ctx context.Context, team string, e panes.ExitRecord) error {
+	t, m, err := mb.find(ctx, team, mb.caller.Name)
 	if err != nil {
 		return err
 	}
-	return s.tellEnd(ctx, t, m, e)
+	return mb.tellEnd(ctx, t, m, e)
 }
 
 // endID begins the id of a message that tells of an end. The host that ended follows.
@@ -52,12 +52,12 @@ const endID = "end-"
 // lead of the end of a teammate.
 func TellsEnd(m api.Message) bool { return strings.HasPrefix(m.ID, endID) }
 
-func (s *Service) tellEnd(ctx context.Context, t store.Team, m store.Member, e panes.ExitRecord) error {
+func (mb *mailbox) tellEnd(ctx context.Context, t store.Team, m store.Member, e panes.ExitRecord) error {
 	id := ""
 	if m.Leadlight != nil {
 		id = endID + m.Leadlight.Host
 	}
-	return s.putToLead(ctx, t, store.Message{ID: id, From: m.Name, Text: endText(m.Name, e), Summary: m.Name + " is " + e.State})
+	return mb.putToLead(ctx, t, store.Message{ID: id, From: m.Name, Text: endText(m.Name, e), Summary: m.Name + " is " + e.State})
 }
 
 // endText is what the lead reads of the end of a teammate.
@@ -72,14 +72,14 @@ func endText(name string, e panes.ExitRecord) string {
 	return text
 }
 
-func (s *Service) tellLead(ctx context.Context, t store.Team, m store.Member, text, summary string) error {
-	return s.putToLead(ctx, t, store.Message{From: m.Name, Text: text, Summary: summary})
+func (mb *mailbox) tellLead(ctx context.Context, t store.Team, m store.Member, text, summary string) error {
+	return mb.putToLead(ctx, t, store.Message{From: m.Name, Text: text, Summary: summary})
 }
 
 // putToLead puts a message into the lead's box.
-func (s *Service) putToLead(ctx context.Context, t store.Team, msg store.Message) error {
+func (mb *mailbox) putToLead(ctx context.Context, t store.Team, msg store.Message) error {
 	msg.Timestamp = time.Now()
-	if _, err := s.post(ctx, t, leadName(t), msg); err != nil {
+	if _, err := mb.post(ctx, t, leadName(t), msg); err != nil {
 		return fmt.Errorf("tell the lead: %w", err)
 	}
 	return nil
@@ -87,12 +87,12 @@ func (s *Service) putToLead(ctx context.Context, t store.Team, msg store.Message
 
 // Asked returns the newest request to shut down that the caller has not read,
 // which was not meant for somebody who had the name before.
-func (s *Service) Asked(ctx context.Context, team string) (store.Frame, bool, error) {
-	t, m, err := s.find(ctx, team, s.caller.Name)
+func (mb *mailbox) Asked(ctx context.Context, team string) (store.Frame, bool, error) {
+	t, m, err := mb.find(ctx, team, mb.caller.Name)
 	if err != nil {
 		return store.Frame{}, false, err
 	}
-	msgs, err := s.mail.List(ctx, t.Name, m.Name)
+	msgs, err := mb.mail.List(ctx, t.Name, m.Name)
 	if err != nil {
 		return store.Frame{}, false, err
 	}

@@ -22,18 +22,16 @@ const objectionsKey = "objections"
 // environ, which hooks inherit. Once leaving is closed, no answer of a hook is
 // waited for any more: what it was asked about does not happen.
 func (s *Service) WithEnviron(cwd string, environ []string, leaving <-chan struct{}) *Service {
-	in := *s
-	in.cwd, in.environ, in.leaving = cwd, environ, leaving
-	return &in
+	return s.with(func(c *common) { c.cwd, c.environ, c.leaving = cwd, environ, leaving })
 }
 
 // askable is ctx until the asker has to leave.
-func (s *Service) askable(ctx context.Context) (context.Context, context.CancelFunc) {
+func (g *gate) askable(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	if s.leaving != nil {
+	if g.leaving != nil {
 		go func() {
 			select {
-			case <-s.leaving:
+			case <-g.leaving:
 				cancel()
 			case <-ctx.Done():
 			}
@@ -43,19 +41,19 @@ func (s *Service) askable(ctx context.Context) (context.Context, context.CancelF
 }
 
 // KeepHooks stores the hooks of a team file.
-func (s *Service) KeepHooks(ctx context.Context, team string, all []hooks.Hook) error {
+func (rg *registry) KeepHooks(ctx context.Context, team string, all []hooks.Hook) error {
 	if len(all) == 0 {
 		return nil
 	}
-	if err := s.leadOnly("give a team hooks"); err != nil {
+	if err := rg.leadOnly("give a team hooks"); err != nil {
 		return err
 	}
-	err := hooksRecord().Edit(ctx, s.panes.Records(), team, "keep hooks", func(kept *[]hooks.Hook) (bool, error) {
+	err := hooksRecord().Edit(ctx, rg.panes.Records(), team, "keep hooks", func(kept *[]hooks.Hook) (bool, error) {
 		*kept = all
 		return true, nil
 	})
 	if err == nil {
-		err = s.roster.Update(ctx, team, func(t *store.Team) error {
+		err = rg.roster.Update(ctx, team, func(t *store.Team) error {
 			t.Ours.Hooks = true
 			return nil
 		})
@@ -68,8 +66,8 @@ func (s *Service) KeepHooks(ctx context.Context, team string, all []hooks.Hook) 
 
 // keptHooks returns the hooks of a team's file. It is an error if the team has some and
 // their record is lost: a gate that nobody knows any more is not open.
-func (s *Service) keptHooks(ctx context.Context, t store.Team) ([]hooks.Hook, error) {
-	all, err := hooksRecord().Read(ctx, s.panes.Records(), t.Name)
+func (g *gate) keptHooks(ctx context.Context, t store.Team) ([]hooks.Hook, error) {
+	all, err := hooksRecord().Read(ctx, g.panes.Records(), t.Name)
 	if err == nil && len(all) == 0 && t.Ours.Hooks {
 		err = fault.New(fault.CorruptFile, "the record of its hooks is gone").WithHint("leadlight up %s keeps them again", shell.Line(cmp.Or(t.Ours.File, "FILE")))
 	}
@@ -81,8 +79,8 @@ func (s *Service) keptHooks(ctx context.Context, t store.Team) ([]hooks.Hook, er
 
 // hooksOf returns the hooks of an event: those of the team file, and those of
 // Claude Code's settings, the user's and the ones of the lead's folder.
-func (s *Service) hooksOf(ctx context.Context, t store.Team, event string) ([]hooks.Hook, error) {
-	all, err := s.keptHooks(ctx, t)
+func (g *gate) hooksOf(ctx context.Context, t store.Team, event string) ([]hooks.Hook, error) {
+	all, err := g.keptHooks(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +88,7 @@ func (s *Service) hooksOf(ctx context.Context, t store.Team, event string) ([]ho
 	if lead := t.Member(leadName(t)); lead != nil && project == "" {
 		project = lead.Cwd
 	}
-	named, err := hooks.ReadSettings(s.settings(project), event, s.trust)
+	named, err := hooks.ReadSettings(g.settings(project), event, g.trust)
 	if err != nil {
 		return nil, err
 	}
@@ -99,19 +97,19 @@ func (s *Service) hooksOf(ctx context.Context, t store.Team, event string) ([]ho
 
 // settings are where Claude Code's settings are, for a project. A program that was started
 // without HOME has the user's by the system.
-func (s *Service) settings(project string) hooks.Sources {
-	getenv := func(name string) string { return variable(s.environ, name) }
-	if s.environ != nil {
+func (c *common) settings(project string) hooks.Sources {
+	getenv := func(name string) string { return variable(c.environ, name) }
+	if c.environ != nil {
 		getenv = hooks.WithHome(getenv, user.Current)
 	}
 	return hooks.Sources{Getenv: getenv, Project: project, Managed: hooks.ThisMachine(getenv)}
 }
 
 // askHooks asks the hooks of an event and fills in who acts where.
-func (s *Service) askHooks(ctx context.Context, t store.Team, all []hooks.Hook, in hooks.Input) (hooks.Answer, hooks.Input, error) {
-	in.SessionID, in.Cwd, in.TeamName = cmp.Or(in.SessionID, t.LeadSessionID), s.cwd, t.Name
-	if m := t.Member(s.caller.Name); m != nil && !t.IsLead(*m) {
-		in.Cwd = cmp.Or(m.Cwd, s.cwd)
+func (g *gate) askHooks(ctx context.Context, t store.Team, all []hooks.Hook, in hooks.Input) (hooks.Answer, hooks.Input, error) {
+	in.SessionID, in.Cwd, in.TeamName = cmp.Or(in.SessionID, t.LeadSessionID), g.cwd, t.Name
+	if m := t.Member(g.caller.Name); m != nil && !t.IsLead(*m) {
+		in.Cwd = cmp.Or(m.Cwd, g.cwd)
 		if in.AgentID == "" { // else a child of the agent acts, which is no teammate
 			in.TeammateName, in.AgentType = m.Name, m.AgentType
 		}
@@ -119,12 +117,12 @@ func (s *Service) askHooks(ctx context.Context, t store.Team, all []hooks.Hook, 
 			in.PermissionMode = cmp.Or(m.Mode, "default")
 		}
 	}
-	ctx, cancel := s.askable(ctx)
+	ctx, cancel := g.askable(ctx)
 	defer cancel()
-	answer, err := hooks.Ask(ctx, all, in, s.environ)
+	answer, err := hooks.Ask(ctx, all, in, g.environ)
 	for _, f := range answer.Failures {
-		s.log.Warn("a hook gave no answer", "hook", f.Hook.String(), "event", f.Hook.Event, "why", f.Why)
-		s.notice(f.String())
+		g.log.Warn("a hook gave no answer", "hook", f.Hook.String(), "event", f.Hook.Event, "why", f.Why)
+		g.notice(f.String())
 	}
 	return answer, in, err
 }
@@ -136,27 +134,27 @@ func inputOf(event string, task store.Task) hooks.Input {
 // mayComplete asks the hooks whether a task may be completed, before anything is
 // written: fault.Rejected, with their feedback. After hooks.MaxObjections the lead
 // is told.
-func (s *Service) mayComplete(ctx context.Context, team, id string) error {
-	t, err := s.get(ctx, team)
+func (tl *tasklist) mayComplete(ctx context.Context, team, id string) error {
+	t, err := tl.get(ctx, team)
 	if err != nil {
 		return err
 	}
-	all, err := s.hooksOf(ctx, t, hooks.TaskCompleted)
+	all, err := tl.hooksOf(ctx, t, hooks.TaskCompleted)
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	task, err := s.tasks.Get(ctx, t.Name, id)
+	task, err := tl.tasks.Get(ctx, t.Name, id)
 	if err != nil || task.Status == store.Completed || task.State() == store.Blocked {
 		return err // what is blocked is refused by the store
 	}
-	if err := s.mayTouch(&task); err != nil {
+	if err := tl.mayTouch(&task); err != nil {
 		return err
 	}
-	answer, in, err := s.askHooks(ctx, t, all, inputOf(hooks.TaskCompleted, task))
+	answer, in, err := tl.askHooks(ctx, t, all, inputOf(hooks.TaskCompleted, task))
 	if err != nil || !answer.Objects() {
 		return err
 	}
-	n, err := s.countObjection(ctx, t, id)
+	n, err := tl.countObjection(ctx, t, id)
 	if err != nil {
 		return err
 	}
@@ -166,7 +164,7 @@ func (s *Service) mayComplete(ctx context.Context, team, id string) error {
 	}
 	if n == hooks.MaxObjections {
 		text := fmt.Sprintf("Task %s was not completed %d times. %s", id, n, answer.Feedback(in))
-		if err := s.tellOfObjections(ctx, t, text, "a hook keeps task "+id+" open"); err != nil {
+		if err := tl.tellOfObjections(ctx, t, text, "a hook keeps task "+id+" open"); err != nil {
 			return err
 		}
 	}
@@ -174,8 +172,8 @@ func (s *Service) mayComplete(ctx context.Context, team, id string) error {
 }
 
 // countObjection notes one more objection to the completion of a task.
-func (s *Service) countObjection(ctx context.Context, t store.Team, id string) (n int, err error) {
-	_, err = s.tasks.Update(ctx, t.Name, id, func(task *store.Task) error {
+func (tl *tasklist) countObjection(ctx context.Context, t store.Team, id string) (n int, err error) {
+	_, err = tl.tasks.Update(ctx, t.Name, id, func(task *store.Task) error {
 		n = 0
 		_ = json.Unmarshal(task.Metadata[objectionsKey], &n) // what is no number counts as none
 		n++
@@ -186,41 +184,41 @@ func (s *Service) countObjection(ctx context.Context, t store.Team, id string) (
 }
 
 // tellOfObjections tells the lead, unless it is the one who was refused.
-func (s *Service) tellOfObjections(ctx context.Context, t store.Team, text, summary string) error {
-	m := t.Member(s.caller.Name)
+func (g *gate) tellOfObjections(ctx context.Context, t store.Team, text, summary string) error {
+	m := t.Member(g.caller.Name)
 	if m == nil || t.IsLead(*m) {
 		return nil
 	}
-	return s.tellLead(ctx, t, *m, text, summary)
+	return g.tellLead(ctx, t, *m, text, summary)
 }
 
 // create makes a task. If there are hooks on TaskCreated, they are asked while
 // nobody can claim it, and an objection removes it again: fault.Rejected.
-func (s *Service) create(ctx context.Context, t store.Team, task store.Task) (store.Task, error) {
-	all, err := s.hooksOf(ctx, t, hooks.TaskCreated)
+func (tl *tasklist) create(ctx context.Context, t store.Team, task store.Task) (store.Task, error) {
+	all, err := tl.hooksOf(ctx, t, hooks.TaskCreated)
 	if err != nil {
 		return task, err
 	}
 	if len(all) == 0 {
-		return s.tasks.Create(ctx, t.Name, task)
+		return tl.tasks.Create(ctx, t.Name, task)
 	}
 	task = task.Clone()
 	task.SetAwaitsHooks(true)
-	made, err := s.tasks.Create(ctx, t.Name, task)
+	made, err := tl.tasks.Create(ctx, t.Name, task)
 	if err != nil {
 		return made, err
 	}
-	answer, in, err := s.askHooks(ctx, t, all, inputOf(hooks.TaskCreated, made))
+	answer, in, err := tl.askHooks(ctx, t, all, inputOf(hooks.TaskCreated, made))
 	if err == nil && answer.Objects() {
 		err = fault.New(fault.Rejected, "the task is not added: %w", Objection{answer.Feedback(in)}).WithHint("%s", answer.WayOut("change it as the hook asks"))
 	}
 	if err != nil {
-		if removed := s.tasks.Delete(context.WithoutCancel(ctx), t.Name, made.ID); removed != nil {
+		if removed := tl.tasks.Delete(context.WithoutCancel(ctx), t.Name, made.ID); removed != nil {
 			err = fmt.Errorf("%w; and task %s could not be removed again: %w", err, made.ID, removed)
 		}
 		return made, err
 	}
-	return s.tasks.Update(ctx, t.Name, made.ID, func(task *store.Task) error {
+	return tl.tasks.Update(ctx, t.Name, made.ID, func(task *store.Task) error {
 		task.SetAwaitsHooks(false)
 		return nil
 	})
@@ -230,16 +228,16 @@ func (s *Service) create(ctx context.Context, t store.Team, task store.Task) (st
 // idle. It returns "" if it may, else the feedback with which it has to go on.
 // before is how many objections in a row there were: after hooks.MaxObjections the
 // lead is told, and the caller may.
-func (s *Service) MayIdle(ctx context.Context, team string, before int) (feedback string, err error) {
-	t, err := s.get(ctx, team)
+func (g *gate) MayIdle(ctx context.Context, team string, before int) (feedback string, err error) {
+	t, err := g.get(ctx, team)
 	if err != nil {
 		return "", err
 	}
-	all, err := s.hooksOf(ctx, t, hooks.TeammateIdle)
+	all, err := g.hooksOf(ctx, t, hooks.TeammateIdle)
 	if err != nil || len(all) == 0 {
 		return "", err
 	}
-	answer, in, err := s.askHooks(ctx, t, all, hooks.Input{HookEventName: hooks.TeammateIdle})
+	answer, in, err := g.askHooks(ctx, t, all, hooks.Input{HookEventName: hooks.TeammateIdle})
 	if err != nil || !answer.Objects() {
 		return "", err
 	}
@@ -247,8 +245,8 @@ func (s *Service) MayIdle(ctx context.Context, team string, before int) (feedbac
 	if before+1 < hooks.MaxObjections {
 		return feedback, nil
 	}
-	text := fmt.Sprintf("%s was kept from going idle %d times and is idle now. %s", s.caller.Name, before+1, feedback)
-	return "", s.tellOfObjections(ctx, t, text, "a hook does not let "+s.caller.Name+" rest")
+	text := fmt.Sprintf("%s was kept from going idle %d times and is idle now. %s", g.caller.Name, before+1, feedback)
+	return "", g.tellOfObjections(ctx, t, text, "a hook does not let "+g.caller.Name+" rest")
 }
 
 // Objection is the cause of an error: a hook says no, and what to do.

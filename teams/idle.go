@@ -38,8 +38,8 @@ type Idle struct {
 // answer, to its question or to a plan or request of its own that is open; it has
 // completed a task; or it is available. A Claude Code that leads gets the reason that
 // every version knows, and a question in plain words.
-func (s *Service) TellIdle(ctx context.Context, team string, i Idle) error {
-	t, m, err := s.find(ctx, team, s.caller.Name)
+func (ms *messenger) TellIdle(ctx context.Context, team string, i Idle) error {
+	t, m, err := ms.find(ctx, team, ms.caller.Name)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *Service) TellIdle(ctx context.Context, team string, i Idle) error {
 		return fault.New(fault.InvalidArgument, "the lead has nobody to tell that it is idle").WithHint("a teammate tells that: --as NAME")
 	}
 	if i.Question != "" && !t.LedByUs() {
-		return s.tellLead(ctx, t, m, fmt.Sprintf("%s waits until somebody answers it in its pane: %s", m.Name, i.Question), m.Name+" asks something")
+		return ms.tellLead(ctx, t, m, fmt.Sprintf("%s waits until somebody answers it in its pane: %s", m.Name, i.Question), m.Name+" asks something")
 	}
 	f := store.Frame{
 		Type: store.IdleNotification, From: m.Name, IdleReason: IdleAvailable, Timestamp: store.FormatTime(time.Now()),
@@ -55,9 +55,9 @@ func (s *Service) TellIdle(ctx context.Context, team string, i Idle) error {
 		CompletedTaskID: i.TaskID, CompletedStatus: i.TaskStatus, FailureReason: beginning(i.Fault, maxIdleFault),
 	}
 	if t.LedByUs() {
-		f.IdleReason = i.reason(s.waiting(ctx, t, s.mail.List)[m.Name] != "")
+		f.IdleReason = i.reason(ms.waiting(ctx, t, ms.mail.List)[m.Name] != "")
 	}
-	return s.tellLead(ctx, t, m, f.Text(), i.Summary)
+	return ms.tellLead(ctx, t, m, f.Text(), i.Summary)
 }
 
 // reason is why it rests; asked: a plan or a request of its own is open.

@@ -21,44 +21,44 @@ type InboxFilter struct {
 
 // Inbox returns the messages of a box, each once, in the order they came. owner
 // "" is the caller's own.
-func (s *Service) Inbox(ctx context.Context, team, owner string, f InboxFilter) ([]api.Message, error) {
-	t, owner, err := s.box(ctx, team, owner)
+func (in *incoming) Inbox(ctx context.Context, team, owner string, f InboxFilter) ([]api.Message, error) {
+	t, owner, err := in.box(ctx, team, owner)
 	if err != nil {
 		return nil, err
 	}
-	msgs, err := s.mail.List(ctx, t.Name, owner)
+	msgs, err := in.mail.List(ctx, t.Name, owner)
 	if err != nil {
 		return nil, fmt.Errorf("read the inbox of %s: %w", owner, err)
 	}
 	if f.Odd {
 		for _, line := range summary(mailOddities(owner, msgs)) {
-			s.notice(line)
+			in.notice(line)
 		}
 	}
-	return s.inbox(ctx, t, owner, msgs, f), nil
+	return in.inbox(ctx, t, owner, msgs, f), nil
 }
 
 // Waiting counts the unread messages where messages were sent to: -1 where a box cannot be read.
-func (s *Service) Waiting(ctx context.Context, team string, sent []api.Sent) ([]int, error) {
-	t, err := s.get(ctx, team)
+func (in *incoming) Waiting(ctx context.Context, team string, sent []api.Sent) ([]int, error) {
+	t, err := in.get(ctx, team)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]int, len(sent))
 	for i, to := range sent {
 		out[i] = -1
-		if msgs, err := s.mail.List(ctx, t.Name, to.To); err == nil {
-			out[i] = len(s.inbox(ctx, t, to.To, msgs, InboxFilter{Unread: true}))
+		if msgs, err := in.mail.List(ctx, t.Name, to.To); err == nil {
+			out[i] = len(in.inbox(ctx, t, to.To, msgs, InboxFilter{Unread: true}))
 		}
 	}
 	return out, nil
 }
 
 // inbox returns those of the messages in a box that f picks, each once.
-func (s *Service) inbox(ctx context.Context, t store.Team, owner string, msgs []store.Message, f InboxFilter) []api.Message {
+func (in *incoming) inbox(ctx context.Context, t store.Team, owner string, msgs []store.Message, f InboxFilter) []api.Message {
 	if owner == leadName(t) && new(requests).add(t, msgs) { // whoever reads them may take them away
-		if _, err := s.keepRequests(ctx, t, msgs); err != nil {
-			s.log.Warn("keep the requests in the lead's inbox", "team", t.Name, "error", err)
+		if _, err := in.keepRequests(ctx, t, msgs); err != nil {
+			in.log.Warn("keep the requests in the lead's inbox", "team", t.Name, "error", err)
 		}
 	}
 	out := []api.Message{}
@@ -83,16 +83,16 @@ func (f InboxFilter) takes(t store.Team, m store.Message) bool {
 }
 
 // box resolves the owner of a mailbox.
-func (s *Service) box(ctx context.Context, team, owner string) (store.Team, string, error) {
-	t, err := s.get(ctx, team)
+func (in *incoming) box(ctx context.Context, team, owner string) (store.Team, string, error) {
+	t, err := in.get(ctx, team)
 	if err != nil {
 		return t, "", err
 	}
-	owner = cmp.Or(owner, s.caller.Name)
+	owner = cmp.Or(owner, in.caller.Name)
 	if isLead(t, owner) {
 		return t, leadName(t), nil
 	}
-	_, m, err := s.find(ctx, team, owner)
+	_, m, err := in.find(ctx, team, owner)
 	return t, m.Name, err
 }
 
@@ -158,15 +158,15 @@ func endsWithReader(kind string) bool {
 }
 
 // MarkRead records messages as read.
-func (s *Service) MarkRead(ctx context.Context, team, owner string, ids []string) error {
-	t, owner, err := s.box(ctx, team, owner)
+func (in *incoming) MarkRead(ctx context.Context, team, owner string, ids []string) error {
+	t, owner, err := in.box(ctx, team, owner)
 	if err != nil {
 		return err
 	}
-	if s.caller.Teammate && !store.SameName(owner, s.caller.Name) {
-		return fault.New(fault.NotLead, "teammate %s may not mark the mail of %s as read", s.caller.Name, owner)
+	if in.caller.Teammate && !store.SameName(owner, in.caller.Name) {
+		return fault.New(fault.NotLead, "teammate %s may not mark the mail of %s as read", in.caller.Name, owner)
 	}
-	if err := s.mail.MarkRead(ctx, t.Name, owner, ids); err != nil {
+	if err := in.mail.MarkRead(ctx, t.Name, owner, ids); err != nil {
 		return fmt.Errorf("mark as read: %w", err)
 	}
 	return nil
@@ -174,21 +174,21 @@ func (s *Service) MarkRead(ctx context.Context, team, owner string, ids []string
 
 // FollowInbox emits the messages that are there and every one that comes, each
 // once, until ctx ends or emit fails.
-func (s *Service) FollowInbox(ctx context.Context, team, owner string, f InboxFilter, emit func(api.Message) error) error {
-	t, owner, err := s.box(ctx, team, owner)
+func (in *incoming) FollowInbox(ctx context.Context, team, owner string, f InboxFilter, emit func(api.Message) error) error {
+	t, owner, err := in.box(ctx, team, owner)
 	if err != nil {
 		return err
 	}
-	hints, err := s.mail.Watch(ctx, t.Name, owner)
+	hints, err := in.mail.Watch(ctx, t.Name, owner)
 	if err != nil {
 		return fmt.Errorf("watch the inbox of %s: %w", owner, err)
 	}
 	seen := map[string]bool{}
 	for range hints {
-		msgs, err := s.Inbox(store.AfterHint(ctx), team, owner, f)
+		msgs, err := in.Inbox(store.AfterHint(ctx), team, owner, f)
 		if err != nil {
 			if fault.CodeOf(err) == fault.CorruptFile {
-				s.log.Warn("the inbox cannot be read just now", "owner", owner, "error", err)
+				in.log.Warn("the inbox cannot be read just now", "owner", owner, "error", err)
 				continue
 			}
 			return err
@@ -207,21 +207,21 @@ func (s *Service) FollowInbox(ctx context.Context, team, owner string, f InboxFi
 }
 
 // PruneInbox moves the read messages of a box into the archive.
-func (s *Service) PruneInbox(ctx context.Context, team, owner string) (int, error) {
-	t, owner, err := s.box(ctx, team, owner)
+func (in *incoming) PruneInbox(ctx context.Context, team, owner string) (int, error) {
+	t, owner, err := in.box(ctx, team, owner)
 	if err != nil {
 		return 0, err
 	}
-	if s.caller.Teammate && !store.SameName(owner, s.caller.Name) {
-		return 0, fault.New(fault.NotLead, "teammate %s may not prune the mail of %s", s.caller.Name, owner)
+	if in.caller.Teammate && !store.SameName(owner, in.caller.Name) {
+		return 0, fault.New(fault.NotLead, "teammate %s may not prune the mail of %s", in.caller.Name, owner)
 	}
 	if !t.LedByUs() {
 		return 0, fault.New(fault.NotLead, "the mail of team %s is Claude Code's own", t.Name).WithHint("it is left as it is")
 	}
 	if owner == leadName(t) {
-		if _, err := s.requests(ctx, t); err != nil {
+		if _, err := in.requests(ctx, t); err != nil {
 			return 0, err // what is open would be lost
 		}
 	}
-	return s.mail.Prune(ctx, t.Name, owner, 0)
+	return in.mail.Prune(ctx, t.Name, owner, 0)
 }

@@ -12,30 +12,30 @@ import (
 
 // Keys presses keys in the pane of a teammate that leadlight started, by the names that the
 // host knows: fault.NotLead for a teammate, fault.RecipientInactive if it has ended.
-func (s *Service) Keys(ctx context.Context, team, name string, keys []string) error {
-	if err := s.leadOnly("press keys in a teammate's pane"); err != nil {
+func (v *viewer) Keys(ctx context.Context, team, name string, keys []string) error {
+	if err := v.leadOnly("press keys in a teammate's pane"); err != nil {
 		return err
 	}
-	t, m, err := s.reach(ctx, team, name)
+	t, m, err := v.reach(ctx, team, name)
 	if err != nil {
 		return err
 	}
-	if s.routed(m) {
-		return s.ask(ctx, m.Leadlight.Machine, verbKeys, order{Team: t.Name, Names: []string{m.Name}, Keys: keys}, nil, nil)
+	if v.routed(m) {
+		return v.ask(ctx, m.Leadlight.Machine, verbKeys, order{Team: t.Name, Names: []string{m.Name}, Keys: keys}, nil, nil)
 	}
 	if m.Leadlight == nil {
 		return fault.New(fault.Unsupported, "teammate %s was not started by leadlight", m.Name).WithHint("press the keys in its own terminal")
 	}
-	rec, err := s.hostRecord(ctx, t.Name, m)
+	rec, err := v.hostRecord(ctx, t.Name, m)
 	var h *host.Client
 	if err == nil {
-		h, err = s.panes.Client(ctx, m.Name, rec)
+		h, err = v.panes.Client(ctx, m.Name, rec)
 	}
 	if err == nil {
 		err = h.Keys(ctx, keys)
 	}
 	if errors.Is(err, host.ErrNoHost) || errors.Is(err, errNoEntry) || errors.Is(err, fs.ErrNotExist) {
-		return fault.New(fault.RecipientInactive, "teammate %s takes no keys: its host has ended", m.Name).WithHint("%s", s.howToStart(t, m))
+		return fault.New(fault.RecipientInactive, "teammate %s takes no keys: its host has ended", m.Name).WithHint("%s", v.howToStart(t, m))
 	}
 	if err != nil {
 		return fmt.Errorf("press keys in the pane of %s: %w", m.Name, err)

@@ -104,10 +104,10 @@ func (r *spawning) confirm(ctx context.Context, now *store.Team, m *launchedMemb
 	return nil
 }
 
-func (s *Service) launchOf(t store.Team, n registeredMember) panes.Launch {
+func (st *starter) launchOf(t store.Team, n registeredMember) panes.Launch {
 	ready := n.spec.Ready
 	if ready <= 0 {
-		ready = s.limits.Ready
+		ready = st.limits.Ready
 	}
 	_ = n.buildCommand(t, n.entry.Color) // once more: only now the colour is known; what could fail was checked before
 	record := panes.LaunchRecord{
@@ -122,7 +122,7 @@ func (s *Service) launchOf(t store.Team, n registeredMember) panes.Launch {
 	}
 	return panes.Launch{
 		Record: record,
-		Env:    s.panes.Environment(t.Name, n.spec.Name, n.host, n.variables()),
+		Env:    st.panes.Environment(t.Name, n.spec.Name, n.host, n.variables()),
 		Label:  backend.Label{Name: n.spec.Name, State: api.StateActive, Color: n.entry.Color},
 		Ready:  ready,
 		ByLead: t.LeadProcess != nil && t.LeadProcess.PID == os.Getpid(),

@@ -20,28 +20,28 @@ import (
 
 // Capture returns the text that a teammate's pane shows now; lines > 0 only the
 // last ones. It types nothing, resizes nothing and moves no focus.
-func (s *Service) Capture(ctx context.Context, team, name string, lines int, ansi bool) (text string, err error) {
-	t, m, err := s.reach(ctx, team, name)
+func (v *viewer) Capture(ctx context.Context, team, name string, lines int, ansi bool) (text string, err error) {
+	t, m, err := v.reach(ctx, team, name)
 	if err != nil {
 		return "", err
 	}
-	if s.routed(m) {
-		err := s.ask(ctx, m.Leadlight.Machine, verbCapture, order{Team: t.Name, Names: []string{m.Name}, Lines: lines, ANSI: ansi}, &text, nil)
+	if v.routed(m) {
+		err := v.ask(ctx, m.Leadlight.Machine, verbCapture, order{Team: t.Name, Names: []string{m.Name}, Lines: lines, ANSI: ansi}, &text, nil)
 		return text, err
 	}
-	seen := s.observeOne(ctx, t, m)
+	seen := v.observeOne(ctx, t, m)
 	if m.Leadlight == nil {
-		if text, err = s.panes.CaptureForeign(ctx, m.BackendType, backend.ID(m.TmuxPaneID), lines, ansi); err != nil {
+		if text, err = v.panes.CaptureForeign(ctx, m.BackendType, backend.ID(m.TmuxPaneID), lines, ansi); err != nil {
 			err = fmt.Errorf("capture %s: %w", m.Name, err)
 		}
 		return text, err
 	}
-	rec, err := s.hostRecord(ctx, t.Name, m)
+	rec, err := v.hostRecord(ctx, t.Name, m)
 	if err != nil && seen.Live() {
 		return "", fmt.Errorf("capture %s: %w", m.Name, err)
 	}
 	var c host.Capture
-	h, err := s.panes.Client(ctx, m.Name, rec)
+	h, err := v.panes.Client(ctx, m.Name, rec)
 	if err == nil {
 		c, err = h.Capture(ctx, lines, ansi) // one without a terminal may still be there, to be read
 	}
@@ -51,7 +51,7 @@ func (s *Service) Capture(ctx context.Context, team, name string, lines int, ans
 	case seen.Live():
 		return "", fmt.Errorf("capture %s: %w", m.Name, err)
 	}
-	if text, err := s.panes.CaptureStaying(ctx, s.target(t, m, s.observed(ctx, t.Name, m)), lines, ansi); err == nil {
+	if text, err := v.panes.CaptureStaying(ctx, v.target(t, m, v.observed(ctx, t.Name, m)), lines, ansi); err == nil {
 		return text, nil
 	}
 	return "", fault.New(fault.RecipientInactive, "teammate %s is %s: its pane shows nothing any more", m.Name, seen.State).
@@ -61,31 +61,31 @@ func (s *Service) Capture(ctx context.Context, team, name string, lines int, ans
 // Logs writes a teammate's transcript, its last lines if lines > 0, and goes on
 // with what comes until ctx ends if follow is set. It is there after the pane is
 // gone.
-func (s *Service) Logs(ctx context.Context, team, name string, lines int, follow bool, out io.Writer) error {
-	t, err := s.get(ctx, team)
+func (v *viewer) Logs(ctx context.Context, team, name string, lines int, follow bool, out io.Writer) error {
+	t, err := v.get(ctx, team)
 	if err != nil {
 		return err
 	}
-	return s.logs(ctx, t, name, lines, follow, out)
+	return v.logs(ctx, t, name, lines, follow, out)
 }
 
 // LogsOf is Logs for several of a team, whose roster is read once.
-func (s *Service) LogsOf(ctx context.Context, team string) (logs func(name string, lines int, follow bool, out io.Writer) error, err error) {
-	t, err := s.get(ctx, team)
+func (v *viewer) LogsOf(ctx context.Context, team string) (logs func(name string, lines int, follow bool, out io.Writer) error, err error) {
+	t, err := v.get(ctx, team)
 	return func(name string, lines int, follow bool, out io.Writer) error {
-		return s.logs(ctx, t, name, lines, follow, out)
+		return v.logs(ctx, t, name, lines, follow, out)
 	}, err
 }
 
-func (s *Service) logs(ctx context.Context, t store.Team, name string, lines int, follow bool, out io.Writer) error {
-	m, err := s.reachable(t, name)
+func (v *viewer) logs(ctx context.Context, t store.Team, name string, lines int, follow bool, out io.Writer) error {
+	m, err := v.reachable(t, name)
 	if err != nil {
 		return err
 	}
-	if s.routed(m) {
-		return s.logsThere(ctx, m, order{Team: t.Name, Names: []string{m.Name}, Lines: lines, Follow: follow}, out)
+	if v.routed(m) {
+		return v.logsThere(ctx, m, order{Team: t.Name, Names: []string{m.Name}, Lines: lines, Follow: follow}, out)
 	}
-	err = s.panes.Transcript(ctx, t.Name, m.Name, lines, follow, out)
+	err = v.panes.Transcript(ctx, t.Name, m.Name, lines, follow, out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && m.Leadlight != nil:
 		return nil // it has written nothing
@@ -97,10 +97,10 @@ func (s *Service) logs(ctx context.Context, t store.Team, name string, lines int
 }
 
 // logsThere is Logs for a teammate of another machine.
-func (s *Service) logsThere(ctx context.Context, m store.Member, o order, out io.Writer) error {
+func (v *viewer) logsThere(ctx context.Context, m store.Member, o order, out io.Writer) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	return s.ask(ctx, m.Leadlight.Machine, verbLogs, o, nil, func(t told) {
+	return v.ask(ctx, m.Leadlight.Machine, verbLogs, o, nil, func(t told) {
 		if _, err := out.Write(t.Text); err != nil {
 			stop(err) // nobody reads it
 		}
@@ -108,20 +108,20 @@ func (s *Service) logsThere(ctx context.Context, m store.Member, o order, out io
 }
 
 // Focus takes the person's terminal to a teammate's pane.
-func (s *Service) Focus(ctx context.Context, team, name string) error {
-	t, m, seen, err := s.member(ctx, team, name)
+func (v *viewer) Focus(ctx context.Context, team, name string) error {
+	t, m, seen, err := v.member(ctx, team, name)
 	if err != nil {
 		return err
 	}
-	target, err := s.liveTarget(ctx, t, m, seen)
-	if s.attachable(m, seen) {
+	target, err := v.liveTarget(ctx, t, m, seen)
+	if v.attachable(m, seen) {
 		return fault.New(fault.Unsupported, "teammate %s runs on machine %s: no terminal here holds its pane", m.Name, store.Shown(m.Leadlight.Machine)).
 			WithHint("leadlight attach %s --team %s shows it here", m.Name, shell.Line(t.Name))
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.panes.Focus(ctx, target); err != nil {
+	if err := v.panes.Focus(ctx, target); err != nil {
 		return fmt.Errorf("focus %s: %w", m.Name, err)
 	}
 	return nil
@@ -129,29 +129,29 @@ func (s *Service) Focus(ctx context.Context, team, name string) error {
 
 // Attach returns the command that shows a teammate's pane, or that of the first
 // live teammate, in the person's terminal.
-func (s *Service) Attach(ctx context.Context, team, name string) ([]string, error) {
-	at, err := s.Where(ctx, team, name)
+func (v *viewer) Attach(ctx context.Context, team, name string) ([]string, error) {
+	at, err := v.Where(ctx, team, name)
 	if err != nil {
 		return nil, err
 	}
-	t, m, seen, err := s.member(ctx, team, at.Member)
+	t, m, seen, err := v.member(ctx, team, at.Member)
 	if err != nil {
 		return nil, err
 	}
-	target, err := s.liveTarget(ctx, t, m, seen)
-	if s.attachable(m, seen) {
-		return s.attachThere(t, m), nil
+	target, err := v.liveTarget(ctx, t, m, seen)
+	if v.attachable(m, seen) {
+		return v.attachThere(t, m), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.panes.Attach(ctx, target)
+	return v.panes.Attach(ctx, target)
 }
 
 // AttachEach returns, by name, the command that shows the pane of each of the members that
 // runs, where there is one.
-func (s *Service) AttachEach(ctx context.Context, team string, members []api.Member) (map[string][]string, error) {
-	t, err := s.get(ctx, team)
+func (v *viewer) AttachEach(ctx context.Context, team string, members []api.Member) (map[string][]string, error) {
+	t, err := v.get(ctx, team)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (s *Service) AttachEach(ctx context.Context, team string, members []api.Mem
 	targets, found := make([]panes.Target, len(members)), make([]bool, len(members))
 	some(len(members), func(i int) {
 		if m, ok := entries[members[i].Name]; ok {
-			target, err := s.liveTarget(ctx, t, m, members[i])
+			target, err := v.liveTarget(ctx, t, m, members[i])
 			targets[i], found[i] = target, err == nil
 		}
 	})
@@ -170,14 +170,14 @@ func (s *Service) AttachEach(ctx context.Context, team string, members []api.Mem
 	var names []string
 	var asked []panes.Target
 	for i := range members {
-		if m := entries[members[i].Name]; s.attachable(m, members[i]) {
-			out[m.Name] = s.attachThere(t, m)
+		if m := entries[members[i].Name]; v.attachable(m, members[i]) {
+			out[m.Name] = v.attachThere(t, m)
 		}
 		if found[i] {
 			names, asked = append(names, members[i].Name), append(asked, targets[i])
 		}
 	}
-	for i, words := range s.panes.AttachEach(ctx, asked) {
+	for i, words := range v.panes.AttachEach(ctx, asked) {
 		if words != nil {
 			out[names[i]] = words
 		}
@@ -195,15 +195,15 @@ type Place struct {
 
 // Where names the teammate that attach and focus are about, the first live one if name is
 // "", and where its pane is.
-func (s *Service) Where(ctx context.Context, team, name string) (Place, error) {
-	p, err := s.where(ctx, team, name)
-	p.Looks = s.caller.Teammate
+func (v *viewer) Where(ctx context.Context, team, name string) (Place, error) {
+	p, err := v.where(ctx, team, name)
+	p.Looks = v.caller.Teammate
 	return p, err
 }
 
-func (s *Service) where(ctx context.Context, team, name string) (Place, error) {
+func (v *viewer) where(ctx context.Context, team, name string) (Place, error) {
 	if name == "" {
-		members, _, err := s.Members(ctx, team, false)
+		members, _, err := v.Members(ctx, team, false)
 		if err != nil {
 			return Place{}, err
 		}
@@ -213,41 +213,41 @@ func (s *Service) where(ctx context.Context, team, name string) (Place, error) {
 		}
 		name = members[i].Name
 	}
-	t, m, err := s.find(ctx, team, name)
+	t, m, err := v.find(ctx, team, name)
 	if err == nil && t.IsLead(m) {
-		target, err := s.leadTarget(ctx, t)
+		target, err := v.leadTarget(ctx, t)
 		return Place{Member: m.Name, Backend: target.Backend}, err
 	}
 	switch {
 	case err != nil || m.Leadlight == nil:
 		return Place{Member: m.Name, Backend: m.BackendType}, err
-	case s.routed(m):
+	case v.routed(m):
 		return Place{Member: m.Name, Backend: panes.Headless, Machine: m.Leadlight.Machine}, nil
 	}
-	o := s.observed(ctx, t.Name, m)
-	return Place{Member: m.Name, Backend: s.target(t, m, o).Backend}, nil
+	o := v.observed(ctx, t.Name, m)
+	return Place{Member: m.Name, Backend: v.target(t, m, o).Backend}, nil
 }
 
 // liveTarget names the pane of a teammate that runs.
-func (s *Service) liveTarget(ctx context.Context, t store.Team, m store.Member, seen api.Member) (panes.Target, error) {
+func (v *viewer) liveTarget(ctx context.Context, t store.Team, m store.Member, seen api.Member) (panes.Target, error) {
 	if t.IsLead(m) {
-		return s.leadTarget(ctx, t)
+		return v.leadTarget(ctx, t)
 	}
 	if !seen.Live() {
 		return panes.Target{}, fault.New(fault.RecipientInactive, "teammate %s is %s", m.Name, inState(seen)).
-			WithHint("%s", s.howToStart(t, m))
+			WithHint("%s", v.howToStart(t, m))
 	}
-	if err := s.notHere(m); err != nil {
+	if err := v.notHere(m); err != nil {
 		return panes.Target{}, err
 	}
 	if m.Leadlight == nil {
 		return panes.Target{Team: t.Name, Agent: m.Name, Backend: m.BackendType, Pane: backend.ID(m.TmuxPaneID)}, nil
 	}
-	return s.target(t, m, s.observed(ctx, t.Name, m)), nil
+	return v.target(t, m, v.observed(ctx, t.Name, m)), nil
 }
 
 // leadTarget names the pane in which the lead works.
-func (s *Service) leadTarget(ctx context.Context, t store.Team) (panes.Target, error) {
+func (v *viewer) leadTarget(ctx context.Context, t store.Team) (panes.Target, error) {
 	pid := 0
 	if t.LeadProcess != nil {
 		if alive := leadAlive(t); alive != signals.Alive {
@@ -255,5 +255,5 @@ func (s *Service) leadTarget(ctx context.Context, t store.Team) (panes.Target, e
 		}
 		pid = t.LeadProcess.PID
 	}
-	return s.panes.LeadPane(ctx, t.Name, pid)
+	return v.panes.LeadPane(ctx, t.Name, pid)
 }

@@ -18,7 +18,7 @@ import (
 // looking is one look at members of a team. What is the same for several of them is found
 // out once, and only if somebody needs it.
 type looking struct {
-	*Service
+	*observer
 	t      store.Team
 	lead   func() signals.Liveness
 	tmux   func() panes.ForeignPanes
@@ -26,20 +26,20 @@ type looking struct {
 	newest func() map[requestKey]answer // to requests to stop
 }
 
-func (s *Service) looking(ctx context.Context, t store.Team) looking {
-	l := looking{Service: s, t: t, lead: sync.OnceValue(func() signals.Liveness { return leadAlive(t) })}
+func (ob *observer) looking(ctx context.Context, t store.Team) looking {
+	l := looking{observer: ob, t: t, lead: sync.OnceValue(func() signals.Liveness { return leadAlive(t) })}
 	panesOf := func(kind string) func() panes.ForeignPanes {
 		return sync.OnceValue(func() panes.ForeignPanes {
 			pid := 0
 			if l.lead() == signals.Alive {
 				pid = t.LeadProcess.PID
 			}
-			return s.panes.ForeignPanes(ctx, kind, pid)
+			return ob.panes.ForeignPanes(ctx, kind, pid)
 		})
 	}
 	l.tmux, l.iterm2 = panesOf("tmux"), panesOf(panes.ITerm2)
 	l.newest = sync.OnceValue(func() map[requestKey]answer {
-		all, err := s.newestAnswers(ctx, t)
+		all, err := ob.newestAnswers(ctx, t)
 		if err != nil {
 			return nil
 		}
@@ -49,8 +49,8 @@ func (s *Service) looking(ctx context.Context, t store.Team) looking {
 }
 
 // observeOne looks at a member, but not into its box, which may be large.
-func (s *Service) observeOne(ctx context.Context, t store.Team, m store.Member) api.Member {
-	return s.looking(ctx, t).observe(ctx, m)
+func (ob *observer) observeOne(ctx context.Context, t store.Team, m store.Member) api.Member {
+	return ob.looking(ctx, t).observe(ctx, m)
 }
 
 func (l looking) observe(ctx context.Context, m store.Member) api.Member {

@@ -74,16 +74,16 @@ type told struct {
 
 // elsewhere tells whether the host of a member runs on another machine. Only that one
 // looks at its processes and signals them.
-func (s *Service) elsewhere(m store.Member) bool {
-	return m.Leadlight != nil && m.Leadlight.Machine != "" && m.Leadlight.Machine != s.machine
+func (c *common) elsewhere(m store.Member) bool {
+	return m.Leadlight != nil && m.Leadlight.Machine != "" && m.Leadlight.Machine != c.machine
 }
 
 // routed tells whether another machine has to be asked about a member.
-func (s *Service) routed(m store.Member) bool { return s.machines != nil && s.elsewhere(m) }
+func (nw *network) routed(m store.Member) bool { return nw.machines != nil && nw.elsewhere(m) }
 
 // notHere refuses what only a member's own machine can do.
-func (s *Service) notHere(m store.Member) error {
-	if !s.elsewhere(m) {
+func (nw *network) notHere(m store.Member) error {
+	if !nw.elsewhere(m) {
 		return nil
 	}
 	return fault.New(fault.Unsupported, "teammate %s runs on machine %s", m.Name, store.Shown(m.Leadlight.Machine)).WithHint("run the same there")
@@ -91,31 +91,31 @@ func (s *Service) notHere(m store.Member) error {
 
 // observed looks at the host of a member that we launched. One on another machine is
 // unknown here, whatever runs here under its numbers.
-func (s *Service) observed(ctx context.Context, team string, m store.Member) panes.Observation {
-	if s.elsewhere(m) {
+func (ob *observer) observed(ctx context.Context, team string, m store.Member) panes.Observation {
+	if ob.elsewhere(m) {
 		return panes.Observation{State: api.StateUnknown, Reason: "it runs on machine " + store.Shown(m.Leadlight.Machine)}
 	}
-	return s.panes.Observe(ctx, team, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))
+	return ob.panes.Observe(ctx, team, m.Name, m.Leadlight.Host, deref(m.Leadlight.SpawnedAt))
 }
 
 // machineOf is what the roster of a team says of a member that is launched here.
-func (s *Service) machineOf(t store.Team) string {
+func (c *common) machineOf(t store.Team) string {
 	if t.Engine == "" {
 		return ""
 	}
-	return s.machine
+	return c.machine
 }
 
 // ask lets another machine carry out a verb, in the caller's name. into gets the result,
 // tell what is told before; both may be nil.
-func (s *Service) ask(ctx context.Context, machine, verb string, o order, into any, tell func(told)) error {
-	o.Caller = s.caller
+func (nw *network) ask(ctx context.Context, machine, verb string, o order, into any, tell func(told)) error {
+	o.Caller = nw.caller
 	params, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("ask machine %s: %w", machine, err)
 	}
 	call := api.MachineCall{Machine: machine, ID: rand.Text(), Verb: verb, Params: params, Follow: verb == verbLogs || verb == verbAttach, Look: verb == verbObserve || verb == verbChanged, Stream: verb == verbAttach}
-	result, err := s.machines.Do(ctx, call, func(raw json.RawMessage) {
+	result, err := nw.machines.Do(ctx, call, func(raw json.RawMessage) {
 		var t told
 		if tell != nil && json.Unmarshal(raw, &t) == nil {
 			tell(t)
@@ -184,11 +184,11 @@ func (d *deaf) note(machine string, err error, asker, waited context.Context) {
 
 // byMachine groups members by the machine that has to be asked about them, "" for this
 // one. It gives their places.
-func (s *Service) byMachine(members []store.Member) map[string][]int {
+func (nw *network) byMachine(members []store.Member) map[string][]int {
 	out := map[string][]int{}
 	for i, m := range members {
 		machine := ""
-		if s.routed(m) && !m.Unsafe && !settled(m.Leadlight.State) {
+		if nw.routed(m) && !m.Unsafe && !settled(m.Leadlight.State) {
 			machine = m.Leadlight.Machine
 		}
 		out[machine] = append(out[machine], i)
@@ -198,16 +198,16 @@ func (s *Service) byMachine(members []store.Member) map[string][]int {
 
 // presentElsewhere asks a machine how members of its are doing. If it does not answer, they
 // are unknown.
-func (s *Service) presentElsewhere(asker context.Context, t store.Team, machine string, members []store.Member, at []int, out []api.Member) {
-	ctx, cancel := context.WithTimeout(asker, s.deaf.limit(machine))
+func (ob *observer) presentElsewhere(asker context.Context, t store.Team, machine string, members []store.Member, at []int, out []api.Member) {
+	ctx, cancel := context.WithTimeout(asker, ob.deaf.limit(machine))
 	defer cancel()
 	var names []string
 	for _, i := range at {
 		names = append(names, members[i].Name)
 	}
 	var list []observedThere
-	err := s.ask(ctx, machine, verbObserve, order{Team: t.Name, Names: names}, &list, nil)
-	s.deaf.note(machine, err, asker, ctx)
+	err := ob.ask(ctx, machine, verbObserve, order{Team: t.Name, Names: names}, &list, nil)
+	ob.deaf.note(machine, err, asker, ctx)
 	why := "machine " + machine + " does not answer"
 	if err != nil && ctx.Err() == nil {
 		why = fault.Of(err).Message
@@ -217,7 +217,7 @@ func (s *Service) presentElsewhere(asker context.Context, t store.Team, machine 
 		seen[m.Name] = m
 	}
 	for _, i := range at {
-		out[i] = s.observeOne(ctx, t, members[i])
+		out[i] = ob.observeOne(ctx, t, members[i])
 		o := &out[i]
 		if m, ok := seen[o.Name]; ok {
 			o.State, o.Reason, o.Task, o.PID, o.LastActivityAt = m.State, m.Reason, m.Task, m.PID, m.LastActivityAt

@@ -48,7 +48,7 @@ func TestWhoIsDeaf(t *testing.T) {
 	} {
 		for _, was := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				s := &Service{machines: c.ask, deaf: &deaf{}}
+				s := assemble(&common{machines: c.ask, deaf: &deaf{}})
 				want := c.fresh
 				if was {
 					s.deaf.since, want = map[string]time.Time{"hub": time.Now()}, c.then
@@ -71,7 +71,7 @@ func TestWhoIsMute(t *testing.T) {
 	for _, code := range []fault.Code{fault.Timeout, fault.Unproven} {
 		refusal := fault.New(code, "the rosters name one host for a and for b")
 		for err, want := range map[error]string{refusal: "", api.Mute{Machine: "hub", Err: refusal}: "hub"} {
-			s := &Service{machines: answering(func(context.Context) error { return err })}
+			s := assemble(&common{machines: answering(func(context.Context) error { return err })})
 			got := onMachine("hub", s.ask(t.Context(), "hub", verbRestart, order{}, nil, nil))
 			if muteOf(got) != want || fault.CodeOf(got) != code {
 				t.Errorf("%T %s: mute is %q, the code %s", err, code, muteOf(got), fault.CodeOf(got))

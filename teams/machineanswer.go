@@ -76,10 +76,9 @@ func (s *Service) Answer(ctx context.Context, asked Asked) (any, error) {
 	if _, err := store.CheckAddress(o.Caller.Name); err != nil {
 		return nil, onMachine(s.machine, fmt.Errorf("who asks: %w", err))
 	}
-	in := *s
-	in.caller, in.machines = o.Caller, nil
+	in := s.with(func(c *common) { c.caller, c.machines = o.Caller, nil })
 	var mu sync.Mutex
-	result, err := do(ctx, &in, o, func(t told) {
+	result, err := do(ctx, in, o, func(t told) {
 		mu.Lock()
 		defer mu.Unlock()
 		_ = asked.Tell(t) // who misses it asks again, or is told the result
@@ -89,11 +88,11 @@ func (s *Service) Answer(ctx context.Context, asked Asked) (any, error) {
 
 // fromHere is the error of what was asked of this machine. What its daemon has broken off, since it
 // ends, may have been done in part.
-func (s *Service) fromHere(ctx context.Context, err error) error {
+func (c *common) fromHere(ctx context.Context, err error) error {
 	if why := context.Cause(ctx); err != nil && why != nil && (errors.Is(err, context.Canceled) || errors.Is(err, why)) {
 		err = fault.New(fault.Unproven, "its daemon ended while it carried that out").WithHint("leadlight ps shows what became of it")
 	}
-	return onMachine(s.machine, err)
+	return onMachine(c.machine, err)
 }
 
 // one is a verb about one teammate.
@@ -165,9 +164,9 @@ func answerRoom(ctx context.Context, s *Service, o order, _ func(told)) (any, er
 }
 
 // roomFor tells whether a teammate could be started here; source is as for checkHere.
-func (s *Service) roomFor(ctx context.Context, t store.Team, spec SpawnSpec, source bool) room {
-	spec.Machine = s.machine
-	return room{CPUs: runtime.NumCPU(), Why: fault.Of(s.checkHere(ctx, t, spec, source))}
+func (st *starter) roomFor(ctx context.Context, t store.Team, spec SpawnSpec, source bool) room {
+	spec.Machine = st.machine
+	return room{CPUs: runtime.NumCPU(), Why: fault.Of(st.checkHere(ctx, t, spec, source))}
 }
 
 // spawnedThere is a Spawned on the wire.

@@ -19,14 +19,14 @@ import (
 const MachineAuto = "auto"
 
 // apart tells whether a teammate is to be started on another machine.
-func (s *Service) apart(spec SpawnSpec) bool { return spec.Machine != "" && spec.Machine != s.machine }
+func (c *common) apart(spec SpawnSpec) bool { return spec.Machine != "" && spec.Machine != c.machine }
 
 // checkMachine refuses a machine for one that is started here, by the files of here.
-func (s *Service) checkMachine(t store.Team, spec SpawnSpec) error {
+func (st *starter) checkMachine(t store.Team, spec SpawnSpec) error {
 	switch {
 	case spec.Machine == "":
 		return nil
-	case s.machine == "":
+	case st.machine == "":
 		return fault.New(fault.EngineUnavailable, "teammate %s is asked for on machine %s, and this machine has joined no engine", spec.Name, store.Shown(spec.Machine)).
 			WithHint("leadlight machine join nats://HOST:4222")
 	case t.Engine == "":
@@ -38,21 +38,21 @@ func (s *Service) checkMachine(t store.Team, spec SpawnSpec) error {
 
 // spawnApart starts teammates of which some are to run on other machines, all machines at
 // once.
-func (s *Service) spawnApart(ctx context.Context, t store.Team, specs []SpawnSpec) []Spawned {
+func (st *starter) spawnApart(ctx context.Context, t store.Team, specs []SpawnSpec) []Spawned {
 	out := make([]Spawned, len(specs))
 	groups := map[string][]int{}
 	for i, spec := range specs {
-		if err := s.checkMachine(t, spec); err != nil {
+		if err := st.checkMachine(t, spec); err != nil {
 			out[i].Err = err
 			continue
 		}
 		groups[spec.Machine] = append(groups[spec.Machine], i)
 	}
-	if at := groups[s.machine]; s.machine != "" && len(at) > 0 {
+	if at := groups[st.machine]; st.machine != "" && len(at) > 0 {
 		groups[""] = append(groups[""], at...)
-		delete(groups, s.machine)
+		delete(groups, st.machine)
 	}
-	runs := s.panes.Records().TrustedRuns(ctx, t.Name)
+	runs := st.panes.Records().TrustedRuns(ctx, t.Name)
 	var wg sync.WaitGroup
 	for machine, at := range groups {
 		wg.Go(func() {
@@ -62,9 +62,9 @@ func (s *Service) spawnApart(ctx context.Context, t store.Team, specs []SpawnSpe
 			}
 			var done []Spawned
 			if machine == "" {
-				done = s.Spawn(ctx, t.Name, mine)
+				done = st.Spawn(ctx, t.Name, mine)
 			} else {
-				done = s.spawnThere(ctx, machine, order{Team: t.Name, Specs: mine, Profiles: s.profilesFor(mine), Runs: runs, Most: s.limits.MaxTeammates})
+				done = st.spawnThere(ctx, machine, order{Team: t.Name, Specs: mine, Profiles: st.profilesFor(mine), Runs: runs, Most: st.limits.MaxTeammates})
 			}
 			for k, i := range at {
 				out[i] = done[k]
@@ -75,10 +75,10 @@ func (s *Service) spawnApart(ctx context.Context, t store.Team, specs []SpawnSpe
 	return out
 }
 
-func (s *Service) spawnThere(ctx context.Context, machine string, o order) []Spawned {
+func (st *starter) spawnThere(ctx context.Context, machine string, o order) []Spawned {
 	out := make([]Spawned, len(o.Specs))
 	var there []spawnedThere
-	err := s.ask(ctx, machine, verbSpawn, o, &there, func(t told) { s.say(t.Name, t.What) })
+	err := st.ask(ctx, machine, verbSpawn, o, &there, func(t told) { st.say(t.Name, t.What) })
 	if err == nil && len(there) != len(out) {
 		err = fault.New(fault.Failed, "machine %s answers for %d teammates, not %d", machine, len(there), len(out))
 	}
@@ -92,11 +92,11 @@ func (s *Service) spawnThere(ctx context.Context, machine string, o order) []Spa
 
 // profilesFor are the profiles of specs that are not as they are built in: the other machine
 // may know none of the name, or another.
-func (s *Service) profilesFor(specs []SpawnSpec) map[string]profiles.Profile {
+func (st *starter) profilesFor(specs []SpawnSpec) map[string]profiles.Profile {
 	own, built := map[string]profiles.Profile{}, profiles.NewSet(nil)
 	for _, spec := range specs {
 		name := cmp.Or(spec.ProfileName(), defaultProfile)
-		p, known := s.profiles[name]
+		p, known := st.profiles[name]
 		if known && !equalJSON(p, built[name]) {
 			own[name] = p
 		}
@@ -113,14 +113,14 @@ func equalJSON(a, b any) bool {
 // chooseMachines gives each spec that leaves it open the machine with most room that can
 // start it: the one with the fewest teammates for each of its processors, then the one with
 // the least load.
-func (s *Service) chooseMachines(ctx context.Context, t store.Team, specs []SpawnSpec) error {
+func (st *starter) chooseMachines(ctx context.Context, t store.Team, specs []SpawnSpec) error {
 	if !slices.ContainsFunc(specs, func(x SpawnSpec) bool { return x.Machine == MachineAuto }) {
 		return nil
 	}
-	if err := s.checkMachine(t, SpawnSpec{Name: specs[0].Name, Machine: MachineAuto}); err != nil {
+	if err := st.checkMachine(t, SpawnSpec{Name: specs[0].Name, Machine: MachineAuto}); err != nil {
 		return err
 	}
-	list, err := s.machines.List(ctx)
+	list, err := st.machines.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (s *Service) chooseMachines(ctx context.Context, t store.Team, specs []Spaw
 		if specs[i].Machine != MachineAuto {
 			continue
 		}
-		k, err := s.roomiest(ctx, t, list, specs[i])
+		k, err := st.roomiest(ctx, t, list, specs[i])
 		if err != nil {
 			return err
 		}
@@ -140,17 +140,17 @@ func (s *Service) chooseMachines(ctx context.Context, t store.Team, specs []Spaw
 }
 
 // roomiest asks all machines for room, and returns the place of the best one in the list.
-func (s *Service) roomiest(ctx context.Context, t store.Team, list []api.Machine, spec SpawnSpec) (int, error) {
+func (st *starter) roomiest(ctx context.Context, t store.Team, list []api.Machine, spec SpawnSpec) (int, error) {
 	rooms := make([]room, len(list))
 	var wg sync.WaitGroup
 	for i, m := range list {
 		wg.Go(func() {
 			if m.This {
-				rooms[i] = s.roomFor(ctx, t, spec, false)
+				rooms[i] = st.roomFor(ctx, t, spec, false)
 				return
 			}
-			o := order{Team: t.Name, Specs: []SpawnSpec{spec}, Profiles: s.profilesFor([]SpawnSpec{spec})}
-			if err := s.ask(ctx, m.Name, verbRoom, o, &rooms[i], nil); err != nil {
+			o := order{Team: t.Name, Specs: []SpawnSpec{spec}, Profiles: st.profilesFor([]SpawnSpec{spec})}
+			if err := st.ask(ctx, m.Name, verbRoom, o, &rooms[i], nil); err != nil {
 				rooms[i].Why = fault.Of(err)
 			}
 		})
@@ -189,13 +189,13 @@ func (s *Service) roomiest(ctx context.Context, t store.Team, list []api.Machine
 
 // checkThere checks a teammate that is to be started on another machine, by what is there;
 // source is as for checkHere.
-func (s *Service) checkThere(ctx context.Context, t store.Team, spec SpawnSpec, source bool) error {
-	if err := s.checkMachine(t, spec); err != nil {
+func (st *starter) checkThere(ctx context.Context, t store.Team, spec SpawnSpec, source bool) error {
+	if err := st.checkMachine(t, spec); err != nil {
 		return err
 	}
 	var r room
-	o := order{Team: t.Name, Specs: []SpawnSpec{spec}, Profiles: s.profilesFor([]SpawnSpec{spec}), Source: source}
-	if err := s.ask(ctx, spec.Machine, verbRoom, o, &r, nil); err != nil {
+	o := order{Team: t.Name, Specs: []SpawnSpec{spec}, Profiles: st.profilesFor([]SpawnSpec{spec}), Source: source}
+	if err := st.ask(ctx, spec.Machine, verbRoom, o, &r, nil); err != nil {
 		return err
 	}
 	if r.Why != nil {

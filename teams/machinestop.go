@@ -16,18 +16,18 @@ import (
 // stopThere groups those who are to be stopped on other machines by their machine. Who has
 // failed or was lost may have left something there. A roster that cannot be read names
 // nobody: who goes on says so.
-func (s *Service) stopThere(ctx context.Context, team string, names []string) map[string][]string {
-	if s.machines == nil {
+func (sp *stopper) stopThere(ctx context.Context, team string, names []string) map[string][]string {
+	if sp.machines == nil {
 		return nil
 	}
-	t, err := s.get(ctx, team)
+	t, err := sp.get(ctx, team)
 	if err != nil {
 		return nil
 	}
 	there := map[string][]string{}
 	for _, m := range t.Teammates() {
 		asked := slices.ContainsFunc(names, func(n string) bool { return store.SameName(t.Local(n), m.Name) })
-		if m.Unsafe || !s.routed(m) || names == nil && m.Leadlight.State == api.StateStopped || names != nil && !asked {
+		if m.Unsafe || !sp.routed(m) || names == nil && m.Leadlight.State == api.StateStopped || names != nil && !asked {
 			continue
 		}
 		there[m.Leadlight.Machine] = append(there[m.Leadlight.Machine], m.Name)
@@ -37,15 +37,15 @@ func (s *Service) stopThere(ctx context.Context, team string, names []string) ma
 
 // stopApart stops teammates of several machines, all at once, unless one of here cannot be
 // stopped. What a machine that does not answer has done is not proved.
-func (s *Service) stopApart(ctx context.Context, team string, names []string, there map[string][]string, o StopOptions) (api.Endings, error) {
+func (sp *stopper) stopApart(ctx context.Context, team string, names []string, there map[string][]string, o StopOptions) (api.Endings, error) {
 	if o.Ask <= 0 {
-		o.Ask = s.limits.Ask
+		o.Ask = sp.limits.Ask
 	}
 	var near *stopping
 	here := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return isThere(there, team, name) })
 	if names == nil || len(here) > 0 {
 		var err error
-		if near, err = s.picked(ctx, team, here, o); err != nil {
+		if near, err = sp.picked(ctx, team, here, o); err != nil {
 			return api.Endings{}, err
 		}
 	}
@@ -63,7 +63,7 @@ func (s *Service) stopApart(ctx context.Context, team string, names []string, th
 	for machine, list := range there {
 		wg.Go(func() {
 			var e api.Endings
-			err := s.ask(ctx, machine, verbStop, order{Team: team, Names: list, Stop: &o}, &e, func(t told) { o.say(t.Name, t.What) })
+			err := sp.ask(ctx, machine, verbStop, order{Team: team, Names: list, Stop: &o}, &e, func(t told) { o.say(t.Name, t.What) })
 			if err != nil {
 				e = unprovenEndings(list, err)
 			}

@@ -35,57 +35,57 @@ func inState(m api.Member) string {
 // Send puts a message into the box of a member: fault.RecipientNotFound,
 // fault.RecipientInactive, fault.InvalidType. When it returns, the message is on
 // disk. The sender is whoever calls; a teammate cannot send in another's name.
-func (s *Service) Send(ctx context.Context, team string, spec SendSpec) (api.Sent, error) {
-	t, err := s.get(ctx, team)
+func (ms *messenger) Send(ctx context.Context, team string, spec SendSpec) (api.Sent, error) {
+	t, err := ms.get(ctx, team)
 	if err != nil {
 		return api.Sent{}, err
 	}
-	sender, err := s.sender(t)
+	sender, err := ms.sender(t)
 	if err != nil {
 		return api.Sent{}, err
 	}
-	to, err := s.recipient(ctx, t, spec.To)
+	to, err := ms.recipient(ctx, t, spec.To)
 	if fault.CodeOf(err) == fault.RecipientInactive {
-		err = s.passOn(ctx, t, sender, spec, err)
+		err = ms.passOn(ctx, t, sender, spec, err)
 	}
 	if err != nil {
 		return api.Sent{}, err
 	}
-	if sent, done, err := s.typed(ctx, t, to, spec); done {
+	if sent, done, err := ms.typed(ctx, t, to, spec); done {
 		return sent, err
 	}
 	if spec.Type == store.ShutdownRequest {
-		if err := s.mayAskToStop(t, sender, to); err != nil {
+		if err := ms.mayAskToStop(t, sender, to); err != nil {
 			return api.Sent{}, err
 		}
 	}
-	if err := s.leadText(spec.Text); err != nil {
+	if err := ms.leadText(spec.Text); err != nil {
 		return api.Sent{}, err
 	}
 	msg, err := spec.message(sender, to)
 	if err != nil {
 		return api.Sent{}, err
 	}
-	sent, err := s.put(ctx, t, to, msg)
+	sent, err := ms.put(ctx, t, to, msg)
 	if err == nil && to != leadName(t) {
-		s.tellIfGone(ctx, t, to)
+		ms.tellIfGone(ctx, t, to)
 	}
 	return sent, err
 }
 
 // post puts a message into a box, with the colour of its sender.
-func (s *Service) post(ctx context.Context, t store.Team, to string, msg store.Message) (store.Message, error) {
+func (mb *mailbox) post(ctx context.Context, t store.Team, to string, msg store.Message) (store.Message, error) {
 	if m := t.Member(msg.From); m != nil {
 		msg.Color = m.Color
 	}
 	if msg.Color == "" && fromLead(t, msg) {
 		msg.Color = leadColor
 	}
-	return s.mail.Put(ctx, t.Name, to, msg)
+	return mb.mail.Put(ctx, t.Name, to, msg)
 }
 
-func (s *Service) put(ctx context.Context, t store.Team, to string, msg store.Message) (api.Sent, error) {
-	m, err := s.post(ctx, t, to, msg)
+func (mb *mailbox) put(ctx context.Context, t store.Team, to string, msg store.Message) (api.Sent, error) {
+	m, err := mb.post(ctx, t, to, msg)
 	if err != nil {
 		return api.Sent{}, fmt.Errorf("send to %s: %w", to, err)
 	}
@@ -94,19 +94,19 @@ func (s *Service) put(ctx context.Context, t store.Team, to string, msg store.Me
 }
 
 // sender is the member, or the lead, in whose name the caller writes.
-func (s *Service) sender(t store.Team) (store.Member, error) {
-	if isLead(t, s.caller.Name) {
+func (mb *mailbox) sender(t store.Team) (store.Member, error) {
+	if isLead(t, mb.caller.Name) {
 		return store.Member{Name: leadName(t)}, nil
 	}
-	if m := t.Member(s.caller.Name); m != nil && !m.Unsafe {
+	if m := t.Member(mb.caller.Name); m != nil && !m.Unsafe {
 		return *m, nil
 	}
-	return store.Member{}, fault.New(fault.MemberNotFound, "%q is not a member of team %s and cannot send in it", store.Shown(s.caller.Name), t.Name).
+	return store.Member{}, fault.New(fault.MemberNotFound, "%q is not a member of team %s and cannot send in it", store.Shown(mb.caller.Name), t.Name).
 		WithHint("its members: %s", memberNames(t))
 }
 
 // recipient returns the name of the box that is meant.
-func (s *Service) recipient(ctx context.Context, t store.Team, to string) (string, error) {
+func (ms *messenger) recipient(ctx context.Context, t store.Team, to string) (string, error) {
 	if isLead(t, to) {
 		return leadName(t), nil
 	}
@@ -120,22 +120,22 @@ func (s *Service) recipient(ctx context.Context, t store.Team, to string) (strin
 	case m.Unsafe:
 		return "", fault.New(fault.InvalidName, "the roster of team %s holds the unsafe name %q", t.Name, store.Shown(m.Name)).
 			WithHint("nothing is sent to it; mend %s", t.Path)
-	case s.impersonatesLead(t, *m):
+	case ms.impersonatesLead(t, *m):
 		return "", fault.New(fault.NotLead, "teammate %s was started by Claude Code, whose own lead writes to it", m.Name).
 			WithHint("send in the name of a member: --as NAME")
-	case s.runs(ctx, t, *m):
+	case ms.runs(ctx, t, *m):
 		return m.Name, nil
 	}
-	if seen := s.observeOne(ctx, t, *m); !seen.Live() {
+	if seen := ms.observeOne(ctx, t, *m); !seen.Live() {
 		return "", fault.New(fault.RecipientInactive, "teammate %s is %s", m.Name, inState(seen)).
-			WithHint("%s", s.howToStart(t, *m))
+			WithHint("%s", ms.howToStart(t, *m))
 	}
 	return m.Name, nil
 }
 
 // mayAskToStop refuses a request to stop that is not the lead's, and one to the lead itself.
-func (s *Service) mayAskToStop(t store.Team, sender store.Member, to string) error {
-	if err := s.leadOnly("ask others to shut down"); err != nil {
+func (mb *mailbox) mayAskToStop(t store.Team, sender store.Member, to string) error {
+	if err := mb.leadOnly("ask others to shut down"); err != nil {
 		return err
 	}
 	switch {
@@ -148,12 +148,12 @@ func (s *Service) mayAskToStop(t store.Team, sender store.Member, to string) err
 }
 
 // leadText refuses to a teammate a text that its reader would obey as a word of the lead.
-func (s *Service) leadText(text string) error {
+func (mb *mailbox) leadText(text string) error {
 	f, ok := store.ParseFrame(text)
 	if !ok || !store.LeadOnly(f.Type) {
 		return nil
 	}
-	return s.leadOnly("send a " + f.Type + ", not even as the text of a message")
+	return mb.leadOnly("send a " + f.Type + ", not even as the text of a message")
 }
 
 func (spec SendSpec) message(sender store.Member, to string) (store.Message, error) {
@@ -182,16 +182,16 @@ func checkText(what, text string) error {
 }
 
 // Broadcast sends a copy to every live member but the sender.
-func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]api.Sent, error) {
-	t, err := s.get(ctx, team)
+func (ms *messenger) Broadcast(ctx context.Context, team, text, summary string) ([]api.Sent, error) {
+	t, err := ms.get(ctx, team)
 	if err != nil {
 		return nil, err
 	}
-	sender, err := s.sender(t)
+	sender, err := ms.sender(t)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.leadText(text); err != nil {
+	if err := ms.leadText(text); err != nil {
 		return nil, err
 	}
 	msg, err := SendSpec{Text: text, Summary: summary}.message(sender, "everyone")
@@ -200,19 +200,19 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 	}
 	msg.Type = "broadcast"
 	var to []string
-	for _, m := range s.present(ctx, t, t.Members) {
+	for _, m := range ms.present(ctx, t, t.Members) {
 		lead := isLead(t, m.Name)
 		entry := t.Member(m.Name)
 		if store.SameName(m.Name, sender.Name) || entry.Unsafe || (!lead && !m.Live()) {
 			continue
 		}
-		if !lead && s.impersonatesLead(t, *entry) {
+		if !lead && ms.impersonatesLead(t, *entry) {
 			continue
 		}
 		to = append(to, m.Name)
 	}
 	sent, errs := make([]api.Sent, len(to)), make([]error, len(to))
-	some(len(to), func(i int) { sent[i], errs[i] = s.put(ctx, t, to[i], msg) })
+	some(len(to), func(i int) { sent[i], errs[i] = ms.put(ctx, t, to[i], msg) })
 	out := []api.Sent{}
 	var missed []error
 	var names []string
@@ -223,7 +223,7 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 		}
 		out, names = append(out, sent[i]), append(names, to[i])
 	}
-	s.tellIfGone(ctx, t, names...)
+	ms.tellIfGone(ctx, t, names...)
 	if len(missed) > 0 {
 		return out, fmt.Errorf("%d of %d got the message: %w", len(out), len(out)+len(missed), errors.Join(missed...))
 	}
@@ -232,8 +232,8 @@ func (s *Service) Broadcast(ctx context.Context, team, text, summary string) ([]
 
 // impersonatesLead tells whether a message of the caller to m would pass for one of another
 // lead: only the lead that launched a teammate writes to it as the lead.
-func (s *Service) impersonatesLead(t store.Team, m store.Member) bool {
-	return ofItsLead(t, m) && !t.LedByUs() && !s.caller.Teammate && isLead(t, s.caller.Name)
+func (mb *mailbox) impersonatesLead(t store.Team, m store.Member) bool {
+	return ofItsLead(t, m) && !t.LedByUs() && !mb.caller.Teammate && isLead(t, mb.caller.Name)
 }
 
 // fromLead tells whether a message carries the lead's name, or its address. Programs that

@@ -40,15 +40,15 @@ func paneOf(m store.Member) string {
 
 // Members returns the teammates as observed now; the stopped ones only if all is
 // set. The second result are warnings about what could not be observed.
-func (s *Service) Members(ctx context.Context, team string, all bool) ([]api.Member, []string, error) {
-	t, err := s.get(ctx, team)
+func (ob *observer) Members(ctx context.Context, team string, all bool) ([]api.Member, []string, error) {
+	t, err := ob.get(ctx, team)
 	if err != nil {
 		return nil, nil, err
 	}
 	var mu sync.Mutex
 	var unread []string // what is wrong with boxes
-	seen := s.observeWith(ctx, t, t.Teammates(), func(ctx context.Context, team, owner string) ([]store.Message, error) {
-		msgs, err := s.mail.List(ctx, team, owner)
+	seen := ob.observeWith(ctx, t, t.Teammates(), func(ctx context.Context, team, owner string) ([]store.Message, error) {
+		msgs, err := ob.mail.List(ctx, team, owner)
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil && !slices.Contains(unread, fault.Of(err).Message) {
@@ -57,7 +57,7 @@ func (s *Service) Members(ctx context.Context, team string, all bool) ([]api.Mem
 		return msgs, err
 	})
 	out := []api.Member{}
-	for _, m := range s.withTasks(ctx, t.Name, seen) {
+	for _, m := range ob.withTasks(ctx, t.Name, seen) {
 		if all || m.State != api.StateStopped {
 			out = append(out, m)
 		}
@@ -67,14 +67,14 @@ func (s *Service) Members(ctx context.Context, team string, all bool) ([]api.Mem
 }
 
 // present looks whether each of the members runs.
-func (s *Service) present(ctx context.Context, t store.Team, members []store.Member) []api.Member {
+func (ob *observer) present(ctx context.Context, t store.Team, members []store.Member) []api.Member {
 	out := make([]api.Member, len(members))
-	l := s.looking(ctx, t)
+	l := ob.looking(ctx, t)
 	var wg sync.WaitGroup
-	for machine, at := range s.byMachine(members) {
+	for machine, at := range ob.byMachine(members) {
 		wg.Go(func() {
 			if machine != "" {
-				s.presentElsewhere(ctx, t, machine, members, at, out)
+				ob.presentElsewhere(ctx, t, machine, members, at, out)
 				return
 			}
 			some(len(at), func(k int) { out[at[k]] = l.observe(ctx, members[at[k]]) })
@@ -88,13 +88,13 @@ func (s *Service) present(ctx context.Context, t store.Team, members []store.Mem
 type lister func(ctx context.Context, team, owner string) ([]store.Message, error)
 
 // observe looks at each of the members, and at what waits for it and it for.
-func (s *Service) observe(ctx context.Context, t store.Team, members []store.Member) []api.Member {
-	return s.observeWith(ctx, t, members, s.mail.List)
+func (ob *observer) observe(ctx context.Context, t store.Team, members []store.Member) []api.Member {
+	return ob.observeWith(ctx, t, members, ob.mail.List)
 }
 
 // observeWith is observe for one who knows what is in the boxes.
-func (s *Service) observeWith(ctx context.Context, t store.Team, members []store.Member, boxes lister) []api.Member {
-	out := s.present(ctx, t, members)
+func (ob *observer) observeWith(ctx context.Context, t store.Team, members []store.Member, boxes lister) []api.Member {
+	out := ob.present(ctx, t, members)
 	some(len(members), func(i int) {
 		if m := members[i]; !m.Unsafe {
 			out[i].Unread, out[i].OldestUnreadAt = unread(ctx, t, m.Name, boxes)
@@ -103,7 +103,7 @@ func (s *Service) observeWith(ctx context.Context, t store.Team, members []store
 	if !slices.ContainsFunc(out, mayWait) {
 		return out
 	}
-	waiting := s.waiting(ctx, t, boxes)
+	waiting := ob.waiting(ctx, t, boxes)
 	for i := range out {
 		if m := &out[i]; waiting[m.Name] != "" && mayWait(*m) {
 			m.State, m.Reason = api.StateWaiting, waiting[m.Name]
@@ -116,18 +116,18 @@ func (s *Service) observeWith(ctx context.Context, t store.Team, members []store
 func mayWait(m api.Member) bool { return m.State == api.StateActive || m.State == api.StateIdle }
 
 // member observes one teammate by name, but for its mail: fault.MemberNotFound.
-func (s *Service) member(ctx context.Context, team, name string) (store.Team, store.Member, api.Member, error) {
-	t, m, err := s.find(ctx, team, name)
+func (ob *observer) member(ctx context.Context, team, name string) (store.Team, store.Member, api.Member, error) {
+	t, m, err := ob.find(ctx, team, name)
 	if err != nil {
 		return t, m, api.Member{}, err
 	}
-	return t, m, s.observeOne(ctx, t, m), nil
+	return t, m, ob.observeOne(ctx, t, m), nil
 }
 
 // find returns the roster's entry of a teammate. name may be given with the
 // team, as in bob@alpha.
-func (s *Service) find(ctx context.Context, team, name string) (store.Team, store.Member, error) {
-	t, err := s.get(ctx, team)
+func (rg *registry) find(ctx context.Context, team, name string) (store.Team, store.Member, error) {
+	t, err := rg.get(ctx, team)
 	if err != nil {
 		return t, store.Member{}, err
 	}
@@ -137,8 +137,8 @@ func (s *Service) find(ctx context.Context, team, name string) (store.Team, stor
 
 // Named returns the names of the members that are meant, each once. If one is not there, it
 // is an error, so that a verb with several names begins with none of them.
-func (s *Service) Named(ctx context.Context, team string, names []string) ([]string, error) {
-	t, err := s.get(ctx, team)
+func (rg *registry) Named(ctx context.Context, team string, names []string) ([]string, error) {
+	t, err := rg.get(ctx, team)
 	if err != nil {
 		return nil, err
 	}
@@ -157,19 +157,19 @@ func (s *Service) Named(ctx context.Context, team string, names []string) ([]str
 
 // reach is find for what a member's own machine does: it refuses one on another machine that
 // cannot be asked.
-func (s *Service) reach(ctx context.Context, team, name string) (store.Team, store.Member, error) {
-	t, err := s.get(ctx, team)
+func (nw *network) reach(ctx context.Context, team, name string) (store.Team, store.Member, error) {
+	t, err := nw.get(ctx, team)
 	if err != nil {
 		return t, store.Member{}, err
 	}
-	m, err := s.reachable(t, name)
+	m, err := nw.reachable(t, name)
 	return t, m, err
 }
 
-func (s *Service) reachable(t store.Team, name string) (store.Member, error) {
+func (nw *network) reachable(t store.Team, name string) (store.Member, error) {
 	m, err := memberOf(t, name)
-	if err == nil && !s.routed(m) {
-		err = s.notHere(m)
+	if err == nil && !nw.routed(m) {
+		err = nw.notHere(m)
 	}
 	return m, err
 }
@@ -197,7 +197,7 @@ func memberNames(t store.Team) string {
 }
 
 // observeHosted asks the host of a member that we launched.
-func (s *Service) observeHosted(ctx context.Context, t store.Team, m store.Member, out *api.Member) {
+func (ob *observer) observeHosted(ctx context.Context, t store.Team, m store.Member, out *api.Member) {
 	b := m.Leadlight
 	out.Kind, out.Profile, out.ExitCode, out.Signal = b.Kind, b.Profile, b.ExitCode, b.Signal
 	out.StartedAt, out.Machine = api.At(deref(b.SpawnedAt)), b.Machine
@@ -205,7 +205,7 @@ func (s *Service) observeHosted(ctx context.Context, t store.Team, m store.Membe
 		out.State, out.Reason = b.State, b.Reason
 		return
 	}
-	o := s.observed(ctx, t.Name, m)
+	o := ob.observed(ctx, t.Name, m)
 	out.State, out.Reason = o.State, o.Reason
 	out.AtDialog = o.State == api.StateWaiting && o.Status.Agent != nil // before it starts again it asks nothing
 	out.Lines, out.Unsubmitted = o.Status.Cooked, o.Status.Unsubmitted
@@ -225,15 +225,15 @@ func (s *Service) observeHosted(ctx context.Context, t store.Team, m store.Membe
 
 // runs tells whether a member surely runs, which costs less than to ask its host; false
 // says nothing.
-func (s *Service) runs(ctx context.Context, t store.Team, m store.Member) bool {
+func (ob *observer) runs(ctx context.Context, t store.Team, m store.Member) bool {
 	b := m.Leadlight
-	return b != nil && !m.Unsafe && !settled(b.State) && !s.elsewhere(m) && s.panes.Runs(ctx, t.Name, m.Name, b.Host)
+	return b != nil && !m.Unsafe && !settled(b.State) && !ob.elsewhere(m) && ob.panes.Runs(ctx, t.Name, m.Name, b.Host)
 }
 
 // hostRecord is what the host of a member that we launched has written down: errNoEntry if that
 // is another's.
-func (s *Service) hostRecord(ctx context.Context, team string, m store.Member) (panes.HostRecord, error) {
-	rec, err := s.panes.Records().Host(ctx, team, m.Name)
+func (ob *observer) hostRecord(ctx context.Context, team string, m store.Member) (panes.HostRecord, error) {
+	rec, err := ob.panes.Records().Host(ctx, team, m.Name)
 	if err == nil && rec.Host != m.Leadlight.Host {
 		err = errNoEntry
 	}
@@ -278,7 +278,7 @@ func unread(ctx context.Context, t store.Team, owner string, boxes lister) (*int
 }
 
 // target names the host and the pane of a member that we launched.
-func (s *Service) target(t store.Team, m store.Member, o panes.Observation) panes.Target {
+func (ob *observer) target(t store.Team, m store.Member, o panes.Observation) panes.Target {
 	pane := cmp.Or(o.Record.Pane, paneOf(m))
 	return panes.Target{
 		Team: t.Name, Agent: m.Name, Host: m.Leadlight.Host,

@@ -55,11 +55,11 @@ func muteOf(err error) string {
 
 // checkMembers checks the teammates of a plan, all machines at once. It returns those whose
 // machine does not answer, which is asked once, and the mistakes.
-func (s *Service) checkMembers(ctx context.Context, t store.Team, p Plan) (missing []Missing, mistakes error) {
+func (lc *lifecycle) checkMembers(ctx context.Context, t store.Team, p Plan) (missing []Missing, mistakes error) {
 	groups := map[string][]int{}
 	for i, spec := range p.Members {
 		machine := ""
-		if s.apart(spec) {
+		if lc.apart(spec) {
 			machine = spec.Machine
 		}
 		groups[machine] = append(groups[machine], i)
@@ -71,11 +71,11 @@ func (s *Service) checkMembers(ctx context.Context, t store.Team, p Plan) (missi
 			asked := sources{}
 			for k, i := range at {
 				if spec := p.Members[i]; machine == "" {
-					errs[i] = s.checkHere(ctx, t, spec, asked.first("", spec.Git))
+					errs[i] = lc.checkHere(ctx, t, spec, asked.first("", spec.Git))
 				} else if k > 0 && muteOf(errs[at[k-1]]) != "" {
 					errs[i] = errs[at[k-1]]
 				} else {
-					errs[i] = s.checkThere(ctx, t, spec, asked.first(machine, spec.Git))
+					errs[i] = lc.checkThere(ctx, t, spec, asked.first(machine, spec.Git))
 				}
 			}
 		})
@@ -126,7 +126,7 @@ func isMissing(missing []Missing, name string) *Missing {
 
 // startPlanned starts the teammates of a new team but for those that are missing, and returns
 // these with those whose machine has become silent meanwhile.
-func (s *Service) startPlanned(ctx context.Context, p Plan, missing []Missing, progress func(string)) ([]Missing, error) {
+func (lc *lifecycle) startPlanned(ctx context.Context, p Plan, missing []Missing, progress func(string)) ([]Missing, error) {
 	var specs []SpawnSpec
 	for _, spec := range p.Members {
 		if m := isMissing(missing, spec.Name); m != nil {
@@ -136,7 +136,7 @@ func (s *Service) startPlanned(ctx context.Context, p Plan, missing []Missing, p
 		spec.Layout = p.Layout
 		specs = append(specs, spec)
 	}
-	for i, r := range s.telling(progress).Spawn(ctx, p.Team.Name, specs) {
+	for i, r := range lc.telling(progress).Spawn(ctx, p.Team.Name, specs) {
 		if !leftOut(&missing, specs[i].Name, r.Err, progress) && r.Err != nil {
 			return nil, fmt.Errorf("start %s: %w", specs[i].Name, r.Err)
 		}
@@ -152,16 +152,16 @@ func (s *Service) startPlanned(ctx context.Context, p Plan, missing []Missing, p
 	for _, m := range missing {
 		left = append(left, m.Name)
 	}
-	return missing, s.noteUnstarted(ctx, store.Team{Name: p.Team.Name}, left)
+	return missing, lc.noteUnstarted(ctx, store.Team{Name: p.Team.Name}, left)
 }
 
 // noteUnstarted writes down who could not be started of a team that was such before. Whoever
 // has joined since is not among them; whoever joins later is taken off.
-func (s *Service) noteUnstarted(ctx context.Context, was store.Team, names []string) error {
+func (rg *registry) noteUnstarted(ctx context.Context, was store.Team, names []string) error {
 	if len(names) == 0 && len(was.Ours.Unstarted) == 0 {
 		return nil
 	}
-	err := s.roster.Update(ctx, was.Name, func(now *store.Team) error {
+	err := rg.roster.Update(ctx, was.Name, func(now *store.Team) error {
 		now.Ours.Unstarted = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 			return hostOf(now.Member(name)) != hostOf(was.Member(name))
 		})
@@ -194,11 +194,11 @@ func (m Missing) unproven() bool { return fault.CodeOf(m.Err) == fault.Unproven 
 
 // StillMissing are those of missing that were not seen since: who has joined the team, and whose
 // machine says how it is doing or how it ended, was started after all.
-func (s *Service) StillMissing(ctx context.Context, team string, missing []Missing) []Missing {
+func (ob *observer) StillMissing(ctx context.Context, team string, missing []Missing) []Missing {
 	if len(missing) == 0 {
 		return nil
 	}
-	t, err := s.get(ctx, team)
+	t, err := ob.get(ctx, team)
 	if err != nil {
 		return missing
 	}
@@ -209,18 +209,18 @@ func (s *Service) StillMissing(ctx context.Context, team string, missing []Missi
 		}
 	}
 	came := map[string]bool{}
-	for i, m := range s.present(ctx, t, joined) {
+	for i, m := range ob.present(ctx, t, joined) {
 		came[joined[i].Name] = m.State != api.StateStarting && m.State != api.StateUnknown && m.State != api.StateLost
 	}
 	return slices.DeleteFunc(slices.Clone(missing), func(m Missing) bool { return came[m.Name] })
 }
 
 // anybodyRuns tells whether a team is there, and one of it is not known to have ended.
-func (s *Service) anybodyRuns(ctx context.Context, t store.Team, there bool) (bool, error) {
+func (ob *observer) anybodyRuns(ctx context.Context, t store.Team, there bool) (bool, error) {
 	if !there {
 		return false, nil
 	}
-	members, _, err := s.Members(ctx, t.Name, true)
+	members, _, err := ob.Members(ctx, t.Name, true)
 	return slices.ContainsFunc(members, isLive), err
 }
 

@@ -14,14 +14,14 @@ import (
 // lead's own entry tells, else the one that the Claude Code session was started in
 // below which we run. It is "" for a lead without a mode, such as a person at a
 // shell: then the agent's own settings count.
-func (s *Service) leadMode(t store.Team) string {
+func (c *common) leadMode(t store.Team) string {
 	modes := []string{}
 	if lead := t.Member(leadName(t)); lead != nil {
 		modes = append(modes, lead.Mode)
 	}
 	// What Claude Code runs for its model has this variable; a server of tools that it
 	// starts has not, and is a session.
-	if s.caller.Session || variable(s.environ, "CLAUDECODE") != "" {
+	if c.caller.Session || variable(c.environ, "CLAUDECODE") != "" {
 		for _, p := range signals.Ancestors() {
 			if mode, is := profiles.ModeOf(p.Argv); is {
 				modes = append(modes, mode)
@@ -40,8 +40,8 @@ func (s *Service) leadMode(t store.Team) string {
 // buildModeCommand makes the command lines of a launch record for another permission mode:
 // fault.Unsupported where the profile has no way into it, or none to go on in it with
 // the conversation there is.
-func (s *Service) buildModeCommand(t store.Team, m store.Member, rec panes.LaunchRecord, mode string) (panes.LaunchRecord, error) {
-	p, err := s.originOf(rec)
+func (st *starter) buildModeCommand(t store.Team, m store.Member, rec panes.LaunchRecord, mode string) (panes.LaunchRecord, error) {
+	p, err := st.originOf(rec)
 	switch {
 	case err != nil:
 		return rec, err

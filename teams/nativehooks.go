@@ -33,28 +33,28 @@ const askedIn = 15 * time.Second
 
 // writeSettings gives a native member the settings by which it asks the hooks of the team
 // file, if there are any.
-func (s *Service) writeSettings(ctx context.Context, t store.Team, n *resolvedMember) error {
+func (g *gate) writeSettings(ctx context.Context, t store.Team, n *resolvedMember) error {
 	if n.kind != profiles.Native || len(n.profile.JoinArgs) == 0 {
 		return nil
 	}
-	all, err := s.keptHooks(ctx, t)
+	all, err := g.keptHooks(ctx, t)
 	if err != nil || len(all) == 0 {
 		return err
 	}
 	record, events := settingsRecord, hooks.Events()
-	if len(hooks.Of(all, hooks.TaskCreated)) > 0 && !s.client(ctx, n.dir, n.argv[0]).TaskCreated {
+	if len(hooks.Of(all, hooks.TaskCreated)) > 0 && !g.client(ctx, n.dir, n.argv[0]).TaskCreated {
 		record, events = settingsBefore, slices.DeleteFunc(events, func(e string) bool { return e == hooks.TaskCreated })
-		s.notice(fmt.Sprintf("the client of %s does not know the hook %s, which is not asked for the tasks that it makes", n.spec.Name, hooks.TaskCreated))
+		g.notice(fmt.Sprintf("the client of %s does not know the hook %s, which is not asked for the tasks that it makes", n.spec.Name, hooks.TaskCreated))
 	}
-	settings := hooks.SettingsOf(all, events, shell.Line(s.panes.Executable(), "hook"), askedIn)
-	err = panes.Own[hooks.Settings]{Name: record}.Edit(ctx, s.panes.Records(), t.Name, "write settings", func(now *hooks.Settings) (bool, error) {
+	settings := hooks.SettingsOf(all, events, shell.Line(g.panes.Executable(), "hook"), askedIn)
+	err = panes.Own[hooks.Settings]{Name: record}.Edit(ctx, g.panes.Records(), t.Name, "write settings", func(now *hooks.Settings) (bool, error) {
 		*now = settings
 		return true, nil
 	})
 	if err != nil {
 		return fmt.Errorf("write the settings of %s: %w", n.spec.Name, err)
 	}
-	n.settings = filepath.Join(s.base, panes.OwnPath(t.Name, record))
+	n.settings = filepath.Join(g.base, panes.OwnPath(t.Name, record))
 	return nil
 }
 
@@ -63,29 +63,29 @@ func (s *Service) writeSettings(ctx context.Context, t store.Team, n *resolvedMe
 // feedback. After hooks.MaxObjections to the same thing the lead is told, and who was
 // kept from going idle may. A child of the caller's agent (in.AgentID) is no teammate: it
 // is not asked whether it may rest, and its objections are counted by themselves.
-func (s *Service) AskKept(ctx context.Context, team string, in hooks.Input) (feedback string, err error) {
-	t, err := s.get(ctx, team)
+func (g *gate) AskKept(ctx context.Context, team string, in hooks.Input) (feedback string, err error) {
+	t, err := g.get(ctx, team)
 	if err != nil {
 		return "", err
 	}
-	kept, err := s.keptHooks(ctx, t)
+	kept, err := g.keptHooks(ctx, t)
 	if err != nil && in.HookEventName != hooks.TeammateIdle { // who may not rest would ask for ever
 		return fault.Of(err).Message, nil
 	}
 	all := hooks.Of(kept, in.HookEventName)
-	if store.SameName(strings.TrimSuffix(in.AgentID, "@"+t.Name), s.caller.Name) {
+	if store.SameName(strings.TrimSuffix(in.AgentID, "@"+t.Name), g.caller.Name) {
 		in.AgentID = "" // the teammate itself
 	}
 	child := in.AgentID != ""
 	if err != nil || len(all) == 0 || child && in.HookEventName == hooks.TeammateIdle {
 		return "", err
 	}
-	answer, in, err := s.askHooks(ctx, t, all, in)
+	answer, in, err := g.askHooks(ctx, t, all, in)
 	if err != nil {
 		return "", err
 	}
 	idle := in.HookEventName == hooks.TeammateIdle
-	n, err := s.countKept(ctx, t.Name, in.HookEventName+" "+cmp.Or(in.TaskID, s.caller.Name)+in.AgentID, answer.Objects(), idle)
+	n, err := g.countKept(ctx, t.Name, in.HookEventName+" "+cmp.Or(in.TaskID, g.caller.Name)+in.AgentID, answer.Objects(), idle)
 	if err != nil || !answer.Objects() {
 		return "", err
 	}
@@ -94,8 +94,8 @@ func (s *Service) AskKept(ctx context.Context, team string, in hooks.Input) (fee
 		return feedback, nil
 	}
 	if n == hooks.MaxObjections {
-		text := fmt.Sprintf("%s was refused %d times. %s", s.caller.Name, n, feedback)
-		if err := s.tellOfObjections(ctx, t, text, "a hook stops "+s.caller.Name); err != nil {
+		text := fmt.Sprintf("%s was refused %d times. %s", g.caller.Name, n, feedback)
+		if err := g.tellOfObjections(ctx, t, text, "a hook stops "+g.caller.Name); err != nil {
 			return "", err
 		}
 	}
@@ -107,8 +107,8 @@ func (s *Service) AskKept(ctx context.Context, team string, in hooks.Input) (fee
 
 // countKept counts objections in a row to one thing; an agreement ends the row, and so
 // does the last objection if the thing then happens.
-func (s *Service) countKept(ctx context.Context, team, what string, objects, ends bool) (n int, err error) {
-	err = objectionsRecord().Edit(ctx, s.panes.Records(), team, "count objections", func(all *map[string]int) (bool, error) {
+func (g *gate) countKept(ctx context.Context, team, what string, objects, ends bool) (n int, err error) {
+	err = objectionsRecord().Edit(ctx, g.panes.Records(), team, "count objections", func(all *map[string]int) (bool, error) {
 		before := (*all)[what]
 		if n = 0; objects {
 			n = before + 1

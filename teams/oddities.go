@@ -136,17 +136,17 @@ func mailOddities(owner string, box []store.Message) []oddity {
 }
 
 // mendOddities gives the one right answer to what has one, in the teams that leadlight leads.
-func (s *Service) mendOddities(ctx context.Context) (done []string, err error) {
-	names, err := s.roster.List(ctx)
+func (d *doctor) mendOddities(ctx context.Context) (done []string, err error) {
+	names, err := d.roster.List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list teams: %w", err)
 	}
 	for _, name := range names {
-		t, err := s.roster.Get(ctx, name)
+		t, err := d.roster.Get(ctx, name)
 		if err != nil || !t.LedByUs() {
 			continue // doctor says so
 		}
-		lines, err := s.mendTeam(ctx, t)
+		lines, err := d.mendTeam(ctx, t)
 		if done = append(done, lines...); err != nil {
 			return done, err
 		}
@@ -154,13 +154,13 @@ func (s *Service) mendOddities(ctx context.Context) (done []string, err error) {
 	return done, nil
 }
 
-func (s *Service) mendTeam(ctx context.Context, t store.Team) (done []string, err error) {
+func (d *doctor) mendTeam(ctx context.Context, t store.Team) (done []string, err error) {
 	for _, m := range t.Members {
 		if spare, meant := spareEntries(t, m.Name); spare == nil || meant.Name != m.Name {
 			continue
 		}
 		removed := 0
-		err := s.roster.Update(ctx, t.Name, func(now *store.Team) error {
+		err := d.roster.Update(ctx, t.Name, func(now *store.Team) error {
 			spare, _ := spareEntries(*now, m.Name)
 			removed = len(spare)
 			for _, i := range slices.Backward(spare) {
@@ -175,7 +175,7 @@ func (s *Service) mendTeam(ctx context.Context, t store.Team) (done []string, er
 			done = append(done, fmt.Sprintf("team %s: removed %d entries of %s that had ended", t.Name, removed, store.Shown(m.Name)))
 		}
 	}
-	list, _, err := s.tasks.List(ctx, t.Name)
+	list, _, err := d.tasks.List(ctx, t.Name)
 	if err != nil {
 		return done, fmt.Errorf("list the tasks of team %s: %w", t.Name, err)
 	}
@@ -183,7 +183,7 @@ func (s *Service) mendTeam(ctx context.Context, t store.Team) (done []string, er
 		if !task.Misnamed {
 			continue
 		}
-		if _, err := s.tasks.Update(ctx, t.Name, task.ID, func(*store.Task) error { return nil }); err != nil {
+		if _, err := d.tasks.Update(ctx, t.Name, task.ID, func(*store.Task) error { return nil }); err != nil {
 			return done, fmt.Errorf("mend task %s of team %s: %w", task.ID, t.Name, err)
 		}
 		done = append(done, fmt.Sprintf("team %s: task %s has its own id again", t.Name, task.ID))

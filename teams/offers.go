@@ -28,21 +28,21 @@ type offers struct {
 // its task, once the task is ready; and one idle teammate at a prompt after the other of a
 // ready task that nobody owns. Who does not take it is reminded once, then the next is
 // told, and the lead. again is when to look again although nothing has changed; 0: never.
-func (s *Service) Offer(ctx context.Context, team string, snap Snapshot) (again time.Duration, err error) {
+func (tl *tasklist) Offer(ctx context.Context, team string, snap Snapshot) (again time.Duration, err error) {
 	if snap.Completed() {
 		return 0, nil
 	}
-	t, err := s.get(ctx, team)
+	t, err := tl.get(ctx, team)
 	if err != nil || !t.LedByUs() {
 		return 0, err
 	}
-	records := s.panes.Records()
+	records := tl.panes.Records()
 	known, err := offersRecord().Read(ctx, records, t.Name)
 	if err != nil {
 		return 0, fmt.Errorf("read the offers of team %s: %w", t.Name, err)
 	}
-	snap.Members = s.ofHere(t, snap.Members)
-	auto := cmp.Or(t.Ours.Assign, s.limits.Assign) != AssignOff
+	snap.Members = tl.ofHere(t, snap.Members)
+	auto := cmp.Or(t.Ours.Assign, tl.limits.Assign) != AssignOff
 	o := newOffering(time.Now(), auto, snap, known.Tasks)
 	if o.decide(); !o.changed {
 		return o.again, nil
@@ -58,46 +58,46 @@ func (s *Service) Offer(ctx context.Context, team string, snap Snapshot) (again 
 	}
 	var errs []error
 	for _, n := range o.notices {
-		errs = append(errs, s.notify(ctx, t, n))
+		errs = append(errs, tl.notify(ctx, t, n))
 	}
 	return o.again, errors.Join(errs...)
 }
 
 // ofHere leaves out those who run on other machines, which tell them themselves.
-func (s *Service) ofHere(t store.Team, members []api.Member) []api.Member {
+func (tl *tasklist) ofHere(t store.Team, members []api.Member) []api.Member {
 	return slices.DeleteFunc(slices.Clone(members), func(seen api.Member) bool {
 		m := t.Member(seen.Name)
-		return m != nil && s.elsewhere(*m)
+		return m != nil && tl.elsewhere(*m)
 	})
 }
 
 // notify sends one notice. One that is lost is made good by the reminder. None is sent of a
 // task whose state has changed since it was looked at: others may have told somebody of it,
 // who has begun or completed it since.
-func (s *Service) notify(ctx context.Context, t store.Team, n notice) error {
+func (tl *tasklist) notify(ctx context.Context, t store.Team, n notice) error {
 	m := t.Member(n.member)
-	if m == nil || m.Unsafe || s.impersonatesLead(t, *m) {
+	if m == nil || m.Unsafe || tl.impersonatesLead(t, *m) {
 		return nil
 	}
-	if now, err := s.tasks.Get(ctx, t.Name, n.task.ID); err == nil && now.State() != n.task.Status {
+	if now, err := tl.tasks.Get(ctx, t.Name, n.task.ID); err == nil && now.State() != n.task.Status {
 		return nil
 	}
 	if n.toLead {
-		return s.tellLead(ctx, t, *m, n.text, n.summary)
+		return tl.tellLead(ctx, t, *m, n.text, n.summary)
 	}
-	from := s.caller.Name
-	if s.caller.Teammate {
+	from := tl.caller.Name
+	if tl.caller.Teammate {
 		from = leadName(t) // nobody gets mail of its own
 	}
-	text := cmp.Or(n.text, s.assignment(from, n.task.ID, n.task.Subject, n.task.Description))
-	if _, err := s.post(ctx, t, m.Name, store.Message{From: from, Text: text, Summary: n.summary, Timestamp: time.Now()}); err != nil {
+	text := cmp.Or(n.text, tl.assignment(from, n.task.ID, n.task.Subject, n.task.Description))
+	if _, err := tl.post(ctx, t, m.Name, store.Message{From: from, Text: text, Summary: n.summary, Timestamp: time.Now()}); err != nil {
 		return fmt.Errorf("tell %s of task %s: %w", m.Name, n.task.ID, err)
 	}
 	return nil
 }
 
 // assignment is the text that tells somebody of a task, as Claude Code has it.
-func (s *Service) assignment(by, id, subject, description string) string {
+func (tl *tasklist) assignment(by, id, subject, description string) string {
 	return store.Frame{
 		Type: store.TaskAssignment, TaskID: id, Subject: subject, Description: description, AssignedBy: by,
 		Timestamp: store.FormatTime(time.Now()),
@@ -106,12 +106,12 @@ func (s *Service) assignment(by, id, subject, description string) string {
 
 // assign tells the one a task is meant for about it, if nothing is in its way. began is
 // when the change began that made it so: who watches the team may have told it since.
-func (s *Service) assign(ctx context.Context, t store.Team, task store.Task, began time.Time) error {
+func (tl *tasklist) assign(ctx context.Context, t store.Team, task store.Task, began time.Time) error {
 	m := meant(t, task)
-	if m == nil || store.SameName(m.Name, s.caller.Name) || s.elsewhere(*m) {
+	if m == nil || store.SameName(m.Name, tl.caller.Name) || tl.elsewhere(*m) {
 		return nil
 	}
-	return s.tell(ctx, t, []given{{task, *m}}, began)
+	return tl.tell(ctx, t, []given{{task, *m}}, began)
 }
 
 // meant is the member whom a task is meant for, nil if there is none.
@@ -126,16 +126,16 @@ type given struct {
 }
 
 // tell tells members of what is meant for them. What was said is written down at once for all.
-func (s *Service) tell(ctx context.Context, t store.Team, all []given, began time.Time) error {
+func (tl *tasklist) tell(ctx context.Context, t store.Team, all []given, began time.Time) error {
 	all = slices.DeleteFunc(all, func(g given) bool {
 		state := g.task.State()
-		return state != store.Pending && state != store.InProgress || !s.reads(t, g.to)
+		return state != store.Pending && state != store.InProgress || !tl.reads(t, g.to)
 	})
 	if len(all) == 0 {
 		return nil
 	}
 	untold := all
-	err := offersRecord().Edit(ctx, s.panes.Records(), t.Name, "tell of a task", func(now *offers) (bool, error) {
+	err := offersRecord().Edit(ctx, tl.panes.Records(), t.Name, "tell of a task", func(now *offers) (bool, error) {
 		untold = nil
 		for _, g := range all {
 			was := now.Tasks[g.task.ID]
@@ -151,16 +151,16 @@ func (s *Service) tell(ctx context.Context, t store.Team, all []given, began tim
 		return len(untold) > 0, nil
 	})
 	if err != nil {
-		s.log.Warn("write down who was told of a task", "team", t.Name, "task", all[0].task.ID, "error", err) // told twice is better than never
+		tl.log.Warn("write down who was told of a task", "team", t.Name, "task", all[0].task.ID, "error", err) // told twice is better than never
 	}
 	var errs []error
-	for _, g := range s.unchanged(ctx, t, untold) {
-		from := s.caller.Name
+	for _, g := range tl.unchanged(ctx, t, untold) {
+		from := tl.caller.Name
 		if store.SameName(from, g.to.Name) {
 			from = leadName(t) // what somebody sends itself is not mail that waits for it
 		}
-		text := s.assignment(from, g.task.ID, g.task.Subject, g.task.Description)
-		if _, err := s.post(ctx, t, g.to.Name, store.Message{From: from, Text: text, Timestamp: time.Now()}); err != nil {
+		text := tl.assignment(from, g.task.ID, g.task.Subject, g.task.Description)
+		if _, err := tl.post(ctx, t, g.to.Name, store.Message{From: from, Text: text, Timestamp: time.Now()}); err != nil {
 			errs = append(errs, fmt.Errorf("the task is written, but %s could not be told: %w", g.to.Name, err))
 		}
 	}
@@ -168,12 +168,12 @@ func (s *Service) tell(ctx context.Context, t store.Team, all []given, began tim
 }
 
 // unchanged leaves out the tasks whose state has changed since they were looked at, as notify does.
-func (s *Service) unchanged(ctx context.Context, t store.Team, all []given) []given {
+func (tl *tasklist) unchanged(ctx context.Context, t store.Team, all []given) []given {
 	ids := make([]string, len(all))
 	for i, g := range all {
 		ids[i] = g.task.ID
 	}
-	now, _ := s.those(ctx, t, ids) // of what cannot be read it is told
+	now, _ := tl.those(ctx, t, ids) // of what cannot be read it is told
 	return slices.DeleteFunc(all, func(g given) bool {
 		return slices.ContainsFunc(now, func(is store.Task) bool { return is.ID == g.task.ID && is.State() != g.task.State() })
 	})
@@ -181,33 +181,33 @@ func (s *Service) unchanged(ctx context.Context, t store.Team, all []given) []gi
 
 // reads tells whether a member reads mail of ours about its tasks. A worker reads the
 // list of tasks itself.
-func (s *Service) reads(t store.Team, m store.Member) bool {
-	return !m.Unsafe && !t.IsLead(m) && !s.impersonatesLead(t, m) && (m.Leadlight == nil || m.Leadlight.Kind != profiles.Worker)
+func (tl *tasklist) reads(t store.Team, m store.Member) bool {
+	return !m.Unsafe && !t.IsLead(m) && !tl.impersonatesLead(t, m) && (m.Leadlight == nil || m.Leadlight.Kind != profiles.Worker)
 }
 
 // assignUnblocked tells the owners of those tasks that waited for task, which is completed
 // or gone, and wait for nothing else. An agent at a prompt that has completed it itself
 // does not look what it has made ready: it is told, too.
-func (s *Service) assignUnblocked(ctx context.Context, t store.Team, task store.Task, began time.Time) error {
+func (tl *tasklist) assignUnblocked(ctx context.Context, t store.Team, task store.Task, began time.Time) error {
 	var free []given
-	next, errs := s.those(ctx, t, task.Blocks)
+	next, errs := tl.those(ctx, t, task.Blocks)
 	for _, next := range next {
 		m := meant(t, next)
-		if next.State() == store.Pending && m != nil && (!store.SameName(m.Name, s.caller.Name) || m.Leadlight != nil && (m.Leadlight.Kind == profiles.Interactive || m.Leadlight.Kind == profiles.ACP)) {
+		if next.State() == store.Pending && m != nil && (!store.SameName(m.Name, tl.caller.Name) || m.Leadlight != nil && (m.Leadlight.Kind == profiles.Interactive || m.Leadlight.Kind == profiles.ACP)) {
 			free = append(free, given{next, *m})
 		}
 	}
-	return errors.Join(append(errs, s.tell(ctx, t, free, began))...)
+	return errors.Join(append(errs, tl.tell(ctx, t, free, began))...)
 }
 
 // manyTasks is from how many on one look at the list costs less than one at each.
 const manyTasks = 4
 
 // those returns the tasks of ids that are there.
-func (s *Service) those(ctx context.Context, t store.Team, ids []string) (out []store.Task, errs []error) {
+func (tl *tasklist) those(ctx context.Context, t store.Team, ids []string) (out []store.Task, errs []error) {
 	known := map[string]store.Task{}
 	if len(ids) >= manyTasks {
-		list, _, err := s.tasks.List(ctx, t.Name)
+		list, _, err := tl.tasks.List(ctx, t.Name)
 		if err != nil {
 			return nil, []error{fmt.Errorf("look at the tasks that waited: %w", err)}
 		}
@@ -219,7 +219,7 @@ func (s *Service) those(ctx context.Context, t store.Team, ids []string) (out []
 		task, ok := known[id]
 		if !ok { // not there, or something is wrong with it
 			var err error
-			if task, err = s.tasks.Get(ctx, t.Name, id); fault.CodeOf(err) == fault.TaskNotFound {
+			if task, err = tl.tasks.Get(ctx, t.Name, id); fault.CodeOf(err) == fault.TaskNotFound {
 				continue
 			} else if err != nil {
 				errs = append(errs, fmt.Errorf("look at task %s, which waited: %w", id, err))
@@ -233,11 +233,11 @@ func (s *Service) those(ctx context.Context, t store.Team, ids []string) (out []
 
 // unattended tells whether no process leads a team in which agents at prompts run that are to
 // be offered tasks.
-func (s *Service) unattended(t store.Team) bool {
+func (tl *tasklist) unattended(t store.Team) bool {
 	offered := func(m store.Member) bool {
 		return m.Leadlight != nil && !settled(m.Leadlight.State) && atPrompt(m.Leadlight.Kind)
 	}
-	if !t.LedByUs() || cmp.Or(t.Ours.Assign, s.limits.Assign) == AssignOff || !slices.ContainsFunc(t.Teammates(), offered) {
+	if !t.LedByUs() || cmp.Or(t.Ours.Assign, tl.limits.Assign) == AssignOff || !slices.ContainsFunc(t.Teammates(), offered) {
 		return false
 	}
 	return t.LeadProcess == nil || leadAlive(t) == signals.Gone // unknown is not dead
@@ -245,24 +245,24 @@ func (s *Service) unattended(t store.Team) bool {
 
 // OfferUnattended is Offer for a team that no process leads: who changes a task, and the host
 // of an agent that comes to rest, sees to it then. again is as there.
-func (s *Service) OfferUnattended(ctx context.Context, team string) (again time.Duration) {
-	t, err := s.get(ctx, team)
+func (tl *tasklist) OfferUnattended(ctx context.Context, team string) (again time.Duration) {
+	t, err := tl.get(ctx, team)
 	if err != nil {
 		return 0
 	}
-	return s.offerIn(ctx, t)
+	return tl.offerIn(ctx, t)
 }
 
-func (s *Service) offerIn(ctx context.Context, t store.Team) (again time.Duration) {
-	if !s.unattended(t) {
+func (tl *tasklist) offerIn(ctx context.Context, t store.Team) (again time.Duration) {
+	if !tl.unattended(t) {
 		return 0
 	}
-	snap, err := s.Snapshot(ctx, t.Name)
+	snap, err := tl.Snapshot(ctx, t.Name)
 	if err == nil {
-		again, err = s.Offer(ctx, t.Name, snap)
+		again, err = tl.Offer(ctx, t.Name, snap)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.log.Warn("offer tasks", "team", t.Name, "error", err) // the next one who sees to it makes it good
+		tl.log.Warn("offer tasks", "team", t.Name, "error", err) // the next one who sees to it makes it good
 	}
 	return again
 }

@@ -24,7 +24,7 @@ func TestXF03_OwnMailIsNotUnread(t *testing.T) {
 func TestXF20_BackupReplacesNothing(t *testing.T) {
 	base := t.TempDir()
 	file := filepath.Join(t.TempDir(), "b.tar.gz")
-	s := &Service{base: base}
+	s := assemble(&common{base: base})
 	if err := s.backup(t.Context(), "alpha", file); err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestXF20_BackupReplacesNothing(t *testing.T) {
 // name of that folder, is refused.
 func TestXF20_NoBackupIsDeletedWithItsTeam(t *testing.T) {
 	base, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
-	s := &Service{base: base}
+	s := assemble(&common{base: base})
 	for _, folder := range []string{"teams/alpha/inboxes", "tasks/alpha", "leadlight/alpha/archive"} {
 		if err := os.MkdirAll(filepath.Join(base, folder), 0o700); err != nil {
 			t.Fatal(err)

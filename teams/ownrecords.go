@@ -19,10 +19,10 @@ import (
 // may have been written to by anybody, copied or cut.
 
 // worktreeRecord is where the worktrees of a team are kept, by teammate.
-func (s *Service) worktreeRecord() panes.Own[map[string]worktree.Tree] {
+func (tr *trees) worktreeRecord() panes.Own[map[string]worktree.Tree] {
 	return panes.Own[map[string]worktree.Tree]{Name: "launch/.worktrees.json", Check: func(team string, all map[string]worktree.Tree) error {
 		for name, tree := range all {
-			if err := s.worktrees().Check(tree, team, name); err != nil {
+			if err := tr.worktrees().Check(tree, team, name); err != nil {
 				return fmt.Errorf("the worktree of %.64q: %w", name, err)
 			}
 		}

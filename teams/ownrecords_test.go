@@ -26,7 +26,7 @@ func ownRecords(t testing.TB) (*files.Dir, map[string]ownRecord) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = dir.Close() })
-	s := &Service{panes: panes.NewManager(panes.Options{Dir: dir, Base: dir.Path()}), environ: []string{"HOME=/home/me"}}
+	s := assemble(&common{panes: panes.NewManager(panes.Options{Dir: dir, Base: dir.Path()}), environ: []string{"HOME=/home/me"}})
 	r := s.panes.Records()
 	return dir, map[string]ownRecord{
 		"launch/.worktrees.json":  reading(s.worktreeRecord(), r),

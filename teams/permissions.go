@@ -19,22 +19,22 @@ import (
 
 // Permissions lists the requests of native teammates to use a tool, oldest first;
 // without all, those that wait for an answer.
-func (s *Service) Permissions(ctx context.Context, team string, all bool) ([]api.Permission, error) {
-	t, r, err := s.requestsOf(ctx, team)
+func (in *incoming) Permissions(ctx context.Context, team string, all bool) ([]api.Permission, error) {
+	t, r, err := in.requestsOf(ctx, team)
 	return slices.DeleteFunc(append([]api.Permission{}, r.Permissions...), func(p api.Permission) bool { return !all && !awaited(t, p.From, p.Status) }), err
 }
 
 // AnswerPermission answers a request, as the lead: fault.NotLead,
 // fault.RequestNotFound, and fault.Rejected for one that was answered before. The
 // reason of a refusal reaches the teammate's model.
-func (s *Service) AnswerPermission(ctx context.Context, team, id string, allow bool, reason string) (api.Permission, error) {
-	if err := s.leadOnly("answer requests for permission"); err != nil {
+func (ap *approvals) AnswerPermission(ctx context.Context, team, id string, allow bool, reason string) (api.Permission, error) {
+	if err := ap.leadOnly("answer requests for permission"); err != nil {
 		return api.Permission{}, err
 	}
 	if err := checkText("answer", reason); err != nil {
 		return api.Permission{}, err
 	}
-	t, known, err := s.requestsOf(ctx, team)
+	t, known, err := ap.requestsOf(ctx, team)
 	if err != nil {
 		return api.Permission{}, err
 	}
@@ -43,18 +43,18 @@ func (s *Service) AnswerPermission(ctx context.Context, team, id string, allow b
 		return api.Permission{}, fault.New(fault.RequestNotFound, "team %s has no request %q", t.Name, store.Shown(id)).
 			WithHint("leadlight requests lists the open ones")
 	}
-	if err := s.answerer(t, asked.From); err != nil {
+	if err := ap.answerer(t, asked.From); err != nil {
 		return api.Permission{}, err
 	}
 	before := *asked
 	var p api.Permission
-	err = s.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
+	err = ap.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
 		found := r.permission(before.From, id)
 		if found == nil || found.Status != api.RequestOpen {
 			return false, resolved("request", id, cmp.Or(before.Status, "answered"))
 		}
 		if allow && !mayTakeAnswer(t, found.From) { // a no does nothing
-			return false, s.cannotTake(t, found.From)
+			return false, ap.cannotTake(t, found.From)
 		}
 		found.Status, found.Reason, found.ResolvedAt = api.RequestRejected, reason, api.At(time.Now())
 		if allow {
@@ -66,7 +66,7 @@ func (s *Service) AnswerPermission(ctx context.Context, team, id string, allow b
 	if err != nil {
 		return api.Permission{}, err
 	}
-	return p, s.reply(ctx, t, before.From, permissionAnswer(before, allow, reason), func(r *requests) {
+	return p, ap.reply(ctx, t, before.From, permissionAnswer(before, allow, reason), func(r *requests) {
 		if found := r.permission(before.From, id); found != nil {
 			*found = before
 		}
@@ -96,16 +96,16 @@ func PermissionModes() []string {
 // SetPermissionMode changes the permission mode of a teammate after its spawn: by a
 // request, if its client takes one, else by a restart in which it goes on with its
 // conversation, else fault.Unsupported.
-func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string) (api.ModeChange, error) {
+func (ap *approvals) SetPermissionMode(ctx context.Context, team, name, mode string) (api.ModeChange, error) {
 	out := api.ModeChange{Name: name, Mode: mode}
-	if err := s.leadOnly("change the permissions of others"); err != nil {
+	if err := ap.leadOnly("change the permissions of others"); err != nil {
 		return out, err
 	}
 	if !slices.Contains(PermissionModes(), mode) {
 		return out, fault.New(fault.InvalidArgument, "%q is not a permission mode", store.Shown(mode)).
 			WithHint("the modes are: %s", strings.Join(PermissionModes(), ", "))
 	}
-	t, m, seen, err := s.member(ctx, team, name)
+	t, m, seen, err := ap.member(ctx, team, name)
 	if err != nil {
 		return out, err
 	}
@@ -116,55 +116,55 @@ func (s *Service) SetPermissionMode(ctx context.Context, team, name, mode string
 	case ofItsLead(t, m):
 		return out, fault.New(fault.NotLead, "teammate %s was not started by leadlight", m.Name).WithHint("its own lead changes its mode")
 	}
-	rec, err := s.panes.Records().Launch(ctx, t.Name, m.Name)
+	rec, err := ap.panes.Records().Launch(ctx, t.Name, m.Name)
 	if err != nil {
 		return out, noModes(m, "how it was started is not known any more")
 	}
-	if rec.Kind == profiles.Native && len(rec.Argv) > 0 && seen.Live() && s.client(ctx, rec.Dir, rec.Argv[0]).TakesModes {
+	if rec.Kind == profiles.Native && len(rec.Argv) > 0 && seen.Live() && ap.client(ctx, rec.Dir, rec.Argv[0]).TakesModes {
 		f := store.Frame{Type: store.ModeSetRequest, Mode: mode, From: store.Lead}
-		if _, err := s.post(ctx, t, m.Name, store.Message{From: store.Lead, Text: f.Text(), Timestamp: time.Now()}); err != nil {
+		if _, err := ap.post(ctx, t, m.Name, store.Message{From: store.Lead, Text: f.Text(), Timestamp: time.Now()}); err != nil {
 			return out, fmt.Errorf("ask %s to change its mode: %w", m.Name, err)
 		}
 		out.How = "asked"
-		s.keepMode(ctx, t, m, mode)
+		ap.keepMode(ctx, t, m, mode)
 		return out, nil
 	}
-	if rec, err = s.buildModeCommand(t, m, rec, mode); err != nil {
+	if rec, err = ap.buildModeCommand(t, m, rec, mode); err != nil {
 		return out, err
 	}
 	out.How = "restarted"
-	_, err = s.restart(ctx, t.Name, m.Name, &rec, nil)
+	_, err = ap.restart(ctx, t.Name, m.Name, &rec, nil)
 	return out, err
 }
 
 // keepMode writes down the mode that a client was asked to change to, for when it is started
 // again; where that cannot be, the client is asked again by whoever wants it.
-func (s *Service) keepMode(ctx context.Context, t store.Team, m store.Member, mode string) {
-	release, err := s.lockMember(ctx, t.Name, m.Name, "change a mode")
+func (ap *approvals) keepMode(ctx context.Context, t store.Team, m store.Member, mode string) {
+	release, err := ap.lockMember(ctx, t.Name, m.Name, "change a mode")
 	if err != nil {
 		return
 	}
 	defer release()
-	rec, err := s.launched(ctx, t, m)
+	rec, err := ap.launched(ctx, t, m)
 	if err == nil {
-		rec, err = s.buildModeCommand(t, m, rec, mode)
+		rec, err = ap.buildModeCommand(t, m, rec, mode)
 	}
 	if err == nil {
-		err = s.panes.Records().WriteLaunch(ctx, rec)
+		err = ap.panes.Records().WriteLaunch(ctx, rec)
 	}
 	if err != nil {
-		s.log.Warn("keep a permission mode", "teammate", m.Name, "error", err)
+		ap.log.Warn("keep a permission mode", "teammate", m.Name, "error", err)
 	}
 }
 
 // client asks a client for its version, and says what that one does; one that does not
 // answer is taken to do nothing.
-func (s *Service) client(ctx context.Context, dir, program string) profiles.Client {
+func (c *common) client(ctx context.Context, dir, program string) profiles.Client {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	c := exec.CommandContext(ctx, program, "--version")
-	c.Dir, c.Env = dir, s.environ
-	said, err := oneshot.Output(c)
+	version := exec.CommandContext(ctx, program, "--version")
+	version.Dir, version.Env = dir, c.environ
+	said, err := oneshot.Output(version)
 	if err != nil {
 		return profiles.Client{}
 	}

@@ -17,18 +17,18 @@ import (
 // SubmitPlan hands in a plan of the caller, a teammate. The lead is told; the
 // answer comes by mail. An open plan of the same teammate is replaced. path is the
 // file that the text comes from, if any.
-func (s *Service) SubmitPlan(ctx context.Context, team, text, path string) (api.Plan, error) {
+func (in *incoming) SubmitPlan(ctx context.Context, team, text, path string) (api.Plan, error) {
 	if store.Blank(text) {
 		return api.Plan{}, fault.New(fault.InvalidArgument, "the plan is empty").WithHint("leadlight plan submit TEXT, @FILE or -")
 	}
 	if err := checkText("plan", text); err != nil {
 		return api.Plan{}, err
 	}
-	t, err := s.get(ctx, team)
+	t, err := in.get(ctx, team)
 	if err != nil {
 		return api.Plan{}, err
 	}
-	m, err := s.sender(t)
+	m, err := in.sender(t)
 	if err != nil {
 		return api.Plan{}, err
 	}
@@ -36,7 +36,7 @@ func (s *Service) SubmitPlan(ctx context.Context, team, text, path string) (api.
 		return api.Plan{}, fault.New(fault.InvalidArgument, "the lead needs nobody's approval").WithHint("a plan is handed in by a teammate: --as NAME")
 	}
 	var p api.Plan
-	err = s.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
+	err = in.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
 		now := time.Now()
 		for r.plan("", store.NewRequestID("plan_approval", m.AgentID, now)) != nil {
 			now = now.Add(time.Millisecond)
@@ -49,21 +49,21 @@ func (s *Service) SubmitPlan(ctx context.Context, team, text, path string) (api.
 		return api.Plan{}, err
 	}
 	f := store.Frame{Type: store.PlanRequest, From: m.Name, Timestamp: p.SubmittedAt.String(), PlanFilePath: path, PlanContent: text, RequestID: p.ID}
-	if _, err := s.post(ctx, t, leadName(t), store.Message{From: m.Name, Text: f.Text(), Timestamp: time.Now()}); err != nil {
+	if _, err := in.post(ctx, t, leadName(t), store.Message{From: m.Name, Text: f.Text(), Timestamp: time.Now()}); err != nil {
 		return p, fmt.Errorf("the plan is kept, but the lead could not be told: %w", err)
 	}
 	return p, nil
 }
 
 // Plans lists the plans, oldest first; without all, those that wait for an answer.
-func (s *Service) Plans(ctx context.Context, team string, all bool) ([]api.Plan, error) {
-	t, r, err := s.requestsOf(ctx, team)
+func (in *incoming) Plans(ctx context.Context, team string, all bool) ([]api.Plan, error) {
+	t, r, err := in.requestsOf(ctx, team)
 	return slices.DeleteFunc(append([]api.Plan{}, r.Plans...), func(p api.Plan) bool { return !all && !awaited(t, p.From, p.Status) }), err
 }
 
 // Plan returns one plan: fault.PlanNotFound.
-func (s *Service) Plan(ctx context.Context, team, id string) (api.Plan, error) {
-	t, r, err := s.requestsOf(ctx, team)
+func (in *incoming) Plan(ctx context.Context, team, id string) (api.Plan, error) {
+	t, r, err := in.requestsOf(ctx, team)
 	if err != nil {
 		return api.Plan{}, err
 	}
@@ -80,8 +80,8 @@ func noPlan(t store.Team, id string) error {
 // ResolvePlan answers a plan, as the lead: fault.NotLead, fault.PlanNotFound, and
 // fault.Rejected for one that was answered before. The author gets the answer by
 // mail and may hand in another plan after a rejection.
-func (s *Service) ResolvePlan(ctx context.Context, team, id string, approve bool, feedback string) (api.Plan, error) {
-	if err := s.leadOnly("answer plans"); err != nil {
+func (ap *approvals) ResolvePlan(ctx context.Context, team, id string, approve bool, feedback string) (api.Plan, error) {
+	if err := ap.leadOnly("answer plans"); err != nil {
 		return api.Plan{}, err
 	}
 	if !approve && store.Blank(feedback) {
@@ -90,19 +90,19 @@ func (s *Service) ResolvePlan(ctx context.Context, team, id string, approve bool
 	if err := checkText("answer", feedback); err != nil {
 		return api.Plan{}, err
 	}
-	asked, err := s.Plan(ctx, team, id)
+	asked, err := ap.Plan(ctx, team, id)
 	if err != nil {
 		return api.Plan{}, err
 	}
-	t, err := s.get(ctx, team)
+	t, err := ap.get(ctx, team)
 	if err == nil {
-		err = s.answerer(t, asked.From)
+		err = ap.answerer(t, asked.From)
 	}
 	if err != nil {
 		return api.Plan{}, err
 	}
 	var p api.Plan
-	err = s.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
+	err = ap.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
 		found := r.plan(asked.From, id)
 		switch {
 		case found == nil:
@@ -110,7 +110,7 @@ func (s *Service) ResolvePlan(ctx context.Context, team, id string, approve bool
 		case found.Status != api.RequestOpen:
 			return false, resolved("plan", id, found.Status)
 		case approve && !mayTakeAnswer(t, found.From): // a no does nothing
-			return false, s.cannotTake(t, found.From)
+			return false, ap.cannotTake(t, found.From)
 		}
 		found.Status, found.Feedback, found.ResolvedAt = api.RequestRejected, feedback, api.At(time.Now())
 		if approve {
@@ -124,12 +124,12 @@ func (s *Service) ResolvePlan(ctx context.Context, team, id string, approve bool
 	}
 	f := store.Frame{Type: store.PlanResponse, RequestID: id, Approved: &approve, Feedback: feedback, Timestamp: p.ResolvedAt.String()}
 	if approve {
-		f.PermissionMode = s.modeAfterPlan(t, asked.From)
-		if err := s.liftPlanMode(ctx, t, asked.From, f.PermissionMode); err != nil {
-			s.notice(fmt.Sprintf("the plan is approved, but %s could not be started again with the permissions that it needs: %v", asked.From, err))
+		f.PermissionMode = ap.modeAfterPlan(t, asked.From)
+		if err := ap.liftPlanMode(ctx, t, asked.From, f.PermissionMode); err != nil {
+			ap.notice(fmt.Sprintf("the plan is approved, but %s could not be started again with the permissions that it needs: %v", asked.From, err))
 		}
 	}
-	return p, s.reply(ctx, t, asked.From, f, func(r *requests) {
+	return p, ap.reply(ctx, t, asked.From, f, func(r *requests) {
 		if found := r.plan(asked.From, id); found != nil {
 			*found = asked
 		}
@@ -138,8 +138,8 @@ func (s *Service) ResolvePlan(ctx context.Context, team, id string, approve bool
 
 // modeAfterPlan is the permission mode in which a teammate carries its plan out: its
 // lead's.
-func (s *Service) modeAfterPlan(t store.Team, name string) string {
-	modes := []string{s.leadMode(t)}
+func (ap *approvals) modeAfterPlan(t store.Team, name string) string {
+	modes := []string{ap.leadMode(t)}
 	if m := t.Member(name); m != nil {
 		modes = append(modes, m.Mode)
 	}
@@ -156,25 +156,25 @@ func (s *Service) modeAfterPlan(t store.Team, name string) string {
 // that speaks the protocol changes its mode by itself; any other agent that was started so
 // that it may only read is started again, and goes on with its conversation. One of another
 // machine, or of another lead, is started again by its host when that gets the answer.
-func (s *Service) liftPlanMode(ctx context.Context, t store.Team, name, mode string) error {
+func (ap *approvals) liftPlanMode(ctx context.Context, t store.Team, name, mode string) error {
 	m, err := memberOf(t, name)
-	if err != nil || m.Leadlight == nil || m.Leadlight.Foreign || s.elsewhere(m) || m.Mode != profiles.ModePlan && !m.PlanModeRequired {
+	if err != nil || m.Leadlight == nil || m.Leadlight.Foreign || ap.elsewhere(m) || m.Mode != profiles.ModePlan && !m.PlanModeRequired {
 		return err
 	}
-	rec, lifted, err := s.writePlanLifted(ctx, t, m, mode)
+	rec, lifted, err := ap.writePlanLifted(ctx, t, m, mode)
 	if err != nil || !lifted {
 		return err
 	}
-	if rec.Kind != profiles.Native && s.runs(ctx, t, m) {
-		_, err = s.restart(ctx, t.Name, m.Name, nil, nil)
+	if rec.Kind != profiles.Native && ap.runs(ctx, t, m) {
+		_, err = ap.restart(ctx, t.Name, m.Name, nil, nil)
 		return err
 	}
-	return s.setMode(ctx, t, m, rec.Mode)
+	return ap.setMode(ctx, t, m, rec.Mode)
 }
 
 // setMode writes a teammate's permission mode into the roster.
-func (s *Service) setMode(ctx context.Context, t store.Team, m store.Member, mode string) error {
-	return s.roster.Update(ctx, t.Name, func(now *store.Team) error {
+func (rg *registry) setMode(ctx context.Context, t store.Team, m store.Member, mode string) error {
+	return rg.roster.Update(ctx, t.Name, func(now *store.Team) error {
 		if m := now.Member(m.Name); m != nil {
 			m.Mode = mode
 		}
@@ -184,22 +184,22 @@ func (s *Service) setMode(ctx context.Context, t store.Team, m store.Member, mod
 
 // writePlanLifted writes down how a teammate that is in plan mode is run when it carries its
 // plan out.
-func (s *Service) writePlanLifted(ctx context.Context, t store.Team, m store.Member, mode string) (rec panes.LaunchRecord, lifted bool, err error) {
-	release, err := s.lockMember(ctx, t.Name, m.Name, "approve a plan")
+func (ap *approvals) writePlanLifted(ctx context.Context, t store.Team, m store.Member, mode string) (rec panes.LaunchRecord, lifted bool, err error) {
+	release, err := ap.lockMember(ctx, t.Name, m.Name, "approve a plan")
 	if err != nil {
 		return rec, false, err
 	}
 	defer release()
-	rec, err = s.panes.Records().Launch(ctx, t.Name, m.Name)
+	rec, err = ap.panes.Records().Launch(ctx, t.Name, m.Name)
 	if err != nil || !rec.Plan && rec.Mode != profiles.ModePlan {
 		return rec, false, err
 	}
-	p, err := s.originOf(rec)
+	p, err := ap.originOf(rec)
 	if err != nil {
 		return rec, false, err
 	}
 	if rec, err = outOfPlan(t, m, rec, p, mode); err == nil {
-		err = s.panes.Records().WriteLaunch(ctx, rec)
+		err = ap.panes.Records().WriteLaunch(ctx, rec)
 	}
 	return rec, err == nil, err
 }
@@ -207,41 +207,41 @@ func (s *Service) writePlanLifted(ctx context.Context, t store.Team, m store.Mem
 // CarryOut is for the host of a teammate, the caller, that was started so that it may only
 // read. If text is its lead's approval of its newest plan, it writes down how the teammate is
 // run from now on; lifted is false for anything else.
-func (s *Service) CarryOut(ctx context.Context, team, text string) (lifted bool, err error) {
+func (ap *approvals) CarryOut(ctx context.Context, team, text string) (lifted bool, err error) {
 	f, ok := store.ParseFrame(text)
 	if !ok || f.Type != store.PlanResponse || f.Approved == nil || !*f.Approved {
 		return false, nil
 	}
-	t, m, err := s.find(ctx, team, s.caller.Name)
+	t, m, err := ap.find(ctx, team, ap.caller.Name)
 	if err == nil {
-		_, err = s.requests(ctx, t)
+		_, err = ap.requests(ctx, t)
 	}
 	if err != nil {
 		return false, err
 	}
 	approved := false
-	err = s.editRequests(ctx, t.Name, func(r *requests) (changed bool, _ error) {
+	err = ap.editRequests(ctx, t.Name, func(r *requests) (changed bool, _ error) {
 		approved, changed = r.approve(m.Name, f)
 		return changed, nil
 	})
 	if err != nil || !approved {
 		return false, err
 	}
-	rec, _, err := s.writePlanLifted(ctx, t, m, cmp.Or(f.PermissionMode, s.modeAfterPlan(t, m.Name)))
+	rec, _, err := ap.writePlanLifted(ctx, t, m, cmp.Or(f.PermissionMode, ap.modeAfterPlan(t, m.Name)))
 	if err == nil && m.Leadlight != nil && !m.Leadlight.Foreign {
-		err = s.setMode(ctx, t, m, rec.Mode)
+		err = ap.setMode(ctx, t, m, rec.Mode)
 	}
 	return err == nil, err
 }
 
 // PlanInFull is what an agent has to know about an answer to a plan of an earlier conversation:
 // what it was asked, and the plan. "" if there is no plan of the caller of before began.
-func (s *Service) PlanInFull(ctx context.Context, team, id string, began time.Time) string {
-	t, m, err := s.find(ctx, team, s.caller.Name)
+func (in *incoming) PlanInFull(ctx context.Context, team, id string, began time.Time) string {
+	t, m, err := in.find(ctx, team, in.caller.Name)
 	if err != nil {
 		return ""
 	}
-	r, err := s.known(ctx, t)
+	r, err := in.known(ctx, t)
 	p := r.plan(m.Name, id)
 	if err != nil || p == nil || p.SubmittedAt == nil || time.Time(*p.SubmittedAt).After(began) {
 		return ""

@@ -43,36 +43,36 @@ type Preview struct {
 }
 
 // Preview returns what Start would do with a plan now, or its error, and changes nothing.
-func (s *Service) Preview(ctx context.Context, p Plan) (Preview, error) {
-	missing, err := s.checkPlan(ctx, p)
+func (lc *lifecycle) Preview(ctx context.Context, p Plan) (Preview, error) {
+	missing, err := lc.checkPlan(ctx, p)
 	if err != nil {
 		return Preview{}, err
 	}
 	v := Preview{Team: TeamMade}
-	t, found, err := s.OfFile(ctx, p.Team.Name, p.Team.File)
+	t, found, err := lc.OfFile(ctx, p.Team.Name, p.Team.File)
 	if err != nil {
 		return Preview{}, err
 	}
 	var members []api.Member
 	var tasks []store.Task
 	switch {
-	case found && s.finished(ctx, p):
+	case found && lc.finished(ctx, p):
 		v.Team = TeamReplaced
 	case found:
 		v.Team = TeamAdopted
 		if err := onSameEngine(t, p.Team); err != nil {
 			return Preview{}, err
 		}
-		if err := s.mayAdopt(ctx, t); err != nil {
+		if err := lc.mayAdopt(ctx, t); err != nil {
 			return Preview{}, err
 		}
-		if err := s.leadGone(t, TakeoverSpec{Process: p.Team.LeadProcess}); err != nil {
+		if err := lc.leadGone(t, TakeoverSpec{Process: p.Team.LeadProcess}); err != nil {
 			return Preview{}, err
 		}
-		if members, _, err = s.Members(ctx, t.Name, true); err != nil {
+		if members, _, err = lc.Members(ctx, t.Name, true); err != nil {
 			return Preview{}, err
 		}
-		if tasks, _, err = s.tasks.List(ctx, t.Name); err != nil {
+		if tasks, _, err = lc.tasks.List(ctx, t.Name); err != nil {
 			return Preview{}, fmt.Errorf("list tasks: %w", err)
 		}
 	}

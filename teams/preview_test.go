@@ -67,7 +67,7 @@ func TestXD02_ARetryIsAsTheFileHasItNow(t *testing.T) {
 		defer base.Close()
 		tasks, was := &noted{Tasks: mem.Tasks(), faster: c.faster}, command("old")
 		was["ticket"], was[usageKey] = json.RawMessage("7"), json.RawMessage("{}")
-		s := &Service{tasks: tasks, panes: panes.NewManager(panes.Options{Dir: base})}
+		s := assemble(&common{tasks: tasks, panes: panes.NewManager(panes.Options{Dir: base})})
 		err = mem.Roster().Create(ctx, store.Team{Name: "alpha"})
 		for _, task := range []store.Task{{Subject: "first"}, {Subject: "second", BlockedBy: []string{"1"}, Metadata: was, Failure: "exit 1"}} {
 			task.Status, task.CreatedBy = store.Pending, store.Lead
@@ -99,7 +99,7 @@ func TestXD02_AddedWithWhatItWaitsFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	tasks := &noted{Tasks: mem.Tasks()}
-	s, t0 := &Service{tasks: tasks}, store.Team{Name: "alpha", Members: []store.Member{{Name: store.Lead}, {Name: "ann"}}}
+	s, t0 := assemble(&common{tasks: tasks}), store.Team{Name: "alpha", Members: []store.Member{{Name: store.Lead}, {Name: "ann"}}}
 	if _, err := mem.Tasks().Create(t.Context(), "alpha", store.Task{Subject: "first", Status: store.Pending}); err != nil {
 		t.Fatal(err)
 	}

@@ -20,12 +20,12 @@ import (
 
 // workingFolder returns the absolute folder that a teammate works in. A terminal
 // would start it elsewhere without a word if the folder were not there.
-func (s *Service) workingFolder(t store.Team, asked string) (string, error) {
+func (c *common) workingFolder(t store.Team, asked string) (string, error) {
 	dir := cmp.Or(asked, t.Ours.Cwd)
-	if lead := t.Member(leadName(t)); dir == "" && s.cwd == "" && lead != nil {
+	if lead := t.Member(leadName(t)); dir == "" && c.cwd == "" && lead != nil {
 		dir = lead.Cwd
 	}
-	dir, err := s.absolute("the working folder", dir)
+	dir, err := c.absolute("the working folder", dir)
 	if err != nil {
 		return "", err
 	}
@@ -53,13 +53,13 @@ func CheckFolder(dir string) error {
 
 // absolute completes a path as whoever asks means it. One who is in no folder has to
 // name it whole.
-func (s *Service) absolute(what, path string) (string, error) {
-	path = environ.WholePath(path, variable(s.environ, "HOME"), s.cwd)
+func (c *common) absolute(what, path string) (string, error) {
+	path = environ.WholePath(path, variable(c.environ, "HOME"), c.cwd)
 	switch {
 	case filepath.IsAbs(path):
 		return path, nil
-	case path == "" && s.cwd != "":
-		return s.cwd, nil
+	case path == "" && c.cwd != "":
+		return c.cwd, nil
 	case path == "":
 		return "", fault.New(fault.InvalidArgument, "%s is not said, and the team names none", what).WithHint("name it by an absolute path")
 	}
@@ -67,7 +67,7 @@ func (s *Service) absolute(what, path string) (string, error) {
 }
 
 // checkProgram says early, and by name, that the program is not there.
-func (s *Service) checkProgram(n *resolvedMember) error {
+func (c *common) checkProgram(n *resolvedMember) error {
 	argv := n.argv
 	if len(argv) == 0 || argv[0] == "" {
 		if len(argv) == 0 && n.kind == profiles.Worker {
@@ -109,8 +109,8 @@ func (s *Service) checkProgram(n *resolvedMember) error {
 
 // CommandFor returns what a worker runs for a task: the task's own command if that is to be
 // obeyed, else the worker's; nil if there is none.
-func (s *Service) CommandFor(ctx context.Context, l panes.LaunchRecord, task api.Task) (argv []string, shown string) {
-	if own, ok := RunOf(task.Metadata); ok && (l.RunTask || s.panes.Records().TrustedRun(ctx, l.Team, task.ID, own)) {
+func (tl *tasklist) CommandFor(ctx context.Context, l panes.LaunchRecord, task api.Task) (argv []string, shown string) {
+	if own, ok := RunOf(task.Metadata); ok && (l.RunTask || tl.panes.Records().TrustedRun(ctx, l.Team, task.ID, own)) {
 		return []string{"sh", "-c", own}, own
 	}
 	switch {
@@ -124,14 +124,14 @@ func (s *Service) CommandFor(ctx context.Context, l panes.LaunchRecord, task api
 
 // TakesTask tells whether a worker takes a task: it has a command for it, or the task is its
 // own and brings one that must not be obeyed, which fails and says so.
-func (s *Service) TakesTask(ctx context.Context, l panes.LaunchRecord, task api.Task) bool {
-	argv, _ := s.CommandFor(ctx, l, task)
+func (tl *tasklist) TakesTask(ctx context.Context, l panes.LaunchRecord, task api.Task) bool {
+	argv, _ := tl.CommandFor(ctx, l, task)
 	_, brings := RunOf(task.Metadata)
 	return argv != nil || brings && store.SameName(MeantFor(task), l.Agent)
 }
 
 // checkVariables says early what the agent lacks in its environment.
-func (s *Service) checkVariables(n *resolvedMember) error {
+func (c *common) checkVariables(n *resolvedMember) error {
 	for _, name := range n.profile.Needs {
 		if variable(n.env, name) == "" {
 			return fault.New(fault.InvalidArgument, "profile %s needs the variable %s, which is not set", n.profile.Name, store.Shown(name)).
@@ -139,20 +139,20 @@ func (s *Service) checkVariables(n *resolvedMember) error {
 		}
 	}
 	if n.kind == profiles.Native && len(n.profile.JoinArgs) > 0 { // it is Claude Code, not a program that asks leadlight
-		return s.checkHome(n.spec.Name, n.env)
+		return c.checkHome(n.spec.Name, n.env)
 	}
 	return nil
 }
 
 // checkHome refuses a native teammate that would look for its team elsewhere: it
 // reads the files of its own home only.
-func (s *Service) checkHome(name string, env []string) error {
+func (c *common) checkHome(name string, env []string) error {
 	home := cmp.Or(variable(env, "CLAUDE_CONFIG_DIR"), filepath.Join(variable(env, "HOME"), ".claude"))
-	if home == s.base || files.Same(home, s.base) {
+	if home == c.base || files.Same(home, c.base) {
 		return nil
 	}
-	return fault.New(fault.InvalidArgument, "the native teammate %s would look for its team in %s, but the team is in %s", name, home, s.base).
-		WithHint("--env CLAUDE_CONFIG_DIR=%s, or the key env, makes that its home; or use the agent claude-interactive", s.base)
+	return fault.New(fault.InvalidArgument, "the native teammate %s would look for its team in %s, but the team is in %s", name, home, c.base).
+		WithHint("--env CLAUDE_CONFIG_DIR=%s, or the key env, makes that its home; or use the agent claude-interactive", c.base)
 }
 
 // FindProgram looks a program up as the host will, in the teammate's own folder dir and

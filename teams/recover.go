@@ -16,8 +16,8 @@ import (
 // each that is proved to be gone without having said so it ends what its host left
 // running, writes down the end, frees its tasks, and tells the lead, once. It
 // returns their names.
-func (s *Service) Reconcile(ctx context.Context, team string) ([]string, error) {
-	found, err := s.reconcile(ctx, team, false)
+func (re *recorder) Reconcile(ctx context.Context, team string) ([]string, error) {
+	found, err := re.reconcile(ctx, team, false)
 	var lost []string
 	for _, o := range found {
 		if o.Kind == memberKind {
@@ -39,16 +39,16 @@ type loss struct {
 }
 
 // reconcile is Reconcile; it returns what it did, or, with dryRun, what it would do.
-func (s *Service) reconcile(ctx context.Context, team string, dryRun bool) ([]api.Orphan, error) {
-	t, err := s.get(ctx, team)
+func (re *recorder) reconcile(ctx context.Context, team string, dryRun bool) ([]api.Orphan, error) {
+	t, err := re.get(ctx, team)
 	if err != nil {
 		return nil, err
 	}
 	over := map[string]string{} // who wrote their end down may not have come to the tasks
 	var together, alone []loss
-	remnants := s.panes.Remnants(ctx)
-	here := slices.DeleteFunc(t.Teammates(), s.elsewhere) // a machine that is silent would be waited for
-	for _, m := range s.observe(ctx, t, here) {
+	remnants := re.panes.Remnants(ctx)
+	here := slices.DeleteFunc(t.Teammates(), re.elsewhere) // a machine that is silent would be waited for
+	for _, m := range re.observe(ctx, t, here) {
 		entry := t.Member(m.Name)
 		if entry == nil || entry.Leadlight == nil || entry.Unsafe || m.Live() {
 			continue
@@ -70,17 +70,17 @@ func (s *Service) reconcile(ctx context.Context, team string, dryRun bool) ([]ap
 		}
 	}
 	if !dryRun {
-		if err := s.freeTasks(ctx, t.Name, over); err != nil {
+		if err := re.freeTasks(ctx, t.Name, over); err != nil {
 			return nil, err
 		}
 	}
-	out, err := s.recordLosses(ctx, t, together, "")
+	out, err := re.recordLosses(ctx, t, together, "")
 	for i := range alone {
 		if err != nil {
 			return out, err
 		}
 		var did []api.Orphan
-		did, err = s.clearUp(ctx, t, alone[i], dryRun)
+		did, err = re.clearUp(ctx, t, alone[i], dryRun)
 		out = append(out, did...)
 	}
 	return out, err
@@ -88,7 +88,7 @@ func (s *Service) reconcile(ctx context.Context, team string, dryRun bool) ([]ap
 
 // clearUp ends what a lost member has left running, then writes the loss down: whoever takes
 // a task next must not meet the one who had it.
-func (s *Service) clearUp(ctx context.Context, t store.Team, l loss, dryRun bool) (did []api.Orphan, err error) {
+func (re *recorder) clearUp(ctx context.Context, t store.Team, l loss, dryRun bool) (did []api.Orphan, err error) {
 	left := ""
 	if l.rest != nil {
 		o := api.Orphan{Kind: l.rest.Kind, What: l.rest.What, Why: l.rest.Why, Kept: l.rest.Kept}
@@ -98,7 +98,7 @@ func (s *Service) clearUp(ctx context.Context, t store.Team, l loss, dryRun bool
 	if dryRun {
 		return append(did, l.orphan(t)), nil
 	}
-	written, err := s.recordLosses(ctx, t, []loss{l}, left)
+	written, err := re.recordLosses(ctx, t, []loss{l}, left)
 	return append(did, written...), err
 }
 
@@ -121,7 +121,7 @@ func tellLeft(o api.Orphan) string {
 
 // recordLosses writes down, with one write of the roster, that members have ended, and
 // tells the lead of those that are lost. left is what one of them had left running.
-func (s *Service) recordLosses(ctx context.Context, t store.Team, losses []loss, left string) (did []api.Orphan, err error) {
+func (re *recorder) recordLosses(ctx context.Context, t store.Team, losses []loss, left string) (did []api.Orphan, err error) {
 	if len(losses) == 0 {
 		return nil, nil
 	}
@@ -130,7 +130,7 @@ func (s *Service) recordLosses(ctx context.Context, t store.Team, losses []loss,
 		m := l.seen
 		exits = append(exits, memberExit{m.Name, l.entry.Leadlight.Host, panes.ExitRecord{State: m.State, ExitCode: m.ExitCode, Signal: m.Signal, Reason: m.Reason}})
 	}
-	first, err := s.recordExits(ctx, t.Name, exits)
+	first, err := re.recordExits(ctx, t.Name, exits)
 	if err != nil {
 		return nil, err
 	}
@@ -143,10 +143,10 @@ func (s *Service) recordLosses(ctx context.Context, t store.Team, losses []loss,
 		did = append(did, o)
 		switch {
 		case !t.LedByUs():
-		case l.seen.State == api.StateLost && (left != "" || !s.wroteItsEnd(ctx, t, l.entry)):
-			err = s.tellLoss(ctx, t, l.seen, left)
+		case l.seen.State == api.StateLost && (left != "" || !re.wroteItsEnd(ctx, t, l.entry)):
+			err = re.tellLoss(ctx, t, l.seen, left)
 		case l.seen.State == api.StateLost || t.Engine != "": // its host tells, too, if it comes to that: the message has the same id
-			err = s.tellEnd(ctx, t, l.entry, panes.ExitRecord{State: l.seen.State, Reason: l.seen.Reason})
+			err = re.tellEnd(ctx, t, l.entry, panes.ExitRecord{State: l.seen.State, Reason: l.seen.Reason})
 		}
 		if err != nil {
 			return did, err
@@ -156,20 +156,20 @@ func (s *Service) recordLosses(ctx context.Context, t store.Team, losses []loss,
 }
 
 // wroteItsEnd tells whether the host of a member has written down that it ended.
-func (s *Service) wroteItsEnd(ctx context.Context, t store.Team, m store.Member) bool {
-	rec, err := s.hostRecord(ctx, t.Name, m)
+func (re *recorder) wroteItsEnd(ctx context.Context, t store.Team, m store.Member) bool {
+	rec, err := re.hostRecord(ctx, t.Name, m)
 	return err == nil && rec.Ended != nil
 }
 
 // tellLoss tells the lead of a member that is lost.
-func (s *Service) tellLoss(ctx context.Context, t store.Team, m api.Member, left string) error {
+func (re *recorder) tellLoss(ctx context.Context, t store.Team, m api.Member, left string) error {
 	text := fmt.Sprintf("%s is lost: %s.%s", m.Name, m.Reason, left)
-	if s.limits.OnLoss == KeepTasks {
+	if re.limits.OnLoss == KeepTasks {
 		text += " Its tasks stay with it."
 	} else {
 		text += " Its tasks are free again."
 	}
-	if err := s.putToLead(ctx, t, store.Message{From: m.Name, Text: text, Summary: m.Name + " is lost"}); err != nil {
+	if err := re.putToLead(ctx, t, store.Message{From: m.Name, Text: text, Summary: m.Name + " is lost"}); err != nil {
 		return fmt.Errorf("%s is lost: %w", m.Name, err)
 	}
 	return nil

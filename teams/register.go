@@ -95,9 +95,9 @@ func (r *spawning) clearOld(ctx context.Context, t store.Team, in []resolvedMemb
 
 // whoRuns returns the hosts of those members that are proved not to run, by
 // name, and how many teammates do run.
-func (s *Service) whoRuns(ctx context.Context, t store.Team) presence {
+func (st *starter) whoRuns(ctx context.Context, t store.Team) presence {
 	p := presence{states: map[string]string{}, hosts: map[string]string{}}
-	for _, m := range s.observe(ctx, t, t.Teammates()) {
+	for _, m := range st.observe(ctx, t, t.Teammates()) {
 		p.states[m.Name] = m.State
 		if m.Live() {
 			p.live++
@@ -120,7 +120,7 @@ type presence struct {
 
 // join adds one member to the roster, in the place of a member of that name that has
 // ended.
-func (s *Service) join(t *store.Team, n resolvedMember, seen presence) (registeredMember, error) {
+func (st *starter) join(t *store.Team, n resolvedMember, seen presence) (registeredMember, error) {
 	m := registeredMember{resolvedMember: n}
 	running := seen.live
 	for _, o := range t.Members {
@@ -128,11 +128,11 @@ func (s *Service) join(t *store.Team, n resolvedMember, seen presence) (register
 			running++ // joined since we looked
 		}
 	}
-	if running >= s.limits.MaxTeammates {
-		return m, fault.New(fault.LimitReached, "team %s has %d live teammates, the limit is %d", t.Name, running, s.limits.MaxTeammates).
+	if running >= st.limits.MaxTeammates {
+		return m, fault.New(fault.LimitReached, "team %s has %d live teammates, the limit is %d", t.Name, running, st.limits.MaxTeammates).
 			WithHint("stop one, or raise lifecycle.maxTeammates")
 	}
-	m.entry = s.entry(t, &n)
+	m.entry = st.entry(t, &n)
 	old := t.Member(n.spec.Name)
 	if old == nil {
 		at := 1 + slices.IndexFunc(t.Members, func(o store.Member) bool { return o.Name == n.spec.After })
@@ -141,7 +141,7 @@ func (s *Service) join(t *store.Team, n resolvedMember, seen presence) (register
 	}
 	if state, gone := seen.gone(old); !gone {
 		return m, fault.New(fault.DuplicateName, "team %s has a teammate %s already, it is %s", t.Name, n.spec.Name, cmp.Or(state, api.StateStarting)).
-			WithHint("%s; or choose another name", s.howToEnd(*t, *old))
+			WithHint("%s; or choose another name", st.howToEnd(*t, *old))
 	}
 	m.old = new(*old)
 	m.entry.Unknown, m.entry.Metadata = old.Unknown, old.Metadata
@@ -162,7 +162,7 @@ func (p presence) gone(m *store.Member) (state string, gone bool) {
 	return state, known && host == p.hosts[m.Name] && !(&api.Member{State: state}).Live()
 }
 
-func (s *Service) entry(t *store.Team, n *resolvedMember) store.Member {
+func (st *starter) entry(t *store.Team, n *resolvedMember) store.Member {
 	now := time.Now()
 	color := n.spec.Color
 	if old := t.Member(n.spec.Name); color == "" && old != nil {
@@ -175,7 +175,7 @@ func (s *Service) entry(t *store.Team, n *resolvedMember) store.Member {
 		Leadlight: &store.Bookkeeping{
 			Host: n.host, Kind: n.kind, Profile: n.profile.Name, State: api.StateStarting, SpawnedAt: &now,
 			Run: n.spec.Run, RunTask: n.spec.RunTask, Restart: n.spec.Restart, Replaced: n.spec.replaced,
-			Machine: s.machineOf(*t),
+			Machine: st.machineOf(*t),
 		},
 	}
 }

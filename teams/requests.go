@@ -22,34 +22,34 @@ type requests struct {
 
 // requests returns what the ledger holds, after what is new in the lead's box has
 // been added to it.
-func (s *Service) requests(ctx context.Context, t store.Team) (requests, error) {
-	msgs, err := s.mail.List(ctx, t.Name, leadName(t))
+func (in *incoming) requests(ctx context.Context, t store.Team) (requests, error) {
+	msgs, err := in.mail.List(ctx, t.Name, leadName(t))
 	if err != nil {
 		return requests{}, fmt.Errorf("read the inbox of the lead: %w", err)
 	}
-	known, err := s.keepRequests(ctx, t, msgs)
+	known, err := in.keepRequests(ctx, t, msgs)
 	if err != nil || t.Engine == "" {
 		return known, err
 	}
-	return s.answeredElsewhere(ctx, t, known)
+	return in.answeredElsewhere(ctx, t, known)
 }
 
 // requestsOf returns a team by its name, with its requests.
-func (s *Service) requestsOf(ctx context.Context, team string) (t store.Team, r requests, err error) {
-	if t, err = s.get(ctx, team); err == nil {
-		r, err = s.requests(ctx, t)
+func (in *incoming) requestsOf(ctx context.Context, team string) (t store.Team, r requests, err error) {
+	if t, err = in.get(ctx, team); err == nil {
+		r, err = in.requests(ctx, t)
 	}
 	return t, r, err
 }
 
 // keepRequests returns what the ledger holds, after what is new in messages to the
 // lead has been added to it.
-func (s *Service) keepRequests(ctx context.Context, t store.Team, msgs []store.Message) (requests, error) {
-	known, err := s.known(ctx, t)
+func (in *incoming) keepRequests(ctx context.Context, t store.Team, msgs []store.Message) (requests, error) {
+	known, err := in.known(ctx, t)
 	if err != nil || !known.add(t, msgs) {
 		return known, err
 	}
-	err = s.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
+	err = in.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
 		added := r.add(t, msgs)
 		known = *r
 		return added, nil
@@ -58,16 +58,16 @@ func (s *Service) keepRequests(ctx context.Context, t store.Team, msgs []store.M
 }
 
 // known is what the ledger holds.
-func (s *Service) known(ctx context.Context, t store.Team) (requests, error) {
-	r, err := requestsRecord().Read(ctx, s.panes.Records(), t.Name)
+func (in *incoming) known(ctx context.Context, t store.Team) (requests, error) {
+	r, err := requestsRecord().Read(ctx, in.panes.Records(), t.Name)
 	if err != nil {
 		return requests{}, fmt.Errorf("read the requests of team %s: %w", t.Name, err)
 	}
 	return r, nil
 }
 
-func (s *Service) editRequests(ctx context.Context, team string, change func(*requests) (bool, error)) error {
-	err := requestsRecord().Edit(ctx, s.panes.Records(), team, "write requests", func(r *requests) (bool, error) {
+func (in *incoming) editRequests(ctx context.Context, team string, change func(*requests) (bool, error)) error {
+	err := requestsRecord().Edit(ctx, in.panes.Records(), team, "write requests", func(r *requests) (bool, error) {
 		changed, err := change(r)
 		r.Plans = trimmed(r.Plans, func(p api.Plan) bool { return p.Status == api.RequestOpen })
 		r.Permissions = trimmed(r.Permissions, func(p api.Permission) bool { return p.Status == api.RequestOpen })
@@ -188,8 +188,8 @@ func (r *requests) approve(from string, f store.Frame) (ok, changed bool) {
 
 // closeRequests closes what a teammate waited for that has ended: who is started in its place
 // has asked nothing, and one that goes on with its conversation waits for its plan alone.
-func (s *Service) closeRequests(ctx context.Context, t store.Team, name string, goesOn bool) error {
-	all, err := s.requests(ctx, t)
+func (in *incoming) closeRequests(ctx context.Context, t store.Team, name string, goesOn bool) error {
+	all, err := in.requests(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -210,26 +210,26 @@ func (s *Service) closeRequests(ctx context.Context, t store.Team, name string, 
 	if !closed(&all) {
 		return nil
 	}
-	return s.editRequests(ctx, t.Name, func(r *requests) (bool, error) { return closed(r), nil })
+	return in.editRequests(ctx, t.Name, func(r *requests) (bool, error) { return closed(r), nil })
 }
 
 // CloseQuestions closes the open requests for permission of the caller, whose agent has ended
 // and is started again.
-func (s *Service) CloseQuestions(ctx context.Context, team string) error {
-	t, m, err := s.find(ctx, team, s.caller.Name)
+func (in *incoming) CloseQuestions(ctx context.Context, team string) error {
+	t, m, err := in.find(ctx, team, in.caller.Name)
 	if err != nil {
 		return err
 	}
-	return s.closeRequests(ctx, t, m.Name, true)
+	return in.closeRequests(ctx, t, m.Name, true)
 }
 
 // cannotTake says why an answer has no use: who asked has ended.
-func (s *Service) cannotTake(t store.Team, from string) error {
+func (in *incoming) cannotTake(t store.Team, from string) error {
 	m := t.Member(from)
 	if m == nil {
 		return fault.New(fault.RecipientNotFound, "%s has left team %s: nobody would carry the answer out", store.Shown(from), t.Name)
 	}
-	return fault.New(fault.RecipientInactive, "teammate %s is stopped: nobody would carry the answer out", m.Name).WithHint("%s", s.howToStart(t, *m))
+	return fault.New(fault.RecipientInactive, "teammate %s is stopped: nobody would carry the answer out", m.Name).WithHint("%s", in.howToStart(t, *m))
 }
 
 // awaited tells whether a request of somebody still waits for an answer.
@@ -245,14 +245,14 @@ func mayTakeAnswer(t store.Team, from string) bool {
 
 // answerer refuses everybody but the lead, and also the lead where the answer
 // would pass for one of another lead.
-func (s *Service) answerer(t store.Team, from string) error {
-	if err := s.leadOnly("answer for the lead"); err != nil {
+func (in *incoming) answerer(t store.Team, from string) error {
+	if err := in.leadOnly("answer for the lead"); err != nil {
 		return err
 	}
-	if !isLead(t, s.caller.Name) {
-		return fault.New(fault.NotLead, "%s may not answer for the lead", store.Shown(s.caller.Name)).WithHint("leave --as out")
+	if !isLead(t, in.caller.Name) {
+		return fault.New(fault.NotLead, "%s may not answer for the lead", store.Shown(in.caller.Name)).WithHint("leave --as out")
 	}
-	if m := t.Member(from); m != nil && s.impersonatesLead(t, *m) {
+	if m := t.Member(from); m != nil && in.impersonatesLead(t, *m) {
 		return fault.New(fault.NotLead, "teammate %s was started by Claude Code, whose own lead answers it", m.Name)
 	}
 	return nil
@@ -260,17 +260,17 @@ func (s *Service) answerer(t store.Team, from string) error {
 
 // reply sends the lead's answer, and marks the request as read. If it cannot be
 // sent, undo opens the request again.
-func (s *Service) reply(ctx context.Context, t store.Team, to string, f store.Frame, undo func(*requests)) error {
+func (in *incoming) reply(ctx context.Context, t store.Team, to string, f store.Frame, undo func(*requests)) error {
 	msg := store.Message{From: store.Lead, Text: f.Text(), Timestamp: time.Now()}
 	if t.Engine != "" {
 		msg.ID = answerID(f.RequestID)
 	}
-	_, err := s.post(ctx, t, to, msg)
+	_, err := in.post(ctx, t, to, msg)
 	if err == nil && t.Engine != "" {
-		err = s.first(ctx, t, to, f)
+		err = in.first(ctx, t, to, f)
 	}
 	if err != nil {
-		undone := s.editRequests(context.WithoutCancel(ctx), t.Name, func(r *requests) (bool, error) {
+		undone := in.editRequests(context.WithoutCancel(ctx), t.Name, func(r *requests) (bool, error) {
 			undo(r)
 			return true, nil
 		})
@@ -282,13 +282,13 @@ func (s *Service) reply(ctx context.Context, t store.Team, to string, f store.Fr
 	if !t.LedByUs() {
 		return nil
 	}
-	msgs, err := s.mail.List(ctx, t.Name, leadName(t))
+	msgs, err := in.mail.List(ctx, t.Name, leadName(t))
 	if err != nil {
 		return nil // the answer is sent; what is unread is only seen twice
 	}
 	for _, m := range msgs {
 		if asked, ok := store.ParseFrame(m.Text); ok && asked.RequestID == f.RequestID && !m.Read {
-			_ = s.mail.MarkRead(ctx, t.Name, leadName(t), []string{m.ID})
+			_ = in.mail.MarkRead(ctx, t.Name, leadName(t), []string{m.ID})
 		}
 	}
 	return nil

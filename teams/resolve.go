@@ -34,17 +34,17 @@ func (r *spawning) resolve(ctx context.Context, specs []SpawnSpec) (on []resolve
 }
 
 // resolveOne checks one spec and fills in what it leaves open.
-func (s *Service) resolveOne(t store.Team, spec SpawnSpec, mode string) (n resolvedMember, err error) {
+func (st *starter) resolveOne(t store.Team, spec SpawnSpec, mode string) (n resolvedMember, err error) {
 	n = resolvedMember{spec: spec, host: uuid.NewString(), mode: mode}
 	if n.spec.Name, err = store.CheckMember(spec.Name); err != nil {
 		return n, err
 	}
-	if n.profile, err = s.profileOf(spec); err != nil {
+	if n.profile, err = st.profileOf(spec); err != nil {
 		return n, err
 	}
 	n.kind = cmp.Or(spec.Kind, n.profile.Kind)
 	if len(n.profile.ResumeArgs) > 0 && !n.profile.Resumes() {
-		s.notice(fmt.Sprintf("the resumeArgs of the profile %s name no {session}: each start of %s begins a new conversation", n.profile.Name, n.spec.Name))
+		st.notice(fmt.Sprintf("the resumeArgs of the profile %s name no {session}: each start of %s begins a new conversation", n.profile.Name, n.spec.Name))
 	}
 	program, folder := "agent", "cwd"
 	if len(spec.Command) > 0 {
@@ -59,23 +59,23 @@ func (s *Service) resolveOne(t store.Team, spec SpawnSpec, mode string) (n resol
 	}{
 		{"kind", func() error { return profiles.CheckKind(n.kind) }},
 		{"kind", func() error { return checkKindIn(t, n.spec.Name, n.kind) }},
-		{"machine", func() error { return s.checkMachine(t, spec) }},
+		{"machine", func() error { return st.checkMachine(t, spec) }},
 		{"model", func() error { return n.profile.CheckModel(spec.Model) }},
 		{"color", func() error { return checkColor(spec.Color) }},
 		{"prompt", func() error { return checkPrompt(n.spec.Name, spec.Prompt) }},
 		{"restart", func() error { return checkRestart(spec.Restart) }},
-		{folder, func() error { return s.checkFolder(t, &n) }},
+		{folder, func() error { return st.checkFolder(t, &n) }},
 		{program, func() error { return n.buildCommand(t, spec.Color) }},
-		{"env", func() error { n.env = s.panes.Environment("", "", "", n.variables()); return nil }},
-		{program, func() error { return s.checkProgram(&n) }},
-		{"env", func() error { return s.checkVariables(&n) }},
+		{"env", func() error { n.env = st.panes.Environment("", "", "", n.variables()); return nil }},
+		{program, func() error { return st.checkProgram(&n) }},
+		{"env", func() error { return st.checkVariables(&n) }},
 	} {
 		if err := check.do(); err != nil {
 			return n, mistaken{error: err, key: check.key}
 		}
 	}
 	if n.kind == profiles.Worker && len(n.argv) == 0 && spec.Run == "" && !spec.RunTask && spec.Places == nil && spec.again == nil {
-		s.notice(fmt.Sprintf("%s has no command, so it does no task: leadlight stop %[1]s, then leadlight spawn %[1]s --agent %s -- COMMAND", n.spec.Name, n.profile.Name))
+		st.notice(fmt.Sprintf("%s has no command, so it does no task: leadlight stop %[1]s, then leadlight spawn %[1]s --agent %s -- COMMAND", n.spec.Name, n.profile.Name))
 	}
 	return n, nil
 }
@@ -88,11 +88,11 @@ type mistaken struct {
 
 func (m mistaken) Unwrap() error { return m.error }
 
-func (s *Service) profileOf(spec SpawnSpec) (profiles.Profile, error) {
+func (st *starter) profileOf(spec SpawnSpec) (profiles.Profile, error) {
 	if r := spec.again; r != nil { // its profile may have come from a team file
-		return profiles.Profile{Name: r.Profile, Kind: r.Kind, Models: []string{spec.Model}, Env: s.profiles[r.Profile].Env}, nil
+		return profiles.Profile{Name: r.Profile, Kind: r.Kind, Models: []string{spec.Model}, Env: st.profiles[r.Profile].Env}, nil
 	}
-	return s.profiles.Get(cmp.Or(spec.ProfileName(), defaultProfile))
+	return st.profiles.Get(cmp.Or(spec.ProfileName(), defaultProfile))
 }
 
 // ProfileName is the profile that the spec asks for, or that what it is to run goes

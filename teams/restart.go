@@ -18,17 +18,17 @@ import (
 // The environment is that of whoever calls, and over it the variables that came with
 // the spawn: their values are kept nowhere but in the host, so that those of a
 // teammate that has ended are gone, which a notice says.
-func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, error) {
-	if err := s.leadOnly("restart teammates"); err != nil {
+func (rs *restarter) Restart(ctx context.Context, team, name string) (api.Member, error) {
+	if err := rs.leadOnly("restart teammates"); err != nil {
 		return api.Member{}, err
 	}
-	t, m, err := s.reach(ctx, team, name)
+	t, m, err := rs.reach(ctx, team, name)
 	if err != nil {
 		return api.Member{}, err
 	}
-	if s.routed(m) {
+	if rs.routed(m) {
 		var again api.Member
-		err := s.ask(ctx, m.Leadlight.Machine, verbRestart, order{Team: t.Name, Names: []string{m.Name}}, &again, func(t told) { s.say(t.Name, t.What) })
+		err := rs.ask(ctx, m.Leadlight.Machine, verbRestart, order{Team: t.Name, Names: []string{m.Name}}, &again, func(t told) { rs.say(t.Name, t.What) })
 		return again, err
 	}
 	if t.IsLead(m) {
@@ -37,28 +37,28 @@ func (s *Service) Restart(ctx context.Context, team, name string) (api.Member, e
 	if ofItsLead(t, m) {
 		return api.Member{}, fault.New(fault.NotLead, "teammate %s was not started by leadlight", m.Name).WithHint("its own lead starts it")
 	}
-	return s.restart(ctx, t.Name, m.Name, nil, nil)
+	return rs.restart(ctx, t.Name, m.Name, nil, nil)
 }
 
 // howToStart is how the caller gets a teammate started again that has ended.
-func (s *Service) howToStart(t store.Team, m store.Member) string {
+func (nw *network) howToStart(t store.Team, m store.Member) string {
 	switch {
 	case ofItsLead(t, m):
 		return "its own lead started it, and may do so again"
-	case s.caller.Teammate:
+	case nw.caller.Teammate:
 		return "the lead can start it again"
-	case s.elsewhere(m) && !s.routed(m):
+	case nw.elsewhere(m) && !nw.routed(m):
 		return "leadlight restart " + m.Name + " starts it again, on machine " + store.Shown(m.Leadlight.Machine)
 	}
 	return "leadlight restart " + m.Name + " starts it again"
 }
 
 // howToEnd is how the caller gets a teammate to end.
-func (s *Service) howToEnd(t store.Team, m store.Member) string {
+func (nw *network) howToEnd(t store.Team, m store.Member) string {
 	switch {
 	case ofItsLead(t, m):
 		return "its own lead started it, and ends it"
-	case s.elsewhere(m) && !s.routed(m):
+	case nw.elsewhere(m) && !nw.routed(m):
 		return "leadlight stop " + m.Name + " ends it, on machine " + store.Shown(m.Leadlight.Machine)
 	}
 	return "leadlight stop " + m.Name + " ends it"
@@ -66,14 +66,14 @@ func (s *Service) howToEnd(t store.Team, m store.Member) string {
 
 // Restarting tells whether a teammate that has stopped is about to be started again by
 // whoever has stopped it.
-func (s *Service) Restarting(team, name string) bool { return s.panes.Restarting(team, name) }
+func (rs *restarter) Restarting(team, name string) bool { return rs.panes.Restarting(team, name) }
 
 // launched returns how a teammate was started.
-func (s *Service) launched(ctx context.Context, t store.Team, m store.Member) (panes.LaunchRecord, error) {
-	rec, err := s.panes.Records().Launch(ctx, t.Name, m.Name)
+func (rs *restarter) launched(ctx context.Context, t store.Team, m store.Member) (panes.LaunchRecord, error) {
+	rec, err := rs.panes.Records().Launch(ctx, t.Name, m.Name)
 	if err != nil {
 		why := fault.New(fault.CodeOf(err), "how %s was started is not known any more: %w", m.Name, err)
-		if seen := s.observeOne(ctx, t, m); seen.Live() {
+		if seen := rs.observeOne(ctx, t, m); seen.Live() {
 			return rec, why.WithHint("leadlight stop %s ends it; then leadlight spawn %s starts it anew", m.Name, m.Name)
 		}
 		return rec, why.WithHint("leadlight spawn %s starts it anew", m.Name)
@@ -85,13 +85,13 @@ func (s *Service) launched(ctx context.Context, t store.Team, m store.Member) (p
 // has its lock all the while.
 // count is how often that happened without being asked for, nil if it is asked for; one that
 // runs is not restarted without being asked.
-func (s *Service) restart(ctx context.Context, team, name string, asked *panes.LaunchRecord, count *store.Replaced) (api.Member, error) {
-	release, err := s.lockMember(ctx, team, name, "restart a teammate")
+func (rs *restarter) restart(ctx context.Context, team, name string, asked *panes.LaunchRecord, count *store.Replaced) (api.Member, error) {
+	release, err := rs.lockMember(ctx, team, name, "restart a teammate")
 	if err != nil {
 		return api.Member{}, err
 	}
 	defer release()
-	t, m, seen, err := s.member(ctx, team, name)
+	t, m, seen, err := rs.member(ctx, team, name)
 	if err != nil {
 		return api.Member{}, err
 	}
@@ -101,85 +101,85 @@ func (s *Service) restart(ctx context.Context, team, name string, asked *panes.L
 	var rec panes.LaunchRecord
 	if asked != nil {
 		rec = *asked
-	} else if rec, err = s.launched(ctx, t, m); err != nil {
+	} else if rec, err = rs.launched(ctx, t, m); err != nil {
 		return api.Member{}, err
 	}
 	spec := SpawnSpec{
-		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Env: s.keptVariables(ctx, m, seen, rec), Layout: rec.Layout,
+		Name: m.Name, Model: m.Model, AgentType: m.AgentType, Prompt: m.Prompt, Env: rs.keptVariables(ctx, m, seen, rec), Layout: rec.Layout,
 		Cwd: rec.Dir, Color: m.Color, Run: rec.Run, RunTask: rec.RunTask, Restart: rec.Restart, PlanMode: rec.Plan, again: &rec, replaced: count,
 	}
-	if _, err := s.resolveOne(t, spec, ""); err != nil {
+	if _, err := rs.resolveOne(t, spec, ""); err != nil {
 		return api.Member{}, err // before anything is stopped
 	}
 	if seen.Live() {
-		if err := s.panes.Writable(); err != nil {
+		if err := rs.panes.Writable(); err != nil {
 			return api.Member{}, fmt.Errorf("restart %s, which runs on: %w", m.Name, err)
 		}
-		release, err := s.panes.NoteRestart(ctx, team, m.Name, s.limits.lockWait())
+		release, err := rs.panes.NoteRestart(ctx, team, m.Name, rs.limits.lockWait())
 		if err != nil {
 			return api.Member{}, err
 		}
 		defer release()
-		defer s.panes.Hold(ctx, s.target(t, m, s.observed(ctx, t.Name, m)))()
-		ends, err := s.Stop(ctx, team, []string{m.Name}, StopOptions{Reason: "restart", again: true, Progress: s.say})
+		defer rs.panes.Hold(ctx, rs.target(t, m, rs.observed(ctx, t.Name, m)))()
+		ends, err := rs.Stop(ctx, team, []string{m.Name}, StopOptions{Reason: "restart", again: true, Progress: rs.say})
 		if err == nil {
 			err = Verdict(ends)
 		}
 		if err != nil {
 			return api.Member{}, fmt.Errorf("restart %s: %w", m.Name, err)
 		}
-		if now, err := s.launched(ctx, t, m); err == nil { // it may have shown its conversation's id in the end
+		if now, err := rs.launched(ctx, t, m); err == nil { // it may have shown its conversation's id in the end
 			rec = rec.WithSession(now.Session)
 		}
 	}
 	rec.GoOn = rec.CanResume()
-	s.say(m.Name, "starts again")
-	res := s.Spawn(ctx, team, []SpawnSpec{spec})
+	rs.say(m.Name, "starts again")
+	res := rs.Spawn(ctx, team, []SpawnSpec{spec})
 	return res[0].Member, res[0].Err
 }
 
 // lockMember keeps other verbs from a member, and says for which it waits.
-func (s *Service) lockMember(ctx context.Context, team, name, verb string) (release func(), err error) {
-	return s.panes.LockMember(ctx, team, name, verb, s.limits.lockWait(), func(holder string) { s.say(name, "waits for "+holder) })
+func (c *common) lockMember(ctx context.Context, team, name, verb string) (release func(), err error) {
+	return c.panes.LockMember(ctx, team, name, verb, c.limits.lockWait(), func(holder string) { c.say(name, "waits for "+holder) })
 }
 
 // say tells what is done to a teammate by a verb that answers only in the end.
-func (s *Service) say(name, what string) {
-	if s.progress != nil {
-		s.progress(name, what)
+func (c *common) say(name, what string) {
+	if c.progress != nil {
+		c.progress(name, what)
 	}
 }
 
 // originOf returns the profile that a teammate was started by.
-func (s *Service) originOf(rec panes.LaunchRecord) (profiles.Profile, error) {
+func (c *common) originOf(rec panes.LaunchRecord) (profiles.Profile, error) {
 	if rec.Origin != nil {
 		return *rec.Origin, nil
 	}
-	return s.profiles.Get(rec.Profile)
+	return c.profiles.Get(rec.Profile)
 }
 
 // keptVariables returns the variables that came with the spawn of a teammate, or from
 // its profile, as its host still has them.
-func (s *Service) keptVariables(ctx context.Context, m store.Member, seen api.Member, rec panes.LaunchRecord) []string {
+func (rs *restarter) keptVariables(ctx context.Context, m store.Member, seen api.Member, rec panes.LaunchRecord) []string {
 	names := slices.Clone(rec.Asked)
 	if rec.Origin != nil {
 		names = append(names, rec.Origin.Env...)
 	}
 	if seen.Live() && len(names) > 0 {
 		var env []string
-		h, err := s.panes.Client(ctx, m.Name, panes.HostRecord{Socket: rec.Socket})
+		h, err := rs.panes.Client(ctx, m.Name, panes.HostRecord{Socket: rec.Socket})
 		if err == nil {
 			env, err = h.Variables(ctx, names)
 		}
 		if err == nil {
 			return env
 		}
-		s.log.Warn("ask a host for its variables", "teammate", m.Name, "error", err)
+		rs.log.Warn("ask a host for its variables", "teammate", m.Name, "error", err)
 	}
-	known := namesOf(s.profiles[rec.Profile].Env)
+	known := namesOf(rs.profiles[rec.Profile].Env)
 	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(known, name) && !slices.Contains(rec.Asked, name) })
 	if len(names) > 0 {
-		s.notice(fmt.Sprintf("the values of variables that %s was started with are not known any more, since they are in its host alone: %s", m.Name, strings.Join(names, " ")))
+		rs.notice(fmt.Sprintf("the values of variables that %s was started with are not known any more, since they are in its host alone: %s", m.Name, strings.Join(names, " ")))
 	}
 	return nil
 }

@@ -26,8 +26,8 @@ var errFaster = errors.New("somebody else was faster")
 // host was lost and whose restart policy says so. How often that was done is in the
 // roster, so that all who watch a team share one count. It returns whether more are to be
 // expected. When one is lost too often in a row the lead is told, once, and it is left alone.
-func (s *Service) RestartLost(ctx context.Context, team string) (more bool, err error) {
-	t, err := s.get(ctx, team)
+func (rs *restarter) RestartLost(ctx context.Context, team string) (more bool, err error) {
+	t, err := rs.get(ctx, team)
 	if err != nil || !t.LedByUs() {
 		return false, err
 	}
@@ -37,13 +37,13 @@ func (s *Service) RestartLost(ctx context.Context, team string) (more bool, err 
 			continue
 		}
 		more = true
-		if s.elsewhere(m) {
+		if rs.elsewhere(m) {
 			continue // its own machine does
 		}
 		if _, due := nextTry(m.Leadlight, time.Now()); !due {
 			continue
 		}
-		err := s.restartOneLost(ctx, t.Name, m.Name)
+		err := rs.restartOneLost(ctx, t.Name, m.Name)
 		if err != nil && !errors.Is(err, errFaster) && fault.CodeOf(err) != fault.DuplicateName {
 			errs = append(errs, fmt.Errorf("start %s again: %w", m.Name, err))
 		}
@@ -75,12 +75,12 @@ func nextTry(b *store.Bookkeeping, now time.Time) (next store.Replaced, due bool
 
 // restartOneLost starts one that is lost again, after it has counted that. Of several who want
 // to do so at once one does, and the others get errFaster.
-func (s *Service) restartOneLost(ctx context.Context, team, name string) error {
-	if err := s.leadOnly("restart teammates"); err != nil {
+func (rs *restarter) restartOneLost(ctx context.Context, team, name string) error {
+	if err := rs.leadOnly("restart teammates"); err != nil {
 		return err
 	}
 	var count store.Replaced
-	err := s.roster.Update(ctx, team, func(t *store.Team) error {
+	err := rs.roster.Update(ctx, team, func(t *store.Team) error {
 		m := t.Member(name)
 		if m == nil || !waitsForRestart(*m) {
 			return errFaster
@@ -95,19 +95,19 @@ func (s *Service) restartOneLost(ctx context.Context, team, name string) error {
 	if err != nil {
 		return err
 	}
-	t, m, err := s.find(ctx, team, name)
+	t, m, err := rs.find(ctx, team, name)
 	switch {
 	case err != nil:
 		return err
 	case count.GivenUp:
-		return errors.Join(errFaster, s.leaveLost(ctx, t, m, count.Times))
+		return errors.Join(errFaster, rs.leaveLost(ctx, t, m, count.Times))
 	}
-	_, err = s.restart(ctx, t.Name, m.Name, nil, &count)
+	_, err = rs.restart(ctx, t.Name, m.Name, nil, &count)
 	return err
 }
 
 // leaveLost tells the lead that somebody is not started again any more.
-func (s *Service) leaveLost(ctx context.Context, t store.Team, m store.Member, times int) error {
+func (rs *restarter) leaveLost(ctx context.Context, t store.Team, m store.Member, times int) error {
 	text := fmt.Sprintf("%s was started again %d times and is lost again. It is left alone now: leadlight restart %s", m.Name, times, m.Name)
-	return s.tellLead(ctx, t, m, text, m.Name+" stays lost")
+	return rs.tellLead(ctx, t, m, text, m.Name+" stays lost")
 }

@@ -44,19 +44,19 @@ func (spec SendSpec) answer() (store.Frame, error) {
 
 // typed sends what is more than text by the verb that stands for it. done is false
 // for all other types.
-func (s *Service) typed(ctx context.Context, t store.Team, to string, spec SendSpec) (sent api.Sent, done bool, err error) {
+func (ms *messenger) typed(ctx context.Context, t store.Team, to string, spec SendSpec) (sent api.Sent, done bool, err error) {
 	sent = api.Sent{To: to, Timestamp: api.Time(time.Now())}
 	switch spec.Type {
 	case store.PlanRequest:
-		p, err := s.SubmitPlan(ctx, t.Name, spec.Text, "")
+		p, err := ms.SubmitPlan(ctx, t.Name, spec.Text, "")
 		sent.ID, sent.To = p.ID, leadName(t)
 		return sent, true, err
 	case store.ModeSetRequest:
-		_, err := s.SetPermissionMode(ctx, t.Name, to, spec.Text)
+		_, err := ms.SetPermissionMode(ctx, t.Name, to, spec.Text)
 		return sent, true, err
 	case store.IdleNotification:
 		sent.To = leadName(t)
-		return sent, true, s.TellIdle(ctx, t.Name, Idle{Summary: spec.Summary, Result: spec.Text})
+		return sent, true, ms.TellIdle(ctx, t.Name, Idle{Summary: spec.Summary, Result: spec.Text})
 	case shutdownResponse, store.PlanResponse, store.PermissionResponse:
 	default:
 		return sent, false, nil
@@ -68,25 +68,25 @@ func (s *Service) typed(ctx context.Context, t store.Team, to string, spec SendS
 	sent.ID = a.RequestID
 	switch spec.Type {
 	case shutdownResponse:
-		_, err = s.AnswerShutdown(ctx, t.Name, a.RequestID, *a.Approved, a.Reason)
+		_, err = ms.AnswerShutdown(ctx, t.Name, a.RequestID, *a.Approved, a.Reason)
 	case store.PlanResponse:
-		_, err = s.ResolvePlan(ctx, t.Name, a.RequestID, *a.Approved, a.Feedback)
+		_, err = ms.ResolvePlan(ctx, t.Name, a.RequestID, *a.Approved, a.Feedback)
 	default:
-		_, err = s.AnswerPermission(ctx, t.Name, a.RequestID, *a.Approved, cmp.Or(a.Reason, a.Feedback))
+		_, err = ms.AnswerPermission(ctx, t.Name, a.RequestID, *a.Approved, cmp.Or(a.Reason, a.Feedback))
 	}
 	return sent, true, err
 }
 
 // waiting says of each member with an open request what it waits for. Of a team
 // that another lead answers for, only what that lead has not read counts.
-func (s *Service) waiting(ctx context.Context, t store.Team, boxes lister) map[string]string {
+func (ob *observer) waiting(ctx context.Context, t store.Team, boxes lister) map[string]string {
 	msgs, err := boxes(ctx, t.Name, leadName(t))
 	if err != nil {
 		return nil
 	}
 	var r requests
 	if t.LedByUs() {
-		if r, err = s.known(ctx, t); err != nil {
+		if r, err = ob.known(ctx, t); err != nil {
 			return nil
 		}
 		r.add(t, msgs)

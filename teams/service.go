@@ -65,29 +65,6 @@ type Config struct {
 	Notice   func(line string) // told what a person should know and no answer says; may be nil
 }
 
-// Service carries out the verbs.
-type Service struct {
-	base     string
-	roster   store.Roster
-	mail     store.Mail
-	tasks    store.Tasks
-	panes    *panes.Manager
-	profiles profiles.Set
-	caller   Caller
-	limits   Limits
-	cwd      string
-	environ  []string
-	leaving  <-chan struct{} // closed when the asker has to go; nil: never
-	log      *slog.Logger
-	trust    hooks.Trust
-	machine  string
-	machines Machines
-	deaf     *deaf
-	silence  *silence
-	notice   func(string)
-	progress func(name, what string) // told what is done to whom; nil: nobody is
-}
-
 // New returns a Service.
 func New(c Config) *Service {
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
@@ -98,38 +75,38 @@ func New(c Config) *Service {
 		c.Notice = func(string) {}
 	}
 	c.Caller.Name = cmp.Or(c.Caller.Name, store.Lead)
-	return &Service{
+	return assemble(&common{
 		base: c.Base, roster: c.Roster, mail: c.Mail, tasks: c.Tasks,
 		panes: c.Panes, profiles: c.Profiles, caller: c.Caller, limits: c.Limits.withDefaults(), cwd: c.Cwd,
 		environ: c.Environ, log: c.Log, trust: c.Trust, machine: c.Machine, machines: c.Machines, deaf: &deaf{}, silence: &silence{}, notice: c.Notice,
-	}
+	})
 }
 
 // WithProgress returns the same verbs, which tell what they do to a teammate while they
 // start it, or stop it to start it again. It is told so concurrently.
 func (s *Service) WithProgress(progress func(name, what string)) *Service {
-	in := *s
-	in.progress = progress
-	return &in
+	return s.with(func(c *common) { c.progress = progress })
 }
 
 // telling is WithProgress for those who are told lines.
-func (s *Service) telling(progress func(string)) *Service {
+func (c *common) telling(progress func(string)) *Service {
 	var mu sync.Mutex
-	return s.WithProgress(func(name, what string) {
-		mu.Lock()
-		defer mu.Unlock()
-		progress(name + ": " + what)
+	return c.with(func(c *common) {
+		c.progress = func(name, what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			progress(name + ": " + what)
+		}
 	})
 }
 
 // WithProfiles returns the same verbs with profiles of a team file over those that there
 // are.
 func (s *Service) WithProfiles(own map[string]profiles.Profile) *Service {
-	in := *s
-	in.profiles = maps.Clone(s.profiles)
-	maps.Copy(in.profiles, own)
-	return &in
+	return s.with(func(c *common) {
+		c.profiles = maps.Clone(c.profiles)
+		maps.Copy(c.profiles, own)
+	})
 }
 
 func (l Limits) withDefaults() Limits {

@@ -20,8 +20,8 @@ type MemberChange struct {
 }
 
 // SetMember changes a teammate's colour and metadata in the roster: fault.NotLead.
-func (s *Service) SetMember(ctx context.Context, team, name string, c MemberChange) error {
-	if err := s.leadOnly("change teammates"); err != nil {
+func (rg *registry) SetMember(ctx context.Context, team, name string, c MemberChange) error {
+	if err := rg.leadOnly("change teammates"); err != nil {
 		return err
 	}
 	if c.Color != "" {
@@ -29,11 +29,11 @@ func (s *Service) SetMember(ctx context.Context, team, name string, c MemberChan
 			return err
 		}
 	}
-	t, m, err := s.find(ctx, team, name)
+	t, m, err := rg.find(ctx, team, name)
 	if err != nil {
 		return err
 	}
-	return s.roster.Update(ctx, t.Name, func(t *store.Team) error {
+	return rg.roster.Update(ctx, t.Name, func(t *store.Team) error {
 		entry := t.Member(m.Name)
 		if entry == nil {
 			return fault.New(fault.MemberNotFound, "teammate %s has left team %s", m.Name, t.Name)
@@ -45,14 +45,14 @@ func (s *Service) SetMember(ctx context.Context, team, name string, c MemberChan
 }
 
 // SetTeam changes a team's metadata: fault.NotLead. null removes a key.
-func (s *Service) SetTeam(ctx context.Context, team string, metadata map[string]json.RawMessage) error {
-	if err := s.leadOnly("change the team"); err != nil {
+func (rg *registry) SetTeam(ctx context.Context, team string, metadata map[string]json.RawMessage) error {
+	if err := rg.leadOnly("change the team"); err != nil {
 		return err
 	}
 	if _, ours := metadata["leadlight"]; ours {
 		return fault.New(fault.InvalidArgument, "the key leadlight of a team's metadata is leadlight's own").WithHint("choose another key")
 	}
-	return s.roster.Update(ctx, team, func(t *store.Team) error {
+	return rg.roster.Update(ctx, team, func(t *store.Team) error {
 		t.Metadata = merged(t.Metadata, metadata)
 		return nil
 	})
@@ -78,23 +78,23 @@ type Changed struct {
 }
 
 // Changed counts what a teammate changed in its worktree.
-func (s *Service) Changed(ctx context.Context, team, name string) (Changed, error) {
-	t, m, err := s.reach(ctx, team, name)
+func (tr *trees) Changed(ctx context.Context, team, name string) (Changed, error) {
+	t, m, err := tr.reach(ctx, team, name)
 	if err != nil {
 		return Changed{}, err
 	}
-	if s.routed(m) {
+	if tr.routed(m) {
 		ctx, cancel := context.WithTimeout(ctx, observeLimit)
 		defer cancel()
 		var c Changed
-		err := s.ask(ctx, m.Leadlight.Machine, verbChanged, order{Team: t.Name, Names: []string{m.Name}}, &c, nil)
+		err := tr.ask(ctx, m.Leadlight.Machine, verbChanged, order{Team: t.Name, Names: []string{m.Name}}, &c, nil)
 		return c, err
 	}
-	tree, err := s.treeOf(ctx, t, m)
+	tree, err := tr.treeOf(ctx, t, m)
 	if err != nil {
 		return Changed{}, err
 	}
-	added, removed, err := s.worktrees().Lines(ctx, tree)
+	added, removed, err := tr.worktrees().Lines(ctx, tree)
 	return Changed{tree.Branch, added, removed}, err
 }
 
@@ -106,32 +106,32 @@ type Difference struct {
 }
 
 // Diff returns what a teammate changed in its worktree.
-func (s *Service) Diff(ctx context.Context, team, name string, stat, color bool) (d Difference, err error) {
-	t, m, err := s.reach(ctx, team, name)
+func (tr *trees) Diff(ctx context.Context, team, name string, stat, color bool) (d Difference, err error) {
+	t, m, err := tr.reach(ctx, team, name)
 	if err != nil {
 		return d, err
 	}
-	if s.routed(m) {
+	if tr.routed(m) {
 		var all strings.Builder
 		o := order{Team: t.Name, Names: []string{m.Name}, Stat: stat, ANSI: color}
-		err := s.ask(ctx, m.Leadlight.Machine, verbDiff, o, &d, func(part told) { all.Write(part.Text) })
+		err := tr.ask(ctx, m.Leadlight.Machine, verbDiff, o, &d, func(part told) { all.Write(part.Text) })
 		d.Text = all.String()
 		return d, err
 	}
-	tree, err := s.treeOf(ctx, t, m)
+	tree, err := tr.treeOf(ctx, t, m)
 	if err != nil {
 		return d, err
 	}
-	if d.Branch = tree.Branch; s.worktrees().Cloned(tree) {
+	if d.Branch = tree.Branch; tr.worktrees().Cloned(tree) {
 		d.Clone = tree.Path
 	}
-	d.Text, err = s.worktrees().Diff(ctx, tree, stat, color)
+	d.Text, err = tr.worktrees().Diff(ctx, tree, stat, color)
 	return d, err
 }
 
 // treeOf is the worktree of a teammate of this machine.
-func (s *Service) treeOf(ctx context.Context, t store.Team, m store.Member) (worktree.Tree, error) {
-	all, err := s.worktreeRecord().Read(ctx, s.panes.Records(), t.Name)
+func (tr *trees) treeOf(ctx context.Context, t store.Team, m store.Member) (worktree.Tree, error) {
+	all, err := tr.worktreeRecord().Read(ctx, tr.panes.Records(), t.Name)
 	if err != nil {
 		return worktree.Tree{}, fmt.Errorf("read the worktrees of team %s: %w", t.Name, err)
 	}

@@ -41,22 +41,22 @@ func (x *silence) look(ctx context.Context, machines Machines) (_ []api.Machine,
 // limit says, as onLoss has it. Whoever watches a team calls it with each picture of it. The
 // teammates may go on there: what one of them brings when it is back counts if nobody else
 // has its task by then.
-func (s *Service) FreeSilent(ctx context.Context, team string, snap Snapshot) error {
-	if s.machines == nil || s.limits.OnLoss == KeepTasks {
+func (re *recorder) FreeSilent(ctx context.Context, team string, snap Snapshot) error {
+	if re.machines == nil || re.limits.OnLoss == KeepTasks {
 		return nil
 	}
-	far := s.workingElsewhere(snap)
+	far := re.workingElsewhere(snap)
 	if len(far) == 0 {
 		return nil
 	}
-	list, err := s.silence.look(ctx, s.machines)
+	list, err := re.silence.look(ctx, re.machines)
 	if err != nil {
 		return err
 	}
 	owners, machines := map[string]string{}, []string{}
 	for _, m := range list {
 		silence := time.Duration(m.SilentMS) * time.Millisecond
-		if m.This || m.State != api.MachineSilent || silence < s.limits.Silent {
+		if m.This || m.State != api.MachineSilent || silence < re.limits.Silent {
 			continue
 		}
 		for _, w := range far {
@@ -66,27 +66,27 @@ func (s *Service) FreeSilent(ctx context.Context, team string, snap Snapshot) er
 			}
 		}
 	}
-	freed, err := s.freeTasksNow(ctx, team, owners)
+	freed, err := re.freeTasksNow(ctx, team, owners)
 	if len(freed) == 0 {
 		return err
 	}
-	t, found := s.get(ctx, team)
+	t, found := re.get(ctx, team)
 	if found != nil || !t.LedByUs() {
 		return errors.Join(err, found)
 	}
 	slices.Sort(machines)
-	text := fmt.Sprintf("Machine %s says nothing for %s or longer. Tasks of its teammates are free again: %s.", strings.Join(slices.Compact(machines), ", "), s.limits.Silent, strings.Join(freed, ", "))
-	return errors.Join(err, s.putToLead(ctx, t, store.Message{From: store.Lead, Text: text, Summary: "tasks are free again"}))
+	text := fmt.Sprintf("Machine %s says nothing for %s or longer. Tasks of its teammates are free again: %s.", strings.Join(slices.Compact(machines), ", "), re.limits.Silent, strings.Join(freed, ", "))
+	return errors.Join(err, re.putToLead(ctx, t, store.Message{From: store.Lead, Text: text, Summary: "tasks are free again"}))
 }
 
 // Far tells whether a teammate runs on another machine: only that one hears from its host.
-func (s *Service) Far(m api.Member) bool { return m.Machine != "" && m.Machine != s.machine }
+func (c *common) Far(m api.Member) bool { return m.Machine != "" && m.Machine != c.machine }
 
 // workingElsewhere are those on other machines who have a task.
-func (s *Service) workingElsewhere(snap Snapshot) (out []api.Member) {
+func (re *recorder) workingElsewhere(snap Snapshot) (out []api.Member) {
 	for _, m := range snap.Members {
 		has := func(t api.Task) bool { return t.Status == store.InProgress && store.SameName(t.Owner, m.Name) }
-		if m.Live() && s.Far(m) && slices.ContainsFunc(snap.Tasks, has) {
+		if m.Live() && re.Far(m) && slices.ContainsFunc(snap.Tasks, has) {
 			out = append(out, m)
 		}
 	}

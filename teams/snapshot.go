@@ -27,15 +27,15 @@ type Snapshot struct {
 }
 
 // Snapshot returns the team as it is now.
-func (s *Service) Snapshot(ctx context.Context, team string) (Snapshot, error) {
-	t, err := s.get(ctx, team)
+func (tl *tasklist) Snapshot(ctx context.Context, team string) (Snapshot, error) {
+	t, err := tl.get(ctx, team)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	members := s.observe(ctx, t, t.Teammates())
-	tasks, _, warnings, err := s.taskList(ctx, team, TaskFilter{})
+	members := tl.observe(ctx, t, t.Teammates())
+	tasks, _, warnings, err := tl.taskList(ctx, team, TaskFilter{})
 	members = working(members, tasks)
-	return Snapshot{Members: members, Tasks: tasks, Unclaimed: unclaimed(tasks, members, s.ableWorkers(ctx, t.Name)), Warnings: warnings}, err
+	return Snapshot{Members: members, Tasks: tasks, Unclaimed: unclaimed(tasks, members, tl.ableWorkers(ctx, t.Name)), Warnings: warnings}, err
 }
 
 // unclaimed finds the tasks that nobody will take: none of those who run does them, or
@@ -56,7 +56,7 @@ func unclaimed(tasks []api.Task, members []api.Member, able func(worker string, 
 
 // ableWorkers tells whether a worker has a command for a task. One whose launch record
 // cannot be read counts as able: it is not known to be unable.
-func (s *Service) ableWorkers(ctx context.Context, team string) func(worker string, t api.Task) bool {
+func (tl *tasklist) ableWorkers(ctx context.Context, team string) func(worker string, t api.Task) bool {
 	type launch struct {
 		panes.LaunchRecord
 		err error
@@ -65,10 +65,10 @@ func (s *Service) ableWorkers(ctx context.Context, team string) func(worker stri
 	return func(worker string, t api.Task) bool {
 		l, ok := known[worker]
 		if !ok {
-			l.LaunchRecord, l.err = s.panes.Records().Launch(ctx, team, worker)
+			l.LaunchRecord, l.err = tl.panes.Records().Launch(ctx, team, worker)
 			known[worker] = l
 		}
-		return l.err != nil || s.TakesTask(ctx, l.LaunchRecord, t)
+		return l.err != nil || tl.TakesTask(ctx, l.LaunchRecord, t)
 	}
 }
 

@@ -17,9 +17,9 @@ type Source = worktree.Source
 
 // checkFolder fills in where a member works. One with a repository gets its folder when that
 // is fetched.
-func (s *Service) checkFolder(t store.Team, n *resolvedMember) (err error) {
+func (st *starter) checkFolder(t store.Team, n *resolvedMember) (err error) {
 	if n.spec.Git == nil {
-		n.dir, err = s.workingFolder(t, n.spec.Cwd)
+		n.dir, err = st.workingFolder(t, n.spec.Cwd)
 		if err != nil && n.spec.again != nil { // its worktree goes when it is stopped and nothing is in it
 			return fault.New(fault.CodeOf(err), "%s", fault.Of(err).Message).
 				WithHint("make it; or start %s anew, with leadlight spawn or, from its team file, leadlight up", n.spec.Name)
@@ -28,7 +28,7 @@ func (s *Service) checkFolder(t store.Team, n *resolvedMember) (err error) {
 	}
 	src := *n.spec.Git
 	if src.Local() {
-		if src.URL, err = s.absolute("the repository", src.URL); err != nil {
+		if src.URL, err = st.absolute("the repository", src.URL); err != nil {
 			return err
 		}
 	}
@@ -38,10 +38,10 @@ func (s *Service) checkFolder(t store.Team, n *resolvedMember) (err error) {
 
 // checkHere checks a teammate that is to be started here; with source, also whether its
 // repository can be reached and has what it is to begin with.
-func (s *Service) checkHere(ctx context.Context, t store.Team, spec SpawnSpec, source bool) error {
-	n, err := s.resolveOne(t, spec, "")
+func (st *starter) checkHere(ctx context.Context, t store.Team, spec SpawnSpec, source bool) error {
+	n, err := st.resolveOne(t, spec, "")
 	if err == nil && source && n.spec.Git != nil {
-		if err = s.worktrees().Find(ctx, *n.spec.Git); err != nil {
+		if err = st.worktrees().Find(ctx, *n.spec.Git); err != nil {
 			err = mistaken{error: err, key: "git"}
 		}
 	}

@@ -57,7 +57,7 @@ type Spawned struct {
 // What a stage has done for a teammate that fails later is taken back: unregister,
 // panes.Manager.Undo.
 type spawning struct {
-	*Service
+	*starter
 	t       store.Team
 	out     []Spawned          // one for each spec, in order
 	order   []string           // of the members in the roster
@@ -100,18 +100,18 @@ func (m resolvedMember) index() int { return m.at }
 // Spawn starts teammates, all at once, but for those whose repository has yet to come: the
 // roster first, then the first message, then the panes. It returns one result for each spec, in order; what failed is
 // undone and does not keep the others from starting.
-func (s *Service) Spawn(ctx context.Context, team string, specs []SpawnSpec) []Spawned {
-	r := &spawning{Service: s, out: make([]Spawned, len(specs))}
-	err := s.leadOnly("start teammates")
+func (st *starter) Spawn(ctx context.Context, team string, specs []SpawnSpec) []Spawned {
+	r := &spawning{starter: st, out: make([]Spawned, len(specs))}
+	err := st.leadOnly("start teammates")
 	if err == nil {
-		r.t, err = s.get(ctx, team)
+		r.t, err = st.get(ctx, team)
 	}
 	if err == nil {
 		specs = slices.Clone(specs)
-		err = s.chooseMachines(ctx, r.t, specs)
+		err = st.chooseMachines(ctx, r.t, specs)
 	}
-	if err == nil && slices.ContainsFunc(specs, s.apart) {
-		return s.spawnApart(ctx, r.t, specs)
+	if err == nil && slices.ContainsFunc(specs, st.apart) {
+		return st.spawnApart(ctx, r.t, specs)
 	}
 	if err != nil {
 		for i := range r.out {

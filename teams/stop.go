@@ -40,13 +40,13 @@ func (o *StopOptions) say(name, what string) {
 // where each member takes the time that it needs, then close, verify and record, for all
 // that have come so far at once.
 type stopping struct {
-	*Service
-	t       store.Team
-	o       StopOptions
-	stopper *panes.Stopper
-	members []*stoppingMember
-	now     sharedLook // at the roster, while they end
-	damage  error      // of the roster, which can then be neither believed nor written
+	*stopper
+	t         store.Team
+	o         StopOptions
+	processes *panes.Stopper
+	members   []*stoppingMember
+	now       sharedLook // at the roster, while they end
+	damage    error      // of the roster, which can then be neither believed nor written
 }
 
 // stoppingMember is one member on its way.
@@ -70,19 +70,19 @@ type stoppingMember struct {
 // names nil means all. The error is about the call as a whole; what became of each
 // teammate is in the answer, whose OK is false if one refused or is not proved to be
 // gone. A teammate that takes long does not delay the others.
-func (s *Service) Stop(ctx context.Context, team string, names []string, o StopOptions) (api.Endings, error) {
-	if err := s.leadOnly("stop teammates"); err != nil {
+func (sp *stopper) Stop(ctx context.Context, team string, names []string, o StopOptions) (api.Endings, error) {
+	if err := sp.leadOnly("stop teammates"); err != nil {
 		return api.Endings{}, err
 	}
-	if there := s.stopThere(ctx, team, names); len(there) > 0 {
-		return s.stopApart(ctx, team, names, there, o)
+	if there := sp.stopThere(ctx, team, names); len(there) > 0 {
+		return sp.stopApart(ctx, team, names, there, o)
 	}
-	return s.stopHere(ctx, team, names, o)
+	return sp.stopHere(ctx, team, names, o)
 }
 
 // stopHere is Stop for teammates of this machine.
-func (s *Service) stopHere(ctx context.Context, team string, names []string, o StopOptions) (api.Endings, error) {
-	r, err := s.picked(ctx, team, names, o)
+func (sp *stopper) stopHere(ctx context.Context, team string, names []string, o StopOptions) (api.Endings, error) {
+	r, err := sp.picked(ctx, team, names, o)
 	if err != nil {
 		return api.Endings{}, err
 	}
@@ -91,24 +91,24 @@ func (s *Service) stopHere(ctx context.Context, team string, names []string, o S
 
 // picked is a stop of teammates of this machine of which nothing is done yet. What speaks
 // against it is its error.
-func (s *Service) picked(ctx context.Context, team string, names []string, o StopOptions) (*stopping, error) {
-	t, members, err := s.toStop(ctx, team, names, o)
+func (sp *stopper) picked(ctx context.Context, team string, names []string, o StopOptions) (*stopping, error) {
+	t, members, err := sp.toStop(ctx, team, names, o)
 	var damage error
 	switch fault.CodeOf(err) {
 	case fault.CorruptFile, fault.PermissionDenied:
 		damage = err
 		t = store.Team{Name: team, Ours: store.Ours{Schema: store.Schema}}
-		members, err = s.withoutRoster(ctx, team, names, err)
+		members, err = sp.withoutRoster(ctx, team, names, err)
 	case fault.MemberNotFound: // the roster was emptied, and a host may run all the same
-		members, err = s.withoutRoster(ctx, team, names, err)
+		members, err = sp.withoutRoster(ctx, team, names, err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if o.Ask <= 0 {
-		o.Ask = s.limits.Ask
+		o.Ask = sp.limits.Ask
 	}
-	r := &stopping{Service: s, t: t, o: o, stopper: s.panes.Stopper(s.limits.Term, s.limits.Kill).Recorded(), members: make([]*stoppingMember, len(members)), damage: damage}
+	r := &stopping{stopper: sp, t: t, o: o, processes: sp.panes.Stopper(sp.limits.Term, sp.limits.Kill).Recorded(), members: make([]*stoppingMember, len(members)), damage: damage}
 	all(len(members), func(i int) { r.members[i] = r.observe(ctx, members[i]) })
 	return r, nil
 }
@@ -138,23 +138,23 @@ func (r *stopping) run(ctx context.Context) api.Endings {
 
 // toStop picks the members that are meant; one that somebody else runs is refused before
 // anything is done. It waits for other verbs that start or end one of them.
-func (s *Service) toStop(ctx context.Context, team string, names []string, o StopOptions) (store.Team, []store.Member, error) {
-	t, err := s.get(ctx, team)
+func (sp *stopper) toStop(ctx context.Context, team string, names []string, o StopOptions) (store.Team, []store.Member, error) {
+	t, err := sp.get(ctx, team)
 	if err != nil {
 		return t, nil, err
 	}
 	if !o.again {
-		if t, err = s.awaitOthers(ctx, t, names, o.say); err != nil {
+		if t, err = sp.awaitOthers(ctx, t, names, o.say); err != nil {
 			return t, nil, err
 		}
 	}
 	if names == nil {
 		var ours []store.Member
 		for _, m := range t.Teammates() {
-			if ofItsLead(t, m) || s.routed(m) || m.Leadlight != nil && settled(m.Leadlight.State) && s.elsewhere(m) {
+			if ofItsLead(t, m) || sp.routed(m) || m.Leadlight != nil && settled(m.Leadlight.State) && sp.elsewhere(m) {
 				continue
 			}
-			if err := s.notHere(m); err != nil {
+			if err := sp.notHere(m); err != nil {
 				return t, nil, err
 			}
 			ours = append(ours, m)
@@ -175,7 +175,7 @@ func (s *Service) toStop(ctx context.Context, team string, names []string, o Sto
 			return t, nil, fault.New(fault.NotLead, "teammate %s was started by the lead of team %s, not by leadlight", m.Name, t.Name).
 				WithHint("ask its own lead to end it")
 		}
-		if err := s.notHere(m); err != nil {
+		if err := sp.notHere(m); err != nil {
 			return t, nil, err
 		}
 		if !seen[m.Name] {
@@ -301,7 +301,7 @@ func (r *stopping) end(ctx context.Context, m *stoppingMember) {
 		r.o.say(m.Name, fmt.Sprintf("gets SIGTERM, and SIGKILL after %s", r.limits.Term))
 	}
 	m.target = r.target(r.t, m.Member, m.obs)
-	m.result = r.stopper.End(ctx, m.target)
+	m.result = r.processes.End(ctx, m.target)
 	if m.result.Outcome == state.Unproven {
 		m.out.Reason = m.result.Reason
 	}
@@ -321,7 +321,7 @@ func (r *stopping) close(ctx context.Context, batch []*stoppingMember) {
 	if len(set) == 0 {
 		return
 	}
-	r.stopper.Close(ctx, set, results)
+	r.processes.Close(ctx, set, results)
 	for i, m := range ended {
 		m.result = results[i]
 		r.judge(ctx, m)

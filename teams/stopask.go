@@ -202,8 +202,8 @@ type requestKey struct {
 // newestAnswers reads the lead's box for the newest answer to each request to stop, and
 // under no id for that to any. Only the member itself can answer. A no that names more than
 // one request counts for each.
-func (s *Service) newestAnswers(ctx context.Context, t store.Team) (map[requestKey]answer, error) {
-	msgs, err := s.mail.List(ctx, t.Name, leadName(t))
+func (mb *mailbox) newestAnswers(ctx context.Context, t store.Team) (map[requestKey]answer, error) {
+	msgs, err := mb.mail.List(ctx, t.Name, leadName(t))
 	if err != nil {
 		return nil, fmt.Errorf("read the answers: %w", err)
 	}
@@ -263,8 +263,8 @@ func (r *stopping) giveUp(ctx context.Context, batch []*stoppingMember) {
 // takeBack takes the requests to stop back that a teammate has got: nobody waits for them any
 // more. Of one that is started again it takes the answers to its questions, too. leadlight
 // itself sees that they are of an earlier time; an agent that reads its box by itself does not.
-func (s *Service) takeBack(ctx context.Context, team, name string, again bool) error {
-	msgs, err := s.mail.List(ctx, team, name)
+func (mb *mailbox) takeBack(ctx context.Context, team, name string, again bool) error {
+	msgs, err := mb.mail.List(ctx, team, name)
 	if err != nil {
 		return fmt.Errorf("read the inbox of %s: %w", name, err)
 	}
@@ -282,19 +282,19 @@ func (s *Service) takeBack(ctx context.Context, team, name string, again bool) e
 		}
 	}
 	if len(requests) > 0 {
-		err = s.noteWithdrawn(ctx, team, requests...)
+		err = mb.noteWithdrawn(ctx, team, requests...)
 	}
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	return s.mail.MarkRead(ctx, team, name, ids)
+	return mb.mail.MarkRead(ctx, team, name, ids)
 }
 
 // maxWithdrawn is how many of them are kept.
 const maxWithdrawn = 200
 
-func (s *Service) noteWithdrawn(ctx context.Context, team string, ids ...string) error {
-	err := withdrawnRecord().Edit(ctx, s.panes.Records(), team, "take a request back", func(known *[]string) (bool, error) {
+func (mb *mailbox) noteWithdrawn(ctx context.Context, team string, ids ...string) error {
+	err := withdrawnRecord().Edit(ctx, mb.panes.Records(), team, "take a request back", func(known *[]string) (bool, error) {
 		before := len(*known)
 		for _, id := range ids {
 			if !slices.Contains(*known, id) {
@@ -313,7 +313,7 @@ func (s *Service) noteWithdrawn(ctx context.Context, team string, ids ...string)
 
 // awaitOthers waits for the end of each verb that starts or ends one of the members named
 // (nil: all) and was there first, and returns the roster as it is then.
-func (s *Service) awaitOthers(ctx context.Context, t store.Team, names []string, say func(name, what string)) (store.Team, error) {
+func (sp *stopper) awaitOthers(ctx context.Context, t store.Team, names []string, say func(name, what string)) (store.Team, error) {
 	if names == nil {
 		for _, m := range t.Teammates() {
 			if m.Leadlight != nil {
@@ -327,7 +327,7 @@ func (s *Service) awaitOthers(ctx context.Context, t store.Team, names []string,
 		if err != nil {
 			continue // whoever picks the members says it
 		}
-		err = s.panes.AwaitMember(ctx, t.Name, name, s.limits.lockWait(), func(holder string) {
+		err = sp.panes.AwaitMember(ctx, t.Name, name, sp.limits.lockWait(), func(holder string) {
 			say(name, "waits for "+holder)
 			waited = true
 		})
@@ -338,7 +338,7 @@ func (s *Service) awaitOthers(ctx context.Context, t store.Team, names []string,
 	if !waited {
 		return t, nil
 	}
-	return s.get(ctx, t.Name)
+	return sp.get(ctx, t.Name)
 }
 
 // lock keeps other verbs from a member, unless a restart does that already.

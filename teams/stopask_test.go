@@ -25,7 +25,7 @@ func TestXD04_CountdownToTerm(t *testing.T) {
 			defer mu.Unlock()
 			said = append(said, fmt.Sprintf("%s %s: %s", time.Since(began), name, what))
 		}
-		r := &stopping{Service: &Service{mail: memory.New().Mail()}, t: store.Team{Name: "alpha"}, o: StopOptions{Ask: 30 * time.Second, Progress: say}}
+		r := &stopping{stopper: assemble(&common{mail: memory.New().Mail()}).stopper, t: store.Team{Name: "alpha"}, o: StopOptions{Ask: 30 * time.Second, Progress: say}}
 		var both sync.WaitGroup
 		for _, name := range []string{"ann", "bob"} {
 			both.Go(func() {

@@ -12,14 +12,14 @@ import (
 // withoutRoster returns those whose hosts run, as our own records know them: Stop goes by
 // it where the roster is damaged or no longer names somebody. If it does not find all that
 // are meant it fails with instead.
-func (s *Service) withoutRoster(ctx context.Context, team string, names []string, instead error) ([]store.Member, error) {
-	living, err := s.panes.Unnamed(ctx, team, nil)
+func (sp *stopper) withoutRoster(ctx context.Context, team string, names []string, instead error) ([]store.Member, error) {
+	living, err := sp.panes.Unnamed(ctx, team, nil)
 	if err != nil {
 		return nil, err
 	}
 	var all []store.Member
 	for _, o := range living {
-		l, err := s.panes.Records().Launch(ctx, team, o.Agent)
+		l, err := sp.panes.Records().Launch(ctx, team, o.Agent)
 		if err != nil || l.ForeignPane != "" {
 			continue // its lead's, or nothing is known of it
 		}

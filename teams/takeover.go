@@ -31,20 +31,20 @@ type TakeoverSpec struct {
 // process leads is the caller's already. fault.NotLead while the lead runs,
 // fault.Unproven when it cannot be told, fault.LimitReached when this process leads
 // another team.
-func (s *Service) Takeover(ctx context.Context, team string, spec TakeoverSpec) (api.Takeover, error) {
-	if err := s.leadOnly("take a team over"); err != nil {
+func (lc *lifecycle) Takeover(ctx context.Context, team string, spec TakeoverSpec) (api.Takeover, error) {
+	if err := lc.leadOnly("take a team over"); err != nil {
 		return api.Takeover{}, err
 	}
-	t, err := s.get(ctx, team)
+	t, err := lc.get(ctx, team)
 	if err != nil {
 		return api.Takeover{}, err
 	}
-	if err := s.leadGone(t, spec); err != nil {
+	if err := lc.leadGone(t, spec); err != nil {
 		return api.Takeover{}, err
 	}
 	var self *store.LeadProcess
 	if spec.Process {
-		if err := s.oneTeam(ctx, t.Name); err != nil {
+		if err := lc.oneTeam(ctx, t.Name); err != nil {
 			return api.Takeover{}, err
 		}
 		if self, err = leadProcess(time.Now()); err != nil {
@@ -52,9 +52,9 @@ func (s *Service) Takeover(ctx context.Context, team string, spec TakeoverSpec) 
 		}
 	}
 	out := api.Takeover{Team: t.Name, Was: describeLead(t)}
-	seen := s.observe(ctx, t, t.Teammates())
+	seen := lc.observe(ctx, t, t.Teammates())
 	out.Removed = gone(t, seen)
-	err = s.roster.Update(ctx, t.Name, func(now *store.Team) error {
+	err = lc.roster.Update(ctx, t.Name, func(now *store.Team) error {
 		if !sameLead(*now, t) {
 			return fault.New(fault.NotLead, "team %s has got another lead meanwhile: %s", t.Name, describeLead(*now)).
 				WithHint("leadlight team show %s", shell.Line(t.Name))
@@ -69,20 +69,20 @@ func (s *Service) Takeover(ctx context.Context, team string, spec TakeoverSpec) 
 	if err != nil {
 		return api.Takeover{}, fmt.Errorf("take team %s over: %w", t.Name, err)
 	}
-	return s.adopted(ctx, out)
+	return lc.adopted(ctx, out)
 }
 
 // adopted settles what the old lead has left, and says what there is.
-func (s *Service) adopted(ctx context.Context, out api.Takeover) (api.Takeover, error) {
+func (lc *lifecycle) adopted(ctx context.Context, out api.Takeover) (api.Takeover, error) {
 	ctx = context.WithoutCancel(ctx)
 	var errs []error
 	for _, name := range out.Removed {
-		errs = append(errs, s.freeTasks(ctx, out.Team, map[string]string{name: api.StateLost}))
+		errs = append(errs, lc.freeTasks(ctx, out.Team, map[string]string{name: api.StateLost}))
 	}
-	lost, err := s.Reconcile(ctx, out.Team)
+	lost, err := lc.Reconcile(ctx, out.Team)
 	out.Lost = orEmpty(lost)
 	errs = append(errs, err)
-	members, _, err := s.Members(ctx, out.Team, true)
+	members, _, err := lc.Members(ctx, out.Team, true)
 	errs = append(errs, err)
 	out.Adopted, out.Unknown, out.Removed = []string{}, []string{}, orEmpty(out.Removed)
 	for _, m := range members {
@@ -92,7 +92,7 @@ func (s *Service) adopted(ctx context.Context, out api.Takeover) (api.Takeover, 
 		case m.Live():
 			out.Adopted = append(out.Adopted, m.Name)
 			if m.Name != store.Lead { // what the old lead asked of it nobody waits for
-				errs = append(errs, s.takeBack(ctx, out.Team, m.Name, false))
+				errs = append(errs, lc.takeBack(ctx, out.Team, m.Name, false))
 			}
 		}
 	}
@@ -121,8 +121,8 @@ func sameLead(now, then store.Team) bool {
 
 // gaveUp tells whether a lead that cannot be looked at from here, as one in a container that
 // was removed, has itself taken its team down, and every teammate has ended and was not started since.
-func (s *Service) gaveUp(t store.Team) bool {
-	p, by := t.LeadProcess, s.panes.DownBy(t.Name)
+func (rg *registry) gaveUp(t store.Team) bool {
+	p, by := t.LeadProcess, rg.panes.DownBy(t.Name)
 	if leadAlive(t) != signals.Unknown || !t.LedByUs() || p == nil || by.PID <= 0 || by.PID != p.PID || by.At < p.ClaimedAt.UnixMilli() {
 		return false
 	}
@@ -133,7 +133,7 @@ func (s *Service) gaveUp(t store.Team) bool {
 }
 
 // leadGone returns nil if nobody else leads t: proved, not supposed.
-func (s *Service) leadGone(t store.Team, spec TakeoverSpec) error {
+func (rg *registry) leadGone(t store.Team, spec TakeoverSpec) error {
 	switch {
 	case t.LeadProcess == nil && (t.LedByUs() || (spec.Session != "" && spec.Session == t.LeadSessionID)):
 		return nil // nobody in particular, or the caller itself
@@ -146,7 +146,7 @@ func (s *Service) leadGone(t store.Team, spec TakeoverSpec) error {
 	case signals.Gone:
 		return nil
 	case signals.Unknown:
-		if s.gaveUp(t) {
+		if rg.gaveUp(t) {
 			return nil
 		}
 	case signals.Alive:
@@ -200,13 +200,13 @@ func leadsAsClaude(p signals.Process) bool {
 
 // oneTeam refuses a process that leads a team already a second one: a session has
 // one team.
-func (s *Service) oneTeam(ctx context.Context, but string) error {
-	names, err := s.roster.List(ctx)
+func (rg *registry) oneTeam(ctx context.Context, but string) error {
+	names, err := rg.roster.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list teams: %w", err)
 	}
 	for _, name := range names {
-		t, err := s.roster.Get(ctx, name)
+		t, err := rg.roster.Get(ctx, name)
 		if err != nil || t.Name == but || t.LeadProcess == nil || !isThisProcess(t.LeadProcess) {
 			continue // one that cannot be read says nothing about us
 		}
@@ -224,8 +224,8 @@ func isThisProcess(p *store.LeadProcess) bool {
 
 // ownTeam refuses to a session the clean-up of a team that another lead, which
 // runs, leads.
-func (s *Service) ownTeam(t store.Team, what string) error {
-	ours := t.LedByUs() && (!s.caller.Session || t.LeadProcess == nil || isThisProcess(t.LeadProcess))
+func (rg *registry) ownTeam(t store.Team, what string) error {
+	ours := t.LedByUs() && (!rg.caller.Session || t.LeadProcess == nil || isThisProcess(t.LeadProcess))
 	if ours || leadAlive(t) != signals.Alive {
 		return nil
 	}
@@ -235,10 +235,10 @@ func (s *Service) ownTeam(t store.Team, what string) error {
 
 // OnlyLead refuses to a session what the process that leads a team, and runs, does
 // itself.
-func (s *Service) OnlyLead(ctx context.Context, team, what string) error {
-	t, err := s.get(ctx, team)
-	if err != nil || !s.caller.Session || !t.LedByUs() || t.LeadProcess == nil {
+func (rg *registry) OnlyLead(ctx context.Context, team, what string) error {
+	t, err := rg.get(ctx, team)
+	if err != nil || !rg.caller.Session || !t.LedByUs() || t.LeadProcess == nil {
 		return err
 	}
-	return s.ownTeam(t, what)
+	return rg.ownTeam(t, what)
 }

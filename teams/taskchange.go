@@ -20,7 +20,7 @@ type TaskChange struct {
 }
 
 // UpdateTask changes a task. The status deleted removes it.
-func (s *Service) UpdateTask(ctx context.Context, team, id string, c TaskChange) (api.Task, error) {
+func (tl *tasklist) UpdateTask(ctx context.Context, team, id string, c TaskChange) (api.Task, error) {
 	if c.Status != nil {
 		if err := c.alone(id); err != nil {
 			return api.Task{}, err
@@ -31,27 +31,27 @@ func (s *Service) UpdateTask(ctx context.Context, team, id string, c TaskChange)
 		}
 		switch status {
 		case store.Deleted:
-			task, err := s.Task(ctx, team, id)
+			task, err := tl.Task(ctx, team, id)
 			if err == nil {
-				err = s.RemoveTask(ctx, team, id)
+				err = tl.RemoveTask(ctx, team, id)
 			}
 			task.Status = store.Deleted
 			return task, err
 		case store.FailedTask:
-			return s.FailTask(ctx, team, id, "set to failed")
+			return tl.FailTask(ctx, team, id, "set to failed")
 		case store.Completed:
-			if err := s.mayComplete(ctx, team, id); err != nil {
+			if err := tl.mayComplete(ctx, team, id); err != nil {
 				return api.Task{}, err
 			}
 		}
 		c.Status = &status
 	}
-	t, err := s.get(ctx, team)
+	t, err := tl.get(ctx, team)
 	if err != nil {
 		return api.Task{}, err
 	}
 	if c.Owner != nil {
-		name, err := s.owner(t, *c.Owner)
+		name, err := tl.owner(t, *c.Owner)
 		if err != nil {
 			return api.Task{}, err
 		}
@@ -59,12 +59,12 @@ func (s *Service) UpdateTask(ctx context.Context, team, id string, c TaskChange)
 	}
 	var before store.Task
 	began := time.Now()
-	task, err := s.tasks.Update(ctx, t.Name, id, func(task *store.Task) error {
+	task, err := tl.tasks.Update(ctx, t.Name, id, func(task *store.Task) error {
 		before = task.Clone()
-		if err := s.mayTouch(task); err != nil {
+		if err := tl.mayTouch(task); err != nil {
 			return err
 		}
-		c.apply(task, s.caller.Name)
+		c.apply(task, tl.caller.Name)
 		return nil
 	})
 	if err != nil {
@@ -72,11 +72,11 @@ func (s *Service) UpdateTask(ctx context.Context, team, id string, c TaskChange)
 	}
 	switch {
 	case task.Owner != "" && task.Owner != before.Owner, task.State() == store.Pending && before.State() == store.Blocked:
-		err = s.assign(ctx, t, task, began)
+		err = tl.assign(ctx, t, task, began)
 	case task.Status == store.Completed:
-		err = s.assignUnblocked(ctx, t, task, began)
+		err = tl.assignUnblocked(ctx, t, task, began)
 	}
-	s.offerIn(ctx, t)
+	tl.offerIn(ctx, t)
 	return shownTask(task), err
 }
 

@@ -36,8 +36,8 @@ func setNote(t *store.Task, note string) {
 
 // AddTask adds a task: fault.TaskNotFound for a blocker that is not there,
 // fault.InvalidArgument for a cycle.
-func (s *Service) AddTask(ctx context.Context, team string, spec TaskSpec) (api.Task, error) {
-	t, err := s.get(ctx, team)
+func (tl *tasklist) AddTask(ctx context.Context, team string, spec TaskSpec) (api.Task, error) {
+	t, err := tl.get(ctx, team)
 	if err != nil {
 		return api.Task{}, err
 	}
@@ -47,27 +47,27 @@ func (s *Service) AddTask(ctx context.Context, team string, spec TaskSpec) (api.
 	if err := checkText("task", spec.Subject+spec.Description); err != nil {
 		return api.Task{}, err
 	}
-	if spec.Owner, err = s.owner(t, spec.Owner); err != nil {
+	if spec.Owner, err = tl.owner(t, spec.Owner); err != nil {
 		return api.Task{}, err
 	}
 	began := time.Now()
-	task, err := s.create(ctx, t, s.fresh(spec))
+	task, err := tl.create(ctx, t, tl.fresh(spec))
 	if err != nil {
 		return api.Task{}, fmt.Errorf("add a task: %w", err)
 	}
-	err = s.assign(ctx, t, task, began)
-	s.offerIn(ctx, t)
+	err = tl.assign(ctx, t, task, began)
+	tl.offerIn(ctx, t)
 	return shownTask(task), err
 }
 
 // AddOwnTask adds a task for its owner, with a command of its own that the operator
 // wrote, "" for none: a worker obeys it. The task has the metadata of spec from the
 // moment on that its owner can take it, and not before.
-func (s *Service) AddOwnTask(ctx context.Context, team string, spec TaskSpec, line string) (api.Task, error) {
+func (tl *tasklist) AddOwnTask(ctx context.Context, team string, spec TaskSpec, line string) (api.Task, error) {
 	if line == "" {
-		return s.AddTask(ctx, team, spec)
+		return tl.AddTask(ctx, team, spec)
 	}
-	if err := s.leadOnly("give a task a command"); err != nil {
+	if err := tl.leadOnly("give a task a command"); err != nil {
 		return api.Task{}, err
 	}
 	raw, err := json.Marshal(line)
@@ -76,28 +76,28 @@ func (s *Service) AddOwnTask(ctx context.Context, team string, spec TaskSpec, li
 	}
 	change := TaskChange{Owner: new(spec.Owner), Metadata: maps.Clone(spec.Metadata)}
 	spec.Owner, spec.Metadata = store.Lead, map[string]json.RawMessage{RunKey: raw}
-	task, err := s.AddTask(ctx, team, spec)
+	task, err := tl.AddTask(ctx, team, spec)
 	if err == nil {
-		err = s.panes.Records().TrustRun(ctx, team, task.ID, line)
+		err = tl.panes.Records().TrustRun(ctx, team, task.ID, line)
 	}
 	if err != nil {
 		return task, err
 	}
-	return s.UpdateTask(ctx, team, task.ID, change)
+	return tl.UpdateTask(ctx, team, task.ID, change)
 }
 
 // fresh is a new task as described, meant for its owner.
-func (s *Service) fresh(spec TaskSpec) store.Task {
+func (tl *tasklist) fresh(spec TaskSpec) store.Task {
 	t := store.Task{
 		Subject: spec.Subject, Description: spec.Description, ActiveForm: spec.ActiveForm, Status: store.Pending,
-		BlockedBy: spec.BlockedBy, Blocks: spec.Blocks, Metadata: maps.Clone(spec.Metadata), CreatedBy: s.caller.Name,
+		BlockedBy: spec.BlockedBy, Blocks: spec.Blocks, Metadata: maps.Clone(spec.Metadata), CreatedBy: tl.caller.Name,
 	}
 	t.Assign(spec.Owner)
 	return t
 }
 
 // owner checks a task's owner: a member of the team, or nobody.
-func (s *Service) owner(t store.Team, name string) (string, error) {
+func (tl *tasklist) owner(t store.Team, name string) (string, error) {
 	if name == "" || name == store.Lead {
 		return name, nil
 	}
@@ -142,15 +142,15 @@ func checkStatus(status string, taken ...string) (string, error) {
 
 // TaskList returns the tasks in the order of their ids, and warnings about files
 // that could not be read, or hold something odd.
-func (s *Service) TaskList(ctx context.Context, team string, f TaskFilter) ([]api.Task, []string, error) {
-	shown, odd, warnings, err := s.taskList(ctx, team, f)
+func (tl *tasklist) TaskList(ctx context.Context, team string, f TaskFilter) ([]api.Task, []string, error) {
+	shown, odd, warnings, err := tl.taskList(ctx, team, f)
 	return shown, append(warnings, summary(odd)...), err
 }
 
 // taskList returns apart what is odd in the whole list. Its warnings are about what could not
 // be read, and about circles.
-func (s *Service) taskList(ctx context.Context, team string, f TaskFilter) (out []api.Task, odd []oddity, warnings []string, err error) {
-	t, err := s.get(ctx, team)
+func (tl *tasklist) taskList(ctx context.Context, team string, f TaskFilter) (out []api.Task, odd []oddity, warnings []string, err error) {
+	t, err := tl.get(ctx, team)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -159,7 +159,7 @@ func (s *Service) taskList(ctx context.Context, team string, f TaskFilter) (out 
 			return nil, nil, nil, err
 		}
 	}
-	list, warnings, err := s.tasks.List(ctx, t.Name)
+	list, warnings, err := tl.tasks.List(ctx, t.Name)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("list tasks: %w", err)
 	}
@@ -174,36 +174,36 @@ func (s *Service) taskList(ctx context.Context, team string, f TaskFilter) (out 
 }
 
 // Task returns one task: fault.TaskNotFound.
-func (s *Service) Task(ctx context.Context, team, id string) (api.Task, error) {
-	t, err := s.get(ctx, team)
+func (tl *tasklist) Task(ctx context.Context, team, id string) (api.Task, error) {
+	t, err := tl.get(ctx, team)
 	if err != nil {
 		return api.Task{}, err
 	}
-	task, err := s.tasks.Get(ctx, t.Name, id)
+	task, err := tl.tasks.Get(ctx, t.Name, id)
 	return shownTask(task), err
 }
 
 // ClaimTask gives the caller a task: fault.TaskClaimed, fault.TaskBlocked.
-func (s *Service) ClaimTask(ctx context.Context, team, id string) (api.Task, error) {
-	return s.onTask(ctx, team, func(t store.Team) (store.Task, error) { return s.tasks.Claim(ctx, t.Name, id, s.caller.Name) })
+func (tl *tasklist) ClaimTask(ctx context.Context, team, id string) (api.Task, error) {
+	return tl.onTask(ctx, team, func(t store.Team) (store.Task, error) { return tl.tasks.Claim(ctx, t.Name, id, tl.caller.Name) })
 }
 
 // ClaimNext gives the caller the first task that is ready for it, and waits for
 // one as long as wait: fault.NoTaskReady.
-func (s *Service) ClaimNext(ctx context.Context, team string, wait time.Duration) (api.Task, error) {
-	return s.onTask(ctx, team, func(t store.Team) (store.Task, error) {
-		task, err := s.tasks.ClaimNext(ctx, t.Name, s.caller.Name)
+func (tl *tasklist) ClaimNext(ctx context.Context, team string, wait time.Duration) (api.Task, error) {
+	return tl.onTask(ctx, team, func(t store.Team) (store.Task, error) {
+		task, err := tl.tasks.ClaimNext(ctx, t.Name, tl.caller.Name)
 		if wait <= 0 || fault.CodeOf(err) != fault.NoTaskReady {
 			return task, err
 		}
 		wctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
-		hints, werr := s.tasks.Watch(wctx, t.Name)
+		hints, werr := tl.tasks.Watch(wctx, t.Name)
 		if werr != nil {
 			return task, fmt.Errorf("wait for a task: %w", werr)
 		}
 		for range hints {
-			if task, err = s.tasks.ClaimNext(ctx, t.Name, s.caller.Name); fault.CodeOf(err) != fault.NoTaskReady {
+			if task, err = tl.tasks.ClaimNext(ctx, t.Name, tl.caller.Name); fault.CodeOf(err) != fault.NoTaskReady {
 				return task, err
 			}
 		}
@@ -214,8 +214,8 @@ func (s *Service) ClaimNext(ctx context.Context, team string, wait time.Duration
 	})
 }
 
-func (s *Service) onTask(ctx context.Context, team string, act func(store.Team) (store.Task, error)) (api.Task, error) {
-	t, err := s.get(ctx, team)
+func (tl *tasklist) onTask(ctx context.Context, team string, act func(store.Team) (store.Task, error)) (api.Task, error) {
+	t, err := tl.get(ctx, team)
 	if err != nil {
 		return api.Task{}, err
 	}
@@ -227,8 +227,8 @@ func (s *Service) onTask(ctx context.Context, team string, act func(store.Team) 
 }
 
 // mayTouch refuses a teammate another's task.
-func (s *Service) mayTouch(t *store.Task) error {
-	if s.caller.Teammate && t.Owner != "" && !store.SameName(t.Owner, s.caller.Name) {
+func (tl *tasklist) mayTouch(t *store.Task) error {
+	if tl.caller.Teammate && t.Owner != "" && !store.SameName(t.Owner, tl.caller.Name) {
 		return fault.New(fault.TaskClaimed, "task %s is taken by %s", t.ID, t.Owner).WithHint("leadlight task claim --next takes another one")
 	}
 	return nil
@@ -236,63 +236,63 @@ func (s *Service) mayTouch(t *store.Task) error {
 
 // CompleteTask finishes a task and keeps its result, if no hook objects:
 // fault.Rejected, and the task is as it was.
-func (s *Service) CompleteTask(ctx context.Context, team, id, result string) (api.Task, error) {
+func (tl *tasklist) CompleteTask(ctx context.Context, team, id, result string) (api.Task, error) {
 	if err := checkText("result", result); err != nil {
 		return api.Task{}, err
 	}
-	if err := s.mayComplete(ctx, team, id); err != nil {
+	if err := tl.mayComplete(ctx, team, id); err != nil {
 		return api.Task{}, err
 	}
 	began := time.Now()
-	return s.onTask(ctx, team, func(t store.Team) (store.Task, error) {
-		done, err := s.update(ctx, t, id, func(t *store.Task) {
+	return tl.onTask(ctx, team, func(t store.Team) (store.Task, error) {
+		done, err := tl.update(ctx, t, id, func(t *store.Task) {
 			delete(t.Metadata, objectionsKey)
 			t.Status, t.Result, t.Failure = store.Completed, result, ""
-			t.Owner = cmp.Or(t.Owner, s.caller.Name)
+			t.Owner = cmp.Or(t.Owner, tl.caller.Name)
 		})
 		if err != nil {
 			return done, err
 		}
-		if err := s.assignUnblocked(ctx, t, done, began); err != nil {
-			s.log.Warn("tell who waited for a task", "team", t.Name, "task", id, "error", err) // the task is done all the same
+		if err := tl.assignUnblocked(ctx, t, done, began); err != nil {
+			tl.log.Warn("tell who waited for a task", "team", t.Name, "task", id, "error", err) // the task is done all the same
 		}
-		s.offerIn(ctx, t)
+		tl.offerIn(ctx, t)
 		return done, nil
 	})
 }
 
 // FailTask gives a task up. It keeps who had it, and is not claimable until it is
 // released.
-func (s *Service) FailTask(ctx context.Context, team, id, reason string) (api.Task, error) {
+func (tl *tasklist) FailTask(ctx context.Context, team, id, reason string) (api.Task, error) {
 	if store.Blank(reason) {
 		reason = "no reason given"
 	}
-	return s.change(ctx, team, id, func(t *store.Task) { t.Status, t.Failure = store.Pending, reason })
+	return tl.change(ctx, team, id, func(t *store.Task) { t.Status, t.Failure = store.Pending, reason })
 }
 
 // ReleaseTask makes a claimed or failed task claimable again, by the one it is
 // meant for if it is meant for one.
-func (s *Service) ReleaseTask(ctx context.Context, team, id string) (api.Task, error) {
-	return s.change(ctx, team, id, func(t *store.Task) {
+func (tl *tasklist) ReleaseTask(ctx context.Context, team, id string) (api.Task, error) {
+	return tl.change(ctx, team, id, func(t *store.Task) {
 		t.Status, t.Owner, t.Failure = store.Pending, "", ""
 		t.SetAwaitsHooks(false)
 		delete(t.Metadata, objectionsKey)
 	})
 }
 
-func (s *Service) change(ctx context.Context, team, id string, f func(*store.Task)) (api.Task, error) {
-	return s.onTask(ctx, team, func(t store.Team) (store.Task, error) {
-		task, err := s.update(ctx, t, id, f)
+func (tl *tasklist) change(ctx context.Context, team, id string, f func(*store.Task)) (api.Task, error) {
+	return tl.onTask(ctx, team, func(t store.Team) (store.Task, error) {
+		task, err := tl.update(ctx, t, id, f)
 		if err == nil {
-			s.offerIn(ctx, t)
+			tl.offerIn(ctx, t)
 		}
 		return task, err
 	})
 }
 
-func (s *Service) update(ctx context.Context, t store.Team, id string, f func(*store.Task)) (store.Task, error) {
-	return s.tasks.Update(ctx, t.Name, id, func(task *store.Task) error {
-		if err := s.mayTouch(task); err != nil {
+func (tl *tasklist) update(ctx context.Context, t store.Team, id string, f func(*store.Task)) (store.Task, error) {
+	return tl.tasks.Update(ctx, t.Name, id, func(task *store.Task) error {
+		if err := tl.mayTouch(task); err != nil {
 			return err
 		}
 		f(task)
@@ -301,26 +301,26 @@ func (s *Service) update(ctx context.Context, t store.Team, id string, f func(*s
 }
 
 // RemoveTask deletes a task; its id is never used again.
-func (s *Service) RemoveTask(ctx context.Context, team, id string) error {
-	t, err := s.get(ctx, team)
+func (tl *tasklist) RemoveTask(ctx context.Context, team, id string) error {
+	t, err := tl.get(ctx, team)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	task, err := s.tasks.Get(ctx, t.Name, id)
-	if s.caller.Teammate {
+	task, err := tl.tasks.Get(ctx, t.Name, id)
+	if tl.caller.Teammate {
 		if err == nil {
-			err = s.mayTouch(&task)
+			err = tl.mayTouch(&task)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := s.tasks.Delete(ctx, t.Name, id); err != nil {
+	if err := tl.tasks.Delete(ctx, t.Name, id); err != nil {
 		return err
 	}
-	err = s.assignUnblocked(ctx, t, task, began)
-	s.offerIn(ctx, t)
+	err = tl.assignUnblocked(ctx, t, task, began)
+	tl.offerIn(ctx, t)
 	return err
 }
 

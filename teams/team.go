@@ -37,8 +37,8 @@ type TeamSpec struct {
 const maxDescription = 500
 
 // CreateTeam makes a team: fault.InvalidName, fault.TeamExists.
-func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, error) {
-	if err := s.leadOnly("create a team"); err != nil {
+func (lc *lifecycle) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, error) {
+	if err := lc.leadOnly("create a team"); err != nil {
 		return api.Team{}, err
 	}
 	if err := spec.check(); err != nil {
@@ -47,11 +47,11 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 	spec.Lead = cmp.Or(spec.Lead, store.Lead)
 	if spec.Cwd != "" {
 		var err error
-		if spec.Cwd, err = s.absolute("the working folder", spec.Cwd); err != nil {
+		if spec.Cwd, err = lc.absolute("the working folder", spec.Cwd); err != nil {
 			return api.Team{}, err
 		}
 	}
-	if err := CheckFolder(cmp.Or(spec.Cwd, s.cwd)); err != nil {
+	if err := CheckFolder(cmp.Or(spec.Cwd, lc.cwd)); err != nil {
 		return api.Team{}, err
 	}
 	now := time.Now()
@@ -61,11 +61,11 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 		Ours: store.Ours{Schema: store.Schema, Mailbox: spec.Mailbox, Cwd: spec.Cwd, Once: spec.Once, Run: spec.Run, File: spec.File, Assign: spec.Assign},
 		Members: []store.Member{{
 			AgentID: spec.Lead + "@" + spec.Name, Name: spec.Lead, AgentType: cmp.Or(spec.AgentType, store.Lead),
-			JoinedAt: now, Cwd: cmp.Or(spec.Cwd, s.cwd),
+			JoinedAt: now, Cwd: cmp.Or(spec.Cwd, lc.cwd),
 		}},
 	}
 	if spec.LeadProcess {
-		if err := s.oneTeam(ctx, spec.Name); err != nil {
+		if err := lc.oneTeam(ctx, spec.Name); err != nil {
 			return api.Team{}, err
 		}
 		p, err := leadProcess(now)
@@ -74,25 +74,25 @@ func (s *Service) CreateTeam(ctx context.Context, spec TeamSpec) (api.Team, erro
 		}
 		t.LeadProcess = p
 	}
-	if err := s.refuseLost(ctx, spec.Name); err != nil {
+	if err := lc.refuseLost(ctx, spec.Name); err != nil {
 		return api.Team{}, err
 	}
-	if err := s.roster.Create(ctx, t); err != nil {
-		return api.Team{}, s.explainExisting(ctx, spec.Name, err)
+	if err := lc.roster.Create(ctx, t); err != nil {
+		return api.Team{}, lc.explainExisting(ctx, spec.Name, err)
 	}
-	return s.Team(ctx, spec.Name)
+	return lc.Team(ctx, spec.Name)
 }
 
 // refuseLost refuses to make a team in the place of one that lost its roster while members
 // of it run: for the new one's roster they would be nobody's.
-func (s *Service) refuseLost(ctx context.Context, name string) error {
-	remains, err := s.roster.Remains(ctx)
+func (rg *registry) refuseLost(ctx context.Context, name string) error {
+	remains, err := rg.roster.Remains(ctx)
 	if err != nil {
 		return fmt.Errorf("look for what is left of teams: %w", err)
 	}
 	for _, r := range remains {
 		if r.Team == name && r.Kept != "" {
-			return s.refuseUnnamed(ctx, name, nil, "put the config.json of "+r.What+" back; or, if nobody needs them, remove that folder and run leadlight gc, which ends them")
+			return rg.refuseUnnamed(ctx, name, nil, "put the config.json of "+r.What+" back; or, if nobody needs them, remove that folder and run leadlight gc, which ends them")
 		}
 	}
 	return nil
@@ -160,24 +160,24 @@ func leadAlive(t store.Team) signals.Liveness {
 }
 
 // explainExisting says of a team that is already there whose it is and the ways on.
-func (s *Service) explainExisting(ctx context.Context, name string, err error) error {
+func (rg *registry) explainExisting(ctx context.Context, name string, err error) error {
 	if fault.CodeOf(err) != fault.TeamExists {
 		return fmt.Errorf("create team %s: %w", name, err)
 	}
-	t, getErr := s.roster.Get(ctx, name)
+	t, getErr := rg.roster.Get(ctx, name)
 	if getErr != nil {
 		return fault.New(fault.TeamExists, "team %s exists, but its roster cannot be read: %w", name, getErr).
 			WithHint("mend or remove the file, or choose another name")
 	}
 	return fault.New(fault.TeamExists, "team %s exists: %s", name, describeLead(t)).
-		WithHint("%s; or choose another name", s.waysOn(t))
+		WithHint("%s; or choose another name", rg.waysOn(t))
 }
 
 // waysOn says what can be done with a team that is there.
-func (s *Service) waysOn(t store.Team) string {
+func (rg *registry) waysOn(t store.Team) string {
 	team := shell.Line(t.Name)
 	ways := fmt.Sprintf("leadlight spawn NAME -t %s adds to it", team)
-	if s.ownTeam(t, "delete") == nil {
+	if rg.ownTeam(t, "delete") == nil {
 		ways = fmt.Sprintf("leadlight down %s ends and deletes it, %s", team, ways)
 	}
 	if leadAlive(t) == signals.Gone || (!t.LedByUs() && t.LeadProcess == nil) {
@@ -207,14 +207,14 @@ func describeLead(t store.Team) string {
 func age(t time.Time) string { return max(0, time.Since(t)).Round(time.Second).String() }
 
 // Teams lists the teams, the unreadable ones with the reason.
-func (s *Service) Teams(ctx context.Context) ([]api.TeamSummary, error) {
-	names, err := s.roster.List(ctx)
+func (rg *registry) Teams(ctx context.Context) ([]api.TeamSummary, error) {
+	names, err := rg.roster.List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list teams: %w", err)
 	}
 	out := make([]api.TeamSummary, 0, len(names))
 	for _, name := range names {
-		t, err := s.roster.Get(ctx, name)
+		t, err := rg.roster.Get(ctx, name)
 		if err != nil {
 			if fault.CodeOf(err) != fault.TeamNotFound {
 				out = append(out, api.TeamSummary{Name: name, Error: fault.Of(err).Message})
@@ -237,21 +237,21 @@ func ledBy(t store.Team) string {
 }
 
 // Team returns one team, its members as observed now, the lead among them.
-func (s *Service) Team(ctx context.Context, name string) (api.Team, error) {
-	t, err := s.get(ctx, name)
+func (ob *observer) Team(ctx context.Context, name string) (api.Team, error) {
+	t, err := ob.get(ctx, name)
 	if err != nil {
 		return api.Team{}, err
 	}
-	return shownTeam(t, s.withTasks(ctx, t.Name, s.observe(ctx, t, t.Members))), nil
+	return shownTeam(t, ob.withTasks(ctx, t.Name, ob.observe(ctx, t, t.Members))), nil
 }
 
 // TeamWith is Team for one who knows the tasks.
-func (s *Service) TeamWith(ctx context.Context, name string, tasks []api.Task) (api.Team, error) {
-	t, err := s.get(ctx, name)
+func (ob *observer) TeamWith(ctx context.Context, name string, tasks []api.Task) (api.Team, error) {
+	t, err := ob.get(ctx, name)
 	if err != nil {
 		return api.Team{}, err
 	}
-	return shownTeam(t, working(s.observe(ctx, t, t.Members), tasks)), nil
+	return shownTeam(t, working(ob.observe(ctx, t, t.Members), tasks)), nil
 }
 
 func shownTeam(t store.Team, members []api.Member) api.Team {
@@ -263,35 +263,35 @@ func shownTeam(t store.Team, members []api.Member) api.Team {
 }
 
 // get reads one team by a name that may come from anywhere.
-func (s *Service) get(ctx context.Context, name string) (store.Team, error) {
+func (rg *registry) get(ctx context.Context, name string) (store.Team, error) {
 	if err := store.CheckTeam(name); err != nil {
 		return store.Team{}, err
 	}
-	t, err := s.roster.Get(ctx, name)
+	t, err := rg.roster.Get(ctx, name)
 	if fault.CodeOf(err) == fault.TeamNotFound {
-		return t, fault.New(fault.TeamNotFound, "team %q does not exist in %s", store.Shown(name), s.base).
+		return t, fault.New(fault.TeamNotFound, "team %q does not exist in %s", store.Shown(name), rg.base).
 			WithHint("leadlight team ls lists the teams there are, leadlight team create makes one")
 	}
-	return withForeign(ctx, s.panes.Records(), t), err
+	return withForeign(ctx, rg.panes.Records(), t), err
 }
 
 // PickTeam returns the team that is meant: the explicit one, or the only one. Where there
 // are several, it is the one that was made from the team file here, which has that name;
 // here may be nil.
-func (s *Service) PickTeam(ctx context.Context, explicit string, here func() (name, file string)) (string, error) {
+func (rg *registry) PickTeam(ctx context.Context, explicit string, here func() (name, file string)) (string, error) {
 	if explicit != "" {
 		return explicit, store.CheckTeam(explicit)
 	}
-	names, err := s.roster.List(ctx)
+	names, err := rg.roster.List(ctx)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("list teams: %w", err)
 	case len(names) == 0:
-		return "", fault.New(fault.TeamNotFound, "there is no team in %s", s.base).WithHint("leadlight team create makes one, leadlight up starts the one of a leadlight.yaml")
+		return "", fault.New(fault.TeamNotFound, "there is no team in %s", rg.base).WithHint("leadlight team create makes one, leadlight up starts the one of a leadlight.yaml")
 	case len(names) > 1:
 		if here != nil {
 			name, file := here()
-			if _, _, err := s.OfFile(ctx, name, file); err == nil && slices.Contains(names, name) {
+			if _, _, err := rg.OfFile(ctx, name, file); err == nil && slices.Contains(names, name) {
 				return name, nil
 			}
 		}
@@ -301,11 +301,11 @@ func (s *Service) PickTeam(ctx context.Context, explicit string, here func() (na
 }
 
 // leadOnly refuses a verb of the lead to a teammate.
-func (s *Service) leadOnly(what string) error {
-	if !s.caller.Teammate {
+func (rg *registry) leadOnly(what string) error {
+	if !rg.caller.Teammate {
 		return nil
 	}
-	return fault.New(fault.NotLead, "teammate %s may not %s: that is the lead's", s.caller.Name, what).
+	return fault.New(fault.NotLead, "teammate %s may not %s: that is the lead's", rg.caller.Name, what).
 		WithHint("ask the lead: leadlight send %s TEXT", store.Lead)
 }
 

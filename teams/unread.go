@@ -20,24 +20,24 @@ const (
 
 // tellUnread tells the lead what a member that has ended had not read. It stays in its box,
 // where one that is started again finds it; of one that is about to be, nothing is told.
-func (s *Service) tellUnread(ctx context.Context, t store.Team, m store.Member, state string) {
-	if m.Leadlight.Foreign || s.panes.Restarting(t.Name, m.Name) {
+func (re *recorder) tellUnread(ctx context.Context, t store.Team, m store.Member, state string) {
+	if m.Leadlight.Foreign || re.panes.Restarting(t.Name, m.Name) {
 		return
 	}
-	left, err := s.untold(ctx, t, m)
+	left, err := re.untold(ctx, t, m)
 	if err == nil && len(left) > 0 {
-		err = s.tellLead(ctx, t, m, unreadText(m.Name, state, left), m.Name+" has not read its mail")
+		err = re.tellLead(ctx, t, m, unreadText(m.Name, state, left), m.Name+" has not read its mail")
 	}
 	if err != nil {
-		s.log.Warn("tell the lead what was not read", "team", t.Name, "member", m.Name, "error", err)
+		re.log.Warn("tell the lead what was not read", "team", t.Name, "member", m.Name, "error", err)
 	}
 }
 
 // untold is the unread mail of a member that its lead was not told of before. Requests and
 // notices of the protocol are about a teammate that lives, and nobody expects that a program
 // which is only run reads its prompt.
-func (s *Service) untold(ctx context.Context, t store.Team, m store.Member) ([]store.Message, error) {
-	msgs, err := s.mail.List(ctx, t.Name, m.Name)
+func (re *recorder) untold(ctx context.Context, t store.Team, m store.Member) ([]store.Message, error) {
+	msgs, err := re.mail.List(ctx, t.Name, m.Name)
 	if err != nil {
 		return nil, fmt.Errorf("read the inbox of %s: %w", m.Name, err)
 	}
@@ -49,7 +49,7 @@ func (s *Service) untold(ctx context.Context, t store.Team, m store.Member) ([]s
 	if len(left) == 0 {
 		return nil, nil
 	}
-	return left, toldUnreadRecord().Edit(ctx, s.panes.Records(), t.Name, "tell what was not read", func(told *[]string) (bool, error) {
+	return left, toldUnreadRecord().Edit(ctx, re.panes.Records(), t.Name, "tell what was not read", func(told *[]string) (bool, error) {
 		left = slices.DeleteFunc(left, func(msg store.Message) bool { return slices.Contains(*told, msg.ID) })
 		for _, msg := range left {
 			*told = append(*told, msg.ID)
@@ -75,33 +75,33 @@ func unreadText(name, state string, left []store.Message) string {
 
 // tellIfGone tells the lead of mail that was put into the boxes of members that have ended
 // since they were looked at: who wrote down their ends has not seen it.
-func (s *Service) tellIfGone(ctx context.Context, t store.Team, names ...string) {
+func (re *recorder) tellIfGone(ctx context.Context, t store.Team, names ...string) {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		m := t.Member(name)
-		return m != nil && s.runs(ctx, t, *m) // its end, which comes later, is written down with its mail
+		return m != nil && re.runs(ctx, t, *m) // its end, which comes later, is written down with its mail
 	})
 	if len(names) == 0 {
 		return
 	}
-	t, err := s.get(ctx, t.Name)
+	t, err := re.get(ctx, t.Name)
 	if err != nil {
 		return
 	}
 	for _, name := range names {
 		if m := t.Member(name); m != nil && m.Leadlight != nil && settled(m.Leadlight.State) {
-			s.tellUnread(ctx, t, *m, m.Leadlight.State)
+			re.tellUnread(ctx, t, *m, m.Leadlight.State)
 		}
 	}
 }
 
 // passOn gives the lead what a teammate wanted to say to one that has ended; why is that
 // refusal.
-func (s *Service) passOn(ctx context.Context, t store.Team, sender store.Member, spec SendSpec, why error) error {
+func (re *recorder) passOn(ctx context.Context, t store.Team, sender store.Member, spec SendSpec, why error) error {
 	if sender.Name == leadName(t) || spec.Text == "" || !slices.Contains([]string{"", plainMessage, directMessage}, spec.Type) {
 		return why
 	}
 	f := fault.Of(why)
-	_, err := s.put(ctx, t, leadName(t), store.Message{From: sender.Name, Summary: spec.Summary, Timestamp: time.Now(),
+	_, err := re.put(ctx, t, leadName(t), store.Message{From: sender.Name, Summary: spec.Summary, Timestamp: time.Now(),
 		Text: f.Message + ", so this is for you: " + spec.Text})
 	if err != nil {
 		return why

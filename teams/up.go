@@ -30,76 +30,76 @@ const RunKey = "run"
 // task cannot be made, or a teammate does not start, everything is undone; but those whose
 // machine does not answer are left out. A team of the
 // same file that is there is adopted; a finished one makes room.
-func (s *Service) Start(ctx context.Context, p Plan, progress func(string)) (Snapshot, error) {
-	missing, err := s.checkPlan(ctx, p)
+func (lc *lifecycle) Start(ctx context.Context, p Plan, progress func(string)) (Snapshot, error) {
+	missing, err := lc.checkPlan(ctx, p)
 	if err != nil {
 		return Snapshot{}, err
 	}
 	name := p.Team.Name
-	before := s.panes.DownBy(name)
-	err = s.panes.AwaitDown(ctx, name, s.limits.lockWait(), func(holder string) {
+	before := lc.panes.DownBy(name)
+	err = lc.panes.AwaitDown(ctx, name, lc.limits.lockWait(), func(holder string) {
 		progress(fmt.Sprintf("waits for %s, which takes team %s down", holder, name))
 	})
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("wait until team %s is down: %w", name, err)
 	}
-	existing, done, err := s.makeRoom(ctx, p, missing, progress)
+	existing, done, err := lc.makeRoom(ctx, p, missing, progress)
 	defer done()
 	if err != nil {
 		return Snapshot{}, err
 	}
 	if existing != nil {
-		if missing, err = s.adopt(ctx, *existing, p, missing, progress); err != nil {
+		if missing, err = lc.adopt(ctx, *existing, p, missing, progress); err != nil {
 			return Snapshot{}, err
 		}
-		return s.started(ctx, *existing, missing)
+		return lc.started(ctx, *existing, missing)
 	}
-	made, err := s.get(ctx, name)
+	made, err := lc.get(ctx, name)
 	undo := func(err error) (Snapshot, error) {
-		return Snapshot{}, s.undoStart(context.WithoutCancel(ctx), name, made.CreatedAt, before, err, progress)
+		return Snapshot{}, lc.undoStart(context.WithoutCancel(ctx), name, made.CreatedAt, before, err, progress)
 	}
 	if err != nil {
 		return undo(err)
 	}
 	progress(fmt.Sprintf("team %s is made", name))
-	if err := s.KeepHooks(ctx, name, p.Hooks); err != nil {
+	if err := lc.KeepHooks(ctx, name, p.Hooks); err != nil {
 		return undo(err)
 	}
-	if err := s.addPlanned(ctx, p); err != nil {
+	if err := lc.addPlanned(ctx, p); err != nil {
 		return undo(err)
 	}
-	if missing, err = s.startPlanned(ctx, p, missing, progress); err != nil {
+	if missing, err = lc.startPlanned(ctx, p, missing, progress); err != nil {
 		return undo(err)
 	}
-	if err := s.assignPlanned(ctx, name); err != nil {
+	if err := lc.assignPlanned(ctx, name); err != nil {
 		return undo(err)
 	}
-	return s.started(ctx, store.Team{Name: name}, missing)
+	return lc.started(ctx, store.Team{Name: name}, missing)
 }
 
 // started is the team as Start leaves it; was is what there was of it.
-func (s *Service) started(ctx context.Context, was store.Team, missing []Missing) (Snapshot, error) {
+func (lc *lifecycle) started(ctx context.Context, was store.Team, missing []Missing) (Snapshot, error) {
 	for i := range missing {
 		missing[i].was = hostOf(was.Member(missing[i].Name))
 	}
-	snap, err := s.Snapshot(ctx, was.Name)
+	snap, err := lc.Snapshot(ctx, was.Name)
 	snap.Missing = missing
 	return snap, err
 }
 
 // undoStart takes down a team that did not start, and returns why it did not. One that was
 // made in its place, while a repository came, is left alone.
-func (s *Service) undoStart(ctx context.Context, name string, made time.Time, before Downer, err error, progress func(string)) error {
-	if now, getErr := s.get(ctx, name); getErr == nil && !made.IsZero() && !now.CreatedAt.Equal(made) {
+func (lc *lifecycle) undoStart(ctx context.Context, name string, made time.Time, before Downer, err error, progress func(string)) error {
+	if now, getErr := lc.get(ctx, name); getErr == nil && !made.IsZero() && !now.CreatedAt.Equal(made) {
 		return fmt.Errorf("the team was taken down meanwhile, and another one has its name: %w", err)
 	}
-	ends, downErr := s.Down(ctx, name, StopOptions{Ask: time.Second, Force: true, Reason: "the team did not start"}, false)
+	ends, downErr := lc.Down(ctx, name, StopOptions{Ask: time.Second, Force: true, Reason: "the team did not start"}, false)
 	switch {
 	case downErr == nil:
 		downErr = Verdict(ends)
 	case fault.CodeOf(downErr) == fault.TeamNotFound:
 		downErr = nil
-		if pid, yes := s.TakenDown(name, before); yes {
+		if pid, yes := lc.TakenDown(name, before); yes {
 			err = fmt.Errorf("process %d took the team down meanwhile: %w", pid, err)
 		}
 	}
@@ -111,17 +111,17 @@ func (s *Service) undoStart(ctx context.Context, name string, made time.Time, be
 }
 
 // getReady lets the terminal of this machine get ready if a teammate surely runs here.
-func (s *Service) getReady(ctx context.Context, p Plan) (done func()) {
+func (lc *lifecycle) getReady(ctx context.Context, p Plan) (done func()) {
 	var here []string
 	for _, m := range p.Members {
-		if !s.apart(m) {
+		if !lc.apart(m) {
 			here = append(here, m.Name)
 		}
 	}
 	if len(here) == 0 {
 		return func() {}
 	}
-	return s.panes.GetReady(ctx, p.Team.Name, here)
+	return lc.panes.GetReady(ctx, p.Team.Name, here)
 }
 
 // makeRoom makes the team, in the place of a finished one of the same file, or returns the
@@ -129,19 +129,19 @@ func (s *Service) getReady(ctx context.Context, p Plan) (done func()) {
 // other: the second one finds the first one's. Nothing is made, or taken over, if all teammates
 // are missing and nobody runs. The terminal gets ready while the team is written: done waits
 // for that, see panes.Manager.GetReady.
-func (s *Service) makeRoom(ctx context.Context, p Plan, missing []Missing, progress func(string)) (existing *store.Team, done func(), err error) {
+func (lc *lifecycle) makeRoom(ctx context.Context, p Plan, missing []Missing, progress func(string)) (existing *store.Team, done func(), err error) {
 	spec, done := p.Team, func() {}
-	release, err := s.panes.Guard(ctx, spec.Name, "start the team")
+	release, err := lc.panes.Guard(ctx, spec.Name, "start the team")
 	if err != nil {
 		return nil, done, fmt.Errorf("start team %s: %w", spec.Name, err)
 	}
 	defer release()
-	t, found, err := s.OfFile(ctx, spec.Name, spec.File)
+	t, found, err := lc.OfFile(ctx, spec.Name, spec.File)
 	if err != nil {
 		return nil, done, err
 	}
 	if len(missing) > 0 && len(missing) == len(p.Members) {
-		runs, err := s.anybodyRuns(ctx, t, found)
+		runs, err := lc.anybodyRuns(ctx, t, found)
 		if err != nil {
 			return nil, done, err
 		} else if !runs {
@@ -149,15 +149,15 @@ func (s *Service) makeRoom(ctx context.Context, p Plan, missing []Missing, progr
 		}
 	}
 	if found {
-		if cleared, err := s.clearFinished(ctx, p); err != nil {
+		if cleared, err := lc.clearFinished(ctx, p); err != nil {
 			return nil, done, err
 		} else if !cleared {
 			return &t, done, onSameEngine(t, spec)
 		}
 		progress(fmt.Sprintf("the finished team %s of an earlier run is removed", spec.Name))
 	}
-	done = s.getReady(ctx, p)
-	_, err = s.CreateTeam(ctx, spec)
+	done = lc.getReady(ctx, p)
+	_, err = lc.CreateTeam(ctx, spec)
 	return nil, done, err
 }
 
@@ -180,62 +180,62 @@ func place(engine string) string {
 
 // clearFinished removes a team that a process of ours has led to its end. Any other team
 // of the name stays, and making ours is refused.
-func (s *Service) clearFinished(ctx context.Context, p Plan) (bool, error) {
-	if !s.finished(ctx, p) {
+func (lc *lifecycle) clearFinished(ctx context.Context, p Plan) (bool, error) {
+	if !lc.finished(ctx, p) {
 		return false, nil
 	}
-	t, err := s.roster.Get(ctx, p.Team.Name)
+	t, err := lc.roster.Get(ctx, p.Team.Name)
 	if err != nil {
 		return false, err
 	}
-	return true, s.deleteGuarded(ctx, p.Team.Name, DeleteOptions{Force: s.gaveUp(t)})
+	return true, lc.deleteGuarded(ctx, p.Team.Name, DeleteOptions{Force: lc.gaveUp(t)})
 }
 
 // finished tells whether a process of ours has led the team of a plan to its end: that process
 // is gone or has given the team up, no teammate runs, none of the plan is still to be started,
 // and every task is completed.
-func (s *Service) finished(ctx context.Context, p Plan) bool {
-	if s.leadOnly("start a team") != nil {
+func (lc *lifecycle) finished(ctx context.Context, p Plan) bool {
+	if lc.leadOnly("start a team") != nil {
 		return false // making the team says so
 	}
-	t, err := s.roster.Get(ctx, p.Team.Name)
-	if err != nil || !t.LedByUs() || t.LeadProcess == nil || leadAlive(t) != signals.Gone && !s.gaveUp(t) {
+	t, err := lc.roster.Get(ctx, p.Team.Name)
+	if err != nil || !t.LedByUs() || t.LeadProcess == nil || leadAlive(t) != signals.Gone && !lc.gaveUp(t) {
 		return false
 	}
 	if slices.ContainsFunc(p.Members, func(m SpawnSpec) bool { return slices.Contains(t.Ours.Unstarted, m.Name) }) {
 		return false
 	}
-	snap, err := s.Snapshot(ctx, t.Name)
+	snap, err := lc.Snapshot(ctx, t.Name)
 	return err == nil && !slices.ContainsFunc(snap.Members, isLive) && snap.Completed()
 }
 
 // addPlanned adds the tasks of a plan. Their owners join later, so that no worker
 // takes a task before all of them are there.
-func (s *Service) addPlanned(ctx context.Context, p Plan) error {
+func (lc *lifecycle) addPlanned(ctx context.Context, p Plan) error {
 	ids, all := make([]string, len(p.Tasks)), make([]bool, len(p.Tasks))
 	for i, spec := range p.Tasks {
-		id, err := s.addPlannedTask(ctx, p.Team.Name, i, spec, nil) // what it waits for once all are there
+		id, err := lc.addPlannedTask(ctx, p.Team.Name, i, spec, nil) // what it waits for once all are there
 		if err != nil {
 			return err
 		}
 		ids[i], all[i] = id, true
 	}
-	return s.blockPlanned(ctx, p, ids, all)
+	return lc.blockPlanned(ctx, p, ids, all)
 }
 
 // addPlannedTask adds one task of a plan, which waits for the ones with those ids.
-func (s *Service) addPlannedTask(ctx context.Context, team string, i int, spec TaskSpec, blockedBy []string) (id string, err error) {
-	t := s.fresh(spec)
+func (lc *lifecycle) addPlannedTask(ctx context.Context, team string, i int, spec TaskSpec, blockedBy []string) (id string, err error) {
+	t := lc.fresh(spec)
 	t.BlockedBy, t.Blocks = blockedBy, nil
 	if err := checkText("task", spec.Subject+spec.Description); err != nil {
 		return "", err
 	}
-	made, err := s.tasks.Create(ctx, team, t)
+	made, err := lc.tasks.Create(ctx, team, t)
 	if err != nil {
 		return "", fmt.Errorf("add task %d: %w", i+1, err)
 	}
 	if line, ok := RunOf(made.Metadata); ok {
-		if err := s.panes.Records().TrustRun(ctx, team, made.ID, line); err != nil {
+		if err := lc.panes.Records().TrustRun(ctx, team, made.ID, line); err != nil {
 			return "", fmt.Errorf("add task %d: %w", i+1, err)
 		}
 	}
@@ -244,12 +244,12 @@ func (s *Service) addPlannedTask(ctx context.Context, team string, i int, spec T
 
 // assignPlanned tells the owners about their tasks, now that they are there, if they were
 // not told since they were started.
-func (s *Service) assignPlanned(ctx context.Context, team string) error {
-	t, err := s.get(ctx, team)
+func (lc *lifecycle) assignPlanned(ctx context.Context, team string) error {
+	t, err := lc.get(ctx, team)
 	if err != nil {
 		return err
 	}
-	tasks, _, err := s.tasks.List(ctx, team)
+	tasks, _, err := lc.tasks.List(ctx, team)
 	if err != nil {
 		return fmt.Errorf("list tasks: %w", err)
 	}
@@ -258,7 +258,7 @@ func (s *Service) assignPlanned(ctx context.Context, team string) error {
 		if m := meant(t, task); m != nil && m.Leadlight != nil {
 			began = deref(m.Leadlight.SpawnedAt)
 		}
-		if err := s.assign(ctx, t, task, began); err != nil {
+		if err := lc.assign(ctx, t, task, began); err != nil {
 			return err
 		}
 	}

@@ -12,8 +12,8 @@ import (
 const usageKey = "usage"
 
 // AddUsage adds to what the work on a task has cost, as its agent tells it.
-func (s *Service) AddUsage(ctx context.Context, team, id string, u api.Usage) error {
-	_, err := s.change(ctx, team, id, func(t *store.Task) {
+func (tl *tasklist) AddUsage(ctx context.Context, team, id string, u api.Usage) error {
+	_, err := tl.change(ctx, team, id, func(t *store.Task) {
 		sum := u
 		if was := usageOf(*t); was != nil {
 			sum = was.Plus(u)

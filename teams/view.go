@@ -15,50 +15,50 @@ import (
 // View shows the pane of a teammate that leadlight started, wherever it is, and types into
 // it, until the viewer detaches, the teammate's host ends or ctx does. Another teammate only
 // looks: to press keys is the lead's.
-func (s *Service) View(ctx context.Context, team, name string, o host.AttachOptions) (detached bool, _ error) {
-	t, m, err := s.find(ctx, team, name)
+func (v *viewer) View(ctx context.Context, team, name string, o host.AttachOptions) (detached bool, _ error) {
+	t, m, err := v.find(ctx, team, name)
 	if err != nil {
 		return false, err
 	}
-	o.ReadOnly = o.ReadOnly || s.caller.Teammate
-	if s.routed(m) {
-		return s.viewThere(ctx, t, m, o)
+	o.ReadOnly = o.ReadOnly || v.caller.Teammate
+	if v.routed(m) {
+		return v.viewThere(ctx, t, m, o)
 	}
-	c, err := s.viewed(ctx, t, m)
+	c, err := v.viewed(ctx, t, m)
 	if err != nil {
 		return false, err
 	}
 	detached, err = c.Attach(ctx, o)
-	return detached, s.showsNothing(ctx, t, m, err)
+	return detached, v.showsNothing(ctx, t, m, err)
 }
 
 // viewed is the host of a teammate that is to be shown.
-func (s *Service) viewed(ctx context.Context, t store.Team, m store.Member) (*host.Client, error) {
-	if err := s.notHere(m); err != nil {
+func (v *viewer) viewed(ctx context.Context, t store.Team, m store.Member) (*host.Client, error) {
+	if err := v.notHere(m); err != nil {
 		return nil, err
 	}
 	if m.Leadlight == nil {
 		return nil, fault.New(fault.Unsupported, "teammate %s was not started by leadlight: its pane is seen in its own terminal", m.Name)
 	}
-	rec, err := s.hostRecord(ctx, t.Name, m)
+	rec, err := v.hostRecord(ctx, t.Name, m)
 	if err != nil {
 		return nil, fmt.Errorf("show %s: %w", m.Name, err)
 	}
-	c, err := s.panes.Client(ctx, m.Name, rec)
+	c, err := v.panes.Client(ctx, m.Name, rec)
 	if err != nil {
-		return nil, s.showsNothing(ctx, t, m, fmt.Errorf("show %s: %w", m.Name, err))
+		return nil, v.showsNothing(ctx, t, m, fmt.Errorf("show %s: %w", m.Name, err))
 	}
 	return c, nil
 }
 
 // showsNothing says so of a teammate whose host has ended, and of one whose host goes on
 // without a viewer that took nothing.
-func (s *Service) showsNothing(ctx context.Context, t store.Team, m store.Member, err error) error {
+func (v *viewer) showsNothing(ctx context.Context, t store.Team, m store.Member, err error) error {
 	cut := errors.Is(err, host.ErrHungUp)
 	if !cut && !errors.Is(err, host.ErrNoHost) {
 		return err
 	}
-	if seen := s.observe(ctx, t, []store.Member{m})[0]; cut && seen.Live() && seen.State != api.StateUnknown {
+	if seen := v.observe(ctx, t, []store.Member{m})[0]; cut && seen.Live() && seen.State != api.StateUnknown {
 		return fault.New(fault.LimitReached, "%s goes on, but this viewer took nothing of it for %s, and was cut", m.Name, host.TakeLimit).
 			WithHint("leadlight attach %s shows it again", m.Name)
 	}
@@ -87,12 +87,12 @@ const leaveLimit = 3 * time.Second
 
 // viewThere is View for a teammate of another machine. What its host says comes out of a
 // socket of this machine's daemon.
-func (s *Service) viewThere(ctx context.Context, t store.Team, m store.Member, o host.AttachOptions) (detached bool, _ error) {
+func (v *viewer) viewThere(ctx context.Context, t store.Team, m store.Member, o host.AttachOptions) (detached bool, _ error) {
 	asking, enough := context.WithCancel(ctx)
 	defer enough()
 	socket, done := make(chan string, 1), make(chan error, 1)
 	go func() {
-		done <- s.ask(asking, m.Leadlight.Machine, verbAttach, order{Team: t.Name, Names: []string{m.Name}}, nil, func(t told) {
+		done <- v.ask(asking, m.Leadlight.Machine, verbAttach, order{Team: t.Name, Names: []string{m.Name}}, nil, func(t told) {
 			select {
 			case socket <- t.Socket:
 			default: // the first word is that of our own daemon
@@ -111,14 +111,14 @@ func (s *Service) viewThere(ctx context.Context, t store.Team, m store.Member, o
 			}
 		case <-time.After(leaveLimit):
 		}
-		return detached, s.showsNothing(ctx, t, m, err)
+		return detached, v.showsNothing(ctx, t, m, err)
 	}
 }
 
 // attachable tells whether a teammate that may run is shown by asking another machine.
-func (s *Service) attachable(m store.Member, seen api.Member) bool { return s.routed(m) && seen.Live() }
+func (v *viewer) attachable(m store.Member, seen api.Member) bool { return v.routed(m) && seen.Live() }
 
 // attachThere is the command that shows a teammate of another machine.
-func (s *Service) attachThere(t store.Team, m store.Member) []string {
-	return []string{"leadlight", "attach", m.Name, "--team", t.Name, "--base-dir", s.base}
+func (v *viewer) attachThere(t store.Team, m store.Member) []string {
+	return []string{"leadlight", "attach", m.Name, "--team", t.Name, "--base-dir", v.base}
 }

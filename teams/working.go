@@ -18,9 +18,9 @@ func worksUntold(m api.Member) bool {
 
 // withTasks gives each member that runs the task that it works on. The list is read only
 // if somebody needs it; one that cannot be read is the business of task ls.
-func (s *Service) withTasks(ctx context.Context, team string, members []api.Member) []api.Member {
+func (ob *observer) withTasks(ctx context.Context, team string, members []api.Member) []api.Member {
 	if slices.ContainsFunc(members, worksUntold) {
-		if list, _, err := s.tasks.List(ctx, team); err == nil {
+		if list, _, err := ob.tasks.List(ctx, team); err == nil {
 			return working(members, shownTasks(list))
 		}
 	}

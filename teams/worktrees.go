@@ -12,32 +12,32 @@ import (
 
 // worktrees makes and removes worktrees. They lie with the user's other state, where
 // neither the repository nor the end of the team touches them.
-func (s *Service) worktrees() worktree.Keeper {
-	root := panes.StateDir(func(name string) string { return variable(s.environ, name) })
+func (tr *trees) worktrees() worktree.Keeper {
+	root := panes.StateDir(func(name string) string { return variable(tr.environ, name) })
 	if root != "" {
 		root = filepath.Join(root, "worktrees")
 	}
-	return worktree.Keeper{Root: root, Environ: s.environ}
+	return worktree.Keeper{Root: root, Environ: tr.environ}
 }
 
 // addWorktree gives a member a worktree, in which it then works.
-func (s *Service) addWorktree(ctx context.Context, t store.Team, n *registeredMember) error {
+func (tr *trees) addWorktree(ctx context.Context, t store.Team, n *registeredMember) error {
 	var tree worktree.Tree
 	var err error
 	if branch := deref(n.spec.Worktree); n.clone != nil {
-		tree, err = s.worktrees().AddOf(ctx, *n.clone, t.Name, n.spec.Name, branch)
+		tree, err = tr.worktrees().AddOf(ctx, *n.clone, t.Name, n.spec.Name, branch)
 	} else {
-		tree, err = s.worktrees().Add(ctx, n.dir, t.Name, n.spec.Name, branch)
+		tree, err = tr.worktrees().Add(ctx, n.dir, t.Name, n.spec.Name, branch)
 	}
 	if err != nil {
 		return fmt.Errorf("a worktree for %s: %w", n.spec.Name, err)
 	}
 	n.tree, n.dir = &tree, tree.Dir
-	return s.editWorktrees(ctx, t.Name, func(all map[string]worktree.Tree) { all[n.spec.Name] = tree })
+	return tr.editWorktrees(ctx, t.Name, func(all map[string]worktree.Tree) { all[n.spec.Name] = tree })
 }
 
-func (s *Service) editWorktrees(ctx context.Context, team string, change func(map[string]worktree.Tree)) error {
-	err := s.worktreeRecord().Edit(ctx, s.panes.Records(), team, "write worktrees", func(all *map[string]worktree.Tree) (bool, error) {
+func (tr *trees) editWorktrees(ctx context.Context, team string, change func(map[string]worktree.Tree)) error {
+	err := tr.worktreeRecord().Edit(ctx, tr.panes.Records(), team, "write worktrees", func(all *map[string]worktree.Tree) (bool, error) {
 		if *all == nil {
 			*all = map[string]worktree.Tree{}
 		}
@@ -52,8 +52,8 @@ func (s *Service) editWorktrees(ctx context.Context, team string, change func(ma
 
 // removeWorktree takes the worktree of a teammate that has ended back, if it has one. It
 // returns why it is left, if it is: work in it is never lost.
-func (s *Service) removeWorktree(ctx context.Context, team, name string) (left string) {
-	all, err := s.worktreeRecord().Read(ctx, s.panes.Records(), team)
+func (tr *trees) removeWorktree(ctx context.Context, team, name string) (left string) {
+	all, err := tr.worktreeRecord().Read(ctx, tr.panes.Records(), team)
 	if err != nil {
 		return fmt.Sprintf("a worktree of %s, if it has one, is kept: %v", name, err)
 	}
@@ -61,13 +61,13 @@ func (s *Service) removeWorktree(ctx context.Context, team, name string) (left s
 	if !has {
 		return ""
 	}
-	kept, err := s.worktrees().Remove(ctx, tree)
+	kept, err := tr.worktrees().Remove(ctx, tree)
 	if err != nil {
 		kept = err.Error()
 	}
 	if kept == "" {
-		if err := s.editWorktrees(ctx, team, func(all map[string]worktree.Tree) { delete(all, name) }); err != nil {
-			s.log.Warn("forget a worktree", "path", tree.Path, "error", err)
+		if err := tr.editWorktrees(ctx, team, func(all map[string]worktree.Tree) { delete(all, name) }); err != nil {
+			tr.log.Warn("forget a worktree", "path", tree.Path, "error", err)
 		}
 		return ""
 	}
@@ -75,14 +75,14 @@ func (s *Service) removeWorktree(ctx context.Context, team, name string) (left s
 }
 
 // removeWorktrees takes all worktrees of a team back that can be, before its records go.
-func (s *Service) removeWorktrees(ctx context.Context, team string) {
-	all, err := s.worktreeRecord().Read(ctx, s.panes.Records(), team)
+func (tr *trees) removeWorktrees(ctx context.Context, team string) {
+	all, err := tr.worktreeRecord().Read(ctx, tr.panes.Records(), team)
 	if err != nil {
-		s.notice(fmt.Sprintf("which worktrees team %s had cannot be read: %v", team, err))
+		tr.notice(fmt.Sprintf("which worktrees team %s had cannot be read: %v", team, err))
 	}
 	for name := range all {
-		if left := s.removeWorktree(ctx, team, name); left != "" {
-			s.notice(left)
+		if left := tr.removeWorktree(ctx, team, name); left != "" {
+			tr.notice(left)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
@@ -15,12 +16,6 @@ import (
 
 // Hint is the notification of a watch.
 const Hint = "store.hint"
-
-// creating is a value, and where it goes.
-type creating[V any] struct {
-	At    target `json:"at"`
-	Value V      `json:"value"`
-}
 
 // remain is a store.Remain as the wire carries it.
 type remain struct {
@@ -32,7 +27,14 @@ type nothing = rpc.Nothing
 
 // Methods is the half that answers. stores returns what is served now, or why nothing is.
 func Methods(stores func(context.Context) (store.Stores, error)) []rpc.Method {
-	s := server{stores}
+	s := source(stores)
+	return slices.Concat(s.ofRosters(), s.ofMail(), s.ofTasks())
+}
+
+// source returns the stores of now.
+type source func(context.Context) (store.Stores, error)
+
+func (s source) ofRosters() []rpc.Method {
 	return []rpc.Method{
 		method(s, "store.roster.create", "Make a team on the engine.", func(ctx context.Context, s store.Stores, p creating[store.Team]) (nothing, error) {
 			return nothing{}, s.Roster.Create(ctx, p.Value)
@@ -50,6 +52,14 @@ func Methods(stores func(context.Context) (store.Stores, error)) []rpc.Method {
 			return peek(func(look func(*store.Team) error) error { return s.Roster.Update(ctx, p.Team, look) }, (*store.Team).Clone)
 		}),
 		method(s, "store.roster.put", "A changed roster, if the mark is still right.", putRoster),
+		method(s, "store.roster.watch", "Hints at changes of rosters, as notifications.", func(ctx context.Context, s store.Stores, p target) (nothing, error) {
+			return relay(ctx, func(ctx context.Context) (<-chan struct{}, error) { return s.Roster.Watch(ctx, p.Team) })
+		}),
+	}
+}
+
+func (s source) ofMail() []rpc.Method {
+	return []rpc.Method{
 		method(s, "store.mail.put", "Send a message.", func(ctx context.Context, s store.Stores, p creating[store.Message]) (store.Message, error) {
 			return s.Mail.Put(ctx, p.At.Team, p.At.Owner, p.Value)
 		}),
@@ -68,6 +78,14 @@ func Methods(stores func(context.Context) (store.Stores, error)) []rpc.Method {
 		method(s, "store.mail.archive", "Archive a mailbox.", func(ctx context.Context, s store.Stores, p target) (int, error) {
 			return s.Mail.Archive(ctx, p.Team, p.Owner)
 		}),
+		method(s, "store.mail.watch", "Hints at changes of a mailbox, as notifications.", func(ctx context.Context, s store.Stores, p target) (nothing, error) {
+			return relay(ctx, func(ctx context.Context) (<-chan struct{}, error) { return s.Mail.Watch(ctx, p.Team, p.Owner) })
+		}),
+	}
+}
+
+func (s source) ofTasks() []rpc.Method {
+	return []rpc.Method{
 		method(s, "store.tasks.create", "Add a task.", func(ctx context.Context, s store.Stores, p creating[store.Task]) (store.Task, error) {
 			return s.Tasks.Create(ctx, p.At.Team, p.Value)
 		}),
@@ -94,26 +112,16 @@ func Methods(stores func(context.Context) (store.Stores, error)) []rpc.Method {
 		method(s, "store.tasks.delete", "Remove a task.", func(ctx context.Context, s store.Stores, p target) (nothing, error) {
 			return nothing{}, s.Tasks.Delete(ctx, p.Team, p.ID)
 		}),
-		method(s, "store.roster.watch", "Hints at changes of rosters, as notifications.", func(ctx context.Context, s store.Stores, p target) (nothing, error) {
-			return relay(ctx, func(ctx context.Context) (<-chan struct{}, error) { return s.Roster.Watch(ctx, p.Team) })
-		}),
-		method(s, "store.mail.watch", "Hints at changes of a mailbox, as notifications.", func(ctx context.Context, s store.Stores, p target) (nothing, error) {
-			return relay(ctx, func(ctx context.Context) (<-chan struct{}, error) { return s.Mail.Watch(ctx, p.Team, p.Owner) })
-		}),
 		method(s, "store.tasks.watch", "Hints at changes of a task list, as notifications.", func(ctx context.Context, s store.Stores, p target) (nothing, error) {
 			return relay(ctx, func(ctx context.Context) (<-chan struct{}, error) { return s.Tasks.Watch(ctx, p.Team) })
 		}),
 	}
 }
 
-type server struct {
-	stores func(context.Context) (store.Stores, error)
-}
-
 // method makes a method that works on the stores of now.
-func method[P, R any](s server, name, about string, do func(context.Context, store.Stores, P) (R, error)) rpc.Method {
+func method[P, R any](s source, name, about string, do func(context.Context, store.Stores, P) (R, error)) rpc.Method {
 	return rpc.Func(name, about, func(ctx context.Context, p P) (R, error) {
-		stores, err := s.stores(ctx)
+		stores, err := s(ctx)
 		if err != nil {
 			var none R
 			return none, err
@@ -167,45 +175,45 @@ func markOf(v any) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// replace puts a changed value in the place of one with that mark.
-func replace[V any](now *V, mark string, next V) error {
-	switch is, err := markOf(*now); {
-	case err != nil:
-		return err
-	case is != mark:
-		return errOther
+// put puts a changed value in the place of the one with its mark, by update, if that is still there.
+func put[V any](p putting[V], clone func(*V) V, keep func(was, next *V), update func(func(*V) error) (V, error)) (edited[V], error) {
+	value, err := update(func(now *V) error {
+		switch is, err := markOf(*now); {
+		case err != nil:
+			return err
+		case is != p.Mark:
+			return errOther
+		}
+		next := clone(&p.Value)
+		keep(now, &next)
+		*now = next
+		return nil
+	})
+	if errors.Is(err, errOther) {
+		return edited[V]{}, nil
 	}
-	*now = next
-	return nil
+	return edited[V]{value, p.Mark}, err
 }
 
 func putRoster(ctx context.Context, s store.Stores, p putting[store.Team]) (edited[store.Team], error) {
-	err := s.Roster.Update(ctx, p.At.Team, func(t *store.Team) error {
-		next := p.Value.Clone()
-		keepSpelling(t.Metadata, next.Metadata)
+	keep := func(was, next *store.Team) {
+		keepSpelling(was.Metadata, next.Metadata)
 		for i := range next.Members {
-			if old := t.Member(next.Members[i].Name); old != nil {
+			if old := was.Member(next.Members[i].Name); old != nil {
 				keepSpelling(old.Metadata, next.Members[i].Metadata)
 			}
 		}
-		return replace(t, p.Mark, next)
-	})
-	if errors.Is(err, errOther) {
-		return edited[store.Team]{}, nil
 	}
-	return edited[store.Team]{Mark: p.Mark}, err
+	return put(p, (*store.Team).Clone, keep, func(change func(*store.Team) error) (none store.Team, err error) {
+		return none, s.Roster.Update(ctx, p.At.Team, change)
+	})
 }
 
 func putTask(ctx context.Context, s store.Stores, p putting[store.Task]) (edited[store.Task], error) {
-	task, err := s.Tasks.Update(ctx, p.At.Team, p.At.ID, func(t *store.Task) error {
-		next := p.Value.Clone()
-		keepSpelling(t.Metadata, next.Metadata)
-		return replace(t, p.Mark, next)
+	keep := func(was, next *store.Task) { keepSpelling(was.Metadata, next.Metadata) }
+	return put(p, (*store.Task).Clone, keep, func(change func(*store.Task) error) (store.Task, error) {
+		return s.Tasks.Update(ctx, p.At.Team, p.At.ID, change)
 	})
-	if errors.Is(err, errOther) {
-		return edited[store.Task]{}, nil
-	}
-	return edited[store.Task]{task, p.Mark}, err
 }
 
 // keepSpelling gives values that came over the wire unchanged the bytes that they had.

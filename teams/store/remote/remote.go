@@ -72,8 +72,14 @@ func (c *Client) forget(old *rpc.Client) {
 	_ = old.Close() // the other side is gone
 }
 
-// call calls a method.
+// call calls a method. Names are checked by the store that answers; that of a team that is not
+// UTF-8 would arrive as another one.
 func (c *Client) call(ctx context.Context, method string, params, result any) error {
+	if of, ok := params.(interface{ check() error }); ok {
+		if err := of.check(); err != nil {
+			return err
+		}
+	}
 	conn, err := c.connection(ctx)
 	if err != nil {
 		return err
@@ -111,7 +117,7 @@ func change[V any](ctx context.Context, c *Client, method string, at target, edi
 			return none, err
 		}
 		var done edited[V]
-		if err := c.call(ctx, method+".put", putting[V]{at, seen.Mark, next}, &done); err != nil {
+		if err := c.call(ctx, method+".put", putting[V]{creating[V]{at, next}, seen.Mark}, &done); err != nil {
 			return none, err
 		}
 		if done.Mark != "" {
@@ -130,17 +136,31 @@ type target struct {
 	After bool   `json:"after,omitempty"` // a hint: see store.AfterHint
 }
 
+func (t target) check() error {
+	if t.Team == "" {
+		return nil
+	}
+	return store.CheckTeam(t.Team)
+}
+
 // edited is a value and the mark of it; without a mark somebody else was first.
 type edited[V any] struct {
 	Value V      `json:"value"`
 	Mark  string `json:"mark"`
 }
 
+// creating is a value, and where it goes.
+type creating[V any] struct {
+	At    target `json:"at"`
+	Value V      `json:"value"`
+}
+
+func (c creating[V]) check() error { return c.At.check() }
+
 // putting is a changed value.
 type putting[V any] struct {
-	At    target `json:"at"`
-	Mark  string `json:"mark"` // of the value that was changed
-	Value V      `json:"value"`
+	creating[V]
+	Mark string `json:"mark"` // of the value that was changed
 }
 
 // again bounds the pauses between attempts to watch anew.
@@ -151,6 +171,9 @@ const (
 
 // watch relays hints until ctx ends, also over the end of a daemon.
 func (c *Client) watch(ctx context.Context, what string, at target) (<-chan struct{}, error) {
+	if err := at.check(); err != nil {
+		return nil, err
+	}
 	hints := make(chan struct{}, 1)
 	hint := func() {
 		select {

@@ -8,12 +8,13 @@ type Links struct {
 	blockedBy map[string][]string // by task: those that say that they block it
 	blocks    map[string][]string // by task: those that say that they wait for it
 	highest   int64
+	list      []*Task
 }
 
 // NewLinks reads the links of a list. Highest is the highest id that was ever used: a
 // task with a number up to it that is not there was removed, and blocks nothing.
 func NewLinks(highest int64, list []*Task) *Links {
-	l := &Links{blockedBy: map[string][]string{}, blocks: map[string][]string{}, highest: highest}
+	l := &Links{blockedBy: map[string][]string{}, blocks: map[string][]string{}, highest: highest, list: list}
 	for _, t := range list {
 		for _, id := range t.Blocks {
 			l.blockedBy[id] = append(l.blockedBy[id], t.ID)
@@ -77,6 +78,15 @@ func (l *Links) Warnings(list []Task, status Status) []string {
 		}
 	}
 	return out
+}
+
+// Graph returns the dependencies.
+func (l *Links) Graph() Graph {
+	g := make(Graph, len(l.list))
+	for _, t := range l.list {
+		g[t.ID] = l.Before(t)
+	}
+	return g
 }
 
 // Before lists the tasks that a task waits for, by either side.

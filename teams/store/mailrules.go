@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -9,11 +10,11 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
-// PrepareMessage gives a message that is to be sent an id, if it has none, by which a store
-// takes it once, and holds it to the limits: UTF-8, and no longer than the first message of
+// PrepareMessage makes a message one that is sent to a member now. It gives it an id, if it has
+// none, by which a store takes it once, and holds it to the limits: UTF-8, and no longer than the first message of
 // a teammate may be. That later ones stay below MaxMessage is for the store to see, which
 // knows the box.
-func PrepareMessage(m *Message) error {
+func PrepareMessage(m *Message, to string, now time.Time) error {
 	if len(m.Text) > MaxPrompt {
 		return TooLong(len(m.Text))
 	}
@@ -25,6 +26,10 @@ func PrepareMessage(m *Message) error {
 	if m.ID == "" {
 		m.ID = uuid.NewString()
 	}
+	if m.Timestamp.IsZero() {
+		m.Timestamp = now
+	}
+	m.To, m.Type, m.Stamp, m.Read, m.Unknown = to, "message", "", false, nil
 	return nil
 }
 

@@ -6,6 +6,14 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
+// CheckCreate holds a team that is to be made to the rules of names.
+func CheckCreate(t Team) error {
+	if err := CheckNewTeam(t.Name); err != nil {
+		return err
+	}
+	return CheckMembers(nil, t.Members)
+}
+
 // CheckMembers holds the members that are new to the rules of names. Those that
 // were there before are another program's affair.
 func CheckMembers(was, now []Member) error {

@@ -59,6 +59,14 @@ func CheckAddress(name string) (string, error) {
 	return CheckMember(name)
 }
 
+// Owner is the canonical form of the name, or address, by which a member of a team is meant.
+func Owner(team, name string) (string, error) {
+	if err := CheckTeam(team); err != nil {
+		return "", err
+	}
+	return CheckAddress(LocalName(name, team))
+}
+
 // kebab tells whether name is words of lower-case letters and digits, joined by
 // single hyphens: ^[a-z0-9]+(-[a-z0-9]+)*$.
 func kebab(name string) bool {

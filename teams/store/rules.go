@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -141,6 +142,28 @@ func Claimable(t *Task, who string) error {
 		WithHint("leadlight task release %s makes it pending again", t.ID)
 }
 
+// Claiming is the change that makes who the owner of a task and sets it in progress.
+func Claiming(who string) func(*Task) error {
+	return func(t *Task) error {
+		if err := Claimable(t, who); err != nil {
+			return err
+		}
+		t.Owner, t.Status = who, InProgress
+		return nil
+	}
+}
+
+// MaxID is the highest id of a task. It is below the greatest number that JavaScript counts exactly.
+const MaxID = 999_999_999_999_999
+
+// NextID is the id of a new task of a team whose highest was that.
+func NextID(team string, highest int64) (string, error) {
+	if highest >= MaxID {
+		return "", fault.New(fault.LimitReached, "team %s has used up all ids of tasks", team)
+	}
+	return strconv.FormatInt(highest+1, 10), nil
+}
+
 // IDNumber returns the number that a task's id is, from 1 on, or -1.
 func IDNumber(id string) int64 {
 	if id == "" || len(id) > 15 || id[0] == '0' {
@@ -165,6 +188,12 @@ func NotReady(team, who string) error {
 // NoTeam is the error for a name without a team.
 func NoTeam(team string) error {
 	return fault.New(fault.TeamNotFound, "team %q does not exist", Shown(team)).WithHint("leadlight team ls lists the teams there are")
+}
+
+// TeamExists is the error of a Create for a name that a team has.
+func TeamExists(team string) error {
+	return fault.New(fault.TeamExists, "team %q exists already", team).
+		WithHint("choose another name, or delete it with: leadlight team delete %s", team)
 }
 
 // NoTask is the error for an id without a task.

@@ -13,6 +13,9 @@ import (
 // JavaScript's toISOString writes it.
 const Stamp = "2006-01-02T15:04:05.000Z"
 
+// Now is the time in the precision of Stamp.
+func Now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
 // FormatTime returns t in the layout Stamp.
 func FormatTime(t time.Time) string { return t.UTC().Format(Stamp) }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/internal/files"
@@ -19,7 +18,7 @@ func (t tasks) Create(ctx context.Context, team string, task store.Task) (store.
 	if err != nil {
 		return store.Task{}, err
 	}
-	task, err = store.CheckNew(task, stampNow())
+	task, err = store.CheckNew(task, store.Now())
 	if err != nil {
 		return store.Task{}, err
 	}
@@ -72,10 +71,9 @@ func (t tasks) allocate(ctx context.Context, p *place, dir *files.Dir, task *sto
 		if err != nil {
 			return err
 		}
-		if highest >= maxID {
-			return fault.New(fault.LimitReached, "team %s has used up all ids of tasks", p.team)
+		if task.ID, err = store.NextID(p.team, highest); err != nil {
+			return err
 		}
-		task.ID = strconv.FormatInt(highest+1, 10)
 		done, err := t.publish(ctx, p, dir, task, highest)
 		if done || err != nil {
 			return err
@@ -155,7 +153,7 @@ func (t tasks) relink(ctx context.Context, p *place, id string, revise func(stor
 // checkEdges refuses new dependencies on tasks that do not exist, and such that
 // would close a cycle.
 func checkEdges(p *place, s *snapshot, id string, edges []store.Edge) error {
-	return s.graph().CheckEdges(p.team, id, edges, func(other string) bool {
+	return s.links.Graph().CheckEdges(p.team, id, edges, func(other string) bool {
 		_, ok := s.tasks[other]
 		return ok || other == id
 	})

@@ -41,13 +41,9 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 	if err != nil {
 		return msg, err
 	}
-	if err := store.PrepareMessage(&msg); err != nil {
+	if err := store.PrepareMessage(&msg, b.owner, store.Now()); err != nil {
 		return msg, err
 	}
-	if msg.Timestamp.IsZero() {
-		msg.Timestamp = stampNow()
-	}
-	msg.To, msg.Type, msg.Stamp, msg.Read, msg.Unknown = b.owner, "message", "", false, nil
 	raw := document.Compose(&msg, messageTable()).Raw()
 	dir, err := m.f.folder(ctx, b.place, path.Dir(b.name))
 	if err != nil {

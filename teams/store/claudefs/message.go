@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -221,6 +220,3 @@ func isRead(o *rawjson.Object) bool {
 	raw, _ := o.Get("read")
 	return string(raw) == "true"
 }
-
-// stampNow is the time of a new message. The client knows milliseconds only.
-func stampNow() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

@@ -27,14 +27,11 @@ func rosterFile(team string) file { return file{name: configFile(team), check: c
 // tasks/<team>. Empty folders that are there already are used; mail and tasks that an
 // earlier team of that name left are put aside, into the archive.
 func (r roster) Create(ctx context.Context, t store.Team) error {
-	if err := store.CheckNewTeam(t.Name); err != nil {
-		return err
-	}
-	if err := store.CheckMembers(nil, t.Members); err != nil {
+	if err := store.CheckCreate(t); err != nil {
 		return err
 	}
 	if r.f.exists(configFile(t.Name)) {
-		return teamExists(t.Name)
+		return store.TeamExists(t.Name)
 	}
 	held, err := r.f.lock(ctx, t.Name, rosterLock, "create team")
 	if err != nil {
@@ -64,7 +61,7 @@ func (r roster) Create(ctx context.Context, t store.Team) error {
 	if err == nil {
 		err = r.f.edit(ctx, rosterFile(t.Name), func(old []byte) ([]byte, error) {
 			if old != nil {
-				return nil, teamExists(t.Name)
+				return nil, store.TeamExists(t.Name)
 			}
 			return data, nil
 		})
@@ -80,7 +77,7 @@ func (r roster) Create(ctx context.Context, t store.Team) error {
 // clear makes room for a new team. The caller holds the lock of the roster.
 func (r roster) clear(team string) error {
 	if r.f.exists(configFile(team)) {
-		return teamExists(team)
+		return store.TeamExists(team)
 	}
 	if err := r.f.finishAll(team); err != nil {
 		return err
@@ -90,11 +87,6 @@ func (r roster) clear(team string) error {
 		r.f.opts.Notice("an earlier team " + team + " left mail, tasks or records; they are put aside in " + aside)
 	}
 	return err
-}
-
-func teamExists(team string) error {
-	return fault.New(fault.TeamExists, "team %q exists already", team).
-		WithHint("choose another name, or delete it with: leadlight team delete %s", team)
 }
 
 // Get reads one roster.

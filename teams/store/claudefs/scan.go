@@ -132,17 +132,6 @@ func (s *snapshot) open(c *cached) store.Task {
 	return t
 }
 
-// graph returns the dependencies.
-func (s *snapshot) graph() store.Graph {
-	g := store.Graph{}
-	for _, c := range s.list {
-		if c.bad == nil {
-			g[c.task.ID] = s.links.Before(&c.task)
-		}
-	}
-	return g
-}
-
 // scan reads a list.
 func (f *FS) scan(ctx context.Context, p *place) (*snapshot, error) {
 	entries, err := f.dir.ReadDir(listDir(p))
@@ -239,7 +228,7 @@ func (f *FS) waterMark(p *place) (int64, string, error) {
 	}
 	text := strings.Trim(string(data), " \t\r\n\"\ufeff")
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 || n > maxID {
+	if err != nil || n < 0 || n > store.MaxID {
 		if text == "" {
 			return 0, "", nil
 		}
@@ -247,6 +236,3 @@ func (f *FS) waterMark(p *place) (int64, string, error) {
 	}
 	return n, "", nil
 }
-
-// maxID is below the greatest number that JavaScript counts exactly.
-const maxID = 999_999_999_999_999

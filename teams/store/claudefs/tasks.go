@@ -87,7 +87,7 @@ func (t tasks) List(ctx context.Context, team string) ([]store.Task, []string, e
 	if err != nil {
 		return nil, nil, err
 	}
-	warnings := append(s.warnings, s.graph().Cycles()...)
+	warnings := append(s.warnings, s.links.Graph().Cycles()...)
 	var list []store.Task
 	for _, c := range s.list {
 		if c.bad != nil || c.task.Internal || c.task.Status == store.Deleted {
@@ -109,7 +109,7 @@ func (t tasks) Update(ctx context.Context, team, id string, change func(*store.T
 	if err != nil {
 		return store.Task{}, err
 	}
-	revise := func(old store.Task) (store.Task, error) { return store.Revise(&old, stampNow(), change) }
+	revise := revising(change)
 	task, err := t.change(ctx, p, s, id, taskFile(p, id), "update task", func(old store.Task) (store.Task, error) {
 		now, err := revise(old)
 		if err == nil && (now.Status == store.Deleted || !sameEdges(&old, &now)) {
@@ -151,7 +151,7 @@ func (t tasks) Claim(ctx context.Context, team, id, who string) (store.Task, err
 	if err != nil {
 		return store.Task{}, err
 	}
-	return t.change(ctx, p, s, id, softTask(p, id), claimVerb, claimFor(who))
+	return t.change(ctx, p, s, id, softTask(p, id), claimVerb, revising(store.Claiming(who)))
 }
 
 const claimVerb = "claim task"
@@ -160,19 +160,11 @@ const claimVerb = "claim task"
 // synced: after a power failure the task may be pending again, which is right,
 // because whoever claimed it has not survived that either.
 func (t tasks) claimHeld(ctx context.Context, p *place, dir *files.Dir, s *snapshot, id, who string) (store.Task, error) {
-	return t.changeHeld(ctx, p, dir, s, id, softTask(p, id), claimFor(who))
+	return t.changeHeld(ctx, p, dir, s, id, softTask(p, id), revising(store.Claiming(who)))
 }
 
-func claimFor(who string) func(store.Task) (store.Task, error) {
-	return func(old store.Task) (store.Task, error) {
-		if err := store.Claimable(&old, who); err != nil {
-			return old, err
-		}
-		return store.Revise(&old, stampNow(), func(t *store.Task) error {
-			t.Owner, t.Status = who, store.InProgress
-			return nil
-		})
-	}
+func revising(change func(*store.Task) error) func(store.Task) (store.Task, error) {
+	return func(old store.Task) (store.Task, error) { return store.Revise(&old, store.Now(), change) }
 }
 
 // change edits the file of one task under the task's lock.

@@ -75,7 +75,7 @@ func (b *board) read(n *node) {
 		n.task, _, n.bad = document.OpenTask(n.id, n.entry.value, b.team)
 		n.task.ID = n.id
 	}
-	if !slices.Equal(was.Blocks, n.task.Blocks) || !slices.Equal(was.BlockedBy, n.task.BlockedBy) {
+	if n.entry.deleted || n.bad != nil || !slices.Equal(was.Blocks, n.task.Blocks) || !slices.Equal(was.BlockedBy, n.task.BlockedBy) {
 		b.links = nil
 	}
 	b.list(n)
@@ -122,7 +122,7 @@ func (b *board) index() *store.Links {
 	if b.links == nil {
 		var list []*store.Task
 		for _, n := range b.order {
-			if !n.entry.deleted {
+			if !n.entry.deleted && n.bad == nil {
 				list = append(list, &n.task)
 			}
 		}
@@ -176,16 +176,6 @@ func (b *board) find(id string) (*node, error) {
 		return nil, fault.New(fault.CorruptFile, "task %s of team %s is damaged %w", id, b.team, n.bad).WithHint("its bytes are kept on the engine")
 	}
 	return n, nil
-}
-
-func (b *board) graph() store.Graph {
-	g, links := store.Graph{}, b.index()
-	for _, n := range b.order {
-		if n.there() && n.bad == nil {
-			g[n.id] = slices.DeleteFunc(slices.Clone(links.Before(&n.task)), b.gone)
-		}
-	}
-	return g
 }
 
 // among is how many pending tasks are left aside at most while others claim, too: all would

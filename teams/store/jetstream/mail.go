@@ -80,7 +80,7 @@ type box struct {
 
 // open opens a mailbox with all that was written before, or before a hint came.
 func (m mail) open(ctx context.Context, team, name string, hinted bool) (*box, error) {
-	name, err := owner(team, name)
+	name, err := store.Owner(team, name)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +98,11 @@ func (m mail) open(ctx context.Context, team, name string, hinted bool) (*box, e
 
 // Put stores a message.
 func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (store.Message, error) {
-	to, err := owner(team, to)
+	to, err := store.Owner(team, to)
 	if err != nil {
 		return msg, err
 	}
-	if err := store.PrepareMessage(&msg); err != nil {
+	if err := store.PrepareMessage(&msg, to, m.e.now()); err != nil {
 		return msg, err
 	}
 	in, err := m.e.team(ctx, team, false)
@@ -118,10 +118,6 @@ func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (stor
 			return msg, store.TooLong(len(msg.Text))
 		}
 	}
-	if msg.Timestamp.IsZero() {
-		msg.Timestamp = m.e.now()
-	}
-	msg.To, msg.Type, msg.Stamp, msg.Read, msg.Unknown = to, "message", "", false, nil
 	return msg, m.put(ctx, in, msg)
 }
 
@@ -204,7 +200,7 @@ func (m mail) List(ctx context.Context, team, name string) ([]store.Message, err
 
 // Watch hints at new messages, and at what was read.
 func (m mail) Watch(ctx context.Context, team, name string) (<-chan struct{}, error) {
-	name, err := owner(team, name)
+	name, err := store.Owner(team, name)
 	if err != nil {
 		return nil, err
 	}

@@ -48,10 +48,6 @@ func (e *Engine) rosters(ctx context.Context) (*rosters, error) {
 // last is the last element of a subject.
 func last(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
 
-func noTeam(team string) error {
-	return fault.New(fault.TeamNotFound, "team %q does not exist", store.Shown(team)).WithHint("leadlight team ls lists the teams there are")
-}
-
 // get returns the entry of a team that exists. fresh: as it is now, and not only as far
 // as the copy has come.
 func (e *Engine) get(ctx context.Context, team string, fresh bool) (*entry, error) {
@@ -59,7 +55,7 @@ func (e *Engine) get(ctx context.Context, team string, fresh bool) (*entry, erro
 		return nil, err
 	}
 	if store.CheckNewTeam(team) != nil { // nobody could have made it here
-		return nil, noTeam(team)
+		return nil, store.NoTeam(team)
 	}
 	r, err := e.rosters(ctx)
 	if err != nil {
@@ -78,17 +74,14 @@ func (e *Engine) get(ctx context.Context, team string, fresh bool) (*entry, erro
 		case x != nil && !x.deleted:
 			return x, nil
 		case fresh:
-			return nil, noTeam(team)
+			return nil, store.NoTeam(team)
 		}
 	}
 }
 
 // Create makes a team.
 func (r roster) Create(ctx context.Context, t store.Team) error {
-	if err := store.CheckNewTeam(t.Name); err != nil {
-		return err
-	}
-	if err := store.CheckMembers(nil, t.Members); err != nil {
+	if err := store.CheckCreate(t); err != nil {
 		return err
 	}
 	all, err := r.e.rosters(ctx)
@@ -101,17 +94,16 @@ func (r roster) Create(ctx context.Context, t store.Team) error {
 	all.mu.Lock()
 	old := all.teams[t.Name]
 	all.mu.Unlock()
-	exists := fault.New(fault.TeamExists, "team %q exists already", t.Name).WithHint("choose another name, or delete it with: leadlight team delete %s", t.Name)
 	w := write{subject: r.e.key("team", t.Name), value: document.NewTeam(t), cas: true, mark: mark{team: uuid.NewString()}}
 	if old != nil {
 		if !old.deleted {
-			return exists
+			return store.TeamExists(t.Name)
 		}
 		w.rev, w.was = old.rev, old.writes()
 	}
 	x, err := r.e.put(ctx, w)
 	if errors.Is(err, errConflict) {
-		return exists
+		return store.TeamExists(t.Name)
 	}
 	if err == nil {
 		all.took(w.subject, x)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -18,9 +17,6 @@ type tasks struct{ e *Engine }
 func (e *Engine) Tasks() store.Tasks { return tasks{e} }
 
 func (e *Engine) now() time.Time { return e.wall().UTC().Truncate(time.Millisecond) }
-
-// maxID is the highest id of a task.
-const maxID = 999_999_999_999_999
 
 func (in *teamCopy) taskKey(id string) string { return in.under + "task." + id }
 
@@ -65,13 +61,13 @@ func (t tasks) Create(ctx context.Context, name string, task store.Task) (store.
 // fresh gives a task its id, and says on what its write depends. Called with mu held.
 func (in *teamCopy) fresh(task *store.Task) (write, error) {
 	b := &in.board
-	if b.highest >= maxID {
-		return write{}, fault.New(fault.LimitReached, "team %s has used up all ids of tasks", in.name)
+	var err error
+	if task.ID, err = store.NextID(in.name, b.highest); err != nil {
+		return write{}, err
 	}
-	task.ID = strconv.FormatInt(b.highest+1, 10)
 	exists := func(id string) bool { return b.tasks[id].there() || id == task.ID }
 	if edges := store.Edges(&store.Task{}, task); len(edges) > 0 {
-		if err := b.graph().CheckEdges(in.name, task.ID, edges, exists); err != nil {
+		if err := b.index().Graph().CheckEdges(in.name, task.ID, edges, exists); err != nil {
 			return write{}, err
 		}
 	}
@@ -118,7 +114,7 @@ func (t tasks) List(ctx context.Context, name string) (list []store.Task, warnin
 			list = append(list, in.board.view(n))
 		}
 	}
-	warnings = append(warnings, in.board.graph().Cycles()...)
+	warnings = append(warnings, in.board.index().Graph().Cycles()...)
 	return list, append(warnings, in.board.index().Warnings(list, in.board.status)...), nil
 }
 
@@ -211,7 +207,7 @@ func (t tasks) relink(ctx context.Context, in *teamCopy, n *node, seen *entry, o
 	}
 	was := old
 	was.Blocks, was.BlockedBy = n.task.Blocks, n.task.BlockedBy // what is stored is its own side alone
-	err := b.graph().CheckEdges(in.name, n.id, edges, func(id string) bool { return b.tasks[id].there() })
+	err := b.index().Graph().CheckEdges(in.name, n.id, edges, func(id string) bool { return b.tasks[id].there() })
 	in.mu.Unlock()
 	if err != nil {
 		return store.Task{}, err
@@ -242,7 +238,7 @@ func (t tasks) relink(ctx context.Context, in *teamCopy, n *node, seen *entry, o
 
 // Claim makes who the owner of a task.
 func (t tasks) Claim(ctx context.Context, name, id, who string) (task store.Task, err error) {
-	if who, err = owner(name, who); err != nil {
+	if who, err = store.Owner(name, who); err != nil {
 		return task, err
 	}
 	fresh := false
@@ -262,13 +258,7 @@ func (t tasks) Claim(ctx context.Context, name, id, who string) (task store.Task
 }
 
 func (t tasks) claim(ctx context.Context, in *teamCopy, id, who string) (store.Task, error) {
-	return t.change(ctx, in, id, true, func(x *store.Task) error {
-		if err := store.Claimable(x, who); err != nil {
-			return err
-		}
-		x.Owner, x.Status = who, store.InProgress
-		return nil
-	})
+	return t.change(ctx, in, id, true, store.Claiming(who))
 }
 
 // contention is how long others are expected to claim, too, after one has come first.
@@ -276,7 +266,7 @@ const contention = 250 * time.Millisecond
 
 // ClaimNext claims the first task that is ready for who.
 func (t tasks) ClaimNext(ctx context.Context, name, who string) (task store.Task, err error) {
-	if who, err = owner(name, who); err != nil {
+	if who, err = store.Owner(name, who); err != nil {
 		return task, err
 	}
 	fresh := false

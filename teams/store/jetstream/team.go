@@ -102,7 +102,7 @@ func (e *Engine) still(ctx context.Context, t *teamCopy) error {
 	if err := e.remove(context.WithoutCancel(ctx), t.id); err != nil {
 		e.log.Warn("what was written for a deleted team is left", "team", t.name, "error", err)
 	}
-	return noTeam(t.name)
+	return store.NoTeam(t.name)
 }
 
 // rosterNow returns the entry of a team as it is on the engine, which is sent only if it is
@@ -123,12 +123,4 @@ func (e *Engine) rosterNow(ctx context.Context, team string) (*entry, error) {
 		newer = known
 	}
 	return newer, err
-}
-
-// owner finds the canonical name of a box's owner.
-func owner(team, name string) (string, error) {
-	if err := store.CheckTeam(team); err != nil {
-		return "", err
-	}
-	return store.CheckAddress(store.LocalName(name, team))
 }

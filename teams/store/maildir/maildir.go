@@ -85,11 +85,7 @@ func letterID(file string) string {
 
 // check finds the folder of a box, which need not exist yet. The team must.
 func (m *Mail) check(team, owner string) (dir, canonical string, err error) {
-	if err := store.CheckTeam(team); err != nil {
-		return "", "", err
-	}
-	owner, err = store.CheckAddress(store.LocalName(owner, team))
-	if err != nil {
+	if owner, err = store.Owner(team, owner); err != nil {
 		return "", "", err
 	}
 	if _, err := m.dir.Lstat("teams/" + team + "/config.json"); err != nil {
@@ -128,7 +124,8 @@ func (m *Mail) Put(ctx context.Context, team, to string, msg store.Message) (sto
 	if err != nil {
 		return msg, err
 	}
-	if err := store.PrepareMessage(&msg); err != nil {
+	kind := typeOnDisk(msg)
+	if err := store.PrepareMessage(&msg, to, store.Now()); err != nil {
 		return msg, err
 	}
 	if len(msg.Text) > store.MaxMessage {
@@ -136,11 +133,6 @@ func (m *Mail) Put(ctx context.Context, team, to string, msg store.Message) (sto
 			return msg, errors.Join(err, store.TooLong(len(msg.Text)))
 		}
 	}
-	if msg.Timestamp.IsZero() {
-		msg.Timestamp = time.Now().UTC().Truncate(time.Millisecond)
-	}
-	kind := typeOnDisk(msg)
-	msg.To, msg.Type, msg.Stamp, msg.Read, msg.Unknown = to, "message", "", false, nil
 	data := rawjson.Pretty(rawjson.Encode(letter{
 		ID: msg.ID, From: msg.From, To: to, Type: kind, Content: msg.Text, Timestamp: store.FormatTime(msg.Timestamp),
 		Summary: msg.Summary, Color: msg.Color,

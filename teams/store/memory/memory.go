@@ -9,9 +9,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
-	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -19,27 +17,20 @@ import (
 // told of every change, whatever it concerns.
 type Store struct {
 	mu       sync.Mutex
-	teams    map[string]store.Team
-	boxes    map[address]*box
-	lists    map[string]*list
+	teams    map[string]*team
 	watchers map[chan struct{}]bool
 }
 
-type address struct{ team, owner string }
-
-type box struct {
-	messages []store.Message
-	archive  []store.Message
-}
-
-type list struct {
-	tasks map[string]store.Task
-	last  int64 // highest id ever used
+type team struct {
+	roster store.Team
+	boxes  map[string]*box // by owner
+	tasks  map[string]store.Task
+	last   int64 // highest id of a task ever used
 }
 
 // New returns an empty store.
 func New() *Store {
-	return &Store{teams: map[string]store.Team{}, boxes: map[address]*box{}, lists: map[string]*list{}, watchers: map[chan struct{}]bool{}}
+	return &Store{teams: map[string]*team{}, watchers: map[chan struct{}]bool{}}
 }
 
 // Roster returns the rosters.
@@ -51,8 +42,27 @@ func (s *Store) Mail() store.Mail { return mail{s} }
 // Tasks returns the task lists.
 func (s *Store) Tasks() store.Tasks { return tasks{s} }
 
-// now is the time in the precision of the stores on disk.
-func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+// with runs do on a team, under the lock.
+func (s *Store) with(name string, do func(t *team) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := store.CheckTeam(name); err != nil {
+		return err
+	}
+	t, ok := s.teams[name]
+	if !ok {
+		return store.NoTeam(name)
+	}
+	return do(t)
+}
+
+// change is with for one who changes the team, and tells the watchers.
+func (s *Store) change(name string, do func(t *team) error) error {
+	return s.with(name, func(t *team) error {
+		defer s.changed()
+		return do(t)
+	})
+}
 
 // changed tells the watchers. Called with s.mu held.
 func (s *Store) changed() {
@@ -79,15 +89,12 @@ func (s *Store) watch(ctx context.Context) <-chan struct{} {
 	return c
 }
 
-// known checks a team's name and that there is one. Called with s.mu held.
-func (s *Store) known(team string) error {
-	if err := store.CheckTeam(team); err != nil {
-		return err
+// watchTeam is watch for a team that exists.
+func (s *Store) watchTeam(ctx context.Context, name string) (<-chan struct{}, error) {
+	if err := s.with(name, func(*team) error { return nil }); err != nil {
+		return nil, err
 	}
-	if _, ok := s.teams[team]; !ok {
-		return store.NoTeam(team)
-	}
-	return nil
+	return s.watch(ctx), nil
 }
 
 type roster struct{ s *Store }
@@ -96,24 +103,21 @@ type roster struct{ s *Store }
 func (r roster) Remains(context.Context) ([]store.Remain, error) { return nil, nil }
 
 func (r roster) Create(_ context.Context, t store.Team) error {
-	if err := store.CheckNewTeam(t.Name); err != nil {
-		return err
-	}
-	if err := store.CheckMembers(nil, t.Members); err != nil {
+	if err := store.CheckCreate(t); err != nil {
 		return err
 	}
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	if _, ok := r.s.teams[t.Name]; ok {
-		return fault.New(fault.TeamExists, "team %q exists already", t.Name)
+	if r.s.teams[t.Name] != nil {
+		return store.TeamExists(t.Name)
 	}
 	t = t.Clone()
 	t.Ours.Schema = store.Schema
 	if t.CreatedAt.IsZero() {
-		t.CreatedAt = now()
+		t.CreatedAt = store.Now()
 	}
 	t.LeadAgentID = cmp.Or(t.LeadAgentID, store.Lead+"@"+t.Name)
-	r.s.teams[t.Name] = complete(t)
+	r.s.teams[t.Name] = &team{roster: complete(t), boxes: map[string]*box{}, tasks: map[string]store.Task{}}
 	r.s.changed()
 	return nil
 }
@@ -121,22 +125,19 @@ func (r roster) Create(_ context.Context, t store.Team) error {
 // complete fills what a roster on disk would read back.
 func complete(t store.Team) store.Team {
 	for i := range t.Members {
-		if m := &t.Members[i]; m.AgentID == "" {
-			m.AgentID = m.Name + "@" + t.Name
-		}
+		m := &t.Members[i]
+		m.AgentID = cmp.Or(m.AgentID, m.Name+"@"+t.Name)
 	}
 	t.Path = "memory:" + t.Name
 	return t
 }
 
-func (r roster) Get(_ context.Context, team string) (store.Team, error) {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	if err := r.s.known(team); err != nil {
-		return store.Team{}, err
-	}
-	t := r.s.teams[team]
-	return t.Clone(), nil
+func (r roster) Get(_ context.Context, name string) (out store.Team, err error) {
+	err = r.s.with(name, func(t *team) error {
+		out = t.roster.Clone()
+		return nil
+	})
+	return out, err
 }
 
 func (r roster) List(context.Context) ([]string, error) {
@@ -145,41 +146,26 @@ func (r roster) List(context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(r.s.teams)), nil
 }
 
-func (r roster) Update(_ context.Context, team string, change func(*store.Team) error) error {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	if err := r.s.known(team); err != nil {
-		return err
-	}
-	old := r.s.teams[team]
-	t := old.Clone()
-	if err := change(&t); err != nil {
-		return err
-	}
-	if err := store.CheckMembers(old.Members, t.Members); err != nil {
-		return err
-	}
-	t.Name = team
-	r.s.teams[team] = complete(t)
-	r.s.changed()
-	return nil
+func (r roster) Update(_ context.Context, name string, change func(*store.Team) error) error {
+	return r.s.change(name, func(t *team) error {
+		next := t.roster.Clone()
+		if err := change(&next); err != nil {
+			return err
+		}
+		if err := store.CheckMembers(t.roster.Members, next.Members); err != nil {
+			return err
+		}
+		next.Name = name
+		t.roster = complete(next)
+		return nil
+	})
 }
 
-func (r roster) Delete(_ context.Context, team string) error {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	if err := r.s.known(team); err != nil {
-		return err
-	}
-	delete(r.s.teams, team)
-	delete(r.s.lists, team)
-	for a := range r.s.boxes {
-		if a.team == team {
-			delete(r.s.boxes, a)
-		}
-	}
-	r.s.changed()
-	return nil
+func (r roster) Delete(_ context.Context, name string) error {
+	return r.s.change(name, func(*team) error {
+		delete(r.s.teams, name)
+		return nil
+	})
 }
 
 func (r roster) Watch(ctx context.Context, _ string) (<-chan struct{}, error) {

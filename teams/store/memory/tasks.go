@@ -2,226 +2,182 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
-	"strconv"
 
+	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 type tasks struct{ s *Store }
 
-// with runs do on the list of a team, under the lock.
-func (t tasks) with(team string, do func(l *list) error) error {
-	t.s.mu.Lock()
-	defer t.s.mu.Unlock()
-	if err := t.s.known(team); err != nil {
-		return err
-	}
-	l := t.s.lists[team]
-	if l == nil {
-		l = &list{tasks: map[string]store.Task{}}
-		t.s.lists[team] = l
-	}
-	return do(l)
-}
-
-func (l *list) status(id string) (string, bool) {
-	t, ok := l.tasks[id]
-	return t.Status, ok
+func (t *team) status(id string) (string, bool) {
+	task, ok := t.tasks[id]
+	return task.Status, ok
 }
 
 // get returns a copy with Open filled.
-func (l *list) get(team, id string) (store.Task, error) {
-	t, ok := l.tasks[id]
+func (t *team) get(id string) (store.Task, error) {
+	task, ok := t.tasks[id]
 	if !ok {
-		return store.Task{}, store.NoTask(team, id)
+		return store.Task{}, store.NoTask(t.roster.Name, id)
 	}
-	t = t.Clone()
-	l.links().Join(&t, l.status)
-	return t, nil
+	task = task.Clone()
+	t.links().Join(&task, t.status)
+	return task, nil
 }
 
-func (l *list) ids() []string {
-	return slices.SortedFunc(maps.Keys(l.tasks), store.CompareIDs)
+func (t *team) ids() []string {
+	return slices.SortedFunc(maps.Keys(t.tasks), store.CompareIDs)
 }
 
-func (l *list) links() *store.Links {
+func (t *team) links() *store.Links {
 	var all []*store.Task
-	for _, id := range l.ids() {
-		t := l.tasks[id]
-		all = append(all, &t)
+	for _, id := range t.ids() {
+		task := t.tasks[id]
+		all = append(all, &task)
 	}
-	return store.NewLinks(l.last, all)
-}
-
-func (l *list) graph() store.Graph {
-	g, links := store.Graph{}, l.links()
-	for id, t := range l.tasks {
-		g[id] = links.Before(&t)
-	}
-	return g
+	return store.NewLinks(t.last, all)
 }
 
 // put stores a task whose dependencies were changed from those of was.
-func (l *list) put(team string, was, now store.Task) error {
+func (t *team) put(was, now store.Task) error {
 	edges := store.Edges(&was, &now)
-	exists := func(id string) bool { _, ok := l.tasks[id]; return ok || id == now.ID }
-	if err := l.graph().CheckEdges(team, now.ID, edges, exists); err != nil {
+	exists := func(id string) bool { return t.tasks[id].ID != "" || id == now.ID }
+	if err := t.links().Graph().CheckEdges(t.roster.Name, now.ID, edges, exists); err != nil {
 		return err
 	}
-	now.Open, now.Missing, now.Owner = nil, nil, store.LocalName(now.Owner, team)
-	l.tasks[now.ID] = now
+	now.Open, now.Missing, now.Owner = nil, nil, store.LocalName(now.Owner, t.roster.Name)
+	t.tasks[now.ID] = now
 	for _, e := range edges {
-		if other, ok := l.tasks[e.Other]; ok {
+		if other, ok := t.tasks[e.Other]; ok {
 			other = other.Clone()
 			e.Mirror(&other, now.ID)
-			l.tasks[e.Other] = other
+			t.tasks[e.Other] = other
 		}
 	}
 	return nil
 }
 
-func (t tasks) Create(_ context.Context, team string, task store.Task) (store.Task, error) {
-	task, err := store.CheckNew(task, now())
+// revise changes a task.
+func (t *team) revise(id string, change func(*store.Task) error) (store.Task, error) {
+	old, err := t.get(id)
 	if err != nil {
 		return store.Task{}, err
 	}
-	err = t.with(team, func(l *list) error {
-		task.ID = strconv.FormatInt(l.last+1, 10)
-		if err := l.put(team, store.Task{}, task); err != nil {
-			return err
-		}
-		l.last++
-		t.s.changed()
-		task, err = l.get(team, task.ID)
-		return err
-	})
-	return task, err
-}
-
-func (t tasks) Get(_ context.Context, team, id string) (task store.Task, err error) {
-	err = t.with(team, func(l *list) error {
-		task, err = l.get(team, id)
-		return err
-	})
-	return task, err
-}
-
-func (t tasks) List(_ context.Context, team string) (out []store.Task, warnings []string, err error) {
-	t.s.mu.Lock()
-	defer t.s.mu.Unlock()
-	if err := store.CheckTeam(team); err != nil {
-		return nil, nil, err
+	next, err := store.Revise(&old, store.Now(), change)
+	if err != nil {
+		return store.Task{}, err
 	}
-	l := t.s.lists[team]
-	if l == nil {
-		return nil, nil, nil
+	if next.Status == store.Deleted {
+		t.remove(id)
+		next.Open = nil
+		return next, nil
 	}
-	links := l.links()
-	for _, id := range l.ids() {
-		task := l.tasks[id]
-		task = task.Clone()
-		links.Join(&task, l.status)
-		out = append(out, task)
+	if err := t.put(old, next); err != nil {
+		return store.Task{}, err
 	}
-	return out, l.graph().Cycles(), nil
+	return t.get(id)
 }
 
-func (t tasks) Update(_ context.Context, team, id string, change func(*store.Task) error) (task store.Task, err error) {
-	err = t.with(team, func(l *list) error {
-		old, err := l.get(team, id)
-		if err != nil {
-			return err
-		}
-		next, err := store.Revise(&old, now(), change)
-		if err != nil {
-			return err
-		}
-		if next.Status == store.Deleted {
-			l.remove(id)
-			task, task.Open = next, nil
-		} else if err = l.put(team, old, next); err == nil {
-			task, err = l.get(team, id)
-		}
-		t.s.changed()
-		return err
-	})
-	return task, err
-}
-
-func (l *list) remove(id string) {
-	delete(l.tasks, id)
-	for other, task := range l.tasks {
+func (t *team) remove(id string) {
+	delete(t.tasks, id)
+	for other, task := range t.tasks {
 		task = task.Clone()
 		for _, before := range []bool{true, false} {
 			store.Edge{Other: other, Before: before}.Mirror(&task, id)
 		}
-		l.tasks[other] = task
+		t.tasks[other] = task
 	}
 }
 
-func (t tasks) Claim(_ context.Context, team, id, who string) (task store.Task, err error) {
-	if who, err = store.CheckAddress(store.LocalName(who, team)); err != nil {
-		return task, err
+func (t tasks) Create(_ context.Context, name string, task store.Task) (store.Task, error) {
+	task, err := store.CheckNew(task, store.Now())
+	if err != nil {
+		return store.Task{}, err
 	}
-	err = t.with(team, func(l *list) error {
-		task, err = l.claim(team, id, who)
-		t.s.changed()
+	err = t.s.change(name, func(in *team) error {
+		if task.ID, err = store.NextID(name, in.last); err != nil {
+			return err
+		}
+		if err := in.put(store.Task{}, task); err != nil {
+			return err
+		}
+		in.last++
+		task, err = in.get(task.ID)
 		return err
 	})
 	return task, err
 }
 
-func (l *list) claim(team, id, who string) (store.Task, error) {
-	old, err := l.get(team, id)
-	if err != nil {
-		return store.Task{}, err
-	}
-	if err := store.Claimable(&old, who); err != nil {
-		return store.Task{}, err
-	}
-	task, err := store.Revise(&old, now(), func(t *store.Task) error {
-		t.Owner, t.Status = who, store.InProgress
-		return nil
+func (t tasks) Get(_ context.Context, name, id string) (task store.Task, err error) {
+	err = t.s.with(name, func(in *team) error {
+		task, err = in.get(id)
+		return err
 	})
-	if err == nil {
-		l.tasks[id] = task
-	}
 	return task, err
 }
 
-func (t tasks) ClaimNext(_ context.Context, team, who string) (task store.Task, err error) {
-	if who, err = store.CheckAddress(store.LocalName(who, team)); err != nil {
+func (t tasks) List(_ context.Context, name string) (out []store.Task, warnings []string, err error) {
+	err = t.s.with(name, func(in *team) error {
+		links := in.links()
+		for _, id := range in.ids() {
+			task := in.tasks[id]
+			task = task.Clone()
+			links.Join(&task, in.status)
+			out = append(out, task)
+		}
+		warnings = links.Graph().Cycles()
+		return nil
+	})
+	if errors.Is(err, fault.TeamNotFound) {
+		err = nil
+	}
+	return out, warnings, err
+}
+
+func (t tasks) Update(_ context.Context, name, id string, change func(*store.Task) error) (task store.Task, err error) {
+	err = t.s.change(name, func(in *team) error {
+		task, err = in.revise(id, change)
+		return err
+	})
+	return task, err
+}
+
+func (t tasks) Claim(ctx context.Context, name, id, who string) (task store.Task, err error) {
+	if who, err = store.Owner(name, who); err != nil {
 		return task, err
 	}
-	err = t.with(team, func(l *list) error {
-		for _, id := range l.ids() {
-			if old, err := l.get(team, id); err == nil && old.Ready(who) {
-				task, err = l.claim(team, id, who)
-				t.s.changed()
+	return t.Update(ctx, name, id, store.Claiming(who))
+}
+
+func (t tasks) ClaimNext(_ context.Context, name, who string) (task store.Task, err error) {
+	if who, err = store.Owner(name, who); err != nil {
+		return task, err
+	}
+	err = t.s.change(name, func(in *team) error {
+		for _, id := range in.ids() {
+			if old, err := in.get(id); err == nil && old.Ready(who) {
+				task, err = in.revise(id, store.Claiming(who))
 				return err
 			}
 		}
-		return store.NotReady(team, who)
+		return store.NotReady(name, who)
 	})
 	return task, err
 }
 
-func (t tasks) Delete(_ context.Context, team, id string) error {
-	return t.with(team, func(l *list) error {
-		if _, err := l.get(team, id); err != nil {
+func (t tasks) Delete(_ context.Context, name, id string) error {
+	return t.s.change(name, func(in *team) error {
+		if _, err := in.get(id); err != nil {
 			return err
 		}
-		l.remove(id)
-		t.s.changed()
+		in.remove(id)
 		return nil
 	})
 }
 
-func (t tasks) Watch(ctx context.Context, team string) (<-chan struct{}, error) {
-	if err := t.with(team, func(*list) error { return nil }); err != nil {
-		return nil, err
-	}
-	return t.s.watch(ctx), nil
+func (t tasks) Watch(ctx context.Context, name string) (<-chan struct{}, error) {
+	return t.s.watchTeam(ctx, name)
 }

@@ -52,10 +52,9 @@ func (r roster) Watch(ctx context.Context, team string) (<-chan struct{}, error)
 type mail struct{ c *Client }
 
 func (m mail) Put(ctx context.Context, team, to string, msg store.Message) (store.Message, error) {
-	if err := store.PrepareMessage(&msg); err != nil {
+	if err := store.PrepareMessage(&msg, to, msg.Timestamp); err != nil { // the daemon has the clock
 		return msg, err
 	}
-	msg.Unknown = nil
 	var sent store.Message
 	if err := m.c.repeat(ctx, "store.mail.put", creating[store.Message]{target{Team: team, Owner: to}, msg}, &sent); err != nil {
 		return msg, err

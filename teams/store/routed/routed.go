@@ -52,7 +52,7 @@ func (r roster) Create(ctx context.Context, t store.Team) error {
 		return r.here.Roster.Create(ctx, t)
 	case r.url:
 		if _, err := r.here.Roster.Get(ctx, t.Name); !errors.Is(err, fault.TeamNotFound) {
-			return errors.Join(err, fault.New(fault.TeamExists, "team %q exists already", t.Name).WithHint("choose another name, or delete it with: leadlight team delete %s", t.Name))
+			return errors.Join(err, store.TeamExists(t.Name))
 		}
 		return r.engine.Roster.Create(ctx, t)
 	}

@@ -317,23 +317,8 @@ func (t tasks) ClaimNext(ctx context.Context, name, who string) (task store.Task
 // Delete removes a task. That it was there stays known, so that its id is never used
 // again.
 func (t tasks) Delete(ctx context.Context, name, id string) error {
-	return t.e.contend(ctx, "delete task", func() error {
-		in, err := t.e.team(ctx, name, true)
-		if err != nil {
-			return err
-		}
-		in.mu.Lock()
-		n, err := in.board.find(id)
-		var seen *entry
-		if err == nil {
-			seen = n.entry
-		}
-		in.mu.Unlock()
-		if err != nil {
-			return err
-		}
-		return t.delete(ctx, in, id, seen)
-	})
+	_, err := t.Update(ctx, name, id, func(x *store.Task) error { x.Status = store.Deleted; return nil })
+	return err
 }
 
 func (t tasks) delete(ctx context.Context, in *teamCopy, id string, seen *entry) error {

@@ -168,14 +168,9 @@ func (t tasks) ClaimNext(_ context.Context, name, who string) (task store.Task, 
 	return task, err
 }
 
-func (t tasks) Delete(_ context.Context, name, id string) error {
-	return t.s.change(name, func(in *team) error {
-		if _, err := in.get(id); err != nil {
-			return err
-		}
-		in.remove(id)
-		return nil
-	})
+func (t tasks) Delete(ctx context.Context, name, id string) error {
+	_, err := t.Update(ctx, name, id, func(x *store.Task) error { x.Status = store.Deleted; return nil })
+	return err
 }
 
 func (t tasks) Watch(ctx context.Context, name string) (<-chan struct{}, error) {

@@ -25,7 +25,6 @@ func TestTasks(t *testing.T)  { storetest.TestTasks(t, open) }
 func TestDisk(t *testing.T) {
 	storetest.TestDisk(t, storetest.Disk{
 		Open:   open,
-		Mail:   true,
 		Tasks:  true,
 		Box:    func(base string) string { return filepath.Join(base, "teams/alpha/inboxes/builder.json") },
 		Roster: func(base string) string { return filepath.Join(base, "teams/alpha/config.json") },

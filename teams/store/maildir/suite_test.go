@@ -14,7 +14,7 @@ func open(base string) (storetest.Stores, error) {
 		return storetest.Stores{}, err
 	}
 	mail := maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()})
-	return storetest.Stores{Roster: fs.Roster(), Mail: mail, Close: fs.Close}, nil
+	return storetest.Stores{Roster: fs.Roster(), Mail: mail, Tasks: fs.Tasks(), Close: fs.Close}, nil
 }
 
 func TestRoster(t *testing.T) { storetest.TestRoster(t, open) }
@@ -22,4 +22,4 @@ func TestMail(t *testing.T)   { storetest.TestMail(t, open) }
 
 func TestMain(m *testing.M) { storetest.Main(m, open) }
 
-func TestDisk(t *testing.T) { storetest.TestDisk(t, storetest.Disk{Open: open, Mail: true}) }
+func TestDisk(t *testing.T) { storetest.TestDisk(t, storetest.Disk{Open: open}) }

@@ -20,8 +20,8 @@ import (
 
 // Disk is a store on disk, and what it keeps there.
 type Disk struct {
-	Open        Opener
-	Mail, Tasks bool
+	Open  Opener
+	Tasks bool // they are its own
 	// Box and Roster return the files of the box of builder and of the roster of
 	// the team, if these are Claude Code's; nil if not.
 	Box, Roster func(base string) string
@@ -32,7 +32,7 @@ type Disk struct {
 // TestShared holds a store that is not on this disk to what several processes and killed
 // processes ask of it.
 func TestShared(t *testing.T, open Opener) {
-	TestDisk(t, Disk{Open: open, Mail: true, Tasks: true, Elsewhere: true})
+	TestDisk(t, Disk{Open: open, Tasks: true, Elsewhere: true})
 }
 
 // TestDisk holds a store on disk to what several processes, killed processes and
@@ -46,10 +46,10 @@ func TestDisk(t *testing.T, d Disk) {
 		{"R01_ManyClaimers", testManyClaimers, d.Tasks},
 		{"TC01_OneTaskManyClaimers", testOneTask, d.Tasks},
 		{"TC02_ManyCreators", testManyCreators, d.Tasks},
-		{"IB01_LK07_ManySenders", testManySenders, d.Mail},
+		{"IB01_LK07_ManySenders", testManySenders, true},
 		{"SP08_M19_ManyJoins", testManyJoins, d.Roster != nil || d.Elsewhere},
 		{"LK06_StoppedHolder", testStoppedHolder, !d.Elsewhere},
-		{"KilledSenders", testKilledSenders, d.Mail},
+		{"KilledSenders", testKilledSenders, true},
 		{"KilledClaimers", testKilledClaimers, d.Tasks},
 		{"MH03_FullDisk", testFullDisk, !d.Elsewhere},
 		{"MH03_NotWritable", testNotWritable, !d.Elsewhere},
@@ -164,10 +164,9 @@ func testManyCreators(t *testing.T, d Disk) {
 			seen[id] = true
 		}
 	}
-	list, _, err := s.Tasks.List(ctx(t), team)
-	ok(t, err)
-	if len(list) != n*each || len(seen) != n*each || list[len(list)-1].ID != strconv.Itoa(n*each) {
-		t.Errorf("%d tasks, %d ids, last %s", len(list), len(seen), list[len(list)-1].ID)
+	all := list(t, s)
+	if len(all) != n*each || len(seen) != n*each || all[len(all)-1].ID != strconv.Itoa(n*each) {
+		t.Errorf("%d tasks, %d ids, last %s", len(all), len(seen), all[len(all)-1].ID)
 	}
 }
 
@@ -296,33 +295,38 @@ func testStoppedHolder(t *testing.T, d Disk) {
 	if got := must[store.Team](t)(s.Roster.Get(ctx(t), team)); got.Description != "a team" {
 		t.Errorf("read %+v", got)
 	}
-	if s.Mail != nil {
-		_ = must[store.Message](t)(s.Mail.Put(ctx(t), team, "builder", store.Message{From: "a", Text: "still works"}))
-	}
+	_ = must[store.Message](t)(s.Mail.Put(ctx(t), team, "builder", store.Message{From: "a", Text: "still works"}))
 	holder.kill()
 	ok(t, s.Roster.Update(ctx(t), team, func(x *store.Team) error { x.Description = "new"; return nil }))
 }
 
-// testKilledSenders kills senders at odd moments. What they were told was
-// accepted must be there, once and in order, and the box must go on working.
-func testKilledSenders(t *testing.T, d Disk) {
-	base, s := d.begin(t)
-	accepted := map[string]int{}
-	for round := range size(4, 40) {
-		children := startAll(t, 2, base, "send", func(i int) []string { return []string{fmt.Sprintf("s%d-%d", round, i), "100000"} })
+// killed lets children play a role, two at a time, kills them at odd moments, and returns what
+// each of them, by its first argument, has said.
+func killed(t *testing.T, base, role string, rounds int, more ...string) map[string][]string {
+	said := map[string][]string{}
+	for round := range rounds {
+		name := func(i int) string { return fmt.Sprintf("w%d-%d", round, i) }
+		children := startAll(t, 2, base, role, func(i int) []string { return append([]string{name(i)}, more...) })
 		act(children...)
 		for i, c := range children {
-			from := fmt.Sprintf("s%d-%d", round, i)
 			for range rand.IntN(6) {
-				if _, more := c.line(); more {
-					accepted[from]++
+				if line, more := c.line(); more {
+					said[name(i)] = append(said[name(i)], line)
 				}
 			}
 			pause := time.NewTimer(time.Duration(rand.IntN(3000)) * time.Microsecond)
 			<-pause.C
-			accepted[from] += len(c.kill())
+			said[name(i)] = append(said[name(i)], c.kill()...)
 		}
 	}
+	return said
+}
+
+// testKilledSenders kills senders. What they were told was accepted must be there, once and
+// in order, and the box must go on working.
+func testKilledSenders(t *testing.T, d Disk) {
+	base, s := d.begin(t)
+	accepted := killed(t, base, "send", size(4, 40), "100000")
 	began := time.Now()
 	_ = must[store.Message](t)(s.Mail.Put(ctx(t), team, "builder", store.Message{From: "after", Text: "0"}))
 	if waited := time.Since(began); waited > time.Minute {
@@ -334,9 +338,9 @@ func testKilledSenders(t *testing.T, d Disk) {
 	for _, m := range box {
 		found[m.From]++
 	}
-	for from, n := range accepted {
+	for from, said := range accepted {
 		// One more may be on disk whose acceptance could not be told.
-		if found[from] < n || found[from] > n+1 {
+		if n := len(said); found[from] < n || found[from] > n+1 {
 			t.Errorf("%s: %d accepted, %d found", from, n, found[from])
 		}
 	}
@@ -346,23 +350,12 @@ func testKilledClaimers(t *testing.T, d Disk) {
 	base, s := d.begin(t)
 	d.fill(t, base, s, 300)
 	claimed := map[string]string{}
-	for round := range size(3, 30) {
-		children := startAll(t, 2, base, "claim", func(i int) []string { return []string{fmt.Sprintf("w%d-%d", round, i)} })
-		act(children...)
-		for i, c := range children {
-			who := fmt.Sprintf("w%d-%d", round, i)
-			var said []string
-			for range rand.IntN(6) {
-				if line, more := c.line(); more {
-					said = append(said, line)
-				}
+	for who, ids := range killed(t, base, "claim", size(3, 30)) {
+		for _, id := range ids {
+			if claimed[id] != "" {
+				t.Errorf("task %s: claimed by %s and %s", id, claimed[id], who)
 			}
-			for _, id := range append(said, c.kill()...) {
-				if claimed[id] != "" {
-					t.Errorf("task %s: claimed by %s and %s", id, claimed[id], who)
-				}
-				claimed[id] = who
-			}
+			claimed[id] = who
 		}
 	}
 	list, warnings, err := s.Tasks.List(ctx(t), team)

@@ -19,23 +19,20 @@ func testFullDisk(t *testing.T, d Disk) {
 	base := smallDisk(t)
 	s := d.Open.at(t, base)
 	ok(t, s.Roster.Create(ctx(t), alpha()))
-	var works []func() error
-	if s.Mail != nil {
-		_ = must[store.Message](t)(s.Mail.Put(ctx(t), team, "builder", store.Message{From: "a", Text: "before"}))
-		works = append(works, func() error {
+	_ = must[store.Message](t)(s.Mail.Put(ctx(t), team, "builder", store.Message{From: "a", Text: "before"}))
+	add(t, s)
+	works := []func() error{
+		func() error {
 			_, err := s.Mail.Put(ctx(t), team, "builder", store.Message{From: "a", Text: "after"})
 			return err
-		})
+		},
+		func() error { _, err := s.Tasks.Create(ctx(t), team, store.Task{Subject: "x"}); return err },
+		func() error { _, err := update(t, s, "1", func(x *store.Task) { x.Description = "new" }); return err },
+		func() error {
+			return s.Roster.Update(ctx(t), team, func(x *store.Team) error { x.Description = "new"; return nil })
+		},
 	}
-	if s.Tasks != nil {
-		add(t, s)
-		works = append(works, func() error { _, err := s.Tasks.Create(ctx(t), team, store.Task{Subject: "x"}); return err },
-			func() error { _, err := set(s, t, "1", func(x *store.Task) { x.Description = "new" }); return err })
-	}
-	works = append(works, func() error {
-		return s.Roster.Update(ctx(t), team, func(x *store.Team) error { x.Description = "new"; return nil })
-	})
-	before := tree(t, base)
+	before := tree(t, teamFolders(base)...)
 	filler := filepath.Join(base, "filler")
 	fillUp(t, filler)
 	for i, work := range works {
@@ -46,7 +43,7 @@ func testFullDisk(t *testing.T, d Disk) {
 		}
 	}
 	ok(t, os.Remove(filler))
-	if after := tree(t, base); after != before {
+	if after := tree(t, teamFolders(base)...); after != before {
 		t.Errorf("the files were\n%sand are now\n%s", before, after)
 	}
 	if left := orphansBelow(base); len(left) > 0 {
@@ -76,20 +73,24 @@ func fillUp(t *testing.T, path string) {
 	}
 }
 
-// tree describes the files a team consists of, without our locks.
-func tree(t testing.TB, base string) string {
+// teamFolders are those of all teams, without our locks.
+func teamFolders(base string) []string {
+	return []string{filepath.Join(base, "teams"), filepath.Join(base, "tasks")}
+}
+
+// tree describes the files below folders.
+func tree(t testing.TB, folders ...string) string {
 	t.Helper()
 	var b strings.Builder
-	for _, top := range []string{"teams", "tasks"} {
-		err := filepath.WalkDir(filepath.Join(base, top), func(path string, e fs.DirEntry, err error) error {
+	for _, folder := range folders {
+		ok(t, filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() {
 				return err
 			}
 			data, err := os.ReadFile(path)
 			fmt.Fprintf(&b, "%s %q\n", path, data)
 			return err
-		})
-		ok(t, err)
+		}))
 	}
 	return b.String()
 }
@@ -97,13 +98,9 @@ func tree(t testing.TB, base string) string {
 // testNotWritable takes the right to write away from a user who is not root.
 func testNotWritable(t *testing.T, d Disk) {
 	base, s := d.begin(t)
-	if s.Mail != nil {
-		_ = must[store.Message](t)(s.Mail.Put(ctx(t), team, "builder", store.Message{From: "a", Text: "before"}))
-	}
-	if s.Tasks != nil {
-		add(t, s)
-	}
-	before := tree(t, base)
+	_ = must[store.Message](t)(s.Mail.Put(ctx(t), team, "builder", store.Message{From: "a", Text: "before"}))
+	add(t, s)
+	before := tree(t, teamFolders(base)...)
 	if os.Getuid() == 0 {
 		giveAway(t, base)
 	}
@@ -124,7 +121,7 @@ func testNotWritable(t *testing.T, d Disk) {
 			t.Errorf("got %q, want %s and the path", line, fault.PermissionDenied)
 		}
 	}
-	if after := tree(t, base); after != before {
+	if after := tree(t, teamFolders(base)...); after != before {
 		t.Errorf("the files were\n%sand are now\n%s", before, after)
 	}
 	if left := orphansBelow(base); len(left) > 0 {
@@ -159,14 +156,10 @@ func (a actor) unprivileged() error {
 	}
 	a.say("reads the roster")
 	try := func(what string, err error) { a.say("%s: %s %v", what, fault.CodeOf(err), err) }
-	if a.Mail != nil {
-		_, err := a.Mail.Put(a.ctx, team, "builder", store.Message{From: "a", Text: "x"})
-		try("put", err)
-	}
-	if a.Tasks != nil {
-		_, err := a.Tasks.Claim(a.ctx, team, "1", "builder")
-		try("claim", err)
-	}
+	_, err := a.Mail.Put(a.ctx, team, "builder", store.Message{From: "a", Text: "x"})
+	try("put", err)
+	_, err = a.Tasks.Claim(a.ctx, team, "1", "builder")
+	try("claim", err)
 	try("update", a.Roster.Update(a.ctx, team, func(x *store.Team) error { x.Description = "new"; return nil }))
 	return nil
 }
@@ -178,15 +171,11 @@ func testModes(t *testing.T, d Disk) {
 	base := filepath.Join(t.TempDir(), "made")
 	s := d.Open.at(t, base)
 	ok(t, s.Roster.Create(ctx(t), alpha()))
-	if s.Mail != nil {
-		m := must[store.Message](t)(s.Mail.Put(ctx(t), team, "builder", store.Message{From: "a", Text: "x"}))
-		ok(t, s.Mail.MarkRead(ctx(t), team, "builder", []string{m.ID}))
-		_ = must[int](t)(s.Mail.Archive(ctx(t), team, "builder"))
-	}
-	if s.Tasks != nil {
-		add(t, s)
-		_ = must[store.Task](t)(s.Tasks.Claim(ctx(t), team, "1", "builder"))
-	}
+	m := must[store.Message](t)(s.Mail.Put(ctx(t), team, "builder", store.Message{From: "a", Text: "x"}))
+	ok(t, s.Mail.MarkRead(ctx(t), team, "builder", []string{m.ID}))
+	_ = must[int](t)(s.Mail.Archive(ctx(t), team, "builder"))
+	add(t, s)
+	_ = must[store.Task](t)(s.Tasks.Claim(ctx(t), team, "1", "builder"))
 	ok(t, filepath.WalkDir(base, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -219,52 +208,24 @@ func testLinks(t *testing.T, d Disk) {
 	precious := t.TempDir()
 	ok(t, os.WriteFile(filepath.Join(precious, "config.json"), []byte("{}"), 0o600))
 	ok(t, os.WriteFile(filepath.Join(precious, "1.json"), []byte(`{"id":"1","subject":"x","status":"pending"}`), 0o600))
-	before := tree0(t, precious)
+	before := tree(t, precious)
 	ok(t, os.Symlink(precious, filepath.Join(real, "teams", "linked")))
-	_, err := s.Roster.Get(ctx(t), "linked")
-	wantCode(t, "get a linked team", err, fault.PermissionDenied)
+	refused(t, "get a linked team", fault.PermissionDenied)(s.Roster.Get(ctx(t), "linked"))
 	wantCode(t, "update a linked team", s.Roster.Update(ctx(t), "linked", func(*store.Team) error { return nil }), fault.PermissionDenied)
-	if s.Mail != nil {
-		_, err := s.Mail.Put(ctx(t), "linked", "builder", store.Message{From: "a", Text: "x"})
-		wantCode(t, "put into a linked team", err, fault.PermissionDenied)
-	}
+	refused(t, "put into a linked team", fault.PermissionDenied)(s.Mail.Put(ctx(t), "linked", "builder", store.Message{From: "a", Text: "x"}))
 	ok(t, s.Roster.Delete(ctx(t), "linked"))
 	if _, err := os.Lstat(filepath.Join(real, "teams", "linked")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the link is still there: %v", err)
 	}
-	if s.Tasks != nil {
-		list := filepath.Join(real, "tasks", team)
-		ok(t, os.RemoveAll(list))
-		ok(t, os.Symlink(precious, list))
-		_, err := s.Tasks.Claim(ctx(t), team, "1", "builder")
-		wantCode(t, "claim in a linked list", err, fault.PermissionDenied)
-		_, err = s.Tasks.Create(ctx(t), team, store.Task{Subject: "x"})
-		wantCode(t, "create in a linked list", err, fault.PermissionDenied)
+	for _, folder := range []string{"tasks/" + team, "teams/" + team + "/inboxes", "teams/" + team + "/inbox"} {
+		ok(t, os.RemoveAll(filepath.Join(real, folder)))
+		ok(t, os.Symlink(precious, filepath.Join(real, folder)))
 	}
-	for _, inbox := range []string{"inboxes", "inbox"} {
-		if dir := filepath.Join(real, "teams", team, inbox); s.Mail != nil {
-			ok(t, os.RemoveAll(dir))
-			ok(t, os.Symlink(precious, dir))
-		}
-	}
-	if s.Mail != nil {
-		_, err := s.Mail.Put(ctx(t), team, "builder", store.Message{From: "a", Text: "x"})
-		wantCode(t, "put into a linked folder", err, fault.PermissionDenied)
-	}
+	refused(t, "claim in a linked list", fault.PermissionDenied)(s.Tasks.Claim(ctx(t), team, "1", "builder"))
+	refused(t, "create in a linked list", fault.PermissionDenied)(s.Tasks.Create(ctx(t), team, store.Task{Subject: "x"}))
+	refused(t, "put into a linked folder", fault.PermissionDenied)(s.Mail.Put(ctx(t), team, "builder", store.Message{From: "a", Text: "x"}))
 	ok(t, s.Roster.Delete(ctx(t), team))
-	if after := tree0(t, precious); after != before {
+	if after := tree(t, precious); after != before {
 		t.Errorf("what a link led to was\n%sand is\n%s", before, after)
 	}
-}
-
-func tree0(t testing.TB, dir string) string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	ok(t, err)
-	var b strings.Builder
-	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		fmt.Fprintf(&b, "%s %q %v\n", e.Name(), data, err)
-	}
-	return b.String()
 }

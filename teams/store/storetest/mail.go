@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -95,20 +94,15 @@ func testMailLimits(t *testing.T, open Opener) {
 func testBadBoxes(t *testing.T, open Opener) {
 	s := open.team(t)
 	for _, name := range append(badNames(), "user", "system", "a@b", "a b") {
-		_, err := s.Mail.Put(ctx(t), team, name, store.Message{From: "a", Text: "x"})
-		wantCode(t, "put "+name, err, fault.InvalidName)
-		_, err = s.Mail.List(ctx(t), team, name)
-		wantCode(t, "list "+name, err, fault.InvalidName)
+		refused(t, "put "+name, fault.InvalidName)(s.Mail.Put(ctx(t), team, name, store.Message{From: "a", Text: "x"}))
+		refused(t, "list "+name, fault.InvalidName)(s.Mail.List(ctx(t), team, name))
 		wantCode(t, "mark "+name, s.Mail.MarkRead(ctx(t), team, name, []string{"x"}), fault.InvalidName)
-		_, err = s.Mail.Archive(ctx(t), team, name)
-		wantCode(t, "archive "+name, err, fault.InvalidName)
+		refused(t, "archive "+name, fault.InvalidName)(s.Mail.Archive(ctx(t), team, name))
 	}
 	for _, name := range badNames() {
-		_, err := s.Mail.Put(ctx(t), name, "builder", store.Message{From: "a", Text: "x"})
-		wantCode(t, "put into team "+name, err, fault.InvalidName)
+		refused(t, "put into team "+name, fault.InvalidName)(s.Mail.Put(ctx(t), name, "builder", store.Message{From: "a", Text: "x"}))
 	}
-	_, err := s.Mail.Put(ctx(t), "nobody", "builder", store.Message{From: "a", Text: "x"})
-	wantCode(t, "put into no team", err, fault.TeamNotFound)
+	refused(t, "put into no team", fault.TeamNotFound)(s.Mail.Put(ctx(t), "nobody", "builder", store.Message{From: "a", Text: "x"}))
 }
 
 func testDistinctBoxes(t *testing.T, open Opener) {
@@ -201,17 +195,14 @@ func testArchive(t *testing.T, open Opener) {
 func testParallelSenders(t *testing.T, open Opener) {
 	s := open.team(t)
 	const senders, each = 6, 8
-	var all sync.WaitGroup
-	for i := range senders {
-		all.Go(func() {
-			for j := range each {
-				if _, err := s.Mail.Put(ctx(t), team, "builder", store.Message{From: fmt.Sprint("s", i), Text: fmt.Sprint(j)}); err != nil {
-					t.Error(err)
-				}
+	parallel(t, senders, func(i int) error {
+		for j := range each {
+			if _, err := s.Mail.Put(ctx(t), team, "builder", store.Message{From: fmt.Sprint("s", i), Text: fmt.Sprint(j)}); err != nil {
+				return err
 			}
-		})
-	}
-	all.Wait()
+		}
+		return nil
+	})
 	checkOrder(t, must[[]store.Message](t)(s.Mail.List(ctx(t), team, "builder")), senders*each)
 }
 
@@ -235,18 +226,15 @@ func testWatchMail(t *testing.T, open Opener) {
 	s := open.team(t)
 	_ = must[store.Message](t)(s.Mail.Put(ctx(t), team, "builder", store.Message{From: "a", Text: "before"}))
 	c := must[<-chan struct{}](t)(s.Mail.Watch(ctx(t), team, "builder"))
-	hint(t, "first", c)
 	const more = 20
-	var writing sync.WaitGroup
-	defer writing.Wait()
-	writing.Go(func() {
+	watched(t, c, func() error {
 		for i := range more {
 			if _, err := s.Mail.Put(ctx(t), team, "builder", store.Message{From: "a", Text: fmt.Sprint(i)}); err != nil {
-				t.Error(err)
+				return err
 			}
 		}
-	})
-	eventually(t, "all messages", c, func() bool {
+		return nil
+	}, func() bool {
 		return len(must[[]store.Message](t)(s.Mail.List(ctx(t), team, "builder"))) == 1+more
 	})
 }

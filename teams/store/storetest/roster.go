@@ -3,7 +3,6 @@ package storetest
 import (
 	"encoding/json"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
@@ -58,20 +57,17 @@ func testCreateRefuses(t *testing.T, open Opener) {
 	}
 	twice := store.Team{Name: "beta", Members: []store.Member{{Name: "x"}, {Name: "x"}}}
 	wantCode(t, "two members of one name", s.Roster.Create(ctx(t), twice), fault.DuplicateName)
-	_, err := s.Roster.Get(ctx(t), "beta")
-	wantCode(t, "a team that was refused", err, fault.TeamNotFound)
+	refused(t, "a team that was refused", fault.TeamNotFound)(s.Roster.Get(ctx(t), "beta"))
 }
 
 func testBadTeams(t *testing.T, open Opener) {
 	s := open.team(t)
 	for _, name := range badNames() {
-		_, err := s.Roster.Get(ctx(t), name)
-		wantCode(t, "get "+name, err, fault.InvalidName)
+		refused(t, "get "+name, fault.InvalidName)(s.Roster.Get(ctx(t), name))
 		wantCode(t, "update "+name, s.Roster.Update(ctx(t), name, func(*store.Team) error { return nil }), fault.InvalidName)
 		wantCode(t, "delete "+name, s.Roster.Delete(ctx(t), name), fault.InvalidName)
 	}
-	_, err := s.Roster.Get(ctx(t), "nobody")
-	wantCode(t, "get", err, fault.TeamNotFound)
+	refused(t, "get", fault.TeamNotFound)(s.Roster.Get(ctx(t), "nobody"))
 	wantCode(t, "update", s.Roster.Update(ctx(t), "nobody", func(*store.Team) error { return nil }), fault.TeamNotFound)
 	wantCode(t, "delete", s.Roster.Delete(ctx(t), "nobody"), fault.TeamNotFound)
 }
@@ -148,19 +144,12 @@ func testUpdateFails(t *testing.T, open Opener) {
 
 func testParallelUpdates(t *testing.T, open Opener) {
 	s := open.team(t)
-	var all sync.WaitGroup
-	for i := range 12 {
-		all.Go(func() {
-			err := s.Roster.Update(ctx(t), team, func(x *store.Team) error {
-				x.Members = append(x.Members, store.Member{Name: "m" + string(rune('a'+i))})
-				return nil
-			})
-			if err != nil {
-				t.Error(err)
-			}
+	parallel(t, 12, func(i int) error {
+		return s.Roster.Update(ctx(t), team, func(x *store.Team) error {
+			x.Members = append(x.Members, store.Member{Name: "m" + string(rune('a'+i))})
+			return nil
 		})
-	}
-	all.Wait()
+	})
 	if got := must[store.Team](t)(s.Roster.Get(ctx(t), team)); len(got.Members) != 15 {
 		t.Errorf("%d members, want 15", len(got.Members))
 	}
@@ -168,26 +157,17 @@ func testParallelUpdates(t *testing.T, open Opener) {
 
 func testDelete(t *testing.T, open Opener) {
 	s := open.team(t)
-	if s.Mail != nil {
-		_ = must[store.Message](t)(s.Mail.Put(ctx(t), team, "builder", store.Message{From: "x", Text: "old"}))
-	}
-	if s.Tasks != nil {
-		_ = must[store.Task](t)(s.Tasks.Create(ctx(t), team, store.Task{Subject: "old"}))
-	}
+	_ = must[store.Message](t)(s.Mail.Put(ctx(t), team, "builder", store.Message{From: "x", Text: "old"}))
+	_ = must[store.Task](t)(s.Tasks.Create(ctx(t), team, store.Task{Subject: "old"}))
 	ok(t, s.Roster.Delete(ctx(t), team))
-	_, err := s.Roster.Get(ctx(t), team)
-	wantCode(t, "get", err, fault.TeamNotFound)
+	refused(t, "get", fault.TeamNotFound)(s.Roster.Get(ctx(t), team))
 	wantCode(t, "delete again", s.Roster.Delete(ctx(t), team), fault.TeamNotFound)
 	ok(t, s.Roster.Create(ctx(t), alpha()))
-	if s.Mail != nil {
-		if box := must[[]store.Message](t)(s.Mail.List(ctx(t), team, "builder")); len(box) != 0 {
-			t.Errorf("mail of the deleted team is still there: %+v", box)
-		}
+	if box := must[[]store.Message](t)(s.Mail.List(ctx(t), team, "builder")); len(box) != 0 {
+		t.Errorf("mail of the deleted team is still there: %+v", box)
 	}
-	if s.Tasks != nil {
-		if list, _, err := s.Tasks.List(ctx(t), team); err != nil || len(list) != 0 {
-			t.Errorf("tasks of the deleted team are still there: %+v %v", list, err)
-		}
+	if tasks := list(t, s); len(tasks) != 0 {
+		t.Errorf("tasks of the deleted team are still there: %+v", tasks)
 	}
 }
 
@@ -206,19 +186,12 @@ func testListTeams(t *testing.T, open Opener) {
 
 func testWatchRoster(t *testing.T, open Opener) {
 	s := open.team(t)
-	for _, watched := range []string{team, ""} {
-		c := must[<-chan struct{}](t)(s.Roster.Watch(ctx(t), watched))
-		hint(t, "first", c)
-		want := "changed for " + watched
-		var writing sync.WaitGroup
-		defer writing.Wait()
-		writing.Go(func() {
-			err := s.Roster.Update(ctx(t), team, func(x *store.Team) error { x.Description = want; return nil })
-			if err != nil {
-				t.Error(err)
-			}
-		})
-		eventually(t, "update", c, func() bool {
+	for _, which := range []string{team, ""} {
+		c := must[<-chan struct{}](t)(s.Roster.Watch(ctx(t), which))
+		want := "changed for " + which
+		watched(t, c, func() error {
+			return s.Roster.Update(ctx(t), team, func(x *store.Team) error { x.Description = want; return nil })
+		}, func() bool {
 			return must[store.Team](t)(s.Roster.Get(ctx(t), team)).Description == want
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// Stores is one opened implementation. Fields that it does not have are nil.
+// Stores is one opened implementation. Close may be nil.
 type Stores struct {
 	Roster store.Roster
 	Mail   store.Mail
@@ -101,6 +102,15 @@ func wantCode(t testing.TB, what string, err error, code fault.Code) {
 	}
 }
 
+// refused wants a call that returns a value to fail, and returns the error.
+func refused(t testing.TB, what string, code fault.Code) func(any, error) error {
+	return func(_ any, err error) error {
+		t.Helper()
+		wantCode(t, what, err, code)
+		return err
+	}
+}
+
 // hint waits for a hint of a watch.
 func hint(t testing.TB, what string, c <-chan struct{}) {
 	t.Helper()
@@ -114,12 +124,33 @@ func hint(t testing.TB, what string, c <-chan struct{}) {
 	}
 }
 
-// eventually waits, by the hints of a watch, until what is wanted has come.
-func eventually(t testing.TB, what string, c <-chan struct{}, done func() bool) {
+// watched wants the first hint at once, and then hints of what write does until done says that it has come.
+func watched(t testing.TB, c <-chan struct{}, write func() error, done func() bool) {
 	t.Helper()
+	hint(t, "first", c)
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	writing.Go(func() {
+		if err := write(); err != nil {
+			t.Error(err)
+		}
+	})
 	for !done() {
-		hint(t, what, c)
+		hint(t, "change", c)
 	}
+}
+
+// parallel does something n times at once.
+func parallel(t testing.TB, n int, do func(i int) error) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			if err := do(i); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // alike compares what is stored, not how: unknown fields are not compared, nothing

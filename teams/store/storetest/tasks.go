@@ -47,7 +47,21 @@ func add(t testing.TB, s Stores, blockedBy ...string) store.Task {
 	return must[store.Task](t)(s.Tasks.Create(ctx(t), team, store.Task{Subject: "Piece", BlockedBy: blockedBy}))
 }
 
-func set(s Stores, t testing.TB, id string, change func(*store.Task)) (store.Task, error) {
+// set changes a task.
+func set(t testing.TB, s Stores, id string, change func(*store.Task)) store.Task {
+	t.Helper()
+	return must[store.Task](t)(update(t, s, id, change))
+}
+
+// list lists the tasks.
+func list(t testing.TB, s Stores) []store.Task {
+	t.Helper()
+	all, _, err := s.Tasks.List(ctx(t), team)
+	ok(t, err)
+	return all
+}
+
+func update(t testing.TB, s Stores, id string, change func(*store.Task)) (store.Task, error) {
 	return s.Tasks.Update(ctx(t), team, id, func(x *store.Task) error { change(x); return nil })
 }
 
@@ -73,10 +87,8 @@ func testCreateTask(t *testing.T, open Opener) {
 	for range 10 {
 		add(t, s)
 	}
-	list, _, err := s.Tasks.List(ctx(t), team)
-	ok(t, err)
 	var ids []string
-	for _, x := range list {
+	for _, x := range list(t, s) {
 		ids = append(ids, x.ID)
 	}
 	if got := strings.Join(ids, " "); got != "1 2 3 4 5 6 7 8 9 10 11" {
@@ -85,11 +97,9 @@ func testCreateTask(t *testing.T, open Opener) {
 	for what, bad := range map[string]store.Task{
 		"no subject": {}, "blank subject": {Subject: " \n"}, "odd status": {Subject: "x", Status: "sleeping"}, "deleted": {Subject: "x", Status: store.Deleted},
 	} {
-		_, err := s.Tasks.Create(ctx(t), team, bad)
-		wantCode(t, what, err, fault.InvalidArgument)
+		refused(t, what, fault.InvalidArgument)(s.Tasks.Create(ctx(t), team, bad))
 	}
-	_, err = s.Tasks.Create(ctx(t), team, store.Task{Subject: "x", BlockedBy: []string{"77"}})
-	wantCode(t, "a dangling blocker", err, fault.TaskNotFound)
+	refused(t, "a dangling blocker", fault.TaskNotFound)(s.Tasks.Create(ctx(t), team, store.Task{Subject: "x", BlockedBy: []string{"77"}}))
 	if x := add(t, s); x.ID != "12" {
 		t.Errorf("id %s after refused tasks, want 12", x.ID)
 	}
@@ -112,12 +122,9 @@ func testIDs(t *testing.T, open Opener) {
 		t.Errorf("id %s, want 5", x.ID)
 	}
 	for _, id := range []string{"0", "", "-1", "01", "x", "1/..", "9999999999999999999"} {
-		_, err := s.Tasks.Get(ctx(t), team, id)
-		wantCode(t, "get "+id, err, fault.TaskNotFound)
-		_, err = set(s, t, id, func(*store.Task) {})
-		wantCode(t, "update "+id, err, fault.TaskNotFound)
-		_, err = s.Tasks.Claim(ctx(t), team, id, "builder")
-		wantCode(t, "claim "+id, err, fault.TaskNotFound)
+		refused(t, "get "+id, fault.TaskNotFound)(s.Tasks.Get(ctx(t), team, id))
+		refused(t, "update "+id, fault.TaskNotFound)(update(t, s, id, func(*store.Task) {}))
+		refused(t, "claim "+id, fault.TaskNotFound)(s.Tasks.Claim(ctx(t), team, id, "builder"))
 		wantCode(t, "delete "+id, s.Tasks.Delete(ctx(t), team, id), fault.TaskNotFound)
 	}
 }
@@ -125,22 +132,20 @@ func testIDs(t *testing.T, open Opener) {
 func testUpdateTask(t *testing.T, open Opener) {
 	s := open.team(t)
 	add(t, s)
-	got, err := set(s, t, "1", func(x *store.Task) {
+	got := set(t, s, "1", func(x *store.Task) {
 		x.Status, x.Owner, x.Result, x.Subject = "claimed", "builder", "half of it", "New"
 		x.Metadata["k"] = json.RawMessage(`"v"`)
 	})
-	ok(t, err)
 	if got.Status != store.InProgress || got.Owner != "builder" || got.Result != "half of it" || got.Subject != "New" || string(got.Metadata["k"]) != `"v"` {
 		t.Errorf("got %+v", got)
 	}
 	if again := must[store.Task](t)(s.Tasks.Get(ctx(t), team, "1")); !cmp.Equal(got, again, alike()) {
 		t.Error(cmp.Diff(got, again, alike()))
 	}
-	got, err = set(s, t, "1", func(x *store.Task) {
+	got = set(t, s, "1", func(x *store.Task) {
 		x.Status = "done"
 		delete(x.Metadata, "k")
 	})
-	ok(t, err)
 	if got.Status != store.Completed || got.Metadata["k"] != nil || got.Result != "half of it" {
 		t.Errorf("got %+v", got)
 	}
@@ -157,10 +162,8 @@ func testUpdateTaskFails(t *testing.T, open Opener) {
 	if !errors.Is(err, mine) {
 		t.Errorf("error %v, want the function's own", err)
 	}
-	_, err = set(s, t, "1", func(x *store.Task) { x.Status = "sleeping" })
-	wantCode(t, "an odd status", err, fault.InvalidArgument)
-	_, err = set(s, t, "1", func(x *store.Task) { x.Subject = "" })
-	wantCode(t, "no subject", err, fault.InvalidArgument)
+	refused(t, "an odd status", fault.InvalidArgument)(update(t, s, "1", func(x *store.Task) { x.Status = "sleeping" }))
+	refused(t, "no subject", fault.InvalidArgument)(update(t, s, "1", func(x *store.Task) { x.Subject = "" }))
 	if after := must[store.Task](t)(s.Tasks.Get(ctx(t), team, "1")); !cmp.Equal(before, after, alike()) {
 		t.Error(cmp.Diff(before, after, alike()))
 	}
@@ -173,27 +176,20 @@ func testClaim(t *testing.T, open Opener) {
 	if got.Owner != "builder" || got.Status != store.InProgress {
 		t.Errorf("claimed %+v", got)
 	}
-	_, err := s.Tasks.Claim(ctx(t), team, "1", "scout")
-	wantCode(t, "claimed by another", err, fault.TaskClaimed)
+	err := refused(t, "claimed by another", fault.TaskClaimed)(s.Tasks.Claim(ctx(t), team, "1", "scout"))
 	if err == nil || !strings.Contains(err.Error(), "builder") {
 		t.Errorf("%v does not say who has it", err)
 	}
-	_, err = s.Tasks.Claim(ctx(t), team, "1", "builder")
-	wantCode(t, "claimed already", err, fault.TaskClaimed)
-	_, err = set(s, t, "1", func(x *store.Task) { x.Status = store.Completed })
-	ok(t, err)
-	_, err = s.Tasks.Claim(ctx(t), team, "1", "builder")
-	wantCode(t, "completed", err, fault.TaskClaimed)
-	_, err = s.Tasks.Claim(ctx(t), team, "7", "builder")
-	wantCode(t, "no such task", err, fault.TaskNotFound)
-	_, err = s.Tasks.Claim(ctx(t), team, "1", "a b")
-	wantCode(t, "an odd name", err, fault.InvalidName)
+	refused(t, "claimed already", fault.TaskClaimed)(s.Tasks.Claim(ctx(t), team, "1", "builder"))
+	set(t, s, "1", func(x *store.Task) { x.Status = store.Completed })
+	refused(t, "completed", fault.TaskClaimed)(s.Tasks.Claim(ctx(t), team, "1", "builder"))
+	refused(t, "no such task", fault.TaskNotFound)(s.Tasks.Claim(ctx(t), team, "7", "builder"))
+	refused(t, "an odd name", fault.InvalidName)(s.Tasks.Claim(ctx(t), team, "1", "a b"))
 }
 
 func testClaimNext(t *testing.T, open Opener) {
 	s := open.team(t)
-	_, err := s.Tasks.ClaimNext(ctx(t), team, "core")
-	wantCode(t, "an empty list", err, fault.NoTaskReady)
+	refused(t, "an empty list", fault.NoTaskReady)(s.Tasks.ClaimNext(ctx(t), team, "core"))
 	_ = must[store.Task](t)(s.Tasks.Create(ctx(t), team, store.Task{Subject: "for silent", Owner: "silent"}))
 	_ = must[store.Task](t)(s.Tasks.Create(ctx(t), team, store.Task{Subject: "for writer", Owner: "writer"}))
 	add(t, s, "1") // 3 waits
@@ -213,8 +209,7 @@ func testClaimNext(t *testing.T, open Opener) {
 			t.Errorf("step %d: %s got %s, want %s", i, step.who, got, step.want)
 		}
 	}
-	_, err = set(s, t, "4", func(x *store.Task) { x.Status, x.Owner = store.Pending, "" })
-	ok(t, err)
+	set(t, s, "4", func(x *store.Task) { x.Status, x.Owner = store.Pending, "" })
 	if got := next("core"); got != "4" {
 		t.Errorf("after the release: %s, want 4", got)
 	}
@@ -224,22 +219,17 @@ func testFail(t *testing.T, open Opener) {
 	s := open.team(t)
 	add(t, s)
 	_ = must[store.Task](t)(s.Tasks.Claim(ctx(t), team, "1", "builder"))
-	got, err := set(s, t, "1", func(x *store.Task) { x.Failure = "exit 1" })
-	ok(t, err)
+	got := set(t, s, "1", func(x *store.Task) { x.Failure = "exit 1" })
 	if got.State() != store.FailedTask || got.Status != store.Pending || got.Owner != "builder" || got.Failure != "exit 1" {
 		t.Errorf("failed: %+v", got)
 	}
-	_, err = s.Tasks.ClaimNext(ctx(t), team, "builder")
-	wantCode(t, "claim next", err, fault.NoTaskReady)
-	_, err = s.Tasks.Claim(ctx(t), team, "1", "builder")
-	wantCode(t, "claim", err, fault.TaskBlocked)
-	_, err = set(s, t, "1", func(x *store.Task) { x.Failure, x.Owner = "", "" })
-	ok(t, err)
+	refused(t, "claim next", fault.NoTaskReady)(s.Tasks.ClaimNext(ctx(t), team, "builder"))
+	refused(t, "claim", fault.TaskBlocked)(s.Tasks.Claim(ctx(t), team, "1", "builder"))
+	set(t, s, "1", func(x *store.Task) { x.Failure, x.Owner = "", "" })
 	if x := must[store.Task](t)(s.Tasks.ClaimNext(ctx(t), team, "builder")); x.ID != "1" {
 		t.Errorf("claimed %s", x.ID)
 	}
-	got, err = set(s, t, "1", func(x *store.Task) { x.Status = "failed" })
-	ok(t, err)
+	got = set(t, s, "1", func(x *store.Task) { x.Status = "failed" })
 	if got.State() != store.FailedTask || got.Failure == "" {
 		t.Errorf("failed by name: %+v", got)
 	}
@@ -253,29 +243,24 @@ func testParallelClaims(t *testing.T, open Opener) {
 	}
 	var mu sync.Mutex
 	taken := map[string]string{}
-	var all sync.WaitGroup
-	for i := range claimers {
-		all.Go(func() {
-			who := fmt.Sprint("w", i)
-			for {
-				x, err := s.Tasks.ClaimNext(ctx(t), team, who)
-				if errors.Is(err, fault.NoTaskReady) {
-					return
-				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				mu.Lock()
-				if other := taken[x.ID]; other != "" || x.Owner != who {
-					t.Errorf("task %s went to %s and to %s (owner %s)", x.ID, other, who, x.Owner)
-				}
-				taken[x.ID] = who
-				mu.Unlock()
+	parallel(t, claimers, func(i int) error {
+		who := fmt.Sprint("w", i)
+		for {
+			x, err := s.Tasks.ClaimNext(ctx(t), team, who)
+			if errors.Is(err, fault.NoTaskReady) {
+				return nil
 			}
-		})
-	}
-	all.Wait()
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			if other := taken[x.ID]; other != "" || x.Owner != who {
+				t.Errorf("task %s went to %s and to %s (owner %s)", x.ID, other, who, x.Owner)
+			}
+			taken[x.ID] = who
+			mu.Unlock()
+		}
+	})
 	if len(taken) != total {
 		t.Errorf("%d tasks claimed, want %d", len(taken), total)
 	}
@@ -284,35 +269,24 @@ func testParallelClaims(t *testing.T, open Opener) {
 func testBadLists(t *testing.T, open Opener) {
 	s := open.team(t)
 	for _, name := range badNames() {
-		_, err := s.Tasks.Create(ctx(t), name, store.Task{Subject: "x"})
-		wantCode(t, "create in "+name, err, fault.InvalidName)
-		_, _, err = s.Tasks.List(ctx(t), name)
+		refused(t, "create in "+name, fault.InvalidName)(s.Tasks.Create(ctx(t), name, store.Task{Subject: "x"}))
+		_, _, err := s.Tasks.List(ctx(t), name)
 		wantCode(t, "list "+name, err, fault.InvalidName)
-		_, err = s.Tasks.ClaimNext(ctx(t), name, "builder")
-		wantCode(t, "claim in "+name, err, fault.InvalidName)
+		refused(t, "claim in "+name, fault.InvalidName)(s.Tasks.ClaimNext(ctx(t), name, "builder"))
 	}
-	_, err := s.Tasks.Create(ctx(t), "nobody", store.Task{Subject: "x"})
-	wantCode(t, "create in no team", err, fault.TeamNotFound)
-	_, err = s.Tasks.ClaimNext(ctx(t), team, "../x")
-	wantCode(t, "claim for ../x", err, fault.InvalidName)
+	refused(t, "create in no team", fault.TeamNotFound)(s.Tasks.Create(ctx(t), "nobody", store.Task{Subject: "x"}))
+	refused(t, "claim for ../x", fault.InvalidName)(s.Tasks.ClaimNext(ctx(t), team, "../x"))
 }
 
 func testWatchTasks(t *testing.T, open Opener) {
 	s := open.team(t)
 	c := must[<-chan struct{}](t)(s.Tasks.Watch(ctx(t), team))
-	hint(t, "first", c)
-	var writing sync.WaitGroup
-	defer writing.Wait()
-	writing.Go(func() {
-		if _, err := s.Tasks.Create(ctx(t), team, store.Task{Subject: "x"}); err != nil {
-			t.Error(err)
-		}
-		if _, err := set(s, t, "1", func(x *store.Task) { x.Status = store.Completed }); err != nil {
-			t.Error(err)
-		}
-	})
-	eventually(t, "completion", c, func() bool {
-		list, _, err := s.Tasks.List(ctx(t), team)
-		return err == nil && len(list) == 1 && list[0].Status == store.Completed
+	watched(t, c, func() error {
+		_, made := s.Tasks.Create(ctx(t), team, store.Task{Subject: "x"})
+		_, done := update(t, s, "1", func(x *store.Task) { x.Status = store.Completed })
+		return errors.Join(made, done)
+	}, func() bool {
+		all := list(t, s)
+		return len(all) == 1 && all[0].Status == store.Completed
 	})
 }

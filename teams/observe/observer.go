@@ -2,10 +2,10 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"sync/atomic"
-	"time"
 
 	"github.com/leadlight-dev/leadlight/teams/events"
 )
@@ -43,33 +43,26 @@ func (o *Observer) Events(ctx context.Context) iter.Seq2[events.Data, error] {
 	return func(yield func(events.Data, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		src := newPipe(ctx, o.r)
-		lines := splitter{limit: MaxLine}
-		var array unwrapper
-		buf := make([]byte, chunkSize)
+		r, err := newRunner(Options{Out: io.Discard})
+		if err != nil {
+			yield(nil, err)
+			return
+		}
 		more := true
-		take := func(line []byte, p piece) error {
-			if p == whole && more {
-				more = o.yield(o.track.Line(line), yield)
+		r.track, r.step = o.track, func(s Step) error {
+			if more = more && o.yield(s, yield); !more {
+				return errEnough
 			}
 			return nil
 		}
-		for more {
-			n, err := src.read(ctx, buf, time.Duration(0))
-			_ = lines.feed(array.feed(buf[:n]), take)
-			if err == nil {
-				continue
-			}
-			if rest := append(lines.rest(), array.rest()...); !isTorn(rest) {
-				_ = take(rest, whole)
-			}
-			if more && o.yield(o.track.Close(), yield) && err != io.EOF {
-				yield(nil, err)
-			}
-			return
+		if err := r.run(ctx, newPipe(ctx, o.r)); more && err != nil {
+			yield(nil, err)
 		}
 	}
 }
+
+// errEnough ends a stream of which nobody wants the rest.
+var errEnough = errors.New("the rest is not wanted")
 
 // yield hands out a step's events and tells whether more are wanted.
 func (o *Observer) yield(s Step, yield func(events.Data, error) bool) bool {

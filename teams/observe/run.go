@@ -83,6 +83,7 @@ func Run(ctx context.Context, o Options) error {
 type runner struct {
 	Options
 	track   *Tracker
+	step    func(Step) error // takes what a line led to
 	array   unwrapper
 	lines   splitter
 	out     *bufio.Writer
@@ -122,6 +123,7 @@ func newRunner(o Options) (*runner, error) {
 	r := &runner{Options: o, track: NewTracker(state, o.Life), lines: splitter{limit: o.MaxLine}, out: bufio.NewWriterSize(o.Out, chunkSize)}
 	r.enc = json.NewEncoder(rawjson.Visible(r.out))
 	r.enc.SetEscapeHTML(false)
+	r.step = r.show
 	return r, nil
 }
 
@@ -203,8 +205,8 @@ func (r *runner) piece(b []byte, p piece) error {
 	return nil
 }
 
-// step writes what a line led to.
-func (r *runner) step(s Step) error {
+// show writes what a line led to.
+func (r *runner) show(s Step) error {
 	r.dirty = r.dirty || s.Dirty
 	for _, w := range s.Warnings {
 		if w.Level >= slog.LevelWarn || r.Debug {

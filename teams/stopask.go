@@ -18,6 +18,7 @@ import (
 const (
 	leaveGrace   = 2 * time.Second  // how long a teammate that agreed may take to go by itself
 	answerLook   = time.Second      // how often the answers are read although no hint came
+	dialogGrace  = 5 * time.Second  // how long a dialog in which no request is read may stay
 	reminderStep = 10 * time.Second // how often it is said how long a teammate may still think
 )
 
@@ -121,19 +122,24 @@ func (m *stoppingMember) ingest(a answer) {
 // await waits until a member that was asked has gone or refused, or may not think any
 // longer. The newest answer counts until then: who agreed may still refuse.
 func (r *stopping) await(ctx context.Context, m *stoppingMember) answer {
-	gone := make(chan struct{})
+	gone, deaf := make(chan struct{}), make(chan struct{})
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	go func() {
 		defer close(gone)
 		r.awaitEnd(watching, m)
 	}()
-	return r.countDown(ctx, m, gone)
+	go func() {
+		if r.awaitDialog(watching, m) {
+			close(deaf)
+		}
+	}()
+	return r.countDown(ctx, m, gone, deaf)
 }
 
-// countDown is await for who knows when a member has gone. It says from time to time how
-// long that one may still think.
-func (r *stopping) countDown(ctx context.Context, m *stoppingMember, gone <-chan struct{}) answer {
+// countDown is await for who knows when a member has gone, and when no request can reach it.
+// It says from time to time how long that one may still think.
+func (r *stopping) countDown(ctx context.Context, m *stoppingMember, gone, deaf <-chan struct{}) answer {
 	began := time.Now()
 	limit := time.NewTimer(r.o.Ask)
 	defer limit.Stop()
@@ -158,6 +164,11 @@ func (r *stopping) countDown(ctx context.Context, m *stoppingMember, gone <-chan
 				said = answer{outcome: state.Exited}
 			}
 			return said
+		case <-deaf:
+			if deaf = nil; said.outcome == "" {
+				r.o.say(m.Name, "asks a person something, so the request does not reach it")
+				return r.lastAnswer(ctx, m, said)
+			}
 		case <-limit.C:
 			return r.lastAnswer(ctx, m, said)
 		case <-interrupted:
@@ -190,6 +201,32 @@ func (r *stopping) awaitEnd(ctx context.Context, m *stoppingMember) {
 		case <-time.After(answerLook):
 		}
 	}
+}
+
+// awaitDialog waits until a member has asked a person something for so long that the request
+// to stop does not reach it: nothing is typed into a question, and no key of ours answers it. One
+// that has read the request may ask whether it may answer. It is false when ctx ends first.
+func (r *stopping) awaitDialog(ctx context.Context, m *stoppingMember) bool {
+	asks := time.Now() // since when it does
+	for m.Leadlight.Kind == profiles.Interactive || m.Leadlight.Kind == profiles.ACP {
+		if !r.observed(ctx, r.t.Name, m.Member).Status.Asks {
+			asks = time.Now()
+		} else if time.Since(asks) >= dialogGrace && r.unread(ctx, m) {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(answerLook):
+		}
+	}
+	return false
+}
+
+// unread tells whether a member has not read the request to stop yet.
+func (r *stopping) unread(ctx context.Context, m *stoppingMember) bool {
+	msgs, err := r.mail.List(ctx, r.t.Name, m.Name)
+	return err == nil && slices.ContainsFunc(msgs, func(msg store.Message) bool { return msg.ID == m.message && !msg.Read })
 }
 
 // requestKey names a request by who was asked and its id; unclear is for a yes that names

@@ -30,7 +30,7 @@ func TestXD04_CountdownToTerm(t *testing.T) {
 		for _, name := range []string{"ann", "bob"} {
 			both.Go(func() {
 				m := &stoppingMember{Member: store.Member{Name: name}, answers: make(chan answer, 1)}
-				if got := r.countDown(t.Context(), m, nil); got != (answer{}) {
+				if got := r.countDown(t.Context(), m, nil, nil); got != (answer{}) {
 					t.Errorf("%s: %+v", name, got)
 				}
 			})

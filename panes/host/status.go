@@ -39,6 +39,7 @@ type Shown struct {
 	Task        string `json:"task,omitempty"`
 	Reason      string `json:"reason,omitempty"`
 	Unsubmitted bool   `json:"unsubmitted,omitempty"` // it waits since a text in its input is not submitted
+	Asks        bool   `json:"asks,omitempty"`        // it waits for the answer to a question, and reads nothing else
 }
 
 // Status is what is known now.

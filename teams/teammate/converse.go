@@ -277,7 +277,7 @@ func (c *conversation) ask(ctx context.Context, q acp.Question) (allowed, answer
 		id, err = m.o.Service.AskPermission(ctx, m.o.Team, api.Permission{Tool: cmp.Or(q.Tool.Kind, "tool"), ToolUseID: q.Tool.ID, Description: what, Input: q.Tool.Input})
 		if err == nil {
 			c.page.Line("? May it: %s\n  y, n, or: leadlight approve %s", what, id)
-			m.show(api.StateWaiting, "", what)
+			m.showAll(host.Shown{State: api.StateWaiting, Reason: what, Asks: true})
 			return c.answer(ctx, id, hints)
 		}
 	}

@@ -19,7 +19,7 @@ func (c *mailTyper) showState(ctx context.Context, s observation) {
 	c.ask(ctx, s.asking)
 	switch {
 	case s.asking != "":
-		c.m.show(api.StateWaiting, "", s.asking)
+		c.m.showAll(host.Shown{State: api.StateWaiting, Reason: s.asking, Asks: true})
 	case s.unknown:
 		c.m.showAll(host.Shown{State: api.StateWaiting, Reason: c.unknown(s), Unsubmitted: s.half})
 	case !s.free:

@@ -21,6 +21,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/leaktest"
 	"github.com/leadlight-dev/leadlight/signals"
+	"golang.org/x/term"
 )
 
 // roleEnv makes the test binary play the program in the pane.
@@ -96,10 +97,10 @@ func report(path string) error {
 }
 
 func rawMode(f *os.File) {
-	t, err := termiosOf(f)
-	must(err)
-	makeRaw(t)
-	must(setTermios(f, t))
+	must(control(f, func(fd int) error {
+		_, err := term.MakeRaw(fd)
+		return err
+	}))
 }
 
 const endOfInput = "<END>"

@@ -50,7 +50,7 @@ func TestALineThatIsThrownAwayIsNotRead(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			makeRaw(raw)
+			raw.Lflag &^= unix.ICANON | unix.ECHO
 			if err := control(f, func(fd int) error { return unix.IoctlSetTermios(fd, unix.TCSETSF, raw) }); err != nil {
 				t.Error(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
@@ -20,7 +21,7 @@ import (
 type terminal struct {
 	given *os.File // as it came; its mode is what is changed
 	file  *os.File // where it is read and written
-	saved *unix.Termios
+	saved *term.State
 	busy  chan struct{} // holds one token while somebody writes
 	taken *progress     // of what is written
 	dead  atomic.Bool   // a write failed: the pane is gone
@@ -32,33 +33,19 @@ type terminal struct {
 // of a descriptor that others share.
 func openTerminal(f *os.File) (*terminal, error) {
 	t := &terminal{given: f, file: f, busy: make(chan struct{}, 1), taken: newProgress()}
-	saved, err := termiosOf(f)
+	err := control(f, func(fd int) (err error) {
+		t.saved, err = term.MakeRaw(fd)
+		return err
+	})
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "%s is not a terminal: %w", f.Name(), err)
 	}
-	t.saved = saved
 	if name := ttyName(f); name != "" {
 		if own, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOCTTY, 0); err == nil {
 			t.file = own
 		}
 	}
-	raw := *saved
-	makeRaw(&raw)
-	if err := setTermios(f, &raw); err != nil {
-		t.close()
-		return nil, fault.New(fault.Failed, "set the terminal %s to raw mode: %w", f.Name(), err)
-	}
 	return t, nil
-}
-
-// makeRaw passes every byte through both ways, see cfmakeraw(3).
-func makeRaw(t *unix.Termios) {
-	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
-	t.Oflag &^= unix.OPOST
-	t.Lflag &^= unix.ECHO | unix.ECHONL | unix.ICANON | unix.ISIG | unix.IEXTEN
-	t.Cflag &^= unix.CSIZE | unix.PARENB
-	t.Cflag |= unix.CS8
-	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
 }
 
 // close calls off reads and writes and restores the mode.
@@ -66,7 +53,7 @@ func (t *terminal) close() {
 	if t.file != t.given {
 		t.file.Close()
 	}
-	setTermios(t.given, t.saved)
+	_ = control(t.given, func(fd int) error { return term.Restore(fd, t.saved) })
 }
 
 // write writes all of p unless the terminal is gone, somebody else is stuck in a
@@ -159,16 +146,9 @@ func termiosOf(f *os.File) (t *unix.Termios, err error) {
 	return t, err
 }
 
-func setTermios(f *os.File, t *unix.Termios) error {
-	return control(f, func(fd int) error { return unix.IoctlSetTermios(fd, setTermiosRequest, t) })
-}
-
 func sizeOf(f *os.File) (rows, cols int, err error) {
-	err = control(f, func(fd int) error {
-		size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
-		if err == nil {
-			rows, cols = int(size.Row), int(size.Col)
-		}
+	err = control(f, func(fd int) (err error) {
+		cols, rows, err = term.GetSize(fd)
 		return err
 	})
 	return rows, cols, err

@@ -10,7 +10,6 @@ import (
 
 const (
 	getTermiosRequest = unix.TIOCGETA
-	setTermiosRequest = unix.TIOCSETA
 
 	unreadRequest = 0x4004667f // FIONREAD of sys/filio.h
 

@@ -10,7 +10,6 @@ import (
 
 const (
 	getTermiosRequest = unix.TCGETS
-	setTermiosRequest = unix.TCSETS
 
 	unreadRequest = unix.TIOCINQ
 

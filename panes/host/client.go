@@ -2,7 +2,6 @@ package host
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,7 +113,7 @@ func (c *Client) answer(ctx context.Context, op string, r *bufio.Reader, result 
 		return c.failure(ctx, op, err)
 	}
 	var a answer
-	if err := json.NewDecoder(bytes.NewReader(line)).Decode(&a); err != nil {
+	if err := json.Unmarshal(line, &a); err != nil {
 		return fmt.Errorf("%s: the host's answer cannot be read: %w", op, err)
 	}
 	if a.Error != nil {

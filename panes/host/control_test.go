@@ -28,7 +28,7 @@ func TestControl(t *testing.T) {
 	eventuallyTail(t, h, "up")
 	h.SetState(Shown{State: "active", Task: "7", Reason: "busy"})
 	s, err := c.Status(ctx)
-	if err != nil || s.ID != h.id || s.PID != os.Getpid() || s.Agent == nil || s.State != "active" || s.Task != "7" ||
+	if err != nil || s.ID != h.opt.ID || s.PID != os.Getpid() || s.Agent == nil || s.State != "active" || s.Task != "7" ||
 		s.Reason != "busy" || s.Cols != 80 || s.Rows != 24 || s.ExitCode != nil {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -138,7 +138,7 @@ func TestBadRequestsAreExplained(t *testing.T) {
 		{`{"v":1,"op":"capture","params":{"lines":"many"}}` + "\n", "INVALID_ARGUMENT", "parameters"},
 		{`{"v":1,"op":"attach","params":[]}` + "\n", "INVALID_ARGUMENT", "parameters"},
 		{`{"v":1,"op":"inject","params":{}}` + "\n", "RECIPIENT_INACTIVE", "nothing runs"},
-		{`{"v":1,"op":"status","later":{"a":1}}`, `"id"`, h.id}, // unknown fields, no line break at the end
+		{`{"v":1,"op":"status","later":{"a":1}}`, `"id"`, h.opt.ID}, // unknown fields, no line break at the end
 		{strings.Repeat("x", maxRequest+10), "LIMIT_REACHED", "longer"},
 	} {
 		got := talk(t, c.socket, []byte(tc.request))
@@ -209,7 +209,7 @@ func TestSuccessorsSocketStays(t *testing.T) {
 	}
 	next := newHost(t, Options{Socket: c.socket})
 	h.Close()
-	if s, err := c.Status(limited(t)); err != nil || s.ID != next.id {
+	if s, err := c.Status(limited(t)); err != nil || s.ID != next.opt.ID {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

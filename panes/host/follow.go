@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"net"
 	"time"
 )
@@ -16,13 +14,7 @@ import (
 const opFollow = "follow"
 
 // follow serves one follower.
-func (s *server) follow(ctx context.Context, conn *net.UnixConn, r *bufio.Reader) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() { // ends when the connection is closed, by either side
-		io.Copy(io.Discard, r)
-		cancel()
-	}()
+func (s *server) follow(ctx context.Context, conn *net.UnixConn, _ *bufio.Reader, _ json.RawMessage) {
 	for {
 		s.host.mu.Lock()
 		statusChanged := s.host.statusChanged
@@ -54,20 +46,9 @@ func (c *Client) Follow(ctx context.Context, each func(Status)) error {
 	}
 	defer end()
 	for {
-		line, err := r.ReadBytes('\n')
-		if err != nil {
-			return c.failure(ctx, opFollow, err)
-		}
-		var a answer
-		if err := json.Unmarshal(line, &a); err != nil {
-			return fmt.Errorf("%s: the host's answer cannot be read: %w", opFollow, err)
-		}
-		if a.Error != nil {
-			return a.Error
-		}
 		var s Status
-		if err := json.Unmarshal(a.Result, &s); err != nil {
-			return fmt.Errorf("%s: the host's answer cannot be read: %w", opFollow, err)
+		if err := c.answer(ctx, opFollow, r, &s); err != nil {
+			return err
 		}
 		each(s)
 	}

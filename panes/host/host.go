@@ -18,8 +18,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -55,12 +57,8 @@ type Options struct {
 // Host is the parent of a program in a pane. Its methods may be used by several
 // goroutines at once.
 type Host struct {
-	id       string
+	opt      Options
 	self     signals.Identity
-	log      *slog.Logger
-	env      []string // Options.Variables
-	term     time.Duration
-	kill     time.Duration
 	terminal *terminal // nil when headless
 	out      *output
 	screen   *screen // nil without
@@ -105,12 +103,12 @@ func New(o Options) (*Host, error) {
 		return nil, fault.New(fault.Failed, "start the host: %w", err)
 	}
 	h := &Host{
-		id: o.ID, self: self, log: o.Log, env: o.Variables, term: o.Term, kill: o.Kill, started: time.Now(),
+		opt: o.withDefaults(), self: self, started: time.Now(),
 		ending: make(chan struct{}, 1), input: newInputState(),
 		statusChanged: make(chan struct{}), closing: make(chan struct{}), closed: make(chan struct{}),
 		out: &output{transcript: o.Transcript, ring: newRing(ringSize), modes: newModes()},
 	}
-	h.setDefaults(o)
+	h.rows, h.cols = plausible(o.Rows, o.Cols)
 	h.arrived = takeSignals()
 	if o.Terminal != nil {
 		if h.terminal, err = openTerminal(o.Terminal); err != nil {
@@ -147,15 +145,10 @@ func (h *Host) Listen(path string) error {
 	return nil
 }
 
-func (h *Host) setDefaults(o Options) {
-	h.log = cmp.Or(h.log, slog.New(slog.DiscardHandler))
-	if h.term <= 0 {
-		h.term = DefaultTerm
-	}
-	if h.kill <= 0 {
-		h.kill = DefaultKill
-	}
-	h.rows, h.cols = plausible(o.Rows, o.Cols)
+func (o Options) withDefaults() Options {
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Term, o.Kill = cmp.Or(o.Term, DefaultTerm), cmp.Or(o.Kill, DefaultKill)
+	return o
 }
 
 // begin starts the goroutines that live as long as the Host.
@@ -164,7 +157,7 @@ func (h *Host) begin() {
 	h.stop = stop
 	h.live = func(f func(context.Context)) { h.tasks.Go(func() { f(ctx) }) }
 	h.live(func(ctx context.Context) { _ = signals.ReapOrphans(ctx) })
-	h.live(func(ctx context.Context) { h.watchSignals(ctx, h.arrived) })
+	h.live(h.watchSignals)
 	if h.screen != nil {
 		h.live(h.screen.run)
 	}
@@ -185,20 +178,18 @@ func endings() map[os.Signal]string {
 // host: one that came earlier would end it and leave its program running.
 func takeSignals() chan os.Signal {
 	arrived := make(chan os.Signal, len(endings()))
-	for sig := range endings() {
-		signal.Notify(arrived, sig)
-	}
+	signal.Notify(arrived, slices.Collect(maps.Keys(endings()))...)
 	return arrived
 }
 
 // watchSignals turns them into a reason to close.
-func (h *Host) watchSignals(ctx context.Context, arrived <-chan os.Signal) {
+func (h *Host) watchSignals(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case sig := <-arrived:
-			h.log.Info("signal", "signal", sig.String())
+		case sig := <-h.arrived:
+			h.opt.Log.Info("signal", "signal", sig.String())
 			h.close(endings()[sig])
 		}
 	}

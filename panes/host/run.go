@@ -49,11 +49,11 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 		h.record(exit)
 		return exit, err
 	}
-	stop := context.AfterFunc(ctx, func() { h.End(context.WithoutCancel(ctx), h.term, h.kill) })
+	stop := context.AfterFunc(ctx, func() { h.End(context.WithoutCancel(ctx), h.opt.Term, h.opt.Kill) })
 	defer stop()
 	select {
 	case <-h.closing: // it began between the look and the start
-		h.tasks.Go(func() { h.End(context.Background(), h.term, h.kill) })
+		h.tasks.Go(func() { h.End(context.Background(), h.opt.Term, h.opt.Kill) })
 	default:
 	}
 	gone := make(chan struct{})
@@ -64,7 +64,7 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 	}()
 	if c.Started != nil {
 		if err = c.Started(); err != nil {
-			h.tasks.Go(func() { h.End(context.WithoutCancel(ctx), h.term, h.kill) })
+			h.tasks.Go(func() { h.End(context.WithoutCancel(ctx), h.opt.Term, h.opt.Kill) })
 		}
 	}
 	h.watchStart(p) // now: who is told that it has lasted finds what Started wrote
@@ -74,9 +74,9 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 	if p.queue != nil {
 		p.queue.close()
 	}
-	report, left := h.End(context.WithoutCancel(ctx), h.term, h.kill)
+	report, left := h.End(context.WithoutCancel(ctx), h.opt.Term, h.opt.Kill)
 	if left != nil {
-		h.log.Warn("end what was left", "error", left)
+		h.opt.Log.Warn("end what was left", "error", left)
 	}
 	exit.InputRead = p.tookInput()
 	h.drain(p, len(report.Leftovers)+len(report.Survivors) > 0)
@@ -129,7 +129,7 @@ func (h *Host) record(exit Exit) {
 
 // start checks and starts the program.
 func (h *Host) start(c Command) (*program, error) {
-	cmd, err := c.prepare(h.id)
+	cmd, err := c.prepare(h.opt.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +249,7 @@ func (h *Host) startJob(p *program, c Command) error {
 	p.sources, p.input, p.fed = ours, in, make(chan bool, 1)
 	if c.Talk != nil {
 		if err := p.takeKeys(c.Talk.Keys); err != nil {
-			h.log.Warn("nothing can be typed into it", "error", err)
+			h.opt.Log.Warn("nothing can be typed into it", "error", err)
 		}
 	}
 	h.setProgram(p)
@@ -383,7 +383,7 @@ func closedWithin(ch <-chan struct{}, limit time.Duration) bool {
 func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Report, error) {
 	h.ending <- struct{}{}
 	defer func() { <-h.ending }()
-	e := signals.TreeKiller{Host: h.id, Adopted: true, Term: term, Kill: kill}
+	e := signals.TreeKiller{Host: h.opt.ID, Adopted: true, Term: term, Kill: kill}
 	h.mu.Lock()
 	if h.program != nil {
 		leader := h.program.id.PID

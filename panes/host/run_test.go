@@ -153,7 +153,7 @@ func TestQU10_EN08_ArgumentsAndEnvironmentArriveIntact(t *testing.T) {
 	if !slices.Equal(s.Args[1:], args) {
 		t.Errorf("arguments differ: %.200q", s.Args[1:])
 	}
-	for _, want := range []string{"X=" + value, "LONG=" + long, "EMPTY=", signals.Mark + "=" + h.id} {
+	for _, want := range []string{"X=" + value, "LONG=" + long, "EMPTY=", signals.Mark + "=" + h.opt.ID} {
 		if !slices.Contains(s.Env, want) {
 			t.Errorf("not in the environment: %.60q", want)
 		}

@@ -42,7 +42,7 @@ func TestLastScreenful(t *testing.T) {
 		{"progress", lines("10%%\r20%%\b\bx\tline %d\r\n"), true},
 		{"few lines", "one\r\ntwo\r\n", false},
 		{"without returns", lines("line %d\n"), false},
-		{"statusChanged at the end", lines("line %d\r\n") + "\x1b[2Atwo up", false},
+		{"moved at the end", lines("line %d\r\n") + "\x1b[2Atwo up", false},
 		{"kept lines", "\x1b[3;5r" + lines("line %d\r\n"), false},
 		{"other screen", "\x1b[?1049h" + lines("line %d\r\n"), false},
 		{"back a line", lines("line %d\r\n\x1bM"), false},

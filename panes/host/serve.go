@@ -15,36 +15,55 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
-// operation is one thing that can be asked for.
-type operation struct {
-	do      func(context.Context, *Host, json.RawMessage) (any, error)
-	abandon bool // hanging up calls it off
-}
-
-// operations is everything but attach, which is not answered with one line.
-func operations() map[string]operation {
-	return map[string]operation{
-		"status":    {do: opStatus},
-		"capture":   {do: with(opCapture)},
-		"inject":    {do: with(opInject), abandon: true},
-		"keys":      {do: with(opKeys), abandon: true},
-		"shutdown":  {do: with(opShutdown)},
-		"variables": {do: with(opVariables)},
-	}
-}
-
-// with reads the parameters of an operation.
-func with[P any](do func(context.Context, *Host, P) (any, error)) func(context.Context, *Host, json.RawMessage) (any, error) {
-	return func(ctx context.Context, h *Host, raw json.RawMessage) (any, error) {
-		var p P
-		if err := decodeParams(raw, &p); err != nil {
-			return nil, err
-		}
-		return do(ctx, h, p)
-	}
-}
+// operation answers one request; r is what comes behind it on the connection.
+type operation func(ctx context.Context, conn *net.UnixConn, r *bufio.Reader, params json.RawMessage)
 
 const opAttach = "attach"
+
+// operations is everything that can be asked for.
+func (s *server) operations() map[string]operation {
+	h, done := s.host, struct{}{}
+	return map[string]operation{
+		opAttach: s.attach,
+		opFollow: abandonable(s.follow),
+		"status": answered(s, func(context.Context, json.RawMessage) (any, error) { return h.Status(), nil }),
+		"capture": answered(s, func(ctx context.Context, p captureParams) (any, error) {
+			return h.Capture(ctx, p.Lines, p.ANSI)
+		}),
+		"inject":    abandonable(answered(s, func(ctx context.Context, in Input) (any, error) { return done, h.Inject(ctx, in) })),
+		"keys":      abandonable(answered(s, func(ctx context.Context, p keysParams) (any, error) { return done, h.Keys(ctx, p.Keys) })),
+		"variables": answered(s, func(_ context.Context, p variablesParams) (any, error) { return h.variables(p.Names), nil }),
+		"shutdown": answered(s, func(ctx context.Context, r ShutdownRequest) (any, error) {
+			return h.Shutdown(context.WithoutCancel(ctx), r)
+		}),
+	}
+}
+
+// answered is an operation whose answer is what the host says to the parameters.
+func answered[P any](s *server, ask func(context.Context, P) (any, error)) operation {
+	return func(ctx context.Context, conn *net.UnixConn, _ *bufio.Reader, params json.RawMessage) {
+		var p P
+		var result any
+		err := decodeParams(params, &p)
+		if err == nil {
+			result, err = ask(ctx, p)
+		}
+		s.answer(conn, result, err)
+	}
+}
+
+// abandonable is an operation that hanging up calls off.
+func abandonable(do operation) operation {
+	return func(ctx context.Context, conn *net.UnixConn, r *bufio.Reader, params json.RawMessage) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go func() { // ends when the connection is closed, by either side
+			io.Copy(io.Discard, r)
+			cancel()
+		}()
+		do(ctx, conn, r, params)
+	}
+}
 
 // handle serves one connection.
 func (s *server) handle(ctx context.Context, conn *net.UnixConn) {
@@ -56,75 +75,35 @@ func (s *server) handle(ctx context.Context, conn *net.UnixConn) {
 		s.answer(conn, nil, err)
 		return
 	}
-	if q.Op == opAttach {
-		s.attach(ctx, conn, r, q.Params)
+	all := s.operations()
+	if do, ok := all[q.Op]; ok {
+		do(ctx, conn, r, q.Params)
 		return
 	}
-	if q.Op == opFollow {
-		s.follow(ctx, conn, r)
-		return
-	}
-	op, ok := operations()[q.Op]
-	if !ok {
-		known := append(slices.Collect(maps.Keys(operations())), opAttach, opFollow)
-		slices.Sort(known)
-		s.answer(conn, nil, fault.New(fault.Unsupported, "this host does not know the operation %q", q.Op).
-			WithHint("it knows: %s", strings.Join(known, " ")))
-		return
-	}
-	if op.abandon {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithCancel(ctx)
-		defer cancel()
-		go func() { // ends when the connection is closed, by either side
-			io.Copy(io.Discard, r)
-			cancel()
-		}()
-	}
-	result, err := op.do(ctx, s.host, q.Params)
-	s.answer(conn, result, err)
+	s.answer(conn, nil, fault.New(fault.Unsupported, "this host does not know the operation %q", q.Op).
+		WithHint("it knows: %s", strings.Join(slices.Sorted(maps.Keys(all)), " ")))
 }
 
 func (s *server) answer(conn *net.UnixConn, result any, failure error) {
 	conn.SetWriteDeadline(time.Now().Add(answerLimit))
 	if err := writeAnswer(conn, result, failure); err != nil {
-		s.host.log.Debug("answer", "error", err)
+		s.host.opt.Log.Debug("answer", "error", err)
 	}
 }
 
-func opStatus(_ context.Context, h *Host, _ json.RawMessage) (any, error) { return h.Status(), nil }
-
-func opCapture(ctx context.Context, h *Host, p captureParams) (any, error) {
-	return h.Capture(ctx, p.Lines, p.ANSI)
-}
-
-func opInject(ctx context.Context, h *Host, in Input) (any, error) {
-	return struct{}{}, h.Inject(ctx, in)
-}
-
-func opKeys(ctx context.Context, h *Host, p keysParams) (any, error) {
-	return struct{}{}, h.Keys(ctx, p.Keys)
-}
-
-func opVariables(_ context.Context, h *Host, p variablesParams) (any, error) {
-	found := []string{}
-	for _, kv := range h.env {
-		if name, _, _ := strings.Cut(kv, "="); slices.Contains(p.Names, name) {
-			found = append(found, kv)
-		}
-	}
-	return found, nil
-}
-
-func opShutdown(ctx context.Context, h *Host, r ShutdownRequest) (any, error) {
-	return h.Shutdown(context.WithoutCancel(ctx), r)
+// variables are those of Options.Variables that have these names.
+func (h *Host) variables(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(h.opt.Variables), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return !slices.Contains(names, name)
+	})
 }
 
 // Shutdown closes the host (see Closing) and ends what runs. The error is
 // UNPROVEN if something may still run.
 func (h *Host) Shutdown(ctx context.Context, r ShutdownRequest) (Report, error) {
 	h.shutDown(cmp.Or(r.Reason, CauseShutdown), r.Recorded)
-	term, kill := cmp.Or(r.Term, h.term), cmp.Or(r.Kill, h.kill)
+	term, kill := cmp.Or(r.Term, h.opt.Term), cmp.Or(r.Kill, h.opt.Kill)
 	if r.Force {
 		term = 0
 	}

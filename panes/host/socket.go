@@ -29,7 +29,7 @@ type server struct {
 
 // listen makes the socket; connections wait until run.
 func listen(h *Host, path string) (*server, error) {
-	socket, err := unixsock.Open(unixsock.Options{Path: path, Most: maxConnections, Full: tooMany, Log: h.log})
+	socket, err := unixsock.Open(unixsock.Options{Path: path, Most: maxConnections, Full: tooMany, Log: h.opt.Log})
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (h *Host) Status() Status {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := Status{
-		ID: h.id, PID: h.self.PID, Identity: h.self, Since: h.started,
+		ID: h.opt.ID, PID: h.self.PID, Identity: h.self, Since: h.started,
 		Shown: h.shown, Settled: h.settled,
 		StartedAt: h.started, LastOutputAt: lastOutput, LastKeyAt: person.lastKey, LastReturnAt: person.lastReturn, Draft: person.draft,
 		Rows: h.rows, Cols: h.cols, MaxLine: cookedLine,
@@ -144,7 +144,7 @@ func (h *Host) resize(rows, cols int) {
 		ctx, cancel := context.WithTimeout(context.Background(), screenLimit)
 		defer cancel()
 		if err := h.screen.resize(ctx, rows, cols); err != nil {
-			h.log.Warn("resize", "error", err)
+			h.opt.Log.Warn("resize", "error", err)
 		}
 	}
 	if prog != nil {
@@ -158,6 +158,6 @@ func (h *Host) fit(p *program, rows, cols int) {
 		return
 	}
 	if err := setSize(p.master, rows, cols); err != nil {
-		h.log.Warn("resize", "error", err)
+		h.opt.Log.Warn("resize", "error", err)
 	}
 }

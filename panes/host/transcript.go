@@ -15,7 +15,7 @@ type (
 	RenameFunc = func(old, new string) error
 )
 
-// previous is where a full transcript file is statusChanged.
+// previous is where a full transcript file is moved.
 func previous(name string) string { return name + ".1" }
 
 // retryAfter is the pause after a failure to write, so that a full disk does not

@@ -17,9 +17,7 @@ import (
 // transcript (fs.ErrNotExist).
 func ReadTranscript(open func(name string, flag int) (*os.File, error), name string, lines int, plain bool) ([]byte, error) {
 	text, file, err := lastOf(open, name, lines, plain)
-	if file != nil {
-		file.Close()
-	}
+	file.Close() // also of none
 	return text, err
 }
 
@@ -126,11 +124,11 @@ func FollowTranscript(ctx context.Context, open func(name string, flag int) (*os
 		return err
 	}
 	if _, err := w.Write(text); err != nil {
-		closeIf(file)
+		file.Close()
 		return fmt.Errorf("follow transcript: %w", err)
 	}
 	f := follower{open: open, name: name, file: file, to: w}
-	defer func() { closeIf(f.file) }()
+	defer func() { f.file.Close() }() // also of none
 	tick := time.Tick(followInterval)
 	for {
 		if err := f.step(); err != nil {
@@ -144,12 +142,6 @@ func FollowTranscript(ctx context.Context, open func(name string, flag int) (*os
 	}
 }
 
-func closeIf(f *os.File) {
-	if f != nil {
-		f.Close()
-	}
-}
-
 type follower struct {
 	open OpenFunc
 	name string
@@ -160,7 +152,7 @@ type follower struct {
 }
 
 // step passes on what was added, and goes over to the next file when this one
-// has been statusChanged away and read to its end.
+// has been rotated away and read to its end.
 func (f *follower) step() error {
 	for {
 		fresh, err := f.open(f.name, os.O_RDONLY)
@@ -174,11 +166,11 @@ func (f *follower) step() error {
 			fresh = nil
 		}
 		if err := f.drain(); err != nil {
-			closeIf(fresh)
+			fresh.Close()
 			return err
 		}
 		if fresh == nil || sameFile(fresh, f.file) {
-			closeIf(fresh)
+			fresh.Close()
 			return nil
 		}
 		f.seen, _ = f.file.Stat()

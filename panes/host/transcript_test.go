@@ -155,7 +155,7 @@ func TestFollowerFindsTheFileBetween(t *testing.T) {
 	defer tr.Close()
 	var got safeBuffer
 	f := follower{open: open, name: "t", to: &got}
-	defer func() { closeIf(f.file) }()
+	defer func() { f.file.Close() }()
 	for _, piece := range []string{"0123", "456789abcdefghijXY", "Z"} {
 		tr.Write([]byte(piece))
 		if err := f.step(); err != nil {

@@ -34,13 +34,8 @@ func (e *edge) text(model *vt.Emulator, out, text []byte) []byte {
 	if e.part != nil {
 		text, e.part = append(e.part, text...), nil
 	}
-	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
-		if at := len(text) - n; utf8.RuneStart(text[at]) {
-			if !utf8.FullRune(text[at:]) {
-				text, e.part = text[:at], bytes.Clone(text[at:])
-			}
-			break
-		}
+	if at := len(text) - begunRune(text); at < len(text) {
+		text, e.part = text[:at], bytes.Clone(text[at:])
 	}
 	if len(text) > 0 && e.full {
 		out = append(out, "\r\x1bD"...)

@@ -17,7 +17,7 @@ import (
 // ForeignMember is a teammate that Claude Code, as the lead, starts by us, in a pane of
 // its own making and with an entry of its own in the roster.
 type ForeignMember struct {
-	profiles.Joining
+	profiles.Ask               // as the lead says it on the command line
 	Client            []string // the client's own command line: what runs unless the type stands for another agent
 	Dir               string
 	Pane              string // as the roster names it
@@ -91,14 +91,12 @@ func (st *starter) buildForeignCommand(t store.Team, g ForeignMember, n *resolve
 		return nil
 	}
 	n.kind, n.profile = other.Kind, other
-	model := g.Model
-	if other.CheckModel(model) != nil {
-		model = "" // the lead knows the models of its own agent only
+	ask := g.Ask
+	ask.Team, ask.Kind, ask.Type, ask.Session = t.Name, n.kind, "", other.BeginSession(n.kind, n.host)
+	if other.CheckModel(ask.Model) != nil {
+		ask.Model = "" // the lead knows the models of its own agent only
 	}
-	n.argv, n.resume, err = other.Argv(profiles.Ask{
-		Agent: g.Agent, Team: t.Name, Color: g.Color, Kind: n.kind, Model: model, Parent: g.Parent, Session: other.BeginSession(n.kind, n.host), Mode: g.Mode, Plan: g.Plan,
-	})
-	if err != nil {
+	if n.argv, n.resume, err = other.Argv(ask); err != nil {
 		return err
 	}
 	n.env = st.panes.Environment("", "", "", n.variables())

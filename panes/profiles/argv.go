@@ -18,7 +18,7 @@ type Ask struct {
 	Parent             string // id of the session that leads
 	Session            string // id for the conversation that begins
 	Mode               string // permission mode of the lead
-	Plan               bool
+	Plan               bool   // must have a plan approved first
 	Settings           string // a file with more settings, for a native agent
 }
 

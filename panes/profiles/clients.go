@@ -1,6 +1,9 @@
 package profiles
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Client is what a version of Claude Code does, as far as versions differ in what
 // matters here.
@@ -47,18 +50,9 @@ func ClientOf(said string) (c Client, version string, ok bool) {
 		return Client{}, "", false
 	}
 	for _, row := range clients() {
-		if !before(v, row.from) {
+		if slices.Compare(v[:], row.from[:]) >= 0 {
 			c = row.Client
 		}
 	}
 	return c, fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]), true
-}
-
-func before(a, b [3]int) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return a[i] < b[i]
-		}
-	}
-	return false
 }

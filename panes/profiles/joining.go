@@ -6,21 +6,11 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
-// Joining is what Claude Code, as a lead, says of a teammate on the command line
-// that starts it.
-type Joining struct {
-	Agent, Team, Color string
-	Parent             string // id of the session that leads
-	Type               string // of agent
-	Model              string
-	Mode               string // permission mode of the lead
-	Plan               bool   // must have a plan approved first
-}
-
-// ParseJoining reads the arguments of that command line. Flags that it does not know
-// are the client's business. Without a name and a team it is fault.InvalidArgument.
-func ParseJoining(args []string) (Joining, error) {
-	var j Joining
+// ParseJoining reads what Claude Code, as a lead, asks for a teammate on the command line
+// that starts it. Flags that it does not know are the client's business. Without a name
+// and a team it is fault.InvalidArgument.
+func ParseJoining(args []string) (Ask, error) {
+	var j Ask
 	var id string
 	texts := map[string]*string{
 		"--agent-id": &id, "--agent-name": &j.Agent, "--team-name": &j.Team, "--agent-color": &j.Color, "--parent-session-id": &j.Parent,

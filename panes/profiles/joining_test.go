@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -19,18 +20,18 @@ const (
 func TestParseJoining(t *testing.T) {
 	for _, tc := range []struct {
 		args string
-		want Joining
+		want Ask
 		err  string
 	}{
-		{newest, Joining{Agent: "amy", Team: "alpha", Color: "blue", Parent: "s-1", Type: "general-purpose", Model: "haiku", Mode: ModeDefault}, ""},
-		{older, Joining{Agent: "bob", Team: "alpha", Color: "green", Parent: "s-1", Mode: ModeBypass, Plan: true}, ""},
-		{"", Joining{}, "names no teammate"},
-		{"--agent-name amy", Joining{Agent: "amy"}, "names no teammate"},
-		{"--agent-name amy --team-name", Joining{Agent: "amy"}, "--team-name has no value"},
-		{"--agent-id x@alpha --agent-name amy --team-name alpha", Joining{Agent: "amy", Team: "alpha"}, "is not amy of alpha"},
+		{newest, Ask{Agent: "amy", Team: "alpha", Color: "blue", Parent: "s-1", Type: "general-purpose", Model: "haiku", Mode: ModeDefault}, ""},
+		{older, Ask{Agent: "bob", Team: "alpha", Color: "green", Parent: "s-1", Mode: ModeBypass, Plan: true}, ""},
+		{"", Ask{}, "names no teammate"},
+		{"--agent-name amy", Ask{Agent: "amy"}, "names no teammate"},
+		{"--agent-name amy --team-name", Ask{Agent: "amy"}, "--team-name has no value"},
+		{"--agent-id x@alpha --agent-name amy --team-name alpha", Ask{Agent: "amy", Team: "alpha"}, "is not amy of alpha"},
 	} {
 		got, err := ParseJoining(strings.Fields(tc.args))
-		if got != tc.want || (err != nil) != (tc.err != "") {
+		if !reflect.DeepEqual(got, tc.want) || (err != nil) != (tc.err != "") {
 			t.Errorf("%s: %+v, %v", tc.args, got, err)
 		}
 		if tc.err != "" && (fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), tc.err)) {

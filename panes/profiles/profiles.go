@@ -6,6 +6,7 @@ package profiles
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -137,30 +138,24 @@ func (p Profile) Over(base Profile) Profile {
 	if p.Command == nil {
 		p.Program = base.Program
 	}
-	for _, f := range []struct{ to, from *string }{
-		{&p.Name, &base.Name}, {&p.Summary, &base.Summary}, {&p.Kind, &base.Kind}, {&p.Submit, &base.Submit}, {&p.Quit, &base.Quit}, {&p.Multiline, &base.Multiline},
-		{&p.OnUnknown, &base.OnUnknown}, {&p.SessionShown, &base.SessionShown},
-	} {
-		*f.to = cmp.Or(*f.to, *f.from)
-	}
-	for _, f := range []struct{ to, from *[]string }{
-		{&p.Command, &base.Command}, {&p.ACP, &base.ACP}, {&p.Models, &base.Models}, {&p.JoinArgs, &base.JoinArgs}, {&p.TypeArgs, &base.TypeArgs},
-		{&p.ModelArgs, &base.ModelArgs}, {&p.SessionArgs, &base.SessionArgs}, {&p.PlanArgs, &base.PlanArgs}, {&p.ResumeArgs, &base.ResumeArgs},
-		{&p.Env, &base.Env}, {&p.Needs, &base.Needs}, {&p.AgentTypes, &base.AgentTypes}, {&p.QuitKeys, &base.QuitKeys},
-		{&p.Busy, &base.Busy}, {&p.Asking, &base.Asking},
-	} {
-		if *f.to == nil {
-			*f.to = *f.from
-		}
-	}
 	if p.Ready == nil { // these three say together where the input is
 		p.Ready, p.Frame, p.Footer = base.Ready, base.Frame, base.Footer
 	}
-	if p.ModeArgs == nil {
-		p.ModeArgs = base.ModeArgs
-	}
-	p.Quiet, p.MaxPaste = cmp.Or(p.Quiet, base.Quiet), cmp.Or(p.MaxPaste, base.MaxPaste)
+	base.Program, base.Frame, base.Footer = p.Program, p.Frame, p.Footer // said by now
+	fill(reflect.ValueOf(&p).Elem(), reflect.ValueOf(base))
 	return p
+}
+
+// fill gives the fields of a struct that are left open what they are in base.
+func fill(to, base reflect.Value) {
+	for i := range to.NumField() {
+		switch f := to.Field(i); {
+		case f.Kind() == reflect.Struct:
+			fill(f, base.Field(i))
+		case f.IsZero():
+			f.Set(base.Field(i))
+		}
+	}
 }
 
 // Needed is the program that must be installed; "" if the profile names none.

@@ -61,12 +61,12 @@ func (a *app) foreignMember(lead panes.Lead, args, pane []string) error {
 	return a.live(ctx, c, j.Team, j.Agent, pane)
 }
 
-func (a *app) enter(ctx context.Context, c *composition, lead panes.Lead, j profiles.Joining, args, pane []string) error {
+func (a *app) enter(ctx context.Context, c *composition, lead panes.Lead, j profiles.Ask, args, pane []string) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		return fmt.Errorf("find the working folder: %w", err)
 	}
-	g := teams.ForeignMember{Joining: j, Client: slices.Concat(lead.Client, profiles.WithoutFlag(args, "--settings", lead.Hook)), Dir: dir}
+	g := teams.ForeignMember{Ask: j, Client: slices.Concat(lead.Client, profiles.WithoutFlag(args, "--settings", lead.Hook)), Dir: dir}
 	at := newApp(Stdio{}, pane)
 	if in, inside, err := tmux.ParseInside(at.getenv("TMUX")); err == nil && inside {
 		g.Backend, g.Terminal, g.Pane = "tmux", in.Socket, at.getenv("TMUX_PANE")

@@ -2,15 +2,12 @@ package unixsock
 
 import "golang.org/x/sys/unix"
 
-// userOf asks for LOCAL_PEERCRED, see unix(4).
-func userOf(fd int) (int, error) {
+// peerOf asks for LOCAL_PEERCRED and LOCAL_PEERPID, see unix(4).
+func peerOf(fd int) (uid, pid int, err error) {
 	cred, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
 	if err != nil {
-		return -1, err
+		return -1, 0, err
 	}
-	return int(cred.Uid), nil
-}
-
-func processOf(fd int) (int, error) {
-	return unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+	pid, err = unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+	return int(cred.Uid), pid, err
 }

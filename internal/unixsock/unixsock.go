@@ -43,13 +43,12 @@ type Options struct {
 // same time.
 type Listener struct {
 	Options
-	slots chan struct{}
 
 	mu     sync.Mutex
 	socket *net.UnixListener
-	file   files.Ours          // the socket as we made it
-	serve  func(*net.UnixConn) // nil before Start
-	open   map[*net.UnixConn]bool
+	file   files.Ours             // the socket as we made it
+	serve  func(*net.UnixConn)    // nil before Start
+	open   map[*net.UnixConn]bool // that are served
 	closed bool
 	wg     sync.WaitGroup
 }
@@ -57,7 +56,7 @@ type Listener struct {
 // Open makes the socket, in the place of a dead one: never of one that answers
 // (DUPLICATE_NAME) or of another kind of file (PERMISSION_DENIED).
 func Open(o Options) (*Listener, error) {
-	l := &Listener{Options: o, slots: make(chan struct{}, o.Most), open: map[*net.UnixConn]bool{}}
+	l := &Listener{Options: o, open: map[*net.UnixConn]bool{}}
 	if err := CheckPath(o.Path); err != nil {
 		return nil, err
 	}
@@ -185,15 +184,19 @@ func (l *Listener) acceptLocked() {
 
 // admit serves a connection of our own user.
 func (l *Listener) admit(conn *net.UnixConn) {
-	uid, err := peer(conn)
-	if err != nil || (uid != os.Geteuid() && uid != 0) {
+	uid, _, err := peer(conn)
+	if uid != os.Geteuid() && uid != 0 { // -1: it cannot be told
 		l.Log.Warn("refused a connection", "uid", uid, "error", err)
 		conn.Close()
 		return
 	}
-	select {
-	case l.slots <- struct{}{}:
-	default:
+	l.mu.Lock()
+	full := len(l.open) >= l.Most
+	if !full {
+		l.open[conn] = true
+	}
+	l.mu.Unlock()
+	if full {
 		l.Log.Warn("refused a connection: too many", "limit", l.Most)
 		if l.Full != nil {
 			l.Full(conn)
@@ -201,29 +204,23 @@ func (l *Listener) admit(conn *net.UnixConn) {
 		conn.Close()
 		return
 	}
-	l.track(conn, true)
 	l.wg.Go(func() {
 		defer func() {
 			conn.Close()
-			l.track(conn, false)
-			<-l.slots
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			delete(l.open, conn)
 		}()
 		l.serve(conn)
 	})
 }
 
-func (l *Listener) track(conn *net.UnixConn, open bool) {
+// Clients is how many are connected.
+func (l *Listener) Clients() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if open {
-		l.open[conn] = true
-	} else {
-		delete(l.open, conn)
-	}
+	return len(l.open)
 }
-
-// Clients is how many are connected.
-func (l *Listener) Clients() int { return len(l.slots) }
 
 // Close accepts nobody more. The socket's file is removed if it is still ours. Whoever
 // is being served stays: see Wait and HangUp.
@@ -247,12 +244,12 @@ func (l *Listener) HangUp() {
 	}
 }
 
-// peer returns the user at the other end.
-func peer(conn *net.UnixConn) (uid int, err error) { return ask(conn, userOf) }
-
 // PeerProcess returns the process that has connected. It may have ended, and its number may be
 // another one's by now.
-func PeerProcess(conn *net.UnixConn) (pid int, err error) { return ask(conn, processOf) }
+func PeerProcess(conn *net.UnixConn) (pid int, err error) {
+	_, pid, err = peer(conn)
+	return pid, err
+}
 
 // ListenerOf asks which process listens on a socket, once, when it is called first; 0: nobody
 // does, or it cannot be told.
@@ -272,12 +269,13 @@ func listenerOf(path string) (pid int) {
 	return pid
 }
 
-func ask(conn *net.UnixConn, what func(fd int) (int, error)) (n int, err error) {
+// peer returns the user and the process at the other end.
+func peer(conn *net.UnixConn) (uid, pid int, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
-		return -1, err
+		return -1, 0, err
 	}
 	var inner error
-	err = raw.Control(func(fd uintptr) { n, inner = what(int(fd)) })
-	return n, errors.Join(err, inner)
+	err = raw.Control(func(fd uintptr) { uid, pid, inner = peerOf(int(fd)) })
+	return uid, pid, errors.Join(err, inner)
 }

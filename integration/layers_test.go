@@ -148,7 +148,7 @@ func linkers() map[string]struct{ who, why string } {
 		"github.com/coder/websocket":           {"backend/iterm2/iterm2test", "iTerm2's part in tests; it brings in a web server"},
 		"charm.land/bubbletea/v2":              {"cmd/internal/tui", "the dashboard alone"},
 		"charm.land/lipgloss/v2":               {"cmd/internal/tui", "the dashboard alone"},
-		"github.com/charmbracelet/x/ansi":      {"cmd/internal/tui", "the dashboard alone"},
+		"github.com/charmbracelet/x/ansi":      {"cmd/internal/tui panes/host", "the dashboard, and who parts a text as the screen model does"},
 		"github.com/goccy/go-yaml":             {"cmd/internal/config", "one reader of team files"},
 		"github.com/spf13/cobra":               {"cmd/internal/cli", "the verbs only"},
 		"github.com/spf13/pflag":               {"cmd/internal/cli", "the verbs only"},

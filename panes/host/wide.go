@@ -2,9 +2,9 @@ package host
 
 import (
 	"bytes"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 )
 
@@ -46,7 +46,8 @@ func (e *edge) text(model *vt.Emulator, out, text []byte) []byte {
 	}
 	free, last := 0, model.Width()-1
 	for n := 0; len(text) > 0; text = text[n:] {
-		n = cluster(text)
+		first, _ := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth) // as the model parts it
+		n = len(first)
 		if r, _ := utf8.DecodeRune(text); !mayBeWide(r) {
 			out = append(out, text[:n]...)
 			free--
@@ -81,24 +82,3 @@ func (e *edge) text(model *vt.Emulator, out, text []byte) []byte {
 func mayBeWide(r rune) bool {
 	return r >= 0x1100 && (r < 0x2500 || r >= 0x25a0) && (r < 0x2800 || r >= 0x2900) && r != utf8.RuneError
 }
-
-// cluster is how many bytes the first character of a text has, with what joins it.
-func cluster(text []byte) int {
-	last, n := utf8.DecodeRune(text)
-	flags := isFlag(last)
-	for n < len(text) && text[n] >= utf8.RuneSelf {
-		r, size := utf8.DecodeRune(text[n:])
-		const joiner = '\u200d'
-		joins := r == joiner || last == joiner || unicode.Is(unicode.M, r) || r >= 0x1f3fb && r <= 0x1f3ff ||
-			r >= 0xe0020 && r <= 0xe007f || r >= 0x1100 && r < 0x1200 || flags && isFlag(r)
-		if !joins {
-			break
-		}
-		flags = flags && !isFlag(r)
-		last, n = r, n+size
-	}
-	return n
-}
-
-// isFlag tells the letters of which two are a flag.
-func isFlag(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }

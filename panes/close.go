@@ -17,7 +17,6 @@ const inProcess = "in-process"
 // still ours: one list and one close for each terminal. A pane that stays makes its result unproven; one that was there
 // although nothing ran makes it pane-killed.
 func (m *Manager) closePanes(ctx context.Context, set []Target, results []StopResult) {
-	type terminal struct{ backend, socket string }
 	at := map[terminal][]int{}
 	for i, t := range set {
 		if results[i].host != nil && t.Pane != "" && t.Backend != "" {
@@ -29,7 +28,7 @@ func (m *Manager) closePanes(ctx context.Context, set []Target, results []StopRe
 		}
 	}
 	for k, index := range at {
-		b, err := m.backendOf(k.backend, k.socket)
+		b, err := m.backendOf(k)
 		if err == nil {
 			err = closeIn(ctx, b, index, results)
 		}

@@ -91,9 +91,9 @@ type attacherOfSet interface {
 // AttachEach is Attach for each of the targets, nil where there is no such command.
 func (m *Manager) AttachEach(ctx context.Context, targets []Target) [][]string {
 	out := make([][]string, len(targets))
-	sets := map[[2]string][]int{} // by their terminals
+	sets := map[terminal][]int{}
 	for i, t := range targets {
-		key := [2]string{t.Backend, t.Terminal}
+		key := terminal{t.Backend, t.Terminal}
 		sets[key] = append(sets[key], i)
 	}
 	for _, set := range sets {
@@ -124,7 +124,7 @@ func (m *Manager) AttachEach(ctx context.Context, targets []Target) [][]string {
 // else the one in use.
 func (m *Manager) targetBackend(ctx context.Context, t Target) (backend.Backend, error) {
 	if t.Terminal != "" {
-		return m.backendOf(t.Backend, t.Terminal)
+		return m.backendOf(terminal{t.Backend, t.Terminal})
 	}
 	c, err := m.Choice(ctx)
 	return c.Backend, err
@@ -170,7 +170,7 @@ type leaver interface {
 // see the end.
 func (m *Manager) Leave(ctx context.Context, l LaunchRecord, pane backend.ID) {
 	_ = files.RemoveEmpty(m.runDir())
-	b, err := m.backendOf(l.Backend, l.Terminal)
+	b, err := m.backendOf(terminal{l.Backend, l.Terminal})
 	if err != nil || pane == "" {
 		return
 	}

@@ -93,7 +93,7 @@ type Manager struct {
 
 	mu     sync.Mutex // guards what follows
 	choice *Choice
-	opened map[string]backend.Backend
+	opened map[terminal]backend.Backend
 	looks  *signals.Processes // shared by those who ask within lookLife
 	made   time.Time          // it was made
 
@@ -104,7 +104,7 @@ type Manager struct {
 // NewManager returns a Manager.
 func NewManager(o Options) *Manager {
 	key := BaseKey(o.Base)
-	return &Manager{opt: o, baseKey: key, records: &Records{dir: o.Dir, baseKey: key}, opened: map[string]backend.Backend{}}
+	return &Manager{opt: o, baseKey: key, records: &Records{dir: o.Dir, baseKey: key}, opened: map[terminal]backend.Backend{}}
 }
 
 // lookLife is how long looks at the processes share what they have read of each: a process
@@ -139,23 +139,25 @@ func (m *Manager) Choice(ctx context.Context) (Choice, error) {
 		return Choice{}, err
 	}
 	m.choice = &c
-	m.opened[c.Type+"\x00"+c.Socket] = c.Backend
+	m.opened[terminal{c.Type, c.Socket}] = c.Backend
 	return c, nil
 }
 
+// terminal names one terminal.
+type terminal struct{ backend, socket string }
+
 // backendOf returns the backend that holds a pane which was opened before.
-func (m *Manager) backendOf(backendType, socket string) (backend.Backend, error) {
-	key := backendType + "\x00" + socket
+func (m *Manager) backendOf(t terminal) (backend.Backend, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if b, ok := m.opened[key]; ok {
+	if b, ok := m.opened[t]; ok {
 		return b, nil
 	}
-	b, err := m.opt.Open(backendType, socket)
+	b, err := m.opt.Open(t.backend, t.socket)
 	if err != nil {
-		return nil, fmt.Errorf("reach %s: %w", backendType, err)
+		return nil, fmt.Errorf("reach %s: %w", t.backend, err)
 	}
-	m.opened[key] = b
+	m.opened[t] = b
 	return b, nil
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
-	"strings"
 )
 
 // ObservedRecord is what a host has seen of a team in the stream of its worker: the
@@ -50,15 +48,5 @@ func (r *Records) Observed(ctx context.Context, team, agent string) (ObservedRec
 // ObservedMembers names the members of a team in whose streams something was
 // observed.
 func (r *Records) ObservedMembers(team string) ([]string, error) {
-	entries, err := r.dir.ReadDir(ObservedFolder(team))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var names []string
-	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".json"); ok && !strings.HasPrefix(name, ".") {
-			names = append(names, name)
-		}
-	}
-	return names, err
+	return r.members(ObservedFolder(team))
 }

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -86,7 +84,7 @@ func (m *Manager) Orphans(ctx context.Context) ([]Orphan, error) {
 			})
 		}
 	}
-	found, remnants := make([][]Orphan, len(recorded)), m.Remnants(ctx)
+	found, remnants := make([][]Orphan, len(recorded)), m.Remnants()
 	each(len(recorded), func(i int) { found[i] = m.orphanRecord(ctx, recorded[i], claims, running, remnants) })
 	out = append(out, slices.Concat(found...)...)
 	out = append(out, m.orphanFiles(ctx)...)
@@ -111,7 +109,7 @@ func (m *Manager) forget(ctx context.Context, t Target) error {
 	if now, known := m.recordedTarget(ctx, Owner{t.Team, t.Agent}); !known || now.Host != t.Host {
 		return nil
 	}
-	h, err := m.proveOrphan(ctx, t, m.asking(ctx), new(signals.Processes))
+	h, err := m.proveOrphan(ctx, t, &look{m: m})
 	if err != nil || h.seen.state != signals.Gone {
 		return err
 	}
@@ -146,7 +144,7 @@ func (m *Manager) inUse(ctx context.Context) []Choice {
 		out = append(out, c)
 	}
 	if folder := HeadlessFolder(m.opt.Runtime); c.Type != Headless {
-		if b, err := m.backendOf(Headless, folder); err == nil {
+		if b, err := m.backendOf(terminal{Headless, folder}); err == nil {
 			out = append(out, Choice{Type: Headless, Socket: folder, Backend: b})
 		}
 	}
@@ -161,16 +159,11 @@ func (m *Manager) recorded() ([]Owner, error) {
 	}
 	var out []Owner
 	for _, team := range teams {
-		agents := map[string]bool{}
-		for _, kind := range []string{"hosts", "launch"} {
-			entries, _ := m.opt.Dir.ReadDir(OwnPath(team.Name(), kind)) // absent: no records
-			for _, e := range entries {
-				if agent, ok := strings.CutSuffix(e.Name(), ".json"); ok && !strings.HasPrefix(agent, ".") {
-					agents[agent] = true
-				}
-			}
-		}
-		for _, agent := range slices.Sorted(maps.Keys(agents)) {
+		hosts, _ := m.records.members(OwnPath(team.Name(), "hosts")) // what cannot be read has none
+		launched, _ := m.records.members(OwnPath(team.Name(), "launch"))
+		agents := append(hosts, launched...)
+		slices.Sort(agents)
+		for _, agent := range slices.Compact(agents) {
 			out = append(out, Owner{team.Name(), agent})
 		}
 	}
@@ -237,39 +230,33 @@ func leftOf(t Target, look *signals.Processes) (string, error) {
 
 // Remnants finds what hosts have left running, for a set of them with one look at the
 // rosters and one at the processes.
-type Remnants struct {
-	m      *Manager
-	claims func() (Claims, error)
-	look   *signals.Processes
-}
+type Remnants struct{ now *look }
 
 // Remnants looks when it is first asked.
-func (m *Manager) Remnants(ctx context.Context) *Remnants {
-	return &Remnants{m, sync.OnceValues(m.asking(ctx)), new(signals.Processes)}
-}
+func (m *Manager) Remnants() *Remnants { return &Remnants{&look{m: m}} }
 
 // Of finds what a host that is proved to be gone has left running. Before anything is
 // removed, all is looked at anew.
 func (r *Remnants) Of(ctx context.Context, t Target) (Orphan, bool) {
-	m := r.m
-	gone := func(ctx context.Context, claims func() (Claims, error), look *signals.Processes) (ownHost, error) {
-		h, err := m.prove(ctx, t, claims, look)
+	m := r.now.m
+	gone := func(ctx context.Context, now *look) (ownHost, error) {
+		h, err := m.prove(ctx, t, now)
 		if err == nil && h.seen.state != signals.Gone {
 			err = errors.New("its host may run")
 		}
 		return h, err
 	}
-	h, err := gone(ctx, r.claims, r.look)
+	h, err := gone(ctx, r.now)
 	if err != nil {
 		return Orphan{}, false
 	}
 	m.sweep(h)
-	what, err := leftOf(t, r.look)
+	what, err := leftOf(t, &r.now.processes)
 	if err == nil && what == "" {
 		return Orphan{}, false
 	}
 	out := Orphan{Kind: "process", What: what, Why: "their host was killed", remove: func(ctx context.Context) error {
-		h, err := gone(ctx, m.asking(ctx), new(signals.Processes))
+		h, err := gone(ctx, &look{m: m})
 		if err != nil {
 			return err
 		}

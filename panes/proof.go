@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -88,7 +89,7 @@ type ownHost struct {
 // prove tells whether the target is the host of the member it is said to be: the host
 // says so itself; or no other member's roster entry names it, and what runs under its id
 // is that member's. What cannot be looked at is fault.Unproven.
-func (m *Manager) prove(ctx context.Context, t Target, claims func() (Claims, error), look *signals.Processes) (ownHost, error) {
+func (m *Manager) prove(ctx context.Context, t Target, now *look) (ownHost, error) {
 	h := ownHost{Target: t, m: m, seen: m.sight(ctx, t.Team, t.Agent, t.Host)}
 	if err := checkHostID(t.Host); err != nil {
 		return h, unproven("the roster names no host for %s: %w", t.Agent, err)
@@ -96,7 +97,7 @@ func (m *Manager) prove(ctx context.Context, t Target, claims func() (Claims, er
 	if h.seen.answers() {
 		return h, nil
 	}
-	all, err := claims()
+	all, err := now.claims(ctx)
 	if err != nil {
 		return h, err
 	}
@@ -106,23 +107,23 @@ func (m *Manager) prove(ctx context.Context, t Target, claims func() (Claims, er
 			return h, unproven("the rosters name one host for %s and for %s", self, other)
 		}
 	}
-	err = m.proveProcesses(ctx, &h, look)
+	err = m.proveProcesses(ctx, &h, &now.processes)
 	return h, err
 }
 
 // launched is the proof of a host that this very call has launched.
-func (m *Manager) launched(ctx context.Context, t Target, _ func() (Claims, error), _ *signals.Processes) (ownHost, error) {
+func (m *Manager) launched(ctx context.Context, t Target, _ *look) (ownHost, error) {
 	return ownHost{Target: t, m: m, seen: m.sight(ctx, t.Team, t.Agent, t.Host)}, nil
 }
 
 // proveOrphan is prove for a host that no roster names. A roster that cannot be read may
 // name it.
-func (m *Manager) proveOrphan(ctx context.Context, t Target, claims func() (Claims, error), look *signals.Processes) (ownHost, error) {
-	h, err := m.prove(ctx, t, claims, look)
+func (m *Manager) proveOrphan(ctx context.Context, t Target, now *look) (ownHost, error) {
+	h, err := m.prove(ctx, t, now)
 	if err != nil {
 		return h, err
 	}
-	all, err := claims()
+	all, err := now.claims(ctx)
 	if err != nil {
 		return h, err
 	}
@@ -143,9 +144,20 @@ func (m *Manager) claims(ctx context.Context) (Claims, error) {
 	return c, nil
 }
 
-// asking is claims for one question.
-func (m *Manager) asking(ctx context.Context) func() (Claims, error) {
-	return func() (Claims, error) { return m.claims(ctx) }
+// look is what is seen of the rosters and of the processes for a set of proofs: each is looked
+// at once, when it matters first.
+type look struct {
+	m         *Manager
+	processes signals.Processes
+
+	once sync.Once
+	all  Claims
+	err  error // of all
+}
+
+func (l *look) claims(ctx context.Context) (Claims, error) {
+	l.once.Do(func() { l.all, l.err = l.m.claims(ctx) })
+	return l.all, l.err
 }
 
 // proveProcesses looks at what runs under the id of a host that does not answer. A place

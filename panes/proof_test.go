@@ -74,8 +74,7 @@ func TestXH08_OneHostOneMember(t *testing.T) {
 	stranger, _ := sleeper(t)
 	refused := func(what, why string) {
 		t.Helper()
-		var look signals.Processes
-		if _, err := m.prove(t.Context(), target, m.asking(t.Context()), &look); fault.CodeOf(err) != fault.Unproven || !strings.Contains(err.Error(), why) {
+		if _, err := m.prove(t.Context(), target, &look{m: m}); fault.CodeOf(err) != fault.Unproven || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v, want %q", what, err, why)
 		}
 		if end := m.End(t.Context(), target, 0, time.Second); end.Outcome != state.Unproven || !strings.Contains(end.Reason, why) {

@@ -191,6 +191,20 @@ func checked[T interface {
 	return v, nil
 }
 
+// members are those who have a record in a folder.
+func (r *Records) members(folder string) (names []string, err error) {
+	entries, err := r.dir.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".json"); ok && !strings.HasPrefix(name, ".") {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
 // Forget removes both records of a member.
 func (r *Records) Forget(team, agent string) error {
 	var errs []error

@@ -16,7 +16,7 @@ func (m *Manager) where(ctx context.Context, again LaunchRecord) (Choice, error)
 		return m.Choice(ctx)
 	}
 	own := again.Backend == Headless || again.Terminal == OwnSocket(m.opt.Runtime)
-	b, err := m.backendOf(again.Backend, again.Terminal)
+	b, err := m.backendOf(terminal{again.Backend, again.Terminal})
 	if !own && (err != nil || !serves(ctx, b)) {
 		return m.Choice(ctx)
 	}
@@ -92,7 +92,7 @@ func (m *Manager) Hold(ctx context.Context, t Target) (release func()) {
 	if t.Backend == "" || t.Backend == Headless {
 		return none
 	}
-	b, err := m.backendOf(t.Backend, t.Terminal)
+	b, err := m.backendOf(terminal{t.Backend, t.Terminal})
 	if err != nil {
 		return none
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -40,19 +39,15 @@ type StopResult struct {
 // then Close for those that have ended by then, as a set. It never touches a process or
 // a pane that does not prove to be its host's.
 type Stopper struct {
-	m          *Manager
+	look       // one for all
 	term, kill time.Duration
-	processes  signals.Processes // one look at the machine for all
-	recorded   bool              // the verb writes the ends down
-	prove      func(ctx context.Context, t Target, claims func() (Claims, error), look *signals.Processes) (ownHost, error)
-	once       sync.Once
-	claims     Claims
-	err        error // of claims
+	recorded   bool // the verb writes the ends down
+	prove      func(context.Context, Target, *look) (ownHost, error)
 }
 
 // Stopper returns one with the limits of TERM and KILL.
 func (m *Manager) Stopper(term, kill time.Duration) *Stopper {
-	return &Stopper{m: m, term: term, kill: kill, prove: m.prove}
+	return &Stopper{look: look{m: m}, term: term, kill: kill, prove: m.prove}
 }
 
 // Recorded leaves it to the verb to write the ends of those that are asked to shut down
@@ -60,14 +55,6 @@ func (m *Manager) Stopper(term, kill time.Duration) *Stopper {
 func (s *Stopper) Recorded() *Stopper {
 	s.recorded = true
 	return s
-}
-
-// asked asks the rosters once for the whole set, when it matters first.
-func (s *Stopper) asked(ctx context.Context) func() (Claims, error) {
-	return func() (Claims, error) {
-		s.once.Do(func() { s.claims, s.err = s.m.claims(ctx) })
-		return s.claims, s.err
-	}
 }
 
 // End ends one host and closes its pane.
@@ -85,10 +72,10 @@ func (s *Stopper) endAndClose(ctx context.Context, t Target) StopResult {
 // End asks the host to end all that it has started: TERM, and KILL after the limit. If
 // the host is mute or gone, that is done from outside, the host last. Its pane stays.
 func (s *Stopper) End(ctx context.Context, t Target) StopResult {
-	h, err := s.prove(ctx, t, s.asked(ctx), &s.processes)
+	h, err := s.prove(ctx, t, &s.look)
 	if err != nil && h.mayHaveBegun() {
 		s.awaitRecord(ctx, &h)
-		h, err = s.prove(ctx, t, s.asked(ctx), &s.processes)
+		h, err = s.prove(ctx, t, &s.look)
 	}
 	if err != nil {
 		return StopResult{Outcome: state.Unproven, Reason: fault.Of(err).Message}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
@@ -59,7 +58,7 @@ func (m *Manager) terminalDead(ctx context.Context, l LaunchRecord, socket strin
 // terminalAnswers tells whether the terminal names the panes in it. One that has no panes
 // any more is about to end.
 func (m *Manager) terminalAnswers(ctx context.Context, l LaunchRecord) bool {
-	b, err := m.backendOf(l.Backend, l.Terminal)
+	b, err := m.backendOf(terminal{l.Backend, l.Terminal})
 	if err != nil {
 		return false
 	}
@@ -98,13 +97,9 @@ func socketDead(ctx context.Context, socket string) (dead, known bool) {
 // peerFell tells whether another teammate in the same terminal runs still (it is
 // about to fall) or has just ended.
 func (m *Manager) peerFell(ctx context.Context, l LaunchRecord) bool {
-	entries, err := m.opt.Dir.ReadDir(OwnPath(l.Team, "hosts"))
-	if err != nil {
-		return false
-	}
-	for _, e := range entries {
-		agent, ok := strings.CutSuffix(e.Name(), ".json")
-		if !ok || agent == l.Agent {
+	agents, _ := m.records.members(OwnPath(l.Team, "hosts"))
+	for _, agent := range agents {
+		if agent == l.Agent {
 			continue
 		}
 		rec, err := m.records.Host(ctx, l.Team, agent)

@@ -46,7 +46,7 @@ func (re *recorder) reconcile(ctx context.Context, team string, dryRun bool) ([]
 	}
 	over := map[string]string{} // who wrote their end down may not have come to the tasks
 	var together, alone []loss
-	remnants := re.panes.Remnants(ctx)
+	remnants := re.panes.Remnants()
 	here := slices.DeleteFunc(t.Teammates(), re.elsewhere) // a machine that is silent would be waited for
 	for _, m := range re.observe(ctx, t, here) {
 		entry := t.Member(m.Name)

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -150,10 +151,7 @@ func Check(ctx context.Context, path string) error {
 	defer d.Close()
 	var found string
 	if err := d.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found); err != nil {
-		if Code(err)&0xff == sqliteIO {
-			return damaged(path, err) // its disk cannot be read
-		}
-		return explain(path, err)
+		return unread(path, err)
 	}
 	if found != "ok" {
 		return damaged(path, errors.New(strings.TrimPrefix(found, "*** in database main ***\n")))
@@ -235,6 +233,10 @@ const (
 	sqliteFull     = 13
 	sqliteNoOpen   = 14
 	sqliteNotADB   = 26
+
+	sqliteRead        = sqliteIO | 1<<8
+	sqliteShortRead   = sqliteIO | 2<<8
+	sqliteDamagedDisk = sqliteIO | 33<<8
 )
 
 // Code is SQLite's code of an error, as it is extended; 0 if it is none of SQLite's.
@@ -269,6 +271,15 @@ const away = "move it away: events and runs begin anew, teams are not touched"
 
 func damaged(path string, why error) error {
 	return fault.New(fault.CorruptFile, "the database %s is damaged: %w", path, why).WithHint(away)
+}
+
+// unread is why not the whole file could be read. Only a failed read of the file itself says that it,
+// or its disk, is damaged: reading also makes files beside it, for which there may be no room.
+func unread(path string, err error) error {
+	if slices.Contains([]int{sqliteRead, sqliteShortRead, sqliteDamagedDisk}, Code(err)) {
+		return damaged(path, err)
+	}
+	return explain(path, err)
 }
 
 // explain gives an error of the database its code.

@@ -162,6 +162,17 @@ func TestXS44_TheFolderSaysWhy(t *testing.T) {
 	}
 }
 
+// TestXS44_NoRoomIsNoDamage: nobody is told to move a good file away because what SQLite makes beside
+// it, to read it, finds no room.
+func TestXS44_NoRoomIsNoDamage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	for code, damage := range map[coded]bool{sqliteRead: true, sqliteShortRead: true, sqliteDamagedDisk: true, sqliteIO | 18<<8: false, sqliteIO | 19<<8: false} {
+		if err := unread(path, code); (fault.CodeOf(err) == fault.CorruptFile) != damage {
+			t.Errorf("%d: %v", code, err)
+		}
+	}
+}
+
 // TestXS44_FullIsSaid: a database that finds no room is named, with the code of a full disk.
 func TestXS44_FullIsSaid(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")

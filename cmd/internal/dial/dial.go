@@ -254,7 +254,7 @@ func Tidy(p Paths) (removed bool, err error) {
 func noState(what string, err error) error {
 	hint := "set XDG_STATE_HOME to a folder of yours"
 	if fault.CodeOf(err) == fault.DiskFull {
-		hint = "free some space there (df -h, df -i), or set XDG_STATE_HOME to a folder elsewhere"
+		hint = "free some space there (df -h, df -i, or your quota), or set XDG_STATE_HOME to a folder elsewhere"
 	}
 	return fault.New(fault.Of(err).Code, "%s: %w", what, err).WithHint("%s", hint)
 }

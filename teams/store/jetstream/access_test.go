@@ -7,12 +7,14 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,14 +24,15 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/store/jetstream/natstest"
 )
 
-// certificate writes a certificate of the loopback that signs itself, and its key.
-func certificate(t *testing.T) (cert, key string) {
+// certificate writes a certificate of the loopback that signs itself and is in date for so long, and
+// its key.
+func certificate(t *testing.T, good time.Duration) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "engine"}, NotAfter: time.Now().Add(time.Hour),
+	x := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "engine"}, NotAfter: time.Now().Add(good),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature}
 	der, err := x509.CreateCertificate(rand.Reader, x, x, &private.PublicKey, private)
 	if err != nil {
@@ -53,7 +56,8 @@ func certificate(t *testing.T) (cert, key string) {
 // alone, and by nobody else.
 func TestAccess(t *testing.T) {
 	need(t)
-	cert, key := certificate(t)
+	cert, key := certificate(t, time.Hour)
+	foreign, foreignKey := certificate(t, time.Hour)
 	server, err := natstest.Start("", "--auth", "s3cr3t", "--tlsverify", "--tlscacert", cert, "--tlscert", cert, "--tlskey", key)
 	if err != nil {
 		t.Fatal(err)
@@ -66,22 +70,83 @@ func TestAccess(t *testing.T) {
 	ctx := context20(t)
 	for name, c := range map[string]struct {
 		access jetstream.Access
-		ok     bool
+		hint   string // "": it is let in
 	}{
-		"all":            {jetstream.Access{Token: token, CA: cert, Cert: cert, Key: key}, true},
-		"no token":       {jetstream.Access{CA: cert, Cert: cert, Key: key}, false},
-		"no certificate": {jetstream.Access{Token: token, CA: cert}, false},
-		"not known":      {jetstream.Access{Token: token, Cert: cert, Key: key}, false},
+		"all":            {jetstream.Access{Token: token, CA: cert, Cert: cert, Key: key}, ""},
+		"no token":       {jetstream.Access{CA: cert, Cert: cert, Key: key}, "--token-file"},
+		"wrong token":    {jetstream.Access{Token: cert, CA: cert, Cert: cert, Key: key}, "into " + cert},
+		"no certificate": {jetstream.Access{Token: token, CA: cert}, "--tls-cert"},
+		"another's":      {jetstream.Access{Token: token, CA: cert, Cert: foreign, Key: foreignKey}, foreign},
+		"not known":      {jetstream.Access{Token: token, Cert: cert, Key: key}, "--tls-ca FILE"},
+		"another signer": {jetstream.Access{Token: token, CA: foreign, Cert: cert, Key: key}, foreign},
 	} {
 		_, err := jetstream.Join(ctx, jetstream.Options{URL: server.URL, Access: c.access})
-		if c.ok != (err == nil) || err != nil && (fault.CodeOf(err) != fault.EngineUnavailable || strings.Contains(err.Error(), "s3cr3t")) {
+		if (c.hint == "") != (err == nil) || err != nil && (fault.CodeOf(err) != fault.EngineUnavailable || strings.Contains(err.Error(), "s3cr3t")) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err != nil && strings.Contains(fault.Of(err).Hint, "machine ls") != (name == "no certificate") {
-			t.Errorf("%s: the hint is %q", name, fault.Of(err).Hint)
+		if err != nil && !strings.Contains(fault.Of(err).Hint, c.hint) && !errors.Is(err, syscall.ECONNRESET) { // then it could not say why
+			t.Errorf("%s: %v, the hint is %q", name, err, fault.Of(err).Hint)
 		}
 	}
+	anEngineOutOfDate(t, cert, key)
 	aWrongTokenIsPutRight(t, server, jetstream.Access{Token: token, CA: cert, Cert: cert, Key: key})
+}
+
+// anEngineOutOfDate: whose certificate has expired, or does not name the address, is said to be
+// that; and so is an engine without TLS.
+func anEngineOutOfDate(t *testing.T, cert, key string) {
+	t.Helper()
+	expired, itsKey := certificate(t, -time.Hour)
+	for hint, c := range map[string]struct{ ca, host, flags string }{
+		"renew the certificate of CN=engine": {expired, "127.0.0.1", "--tls --tlscert " + expired + " --tlskey " + itsKey},
+		"join by an address":                 {cert, "localhost", "--tls --tlscert " + cert + " --tlskey " + key},
+		"does not speak TLS":                 {cert, "127.0.0.1", "-m 0"},
+	} {
+		server, err := natstest.Start("", strings.Fields(c.flags)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = jetstream.Join(context20(t), jetstream.Options{URL: strings.Replace(server.URL, "127.0.0.1", c.host, 1), Access: jetstream.Access{CA: c.ca}})
+		if fault.CodeOf(err) != fault.EngineUnavailable || !strings.Contains(fault.Of(err).Hint, hint) {
+			t.Errorf("%v, the hint is %q; want %q", err, fault.Of(err).Hint, hint)
+		}
+		server.Stop()
+	}
+}
+
+// TestAccessOfTheWrongKind: a file that does not hold what it is named for is refused at the join, by
+// its name; one that turns bad later is named, too.
+func TestAccessOfTheWrongKind(t *testing.T) {
+	need(t)
+	t.Parallel()
+	cert, key := certificate(t, time.Hour)
+	_, other := certificate(t, time.Hour)
+	server, err := natstest.Start("", "--tls", "--tlscert", cert, "--tlskey", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop()
+	empty := written(t, filepath.Join(t.TempDir(), "empty"), "")
+	for name, c := range map[string]struct {
+		access jetstream.Access
+		file   string
+	}{
+		"CA is empty":             {jetstream.Access{CA: empty}, empty},
+		"CA is a key":             {jetstream.Access{CA: key}, key},
+		"certificate is empty":    {jetstream.Access{CA: cert, Cert: empty, Key: key}, empty},
+		"key of another":          {jetstream.Access{CA: cert, Cert: cert, Key: other}, other},
+		"credentials are empty":   {jetstream.Access{CA: cert, Creds: empty}, empty},
+		"credentials are another": {jetstream.Access{CA: cert, Creds: cert}, cert},
+		"token is empty":          {jetstream.Access{CA: cert, Token: empty}, empty},
+	} {
+		_, err := jetstream.Join(context20(t), jetstream.Options{URL: server.URL, Access: c.access})
+		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), c.file) || fault.Of(err).Hint == "" {
+			t.Errorf("%s: %v", name, fault.Of(err))
+		}
+	}
+	if _, err := jetstream.Open(jetstream.Options{URL: server.URL, Access: jetstream.Access{CA: empty}}); fault.CodeOf(err) != fault.EngineUnavailable || !strings.Contains(fault.Of(err).Hint, empty) {
+		t.Errorf("a file that turned bad: %v", fault.Of(err))
+	}
 }
 
 // aWrongTokenIsPutRight: an engine that has refused the token again and again takes the right
@@ -145,7 +210,7 @@ func TestAccessByKey(t *testing.T) {
 		"no key":      {jetstream.Access{NKey: file("none", "SUs3cr3t"+seed)}, fault.InvalidArgument},
 		"no file":     {jetstream.Access{NKey: filepath.Join(dir, "nothing")}, fault.InvalidArgument},
 		"credentials": {jetstream.Access{Creds: file("creds", creds)}, fault.EngineUnavailable},
-		"no creds":    {jetstream.Access{Creds: file("text", "s3cr3t "+seed)}, fault.EngineUnavailable},
+		"no creds":    {jetstream.Access{Creds: file("text", "s3cr3t "+seed)}, fault.InvalidArgument},
 	} {
 		_, err := jetstream.Join(context20(t), jetstream.Options{URL: server.URL, Access: c.access})
 		if fault.CodeOf(err) != c.code {

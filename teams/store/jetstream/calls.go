@@ -237,7 +237,7 @@ func (c *callee) streaming(ctx context.Context, x *carried, asked Asked) (any, e
 	result, err := c.answer(ctx, asked)
 	_ = stream.CloseWrite() // which flush tells, too
 	if lost := stream.flush(silentAfter); err == nil && lost != nil {
-		err = unavailable("send what was shown last", lost)
+		err = c.e.access.unavailable("send what was shown last", lost)
 	}
 	return result, err
 }
@@ -294,7 +294,7 @@ func (e *Engine) Ask(ctx context.Context, machine string, call Call, patience ti
 	words := make(chan *nats.Msg, 1024)
 	sub, err := e.nc.ChanSubscribe(a.inbox, words)
 	if err != nil {
-		return nil, unavailable("ask machine "+machine, err)
+		return nil, e.access.unavailable("ask machine "+machine, err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
 	again, here := time.NewTimer(0), time.NewTicker(hereEvery)

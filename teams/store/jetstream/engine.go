@@ -12,7 +12,6 @@ package jetstream
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -39,17 +38,6 @@ type Options struct {
 	Silence time.Duration    // without a word, after which a machine is not there; 0: 15 s
 }
 
-// Access is how a machine proves to the engine who it is: paths of files that hold the
-// secrets, which are read at every connection.
-type Access struct {
-	Creds string `json:"creds,omitempty"` // of the NATS credentials file
-	NKey  string `json:"nkey,omitempty"`  // of an nkey's seed
-	Token string `json:"token,omitempty"` // of a token
-	CA    string `json:"ca,omitempty"`    // of the certificates that sign the engine's
-	Cert  string `json:"cert,omitempty"`  // of this machine's certificate
-	Key   string `json:"key,omitempty"`   // of the certificate's key
-}
-
 // Bounds of talking to an engine.
 const (
 	connectLimit = 2 * time.Second  // for one node to answer
@@ -66,6 +54,7 @@ const (
 type Engine struct {
 	url     string
 	prefix  string
+	access  Access
 	nc      *nats.Conn
 	js      jetstream.JetStream
 	log     *slog.Logger
@@ -103,7 +92,7 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{url: store.EngineShown(o.URL), prefix: o.Prefix, log: o.Log, wall: o.Clock, silence: cmp.Or(o.Silence, SilenceLimit),
+	e := &Engine{url: store.EngineShown(o.URL), prefix: o.Prefix, access: o.Access, log: o.Log, wall: o.Clock, silence: cmp.Or(o.Silence, SilenceLimit),
 		mirrors: map[string]*mirror{}, begins: map[string]chan struct{}{}, left: map[string]bool{}, copied: map[string]bool{}, first: map[string]firstWord{},
 		calls: calls{known: map[string]*carried{}}}
 	e.ctx, e.end = context.WithCancel(context.Background())
@@ -123,7 +112,7 @@ func open(o Options, more ...nats.Option) (*Engine, error) {
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { o.Log.Debug("engine", "error", err) }))
 	if e.nc, err = nats.Connect(o.URL, append(options, more...)...); err != nil {
-		return nil, unavailable("reach the engine "+e.url, err)
+		return nil, e.access.unavailable("reach the engine "+e.url, err)
 	}
 	if e.js, err = jetstream.New(e.nc); err != nil {
 		e.nc.Close()
@@ -153,34 +142,6 @@ func (e *Engine) within(ctx context.Context, limit time.Duration) (context.Conte
 	return once, func() { stop(); cancel() }
 }
 
-// options reads the files.
-func (a Access) options() ([]nats.Option, error) {
-	var out []nats.Option
-	if a.Creds != "" {
-		out = append(out, nats.UserCredentials(a.Creds))
-	}
-	if a.NKey != "" {
-		o, err := nats.NkeyOptionFromSeed(a.NKey)
-		if err != nil {
-			return nil, fault.New(fault.InvalidArgument, "the nkey in %s cannot be used: %w", a.NKey, err).WithHint("the file holds the seed of a user, which begins with SU")
-		}
-		out = append(out, o)
-	}
-	if a.Token != "" {
-		out = append(out, nats.TokenHandler(func() string { return secret(a.Token) }))
-	}
-	if a.CA != "" {
-		out = append(out, nats.RootCAs(a.CA))
-	}
-	if a.Cert != "" {
-		out = append(out, nats.ClientCert(a.Cert, a.Key))
-	}
-	if a.CA+a.Cert != "" {
-		out = append(out, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
-	}
-	return out, nil
-}
-
 // Connection numbers the connections: after a new one the engine may be another.
 func (e *Engine) Connection() uint64 { return e.nc.Stats().Reconnects + 1 }
 
@@ -202,7 +163,7 @@ func (e *Engine) reachable(op string) error {
 	if e.nc.IsConnected() || e.connects(e.ctx, e.switching) {
 		return nil
 	}
-	return unavailable(op, e.nc.LastError())
+	return e.access.unavailable(op, e.nc.LastError())
 }
 
 // connects waits until the engine can be reached, as long as patient says so and ctx lasts.
@@ -226,25 +187,6 @@ func (e *Engine) switching() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return time.Since(e.lost) < switchLimit && len(e.nc.Servers()) > 1 && !e.nc.IsClosed()
-}
-
-// unavailable is the error of an engine that does not answer.
-func unavailable(op string, err error) error {
-	// What cannot be sent is not kept for later, and no answer comes on a connection that is gone.
-	if err == nil || errors.Is(err, nats.ErrReconnectBufExceeded) || errors.Is(err, context.Canceled) {
-		err = nats.ErrDisconnected
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = errors.New("it does not answer")
-	}
-	hint := "leadlight machine ls tells which engine this machine has joined; see that it runs, can be reached and has room on its disk"
-	switch _, unsure := errors.AsType[*tls.CertificateVerificationError](err); {
-	case unsure:
-		hint = "the file of machine join --tls-ca has to hold who signed the engine's certificate, and that has to be in date and to name the host of its address"
-	case errors.Is(err, nats.ErrAuthorization):
-		hint = "the engine takes no such user: machine join takes a secret by --creds, --nkey or --token-file, and the file is read at every connection"
-	}
-	return fault.New(fault.EngineUnavailable, "%s: %w", op, err).WithHint("%s", hint)
 }
 
 // explain gives an error of the engine its code.
@@ -273,5 +215,5 @@ func (e *Engine) explain(ctx context.Context, op string, err error) error {
 		return fault.New(fault.EngineUnavailable, "%s: the engine %s is a cluster, and fewer than three of its nodes are there: %w", op, e.url, err).
 			WithHint("start three nodes; what is made while they are fewer would have no replicas")
 	}
-	return unavailable(op, err)
+	return e.access.unavailable(op, err)
 }

@@ -186,7 +186,7 @@ func (e *Engine) awaitConnection(ctx context.Context, began time.Time) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
 	}
-	return unavailable(op, e.nc.LastError())
+	return e.access.unavailable(op, e.nc.LastError())
 }
 
 // Errors of a cluster that will go away: its nodes choose who leads, or the write that is

@@ -55,6 +55,9 @@ func token(name string) string {
 // Join connects to an engine and makes there what teams need, unless it is there. It
 // returns the id of it.
 func Join(ctx context.Context, o Options) (id string, err error) {
+	if err := o.Access.check(); err != nil {
+		return "", err
+	}
 	e, err := open(o)
 	if err != nil {
 		return "", err

@@ -97,7 +97,7 @@ func (e *Engine) openStream(machine, id string, asked bool) (*Stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sub, err = e.nc.Subscribe(from, s.hear); err != nil {
-		return nil, unavailable("open a stream to another machine", err)
+		return nil, e.access.unavailable("open a stream to another machine", err)
 	}
 	s.say(0, nil)
 	go s.tend()

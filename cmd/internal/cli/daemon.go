@@ -215,24 +215,23 @@ func (a *app) runningDaemon(ctx context.Context, p dial.Paths) (*rpc.Client, err
 	return c, err
 }
 
-// endDaemon ends the daemon, after before if that is not nil, and returns its pid.
+// endDaemon ends the daemon, after before if that is not nil, and returns its pid. It may be
+// gone, or end by itself, before it is told, and before its answer has come.
 func endDaemon(ctx context.Context, c *rpc.Client, before func(context.Context, *rpc.Client)) (pid int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, daemonEnd)
 	defer cancel()
-	h, err := c.Hello(ctx, version().Version)
-	if err != nil {
-		return 0, err
-	}
 	if before != nil {
 		before(ctx, c)
 	}
-	return h.PID, stopDaemon(ctx, c, h.PID)
+	return c.PID(), stopDaemon(ctx, c, c.PID())
 }
 
-// stopDaemon tells a daemon to end, and waits for that. It may be gone before its answer has
-// come.
+// stopDaemon tells a daemon to end, and waits for that.
 func stopDaemon(ctx context.Context, c *rpc.Client, pid int) error {
 	id, err := signals.Identify(pid)
+	if errors.Is(err, signals.ErrGone) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("stop the daemon: %w", err)
 	}

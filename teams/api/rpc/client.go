@@ -31,6 +31,7 @@ type Client struct {
 	writing chan struct{} // holds one value while a request is written
 
 	mu      sync.Mutex // guards the next
+	pid     int        // of the daemon, once it has said hello
 	last    int
 	waiting map[int]chan<- answer // by the ids of their requests
 }
@@ -244,7 +245,20 @@ func Do[R any](ctx context.Context, c *Client, method string, params any) (R, er
 
 // Hello tells the daemon who calls and asks which daemon it is.
 func (c *Client) Hello(ctx context.Context, version string) (api.Hello, error) {
-	return Do[api.Hello](ctx, c, "hello", api.HelloParams{Version: version})
+	h, err := Do[api.Hello](ctx, c, "hello", api.HelloParams{Version: version})
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.pid = h.PID
+	}
+	return h, err
+}
+
+// PID is the daemon's process, 0 before it has said hello. It is known also when it has hung up.
+func (c *Client) PID() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pid
 }
 
 // Status asks what the daemon sees.

@@ -3,6 +3,8 @@ package teams
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -236,6 +238,16 @@ func (ob *observer) hostRecord(ctx context.Context, team string, m store.Member)
 	rec, err := ob.panes.Records().Host(ctx, team, m.Name)
 	if err == nil && rec.Host != m.Leadlight.Host {
 		err = errNoEntry
+	}
+	return rec, err
+}
+
+// neededHost is hostRecord for a verb that needs the host: fault.RecipientInactive of one that starts,
+// also anew, and whose host has written nothing yet.
+func (ob *observer) neededHost(ctx context.Context, t store.Team, m store.Member) (panes.HostRecord, error) {
+	rec, err := ob.hostRecord(ctx, t.Name, m)
+	if (errors.Is(err, errNoEntry) || errors.Is(err, fs.ErrNotExist)) && ob.observeOne(ctx, t, m).State == api.StateStarting {
+		err = fault.New(fault.RecipientInactive, "teammate %s is starting: its host is not there yet", m.Name).WithHint("try again in a moment")
 	}
 	return rec, err
 }

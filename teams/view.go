@@ -40,7 +40,7 @@ func (v *viewer) viewed(ctx context.Context, t store.Team, m store.Member) (*hos
 	if m.Leadlight == nil {
 		return nil, fault.New(fault.Unsupported, "teammate %s was not started by leadlight: its pane is seen in its own terminal", m.Name)
 	}
-	rec, err := v.hostRecord(ctx, t.Name, m)
+	rec, err := v.neededHost(ctx, t, m)
 	if err != nil {
 		return nil, fmt.Errorf("show %s: %w", m.Name, err)
 	}

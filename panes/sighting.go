@@ -77,13 +77,16 @@ func (s *sighting) read(ctx context.Context, m *Manager, team, agent, hostID str
 	}
 }
 
-// silent says what its record says of a host that does not answer.
+// silent says what its record says of a host that does not answer. One that cannot be seen from
+// here is believed that it has ended all that it started: then it wrote that down.
 func (s *sighting) silent() (signals.Liveness, string) {
 	if !s.known() {
 		return signals.Gone, "its host left no record"
 	}
 	state, why := s.record.Process.Observe()
 	switch {
+	case state == signals.Unknown && s.record.Ended != nil:
+		return signals.Gone, "it has ended in another place"
 	case state == signals.Unknown:
 		return state, "its host could not be observed: " + why.Error()
 	case state == signals.Alive && errors.Is(s.silence, host.ErrNoHost):

@@ -2,6 +2,8 @@ package panes
 
 import (
 	"bufio"
+	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/leadlight-dev/leadlight/internal/lock"
 	"github.com/leadlight-dev/leadlight/panes/host"
 	"github.com/leadlight-dev/leadlight/panes/state"
 	"github.com/leadlight-dev/leadlight/signals"
@@ -87,4 +90,40 @@ func TestAHostAtItsLastStepsIsWaitedFor(t *testing.T) {
 	if got := m.Stopper(time.Second, time.Second).endHost(t.Context(), h); got.Outcome != state.AlreadyStopped || !got.complete {
 		t.Errorf("got %+v", got)
 	}
+}
+
+// TestXH04_AnEndWrittenDownElsewhere: of a host in another container its own record says whether
+// it has ended. While its lock is held it stays to be read.
+func TestXH04_AnEndWrittenDownElsewhere(t *testing.T) {
+	target := Target{Team: "alpha", Agent: "bob", Host: uuid.NewString()}
+	m := managed(t, Options{Claims: func(context.Context) (Claims, error) {
+		return Claims{Owners: map[string][]Owner{target.Host: {{target.Team, target.Agent}}}}, nil
+	}})
+	rec := hostRecord(m.opt.Base, target.Team, target.Agent)
+	rec.Host, rec.Socket = target.Host, m.SocketPath(target.Team, target.Agent)
+	rec.Process, _ = sleeper(t)
+	rec.Process.Namespace = "pid:[1]"
+	want := func(outcome, why string) {
+		t.Helper()
+		data, err := json.Marshal(rec)
+		if err == nil {
+			err = m.opt.Dir.Write(t.Context(), hostPath(target.Team, target.Agent), data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end := m.End(t.Context(), target, time.Second, time.Second); end.Outcome != outcome || !strings.Contains(end.Reason, why) {
+			t.Errorf("it is %s: %s, want %s: %s", end.Outcome, end.Reason, outcome, why)
+		}
+	}
+	rec.Ended = nil
+	want(state.Unproven, "in another pid namespace")
+	rec.Ended = &ExitRecord{State: state.Stopped}
+	want(state.AlreadyStopped, "")
+	held, err := lock.Try(m.opt.Dir, HostLock(target.Team, target.Agent), "host")
+	if err != nil || held == nil {
+		t.Fatal(held, err)
+	}
+	defer held.Release()
+	want(state.Unproven, "its lock is held")
 }

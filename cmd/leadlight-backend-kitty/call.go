@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strings"
@@ -46,9 +45,10 @@ func (b *Backend) call(ctx context.Context, cmd string, payload map[string]any) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	began := time.Now()
-	answer, err := b.exchange(ctx, cmd, payload)
-	b.opt.Log.Debug("kitty", "cmd", cmd, "match", payload["match"], "took", time.Since(began), "error", err)
+	data, err := b.exchange(ctx, cmd, payload)
+	if _, refused := errors.AsType[refusal](err); refused {
+		return nil, fault.New(fault.BackendUnavailable, "kitty (%s) could not %s: %w", b.opt.Socket, cmd, err)
+	}
 	if err != nil {
 		if asked.Err() != nil {
 			err = asked.Err()
@@ -62,15 +62,11 @@ func (b *Backend) call(ctx context.Context, cmd string, payload map[string]any) 
 		}
 		return nil, e
 	}
-	data, err := readAnswer(answer)
-	if err != nil {
-		return nil, fault.New(fault.BackendUnavailable, "kitty (%s) could not %s: %w", b.opt.Socket, cmd, err)
-	}
 	return data, nil
 }
 
 // exchange sends a command and reads what comes back.
-func (b *Backend) exchange(ctx context.Context, cmd string, payload map[string]any) ([]byte, error) {
+func (b *Backend) exchange(ctx context.Context, cmd string, payload map[string]any) (json.RawMessage, error) {
 	line, err := json.Marshal(map[string]any{"cmd": cmd, "version": spoken(), "no_response": false, "payload": payload})
 	if err != nil {
 		return nil, err
@@ -86,7 +82,7 @@ func (b *Backend) exchange(ctx context.Context, cmd string, payload map[string]a
 	if _, err := conn.Write([]byte(frameStart + string(line) + frameEnd)); err != nil {
 		return nil, err
 	}
-	return readFrame(bufio.NewReader(conn))
+	return readAnswer(conn)
 }
 
 // connect connects to kitty. While it is so busy that its queue is full, it is tried again.
@@ -105,44 +101,26 @@ func connect(ctx context.Context, path string) (net.Conn, error) {
 	}
 }
 
-// readFrame reads to the end of a frame.
-func readFrame(r *bufio.Reader) ([]byte, error) {
-	var out []byte
-	for {
-		part, err := r.ReadSlice('\\')
-		out = append(out, part...)
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case err != nil:
-			return nil, err
-		case bytes.HasSuffix(out, []byte(frameEnd)):
-			return out, nil
-		}
-		if len(out) > maxAnswer {
-			return nil, fmt.Errorf("its answer is longer than %d bytes", maxAnswer)
-		}
-	}
-}
-
 // refusal is why kitty did not do something.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// readAnswer takes the data out of an answer. JSON holds no escape character as it is, so
-// the frame ends where it ends.
-func readAnswer(frame []byte) (json.RawMessage, error) {
-	body, ok := bytes.CutPrefix(frame, []byte(frameStart))
-	body, ok2 := bytes.CutSuffix(body, []byte(frameEnd))
-	if !ok || !ok2 {
-		return nil, fmt.Errorf("its answer is no answer: %.80q", frame)
-	}
+// readAnswer reads the data of an answer, which is JSON within the frame.
+func readAnswer(r io.Reader) (json.RawMessage, error) {
 	var a struct {
 		OK    bool            `json:"ok"`
 		Data  json.RawMessage `json:"data"`
 		Error string          `json:"error"`
 	}
-	if err := json.Unmarshal(body, &a); err != nil {
+	start := make([]byte, len(frameStart))
+	if _, err := io.ReadFull(r, start); err != nil {
+		return nil, err
+	}
+	if string(start) != frameStart {
+		return nil, fmt.Errorf("its answer is no answer: %.80q", start)
+	}
+	if err := json.NewDecoder(io.LimitReader(r, maxAnswer)).Decode(&a); err != nil {
 		return nil, fmt.Errorf("its answer is no answer: %w", err)
 	}
 	if !a.OK {

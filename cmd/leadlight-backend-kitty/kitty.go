@@ -32,7 +32,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"slices"
 	"strconv"
@@ -68,8 +67,7 @@ const (
 type Options struct {
 	Socket string // an absolute path, or @name on Linux
 	Getenv func(string) string
-	Limit  time.Duration // of one command; 0: 5 s
-	Log    *slog.Logger  // commands by name, at level debug; nil: nobody listens
+	Limit  time.Duration // of one command; 0: 3 s
 }
 
 // Backend holds panes in one kitty. Its methods are safe for concurrent use.
@@ -91,7 +89,6 @@ func New(o Options) (*Backend, error) {
 		return nil, fault.New(fault.InvalidArgument, "kitty's socket %q is not an absolute path", o.Socket)
 	}
 	o.Limit = cmp.Or(o.Limit, callLimit)
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Backend{opt: o, turn: make(chan struct{}, 1)}, nil
 }
 

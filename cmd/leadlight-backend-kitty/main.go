@@ -1,7 +1,6 @@
 package main
 
 import (
-	"log/slog"
 	"os"
 
 	"github.com/leadlight-dev/leadlight/backend"
@@ -24,7 +23,7 @@ func open(h plugin.Host, getenv func(string) string) (*Backend, error) {
 			return nil, err
 		}
 	}
-	return New(Options{Socket: socket, Getenv: getenv, Log: slog.New(slog.DiscardHandler)})
+	return New(Options{Socket: socket, Getenv: getenv})
 }
 
 // Terminal is the address by which this kitty is reached from anywhere.

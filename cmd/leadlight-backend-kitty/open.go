@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/internal/fault"
@@ -21,7 +20,7 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 		if ctx.Err() != nil {
 			break
 		}
-		program, err := check(i, s)
+		program, err := backend.Check(i, s)
 		if s.Chain > 0 && err == nil {
 			before := results[i-s.Chain]
 			if s.Target = before.Pane.ID; before.Err != nil {
@@ -44,16 +43,6 @@ func (b *Backend) Open(ctx context.Context, specs []backend.Spec) []backend.Resu
 	}
 	b.describe(ctx, results)
 	return results
-}
-
-// check adds to what every terminal refuses what cannot be told to kitty.
-func check(i int, s backend.Spec) (program string, err error) {
-	for _, text := range append([]string{s.Dir, s.Mark.Base, s.Mark.Team, s.Mark.Agent, s.Mark.Host}, s.Argv...) {
-		if !utf8.ValidString(text) {
-			return "", fault.New(fault.InvalidArgument, "%.80q is not UTF-8 and cannot be told to kitty", text)
-		}
-	}
-	return backend.Check(i, s)
 }
 
 // launch opens one window. The program is started by kitty as it is, without a shell.

@@ -64,8 +64,8 @@ func (m Mark) Hash() string {
 
 // Marked names a pane and the mark that it has to carry still.
 type Marked struct {
-	ID   ID
-	Mark Mark
+	ID   ID   `json:"id"`
+	Mark Mark `json:"mark"`
 }
 
 // Spec asks for one pane.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend/external/wire"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/lineio"
 	"github.com/leadlight-dev/leadlight/internal/tail"
 	"github.com/leadlight-dev/leadlight/signals"
 )
@@ -175,7 +176,7 @@ func (c *conn) send(m wire.Message) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, wire.ErrLong) {
+	if errors.Is(err, lineio.ErrLong) {
 		return fault.New(fault.InvalidArgument, "ask %s: %w", c.who, err)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) { // half a line may have gone
@@ -275,21 +276,13 @@ func (c *conn) strays() string {
 func (c *conn) read(out io.Reader) {
 	lines := wire.NewReader(out)
 	for {
-		line, err := lines.Next()
-		if err != nil && !errors.Is(err, wire.ErrLong) {
+		m, line, bad, err := lines.Message()
+		if err != nil {
 			return
 		}
 		c.log.Debug("backend", "from", c.who, "line", string(line))
-		m, bad := wire.Message{}, (*wire.Error)(nil)
-		if err == nil {
-			m, bad = wire.Decode(line)
-		}
-		if err != nil || bad != nil {
-			why := fmt.Sprintf("%v", err)
-			if bad != nil {
-				why = fmt.Sprintf("%s: %.80q", bad.Message, line)
-			}
-			if c.strayed(why) {
+		if bad != nil {
+			if why := fmt.Sprintf("%s: %.80q", bad.Message, line); c.strayed(why) {
 				c.fail(fault.New(fault.BackendUnavailable, "%s does not keep to the protocol: %s", c.who, why))
 				c.kill()
 			}

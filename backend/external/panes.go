@@ -182,7 +182,7 @@ func (b *Backend) Label(ctx context.Context, id backend.ID, mark backend.Mark, l
 	if err := checkID(id); err != nil {
 		return err
 	}
-	return b.call(ctx, wire.Label, wire.LabelParams{ID: id, Mark: mark, Label: l}, &wire.Nothing{})
+	return b.call(ctx, wire.Label, wire.LabelParams{Marked: backend.Marked{ID: id, Mark: mark}, Label: l}, &wire.Nothing{})
 }
 
 // Arrange lays out one window.
@@ -227,7 +227,7 @@ func (b *Backend) closeOne(ctx context.Context, id backend.ID, mark backend.Mark
 	if asks {
 		return fault.New(fault.Unproven, "pane %s is left alone: this program runs in it", id).WithHint("close it yourself, or ask again from another pane")
 	}
-	err := b.call(ctx, wire.Close, wire.CloseParams{ID: id, Mark: mark}, &wire.Nothing{})
+	err := b.call(ctx, wire.Close, backend.Marked{ID: id, Mark: mark}, &wire.Nothing{})
 	if errors.Is(err, backend.ErrGone) {
 		return nil
 	}

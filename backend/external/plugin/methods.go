@@ -93,7 +93,7 @@ func focus(ctx context.Context, b backend.Backend, p wire.Pointer) (wire.Nothing
 	return wire.Nothing{}, b.Focus(ctx, p.ID)
 }
 
-func closePane(ctx context.Context, b backend.Backend, p wire.CloseParams) (wire.Nothing, error) {
+func closePane(ctx context.Context, b backend.Backend, p backend.Marked) (wire.Nothing, error) {
 	return wire.Nothing{}, backend.CloseOne(ctx, b, p.ID, p.Mark)
 }
 

@@ -31,6 +31,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/backend/external/wire"
+	"github.com/leadlight-dev/leadlight/internal/lineio"
 )
 
 // Info is what a backend says of itself.
@@ -105,27 +106,17 @@ type server struct {
 }
 
 // read takes lines until the end of the input, or shutdown.
-func (s *server) read(ctx context.Context, lines *wire.Reader) error {
+func (s *server) read(ctx context.Context, lines wire.Reader) error {
 	for {
-		line, err := lines.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		var m wire.Message
-		var bad *wire.Error
+		m, _, bad, err := lines.Message()
 		switch {
-		case errors.Is(err, wire.ErrLong):
-			bad = &wire.Error{Code: wire.InvalidRequest, Message: err.Error()}
+		case errors.Is(err, io.EOF):
+			return nil
 		case err != nil:
 			return err
-		default:
-			m, bad = wire.Decode(line)
-		}
-		if bad != nil {
+		case bad != nil:
 			s.reply(json.RawMessage("null"), nil, bad)
-			continue
-		}
-		if s.take(ctx, m) {
+		case s.take(ctx, m):
 			return nil
 		}
 	}
@@ -213,7 +204,7 @@ func (s *server) reply(id json.RawMessage, result any, failed *wire.Error) {
 		}
 		m.Result = encoded
 	}
-	if _, err := s.out.Send(m); errors.Is(err, wire.ErrLong) {
+	if _, err := s.out.Send(m); errors.Is(err, lineio.ErrLong) {
 		_, _ = s.out.Send(wire.Message{ID: id, Error: &wire.Error{Code: wire.InternalError, Message: err.Error()}})
 	} // any other error means that leadlight has gone: the input ends, too
 }

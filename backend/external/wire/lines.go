@@ -1,46 +1,34 @@
 package wire
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
+
+	"github.com/leadlight-dev/leadlight/internal/lineio"
 )
 
-// ErrLong says that a line was longer than MaxLine. It was passed over.
-var ErrLong = errors.New("a line is longer than 8 MiB")
-
-// Reader reads lines. It is for one goroutine.
-type Reader struct{ r *bufio.Reader }
+// Reader reads messages. It is for one goroutine.
+type Reader struct{ *lineio.Reader }
 
 // NewReader returns a Reader of r.
-func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 64<<10)} }
+func NewReader(r io.Reader) Reader { return Reader{lineio.NewReader(r, MaxLine)} }
 
-// Next returns the next line that is not empty, without its end; it is the caller's. At
-// the end it returns io.EOF, after ErrLong it may be called again.
-func (r *Reader) Next() ([]byte, error) {
-	var line []byte
-	long := false
-	for {
-		part, err := r.r.ReadSlice('\n')
-		if long = long || len(line)+len(part) > MaxLine+1; !long {
-			line = append(line, part...)
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		if long && err == nil {
-			return nil, ErrLong
-		}
-		if line = bytes.TrimSpace(line); len(line) > 0 && !long {
-			return line, nil // a last line without an end counts; the error comes again
-		}
-		if err != nil {
-			return nil, err
-		}
+// Message returns the next message and the line it came in. What is no message, or too long,
+// is an Error to answer with; the next one can be read then. At the end it returns io.EOF.
+func (r Reader) Message() (m Message, line []byte, bad *Error, err error) {
+	line, err = r.Next()
+	switch {
+	case errors.Is(err, lineio.ErrLong):
+		return m, nil, &Error{Code: InvalidRequest, Message: err.Error()}, nil
+	case err != nil:
+		return m, nil, nil, err
 	}
+	m, bad = Decode(line)
+	return m, line, bad, nil
 }
 
 // Writer writes lines, each whole. It is safe for concurrent use.
@@ -60,7 +48,7 @@ func (w *Writer) Send(m Message) ([]byte, error) {
 		return nil, err
 	}
 	if len(line) > MaxLine {
-		return nil, ErrLong
+		return nil, fmt.Errorf("%w: it has more than %d bytes", lineio.ErrLong, MaxLine)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -35,7 +35,7 @@ const (
 	Label      = "label"      // LabelParams → Nothing
 	Arrange    = "arrange"    // backend.Layout → Nothing
 	Focus      = "focus"      // Pointer → Nothing
-	Close      = "close"      // CloseParams → Nothing
+	Close      = "close"      // backend.Marked → Nothing
 	Shutdown   = "shutdown"   // Nothing → Nothing; the end of standard input says the same
 
 	Capture = "capture" // CaptureParams → Text
@@ -128,15 +128,8 @@ type Pointer struct {
 
 // LabelParams asks for a label to be shown on a pane that still carries the mark.
 type LabelParams struct {
-	ID    backend.ID    `json:"id"`
-	Mark  backend.Mark  `json:"mark"`
+	backend.Marked
 	Label backend.Label `json:"label"`
-}
-
-// CloseParams names a pane and the mark it has to carry still.
-type CloseParams struct {
-	ID   backend.ID   `json:"id"`
-	Mark backend.Mark `json:"mark"`
 }
 
 // CaptureParams asks for the text of a pane.

@@ -3,7 +3,6 @@ package wire_test
 import (
 	"bytes"
 	"errors"
-	"io"
 	"strings"
 	"testing"
 
@@ -11,28 +10,6 @@ import (
 	"github.com/leadlight-dev/leadlight/backend/external/wire"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
-
-func TestLines(t *testing.T) {
-	long := strings.Repeat("x", wire.MaxLine+1)
-	r := wire.NewReader(strings.NewReader("one\r\n\n  \n" + long + "\ntwo\n" + long[:wire.MaxLine] + "\nrest"))
-	for _, want := range []string{"one", "ErrLong", "two", "max", "rest", "EOF"} {
-		line, err := r.Next()
-		got := string(line)
-		switch {
-		case errors.Is(err, wire.ErrLong):
-			got = "ErrLong"
-		case errors.Is(err, io.EOF):
-			got = "EOF"
-		case err != nil:
-			t.Fatal(err)
-		case len(line) == wire.MaxLine:
-			got = "max"
-		}
-		if got != want {
-			t.Fatalf("%.40q, want %s", got, want)
-		}
-	}
-}
 
 func TestDecode(t *testing.T) {
 	for line, code := range map[string]int{

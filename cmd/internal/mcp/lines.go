@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -16,6 +15,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/leadlight-dev/leadlight/internal/lineio"
 )
 
 // lines is a transport over a pair of streams, one message a line. A line that is no
@@ -61,52 +62,16 @@ func (l *lines) Connect(context.Context) (sdk.Connection, error) {
 // readAll reads until the other side hangs up. A read of standard input cannot always be
 // ended, so it has a goroutine of its own.
 func (l *lines) readAll() {
-	r := bufio.NewReader(l.in)
-	for {
-		text, err := readLine(r, l.max)
-		got := []lineRead{{text, nil}}
-		switch {
-		case errors.Is(err, errLong):
-			got = []lineRead{{nil, err}}
-		case err != nil && len(text) == 0:
-			got = []lineRead{{nil, err}}
-		case err != nil:
-			got = append(got, lineRead{nil, err})
-		}
-		for _, x := range got {
-			select {
-			case l.read <- x:
-			case <-l.closed:
-				return
-			}
-		}
-		if err != nil && !errors.Is(err, errLong) {
+	for r := lineio.NewReader(l.in, l.max); ; {
+		text, err := r.Next()
+		select {
+		case l.read <- lineRead{text, err}:
+		case <-l.closed:
 			return
 		}
-	}
-}
-
-// errLong is a line that was passed over because of its length.
-var errLong = errors.New("the line is too long")
-
-// readLine reads one line without its end. Of one that is longer than most nothing is kept.
-func readLine(r *bufio.Reader, most int) ([]byte, error) {
-	var line []byte
-	long := false
-	for {
-		part, err := r.ReadSlice('\n')
-		if long = long || len(line)+len(part) > most; long {
-			line = nil
-		} else {
-			line = append(line, part...)
+		if err != nil && !errors.Is(err, lineio.ErrLong) {
+			return
 		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case long && err == nil:
-			return nil, errLong
-		}
-		return bytes.TrimRight(line, "\r\n"), err
 	}
 }
 
@@ -114,14 +79,11 @@ func readLine(r *bufio.Reader, most int) ([]byte, error) {
 func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		raw, err := l.next(ctx)
-		if err == nil && len(bytes.TrimSpace(raw)) == 0 {
-			continue
-		}
 		var m jsonrpc.Message
 		var bad *badLine
 		if err == nil {
 			m, bad = l.message(raw)
-		} else if errors.Is(err, errLong) {
+		} else if errors.Is(err, lineio.ErrLong) {
 			bad, err = &badLine{jsonrpc.CodeInvalidRequest, fmt.Sprintf("the line has more than %d bytes", l.max), nil}, nil
 		}
 		switch {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/leadlight-dev/leadlight/internal/lineio"
 )
 
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
@@ -140,14 +142,10 @@ func FuzzXF06_Lines(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r := bufio.NewReader(bytes.NewReader(data))
 		l := &lines{max: 1 << 16}
-		for {
-			line, err := readLine(r, l.max)
-			if len(line) > l.max {
-				t.Fatalf("%d bytes", len(line))
-			}
-			if len(bytes.TrimSpace(line)) > 0 {
+		for r := lineio.NewReader(bytes.NewReader(data), l.max); ; {
+			line, err := r.Next()
+			if err == nil {
 				m, bad := l.message(line)
 				if m == nil && bad == nil && len(l.waiting) == 0 || m != nil && bad != nil {
 					t.Fatalf("%q: %v %v", line, m, bad)

@@ -10,7 +10,6 @@ package iterm2test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -57,7 +56,7 @@ type Server struct {
 	windows []*window
 	key     *window
 	cookies map[string]bool // handed out, not yet used; true: good for one connection
-	conns   map[*conn]bool
+	conns   map[*websocket.Conn]bool
 	started map[*session]bool // programs that run, also of sessions that were closed
 	helper  string            // what is put before the PATH of programs
 	refusal int
@@ -78,7 +77,7 @@ func Start(t test) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{Home: dir, Socket: filepath.Join(dir, "Library", "Application Support", "iTerm2", "private", "socket"), cookies: map[string]bool{}, conns: map[*conn]bool{}, started: map[*session]bool{}}
+	s := &Server{Home: dir, Socket: filepath.Join(dir, "Library", "Application Support", "iTerm2", "private", "socket"), cookies: map[string]bool{}, conns: map[*websocket.Conn]bool{}, started: map[*session]bool{}}
 	t.Cleanup(func() {
 		s.Kill()
 		if err := os.RemoveAll(dir); err != nil {
@@ -173,8 +172,8 @@ func (s *Server) Kill() {
 		return
 	}
 	s.dead = true
-	for c := range s.conns {
-		_ = c.ws.CloseNow()
+	for ws := range s.conns {
+		_ = ws.CloseNow()
 	}
 	for _, p := range s.visitors {
 		_ = p.Kill()
@@ -204,20 +203,19 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ws.SetReadLimit(1 << 24)
-	c := &conn{server: s, ws: ws}
 	s.mu.Lock()
 	if s.dead {
 		s.mu.Unlock()
 		_ = ws.CloseNow()
 		return
 	}
-	s.conns[c] = true
+	s.conns[ws] = true
 	s.serving.Add(1)
 	s.mu.Unlock()
 	defer s.serving.Done()
-	c.serve(r.Context())
+	s.serve(r.Context(), ws)
 	s.mu.Lock()
-	delete(s.conns, c)
+	delete(s.conns, ws)
 	s.mu.Unlock()
 	_ = ws.CloseNow()
 }
@@ -254,41 +252,26 @@ func (s *Server) check(r *http.Request) int {
 	return 0
 }
 
-// conn is one client.
-type conn struct {
-	server *Server
-	ws     *websocket.Conn
-	write  sync.Mutex
-}
-
-func (c *conn) serve(ctx context.Context) {
+// serve answers one client.
+func (s *Server) serve(ctx context.Context, ws *websocket.Conn) {
 	for {
-		_, data, err := c.ws.Read(ctx)
+		_, data, err := ws.Read(ctx)
 		if err != nil {
 			return
 		}
 		var req wire.Request
-		if err := wire.Unmarshal(data, &req); err != nil {
-			c.send(ctx, &wire.Response{Error: new("malformed request")})
-			continue
+		answer, stay := &wire.Response{Error: new("malformed request")}, true
+		if wire.Unmarshal(data, &req) == nil {
+			s.gate.RLock()
+			answer, stay = s.handle(&req)
+			s.gate.RUnlock()
 		}
-		c.server.gate.RLock()
-		answer, stay := c.server.handle(&req)
-		c.server.gate.RUnlock()
 		if !stay {
 			return
 		}
 		answer.ID = req.ID
-		c.send(ctx, answer)
-	}
-}
-
-func (c *conn) send(ctx context.Context, r *wire.Response) {
-	c.write.Lock()
-	defer c.write.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	if err := c.ws.Write(ctx, websocket.MessageBinary, wire.Marshal(r)); err != nil && !errors.Is(err, net.ErrClosed) {
-		_ = c.ws.CloseNow()
+		if ws.Write(ctx, websocket.MessageBinary, wire.Marshal(answer)) != nil {
+			return
+		}
 	}
 }

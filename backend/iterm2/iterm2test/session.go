@@ -35,8 +35,8 @@ func (s *Server) start(profile map[string]any, cols, rows int) (*session, error)
 	argv := []string{"/bin/sh"}
 	if profile["Custom Command"] == "Yes" {
 		text, _ := profile["Command"].(string)
-		if argv = words(interpolate(text)); len(argv) == 0 {
-			return nil, fmt.Errorf("the command %q has no words", text)
+		if argv = words(text); len(argv) == 0 {
+			return nil, fmt.Errorf("the command %q is not one that is understood", text)
 		}
 	}
 	x.cmd = exec.Command(argv[0], argv[1:]...)
@@ -147,39 +147,13 @@ func interpolate(s string) string {
 	return out.String()
 }
 
-// words splits a command as iTerm2 does: at white space that is neither quoted nor
-// escaped.
+// words splits a command as iTerm2 does. What it takes for quotes or escapes is not known here,
+// and nothing is started.
 func words(s string) []string {
-	var out []string
-	var word strings.Builder
-	var quote rune
-	begun, escaped := false, false
-	for _, r := range s {
-		switch {
-		case escaped:
-			word.WriteRune(r)
-			escaped = false
-		case r == '\\' && quote != '\'':
-			begun, escaped = true, true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && (r == '"' || r == '\''):
-			begun, quote = true, r
-		case quote == 0 && strings.ContainsRune(" \t\r\n", r):
-			if begun {
-				out = append(out, word.String())
-			}
-			word.Reset()
-			begun = false
-		default:
-			begun = true
-			word.WriteRune(r)
-		}
+	if strings.ContainsAny(s, "\"'\\") {
+		return nil
 	}
-	if begun {
-		out = append(out, word.String())
-	}
-	return out
+	return strings.Fields(s)
 }
 
 // with does something with a session and its place, if it is there.

@@ -102,7 +102,7 @@ func TestEN06_InsideIsReadFromTheRight(t *testing.T) {
 				t.Errorf("no TMUX: %v, %v", ok, err)
 			}
 		case strings.HasPrefix(f[1], "/"):
-			if want := (Inside{f[1], atoi(t, f[2]), f[3]}); !ok || err != nil || in != want {
+			if want := (Inside{f[1], atoi(t, f[2])}); !ok || err != nil || in != want {
 				t.Errorf("%q: %+v, %v, want %+v", f[0], in, err, want)
 			}
 		default:
@@ -145,28 +145,13 @@ func TestEN06_SocketPaths(t *testing.T) {
 
 // https://github.com/ms-jpq/coq_nvim/pull/618 https://github.com/Yeachan-Heo/oh-my-codex/pull/2642
 func TestTV02_SampleLists(t *testing.T) {
-	for _, c := range []struct {
-		file         string
-		fields, rows int // 0 rows: refused
-	}{
-		{"list-raw-1f.txt", 5, 2}, {"list-escaped-037.txt", 5, 2}, {"list-dead.txt", 5, 4}, {"list-locale-c.txt", 2, 2},
-		{"list-raw-1f.txt", 4, 0}, {"list-title-has-separator.txt", 5, 0},
-	} {
-		data, err := os.ReadFile("testdata/" + c.file)
+	for _, file := range []string{"list-raw-1f.txt", "list-escaped-037.txt", "list-dead.txt", "list-locale-c.txt", "list-title-has-separator.txt"} {
+		data, err := os.ReadFile("testdata/" + file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := splitRows(string(data), c.fields)
-		if len(rows) != c.rows || (err != nil) != (c.rows == 0) {
-			t.Errorf("%s by %d: %q, %v", c.file, c.fields, rows, err)
-		}
-		for _, r := range rows {
-			if !isPane(r[0]) {
-				t.Errorf("%s: %q is not a pane", c.file, r[0])
-			}
-		}
 		if rows, err := parseRows(string(data)); err == nil {
-			t.Errorf("%s passes for a list of ours: %v", c.file, rows)
+			t.Errorf("%s passes for a list of ours: %v", file, rows)
 		}
 	}
 	if rows, err := parseRows(""); rows == nil || len(rows) != 0 || err != nil {
@@ -311,7 +296,7 @@ func FuzzParseInside(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		in, ok, err := ParseInside(s)
-		if ok && (err != nil || in.PID <= 0 || !strings.HasPrefix(s, in.Socket+",") || !strings.HasSuffix(s, ","+in.Session)) {
+		if ok && (err != nil || in.PID <= 0 || !strings.HasPrefix(s, in.Socket+",") || strings.HasSuffix(s, ",")) {
 			t.Errorf("%q: %+v, %v", s, in, err)
 		}
 	})

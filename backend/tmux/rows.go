@@ -10,14 +10,8 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/fault"
 )
 
-// Forms in which tmux prints the unit separator: as the byte (with a UTF-8 client),
-// or escaped (without one, since 3.3a on some systems).
-const (
-	separator        = "\x1f"
-	escapedSeparator = `\037`
-)
-
-// splitRows reads what a tmux list printed: one row a line, n fields a row. Every row
+// splitRows reads what a tmux list printed: one row a line, n fields a row, a space between
+// them: no field of ours is empty or holds one. Every row
 // has to have exactly n fields, else the whole answer is an error: rows that were
 // dropped would look like panes that ended. An empty answer has no rows.
 func splitRows(out string, n int) ([][]string, error) {
@@ -27,7 +21,7 @@ func splitRows(out string, n int) ([][]string, error) {
 	}
 	var rows [][]string
 	for line := range strings.SplitSeq(out, "\n") {
-		fields := strings.Split(line, fieldSeparator(line))
+		fields := strings.Split(line, " ")
 		if len(fields) != n {
 			return nil, fault.New(fault.TmuxError, "tmux answered %.200q, which has %d fields instead of %d", line, len(fields), n).
 				WithHint("leadlight doctor tells which tmux this is")
@@ -35,15 +29,6 @@ func splitRows(out string, n int) ([][]string, error) {
 		rows = append(rows, fields)
 	}
 	return rows, nil
-}
-
-func fieldSeparator(line string) string {
-	for _, sep := range []string{separator, escapedSeparator} {
-		if strings.Contains(line, sep) {
-			return sep
-		}
-	}
-	return " "
 }
 
 // row is one pane with what we need to know about its window.

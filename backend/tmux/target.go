@@ -45,9 +45,8 @@ func checkWindow(id string) error {
 
 // Inside is what the variable TMUX says about the server around a process.
 type Inside struct {
-	Socket  string // path of the server's socket
-	PID     int    // process id of the server
-	Session string // number of the session the pane was made in
+	Socket string // path of the server's socket
+	PID    int    // process id of the server
 }
 
 // ParseInside reads a value of TMUX: SOCKET,PID,SESSION, where the socket may itself
@@ -57,10 +56,11 @@ func ParseInside(value string) (in Inside, ok bool, err error) {
 	if value == "" {
 		return Inside{}, false, nil
 	}
-	rest, session, found := cutLast(value, ",")
-	socket, pid, found2 := cutLast(rest, ",")
-	n, err := strconv.Atoi(pid)
-	if !found || !found2 || err != nil || n <= 0 || session == "" || socket == "" {
+	words := strings.Split(value, ",")
+	at := max(len(words)-2, 0)
+	socket := strings.Join(words[:at], ",")
+	pid, err := strconv.Atoi(words[at])
+	if socket == "" || err != nil || pid <= 0 || strings.HasSuffix(value, ",") {
 		return Inside{}, false, fault.New(fault.InvalidArgument, "TMUX=%q is not of the form SOCKET,PID,SESSION", value).
 			WithHint("unset TMUX, or start again from inside a tmux pane")
 	}
@@ -68,15 +68,7 @@ func ParseInside(value string) (in Inside, ok bool, err error) {
 		return Inside{}, false, fault.New(fault.InvalidArgument, "TMUX names the socket by a relative path, %q", socket).
 			WithHint("start that tmux server with an absolute path after -S, or give its path with --tmux-socket")
 	}
-	return Inside{Socket: socket, PID: n, Session: session}, true, nil
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
+	return Inside{socket, pid}, true, nil
 }
 
 // socketPath makes the path absolute and refuses what a socket address cannot hold.

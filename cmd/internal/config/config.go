@@ -139,8 +139,8 @@ func of[T any](name string, v *Value[T], said *scalar[T]) setting {
 	return setting{
 		line: func() Line { return Line{name, fmt.Sprint(v.V), v.Origin.String()} },
 		take: func(from fileOf) {
-			if said != nil {
-				take(from, v, *said)
+			if said != nil && said.Set {
+				v.set(said.V, from.layer, said.Pos.in(from.path))
 			}
 		},
 	}
@@ -190,13 +190,6 @@ func (s *Settings) apply(from fileOf, f *userSettings) {
 type fileOf struct {
 	layer Layer
 	path  string
-}
-
-// take sets what the file says.
-func take[T any](from fileOf, to *Value[T], said scalar[T]) {
-	if said.Set {
-		to.set(said.V, from.layer, said.Pos.in(from.path))
-	}
 }
 
 // findBase settles the base directory: the flag, LEADLIGHT_BASE_DIR, Claude

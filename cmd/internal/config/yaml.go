@@ -37,7 +37,6 @@ func (p Pos) in(file string) string { return fmt.Sprintf("%s:%d:%d", file, p.Lin
 type mistake struct {
 	pos  Pos
 	text string
-	code fault.Code
 }
 
 // decoder turns the syntax tree of one YAML file into values. It goes on after
@@ -46,7 +45,7 @@ type mistake struct {
 // types in it, and makes "1.1" of the version 1.10 where text is wanted, without a word.
 type decoder struct {
 	file     string
-	code     fault.Code // of ordinary mistakes
+	code     fault.Code // of mistakes
 	mistakes []mistake
 	anchors  map[string]ast.Node
 	open     map[string]bool // aliases being followed
@@ -131,7 +130,7 @@ func (d *decoder) syntax(err error) {
 }
 
 func (d *decoder) fail(pos Pos, format string, args ...any) {
-	d.mistakes = append(d.mistakes, mistake{pos, fmt.Sprintf(format, args...), d.code})
+	d.mistakes = append(d.mistakes, mistake{pos, fmt.Sprintf(format, args...)})
 }
 
 // err returns all mistakes as one error, in the order of the file, or nil.
@@ -150,11 +149,7 @@ func (d *decoder) err(hint string) error {
 		}
 		lines = append(lines, m.pos.in(d.file)+": "+m.text)
 	}
-	e := fault.New(d.mistakes[0].code, "%s", strings.Join(lines, "\n  "))
-	if hint != "" {
-		e = e.WithHint("%s", hint)
-	}
-	return e
+	return fault.New(d.code, "%s", strings.Join(lines, "\n  ")).WithHint("%s", hint)
 }
 
 // value follows anchors, aliases and tags to the node that holds the value.

@@ -158,14 +158,14 @@ func dialogKeys(question string, lines bool) (yes, no string) {
 }
 
 // changes is what those with a worktree have changed there; git is asked seldom.
-func (p *program) changes(snap teams.Snapshot) map[string]change {
-	out := map[string]change{}
+func (p *program) changes(snap teams.Snapshot) map[string]teams.Changed {
+	out := map[string]teams.Changed{}
 	for _, x := range snap.Members {
 		if x.Worktree == "" {
 			continue
 		}
 		if c, err := p.o.Service.Changed(p.ctx, p.o.Team, x.Name); err == nil {
-			out[x.Name] = change(c)
+			out[x.Name] = c
 		}
 	}
 	return out

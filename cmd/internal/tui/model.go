@@ -69,9 +69,9 @@ type model struct {
 	prompt  string // before the input
 	// written makes an action of the line that was written.
 	written func(string) action
-	changes map[string]change // of the worktrees
-	fresh   time.Time         // when another question took the place of the one that stood there
-	scroll  int               // lines back from the newest, in tasks, messages and events
+	changes map[string]teams.Changed // of the worktrees
+	fresh   time.Time                // when another question took the place of the one that stood there
+	scroll  int                      // lines back from the newest, in tasks, messages and events
 	now     time.Time
 }
 
@@ -92,12 +92,6 @@ type ask struct {
 	NoKeys         string
 }
 
-// change is what a teammate has changed in its worktree, in lines.
-type change struct {
-	Branch         string
-	Added, Removed int
-}
-
 // happening is one line of the list of what has happened.
 type happening struct {
 	At   time.Time
@@ -110,7 +104,7 @@ type (
 		teams.Snapshot
 		Letters  []letter
 		Asks     []ask
-		Changes  map[string]change
+		Changes  map[string]teams.Changed
 		Delegate bool
 		Err      error
 		At       time.Time

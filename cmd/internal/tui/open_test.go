@@ -16,7 +16,7 @@ import (
 func waitingSample() picture {
 	p := sample()
 	p.Members[1].State, p.Members[1].Reason, p.Members[1].Worktree = api.StateWaiting, "Trust this folder?", "/w"
-	p.Changes = map[string]change{"bob": {"leadlight/alpha/bob", 12, 3}}
+	p.Changes = map[string]teams.Changed{"bob": {Branch: "leadlight/alpha/bob", Added: 12, Removed: 3}}
 	p.Tasks[0].Description = "Every file of it.\nThen say what you found."
 	p.Letters[0].Body = "hi, this is long"
 	p.Asks = []ask{{ID: "t1", From: "amy", Text: "may it use Bash? ls"}, {ID: "dialog:bob", From: "bob", Text: "Trust this folder?", Dialog: true, YesKeys: "Enter", NoKeys: "Escape"}}

@@ -174,9 +174,15 @@ func (m *Manager) Leave(ctx context.Context, l LaunchRecord, pane backend.ID) {
 	if err != nil || pane == "" {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, terminalLimit)
+	defer cancel()
+	_ = Leave(ctx, b, pane) // a border that stays is no reason to hold up the end
+}
+
+// Leave tells a backend, from within a pane, that it is about to go.
+func Leave(ctx context.Context, b backend.Backend, pane backend.ID) error {
 	if x, ok := backend.As[leaver](b); ok {
-		ctx, cancel := context.WithTimeout(ctx, terminalLimit)
-		defer cancel()
-		_ = x.Leave(ctx, pane) // a border that stays is no reason to hold up the end
+		return x.Leave(ctx, pane)
 	}
+	return nil
 }

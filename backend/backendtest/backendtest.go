@@ -177,8 +177,7 @@ exec sleep 1000`
 
 // spec is a pane for an agent of that name which records its arguments.
 func (r *rig) spec(agent string, args ...string) backend.Spec {
-	s := r.script(agent, recorder, append([]string{filepath.Join(r.dir, agent)}, args...)...)
-	return s
+	return r.script(agent, recorder, append([]string{filepath.Join(r.dir, agent)}, args...)...)
 }
 
 // script is a pane for an agent that runs a shell script.

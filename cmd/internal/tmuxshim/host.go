@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -121,26 +120,15 @@ func (k Keeper) Host(ctx context.Context, file string, log *slog.Logger) (int, e
 	return exit.Code, errors.Join(exit.StartErr, err)
 }
 
-// leave lets the backend forget the pane, which is about to go.
+// leave lets a headless pane be forgotten, which is about to go; a terminal sees that itself.
 func (k Keeper) leave(ctx context.Context, l Launch) error {
+	id := environ.Get(k.Environ, "LEADLIGHT_PANE")
+	if l.Kind != panes.Headless || id == "" {
+		return nil
+	}
 	b, err := k.Open(l.Kind, l.Terminal)
 	if err != nil {
 		return err
 	}
-	type leaver interface {
-		Leave(ctx context.Context, id backend.ID) error
-	}
-	x, ok := backend.As[leaver](b)
-	if !ok {
-		return nil
-	}
-	variable := map[string]string{panes.Headless: "LEADLIGHT_PANE", panes.ITerm2: "ITERM_SESSION_ID"}[l.Kind]
-	id := environ.Get(k.Environ, variable)
-	if id == "" {
-		return nil
-	}
-	if _, session, ok := strings.Cut(id, ":"); ok { // w0t1p2:UUID
-		id = session
-	}
-	return x.Leave(ctx, backend.ID(id))
+	return panes.Leave(ctx, b, backend.ID(id))
 }

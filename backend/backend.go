@@ -141,9 +141,8 @@ const (
 
 // Backend is a terminal that can hold panes.
 type Backend interface {
-	// Self returns the pane this process runs in, and every pane of its window,
-	// or false when it runs in none of this backend's.
-	Self(ctx context.Context) (self Pane, window []Pane, ok bool, err error)
+	// Self returns the pane this process runs in, and every pane of its window.
+	Self(ctx context.Context) (Here, error)
 	// Open makes the panes, in order, and starts the programs; focus stays where
 	// it is. It returns one result for each spec; one that failed left nothing.
 	Open(ctx context.Context, specs []Spec) []Result
@@ -181,11 +180,24 @@ type Lister interface {
 	ListAll(ctx context.Context) ([]Pane, error)
 }
 
-// Surroundings are our panes, and the pane of this process with those in its window.
+// Here is the pane of this process, with all panes of its window.
+type Here struct {
+	Self   *Pane  `json:"self,omitempty"` // nil: it is in no pane of this terminal
+	Window []Pane `json:"window,omitempty"`
+}
+
+// ID is the id of the pane, "" if there is none.
+func (h Here) ID() ID {
+	if h.Self == nil {
+		return ""
+	}
+	return h.Self.ID
+}
+
+// Surroundings are our panes, and the pane of this process.
 type Surroundings struct {
-	Ours   []Pane
-	Self   *Pane // nil: this process is in no pane of this terminal
-	Window []Pane
+	Ours []Pane
+	Here
 }
 
 // Attacher tells how a person gets to see the panes of a backend that is not in

@@ -16,13 +16,14 @@ func Find(list []Pane, id ID) (Pane, bool) {
 	return list[i], true
 }
 
-// Around returns the pane of a list that has the id, and all panes of its window. The list
-// is used up.
-func Around(list []Pane, id ID) (pane Pane, window []Pane, ok bool) {
-	if pane, ok = Find(list, id); !ok {
-		return Pane{}, nil, false
+// Around returns the pane of a list that has the id, if it is there, and all panes of its
+// window. The list is used up.
+func Around(list []Pane, id ID) Here {
+	self, ok := Find(list, id)
+	if !ok {
+		return Here{}
 	}
-	return pane, slices.DeleteFunc(list, func(p Pane) bool { return p.Window != pane.Window || p.Session != pane.Session }), true
+	return Here{&self, slices.DeleteFunc(list, func(p Pane) bool { return p.Window != self.Window || p.Session != self.Session })}
 }
 
 // Ours are the panes of a list that carry a mark. The list is used up.

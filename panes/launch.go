@@ -303,10 +303,7 @@ func surroundings(ctx context.Context, b backend.Backend) (s backend.Surrounding
 			s.Ours, errs[0] = b.List(ctx)
 			return
 		}
-		self, window, ok, err := b.Self(ctx)
-		if errs[1] = err; ok {
-			s.Self, s.Window = &self, window
-		}
+		s.Here, errs[1] = b.Self(ctx)
 	})
 	return s, errors.Join(errs[:]...)
 }

@@ -216,6 +216,6 @@ func (m *Manager) Self(ctx context.Context) (backend.ID, bool) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, terminalLimit)
 	defer cancel()
-	self, _, ok, err := c.Backend.Self(ctx)
-	return self.ID, ok && err == nil
+	here, err := c.Backend.Self(ctx)
+	return here.ID(), here.Self != nil && err == nil
 }

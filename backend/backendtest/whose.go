@@ -20,13 +20,13 @@ func whoseCases() []testCase {
 // idsAreNew: a new pane has an id that no pane has, nor has had.
 func idsAreNew(t T, r *rig) {
 	had := map[backend.ID]bool{}
-	if self, window, ok, err := r.Backend.Self(t.Context()); err != nil {
+	here, err := r.Backend.Self(t.Context())
+	if err != nil {
 		t.Fatal(err)
-	} else if ok {
-		had[self.ID] = true
-		for _, p := range window {
-			had[p.ID] = true
-		}
+	}
+	had[here.ID()] = true
+	for _, p := range here.Window {
+		had[p.ID] = true
 	}
 	for _, closed := range []string{"two", "four"} {
 		for _, p := range r.open(r.spec("beside-"+closed), r.spec(closed)) {

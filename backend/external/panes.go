@@ -22,18 +22,15 @@ func checkID(id backend.ID) error {
 }
 
 // Self returns the pane that the program, and so this process, was started in.
-func (b *Backend) Self(ctx context.Context) (self backend.Pane, window []backend.Pane, ok bool, err error) {
-	var s wire.Surroundings
-	if err := b.call(ctx, wire.Self, wire.Nothing{}, &s); err != nil || s.Self == nil {
-		return backend.Pane{}, nil, false, err
+func (b *Backend) Self(ctx context.Context) (backend.Here, error) {
+	var here backend.Here
+	if err := b.call(ctx, wire.Self, wire.Nothing{}, &here); err != nil || here.Self == nil {
+		return backend.Here{}, err
 	}
-	if err := b.checkPanes(s.Window, wire.Self); err != nil {
-		return backend.Pane{}, nil, false, err
+	if err := checkID(here.Self.ID); err != nil {
+		return backend.Here{}, b.oddly(wire.Self, err)
 	}
-	if err := checkID(s.Self.ID); err != nil {
-		return backend.Pane{}, nil, false, b.oddly(wire.Self, err)
-	}
-	return *s.Self, s.Window, true, nil
+	return here, b.checkPanes(here.Window, wire.Self)
 }
 
 // checkPanes refuses a list of panes in which an id is missing or doubled.
@@ -135,13 +132,10 @@ func (b *Backend) before(ctx context.Context) (map[backend.ID]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	self, window, ok, err := b.Self(ctx)
-	there := map[backend.ID]bool{}
-	for _, p := range append(list, window...) {
+	here, err := b.Self(ctx)
+	there := map[backend.ID]bool{here.ID(): true}
+	for _, p := range append(list, here.Window...) {
 		there[p.ID] = true
-	}
-	if ok {
-		there[self.ID] = true
 	}
 	return there, err
 }
@@ -211,7 +205,7 @@ func (b *Backend) Focus(ctx context.Context, id backend.ID) error {
 // Close closes the pane if it still carries the mark.
 func (b *Backend) Close(ctx context.Context, set ...backend.Marked) []error {
 	// Whatever the program makes of it: who asks stays.
-	self, _, inside, unknown := b.Self(ctx)
+	here, unknown := b.Self(ctx)
 	return backend.Each(set, func(id backend.ID, mark backend.Mark) error {
 		if err := checkID(id); err != nil {
 			return err
@@ -219,7 +213,7 @@ func (b *Backend) Close(ctx context.Context, set ...backend.Marked) []error {
 		if unknown != nil {
 			return unknown
 		}
-		return b.closeOne(ctx, id, mark, inside && self.ID == id)
+		return b.closeOne(ctx, id, mark, here.ID() == id)
 	})
 }
 

@@ -63,10 +63,8 @@ func New(o Options) (*Backend, error) {
 	return &Backend{opt: o}, nil
 }
 
-// Self is always false: there is no terminal that a process could be in.
-func (b *Backend) Self(context.Context) (backend.Pane, []backend.Pane, bool, error) {
-	return backend.Pane{}, nil, false, nil
-}
+// Self is always nowhere: there is no terminal that a process could be in.
+func (b *Backend) Self(context.Context) (backend.Here, error) { return backend.Here{}, nil }
 
 // idOf is the id of the pane that carries a mark: one mark, one pane.
 func idOf(m backend.Mark) backend.ID {

@@ -149,17 +149,13 @@ func (b *Backend) Probe(ctx context.Context) (Report, error) {
 }
 
 // Self returns the pane of this process: the session in ITERM_SESSION_ID, if iTerm2 has it.
-func (b *Backend) Self(ctx context.Context) (backend.Pane, []backend.Pane, bool, error) {
+func (b *Backend) Self(ctx context.Context) (backend.Here, error) {
 	id, ok := SessionOf(b.opt.Getenv(Variable))
 	if !ok {
-		return backend.Pane{}, nil, false, nil
+		return backend.Here{}, nil
 	}
 	all, err := b.ListAll(ctx)
-	if err != nil {
-		return backend.Pane{}, nil, false, err
-	}
-	self, window, ok := backend.Around(all, id)
-	return self, window, ok, nil
+	return backend.Around(all, id), err
 }
 
 // List returns our panes.

@@ -52,9 +52,10 @@ func TestBesideTheLead(t *testing.T) {
 	column.Chain, column.Below = 1, true
 	focus := s.Focus()
 	list := opened(t, b, spec("one", lead), column)
-	self, window, ok, err := b.Self(t.Context())
-	if err != nil || !ok || self.ID != lead || len(window) != 3 || self.WindowWidth != 200 || self.WindowHeight != 60 {
-		t.Fatalf("self %+v in a window of %d, %v %v", self, len(window), ok, err)
+	here, err := b.Self(t.Context())
+	self := here.Self
+	if err != nil || here.ID() != lead || len(here.Window) != 3 || self.WindowWidth != 200 || self.WindowHeight != 60 {
+		t.Fatalf("self %+v in a window of %d, %v", self, len(here.Window), err)
 	}
 	if got := s.Focus(); got != focus {
 		t.Errorf("the focus went from %s to %s", focus, got)

@@ -50,10 +50,8 @@ type pane struct {
 // New returns a backend without panes.
 func New() *Backend { return &Backend{panes: map[backend.ID]*pane{}} }
 
-// Self is always false: nothing runs around this process.
-func (b *Backend) Self(context.Context) (backend.Pane, []backend.Pane, bool, error) {
-	return backend.Pane{}, nil, false, nil
-}
+// Self is always nowhere: nothing runs around this process.
+func (b *Backend) Self(context.Context) (backend.Here, error) { return backend.Here{}, nil }
 
 // Open starts the programs. Each one leads a process group of its own, has an empty
 // standard input and writes into the pane's buffer. All panes of one call that are not

@@ -29,12 +29,12 @@ func (b *Backend) Focus(ctx context.Context, id backend.ID) error {
 	if err != nil {
 		return err
 	}
-	self, _, inside, err := b.Self(ctx)
+	here, err := b.Self(ctx)
 	if err != nil {
 		return err
 	}
-	if inside && self.Session != r.Session {
-		if c, ok := latest(clients, self.Session); ok {
+	if here.Self != nil && here.Self.Session != r.Session {
+		if c, ok := latest(clients, here.Self.Session); ok {
 			return b.switchClient(ctx, c.name, r.Session)
 		}
 	}

@@ -57,9 +57,9 @@ func TestPI06_SelfIsTheExactPane(t *testing.T) {
 		{"not a value of TMUX", "claude-swarm-321", lead, false},
 	} {
 		b := newBackend(t, tmux.Options{Socket: s.Socket, Getenv: env("TMUX", c.tmux, "TMUX_PANE", c.pane)})
-		self, window, ok, err := b.Self(t.Context())
-		if ok != c.ok || err != nil || ok && (string(self.ID) != lead || len(window) != 2) {
-			t.Errorf("%s: %+v, window of %d, %v, %v", c.name, self, len(window), ok, err)
+		here, err := b.Self(t.Context())
+		if ok := here.Self != nil; ok != c.ok || err != nil || ok && (string(here.ID()) != lead || len(here.Window) != 2) {
+			t.Errorf("%s: %+v, %v", c.name, here, err)
 		}
 	}
 }
@@ -180,8 +180,8 @@ func TestEN04_TheUsersServerHearsNothing(t *testing.T) {
 	first := spec("one", "")
 	first.Place = backend.Session
 	pane := open(t, b, first)[0]
-	if _, _, ok, err := b.Self(t.Context()); ok || err != nil {
-		t.Errorf("self on a private server: %v, %v", ok, err)
+	if here, err := b.Self(t.Context()); here.Self != nil || err != nil {
+		t.Errorf("self on a private server: %v, %v", here, err)
 	}
 	if err := b.Focus(t.Context(), pane.ID); fault.Of(err).Hint == "" {
 		t.Errorf("focus: %v", err)
@@ -207,8 +207,8 @@ func TestEN06_OddSocketPath(t *testing.T) {
 	lead := s.NewSession("200x50")
 	value := fmt.Sprintf("%s,%d,0", s.Socket, s.PID())
 	b := newBackend(t, tmux.Options{Socket: s.Socket, Getenv: env("TMUX", value, "TMUX_PANE", lead)})
-	if self, _, ok, err := b.Self(t.Context()); !ok || err != nil || string(self.ID) != lead {
-		t.Errorf("self: %v, %v, %v", self, ok, err)
+	if here, err := b.Self(t.Context()); err != nil || string(here.ID()) != lead {
+		t.Errorf("self: %v, %v", here, err)
 	}
 	open(t, b, spec("a", lead))
 }

@@ -190,30 +190,22 @@ func pause(ctx context.Context) {
 
 // Self returns the pane of this process: the one in TMUX_PANE, if TMUX names this very
 // server and the server still has it.
-func (b *Backend) Self(ctx context.Context) (backend.Pane, []backend.Pane, bool, error) {
+func (b *Backend) Self(ctx context.Context) (backend.Here, error) {
 	if b.inPane() == "" {
-		return backend.Pane{}, nil, false, nil // inside something else, or nothing
+		return backend.Here{}, nil // inside something else, or nothing
 	}
 	rows, err := b.rows(ctx)
-	if err != nil {
-		return backend.Pane{}, nil, false, err
-	}
-	self, window := b.self(rows)
-	if self == nil {
-		return backend.Pane{}, nil, false, nil
-	}
-	return *self, window, true, nil
+	return b.self(rows), err
 }
 
-// self finds the pane of this process, nil if there is none, and the panes of its window.
-func (b *Backend) self(rows []row) (*backend.Pane, []backend.Pane) {
+func (b *Backend) self(rows []row) backend.Here {
 	in, _, _ := ParseInside(b.opt.Getenv("TMUX"))
 	self, ok := find(rows, b.inPane())
 	// Another server may have taken over the socket since this pane was made.
 	if !ok || !strings.HasPrefix(self.Server, strconv.Itoa(in.PID)+".") {
-		return nil, nil
+		return backend.Here{}
 	}
-	return &self.Pane, panes(rows, func(r row) bool { return r.Window == self.Window })
+	return backend.Here{Self: &self.Pane, Window: panes(rows, func(r row) bool { return r.Window == self.Window })}
 }
 
 // Look tells with one program what List and Self tell with two.
@@ -223,9 +215,7 @@ func (b *Backend) Look(ctx context.Context) (backend.Surroundings, error) {
 		return backend.Surroundings{}, err
 	}
 	b.notice(rows)
-	s := backend.Surroundings{Ours: panes(rows, ours)}
-	s.Self, s.Window = b.self(rows)
-	return s, nil
+	return backend.Surroundings{Ours: panes(rows, ours), Here: b.self(rows)}, nil
 }
 
 // inPane is the pane of this server that the variables name; "": none.

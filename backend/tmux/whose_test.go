@@ -253,10 +253,11 @@ func TestXF18_AZoomedWindow(t *testing.T) {
 	open(t, b, spec("one", lead))
 	want := s.Format(lead, "#{pane_width}")
 	s.Run("resize-pane", "-Z", "-t", lead)
-	self, _, ok, err := b.Self(t.Context())
-	if err != nil || !ok || fmt.Sprint(self.Width) != want {
-		t.Errorf("the lead has %d columns, without the zoom %s: %v", self.Width, want, err)
+	here, err := b.Self(t.Context())
+	if err != nil || here.Self == nil || fmt.Sprint(here.Self.Width) != want {
+		t.Fatalf("the lead is %+v, without the zoom of %s columns: %v", here.Self, want, err)
 	}
+	self := here.Self
 	open(t, b, spec("two", lead))
 	if err := b.Arrange(t.Context(), backend.Layout{Window: self.Window, Kind: backend.MainVertical, Main: "40%"}); err != nil {
 		t.Error(err)
@@ -349,10 +350,11 @@ func TestProgramsForASet(t *testing.T) {
 			_ = os.Remove(counter)
 			return strings.Count(string(text), "run")
 		}
-		self, _, _, err := b.Self(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		here, err := b.Self(t.Context())
+		if err != nil || here.Self == nil {
+			t.Fatal(here, err)
 		}
+		self := here.Self
 		var specs []backend.Spec
 		for i := range n {
 			sp := spec(fmt.Sprint("m", i), lead)

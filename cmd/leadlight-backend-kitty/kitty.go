@@ -128,20 +128,16 @@ func gone(id backend.ID) error {
 }
 
 // Self returns the window of kitty that this process runs in.
-func (b *Backend) Self(ctx context.Context) (self backend.Pane, window []backend.Pane, ok bool, err error) {
+func (b *Backend) Self(ctx context.Context) (backend.Here, error) {
 	id := backend.ID(b.opt.Getenv(WindowVariable))
 	if inside, err := Socket(b.opt.Getenv); err != nil || inside != b.opt.Socket || checkID(id) != nil {
-		return backend.Pane{}, nil, false, nil
+		return backend.Here{}, nil
 	}
 	all, err := b.ListAll(ctx)
 	if notRunning(err) {
-		return backend.Pane{}, nil, false, nil // nobody runs in a kitty that has ended
+		err = nil // nobody runs in a kitty that has ended
 	}
-	if err != nil {
-		return backend.Pane{}, nil, false, err
-	}
-	self, window, ok = backend.Around(all, id)
-	return self, window, ok, nil
+	return backend.Around(all, id), err
 }
 
 // List returns the windows that carry a mark. A kitty that is proved not to run has none.

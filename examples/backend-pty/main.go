@@ -56,10 +56,8 @@ func (b *ptys) pane(ctx context.Context, id backend.ID, q question) (backend.Pan
 	return backend.Pane{ID: id, Window: window, Session: window, Server: b.dir, PID: a.PID, Width: columns, Height: rows, Mark: a.Mark}, nil
 }
 
-// Self is always false: nobody sits in a terminal that nobody sees.
-func (b *ptys) Self(context.Context) (backend.Pane, []backend.Pane, bool, error) {
-	return backend.Pane{}, nil, false, nil
-}
+// Self is always nowhere: nobody sits in a terminal that nobody sees.
+func (b *ptys) Self(context.Context) (backend.Here, error) { return backend.Here{}, nil }
 
 // Open starts a holder for each pane, and lets the programs begin when all are there.
 func (b *ptys) Open(ctx context.Context, specs []backend.Spec) []backend.Result {

@@ -49,12 +49,8 @@ func power[B, P, R any](name string, f func(context.Context, B, P) (R, error)) m
 	}
 }
 
-func self(ctx context.Context, b backend.Backend, _ wire.Nothing) (wire.Surroundings, error) {
-	pane, window, ok, err := b.Self(ctx)
-	if err != nil || !ok {
-		return wire.Surroundings{}, err
-	}
-	return wire.Surroundings{Self: &pane, Window: window}, nil
+func self(ctx context.Context, b backend.Backend, _ wire.Nothing) (backend.Here, error) {
+	return b.Self(ctx)
 }
 
 // open opens panes. A batch that was cancelled as a whole is an error as a whole.

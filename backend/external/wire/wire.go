@@ -29,7 +29,7 @@ const (
 // Hello.Capabilities.
 const (
 	Initialize = "initialize" // Greeting → Hello; first, and once
-	Self       = "self"       // Nothing → Surroundings
+	Self       = "self"       // Nothing → backend.Here: the pane that the backend's process was started in
 	Open       = "open"       // OpenParams → OpenResult
 	List       = "list"       // Nothing → PaneList
 	Label      = "label"      // LabelParams → Nothing
@@ -107,13 +107,6 @@ type OpenResult struct {
 type Opened struct {
 	Pane  *backend.Pane `json:"pane,omitempty"`
 	Error *Error        `json:"error,omitempty"`
-}
-
-// Surroundings are the pane that the backend's process was started in, if any, and all
-// panes of its window.
-type Surroundings struct {
-	Self   *backend.Pane  `json:"self,omitempty"`
-	Window []backend.Pane `json:"window,omitempty"`
 }
 
 // PaneList is an answer to List and ListAll.

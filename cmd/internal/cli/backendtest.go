@@ -257,13 +257,13 @@ func activePanes(c backendtest.T, b ours) string {
 	if err != nil {
 		c.Fatal(err)
 	}
-	self, _, _, err := b.Self(c.Context())
+	here, err := b.Self(c.Context())
 	if err != nil {
 		c.Fatal(err)
 	}
 	var active []string
 	for _, p := range all {
-		if p.Active && (self.Window == "" || p.Window == self.Window) {
+		if p.Active && (here.Self == nil || p.Window == here.Self.Window) {
 			active = append(active, string(p.ID))
 		}
 	}

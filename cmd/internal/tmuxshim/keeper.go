@@ -259,15 +259,12 @@ func (s *server) start(ctx context.Context, p *pane, words []string, dir string)
 
 // place decides where a pane goes, as it is decided for our own teammates.
 func (k Keeper) place(ctx context.Context, c panes.Choice, team string) (backend.Spec, func(backend.Pane), error) {
-	self, window, inside, err := c.Backend.Self(ctx)
+	here, err := c.Backend.Self(ctx)
 	list, listErr := c.Backend.List(ctx)
 	if err = errors.Join(err, listErr); err != nil {
 		return backend.Spec{}, nil, err
 	}
-	v := panes.View{}
-	if inside {
-		v.Lead, v.Window = &self, window
-	}
+	v := panes.View{Lead: here.Self, Window: here.Window}
 	for _, p := range list {
 		if p.Mark.Base == base && p.Mark.Team == team {
 			v.Ours = append(v.Ours, p)

@@ -172,6 +172,21 @@ func start(t backendtest.T, p Program) *run {
 		_ = out.Close()
 		t.Fatalf("start %s: %v", filepath.Base(p.Argv[0]), err)
 	}
+	go r.follow(out)
+	t.Cleanup(func() {
+		select {
+		case <-r.gone:
+		default:
+			_ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL)
+			<-r.gone
+		}
+	})
+	return r
+}
+
+// follow reads lines until the program ends. What it said last is read before its output is
+// closed, unless another holds that open.
+func (r *run) follow(out *os.File) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -183,29 +198,18 @@ func start(t backendtest.T, p Program) *run {
 			}
 			select {
 			case r.lines <- line:
-			case <-t.Context().Done():
+			case <-r.t.Context().Done():
 				return
 			}
 		}
 	}()
-	go func() { // what it said last is read before its output is closed, unless another holds that open
-		_ = r.cmd.Wait()
-		select {
-		case <-read:
-		case <-time.After(time.Second):
-		}
-		_ = out.Close()
-		close(r.gone)
-	}()
-	t.Cleanup(func() {
-		select {
-		case <-r.gone:
-		default:
-			_ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL)
-			<-r.gone
-		}
-	})
-	return r
+	_ = r.cmd.Wait()
+	select {
+	case <-read:
+	case <-time.After(time.Second):
+	}
+	_ = out.Close()
+	close(r.gone)
 }
 
 // greet initializes, with more in the greeting than the specification knows.

@@ -87,10 +87,7 @@ func (c *chooser) View() tea.View {
 		}
 		lines = append(lines, fit(fmt.Sprintf("%s %s  teammates: %2d  %s", mark, name, t.Teammates, faint(plain(t.Description))), c.width))
 	}
-	for len(lines) < c.height-1 {
-		lines = append(lines, "")
-	}
-	v := tea.NewView(strings.Join(append(lines, faint(fit(" ↑↓ select · Enter open · q quit", c.width))), "\n"))
+	v := tea.NewView(strings.Join(append(fill(lines, c.width, c.height-1), faint(fit(" ↑↓ select · Enter open · q quit", c.width))), "\n"))
 	v.AltScreen, v.WindowTitle, v.MouseMode = true, "leadlight", tea.MouseModeCellMotion
 	return v
 }

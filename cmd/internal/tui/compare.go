@@ -12,8 +12,7 @@ import (
 // compare says what differs between the picture that m shows and the next one, and
 // which of it a person should be called for.
 func compare(m *model, p picture) (news []happening, calls []string) {
-	old := state(m.team, m.members, m.tasks, m.letters)
-	for _, e := range changes.Between(old, state(m.team, p.Members, p.Tasks, p.Letters), p.At) {
+	for _, e := range changes.Between(m.picture.state(m.team), p.state(m.team), p.At) {
 		text := describe(e)
 		if text == "" {
 			continue
@@ -27,12 +26,12 @@ func compare(m *model, p picture) (news []happening, calls []string) {
 }
 
 // state is what the dashboard knows, as it is compared.
-func state(team string, members []api.Member, tasks []api.Task, letters []letter) changes.Team {
+func (p picture) state(team string) changes.Team {
 	boxes := map[string][]api.Message{}
-	for _, l := range letters {
+	for _, l := range p.Letters {
 		boxes[l.To] = append(boxes[l.To], api.Message{ID: l.ID, From: l.From, Read: l.Read})
 	}
-	return changes.Team{Name: team, Members: members, Tasks: tasks, Boxes: boxes}
+	return changes.Team{Name: team, Members: p.Members, Tasks: p.Tasks, Boxes: boxes}
 }
 
 // describe is an event as the list shows it, "" if it is of no interest there.

@@ -40,7 +40,7 @@ func bindings() []binding {
 		{[]string{"i"}, "messages", show(messagesView)},
 		{[]string{"e"}, "what has happened since the dashboard began", show(eventsView)},
 		{[]string{"tab"}, "the next view", (*model).next},
-		{[]string{"shift+tab"}, "delegate mode on or off: the lead only coordinates", func(m *model) []action { return []action{setMode{!m.delegate}} }},
+		{[]string{"shift+tab"}, "delegate mode on or off: the lead only coordinates", func(m *model) []action { return []action{setMode{!m.Delegate}} }},
 		{[]string{"/"}, "show only some teammates, by name, state or profile", func(m *model) []action {
 			m.mode, m.input = filtering, m.filter
 			return nil
@@ -192,7 +192,7 @@ func (m *model) turn(p panel) {
 	case helpView:
 		m.scrollBy(len(m.help()))
 	case messagesView: // the newest
-		m.point(len(m.letters) - 1)
+		m.point(len(m.Letters) - 1)
 	case requestsView, tasksView:
 		m.point(0)
 	}

@@ -18,13 +18,10 @@ func (m *model) teammates(w, rows int) []string {
 	for _, x := range shown[first:min(len(shown), first+rows-1)] {
 		out = append(out, m.teammate(x, name, w))
 	}
-	if len(shown) < len(m.members) && len(out) < rows {
-		out = append(out, faint(fit(fmt.Sprintf("   %d more do not match", len(m.members)-len(shown)), w)))
+	if len(shown) < len(m.Members) && len(out) < rows {
+		out = append(out, faint(fit(fmt.Sprintf("   %d more do not match", len(m.Members)-len(shown)), w)))
 	}
-	for len(out) < rows {
-		out = append(out, strings.Repeat(" ", w))
-	}
-	return out
+	return fill(out, w, rows)
 }
 
 // firstShown is the first teammate that the list of rows lines shows.
@@ -70,7 +67,7 @@ func (m *model) since(t *api.Time) string {
 }
 
 func (m *model) subject(id string) string {
-	for _, t := range m.tasks {
+	for _, t := range m.Tasks {
 		if t.ID == id {
 			return t.Subject
 		}
@@ -80,11 +77,11 @@ func (m *model) subject(id string) string {
 
 // taskLines are the tasks and what they wait for.
 func (m *model) taskLines() []string {
-	if len(m.tasks) == 0 {
+	if len(m.Tasks) == 0 {
 		return []string{faint(" there are none")}
 	}
 	var out []string
-	for _, t := range m.tasks {
+	for _, t := range m.Tasks {
 		look := style.Task(t.Status)
 		text := fmt.Sprintf(" %s %3s %s", inColor(fit(look.Mark, 2), look.Color), plain(t.ID), plain(t.Subject))
 		if t.Owner != "" {
@@ -104,17 +101,17 @@ func (m *model) taskLines() []string {
 // openOf are those of the tasks that are not completed.
 func (m *model) openOf(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
-		return slices.ContainsFunc(m.tasks, func(t api.Task) bool { return t.ID == id && t.Status == "completed" })
+		return slices.ContainsFunc(m.Tasks, func(t api.Task) bool { return t.ID == id && t.Status == "completed" })
 	})
 }
 
 // messageLines are the messages, the newest last.
 func (m *model) messageLines() []string {
-	if len(m.letters) == 0 {
+	if len(m.Letters) == 0 {
 		return []string{faint(" there are none")}
 	}
 	var out []string
-	for _, l := range m.letters {
+	for _, l := range m.Letters {
 		state := "•"
 		if l.Read {
 			state = " "

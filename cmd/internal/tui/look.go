@@ -86,8 +86,8 @@ func (p *program) whole(seen teamSeen) picture {
 	case seen.Err != nil:
 		p.mailDue = p.mailDue || seen.mail
 	case !seen.mail:
-		rest := slices.DeleteFunc(slices.Clone(p.model.asks), func(a ask) bool { return a.Dialog })
-		seen.Letters, seen.Asks, seen.Changes = p.model.letters, dialogs(seen.Snapshot, rest), p.model.changes
+		rest := slices.DeleteFunc(slices.Clone(p.model.Asks), func(a ask) bool { return a.Dialog })
+		seen.Letters, seen.Asks, seen.Changes = p.model.Letters, dialogs(seen.Snapshot, rest), p.model.Changes
 	}
 	return seen.picture
 }

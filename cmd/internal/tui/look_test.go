@@ -42,8 +42,8 @@ func TestLooksIntoBoxes(t *testing.T) {
 	}
 	now := time.Now()
 	p.Update(teamSeen{picture{At: now, Letters: letters("c", "d")}, false, true})
-	if p.Update(teamSeen{picture{At: now.Add(-time.Second)}, false, true}); len(p.model.letters) != 2 || !p.mailDue {
-		t.Errorf("an older look takes the place of a later one: %+v", p.model.letters)
+	if p.Update(teamSeen{picture{At: now.Add(-time.Second)}, false, true}); len(p.model.Letters) != 2 || !p.mailDue {
+		t.Errorf("an older look takes the place of a later one: %+v", p.model.Letters)
 	}
 	p.told = false
 	if p.Update(changed{}); p.every() != toldEvery {

@@ -41,15 +41,10 @@ type model struct {
 	team          string
 	width, height int
 
-	members  []api.Member
-	tasks    []api.Task
-	letters  []letter
-	events   []happening
-	asks     []ask
-	warnings []string
-	trouble  string // why the team cannot be seen just now; what is shown is older
-	delegate bool
-	seen     bool // the first picture has come
+	picture // the last one that could be seen
+	events  []happening
+	trouble string // why the team cannot be seen just now; what is shown is older
+	seen    bool   // the first picture has come
 
 	selected string
 	pane     string // what the pane of a teammate shows
@@ -69,9 +64,8 @@ type model struct {
 	prompt  string // before the input
 	// written makes an action of the line that was written.
 	written func(string) action
-	changes map[string]teams.Changed // of the worktrees
-	fresh   time.Time                // when another question took the place of the one that stood there
-	scroll  int                      // lines back from the newest, in tasks, messages and events
+	fresh   time.Time // when another question took the place of the one that stood there
+	scroll  int       // lines back from the newest, in tasks, messages and events
 	now     time.Time
 }
 
@@ -104,7 +98,7 @@ type (
 		teams.Snapshot
 		Letters  []letter
 		Asks     []ask
-		Changes  map[string]teams.Changed
+		Changes  map[string]teams.Changed // in the worktrees
 		Delegate bool
 		Err      error
 		At       time.Time
@@ -219,10 +213,9 @@ func (m *model) take(p picture) []action {
 		m.first = true
 	}
 	m.keepCursor(p)
-	m.members, m.tasks, m.letters, m.asks, m.delegate, m.seen = p.Members, p.Tasks, p.Letters, p.Asks, p.Delegate, true
-	m.warnings, m.changes = p.Warnings, p.Changes
+	m.picture, m.seen = p, true
 	m.showCursor()
-	if m.first && len(m.asks) == 0 { // all are answered
+	if m.first && len(m.Asks) == 0 { // all are answered
 		m.turn(paneView)
 	}
 	if now, stands := m.asking(); stood && stands && (now.ID != before.ID || now.Text != before.Text) {
@@ -250,11 +243,11 @@ func (m *model) keepCursor(p picture) {
 	case m.items() == 0:
 		now = 0
 	case m.panel == requestsView:
-		now = slices.IndexFunc(p.Asks, func(x ask) bool { return x.ID == m.asks[m.at].ID })
+		now = slices.IndexFunc(p.Asks, func(x ask) bool { return x.ID == m.Asks[m.at].ID })
 	case m.panel == tasksView:
-		now = slices.IndexFunc(p.Tasks, func(x api.Task) bool { return x.ID == m.tasks[m.at].ID })
+		now = slices.IndexFunc(p.Tasks, func(x api.Task) bool { return x.ID == m.Tasks[m.at].ID })
 	case m.panel == messagesView:
-		now = slices.IndexFunc(p.Letters, func(x letter) bool { return x.ID == m.letters[m.at].ID && x.To == m.letters[m.at].To })
+		now = slices.IndexFunc(p.Letters, func(x letter) bool { return x.ID == m.Letters[m.at].ID && x.To == m.Letters[m.at].To })
 	}
 	if now < 0 {
 		m.opened, now = false, 0
@@ -264,8 +257,8 @@ func (m *model) keepCursor(p picture) {
 
 // member finds a member by name.
 func (m *model) member(name string) *api.Member {
-	if i := slices.IndexFunc(m.members, func(x api.Member) bool { return x.Name == name }); i >= 0 {
-		return &m.members[i]
+	if i := slices.IndexFunc(m.Members, func(x api.Member) bool { return x.Name == name }); i >= 0 {
+		return &m.Members[i]
 	}
 	return nil
 }
@@ -274,22 +267,22 @@ func (m *model) member(name string) *api.Member {
 // what anybody does.
 func (m *model) asking() (ask, bool) {
 	switch {
-	case len(m.asks) == 0:
+	case len(m.Asks) == 0:
 		return ask{}, false
 	case m.panel == requestsView:
-		return m.asks[m.at], true
+		return m.Asks[m.at], true
 	}
-	i := slices.IndexFunc(m.asks, func(a ask) bool { return a.From == m.selected })
-	return m.asks[max(i, 0)], true
+	i := slices.IndexFunc(m.Asks, func(a ask) bool { return a.From == m.selected })
+	return m.Asks[max(i, 0)], true
 }
 
 // shown are the members that the filter lets through.
 func (m *model) shown() []api.Member {
 	if m.filter == "" {
-		return m.members
+		return m.Members
 	}
 	want := strings.ToLower(m.filter)
-	return slices.DeleteFunc(slices.Clone(m.members), func(x api.Member) bool {
+	return slices.DeleteFunc(slices.Clone(m.Members), func(x api.Member) bool {
 		return !strings.Contains(strings.ToLower(x.Name+" "+x.State+" "+x.Profile), want)
 	})
 }

@@ -196,7 +196,7 @@ func TestTheScreenHasItsSize(t *testing.T) {
 			for _, mode := range []mode{browsing, typing, filtering, writing} {
 				m := shownModel()
 				m.update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-				m.asks = []ask{{ID: "1", From: hostile, Text: hostile}}
+				m.Asks = []ask{{ID: "1", From: hostile, Text: hostile}}
 				m.panel, m.mode, m.note, m.input, m.prompt = p, mode, hostile, hostile, "to amy: "
 				m.opened = m.items() > 0 && mode == browsing
 				m.note = plain(hostile)

@@ -12,11 +12,11 @@ import (
 func (m *model) items() int {
 	switch m.panel {
 	case requestsView:
-		return len(m.asks)
+		return len(m.Asks)
 	case tasksView:
-		return len(m.tasks)
+		return len(m.Tasks)
 	case messagesView:
-		return len(m.letters)
+		return len(m.Letters)
 	}
 	return 0
 }
@@ -61,13 +61,13 @@ func (m *model) detail(w int) []string {
 	var head, text, keys string
 	switch m.panel {
 	case requestsView:
-		a := m.asks[m.at]
+		a := m.Asks[m.at]
 		head, text, keys = "asked by "+plain(a.From), a.Text, a.keys()
 	case tasksView:
-		t := m.tasks[m.at]
+		t := m.Tasks[m.at]
 		head, text, keys = taskHead(t), taskText(t), "d: done · x: failed · o: back to the list, without an owner"
 	case messagesView:
-		l := m.letters[m.at]
+		l := m.Letters[m.at]
 		head = fmt.Sprintf("%s → %s, %s", plain(l.From), plain(l.To), l.At.Local().Format("2 Jan 15:04:05"))
 		text, keys = cmp.Or(l.Body, l.Text), "m: answer"
 	}
@@ -126,11 +126,11 @@ func (a ask) line() string {
 
 // requestLines are what waits for a person.
 func (m *model) requestLines() []string {
-	if len(m.asks) == 0 {
+	if len(m.Asks) == 0 {
 		return []string{faint(" nobody waits for an answer")}
 	}
 	var out []string
-	for _, a := range m.asks {
+	for _, a := range m.Asks {
 		out = append(out, " "+inColor("?", "yellow")+" "+a.line())
 	}
 	return out
@@ -139,11 +139,11 @@ func (m *model) requestLines() []string {
 // onTask does something about the task at the cursor.
 func onTask(f func(*model, api.Task) []action) func(*model) []action {
 	return func(m *model) []action {
-		if m.panel != tasksView || len(m.tasks) == 0 {
+		if m.panel != tasksView || len(m.Tasks) == 0 {
 			m.note = "Ctrl+T shows the tasks; choose one there"
 			return nil
 		}
-		return f(m, m.tasks[m.at])
+		return f(m, m.Tasks[m.at])
 	}
 }
 
@@ -157,9 +157,9 @@ func (m *model) write(prompt string, do func(string) action) []action {
 // teammate.
 func (m *model) message() []action {
 	to := m.selected
-	if m.panel == messagesView && len(m.letters) > 0 {
-		if to = m.letters[m.at].From; m.member(to) == nil {
-			to = m.letters[m.at].To
+	if m.panel == messagesView && len(m.Letters) > 0 {
+		if to = m.Letters[m.at].From; m.member(to) == nil {
+			to = m.Letters[m.at].To
 		}
 	}
 	if m.member(to) == nil {

@@ -30,7 +30,7 @@ func TestXD07_RequestsAreShownFirstAndAnswered(t *testing.T) {
 	if got := ansi.Strip(m.draw()); m.panel != requestsView || !strings.Contains(got, "2 requests") || !strings.Contains(got, "amy asks: may it use Bash? ls — y: yes, n: no") {
 		t.Errorf("panel %d\n%s", m.panel, got)
 	}
-	tool, dialog := m.asks[0], m.asks[1]
+	tool, dialog := m.Asks[0], m.Asks[1]
 	if got := presses(m, "y", "down", "n"); !reflect.DeepEqual(got, []action{reply{tool, true}, reply{dialog, false}}) {
 		t.Errorf("%#v", got)
 	}

@@ -114,11 +114,7 @@ func (p *program) do(a action) tea.Cmd {
 	case quit:
 		return tea.Quit
 	case suspend:
-		if !p.verbs.TryLock() { // a stop that is stopped itself would hold up everybody else's
-			return said("something is still under way: go to the shell when it is done")
-		}
-		p.verbs.Unlock()
-		return tea.Exec(&suspension{}, func(error) tea.Msg { return teamDue{} })
+		return p.suspend()
 	case look:
 		return p.lookAtPane(false)
 	case call:
@@ -148,10 +144,7 @@ func (p *program) do(a action) tea.Cmd {
 	case taskRelease:
 		return p.verb("task "+a.ID+" is back on the list", func() error { _, err := svc.ReleaseTask(p.ctx, team, a.ID); return err })
 	case send:
-		return p.verb("sent to "+a.To, func() error {
-			_, err := svc.Send(p.ctx, team, teams.SendSpec{To: a.To, Text: a.Text})
-			return err
-		})
+		return p.verb("sent to "+a.To, func() error { _, err := svc.Send(p.ctx, team, teams.SendSpec{To: a.To, Text: a.Text}); return err })
 	case stop:
 		return tea.Batch(said("stopping "+a.Name+" …"), p.stop(a.Name))
 	case restart:
@@ -161,6 +154,16 @@ func (p *program) do(a action) tea.Cmd {
 		}))
 	}
 	return nil
+}
+
+// suspend goes to the shell, unless a verb is under way: a stop that is stopped itself would
+// hold up everybody else's.
+func (p *program) suspend() tea.Cmd {
+	if !p.verbs.TryLock() {
+		return said("something is still under way: go to the shell when it is done")
+	}
+	p.verbs.Unlock()
+	return tea.Exec(&suspension{}, func(error) tea.Msg { return teamDue{} })
 }
 
 // typed looks at what came of keys, soon.

@@ -87,7 +87,7 @@ func (m *model) main(w, rows int) []string {
 
 // usage is what the tasks have cost together, nil if no agent has told.
 func (m *model) usage() (sum *api.Usage) {
-	for _, t := range m.tasks {
+	for _, t := range m.Tasks {
 		sum = sum.And(t.Usage)
 	}
 	return sum
@@ -138,10 +138,15 @@ func page(lines []string, w, rows, back int) []string {
 	for _, l := range lines[first:min(len(lines), first+rows)] {
 		out = append(out, fit(l, w))
 	}
-	for len(out) < rows {
-		out = append(out, strings.Repeat(" ", w))
+	return fill(out, w, rows)
+}
+
+// fill adds blank lines of w cells up to rows.
+func fill(lines []string, w, rows int) []string {
+	for len(lines) < rows {
+		lines = append(lines, strings.Repeat(" ", w))
 	}
-	return out
+	return lines
 }
 
 // firstLine is the first of n lines that page shows.
@@ -179,10 +184,7 @@ func (m *model) drawPane(w, rows int) []string {
 	for _, l := range lines[max(0, len(lines)-(rows-1)):] {
 		out = append(out, crop(l, w))
 	}
-	for len(out) < rows {
-		out = append(out, strings.Repeat(" ", w))
-	}
-	return out
+	return fill(out, w, rows)
 }
 
 func (m *model) paneHead(w int) string {
@@ -191,7 +193,7 @@ func (m *model) paneHead(w int) string {
 		return strings.Repeat(" ", w)
 	}
 	text := " " + plain(x.Name) + " — " + x.State
-	if c, ok := m.changes[x.Name]; ok {
+	if c, ok := m.Changes[x.Name]; ok {
 		text += fmt.Sprintf(" · %s +%d −%d", plain(c.Branch), c.Added, c.Removed)
 	}
 	if x.Reason != "" {
@@ -214,34 +216,34 @@ func (m *model) paneHead(w int) string {
 
 func (m *model) title() string {
 	live, done := 0, 0
-	for _, x := range m.members {
+	for _, x := range m.Members {
 		if x.Live() {
 			live++
 		}
 	}
-	for _, t := range m.tasks {
+	for _, t := range m.Tasks {
 		if t.Status == "completed" {
 			done++
 		}
 	}
 	if m.trouble != "" {
 		text := " " + plain(m.team) + " · " + m.trouble
-		if len(m.members)+len(m.tasks) > 0 {
+		if len(m.Members)+len(m.Tasks) > 0 {
 			text += " · what is shown is older"
 		}
 		return reverse(fitEnds(text, m.width))
 	}
-	text := fmt.Sprintf(" %s · %d of %d teammates run · %d of %d tasks done", plain(m.team), live, len(m.members), done, len(m.tasks))
-	if n := len(m.asks); n == 1 {
+	text := fmt.Sprintf(" %s · %d of %d teammates run · %d of %d tasks done", plain(m.team), live, len(m.Members), done, len(m.Tasks))
+	if n := len(m.Asks); n == 1 {
 		text += " · 1 request"
 	} else if n > 1 {
 		text += fmt.Sprintf(" · %d requests", n)
 	}
-	if m.delegate {
+	if m.Delegate {
 		text += " · delegate mode"
 	}
-	if len(m.warnings) > 0 {
-		text += " · " + plain(m.warnings[0])
+	if len(m.Warnings) > 0 {
+		text += " · " + plain(m.Warnings[0])
 	}
 	return reverse(fit(text, m.width))
 }

@@ -39,8 +39,6 @@ type node struct {
 	lost  uint64 // number of the write over which somebody else has written: the copy is behind
 }
 
-func (b *board) init(team string) { b.team, b.tasks = team, map[string]*node{} }
-
 func (b *board) take(id string, x *entry) {
 	num := store.IDNumber(id)
 	if num < 0 {

@@ -31,6 +31,9 @@ const near = 50 * time.Millisecond
 // the nodes do it that hold the stream, and is asked again until that is the one to which
 // this machine is connected: from another, everything would go through two nodes.
 func (m *mirror) follow(ctx context.Context) error {
+	if err := m.compare(ctx); err != nil {
+		return err
+	}
 	for began, first := time.Now(), true; ; first = false {
 		on, err := m.followOnce(ctx)
 		if err != nil {
@@ -45,6 +48,32 @@ func (m *mirror) follow(ctx context.Context) error {
 		_ = m.e.js.DeleteConsumer(once, m.stream, on.Name) // else it ends by itself
 		stop()
 	}
+}
+
+// compare empties a copy that has come further than the stream: that was restored from a backup
+// since, and the numbers behind it are given again. Who watches is told.
+func (m *mirror) compare(ctx context.Context) error {
+	seq := m.replace(nil)
+	if seq == 0 {
+		return nil
+	}
+	s, err := m.e.js.Stream(ctx, m.stream)
+	if err != nil || s.CachedInfo().State.LastSeq >= seq {
+		return err
+	}
+	m.e.log.Warn("the engine has less than before: it was restored", "stream", m.stream)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.empty()
+	m.seq, m.proven = 0, false
+	m.wake()
+	for w := range m.watchers {
+		select {
+		case w.c <- struct{}{}:
+		default:
+		}
+	}
+	return nil
 }
 
 func (m *mirror) followOnce(ctx context.Context) (*jetstream.ConsumerInfo, error) {

@@ -50,7 +50,7 @@ type parcel struct {
 func (e *Engine) post(ctx context.Context, in *teamCopy) (*post, error) {
 	m, err := e.mirrorOf(ctx, "mail "+in.id, func() *mirror {
 		p := &post{boxes: map[string][]*parcel{}}
-		p.mirror = &mirror{stream: e.mail(), subjects: []string{e.subject("mail", in.id, "*")}, of: p, take: func(subject string, x *entry) {
+		p.mirror = &mirror{stream: e.mail(), subjects: []string{e.subject("mail", in.id, "*")}, of: p, empty: func() { clear(p.boxes) }, take: func(subject string, x *entry) {
 			new := &parcel{entry: x}
 			if json.Unmarshal(x.value, &new.letter) != nil {
 				e.log.Warn("a message on the engine is damaged and is passed over", "subject", subject, "number", x.rev)

@@ -16,6 +16,7 @@ type mirror struct {
 	stream   string
 	subjects []string
 	take     func(subject string, x *entry) // a message has come; called with mu held
+	empty    func()                         // what has come is not there any more; called with mu held
 	of       any                            // the copy that this is part of
 
 	mu       sync.Mutex

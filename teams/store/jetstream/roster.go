@@ -31,7 +31,7 @@ type rosters struct {
 func (e *Engine) rosters(ctx context.Context) (*rosters, error) {
 	m, err := e.mirrorOf(ctx, "rosters", func() *mirror {
 		r := &rosters{teams: map[string]*entry{}}
-		r.mirror = &mirror{stream: e.state(), subjects: []string{e.key("team", "*")}, of: r, take: func(subject string, x *entry) {
+		r.mirror = &mirror{stream: e.state(), subjects: []string{e.key("team", "*")}, of: r, empty: func() { clear(r.teams) }, take: func(subject string, x *entry) {
 			name := last(subject)
 			if old := r.teams[name]; old == nil || old.rev < x.rev {
 				r.teams[name] = x

@@ -28,9 +28,9 @@ func (e *Engine) team(ctx context.Context, name string, fresh bool) (*teamCopy, 
 	}
 	id := x.team
 	m, err := e.mirrorOf(ctx, "state "+id, func() *mirror {
-		t := &teamCopy{name: name, id: id, under: e.key("in", id, ""), boxes: map[string]*entry{}}
-		t.board.init(name)
-		t.mirror = &mirror{stream: e.state(), subjects: []string{t.under + ">"}, of: t, take: t.taken}
+		t := &teamCopy{name: name, id: id, under: e.key("in", id, "")}
+		t.empty()
+		t.mirror = &mirror{stream: e.state(), subjects: []string{t.under + ">"}, of: t, empty: t.empty, take: t.taken}
 		return t.mirror
 	})
 	if err != nil {
@@ -74,6 +74,11 @@ func (e *Engine) current(ctx context.Context, name string, hinted bool, also fun
 			return t, nil
 		}
 	}
+}
+
+// empty forgets what has come.
+func (t *teamCopy) empty() {
+	t.board, t.boxes = board{team: t.name, tasks: map[string]*node{}}, map[string]*entry{}
 }
 
 // taken takes in an entry: in.ID.task.N or in.ID.box.TOKEN.

@@ -56,9 +56,9 @@ func layers() []rule {
 		{"teams/store/ledger", l0, "teams/store internal/files internal/lock", "what has been handed over is remembered alike for both mailboxes"},
 		{"teams/store/document", l0, "teams/store internal/rawjson", "the form of a roster and a task is one, wherever they are kept"},
 
-		{"teams/api/rpc", l0, "teams/api", "the API's two halves, for programs outside too"},
+		{"teams/api/rpc", l0, "internal/rawjson teams/api", "the API's two halves, for programs outside too"},
 		{"teams/api/rpc/serve", l1, "teams/api teams/api/rpc", "who only calls links nothing of what serves"},
-		{"teams/changes", l0, "internal/rawjson teams/api teams/events", "what happened is told from two looks, without looking itself"},
+		{"teams/changes", l0, "teams/api teams/events teams/store", "what happened is told from two looks, without looking itself"},
 		{"teams/db", l0, "internal/files", "one place that knows SQLite, and nothing of what is kept there; the file system says why it cannot be written"},
 		{"teams/history", l1, "teams/db teams/events", "events are kept in the database"},
 		{"teams/runs", l1, "teams/db teams/api", "definitions, runs and items are kept in the database, with the rules for them"},

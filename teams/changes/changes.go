@@ -10,6 +10,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/events"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 // Team is what was seen of one team. Its JSON form is kept between two runs of
@@ -95,36 +96,27 @@ func (d *diff) tasks(old, now []api.Task) {
 		delete(before, t.ID)
 		if !known {
 			d.task(events.TaskCreated, events.KindTaskCreated, t)
-			was.Status = taskPending
+			was.Status = store.Pending
 		}
 		d.taskChange(was, t, known)
 	}
 	for _, t := range old {
 		if _, gone := before[t.ID]; gone {
-			t.Status = "deleted"
+			t.Status = store.Deleted
 			d.task(events.TaskUpdated, events.KindTaskUpdated, t)
 		}
 	}
 }
 
-// Statuses of a task as package api shows them.
-const (
-	taskPending   = "pending"
-	taskBlocked   = "blocked"
-	taskFailed    = "failed"
-	taskClaimed   = "in_progress"
-	taskCompleted = "completed"
-)
-
 func (d *diff) taskChange(was, now api.Task, known bool) {
 	changed := was.Status != now.Status
 	switch {
-	case changed && now.Status == taskCompleted:
+	case changed && now.Status == store.Completed:
 		d.done[now.Owner] = now.ID
 		d.task(events.TaskCompleted, events.KindTaskCompleted, now)
-	case changed && now.Status == taskFailed:
+	case changed && now.Status == store.FailedTask:
 		d.task(events.TaskFailed, events.KindTaskFailed, now)
-	case now.Status == taskClaimed && (changed || was.Owner != now.Owner):
+	case now.Status == store.InProgress && (changed || was.Owner != now.Owner):
 		d.task(events.TaskClaimed, events.KindTaskClaimed, now)
 	case known && (changed || !sameTask(was, now)):
 		d.task(events.TaskUpdated, events.KindTaskUpdated, now)
@@ -138,8 +130,8 @@ func sameTask(a, b api.Task) bool {
 
 func (d *diff) task(t events.Type, kind string, task api.Task) {
 	status := task.Status
-	if status == taskBlocked || status == taskFailed {
-		status = taskPending // as it is stored; that it failed, the event's name says
+	if status == store.Blocked || status == store.FailedTask {
+		status = store.Pending // as it is stored; that it failed, the event's name says
 	}
 	d.add(t, kind, task.Owner, &events.Task{Task: events.TaskInfo{
 		ID: task.ID, Subject: task.Subject, Description: task.Description, Status: status, Owner: task.Owner,

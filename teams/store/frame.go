@@ -80,6 +80,7 @@ type Frame struct {
 
 	PlanFilePath   string `json:"planFilePath,omitempty"`
 	PlanContent    string `json:"planContent,omitempty"`
+	Plan           string `json:"plan,omitempty"` // the same, as other programs call it
 	Approved       *bool  `json:"approved,omitempty"`
 	Feedback       string `json:"feedback,omitempty"`
 	PermissionMode string `json:"permissionMode,omitempty"`
@@ -171,12 +172,13 @@ func agreed(said []json.RawMessage) *bool {
 	return &yes
 }
 
-// settle gives an answer to a request to stop the type that it means: one that does not
-// say yes ends nobody.
+// settle takes what other programs call otherwise for what it is, and gives an answer to a
+// request to stop the type that it means: one that does not say yes ends nobody.
 func (f *Frame) settle() {
 	if f.Type == ShutdownRequest {
 		f.Reason, f.Content = cmp.Or(f.Reason, f.Content), ""
 	}
+	f.PlanContent, f.Plan = cmp.Or(f.PlanContent, f.Plan), ""
 	no := f.Approved != nil && !*f.Approved
 	switch {
 	case f.Type == ShutdownResponse && f.Approved != nil && !no:

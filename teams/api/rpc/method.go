@@ -10,15 +10,14 @@
 package rpc
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"reflect"
 	"unicode/utf8"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/internal/rawjson"
 )
 
 // Version is the version of this protocol. It changes only when something that
@@ -78,14 +77,7 @@ func decode(method string, raw json.RawMessage, into any) error {
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if err == nil {
-		if _, end := d.Token(); !errors.Is(end, io.EOF) {
-			err = errors.New("more than one value")
-		}
-	}
+	err := rawjson.Strict(raw, into)
 	if err == nil {
 		err = missing(raw, reflect.TypeOf(into).Elem())
 	}

@@ -1,12 +1,11 @@
 package teams
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -33,37 +32,23 @@ func (in *incoming) answer(ctx context.Context, t store.Team, to, request string
 // answeredElsewhere closes those of the open requests that were answered on another machine.
 func (in *incoming) answeredElsewhere(ctx context.Context, t store.Team, known requests) (requests, error) {
 	answers := map[[2]string]*store.Frame{} // by who has asked, and the request
-	var err error
-	look := func(from, id, status string) {
-		if status == api.RequestOpen && err == nil {
-			answers[[2]string{from, id}], err = in.answer(ctx, t, from, id)
+	for _, a := range known.all() {
+		if !a.open() {
+			continue
 		}
-	}
-	for _, p := range known.Plans {
-		look(p.From, p.ID, p.Status)
-	}
-	for _, p := range known.Permissions {
-		look(p.From, p.ID, p.Status)
-	}
-	closed := func(r *requests) (changed bool) {
-		for i := range r.Plans {
-			p := &r.Plans[i]
-			if f := answers[[2]string{p.From, p.ID}]; f != nil && p.Status == api.RequestOpen {
-				p.Status, p.Feedback, p.ResolvedAt, changed = verdict(f), f.Feedback, api.At(time.Now()), true
-			}
+		f, err := in.answer(ctx, t, a.from, a.id)
+		if err != nil {
+			return known, err
 		}
-		for i := range r.Permissions {
-			p := &r.Permissions[i]
-			if f := answers[[2]string{p.From, p.ID}]; f != nil && p.Status == api.RequestOpen {
-				p.Status, p.Reason, p.ResolvedAt, changed = verdict(f), f.Error, api.At(time.Now()), true
-			}
+		answers[[2]string{a.from, a.id}] = f
+	}
+	return in.closeThose(ctx, t, known, func(a asked) (status, said string) {
+		f := answers[[2]string{a.from, a.id}]
+		if f == nil {
+			return "", ""
 		}
-		return changed
-	}
-	if err != nil || !closed(&known) {
-		return known, err
-	}
-	return known, in.editRequests(ctx, t.Name, func(r *requests) (bool, error) { return closed(r), nil })
+		return verdict(f), cmp.Or(f.Feedback, f.Error)
+	})
 }
 
 // verdict is what an answer makes of a request.
@@ -72,10 +57,7 @@ func verdict(f *store.Frame) string {
 	for _, said := range []*bool{f.Approved, f.Allow} {
 		yes = yes || said != nil && *said
 	}
-	if yes {
-		return api.RequestApproved
-	}
-	return api.RequestRejected
+	return decided(yes)
 }
 
 // first tells whether an answer that was sent is the one that counts.

@@ -68,10 +68,7 @@ func (in *incoming) PermissionSettled(ctx context.Context, team, id string, allo
 		if found == nil || found.Status != api.RequestOpen {
 			return false, fault.New(fault.RequestNotFound, "no request %q is open", store.Shown(id))
 		}
-		found.Status, found.ResolvedAt = api.RequestRejected, api.At(time.Now())
-		if allowed {
-			found.Status = api.RequestApproved
-		}
+		found.Status, found.ResolvedAt = decided(allowed), api.At(time.Now())
 		return true, nil
 	})
 }

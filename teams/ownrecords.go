@@ -31,16 +31,14 @@ func (tr *trees) worktreeRecord() panes.Own[map[string]worktree.Tree] {
 }
 
 // withdrawnRecord is where the ids of requests to stop that were taken back are kept.
-func withdrawnRecord() panes.Own[[]string] {
-	return panes.Own[[]string]{Name: "ledger/.withdrawn.json", Check: func(_ string, ids []string) error {
-		return errors.Join(each(ids, checkRequestID)...)
-	}}
-}
+func withdrawnRecord() panes.Own[[]string] { return idsRecord("ledger/.withdrawn.json") }
 
 // toldUnreadRecord is where the ids of messages are kept that somebody had not read before its
 // end, and that the lead was told of.
-func toldUnreadRecord() panes.Own[[]string] {
-	return panes.Own[[]string]{Name: "ledger/.unread.json", Check: func(_ string, ids []string) error {
+func toldUnreadRecord() panes.Own[[]string] { return idsRecord("ledger/.unread.json") }
+
+func idsRecord(name string) panes.Own[[]string] {
+	return panes.Own[[]string]{Name: name, Check: func(_ string, ids []string) error {
 		return errors.Join(each(ids, checkRequestID)...)
 	}}
 }
@@ -62,8 +60,7 @@ func agreedRecord() panes.Own[map[string]string] {
 // first seen: the box of the lead may be emptied by another program.
 func requestsRecord() panes.Own[requests] {
 	return panes.Own[requests]{Name: "ledger/.requests.json", Check: func(_ string, r requests) error {
-		plans := each(r.Plans, func(p api.Plan) error { return checkRequest(p.ID, p.From, p.Status) })
-		return errors.Join(append(plans, each(r.Permissions, func(p api.Permission) error { return checkRequest(p.ID, p.From, p.Status) })...)...)
+		return errors.Join(each(r.all(), func(a asked) error { return checkRequest(a.id, a.from, *a.status) })...)
 	}}
 }
 

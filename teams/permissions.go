@@ -31,46 +31,12 @@ func (ap *approvals) AnswerPermission(ctx context.Context, team, id string, allo
 	if err := ap.leadOnly("answer requests for permission"); err != nil {
 		return api.Permission{}, err
 	}
-	if err := checkText("answer", reason); err != nil {
-		return api.Permission{}, err
-	}
-	t, known, err := ap.requestsOf(ctx, team)
+	t, a, err := ap.resolve(ctx, team, false, id, allow, reason)
 	if err != nil {
 		return api.Permission{}, err
 	}
-	asked := known.permission("", id)
-	if asked == nil {
-		return api.Permission{}, fault.New(fault.RequestNotFound, "team %s has no request %q", t.Name, store.Shown(id)).
-			WithHint("leadlight requests lists the open ones")
-	}
-	if err := ap.answerer(t, asked.From); err != nil {
-		return api.Permission{}, err
-	}
-	before := *asked
-	var p api.Permission
-	err = ap.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
-		found := r.permission(before.From, id)
-		if found == nil || found.Status != api.RequestOpen {
-			return false, resolved("request", id, cmp.Or(before.Status, "answered"))
-		}
-		if allow && !mayTakeAnswer(t, found.From) { // a no does nothing
-			return false, ap.cannotTake(t, found.From)
-		}
-		found.Status, found.Reason, found.ResolvedAt = api.RequestRejected, reason, api.At(time.Now())
-		if allow {
-			found.Status = api.RequestApproved
-		}
-		p = *found
-		return true, nil
-	})
-	if err != nil {
-		return api.Permission{}, err
-	}
-	return p, ap.reply(ctx, t, before.From, permissionAnswer(before, allow, reason), func(r *requests) {
-		if found := r.permission(before.From, id); found != nil {
-			*found = before
-		}
-	})
+	p := *a.permission
+	return p, ap.reply(ctx, t, a, permissionAnswer(p, allow, reason))
 }
 
 // permissionAnswer is the frame that clients of every version take.

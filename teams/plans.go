@@ -67,14 +67,11 @@ func (in *incoming) Plan(ctx context.Context, team, id string) (api.Plan, error)
 	if err != nil {
 		return api.Plan{}, err
 	}
-	if p := r.plan("", id); p != nil {
-		return *p, nil
+	a, err := r.find(t, true, "", id)
+	if err != nil {
+		return api.Plan{}, err
 	}
-	return api.Plan{}, noPlan(t, id)
-}
-
-func noPlan(t store.Team, id string) error {
-	return fault.New(fault.PlanNotFound, "team %s has no plan %q", t.Name, store.Shown(id)).WithHint("leadlight requests --all lists the plans")
+	return *a.plan, nil
 }
 
 // ResolvePlan answers a plan, as the lead: fault.NotLead, fault.PlanNotFound, and
@@ -87,53 +84,19 @@ func (ap *approvals) ResolvePlan(ctx context.Context, team, id string, approve b
 	if !approve && store.Blank(feedback) {
 		return api.Plan{}, fault.New(fault.InvalidArgument, "a rejection says what is to be changed").WithHint("leadlight deny ID --reason TEXT")
 	}
-	if err := checkText("answer", feedback); err != nil {
-		return api.Plan{}, err
-	}
-	asked, err := ap.Plan(ctx, team, id)
+	t, a, err := ap.resolve(ctx, team, true, id, approve, feedback)
 	if err != nil {
 		return api.Plan{}, err
 	}
-	t, err := ap.get(ctx, team)
-	if err == nil {
-		err = ap.answerer(t, asked.From)
-	}
-	if err != nil {
-		return api.Plan{}, err
-	}
-	var p api.Plan
-	err = ap.editRequests(ctx, t.Name, func(r *requests) (bool, error) {
-		found := r.plan(asked.From, id)
-		switch {
-		case found == nil:
-			return false, noPlan(t, id)
-		case found.Status != api.RequestOpen:
-			return false, resolved("plan", id, found.Status)
-		case approve && !mayTakeAnswer(t, found.From): // a no does nothing
-			return false, ap.cannotTake(t, found.From)
-		}
-		found.Status, found.Feedback, found.ResolvedAt = api.RequestRejected, feedback, api.At(time.Now())
-		if approve {
-			found.Status = api.RequestApproved
-		}
-		p = *found
-		return true, nil
-	})
-	if err != nil {
-		return api.Plan{}, err
-	}
+	p := *a.plan
 	f := store.Frame{Type: store.PlanResponse, RequestID: id, Approved: &approve, Feedback: feedback, Timestamp: p.ResolvedAt.String()}
 	if approve {
-		f.PermissionMode = ap.modeAfterPlan(t, asked.From)
-		if err := ap.liftPlanMode(ctx, t, asked.From, f.PermissionMode); err != nil {
-			ap.notice(fmt.Sprintf("the plan is approved, but %s could not be started again with the permissions that it needs: %v", asked.From, err))
+		f.PermissionMode = ap.modeAfterPlan(t, p.From)
+		if err := ap.liftPlanMode(ctx, t, p.From, f.PermissionMode); err != nil {
+			ap.notice(fmt.Sprintf("the plan is approved, but %s could not be started again with the permissions that it needs: %v", p.From, err))
 		}
 	}
-	return p, ap.reply(ctx, t, asked.From, f, func(r *requests) {
-		if found := r.plan(asked.From, id); found != nil {
-			*found = asked
-		}
-	})
+	return p, ap.reply(ctx, t, a, f)
 }
 
 // modeAfterPlan is the permission mode in which a teammate carries its plan out: its

@@ -148,25 +148,6 @@ func (r *requests) submit(p api.Plan) {
 	r.Plans = append(r.Plans, p)
 }
 
-// plan finds a plan by its id, of anybody if from is "".
-func (r *requests) plan(from, id string) *api.Plan {
-	for i := range r.Plans {
-		if p := &r.Plans[i]; p.ID == id && (from == "" || store.SameName(p.From, from)) {
-			return p
-		}
-	}
-	return nil
-}
-
-func (r *requests) permission(from, id string) *api.Permission {
-	for i := range r.Permissions {
-		if p := &r.Permissions[i]; p.ID == id && (from == "" || store.SameName(p.From, from)) {
-			return p
-		}
-	}
-	return nil
-}
-
 // approve notes that the lead has approved, by f, the newest plan of a teammate. ok is false
 // if it is about another plan, or about one that was replaced or rejected.
 func (r *requests) approve(from string, f store.Frame) (ok, changed bool) {
@@ -193,24 +174,13 @@ func (in *incoming) closeRequests(ctx context.Context, t store.Team, name string
 	if err != nil {
 		return err
 	}
-	closed := func(r *requests) (changed bool) {
-		mine := func(from, status string) bool { return status == api.RequestOpen && store.SameName(from, name) }
-		for i := range r.Plans {
-			if p := &r.Plans[i]; !goesOn && mine(p.From, p.Status) {
-				p.Status, p.ResolvedAt, changed = api.RequestReplaced, api.At(time.Now()), true
-			}
+	_, err = in.closeThose(ctx, t, all, func(a asked) (status, said string) {
+		if !store.SameName(a.from, name) || a.plan != nil && goesOn {
+			return "", ""
 		}
-		for i := range r.Permissions {
-			if p := &r.Permissions[i]; mine(p.From, p.Status) {
-				p.Status, p.ResolvedAt, changed = api.RequestReplaced, api.At(time.Now()), true
-			}
-		}
-		return changed
-	}
-	if !closed(&all) {
-		return nil
-	}
-	return in.editRequests(ctx, t.Name, func(r *requests) (bool, error) { return closed(r), nil })
+		return api.RequestReplaced, ""
+	})
+	return err
 }
 
 // CloseQuestions closes the open requests for permission of the caller, whose agent has ended
@@ -258,26 +228,29 @@ func (in *incoming) answerer(t store.Team, from string) error {
 	return nil
 }
 
-// reply sends the lead's answer, and marks the request as read. If it cannot be
-// sent, undo opens the request again.
-func (in *incoming) reply(ctx context.Context, t store.Team, to string, f store.Frame, undo func(*requests)) error {
+// reply sends the lead's answer, and marks the request as read. If it cannot be sent, the
+// request is open again.
+func (in *incoming) reply(ctx context.Context, t store.Team, to asked, f store.Frame) error {
 	msg := store.Message{From: store.Lead, Text: f.Text(), Timestamp: time.Now()}
 	if t.Engine != "" {
 		msg.ID = answerID(f.RequestID)
 	}
-	_, err := in.post(ctx, t, to, msg)
+	_, err := in.post(ctx, t, to.from, msg)
 	if err == nil && t.Engine != "" {
-		err = in.first(ctx, t, to, f)
+		err = in.first(ctx, t, to.from, f)
 	}
 	if err != nil {
 		undone := in.editRequests(context.WithoutCancel(ctx), t.Name, func(r *requests) (bool, error) {
-			undo(r)
-			return true, nil
+			found, err := r.find(t, to.plan != nil, to.from, to.id)
+			if err == nil {
+				found.set(api.RequestOpen, "", nil)
+			}
+			return err == nil, nil
 		})
 		if undone != nil {
 			err = fmt.Errorf("%w; and %w", err, undone)
 		}
-		return fmt.Errorf("answer %s: %w", to, err)
+		return fmt.Errorf("answer %s: %w", to.from, err)
 	}
 	if !t.LedByUs() {
 		return nil
@@ -292,9 +265,4 @@ func (in *incoming) reply(ctx context.Context, t store.Team, to string, f store.
 		}
 	}
 	return nil
-}
-
-// resolved refuses to answer twice.
-func resolved(what, id, status string) error {
-	return fault.New(fault.Rejected, "%s %s was %s already", what, store.Shown(id), status).WithHint("its author may ask again")
 }

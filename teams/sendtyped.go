@@ -98,21 +98,16 @@ func (ob *observer) waiting(ctx context.Context, t store.Team, boxes lister) map
 		}
 	}
 	out := map[string]string{}
-	note := func(from, status string, at *api.Time, what string) {
-		m := t.Member(from)
-		if m == nil || status != api.RequestOpen || at == nil {
-			return
+	for _, a := range r.all() {
+		m := t.Member(a.from)
+		if !a.open() || m == nil || a.at == nil || m.Leadlight != nil && m.Leadlight.SpawnedAt != nil && before(time.Time(*a.at), *m.Leadlight.SpawnedAt) {
+			continue // it has left, or its predecessor has asked
 		}
-		if b := m.Leadlight; b != nil && b.SpawnedAt != nil && before(time.Time(*at), *b.SpawnedAt) {
-			return // its predecessor's
+		what := "waits for its plan " + a.id + " to be approved"
+		if a.permission != nil {
+			what = "waits for permission to use " + a.permission.Tool + " (" + a.id + ")"
 		}
-		out[m.Name] = what + ", for " + age(time.Time(*at))
-	}
-	for _, p := range r.Plans {
-		note(p.From, p.Status, p.SubmittedAt, "waits for its plan "+p.ID+" to be approved")
-	}
-	for _, p := range r.Permissions {
-		note(p.From, p.Status, p.RequestedAt, "waits for permission to use "+p.Tool+" ("+p.ID+")")
+		out[m.Name] = what + ", for " + age(time.Time(*a.at))
 	}
 	return out
 }

@@ -63,17 +63,26 @@ func (lc *lifecycle) adopt(ctx context.Context, t store.Team, p Plan, missing []
 		return nil, err
 	}
 	progress(fmt.Sprintf("team %s is adopted: %d teammates continue", t.Name, len(taken.Adopted)))
-	if err := errors.Join(lc.KeepHooks(ctx, t.Name, p.Hooks), lc.keepFile(ctx, t, p)); err != nil {
+	if err := lc.keepFile(ctx, t, p); err != nil {
+		return nil, err
+	}
+	return lc.fill(ctx, t, p, false, missing, progress)
+}
+
+// fill gives a team what it lacks of its plan: hooks, tasks and teammates. fresh: it was made
+// just now, and nobody is in it.
+func (lc *lifecycle) fill(ctx context.Context, t store.Team, p Plan, fresh bool, missing []Missing, progress func(string)) ([]Missing, error) {
+	if err := lc.KeepHooks(ctx, t.Name, p.Hooks); err != nil {
 		return nil, err
 	}
 	added, err := lc.addMissing(ctx, t, p, progress)
 	if err != nil {
 		return nil, err
 	}
-	if added > 0 {
+	if added > 0 && !fresh {
 		progress(fmt.Sprintf("tasks added: %d", added))
 	}
-	return lc.startMissing(ctx, t, p, missing, progress)
+	return lc.startMissing(ctx, t, p, fresh, missing, progress)
 }
 
 // mayAdopt refuses to adopt a team that another process leads.
@@ -107,17 +116,18 @@ func (lc *lifecycle) keepFile(ctx context.Context, t store.Team, p Plan) error {
 
 // addMissing adds the tasks of a plan that the team does not have yet. Its workers may take
 // one at once: each is added after those that it waits for, with what it waits for. Where no
-// teammate is, an earlier up was cut off, perhaps before it wrote down what its tasks wait for.
+// teammate is, nobody takes one: they are added in their order, and what they wait for is
+// written then, also for those of an earlier up that was cut off before it came to that.
 func (lc *lifecycle) addMissing(ctx context.Context, t store.Team, p Plan, progress func(string)) (added int, err error) {
 	list, _, err := lc.tasks.List(ctx, p.Team.Name)
 	if err != nil {
 		return 0, fmt.Errorf("list tasks: %w", err)
 	}
 	ids, begun, late := make([]string, len(p.Tasks)), make([]bool, len(p.Tasks)), make([]bool, len(p.Tasks))
-	steps := taskSteps(p, list)[:len(p.Tasks)]
+	steps, alone := taskSteps(p, list)[:len(p.Tasks)], len(t.Teammates()) == 0
 	for i, step := range steps {
 		ids[i], begun[i] = step.ID, step.Do != StepAdd
-		late[i] = step.Do == StepLeave && len(t.Teammates()) == 0
+		late[i] = step.Do != StepRetry && alone
 		if err := lc.trustPlanned(ctx, t.Name, p.Tasks[i], list, step.ID); err != nil {
 			return 0, err
 		}
@@ -128,6 +138,9 @@ func (lc *lifecycle) addMissing(ctx context.Context, t store.Team, p Plan, progr
 		spec := p.Tasks[i]
 		var waitsFor []string
 		for _, n := range blockers(p, i) {
+			if alone {
+				break
+			}
 			if !begun[n] {
 				if err := add(n); err != nil {
 					return err
@@ -213,11 +226,22 @@ func (lc *lifecycle) trustPlanned(ctx context.Context, team string, spec TaskSpe
 	return nil
 }
 
+// starting is one call of startMissing.
+type starting struct {
+	*lifecycle
+	p        Plan
+	fresh    bool
+	progress func(string)
+	missing  []Missing
+	left     []string // who does not run, the missing among them
+	errs     []error
+}
+
 // startMissing starts the teammates of a plan that do not run: a lost one goes on with its
 // conversation, any other one begins anew. What is not proved to be gone is left alone. mutes
 // are those whose machine does not answer; it returns those of them that do not run. was is the
-// team before.
-func (lc *lifecycle) startMissing(ctx context.Context, was store.Team, p Plan, mutes []Missing, progress func(string)) (missing []Missing, err error) {
+// team before; of a fresh one nobody stays if one does not start.
+func (lc *lifecycle) startMissing(ctx context.Context, was store.Team, p Plan, fresh bool, mutes []Missing, progress func(string)) ([]Missing, error) {
 	members, err := lc.arrived(ctx, p.Team.Name, progress)
 	if err != nil {
 		return nil, err
@@ -227,48 +251,64 @@ func (lc *lifecycle) startMissing(ctx context.Context, was store.Team, p Plan, m
 			return nil, err
 		}
 	}
-	steps := memberSteps(p, members)
-	var errs []error
-	var left []string
-	failed := func(name, what string, err error) {
-		if err == nil {
-			progress(name + " is started")
-			return
-		}
-		if left = append(left, name); !leftOut(&missing, name, err, progress) {
-			errs = append(errs, fmt.Errorf(what, name, err))
-		}
+	r, steps := &starting{lifecycle: lc, p: p, fresh: fresh, progress: progress}, memberSteps(p, members)
+	anew := r.goOn(ctx, steps, mutes)
+	for i, done := range lc.telling(progress).Spawn(ctx, p.Team.Name, anew) {
+		r.note(anew[i].Name, "start %s: %w", done.Err)
 	}
-	var anew []SpawnSpec
-	after := store.Lead
-	for i, spec := range p.Members {
-		spec.After, after = after, spec.Name
-		m := isMissing(mutes, spec.Name)
-		switch {
-		case steps[i].Do == StepAdopt && m != nil:
-			progress(fmt.Sprintf("%s is left as it is: %s", spec.Name, fault.Of(m.Err).Message))
-		case steps[i].Do == StepAdopt:
-		case m != nil:
-			failed(spec.Name, "", m.Err)
-		case steps[i].State == api.StateLost && lc.wasLaunched(ctx, p.Team.Name, spec.Name):
-			progress(spec.Name + " was lost: it is started again")
-			if _, err := lc.Restart(ctx, p.Team.Name, spec.Name); err != nil {
-				failed(spec.Name, "start %s again: %w", err)
-			}
-		default:
-			spec.Layout = p.Layout
-			anew = append(anew, spec)
-		}
+	if fresh && len(r.errs) > 0 {
+		return nil, r.errs[0]
 	}
-	for i, r := range lc.telling(progress).Spawn(ctx, p.Team.Name, anew) {
-		failed(anew[i].Name, "start %s: %w", r.Err)
+	if n := len(p.Members) - len(r.missing); fresh && n == 1 {
+		progress("1 teammate is started")
+	} else if fresh && n > 1 {
+		progress(fmt.Sprintf("%d teammates are started", n))
 	}
 	for _, step := range steps[len(p.Members):] {
 		if (&api.Member{State: step.State}).Live() {
 			progress(step.Name + " is not in the file: it is left as it is")
 		}
 	}
-	return missing, errors.Join(append(errs, lc.noteUnstarted(ctx, was, left), lc.assignPlanned(ctx, p.Team.Name))...)
+	return r.missing, errors.Join(append(r.errs, lc.noteUnstarted(ctx, was, r.left), lc.assignPlanned(ctx, p.Team.Name))...)
+}
+
+// goOn leaves those alone that run, or may, and starts the lost again. It returns those that
+// begin anew.
+func (r *starting) goOn(ctx context.Context, steps []Step, mutes []Missing) (anew []SpawnSpec) {
+	after := store.Lead
+	for i, spec := range r.p.Members {
+		spec.After, after = after, spec.Name
+		m := isMissing(mutes, spec.Name)
+		switch {
+		case steps[i].Do == StepAdopt && m != nil:
+			r.progress(fmt.Sprintf("%s is left as it is: %s", spec.Name, fault.Of(m.Err).Message))
+		case steps[i].Do == StepAdopt:
+		case m != nil:
+			r.note(spec.Name, "", m.Err)
+		case steps[i].State == api.StateLost && r.wasLaunched(ctx, r.p.Team.Name, spec.Name):
+			r.progress(spec.Name + " was lost: it is started again")
+			if _, err := r.Restart(ctx, r.p.Team.Name, spec.Name); err != nil {
+				r.note(spec.Name, "start %s again: %w", err)
+			}
+		default:
+			spec.Layout = r.p.Layout
+			anew = append(anew, spec)
+		}
+	}
+	return anew
+}
+
+// note keeps what became of the start of a teammate, and says so.
+func (r *starting) note(name, what string, err error) {
+	if err == nil {
+		if !r.fresh {
+			r.progress(name + " is started")
+		}
+		return
+	}
+	if r.left = append(r.left, name); !leftOut(&r.missing, name, err, r.progress) {
+		r.errs = append(r.errs, fmt.Errorf(what, name, err))
+	}
 }
 
 // arrivalLimit is how long up waits for teammates that somebody else has begun to start.

@@ -124,37 +124,6 @@ func isMissing(missing []Missing, name string) *Missing {
 	return nil
 }
 
-// startPlanned starts the teammates of a new team but for those that are missing, and returns
-// these with those whose machine has become silent meanwhile.
-func (lc *lifecycle) startPlanned(ctx context.Context, p Plan, missing []Missing, progress func(string)) ([]Missing, error) {
-	var specs []SpawnSpec
-	for _, spec := range p.Members {
-		if m := isMissing(missing, spec.Name); m != nil {
-			progress(m.why())
-			continue
-		}
-		spec.Layout = p.Layout
-		specs = append(specs, spec)
-	}
-	for i, r := range lc.telling(progress).Spawn(ctx, p.Team.Name, specs) {
-		if !leftOut(&missing, specs[i].Name, r.Err, progress) && r.Err != nil {
-			return nil, fmt.Errorf("start %s: %w", specs[i].Name, r.Err)
-		}
-	}
-	switch n := len(p.Members) - len(missing); n {
-	case 0:
-	case 1:
-		progress("1 teammate is started")
-	default:
-		progress(fmt.Sprintf("%d teammates are started", n))
-	}
-	var left []string
-	for _, m := range missing {
-		left = append(left, m.Name)
-	}
-	return missing, lc.noteUnstarted(ctx, store.Team{Name: p.Team.Name}, left)
-}
-
 // noteUnstarted writes down who could not be started of a team that was such before. Whoever
 // has joined since is not among them; whoever joins later is taken off.
 func (rg *registry) noteUnstarted(ctx context.Context, was store.Team, names []string) error {

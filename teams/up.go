@@ -55,26 +55,14 @@ func (lc *lifecycle) Start(ctx context.Context, p Plan, progress func(string)) (
 		return lc.started(ctx, *existing, missing)
 	}
 	made, err := lc.get(ctx, name)
-	undo := func(err error) (Snapshot, error) {
-		return Snapshot{}, lc.undoStart(context.WithoutCancel(ctx), name, made.CreatedAt, before, err, progress)
+	if err == nil {
+		progress(fmt.Sprintf("team %s is made", name))
+		missing, err = lc.fill(ctx, made, p, true, missing, progress)
 	}
 	if err != nil {
-		return undo(err)
+		return Snapshot{}, lc.undoStart(context.WithoutCancel(ctx), name, made.CreatedAt, before, err, progress)
 	}
-	progress(fmt.Sprintf("team %s is made", name))
-	if err := lc.KeepHooks(ctx, name, p.Hooks); err != nil {
-		return undo(err)
-	}
-	if err := lc.addPlanned(ctx, p); err != nil {
-		return undo(err)
-	}
-	if missing, err = lc.startPlanned(ctx, p, missing, progress); err != nil {
-		return undo(err)
-	}
-	if err := lc.assignPlanned(ctx, name); err != nil {
-		return undo(err)
-	}
-	return lc.started(ctx, store.Team{Name: name}, missing)
+	return lc.started(ctx, made, missing)
 }
 
 // started is the team as Start leaves it; was is what there was of it.
@@ -207,20 +195,6 @@ func (lc *lifecycle) finished(ctx context.Context, p Plan) bool {
 	}
 	snap, err := lc.Snapshot(ctx, t.Name)
 	return err == nil && !slices.ContainsFunc(snap.Members, isLive) && snap.Completed()
-}
-
-// addPlanned adds the tasks of a plan. Their owners join later, so that no worker
-// takes a task before all of them are there.
-func (lc *lifecycle) addPlanned(ctx context.Context, p Plan) error {
-	ids, all := make([]string, len(p.Tasks)), make([]bool, len(p.Tasks))
-	for i, spec := range p.Tasks {
-		id, err := lc.addPlannedTask(ctx, p.Team.Name, i, spec, nil) // what it waits for once all are there
-		if err != nil {
-			return err
-		}
-		ids[i], all[i] = id, true
-	}
-	return lc.blockPlanned(ctx, p, ids, all)
 }
 
 // addPlannedTask adds one task of a plan, which waits for the ones with those ids.

@@ -72,7 +72,8 @@ func (re *recorder) recordExits(ctx context.Context, team string, exits []member
 			re.tellUnread(ctx, whole, entries[e.name], e.State)
 		}
 	}
-	return before, re.freeTasks(ctx, team, owners)
+	_, err = re.freeTasks(ctx, team, owners)
+	return before, err
 }
 
 // foreign tells whether an end is that of a member that stands in another lead's roster.
@@ -108,18 +109,14 @@ func (e memberExit) writeInto(t *store.Team) (before string, wrote bool) {
 
 // FreeTasks gives back what one whose agent has ended, and is started again, had in progress.
 func (tl *tasklist) FreeTasks(ctx context.Context, team, name, state string) error {
-	return tl.freeTasks(ctx, team, map[string]string{name: state})
-}
-
-// freeTasks gives back what members, each with the state it is in, had in progress. Those
-// of one that is lost stay with it if that is set: it is expected to come back.
-func (tl *tasklist) freeTasks(ctx context.Context, team string, owners map[string]string) error {
-	_, err := tl.freeTasksNow(ctx, team, owners)
+	_, err := tl.freeTasks(ctx, team, map[string]string{name: state})
 	return err
 }
 
-// freeTasksNow is freeTasks; it returns the ids of those that it has given back.
-func (tl *tasklist) freeTasksNow(ctx context.Context, team string, owners map[string]string) (freed []string, err error) {
+// freeTasks gives back what members, each with the state it is in, had in progress, and returns
+// the ids of that. Those of one that is lost stay with it if that is set: it is expected to come
+// back.
+func (tl *tasklist) freeTasks(ctx context.Context, team string, owners map[string]string) (freed []string, err error) {
 	if len(owners) == 0 {
 		return nil, nil
 	}

@@ -26,11 +26,7 @@ func (v *viewer) Keys(ctx context.Context, team, name string, keys []string) err
 	if m.Leadlight == nil {
 		return fault.New(fault.Unsupported, "teammate %s was not started by leadlight", m.Name).WithHint("press the keys in its own terminal")
 	}
-	rec, err := v.neededHost(ctx, t, m)
-	var h *host.Client
-	if err == nil {
-		h, err = v.panes.Client(ctx, m.Name, rec)
-	}
+	h, err := v.hosting(ctx, t, m)
 	if err == nil {
 		err = h.Keys(ctx, keys)
 	}

@@ -36,12 +36,8 @@ func (v *viewer) Capture(ctx context.Context, team, name string, lines int, ansi
 		}
 		return text, err
 	}
-	rec, err := v.neededHost(ctx, t, m)
-	var h *host.Client
-	if err == nil {
-		h, err = v.panes.Client(ctx, m.Name, rec)
-	}
 	var c host.Capture
+	h, err := v.hosting(ctx, t, m)
 	if err == nil {
 		c, err = h.Capture(ctx, lines, ansi) // one without a terminal may still be there, to be read
 	}

@@ -242,14 +242,27 @@ func (ob *observer) hostRecord(ctx context.Context, team string, m store.Member)
 	return rec, err
 }
 
-// neededHost is hostRecord for a verb that needs the host: fault.RecipientInactive of one that starts,
-// also anew, and whose host has written nothing yet.
-func (ob *observer) neededHost(ctx context.Context, t store.Team, m store.Member) (panes.HostRecord, error) {
+// hosting is the host of a member that we launched, to be spoken to: fault.RecipientInactive of
+// one that starts, also anew, and whose host has written nothing yet.
+func (ob *observer) hosting(ctx context.Context, t store.Team, m store.Member) (*host.Client, error) {
 	rec, err := ob.hostRecord(ctx, t.Name, m)
 	if (errors.Is(err, errNoEntry) || errors.Is(err, fs.ErrNotExist)) && ob.observeOne(ctx, t, m).State == api.StateStarting {
 		err = fault.New(fault.RecipientInactive, "teammate %s is starting: its host is not there yet", m.Name).WithHint("try again in a moment")
 	}
-	return rec, err
+	if err != nil {
+		return nil, err
+	}
+	return ob.panes.Client(ctx, m.Name, rec)
+}
+
+// written is the end of a member as its host has written it down; nil if it has not: one that
+// was killed could not.
+func (ob *observer) written(ctx context.Context, team string, m store.Member) *panes.ExitRecord {
+	rec, err := ob.hostRecord(ctx, team, m)
+	if err != nil {
+		return nil
+	}
+	return rec.Ended
 }
 
 // agentPID is the agent's process, or that of its host while no agent runs.

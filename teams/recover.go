@@ -70,7 +70,7 @@ func (re *recorder) reconcile(ctx context.Context, team string, dryRun bool) ([]
 		}
 	}
 	if !dryRun {
-		if err := re.freeTasks(ctx, t.Name, over); err != nil {
+		if _, err := re.freeTasks(ctx, t.Name, over); err != nil {
 			return nil, err
 		}
 	}
@@ -143,7 +143,7 @@ func (re *recorder) recordLosses(ctx context.Context, t store.Team, losses []los
 		did = append(did, o)
 		switch {
 		case !t.LedByUs():
-		case l.seen.State == api.StateLost && (left != "" || !re.wroteItsEnd(ctx, t, l.entry)):
+		case l.seen.State == api.StateLost && (left != "" || re.written(ctx, t.Name, l.entry) == nil):
 			err = re.tellLoss(ctx, t, l.seen, left)
 		case l.seen.State == api.StateLost || t.Engine != "": // its host tells, too, if it comes to that: the message has the same id
 			err = re.tellEnd(ctx, t, l.entry, panes.ExitRecord{State: l.seen.State, Reason: l.seen.Reason})
@@ -153,12 +153,6 @@ func (re *recorder) recordLosses(ctx context.Context, t store.Team, losses []los
 		}
 	}
 	return did, nil
-}
-
-// wroteItsEnd tells whether the host of a member has written down that it ended.
-func (re *recorder) wroteItsEnd(ctx context.Context, t store.Team, m store.Member) bool {
-	rec, err := re.hostRecord(ctx, t.Name, m)
-	return err == nil && rec.Ended != nil
 }
 
 // tellLoss tells the lead of a member that is lost.

@@ -66,7 +66,7 @@ func (re *recorder) FreeSilent(ctx context.Context, team string, snap Snapshot) 
 			}
 		}
 	}
-	freed, err := re.freeTasksNow(ctx, team, owners)
+	freed, err := re.freeTasks(ctx, team, owners)
 	if len(freed) == 0 {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,24 +75,19 @@ func (sp *stopper) Stop(ctx context.Context, team string, names []string, o Stop
 	if err := sp.leadOnly("stop teammates"); err != nil {
 		return api.Endings{}, err
 	}
-	if there := sp.stopThere(ctx, team, names); len(there) > 0 {
-		return sp.stopApart(ctx, team, names, there, o)
-	}
-	return sp.stopHere(ctx, team, names, o)
-}
-
-// stopHere is Stop for teammates of this machine.
-func (sp *stopper) stopHere(ctx context.Context, team string, names []string, o StopOptions) (api.Endings, error) {
-	r, err := sp.picked(ctx, team, names, o)
+	r, there, err := sp.picked(ctx, team, names, o)
 	if err != nil {
 		return api.Endings{}, err
+	}
+	if len(there) > 0 {
+		return r.apart(ctx, there, names == nil)
 	}
 	return r.run(ctx), nil
 }
 
-// picked is a stop of teammates of this machine of which nothing is done yet. What speaks
-// against it is its error.
-func (sp *stopper) picked(ctx context.Context, team string, names []string, o StopOptions) (*stopping, error) {
+// picked is a stop of which nothing is done yet, of the teammates of this machine; there are
+// those of others, by machine. What speaks against it is its error.
+func (sp *stopper) picked(ctx context.Context, team string, names []string, o StopOptions) (_ *stopping, there map[string][]string, err error) {
 	t, members, err := sp.toStop(ctx, team, names, o)
 	var damage error
 	switch fault.CodeOf(err) {
@@ -103,14 +99,21 @@ func (sp *stopper) picked(ctx context.Context, team string, names []string, o St
 		members, err = sp.withoutRoster(ctx, team, names, err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	there = map[string][]string{}
+	here := slices.DeleteFunc(members, func(m store.Member) bool {
+		if sp.routed(m) {
+			there[m.Leadlight.Machine] = append(there[m.Leadlight.Machine], m.Name)
+		}
+		return sp.routed(m)
+	})
 	if o.Ask <= 0 {
 		o.Ask = sp.limits.Ask
 	}
-	r := &stopping{stopper: sp, t: t, o: o, processes: sp.panes.Stopper(sp.limits.Term, sp.limits.Kill).Recorded(), members: make([]*stoppingMember, len(members)), damage: damage}
-	all(len(members), func(i int) { r.members[i] = r.observe(ctx, members[i]) })
-	return r, nil
+	r := &stopping{stopper: sp, t: t, o: o, processes: sp.panes.Stopper(sp.limits.Term, sp.limits.Kill).Recorded(), members: make([]*stoppingMember, len(here)), damage: damage}
+	all(len(here), func(i int) { r.members[i] = r.observe(ctx, here[i]) })
+	return r, there, nil
 }
 
 // run takes the members through all stages.
@@ -148,39 +151,33 @@ func (sp *stopper) toStop(ctx context.Context, team string, names []string, o St
 			return t, nil, err
 		}
 	}
-	if names == nil {
-		var ours []store.Member
-		for _, m := range t.Teammates() {
-			if ofItsLead(t, m) || sp.routed(m) || m.Leadlight != nil && settled(m.Leadlight.State) && sp.elsewhere(m) {
-				continue
-			}
-			if err := sp.notHere(m); err != nil {
-				return t, nil, err
-			}
-			ours = append(ours, m)
-		}
-		return t, ours, nil
-	}
 	var out []store.Member
-	seen := map[string]bool{}
+	for _, m := range t.Teammates() {
+		over := m.Leadlight != nil && settled(m.Leadlight.State) && sp.elsewhere(m)
+		if sp.routed(m) { // who has failed or was lost may have left something there
+			over = m.Unsafe || m.Leadlight.State == api.StateStopped
+		}
+		if names == nil && !ofItsLead(t, m) && !over {
+			out = append(out, m)
+		}
+	}
 	for _, name := range names {
 		m, err := memberOf(t, name)
-		if err != nil {
+		switch {
+		case err != nil:
 			return t, nil, err
-		}
-		if t.IsLead(m) {
+		case t.IsLead(m):
 			return t, nil, fault.New(fault.InvalidArgument, "%s is the lead, which is never stopped", m.Name).WithHint("leadlight down %s ends the whole team", shell.Line(t.Name))
-		}
-		if ofItsLead(t, m) {
+		case ofItsLead(t, m):
 			return t, nil, fault.New(fault.NotLead, "teammate %s was started by the lead of team %s, not by leadlight", m.Name, t.Name).
 				WithHint("ask its own lead to end it")
-		}
-		if err := sp.notHere(m); err != nil {
-			return t, nil, err
-		}
-		if !seen[m.Name] {
-			seen[m.Name] = true
+		case !slices.ContainsFunc(out, func(o store.Member) bool { return o.Name == m.Name }):
 			out = append(out, m)
+		}
+	}
+	for _, m := range out {
+		if err := sp.notHere(m); err != nil && !sp.routed(m) {
+			return t, nil, err
 		}
 	}
 	return t, out, nil
@@ -336,7 +333,7 @@ func (r *stopping) judge(ctx context.Context, m *stoppingMember) {
 	switch {
 	case found == state.Unproven:
 		m.out.Reason = m.result.Reason
-	case said == state.Approved, said == state.Exited && r.written(ctx, m) != nil:
+	case said == state.Approved, said == state.Exited && r.written(ctx, r.t.Name, m.Member) != nil:
 		m.out.Outcome = said
 	case found == state.PaneKilled && !m.live:
 		m.out.Outcome = state.AlreadyStopped // only its dead pane was left
@@ -348,7 +345,7 @@ func (r *stopping) judge(ctx context.Context, m *stoppingMember) {
 func (r *stopping) exit(ctx context.Context, m *stoppingMember) memberExit {
 	e := panes.ExitRecord{State: state.Stopped, Reason: cmp.Or(r.o.Reason, "stopped")}
 	e.Untold = m.out.Outcome == state.Terminated || m.out.Outcome == state.Killed // by us, together with its host
-	if end := r.written(ctx, m); end != nil {
+	if end := r.written(ctx, r.t.Name, m.Member); end != nil {
 		e.ExitCode, e.Signal, e.Untold = end.ExitCode, end.Signal, end.Untold
 	}
 	if r.o.KeepLost && (m.Leadlight.State == state.Lost || !settled(m.Leadlight.State) && m.obs.State == state.Lost) {
@@ -365,16 +362,6 @@ func (r *stopping) tellLead(ctx context.Context, m *stoppingMember, e memberExit
 	if err := r.tellEnd(ctx, r.t, m.Member, e.ExitRecord); err != nil {
 		r.log.Warn("tell the lead of an end", "team", r.t.Name, "member", m.Name, "error", err)
 	}
-}
-
-// written is the end of a member as its host has written it down; nil if it has not: one
-// that was killed could not.
-func (r *stopping) written(ctx context.Context, m *stoppingMember) *panes.ExitRecord {
-	rec, err := r.hostRecord(ctx, r.t.Name, m.Member)
-	if err != nil {
-		return nil
-	}
-	return rec.Ended
 }
 
 // record writes down who has ended, for all at once.

@@ -77,7 +77,7 @@ func (lc *lifecycle) adopted(ctx context.Context, out api.Takeover) (api.Takeove
 	ctx = context.WithoutCancel(ctx)
 	var errs []error
 	for _, name := range out.Removed {
-		errs = append(errs, lc.freeTasks(ctx, out.Team, map[string]string{name: api.StateLost}))
+		errs = append(errs, lc.FreeTasks(ctx, out.Team, name, api.StateLost))
 	}
 	lost, err := lc.Reconcile(ctx, out.Team)
 	out.Lost = orEmpty(lost)

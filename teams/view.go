@@ -40,11 +40,7 @@ func (v *viewer) viewed(ctx context.Context, t store.Team, m store.Member) (*hos
 	if m.Leadlight == nil {
 		return nil, fault.New(fault.Unsupported, "teammate %s was not started by leadlight: its pane is seen in its own terminal", m.Name)
 	}
-	rec, err := v.neededHost(ctx, t, m)
-	if err != nil {
-		return nil, fmt.Errorf("show %s: %w", m.Name, err)
-	}
-	c, err := v.panes.Client(ctx, m.Name, rec)
+	c, err := v.hosting(ctx, t, m)
 	if err != nil {
 		return nil, v.showsNothing(ctx, t, m, fmt.Errorf("show %s: %w", m.Name, err))
 	}

@@ -6,22 +6,27 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
-// buildCommand makes the command lines of a member: that which starts it, and that which
-// goes on with its conversation.
-func (n *resolvedMember) buildCommand(t store.Team, color string) (err error) {
-	if r := n.spec.again; r != nil {
-		n.argv, n.resume = r.Argv, r.Resume
-		return nil
-	}
-	n.argv, n.resume, err = n.profile.Argv(profiles.Ask{
-		Command: n.spec.Command, Agent: n.spec.Name, Team: t.Name, Color: color, Kind: n.kind, Type: n.spec.AgentType,
-		Model: n.spec.Model, Parent: leadSession(t), Session: n.profile.BeginSession(n.kind, n.host), Mode: n.mode, Plan: n.spec.PlanMode, Settings: n.settings,
+// buildCommand makes the command lines of a launch record: that which starts the agent, and
+// that which goes on with its conversation.
+func buildCommand(rec *panes.LaunchRecord, p profiles.Profile, agentType, model, parent string) (err error) {
+	rec.Argv, rec.Resume, err = p.Argv(profiles.Ask{
+		Command: rec.Given, Agent: rec.Agent, Team: rec.Team, Color: rec.Color, Kind: rec.Kind, Type: agentType,
+		Model: model, Parent: parent, Session: rec.Session, Mode: rec.Mode, Plan: rec.Plan, Settings: rec.Settings,
 	})
 	return err
+}
+
+// command makes the command lines of a member, unless they are as recorded.
+func (n *resolvedMember) command(t store.Team, color string) error {
+	if n.record.Color = color; n.spec.again != nil {
+		return nil
+	}
+	return buildCommand(&n.record, n.profile, n.spec.AgentType, n.spec.Model, leadSession(t))
 }
 
 // leadSession is the id of the session that leads a team: that of Claude Code, or
@@ -31,18 +36,6 @@ func leadSession(t store.Team) string {
 		return t.LeadSessionID
 	}
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("leadlight:"+t.Name+"@"+strconv.FormatInt(t.CreatedAt.UnixMilli(), 10))).String()
-}
-
-// protocol is how the agent is spoken to, and what its screen says: for those who
-// have a conversation.
-func (n resolvedMember) protocol() *profiles.PromptProtocol {
-	switch {
-	case n.spec.again != nil:
-		return n.spec.again.PromptProtocol
-	case n.kind == profiles.Interactive || n.kind == profiles.Native:
-		return new(n.profile.PromptProtocol.WithDefaults())
-	}
-	return nil
 }
 
 // namesOf lists the names of variables.

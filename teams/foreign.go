@@ -32,26 +32,20 @@ const entryLimit = 10 * time.Second
 // (profiles.Set.ForType) runs that one. The variables are those of the Service's
 // panes.Manager.
 func (st *starter) Prepare(ctx context.Context, g ForeignMember) error {
-	n := resolvedMember{spec: SpawnSpec{Name: g.Agent}, host: uuid.NewString(), dir: g.Dir}
+	n := resolvedMember{spec: SpawnSpec{Name: g.Agent}, record: panes.LaunchRecord{
+		Host: uuid.NewString(), Agent: g.Agent, Dir: g.Dir, Color: g.Color, Plan: g.Plan, ForeignPane: g.Pane, Backend: g.Backend, Terminal: g.Terminal, Mode: g.Mode,
+	}}
 	t, err := st.awaitEntry(ctx, g)
-	if err == nil {
-		err = st.buildForeignCommand(t, g, &n)
+	if n.record.Team = t.Name; err == nil {
+		err = st.buildForeignCommand(g, &n)
 	}
 	if err != nil {
 		return err
 	}
-	l := panes.Launch{
-		Record: panes.LaunchRecord{
-			Host: n.host, Team: t.Name, Agent: g.Agent, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv, Dir: n.dir,
-			Color: g.Color, PromptProtocol: n.protocol(), Plan: g.Plan, ForeignPane: g.Pane, Backend: g.Backend, Terminal: g.Terminal,
-			Resume: n.resume, Mode: g.Mode,
-		},
-		Env: st.panes.Environment(t.Name, g.Agent, n.host, n.variables()), Ready: st.limits.Ready,
+	if n.record.Kind == profiles.Native { // nobody starts it again but its lead
+		n.record.Origin, n.record.Session = nil, ""
 	}
-	if n.kind != profiles.Native { // how it is started again once its plan is approved
-		l.Record.Origin, l.Record.Session = new(n.profile.WithoutValues()), n.profile.BeginSession(n.kind, n.host)
-	}
-	return st.panes.WriteLaunch(ctx, &l)
+	return st.panes.WriteLaunch(ctx, &panes.Launch{Record: n.record, Env: st.panes.Environment(t.Name, g.Agent, n.record.Host, n.variables()), Ready: st.limits.Ready})
 }
 
 // awaitEntry waits until the lead has written the foreign member, with its pane, into its roster.
@@ -84,19 +78,21 @@ func (st *starter) awaitEntry(ctx context.Context, g ForeignMember) (store.Team,
 }
 
 // buildForeignCommand decides what the foreign member runs.
-func (st *starter) buildForeignCommand(t store.Team, g ForeignMember, n *resolvedMember) (err error) {
+func (st *starter) buildForeignCommand(g ForeignMember, n *resolvedMember) error {
 	other, is := st.profiles.ForType(g.Type)
 	if !is {
-		n.kind, n.profile, n.argv = profiles.Native, st.profiles[profiles.Claude], g.Client
+		n.profile = st.profiles[profiles.Claude]
+		n.runs(profiles.Native)
+		n.record.Argv = g.Client
 		return nil
 	}
-	n.kind, n.profile = other.Kind, other
-	ask := g.Ask
-	ask.Team, ask.Kind, ask.Type, ask.Session = t.Name, n.kind, "", other.BeginSession(n.kind, n.host)
-	if other.CheckModel(ask.Model) != nil {
-		ask.Model = "" // the lead knows the models of its own agent only
+	n.profile = other
+	n.runs(other.Kind)
+	model := g.Model
+	if other.CheckModel(model) != nil {
+		model = "" // the lead knows the models of its own agent only
 	}
-	if n.argv, n.resume, err = other.Argv(ask); err != nil {
+	if err := buildCommand(&n.record, other, "", model, g.Parent); err != nil {
 		return err
 	}
 	n.env = st.panes.Environment("", "", "", n.variables())

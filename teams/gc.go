@@ -94,10 +94,7 @@ func Claims(roster store.Roster, records *panes.Records) func(context.Context) (
 			}
 			out.Made[name] = t.CreatedAt
 			for _, m := range withForeign(ctx, records, t).Members {
-				self, host := panes.Owner{Team: name, Agent: m.Name}, ""
-				if m.Leadlight != nil {
-					host = m.Leadlight.Host
-				}
+				self, host := panes.Owner{Team: name, Agent: m.Name}, hostOf(&m)
 				if out.Hosts[self] = host; host != "" {
 					out.Owners[host] = append(out.Owners[host], self)
 				}

@@ -22,7 +22,7 @@ func (r *spawning) launch(ctx context.Context, in []registeredMember) []launched
 	groups := map[panes.Layout][]int{}
 	for i, m := range in {
 		out[i] = launchedMember{registeredMember: m, launch: r.launchOf(r.t, m)}
-		layout := m.layout()
+		layout := m.record.Layout
 		if groups[layout] == nil {
 			layouts = append(layouts, layout)
 		}
@@ -78,7 +78,7 @@ func (r *spawning) commit(ctx context.Context, in []launchedMember) []launchedMe
 // already, if it has.
 func (r *spawning) confirm(ctx context.Context, now *store.Team, m *launchedMember) error {
 	e := now.Member(m.spec.Name)
-	if e == nil || e.Leadlight == nil || e.Leadlight.Host != m.host {
+	if hostOf(e) != m.record.Host {
 		err := r.panes.EarlyEnd(ctx, m.launch)
 		if err == nil && r.t.LedByUs() { // else it has ended already, and its entry with it
 			err = fault.New(fault.SpawnFailed, "the entry of %s was taken out of the roster of team %s while it started", m.spec.Name, r.t.Name)
@@ -109,28 +109,18 @@ func (st *starter) launchOf(t store.Team, n registeredMember) panes.Launch {
 	if ready <= 0 {
 		ready = st.limits.Ready
 	}
-	_ = n.buildCommand(t, n.entry.Color) // once more: only now the colour is known; what could fail was checked before
-	record := panes.LaunchRecord{
-		Host: n.host, Team: t.Name, Agent: n.spec.Name, Kind: n.kind, Profile: n.profile.Name, Argv: n.argv,
-		Run: n.spec.Run, RunTask: n.spec.RunTask, Dir: n.dir, LedByUs: t.LedByUs(), Color: n.entry.Color,
-		PromptProtocol: n.protocol(), Restart: n.spec.Restart, Resume: n.resume, Plan: n.spec.PlanMode,
-		Origin: new(n.profile.WithoutValues()), Given: n.spec.Command, Session: n.profile.BeginSession(n.kind, n.host), Mode: n.mode, Settings: n.settings, Asked: namesOf(n.spec.Env), Layout: n.layout(),
-	}
-	if r := n.spec.again; r != nil {
-		record.Backend, record.Terminal, record.Beside = r.Backend, r.Terminal, r.Beside
-		record.GoOn, record.Origin, record.Given, record.Session, record.Mode, record.Settings, record.Asked = r.GoOn, r.Origin, r.Given, r.Session, r.Mode, r.Settings, r.Asked
-	}
+	_ = n.command(t, n.entry.Color) // once more: only now the colour is known; what could fail was checked before
 	return panes.Launch{
-		Record: record,
-		Env:    st.panes.Environment(t.Name, n.spec.Name, n.host, n.variables()),
+		Record: n.record,
+		Env:    st.panes.Environment(t.Name, n.spec.Name, n.record.Host, n.variables()),
 		Label:  backend.Label{Name: n.spec.Name, State: api.StateActive, Color: n.entry.Color},
 		Ready:  ready,
 		ByLead: t.LeadProcess != nil && t.LeadProcess.PID == os.Getpid(),
 	}
 }
 
-func (n resolvedMember) layout() panes.Layout {
-	l := n.spec.Layout
-	l.Placement = cmp.Or(n.spec.Placement, l.Placement)
+func (spec SpawnSpec) layout() panes.Layout {
+	l := spec.Layout
+	l.Placement = cmp.Or(spec.Placement, l.Placement)
 	return l
 }

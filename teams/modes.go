@@ -66,16 +66,13 @@ func outOfPlan(t store.Team, m store.Member, rec panes.LaunchRecord, p profiles.
 
 // modeCommand is a launch record with the command lines for a permission mode. An agent that
 // cannot go on with its conversation begins another one.
-func modeCommand(t store.Team, m store.Member, rec panes.LaunchRecord, p profiles.Profile, mode string) (_ panes.LaunchRecord, err error) {
+func modeCommand(t store.Team, m store.Member, rec panes.LaunchRecord, p profiles.Profile, mode string) (panes.LaunchRecord, error) {
 	rec.Mode, rec.Plan = mode, mode == profiles.ModePlan
 	model := m.Model
 	if p.CheckModel(model) != nil {
 		model = "" // another lead knows the models of its own agent only
 	}
-	rec.Argv, rec.Resume, err = p.Argv(profiles.Ask{
-		Command: rec.Given, Agent: m.Name, Team: t.Name, Color: rec.Color, Kind: rec.Kind, Type: m.AgentType,
-		Model: model, Parent: leadSession(t), Session: rec.Session, Mode: mode, Plan: rec.Plan, Settings: rec.Settings,
-	})
+	err := buildCommand(&rec, p, m.AgentType, model, leadSession(t))
 	return rec, err
 }
 

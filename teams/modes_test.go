@@ -26,7 +26,7 @@ func TestM15_AnotherMode(t *testing.T) {
 		{"codex", profiles.Interactive, "dontAsk", "", ""}, {"codex", profiles.Interactive, "auto", "", ""}, {"mine", profiles.Interactive, "default", "", ""},
 		{"exec", profiles.Plain, "default", "", ""}, {"codex-worker", profiles.Worker, "plan", "", ""},
 	} {
-		rec := panes.LaunchRecord{Profile: tc.profile, Kind: tc.kind, Session: "S", Color: "blue"}
+		rec := panes.LaunchRecord{Team: "alpha", Agent: "ann", Profile: tc.profile, Kind: tc.kind, Session: "S", Color: "blue"}
 		got, err := s.buildModeCommand(store.Team{Name: "alpha", LeadSessionID: "L"}, store.Member{Name: "ann"}, rec, tc.mode)
 		if start := strings.Join(got.Argv, " "); start != tc.start || strings.Join(got.Resume, " ") != tc.resume {
 			t.Errorf("%s in %s: %q, then %q", tc.profile, tc.mode, got.Argv, got.Resume)

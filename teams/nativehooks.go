@@ -34,7 +34,7 @@ const askedIn = 15 * time.Second
 // writeSettings gives a native member the settings by which it asks the hooks of the team
 // file, if there are any.
 func (g *gate) writeSettings(ctx context.Context, t store.Team, n *resolvedMember) error {
-	if n.kind != profiles.Native || len(n.profile.JoinArgs) == 0 {
+	if n.record.Kind != profiles.Native || len(n.profile.JoinArgs) == 0 {
 		return nil
 	}
 	all, err := g.keptHooks(ctx, t)
@@ -42,7 +42,7 @@ func (g *gate) writeSettings(ctx context.Context, t store.Team, n *resolvedMembe
 		return err
 	}
 	record, events := settingsRecord, hooks.Events()
-	if len(hooks.Of(all, hooks.TaskCreated)) > 0 && !g.client(ctx, n.dir, n.argv[0]).TaskCreated {
+	if len(hooks.Of(all, hooks.TaskCreated)) > 0 && !g.client(ctx, n.record.Dir, n.record.Argv[0]).TaskCreated {
 		record, events = settingsBefore, slices.DeleteFunc(events, func(e string) bool { return e == hooks.TaskCreated })
 		g.notice(fmt.Sprintf("the client of %s does not know the hook %s, which is not asked for the tasks that it makes", n.spec.Name, hooks.TaskCreated))
 	}
@@ -54,7 +54,7 @@ func (g *gate) writeSettings(ctx context.Context, t store.Team, n *resolvedMembe
 	if err != nil {
 		return fmt.Errorf("write the settings of %s: %w", n.spec.Name, err)
 	}
-	n.settings = filepath.Join(g.base, panes.OwnPath(t.Name, record))
+	n.record.Settings = filepath.Join(g.base, panes.OwnPath(t.Name, record))
 	return nil
 }
 

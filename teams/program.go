@@ -68,9 +68,9 @@ func (c *common) absolute(what, path string) (string, error) {
 
 // checkProgram says early, and by name, that the program is not there.
 func (c *common) checkProgram(n *resolvedMember) error {
-	argv := n.argv
+	argv := n.record.Argv
 	if len(argv) == 0 || argv[0] == "" {
-		if len(argv) == 0 && n.kind == profiles.Worker {
+		if len(argv) == 0 && n.record.Kind == profiles.Worker {
 			return nil // its tasks, or its own line, bring the command
 		}
 		return fault.New(fault.InvalidArgument, "teammate %s has no command to run", n.spec.Name).
@@ -91,9 +91,9 @@ func (c *common) checkProgram(n *resolvedMember) error {
 		if n.spec.Git != nil && strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
 			continue // it is in the repository, or is not
 		}
-		if program != "" && FindProgram(program, n.dir, path) == "" {
+		if program != "" && FindProgram(program, n.record.Dir, path) == "" {
 			why := "is not there"
-			if slices.ContainsFunc(environ.Candidates([]string{"PATH=" + path}, n.dir, program), exists) {
+			if slices.ContainsFunc(environ.Candidates([]string{"PATH=" + path}, n.record.Dir, program), exists) {
 				why = "is no executable file"
 			}
 			way := "give another agent with --agent, or a command after --: leadlight spawn " + n.spec.Name + " -- COMMAND"
@@ -101,7 +101,7 @@ func (c *common) checkProgram(n *resolvedMember) error {
 				way = "name another agent in the file: leadlight help agents lists them"
 			}
 			return fault.New(fault.ProgramNotFound, "profile %s needs the program %q, which %s", n.profile.Name, store.Shown(program), why).
-				WithHint("install it; or %s (looked for in %s)", way, cmp.Or(path, n.dir))
+				WithHint("install it; or %s (looked for in %s)", way, cmp.Or(path, n.record.Dir))
 		}
 	}
 	return nil
@@ -138,7 +138,7 @@ func (c *common) checkVariables(n *resolvedMember) error {
 				WithHint("set it, or give it with --env or --env-from, or the key env")
 		}
 	}
-	if n.kind == profiles.Native && len(n.profile.JoinArgs) > 0 { // it is Claude Code, not a program that asks leadlight
+	if n.record.Kind == profiles.Native && len(n.profile.JoinArgs) > 0 { // it is Claude Code, not a program that asks leadlight
 		return c.checkHome(n.spec.Name, n.env)
 	}
 	return nil

@@ -104,9 +104,7 @@ func (st *starter) whoRuns(ctx context.Context, t store.Team) presence {
 		}
 	}
 	for _, m := range t.Members {
-		if m.Leadlight != nil {
-			p.hosts[m.Name] = m.Leadlight.Host
-		}
+		p.hosts[m.Name] = hostOf(&m)
 	}
 	return p
 }
@@ -154,12 +152,8 @@ func (st *starter) join(t *store.Team, n resolvedMember, seen presence) (registe
 
 // gone tells whether a member is proved not to run, and the state it was seen in.
 func (p presence) gone(m *store.Member) (state string, gone bool) {
-	host := ""
-	if m.Leadlight != nil {
-		host = m.Leadlight.Host
-	}
 	state, known := p.states[m.Name]
-	return state, known && host == p.hosts[m.Name] && !(&api.Member{State: state}).Live()
+	return state, known && hostOf(m) == p.hosts[m.Name] && !(&api.Member{State: state}).Live()
 }
 
 func (st *starter) entry(t *store.Team, n *resolvedMember) store.Member {
@@ -171,9 +165,9 @@ func (st *starter) entry(t *store.Team, n *resolvedMember) store.Member {
 	color = cmp.Or(color, pickColor(n.spec.Name, t.Members))
 	return store.Member{
 		AgentID: n.spec.Name + "@" + t.Name, Name: n.spec.Name, AgentType: n.spec.AgentType, Model: n.spec.Model,
-		Prompt: n.spec.Prompt, Color: color, PlanModeRequired: n.spec.PlanMode, JoinedAt: now, Cwd: n.dir, IsActive: new(true), Mode: n.permissionMode(),
+		Prompt: n.spec.Prompt, Color: color, PlanModeRequired: n.spec.PlanMode, JoinedAt: now, Cwd: n.record.Dir, IsActive: new(true), Mode: n.permissionMode(),
 		Leadlight: &store.Bookkeeping{
-			Host: n.host, Kind: n.kind, Profile: n.profile.Name, State: api.StateStarting, SpawnedAt: &now,
+			Host: n.record.Host, Kind: n.record.Kind, Profile: n.profile.Name, State: api.StateStarting, SpawnedAt: &now,
 			Run: n.spec.Run, RunTask: n.spec.RunTask, Restart: n.spec.Restart, Replaced: n.spec.replaced,
 			Machine: st.machineOf(*t),
 		},
@@ -183,16 +177,14 @@ func (st *starter) entry(t *store.Team, n *resolvedMember) store.Member {
 // permissionMode is the permission mode that a new entry shows; "" where the profile has
 // no way into one.
 func (n *resolvedMember) permissionMode() string {
-	mode, profile := n.mode, n.profile
-	if r := n.spec.again; r != nil {
-		if mode = r.Mode; r.Origin != nil {
-			profile = *r.Origin
-		}
+	mode, profile := n.record.Mode, n.profile
+	if n.record.Origin != nil {
+		profile = *n.record.Origin
 	}
 	switch {
 	case n.spec.PlanMode:
 		return profiles.ModePlan
-	case n.kind == profiles.Native || n.kind == profiles.ACP || profile.CheckMode(mode):
+	case n.record.Kind == profiles.Native || n.record.Kind == profiles.ACP || profile.CheckMode(mode):
 		return mode
 	}
 	return ""
@@ -239,7 +231,7 @@ func (r *spawning) unregister(ctx context.Context) {
 	}
 	hosts := map[string]registeredMember{}
 	for _, m := range r.dropped {
-		hosts[m.host] = m
+		hosts[m.record.Host] = m
 		if m.spec.again != nil {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
@@ -35,14 +36,14 @@ func (r *spawning) resolve(ctx context.Context, specs []SpawnSpec) (on []resolve
 
 // resolveOne checks one spec and fills in what it leaves open.
 func (st *starter) resolveOne(t store.Team, spec SpawnSpec, mode string) (n resolvedMember, err error) {
-	n = resolvedMember{spec: spec, host: uuid.NewString(), mode: mode}
+	n = resolvedMember{spec: spec}
 	if n.spec.Name, err = store.CheckMember(spec.Name); err != nil {
 		return n, err
 	}
 	if n.profile, err = st.profileOf(spec); err != nil {
 		return n, err
 	}
-	n.kind = cmp.Or(spec.Kind, n.profile.Kind)
+	n.begin(t, mode)
 	if len(n.profile.ResumeArgs) > 0 && !n.profile.Resumes() {
 		st.notice(fmt.Sprintf("the resumeArgs of the profile %s name no {session}: each start of %s begins a new conversation", n.profile.Name, n.spec.Name))
 	}
@@ -57,15 +58,15 @@ func (st *starter) resolveOne(t store.Team, spec SpawnSpec, mode string) (n reso
 		key string
 		do  func() error
 	}{
-		{"kind", func() error { return profiles.CheckKind(n.kind) }},
-		{"kind", func() error { return checkKindIn(t, n.spec.Name, n.kind) }},
+		{"kind", func() error { return profiles.CheckKind(n.record.Kind) }},
+		{"kind", func() error { return checkKindIn(t, n.spec.Name, n.record.Kind) }},
 		{"machine", func() error { return st.checkMachine(t, spec) }},
 		{"model", func() error { return n.profile.CheckModel(spec.Model) }},
 		{"color", func() error { return checkColor(spec.Color) }},
 		{"prompt", func() error { return checkPrompt(n.spec.Name, spec.Prompt) }},
 		{"restart", func() error { return checkRestart(spec.Restart) }},
 		{folder, func() error { return st.checkFolder(t, &n) }},
-		{program, func() error { return n.buildCommand(t, spec.Color) }},
+		{program, func() error { return n.command(t, spec.Color) }},
 		{"env", func() error { n.env = st.panes.Environment("", "", "", n.variables()); return nil }},
 		{program, func() error { return st.checkProgram(&n) }},
 		{"env", func() error { return st.checkVariables(&n) }},
@@ -74,10 +75,37 @@ func (st *starter) resolveOne(t store.Team, spec SpawnSpec, mode string) (n reso
 			return n, mistaken{error: err, key: check.key}
 		}
 	}
-	if n.kind == profiles.Worker && len(n.argv) == 0 && spec.Run == "" && !spec.RunTask && spec.Places == nil && spec.again == nil {
+	if n.record.Kind == profiles.Worker && len(n.record.Argv) == 0 && spec.Run == "" && !spec.RunTask && spec.Places == nil && spec.again == nil {
 		st.notice(fmt.Sprintf("%s has no command, so it does no task: leadlight stop %[1]s, then leadlight spawn %[1]s --agent %s -- COMMAND", n.spec.Name, n.profile.Name))
 	}
 	return n, nil
+}
+
+// begin begins the launch record of a member: with the one it had, for a new host in a pane of
+// ours, if it is started again.
+func (n *resolvedMember) begin(t store.Team, mode string) {
+	if n.spec.again != nil {
+		n.record = *n.spec.again
+		n.record.EnvNames, n.record.ForeignPane = nil, ""
+	} else {
+		n.record = panes.LaunchRecord{
+			Run: n.spec.Run, RunTask: n.spec.RunTask, Restart: n.spec.Restart, Plan: n.spec.PlanMode,
+			Given: n.spec.Command, Mode: mode, Asked: namesOf(n.spec.Env), Layout: n.spec.layout(),
+		}
+	}
+	n.record.Host, n.record.Team, n.record.Agent, n.record.LedByUs = uuid.NewString(), t.Name, n.spec.Name, t.LedByUs()
+	if n.spec.again == nil {
+		n.runs(cmp.Or(n.spec.Kind, n.profile.Kind))
+	}
+}
+
+// runs writes into the launch record what runs, by the profile.
+func (n *resolvedMember) runs(kind string) {
+	n.record.Kind, n.record.Profile = kind, n.profile.Name
+	n.record.Origin, n.record.Session = new(n.profile.WithoutValues()), n.profile.BeginSession(kind, n.record.Host)
+	if kind == profiles.Interactive || kind == profiles.Native { // those who have a conversation
+		n.record.PromptProtocol = new(n.profile.PromptProtocol.WithDefaults())
+	}
 }
 
 // mistaken is a mistake in what a key of the team file says, or the flag of its name.

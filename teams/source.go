@@ -19,7 +19,7 @@ type Source = worktree.Source
 // is fetched.
 func (st *starter) checkFolder(t store.Team, n *resolvedMember) (err error) {
 	if n.spec.Git == nil {
-		n.dir, err = st.workingFolder(t, n.spec.Cwd)
+		n.record.Dir, err = st.workingFolder(t, n.spec.Cwd)
 		if err != nil && n.spec.again != nil { // its worktree goes when it is stopped and nothing is in it
 			return fault.New(fault.CodeOf(err), "%s", fault.Of(err).Message).
 				WithHint("make it; or start %s anew, with leadlight spawn or, from its team file, leadlight up", n.spec.Name)
@@ -115,7 +115,7 @@ func (r *spawning) fetchOne(ctx context.Context, in []resolvedMember) []resolved
 		if err != nil {
 			return err
 		}
-		m.clone, m.dir = &c, r.worktrees().PathOf(c, r.t.Name, m.spec.Name)
+		m.clone, m.record.Dir = &c, r.worktrees().PathOf(c, r.t.Name, m.spec.Name)
 		return nil
 	})
 	return on

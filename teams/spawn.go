@@ -66,18 +66,12 @@ type spawning struct {
 
 // resolvedMember is a teammate to be started of whom all is known and checked.
 type resolvedMember struct {
-	at       int // which spec
-	spec     SpawnSpec
-	kind     string
-	profile  profiles.Profile
-	argv     []string
-	resume   []string        // argv that goes on with its conversation; nil: it begins anew
-	mode     string          // permission mode that it inherits
-	settings string          // file with more settings, for a native agent
-	dir      string          // of one with a repository: "" until that is fetched
-	clone    *worktree.Clone // of its repository
-	env      []string        // but for who it is
-	host     string
+	at      int // which spec
+	spec    SpawnSpec
+	record  panes.LaunchRecord // as it is launched; the folder of one with a repository is "" until that is fetched
+	profile profiles.Profile
+	clone   *worktree.Clone // of its repository
+	env     []string        // but for who it is
 }
 
 // registeredMember stands in the roster as starting, with its worktree and first message.

@@ -27,12 +27,12 @@ func (tr *trees) addWorktree(ctx context.Context, t store.Team, n *registeredMem
 	if branch := deref(n.spec.Worktree); n.clone != nil {
 		tree, err = tr.worktrees().AddOf(ctx, *n.clone, t.Name, n.spec.Name, branch)
 	} else {
-		tree, err = tr.worktrees().Add(ctx, n.dir, t.Name, n.spec.Name, branch)
+		tree, err = tr.worktrees().Add(ctx, n.record.Dir, t.Name, n.spec.Name, branch)
 	}
 	if err != nil {
 		return fmt.Errorf("a worktree for %s: %w", n.spec.Name, err)
 	}
-	n.tree, n.dir = &tree, tree.Dir
+	n.tree, n.record.Dir = &tree, tree.Dir
 	return tr.editWorktrees(ctx, t.Name, func(all map[string]worktree.Tree) { all[n.spec.Name] = tree })
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
+	"github.com/leadlight-dev/leadlight/internal/environ"
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/panes"
 )
@@ -62,16 +63,11 @@ func (m *teammate) removeEnvironment() error {
 }
 
 // paneOf is the pane this process runs in, as its terminal told it.
-func paneOf(backendType string, environ []string) string {
-	name := map[string]string{"tmux": "TMUX_PANE=", panes.Headless: "LEADLIGHT_PANE=", panes.ITerm2: "ITERM_SESSION_ID=", panes.Kitty: "KITTY_WINDOW_ID="}[backendType]
-	for _, kv := range environ {
-		if name != "" && len(kv) > len(name) && kv[:len(name)] == name {
-			pane := kv[len(name):]
-			if backendType == panes.ITerm2 { // w0t1p2:UUID, of which only the second part stays true
-				_, pane, _ = strings.Cut(pane, ":")
-			}
-			return pane
-		}
+func paneOf(backendType string, env []string) string {
+	name := map[string]string{"tmux": "TMUX_PANE", panes.Headless: "LEADLIGHT_PANE", panes.ITerm2: "ITERM_SESSION_ID", panes.Kitty: "KITTY_WINDOW_ID"}[backendType]
+	pane := environ.Get(env, name)
+	if backendType == panes.ITerm2 { // w0t1p2:UUID, of which only the second part stays true
+		_, pane, _ = strings.Cut(pane, ":")
 	}
-	return ""
+	return pane
 }

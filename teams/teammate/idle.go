@@ -9,6 +9,7 @@ import (
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/host"
+	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -129,7 +130,16 @@ func (c *mailTyper) ask(ctx context.Context, line string) {
 // tellIdle tells the lead that the agent has come to rest, or asks something.
 func (m *teammate) tellIdle(ctx context.Context, idle teams.Idle) {
 	if err := m.o.Service.TellIdle(ctx, m.o.Team, idle); err != nil && ctx.Err() == nil {
-		m.o.Log.Warn("tell the lead", "error", err)
+		m.warn("the lead could not be told", err)
+	}
+}
+
+// warn says what went wrong: a worker on its pane, whose screen is no agent's.
+func (m *teammate) warn(what string, err error) {
+	if m.launch.Kind == profiles.Worker {
+		m.print("%s: %v", what, err)
+	} else {
+		m.o.Log.Warn(what, "error", err)
 	}
 }
 
@@ -177,7 +187,7 @@ func (c *mailTyper) show(ctx context.Context) {
 func (m *teammate) mayIdle(ctx context.Context, before int) (feedback string) {
 	feedback, err := m.o.Service.MayIdle(ctx, m.o.Team, before)
 	if err != nil {
-		m.o.Log.Warn("ask the hooks", "error", err)
+		m.warn("the hooks could not be asked", err)
 	}
 	return feedback
 }

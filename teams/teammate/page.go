@@ -42,10 +42,10 @@ func (p *page) Line(format string, args ...any) {
 func (p *page) Say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	whole, part, ended := cutLast(p.part+text, '\n')
-	p.part = part
-	if ended {
-		p.show(whole)
+	p.part += text
+	if i := strings.LastIndexByte(p.part, '\n'); i >= 0 {
+		p.show(p.part[:i])
+		p.part = p.part[i+1:]
 	}
 }
 
@@ -61,13 +61,6 @@ func (p *page) flush() {
 		p.show(p.part)
 		p.part = ""
 	}
-}
-
-func cutLast(s string, sep byte) (before, after string, found bool) {
-	if i := strings.LastIndexByte(s, sep); i >= 0 {
-		return s[:i], s[i+1:], true
-	}
-	return "", s, false
 }
 
 // show puts lines above the person's. Nothing in them acts on the terminal.

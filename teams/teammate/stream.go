@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -43,16 +42,14 @@ type stream struct {
 	record panes.ObservedRecord
 	size   int // bytes of record.Events
 
-	mu   sync.Mutex
-	next *panes.ObservedRecord // what is to be written, nil: nothing
-	wake chan struct{}
+	next chan panes.ObservedRecord // what is to be written: the newest
 }
 
 // followStream begins to follow a run for a task.
 func (m *teammate) followStream(ctx context.Context, task string) *stream {
 	ctx = context.WithoutCancel(ctx) // it ends with the output
 	out, in := io.Pipe()
-	s := &stream{in: in, done: make(chan struct{}), wake: make(chan struct{}, 1), record: panes.ObservedRecord{Run: uuid.NewString(), Task: task}}
+	s := &stream{in: in, done: make(chan struct{}), next: make(chan panes.ObservedRecord, 1), record: panes.ObservedRecord{Run: uuid.NewString(), Task: task}}
 	go func() {
 		err := observe.Run(ctx, observe.Options{
 			In: out, Out: &s.fresh, Emit: observe.EmitEvents, Save: s.save,
@@ -61,14 +58,15 @@ func (m *teammate) followStream(ctx context.Context, task string) *stream {
 			m.o.Log.Warn("observe the stream", "error", err)
 		}
 		out.CloseWithError(io.ErrClosedPipe)
-		close(s.wake)
+		close(s.next)
 	}()
 	go func() {
 		defer close(s.done)
-		for range s.wake {
-			s.write(ctx, m)
+		for next := range s.next {
+			if err := m.o.Panes.Records().WriteObserved(ctx, m.o.Team, m.o.Agent, next); err != nil {
+				m.o.Log.Warn("keep what was observed", "error", err)
+			}
 		}
-		s.write(ctx, m)
 	}()
 	return s
 }
@@ -111,26 +109,10 @@ func (s *stream) save(state observe.State) error {
 	s.record.Seq, s.record.State = state.Seq, view
 	next := s.record
 	next.Events = slices.Clone(next.Events)
-	s.mu.Lock()
-	s.next = &next
-	s.mu.Unlock()
 	select {
-	case s.wake <- struct{}{}:
+	case <-s.next: // not written yet, and no longer the newest
 	default:
 	}
+	s.next <- next // nobody else sends, so there is room
 	return nil
-}
-
-// write writes down the newest state, if it is not.
-func (s *stream) write(ctx context.Context, m *teammate) {
-	s.mu.Lock()
-	next := s.next
-	s.next = nil
-	s.mu.Unlock()
-	if next == nil {
-		return
-	}
-	if err := m.o.Panes.Records().WriteObserved(ctx, m.o.Team, m.o.Agent, *next); err != nil {
-		m.o.Log.Warn("keep what was observed", "error", err)
-	}
 }

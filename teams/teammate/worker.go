@@ -37,15 +37,7 @@ func (m *teammate) work(ctx context.Context) panes.ExitRecord {
 	}
 	m.o.Service = m.o.Service.WithEnviron(m.launch.Dir, m.env, m.host.Closing()) // hooks inherit what it has
 	m.show(api.StateActive, "", "")
-	last := finished{}
-	idle, kept := false, 0                       // kept: how often in a row hooks have kept it from going idle
-	again, said := claimFirst, map[string]bool{} // said: what was printed since the last claim
-	trouble := func(what string, err error) {
-		if line := what + ": " + err.Error(); !said[line] {
-			said[line] = true
-			m.print("%s", line)
-		}
-	}
+	w := &rounds{teammate: m, again: claimFirst, said: map[string]bool{}}
 	for {
 		if m.closing() {
 			return panes.ExitRecord{State: api.StateStopped, Reason: m.host.Cause()}
@@ -53,33 +45,11 @@ func (m *teammate) work(ctx context.Context) panes.ExitRecord {
 		if asked, err := m.answerShutdown(ctx); asked {
 			return panes.ExitRecord{State: api.StateStopped, Reason: "agreed to shut down"}
 		} else if err != nil {
-			trouble("the mail cannot be read just now", err)
+			w.trouble("the mail cannot be read just now", err)
 		}
-		task, err := m.claim(ctx)
-		if err == nil {
-			idle, kept = false, 0
-			again = claimFirst
-			clear(said)
-			last = m.run(ctx, task)
+		pause := w.next(ctx)
+		if pause == 0 {
 			continue
-		}
-		pause := claimMost // a hint may have been lost
-		if fault.CodeOf(err) == fault.NoTaskReady {
-			again = claimFirst
-			clear(said)
-		} else {
-			pause, again = again, min(2*again, claimAgain)
-			trouble("no task can be claimed just now", err)
-		}
-		if !idle && m.hooksObject(ctx, kept) {
-			kept++
-			continue
-		}
-		if !idle {
-			idle, kept = true, 0
-			m.show(api.StateIdle, "", "")
-			m.notifyIdle(ctx, last)
-			last = finished{}
 		}
 		select {
 		case <-hints:
@@ -89,32 +59,59 @@ func (m *teammate) work(ctx context.Context) panes.ExitRecord {
 	}
 }
 
+// rounds are those of a worker: what it remembers from one to the next.
+type rounds struct {
+	*teammate
+	last  teams.Idle // the task that it worked on last
+	idle  bool
+	kept  int             // how often in a row hooks have kept it from going idle
+	again time.Duration   // until it tries to claim again after a failure
+	said  map[string]bool // what was printed since the last claim
+}
+
+func (w *rounds) trouble(what string, err error) {
+	if line := what + ": " + err.Error(); !w.said[line] {
+		w.said[line] = true
+		w.print("%s", line)
+	}
+}
+
+// next carries out the next task. If none is ready it comes to rest, and returns how long it
+// waits then. One whom the hooks do not let rest looks for work again: a hook may have added some.
+func (w *rounds) next(ctx context.Context) (pause time.Duration) {
+	task, err := w.claim(ctx)
+	none := fault.CodeOf(err) == fault.NoTaskReady
+	if err == nil || none {
+		w.again = claimFirst
+		clear(w.said)
+	}
+	if err == nil {
+		w.idle, w.kept = false, 0
+		w.last = w.run(ctx, task)
+		return 0
+	}
+	pause = claimMost // a hint may have been lost
+	if !none {
+		pause, w.again = w.again, min(2*w.again, claimAgain)
+		w.trouble("no task can be claimed just now", err)
+	}
+	if w.idle {
+		return pause
+	}
+	if feedback := w.mayIdle(ctx, w.kept); feedback != "" {
+		w.print("goes on: %s", feedback)
+		w.kept++
+		return 0
+	}
+	w.idle, w.kept = true, 0
+	w.show(api.StateIdle, "", "")
+	w.tellIdle(ctx, w.last)
+	w.last = teams.Idle{}
+	return pause
+}
+
 // resolved is the status of a completed task in an idle notice.
 const resolved = "resolved"
-
-// finished is the task that a worker worked on last.
-type finished struct{ id, status, reason string }
-
-// notifyIdle tells the lead, once, that there is nothing to do.
-func (m *teammate) notifyIdle(ctx context.Context, last finished) {
-	err := m.o.Service.TellIdle(ctx, m.o.Team, teams.Idle{TaskID: last.id, TaskStatus: last.status, Fault: last.reason})
-	if err != nil {
-		m.print("the lead could not be told: %v", err)
-	}
-}
-
-// hooksObject asks the hooks whether the worker may go idle. One that may not looks
-// for work again: a hook may have added some.
-func (m *teammate) hooksObject(ctx context.Context, before int) bool {
-	feedback, err := m.o.Service.MayIdle(ctx, m.o.Team, before)
-	if err != nil {
-		m.print("the hooks could not be asked: %v", err)
-	}
-	if feedback != "" {
-		m.print("goes on: %s", feedback)
-	}
-	return feedback != ""
-}
 
 // answerShutdown answers a request to shut down, if there is one.
 func (m *teammate) answerShutdown(ctx context.Context) (bool, error) {
@@ -132,7 +129,7 @@ func (m *teammate) answerShutdown(ctx context.Context) (bool, error) {
 // run carries out one task and writes down what came of it. A task that a hook
 // does not let be completed is carried out again, with the hook's feedback in
 // LEADLIGHT_FEEDBACK, until the hooks have objected too often.
-func (m *teammate) run(ctx context.Context, task api.Task) finished {
+func (m *teammate) run(ctx context.Context, task api.Task) teams.Idle {
 	m.show(api.StateActive, task.ID, "")
 	argv, shown := m.o.Service.CommandFor(ctx, m.launch, task)
 	m.print("task %s: %s", task.ID, task.Subject)
@@ -147,7 +144,7 @@ func (m *teammate) run(ctx context.Context, task api.Task) finished {
 		switch {
 		case why == failure{}: // it is done, also if the host has to go now
 		case m.closing():
-			return finished{} // RecordExit gives the task back
+			return teams.Idle{} // RecordExit gives the task back
 		default:
 			return m.fail(ctx, task, why)
 		}
@@ -160,18 +157,18 @@ func (m *teammate) run(ctx context.Context, task api.Task) finished {
 		switch {
 		case err == nil:
 			m.print("task %s is completed", task.ID)
-			return finished{id: task.ID, status: resolved}
+			return teams.Idle{TaskID: task.ID, TaskStatus: resolved}
 		case fault.CodeOf(err) == fault.LimitReached:
 			return m.fail(ctx, task, inFull("it is done, but its result could not be kept: "+err.Error()))
 		case !objected:
 			m.keep(task.ID, err, write)
 			m.print("task %s is done, but that could not be written down: %v", task.ID, err)
-			return finished{id: task.ID, status: "failed", reason: err.Error()}
+			return teams.Idle{TaskID: task.ID, TaskStatus: "failed", Fault: err.Error()}
 		}
 		feedback = no.Feedback
 		m.print("task %s stays open: %s", task.ID, feedback)
 		if m.closing() {
-			return finished{}
+			return teams.Idle{}
 		}
 	}
 	return m.fail(ctx, task, inFull(feedback))
@@ -244,6 +241,11 @@ func (m *teammate) attempt(ctx context.Context, argv []string, task taskInput, f
 	}
 	end.end()
 	m.count(ctx, id, end.usage)
+	return judge(exit, err, out, said, end)
+}
+
+// judge says what came of a command: its result, or why it failed.
+func judge(exit host.Exit, err error, out, said *tail.Tail, end *reply) (result string, why failure) {
 	if end.found { // not the events, but what the agent says
 		out = tail.New(maxResult)
 		_, _ = io.WriteString(out, end.text)
@@ -296,7 +298,7 @@ func whyFailed(exit host.Exit, said *tail.Tail) failure {
 	return inFull(why)
 }
 
-func (m *teammate) fail(ctx context.Context, task api.Task, why failure) finished {
+func (m *teammate) fail(ctx context.Context, task api.Task, why failure) teams.Idle {
 	m.print("task %s failed: %s", task.ID, why.shown)
 	write := func() error {
 		_, err := m.o.Service.FailTask(context.WithoutCancel(ctx), m.o.Team, task.ID, why.reason)
@@ -306,7 +308,7 @@ func (m *teammate) fail(ctx context.Context, task api.Task, why failure) finishe
 		m.keep(task.ID, err, write)
 		m.print("that could not be written down: %v", err)
 	}
-	return finished{id: task.ID, status: "failed", reason: why.reason}
+	return teams.Idle{TaskID: task.ID, TaskStatus: "failed", Fault: why.reason}
 }
 
 // How long a worker tries to write down what came of a task, before it keeps that until it

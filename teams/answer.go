@@ -55,16 +55,13 @@ func (sp *stopper) pendingShutdown(ctx context.Context, t store.Team, m store.Me
 	if err != nil {
 		return store.Frame{}, "", fmt.Errorf("read which requests were taken back: %w", err)
 	}
-	for i := len(msgs) - 1; i >= 0; i-- {
-		f, ok := store.ParseFrame(msgs[i].Text)
-		if !ok || len(f.Requests()) > 1 || f.Type != store.ShutdownRequest || (id != "" && f.RequestID != id) || !fromLead(t, msgs[i]) || expired(&m, msgs[i]) {
-			continue
-		}
+	for _, msg := range slices.Backward(msgs) {
+		f, ok := asksToStop(t, m, msg)
 		// The newest answer counts, so a request that is named may be answered again.
-		if id == "" && answers[requestKey{name: m.Name, id: f.RequestID}].outcome != "" || slices.Contains(withdrawn, f.RequestID) {
-			continue
+		answered := id == "" && answers[requestKey{name: m.Name, id: f.RequestID}].outcome != ""
+		if ok && (id == "" || f.RequestID == id) && !answered && !slices.Contains(withdrawn, f.RequestID) {
+			return f, msg.ID, nil
 		}
-		return f, msgs[i].ID, nil
 	}
 	what := "no request to shut down is open for " + m.Name
 	if id != "" {

@@ -114,8 +114,7 @@ func checkHooks(name string, of func(event string) ([]hooks.Hook, error)) (c api
 	for _, event := range hooks.Events() {
 		all, err := of(event)
 		if err != nil {
-			c.Status, c.Detail, c.Fix = "fail", fault.Of(err).Message, cmp.Or(fault.Of(err).Hint, "the record is kept as it is: mend it, or move it away")
-			return c, true
+			return failing(name, err, "the record is kept as it is: mend it, or move it away"), true
 		}
 		for _, h := range all {
 			if h.Refusal != "" {
@@ -130,6 +129,12 @@ func checkHooks(name string, of func(event string) ([]hooks.Hook, error)) (c api
 	return c, len(parts) > 0
 }
 
+// failing is the check that has found an error, with the way out that the error names, else fix.
+func failing(name string, err error, fix string) api.Check {
+	e := fault.Of(err)
+	return api.Check{Name: name, Status: "fail", Detail: e.Message, Fix: cmp.Or(e.Hint, fix)}
+}
+
 func checkRun(dir string) api.Check {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return api.Check{Name: "run folder", Status: "ok", Detail: dir + " (made when it is needed)"}
@@ -139,8 +144,7 @@ func checkRun(dir string) api.Check {
 		err = files.Writable(dir)
 	}
 	if err != nil {
-		e := fault.Of(err)
-		return api.Check{Name: "run folder", Status: "fail", Detail: e.Message, Fix: e.Hint}
+		return failing("run folder", err, "")
 	}
 	return api.Check{Name: "run folder", Status: "ok", Detail: dir}
 }
@@ -148,8 +152,7 @@ func checkRun(dir string) api.Check {
 // checkProcesses looks whether processes can be told apart here.
 func checkProcesses() api.Check {
 	if _, err := signals.Self(); err != nil {
-		e := fault.Of(err)
-		return api.Check{Name: "processes", Status: "fail", Detail: e.Message, Fix: e.Hint}
+		return failing("processes", err, "")
 	}
 	return api.Check{Name: "processes", Status: "ok", Detail: "each can be told from another"}
 }
@@ -157,8 +160,7 @@ func checkProcesses() api.Check {
 func (d *doctor) checkChoice(ctx context.Context) api.Check {
 	c, err := d.panes.Choice(ctx)
 	if err != nil {
-		e := fault.Of(err)
-		return api.Check{Name: "backend", Status: "fail", Detail: e.Message, Fix: e.Hint}
+		return failing("backend", err, "")
 	}
 	detail := c.Type + ": " + c.Why
 	if c.Socket != "" {
@@ -208,8 +210,7 @@ func (d *doctor) checkTeam(ctx context.Context, name string) []api.Check {
 	label := "team " + store.Shown(name)
 	t, err := d.get(ctx, name)
 	if err != nil {
-		e := fault.Of(err)
-		return []api.Check{{Name: label, Status: "fail", Detail: e.Message, Fix: cmp.Or(e.Hint, "the file is kept as it is: mend it, or move it away")}}
+		return []api.Check{failing(label, err, "the file is kept as it is: mend it, or move it away")}
 	}
 	var out []api.Check
 	warn := func(detail, fix string) {

@@ -3,6 +3,7 @@ package teams
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,11 +97,17 @@ func (mb *mailbox) Asked(ctx context.Context, team string) (store.Frame, bool, e
 	if err != nil {
 		return store.Frame{}, false, err
 	}
-	for i := len(msgs) - 1; i >= 0; i-- {
-		f, ok := store.ParseFrame(msgs[i].Text)
-		if ok && len(f.Requests()) < 2 && f.Type == store.ShutdownRequest && !msgs[i].Read && fromLead(t, msgs[i]) && !expired(&m, msgs[i]) {
+	for _, msg := range slices.Backward(msgs) {
+		if f, ok := asksToStop(t, m, msg); ok && !msg.Read {
 			return f, true, nil
 		}
 	}
 	return store.Frame{}, false, nil
+}
+
+// asksToStop returns the lead's request to shut down, if a message to a member is one, and was
+// not meant for somebody who had the name before.
+func asksToStop(t store.Team, m store.Member, msg store.Message) (store.Frame, bool) {
+	f, ok := store.ParseFrame(msg.Text)
+	return f, ok && len(f.Requests()) < 2 && f.Type == store.ShutdownRequest && fromLead(t, msg) && !expired(&m, msg)
 }

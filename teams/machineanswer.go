@@ -109,20 +109,13 @@ func errOrder(verb string) error {
 	return fault.New(fault.InvalidArgument, "the order to %s does not say whom it is about", verb)
 }
 
-// observedThere is what only a teammate's own machine knows of it: how it is doing, as another
-// machine is told, with what the answer to a person leaves out.
+// observedThere is how a teammate is doing, as another machine is told, with what the answer to
+// a person leaves out.
 type observedThere struct {
-	Name           string    `json:"name"`
-	State          string    `json:"state"`
-	Reason         string    `json:"reason,omitempty"`
-	Task           string    `json:"task,omitempty"`
-	PID            int       `json:"pid,omitempty"`
-	LastActivityAt *api.Time `json:"lastActivityAt,omitempty"`
-	ExitCode       *int      `json:"exitCode,omitempty"`
-	Signal         string    `json:"signal,omitempty"`
-	AtDialog       bool      `json:"atDialog,omitempty"`
-	Lines          bool      `json:"lines,omitempty"`
-	Unsubmitted    bool      `json:"unsubmitted,omitempty"`
+	api.Member
+	AtDialog    bool `json:"atDialog,omitempty"`
+	Lines       bool `json:"lines,omitempty"`
+	Unsubmitted bool `json:"unsubmitted,omitempty"`
 }
 
 func answerObserve(ctx context.Context, s *Service, o order, _ func(told)) (any, error) {
@@ -138,7 +131,7 @@ func answerObserve(ctx context.Context, s *Service, o order, _ func(told)) (any,
 	}
 	out := []observedThere{}
 	for _, m := range s.present(ctx, t, here) {
-		out = append(out, observedThere{m.Name, m.State, m.Reason, m.Task, m.PID, m.LastActivityAt, m.ExitCode, m.Signal, m.AtDialog, m.Lines, m.Unsubmitted})
+		out = append(out, observedThere{m, m.AtDialog, m.Lines, m.Unsubmitted})
 	}
 	return out, nil
 }

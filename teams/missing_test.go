@@ -60,7 +60,7 @@ func TestWhoCameAfterAll(t *testing.T) {
 		team.Members = append(team.Members, store.Member{Name: m.name, Leadlight: &store.Bookkeeping{Machine: "hub", Host: m.host}})
 		missing = append(missing, Missing{Name: m.name, Machine: "hub", was: m.was})
 		if m.state != "" {
-			machine = append(machine, observedThere{Name: m.name, State: m.state})
+			machine = append(machine, observedThere{Member: api.Member{Name: m.name, State: m.state}})
 		}
 	}
 	if err := mem.Roster().Create(t.Context(), team); err != nil {

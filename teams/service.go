@@ -110,20 +110,12 @@ func (s *Service) WithProfiles(own map[string]profiles.Profile) *Service {
 }
 
 func (l Limits) withDefaults() Limits {
-	for _, d := range []struct {
-		field *time.Duration
-		value time.Duration
-	}{
-		{&l.Ask, 30 * time.Second}, {&l.Term, 5 * time.Second}, {&l.Kill, 2 * time.Second}, {&l.Ready, 20 * time.Second},
-		{&l.Silent, 10 * time.Minute},
-	} {
-		if *d.field <= 0 {
-			*d.field = d.value
-		}
-	}
-	if l.MaxTeammates <= 0 {
-		l.MaxTeammates = 64
-	}
+	l.Ask = cmp.Or(max(0, l.Ask), 30*time.Second)
+	l.Term = cmp.Or(max(0, l.Term), 5*time.Second)
+	l.Kill = cmp.Or(max(0, l.Kill), 2*time.Second)
+	l.Ready = cmp.Or(max(0, l.Ready), 20*time.Second)
+	l.Silent = cmp.Or(max(0, l.Silent), 10*time.Minute)
+	l.MaxTeammates = cmp.Or(max(0, l.MaxTeammates), 64)
 	l.OnLeadExit = cmp.Or(l.OnLeadExit, "keep")
 	l.OnLoss = cmp.Or(l.OnLoss, ReleaseTasks)
 	return l

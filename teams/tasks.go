@@ -101,16 +101,8 @@ func (tl *tasklist) owner(t store.Team, name string) (string, error) {
 	if name == "" || name == store.Lead {
 		return name, nil
 	}
-	m := t.Member(strings.TrimSuffix(name, "@"+t.Name))
-	if m == nil {
-		return "", fault.New(fault.MemberNotFound, "team %s has no member %q to own the task", t.Name, store.Shown(name)).
-			WithHint("its members: %s", memberNames(t))
-	}
-	if m.Unsafe {
-		return "", fault.New(fault.InvalidName, "the roster of team %s holds the unsafe name %q, which owns nothing", t.Name, store.Shown(m.Name)).
-			WithHint("mend %s", t.Path)
-	}
-	return m.Name, nil
+	m, err := memberOf(t, name)
+	return m.Name, err
 }
 
 // TaskFilter picks tasks; the zero value picks all.

@@ -20,6 +20,7 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -52,6 +53,7 @@ type app struct {
 	settings *config.Settings
 	engine   Engine // that this process, a daemon, holds; else it asks the daemon
 	built    *composition
+	conn     *rpc.Client // to the daemon, once the verb has asked it
 
 	begun   atomic.Bool  // it may have begun a deed
 	waiting atomic.Int32 // for what is outside: standard input, or a file that a person has named
@@ -182,6 +184,15 @@ func (a *app) caller(s *config.Settings) (teams.Caller, error) {
 	who, err := callerNamed(name)
 	who.Teammate = err == nil && agent != "" && who.Name != store.Lead
 	return who, err
+}
+
+// who is who asks, by the settings.
+func (a *app) who() (teams.Caller, error) {
+	s, err := a.set(nil)
+	if err != nil {
+		return teams.Caller{}, err
+	}
+	return a.caller(s)
 }
 
 // actsAs refuses that a teammate acts as another; by is how it says so.
@@ -321,8 +332,11 @@ func (a *app) tellHeld() {
 	a.held = nil
 }
 
-// answer prints v with --json, else what text prints.
-func (a *app) answer(v any, text func(w io.Writer)) error {
+// answer prints what a verb came to, unless it failed: v with --json, else what text prints.
+func (a *app) answer(v any, err error, text func(w io.Writer)) error {
+	if err != nil {
+		return err
+	}
 	if a.json {
 		return a.printJSON(v)
 	}

@@ -47,7 +47,7 @@ func runAttach(ctx context.Context, a *app, svc *teams.Service, team, name strin
 		return svc.Focus(ctx, team, at.Member)
 	}
 	if a.json || !isTerminal(a.in) {
-		return a.answer(api.Attachment{Argv: argv}, func(w io.Writer) { fmt.Fprintln(w, shell.Line(argv...)) })
+		return a.answer(api.Attachment{Argv: argv}, nil, func(w io.Writer) { fmt.Fprintln(w, shell.Line(argv...)) })
 	}
 	path, err := exec.LookPath(argv[0])
 	if err != nil {

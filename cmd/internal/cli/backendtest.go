@@ -54,7 +54,7 @@ func runBackendList(ctx context.Context, a *app) error {
 		return err
 	}
 	checks := a.probeBackends(ctx)
-	return a.answer(checks, func(w io.Writer) { a.showChecks(w, checks) })
+	return a.answer(checks, nil, func(w io.Writer) { a.showChecks(w, checks) })
 }
 
 func backendTestCommand(a *app, run func(context.Context, *app, backendTestOptions) error) *cobra.Command {
@@ -308,7 +308,7 @@ func (t *trial) conclude(r backendReport) error {
 			failed++
 		}
 	}
-	if err := t.app.answer(r, func(w io.Writer) { fmt.Fprintf(w, "%d cases, %d failed\n", len(r.Cases), failed) }); err != nil {
+	if err := t.app.answer(r, nil, func(w io.Writer) { fmt.Fprintf(w, "%d cases, %d failed\n", len(r.Cases), failed) }); err != nil {
 		return err
 	}
 	if failed > 0 {

@@ -31,10 +31,7 @@ func captureCommand(a *app, run func(context.Context, *app, captureOptions) erro
 
 func runCapture(ctx context.Context, a *app, svc *teams.Service, team string, o captureOptions) error {
 	text, err := svc.Capture(ctx, team, o.Name, o.Lines, o.ANSI)
-	if err != nil {
-		return err
-	}
-	return a.answer(paneText{o.Name, text}, func(w io.Writer) {
+	return a.answer(paneText{o.Name, text}, err, func(w io.Writer) {
 		io.WriteString(w, onScreen(text))
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			io.WriteString(w, "\n")

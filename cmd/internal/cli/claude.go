@@ -82,14 +82,11 @@ func claudeArgs(c *cobra.Command, args []string) (o claudeOptions, help bool, er
 }
 
 func runClaude(ctx context.Context, a *app, o claudeOptions) error {
-	s, err := a.set(nil)
+	who, err := a.who()
 	if err != nil {
 		return err
 	}
-	who, err := a.caller(s)
-	if err != nil {
-		return err
-	}
+	s := a.settings
 	if who.Teammate {
 		return fault.New(fault.NotLead, "teammate %s cannot start a lead", store.Shown(who.Name))
 	}

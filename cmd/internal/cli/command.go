@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/teams"
-	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/spf13/cobra"
 )
 
@@ -121,18 +120,6 @@ func ofTeam[O any](run func(ctx context.Context, a *app, svc *teams.Service, tea
 			return err
 		}
 		return run(ctx, a, svc, team, o)
-	}
-}
-
-// byDaemon runs a verb with a connection to the daemon, which is started if there is none.
-func byDaemon[O any](run func(ctx context.Context, a *app, c *rpc.Client, o O) error) func(context.Context, *app, O) error {
-	return func(ctx context.Context, a *app, o O) error {
-		c, err := a.daemon(ctx)
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		return run(ctx, a, c, o)
 	}
 }
 

@@ -10,12 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -52,15 +50,12 @@ func inTime(source func(context.Context) []string) words {
 // completionTeam opens what completion reads, without terminals and without making
 // anything.
 func (a *app) completionTeam() (*composition, string, error) {
-	s, err := a.set(nil)
+	who, err := a.who()
 	if err != nil {
 		return nil, "", err
 	}
+	s := a.settings
 	if _, err := os.Stat(s.BaseDir.V); err != nil {
-		return nil, "", err
-	}
-	who, err := a.caller(s)
-	if err != nil {
 		return nil, "", err
 	}
 	built, err := a.compose(s, who)
@@ -177,12 +172,10 @@ func completeRuns(a *app) words {
 		if err != nil {
 			return nil
 		}
-		c, err := dial.Connect(ctx, p, version().Version)
-		if err != nil {
+		if c, err := a.runningDaemon(ctx, p); c == nil || err != nil {
 			return nil
 		}
-		defer c.Close()
-		list, _ := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", nil)
+		list, _ := ask[[]api.AgentTeamRun](ctx, a, "teamRun:list", nil)
 		return mapped(list, func(r api.AgentTeamRun) string { return short(r.ID) + "\t" + r.Status + " " + clock(r.StartedAt) })
 	}))
 }

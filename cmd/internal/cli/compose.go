@@ -43,15 +43,11 @@ type composition struct {
 
 // service returns the Service, put together at the first call.
 func (a *app) service(context.Context) (*teams.Service, error) {
-	s, err := a.set(nil)
+	who, err := a.who()
 	if err != nil {
 		return nil, err
 	}
-	who, err := a.caller(s)
-	if err != nil {
-		return nil, err
-	}
-	c, err := a.compose(s, who)
+	c, err := a.compose(a.settings, who)
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +115,7 @@ func (c *composition) serviceOf(who teams.Caller) *teams.Service {
 }
 
 func (a *app) close() {
+	a.hangUp()
 	if a.built == nil {
 		return
 	}

@@ -88,26 +88,53 @@ func (a *app) daemonLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
 }
 
-// daemon reaches the daemon and starts one if there is none.
+// daemon reaches the daemon and starts one if there is none. The verb has one connection to it.
 func (a *app) daemon(ctx context.Context) (*rpc.Client, error) {
-	c, log, err := a.reachDaemon(ctx)
+	if a.conn != nil {
+		return a.conn, nil
+	}
+	p, err := a.daemonPaths()
+	if err != nil {
+		return nil, err
+	}
+	c, log, err := a.reachDaemon(ctx, p)
 	if log != "" {
 		a.say("leadlight: started a daemon (log: %s)", log)
 	}
+	a.conn = c
 	return c, err
 }
 
-// reachDaemon is daemon without a word; log is that of one that it started.
-func (a *app) reachDaemon(ctx context.Context) (c *rpc.Client, log string, err error) {
-	p, err := a.daemonPaths()
-	if err != nil {
-		return nil, "", err
+// runningDaemon is daemon where one runs, else nil.
+func (a *app) runningDaemon(ctx context.Context, p dial.Paths) (_ *rpc.Client, err error) {
+	if a.conn == nil {
+		a.conn, err = dial.Connect(ctx, p, version().Version)
 	}
-	return a.reachDaemonOf(ctx, p)
+	if errors.Is(err, dial.ErrNone) {
+		return nil, nil
+	}
+	return a.conn, err
 }
 
-// reachDaemonOf is reachDaemon for a base directory that is known.
-func (a *app) reachDaemonOf(ctx context.Context, p dial.Paths) (c *rpc.Client, log string, err error) {
+// hangUp ends the connection to the daemon; whoever asks it then gets another one.
+func (a *app) hangUp() {
+	if a.conn != nil {
+		a.conn.Close()
+		a.conn = nil
+	}
+}
+
+// ask has the daemon carry a method out.
+func ask[R any](ctx context.Context, a *app, method string, params any) (none R, err error) {
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return none, err
+	}
+	return rpc.Do[R](ctx, c, method, params)
+}
+
+// reachDaemon makes a connection, without a word; log is that of a daemon that it started.
+func (a *app) reachDaemon(ctx context.Context, p dial.Paths) (c *rpc.Client, log string, err error) {
 	program, err := a.besides(heavyProgram)
 	if err != nil {
 		return nil, "", err
@@ -131,12 +158,10 @@ func (a *app) daemonArgs(p dial.Paths) []string {
 }
 
 func runDaemonStart(ctx context.Context, a *app) error {
-	c, err := a.daemon(ctx)
-	if err != nil {
+	if _, err := a.daemon(ctx); err != nil {
 		return err
 	}
-	defer c.Close()
-	return a.daemonStatus(ctx, c)
+	return a.daemonStatus(ctx)
 }
 
 func runDaemonStatus(ctx context.Context, a *app) error {
@@ -144,26 +169,22 @@ func runDaemonStatus(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	c, err := dial.Connect(ctx, p, version().Version)
-	if errors.Is(err, dial.ErrNone) {
+	c, err := a.runningDaemon(ctx, p)
+	switch {
+	case err != nil:
+		return err
+	case c == nil:
 		if err := a.long.Check(ctx, p.Database()); err != nil {
 			return fmt.Errorf("no daemon runs for %s, and %w", p.Base, err)
 		}
 		return fault.New(fault.Failed, "no daemon runs for %s", p.Base).WithHint("leadlight daemon start starts one; run, events and top start one, no other verb needs it")
 	}
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	return a.daemonStatus(ctx, c)
+	return a.daemonStatus(ctx)
 }
 
-func (a *app) daemonStatus(ctx context.Context, c *rpc.Client) error {
-	s, err := c.Status(ctx)
-	if err != nil {
-		return err
-	}
-	return a.answer(s, func(w io.Writer) { showDaemon(w, s) })
+func (a *app) daemonStatus(ctx context.Context) error {
+	s, err := ask[api.DaemonStatus](ctx, a, "daemon.status", nil)
+	return a.answer(s, err, func(w io.Writer) { showDaemon(w, s) })
 }
 
 func showDaemon(w io.Writer, s api.DaemonStatus) {
@@ -198,30 +219,21 @@ func runDaemonStop(ctx context.Context, a *app) error {
 		a.say("no daemon runs for %s", p.Base)
 		return nil
 	}
-	defer c.Close()
-	pid, err := endDaemon(ctx, c, a.sayOpenRuns)
+	pid, err := a.endDaemon(ctx, c, a.sayOpenRuns)
 	if err == nil {
 		a.say("daemon %d has ended", pid)
 	}
 	return err
 }
 
-// runningDaemon reaches the daemon, nil if none runs.
-func (a *app) runningDaemon(ctx context.Context, p dial.Paths) (*rpc.Client, error) {
-	c, err := dial.Connect(ctx, p, version().Version)
-	if errors.Is(err, dial.ErrNone) {
-		return nil, nil
-	}
-	return c, err
-}
-
 // endDaemon ends the daemon, after before if that is not nil, and returns its pid. It may be
 // gone, or end by itself, before it is told, and before its answer has come.
-func endDaemon(ctx context.Context, c *rpc.Client, before func(context.Context, *rpc.Client)) (pid int, err error) {
+func (a *app) endDaemon(ctx context.Context, c *rpc.Client, before func(context.Context)) (pid int, err error) {
+	defer a.hangUp()
 	ctx, cancel := context.WithTimeout(ctx, daemonEnd)
 	defer cancel()
 	if before != nil {
-		before(ctx, c)
+		before(ctx)
 	}
 	return c.PID(), stopDaemon(ctx, c, c.PID())
 }

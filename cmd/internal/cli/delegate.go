@@ -19,10 +19,8 @@ func delegateCommand(a *app, run func(context.Context, *app, bool) error) *cobra
 }
 
 func runDelegate(ctx context.Context, a *app, svc *teams.Service, team string, on bool) error {
-	if err := svc.SetDelegate(ctx, team, on); err != nil {
-		return err
-	}
-	return a.answer(api.Delegation{Team: team, Delegate: on}, func(w io.Writer) {
+	err := svc.SetDelegate(ctx, team, on)
+	return a.answer(api.Delegation{Team: team, Delegate: on}, err, func(w io.Writer) {
 		word := "off"
 		if on {
 			word = "on"

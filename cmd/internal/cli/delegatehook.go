@@ -152,11 +152,7 @@ func (a *app) delegates(ctx context.Context, folder, session string) (team strin
 // delegatesNow is delegates for the lead of a session that we did not start. A teammate's
 // session leads no team, though its hooks are the same.
 func (a *app) delegatesNow(ctx context.Context, session string) (team string, on bool, err error) {
-	s, err := a.set(nil)
-	if err != nil {
-		return "", false, err
-	}
-	who, err := a.caller(s)
+	who, err := a.who()
 	if err != nil || who.Teammate {
 		return "", false, err
 	}

@@ -55,7 +55,7 @@ func runDiff(ctx context.Context, a *app, svc *teams.Service, team string, o dif
 	if o.Name != "" && a.json {
 		return a.printJSON(all[0])
 	}
-	return a.answer(all, func(w io.Writer) {
+	return a.answer(all, nil, func(w io.Writer) {
 		for _, d := range all {
 			if o.Name == "" {
 				fmt.Fprintf(w, "%s (branch %s):\n", oneLine(d.Name), oneLine(d.Branch))

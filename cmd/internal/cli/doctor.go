@@ -62,7 +62,7 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 			res.Checks = append(res.Checks, api.Check{Name: "setting " + l.Name, Status: "ok", Detail: l.Value + " (" + l.Origin + ")"})
 		}
 	}
-	err = a.answer(res, func(w io.Writer) { a.showChecks(w, res.Checks) })
+	err = a.answer(res, nil, func(w io.Writer) { a.showChecks(w, res.Checks) })
 	if err != nil || res.OK {
 		return err
 	}

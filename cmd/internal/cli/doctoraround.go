@@ -49,13 +49,12 @@ func (a *app) checkDaemon(ctx context.Context) []api.Check {
 	defer cancel()
 	c := api.Check{Name: "daemon", Status: "ok", Detail: "no daemon runs for " + p.Base}
 	var now api.DaemonStatus
-	daemon, err := dial.Connect(ctx, p, version().Version)
+	daemon, err := a.runningDaemon(ctx, p)
 	switch {
-	case err == nil:
-		defer daemon.Close()
+	case daemon != nil:
 		now, err = daemon.Status(ctx)
 		c.Detail = fmt.Sprintf("process %d", now.PID)
-	case errors.Is(err, dial.ErrNone):
+	case err == nil:
 		err = a.checkHistory(ctx, p)
 	}
 	switch e := fault.Of(err); {

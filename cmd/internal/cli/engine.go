@@ -25,7 +25,7 @@ func (a *app) stores(s *config.Settings, c *composition) (all store.Stores, err 
 		return here, err
 	}
 	reach := func(ctx context.Context) (*rpc.Client, error) {
-		conn, _, err := a.reachDaemonOf(ctx, p)
+		conn, _, err := a.reachDaemon(ctx, p)
 		return conn, err
 	}
 	c.config.Machine, c.config.Machines = joined.Name, otherMachines{reach}

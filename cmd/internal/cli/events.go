@@ -38,7 +38,6 @@ func runEvents(ctx context.Context, a *app, o eventsOptions) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close()
 	a.narrate()
 	show := a.eventLine
 	if isTerminal(a.out.w) && !a.json {

@@ -35,7 +35,7 @@ func runGC(ctx context.Context, a *app, o gcOptions) error {
 			return err
 		}
 	}
-	err = a.answer(found, func(w io.Writer) {
+	err = a.answer(found, nil, func(w io.Writer) {
 		if len(found) == 0 {
 			a.say("nothing to remove")
 		}

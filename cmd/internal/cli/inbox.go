@@ -47,17 +47,14 @@ func runInbox(ctx context.Context, a *app, svc *teams.Service, team string, o in
 	filter := teams.InboxFilter{Unread: o.Unread, From: o.From, Since: o.Since, Odd: !o.Follow}
 	if o.Follow {
 		return svc.FollowInbox(ctx, team, o.Owner, filter, func(m api.Message) error {
-			if err := a.answer(m, func(w io.Writer) { a.message(w, m) }); err != nil {
+			if err := a.answer(m, nil, func(w io.Writer) { a.message(w, m) }); err != nil {
 				return err
 			}
 			return a.markRead(ctx, svc, team, o, []api.Message{m})
 		})
 	}
 	list, err := svc.Inbox(ctx, team, o.Owner, filter)
-	if err != nil {
-		return err
-	}
-	err = a.answer(listed(list), func(w io.Writer) {
+	err = a.answer(listed(list), err, func(w io.Writer) {
 		if len(list) == 0 {
 			a.say("no messages")
 		}
@@ -125,8 +122,5 @@ func sentAt(m api.Message) string {
 
 func runPrune(ctx context.Context, a *app, svc *teams.Service, team string, owner string) error {
 	n, err := svc.PruneInbox(ctx, team, owner)
-	if err != nil {
-		return err
-	}
-	return a.answer(pruned{n}, func(io.Writer) { a.say("%d messages moved to the archive", n) })
+	return a.answer(pruned{n}, err, func(io.Writer) { a.say("%d messages moved to the archive", n) })
 }

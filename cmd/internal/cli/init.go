@@ -40,7 +40,7 @@ func initCommand(a *app, run func(context.Context, *app, initOptions) error) *co
 
 func runInit(_ context.Context, a *app, o initOptions) error {
 	if o.List {
-		return a.answer(config.Templates(), func(w io.Writer) {
+		return a.answer(config.Templates(), nil, func(w io.Writer) {
 			for _, t := range config.Templates() {
 				fmt.Fprintf(w, "%-10s %s\n", t.Name, t.Short)
 			}
@@ -74,7 +74,7 @@ func runInit(_ context.Context, a *app, o initOptions) error {
 		_ = ours.Remove()
 		return fmt.Errorf("write the team file: %w", err)
 	}
-	return a.answer(written{path, team, o.Template}, func(io.Writer) {
+	return a.answer(written{path, team, o.Template}, nil, func(io.Writer) {
 		a.say("%s is written: team %s, template %s; leadlight up runs it", config.TeamFileName, team, o.Template)
 	})
 }

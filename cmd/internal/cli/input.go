@@ -33,6 +33,14 @@ func (a *app) text(arg, what string, limit int) (string, error) {
 	return checkText(strings.TrimSuffix(string(data), "\n"), what, limit)
 }
 
+// maybeText reads the text of a flag that may not be given.
+func (a *app) maybeText(arg *string, what string) (err error) {
+	if arg != nil {
+		*arg, err = a.text(*arg, what, store.MaxMessage)
+	}
+	return err
+}
+
 // textOrFile is text that can also come from a file, as @FILE.
 func (a *app) textOrFile(arg, what string, limit int) (string, error) {
 	path, isFile := strings.CutPrefix(arg, "@")

@@ -61,8 +61,6 @@ func keyName(key string) string {
 }
 
 func runKeys(ctx context.Context, a *app, svc *teams.Service, team string, o keysOptions) error {
-	if err := svc.Keys(ctx, team, o.Name, mapped(o.Keys, keyName)); err != nil {
-		return err
-	}
-	return a.answer(pressed(o), func(io.Writer) {})
+	err := svc.Keys(ctx, team, o.Name, mapped(o.Keys, keyName))
+	return a.answer(pressed(o), err, func(io.Writer) {})
 }

@@ -74,9 +74,6 @@ func runMachineJoin(ctx context.Context, a *app, o machineJoinOptions) error {
 	if err != nil {
 		return err
 	}
-	if c != nil {
-		defer c.Close()
-	}
 	m := dial.Machine{Name: cmp.Or(o.Name, hostName()), Engine: o.Engine, Access: o.Access, Owner: rand.Text()}
 	if err := store.CheckNewTeam(m.Name); err != nil {
 		return fault.New(fault.InvalidName, "%q is not the name of a machine", store.Shown(m.Name)).WithHint("give one with --name: 3 to 64 lower-case letters and digits, in words joined by single hyphens")
@@ -159,15 +156,12 @@ func (a *app) wholePaths(access *dial.Access) error {
 // renewDaemon makes the daemon, of before if that is not nil, begin anew with what is recorded now.
 func (a *app) renewDaemon(ctx context.Context, before *rpc.Client) error {
 	if before != nil {
-		if _, err := endDaemon(ctx, before, nil); err != nil {
+		if _, err := a.endDaemon(ctx, before, nil); err != nil {
 			return err
 		}
 	}
-	c, err := a.daemon(ctx)
-	if err != nil {
-		return err
-	}
-	return c.Close()
+	_, err := a.daemon(ctx)
+	return err
 }
 
 func runMachineLeave(ctx context.Context, a *app, force bool) error {
@@ -182,9 +176,6 @@ func runMachineLeave(ctx context.Context, a *app, force bool) error {
 		return err
 	}
 	c, mute := a.runningDaemon(ctx, p) // now: once the record is another, it lets nobody in
-	if c != nil {
-		defer c.Close()
-	}
 	switch was, err := p.Leave(); {
 	case err != nil:
 		return fmt.Errorf("leave the engine: %w", err)
@@ -200,7 +191,7 @@ func runMachineLeave(ctx context.Context, a *app, force bool) error {
 		a.say("leadlight: warning: this machine was not taken off the list of the engine: %s", fault.Of(err).Message)
 	}
 	if c != nil {
-		_, mute = endDaemon(ctx, c, nil)
+		_, mute = a.endDaemon(ctx, c, nil)
 	}
 	if mute != nil {
 		return mute
@@ -227,13 +218,8 @@ func (a *app) refuseTeammatesOfEngine(ctx context.Context, p dial.Paths, force b
 	return nil
 }
 
-func (a *app) machines(ctx context.Context) (list []api.Machine, err error) {
-	c, err := a.daemon(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	return list, c.Call(ctx, "machine.ls", nil, &list)
+func (a *app) machines(ctx context.Context) ([]api.Machine, error) {
+	return ask[[]api.Machine](ctx, a, "machine.ls", nil)
 }
 
 func runMachineList(ctx context.Context, a *app) error {
@@ -252,7 +238,7 @@ func runMachineList(ctx context.Context, a *app) error {
 	if err != nil {
 		return fmt.Errorf("this machine has joined %s as %s: %w", store.EngineShown(joined.Engine), joined.Name, err)
 	}
-	return a.answer(list, func(w io.Writer) {
+	return a.answer(list, nil, func(w io.Writer) {
 		t := &table{head: []string{"NAME", "STATE", "SEEN", "TEAMMATES", "LOAD", "TERMINALS", "VERSION"}}
 		for _, m := range list {
 			name := m.Name

@@ -49,18 +49,14 @@ func mcpCommand(a *app, run func(context.Context, *app, mcpOptions) error) *cobr
 }
 
 func runMCP(ctx context.Context, a *app, o mcpOptions) error {
-	s, err := a.set(nil)
-	if err != nil {
-		return err
-	}
-	who, err := a.caller(s)
+	who, err := a.who()
 	if err == nil {
 		who, err = o.caller(who)
 	}
 	if err != nil {
 		return err
 	}
-	c, err := a.compose(s, who)
+	c, err := a.compose(a.settings, who)
 	if err != nil {
 		return err
 	}
@@ -75,10 +71,10 @@ func runMCP(ctx context.Context, a *app, o mcpOptions) error {
 		}
 	}
 	err = a.long.MCP(ctx, MCPParts{
-		Settings: s, Service: c.service, Caller: who, Version: version().Version, Enabled: enabled, Delegate: o.Delegate,
+		Settings: a.settings, Service: c.service, Caller: who, Version: version().Version, Enabled: enabled, Delegate: o.Delegate,
 		Stores: c.stores(), HTTP: o.HTTP, Token: a.getenv(tokenVariable), In: a.in, Out: a.out, Log: a.daemonLog(),
 		Announce: func(url, token string) error {
-			return a.answer(mcpAddress{URL: url, Token: token}, func(w io.Writer) { fmt.Fprintf(w, "%s\nAuthorization: Bearer %s\n", url, token) })
+			return a.answer(mcpAddress{URL: url, Token: token}, nil, func(w io.Writer) { fmt.Fprintf(w, "%s\nAuthorization: Bearer %s\n", url, token) })
 		},
 	})
 	if o.HTTP != "" && (errors.Is(err, context.Canceled) || isInterrupt(err)) {

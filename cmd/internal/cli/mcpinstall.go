@@ -71,7 +71,7 @@ func runMCPInstall(_ context.Context, a *app, o mcpInstallOptions) error {
 		}
 		res.Written = true
 	}
-	return a.answer(res, func(w io.Writer) {
+	return a.answer(res, nil, func(w io.Writer) {
 		switch {
 		case res.Changed:
 			a.say("written to %s; start %s anew", path, o.Client)

@@ -33,10 +33,7 @@ func runPlanSubmit(ctx context.Context, a *app, arg string) error {
 		return err
 	}
 	p, err := svc.SubmitPlan(ctx, team, text, path)
-	if err != nil {
-		return err
-	}
-	return a.answer(p, func(w io.Writer) { fmt.Fprintln(w, p.ID) })
+	return a.answer(p, err, func(w io.Writer) { fmt.Fprintln(w, p.ID) })
 }
 
 func runPlanShow(ctx context.Context, a *app, svc *teams.Service, team string, id string) error {
@@ -50,10 +47,7 @@ func runPlanShow(ctx context.Context, a *app, svc *teams.Service, team string, i
 		return err
 	}
 	p, err := svc.Plan(ctx, team, id)
-	if err != nil {
-		return err
-	}
-	return a.answer(p, func(w io.Writer) {
+	return a.answer(p, err, func(w io.Writer) {
 		fmt.Fprintf(w, "%s  %s, from %s\n", oneLine(p.ID), p.Status, oneLine(p.From))
 		if p.Feedback != "" {
 			fmt.Fprintf(w, "  feedback  %s\n", oneLine(p.Feedback))

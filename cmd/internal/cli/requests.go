@@ -51,10 +51,7 @@ func requestsCommand(a *app, run func(context.Context, *app, requestsOptions) er
 
 func runRequests(ctx context.Context, a *app, svc *teams.Service, team string, o requestsOptions) error {
 	list, err := a.requests(ctx, svc, team, o.All)
-	if err != nil {
-		return err
-	}
-	return a.answer(list, func(w io.Writer) {
+	return a.answer(list, err, func(w io.Writer) {
 		if o.Format == "tmux" {
 			fmt.Fprintln(w, requestCount(len(list)))
 			return
@@ -217,9 +214,9 @@ func runAnswer(ctx context.Context, a *app, o answerOptions) error {
 	case len(done) == 0:
 		return err
 	case len(chosen) == 1:
-		return a.answer(done[0], func(io.Writer) {})
+		return a.answer(done[0], nil, func(io.Writer) {})
 	}
-	return errors.Join(a.answer(done, func(io.Writer) {}), err)
+	return errors.Join(a.answer(done, nil, func(io.Writer) {}), err)
 }
 
 // answerShutdown answers, as a teammate, its own request to shut down: the newest if none is
@@ -243,7 +240,7 @@ func (a *app) answerShutdown(ctx context.Context, svc *teams.Service, team strin
 		return err
 	}
 	r := request{ID: id, Kind: shutdownRequest, From: store.Lead, Status: map[bool]string{true: api.RequestApproved, false: api.RequestRejected}[o.Approve], Reason: text}
-	return a.answer(r, func(io.Writer) { a.say("request %s is %s", r.ID, r.Status) })
+	return a.answer(r, nil, func(io.Writer) { a.say("request %s is %s", r.ID, r.Status) })
 }
 
 // requestOf finds the request whose ID is, or begins with, id: an open one first.

@@ -103,7 +103,7 @@ func runRestart(ctx context.Context, a *app, o restartOptions) error {
 	case len(o.Names) == 1 && a.json && !o.All && !o.Lost:
 		return a.printJSON(started[0])
 	}
-	return errors.Join(a.answer(started, func(w io.Writer) {
+	return errors.Join(a.answer(started, nil, func(w io.Writer) {
 		if len(started) > 0 {
 			a.memberTable(w, started)
 			if isTerminal(a.out.w) {

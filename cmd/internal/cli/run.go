@@ -19,17 +19,13 @@ import (
 )
 
 func runCommand(a *app) *cobra.Command {
-	return group("run", runCreateCommand(a, runRunCreate), runListCommand(a, runRunList), runShowCommand(a, byDaemon(runRunShow)),
+	return group("run", runCreateCommand(a, runRunCreate), runListCommand(a, runRunList), runShowCommand(a, runRunShow),
 		runStepCommand(a, "pause"), runStepCommand(a, "resume"), runStepCommand(a, "cancel"), itemCommand(a), runTeamCommand(a))
 }
 
 // leadOnly refuses a teammate what is the lead's.
 func (a *app) leadOnly(what string) error {
-	s, err := a.set(nil)
-	if err != nil {
-		return err
-	}
-	who, err := a.caller(s)
+	who, err := a.who()
 	if err == nil && who.Teammate {
 		err = rpc.NotLead(rpc.Teammate{Name: who.Name}, what)
 	}
@@ -52,7 +48,7 @@ func runRunCreate(ctx context.Context, a *app, o runCreateOptions) error {
 	if o.What == "" {
 		return usage("leadlight run create: TEAM-FILE|TEAM is empty") // of all that are defined, none is meant
 	}
-	begin := a.runOfTeam
+	begin := runOfTeam
 	o.What = a.fromHome(o.What)
 	if fi, err := os.Stat(o.What); err == nil && !fi.IsDir() || looksLikeFile(o.What) {
 		plan, err := a.readRun(o.What) // before any other setting is read: the file has some
@@ -65,24 +61,16 @@ func runRunCreate(ctx context.Context, a *app, o runCreateOptions) error {
 	if err := a.leadOnly("begin a run"); err != nil {
 		return err
 	}
-	c, err := a.daemon(ctx)
-	if err != nil {
-		return err
+	r, err := begin(ctx, a, o.What)
+	if err == nil && o.Wait {
+		return a.awaitRun(ctx, r)
 	}
-	defer c.Close()
-	r, err := begin(ctx, c, o.What)
-	if err != nil {
-		return err
-	}
-	if o.Wait {
-		return a.awaitRun(ctx, c, r)
-	}
-	return a.answer(runShown(r), func(w io.Writer) { fmt.Fprintln(w, r.ID) })
+	return a.answer(runShown(r), err, func(w io.Writer) { fmt.Fprintln(w, r.ID) })
 }
 
 // runOfTeam begins a run of a team that is defined.
-func (a *app) runOfTeam(ctx context.Context, c *rpc.Client, name string) (r api.AgentTeamRun, err error) {
-	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", api.AgentTeamsParams{Name: name})
+func runOfTeam(ctx context.Context, a *app, name string) (r api.AgentTeamRun, err error) {
+	list, err := ask[[]api.AgentTeam](ctx, a, "team:list", api.AgentTeamsParams{Name: name})
 	if err != nil {
 		return r, err
 	}
@@ -92,7 +80,7 @@ func (a *app) runOfTeam(ctx context.Context, c *rpc.Client, name string) (r api.
 	if err := teams.CheckFolder(a.cwd); err != nil {
 		return r, err
 	}
-	r, err = rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:create", api.RunCreateParams{TeamID: list[0].ID, Cwd: a.cwd})
+	r, err = ask[api.AgentTeamRun](ctx, a, "teamRun:create", api.RunCreateParams{TeamID: list[0].ID, Cwd: a.cwd})
 	if err == nil {
 		a.say("the run waits for items: leadlight run item add --run %s --owner ROLE TITLE", short(r.ID))
 	}
@@ -106,7 +94,11 @@ func short(id string) string { return id[:min(len(id), 8)] }
 var errOver = errors.New("the run is over")
 
 // followRun calls item with each item of a run as it is and becomes, until errOver.
-func followRun(ctx context.Context, c *rpc.Client, id string, item func(api.AgentTeamItem)) error {
+func (a *app) followRun(ctx context.Context, id string, item func(api.AgentTeamItem)) error {
+	c, err := a.daemon(ctx)
+	if err != nil {
+		return err
+	}
 	return c.TeamRunEvents(ctx, api.TeamRunFilter{TeamRunID: id}, func() {}, func(e api.TeamRunEvent) error {
 		for _, it := range e.Items {
 			item(it)
@@ -122,7 +114,7 @@ func followRun(ctx context.Context, c *rpc.Client, id string, item func(api.Agen
 }
 
 // awaitRun follows a run to its end, and shows what it came to.
-func (a *app) awaitRun(ctx context.Context, c *rpc.Client, r api.AgentTeamRun) error {
+func (a *app) awaitRun(ctx context.Context, r api.AgentTeamRun) error {
 	a.say("run %s", r.ID)
 	seen := map[string]string{}
 	item := func(it api.AgentTeamItem) {
@@ -131,15 +123,10 @@ func (a *app) awaitRun(ctx context.Context, c *rpc.Client, r api.AgentTeamRun) e
 		}
 		seen[it.ID] = it.Status
 	}
-	err := followRun(ctx, c, r.ID, item)
-	for ; errors.Is(err, rpc.ErrHungUp) && ctx.Err() == nil; err = followRun(ctx, c, r.ID, item) {
+	err := a.followRun(ctx, r.ID, item)
+	for ; errors.Is(err, rpc.ErrHungUp) && ctx.Err() == nil; err = a.followRun(ctx, r.ID, item) {
 		a.say("the daemon has ended; another one goes on with the run")
-		again, err := a.daemon(ctx)
-		if err != nil {
-			return err
-		}
-		defer again.Close()
-		c = again
+		a.hangUp()
 	}
 	if !errors.Is(err, errOver) {
 		if ctx.Err() != nil {
@@ -147,17 +134,14 @@ func (a *app) awaitRun(ctx context.Context, c *rpc.Client, r api.AgentTeamRun) e
 		}
 		return err
 	}
-	if _, err := rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:wait", api.IDParams{ID: r.ID}); err != nil {
+	if _, err := ask[api.AgentTeamRun](ctx, a, "teamRun:wait", api.IDParams{ID: r.ID}); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
 		a.warn([]string{fault.Of(err).Message}) // the run is over all the same
 	}
-	report, err := rpc.Do[api.RunReport](ctx, c, "teamRun:report", api.IDParams{ID: r.ID})
-	if err != nil {
-		return err
-	}
-	if err := a.answer(reportShown(report), func(w io.Writer) { a.showRun(w, report) }); err != nil || report.Run.Status == api.RunCompleted {
+	report, err := reportOf(ctx, a, r.ID)
+	if err := a.answer(reportShown(report), err, func(w io.Writer) { a.showRun(w, report) }); err != nil || report.Run.Status == api.RunCompleted {
 		return err
 	}
 	return fault.New(fault.Failed, "the run is %s: %s", report.Run.Status, report.Run.Summary).
@@ -175,12 +159,7 @@ func runRunList(ctx context.Context, a *app, limit int) error {
 	if limit < 1 {
 		return usage("--limit %d: it takes a number of runs", limit)
 	}
-	c, err := a.daemon(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", nil)
+	list, err := ask[[]api.AgentTeam](ctx, a, "team:list", nil)
 	if err != nil {
 		return err
 	}
@@ -195,11 +174,8 @@ func runRunList(ctx context.Context, a *app, limit int) error {
 	if wanted != "" && p.TeamID == "" {
 		return fault.New(fault.TeamNotFound, "no team %q has had a run", wanted)
 	}
-	all, err := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", p)
-	if err != nil {
-		return err
-	}
-	return a.answer(mapped(all, runShown), func(w io.Writer) {
+	all, err := ask[[]api.AgentTeamRun](ctx, a, "teamRun:list", p)
+	return a.answer(mapped(all, runShown), err, func(w io.Writer) {
 		t := &table{head: []string{"RUN", "TEAM", "KIND", "STATUS", "STARTED", "TOOK", "SUMMARY"}, less: []string{"STARTED", "TOOK"}}
 		for _, r := range all {
 			t.add(short(r.ID), names[r.TeamID], kindOf(r), cell{r.Status, statusColor(r.Status)}, clock(r.StartedAt),
@@ -234,21 +210,21 @@ type runStep struct{ Verb, ID string }
 
 func runStepCommand(a *app, verb string) *cobra.Command {
 	o := runStep{Verb: verb}
-	return command(a, "run "+verb, byLead(verb+" a run", byDaemon(runRunStep)), &o, optional(&o.ID), completeRuns(a))
+	return command(a, "run "+verb, byLead(verb+" a run", runRunStep), &o, optional(&o.ID), completeRuns(a))
 }
 
 // openRuns are the runs that the daemon carries out.
-func openRuns(ctx context.Context, c *rpc.Client) ([]api.AgentTeamRun, error) {
-	list, err := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", api.RunsParams{Limit: 1000})
+func openRuns(ctx context.Context, a *app) ([]api.AgentTeamRun, error) {
+	list, err := ask[[]api.AgentTeamRun](ctx, a, "teamRun:list", api.RunsParams{Limit: 1000})
 	return slices.DeleteFunc(list, func(r api.AgentTeamRun) bool { return r.Final() || r.Recorded }), err
 }
 
 // theOpenRun is the run that is named, or the only one that goes on.
-func theOpenRun(ctx context.Context, c *rpc.Client, verb, id string) (api.AgentTeamRun, error) {
+func theOpenRun(ctx context.Context, a *app, verb, id string) (api.AgentTeamRun, error) {
 	if id != "" {
-		return theRun(ctx, c, id)
+		return theRun(ctx, a, id)
 	}
-	open, err := openRuns(ctx, c)
+	open, err := openRuns(ctx, a)
 	switch {
 	case err != nil:
 		return api.AgentTeamRun{}, err
@@ -261,34 +237,32 @@ func theOpenRun(ctx context.Context, c *rpc.Client, verb, id string) (api.AgentT
 	return api.AgentTeamRun{}, fault.New(fault.InvalidArgument, "%d runs go on: %s", len(open), strings.Join(names, ", ")).WithHint("name one of them: leadlight run %s ID", verb)
 }
 
-func runRunStep(ctx context.Context, a *app, c *rpc.Client, o runStep) error {
-	r, err := theOpenRun(ctx, c, o.Verb, o.ID)
+func runRunStep(ctx context.Context, a *app, o runStep) error {
+	r, err := theOpenRun(ctx, a, o.Verb, o.ID)
 	if err != nil {
 		return err
 	}
 	if o.Verb == "cancel" && !r.Final() {
 		a.say("run %s: its teammates are ended", short(r.ID))
 	}
-	if r, err = rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:"+o.Verb, api.IDParams{ID: r.ID}); err != nil {
-		return err
+	r, err = ask[api.AgentTeamRun](ctx, a, "teamRun:"+o.Verb, api.IDParams{ID: r.ID})
+	if err == nil && o.Verb == "cancel" {
+		a.sayWhatStays(ctx, r.ID)
 	}
-	if o.Verb == "cancel" {
-		a.sayWhatStays(ctx, c, r.ID)
-	}
-	return a.answer(runShown(r), func(w io.Writer) { fmt.Fprintf(w, "run %s is %s\n", short(r.ID), r.Status) })
+	return a.answer(runShown(r), err, func(w io.Writer) { fmt.Fprintf(w, "run %s is %s\n", short(r.ID), r.Status) })
 }
 
 // sayWhatStays says how to remove what a run that was ended has left.
-func (a *app) sayWhatStays(ctx context.Context, c *rpc.Client, id string) {
-	report, err := rpc.Do[api.RunReport](ctx, c, "teamRun:report", api.IDParams{ID: id})
+func (a *app) sayWhatStays(ctx context.Context, id string) {
+	report, err := reportOf(ctx, a, id)
 	if err == nil && len(report.Members) > 0 {
 		a.say("its team stays to be looked at; leadlight down %s removes it", report.LiveTeam)
 	}
 }
 
 // sayOpenRuns says which runs nobody carries on while no daemon runs.
-func (a *app) sayOpenRuns(ctx context.Context, c *rpc.Client) {
-	open, _ := openRuns(ctx, c) // it is only a word of warning
+func (a *app) sayOpenRuns(ctx context.Context) {
+	open, _ := openRuns(ctx, a) // it is only a word of warning
 	for _, r := range open {
 		a.say("run %s rests until a daemon runs again: leadlight daemon start", short(r.ID))
 	}

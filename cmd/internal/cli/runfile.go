@@ -12,7 +12,6 @@ import (
 	"github.com/leadlight-dev/leadlight/panes/profiles"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
@@ -118,11 +117,11 @@ func (p *runPlan) items(plan teams.Plan, set profiles.Set) error {
 }
 
 // begin defines the team and begins the run.
-func (p runPlan) begin(ctx context.Context, c *rpc.Client, _ string) (api.AgentTeamRun, error) {
-	t, err := rpc.Do[api.AgentTeam](ctx, c, "team:define", p.definition)
+func (p runPlan) begin(ctx context.Context, a *app, _ string) (api.AgentTeamRun, error) {
+	t, err := ask[api.AgentTeam](ctx, a, "team:define", p.definition)
 	if err != nil {
 		return api.AgentTeamRun{}, err
 	}
 	p.run.TeamID = t.ID
-	return rpc.Do[api.AgentTeamRun](ctx, c, "teamRun:create", p.run)
+	return ask[api.AgentTeamRun](ctx, a, "teamRun:create", p.run)
 }

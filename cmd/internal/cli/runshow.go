@@ -14,7 +14,6 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/files"
 	"github.com/leadlight-dev/leadlight/internal/tail"
 	"github.com/leadlight-dev/leadlight/teams/api"
-	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/spf13/cobra"
 )
 
@@ -32,12 +31,20 @@ func runShowCommand(a *app, run func(context.Context, *app, runShowOptions) erro
 	return c
 }
 
-func runRunShow(ctx context.Context, a *app, c *rpc.Client, o runShowOptions) error {
-	r, err := theRun(ctx, c, o.ID)
-	if err != nil {
-		return err
+// reportOf is all of the run that is named, or of the newest.
+func reportOf(ctx context.Context, a *app, id string) (api.RunReport, error) {
+	if id == "" {
+		r, err := theRun(ctx, a, id)
+		if err != nil {
+			return api.RunReport{}, err
+		}
+		id = r.ID
 	}
-	report, err := rpc.Do[api.RunReport](ctx, c, "teamRun:report", api.IDParams{ID: r.ID})
+	return ask[api.RunReport](ctx, a, "teamRun:report", api.IDParams{ID: id})
+}
+
+func runRunShow(ctx context.Context, a *app, o runShowOptions) error {
+	report, err := reportOf(ctx, a, o.ID)
 	if err != nil {
 		return err
 	}
@@ -54,7 +61,7 @@ func runRunShow(ctx context.Context, a *app, c *rpc.Client, o runShowOptions) er
 		}
 		a.say("the timeline is in %s", o.SVG)
 	}
-	return a.answer(reportShown(report), func(w io.Writer) {
+	return a.answer(reportShown(report), nil, func(w io.Writer) {
 		if o.Timeline {
 			line.text(w, width(a.out.w), a.colors(a.out.w))
 			return
@@ -110,14 +117,6 @@ func usageShown(u *api.Usage) string {
 	return u.String()
 }
 
-func shortAll(ids []string) string {
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		out[i] = short(id)
-	}
-	return strings.Join(out, ", ")
-}
-
 // itemTable is a checklist. tasks tell who worked on its items, and how long.
 func itemTable(items []api.AgentTeamItem, tasks []api.RunTask) *table {
 	t := &table{head: []string{"ITEM", "TITLE", "PART OF", "BLOCKED BY", "OWNER", "STATUS", "TOOK", "RESULT"}, less: []string{"TOOK", "PART OF", "BLOCKED BY", "OWNER"}}
@@ -136,7 +135,7 @@ func itemTable(items []api.AgentTeamItem, tasks []api.RunTask) *table {
 				owner += " (" + k.Assignee + ")"
 			}
 		}
-		t.add(short(it.ID), title, short(it.ParentItemID), shortAll(it.BlockedBy), owner, cell{it.Status, statusColor(it.Status)}, time, tail.LastLine(it.ResultSummary))
+		t.add(short(it.ID), title, short(it.ParentItemID), strings.Join(mapped(it.BlockedBy, short), ", "), owner, cell{it.Status, statusColor(it.Status)}, time, tail.LastLine(it.ResultSummary))
 	}
 	return t
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func runTeamCommand(a *app) *cobra.Command {
-	return group("run team", runTeamListCommand(a, byDaemon(runRunTeamList)), only(a, "run team rm", byLead("remove a defined team", byDaemon(runRunTeamRemove)), one, noFiles))
+	return group("run team", runTeamListCommand(a, runRunTeamList), only(a, "run team rm", byLead("remove a defined team", runRunTeamRemove), one, noFiles))
 }
 
 // definedTeam is one line of run team ls.
@@ -36,8 +36,8 @@ func runTeamListCommand(a *app, run func(context.Context, *app, bool) error) *co
 	return c
 }
 
-func runRunTeamList(ctx context.Context, a *app, c *rpc.Client, all bool) error {
-	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", nil)
+func runRunTeamList(ctx context.Context, a *app, all bool) error {
+	list, err := ask[[]api.AgentTeam](ctx, a, "team:list", nil)
 	if err != nil {
 		return err
 	}
@@ -47,21 +47,21 @@ func runRunTeamList(ctx context.Context, a *app, c *rpc.Client, all bool) error 
 			continue
 		}
 		d := definedTeam{shownDefinition: shownDefinition{t, moment(t.CreatedAt), moment(t.UpdatedAt)}, Roles: []string{}}
-		members, err := rpc.Do[[]api.AgentTeamMember](ctx, c, "teamMember:list", api.TeamIDParams{TeamID: t.ID})
+		members, err := ask[[]api.AgentTeamMember](ctx, a, "teamMember:list", api.TeamIDParams{TeamID: t.ID})
 		if err != nil {
 			return err
 		}
 		for _, m := range members {
 			d.Roles = append(d.Roles, m.AgentRoleID)
 		}
-		runs, err := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", api.RunsParams{TeamID: t.ID, Limit: 1 << 20})
+		runs, err := ask[[]api.AgentTeamRun](ctx, a, "teamRun:list", api.RunsParams{TeamID: t.ID, Limit: 1 << 20})
 		if err != nil {
 			return err
 		}
 		d.Runs = len(runs)
 		out = append(out, d)
 	}
-	return a.answer(out, func(w io.Writer) {
+	return a.answer(out, nil, func(w io.Writer) {
 		t := &table{head: []string{"TEAM", "ROLES", "AT A TIME", "RUNS", "DESCRIPTION"}, less: []string{"AT A TIME"}}
 		for _, d := range out {
 			name := d.Name
@@ -74,25 +74,25 @@ func runRunTeamList(ctx context.Context, a *app, c *rpc.Client, all bool) error 
 	})
 }
 
-func runRunTeamRemove(ctx context.Context, a *app, c *rpc.Client, name string) error {
-	list, err := rpc.Do[[]api.AgentTeam](ctx, c, "team:list", nil)
+func runRunTeamRemove(ctx context.Context, a *app, name string) error {
+	list, err := ask[[]api.AgentTeam](ctx, a, "team:list", nil)
 	if err != nil {
 		return err
 	}
 	for _, t := range list {
 		switch {
 		case t.Name == name:
-			return a.removeDefined(ctx, c, t)
+			return a.removeDefined(ctx, t)
 		case path.Dir(name) == t.Name:
-			return a.removeRole(ctx, c, t, name)
+			return a.removeRole(ctx, t, name)
 		}
 	}
-	return a.removeRole(ctx, c, api.AgentTeam{}, name)
+	return a.removeRole(ctx, api.AgentTeam{}, name)
 }
 
 // removeDefined removes a team, or retires it.
-func (a *app) removeDefined(ctx context.Context, c *rpc.Client, t api.AgentTeam) error {
-	runs, err := rpc.Do[[]api.AgentTeamRun](ctx, c, "teamRun:list", api.RunsParams{TeamID: t.ID, Limit: 1 << 20})
+func (a *app) removeDefined(ctx context.Context, t api.AgentTeam) error {
+	runs, err := ask[[]api.AgentTeamRun](ctx, a, "teamRun:list", api.RunsParams{TeamID: t.ID, Limit: 1 << 20})
 	if err != nil {
 		return err
 	}
@@ -102,23 +102,19 @@ func (a *app) removeDefined(ctx context.Context, c *rpc.Client, t api.AgentTeam)
 		}
 	}
 	if len(runs) > 0 {
-		if _, err := rpc.Do[api.AgentTeam](ctx, c, "team:update", api.AgentTeamChange{ID: t.ID, IsActive: new(false)}); err != nil {
-			return err
-		}
-		return a.removed(removedDefinition{t.Name, "retired"}, "team %s is retired; its %d runs stay", t.Name, len(runs))
+		_, err := ask[api.AgentTeam](ctx, a, "team:update", api.AgentTeamChange{ID: t.ID, IsActive: new(false)})
+		return a.removed(removedDefinition{t.Name, "retired"}, err, "team %s is retired; its %d runs stay", t.Name, len(runs))
 	}
-	if err := c.Call(ctx, "team:delete", api.IDParams{ID: t.ID}, nil); err != nil {
-		return err
-	}
-	return a.removed(removedDefinition{t.Name, "removed"}, "team %s is removed", t.Name)
+	_, err = ask[rpc.Nothing](ctx, a, "team:delete", api.IDParams{ID: t.ID})
+	return a.removed(removedDefinition{t.Name, "removed"}, err, "team %s is removed", t.Name)
 }
 
 // removeRole removes a role, and its member of a team. One that has worked in runs is a
 // member no more, and stays in their history.
-func (a *app) removeRole(ctx context.Context, c *rpc.Client, t api.AgentTeam, role string) error {
+func (a *app) removeRole(ctx context.Context, t api.AgentTeam, role string) error {
 	was := false
 	if t.ID != "" {
-		members, err := rpc.Do[[]api.AgentTeamMember](ctx, c, "teamMember:list", api.TeamIDParams{TeamID: t.ID})
+		members, err := ask[[]api.AgentTeamMember](ctx, a, "teamMember:list", api.TeamIDParams{TeamID: t.ID})
 		if err != nil {
 			return err
 		}
@@ -126,23 +122,20 @@ func (a *app) removeRole(ctx context.Context, c *rpc.Client, t api.AgentTeam, ro
 			if m.AgentRoleID != role {
 				continue
 			}
-			if err := c.Call(ctx, "teamMember:remove", api.IDParams{ID: m.ID}, nil); err != nil {
+			if _, err := ask[rpc.Nothing](ctx, a, "teamMember:remove", api.IDParams{ID: m.ID}); err != nil {
 				return err
 			}
 			was = true
 		}
 	}
-	err := c.Call(ctx, "agentRole:delete", api.IDParams{ID: role}, nil)
+	_, err := ask[rpc.Nothing](ctx, a, "agentRole:delete", api.IDParams{ID: role})
 	if was && fault.CodeOf(err) == fault.Rejected {
-		return a.removed(removedDefinition{role, "retired"}, "role %s is no member any more; its runs stay", role)
+		return a.removed(removedDefinition{role, "retired"}, nil, "role %s is no member any more; its runs stay", role)
 	}
-	if err != nil {
-		return err
-	}
-	return a.removed(removedDefinition{role, "removed"}, "role %s is removed", role)
+	return a.removed(removedDefinition{role, "removed"}, err, "role %s is removed", role)
 }
 
 // removed answers with what was removed.
-func (a *app) removed(what removedDefinition, format string, args ...any) error {
-	return a.answer(what, func(io.Writer) { a.say(format, args...) })
+func (a *app) removed(what removedDefinition, err error, format string, args ...any) error {
+	return a.answer(what, err, func(io.Writer) { a.say(format, args...) })
 }

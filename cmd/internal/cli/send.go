@@ -135,7 +135,7 @@ func (a *app) sendAll(ctx context.Context, svc *teams.Service, team string, spec
 
 // sent says to whom a message went, and how many messages wait there.
 func (a *app) sent(ctx context.Context, svc *teams.Service, team string, sent []api.Sent) error {
-	return a.answer(listed(sent), func(w io.Writer) {
+	return a.answer(listed(sent), nil, func(w io.Writer) {
 		if len(sent) == 0 {
 			a.say("nobody else is there")
 		}

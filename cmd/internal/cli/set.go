@@ -74,7 +74,7 @@ func runSet(ctx context.Context, a *app, o setOptions) error {
 		}
 		done.Name, done.PermissionMode, done.How = change.Name, change.Mode, change.How
 	}
-	return a.answer(done, func(io.Writer) {
+	return a.answer(done, nil, func(io.Writer) {
 		switch done.How {
 		case "asked":
 			a.say("%s was asked to change to mode %s", done.Name, done.PermissionMode)
@@ -94,8 +94,6 @@ func (a *app) setTeam(ctx context.Context, pairs []string) error {
 	if err != nil {
 		return err
 	}
-	if err := svc.SetTeam(ctx, team, meta); err != nil {
-		return err
-	}
-	return a.answer(changed{Team: team, Metadata: pairs}, func(io.Writer) {})
+	err = svc.SetTeam(ctx, team, meta)
+	return a.answer(changed{Team: team, Metadata: pairs}, err, func(io.Writer) {})
 }

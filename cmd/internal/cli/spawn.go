@@ -126,7 +126,7 @@ func runSpawn(ctx context.Context, a *app, o spawnOptions) error {
 	if line := a.sayAttach(ctx, svc, team, res.Member.Name); res.Member.Attach == "" {
 		res.Member.Attach = line
 	}
-	return a.answer(res.Member, func(w io.Writer) { a.memberTable(w, []api.Member{res.Member}) })
+	return a.answer(res.Member, nil, func(w io.Writer) { a.memberTable(w, []api.Member{res.Member}) })
 }
 
 // spec reads what the options name: files, standard input, folders.

@@ -92,7 +92,7 @@ func (a *app) progress(name, what string) { a.say("%s: %s", name, what) }
 // endings prints how the teammates ended, and returns the verdict.
 func (a *app) endings(e api.Endings) error {
 	e.Members = listed(e.Members)
-	err := a.answer(e, func(w io.Writer) {
+	err := a.answer(e, nil, func(w io.Writer) {
 		if len(e.Members) == 0 {
 			a.say("no teammates to stop")
 			return

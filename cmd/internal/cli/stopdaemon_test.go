@@ -65,7 +65,7 @@ func TestStopDaemon(t *testing.T) {
 			if tc.gone {
 				<-ended
 			}
-			if pid, err := endDaemon(ctx, c, nil); (err == nil) != tc.ends || pid != daemon.Process.Pid {
+			if pid, err := (&app{}).endDaemon(ctx, c, nil); (err == nil) != tc.ends || pid != daemon.Process.Pid {
 				t.Errorf("process %d: %v", pid, err)
 			}
 			close(over)

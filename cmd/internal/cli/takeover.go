@@ -16,10 +16,7 @@ func runTakeover(ctx context.Context, a *app, name string) error {
 	}
 	// A command that Claude Code runs is told the session it runs in.
 	res, err := svc.Takeover(ctx, team, teams.TakeoverSpec{Session: a.getenv("CLAUDE_CODE_SESSION_ID")})
-	if err != nil {
-		return err
-	}
-	return a.answer(res, func(w io.Writer) {
+	return a.answer(res, err, func(w io.Writer) {
 		fmt.Fprintf(w, "team %s is yours (%s)\n", oneLine(res.Team), oneLine(res.Was))
 		for _, part := range []struct {
 			what  string

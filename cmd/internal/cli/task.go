@@ -91,7 +91,7 @@ func runTaskList(ctx context.Context, a *app, svc *teams.Service, team string, f
 		return err
 	}
 	a.warn(warnings)
-	return a.answer(mapped(list, whole), func(w io.Writer) {
+	return a.answer(mapped(list, whole), nil, func(w io.Writer) {
 		if len(list) == 0 {
 			a.say("no tasks")
 			return
@@ -130,18 +130,12 @@ func (a *app) onTask(ctx context.Context, do func(svc *teams.Service, team strin
 		return err
 	}
 	t, err := do(svc, team)
-	if err != nil {
-		return err
-	}
-	return a.answer(whole(t), func(w io.Writer) { fmt.Fprintln(w, t.ID) })
+	return a.answer(whole(t), err, func(w io.Writer) { fmt.Fprintln(w, t.ID) })
 }
 
 func runTaskShow(ctx context.Context, a *app, svc *teams.Service, team string, id string) error {
 	t, err := svc.Task(ctx, team, id)
-	if err != nil {
-		return err
-	}
-	return a.answer(whole(t), func(w io.Writer) { showTask(w, t) })
+	return a.answer(whole(t), err, func(w io.Writer) { showTask(w, t) })
 }
 
 func showTask(w io.Writer, t api.Task) {

@@ -65,12 +65,8 @@ func runTaskUpdate(ctx context.Context, a *app, o taskUpdateOptions) error {
 
 func (o taskUpdateOptions) change(a *app) (c teams.TaskChange, err error) {
 	c = o.TaskChange
-	if o.Description != nil {
-		text, err := a.text(*o.Description, "description", store.MaxMessage)
-		if err != nil {
-			return c, err
-		}
-		c.Description = &text
+	if err := a.maybeText(c.Description, "description"); err != nil {
+		return c, err
 	}
 	for _, text := range []*string{o.Subject, o.ActiveForm} {
 		if text != nil {
@@ -145,8 +141,6 @@ type removedTask struct {
 }
 
 func runTaskRemove(ctx context.Context, a *app, svc *teams.Service, team string, id string) error {
-	if err := svc.RemoveTask(ctx, team, id); err != nil {
-		return err
-	}
-	return a.answer(removedTask{id, true}, func(io.Writer) { a.say("task %s is removed", id) })
+	err := svc.RemoveTask(ctx, team, id)
+	return a.answer(removedTask{id, true}, err, func(io.Writer) { a.say("task %s is removed", id) })
 }

@@ -46,10 +46,7 @@ func runTeamCreate(ctx context.Context, a *app, spec teams.TeamSpec) (err error)
 		return err
 	}
 	t, err := svc.CreateTeam(ctx, spec)
-	if err != nil {
-		return err
-	}
-	return a.answer(t, func(w io.Writer) { fmt.Fprintf(w, "%s\n", t.Name) })
+	return a.answer(t, err, func(w io.Writer) { fmt.Fprintf(w, "%s\n", t.Name) })
 }
 
 func runTeamList(ctx context.Context, a *app) error {
@@ -58,10 +55,7 @@ func runTeamList(ctx context.Context, a *app) error {
 		return err
 	}
 	list, err := svc.Teams(ctx)
-	if err != nil {
-		return err
-	}
-	return a.answer(listed(list), func(w io.Writer) {
+	return a.answer(listed(list), err, func(w io.Writer) {
 		if len(list) == 0 {
 			a.say("no teams")
 			return
@@ -92,7 +86,7 @@ func runTeamShow(ctx context.Context, a *app, name string) error {
 		t.Metadata = noMetadata()
 	}
 	a.warn(t.Warnings)
-	return a.answer(t, func(w io.Writer) {
+	return a.answer(t, nil, func(w io.Writer) {
 		fmt.Fprintln(w, strings.TrimSuffix(oneLine(t.Name)+": "+oneLine(t.Description), ": "))
 		fmt.Fprintf(w, "led by %s (%s), mailboxes of the form %s\n%s\n\n", oneLine(t.LeadAgentID), t.LedBy, t.Mailbox, oneLine(t.Path))
 		a.memberTable(w, t.Members)
@@ -126,10 +120,8 @@ func runTeamDelete(ctx context.Context, a *app, o teamDeleteOptions) error {
 		return err
 	}
 	o.Backup = a.fromHome(o.Backup)
-	if err := svc.DeleteTeam(ctx, team, teams.DeleteOptions{Backup: o.Backup, Force: o.Force}); err != nil {
-		return err
-	}
-	return a.answer(deletedTeam{team, true, o.Backup}, func(io.Writer) { a.say("team %s is deleted", team) })
+	err = svc.DeleteTeam(ctx, team, teams.DeleteOptions{Backup: o.Backup, Force: o.Force})
+	return a.answer(deletedTeam{team, true, o.Backup}, err, func(io.Writer) { a.say("team %s is deleted", team) })
 }
 
 // memberTable prints members as ps does.

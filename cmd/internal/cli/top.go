@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
@@ -86,7 +87,7 @@ func (a *app) changes(ctx context.Context, team string) <-chan TeamChange {
 	}
 	go func() {
 		defer close(out)
-		c, _, err := a.reachDaemon(ctx)
+		c, _, err := a.reachDaemon(ctx, dial.PathsOf(a.settings.BaseDir.V, a.getenv))
 		if err != nil {
 			return
 		}

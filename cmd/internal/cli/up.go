@@ -118,7 +118,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	a.keepRecord(u.record)
 	u.opening(ctx, snap)
 	if o.Detach {
-		err := a.answer(u.result(snap, nil), func(w io.Writer) { a.memberTable(w, snap.Members) })
+		err := a.answer(u.result(snap, nil), nil, func(w io.Writer) { a.memberTable(w, snap.Members) })
 		return errors.Join(err, u.unstarted())
 	}
 	a.narrate()
@@ -376,7 +376,7 @@ func (u *upRun) end(ctx context.Context, snap teams.Snapshot) error {
 	res := u.result(snap, e.Members)
 	res.OK = res.OK && e.OK
 	u.widened(ctx)
-	if err := u.a.answer(res, func(w io.Writer) { u.a.table(w, resultRows(res.Tasks)) }); err != nil {
+	if err := u.a.answer(res, nil, func(w io.Writer) { u.a.table(w, resultRows(res.Tasks)) }); err != nil {
 		return err
 	}
 	if !snap.Completed() {

@@ -50,7 +50,7 @@ func (a *app) showPlan(ctx context.Context, svc *teams.Service, plan teams.Plan)
 		Members: mapped(v.Members, func(s teams.Step) plannedMember { return plannedMember{s.Name, s.Do, s.State, s.Profile, s.InFile} }),
 		Tasks:   mapped(v.Tasks, func(s teams.Step) plannedTask { return plannedTask{s.ID, s.Name, s.Do, s.State, s.InFile} }),
 	}
-	err = a.answer(out, func(w io.Writer) {
+	err = a.answer(out, nil, func(w io.Writer) {
 		fmt.Fprintf(w, "team %s of %s %s\n", out.Team, out.File, map[string]string{
 			teams.TeamMade:     "would be made",
 			teams.TeamAdopted:  "is there and would be adopted",

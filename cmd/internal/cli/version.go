@@ -59,5 +59,5 @@ func versionCommand(a *app) *cobra.Command { return plain(a, "version", runVersi
 
 func runVersion(_ context.Context, a *app) error {
 	v := version()
-	return a.answer(v, func(w io.Writer) { fmt.Fprintln(w, v) })
+	return a.answer(v, nil, func(w io.Writer) { fmt.Fprintln(w, v) })
 }

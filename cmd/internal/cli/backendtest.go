@@ -302,12 +302,7 @@ func (t *trial) tellCase(c caseReport) {
 }
 
 func (t *trial) conclude(r backendReport) error {
-	failed := 0
-	for _, c := range r.Cases {
-		if !c.OK {
-			failed++
-		}
-	}
+	failed := counted(r.Cases, func(c caseReport) bool { return !c.OK })
 	if err := t.app.answer(r, nil, func(w io.Writer) { fmt.Fprintf(w, "%d cases, %d failed\n", len(r.Cases), failed) }); err != nil {
 		return err
 	}

@@ -168,11 +168,7 @@ func afterComma(next words) words {
 // completeRuns offers the newest runs, if a daemon is there to ask.
 func completeRuns(a *app) words {
 	return upTo(1, inTime(func(ctx context.Context) []string {
-		p, err := a.daemonPaths()
-		if err != nil {
-			return nil
-		}
-		if c, err := a.runningDaemon(ctx, p); c == nil || err != nil {
+		if c, err := a.runningDaemon(ctx); c == nil || err != nil {
 			return nil
 		}
 		list, _ := ask[[]api.AgentTeamRun](ctx, a, "teamRun:list", nil)
@@ -216,18 +212,11 @@ func completeSpawnFlags(a *app, c *cobra.Command) {
 // completeMachines offers the machines, if this one has joined an engine.
 func completeMachines(a *app) words {
 	return inTime(func(ctx context.Context) []string {
-		p, err := a.daemonPaths()
-		if err != nil {
-			return nil
+		var list []api.Machine
+		if _, joined, err := a.joined(); err == nil && joined != nil {
+			list, _ = a.machines(ctx) // without the engine there is nothing to offer
 		}
-		names := []string{teams.MachineAuto}
-		if joined, err := p.Joined(); err == nil && joined != nil {
-			list, _ := a.machines(ctx) // without the engine there is nothing to offer
-			for _, m := range list {
-				names = append(names, m.Name)
-			}
-		}
-		return names
+		return append([]string{teams.MachineAuto}, mapped(list, func(m api.Machine) string { return m.Name })...)
 	})
 }
 

@@ -135,20 +135,25 @@ func (c *composition) ownSocket() string { return panes.OwnSocket(c.runtime) }
 func (a *app) openBackend(c *composition, kind, socket string) (backend.Backend, error) {
 	switch kind {
 	case "tmux":
-		if socket == "" {
-			where, err := a.socket(c)
-			if err != nil {
-				return nil, err
-			}
-			socket = where.path
-		}
-		return tmux.New(tmux.Options{Socket: socket, Own: socket == c.ownSocket(), Status: c.status, Getenv: a.getenv, Log: a.logger()})
+		return a.openTmux(c, socket)
 	case panes.Headless:
 		return headless.New(headless.Options{Dir: cmp.Or(socket, panes.HeadlessFolder(c.runtime)), Environ: a.environ, Viewer: c.viewer})
 	case panes.ITerm2:
 		return a.openITerm2(c, socket)
 	}
 	return a.openOutside(c, kind, socket)
+}
+
+// openTmux returns the backend in the tmux server behind a socket; "" is the one that is picked.
+func (a *app) openTmux(c *composition, socket string) (*tmux.Backend, error) {
+	if socket == "" {
+		where, err := a.socket(c)
+		if err != nil {
+			return nil, err
+		}
+		socket = where.path
+	}
+	return tmux.New(tmux.Options{Socket: socket, Own: socket == c.ownSocket(), Status: c.status, Getenv: a.getenv, Log: a.logger()})
 }
 
 // choose decides where new panes go, and says why.

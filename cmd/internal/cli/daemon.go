@@ -35,6 +35,16 @@ func daemonRunCommand(a *app, run func(context.Context, *app, bool) error) *cobr
 	return c
 }
 
+// joined is where the daemon's things are, and what this machine has joined, nil if nothing.
+func (a *app) joined() (dial.Paths, *dial.Machine, error) {
+	p, err := a.daemonPaths()
+	if err != nil {
+		return p, nil, err
+	}
+	m, err := p.Joined()
+	return p, m, err
+}
+
 // daemonPaths are those of the base directory in use.
 func (a *app) daemonPaths() (dial.Paths, error) {
 	s, err := a.set(nil)
@@ -46,12 +56,7 @@ func (a *app) daemonPaths() (dial.Paths, error) {
 
 func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
 	a.environ = dial.Environ(a.environ)
-	s, err := a.set(nil)
-	if err != nil {
-		return err
-	}
-	p := dial.PathsOf(s.BaseDir.V, a.getenv)
-	joined, err := p.Joined()
+	p, joined, err := a.joined()
 	if err != nil {
 		return err
 	}
@@ -59,16 +64,16 @@ func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.compose(s, teams.Caller{})
+	c, err := a.compose(a.settings, teams.Caller{})
 	if err != nil {
 		return err
 	}
 	c.config.Cwd = "" // whoever calls is not where the daemon is
 	if !onDemand {
-		a.say("leadlight: the daemon of %s listens on %s; ^C ends it", s.BaseDir.V, p.Socket)
+		a.say("leadlight: the daemon of %s listens on %s; ^C ends it", p.Base, p.Socket)
 	}
 	err = a.long.Daemon(ctx, DaemonParts{
-		Settings: s, Paths: p, Version: version().Version, OnDemand: onDemand, Stores: c.stores(), Engine: engine, Current: func() bool { return p.Still(joined) }, Log: a.daemonLog(),
+		Settings: a.settings, Paths: p, Version: version().Version, OnDemand: onDemand, Stores: c.stores(), Engine: engine, Current: func() bool { return p.Still(joined) }, Log: a.daemonLog(),
 		Serve: func() (*teams.Service, error) {
 			who, err := callerNamed("")
 			return c.serviceOf(who), err
@@ -106,8 +111,9 @@ func (a *app) daemon(ctx context.Context) (*rpc.Client, error) {
 }
 
 // runningDaemon is daemon where one runs, else nil.
-func (a *app) runningDaemon(ctx context.Context, p dial.Paths) (_ *rpc.Client, err error) {
-	if a.conn == nil {
+func (a *app) runningDaemon(ctx context.Context) (*rpc.Client, error) {
+	p, err := a.daemonPaths()
+	if err == nil && a.conn == nil {
 		a.conn, err = dial.Connect(ctx, p, version().Version)
 	}
 	if errors.Is(err, dial.ErrNone) {
@@ -169,7 +175,7 @@ func runDaemonStatus(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.runningDaemon(ctx, p)
+	c, err := a.runningDaemon(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -189,15 +195,11 @@ func (a *app) daemonStatus(ctx context.Context) error {
 
 func showDaemon(w io.Writer, s api.DaemonStatus) {
 	fmt.Fprintf(w, "daemon %d, up for %s\n", s.PID, (time.Duration(s.UptimeMs) * time.Millisecond).Round(time.Second))
-	for _, row := range []struct{ name, value string }{
+	fields(w, 10, [][2]string{
 		{"version", s.Version}, {"base", s.Base}, {"socket", s.Socket}, {"database", s.Database}, {"log", s.Log},
 		{"sees", fmt.Sprintf("teams: %d, teammates: %d (live: %d), tasks: %d, messages: %d", s.Teams, s.Members, s.Live, s.Tasks, s.Mail)},
 		{"watches by", s.Watching}, {"events", fmt.Sprint(s.Seq)}, {"clients", fmt.Sprint(s.Clients)}, {"last error", s.LastError},
-	} {
-		if row.value != "" {
-			fmt.Fprintf(w, "  %-10s %s\n", row.name, oneLine(row.value))
-		}
-	}
+	})
 }
 
 // daemonEnd bounds the wait for a daemon's end.
@@ -207,16 +209,12 @@ func runDaemonStop(ctx context.Context, a *app) error {
 	if err := a.leadOnly("stop the daemon"); err != nil {
 		return err
 	}
-	p, err := a.daemonPaths()
-	if err != nil {
-		return err
-	}
-	c, err := a.runningDaemon(ctx, p)
+	c, err := a.runningDaemon(ctx)
 	if err != nil {
 		return err
 	}
 	if c == nil {
-		a.say("no daemon runs for %s", p.Base)
+		a.say("no daemon runs for %s", a.settings.BaseDir.V)
 		return nil
 	}
 	pid, err := a.endDaemon(ctx, c, a.sayOpenRuns)

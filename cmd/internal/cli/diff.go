@@ -40,7 +40,7 @@ func runDiff(ctx context.Context, a *app, svc *teams.Service, team string, o dif
 		if err != nil {
 			return err
 		}
-		if names = withWorktree(members); len(names) == 0 {
+		if names = namesOf(members, func(m api.Member) bool { return m.Worktree != "" }); len(names) == 0 {
 			a.say("no teammate has a worktree; leadlight spawn NAME --worktree gives one")
 		}
 	}
@@ -74,15 +74,6 @@ func runDiff(ctx context.Context, a *app, svc *teams.Service, team string, o dif
 			}
 		}
 	})
-}
-
-func withWorktree(members []api.Member) (names []string) {
-	for _, m := range members {
-		if m.Worktree != "" {
-			names = append(names, m.Name)
-		}
-	}
-	return names
 }
 
 // colorSequence is what git colours a line with, and all that may stand in a diff for a

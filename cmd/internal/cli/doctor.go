@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/leadlight-dev/leadlight/backend"
-	"github.com/leadlight-dev/leadlight/backend/tmux"
 	"github.com/leadlight-dev/leadlight/cmd/internal/dial"
 	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
@@ -66,12 +65,7 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 	if err != nil || res.OK {
 		return err
 	}
-	failed := 0
-	for _, c := range res.Checks {
-		if c.Status == "fail" {
-			failed++
-		}
-	}
+	failed := counted(res.Checks, func(c api.Check) bool { return c.Status == "fail" })
 	return fault.New(fault.Failed, "checks that failed: %d", failed).WithHint("each of them says what to do")
 }
 
@@ -102,6 +96,23 @@ func (a *app) probeBackends(ctx context.Context) []api.Check {
 	return slices.Concat(a.probeITerm2(ctx), a.probeHeadless(ctx), a.probeShim(ctx), a.probeOutside(ctx), a.probeTmux(ctx))
 }
 
+// failing is a check of what cannot be used.
+func failing(name string, err error) api.Check {
+	e := fault.Of(err)
+	return api.Check{Name: name, Status: "fail", Detail: e.Message, Fix: e.Hint}
+}
+
+// probed is the check of a terminal; where nothing is to be told of it, there is none.
+func probed(name, detail string, err error) []api.Check {
+	switch {
+	case err != nil:
+		return []api.Check{failing(name, err)}
+	case detail == "":
+		return nil
+	}
+	return []api.Check{{Name: name, Status: "ok", Detail: detail}}
+}
+
 // facts is what doctor cannot know by itself.
 func (a *app) facts(ctx context.Context) teams.Facts {
 	s := a.built.settings
@@ -120,57 +131,39 @@ func (a *app) facts(ctx context.Context) teams.Facts {
 
 // probeHeadless counts the panes without a terminal; where there are none it is silent.
 func (a *app) probeHeadless(ctx context.Context) []api.Check {
-	check := api.Check{Name: panes.Headless, Status: "ok"}
 	b, err := a.openBackend(a.built, panes.Headless, "")
 	var list []backend.Pane
 	if err == nil {
 		list, err = b.List(ctx)
 	}
-	switch {
-	case err != nil:
-		e := fault.Of(err)
-		check.Status, check.Detail, check.Fix = "fail", e.Message, e.Hint
-	case len(list) == 0:
-		return nil
-	default:
-		check.Detail = fmt.Sprintf("%d panes in %s", len(list), panes.HeadlessFolder(a.built.runtime))
+	detail := ""
+	if len(list) > 0 {
+		detail = fmt.Sprintf("%d panes in %s", len(list), panes.HeadlessFolder(a.built.runtime))
 	}
-	return []api.Check{check}
+	return probed(panes.Headless, detail, err)
 }
 
 // probeTmux says what tmux is like here.
 func (a *app) probeTmux(ctx context.Context) []api.Check {
-	check := api.Check{Name: "tmux", Status: "ok"}
-	fail := func(err error) []api.Check {
-		e := fault.Of(err)
-		check.Status, check.Detail, check.Fix = "fail", e.Message, e.Hint
-		return []api.Check{check}
-	}
-	b, err := a.openBackend(a.built, "tmux", "")
 	if a.withoutTmux(a.built.settings) {
-		check.Status, check.Detail, check.Fix = "warn", "not on PATH: teammates run without a terminal", "install tmux to see their panes side by side"
-		return []api.Check{check}
+		return []api.Check{{Name: "tmux", Status: "warn", Detail: "not on PATH: teammates run without a terminal", Fix: "install tmux to see their panes side by side"}}
 	}
+	b, err := a.openTmux(a.built, "")
 	if err != nil {
-		return fail(err)
+		return probed("tmux", "", err)
 	}
-	t, ok := b.(*tmux.Backend)
-	if !ok {
-		return nil
+	r, err := b.Probe(ctx)
+	detail := fmt.Sprintf("%s, version %s, socket %s", r.Program, r.Version.Text, r.Socket)
+	if r.Running {
+		detail += fmt.Sprintf(" (running: %d panes, %d of them ours)", r.Panes, r.Ours)
 	}
-	r, err := t.Probe(ctx)
-	if err = errors.Join(r.Usable, err); err != nil {
-		out := fail(err)
-		if r.Usable == nil && !r.Running { // only new panes need one: all else can be looked after from here
-			out[0].Status = "warn"
-		}
+	out := probed("tmux", detail, errors.Join(r.Usable, err))
+	if err != nil && r.Usable == nil && !r.Running { // only new panes need one: all else can be looked after from here
+		out[0].Status = "warn"
+	}
+	if out[0].Status != "ok" {
 		return out
 	}
-	check.Detail = fmt.Sprintf("%s, version %s, socket %s", r.Program, r.Version.Text, r.Socket)
-	if r.Running {
-		check.Detail += fmt.Sprintf(" (running: %d panes, %d of them ours)", r.Panes, r.Ours)
-	}
-	out := []api.Check{check}
 	for _, trap := range r.Traps {
 		out = append(out, api.Check{Name: "tmux bug " + trap.Name, Status: "warn", Detail: "known bug in " + r.Version.Text + ": " + trap.Text, Fix: "fixed in tmux " + trap.Fixed})
 	}

@@ -49,7 +49,7 @@ func (a *app) checkDaemon(ctx context.Context) []api.Check {
 	defer cancel()
 	c := api.Check{Name: "daemon", Status: "ok", Detail: "no daemon runs for " + p.Base}
 	var now api.DaemonStatus
-	daemon, err := a.runningDaemon(ctx, p)
+	daemon, err := a.runningDaemon(ctx)
 	switch {
 	case daemon != nil:
 		now, err = daemon.Status(ctx)
@@ -57,9 +57,10 @@ func (a *app) checkDaemon(ctx context.Context) []api.Check {
 	case err == nil:
 		err = a.checkHistory(ctx, p)
 	}
-	switch e := fault.Of(err); {
+	switch {
 	case err != nil:
-		c.Status, c.Detail, c.Fix = "fail", e.Message, cmp.Or(e.Hint, "leadlight daemon status says more")
+		c = failing("daemon", err)
+		c.Fix = cmp.Or(c.Fix, "leadlight daemon status says more")
 	case now.LastError != "":
 		c.Status, c.Detail, c.Fix = "warn", c.Detail+", its last error: "+now.LastError, "see "+now.Log
 	}
@@ -107,16 +108,12 @@ func (a *app) checkEngine(ctx context.Context) []api.Check {
 		list, err = a.machines(ctx)
 	}
 	if err != nil {
-		e := fault.Of(err)
-		c.Status, c.Detail, c.Fix = "fail", strings.TrimPrefix(c.Detail+": "+e.Message, ": "), e.Hint
+		said := c.Detail
+		c = failing("engine", err)
+		c.Detail = strings.TrimPrefix(said+": "+c.Detail, ": ")
 		return []api.Check{c}
 	}
-	var silent []string
-	for _, m := range list {
-		if m.State == api.MachineSilent {
-			silent = append(silent, m.Name)
-		}
-	}
+	silent := picked(list, func(m api.Machine) string { return m.Name }, func(m api.Machine) bool { return m.State == api.MachineSilent })
 	if c.Detail += fmt.Sprintf("; machines: %d", len(list)); len(silent) > 0 {
 		c.Status, c.Fix = "warn", "leadlight machine ls shows since when; leadlight daemon start, there, starts a daemon that does not run"
 		c.Detail += ", silent: " + strings.Join(silent, ", ")

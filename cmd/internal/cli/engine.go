@@ -117,11 +117,7 @@ func (a *app) engineFor(given string) (url string, err error) {
 	if url == "" || url == store.InFiles {
 		return "", nil
 	}
-	p, err := a.daemonPaths()
-	if err != nil {
-		return "", err
-	}
-	joined, err := p.Joined()
+	_, joined, err := a.joined()
 	switch {
 	case err != nil:
 		return "", err

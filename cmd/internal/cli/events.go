@@ -30,10 +30,6 @@ func eventsCommand(a *app, run func(context.Context, *app, eventsOptions) error)
 }
 
 func runEvents(ctx context.Context, a *app, o eventsOptions) error {
-	s, err := a.set(nil)
-	if err != nil {
-		return err
-	}
 	c, err := a.daemon(ctx)
 	if err != nil {
 		return err
@@ -43,7 +39,7 @@ func runEvents(ctx context.Context, a *app, o eventsOptions) error {
 	if isTerminal(a.out.w) && !a.json {
 		show = (&eventTable{a: a}).line
 	}
-	filter := api.EventFilter{Team: s.Team.V, Types: o.Types}
+	filter := api.EventFilter{Team: a.settings.Team.V, Types: o.Types}
 	if !o.Follow {
 		return a.pastEvents(ctx, c, api.EventsParams{EventFilter: filter, SinceMs: o.Since.Milliseconds()}, show)
 	}

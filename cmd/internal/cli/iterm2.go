@@ -7,7 +7,6 @@ import (
 
 	"github.com/leadlight-dev/leadlight/backend/iterm2"
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
-	"github.com/leadlight-dev/leadlight/internal/fault"
 	"github.com/leadlight-dev/leadlight/panes"
 	"github.com/leadlight-dev/leadlight/teams/api"
 )
@@ -56,13 +55,13 @@ func (a *app) probeITerm2(ctx context.Context) []api.Check {
 	if err == nil {
 		found, err = b.Probe(ctx)
 	}
+	detail := ""
 	if err == nil {
-		return []api.Check{{Name: "iTerm2", Status: "ok", Detail: fmt.Sprintf("socket %s, %d sessions, %d of them ours", b.Socket(), found.Sessions, found.Ours)}}
+		detail = fmt.Sprintf("socket %s, %d sessions, %d of them ours", b.Socket(), found.Sessions, found.Ours)
 	}
-	e := fault.Of(err)
-	check := api.Check{Name: "iTerm2", Status: "fail", Detail: e.Message, Fix: e.Hint}
-	if kind == "auto" {
-		check.Status = "warn" // there are other backends
+	out := probed("iTerm2", detail, err)
+	if err != nil && kind == "auto" {
+		out[0].Status = "warn" // there are other backends
 	}
-	return []api.Check{check}
+	return out
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/spf13/cobra"
 )
 
@@ -38,11 +39,7 @@ func runLogs(ctx context.Context, a *app, svc *teams.Service, team string, o log
 		if err != nil {
 			return err
 		}
-		for _, m := range members {
-			if m.Kind != "" { // leadlight has no transcripts of others
-				o.Names = append(o.Names, m.Name)
-			}
-		}
+		o.Names = namesOf(members, func(m api.Member) bool { return m.Kind != "" }) // leadlight has no transcripts of others
 		return a.logsOf(ctx, svc, team, o)
 	}
 	if o.Names, err = svc.Named(ctx, team, o.Names); err != nil {
@@ -80,25 +77,21 @@ func (a *app) logsOf(ctx context.Context, svc *teams.Service, team string, o log
 		}
 		return errors.Join(append(errs, a.printJSON(texts))...)
 	}
-	var mu sync.Mutex
 	one := func(name string) error {
 		if a.json {
-			return logs(name, o.Lines, o.Follow, locked{&mu, jsonLines{a, name}})
+			return logs(name, o.Lines, o.Follow, jsonLines{a, name})
 		}
-		w := &prefixed{mu: &mu, out: a.out, prefix: a.prefix(name, o.Names)}
+		w := &prefixed{out: a.out, prefix: a.prefix(name, o.Names)}
 		err := logs(name, o.Lines, o.Follow, w)
 		return errors.Join(err, w.end())
 	}
 	errs := make([]error, len(o.Names))
-	if !o.Follow {
-		for i, name := range o.Names {
-			errs[i] = one(name)
-		}
-		return errors.Join(errs...)
-	}
 	var wg sync.WaitGroup
 	for i, name := range o.Names {
 		wg.Go(func() { errs[i] = one(name) })
+		if !o.Follow {
+			wg.Wait()
+		}
 	}
 	wg.Wait()
 	return errors.Join(errs...)
@@ -116,7 +109,6 @@ func (a *app) prefix(name string, all []string) string {
 
 // prefixed writes whole lines, each behind a prefix.
 type prefixed struct {
-	mu     *sync.Mutex // guards out
 	out    io.Writer
 	prefix string
 	part   []byte // of a line that has no end yet
@@ -148,23 +140,8 @@ func (p *prefixed) flush(lines []byte) error {
 		b.WriteString(p.prefix)
 		b.Write(line)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	_, err := p.out.Write(b.Bytes())
 	return err
-}
-
-// locked lets one write at a time.
-type locked struct {
-	mu *sync.Mutex
-	w  io.Writer
-}
-
-// Write implements io.Writer.
-func (l locked) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(b)
 }
 
 // jsonLines writes each piece of text as a JSON document of its own.

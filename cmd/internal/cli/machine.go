@@ -51,26 +51,18 @@ func machineLeaveCommand(a *app, run func(context.Context, *app, bool) error) *c
 	return c
 }
 
-// notJoined is the error of a machine that has joined nothing.
-func notJoined() error {
-	return fault.New(fault.EngineUnavailable, "this machine has joined no engine").WithHint("leadlight machine join nats://HOST:4222")
-}
-
 func runMachineJoin(ctx context.Context, a *app, o machineJoinOptions) error {
 	if err := a.leadOnly("join an engine"); err != nil {
 		return err
 	}
-	p, err := a.daemonPaths()
-	if err != nil {
-		return err
-	}
-	switch now, err := p.Joined(); {
+	p, now, err := a.joined()
+	switch {
 	case err != nil:
 		return err
 	case now != nil:
 		return fault.New(fault.Rejected, "this machine has joined %s as %s already", now.Engine, now.Name).WithHint("leadlight machine leave first")
 	}
-	c, err := a.runningDaemon(ctx, p) // now: once the record is another, it lets nobody in
+	c, err := a.runningDaemon(ctx) // now: once the record is another, it lets nobody in
 	if err != nil {
 		return err
 	}
@@ -175,7 +167,7 @@ func runMachineLeave(ctx context.Context, a *app, force bool) error {
 	if err := a.refuseTeammatesOfEngine(ctx, p, force); err != nil {
 		return err
 	}
-	c, mute := a.runningDaemon(ctx, p) // now: once the record is another, it lets nobody in
+	c, mute := a.runningDaemon(ctx) // now: once the record is another, it lets nobody in
 	switch was, err := p.Leave(); {
 	case err != nil:
 		return fmt.Errorf("leave the engine: %w", err)
@@ -223,16 +215,12 @@ func (a *app) machines(ctx context.Context) ([]api.Machine, error) {
 }
 
 func runMachineList(ctx context.Context, a *app) error {
-	p, err := a.daemonPaths()
-	if err != nil {
-		return err
-	}
-	joined, err := p.Joined()
+	_, joined, err := a.joined()
 	if err != nil {
 		return err
 	}
 	if joined == nil {
-		return notJoined()
+		return fault.New(fault.EngineUnavailable, "this machine has joined no engine").WithHint("leadlight machine join nats://HOST:4222")
 	}
 	list, err := a.machines(ctx)
 	if err != nil {

@@ -74,21 +74,16 @@ func (a *app) probeOutside(ctx context.Context) []api.Check {
 	if err == nil && !ok {
 		return nil
 	}
-	check := api.Check{Name: "backend " + kind, Status: "ok"}
 	var list []backend.Pane
 	if err == nil { // a terminal that has ended has no panes of ours, and that is no error
 		if _, err = b.ListAll(ctx); err == nil || errors.Is(err, fault.Unsupported) {
 			list, err = b.List(ctx)
 		}
 	}
-	if err != nil {
-		e := fault.Of(err)
-		check.Status, check.Detail, check.Fix = "fail", e.Message, e.Hint
-		return []api.Check{check}
-	}
-	hello, err := b.Hello(ctx)
+	detail := ""
 	if err == nil {
-		check.Detail = fmt.Sprintf("%s, %s %s, protocol %d (%d panes of ours)", choice.Socket, hello.Backend.Name, hello.Backend.Version, hello.Protocol, len(list))
+		hello, failed := b.Hello(ctx)
+		err, detail = failed, fmt.Sprintf("%s, %s %s, protocol %d (%d panes of ours)", choice.Socket, hello.Backend.Name, hello.Backend.Version, hello.Protocol, len(list))
 	}
-	return []api.Check{check}
+	return probed("backend "+kind, detail, err)
 }

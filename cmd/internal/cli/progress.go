@@ -8,6 +8,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/leadlight-dev/leadlight/cmd/internal/style"
 	"github.com/leadlight-dev/leadlight/teams"
+	"github.com/leadlight-dev/leadlight/teams/api"
+	"github.com/leadlight-dev/leadlight/teams/store"
 )
 
 // progressView shows a team on stderr: on a terminal as a table that changes, else
@@ -32,12 +34,7 @@ func (v *progressView) show(snap teams.Snapshot) {
 	var b strings.Builder
 	colors := v.a.colors(v.a.err)
 	rows, limit := taskRows(snap.Tasks), max(height(v.a.err)-3-len(snap.Members), 3)
-	done := 0
-	for _, t := range snap.Tasks {
-		if t.Status == "completed" {
-			done++
-		}
-	}
+	done := counted(snap.Tasks, func(t api.Task) bool { return t.Status == store.Completed })
 	if extra := len(rows.rows) - limit; extra > 0 {
 		rows.rows = rows.rows[extra:]
 	}

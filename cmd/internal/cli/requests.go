@@ -56,11 +56,7 @@ func runRequests(ctx context.Context, a *app, svc *teams.Service, team string, o
 			fmt.Fprintln(w, requestCount(len(list)))
 			return
 		}
-		if len(list) == 0 {
-			a.say("no requests")
-			return
-		}
-		t := &table{head: []string{"ID", "KIND", "FROM", "STATUS", "SINCE", "WHAT"}, less: []string{"SINCE", "STATUS"}}
+		t := &table{head: []string{"ID", "KIND", "FROM", "STATUS", "SINCE", "WHAT"}, less: []string{"SINCE", "STATUS"}, none: "no requests"}
 		for _, r := range list {
 			text := r.Text
 			if r.Answer != "" {

@@ -70,11 +70,7 @@ func runRestart(ctx context.Context, a *app, o restartOptions) error {
 		if err != nil {
 			return err
 		}
-		for _, m := range members {
-			if o.All || m.State == api.StateLost {
-				o.Names = append(o.Names, m.Name)
-			}
-		}
+		o.Names = namesOf(members, func(m api.Member) bool { return o.All || m.State == api.StateLost })
 		if len(o.Names) == 0 {
 			a.say("no teammate to restart")
 		}

@@ -87,14 +87,13 @@ func statusColor(status string) string {
 func (a *app) showRun(w io.Writer, r api.RunReport) {
 	colors := a.colors(w)
 	fmt.Fprintf(w, "run %s of team %s: %s\n", r.Run.ID, oneLine(r.Team.Name), paint(r.Run.Status, statusColor(r.Run.Status), colors))
-	for _, row := range []struct{ name, value string }{
+	if r.Run.Error == r.Run.Summary {
+		r.Run.Error = "" // one of the two is enough
+	}
+	fields(w, 10, [][2]string{
 		{"started", clock(r.Run.StartedAt)}, {"took", took(r.Run.StartedAt, r.Run.CompletedAt)}, {"summary", r.Run.Summary},
 		{"error", r.Run.Error}, {"live team", r.LiveTeam}, {"usage", usageShown(r.Usage)},
-	} {
-		if row.value != "" && (row.name != "error" || row.value != r.Run.Summary) {
-			fmt.Fprintf(w, "  %-10s %s\n", row.name, oneLine(row.value))
-		}
-	}
+	})
 	if len(r.Items) > 0 {
 		fmt.Fprintln(w)
 		itemTable(r.Items, r.Tasks).write(w, width(a.out.w), colors)

@@ -121,12 +121,7 @@ func (a *app) sendAll(ctx context.Context, svc *teams.Service, team string, spec
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, m := range members {
-		if m.Live() {
-			names = append(names, m.Name)
-		}
-	}
+	names := namesOf(members, func(m api.Member) bool { return m.Live() })
 	if len(names) == 0 {
 		return a.sent(ctx, svc, team, nil)
 	}

@@ -93,11 +93,7 @@ func (a *app) progress(name, what string) { a.say("%s: %s", name, what) }
 func (a *app) endings(e api.Endings) error {
 	e.Members = listed(e.Members)
 	err := a.answer(e, nil, func(w io.Writer) {
-		if len(e.Members) == 0 {
-			a.say("no teammates to stop")
-			return
-		}
-		t := &table{head: []string{"NAME", "OUTCOME", "TIME", "LEFT BEHIND"}}
+		t := &table{head: []string{"NAME", "OUTCOME", "TIME", "LEFT BEHIND"}, none: "no teammates to stop"}
 		for _, m := range e.Members {
 			rest := strings.Join(m.Leftovers, ", ")
 			if m.Reason != "" {

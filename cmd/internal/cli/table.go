@@ -23,6 +23,7 @@ type table struct {
 	head []string
 	rows [][]cell
 	less []string // heads of the columns that may be left out, the least needed first
+	none string   // what is said instead, where there are no rows
 }
 
 // add adds a row. A value that is no cell is shown without a colour.
@@ -38,7 +39,23 @@ func (t *table) add(values ...any) {
 }
 
 // table prints a table as wide as the terminal is.
-func (a *app) table(w io.Writer, t *table) { t.write(w, width(a.out.w), a.colors(a.out.w)) }
+func (a *app) table(w io.Writer, t *table) {
+	if len(t.rows) == 0 && t.none != "" {
+		a.say("%s", t.none)
+		return
+	}
+	t.write(w, width(a.out.w), a.colors(a.out.w))
+}
+
+// fields prints names with their values, a line each; wide is how wide the names are. What is
+// empty is left out.
+func fields(w io.Writer, wide int, rows [][2]string) {
+	for _, row := range rows {
+		if row[1] != "" {
+			fmt.Fprintf(w, "  %-*s %s\n", wide, row[0], oneLine(row[1]))
+		}
+	}
+}
 
 // leastLast is the room that the last column is to have, if it needs it, before
 // other columns are left out.

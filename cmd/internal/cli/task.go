@@ -91,17 +91,11 @@ func runTaskList(ctx context.Context, a *app, svc *teams.Service, team string, f
 		return err
 	}
 	a.warn(warnings)
-	return a.answer(mapped(list, whole), nil, func(w io.Writer) {
-		if len(list) == 0 {
-			a.say("no tasks")
-			return
-		}
-		a.table(w, taskRows(list))
-	})
+	return a.answer(mapped(list, whole), nil, func(w io.Writer) { a.table(w, taskRows(list)) })
 }
 
 func taskRows(list []api.Task) *table {
-	t := &table{head: []string{"ID", "STATUS", "OWNER", "BLOCKED BY", "SUBJECT"}, less: []string{"BLOCKED BY", "OWNER"}}
+	t := &table{head: []string{"ID", "STATUS", "OWNER", "BLOCKED BY", "SUBJECT"}, less: []string{"BLOCKED BY", "OWNER"}, none: "no tasks"}
 	for _, task := range list {
 		blockers := "" // of what is blocked: what is done blocks nothing any more
 		if task.Status == store.Blocked {
@@ -140,29 +134,20 @@ func runTaskShow(ctx context.Context, a *app, svc *teams.Service, team string, i
 
 func showTask(w io.Writer, t api.Task) {
 	fmt.Fprintf(w, "%s  %s\n", t.ID, oneLine(t.Subject))
-	row := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(w, "  %-12s %s\n", name, oneLine(value))
-		}
-	}
-	row("status", t.Status)
-	row("owner", t.Owner)
+	meant := ""
 	if t.Owner == "" {
-		row("meant for", teams.MeantFor(t))
+		meant = teams.MeantFor(t)
 	}
-	row("active form", t.ActiveForm)
-	row("blocked by", strings.Join(t.BlockedBy, ", "))
-	row("blocks", strings.Join(t.Blocks, ", "))
-	for _, at := range []struct {
-		name string
-		t    *api.Time
-	}{{"created", t.CreatedAt}, {"updated", t.UpdatedAt}} {
-		if at.t != nil {
-			row(at.name, localTime(time.Time(*at.t), time.Now()))
+	at := func(t *api.Time) string {
+		if t == nil {
+			return ""
 		}
+		return localTime(time.Time(*t), time.Now())
 	}
-	row("failure", t.Failure)
-	row("usage", usageShown(t.Usage))
+	fields(w, 12, [][2]string{
+		{"status", t.Status}, {"owner", t.Owner}, {"meant for", meant}, {"active form", t.ActiveForm}, {"blocked by", strings.Join(t.BlockedBy, ", ")},
+		{"blocks", strings.Join(t.Blocks, ", ")}, {"created", at(t.CreatedAt)}, {"updated", at(t.UpdatedAt)}, {"failure", t.Failure}, {"usage", usageShown(t.Usage)},
+	})
 	for _, text := range []struct{ name, value string }{{"description", t.Description}, {"result", t.Result}} {
 		if text.value != "" {
 			fmt.Fprintf(w, "\n%s:\n%s\n", text.name, strings.TrimRight(printable(text.value), "\n"))

@@ -56,11 +56,7 @@ func runTeamList(ctx context.Context, a *app) error {
 	}
 	list, err := svc.Teams(ctx)
 	return a.answer(listed(list), err, func(w io.Writer) {
-		if len(list) == 0 {
-			a.say("no teams")
-			return
-		}
-		t := &table{head: []string{"NAME", "TEAMMATES", "LED BY", "AGE", "DESCRIPTION"}}
+		t := &table{head: []string{"NAME", "TEAMMATES", "LED BY", "AGE", "DESCRIPTION"}, none: "no teams"}
 		for _, s := range list {
 			if s.Error != "" {
 				t.add(s.Name, "", "", "", cell{s.Error, "red"})

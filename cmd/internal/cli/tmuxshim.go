@@ -93,8 +93,8 @@ func (a *app) probeShim(ctx context.Context) []api.Check {
 	check := api.Check{Name: shimVerb, Status: "ok", Detail: strings.Join(found.Servers, ", ")}
 	switch {
 	case err != nil:
-		e := fault.Of(err)
-		check.Status, check.Detail, check.Fix = "warn", e.Message, e.Hint
+		check = failing(shimVerb, err)
+		check.Status = "warn"
 	case len(found.Litter) > 0:
 		left := fmt.Sprintf("%d things left by calls that were killed, the first is the %s %s", len(found.Litter), found.Litter[0].Kind, found.Litter[0].What)
 		check.Status, check.Detail, check.Fix = "warn", joined(check.Detail, left), "leadlight gc removes them"

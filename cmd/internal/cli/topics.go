@@ -154,18 +154,15 @@ type stateShape struct {
 	Agents  any `json:"agents"`
 }
 
-// jsonAnswers names what each verb answers with --json.
-func jsonAnswers() []struct {
+// jsonAnswer is what verbs answer with --json.
+type jsonAnswer struct {
 	verbs string
 	list  bool
 	of    any
-} {
-	type row = struct {
-		verbs string
-		list  bool
-		of    any
-	}
-	return []row{
+}
+
+func jsonAnswers() []jsonAnswer {
+	return []jsonAnswer{
 		{"team show, team create", false, api.Team{}},
 		{"team ls", true, api.TeamSummary{}},
 		{"team delete", false, deletedTeam{}},

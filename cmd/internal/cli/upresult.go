@@ -14,13 +14,8 @@ import (
 
 // incomplete is the error of tasks that are not completed, with what goes on from there.
 func (u *upRun) incomplete(snap teams.Snapshot) error {
-	open, failed, again := 0, false, ""
-	for _, t := range snap.Tasks {
-		if t.Status != store.Completed {
-			open++
-		}
-		failed = failed || t.Status == store.FailedTask
-	}
+	open, again := counted(snap.Tasks, func(t api.Task) bool { return t.Status != store.Completed }), ""
+	failed := slices.ContainsFunc(snap.Tasks, func(t api.Task) bool { return t.Status == store.FailedTask })
 	lost := slices.ContainsFunc(snap.Members, func(m api.Member) bool { return m.State == api.StateLost })
 	switch {
 	case lost && failed:

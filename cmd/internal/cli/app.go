@@ -276,14 +276,19 @@ func (a *app) forTeam(text string) string {
 // teamHere is the team of the team file in this folder, and that file's identity; "" if
 // there is none that can be read.
 func teamHere() (name, path string) {
-	file, err := config.ReadTeamFile(config.TeamFileName)
-	if err == nil {
-		path, err = config.Identity(config.TeamFileName)
-	}
+	file, path, err := teamFile(config.TeamFileName)
 	if err != nil {
 		return "", ""
 	}
 	return file.Plan.Team.Name, path
+}
+
+// teamFile reads a team file, and returns its identity, too.
+func teamFile(path string) (file *config.TeamFile, identity string, err error) {
+	if file, err = config.ReadTeamFile(path); err == nil {
+		identity, err = config.Identity(path)
+	}
+	return file, identity, err
 }
 
 // serve returns the Service and the team that the verb is about.
@@ -346,19 +351,37 @@ func (a *app) answer(v any, err error, text func(w io.Writer)) error {
 
 // printJSON prints one document: indented for a person, one line otherwise.
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(rawjson.Visible(a.out))
+	return writeJSON(a.out, v, isTerminal(a.out.w))
+}
+
+func writeJSON(w io.Writer, v any, indented bool) error {
+	enc := json.NewEncoder(rawjson.Visible(w))
 	enc.SetEscapeHTML(false)
-	if isTerminal(a.out.w) {
+	if indented {
 		enc.SetIndent("", "  ")
 	}
 	return enc.Encode(v)
 }
 
+// debugs tells whether everything is logged.
+func (a *app) debugs() bool { return a.verbose || a.getenv("LEADLIGHT_DEBUG") != "" }
+
+// logger is the log of a verb, which says nothing unless that is asked for.
 func (a *app) logger() *slog.Logger {
-	if !a.verbose && a.getenv("LEADLIGHT_DEBUG") == "" {
+	if !a.debugs() {
 		return slog.New(slog.DiscardHandler)
 	}
-	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return a.daemonLog()
+}
+
+// passed are those of some global flags that were given, for another process.
+func (a *app) passed(names ...string) (args []string) {
+	for _, name := range names {
+		if v, ok := a.flags[name]; ok {
+			args = append(args, "--"+name, v)
+		}
+	}
+	return args
 }
 
 // colors tells whether what is written to w is coloured.

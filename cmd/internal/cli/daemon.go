@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -87,7 +86,7 @@ func runDaemonRun(ctx context.Context, a *app, onDemand bool) error {
 
 func (a *app) daemonLog() *slog.Logger {
 	level := slog.LevelInfo
-	if a.verbose || a.getenv("LEADLIGHT_DEBUG") != "" {
+	if a.debugs() {
 		level = slog.LevelDebug
 	}
 	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
@@ -154,13 +153,7 @@ func (a *app) reachDaemon(ctx context.Context, p dial.Paths) (c *rpc.Client, log
 
 // daemonArgs start a daemon that sees what this process sees.
 func (a *app) daemonArgs(p dial.Paths) []string {
-	args := []string{"daemon", "run", "--json", "--" + onDemandFlag, "--base-dir", p.Base}
-	for _, flag := range []string{"backend", "tmux-socket"} {
-		if v, ok := a.flags[flag]; ok {
-			args = append(args, "--"+flag, v)
-		}
-	}
-	return args
+	return append([]string{"daemon", "run", "--json", "--" + onDemandFlag, "--base-dir", p.Base}, a.passed("backend", "tmux-socket")...)
 }
 
 func runDaemonStart(ctx context.Context, a *app) error {
@@ -255,8 +248,5 @@ func stopDaemon(ctx context.Context, c *rpc.Client, pid int) error {
 }
 
 func runDaemonSchema(_ context.Context, a *app) error {
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(a.long.Schema(&config.Settings{}, dial.Paths{}))
+	return writeJSON(a.out, a.long.Schema(&config.Settings{}, dial.Paths{}), true)
 }

@@ -65,11 +65,7 @@ func (a *app) teamToEnd(ctx context.Context, named string) (*teams.Service, stri
 	if _, err := os.Lstat(config.TeamFileName); errors.Is(err, fs.ErrNotExist) || named != "" || s.Team.V != "" {
 		return a.serve(ctx, named)
 	}
-	file, err := config.ReadTeamFile(config.TeamFileName)
-	if err != nil {
-		return nil, "", err
-	}
-	path, err := config.Identity(config.TeamFileName)
+	file, path, err := teamFile(config.TeamFileName)
 	if err != nil {
 		return nil, "", err
 	}

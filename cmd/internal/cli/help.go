@@ -191,27 +191,14 @@ func helpCommand(a *app) *cobra.Command {
 				return nil
 			}
 		}
-		target := c.Root()
-		for _, word := range args {
-			next := subcommand(target, word)
-			if next == nil {
-				return unknownHelp(target, word)
-			}
-			target = next
+		target, rest, _ := c.Root().Find(args) // what is left over says whether all was found
+		if len(rest) > 0 {
+			return unknownHelp(target, rest[0])
 		}
 		a.printHelp(target, a.allHelp || len(args) == 0)
 		return nil
 	}
 	return c
-}
-
-func subcommand(c *cobra.Command, name string) *cobra.Command {
-	for _, sub := range c.Commands() {
-		if sub.Name() == name {
-			return sub
-		}
-	}
-	return nil
 }
 
 // unknownHelp refuses a word that is neither a command nor a topic.
@@ -223,20 +210,18 @@ func unknownHelp(c *cobra.Command, word string) error {
 		WithHint("leadlight help lists both")
 }
 
+// shownNames are the names of a command's own commands, as help lists them.
+func shownNames(c *cobra.Command) []string {
+	return picked(c.Commands(), (*cobra.Command).Name, func(sub *cobra.Command) bool { return !sub.Hidden })
+}
+
 // helpWords are the words that can come after help and args.
 func helpWords(root *cobra.Command, args []string) []string {
-	c := root
-	for _, word := range args {
-		if c = subcommand(c, word); c == nil {
-			return nil
-		}
+	c, rest, _ := root.Find(args)
+	if len(rest) > 0 {
+		return nil
 	}
-	var words []string
-	for _, sub := range c.Commands() {
-		if !sub.Hidden {
-			words = append(words, sub.Name())
-		}
-	}
+	words := shownNames(c)
 	if c == root {
 		for _, t := range topics() {
 			words = append(words, t.name)

@@ -9,7 +9,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +22,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
-	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/signals"
 	"golang.org/x/sys/unix"
 )
@@ -159,9 +157,7 @@ func (a *app) report(e *fault.Error) {
 		}
 		return
 	}
-	enc := json.NewEncoder(rawjson.Visible(a.err))
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(map[string]*fault.Error{"error": e})
+	_ = writeJSON(a.err, map[string]*fault.Error{"error": e}, false)
 }
 
 // asksForJSON tells whether errors are to be JSON, before the flags are parsed:

@@ -39,7 +39,7 @@ func parsed[O any](t *testing.T, command func(*app, func(context.Context, *app, 
 
 func same[O any](t *testing.T, got, want O) {
 	t.Helper()
-	if d := cmp.Diff(want, got, cmp.AllowUnexported(stopOptions{}, downOptions{})); d != "" {
+	if d := cmp.Diff(want, got, cmp.AllowUnexported(stopOptions{}, downOptions{}, teams.SpawnSpec{})); d != "" {
 		t.Error(d)
 	}
 }
@@ -49,13 +49,13 @@ func TestOptionsOfTheVerbs(t *testing.T) {
 	same(t, parsed(t, spawnCommand, "bob", "--agent", "shell", "--model", "big", "--agent-type", "tester", "--prompt", "@x", "--cwd", "/d", "--env", "A=1", "--env", "B=x,y",
 		"--env-from", "f", "--color", "red", "--kind", "plain", "--placement", "window", "--plan-mode", "--worktree=topic", "--restart", "on-failure", "--ready-timeout", "30s",
 		"--", "cmd", "--flag", "-x", "a b"),
-		spawnOptions{Name: "bob", Agent: "shell", Model: "big", AgentType: "tester", Prompt: "@x", Cwd: "/d", Env: []string{"A=1", "B=x,y"}, EnvFrom: "f", Color: "red",
-			Kind: "plain", Placement: "window", PlanMode: true, Worktree: text("topic"), Restart: "on-failure", Ready: 30 * time.Second, Command: []string{"cmd", "--flag", "-x", "a b"}})
-	same(t, parsed(t, spawnCommand, "bob", "--git", "u", "--ref", "r", "--", "x"), spawnOptions{Name: "bob", Git: "u", Ref: "r", Command: []string{"x"}})
-	same(t, parsed(t, spawnCommand, "bob", "--worktree", "topic", "--", "x"), spawnOptions{Name: "bob", Worktree: text("topic"), Command: []string{"x"}})
-	same(t, parsed(t, spawnCommand, "--worktree", "topic", "bob"), spawnOptions{Name: "bob", Worktree: text("topic"), Command: []string{}})
-	same(t, parsed(t, spawnCommand, "--worktree", "bob", "--", "x"), spawnOptions{Name: "bob", Worktree: text(""), Command: []string{"x"}})
-	same(t, parsed(t, spawnCommand, "bob", "--worktree"), spawnOptions{Name: "bob", Worktree: text(""), Command: []string{}})
+		spawnOptions{SpawnSpec: teams.SpawnSpec{Name: "bob", Profile: "shell", Model: "big", AgentType: "tester", Prompt: "@x", Cwd: "/d", Env: []string{"A=1", "B=x,y"}, Color: "red",
+			Kind: "plain", Placement: "window", PlanMode: true, Worktree: text("topic"), Restart: "on-failure", Ready: 30 * time.Second, Command: []string{"cmd", "--flag", "-x", "a b"}}, EnvFrom: "f"})
+	same(t, parsed(t, spawnCommand, "bob", "--git", "u", "--ref", "r", "--", "x"), spawnOptions{SpawnSpec: teams.SpawnSpec{Name: "bob", Command: []string{"x"}}, Source: teams.Source{URL: "u", Ref: "r"}})
+	same(t, parsed(t, spawnCommand, "bob", "--worktree", "topic", "--", "x"), spawnOptions{SpawnSpec: teams.SpawnSpec{Name: "bob", Worktree: text("topic"), Command: []string{"x"}}})
+	same(t, parsed(t, spawnCommand, "--worktree", "topic", "bob"), spawnOptions{SpawnSpec: teams.SpawnSpec{Name: "bob", Worktree: text("topic"), Command: []string{}}})
+	same(t, parsed(t, spawnCommand, "--worktree", "bob", "--", "x"), spawnOptions{SpawnSpec: teams.SpawnSpec{Name: "bob", Worktree: text(""), Command: []string{"x"}}})
+	same(t, parsed(t, spawnCommand, "bob", "--worktree"), spawnOptions{SpawnSpec: teams.SpawnSpec{Name: "bob", Worktree: text(""), Command: []string{}}})
 	same(t, parsed(t, stopCommand, "a", "b", "--timeout", "3s", "--reason", "r", "--force"),
 		stopOptions{Names: []string{"a", "b"}, Reason: "r", ladder: ladderOptions{Timeout: 3 * time.Second, Given: true, Force: true}})
 	same(t, parsed(t, downCommand, "abc", "--keep"), downOptions{Team: "abc", Keep: true})

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/cmd/internal/style"
-	"github.com/leadlight-dev/leadlight/internal/rawjson"
 	"github.com/leadlight-dev/leadlight/internal/shell"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
@@ -107,12 +105,7 @@ func (a *app) showMembers(members []api.Member, stopped, open int, o psOptions) 
 	var b bytes.Buffer
 	switch {
 	case a.json:
-		enc := json.NewEncoder(rawjson.Visible(&b))
-		enc.SetEscapeHTML(false)
-		if isTerminal(a.out.w) && !o.Watch {
-			enc.SetIndent("", "  ")
-		}
-		err := enc.Encode(listed(members))
+		err := writeJSON(&b, listed(members), isTerminal(a.out.w) && !o.Watch)
 		return b.Bytes(), err
 	case o.Format == "tmux":
 		fmt.Fprintln(&b, statusLine(members, open))

@@ -82,7 +82,7 @@ func requestColor(status string) string {
 
 // requests are those that the caller may answer.
 func (a *app) requests(ctx context.Context, svc *teams.Service, team string, all bool) ([]request, error) {
-	who, err := a.caller(a.built.settings)
+	who, err := a.who()
 	if err != nil {
 		return nil, err
 	}
@@ -165,37 +165,23 @@ func runAnswer(ctx context.Context, a *app, o answerOptions) error {
 	if err != nil {
 		return err
 	}
-	svc, err := a.service(ctx)
-	if err != nil {
-		return err
-	}
-	who, err := a.caller(a.built.settings)
+	who, err := a.who()
 	switch {
 	case err != nil:
 		return err
 	case len(o.IDs) == 0 && !who.Teammate:
 		return usage("%s needs the ID of a request", map[bool]string{true: "leadlight approve", false: "leadlight deny"}[o.Approve]).WithHint("leadlight requests lists them")
 	}
-	team, err := a.team(ctx, svc)
+	svc, team, err := a.serve(ctx)
 	if err != nil {
 		return err
 	}
 	if who.Teammate {
 		return a.answerShutdown(ctx, svc, team, o, text)
 	}
-	open, err := a.requests(ctx, svc, team, true)
+	chosen, err := a.requestsNamed(ctx, svc, team, o.IDs)
 	if err != nil {
 		return err
-	}
-	var chosen []request
-	for _, id := range o.IDs { // all are known before the first is answered
-		r, err := requestOf(open, team, id)
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(chosen, func(c request) bool { return c.ID == r.ID && c.From == r.From }) {
-			chosen = append(chosen, r)
-		}
 	}
 	var done []request
 	for _, r := range chosen {
@@ -213,6 +199,25 @@ func runAnswer(ctx context.Context, a *app, o answerOptions) error {
 		return a.answer(done[0], nil, func(io.Writer) {})
 	}
 	return errors.Join(a.answer(done, nil, func(io.Writer) {}), err)
+}
+
+// requestsNamed are the requests with the ids, each once: all are known before the first is
+// answered.
+func (a *app) requestsNamed(ctx context.Context, svc *teams.Service, team string, ids []string) (chosen []request, err error) {
+	all, err := a.requests(ctx, svc, team, true)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		r, err := requestOf(all, team, id)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(chosen, func(c request) bool { return c.ID == r.ID && c.From == r.From }) {
+			chosen = append(chosen, r)
+		}
+	}
+	return chosen, nil
 }
 
 // answerShutdown answers, as a teammate, its own request to shut down: the newest if none is

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/leadlight-dev/leadlight/backend"
 	"github.com/leadlight-dev/leadlight/cmd/internal/config"
@@ -23,27 +22,22 @@ import (
 )
 
 type spawnOptions struct {
-	Name, Agent, Model, AgentType, Prompt, Cwd, Color, Kind, Placement, Restart, Machine string
-	Git, Ref                                                                             string
-	Env                                                                                  []string
-	EnvFrom                                                                              string
-	PlanMode                                                                             bool
-	Worktree                                                                             *string // nil: none; "": a branch named by us
-	Ready                                                                                time.Duration
-	Command                                                                              []string
+	teams.SpawnSpec // as it is written: nothing is looked at yet
+	Source          teams.Source
+	EnvFrom         string
 }
 
 func spawnCommand(a *app, run func(context.Context, *app, spawnOptions) error) *cobra.Command {
 	var o spawnOptions
 	c := command(a, "spawn", run, &o, spawnArgs(a, &o), completeSpawn)
 	f := c.Flags()
-	f.Var(given(&o.Agent), "agent", "`PROFILE` of the agent (leadlight help agents)")
+	f.Var(given(&o.Profile), "agent", "`PROFILE` of the agent (leadlight help agents)")
 	f.Var(given(&o.Model), "model", "`MODEL` of the agent")
 	f.StringVar(&o.AgentType, "agent-type", "", "`TYPE` of the agent, for people and for Claude Code")
 	f.StringVar(&o.Prompt, "prompt", "", "its first message: `TEXT`, @FILE, or - for standard input")
 	f.Var(given(&o.Cwd), "cwd", "working `DIR`, if not the team's")
-	f.Var(given(&o.Git), "git", "the `URL` of a repository that is fetched to where it runs; it works in a git worktree of that")
-	f.Var(given(&o.Ref), "ref", "the branch, tag or commit `REF` of --git with which it begins")
+	f.Var(given(&o.Source.URL), "git", "the `URL` of a repository that is fetched to where it runs; it works in a git worktree of that")
+	f.Var(given(&o.Source.Ref), "ref", "the branch, tag or commit `REF` of --git with which it begins")
 	f.StringArrayVar(&o.Env, "env", nil, "`K=V` over the variables it inherits; can be repeated")
 	f.Var(given(&o.EnvFrom), "env-from", "`FILE` with lines of K=V")
 	f.StringVar(&o.Color, "color", "", "`COLOR` of its name and border, if not the least used")
@@ -135,11 +129,8 @@ func (o spawnOptions) spec(a *app) (teams.SpawnSpec, error) {
 	if err != nil {
 		return teams.SpawnSpec{}, err
 	}
-	spec := teams.SpawnSpec{
-		Name: o.Name, Profile: o.Agent, Model: o.Model, AgentType: o.AgentType, Color: o.Color, Kind: o.Kind,
-		Restart: o.Restart, Command: o.Command, PlanMode: o.PlanMode, Worktree: o.Worktree, Ready: o.Ready,
-		Placement: backend.Place(o.Placement), Layout: s.Layout(), Machine: o.Machine,
-	}
+	spec := o.SpawnSpec
+	spec.Layout = s.Layout()
 	if spec.Profile == "" && len(spec.Command) == 0 {
 		spec.Profile = s.Agent.V
 	}
@@ -165,14 +156,14 @@ func (o spawnOptions) spec(a *app) (teams.SpawnSpec, error) {
 // source is the repository that the options name.
 func (o spawnOptions) source(a *app) (*teams.Source, error) {
 	switch {
-	case o.Git == "" && o.Ref != "":
+	case o.Source.URL == "" && o.Source.Ref != "":
 		return nil, usage("--ref is of a repository").WithHint("name that with --git")
-	case o.Git == "":
+	case o.Source.URL == "":
 		return nil, nil
 	case o.Cwd != "":
 		return nil, usage("--git and --cwd: a repository brings its own folder")
 	}
-	src := teams.Source{URL: o.Git, Ref: o.Ref}
+	src := o.Source
 	if src.Local() {
 		src.URL = a.path(src.URL)
 	}

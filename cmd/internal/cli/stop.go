@@ -52,7 +52,9 @@ func stopCommand(a *app, run func(context.Context, *app, stopOptions) error) *co
 		if len(args) > 0 && o.All {
 			return usage("leadlight stop takes names or --all, not both")
 		}
-		o.Names = args
+		if !o.All {
+			o.Names = args
+		}
 		return nil
 	}
 	c := command(a, "stop", run, &o, args, completeToStop(a))
@@ -72,11 +74,7 @@ func runStop(ctx context.Context, a *app, o stopOptions) error {
 	if err != nil {
 		return err
 	}
-	names := o.Names
-	if o.All {
-		names = nil
-	}
-	e, err := svc.Stop(ctx, team, names, teams.StopOptions{Ask: o.ladder.ask(), Reason: reason, Force: o.ladder.Force, Progress: a.progress})
+	e, err := svc.Stop(ctx, team, o.Names, teams.StopOptions{Ask: o.ladder.ask(), Reason: reason, Force: o.ladder.Force, Progress: a.progress})
 	if err != nil {
 		return err
 	}

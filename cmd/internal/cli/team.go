@@ -188,3 +188,42 @@ func branchOf(m api.Member) string {
 	}
 	return fmt.Sprintf("%s +%d −%d", m.Branch, *m.Added, *m.Removed)
 }
+
+func runTakeover(ctx context.Context, a *app, name string) error {
+	svc, team, err := a.serve(ctx, name)
+	if err != nil {
+		return err
+	}
+	// A command that Claude Code runs is told the session it runs in.
+	res, err := svc.Takeover(ctx, team, teams.TakeoverSpec{Session: a.getenv("CLAUDE_CODE_SESSION_ID")})
+	return a.answer(res, err, func(w io.Writer) {
+		fmt.Fprintf(w, "team %s is yours (%s)\n", oneLine(res.Team), oneLine(res.Was))
+		for _, part := range []struct {
+			what  string
+			names []string
+		}{{"go on", res.Adopted}, {"lost", res.Lost}, {"taken out of the roster", res.Removed}, {"not observed", res.Unknown}} {
+			if len(part.names) > 0 {
+				fmt.Fprintf(w, "%s: %s\n", part.what, oneLine(strings.Join(part.names, ", ")))
+			}
+		}
+	})
+}
+
+func delegateCommand(a *app, run func(context.Context, *app, bool) error) *cobra.Command {
+	on, off := true, false
+	return group("team delegate",
+		command(a, "team delegate on", run, &on, takes(0, 0), noFiles),
+		delegateHookCommand(a),
+		command(a, "team delegate off", run, &off, takes(0, 0), noFiles))
+}
+
+func runDelegate(ctx context.Context, a *app, svc *teams.Service, team string, on bool) error {
+	err := svc.SetDelegate(ctx, team, on)
+	return a.answer(api.Delegation{Team: team, Delegate: on}, err, func(w io.Writer) {
+		word := "off"
+		if on {
+			word = "on"
+		}
+		fmt.Fprintf(w, "delegate mode of team %s is %s\n", team, word)
+	})
+}

@@ -110,12 +110,7 @@ func (a *app) dashboard(ctx context.Context, team string) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"top", "--team", team}
-	for _, flag := range []string{"base-dir", "backend", "tmux-socket"} {
-		if v, ok := a.flags[flag]; ok {
-			args = append(args, "--"+flag, v)
-		}
-	}
+	args := append([]string{"top", "--team", team}, a.passed("base-dir", "backend", "tmux-socket")...)
 	if a.noColor {
 		args = append(args, "--no-color")
 	}

@@ -74,7 +74,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 		return usage("--top and --detach: the dashboard stays in this terminal")
 	}
 	o.File = a.fromHome(o.File)
-	file, err := config.ReadTeamFile(o.File)
+	file, identity, err := teamFile(o.File)
 	if err != nil {
 		return err
 	}
@@ -87,10 +87,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 		return err
 	}
 	s.Complete(&plan)
-	plan.Team.LeadProcess = !o.Detach
-	if plan.Team.File, err = config.Identity(o.File); err != nil {
-		return err
-	}
+	plan.Team.LeadProcess, plan.Team.File = !o.Detach, identity
 	if plan.Team.Engine, err = a.engineFor(""); err != nil {
 		return err
 	}

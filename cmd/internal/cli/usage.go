@@ -93,14 +93,8 @@ func otherSubcommands() map[string]string {
 
 // unknownVerb refuses what is no command of c.
 func unknownVerb(c *cobra.Command, word string) error {
-	var names []string
-	for _, sub := range c.Commands() {
-		if !sub.Hidden {
-			names = append(names, sub.Name())
-		}
-	}
 	path := c.CommandPath()
-	near := config.Nearest(word, names)
+	near := config.Nearest(word, shownNames(c))
 	if near != "" {
 		near = path + " " + near
 	}
@@ -147,21 +141,32 @@ func (f flagValue) String() string     { return "" }
 func (f flagValue) Type() string       { return cmp.Or(strings.Join(f.words, "|"), "text") }
 func (f flagValue) Set(v string) error { return f.take(v) }
 
-// choice is a flag that takes one of a few words.
-func choice(to *string, words []string) flagValue {
-	return flagValue{words, func(v string) (err error) {
-		*to, err = oneOf(v, words)
+// valueOf is a flag whose text is turned into a value.
+func valueOf[T any](to *T, parse func(string) (T, error)) flagValue {
+	return flagValue{take: func(v string) (err error) {
+		*to, err = parse(v)
 		return err
 	}}
 }
 
+// choice is a flag that takes one of a few words.
+func choice[S ~string](to *S, words []string) flagValue {
+	f := valueOf(to, func(v string) (S, error) {
+		word, err := oneOf(v, words)
+		return S(word), err
+	})
+	f.words = words
+	return f
+}
+
 // maybeChoice is a choice that tells "not given" (nil).
 func maybeChoice(to **string, words []string) flagValue {
-	return flagValue{words, func(v string) error {
+	f := valueOf(to, func(v string) (*string, error) {
 		word, err := oneOf(v, words)
-		*to = &word
-		return err
-	}}
+		return &word, err
+	})
+	f.words = words
+	return f
 }
 
 // synonyms are the words of tasks for items, and the other way round.
@@ -181,22 +186,17 @@ func oneOf(v string, words []string) (string, error) {
 }
 
 // span is a flag that takes a time, such as 30s.
-func span(to *time.Duration) flagValue {
-	return flagValue{take: func(v string) (err error) {
-		*to, err = config.ParseDuration(v)
-		return err
-	}}
-}
+func span(to *time.Duration) flagValue { return valueOf(to, config.ParseDuration) }
 
 // given is a flag of text that changes what is meant, such as a path or a name. An empty one is
 // refused: a script whose variable is empty must not mean that there is none.
 func given(to *string) flagValue {
-	return flagValue{take: func(v string) error {
-		if *to = v; strings.TrimSpace(v) == "" {
-			return errors.New("it is empty")
+	return valueOf(to, func(v string) (string, error) {
+		if strings.TrimSpace(v) == "" {
+			return "", errors.New("it is empty")
 		}
-		return nil
-	}}
+		return v, nil
+	})
 }
 
 // givenList is a flag that takes texts with commas between them, and none that is empty.
@@ -214,19 +214,16 @@ func givenList(to *[]string) flagValue {
 
 // count is a flag that takes a number that is not negative.
 func count(to *int) flagValue {
-	return flagValue{take: func(v string) error {
+	return valueOf(to, func(v string) (int, error) {
 		n, err := strconv.ParseUint(v, 10, 30)
-		if *to = int(n); err != nil {
-			return errors.New("it takes a number that is not negative")
+		if err != nil {
+			return 0, errors.New("it takes a number that is not negative")
 		}
-		return nil
-	}}
+		return int(n), nil
+	})
 }
 
 // maybe is a text flag that tells "not given" (nil) from "empty".
 func maybe(to **string) flagValue {
-	return flagValue{take: func(v string) error {
-		*to = &v
-		return nil
-	}}
+	return valueOf(to, func(v string) (*string, error) { return &v, nil })
 }

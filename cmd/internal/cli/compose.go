@@ -17,7 +17,6 @@ import (
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/leadlight-dev/leadlight/teams/store/claudefs"
-	"github.com/leadlight-dev/leadlight/teams/store/maildir"
 )
 
 // composition is what one run of leadlight has put together.
@@ -27,7 +26,7 @@ type composition struct {
 	program  string // this one, the light one
 	files    *claudefs.FS
 	panes    *panes.Manager
-	mail     store.Mail
+	kept     store.Stores
 	config   teams.Config
 	service  *teams.Service
 	choice   *panes.Choice // nil: nobody has asked yet
@@ -76,23 +75,18 @@ func (a *app) compose(s *config.Settings, who teams.Caller) (*composition, error
 	if c.program, err = a.light(); err != nil {
 		return nil, err
 	}
-	c.mail = fs.Mail(map[string]store.Mail{
-		store.MailboxMaildir: maildir.New(fs.Dir(), maildir.Options{Watcher: fs.Watcher()}),
-	})
-	all, err := a.stores(s, c)
-	if err != nil {
+	if c.kept, err = a.stores(s, c); err != nil {
 		return nil, err
 	}
-	c.mail = all.Mail
 	c.panes = panes.NewManager(panes.Options{
 		Dir: fs.Dir(), Base: s.BaseDir.V, Runtime: c.runtime, Executable: c.program, Environ: a.environ,
 		Inherited: a.inherited(s),
-		Claims:    teams.Claims(all.Roster, panes.NewRecords(fs.Dir())),
+		Claims:    teams.Claims(c.kept.Roster, panes.NewRecords(fs.Dir())),
 		Choose:    func(ctx context.Context) (panes.Choice, error) { return a.choose(ctx, c) },
 		Open:      func(kind, socket string) (backend.Backend, error) { return a.openBackend(c, kind, socket) },
 	})
 	c.config = teams.Config{
-		Base: s.BaseDir.V, Roster: all.Roster, Mail: all.Mail, Tasks: all.Tasks, Machine: c.config.Machine, Machines: c.config.Machines, Panes: c.panes, Profiles: profiles.NewSet(s.Profiles),
+		Base: s.BaseDir.V, Roster: c.kept.Roster, Mail: c.kept.Mail, Tasks: c.kept.Tasks, Machine: c.config.Machine, Machines: c.config.Machines, Panes: c.panes, Profiles: profiles.NewSet(s.Profiles),
 		Limits: s.Limits(), Cwd: a.cwd, Environ: a.environ, Log: log,
 		Trust:  a.trustHooks,
 		Notice: func(line string) { a.warn([]string{line}) },

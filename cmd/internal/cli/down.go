@@ -13,16 +13,16 @@ import (
 )
 
 type downOptions struct {
-	Team   string
-	Keep   bool
-	ladder ladderOptions
+	Team string
+	Keep bool
+	teams.StopOptions
 }
 
 func downCommand(a *app, run func(context.Context, *app, downOptions) error) *cobra.Command {
 	var o downOptions
 	c := command(a, "down", run, &o, optional(&o.Team), completeTeams(a))
 	c.Flags().BoolVar(&o.Keep, "keep", false, "keep the team, its mail and its tasks")
-	o.ladder.flags(c)
+	endFlags(c, &o.StopOptions)
 	return c
 }
 
@@ -33,7 +33,8 @@ func runDown(ctx context.Context, a *app, o downOptions) error {
 		return err
 	}
 	record := a.recorder(ctx, svc, team)
-	e, err := svc.Down(ctx, team, teams.StopOptions{Ask: o.ladder.ask(), Force: o.ladder.Force, Progress: a.progress}, o.Keep)
+	o.Progress = a.progress
+	e, err := svc.Down(ctx, team, o.StopOptions, o.Keep)
 	if err != nil {
 		return err
 	}

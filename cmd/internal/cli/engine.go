@@ -11,6 +11,7 @@ import (
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/api/rpc"
 	"github.com/leadlight-dev/leadlight/teams/store"
+	"github.com/leadlight-dev/leadlight/teams/store/maildir"
 	"github.com/leadlight-dev/leadlight/teams/store/remote"
 	"github.com/leadlight-dev/leadlight/teams/store/routed"
 )
@@ -18,7 +19,8 @@ import (
 // stores puts together where teams are: in files, and on the engine, if this machine has
 // joined one. The daemon holds the connection; all others ask it.
 func (a *app) stores(s *config.Settings, c *composition) (all store.Stores, err error) {
-	here := store.Stores{Roster: c.files.Roster(), Mail: c.mail, Tasks: c.files.Tasks()}
+	folders := map[string]store.Mail{store.MailboxMaildir: maildir.New(c.files.Dir(), maildir.Options{Watcher: c.files.Watcher()})}
+	here := store.Stores{Roster: c.files.Roster(), Mail: c.files.Mail(folders), Tasks: c.files.Tasks()}
 	p := dial.PathsOf(s.BaseDir.V, a.getenv)
 	joined, err := p.Joined()
 	if err != nil || joined == nil {

@@ -14,10 +14,8 @@ import (
 )
 
 type inboxOptions struct {
-	Owner            string
-	Unread           bool
-	From             string
-	Since            time.Duration
+	Owner string
+	teams.InboxFilter
 	Follow, MarkRead bool
 }
 
@@ -44,16 +42,16 @@ func inboxCommand(a *app, run func(context.Context, *app, inboxOptions) error, p
 }
 
 func runInbox(ctx context.Context, a *app, svc *teams.Service, team string, o inboxOptions) error {
-	filter := teams.InboxFilter{Unread: o.Unread, From: o.From, Since: o.Since, Odd: !o.Follow}
 	if o.Follow {
-		return svc.FollowInbox(ctx, team, o.Owner, filter, func(m api.Message) error {
+		return svc.FollowInbox(ctx, team, o.Owner, o.InboxFilter, func(m api.Message) error {
 			if err := a.answer(m, nil, func(w io.Writer) { a.message(w, m) }); err != nil {
 				return err
 			}
 			return a.markRead(ctx, svc, team, o, []api.Message{m})
 		})
 	}
-	list, err := svc.Inbox(ctx, team, o.Owner, filter)
+	o.Odd = true
+	list, err := svc.Inbox(ctx, team, o.Owner, o.InboxFilter)
 	err = a.answer(listed(list), err, func(w io.Writer) {
 		if len(list) == 0 {
 			a.say("no messages")

@@ -45,11 +45,9 @@ type LongLived struct {
 
 // Stores is where the teams of a base directory are kept, and what looks at their panes.
 type Stores struct {
-	Files  *claudefs.FS
-	Roster store.Roster
-	Mail   store.Mail
-	Tasks  store.Tasks
-	Panes  *panes.Manager
+	store.Stores
+	Files *claudefs.FS
+	Panes *panes.Manager
 }
 
 // Engine is the connection to the engine that this machine has joined.
@@ -99,16 +97,11 @@ type TopParts struct {
 	Environ []string
 	In      io.Reader
 	Out     io.Writer
-	Changes <-chan TeamChange
-}
-
-// TeamChange says that a team has changed.
-type TeamChange struct {
-	Mail bool // its mailboxes too
+	Changes func(ctx context.Context, tell func(mail bool) error) // tells of the team's changes, of its mail too if mail is set
 }
 
 func (c *composition) stores() Stores {
-	return Stores{Files: c.files, Roster: c.config.Roster, Mail: c.mail, Tasks: c.config.Tasks, Panes: c.panes}
+	return Stores{Stores: c.kept, Files: c.files, Panes: c.panes}
 }
 
 // MainLongLived is Main for leadlightd.

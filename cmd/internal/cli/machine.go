@@ -22,16 +22,11 @@ import (
 )
 
 func machineCommand(a *app) *cobra.Command {
-	return group("machine", plain(a, "machine ls", runMachineList), a.handOver(machineJoinCommand(a, runMachineJoin)), machineLeaveCommand(a, runMachineLeave))
+	return group("machine", plain(a, "machine ls", runMachineList), a.handOver(machineJoinCommand(a, byLead("join an engine", runMachineJoin))), machineLeaveCommand(a, byLead("leave an engine", runMachineLeave)))
 }
 
-type machineJoinOptions struct {
-	Engine, Name string
-	Access       dial.Access
-}
-
-func machineJoinCommand(a *app, run func(context.Context, *app, machineJoinOptions) error) *cobra.Command {
-	var o machineJoinOptions
+func machineJoinCommand(a *app, run func(context.Context, *app, dial.Machine) error) *cobra.Command {
+	var o dial.Machine
 	c := command(a, "machine join", run, &o, one(&o.Engine), noFiles)
 	f := c.Flags()
 	f.Var(given(&o.Name), "name", "`NAME` of this machine, if not that of the host")
@@ -51,10 +46,7 @@ func machineLeaveCommand(a *app, run func(context.Context, *app, bool) error) *c
 	return c
 }
 
-func runMachineJoin(ctx context.Context, a *app, o machineJoinOptions) error {
-	if err := a.leadOnly("join an engine"); err != nil {
-		return err
-	}
+func runMachineJoin(ctx context.Context, a *app, m dial.Machine) error {
 	p, now, err := a.joined()
 	switch {
 	case err != nil:
@@ -66,7 +58,7 @@ func runMachineJoin(ctx context.Context, a *app, o machineJoinOptions) error {
 	if err != nil {
 		return err
 	}
-	m := dial.Machine{Name: cmp.Or(o.Name, hostName()), Engine: o.Engine, Access: o.Access, Owner: rand.Text()}
+	m.Name, m.Owner = cmp.Or(m.Name, hostName()), rand.Text()
 	if err := store.CheckNewTeam(m.Name); err != nil {
 		return fault.New(fault.InvalidName, "%q is not the name of a machine", store.Shown(m.Name)).WithHint("give one with --name: 3 to 64 lower-case letters and digits, in words joined by single hyphens")
 	}
@@ -157,9 +149,6 @@ func (a *app) renewDaemon(ctx context.Context, before *rpc.Client) error {
 }
 
 func runMachineLeave(ctx context.Context, a *app, force bool) error {
-	if err := a.leadOnly("leave an engine"); err != nil {
-		return err
-	}
 	p, err := a.daemonPaths()
 	if err != nil {
 		return err

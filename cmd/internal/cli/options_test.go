@@ -39,7 +39,7 @@ func parsed[O any](t *testing.T, command func(*app, func(context.Context, *app, 
 
 func same[O any](t *testing.T, got, want O) {
 	t.Helper()
-	if d := cmp.Diff(want, got, cmp.AllowUnexported(stopOptions{}, downOptions{}, teams.SpawnSpec{})); d != "" {
+	if d := cmp.Diff(want, got, cmp.AllowUnexported(teams.StopOptions{}, teams.SpawnSpec{})); d != "" {
 		t.Error(d)
 	}
 }
@@ -57,7 +57,7 @@ func TestOptionsOfTheVerbs(t *testing.T) {
 	same(t, parsed(t, spawnCommand, "--worktree", "bob", "--", "x"), spawnOptions{SpawnSpec: teams.SpawnSpec{Name: "bob", Worktree: text(""), Command: []string{"x"}}})
 	same(t, parsed(t, spawnCommand, "bob", "--worktree"), spawnOptions{SpawnSpec: teams.SpawnSpec{Name: "bob", Worktree: text(""), Command: []string{}}})
 	same(t, parsed(t, stopCommand, "a", "b", "--timeout", "3s", "--reason", "r", "--force"),
-		stopOptions{Names: []string{"a", "b"}, Reason: "r", ladder: ladderOptions{Timeout: 3 * time.Second, Given: true, Force: true}})
+		stopOptions{Names: []string{"a", "b"}, StopOptions: teams.StopOptions{Ask: 3 * time.Second, Reason: "r", Force: true}})
 	same(t, parsed(t, downCommand, "abc", "--keep"), downOptions{Team: "abc", Keep: true})
 	same(t, parsed(t, upCommand), upOptions{File: "leadlight.yaml"})
 	same(t, parsed(t, upCommand, "x.yaml", "--detach"), upOptions{File: "x.yaml", Detach: true})
@@ -87,14 +87,14 @@ func TestOptionsOfTheVerbs(t *testing.T) {
 	same(t, parsed(t, gcCommand, "--dry-run"), gcOptions{true})
 	same(t, parsed(t, teamCreateCommand, "abc", "--description", "d", "--lead", "l", "--agent-type", "t", "--cwd", "/", "--mailbox", "maildir"),
 		teams.TeamSpec{Name: "abc", Description: "d", Lead: "l", AgentType: "t", Cwd: "/", Mailbox: "maildir"})
-	same(t, parsed(t, teamDeleteCommand, "abc", "--backup", "f", "--force"), teamDeleteOptions{"abc", "f", true})
+	same(t, parsed(t, teamDeleteCommand, "abc", "--backup", "f", "--force"), teamDeleteOptions{"abc", teams.DeleteOptions{Backup: "f", Force: true}})
 }
 
 func TestATimeoutOfZeroLeavesNoTime(t *testing.T) {
-	if d := (ladderOptions{Given: true}).ask(); d <= 0 || d > 10*time.Millisecond {
+	if d := parsed(t, downCommand, "--timeout", "0").Ask; d <= 0 || d > 10*time.Millisecond {
 		t.Errorf("--timeout 0: %s", d)
 	}
-	if d := (ladderOptions{}).ask(); d != 0 {
+	if d := parsed(t, downCommand).Ask; d != 0 {
 		t.Errorf("without --timeout: %s", d)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leadlight-dev/leadlight/cmd/internal/config"
 	"github.com/leadlight-dev/leadlight/teams"
 	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
@@ -14,33 +15,19 @@ import (
 )
 
 type stopOptions struct {
-	Names  []string
-	All    bool
-	Reason string
-	ladder ladderOptions
+	Names []string
+	All   bool
+	teams.StopOptions
 }
 
-// ladderOptions bound the ladder of a shutdown.
-type ladderOptions struct {
-	Timeout time.Duration
-	Given   bool // --timeout was given: 0 means no time to answer
-	Force   bool
-}
-
-func (l *ladderOptions) flags(c *cobra.Command) {
-	timeout := flagValue{take: func(v string) error {
-		l.Given = true
-		return span(&l.Timeout).take(v)
-	}}
-	c.Flags().Var(timeout, "timeout", "how long each may think about it before SIGTERM, as a time `D` such as 10s (default lifecycle.ask, 30s)")
-	c.Flags().BoolVar(&l.Force, "force", false, "end it although it refuses")
-}
-
-func (l ladderOptions) ask() time.Duration {
-	if l.Given && l.Timeout == 0 {
-		return time.Millisecond
-	}
-	return l.Timeout
+// endFlags are the flags of how teammates are ended.
+func endFlags(c *cobra.Command, o *teams.StopOptions) {
+	ask := valueOf(&o.Ask, func(v string) (time.Duration, error) {
+		d, err := config.ParseDuration(v)
+		return max(d, time.Millisecond), err // 0 is no time to answer, and not the team's limit
+	})
+	c.Flags().Var(ask, "timeout", "how long each may think about it before SIGTERM, as a time `D` such as 10s (default lifecycle.ask, 30s)")
+	c.Flags().BoolVar(&o.Force, "force", false, "end it although it refuses")
 }
 
 func stopCommand(a *app, run func(context.Context, *app, stopOptions) error) *cobra.Command {
@@ -60,13 +47,12 @@ func stopCommand(a *app, run func(context.Context, *app, stopOptions) error) *co
 	c := command(a, "stop", run, &o, args, completeToStop(a))
 	c.Flags().BoolVar(&o.All, "all", false, "every teammate")
 	c.Flags().StringVar(&o.Reason, "reason", "", "`TEXT` that the teammate is told")
-	o.ladder.flags(c)
+	endFlags(c, &o.StopOptions)
 	return c
 }
 
 func runStop(ctx context.Context, a *app, o stopOptions) error {
-	reason, err := checkText(o.Reason, "reason", store.MaxMessage)
-	if err != nil {
+	if _, err := checkText(o.Reason, "reason", store.MaxMessage); err != nil {
 		return err
 	}
 	a.ofFile()
@@ -74,7 +60,8 @@ func runStop(ctx context.Context, a *app, o stopOptions) error {
 	if err != nil {
 		return err
 	}
-	e, err := svc.Stop(ctx, team, o.Names, teams.StopOptions{Ask: o.ladder.ask(), Reason: reason, Force: o.ladder.Force, Progress: a.progress})
+	o.Progress = a.progress
+	e, err := svc.Stop(ctx, team, o.Names, o.StopOptions)
 	if err != nil {
 		return err
 	}

@@ -90,9 +90,8 @@ func runTeamShow(ctx context.Context, a *app, name string) error {
 }
 
 type teamDeleteOptions struct {
-	Name   string
-	Backup string
-	Force  bool
+	Name string
+	teams.DeleteOptions
 }
 
 func teamDeleteCommand(a *app, run func(context.Context, *app, teamDeleteOptions) error) *cobra.Command {
@@ -116,7 +115,7 @@ func runTeamDelete(ctx context.Context, a *app, o teamDeleteOptions) error {
 		return err
 	}
 	o.Backup = a.fromHome(o.Backup)
-	err = svc.DeleteTeam(ctx, team, teams.DeleteOptions{Backup: o.Backup, Force: o.Force})
+	err = svc.DeleteTeam(ctx, team, o.DeleteOptions)
 	return a.answer(deletedTeam{team, true, o.Backup}, err, func(io.Writer) { a.say("team %s is deleted", team) })
 }
 

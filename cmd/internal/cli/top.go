@@ -33,8 +33,6 @@ func runTop(ctx context.Context, a *app, o topOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	if !isTerminal(a.in) || !isTerminal(a.out.w) {
 		return fault.New(fault.Unsupported, "the dashboard needs a terminal as standard input and output").
 			WithHint("leadlight ps --watch does without")
@@ -55,7 +53,7 @@ func runTop(ctx context.Context, a *app, o topOptions) error {
 	if p.Team, err = a.topTeam(ctx, p); err != nil || p.Team == "" {
 		return err
 	}
-	p.Changes = a.changes(ctx, p.Team)
+	p.Changes = func(ctx context.Context, tell func(bool) error) { a.changes(ctx, p.Team, tell) }
 	return a.long.Top(ctx, p)
 }
 
@@ -75,32 +73,19 @@ func (a *app) topTeam(ctx context.Context, p TopParts) (string, error) {
 
 // changes tells of a team's changes as the daemon sees them, and starts one if there is
 // none. Whoever listens does without what cannot be had: a daemon is never needed.
-func (a *app) changes(ctx context.Context, team string) <-chan TeamChange {
-	out := make(chan TeamChange)
-	tell := func(c TeamChange) error {
-		select {
-		case out <- c:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+func (a *app) changes(ctx context.Context, team string, tell func(mail bool) error) {
+	c, _, err := a.reachDaemon(ctx, dial.PathsOf(a.settings.BaseDir.V, a.getenv))
+	if err != nil {
+		return
 	}
-	go func() {
-		defer close(out)
-		c, _, err := a.reachDaemon(ctx, dial.PathsOf(a.settings.BaseDir.V, a.getenv))
-		if err != nil {
-			return
-		}
-		defer c.Close()
-		_ = c.Subscribe(ctx, api.SubscribeParams{EventFilter: api.EventFilter{Team: team}},
-			func(api.Subscribed) { _ = tell(TeamChange{Mail: true}) },
-			func(line json.RawMessage) error {
-				var e rpc.EventLine
-				err := json.Unmarshal(line, &e)
-				return errors.Join(err, tell(TeamChange{Mail: !strings.HasPrefix(e.Type, "team:task:")}))
-			})
-	}()
-	return out
+	defer c.Close()
+	_ = c.Subscribe(ctx, api.SubscribeParams{EventFilter: api.EventFilter{Team: team}},
+		func(api.Subscribed) { _ = tell(true) },
+		func(line json.RawMessage) error {
+			var e rpc.EventLine
+			err := json.Unmarshal(line, &e)
+			return errors.Join(err, tell(!strings.HasPrefix(e.Type, "team:task:")))
+		})
 }
 
 // dashboard lets leadlightd show the team in this terminal, until the person leaves it or

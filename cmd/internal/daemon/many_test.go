@@ -77,7 +77,7 @@ func watching(tb *testing.T, n int) (w watched, history string) {
 		Caller: teams.Caller{Name: store.Lead}})
 	history = filepath.Join(tb.TempDir(), "x.db")
 	u := revived(tb, history)
-	stores := Stores{Dir: fs.Dir(), Roster: roster, Mail: mail, Tasks: tasks, Panes: manager, Watcher: &files.Watcher{}}
+	stores := Stores{Stores: store.Stores{Roster: roster, Mail: mail, Tasks: tasks}, Dir: fs.Dir(), Panes: manager, Watcher: &files.Watcher{}}
 	return watched{newWatcher(stores, svc, u, slog.New(slog.DiscardHandler)), read}, history
 }
 

@@ -122,7 +122,7 @@ func TestObservedOfATeamDeletedUnwatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	u = revived(t, path)
-	w := &watcher{stores: Stores{Roster: stores.Roster()}, hub: u, log: slog.New(slog.DiscardHandler), teams: map[string]*teamWatch{"alpha": {}}}
+	w := &watcher{stores: Stores{Stores: store.Stores{Roster: stores.Roster()}}, hub: u, log: slog.New(slog.DiscardHandler), teams: map[string]*teamWatch{"alpha": {}}}
 	w.list(t.Context())
 	if got := u.observations(""); len(got) != 1 || got[0].Team != "alpha" {
 		t.Errorf("kept: %+v", got)

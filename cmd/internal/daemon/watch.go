@@ -17,10 +17,8 @@ import (
 
 // Stores is what is watched.
 type Stores struct {
+	store.Stores
 	Dir     *files.Dir // the base directory
-	Roster  store.Roster
-	Mail    store.Mail
-	Tasks   store.Tasks
 	Watcher *files.Watcher
 	Panes   *panes.Manager
 }

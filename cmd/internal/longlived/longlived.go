@@ -51,7 +51,7 @@ func runDaemon(ctx context.Context, p cli.DaemonParts) error {
 	fs := p.Stores.Files
 	return daemon.Run(ctx, daemon.Options{
 		Paths: p.Paths, Version: p.Version, OnDemand: p.OnDemand, Current: p.Current, Parts: append(parts(p.Settings, p.Paths), engineParts(p.Engine, p.Current)...), Serve: p.Serve, Log: p.Log,
-		Stores: daemon.Stores{Dir: fs.Dir(), Roster: p.Stores.Roster, Mail: p.Stores.Mail, Tasks: p.Stores.Tasks, Watcher: fs.Watcher(), Panes: p.Stores.Panes},
+		Stores: daemon.Stores{Stores: p.Stores.Stores, Dir: fs.Dir(), Watcher: fs.Watcher(), Panes: p.Stores.Panes},
 	})
 }
 
@@ -137,16 +137,18 @@ func chooseTeam(ctx context.Context, p cli.TopParts, list []api.TeamSummary) (st
 }
 
 func showTeam(ctx context.Context, p cli.TopParts) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	changes := make(chan tui.Change)
 	go func() {
 		defer close(changes)
-		for c := range p.Changes {
+		p.Changes(ctx, func(mail bool) error {
 			select {
-			case changes <- tui.Change(c):
+			case changes <- tui.Change{Mail: mail}:
 			case <-ctx.Done():
-				return
 			}
-		}
+			return ctx.Err()
+		})
 	}()
 	return tui.Run(ctx, tui.Options{
 		Service: p.Service, Team: p.Team, Program: p.Program, Environ: p.Environ, Inside: p.Inside, In: p.In, Out: p.Out, Changes: changes,

@@ -112,9 +112,18 @@ func only[O any](a *app, name string, run func(context.Context, *app, O) error, 
 	return command(a, name, run, &o, args(&o), offers)
 }
 
+// options that have more to read than the command line, and to check, do so before the team is
+// looked for: a mistake of the caller's comes before all else.
+type options interface{ complete(a *app) error }
+
 // ofTeam runs a verb with the Service and the team that it is about.
 func ofTeam[O any](run func(ctx context.Context, a *app, svc *teams.Service, team string, o O) error) func(context.Context, *app, O) error {
 	return func(ctx context.Context, a *app, o O) error {
+		if o, ok := any(&o).(options); ok {
+			if err := o.complete(a); err != nil {
+				return err
+			}
+		}
 		svc, team, err := a.serve(ctx)
 		if err != nil {
 			return err

@@ -81,8 +81,8 @@ func TestOptionsOfTheVerbs(t *testing.T) {
 	same(t, parsed(t, taskClaimCommand, "--next", "--wait", "2m"), taskClaimOptions{Wait: 2 * time.Minute})
 	same(t, parsed(t, taskUpdateCommand, "7", "--owner", "", "--status", "todo", "--add-blocked-by", "1", "--blocked-by", "2", "--remove-blocks", "3"),
 		taskUpdateOptions{ID: "7", TaskChange: teams.TaskChange{Owner: text(""), Status: text("pending"), AddBlockedBy: []string{"1", "2"}, RemoveBlocks: []string{"3"}}})
-	same(t, parsed(t, taskDoneCommand, "7", "--result", "r"), taskEndOptions{"7", "r"})
-	same(t, parsed(t, taskFailCommand, "7", "--reason", "r"), taskEndOptions{"7", "r"})
+	same(t, parsed(t, taskDoneCommand, "7", "--result", "r"), taskEndOptions{"7", "result", "r"})
+	same(t, parsed(t, taskFailCommand, "7", "--reason", "r"), taskEndOptions{"7", "reason", "r"})
 	same(t, parsed(t, doctorCommand, "--fix"), doctorOptions{true, false})
 	same(t, parsed(t, gcCommand, "--dry-run"), gcOptions{true})
 	same(t, parsed(t, teamCreateCommand, "abc", "--description", "d", "--lead", "l", "--agent-type", "t", "--cwd", "/", "--mailbox", "maildir"),

@@ -14,25 +14,29 @@ import (
 )
 
 func planCommand(a *app) *cobra.Command {
-	return group("plan", only(a, "plan submit", runPlanSubmit, one, noFiles), only(a, "plan show", ofTeam(runPlanShow), one, completeRequests(a)))
+	return group("plan", planSubmitCommand(a, ofTeam(runPlanSubmit)), only(a, "plan show", ofTeam(runPlanShow), one, completeRequests(a)))
 }
 
-func runPlanSubmit(ctx context.Context, a *app, arg string) error {
-	text, err := a.textOrFile(arg, "plan", store.MaxMessage)
-	if err != nil {
-		return err
+// planOptions are a plan and the file that it comes from, if it comes from one.
+type planOptions struct{ Text, Path string }
+
+func planSubmitCommand(a *app, run func(context.Context, *app, planOptions) error) *cobra.Command {
+	var o planOptions
+	return command(a, "plan submit", run, &o, one(&o.Text), noFiles)
+}
+
+func (o *planOptions) complete(a *app) (err error) {
+	if path, isFile := strings.CutPrefix(o.Text, "@"); isFile {
+		if o.Path, err = filepath.Abs(path); err != nil {
+			return err
+		}
 	}
-	path, isFile := strings.CutPrefix(arg, "@")
-	if !isFile {
-		path = ""
-	} else if path, err = filepath.Abs(path); err != nil {
-		return err
-	}
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
-	p, err := svc.SubmitPlan(ctx, team, text, path)
+	o.Text, err = a.textOrFile(o.Text, "plan", store.MaxMessage)
+	return err
+}
+
+func runPlanSubmit(ctx context.Context, a *app, svc *teams.Service, team string, o planOptions) error {
+	p, err := svc.SubmitPlan(ctx, team, o.Text, o.Path)
 	return a.answer(p, err, func(w io.Writer) { fmt.Fprintln(w, p.ID) })
 }
 

@@ -77,7 +77,7 @@ func verbs() []verb {
 		{groupTeammates, "keys", with(keysCommand, ofTeam(runKeys))},
 		{groupTeammates, "logs", with(logsCommand, ofTeam(runLogs))},
 		{groupTeammates, "diff", with(diffCommand, ofTeam(runDiff))},
-		{groupMail, "send", with(sendCommand, runSend)},
+		{groupMail, "send", with(sendCommand, ofTeam(runSend))},
 		{groupMail, "inbox", inboxCommands},
 		{groupMail, "requests", with(requestsCommand, ofTeam(runRequests))},
 		{groupMail, "approve", with(approveCommand, runAnswer)},

@@ -40,20 +40,15 @@ func sendCommand(a *app, run func(context.Context, *app, sendOptions) error) *co
 	return c
 }
 
-func runSend(ctx context.Context, a *app, o sendOptions) error {
-	text, err := a.text(o.Text, "message", store.MaxMessage)
-	if err != nil {
-		return err
+func (o *sendOptions) complete(a *app) (err error) {
+	if o.Text, err = a.text(o.Text, "message", store.MaxMessage); err == nil {
+		_, err = checkText(o.Summary, "summary", store.MaxMessage)
 	}
-	summary, err := checkText(o.Summary, "summary", store.MaxMessage)
-	if err != nil {
-		return err
-	}
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
-	spec := teams.SendSpec{Text: text, Summary: summary, Type: o.Type}
+	return err
+}
+
+func runSend(ctx context.Context, a *app, svc *teams.Service, team string, o sendOptions) error {
+	spec := teams.SendSpec{Text: o.Text, Summary: o.Summary, Type: o.Type}
 	if o.All {
 		return a.sendAll(ctx, svc, team, spec)
 	}

@@ -17,13 +17,13 @@ import (
 )
 
 func taskCommand(a *app) *cobra.Command {
-	return group("task", taskAddCommand(a, runTaskAdd), taskListCommand(a, ofTeam(runTaskList)), only(a, "task show", ofTeam(runTaskShow), oneTask, completeTasks(a)),
-		taskClaimCommand(a, runTaskClaim), taskUpdateCommand(a, runTaskUpdate), taskDoneCommand(a, runTaskDone),
-		taskFailCommand(a, runTaskFail), only(a, "task release", runTaskRelease, oneTask, completeTasks(a)), only(a, "task rm", ofTeam(runTaskRemove), oneTask, completeTasks(a)))
+	return group("task", taskAddCommand(a, ofTeam(runTaskAdd)), taskListCommand(a, ofTeam(runTaskList)), only(a, "task show", ofTeam(runTaskShow), oneTask, completeTasks(a)),
+		taskClaimCommand(a, ofTeam(runTaskClaim)), taskUpdateCommand(a, ofTeam(runTaskUpdate)), taskDoneCommand(a, ofTeam(runTaskDone)),
+		taskFailCommand(a, ofTeam(runTaskFail)), only(a, "task release", ofTeam(runTaskRelease), oneTask, completeTasks(a)), only(a, "task rm", ofTeam(runTaskRemove), oneTask, completeTasks(a)))
 }
 
 type taskAddOptions struct {
-	teams.TaskSpec // as it is written: not checked, and its lists of ids not split
+	teams.TaskSpec // until complete as it is written: not checked, and its lists of ids not split
 	Meta           []string
 }
 
@@ -41,34 +41,28 @@ func taskAddCommand(a *app, run func(context.Context, *app, taskAddOptions) erro
 	return c
 }
 
-func runTaskAdd(ctx context.Context, a *app, o taskAddOptions) error {
-	spec, err := o.spec(a)
-	if err != nil {
+func (o *taskAddOptions) complete(a *app) (err error) {
+	if store.Blank(o.Subject) {
+		return usage("the subject of the task is empty")
+	}
+	if _, err := checkText(o.Subject+o.ActiveForm, "subject", store.MaxMessage); err != nil {
 		return err
 	}
-	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) { return svc.AddTask(ctx, team, spec) })
+	if o.Description, err = a.text(o.Description, "description", store.MaxMessage); err != nil {
+		return err
+	}
+	if o.BlockedBy, err = ids(o.BlockedBy); err != nil {
+		return err
+	}
+	if o.Blocks, err = ids(o.Blocks); err != nil {
+		return err
+	}
+	o.Metadata, err = metadata(o.Meta)
+	return err
 }
 
-func (o taskAddOptions) spec(a *app) (teams.TaskSpec, error) {
-	spec := o.TaskSpec
-	if store.Blank(o.Subject) {
-		return spec, usage("the subject of the task is empty")
-	}
-	_, err := checkText(o.Subject+o.ActiveForm, "subject", store.MaxMessage)
-	if err != nil {
-		return spec, err
-	}
-	if spec.Description, err = a.text(o.Description, "description", store.MaxMessage); err != nil {
-		return spec, err
-	}
-	if spec.BlockedBy, err = ids(o.BlockedBy); err != nil {
-		return spec, err
-	}
-	if spec.Blocks, err = ids(o.Blocks); err != nil {
-		return spec, err
-	}
-	spec.Metadata, err = metadata(o.Meta)
-	return spec, err
+func runTaskAdd(ctx context.Context, a *app, svc *teams.Service, team string, o taskAddOptions) error {
+	return a.task(svc.AddTask(ctx, team, o.TaskSpec))
 }
 
 func taskListCommand(a *app, run func(context.Context, *app, teams.TaskFilter) error) *cobra.Command {
@@ -117,13 +111,8 @@ func whole(t api.Task) api.Task {
 
 func noMetadata() map[string]json.RawMessage { return map[string]json.RawMessage{} }
 
-// onTask does something to a task of the team, and answers with it: with its id for a person.
-func (a *app) onTask(ctx context.Context, do func(svc *teams.Service, team string) (api.Task, error)) error {
-	svc, team, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
-	t, err := do(svc, team)
+// task answers with a task to which something was done: with its id for a person.
+func (a *app) task(t api.Task, err error) error {
 	return a.answer(whole(t), err, func(w io.Writer) { fmt.Fprintln(w, t.ID) })
 }
 
@@ -178,16 +167,14 @@ func taskClaimCommand(a *app, run func(context.Context, *app, taskClaimOptions) 
 	return c
 }
 
-func runTaskClaim(ctx context.Context, a *app, o taskClaimOptions) error {
-	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) {
-		if o.ID != "" {
-			return svc.ClaimTask(ctx, team, o.ID)
-		}
-		t, err := svc.ClaimNext(ctx, team, 0)
-		if o.Wait == 0 || fault.CodeOf(err) != fault.NoTaskReady {
-			return t, err
-		}
+func runTaskClaim(ctx context.Context, a *app, svc *teams.Service, team string, o taskClaimOptions) error {
+	if o.ID != "" {
+		return a.task(svc.ClaimTask(ctx, team, o.ID))
+	}
+	t, err := svc.ClaimNext(ctx, team, 0)
+	if o.Wait > 0 && fault.CodeOf(err) == fault.NoTaskReady {
 		a.say("waits for a task, up to %s", o.Wait)
-		return svc.ClaimNext(ctx, team, o.Wait)
-	})
+		t, err = svc.ClaimNext(ctx, team, o.Wait)
+	}
+	return a.task(t, err)
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/leadlight-dev/leadlight/teams"
-	"github.com/leadlight-dev/leadlight/teams/api"
 	"github.com/leadlight-dev/leadlight/teams/store"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,7 +13,7 @@ import (
 
 type taskUpdateOptions struct {
 	ID               string
-	teams.TaskChange // as it is written: not checked, and its lists of ids not split
+	teams.TaskChange // until complete as it is written: not checked, and its lists of ids not split
 	Meta             []string
 }
 
@@ -53,85 +52,72 @@ func updateWords() []string {
 	return []string{store.Pending, store.InProgress, store.Completed, store.Deleted}
 }
 
-func runTaskUpdate(ctx context.Context, a *app, o taskUpdateOptions) error {
-	change, err := o.change(a)
-	if err != nil {
+func (o *taskUpdateOptions) complete(a *app) (err error) {
+	if err := a.maybeText(o.Description, "description"); err != nil {
 		return err
-	}
-	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) {
-		return svc.UpdateTask(ctx, team, o.ID, change)
-	})
-}
-
-func (o taskUpdateOptions) change(a *app) (c teams.TaskChange, err error) {
-	c = o.TaskChange
-	if err := a.maybeText(c.Description, "description"); err != nil {
-		return c, err
 	}
 	for _, text := range []*string{o.Subject, o.ActiveForm} {
 		if text != nil {
 			if _, err := checkText(*text, "subject", store.MaxMessage); err != nil {
-				return c, err
+				return err
 			}
 		}
 	}
 	for _, l := range []struct {
 		to   *[]string
 		read func([]string) ([]string, error)
-	}{{&c.AddBlockedBy, ids}, {&c.AddBlocks, ids}, {&c.RemoveBlockedBy, goingIDs}, {&c.RemoveBlocks, goingIDs}} {
+	}{{&o.AddBlockedBy, ids}, {&o.AddBlocks, ids}, {&o.RemoveBlockedBy, goingIDs}, {&o.RemoveBlocks, goingIDs}} {
 		if *l.to, err = l.read(*l.to); err != nil {
-			return c, err
+			return err
 		}
 	}
-	c.Metadata, err = metadata(o.Meta)
-	return c, err
+	o.Metadata, err = metadata(o.Meta)
+	return err
 }
 
-type taskEndOptions struct{ ID, Text string }
+func runTaskUpdate(ctx context.Context, a *app, svc *teams.Service, team string, o taskUpdateOptions) error {
+	return a.task(svc.UpdateTask(ctx, team, o.ID, o.TaskChange))
+}
+
+// taskEndOptions are those of done and fail; What is what the text is called.
+type taskEndOptions struct{ ID, What, Text string }
+
+func (o *taskEndOptions) complete(a *app) (err error) {
+	if o.What == "reason" && store.Blank(o.Text) {
+		return usage("leadlight task fail needs --reason TEXT")
+	}
+	o.Text, err = a.text(o.Text, o.What, store.MaxMessage)
+	return err
+}
 
 func taskDoneCommand(a *app, run func(context.Context, *app, taskEndOptions) error) *cobra.Command {
-	var o taskEndOptions
+	o := taskEndOptions{What: "result"}
 	c := command(a, "task done", run, &o, oneTask(&o.ID), completeTasks(a))
-	c.Flags().StringVar(&o.Text, "result", "", "`TEXT` that came out of it; - is standard input")
+	c.Flags().StringVar(&o.Text, o.What, "", "`TEXT` that came out of it; - is standard input")
 	return c
 }
 
-func runTaskDone(ctx context.Context, a *app, o taskEndOptions) error {
-	text, err := a.text(o.Text, "result", store.MaxMessage)
-	if err != nil {
-		return err
-	}
-	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) {
-		return svc.CompleteTask(ctx, team, o.ID, text)
-	})
+func runTaskDone(ctx context.Context, a *app, svc *teams.Service, team string, o taskEndOptions) error {
+	return a.task(svc.CompleteTask(ctx, team, o.ID, o.Text))
 }
 
 func taskFailCommand(a *app, run func(context.Context, *app, taskEndOptions) error) *cobra.Command {
-	var o taskEndOptions
+	o := taskEndOptions{What: "reason"}
 	c := command(a, "task fail", run, &o, oneTask(&o.ID), completeTasks(a))
-	c.Flags().StringVar(&o.Text, "reason", "", "`TEXT` that says why (needed); - is standard input")
+	c.Flags().StringVar(&o.Text, o.What, "", "`TEXT` that says why (needed); - is standard input")
 	return c
 }
 
-func runTaskFail(ctx context.Context, a *app, o taskEndOptions) error {
-	if store.Blank(o.Text) {
-		return usage("leadlight task fail needs --reason TEXT")
-	}
-	text, err := a.text(o.Text, "reason", store.MaxMessage)
-	if err != nil {
-		return err
-	}
-	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) { return svc.FailTask(ctx, team, o.ID, text) })
+func runTaskFail(ctx context.Context, a *app, svc *teams.Service, team string, o taskEndOptions) error {
+	return a.task(svc.FailTask(ctx, team, o.ID, o.Text))
 }
 
-func runTaskRelease(ctx context.Context, a *app, id string) error {
-	return a.onTask(ctx, func(svc *teams.Service, team string) (api.Task, error) {
-		t, err := svc.ReleaseTask(ctx, team, id)
-		if who := teams.MeantFor(t); err == nil && who != "" {
-			a.say("it is still meant for %s: %s", oneLine(who), a.forTeam("leadlight task update "+t.ID+" --owner NAME gives it to another, --owner '' to anybody"))
-		}
-		return t, err
-	})
+func runTaskRelease(ctx context.Context, a *app, svc *teams.Service, team string, id string) error {
+	t, err := svc.ReleaseTask(ctx, team, id)
+	if who := teams.MeantFor(t); err == nil && who != "" {
+		a.say("it is still meant for %s: %s", oneLine(who), a.forTeam("leadlight task update "+t.ID+" --owner NAME gives it to another, --owner '' to anybody"))
+	}
+	return a.task(t, err)
 }
 
 // removedTask is the answer of task rm.

@@ -72,9 +72,6 @@ func (d *daemon) subscribe(ctx context.Context, p api.SubscribeParams) (api.Subs
 		return api.Subscribed{}, err
 	}
 	peer := rpc.PeerOf(ctx)
-	if peer == nil {
-		return api.Subscribed{}, fault.New(fault.Unsupported, "events.subscribe needs a connection")
-	}
 	if err := d.current(ctx); err != nil {
 		return api.Subscribed{}, err
 	}

@@ -127,9 +127,6 @@ func (e *Engine) Seen(ctx context.Context) ([]api.Machine, error) {
 // do is Do for a program of this machine, which is told by notifications.
 func (e *Engine) do(ctx context.Context, d api.MachineCall) (api.MachineResult, error) {
 	peer := rpc.PeerOf(ctx)
-	if peer == nil {
-		return api.MachineResult{}, fault.New(fault.Unsupported, "machine.do needs a connection")
-	}
 	conn, is := peer.Conn().(*net.UnixConn)
 	if !is {
 		return api.MachineResult{}, fault.New(fault.Unsupported, "machine.do needs a socket of this machine")

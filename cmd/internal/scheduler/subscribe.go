@@ -18,9 +18,6 @@ const farewellLimit = 2 * time.Second
 // notification each.
 func (s *Scheduler) subscribe(ctx context.Context, p api.TeamRunFilter) (rpc.Nothing, error) {
 	peer := rpc.PeerOf(ctx)
-	if peer == nil {
-		return rpc.Nothing{}, fault.New(fault.Unsupported, "teamRun:event needs a connection")
-	}
 	if err := peer.Subscribe(rpc.TeamRunEvent); err != nil {
 		return rpc.Nothing{}, err
 	}

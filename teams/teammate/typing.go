@@ -54,6 +54,7 @@ var errUnread = errors.New("its program has not read what was typed")
 type swallowed struct {
 	id, text string
 	at       time.Time
+	lost     int            // how often it was typed before, and lost
 	stood    screen.Reading // while it stood in the input
 	begun    bool           // the agent was seen to begin with it after all
 }
@@ -80,8 +81,11 @@ func (t *typed) mayCome(unread int) bool {
 	if unread > 0 {
 		t.unread = time.Now()
 	}
-	return time.Since(later(t.at, t.unread)) < typeAgain<<min(t.lost, typeRarely)
+	return time.Since(later(t.at, t.unread)) < nextTry(t.lost)
 }
+
+// nextTry is how long what was lost so often is waited for until it is typed again.
+func nextTry(lost int) time.Duration { return typeAgain << min(lost, typeRarely) }
 
 // isLost notes that a message was typed and not seen, or not begun with: it is typed again.
 func (c *mailTyper) isLost(id string) {
@@ -256,7 +260,7 @@ func (c *mailTyper) submit(ctx context.Context, t *host.InputLock, text string) 
 		r = c.screen.until(ctx, submitWait, func(r screen.Reading) bool { return left(r, text) })
 		if left(r, text) || !c.typed.seen {
 			if !c.introduced && c.typed.seen && stood.Shows() && c.screen.reader.TellsBusy() && !r.Begun(stood, text) {
-				c.swallowed = &swallowed{id: c.typed.id, text: text, at: time.Now(), stood: stood}
+				c.swallowed = &swallowed{id: c.typed.id, text: text, at: time.Now(), lost: c.typed.lost, stood: stood}
 			}
 			c.typed = nil
 			return nil
@@ -273,7 +277,7 @@ func (c *mailTyper) submit(ctx context.Context, t *host.InputLock, text string) 
 // be seen, since the same text and the same answer have taken the place of those before.
 func (c *mailTyper) hand(ctx context.Context, text, id string, since time.Time) error {
 	if c.swallowed != nil && c.swallowed.id == id { // since the last look it may have begun
-		if err := c.begun(ctx); err == nil || time.Since(c.swallowed.at) < typeAgain {
+		if err := c.begun(ctx); err == nil || time.Since(c.swallowed.at) < nextTry(c.swallowed.lost) {
 			return err
 		}
 		c.isLost(id)

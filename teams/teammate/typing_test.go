@@ -260,6 +260,30 @@ func TestXH03_SwallowedIsTypedAgain(t *testing.T) {
 	}
 }
 
+// A first text that an agent clears from its input each time is typed ever more rarely.
+func TestXH03_SwallowedIsTypedMoreRarely(t *testing.T) {
+	t.Parallel()
+	c, dir := typer(t, `take() { :; }`)
+	listen(t, dir)
+	c.swallowed = &swallowed{}
+	for lost := range 3 {
+		hand := func(ago time.Duration) {
+			t.Helper()
+			c.swallowed.at = time.Now().Add(-ago)
+			if err := c.hand(t.Context(), "a text that is swallowed", "1", time.Now()); fault.CodeOf(err) != fault.Timeout || c.swallowed == nil {
+				t.Fatalf("swallowed %+v: %v", c.swallowed, err)
+			}
+		}
+		hand(typeAgain << lost)
+		if c.lost != lost {
+			t.Errorf("it is taken for lost %d times, want %d", c.lost, lost)
+		}
+		if hand((typeAgain << lost) / 2); c.lost != lost {
+			t.Errorf("lost %d times, it is typed again before its time", lost)
+		}
+	}
+}
+
 // newline makes a variable of what ends a line.
 const newline = `nl=$(printf '\r\n.'); nl=${nl%.}
 `

@@ -71,7 +71,7 @@ func deeds() []deed {
 			"internal/files":         "Remove is In and the deed",
 			"internal/lock":          "a file that the call itself has made",
 			"internal/unixsock":      "a socket that this process listens on",
-			"panes/worktree":         "half a pack in a clone of ours, while its lock is held",
+			"panes/worktree":         "half a pack in a clone of ours, while its lock is held; an index that the call itself has made",
 			"panes":                  "what is left in the run folder of hosts, leads and terminals that are gone",
 			"backend/headless":       "the record of a pane, by an id that was checked",
 			"backend/iterm2":         "the command of a pane that did not begin",

@@ -2,64 +2,35 @@ package worktree
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/leadlight-dev/leadlight/internal/files"
 )
 
-// hashBatch is how many files git hashes in one call.
-const hashBatch = 200
-
 // hidden counts the files whose edits git status does not show, because they are marked
-// as assumed unchanged or as skipped, and which differ from what git has.
-func (g git) hidden(ctx context.Context, tree string) (int, error) {
+// as assumed unchanged or as skipped, and which differ from what git has: an index that is
+// made anew has no such marks. A file that is gone loses nothing.
+func (g git) hidden(ctx context.Context) (int, error) {
 	listed, err := g.run(ctx, "ls-files", "-v", "-z")
 	if err != nil {
 		return 0, err
 	}
-	var marked []string
-	for entry := range strings.SplitSeq(listed, "\x00") {
-		tag, path, ok := strings.Cut(entry, " ")
-		if !ok || tag != "S" && tag == strings.ToUpper(tag) {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(tree, path)); err == nil { // one that is gone loses nothing
-			marked = append(marked, path)
-		}
-	}
-	if len(marked) == 0 {
+	marked := func(entry string) bool { return entry != "" && (entry[0] == 'S' || entry[0] >= 'a') }
+	if !slices.ContainsFunc(strings.Split(listed, "\x00"), marked) {
 		return 0, nil
 	}
-	known, err := g.blobs(ctx)
+	temp, err := files.TempFolder("", "leadlight-index-")
 	if err != nil {
+		return 0, files.Explain("make folder", temp.String(), err)
+	}
+	defer func() { _ = temp.Remove() }()
+	g.index = filepath.Join(temp.String(), "index")
+	if _, err := g.run(ctx, "read-tree", "--no-sparse-checkout", "HEAD"); err != nil {
 		return 0, err
 	}
-	changed := 0
-	for batch := range slices.Chunk(marked, hashBatch) {
-		said, err := g.run(ctx, append([]string{"hash-object", "--"}, batch...)...)
-		hashes := strings.Fields(said)
-		for i, path := range batch {
-			if err != nil || len(hashes) != len(batch) || hashes[i] != known[path] { // what cannot be compared may be work
-				changed++
-			}
-		}
-	}
-	return changed, nil
-}
-
-// blobs are the hashes of the files as git has them.
-func (g git) blobs(ctx context.Context) (map[string]string, error) {
-	staged, err := g.run(ctx, "ls-files", "-s", "-z")
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]string{}
-	for entry := range strings.SplitSeq(staged, "\x00") {
-		about, path, ok := strings.Cut(entry, "\t")
-		if fields := strings.Fields(about); ok && len(fields) == 3 {
-			out[path] = fields[1]
-		}
-	}
-	return out, nil
+	_, _ = g.run(ctx, "update-index", "-q", "--refresh") // it fails where files differ
+	changed, err := g.run(ctx, "diff-files", "--name-only", "--diff-filter=d", "-z")
+	return strings.Count(changed, "\x00"), err
 }

@@ -31,6 +31,7 @@ type git struct {
 	environ []string
 	dir     string
 	repo    string        // the git folder, named explicitly: with safe.bareRepository git looks for none; "" is that of dir
+	index   string        // a file in place of the tree's own index; "": that
 	far     bool          // it may have to reach another machine
 	limit   time.Duration // 0: gitLimit
 }
@@ -90,6 +91,9 @@ func (g git) output(ctx context.Context, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, "git", append(quiet, args...)...)
 	c.Dir = g.dir
 	c.Env = environ.Set(environ.In(environ.Without(g.environ, "GIT_*"), g.dir), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")
+	if g.index != "" {
+		c.Env = environ.Set(c.Env, "GIT_INDEX_FILE="+g.index)
+	}
 	if g.far {
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without a terminal ssh has nobody to ask
 		c.Env = environ.Set(c.Env, append(environ.Only(g.environ, reaching()...), askingNobody()...)...)

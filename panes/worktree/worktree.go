@@ -225,7 +225,7 @@ func (k Keeper) work(ctx context.Context, t Tree) (string, error) {
 	if changed != "" {
 		return fmt.Sprintf("it holds changes that are not committed (files: %d)", 1+strings.Count(changed, "\n")), nil
 	}
-	if n, err := there.hidden(ctx, t.Path); err != nil {
+	if n, err := there.hidden(ctx); err != nil {
 		return "", err
 	} else if n > 0 {
 		return fmt.Sprintf("it holds changes that git status does not show, in files marked skip-worktree or assume-unchanged (files: %d)", n), nil

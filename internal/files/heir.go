@@ -48,17 +48,13 @@ func Make(path string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	in, err := os.OpenRoot(filepath.Dir(path))
+	d, err := Open(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	info, err := in.Stat(".")
-	if err != nil {
-		return err
-	}
-	f, err := heirOf(info).create(in, filepath.Base(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-	if errors.Is(err, fs.ErrExist) {
+	defer d.Close()
+	f, err := d.OpenFile(filepath.Base(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, errLink) {
 		return nil
 	}
 	if err != nil {

@@ -47,28 +47,17 @@ func (h *Held) Release() {
 // become read-only the lock is had as ever, but nobody signs it.
 func Acquire(ctx context.Context, d *files.Dir, name, verb string, limit time.Duration) (*Held, error) {
 	start := time.Now()
-	for flag := os.O_RDWR; ; {
-		h, err := Try(d, name, verb)
-		if h != nil || err != nil {
-			return h, err
-		}
-		file := flock.New(d.Join(name), flock.SetFlag(flag|syscall.O_NONBLOCK))
-		if err := wait(ctx, file.Lock, file, limit-time.Since(start)); err != nil {
-			if forReading(err, &flag) {
-				continue
-			}
-			if errors.Is(err, errLate) {
-				return nil, timeout(d, name, time.Since(start))
-			}
-			if gone(err) {
-				continue
-			}
-			return nil, explain("lock", d.Join(name), err)
-		}
-		if h, err := settle(d, name, verb, file); h != nil || err != nil {
-			return h, err
-		}
+	h, err := Try(d, name, verb)
+	if h == nil && err == nil {
+		h, err = takeBy(d, name, verb, func(file *flock.Flock) (bool, error) {
+			err := wait(ctx, file.Lock, file, limit-time.Since(start))
+			return err == nil, err
+		})
 	}
+	if errors.Is(err, errLate) {
+		return nil, timeout(d, name, time.Since(start))
+	}
+	return h, err
 }
 
 // In is Acquire for one who has no folder open: it opens (and makes) the folder at path
@@ -90,9 +79,14 @@ func In(ctx context.Context, path, name, verb string, limit time.Duration) (rele
 
 // Try is Acquire without waiting: nil and no error if another holds the lock.
 func Try(d *files.Dir, name, verb string) (*Held, error) {
+	return takeBy(d, name, verb, (*flock.Flock).TryLock)
+}
+
+// takeBy locks the file by take, until what was locked is what others will lock.
+func takeBy(d *files.Dir, name, verb string, take func(*flock.Flock) (locked bool, err error)) (*Held, error) {
 	for flag, tries := os.O_RDWR, 0; ; tries++ {
 		file := flock.New(d.Join(name), flock.SetFlag(flag|syscall.O_NONBLOCK))
-		locked, err := file.TryLock()
+		locked, err := take(file)
 		switch {
 		case forReading(err, &flag):
 			continue

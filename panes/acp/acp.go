@@ -251,10 +251,11 @@ func (c *Client) take(line []byte) {
 		}
 	case len(m.ID) == 0: // a notice that we do not know
 	case m.Method == "session/request_permission":
-		q := parseQuestion(m.Params)
-		go func() { c.reply(m.ID, outcome(c.handler.Permit(c.ctx, q)), nil) }()
+		var q Question
+		_ = json.Unmarshal(m.Params, &q) // what is not understood is asked without its words
+		go func() { c.reply(message{ID: m.ID, Result: outcome(c.handler.Permit(c.ctx, q))}) }()
 	default:
-		go c.reply(m.ID, nil, &rpcError{Code: noMethod, Message: "this client has no " + m.Method})
+		go c.reply(message{ID: m.ID, Error: &rpcError{Code: noMethod, Message: "this client has no " + m.Method}})
 	}
 }
 
@@ -272,17 +273,13 @@ func (c *Client) answered(m message) {
 	}
 }
 
-func (c *Client) reply(id json.RawMessage, result any, failed *rpcError) {
-	m := message{ID: id, Error: failed}
-	if failed == nil {
-		m.Result, _ = json.Marshal(result)
-	}
-	_ = c.send(m) // an agent that is gone needs no answer
-}
+func (c *Client) reply(m message) { _ = c.send(m) } // an agent that is gone needs no answer
 
-func outcome(option string) object {
-	if option == "" {
-		return object{"outcome": object{"outcome": "cancelled"}}
+func outcome(option string) json.RawMessage {
+	said := object{"outcome": "cancelled"}
+	if option != "" {
+		said = object{"outcome": "selected", "optionId": option}
 	}
-	return object{"outcome": object{"outcome": "selected", "optionId": option}}
+	result, _ := json.Marshal(object{"outcome": said}) // of texts
+	return result
 }

@@ -38,8 +38,8 @@ type Tool struct {
 
 // Question is a request for permission to use a tool.
 type Question struct {
-	Tool    Tool
-	Options []Option
+	Tool    Tool     `json:"toolCall"`
+	Options []Option `json:"options"`
 }
 
 // Option is one answer to a question.
@@ -81,13 +81,4 @@ func parseUpdate(params json.RawMessage) (Update, bool) {
 		u.Text = block.Text
 	}
 	return u, true
-}
-
-func parseQuestion(params json.RawMessage) Question {
-	var in struct {
-		ToolCall Tool
-		Options  []Option
-	}
-	_ = json.Unmarshal(params, &in) // what is not understood is asked without its words
-	return Question{Tool: in.ToolCall, Options: in.Options}
 }

@@ -147,12 +147,12 @@ func (s *server) obey(ctx context.Context, v *viewer, r io.Reader) {
 		}
 		switch kind {
 		case frameInput:
-			human, without := keys.read(payload)
+			typed, without := keys.read(payload)
 			if s.host.answered() {
 				payload = without
 			}
 			if !v.readOnly && len(payload) > 0 {
-				s.host.fromPerson(ctx, payload, keys.typing(human))
+				s.host.fromPerson(ctx, payload, typed)
 			}
 		case frameRedraw:
 			v.ask()

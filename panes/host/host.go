@@ -202,8 +202,8 @@ func (h *Host) readPane() {
 	for {
 		n, err := h.terminal.file.Read(buf)
 		if n > 0 {
-			human, _ := keys.read(buf[:n])
-			h.fromPerson(context.Background(), buf[:n], keys.typing(human))
+			typed, _ := keys.read(buf[:n])
+			h.fromPerson(context.Background(), buf[:n], typed)
 		}
 		if err != nil {
 			if !errors.Is(err, os.ErrClosed) { // by Close

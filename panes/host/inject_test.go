@@ -261,16 +261,16 @@ func TestKeyboard(t *testing.T) {
 		{"an answer and a key", "\x1b[1;1Rq", true, "\x1b[1;1Rq"[6:]},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			human, without := newKeyboard().read([]byte(tc.in))
-			if human != tc.human || string(without) != tc.without {
-				t.Errorf("human %v, %q", human, without)
+			typed, without := newKeyboard().read([]byte(tc.in))
+			if typed.human != tc.human || string(without) != tc.without {
+				t.Errorf("human %v, %q", typed.human, without)
 			}
 		})
 	}
 	k := newKeyboard() // an answer in pieces
 	for _, piece := range []string{"\x1b]11;rgb:", "1/2/3", "\x1b", "\\"} {
-		if human, without := k.read([]byte(piece)); human || len(without) > 0 {
-			t.Errorf("%q: human %v, %q", piece, human, without)
+		if typed, without := k.read([]byte(piece)); typed.human || len(without) > 0 {
+			t.Errorf("%q: human %v, %q", piece, typed.human, without)
 		}
 	}
 }

@@ -127,8 +127,8 @@ func TestAHalfLine(t *testing.T) {
 	eventuallyTail(t, h, "$ ")
 	keys := newKeyboard()
 	types := func(p string) {
-		human, _ := keys.read([]byte(p))
-		h.fromPerson(t.Context(), []byte(p), keys.typing(human))
+		typed, _ := keys.read([]byte(p))
+		h.fromPerson(t.Context(), []byte(p), typed)
 	}
 	holds := func() bool { return h.HalfLine(limited(t)) }
 	if holds() {

@@ -93,8 +93,9 @@ func (in *inputState) note(t typing) {
 func (in *inputState) pressed(keys []byte) {
 	before, k := in.typed(), newKeyboard()
 	k.draft, k.half = before.draft, before.half
-	k.read(keys)
-	in.note(typing{true, before.draft && k.draft, k.half, k.returned})
+	now, _ := k.read(keys)
+	now.human, now.draft = true, before.draft && now.draft
+	in.note(now)
 }
 
 // begin is for a new program, into which nobody has typed anything.

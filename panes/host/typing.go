@@ -75,11 +75,9 @@ func longestLine(p []byte) int {
 // reader of what a person's terminal sends: keys, but also answers to queries,
 // focus and mouse events, which nobody typed.
 type keyboard struct {
-	scan     scanner
-	pasting  bool
-	draft    bool // the last that was typed is text, and no key that ends a line
-	half     halfLine
-	returned bool // what was read last holds the return key
+	scan    scanner
+	pasting bool
+	typing
 }
 
 // halfLine is what was typed since a line was submitted or erased.
@@ -88,35 +86,33 @@ type halfLine struct {
 	moved bool   // keys were pressed that may have moved the cursor in it, or changed it
 }
 
-// typing is what was made out in a piece of input.
+// typing is what was made out in the last piece of input, with what stands there since before.
 type typing struct {
 	human    bool // a person has typed it
-	draft    bool // it leaves a line that is not ended
+	draft    bool // the last that was typed is text, and no key that ends a line
 	half     halfLine
 	returned bool // it holds the return key
 }
 
-func (k *keyboard) typing(human bool) typing { return typing{human, k.draft, k.half, k.returned} }
-
 func newKeyboard() *keyboard { return &keyboard{scan: scanner{input: true}} }
 
-// read tells whether somebody typed, and returns p without the terminal's answers
-// to queries (keys, pastes, focus and mouse events stay).
-func (k *keyboard) read(p []byte) (human bool, without []byte) {
-	k.returned = false
+// read makes out what is typed, and returns p without the terminal's answers to queries
+// (keys, pastes, focus and mouse events stay).
+func (k *keyboard) read(p []byte) (_ typing, without []byte) {
+	k.human, k.returned = false, false
 	k.scan.scan(p, func(t token) {
-		human = human || !isEvent(t) && !isAnswer(t)
+		k.human = k.human || !isEvent(t) && !isAnswer(t)
 		k.follow(t)
 		if !isAnswer(t) {
 			without = append(without, t.raw...)
 		}
 	})
 	if k.scan.pendingEscape() { // the key; its sequence would have come along
-		human, without = true, append(without, esc)
+		k.human, without = true, append(without, esc)
 		k.scan.state, k.draft = ground, false
 		k.half.move()
 	}
-	return human, without
+	return k.typing, without
 }
 
 // endsLine are the keys after which no unfinished line stands there: return, line

@@ -16,55 +16,55 @@ const inProcess = "in-process"
 // closePanes closes the panes of a set of hosts, each proved to be its member's, that are
 // still ours: one list and one close for each terminal. A pane that stays makes its result unproven; one that was there
 // although nothing ran makes it pane-killed.
-func (m *Manager) closePanes(ctx context.Context, set []Target, results []StopResult) {
-	at := map[terminal][]int{}
-	for i, t := range set {
-		if results[i].host != nil && t.Pane != "" && t.Backend != "" {
-			k := terminal{t.Backend, t.Terminal}
-			if t.Backend == inProcess {
+func (m *Manager) closePanes(ctx context.Context, set []*StopResult) {
+	at := map[terminal][]*StopResult{}
+	for _, r := range set {
+		if h := r.host; h != nil && h.Pane != "" && h.Backend != "" {
+			k := terminal{h.Backend, h.Terminal}
+			if h.Backend == inProcess {
 				k = terminal{Headless, HeadlessFolder(m.opt.Runtime)}
 			}
-			at[k] = append(at[k], i)
+			at[k] = append(at[k], r)
 		}
 	}
-	for k, index := range at {
+	for k, results := range at {
 		b, err := m.backendOf(k)
 		if err == nil {
-			err = closeIn(ctx, b, index, results)
+			err = closeIn(ctx, b, results)
 		}
 		if err == nil {
 			continue
 		}
-		for _, i := range index {
-			results[i].Outcome, results[i].Reason = state.Unproven, fault.Of(err).Message
+		for _, r := range results {
+			r.Outcome, r.Reason = state.Unproven, fault.Of(err).Message
 		}
 	}
 }
 
 // closeIn closes panes of one terminal.
-func closeIn(ctx context.Context, b backend.Backend, index []int, results []StopResult) error {
+func closeIn(ctx context.Context, b backend.Backend, results []*StopResult) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*terminalLimit)
 	defer cancel()
-	there, err := whatIsThere(ctx, b, index, results)
+	there, err := whatIsThere(ctx, b, results)
 	if err != nil {
 		return err
 	}
-	panes := make([]Closable, len(index))
-	for n, i := range index {
-		panes[n] = results[i].host.closable()
+	panes := make([]Closable, len(results))
+	for i, r := range results {
+		panes[i] = r.host.closable()
 	}
 	// Also panes that went by themselves: Close puts the options of their windows back.
-	for n, err := range Close(ctx, b, panes...) {
-		r := &results[index[n]]
+	for i, err := range Close(ctx, b, panes...) {
+		r, stood := results[i], there[panes[i].pane]
 		switch {
-		case errors.Is(err, backend.ErrGone), there != nil && !there[panes[n].pane] && errors.Is(err, fault.Unproven):
+		case errors.Is(err, backend.ErrGone), there != nil && !stood && errors.Is(err, fault.Unproven):
 			// It is gone, or the id of a pane that is gone belongs to somebody else now.
 		case errors.Is(err, backend.ErrTaken): // the member has ended, and the pane is somebody else's
 			r.taken = fault.Of(err).Message
 			r.Leftovers = append(r.Leftovers, r.taken)
 		case err != nil:
 			r.Outcome, r.Reason = state.Unproven, fault.Of(err).Message
-		case there[panes[n].pane] && r.Outcome == state.AlreadyStopped:
+		case stood && r.Outcome == state.AlreadyStopped:
 			r.Outcome = state.PaneKilled
 		}
 	}
@@ -73,8 +73,8 @@ func closeIn(ctx context.Context, b backend.Backend, index []int, results []Stop
 
 // whatIsThere lists the panes of a terminal, if it matters whether one is there: where
 // nothing ran, the pane was all that was left.
-func whatIsThere(ctx context.Context, b backend.Backend, index []int, results []StopResult) (map[backend.Marked]bool, error) {
-	if !slices.ContainsFunc(index, func(i int) bool { return results[i].Outcome == state.AlreadyStopped }) {
+func whatIsThere(ctx context.Context, b backend.Backend, results []*StopResult) (map[backend.Marked]bool, error) {
+	if !slices.ContainsFunc(results, func(r *StopResult) bool { return r.Outcome == state.AlreadyStopped }) {
 		return nil, nil
 	}
 	list, err := b.List(ctx)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -39,55 +40,73 @@ type Launched struct {
 // fails is undone: its pane and its records go. order is that of the team's agents in a window.
 func (m *Manager) Launch(ctx context.Context, layout Layout, order []string, launches []Launch) []Launched {
 	out := make([]Launched, len(launches))
+	all := make([]launching, len(launches))
+	for i := range launches {
+		all[i] = launching{&launches[i], &out[i]}
+	}
 	choice, err := m.where(ctx, launches[0].Record)
 	if err == nil {
 		err = files.MakePrivate(m.opt.Runtime)
 	}
 	if err != nil {
-		failPending(out, err)
+		failPending(all, err)
 		return out
 	}
 	prepared, first := make(chan struct{}), launches[0]
 	go func() { // while the terminal is asked what is there
 		defer close(prepared)
-		each(len(launches), func(i int) {
-			r := &launches[i].Record
-			r.Backend, r.Terminal = choice.Type, choice.Socket
-			out[i].Err = m.prepare(ctx, &launches[i])
+		each(len(all), func(i int) {
+			l := all[i]
+			l.Record.Backend, l.Record.Terminal = choice.Type, choice.Socket
+			l.Err = m.prepare(ctx, l.Launch)
 		})
 	}()
-	m.open(ctx, choice, layout, order, first, launches, out, prepared)
-	m.awaitAll(ctx, choice, launches, out)
+	m.open(ctx, choice, layout, order, first, all, prepared)
+	m.awaitAll(ctx, choice, all)
 	return out
+}
+
+// launching is a Launch with what has become of it by now.
+type launching struct {
+	*Launch
+	*Launched
+}
+
+// pending are those that have not failed.
+func pending(all []launching) []launching {
+	return slices.DeleteFunc(slices.Clone(all), func(l launching) bool { return l.Err != nil })
+}
+
+func failPending(all []launching, err error) {
+	for _, l := range pending(all) {
+		l.Err = err
+	}
 }
 
 // awaitAll waits for the hosts, undoes what has failed, and makes the records of the others
 // durable.
-func (m *Manager) awaitAll(ctx context.Context, choice Choice, launches []Launch, out []Launched) {
-	each(len(launches), func(i int) {
-		if errors.Is(out[i].Err, fault.SpawnFailed) { // the pane went before it was marked: its host knows more
-			if done, ended := m.earlyEnd(ctx, launches[i]); done {
-				out[i].Err = ended
+func (m *Manager) awaitAll(ctx context.Context, choice Choice, all []launching) {
+	each(len(all), func(i int) {
+		l := all[i]
+		if errors.Is(l.Err, fault.SpawnFailed) { // the pane went before it was marked: its host knows more
+			if done, ended := m.earlyEnd(ctx, *l.Launch); done {
+				l.Err = ended
 			}
-		} else if out[i].Err == nil {
-			out[i].Err = m.await(ctx, choice, launches[i], out[i].Pane)
+		} else if l.Err == nil {
+			l.Err = m.await(ctx, choice, *l.Launch, l.Pane)
 		}
-		if out[i].Err != nil {
-			m.Undo(ctx, launches[i], out[i].Pane)
+		if l.Err != nil {
+			m.Undo(ctx, *l.Launch, l.Pane)
 		}
 	})
-	var running []int
-	var agents []string
-	for i := range out {
-		if out[i].Err == nil {
-			running, agents = append(running, i), append(agents, launches[i].Record.Agent)
-		}
+	running, agents := pending(all), []string(nil)
+	for _, l := range running {
+		agents = append(agents, l.Record.Agent)
 	}
-	if err := m.records.syncLaunches(launches[0].Record.Team, agents); err != nil {
-		each(len(running), func(k int) {
-			i := running[k]
-			out[i].Err = fmt.Errorf("write the launch record: %w", err)
-			m.Undo(ctx, launches[i], out[i].Pane)
+	if err := m.records.syncLaunches(all[0].Record.Team, agents); err != nil {
+		each(len(running), func(i int) {
+			running[i].Err = fmt.Errorf("write the launch record: %w", err)
+			m.Undo(ctx, *running[i].Launch, running[i].Pane)
 		})
 	}
 }
@@ -157,46 +176,37 @@ func (m *Manager) writeSecret(path string, data []byte) error {
 
 // open places and opens the panes under the terminal's lock, those that are
 // prepared by then. first is the first launch, which is being prepared, as it was before.
-func (m *Manager) open(ctx context.Context, c Choice, layout Layout, order []string, first Launch, launches []Launch, out []Launched, prepared <-chan struct{}) {
-	team := first.Record.Team
+func (m *Manager) open(ctx context.Context, c Choice, layout Layout, order []string, first Launch, all []launching, prepared <-chan struct{}) {
 	release, err := m.lockTerminal(ctx, c)
 	if err != nil {
 		<-prepared
-		failPending(out, err)
+		failPending(all, err)
 		return
 	}
 	defer release()
-	view, err := m.view(ctx, c, team, first)
+	view, err := m.view(ctx, c, first.Record.Team, first)
 	if <-prepared; err != nil {
-		failPending(out, fmt.Errorf("look at the terminal: %w", err))
+		failPending(all, fmt.Errorf("look at the terminal: %w", err))
 		return
 	}
-	var index []int
-	for i := range out {
-		if out[i].Err == nil {
-			index = append(index, i)
-		}
-	}
-	if len(index) == 0 {
+	set := pending(all)
+	if len(set) == 0 {
 		return // nothing could be prepared
 	}
-	m.noteLead(ctx, view.Lead, launches, index)
-	specs, whose, arrangements := Place(layout, view, len(index))
-	for n := range specs {
-		i := index[whose[n]]
-		r := launches[i].Record
-		specs[n].Argv = []string{m.opt.Executable, "teammate", "--team", r.Team, "--agent", r.Agent, "--base-dir", m.opt.Base}
-		specs[n].Dir = r.Dir
-		specs[n].Name = r.Team
-		specs[n].Mark = m.mark(r.Team, r.Agent, r.Host)
-		specs[n].Label = launches[i].Label
+	m.noteLead(ctx, view.Lead, set)
+	specs, whose, arrangements := Place(layout, view, len(set))
+	for i := range specs {
+		l := set[whose[i]]
+		r, s := l.Record, &specs[i]
+		s.Argv = []string{m.opt.Executable, "teammate", "--team", r.Team, "--agent", r.Agent, "--base-dir", m.opt.Base}
+		s.Dir, s.Name, s.Mark, s.Label = r.Dir, r.Team, m.mark(r.Team, r.Agent, r.Host), l.Label
 	}
 	note := func(results []backend.Result) {
-		for n := range results {
-			i := index[whose[n]]
-			out[i].Pane = results[n].Pane
-			if err := results[n].Err; err != nil {
-				out[i].Err = fmt.Errorf("teammate %s of team %s: %w", launches[i].Record.Agent, launches[i].Record.Team, err)
+		for i, result := range results {
+			l := set[whose[i]]
+			l.Pane = result.Pane
+			if result.Err != nil {
+				l.Err = fmt.Errorf("teammate %s of team %s: %w", l.Record.Agent, l.Record.Team, result.Err)
 			}
 		}
 	}
@@ -208,7 +218,7 @@ func (m *Manager) open(ctx context.Context, c Choice, layout Layout, order []str
 			}
 			if a.Window != "" {
 				if len(view.Ours) > 0 { // else they stand in this order
-					a.Order = inOrder(order, view.Ours, out, launches)
+					a.Order = inOrder(order, view.Ours, all)
 				}
 				layouts = append(layouts, a.Layout)
 			}
@@ -230,14 +240,6 @@ func openArranged(ctx context.Context, b backend.Backend, specs []backend.Spec, 
 	results := b.Open(ctx, specs)
 	_ = b.Arrange(ctx, layouts(results)...) // panes that are not evenly sized are no reason to fail
 	return results
-}
-
-func failPending(out []Launched, err error) {
-	for i := range out {
-		if out[i].Err == nil {
-			out[i].Err = err
-		}
-	}
 }
 
 // early is a backend that can get ready for a launch before it is told what to open. release

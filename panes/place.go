@@ -320,15 +320,13 @@ func (p *placer) arrangements() []Arrangement {
 
 // inOrder returns the panes of a team, those that were there and those just opened, in the
 // order of their agents.
-func inOrder(order []string, there []backend.Pane, opened []Launched, launches []Launch) (ids []backend.ID) {
+func inOrder(order []string, there []backend.Pane, opened []launching) (ids []backend.ID) {
 	of := map[string]backend.ID{}
 	for _, p := range there {
 		of[p.Mark.Agent] = p.ID
 	}
-	for i, o := range opened {
-		if o.Err == nil {
-			of[launches[i].Record.Agent] = o.Pane.ID
-		}
+	for _, l := range pending(opened) {
+		of[l.Record.Agent] = l.Pane.ID
 	}
 	for _, agent := range order {
 		if id, ok := of[agent]; ok {

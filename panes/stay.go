@@ -29,13 +29,13 @@ type Beside struct {
 	Server string     `json:"server"`
 }
 
-// noteLead writes into the launch records of those of index where the lead is.
-func (m *Manager) noteLead(ctx context.Context, lead *backend.Pane, launches []Launch, index []int) {
+// noteLead writes into the launch records of a set where the lead is.
+func (m *Manager) noteLead(ctx context.Context, lead *backend.Pane, set []launching) {
 	if lead == nil {
 		return
 	}
-	each(len(index), func(n int) {
-		r := &launches[index[n]].Record
+	each(len(set), func(i int) {
+		r := &set[i].Record
 		if now := (Beside{lead.ID, lead.Server}); r.Beside == nil || *r.Beside != now {
 			r.Beside = &now
 			_ = m.records.writeLaunchSoon(ctx, *r) // only a later restart would miss it

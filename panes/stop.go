@@ -64,9 +64,9 @@ func (m *Manager) End(ctx context.Context, t Target, term, kill time.Duration) S
 
 // endAndClose ends one host and closes its pane.
 func (s *Stopper) endAndClose(ctx context.Context, t Target) StopResult {
-	out := []StopResult{s.End(ctx, t)}
-	s.Close(ctx, []Target{t}, out)
-	return out[0]
+	out := s.End(ctx, t)
+	s.Close(ctx, []*StopResult{&out})
+	return out
 }
 
 // End asks the host to end all that it has started: TERM, and KILL after the limit. If
@@ -167,12 +167,12 @@ func killTree(ctx context.Context, h ownHost, kill time.Duration, withHost bool,
 }
 
 // Close closes the panes of hosts that have ended, as a set, looks whether anything is
-// left, and writes what it finds into results. A host that has ended its own tree
+// left, and writes what it finds into the results of their End. A host that has ended its own tree
 // adopted every orphan below it, so only the others are looked for again.
-func (s *Stopper) Close(ctx context.Context, set []Target, results []StopResult) {
-	s.m.closePanes(ctx, set, results)
+func (s *Stopper) Close(ctx context.Context, set []*StopResult) {
+	s.m.closePanes(ctx, set)
 	each(len(set), func(i int) {
-		r := &results[i]
+		r := set[i]
 		if r.Outcome != state.Unproven && !r.complete {
 			if left := s.survivors(ctx, *r.host); left != "" {
 				r.Outcome, r.Reason = state.Unproven, left

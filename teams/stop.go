@@ -308,19 +308,17 @@ func (r *stopping) end(ctx context.Context, m *stoppingMember) {
 // close closes the panes of members that have ended, as a set, and looks again.
 func (r *stopping) close(ctx context.Context, batch []*stoppingMember) {
 	var ended []*stoppingMember
-	var set []panes.Target
-	var results []panes.StopResult
+	var set []*panes.StopResult
 	for _, m := range batch {
 		if m.target.Host != "" {
-			ended, set, results = append(ended, m), append(set, m.target), append(results, m.result)
+			ended, set = append(ended, m), append(set, &m.result)
 		}
 	}
 	if len(set) == 0 {
 		return
 	}
-	r.processes.Close(ctx, set, results)
-	for i, m := range ended {
-		m.result = results[i]
+	r.processes.Close(ctx, set)
+	for _, m := range ended {
 		r.judge(ctx, m)
 	}
 }

@@ -31,12 +31,11 @@ const (
 type Watcher struct {
 	Log *slog.Logger // nil: no warnings
 
-	far     func(path string) bool // whether events do not come from there; nil: the system is asked
-	mu      sync.Mutex
-	events  *fsnotify.Watcher
-	warned  bool
-	folders map[string]int // how many subscriptions watch it
-	subs    map[*subscription]bool
+	far    func(path string) bool // whether events do not come from there; nil: the system is asked
+	mu     sync.Mutex
+	events *fsnotify.Watcher
+	warned bool
+	subs   map[*subscription]bool
 }
 
 type subscription struct {
@@ -167,7 +166,7 @@ func (w *Watcher) join(s *subscription) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.subs == nil {
-		w.subs, w.folders = map[*subscription]bool{}, map[string]int{}
+		w.subs = map[*subscription]bool{}
 	}
 	w.subs[s] = true
 	if w.events == nil {
@@ -193,7 +192,6 @@ func (w *Watcher) leave(s *subscription) {
 		// Close fails only if it is closed already.
 		_ = w.events.Close()
 		w.events = nil
-		w.folders = map[string]int{}
 	}
 }
 
@@ -239,17 +237,16 @@ func (w *Watcher) watch(s *subscription, dir string) {
 		}
 		return
 	}
-	if !s.watched[dir] {
-		s.watched[dir] = true
-		w.folders[dir]++
-	}
+	s.watched[dir] = true
 }
 
+// unwatch ends the watch over a folder that no subscription watches any more.
 func (w *Watcher) unwatch(dir string) {
-	if w.folders[dir]--; w.folders[dir] > 0 {
-		return
+	for s := range w.subs {
+		if s.watched[dir] {
+			return
+		}
 	}
-	delete(w.folders, dir)
 	if w.events != nil {
 		// It fails if the folder is gone, and its watch with it.
 		_ = w.events.Remove(dir)

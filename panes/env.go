@@ -8,11 +8,6 @@ import (
 	"github.com/leadlight-dev/leadlight/internal/environ"
 )
 
-// Identity is who a teammate is, as its programs read it from the environment.
-type Identity struct {
-	Team, Agent, Base, Host string
-}
-
 // ofLead is what teammates get of a lead's environment: all but what is the lead's own. It
 // is the same for all of them.
 func ofLead(lead []string) []string { return environ.Without(lead, environ.OfTheLead()...) }
@@ -20,9 +15,9 @@ func ofLead(lead []string) []string { return environ.Without(lead, environ.OfThe
 // environment returns the complete environment of a teammate's programs, the
 // terminal's variables and the folder's excepted: what it gets of its lead's, with who the
 // teammate is, with the folder of this program on PATH, and with extra (K=V) over all of it.
-func environment(ofLead []string, id Identity, executable string, extra []string) []string {
+func environment(ofLead []string, base string, id Target, executable string, extra []string) []string {
 	env := environ.Set(ofLead, append([]string{
-		"LEADLIGHT_TEAM=" + id.Team, "LEADLIGHT_AGENT=" + id.Agent, "LEADLIGHT_BASE_DIR=" + id.Base, "LEADLIGHT_HOST=" + id.Host}, extra...)...)
+		"LEADLIGHT_TEAM=" + id.Team, "LEADLIGHT_AGENT=" + id.Agent, "LEADLIGHT_BASE_DIR=" + base, "LEADLIGHT_HOST=" + id.Host}, extra...)...)
 	path := environ.Get(env, "PATH")
 	if dir := filepath.Dir(executable); executable != "" && !slices.Contains(filepath.SplitList(path), dir) {
 		env = environ.Set(env, "PATH="+strings.TrimSuffix(dir+string(filepath.ListSeparator)+path, string(filepath.ListSeparator)))

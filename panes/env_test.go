@@ -6,7 +6,7 @@ import (
 )
 
 func TestEN09_EnvironmentSaysWhoTheTeammateIs(t *testing.T) {
-	env := environment([]string{"HOME=/h"}, Identity{Team: "t", Agent: "a", Base: "/b", Host: "h1"}, "/opt/leadlight", nil)
+	env := environment([]string{"HOME=/h"}, "/b", Target{Team: "t", Agent: "a", Host: "h1"}, "/opt/leadlight", nil)
 	for _, want := range []string{"HOME=/h", "LEADLIGHT_TEAM=t", "LEADLIGHT_AGENT=a", "LEADLIGHT_BASE_DIR=/b", "LEADLIGHT_HOST=h1", "PATH=/opt"} {
 		if !slices.Contains(env, want) {
 			t.Errorf("no %s in %q", want, env)
@@ -26,7 +26,7 @@ func TestEN01_LeadsValuesReachTheTeammate(t *testing.T) {
 		"LEADLIGHT_TEAM=theirs", "LEADLIGHT_BASE_DIR=/theirs", "LEADLIGHT_TASK=7",
 		"WEIRD=a=b;c 'd' \"e\"\nf", "PATH=/usr/bin", "=broken", "alsobroken",
 	}
-	got := WithTerminal(environment(ofLead(lead), Identity{Team: "t", Agent: "a", Base: "/b", Host: "h1"}, "/opt/leadlight", []string{"EXTRA=1", "HTTPS_PROXY=mine"}),
+	got := WithTerminal(environment(ofLead(lead), "/b", Target{Team: "t", Agent: "a", Host: "h1"}, "/opt/leadlight", []string{"EXTRA=1", "HTTPS_PROXY=mine"}),
 		[]string{"TMUX=/tmp/y,2,0", "TMUX_PANE=%9", "TERM=tmux-256color", "SECRET_OF_SERVER=1", "ANTHROPIC_BASE_URL=http://stale"})
 	want := []string{
 		"ANTHROPIC_BASE_URL=http://lead", "HTTPS_PROXY=mine", "CLAUDE_CODE_USE_BEDROCK=1", "CLAUDE_CONFIG_DIR=/tmp/h2",

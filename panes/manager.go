@@ -315,5 +315,5 @@ func (m *Manager) Environment(team, agent, hostID string, extra []string) []stri
 	}
 	common := m.ofLead
 	m.inheriting.Unlock()
-	return environment(common, Identity{Team: team, Agent: agent, Base: m.opt.Base, Host: hostID}, m.opt.Executable, extra)
+	return environment(common, m.opt.Base, Target{Team: team, Agent: agent, Host: hostID}, m.opt.Executable, extra)
 }

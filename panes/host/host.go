@@ -31,7 +31,7 @@ import (
 	"github.com/leadlight-dev/leadlight/signals"
 )
 
-// How long the rungs of the ladder take unless Options say otherwise.
+// How long the rungs of the ladder take when a program leaves others behind.
 const (
 	DefaultTerm = 5 * time.Second
 	DefaultKill = 2 * time.Second
@@ -39,13 +39,11 @@ const (
 
 // Options are what a Host is made of.
 type Options struct {
-	ID         string        // marks every process started here (signals.Mark); required
-	Socket     string        // path of the control socket, see Listen; "" = none, or not yet
-	Terminal   *os.File      // the pane's terminal, in and out; nil = headless
-	Transcript *Transcript   // nil = none; closed by Close
-	Screen     bool          // keep a model of the screen, for programs that draw one
-	Rows, Cols int           // the size when headless; 0 = 24 and 80
-	Term, Kill time.Duration // the rungs when a program leaves others behind; 0 = the defaults
+	ID         string      // marks every process started here (signals.Mark); required
+	Socket     string      // path of the control socket, see Listen; "" = none, or not yet
+	Terminal   *os.File    // the pane's terminal, in and out; nil = headless
+	Transcript *Transcript // nil = none; closed by Close
+	Screen     bool        // keep a model of the screen, for programs that draw one
 
 	// Variables are K=V that are told on the socket by name, to whoever may connect: the
 	// owner of the host alone, who could read them from the processes as well.
@@ -64,6 +62,7 @@ type Host struct {
 	screen   *screen // nil without
 	server   *server // nil without
 	started  time.Time
+	term     time.Duration // DefaultTerm, but in tests
 
 	ending chan struct{} // one token: one ladder at a time
 	input  *inputState
@@ -102,13 +101,14 @@ func New(o Options) (*Host, error) {
 	if err := signals.Subreaper(); err != nil {
 		return nil, fault.New(fault.Failed, "start the host: %w", err)
 	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	h := &Host{
-		opt: o.withDefaults(), self: self, started: time.Now(),
+		opt: o, self: self, started: time.Now(), term: DefaultTerm,
 		ending: make(chan struct{}, 1), input: newInputState(),
 		statusChanged: make(chan struct{}), closing: make(chan struct{}), closed: make(chan struct{}),
 		out: &output{transcript: o.Transcript, ring: newRing(ringSize), modes: newModes()},
 	}
-	h.rows, h.cols = plausible(o.Rows, o.Cols)
+	h.rows, h.cols = plausible(0, 0)
 	h.arrived = takeSignals()
 	if o.Terminal != nil {
 		if h.terminal, err = openTerminal(o.Terminal); err != nil {
@@ -143,12 +143,6 @@ func (h *Host) Listen(path string) error {
 	h.server = s
 	h.live(s.run)
 	return nil
-}
-
-func (o Options) withDefaults() Options {
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	o.Term, o.Kill = cmp.Or(o.Term, DefaultTerm), cmp.Or(o.Kill, DefaultKill)
-	return o
 }
 
 // begin starts the goroutines that live as long as the Host.

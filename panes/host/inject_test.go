@@ -201,7 +201,7 @@ func TestInjectionsDoNotInterleave(t *testing.T) {
 	for _, c := range letters {
 		all.Go(func() {
 			text := strings.Repeat(string(c), 5000)
-			if err := h.Inject(limited(t), Input{Text: text, Pause: time.Millisecond}); err != nil {
+			if err := h.Inject(limited(t), Input{Text: text}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -2,7 +2,6 @@ package host
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -93,7 +92,7 @@ func (t *InputLock) enter(ctx context.Context, may permit, in Input) error {
 	if err := t.put(ctx, may, data); err != nil || len(submit) == 0 {
 		return err
 	}
-	if _, err := t.IsRead(ctx, cmp.Or(in.Pause, DefaultPause)); err != nil {
+	if _, err := t.IsRead(ctx, DefaultPause); err != nil {
 		return fmt.Errorf("typed but not submitted: %w", err)
 	}
 	if err := t.put(ctx, may, submit); err != nil {

@@ -229,13 +229,11 @@ func newHost(t *testing.T, o Options) *Host {
 	if o.ID == "" {
 		o.ID = fmt.Sprintf("%s-%d-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid(), time.Now().UnixNano())
 	}
-	if o.Term == 0 {
-		o.Term = 300 * time.Millisecond
-	}
 	h, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.term = 300 * time.Millisecond
 	t.Cleanup(func() {
 		h.End(context.Background(), 0, 5*time.Second)
 		h.Close()

@@ -115,10 +115,7 @@ func (m *modes) set(sequence string) {
 		return
 	}
 	for number := range strings.SplitSeq(list[:len(list)-1], ";") {
-		n, err := strconv.Atoi(number)
-		if err != nil {
-			continue
-		}
+		n, _ := strconv.Atoi(number) // there is no mode 0
 		if _, followed := m.on[n]; followed {
 			m.on[n] = final == 'h'
 		}
@@ -127,36 +124,30 @@ func (m *modes) set(sequence string) {
 
 // setting returns the sequences that bring a terminal after a reset into these
 // modes; undoing, those that bring it back, with all else that was changed.
-func (m *modes) setting() []byte { return m.sequences(func(on bool) bool { return on }) }
+func (m *modes) setting() []byte { return m.sequences(false) }
 
 func (m *modes) undoing() []byte {
 	var noReports []byte // of each of the two screens, which have a stack each
 	if m.kitty > 0 {
 		noReports = []byte("\x1b[=0;1u")
 	}
-	out := slices.Concat(noReports, m.sequences(func(on bool) bool { return !on }), noReports)
+	out := slices.Concat(noReports, m.sequences(true), noReports)
 	for _, undo := range slices.Sorted(maps.Keys(m.left)) {
 		out = append(out, undo...)
 	}
 	return out
 }
 
-func (m *modes) sequences(want func(bool) bool) []byte {
-	var out []byte
+func (m *modes) sequences(undo bool) (out []byte) {
 	defaults := modeDefaults()
-	changed := make([]int, 0, len(defaults))
-	for n, byDefault := range defaults {
-		if m.on[n] != byDefault {
-			changed = append(changed, n)
-		}
-	}
-	slices.Sort(changed)
-	for _, n := range changed {
+	for _, n := range slices.Sorted(maps.Keys(defaults)) {
 		final := 'l'
-		if want(m.on[n]) {
+		if m.on[n] != undo {
 			final = 'h'
 		}
-		out = fmt.Appendf(out, "\x1b[?%d%c", n, final)
+		if m.on[n] != defaults[n] {
+			out = fmt.Appendf(out, "\x1b[?%d%c", n, final)
+		}
 	}
 	return out
 }

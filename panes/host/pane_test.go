@@ -53,7 +53,7 @@ func TestPaneBothWays(t *testing.T) {
 func TestSizeIsFollowed(t *testing.T) {
 	p := newPane(t, 31, 97)
 	p.watch(t)
-	h := newHost(t, Options{Terminal: p.tty, Rows: 5, Cols: 5})
+	h := newHost(t, Options{Terminal: p.tty})
 	done := background(t, h, programIn(t, "sizes"))
 	eventuallyTail(t, h, "size 31x97")
 	if err := setSize(p.master, 40, 132); err != nil {

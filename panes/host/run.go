@@ -46,11 +46,11 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 		h.record(exit)
 		return exit, err
 	}
-	stop := context.AfterFunc(ctx, func() { h.End(context.WithoutCancel(ctx), h.opt.Term, h.opt.Kill) })
+	stop := context.AfterFunc(ctx, func() { h.End(context.WithoutCancel(ctx), h.term, DefaultKill) })
 	defer stop()
 	select {
 	case <-h.closing: // it began between the look and the start
-		h.tasks.Go(func() { h.End(context.Background(), h.opt.Term, h.opt.Kill) })
+		h.tasks.Go(func() { h.End(context.Background(), h.term, DefaultKill) })
 	default:
 	}
 	gone := make(chan struct{})
@@ -61,7 +61,7 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 	}()
 	if c.Started != nil {
 		if err = c.Started(); err != nil {
-			h.tasks.Go(func() { h.End(context.WithoutCancel(ctx), h.opt.Term, h.opt.Kill) })
+			h.tasks.Go(func() { h.End(context.WithoutCancel(ctx), h.term, DefaultKill) })
 		}
 	}
 	h.watchStart(p) // now: who is told that it has lasted finds what Started wrote
@@ -71,7 +71,7 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 	if p.queue != nil {
 		p.queue.close()
 	}
-	report, left := h.End(context.WithoutCancel(ctx), h.opt.Term, h.opt.Kill)
+	report, left := h.End(context.WithoutCancel(ctx), h.term, DefaultKill)
 	if left != nil {
 		h.opt.Log.Warn("end what was left", "error", left)
 	}

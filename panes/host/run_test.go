@@ -120,7 +120,8 @@ func TestSP12_EverythingIsATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	h := newHost(t, Options{Rows: 33, Cols: 111})
+	h := newHost(t, Options{})
+	h.resize(33, 111)
 	path := filepath.Join(t.TempDir(), "seen")
 	if _, err := h.Run(limited(t), programIn(t, "report", "REPORT="+path)); err != nil {
 		t.Fatal(err)

@@ -103,11 +103,7 @@ func (h *Host) variables(names []string) []string {
 // UNPROVEN if something may still run.
 func (h *Host) Shutdown(ctx context.Context, r ShutdownRequest) (Report, error) {
 	h.shutDown(cmp.Or(r.Reason, CauseShutdown), r.Recorded)
-	term, kill := cmp.Or(r.Term, h.opt.Term), cmp.Or(r.Kill, h.opt.Kill)
-	if r.Force {
-		term = 0
-	}
-	ended, err := h.End(ctx, term, kill)
+	ended, err := h.End(ctx, cmp.Or(r.Term, h.term), cmp.Or(r.Kill, DefaultKill))
 	return Report{
 		Ended: len(ended.Ended), Killed: ended.Killed,
 		Leftovers: describe(ended.Leftovers), Survivors: describe(ended.Survivors),

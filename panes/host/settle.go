@@ -11,7 +11,10 @@ const firstMoments = 200 * time.Millisecond
 // watchStart says when a program has lasted for its first moments. Only the host can tell: its
 // state says that a program was started, and one who asks may be told late.
 func (h *Host) watchStart(p *program) {
-	if h.isSettled() {
+	h.mu.Lock()
+	settled := h.settled
+	h.mu.Unlock()
+	if settled {
 		return
 	}
 	time.AfterFunc(time.Until(p.started.Add(firstMoments)), func() {
@@ -29,10 +32,4 @@ func (h *Host) Settle() {
 		h.settled = true
 		h.notify()
 	}
-}
-
-func (h *Host) isSettled() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.settled
 }

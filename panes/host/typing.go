@@ -10,10 +10,9 @@ import (
 
 // Input is text to be typed into a program.
 type Input struct {
-	Text   string        `json:"text"`
-	Submit string        `json:"submit,omitempty"` // name of the key that submits it; "" = enter, SubmitNone = none
-	Join   bool          `json:"join,omitempty"`   // without bracketed paste: line breaks become blanks, else each line is entered
-	Pause  time.Duration `json:"pause,omitempty"`  // between text and submit; 0 = DefaultPause
+	Text   string `json:"text"`
+	Submit string `json:"submit,omitempty"` // name of the key that submits it; "" = enter, SubmitNone = none
+	Join   bool   `json:"join,omitempty"`   // without bracketed paste: line breaks become blanks, else each line is entered
 }
 
 // SubmitNone leaves the text in the program's input.

@@ -68,9 +68,8 @@ type (
 // ShutdownRequest closes the host: what runs is ended.
 type ShutdownRequest struct {
 	Reason string        `json:"reason,omitempty"` // becomes the Cause; "" = CauseShutdown
-	Term   time.Duration `json:"term,omitempty"`   // 0 = the host's own
+	Term   time.Duration `json:"term,omitempty"`   // 0 = DefaultTerm
 	Kill   time.Duration `json:"kill,omitempty"`
-	Force  bool          `json:"force,omitempty"` // no TERM: kill at once
 
 	Recorded bool `json:"recorded,omitempty"` // who asks writes the end down for all that end together: see Host.Recorded
 }

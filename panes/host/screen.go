@@ -162,13 +162,16 @@ func (s *screen) take(ctx context.Context, p piece) {
 // maxCatchUp is how much is fed after a gap: more than any screenful.
 const maxCatchUp = 64 << 10
 
+// startOver, deferred, takes a panic of the model for a gap.
+func (s *screen) startOver() {
+	if recover() != nil {
+		s.begin()
+		s.truncated = true
+	}
+}
+
 func (s *screen) feed(p []byte) {
-	defer func() {
-		if recover() != nil {
-			s.begin()
-			s.truncated = true
-		}
-	}()
+	defer s.startOver()
 	if s.truncated && lastReset(p) >= 0 {
 		s.truncated = false
 	}
@@ -214,12 +217,7 @@ func (s *screen) fit() {
 	if size == nil {
 		return
 	}
-	defer func() {
-		if recover() != nil {
-			s.begin()
-			s.truncated = true
-		}
-	}()
+	defer s.startOver()
 	rows, cols := size[0], size[1]
 	s.rows, s.cols = rows, cols
 	if s.model == nil {

@@ -58,7 +58,7 @@ func (h *Host) Status() Status {
 		s.StartedAt, s.ExitCode, s.Signal = h.exit.StartedAt, new(h.exit.Code), h.exit.Signal
 	}
 	if t := h.out.transcript; t != nil {
-		if _, err := t.Err(); err != nil {
+		if err := t.Err(); err != nil {
 			s.Transcript = err.Error()
 		}
 	}

@@ -36,7 +36,6 @@ type Transcript struct {
 	file  *os.File
 	size  int64
 	err   error
-	lost  int64
 	again time.Time
 	over  bool
 }
@@ -52,14 +51,13 @@ func (t *Transcript) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over || t.err != nil && time.Now().Before(t.again) {
-		t.lost += int64(len(p))
 		return len(p), nil
 	}
 	for rest := p; len(rest) > 0; {
 		n, err := t.put(rest)
 		rest = rest[n:]
 		if err != nil {
-			t.fail(err, len(rest))
+			t.fail(err)
 			break
 		}
 	}
@@ -112,11 +110,10 @@ func (t *Transcript) rotate() error {
 	return t.begin()
 }
 
-func (t *Transcript) fail(err error, lost int) {
+func (t *Transcript) fail(err error) {
 	if t.err == nil {
 		t.err = err
 	}
-	t.lost += int64(lost)
 	t.again = time.Now().Add(retryAfter)
 	if t.file != nil {
 		t.file.Close()
@@ -124,11 +121,11 @@ func (t *Transcript) fail(err error, lost int) {
 	}
 }
 
-// Err returns the first failure and how many bytes were lost up to now.
-func (t *Transcript) Err() (lost int64, err error) {
+// Err returns the first failure.
+func (t *Transcript) Err() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.lost, t.err
+	return t.err
 }
 
 // Close closes the file. What is written later is lost.

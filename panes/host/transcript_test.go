@@ -26,8 +26,8 @@ func TestTranscriptIsCappedAndRotated(t *testing.T) {
 	}
 	tr.Write([]byte(strings.Repeat("z", 5000))) // one piece larger than everything
 	all.WriteString(strings.Repeat("z", 5000))
-	if lost, err := tr.Err(); lost != 0 || err != nil {
-		t.Errorf("lost %d, %v", lost, err)
+	if err := tr.Err(); err != nil {
+		t.Error(err)
 	}
 	if err := tr.Close(); err != nil {
 		t.Error(err)
@@ -194,8 +194,8 @@ func TestTranscriptRecovers(t *testing.T) {
 	tr := NewTranscript(open, rename, "t", 1<<20)
 	defer tr.Close()
 	tr.Write([]byte("lost\n"))
-	if lost, err := tr.Err(); lost != 5 || !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%d, %v", lost, err)
+	if err := tr.Err(); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
 	}
 	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func TestTranscriptRecovers(t *testing.T) {
 		got, err := ReadTranscript(open, "t", 0, true)
 		return err == nil && string(got) == "kept\n"
 	})
-	if _, err := tr.Err(); err == nil {
+	if err := tr.Err(); err == nil {
 		t.Error("the failure is forgotten")
 	}
 }

@@ -209,14 +209,11 @@ func maybeLeft(hook signals.Identity, dir string) string {
 	if err != nil || dir == "" {
 		return ""
 	}
-	var names []string
-	for _, p := range table.Suspects(hook, dir) {
-		names = append(names, p.String())
-	}
-	if len(names) == 0 {
+	left := table.Suspects(hook, dir)
+	if len(left) == 0 {
 		return ""
 	}
-	return "; what it may have left is not ended: " + strings.Join(names, ", ")
+	return "; what it may have left is not ended: " + strings.Join(signals.Lines(left), ", ")
 }
 
 // head keeps the beginning of what is written to it. It never fails, so that a

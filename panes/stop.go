@@ -154,7 +154,7 @@ func killTree(ctx context.Context, h ownHost, kill time.Duration, withHost bool,
 		}
 	}
 	rep, err := end.Run(ctx)
-	out := StopResult{Outcome: state.AlreadyStopped, Leftovers: lines(rep.Leftovers)}
+	out := StopResult{Outcome: state.AlreadyStopped, Leftovers: signals.Lines(rep.Leftovers)}
 	switch {
 	case err != nil:
 		out.Outcome, out.Reason = state.Unproven, err.Error()
@@ -232,12 +232,4 @@ func (s *Stopper) awaitRecord(ctx context.Context, h *ownHost) {
 		case <-time.After(startPoll):
 		}
 	}
-}
-
-func lines(ps []signals.Process) []string {
-	out := make([]string, 0, len(ps))
-	for _, p := range ps {
-		out = append(out, p.String())
-	}
-	return out
 }

@@ -243,3 +243,12 @@ func (p Process) String() string {
 	}
 	return fmt.Sprintf("pid %d (%s)", p.PID, line)
 }
+
+// Lines is String of each of the processes.
+func Lines(all []Process) []string {
+	var lines []string
+	for _, p := range all {
+		lines = append(lines, p.String())
+	}
+	return lines
+}

@@ -77,7 +77,7 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 	}
 	exit.InputRead = p.tookInput()
 	h.drain(p, len(report.Leftovers)+len(report.Survivors) > 0)
-	exit.Leftovers = describe(report.Leftovers)
+	exit.Leftovers = signals.Lines(report.Leftovers)
 	h.record(exit)
 	return exit, err
 }
@@ -283,12 +283,4 @@ func (h *Host) End(ctx context.Context, term, kill time.Duration) (signals.Repor
 		err = fault.New(fault.Unproven, "%d processes could not be ended: %v", len(report.Survivors), report.Survivors)
 	}
 	return report, err
-}
-
-func describe(all []signals.Process) []string {
-	var lines []string
-	for _, p := range all {
-		lines = append(lines, p.String())
-	}
-	return lines
 }

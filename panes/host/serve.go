@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/leadlight-dev/leadlight/internal/fault"
+	"github.com/leadlight-dev/leadlight/signals"
 )
 
 // operation answers one request; r is what comes behind it on the connection.
@@ -106,6 +107,6 @@ func (h *Host) Shutdown(ctx context.Context, r ShutdownRequest) (Report, error) 
 	ended, err := h.End(ctx, cmp.Or(r.Term, h.term), cmp.Or(r.Kill, DefaultKill))
 	return Report{
 		Ended: len(ended.Ended), Killed: ended.Killed,
-		Leftovers: describe(ended.Leftovers), Survivors: describe(ended.Survivors),
+		Leftovers: signals.Lines(ended.Leftovers), Survivors: signals.Lines(ended.Survivors),
 	}, err
 }
